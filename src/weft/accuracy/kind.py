@@ -1,0 +1,61 @@
+"""What a kind of measurement is: rows of published CSV files in, scored predictions out."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+Row = Mapping[str, str]
+"""One line of a CSV file, as text by column name; an empty cell is an unstated fact."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Score:
+    """One measurement beside its prediction, both in the unit named by ``quantity``."""
+
+    kind: str
+    row: str
+    """Identifier of the row in its file (run_id@size, row_id)."""
+    site: str
+    """Key that leave-one-site-out runs hold out together."""
+    labels: Mapping[str, str]
+    """What reports group by: collective, fabric, gpu, scale, size, family, health ..."""
+    quantity: str
+    """busbw_bytes_per_s, time_s, step_s, tokens_per_s_per_gpu, count ..."""
+    measured: float
+    predicted: float
+    low: float
+    high: float
+    healthy: bool = True
+
+    @property
+    def error_ratio(self) -> float:
+        """Signed error: predicted over measured, less one."""
+        return self.predicted / self.measured - 1
+
+    @property
+    def inside(self) -> bool:
+        """Whether the measurement lies inside the 80 % band."""
+        return self.low <= self.measured <= self.high
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOut:
+    """A row that the model does not cover, and why."""
+
+    kind: str
+    row: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """One kind of measurement.
+
+    ``score(tables)`` gets all CSV files of a data folder that are there (name without
+    ``.csv`` -> rows) and yields a Score or a LeftOut for every row it is responsible for.
+    """
+
+    title: str
+    files: tuple[str, ...]
+    score: Callable[[Mapping[str, list[Row]]], Iterable[Score | LeftOut]]
+    groups_by: tuple[str, ...] = field(default=())
+    """Labels that the scoreboard breaks this kind down by."""

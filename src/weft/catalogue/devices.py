@@ -1,0 +1,110 @@
+"""What a device of the catalogue is: one frozen dataclass a kind, every number sourced."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from weft.sources import Source, Sourced
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Device:
+    """What all devices have: a slug (the file's name), a title and their sources."""
+
+    name: str
+    title: str
+    vendor: str = ""
+    note: str = ""
+    sources: Mapping[str, Source] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gpu(Device):
+    """One accelerator: peak rates are dense, scale-up rates are one way."""
+
+    generation: str
+    """Class of NCCL's tuning tables: volta, ampere, hopper, blackwell, or cdna3, cdna4."""
+    memory_bytes: Sourced
+    memory_bytes_per_s: Sourced
+    flop_per_s: Mapping[str, Sourced]
+    """Peak by precision: fp32, tf32, fp16, bf16, fp8, fp6, fp4, int8 (only those it has)."""
+    measured_flop_per_s: Mapping[str, Sourced] = field(default_factory=dict)
+    """Best matrix product measured by precision (the field's MAMF)."""
+    power_w: Sourced
+    scale_up_bytes_per_s: Sourced | None = None
+    scale_up_links: int = 0
+    scale_up_kind: str = "pcie"
+    """nvlink, xgmi or pcie."""
+    pcie_gen: int = 0
+    price_usd: Sourced | None = None
+    rental_usd_per_h: Sourced | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Nic(Device):
+    """One network adapter (or one DPU used as one)."""
+
+    bytes_per_s: Sourced
+    pcie_gen: int = 0
+    pcie_lanes: int = 0
+    fabrics: tuple[str, ...] = ()
+    """Names of weft fabrics it can speak."""
+    power_w: Sourced | None = None
+    price_usd: Sourced | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Switch(Device):
+    """One switch; ``radix`` maps a port rate in bytes/s to how many ports there are at it."""
+
+    fabrics: tuple[str, ...]
+    radix: Mapping[float, int]
+    latency_s: Sourced | None = None
+    buffer_bytes: Sourced | None = None
+    power_w: Sourced | None = None
+    """Typical, without optics."""
+    power_max_w: Sourced | None = None
+    price_usd: Sourced | None = None
+    rack_units: float = 0
+    in_network_reduction: bool = False
+    adaptive_routing: bool = False
+    headroom_bytes: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """PFC headroom by port rate and cable length, as published ("400Gb/s" -> "40m")."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cable(Device):
+    """One media class: a cable, or a fibre with the transceivers at both ends."""
+
+    bytes_per_s: Sourced
+    reach_m: Sourced
+    power_per_end_w: Sourced | None = None
+    price_usd: Sourced | None = None
+    """Of the cable, or of one transceiver where ``per_end`` is true."""
+    per_end: bool = False
+    fabrics: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Server(Device):
+    """One host with its GPUs and NICs (an NVL72 rack is one server here)."""
+
+    gpu: str
+    gpus: int
+    nic: str
+    nics: int
+    nic_bytes_per_s: Sourced
+    scale_up_gpus: int
+    """GPUs in one NVLink (or xGMI) domain; 1 where GPUs meet on PCIe only."""
+    cpu: str = "intel"
+    """intel, amd or arm: NCCL's tuning asks."""
+    power_max_w: Sourced | None = None
+    price_usd: Sourced | None = None
+    rack_units: float = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assumption(Device):
+    """One number that is no device: electricity, PUE, staff, support, amortisation, rental."""
+
+    value: Sourced
+    unit: str

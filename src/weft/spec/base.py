@@ -1,0 +1,17 @@
+"""What all parts of a spec share: frozen, and no key that weft does not know."""
+
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict
+
+
+class Part(BaseModel):
+    """One mapping of a spec file."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    def with_(self, **changes: Any) -> Self:  # noqa: ANN401 - any field of the part
+        """Return a copy with some fields changed; values are inside numbers, not text."""
+        unknown = changes.keys() - type(self).model_fields.keys()
+        assert not unknown, f"{type(self).__name__} has no {sorted(unknown)}"
+        return self.model_copy(update=changes)

@@ -1,0 +1,145 @@
+"""The cluster as it is asked about: hosts, fabric, topology, NCCL, prices.
+
+Fields hold inside numbers (bytes, bytes/s, seconds, USD, watts); files hold text with units.
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from weft.spec.base import Part
+from weft.spec.quantities import Money, Power, Rate, Size, Time
+
+Count = Annotated[int, Field(ge=1)]
+Ratio = Annotated[float, Field(ge=0, le=1)]
+
+
+class ScaleUp(Part):
+    """The network inside a scale-up domain: NVLink, xGMI or plain PCIe."""
+
+    kind: Literal["nvlink", "xgmi", "pcie"] = "nvlink"
+    gpus: Count = 8
+    """GPUs in one domain: 8 in a DGX, 72 in an NVL72 rack, 1 where there is none."""
+    bytes_per_s: Rate
+    """Of one GPU, one way."""
+    in_network_reduction: bool = True
+    """NVLink SHARP (NVLS): switches that reduce, on Hopper and newer."""
+
+
+class Host(Part):
+    """One server. An NVL72 rack is one host of 72 GPUs here."""
+
+    server: str = ""
+    """Name in the catalogue, for price and power; empty when it is none of them."""
+    gpu: str
+    gpus: Count
+    nic: str
+    nics: Annotated[int, Field(ge=0)]
+    """NICs for compute (those that NCCL uses)."""
+    nic_bytes_per_s: Rate
+    pcie_bytes_per_s: Rate | None = None
+    """Host link of one NIC after PCIe overhead; none: enough for the NIC."""
+    cpu: Literal["intel", "amd", "arm"] = "intel"
+    gpudirect: bool = True
+    """GPUDirect RDMA (or its like): the NIC reads GPU memory without a copy in host memory."""
+    scale_up: ScaleUp
+
+
+class FabricChoice(Part):
+    """A fabric (a file of network/fabrics) and how it is set up."""
+
+    kind: str
+    load_balancing: str | None = None
+    """A mode that the fabric knows (ecmp, adaptive, spray, scheduled); none: its default."""
+    tuning: Literal["tuned", "default", "misconfigured"] = "tuned"
+    in_network_reduction: bool = False
+    """SHARP in the switches, used by NCCL through CollNet."""
+    mtu_bytes: Size | None = None
+    sockets: Count | None = None
+    """TCP connections of one pair (NCCL_SOCKET_NTHREADS x NCCL_NSOCKS_PERTHREAD)."""
+    socket_threads: Count | None = None
+    link_bytes_per_s: Rate | None = None
+    """Rate of a link; none: the rate of the NIC."""
+    load_ratio: Ratio = 0.0
+    """Share of the links that other traffic takes."""
+
+
+class TopologyChoice(Part):
+    """How the switches are joined (a file of network/topologies)."""
+
+    kind: str = "rail_optimized"
+    switch: str | None = None
+    """Name in the catalogue; none: the fabric's usual one at this rate."""
+    oversubscription: Annotated[float, Field(ge=1)] = 1.0
+    """Down over up at the leaf; 1 is non-blocking."""
+    pod_oversubscription: Annotated[float, Field(ge=1)] = 1.0
+    """Down over up above the second tier (three-tier topologies)."""
+    hosts_per_pod: Count | None = None
+    """Hosts that reach one another without leaving a pod; none: as the radix gives."""
+    planes: Count = 1
+    cable_m: Annotated[float, Field(gt=0)] = 30.0
+    """Mean length of a cable, in metres."""
+
+
+class Nccl(Part):
+    """The collective library: version and the variables that change what it does."""
+
+    version: str = "2.27.3"
+    env: dict[str, str] = {}
+
+
+class Prices(Part):
+    """What the user pays, where it differs from the catalogue; none: the catalogue's."""
+
+    server_usd: Money | None = None
+    switch_usd: Money | None = None
+    nic_usd: Money | None = None
+    optic_usd: Money | None = None
+    electricity_usd_per_kwh: Annotated[float, Field(ge=0)] | None = None
+    pue: Annotated[float, Field(ge=1)] | None = None
+    engineer_usd_per_year: Money | None = None
+    fabric_engineers: Annotated[float, Field(ge=0)] | None = None
+    support_ratio_per_year: Ratio | None = None
+    gpu_rental_usd_per_h: Money | None = None
+    """Rented cluster: this replaces servers, power and colocation in the total cost."""
+    years: Annotated[float, Field(gt=0)] = 4.0
+
+
+class Reliability(Part):
+    """How often the cluster stops, and what a stop costs; none: the sourced default."""
+
+    stops_per_gpu_day: Annotated[float, Field(ge=0)] | None = None
+    restart_s: Time | None = None
+    checkpoint_interval_s: Time | None = None
+    checkpoint_write_s: Time | None = None
+
+
+class Cluster(Part):
+    """All that weft needs to know of a cluster."""
+
+    name: str = "cluster"
+    hosts: Count
+    host: Host
+    fabric: FabricChoice
+    storage_fabric: FabricChoice | None = None
+    """Storage and management on a fabric of their own (a hybrid); none: they share."""
+    topology: TopologyChoice = TopologyChoice()
+    nccl: Nccl = Nccl()
+    prices: Prices = Prices()
+    reliability: Reliability = Reliability()
+    site_power_limit_w: Power | None = None
+
+    @property
+    def gpus(self) -> int:
+        """All GPUs."""
+        return self.hosts * self.host.gpus
+
+    @property
+    def gpus_per_domain(self) -> int:
+        """GPUs of one scale-up domain (1 where GPUs share PCIe only counts as one host)."""
+        return self.host.gpus
+
+    @property
+    def nic_bytes_per_s_per_gpu(self) -> float:
+        """What one GPU has of the scale-out network, one way."""
+        return self.host.nics * self.host.nic_bytes_per_s / self.host.gpus
