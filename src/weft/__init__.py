@@ -1,0 +1,1 @@
+"""weft: what should this network do?"""
