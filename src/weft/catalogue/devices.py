@@ -3,7 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from weft.errors import SpecError
 from weft.sources import Source, Sourced
+
+SAME_UNITS = {"mxfp8": "fp8", "nvfp4": "fp4", "mxfp4": "fp4"}
+"""Number formats that run on the tensor units of another."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +41,14 @@ class Gpu(Device):
     pcie_gen: int = 0
     price_usd: Sourced | None = None
     rental_usd_per_h: Sourced | None = None
+
+    def peak_flop_per_s(self, precision: str) -> float:
+        """Return the dense peak of a precision; SpecError where the GPU does not have it."""
+        key = SAME_UNITS.get(precision, precision)
+        if key not in self.flop_per_s:
+            known = ", ".join(sorted(self.flop_per_s))
+            raise SpecError(f"{self.title} has no {precision}; it computes in {known}")
+        return self.flop_per_s[key].value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,55 @@
+"""What a result was made from, so that anybody can make it again."""
+
+import hashlib
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+
+from weft import catalogue
+from weft.results import Effect, Provenance
+from weft.spec.base import Part
+from weft.spec.cluster import Cluster
+
+ANALYTIC_EFFECTS = frozenset(
+    {
+        Effect.SERIALISATION,
+        Effect.LATENCY,
+        Effect.OVERSUBSCRIPTION,
+        Effect.ALGORITHM_CHOICE,
+        Effect.OVERLAP,
+        Effect.PIPELINE,
+        Effect.STRAGGLERS,
+        Effect.FAILURES,
+    }
+)
+"""What the closed forms see; everything else enters as a sourced factor, named in results."""
+
+
+@cache
+def weft_version() -> str:
+    """Return the version of the installed package."""
+    try:
+        return version("weft")
+    except PackageNotFoundError:
+        return "0+unknown"
+
+
+def provenance(*specs: Part, sources: tuple[str, ...], assumptions: tuple[str, ...]) -> Provenance:
+    """Describe how a result of the analytic engine was made from these specs."""
+    digest = hashlib.sha256()
+    for spec in specs:
+        digest.update(spec.model_dump_json().encode())
+    return Provenance(
+        weft=weft_version(),
+        engine="analytic",
+        models=ANALYTIC_EFFECTS,
+        spec_sha256=digest.hexdigest(),
+        catalogue_sha256=catalogue.sha256(),
+        overlay=next((_overlay_name(s) for s in specs if isinstance(s, Cluster)), None),
+        sources=sources,
+        assumptions=tuple(dict.fromkeys(assumptions)),
+    )
+
+
+def _overlay_name(cluster: Cluster) -> str | None:
+    overlay = getattr(cluster, "overlay", None)
+    return None if overlay is None else f"{overlay.name}@{overlay.sha256[:12]}"
