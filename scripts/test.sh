@@ -1,0 +1,15 @@
+#!/bin/sh
+# Set everything up and pass every check: style, types, layers, spelling, tests.
+set -eu
+cd "$(dirname "$0")/.."
+. scripts/setup.sh
+run() {
+    echo "== $*" >&2
+    "$VENV/bin/$@"
+}
+run ruff check .
+run ruff format --check .
+run mypy
+run lint-imports
+run codespell src docs tests README.md CONTRIBUTING.md CHANGELOG.md
+run pytest -q -n 2 "$@"
