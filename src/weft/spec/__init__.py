@@ -1,1 +1,1 @@
-"""TODO one line."""
+"""What the user asks about: the cluster and the job, from files, presets and options."""

@@ -8,7 +8,12 @@ from pydantic import BaseModel, ConfigDict
 class Part(BaseModel):
     """One mapping of a spec file."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        strict=True,  # "8" is text and true is no number: said, not guessed
+        use_attribute_docstrings=True,  # they reach the JSON Schema and the messages
+    )
 
     def with_(self, **changes: Any) -> Self:  # noqa: ANN401 - any field of the part
         """Return a copy with some fields changed; values are inside numbers, not text."""

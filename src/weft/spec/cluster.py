@@ -5,12 +5,13 @@ Fields hold inside numbers (bytes, bytes/s, seconds, USD, watts); files hold tex
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from weft.spec.base import Part
 from weft.spec.quantities import Money, Power, Rate, Size, Time
 
 Count = Annotated[int, Field(ge=1)]
+Whole = Annotated[int, Field(ge=0)]
 Ratio = Annotated[float, Field(ge=0, le=1)]
 
 
@@ -32,23 +33,29 @@ class Host(Part):
     server: str = ""
     """Name in the catalogue, for price and power; empty when it is none of them."""
     gpu: str
+    """Name in the catalogue (`weft catalog gpus` lists them)."""
     gpus: Count
+    """GPUs of one host."""
     nic: str
-    nics: Annotated[int, Field(ge=0)]
+    """Name in the catalogue (`weft catalog nics` lists them)."""
+    nics: Whole
     """NICs for compute (those that NCCL uses)."""
     nic_bytes_per_s: Rate
+    """Line rate of one NIC, one way, all its ports together."""
     pcie_bytes_per_s: Rate | None = None
     """Host link of one NIC after PCIe overhead; none: enough for the NIC."""
     cpu: Literal["intel", "amd", "arm"] = "intel"
     gpudirect: bool = True
     """GPUDirect RDMA (or its like): the NIC reads GPU memory without a copy in host memory."""
     scale_up: ScaleUp
+    """The network between GPUs of one domain (NVLink, xGMI or PCIe)."""
 
 
 class FabricChoice(Part):
     """A fabric (a file of network/fabrics) and how it is set up."""
 
     kind: str
+    """infiniband, roce, ultra_ethernet, tcp, efa: a file of network/fabrics."""
     load_balancing: str | None = None
     """A mode that the fabric knows (ecmp, adaptive, spray, scheduled); none: its default."""
     tuning: Literal["tuned", "default", "misconfigured"] = "tuned"
@@ -81,11 +88,25 @@ class TopologyChoice(Part):
     """Mean length of a cable, in metres."""
 
 
+def _env_text(value: object) -> object:
+    """Read 106 as "106": environment variables are written without quotes."""
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+EnvText = Annotated[str, BeforeValidator(_env_text)]
+
+
 class Nccl(Part):
     """The collective library: version and the variables that change what it does."""
 
     version: str = "2.27.3"
-    env: dict[str, str] = {}
+    """Version of NCCL (or RCCL), as it prints it."""
+    env: dict[str, EnvText] = Field(default_factory=dict)
+    """NCCL_* variables of the job, by name."""
+
+    def __hash__(self) -> int:
+        """Hash by value, so that a whole cluster can be a key of a cache."""
+        return hash((self.version, tuple(sorted(self.env.items()))))
 
 
 class Prices(Part):
@@ -119,8 +140,11 @@ class Cluster(Part):
 
     name: str = "cluster"
     hosts: Count
+    """Servers of the cluster (racks, where a rack is one NVLink domain of 72)."""
     host: Host
+    """One server; all are alike."""
     fabric: FabricChoice
+    """The scale-out network that collectives use."""
     storage_fabric: FabricChoice | None = None
     """Storage and management on a fabric of their own (a hybrid); none: they share."""
     topology: TopologyChoice = TopologyChoice()

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
+from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema
 
 from weft import units
 from weft.errors import UnitError
@@ -12,7 +12,7 @@ from weft.errors import UnitError
 def _text(parse: Callable[[str], float], example: str) -> BeforeValidator:
     def read(value: Any) -> float:  # noqa: ANN401 - whatever YAML held
         if not isinstance(value, str):
-            raise UnitError(f"{value!r} has no unit; write {example}")
+            raise UnitError(f"has no unit; write {example}")
         return parse(value)
 
     return BeforeValidator(read)
@@ -22,27 +22,46 @@ def _schema(example: str) -> WithJsonSchema:
     return WithJsonSchema({"type": "string", "examples": [example]})
 
 
+def _show_rate(value: float) -> str:
+    """Show bits where they are exact, bytes where bits would round."""
+    bits = f"{units.gbit_from_rate(value):.12g}Gb/s"
+    return bits if units.parse_rate(bits) == value else f"{value!r}B/s"
+
+
+def _suffix(unit: str) -> PlainSerializer:
+    """Show a number so that reading it gives the same number again."""
+
+    def show(value: float) -> str:
+        short = f"{value:.12g}"
+        return (short if float(short) == value else repr(value)) + unit
+
+    return PlainSerializer(show, when_used="json")
+
+
+_positive = Field(gt=0, allow_inf_nan=False)
+_not_negative = Field(ge=0, allow_inf_nan=False)
+
 Rate = Annotated[
-    float, _text(units.parse_rate, "400Gb/s or 50GB/s"), _schema("400Gb/s"),
-    PlainSerializer(lambda v: f"{units.gbit_from_rate(v):.12g}Gb/s", when_used="json"),
+    float, _positive, _text(units.parse_rate, "400Gb/s or 50GB/s"), _schema("400Gb/s"),
+    PlainSerializer(_show_rate, when_used="json"),
 ]  # fmt: skip
 Size = Annotated[
-    int, _text(units.parse_size, "4MiB or 1GB"), _schema("4MiB"),
+    int, Field(gt=0), _text(units.parse_size, "4MiB or 1GB"), _schema("4MiB"),
     PlainSerializer(lambda v: f"{v}B", when_used="json"),
 ]  # fmt: skip
 Time = Annotated[
-    float, _text(units.parse_time, "1.5us, 30s or 4h"), _schema("1.5us"),
-    PlainSerializer(lambda v: f"{v:.12g}s", when_used="json"),
+    float, _not_negative, _text(units.parse_time, "1.5us, 30s or 4h"), _schema("1.5us"),
+    _suffix("s"),
 ]  # fmt: skip
 Money = Annotated[
-    float, _text(units.parse_money, "38000USD"), _schema("38000USD"),
-    PlainSerializer(lambda v: f"{v:.12g}USD", when_used="json"),
+    float, _not_negative, _text(units.parse_money, "38000USD"), _schema("38000USD"),
+    _suffix("USD"),
 ]  # fmt: skip
 Power = Annotated[
-    float, _text(units.parse_power, "700W or 10.2kW"), _schema("700W"),
-    PlainSerializer(lambda v: f"{v:.12g}W", when_used="json"),
+    float, _positive, _text(units.parse_power, "700W or 10.2kW"), _schema("700W"),
+    _suffix("W"),
 ]  # fmt: skip
 Length = Annotated[
-    float, _text(units.parse_length, "30m"), _schema("30m"),
-    PlainSerializer(lambda v: f"{v:.12g}m", when_used="json"),
+    float, _positive, _text(units.parse_length, "30m"), _schema("30m"),
+    _suffix("m"),
 ]  # fmt: skip

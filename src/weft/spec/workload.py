@@ -2,10 +2,10 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field, NonNegativeInt
+from pydantic import Discriminator, Field, Tag
 
 from weft.spec.base import Part
-from weft.spec.cluster import Count
+from weft.spec.cluster import Count, Whole
 
 Precision = Literal["fp32", "tf32", "fp16", "bf16", "fp8", "mxfp8", "fp6", "fp4", "nvfp4"]
 
@@ -13,7 +13,7 @@ Precision = Literal["fp32", "tf32", "fp16", "bf16", "fp8", "mxfp8", "fp6", "fp4"
 class LatentAttention(Part):
     """Multi-head latent attention (MLA) as DeepSeek-V2 and V3 define it."""
 
-    q_lora_rank: NonNegativeInt = 0
+    q_lora_rank: Whole = 0
     """0: queries are projected directly."""
     kv_lora_rank: Count
     qk_nope_head_dim: Count
@@ -28,10 +28,10 @@ class Experts(Part):
     experts_per_token: Count
     ffn_hidden: Count
     """Inner width of one expert."""
-    shared_experts: NonNegativeInt = 0
-    shared_ffn_hidden: NonNegativeInt = 0
+    shared_experts: Whole = 0
+    shared_ffn_hidden: Whole = 0
     """Inner width of all shared experts together; 0: shared_experts x ffn_hidden."""
-    dense_layers: NonNegativeInt = 0
+    dense_layers: Whole = 0
     """First layers that are dense."""
     every: Count = 1
     """One layer in this many is sparse."""
@@ -58,8 +58,110 @@ class Model(Part):
     experts: Experts | None = None
     window: Count | None = None
     """Sliding-window attention; none: full."""
+    full_attention_every: Whole = 0
+    """With a window: one layer in this many attends to everything; 0: none does."""
+    positions: Whole = 0
+    """Learned position embeddings; 0: rotary or none."""
     trainable_ratio: Annotated[float, Field(gt=0, le=1)] = 1.0
     """Share of parameters with gradients: below 1 for LoRA and frozen parts."""
+
+    @property
+    def sparse_layers(self) -> int:
+        """Layers whose feed-forward part is a mixture of experts."""
+        if self.experts is None:
+            return 0
+        return (self.layers - self.experts.dense_layers) // self.experts.every
+
+    @property
+    def attention_parameters(self) -> int:
+        """Weights of one attention layer.
+
+        With grouped queries (heads a, key-value heads k, head width d, hidden h)::
+
+            h a d  (queries)  +  2 h k d  (keys, values)  +  a d h  (output)
+
+        and with latent attention [DeepSeek-V2, section 2.1] (ranks q and c; widths n without
+        and r with rotation, v of values)::
+
+            queries  h q + q a (n + r), or h a (n + r) when q is 0
+            keys and values  h (c + r) + c a (n + v);  output  a v h
+        """
+        mla = self.latent_attention
+        if mla is None:
+            return self.hidden * self.head_dim * 2 * (self.heads + self.kv_heads)
+        query_width = self.heads * (mla.qk_nope_head_dim + mla.qk_rope_head_dim)
+        rank = mla.q_lora_rank
+        queries = rank * (self.hidden + query_width) if rank else self.hidden * query_width
+        up = self.heads * (mla.qk_nope_head_dim + mla.v_head_dim)
+        keys_values = self.hidden * (mla.kv_lora_rank + mla.qk_rope_head_dim)
+        output = self.heads * mla.v_head_dim * self.hidden
+        return queries + keys_values + mla.kv_lora_rank * up + output
+
+    @property
+    def expert_parameters(self) -> int:
+        """Weights of one routed expert: 3 h f when gated (SwiGLU), 2 h f when not."""
+        return self._ffn(self.experts.ffn_hidden) if self.experts else 0
+
+    @property
+    def dense_ffn_parameters(self) -> int:
+        """Weights of the feed-forward part of one dense layer."""
+        return self._ffn(self.ffn_hidden)
+
+    @property
+    def shared_expert_parameters(self) -> int:
+        """Weights of the shared experts and the router of one sparse layer."""
+        if self.experts is None:
+            return 0
+        experts = self.experts
+        shared = experts.shared_ffn_hidden or experts.shared_experts * experts.ffn_hidden
+        return self._ffn(shared) + self.hidden * experts.experts
+
+    @property
+    def embedding_parameters(self) -> int:
+        """Weights of the token and position embeddings, and of an untied output head."""
+        matrices = 1 if self.tied_embeddings else 2
+        return (matrices * self.vocab + self.positions) * self.hidden
+
+    def parameters(self) -> int:
+        """Return all weights of the model.
+
+        ::
+
+            N = L A  +  (L - S) F  +  S (E X + shared)  +  embeddings  +  h (2 L + 1)
+
+        with L layers of which S are sparse, A of attention, F of a dense feed-forward part,
+        E experts of X each, and two norms a layer plus the last.
+        """
+        return self._count(self.experts.experts if self.experts else 0)
+
+    def active_parameters(self) -> int:
+        """Return the weights that one token meets: its own experts instead of all of them."""
+        return self._count(self.experts.experts_per_token if self.experts else 0)
+
+    def mean_attended(self, sequence_length: int) -> float:
+        """Return how many keys a query meets on average, over positions and layers.
+
+        Causal: (s + 1) / 2; with a window w < s: w - w (w - 1) / (2 s).
+        """
+        full = (sequence_length + 1) / 2 if self.causal else float(sequence_length)
+        if self.window is None or self.window >= sequence_length:
+            return full
+        width = self.window
+        near = width - width * (width - 1) / (2 * sequence_length) if self.causal else width
+        every = self.full_attention_every
+        share = (self.layers // every) / self.layers if every else 0.0
+        return share * full + (1 - share) * near
+
+    def _ffn(self, width: int) -> int:
+        return (3 if self.gated_ffn else 2) * self.hidden * width
+
+    def _count(self, experts: int) -> int:
+        sparse = self.sparse_layers
+        dense = (self.layers - sparse) * self.dense_ffn_parameters
+        routed = sparse * (experts * self.expert_parameters + self.shared_expert_parameters)
+        norms = self.hidden * (2 * self.layers + 1)
+        attention = self.layers * self.attention_parameters
+        return attention + dense + routed + norms + self.embedding_parameters
 
 
 class Parallelism(Part):
@@ -78,10 +180,23 @@ class Parallelism(Part):
     """Over data-parallel ranks: optimiser (1), gradients (2), parameters (3, FSDP)."""
     shard_ranks: Count | None = None
     """HSDP: ranks that share one copy of the parameters."""
+    uneven_stages: bool = False
+    """Layers need not divide by the stages: the fullest holds the ceiling of their ratio."""
     overlap_dp: bool = True
     overlap_tp: bool = False
     overlap_pp: bool = True
     overlap_ep: bool = False
+
+
+def _arm(value: object) -> str:
+    return "as a word" if isinstance(value, str) else "as a mapping"
+
+
+Spread = Annotated[
+    Annotated[Parallelism, Tag("as a mapping")] | Annotated[Literal["auto"], Tag("as a word")],
+    Discriminator(_arm),
+]
+"""How a job is spread, or ``auto``."""
 
 
 class Job(Part):
@@ -89,7 +204,8 @@ class Job(Part):
 
     name: str = "job"
     model: Model
-    parallelism: Parallelism | Literal["auto"] = "auto"
+    parallelism: Spread = "auto"
+    """How the job is spread over its GPUs; auto: weft searches."""
     precision: Precision = "bf16"
     sequence_length: Count = 4096
     global_batch: Count

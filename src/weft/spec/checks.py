@@ -1,0 +1,150 @@
+"""What no single field can say: names that must exist, sizes that must divide."""
+
+from collections.abc import Iterator
+from pathlib import Path as File
+from pkgutil import iter_modules
+
+from weft.spec.base import Part
+from weft.spec.cluster import Cluster
+from weft.spec.problems import Path, Problem, nearest
+from weft.spec.workload import Job, Model, Parallelism
+
+
+def problems(part: Part) -> Iterator[Problem]:
+    """Yield what is wrong within one part that is well formed."""
+    if isinstance(part, Cluster):
+        yield from cluster_problems(part)
+    if isinstance(part, Job):
+        yield from job_problems(part)
+
+
+def cluster_problems(cluster: Cluster) -> Iterator[Problem]:
+    """Yield names that weft does not know, and domains larger than their host."""
+    fabrics = plugin_names("fabrics")
+    yield from _named(("fabric", "kind"), cluster.fabric.kind, fabrics)
+    yield from _named(("topology", "kind"), cluster.topology.kind, plugin_names("topologies"))
+    if cluster.storage_fabric:
+        yield from _named(("storage_fabric", "kind"), cluster.storage_fabric.kind, fabrics)
+    domain = cluster.host.scale_up.gpus
+    if cluster.host.gpus % domain:
+        message = (
+            f"must divide host.gpus ({cluster.host.gpus}); an NVL72 rack is one host of 72"
+        )
+        yield Problem(path=("host", "scale_up", "gpus"), message=message, value=domain)
+
+
+def plugin_names(folder: str) -> list[str]:
+    """Return the plug-ins of a folder of ``network``.
+
+    The folder is read as files: spec lies below network and must not import it, yet a wrong
+    name should be told where it was written, line and column.
+    """
+    path = File(__file__).parent.parent / "network" / folder
+    return sorted(m.name for m in iter_modules([str(path)]) if not m.name.startswith("_"))
+
+
+def _named(path: Path, name: str, known: list[str]) -> Iterator[Problem]:
+    if known and name not in known:
+        yield Problem(path=path, message=f"is not known; {nearest(name, known)}", value=name)
+
+
+def job_problems(job: Job) -> Iterator[Problem]:
+    """Yield sizes of a job that do not divide."""
+    yield from _model_problems(job.model)
+    if isinstance(job.parallelism, Parallelism):
+        yield from _spread_problems(job, job.parallelism)
+
+
+def _model_problems(model: Model) -> Iterator[Problem]:
+    if model.heads % model.kv_heads:
+        message = f"must divide heads ({model.heads}): groups of queries share a key"
+        yield Problem(path=("model", "kv_heads"), message=message, value=model.kv_heads)
+    experts = model.experts
+    if experts and experts.experts_per_token > experts.experts:
+        message = f"is more than there are experts ({experts.experts})"
+        path = ("model", "experts", "experts_per_token")
+        yield Problem(path=path, message=message, value=experts.experts_per_token)
+
+
+def _spread_problems(job: Job, spread: Parallelism) -> Iterator[Problem]:
+    model = job.model
+    if model.heads % spread.tp:
+        message = f"must divide model.heads ({model.heads})"
+        yield _of("tp", spread.tp, message)
+    yield from _stage_problems(model, spread)
+    experts = model.experts.experts if model.experts else 0
+    if experts % spread.ep or (spread.ep > 1 and not experts):
+        message = (
+            f"must divide the experts of the model ({experts})"
+            if experts
+            else "must be 1: the model has no experts"
+        )
+        yield _of("ep", spread.ep, message)
+    if job.sequence_length % spread.cp:
+        message = f"must divide sequence_length ({job.sequence_length})"
+        yield _of("cp", spread.cp, message)
+    if spread.dp:
+        yield from _batch_problems(job, spread.dp)
+
+
+def _stage_problems(model: Model, spread: Parallelism) -> Iterator[Problem]:
+    stages = spread.pp * spread.virtual_stages
+    if model.layers < stages:
+        message = f"times virtual_stages ({spread.virtual_stages}) is more than the layers"
+        yield _of("pp", spread.pp, f"{message} of the model ({model.layers})")
+    elif model.layers % stages and not spread.uneven_stages:
+        message = (
+            f"times virtual_stages ({spread.virtual_stages}) must divide the layers of the "
+            f"model ({model.layers}); or write uneven_stages: true"
+        )
+        yield _of("pp", spread.pp, message)
+    if spread.schedule == "interleaved" and spread.pp > 1 and spread.virtual_stages == 1:
+        message = "must be 2 or more for the interleaved schedule; or write schedule: 1f1b"
+        yield _of("virtual_stages", spread.virtual_stages, message)
+
+
+def _batch_problems(job: Job, dp: int) -> Iterator[Problem]:
+    each = dp * job.micro_batch
+    if job.global_batch % each:
+        message = f"must be a multiple of dp x micro_batch = {dp} x {job.micro_batch} = {each}"
+        low, high = job.global_batch // each * each, (job.global_batch // each + 1) * each
+        near = f"{low} or {high}" if low else f"{high}"
+        message = f"{message}; write {near}, or change dp or micro_batch"
+        yield Problem(path=("global_batch",), message=message, value=job.global_batch)
+
+
+def _of(key: str, value: int, message: str) -> Problem:
+    return Problem(path=("parallelism", key), message=message, value=value)
+
+
+def pair_problems(cluster: Cluster, job: Job) -> list[Problem]:
+    """Return what is wrong with a job on this cluster; paths are those of the job."""
+    return list(_size_problems(cluster, job))
+
+
+def _size_problems(cluster: Cluster, job: Job) -> Iterator[Problem]:
+    gpus = job.gpus or cluster.gpus
+    if gpus > cluster.gpus:
+        message = f"is more than the cluster has ({cluster.gpus})"
+        yield Problem(path=("gpus",), message=message, value=gpus)
+        return
+    spread = job.parallelism
+    if not isinstance(spread, Parallelism):
+        return
+    replica = spread.tp * spread.pp * spread.cp
+    sizes = f"tp x pp x cp = {spread.tp} x {spread.pp} x {spread.cp} = {replica}"
+    path = ("parallelism",)
+    if gpus % replica:
+        message = f"{sizes} must divide the GPUs of the job ({gpus})"
+        yield Problem(path=path, message=message, has_value=False)
+        return
+    dp = gpus // replica
+    if spread.dp is not None and spread.dp != dp:
+        message = f"must be {dp}: {sizes}, and the job has {gpus} GPUs; or leave it out"
+        yield _of("dp", spread.dp, message)
+        return
+    if spread.dp is None:
+        yield from _batch_problems(job, dp)
+    if (dp * spread.cp * spread.tp) % spread.ep:
+        message = f"must divide tp x cp x dp = {spread.tp} x {spread.cp} x {dp}"
+        yield _of("ep", spread.ep, message)

@@ -1,0 +1,372 @@
+"""Spec files in, Cluster and Job out; every message names its place, key and value.
+
+A file holds one or more YAML documents of Kubernetes' manner::
+
+    apiVersion: weft/v1
+    kind: Cluster            # or Job, or Model
+    metadata: {name: my-cluster}
+    spec:
+      preset: dgx_h100       # laid under what follows
+      hosts: 16
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from pathlib import Path as File
+from typing import Any, Final, TypeVar
+
+from weft.errors import SpecError, UnknownName, WeftError
+from weft.spec import checks
+from weft.spec.base import Part
+from weft.spec.cluster import Cluster
+from weft.spec.document import Tree, merge, paths_of, read_documents, read_text, read_value
+from weft.spec.parts import build
+from weft.spec.problems import Problem, nearest, raise_all
+from weft.spec.workload import Job, Model
+
+API_VERSION: Final = "weft/v1"
+KINDS: Final[Mapping[str, type[Part]]] = {"Cluster": Cluster, "Job": Job, "Model": Model}
+_ENVELOPE: Final = ("apiVersion", "kind", "metadata", "spec")
+
+P = TypeVar("P", bound=Part)
+Where = str | File | Mapping[str, Any]
+"""A path (``-`` is standard input), or the document itself as a mapping."""
+
+
+def load_cluster(where: Where, sets: Iterable[str] = ()) -> Cluster:
+    """Load a cluster from a file (or a mapping), with ``--set`` overrides.
+
+    >>> load_cluster({"preset": "dgx_h100", "hosts": 2}, ["fabric.kind=roce"]).fabric.kind
+    'roce'
+    """
+    return _load(where, "Cluster", Cluster, sets)
+
+
+def load_job(where: Where, sets: Iterable[str] = ()) -> Job:
+    """Load a job from a file (or a mapping), with ``--set`` overrides.
+
+    >>> load_job({"model": "llama3_8b", "global_batch": 64}).model.layers
+    32
+    """
+    return _load(where, "Job", Job, sets)
+
+
+def load_case(paths: Sequence[str | File], sets: Iterable[str] = ()) -> tuple[Cluster, Job]:
+    """Load a cluster and a job from one file with both, or from several, and check them.
+
+    Every problem of both is reported at once; an override goes to the part that has its key
+    (``cluster.`` or ``job.`` before it decides).
+    """
+    mappings = [tree for path in paths for tree in _documents(path)]
+    for_cluster, for_job = split_sets(sets)
+    places = ", ".join(str(path) for path in paths)
+    cluster_tree = _resolved(_pick(mappings, "Cluster", places), "Cluster", for_cluster)
+    job_tree = _resolved(_pick(mappings, "Job", places), "Job", for_job)
+    cluster, lines = _built(cluster_tree, Cluster)
+    job, more = _built(job_tree, Job)
+    raise_all(lines + more)
+    assert cluster is not None
+    assert job is not None
+    raise_all(job_tree.lines(checks.pair_problems(cluster, job)))
+    return cluster, job
+
+
+def load_documents(path: str | File) -> list[Part]:
+    """Load every document of a file, whatever its kind; all problems are reported at once."""
+    lines: list[str] = []
+    parts: list[Part] = []
+    for tree in _documents(path):
+        kind = _kind(tree)
+        if kind is None:
+            lines.append(_wrong_kind(tree))
+            continue
+        part, found = _built(_resolved(tree, kind, ()), KINDS[kind])
+        lines += found
+        parts += [part] if part else []
+    raise_all(lines)
+    clusters = [part for part in parts if isinstance(part, Cluster)]
+    jobs = [part for part in parts if isinstance(part, Job)]
+    if len(clusters) == 1 and len(jobs) == 1:
+        load_case([path])
+    return parts
+
+
+def preset(name: str, **changes: Any) -> Cluster:  # noqa: ANN401 - any field of the cluster
+    """Return the cluster of a preset, with fields changed (text with units, as in a file).
+
+    >>> preset("dgx_h100", hosts=4).gpus
+    32
+    """
+    return load_cluster({"preset": name, **changes})
+
+
+@cache
+def presets() -> tuple[str, ...]:
+    """Return the names of all presets."""
+    return _names("presets")
+
+
+@cache
+def models() -> tuple[str, ...]:
+    """Return the names of all models."""
+    return _names("models")
+
+
+def model(name_or_path: str | File, **changes: Any) -> Model:  # noqa: ANN401 - any field
+    """Return a model by name, from a model file, or from a Hugging Face config.json.
+
+    >>> model("llama3_8b").layers
+    32
+    """
+    tree = _model_tree(name_or_path, File())
+    tree = tree.under(Tree(data=changes, marks=dict.fromkeys(paths_of(changes), "")))
+    part, lines = _built(tree, Model)
+    raise_all(lines)
+    assert part is not None
+    return part
+
+
+def metadata(folder: str, name: str) -> Mapping[str, Any]:
+    """Return the metadata (name, source, published figures) of a shipped file."""
+    return _shipped(folder, name).data.get("metadata", {})  # type: ignore[no-any-return]
+
+
+def shipped_text(folder: str, name: str) -> str:
+    """Return the text of a shipped preset or model, with its comments."""
+    if name not in _names(folder):
+        word = folder.removesuffix("s")
+        raise UnknownName(f"no {word} is called {name!r}; {nearest(name, _names(folder))}")
+    return (files("weft.spec") / folder / f"{name}.yaml").read_text(encoding="utf-8")
+
+
+def split_sets(sets: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Sort ``--set`` overrides into those of the cluster and those of the job.
+
+    >>> split_sets(["fabric.kind=roce", "precision=fp8", "job.name=x"])
+    (['fabric.kind=roce'], ['precision=fp8', 'job.name=x'])
+    """
+    for_cluster, for_job = [], []
+    for text in sets:
+        first = text.split("=")[0].removeprefix("spec.").split(".")[0].strip()
+        if first == "job" or (first in Job.model_fields and first != "name"):
+            for_job.append(text)
+        else:
+            for_cluster.append(text)
+    return for_cluster, for_job
+
+
+def _names(folder: str) -> tuple[str, ...]:
+    entries = (files("weft.spec") / folder).iterdir()
+    return tuple(sorted(e.name[:-5] for e in entries if e.name.endswith(".yaml")))
+
+
+def _load(where: Where, kind: str, part: type[P], sets: Iterable[str]) -> P:
+    if isinstance(where, Mapping):
+        tree = Tree(data=dict(where), marks=dict.fromkeys(paths_of(where), ""), folder=File())
+    else:
+        tree = _pick(_documents(where), kind, str(where))
+    loaded, lines = _built(_resolved(tree, kind, sets), part)
+    raise_all(lines)
+    assert loaded is not None
+    return loaded
+
+
+def _documents(path: str | File) -> list[Tree]:
+    return read_documents(read_text(path), str(path), File(path).parent)
+
+
+def _kind(tree: Tree) -> str | None:
+    kind = tree.data.get("kind") if isinstance(tree.data, Mapping) else None
+    return kind if kind in KINDS else None
+
+
+def _wrong_kind(tree: Tree) -> str:
+    if not isinstance(tree.data, Mapping) or "kind" not in tree.data:
+        message = f"has no kind; a document starts with apiVersion: {API_VERSION} and kind: "
+        problem = Problem(path=(), message=message + " or ".join(KINDS), has_value=False)
+    else:
+        kind = tree.data["kind"]
+        message = f"is no kind; {nearest(kind, KINDS)}"
+        problem = Problem(path=("kind",), message=message, value=kind)
+    return tree.lines([problem])[0]
+
+
+def _pick(trees: list[Tree], kind: str, name: str) -> Tree:
+    """Return the one document of a kind."""
+    found = [tree for tree in trees if _kind(tree) == kind]
+    if len(found) == 1:
+        return found[0]
+    raise_all(_wrong_kind(tree) for tree in trees if _kind(tree) is None)
+    if not found:
+        held = ", ".join(str(_kind(tree)) for tree in trees) or "nothing"
+        raise SpecError(
+            f"{name}: holds no document of kind {kind} (it holds {held}); add one that starts "
+            f"with apiVersion: {API_VERSION} and kind: {kind}"
+        )
+    places = " and ".join(tree.marks[()] for tree in found)
+    raise SpecError(f"{name}: holds {len(found)} documents of kind {kind} ({places}); keep one")
+
+
+def _built(tree: Tree, part: type[P]) -> tuple[P | None, list[str]]:
+    if tree.data is None:
+        return None, tree.lines()
+    built = build(part, tree.data)
+    if isinstance(built, list):
+        return None, tree.lines() + tree.lines(built)
+    return built, tree.lines() + tree.lines(list(checks.problems(built)))
+
+
+def _resolved(tree: Tree, kind: str, sets: Iterable[str]) -> Tree:
+    """Return the spec alone: unwrapped, overridden, its preset laid under it."""
+    tree = _unwrapped(tree, kind)
+    for text in sets:
+        tree = _set(tree, text, kind)
+    if not isinstance(tree.data, Mapping):
+        return tree
+    if kind == "Cluster":
+        tree = _with_preset(tree)
+    return _with_model(tree) if kind == "Job" else tree
+
+
+def _unwrapped(tree: Tree, kind: str) -> Tree:
+    data = tree.data
+    if not (isinstance(data, Mapping) and {"kind", "apiVersion", "spec"} & data.keys()):
+        return tree
+    found = list(_envelope_problems(data, kind))
+    lines = tree.problems + [
+        Problem(path=p.path, message=p.message, value=p.value, has_value=p.has_value,
+                place=tree.place(p))
+        for p in found
+    ]  # fmt: skip
+    spec = tree.below("spec")
+    spec.problems = lines
+    name = data.get("metadata", {}).get("name") if _is_map(data.get("metadata")) else None
+    if isinstance(spec.data, Mapping) and name is not None and "name" not in spec.data:
+        spec.data = {"name": name, **spec.data}
+        spec.marks[("name",)] = tree.marks.get(("metadata", "name"), "")
+    return spec
+
+
+def _is_map(value: object) -> bool:
+    return isinstance(value, Mapping)
+
+
+def _envelope_problems(data: Mapping[str, Any], kind: str) -> Iterable[Problem]:
+    for key in data.keys() - set(_ENVELOPE):
+        message = f"is no key of a document; {nearest(key, _ENVELOPE)}"
+        yield Problem(path=(key,), message=message, has_value=False)
+    version = data.get("apiVersion")
+    if version is None:
+        message = f"is missing; write apiVersion: {API_VERSION}"
+        yield Problem(path=("apiVersion",), message=message, has_value=False)
+    elif version != API_VERSION:
+        message = f"is not known to this weft; write {API_VERSION}"
+        yield Problem(path=("apiVersion",), message=message, value=version)
+    if data.get("kind") != kind:
+        message = f"is not what is asked for here; a {kind} is"
+        yield Problem(path=("kind",), message=message, value=data.get("kind"))
+    if "spec" not in data:
+        yield Problem(path=("spec",), message="is missing; add it", has_value=False)
+    if "metadata" in data and not _is_map(data["metadata"]):
+        message = "must be a mapping; write metadata: {name: my-name}"
+        yield Problem(path=("metadata",), message=message, value=data["metadata"])
+
+
+def _set(tree: Tree, text: str, kind: str) -> Tree:
+    """Lay one ``--set path=value`` over a spec."""
+    name = f"--set {text}"
+    path, equals, value = text.partition("=")
+    keys = [key.strip() for key in path.split(".")]
+    while keys[0] in {"spec", kind.lower(), "metadata"} and len(keys) > 1:
+        keys = keys[1:]
+    if not equals or not all(keys):
+        raise SpecError(f"{name}: is not path=value; write it as --set fabric.kind=roce")
+    read = read_value(value, name)
+    data: Any = read.data
+    marks = {(*keys, *p): name for p in (*read.marks, ())}
+    for key in reversed(keys):
+        data = {key: data}
+    over = Tree(data=data, marks=marks, keys=dict(marks), folder=tree.folder)
+    return Tree(data=tree.data or {}, marks=tree.marks, keys=tree.keys,
+                problems=tree.problems, folder=tree.folder).under(over)  # fmt: skip
+
+
+@cache
+def _shipped(folder: str, name: str) -> Tree:
+    return read_documents(shipped_text(folder, name), f"{name}.yaml")[0]
+
+
+def _without(tree: Tree, *keys: str) -> Tree:
+    data = {key: value for key, value in tree.data.items() if key not in keys}
+    return Tree(data=data, marks=tree.marks, keys=tree.keys, problems=tree.problems,
+                folder=tree.folder)  # fmt: skip
+
+
+def _refused(tree: Tree, path: tuple[str, ...], value: object, message: str) -> Tree:
+    problem = Problem(path=path, message=message, value=value)
+    return Tree(data=None, marks=tree.marks, problems=[*tree.problems, problem])
+
+
+def _with_preset(tree: Tree) -> Tree:
+    name = tree.data.get("preset")
+    if "preset" not in tree.data:
+        return tree
+    if name not in presets():
+        return _refused(tree, ("preset",), name, f"is no preset; {nearest(name, presets())}")
+    base = _unwrapped(_copy(_shipped("presets", name)), "Cluster")
+    return base.under(_without(tree, "preset"))
+
+
+def _with_model(tree: Tree) -> Tree:
+    """Replace a model's name or file by its fields, and lay what is written over them."""
+    written = tree.data.get("model")
+    over = Tree(data={})
+    name = written
+    if isinstance(written, Mapping):
+        over = tree.below("model")
+        over.problems = []
+        name = written.get("preset", written.get("config"))
+        if name is None:
+            return tree
+        over = _without(over, "preset", "config")
+    if not isinstance(name, str):
+        return tree
+    try:
+        base = _model_tree(name, tree.folder or File())
+    except UnknownName as error:
+        return _refused(tree, ("model",), name, str(error))
+    except WeftError as error:
+        problem = Problem(path=("model",), message=str(error), value=name)
+        raise type(error)(tree.lines([problem])[0]) from error
+    joined = base.under(over)
+    moved = {("model", *p): mark for p, mark in joined.marks.items() if p}
+    keys = {("model", *p): mark for p, mark in joined.keys.items() if p}
+    return Tree(
+        data={**tree.data, "model": joined.data},
+        marks={**moved, **tree.marks},
+        keys={**keys, **tree.keys},
+        problems=tree.problems,
+        folder=tree.folder,
+    )
+
+
+def _model_tree(name_or_path: str | File, folder: File) -> Tree:
+    name = str(name_or_path)
+    if name in models():
+        return _unwrapped(_copy(_shipped("models", name)), "Model")
+    if not name.endswith((".yaml", ".yml", ".json")):
+        raise UnknownName(
+            f"no model is called {name!r}; {nearest(name, models())}; "
+            "or write the path of a model file or of a Hugging Face config.json"
+        )
+    path = folder / name
+    if name.endswith(".json"):
+        from weft.spec.huggingface import read_config  # noqa: PLC0415 - few specs need it
+
+        return Tree(data=read_config(path), marks={(): str(path)})
+    return _unwrapped(_pick(_documents(path), "Model", str(path)), "Model")
+
+
+def _copy(tree: Tree) -> Tree:
+    return Tree(data=merge({}, tree.data), marks=dict(tree.marks), keys=dict(tree.keys))

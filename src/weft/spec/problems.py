@@ -1,0 +1,83 @@
+"""What is wrong with a spec, said so that its writer can put it right."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+from weft.errors import SpecError
+
+Path = tuple[str, ...]
+"""Keys from the top of a spec to one value."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """One thing that cannot be right: at which key, which value, what is allowed."""
+
+    path: Path
+    message: str
+    value: object = None
+    has_value: bool = True
+    place: str = ""
+    """Where it was written, when the path does not say."""
+
+    def show(self, place: str) -> str:
+        """Return one line: place, key, value, what is allowed and what to do."""
+        parts = [self.place or place, ".".join(self.path)]
+        if self.has_value:
+            parts.append(f"value {shorten(self.value)}")
+        return ": ".join([part for part in parts if part] + [self.message])
+
+
+def shorten(value: object, limit: int = 60) -> str:
+    """Return a value as it may be quoted in a message.
+
+    >>> shorten({"a": 1}), shorten("roce")
+    ('a mapping', "'roce'")
+    """
+    if isinstance(value, Mapping):
+        return "a mapping"
+    if isinstance(value, list):
+        return "a list"
+    text = repr(value)
+    return text if len(text) <= limit else f"{text[:limit]}..."
+
+
+def nearest(name: object, known: Iterable[str]) -> str:
+    """Return a hint with the nearest names, or all of them when none is near.
+
+    >>> nearest("infinband", ["infiniband", "roce"])
+    "did you mean 'infiniband'? There are: infiniband, roce"
+    """
+    names = sorted(known)
+    everything = f"there are: {', '.join(names)}" if names else "there are none"
+    near = get_close_matches(str(name), names, n=2)
+    if not near:
+        return everything
+    guess = " or ".join(repr(n) for n in near)
+    return f"did you mean {guess}? {everything.capitalize()[:1]}{everything[1:]}"
+
+
+def raise_all(lines: Iterable[str]) -> None:
+    """Raise one error with every line in it, if there is any."""
+    found = list(dict.fromkeys(lines))
+    if found:
+        raise SpecError("\n".join(found))
+
+
+def place_of(path: Path, marks: Mapping[Path, str]) -> str:
+    """Return where a key was written, or the nearest key above it that was written."""
+    for end in range(len(path), -1, -1):
+        if path[:end] in marks:
+            return marks[path[:end]]
+    return ""
+
+
+def get_at(data: Any, path: Path) -> Any:  # noqa: ANN401 - whatever YAML held
+    """Return the value at a path of plain mappings, or none."""
+    for key in path:
+        if not isinstance(data, Mapping) or key not in data:
+            return None
+        data = data[key]
+    return data
