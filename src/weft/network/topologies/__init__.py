@@ -1,1 +1,1 @@
-"""TODO one line."""
+"""One file, one topology: each exports a Topology of its own name."""

@@ -1,0 +1,414 @@
+"""Switch and link counts of a folded Clos of one, two or three tiers, in closed form.
+
+The rules are those that reproduce the published tables (DGX SuperPOD H100, B200, B300):
+
+* a leaf of radix k and oversubscription o has round(k o / (1 + o)) ports down, the rest up,
+  and all its uplinks are cabled even where hosts are missing;
+* the uplinks of a leaf are spread evenly, so the spines that it reaches divide its uplinks
+  (24 leaves of 32 uplinks get 16 spines of 64 ports, not 12);
+* two tiers hold k leaves; beyond, leaves form groups with spines of their own and cores
+  join the groups. A group is a pod of whole units or, where that takes fewer switches, the
+  leaves of one rail (as in DGX SuperPOD A100).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from math import ceil
+
+from weft.errors import Infeasible
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clos:
+    """One folded Clos network: how many of everything, and how it is wired.
+
+    A unit is a set of leaves (one a rail) that serve the same trays; units are filled one
+    after another, so only the last may be partly empty. Groups likewise.
+    """
+
+    radix: int
+    trays: int
+    """Sets of NICs that attach as one (a host, or a compute tray of a rack-scale host)."""
+    trays_per_unit: int
+    leaves_per_unit: int
+    ports_per_leaf: int
+    """NIC ports that one tray has on each leaf of its unit."""
+    leaf_up: int
+    units_per_group: int
+    by_rail: bool = False
+    """Groups are the leaves of one rail, not pods of whole units."""
+    spines_per_group: int = 0
+    last_spines: int = 0
+    """Spines of the last group (of every rail), which may be smaller."""
+    spine_up: int = 0
+    last_spine_up: int = 0
+    core_groups: int = 0
+    cores_per_group: int = 0
+
+    @property
+    def units(self) -> int:
+        """Units, the last one perhaps not full."""
+        return -(-self.trays // self.trays_per_unit)
+
+    @property
+    def leaves(self) -> int:
+        """All leaves."""
+        return self.units * self.leaves_per_unit
+
+    @property
+    def tiers(self) -> int:
+        """Tiers of switches."""
+        return 1 + (self.spines_per_group > 0) + (self.core_groups > 0)
+
+    @property
+    def groups_per_rail(self) -> int:
+        """Groups that share one set of rails: all of them where groups are pods."""
+        return -(-self.units // self.units_per_group)
+
+    @property
+    def rail_sets(self) -> int:
+        """Sets of rails that have groups of their own: 1 where groups are pods."""
+        return self.leaves_per_unit if self.by_rail else 1
+
+    @property
+    def groups(self) -> int:
+        """Sets of leaves with spines of their own."""
+        return self.groups_per_rail * self.rail_sets
+
+    @property
+    def spines(self) -> int:
+        """All spines."""
+        full = (self.groups_per_rail - 1) * self.spines_per_group
+        return self.rail_sets * (full + self.last_spines)
+
+    @property
+    def cores(self) -> int:
+        """All cores."""
+        return self.core_groups * self.cores_per_group
+
+    @property
+    def host_links(self) -> int:
+        """Links between NICs and leaves."""
+        return self.trays * self.leaves_per_unit * self.ports_per_leaf
+
+    @property
+    def leaf_links(self) -> int:
+        """Links between leaves and spines."""
+        return self.leaves * self.leaf_up if self.spines_per_group else 0
+
+    @property
+    def spine_links(self) -> int:
+        """Links between spines and cores."""
+        full = (self.groups_per_rail - 1) * self.spines_per_group * self.spine_up
+        return self.rail_sets * (full + self.last_spines * self.last_spine_up)
+
+    @property
+    def last_units(self) -> int:
+        """Units of the last group."""
+        return self.units - (self.groups_per_rail - 1) * self.units_per_group
+
+    def group_leaves(self, units: int) -> int:
+        """Leaves of a group of so many units."""
+        return units * (1 if self.by_rail else self.leaves_per_unit)
+
+    @property
+    def ports_used(self) -> tuple[int, int, int]:
+        """Ports in use on the fullest leaf, spine and core."""
+        fullest = min(self.trays, self.trays_per_unit)
+        leaf = fullest * self.ports_per_leaf + (self.leaf_up if self.tiers > 1 else 0)
+        return leaf, self._spine_ports(), self._core_ports()
+
+    def _spine_ports(self) -> int:
+        if not self.spines_per_group:
+            return 0
+        last = self.group_leaves(self.last_units) * self.leaf_up // self.last_spines
+        if self.groups_per_rail == 1:
+            return last + self.last_spine_up
+        full = self.group_leaves(self.units_per_group) * self.leaf_up // self.spines_per_group
+        return max(full + self.spine_up, last + self.last_spine_up)
+
+    def _core_ports(self) -> int:
+        if not self.core_groups:
+            return 0
+        full = self.spines_per_group // self.core_groups * self.spine_up
+        last = self.last_spines // self.core_groups
+        most = -(-self.last_spine_up // self.cores_per_group)
+        per_rail = (self.groups_per_rail - 1) * full // self.cores_per_group + last * most
+        return self.rail_sets * per_rail
+
+
+def single_switch(*, radix: int, trays: int, ports_per_tray: int) -> Clos:
+    """Return the network that is one switch."""
+    return Clos(
+        radix=radix, trays=trays, trays_per_unit=trays, leaves_per_unit=1,
+        ports_per_leaf=ports_per_tray, leaf_up=0, units_per_group=1,
+    )  # fmt: skip
+
+
+@lru_cache(maxsize=4096)
+def clos(
+    *,
+    radix: int,
+    trays: int,
+    leaves_per_unit: int,
+    ports_per_leaf: int,
+    oversubscription: float = 1.0,
+    pod_oversubscription: float = 1.0,
+    trays_per_pod: int | None = None,
+    tiers: int | None = None,
+    may_group_by_rail: bool = False,
+) -> Clos:
+    """Return the Clos for so many trays, with as few tiers as hold them if not told.
+
+    >>> big = clos(radix=64, trays=512, leaves_per_unit=8, ports_per_leaf=1)
+    >>> big.leaves, big.spines, big.cores
+    (128, 128, 64)
+    """
+    base = _base(radix, trays, leaves_per_unit, ports_per_leaf, oversubscription)
+    if tiers is None:
+        podded = trays_per_pod is not None and trays_per_pod < trays
+        tiers = 3 if podded or base.leaves > radix else 2
+    if tiers == 2:  # noqa: PLR2004 - tiers of switches
+        return _two_tiers(base)
+    return _three_tiers(base, pod_oversubscription, trays_per_pod, may_group_by_rail)
+
+
+def _base(
+    radix: int, trays: int, leaves_per_unit: int, ports_per_leaf: int, oversubscription: float
+) -> Clos:
+    """Return the leaves, not joined yet."""
+    down = down_ports(radix, oversubscription)
+    if down < ports_per_leaf:
+        raise Infeasible(
+            f"a host brings {ports_per_leaf} ports to one leaf and a leaf of radix {radix} "
+            f"has {down} ports down; choose a larger switch or topology rail_optimized"
+        )
+    return Clos(
+        radix=radix, trays=trays, trays_per_unit=down // ports_per_leaf,
+        leaves_per_unit=leaves_per_unit, ports_per_leaf=ports_per_leaf,
+        leaf_up=radix - down, units_per_group=1,
+    )  # fmt: skip
+
+
+def group_of(
+    *,
+    radix: int,
+    leaves_per_unit: int,
+    ports_per_leaf: int,
+    oversubscription: float = 1.0,
+    pod_oversubscription: float = 1.0,
+    trays_per_pod: int | None = None,
+) -> Clos:
+    """Return the largest leaf-spine group (or one of so many trays) with uplinks for others."""
+    base = _base(radix, 1, leaves_per_unit, ports_per_leaf, oversubscription)
+    spine_down = _most_down(radix, pod_oversubscription)
+    most = spine_down // leaves_per_unit
+    units = most if trays_per_pod is None else -(-trays_per_pod // base.trays_per_unit)
+    if not 0 < units <= most:
+        raise Infeasible(
+            f"a group of {max(units, 1) * leaves_per_unit} leaves is more than a spine of "
+            f"radix {radix} reaches ({spine_down}); choose a smaller hosts_per_pod or a "
+            f"switch of larger radix"
+        )
+    trays = units * base.trays_per_unit
+    spines = _even(base.leaf_up, -(-units * leaves_per_unit * base.leaf_up // spine_down))
+    assert spines is not None, "a spine reaches every leaf of the group"
+    up = ceil(units * leaves_per_unit * base.leaf_up // spines / pod_oversubscription)
+    return replace(
+        base, trays=trays if trays_per_pod is None else trays_per_pod,
+        units_per_group=units, spines_per_group=spines, last_spines=spines,
+        spine_up=up, last_spine_up=up,
+    )  # fmt: skip
+
+
+def down_ports(radix: int, oversubscription: float) -> int:
+    """Return the ports of a leaf that face hosts.
+
+    >>> down_ports(64, 1), down_ports(64, 3)
+    (32, 48)
+    """
+    return min(round(radix * oversubscription / (1 + oversubscription)), radix - 1)
+
+
+def two_tier_max(radix: int, oversubscription: float = 1.0) -> int:
+    """Return the most NIC ports that two tiers can join.
+
+    >>> two_tier_max(64)
+    2048
+    """
+    return radix * down_ports(radix, oversubscription)
+
+
+def three_tier_max(radix: int) -> int:
+    """Return the most NIC ports that three non-blocking tiers can join.
+
+    >>> three_tier_max(64)
+    65536
+    """
+    return radix * (radix // 2) ** 2
+
+
+def _two_tiers(base: Clos) -> Clos:
+    radix = base.radix
+    if base.leaves > radix:
+        most = radix // base.leaves_per_unit * base.trays_per_unit
+        raise Infeasible(
+            f"{base.trays} hosts or trays need {base.leaves} leaves, and two tiers of radix "
+            f"{radix} stop at {radix} leaves ({most} hosts or trays; k*k/2 = "
+            f"{radix * radix // 2} ports non-blocking); choose three tiers (fat_tree or "
+            f"rail_optimized), more planes, or a switch of larger radix"
+        )
+    spines = _even(base.leaf_up, -(-base.leaves * base.leaf_up // radix))
+    assert spines is not None, "leaves <= radix makes the uplinks of one leaf enough"
+    return replace(
+        base, units_per_group=base.units, spines_per_group=spines, last_spines=spines
+    )
+
+
+def _three_tiers(
+    base: Clos,
+    pod_oversubscription: float,
+    trays_per_pod: int | None,
+    may_group_by_rail: bool,  # noqa: FBT001 - private
+) -> Clos:
+    spine_down = _most_down(base.radix, pod_oversubscription)
+    candidates = list(_pods(base, spine_down, pod_oversubscription, trays_per_pod))
+    if may_group_by_rail and trays_per_pod is None:
+        units = min(base.units, spine_down)
+        by_rail = replace(base, units_per_group=units, by_rail=True)
+        candidates += _grouped(by_rail, spine_down, pod_oversubscription)
+    if not candidates:
+        raise Infeasible(
+            f"{base.trays} hosts or trays need {base.leaves} leaves of radix {base.radix}, "
+            f"more than three tiers can join (k*k*k/4 = {three_tier_max(base.radix)} ports "
+            f"non-blocking); choose a switch of larger radix, more planes or rail_only"
+        )
+    return min(candidates, key=lambda c: c.spines + c.cores)
+
+
+def _pods(
+    base: Clos, spine_down: int, oversubscription: float, trays_per_pod: int | None
+) -> Iterator[Clos]:
+    """Yield the network whose groups are pods of whole units, if there is one."""
+    most = spine_down // base.leaves_per_unit
+    if trays_per_pod is None:
+        units = min(most, base.units)
+    else:
+        units = -(-trays_per_pod // base.trays_per_unit)
+        if units > most:
+            raise Infeasible(
+                f"a pod of {trays_per_pod} hosts or trays has "
+                f"{units * base.leaves_per_unit} leaves, and a spine of radix {base.radix} "
+                f"reaches {spine_down}; give hosts_per_pod of at most "
+                f"{most * base.trays_per_unit} or a switch of larger radix"
+            )
+    if units:
+        yield from _grouped(replace(base, units_per_group=units), spine_down, oversubscription)
+
+
+def _grouped(base: Clos, spine_down: int, oversubscription: float) -> Iterator[Clos]:
+    """Yield the network with spines and cores for the given groups, if there is one."""
+    full = base.group_leaves(min(base.units_per_group, base.units))
+    spines = _even(base.leaf_up, -(-full * base.leaf_up // spine_down))
+    if spines is None:
+        return
+    up = ceil(full * base.leaf_up // spines / oversubscription)
+    cores = _cores(base.radix, base.groups, spines, up)
+    if cores is None:
+        return
+    core_groups, cores_per_group = cores
+    last = base.group_leaves(base.last_units)
+    need = -(-last * base.leaf_up // spine_down)
+    last_spines = min(s for s in _divisors(spines) if s >= need and s % core_groups == 0)
+    last_up = ceil(last * base.leaf_up // last_spines / oversubscription)
+    yield replace(
+        base, spines_per_group=spines, spine_up=up, last_spines=last_spines,
+        last_spine_up=last_up, core_groups=core_groups, cores_per_group=cores_per_group,
+    )  # fmt: skip
+
+
+def _cores(radix: int, groups: int, spines: int, up: int) -> tuple[int, int] | None:
+    """Return core groups and cores in each: spine j of every group meets group j mod q."""
+    best: tuple[int, int] | None = None
+    for core_groups in _divisors(spines):
+        cores = _even(up, -(-groups * (spines // core_groups) * up // radix))
+        if cores is not None and (best is None or core_groups * cores < best[0] * best[1]):
+            best = core_groups, cores
+    return best
+
+
+def _most_down(radix: int, oversubscription: float) -> int:
+    """Return the most ports down of a spine that leave enough ports up."""
+    down = int(radix * oversubscription / (1 + oversubscription))
+    return down if down + ceil(down / oversubscription) <= radix else down - 1
+
+
+def _even(uplinks: int, least: int) -> int | None:
+    """Return the fewest switches, at least ``least``, that share the uplinks evenly."""
+    return min((d for d in _divisors(uplinks) if d >= least), default=None)
+
+
+@lru_cache(maxsize=1024)
+def _divisors(number: int) -> tuple[int, ...]:
+    return tuple(d for d in range(1, number + 1) if number % d == 0)
+
+
+def host_ratio(network: Clos) -> float:
+    """Return host ports over uplinks at the fullest leaf; 1 is non-blocking."""
+    if network.tiers == 1:
+        return 1.0
+    hosts = min(network.trays, network.trays_per_unit) * network.ports_per_leaf
+    return max(1.0, hosts / network.leaf_up)
+
+
+def pod_ratio(network: Clos) -> float:
+    """Return host ports of a full group over its uplinks to the cores."""
+    if network.tiers < 3:  # noqa: PLR2004 - tiers of switches
+        return host_ratio(network)
+    units = min(network.units_per_group, network.units)
+    trays = min(network.trays, units * network.trays_per_unit)
+    leaves = 1 if network.by_rail else network.leaves_per_unit
+    single = network.groups_per_rail == 1
+    spines = network.last_spines if single else network.spines_per_group
+    up = network.last_spine_up if single else network.spine_up
+    return max(host_ratio(network), trays * leaves * network.ports_per_leaf / (spines * up))
+
+
+def bisection_links(network: Clos) -> int:
+    """Return the links' worth of traffic that can pass between two halves of the trays.
+
+    The halves are the first and the last trays, so that as little as possible stays below
+    the spines; traffic meets as low in the tree as it can.
+    """
+    half = network.trays // 2
+    groups: dict[int, list[int]] = {}
+    inside = 0
+    for unit in range(network.units):
+        first = unit * network.trays_per_unit
+        stop = min(first + network.trays_per_unit, network.trays)
+        left = max(0, min(half, stop) - first) * network.ports_per_leaf
+        right = (stop - first) * network.ports_per_leaf - left
+        met = min(left, right)
+        inside += met * network.leaves_per_unit
+        group = groups.setdefault(unit // network.units_per_group, [0, 0])
+        for side, ports in enumerate((left, right)):
+            group[side] += network.group_leaves(1) * min(ports - met, network.leaf_up)
+    return inside + network.rail_sets * _across(network, list(groups.values()))
+
+
+def _across(network: Clos, groups: list[list[int]]) -> int:
+    """Return what passes inside groups and over the cores, for one set of rails."""
+    inside, left, right = 0, 0, 0
+    for index, (here, there) in enumerate(groups):
+        last = index == len(groups) - 1
+        uplinks = (
+            network.last_spines * network.last_spine_up
+            if last
+            else network.spines_per_group * network.spine_up
+        )
+        met = min(here, there)
+        inside += met
+        left += min(here - met, uplinks)
+        right += min(there - met, uplinks)
+    return inside + min(left, right)

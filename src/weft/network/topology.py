@@ -1,0 +1,275 @@
+"""What a topology is: hosts and switches in, counts and distances out, in closed form."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Literal
+
+from weft import catalogue, plugins, units
+from weft.catalogue.devices import Switch
+from weft.errors import Infeasible
+from weft.network import topologies
+from weft.network.clos import Clos, bisection_links, host_ratio, pod_ratio
+from weft.spec.cluster import Cluster, FabricChoice, Host, TopologyChoice
+
+if TYPE_CHECKING:
+    from weft.network.graph import Graph
+
+Scope = Literal["leaf", "pod", "far"]
+"""How far apart two hosts are: on the same leaves, in one pod, or further."""
+
+_TRAY_GPUS = 4
+_LARGEST_HOST_GPUS = 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """The switch to build with, and what the user asked of the topology."""
+
+    switch: Switch
+    choice: TopologyChoice
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Site:
+    """What a topology has to join, and with which switch."""
+
+    hosts: int
+    nics_per_host: int
+    trays_per_host: int
+    """Sets of NICs that attach as one: 18 in an NVL72 rack, 1 in an ordinary server."""
+    rails: int
+    ports_per_rail: int
+    """NICs that one tray has on one rail."""
+    nic_bytes_per_s: float
+    switch: Switch
+    choice: TopologyChoice
+
+    @property
+    def trays(self) -> int:
+        """All trays."""
+        return self.hosts * self.trays_per_host
+
+    @property
+    def ports_per_tray(self) -> int:
+        """NICs of one tray."""
+        return self.rails * self.ports_per_rail
+
+    @property
+    def trays_per_pod(self) -> int | None:
+        """Trays of the pod that the user asked for."""
+        pod = self.choice.hosts_per_pod
+        return None if pod is None else pod * self.trays_per_host
+
+    def radix(self, planes: int) -> int:
+        """Return the ports of the switch at the rate of one plane."""
+        rate = self.nic_bytes_per_s / planes
+        enough = [r for r in self.switch.radix if r >= rate * (1 - 1e-9)]
+        if not enough:
+            fastest = units.show_rate(max(self.switch.radix))
+            raise Infeasible(
+                f"{self.switch.name} has ports of at most {fastest} and a link runs at "
+                f"{units.show_rate(rate)}; choose another topology.switch or more planes"
+            )
+        return self.switch.radix[min(enough)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mesh:
+    """Groups (leaf-spine each) whose spines are joined directly, as in a dragonfly+."""
+
+    group: Clos
+    """One group, with room for more trays than the last one may hold."""
+    groups: int
+    trays: int
+    links_per_pair: int
+    """Links between every two groups."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """A network in numbers: what to buy, how far apart hosts are, how much fits through.
+
+    Switches are those of all planes. A cable carries one link of every plane, so that a NIC
+    port is one cable however many planes it is split over.
+    """
+
+    kind: str
+    switch: str
+    site: Site
+    planes: int
+    rails: int
+    tiers: int
+    radix: int
+    link_bytes_per_s: float
+    """Rate of a link, in one plane."""
+    leaf: int
+    spine: int
+    core: int
+    host_leaf_cables: int
+    leaf_spine_cables: int
+    spine_core_cables: int
+    """Between spines and cores, or between the groups of a dragonfly+."""
+    ports_used: tuple[int, int, int]
+    """On the fullest leaf, spine and core."""
+    hosts_per_unit: int
+    """Hosts on the same leaves."""
+    hosts_per_pod: int
+    """Hosts that reach one another below the top tier (on one rail, if pods are rails)."""
+    hops: tuple[int, int, int]
+    oversubscriptions: tuple[float, float, float]
+    bisection_bytes_per_s: float
+    joins_rails: bool = True
+    """Whether the fabric connects different rails; if not, they meet over NVLink only."""
+    wiring: Clos | Mesh
+
+    @property
+    def switches(self) -> int:
+        """All switches."""
+        return self.leaf + self.spine + self.core
+
+    @property
+    def cables(self) -> dict[str, int]:
+        """Cables by layer."""
+        return {
+            "host_leaf": self.host_leaf_cables,
+            "leaf_spine": self.leaf_spine_cables,
+            "spine_core": self.spine_core_cables,
+        }
+
+    def switch_hops(self, scope: Scope) -> int:
+        """Return how many switches a packet crosses between hosts so far apart."""
+        return self.hops[_SCOPES.index(scope)]
+
+    def oversubscription(self, scope: Scope) -> float:
+        """Return what hosts can send over what the network takes that far; at least 1."""
+        return self.oversubscriptions[_SCOPES.index(scope)]
+
+    def scope(self, hosts: int) -> Scope:
+        """Return the scope that holds so many neighbouring hosts."""
+        if hosts <= self.hosts_per_unit:
+            return "leaf"
+        return "pod" if hosts <= self.hosts_per_pod else "far"
+
+
+_SCOPES: tuple[Scope, ...] = ("leaf", "pod", "far")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Topology:
+    """A named way to join the hosts of a site."""
+
+    title: str
+    layout: Callable[[Site], Layout]
+
+
+def layout(cluster: Cluster) -> Layout:
+    """Return the network of a cluster in numbers; raise Infeasible when ports run out."""
+    return _layout(cluster.hosts, cluster.host, cluster.fabric, cluster.topology)
+
+
+@lru_cache(maxsize=4096)
+def _layout(hosts: int, host: Host, fabric: FabricChoice, choice: TopologyChoice) -> Layout:
+    if host.nics == 0:
+        raise Infeasible(
+            "hosts have no NIC, so there is no network; set host.nics to 1 or more"
+        )
+    rate = fabric.link_bytes_per_s or host.nic_bytes_per_s
+    switch = catalogue.find("switches", choice.switch or usual_switch(fabric.kind, rate))
+    assert isinstance(switch, Switch)
+    site = site_of(hosts, host.gpus, host.nics, rate, Place(switch=switch, choice=choice))
+    return plugins.load(topologies, choice.kind, Topology).layout(site)
+
+
+def site_of(hosts: int, gpus: int, nics: int, link_bytes_per_s: float, place: Place) -> Site:
+    """Return the site of hosts with so many GPUs and NICs.
+
+    A host of more than 16 GPUs is a rack of trays with four GPUs each (NVL72 has 18): there
+    the rails are the NICs of one tray.
+    """
+    trays = gpus // _TRAY_GPUS if gpus > _LARGEST_HOST_GPUS else 1
+    if nics % trays:
+        trays = 1
+    per_tray = nics // trays
+    rails = max(d for d in range(1, min(per_tray, gpus // trays) + 1) if per_tray % d == 0)
+    return Site(
+        hosts=hosts, nics_per_host=nics, trays_per_host=trays, rails=rails,
+        ports_per_rail=per_tray // rails, nic_bytes_per_s=link_bytes_per_s,
+        switch=place.switch, choice=place.choice,
+    )  # fmt: skip
+
+
+def clos_layout(
+    kind: str, site: Site, network: Clos, *, planes: int = 1, apart: int = 1
+) -> Layout:
+    """Return the layout of equal Clos networks: one a plane and, if apart, one a rail."""
+    far = 2 * network.tiers - 1
+    return layout_of(
+        kind, site, network, planes=planes, tiers=network.tiers, radix=network.radix,
+        switches=(network.leaves * apart, network.spines * apart, network.cores * apart),
+        cables=(
+            network.host_links * apart,
+            network.leaf_links * apart,
+            network.spine_links * apart,
+        ),
+        ports_used=network.ports_used,
+        trays=(network.trays_per_unit, network.units_per_group * network.trays_per_unit),
+        hops=(1, min(3, far), far),
+        oversubscriptions=(1.0, host_ratio(network), pod_ratio(network)),
+        bisection_links=bisection_links(network) * apart, joins_rails=apart == 1,
+    )  # fmt: skip
+
+
+def layout_of(
+    kind: str,
+    site: Site,
+    wiring: Clos | Mesh,
+    *,
+    planes: int,
+    tiers: int,
+    radix: int,
+    switches: tuple[int, int, int],
+    cables: tuple[int, int, int],
+    ports_used: tuple[int, int, int],
+    trays: tuple[int, int],
+    hops: tuple[int, int, int],
+    oversubscriptions: tuple[float, float, float],
+    bisection_links: int,
+    joins_rails: bool = True,
+) -> Layout:
+    """Return a layout from the counts of one plane; ``trays`` are those of a unit and a pod."""
+    unit, pod = (max(1, min(site.trays, t) // site.trays_per_host) for t in trays)
+    rate = site.nic_bytes_per_s / planes
+    return Layout(
+        kind=kind, switch=site.switch.name, site=site, planes=planes, rails=site.rails,
+        tiers=tiers, radix=radix, link_bytes_per_s=rate,
+        leaf=switches[0] * planes, spine=switches[1] * planes, core=switches[2] * planes,
+        host_leaf_cables=cables[0], leaf_spine_cables=cables[1], spine_core_cables=cables[2],
+        ports_used=ports_used, hosts_per_unit=unit, hosts_per_pod=pod, hops=hops,
+        oversubscriptions=oversubscriptions,
+        bisection_bytes_per_s=bisection_links * rate * planes,
+        joins_rails=joins_rails, wiring=wiring,
+    )  # fmt: skip
+
+
+def graph(cluster: Cluster) -> "Graph":
+    """Build the real graph of a cluster, port by port."""
+    from weft.network.graph import build  # noqa: PLC0415 - numpy is slow to import
+
+    return build(layout(cluster))
+
+
+_INFINIBAND = ((200, "qm8700"), (400, "qm9700"), (800, "q3400"))
+_NVIDIA_ETHERNET = ((200, "sn4700"), (800, "sn5600"))
+_USUAL = {"infiniband": _INFINIBAND, "ultra_ethernet": ((800, "arista_7060x6_64pe"),)}
+
+
+def usual_switch(fabric: str, rate_bytes_per_s: float) -> str:
+    """Return the switch that such a fabric is usually built with at a link rate.
+
+    >>> usual_switch("infiniband", 50e9)
+    'qm9700'
+    """
+    by_rate = _USUAL.get(fabric, _NVIDIA_ETHERNET)
+    gbit = units.gbit_from_rate(rate_bytes_per_s)
+    return next((name for most, name in by_rate if gbit <= most * (1 + 1e-9)), by_rate[-1][1])
