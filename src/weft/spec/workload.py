@@ -215,6 +215,10 @@ class Job(Part):
     gradient_bytes: Annotated[float, Field(gt=0)] | None = None
     """Bytes of one gradient element on the wire; none: as the framework does."""
     framework: Literal["megatron", "fsdp", "deepspeed", "jax", "other"] = "megatron"
+    attention: Literal["flash", "unfused"] = "flash"
+    """Unfused: scores are written to memory, as before FlashAttention (2022)."""
+    cuda_graphs: bool = False
+    """Steps are replayed as CUDA graphs: the CPU never holds up the GPU."""
     gpus: Count | None = None
     """GPUs of this job; none: all of the cluster."""
     tokens: Annotated[float, Field(gt=0)] | None = None
