@@ -1,0 +1,1 @@
+"""Load balancing among equal-cost links, one file each; a file exports its Balancing."""

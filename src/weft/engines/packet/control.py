@@ -1,0 +1,54 @@
+"""What a congestion control is: hooks on one flow's row, and named knobs.
+
+Hooks change the row and return nothing:
+
+* ``on_begin(flow, knobs, line_ps_per_byte, now)``: the flow starts
+* ``on_send(flow, knobs, line_ps_per_byte, payload_bytes, now)``: a packet leaves; set pace here
+* ``on_ack(flow, knobs, line_ps_per_byte, payload_bytes, marked, round_trip, now)``
+* ``on_cnp(flow, knobs, line_ps_per_byte, now)``: the receiver saw marks
+
+``flow.window_bytes`` bounds what is in flight, ``flow.pace_ps_per_byte`` spaces packets,
+``flow.cc`` holds eight private numbers, named by constants at the top of each file.
+Times are picoseconds.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from weft.engines.packet.tables import Feedback
+from weft.kernel import inner
+
+Kernel = Callable[..., Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Control:
+    """A congestion control: hooks for the kernel, knobs for the user."""
+
+    title: str
+    feedback: Feedback
+    marking: bool
+    """Whether switches mark packets for it."""
+    knobs: Mapping[str, float]
+    """Name -> default, in the order that the hooks index them."""
+    source: str
+    on_begin: Kernel
+    on_send: Kernel
+    on_ack: Kernel
+    on_cnp: Kernel
+
+
+@inner
+def ignore_send(flow, knobs, line_ps_per_byte, payload_bytes, now):
+    """Leave the flow as it is."""
+
+
+@inner
+def ignore_ack(flow, knobs, line_ps_per_byte, payload_bytes, marked, round_trip, now):
+    """Leave the flow as it is."""
+
+
+@inner
+def ignore_cnp(flow, knobs, line_ps_per_byte, now):
+    """Leave the flow as it is."""

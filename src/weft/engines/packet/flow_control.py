@@ -1,0 +1,130 @@
+"""Link-level flow control: pauses above a threshold (PFC) and credits (InfiniBand).
+
+Both keep one account: what a switch holds of each link's data. A message to the link's
+sender takes the cable's time and waits in a ring of the link.
+"""
+
+from weft.engines.packet.events import drop_first, replace_first, schedule
+from weft.engines.packet.tables import RING, Event, FlowControl
+from weft.engines.packet.wire import ring_append, ring_time, ring_value, serialisation
+from weft.kernel import inner
+
+CONTROL = int(Event.CONTROL)
+PFC, CREDITS = int(FlowControl.PFC), int(FlowControl.CREDITS)
+ASLEEP, WAKING = 1, 2
+RESUME, PAUSE = 0, 1
+
+
+@inner
+def hold(state, link_id, packet, now):
+    """Account a packet that a switch took in from a link; pause the link above XOFF."""
+    link = state.links[link_id]
+    settings = state.settings[0]
+    packet.ingress = link_id
+    link.ingress_bytes += packet.wire_bytes
+    if (
+        settings.flow_control == PFC
+        and link.xoff_sent == 0
+        and link.ingress_bytes > settings.xoff_bytes
+    ):
+        link.xoff_sent = 1
+        state.counts[0].pauses += 1
+        _tell_pause(state, link_id, now + link.propagation, PAUSE)
+
+
+@inner
+def let_go(state, packet, leaving, now):
+    """Account a packet that starts to leave its switch over the link ``leaving``."""
+    link_id = packet.ingress
+    if link_id < 0:
+        return
+    link = state.links[link_id]
+    settings = state.settings[0]
+    link.ingress_bytes -= packet.wire_bytes
+    if settings.flow_control == CREDITS:
+        gone = now + serialisation(packet.wire_bytes, leaving)
+        _return_credit(state, link_id, packet.wire_bytes, gone + link.propagation)
+    elif link.xoff_sent == 1 and link.ingress_bytes <= settings.xon_bytes:
+        link.xoff_sent = 0
+        _tell_pause(state, link_id, now + link.propagation, RESUME)
+
+
+@inner
+def _tell_pause(state, link_id, time, value):
+    link = state.links[link_id]
+    if link.ring_head == link.ring_tail:
+        schedule(state.tree, link_id * 4 + CONTROL, time)
+    ring_append(state, link_id, time, value)
+
+
+@inner
+def _return_credit(state, link_id, size_bytes, time):
+    """Give credit back. The sender reads the ring when short, so this is no event."""
+    link = state.links[link_id]
+    waiting = link.ring_tail - link.ring_head
+    if waiting > 0:
+        time = max(time, ring_time(state, link_id, link.ring_tail - 1))
+    if waiting == RING:  # the ring is full: the last message carries this credit too
+        size_bytes += ring_value(state, link_id, link.ring_tail - 1)
+        link.ring_tail -= 1
+    ring_append(state, link_id, time, size_bytes)
+    if link.blocked == ASLEEP:
+        link.blocked = WAKING
+        schedule(state.tree, link_id * 4 + CONTROL, time)
+
+
+@inner
+def has_credit(state, link_id, size_bytes, now):
+    """Say whether a packet may be sent; if not, the link sleeps until credit comes."""
+    link = state.links[link_id]
+    if link.credits < size_bytes:
+        _collect_credit(state, link_id, now)
+        if link.credits < size_bytes:
+            _sleep(state, link_id)
+            return False
+    return True
+
+
+@inner
+def _collect_credit(state, link_id, now):
+    link = state.links[link_id]
+    while link.ring_head != link.ring_tail and ring_time(state, link_id, link.ring_head) <= now:
+        link.credits += ring_value(state, link_id, link.ring_head)
+        link.ring_head += 1
+
+
+@inner
+def _sleep(state, link_id):
+    link = state.links[link_id]
+    if link.blocked == WAKING:
+        return
+    link.pauses += 1
+    link.blocked = ASLEEP
+    if link.ring_head != link.ring_tail:
+        link.blocked = WAKING
+        schedule(state.tree, link_id * 4 + CONTROL, ring_time(state, link_id, link.ring_head))
+
+
+@inner
+def hear(state, link_id, now):
+    """Take the control message that reached a link's sender; say whether it may send now."""
+    link = state.links[link_id]
+    if state.settings[0].flow_control == CREDITS:
+        drop_first(state.tree)
+        link.blocked = 0
+        _collect_credit(state, link_id, now)
+        return True
+    value = ring_value(state, link_id, link.ring_head)
+    link.ring_head += 1
+    if link.ring_head != link.ring_tail:
+        replace_first(state.tree, ring_time(state, link_id, link.ring_head))
+    else:
+        drop_first(state.tree)
+    if value == PAUSE:
+        link.paused = 1
+        link.pauses += 1
+        link.paused_since = now
+        return False
+    link.paused = 0
+    link.paused_total += now - link.paused_since
+    return True

@@ -1,0 +1,151 @@
+"""A port: what a link's sender does next, and what a switch does with a packet."""
+
+from weft.engines.packet import congestion as _congestion  # noqa: F401 - part of the sources
+from weft.engines.packet.balance import next_random
+from weft.engines.packet.events import NEVER, schedule
+from weft.engines.packet.flow_control import has_credit, hold, let_go
+from weft.engines.packet.hooks import pick_link
+from weft.engines.packet.sender import has_more, pull_packet, wait_until
+from weft.engines.packet.tables import Event, FlowControl, Kind
+from weft.engines.packet.wire import put_on_wire, queue_control, queue_data
+from weft.kernel import inner
+
+START = int(Event.START)
+NONE, CREDITS = int(FlowControl.NONE), int(FlowControl.CREDITS)
+DATA, ACK, CNP, NACK, TRIMMED = (int(kind) for kind in Kind)
+SIXTEEN_MILLION = 1 << 24
+
+
+@inner
+def kick(state, link_id, now):
+    """Make sure that a port which has (or may have) something to send will look at it."""
+    link = state.links[link_id]
+    when = link.busy
+    if link.start_at <= when:
+        return
+    if when <= now:
+        when = transmit(state, link_id, now)
+    if when < link.start_at:
+        link.start_at = when
+        schedule(state.tree, link_id * 4 + START, when)
+
+
+@inner
+def transmit(state, link_id, now):
+    """Send one packet if allowed; return when to look again (NEVER: somebody will kick)."""
+    link = state.links[link_id]
+    from_host = link.source < state.settings[0].hosts
+    if link.control_head >= 0:
+        packet_id = link.control_head
+        link.control_head = state.packets[packet_id].next
+        put_on_wire(state, link_id, packet_id, now)
+        state.counts[0].control_hops += 1
+        if link.control_head >= 0 or link.data_head >= 0 or from_host:
+            return link.busy
+        return NEVER
+    if link.paused:
+        return NEVER
+    if from_host:
+        return _transmit_from_host(state, link_id, now)
+    return _transmit_from_switch(state, link_id, now)
+
+
+@inner
+def _transmit_from_host(state, link_id, now):
+    """Build the next packet of the flow whose turn it is: until now it did not exist."""
+    link = state.links[link_id]
+    settings = state.settings[0]
+    credits_rule = settings.flow_control == CREDITS
+    if credits_rule and not has_credit(
+        state, link_id, settings.mtu_bytes + settings.header_bytes, now
+    ):
+        return NEVER
+    packet_id = pull_packet(state, link.source, now)
+    if packet_id < 0:
+        return wait_until(state, link.source, now)
+    if credits_rule:
+        link.credits -= state.packets[packet_id].wire_bytes
+    put_on_wire(state, link_id, packet_id, now)
+    state.counts[0].data_hops += 1
+    return link.busy if has_more(state, link.source) else NEVER
+
+
+@inner
+def _transmit_from_switch(state, link_id, now):
+    link = state.links[link_id]
+    settings = state.settings[0]
+    packet_id = link.data_head
+    if packet_id < 0:
+        return NEVER
+    packet = state.packets[packet_id]
+    if settings.flow_control == CREDITS and link.target >= settings.hosts:
+        if not has_credit(state, link_id, packet.wire_bytes, now):
+            return NEVER
+        link.credits -= packet.wire_bytes
+    link.data_head = packet.next
+    _mark(state, link, packet)
+    link.queue_bytes -= packet.wire_bytes
+    if settings.flow_control != NONE:
+        let_go(state, packet, link, now)
+    put_on_wire(state, link_id, packet_id, now)
+    state.counts[0].data_hops += 1
+    return link.busy if link.data_head >= 0 else NEVER
+
+
+@inner
+def _mark(state, link, packet):
+    """Mark by the queue that the packet leaves behind: from Kmin, surely above Kmax."""
+    settings = state.settings[0]
+    queue = link.queue_bytes
+    if settings.marking == 0 or packet.marked != 0 or queue <= settings.kmin_bytes:
+        return
+    if queue < settings.kmax_bytes:
+        rise = (queue - settings.kmin_bytes) / (settings.kmax_bytes - settings.kmin_bytes)
+        if (
+            next_random(link) & (SIXTEEN_MILLION - 1)
+        ) >= SIXTEEN_MILLION * settings.pmax * rise:
+            return
+    packet.marked = 1
+    link.marks += 1
+    state.counts[0].marks += 1
+
+
+@inner
+def _route(state, link_id, packet):
+    """Return the link on which a switch forwards a packet."""
+    settings = state.settings[0]
+    flow = state.flows[packet.flow]
+    kind = packet.kind
+    backwards = kind == ACK or kind == CNP or kind == NACK  # noqa: PLR1714 - numba inlines this
+    host = flow.source if backwards else flow.target
+    switch = state.links[link_id].target - settings.hosts
+    group = state.groups[switch * settings.leaves + state.leaf_of[host]]
+    if group < 0:
+        return state.last_link[host]
+    first = state.group_start[group]
+    if state.group_start[group + 1] - first == 1:
+        return state.group_links[first]
+    return pick_link(settings.balancing, state, group, packet.flow, state.links[link_id])
+
+
+@inner
+def receive_at_switch(state, link_id, packet_id, now):
+    """Route a packet that arrived at a switch, account it and queue it."""
+    packet = state.packets[packet_id]
+    settings = state.settings[0]
+    out_id = _route(state, link_id, packet)
+    out = state.links[out_id]
+    if packet.kind == DATA and settings.flow_control == NONE:
+        full = out.queue_bytes + packet.wire_bytes > settings.queue_limit_bytes
+        if full:
+            state.counts[0].trims += 1
+            packet.kind = TRIMMED
+            packet.wire_bytes = settings.control_bytes
+    if packet.kind != DATA:
+        queue_control(state, out, packet_id)
+        kick(state, out_id, now)
+        return
+    if settings.flow_control != NONE:
+        hold(state, link_id, packet, now)
+    if queue_data(state, out, packet_id):
+        kick(state, out_id, now)

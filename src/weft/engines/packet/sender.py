@@ -1,0 +1,117 @@
+"""The sending side of a host: a ring of flows that take turns."""
+
+import numpy as np
+
+from weft.engines.packet.events import NEVER
+from weft.engines.packet.hooks import on_send
+from weft.engines.packet.tables import Feedback, Kind
+from weft.engines.packet.wire import take_packet
+from weft.kernel import inner
+
+ACKS = int(Feedback.ACK)
+DATA = int(Kind.DATA)
+
+
+@inner
+def has_more(state, host):
+    """Say whether any flow of a host is in its ring."""
+    return state.hosts[host].turn >= 0
+
+
+@inner
+def _may_send(flow):
+    return flow.to_send_bytes > 0 and flow.in_flight_bytes < flow.window_bytes
+
+
+@inner
+def wait_until(state, host, now):
+    """Return when a paced flow of a host may send, NEVER if only an arrival can free one."""
+    first = state.hosts[host].turn
+    earliest = NEVER
+    if first < 0:
+        return earliest
+    flow_id = first
+    while True:
+        flow = state.flows[flow_id]
+        if _may_send(flow):
+            earliest = min(earliest, flow.next_send)
+        flow_id = flow.next
+        if flow_id == first:
+            return earliest
+
+
+@inner
+def _next_flow(state, host, now):
+    first = state.hosts[host].turn
+    if first < 0:
+        return -1
+    flow_id = first
+    while True:
+        flow = state.flows[flow_id]
+        if flow.next_send <= now and _may_send(flow):
+            return flow_id
+        flow_id = flow.next
+        if flow_id == first:
+            return -1
+
+
+@inner
+def pull_packet(state, host, now):
+    """Build the next packet of a host's flows; -1 if none may send now."""
+    flow_id = _next_flow(state, host, now)
+    if flow_id < 0:
+        return -1
+    flow = state.flows[flow_id]
+    settings = state.settings[0]
+    payload = min(flow.to_send_bytes, settings.mtu_bytes)
+    packet_id = take_packet(state)
+    packet = state.packets[packet_id]
+    packet.flow = flow_id
+    packet.payload_bytes = payload
+    packet.wire_bytes = payload + settings.header_bytes
+    packet.ingress = -1
+    packet.kind = DATA
+    packet.marked = 0
+    packet.sent_at = now
+    flow.to_send_bytes -= payload
+    flow.in_flight_bytes += payload
+    on_send(settings.congestion, flow, settings.knobs, settings.line_ps_per_byte, payload, now)
+    flow.next_send = now + np.int64(packet.wire_bytes * flow.pace_ps_per_byte)
+    state.hosts[host].turn = flow.next
+    if flow.to_send_bytes <= 0 and settings.feedback != ACKS:
+        leave_ring(state, host, flow_id)
+    return packet_id
+
+
+@inner
+def join_ring(state, host, flow_id):
+    """Put a flow in front of the host's turn, unless it is there already."""
+    flow = state.flows[flow_id]
+    if flow.active:
+        return
+    flow.active = 1
+    turn = state.hosts[host].turn
+    if turn < 0:
+        flow.next = flow_id
+        flow.previous = flow_id
+        state.hosts[host].turn = flow_id
+        return
+    flow.next = turn
+    flow.previous = state.flows[turn].previous
+    state.flows[flow.previous].next = flow_id
+    state.flows[turn].previous = flow_id
+
+
+@inner
+def leave_ring(state, host, flow_id):
+    """Take a flow out of the host's ring."""
+    flow = state.flows[flow_id]
+    follower = flow.next
+    flow.active = 0
+    if follower == flow_id:
+        state.hosts[host].turn = -1
+        return
+    state.flows[flow.previous].next = follower
+    state.flows[follower].previous = flow.previous
+    if state.hosts[host].turn == flow_id:
+        state.hosts[host].turn = follower

@@ -1,0 +1,262 @@
+"""The door from Python: wire a network, add flows, run, read what happened."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from weft import plugins
+from weft.engines.packet import balancing, congestion
+from weft.engines.packet.balance import Balancing
+from weft.engines.packet.control import Control
+from weft.engines.packet.events import NEVER, make_tree
+from weft.engines.packet.hooks import BALANCINGS, CONTROLS
+from weft.engines.packet.loop import begin_flows, run
+from weft.engines.packet.tables import (
+    COUNTS,
+    FLOW,
+    HOST,
+    KNOBS,
+    LINK,
+    PACKET,
+    RING,
+    SETTINGS,
+    FlowControl,
+    State,
+    Stop,
+)
+from weft.engines.packet.wiring import Routes, Wiring, shortest_routes
+from weft.errors import SpecError
+from weft.kernel import Table, table
+
+PS_PER_S = 1e12
+FIRST_POOL = 1 << 16
+SEED_STEP = 0x9E3779B97F4A7C15
+SEED_MASK = (1 << 62) - 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """How the network behaves. Sizes in bytes, times in picoseconds."""
+
+    flow_control: FlowControl = FlowControl.PFC
+    congestion: str = "none"
+    balancing: str = "ecmp"
+    knobs: Mapping[str, float] = field(default_factory=dict)
+    """Knobs of the congestion control that differ from its defaults."""
+    mtu_bytes: int = 4096
+    header_bytes: int = 0
+    control_bytes: int = 64
+    cut_through_bytes: int | None = None
+    """Forward after so many bytes; none: store and forward."""
+    queue_limit_bytes: int = 1 << 40
+    xoff_bytes: int = 200_000
+    xon_bytes: int = 180_000
+    credit_bytes: int = 131_072
+    kmin_bytes: int = 400_000
+    kmax_bytes: int = 1_600_000
+    pmax_ratio: float = 0.2
+    cnp_gap_ps: int = 50_000_000
+    gap_between_operations_ps: int = 0
+    acknowledge: bool = False
+    """Acknowledge every packet even where the congestion control does not need it."""
+    seed: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flows:
+    """What is sent: arrays of one length; ``after[i]`` lists flows that i must wait for."""
+
+    source: npt.NDArray[np.int64]
+    target: npt.NDArray[np.int64]
+    size_bytes: npt.NDArray[np.int64]
+    begin_ps: npt.NDArray[np.int64] | None = None
+    predecessor: npt.NDArray[np.int64] | None = None
+    """Pairs (before, after), shape (pairs, 2)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What happened. Arrays follow the order of flows and links; times in picoseconds."""
+
+    stopped: Stop
+    begin_ps: npt.NDArray[np.int64]
+    end_ps: npt.NDArray[np.int64]
+    """-1 where a flow did not end."""
+    received_bytes: npt.NDArray[np.int64]
+    counts: dict[str, int]
+    links: Table
+
+    @property
+    def completion_ps(self) -> int:
+        """When the last flow ended."""
+        return int(self.end_ps.max(initial=-1))
+
+
+def simulate(
+    wiring: Wiring,
+    flows: Flows,
+    options: Options | None = None,
+    *,
+    until_ps: int = 1 << 41,
+    routes: Routes | None = None,
+) -> Outcome:
+    """Run flows over a network until nothing is left to do, or until a time."""
+    options = options or Options()
+    state = make_state(wiring, routes or shortest_routes(wiring), flows, options)
+    order = first_flows(state.flows)
+    begin_flows(state, order)
+    stop = Stop.POOL_LOW
+    while stop is Stop.POOL_LOW:
+        stop = Stop(run(state, until_ps))
+        if stop is Stop.POOL_LOW:
+            state = _with_larger_pool(state)
+    return _outcome(state, stop)
+
+
+def make_state(wiring: Wiring, routes: Routes, flows: Flows, options: Options) -> State:
+    """Fill the tables of a simulation that has not begun."""
+    rng = np.random.default_rng(options.seed)
+    settings = _settings(wiring, routes, options)
+    successor_start, successors = _successors(flows)
+    packets = table(FIRST_POOL, PACKET)
+    packets.next[:] = np.arange(1, FIRST_POOL + 1)
+    packets.next[-1] = -1
+    return State(
+        links=_links(wiring, options, rng),
+        packets=packets,
+        flows=_flows(flows, rng),
+        hosts=_hosts(wiring, routes),
+        settings=settings,
+        counts=table(1, COUNTS),
+        tree=make_tree(len(wiring.source) * 4),
+        rings=np.zeros(2 * RING * len(wiring.source), np.int64),
+        leaf_of=routes.leaf_of,
+        last_link=routes.last_link,
+        groups=routes.groups,
+        group_start=routes.group_start,
+        group_links=routes.group_links,
+        successor_start=successor_start,
+        successors=successors,
+    )
+
+
+def _links(wiring: Wiring, options: Options, rng: np.random.Generator) -> Table:
+    links = table(len(wiring.source), LINK)
+    for name in (
+        "data_head",
+        "data_tail",
+        "control_head",
+        "control_tail",
+        "wire_head",
+        "wire_tail",
+    ):
+        links[name] = -1
+    links.start_at[:] = NEVER
+    links.propagation[:] = np.rint(wiring.propagation_s * PS_PER_S)
+    links.ps_per_byte[:] = PS_PER_S / wiring.bytes_per_s
+    links.source[:] = wiring.source
+    links.target[:] = wiring.target
+    links.credits[:] = options.credit_bytes
+    links.random[:] = rng.integers(1, SEED_MASK, len(links))
+    return links
+
+
+def _hosts(wiring: Wiring, routes: Routes) -> Table:
+    hosts = table(wiring.hosts, HOST)
+    hosts.turn[:] = -1
+    hosts.waiting_head[:] = -1
+    hosts.waiting_tail[:] = -1
+    hosts.uplink[:] = routes.uplink
+    return hosts
+
+
+def _flows(flows: Flows, rng: np.random.Generator) -> Table:
+    rows = table(len(flows.source), FLOW)
+    rows.total_bytes[:] = flows.size_bytes
+    rows.to_send_bytes[:] = flows.size_bytes
+    rows.source[:] = flows.source
+    rows.target[:] = flows.target
+    rows.hash[:] = rng.integers(1, SEED_MASK, len(rows))
+    rows.next[:] = -1
+    rows.end[:] = -1
+    rows.last_cnp[:] = -NEVER
+    if flows.begin_ps is not None:
+        rows.begin[:] = flows.begin_ps
+    if flows.predecessor is not None:
+        np.add.at(rows.waits_for, flows.predecessor[:, 1], 1)
+    return rows
+
+
+def _successors(flows: Flows) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    count = len(flows.source)
+    if flows.predecessor is None or len(flows.predecessor) == 0:
+        return np.zeros(count + 1, np.int32), np.zeros(1, np.int32)
+    pairs = flows.predecessor[np.argsort(flows.predecessor[:, 0], kind="stable")]
+    start = np.searchsorted(pairs[:, 0], np.arange(count + 1))
+    return start.astype(np.int32), pairs[:, 1].astype(np.int32)
+
+
+def first_flows(rows: Table) -> npt.NDArray[np.int64]:
+    """Return the flows that wait for nothing, by their time to begin."""
+    first = np.flatnonzero(rows.waits_for == 0)
+    return first[np.argsort(rows.begin[first], kind="stable")]
+
+
+def _settings(wiring: Wiring, routes: Routes, options: Options) -> Table:
+    control = plugins.load(congestion, options.congestion, Control)
+    plugins.load(balancing, options.balancing, Balancing)
+    settings = table(1, SETTINGS)
+    row = settings[0]
+    row.hosts, row.leaves = wiring.hosts, routes.leaves
+    row.mtu_bytes, row.header_bytes = options.mtu_bytes, options.header_bytes
+    row.control_bytes = options.control_bytes
+    cut = options.cut_through_bytes
+    row.cut_through_bytes = 1 << 40 if cut is None else cut
+    row.flow_control = int(options.flow_control)
+    row.feedback = 2 if options.acknowledge else int(control.feedback)
+    row.balancing = BALANCINGS.index(options.balancing)
+    row.congestion = CONTROLS.index(options.congestion)
+    row.queue_limit_bytes = options.queue_limit_bytes
+    row.xoff_bytes, row.xon_bytes = options.xoff_bytes, options.xon_bytes
+    row.kmin_bytes, row.kmax_bytes = options.kmin_bytes, options.kmax_bytes
+    row.pmax, row.marking = options.pmax_ratio, int(control.marking)
+    row.cnp_gap = options.cnp_gap_ps
+    row.gap_between_operations = options.gap_between_operations_ps
+    row.line_ps_per_byte = PS_PER_S / wiring.bytes_per_s[routes.uplink].max()
+    row.knobs[:] = _knobs(control, options)
+    return settings
+
+
+def _knobs(control: Control, options: Options) -> npt.NDArray[np.float64]:
+    unknown = options.knobs.keys() - control.knobs.keys()
+    if unknown:
+        known = ", ".join(control.knobs) or "none"
+        raise SpecError(f"{options.congestion} has no knob {sorted(unknown)}; it has: {known}")
+    values = np.zeros(KNOBS)
+    for place, (name, default) in enumerate(control.knobs.items()):
+        values[place] = options.knobs.get(name, default)
+    return values
+
+
+def _with_larger_pool(state: State) -> State:
+    size = len(state.packets)
+    packets = table(2 * size, PACKET)
+    packets[:size] = state.packets
+    packets.next[size:] = np.arange(size + 1, 2 * size + 1)
+    packets.next[-1] = state.counts[0].free_packet
+    state.counts[0].free_packet = size
+    return state._replace(packets=packets)
+
+
+def _outcome(state: State, stop: Stop) -> Outcome:
+    counts = state.counts[0]
+    return Outcome(
+        stopped=stop,
+        begin_ps=state.flows.begin.copy(),
+        end_ps=state.flows.end.copy(),
+        received_bytes=state.flows.received_bytes.copy(),
+        counts={str(name): int(counts[name]) for name in COUNTS.names or ()},
+        links=state.links,
+    )

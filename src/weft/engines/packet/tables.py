@@ -1,0 +1,214 @@
+"""The state of a simulation: a few tables of records, and what their numbers mean.
+
+Sizes are bytes, times picoseconds. -1 ends a list and means "none". All queues are linked
+through ``packets.next``, so no queue has a capacity of its own.
+"""
+
+from enum import IntEnum
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from weft.kernel import Table
+
+CC_SLOTS = 8
+KNOBS = 16
+RING = 256
+"""Control messages in flight on one link: a power of two."""
+RING_MASK = RING - 1
+
+
+class Event(IntEnum):
+    """What can happen at a link; one leaf of the winner tree each."""
+
+    ARRIVE = 0
+    """The first packet on the wire reaches the far end."""
+    START = 1
+    """The port may send its next packet; pending only while something waits."""
+    CONTROL = 2
+    """A pause frame, or a credit that is waited for, reaches the sender."""
+    TIMER = 3
+    """The next operation of a host begins (host uplinks only)."""
+
+
+class Kind(IntEnum):
+    """What a packet is; all but DATA travel in the control class, which nothing stops."""
+
+    DATA = 0
+    ACK = 1
+    CNP = 2
+    NACK = 3
+    TRIMMED = 4
+
+
+class FlowControl(IntEnum):
+    """What keeps a buffer from overflowing."""
+
+    NONE = 0
+    """Nothing: a full queue trims the packet to its header, and the receiver asks again."""
+    PFC = 1
+    """Priority flow control: pause above XOFF, resume below XON, per ingress port."""
+    CREDITS = 2
+    """InfiniBand: no credit, no send."""
+
+
+class Feedback(IntEnum):
+    """What the receiver tells the sender."""
+
+    NONE = 0
+    CNP = 1
+    """A congestion notification at most every ``cnp_gap_ps`` when packets come marked."""
+    ACK = 2
+    """One acknowledgement a packet, carrying its mark and its time of sending."""
+
+
+class Stop(IntEnum):
+    """Why the kernel returned."""
+
+    DONE = 0
+    UNTIL = 1
+    POOL_LOW = 2
+
+
+LINK = np.dtype(
+    [
+        ("busy", "i8"),  # sender is serialising until then
+        ("propagation", "i8"),
+        ("ps_per_byte", "f8"),
+        ("queue_bytes", "i8"),  # data waiting at the sender
+        ("ingress_bytes", "i8"),  # data of this link held by the receiving switch
+        ("credits", "i8"),
+        ("paused_since", "i8"),
+        ("paused_total", "i8"),
+        ("start_at", "i8"),  # pending START event, or NEVER
+        ("random", "i8"),
+        ("sent_bytes", "i8"),
+        ("source", "i4"),
+        ("target", "i4"),
+        ("data_head", "i4"),
+        ("data_tail", "i4"),
+        ("control_head", "i4"),
+        ("control_tail", "i4"),
+        ("wire_head", "i4"),
+        ("wire_tail", "i4"),
+        ("paused", "i4"),
+        ("xoff_sent", "i4"),
+        ("blocked", "i4"),  # out of credit: 1 asleep, 2 wake-up scheduled
+        ("ring_head", "i4"),
+        ("ring_tail", "i4"),
+        ("pauses", "i4"),
+        ("largest_queue_bytes", "i8"),
+        ("marks", "i8"),
+    ],
+    align=True,
+)
+PACKET = np.dtype(
+    [
+        ("time", "i8"),  # arrival; in an ACK also: when the acknowledged packet was sent
+        ("sent_at", "i8"),
+        ("next", "i4"),
+        ("flow", "i4"),
+        ("wire_bytes", "i4"),
+        ("payload_bytes", "i4"),
+        ("ingress", "i4"),
+        ("kind", "i2"),
+        ("marked", "i2"),
+    ],
+    align=True,
+)
+FLOW = np.dtype(
+    [
+        ("total_bytes", "i8"),
+        ("to_send_bytes", "i8"),
+        ("received_bytes", "i8"),
+        ("in_flight_bytes", "i8"),
+        ("window_bytes", "f8"),
+        ("pace_ps_per_byte", "f8"),
+        ("next_send", "i8"),
+        ("begin", "i8"),
+        ("end", "i8"),
+        ("last_cnp", "i8"),
+        ("hash", "i8"),
+        ("source", "i4"),
+        ("target", "i4"),
+        ("next", "i4"),  # in the host's ring of senders, or in its list of waiting starts
+        ("previous", "i4"),
+        ("waits_for", "i4"),  # operations that must end first
+        ("active", "i4"),
+        ("cc", "f8", (CC_SLOTS,)),
+    ],
+    align=True,
+)
+HOST = np.dtype(
+    [("turn", "i4"), ("waiting_head", "i4"), ("waiting_tail", "i4"), ("uplink", "i4")],
+    align=True,
+)
+SETTINGS = np.dtype(
+    [
+        ("hosts", "i8"),
+        ("leaves", "i8"),
+        ("mtu_bytes", "i8"),
+        ("header_bytes", "i8"),
+        ("control_bytes", "i8"),
+        ("cut_through_bytes", "i8"),
+        ("flow_control", "i8"),
+        ("feedback", "i8"),
+        ("balancing", "i8"),
+        ("congestion", "i8"),
+        ("queue_limit_bytes", "i8"),
+        ("xoff_bytes", "i8"),
+        ("xon_bytes", "i8"),
+        ("kmin_bytes", "i8"),
+        ("kmax_bytes", "i8"),
+        ("pmax", "f8"),
+        ("marking", "i8"),
+        ("cnp_gap", "i8"),
+        ("gap_between_operations", "i8"),
+        ("line_ps_per_byte", "f8"),
+        ("knobs", "f8", (KNOBS,)),
+    ],
+    align=True,
+)
+COUNTS = np.dtype(
+    [
+        ("data_hops", "i8"),
+        ("control_hops", "i8"),
+        ("events", "i8"),
+        ("marks", "i8"),
+        ("trims", "i8"),
+        ("pauses", "i8"),
+        ("cnps", "i8"),
+        ("flows_done", "i8"),
+        ("last_end", "i8"),
+        ("now", "i8"),
+        ("free_packet", "i8"),
+        ("packets_alive", "i8"),
+    ],
+    align=True,
+)
+
+
+class State(NamedTuple):
+    """All that the kernels read and write; ``settings`` and ``counts`` have one row."""
+
+    links: Table
+    packets: Table
+    flows: Table
+    hosts: Table
+    settings: Table
+    counts: Table
+    tree: npt.NDArray[np.int64]
+    rings: npt.NDArray[np.int64]
+    """(link, slot) -> time, value; flattened."""
+    leaf_of: npt.NDArray[np.int32]
+    """Host -> number of its leaf."""
+    last_link: npt.NDArray[np.int32]
+    """Host -> link that ends at it."""
+    groups: npt.NDArray[np.int32]
+    """(switch, leaf) -> group of equal-cost next links; -1: the leaf is here."""
+    group_start: npt.NDArray[np.int32]
+    group_links: npt.NDArray[np.int32]
+    successor_start: npt.NDArray[np.int32]
+    successors: npt.NDArray[np.int32]
+    """Flow -> flows that wait for its end."""

@@ -1,0 +1,104 @@
+"""Packets between their places: the pool they come from, the queues, the wire."""
+
+import numpy as np
+
+from weft.engines.packet.events import schedule
+from weft.engines.packet.tables import RING, RING_MASK, Event
+from weft.kernel import inner
+
+ARRIVE, CONTROL = int(Event.ARRIVE), int(Event.CONTROL)
+
+
+@inner
+def take_packet(state):
+    """Take a packet from the pool; the loop sees to it that there is one."""
+    counts = state.counts[0]
+    packet = counts.free_packet
+    counts.free_packet = state.packets[packet].next
+    counts.packets_alive += 1
+    return packet
+
+
+@inner
+def give_back(state, packet):
+    """Return a packet to the pool."""
+    counts = state.counts[0]
+    state.packets[packet].next = counts.free_packet
+    counts.free_packet = packet
+    counts.packets_alive -= 1
+
+
+@inner
+def serialisation(size_bytes, link):
+    """Return the time to put so many bytes on a link, rounded once."""
+    return np.int64(size_bytes * link.ps_per_byte + 0.5)
+
+
+@inner
+def put_on_wire(state, link_id, packet_id, now):
+    """Send a packet: it arrives after its serialisation (or its first bytes) and the cable."""
+    link = state.links[link_id]
+    packet = state.packets[packet_id]
+    settings = state.settings[0]
+    duration = serialisation(packet.wire_bytes, link)
+    link.busy = now + duration
+    link.sent_bytes += packet.wire_bytes
+    if link.target >= settings.hosts and settings.cut_through_bytes < packet.wire_bytes:
+        duration = serialisation(settings.cut_through_bytes, link)
+    packet.time = now + duration + link.propagation
+    packet.next = -1
+    if link.wire_head < 0:
+        link.wire_head = packet_id
+        schedule(state.tree, link_id * 4 + ARRIVE, packet.time)
+    else:
+        state.packets[link.wire_tail].next = packet_id
+    link.wire_tail = packet_id
+
+
+@inner
+def queue_control(state, link, packet_id):
+    """Put a packet at the end of a port's control queue."""
+    state.packets[packet_id].next = -1
+    if link.control_head < 0:
+        link.control_head = packet_id
+    else:
+        state.packets[link.control_tail].next = packet_id
+    link.control_tail = packet_id
+
+
+@inner
+def queue_data(state, link, packet_id):
+    """Put a packet at the end of a port's data queue; return whether it was empty."""
+    packet = state.packets[packet_id]
+    packet.next = -1
+    link.queue_bytes += packet.wire_bytes
+    link.largest_queue_bytes = max(link.largest_queue_bytes, link.queue_bytes)
+    empty = link.data_head < 0
+    if empty:
+        link.data_head = packet_id
+    else:
+        state.packets[link.data_tail].next = packet_id
+    link.data_tail = packet_id
+    return empty
+
+
+@inner
+def ring_time(state, link_id, slot):
+    """Return when a control message of a link's ring reaches the sender."""
+    return state.rings[2 * (link_id * RING + (slot & RING_MASK))]
+
+
+@inner
+def ring_value(state, link_id, slot):
+    """Return what the control message says."""
+    return state.rings[2 * (link_id * RING + (slot & RING_MASK)) + 1]
+
+
+@inner
+def ring_append(state, link_id, time, value):
+    """Write a control message for the sender of a link."""
+    link = state.links[link_id]
+    place = 2 * (link_id * RING + (link.ring_tail & RING_MASK))
+    state.rings[place] = time
+    state.rings[place + 1] = value
+    link.ring_tail += 1

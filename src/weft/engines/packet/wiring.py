@@ -1,0 +1,122 @@
+"""The network as the packet engine wants it: links by number, and equal-cost next links.
+
+Endpoints (NICs) are nodes 0 .. hosts-1, switches follow. Every endpoint has one uplink.
+"""
+
+from collections import deque
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wiring:
+    """One-way links of a network, all arrays of the length of ``source``."""
+
+    hosts: int
+    switches: int
+    source: Ints
+    target: Ints
+    bytes_per_s: Floats
+    propagation_s: Floats
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Routes:
+    """Equal-cost next links by (switch, leaf), as the tables of ``State`` want them."""
+
+    leaf_of: npt.NDArray[np.int32]
+    uplink: npt.NDArray[np.int32]
+    last_link: npt.NDArray[np.int32]
+    leaves: int
+    groups: npt.NDArray[np.int32]
+    group_start: npt.NDArray[np.int32]
+    group_links: npt.NDArray[np.int32]
+
+
+def leaf_spine(
+    *, leaves: int, hosts_per_leaf: int, spines: int, bytes_per_s: float, propagation_s: float
+) -> Wiring:
+    """Wire a two-tier network with one link from every leaf to every spine."""
+    hosts = leaves * hosts_per_leaf
+    host = np.arange(hosts)
+    leaf_of_host = hosts + host // hosts_per_leaf
+    leaf = hosts + np.repeat(np.arange(leaves), spines)
+    spine = hosts + leaves + np.tile(np.arange(spines), leaves)
+    source = np.concatenate([host, leaf_of_host, leaf, spine])
+    target = np.concatenate([leaf_of_host, host, spine, leaf])
+    count = len(source)
+    return Wiring(
+        hosts=hosts,
+        switches=leaves + spines,
+        source=source,
+        target=target,
+        bytes_per_s=np.full(count, bytes_per_s),
+        propagation_s=np.full(count, propagation_s),
+    )
+
+
+def shortest_routes(wiring: Wiring) -> Routes:
+    """Find all shortest next links from every switch to every leaf, by breadth-first search."""
+    hosts = wiring.hosts
+    uplink, last_link = _edge_links(wiring)
+    leaf_switches, leaf_of = np.unique(wiring.target[uplink] - hosts, return_inverse=True)
+    into = _links_between_switches(wiring)
+    groups = np.full((wiring.switches, len(leaf_switches)), -1, np.int32)
+    numbers: dict[tuple[int, ...], int] = {}
+    for column, leaf in enumerate(leaf_switches.tolist()):
+        for switch, links in _next_links(into, wiring, leaf).items():
+            groups[switch, column] = numbers.setdefault(links, len(numbers))
+    sizes = [len(links) for links in numbers]
+    return Routes(
+        leaf_of=leaf_of.astype(np.int32),
+        uplink=uplink.astype(np.int32),
+        last_link=last_link.astype(np.int32),
+        leaves=len(leaf_switches),
+        groups=groups.ravel(),
+        group_start=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32),
+        group_links=np.array([one for links in numbers for one in links] or [0], np.int32),
+    )
+
+
+def _edge_links(wiring: Wiring) -> tuple[Ints, Ints]:
+    uplink = np.full(wiring.hosts, -1, np.int64)
+    last_link = np.full(wiring.hosts, -1, np.int64)
+    number = np.arange(len(wiring.source))
+    leaves_host, enters_host = wiring.source < wiring.hosts, wiring.target < wiring.hosts
+    uplink[wiring.source[leaves_host]] = number[leaves_host]
+    last_link[wiring.target[enters_host]] = number[enters_host]
+    assert (uplink >= 0).all(), "an endpoint has no uplink"
+    assert (last_link >= 0).all(), "an endpoint cannot be reached"
+    return uplink, last_link
+
+
+def _links_between_switches(wiring: Wiring) -> dict[int, list[tuple[int, int]]]:
+    """Return, for every switch, the (link, switch at its sender) that lead into it."""
+    into: dict[int, list[tuple[int, int]]] = {}
+    pairs = zip(wiring.source.tolist(), wiring.target.tolist(), strict=True)
+    for link, (source, target) in enumerate(pairs):
+        if source >= wiring.hosts and target >= wiring.hosts:
+            into.setdefault(target - wiring.hosts, []).append((link, source - wiring.hosts))
+    return into
+
+
+def _next_links(
+    into: dict[int, list[tuple[int, int]]], wiring: Wiring, leaf: int
+) -> dict[int, tuple[int, ...]]:
+    distance = {leaf: 0}
+    next_links: dict[int, list[int]] = {}
+    queue = deque([leaf])
+    while queue:
+        near = queue.popleft()
+        for link, far in into.get(near, []):
+            if far not in distance:
+                distance[far] = distance[near] + 1
+                queue.append(far)
+            if distance[far] == distance[near] + 1:
+                next_links.setdefault(far, []).append(link)
+    return {switch: tuple(sorted(links)) for switch, links in next_links.items()}
