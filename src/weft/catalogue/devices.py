@@ -18,6 +18,8 @@ class Device:
     title: str
     vendor: str = ""
     note: str = ""
+    facts: tuple[str, ...] = ()
+    """Keys of the sources of counts and names, which carry none of their own."""
     sources: Mapping[str, Source] = field(default_factory=dict)
 
 
@@ -111,7 +113,10 @@ class Server(Device):
     """intel, amd or arm: NCCL's tuning asks."""
     power_max_w: Sourced | None = None
     price_usd: Sourced | None = None
+    """With its NICs."""
     rack_units: float = 0
+    cloud: bool = False
+    """Rented by the hour, network included; it cannot be bought."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,3 +125,25 @@ class Assumption(Device):
 
     value: Sourced
     unit: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RentalPoint:
+    """One published price of one GPU for one hour."""
+
+    date: str
+    seller: str
+    term: str
+    low_usd: float
+    high_usd: float
+    url: str
+    source: str
+    confidence: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rental(Device):
+    """What one GPU costs by the hour: the price to use, and all prices seen."""
+
+    usd_per_h: Sourced
+    points: tuple[RentalPoint, ...]
