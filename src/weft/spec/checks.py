@@ -1,9 +1,11 @@
 """What no single field can say: names that must exist, sizes that must divide."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path as File
 from pkgutil import iter_modules
+from typing import Final
 
+from weft import catalogue
 from weft.spec.base import Part
 from weft.spec.cluster import Cluster
 from weft.spec.problems import Path, Problem, nearest
@@ -25,12 +27,24 @@ def cluster_problems(cluster: Cluster) -> Iterator[Problem]:
     yield from _named(("topology", "kind"), cluster.topology.kind, plugin_names("topologies"))
     if cluster.storage_fabric:
         yield from _named(("storage_fabric", "kind"), cluster.storage_fabric.kind, fabrics)
+    yield from _device_problems(cluster)
     domain = cluster.host.scale_up.gpus
     if cluster.host.gpus % domain:
         message = (
             f"must divide host.gpus ({cluster.host.gpus}); an NVL72 rack is one host of 72"
         )
         yield Problem(path=("host", "scale_up", "gpus"), message=message, value=domain)
+
+
+def _device_problems(cluster: Cluster) -> Iterator[Problem]:
+    host = cluster.host
+    yield from _named(("host", "gpu"), host.gpu, catalogue.names("gpus"))
+    yield from _named(("host", "nic"), host.nic, catalogue.names("nics"))
+    if host.server:
+        yield from _named(("host", "server"), host.server, catalogue.names("servers"))
+    if cluster.topology.switch:
+        path = ("topology", "switch")
+        yield from _named(path, cluster.topology.switch, catalogue.names("switches"))
 
 
 def plugin_names(folder: str) -> list[str]:
@@ -43,7 +57,7 @@ def plugin_names(folder: str) -> list[str]:
     return sorted(m.name for m in iter_modules([str(path)]) if not m.name.startswith("_"))
 
 
-def _named(path: Path, name: str, known: list[str]) -> Iterator[Problem]:
+def _named(path: Path, name: str, known: Collection[str]) -> Iterator[Problem]:
     if known and name not in known:
         yield Problem(path=path, message=f"is not known; {nearest(name, known)}", value=name)
 
@@ -119,7 +133,19 @@ def _of(key: str, value: int, message: str) -> Problem:
 
 def pair_problems(cluster: Cluster, job: Job) -> list[Problem]:
     """Return what is wrong with a job on this cluster; paths are those of the job."""
-    return list(_size_problems(cluster, job))
+    return [*_precision_problems(cluster, job), *_size_problems(cluster, job)]
+
+
+_SAME_UNIT: Final = {"mxfp8": "fp8", "nvfp4": "fp4"}
+"""Scaled formats run on the matrix unit of their width."""
+
+
+def _precision_problems(cluster: Cluster, job: Job) -> Iterator[Problem]:
+    peaks = catalogue.find("gpus", cluster.host.gpu).flop_per_s
+    if _SAME_UNIT.get(job.precision, job.precision) not in peaks:
+        known = ", ".join(sorted(peaks.keys() - {"int8"}))
+        message = f"is not in the matrix units of {cluster.host.gpu}; it has {known}"
+        yield Problem(path=("precision",), message=message, value=job.precision)
 
 
 def _size_problems(cluster: Cluster, job: Job) -> Iterator[Problem]:
