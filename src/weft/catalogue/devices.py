@@ -145,5 +145,5 @@ class RentalPoint:
 class Rental(Device):
     """What one GPU costs by the hour: the price to use, and all prices seen."""
 
-    usd_per_h: Sourced
-    points: tuple[RentalPoint, ...]
+    price_usd_per_h: Sourced
+    points: tuple[RentalPoint, ...] = ()

@@ -133,7 +133,7 @@ def _load(kind: Folder, name: str) -> Device:
         raise UnknownName(_unknown(kind, name))
     device = read_device(kind, name, path.read_text(encoding="utf-8"))
     if isinstance(device, Gpu) and (_ROOT / "rentals" / f"{name}.toml").is_file():
-        return replace(device, rental_usd_per_h=find("rentals", name).usd_per_h)
+        return replace(device, rental_usd_per_h=find("rentals", name).price_usd_per_h)
     return device
 
 
@@ -166,7 +166,7 @@ def _value(
     where: str,
 ) -> Any:  # noqa: ANN401 - a number, text, or a mapping of them
     if not isinstance(raw, dict):
-        return raw
+        return float(read(raw)) if read and isinstance(raw, str) else raw
     if "value" in raw:
         return _number(raw, read, cited, where)
     return {key: _value(item, read, cited, f"{where}.{key}") for key, item in raw.items()}
