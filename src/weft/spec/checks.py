@@ -103,7 +103,7 @@ def _spread_problems(job: Job, spread: Parallelism) -> Iterator[Problem]:
 
 def _stage_problems(model: Model, spread: Parallelism) -> Iterator[Problem]:
     stages = spread.pp * spread.virtual_stages
-    if model.layers < stages:
+    if model.layers < (spread.pp if spread.uneven_stages else stages):
         message = f"times virtual_stages ({spread.virtual_stages}) is more than the layers"
         yield _of("pp", spread.pp, f"{message} of the model ({model.layers})")
     elif model.layers % stages and not spread.uneven_stages:
