@@ -1,0 +1,322 @@
+"""Time of the kernels of one layer on one GPU: a roofline with fitted shares of the peak.
+
+A matrix product of m x k by k x n takes::
+
+    t = max(2 m n k / (peak e) (1 + w / W),  bytes / (B r)) + t0
+
+e: best share of the peak of this GPU generation and precision; W: waves of 128 x 256 tiles
+over the compute units, of which a part w of the last is lost; B r: memory bandwidth reached;
+t0: start of a kernel. Everything else is passes over memory: bytes / (B r).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from weft.catalogue.devices import Gpu
+from weft.engines.analytic.step.constants import Constants, Generation, Software
+from weft.spec.workload import Job
+from weft.traffic.demand import (
+    ACTIVATION_BYTES,
+    dense_parameters,
+    expert_parameters,
+    expert_tp,
+    spread_of,
+    tokens_of,
+)
+
+TILE_ROWS: Final = 128
+TILE_COLUMNS: Final = 256
+LOW_PRECISIONS: Final = frozenset({"fp8", "mxfp8", "fp6", "fp4", "nvfp4"})
+BACKWARD_ATTENTION_FLOPS: Final = 2.5
+"""Fused backward recomputes the scores: five products to the two of forward [Dao 2022]."""
+BACKWARD_ATTENTION_RATE: Final = 0.85
+"""Backward kernels reach this share of the rate of forward ones [Dao 2023, figures 4 to 6]."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Product:
+    """One matrix product (or ``groups`` alike ones in one kernel) of the forward pass."""
+
+    rows: float
+    inner: float
+    columns: float
+    groups: float = 1
+
+    @property
+    def flops(self) -> float:
+        """Multiplications and additions."""
+        return 2 * self.rows * self.inner * self.columns * self.groups
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Device:
+    """A GPU as the roofline sees it, for one precision."""
+
+    flop_per_s: float
+    """Best rate of matrix products in the precision of the job."""
+    half_flop_per_s: float
+    """The same in 16 bits: heads and routers are kept there."""
+    attention_flop_per_s: float
+    memory_bytes_per_s: float
+    compute_units: int
+    wave_loss: float
+    grouped_ratio: float
+    kernel_s: float
+    operand_bytes: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Times:
+    """Seconds of some kernels, by what bounds them."""
+
+    matrix_s: float = 0.0
+    attention_s: float = 0.0
+    memory_s: float = 0.0
+    launch_s: float = 0.0
+
+    @property
+    def total_s(self) -> float:
+        """All of them, one after another."""
+        return self.matrix_s + self.attention_s + self.memory_s + self.launch_s
+
+    def plus(self, other: "Times", times: float = 1.0) -> "Times":
+        """Add other times, scaled."""
+        return Times(
+            matrix_s=self.matrix_s + other.matrix_s * times,
+            attention_s=self.attention_s + other.attention_s * times,
+            memory_s=self.memory_s + other.memory_s * times,
+            launch_s=self.launch_s + other.launch_s * times,
+        )
+
+
+def device(gpu: Gpu, precision: str, constants: Constants, software: Software) -> Device:
+    """Return the GPU as the roofline sees it."""
+    generation = constants.generations.get(gpu.generation, _unknown(gpu))
+    half = "fp16" if "bf16" not in gpu.flop_per_s else "bf16"
+    half_peak = gpu.peak_flop_per_s(half)
+    bandwidth = gpu.memory_bytes_per_s.value * generation.memory
+    return Device(
+        flop_per_s=gpu.peak_flop_per_s(precision) * generation.matrix_ratio(precision),
+        half_flop_per_s=half_peak * generation.matrix_ratio(half),
+        attention_flop_per_s=half_peak * generation.attention,
+        memory_bytes_per_s=bandwidth / software.passes,
+        compute_units=generation.compute_units,
+        wave_loss=constants.wave_loss,
+        grouped_ratio=constants.grouped_ratio,
+        kernel_s=software.kernel_s,
+        operand_bytes=1.0 if precision in LOW_PRECISIONS else 2.0,
+    )
+
+
+def _unknown(gpu: Gpu) -> Generation:
+    """Return cautious shares for a generation without a fit, from its measured best."""
+    half = "bf16" if "bf16" in gpu.flop_per_s else "fp16"
+    measured = gpu.measured_flop_per_s.get(half)
+    ratio = 0.85 * measured.value / gpu.peak_flop_per_s(half) if measured else 0.5
+    return Generation(compute_units=132, matrix={half: ratio}, attention=0.4, memory=0.75)
+
+
+def product_s(product: Product, on: Device, flop_per_s: float | None = None) -> float:
+    """Return the time of one matrix product without the start of its kernel."""
+    tiles = max(product.rows / TILE_ROWS, 1.0) * max(product.columns / TILE_COLUMNS, 0.5)
+    waves = tiles * product.groups / on.compute_units
+    rate = flop_per_s or on.flop_per_s
+    padded = max(product.rows, TILE_ROWS) * product.inner * product.columns * product.groups
+    compute_s = 2 * padded / rate * (1 + on.wave_loss / waves)
+    moved = product.rows * (product.inner + product.columns) + product.inner * product.columns
+    return max(compute_s, moved * product.groups * on.operand_bytes / on.memory_bytes_per_s)
+
+
+def attention_products(job: Job) -> Iterator[Product]:
+    """Yield the projections of one attention block on one GPU."""
+    model, tp, tokens = job.model, spread_of(job).tp, tokens_of(job)
+    mla = model.latent_attention
+    if mla is None:
+        width = model.heads * model.head_dim
+        keys = 2 * model.kv_heads * model.head_dim
+        yield Product(rows=tokens, inner=model.hidden, columns=(width + keys) / tp)
+        yield Product(rows=tokens, inner=width / tp, columns=model.hidden)
+        return
+    queries = model.heads * (mla.qk_nope_head_dim + mla.qk_rope_head_dim) / tp
+    if mla.q_lora_rank:
+        yield Product(rows=tokens, inner=model.hidden, columns=mla.q_lora_rank)
+    yield Product(rows=tokens, inner=mla.q_lora_rank or model.hidden, columns=queries)
+    yield Product(
+        rows=tokens, inner=model.hidden, columns=mla.kv_lora_rank + mla.qk_rope_head_dim
+    )
+    up = model.heads * (mla.qk_nope_head_dim + mla.v_head_dim) / tp
+    yield Product(rows=tokens, inner=mla.kv_lora_rank, columns=up)
+    yield Product(rows=tokens, inner=model.heads * mla.v_head_dim / tp, columns=model.hidden)
+
+
+def dense_products(job: Job, width: float) -> Iterator[Product]:
+    """Yield the products of one feed-forward part of the given width."""
+    model, tp, tokens = job.model, spread_of(job).tp, tokens_of(job)
+    up = (2 if model.gated_ffn else 1) * width / tp
+    yield Product(rows=tokens, inner=model.hidden, columns=up)
+    yield Product(rows=tokens, inner=width / tp, columns=model.hidden)
+
+
+def expert_products(job: Job) -> Iterator[Product]:
+    """Yield the grouped products of the routed experts of one GPU."""
+    model, spread = job.model, spread_of(job)
+    experts = model.experts
+    assert experts is not None
+    etp = expert_tp(spread)
+    local = experts.experts / spread.ep
+    share = 1.0 if spread.ep == 1 else 1.0 / spread.tp
+    tokens = tokens_of(job) * share * experts.experts_per_token * experts.capacity_imbalance
+    width = experts.ffn_hidden / etp
+    up = (2 if model.gated_ffn else 1) * width
+    rows = tokens / local
+    yield Product(rows=rows, inner=model.hidden, columns=up, groups=local)
+    yield Product(rows=rows, inner=width, columns=model.hidden, groups=local)
+
+
+def head_product(job: Job) -> Product:
+    """Return the product with the vocabulary."""
+    model = job.model
+    return Product(
+        rows=tokens_of(job), inner=model.hidden, columns=model.vocab / spread_of(job).tp
+    )
+
+
+def attention_flops(job: Job) -> float:
+    """Count the FLOP of scores and values of one layer on one GPU, forward, as executed.
+
+    Fused kernels skip what a causal mask hides; unfused ones compute the whole square.
+    """
+    model = job.model
+    keys = (
+        model.mean_attended(job.sequence_length)
+        if job.attention == "flash"
+        else job.sequence_length
+    )
+    return 2 * tokens_of(job) * keys * _score_width(job)
+
+
+def _score_width(job: Job) -> float:
+    model, mla = job.model, job.model.latent_attention
+    if mla is None:
+        return 2 * model.heads * model.head_dim / spread_of(job).tp
+    width = mla.qk_nope_head_dim + mla.qk_rope_head_dim + mla.v_head_dim
+    return model.heads * width / spread_of(job).tp
+
+
+def attention_core(job: Job, on: Device) -> tuple[Times, Times]:
+    """Return forward and backward time of scores, softmax and values of one layer."""
+    flops = attention_flops(job)
+    if job.attention == "flash":
+        forward_s = flops / on.attention_flop_per_s
+        backward_s = forward_s * BACKWARD_ATTENTION_FLOPS / BACKWARD_ATTENTION_RATE
+        launch = Times(launch_s=on.kernel_s)
+        return (
+            Times(attention_s=forward_s).plus(launch),
+            Times(attention_s=backward_s).plus(launch, 2),
+        )
+    model = job.model
+    scores = tokens_of(job) * job.sequence_length * model.heads / spread_of(job).tp
+    width = model.head_dim
+    square = Product(
+        rows=job.sequence_length, inner=width, columns=job.sequence_length,
+        groups=scores / job.sequence_length**2,
+    )  # fmt: skip
+    products_s = 2 * product_s(square, on, on.half_flop_per_s * on.grouped_ratio)
+    # Softmax with its mask reads and writes the scores, dropout reads, writes and keeps a
+    # mask; backward passes over them twice as often [Korthikanti 2022, equation 1].
+    passes_s = scores * 9 / on.memory_bytes_per_s
+    forward = Times(attention_s=products_s + passes_s, launch_s=4 * on.kernel_s)
+    return forward, Times(attention_s=2 * products_s + 1.5 * passes_s, launch_s=7 * on.kernel_s)
+
+
+def layer_times(job: Job, on: Device, *, sparse: bool) -> tuple[Times, Times, Times]:
+    """Return forward, backward, and selectively recomputed time of one layer."""
+    products = list(attention_products(job))
+    experts = job.model.experts
+    matrix_s = 0.0
+    if sparse and experts is not None:
+        grouped = list(expert_products(job))
+        rate = on.flop_per_s * on.grouped_ratio
+        matrix_s += sum(product_s(p, on, rate) for p in grouped)
+        products.append(Product(
+            rows=tokens_of(job), inner=job.model.hidden, columns=experts.experts,
+        ))  # fmt: skip
+        shared = experts.shared_ffn_hidden or experts.shared_experts * experts.ffn_hidden
+        products += list(dense_products(job, shared)) if shared else []
+        products_count = len(products) + len(grouped)
+    else:
+        products += list(dense_products(job, job.model.ffn_hidden))
+        products_count = len(products)
+    matrix_s += sum(product_s(p, on) for p in products)
+    core_forward, core_backward = attention_core(job, on)
+    bytes_forward = _passes_bytes(job, products, on, sparse=sparse)
+    kernels = products_count + (20 if sparse else 8)
+    forward = Times(
+        matrix_s=matrix_s,
+        memory_s=bytes_forward / on.memory_bytes_per_s,
+        launch_s=kernels * on.kernel_s,
+    )
+    weights = 1.0 if job.model.trainable_ratio > TRAINED_RATIO else 0.05
+    backward = Times(
+        matrix_s=matrix_s * (1 + weights),
+        memory_s=forward.memory_s * 1.6,
+        launch_s=forward.launch_s * (1 + weights),
+    )
+    again = core_forward if job.recompute == "selective" else Times()
+    return forward.plus(core_forward), backward.plus(core_backward), again
+
+
+TRAINED_RATIO: Final = 0.5
+"""Below it the model is an adapter (LoRA): the large products have no weight gradient."""
+
+
+def _passes_bytes(job: Job, products: list[Product], on: Device, *, sparse: bool) -> float:
+    """Count the bytes of norms, residuals, dropout, rotation, activation and casts, forward."""
+    model, spread, tokens = job.model, spread_of(job), tokens_of(job)
+    split = spread.tp if spread.sequence_parallel else 1
+    experts = model.experts if sparse else None
+    elements = 10 * model.hidden / split
+    elements += 2 * (model.heads + model.kv_heads) * model.head_dim / spread.tp
+    width = model.ffn_hidden / spread.tp
+    if experts is not None:
+        shared = experts.shared_ffn_hidden or experts.shared_experts * experts.ffn_hidden
+        split_tokens = spread.tp if spread.ep > 1 else 1
+        width = experts.experts_per_token * experts.ffn_hidden / split_tokens
+        width += shared / spread.tp
+        # Permute and unpermute read and write every copy of a token, weights once more.
+        elements += 5 * experts.experts_per_token * model.hidden / split_tokens
+    elements += (3 if model.gated_ffn else 2) * width
+    moved = tokens * elements * ACTIVATION_BYTES
+    if on.operand_bytes < ACTIVATION_BYTES:
+        # Quantising reads 16 bits and writes the value and its transpose.
+        moved += sum(p.rows * p.inner * p.groups for p in products) * 4
+    return moved
+
+
+def head_times(job: Job, on: Device) -> tuple[Times, Times]:
+    """Return forward and backward time of the vocabulary head and its loss."""
+    product = head_product(job)
+    forward_s = product_s(product, on, on.half_flop_per_s)
+    logits_s = product.rows * product.columns * 4 / on.memory_bytes_per_s
+    forward = Times(matrix_s=forward_s, memory_s=2 * logits_s, launch_s=4 * on.kernel_s)
+    weights = 1.0 if job.model.trainable_ratio > TRAINED_RATIO else 0.0
+    return forward, Times(
+        matrix_s=forward_s * (1 + weights), memory_s=2 * logits_s, launch_s=4 * on.kernel_s
+    )
+
+
+OPTIMIZER_BYTES: Final = 30
+"""Adam in mixed precision, read and write: gradient, master, two moments, 16-bit weight."""
+
+
+def optimizer_s(job: Job, on: Device) -> float:
+    """Return the time of the optimiser's pass over what this GPU holds of its state."""
+    spread, model = spread_of(job), job.model
+    dense = dense_parameters(model, spread)
+    experts = expert_parameters(model, spread)
+    ranks = (spread.dp or 1) * spread.cp
+    if spread.sharding != "none":
+        dense /= ranks
+        experts /= max(1, ranks * spread.tp // spread.ep) if spread.ep > 1 else ranks
+    return (dense + experts) * model.trainable_ratio * OPTIMIZER_BYTES / on.memory_bytes_per_s

@@ -1,0 +1,114 @@
+"""The fitted constants of the training-step model, one set per class, never per row."""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from weft.spec.workload import Job
+
+# A class without a fit of its own borrows the nearest: (new precision, fitted, factor on it).
+NEAREST = {
+    "fp16": ("bf16", 1.0),
+    "bf16": ("fp16", 1.0),
+    "tf32": ("bf16", 0.95),
+    "fp32": ("tf32", 1.0),
+    "fp8": ("bf16", 0.85),
+    "mxfp8": ("fp8", 0.95),
+    "fp6": ("fp8", 0.9),
+    "nvfp4": ("mxfp8", 0.8),
+    "fp4": ("nvfp4", 1.0),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Generation:
+    """What matrix products and memory passes reach on one GPU generation."""
+
+    compute_units: int
+    """Streaming multiprocessors (or compute units): the tiles that run at once."""
+    matrix: Mapping[str, float]
+    """Best share of the peak in training, by precision."""
+    attention: float
+    """Share of the 16-bit peak in fused attention."""
+    memory: float
+    """Share of the memory bandwidth."""
+
+    def matrix_ratio(self, precision: str) -> float:
+        """Return the best share of the peak, borrowed from a neighbour when not fitted."""
+        factor, key = 1.0, precision
+        for _ in NEAREST:
+            if key in self.matrix:
+                return self.matrix[key] * factor
+            key, step = NEAREST[key]
+            factor *= step
+        return max(self.matrix.values()) * 0.8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Software:
+    """How one class of framework runs a step; hidden_*: communication under compute."""
+
+    passes: float
+    """Memory passes over those of perfectly fused kernels."""
+    kernel_s: float
+    """Start and drain of one kernel."""
+    issue_s: float
+    """CPU time to issue one layer forward; a layer is never faster."""
+    hidden_tp: float
+    hidden_dp: float
+    hidden_pp: float
+    hidden_cp: float
+    hidden_ep: float
+    step_s: float
+    """Per step, whatever its size: data, norms, logging, clipping."""
+    low: float
+    high: float
+    """Ends of the 80 % band over the prediction, on rows not used in the fit."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Constants:
+    """All constants of the model."""
+
+    wave_loss: float
+    """Part of a wave of tiles that is lost at the end of a matrix product."""
+    grouped_ratio: float
+    """Grouped (expert) matrix products over dense ones of the same size."""
+    jitter_ratio: float
+    """Slowest over mean GPU, per natural logarithm of the hosts."""
+    generations: Mapping[str, Generation]
+    software: Mapping[str, Software]
+
+
+def constants_of(table: Mapping[str, Any]) -> Constants:
+    """Build constants from the tables of the file (fits change the tables and call this)."""
+    return Constants(
+        **table["model"],
+        generations={k: Generation(**v) for k, v in table["generation"].items()},
+        software={k: Software(**v) for k, v in table["software"].items()},
+    )
+
+
+@cache
+def constants_table() -> Mapping[str, Any]:
+    """Read the file of constants."""
+    text = (files(__package__) / "constants.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
+
+
+@cache
+def constants() -> Constants:
+    """Return the constants that weft ships."""
+    return constants_of(constants_table())
+
+
+def software_class(job: Job) -> str:
+    """Name the class of software that a job runs on.
+
+    Unfused attention marks the Megatron-LM and Megatron-DeepSpeed of 2021 and 2022.
+    """
+    old = job.attention == "unfused" and job.framework in {"megatron", "deepspeed"}
+    return f"{job.framework}_unfused" if old else job.framework

@@ -1,0 +1,205 @@
+"""One optimiser step: compute, pipeline, communication, optimiser and stragglers."""
+
+from collections.abc import Callable
+from math import log
+
+from weft import catalogue
+from weft.catalogue.devices import Gpu
+from weft.engines.analytic.collective import collective_time
+from weft.engines.analytic.step.compute import (
+    Device,
+    Times,
+    device,
+    head_times,
+    layer_times,
+    optimizer_s,
+)
+from weft.engines.analytic.step.constants import (
+    Constants,
+    Software,
+    constants,
+    software_class,
+)
+from weft.engines.analytic.step.flops import hardware_flops, model_flops
+from weft.engines.analytic.step.memory import memory_bytes
+from weft.engines.analytic.step.overlap import Windows, exposed_s
+from weft.engines.analytic.step.pipeline import bubble_s
+from weft.engines.engine import CollectiveTime, StepTime, Traffic
+from weft.results import Estimate
+from weft.spec.cluster import Cluster
+from weft.spec.workload import Job
+from weft.traffic.collective import Group, Operation
+from weft.traffic.demand import Demand, demands, micro_batches, spread_of, stage_layers
+
+Collective = Callable[[Cluster, Operation, float, Group], CollectiveTime]
+
+
+def step_time(
+    cluster: Cluster,
+    job: Job,
+    *,
+    fitted: Constants | None = None,
+    collective: Collective = collective_time,
+) -> StepTime:
+    """Return the time of one optimiser step of a resolved job, with its breakdown."""
+    fitted = fitted or constants()
+    software = fitted.software[software_class(job)]
+    gpu = catalogue.find("gpus", cluster.host.gpu)
+    assert isinstance(gpu, Gpu)
+    on = device(gpu, job.precision, fitted, software)
+    compute = _Compute(job, on, software)
+    traffic = _traffic(cluster, job, software, compute.windows(), collective)
+    parts = compute.breakdown_s()
+    for item in traffic:
+        parts[f"exposed_{item.dimension}"] += item.exposed_s
+    parts["optimizer"] = optimizer_s(job, on) + software.step_s
+    waits = parts["matrix"] + parts["attention"] + parts["memory_bound"] + parts["recompute"]
+    parts["straggler"] = fitted.jitter_ratio * log(max(1, _hosts(cluster, job))) * waits
+    total_s = sum(parts.values())
+    return StepTime(
+        step_s=Estimate(total_s, total_s * software.low, total_s * software.high),
+        breakdown_s=parts,
+        traffic=traffic,
+        model_flops=model_flops(job),
+        hardware_flops=hardware_flops(job),
+        memory_bytes=memory_bytes(job),
+        reasons=(_reason(parts, total_s),),
+        assumptions=(_CLASS.format(software_class(job), gpu.generation),),
+    )
+
+
+_CLASS = "training-step constants of the class {} on {} GPUs, fitted on published runs"
+
+
+def _hosts(cluster: Cluster, job: Job) -> float:
+    return (job.gpus or cluster.gpus) / cluster.host.gpus
+
+
+class _Compute:
+    """Kernel times of the fullest pipeline stage, for one micro-batch and for the step."""
+
+    def __init__(self, job: Job, on: Device, software: Software) -> None:
+        self.job = job
+        spread, model = spread_of(job), job.model
+        layers = stage_layers(model, spread)
+        sparse = layers * model.sparse_layers / model.layers
+        self.forward, self.backward, self.again = Times(), Times(), Times()
+        self.issue_s = 0.0
+        for count, is_sparse in ((layers - sparse, False), (sparse, True)):
+            if count > 0:
+                self._add_layers(count, on, software, sparse=is_sparse)
+        # Only the last stage has the head; where layers do not divide it has fewer of them.
+        share = 1.0 if model.layers % spread.pp == 0 else 0.0
+        head_forward, head_backward = head_times(job, on)
+        self.forward = self.forward.plus(head_forward, share)
+        self.backward = self.backward.plus(head_backward, share)
+
+    def _add_layers(
+        self, count: float, on: Device, software: Software, *, sparse: bool
+    ) -> None:
+        forward, backward, again = layer_times(self.job, on, sparse=sparse)
+        if self.job.recompute == "full":
+            again = forward
+        self.forward = self.forward.plus(forward, count)
+        self.backward = self.backward.plus(backward, count)
+        self.again = self.again.plus(again, count)
+        if self.job.cuda_graphs:
+            return
+        # Forward issues one layer in issue_s, backward in about the same, and a second
+        # forward when everything is recomputed; a faster GPU waits for the CPU.
+        issue = software.issue_s * (1.5 if sparse else 1.0)
+        passes = ((forward, 1.0), (backward, 1.0), (again, 1.0))
+        for times, weight in passes:
+            if times.total_s > 0 and (times is not again or self.job.recompute == "full"):
+                self.issue_s += count * max(0.0, issue * weight - times.total_s)
+
+    def windows(self) -> Windows:
+        """Return what communication can hide under."""
+        count = micro_batches(self.job)
+        forward_s, backward_s = self.forward.total_s, self.backward.total_s + self.again.total_s
+        attention_s = self.forward.attention_s + self.backward.attention_s
+        return Windows(
+            forward_s=forward_s,
+            backward_s=backward_s,
+            attention_s=attention_s * count,
+            step_s=(forward_s + backward_s) * count,
+        )
+
+    def breakdown_s(self) -> dict[str, float]:
+        """Return the parts of the step that are not communication."""
+        count = micro_batches(self.job)
+        both = self.forward.plus(self.backward)
+        bubble = bubble_s(
+            spread_of(self.job),
+            self.forward.total_s,
+            self.backward.total_s + self.again.total_s + self.issue_s,
+        )
+        return {
+            "matrix": both.matrix_s * count,
+            "attention": both.attention_s * count,
+            "memory_bound": both.memory_s * count,
+            "recompute": self.again.total_s * count,
+            "launch": (both.launch_s + self.issue_s) * count,
+            "bubble": bubble,
+            "exposed_tp": 0.0,
+            "exposed_cp": 0.0,
+            "exposed_ep": 0.0,
+            "exposed_pp": 0.0,
+            "exposed_dp": 0.0,
+        }
+
+
+def _traffic(
+    cluster: Cluster, job: Job, software: Software, windows: Windows, collective: Collective
+) -> tuple[Traffic, ...]:
+    wanted = demands(job, cluster.gpus_per_domain)
+    times = [_total_s(cluster, demand, collective) for demand in wanted]
+    totals: dict[str, float] = {}
+    for demand, total_s in zip(wanted, times, strict=True):
+        totals[demand.dimension] = totals.get(demand.dimension, 0.0) + total_s
+    spread = spread_of(job)
+    # Communication inside the layers stretches the bubble as compute does.
+    stretch = 1 + bubble_s(spread, 1.0, 0.0) / micro_batches(job)
+    shares = {
+        dimension: exposed_s(dimension, total_s, job, software, windows)
+        / (total_s or 1.0)
+        * (stretch if dimension in {"tp", "cp", "ep"} else 1.0)
+        for dimension, total_s in totals.items()
+    }
+    return tuple(
+        Traffic(
+            dimension=demand.dimension,
+            operation=demand.operation,
+            group=demand.group,
+            size_bytes=demand.size_bytes,
+            calls=demand.calls,
+            total_s=total_s,
+            exposed_s=total_s * shares[demand.dimension],
+            fabric_ratio=_fabric_ratio(demand),
+        )
+        for demand, total_s in zip(wanted, times, strict=True)
+    )
+
+
+def _total_s(cluster: Cluster, demand: Demand, collective: Collective) -> float:
+    once = collective(cluster, demand.operation, demand.size_bytes, demand.group)
+    return once.time_s.value * demand.calls
+
+
+def _fabric_ratio(demand: Demand) -> float:
+    """Return the share of a rank's bytes that leaves the domain."""
+    group = demand.group
+    if group.ranks <= group.ranks_per_domain:
+        return 0.0
+    if demand.operation is Operation.ALL_TO_ALL:
+        return (group.ranks - group.ranks_per_domain) / (group.ranks - 1)
+    return 1.0
+
+
+def _reason(parts: dict[str, float], total_s: float) -> str:
+    name, value = max(parts.items(), key=lambda part: part[1])
+    waiting = sum(s for part, s in parts.items() if part.startswith("exposed_"))
+    return (
+        f"{name} takes {value / total_s:.0%} of the step,"
+        f" waiting for communication {waiting / total_s:.0%}"
+    )
