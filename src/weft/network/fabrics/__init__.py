@@ -1,1 +1,1 @@
-"""TODO one line."""
+"""The fabrics, one file each."""

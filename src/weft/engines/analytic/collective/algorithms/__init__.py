@@ -1,0 +1,1 @@
+"""The algorithms of NCCL, one file each."""

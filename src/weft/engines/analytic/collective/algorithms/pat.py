@@ -1,0 +1,65 @@
+"""PAT: parallel aggregated trees, for all-gather and reduce-scatter of one rank a host."""
+
+from weft.engines.analytic.collective.algorithm import (
+    CollectiveAlgorithm,
+    Limits,
+    base_s,
+    levels,
+    nccl_bus_bytes_per_s,
+    nccl_net_step_s,
+    net_available,
+    net_step_s,
+    volume,
+)
+from weft.engines.analytic.collective.graph import Graph
+from weft.engines.analytic.collective.path import Path
+from weft.traffic.collective import Operation
+
+_SINCE = (2, 23)
+_PIPELINED = 3.5
+_PER_RANK_S = 2.8e-6
+
+
+def _refusal(path: Path, operation: Operation) -> str:  # noqa: ARG001 - one signature
+    if path.domains == 1 or path.local > 1:
+        return "more than one rank in a domain"
+    if path.tuning.library != "nccl" or path.version < _SINCE:
+        return "this version has no PAT"
+    if not path.fabric.rdma:
+        return "the network is not driven by the host"
+    return "NCCL_PAT_ENABLE=0" if path.env.get("NCCL_PAT_ENABLE", "1") == "0" else ""
+
+
+def _nccl_latency(path: Path, operation: Operation, protocol: str) -> float:  # noqa: ARG001
+    net = levels(path.domains) * nccl_net_step_s(path, "pat", protocol) / _PIPELINED
+    return path.tuning.base_s["pat"][protocol] + net + _PER_RANK_S * path.ranks
+
+
+def _nccl_algbw(path: Path, graph: Graph, operation: Operation, protocol: str) -> float:  # noqa: ARG001
+    return 0.75 * nccl_bus_bytes_per_s(path, graph) / volume(operation, path.ranks)
+
+
+def _latency(path: Path, operation: Operation, protocol: str) -> float:  # noqa: ARG001
+    net = levels(path.domains) * net_step_s(path, "pat", protocol) / _PIPELINED
+    return base_s(path, "pat", protocol) + net + _PER_RANK_S * path.ranks
+
+
+def _limits(path: Path, graph: Graph, operation: Operation, protocol: str) -> Limits:  # noqa: ARG001
+    share = volume(operation, path.ranks)
+    return {
+        path.fabric_limit or path.net_limit: net_available(path, "ring") / share,
+        "channels": graph.total_channels * path.const("channel", 21e9) / share,
+    }
+
+
+pat = CollectiveAlgorithm(
+    name="pat",
+    title="PAT",
+    operations=frozenset({Operation.ALL_GATHER, Operation.REDUCE_SCATTER}),
+    protocols=("simple",),
+    refusal=_refusal,
+    nccl_latency_s=_nccl_latency,
+    nccl_algbw_bytes_per_s=_nccl_algbw,
+    latency_s=_latency,
+    limits=_limits,
+)

@@ -1,0 +1,91 @@
+"""Ring: every rank passes blocks to the next; bandwidth-optimal, latency grows with ranks."""
+
+from weft.engines.analytic.collective.algorithm import (
+    PROTOCOLS,
+    CollectiveAlgorithm,
+    Limits,
+    base_s,
+    crossings,
+    local_step_s,
+    nccl_bus_bytes_per_s,
+    nccl_ll_max,
+    nccl_local_step_s,
+    nccl_net_step_s,
+    net_available,
+    net_step_s,
+    steps,
+    volume,
+)
+from weft.engines.analytic.collective.graph import Graph
+from weft.engines.analytic.collective.path import Path
+from weft.traffic.collective import Operation
+
+_FLAG_RATIO = {"ll": 0.5, "ll128": 0.92, "simple": 1.0}
+"""Share of each line that carries data (LL: 4 of 8 bytes; LL128: 120 of 128, NCCL's 0.92)."""
+
+
+def _refusal(path: Path, operation: Operation) -> str:  # noqa: ARG001 - one signature
+    return ""
+
+
+def _nccl_latency(path: Path, operation: Operation, protocol: str) -> float:
+    local = nccl_local_step_s(path, "ring", protocol)
+    crossed = crossings(operation, path.domains)
+    overhead = 0.0
+    if path.domains > 1:
+        overhead = path.tuning.net_overhead_s[path.cpu] * (3 if protocol == "simple" else 1)
+    inside = steps(operation, path.ranks) - crossed
+    net = nccl_net_step_s(path, "ring", protocol) if crossed else 0.0
+    return path.tuning.base_s["ring"][protocol] + inside * max(local, overhead) + crossed * net
+
+
+def _nccl_algbw(path: Path, graph: Graph, operation: Operation, protocol: str) -> float:
+    bus = nccl_bus_bytes_per_s(path, graph)
+    if protocol == "ll":
+        bus = min(nccl_ll_max(path), bus * _FLAG_RATIO["ll"])
+    elif protocol == "ll128":
+        ceiling = path.tuning.channel_ring_ll128_bytes_per_s[path.table_class][path.scale_index]
+        bus = min(bus * _FLAG_RATIO["ll128"], graph.channels * ceiling)
+    return bus / volume(operation, path.ranks)
+
+
+def _latency(path: Path, operation: Operation, protocol: str) -> float:
+    crossed = crossings(operation, path.domains)
+    overhead = 0.0
+    if path.domains > 1:
+        overhead = path.tuning.net_overhead_s[path.cpu] * (3 if protocol == "simple" else 1)
+    inside = steps(operation, path.ranks) - crossed
+    step = max(local_step_s(path, "ring", protocol), overhead)
+    net = net_step_s(path, "ring", protocol) if crossed else 0.0
+    return base_s(path, "ring", protocol) + inside * step + crossed * net
+
+
+def _limits(path: Path, graph: Graph, operation: Operation, protocol: str) -> Limits:
+    share = volume(operation, path.ranks)
+    carried = _FLAG_RATIO[protocol] / share
+    scale_up = path.scale_up_bytes_per_s * path.const("scale_up.ring", 0.8)
+    found = {}
+    if path.local > 1:
+        # The GPU beside the NIC sends there and not over NVLink: r - 1 of r hops are inside.
+        inside = path.local / (path.local - 1) if path.domains > 1 else 1.0
+        found["NVLink" if path.link == "nvlink" else "PCIe"] = scale_up * inside * carried
+    if path.domains > 1:
+        found[path.fabric_limit or path.net_limit] = net_available(path, "ring") * carried
+        channel = path.const("channel", 21e9)
+        found["channels"] = graph.total_channels * channel * carried
+    if protocol == "ll":
+        found["LL flags"] = nccl_ll_max(path) / share
+    return found
+
+
+ring = CollectiveAlgorithm(
+    name="ring",
+    title="Ring",
+    operations=frozenset(Operation) - {Operation.ALL_TO_ALL, Operation.SEND_RECV},
+    protocols=PROTOCOLS,
+    refusal=_refusal,
+    nccl_latency_s=_nccl_latency,
+    nccl_algbw_bytes_per_s=_nccl_algbw,
+    latency_s=_latency,
+    limits=_limits,
+)

@@ -1,0 +1,123 @@
+"""Weft's own time of what the library chooses: start, steps, fill of the pipeline, volume."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Final
+
+from weft.engines.analytic.collective.choice import Option, choose
+from weft.engines.analytic.collective.constants import Fitted, current
+from weft.engines.analytic.collective.path import Path, Same, path_of
+from weft.engines.engine import CollectiveTime
+from weft.errors import Infeasible
+from weft.results import Estimate
+from weft.spec.cluster import Cluster
+from weft.traffic.collective import Group, Operation
+
+_LARGE_BYTES: Final = 64 * 2**20
+_SMALL_BYTES: Final = 256 * 2**10
+_LATENCY_SHARE: Final = 0.5
+_LAUNCH_S: Final = 5e-6
+"""A collective of one rank still is a launch."""
+
+
+def option_time_s(path: Path, option: Option, size_bytes: float) -> float:
+    """Return the time of one pair of algorithm and protocol."""
+    fill = 0.0
+    if option.protocol == "simple":
+        half = path.fitted("fill_half_bytes")
+        name = option.kind.name
+        full = path.fitted(f"fill.{name}", path.fitted("fill.ring"))
+        fill = full * size_bytes / (size_bytes + half)
+    return option.latency_s * (1 + fill) + size_bytes / option.algbw_bytes_per_s
+
+
+def _time(path: Path, operation: Operation, size_bytes: float) -> tuple[float, Option]:
+    """Return time and choice; a larger message never takes less than one of half its size."""
+    option = choose(path, operation, size_bytes)
+    time_s = option_time_s(path, option, size_bytes)
+    for part in (0.5, 0.25):
+        less = choose(path, operation, size_bytes * part)
+        if less is not option:
+            time_s = max(time_s, option_time_s(path, less, size_bytes * part))
+    return time_s, option
+
+
+def bucket(size_bytes: float) -> str:
+    """Name the range of sizes that a band belongs to."""
+    if size_bytes >= _LARGE_BYTES:
+        return "large"
+    return "small" if size_bytes <= _SMALL_BYTES else "middle"
+
+
+def _scale(path: Path) -> str:
+    return ("one_host", "two_hosts", "more_hosts")[min(path.domains, 3) - 1]
+
+
+def _band(path: Path, size_bytes: float) -> tuple[float, float]:
+    size, scale = bucket(size_bytes), _scale(path)
+    return path.fitted.band(f"{path.fabric.name}.{scale}.{size}", f"{scale}.{size}", size)
+
+
+def _reasons(path: Path, option: Option, size_bytes: float) -> tuple[str, ...]:
+    protocol = "Simple" if option.protocol == "simple" else option.protocol.upper()
+    library = path.tuning.library.upper()
+    said = [f"{library} {path.tuning.name} tables choose {option.kind.title}, {protocol}"]
+    if option.kind.name in {"tree", "nvls_tree"} and path.few_domains and path.domains > 1:
+        said.append(
+            "on two hosts a tree sends every byte over the network once each way, so busbw may"
+            " exceed the line rate of the NICs"
+        )
+    if size_bytes / option.algbw_bytes_per_s < option.latency_s:
+        said.append("steps and start-up cost more than the volume at this size")
+    return tuple(said)
+
+
+@lru_cache(maxsize=65536)
+def _predict(
+    same: Same, operation: Operation, size_bytes: float, group: Group, fitted: Fitted
+) -> CollectiveTime:
+    path = path_of(same, group, fitted)
+    if path.domains > 1 and path.net_bytes_per_s <= 0:
+        raise Infeasible(
+            f"{group.ranks} ranks span {path.domains} hosts but hosts have no NIC;"
+            " set host.nics to 1 or more"
+        )
+    time_s, option = _time(path, operation, size_bytes)
+    low, high = _band(path, size_bytes)
+    volume_s = size_bytes / option.algbw_bytes_per_s
+    return CollectiveTime(
+        operation=operation, group=group, size_bytes=size_bytes,
+        time_s=Estimate(time_s, time_s * low, time_s * high),
+        algorithm=option.kind.name, protocol=option.protocol, channels=option.channels,
+        limit=option.limit if volume_s > _LATENCY_SHARE * time_s else "latency",
+        reasons=_reasons(path, option, size_bytes), assumptions=path.assumptions,
+    )  # fmt: skip
+
+
+def collective_time(
+    cluster: Cluster, operation: Operation, size_bytes: float, group: Group
+) -> CollectiveTime:
+    """Predict one collective of one size by a group of ranks on a cluster.
+
+    ``size_bytes`` is that of nccl-tests: the whole array for all-gather and reduce-scatter,
+    what one rank holds for the others.
+    """
+    if group.ranks == 1 or size_bytes <= 0:
+        return CollectiveTime(
+            operation=operation, group=group, size_bytes=size_bytes,
+            time_s=Estimate(_LAUNCH_S, _LAUNCH_S / 2, _LAUNCH_S * 2),
+            algorithm="none", protocol="none", channels=0, limit="latency",
+        )  # fmt: skip
+    return _predict(Same(cluster), operation, size_bytes, group, current())
+
+
+def sweep(
+    cluster: Cluster,
+    operation: Operation,
+    sizes: Sequence[float],
+    ranks: int,
+    ranks_per_domain: int,
+) -> list[CollectiveTime]:
+    """Predict the curve of nccl-tests: one collective alone on the cluster, by size."""
+    group = Group(ranks=ranks, ranks_per_domain=ranks_per_domain)
+    return [collective_time(cluster, operation, size, group) for size in sizes]

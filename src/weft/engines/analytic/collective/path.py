@@ -1,0 +1,291 @@
+"""What a group of ranks has of the cluster: rates, NICs, distances, sharing."""
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from weft import units
+from weft.engines.analytic.collective import tuning
+from weft.engines.analytic.collective.constants import Fitted
+from weft.engines.analytic.collective.tuning import Tuning
+from weft.errors import WeftError
+from weft.network import fabric, topology
+from weft.network.fabric import Fabric
+from weft.spec.cluster import Cluster
+from weft.traffic.collective import Group
+
+PCIE_BYTES_PER_S: Final = {"volta": 12e9, "ampere": 24e9, "hopper": 48e9, "blackwell": 48e9}
+"""Usable rate of a GPU's x16 slot by generation (NCCL topo.h: width x speed / 80)."""
+_EDGE: Final = 2
+_FALLBACK_LEAF_HOSTS: Final = 32
+_MERGES_PORTS: Final = (2, 20)
+"""NCCL joins the ports of one NIC into one device from this version on."""
+
+
+@dataclass(frozen=True, eq=False)
+class Same:
+    """A cluster compared by identity: hashing a whole spec costs more than the prediction."""
+
+    cluster: Cluster
+
+    def __hash__(self) -> int:
+        """Hash the identity."""
+        return id(self.cluster)
+
+    def __eq__(self, other: object) -> bool:
+        """Compare the identity."""
+        return isinstance(other, Same) and other.cluster is self.cluster
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reach:
+    """How far a group spreads over the switches, and what that costs."""
+
+    far_ratio: float
+    """Share of its traffic that leaves the leaf when ranks are placed without regard to it."""
+    hops: int
+    oversubscription: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Path:
+    """One group on one cluster, as plain numbers; compared by identity, for cheap caches."""
+
+    group: Group
+    local: int
+    """Ranks in one scale-up domain."""
+    domains: int
+    gpu_class: str
+    table_class: str
+    """Row of NCCL's tables (AMD GPUs have none of their own)."""
+    cpu: str
+    scale_up_kind: str
+    scale_up_bytes_per_s: float
+    scale_up_reduces: bool
+    scale_up_full: bool
+    """Behind switches: any GPU reaches any other at full rate."""
+    nics: int
+    """Devices as NCCL sees them (ports of one NIC joined) that this group has in a domain."""
+    nic_line_bytes_per_s: float
+    net_bytes_per_s: float
+    """Payload that one domain can send for this group, before the fabric takes its part."""
+    net_limit: str
+    fabric_ratio: float
+    """What load balancing, tuning and oversubscription leave of it."""
+    fabric_limit: str
+    reach: Reach
+    fabric: Fabric
+    gpudirect: bool
+    network_reduces: bool
+    tuning: Tuning
+    version: tuple[int, ...]
+    env: dict[str, str]
+    fitted: Fitted
+    assumptions: tuple[str, ...]
+
+    @property
+    def ranks(self) -> int:
+        """All ranks of the group."""
+        return self.group.ranks
+
+    @property
+    def few_domains(self) -> bool:
+        """At most two: a tree then has one edge, and the library counts differently."""
+        return self.domains <= _EDGE
+
+    @property
+    def scale_index(self) -> str:
+        """Column of NCCL's tables: one, two or more hosts."""
+        return tuning.NODE_SCALES[min(self.domains, 3) - 1]
+
+    @property
+    def link(self) -> str:
+        """Row of NCCL's step times inside a domain."""
+        return "pci" if self.scale_up_kind == "pcie" else "nvlink"
+
+    def const(self, family: str, default: float = 1.0) -> float:
+        """Return a fitted constant of this GPU class."""
+        return self.fitted(f"{family}.{self.gpu_class}", default)
+
+    def net_const(self, family: str, default: float = 1.0) -> float:
+        """Return a fitted constant of this fabric."""
+        return self.fitted(f"{family}.{self.fabric.name}", default)
+
+
+def _reach(cluster: Cluster, domains: int) -> Reach:
+    try:
+        found = topology.layout(cluster)
+    except WeftError:
+        far = max(0.0, 1 - _FALLBACK_LEAF_HOSTS / domains)
+        return Reach(
+            far_ratio=far, hops=3 if far else 1,
+            oversubscription=cluster.topology.oversubscription if far else 1.0,
+        )  # fmt: skip
+    scope = found.scope(domains)
+    far = max(0.0, 1 - found.hosts_per_unit / domains)
+    return Reach(
+        far_ratio=far, hops=found.switch_hops(scope),
+        oversubscription=found.oversubscription(scope),
+    )  # fmt: skip
+
+
+def _fabric_share(
+    cluster: Cluster, kind: Fabric, reach: Reach, domains: int
+) -> dict[str, float]:
+    """Return what is left by cause: balancing, tuning, oversubscription."""
+    choice = cluster.fabric
+    balanced = kind.balanced(choice.load_balancing).value
+    tuned = kind.tuning[choice.tuning].value
+    crowd = 1.0 if choice.tuning == "misconfigured" else 1 - 2 / max(2, domains)
+    squeeze = 1 - reach.far_ratio + reach.far_ratio * reach.oversubscription
+    return {
+        "load balancing": 1 - (1 - balanced) * reach.far_ratio,
+        "tuning": 1 - (1 - tuned) * crowd,
+        "oversubscribed uplinks": 1 / max(1.0, squeeze),
+    }
+
+
+def _merged_nics(cluster: Cluster, kind: Fabric, version: tuple[int, ...]) -> tuple[int, int]:
+    """Return NICs as NCCL sees them, and the ports in each."""
+    nics, gpus = cluster.host.nics, cluster.host.gpus
+    joins = kind.name == "efa" or version >= _MERGES_PORTS
+    ports = nics // gpus if joins and nics > gpus and nics % gpus == 0 else 1
+    return nics // ports, ports
+
+
+def _payload(cluster: Cluster, kind: Fabric) -> tuple[float, str]:
+    """Return the payload rate of one NIC and what sets it."""
+    host, choice = cluster.host, cluster.fabric
+    line = min(host.nic_bytes_per_s, choice.link_bytes_per_s or host.nic_bytes_per_s)
+    rate = line * kind.payload_ratio(choice.mtu_bytes) * (1 - choice.load_ratio)
+    if host.pcie_bytes_per_s is not None and host.pcie_bytes_per_s < rate:
+        return host.pcie_bytes_per_s, "PCIe"
+    return rate, "NIC"
+
+
+def _used_nics(cluster: Cluster, devices: int, group: Group, local: int) -> float:
+    """Return the devices one group drives in a domain: its GPUs' own, less what others take."""
+    own = max(1.0, local * devices / cluster.host.gpus)
+    return min(devices / group.neighbours, own)
+
+
+def _net(
+    cluster: Cluster, kind: Fabric, fitted: Fitted, group: Group, local: int
+) -> tuple[float, str]:
+    """Return what one domain can send for the group, and what bounds it."""
+    host = cluster.host
+    rate, limit = _payload(cluster, kind)
+    nics = _used_nics(cluster, host.nics, group, local)
+    total = nics * rate
+    if kind.socket_bytes_per_s is not None:
+        capped = _socket_cap(cluster, kind, fitted) / group.neighbours
+        return (capped, "CPU copying for TCP") if capped < total else (total, limit)
+    if not (host.gpudirect and kind.gpudirect):
+        slot = PCIE_BYTES_PER_S.get(tuning.gpu_class(host.gpu), 48e9)
+        staged = nics * min(rate, fitted("staging", 0.33) * slot)
+        return (staged, "copies in host memory (no GPUDirect)")
+    return total, limit
+
+
+def _socket_cap(cluster: Cluster, kind: Fabric, fitted: Fitted) -> float:
+    """Return what the cores of a host copy: sockets x threads until memory saturates."""
+    choice = cluster.fabric
+    assert kind.socket_bytes_per_s is not None
+    assert kind.host_socket_bytes_per_s is not None
+    env = cluster.nccl.env
+    threads = choice.socket_threads or int(env.get("NCCL_SOCKET_NTHREADS", 1))
+    sockets = choice.sockets or threads * int(env.get("NCCL_NSOCKS_PERTHREAD", 1))
+    workers = 2.0 * math.sqrt(min(sockets, 4 * threads)) * math.sqrt(math.sqrt(threads))
+    one = fitted("socket", kind.socket_bytes_per_s.value)
+    top = fitted("host_socket", kind.host_socket_bytes_per_s.value)
+    linear = workers * one * kind.tuning[choice.tuning].value
+    return linear * top / math.hypot(linear, top)
+
+
+def _gpudirect(cluster: Cluster, kind: Fabric) -> bool:
+    env = cluster.nccl.env
+    off = env.get("NCCL_NET_GDR_LEVEL", "").upper() in {"0", "LOC"}
+    return cluster.host.gpudirect and kind.gpudirect and not off
+
+
+def _effective(cluster: Cluster) -> Cluster:
+    """Apply the variables that change which network NCCL uses."""
+    env = cluster.nccl.env
+    kind = fabric.find(cluster.fabric.kind)
+    if env.get("NCCL_IB_DISABLE", "0") == "1" and kind.rdma and kind.name != "efa":
+        plain = cluster.fabric.with_(kind="tcp", load_balancing=None, mtu_bytes=None)
+        cluster = cluster.with_(fabric=plain)
+        kind = fabric.find("tcp")
+    if cluster.host.gpudirect != _gpudirect(cluster, kind):
+        cluster = cluster.with_(host=cluster.host.with_(gpudirect=False))
+    return cluster
+
+
+def _scale_up(cluster: Cluster, local: int, gpu_class: str) -> tuple[str, float]:
+    """Return kind and rate of what joins the ranks inside a domain."""
+    up = cluster.host.scale_up
+    if up.kind == "pcie" or local > up.gpus:
+        return "pcie", min(up.bytes_per_s, PCIE_BYTES_PER_S.get(gpu_class, 48e9))
+    return up.kind, up.bytes_per_s
+
+
+@lru_cache(maxsize=8192)
+def path_of(same: Same, group: Group, fitted: Fitted) -> Path:
+    """Work out what a group has of a cluster."""
+    cluster = _effective(same.cluster)
+    host, kind = cluster.host, fabric.find(cluster.fabric.kind)
+    gpu_class = tuning.gpu_class(host.gpu)
+    amd = gpu_class.startswith("cdna")
+    tables = tuning.find("rccl" if amd else cluster.nccl.version)
+    version = tuning.number(cluster.nccl.version)
+    local = min(group.ranks_per_domain, group.ranks, host.gpus)
+    domains = -(-group.ranks // local)
+    reach = _reach(cluster, domains) if domains > 1 else Reach(
+        far_ratio=0.0, hops=0, oversubscription=1.0
+    )  # fmt: skip
+    shares = _fabric_share(cluster, kind, reach, domains)
+    devices, ports = _merged_nics(cluster, kind, version)
+    net, net_limit = _net(cluster, kind, fitted, group, local) if domains > 1 else (0.0, "")
+    up_kind, up_rate = _scale_up(cluster, local, gpu_class)
+    ratio = 1.0
+    for share in shares.values():
+        ratio *= share
+    worst = min(shares, key=lambda cause: shares[cause])
+    return Path(
+        group=group, local=local, domains=domains, gpu_class=gpu_class,
+        table_class="hopper" if amd else gpu_class, cpu=host.cpu, scale_up_kind=up_kind,
+        scale_up_bytes_per_s=up_rate,
+        scale_up_reduces=host.scale_up.in_network_reduction and up_kind == "nvlink",
+        scale_up_full=up_kind == "nvlink",
+        nics=max(1, round(_used_nics(cluster, devices, group, local))),
+        nic_line_bytes_per_s=host.nic_bytes_per_s * ports,
+        net_bytes_per_s=net, net_limit=net_limit, fabric_ratio=ratio,
+        fabric_limit=worst if shares[worst] < 1 else "", reach=reach, fabric=kind,
+        gpudirect=cluster.host.gpudirect,
+        network_reduces=kind.in_network_reduction and cluster.fabric.in_network_reduction,
+        tuning=tables, version=version, env=cluster.nccl.env, fitted=fitted,
+        assumptions=_assumptions(cluster, kind, reach, domains),
+    )  # fmt: skip
+
+
+def _assumptions(cluster: Cluster, kind: Fabric, reach: Reach, domains: int) -> tuple[str, ...]:
+    if domains == 1:
+        return ()
+    said = [
+        "no other job loads the network"
+        if cluster.fabric.load_ratio == 0
+        else f"other traffic takes {cluster.fabric.load_ratio:.0%} of the links"
+    ]
+    if reach.far_ratio > 0:
+        said.append(kind.assumption(cluster.fabric.load_balancing))
+        said.append("ranks are placed without regard to leaves")
+    if cluster.fabric.tuning != "tuned":
+        share = kind.tuning[cluster.fabric.tuning]
+        said.append(
+            f"{kind.title} {cluster.fabric.tuning}: {share.value:.0%} ({share.low:.0%} to"
+            f" {share.high:.0%}) of its bandwidth remains [{', '.join(share.sources)}]"
+        )
+    rate = units.show_rate(cluster.host.nic_bytes_per_s)
+    said.append(f"every NIC runs at {rate} and no host is slower than the others")
+    return tuple(said)
