@@ -7,6 +7,7 @@ import sys
 import numpy as np
 import pytest
 
+from weft.engines.packet.hooks import CONTROLS
 from weft.engines.packet.simulation import Flows, Options, simulate
 from weft.engines.packet.tables import FlowControl, Stop
 from weft.engines.packet.wiring import leaf_spine
@@ -145,7 +146,7 @@ def test_every_byte_arrives_and_no_packet_leaks_when_queues_overflow():
 
 
 @pytest.mark.parametrize("balancing", ["ecmp", "spray", "adaptive"])
-@pytest.mark.parametrize("congestion", ["none", "dcqcn", "dctcp"])
+@pytest.mark.parametrize("congestion", CONTROLS)
 @pytest.mark.parametrize("flow_control", list(FlowControl))
 def test_nothing_is_lost_under_any_combination(balancing, congestion, flow_control):
     options = Options(balancing=balancing, congestion=congestion, flow_control=flow_control)
@@ -207,6 +208,7 @@ def test_an_unknown_knob_or_control_is_refused_by_name():
 
 SMALL_CASE = """
 import numpy as np
+from weft.engines.packet.hooks import CONTROLS
 from weft.engines.packet.simulation import Flows, Options, simulate
 from weft.engines.packet.wiring import leaf_spine
 net = leaf_spine(leaves=2, hosts_per_leaf=2, spines=2, bytes_per_s=50e9, propagation_s=5e-7)
@@ -227,3 +229,29 @@ def test_plain_python_gives_the_same_results_as_compiled_kernels():
         ).stdout  # fmt: skip
 
     assert run() == run(NUMBA_DISABLE_JIT="1")
+
+
+@pytest.mark.parametrize("flow_control", [FlowControl.NONE, FlowControl.PFC])
+@pytest.mark.parametrize("congestion", [c for c in CONTROLS if c != "none"])
+def test_every_control_shares_one_link_fairly_and_keeps_it_busy(congestion, flow_control):
+    """Jain's index of the two rates is at least 0.95, and the link idles for at most 15 %."""
+    options = Options(
+        congestion=congestion, flow_control=flow_control, queue_limit_bytes=1_600_000,
+        kmin_bytes=100_000, kmax_bytes=400_000, xoff_bytes=1_000_000, xon_bytes=900_000,
+    )  # fmt: skip
+    outcome = simulate(network(16), flows([4, 8], [0, 0], 32 * MIB), options)
+    rate = 1 / outcome.end_ps
+    assert rate.sum() ** 2 / (2 * (rate**2).sum()) >= 0.95
+    assert 64 * MIB * PS_PER_BYTE / outcome.completion_ps >= 0.85
+
+
+@pytest.mark.parametrize("congestion", [c for c in CONTROLS if c not in {"none", "cubic"}])
+def test_a_control_that_listens_makes_most_pauses_needless(congestion):
+    """Without control an incast is held by pauses; marks or delay make most needless."""
+    options = {"kmin_bytes": 20_000, "kmax_bytes": 80_000, "xoff_bytes": 1_000_000}
+    work = flows([4, 8], [0, 0], 32 * MIB)
+
+    def pauses(name):
+        return simulate(network(16), work, Options(congestion=name, **options)).counts["pauses"]
+
+    assert pauses(congestion) < 0.5 * pauses("none")

@@ -6,6 +6,7 @@ Hooks change the row and return nothing:
 * ``on_send(flow, knobs, line_ps_per_byte, payload_bytes, now)``: a packet leaves; set pace here
 * ``on_ack(flow, knobs, line_ps_per_byte, payload_bytes, marked, round_trip, now)``
 * ``on_cnp(flow, knobs, line_ps_per_byte, now)``: the receiver saw marks
+* ``on_loss(flow, knobs, line_ps_per_byte, payload_bytes, now)``: a packet must be sent again
 
 ``flow.window_bytes`` bounds what is in flight, ``flow.pace_ps_per_byte`` spaces packets,
 ``flow.cc`` holds eight private numbers, named by constants at the top of each file.
@@ -37,6 +38,7 @@ class Control:
     on_send: Kernel
     on_ack: Kernel
     on_cnp: Kernel
+    on_loss: Kernel
 
 
 @inner
@@ -52,3 +54,8 @@ def ignore_ack(flow, knobs, line_ps_per_byte, payload_bytes, marked, round_trip,
 @inner
 def ignore_cnp(flow, knobs, line_ps_per_byte, now):
     """Leave the flow as it is."""
+
+
+@inner
+def ignore_loss(flow, knobs, line_ps_per_byte, payload_bytes, now):
+    """Leave the flow as it is: the packet is sent again at the same pace."""

@@ -16,4 +16,5 @@ on_ack = ladder(
     "on_ack", "flow, knobs, line, payload, marked, round_trip, now", _controls, "on_ack"
 )
 on_cnp = ladder("on_cnp", "flow, knobs, line, now", _controls, "on_cnp")
+on_loss = ladder("on_loss", "flow, knobs, line, payload, now", _controls, "on_loss")
 pick_link = ladder("pick_link", "state, group, flow, link", _balancings, "pick")

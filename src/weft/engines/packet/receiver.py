@@ -1,7 +1,7 @@
 """The receiving side of a host: data in, feedback out, and what may start now."""
 
 from weft.engines.packet.events import schedule
-from weft.engines.packet.hooks import on_ack, on_begin, on_cnp
+from weft.engines.packet.hooks import on_ack, on_begin, on_cnp, on_loss
 from weft.engines.packet.port import kick
 from weft.engines.packet.sender import join_ring, leave_ring
 from weft.engines.packet.tables import Event, Feedback, Kind
@@ -124,8 +124,13 @@ def _take_ack(state, packet, host, now):
 def _send_again(state, packet, host, now):
     """Put the bytes that a switch trimmed back to what is to be sent."""
     flow = state.flows[packet.flow]
+    settings = state.settings[0]
     flow.to_send_bytes += packet.payload_bytes
     flow.in_flight_bytes -= packet.payload_bytes
+    on_loss(
+        settings.congestion, flow, settings.knobs, settings.line_ps_per_byte,
+        packet.payload_bytes, now,
+    )  # fmt: skip
     join_ring(state, host, packet.flow)
     kick(state, state.hosts[host].uplink, now)
 

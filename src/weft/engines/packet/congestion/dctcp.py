@@ -39,6 +39,12 @@ def _ack(flow, knobs, line_ps_per_byte, payload_bytes, marked, round_trip, now):
     flow.cc[ROUND] = flow.window_bytes
 
 
+@inner
+def _loss(flow, knobs, line_ps_per_byte, payload_bytes, now):
+    """Give up half of what was lost; a whole window lost halves the window, as in TCP."""
+    flow.window_bytes = max(knobs[SEGMENT], flow.window_bytes - 0.5 * payload_bytes)
+
+
 dctcp = Control(
     title="DCTCP: a window cut by the share of marked packets",
     feedback=Feedback.ACK,
@@ -54,4 +60,5 @@ dctcp = Control(
     on_send=ignore_send,
     on_ack=_ack,
     on_cnp=ignore_cnp,
+    on_loss=_loss,
 )

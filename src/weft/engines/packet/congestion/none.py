@@ -1,6 +1,12 @@
 """No congestion control: every flow sends at line rate and the link level does the rest."""
 
-from weft.engines.packet.control import Control, ignore_ack, ignore_cnp, ignore_send
+from weft.engines.packet.control import (
+    Control,
+    ignore_ack,
+    ignore_cnp,
+    ignore_loss,
+    ignore_send,
+)
 from weft.engines.packet.tables import Feedback
 from weft.kernel import inner
 
@@ -23,4 +29,5 @@ none = Control(
     on_send=ignore_send,
     on_ack=ignore_ack,
     on_cnp=ignore_cnp,
+    on_loss=ignore_loss,
 )
