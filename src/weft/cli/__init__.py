@@ -1,1 +1,21 @@
-"""TODO one line."""
+"""The command line: words in, one verb, one report out.
+
+Standard output carries the result and nothing else. Exit codes: 0 ok, 1 internal error,
+2 input, 3 cannot read, 4 the verdict is a failure, 5 partial or inconclusive.
+"""
+
+import sys
+from collections.abc import Sequence
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run one command and leave with its exit code."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    if words in (["--version"], ["-V"]):
+        # Nothing but this line is imported here: version checks run in every login shell.
+        from weft.cli.commands.version import version  # noqa: PLC0415 - see above
+
+        sys.exit(version())
+    from weft.cli.app import run  # noqa: PLC0415 - typer is needed from here on only
+
+    sys.exit(run(words))

@@ -1,1 +1,70 @@
-"""TODO one line."""
+"""Showing results: the only place that rounds, lays out and draws.
+
+``show(result, "text")`` gives text, ``show(result, "json")`` the one JSON document, and so on;
+``picture(result, "step_breakdown", "svg")`` gives a chart. Formats, views and charts are files.
+"""
+
+import shutil
+from typing import Any, Final
+
+from weft import plugins
+from weft.report import charts, renderers, views
+from weft.report.page import View
+from weft.report.plain import kind_of
+from weft.report.renderer import Renderer, Rendering
+
+__all__ = ["chart_names", "formats", "picture", "show", "view_of"]
+
+WIDEST: Final = 120
+"""Columns: longer lines are hard to read on any terminal."""
+
+
+def formats() -> list[str]:
+    """List the output formats."""
+    return plugins.names(renderers)
+
+
+def view_of(cls: type) -> View:
+    """Find the view of a result's class; a plain listing of its fields where there is none."""
+    name = kind_of(cls)
+    if name in plugins.names(views):
+        return plugins.load(views, name, View)
+    return plugins.load(views, "anything", View)
+
+
+def show(
+    result: Any,  # noqa: ANN401 - any result
+    output: str = "text",
+    *,
+    terminal: bool = False,
+    width: int | None = None,
+    command: str = "",
+) -> str:
+    """Render one result in one format, as text that ends with a line break."""
+    renderer = plugins.load(renderers, output, Renderer)
+    return renderer.render(
+        Rendering(
+            result=result,
+            view=view_of(type(result)),
+            terminal=terminal,
+            width=width or min(WIDEST, shutil.get_terminal_size((96, 24)).columns),
+            command=command,
+        )
+    )
+
+
+def chart_names(result: Any) -> list[str]:  # noqa: ANN401 - any result
+    """List the charts that a result has."""
+    return [drawing.chart for drawing in view_of(type(result)).page(result).drawings]
+
+
+def picture(result: Any, name: str | None, form: str) -> bytes:  # noqa: ANN401 - any result
+    """Draw one chart of a result, the first where none is named, as ``svg`` or ``png``."""
+    from weft.report.chart import draw  # noqa: PLC0415 - a chart library takes 0.4 s to load
+
+    return draw(view_of(type(result)).page(result), name, form)
+
+
+def all_charts() -> list[str]:
+    """List every chart there is."""
+    return plugins.names(charts)

@@ -1,0 +1,132 @@
+"""The group of commands: found by walking the folder, imported when one is called."""
+
+import ast
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Final
+
+import typer
+from typer.core import TyperGroup
+
+from weft import plugins
+from weft.cli import commands
+from weft.cli.failures import report_failure
+from weft.errors import UnknownName
+
+WIDEST_HELP: Final = 96
+_CONTEXT: Final = {"help_option_names": ["-h", "--help"], "max_content_width": WIDEST_HELP}
+
+
+def command_names() -> list[str]:
+    """List the commands as they are typed, without importing one."""
+    return [name.replace("_", "-") for name in plugins.names(commands)]
+
+
+def summary(name: str) -> str:
+    """Read the first line of a command's docstring without importing the command."""
+    place = Path(commands.__path__[0]) / name.replace("-", "_")
+    file = (
+        place.with_suffix(".py")
+        if place.with_suffix(".py").is_file()
+        else place / "__init__.py"
+    )
+    line = (ast.get_docstring(ast.parse(file.read_text("utf-8"))) or "").partition("\n")[0]
+    return line.partition(": ")[2].rstrip(".") or line
+
+
+def load_command(name: str) -> Any:  # noqa: ANN401 - a click command; typer bundles its own
+    """Import one command: the file exports a function, or a Typer with sub-commands."""
+    module = import_module(f"{commands.__name__}.{name.replace('-', '_')}")
+    exported = getattr(module, name.replace("-", "_"))
+    if isinstance(exported, typer.Typer):
+        exported.rich_markup_mode = None
+        exported.info.context_settings = _CONTEXT
+        exported.pretty_exceptions_enable = False
+        return typer.main.get_group(exported)
+    app = _plain_typer()
+    app.command(name=name)(exported)
+    return typer.main.get_command(app)
+
+
+def _plain_typer(**settings: Any) -> typer.Typer:  # noqa: ANN401 - typer's own settings
+    return typer.Typer(
+        rich_markup_mode=None,  # plain help: it pipes, narrows and is the same everywhere
+        pretty_exceptions_enable=False,
+        add_completion=False,
+        context_settings=_CONTEXT,
+        **settings,
+    )
+
+
+class Commands(TyperGroup):
+    """A group that knows its commands by name and imports only the one that is called."""
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401, ARG002 - click's signature
+        """List the commands."""
+        return command_names()
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401, ARG002 - as above
+        """Import one command, or say which there are."""
+        if cmd_name not in command_names():
+            raise UnknownName(
+                f"no command is called {cmd_name!r}; there are: {', '.join(command_names())}"
+            )
+        return load_command(cmd_name)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002 - as above
+        """Write one line per command into the help, still without importing any."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, summary(name)) for name in command_names()])
+
+
+def _root() -> Any:  # noqa: ANN401 - a click group
+    app = _plain_typer(cls=Commands)
+    app._add_completion = True  # noqa: SLF001 - typer takes it in the constructor alone
+
+    def weft() -> None:
+        """Predict what the network of an AI-training cluster should do.
+
+        Describe the cluster and the job in two YAML files (weft init writes them), then ask:
+
+        \b
+          weft predict -f cluster.yaml -f job.yaml      how long a step takes, and why
+          weft compare -f cluster.yaml -f job.yaml      what another fabric would do
+          weft need    -f cluster.yaml -f job.yaml      how much network is enough
+          weft expect  -f cluster.yaml                  what nccl-tests should show
+
+        Exit codes: 0 ok, 1 internal error, 2 wrong input, 3 cannot read, 4 the verdict is a
+        failure, 5 partial or inconclusive.
+        """  # noqa: D301 - click's mark for text that is not to be wrapped
+
+    app.callback()(weft)
+    return typer.main.get_command(app)
+
+
+def run(words: Sequence[str]) -> int:
+    """Run one command; return its exit code, whatever happens on the way."""
+    os.environ.setdefault("COLUMNS", _columns())
+    try:
+        status = _root().main(
+            list(words) or ["--help"], prog_name="weft", standalone_mode=False
+        )
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _let_go_of_standard_output()
+        return 0
+    except BaseException as failure:  # noqa: BLE001 - the one place where all errors end
+        return report_failure(failure, words)
+    return status if isinstance(status, int) else 0
+
+
+def _let_go_of_standard_output() -> None:
+    """Stop writing where the reader has seen enough (head); Python would complain at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _columns() -> str:
+    import shutil  # noqa: PLC0415 - only the help needs it
+
+    return str(min(WIDEST_HELP, shutil.get_terminal_size().columns))

@@ -1,0 +1,66 @@
+"""`weft predict`: how long a training step takes on this cluster, and why."""
+
+from typing import Annotated
+
+import typer
+
+from weft.cli import options
+
+PARTIAL = 5
+
+
+def predict(
+    *,
+    files: options.Files = [],  # noqa: B006 - typer reads the default, nobody changes it
+    sets: options.Sets = [],  # noqa: B006 - as above
+    sweep: Annotated[
+        str | None,
+        typer.Option(
+            "--sweep",
+            metavar="gpus=N,N,...",
+            help="Predict at several sizes, the batch growing in step.",
+        ),
+    ] = None,
+    output: options.OutputFormat = "text",
+    out: options.OutFile = None,
+    overlay: options.OverlayFile = None,
+    chart: options.ChartFile = [],  # noqa: B006 - as above
+    quiet: options.Quiet = False,
+) -> int:
+    """Predict the training step of one job on one cluster.
+
+    Step time with its breakdown, MFU, tokens per second, exposed communication, goodput,
+    cost and energy, each with its 80 % band, and the reasons.
+
+    \b
+    Examples:
+      weft predict -f cluster.yaml -f job.yaml
+      weft predict -f both.yaml --set fabric.kind=tcp --set precision=fp8
+      weft predict -f both.yaml --sweep gpus=128,512,1024,4096 --chart scaling.svg
+    """  # noqa: D301 - click's mark for text that is not to be wrapped
+    from weft import api  # noqa: PLC0415 - after the words are understood
+    from weft.cli.inputs import cluster_and_job  # noqa: PLC0415 - as above
+    from weft.cli.output import check_format, emit, progress  # noqa: PLC0415 - as above
+
+    check_format(output)
+    sizes = None if sweep is None else _sizes(sweep)
+    cluster, job = cluster_and_job(files, sets, overlay)
+    if sizes is None:
+        with progress("searching" if job.parallelism == "auto" else "predicting", quiet=quiet):
+            result = api.predict(cluster, job)
+        emit(result, output, out=out, charts=chart)
+        return 0
+    with progress(f"predicting {len(sizes)} sizes", quiet=quiet):
+        scaled = api.scaling(cluster, job, sizes)
+    emit(scaled, output, out=out, charts=chart)
+    return PARTIAL if scaled.skipped else 0
+
+
+def _sizes(sweep: str) -> list[int]:
+    name, _, values = sweep.partition("=")
+    if name != "gpus" or not all(v.strip().isdigit() for v in values.split(",")):
+        raise typer.BadParameter(
+            f"{sweep!r}: write gpus= and whole numbers, as gpus=128,512,1024",
+            param_hint="--sweep",
+        )
+    return [int(value) for value in values.split(",")]

@@ -1,0 +1,86 @@
+"""Where results go: standard output or a file written in one piece; charts; progress."""
+
+import os
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from weft import report
+from weft.errors import UnknownName, Unreadable
+
+MACHINE_FORMATS = ("json", "yaml")
+
+
+def emit(
+    result: Any,  # noqa: ANN401 - any result that report can show
+    output: str = "text",
+    *,
+    out: Path | None = None,
+    charts: Sequence[Path] = (),
+    words: Sequence[str] | None = None,
+) -> None:
+    """Show one result in one format, on standard output or in a file."""
+    terminal = out is None and sys.stdout.isatty()
+    text = report.show(result, output, terminal=terminal, command=command_line(words))
+    for chart in charts:
+        draw(result, str(chart))
+    if out is not None:
+        write_file(out, text.encode("utf-8"))
+        return
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(errors="replace")  # an ASCII terminal must not stop a result
+    sys.stdout.write(text)
+
+
+def check_format(output: str) -> None:
+    """Refuse an unknown format before any work is done."""
+    if output not in report.formats():
+        raise UnknownName(
+            f"no output format is called {output!r}; there are: {', '.join(report.formats())}"
+        )
+
+
+def draw(result: Any, target: str) -> None:  # noqa: ANN401 - as emit
+    """Draw one chart of a result: ``FILE`` takes its first, ``NAME=FILE`` the named one."""
+    name, _, path = target.rpartition("=")
+    file = Path(path)
+    write_file(file, report.picture(result, name or None, file.suffix.removeprefix(".")))
+
+
+def write_file(path: Path, content: bytes) -> None:
+    """Write a file in one piece: whoever reads it sees the old one or all of the new one."""
+    if not path.parent.is_dir():
+        raise Unreadable(f"{path}: there is no folder {path.parent}; make it first")
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(content)
+        umask = os.umask(0)
+        os.umask(umask)
+        Path(temporary).chmod(0o666 & ~umask)  # mkstemp is stricter than a redirection
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def command_line(words: Sequence[str] | None = None) -> str:
+    """Return the command as it could be typed again."""
+    import shlex  # noqa: PLC0415 - only reports need it
+
+    return shlex.join(["weft", *(sys.argv[1:] if words is None else words)])
+
+
+@contextmanager
+def progress(doing: str, *, quiet: bool = False) -> Iterator[None]:
+    """Show on standard error what is being done, when a person is watching it."""
+    if quiet or not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console  # noqa: PLC0415 - a person can wait for it, a pipe not
+
+    with Console(stderr=True).status(doing):
+        yield

@@ -1,0 +1,132 @@
+"""The only rounding there is: three significant figures, a band, the unit of the field."""
+
+from math import isfinite
+from typing import Final
+
+from weft.results import Estimate
+from weft.units import SECONDS, show_rate, show_size, show_time
+
+__all__ = [
+    "band", "collective_rate", "count", "figures", "money", "percent", "seconds", "show_rate",
+    "show_size", "show_time", "tokens_per_s",
+]  # fmt: skip
+
+_STEPS: Final = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
+_MONEY_STEPS: Final = ((1e9, "B"), (1e6, "M"), (1e3, "k"))
+
+
+def figures(value: float) -> str:
+    """Round to three significant figures, never in powers of ten that a reader must decode.
+
+    >>> figures(1234.5), figures(0.041234), figures(2.0), figures(0)
+    ('1230', '0.0412', '2.00', '0')
+    """
+    if value == 0:
+        return "0"
+    if not isfinite(value):
+        return "-"
+    rounded = float(f"{value:.3g}")
+    if abs(rounded) >= 100:  # noqa: PLR2004 - three figures
+        return f"{rounded:.0f}"
+    if abs(rounded) < 1e-4:  # noqa: PLR2004 - zeros that nobody counts
+        return f"{value:.2e}"
+    return f"{value:#.3g}".rstrip(".")
+
+
+def _scaled(value: float, steps: tuple[tuple[float, str], ...]) -> tuple[float, str]:
+    for scale, prefix in steps:
+        # 999.9 k would round to 1000 k: the next prefix begins a rounding earlier.
+        if abs(value) >= scale * 0.9995:
+            return scale, prefix
+    return 1.0, ""
+
+
+def band(estimate: Estimate, unit: str = "", scale: float = 1.0) -> str:
+    """Show a value with its band.
+
+    >>> band(Estimate(4.11, 3.98, 4.3), "s")
+    '4.11 [3.98–4.30] s'
+    """  # noqa: RUF002 - a range takes an en dash
+    ends = f"[{figures(estimate.low / scale)}–{figures(estimate.high / scale)}]"  # noqa: RUF001 - a range takes an en dash
+    return f"{figures(estimate.value / scale)} {ends} {unit}".rstrip()
+
+
+def percent(ratio: Estimate | float) -> str:
+    """Show a ratio in per cent.
+
+    >>> percent(0.4312), percent(Estimate(0.43, 0.41, 0.45))
+    ('43.1 %', '43.0 [41.0–45.0] %')
+    """  # noqa: RUF002 - a range takes an en dash
+    if isinstance(ratio, Estimate):
+        return band(ratio, "%", 0.01)
+    return f"{figures(ratio * 100)} %"
+
+
+def signed_percent(ratio: float) -> str:
+    """Show a change in per cent with its sign.
+
+    >>> signed_percent(0.19), signed_percent(-0.07)
+    ('+19.0 %', '-7.00 %')
+    """
+    return f"{'+' if ratio > 0 else ''}{figures(ratio * 100)} %"
+
+
+def seconds(time: Estimate | float) -> str:
+    """Show a duration in the unit that suits it.
+
+    >>> seconds(Estimate(0.0042, 0.004, 0.005)), seconds(90000.0)
+    ('4.20 [4.00–5.00] ms', '1.04 days')
+    """  # noqa: RUF002 - a range takes an en dash
+    value = abs(time.value if isinstance(time, Estimate) else time)
+    unit = next(
+        (u for u, least in (("days", 86400), ("h", 7200), ("s", 1), ("ms", 1e-3), ("us", 1e-6))
+         if value >= least),
+        "ns" if value else "s",
+    )  # fmt: skip
+    scale = SECONDS[unit]
+    if isinstance(time, Estimate):
+        return band(time, unit, scale)
+    return f"{figures(time / scale)} {unit}"
+
+
+def count(value: Estimate | float, unit: str = "") -> str:
+    """Show a large number with a prefix.
+
+    >>> count(16384.0, "GPUs"), count(Estimate(2.51e6, 2.4e6, 2.6e6), "tokens/s")
+    ('16.4k GPUs', '2.51 [2.40–2.60] M tokens/s')
+    """  # noqa: RUF002 - a range takes an en dash
+    if isinstance(value, Estimate):
+        scale, prefix = _scaled(value.value, _STEPS)
+        return band(value, f"{prefix} {unit}".strip(), scale)
+    scale, prefix = _scaled(value, _STEPS)
+    return f"{figures(value / scale)}{prefix} {unit}".rstrip()
+
+
+def tokens_per_s(rate: Estimate | float) -> str:
+    """Show a training rate."""
+    return count(rate, "tokens/s")
+
+
+def money(amount: Estimate | float) -> str:
+    """Show US dollars.
+
+    >>> money(71_000_000.0), money(Estimate(412_300.0, 398_000.0, 430_000.0))
+    ('$71.0M', '$412k [398–430]')
+    """  # noqa: RUF002 - a range takes an en dash
+    value = amount.value if isinstance(amount, Estimate) else amount
+    scale, prefix = _scaled(value, _MONEY_STEPS)
+    shown = f"${figures(value / scale)}{prefix}"
+    if isinstance(amount, Estimate):
+        return f"{shown} [{figures(amount.low / scale)}–{figures(amount.high / scale)}]"  # noqa: RUF001 - as above
+    return shown
+
+
+def collective_rate(rate_bytes_per_s: Estimate | float) -> str:
+    """Show the bandwidth of a collective as nccl-tests does, in GB/s.
+
+    >>> collective_rate(380e9)
+    '380 GB/s'
+    """
+    if isinstance(rate_bytes_per_s, Estimate):
+        return band(rate_bytes_per_s, "GB/s", 1e9)
+    return f"{figures(rate_bytes_per_s / 1e9)} GB/s"

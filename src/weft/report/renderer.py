@@ -1,0 +1,33 @@
+"""What a renderer is: a result and its page in, text out."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from weft.report.page import Page, View
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rendering:
+    """All that a renderer may use."""
+
+    result: Any
+    view: View
+    terminal: bool = False
+    """Whether a person reads it on a terminal, which takes colours and frames."""
+    width: int = 96
+    command: str = ""
+    """The command that made the result, to be copied."""
+
+    @property
+    def page(self) -> Page:
+        """The result as tables and sentences."""
+        return self.view.page(self.result)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Renderer:
+    """One output format; the file's name is what follows ``-o``."""
+
+    title: str
+    render: Callable[[Rendering], str]

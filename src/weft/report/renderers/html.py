@@ -1,0 +1,131 @@
+"""HTML: one file that opens offline: tables, charts as SVG, the JSON, the command to copy."""
+
+from collections.abc import Iterator
+from html import escape
+from importlib.resources import files
+from json import dumps
+from typing import Final
+
+from weft.report.page import Block, Drawing, Facts, Page, Sentences, Table
+from weft.report.plain import document
+from weft.report.renderer import Renderer, Rendering
+
+_ADAPT: Final = (
+    ('fill="white"', 'fill="none"'),
+    ('fill="#24292f"', 'fill="currentColor"'),
+    ('stroke="#24292f"', 'stroke="currentColor"'),
+    ('stroke="#57606a"', 'stroke="currentColor" stroke-opacity="0.6"'),
+    ('stroke="#d8dee4"', 'stroke="currentColor" stroke-opacity="0.18"'),
+    ('stroke="white"', 'stroke="none"'),
+)
+"""Ink becomes the colour of the page's text, so that charts follow light and dark."""
+
+
+def _render(rendering: Rendering) -> str:
+    page = rendering.page
+    return "\n".join(
+        (
+            "<!doctype html>",
+            '<html lang="en">',
+            "<head>",
+            '<meta charset="utf-8">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            '<meta name="color-scheme" content="light dark">',
+            f"<title>{escape(page.title)}</title>",
+            f"<style>\n{_asset('page.css')}</style>",
+            "</head>",
+            "<body>",
+            *fragment(page),
+            *_command(rendering.command),
+            f'<script type="application/json" id="result">{_json(rendering)}</script>',
+            f"<script>\n{_asset('page.js')}</script>",
+            "</body>",
+            "</html>",
+            "",
+        )
+    )
+
+
+def fragment(page: Page) -> Iterator[str]:
+    """Yield the body of a page, without its frame: what a notebook shows."""
+    yield f"<main><h1>{escape(page.title)}</h1>"
+    for block in page.blocks:
+        lines = list(_block(block))
+        if lines:
+            yield "<section>"
+            yield from [f"<h2>{escape(block.title)}</h2>"] if block.title else []
+            yield from lines
+            yield "</section>"
+    yield "<footer>"
+    yield from (f"<p>{escape(line)}</p>" for line in page.footer)
+    yield "</footer></main>"
+
+
+def _block(block: Block) -> Iterator[str]:
+    if isinstance(block, Table):
+        yield from _table(block)
+    elif isinstance(block, Facts):
+        yield "<dl>"
+        for name, value in block.pairs:
+            yield f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>"
+        yield "</dl>"
+    elif isinstance(block, Sentences):
+        yield from _prose(block.lines)
+    else:
+        yield _chart(block)
+
+
+def _prose(lines: tuple[str, ...]) -> Iterator[str]:
+    if len(lines) == 1:
+        yield f"<p>{escape(lines[0])}</p>"
+    elif lines:
+        yield "<ul>"
+        yield from (f"<li>{escape(line)}</li>" for line in lines)
+        yield "</ul>"
+
+
+def _table(table: Table) -> Iterator[str]:
+    yield '<div class="wide"><table><thead>'
+    yield _row("th", table.columns, table.left)
+    yield "</thead><tbody>"
+    yield from (_row("td", row, table.left) for row in table.rows)
+    yield "</tbody></table></div>"
+    yield from (f'<p class="note">{escape(note)}</p>' for note in table.notes)
+
+
+def _row(tag: str, cells: tuple[str, ...], left: tuple[int, ...]) -> str:
+    shown = (
+        f"<{tag}{' class=words' if place in left else ''}>{escape(cell)}</{tag}>"
+        for place, cell in enumerate(cells)
+    )
+    return f"<tr>{''.join(shown)}</tr>"
+
+
+def _chart(drawing: Drawing) -> str:
+    from weft.report.chart import picture  # noqa: PLC0415 - a chart library takes 0.4 s to load
+
+    svg = picture(drawing, "svg").decode("utf-8")
+    for old, new in _ADAPT:
+        svg = svg.replace(old, new)
+    return f'<figure role="img" aria-label="{escape(drawing.title)}">{svg}</figure>'
+
+
+def _command(command: str) -> Iterator[str]:
+    if command:
+        yield '<p class="command">'
+        yield '<button type="button" data-copy="command">copy as command</button>'
+        yield '<button type="button" data-copy="result">copy as JSON</button>'
+        yield f'<code id="command">{escape(command)}</code></p>'
+
+
+def _json(rendering: Rendering) -> str:
+    # "</script>" inside a string would end the element that holds it.
+    text = dumps(document(rendering.result), ensure_ascii=False, allow_nan=False)
+    return text.replace("</", "<\\/")
+
+
+def _asset(name: str) -> str:
+    return (files("weft.report") / "assets" / name).read_text("utf-8")
+
+
+html = Renderer(title="HTML", render=_render)

@@ -1,0 +1,43 @@
+"""Markdown: tables as GitHub reads them."""
+
+from collections.abc import Iterator
+
+from weft.report.page import Block, Drawing, Facts, Sentences, Table
+from weft.report.renderer import Renderer, Rendering
+
+
+def _render(rendering: Rendering) -> str:
+    page = rendering.page
+    lines = [f"# {page.title}", ""]
+    for block in page.blocks:
+        lines += [*_block(block), ""] if not isinstance(block, Drawing) else []
+    lines += [f"> {line}" for line in page.footer]
+    if rendering.command:
+        lines += ["", f"`{rendering.command}`"]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _block(block: Block) -> Iterator[str]:
+    if block.title:
+        yield from (f"## {block.title}", "")
+    if isinstance(block, Table):
+        yield from _table(block)
+    elif isinstance(block, Facts):
+        yield from (f"- **{name}**: {value}" for name, value in block.pairs)
+    elif isinstance(block, Sentences):
+        mark = "- " if len(block.lines) > 1 else ""
+        yield from (f"{mark}{line}" for line in block.lines)
+
+
+def _table(table: Table) -> Iterator[str]:
+    yield _row(table.columns)
+    yield _row([":--" if i in table.left else "--:" for i in range(len(table.columns))])
+    yield from (_row(row) for row in table.rows)
+    yield from (f"\n{note}" for note in table.notes)
+
+
+def _row(cells: list[str] | tuple[str, ...]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+md = Renderer(title="Markdown", render=_render)

@@ -1,0 +1,1 @@
+"""One file per kind of result, named after its class."""

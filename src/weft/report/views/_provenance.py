@@ -1,0 +1,17 @@
+"""The last lines of every report: what made the result, and what that cannot see."""
+
+from weft.results import Effect, Provenance
+
+
+def footer(made: Provenance) -> tuple[str, ...]:
+    """Say how to get the same result again and which effects are missing from it."""
+    overlay = f", overlay {made.overlay}" if made.overlay else ", no overlay"
+    seed = "" if made.seed is None else f", seed {made.seed}"
+    first = (
+        f"weft {made.weft}, {made.engine} engine, spec {made.spec_sha256[:12]}, "
+        f"catalogue {made.catalogue_sha256[:12]}{overlay}{seed}"
+    )
+    unseen = [effect.value for effect in Effect if effect not in made.models]
+    if not unseen:
+        return (first,)
+    return (first, f"Not simulated, only in the sourced factors: {', '.join(unseen)}")

@@ -1,0 +1,182 @@
+"""`weft compare`: fabrics side by side, the verdict and what would change it."""
+
+from collections.abc import Iterator
+
+from weft.advise.compare import Comparison, Line
+from weft.advise.flip import Crossing, Flip
+from weft.advise.wording import figure
+from weft.report.numbers import band, figures, money, percent, seconds
+from weft.report.page import Block, Drawing, Facts, Page, Sentences, Table, View, rows_of
+from weft.report.views._cost import cost_rows, cost_table
+from weft.report.views._provenance import footer
+from weft.report.views._question import question
+from weft.report.views._step import breakdown_rows, grouped_s
+
+
+def _page(result: Comparison) -> Page:
+    name = f"{result.job.model.name} on {result.cluster.name}"
+    return Page(
+        title=f"{name}: {len(result.lines)} networks side by side",
+        blocks=tuple(_blocks(result)),
+        footer=footer(result.provenance),
+    )
+
+
+def _blocks(result: Comparison) -> Iterator[Block]:
+    gpus = result.lines[0].prediction.gpus if result.lines else result.cluster.gpus
+    yield Sentences(title="Recommendation", lines=(result.recommendation.sentence,))
+    yield Facts(title="Question", pairs=question(result.cluster, result.job, gpus))
+    yield _table(result)
+    yield Drawing(
+        chart="step_breakdown",
+        title="Where the time of a step goes",
+        rows=tuple(
+            row
+            for line in result.lines
+            for row in breakdown_rows(line.prediction.step, line.title)
+        ),
+    )
+    yield _breakdown(result)
+    costs = {line.title: line.prediction.cost for line in result.lines}
+    yield Drawing(
+        chart="cost_bars",
+        title="Total cost of ownership",
+        rows=tuple(cost_rows(costs)),
+        marks={"years": result.years},
+    )
+    yield cost_table(costs, result.years)
+    yield Sentences(title="Reasons", lines=result.recommendation.reasons)
+    yield from _flips(result)
+    yield from _claims(result)
+    left_out = tuple(f"{one.name}: {one.reason}" for one in result.left_out)
+    yield Sentences(title="Left out", lines=left_out)
+    yield Sentences(title="Notes", lines=(result.parallelism, *result.notes))
+    yield Sentences(title="Assumptions", lines=_assumptions(result))
+
+
+def _assumptions(result: Comparison) -> tuple[str, ...]:
+    every = (a for line in result.lines for a in line.prediction.provenance.assumptions)
+    return tuple(dict.fromkeys((*result.provenance.assumptions, *every)))
+
+
+def _table(result: Comparison) -> Table:
+    return Table(
+        title="Verdict",
+        columns=(
+            "network", "step", "MFU %", "exposed", "$ per 1T tokens",
+            f"network, {result.years:g} years", "token cost", "verdict",
+        ),
+        rows=rows_of(*(_cells(line) for line in result.lines)),
+        left=(0, 7),
+        notes=(
+            "In brackets the 80 % band.",
+            "Token cost: against the cheapest, with the errors that both share cancelled.",
+        ),
+    )  # fmt: skip
+
+
+def _cells(line: Line) -> tuple[str, ...]:
+    return (
+        line.title,
+        seconds(line.step_s),
+        band(line.mfu_ratio, scale=0.01),
+        percent(line.exposed_ratio),
+        money(line.usd_per_1t_tokens),
+        money(line.network_usd),
+        "1" if line.cost_ratio.low == line.cost_ratio.high == 1 else band(line.cost_ratio),
+        str(line.verdict.value),
+    )
+
+
+def _breakdown(result: Comparison) -> Table:
+    parts = [grouped_s(line.prediction.step) for line in result.lines]
+    names = [
+        name
+        for name in dict.fromkeys(name for one in parts for name in one)
+        if any(one.get(name, 0.0) > 0 for one in parts)
+    ]
+    rows = (
+        (
+            line.title,
+            *(figures(one.get(name, 0.0)) for name in names),
+            figures(line.step_s.value),
+        )
+        for line, one in zip(result.lines, parts, strict=True)
+    )
+    return Table(
+        title="Where the time of a step goes, in seconds",
+        columns=("network", *names, "step"),
+        rows=rows_of(*rows),
+    )
+
+
+def _flips(result: Comparison) -> Iterator[Block]:
+    if not result.flips:
+        return
+    ordered = sorted(result.flips, key=lambda one: (not one.flips, -abs(one.swing_ratio)))
+    yield Table(
+        title="What would flip the verdict",
+        columns=("input", "now", "searched", "flips below", "flips above", "cost swing"),
+        rows=rows_of(*(_flip_cells(one) for one in ordered)),
+        left=(0, 3, 4),
+        notes=(
+            "Cost swing: how far the cost of a token of the cheapest moves over the range.",
+        ),
+    )
+    yield Drawing(
+        chart="flip_tornado",
+        title="What would change the verdict",
+        rows=tuple(_tornado_row(one) for one in ordered),
+    )
+
+
+def _flip_cells(one: Flip) -> tuple[str, ...]:
+    return (
+        one.title,
+        figure(one.current, one.unit),
+        f"{figure(one.low, one.unit)} to {figure(one.high, one.unit)}",
+        _crossing(one.below, one.unit),
+        _crossing(one.above, one.unit),
+        percent(one.swing_ratio),
+    )
+
+
+def _crossing(crossing: Crossing | None, unit: str) -> str:
+    return "no" if crossing is None else f"{figure(crossing.at, unit)}: {crossing.winner}"
+
+
+def _tornado_row(one: Flip) -> dict[str, object]:
+    notes = [
+        f"{word} {_crossing(crossing, one.unit)}"
+        for word, crossing in (("below", one.below), ("above", one.above))
+        if crossing is not None
+    ]
+    return {
+        "input": one.title,
+        "swing": one.swing_ratio * 100,
+        "flips": one.flips,
+        "note": ", ".join(notes),
+    }
+
+
+def _claims(result: Comparison) -> Iterator[Block]:
+    if not result.claims:
+        return
+    rows = (
+        (
+            f"{one.point} ({', '.join(one.articles)})",
+            one.text,
+            f"{one.verdict.outcome.value} {one.verdict.condition}".strip(),
+            "; ".join(one.verdict.reasons),
+        )
+        for one in sorted(result.claims, key=lambda one: (one.point[0], int(one.point[1:])))
+    )
+    yield Table(
+        title="What the articles say, on this cluster",
+        columns=("point", "claim", "outcome", "because"),
+        rows=rows_of(*rows),
+        left=(0, 1, 2, 3),
+    )
+
+
+comparison = View(shows="weft.advise.compare.Comparison", verb="compare", page=_page)

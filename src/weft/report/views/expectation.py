@@ -1,0 +1,166 @@
+"""`weft expect`: the curve of nccl-tests, in the layout of nccl-tests.
+
+The header, the columns and the last lines are those of nccl-tests 2.13 to 2.16, so that the
+tools that read its output read this; all that weft adds is in lines that begin with ``#``.
+"""
+
+from collections.abc import Iterator
+
+from weft.engines.engine import CollectiveTime
+from weft.predict.collective import FLOAT_BYTES, Expectation, busbw
+from weft.report.numbers import band, collective_rate, figures, seconds, show_rate, show_size
+from weft.report.page import Drawing, Facts, Page, Sentences, Table, View, rows_of
+from weft.report.views._provenance import footer
+from weft.traffic.collective import Operation
+
+_REDUCING = frozenset({Operation.ALL_REDUCE, Operation.REDUCE, Operation.REDUCE_SCATTER})
+_ROOTED = frozenset({Operation.BROADCAST, Operation.REDUCE})
+_SPLIT = frozenset({Operation.ALL_GATHER, Operation.REDUCE_SCATTER, Operation.ALL_TO_ALL})
+"""Operations whose count column is that of one rank."""
+
+
+def _text(result: Expectation) -> str:
+    return "\n".join(_lines(result)) + "\n"
+
+
+def _lines(result: Expectation) -> Iterator[str]:
+    first, last = result.points[0], result.points[-1]
+    yield (
+        f"# nThread 1 nGpus 1 minBytes {first.size_bytes:.0f} maxBytes {last.size_bytes:.0f} "
+        f"step: {_factor(result):g}(factor) warmup iters: 0 iters: 0 agg iters: 1 "
+        "validation: 0 graph: 0"
+    )
+    yield "#"
+    yield f"# weft expects: {result.operation.value}_perf, predicted, not measured"
+    yield from (f"# {name}: {value}" for name, value in _facts(result))
+    yield "#"
+    yield "#                                                              out-of-place                       in-place          "  # noqa: E501 - one line of another tool
+    yield "#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong"  # noqa: E501 - as above
+    yield "#        (B)    (elements)                               (us)  (GB/s)  (GB/s)            (us)  (GB/s)  (GB/s)       "  # noqa: E501 - as above
+    yield from (_row(point) for point in result.points)
+    yield "# Out of bounds values : 0 OK"
+    yield f"# Avg bus bandwidth    : {result.mean_busbw_bytes_per_s / 1e9:g} "
+    yield "#"
+    yield from _comments(result)
+
+
+def _factor(result: Expectation) -> float:
+    if len(result.points) == 1:
+        return 2.0
+    return result.points[1].size_bytes / result.points[0].size_bytes
+
+
+def _facts(result: Expectation) -> Iterator[tuple[str, str]]:
+    cluster, host = result.cluster, result.cluster.host
+    hosts = -(-result.ranks // result.ranks_per_domain)
+    yield "cluster", f"{cluster.name}, {host.gpu}, {cluster.fabric.kind}"
+    yield "network", f"{host.nics} x {show_rate(host.nic_bytes_per_s)} per host"
+    yield "ranks", f"{result.ranks} on {hosts} hosts, {result.ranks_per_domain} a host"
+    yield "NCCL", result.cluster.nccl.version
+    yield "peak busbw", collective_rate(result.peak_busbw_bytes_per_s)
+
+
+def _row(point: CollectiveTime) -> str:
+    elements = point.size_bytes / FLOAT_BYTES
+    if point.operation in _SPLIT:
+        elements /= point.group.ranks
+    redop = "sum" if point.operation in _REDUCING else "none"
+    root = 0 if point.operation in _ROOTED else -1
+    measured = _half(point)
+    return (
+        f"{point.size_bytes:12.0f}  {int(elements):12d}  {'float':>8}  {redop:>6}  {root:6d}"
+        f"{measured}{measured}"
+    )
+
+
+def _half(point: CollectiveTime) -> str:
+    return (
+        f"  {_fit(point.time_s.value * 1e6, 7)}"
+        f"  {_fit(point.algbw_bytes_per_s / 1e9, 6)}"
+        f"  {_fit(point.busbw_bytes_per_s / 1e9, 6)}    N/A"
+    )
+
+
+def _fit(value: float, width: int) -> str:
+    """Write a number with as many decimals, 2 at most, as the column has room for."""
+    for decimals in (2, 1, 0):
+        text = f"{value:{width}.{decimals}f}"
+        if len(text) <= width:
+            return text
+    return f"{value:{width}.1e}"
+
+
+def _comments(result: Expectation) -> Iterator[str]:
+    yield "# Band of 80 %: one measurement in ten lies below, one above"
+    yield f"# {'size':>10}  {'time (us)':>28}  {'busbw (GB/s)':>28}  choice"
+    for point in result.points:
+        yield (
+            f"# {show_size(point.size_bytes):>10}"
+            f"  {band(point.time_s, scale=1e-6):>28}"
+            f"  {band(busbw(point), scale=1e9):>28}"
+            f"  {point.algorithm} {point.protocol}, {point.channels} channels; {point.limit}"
+        )
+    yield "#"
+    for title, lines in (
+        ("reason", _reasons(result)),
+        ("assumes", result.provenance.assumptions),
+    ):
+        yield from (f"# {title}: {line}" for line in lines)
+    yield from (f"# {line}" for line in footer(result.provenance))
+
+
+def _reasons(result: Expectation) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(line for point in result.points for line in point.reasons))
+
+
+def _page(result: Expectation) -> Page:
+    table = Table(
+        title="Expected size by size",
+        columns=("size", "time", "algbw GB/s", "busbw GB/s", "NCCL's choice", "limit"),
+        rows=rows_of(*(_cells(point) for point in result.points)),
+        left=(4, 5),
+        notes=("In brackets the 80 % band: one measurement in ten lies below, one above.",),
+    )
+    curve = Drawing(
+        chart="busbw_curve",
+        title=f"Expected {result.operation.value} busbw on {result.ranks} GPUs",
+        rows=tuple(_curve_row(point) for point in result.points),
+    )
+    return Page(
+        title=f"{result.operation.value} on {result.cluster.name}",
+        blocks=(
+            Facts(pairs=tuple(_facts(result))),
+            curve,
+            table,
+            Sentences(title="Why", lines=_reasons(result)),
+            Sentences(title="Assumptions", lines=result.provenance.assumptions),
+        ),
+        footer=footer(result.provenance),
+    )
+
+
+def _cells(point: CollectiveTime) -> tuple[str, ...]:
+    return (
+        show_size(point.size_bytes),
+        seconds(point.time_s),
+        figures(point.algbw_bytes_per_s / 1e9),
+        band(busbw(point), scale=1e9),
+        f"{point.algorithm} {point.protocol}, {point.channels} ch.",
+        point.limit,
+    )
+
+
+def _curve_row(point: CollectiveTime) -> dict[str, object]:
+    rate = busbw(point)
+    return {
+        "size_bytes": point.size_bytes,
+        "busbw": rate.value / 1e9,
+        "low": rate.low / 1e9,
+        "high": rate.high / 1e9,
+        "choice": f"{point.algorithm} {point.protocol}",
+    }
+
+
+expectation = View(
+    shows="weft.predict.collective.Expectation", verb="expect", page=_page, text=_text
+)
