@@ -1,1 +1,1 @@
-"""TODO one line."""
+"""Which fabric, and why: compare candidates, flip points, claims put to the test, needs."""

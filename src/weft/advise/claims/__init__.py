@@ -1,0 +1,1 @@
+"""One file for each rule or claim of the practitioner articles, put to the test."""

@@ -1,0 +1,45 @@
+"""D5: performance is one factor among six; operations, skill and what is owned count too."""
+
+from weft.advise.claim import Claim, Outcome, Trial, Verdict
+from weft.advise.consideration import Number
+from weft.advise.spread import difference
+from weft.advise.wording import percent
+
+
+def _test(trial: Trial) -> Verdict:
+    case = trial.case
+    best = case.best
+    if not case.rivals:
+        return Verdict(outcome=Outcome.UNTESTED, reasons=("only one fabric was compared",))
+    leads = {
+        r.name: difference(r, best, trial.spreads[r.name], trial.spreads[best.name])
+        for r in case.rivals
+    }
+    open_ = [name for name, lead in leads.items() if lead.low <= 1]
+    told = tuple(
+        f"{name} costs {percent(lead.value - 1)} more a token than {best.name} (80 % band of "
+        f"the difference {percent(lead.low - 1)} to {percent(lead.high - 1)})"
+        for name, lead in leads.items()
+    )
+    decides = (
+        f"money does not tell {best.name} from {', '.join(open_)}: operations, skill, vendors "
+        "and what is already owned decide"
+        if open_
+        else f"money alone decides for {best.name} among these"
+    )
+    return Verdict(
+        outcome=Outcome.HOLDS if open_ else Outcome.FAILS,
+        reasons=(decides, *told),
+        numbers=tuple(
+            Number(f"cost of a token, {n} over best", v.value, "x") for n, v in leads.items()
+        ),
+    )
+
+
+d05_factors_of_the_choice = Claim(
+    point="D5",
+    articles=("C",),
+    text="Beside raw performance and cost, the choice hangs on operations, existing Ethernet, "
+    "staff skill and the cloud's ecosystem",
+    test=_test,
+)

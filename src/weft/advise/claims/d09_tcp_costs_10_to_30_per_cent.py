@@ -1,0 +1,59 @@
+"""D9: TCP costs 10 to 30 % of training against RDMA."""
+
+from weft.advise.case import Case
+from weft.advise.claim import Claim, Outcome, Trial, Verdict
+from weft.advise.consideration import Number
+from weft.advise.inputs.communication_share import with_batch
+from weft.advise.wording import count, percent
+
+LEAST, MOST = 0.10, 0.30
+LARGEST_BATCH, HALVINGS = 64, 4
+
+
+def _loss(case: Case, batch: float) -> float:
+    job = with_batch(case, batch)
+    tcp = case.row("tcp", job=job).progress_tokens_per_s
+    rdma = max(case.row(n, job=job).progress_tokens_per_s for n in ("infiniband", "roce_tuned"))
+    return 1 - tcp / rdma
+
+
+def _test(trial: Trial) -> Verdict:
+    case = trial.case
+    now = _loss(case, case.job.global_batch)
+    numbers = (Number("training lost to TCP", now, "ratio"),)
+    told = f"TCP over the same ports loses {percent(now)} of the tokens per second here"
+    if LEAST <= now <= MOST:
+        return Verdict(outcome=Outcome.HOLDS, reasons=(told,), numbers=numbers)
+    if now < LEAST:
+        why = f"{told}: less than claimed, communication is too small a part of this step"
+        return Verdict(outcome=Outcome.FAILS, reasons=(why,), numbers=numbers)
+    batch = _batch_for(case, MOST)
+    if batch is None:
+        why = f"not even a batch {LARGEST_BATCH} times larger brings it under {percent(MOST)}"
+        return Verdict(outcome=Outcome.FAILS, reasons=(told, why), numbers=numbers)
+    return Verdict(
+        outcome=Outcome.WHEN,
+        condition=f"a step has about {count(batch)} sequences or more (now "
+        f"{count(case.job.global_batch)}), so that communication is a smaller part of it",
+        reasons=(told,),
+        numbers=(*numbers, Number("batch at which TCP loses 30 %", batch, "sequences")),
+    )
+
+
+def _batch_for(case: Case, loss: float) -> float | None:
+    low = float(case.job.global_batch)
+    high = LARGEST_BATCH * low
+    if _loss(case, high) > loss:
+        return None
+    for _ in range(HALVINGS):
+        middle = (low * high) ** 0.5
+        low, high = (middle, high) if _loss(case, middle) > loss else (low, middle)
+    return high
+
+
+d09_tcp_costs_10_to_30_per_cent = Claim(
+    point="D9",
+    articles=("K",),
+    text="TCP costs 10 to 30 % of training speed against RDMA",
+    test=_test,
+)

@@ -1,0 +1,70 @@
+"""D10: a misconfigured network takes MFU from the mid-40s to under 30 %."""
+
+from weft.advise.case import Case, Row
+from weft.advise.claim import Claim, Evidence, Outcome, Trial, Verdict
+from weft.advise.consideration import Number
+from weft.advise.knobs import with_bandwidth
+from weft.advise.wording import percent
+from weft.spec.cluster import Cluster
+
+CLAIMED = 30 / 45  # what is left of the MFU
+HALVINGS = 5
+
+
+def misconfigured(case: Case) -> Row:
+    """Predict the RoCE fabric with its losslessness set up wrongly."""
+
+    def change(cluster: Cluster) -> Cluster:
+        fabric = cluster.fabric.with_(load_balancing="ecmp", tuning="misconfigured")
+        return cluster.with_(fabric=fabric)
+
+    return case.row("roce_tuned", change=change)
+
+
+def _test(trial: Trial) -> Verdict:
+    case = trial.case
+    good, bad = case.row("roce_tuned"), misconfigured(case)
+    mfu, left = good.prediction.mfu_ratio.value, bad.prediction.mfu_ratio.value
+    told = (
+        f"RoCE goes from {percent(mfu)} MFU to {percent(left)} when misconfigured: "
+        f"{percent(1 - left / mfu)} is lost, where the article says a third"
+    )
+    numbers = (
+        Number("MFU tuned", mfu, "ratio"),
+        Number("MFU misconfigured", left, "ratio"),
+    )
+    if left / mfu <= CLAIMED:
+        return Verdict(
+            outcome=Outcome.HOLDS, reasons=(told,), numbers=numbers, evidence=Evidence.ASSUMED
+        )
+    share = _bandwidth_left(case, good)
+    never = share is None
+    return Verdict(
+        outcome=Outcome.FAILS if never else Outcome.WHEN,
+        condition="" if never else f"less than {percent(share or 0)} of the bandwidth is left",
+        reasons=(told,),
+        numbers=numbers,
+        evidence=Evidence.ASSUMED,
+    )
+
+
+def _bandwidth_left(case: Case, good: Row) -> float | None:
+    def kept(ratio: float) -> float:
+        row = case.row("roce_tuned", change=lambda c: with_bandwidth(c, ratio))
+        return row.prediction.mfu_ratio.value / good.prediction.mfu_ratio.value
+
+    low, high = 0.01, 1.0
+    if kept(low) > CLAIMED:
+        return None
+    for _ in range(HALVINGS):
+        middle = (low * high) ** 0.5
+        low, high = (middle, high) if kept(middle) <= CLAIMED else (low, middle)
+    return low
+
+
+d10_misconfiguration_costs_a_third = Claim(
+    point="D10",
+    articles=("C",),
+    text="A misconfigured network takes MFU from the mid-40s to under 30 %, with the same code",
+    test=_test,
+)

@@ -1,0 +1,249 @@
+"""Fabrics side by side for one job: the table, the recommendation, flips, claims."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from weft import plugins
+from weft.advise import candidates, claims, considerations, inputs
+from weft.advise.candidate import Candidate
+from weft.advise.case import Case, Row
+from weft.advise.claim import Claim, Outcome, Tested, Trial, Verdict
+from weft.advise.consideration import Consideration, Opinion, Weighed
+from weft.advise.flip import Flip, flip
+from weft.advise.input import Input
+from weft.advise.oracle import Oracle
+from weft.advise.recommendation import Recommendation, recommend
+from weft.advise.spread import Spread, difference, spread
+from weft.errors import WeftError
+from weft.predict.training import Prediction
+from weft.results import Estimate, Provenance
+from weft.spec.cluster import Cluster
+from weft.spec.workload import Job
+from weft.units import SECONDS
+
+DEFAULT = (
+    "infiniband", "roce_tuned", "roce_default", "scheduled_ethernet", "ultra_ethernet", "tcp",
+)  # fmt: skip
+"""What an architect chooses from."""
+
+
+class Word(StrEnum):
+    """The verdict on one row."""
+
+    BEST = "cheapest"
+    TIED = "as cheap"
+    DEARER = "dearer"
+    SLOWER = "dearer and slower"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One row of the table: a candidate, what it does and what it costs."""
+
+    name: str
+    title: str
+    prediction: Prediction
+    step_s: Estimate
+    mfu_ratio: Estimate
+    exposed_s: float
+    exposed_ratio: float
+    tokens_per_s: Estimate
+    goodput_ratio: Estimate
+    cluster_usd: Estimate
+    """Whole cluster over the years."""
+    network_usd: Estimate
+    """Network alone: switches, NICs, optics, their power, support and staff."""
+    usd_per_1t_tokens: Estimate
+    energy_wh_per_1m_tokens: Estimate
+    speed_ratio: float
+    """Progress over that of the fastest row."""
+    cost_ratio: Estimate
+    """Cost of a token over that of the cheapest row, errors that both share cancelled."""
+    verdict: Word
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOut:
+    """A candidate that could not be compared, and why."""
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """All that an architect asked: table, verdict, what would flip it, what is claimed."""
+
+    cluster: Cluster
+    job: Job
+    """With the parallelism that all rows share."""
+    years: float
+    parallelism: str
+    """Whether it was given or searched, and on which fabric."""
+    lines: tuple[Line, ...]
+    left_out: tuple[LeftOut, ...]
+    recommendation: Recommendation
+    considerations: tuple[Weighed, ...]
+    flips: tuple[Flip, ...]
+    claims: tuple[Tested, ...]
+    notes: tuple[str, ...]
+    predictions: int
+    """How many predictions the answer took."""
+    provenance: Provenance
+
+
+def compare(
+    cluster: Cluster,
+    job: Job,
+    fabrics: Sequence[str] | None = None,
+    *,
+    years: float | None = None,
+    ask: Callable[[Cluster, Job], Prediction] | None = None,
+) -> Comparison:
+    """Compare networks for the same hosts and job; ``ask`` stands in for predict().
+
+    Parallelism that is "auto" is searched once, on the cluster as it is given, and kept for
+    every row: rows then differ in the network alone.
+    """
+    oracle = Oracle(ask) if ask else Oracle()
+    span = cluster.prices.years if years is None else years
+    cluster = cluster.with_(prices=cluster.prices.with_(years=span))
+    names = tuple(dict.fromkeys(fabrics or DEFAULT))
+    for name in names:
+        plugins.load(candidates, name, Candidate)
+    fixed, said = _fix(oracle, cluster, job)
+    case = Case(cluster=cluster, job=fixed, years=span, names=names, oracle=oracle)
+    spreads = _spreads(case)
+    weighed = _weighed(case)
+    flips = _flips(case)
+    trial = Trial(case=case, flips=flips, spreads=spreads)
+    return Comparison(
+        cluster=cluster,
+        job=fixed,
+        years=span,
+        parallelism=said,
+        lines=tuple(_line(case, row, spreads) for row in case.rows),
+        left_out=_left_out(case),
+        recommendation=recommend(case, spreads, weighed),
+        considerations=weighed,
+        flips=tuple(flips.values()),
+        claims=tuple(_tested(trial, name) for name in plugins.names(claims)),
+        notes=_notes(case),
+        predictions=oracle.calls,
+        provenance=case.best.prediction.provenance,
+    )
+
+
+def _fix(oracle: Oracle, cluster: Cluster, job: Job) -> tuple[Job, str]:
+    """Return the job with its parallelism filled in, and say where that came from."""
+    found = oracle.predict(cluster, job).job
+    if job.parallelism != "auto":
+        return found, "as the job gives it, the same on every fabric"
+    return found, f"searched once, on the cluster's own {cluster.fabric.kind}; the same on all"
+
+
+def _spreads(case: Case) -> dict[str, Spread]:
+    wanted = [*case.rows, *(case.row(n) for n in ("infiniband", "roce_tuned", "tcp"))]
+    return {row.name: spread(case, row) for row in wanted}
+
+
+def _weighed(case: Case) -> tuple[Weighed, ...]:
+    return tuple(_weigh(case, name) for name in plugins.names(considerations))
+
+
+def _weigh(case: Case, name: str) -> Weighed:
+    asked = plugins.load(considerations, name, Consideration)
+    try:
+        opinion = asked.weigh(case)
+    except WeftError as error:
+        opinion = Opinion(favours=None, reason=f"cannot be weighed here: {error}")
+    return Weighed(
+        consideration=name,
+        title=asked.title,
+        favours=opinion.favours,
+        reason=opinion.reason,
+        numbers=opinion.numbers,
+        source=asked.source,
+        evidence=asked.evidence,
+    )
+
+
+def _flips(case: Case) -> dict[str, Flip]:
+    found = {n: flip(case, n, plugins.load(inputs, n, Input)) for n in plugins.names(inputs)}
+    return {name: one for name, one in found.items() if one is not None}
+
+
+def _tested(trial: Trial, name: str) -> Tested:
+    claim = plugins.load(claims, name, Claim)
+    try:
+        verdict = claim.test(trial)
+    except WeftError as error:
+        verdict = Verdict(outcome=Outcome.UNTESTED, reasons=(str(error),))
+    return Tested(
+        claim=name,
+        point=claim.point,
+        articles=claim.articles,
+        text=claim.text,
+        verdict=verdict,
+    )
+
+
+def _line(case: Case, row: Row, spreads: Mapping[str, Spread]) -> Line:
+    best, prediction = case.best, row.prediction
+    fastest = max(r.progress_tokens_per_s for r in case.rows)
+    ratio = difference(row, best, spreads[row.name], spreads[best.name])
+    return Line(
+        name=row.name,
+        title=row.candidate.title,
+        prediction=prediction,
+        step_s=prediction.step_s,
+        mfu_ratio=prediction.mfu_ratio,
+        exposed_s=row.exposed_s,
+        exposed_ratio=row.exposed_ratio,
+        tokens_per_s=prediction.tokens_per_s,
+        goodput_ratio=prediction.goodput_ratio,
+        cluster_usd=prediction.cost.total_usd,
+        network_usd=prediction.cost.network_usd,
+        usd_per_1t_tokens=prediction.usd_per_1t_tokens,
+        energy_wh_per_1m_tokens=prediction.energy_j_per_token.map(
+            lambda joules: joules * 1e6 / SECONDS["h"]
+        ),
+        speed_ratio=row.progress_tokens_per_s / fastest,
+        cost_ratio=Estimate(1.0, 1.0, 1.0) if row is best else ratio,
+        verdict=_word(row, best, ratio),
+    )
+
+
+def _word(row: Row, best: Row, ratio: Estimate) -> Word:
+    if row is best:
+        return Word.BEST
+    if ratio.low <= 1:
+        return Word.TIED
+    slower = row.progress_tokens_per_s < best.progress_tokens_per_s
+    return Word.SLOWER if slower else Word.DEARER
+
+
+def _left_out(case: Case) -> tuple[LeftOut, ...]:
+    there = {row.name for row in case.rows}
+    return tuple(
+        LeftOut(name=name, reason=_why(case, name)) for name in case.names if name not in there
+    )
+
+
+def _why(case: Case, name: str) -> str:
+    try:
+        case.row(name)
+    except WeftError as error:
+        return str(error)
+    return ""
+
+
+def _notes(case: Case) -> tuple[str, ...]:
+    rivals = ", ".join(row.name for row in (case.best, *case.rivals))
+    return (
+        f"flip points are sought among {rivals}",
+        "rows share hosts, NIC rate and topology; the switch follows the fabric and the rate",
+        "sizes other than the cluster's keep the batch of each GPU (weak scaling)",
+        "hash collisions, pauses and mis-tuning are sourced factors, not simulated",
+    )

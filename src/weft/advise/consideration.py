@@ -1,0 +1,47 @@
+"""What a consideration is: something to weigh beside the cost of a token."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from weft.advise.case import Case
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """One figure of a piece of advice, exact; its text is rounded."""
+
+    label: str
+    value: float
+    unit: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opinion:
+    """Which candidate a consideration favours, and why; nobody where it makes no odds."""
+
+    favours: str | None
+    reason: str
+    numbers: tuple[Number, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Consideration:
+    """One thing to weigh."""
+
+    title: str
+    weigh: Callable[[Case], Opinion]
+    source: str
+    evidence: str = "computed by the analytic engine"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weighed:
+    """A consideration with its opinion on this case."""
+
+    consideration: str
+    title: str
+    favours: str | None
+    reason: str
+    numbers: tuple[Number, ...]
+    source: str
+    evidence: str

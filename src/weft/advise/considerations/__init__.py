@@ -1,0 +1,1 @@
+"""One file for each thing an architect weighs beside the cost of a token."""

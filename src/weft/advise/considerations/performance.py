@@ -1,0 +1,24 @@
+"""Which fabric trains fastest, and by how much."""
+
+from weft.advise.case import Case
+from weft.advise.consideration import Consideration, Number, Opinion
+from weft.advise.wording import percent
+
+
+def _weigh(case: Case) -> Opinion:
+    rows = sorted(case.rows, key=lambda r: -r.progress_tokens_per_s)
+    fastest, slowest = rows[0], rows[-1]
+    lead = fastest.progress_tokens_per_s / slowest.progress_tokens_per_s - 1
+    return Opinion(
+        favours=fastest.name,
+        reason=f"{fastest.name} trains fastest; the slowest, {slowest.name}, is "
+        f"{percent(1 - 1 / (1 + lead))} behind",
+        numbers=tuple(Number(r.name, r.progress_tokens_per_s, "tokens/s") for r in rows),
+    )
+
+
+performance = Consideration(
+    title="raw performance",
+    weigh=_weigh,
+    source="articles C (factor of a decision) and E (usable bandwidth a GPU)",
+)

@@ -1,0 +1,170 @@
+"""Flip points: how far an input must move before another fabric is the cheaper one."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from math import exp, log
+
+from weft.advise.case import Case
+from weft.advise.input import Input
+from weft.advise.wording import figure
+from weft.errors import WeftError
+
+STEPS = 5
+"""Halvings of an interval: the flip point is known to 1/32 of the range asked."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Crossing:
+    """Where the verdict changes, and to whom."""
+
+    at: float
+    winner: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flip:
+    """One input: what it is, the range that was searched, and where the verdict changes."""
+
+    input: str
+    title: str
+    unit: str
+    current: float
+    low: float
+    high: float
+    below: Crossing | None
+    """Nearest flip under the current value; none: it does not flip down to ``low``."""
+    above: Crossing | None
+    swing_ratio: float
+    """How much the cost of the best's tokens moves over the range, against its own."""
+    text: str
+    source: str
+    evidence: str
+
+    @property
+    def flips(self) -> bool:
+        """Whether the verdict changes anywhere in the range."""
+        return self.below is not None or self.above is not None
+
+
+Costs = Callable[[float], Mapping[str, float]]
+"""Cost of a trillion tokens by candidate, with the input at a value."""
+
+
+def cheapest(costs: Mapping[str, float]) -> str:
+    """Return the name of the least cost; the first named wins a tie."""
+    return min(costs, key=lambda name: costs[name])
+
+
+def crossing(
+    costs: Costs, start: float, end: float, *, logarithmic: bool, steps: int = STEPS
+) -> Crossing | None:
+    """Bisect between two values of an input for the one where the cheapest changes.
+
+    Nothing is returned when the cheapest at the end is the cheapest at the start.
+
+    >>> found = crossing(lambda x: {"a": x, "b": 5.0}, 1, 9, logarithmic=False, steps=30)
+    >>> found.winner, round(found.at, 6)
+    ('b', 5.0)
+    """
+    winner, beyond = cheapest(costs(start)), cheapest(costs(end))
+    if beyond == winner:
+        return None
+    to, back = (log, exp) if logarithmic else (float, float)
+    near, far = to(start), to(end)
+    for _ in range(steps):
+        middle = (near + far) / 2
+        found = cheapest(costs(back(middle)))
+        if found == winner:
+            near = middle
+        else:
+            far, beyond = middle, found
+    return Crossing(at=back((near + far) / 2), winner=beyond)
+
+
+def flip(case: Case, name: str, asked: Input) -> Flip | None:
+    """Find where one input changes the verdict; nothing where the input has no meaning here."""
+    if not asked.applies(case):
+        return None
+    current = asked.current(case)
+    low, high = asked.span(case)
+    contenders = [case.best.name, *(r.name for r in case.rivals)]
+
+    def costs(value: float) -> dict[str, float]:
+        return _costs(case, asked, contenders, value)
+
+    below = _side(costs, current, low, asked)
+    above = _side(costs, current, high, asked)
+    return Flip(
+        input=name,
+        title=asked.title,
+        unit=asked.unit,
+        current=current,
+        low=low,
+        high=high,
+        below=below,
+        above=above,
+        swing_ratio=_swing(costs, contenders[0], current, (low, high)),
+        text=_sentence(asked, current, (low, high), (below, above)),
+        source=asked.source,
+        evidence=asked.evidence,
+    )
+
+
+def _costs(case: Case, asked: Input, names: list[str], value: float) -> dict[str, float]:
+    found = {}
+    for name in names:
+        try:
+            found[name] = asked.usd_per_1t_tokens(case, name, value)
+        except WeftError:  # this fabric cannot be so: it is no rival there
+            continue
+    return found
+
+
+def _side(costs: Costs, current: float, end: float, asked: Input) -> Crossing | None:
+    if end == current or not costs(current):
+        return None
+    if asked.choices:
+        return _first_choice(costs, current, end, asked.choices)
+    if not costs(end):
+        return None
+    return crossing(costs, current, end, logarithmic=asked.logarithmic, steps=asked.steps)
+
+
+def _first_choice(
+    costs: Costs, start: float, end: float, choices: tuple[float, ...]
+) -> Crossing | None:
+    """Walk the values that exist, from the current one outwards."""
+    winner = cheapest(costs(start))
+    low, high = sorted((start, end))
+    for value in sorted((c for c in choices if low <= c <= high), key=lambda c: abs(c - start)):
+        found = costs(value)
+        if found and cheapest(found) != winner:
+            return Crossing(at=value, winner=cheapest(found))
+    return None
+
+
+def _swing(costs: Costs, best: str, current: float, ends: tuple[float, float]) -> float:
+    own = costs(current)[best]
+    moved = [costs(end).get(best, own) for end in ends]
+    return (max(own, *moved) - min(own, *moved)) / own
+
+
+_SIDES = {False: ("below", "above"), True: ("at", "at")}
+
+
+def _sentence(
+    asked: Input,
+    current: float,
+    ends: tuple[float, float],
+    sides: tuple[Crossing | None, Crossing | None],
+) -> str:
+    now = figure(current, asked.unit)
+    found = [
+        f"{word} {figure(side.at, asked.unit)} {side.winner} is cheaper"
+        for word, side in zip(_SIDES[bool(asked.choices)], sides, strict=True)
+        if side is not None
+    ]
+    if found:
+        return f"{asked.title}: now {now}; {'; '.join(found)}"
+    low, high = (figure(end, asked.unit) for end in ends)
+    return f"{asked.title}: now {now}; does not flip within {low} to {high}"

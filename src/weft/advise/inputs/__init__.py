@@ -1,0 +1,1 @@
+"""One file for each input whose move could change the verdict."""

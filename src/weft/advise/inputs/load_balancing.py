@@ -1,0 +1,36 @@
+"""What if the best one's fabric balanced its load better, or worse, than assumed?"""
+
+from weft.advise.case import TRILLION, Case
+from weft.advise.input import Input
+from weft.advise.knobs import fabric_factor, with_bandwidth
+
+
+def _usd(case: Case, name: str, factor: float) -> float:
+    row = case.row(name)
+    if name != case.best.name:
+        return row.usd_per_1t_tokens
+    ratio = factor / _current(case)
+    changed = case.row(name, change=lambda c: with_bandwidth(c, ratio)) if ratio != 1 else row
+    return row.usd_per_s / changed.progress_tokens_per_s * TRILLION
+
+
+def _current(case: Case) -> float:
+    return fabric_factor(case.best.prediction.cluster).value
+
+
+def _span(case: Case) -> tuple[float, float]:
+    factor = fabric_factor(case.best.prediction.cluster)
+    return factor.low, factor.high
+
+
+load_balancing = Input(
+    title="share of its links that the best one's load balancing can fill",
+    unit="ratio",
+    current=_current,
+    span=_span,
+    usd_per_1t_tokens=_usd,
+    source="range of the fabric's own sourced factor",
+    logarithmic=False,
+    steps=4,
+    evidence="assumption, not simulated",
+)

@@ -1,0 +1,78 @@
+"""Changes to a cluster that ask "what if": bandwidth, latency, rate of the NICs."""
+
+from math import ceil
+
+from weft.network import fabric
+from weft.network.topology import layout
+from weft.sources import Sourced
+from weft.spec.cluster import Cluster
+
+FIBRE_S_PER_M = 5.0e-9  # [catalogue latency: propagation]
+SAME_RATE = 1e-9
+CABLES_OF_A_PATH = 4  # host, leaf, spine, leaf, host
+
+
+def with_bandwidth(cluster: Cluster, ratio: float) -> Cluster:
+    """Multiply the rate of every NIC; how the switches are joined stays as it is.
+
+    Slower NICs sit on the same links. Faster ones are split over as many planes as keep
+    each link within the rate that its switch has ports for.
+    """
+    host, topology = cluster.host, cluster.topology
+    pcie = host.pcie_bytes_per_s
+    link = cluster.fabric.link_bytes_per_s or host.nic_bytes_per_s
+    faster = max(1.0, ratio)
+    return cluster.with_(
+        host=host.with_(
+            nic_bytes_per_s=host.nic_bytes_per_s * ratio,
+            pcie_bytes_per_s=None if pcie is None else pcie * faster,
+        ),
+        fabric=cluster.fabric.with_(link_bytes_per_s=link * faster),
+        topology=topology.with_(planes=topology.planes * ceil(faster - SAME_RATE)),
+    )
+
+
+def at_nic_rate(cluster: Cluster, rate_bytes_per_s: float) -> Cluster:
+    """Give each host NICs of another rate, as many as it has, and links to match."""
+    host = cluster.host
+    pcie = host.pcie_bytes_per_s
+    wider = max(1.0, rate_bytes_per_s / host.nic_bytes_per_s)
+    return cluster.with_(
+        host=host.with_(
+            nic_bytes_per_s=rate_bytes_per_s,
+            pcie_bytes_per_s=None if pcie is None else pcie * wider,
+        ),
+        fabric=cluster.fabric.with_(link_bytes_per_s=None),
+        topology=cluster.topology.with_(switch=None),
+    )
+
+
+def with_latency(cluster: Cluster, extra_s: float) -> Cluster:
+    """Add latency to each message, as longer fibre on its way would."""
+    extra_m = extra_s / FIBRE_S_PER_M / CABLES_OF_A_PATH
+    topology = cluster.topology
+    return cluster.with_(topology=topology.with_(cable_m=topology.cable_m + extra_m))
+
+
+def fabric_factor(cluster: Cluster) -> Sourced:
+    """Return the share of its links that the fabric fills on this cluster, with its range.
+
+    Load balancing matters to what leaves a leaf; tuning to any traffic between more than two
+    hosts. Both shares are the fabric's own sourced factors.
+    """
+    choice, hosts = cluster.fabric, cluster.hosts
+    found = fabric.find(choice.kind)
+    balanced, tuned = found.balanced(choice.load_balancing), found.tuning[choice.tuning]
+    far = max(0.0, 1 - layout(cluster).hosts_per_unit / hosts)
+    crowd = 1.0 if choice.tuning == "misconfigured" else 1 - 2 / max(2, hosts)
+
+    def share(balance: float, tuning: float) -> float:
+        return (1 - (1 - balance) * far) * (1 - (1 - tuning) * crowd)
+
+    return Sourced(
+        share(balanced.value, tuned.value),
+        share(balanced.low, tuned.low),
+        share(balanced.high, tuned.high),
+        (*balanced.sources, *tuned.sources),
+        min(balanced.confidence, tuned.confidence),
+    )

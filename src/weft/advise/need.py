@@ -1,0 +1,356 @@
+"""How much network a target needs: one thing at a time, the others as they are."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from typing import Literal
+
+from weft.advise.knobs import with_bandwidth, with_latency
+from weft.advise.oracle import Oracle
+from weft.advise.wording import figure, percent
+from weft.errors import SpecError, WeftError
+from weft.predict.training import Prediction
+from weft.results import Provenance
+from weft.spec.cluster import Cluster
+from weft.spec.workload import Job
+from weft.units import gbit_from_rate
+
+Metric = Literal["mfu_of_max", "mfu", "tokens_per_s", "step_s"]
+KNEE_GAIN = 0.02
+"""The knee: from here on, doubling the bandwidth gives less than 2 % more speed."""
+UNLIMITED = 32.0
+"""The most that a network is asked for, as a multiple of what there is."""
+LEAST = 1 / 64
+HALVINGS = 9
+"""A range of 2,048 to 1 is known to 1.5 % after nine halvings of its logarithm."""
+MOST_OVERSUBSCRIPTION = 32.0
+MOST_LATENCY_S = 500e-6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """What the job should reach; a share of the maximum means: with unlimited bandwidth."""
+
+    metric: Metric
+    value: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Requirement:
+    """One property of the network: what there is, what the target needs."""
+
+    name: str
+    title: str
+    unit: str
+    have: float
+    need: float | None
+    """None: no amount of it reaches the target while the others stay as they are."""
+    at_least: bool
+    """Whether more of it is better (bandwidth), or less (oversubscription, latency)."""
+    bounded: bool
+    """Whether the search ended at the end of its range: "at least" or "at most" that."""
+    text: str
+
+    @property
+    def met(self) -> bool:
+        """Whether what there is suffices."""
+        if self.need is None:
+            return False
+        return self.have >= self.need if self.at_least else self.have <= self.need
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """One point of the curve of speed against bandwidth."""
+
+    bytes_per_s_per_gpu: float
+    mfu_ratio: float
+    tokens_per_s: float
+    step_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Knee:
+    """Where more bandwidth stops to pay."""
+
+    bytes_per_s_per_gpu: float
+    mfu_ratio: float
+    definition: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Need:
+    """What a target asks of the network, and the curve it is read from."""
+
+    cluster: Cluster
+    job: Job
+    target: Target
+    now: float
+    """The metric as the cluster is, in its own unit."""
+    wanted: float
+    """The target as an absolute value of the metric."""
+    most: float
+    """What unlimited bandwidth would give."""
+    reached: bool
+    requirements: tuple[Requirement, ...]
+    curve: tuple[Point, ...]
+    knee: Knee
+    sentence: str
+    predictions: int
+    provenance: Provenance
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    cluster: Cluster
+    job: Job
+    oracle: Oracle
+    metric: Metric
+
+    def ask(self, change: Callable[[Cluster], Cluster] | None = None) -> Prediction:
+        return self.oracle.predict(change(self.cluster) if change else self.cluster, self.job)
+
+    def reaches(self, change: Callable[[Cluster], Cluster], wanted: float) -> bool:
+        """Whether the changed cluster reaches the target; what cannot be built does not."""
+        try:
+            found = measure(self.ask(change), self.metric)
+        except WeftError:
+            return False
+        return found <= wanted if self.metric == "step_s" else found >= wanted
+
+
+def measure(prediction: Prediction, metric: Metric) -> float:
+    """Return a metric of a prediction."""
+    if metric == "step_s":
+        return prediction.step_s.value
+    if metric == "tokens_per_s":
+        return prediction.tokens_per_s.value
+    return prediction.mfu_ratio.value
+
+
+def need(
+    cluster: Cluster,
+    job: Job,
+    target: Target | None = None,
+    *,
+    ask: Callable[[Cluster, Job], Prediction] | None = None,
+) -> Need:
+    """Solve for the network that a target needs; ``ask`` stands in for predict().
+
+    Without a target: 95 % of the speed that unlimited bandwidth would give.
+    """
+    target = target or Target(metric="mfu_of_max", value=0.95)
+    if target.value <= 0:
+        raise SpecError(f"a target of {target.value:g} means nothing; give one above zero")
+    oracle = Oracle(ask) if ask else Oracle()
+    start = oracle.predict(cluster, job)
+    search = _Search(cluster, start.job, oracle, target.metric)
+    curve = _curve(search)
+    most = _limit(search)
+    wanted = target.value * most if target.metric == "mfu_of_max" else target.value
+    now = measure(start, target.metric)
+    requirements = tuple(
+        solve(search, wanted) for solve in (_bandwidth, _nics, _oversubscription, _latency)
+    )
+    knee = _knee(curve)
+    reached = now <= wanted if target.metric == "step_s" else now >= wanted
+    return Need(
+        cluster=cluster,
+        job=start.job,
+        target=target,
+        now=now,
+        wanted=wanted,
+        most=most,
+        reached=reached,
+        requirements=requirements,
+        curve=curve,
+        knee=knee,
+        sentence=_sentence(requirements, knee, reached=reached),
+        predictions=oracle.calls,
+        provenance=start.provenance,
+    )
+
+
+def _limit(search: _Search) -> float:
+    return measure(search.ask(lambda c: with_bandwidth(c, UNLIMITED)), search.metric)
+
+
+def _bandwidth(search: _Search, wanted: float) -> Requirement:
+    have = search.cluster.nic_bytes_per_s_per_gpu
+
+    def reaches(ratio: float) -> bool:
+        return search.reaches(lambda c: with_bandwidth(c, ratio), wanted)
+
+    ratio = smallest(reaches, LEAST, UNLIMITED)
+    return _requirement(
+        "bandwidth",
+        "scale-out bandwidth of one GPU",
+        "Gb/s",
+        gbit_from_rate(have),
+        None if ratio is None else gbit_from_rate(have * ratio),
+        bounded=ratio == LEAST,
+    )
+
+
+def _nics(search: _Search, wanted: float) -> Requirement:
+    host = search.cluster.host
+    nics = _divisors_and_multiples(host.gpus)
+    found = next((n for n in nics if search.reaches(partial(_with_nics, n), wanted)), None)
+    return _requirement(
+        "nics",
+        f"NICs of {gbit_from_rate(host.nic_bytes_per_s):g} Gb/s in a host",
+        "NICs",
+        float(host.nics),
+        None if found is None else float(found),
+        bounded=found == nics[0],
+    )
+
+
+def _oversubscription(search: _Search, wanted: float) -> Requirement:
+    def reaches(ratio: float) -> bool:
+        return search.reaches(
+            lambda c: c.with_(topology=c.topology.with_(oversubscription=ratio)), wanted
+        )
+
+    found = largest(reaches, 1.0, MOST_OVERSUBSCRIPTION)
+    return _requirement(
+        "oversubscription",
+        "oversubscription of the leaves",
+        ": 1",
+        search.cluster.topology.oversubscription,
+        found,
+        bounded=found == MOST_OVERSUBSCRIPTION,
+        at_least=False,
+    )
+
+
+def _latency(search: _Search, wanted: float) -> Requirement:
+    def reaches(extra_s: float) -> bool:
+        return search.reaches(lambda c: with_latency(c, extra_s), wanted)
+
+    found = largest(reaches, 1e-7, MOST_LATENCY_S) if reaches(0.0) else None
+    return _requirement(
+        "latency",
+        "latency that may be added to each message",
+        "s",
+        0.0,
+        found,
+        bounded=found == MOST_LATENCY_S,
+        at_least=False,
+    )
+
+
+def _requirement(
+    name: str,
+    title: str,
+    unit: str,
+    have: float,
+    found: float | None,
+    *,
+    bounded: bool,
+    at_least: bool = True,
+) -> Requirement:
+    has = figure(have, unit)
+    if found is None:
+        text = f"{title}: you have {has}; no amount of it alone reaches the target"
+    else:
+        word = ("at most " if at_least else "at least ") if bounded else ""
+        text = f"{title}: you have {has}, you need {word}{figure(found, unit)}"
+        if not at_least:
+            text = text.replace("you need", "you can bear")
+    return Requirement(
+        name=name,
+        title=title,
+        unit=unit,
+        have=have,
+        need=found,
+        at_least=at_least,
+        bounded=bounded,
+        text=text,
+    )
+
+
+def smallest(
+    reaches: Callable[[float], bool], low: float, high: float, *, halvings: int = HALVINGS
+) -> float | None:
+    """Return the smallest value that reaches, by bisection of the logarithm; none: none does.
+
+    >>> round(smallest(lambda x: x >= 3, 1, 64, halvings=30), 6)
+    3.0
+    """
+    if not reaches(high):
+        return None
+    if reaches(low):
+        return low
+    for _ in range(halvings):
+        middle = (low * high) ** 0.5
+        low, high = (low, middle) if reaches(middle) else (middle, high)
+    return high
+
+
+def largest(
+    reaches: Callable[[float], bool], low: float, high: float, *, halvings: int = HALVINGS
+) -> float | None:
+    """Return the largest value that still reaches; none: not even the smallest does.
+
+    >>> round(largest(lambda x: x <= 3, 1, 64, halvings=30), 6)
+    3.0
+    """
+    if not reaches(low):
+        return None
+    if reaches(high):
+        return high
+    for _ in range(halvings):
+        middle = (low * high) ** 0.5
+        low, high = (middle, high) if reaches(middle) else (low, middle)
+    return low
+
+
+def _with_nics(nics: int, cluster: Cluster) -> Cluster:
+    return cluster.with_(host=cluster.host.with_(nics=nics))
+
+
+def _divisors_and_multiples(gpus: int) -> list[int]:
+    """Return the numbers of NICs that serve GPUs evenly: 1, 2, 4, 8, 16 for eight GPUs."""
+    return [n for n in range(1, gpus + 1) if gpus % n == 0] + [2 * gpus]
+
+
+def _curve(search: _Search) -> tuple[Point, ...]:
+    """Predict at doublings from a 32nd to sixteen times what there is."""
+    points = []
+    for power in range(-5, 5):
+        try:
+            found = search.ask(partial(with_bandwidth, ratio=2.0**power))
+        except WeftError:  # no switch is so fast
+            continue
+        points.append(
+            Point(
+                bytes_per_s_per_gpu=search.cluster.nic_bytes_per_s_per_gpu * 2.0**power,
+                mfu_ratio=found.mfu_ratio.value,
+                tokens_per_s=found.tokens_per_s.value,
+                step_s=found.step_s.value,
+            )
+        )
+    return tuple(points)
+
+
+def _knee(curve: tuple[Point, ...]) -> Knee:
+    """Return the first point from which a doubling gives less than the knee's gain.
+
+    The curve is in doublings; between two of them the gain is interpolated in the logarithm.
+    """
+    gains = [b.mfu_ratio / a.mfu_ratio - 1 for a, b in pairwise(curve)]
+    place = next((i for i, gain in enumerate(gains) if gain < KNEE_GAIN), len(gains))
+    point = curve[place]
+    return Knee(
+        bytes_per_s_per_gpu=point.bytes_per_s_per_gpu,
+        mfu_ratio=point.mfu_ratio,
+        definition=f"from here, doubling the bandwidth gives less than {percent(KNEE_GAIN)}",
+    )
+
+
+def _sentence(requirements: tuple[Requirement, ...], knee: Knee, *, reached: bool) -> str:
+    start = "The target is met" if reached else "The target is not met"
+    rate = figure(gbit_from_rate(knee.bytes_per_s_per_gpu), "Gb/s")
+    return f"{start}: {requirements[0].text}. The knee is at {rate} a GPU."

@@ -1,0 +1,60 @@
+"""How advice writes its numbers inside sentences; the exact ones stand beside the text."""
+
+from collections.abc import Sequence
+
+from weft.units import show_time
+
+
+def percent(ratio: float) -> str:
+    """Write a ratio as a percentage with as many digits as it deserves.
+
+    >>> percent(0.123), percent(0.0123), percent(-0.004), percent(3.2)
+    ('12 %', '1.2 %', '-0.4 %', '320 %')
+    """
+    size = abs(ratio) * 100
+    return f"{ratio * 100:.{0 if size >= 10 else 1}f} %"  # noqa: PLR2004 - ten per cent
+
+
+def money(usd: float) -> str:
+    """Write an amount of US dollars with three figures.
+
+    >>> money(1234.5), money(2.5e6), money(1.2e9)
+    ('$1,234', '$2.5M', '$1.2B')
+    """
+    for letter, scale in (("B", 1e9), ("M", 1e6)):
+        if abs(usd) >= scale:
+            return f"${usd / scale:.3g}{letter}"
+    return f"${usd:,.0f}" if abs(usd) >= 100 else f"${usd:.3g}"  # noqa: PLR2004 - cents matter
+
+
+def count(number: float) -> str:
+    """Write a whole number with its thousands apart.
+
+    >>> count(16384)
+    '16,384'
+    """
+    return f"{number:,.0f}"
+
+
+def figure(value: float, unit: str) -> str:
+    """Write a number with its unit, by the unit's manner.
+
+    >>> figure(0.05, "USD/kWh"), figure(2e-6, "s"), figure(0.4, "ratio"), figure(512, "GPUs")
+    ('0.05 USD/kWh', '2 us', '40 %', '512 GPUs')
+    """
+    if unit == "s":
+        return show_time(value)
+    if unit == "ratio":
+        return percent(value)
+    if unit == "USD":
+        return money(value)
+    return f"{value:,.0f} {unit}" if abs(value) >= 100 else f"{value:.3g} {unit}"  # noqa: PLR2004
+
+
+def joined(words: Sequence[str]) -> str:
+    """Join words as a sentence does.
+
+    >>> joined(["a"]), joined(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))

@@ -1,0 +1,90 @@
+"""The comparison as a whole, on the fake."""
+
+import pytest
+
+from weft.advise.compare import DEFAULT, Word, compare
+from weft.errors import Infeasible, UnknownName
+
+
+def test_the_table_has_the_six_fabrics_in_the_order_asked(comparison):
+    assert tuple(line.name for line in comparison.lines) == DEFAULT
+
+
+def test_one_row_is_the_cheapest_and_the_others_are_relative_to_it(comparison):
+    best = [line for line in comparison.lines if line.verdict is Word.BEST]
+    assert [line.name for line in best] == ["roce_tuned"] == [comparison.recommendation.fabric]
+    for line in comparison.lines:
+        ratio = line.usd_per_1t_tokens.value / best[0].usd_per_1t_tokens.value
+        assert line.cost_ratio.value == pytest.approx(ratio)
+        assert line.cost_ratio.low <= line.cost_ratio.value <= line.cost_ratio.high
+
+
+def test_the_fastest_row_has_a_speed_of_one(comparison):
+    speeds = {line.name: line.speed_ratio for line in comparison.lines}
+    assert max(speeds.values()) == 1.0 == speeds["infiniband"]
+
+
+def test_a_difference_inside_what_is_unknown_is_called_a_tie(comparison):
+    """InfiniBand is 2.4 % dearer, and its network's price is known to 10 %: 1.3 % of it."""
+    verdicts = {line.name: line.verdict for line in comparison.lines}
+    assert verdicts["ultra_ethernet"] is Word.TIED
+    assert verdicts["tcp"] is Word.SLOWER
+    assert "ultra_ethernet" in comparison.recommendation.tied_with
+
+
+def test_the_sentence_names_both_rivals_the_money_and_the_overlap(comparison):
+    sentence = comparison.recommendation.sentence
+    for part in ("RoCEv2", "InfiniBand", "2.3 % less", "overlap", "slower", "network costs"):
+        assert part in sentence, sentence
+
+
+def test_all_fifteen_points_of_the_articles_are_put_to_the_test(comparison):
+    points = [tested.point for tested in comparison.claims]
+    assert points == [*(f"D{n}" for n in range(1, 14)), "P5", "P8"]
+    assert all(tested.verdict.reasons for tested in comparison.claims)
+
+
+def test_every_consideration_has_an_opinion_and_a_source(comparison):
+    assert len(comparison.considerations) == 6
+    assert all(w.reason and w.source for w in comparison.considerations)
+
+
+def test_the_answer_takes_a_bounded_number_of_predictions(comparison):
+    assert comparison.predictions <= 120
+
+
+def test_parallelism_given_is_kept_and_said(comparison, job):
+    assert comparison.job.parallelism.tp == job.parallelism.tp
+    assert "same on every fabric" in comparison.parallelism
+
+
+def test_a_fabric_that_cannot_be_is_left_out_with_its_reason(cluster, job, ask):
+    def without_ultra(cluster, job):
+        if cluster.fabric.kind == "ultra_ethernet":
+            raise Infeasible("no such switch")
+        return ask(cluster, job)
+
+    found = compare(cluster, job, ask=without_ultra)
+    assert [(one.name, one.reason) for one in found.left_out] == [
+        ("ultra_ethernet", "no such switch")
+    ]
+
+
+def test_two_fabrics_alone_can_be_compared(cluster, job, ask):
+    found = compare(cluster, job, ["infiniband", "tcp"], ask=ask)
+    assert found.recommendation.fabric == "infiniband"
+    assert len(found.claims) == 15
+
+
+def test_one_fabric_alone_is_recommended_for_want_of_another(cluster, job, ask):
+    found = compare(cluster, job, ["tcp"], ask=ask)
+    assert "only one" in found.recommendation.sentence
+
+
+def test_an_unknown_fabric_is_refused_by_name(cluster, job, ask):
+    with pytest.raises(UnknownName, match=r"infinband.*infiniband"):
+        compare(cluster, job, ["infinband"], ask=ask)
+
+
+def test_years_change_the_span_of_the_money(cluster, job, ask):
+    assert compare(cluster, job, ["tcp", "infiniband"], years=6, ask=ask).years == 6
