@@ -19,6 +19,7 @@ class ScaleUp(Part):
     """The network inside a scale-up domain: NVLink, xGMI or plain PCIe."""
 
     kind: Literal["nvlink", "xgmi", "pcie"] = "nvlink"
+    """nvlink, xgmi, or pcie where GPUs have no links of their own."""
     gpus: Count = 8
     """GPUs in one domain: 8 in a DGX, 72 in an NVL72 rack, 1 where there is none."""
     bytes_per_s: Rate
@@ -45,6 +46,7 @@ class Host(Part):
     pcie_bytes_per_s: Rate | None = None
     """Host link of one NIC after PCIe overhead; none: enough for the NIC."""
     cpu: Literal["intel", "amd", "arm"] = "intel"
+    """intel, amd or arm: the tuning of NCCL asks."""
     gpudirect: bool = True
     """GPUDirect RDMA (or its like): the NIC reads GPU memory without a copy in host memory."""
     scale_up: ScaleUp
@@ -59,12 +61,15 @@ class FabricChoice(Part):
     load_balancing: str | None = None
     """A mode that the fabric knows (ecmp, adaptive, spray, scheduled); none: its default."""
     tuning: Literal["tuned", "default", "misconfigured"] = "tuned"
+    """tuned, default (as it comes out of the box) or misconfigured."""
     in_network_reduction: bool = False
     """SHARP in the switches, used by NCCL through CollNet."""
     mtu_bytes: Size | None = None
+    """Largest packet; none: what is usual for the fabric."""
     sockets: Count | None = None
     """TCP connections of one pair (NCCL_SOCKET_NTHREADS x NCCL_NSOCKS_PERTHREAD)."""
     socket_threads: Count | None = None
+    """CPU threads that serve them (NCCL_SOCKET_NTHREADS)."""
     link_bytes_per_s: Rate | None = None
     """Rate of a link; none: the rate of the NIC."""
     load_ratio: Ratio = 0.0
@@ -75,6 +80,7 @@ class TopologyChoice(Part):
     """How the switches are joined (a file of network/topologies)."""
 
     kind: str = "rail_optimized"
+    """rail_optimized, fat_tree, leaf_spine, ...: a file of network/topologies."""
     switch: str | None = None
     """Name in the catalogue; none: the fabric's usual one at this rate."""
     oversubscription: Annotated[float, Field(ge=1)] = 1.0
@@ -84,6 +90,7 @@ class TopologyChoice(Part):
     hosts_per_pod: Count | None = None
     """Hosts that reach one another without leaving a pod; none: as the radix gives."""
     planes: Count = 1
+    """Parallel networks that the ports of each NIC are split over."""
     cable_m: Annotated[float, Field(gt=0)] = 30.0
     """Mean length of a cable, in metres."""
 
@@ -113,26 +120,40 @@ class Prices(Part):
     """What the user pays, where it differs from the catalogue; none: the catalogue's."""
 
     server_usd: Money | None = None
+    """One host with its GPUs and without its NICs, as quoted."""
     switch_usd: Money | None = None
+    """One switch, as quoted."""
     nic_usd: Money | None = None
+    """One NIC, as quoted."""
     optic_usd: Money | None = None
+    """One transceiver, as quoted."""
     electricity_usd_per_kwh: Annotated[float, Field(ge=0)] | None = None
+    """Price of electricity, in USD per kWh."""
     pue: Annotated[float, Field(ge=1)] | None = None
+    """Power of the site over power of its computers."""
     engineer_usd_per_year: Money | None = None
+    """Cost of one engineer a year."""
     fabric_engineers: Annotated[float, Field(ge=0)] | None = None
+    """Engineers that the fabric takes."""
     support_ratio_per_year: Ratio | None = None
+    """Support a year over purchase price."""
     gpu_rental_usd_per_h: Money | None = None
     """Rented cluster: this replaces servers, power and colocation in the total cost."""
     years: Annotated[float, Field(gt=0)] = 4.0
+    """Years of use that the cost is spread over."""
 
 
 class Reliability(Part):
     """How often the cluster stops, and what a stop costs; none: the sourced default."""
 
     stops_per_gpu_day: Annotated[float, Field(ge=0)] | None = None
+    """Unplanned stops of the job, per GPU and day."""
     restart_s: Time | None = None
+    """From a stop to training again."""
     checkpoint_interval_s: Time | None = None
+    """Between two checkpoints."""
     checkpoint_write_s: Time | None = None
+    """What one checkpoint holds the job up."""
 
 
 class Cluster(Part):
@@ -148,10 +169,15 @@ class Cluster(Part):
     storage_fabric: FabricChoice | None = None
     """Storage and management on a fabric of their own (a hybrid); none: they share."""
     topology: TopologyChoice = TopologyChoice()
+    """How the switches are joined."""
     nccl: Nccl = Nccl()
+    """The collective library."""
     prices: Prices = Prices()
+    """What you pay, where it is not what the catalogue says."""
     reliability: Reliability = Reliability()
+    """How often the cluster stops, and what a stop costs."""
     site_power_limit_w: Power | None = None
+    """Power that the site can give; none: enough."""
 
     @property
     def gpus(self) -> int:

@@ -26,7 +26,8 @@ from weft.spec.problems import Problem, nearest, raise_all
 from weft.spec.workload import Job, Model
 
 API_VERSION: Final = "weft/v1"
-KINDS: Final[Mapping[str, type[Part]]] = {"Cluster": Cluster, "Job": Job, "Model": Model}
+Loaded = Cluster | Job | Model
+KINDS: Final[Mapping[str, type[Loaded]]] = {"Cluster": Cluster, "Job": Job, "Model": Model}
 _ENVELOPE: Final = ("apiVersion", "kind", "metadata", "spec")
 
 P = TypeVar("P", bound=Part)
@@ -72,23 +73,23 @@ def load_case(paths: Sequence[str | File], sets: Iterable[str] = ()) -> tuple[Cl
     return cluster, job
 
 
-def load_documents(path: str | File) -> list[Part]:
+def load_documents(path: str | File, sets: Iterable[str] = ()) -> list[Loaded]:
     """Load every document of a file, whatever its kind; all problems are reported at once."""
+    for_cluster, for_job = split_sets(sets)
+    overrides = {"Cluster": for_cluster, "Job": for_job}
     lines: list[str] = []
-    parts: list[Part] = []
+    parts: list[Loaded] = []
     for tree in _documents(path):
         kind = _kind(tree)
         if kind is None:
             lines.append(_wrong_kind(tree))
             continue
-        part, found = _built(_resolved(tree, kind, ()), KINDS[kind])
+        part, found = _built(_resolved(tree, kind, overrides.get(kind, ())), KINDS[kind])
         lines += found
         parts += [part] if part else []
     raise_all(lines)
-    clusters = [part for part in parts if isinstance(part, Cluster)]
-    jobs = [part for part in parts if isinstance(part, Job)]
-    if len(clusters) == 1 and len(jobs) == 1:
-        load_case([path])
+    if not parts:
+        raise SpecError(f"{path}: holds no document; `weft init` writes one to start from")
     return parts
 
 

@@ -22,10 +22,14 @@ def _schema(example: str) -> WithJsonSchema:
     return WithJsonSchema({"type": "string", "examples": [example]})
 
 
+_FASTEST_PORT_GBIT = 1600
+
+
 def _show_rate(value: float) -> str:
-    """Show bits where they are exact, bytes where bits would round."""
-    bits = f"{units.gbit_from_rate(value):.12g}Gb/s"
-    return bits if units.parse_rate(bits) == value else f"{value!r}B/s"
+    """Show ports in bits and NVLink in bytes, as the field does; never rounded."""
+    gbit = units.gbit_from_rate(value)
+    text = f"{gbit:.12g}Gb/s" if gbit <= _FASTEST_PORT_GBIT else f"{value / 1e9:.12g}GB/s"
+    return text if units.parse_rate(text) == value else f"{value!r}B/s"
 
 
 def _suffix(unit: str) -> PlainSerializer:

@@ -25,10 +25,13 @@ class Experts(Part):
     """Mixture of experts."""
 
     experts: Count
+    """Routed experts of one layer."""
     experts_per_token: Count
+    """Routed experts that one token meets."""
     ffn_hidden: Count
     """Inner width of one expert."""
     shared_experts: Whole = 0
+    """Experts that every token meets."""
     shared_ffn_hidden: Whole = 0
     """Inner width of all shared experts together; 0: shared_experts x ffn_hidden."""
     dense_layers: Whole = 0
@@ -44,16 +47,25 @@ class Model(Part):
 
     name: str = "model"
     layers: Count
+    """Transformer layers."""
     hidden: Count
+    """Width of the model."""
     heads: Count
+    """Query heads."""
     kv_heads: Count
+    """Key-value heads; as many as heads without grouping."""
     head_dim: Count
+    """Width of one head."""
     ffn_hidden: Count
+    """Inner width of a dense feed-forward part."""
     vocab: Count
+    """Entries of the vocabulary, with padding."""
     gated_ffn: bool = True
     """Three matrices (SwiGLU) instead of two."""
     tied_embeddings: bool = False
+    """The output head is the token embedding."""
     causal: bool = True
+    """A token sees only those before it."""
     latent_attention: LatentAttention | None = None
     experts: Experts | None = None
     window: Count | None = None
@@ -168,14 +180,21 @@ class Parallelism(Part):
     """How the job is spread. ``dp`` is what remains when it is not given."""
 
     tp: Count = 1
+    """Tensor parallelism."""
     sequence_parallel: bool = True
+    """Norms and dropout are split as well (all-gather and reduce-scatter)."""
     cp: Count = 1
+    """Context parallelism: a sequence over several GPUs."""
     pp: Count = 1
+    """Pipeline parallelism: stages."""
     virtual_stages: Count = 1
     """Model chunks of one pipeline rank; above 1 the schedule interleaves."""
     schedule: Literal["1f1b", "interleaved", "zero_bubble", "gpipe"] = "1f1b"
+    """1f1b, interleaved, zero_bubble or gpipe."""
     ep: Count = 1
+    """Expert parallelism."""
     dp: Count | None = None
+    """Data parallelism; none: what remains."""
     sharding: Literal["none", "zero1", "zero2", "zero3", "hsdp"] = "zero1"
     """Over data-parallel ranks: optimiser (1), gradients (2), parameters (3, FSDP)."""
     shard_ranks: Count | None = None
@@ -183,9 +202,13 @@ class Parallelism(Part):
     uneven_stages: bool = False
     """Layers need not divide by the stages: the fullest holds the ceiling of their ratio."""
     overlap_dp: bool = True
+    """Gradient and parameter exchange behind computation."""
     overlap_tp: bool = False
+    """Tensor-parallel exchange behind computation."""
     overlap_pp: bool = True
+    """Stage exchange behind computation."""
     overlap_ep: bool = False
+    """Expert exchange behind computation."""
 
 
 def _arm(value: object) -> str:
@@ -207,14 +230,19 @@ class Job(Part):
     parallelism: Spread = "auto"
     """How the job is spread over its GPUs; auto: weft searches."""
     precision: Precision = "bf16"
+    """Of the matrix products: fp32, tf32, fp16, bf16, fp8, mxfp8, fp6, fp4 or nvfp4."""
     sequence_length: Count = 4096
+    """Tokens of one sequence."""
     global_batch: Count
     """Sequences of one optimiser step over the whole job."""
     micro_batch: Count = 1
+    """Sequences that one pipeline rank takes at a time."""
     recompute: Literal["none", "selective", "full"] = "none"
+    """Activations computed again: none, selective (attention) or full."""
     gradient_bytes: Annotated[float, Field(gt=0)] | None = None
     """Bytes of one gradient element on the wire; none: as the framework does."""
     framework: Literal["megatron", "fsdp", "deepspeed", "jax", "other"] = "megatron"
+    """megatron, fsdp, deepspeed, jax or other: how collectives are issued."""
     attention: Literal["flash", "unfused"] = "flash"
     """Unfused: scores are written to memory, as before FlashAttention (2022)."""
     cuda_graphs: bool = False

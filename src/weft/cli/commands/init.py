@@ -1,0 +1,122 @@
+"""`weft init`: write a cluster and a job to start from."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from weft.errors import SpecError, Unreadable
+
+if TYPE_CHECKING:
+    from weft.spec.interview import Outcome, Question
+
+NAMES = ("cluster.yaml", "job.yaml")
+
+
+def init(  # noqa: PLR0917 - typer passes them by name
+    preset: Annotated[
+        str | None,
+        typer.Option("--preset", metavar="NAME", help="System to start from, as dgx_h100."),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option("--model", metavar="NAME", help="Model to train, as llama3_70b."),
+    ] = None,
+    gpus: Annotated[
+        int | None,
+        typer.Option("--gpus", metavar="N", min=1, help="GPUs, rounded up to whole hosts."),
+    ] = None,
+    ask: Annotated[  # noqa: FBT002 - a flag of the command line
+        bool,
+        typer.Option("--ask", help="Ask what matters for the choice; reads standard input."),
+    ] = False,
+    directory: Annotated[
+        Path, typer.Option("--dir", metavar="DIR", help="Where to write; made if missing.")
+    ] = Path(),
+    force: Annotated[  # noqa: FBT002 - as above
+        bool, typer.Option("--force", help="Overwrite files that are there.")
+    ] = False,
+    list_names: Annotated[  # noqa: FBT002 - as above
+        bool, typer.Option("--list", help="List the presets and the models, and write nothing.")
+    ] = False,
+) -> int:
+    """Write cluster.yaml and job.yaml, every key explained.
+
+    \b
+    Examples:
+      weft init --preset aws_p5 --gpus 512 --model llama3_405b
+      weft init --ask
+    """  # noqa: D301 - click's mark for text that is not to be wrapped
+    from weft.spec import interview  # noqa: PLC0415 - after the words are understood
+
+    if list_names:
+        return _list()
+    given = {"preset": preset, "model": model, "gpus": None if gpus is None else str(gpus)}
+    answers = {key: value for key, value in given.items() if value is not None}
+    _refuse(directory, force=force)
+    for question in interview.QUESTIONS:
+        if question.key in answers:
+            interview.check(question, answers[question.key])
+        elif ask:
+            answers[question.key] = _ask(question, _default(question, answers))
+        elif question.key in {"preset", "model"}:
+            answers[question.key] = question.default
+    _write(directory, interview.outcome(answers), answers["preset"])
+    return 0
+
+
+def _default(question: "Question", answers: dict[str, str]) -> str:
+    same = {"gpus_later": "gpus"}.get(question.key)
+    return answers[same] if same else str(question.default)
+
+
+def _ask(question: "Question", default: str) -> str:
+    from weft.spec import interview  # noqa: PLC0415 - after the words are understood
+
+    while True:
+        typer.echo(f"{question.words} [{default}] ", nl=False, err=True)
+        line = sys.stdin.readline()
+        try:
+            return interview.check(question, line.strip() or default)
+        except SpecError as error:
+            if not sys.stdin.isatty():
+                raise  # a pipe cannot think again, and the next line is another answer
+            typer.echo(str(error), err=True)
+
+
+def _refuse(directory: Path, *, force: bool) -> None:
+    there = [str(directory / name) for name in NAMES if (directory / name).exists()]
+    if there and not force:
+        raise SpecError(
+            f"{' and '.join(there)}: already there; use --force to overwrite, or --dir DIR"
+        )
+
+
+def _write(directory: Path, made: "Outcome", preset: str) -> None:
+    from weft.cli.output import write_file  # noqa: PLC0415 - after the words are understood
+    from weft.spec.show import explained  # noqa: PLC0415 - as above
+
+    head = f"A cluster for weft, from the preset {preset}. Quantities have units.\n"
+    texts = (
+        explained(made.cluster, head + "\n".join(made.notes)),
+        explained(made.job, "A training job for weft.", replace={"model": made.model}),
+    )
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        for name, text in zip(NAMES, texts, strict=True):
+            write_file(directory / name, text.encode("utf-8"))
+    except OSError as error:
+        raise Unreadable(f"{directory}: cannot be written: {error.strerror}") from error
+    for name in NAMES:
+        typer.echo(str(directory / name))
+    for note in made.notes:
+        typer.echo(note, err=True)
+
+
+def _list() -> int:
+    from weft.spec.load import models, presets  # noqa: PLC0415 - after the words are understood
+
+    typer.echo("presets:\n" + "\n".join(f"  {name}" for name in presets()))
+    typer.echo("models:\n" + "\n".join(f"  {name}" for name in models()))
+    return 0

@@ -1,0 +1,87 @@
+"""`weft spec`: check, show and describe cluster and job documents."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from weft.cli import options
+from weft.errors import SpecError, UnknownName
+
+spec = typer.Typer(
+    help="Check, show and describe cluster and job documents.", no_args_is_help=True
+)
+
+Documents = Annotated[
+    list[Path], typer.Argument(metavar="FILE...", help="Documents (YAML); - is stdin.")
+]
+
+
+@spec.command()
+def validate(
+    files: Documents,
+    output: Annotated[str, typer.Option("-o", "--output", help="text or json.")] = "text",
+) -> int:
+    """Check documents: names, units, sizes that must divide; every mistake is told at once.
+
+    A cluster and a job given together are checked against each other.
+    """
+    from weft.spec.cluster import Cluster  # noqa: PLC0415 - after the words are understood
+    from weft.spec.load import load_case, load_documents  # noqa: PLC0415
+    from weft.spec.workload import Job  # noqa: PLC0415
+
+    _known(output, ("text", "json"))
+    lines: list[str] = []
+    found = []
+    for file in files:
+        try:
+            found += [(file, part) for part in load_documents(file)]
+        except SpecError as error:
+            lines.append(str(error))
+    if lines:
+        raise SpecError("\n".join(lines))
+    if [sum(isinstance(p, kind) for _, p in found) for kind in (Cluster, Job)] == [1, 1]:
+        load_case(files)
+    rows = [{"file": str(f), "kind": type(p).__name__, "name": p.name} for f, p in found]
+    if output == "json":
+        typer.echo(json.dumps({"success": True, "documents": rows}, indent=2))
+        return 0
+    for row in rows:
+        typer.echo(f"{row['file']}: {row['kind']} {row['name']} is valid")
+    return 0
+
+
+@spec.command()
+def show(
+    files: Documents,
+    sets: options.Sets = [],  # noqa: B006 - typer reads the default, nobody changes it
+    output: Annotated[str, typer.Option("-o", "--output", help="yaml or json.")] = "yaml",
+) -> int:
+    """Show documents in full: presets and models laid under, overrides laid over."""
+    from weft.spec.load import load_documents  # noqa: PLC0415 - after the words are understood
+    from weft.spec.show import as_json, as_yaml  # noqa: PLC0415
+
+    _known(output, ("yaml", "json"))
+    parts = [part for file in files for part in load_documents(file, sets)]
+    typer.echo({"yaml": as_yaml, "json": as_json}[output](*parts).rstrip("\n"))
+    return 0
+
+
+@spec.command()
+def schema(
+    kind: Annotated[str, typer.Argument(metavar="KIND", help="cluster, job or model.")],
+) -> int:
+    """Print the JSON Schema of a kind of document, for editors."""
+    from weft.spec.schema import schema as schema_of  # noqa: PLC0415 - as above
+
+    typer.echo(json.dumps(schema_of(kind), indent=2))
+    return 0
+
+
+def _known(output: str, formats: tuple[str, ...]) -> None:
+    if output not in formats:
+        raise UnknownName(
+            f"no output format of this command is called {output!r}; "
+            f"there are: {', '.join(formats)}"
+        )

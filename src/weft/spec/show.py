@@ -1,0 +1,111 @@
+"""Specs as YAML text: plain, to be loaded again, or explained, to be read and edited."""
+
+import io
+import json
+import re
+from collections.abc import Iterator, Mapping
+from textwrap import wrap
+from typing import Any, Final
+
+from weft.spec.base import Part
+from weft.spec.load import API_VERSION
+
+_WIDTH: Final = 96
+_BESIDE: Final = 60
+
+
+def document(part: Part) -> dict[str, Any]:
+    """Return a part as the document that loads to the same part; quantities have units."""
+    spec = part.model_dump(mode="json", exclude_none=True)
+    name = spec.pop("name", type(part).__name__.lower())
+    return {
+        "apiVersion": API_VERSION,
+        "kind": type(part).__name__,
+        "metadata": {"name": name},
+        "spec": spec,
+    }
+
+
+def as_yaml(*parts: Part) -> str:
+    """Return parts as one YAML text, a document each."""
+    from ruamel.yaml import YAML  # noqa: PLC0415 - 15 ms that not every command needs
+
+    yaml = YAML()
+    stream = io.StringIO()
+    yaml.dump_all([document(part) for part in parts], stream)
+    return stream.getvalue()
+
+
+def as_json(*parts: Part) -> str:
+    """Return parts as one JSON text: a document, or a list of several."""
+    documents = [document(part) for part in parts]
+    return json.dumps(documents[0] if len(documents) == 1 else documents, indent=2)
+
+
+def explained(part: Part, head: str = "", replace: Mapping[str, object] | None = None) -> str:
+    """Return a part as YAML with the meaning of every key beside it.
+
+    Keys that have no value stand there as comments. ``replace`` gives top-level keys another
+    value (a model by its name).
+    """
+    data = document(part)
+    lines = [f"# {line}".rstrip() for line in head.splitlines()]
+    lines += [f"apiVersion: {API_VERSION}", f"kind: {data['kind']}", "metadata:"]
+    lines += [f"  name: {_scalar(data['metadata']['name'])}", "spec:"]
+    lines += _keys(type(part), {**data["spec"], **(replace or {})}, "  ", skip=("name",))
+    return "\n".join(lines) + "\n"
+
+
+def _keys(
+    kind: type[Part], data: Mapping[str, Any], indent: str, skip: tuple[str, ...] = ()
+) -> Iterator[str]:
+    for key, field in kind.model_fields.items():
+        if key in skip:
+            continue
+        value = data.get(key)
+        meaning = " ".join((field.description or "").split())
+        below = _part_of(kind, key)
+        if isinstance(value, Mapping) and below:
+            mark = "" if value else "# "
+            yield from _line(f"{indent}{mark}{key}:", meaning, indent)
+            yield from _keys(below, value, f"{indent}{mark}  ")
+        elif isinstance(value, Mapping) and value:
+            yield from _line(f"{indent}{key}:", meaning, indent)
+            yield from (f"{indent}  {k}: {_scalar(v)}" for k, v in value.items())
+        else:
+            empty = indent.count("#") or value is not None
+            shown = f"{key}: {_scalar(value)}" if value is not None else f"{key}:"
+            yield from _line(indent + ("" if empty else "# ") + shown, meaning, indent)
+
+
+def _part_of(kind: type[Part], key: str) -> type[Part] | None:
+    from weft.spec.parts import part_at  # noqa: PLC0415 - a small piece of a larger module
+
+    below = part_at(kind, (key,))
+    return None if below is kind else below
+
+
+def _line(text: str, meaning: str, indent: str) -> Iterator[str]:
+    """Yield a key with its meaning beside it, or above it where that is too long."""
+    beside = f"{text}  # {meaning}"
+    if not meaning:
+        yield text
+    elif len(beside) <= _WIDTH and len(text) <= _BESIDE:
+        yield beside
+    else:
+        yield from (f"{indent}# {line}" for line in wrap(meaning, _WIDTH - len(indent) - 2))
+        yield text
+
+
+def _scalar(value: object) -> str:
+    """Return a plain value as YAML writes it; text that YAML would misread is quoted."""
+    if not isinstance(value, str):
+        return json.dumps(value)
+    return (
+        value if _PLAIN.fullmatch(value) and value.lower() not in _WORDS else json.dumps(value)
+    )
+
+
+_PLAIN: Final = re.compile(r"[A-Za-z_][\w./-]*|\d+(\.\d+)?[A-Za-z]*[A-Zbs](/s)?|\d+\.\d+\.\d+")
+"""Names, quantities with their unit, and versions: what YAML reads as text as it stands."""
+_WORDS: Final = frozenset({"true", "false", "null", "yes", "no", "on", "off", "nan", "inf"})
