@@ -7,8 +7,8 @@ The rules are those that reproduce the published tables (DGX SuperPOD H100, B200
 * the uplinks of a leaf are spread evenly, so the spines that it reaches divide its uplinks
   (24 leaves of 32 uplinks get 16 spines of 64 ports, not 12);
 * two tiers hold k leaves; beyond, leaves form groups with spines of their own and cores
-  join the groups. A group is a pod of whole units or, where that takes fewer switches, the
-  leaves of one rail (as in DGX SuperPOD A100).
+  join the groups. A group is a pod of whole units or, where that takes fewer cores, the
+  leaves of one rail (which also keeps traffic of one rail below the cores).
 """
 
 from collections.abc import Iterator
@@ -284,7 +284,7 @@ def _three_tiers(
             f"more than three tiers can join (k*k*k/4 = {three_tier_max(base.radix)} ports "
             f"non-blocking); choose a switch of larger radix, more planes or rail_only"
         )
-    return min(candidates, key=lambda c: c.spines + c.cores)
+    return min(candidates, key=lambda c: (c.cores, c.spines))
 
 
 def _pods(
@@ -363,16 +363,18 @@ def host_ratio(network: Clos) -> float:
 
 
 def pod_ratio(network: Clos) -> float:
-    """Return host ports of a full group over its uplinks to the cores."""
+    """Return host ports of a group over its uplinks to the cores, in the worst group."""
+    ratio = host_ratio(network)
     if network.tiers < 3:  # noqa: PLR2004 - tiers of switches
-        return host_ratio(network)
-    units = min(network.units_per_group, network.units)
-    trays = min(network.trays, units * network.trays_per_unit)
-    leaves = 1 if network.by_rail else network.leaves_per_unit
-    single = network.groups_per_rail == 1
-    spines = network.last_spines if single else network.spines_per_group
-    up = network.last_spine_up if single else network.spine_up
-    return max(host_ratio(network), trays * leaves * network.ports_per_leaf / (spines * up))
+        return ratio
+    per_tray = (1 if network.by_rail else network.leaves_per_unit) * network.ports_per_leaf
+    full = network.units_per_group * network.trays_per_unit
+    last = network.trays - (network.groups_per_rail - 1) * full
+    ratio = max(ratio, last * per_tray / (network.last_spines * network.last_spine_up))
+    if network.groups_per_rail > 1:
+        up = network.spines_per_group * network.spine_up
+        ratio = max(ratio, full * per_tray / up)
+    return ratio
 
 
 def bisection_links(network: Clos) -> int:

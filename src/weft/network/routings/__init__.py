@@ -1,1 +1,1 @@
-"""TODO one line."""
+"""One file, one routing: each exports a Routing of its own name."""

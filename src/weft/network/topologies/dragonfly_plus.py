@@ -62,7 +62,7 @@ def _mesh_layout(site: Site, mesh: Mesh, planes: int) -> Layout:
             pairs * mesh.links_per_pair,
         ),
         ports_used=group.ports_used,
-        trays=(group.trays_per_unit, group.trays),
+        trays=(min(group.trays_per_unit, group.trays), group.trays),
         hops=(1, 3, 4), oversubscriptions=(1.0, host_ratio(group), far),
         bisection_links=_bisection_links(mesh),
     )  # fmt: skip
