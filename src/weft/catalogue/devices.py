@@ -95,6 +95,8 @@ class Cable(Device):
     price_usd: Sourced | None = None
     """Of the cable, or of one transceiver where ``per_end`` is true."""
     per_end: bool = False
+    optical: bool = False
+    """Has transceivers, which fail and are replaced; copper is neither."""
     fabrics: tuple[str, ...] = ()
 
 

@@ -1,0 +1,320 @@
+"""Total cost of ownership: what a cluster costs over the years, and its network alone.
+
+Hardware counts at its full purchase price, without a residual value; what is older than its
+useful life is bought again in proportion. Servers draw the assumed share of their rated power,
+the network draws its typical power all the time, and both pay the PUE. Colocation is for rated
+power. A rented cluster pays its GPUs by the hour, and nothing else unless engineers are named.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from weft import catalogue
+from weft.design.bom import NETWORK_PARTS, Bill, Line, Part, bill, server_of
+from weft.design.ledger import EMPTY, Ledger, spread, stated, with_assumption
+from weft.errors import UnknownName
+from weft.results import Estimate
+from weft.sources import Source, Sourced
+from weft.spec.cluster import Cluster
+from weft.units import SECONDS
+
+_HOURS_PER_YEAR = SECONDS["year"] / SECONDS["h"]
+_MONTHS_PER_YEAR = 12
+_W_PER_KW = 1000
+_GPUS_PER_STAFFED = 1000
+
+Values = Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TotalCost:
+    """What a cluster costs over the years, with 80 % bands from the ranges of its sources.
+
+    ``parts`` adds up to ``total_usd``: servers, nics, switches, optics, spares, energy,
+    colocation, staff and support; or rental (and staff) where the cluster is rented.
+    """
+
+    years: float
+    gpus: int
+    rented: bool
+    parts: Mapping[str, Estimate]
+    total_usd: Estimate
+    network_usd: Estimate
+    """Its hardware, energy, colocation, staff and support; of a rented cluster the
+    published share of networks in what a cluster costs."""
+    hardware_usd: Estimate
+    """Purchase alone; zero where rented."""
+    network_hardware_usd: Estimate
+    network_share_ratio: Estimate
+    """Of the network in the purchase."""
+    usd_per_gpu_hour: Estimate
+    energy_usd_per_year: Estimate
+    power_w: Estimate
+    """Average at the meter, cooling included."""
+    it_power_w: Estimate
+    """Rated power of servers and network, cooling left out."""
+    rented_usd_per_gpu_hour: Estimate | None
+    """What such a GPU rents for, whether this cluster is rented or not."""
+    bill: Bill | None
+    """None where the cluster is rented: nobody buys anything."""
+    warnings: tuple[str, ...] = ()
+    assumptions: tuple[str, ...] = ()
+    sources: Mapping[str, Source]
+
+
+def total_cost(cluster: Cluster, overrides: Mapping[str, float] | None = None) -> TotalCost:
+    """Return the cost of a cluster over ``prices.years``.
+
+    ``overrides`` replaces assumptions of the catalogue by name, as ``server_load`` or
+    ``colocation``, where the spec has no key of its own for them.
+    """
+    if is_rented(cluster):
+        return _rented(cluster, overrides or {})
+    return _owned(cluster, overrides or {})
+
+
+def is_rented(cluster: Cluster) -> bool:
+    """Tell whether a cluster is paid by the hour: a price is named, or it is a cloud's."""
+    if cluster.prices.gpu_rental_usd_per_h is not None:
+        return True
+    server = server_of(cluster)
+    return server is not None and server.cloud and cluster.prices.server_usd is None
+
+
+def _owned(cluster: Cluster, overrides: Mapping[str, float]) -> TotalCost:
+    materials = bill(cluster)
+    ledger = _running(cluster, materials.ledger, overrides)
+    results = spread(_bought(cluster, materials.lines), ledger.numbers)
+    rental = _rental_of(cluster)
+    return replace(
+        _collected(cluster, results, ledger, rented=False),
+        bill=materials,
+        warnings=_unusual(results["share"].value) + materials.notes,
+        rented_usd_per_gpu_hour=_as_estimate(rental) if rental else None,
+    )
+
+
+def _unusual(share: float) -> tuple[str, ...]:
+    """Warn of a network that costs much more or much less than published ones."""
+    usual = catalogue.find("assumptions", "network_share").value
+    if usual.low <= share <= usual.high:
+        return ()
+    message = (
+        f"the network is {share:.2f} of the hardware cost; published clusters have "
+        f"{usual.low:g} to {usual.high:g}: check prices, oversubscription and topology"
+    )
+    return (message,)
+
+
+def _as_estimate(number: Sourced) -> Estimate:
+    return Estimate(number.value, number.low, number.high)
+
+
+def _bought(cluster: Cluster, lines: tuple[Line, ...]) -> Callable[[Values], dict[str, float]]:
+    """Return the cost of what is bought and run, as a function of the ledger's numbers."""
+    years, gpus = cluster.prices.years, cluster.gpus
+    rounds = {part: max(1.0, years / _life_years(part)) for part in ("servers", *NETWORK_PARTS)}
+
+    def results(x: Values) -> dict[str, float]:
+        usd, watt, optical = _hardware(lines, x)
+        network_usd = sum(usd[part] for part in NETWORK_PARTS)
+        network_w = sum(watt[part] for part in NETWORK_PARTS)
+        running = _year(x, watt["servers"], network_w, cluster)
+        network_share_w = network_w * x["pue"] / running["power_w"]
+        supported = usd["switches"] * x["support_network"] + usd["nics"] * x["support_servers"]
+        parts: dict[str, float] = {
+            **{str(part): spent * rounds[part] for part, spent in usd.items()},
+            "spares": optical * x["transceiver_failures"] * years,
+            "energy": running["energy"] * years,
+            "colocation": running["colocation"] * years,
+            "staff": running["staff"] * years,
+            "support": years * (usd["servers"] * x["support_servers"] + supported),
+        }  # fmt: skip
+        network = (
+            sum(parts[part] for part in NETWORK_PARTS) + parts["spares"] + parts["staff"]
+            + parts["energy"] * network_share_w
+            + parts["colocation"] * network_w / running["it_power_w"]
+            + years * supported
+        )  # fmt: skip
+        total = sum(parts.values())
+        return {
+            **parts,
+            "total": total, "network": network, "hardware": sum(usd.values()),
+            "network_hardware": network_usd, "share": network_usd / sum(usd.values()),
+            "usd_per_gpu_hour": total / (gpus * years * _HOURS_PER_YEAR),
+            "energy_year": running["energy"],
+            "power_w": running["power_w"], "it_power_w": running["it_power_w"],
+        }  # fmt: skip
+
+    return results
+
+
+def _hardware(
+    lines: tuple[Line, ...], x: Values
+) -> tuple[dict[Part, float], dict[Part, float], float]:
+    """Return purchase and power by part, and what of the purchase is optical."""
+    usd: dict[Part, float] = {"servers": 0.0, "nics": 0.0, "switches": 0.0, "optics": 0.0}
+    watt = dict(usd)
+    optical = 0.0
+    for line in lines:
+        bought = line.count * sum(x[name] * times for name, times in line.usd_terms)
+        usd[line.part] += bought
+        watt[line.part] += line.count * sum(x[name] * t for name, t in line.power_terms)
+        optical += bought if line.optical else 0.0
+    return usd, watt, optical
+
+
+def _year(x: Values, servers_w: float, network_w: float, cluster: Cluster) -> dict[str, float]:
+    """Return what a year of running costs, and the power that it draws."""
+    power_w = (servers_w * x["server_load"] + network_w) * x["pue"]
+    it_power_w = servers_w + network_w
+    engineers = x.get("engineers", 0.0) + (
+        x.get("fabric_engineers", 0.0) * cluster.gpus / _GPUS_PER_STAFFED
+    )
+    return {
+        "power_w": power_w,
+        "it_power_w": it_power_w,
+        "energy": power_w / _W_PER_KW * _HOURS_PER_YEAR * x["electricity"],
+        "colocation": it_power_w / _W_PER_KW * _MONTHS_PER_YEAR * x["colocation"],
+        "staff": engineers * x["engineer"],
+    }
+
+
+def _life_years(part: str) -> float:
+    name = "life_servers" if part == "servers" else "life_network"
+    return catalogue.find("assumptions", name).value.value
+
+
+def _running(cluster: Cluster, ledger: Ledger, overrides: Mapping[str, float]) -> Ledger:
+    """Add what running costs: the spec's own prices first, then the catalogue's."""
+    prices = cluster.prices
+    support = prices.support_ratio_per_year
+    written = {
+        "electricity": (prices.electricity_usd_per_kwh, "electricity_usd_per_kwh"),
+        "pue": (prices.pue, "pue"),
+        "engineer": (prices.engineer_usd_per_year, "engineer_usd_per_year"),
+        "support_network": (support, "support_ratio_per_year"),
+        "support_servers": (support, "support_ratio_per_year"),
+        "colocation": (None, ""),
+        "server_load": (None, ""),
+        "transceiver_failures": (None, ""),
+    }
+    for name, (value, key) in written.items():
+        ledger = with_assumption(ledger, name, value, key)
+    ledger = _engineers(cluster, ledger)
+    return _overridden(ledger, overrides)
+
+
+def _overridden(ledger: Ledger, overrides: Mapping[str, float]) -> Ledger:
+    for name, value in overrides.items():
+        if name not in ledger.numbers:
+            known = ", ".join(sorted(ledger.numbers))
+            raise UnknownName(f"this cost does not rest on {name!r}; it rests on: {known}")
+        ledger = ledger.add(name, stated(value, f"overrides.{name}"), {})
+    return ledger
+
+
+def _engineers(cluster: Cluster, ledger: Ledger) -> Ledger:
+    if cluster.prices.fabric_engineers is not None:
+        number = stated(cluster.prices.fabric_engineers, "prices.fabric_engineers")
+        return ledger.add("engineers", number, {})
+    name = f"fabric_engineers_{cluster.fabric.kind}"
+    if name not in catalogue.names("assumptions"):
+        name = "fabric_engineers_other"
+    effort = catalogue.find("assumptions", name)
+    return ledger.add("fabric_engineers", effort.value, effort.sources)
+
+
+def _rental_of(cluster: Cluster) -> Sourced | None:
+    if cluster.prices.gpu_rental_usd_per_h is not None:
+        return stated(cluster.prices.gpu_rental_usd_per_h, "prices.gpu_rental_usd_per_h")
+    return catalogue.find("gpus", cluster.host.gpu).rental_usd_per_h
+
+
+def _rented(cluster: Cluster, overrides: Mapping[str, float]) -> TotalCost:
+    rental = _rental_of(cluster)
+    gpu = catalogue.find("gpus", cluster.host.gpu)
+    assert rental is not None, f"GPU {gpu.name} has no rental price"
+    ledger = EMPTY.add("rental", rental, gpu.sources)
+    for name in ("network_share", "server_load", "engineer"):
+        ledger = with_assumption(ledger, name, None, "")
+    ledger = with_assumption(ledger, "pue", cluster.prices.pue, "pue")
+    if cluster.prices.engineer_usd_per_year is not None:
+        ledger = with_assumption(
+            ledger, "engineer", cluster.prices.engineer_usd_per_year, "engineer_usd_per_year"
+        )
+    if cluster.prices.fabric_engineers is not None:
+        ledger = _engineers(cluster, ledger)
+    power = _rated_power(cluster)
+    ledger = _overridden(ledger.add("server power", power, {}), overrides)
+    results = spread(_hired(cluster), ledger.numbers)
+    note = "rented: the network, its power and its staff are in the price of a GPU-hour"
+    return replace(
+        _collected(cluster, results, ledger, rented=True),
+        warnings=(note,),
+        rented_usd_per_gpu_hour=_as_estimate(rental),
+    )
+
+
+def _hired(cluster: Cluster) -> Callable[[Values], dict[str, float]]:
+    """Return the cost of a rented cluster as a function of the ledger's numbers."""
+    years, gpus = cluster.prices.years, cluster.gpus
+    hours = years * _HOURS_PER_YEAR
+
+    def results(x: Values) -> dict[str, float]:
+        parts = {
+            "rental": gpus * hours * x["rental"],
+            "staff": x.get("engineers", 0.0) * x["engineer"] * years,
+        }
+        rated_w = cluster.hosts * x["server power"]
+        total = sum(parts.values())
+        return {
+            **parts, "total": total,
+            "network": parts["rental"] * x["network_share"] + parts["staff"],
+            "hardware": 0.0, "network_hardware": 0.0, "share": x["network_share"],
+            "usd_per_gpu_hour": total / (gpus * hours), "energy_year": 0.0,
+            "power_w": rated_w * x["server_load"] * x["pue"], "it_power_w": rated_w,
+        }  # fmt: skip
+
+    return results
+
+
+def _rated_power(cluster: Cluster) -> Sourced:
+    server = server_of(cluster)
+    if server is not None and server.power_max_w is not None:
+        return server.power_max_w
+    gpu = catalogue.find("gpus", cluster.host.gpu)
+    over = catalogue.find("assumptions", "server_power_over_gpus").value
+    times = cluster.host.gpus * gpu.power_w.value
+    keys = gpu.power_w.sources + over.sources
+    return Sourced(times * over.value, times * over.low, times * over.high, keys, 1)
+
+
+_SUMMARY = frozenset({
+    "total", "network", "hardware", "network_hardware", "share", "usd_per_gpu_hour",
+    "energy_year", "power_w", "it_power_w",
+})  # fmt: skip
+
+
+def _collected(
+    cluster: Cluster, results: Mapping[str, Estimate], ledger: Ledger, *, rented: bool
+) -> TotalCost:
+    return TotalCost(
+        years=cluster.prices.years,
+        gpus=cluster.gpus,
+        rented=rented,
+        parts={name: part for name, part in results.items() if name not in _SUMMARY},
+        total_usd=results["total"],
+        network_usd=results["network"],
+        hardware_usd=results["hardware"],
+        network_hardware_usd=results["network_hardware"],
+        network_share_ratio=results["share"],
+        usd_per_gpu_hour=results["usd_per_gpu_hour"],
+        energy_usd_per_year=results["energy_year"],
+        power_w=results["power_w"],
+        it_power_w=results["it_power_w"],
+        rented_usd_per_gpu_hour=None,
+        bill=None,
+        assumptions=ledger.weak(),
+        sources=ledger.sources,
+    )
