@@ -90,10 +90,9 @@ def net_step_s(path: Path, algorithm: str, protocol: str) -> float:
     base = tables.step_s["net"][algorithm][protocol]
     fabric = path.fabric
     extra = path.fitted(f"step_overhead.{fabric.name}", fabric.step_overhead_s.value)
-    flush = 2.0 if protocol == "simple" else 1.0
     further = max(0, path.reach.hops - 1) * fabric.switch_hop_s.value
     staging = 0.0 if path.gpudirect else path.fitted("staging_step", 4e-6)
-    return base * path.net_const("net_step") + flush * extra + further + staging
+    return base * path.net_const("net_step") + extra + further + staging
 
 
 def local_step_s(path: Path, algorithm: str, protocol: str) -> float:

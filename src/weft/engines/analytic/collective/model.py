@@ -22,12 +22,10 @@ _LAUNCH_S: Final = 5e-6
 
 def option_time_s(path: Path, option: Option, size_bytes: float) -> float:
     """Return the time of one pair of algorithm and protocol."""
-    fill = 0.0
-    if option.protocol == "simple":
-        half = path.fitted("fill_half_bytes")
-        name = option.kind.name
-        full = path.fitted(f"fill.{name}", path.fitted("fill.ring"))
-        fill = full * size_bytes / (size_bytes + half)
+    half = path.fitted(f"fill_half_bytes.{option.protocol}")
+    name = option.kind.name if option.protocol == "simple" else option.protocol
+    full = path.fitted(f"fill.{name}", path.fitted("fill.ring"))
+    fill = full * size_bytes / (size_bytes + half)
     return option.latency_s * (1 + fill) + size_bytes / option.algbw_bytes_per_s
 
 

@@ -19,6 +19,10 @@ PCIE_BYTES_PER_S: Final = {"volta": 12e9, "ampere": 24e9, "hopper": 48e9, "black
 """Usable rate of a GPU's x16 slot by generation (NCCL topo.h: width x speed / 80)."""
 _EDGE: Final = 2
 _FALLBACK_LEAF_HOSTS: Final = 32
+_WIDE_TREES: Final = (2, 13)
+"""Published two-host runs show rings before about this version, and trees after."""
+_MESH_LINKS: Final = 7
+"""xGMI joins each of eight GPUs to every other by one link."""
 _MERGES_PORTS: Final = (2, 20)
 """NCCL joins the ports of one NIC into one device from this version on."""
 
@@ -93,6 +97,12 @@ class Path:
     def few_domains(self) -> bool:
         """At most two: a tree then has one edge, and the library counts differently."""
         return self.domains <= _EDGE
+
+    @property
+    def tree_ratio(self) -> float:
+        """How much wider than the network the search lays the inside of a tree."""
+        pair = self.few_domains and self.domains > 1
+        return 2.0 if pair and self.version >= _WIDE_TREES else 1.0
 
     @property
     def scale_index(self) -> str:
@@ -227,6 +237,8 @@ def _scale_up(cluster: Cluster, local: int, gpu_class: str) -> tuple[str, float]
     up = cluster.host.scale_up
     if up.kind == "pcie" or local > up.gpus:
         return "pcie", min(up.bytes_per_s, PCIE_BYTES_PER_S.get(gpu_class, 48e9))
+    if up.kind == "xgmi":
+        return up.kind, up.bytes_per_s * min(1.0, max(1, local - 1) / _MESH_LINKS)
     return up.kind, up.bytes_per_s
 
 

@@ -65,9 +65,9 @@ def scale_up_algbw(path: Path, operation: Operation) -> float:
 def _limits(path: Path, graph: Graph, operation: Operation, protocol: str) -> Limits:  # noqa: ARG001
     found = {"NVLink": scale_up_algbw(path, operation)}
     if path.domains > 1:
-        # With SHARP the size crosses each NIC once each way.
-        kept = path.const("sharp", 0.485)
-        found[path.fabric_limit or path.net_limit] = net_available(path, "tree") * 2 * kept
+        found[path.fabric_limit or path.net_limit] = net_available(path, "tree") * path.const(
+            "sharp", 0.485
+        )
     return found
 
 

@@ -40,7 +40,7 @@ def _nccl_latency(path: Path, operation: Operation, protocol: str) -> float:  # 
 
 
 def _nccl_algbw(path: Path, graph: Graph, operation: Operation, protocol: str) -> float:  # noqa: ARG001
-    bus = graph.channels * graph.intra_bytes_per_s
+    bus = graph.channels * graph.intra_bytes_per_s * path.tree_ratio
     inter = graph.channels * graph.inter_bytes_per_s * (2 if path.few_domains else 1)
     if path.tuning.nvls_by_efficiency:
         kept = path.tuning.nvls_ratio[path.table_class] * (1 - 1 / graph.channels)

@@ -41,10 +41,8 @@ def _nccl_latency(path: Path, operation: Operation, protocol: str) -> float:  # 
 
 def _nccl_algbw(path: Path, graph: Graph, operation: Operation, protocol: str) -> float:  # noqa: ARG001
     tables, row, scale = path.tuning, path.table_class, path.scale_index
-    # On two hosts the search widens the inside of the tree to twice the network's speed.
-    wide = 2.0 if path.domains > 1 and path.few_domains else 1.0
     bus = min(
-        0.92 * wide * nccl_bus_bytes_per_s(path, graph),
+        0.92 * path.tree_ratio * nccl_bus_bytes_per_s(path, graph),
         graph.channels * tables.channel_tree_bytes_per_s[row][scale],
     )
     if protocol == "ll":

@@ -1,0 +1,363 @@
+"""Rows of nccl_runs, nccl_points and nccl_summary as clusters and groups of weft.
+
+Published rows name things freely ("H100-80GB-SXM", "EFA (SRD/Ethernet)"): the tables here
+say which words stand for what. A row that lacks a fact the model needs is left out, with the
+reason.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from weft import catalogue, units
+from weft.accuracy.kind import LeftOut, Row, Score
+from weft.engines.analytic.collective import collective_time
+from weft.errors import WeftError
+from weft.spec.cluster import Cluster, FabricChoice, Host, Nccl, ScaleUp
+from weft.traffic.collective import Group, Operation
+
+LARGE_BYTES: Final = 64 * 2**20
+HEALTHY: Final = frozenset({"reference", "tuned", "fixed"})
+
+_GPUS: Final[Mapping[str, str]] = {
+    "gb300": "gb300", "gb200": "gb200", "gh200": "h100_sxm", "gb10": "gb10",
+    "b300": "b300", "b200": "b200", "h200": "h200_sxm", "h100": "h100_sxm",
+    "h800": "h800_sxm", "h20": "h20", "a100": "a100_sxm_80", "a800": "a100_sxm_80",
+    "v100": "v100", "l40s": "l40s", "mi300": "mi300x", "mi325": "mi325x", "mi355": "mi355x",
+    "mi350": "mi355x", "t4": "", "l4": "", "l40": "", "a10": "", "a10g": "", "rtx": "",
+}  # fmt: skip
+"""Word in the row -> name in the catalogue; empty where it has only PCIe."""
+_OWN_RATE: Final[Mapping[str, float]] = {"a800": 200e9, "h800": 200e9}
+_NO_SWITCH: Final = frozenset({"gh200", "v100", "gb10"})
+_NO_GPUDIRECT: Final = frozenset({"t4", "l4", "a10g"})
+_RACKS: Final = frozenset({"gb200", "gb300"})
+_RACK_NODES: Final = 18
+_ERA: Final[Mapping[str, str]] = {
+    "v100": "2.8.3", "t4": "2.8.3", "a100": "2.21.5", "h100": "2.23.4", "gh200": "2.23.4",
+}  # fmt: skip
+"""Library version where a row does not say: that of the years the GPU was current."""
+_EARLY: Final = "2.10.3"
+"""The same for an A100 of 40 GB, which came two years before that of 80."""
+_LATEST: Final = "2.27.3"
+_FABRICS: Final = (
+    ("tcpxo", r"tcpxo|fastrak"),
+    ("tcpx", r"tcpx"),
+    ("tcp", r"\btcp\b|socket|ipoib|\bena\b"),
+    ("efa", r"\befa|\bsrd\b"),
+    ("slingshot", r"slingshot|\bcxi\b|cassini"),
+    ("ultra_ethernet", r"ultra ?ethernet|\buec\b|\buet\b"),
+    ("scheduled_ethernet", r"scheduled|\bddc\b|jericho"),
+    ("roce", r"roce|spectrum-?x|\bgib\b|pollara|ethernet"),
+    ("infiniband", r"infini ?band|\bib\b|quantum|\b(?:x|n|h|e|f)dr\b"),
+)
+_INSIDE: Final = r"nvlink|nvswitch|xgmi|infinity fabric|mnnvl|pcie"
+_PER_PORT: Final = re.compile(r"(\d+)\s*x\s*(\d+)\s*g", re.IGNORECASE)
+_ENV: Final = re.compile(r"\b(?:NCCL_)?([A-Z][A-Z0-9_]+)=([\w.,:^-]+)")
+_KNOWN_ENV: Final = frozenset({
+    "ALGO", "PROTO", "NVLS_ENABLE", "COLLNET_ENABLE", "IB_DISABLE", "NET_GDR_LEVEL",
+    "SOCKET_NTHREADS", "NSOCKS_PERTHREAD", "MIN_NCHANNELS", "MAX_NCHANNELS", "MIN_CTAS",
+    "MAX_CTAS", "PAT_ENABLE",
+})  # fmt: skip
+_SIZE: Final = re.compile(r"([\d.]+)\s*([kmgKMG]?i?)B")
+_MANY: Final = 8
+
+
+class _MissingFact(Exception):  # noqa: N818 - it never leaves this file
+    """A row does not state what the model needs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One measured size."""
+
+    size_bytes: float
+    time_s: float
+    busbw_bytes_per_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """One published system, ready to be predicted."""
+
+    cluster: Cluster
+    group: Group
+    operation: Operation
+    labels: Mapping[str, str]
+    site: str
+    healthy: bool
+
+
+def _text(row: Row, *keys: str) -> str:
+    return " ".join(row.get(k) or "" for k in keys).lower()
+
+
+def _number(row: Row, key: str, what: str) -> float:
+    try:
+        return float(row.get(key) or "")
+    except ValueError:
+        raise _MissingFact(f"{what} not stated") from None
+
+
+def _gpu_word(row: Row) -> str:
+    slug = re.sub(r"[^a-z0-9]+", " ", _text(row, "gpu"))
+    words = slug.split()
+    for word in sorted(_GPUS, key=len, reverse=True):
+        if any(w == word or (len(word) > len("t4") and w.startswith(word)) for w in words):
+            return word
+    raise _MissingFact(f"GPU not named ({row.get('gpu') or 'empty'})")
+
+
+def _fabric(row: Row) -> str:
+    for text in (_text(row, "fabric"), _text(row, "fabric_gen")):
+        for name, pattern in _FABRICS:
+            if re.search(pattern, text):
+                return name
+    raise _MissingFact(f"fabric not named ({row.get('fabric') or 'empty'})")
+
+
+def _nics(row: Row) -> tuple[int, float]:
+    """Return NICs of a node and the rate of one."""
+    said = _PER_PORT.search(_text(row, "fabric_gen", "fabric"))
+    count, gbit = (int(said[1]), float(said[2])) if said else (0, 0.0)
+    try:
+        count = int(float(row.get("nics_per_node") or count))
+        gbit = float(row.get("nic_gbps") or gbit)
+    except ValueError:
+        raise _MissingFact("NICs are not numbers") from None
+    if count < 1 or gbit <= 0:
+        raise _MissingFact("number or rate of NICs not stated")
+    return count, units.rate_from_gbit(gbit)
+
+
+def _env(row: Row) -> dict[str, str]:
+    text = " ".join(row.get(k) or "" for k in ("settings", "condition"))
+    found = {k: v for k, v in _ENV.findall(text) if k in _KNOWN_ENV}
+    if re.search(r"\bGDR 0\b", text):
+        found["NET_GDR_LEVEL"] = "0"
+    if found.get("NET_GDR_LEVEL") == "1":
+        del found["NET_GDR_LEVEL"]
+    bare = re.fullmatch(r"(Ring|Tree|NVLSTree|NVLS)", text.strip())
+    if bare:
+        found["ALGO"] = bare[1]
+    return {f"NCCL_{k}": v for k, v in found.items()}
+
+
+def _version(row: Row, gpu: str) -> str:
+    text = re.sub(r"nccl-tests [\d.]+", "", _text(row, "software", "condition"))
+    said = re.search(r"nccl[ =v]*(2\.\d+(?:\.\d+)*)", text)
+    if said:
+        return said[1]
+    return _EARLY if "40g" in _text(row, "gpu") else _ERA.get(gpu, _LATEST)
+
+
+def _scale_up(gpu: str, row: Row, gpus: int) -> ScaleUp:
+    name = _GPUS[gpu]
+    device = catalogue.find("gpus", name) if name else None
+    rate = float(device.scale_up_bytes_per_s or 0) if device else 0.0
+    plain = rate == 0 or re.search(r"pcie", _text(row, "gpu")) is not None
+    if device is None or plain:
+        rate, kind = 48e9 if gpu in {"l40s", "gb10"} else 24e9, "pcie"
+    else:
+        rate, kind = _OWN_RATE.get(gpu, rate), device.scale_up_kind
+    reduces = kind == "nvlink" and gpu not in _NO_SWITCH and gpu not in {"a100", "a800"}
+    return ScaleUp.model_construct(
+        kind=kind, gpus=1 if kind == "pcie" else gpus, bytes_per_s=rate,
+        in_network_reduction=reduces,
+    )  # fmt: skip
+
+
+def _domains(row: Row, gpu: str, nodes: int) -> int:
+    """Return scale-up domains: nodes, or racks where NVLink joins the nodes."""
+    text = _text(row, "fabric", "fabric_gen", "settings")
+    if gpu in _RACKS and re.search(r"nvlink|nvl72|mnnvl", text):
+        return -(-nodes // _RACK_NODES)
+    return nodes
+
+
+def case_of(row: Row) -> Case:
+    """Turn a row into a cluster, a group and an operation; raise when a fact is missing."""
+    gpu = _gpu_word(row)
+    gpus, nodes = int(_number(row, "gpus", "GPUs")), int(_number(row, "nodes", "nodes"))
+    operation = _operation(row)
+    if gpus < nodes or nodes < 1 or gpus < len(("a", "pair")):
+        raise _MissingFact(f"{gpus} GPUs on {nodes} nodes is no collective")
+    domains = _domains(row, gpu, nodes)
+    local = -(-gpus // domains)
+    fabric, nics, rate = "infiniband", 1, 1e9
+    if domains > 1:
+        fabric = _fabric(row)
+        count, rate = _nics(row)
+        nics = count * (nodes // domains)
+    cluster = Cluster.model_construct(
+        name=row.get("run_id") or row.get("row_id") or "row", hosts=domains,
+        host=Host.model_construct(
+            gpu=_GPUS[gpu] or gpu, gpus=local, nic="", nics=nics, nic_bytes_per_s=rate,
+            gpudirect=gpu not in _NO_GPUDIRECT, scale_up=_scale_up(gpu, row, local),
+        ),
+        fabric=FabricChoice.model_construct(
+            kind=fabric, in_network_reduction=_sharp(row, fabric)
+        ),
+        nccl=Nccl(version=_version(row, gpu), env=_env(row)),
+    )  # fmt: skip
+    return Case(
+        cluster=cluster, group=Group(ranks=gpus, ranks_per_domain=local), operation=operation,
+        labels=_labels(row, gpu, fabric if domains > 1 else "inside", nodes, domains),
+        site=row.get("system") or row.get("site") or cluster.name,
+        healthy=_text(row, "health") in HEALTHY,
+    )  # fmt: skip
+
+
+def _operation(row: Row) -> Operation:
+    name = _text(row, "op").replace("-", "_").strip()
+    name = {"all_to_all": "alltoall", "send_recv": "sendrecv"}.get(name, name)
+    try:
+        return Operation(name)
+    except ValueError:
+        raise _MissingFact(f"operation {name or 'empty'} is not modelled") from None
+
+
+def _sharp(row: Row, fabric: str) -> bool:
+    return fabric == "infiniband" and "sharp" in _text(row, "settings", "condition")
+
+
+def _labels(row: Row, gpu: str, fabric: str, nodes: int, domains: int) -> dict[str, str]:
+    if domains == 1:
+        scale = "one_host"
+    elif domains == len(("one", "other")):
+        scale = "two_hosts"
+    else:
+        scale = "3-8 hosts" if nodes <= _MANY else "more than 8 hosts"
+    return {
+        "collective": _text(row, "op"), "fabric": fabric, "gpu": gpu, "scale": scale,
+        "health": _text(row, "health") or "unknown",
+    }  # fmt: skip
+
+
+def size_label(size_bytes: float) -> str:
+    """Name the range of sizes that reports group by."""
+    for limit, name in ((2**16, "to 64 KiB"), (2**20, "to 1 MiB"), (LARGE_BYTES, "to 64 MiB")):
+        if size_bytes < limit:
+            return name
+    return "64 MiB to 1 GiB" if size_bytes < 2**30 else "from 1 GiB"
+
+
+def score(kind: str, row_name: str, case: Case, point: Point) -> Score:
+    """Predict one point: busbw from 64 MiB on, time below."""
+    size_bytes = point.size_bytes
+    found = collective_time(case.cluster, case.operation, size_bytes, case.group)
+    labels = {**case.labels, "size": size_label(size_bytes), "algorithm": found.algorithm}
+    if size_bytes < LARGE_BYTES:
+        quantity, measured = "time_s", point.time_s
+        predicted, low, high = found.time_s.value, found.time_s.low, found.time_s.high
+    else:
+        quantity, measured = "busbw_bytes_per_s", point.busbw_bytes_per_s
+        predicted = found.busbw_bytes_per_s
+        low = predicted * found.time_s.value / found.time_s.high
+        high = predicted * found.time_s.value / found.time_s.low
+    return Score(
+        kind=kind, row=row_name, site=case.site, labels=labels, quantity=quantity,
+        measured=measured, predicted=predicted, low=low, high=high, healthy=case.healthy,
+    )  # fmt: skip
+
+
+def runs(tables: Mapping[str, list[Row]]) -> Iterator[tuple[Row, list[Point]]]:
+    """Yield runs with their points; the peak alone where no sweep is there."""
+    by_run: dict[str, list[Row]] = {}
+    for row in tables.get("nccl_points", []):
+        by_run.setdefault(row.get("run_id", ""), []).append(row)
+    for run in tables.get("nccl_runs", []):
+        rows = by_run.get(run.get("run_id", ""), [])
+        found = [p for p in map(_point, rows) if p is not None]
+        yield run, found or [p for p in [_peak(run)] if p is not None]
+
+
+def _point(row: Row) -> Point | None:
+    try:
+        size, time_s = float(row["size_B"]), float(row["time_us"]) * 1e-6
+        busbw = float(row.get("busbw_GBps") or 0) * 1e9
+    except (KeyError, ValueError):
+        return None
+    return Point(size, time_s, busbw) if size > 0 and time_s > 0 else None
+
+
+def _peak(run: Row) -> Point | None:
+    try:
+        size, busbw = float(run["peak_at_B"]), float(run["peak_busbw_GBps"]) * 1e9
+        factor = _operation(run).bus_factor(int(float(run["gpus"])))
+    except (KeyError, ValueError, _MissingFact):
+        return None
+    return Point(size, size * factor / busbw, busbw) if busbw > 0 else None
+
+
+def _with_busbw(case: Case, point: Point) -> Point:
+    """Work out the bus bandwidth where the row has none, or prints it as 0.00."""
+    if point.busbw_bytes_per_s > 0:
+        return point
+    factor = case.operation.bus_factor(case.group.ranks)
+    return Point(point.size_bytes, point.time_s, point.size_bytes * factor / point.time_s)
+
+
+def score_points(
+    kind: str, tables: Mapping[str, list[Row]], *, large: bool
+) -> Iterator[Score | LeftOut]:
+    """Score the points of all runs on one side of 64 MiB."""
+    for run, points in runs(tables):
+        name = run.get("run_id", "")
+        wanted = [p for p in points if (p.size_bytes >= LARGE_BYTES) is large]
+        try:
+            case = case_of(run)
+            for point in wanted:
+                row_name = f"{name}@{point.size_bytes:.0f}"
+                yield score(kind, row_name, case, _with_busbw(case, point))
+        except (_MissingFact, WeftError) as problem:
+            yield from (
+                LeftOut(kind=kind, row=f"{name}@{p.size_bytes:.0f}", reason=str(problem))
+                for p in wanted
+            )
+    yield from _orphans(kind, tables, large=large)
+
+
+def _orphans(kind: str, tables: Mapping[str, list[Row]], *, large: bool) -> Iterator[LeftOut]:
+    known = {run.get("run_id", "") for run in tables.get("nccl_runs", [])}
+    for row in tables.get("nccl_points", []):
+        point = _point(row)
+        if point is None or row.get("run_id", "") in known:
+            continue
+        if (point.size_bytes >= LARGE_BYTES) is large:
+            name = f"{row.get('run_id', '')}@{point.size_bytes:.0f}"
+            yield LeftOut(kind=kind, row=name, reason="its run is not in nccl_runs.csv")
+
+
+def score_summary(kind: str, rows: Iterable[Row]) -> Iterator[Score | LeftOut]:
+    """Score single published values that state their size."""
+    for row in rows:
+        name = row.get("row_id", "")
+        try:
+            yield _summary_score(kind, name, row)
+        except (_MissingFact, WeftError) as problem:
+            yield LeftOut(kind=kind, row=name, reason=str(problem))
+
+
+def _summary_score(kind: str, name: str, row: Row) -> Score:
+    if _text(row, "kind") != "measured":
+        raise _MissingFact(f"{_text(row, 'kind') or 'empty'}: not a measurement")
+    size, value = _size(row), _number(row, "value", "one value")
+    case = case_of(row)
+    factor = case.operation.bus_factor(case.group.ranks)
+    unit = (row.get("unit") or "").strip()
+    if unit.startswith("GB/s"):
+        busbw = value * 1e9
+        return score(kind, name, case, Point(size, size * factor / busbw, busbw))
+    if unit == "us":
+        time_s = value * 1e-6
+        return score(kind, name, case, Point(size, time_s, size * factor / time_s))
+    raise _MissingFact(f"unit {unit or 'empty'} is not a bandwidth or time of a collective")
+
+
+def _size(row: Row) -> float:
+    match = _SIZE.fullmatch((row.get("size") or "").strip())
+    if match is None:
+        raise _MissingFact(f"size not stated ({row.get('size') or 'empty'})")
+    prefix = match[2].replace("k", "K") if "i" in match[2] else match[2].replace("K", "k")
+    return float(units.parse_size(f"{match[1]}{prefix}B"))
