@@ -249,6 +249,16 @@ def three_tier_max(radix: int) -> int:
     return radix * (radix // 2) ** 2
 
 
+def mesh_max(radix: int) -> int:
+    """Return the most NIC ports of a dragonfly+ with one link between every two groups.
+
+    >>> mesh_max(64)
+    1049600
+    """
+    group = (radix // 2) ** 2
+    return group * (group + 1)
+
+
 def _two_tiers(base: Clos) -> Clos:
     radix = base.radix
     if base.leaves > radix:

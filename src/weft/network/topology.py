@@ -62,7 +62,11 @@ class Site:
         return None if pod is None else pod * self.trays_per_host
 
     def radix(self, planes: int) -> int:
-        """Return the ports of the switch at the rate of one plane."""
+        """Return the ports of the switch at the rate of one plane.
+
+        Where the catalogue knows one rate only, a port splits in two of half the rate, as
+        every cage of eight or four lanes does.
+        """
         rate = self.nic_bytes_per_s / planes
         enough = [r for r in self.switch.radix if r >= rate * (1 - 1e-9)]
         if not enough:
@@ -71,7 +75,9 @@ class Site:
                 f"{self.switch.name} has ports of at most {fastest} and a link runs at "
                 f"{units.show_rate(rate)}; choose another topology.switch or more planes"
             )
-        return self.switch.radix[min(enough)]
+        ports = self.switch.radix[min(enough)]
+        splits = len(self.switch.radix) == 1 and min(enough) >= 2 * rate
+        return 2 * ports if splits else ports
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
