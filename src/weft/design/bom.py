@@ -47,7 +47,6 @@ class Bill:
 
     lines: tuple[Line, ...]
     ledger: Ledger
-    layout: Layout
     notes: tuple[str, ...] = ()
 
     def count(self, part: Part) -> int:
@@ -69,7 +68,7 @@ def bill(cluster: Cluster) -> Bill:
         separate = storage_cluster(cluster, network.site.trays_per_host)
         ledger, storage = _network(separate, layout(separate), "storage", ledger)
         lines += storage
-    return Bill(lines=lines, ledger=ledger, layout=network, notes=notes)
+    return Bill(lines=lines, ledger=ledger, notes=notes)
 
 
 def storage_cluster(cluster: Cluster, trays_per_host: int = 1) -> Cluster:

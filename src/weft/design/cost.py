@@ -10,11 +10,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from weft import catalogue
-from weft.design.bom import NETWORK_PARTS, Bill, Line, Part, bill, server_of
+from weft.design.bom import NETWORK_PARTS, Line, Part, bill, server_of
 from weft.design.ledger import EMPTY, Ledger, spread, stated, with_assumption
 from weft.errors import UnknownName
 from weft.results import Estimate
-from weft.sources import Source, Sourced
+from weft.sources import Sourced
 from weft.spec.cluster import Cluster
 from weft.units import SECONDS
 
@@ -55,11 +55,12 @@ class TotalCost:
     """Rated power of servers and network, cooling left out."""
     rented_usd_per_gpu_hour: Estimate | None
     """What such a GPU rents for, whether this cluster is rented or not."""
-    bill: Bill | None
-    """None where the cluster is rented: nobody buys anything."""
+    lines: tuple[Line, ...] = ()
+    """The bill of materials; empty where the cluster is rented, for nobody buys anything."""
     warnings: tuple[str, ...] = ()
     assumptions: tuple[str, ...] = ()
-    sources: Mapping[str, Source]
+    ledger: Ledger
+    """Every number that the cost rests on, with its sources."""
 
 
 def total_cost(cluster: Cluster, overrides: Mapping[str, float] | None = None) -> TotalCost:
@@ -88,7 +89,7 @@ def _owned(cluster: Cluster, overrides: Mapping[str, float]) -> TotalCost:
     rental = _rental_of(cluster)
     return replace(
         _collected(cluster, results, ledger, rented=False),
-        bill=materials,
+        lines=materials.lines,
         warnings=_unusual(results["share"].value) + materials.notes,
         rented_usd_per_gpu_hour=_as_estimate(rental) if rental else None,
     )
@@ -314,7 +315,6 @@ def _collected(
         power_w=results["power_w"],
         it_power_w=results["it_power_w"],
         rented_usd_per_gpu_hour=None,
-        bill=None,
         assumptions=ledger.weak(),
-        sources=ledger.sources,
+        ledger=ledger,
     )
