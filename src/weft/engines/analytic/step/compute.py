@@ -92,14 +92,15 @@ class Times:
 
 def device(gpu: Gpu, precision: str, constants: Constants, software: Software) -> Device:
     """Return the GPU as the roofline sees it."""
-    generation = constants.generations.get(gpu.generation, _unknown(gpu))
+    generation = constants.generations.get(gpu.generation) or _unknown(gpu)
     half = "fp16" if "bf16" not in gpu.flop_per_s else "bf16"
     half_peak = gpu.peak_flop_per_s(half)
+    clock = _clock_ratio(gpu, half_peak, generation)
     bandwidth = gpu.memory_bytes_per_s.value * generation.memory
     return Device(
-        flop_per_s=gpu.peak_flop_per_s(precision) * generation.matrix_ratio(precision),
-        half_flop_per_s=half_peak * generation.matrix_ratio(half),
-        attention_flop_per_s=half_peak * generation.attention,
+        flop_per_s=gpu.peak_flop_per_s(precision) * generation.matrix_ratio(precision) * clock,
+        half_flop_per_s=half_peak * generation.matrix_ratio(half) * clock,
+        attention_flop_per_s=half_peak * generation.attention * software.attention * clock,
         memory_bytes_per_s=bandwidth / software.passes,
         compute_units=generation.compute_units,
         wave_loss=constants.wave_loss,
@@ -109,12 +110,27 @@ def device(gpu: Gpu, precision: str, constants: Constants, software: Software) -
     )
 
 
+def _clock_ratio(gpu: Gpu, half_peak: float, generation: Generation) -> float:
+    """Return the clock under load of a part with a lower power limit; 1 for a full one.
+
+    Power goes with the cube of the clock where voltage follows it.
+    """
+    per_tflop = gpu.power_w.value / (half_peak / 1e12)
+    return float(min(1.0, (per_tflop / generation.power_w_per_tflop) ** (1 / 3)))
+
+
 def _unknown(gpu: Gpu) -> Generation:
     """Return cautious shares for a generation without a fit, from its measured best."""
     half = "bf16" if "bf16" in gpu.flop_per_s else "fp16"
     measured = gpu.measured_flop_per_s.get(half)
     ratio = 0.85 * measured.value / gpu.peak_flop_per_s(half) if measured else 0.5
-    return Generation(compute_units=132, matrix={half: ratio}, attention=0.4, memory=0.75)
+    return Generation(
+        compute_units=132,
+        matrix={half: ratio},
+        attention=0.4,
+        memory=0.75,
+        power_w_per_tflop=0.0001,
+    )
 
 
 def product_s(product: Product, on: Device, flop_per_s: float | None = None) -> float:

@@ -33,6 +33,8 @@ class Generation:
     """Best share of the peak in training, by precision."""
     attention: float
     """Share of the 16-bit peak in fused attention."""
+    power_w_per_tflop: float
+    """Of the part at full clocks: one with less of it slows down under load."""
     memory: float
     """Share of the memory bandwidth."""
 
@@ -53,6 +55,8 @@ class Software:
 
     passes: float
     """Memory passes over those of perfectly fused kernels."""
+    attention: float
+    """Its fused attention over the best of the generation (FlashAttention-2 against cuDNN)."""
     kernel_s: float
     """Start and drain of one kernel."""
     issue_s: float

@@ -63,6 +63,10 @@ def _dp(total_s: float, job: Job, software: Software, windows: Windows) -> float
     if not spread.overlap_dp:
         return total_s
     window = windows.forward_s + windows.backward_s
+    if spread.virtual_stages > 1:
+        # Chunks that are done early reduce while p micro-batches pass through the others.
+        chunks = spread.virtual_stages
+        window *= min(spread.pp, micro_batches(job)) * (chunks - 1) / chunks
     if spread.sharding in {"zero3", "hsdp"} and spread.pp == 1:
         window *= micro_batches(job)
     return _hidden(total_s, software.hidden_dp, window)

@@ -15,7 +15,7 @@ from weft.traffic.demand import micro_batches, spread_of, stage_layers
 
 RECOMPUTE = ("none", "selective", "full")
 LONG_CONTEXT = 8192
-"""Above this sequence length the search tries context parallelism."""
+"""From this sequence length the search tries context parallelism."""
 
 
 def resolve(cluster: Cluster, job: Job, *, fits: bool = True) -> Job:
@@ -52,10 +52,12 @@ def search(cluster: Cluster, job: Job, limit: int = 1000) -> list[tuple[Parallel
 def candidates(cluster: Cluster, job: Job) -> Iterator[Parallelism]:
     """Yield the ways to spread a job that divide evenly, likely ones first."""
     gpus, model = job.gpus or cluster.gpus, job.model
-    base = job.parallelism if isinstance(job.parallelism, Parallelism) else Parallelism()
+    base = job.parallelism
+    if not isinstance(base, Parallelism):
+        base = Parallelism(overlap_tp=job.framework == "megatron")
     for pp in _stages(model.layers, gpus):
         for tp in _powers(min(cluster.host.scale_up.gpus, model.heads)):
-            for cp in _powers(16 if job.sequence_length > LONG_CONTEXT else 1):
+            for cp in _powers(16 if job.sequence_length >= LONG_CONTEXT else 1):
                 rest = gpus // (pp * tp * cp)
                 if rest == 0 or gpus % (pp * tp * cp) or job.global_batch % rest:
                     continue

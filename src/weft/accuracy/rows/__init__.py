@@ -1,0 +1,1 @@
+"""Rows of published files, as what weft predicts."""

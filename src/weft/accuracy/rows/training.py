@@ -1,0 +1,398 @@
+"""One row of a table of training runs: the cluster and the job it stands for, and its time."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from weft.accuracy.kind import Row
+from weft.accuracy.rows import words
+from weft.accuracy.rows.machines import Machine, cluster_of, machine_of
+from weft.accuracy.rows.shapes import Shape, one_layer, shape_of
+from weft.catalogue import find
+from weft.catalogue.devices import Gpu
+from weft.engines.analytic.step.flops import hardware_flops, model_flops
+from weft.spec.cluster import Cluster
+from weft.spec.workload import Job, Parallelism
+
+SEQUENCES: Final = (
+    # Sequence length that a model is pre-trained at where a table does not say.
+    (r"fine-?tun|sft|\blora\b", 4096),
+    (r"_lora|llama31", 8192),
+    (r"llama[ _-]?3|grok|deepseek ?v3", 8192),
+    (r"nemotron|llama", 4096),
+    (r"gpt[ _-]?3|nemo megatron|paxml|pax", 2048),
+)
+WHOLE_SQUARE: Final = r"nemo 2|nvidia recipe v2[45]|maxtext|composer|megatron-l|2021|megascale"
+"""Sources whose TFLOP/s count causal attention as the whole square."""
+REDUCED_GRADIENTS: Final = r"nemo|nvidia recipe|megatron bridge|nvidia release"
+"""Frameworks whose tuned recipes reduce gradients in 16 bits (grad_sync_dtype)."""
+HIGHEST_MFU: Final = 0.9
+"""Above this share of the peak the printed figures contradict one another."""
+GRAPHS: Final = re.compile(r"_cg\b|_cg_|cuda ?graph", re.IGNORECASE)
+TERA: Final = 1e12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """A row as weft sees it: what to predict, and the measured step time."""
+
+    cluster: Cluster
+    job: Job
+    measured_s: float
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+
+def case_of(row: Row) -> Case | str:
+    """Return the case of a row, or the reason why weft leaves it out."""
+    machine, shape = machine_of(row.get("gpu", "")), _shape(row)
+    gpus = words.whole(row.get("gpus"))
+    refusal = _refusal(row, machine, shape, gpus)
+    if refusal:
+        return refusal
+    assert isinstance(machine, Machine)
+    assert isinstance(shape, Shape)
+    assert gpus is not None
+    batch = _batch(row, shape, gpus)
+    if isinstance(batch, str):
+        return batch
+    return _case(row, machine, gpus, shape, batch)
+
+
+def _refusal(
+    row: Row, machine: Machine | str, shape: Shape | str, gpus: int | None
+) -> str | None:
+    """Return why a row cannot be a case, as far as that is known without its batch."""
+    if "same logs as" in row.get("notes", ""):
+        return "the same logs as an earlier round"
+    for part in (machine, shape):
+        if isinstance(part, str):
+            return part
+    if gpus is None:
+        return "number of GPUs not stated"
+    if not any(row.get(column) for column in MEASURES):
+        return "time to train only: no step time, throughput or utilisation"
+    return None
+
+
+MEASURES: Final = (
+    "step_s", "tokens_per_s", "tokens_per_s_gpu", "samples_per_s",
+    "tflops_per_gpu", "mfu_pct", "hfu_pct",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    sequence: int
+    sequences: int
+    micro: int
+    assumed: bool
+
+
+def _shape(row: Row) -> Shape | str:
+    name = row.get("model", "")
+    if one_layer(name):
+        return "one layer alone: not a training step"
+    sizes = _sizes(row)
+    size_b = words.number(row.get("params_B"))
+    return shape_of(name, size_b, row.get("other", ""), sizes.get("PP", 1))
+
+
+def _sizes(row: Row) -> dict[str, int]:
+    """Return the parallel sizes: columns first, then what the model's name holds."""
+    text = f"{row.get('model', '')} {row.get('other', '')}"
+    sizes = dict(words.sizes_in(text))
+    for key in ("TP", "PP", "CP", "EP", "VP"):
+        stated = words.whole(row.get(key))
+        if stated:
+            sizes[key] = stated
+    # Ten stages times chunks cannot be 41: a digit of the next column slipped in.
+    if "PP=41" in text:
+        sizes["PP"] = 4
+    return sizes
+
+
+def _batch(row: Row, shape: Shape, gpus: int) -> _Batch | str:
+    sizes = _sizes(row)
+    sequence, assumed = _sequence(row)
+    micro = words.whole(row.get("micro_batch")) or sizes.get("MBS") or 1
+    global_batch = words.whole(row.get("global_batch")) or sizes.get("GBS")
+    step_s, per_s = words.number(row.get("step_s")), words.number(row.get("tokens_per_s"))
+    if global_batch is None and step_s and per_s and sequence:
+        global_batch = max(1, round(step_s * per_s / sequence))
+    if global_batch is None:
+        own = _per_gpu(row)
+        if own:
+            micro, steps = own
+            global_batch = micro * steps * gpus
+    if global_batch is None and row.get("sharding", "").startswith("FSDP"):
+        ranks = gpus // (sizes.get("TP", 1) * sizes.get("PP", 1) * sizes.get("CP", 1))
+        global_batch = micro * ranks
+    if global_batch is None:
+        return "batch not stated"
+    if sequence is None:
+        sequence = _from_flops(row, shape, global_batch, gpus)
+    if sequence is None:
+        return "sequence length not stated"
+    return _Batch(sequence, global_batch, micro, assumed)
+
+
+def _sequence(row: Row) -> tuple[int | None, bool]:
+    stated = words.whole(row.get("seq_len"))
+    if stated:
+        return stated, False
+    name = row.get("model", "")
+    if row.get("family", "").startswith("torchtitan"):
+        return 8192, True
+    if re.match(r"GPT\b(?! ?-?3)", name):
+        return None, False
+    for pattern, length in SEQUENCES:
+        if re.search(pattern, name, re.IGNORECASE):
+            return length, True
+    return None, False
+
+
+def _from_flops(row: Row, shape: Shape, batch: int, gpus: int) -> int | None:
+    """Return the power of two that makes the printed FLOP/s and step time agree."""
+    step_s, flops = words.number(row.get("step_s")), words.number(row.get("tflops_per_gpu"))
+    if not (step_s and flops):
+        return None
+    wanted = step_s * flops * TERA * gpus
+    lengths = (512, 1024, 2048, 4096, 8192)
+    size = shape.model.parameters()
+    return min(lengths, key=lambda s: abs(8 * size * s * batch / wanted - 1))
+
+
+def _per_gpu(row: Row) -> tuple[int, int] | None:
+    """Return batch and accumulation of one GPU where the table prints them by precision."""
+    other = row.get("other", "")
+    batch = steps = None
+    for part in other.split(";"):
+        key, _, values = part.partition("=")
+        key = key.strip().lower()
+        if key.startswith("batch size"):
+            batch = _pick(key, values, row.get("precision", ""))
+        if key.startswith(("accumulation steps", "gradient accumulation")):
+            steps = _pick(key, values, row.get("precision", ""))
+    return None if batch is None else (batch, steps or 1)
+
+
+def _pick(key: str, values: str, precision: str) -> int | None:
+    """Return the value of the row's precision from a pair; FP16 or mixed may come first."""
+    found = [int(n) for n in re.findall(r"\d+", values)]
+    if len(found) < 2:  # noqa: PLR2004 - one value serves both
+        return found[0] if found else None
+    reduced = words.precision(precision) in {"fp16", "bf16"}
+    reduced_first = key.find("mixed") != -1 and key.find("mixed") < key.find("32")
+    return found[0] if reduced == reduced_first else found[1]
+
+
+def _case(row: Row, machine: Machine, gpus: int, shape: Shape, batch: _Batch) -> Case | str:
+    cluster = cluster_of(machine, f"{row.get('fabric', '')} {row.get('gpu', '')}", gpus)
+    gpu = find("gpus", machine.gpu)
+    assert isinstance(gpu, Gpu)
+    precision, precision_assumed = _precision(row, gpu)
+    spread = _spread(row, gpus, shape)
+    assumed = [
+        name
+        for name, is_so in (
+            ("shape", shape.assumed),
+            ("sequence", batch.assumed),
+            ("precision", precision_assumed),
+            ("layout", spread == "auto"),
+        )
+        if is_so
+    ]
+    job = Job.model_validate(
+        {
+            "name": row.get("row_id", "row"),
+            "model": shape.model,
+            "parallelism": spread,
+            "precision": precision,
+            "sequence_length": batch.sequence,
+            "global_batch": batch.sequences,
+            "micro_batch": _micro(row, batch, spread, gpus),
+            "recompute": _recompute(row),
+            "gradient_bytes": _gradient_bytes(row),
+            "framework": words.framework(row.get("framework", "")),
+            "attention": "unfused" if _is_unfused(row) else "flash",
+            "cuda_graphs": bool(GRAPHS.search(row.get("notes", ""))),
+            "gpus": gpus,
+        }
+    )
+    measured_s = _measured_s(row, job, gpu, gpus)
+    if measured_s is None:
+        return "no figure that gives a step time"
+    peak = gpu.peak_flop_per_s(precision) * gpus
+    if model_flops(job) / measured_s > HIGHEST_MFU * peak:
+        return "batch and step time together imply more than the peak of the GPUs"
+    labels = {
+        "family": row.get("family", ""),
+        "gpu": machine.gpu,
+        "model": shape.model.name,
+        "precision": precision,
+        "framework": job.framework,
+        "scale": _scale(gpus),
+        "assumed": "+".join(assumed) or "nothing",
+    }
+    return Case(cluster=cluster, job=job, measured_s=measured_s, labels=labels)
+
+
+def _scale(gpus: int) -> str:
+    steps = (8, 64, 512, 4096)
+    return next((f"<= {step} GPUs" for step in steps if gpus <= step), "> 4096 GPUs")
+
+
+def _precision(row: Row, gpu: Gpu) -> tuple[str, bool]:
+    stated = words.precision(row.get("precision", ""))
+    if stated is None:
+        text = f"{row.get('notes', '')} {row.get('other', '')} {row.get('model', '')}"
+        stated = words.precision(text)
+        stated = stated if stated in {"fp8", "nvfp4", "bf16"} else None
+    if stated == "fp16" and "bf16" in gpu.flop_per_s and gpu.generation != "ampere":
+        stated = "bf16"
+    if stated:
+        return stated, False
+    if gpu.generation == "volta":
+        return "fp16", True
+    # MLPerf entries of the closed division on Hopper and newer compute in 8 bits.
+    mlperf = row.get("family", "").startswith("mlperf")
+    return ("fp8" if mlperf and "fp8" in gpu.flop_per_s else "bf16"), True
+
+
+def _spread(row: Row, gpus: int, shape: Shape) -> Parallelism | str:
+    sizes = _sizes(row)
+    sharding, stated = _sharding(row)
+    if not ({"TP", "PP", "EP"} & sizes.keys()) and not stated:
+        return "auto" if gpus > 1 else Parallelism()
+    pp, vp = sizes.get("PP", 1), sizes.get("VP", 1)
+    framework = words.framework(row.get("framework", ""))
+    text = f"{row.get('framework', '')} {row.get('other', '')}".lower()
+    if pp > 1 and vp == 1 and not row.get("VP") and _interleaves(row):
+        # Not stated: one layer in each chunk, as tuned recipes have it.
+        vp = max(1, -(-shape.model.layers // pp))
+    vp = max(1, min(vp, shape.model.layers // pp)) if pp > 1 else 1
+    modern = framework == "megatron" and not _is_unfused(row)
+    return Parallelism.model_validate(
+        {
+            "tp": sizes.get("TP", 1),
+            "sequence_parallel": _sequence_parallel(row, framework),
+            "cp": sizes.get("CP", 1),
+            "pp": pp,
+            "virtual_stages": vp,
+            "schedule": "interleaved" if vp > 1 else "1f1b",
+            "ep": sizes.get("EP", 1),
+            "sharding": sharding,
+            "shard_ranks": sizes.get("FSDP") if sharding == "hsdp" else None,
+            "uneven_stages": shape.model.layers % pp != 0,
+            "overlap_dp": "not overlapped" not in row.get("sharding", ""),
+            "overlap_tp": modern or "asynctp" in text,
+            "overlap_pp": modern,
+            "overlap_ep": "deepep" in text or "uccl" in text,
+        }
+    )
+
+
+def _interleaves(row: Row) -> bool:
+    """Tell whether a pipeline without a stated schedule is interleaved all the same."""
+    text = f"{row.get('framework', '')} {row.get('other', '')}".lower()
+    if "interleaved" in text or "meta internal" in text:
+        return True
+    return row.get("family", "").startswith("mlperf")
+
+
+def _sequence_parallel(row: Row, framework: str) -> bool:
+    text = f"{row.get('act_ckpt', '')} {row.get('other', '')}".lower()
+    if framework in {"megatron", "deepspeed"} and _is_unfused(row):
+        return "sequence" in text
+    return True
+
+
+def _sharding(row: Row) -> tuple[str, bool]:
+    """Return the sharding of data parallelism, and whether the row states it."""
+    text = f"{row.get('sharding', '')} {row.get('other', '')} {row.get('model', '')}".lower()
+    framework = words.framework(row.get("framework", ""))
+    if re.search(r"fsdp=[01]\b", text):
+        return ("none", True) if framework == "jax" else ("zero1", False)
+    found = words.first_match(SHARDINGS, text)
+    if found:
+        return found, found != "zero1"
+    if framework in UNSTATED_SHARDING:
+        return UNSTATED_SHARDING[framework], True
+    return ("none" if _is_unfused(row) else "zero1"), False
+
+
+SHARDINGS: Final = (
+    (r"hybrid_shard|hsdp", "hsdp"),
+    (r"full_shard|fsdp|zero[-_ ]?3", "zero3"),
+    (r"shard_grad_op|zero[-_ ]?2", "zero2"),
+    (r"distributedoptimizer|zero[-_ ]?1|\bds=y", "zero1"),
+)
+UNSTATED_SHARDING: Final = {"fsdp": "zero3", "other": "none"}
+"""What a framework that only knows one way does; it states the layout by that."""
+
+
+def _micro(row: Row, batch: _Batch, spread: Parallelism | str, gpus: int) -> int:
+    if not isinstance(spread, Parallelism):
+        return batch.micro
+    if spread.pp > 1 and row.get("family", "").startswith("torchtitan"):
+        # Its local batch is cut into as many micro-batches as there are stages.
+        return max(1, batch.micro // spread.pp)
+    ranks = max(1, gpus // (spread.tp * spread.cp * spread.pp))
+    return max(1, min(batch.micro, batch.sequences // ranks))
+
+
+def _recompute(row: Row) -> str:
+    stated = words.recompute(row.get("act_ckpt", ""))
+    if stated:
+        return stated
+    # Megatron-LM of 2021 and BigScience checkpointed every layer; later ones keep all.
+    return "full" if _is_unfused(row) and "BERT" not in row.get("model", "") else "none"
+
+
+def _gradient_bytes(row: Row) -> float | None:
+    mixed = words.settings_in(row.get("other", "")).get("mp", "")
+    if re.search(REDUCED_GRADIENTS, row.get("framework", ""), re.IGNORECASE):
+        return 2.0
+    return {"PURE": 2.0, "DEFAULT": 4.0}.get(mixed)
+
+
+def _is_unfused(row: Row) -> bool:
+    """Tell whether scores went through memory: Megatron of 2021-22, and TensorFlow's BERT."""
+    framework = row.get("framework", "").lower()
+    gpu = row.get("gpu", "")
+    if not re.search(r"V100|A100|DGX-1|DGX-2", gpu):
+        return False
+    if re.search(r"megatron-lm|megatron-?\(?-?deepspeed", framework):
+        return "llama" not in framework
+    return words.framework(framework) == "other"
+
+
+def _measured_s(row: Row, job: Job, gpu: Gpu, gpus: int) -> float | None:
+    value = {column: words.number(row.get(column)) for column in MEASURES}
+    tokens = job.global_batch * job.sequence_length
+    if value["step_s"]:
+        return value["step_s"]
+    if value["tokens_per_s_gpu"]:
+        return tokens / (value["tokens_per_s_gpu"] * gpus)
+    if value["tokens_per_s"]:
+        return tokens / value["tokens_per_s"]
+    if value["samples_per_s"]:
+        return job.global_batch / value["samples_per_s"]
+    return _from_rate(row, job, gpu, gpus)
+
+
+def _from_rate(row: Row, job: Job, gpu: Gpu, gpus: int) -> float | None:
+    """Turn FLOP/s, MFU or HFU into a step time, with the definition of the source."""
+    whole = bool(re.search(WHOLE_SQUARE, row.get("framework", ""), re.IGNORECASE))
+    useful = model_flops(job, whole_square=whole or job.attention == "unfused")
+    rate = words.number(row.get("tflops_per_gpu"))
+    if rate:
+        printed_hfu = words.number(row.get("hfu_pct")) and not words.number(row.get("mfu_pct"))
+        flops = hardware_flops(job) if printed_hfu or job.attention == "unfused" else useful
+        return flops / (rate * TERA * gpus)
+    mfu = words.number(row.get("mfu_pct"))
+    if mfu is None:
+        return None
+    peak = gpu.peak_flop_per_s("bf16" if "bf16" in gpu.flop_per_s else "fp16")
+    return useful / (mfu / 100 * peak * gpus)
