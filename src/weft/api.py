@@ -7,6 +7,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from weft.advise.compare import Comparison, compare
+    from weft.advise.need import Need, Target, need
     from weft.predict.collective import Expectation, expect
     from weft.predict.scaling import Scaling, scaling
     from weft.predict.training import Prediction, predict
@@ -15,11 +17,18 @@ if TYPE_CHECKING:
 VERBS: Final = {
     "predict": "predict",
     "scaling": "predict",
+    "compare": "compare",
+    "need": "need",
     "expect": "expect",
 }
 """Verbs of this module, and the command that speaks each."""
 
 _PLACES: Final = {
+    "Comparison": "weft.advise.compare",
+    "Need": "weft.advise.need",
+    "Target": "weft.advise.need",
+    "compare": "weft.advise.compare",
+    "need": "weft.advise.need",
     "Expectation": "weft.predict.collective",
     "Prediction": "weft.predict.training",
     "Scaling": "weft.predict.scaling",
@@ -34,9 +43,18 @@ _PLACES: Final = {
 }
 
 __all__ = [
-    "VERBS", "Expectation", "Prediction", "Scaling", "expect", "load_case", "load_cluster",
-    "load_job", "model", "predict", "preset", "scaling",
+    "VERBS", "Comparison", "Expectation", "Need", "Prediction", "Scaling", "Target", "compare",
+    "expect", "fabrics", "load_case", "load_cluster", "load_job", "model", "need", "predict",
+    "preset", "scaling",
 ]  # fmt: skip
+
+
+def fabrics() -> list[str]:
+    """List the networks that ``compare`` knows."""
+    from weft import plugins  # noqa: PLC0415 - when it is asked for
+    from weft.advise import candidates  # noqa: PLC0415 - as above
+
+    return plugins.names(candidates)
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - any public name

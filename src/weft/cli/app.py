@@ -13,8 +13,7 @@ from typer.core import TyperGroup
 
 from weft import plugins
 from weft.cli import commands
-from weft.cli.failures import report_failure
-from weft.errors import UnknownName
+from weft.cli.failures import UsageError, report_failure
 
 WIDEST_HELP: Final = 96
 _CONTEXT: Final = {"help_option_names": ["-h", "--help"], "max_content_width": WIDEST_HELP}
@@ -71,7 +70,7 @@ class Commands(TyperGroup):
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401, ARG002 - as above
         """Import one command, or say which there are."""
         if cmd_name not in command_names():
-            raise UnknownName(
+            raise UsageError(
                 f"no command is called {cmd_name!r}; there are: {', '.join(command_names())}"
             )
         return load_command(cmd_name)
@@ -107,7 +106,6 @@ def _root() -> Any:  # noqa: ANN401 - a click group
 
 def run(words: Sequence[str]) -> int:
     """Run one command; return its exit code, whatever happens on the way."""
-    os.environ.setdefault("COLUMNS", _columns())
     try:
         status = _root().main(
             list(words) or ["--help"], prog_name="weft", standalone_mode=False
@@ -124,9 +122,3 @@ def run(words: Sequence[str]) -> int:
 def _let_go_of_standard_output() -> None:
     """Stop writing where the reader has seen enough (head); Python would complain at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _columns() -> str:
-    import shutil  # noqa: PLC0415 - only the help needs it
-
-    return str(min(WIDEST_HELP, shutil.get_terminal_size().columns))

@@ -20,7 +20,7 @@ UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 
 _CATEGORIES: Final = {INTERNAL: "internal", INPUT: "input", CANNOT_READ: "unreadable"}
 _SUGGESTIONS: Final = {
-    "usage": "run the command with --help",
+    "usage": "run `weft --help`, or the command with --help",
     "unknown_name": "run `weft catalog` for devices, `weft init --help` for presets",
     "spec": "run `weft spec schema` for the keys and their units",
     "unit": "write every quantity with its unit, as 400Gb/s, 64MiB or 1.5us",
@@ -85,9 +85,9 @@ def report_failure(failure: BaseException, words: Sequence[str]) -> int:
     told = describe(failure)
     if told.exit_status == INTERNAL and os.environ.get("WEFT_DEBUG"):
         traceback.print_exception(failure)
-    print(_text(told), file=sys.stderr)  # noqa: T201 - this is the command line
+    print(_text(told), file=sys.stderr)
     if wants_json(words):
-        print(json.dumps(told.envelope(), indent=2))  # noqa: T201 - this is the command line
+        print(json.dumps(told.envelope(), indent=2))
     return told.exit_status
 
 

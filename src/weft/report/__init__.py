@@ -47,7 +47,7 @@ def show(
             result=result,
             view=view_of(type(result)),
             terminal=terminal,
-            width=width or min(WIDEST, shutil.get_terminal_size((96, 24)).columns),
+            width=width or min(WIDEST, shutil.get_terminal_size((WIDEST, 24)).columns),
             command=command,
         )
     )

@@ -34,6 +34,23 @@ class Sentences:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One matter that takes more than a line: what it is, what came of it, and why."""
+
+    head: str
+    text: str
+    lines: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entries:
+    """Matters that a table has no room for."""
+
+    title: str = ""
+    items: tuple[Entry, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Drawing:
     """A chart by its name in ``report/charts``, and the data that it takes."""
 
@@ -44,7 +61,7 @@ class Drawing:
     """Single values that the chart marks: the knee, today, a unit."""
 
 
-Block = Table | Facts | Sentences | Drawing
+Block = Table | Facts | Sentences | Entries | Drawing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

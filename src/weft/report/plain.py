@@ -97,6 +97,7 @@ def schema_of(cls: type) -> Json:
     }
     return {
         "$schema": DIALECT,
+        "$id": f"urn:weft:schema:{SCHEMA_VERSION}:{kind_of(cls)}",
         "title": cls.__name__,
         "description": _first_line(cls),
         "type": "object",

@@ -13,7 +13,7 @@ from weft.errors import SpecError, Unreadable, WeftError
     ("words", "status", "code"),
     [
         (["expect", "--no-such-option"], 2, "usage"),
-        (["no-such-command"], 2, "unknown_name"),
+        (["no-such-command"], 2, "usage"),
         (["expect"], 2, "spec"),
         (["expect", "-f", "no-such-file.yaml"], 3, "unreadable"),
         (["expect", "-o", "xml"], 2, "unknown_name"),

@@ -7,7 +7,7 @@ from importlib.metadata import version as installed
 def version() -> int:
     """Print the version."""
     try:
-        print(f"weft {installed('weft')}")  # noqa: T201 - the one result of this command
+        print(f"weft {installed('weft')}")
     except PackageNotFoundError:
-        print("weft 0+unknown")  # noqa: T201 - as above
+        print("weft 0+unknown")
     return 0

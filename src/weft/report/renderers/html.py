@@ -6,7 +6,7 @@ from importlib.resources import files
 from json import dumps
 from typing import Final
 
-from weft.report.page import Block, Drawing, Facts, Page, Sentences, Table
+from weft.report.page import Block, Drawing, Entries, Facts, Page, Sentences, Table
 from weft.report.plain import document
 from weft.report.renderer import Renderer, Rendering
 
@@ -71,6 +71,12 @@ def _block(block: Block) -> Iterator[str]:
         yield "</dl>"
     elif isinstance(block, Sentences):
         yield from _prose(block.lines)
+    elif isinstance(block, Entries):
+        for item in block.items:
+            yield "<details><summary>"
+            yield f"<strong>{escape(item.head)}</strong> {escape(item.text)}</summary>"
+            yield from _prose(item.lines)
+            yield "</details>"
     else:
         yield _chart(block)
 
@@ -119,9 +125,9 @@ def _command(command: str) -> Iterator[str]:
 
 
 def _json(rendering: Rendering) -> str:
-    # "</script>" inside a string would end the element that holds it.
+    # "</script>" or "<!--" inside a string would end the element that holds it.
     text = dumps(document(rendering.result), ensure_ascii=False, allow_nan=False)
-    return text.replace("</", "<\\/")
+    return text.replace("<", "\\u003c")
 
 
 def _asset(name: str) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from weft.report.page import Block, Drawing, Facts, Sentences, Table
+from weft.report.page import Block, Drawing, Entries, Facts, Sentences, Table
 from weft.report.renderer import Renderer, Rendering
 
 
@@ -10,7 +10,10 @@ def _render(rendering: Rendering) -> str:
     page = rendering.page
     lines = [f"# {page.title}", ""]
     for block in page.blocks:
-        lines += [*_block(block), ""] if not isinstance(block, Drawing) else []
+        shown = [] if isinstance(block, Drawing) else list(_block(block))
+        if shown:
+            lines += [f"## {block.title}", ""] if block.title else []
+            lines += [*shown, ""]
     lines += [f"> {line}" for line in page.footer]
     if rendering.command:
         lines += ["", f"`{rendering.command}`"]
@@ -18,8 +21,6 @@ def _render(rendering: Rendering) -> str:
 
 
 def _block(block: Block) -> Iterator[str]:
-    if block.title:
-        yield from (f"## {block.title}", "")
     if isinstance(block, Table):
         yield from _table(block)
     elif isinstance(block, Facts):
@@ -27,6 +28,10 @@ def _block(block: Block) -> Iterator[str]:
     elif isinstance(block, Sentences):
         mark = "- " if len(block.lines) > 1 else ""
         yield from (f"{mark}{line}" for line in block.lines)
+    elif isinstance(block, Entries):
+        for item in block.items:
+            yield f"- **{item.head}** {item.text}"
+            yield from (f"  - {line}" for line in item.lines)
 
 
 def _table(table: Table) -> Iterator[str]:

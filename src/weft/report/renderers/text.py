@@ -4,12 +4,14 @@ import textwrap
 from collections.abc import Iterator
 from itertools import zip_longest
 
-from weft.report.page import Block, Facts, Page, Sentences, Table
+from weft.report.page import Block, Entries, Facts, Page, Sentences, Table
 from weft.report.renderer import Renderer, Rendering
 
 GAP = "  "
-LEAST_WORDS = 14
+LEAST_WORDS = 18
 """Narrowest column of words: below that a table cannot be read."""
+WIDEST_PROSE = 96
+"""Prose wider than this is hard to follow from one line to the next."""
 
 
 def _render(rendering: Rendering) -> str:
@@ -28,29 +30,41 @@ def _plain(page: Page, width: int) -> Iterator[str]:
             yield from ([block.title, ""] if block.title else [])
             yield from (*lines, "")
     for line in page.footer:
-        yield from textwrap.wrap(line, width)
+        yield from _wrapped(line, width, "", "")
 
 
 def _block(block: Block, width: int) -> Iterator[str]:
     if isinstance(block, Table):
         yield from _table(block, width)
-        yield from (line for note in block.notes for line in textwrap.wrap(note, width))
+        yield from (line for note in block.notes for line in _wrapped(note, width, "", ""))
     elif isinstance(block, Facts):
         widest = max((len(name) for name, _ in block.pairs), default=0)
         yield from (f"{name:<{widest}}  {value}".rstrip() for name, value in block.pairs)
+    elif isinstance(block, Entries):
+        for item in block.items:
+            yield from _wrapped(f"{item.head}: {item.text}", width, "", "    ")
+            for line in item.lines:
+                yield from _wrapped(line, width, "  - ", "    ")
     elif isinstance(block, Sentences):
         mark = "- " if len(block.lines) > 1 else ""
         for line in block.lines:
-            yield from textwrap.wrap(
-                line, width, initial_indent=mark, subsequent_indent=" " * len(mark)
-            )
+            yield from _wrapped(line, width, mark, " " * len(mark))
+
+
+def _wrapped(line: str, width: int, first: str, others: str) -> list[str]:
+    return textwrap.wrap(
+        line, min(width, WIDEST_PROSE), initial_indent=first, subsequent_indent=others
+    )
 
 
 def _table(table: Table, width: int) -> Iterator[str]:
     widths = _widths(table, width)
 
     def line(cells: tuple[str, ...]) -> Iterator[str]:
-        wrapped = [textwrap.wrap(c, w) or [""] for c, w in zip(cells, widths, strict=True)]
+        wrapped = [
+            textwrap.wrap(c, w, break_long_words=False) or [""]
+            for c, w in zip(cells, widths, strict=True)
+        ]
         for parts in zip_longest(*wrapped, fillvalue=""):
             padded = [
                 part.ljust(wide) if place in table.left else part.rjust(wide)
@@ -68,14 +82,21 @@ def _widths(table: Table, width: int) -> list[int]:
     """Give every column what it needs; where that is too much, words wrap, numbers do not."""
     widths = [max(map(len, column)) for column in zip(table.columns, *table.rows, strict=True)]
     excess = sum(widths) + len(GAP) * (len(widths) - 1) - width
+    least = {place: max(LEAST_WORDS, _longest_word(table, place)) for place in table.left}
     while excess > 0:
-        widest = max(table.left, key=lambda place: widths[place], default=None)
-        if widest is None or widths[widest] <= LEAST_WORDS:
+        loose = [place for place in table.left if widths[place] > least[place]]
+        if not loose:
             break  # numbers alone are too wide: the reader scrolls, nothing is cut
-        step = min(excess, max(1, widths[widest] // 6))
+        widest = max(loose, key=lambda place: widths[place])
+        step = min(excess, max(1, (widths[widest] - least[widest]) // 4))
         widths[widest] -= step
         excess -= step
     return [max(1, wide) for wide in widths]
+
+
+def _longest_word(table: Table, place: int) -> int:
+    cells = (table.columns[place], *(row[place] for row in table.rows))
+    return max((len(word) for cell in cells for word in cell.split()), default=0)
 
 
 def _coloured(page: Page, width: int) -> str:

@@ -2,11 +2,23 @@
 
 from collections.abc import Iterator
 
+from weft.advise.claim import ARTICLES
 from weft.advise.compare import Comparison, Line
 from weft.advise.flip import Crossing, Flip
 from weft.advise.wording import figure
 from weft.report.numbers import band, figures, money, percent, seconds
-from weft.report.page import Block, Drawing, Facts, Page, Sentences, Table, View, rows_of
+from weft.report.page import (
+    Block,
+    Drawing,
+    Entries,
+    Entry,
+    Facts,
+    Page,
+    Sentences,
+    Table,
+    View,
+    rows_of,
+)
 from weft.report.views._cost import cost_rows, cost_table
 from weft.report.views._provenance import footer
 from weft.report.views._question import question
@@ -44,7 +56,7 @@ def _blocks(result: Comparison) -> Iterator[Block]:
         rows=tuple(cost_rows(costs)),
         marks={"years": result.years},
     )
-    yield cost_table(costs, result.years)
+    yield cost_table({one.name: one.prediction.cost for one in result.lines}, result.years)
     yield Sentences(title="Reasons", lines=result.recommendation.reasons)
     yield from _flips(result)
     yield from _claims(result)
@@ -70,6 +82,7 @@ def _table(result: Comparison) -> Table:
         left=(0, 7),
         notes=(
             "In brackets the 80 % band.",
+            *(f"{line.name}: {line.title}" for line in result.lines),
             "Token cost: against the cheapest, with the errors that both share cancelled.",
         ),
     )  # fmt: skip
@@ -77,7 +90,7 @@ def _table(result: Comparison) -> Table:
 
 def _cells(line: Line) -> tuple[str, ...]:
     return (
-        line.title,
+        line.name,
         seconds(line.step_s),
         band(line.mfu_ratio, scale=0.01),
         percent(line.exposed_ratio),
@@ -97,7 +110,7 @@ def _breakdown(result: Comparison) -> Table:
     ]
     rows = (
         (
-            line.title,
+            line.name,
             *(figures(one.get(name, 0.0)) for name in names),
             figures(line.step_s.value),
         )
@@ -120,7 +133,8 @@ def _flips(result: Comparison) -> Iterator[Block]:
         rows=rows_of(*(_flip_cells(one) for one in ordered)),
         left=(0, 3, 4),
         notes=(
-            "Cost swing: how far the cost of a token of the cheapest moves over the range.",
+            *(f"{_short(one)}: {one.title}" for one in ordered),
+            "cost swing: how far the cost of a token of the cheapest moves over the range",
         ),
     )
     yield Drawing(
@@ -132,13 +146,23 @@ def _flips(result: Comparison) -> Iterator[Block]:
 
 def _flip_cells(one: Flip) -> tuple[str, ...]:
     return (
-        one.title,
+        _short(one),
         figure(one.current, one.unit),
-        f"{figure(one.low, one.unit)} to {figure(one.high, one.unit)}",
+        _range(one),
         _crossing(one.below, one.unit),
         _crossing(one.above, one.unit),
         percent(one.swing_ratio),
     )
+
+
+def _short(one: Flip) -> str:
+    return one.input.replace("_", " ")
+
+
+def _range(one: Flip) -> str:
+    low, high = figure(one.low, one.unit), figure(one.high, one.unit)
+    unit = f" {one.unit}"
+    return f"{low.removesuffix(unit) if high.endswith(unit) else low} to {high}"
 
 
 def _crossing(crossing: Crossing | None, unit: str) -> str:
@@ -152,7 +176,7 @@ def _tornado_row(one: Flip) -> dict[str, object]:
         if crossing is not None
     ]
     return {
-        "input": one.title,
+        "input": _short(one),
         "swing": one.swing_ratio * 100,
         "flips": one.flips,
         "note": ", ".join(notes),
@@ -162,21 +186,17 @@ def _tornado_row(one: Flip) -> dict[str, object]:
 def _claims(result: Comparison) -> Iterator[Block]:
     if not result.claims:
         return
-    rows = (
-        (
-            f"{one.point} ({', '.join(one.articles)})",
-            one.text,
-            f"{one.verdict.outcome.value} {one.verdict.condition}".strip(),
-            "; ".join(one.verdict.reasons),
+    items = (
+        Entry(
+            head=f"{one.point} ({', '.join(one.articles)})",
+            text=f'"{one.text}" {one.verdict.outcome.value} {one.verdict.condition}'.rstrip(),
+            lines=(*one.verdict.reasons, f"evidence: {one.verdict.evidence.value}"),
         )
         for one in sorted(result.claims, key=lambda one: (one.point[0], int(one.point[1:])))
     )
-    yield Table(
-        title="What the articles say, on this cluster",
-        columns=("point", "claim", "outcome", "because"),
-        rows=rows_of(*rows),
-        left=(0, 1, 2, 3),
-    )
+    articles = (f"{letter}: {title}" for letter, title in ARTICLES.items())
+    yield Entries(title="What the articles say, on this cluster", items=tuple(items))
+    yield Sentences(title="Articles", lines=tuple(articles))
 
 
 comparison = View(shows="weft.advise.compare.Comparison", verb="compare", page=_page)

@@ -88,7 +88,7 @@ def _traffic(result: Prediction) -> tuple[Table, ...]:
             show_size(round(flow.size_bytes))
             if flow.size_bytes < 2**10
             else _binary(flow.size_bytes),
-            figures(flow.calls),
+            f"{flow.calls:,.0f}",
             seconds(flow.total_s),
             seconds(flow.exposed_s),
             percent(flow.fabric_ratio),

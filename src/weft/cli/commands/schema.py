@@ -1,0 +1,79 @@
+"""`weft schema`: commands, options and JSON Schemas, for programs that call weft."""
+
+import json
+from typing import Annotated, Any
+
+import typer
+
+NameArgument = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="NAME",
+        help="A verb, a kind of result, or error; without it everything there is.",
+    ),
+]
+
+
+def schema(name: NameArgument = None) -> None:
+    """Print the JSON Schema of what a verb writes with -o json.
+
+    Without a name: all commands with their arguments and options, and the names of the
+    schemas, as one JSON document.
+
+    \b
+    Examples:
+      weft schema
+      weft schema expect
+      weft schema error
+    """  # noqa: D301 - click's mark for text that is not to be wrapped
+    from weft.report.schema import schema as schema_of  # noqa: PLC0415 - when it is asked for
+
+    found = _everything() if name is None else schema_of(name)
+    print(json.dumps(found, indent=2))
+
+
+def _everything() -> dict[str, Any]:
+    from weft.cli.app import command_names, load_command, summary  # noqa: PLC0415 - no circle
+    from weft.cli.failures import SCHEMA_VERSION  # noqa: PLC0415 - as above
+    from weft.report.schema import kinds  # noqa: PLC0415 - as above
+
+    return {
+        "schemaVersion": SCHEMA_VERSION,
+        "commands": {
+            name: {"summary": summary(name), **_describe(load_command(name))}
+            for name in command_names()
+        },
+        "schemas": {"error": "", **kinds()},
+        "exitCodes": {
+            "0": "ok",
+            "1": "internal error",
+            "2": "wrong input",
+            "3": "cannot read",
+            "4": "the verdict is a failure",
+            "5": "partial or inconclusive",
+        },
+    }
+
+
+def _describe(command: Any) -> dict[str, Any]:  # noqa: ANN401 - a click command
+    below = getattr(command, "commands", {})
+    described: dict[str, Any] = {"parameters": [_parameter(one) for one in command.params]}
+    if below:
+        described["commands"] = {
+            name: {"summary": one.get_short_help_str(200), **_describe(one)}
+            for name, one in below.items()
+        }
+    return described
+
+
+def _parameter(one: Any) -> dict[str, Any]:  # noqa: ANN401 - a click parameter
+    default = one.default if isinstance(one.default, str | int | float | bool) else None
+    return {
+        "name": one.name,
+        "flags": list(one.opts) if one.param_type_name == "option" else [],
+        "metavar": one.metavar,
+        "required": bool(one.required),
+        "repeatable": bool(getattr(one, "multiple", False)) or one.nargs == -1,
+        "default": default,
+        "help": getattr(one, "help", None),
+    }
