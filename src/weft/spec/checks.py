@@ -8,43 +8,47 @@ from typing import Final
 from weft import catalogue
 from weft.spec.base import Part
 from weft.spec.cluster import Cluster
-from weft.spec.problems import Path, Problem, nearest
+from weft.spec.problems import Path, Problem, get_at, nearest
 from weft.spec.workload import Job, Model, Parallelism
 
 
 def problems(part: Part) -> Iterator[Problem]:
     """Yield what is wrong within one part that is well formed."""
     if isinstance(part, Cluster):
-        yield from cluster_problems(part)
+        yield from _domain_problems(part)
     if isinstance(part, Job):
         yield from job_problems(part)
 
 
-def cluster_problems(cluster: Cluster) -> Iterator[Problem]:
-    """Yield names that weft does not know, and domains larger than their host."""
-    fabrics = plugin_names("fabrics")
-    yield from _named(("fabric", "kind"), cluster.fabric.kind, fabrics)
-    yield from _named(("topology", "kind"), cluster.topology.kind, plugin_names("topologies"))
-    if cluster.storage_fabric:
-        yield from _named(("storage_fabric", "kind"), cluster.storage_fabric.kind, fabrics)
-    yield from _device_problems(cluster)
+def name_problems(data: object) -> Iterator[Problem]:
+    """Yield names of a cluster that weft does not know; the rest need not be well formed."""
+    for path, known in _names().items():
+        name = get_at(data, path)
+        if isinstance(name, str) and name and known and name not in known:
+            yield Problem(
+                path=path, message=f"is not known; {nearest(name, known)}", value=name
+            )
+
+
+def _names() -> dict[Path, Collection[str]]:
+    return {
+        ("host", "gpu"): catalogue.names("gpus"),
+        ("host", "nic"): catalogue.names("nics"),
+        ("host", "server"): catalogue.names("servers"),
+        ("fabric", "kind"): plugin_names("fabrics"),
+        ("storage_fabric", "kind"): plugin_names("fabrics"),
+        ("topology", "kind"): plugin_names("topologies"),
+        ("topology", "switch"): catalogue.names("switches"),
+    }
+
+
+def _domain_problems(cluster: Cluster) -> Iterator[Problem]:
     domain = cluster.host.scale_up.gpus
     if cluster.host.gpus % domain:
         message = (
             f"must divide host.gpus ({cluster.host.gpus}); an NVL72 rack is one host of 72"
         )
         yield Problem(path=("host", "scale_up", "gpus"), message=message, value=domain)
-
-
-def _device_problems(cluster: Cluster) -> Iterator[Problem]:
-    host = cluster.host
-    yield from _named(("host", "gpu"), host.gpu, catalogue.names("gpus"))
-    yield from _named(("host", "nic"), host.nic, catalogue.names("nics"))
-    if host.server:
-        yield from _named(("host", "server"), host.server, catalogue.names("servers"))
-    if cluster.topology.switch:
-        path = ("topology", "switch")
-        yield from _named(path, cluster.topology.switch, catalogue.names("switches"))
 
 
 def plugin_names(folder: str) -> list[str]:
@@ -55,11 +59,6 @@ def plugin_names(folder: str) -> list[str]:
     """
     path = File(__file__).parent.parent / "network" / folder
     return sorted(m.name for m in iter_modules([str(path)]) if not m.name.startswith("_"))
-
-
-def _named(path: Path, name: str, known: Collection[str]) -> Iterator[Problem]:
-    if known and name not in known:
-        yield Problem(path=path, message=f"is not known; {nearest(name, known)}", value=name)
 
 
 def job_problems(job: Job) -> Iterator[Problem]:

@@ -28,6 +28,7 @@ from weft.spec.workload import Job, Model
 API_VERSION: Final = "weft/v1"
 Loaded = Cluster | Job | Model
 KINDS: Final[Mapping[str, type[Loaded]]] = {"Cluster": Cluster, "Job": Job, "Model": Model}
+_MODEL_FILES: Final = (".yaml", ".yml", ".json")
 _ENVELOPE: Final = ("apiVersion", "kind", "metadata", "spec")
 
 P = TypeVar("P", bound=Part)
@@ -93,7 +94,7 @@ def load_documents(path: str | File, sets: Iterable[str] = ()) -> list[Loaded]:
     return parts
 
 
-def preset(name: str, **changes: Any) -> Cluster:  # noqa: ANN401 - any field of the cluster
+def preset(name: str, /, **changes: Any) -> Cluster:  # noqa: ANN401 - any field of the cluster
     """Return the cluster of a preset, with fields changed (text with units, as in a file).
 
     >>> preset("dgx_h100", hosts=4).gpus
@@ -114,7 +115,7 @@ def models() -> tuple[str, ...]:
     return _names("models")
 
 
-def model(name_or_path: str | File, **changes: Any) -> Model:  # noqa: ANN401 - any field
+def model(name_or_path: str | File, /, **changes: Any) -> Model:  # noqa: ANN401 - any field
     """Return a model by name, from a model file, or from a Hugging Face config.json.
 
     >>> model("llama3_8b").layers
@@ -212,10 +213,14 @@ def _pick(trees: list[Tree], kind: str, name: str) -> Tree:
 def _built(tree: Tree, part: type[P]) -> tuple[P | None, list[str]]:
     if tree.data is None:
         return None, tree.lines()
+    lines = tree.lines()
+    if part is Cluster:
+        lines += tree.lines(list(checks.name_problems(tree.data)))
     built = build(part, tree.data)
     if isinstance(built, list):
-        return None, tree.lines() + tree.lines(built)
-    return built, tree.lines() + tree.lines(list(checks.problems(built)))
+        return None, lines + tree.lines(built)
+    found = [] if lines else list(checks.problems(built))
+    return built, lines + tree.lines(found)
 
 
 def _resolved(tree: Tree, kind: str, sets: Iterable[str]) -> Tree:
@@ -304,9 +309,12 @@ def _without(tree: Tree, *keys: str) -> Tree:
                 folder=tree.folder)  # fmt: skip
 
 
-def _refused(tree: Tree, path: tuple[str, ...], value: object, message: str) -> Tree:
-    problem = Problem(path=path, message=message, value=value)
-    return Tree(data=None, marks=tree.marks, problems=[*tree.problems, problem])
+def _refused(tree: Tree, key: str, value: object, message: str) -> Tree:
+    """Note a name that is not known, and go on with any, to find what else is wrong."""
+    problem = Problem(path=(key,), message=message, value=value)
+    known = {"preset": presets, "model": models}[key]()[0]
+    return Tree(data={**tree.data, key: known}, marks=tree.marks, keys=tree.keys,
+                problems=[*tree.problems, problem], folder=tree.folder)  # fmt: skip
 
 
 def _with_preset(tree: Tree) -> Tree:
@@ -314,7 +322,8 @@ def _with_preset(tree: Tree) -> Tree:
     if "preset" not in tree.data:
         return tree
     if name not in presets():
-        return _refused(tree, ("preset",), name, f"is no preset; {nearest(name, presets())}")
+        message = f"is no preset; {nearest(name, presets())}"
+        return _with_preset(_refused(tree, "preset", name, message))
     base = _unwrapped(_copy(_shipped("presets", name)), "Cluster")
     return base.under(_without(tree, "preset"))
 
@@ -333,10 +342,11 @@ def _with_model(tree: Tree) -> Tree:
         over = _without(over, "preset", "config")
     if not isinstance(name, str):
         return tree
+    if name not in models() and not name.endswith(_MODEL_FILES):
+        message = f"is no model; {nearest(name, models())} A path ends in .yaml or .json"
+        return _with_model(_refused(tree, "model", name, message))
     try:
         base = _model_tree(name, tree.folder or File())
-    except UnknownName as error:
-        return _refused(tree, ("model",), name, str(error))
     except WeftError as error:
         problem = Problem(path=("model",), message=str(error), value=name)
         raise type(error)(tree.lines([problem])[0]) from error
@@ -356,7 +366,7 @@ def _model_tree(name_or_path: str | File, folder: File) -> Tree:
     name = str(name_or_path)
     if name in models():
         return _unwrapped(_copy(_shipped("models", name)), "Model")
-    if not name.endswith((".yaml", ".yml", ".json")):
+    if not name.endswith(_MODEL_FILES):
         raise UnknownName(
             f"no model is called {name!r}; {nearest(name, models())}; "
             "or write the path of a model file or of a Hugging Face config.json"

@@ -39,7 +39,8 @@ def _problem(kind: type[Part], details: ErrorDetails, data: object) -> Problem:
     handled = _SAY.get(details["type"])
     if handled is not None:
         return handled(kind, path, details)
-    return Problem(path=path, message=_ordinary(details), value=value)
+    message = _ordinary(details).removeprefix(f"{value!r} ")
+    return Problem(path=path, message=message, value=value)
 
 
 def _path(loc: tuple[int | str, ...]) -> Path:
@@ -52,7 +53,9 @@ def _ordinary(details: ErrorDetails) -> str:
     if details["type"].endswith(("_type", "_parsing", "_from_float")) and family in _TYPES:
         return f"must be {_TYPES[family]}"
     message = details["msg"].removeprefix("Value error, ").removeprefix("Input ")
-    return message.replace("should be", "must be")
+    message = message.replace("should be", "must be")
+    more, least = "must be greater than or equal to ", details.get("ctx", {}).get("ge")
+    return f"must be {least:g} or more" if message.startswith(more) else message
 
 
 def _missing(kind: type[Part], path: Path, _details: ErrorDetails) -> Problem:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, Final
 
 from weft.errors import SpecError
 
@@ -44,19 +44,24 @@ def shorten(value: object, limit: int = 60) -> str:
     return text if len(text) <= limit else f"{text[:limit]}..."
 
 
+FEW: Final = 15
+
+
 def nearest(name: object, known: Iterable[str]) -> str:
-    """Return a hint with the nearest names, or all of them when none is near.
+    """Return a hint with the nearest names, and all of them when they are few.
 
     >>> nearest("infinband", ["infiniband", "roce"])
     "did you mean 'infiniband'? There are: infiniband, roce"
     """
     names = sorted(known)
-    everything = f"there are: {', '.join(names)}" if names else "there are none"
-    near = get_close_matches(str(name), names, n=2)
-    if not near:
-        return everything
-    guess = " or ".join(repr(n) for n in near)
-    return f"did you mean {guess}? {everything.capitalize()[:1]}{everything[1:]}"
+    holding = [known for known in names if str(name) and str(name) in known]
+    close = get_close_matches(str(name), names, n=3, cutoff=0.5)
+    near = list(dict.fromkeys(holding + close))[:3]
+    guess = f"did you mean {' or '.join(repr(n) for n in near)}?"
+    if near and len(names) > FEW:
+        return guess
+    everything = f"here are: {', '.join(names)}" if names else "here are none"
+    return f"{guess} T{everything}" if near else f"t{everything}"
 
 
 def raise_all(lines: Iterable[str]) -> None:

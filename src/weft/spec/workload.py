@@ -16,9 +16,13 @@ class LatentAttention(Part):
     q_lora_rank: Whole = 0
     """0: queries are projected directly."""
     kv_lora_rank: Count
+    """Rank that keys and values are compressed to."""
     qk_nope_head_dim: Count
+    """Width of a query or key head without rotation."""
     qk_rope_head_dim: Count
+    """Width of its part with rotation."""
     v_head_dim: Count
+    """Width of a value head."""
 
 
 class Experts(Part):
@@ -67,7 +71,9 @@ class Model(Part):
     causal: bool = True
     """A token sees only those before it."""
     latent_attention: LatentAttention | None = None
+    """Multi-head latent attention; none: grouped queries."""
     experts: Experts | None = None
+    """Mixture of experts; none: every layer is dense."""
     window: Count | None = None
     """Sliding-window attention; none: full."""
     full_attention_every: Whole = 0

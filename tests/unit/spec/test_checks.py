@@ -1,0 +1,80 @@
+"""Sizes that must divide, names that must exist."""
+
+import pytest
+
+from weft.spec import checks
+from weft.spec.load import load_job, preset
+from weft.spec.workload import Parallelism
+
+CLUSTER = preset("dgx_h100", hosts=4)
+
+
+def _job(model="llama3_8b", batch=64, **spread):
+    job = load_job({"model": model, "global_batch": batch})
+    return job.with_(parallelism=Parallelism(**spread))
+
+
+def _paths(job, cluster=CLUSTER):
+    found = [*checks.job_problems(job), *checks.pair_problems(cluster, job)]
+    return sorted({".".join(p.path) for p in found})
+
+
+@pytest.mark.parametrize(
+    ("spread", "paths"),
+    [
+        ({"tp": 2, "pp": 2}, []),
+        ({"tp": 3}, ["parallelism", "parallelism.tp"]),
+        ({"pp": 64}, ["parallelism", "parallelism.pp"]),
+        ({"pp": 2, "virtual_stages": 3}, ["parallelism.pp"]),
+        ({"pp": 2, "virtual_stages": 3, "uneven_stages": True}, []),
+        ({"pp": 2, "schedule": "interleaved"}, ["parallelism.virtual_stages"]),
+        ({"ep": 2}, ["parallelism.ep"]),
+        ({"dp": 32}, []),
+        ({"dp": 16}, ["parallelism.dp"]),
+        ({"cp": 3}, ["parallelism", "parallelism.cp"]),
+    ],
+)
+def test_a_spread_divides_the_model_and_the_gpus(spread, paths):
+    assert _paths(_job(**spread)) == paths
+
+
+def test_experts_divide_over_the_ranks_that_hold_them():
+    assert _paths(_job("mixtral_8x7b", ep=8)) == []
+    assert _paths(_job("mixtral_8x7b", ep=3)) == ["parallelism.ep"]
+    assert _paths(_job("mixtral_8x7b", ep=8, pp=8)) == ["parallelism.ep"]
+
+
+def test_a_batch_divides_by_the_replicas_that_remain():
+    """global_batch = k x dp x micro_batch, with dp = 32 / (tp x pp x cp)."""
+    assert _paths(_job(batch=24, tp=2)) == ["global_batch"]
+    assert _paths(_job(batch=24, tp=4)) == []
+
+
+def test_a_precision_is_one_that_the_gpu_has():
+    a100 = preset("dgx_a100", hosts=4)
+    for precision, known in (("bf16", True), ("fp8", False), ("mxfp8", False)):
+        problems = checks.pair_problems(a100, _job().with_(precision=precision))
+        assert (problems == []) is known
+    assert checks.pair_problems(CLUSTER, _job().with_(precision="mxfp8")) == []
+
+
+def test_a_job_has_no_more_gpus_than_the_cluster():
+    assert _paths(_job().with_(gpus=64)) == ["gpus"]
+    assert _paths(_job(tp=2).with_(gpus=16)) == []
+
+
+def test_names_of_plugins_are_the_files_of_their_folder():
+    assert {"infiniband", "roce", "tcp"} <= set(checks.plugin_names("fabrics"))
+    assert checks.plugin_names("no_such_folder") == []
+
+
+def test_a_domain_divides_its_host():
+    cluster = preset("dgx_h100").with_(host=CLUSTER.host.with_(gpus=12))
+    assert [p.path for p in checks.problems(cluster)] == [("host", "scale_up", "gpus")]
+
+
+def test_a_model_is_whole():
+    shape = _job("mixtral_8x7b").model
+    experts = shape.experts.with_(experts_per_token=9)
+    job = _job("mixtral_8x7b").with_(model=shape.with_(kv_heads=3, experts=experts))
+    assert _paths(job) == ["model.experts.experts_per_token", "model.kv_heads"]
