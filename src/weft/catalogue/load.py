@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from functools import cache
 from hashlib import sha256 as digest
 from pathlib import Path
-from typing import Any, Final, Literal, cast, overload
+from typing import Any, Final, Literal, cast, get_args, overload
 
 from weft import units
 from weft.catalogue.devices import (
@@ -30,6 +30,7 @@ from weft.errors import SpecError, UnknownName
 from weft.sources import Kind, Source, Sourced
 
 Folder = Literal["gpus", "nics", "switches", "cables", "servers", "assumptions", "rentals"]
+FOLDERS: Final[tuple[Folder, ...]] = get_args(Folder)
 
 _ROOT: Final = Path(__file__).parent
 _CLASSES: Final[Mapping[str, type[Device]]] = {
@@ -85,9 +86,9 @@ def find(kind: Folder, name: str) -> Device:
 
     >>> find("gpus", "h100_sxm").power_w.value
     700.0
-    >>> find("gpus", "h100")
+    >>> find("gpus", "mi300")
     Traceback (most recent call last):
-    weft.errors.UnknownName: the catalogue has no gpus called 'h100'; near it: h100_sxm
+    weft.errors.UnknownName: the catalogue has no gpus called 'mi300'; near it: mi300x
     """
     return _load(kind, name)
 

@@ -7,6 +7,7 @@ from weft import catalogue
 from weft.catalogue.devices import Gpu, Server
 from weft.design.ledger import EMPTY, Ledger, Terms, stated, with_device
 from weft.design.media import medium
+from weft.errors import SpecError
 from weft.network.topology import Layout, layout
 from weft.results import Estimate
 from weft.sources import Sourced
@@ -152,7 +153,10 @@ def _with_server(cluster: Cluster, server: Server | None, ledger: Ledger) -> tup
 
 
 def _from_gpus(gpu: Gpu, each: Sourced | None, ratio: str, gpus: int) -> Sourced:
-    assert each is not None, f"GPU {gpu.name} has no price"
+    if each is None:
+        raise SpecError(
+            f"host.gpu: {gpu.name}: the catalogue has no price of it; set prices.server_usd"
+        )
     over = catalogue.find("assumptions", ratio).value
     return Sourced(
         each.value * over.value * gpus,

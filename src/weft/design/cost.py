@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from weft import catalogue
 from weft.design.bom import NETWORK_PARTS, Line, Part, bill, server_of
 from weft.design.ledger import EMPTY, Ledger, spread, stated, with_assumption
-from weft.errors import UnknownName
+from weft.errors import SpecError, UnknownName
 from weft.results import Estimate
 from weft.sources import Sourced
 from weft.spec.cluster import Cluster
@@ -235,7 +235,11 @@ def _rental_of(cluster: Cluster) -> Sourced | None:
 def _rented(cluster: Cluster, overrides: Mapping[str, float]) -> TotalCost:
     rental = _rental_of(cluster)
     gpu = catalogue.find("gpus", cluster.host.gpu)
-    assert rental is not None, f"GPU {gpu.name} has no rental price"
+    if rental is None:
+        raise SpecError(
+            f"host.gpu: {gpu.name}: the catalogue has no rental price of it; set "
+            "prices.gpu_rental_usd_per_h"
+        )
     ledger = EMPTY.add("rental", rental, gpu.sources)
     for name in ("network_share", "server_load", "engineer"):
         ledger = with_assumption(ledger, name, None, "")

@@ -61,6 +61,19 @@ def test_no_estimate_has_a_title_that_gives_no_reason():
                 assert len(source.title.split()) > 5, source.title
 
 
+def test_every_gpu_has_a_price_so_that_every_cluster_has_a_cost():
+    assert all(catalogue.find("gpus", name).price_usd for name in catalogue.names("gpus"))
+
+
+def test_every_switch_and_cable_has_price_and_power():
+    for name in catalogue.names("switches"):
+        assert catalogue.find("switches", name).price_usd
+        assert catalogue.find("switches", name).power_w
+    for name in catalogue.names("cables"):
+        assert catalogue.find("cables", name).price_usd
+        assert catalogue.find("cables", name).power_per_end_w
+
+
 def test_servers_name_gpus_and_nics_of_the_catalogue():
     for name in catalogue.names("servers"):
         server = catalogue.find("servers", name)

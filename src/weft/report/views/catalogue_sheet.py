@@ -76,7 +76,7 @@ def _unit(figure: Figure) -> tuple[str, float]:
     Links are named in bits and memories in bytes, as everybody does.
     """
     if figure.unit == "bytes_per_s":
-        if figure.name in {"rate", "nic"}:
+        if figure.name in {"rate", "nic rate"}:
             return "Gb/s", figure.value / gbit_from_rate(figure.value)
         return "GB/s", _GIGA
     if figure.unit == "bytes" and figure.value < _MEGABYTES_BELOW:
