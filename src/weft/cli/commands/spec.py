@@ -14,7 +14,7 @@ spec = typer.Typer(
 )
 
 Documents = Annotated[
-    list[Path], typer.Argument(metavar="FILE...", help="Documents (YAML); - is stdin.")
+    list[Path], typer.Argument(metavar="FILE", help="Documents (YAML); - is stdin.")
 ]
 
 

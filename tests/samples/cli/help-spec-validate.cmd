@@ -1,0 +1,1 @@
+spec validate --help
