@@ -60,6 +60,7 @@ _KNOWN_ENV: Final = frozenset({
     "MAX_CTAS", "PAT_ENABLE",
 })  # fmt: skip
 _SIZE: Final = re.compile(r"([\d.]+)\s*([kmgKMG]?i?)B")
+_OTHER_LIBRARY: Final = re.compile(r"optcast|hfreduce|uccl|mscclpp|gloo|nvshmem")
 _MANY: Final = 8
 
 
@@ -137,6 +138,8 @@ def _env(row: Row) -> dict[str, str]:
         found["NET_GDR_LEVEL"] = "0"
     if found.get("NET_GDR_LEVEL") == "1":
         del found["NET_GDR_LEVEL"]
+    if re.search(r"nvls\)? disabled", text.lower()):
+        found["NVLS_ENABLE"] = "0"
     bare = re.fullmatch(r"(Ring|Tree|NVLSTree|NVLS)", text.strip())
     if bare:
         found["ALGO"] = bare[1]
@@ -151,7 +154,7 @@ def _version(row: Row, gpu: str) -> str:
     return _EARLY if "40g" in _text(row, "gpu") else _ERA.get(gpu, _LATEST)
 
 
-def _scale_up(gpu: str, row: Row, gpus: int) -> ScaleUp:
+def _scale_up(gpu: str, row: Row, gpus: int, nodes: int) -> ScaleUp:
     name = _GPUS[gpu]
     device = catalogue.find("gpus", name) if name else None
     rate = float(device.scale_up_bytes_per_s or 0) if device else 0.0
@@ -161,6 +164,8 @@ def _scale_up(gpu: str, row: Row, gpus: int) -> ScaleUp:
     else:
         rate, kind = _OWN_RATE.get(gpu, rate), device.scale_up_kind
     reduces = kind == "nvlink" and gpu not in _NO_SWITCH and gpu not in {"a100", "a800"}
+    if gpu in _RACKS and _domains(row, gpu, nodes) == nodes > 1:
+        reduces = False  # A tray on its own does not reach the rack's switches as a group.
     return ScaleUp.model_construct(
         kind=kind, gpus=1 if kind == "pcie" else gpus, bytes_per_s=rate,
         in_network_reduction=reduces,
@@ -177,6 +182,9 @@ def _domains(row: Row, gpu: str, nodes: int) -> int:
 
 def case_of(row: Row) -> Case:
     """Turn a row into a cluster, a group and an operation; raise when a fact is missing."""
+    other = _OTHER_LIBRARY.search(_text(row, "condition", "settings"))
+    if other:
+        raise _MissingFact(f"{other[0]} is not the library that is modelled")
     gpu = _gpu_word(row)
     gpus, nodes = int(_number(row, "gpus", "GPUs")), int(_number(row, "nodes", "nodes"))
     operation = _operation(row)
@@ -193,7 +201,7 @@ def case_of(row: Row) -> Case:
         name=row.get("run_id") or row.get("row_id") or "row", hosts=domains,
         host=Host.model_construct(
             gpu=_GPUS[gpu] or gpu, gpus=local, nic="", nics=nics, nic_bytes_per_s=rate,
-            gpudirect=gpu not in _NO_GPUDIRECT, scale_up=_scale_up(gpu, row, local),
+            gpudirect=gpu not in _NO_GPUDIRECT, scale_up=_scale_up(gpu, row, local, nodes),
         ),
         fabric=FabricChoice.model_construct(
             kind=fabric, in_network_reduction=_sharp(row, fabric)
@@ -206,6 +214,22 @@ def case_of(row: Row) -> Case:
         site=row.get("system") or row.get("site") or cluster.name,
         healthy=_text(row, "health") in HEALTHY,
     )  # fmt: skip
+
+
+def try_case(row: Row) -> Case | None:
+    """Return the case of a row, or nothing when a fact is missing."""
+    try:
+        return case_of(row)
+    except (_MissingFact, WeftError):
+        return None
+
+
+def try_summary(row: Row) -> tuple[Case, Point] | None:
+    """Return case and point of a single published value, or nothing when a fact is missing."""
+    try:
+        return _summary(row)
+    except (_MissingFact, WeftError):
+        return None
 
 
 def _operation(row: Row) -> Operation:
@@ -334,12 +358,12 @@ def score_summary(kind: str, rows: Iterable[Row]) -> Iterator[Score | LeftOut]:
     for row in rows:
         name = row.get("row_id", "")
         try:
-            yield _summary_score(kind, name, row)
+            yield score(kind, name, *_summary(row))
         except (_MissingFact, WeftError) as problem:
             yield LeftOut(kind=kind, row=name, reason=str(problem))
 
 
-def _summary_score(kind: str, name: str, row: Row) -> Score:
+def _summary(row: Row) -> tuple[Case, Point]:
     if _text(row, "kind") != "measured":
         raise _MissingFact(f"{_text(row, 'kind') or 'empty'}: not a measurement")
     size, value = _size(row), _number(row, "value", "one value")
@@ -348,10 +372,10 @@ def _summary_score(kind: str, name: str, row: Row) -> Score:
     unit = (row.get("unit") or "").strip()
     if unit.startswith("GB/s"):
         busbw = value * 1e9
-        return score(kind, name, case, Point(size, size * factor / busbw, busbw))
+        return case, Point(size, size * factor / busbw, busbw)
     if unit == "us":
         time_s = value * 1e-6
-        return score(kind, name, case, Point(size, time_s, size * factor / time_s))
+        return case, Point(size, time_s, size * factor / time_s)
     raise _MissingFact(f"unit {unit or 'empty'} is not a bandwidth or time of a collective")
 
 

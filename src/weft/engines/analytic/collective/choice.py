@@ -15,7 +15,7 @@ from weft.traffic.collective import Operation
 
 _LAST_CORRECTED: Final = 23
 _PLATEAU_BYTES: Final = 64
-_SHARPNESS: Final = 6.0
+_SHARPNESS: Final = 12.0
 """Limits that lie close add up: the norm that joins them (infinite: the smallest alone)."""
 
 

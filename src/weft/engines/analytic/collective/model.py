@@ -26,6 +26,8 @@ def option_time_s(path: Path, option: Option, size_bytes: float) -> float:
     name = option.kind.name if option.protocol == "simple" else option.protocol
     full = path.fitted(f"fill.{name}", path.fitted("fill.ring"))
     fill = full * size_bytes / (size_bytes + half)
+    if path.domains > 1:
+        fill *= path.net_const("fill_net")
     return option.latency_s * (1 + fill) + size_bytes / option.algbw_bytes_per_s
 
 

@@ -118,6 +118,17 @@ class Path:
         """Return a fitted constant of this GPU class."""
         return self.fitted(f"{family}.{self.gpu_class}", default)
 
+    def scale_up_const(self, family: str, default: float = 0.8) -> float:
+        """Return a fitted share of the scale-up rate: of PCIe, or of the GPU class's links."""
+        name = "pcie" if self.link == "pci" else self.gpu_class
+        return self.fitted(f"scale_up.{family}.{name}", default)
+
+    @property
+    def channel_bytes_per_s(self) -> float:
+        """What one channel moves; less where one GPU both receives and sends on its NIC."""
+        alone = self.fitted("channel_alone", 0.8) if self.local == 1 else 1.0
+        return self.const("channel", 21e9) * alone
+
     def net_const(self, family: str, default: float = 1.0) -> float:
         """Return a fitted constant of this fabric."""
         return self.fitted(f"{family}.{self.fabric.name}", default)
@@ -189,8 +200,9 @@ def _net(
     nics = _used_nics(cluster, host.nics, group, local)
     total = nics * rate
     if kind.socket_bytes_per_s is not None:
-        capped = _socket_cap(cluster, kind, fitted) / group.neighbours
-        return (capped, "CPU copying for TCP") if capped < total else (total, limit)
+        copied = _socket_cap(cluster, kind, fitted) / group.neighbours
+        both = copied * total / math.hypot(copied, total)
+        return both, ("CPU copying for TCP" if copied < total else limit)
     if not (host.gpudirect and kind.gpudirect):
         slot = PCIE_BYTES_PER_S.get(tuning.gpu_class(host.gpu), 48e9)
         staged = nics * min(rate, fitted("staging", 0.33) * slot)

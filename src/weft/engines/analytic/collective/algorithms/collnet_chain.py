@@ -45,7 +45,7 @@ def _limits(path: Path, graph: Graph, operation: Operation, protocol: str) -> Li
     net = net_available(path, "tree") * path.const("sharp", 0.45)
     found = {path.fabric_limit or path.net_limit: net}
     if path.local > 1:
-        scale_up = path.scale_up_bytes_per_s * path.const("scale_up.tree", 0.8)
+        scale_up = path.scale_up_bytes_per_s * path.scale_up_const("tree")
         inside = 2 * (path.local - 1) / path.local
         found["NVLink" if path.link == "nvlink" else "PCIe"] = scale_up / inside
     return found

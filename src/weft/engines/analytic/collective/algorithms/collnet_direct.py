@@ -50,7 +50,7 @@ def _latency(path: Path, operation: Operation, protocol: str) -> float:  # noqa:
 
 def _limits(path: Path, graph: Graph, operation: Operation, protocol: str) -> Limits:  # noqa: ARG001
     net = net_available(path, "tree") * path.const("sharp", 0.45)
-    scale_up = path.scale_up_bytes_per_s * path.const("scale_up.tree", 0.8) / 2
+    scale_up = path.scale_up_bytes_per_s * path.scale_up_const("tree") / 2
     return {"NVLink": scale_up, path.fabric_limit or path.net_limit: net}
 
 

@@ -56,7 +56,7 @@ def _latency(path: Path, operation: Operation, protocol: str) -> float:  # noqa:
 
 def scale_up_algbw(path: Path, operation: Operation) -> float:
     """Return the algorithm bandwidth that reducing NVLink switches give inside a domain."""
-    ratio = path.const("scale_up.nvls", 1.0)
+    ratio = path.scale_up_const("nvls", 1.0)
     if operation is not Operation.ALL_REDUCE:
         ratio *= path.fitted("nvls_one_way", 0.8)
     return path.scale_up_bytes_per_s * ratio / volume(operation, path.local)

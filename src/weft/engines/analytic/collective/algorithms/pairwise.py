@@ -46,8 +46,8 @@ def _limits(path: Path, graph: Graph, operation: Operation, protocol: str) -> Li
     carried = 0.5 if protocol == "ll" else 1.0
     found = {}
     if inside:
-        family = "scale_up.p2p" if operation is Operation.SEND_RECV else "scale_up.pairwise"
-        rate = path.scale_up_bytes_per_s * path.const(family, 0.75) * carried
+        family = "p2p" if operation is Operation.SEND_RECV else "pairwise"
+        rate = path.scale_up_bytes_per_s * path.scale_up_const(family, 0.75) * carried
         found["NVLink" if path.link == "nvlink" else "PCIe"] = rate * ranks / inside
     if beyond:
         # Send/recv: one pair of ranks, so the NICs of one GPU; all-to-all: all of them.

@@ -48,7 +48,7 @@ def _limits(path: Path, graph: Graph, operation: Operation, protocol: str) -> Li
     share = volume(operation, path.ranks)
     return {
         path.fabric_limit or path.net_limit: net_available(path, "ring") / share,
-        "channels": graph.total_channels * path.const("channel", 21e9) / share,
+        "channels": graph.total_channels * path.channel_bytes_per_s / share,
     }
 
 

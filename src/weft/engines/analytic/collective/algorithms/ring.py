@@ -63,7 +63,7 @@ def _latency(path: Path, operation: Operation, protocol: str) -> float:
 def _limits(path: Path, graph: Graph, operation: Operation, protocol: str) -> Limits:
     share = volume(operation, path.ranks)
     carried = _FLAG_RATIO[protocol] / share
-    scale_up = path.scale_up_bytes_per_s * path.const("scale_up.ring", 0.8)
+    scale_up = path.scale_up_bytes_per_s * path.scale_up_const("ring")
     found = {}
     if path.local > 1:
         # The GPU beside the NIC sends there and not over NVLink: r - 1 of r hops are inside.
@@ -71,8 +71,7 @@ def _limits(path: Path, graph: Graph, operation: Operation, protocol: str) -> Li
         found["NVLink" if path.link == "nvlink" else "PCIe"] = scale_up * inside * carried
     if path.domains > 1:
         found[path.fabric_limit or path.net_limit] = net_available(path, "ring") * carried
-        channel = path.const("channel", 21e9)
-        found["channels"] = graph.total_channels * channel * carried
+        found["channels"] = graph.total_channels * path.channel_bytes_per_s * carried
     if protocol == "ll":
         found["LL flags"] = nccl_ll_max(path) / share
     return found

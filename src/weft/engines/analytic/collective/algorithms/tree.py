@@ -73,13 +73,13 @@ def _limits(path: Path, graph: Graph, operation: Operation, protocol: str) -> Li
     carried = _FLAG_RATIO[protocol]
     found = {}
     if path.local > 1:
-        scale_up = path.scale_up_bytes_per_s * path.const("scale_up.tree", 0.8)
+        scale_up = path.scale_up_bytes_per_s * path.scale_up_const("tree")
         inside = 2 * (path.local - 1) / path.local
         found["NVLink" if path.link == "nvlink" else "PCIe"] = scale_up / inside * carried
     if path.domains > 1:
         net = net_available(path, "tree") / net_volume(path.domains)
         found[path.fabric_limit or path.net_limit] = net * carried
-        found["channels"] = graph.total_channels * path.const("channel", 21e9) * carried
+        found["channels"] = graph.total_channels * path.channel_bytes_per_s * carried
     if protocol == "ll":
         found["LL flags"] = 0.5 * nccl_ll_max(path)
     return found
