@@ -14,13 +14,13 @@ def catalog(
     kind: Annotated[
         str,
         typer.Argument(
-            metavar="[KIND]",
+            metavar="KIND",
             help="gpus, nics, switches, cables, servers, assumptions or rentals.",
             show_default=False,
         ),
     ] = "",
     name: Annotated[
-        str, typer.Argument(metavar="[NAME]", help="One device.", show_default=False)
+        str, typer.Argument(metavar="NAME", help="One device.", show_default=False)
     ] = "",
     *,
     output: options.OutputFormat = "text",
