@@ -60,7 +60,7 @@ def activation_bytes(job: Job) -> float:
     """Return the activations that the first pipeline stage holds at its fullest.
 
     With 1F1B it holds p micro-batches; interleaving adds (p - 1) / (p v) of that, and
-    GPipe holds all of them.
+    GPipe holds all of them, which is the most there can be.
     """
     spread, model = spread_of(job), job.model
     layers: float = stage_layers(model, spread)
@@ -74,7 +74,7 @@ def activation_bytes(job: Job) -> float:
     extra = 1.0
     if spread.virtual_stages > 1:
         extra += (spread.pp - 1) / (spread.pp * spread.virtual_stages)
-    kept = layer_activation_bytes(job) * held * extra
+    kept = layer_activation_bytes(job) * min(held * extra, layers * count)
     logits = tokens_of(job) * job.model.vocab / spread.tp * 6 if spread.pp == 1 else 0.0
     one_layer = layer_activation_bytes(job.with_(recompute="none"))
     return kept + logits + (one_layer if job.recompute == "full" else 0.0)
