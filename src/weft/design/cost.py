@@ -101,7 +101,7 @@ def _unusual(share: float) -> tuple[str, ...]:
     if usual.low <= share <= usual.high:
         return ()
     message = (
-        f"the network is {share:.2f} of the hardware cost; published clusters have "
+        f"the network is {share:.3g} of the hardware cost; published clusters have "
         f"{usual.low:g} to {usual.high:g}: check prices, oversubscription and topology"
     )
     return (message,)
