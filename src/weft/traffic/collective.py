@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
+from weft.errors import Infeasible
+
 
 class Operation(StrEnum):
     """The operations of NCCL, named as in nccl-tests."""
@@ -71,11 +73,46 @@ Round = tuple[Send, ...]
 class Algorithm:
     """A named way to run some operations, as a schedule that can be checked symbolically.
 
-    ``rounds(operation, ranks, ranks_per_domain)`` yields rounds; the buffer is cut into
-    ``chunks(ranks)`` equal chunks.
+    ``rounds(operation, ranks, ranks_per_domain)`` yields rounds; the sends of one round
+    happen at once, on what the ranks held before it. The buffer is cut into
+    ``chunks(ranks)`` equal chunks. In all-gather and reduce-scatter chunk r is rank r's; in
+    all-to-all chunk s * ranks + t goes from rank s to rank t; in send/recv chunk r is what
+    rank r sends. Roots are rank 0. A switch that reduces is a rank from ``ranks`` on.
     """
 
     title: str
     operations: frozenset[Operation]
     chunks: Callable[[int], int]
     rounds: Callable[[Operation, int, int], Iterator[Round]]
+    sent_ratio: Callable[[Operation, int, int], float]
+    """Bytes that the busiest rank sends over the size, in closed form."""
+    in_network: bool = False
+    """Whether switches reduce (NVLink SHARP or SHARP)."""
+
+    def schedule(
+        self, operation: Operation, ranks: int, ranks_per_domain: int
+    ) -> Iterator[Round]:
+        """Yield the rounds in which something is sent; refuse an operation not its own."""
+        if operation not in self.operations:
+            own = ", ".join(sorted(self.operations))
+            raise Infeasible(f"{self.title} does not run {operation}; use it for {own}")
+        return filter(None, self.rounds(operation, ranks, ranks_per_domain))
+
+
+def domains(ranks: int, ranks_per_domain: int) -> list[range]:
+    """Return the ranks of every scale-up domain; the last may be smaller.
+
+    >>> domains(5, 2)
+    [range(0, 2), range(2, 4), range(4, 5)]
+    """
+    firsts = range(0, ranks, ranks_per_domain)
+    return [range(first, min(first + ranks_per_domain, ranks)) for first in firsts]
+
+
+def check_full_domains(title: str, ranks: int, ranks_per_domain: int) -> None:
+    """Raise Infeasible when the last domain is smaller than the others."""
+    if ranks % ranks_per_domain:
+        raise Infeasible(
+            f"{title} needs domains of equal size, and {ranks} ranks are no multiple of "
+            f"{ranks_per_domain}; use ring or tree, or a multiple of {ranks_per_domain} ranks"
+        )

@@ -1,1 +1,1 @@
-"""TODO one line."""
+"""One file, one algorithm: each exports an Algorithm of its own name."""
