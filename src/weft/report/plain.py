@@ -6,7 +6,7 @@ rounded. A property of a result is written beside its fields. Specs are written 
 
 import math
 from collections.abc import Collection, Mapping
-from dataclasses import MISSING, Field, fields, is_dataclass
+from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from enum import Enum
 from functools import cache
 from pathlib import PurePath
@@ -86,9 +86,23 @@ def _properties(cls: type) -> dict[str, property]:
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class _Defs:
+    """Schemas of the classes inside a result; two classes may bear the same name."""
+
+    shapes: dict[str, Json] = field(default_factory=dict)
+    names: dict[type, str] = field(default_factory=dict)
+
+    def name(self, cls: type) -> str:
+        taken = cls.__name__ in self.shapes
+        self.names[cls] = f"{cls.__module__}.{cls.__name__}" if taken else cls.__name__
+        self.shapes[self.names[cls]] = {}
+        return self.names[cls]
+
+
 def schema_of(cls: type) -> Json:
     """Return the JSON Schema of the document that stands for a result of this class."""
-    defs: Json = {}
+    defs = _Defs()
     body = _dataclass(cls, defs) if is_dataclass(cls) else _wrapped(cls, defs)
     head: Json = {
         "schemaVersion": {"const": SCHEMA_VERSION},
@@ -104,11 +118,11 @@ def schema_of(cls: type) -> Json:
         "properties": head | body["properties"],
         "required": [*head, *body["required"]],
         "additionalProperties": False,
-        "$defs": dict(sorted(defs.items())),
+        "$defs": dict(sorted(defs.shapes.items())),
     }
 
 
-def _wrapped(cls: Any, defs: Json) -> Json:  # noqa: ANN401 - any annotation
+def _wrapped(cls: Any, defs: _Defs) -> Json:  # noqa: ANN401 - any annotation
     return {"properties": {"result": _schema(cls, defs)}, "required": ["result"]}
 
 
@@ -116,7 +130,7 @@ def _first_line(cls: type) -> str:
     return (cls.__doc__ or "").strip().partition("\n")[0]
 
 
-def _dataclass(cls: Any, defs: Json) -> Json:  # noqa: ANN401 - a dataclass
+def _dataclass(cls: Any, defs: _Defs) -> Json:  # noqa: ANN401 - a dataclass
     hints = get_type_hints(cls)
     shapes = {field.name: _field(field, hints[field.name], defs) for field in fields(cls)}
     for name, member in _properties(cls).items():
@@ -130,14 +144,14 @@ def _dataclass(cls: Any, defs: Json) -> Json:  # noqa: ANN401 - a dataclass
     }
 
 
-def _field(field: "Field[Any]", hint: Any, defs: Json) -> Json:  # noqa: ANN401 - an annotation
+def _field(field: "Field[Any]", hint: Any, defs: _Defs) -> Json:  # noqa: ANN401 - an annotation
     shape = _schema(hint, defs)
     if field.default is not MISSING and isinstance(field.default, bool | int | float | str):
         return shape | {"default": plain(field.default)}
     return shape
 
 
-def _schema(hint: Any, defs: Json) -> Json:  # noqa: ANN401 - one return a kind
+def _schema(hint: Any, defs: _Defs) -> Json:  # noqa: ANN401 - one return a kind
     origin, arguments = get_origin(hint), get_args(hint)
     if origin is Annotated:
         return _schema(arguments[0], defs)
@@ -152,7 +166,7 @@ def _schema(hint: Any, defs: Json) -> Json:  # noqa: ANN401 - one return a kind
     return _class(hint, defs)
 
 
-def _container(origin: type, arguments: tuple[Any, ...], defs: Json) -> Json:
+def _container(origin: type, arguments: tuple[Any, ...], defs: _Defs) -> Json:
     if issubclass(origin, Mapping):
         return {"type": "object", "additionalProperties": _schema(arguments[1], defs)}
     if origin is tuple and Ellipsis not in arguments:
@@ -161,7 +175,7 @@ def _container(origin: type, arguments: tuple[Any, ...], defs: Json) -> Json:
     return {"type": "array", "items": _schema(arguments[0], defs)}
 
 
-def _class(cls: type, defs: Json) -> Json:
+def _class(cls: type, defs: _Defs) -> Json:
     simple: dict[type, Json] = {
         NoneType: {"type": "null"},
         bool: {"type": "boolean"},
@@ -182,14 +196,13 @@ def _class(cls: type, defs: Json) -> Json:
     return _named(cls, defs)
 
 
-def _named(cls: Any, defs: Json) -> Json:  # noqa: ANN401 - a dataclass or a spec part
-    name = cls.__name__
-    if name not in defs:
-        defs[name] = {}  # holds the place, so that a class may contain itself
+def _named(cls: Any, defs: _Defs) -> Json:  # noqa: ANN401 - a dataclass or a spec part
+    if cls not in defs.names:
+        name = defs.name(cls)  # held before it is filled, so that a class may contain itself
         if hasattr(cls, "model_json_schema"):
             shape = cls.model_json_schema(mode="serialization", ref_template="#/$defs/{model}")
-            defs.update(shape.pop("$defs", {}))
-            defs[name] = shape
+            defs.shapes.update(shape.pop("$defs", {}))
+            defs.shapes[name] = shape
         elif is_dataclass(cls):
-            defs[name] = _dataclass(cls, defs)
-    return {"$ref": f"#/$defs/{name}"}
+            defs.shapes[name] = _dataclass(cls, defs)
+    return {"$ref": f"#/$defs/{defs.names[cls]}"}

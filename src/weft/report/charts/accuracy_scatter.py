@@ -39,7 +39,7 @@ def _build(drawing: Drawing) -> Any:  # noqa: ANN401 - altair is not typed
     unit = drawing.marks.get("unit", "")
     groups = sorted({row["group"] for row in drawing.rows})
     scale = alt.Scale(type="log", domain=[low, high], nice=False)
-    axis = alt.Axis(format="~g", labelOverlap=True, tickCount=8)
+    axis = alt.Axis(format=".6~g", labelOverlap=True, tickCount=8)
     x = alt.X("measured:Q", title=f"measured, {unit}", scale=scale, axis=axis)
     y = alt.Y("predicted:Q", title=f"predicted, {unit}", scale=scale, axis=axis)
     layers = [_line(alt, x, y, (low, high), factor) for factor in (1 / FACTOR, 1.0, FACTOR)]

@@ -18,7 +18,18 @@ from weft.report.chart import (
 )  # fmt: skip
 from weft.report.page import Drawing
 
-PALETTE = [SLATE, BLUE, SKY, GREEN, YELLOW, ORANGE, RED, PURPLE, MUTED]
+COLOURS = {
+    "servers": SLATE,
+    "NICs": BLUE,
+    "switches": SKY,
+    "optics and cables": GREEN,
+    "spares": YELLOW,
+    "energy": ORANGE,
+    "colocation": "#a3adb8",
+    "staff": RED,
+    "support": PURPLE,
+    "rental": SLATE,
+}
 
 
 def _build(drawing: Drawing) -> Any:  # noqa: ANN401 - altair is not typed
@@ -40,7 +51,7 @@ def _build(drawing: Drawing) -> Any:  # noqa: ANN401 - altair is not typed
             x=alt.X("shown:Q", title=f"{unit} over {drawing.marks.get('years', 0):g} years"),
             color=alt.Color(
                 "part:N",
-                scale=alt.Scale(domain=parts, range=PALETTE[: len(parts)]),
+                scale=alt.Scale(domain=parts, range=[COLOURS.get(one, MUTED) for one in parts]),
                 legend=alt.Legend(columns=5),
             ),
             order=alt.Order("place:Q"),

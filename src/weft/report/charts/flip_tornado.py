@@ -18,7 +18,12 @@ def _build(drawing: Drawing) -> Any:  # noqa: ANN401 - altair is not typed
         .mark_bar()
         .encode(
             y=y,
-            x=alt.X("swing:Q", title="swing of the cost per token over the input's range, %"),
+            x=alt.X(
+                "swing:Q",
+                title="swing of the cost per token over the input's range, % (root scale)",
+                scale=alt.Scale(type="sqrt"),
+                axis=alt.Axis(tickCount=8),
+            ),
             color=alt.Color(
                 "what:N",
                 scale=alt.Scale(domain=list(words.values()), range=[ORANGE, BLUE]),

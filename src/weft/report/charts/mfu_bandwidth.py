@@ -15,7 +15,7 @@ def _build(drawing: Drawing) -> Any:  # noqa: ANN401 - altair is not typed
         "gbit_per_s:Q",
         title="network bandwidth per GPU, Gb/s",
         scale=alt.Scale(type="log", base=2, nice=False),
-        axis=alt.Axis(values=_ticks(drawing.rows), format="~g", grid=False),
+        axis=alt.Axis(values=_ticks(drawing.rows), format=".6~g", grid=False),
     )
     band = base.mark_area(opacity=0.22, color=BLUE).encode(
         x=x, y=alt.Y("low:Q", title="MFU, %", scale=alt.Scale(zero=True)), y2="high:Q"

@@ -23,7 +23,7 @@ def _build(drawing: Drawing) -> Any:  # noqa: ANN401 - altair is not typed
     rate = alt.Y(
         "tokens_per_s:Q",
         title="tokens/s (dashed: ideal)",
-        scale=alt.Scale(type="log"),
+        scale=alt.Scale(type="log", domain=_domain(drawing), nice=False),
         axis=alt.Axis(format="~s", tickCount=5),
     )
     straight = (
@@ -41,6 +41,11 @@ def _build(drawing: Drawing) -> Any:  # noqa: ANN401 - altair is not typed
         top.properties(width=WIDTH, height=HEIGHT * 0.7),
         bottom.properties(width=WIDTH, height=HEIGHT * 0.5),
     )
+
+
+def _domain(drawing: Drawing) -> tuple[float, float]:
+    low = min(row["tokens_low"] for row in drawing.rows)
+    return low / 1.2, max(row["tokens_high"] for row in drawing.rows) * 1.2
 
 
 def _band(base: Any, name: str, colour: str, place: dict[str, Any]) -> list[Any]:  # noqa: ANN401 - altair is not typed

@@ -29,7 +29,7 @@ def _build(drawing: Drawing) -> Any:  # noqa: ANN401 - altair is not typed
             "seconds:Q",
             title="seconds per step",
             stack="zero",
-            axis=alt.Axis(format="~g", tickCount=8),
+            axis=alt.Axis(format=".6~g", tickCount=8),
         ),
         color=alt.Color(
             "part:N",

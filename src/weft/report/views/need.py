@@ -75,17 +75,18 @@ def _target(result: Need) -> tuple[tuple[str, str], ...]:
 def _requirements(result: Need) -> Table:
     return Table(
         title="What the target needs, one thing at a time",
-        columns=("property", "have", "need", "met", "in words"),
+        columns=("property", "have", "need", "met"),
         rows=rows_of(*(_requirement(one) for one in result.requirements)),
-        left=(0, 3, 4),
+        left=(0, 3),
     )
 
 
 def _requirement(one: Requirement) -> tuple[str, ...]:
     least = "at least " if one.at_least else "at most "
     need = "out of reach" if one.need is None else f"{least}{figure(one.need, one.unit)}"
+    need += " (end of the search)" if one.bounded and one.need is not None else ""
     met = "yes" if one.met else "no"
-    return (one.title, figure(one.have, one.unit), need, met, one.text)
+    return (one.title, figure(one.have, one.unit), need, met)
 
 
 def _curve(result: Need) -> Table:

@@ -4,7 +4,8 @@ from weft.predict.scaling import Point, Scaling
 from weft.report.numbers import band, money, percent, seconds, tokens_per_s
 from weft.report.page import Drawing, Facts, Page, Sentences, Table, View, rows_of
 from weft.report.views._provenance import footer
-from weft.report.views._question import question, spread
+from weft.report.views._question import question
+from weft.spec.workload import Job, Parallelism
 
 
 def _page(result: Scaling) -> Page:
@@ -56,8 +57,15 @@ def _cells(point: Point) -> tuple[str, ...]:
         tokens_per_s(one.tokens_per_s.value / point.gpus).removesuffix(" tokens/s"),
         percent(point.efficiency_ratio.value).removesuffix(" %"),
         money(one.usd_per_1t_tokens.value),
-        spread(one.job),
+        _ranks(one.job),
     )
+
+
+def _ranks(job: Job) -> str:
+    how = job.parallelism
+    assert isinstance(how, Parallelism)
+    ranks = {"TP": how.tp, "CP": how.cp, "PP": how.pp, "EP": how.ep, "DP": how.dp or 1}
+    return " ".join(f"{name}{count}" for name, count in ranks.items() if count > 1)
 
 
 def _chart_row(point: Point) -> dict[str, float]:

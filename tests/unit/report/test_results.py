@@ -1,0 +1,133 @@
+"""Every kind of result that the verbs give: its document, its pages, its charts."""
+
+import json
+from functools import cache
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from weft import api, report
+from weft.report import frames, schema
+from weft.report.plain import kind_of
+
+from .conftest import an_expectation
+
+
+@cache
+def _case():
+    cluster = api.preset("dgx_h100", hosts=8)
+    job = api.load_job(
+        {"model": "llama3_8b", "global_batch": 128, "parallelism": {"sharding": "zero1"}}
+    )
+    return cluster, job
+
+
+@cache
+def _result(kind):
+    make = {
+        "expectation": an_expectation,
+        "prediction": lambda: api.predict(*_case()),
+        "scaling": lambda: api.scaling(*_case(), [16, 32, 64]),
+        "comparison": lambda: api.compare(*_case(), ["infiniband", "roce_tuned", "tcp"]),
+        "need": lambda: api.need(*_case()),
+    }
+    return make[kind]()
+
+
+CHARTS = {
+    "expectation": ["busbw_curve"],
+    "prediction": ["step_breakdown"],
+    "scaling": ["scaling_curve"],
+    "comparison": ["step_breakdown", "cost_bars", "flip_tornado"],
+    "need": ["mfu_bandwidth"],
+}
+KINDS = tuple(CHARTS)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_document_fits_its_schema_and_carries_provenance(kind):
+    result = _result(kind)
+    document = json.loads(report.show(result, "json"))
+    Draft202012Validator(schema.schema(kind)).validate(document)
+    assert document["kind"] == kind == kind_of(type(result))
+    assert document["schemaVersion"] == "1"
+    holder = document["points"][0]["prediction"] if kind == "scaling" else document
+    assert holder["provenance"]["catalogue_sha256"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_text_and_markdown_say_every_title_and_name_the_engine(kind):
+    result = _result(kind)
+    page = report.view_of(type(result)).page(result)
+    for form in ("text", "md"):
+        shown = report.show(result, form, width=120)
+        assert "analytic engine" in " ".join(shown.split())
+    shown = report.show(result, "md")
+    assert page.title in shown
+    for block in page.blocks:
+        if block not in page.drawings and getattr(block, "lines", ("some",)):
+            assert block.title in shown
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_lines_of_prose_stay_narrow(kind):
+    """Tables of numbers may be wide; titles and sentences may not."""
+    shown = report.show(_result(kind), "text", width=80)
+    prose = [line for line in shown.splitlines() if line.startswith(("- ", "  - "))]
+    assert all(len(line) <= 80 for line in prose)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_charts_of_each_kind_are_there(kind):
+    assert report.chart_names(_result(kind)) == CHARTS[kind]
+
+
+@pytest.mark.parametrize(
+    ("kind", "chart"), [(kind, chart) for kind, charts in CHARTS.items() for chart in charts]
+)
+def test_a_chart_is_drawn_with_its_axes_labelled(kind, chart):
+    svg = report.picture(_result(kind), chart, "svg").decode()
+    assert svg.startswith("<svg")
+    labels = {
+        "busbw_curve": ("busbw, GB/s", "message size"),
+        "step_breakdown": ("seconds per step", "compute"),
+        "scaling_curve": ("tokens/s", "MFU, %", "GPUs"),
+        "cost_bars": ("USD over", "switches"),
+        "flip_tornado": ("swing of the cost", "changes the verdict"),
+        "mfu_bandwidth": ("MFU, %", "Gb/s", "knee", "today"),
+    }
+    for label in labels[chart]:
+        assert label in svg
+
+
+def test_a_png_is_a_png(expectation):
+    assert report.picture(expectation, None, "png").startswith(b"\x89PNG")
+
+
+def test_every_chart_is_used_by_a_view():
+    used = {chart for charts in CHARTS.values() for chart in charts}
+    assert used | {"accuracy_scatter"} == set(report.all_charts())
+
+
+def test_a_frame_has_a_row_for_each_point_and_inside_numbers(expectation):
+    frame = frames.to_frame(expectation)
+    assert len(frame) == len(expectation.points)
+    assert frame["time_s.value"].iloc[0] == expectation.points[0].time_s.value
+    assert frame["busbw_bytes_per_s"].iloc[-1] == expectation.points[-1].busbw_bytes_per_s
+
+
+def test_a_frame_of_one_prediction_is_one_row():
+    assert len(frames.to_frame(_result("prediction"))) >= 1
+
+
+def test_without_pandas_the_message_says_what_to_install(expectation, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "pandas", None)
+    with pytest.raises(frames.NoPandas, match=r"weft\[frames\]"):
+        frames.to_frame(expectation)
+
+
+def test_a_notebook_shows_the_report_without_its_frame(expectation):
+    shown = frames.repr_html(expectation)
+    assert shown.startswith("<main>")
+    assert "<html" not in shown
+    assert "<svg" in shown
