@@ -120,13 +120,13 @@ class Prices(Part):
     """What the user pays, where it differs from the catalogue; none: the catalogue's."""
 
     server_usd: Money | None = None
-    """One host with its GPUs and without its NICs, as quoted."""
+    """One host with its GPUs and its NICs, as quoted."""
     switch_usd: Money | None = None
     """One switch, as quoted."""
     nic_usd: Money | None = None
     """One NIC, as quoted."""
     optic_usd: Money | None = None
-    """One transceiver, as quoted."""
+    """Media of one link: a cable, or both transceivers and their fibre, as quoted."""
     electricity_usd_per_kwh: Annotated[float, Field(ge=0)] | None = None
     """Price of electricity, in USD per kWh."""
     pue: Annotated[float, Field(ge=1)] | None = None
@@ -134,7 +134,7 @@ class Prices(Part):
     engineer_usd_per_year: Money | None = None
     """Cost of one engineer a year."""
     fabric_engineers: Annotated[float, Field(ge=0)] | None = None
-    """Engineers that the fabric takes."""
+    """Engineers that the fabric takes, in all."""
     support_ratio_per_year: Ratio | None = None
     """Support a year over purchase price."""
     gpu_rental_usd_per_h: Money | None = None
