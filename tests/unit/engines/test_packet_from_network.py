@@ -44,7 +44,7 @@ def test_every_pair_is_joined_by_paths_of_the_length_that_the_layout_says(name, 
 
 
 def test_balancing_by_packet_keeps_a_non_blocking_fabric_busy_and_hashing_does_not():
-    """On a 1:1 fabric a permutation fits: adaptive routing loses little, one hash a flow much."""
+    """A permutation fits a 1:1 fabric: adaptive routing loses little, a hash a flow much."""
     hosts, size = 64, 2 * MIB
     cluster = preset("dgx_h100", hosts=hosts)
     network = graph(cluster)
