@@ -205,16 +205,26 @@ def _expert(job: Job, domain: int) -> Iterator[Demand]:
     spread, model = spread_of(job), job.model
     if spread.ep == 1 or model.experts is None:
         return
-    tokens = tokens_of(job) / spread.tp * model.experts.experts_per_token
+    group = group_of(spread.ep, 1, domain)
+    copies = _copies(model.experts.experts_per_token, spread, group)
+    tokens = tokens_of(job) / spread.tp * copies
     layers = stage_layers(model, spread) * model.sparse_layers / model.layers
     yield Demand(
         dimension="ep",
         operation=Operation.ALL_TO_ALL,
-        group=group_of(spread.ep, 1, domain),
+        group=group,
         size_bytes=tokens * model.hidden * ACTIVATION_BYTES * model.experts.capacity_imbalance,
         # Dispatch and combine, forward and backward.
         calls=2 * layers * micro_batches(job) * (_forward_passes(job) + 1),
     )
+
+
+def _copies(chosen: int, spread: Parallelism, group: Group) -> float:
+    """Return how many times a token is sent: D (1 - (1 - 1 / D)^k) of D domains hold its k."""
+    domains = group.domains
+    if spread.dispatch == "copies" or domains == 1:
+        return chosen
+    return domains * (1 - (1 - 1 / domains) ** chosen)
 
 
 def _data(job: Job, domain: int) -> Iterator[Demand]:

@@ -53,10 +53,10 @@ NAMES: Final = (
     (r"bloom", "bloom_176b"),
     (r"palm[ _-]*540b", "palm_540b"),
     (r"(mt[ _-]?nlg|megatron[ _-]turing).*", "megatron_530b"),
-    (r"^nemo megatron|gpt[ _-]?3?[ _-]*175b|^gpt3$|^gpt-3 \(", "gpt3_175b"),
-    (r"gpt[ _-]?3?[ _-]*20b", "gpt3_20b"),
-    (r"gpt[ _-]?3?[ _-]*5b", "gpt3_5b"),
-    (r"gpt[ _-]?3?[ _-]*126m", "gpt3_126m"),
+    (r"^nemo megatron|gpt([ _-]?3)?[ _-]*175b|^gpt3$|^gpt-3 \(", "gpt3_175b"),
+    (r"gpt[ _-]?3[ _-]+20b", "gpt3_20b"),
+    (r"gpt([ _-]?3)?[ _-]*\b5b|gpt5b", "gpt3_5b"),
+    (r"gpt([ _-]?3)?[ _-]*126m", "gpt3_126m"),
     (r"gpt[ _-]?3[ _-]*13b", "gpt3_13b"),
 )
 NOT_COVERED: Final = (
@@ -68,11 +68,12 @@ NOT_COVERED: Final = (
     (r"biobert", "a BERT whose shape the table does not state"),
 )  # fmt: skip
 LADDER: Final = (
-    # Parameters in 1e9, hidden width, heads: GPT-3 table 2.1, and SC'21 table 1 above 15e9.
+    # Parameters in 1e9, hidden width, heads: GPT-3 table 2.1; SC'21 table 1 above 15e9; and
+    # BigScience's search for 176e9.
     (0.125, 768, 12), (0.35, 1024, 16), (0.76, 1536, 16), (1.3, 2048, 16), (2.7, 2560, 32),
     (6.7, 4096, 32), (13, 5120, 40), (18.4, 6144, 48), (22, 6144, 64), (39, 8192, 64),
-    (76, 10240, 80), (145, 12288, 96), (175, 12288, 96), (310, 16384, 128),
-    (530, 20480, 128), (1000, 25600, 160),
+    (76, 10240, 80), (145, 12288, 96), (175, 12288, 96), (187, 13824, 108),
+    (200, 14400, 120), (310, 16384, 128), (530, 20480, 128), (1000, 25600, 160),
 )  # fmt: skip
 MEGATRON_VOCAB: Final = 51200
 LOW_RANK: Final = r"\blora\b|_lora"

@@ -30,6 +30,8 @@ REDUCED_GRADIENTS: Final = r"nemo|nvidia recipe|megatron bridge|nvidia release"
 HIGHEST_MFU: Final = 0.9
 """Above this share of the peak the printed figures contradict one another."""
 GRAPHS: Final = re.compile(r"_cg\b|_cg_|cuda ?graph", re.IGNORECASE)
+DISPATCH: Final = re.compile(r"deepep|uccl|megatron bridge")
+"""Expert dispatch that sends a token once to a host (DeepEP, HybridEP, UCCL-EP)."""
 TERA: Final = 1e12
 
 
@@ -106,9 +108,9 @@ def _sizes(row: Row) -> dict[str, int]:
         stated = words.whole(row.get(key))
         if stated:
             sizes[key] = stated
-    # Ten stages times chunks cannot be 41: a digit of the next column slipped in.
+    # Some names print "PP=41" for models of 32 layers on 8 GPUs: a slip for 1.
     if "PP=41" in text:
-        sizes["PP"] = 4
+        sizes["PP"] = 1
     return sizes
 
 
@@ -119,7 +121,7 @@ def _batch(row: Row, shape: Shape, gpus: int) -> _Batch | str:
     global_batch = words.whole(row.get("global_batch")) or sizes.get("GBS")
     step_s, per_s = words.number(row.get("step_s")), words.number(row.get("tokens_per_s"))
     if global_batch is None and step_s and per_s and sequence:
-        global_batch = max(1, round(step_s * per_s / sequence))
+        global_batch = _rounded(step_s * per_s / sequence)
     if global_batch is None:
         own = _per_gpu(row)
         if own:
@@ -137,6 +139,18 @@ def _batch(row: Row, shape: Shape, gpus: int) -> _Batch | str:
     return _Batch(sequence, global_batch, micro, assumed)
 
 
+def _rounded(batch: float) -> int:
+    """Return the multiple of 16 (8, 4 ...) nearest to a batch that was computed from times."""
+    for step in (16, 8, 4, 2):
+        near = round(batch / step) * step
+        if near and abs(near / batch - 1) < ROUNDING:
+            return near
+    return max(1, round(batch))
+
+
+ROUNDING: Final = 0.02
+
+
 def _sequence(row: Row) -> tuple[int | None, bool]:
     stated = words.whole(row.get("seq_len"))
     if stated:
@@ -144,7 +158,7 @@ def _sequence(row: Row) -> tuple[int | None, bool]:
     name = row.get("model", "")
     if row.get("family", "").startswith("torchtitan"):
         return 8192, True
-    if re.match(r"GPT\b(?! ?-?3)", name):
+    if re.match(r"GPT\b(?!-?3|.?3\b)", name):
         return None, False
     for pattern, length in SEQUENCES:
         if re.search(pattern, name, re.IGNORECASE):
@@ -193,6 +207,8 @@ def _case(row: Row, machine: Machine, gpus: int, shape: Shape, batch: _Batch) ->
     assert isinstance(gpu, Gpu)
     precision, precision_assumed = _precision(row, gpu)
     spread = _spread(row, gpus, shape)
+    if spread == "auto" and (shape.assumed or "without CP" in row.get("other", "")):
+        return "parallel layout not stated, and more than that is not known"
     assumed = [
         name
         for name, is_so in (
@@ -288,7 +304,8 @@ def _spread(row: Row, gpus: int, shape: Shape) -> Parallelism | str:
             "overlap_dp": "not overlapped" not in row.get("sharding", ""),
             "overlap_tp": modern or "asynctp" in text,
             "overlap_pp": modern,
-            "overlap_ep": "deepep" in text or "uccl" in text,
+            "overlap_ep": "deepep" in text,
+            "dispatch": "hosts" if bool(DISPATCH.search(text)) else "copies",
         }
     )
 

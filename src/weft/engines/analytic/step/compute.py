@@ -27,6 +27,8 @@ from weft.traffic.demand import (
 
 TILE_ROWS: Final = 128
 TILE_COLUMNS: Final = 256
+ALIGNED: Final = 64
+"""Multiples of 128 bytes in 16 bits feed the tensor cores best [NVIDIA, matrix guide]."""
 LOW_PRECISIONS: Final = frozenset({"fp8", "mxfp8", "fp6", "fp4", "nvfp4"})
 BACKWARD_ATTENTION_FLOPS: Final = 2.5
 """Fused backward recomputes the scores: five products to the two of forward [Dao 2022]."""
@@ -62,6 +64,7 @@ class Device:
     compute_units: int
     wave_loss: float
     grouped_ratio: float
+    unaligned_ratio: float
     kernel_s: float
     operand_bytes: float
 
@@ -98,13 +101,17 @@ def device(gpu: Gpu, precision: str, constants: Constants, software: Software) -
     clock = _clock_ratio(gpu, half_peak, generation)
     bandwidth = gpu.memory_bytes_per_s.value * generation.memory
     return Device(
-        flop_per_s=gpu.peak_flop_per_s(precision) * generation.matrix_ratio(precision) * clock,
-        half_flop_per_s=half_peak * generation.matrix_ratio(half) * clock,
+        flop_per_s=gpu.peak_flop_per_s(precision)
+        * generation.matrix_ratio(precision)
+        * clock
+        * software.matrix,
+        half_flop_per_s=half_peak * generation.matrix_ratio(half) * clock * software.matrix,
         attention_flop_per_s=half_peak * generation.attention * software.attention * clock,
         memory_bytes_per_s=bandwidth / software.passes,
         compute_units=generation.compute_units,
         wave_loss=constants.wave_loss,
         grouped_ratio=constants.grouped_ratio,
+        unaligned_ratio=constants.unaligned_ratio,
         kernel_s=software.kernel_s,
         operand_bytes=1.0 if precision in LOW_PRECISIONS else 2.0,
     )
@@ -138,6 +145,8 @@ def product_s(product: Product, on: Device, flop_per_s: float | None = None) -> 
     tiles = max(product.rows / TILE_ROWS, 1.0) * max(product.columns / TILE_COLUMNS, 0.5)
     waves = tiles * product.groups / on.compute_units
     rate = flop_per_s or on.flop_per_s
+    if product.inner % ALIGNED or product.columns % ALIGNED:
+        rate *= on.unaligned_ratio
     padded = max(product.rows, TILE_ROWS) * product.inner * product.columns * product.groups
     compute_s = 2 * padded / rate * (1 + on.wave_loss / waves)
     moved = product.rows * (product.inner + product.columns) + product.inner * product.columns
@@ -194,7 +203,10 @@ def head_product(job: Job) -> Product:
     """Return the product with the vocabulary."""
     model = job.model
     return Product(
-        rows=tokens_of(job), inner=model.hidden, columns=model.vocab / spread_of(job).tp
+        rows=tokens_of(job),
+        inner=model.hidden,
+        # Frameworks pad the vocabulary to whole tiles.
+        columns=-(-model.vocab // (spread_of(job).tp * 128)) * 128,
     )
 
 
@@ -256,7 +268,7 @@ def layer_times(job: Job, on: Device, *, sparse: bool) -> tuple[Times, Times, Ti
         rate = on.flop_per_s * on.grouped_ratio
         matrix_s += sum(product_s(p, on, rate) for p in grouped)
         products.append(Product(
-            rows=tokens_of(job), inner=job.model.hidden, columns=experts.experts,
+            rows=tokens_of(job), inner=job.model.hidden, columns=-(-experts.experts // 64) * 64,
         ))  # fmt: skip
         shared = experts.shared_ffn_hidden or experts.shared_experts * experts.ffn_hidden
         products += list(dense_products(job, shared)) if shared else []

@@ -55,6 +55,8 @@ class Software:
 
     passes: float
     """Memory passes over those of perfectly fused kernels."""
+    matrix: float
+    """Its matrix products over the best of the generation."""
     attention: float
     """Its fused attention over the best of the generation (FlashAttention-2 against cuDNN)."""
     kernel_s: float
@@ -68,9 +70,6 @@ class Software:
     hidden_ep: float
     step_s: float
     """Per step, whatever its size: data, norms, logging, clipping."""
-    low: float
-    high: float
-    """Ends of the 80 % band over the prediction, on rows not used in the fit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,10 +80,21 @@ class Constants:
     """Part of a wave of tiles that is lost at the end of a matrix product."""
     grouped_ratio: float
     """Grouped (expert) matrix products over dense ones of the same size."""
+    unaligned_ratio: float
+    """Matrix products whose widths are no multiple of 64 over those whose are."""
     jitter_ratio: float
     """Slowest over mean GPU, per natural logarithm of the hosts."""
     generations: Mapping[str, Generation]
     software: Mapping[str, Software]
+    bands: Mapping[str, tuple[float, float]]
+    """Ends of the 80 % band over the prediction by class, on families not used in the fit."""
+
+    def band(self, job: Job) -> tuple[float, float]:
+        """Return the band of a job's class: mixtures of experts are harder to predict."""
+        name = software_class(job)
+        sparse = f"{name}_experts"
+        key = sparse if job.model.experts and sparse in self.bands else name
+        return self.bands[key]
 
 
 def constants_of(table: Mapping[str, Any]) -> Constants:
@@ -93,6 +103,7 @@ def constants_of(table: Mapping[str, Any]) -> Constants:
         **table["model"],
         generations={k: Generation(**v) for k, v in table["generation"].items()},
         software={k: Software(**v) for k, v in table["software"].items()},
+        bands={k: (v["low"], v["high"]) for k, v in table["bands"].items()},
     )
 
 

@@ -14,8 +14,8 @@ from weft.spec.workload import Job, Parallelism
 from weft.traffic.demand import micro_batches, spread_of, stage_layers
 
 RECOMPUTE = ("none", "selective", "full")
-LONG_CONTEXT = 8192
-"""From this sequence length the search tries context parallelism."""
+LONG_CONTEXT = 4096
+"""Context parallelism leaves each rank at least so many tokens of a sequence."""
 
 
 def resolve(cluster: Cluster, job: Job, *, fits: bool = True) -> Job:
@@ -57,7 +57,7 @@ def candidates(cluster: Cluster, job: Job) -> Iterator[Parallelism]:
         base = Parallelism(overlap_tp=job.framework == "megatron")
     for pp in _stages(model.layers, gpus):
         for tp in _powers(min(cluster.host.scale_up.gpus, model.heads)):
-            for cp in _powers(16 if job.sequence_length >= LONG_CONTEXT else 1):
+            for cp in _powers(min(64, job.sequence_length // LONG_CONTEXT) or 1):
                 rest = gpus // (pp * tp * cp)
                 if rest == 0 or gpus % (pp * tp * cp) or job.global_batch % rest:
                     continue
@@ -107,12 +107,14 @@ def _powers(limit: int) -> list[int]:
 
 
 def _searched(cluster: Cluster, job: Job) -> Job:
-    order = RECOMPUTE[RECOMPUTE.index(job.recompute) :]
-    for recompute in order:
+    found = []
+    for recompute in RECOMPUTE[RECOMPUTE.index(job.recompute) :]:
+        if recompute == "selective" and job.attention == "flash" and found:
+            continue  # It frees nothing that fused attention keeps.
         tried = job.with_(recompute=recompute)
-        found = search(cluster, tried)
-        if found:
-            return tried.with_(parallelism=found[0][0])
+        found += [(step, tried.with_(parallelism=p)) for p, step in search(cluster, tried)[:1]]
+    if found:
+        return min(found, key=lambda pair: pair[0].step_s.value)[1]
     raise Infeasible(
         f"{job.model.name} ({job.model.parameters() / 1e9:.3g}e9 parameters) with a global"
         f" batch of {job.global_batch} fits in no way on {job.gpus} GPUs of"

@@ -1,0 +1,315 @@
+"""Fit the constants of the training-step model that no source gives.
+
+    python fits/training.py [--data DIR] [--write]
+
+One constant stands for a class (GPU generation, precision, kind of framework), never for a row.
+Gauss-Newton on log(predicted / measured step time) with Huber weights, families of rows weighted
+so that large tables do not drown the small ones, and a ridge towards the priors of
+training_priors.toml. Bands and the errors printed come from fits that leave a family out.
+Writes engines/analytic/step/constants.toml.
+"""
+
+import argparse
+import copy
+import csv
+import datetime
+import statistics
+import tomllib
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from math import exp, log
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from weft.accuracy.rows.training import Case, case_of
+from weft.catalogue import find
+from weft.engines.analytic import step as engine
+from weft.engines.analytic.step.constants import constants_of, software_class
+from weft.engines.analytic.step.model import step_time
+from weft.errors import WeftError
+from weft.spec.workload import Job
+
+Array = NDArray[np.float64]
+HERE = Path(__file__).parent
+SHIPPED = Path(engine.__file__).with_name("constants.toml")
+HUBER = 0.15
+ROUNDS = 6
+FAMILY_POWER = 0.5
+SINGLE_EVERY = 8
+"""One row in so many of the single-host grid: it is one family with 1,440 rows."""
+MARGIN = 0.03
+"""No band is narrower than this: the published figures are rounded to it."""
+
+# Sigma of the prior, of the logarithm (of the log-odds for shares that are hidden).
+SIGMAS = {
+    "model.wave_loss": 0.4, "model.grouped_ratio": 0.15, "model.unaligned_ratio": 0.15,
+    "model.jitter_ratio": 0.5, "matrix": 0.12, "attention": 0.25, "memory": 0.08,
+    "passes": 0.3, "kernel_s": 0.4, "issue_s": 0.5, "hidden": 0.8, "step_s": 0.8,
+}  # fmt: skip
+FIXED = {"compute_units", "power_w_per_tflop"}
+REFERENCE = "megatron"
+"""Matrix products and attention of other classes are relative to this one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A row ready to be predicted: its layout is settled once, before the fit."""
+
+    row: str
+    family: str
+    case: Case
+    job: Job
+    generation: str
+    software: str
+
+
+def read_points(data: Path) -> list[Point]:
+    """Read all rows that weft covers."""
+    points = []
+    for name, every in (("train_runs", 1), ("train_runs_vtrain_single", SINGLE_EVERY)):
+        with (data / f"{name}.csv").open(newline="", encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))[::every]
+        points += [point for row in rows if (point := _point(row)) is not None]
+    return points
+
+
+def _point(row: Mapping[str, str]) -> Point | None:
+    case = case_of(row)
+    if isinstance(case, str):
+        return None
+    try:
+        job = engine.resolve(case.cluster, case.job, fits=False)
+    except WeftError:
+        return None
+    generation = find("gpus", case.cluster.host.gpu).generation  # type: ignore[attr-defined]
+    family = case.labels["family"].split("-v")[0] if "mlperf" in case.labels["family"] else ""
+    family = family or case.labels["family"].split("-T")[0].split("-text")[0]
+    return Point(row["row_id"], family, case, job, generation, software_class(job))
+
+
+def paths(table: Mapping[str, Any], prefix: str = "") -> Iterable[str]:
+    """Yield the constants that are fitted, as dotted names."""
+    for key, value in table.items():
+        name = f"{prefix}{key}"
+        if isinstance(value, dict):
+            yield from paths(value, f"{name}.")
+        elif name.startswith(("model", "generation", "software")) and key not in FIXED:
+            reference = name.startswith(f"software.{REFERENCE}.")
+            if not (reference and key in {"matrix", "attention"}):
+                yield name
+
+
+def at(table: Any, name: str) -> float:
+    """Return one constant."""
+    for key in name.split("."):
+        table = table[key]
+    return float(table)
+
+
+def put(table: Any, name: str, value: float) -> None:
+    """Set one constant."""
+    *parents, last = name.split(".")
+    for key in parents:
+        table = table[key]
+    table[last] = value
+
+
+def is_share(name: str) -> bool:
+    """Tell whether a constant lies between 0 and 1 and is fitted by its log-odds."""
+    return ".hidden_" in name or (name.startswith("generation") and "units" not in name)
+
+
+def inward(name: str, value: float) -> float:
+    """Turn a constant into the unbounded number that is fitted."""
+    if is_share(name):
+        value = min(max(value, 0.01), 0.99)
+        return log(value / (1 - value))
+    return log(max(value, 1e-7))
+
+
+def outward(name: str, value: float) -> float:
+    """Turn the fitted number back."""
+    return 1 / (1 + exp(-value)) if is_share(name) else exp(value)
+
+
+def sigma(name: str, prior: float) -> float:
+    """Return how far the prior can be trusted, in the fitted number."""
+    key = next(k for k in SIGMAS if k in name)
+    if ".hidden_" in name:
+        return SIGMAS["hidden"]
+    return SIGMAS[key] / (1 - prior) if is_share(name) else SIGMAS[key]
+
+
+def touches(name: str, point: Point) -> bool:
+    """Tell whether a constant can move a point."""
+    kind, *rest = name.split(".")
+    if kind == "generation":
+        return rest[0] == point.generation
+    if kind == "software":
+        return rest[0] == point.software
+    return "grouped" not in name or point.job.model.experts is not None
+
+
+class Fit:
+    """The points, the constants that they can tell, and the fit."""
+
+    def __init__(self, points: list[Point], priors: dict[str, Any]) -> None:
+        self.points, self.priors = points, priors
+        names = list(paths(priors))
+        self.names = [n for n in names if any(touches(n, p) for p in points)]
+        self.start = np.array([inward(n, at(priors, n)) for n in self.names])
+        self.ridge = np.array([1 / sigma(n, at(priors, n)) for n in self.names])
+        self.touch = [[i for i, p in enumerate(points) if touches(n, p)] for n in self.names]
+        counts: dict[str, int] = defaultdict(int)
+        for point in points:
+            counts[point.family] += 1
+        self.weight = np.array([counts[p.family] ** -FAMILY_POWER for p in points]) * 3
+
+    def table(self, x: Array) -> dict[str, Any]:
+        """Return the constants for a vector."""
+        table = copy.deepcopy(self.priors)
+        for name, value in zip(self.names, x, strict=True):
+            put(table, name, outward(name, float(value)))
+        return table
+
+    def errors(self, x: Array, which: Iterable[int]) -> Array:
+        """Return log(predicted / measured) of some points."""
+        fitted = constants_of(self.table(x))
+        chosen = [self.points[i] for i in which]
+        return np.array([
+            log(
+                step_time(p.case.cluster, p.job, fitted=fitted).step_s.value
+                / p.case.measured_s
+            )
+            for p in chosen
+        ])  # fmt: skip
+
+    def jacobian(self, x: Array, base: Array) -> Array:
+        """Return the derivatives of the errors, by differences."""
+        out = np.zeros((len(self.points), len(self.names)))
+        for column, touched in enumerate(self.touch):
+            moved = x.copy()
+            moved[column] += 0.02
+            out[touched, column] = (self.errors(moved, touched) - base[touched]) / 0.02
+        return out
+
+    def move(self, x: Array, errors: Array, slopes: Array, keep: Array) -> Array:
+        """Return one damped Gauss-Newton step on the points that are kept."""
+        huber = np.minimum(1, HUBER / np.maximum(np.abs(errors), 1e-9))
+        weight = self.weight * huber * keep
+        left = (slopes * weight[:, None]).T @ slopes / HUBER**2
+        right = (slopes * weight[:, None]).T @ errors / HUBER**2
+        left += np.diag(self.ridge**2)
+        right += self.ridge**2 * (x - self.start)
+        return np.clip(-np.linalg.solve(left, right), -0.5, 0.5)
+
+    def solve(self) -> tuple[Array, Array, Array]:
+        """Return the solution, its errors and its derivatives."""
+        x, keep = self.start.copy(), np.ones(len(self.points))
+        everything = range(len(self.points))
+        for _ in range(ROUNDS):
+            errors = self.errors(x, everything)
+            slopes = self.jacobian(x, errors)
+            x = x + self.move(x, errors, slopes, keep)
+        errors = self.errors(x, everything)
+        return x, errors, self.jacobian(x, errors)
+
+    def left_out(self, x: Array, errors: Array, slopes: Array) -> Array:
+        """Return the error of every point from a fit without its family."""
+        out = np.zeros_like(errors)
+        for family in sorted({p.family for p in self.points}):
+            keep = np.array([float(p.family != family) for p in self.points])
+            other = x.copy()
+            for _ in range(4):
+                linear = errors + slopes @ (other - x)
+                other = other + self.move(other, linear, slopes, keep)
+            held = [i for i, p in enumerate(self.points) if p.family == family]
+            out[held] = self.errors(other, held)
+        return out
+
+
+def summary(errors: Iterable[float]) -> str:
+    """Describe some errors of the logarithm as ratios."""
+    ratios = [exp(e) - 1 for e in errors]
+    sizes = sorted(abs(r) for r in ratios)
+    p90 = sizes[min(len(sizes) - 1, int(0.9 * len(sizes)))]
+    return (
+        f"n {len(sizes):5d}  median {statistics.median(sizes):.3f}  p90 {p90:.3f}"
+        f"  bias {statistics.median(ratios):+.3f}"
+    )
+
+
+def bands(fit: Fit, errors: Array) -> dict[str, dict[str, float]]:
+    """Return the 80 % band of every class from errors of families left out."""
+    groups: dict[str, list[float]] = defaultdict(list)
+    for point, error in zip(fit.points, errors, strict=True):
+        groups[point.software].append(float(error))
+        if point.job.model.experts:
+            groups[f"{point.software}_experts"].append(float(error))
+    everything = _band(errors)
+    found = {name: _band(np.array(group)) for name, group in groups.items() if len(group) > 9}
+    return {name: found.get(name, everything) for name in {*fit.priors["software"], *found}}
+
+
+def _band(errors: Array) -> dict[str, float]:
+    low, high = np.quantile(-errors, [0.1, 0.9])
+    return {"low": exp(min(low, -MARGIN)), "high": exp(max(high, MARGIN))}
+
+
+def write(fit: Fit, table: dict[str, Any], lines: list[str]) -> None:
+    """Write the file of constants that weft ships."""
+    out = [
+        "# Constants of the training-step model, one set per class; written by",
+        "# fits/training.py from accuracy/data/train_runs*.csv. Do not edit by hand.",
+        "#",
+        *[f"# {line}" for line in lines],
+        "", "[meta]", f'date = "{datetime.datetime.now(tz=datetime.UTC).date()}"',
+        f"rows = {len(fit.points)}", 'script = "fits/training.py"',
+    ]  # fmt: skip
+    for kind in ("model", "generation", "software", "bands"):
+        blocks = {kind: table[kind]} if kind == "model" else table[kind]
+        for name, block in sorted(blocks.items()):
+            head = kind if kind == "model" else f"{kind}.{name}"
+            out += ["", f"[{head}]", *[_line(key, value) for key, value in block.items()]]
+    SHIPPED.write_text("\n".join(out) + "\n", encoding="utf-8")
+
+
+def _line(key: str, value: Any) -> str:
+    if isinstance(value, dict):
+        inside = ", ".join(f"{k} = {v:.4g}" for k, v in value.items())
+        return f"{key} = {{ {inside} }}"
+    return f"{key} = {value:.4g}" if isinstance(value, float) else f"{key} = {value}"
+
+
+def main() -> None:
+    """Fit, print the errors by family, and write the constants when asked."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    data = HERE.parent / "src/weft/accuracy/data"
+    parser.add_argument("--data", type=Path, default=data)
+    parser.add_argument("--write", action="store_true")
+    options = parser.parse_args()
+    priors = tomllib.loads((HERE / "training_priors.toml").read_text(encoding="utf-8"))
+    fit = Fit(read_points(options.data), priors)
+    x, errors, slopes = fit.solve()
+    held = fit.left_out(x, errors, slopes)
+    lines = [f"{'all':28s} in sample  {summary(errors)}"]
+    lines.append(f"{'all':28s} left out   {summary(held)}")
+    for family in sorted({p.family for p in fit.points}):
+        where = [i for i, p in enumerate(fit.points) if p.family == family]
+        lines.append(f"{family:28s} in sample  {summary(errors[where])}")
+        lines.append(f"{family:28s} left out   {summary(held[where])}")
+    table = fit.table(x)
+    table["bands"] = bands(fit, held)
+    print("\n".join(lines))
+    for name, prior in zip(fit.names, fit.start, strict=True):
+        print(f"{name:44s} {outward(name, prior):.4g} -> {at(table, name):.4g}")
+    if options.write:
+        write(fit, table, lines)
+
+
+if __name__ == "__main__":
+    main()
