@@ -7,8 +7,8 @@ from math import lcm
 
 from weft import plugins
 from weft.advise import candidates
-from weft.advise.candidate import Candidate
-from weft.advise.oracle import Oracle
+from weft.advise.candidate import Candidate, fitted
+from weft.advise.oracle import Oracle, Pace
 from weft.errors import Infeasible, WeftError
 from weft.predict.training import Prediction
 from weft.results import Estimate
@@ -88,7 +88,8 @@ class Case:
     ) -> Row:
         """Predict one candidate, on this cluster or on a changed one."""
         chosen = self.candidate(name)
-        cluster = chosen.apply(self.cluster)
+        own = chosen.apply(self.cluster)
+        cluster = fitted(change(own) if change else own)
         return Row(
             name=name,
             candidate=chosen,
@@ -97,6 +98,18 @@ class Case:
             ),
             years=self.years,
         )
+
+    def pace(
+        self,
+        name: str,
+        *,
+        change: Callable[[Cluster], Cluster] | None = None,
+        job: Job | None = None,
+    ) -> Pace:
+        """Predict the speed alone of one candidate, as row() does with its cost."""
+        own = self.candidate(name).apply(self.cluster)
+        cluster = fitted(own)
+        return self.oracle.pace(change(cluster) if change else cluster, job or self.job)
 
     @cached_property
     def rows(self) -> tuple[Row, ...]:

@@ -57,6 +57,11 @@ class Trial:
     flips: Mapping[str, Flip]
     spreads: Mapping[str, Spread]
 
+    def spread(self, name: str) -> Spread:
+        """Return what is unknown of a fabric; no width where it cannot be built here."""
+        none = Spread(name=name, slow_ratio=1.0, fast_ratio=1.0)
+        return self.spreads.get(name, none)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:

@@ -3,11 +3,12 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 
 from weft import plugins
 from weft.advise import candidates, claims, considerations, inputs
 from weft.advise.candidate import Candidate
-from weft.advise.case import Case, Row
+from weft.advise.case import RIVALS, Case, Row
 from weft.advise.claim import Claim, Outcome, Tested, Trial, Verdict
 from weft.advise.consideration import Consideration, Opinion, Weighed
 from weft.advise.flip import Flip, flip
@@ -106,7 +107,7 @@ def compare(
     Parallelism that is "auto" is searched once, on the cluster as it is given, and kept for
     every row: rows then differ in the network alone.
     """
-    oracle = Oracle(ask) if ask else Oracle()
+    oracle = Oracle.of(ask)
     span = cluster.prices.years if years is None else years
     cluster = cluster.with_(prices=cluster.prices.with_(years=span))
     names = tuple(dict.fromkeys(fabrics or DEFAULT))
@@ -144,8 +145,9 @@ def _fix(oracle: Oracle, cluster: Cluster, job: Job) -> tuple[Job, str]:
 
 
 def _spreads(case: Case) -> dict[str, Spread]:
-    wanted = [*case.rows, *(case.row(n) for n in ("infiniband", "roce_tuned", "tcp"))]
-    return {row.name: spread(case, row) for row in wanted}
+    missing = [name for name in RIVALS if name not in case.names]
+    others = (case.attempt(partial(case.row, name)) for name in missing)
+    return {row.name: spread(case, row) for row in (*case.rows, *others) if row is not None}
 
 
 def _weighed(case: Case) -> tuple[Weighed, ...]:
@@ -157,7 +159,7 @@ def _weigh(case: Case, name: str) -> Weighed:
     try:
         opinion = asked.weigh(case)
     except WeftError as error:
-        opinion = Opinion(favours=None, reason=f"cannot be weighed here: {error}")
+        opinion = Opinion(favours=(), reason=f"cannot be weighed here: {error}")
     return Weighed(
         consideration=name,
         title=asked.title,
@@ -166,6 +168,7 @@ def _weigh(case: Case, name: str) -> Weighed:
         numbers=opinion.numbers,
         source=asked.source,
         evidence=asked.evidence,
+        breaks_ties=asked.breaks_ties,
     )
 
 
@@ -239,9 +242,27 @@ def _why(case: Case, name: str) -> str:
     return ""
 
 
+def _other_nics(case: Case) -> list[str]:
+    asked = case.cluster.host.nic
+    built = {row.name: row.prediction.cluster.host.nic for row in case.rows}
+    return [
+        f"{name}: NICs are {nic}, because {asked} does not speak it"
+        for name, nic in built.items()
+        if nic != asked
+    ]
+
+
+def _pods_differ(case: Case, row: Row) -> bool:
+    asked, built = case.cluster.topology, row.prediction.cluster.topology
+    return asked.hosts_per_pod != built.hosts_per_pod
+
+
 def _notes(case: Case) -> tuple[str, ...]:
     rivals = ", ".join(row.name for row in (case.best, *case.rivals))
+    smaller = [r.name for r in case.rows if _pods_differ(case, r)]
     return (
+        *_other_nics(case),
+        *(f"{name}: pods as large as its switch allows, not as asked" for name in smaller),
         f"flip points are sought among {rivals}",
         "rows share hosts, NIC rate and topology; the switch follows the fabric and the rate",
         "sizes other than the cluster's keep the batch of each GPU (weak scaling)",

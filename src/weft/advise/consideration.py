@@ -5,6 +5,9 @@ from dataclasses import dataclass
 
 from weft.advise.case import Case
 
+MATTERS = 0.01
+"""What moves speed or the cost of a token by less than one per cent favours nobody."""
+
 
 @dataclass(frozen=True, slots=True)
 class Number:
@@ -17,9 +20,9 @@ class Number:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opinion:
-    """Which candidate a consideration favours, and why; nobody where it makes no odds."""
+    """Which candidates a consideration favours, and why; none where it makes no odds."""
 
-    favours: str | None
+    favours: tuple[str, ...]
     reason: str
     numbers: tuple[Number, ...] = ()
 
@@ -32,6 +35,8 @@ class Consideration:
     weigh: Callable[[Case], Opinion]
     source: str
     evidence: str = "computed by the analytic engine"
+    breaks_ties: bool = True
+    """Whether it counts where money cannot tell; what is money itself does not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,8 +45,9 @@ class Weighed:
 
     consideration: str
     title: str
-    favours: str | None
+    favours: tuple[str, ...]
     reason: str
     numbers: tuple[Number, ...]
     source: str
     evidence: str
+    breaks_ties: bool

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from math import exp, log
 
 from weft.advise.case import Case
@@ -9,8 +10,8 @@ from weft.advise.input import Input
 from weft.advise.wording import figure
 from weft.errors import WeftError
 
-STEPS = 5
-"""Halvings of an interval: the flip point is known to 1/32 of the range asked."""
+RETRIES = 4
+"""An end of the range where nothing can be built is moved inwards so many times."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +48,7 @@ class Flip:
 
 
 Costs = Callable[[float], Mapping[str, float]]
-"""Cost of a trillion tokens by candidate, with the input at a value."""
+"""Cost of a trillion tokens by candidate, with the input at a value; empty: none can be."""
 
 
 def cheapest(costs: Mapping[str, float]) -> str:
@@ -56,7 +57,7 @@ def cheapest(costs: Mapping[str, float]) -> str:
 
 
 def crossing(
-    costs: Costs, start: float, end: float, *, logarithmic: bool, steps: int = STEPS
+    costs: Costs, start: float, end: float, *, logarithmic: bool, steps: int
 ) -> Crossing | None:
     """Bisect between two values of an input for the one where the cheapest changes.
 
@@ -69,31 +70,28 @@ def crossing(
     winner, beyond = cheapest(costs(start)), cheapest(costs(end))
     if beyond == winner:
         return None
-    to, back = (log, exp) if logarithmic else (float, float)
-    near, far = to(start), to(end)
+    near, far = start, end
     for _ in range(steps):
-        middle = (near + far) / 2
-        found = cheapest(costs(back(middle)))
-        if found == winner:
-            near = middle
+        half = _middle(near, far, logarithmic=logarithmic)
+        found = costs(half)
+        if not found or cheapest(found) == winner:
+            near = half
         else:
-            far, beyond = middle, found
-    return Crossing(at=back((near + far) / 2), winner=beyond)
+            far, beyond = half, cheapest(found)
+    return Crossing(at=_middle(near, far, logarithmic=logarithmic), winner=beyond)
 
 
 def flip(case: Case, name: str, asked: Input) -> Flip | None:
     """Find where one input changes the verdict; nothing where the input has no meaning here."""
     if not asked.applies(case):
         return None
+    contenders = tuple(row.name for row in (case.best, *case.rivals))
+    costs = partial(_costs, case, asked, contenders)
     current = asked.current(case)
-    low, high = asked.span(case)
-    contenders = [case.best.name, *(r.name for r in case.rivals)]
-
-    def costs(value: float) -> dict[str, float]:
-        return _costs(case, asked, contenders, value)
-
-    below = _side(costs, current, low, asked)
-    above = _side(costs, current, high, asked)
+    low, high = (_possible(costs, current, end, asked) for end in asked.span(case))
+    low, high = asked.snap(case, low), asked.snap(case, high)
+    below = _snapped(case, asked, _side(costs, current, low, asked))
+    above = _snapped(case, asked, _side(costs, current, high, asked))
     return Flip(
         input=name,
         title=asked.title,
@@ -104,13 +102,15 @@ def flip(case: Case, name: str, asked: Input) -> Flip | None:
         below=below,
         above=above,
         swing_ratio=_swing(costs, contenders[0], current, (low, high)),
-        text=_sentence(asked, current, (low, high), (below, above)),
+        text=_sentence(case, asked, (low, high), (below, above)),
         source=asked.source,
         evidence=asked.evidence,
     )
 
 
-def _costs(case: Case, asked: Input, names: list[str], value: float) -> dict[str, float]:
+def _costs(
+    case: Case, asked: Input, names: tuple[str, ...], value: float
+) -> Mapping[str, float]:
     found = {}
     for name in names:
         try:
@@ -120,13 +120,24 @@ def _costs(case: Case, asked: Input, names: list[str], value: float) -> dict[str
     return found
 
 
+def _middle(near: float, far: float, *, logarithmic: bool) -> float:
+    return exp((log(near) + log(far)) / 2) if logarithmic else (near + far) / 2
+
+
+def _possible(costs: Costs, current: float, end: float, asked: Input) -> float:
+    """Return the end of the range, or what is left of it where anything can be built."""
+    for _ in range(RETRIES):
+        if end == current or asked.choices or costs(end):
+            return end
+        end = _middle(current, end, logarithmic=asked.logarithmic)
+    return current
+
+
 def _side(costs: Costs, current: float, end: float, asked: Input) -> Crossing | None:
-    if end == current or not costs(current):
+    if end == current:
         return None
     if asked.choices:
         return _first_choice(costs, current, end, asked.choices)
-    if not costs(end):
-        return None
     return crossing(costs, current, end, logarithmic=asked.logarithmic, steps=asked.steps)
 
 
@@ -143,6 +154,12 @@ def _first_choice(
     return None
 
 
+def _snapped(case: Case, asked: Input, found: Crossing | None) -> Crossing | None:
+    if found is None:
+        return None
+    return Crossing(at=asked.snap(case, found.at), winner=found.winner)
+
+
 def _swing(costs: Costs, best: str, current: float, ends: tuple[float, float]) -> float:
     own = costs(current)[best]
     moved = [costs(end).get(best, own) for end in ends]
@@ -153,14 +170,14 @@ _SIDES = {False: ("below", "above"), True: ("at", "at")}
 
 
 def _sentence(
+    case: Case,
     asked: Input,
-    current: float,
     ends: tuple[float, float],
     sides: tuple[Crossing | None, Crossing | None],
 ) -> str:
-    now = figure(current, asked.unit)
+    now = figure(asked.current(case), asked.unit)
     found = [
-        f"{word} {figure(side.at, asked.unit)} {side.winner} is cheaper"
+        f"{word} {figure(side.at, asked.unit)} {case.candidate(side.winner).short} is cheaper"
         for word, side in zip(_SIDES[bool(asked.choices)], sides, strict=True)
         if side is not None
     ]

@@ -19,10 +19,12 @@ class Input:
     """Cost for a candidate by name; raises a WeftError where it cannot be built so."""
     source: str
     """Where the range comes from."""
+    snap: Callable[[Case, float], float] = lambda _, value: value
+    """Nearest value that can be: whole GPUs, whole batches."""
     choices: tuple[float, ...] = ()
     """The only values that exist, where it cannot take any in between; ascending."""
     logarithmic: bool = True
-    steps: int = 5
-    """Halvings; inputs that need no new prediction can afford many."""
+    steps: int = 6
+    """Halvings of the range; inputs that need no new prediction can afford many."""
     applies: Callable[[Case], bool] = lambda _: True
     evidence: str = "computed by the analytic engine"

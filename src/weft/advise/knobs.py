@@ -1,4 +1,4 @@
-"""Changes to a cluster that ask "what if": bandwidth, latency, rate of the NICs."""
+"""Changes to a cluster that ask "what if": bandwidth, rate of the NICs."""
 
 from math import ceil
 
@@ -7,9 +7,7 @@ from weft.network.topology import layout
 from weft.sources import Sourced
 from weft.spec.cluster import Cluster
 
-FIBRE_S_PER_M = 5.0e-9  # [catalogue latency: propagation]
 SAME_RATE = 1e-9
-CABLES_OF_A_PATH = 4  # host, leaf, spine, leaf, host
 
 
 def with_bandwidth(cluster: Cluster, ratio: float) -> Cluster:
@@ -45,13 +43,6 @@ def at_nic_rate(cluster: Cluster, rate_bytes_per_s: float) -> Cluster:
         fabric=cluster.fabric.with_(link_bytes_per_s=None),
         topology=cluster.topology.with_(switch=None),
     )
-
-
-def with_latency(cluster: Cluster, extra_s: float) -> Cluster:
-    """Add latency to each message, as longer fibre on its way would."""
-    extra_m = extra_s / FIBRE_S_PER_M / CABLES_OF_A_PATH
-    topology = cluster.topology
-    return cluster.with_(topology=topology.with_(cable_m=topology.cable_m + extra_m))
 
 
 def fabric_factor(cluster: Cluster) -> Sourced:

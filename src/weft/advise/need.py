@@ -6,10 +6,12 @@ from functools import partial
 from itertools import pairwise
 from typing import Literal
 
-from weft.advise.knobs import with_bandwidth, with_latency
+from weft.advise.knobs import with_bandwidth
+from weft.advise.latencies import waited_steps
 from weft.advise.oracle import Oracle
 from weft.advise.wording import figure, percent
 from weft.errors import SpecError, WeftError
+from weft.network.topology import layout
 from weft.predict.training import Prediction
 from weft.results import Provenance
 from weft.spec.cluster import Cluster
@@ -103,21 +105,36 @@ class Need:
 
 @dataclass(frozen=True, slots=True)
 class _Search:
-    cluster: Cluster
-    job: Job
+    start: Prediction
     oracle: Oracle
     metric: Metric
 
-    def ask(self, change: Callable[[Cluster], Cluster] | None = None) -> Prediction:
-        return self.oracle.predict(change(self.cluster) if change else self.cluster, self.job)
+    @property
+    def cluster(self) -> Cluster:
+        return self.start.cluster
 
-    def reaches(self, change: Callable[[Cluster], Cluster], wanted: float) -> bool:
-        """Whether the changed cluster reaches the target; what cannot be built does not."""
+    def at(self, change: Callable[[Cluster], Cluster]) -> float:
+        """Return the step time on a changed cluster, whose switches must be able to be so."""
+        changed = change(self.cluster)
+        layout(changed)
+        return self.oracle.pace(changed, self.start.job).step_s
+
+    def metric_at(self, step_s: float) -> float:
+        """Return the metric that goes with a step time of this job on these GPUs."""
+        now = self.start.step_s.value
+        value = measure(self.start, self.metric)
+        return step_s if self.metric == "step_s" else value * now / step_s
+
+    def step_for(self, wanted: float) -> float:
+        """Return the step time that goes with a value of the metric."""
+        return self.metric_at(wanted)  # the same hyperbola both ways
+
+    def reaches(self, change: Callable[[Cluster], Cluster], step_s: float) -> bool:
+        """Whether the changed cluster is fast enough; what cannot be built is not."""
         try:
-            found = measure(self.ask(change), self.metric)
+            return self.at(change) <= step_s
         except WeftError:
             return False
-        return found <= wanted if self.metric == "step_s" else found >= wanted
 
 
 def measure(prediction: Prediction, metric: Metric) -> float:
@@ -143,18 +160,17 @@ def need(
     target = target or Target(metric="mfu_of_max", value=0.95)
     if target.value <= 0:
         raise SpecError(f"a target of {target.value:g} means nothing; give one above zero")
-    oracle = Oracle(ask) if ask else Oracle()
+    oracle = Oracle.of(ask)
     start = oracle.predict(cluster, job)
-    search = _Search(cluster, start.job, oracle, target.metric)
+    search = _Search(start, oracle, target.metric)
     curve = _curve(search)
     most = _limit(search)
     wanted = target.value * most if target.metric == "mfu_of_max" else target.value
     now = measure(start, target.metric)
-    requirements = tuple(
-        solve(search, wanted) for solve in (_bandwidth, _nics, _oversubscription, _latency)
-    )
+    step_s = search.step_for(wanted)
+    solvers = (_bandwidth, _nics, _oversubscription, _latency)
+    requirements = tuple(solve(search, step_s) for solve in solvers)
     knee = _knee(curve)
-    reached = now <= wanted if target.metric == "step_s" else now >= wanted
     return Need(
         cluster=cluster,
         job=start.job,
@@ -162,25 +178,25 @@ def need(
         now=now,
         wanted=wanted,
         most=most,
-        reached=reached,
+        reached=start.step_s.value <= step_s,
         requirements=requirements,
         curve=curve,
         knee=knee,
-        sentence=_sentence(requirements, knee, reached=reached),
+        sentence=_sentence(requirements, knee, reached=start.step_s.value <= step_s),
         predictions=oracle.calls,
         provenance=start.provenance,
     )
 
 
 def _limit(search: _Search) -> float:
-    return measure(search.ask(lambda c: with_bandwidth(c, UNLIMITED)), search.metric)
+    return search.metric_at(search.at(lambda c: with_bandwidth(c, UNLIMITED)))
 
 
-def _bandwidth(search: _Search, wanted: float) -> Requirement:
+def _bandwidth(search: _Search, step_s: float) -> Requirement:
     have = search.cluster.nic_bytes_per_s_per_gpu
 
     def reaches(ratio: float) -> bool:
-        return search.reaches(lambda c: with_bandwidth(c, ratio), wanted)
+        return search.reaches(lambda c: with_bandwidth(c, ratio), step_s)
 
     ratio = smallest(reaches, LEAST, UNLIMITED)
     return _requirement(
@@ -193,10 +209,10 @@ def _bandwidth(search: _Search, wanted: float) -> Requirement:
     )
 
 
-def _nics(search: _Search, wanted: float) -> Requirement:
+def _nics(search: _Search, step_s: float) -> Requirement:
     host = search.cluster.host
     nics = _divisors_and_multiples(host.gpus)
-    found = next((n for n in nics if search.reaches(partial(_with_nics, n), wanted)), None)
+    found = next((n for n in nics if search.reaches(partial(_with_nics, n), step_s)), None)
     return _requirement(
         "nics",
         f"NICs of {gbit_from_rate(host.nic_bytes_per_s):g} Gb/s in a host",
@@ -207,10 +223,10 @@ def _nics(search: _Search, wanted: float) -> Requirement:
     )
 
 
-def _oversubscription(search: _Search, wanted: float) -> Requirement:
+def _oversubscription(search: _Search, step_s: float) -> Requirement:
     def reaches(ratio: float) -> bool:
         return search.reaches(
-            lambda c: c.with_(topology=c.topology.with_(oversubscription=ratio)), wanted
+            lambda c: c.with_(topology=c.topology.with_(oversubscription=ratio)), step_s
         )
 
     found = largest(reaches, 1.0, MOST_OVERSUBSCRIPTION)
@@ -225,11 +241,13 @@ def _oversubscription(search: _Search, wanted: float) -> Requirement:
     )
 
 
-def _latency(search: _Search, wanted: float) -> Requirement:
-    def reaches(extra_s: float) -> bool:
-        return search.reaches(lambda c: with_latency(c, extra_s), wanted)
-
-    found = largest(reaches, 1e-7, MOST_LATENCY_S) if reaches(0.0) else None
+def _latency(search: _Search, step_s: float) -> Requirement:
+    spare_s = step_s - search.start.step_s.value
+    steps = waited_steps(search.start)
+    if spare_s < 0:
+        found = None
+    else:
+        found = min(MOST_LATENCY_S, spare_s / steps) if steps else MOST_LATENCY_S
     return _requirement(
         "latency",
         "latency that may be added to each message",
@@ -253,7 +271,8 @@ def _requirement(
 ) -> Requirement:
     has = figure(have, unit)
     if found is None:
-        text = f"{title}: you have {has}; no amount of it alone reaches the target"
+        alone = "no amount of it alone reaches" if at_least else "even the least does not reach"
+        text = f"{title}: you have {has}; {alone} the target"
     else:
         word = ("at most " if at_least else "at least ") if bounded else ""
         text = f"{title}: you have {has}, you need {word}{figure(found, unit)}"
@@ -321,25 +340,23 @@ def _curve(search: _Search) -> tuple[Point, ...]:
     points = []
     for power in range(-5, 5):
         try:
-            found = search.ask(partial(with_bandwidth, ratio=2.0**power))
+            step_s = search.at(partial(with_bandwidth, ratio=2.0**power))
         except WeftError:  # no switch is so fast
             continue
+        faster = search.start.step_s.value / step_s
         points.append(
             Point(
                 bytes_per_s_per_gpu=search.cluster.nic_bytes_per_s_per_gpu * 2.0**power,
-                mfu_ratio=found.mfu_ratio.value,
-                tokens_per_s=found.tokens_per_s.value,
-                step_s=found.step_s.value,
+                mfu_ratio=search.start.mfu_ratio.value * faster,
+                tokens_per_s=search.start.tokens_per_s.value * faster,
+                step_s=step_s,
             )
         )
     return tuple(points)
 
 
 def _knee(curve: tuple[Point, ...]) -> Knee:
-    """Return the first point from which a doubling gives less than the knee's gain.
-
-    The curve is in doublings; between two of them the gain is interpolated in the logarithm.
-    """
+    """Return the first point from which a doubling gives less than the knee's gain."""
     gains = [b.mfu_ratio / a.mfu_ratio - 1 for a, b in pairwise(curve)]
     place = next((i for i, gain in enumerate(gains) if gain < KNEE_GAIN), len(gains))
     point = curve[place]

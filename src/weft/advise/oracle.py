@@ -3,9 +3,39 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from weft.engines.analytic import step as engine
 from weft.predict.training import Prediction, predict
 from weft.spec.cluster import Cluster
 from weft.spec.workload import Job
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pace:
+    """How fast a job goes, without what it costs: enough where the prices stay."""
+
+    step_s: float
+    progress_tokens_per_s: float
+    """Tokens a second over the whole run: restarts and checkpoints taken off."""
+
+
+def pace(cluster: Cluster, job: Job) -> Pace:
+    """Predict the speed of a job alone; the cluster need not be one that can be bought."""
+    resolved = engine.resolve(cluster, job)
+    step = engine.step_time(cluster, resolved)
+    goodput = engine.goodput(cluster, resolved, step).value
+    tokens = resolved.global_batch * resolved.sequence_length
+    return Pace(
+        step_s=step.step_s.value,
+        progress_tokens_per_s=tokens / step.step_s.value * goodput,
+    )
+
+
+def pace_of(prediction: Prediction) -> Pace:
+    """Return the pace that a whole prediction holds."""
+    return Pace(
+        step_s=prediction.step_s.value,
+        progress_tokens_per_s=prediction.tokens_per_s.value * prediction.goodput_ratio.value,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,7 +43,14 @@ class Oracle:
     """Answers by predict(), remembered for as long as one piece of advice is being made."""
 
     ask: Callable[[Cluster, Job], Prediction] = predict
+    time: Callable[[Cluster, Job], Pace] = pace
     asked: dict[str, Prediction] = field(default_factory=dict)
+    timed: dict[str, Pace] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, ask: Callable[[Cluster, Job], Prediction] | None) -> "Oracle":
+        """Return one that answers by the function given, or by predict() without one."""
+        return cls() if ask is None else cls(ask, lambda c, j: pace_of(ask(c, j)))
 
     def predict(self, cluster: Cluster, job: Job) -> Prediction:
         """Predict, or return the same prediction again."""
@@ -22,7 +59,16 @@ class Oracle:
             self.asked[key] = self.ask(cluster, job)
         return self.asked[key]
 
+    def pace(self, cluster: Cluster, job: Job) -> Pace:
+        """Predict the speed alone, or return the same again."""
+        key = cluster.model_dump_json() + job.model_dump_json()
+        if key in self.asked:
+            return pace_of(self.asked[key])
+        if key not in self.timed:
+            self.timed[key] = self.time(cluster, job)
+        return self.timed[key]
+
     @property
     def calls(self) -> int:
         """How many predictions were made."""
-        return len(self.asked)
+        return len(self.asked) + len(self.timed)

@@ -31,7 +31,7 @@ def standing(trial: Trial, gpus: int, names: Iterable[str]) -> Standing | None:
     if len(found) < 2:  # noqa: PLR2004 - a pair
         return None
     first, second = found[:2]
-    apart = difference(second, first, trial.spreads[second.name], trial.spreads[first.name])
+    apart = difference(second, first, trial.spread(second.name), trial.spread(first.name))
     return Standing(
         gpus=gpus, winner=first.name, lead_ratio=apart.value - 1, tied=apart.low <= 1
     )

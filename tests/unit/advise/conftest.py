@@ -100,7 +100,9 @@ def fake_predict(cluster: Cluster, job: Job) -> Prediction:
             usd_per_gpu_hour=_about(usd_per_gpu_hour),
             network_usd=_about(network * cluster.gpus / 256),
             total_usd=_about(total),
+            parts={"switches": _about(network), "servers": _about(total - network)},
             power_w=_about(1e3 * cluster.gpus),
+            rented=False,
             assumptions=(),
         ),
         usd_per_1t_tokens=_about(usd_per_gpu_hour * gpus / 3600 / tokens_per_s * 1e12),
@@ -166,7 +168,9 @@ def job():
 
 @pytest.fixture
 def case(cluster, job):
-    return Case(cluster=cluster, job=job, years=4.0, names=DEFAULT, oracle=Oracle(fake_predict))
+    return Case(
+        cluster=cluster, job=job, years=4.0, names=DEFAULT, oracle=Oracle.of(fake_predict)
+    )
 
 
 @pytest.fixture

@@ -56,7 +56,7 @@ def test_a_candidate_that_cannot_run_is_no_row(case):
 
     kept = Case(
         cluster=case.cluster, job=case.job, years=4.0, names=case.names,
-        oracle=Oracle(without_tcp),
+        oracle=Oracle.of(without_tcp),
     )  # fmt: skip
     assert "tcp" not in [row.name for row in kept.rows]
     assert kept.attempt(partial(kept.row, "tcp")) is None
@@ -67,7 +67,7 @@ def test_nothing_to_compare_is_said(case):
         raise Infeasible("no")
 
     empty = Case(
-        cluster=case.cluster, job=case.job, years=4.0, names=("tcp",), oracle=Oracle(never)
+        cluster=case.cluster, job=case.job, years=4.0, names=("tcp",), oracle=Oracle.of(never)
     )
     with pytest.raises(Infeasible, match="none of tcp can run"):
         empty.best  # noqa: B018 - raises

@@ -29,7 +29,7 @@ def slowed(trial, kind, factor):
 
     case = Case(
         cluster=trial.case.cluster, job=trial.case.job, years=4.0, names=trial.case.names,
-        oracle=Oracle(ask),
+        oracle=Oracle.of(ask),
     )  # fmt: skip
     return Trial(case=case, flips=trial.flips, spreads=trial.spreads)
 

@@ -39,7 +39,7 @@ def test_a_logarithmic_search_finds_the_same_crossing():
 
 
 def test_no_crossing_where_the_winner_wins_at_both_ends():
-    assert crossing(lambda _: {"a": 1.0, "b": 2.0}, 0, 1, logarithmic=False) is None
+    assert crossing(lambda _: {"a": 1.0, "b": 2.0}, 0, 1, logarithmic=False, steps=9) is None
 
 
 def test_the_price_of_the_network_flips_where_the_costs_of_a_token_meet(case):
@@ -109,9 +109,10 @@ def test_more_gpus_of_the_same_kind_change_nothing_here(case):
 
 
 def test_an_input_without_meaning_is_left_out(case):
-    rented = case.cluster.prices.with_(gpu_rental_usd_per_h=2.0)
-    object.__setattr__(case, "cluster", case.cluster.with_(prices=rented))
+    """Whoever rents pays for no electricity and no switches."""
+    case.best.prediction.cost.rented = True
     assert flipped(case, "electricity_price") is None
+    assert flipped(case, "network_price") is None
 
 
 @pytest.mark.parametrize("name", plugins.names(inputs))

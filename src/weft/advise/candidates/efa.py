@@ -4,6 +4,7 @@ from weft.advise.candidate import Candidate, on_fabric
 
 efa = Candidate(
     title="EFA (AWS)",
+    short="EFA",
     family="cloud",
     apply=lambda c: on_fabric(c, "efa"),
     settings=0,  # the cloud runs it

@@ -4,6 +4,7 @@ from weft.advise.candidate import Candidate, on_fabric
 
 infiniband_sharp = Candidate(
     title="InfiniBand with in-network reduction",
+    short="InfiniBand with SHARP",
     family="infiniband",
     apply=lambda c: on_fabric(
         c, "infiniband", load_balancing="adaptive", in_network_reduction=True

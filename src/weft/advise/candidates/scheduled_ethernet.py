@@ -4,6 +4,7 @@ from weft.advise.candidate import Candidate, on_fabric
 
 scheduled_ethernet = Candidate(
     title="scheduled Ethernet",
+    short="scheduled Ethernet",
     family="ethernet",
     apply=lambda c: on_fabric(c, "scheduled_ethernet"),
     settings=2,  # PFC from NIC to leaf, MTU; the fabric balances itself

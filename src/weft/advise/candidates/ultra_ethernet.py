@@ -4,6 +4,7 @@ from weft.advise.candidate import Candidate, on_fabric
 
 ultra_ethernet = Candidate(
     title="Ultra Ethernet",
+    short="Ultra Ethernet",
     family="ethernet",
     apply=lambda c: on_fabric(c, "ultra_ethernet"),
     settings=3,  # ECN thresholds, trimming, traffic classes

@@ -41,8 +41,10 @@ def _test(trial: Trial) -> Verdict:
 
 
 def _condition(falling: bool, right: list[str]) -> str:  # noqa: FBT001 - private
-    costs = "the costs are read as an order" if falling else "the order of costs is left out"
-    return f"{costs} and {len(right)} of its {len(PUBLISHED)} latencies are meant"
+    latencies = f"{len(right)} of its {len(PUBLISHED)} latencies"
+    return (
+        f"it means the order of costs and {latencies}" if falling else f"it means {latencies}"
+    )
 
 
 d01_three_technologies = Claim(

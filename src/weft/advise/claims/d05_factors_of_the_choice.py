@@ -12,7 +12,7 @@ def _test(trial: Trial) -> Verdict:
     if not case.rivals:
         return Verdict(outcome=Outcome.UNTESTED, reasons=("only one fabric was compared",))
     leads = {
-        r.name: difference(r, best, trial.spreads[r.name], trial.spreads[best.name])
+        r.name: difference(r, best, trial.spread(r.name), trial.spread(best.name))
         for r in case.rivals
     }
     open_ = [name for name, lead in leads.items() if lead.low <= 1]

@@ -1,6 +1,6 @@
 """D7: InfiniBand between GPUs, Ethernet for storage and management."""
 
-from weft.advise.case import Case, Row
+from weft.advise.case import TRILLION, Case, Row
 from weft.advise.claim import Claim, Outcome, Trial, Verdict
 from weft.advise.consideration import Number
 from weft.advise.wording import percent
@@ -20,13 +20,14 @@ def _checkpoint_load(case: Case, row: Row) -> float:
 
 
 def _shared(case: Case, name: str, load: float) -> float:
-    row = case.row(
+    row = case.row(name)
+    paced = case.pace(
         name,
         change=lambda c: c.with_(
             storage_fabric=None, fabric=c.fabric.with_(load_ratio=c.fabric.load_ratio + load)
         ),
     )
-    return row.usd_per_1t_tokens
+    return row.usd_per_s / paced.progress_tokens_per_s * TRILLION
 
 
 def _test(trial: Trial) -> Verdict:

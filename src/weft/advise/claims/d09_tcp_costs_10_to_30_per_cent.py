@@ -7,13 +7,16 @@ from weft.advise.inputs.communication_share import with_batch
 from weft.advise.wording import count, percent
 
 LEAST, MOST = 0.10, 0.30
-LARGEST_BATCH, HALVINGS = 64, 4
+LARGEST_BATCH, HALVINGS = 64, 6
+RDMA = ("infiniband", "roce_tuned")
 
 
 def _loss(case: Case, batch: float) -> float:
     job = with_batch(case, batch)
-    tcp = case.row("tcp", job=job).progress_tokens_per_s
-    rdma = max(case.row(n, job=job).progress_tokens_per_s for n in ("infiniband", "roce_tuned"))
+    tcp = case.pace("tcp", job=job).progress_tokens_per_s
+    rdma = max(
+        case.pace(n, job=job).progress_tokens_per_s for n in ("infiniband", "roce_tuned")
+    )
     return 1 - tcp / rdma
 
 

@@ -50,8 +50,8 @@ def _test(trial: Trial) -> Verdict:
 
 def _bandwidth_left(case: Case, good: Row) -> float | None:
     def kept(ratio: float) -> float:
-        row = case.row("roce_tuned", change=lambda c: with_bandwidth(c, ratio))
-        return row.prediction.mfu_ratio.value / good.prediction.mfu_ratio.value
+        found = case.pace("roce_tuned", change=lambda c: with_bandwidth(c, ratio))
+        return good.prediction.step_s.value / found.step_s
 
     low, high = 0.01, 1.0
     if kept(low) > CLAIMED:

@@ -12,9 +12,10 @@ def _weigh(case: Case) -> Opinion:
     years_s = case.years * SECONDS["year"]
     one_per_cent = case.best.usd_per_s * years_s / 100
     return Opinion(
-        favours=least.name,
-        reason=f"networks cost {money(least.network_usd_per_s * years_s)} ({least.name}) to "
-        f"{money(most.network_usd_per_s * years_s)} ({most.name}), "
+        favours=(least.name,),
+        reason=f"networks cost {money(least.network_usd_per_s * years_s)} "
+        f"({least.candidate.short}) to {money(most.network_usd_per_s * years_s)} "
+        f"({most.candidate.short}), "
         f"{percent(least.network_usd_per_s / least.usd_per_s)} to "
         f"{percent(most.network_usd_per_s / most.usd_per_s)} of the whole; one per cent of "
         f"speed is worth {money(one_per_cent)}",
@@ -25,5 +26,6 @@ def _weigh(case: Case) -> Opinion:
 cost = Consideration(
     title="cost of the network over the years",
     weigh=_weigh,
+    breaks_ties=False,
     source="articles C and E (TCO over years); prices of the catalogue",
 )

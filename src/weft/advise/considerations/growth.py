@@ -3,7 +3,7 @@
 from functools import partial
 
 from weft.advise.case import Case, Row
-from weft.advise.consideration import Consideration, Number, Opinion
+from weft.advise.consideration import MATTERS, Consideration, Number, Opinion
 from weft.advise.wording import count, percent
 
 FACTOR = 4
@@ -15,13 +15,18 @@ def _weigh(case: Case) -> Opinion:
     grown = {r.name: case.attempt(partial(case.at_gpus, r.name, larger)) for r in rows}
     kept = {n: r for n, r in grown.items() if r is not None}
     if not kept:
-        return Opinion(favours=None, reason=f"none of them reaches {count(larger)} GPUs")
+        return Opinion(favours=(), reason=f"none of them reaches {count(larger)} GPUs")
     change = {r.name: _dearer(kept[r.name], r) for r in rows if r.name in kept}
-    least = min(kept, key=lambda n: kept[n].usd_per_1t_tokens)
-    told = ", ".join(f"{name} {percent(ratio)}" for name, ratio in change.items())
+    order = sorted(kept, key=lambda n: kept[n].usd_per_1t_tokens)
+    least = order[0]
+    ahead = kept[order[-1]].usd_per_1t_tokens / kept[least].usd_per_1t_tokens - 1
+    told = ", ".join(
+        f"{percent(ratio)} ({kept[name].candidate.short})" for name, ratio in change.items()
+    )
     return Opinion(
-        favours=least,
-        reason=f"at {count(larger)} GPUs {least} is the cheapest; a token costs more by {told}",
+        favours=(least,) if ahead >= MATTERS else (),
+        reason=f"at {count(larger)} GPUs {kept[least].candidate.short} is the cheapest, "
+        f"{percent(ahead)} under the dearest of them; against today a token costs {told} more",
         numbers=tuple(Number(name, ratio, "ratio") for name, ratio in change.items()),
     )
 
@@ -33,5 +38,6 @@ def _dearer(grown: Row, now: Row) -> float:
 growth = Consideration(
     title="growth to four times the size",
     weigh=_weigh,
+    breaks_ties=False,
     source="article E (size in 12 to 24 months, expansion)",
 )

@@ -1,7 +1,7 @@
 """What is lost when the tuned fabric turns out not to be."""
 
 from weft.advise.case import Case
-from weft.advise.consideration import Consideration, Number, Opinion
+from weft.advise.consideration import MATTERS, Consideration, Number, Opinion
 from weft.advise.wording import percent
 
 
@@ -12,7 +12,7 @@ def _weigh(case: Case) -> Opinion:
     dearer = untuned.usd_per_1t_tokens / credits_.usd_per_1t_tokens - 1
     compared = f"{percent(abs(dearer))} {'more' if dearer > 0 else 'less'} a token"
     return Opinion(
-        favours="infiniband" if dearer > 0 else "roce_tuned",
+        favours=("infiniband",) if dearer >= MATTERS else (),
         reason=f"RoCE left untuned loses {percent(loss)} of its speed and then costs "
         f"{compared} than InfiniBand, which needs no tuning to be lossless",
         numbers=(

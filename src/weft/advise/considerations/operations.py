@@ -1,15 +1,20 @@
 """How much must be right, and stay right, before the fabric does what is predicted."""
 
-from weft.advise.case import Case
+from weft.advise.case import Case, Row
 from weft.advise.consideration import Consideration, Number, Opinion
+
+
+def _fewest(row: Row, simplest: Row) -> bool:
+    return row.candidate.settings == simplest.candidate.settings
 
 
 def _weigh(case: Case) -> Opinion:
     rows = sorted(case.rows, key=lambda r: r.candidate.settings)
     simplest, hardest = rows[0], rows[-1]
     return Opinion(
-        favours=simplest.name,
-        reason=f"{simplest.name} asks for {simplest.candidate.knowledge}; {hardest.name} for "
+        favours=tuple(r.name for r in rows if _fewest(r, simplest)),
+        reason=f"{simplest.candidate.short} asks for {simplest.candidate.knowledge}; "
+        f"{hardest.candidate.short} for "
         f"{hardest.candidate.knowledge}",
         numbers=tuple(Number(r.name, r.candidate.settings, "settings to agree") for r in rows),
     )

@@ -1,7 +1,7 @@
 """Which fabric trains fastest, and by how much."""
 
 from weft.advise.case import Case
-from weft.advise.consideration import Consideration, Number, Opinion
+from weft.advise.consideration import MATTERS, Consideration, Number, Opinion
 from weft.advise.wording import percent
 
 
@@ -9,9 +9,12 @@ def _weigh(case: Case) -> Opinion:
     rows = sorted(case.rows, key=lambda r: -r.progress_tokens_per_s)
     fastest, slowest = rows[0], rows[-1]
     lead = fastest.progress_tokens_per_s / slowest.progress_tokens_per_s - 1
+    second = next((r for r in rows if r.candidate.family != fastest.candidate.family), slowest)
+    ahead = fastest.progress_tokens_per_s / second.progress_tokens_per_s - 1
     return Opinion(
-        favours=fastest.name,
-        reason=f"{fastest.name} trains fastest; the slowest, {slowest.name}, is "
+        favours=(fastest.name,) if ahead >= MATTERS else (),
+        reason=f"{fastest.candidate.short} trains fastest, {percent(ahead)} ahead of "
+        f"{second.candidate.short}; the slowest, {slowest.candidate.short}, is "
         f"{percent(1 - 1 / (1 + lead))} behind",
         numbers=tuple(Number(r.name, r.progress_tokens_per_s, "tokens/s") for r in rows),
     )

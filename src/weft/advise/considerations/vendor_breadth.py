@@ -18,17 +18,18 @@ def _weigh(case: Case) -> Opinion:
     vendors = {row.name: _vendors(row) for row in case.rows}
     most = max(vendors, key=lambda name: len(vendors[name]))
     least = min(vendors, key=lambda name: len(vendors[name]))
-    equal = len(vendors[most]) == len(vendors[least])
+    widest = tuple(n for n, v in vendors.items() if len(v) == len(vendors[most]))
     return Opinion(
-        favours=None if equal else most,
-        reason=f"switches for {most} come from {len(vendors[most])} vendors of the catalogue, "
-        f"for {least} from {joined(vendors[least]) or 'none'}",
+        favours=() if len(widest) == len(vendors) else widest,
+        reason=f"switches for {most} come from {len(vendors[most])} vendors in the catalogue, "
+        f"for {least} from {joined(vendors[least]) or 'none'}; Ethernet already owned is not "
+        "priced in (see the flip point of the network's price)",
         numbers=tuple(Number(n, len(v), "vendors") for n, v in vendors.items()),
     )
 
 
 vendor_breadth = Consideration(
-    title="vendor breadth and existing Ethernet",
+    title="vendor breadth",
     weigh=_weigh,
     source="articles C and P (multi-vendor, reuse of tools), E (vendor breadth); the catalogue",
     evidence="counted in the catalogue",

@@ -19,7 +19,7 @@ def _least(case: Case) -> float:
 
 
 def _usd(case: Case, name: str, batch: float) -> float:
-    row, changed = case.row(name), case.row(name, job=with_batch(case, batch))
+    row, changed = case.row(name), case.pace(name, job=with_batch(case, batch))
     return row.usd_per_s / changed.progress_tokens_per_s * TRILLION
 
 
@@ -30,5 +30,5 @@ communication_share = Input(
     span=lambda case: (_least(case), 16.0 * case.job.global_batch),
     usd_per_1t_tokens=_usd,
     source="one micro-batch a replica to sixteen times the batch",
-    steps=4,
+    snap=lambda case, batch: float(with_batch(case, batch).global_batch),
 )

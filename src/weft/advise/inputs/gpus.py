@@ -17,5 +17,5 @@ gpus = Input(
     span=lambda case: (float(case.whole_gpus(1)), float(LARGEST * case.gpus)),
     usd_per_1t_tokens=_usd,
     source="one model replica to eight times the cluster",
-    steps=4,
+    snap=lambda case, gpus: float(case.whole_gpus(gpus)),
 )

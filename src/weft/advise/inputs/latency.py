@@ -1,18 +1,18 @@
 """What if messages took longer on the best one's fabric?"""
 
-from weft.advise.case import TRILLION, Case
+from weft.advise.case import Case
 from weft.advise.input import Input
-from weft.advise.knobs import with_latency
+from weft.advise.latencies import waited_steps
 
 LONGEST_S = 50e-6
 
 
 def _usd(case: Case, name: str, extra_s: float) -> float:
     row = case.row(name)
-    if name != case.best.name or not extra_s:
+    if name != case.best.name:
         return row.usd_per_1t_tokens
-    changed = case.row(name, change=lambda c: with_latency(c, extra_s))
-    return row.usd_per_s / changed.progress_tokens_per_s * TRILLION
+    longer_s = extra_s * waited_steps(row.prediction)
+    return row.usd_per_1t_tokens * (1 + longer_s / row.prediction.step_s.value)
 
 
 latency = Input(
@@ -23,5 +23,5 @@ latency = Input(
     usd_per_1t_tokens=_usd,
     source="none to the longest figure of the articles for TCP, 50 us",
     logarithmic=False,
-    steps=4,
+    steps=20,
 )

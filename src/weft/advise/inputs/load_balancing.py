@@ -10,7 +10,9 @@ def _usd(case: Case, name: str, factor: float) -> float:
     if name != case.best.name:
         return row.usd_per_1t_tokens
     ratio = factor / _current(case)
-    changed = case.row(name, change=lambda c: with_bandwidth(c, ratio)) if ratio != 1 else row
+    if ratio == 1:
+        return row.usd_per_1t_tokens
+    changed = case.pace(name, change=lambda c: with_bandwidth(c, ratio))
     return row.usd_per_s / changed.progress_tokens_per_s * TRILLION
 
 
@@ -31,6 +33,6 @@ load_balancing = Input(
     usd_per_1t_tokens=_usd,
     source="range of the fabric's own sourced factor",
     logarithmic=False,
-    steps=4,
+    applies=lambda case: _span(case)[0] < _span(case)[1],
     evidence="assumption, not simulated",
 )

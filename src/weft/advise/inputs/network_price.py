@@ -20,4 +20,5 @@ network_price = Input(
     source="white-box against branded ports (one half) to the widest published ratio of "
     "InfiniBand to Ethernet (2.3) [tco_comparisons: street_price_ratio, introl_2p3x]",
     steps=20,
+    applies=lambda case: not case.best.prediction.cost.rented,
 )

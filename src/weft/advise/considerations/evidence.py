@@ -1,0 +1,36 @@
+"""Whether what is predicted of a fabric has ever been measured, or only been written."""
+
+from weft.advise.case import Case, Row
+from weft.advise.consideration import Consideration, Number, Opinion
+from weft.advise.wording import joined
+from weft.network import fabric
+from weft.sources import Kind
+
+
+def _measured(row: Row) -> int:
+    """Count the measurements behind the share of bandwidth that load balancing keeps."""
+    choice = row.prediction.cluster.fabric
+    found = fabric.find(choice.kind)
+    behind = (found.sources[key] for key in found.balanced(choice.load_balancing).sources)
+    return sum(source.kind is Kind.MEASURED for source in behind)
+
+
+def _weigh(case: Case) -> Opinion:
+    counts = {row.name: _measured(row) for row in case.rows}
+    never = [row.candidate.short for row in case.rows if not counts[row.name]]
+    return Opinion(
+        favours=tuple(name for name, number in counts.items() if number) if never else (),
+        reason=f"what load balancing keeps of {joined(never)} rests on papers, claims or "
+        "judgement, not on a published measurement"
+        if never
+        else "each of these rests on at least one published measurement",
+        numbers=tuple(Number(name, n, "measurements") for name, n in counts.items()),
+    )
+
+
+evidence = Consideration(
+    title="published measurements",
+    weigh=_weigh,
+    source="kinds of the sources of each fabric",
+    evidence="counted in the sources",
+)
