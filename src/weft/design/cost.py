@@ -169,9 +169,8 @@ def _year(x: Values, servers_w: float, network_w: float, cluster: Cluster) -> di
     """Return what a year of running costs, and the power that it draws."""
     power_w = (servers_w * x["server_load"] + network_w) * x["pue"]
     it_power_w = servers_w + network_w
-    engineers = x.get("engineers", 0.0) + (
-        x.get("fabric_engineers", 0.0) * cluster.gpus / _GPUS_PER_STAFFED
-    )
+    effort = x.get("fabric_engineers", 0.0) * x.get("untuned_effort", 1.0)
+    engineers = x.get("engineers", 0.0) + effort * cluster.gpus / _GPUS_PER_STAFFED
     return {
         "power_w": power_w,
         "it_power_w": it_power_w,
@@ -223,7 +222,10 @@ def _engineers(cluster: Cluster, ledger: Ledger) -> Ledger:
     if name not in catalogue.names("assumptions"):
         name = "fabric_engineers_other"
     effort = catalogue.find("assumptions", name)
-    return ledger.add("fabric_engineers", effort.value, effort.sources)
+    ledger = ledger.add("fabric_engineers", effort.value, effort.sources)
+    if cluster.fabric.tuning == "tuned":
+        return ledger
+    return with_assumption(ledger, "untuned_effort", None, "")
 
 
 def _rental_of(cluster: Cluster) -> Sourced | None:

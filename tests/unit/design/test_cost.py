@@ -85,6 +85,14 @@ def test_fabrics_differ_by_catalogue_prices_and_by_effort(h100):
     assert roce.parts["servers"].value == ib.parts["servers"].value
 
 
+def test_a_fabric_left_at_its_defaults_takes_less_effort_with_a_wide_range(h100):
+    tuned = h100(fabric="roce")
+    untuned = tuned.with_(fabric=tuned.fabric.with_(tuning="default"))
+    mine, theirs = (total_cost(c).parts["staff"] for c in (tuned, untuned))
+    assert theirs.value == pytest.approx(0.75 * mine.value)
+    assert (theirs.high - theirs.low) / theirs.value > (mine.high - mine.low) / mine.value
+
+
 def test_a_cloud_server_is_paid_by_the_hour(h100):
     cost = total_cost(h100(16, server="aws_p5", fabric="efa", nic="efa_v2"))
     assert cost.rented
