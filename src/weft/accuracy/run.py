@@ -1,0 +1,147 @@
+"""Scoring a folder of measurements, whatever subset of the files it has."""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from weft import plugins
+from weft.accuracy import kinds as folder_of_kinds
+from weft.accuracy import scoreboard as board
+from weft.accuracy import tables as files
+from weft.accuracy.kind import Kind, LeftOut, Row, Score
+from weft.accuracy.scoreboard import Scoreboard
+from weft.errors import WeftError
+from weft.predict.provenance import provenance
+
+Tables = Mapping[str, list[Row]]
+Found = Score | LeftOut
+
+TWICE: Final = ("same logs as", "do not count twice")
+"""Words of a row's notes that say another row holds the same measurement."""
+
+
+def score(data_folder: Path | None = None, kinds: Sequence[str] | None = None) -> Scoreboard:
+    """Predict every row of a folder that the model covers, and say how far off it is.
+
+    Without a folder, the measurements that come with weft are used, and the errors of fits
+    that had not seen a row's site stand beside those of the shipped constants.
+    """
+    tables = files.read(data_folder or files.SHIPPED)
+    names = list(kinds) if kinds is not None else plugins.names(folder_of_kinds)
+    loaded = {name: plugins.load(folder_of_kinds, name, Kind) for name in names}
+    found = [one for name, kind in loaded.items() for one in run(name, kind, tables)]
+    held_out = _held_out(found) if data_folder is None else []
+    shown = str(data_folder) if data_folder else "shipped"
+    return assemble(shown, loaded, tables, found, held_out)
+
+
+def run(name: str, kind: Kind, tables: Tables) -> list[Found]:
+    """Score one kind; what fails as a whole is tried row by row, so that one row costs one."""
+    if not any(tables.get(file) for file in kind.files):
+        return []
+    try:
+        found = list(kind.score(tables))
+    except Exception:  # noqa: BLE001 - a malformed row must not hide the others
+        found = list(_one_by_one(name, kind, tables))
+    return [_checked(one, _rows_by_name(kind, tables)) for one in found]
+
+
+def _one_by_one(name: str, kind: Kind, tables: Tables) -> Iterator[Found]:
+    for row in _rows_by_name(kind, tables):
+        alone = dict(tables) | {
+            file: [r for r in tables.get(file, []) if files.identity(r) == row]
+            for file in kind.files
+        }
+        try:
+            found = list(kind.score(alone))
+        except Exception as error:  # noqa: BLE001 - as above
+            said = str(error) if isinstance(error, WeftError) else type(error).__name__
+            yield LeftOut(kind=name, row=row, reason=f"cannot be read: {said}")
+        else:
+            yield from found
+
+
+def _rows_by_name(kind: Kind, tables: Tables) -> dict[str, Row]:
+    """Return the first row of each name over the files of a kind, the first file first."""
+    found: dict[str, Row] = {}
+    for file in kind.files:
+        for row in tables.get(file, []):
+            found.setdefault(files.identity(row), row)
+    return found
+
+
+def row_name(score: Found) -> str:
+    """Return the name of the row in its file: before the size or column."""
+    return score.row.partition("@")[0].partition(":")[0]
+
+
+def _checked(one: Found, rows: Mapping[str, Row]) -> Found:
+    """Leave out what cannot be compared, and what another row holds already."""
+    if isinstance(one, LeftOut):
+        return one
+    notes = (rows.get(row_name(one)) or {}).get("notes") or ""
+    if any(words in notes.lower() for words in TWICE):
+        return LeftOut(kind=one.kind, row=one.row, reason="counted once: another row has it")
+    if not (math.isfinite(one.measured) and one.measured > 0):
+        return LeftOut(kind=one.kind, row=one.row, reason="measured figure is not above zero")
+    if not (math.isfinite(one.predicted) and one.predicted >= 0):
+        return LeftOut(kind=one.kind, row=one.row, reason="no finite prediction")
+    return one
+
+
+def _held_out(found: Iterable[Found]) -> list[Score]:
+    """Return the headline rows as fits predict them that had not seen their sites."""
+    known = {(s.kind, s.row): s for s in found if isinstance(s, Score)}
+    replaced = []
+    for path in sorted(files.SHIPPED.glob(f"{files.HELD_OUT}*.csv")):
+        for row in files.rows(path):
+            in_sample = known.get((row.get("kind") or "", row.get("row") or ""))
+            if in_sample is None or board.is_apart(in_sample):
+                continue
+            predicted, low, high = (float(row[key]) for key in ("predicted", "low", "high"))
+            replaced.append(replace(in_sample, predicted=predicted, low=low, high=high))
+    return replaced
+
+
+def assemble(
+    data: str,
+    loaded: Mapping[str, Kind],
+    tables: Tables,
+    found: Sequence[Found],
+    held_out: Sequence[Score],
+) -> Scoreboard:
+    """Put scores and reasons together into a scoreboard."""
+    scores = [one for one in found if isinstance(one, Score)]
+    missing = [one for one in found if isinstance(one, LeftOut)]
+    names = list(dict.fromkeys((*board.ALWAYS, *loaded)))
+    rows = {name: _rows_by_name(kind, tables) for name, kind in loaded.items()}
+
+    def source(score: Score) -> str:
+        return (rows[score.kind].get(row_name(score)) or {}).get("source") or ""
+
+    return Scoreboard(
+        data=data,
+        groups=tuple(board.whole(name, scores, missing) for name in names),
+        held_out=tuple(
+            board.group(name, own)
+            for name in names
+            if (own := [s for s in held_out if s.kind == name])
+        ),
+        breakdown=tuple(
+            part
+            for name, kind in loaded.items()
+            for part in board.parts(name, [s for s in scores if s.kind == name], kind.groups_by)
+        ),
+        site_errors=tuple(board.site_errors(s for s in scores if not board.is_apart(s))),
+        left_out=tuple(board.reasons(missing)),
+        worst=tuple(board.worst(scores, source)),
+        scores=tuple(scores),
+        targets=board.TARGETS,
+        provenance=provenance(sources=tuple(_sources(tables)), assumptions=()),
+    )
+
+
+def _sources(tables: Tables) -> list[str]:
+    return [f"{name}.csv: {len(rows)} rows" for name, rows in sorted(tables.items())]

@@ -1,0 +1,237 @@
+"""How far the model is from published measurements: scores gathered into groups."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Final
+
+from weft.accuracy.kind import LeftOut, Score
+from weft.results import Provenance
+
+ALWAYS: Final = (
+    "collective_from_64MiB", "collective_below_64MiB", "training_step", "topology",
+)  # fmt: skip
+"""Kinds that every scoreboard has, with no rows where the folder has none."""
+ONE_HOST: Final = "one_host"
+_WORST: Final = 10
+_EXAMPLES: Final = 3
+_NINTH_DECILE: Final = 0.9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """What weft aims at for one kind, on rows that took no part in a fit."""
+
+    median_abs_error_ratio: float | None = None
+    p90_abs_error_ratio: float | None = None
+    median_factor: float | None = None
+    inside_band_low_ratio: float = 0.75
+    inside_band_high_ratio: float = 0.85
+
+
+TARGETS: Final[Mapping[str, Target]] = {
+    "collective_from_64MiB": Target(median_abs_error_ratio=0.08, p90_abs_error_ratio=0.20),
+    "collective_below_64MiB": Target(median_factor=1.35),
+    "training_step": Target(median_abs_error_ratio=0.10, p90_abs_error_ratio=0.25),
+    "topology": Target(
+        median_abs_error_ratio=0.0, p90_abs_error_ratio=0.0,
+        inside_band_low_ratio=1.0, inside_band_high_ratio=1.0,
+    ),
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """Errors of some rows; ratios are none where there is no row.
+
+    ``error = predicted / measured - 1``; ``bias_ratio`` is its median, with its sign.
+    """
+
+    kind: str
+    labels: Mapping[str, str]
+    """What its rows have in common; empty for all of a kind."""
+    rows: int
+    left_out: int
+    """Rows that the model does not cover (of a whole kind; 0 for a part of one)."""
+    apart: int = 0
+    """Rows of systems not known to be healthy, or of one host: in ``breakdown`` alone."""
+    median_abs_error_ratio: float | None = None
+    p90_abs_error_ratio: float | None = None
+    bias_ratio: float | None = None
+    inside_band_ratio: float | None = None
+    """Share of measurements inside the 80 % band."""
+    median_factor: float | None = None
+    """Median of the larger of predicted over measured and measured over predicted."""
+    sites: int = 0
+    """Systems that the rows come from: rows of one are not independent."""
+    median_abs_error_by_site_ratio: float | None = None
+    """Median over systems of the median error of each."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SiteError:
+    """Errors of the rows of one system."""
+
+    kind: str
+    site: str
+    rows: int
+    median_abs_error_ratio: float
+    bias_ratio: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reason:
+    """Why rows were left out, how many, and some of them."""
+
+    kind: str
+    reason: str
+    rows: int
+    examples: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Worst:
+    """One of the rows furthest from its prediction."""
+
+    score: Score
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scoreboard:
+    """The model beside published measurements."""
+
+    data: str
+    """Folder of the measurements; ``shipped`` for those that come with weft."""
+    groups: tuple[Group, ...]
+    """One a kind: healthy systems alone, and collectives of more than one host alone."""
+    held_out: tuple[Group, ...]
+    """The same rows as ``groups``, each predicted by a fit that had not seen its site."""
+    breakdown: tuple[Group, ...]
+    """Parts of a kind by label; rows apart have ``health`` or ``scale`` among their labels."""
+    site_errors: tuple[SiteError, ...]
+    left_out: tuple[Reason, ...]
+    worst: tuple[Worst, ...]
+    """The ten furthest rows of each kind."""
+    scores: tuple[Score, ...]
+    targets: Mapping[str, Target]
+    provenance: Provenance
+
+
+def group(
+    kind: str,
+    scores: Sequence[Score],
+    *,
+    labels: Mapping[str, str] | None = None,
+    left_out: int = 0,
+    apart: int = 0,
+) -> Group:
+    """Work out the errors of some rows."""
+    named = dict(labels or {})
+    if not scores:
+        return Group(kind=kind, labels=named, rows=0, left_out=left_out, apart=apart)
+    errors = [score.error_ratio for score in scores]
+    sizes = [abs(error) for error in errors]
+    by_site = [site.median_abs_error_ratio for site in site_errors(scores)]
+    return Group(
+        kind=kind, labels=named, rows=len(scores), left_out=left_out, apart=apart,
+        median_abs_error_ratio=median(sizes),
+        p90_abs_error_ratio=quantile(sizes, _NINTH_DECILE),
+        bias_ratio=median(errors), median_factor=median(map(factor, scores)),
+        inside_band_ratio=sum(score.inside for score in scores) / len(scores),
+        sites=len(by_site), median_abs_error_by_site_ratio=median(by_site),
+    )  # fmt: skip
+
+
+def factor(score: Score) -> float:
+    """Return how many times too large or too small a prediction is; infinite when it is 0."""
+    ratio = score.predicted / score.measured
+    return max(ratio, 1 / ratio) if ratio > 0 else float("inf")
+
+
+def quantile(values: Iterable[float], share: float) -> float:
+    """Return a quantile, between two neighbours where it falls between them.
+
+    >>> quantile([4, 1, 3, 2, 5], 0.9)
+    4.6
+    """
+    ordered = sorted(values)
+    place = share * (len(ordered) - 1)
+    below = int(place)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (place - below) * (ordered[above] - ordered[below])
+
+
+def is_apart(score: Score) -> bool:
+    """Tell whether a row is reported apart: not known to be healthy, or one host alone."""
+    return not score.healthy or score.labels.get("scale") == ONE_HOST
+
+
+def site_errors(scores: Iterable[Score]) -> list[SiteError]:
+    """Return the errors of each system, the worst first."""
+    by_site: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for score in scores:
+        by_site[score.kind, score.site].append(score.error_ratio)
+    found = [
+        SiteError(
+            kind=kind, site=site, rows=len(errors), bias_ratio=median(errors),
+            median_abs_error_ratio=median(map(abs, errors)),
+        )
+        for (kind, site), errors in by_site.items()
+    ]  # fmt: skip
+    return sorted(found, key=lambda s: (s.kind, -s.median_abs_error_ratio, s.site))
+
+
+def parts(kind: str, scores: Sequence[Score], labels: Sequence[str]) -> list[Group]:
+    """Break a kind down: its headline rows by each label, then the rows apart."""
+    headline = [score for score in scores if not is_apart(score)]
+    found = [part for label in labels for part in _by(kind, headline, label)]
+    unhealthy = [score for score in scores if not score.healthy]
+    found += _by(kind, unhealthy, "health")
+    alone = [s for s in scores if s.healthy and s.labels.get("scale") == ONE_HOST]
+    return found + [part for part in _by(kind, alone, "scale") if part.rows]
+
+
+def _by(kind: str, scores: Sequence[Score], label: str) -> list[Group]:
+    def value(score: Score) -> str:
+        return score.labels.get(label, "") or "not stated"
+
+    return [
+        group(kind, [s for s in scores if value(s) == name], labels={label: name})
+        for name in sorted({value(s) for s in scores})
+    ]
+
+
+def reasons(left_out: Iterable[LeftOut]) -> list[Reason]:
+    """Gather the rows left out by reason, the most frequent first."""
+    rows: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for one in left_out:
+        rows[one.kind, one.reason].append(one.row)
+    found = [
+        Reason(kind=kind, reason=reason, rows=len(named), examples=tuple(named[:_EXAMPLES]))
+        for (kind, reason), named in rows.items()
+    ]
+    return sorted(found, key=lambda r: (r.kind, -r.rows, r.reason))
+
+
+def worst(scores: Iterable[Score], source: Callable[[Score], str]) -> list[Worst]:
+    """Return the headline rows furthest off, of each kind."""
+    by_kind: dict[str, list[Score]] = defaultdict(list)
+    for score in scores:
+        if not is_apart(score):
+            by_kind[score.kind].append(score)
+    return [
+        Worst(score=score, source=source(score))
+        for kind in sorted(by_kind)
+        for score in sorted(by_kind[kind], key=lambda s: (-factor(s), s.row))[:_WORST]
+        if score.measured != score.predicted
+    ]
+
+
+def whole(kind: str, scores: Sequence[Score], left_out: Iterable[LeftOut]) -> Group:
+    """Return the group that stands for a kind."""
+    own = [score for score in scores if score.kind == kind]
+    headline = [score for score in own if not is_apart(score)]
+    missing = Counter(one.kind for one in left_out)[kind]
+    return group(kind, headline, left_out=missing, apart=len(own) - len(headline))
