@@ -96,8 +96,20 @@ def _spread_problems(job: Job, spread: Parallelism) -> Iterator[Problem]:
     if job.sequence_length % spread.cp:
         message = f"must divide sequence_length ({job.sequence_length})"
         yield _of("cp", spread.cp, message)
+    yield from _shard_problems(spread)
     if spread.dp:
         yield from _batch_problems(job, spread.dp)
+
+
+def _shard_problems(spread: Parallelism) -> Iterator[Problem]:
+    if spread.shard_ranks is None:
+        return
+    if spread.sharding != "hsdp":
+        message = f"has a meaning with sharding: hsdp alone, and sharding is {spread.sharding}"
+        yield _of("shard_ranks", spread.shard_ranks, f"{message}; leave it out")
+    elif spread.dp and spread.dp % spread.shard_ranks:
+        message = f"must divide dp ({spread.dp}): every replica is sharded alike"
+        yield _of("shard_ranks", spread.shard_ranks, message)
 
 
 def _stage_problems(model: Model, spread: Parallelism) -> Iterator[Problem]:

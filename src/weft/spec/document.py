@@ -16,7 +16,8 @@ from typing import Any, Final
 from weft.errors import SpecError, Unreadable
 from weft.spec.problems import Path, Problem, place_of
 
-LARGEST_BYTES: Final = 1 << 20
+LARGEST_BYTES: Final = 1 << 17
+"""Of a YAML file: the largest that is read within a few seconds, whatever it holds."""
 MOST_VALUES: Final = 20_000
 DEEPEST: Final = 50
 _TAG: Final = "tag:yaml.org,2002:"
@@ -101,31 +102,31 @@ def merge(base: object, over: object) -> object:
     return joined
 
 
-def read_text(path: str | File) -> str:
+def read_text(path: str | File, largest_bytes: int = LARGEST_BYTES) -> str:
     """Read a file of bounded size; ``-`` is standard input."""
     if str(path) == "-":
         return _standard_input()
     try:
         with File(path).open("rb") as stream:
-            raw = stream.read(LARGEST_BYTES + 1)
+            raw = stream.read(largest_bytes + 1)
     except OSError as error:
         reason = error.strerror or str(error)
         raise Unreadable(f"{path}: cannot be read: {reason}; check the path") from error
     except ValueError as error:  # a zero byte in the path
         raise Unreadable(f"{str(path)!r}: cannot be read: {error}") from error
-    return _decode(raw, str(path))
+    return _decode(raw, str(path), largest_bytes)
 
 
 @cache
 def _standard_input() -> str:
-    return _decode(sys.stdin.buffer.read(LARGEST_BYTES + 1), "standard input")
+    return _decode(sys.stdin.buffer.read(LARGEST_BYTES + 1), "standard input", LARGEST_BYTES)
 
 
-def _decode(raw: bytes, name: str) -> str:
-    if len(raw) > LARGEST_BYTES:
+def _decode(raw: bytes, name: str, largest_bytes: int) -> str:
+    if len(raw) > largest_bytes:
         raise SpecError(
-            f"{name}: is larger than {LARGEST_BYTES} bytes; "
-            "a spec is a few kilobytes of YAML: is this the right file?"
+            f"{name}: is larger than {largest_bytes} bytes; a spec is a few kilobytes: "
+            "is this the right file?"
         )
     try:
         return raw.decode("utf-8-sig")

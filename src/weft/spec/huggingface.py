@@ -13,6 +13,8 @@ from weft.spec.document import read_text
 from weft.spec.problems import nearest
 
 Config = Mapping[str, Any]
+LARGEST_BYTES: Final = 1 << 22
+"""Lists of quantised layers make some configs long."""
 Fields = dict[str, Any]
 
 
@@ -61,7 +63,7 @@ def precision_of(path: Path) -> str | None:
 
 def _parse(path: Path) -> Config:
     try:
-        config = json.loads(read_text(path))
+        config = json.loads(read_text(path, LARGEST_BYTES))
     except (json.JSONDecodeError, RecursionError) as error:
         line = getattr(error, "lineno", 1)
         column = getattr(error, "colno", 1)

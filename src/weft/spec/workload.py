@@ -214,10 +214,10 @@ class Parallelism(Part):
     overlap_pp: bool = True
     """Stage exchange behind computation."""
     overlap_ep: bool = False
+    """Expert exchange behind computation."""
     dispatch: Literal["copies", "hosts"] = "copies"
     """What expert parallelism sends: a copy for each expert of a token (NCCL all-to-all), or
     one for each host that has any of them (DeepEP and its like)."""
-    """Expert exchange behind computation."""
 
 
 def _arm(value: object) -> str:

@@ -31,6 +31,9 @@ def _paths(job, cluster=CLUSTER):
         ({"ep": 2}, ["parallelism.ep"]),
         ({"dp": 32}, []),
         ({"dp": 16}, ["parallelism.dp"]),
+        ({"sharding": "hsdp", "shard_ranks": 8, "dp": 32}, []),
+        ({"sharding": "hsdp", "shard_ranks": 5, "dp": 32}, ["parallelism.shard_ranks"]),
+        ({"sharding": "zero3", "shard_ranks": 8}, ["parallelism.shard_ranks"]),
         ({"cp": 3}, ["parallelism", "parallelism.cp"]),
     ],
 )
