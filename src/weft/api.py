@@ -7,6 +7,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from weft.accuracy.run import score as accuracy
+    from weft.accuracy.scoreboard import Scoreboard
     from weft.advise.compare import Comparison, compare
     from weft.advise.need import Need, Target, need
     from weft.predict.collective import Expectation, expect
@@ -20,10 +22,13 @@ VERBS: Final = {
     "compare": "compare",
     "need": "need",
     "expect": "expect",
+    "accuracy": "accuracy",
 }
 """Verbs of this module, and the command that speaks each."""
 
 _PLACES: Final = {
+    "Scoreboard": "weft.accuracy.scoreboard",
+    "accuracy": "weft.accuracy.run:score",
     "Comparison": "weft.advise.compare",
     "Need": "weft.advise.need",
     "Target": "weft.advise.need",
@@ -43,9 +48,9 @@ _PLACES: Final = {
 }
 
 __all__ = [
-    "VERBS", "Comparison", "Expectation", "Need", "Prediction", "Scaling", "Target", "compare",
-    "expect", "fabrics", "load_case", "load_cluster", "load_job", "model", "need", "predict",
-    "preset", "scaling",
+    "VERBS", "Comparison", "Expectation", "Need", "Prediction", "Scaling", "Scoreboard",
+    "Target", "accuracy", "compare", "expect", "fabrics", "load_case", "load_cluster",
+    "load_job", "model", "need", "predict", "preset", "scaling",
 ]  # fmt: skip
 
 
@@ -61,4 +66,5 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - any public name
     """Import a verb or a type when it is first used."""
     if name not in _PLACES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_PLACES[name]), name)
+    module, _, inside = _PLACES[name].partition(":")
+    return getattr(import_module(module), inside or name)

@@ -55,7 +55,8 @@ def show(
 
 def chart_names(result: Any) -> list[str]:  # noqa: ANN401 - any result
     """List the charts that a result has."""
-    return [drawing.chart for drawing in view_of(type(result)).page(result).drawings]
+    drawings = view_of(type(result)).page(result).drawings
+    return [drawing.name or drawing.chart for drawing in drawings]
 
 
 def picture(result: Any, name: str | None, form: str) -> bytes:  # noqa: ANN401 - any result

@@ -45,9 +45,9 @@ def _pick(page: Page, name: str | None) -> Drawing:
     if not page.drawings:
         raise UnknownName(f"{page.title}: this result has no chart; leave --chart out")
     for drawing in page.drawings:
-        if name in (None, drawing.chart):
+        if name in (None, drawing.name or drawing.chart):
             return drawing
-    known = ", ".join(drawing.chart for drawing in page.drawings)
+    known = ", ".join(drawing.name or drawing.chart for drawing in page.drawings)
     raise UnknownName(f"this result has no chart called {name!r}; there are: {known}")
 
 

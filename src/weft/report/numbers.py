@@ -7,8 +7,8 @@ from weft.results import Estimate
 from weft.units import SECONDS, show_rate, show_size, show_time
 
 __all__ = [
-    "band", "collective_rate", "count", "figures", "money", "percent", "seconds", "show_rate",
-    "show_size", "show_time", "tokens_per_s",
+    "band", "by_unit", "collective_rate", "count", "figures", "money", "percent", "seconds",
+    "show_rate", "show_size", "show_time", "signed_percent", "tokens_per_s", "unit_of",
 ]  # fmt: skip
 
 _STEPS: Final = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
@@ -119,6 +119,32 @@ def money(amount: Estimate | float) -> str:
     if isinstance(amount, Estimate):
         return f"{shown} [{figures(amount.low / scale)}–{figures(amount.high / scale)}]"  # noqa: RUF001 - as above
     return shown
+
+
+def unit_of(name: str) -> tuple[str, float]:
+    """Return the unit that a field is shown in, by the end of its name, and its scale.
+
+    >>> unit_of("busbw_bytes_per_s"), unit_of("step_s"), unit_of("mfu_ratio")
+    (('GB/s', 1000000000.0), ('s', 1.0), ('%', 0.01))
+    """
+    units = (
+        ("_bytes_per_s", "GB/s", 1e9), ("_per_s", "/s", 1.0), ("_s", "s", 1.0),
+        ("_ratio", "%", 0.01), ("_bytes", "GiB", 2.0**30), ("_usd", "USD", 1.0),
+        ("_w", "W", 1.0),
+    )  # fmt: skip
+    return next(((unit, scale) for end, unit, scale in units if name.endswith(end)), ("", 1.0))
+
+
+def by_unit(name: str, value: float) -> str:
+    """Show a number by the end of its field's name.
+
+    >>> by_unit("busbw_bytes_per_s", 380e9), by_unit("time_s", 1.5e-05), by_unit("switches", 12)
+    ('380 GB/s', '15.0 us', '12.0')
+    """
+    if name.endswith("_s") and not name.endswith("_per_s"):
+        return seconds(value)
+    unit, scale = unit_of(name)
+    return f"{figures(value / scale)} {unit}".rstrip()
 
 
 def collective_rate(rate_bytes_per_s: Estimate | float) -> str:

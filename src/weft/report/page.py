@@ -55,6 +55,8 @@ class Drawing:
     """A chart by its name in ``report/charts``, and the data that it takes."""
 
     chart: str
+    name: str = ""
+    """What the user picks it by; empty: the name of the chart."""
     title: str
     rows: tuple[Mapping[str, Any], ...]
     marks: Mapping[str, Any] = field(default_factory=dict)

@@ -61,10 +61,7 @@ def _table(table: Table, width: int) -> Iterator[str]:
     widths = _widths(table, width)
 
     def line(cells: tuple[str, ...]) -> Iterator[str]:
-        wrapped = [
-            textwrap.wrap(c, w, break_long_words=False) or [""]
-            for c, w in zip(cells, widths, strict=True)
-        ]
+        wrapped = [_cell_lines(c, w) for c, w in zip(cells, widths, strict=True)]
         for parts in zip_longest(*wrapped, fillvalue=""):
             padded = [
                 part.ljust(wide) if place in table.left else part.rjust(wide)
@@ -76,6 +73,11 @@ def _table(table: Table, width: int) -> Iterator[str]:
     yield GAP.join("-" * wide for wide in widths)
     for row in table.rows:
         yield from line(row)
+
+
+def _cell_lines(cell: str, width: int) -> list[str]:
+    """Wrap a cell at its spaces: names with hyphens stay whole."""
+    return textwrap.wrap(cell, width, break_long_words=False, break_on_hyphens=False) or [""]
 
 
 def _widths(table: Table, width: int) -> list[int]:

@@ -1,0 +1,69 @@
+"""`weft accuracy`: how far the model is from published measurements."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from weft.cli import options
+
+if TYPE_CHECKING:
+    from weft.accuracy.scoreboard import Scoreboard
+
+DataOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--data", metavar="DIR",
+        help="Folder of measurements (CSV files as those shipped); without it those.",
+    ),
+]  # fmt: skip
+KindOption = Annotated[
+    list[str], typer.Option("--kind", metavar="NAME", help="One kind alone; repeatable.")
+]
+CheckOption = Annotated[
+    bool, typer.Option("--check", help="Leave with 4 where an aim is missed, 5 without rows.")
+]
+FAILED: Final = 4
+INCONCLUSIVE: Final = 5
+
+
+def accuracy(
+    *,
+    data: DataOption = None,
+    kind: KindOption = [],  # noqa: B006 - typer reads the default, nobody changes it
+    check: CheckOption = False,
+    output: options.OutputFormat = "text",
+    out: options.OutFile = None,
+    chart: options.ChartFile = [],  # noqa: B006 - as above
+    quiet: options.Quiet = False,
+) -> int:
+    """Predict every published measurement that the model covers, and print the errors.
+
+    By collective, fabric, GPU, scale and size: rows, median and 90th percentile of the error,
+    bias, and how many rows fall inside the 80 % band; which rows are left out and why. Broken
+    systems stand apart.
+
+    \b
+    Examples:
+      weft accuracy
+      weft accuracy --data my-measurements -o json
+      weft accuracy --kind training_step --chart training_step=training.svg
+    """  # noqa: D301 - click's mark for text that is not to be wrapped
+    from weft import api  # noqa: PLC0415 - after the words are understood
+    from weft.cli.output import check_format, emit, progress  # noqa: PLC0415 - as above
+
+    check_format(output)
+    with progress("predicting every measurement", quiet=quiet):
+        result = api.accuracy(data, kind or None)
+    emit(result, output, out=out, charts=chart)
+    return _verdict(result) if check else 0
+
+
+def _verdict(result: "Scoreboard") -> int:
+    from weft.report.views.scoreboard import missed_aims  # noqa: PLC0415 - as above
+
+    groups = [group for group in result.groups if group.kind in result.targets and group.rows]
+    if not groups:
+        return INCONCLUSIVE
+    missed = any(missed_aims(group, result.targets[group.kind]) for group in groups)
+    return FAILED if missed else 0
