@@ -20,10 +20,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from weft.accuracy.kind import Row, Score
+from weft.accuracy.kind import Row
 from weft.accuracy.rows import collective as rows
 from weft.engines.analytic.collective import collective_time
-from weft.engines.analytic.collective.constants import FILE, Fitted, using
+from weft.engines.analytic.collective.constants import FILE, WITHOUT_FILE, Fitted, using
 
 Array = NDArray[np.float64]
 
@@ -31,6 +31,8 @@ HUBER = 0.15
 ROUNDS = 7
 STEP = 0.02
 MAX_MOVE = 0.4
+MIN_SITES = 3
+MIN_SITES_OF_FABRIC = 5
 MARK = 1.0
 """A weight of one site's range of sizes against one sigma of a prior."""
 
@@ -41,12 +43,14 @@ PRIORS: dict[str, tuple[float, float]] = {
     "nvls_one_way": (0.8, 0.1),
     "staging": (0.33, 0.3),
     "staging_step": (4e-6, 0.7),
-    "socket": (4.5e9, 0.3),
-    "host_socket": (9.0e9, 0.3),
+    "socket": (5.5e9, 0.3),
+    "host_socket": (20e9, 0.3),
     "channel_alone": (0.85, 0.15),
     "fill_net.infiniband": (1.0, 0.3),
     "fill_net.roce": (1.0, 0.3),
     "fill_net.efa": (1.5, 0.5),
+    "fill_net.efa_v1": (3.0, 0.7),
+    "net.ring.efa_v1": (0.88, 0.07),
     "fill_net.tcp": (1.0, 0.5),
     "fill_net.tcpx": (1.0, 0.5),
     "fill_net.tcpxo": (1.0, 0.5),
@@ -82,13 +86,13 @@ PRIORS: dict[str, tuple[float, float]] = {
     "channel.volta": (14e9, 0.3),
     "channel.ampere": (20e9, 0.3),
     "channel.hopper": (23e9, 0.1),
-    "channel.blackwell": (27e9, 0.15),
+    "channel.blackwell": (23e9, 0.15),
     "sharp.ampere": (0.41, 0.1),
     "sharp.hopper": (0.485, 0.1),
-    "base.volta": (1.3, 0.4),
-    "base.ampere": (1.3, 0.4),
-    "base.hopper": (1.1, 0.4),
-    "base.blackwell": (1.3, 0.4),
+    "base.volta": (1.2, 0.25),
+    "base.ampere": (1.2, 0.25),
+    "base.hopper": (1.1, 0.25),
+    "base.blackwell": (1.2, 0.25),
     "local_step.volta": (1.0, 0.3),
     "local_step.ampere": (1.0, 0.3),
     "local_step.hopper": (1.0, 0.3),
@@ -100,7 +104,7 @@ PRIORS: dict[str, tuple[float, float]] = {
     "step_overhead.infiniband": (0.5e-6, 1.0),
     "step_overhead.roce": (4e-6, 1.0),
     "step_overhead.efa": (20e-6, 0.6),
-    "step_overhead.tcp": (8e-6, 1.0),
+    "step_overhead.tcp": (5e-6, 1.0),
     "step_overhead.tcpx": (150e-6, 1.0),
     "step_overhead.tcpxo": (55e-6, 0.5),
     "step_overhead.slingshot": (1e-6, 1.0),
@@ -195,7 +199,6 @@ def tables(folder: Path) -> dict[str, list[Row]]:
 
 def samples(data: Mapping[str, list[Row]]) -> list[Sample]:
     """Return the healthy points that the model covers."""
-    scores: list[Score] = []
     found: list[Sample] = []
     for run, points in rows.runs(data):
         case = rows.try_case(run)
@@ -203,7 +206,6 @@ def samples(data: Mapping[str, list[Row]]) -> list[Sample]:
             continue
         name = run["run_id"]
         found += [Sample(case, p.size_bytes, p.time_s, name) for p in points]
-    del scores
     for row in data.get("nccl_summary", []):
         made = rows.try_summary(row)
         if made is not None and made[0].healthy:
@@ -229,7 +231,14 @@ def site_weights(points: Sequence[Sample]) -> Array:
     for p in points:
         count[p.case.site, p.size] += 1
     ease = {"large": 2.0, "middle": 0.7, "small": 0.7}
-    return np.array([ease[p.size] / count[p.case.site, p.size] for p in points])
+    return np.array(
+        [
+            ease[p.size]
+            / count[p.case.site, p.size]
+            * (1.0 if p.multi or p.size == "large" else 0.4)
+            for p in points
+        ]
+    )
 
 
 @dataclass
@@ -286,8 +295,9 @@ class Problem:
         share = [n.startswith("net.") for n in self.names]
         return np.where(share, 0.0, np.inf)
 
-    def left_out(self, theta: Array, jac: Array) -> Array:
-        """Return residuals of every site under constants fitted without it."""
+    def left_out(self, theta: Array, jac: Array) -> tuple[Array, dict[str, Array]]:
+        """Return residuals of every site under constants fitted without it, and those."""
+        changed: dict[str, Array] = {}
         found = self.residual(theta)
         sites = sorted({p.case.site for p in self.points})
         for site in sites:
@@ -298,32 +308,47 @@ class Problem:
                 without = np.minimum(
                     without + self.step(without, r, jac, (~mine).astype(float)), self.ceiling()
                 )
+            changed[site] = without
             held = [p for p, m in zip(self.points, mine, strict=True) if m]
             found[mine] = residuals(self.values(without), held)
-        return found
+        return found, changed
+
+
+def band_name(p: Sample) -> list[str]:
+    """Return the classes of a point, the narrowest first, as the model looks them up."""
+    fabric = [f"{p.case.cluster.fabric.kind}.{p.scale}.{p.size}"] if p.multi else []
+    return [*fabric, f"{p.scale}.{p.size}", p.size, "any"]
 
 
 def bands(points: Sequence[Sample], r: Array) -> dict[str, tuple[float, float, int, int]]:
     """Return the 80 % band (measured over predicted time) of every class with enough sites."""
     groups: dict[str, list[int]] = defaultdict(list)
     for i, p in enumerate(points):
-        fabric = p.case.cluster.fabric.kind
-        groups["any"].append(i)
-        groups[p.size].append(i)
-        groups[f"{p.scale}.{p.size}"].append(i)
-        if p.multi:
-            groups[f"{fabric}.{p.scale}.{p.size}"].append(i)
+        for name in band_name(p):
+            groups[name].append(i)
     found = {}
     for name, members in sorted(groups.items()):
         sites: dict[str, int] = defaultdict(int)
         for i in members:
             sites[points[i].case.site] += 1
-        if len(sites) < 4 and name.count(".") == 2 or len(sites) < 3:
+        if len(sites) < (MIN_SITES_OF_FABRIC if name.count(".") == 2 else MIN_SITES):
             continue
         weight = np.array([1 / np.sqrt(sites[points[i].case.site]) for i in members])
         low, high = quantiles(-r[members], weight, (0.1, 0.9))
-        found[name] = (float(np.exp(low)), float(np.exp(high)), len(members), len(sites))
+        low, high = min(0.99, float(np.exp(low))), max(1.01, float(np.exp(high)))
+        found[name] = (low, high, len(members), len(sites))
     return found
+
+
+def coverage(points: Sequence[Sample], r: Array) -> None:
+    """Print how many points lie inside their band."""
+    found = bands(points, r)
+    inside: dict[str, list[bool]] = defaultdict(list)
+    for p, x in zip(points, r, strict=True):
+        name = next(n for n in band_name(p) if n in found)
+        inside[f"{p.scale}.{p.size}"].append(found[name][0] <= np.exp(-x) <= found[name][1])
+    for name, hits in sorted(inside.items()):
+        print(f"  inside the band: {name:20} {np.mean(hits):.2f} of {len(hits)}")
 
 
 def quantiles(values: Array, weight: Array, at: tuple[float, ...]) -> tuple[float, ...]:
@@ -387,6 +412,20 @@ def write(
     FILE.write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
 
 
+def write_without(problem: Problem, theta: Array, changed: Mapping[str, Array]) -> None:
+    """Write what changes in the constants when one site is left out of the fit."""
+    lines = ["# Constants as fitted without one site. Written by fits/collective.py.", ""]
+    for site, without in sorted(changed.items()):
+        moved = [
+            f'"{name}" = {np.exp(new):.6g}'
+            for name, old, new in zip(problem.names, theta, without, strict=True)
+            if abs(new - old) > 1e-3
+        ]
+        if moved:
+            lines += [f'[without."{site}"]', *moved, ""]
+    WITHOUT_FILE.write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
+
+
 def main(arguments: Iterable[str] | None = None) -> None:
     """Fit, print the errors, and write the file when asked."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -396,14 +435,17 @@ def main(arguments: Iterable[str] | None = None) -> None:
     options = parser.parse_args(list(arguments) if arguments is not None else None)
     problem = Problem(samples(tables(options.data)))
     theta, jac = problem.fit()
-    inside, outside = problem.residual(theta), problem.left_out(theta, jac)
+    inside = problem.residual(theta)
+    outside, changed = problem.left_out(theta, jac)
     table("in sample", problem.points, inside)
     table("leave one site out", problem.points, outside)
+    coverage(problem.points, outside)
     for name, value in problem.values(theta).items():
         print(f"  {name:28} {value:10.4g}  prior {PRIORS[name][0]:10.4g}")
     worst(problem.points, outside)
     if options.write:
         write(problem.values(theta), bands(problem.points, outside), problem.points)
+        write_without(problem, theta, changed)
 
 
 def worst(points: Sequence[Sample], r: Array) -> None:

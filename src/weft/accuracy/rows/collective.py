@@ -12,7 +12,7 @@ from typing import Final
 
 from weft import catalogue, units
 from weft.accuracy.kind import LeftOut, Row, Score
-from weft.engines.analytic.collective import collective_time
+from weft.engines.analytic.collective import collective_time, constants
 from weft.errors import WeftError
 from weft.spec.cluster import Cluster, FabricChoice, Host, Nccl, ScaleUp
 from weft.traffic.collective import Group, Operation
@@ -37,6 +37,11 @@ _ERA: Final[Mapping[str, str]] = {
     "v100": "2.8.3", "t4": "2.8.3", "a100": "2.21.5", "h100": "2.23.4", "gh200": "2.23.4",
 }  # fmt: skip
 """Library version where a row does not say: that of the years the GPU was current."""
+_YEARS: Final[Mapping[int, str]] = {
+    2019: "2.4.8", 2020: "2.7.8", 2021: "2.10.3", 2022: "2.12.12", 2023: "2.18.1",
+    2024: "2.19.3", 2025: "2.25.1", 2026: "2.28.9",
+}  # fmt: skip
+"""The same where the row says a year: what was in use when it began."""
 _EARLY: Final = "2.10.3"
 """The same for an A100 of 40 GB, which came two years before that of 80."""
 _LATEST: Final = "2.27.3"
@@ -62,6 +67,8 @@ _KNOWN_ENV: Final = frozenset({
 _SIZE: Final = re.compile(r"([\d.]+)\s*([kmgKMG]?i?)B")
 _OTHER_LIBRARY: Final = re.compile(r"optcast|hfreduce|uccl|mscclpp|gloo|nvshmem")
 _MANY: Final = 8
+_IPOIB_MTU_BYTES: Final = 2044
+"""IP over InfiniBand in datagram mode, as it comes."""
 
 
 class _MissingFact(Exception):  # noqa: N818 - it never leaves this file
@@ -151,6 +158,9 @@ def _version(row: Row, gpu: str) -> str:
     said = re.search(r"nccl[ =v]*(2\.\d+(?:\.\d+)*)", text)
     if said:
         return said[1]
+    year = re.search(r"\b20(19|2\d)\b", _text(row, "site", "software"))
+    if year and int(year[0]) in _YEARS:
+        return _YEARS[int(year[0])]
     return _EARLY if "40g" in _text(row, "gpu") else _ERA.get(gpu, _LATEST)
 
 
@@ -204,7 +214,8 @@ def case_of(row: Row) -> Case:
             gpudirect=gpu not in _NO_GPUDIRECT, scale_up=_scale_up(gpu, row, local, nodes),
         ),
         fabric=FabricChoice.model_construct(
-            kind=fabric, in_network_reduction=_sharp(row, fabric)
+            kind=fabric, in_network_reduction=_sharp(row, fabric),
+            mtu_bytes=_IPOIB_MTU_BYTES if "ipoib" in _text(row, "fabric", "fabric_gen") else None,
         ),
         nccl=Nccl(version=_version(row, gpu), env=_env(row)),
     )  # fmt: skip
@@ -267,9 +278,13 @@ def size_label(size_bytes: float) -> str:
 
 
 def score(kind: str, row_name: str, case: Case, point: Point) -> Score:
-    """Predict one point: busbw from 64 MiB on, time below."""
+    """Predict one point: busbw from 64 MiB on, time below.
+
+    The constants are those fitted without its site, where the fit has seen it.
+    """
     size_bytes = point.size_bytes
-    found = collective_time(case.cluster, case.operation, size_bytes, case.group)
+    with constants.using(constants.without(case.site)):
+        found = collective_time(case.cluster, case.operation, size_bytes, case.group)
     labels = {**case.labels, "size": size_label(size_bytes), "algorithm": found.algorithm}
     if size_bytes < LARGE_BYTES:
         quantity, measured = "time_s", point.time_s

@@ -107,7 +107,8 @@ def base_s(path: Path, algorithm: str, protocol: str) -> float:
 
 def net_available(path: Path, family: str) -> float:
     """Return what a domain sends over the network with an algorithm of a family."""
-    ratio = path.net_const(f"net.{family}", 0.92)
+    # Where copies through host memory are the limit, NICs and channels are not.
+    ratio = path.net_const(f"net.{family}", 0.92) if path.gpudirect else 1.0
     return path.net_bytes_per_s * path.fabric_ratio * min(1.0, ratio)
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 FILE: Final = Path(__file__).with_name("fitted.toml")
+WITHOUT_FILE: Final = Path(__file__).with_name("fitted_without.toml")
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +58,25 @@ def read(path: Path) -> Fitted:
 def shipped() -> Fitted:
     """Return the constants that come with weft."""
     return read(FILE)
+
+
+@cache
+def _changes() -> Mapping[str, Mapping[str, float]]:
+    raw = tomllib.loads(WITHOUT_FILE.read_text("utf-8"))
+    return {site: dict(flat(changed)) for site, changed in raw["without"].items()}
+
+
+@cache
+def without(site: str) -> Fitted:
+    """Return the constants fitted without one site; the shipped ones if it was not used.
+
+    Scores of a row the fit has seen are made with these, so that errors are those of a site
+    never seen.
+    """
+    changed = _changes().get(site)
+    if changed is None:
+        return shipped()
+    return Fitted({**shipped().values, **changed}, shipped().bands)
 
 
 _CURRENT: Final[ContextVar[Fitted | None]] = ContextVar("fitted", default=None)

@@ -23,6 +23,8 @@ _WIDE_TREES: Final = (2, 13)
 """Published two-host runs show rings before about this version, and trees after."""
 _MESH_LINKS: Final = 7
 """xGMI joins each of eight GPUs to every other by one link."""
+_PACKET_COST_BYTES: Final = 2000
+"""What the kernel spends on a packet, as bytes it could have copied meanwhile."""
 _MERGES_PORTS: Final = (2, 20)
 """NCCL joins the ports of one NIC into one device from this version on."""
 
@@ -130,8 +132,11 @@ class Path:
         return self.const("channel", 21e9) * alone
 
     def net_const(self, family: str, default: float = 1.0) -> float:
-        """Return a fitted constant of this fabric."""
-        return self.fitted(f"{family}.{self.fabric.name}", default)
+        """Return a fitted constant of this fabric, of its first generation where it has one."""
+        shared = self.fitted(f"{family}.{self.fabric.name}", default)
+        if self.fabric.name == "efa" and self.table_class in {"volta", "ampere"}:
+            return self.fitted(f"{family}.efa_v1", shared)
+        return shared
 
 
 def _reach(cluster: Cluster, domains: int) -> Reach:
@@ -219,7 +224,8 @@ def _socket_cap(cluster: Cluster, kind: Fabric, fitted: Fitted) -> float:
     threads = choice.socket_threads or int(env.get("NCCL_SOCKET_NTHREADS", 1))
     sockets = choice.sockets or threads * int(env.get("NCCL_NSOCKS_PERTHREAD", 1))
     workers = 2.0 * math.sqrt(min(sockets, 4 * threads)) * math.sqrt(math.sqrt(threads))
-    one = fitted("socket", kind.socket_bytes_per_s.value)
+    mtu = choice.mtu_bytes or kind.default_mtu_bytes
+    one = fitted("socket", kind.socket_bytes_per_s.value) * mtu / (mtu + _PACKET_COST_BYTES)
     top = fitted("host_socket", kind.host_socket_bytes_per_s.value)
     linear = workers * one * kind.tuning[choice.tuning].value
     return linear * top / math.hypot(linear, top)
