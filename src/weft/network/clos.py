@@ -39,10 +39,7 @@ class Clos:
     by_rail: bool = False
     """Groups are the leaves of one rail, not pods of whole units."""
     spines_per_group: int = 0
-    last_spines: int = 0
-    """Spines of the last group (of every rail), which may be smaller."""
     spine_up: int = 0
-    last_spine_up: int = 0
     core_groups: int = 0
     cores_per_group: int = 0
 
@@ -79,8 +76,7 @@ class Clos:
     @property
     def spines(self) -> int:
         """All spines."""
-        full = (self.groups_per_rail - 1) * self.spines_per_group
-        return self.rail_sets * (full + self.last_spines)
+        return self.groups * self.spines_per_group
 
     @property
     def cores(self) -> int:
@@ -100,13 +96,7 @@ class Clos:
     @property
     def spine_links(self) -> int:
         """Links between spines and cores."""
-        full = (self.groups_per_rail - 1) * self.spines_per_group * self.spine_up
-        return self.rail_sets * (full + self.last_spines * self.last_spine_up)
-
-    @property
-    def last_units(self) -> int:
-        """Units of the last group."""
-        return self.units - (self.groups_per_rail - 1) * self.units_per_group
+        return self.spines * self.spine_up
 
     def group_leaves(self, units: int) -> int:
         """Leaves of a group of so many units."""
@@ -122,20 +112,11 @@ class Clos:
     def _spine_ports(self) -> int:
         if not self.spines_per_group:
             return 0
-        last = self.group_leaves(self.last_units) * self.leaf_up // self.last_spines
-        if self.groups_per_rail == 1:
-            return last + self.last_spine_up
-        full = self.group_leaves(self.units_per_group) * self.leaf_up // self.spines_per_group
-        return max(full + self.spine_up, last + self.last_spine_up)
+        down = self.group_leaves(min(self.units, self.units_per_group)) * self.leaf_up
+        return down // self.spines_per_group + self.spine_up
 
     def _core_ports(self) -> int:
-        if not self.core_groups:
-            return 0
-        full = self.spines_per_group // self.core_groups * self.spine_up
-        last = self.last_spines // self.core_groups
-        most = -(-self.last_spine_up // self.cores_per_group)
-        per_rail = (self.groups_per_rail - 1) * full // self.cores_per_group + last * most
-        return self.rail_sets * per_rail
+        return -(-self.spine_links // self.cores) if self.cores else 0
 
 
 def single_switch(*, radix: int, trays: int, ports_per_tray: int) -> Clos:
@@ -217,8 +198,7 @@ def group_of(
     up = ceil(units * leaves_per_unit * base.leaf_up // spines / pod_oversubscription)
     return replace(
         base, trays=trays if trays_per_pod is None else trays_per_pod,
-        units_per_group=units, spines_per_group=spines, last_spines=spines,
-        spine_up=up, last_spine_up=up,
+        units_per_group=units, spines_per_group=spines, spine_up=up,
     )  # fmt: skip
 
 
@@ -271,9 +251,7 @@ def _two_tiers(base: Clos) -> Clos:
         )
     spines = _even(base.leaf_up, -(-base.leaves * base.leaf_up // radix))
     assert spines is not None, "leaves <= radix makes the uplinks of one leaf enough"
-    return replace(
-        base, units_per_group=base.units, spines_per_group=spines, last_spines=spines
-    )
+    return replace(base, units_per_group=base.units, spines_per_group=spines)
 
 
 def _three_tiers(
@@ -294,7 +272,7 @@ def _three_tiers(
             f"more than three tiers can join (k*k*k/4 = {three_tier_max(base.radix)} ports "
             f"non-blocking); choose a switch of larger radix, more planes or rail_only"
         )
-    return min(candidates, key=lambda c: (c.cores, c.spines))
+    return min(candidates, key=_preference)
 
 
 def _pods(
@@ -305,7 +283,7 @@ def _pods(
     if trays_per_pod is None:
         units = min(most, base.units)
     else:
-        units = -(-trays_per_pod // base.trays_per_unit)
+        units = min(base.units, -(-trays_per_pod // base.trays_per_unit))
         if units > most:
             raise Infeasible(
                 f"a pod of {trays_per_pod} hosts or trays has "
@@ -319,33 +297,26 @@ def _pods(
 
 def _grouped(base: Clos, spine_down: int, oversubscription: float) -> Iterator[Clos]:
     """Yield the network with spines and cores for the given groups, if there is one."""
-    full = base.group_leaves(min(base.units_per_group, base.units))
-    spines = _even(base.leaf_up, -(-full * base.leaf_up // spine_down))
+    leaves = base.group_leaves(base.units_per_group)
+    spines = _even(base.leaf_up, -(-leaves * base.leaf_up // spine_down))
     if spines is None:
         return
-    up = ceil(full * base.leaf_up // spines / oversubscription)
-    cores = _cores(base.radix, base.groups, spines, up)
-    if cores is None:
-        return
-    core_groups, cores_per_group = cores
-    last = base.group_leaves(base.last_units)
-    need = -(-last * base.leaf_up // spine_down)
-    last_spines = min(s for s in _divisors(spines) if s >= need and s % core_groups == 0)
-    last_up = ceil(last * base.leaf_up // last_spines / oversubscription)
-    yield replace(
-        base, spines_per_group=spines, spine_up=up, last_spines=last_spines,
-        last_spine_up=last_up, core_groups=core_groups, cores_per_group=cores_per_group,
-    )  # fmt: skip
+    up = ceil(leaves * base.leaf_up // spines / oversubscription)
+    joined = replace(base, spines_per_group=spines, spine_up=up)
+    splits = [q for q in _divisors(spines) if _cores(joined, q) <= up]
+    if splits:
+        best = min(splits, key=lambda q: (q * _cores(joined, q), up % _cores(joined, q) > 0))
+        yield replace(joined, core_groups=best, cores_per_group=_cores(joined, best))
 
 
-def _cores(radix: int, groups: int, spines: int, up: int) -> tuple[int, int] | None:
-    """Return core groups and cores in each: spine j of every group meets group j mod q."""
-    best: tuple[int, int] | None = None
-    for core_groups in _divisors(spines):
-        cores = _even(up, -(-groups * (spines // core_groups) * up // radix))
-        if cores is not None and (best is None or core_groups * cores < best[0] * best[1]):
-            best = core_groups, cores
-    return best
+def _cores(network: Clos, core_groups: int) -> int:
+    """Return the cores of each core group: spine j of every group meets group j mod q."""
+    return -(-network.spine_links // core_groups // network.radix)
+
+
+def _preference(network: Clos) -> tuple[int, bool, int]:
+    """Prefer few cores, then uplinks that spread evenly over them, then few spines."""
+    return network.cores, network.spine_up % network.cores_per_group > 0, network.spines
 
 
 def _most_down(radix: int, oversubscription: float) -> int:
@@ -377,14 +348,9 @@ def pod_ratio(network: Clos) -> float:
     ratio = host_ratio(network)
     if network.tiers < 3:  # noqa: PLR2004 - tiers of switches
         return ratio
-    per_tray = (1 if network.by_rail else network.leaves_per_unit) * network.ports_per_leaf
-    full = network.units_per_group * network.trays_per_unit
-    last = network.trays - (network.groups_per_rail - 1) * full
-    ratio = max(ratio, last * per_tray / (network.last_spines * network.last_spine_up))
-    if network.groups_per_rail > 1:
-        up = network.spines_per_group * network.spine_up
-        ratio = max(ratio, full * per_tray / up)
-    return ratio
+    ports = network.group_leaves(1) * network.ports_per_leaf
+    trays = min(network.trays, network.units_per_group * network.trays_per_unit)
+    return max(ratio, trays * ports / (network.spines_per_group * network.spine_up))
 
 
 def bisection_links(network: Clos) -> int:
@@ -412,13 +378,8 @@ def bisection_links(network: Clos) -> int:
 def _across(network: Clos, groups: list[list[int]]) -> int:
     """Return what passes inside groups and over the cores, for one set of rails."""
     inside, left, right = 0, 0, 0
-    for index, (here, there) in enumerate(groups):
-        last = index == len(groups) - 1
-        uplinks = (
-            network.last_spines * network.last_spine_up
-            if last
-            else network.spines_per_group * network.spine_up
-        )
+    uplinks = network.spines_per_group * network.spine_up
+    for here, there in groups:
         met = min(here, there)
         inside += met
         left += min(here - met, uplinks)

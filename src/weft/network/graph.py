@@ -184,10 +184,7 @@ def _leaf_groups(layout: Layout) -> Ints:
 
 def _group_spines(wiring: Clos | Mesh) -> Ints:
     """Return the first spine of every group of one network, and the end."""
-    if isinstance(wiring, Mesh):
-        return np.arange(wiring.groups + 1) * wiring.group.spines
-    one_set = [wiring.spines_per_group] * (wiring.groups_per_rail - 1) + [wiring.last_spines]
-    return np.concatenate([[0], np.cumsum(one_set * wiring.rail_sets)]).astype(np.int64)
+    return np.arange(wiring.groups + 1) * _tree(wiring).spines_per_group
 
 
 def _memberships(
@@ -217,7 +214,7 @@ def _cables(layout: Layout, block: _Block) -> Iterator[_Cables]:
     if isinstance(layout.wiring, Mesh):
         yield from _global_cables(layout.wiring, block)
     elif layout.core:
-        yield from _core_cables(layout.wiring, block)
+        yield _core_cables(layout.wiring, block)
 
 
 def _leaf_cables(layout: Layout, block: _Block) -> _Cables:
@@ -233,20 +230,17 @@ def _leaf_cables(layout: Layout, block: _Block) -> _Cables:
     return _Cables(block.leaf + leaf, block.spine + spine, rail, block.plane, LEAF_SPINE)
 
 
-def _core_cables(tree: Clos, block: _Block) -> Iterator[_Cables]:
-    """Give spine j of every group to core group j mod q, evenly over its cores."""
-    spines = _group_spines(tree)
-    for group in range(tree.groups):
-        last = group % tree.groups_per_rail == tree.groups_per_rail - 1
-        up = tree.last_spine_up if last else tree.spine_up
-        inside = np.repeat(np.arange(spines[group + 1] - spines[group]), up)
-        uplink = np.tile(np.arange(up), int(spines[group + 1] - spines[group]))
-        chosen = (uplink + inside // tree.core_groups) % tree.cores_per_group
-        core = inside % tree.core_groups * tree.cores_per_group + chosen
-        yield _Cables(
-            block.spine + spines[group] + inside, block.core + core,
-            np.full_like(core, block.only_rail), block.plane, SPINE_CORE,
-        )  # fmt: skip
+def _core_cables(tree: Clos, block: _Block) -> _Cables:
+    """Give spine j of every group to core group j mod q, and take its cores in turn."""
+    spine = np.repeat(np.arange(tree.spines), tree.spine_up)
+    uplink = np.tile(np.arange(tree.spine_up), tree.spines)
+    group, inside = np.divmod(spine, tree.spines_per_group)
+    turn, core_group = np.divmod(inside, tree.core_groups)
+    before = group * (tree.spines_per_group // tree.core_groups) + turn
+    chosen = (before * tree.spine_up + uplink) % tree.cores_per_group
+    core = core_group * tree.cores_per_group + chosen
+    rail = np.full_like(core, block.only_rail)
+    return _Cables(block.spine + spine, block.core + core, rail, block.plane, SPINE_CORE)
 
 
 def gateway(mesh: Mesh, here: Ints, there: Ints, which: Ints) -> Ints:

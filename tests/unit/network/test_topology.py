@@ -6,7 +6,7 @@ from weft import plugins
 from weft.catalogue.devices import Switch
 from weft.errors import Infeasible
 from weft.network import topologies
-from weft.network.topology import Place, Topology, layout, site_of, usual_switch
+from weft.network.topology import Place, Topology, graph, layout, site_of, usual_switch
 from weft.spec.cluster import Cluster, FabricChoice, Host, ScaleUp, TopologyChoice
 from weft.units import rate_from_gbit
 
@@ -185,3 +185,8 @@ def test_the_switch_and_rate_of_a_cluster_come_from_its_spec(kind):
         kind, "qm9700", 50e9,
     )  # fmt: skip
     assert found.cables["host_leaf"] == 512
+
+
+def test_the_graph_of_a_cluster_has_a_vertex_for_every_nic_and_switch():
+    spec = cluster(64)
+    assert graph(spec).vertices == 512 + layout(spec).switches
