@@ -30,7 +30,7 @@ def test_a_source_with_an_unquoted_comma_does_not_shift_the_cells_after_it(tmp_p
             "source": "public file, index 7",
             "confidence": "3",
             "notes": "one layer",
-        }  # fmt: skip
+        }
     ]
 
 
