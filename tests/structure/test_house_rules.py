@@ -19,9 +19,17 @@ KINDS = {
     "weft.advise.claims": "weft.advise.claim.Claim",
     "weft.advise.considerations": "weft.advise.consideration.Consideration",
     "weft.advise.inputs": "weft.advise.input.Input",
+    "weft.engines.analytic.collective.algorithms": (
+        "weft.engines.analytic.collective.algorithm.CollectiveAlgorithm"
+    ),
+    "weft.engines.packet.balancing": "weft.engines.packet.balance.Balancing",
+    "weft.engines.packet.congestion": "weft.engines.packet.control.Control",
     "weft.network.fabrics": "weft.network.fabric.Fabric",
     "weft.network.routings": "weft.network.routing.Routing",
     "weft.network.topologies": "weft.network.topology.Topology",
+    "weft.report.charts": "weft.report.chart.Chart",
+    "weft.report.renderers": "weft.report.renderer.Renderer",
+    "weft.report.views": "weft.report.page.View",
     "weft.traffic.collectives": "weft.traffic.collective.Algorithm",
 }
 PLUGINS = [
@@ -37,7 +45,9 @@ def _relative(path: Path) -> str:
     return str(path.relative_to(SOURCE))
 
 
-@pytest.mark.parametrize(("folder", "name", "kind"), PLUGINS, ids=lambda v: v.rpartition(".")[2])
+@pytest.mark.parametrize(
+    ("folder", "name", "kind"), PLUGINS, ids=lambda v: v.rpartition(".")[2]
+)
 def test_a_plugin_exports_its_own_name_and_says_what_it_is(folder, name, kind):
     module, _, cls = kind.rpartition(".")
     plugins.load(
@@ -49,7 +59,9 @@ def test_a_plugin_exports_its_own_name_and_says_what_it_is(folder, name, kind):
 def test_every_folder_of_plugins_is_under_test():
     """A folder beside a module named in the singular holds plug-ins, so it stands in KINDS."""
     for module in SOURCE.rglob("*.py"):
-        for plural in (module.with_suffix("").parent / f"{module.stem}{end}" for end in ("s", "es")):
+        for plural in (
+            module.with_suffix("").parent / f"{module.stem}{end}" for end in ("s", "es")
+        ):
             if plural.is_dir() and (plural / "__init__.py").is_file():
                 name = "weft." + ".".join(plural.relative_to(SOURCE).parts)
                 assert name in KINDS, f"add {name} to KINDS in this file"
@@ -108,5 +120,7 @@ def test_nothing_is_loaded_before_it_is_needed():
 
     heavy = ("numpy", "numba", "pydantic", "altair", "rich", "typer", "pandas", "scipy")
     code = f"import sys, weft; print([m for m in {heavy!r} if m in sys.modules])"
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    found = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
     assert found.stdout.strip() == "[]"
