@@ -3,6 +3,8 @@
 import ast
 import importlib
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -115,9 +117,6 @@ def test_every_number_of_the_catalogue_has_a_source(path):
 
 def test_nothing_is_loaded_before_it_is_needed():
     """`import weft` brings in no library that takes noticeable time."""
-    import subprocess
-    import sys
-
     heavy = ("numpy", "numba", "pydantic", "altair", "rich", "typer", "pandas", "scipy")
     code = f"import sys, weft; print([m for m in {heavy!r} if m in sys.modules])"
     found = subprocess.run(
