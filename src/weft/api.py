@@ -4,7 +4,7 @@ Each is imported when it is first asked for, so that no verb pays for another.
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, get_type_hints
 
 if TYPE_CHECKING:
     from weft.accuracy.run import score as accuracy
@@ -50,8 +50,15 @@ _PLACES: Final = {
 __all__ = [
     "VERBS", "Comparison", "Expectation", "Need", "Prediction", "Scaling", "Scoreboard",
     "Target", "accuracy", "compare", "expect", "fabrics", "load_case", "load_cluster",
-    "load_job", "model", "need", "predict", "preset", "scaling",
+    "load_job", "model", "need", "predict", "preset", "result_of", "scaling",
 ]  # fmt: skip
+
+
+def result_of(verb: str) -> type:
+    """Return the class of what a verb gives."""
+    given = get_type_hints(__getattr__(verb))["return"]
+    assert isinstance(given, type)
+    return given
 
 
 def fabrics() -> list[str]:

@@ -8,6 +8,7 @@ from weft.report.plain import plain
 
 LIST_FIELDS = ("points", "lines", "groups", "curve", "traffic")
 """Fields that hold the rows of a result, where it has any; the first of them is its table."""
+LEFT_OUT = ("provenance", "sources")
 
 
 class NoPandas(WeftError):  # noqa: N818 - reads better at the call site
@@ -19,7 +20,8 @@ class NoPandas(WeftError):  # noqa: N818 - reads better at the call site
 def to_frame(result: Any) -> Any:  # noqa: ANN401 - any result; a pandas.DataFrame
     """Return a result as a data frame: its rows where it has rows, else one row.
 
-    Nested values become columns with a dot in their name; numbers are not rounded.
+    Nested values become columns with a dot in their name, lists and provenance are left to the
+    JSON document; numbers are not rounded.
     """
     try:
         import pandas  # noqa: ICN001, PLC0415 - an extra; 0.5 s that others need not pay
@@ -41,9 +43,11 @@ def rows(result: Any) -> list[Mapping[str, Any]]:  # noqa: ANN401 - any result
 
 def _flat(row: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
     for key, value in row.items():
+        if key in LEFT_OUT:
+            continue
         if isinstance(value, Mapping):
             yield from _flat(value, f"{before}{key}.")
-        else:
+        elif not isinstance(value, list):
             yield f"{before}{key}", value
 
 

@@ -26,8 +26,8 @@ def _page(result: Scoreboard) -> Page:
 
 def _blocks(result: Scoreboard) -> Iterator[Block]:
     yield _kinds("By kind", result.groups, result)
-    if result.held_out:
-        yield _kinds("The same, each row predicted without its site", result.held_out, result)
+    if result.as_shipped:
+        yield _kinds("The same with the shipped constants", result.as_shipped, result)
     yield from _drawings(result)
     for (kind, label), parts in groupby(result.breakdown, key=_heading):
         yield _parts(f"{kind.replace('_', ' ')} by {label}", tuple(parts))
@@ -64,6 +64,7 @@ def _kinds(title: str, groups: Sequence[Group], result: Scoreboard) -> Table:
         left=(0, 10),
         notes=(
             "error = predicted / measured - 1; bias is its median with its sign",
+            "a row of a site that a fit has seen is predicted by a fit without that site",
             "apart: broken systems and single hosts, in the breakdown alone",
         ),
     )  # fmt: skip
