@@ -1,7 +1,10 @@
 """What a kind of measurement is: rows of published CSV files in, scored predictions out."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
+from typing import Final
 
 Row = Mapping[str, str]
 """One line of a CSV file, as text by column name; an empty cell is an unstated fact."""
@@ -59,3 +62,23 @@ class Kind:
     score: Callable[[Mapping[str, list[Row]]], Iterable[Score | LeftOut]]
     groups_by: tuple[str, ...] = field(default=())
     """Labels that the scoreboard breaks this kind down by."""
+    holds_out: bool = False
+    """It predicts a row with constants fitted without its site, while ``is_holding_out()``."""
+
+
+_HOLDING_OUT: Final[ContextVar[bool]] = ContextVar("holding_out", default=True)
+
+
+def is_holding_out() -> bool:
+    """Tell whether a row is to be predicted by constants whose fit has not seen its site."""
+    return _HOLDING_OUT.get()
+
+
+@contextmanager
+def as_shipped() -> Iterator[None]:
+    """Predict with the shipped constants for a while, even what their fit has seen."""
+    token = _HOLDING_OUT.set(False)
+    try:
+        yield
+    finally:
+        _HOLDING_OUT.reset(token)

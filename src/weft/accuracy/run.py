@@ -1,8 +1,7 @@
 """Scoring a folder of measurements, whatever subset of the files it has."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -10,7 +9,7 @@ from weft import plugins
 from weft.accuracy import kinds as folder_of_kinds
 from weft.accuracy import scoreboard as board
 from weft.accuracy import tables as files
-from weft.accuracy.kind import Kind, LeftOut, Row, Score
+from weft.accuracy.kind import Kind, LeftOut, Row, Score, as_shipped
 from weft.accuracy.scoreboard import Scoreboard
 from weft.errors import WeftError
 from weft.predict.provenance import provenance
@@ -25,16 +24,18 @@ TWICE: Final = ("same logs as", "do not count twice")
 def score(data_folder: Path | None = None, kinds: Sequence[str] | None = None) -> Scoreboard:
     """Predict every row of a folder that the model covers, and say how far off it is.
 
-    Without a folder, the measurements that come with weft are used, and the errors of fits
-    that had not seen a row's site stand beside those of the shipped constants.
+    Without a folder, the measurements that come with weft are used. A row of a site that a
+    fit has seen is predicted by a fit without it; ``as_shipped`` has the shipped constants.
     """
     tables = files.read(data_folder or files.SHIPPED)
     names = list(kinds) if kinds is not None else plugins.names(folder_of_kinds)
     loaded = {name: plugins.load(folder_of_kinds, name, Kind) for name in names}
     found = [one for name, kind in loaded.items() for one in run(name, kind, tables)]
-    held_out = _held_out(found) if data_folder is None else []
+    with as_shipped():
+        again = {name: kind for name, kind in loaded.items() if kind.holds_out}
+        shipped = [one for name, kind in again.items() for one in run(name, kind, tables)]
     shown = str(data_folder) if data_folder else "shipped"
-    return assemble(shown, loaded, tables, found, held_out)
+    return assemble(shown, loaded, tables, found, shipped)
 
 
 def run(name: str, kind: Kind, tables: Tables) -> list[Found]:
@@ -91,26 +92,12 @@ def _checked(one: Found, rows: Mapping[str, Row]) -> Found:
     return one
 
 
-def _held_out(found: Iterable[Found]) -> list[Score]:
-    """Return the headline rows as fits predict them that had not seen their sites."""
-    known = {(s.kind, s.row): s for s in found if isinstance(s, Score)}
-    replaced = []
-    for path in sorted(files.SHIPPED.glob(f"{files.HELD_OUT}*.csv")):
-        for row in files.rows(path):
-            in_sample = known.get((row.get("kind") or "", row.get("row") or ""))
-            if in_sample is None or board.is_apart(in_sample):
-                continue
-            predicted, low, high = (float(row[key]) for key in ("predicted", "low", "high"))
-            replaced.append(replace(in_sample, predicted=predicted, low=low, high=high))
-    return replaced
-
-
 def assemble(
     data: str,
     loaded: Mapping[str, Kind],
     tables: Tables,
     found: Sequence[Found],
-    held_out: Sequence[Score],
+    shipped: Sequence[Found],
 ) -> Scoreboard:
     """Put scores and reasons together into a scoreboard."""
     scores = [one for one in found if isinstance(one, Score)]
@@ -124,10 +111,10 @@ def assemble(
     return Scoreboard(
         data=data,
         groups=tuple(board.whole(name, scores, missing) for name in names),
-        held_out=tuple(
-            board.group(name, own)
+        as_shipped=tuple(
+            board.whole(name, own, [])
             for name in names
-            if (own := [s for s in held_out if s.kind == name])
+            if (own := [s for s in shipped if isinstance(s, Score) and s.kind == name])
         ),
         breakdown=tuple(
             part

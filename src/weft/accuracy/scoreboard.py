@@ -105,9 +105,12 @@ class Scoreboard:
     data: str
     """Folder of the measurements; ``shipped`` for those that come with weft."""
     groups: tuple[Group, ...]
-    """One a kind: healthy systems alone, and collectives of more than one host alone."""
-    held_out: tuple[Group, ...]
-    """The same rows as ``groups``, each predicted by a fit that had not seen its site."""
+    """One a kind: healthy systems alone, and collectives of more than one host alone.
+
+    A row of a site that a fit has seen is predicted by a fit without that site.
+    """
+    as_shipped: tuple[Group, ...]
+    """The same rows with the shipped constants, where a fit has seen some of them."""
     breakdown: tuple[Group, ...]
     """Parts of a kind by label; rows apart have ``health`` or ``scale`` among their labels."""
     site_errors: tuple[SiteError, ...]

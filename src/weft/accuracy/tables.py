@@ -10,8 +10,6 @@ from weft.errors import Unreadable
 
 SHIPPED: Final = Path(__file__).with_name("data")
 """The figures that come with weft."""
-HELD_OUT: Final = "held_out_"
-"""Files that a fit writes: predictions of rows whose site took no part in it."""
 _SPLIT: Final = " index "
 """What follows a comma that belongs to a source and was written without quotes."""
 
@@ -20,11 +18,7 @@ def read(folder: Path) -> dict[str, list[Row]]:
     """Read every CSV file of a folder, by its name without the ending."""
     if not folder.is_dir():
         raise Unreadable(f"{folder}: no such folder; give one with the files of accuracy/data")
-    return {
-        path.stem: rows(path)
-        for path in sorted(folder.glob("*.csv"))
-        if not path.stem.startswith(HELD_OUT)
-    }
+    return {path.stem: rows(path) for path in sorted(folder.glob("*.csv"))}
 
 
 def rows(path: Path) -> list[Row]:

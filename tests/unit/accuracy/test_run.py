@@ -60,7 +60,7 @@ def test_a_kind_without_its_files_has_no_rows(tmp_path):
         group.kind for group in found.groups
     }
     assert all(group.rows == 0 for group in found.groups)
-    assert found.worst == found.held_out == found.left_out == ()
+    assert found.worst == found.as_shipped == found.left_out == ()
 
 
 def test_every_kind_has_one_group_and_the_rest_is_breakdown(tmp_path):
@@ -116,3 +116,14 @@ def _write(path, records):
 def _subset(folder, counts):
     for name, count in counts.items():
         _write(folder / f"{name}.csv", _records(name)[: count + 1])
+
+
+def test_kinds_whose_fit_has_seen_rows_are_scored_both_ways(tmp_path):
+    _subset(tmp_path, {"nccl_runs": 4, "nccl_points": 100, "topology": 3})
+    found = score(tmp_path)
+    both = {group.kind: group for group in found.as_shipped}
+    held_out = {group.kind: group for group in found.groups}
+    assert "topology" not in both
+    large = "collective_from_64MiB"
+    assert both[large].rows == held_out[large].rows > 0
+    assert both[large].median_abs_error_ratio != held_out[large].median_abs_error_ratio

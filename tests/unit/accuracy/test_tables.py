@@ -43,8 +43,3 @@ def test_a_file_may_have_a_byte_order_mark_and_nul_bytes(tmp_path):
 def test_a_folder_that_is_not_there_cannot_be_read(tmp_path):
     with pytest.raises(Unreadable, match="no such folder"):
         tables.read(tmp_path / "missing")
-
-
-def test_held_out_predictions_are_no_measurements(tmp_path):
-    (tmp_path / "held_out_topology.csv").write_text("kind,row\ntopology,p1\n")
-    assert tables.read(tmp_path) == {}

@@ -17,4 +17,5 @@ collective_from_64MiB = Kind(  # noqa: N816 - the name is part of the interface
     files=("nccl_runs", "nccl_points"),
     score=_score,
     groups_by=("collective", "fabric", "gpu", "scale", "size"),
+    holds_out=True,
 )

@@ -17,4 +17,5 @@ collective_summary = Kind(
     files=("nccl_summary",),
     score=_score,
     groups_by=("collective", "fabric", "gpu", "scale"),
+    holds_out=True,
 )

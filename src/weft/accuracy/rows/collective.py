@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from weft import catalogue, units
-from weft.accuracy.kind import LeftOut, Row, Score
+from weft.accuracy.kind import LeftOut, Row, Score, is_holding_out
 from weft.engines.analytic.collective import collective_time, constants
 from weft.errors import WeftError
 from weft.spec.cluster import Cluster, FabricChoice, Host, Nccl, ScaleUp
@@ -215,7 +215,7 @@ def case_of(row: Row) -> Case:
         ),
         fabric=FabricChoice.model_construct(
             kind=fabric, in_network_reduction=_sharp(row, fabric),
-            mtu_bytes=_IPOIB_MTU_BYTES if "ipoib" in _text(row, "fabric", "fabric_gen") else None,
+            mtu_bytes=_mtu_bytes(row),
         ),
         nccl=Nccl(version=_version(row, gpu), env=_env(row)),
     )  # fmt: skip
@@ -225,6 +225,10 @@ def case_of(row: Row) -> Case:
         site=row.get("system") or row.get("site") or cluster.name,
         healthy=_text(row, "health") in HEALTHY,
     )  # fmt: skip
+
+
+def _mtu_bytes(row: Row) -> int | None:
+    return _IPOIB_MTU_BYTES if "ipoib" in _text(row, "fabric", "fabric_gen") else None
 
 
 def try_case(row: Row) -> Case | None:
@@ -283,7 +287,8 @@ def score(kind: str, row_name: str, case: Case, point: Point) -> Score:
     The constants are those fitted without its site, where the fit has seen it.
     """
     size_bytes = point.size_bytes
-    with constants.using(constants.without(case.site)):
+    site = case.site if is_holding_out() else ""
+    with constants.using(constants.without(site)):
         found = collective_time(case.cluster, case.operation, size_bytes, case.group)
     labels = {**case.labels, "size": size_label(size_bytes), "algorithm": found.algorithm}
     if size_bytes < LARGE_BYTES:
