@@ -68,7 +68,7 @@ def _score_row(row: Row) -> Iterator[Score | LeftOut]:
         yield _left_out(row, "prints no count")
         return
     hosts = _hosts(row)
-    if hosts is None:
+    if not hosts:
         yield from _score_capacity(row, printed)
         return
     design = _design(row, hosts)
@@ -78,6 +78,8 @@ def _score_row(row: Row) -> Iterator[Score | LeftOut]:
 
 
 def _judge(row: Row, name: str, printed: int, predicted: int) -> Score | LeftOut:
+    if printed == 0:
+        return _left_out(row, f"prints none, and {predicted} are predicted: no ratio", name)
     if name == "gpus" and not row.get("nodes") and not row.get("scalable_units"):
         return _left_out(row, "hosts follow from GPUs, so GPUs are no test", name)
     if name == "gpus" and printed != predicted and _contradicts_itself(row, printed, predicted):
@@ -128,7 +130,7 @@ def _score_capacity(row: Row, printed: Mapping[str, int]) -> Iterator[Score | Le
     """Score a row that prints what a topology of some radix can join at most."""
     mesh, tiers = _kind(_words(row).lower()) == "dragonfly_plus", _tiers(row)
     known = _radix_text(row) or _switch_text(row) or _split(row)
-    if not (mesh or tiers) or not known or set(printed) != {"gpus"}:
+    if not (mesh or tiers) or not known or set(printed) != {"gpus"} or not printed["gpus"]:
         yield _left_out(row, "prints no hosts to predict from")
         return
     rate = _link_gbit(row)
@@ -151,7 +153,7 @@ def _hosts(row: Row) -> int | None:
     nodes = _count(row, "nodes")
     if nodes is not None:
         return nodes
-    per_unit = re.search(r"(\d+) (?:nodes|hosts|servers) per SU", _words(row))
+    per_unit = re.search(r"([1-9]\d*) (?:nodes|hosts|servers) per SU", _words(row))
     units = _count(row, "scalable_units")
     if per_unit and units is not None:
         return units * int(per_unit[1])
@@ -162,11 +164,11 @@ def _hosts(row: Row) -> int | None:
 
 def _gpus_per_host(row: Row) -> int:
     said = re.search(
-        r"(\d+) GPUs? (?:per|a|/) ?(?:server|node|host)", _words(row), re.IGNORECASE
+        r"\b([1-9]\d*) GPUs? (?:per|a|/) ?(?:server|node|host)", _words(row), re.IGNORECASE
     )
     if said:
         return int(said[1])
-    nics = _count(row, "nic_per_node")
+    nics = _count(row, "nic_per_node") or None
     if _RACK_SCALE.search(row.get("gpu", "")):
         return nics if nics in {4, 18, 36} else _RACK_GPUS
     return _SERVER_GPUS if row.get("gpu") or nics is None else nics
@@ -186,7 +188,7 @@ def _link_gbit(row: Row) -> float:
 
 def _choice(row: Row, gbit: float) -> TopologyChoice:
     words, ratio, above = _words(row).lower(), *_oversubscription(row)
-    pods = re.search(r"\d+ pods? x (\d+) gpus", words)
+    pods = re.search(r"\d+ pods? x ([1-9]\d*) gpus", words)
     return TopologyChoice(
         kind=_kind(words), planes=_planes(row, gbit),
         oversubscription=1.0 if above else ratio,
@@ -212,9 +214,9 @@ def _oversubscription(row: Row) -> tuple[float, bool]:
     """Return down over up, and whether it is meant above the pod."""
     text = row.get("oversubscription", "")
     ratio = re.search(r"(\d+(?:\.\d+)?)\s*:\s*(\d+(?:\.\d+)?)", text)
-    if ratio is None:
-        return 1.0, False
-    ends = sorted((float(ratio[1]), float(ratio[2])))
+    ends = sorted((float(ratio[1]), float(ratio[2]))) if ratio else [1.0, 1.0]
+    if ends[0] == 0:
+        raise ValueError(f"oversubscription {text!r} is no ratio")
     return ends[1] / ends[0], bool(re.search(r"above|between pods|core", text))
 
 
@@ -227,7 +229,7 @@ def _planes(row: Row, gbit: float) -> int:
     split = _split(row)
     if split:
         return int(split[1])
-    said = re.search(r"(\d+) planes", words)
+    said = re.search(r"\b([1-9]\d*) planes", words)
     if said:
         return int(said[1])
     twofold = "dual-plane" in words or ("spectrum" in words and gbit == 2 * _LINK_GBIT)
@@ -264,17 +266,17 @@ def _ports(switch: Switch, gbit: float, planes: int) -> int:
 
 
 def _switch_text(row: Row) -> re.Match[str] | None:
-    return re.search(r"(\d+)\s*[x×]\s*(\d+)\s*G", row.get("switch", ""))  # noqa: RUF001
+    return re.search(r"\b([1-9]\d*)\s*[x×]\s*([1-9]\d*)\s*G", row.get("switch", ""))  # noqa: RUF001
 
 
 def _radix_text(row: Row) -> int | None:
-    said = re.search(r"(?:\bk\s*=\s*|radix[ -])(\d+)", _words(row))
+    said = re.search(r"(?:\bk\s*=\s*|radix[ -])([1-9]\d*)", _words(row))
     return int(said[1]) if said else None
 
 
 def _split(row: Row) -> re.Match[str] | None:
     """Return the match of '8x100G', the planes of one NIC."""
-    return re.search(r"(\d+)x(\d+)G\w* .*plane", _words(row))
+    return re.search(r"\b([1-9]\d*)x(\d+)G\w* .*plane", _words(row))
 
 
 def _tiers(row: Row) -> int | None:

@@ -1,9 +1,12 @@
 """The published rows are read as meant, and rows that say too little are left out."""
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from weft.accuracy.kind import LeftOut, Score
 from weft.accuracy.kinds.topology import topology
+from weft.accuracy.tables import SHIPPED, read
 
 SUPERPOD = {
     "design": "NVIDIA DGX SuperPOD H100", "gpu": "H100", "nic_per_node": "8",
@@ -118,3 +121,37 @@ def test_a_miss_shows():
     assert counts(score(**SUPERPOD, nodes="64", leaf_switches="15")) == {
         "leaf_switches": (15, 16)
     }
+
+
+def test_a_printed_zero_is_no_ratio():
+    found = score(**SUPERPOD, nodes="64", core_switches="0")
+    assert reasons(found) == ["prints none, and 0 are predicted: no ratio"]
+
+
+@pytest.mark.published
+def test_every_published_count_that_can_be_predicted_is_met():
+    """Integers: a miss is a bug."""
+    found = list(topology.score(read(SHIPPED)))
+    scores = [r for r in found if isinstance(r, Score)]
+    assert [r.row for r in scores if r.measured != r.predicted] == []
+    assert len(scores) >= 115
+
+
+WORDS = st.sampled_from(
+    [
+        "", "0", "1", "8", "31", "64", "1e9", "-3", "nan", "H100", "GB200 NVL72", "800",
+        "QM9700 64x400G", "0x0G", "k=0 two-tier", "k=1", "two-tier k=7", "rail-only",
+        "dragonfly+ radix 5", "8 planes", "0 planes", "8x100G multi-plane", "1:0", "3:1",
+        "1:7 above the pod", "0 pods x 0 GPUs", "0 GPUs per node", "2 pods x 3 GPUs",
+        "3-tier", "\u00bd", "fat tree", "leaf-spine",
+    ]
+)  # fmt: skip
+COLUMNS = [*SUPERPOD, "variant", "nodes", "gpus", "leaf_switches", "scalable_units",
+           "spine_core_links", "node_leaf_links"]  # fmt: skip
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.dictionaries(st.sampled_from(COLUMNS), WORDS))
+def test_no_row_is_so_odd_that_scoring_fails(columns):
+    for result in score(**columns):
+        assert isinstance(result, LeftOut) or result.measured > 0
