@@ -33,6 +33,8 @@ class Candidate:
     """Settings that must agree on every switch and NIC before it is lossless or balanced."""
     knowledge: str
     """What its operators must know."""
+    choice: bool = True
+    """Whether anybody would choose it; if not, it is shown as a risk and never advised."""
 
 
 def on_fabric(

@@ -74,6 +74,8 @@ class Case:
     names: tuple[str, ...]
     """Candidates of the table, in the order of the question."""
     oracle: Oracle = field(default_factory=Oracle)
+    advised: str | None = None
+    """The candidate advised; none: the cheapest."""
 
     def candidate(self, name: str) -> Candidate:
         """Return a candidate by name."""
@@ -126,24 +128,34 @@ class Case:
             return None
 
     @cached_property
+    def choices(self) -> tuple[Row, ...]:
+        """Rows that can be advised; all of them where the table holds nothing else."""
+        return tuple(row for row in self.rows if row.candidate.choice) or self.rows
+
+    @cached_property
     def best(self) -> Row:
-        """The candidate whose tokens cost least."""
+        """The choice whose tokens cost least."""
         if not self.rows:
             raise Infeasible(
                 f"none of {', '.join(self.names)} can run this job on this cluster"
             )
-        return min(self.rows, key=lambda r: r.usd_per_1t_tokens)
+        return min(self.choices, key=lambda r: r.usd_per_1t_tokens)
+
+    @cached_property
+    def verdict(self) -> Row:
+        """The candidate advised."""
+        return self.best if self.advised is None else self.row(self.advised)
 
     @cached_property
     def rivals(self) -> tuple[Row, ...]:
-        """Those that could take the verdict over: next in cost, and the other family.
+        """Those that could take the verdict over: cheapest other, cheapest other family.
 
         Flip points are sought against these; a third or a fourth of the same family would
         only say the same twice.
         """
-        best = self.best
+        best = self.verdict
         others = sorted(
-            (r for r in self.rows if r is not best), key=lambda r: r.usd_per_1t_tokens
+            (r for r in self.choices if r.name != best.name), key=lambda r: r.usd_per_1t_tokens
         )
         other_family = [r for r in others if r.candidate.family != best.candidate.family]
         picked = {r.name: r for r in (*others[:1], *other_family[:1])}
@@ -169,13 +181,21 @@ class Case:
         return max(1, round(gpus / unit)) * unit
 
     def at_gpus(self, name: str, gpus: int) -> Row:
-        """Predict a candidate at another size, with the batch of each GPU kept."""
+        """Predict a candidate at another size, with the batch of each GPU kept.
+
+        Where the job does not fit so, activations are recomputed.
+        """
         if gpus == self.gpus:
             return self.row(name)
         hosts = -(-gpus // self.cluster.host.gpus)
-        return self.row(
-            name, change=lambda c: c.with_(hosts=hosts), job=resized(self.job, gpus, self.gpus)
-        )
+        job = resized(self.job, gpus, self.gpus)
+        try:
+            return self.row(name, change=lambda c: c.with_(hosts=hosts), job=job)
+        except Infeasible:  # fewer replicas shard less: recompute, as anybody would
+            if job.recompute == "full":
+                raise
+            full = job.with_(recompute="full")
+            return self.row(name, change=lambda c: c.with_(hosts=hosts), job=full)
 
     def sizes(self, wanted: Iterable[int]) -> list[int]:
         """Return the sizes near those wanted that this job can run on, smallest first."""

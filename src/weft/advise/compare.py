@@ -1,7 +1,7 @@
 """Fabrics side by side for one job: the table, the recommendation, flips, claims."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
 
@@ -16,6 +16,7 @@ from weft.advise.input import Input
 from weft.advise.oracle import Oracle
 from weft.advise.recommendation import Recommendation, recommend
 from weft.advise.spread import Spread, difference, spread
+from weft.advise.wording import joined
 from weft.errors import WeftError
 from weft.predict.training import Prediction
 from weft.results import Estimate, Provenance
@@ -27,6 +28,7 @@ DEFAULT = (
     "infiniband", "roce_tuned", "roce_default", "scheduled_ethernet", "ultra_ethernet", "tcp",
 )  # fmt: skip
 """What an architect chooses from."""
+RENTED = "rented: every row pays the same for a GPU-hour, so rows differ in speed alone"
 
 
 class Word(StrEnum):
@@ -110,14 +112,16 @@ def compare(
     oracle = Oracle.of(ask)
     span = cluster.prices.years if years is None else years
     cluster = cluster.with_(prices=cluster.prices.with_(years=span))
-    names = tuple(dict.fromkeys(fabrics or DEFAULT))
+    names = tuple(dict.fromkeys(fabrics or _usual(cluster)))
     for name in names:
         plugins.load(candidates, name, Candidate)
     fixed, said = _fix(oracle, cluster, job)
     case = Case(cluster=cluster, job=fixed, years=span, names=names, oracle=oracle)
     spreads = _spreads(case)
     weighed = _weighed(case)
-    flips = _flips(case)
+    advice = recommend(case, spreads, weighed)
+    case = replace(case, advised=advice.fabric)
+    flips = _flips(case, spreads)
     trial = Trial(case=case, flips=flips, spreads=spreads)
     return Comparison(
         cluster=cluster,
@@ -126,14 +130,21 @@ def compare(
         parallelism=said,
         lines=tuple(_line(case, row, spreads) for row in case.rows),
         left_out=_left_out(case),
-        recommendation=recommend(case, spreads, weighed),
+        recommendation=advice,
         considerations=weighed,
         flips=tuple(flips.values()),
         claims=tuple(_tested(trial, name) for name in plugins.names(claims)),
         notes=_notes(case),
         predictions=oracle.calls,
-        provenance=case.best.prediction.provenance,
+        provenance=case.verdict.prediction.provenance,
     )
+
+
+def _usual(cluster: Cluster) -> tuple[str, ...]:
+    """Return the usual six, and the cluster's own network where it is none of their kind."""
+    if cluster.fabric.kind in {*DEFAULT, "roce"}:
+        return DEFAULT
+    return (*DEFAULT, "as_given")
 
 
 def _fix(oracle: Oracle, cluster: Cluster, job: Job) -> tuple[Job, str]:
@@ -172,8 +183,14 @@ def _weigh(case: Case, name: str) -> Weighed:
     )
 
 
-def _flips(case: Case) -> dict[str, Flip]:
-    found = {n: flip(case, n, plugins.load(inputs, n, Input)) for n in plugins.names(inputs)}
+def _flips(case: Case, spreads: Mapping[str, Spread]) -> dict[str, Flip]:
+    mine = case.verdict
+    apart = {
+        r.name: difference(r, mine, spreads[r.name], spreads[mine.name]) for r in case.rivals
+    }
+    margins = {name: 1 - ratio.low / ratio.value for name, ratio in apart.items()}
+    asked = {name: plugins.load(inputs, name, Input) for name in plugins.names(inputs)}
+    found = {name: flip(case, name, one, margins) for name, one in asked.items()}
     return {name: one for name, one in found.items() if one is not None}
 
 
@@ -258,13 +275,20 @@ def _pods_differ(case: Case, row: Row) -> bool:
 
 
 def _notes(case: Case) -> tuple[str, ...]:
-    rivals = ", ".join(row.name for row in (case.best, *case.rivals))
+    rivals = joined([row.candidate.short for row in case.rivals])
     smaller = [r.name for r in case.rows if _pods_differ(case, r)]
+    rented = case.verdict.prediction.cost.rented
+    risks = [row.candidate.short for row in case.rows if row not in case.choices]
     return (
+        *(
+            ("rented: every row pays the same GPU-hour, so rows differ in speed alone",)
+            * rented
+        ),
+        *(f"{name} is in the table as a risk, not as a choice" for name in risks),
         *_other_nics(case),
         *(f"{name}: pods as large as its switch allows, not as asked" for name in smaller),
-        f"flip points are sought among {rivals}",
+        f"flip points: where {rivals or 'nothing'} would be cheaper by more than is unknown",
         "rows share hosts, NIC rate and topology; the switch follows the fabric and the rate",
-        "sizes other than the cluster's keep the batch of each GPU (weak scaling)",
+        "other sizes keep the batch of each GPU; activations are recomputed where they must be",
         "hash collisions, pauses and mis-tuning are sourced factors, not simulated",
     )

@@ -1,4 +1,4 @@
-"""Flip points: how far an input must move before another fabric is the cheaper one."""
+"""Flip points: how far an input must move before another fabric is clearly cheaper."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ class Flip:
     """Nearest flip under the current value; none: it does not flip down to ``low``."""
     above: Crossing | None
     swing_ratio: float
-    """How much the cost of the best's tokens moves over the range, against its own."""
+    """How much the cost of the verdict's tokens moves over the range, against its own."""
     text: str
     source: str
     evidence: str
@@ -81,12 +81,22 @@ def crossing(
     return Crossing(at=_middle(near, far, logarithmic=logarithmic), winner=beyond)
 
 
-def flip(case: Case, name: str, asked: Input) -> Flip | None:
-    """Find where one input changes the verdict; nothing where the input has no meaning here."""
+def flip(
+    case: Case, name: str, asked: Input, margins: Mapping[str, float] | None = None
+) -> Flip | None:
+    """Find where one input changes the verdict; nothing where the input has no meaning here.
+
+    A rival takes over when its tokens cost less by more than its margin, which is what is
+    not known of the difference: without margins, when they cost less at all.
+    """
     if not asked.applies(case):
         return None
-    contenders = tuple(row.name for row in (case.best, *case.rivals))
-    costs = partial(_costs, case, asked, contenders)
+    verdict = case.verdict.name
+    known = {
+        verdict: 0.0,
+        **{row.name: (margins or {}).get(row.name, 0.0) for row in case.rivals},
+    }
+    costs = partial(_costs, case, asked, known)
     current = asked.current(case)
     low, high = (_possible(costs, current, end, asked) for end in asked.span(case))
     low, high = asked.snap(case, low), asked.snap(case, high)
@@ -101,7 +111,7 @@ def flip(case: Case, name: str, asked: Input) -> Flip | None:
         high=high,
         below=below,
         above=above,
-        swing_ratio=_swing(costs, contenders[0], current, (low, high)),
+        swing_ratio=_swing(costs, verdict, current, (low, high)),
         text=_sentence(case, asked, (low, high), (below, above)),
         source=asked.source,
         evidence=asked.evidence,
@@ -109,12 +119,12 @@ def flip(case: Case, name: str, asked: Input) -> Flip | None:
 
 
 def _costs(
-    case: Case, asked: Input, names: tuple[str, ...], value: float
+    case: Case, asked: Input, margins: Mapping[str, float], value: float
 ) -> Mapping[str, float]:
     found = {}
-    for name in names:
+    for name, margin in margins.items():
         try:
-            found[name] = asked.usd_per_1t_tokens(case, name, value)
+            found[name] = asked.usd_per_1t_tokens(case, name, value) * (1 + margin)
         except WeftError:  # this fabric cannot be so: it is no rival there
             continue
     return found
@@ -160,9 +170,9 @@ def _snapped(case: Case, asked: Input, found: Crossing | None) -> Crossing | Non
     return Crossing(at=asked.snap(case, found.at), winner=found.winner)
 
 
-def _swing(costs: Costs, best: str, current: float, ends: tuple[float, float]) -> float:
-    own = costs(current)[best]
-    moved = [costs(end).get(best, own) for end in ends]
+def _swing(costs: Costs, verdict: str, current: float, ends: tuple[float, float]) -> float:
+    own = costs(current)[verdict]
+    moved = [costs(end).get(verdict, own) for end in ends]
     return (max(own, *moved) - min(own, *moved)) / own
 
 
@@ -176,8 +186,9 @@ def _sentence(
     sides: tuple[Crossing | None, Crossing | None],
 ) -> str:
     now = figure(asked.current(case), asked.unit)
+    names = {row.name: row.candidate.short for row in case.rivals}
     found = [
-        f"{word} {figure(side.at, asked.unit)} {case.candidate(side.winner).short} is cheaper"
+        f"{word} {figure(side.at, asked.unit)} {names[side.winner]} is clearly cheaper"
         for word, side in zip(_SIDES[bool(asked.choices)], sides, strict=True)
         if side is not None
     ]

@@ -46,12 +46,13 @@ def _judge(one: Published) -> tuple[str, bool, Number]:
     inside = one.low_s <= ours.value <= one.high_s
     overlap = ours.low <= one.high_s and one.low_s <= ours.high
     words = "inside" if inside else "the ranges meet" if overlap else "outside"
+    through = "through one switch" if one.switches == 1 else f"through {one.switches} switches"
     text = (
         f"{one.article}, {one.fabric}: {figure(one.low_s, 's')} to {figure(one.high_s, 's')}; "
         f"weft {figure(ours.value, 's')} ({figure(ours.low, 's')} to "
-        f"{figure(ours.high, 's')}) through {one.switches} switch(es): {words}"
+        f"{figure(ours.high, 's')}) {through}: {words}"
     )
-    return text, inside, Number(f"{one.fabric}, {one.switches} switch(es)", ours.value, "s")
+    return text, inside, Number(f"{one.fabric}, {through}", ours.value, "s")
 
 
 def waited_steps(prediction: Prediction) -> float:

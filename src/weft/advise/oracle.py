@@ -19,8 +19,11 @@ class Pace:
 
 
 def pace(cluster: Cluster, job: Job) -> Pace:
-    """Predict the speed of a job alone; the cluster need not be one that can be bought."""
-    resolved = engine.resolve(cluster, job)
+    """Predict the speed of a job alone.
+
+    The cluster need not be one that can be bought, nor its memory hold the batch.
+    """
+    resolved = engine.resolve(cluster, job, fits=False)
     step = engine.step_time(cluster, resolved)
     goodput = engine.goodput(cluster, resolved, step).value
     tokens = resolved.global_batch * resolved.sequence_length

@@ -43,7 +43,7 @@ def recommend(
     cheapest = case.best
     ratios = {
         row.name: difference(row, cheapest, spreads[row.name], spreads[cheapest.name])
-        for row in case.rows
+        for row in case.choices
         if row is not cheapest
     }
     tied = [row for row in case.rows if row.name in ratios and ratios[row.name].low <= 1]
@@ -78,7 +78,7 @@ def _reason(one: Weighed) -> str:
 def _rival(case: Case, chosen: Row) -> Row | None:
     """Return the one worth naming: the cheapest of another family, else the cheapest other."""
     others = sorted(
-        (row for row in case.rows if row is not chosen), key=lambda r: r.usd_per_1t_tokens
+        (row for row in case.choices if row is not chosen), key=lambda r: r.usd_per_1t_tokens
     )
     foreign = [row for row in others if row.candidate.family != chosen.candidate.family]
     return next(iter((*foreign, *others)), None)

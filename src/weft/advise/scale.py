@@ -56,7 +56,7 @@ def rule(
     return Verdict(
         outcome=_outcome(found, agree, open_),
         condition=_condition(agree, open_),
-        reasons=(*(_told(s, expected(s.gpus)) for s in found), *_below(case)),
+        reasons=(*(_told(case, s, expected(s.gpus)) for s in found), *_below(case)),
         numbers=tuple(
             Number(
                 f"lead of {s.winner} at {s.gpus} GPUs, cost of a token", s.lead_ratio, "ratio"
@@ -76,16 +76,21 @@ def _outcome(found: list[Standing], agree: list[Standing], open_: list[Standing]
 def _condition(agree: list[Standing], open_: list[Standing]) -> str:
     parts = []
     if agree:
-        parts.append(f"at {joined([count(s.gpus) for s in agree])} GPUs")
+        parts.append(f"there are {_sizes(agree)} GPUs")
     if open_:
-        parts.append(f"as far as a tie at {joined([count(s.gpus) for s in open_])} GPUs")
-    return " and ".join(parts)
+        parts.append(f"a tie counts for it, at {_sizes(open_)} GPUs")
+    return "; or ".join(parts)
 
 
-def _told(found: Standing, expected: str) -> str:
-    lead = f"{found.winner} is cheaper by {percent(found.lead_ratio)} a token"
+def _sizes(found: list[Standing]) -> str:
+    return joined([count(one.gpus) for one in found])
+
+
+def _told(case: Case, found: Standing, expected: str) -> str:
+    winner, asked = (case.candidate(name).short for name in (found.winner, expected))
+    lead = f"{winner} is cheaper by {percent(found.lead_ratio)} a token"
     sure = ", too little to tell them apart" if found.tied else ""
-    return f"{count(found.gpus)} GPUs: the rule says {expected}; {lead}{sure}"
+    return f"{count(found.gpus)} GPUs: the rule says {asked}; {lead}{sure}"
 
 
 def _below(case: Case) -> tuple[str, ...]:

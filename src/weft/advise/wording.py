@@ -4,15 +4,23 @@ from collections.abc import Sequence
 
 from weft.units import show_time
 
+SMALL, TEN = 0.05, 10
+"""Per cent: below the first one figure is shown, from the second on no decimals."""
+
 
 def percent(ratio: float) -> str:
     """Write a ratio as a percentage with as many digits as it deserves.
 
     >>> percent(0.123), percent(0.0123), percent(-0.004), percent(3.2)
     ('12 %', '1.2 %', '-0.4 %', '320 %')
+    >>> percent(0.997), percent(0.0000042)
+    ('99.7 %', '0.0004 %')
     """
     size = abs(ratio) * 100
-    return f"{ratio * 100:.{0 if size >= 10 else 1}f} %"  # noqa: PLR2004 - ten per cent
+    if 0 < size < SMALL:
+        return f"{ratio * 100:.1g} %"
+    exact = size < TEN or 0 < abs(size - 100) < TEN / 2
+    return f"{ratio * 100:.{int(exact)}f}".removesuffix(".0") + " %"
 
 
 def money(usd: float) -> str:

@@ -77,13 +77,13 @@ def test_tuned_roce_near_infiniband_is_better_than_claimed(trial):
 def test_rules_by_size_report_a_tie_as_a_tie(trial):
     verdict = verdict_on(trial, "d03")
     assert verdict.outcome in {Outcome.WHEN, Outcome.FAILS}
-    assert any("the rule says infiniband" in reason for reason in verdict.reasons)
+    assert any("the rule says InfiniBand" in reason for reason in verdict.reasons)
 
 
 def test_a_rule_that_names_the_winner_at_every_size_holds(trial):
     """RoCE so slow that InfiniBand wins everywhere: D2 above 64 GPUs is right."""
     verdict = verdict_on(slowed(trial, "roce", 20), "d03")
-    assert any("infiniband is cheaper" in reason for reason in verdict.reasons)
+    assert any("InfiniBand is cheaper" in reason for reason in verdict.reasons)
     assert verdict.outcome is Outcome.WHEN  # right below 2,048, wrong above
 
 

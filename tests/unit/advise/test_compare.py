@@ -1,5 +1,7 @@
 """The comparison as a whole, on the fake."""
 
+from dataclasses import replace
+
 import pytest
 
 from weft.advise.compare import DEFAULT, Word, compare
@@ -95,3 +97,15 @@ def test_an_unknown_fabric_is_refused_by_name(cluster, job, ask):
 
 def test_years_change_the_span_of_the_money(cluster, job, ask):
     assert compare(cluster, job, ["tcp", "infiniband"], years=6, ask=ask).years == 6
+
+
+def test_a_network_that_is_none_of_the_six_stands_beside_them(cluster, job, ask):
+    def with_efa(cluster, job):
+        kind = "roce" if cluster.fabric.kind == "efa" else cluster.fabric.kind
+        return replace(
+            ask(cluster.with_(fabric=cluster.fabric.with_(kind=kind)), job), cluster=cluster
+        )
+
+    given = cluster.with_(fabric=cluster.fabric.with_(kind="efa"))
+    found = compare(given, job, ask=with_efa)
+    assert [line.name for line in found.lines] == [*DEFAULT, "as_given"]

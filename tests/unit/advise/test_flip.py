@@ -1,5 +1,7 @@
 """Flip points, on costs whose crossing is known."""
 
+from dataclasses import replace
+
 import pytest
 
 from weft import plugins, units
@@ -139,3 +141,21 @@ def test_every_input_moves_the_cost_of_a_token_somewhere(case, name):
     costs = [[one.usd_per_1t_tokens(case, n, x) for n in names] for x in (low, high)]
     if name not in {"gpus", "latency"}:  # the fake knows neither tiers nor latency
         assert costs[0] != costs[1]
+
+
+def test_with_a_margin_the_rival_must_be_clearly_cheaper(case):
+    """(9 + m) x step(roce) = 1.02 x 10.1 x step(ultra ethernet)."""
+    margins = {"ultra_ethernet": 0.02, "infiniband": 1.0}
+    found = flip(case, "network_price", asked("network_price"), margins)
+    expected = 1.02 * 10.1 * step_s("ultra_ethernet") / step_s("roce") - 9
+    assert found.above.at == pytest.approx(expected, rel=1e-4)
+
+
+def test_the_verdict_that_is_asked_about_is_the_one_advised(case):
+    """InfiniBand is advised though roce is cheaper: a margin keeps it until it grows dearer."""
+    advised = replace(case, advised="infiniband")
+    margins = {row.name: 0.05 for row in advised.rivals}
+    found = flip(advised, "network_price", asked("network_price"), margins)
+    expected = 1.05 * 10.0 * step_s("roce") / 9.0 - 9
+    assert found.above.at * 1.3 == pytest.approx(expected, rel=1e-4)
+    assert found.above.winner == "roce_tuned"

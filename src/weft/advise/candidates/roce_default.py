@@ -7,6 +7,7 @@ roce_default = Candidate(
     short="untuned RoCE",
     family="ethernet",
     apply=lambda c: on_fabric(c, "roce", load_balancing="ecmp", tuning="default"),
+    choice=False,
     settings=2,  # PFC and MTU: without them it does not run at all
     knowledge="Ethernet; nobody looks after losslessness",
 )

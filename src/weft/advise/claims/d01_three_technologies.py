@@ -19,7 +19,10 @@ def _test(trial: Trial) -> Verdict:
     rows = [case.row(name) for name in ("infiniband", "roce_tuned", "tcp")]
     costs = [row.network_usd_per_s * years_s for row in rows]
     falling = costs[0] > costs[1] > costs[2]
-    told = ", ".join(f"{r.name} {money(c)}" for r, c in zip(rows, costs, strict=True))
+    priced = list(zip(rows, costs, strict=True))
+    told = ", ".join(
+        f"{r.candidate.short} {money(c)}" for r, c in zip(rows, costs, strict=True)
+    )
     latencies = judge(PUBLISHED)
     right = [reason for reason, inside, _ in latencies if inside]
     order = "fall as it says" if falling else "do not fall as it says (high, medium, low)"
@@ -33,7 +36,7 @@ def _test(trial: Trial) -> Verdict:
             *(reason for reason, _, _ in latencies),
         ),
         numbers=(
-            *(Number(f"network, {r.name}", c, "USD") for r, c in zip(rows, costs, strict=True)),
+            *(Number(f"network, {r.name}", c, "USD") for r, c in priced),
             *(number for _, _, number in latencies),
         ),
         evidence=Evidence.ASSUMED,

@@ -3,12 +3,12 @@
 from weft.advise.claim import Claim, Outcome, Trial, Verdict
 from weft.advise.consideration import Number
 from weft.advise.spread import difference
-from weft.advise.wording import percent
+from weft.advise.wording import joined, percent
 
 
 def _test(trial: Trial) -> Verdict:
     case = trial.case
-    best = case.best
+    best = case.verdict
     if not case.rivals:
         return Verdict(outcome=Outcome.UNTESTED, reasons=("only one fabric was compared",))
     leads = {
@@ -17,15 +17,17 @@ def _test(trial: Trial) -> Verdict:
     }
     open_ = [name for name, lead in leads.items() if lead.low <= 1]
     told = tuple(
-        f"{name} costs {percent(lead.value - 1)} more a token than {best.name} (80 % band of "
+        f"{case.candidate(name).short} costs {percent(lead.value - 1)} more a token than "
+        f"{best.candidate.short} (80 % band of "
         f"the difference {percent(lead.low - 1)} to {percent(lead.high - 1)})"
         for name, lead in leads.items()
     )
     decides = (
-        f"money does not tell {best.name} from {', '.join(open_)}: operations, skill, vendors "
+        f"money does not tell {best.candidate.short} from "
+        f"{joined([case.candidate(name).short for name in open_])}: operations, skill, vendors "
         "and what is already owned decide"
         if open_
-        else f"money alone decides for {best.name} among these"
+        else f"money alone decides for {best.candidate.short} among these"
     )
     return Verdict(
         outcome=Outcome.HOLDS if open_ else Outcome.FAILS,

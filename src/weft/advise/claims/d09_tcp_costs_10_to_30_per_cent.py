@@ -7,7 +7,7 @@ from weft.advise.inputs.communication_share import with_batch
 from weft.advise.wording import count, percent
 
 LEAST, MOST = 0.10, 0.30
-LARGEST_BATCH, HALVINGS = 64, 6
+LARGER, HALVINGS = 64, 6
 RDMA = ("infiniband", "roce_tuned")
 
 
@@ -32,7 +32,7 @@ def _test(trial: Trial) -> Verdict:
         return Verdict(outcome=Outcome.FAILS, reasons=(why,), numbers=numbers)
     batch = _batch_for(case, MOST)
     if batch is None:
-        why = f"not even a batch {LARGEST_BATCH} times larger brings it under {percent(MOST)}"
+        why = f"not even a batch {LARGER} times larger brings it under {percent(MOST)}"
         return Verdict(outcome=Outcome.FAILS, reasons=(told, why), numbers=numbers)
     return Verdict(
         outcome=Outcome.WHEN,
@@ -45,7 +45,7 @@ def _test(trial: Trial) -> Verdict:
 
 def _batch_for(case: Case, loss: float) -> float | None:
     low = float(case.job.global_batch)
-    high = LARGEST_BATCH * low
+    high = LARGER * low
     if _loss(case, high) > loss:
         return None
     for _ in range(HALVINGS):

@@ -18,7 +18,7 @@ def _test(trial: Trial) -> Verdict:
     rows = [*case.rows, misconfigured(case)]
     speeds = [r.progress_tokens_per_s for r in rows]
     apart = max(speeds) / min(speeds)
-    gain = case.best.usd_per_s / case.best.prediction.gpus * GPUS * SECONDS["year"] * GAIN
+    gain = case.verdict.usd_per_s / case.verdict.prediction.gpus * GPUS * SECONDS["year"] * GAIN
     paid = gain / salary
     wide, pays = apart >= LEAST, paid >= SMALL_TEAM
     parts = {"the 2-5 times": wide, "the team": pays}

@@ -15,7 +15,7 @@ PROPORTION = (
 
 def _test(trial: Trial) -> Verdict:
     case = trial.case
-    row = case.best
+    row = case.verdict
     step, job = row.prediction.step, row.prediction.job
     reduce_s = sum(t.total_s for t in step.traffic if t.dimension == "dp")
     compute_s = sum(step.breakdown_s.get(part, 0.0) for part in COMPUTE)
@@ -25,7 +25,7 @@ def _test(trial: Trial) -> Verdict:
     limit = ratio * job.global_batch
     least = case.gpus // case.replica_gpus * job.micro_batch
     why = (
-        f"over {row.name} the reduction takes {percent(ratio)} of the time of the computation",
+        f"over {row.candidate.short} the reduction takes {percent(ratio)} of the compute time",
         PROPORTION,
         f"this model computes with about {parameters / 1e9:.3g} billion parameters a token"
         + ("" if parameters >= TRILLION else ", fewer than the article speaks of"),

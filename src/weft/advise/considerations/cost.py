@@ -7,7 +7,7 @@ from weft.units import SECONDS
 
 
 def _weigh(case: Case) -> Opinion:
-    rows = sorted(case.rows, key=lambda r: r.network_usd_per_s)
+    rows = sorted(case.choices, key=lambda r: r.network_usd_per_s)
     least, most = rows[0], rows[-1]
     years_s = case.years * SECONDS["year"]
     one_per_cent = case.best.usd_per_s * years_s / 100

@@ -16,8 +16,8 @@ def _measured(row: Row) -> int:
 
 
 def _weigh(case: Case) -> Opinion:
-    counts = {row.name: _measured(row) for row in case.rows}
-    never = [row.candidate.short for row in case.rows if not counts[row.name]]
+    counts = {row.name: _measured(row) for row in case.choices}
+    never = [row.candidate.short for row in case.choices if not counts[row.name]]
     return Opinion(
         favours=tuple(name for name, number in counts.items() if number) if never else (),
         reason=f"what load balancing keeps of {joined(never)} rests on papers, claims or "

@@ -9,7 +9,7 @@ def _fewest(row: Row, simplest: Row) -> bool:
 
 
 def _weigh(case: Case) -> Opinion:
-    rows = sorted(case.rows, key=lambda r: r.candidate.settings)
+    rows = sorted(case.choices, key=lambda r: r.candidate.settings)
     simplest, hardest = rows[0], rows[-1]
     return Opinion(
         favours=tuple(r.name for r in rows if _fewest(r, simplest)),

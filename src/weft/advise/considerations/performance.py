@@ -6,7 +6,7 @@ from weft.advise.wording import percent
 
 
 def _weigh(case: Case) -> Opinion:
-    rows = sorted(case.rows, key=lambda r: -r.progress_tokens_per_s)
+    rows = sorted(case.choices, key=lambda r: -r.progress_tokens_per_s)
     fastest, slowest = rows[0], rows[-1]
     lead = fastest.progress_tokens_per_s / slowest.progress_tokens_per_s - 1
     second = next((r for r in rows if r.candidate.family != fastest.candidate.family), slowest)

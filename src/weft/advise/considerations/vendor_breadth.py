@@ -15,7 +15,7 @@ def _vendors(row: Row) -> list[str]:
 
 
 def _weigh(case: Case) -> Opinion:
-    vendors = {row.name: _vendors(row) for row in case.rows}
+    vendors = {row.name: _vendors(row) for row in case.choices}
     most = max(vendors, key=lambda name: len(vendors[name]))
     least = min(vendors, key=lambda name: len(vendors[name]))
     widest = tuple(n for n, v in vendors.items() if len(v) == len(vendors[most]))

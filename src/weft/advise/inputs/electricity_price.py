@@ -39,5 +39,5 @@ electricity_price = Input(
     usd_per_1t_tokens=_usd,
     source="range of the catalogue's assumption on electricity",
     steps=20,
-    applies=lambda case: not case.best.prediction.cost.rented,
+    applies=lambda case: not case.verdict.prediction.cost.rented,
 )

@@ -6,13 +6,13 @@ from weft.units import SECONDS
 
 
 def _usd(case: Case, name: str, usd_per_gpu_hour: float) -> float:
-    row, best = case.row(name), case.best
+    row, best = case.row(name), case.verdict
     change = (usd_per_gpu_hour - _hourly(case)) * best.prediction.gpus / SECONDS["h"]
     return (row.usd_per_s + change) / row.progress_tokens_per_s * TRILLION
 
 
 def _hourly(case: Case) -> float:
-    best = case.best
+    best = case.verdict
     return best.usd_per_s * SECONDS["h"] / best.prediction.gpus
 
 

@@ -1,4 +1,4 @@
-"""What if messages took longer on the best one's fabric?"""
+"""What if messages took longer on the fabric advised?"""
 
 from weft.advise.case import Case
 from weft.advise.input import Input
@@ -9,14 +9,14 @@ LONGEST_S = 50e-6
 
 def _usd(case: Case, name: str, extra_s: float) -> float:
     row = case.row(name)
-    if name != case.best.name:
+    if name != case.verdict.name:
         return row.usd_per_1t_tokens
     longer_s = extra_s * waited_steps(row.prediction)
     return row.usd_per_1t_tokens * (1 + longer_s / row.prediction.step_s.value)
 
 
 latency = Input(
-    title="latency that the best one's fabric adds to each message",
+    title="latency that the fabric advised adds to each message",
     unit="s",
     current=lambda _: 0.0,
     span=lambda _: (0.0, LONGEST_S),

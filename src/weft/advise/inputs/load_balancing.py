@@ -1,4 +1,4 @@
-"""What if the best one's fabric balanced its load better, or worse, than assumed?"""
+"""What if the fabric advised balanced its load better, or worse, than assumed?"""
 
 from weft.advise.case import TRILLION, Case
 from weft.advise.input import Input
@@ -7,7 +7,7 @@ from weft.advise.knobs import fabric_factor, with_bandwidth
 
 def _usd(case: Case, name: str, factor: float) -> float:
     row = case.row(name)
-    if name != case.best.name:
+    if name != case.verdict.name:
         return row.usd_per_1t_tokens
     ratio = factor / _current(case)
     if ratio == 1:
@@ -17,16 +17,16 @@ def _usd(case: Case, name: str, factor: float) -> float:
 
 
 def _current(case: Case) -> float:
-    return fabric_factor(case.best.prediction.cluster).value
+    return fabric_factor(case.verdict.prediction.cluster).value
 
 
 def _span(case: Case) -> tuple[float, float]:
-    factor = fabric_factor(case.best.prediction.cluster)
+    factor = fabric_factor(case.verdict.prediction.cluster)
     return factor.low, factor.high
 
 
 load_balancing = Input(
-    title="share of its links that the best one's load balancing can fill",
+    title="share of its links that the load balancing of the fabric advised fills",
     unit="ratio",
     current=_current,
     span=_span,

@@ -1,4 +1,4 @@
-"""What if the best one's fabric needed more people than the catalogue counts for it?"""
+"""What if the fabric advised needed more people than the catalogue counts for it?"""
 
 from weft import catalogue
 from weft.advise.case import TRILLION, Case
@@ -15,12 +15,12 @@ def _salary(case: Case) -> float:
 
 def _usd(case: Case, name: str, engineers: float) -> float:
     row = case.row(name)
-    extra = engineers * _salary(case) / SECONDS["year"] if name == case.best.name else 0.0
+    extra = engineers * _salary(case) / SECONDS["year"] if name == case.verdict.name else 0.0
     return (row.usd_per_s + extra) / row.progress_tokens_per_s * TRILLION
 
 
 staff_cost = Input(
-    title="engineers that the best one's fabric needs beyond those counted",
+    title="engineers that the fabric advised needs beyond those counted",
     unit="engineers",
     current=lambda _: 0.0,
     span=lambda case: (0.0, 1.3 * max(PER_GPUS, case.gpus) / PER_GPUS),

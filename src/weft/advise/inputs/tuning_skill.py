@@ -24,6 +24,6 @@ tuning_skill = Input(
     source="from always to never tuned; what untuned costs is the sourced factor of ECMP",
     logarithmic=False,
     steps=20,
-    applies=lambda case: case.best.name == TUNED,
+    applies=lambda case: case.verdict.name == TUNED,
     evidence="assumption, not simulated",
 )

@@ -1,0 +1,109 @@
+"""Advice by the real model on clusters of the examples: what an architect would check."""
+
+import time
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from weft.advise.claim import Outcome
+from weft.advise.compare import compare
+from weft.advise.need import Target, need
+from weft.spec.load import load_case
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
+LLAMA = "llama3-405b-16k-h100-roce.yaml"
+FINE_TUNE = "llama70b-finetune-64gpu-100g-tcp.yaml"
+
+
+@pytest.fixture(scope="module")
+def case_of():
+    return lambda name: load_case([EXAMPLES / name])
+
+
+@pytest.fixture(scope="module")
+def llama(case_of):
+    """Llama 3 405B on 16,384 H100, with how long the answer took."""
+    start = time.perf_counter()
+    return compare(*case_of(LLAMA)), time.perf_counter() - start
+
+
+@pytest.fixture(scope="module")
+def fine_tune(case_of):
+    return compare(*case_of(FINE_TUNE))
+
+
+def lines(comparison):
+    return {line.name: line for line in comparison.lines}
+
+
+def claims(comparison):
+    return {tested.point: tested.verdict for tested in comparison.claims}
+
+
+def test_sixteen_thousand_gpus_and_six_fabrics_take_under_three_seconds(llama):
+    comparison, took_s = llama
+    assert comparison.cluster.gpus == 16384
+    assert len(comparison.lines) == 6
+    assert took_s < 3
+
+
+def test_at_scale_tuned_roce_is_within_five_per_cent_of_infiniband(llama):
+    """Tolly measures both within 5 % on large all-reduce; communication is part of a step."""
+    table = lines(llama[0])
+    infiniband, roce = table["infiniband"].step_s.value, table["roce_tuned"].step_s.value
+    assert infiniband <= roce <= 1.05 * infiniband
+
+
+def test_untuned_is_never_faster_than_tuned(llama, fine_tune):
+    for comparison in (llama[0], fine_tune):
+        table = lines(comparison)
+        assert table["roce_default"].step_s.value >= table["roce_tuned"].step_s.value
+
+
+def test_tcp_is_no_choice_at_scale(llama):
+    table = lines(llama[0])
+    assert table["tcp"].step_s.value > 1.5 * table["infiniband"].step_s.value
+    assert llama[0].recommendation.fabric != "tcp"
+    assert claims(llama[0])["D9"].outcome is not Outcome.UNTESTED
+
+
+def test_nobody_is_advised_to_leave_roce_untuned(llama, fine_tune):
+    for comparison in (llama[0], fine_tune):
+        assert comparison.recommendation.fabric != "roce_default"
+        assert "roce_default" not in comparison.recommendation.tied_with
+
+
+def test_every_claim_that_needs_no_other_size_is_tested_at_scale(llama):
+    untested = {p for p, v in claims(llama[0]).items() if v.outcome is Outcome.UNTESTED}
+    assert untested == set()
+
+
+def test_times_and_bandwidths_of_p8_contradict_one_another(llama):
+    assert claims(llama[0])["P8"].outcome is Outcome.FAILS
+
+
+def test_the_rules_of_size_contradict_one_another_and_both_are_judged(fine_tune):
+    verdicts = claims(fine_tune)
+    assert verdicts["D3"].reasons != verdicts["D4"].reasons
+
+
+def test_a_network_twice_as_dear_never_stays_the_cheapest_by_chance(llama):
+    """Its flip point lies between one and the multiple that eats its lead."""
+    price = next(flip for flip in llama[0].flips if flip.input == "network_price")
+    assert price.below is None
+    assert price.above is None or price.above.at > 1
+
+
+def test_a_fine_tune_over_100g_tcp_needs_more_network(case_of):
+    found = need(*case_of(FINE_TUNE), Target(metric="mfu_of_max", value=0.95))
+    bandwidth = found.requirements[0]
+    assert not found.reached
+    assert bandwidth.have == pytest.approx(12.5)
+    assert bandwidth.need is None or bandwidth.need > 12.5
+
+
+def test_more_bandwidth_never_lowers_the_speed(case_of):
+    for name in (LLAMA, FINE_TUNE):
+        speeds = [point.tokens_per_s for point in need(*case_of(name)).curve]
+        assert all(b >= a * (1 - 1e-9) for a, b in pairwise(speeds))
