@@ -146,6 +146,13 @@ def test_spraying_uses_all_planes_evenly():
     assert planes == pytest.approx(np.full(4, planes[0]))
 
 
+def test_spraying_spreads_one_flow_over_every_uplink_of_its_leaf():
+    graph = make("rail_optimized", 32, 16, 1)
+    loads = link_loads(graph, plugins.load(routings, "spray", Routing), demands([(0, 64)]))
+    uplinks = loads[(graph.layer == LEAF_SPINE) & (graph.source == graph.leaf_of[0, 0])]
+    assert uplinks == pytest.approx(np.full(8, 1 / 8))
+
+
 def test_the_hash_depends_on_the_seed():
     graph = make("rail_optimized", 32, 16, 1)
     flows = shift(graph, 8)
