@@ -28,6 +28,8 @@ _SUGGESTIONS: Final = {
     "unreadable": "check the path and its permissions",
     "internal": "run again with WEFT_DEBUG=1 and report the traceback with the input files",
 }
+_HINTED: Final = frozenset({"usage", "spec", "unreadable"})
+"""Other messages say themselves what to do; programs get the suggestion with all of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +97,8 @@ def _text(told: Failure) -> str:
     first = f"weft: {told.message}"
     if told.exit_status == INTERNAL:
         return f"{first}\nThis is a mistake in weft, not in your input; {told.suggestion}."
+    if told.code not in _HINTED:
+        return first
     return f"{first}\nHint: {told.suggestion}."
 
 

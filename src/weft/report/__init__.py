@@ -15,8 +15,8 @@ from weft.report.renderer import Renderer, Rendering
 
 __all__ = ["chart_names", "formats", "picture", "show", "view_of"]
 
-WIDEST: Final = 120
-"""Columns: longer lines are hard to read on any terminal."""
+PIPE_WIDTH: Final = 120
+"""Columns where nobody says how wide the reader is."""
 
 
 def formats() -> list[str]:
@@ -47,7 +47,7 @@ def show(
             result=result,
             view=view_of(type(result)),
             terminal=terminal,
-            width=width or min(WIDEST, shutil.get_terminal_size((WIDEST, 24)).columns),
+            width=width or shutil.get_terminal_size((PIPE_WIDTH, 24)).columns,
             command=command,
         )
     )

@@ -67,5 +67,5 @@ def test_the_last_line_of_nccl_tests_is_there(expectation):
 def test_band_choice_assumptions_and_provenance_are_comments(expectation):
     text = report.show(expectation)
     assert "# assumes: flows spread evenly" in text
-    assert "tree LL, 16 channels; latency" in text
+    assert "Tree LL, 16 channels; latency" in text
     assert "weft 1.2.3" in text

@@ -80,6 +80,17 @@ def test_a_narrow_terminal_wraps_words_and_cuts_nothing():
     assert "0.123" in shown
 
 
+def test_a_terminal_too_narrow_for_the_columns_gets_a_line_for_each_value(monkeypatch):
+    """Numbers are never cut: 30 columns have no room for five of them side by side."""
+    monkeypatch.setenv("NO_COLOR", "1")
+    numbers = tuple(f"{n}23.4 GB/s" for n in range(5))
+    table = Table(columns=("fabric", *"abcde"), rows=(("tcp", *numbers),))
+    view = View(shows="", verb="", page=lambda _: Page(title="t", blocks=(table,)))
+    shown = text.text.render(Rendering(result=None, view=view, terminal=True, width=30))
+    assert all(number in shown for number in numbers)
+    assert max(map(len, shown.splitlines())) <= 30
+
+
 def test_html_is_well_formed_and_needs_nothing_from_outside():
     page = _render(html.html, command="weft x")
     elements = Elements()

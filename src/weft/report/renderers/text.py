@@ -8,6 +8,7 @@ from weft.report.page import Block, Entries, Facts, Page, Sentences, Table
 from weft.report.renderer import Renderer, Rendering
 
 GAP = "  "
+PLAIN, HEAD, NOTE = "", "bold", "dim"
 LEAST_WORDS = 18
 """Narrowest column of words: below that a table cannot be read."""
 WIDEST_PROSE = 96
@@ -17,38 +18,49 @@ WIDEST_PROSE = 96
 def _render(rendering: Rendering) -> str:
     if rendering.view.text is not None:
         return rendering.view.text(rendering.result)
+    lines = list(_lines(rendering.page, rendering.width, stack=rendering.terminal))
     if rendering.terminal:
-        return _coloured(rendering.page, rendering.width)
-    return "\n".join(_plain(rendering.page, rendering.width)).rstrip() + "\n"
+        return _coloured(lines)
+    return "\n".join(text for _, text in lines).rstrip() + "\n"
 
 
-def _plain(page: Page, width: int) -> Iterator[str]:
-    yield from (page.title, "=" * min(len(page.title), width), "")
+def _lines(page: Page, width: int, *, stack: bool) -> Iterator[tuple[str, str]]:
+    """Yield every line with its style: heads are bold and notes dim on a terminal."""
+    for title in textwrap.wrap(page.title, width):
+        yield HEAD, title
+    yield PLAIN, "=" * min(len(page.title), width)
+    yield PLAIN, ""
     for block in page.blocks:
-        lines = list(_block(block, width))
+        lines = list(_block(block, width, stack=stack))
         if lines:
-            yield from ([block.title, ""] if block.title else [])
-            yield from (*lines, "")
+            yield from [(HEAD, block.title), (PLAIN, "")] if block.title else []
+            yield from (*lines, (PLAIN, ""))
     for line in page.footer:
-        yield from _wrapped(line, width, "", "")
+        yield from ((NOTE, part) for part in _wrapped(line, width, "", ""))
 
 
-def _block(block: Block, width: int) -> Iterator[str]:
+def _block(block: Block, width: int, *, stack: bool) -> Iterator[tuple[str, str]]:
     if isinstance(block, Table):
-        yield from _table(block, width)
-        yield from (line for note in block.notes for line in _wrapped(note, width, "", ""))
+        yield from (
+            _stacked(block) if stack and not _fits(block, width) else _table(block, width)
+        )
+        for note in block.notes:
+            yield from ((NOTE, part) for part in _wrapped(note, width, "", ""))
     elif isinstance(block, Facts):
         widest = max((len(name) for name, _ in block.pairs), default=0)
-        yield from (f"{name:<{widest}}  {value}".rstrip() for name, value in block.pairs)
+        for name, value in block.pairs:
+            yield PLAIN, f"{name:<{widest}}  {value}".rstrip()
     elif isinstance(block, Entries):
         for item in block.items:
-            yield from _wrapped(f"{item.head}: {item.text}", width, "", "    ")
+            first = _wrapped(f"{item.head}: {item.text}", width, "", "    ")
+            yield from ((PLAIN, part) for part in first)
             for line in item.lines:
-                yield from _wrapped(line, width, "  - ", "    ")
+                yield from ((PLAIN, part) for part in _wrapped(line, width, "  - ", "    "))
     elif isinstance(block, Sentences):
         mark = "- " if len(block.lines) > 1 else ""
         for line in block.lines:
-            yield from _wrapped(line, width, mark, " " * len(mark))
+            parts = _wrapped(line, width, mark, " " * len(mark))
+            yield from ((PLAIN, part) for part in parts)
 
 
 def _wrapped(line: str, width: int, first: str, others: str) -> list[str]:
@@ -57,22 +69,35 @@ def _wrapped(line: str, width: int, first: str, others: str) -> list[str]:
     )
 
 
-def _table(table: Table, width: int) -> Iterator[str]:
+def _table(table: Table, width: int) -> Iterator[tuple[str, str]]:
     widths = _widths(table, width)
 
-    def line(cells: tuple[str, ...]) -> Iterator[str]:
+    def line(style: str, cells: tuple[str, ...]) -> Iterator[tuple[str, str]]:
         wrapped = [_cell_lines(c, w) for c, w in zip(cells, widths, strict=True)]
         for parts in zip_longest(*wrapped, fillvalue=""):
             padded = [
                 part.ljust(wide) if place in table.left else part.rjust(wide)
                 for place, (part, wide) in enumerate(zip(parts, widths, strict=True))
             ]
-            yield GAP.join(padded).rstrip()
+            yield style, GAP.join(padded).rstrip()
 
-    yield from line(table.columns)
-    yield GAP.join("-" * wide for wide in widths)
+    yield from line(HEAD, table.columns)
+    yield PLAIN, GAP.join("-" * wide for wide in widths)
     for row in table.rows:
-        yield from line(row)
+        yield from line(PLAIN, row)
+
+
+def _fits(table: Table, width: int) -> bool:
+    return sum(_widths(table, width)) + len(GAP) * (len(table.columns) - 1) <= width
+
+
+def _stacked(table: Table) -> Iterator[tuple[str, str]]:
+    """Write each row as lines of name and value, for a terminal too narrow for its columns."""
+    widest = max(map(len, table.columns))
+    for row in table.rows:
+        yield HEAD, row[0]
+        for name, cell in zip(table.columns[1:], row[1:], strict=True):
+            yield PLAIN, f"  {name:<{widest}}  {cell}".rstrip()
 
 
 def _cell_lines(cell: str, width: int) -> list[str]:
@@ -101,46 +126,15 @@ def _longest_word(table: Table, place: int) -> int:
     return max((len(word) for cell in cells for word in cell.split()), default=0)
 
 
-def _coloured(page: Page, width: int) -> str:
+def _coloured(lines: list[tuple[str, str]]) -> str:
     from rich.console import Console  # noqa: PLC0415 - a terminal only
     from rich.text import Text  # noqa: PLC0415 - as above
 
-    console = Console(width=width)
+    console = Console(soft_wrap=True)
     with console.capture() as capture:
-        console.print(Text(page.title, style="bold"))
-        console.print()
-        for block in page.blocks:
-            if isinstance(block, Table):
-                console.print(_rich_table(block))
-                for note in block.notes:
-                    console.print(Text(note, style="dim"))
-                console.print()
-            else:
-                lines = list(_block(block, width))
-                if lines and block.title:
-                    console.print(Text(block.title, style="bold"))
-                for line in lines:
-                    console.print(Text(line))
-                if lines:
-                    console.print()
-        for line in page.footer:
-            console.print(Text(line, style="dim"))
+        for style, line in lines:
+            console.print(Text(line, style=style))
     return capture.get()
-
-
-def _rich_table(table: Table) -> object:
-    from rich import box  # noqa: PLC0415 - a terminal only
-    from rich.table import Table as RichTable  # noqa: PLC0415 - as above
-    from rich.text import Text  # noqa: PLC0415 - as above
-
-    drawn = RichTable(
-        title=table.title or None, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False
-    )
-    for place, column in enumerate(table.columns):
-        drawn.add_column(Text(column), justify="left" if place in table.left else "right")
-    for row in table.rows:
-        drawn.add_row(*(Text(cell) for cell in row))
-    return drawn
 
 
 text = Renderer(title="Text", render=_render)

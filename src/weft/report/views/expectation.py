@@ -90,6 +90,13 @@ def _fit(value: float, width: int) -> str:
     return f"{value:{width}.1e}"
 
 
+def _choice(point: CollectiveTime) -> str:
+    """Write algorithm and protocol as NCCL's own messages do."""
+    words = {"simple": "Simple", "ll": "LL", "ll128": "LL128", "nvls": "NVLS", "pat": "PAT"}
+    name = f"{point.algorithm}_{point.protocol}"
+    return " ".join(words.get(word.lower(), word.capitalize()) for word in name.split("_"))
+
+
 def _comments(result: Expectation) -> Iterator[str]:
     yield "# Band of 80 %: one measurement in ten lies below, one above"
     yield f"# {'size':>10}  {'time (us)':>28}  {'busbw (GB/s)':>28}  choice"
@@ -98,7 +105,7 @@ def _comments(result: Expectation) -> Iterator[str]:
             f"# {show_size(point.size_bytes):>10}"
             f"  {band(point.time_s, scale=1e-6):>28}"
             f"  {band(busbw(point), scale=1e9):>28}"
-            f"  {point.algorithm} {point.protocol}, {point.channels} channels; {point.limit}"
+            f"  {_choice(point)}, {point.channels} channels; {point.limit}"
         )
     yield "#"
     for title, lines in (
@@ -145,7 +152,7 @@ def _cells(point: CollectiveTime) -> tuple[str, ...]:
         seconds(point.time_s),
         figures(point.algbw_bytes_per_s / 1e9),
         band(busbw(point), scale=1e9),
-        f"{point.algorithm} {point.protocol}, {point.channels} ch.",
+        f"{_choice(point)}, {point.channels} ch.",
         point.limit,
     )
 
@@ -157,7 +164,7 @@ def _curve_row(point: CollectiveTime) -> dict[str, object]:
         "busbw": rate.value / 1e9,
         "low": rate.low / 1e9,
         "high": rate.high / 1e9,
-        "choice": f"{point.algorithm} {point.protocol}",
+        "choice": _choice(point),
     }
 
 

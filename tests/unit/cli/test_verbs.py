@@ -1,0 +1,142 @@
+"""The verbs from the command line, on real documents: streams, files and exit codes."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from weft.cli import app
+
+CLUSTER = """\
+apiVersion: weft/v1
+kind: Cluster
+metadata: {name: small}
+spec: {preset: dgx_h100, hosts: 8}
+"""
+JOB = """\
+---
+apiVersion: weft/v1
+kind: Job
+metadata: {name: tune}
+spec: {model: llama3_8b, global_batch: 128, parallelism: {sharding: zero1}}
+"""
+
+
+@pytest.fixture
+def case(tmp_path) -> Path:
+    file = tmp_path / "case.yaml"
+    file.write_text(CLUSTER + JOB, "utf-8")
+    return file
+
+
+def _run(capsys, *words):
+    status = app.run([str(word) for word in words])
+    told = capsys.readouterr()
+    return status, told.out, told.err
+
+
+@pytest.mark.parametrize("verb", ["predict", "compare", "expect", "need"])
+def test_a_verb_writes_one_document_and_nothing_else(verb, case, capsys):
+    status, out, err = _run(capsys, verb, "-f", case, "-o", "json")
+    assert status in (0, 4)
+    assert err == ""
+    assert json.loads(out)["success"] is True
+
+
+def test_two_files_are_one_case_and_overrides_reach_both(tmp_path, capsys):
+    cluster, job = tmp_path / "c.yaml", tmp_path / "j.yaml"
+    cluster.write_text(CLUSTER, "utf-8")
+    job.write_text(JOB.removeprefix("---\n"), "utf-8")
+    status, out, _ = _run(
+        capsys, "predict", "-f", cluster, "-f", job, "-o", "json",
+        "--set", "fabric.kind=roce", "--set", "global_batch=256",
+    )  # fmt: skip
+    document = json.loads(out)
+    assert status == 0
+    assert document["cluster"]["fabric"]["kind"] == "roce"
+    assert document["job"]["global_batch"] == 256
+
+
+def test_the_cluster_is_found_among_several_files(tmp_path, capsys):
+    cluster, job = tmp_path / "c.yaml", tmp_path / "j.yaml"
+    cluster.write_text(CLUSTER, "utf-8")
+    job.write_text(JOB.removeprefix("---\n"), "utf-8")
+    words = ("expect", "-b", "1GiB", "-e", "1GiB")
+    assert _run(capsys, *words, "-f", job, "-f", cluster)[0] == 0
+    assert _run(capsys, *words, "-f", job, "-f", job)[0] == 2
+
+
+def test_a_target_out_of_reach_leaves_with_four(case, capsys):
+    assert _run(capsys, "need", "-f", case, "--target", "mfu=0.99")[0] == 4
+    assert _run(capsys, "need", "-f", case, "--target", "mfu=0.01")[0] == 0
+
+
+def test_a_sweep_with_sizes_that_cannot_run_leaves_with_five(case, capsys):
+    model_ranks = ("--set", "parallelism.tp=8", "--set", "parallelism.pp=4")
+    words = ("predict", "-f", case, *model_ranks, "-o", "json", "--sweep")
+    status, out, _ = _run(capsys, *words, "gpus=8,64")
+    assert status == 5
+    document = json.loads(out)
+    assert [one["gpus"] for one in document["points"]] == [64]
+    assert [one["gpus"] for one in document["skipped"]] == [8]
+    assert _run(capsys, *words, "gpus=64")[0] == 0
+
+
+def test_a_result_goes_to_a_file_and_charts_beside_it(case, tmp_path, capsys):
+    page, picture = tmp_path / "report.html", tmp_path / "curve.svg"
+    status, out, _ = _run(
+        capsys, "expect", "-f", case, "-o", "html", "--out", page, "--chart", picture
+    )
+    assert (status, out) == (0, "")
+    assert page.read_text("utf-8").startswith("<!doctype html>")
+    assert picture.read_text("utf-8").startswith("<svg")
+
+
+def test_the_fabrics_can_be_listed_and_chosen(case, capsys):
+    status, out, _ = _run(capsys, "compare", "--fabrics", "list")
+    assert status == 0
+    assert {"infiniband", "tcp"} <= set(out.split())
+    status, out, _ = _run(
+        capsys, "compare", "-f", case, "--fabrics", "tcp,infiniband", "-o", "json"
+    )
+    assert [line["name"] for line in json.loads(out)["lines"]] == ["tcp", "infiniband"]
+    assert _run(capsys, "compare", "-f", case, "--fabrics", "token_ring")[0] == 2
+
+
+def test_accuracy_without_rows_is_inconclusive_when_checked(tmp_path, capsys):
+    assert _run(capsys, "accuracy", "--data", tmp_path, "--check")[0] == 5
+    assert _run(capsys, "accuracy", "--data", tmp_path / "nowhere")[0] == 3
+    status, out, _ = _run(capsys, "accuracy", "--data", tmp_path, "-o", "json")
+    assert status == 0
+    kinds = {group["kind"] for group in json.loads(out)["groups"]}
+    assert kinds >= {
+        "collective_from_64MiB", "collective_below_64MiB", "training_step", "topology",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("operation", ["all_gather", "alltoall", "sendrecv", "broadcast"])
+def test_every_operation_of_nccl_tests_can_be_expected(operation, case, capsys):
+    status, out, _ = _run(capsys, "expect", operation, "-f", case, "-b", "1MiB", "-e", "4MiB")
+    assert status == 0
+    assert sum(not line.startswith("#") for line in out.splitlines()) == 3
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("expect", "no_such_operation"),
+        ("expect", "-b", "8"),
+        ("expect", "-b", "1GiB", "-e", "1MiB"),
+        ("expect", "--factor", "1"),
+        ("expect", "--ranks", "1"),
+        ("expect", "--ranks", "4096"),
+        ("expect", "--ranks-per-host", "9"),
+        ("need", "--target", "speed=3"),
+        ("need", "--target", "mfu=fast"),
+    ],
+)
+def test_wrong_words_are_told_with_what_is_allowed(words, case, capsys):
+    status, out, err = _run(capsys, *words, "-f", case)
+    assert status == 2
+    assert out == ""
+    assert len(err) > 40
