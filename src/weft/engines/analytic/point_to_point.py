@@ -37,6 +37,12 @@ SOURCES: Final = {
         title="perftest: defaults of tx-depth 128, 16 outstanding reads, inline 220 bytes",
         url="https://github.com/linux-rdma/perftest",
     ),
+    "deepep": Source(
+        key="deepep",
+        kind=Kind.MEASURED,
+        title="DeepEP README, low-latency kernels on H800 and 400 Gb/s InfiniBand",
+        url="https://github.com/deepseek-ai/DeepEP",
+    ),
 }
 ENDS_S: Final = sourced(1.45e-6, "perftest_cx7", "perftest_cx6", low=0.9e-6, high=2.2e-6)
 """Posting, both NICs and both PCIe links, for a message that travels with its request."""
@@ -50,6 +56,10 @@ MESSAGES_PER_S: Final = sourced(2.8e6, "perftest_cx6", low=2.4e6, high=8.5e6)
 TX_DEPTH: Final = 128
 READS: Final = 16
 SHARPNESS: Final = 4
+DIRECT_RATIO: Final = sourced(0.85, "deepep", low=0.50, high=0.97)
+"""Share of the line when a GPU kernel posts a message for every token to every peer."""
+DIRECT_START_S: Final = sourced(10e-6, "deepep", low=5e-6, high=60e-6, confidence=1)
+"""Start of the two kernels (send, receive) and the count that goes ahead of the tokens."""
 LOWEST_SHARE: Final = 0.95
 """Lowest share of a healthy line seen at large sizes (16 published outputs)."""
 _SAME_LEAF_HOPS: Final = 1
@@ -129,3 +139,23 @@ def _rate(link: Link, size_bytes: float, messages_per_s: float, window_s: float)
     """Join three limits smoothly: near their crossing the slower two both cost."""
     shares = (size_bytes / link.line_bytes_per_s, 1 / messages_per_s, window_s)
     return float(size_bytes / sum(share**SHARPNESS for share in shares) ** (1 / SHARPNESS))
+
+
+def direct_exchange(link: Link, size_bytes: float, leaving_ratio: float) -> Estimate:
+    """Return the time of an all-to-all whose kernels post to the NIC themselves.
+
+    No library's rounds are between::
+
+        t = start + t(message) + leaving share x S / (share x line)
+    """
+    one = latency(link, INLINE_BYTES.value + 1)
+    volume_s = size_bytes * leaving_ratio / link.line_bytes_per_s
+    ends = [
+        start + message + volume_s / share
+        for start, message, share in (
+            (DIRECT_START_S.value, one.value, DIRECT_RATIO.value),
+            (DIRECT_START_S.low, one.low, DIRECT_RATIO.high),
+            (DIRECT_START_S.high, one.high, DIRECT_RATIO.low),
+        )
+    ]
+    return Estimate(*ends)
