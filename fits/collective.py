@@ -2,16 +2,17 @@
 
     python fits/collective.py [--data DIR] [--write]
 
-One constant stands for a class (GPU generation, fabric, protocol, algorithm), never for a site.
-The method is Gauss-Newton on log(predicted / measured time), with Huber weights (a site that
-disagrees with its class pulls little), every site of equal weight at each range of sizes, and
-a ridge towards the physical prior: ``sigma`` says how far the prior can be trusted. Bands and the
-errors printed come from leave-one-site-out fits. Writes engines/analytic/collective/fitted.toml.
+One constant stands for a class (GPU generation, fabric, protocol, algorithm), never for a
+site. The method is Gauss-Newton on log(predicted / measured time), with Huber weights (a site
+that disagrees with its class pulls little), every site of equal weight at each range of sizes,
+and a ridge towards the physical prior: sigma says how far the prior can be trusted. Bands and
+the errors printed come from leave-one-site-out fits. Writes fitted.toml and
+fitted_without.toml of engines/analytic/collective.
 """
 
 import argparse
 import csv
-import datetime
+import datetime as dt
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ from weft.accuracy.kind import Row
 from weft.accuracy.rows import collective as rows
 from weft.engines.analytic.collective import collective_time
 from weft.engines.analytic.collective.constants import FILE, WITHOUT_FILE, Fitted, using
+from weft.network import fabric
 
 Array = NDArray[np.float64]
 
@@ -32,6 +34,8 @@ ROUNDS = 7
 STEP = 0.02
 MAX_MOVE = 0.4
 MIN_SITES = 3
+FABRICS = frozenset(fabric.names())
+LEAST_MOVE = 1e-3
 MIN_SITES_OF_FABRIC = 5
 MARK = 1.0
 """A weight of one site's range of sizes against one sigma of a prior."""
@@ -316,8 +320,8 @@ class Problem:
 
 def band_name(p: Sample) -> list[str]:
     """Return the classes of a point, the narrowest first, as the model looks them up."""
-    fabric = [f"{p.case.cluster.fabric.kind}.{p.scale}.{p.size}"] if p.multi else []
-    return [*fabric, f"{p.scale}.{p.size}", p.size, "any"]
+    narrow = [f"{p.case.cluster.fabric.kind}.{p.scale}.{p.size}"] if p.multi else []
+    return [*narrow, f"{p.scale}.{p.size}", p.size, "any"]
 
 
 def bands(points: Sequence[Sample], r: Array) -> dict[str, tuple[float, float, int, int]]:
@@ -331,7 +335,8 @@ def bands(points: Sequence[Sample], r: Array) -> dict[str, tuple[float, float, i
         sites: dict[str, int] = defaultdict(int)
         for i in members:
             sites[points[i].case.site] += 1
-        if len(sites) < (MIN_SITES_OF_FABRIC if name.count(".") == 2 else MIN_SITES):
+        least = MIN_SITES_OF_FABRIC if name.split(".")[0] in FABRICS else MIN_SITES
+        if len(sites) < least:
             continue
         weight = np.array([1 / np.sqrt(sites[points[i].case.site]) for i in members])
         low, high = quantiles(-r[members], weight, (0.1, 0.9))
@@ -386,7 +391,7 @@ def write(
     for name, value in sorted({**values, **NOT_FITTED}.items()):
         table_name, _, key = name.rpartition(".")
         nested[table_name][key or name] = value
-    today = datetime.datetime.now(tz=datetime.UTC).date()
+    today = dt.datetime.now(tz=dt.UTC).date()
     lines = [
         "# Constants that no source gives. Written by fits/collective.py; do not edit by hand.",
         f"fitted = {today}",
@@ -419,7 +424,7 @@ def write_without(problem: Problem, theta: Array, changed: Mapping[str, Array]) 
         moved = [
             f'"{name}" = {np.exp(new):.6g}'
             for name, old, new in zip(problem.names, theta, without, strict=True)
-            if abs(new - old) > 1e-3
+            if abs(new - old) > LEAST_MOVE
         ]
         if moved:
             lines += [f'[without."{site}"]', *moved, ""]

@@ -57,19 +57,22 @@ def _ll128(path: Path) -> bool:
     return path.gpudirect and path.fabric.gpudirect
 
 
-def _protocols(path: Path, kind: CollectiveAlgorithm) -> Iterator[str]:
+def _asked(path: Path, kind: CollectiveAlgorithm) -> tuple[str, ...]:
+    """Return the protocols that NCCL_PROTO leaves; sends and receives heed it only if able."""
     wanted = path.env.get("NCCL_PROTO", "")
+    listed = tuple(p for p in kind.protocols if _listed(wanted, p))
+    return listed or (kind.protocols if kind.name == "pairwise" else ())
+
+
+def _protocols(path: Path, kind: CollectiveAlgorithm) -> Iterator[str]:
+    if path.env.get("NCCL_PROTO"):
+        yield from _asked(path, kind)
+        return
     old_efa = path.fabric.name == "efa" and path.table_class in {"volta", "ampere"}
     for protocol in kind.protocols:
-        if wanted:
-            if _listed(wanted, protocol) or kind.protocols == ("simple",):
-                yield protocol
-        elif protocol == "ll128" and not _ll128(path):
-            continue
-        elif protocol == "ll" and old_efa and path.domains > 1:
-            # The plug-in asks for Simple where writes may land out of order.
-            continue
-        else:
+        # The first EFA may land writes out of order, so its plug-in asks for Simple.
+        barred = protocol == "ll" and old_efa and path.domains > 1
+        if not barred and (protocol != "ll128" or _ll128(path)):
             yield protocol
 
 

@@ -1,5 +1,6 @@
 """Weft's own time of what the library chooses: start, steps, fill of the pipeline, volume."""
 
+import math
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
@@ -15,6 +16,7 @@ from weft.traffic.collective import Group, Operation
 
 _LARGE_BYTES: Final = 64 * 2**20
 _SMALL_BYTES: Final = 256 * 2**10
+_FLOOR_POWERS: Final = 6
 _LATENCY_SHARE: Final = 0.5
 _LAUNCH_S: Final = 5e-6
 """A collective of one rank still is a launch."""
@@ -31,15 +33,27 @@ def option_time_s(path: Path, option: Option, size_bytes: float) -> float:
     return option.latency_s * (1 + fill) + size_bytes / option.algbw_bytes_per_s
 
 
+@lru_cache(maxsize=65536)
+def _power_time_s(path: Path, operation: Operation, power: int) -> float:
+    """Return the time of a size that is a power of two."""
+    size_bytes = float(2**power)
+    return option_time_s(path, choose(path, operation, size_bytes), size_bytes)
+
+
 def _time(path: Path, operation: Operation, size_bytes: float) -> tuple[float, Option]:
-    """Return time and choice; a larger message never takes less than one of half its size."""
+    """Return time and choice.
+
+    The library may switch too late and be faster with a larger message; the floor of smaller
+    powers of two keeps such a step out of the prediction.
+    """
     option = choose(path, operation, size_bytes)
     time_s = option_time_s(path, option, size_bytes)
-    for part in (0.5, 0.25):
-        less = choose(path, operation, size_bytes * part)
-        if less is not option:
-            time_s = max(time_s, option_time_s(path, less, size_bytes * part))
-    return time_s, option
+    last = math.floor(math.log2(max(1.0, size_bytes)))
+    floor_s = max(
+        _power_time_s(path, operation, power)
+        for power in range(max(0, last - _FLOOR_POWERS), last + 1)
+    )
+    return (max(time_s, floor_s) if size_bytes >= 1 else time_s), option
 
 
 def bucket(size_bytes: float) -> str:
