@@ -22,13 +22,13 @@ _CATEGORIES: Final = {INTERNAL: "internal", INPUT: "input", CANNOT_READ: "unread
 _SUGGESTIONS: Final = {
     "usage": "run `weft --help`, or the command with --help",
     "unknown_name": "run `weft catalog` for devices, `weft init --help` for presets",
-    "spec": "run `weft spec schema` for the keys and their units",
+    "spec": "run `weft spec schema cluster` (or job) for the keys and their units",
     "unit": "write every quantity with its unit, as 400Gb/s, 64MiB or 1.5us",
     "infeasible": "use more GPUs, another parallelism, or `parallelism: auto`",
     "unreadable": "check the path and its permissions",
     "internal": "run again with WEFT_DEBUG=1 and report the traceback with the input files",
 }
-_HINTED: Final = frozenset({"usage", "spec", "unreadable"})
+_HINTED: Final = frozenset({"usage"})
 """Other messages say themselves what to do; programs get the suggestion with all of them."""
 
 

@@ -53,7 +53,8 @@ def fragment(page: Page) -> Iterator[str]:
         lines = list(_block(block))
         if lines:
             yield "<section>"
-            yield from [f"<h2>{escape(block.title)}</h2>"] if block.title else []
+            if block.title and not isinstance(block, Drawing):  # charts bear their own
+                yield f"<h2>{escape(block.title)}</h2>"
             yield from lines
             yield "</section>"
     yield "<footer>"

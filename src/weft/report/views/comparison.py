@@ -82,7 +82,7 @@ def _table(result: Comparison) -> Table:
         left=(0, 7),
         notes=(
             "In brackets the 80 % band.",
-            *(f"{line.name}: {line.title}" for line in result.lines),
+            "; ".join(f"{line.name}: {line.title}" for line in result.lines),
             "Token cost: against the cheapest, with the errors that both share cancelled.",
         ),
     )  # fmt: skip
@@ -133,7 +133,7 @@ def _flips(result: Comparison) -> Iterator[Block]:
         rows=rows_of(*(_flip_cells(one) for one in ordered)),
         left=(0, 3, 4),
         notes=(
-            *(f"{_short(one)}: {one.title}" for one in ordered),
+            "; ".join(f"{_short(one)}: {one.title}" for one in ordered),
             "cost swing: how far the cost of a token of the cheapest moves over the range",
         ),
     )
