@@ -33,6 +33,9 @@ class Candidate:
     """Settings that must agree on every switch and NIC before it is lossless or balanced."""
     knowledge: str
     """What its operators must know."""
+    resembles: str | None = None
+    """The measured candidate that it is built on, where no collective was published on its
+    own fabric: it may turn out to be no faster than that one."""
     choice: bool = True
     """Whether anybody would choose it; if not, it is shown as a risk and never advised."""
 

@@ -28,6 +28,8 @@ DEFAULT = (
     "infiniband", "roce_tuned", "roce_default", "scheduled_ethernet", "ultra_ethernet", "tcp",
 )  # fmt: skip
 """What an architect chooses from."""
+SMALLEST = 0.01
+"""A band that reaches zero is cut there: nothing could be clearly cheaper."""
 RENTED = "rented: every row pays the same for a GPU-hour, so rows differ in speed alone"
 
 
@@ -185,10 +187,9 @@ def _weigh(case: Case, name: str) -> Weighed:
 
 def _flips(case: Case, spreads: Mapping[str, Spread]) -> dict[str, Flip]:
     mine = case.verdict
-    apart = {
-        r.name: difference(r, mine, spreads[r.name], spreads[mine.name]) for r in case.rivals
-    }
-    margins = {name: 1 - ratio.low / ratio.value for name, ratio in apart.items()}
+    own = spreads[mine.name]
+    apart = {r.name: difference(mine, r, own, spreads[r.name]) for r in case.rivals}
+    margins = {n: ratio.value / max(ratio.low, SMALLEST) - 1 for n, ratio in apart.items()}
     asked = {name: plugins.load(inputs, name, Input) for name in plugins.names(inputs)}
     found = {name: flip(case, name, one, margins) for name, one in asked.items()}
     return {name: one for name, one in found.items() if one is not None}
@@ -280,10 +281,7 @@ def _notes(case: Case) -> tuple[str, ...]:
     rented = case.verdict.prediction.cost.rented
     risks = [row.candidate.short for row in case.rows if row not in case.choices]
     return (
-        *(
-            ("rented: every row pays the same GPU-hour, so rows differ in speed alone",)
-            * rented
-        ),
+        *((RENTED,) * rented),
         *(f"{name} is in the table as a risk, not as a choice" for name in risks),
         *_other_nics(case),
         *(f"{name}: pods as large as its switch allows, not as asked" for name in smaller),

@@ -23,6 +23,15 @@ class Crossing:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Against:
+    """Where one rival takes the verdict over, below and above the current value."""
+
+    rival: str
+    below: Crossing | None
+    above: Crossing | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Flip:
     """One input: what it is, the range that was searched, and where the verdict changes."""
 
@@ -35,6 +44,8 @@ class Flip:
     below: Crossing | None
     """Nearest flip under the current value; none: it does not flip down to ``low``."""
     above: Crossing | None
+    each: tuple[Against, ...]
+    """The same for each rival alone."""
     swing_ratio: float
     """How much the cost of the verdict's tokens moves over the range, against its own."""
     text: str
@@ -92,16 +103,22 @@ def flip(
     if not asked.applies(case):
         return None
     verdict = case.verdict.name
-    known = {
-        verdict: 0.0,
-        **{row.name: (margins or {}).get(row.name, 0.0) for row in case.rivals},
-    }
-    costs = partial(_costs, case, asked, known)
+    beyond = {row.name: (margins or {}).get(row.name, 0.0) for row in case.rivals}
+    costs = partial(_costs, case, asked, {verdict: 0.0} | beyond)
     current = asked.current(case)
-    low, high = (_possible(costs, current, end, asked) for end in asked.span(case))
-    low, high = asked.snap(case, low), asked.snap(case, high)
-    below = _snapped(case, asked, _side(costs, current, low, asked))
-    above = _snapped(case, asked, _side(costs, current, high, asked))
+    low, high = (
+        asked.snap(case, _possible(costs, current, end, asked)) for end in asked.span(case)
+    )
+    each = tuple(
+        Against(
+            rival=rival,
+            below=_taken(case, asked, {verdict: 0.0, rival: margin}, low),
+            above=_taken(case, asked, {verdict: 0.0, rival: margin}, high),
+        )
+        for rival, margin in beyond.items()
+    )
+    below = max((one.below for one in each if one.below), key=lambda c: c.at, default=None)
+    above = min((one.above for one in each if one.above), key=lambda c: c.at, default=None)
     return Flip(
         input=name,
         title=asked.title,
@@ -111,8 +128,9 @@ def flip(
         high=high,
         below=below,
         above=above,
+        each=each,
         swing_ratio=_swing(costs, verdict, current, (low, high)),
-        text=_sentence(case, asked, (low, high), (below, above)),
+        text=_sentence(case, asked, (low, high), each),
         source=asked.source,
         evidence=asked.evidence,
     )
@@ -143,12 +161,18 @@ def _possible(costs: Costs, current: float, end: float, asked: Input) -> float:
     return current
 
 
-def _side(costs: Costs, current: float, end: float, asked: Input) -> Crossing | None:
+def _taken(case: Case, asked: Input, pair: Mapping[str, float], end: float) -> Crossing | None:
+    """Find where the second of a pair takes over from the first, on the way to one end."""
+    costs = partial(_costs, case, asked, pair)
+    current = asked.current(case)
     if end == current:
         return None
     if asked.choices:
         return _first_choice(costs, current, end, asked.choices)
-    return crossing(costs, current, end, logarithmic=asked.logarithmic, steps=asked.steps)
+    if not costs(end):
+        return None
+    found = crossing(costs, current, end, logarithmic=asked.logarithmic, steps=asked.steps)
+    return found and Crossing(at=asked.snap(case, found.at), winner=found.winner)
 
 
 def _first_choice(
@@ -164,35 +188,25 @@ def _first_choice(
     return None
 
 
-def _snapped(case: Case, asked: Input, found: Crossing | None) -> Crossing | None:
-    if found is None:
-        return None
-    return Crossing(at=asked.snap(case, found.at), winner=found.winner)
-
-
 def _swing(costs: Costs, verdict: str, current: float, ends: tuple[float, float]) -> float:
     own = costs(current)[verdict]
     moved = [costs(end).get(verdict, own) for end in ends]
     return (max(own, *moved) - min(own, *moved)) / own
 
 
-_SIDES = {False: ("below", "above"), True: ("at", "at")}
-
-
 def _sentence(
-    case: Case,
-    asked: Input,
-    ends: tuple[float, float],
-    sides: tuple[Crossing | None, Crossing | None],
+    case: Case, asked: Input, ends: tuple[float, float], each: tuple[Against, ...]
 ) -> str:
     now = figure(asked.current(case), asked.unit)
-    names = {row.name: row.candidate.short for row in case.rivals}
+    names = {row.name: row.candidate.short for row in (case.verdict, *case.rivals)}
+    words = ("at", "at") if asked.choices else ("below", "above")
     found = [
-        f"{word} {figure(side.at, asked.unit)} {names[side.winner]} is clearly cheaper"
-        for word, side in zip(_SIDES[bool(asked.choices)], sides, strict=True)
+        f"{word} {figure(side.at, asked.unit)} {names[side.winner]}"
+        for one in each
+        for word, side in zip(words, (one.below, one.above), strict=True)
         if side is not None
     ]
     if found:
-        return f"{asked.title}: now {now}; {'; '.join(found)}"
+        return f"{asked.title}: now {now}; clearly cheaper: {', '.join(found)}"
     low, high = (figure(end, asked.unit) for end in ends)
     return f"{asked.title}: now {now}; does not flip within {low} to {high}"

@@ -3,11 +3,13 @@
 The band of a step time holds what weft does not know of the GPU, the software and the job.
 Two fabrics under the same job share all that, and the prices of the same NICs and optics
 too: what remains is how well each fabric's own factor is known, and what its switches and
-its staff cost.
+its staff cost. A fabric that nobody has published a collective of may be no faster than the
+measured one that it is built on.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from math import hypot
 
 from weft.advise.case import Case, Row
@@ -39,11 +41,21 @@ def spread(case: Case, row: Row) -> Spread:
             fast_ratio=_waiting(row, copies.high / copies.value),
         )
     factor = fabric_factor(row.prediction.cluster)
+    slow = _progress(case, row, factor.low / factor.value)
     return Spread(
         name=row.name,
-        slow_ratio=_progress(case, row, factor.low / factor.value),
+        slow_ratio=min(slow, _resembling(case, row)),
         fast_ratio=_progress(case, row, factor.high / factor.value),
     )
+
+
+def _resembling(case: Case, row: Row) -> float:
+    """Return the progress, as a share, of the measured fabric that this one is built on."""
+    name = row.candidate.resembles
+    measured = name and case.attempt(partial(case.row, name))
+    if not measured:
+        return 1.0
+    return min(1.0, measured.progress_tokens_per_s / row.progress_tokens_per_s)
 
 
 def difference(row: Row, other: Row, mine: Spread, theirs: Spread) -> Estimate:

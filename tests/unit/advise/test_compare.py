@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from weft.advise.compare import DEFAULT, Word, compare
+from weft.advise.spread import spread
 from weft.errors import Infeasible, UnknownName
 
 
@@ -109,3 +110,32 @@ def test_a_network_that_is_none_of_the_six_stands_beside_them(cluster, job, ask)
     given = cluster.with_(fabric=cluster.fabric.with_(kind="efa"))
     found = compare(given, job, ask=with_efa)
     assert [line.name for line in found.lines] == [*DEFAULT, "as_given"]
+
+
+def test_efa_is_left_out_where_it_cannot_be_rented(cluster, job, ask):
+    found = compare(cluster, job, ["infiniband", "efa"], ask=ask)
+    assert [one.name for one in found.left_out] == ["efa"]
+    assert "AWS" in found.left_out[0].reason
+
+
+def test_a_fabric_never_measured_may_be_no_faster_than_what_it_is_built_on(case):
+    """Scheduled Ethernet: 9.042 s, and at worst tuned RoCE's 9.053 s."""
+    found = spread(case, case.row("scheduled_ethernet"))
+    roce, own = 8 + 1 / 0.95, 8 + 1 / 0.96
+    assert found.slow_ratio == pytest.approx(min(found.slow_ratio, own / roce))
+    assert spread(case, case.row("roce_tuned")).slow_ratio == 1.0  # one leaf
+
+
+def test_each_rival_has_its_own_flip_point_and_the_nearest_is_the_flip(comparison):
+    for flip in comparison.flips:
+        above = [one.above.at for one in flip.each if one.above]
+        assert flip.above is None if not above else flip.above.at == min(above)
+
+
+def test_nothing_is_clearly_cheaper_than_the_verdict_at_the_current_value(comparison):
+    """Flip points move away from today: none lies on the wrong side of it."""
+    for flip in comparison.flips:
+        assert flip.below is None or flip.below.at < flip.current
+        assert flip.above is None or flip.above.at > flip.current
+        winners = {side.winner for side in (flip.below, flip.above) if side}
+        assert comparison.recommendation.fabric not in winners

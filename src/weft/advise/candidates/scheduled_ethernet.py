@@ -7,6 +7,7 @@ scheduled_ethernet = Candidate(
     short="scheduled Ethernet",
     family="ethernet",
     apply=lambda c: on_fabric(c, "scheduled_ethernet"),
+    resembles="roce_tuned",
     settings=2,  # PFC from NIC to leaf, MTU; the fabric balances itself
     knowledge="Ethernet at the edge; the fabric inside is its vendor's",
 )

@@ -7,6 +7,7 @@ ultra_ethernet = Candidate(
     short="Ultra Ethernet",
     family="ethernet",
     apply=lambda c: on_fabric(c, "ultra_ethernet"),
+    resembles="roce_tuned",
     settings=3,  # ECN thresholds, trimming, traffic classes
     knowledge="a transport that is new to everybody",
 )

@@ -8,7 +8,9 @@ from weft.sources import Kind
 
 
 def _measured(row: Row) -> int:
-    """Count the measurements behind the share of bandwidth that load balancing keeps."""
+    """Count the measurements behind what load balancing keeps; none without a collective."""
+    if row.candidate.resembles:
+        return 0
     choice = row.prediction.cluster.fabric
     found = fabric.find(choice.kind)
     behind = (found.sources[key] for key in found.balanced(choice.load_balancing).sources)
@@ -20,8 +22,8 @@ def _weigh(case: Case) -> Opinion:
     never = [row.candidate.short for row in case.choices if not counts[row.name]]
     return Opinion(
         favours=tuple(name for name, number in counts.items() if number) if never else (),
-        reason=f"what load balancing keeps of {joined(never)} rests on papers, claims or "
-        "judgement, not on a published measurement"
+        reason=f"no collective measured on {joined(never)} is published, so what is predicted "
+        "of it could not be checked"
         if never
         else "each of these rests on at least one published measurement",
         numbers=tuple(Number(name, n, "measurements") for name, n in counts.items()),
