@@ -1,0 +1,110 @@
+"""Published effects of a fabric: those that a sourced factor or a distance stands for.
+
+Routing, incast, loss and pauses need a simulation; such rows are left out, by topic.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from weft.accuracy.kind import Kind, LeftOut, Row, Score
+from weft.errors import SpecError
+from weft.network import fabric
+from weft.results import Estimate
+
+_NAME = "fabric_behaviour"
+_HOPS: Final = (
+    (re.compile(r"same leaf|same T0|same rack", re.IGNORECASE), 1),
+    (re.compile(r"cross leaf|across T1|cross spine", re.IGNORECASE), 3),
+)
+_FABRICS: Final = (
+    ("infiniband", re.compile(r"infiniband", re.IGNORECASE)),
+    ("scheduled_ethernet", re.compile(r"scheduled|\bDDC\b", re.IGNORECASE)),
+    ("roce", re.compile(r"roce|spectrum|ethernet", re.IGNORECASE)),
+)
+_MODES: Final = (
+    ("planned", re.compile(r"INT-based|planned|centralised", re.IGNORECASE)),
+    ("adaptive", re.compile(r"adaptive|spectrum-x", re.IGNORECASE)),
+    ("ecmp", re.compile(r"ecmp|standard ethernet", re.IGNORECASE)),
+)
+_SHARE: Final = re.compile(r"utilisation|share of line rate|data throughput", re.IGNORECASE)
+_STEP: Final = re.compile(r"step time", re.IGNORECASE)
+
+
+def _score(tables: Mapping[str, list[Row]]) -> Iterator[Score | LeftOut]:
+    for row in tables.get("fabric_behaviour", []):
+        name = row.get("row_id") or ""
+        try:
+            rule = _rule(row)
+        except SpecError as problem:
+            yield LeftOut(kind=_NAME, row=name, reason=str(problem))
+            continue
+        for side in ("baseline", "treatment"):
+            if row.get(f"{side}_value"):
+                yield _side(row, name, side, rule)
+
+
+def _rule(row: Row) -> str:
+    metric, unit = row.get("metric") or "", row.get("unit") or ""
+    if "latency" in metric.lower() and unit == "us":
+        return "latency"
+    if _SHARE.search(metric) and unit == "%":
+        return "share"
+    if _STEP.search(f"{row.get('study')} {metric}"):
+        raise SpecError("a step time: training_step scores it where its set-up is known")
+    raise SpecError(f"needs a simulation, or is no figure: {row.get('topic') or 'no topic'}")
+
+
+def _side(row: Row, name: str, side: str, rule: str) -> Score | LeftOut:
+    text = f"{row.get(side) or ''}"
+    row_name = f"{name}:{side}"
+    try:
+        kind = _fabric(row)
+        judge = _latency if rule == "latency" else _share
+        found, measured = judge(row, side, text, kind)
+    except (SpecError, ValueError) as problem:
+        return LeftOut(kind=_NAME, row=row_name, reason=str(problem))
+    return Score(
+        kind=_NAME, row=row_name, site=row.get("study") or "",
+        labels={"figure": rule, "fabric": kind},
+        quantity="time_s" if rule == "latency" else "ratio",
+        measured=measured, predicted=found.value, low=found.low, high=found.high,
+    )  # fmt: skip
+
+
+def _fabric(row: Row) -> str:
+    text = row.get("fabric") or ""
+    found = next((name for name, pattern in _FABRICS if pattern.search(text)), None)
+    if found is None:
+        raise SpecError(f"fabric not modelled ({text or 'not stated'})")
+    return found
+
+
+def _latency(row: Row, side: str, text: str, kind: str) -> tuple[Estimate, float]:
+    hops = next((hops for pattern, hops in _HOPS if pattern.search(text)), None)
+    if hops is None:
+        raise SpecError("distance not stated")
+    of = fabric.find(kind)
+    ends = (
+        getattr(of.end_to_end_s, end) + hops * getattr(of.switch_hop_s, end)
+        for end in ("value", "low", "high")
+    )
+    return Estimate(*ends), float(row[f"{side}_value"]) * 1e-6
+
+
+def _share(row: Row, side: str, text: str, kind: str) -> tuple[Estimate, float]:
+    words = f"{text} {row.get('topic') or ''}"
+    modes = fabric.find(kind).load_balancing
+    mode = next((name for name, pattern in _MODES if pattern.search(words)), None)
+    if mode is None or mode not in modes:
+        raise SpecError("load balancing not stated")
+    share = modes[mode]
+    return Estimate(share.value, share.low, share.high), float(row[f"{side}_value"]) / 100
+
+
+fabric_behaviour = Kind(
+    title="Behaviour of fabrics",
+    files=("fabric_behaviour",),
+    score=_score,
+    groups_by=("figure", "fabric"),
+)
