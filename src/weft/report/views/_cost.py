@@ -60,6 +60,6 @@ def cost_table(costs: Mapping[str, TotalCost], years: float) -> Table:
     )
     return Table(
         title=f"Total cost of ownership over {years:g} years",
-        columns=("network", *(TITLES[name] for name in names), "total", "per GPU-hour"),
+        columns=("", *(TITLES[name] for name in names), "total", "per GPU-hour"),
         rows=rows_of(*rows),
     )

@@ -60,6 +60,14 @@ def _blocks(result: Comparison) -> Iterator[Block]:
     yield Sentences(title="Reasons", lines=result.recommendation.reasons)
     yield from _flips(result)
     yield from _claims(result)
+    warned = tuple(
+        dict.fromkeys(
+            f"{line.name}: {one}"
+            for line in result.lines
+            for one in line.prediction.cost.warnings
+        )
+    )
+    yield Sentences(title="Warnings", lines=warned)
     left_out = tuple(f"{one.name}: {one.reason}" for one in result.left_out)
     yield Sentences(title="Left out", lines=left_out)
     yield Sentences(title="Notes", lines=(result.parallelism, *result.notes))

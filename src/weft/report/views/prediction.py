@@ -11,6 +11,7 @@ from weft.report.numbers import (
     show_size,
 )
 from weft.report.page import Drawing, Facts, Page, Sentences, Table, View, rows_of
+from weft.report.views._cost import cost_table
 from weft.report.views._provenance import footer
 from weft.report.views._question import question
 from weft.report.views._step import TITLES, breakdown_rows
@@ -35,6 +36,8 @@ def _page(result: Prediction) -> Page:
             _breakdown(result),
             *_traffic(result),
             _memory(result),
+            cost_table({result.cluster.name: result.cost}, result.cost.years),
+            Sentences(title="Warnings", lines=result.cost.warnings),
             Sentences(title="Why", lines=result.step.reasons),
             Sentences(title="Assumptions", lines=result.provenance.assumptions),
         ),
