@@ -2,22 +2,48 @@
 
 python benchmarks/packet.py            a table
 python benchmarks/packet.py --json     one JSON row a case
+python benchmarks/packet.py --start    what the first and the second process wait for
+
+Beside each case that it knows runs a twin written by hand in C++ (benchmarks/cpp), on the
+same tables; its times of every flow's end must be the same.
 """
 
 import argparse
 import json
+import os
 import resource
+import subprocess
+import sys
+import tempfile
 import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+from twin import Twin, temporary_twin
 
 from weft.engines.packet.loop import begin_flows, run
-from weft.engines.packet.simulation import Flows, Options, first_flows, make_state
-from weft.engines.packet.tables import FlowControl, Stop
-from weft.engines.packet.wiring import Wiring, leaf_spine, shortest_routes
+from weft.engines.packet.simulation import (
+    Flows,
+    Options,
+    first_flows,
+    make_state,
+    with_larger_pool,
+)
+from weft.engines.packet.tables import FlowControl, State, Stop
+from weft.engines.packet.wiring import Routes, Wiring, leaf_spine, shortest_routes
 
 MIB = 1 << 20
-SHAPES = {16: (4, 4, 4), 64: (8, 8, 8), 128: (16, 8, 8), 1024: (64, 16, 16)}
+SHAPES = {
+    16: (4, 4, 4),
+    64: (8, 8, 8),
+    128: (16, 8, 8),
+    512: (32, 16, 16),
+    1024: (64, 16, 16),
+    4096: (128, 32, 32),
+}
+"""Hosts -> leaves, hosts a leaf, spines."""
 FOREVER = 1 << 41
 
 
@@ -55,74 +81,131 @@ def ring(ranks: int, size_bytes: int) -> Flows:
     )
 
 
-CASES = {
-    "permutation 128, 8 MiB, PFC, ECMP": (128, permutation(128, 8 * MIB), Options()),
-    "permutation 128, 8 MiB, PFC, DCQCN, ECMP": (
-        128,
-        permutation(128, 8 * MIB),
-        Options(congestion="dcqcn"),
-    ),
+PFC = Options()
+DCQCN = Options(congestion="dcqcn")
+SPRAYED = Options(balancing="spray")
+CASES: dict[str, tuple[int, Callable[[], Flows], Options]] = {
+    "permutation 128, 8 MiB, PFC, ECMP": (128, lambda: permutation(128, 8 * MIB), PFC),
+    "permutation 128, 8 MiB, PFC, DCQCN, ECMP": (128, lambda: permutation(128, 8 * MIB), DCQCN),
     "permutation 128, 8 MiB, credits, ECMP": (
         128,
-        permutation(128, 8 * MIB),
+        lambda: permutation(128, 8 * MIB),
         Options(flow_control=FlowControl.CREDITS),
     ),
     "permutation 128, 8 MiB, lossy, spraying": (
         128,
-        permutation(128, 8 * MIB),
+        lambda: permutation(128, 8 * MIB),
         Options(flow_control=FlowControl.NONE, balancing="spray"),
     ),
     "permutation 128, 8 MiB, PFC, an ACK a packet": (
         128,
-        permutation(128, 8 * MIB),
+        lambda: permutation(128, 8 * MIB),
         Options(acknowledge=True),
     ),
-    "ring all-reduce 128, 64 MiB, PFC, DCQCN": (
-        128,
-        ring(128, 64 * MIB),
-        Options(congestion="dcqcn"),
-    ),
-    "permutation 1024, 1 MiB, PFC, spraying": (
-        1024,
-        permutation(1024, MIB),
-        Options(balancing="spray"),
-    ),
+    "ring all-reduce 128, 64 MiB, PFC, DCQCN": (128, lambda: ring(128, 64 * MIB), DCQCN),
+    "permutation 16, 8 MiB, PFC, spraying": (16, lambda: permutation(16, 8 * MIB), SPRAYED),
+    "permutation 1024, 1 MiB, PFC, spraying": (1024, lambda: permutation(1024, MIB), SPRAYED),
+    "permutation 4096, 1 MiB, PFC, spraying": (4096, lambda: permutation(4096, MIB), SPRAYED),
 }
+Loop = Callable[[State, int], int]
 
 
-def measure(hosts: int, flows: Flows, options: Options) -> tuple[int, float]:
-    """Return data packet-hops and the seconds that the event loop took."""
+def prepare(
+    hosts: int, flows: Flows, options: Options, routes: Routes | None = None
+) -> State:
+    """Fill the tables and queue the first flows."""
     wiring = network(hosts)
-    state = make_state(wiring, shortest_routes(wiring), flows, options)
+    state = make_state(wiring, routes or shortest_routes(wiring), flows, options)
     begin_flows(state, first_flows(state.flows))
+    return state
+
+
+def time_loop(loop: Loop, state: State) -> float:
+    """Return the seconds that an event loop takes to run a state to its end."""
     start = time.perf_counter()
-    stop = run(state, FOREVER)
+    while (stop := loop(state, FOREVER)) == Stop.POOL_LOW:
+        state = with_larger_pool(state)
     wall_s = time.perf_counter() - start
     assert stop == Stop.DONE, stop
-    return int(state.counts[0].data_hops), wall_s
+    return wall_s
+
+
+def measure(name: str, twin: Twin | None, repeat: int) -> dict[str, Any]:
+    """Return the row of one case: the best of so many runs, the two loops in turn."""
+    hosts, flows, options = CASES[name]
+    work, routes = flows(), shortest_routes(network(hosts))
+    walls, twin_walls = [], []
+    for _ in range(repeat):
+        state = prepare(hosts, work, options, routes)
+        walls.append(time_loop(run, state))
+        if twin is not None and twin.knows(state):
+            other = prepare(hosts, work, options, routes)
+            twin_walls.append(time_loop(twin.run, other))
+            assert (state.flows.end == other.flows.end).all(), f"{name}: the twin differs"
+    hops = int(state.counts[0].data_hops)
+    row = {
+        "name": name,
+        "packet_hops": hops,
+        "wall_s": min(walls),
+        "packet_hops_per_s": hops / min(walls),
+        "peak_rss_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+    }
+    if twin_walls:
+        row["cpp_wall_s"] = min(twin_walls)
+        row["speed_over_cpp_ratio"] = min(twin_walls) / min(walls)
+    return row
+
+
+FIRST_RUN = "import packet; packet.measure_small(16, packet.permutation(16, 4096), packet.PFC)"
+
+
+def measure_small(hosts: int, flows: Flows, options: Options) -> None:
+    """Run a small case: what remains is the start."""
+    time_loop(run, prepare(hosts, flows, options))
+
+
+def starts() -> Iterator[dict[str, Any]]:
+    """Time whole processes on an empty cache (which compiles) and on a warm one."""
+    with tempfile.TemporaryDirectory() as cache:
+        environment = {**os.environ, "XDG_CACHE_HOME": cache}
+        for name in ("cold start: compilation", "warm start", "warm start, again"):
+            start = time.perf_counter()
+            subprocess.run(
+                [sys.executable, "-c", FIRST_RUN],
+                env=environment,
+                cwd=Path(__file__).parent,
+                check=True,
+            )
+            yield {"name": name, "wall_s": time.perf_counter() - start}
+
+
+def _shown(row: dict[str, Any]) -> str:
+    text = f"{row['name']:46s} {row['wall_s']:9.4f} s"
+    if "packet_hops" in row:
+        text += f" {row['packet_hops']:>9d} hops {row['packet_hops_per_s'] / 1e6:6.1f} M/s"
+        text += f" {row['peak_rss_bytes'] / MIB:6.0f} MiB"
+    if "speed_over_cpp_ratio" in row:
+        text += f"   {row['speed_over_cpp_ratio']:.2f} x C++"
+    return text
 
 
 def main() -> None:
     """Compile, then time every case."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true")
-    parser.add_argument("--repeat", type=int, default=3, help="best of so many runs")
+    parser.add_argument("--start", action="store_true", help="time cold and warm start")
+    parser.add_argument("--repeat", type=int, default=5, help="best of so many runs")
+    parser.add_argument("--only", default="", help="cases whose name contains this")
     arguments = parser.parse_args()
-    measure(16, permutation(16, MIB), Options())
-    for name, case in CASES.items():
-        runs = [measure(*case) for _ in range(arguments.repeat)]
-        hops, wall_s = min(runs, key=lambda one: one[1])
-        row = {
-            "name": name,
-            "packet_hops": hops,
-            "wall_s": wall_s,
-            "packet_hops_per_s": hops / wall_s,
-            "peak_rss_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
-        }
-        if arguments.json:
-            print(json.dumps(row))
-        else:
-            print(f"{name:48s} {hops:>10d} hops {wall_s:8.4f} s {hops / wall_s / 1e6:6.1f} M/s")
+    twin = temporary_twin()
+    if isinstance(twin, str):
+        print(f"no C++ twin: {twin}", file=sys.stderr)
+        twin = None
+    names = [name for name in CASES if arguments.only in name]
+    rows = starts() if arguments.start else (measure(n, twin, arguments.repeat) for n in names)
+    measure_small(16, permutation(16, MIB), PFC)
+    for row in rows:
+        print(json.dumps(row) if arguments.json else _shown(row), flush=True)
 
 
 if __name__ == "__main__":

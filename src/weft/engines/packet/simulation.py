@@ -111,7 +111,7 @@ def simulate(
     while stop is Stop.POOL_LOW:
         stop = Stop(run(state, until_ps))
         if stop is Stop.POOL_LOW:
-            state = _with_larger_pool(state)
+            state = with_larger_pool(state)
     return _outcome(state, stop)
 
 
@@ -240,7 +240,8 @@ def _knobs(control: Control, options: Options) -> npt.NDArray[np.float64]:
     return values
 
 
-def _with_larger_pool(state: State) -> State:
+def with_larger_pool(state: State) -> State:
+    """Double the pool of packets, which is all that a simulation can run out of."""
     size = len(state.packets)
     packets = table(2 * size, PACKET)
     packets[:size] = state.packets

@@ -1,0 +1,637 @@
+// The packet engine once more, by hand: what a C++ programmer would write for the same
+// algorithm on the same tables. It exists to be compared with: for speed, and bit for bit.
+//
+// tables.h is written by benchmarks/packet.py from the dtypes of weft.engines.packet.tables,
+// and with it struct State: a pointer for each table and the number of rows of the pool.
+// Known here: no flow control, PFC, credits; none and DCQCN; ECMP and spraying.
+
+#include <algorithm>
+#include <cstdint>
+
+#include "tables.h"
+
+namespace {
+
+using std::max;
+using std::min;
+
+enum EventKind { ARRIVE, START, CONTROL, TIMER };
+enum PacketKind { DATA, ACK, CNP, NACK, TRIMMED };
+enum FlowControl { NO_FLOW_CONTROL, PFC, CREDITS };
+enum Feedback { NO_FEEDBACK, BY_CNP, BY_ACK };
+enum Stop { DONE, UNTIL, POOL_LOW };
+enum Blocked { AWAKE, ASLEEP, WAKING };
+enum Pause { RESUME, PAUSE };
+
+constexpr int64_t LEAF_BITS = 20;
+constexpr int64_t LEAF_MASK = (int64_t{1} << LEAF_BITS) - 1;
+constexpr int64_t NEVER = int64_t{1} << 62;
+constexpr int64_t SIXTEEN_MILLION = 1 << 24;
+constexpr int64_t POOL_RESERVE = 4096;
+
+class Simulation {
+ public:
+  explicit Simulation(State &given)
+      : state(given), settings(*given.settings), counts(*given.counts), tree(given.tree) {}
+
+  Stop run(int64_t until);
+
+ private:
+  State &state;
+  const Settings &settings;
+  Counts &counts;
+  int64_t *const tree;
+
+  // --- the next event
+  void set(int64_t leaf, int64_t key) {
+    int64_t place = tree[0] + leaf;
+    tree[place] = key;
+    while (place > 1) {
+      key = min(tree[place ^ 1], key);
+      place >>= 1;
+      tree[place] = key;
+    }
+  }
+  void schedule(int64_t leaf, int64_t time) {
+    const int64_t key = time << LEAF_BITS | leaf;
+    int64_t place = tree[0] + leaf;
+    tree[place] = key;
+    while (place > 1) {
+      place >>= 1;
+      if (tree[place] <= key) break;
+      tree[place] = key;
+    }
+  }
+  void replace_first(int64_t time) {
+    const int64_t leaf = tree[1] & LEAF_MASK;
+    set(leaf, time << LEAF_BITS | leaf);
+  }
+  void drop_first() { set(tree[1] & LEAF_MASK, NEVER); }
+
+  // --- packets between their places
+  int64_t take_packet() {
+    const int64_t id = counts.free_packet;
+    counts.free_packet = state.packets[id].next;
+    ++counts.packets_alive;
+    return id;
+  }
+  void give_back(int64_t id) {
+    state.packets[id].next = static_cast<int32_t>(counts.free_packet);
+    counts.free_packet = id;
+    --counts.packets_alive;
+  }
+  static int64_t serialisation(int64_t size_bytes, const Link &link) {
+    return static_cast<int64_t>(static_cast<double>(size_bytes) * link.ps_per_byte + 0.5);
+  }
+  void put_on_wire(int64_t link_id, int64_t packet_id, int64_t now) {
+    Link &link = state.links[link_id];
+    Packet &packet = state.packets[packet_id];
+    int64_t duration = serialisation(packet.wire_bytes, link);
+    link.busy = now + duration;
+    link.sent_bytes += packet.wire_bytes;
+    if (link.target >= settings.hosts && settings.cut_through_bytes < packet.wire_bytes)
+      duration = serialisation(settings.cut_through_bytes, link);
+    packet.time = now + duration + link.propagation;
+    packet.next = -1;
+    if (link.wire_head < 0) {
+      link.wire_head = static_cast<int32_t>(packet_id);
+      schedule(link_id * 4 + ARRIVE, packet.time);
+    } else {
+      state.packets[link.wire_tail].next = static_cast<int32_t>(packet_id);
+    }
+    link.wire_tail = static_cast<int32_t>(packet_id);
+  }
+  void queue_control(Link &link, int64_t packet_id) {
+    state.packets[packet_id].next = -1;
+    if (link.control_head < 0)
+      link.control_head = static_cast<int32_t>(packet_id);
+    else
+      state.packets[link.control_tail].next = static_cast<int32_t>(packet_id);
+    link.control_tail = static_cast<int32_t>(packet_id);
+  }
+  bool queue_data(Link &link, int64_t packet_id) {
+    Packet &packet = state.packets[packet_id];
+    packet.next = -1;
+    link.queue_bytes += packet.wire_bytes;
+    link.largest_queue_bytes = max(link.largest_queue_bytes, link.queue_bytes);
+    const bool empty = link.data_head < 0;
+    if (empty)
+      link.data_head = static_cast<int32_t>(packet_id);
+    else
+      state.packets[link.data_tail].next = static_cast<int32_t>(packet_id);
+    link.data_tail = static_cast<int32_t>(packet_id);
+    return empty;
+  }
+
+  // --- flow control
+  int64_t *ring(int64_t link_id, int32_t slot) {
+    return state.rings + 2 * (link_id * RING + (slot & (RING - 1)));
+  }
+  void ring_append(int64_t link_id, int64_t time, int64_t value) {
+    Link &link = state.links[link_id];
+    int64_t *message = ring(link_id, link.ring_tail++);
+    message[0] = time;
+    message[1] = value;
+  }
+  void tell_pause(int64_t link_id, int64_t time, Pause value) {
+    const Link &link = state.links[link_id];
+    if (link.ring_head == link.ring_tail) schedule(link_id * 4 + CONTROL, time);
+    ring_append(link_id, time, value);
+  }
+  void hold(int64_t link_id, Packet &packet, int64_t now) {
+    Link &link = state.links[link_id];
+    packet.ingress = static_cast<int32_t>(link_id);
+    link.ingress_bytes += packet.wire_bytes;
+    if (settings.flow_control == PFC && !link.xoff_sent &&
+        link.ingress_bytes > settings.xoff_bytes) {
+      link.xoff_sent = 1;
+      ++counts.pauses;
+      tell_pause(link_id, now + link.propagation, PAUSE);
+    }
+  }
+  void let_go(const Packet &packet, const Link &leaving, int64_t now) {
+    const int64_t link_id = packet.ingress;
+    if (link_id < 0) return;
+    Link &link = state.links[link_id];
+    link.ingress_bytes -= packet.wire_bytes;
+    if (settings.flow_control == CREDITS) {
+      const int64_t gone = now + serialisation(packet.wire_bytes, leaving);
+      return_credit(link_id, packet.wire_bytes, gone + link.propagation);
+    } else if (link.xoff_sent && link.ingress_bytes <= settings.xon_bytes) {
+      link.xoff_sent = 0;
+      tell_pause(link_id, now + link.propagation, RESUME);
+    }
+  }
+  void return_credit(int64_t link_id, int64_t size_bytes, int64_t time) {
+    Link &link = state.links[link_id];
+    const int32_t waiting = link.ring_tail - link.ring_head;
+    if (waiting > 0) time = max(time, ring(link_id, link.ring_tail - 1)[0]);
+    if (waiting == RING) size_bytes += ring(link_id, --link.ring_tail)[1];
+    ring_append(link_id, time, size_bytes);
+    if (link.blocked == ASLEEP) {
+      link.blocked = WAKING;
+      schedule(link_id * 4 + CONTROL, time);
+    }
+  }
+  void collect_credit(int64_t link_id, int64_t now) {
+    Link &link = state.links[link_id];
+    while (link.ring_head != link.ring_tail && ring(link_id, link.ring_head)[0] <= now)
+      link.credits += ring(link_id, link.ring_head++)[1];
+  }
+  bool has_credit(int64_t link_id, int64_t size_bytes, int64_t now) {
+    Link &link = state.links[link_id];
+    if (link.credits >= size_bytes) return true;
+    collect_credit(link_id, now);
+    if (link.credits >= size_bytes) return true;
+    if (link.blocked == WAKING) return false;
+    ++link.pauses;
+    link.blocked = ASLEEP;
+    if (link.ring_head != link.ring_tail) {
+      link.blocked = WAKING;
+      schedule(link_id * 4 + CONTROL, ring(link_id, link.ring_head)[0]);
+    }
+    return false;
+  }
+  bool hear(int64_t link_id, int64_t now) {
+    Link &link = state.links[link_id];
+    if (settings.flow_control == CREDITS) {
+      drop_first();
+      link.blocked = AWAKE;
+      collect_credit(link_id, now);
+      return true;
+    }
+    const int64_t value = ring(link_id, link.ring_head++)[1];
+    if (link.ring_head != link.ring_tail)
+      replace_first(ring(link_id, link.ring_head)[0]);
+    else
+      drop_first();
+    if (value == PAUSE) {
+      link.paused = 1;
+      ++link.pauses;
+      link.paused_since = now;
+      return false;
+    }
+    link.paused = 0;
+    link.paused_total += now - link.paused_since;
+    return true;
+  }
+
+  // --- congestion control: DCQCN
+  enum Slot { RATE, TARGET, ALPHA, ALPHA_AT, RATE_AT, BYTES, TIMER_STAGE, BYTE_STAGE };
+  enum Knob { GAIN, ALPHA_TIMER, RATE_TIMER, BYTE_COUNTER, STAGES, ADDITIVE, HYPER, MINIMUM };
+  void increase(Flow &flow, double line) {
+    double *cc = flow.cc;
+    const double stages = settings.knobs[STAGES];
+    if (max(cc[TIMER_STAGE], cc[BYTE_STAGE]) >= stages) {
+      const bool both = min(cc[TIMER_STAGE], cc[BYTE_STAGE]) >= stages;
+      const double step = settings.knobs[both ? HYPER : ADDITIVE];
+      cc[TARGET] = min(line, cc[TARGET] + step * line);
+    }
+    cc[RATE] = 0.5 * (cc[RATE] + cc[TARGET]);
+    if (cc[RATE] > 0.999 * line) cc[RATE] = cc[TARGET] = line;
+  }
+  void catch_up(Flow &flow, double line, int64_t at) {
+    double *cc = flow.cc;
+    const double now = static_cast<double>(at);
+    if (cc[RATE] >= line && cc[TARGET] >= line) {
+      cc[ALPHA_AT] = cc[RATE_AT] = now;
+      cc[TIMER_STAGE] = cc[BYTE_STAGE] = 0;
+      return;
+    }
+    while (cc[ALPHA_AT] + settings.knobs[ALPHA_TIMER] <= now) {
+      cc[ALPHA_AT] += settings.knobs[ALPHA_TIMER];
+      cc[ALPHA] *= 1.0 - settings.knobs[GAIN];
+    }
+    while (cc[RATE_AT] + settings.knobs[RATE_TIMER] <= now) {
+      cc[RATE_AT] += settings.knobs[RATE_TIMER];
+      cc[TIMER_STAGE] += 1;
+      increase(flow, line);
+    }
+  }
+  void on_begin(Flow &flow, int64_t now) {
+    flow.window_bytes = 1e18;
+    flow.pace_ps_per_byte = 0;
+    if (!state.dcqcn) return;
+    flow.pace_ps_per_byte = settings.line_ps_per_byte;
+    flow.cc[RATE] = flow.cc[TARGET] = 1.0 / settings.line_ps_per_byte;
+    flow.cc[ALPHA] = 1;
+    flow.cc[ALPHA_AT] = flow.cc[RATE_AT] = static_cast<double>(now);
+    flow.cc[BYTES] = flow.cc[TIMER_STAGE] = flow.cc[BYTE_STAGE] = 0;
+  }
+  void on_send(Flow &flow, int64_t payload_bytes, int64_t now) {
+    if (!state.dcqcn) return;
+    const double line = 1.0 / settings.line_ps_per_byte;
+    catch_up(flow, line, now);
+    flow.cc[BYTES] += static_cast<double>(payload_bytes);
+    if (flow.cc[BYTES] >= settings.knobs[BYTE_COUNTER]) {
+      flow.cc[BYTES] -= settings.knobs[BYTE_COUNTER];
+      flow.cc[BYTE_STAGE] += 1;
+      increase(flow, line);
+    }
+    flow.pace_ps_per_byte = 1.0 / flow.cc[RATE];
+  }
+  void on_cnp(Flow &flow, int64_t now) {
+    if (!state.dcqcn) return;
+    double *cc = flow.cc;
+    const double line = 1.0 / settings.line_ps_per_byte, gain = settings.knobs[GAIN];
+    catch_up(flow, line, now);
+    cc[TARGET] = cc[RATE];
+    cc[RATE] = max(settings.knobs[MINIMUM] * line, cc[RATE] * (1.0 - 0.5 * cc[ALPHA]));
+    cc[ALPHA] = (1.0 - gain) * cc[ALPHA] + gain;
+    cc[ALPHA_AT] = cc[RATE_AT] = static_cast<double>(now);
+    cc[BYTES] = cc[TIMER_STAGE] = cc[BYTE_STAGE] = 0;
+  }
+
+  // --- the sending host
+  static bool may_send(const Flow &flow) {
+    return flow.to_send_bytes > 0 &&
+           static_cast<double>(flow.in_flight_bytes) < flow.window_bytes;
+  }
+  int64_t wait_until(int64_t host) {
+    const int64_t first = state.hosts[host].turn;
+    int64_t earliest = NEVER;
+    if (first < 0) return earliest;
+    int64_t id = first;
+    do {
+      const Flow &flow = state.flows[id];
+      if (may_send(flow)) earliest = min(earliest, flow.next_send);
+      id = flow.next;
+    } while (id != first);
+    return earliest;
+  }
+  int64_t next_flow(int64_t host, int64_t now) {
+    const int64_t first = state.hosts[host].turn;
+    if (first < 0) return -1;
+    int64_t id = first;
+    do {
+      const Flow &flow = state.flows[id];
+      if (flow.next_send <= now && may_send(flow)) return id;
+      id = flow.next;
+    } while (id != first);
+    return -1;
+  }
+  int64_t pull_packet(int64_t host, int64_t now) {
+    const int64_t flow_id = next_flow(host, now);
+    if (flow_id < 0) return -1;
+    Flow &flow = state.flows[flow_id];
+    const int64_t payload = min(flow.to_send_bytes, settings.mtu_bytes);
+    const int64_t packet_id = take_packet();
+    Packet &packet = state.packets[packet_id];
+    packet.flow = static_cast<int32_t>(flow_id);
+    packet.payload_bytes = static_cast<int32_t>(payload);
+    packet.wire_bytes = static_cast<int32_t>(payload + settings.header_bytes);
+    packet.ingress = -1;
+    packet.kind = DATA;
+    packet.marked = 0;
+    packet.sent_at = now;
+    flow.to_send_bytes -= payload;
+    flow.in_flight_bytes += payload;
+    on_send(flow, payload, now);
+    flow.next_send = now + static_cast<int64_t>(packet.wire_bytes * flow.pace_ps_per_byte);
+    state.hosts[host].turn = flow.next;
+    if (flow.to_send_bytes <= 0 && settings.feedback != BY_ACK) leave_ring(host, flow_id);
+    return packet_id;
+  }
+  void join_ring(int64_t host, int64_t flow_id) {
+    Flow &flow = state.flows[flow_id];
+    if (flow.active) return;
+    flow.active = 1;
+    const int32_t turn = state.hosts[host].turn, self = static_cast<int32_t>(flow_id);
+    if (turn < 0) {
+      flow.next = flow.previous = state.hosts[host].turn = self;
+      return;
+    }
+    flow.next = turn;
+    flow.previous = state.flows[turn].previous;
+    state.flows[flow.previous].next = self;
+    state.flows[turn].previous = self;
+  }
+  void leave_ring(int64_t host, int64_t flow_id) {
+    Flow &flow = state.flows[flow_id];
+    const int32_t follower = flow.next;
+    flow.active = 0;
+    if (follower == flow_id) {
+      state.hosts[host].turn = -1;
+      return;
+    }
+    state.flows[flow.previous].next = follower;
+    state.flows[follower].previous = flow.previous;
+    if (state.hosts[host].turn == flow_id) state.hosts[host].turn = follower;
+  }
+
+  // --- ports
+  void kick(int64_t link_id, int64_t now) {
+    Link &link = state.links[link_id];
+    int64_t when = link.busy;
+    if (link.start_at <= when) return;
+    if (when <= now) when = transmit(link_id, now);
+    if (when < link.start_at) {
+      link.start_at = when;
+      schedule(link_id * 4 + START, when);
+    }
+  }
+  int64_t transmit(int64_t link_id, int64_t now) {
+    Link &link = state.links[link_id];
+    const bool from_host = link.source < settings.hosts;
+    if (link.control_head >= 0) {
+      const int64_t packet_id = link.control_head;
+      link.control_head = state.packets[packet_id].next;
+      put_on_wire(link_id, packet_id, now);
+      ++counts.control_hops;
+      const bool more = link.control_head >= 0 || link.data_head >= 0 || from_host;
+      return more ? link.busy : NEVER;
+    }
+    if (link.paused) return NEVER;
+    return from_host ? transmit_from_host(link_id, now) : transmit_from_switch(link_id, now);
+  }
+  int64_t transmit_from_host(int64_t link_id, int64_t now) {
+    Link &link = state.links[link_id];
+    const bool credits_rule = settings.flow_control == CREDITS;
+    if (credits_rule && !has_credit(link_id, settings.mtu_bytes + settings.header_bytes, now))
+      return NEVER;
+    const int64_t packet_id = pull_packet(link.source, now);
+    if (packet_id < 0) return wait_until(link.source);
+    if (credits_rule) link.credits -= state.packets[packet_id].wire_bytes;
+    put_on_wire(link_id, packet_id, now);
+    ++counts.data_hops;
+    return state.hosts[link.source].turn >= 0 ? link.busy : NEVER;
+  }
+  int64_t transmit_from_switch(int64_t link_id, int64_t now) {
+    Link &link = state.links[link_id];
+    const int64_t packet_id = link.data_head;
+    if (packet_id < 0) return NEVER;
+    Packet &packet = state.packets[packet_id];
+    if (settings.flow_control == CREDITS && link.target >= settings.hosts) {
+      if (!has_credit(link_id, packet.wire_bytes, now)) return NEVER;
+      link.credits -= packet.wire_bytes;
+    }
+    link.data_head = packet.next;
+    mark(link, packet);
+    link.queue_bytes -= packet.wire_bytes;
+    if (settings.flow_control != NO_FLOW_CONTROL) let_go(packet, link, now);
+    put_on_wire(link_id, packet_id, now);
+    ++counts.data_hops;
+    return link.data_head >= 0 ? link.busy : NEVER;
+  }
+  static int64_t scramble(int64_t value) {
+    uint64_t x = static_cast<uint64_t>(value);
+    x ^= x << 13;
+    x ^= x >> 7;
+    x ^= x << 17;
+    return static_cast<int64_t>(x);
+  }
+  static int64_t top_bits(int64_t x) { return x >> 33 & 0x3FFFFFFF; }
+  static int64_t next_random(Link &link) {
+    link.random = scramble(link.random);
+    return top_bits(link.random);
+  }
+  void mark(Link &link, Packet &packet) {
+    const int64_t queue = link.queue_bytes;
+    if (!settings.marking || packet.marked || queue <= settings.kmin_bytes) return;
+    if (queue < settings.kmax_bytes) {
+      const double rise = static_cast<double>(queue - settings.kmin_bytes) /
+                          static_cast<double>(settings.kmax_bytes - settings.kmin_bytes);
+      const int64_t draw = next_random(link) & (SIXTEEN_MILLION - 1);
+      if (static_cast<double>(draw) >= SIXTEEN_MILLION * settings.pmax * rise) return;
+    }
+    packet.marked = 1;
+    ++link.marks;
+    ++counts.marks;
+  }
+  int64_t route(int64_t link_id, const Packet &packet) {
+    const Flow &flow = state.flows[packet.flow];
+    const bool backwards = packet.kind == ACK || packet.kind == CNP || packet.kind == NACK;
+    const int32_t host = backwards ? flow.source : flow.target;
+    Link &link = state.links[link_id];
+    const int64_t at = link.target - settings.hosts;
+    const int64_t group = state.groups[at * settings.leaves + state.leaf_of[host]];
+    if (group < 0) return state.last_link[host];
+    const int64_t first = state.group_start[group];
+    const int64_t count = state.group_start[group + 1] - first;
+    if (count == 1) return state.group_links[first];
+    if (state.spray) return state.group_links[first + next_random(link) % count];
+    const int64_t mixed = scramble(scramble(flow.hash ^ group * 2654435761));
+    return state.group_links[first + top_bits(mixed) % count];
+  }
+  void receive_at_switch(int64_t link_id, int64_t packet_id, int64_t now) {
+    Packet &packet = state.packets[packet_id];
+    const int64_t out_id = route(link_id, packet);
+    Link &out = state.links[out_id];
+    if (packet.kind == DATA && settings.flow_control == NO_FLOW_CONTROL &&
+        out.queue_bytes + packet.wire_bytes > settings.queue_limit_bytes) {
+      ++counts.trims;
+      packet.kind = TRIMMED;
+      packet.wire_bytes = static_cast<int32_t>(settings.control_bytes);
+    }
+    if (packet.kind != DATA) {
+      queue_control(out, packet_id);
+      kick(out_id, now);
+      return;
+    }
+    if (settings.flow_control != NO_FLOW_CONTROL) hold(link_id, packet, now);
+    if (queue_data(out, packet_id)) kick(out_id, now);
+  }
+
+  // --- the receiving host
+  void reply(int64_t packet_id, PacketKind kind, int64_t host, int64_t now) {
+    Packet &packet = state.packets[packet_id];
+    packet.kind = static_cast<int16_t>(kind);
+    packet.wire_bytes = static_cast<int32_t>(settings.control_bytes);
+    packet.ingress = -1;
+    const int64_t uplink = state.hosts[host].uplink;
+    queue_control(state.links[uplink], packet_id);
+    kick(uplink, now);
+  }
+  void notify(int64_t flow_id, int64_t host, int64_t now) {
+    Flow &flow = state.flows[flow_id];
+    if (now - flow.last_cnp < settings.cnp_gap) return;
+    flow.last_cnp = now;
+    ++counts.cnps;
+    const int64_t packet_id = take_packet();
+    Packet &packet = state.packets[packet_id];
+    packet.flow = static_cast<int32_t>(flow_id);
+    packet.payload_bytes = 0;
+    packet.marked = 0;
+    reply(packet_id, CNP, host, now);
+  }
+  void begin(int64_t flow_id, int64_t now) {
+    Flow &flow = state.flows[flow_id];
+    flow.begin = now;
+    flow.next_send = now;
+    on_begin(flow, now);
+    join_ring(flow.source, flow_id);
+    kick(state.hosts[flow.source].uplink, now);
+  }
+  void begin_later(int64_t flow_id, int64_t time) {
+    Flow &flow = state.flows[flow_id];
+    Host &host = state.hosts[flow.source];
+    flow.begin = time;
+    flow.next = -1;
+    if (host.waiting_head < 0) {
+      host.waiting_head = static_cast<int32_t>(flow_id);
+      schedule(host.uplink * 4 + TIMER, time);
+    } else {
+      state.flows[host.waiting_tail].next = static_cast<int32_t>(flow_id);
+    }
+    host.waiting_tail = static_cast<int32_t>(flow_id);
+  }
+  void end(int64_t flow_id, int64_t now) {
+    state.flows[flow_id].end = now;
+    ++counts.flows_done;
+    counts.last_end = now;
+    const int64_t gap = settings.gap_between_operations;
+    const int32_t last = state.successor_start[flow_id + 1];
+    for (int32_t place = state.successor_start[flow_id]; place < last; ++place) {
+      const int32_t follower = state.successors[place];
+      if (--state.flows[follower].waits_for > 0) continue;
+      if (gap == 0)
+        begin(follower, now);
+      else
+        begin_later(follower, now + gap);
+    }
+  }
+  void take_data(int64_t packet_id, int64_t host, int64_t now) {
+    const Packet &packet = state.packets[packet_id];
+    const int64_t flow_id = packet.flow;
+    Flow &flow = state.flows[flow_id];
+    const bool marked = packet.marked;
+    flow.received_bytes += packet.payload_bytes;
+    if (settings.feedback == BY_ACK) {
+      reply(packet_id, ACK, host, now);
+    } else {
+      give_back(packet_id);
+      if (marked && settings.feedback == BY_CNP) notify(flow_id, host, now);
+    }
+    if (flow.received_bytes >= flow.total_bytes) end(flow_id, now);
+  }
+  void take_ack(const Packet &packet, int64_t host, int64_t now) {
+    Flow &flow = state.flows[packet.flow];
+    flow.in_flight_bytes -= packet.payload_bytes;
+    if (flow.to_send_bytes > 0)
+      kick(state.hosts[host].uplink, now);
+    else if (flow.in_flight_bytes <= 0 && flow.active)
+      leave_ring(host, packet.flow);
+  }
+  void send_again(const Packet &packet, int64_t host, int64_t now) {
+    Flow &flow = state.flows[packet.flow];
+    flow.to_send_bytes += packet.payload_bytes;
+    flow.in_flight_bytes -= packet.payload_bytes;
+    join_ring(host, packet.flow);
+    kick(state.hosts[host].uplink, now);
+  }
+  void receive_at_host(int64_t link_id, int64_t packet_id, int64_t now) {
+    const Packet &packet = state.packets[packet_id];
+    const int64_t host = state.links[link_id].target;
+    switch (packet.kind) {
+      case DATA: return take_data(packet_id, host, now);
+      case TRIMMED: return reply(packet_id, NACK, host, now);
+      case ACK: take_ack(packet, host, now); break;
+      case CNP: on_cnp(state.flows[packet.flow], now); break;
+      default: send_again(packet, host, now);
+    }
+    give_back(packet_id);
+  }
+
+  // --- the loop
+  void arrive(int64_t link_id, int64_t now) {
+    Link &link = state.links[link_id];
+    const int64_t packet_id = link.wire_head;
+    const int32_t follower = state.packets[packet_id].next;
+    link.wire_head = follower;
+    if (follower >= 0)
+      replace_first(state.packets[follower].time);
+    else
+      drop_first();
+    if (link.target < settings.hosts)
+      receive_at_host(link_id, packet_id, now);
+    else
+      receive_at_switch(link_id, packet_id, now);
+  }
+  void start(int64_t link_id, int64_t now) {
+    Link &link = state.links[link_id];
+    drop_first();
+    if (link.start_at != now) return;
+    link.start_at = NEVER;
+    const int64_t again = transmit(link_id, now);
+    if (again < NEVER) {
+      link.start_at = again;
+      schedule(link_id * 4 + START, again);
+    }
+  }
+  void begin_next(int64_t link_id, int64_t now) {
+    Host &host = state.hosts[state.links[link_id].source];
+    const int64_t flow_id = host.waiting_head;
+    const int32_t follower = state.flows[flow_id].next;
+    host.waiting_head = follower;
+    if (follower >= 0)
+      replace_first(state.flows[follower].begin);
+    else
+      drop_first();
+    begin(flow_id, now);
+  }
+};
+
+Stop Simulation::run(int64_t until) {
+  const int64_t enough = state.pool - POOL_RESERVE;
+  for (;;) {
+    const int64_t key = tree[1];
+    const int64_t now = key >> LEAF_BITS;
+    if (now > until) return key == NEVER ? DONE : UNTIL;
+    if (counts.packets_alive > enough) return POOL_LOW;
+    const int64_t link_id = (key & LEAF_MASK) >> 2;
+    ++counts.events;
+    counts.now = now;
+    switch (key & 3) {
+      case ARRIVE: arrive(link_id, now); break;
+      case START: start(link_id, now); break;
+      case CONTROL:
+        if (hear(link_id, now)) kick(link_id, now);
+        break;
+      default: begin_next(link_id, now);
+    }
+  }
+}
+
+}  // namespace
+
+extern "C" int64_t run(State *state, int64_t until) { return Simulation(*state).run(until); }
