@@ -36,6 +36,7 @@ RENTED = "rented: every row pays the same for a GPU-hour, so rows differ in spee
 class Word(StrEnum):
     """The verdict on one row."""
 
+    ADVISED = "advised"
     BEST = "cheapest"
     TIED = "as cheap"
     DEARER = "dearer"
@@ -232,16 +233,18 @@ def _line(case: Case, row: Row, spreads: Mapping[str, Spread]) -> Line:
         ),
         speed_ratio=row.progress_tokens_per_s / fastest,
         cost_ratio=Estimate(1.0, 1.0, 1.0) if row is best else ratio,
-        verdict=_word(row, best, ratio),
+        verdict=_word(case, row, ratio),
     )
 
 
-def _word(row: Row, best: Row, ratio: Estimate) -> Word:
-    if row is best:
+def _word(case: Case, row: Row, ratio: Estimate) -> Word:
+    if row.name == case.advised:
+        return Word.ADVISED
+    if row is case.best:
         return Word.BEST
     if ratio.low <= 1:
         return Word.TIED
-    slower = row.progress_tokens_per_s < best.progress_tokens_per_s
+    slower = row.progress_tokens_per_s < case.best.progress_tokens_per_s
     return Word.SLOWER if slower else Word.DEARER
 
 

@@ -119,3 +119,12 @@ def test_a_latency_inside_outside_and_beside_the_model():
     assert inside[0].endswith("inside")
     assert beside[0].endswith("meet")
     assert outside[0].endswith("outside")
+
+
+def test_twice_as_slow_takes_a_fall_back_to_tcp(trial):
+    """Misconfigured: 10.9 s, TCP: 13 s, both under twice 9.05 s; slower TCP is over it."""
+    outcome = verdict_on(trial, "d12").outcome
+    slower = verdict_on(slowed(trial, "tcp", 4), "d12")
+    assert outcome in {Outcome.WHEN, Outcome.FAILS}
+    assert slower.outcome is Outcome.WHEN
+    assert "fell back to TCP" in slower.condition

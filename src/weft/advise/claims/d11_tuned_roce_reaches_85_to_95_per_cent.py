@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from weft.advise.claim import Claim, Outcome, Trial, Verdict
+from weft.advise.claim import Claim, Evidence, Outcome, Trial, Verdict
 from weft.advise.consideration import Number
 from weft.advise.wording import percent
 
@@ -27,7 +27,11 @@ def _test(trial: Trial) -> Verdict:
         outcome = Outcome.HOLDS if roce >= LEAST else Outcome.FAILS
         condition = ""
     return Verdict(
-        outcome=outcome, condition=condition, reasons=tuple(reasons), numbers=tuple(numbers)
+        outcome=outcome,
+        condition=condition,
+        reasons=tuple(reasons),
+        numbers=tuple(numbers),
+        evidence=Evidence.ASSUMED,
     )
 
 
