@@ -11,7 +11,6 @@ from weft.advise.candidate import Candidate, fitted
 from weft.advise.oracle import Oracle, Pace
 from weft.errors import Infeasible, WeftError
 from weft.predict.training import Prediction
-from weft.results import Estimate
 from weft.spec.cluster import Cluster
 from weft.spec.workload import Job, Parallelism
 from weft.units import SECONDS
@@ -95,9 +94,7 @@ class Case:
         return Row(
             name=name,
             candidate=chosen,
-            prediction=self.oracle.predict(
-                change(cluster) if change else cluster, job or self.job
-            ),
+            prediction=self.oracle.predict(cluster, job or self.job),
             years=self.years,
         )
 
@@ -202,12 +199,6 @@ class Case:
         floor = self.whole_gpus(1)
         return sorted({self.whole_gpus(n) for n in wanted if n >= floor} | {self.gpus})
 
-    def cheapest_at(self, gpus: int, names: Iterable[str]) -> Row | None:
-        """Return the cheapest of some candidates at a size; nothing when none can run."""
-        rows = [self.attempt(partial(self.at_gpus, name, gpus)) for name in names]
-        found = [row for row in rows if row is not None]
-        return min(found, key=lambda r: r.usd_per_1t_tokens) if found else None
-
 
 def resized(job: Job, gpus: int, own: int) -> Job:
     """Give a job more or fewer data-parallel replicas, each with the batch it has.
@@ -222,12 +213,6 @@ def resized(job: Job, gpus: int, own: int) -> Job:
     return job.with_(
         gpus=gpus, global_batch=max(1, round(batch / slots)) * slots, parallelism=spread
     )
-
-
-def estimate_ratio(row: Row, other: Row, part: Callable[[Row], Estimate]) -> Estimate:
-    """Return the ratio of two rows' estimates as if their errors had nothing in common."""
-    a, b = part(row), part(other)
-    return Estimate(a.value / b.value, a.low / b.high, a.high / b.low)
 
 
 def _least_common(counts: Iterable[int]) -> int:

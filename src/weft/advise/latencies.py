@@ -24,6 +24,11 @@ class Published:
     high_s: float
     switches: int = 1
 
+    @property
+    def title(self) -> str:
+        """The fabric's title."""
+        return fabric.find(self.fabric).title
+
 
 def message_s(kind: str, switches: int) -> Estimate:
     """Return the time of a small message, one way, through some switches."""
@@ -48,11 +53,11 @@ def _judge(one: Published) -> tuple[str, bool, Number]:
     words = "inside" if inside else "the ranges meet" if overlap else "outside"
     through = "through one switch" if one.switches == 1 else f"through {one.switches} switches"
     text = (
-        f"{one.article}, {one.fabric}: {figure(one.low_s, 's')} to {figure(one.high_s, 's')}; "
+        f"{one.article}, {one.title}: {figure(one.low_s, 's')} to {figure(one.high_s, 's')}; "
         f"weft {figure(ours.value, 's')} ({figure(ours.low, 's')} to "
         f"{figure(ours.high, 's')}) {through}: {words}"
     )
-    return text, inside, Number(f"{one.fabric}, {through}", ours.value, "s")
+    return text, inside, Number(f"{one.title}, {through}", ours.value, "s")
 
 
 def waited_steps(prediction: Prediction) -> float:

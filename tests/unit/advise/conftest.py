@@ -99,6 +99,7 @@ def fake_predict(cluster: Cluster, job: Job) -> Prediction:
         cost=SimpleNamespace(
             usd_per_gpu_hour=_about(usd_per_gpu_hour),
             network_usd=_about(network * cluster.gpus / 256),
+            network_hardware_usd=_about(0.8 * network),
             total_usd=_about(total),
             parts={"switches": _about(network), "servers": _about(total - network)},
             power_w=_about(1e3 * cluster.gpus),

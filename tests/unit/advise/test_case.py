@@ -4,9 +4,14 @@ from functools import partial
 
 import pytest
 
+from weft import catalogue
+from weft.advise.candidate import fitted
 from weft.advise.case import Case, resized
+from weft.advise.knobs import with_bandwidth
 from weft.advise.oracle import Oracle
 from weft.errors import Infeasible
+from weft.network.topology import layout
+from weft.spec.cluster import FabricChoice, TopologyChoice
 from weft.spec.workload import Parallelism
 
 
@@ -71,3 +76,38 @@ def test_nothing_to_compare_is_said(case):
     )
     with pytest.raises(Infeasible, match="none of tcp can run"):
         empty.best  # noqa: B018 - raises
+
+
+def test_a_change_is_made_once(case):
+    """Half the bandwidth twice would be a quarter."""
+    halved = case.row("roce_tuned", change=lambda c: with_bandwidth(c, 0.5)).prediction
+    assert halved.cluster.host.nic_bytes_per_s == 25e9
+    assert case.pace("roce_tuned", change=lambda c: with_bandwidth(c, 0.5)).step_s == (
+        pytest.approx(halved.step_s.value)
+    )
+
+
+def test_slower_nics_keep_the_switches_and_faster_ones_get_more_planes(cluster):
+    """What is asked is bandwidth alone: hops and ports per link stay as they are."""
+    slow, fast = with_bandwidth(cluster, 0.25), with_bandwidth(cluster, 3.0)
+    assert slow.fabric.link_bytes_per_s == 50e9
+    assert layout(slow).hops == layout(cluster).hops
+    assert (fast.host.nic_bytes_per_s, fast.topology.planes) == (150e9, 3)
+    assert layout(fast).link_bytes_per_s == 50e9
+
+
+def test_nics_that_do_not_speak_a_fabric_are_replaced(case):
+    given, swapped = case.cluster, case.row("ultra_ethernet").prediction.cluster
+    assert given.host.nic == "connectx7"
+    nic = catalogue.find("nics", swapped.host.nic)
+    assert "ultra_ethernet" in nic.fabrics
+    assert nic.bytes_per_s.value >= given.host.nic_bytes_per_s
+    assert case.row("tcp").prediction.cluster.host.nic == "connectx7"
+
+
+def test_pods_too_large_for_another_switch_become_as_large_as_it_allows(cluster):
+    """A radix of 64 reaches 224 hosts on fewer leaves than the 384 asked for."""
+    asked = TopologyChoice(kind="fat_tree", hosts_per_pod=384, pod_oversubscription=7)
+    big = cluster.with_(hosts=2048, topology=asked, fabric=FabricChoice(kind="infiniband"))
+    assert fitted(big).topology.hosts_per_pod is None
+    assert fitted(cluster) is cluster

@@ -55,7 +55,7 @@ def test_all_fifteen_points_of_the_articles_are_put_to_the_test(comparison):
 
 
 def test_every_consideration_has_an_opinion_and_a_source(comparison):
-    assert len(comparison.considerations) == 7
+    assert len(comparison.considerations) == 8
     assert all(w.reason and w.source for w in comparison.considerations)
 
 

@@ -18,8 +18,8 @@ def _test(trial: Trial) -> Verdict:
     open_ = [name for name, lead in leads.items() if lead.low <= 1]
     told = tuple(
         f"{case.candidate(name).short} costs {percent(abs(lead.value - 1))} "
-        f"{'more' if lead.value >= 1 else 'less'} a token than {best.candidate.short} (80 % band "
-        f"of its cost over that: {percent(lead.low)} to {percent(lead.high)})"
+        f"{'more' if lead.value >= 1 else 'less'} a token than {best.candidate.short} (80 % "
+        f"band of their ratio: {percent(lead.low)} to {percent(lead.high)})"
         for name, lead in leads.items()
     )
     decides = (

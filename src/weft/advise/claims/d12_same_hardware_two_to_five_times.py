@@ -27,7 +27,7 @@ def _test(trial: Trial) -> Verdict:
         outcome=Outcome.HOLDS if holds else Outcome.FAILS if none else Outcome.WHEN,
         condition="" if none else condition,
         reasons=(
-            f"a misconfigured RoCE is {wrong:.3g} times slower on these hosts, TCP {fallen:.3g}",
+            f"a misconfigured RoCE is {wrong:.3g} times slower here, TCP {fallen:.3g}",
             f"{percent(GAIN)} of 1,000 GPUs is {money(gain)} a year: {paid:.2g} engineers",
             "cost of a token is what this comparison judges by, as the article asks",
         ),

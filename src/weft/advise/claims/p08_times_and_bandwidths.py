@@ -65,7 +65,7 @@ def _test(trial: Trial) -> Verdict:
             _hosts_of_one(trial.case, line), Operation.ALL_REDUCE, SIZE_BYTES, group
         )
         reasons.append(
-            f"{line.candidate}: 1 GB x 7/4 / {figure(line.busbw_gbit, 'Gb/s')} is "
+            f"{trial.case.candidate(line.candidate).short}: 1 GB x 7/4 / {figure(line.busbw_gbit, 'Gb/s')} is "
             f"{figure(means_s, 's')}, not {figure(line.time_s, 's')}; weft predicts "
             f"{figure(ours.time_s.value, 's')}, "
             f"{figure(gbit_from_rate(ours.busbw_bytes_per_s), 'Gb/s')}"

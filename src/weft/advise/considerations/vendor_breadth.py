@@ -22,8 +22,7 @@ def _weigh(case: Case) -> Opinion:
     return Opinion(
         favours=() if len(widest) == len(vendors) else widest,
         reason=f"switches for {most} come from {len(vendors[most])} vendors in the catalogue, "
-        f"for {least} from {joined(vendors[least]) or 'none'}; Ethernet already owned is not "
-        "priced in (see the flip point of the network's price)",
+        f"for {least} from {joined(vendors[least]) or 'none'}",
         numbers=tuple(Number(n, len(v), "vendors") for n, v in vendors.items()),
     )
 
