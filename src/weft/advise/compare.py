@@ -39,6 +39,7 @@ class Word(StrEnum):
     ADVISED = "advised"
     BEST = "cheapest"
     TIED = "as cheap"
+    RISK = "a risk, not a choice"
     DEARER = "dearer"
     SLOWER = "dearer and slower"
 
@@ -242,6 +243,8 @@ def _word(case: Case, row: Row, ratio: Estimate) -> Word:
         return Word.ADVISED
     if row is case.best:
         return Word.BEST
+    if row not in case.choices:
+        return Word.RISK
     if ratio.low <= 1:
         return Word.TIED
     slower = row.progress_tokens_per_s < case.best.progress_tokens_per_s

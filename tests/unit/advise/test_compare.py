@@ -139,3 +139,9 @@ def test_nothing_is_clearly_cheaper_than_the_verdict_at_the_current_value(compar
         assert flip.above is None or flip.above.at > flip.current
         winners = {side.winner for side in (flip.below, flip.above) if side}
         assert comparison.recommendation.fabric not in winners
+
+
+def test_untuned_is_shown_as_a_risk(comparison):
+    verdicts = {line.name: line.verdict for line in comparison.lines}
+    assert verdicts["roce_default"] is Word.RISK
+    assert any("risk" in note for note in comparison.notes)

@@ -23,7 +23,7 @@ MEANING = (
 def _test(_: Trial) -> Verdict:
     judged = judge(PUBLISHED)
     right = [
-        (p.article, p.fabric) for p, (_, ok, _) in zip(PUBLISHED, judged, strict=True) if ok
+        (p.article, p.title) for p, (_, ok, _) in zip(PUBLISHED, judged, strict=True) if ok
     ]
     told = ", ".join(f"{article}'s {fabric}" for article, fabric in right)
     if len(right) == len(judged):

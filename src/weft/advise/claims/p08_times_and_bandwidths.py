@@ -64,8 +64,9 @@ def _test(trial: Trial) -> Verdict:
         ours = collective_time(
             _hosts_of_one(trial.case, line), Operation.ALL_REDUCE, SIZE_BYTES, group
         )
+        name = trial.case.candidate(line.candidate).short
         reasons.append(
-            f"{trial.case.candidate(line.candidate).short}: 1 GB x 7/4 / {figure(line.busbw_gbit, 'Gb/s')} is "
+            f"{name}: 1 GB x 7/4 / {figure(line.busbw_gbit, 'Gb/s')} is "
             f"{figure(means_s, 's')}, not {figure(line.time_s, 's')}; weft predicts "
             f"{figure(ours.time_s.value, 's')}, "
             f"{figure(gbit_from_rate(ours.busbw_bytes_per_s), 'Gb/s')}"
