@@ -107,8 +107,9 @@ def base_s(path: Path, algorithm: str, protocol: str) -> float:
 
 def net_available(path: Path, family: str) -> float:
     """Return what a domain sends over the network with an algorithm of a family."""
-    # Where copies through host memory are the limit, NICs and channels are not.
-    ratio = path.net_const(f"net.{family}", 0.92) if path.gpudirect else 1.0
+    # Where copies of RDMA through host memory are the limit, the NICs are not.
+    staged = path.fabric.rdma and not path.gpudirect
+    ratio = 1.0 if staged else path.net_const(f"net.{family}", 0.92)
     return path.net_bytes_per_s * path.fabric_ratio * min(1.0, ratio)
 
 

@@ -15,6 +15,8 @@ from weft.traffic.collective import Operation
 
 _LAST_CORRECTED: Final = 23
 _PLATEAU_BYTES: Final = 64
+_SEND_LL_BYTES: Final = 16384
+"""NCCL sends with LL up to this size for one peer (NCCL_P2P_LL_THRESHOLD)."""
 _SHARPNESS: Final = 12.0
 """Limits that lie close add up: the norm that joins them (infinite: the smallest alone)."""
 
@@ -135,6 +137,9 @@ def options(path: Path, operation: Operation) -> tuple[Option, ...]:
 def nccl_time_s(path: Path, option: Option, size_bytes: float) -> float:
     """Return the library's own estimate, which is right about the choice, not the time."""
     algbw = option.nccl_algbw_bytes_per_s
+    if option.kind.name == "pairwise":
+        small = size_bytes <= _SEND_LL_BYTES * path.ranks
+        return option.nccl_latency_s + (0.0 if small == (option.protocol == "ll") else 1.0)
     if option.kind.corrected:
         index = math.floor(math.log2(max(size_bytes, 64) / 64))
         if index < _LAST_CORRECTED and option.kind.name == "tree":

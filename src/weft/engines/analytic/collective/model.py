@@ -17,6 +17,10 @@ from weft.traffic.collective import Group, Operation
 _LARGE_BYTES: Final = 64 * 2**20
 _SMALL_BYTES: Final = 256 * 2**10
 _FLOOR_POWERS: Final = 6
+_FILLED_LATENCY_S: Final = 400e-6
+"""The pipeline of the largest published rings; longer ones fill by chunks, not by steps."""
+_FILL_RANKS: Final = 16
+"""Ranks of most published runs, to which the sizes of half fill refer."""
 _LATENCY_SHARE: Final = 0.5
 _LAUNCH_S: Final = 5e-6
 """A collective of one rank still is a launch."""
@@ -25,12 +29,16 @@ _LAUNCH_S: Final = 5e-6
 def option_time_s(path: Path, option: Option, size_bytes: float) -> float:
     """Return the time of one pair of algorithm and protocol."""
     half = path.fitted(f"fill_half_bytes.{option.protocol}")
+    if option.kind.name == "ring":
+        # A ring cuts the size by its ranks, so long rings reach full chunks later.
+        half *= max(1.0, path.ranks / _FILL_RANKS)
     name = option.kind.name if option.protocol == "simple" else option.protocol
     full = path.fitted(f"fill.{name}", path.fitted("fill.ring"))
     fill = full * size_bytes / (size_bytes + half)
     if path.domains > 1:
         fill *= path.net_const("fill_net")
-    return option.latency_s * (1 + fill) + size_bytes / option.algbw_bytes_per_s
+    filled_s = option.latency_s + fill * min(option.latency_s, _FILLED_LATENCY_S)
+    return filled_s + size_bytes / option.algbw_bytes_per_s
 
 
 @lru_cache(maxsize=65536)

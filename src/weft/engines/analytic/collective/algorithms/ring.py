@@ -71,7 +71,9 @@ def _limits(path: Path, graph: Graph, operation: Operation, protocol: str) -> Li
         found["NVLink" if path.link == "nvlink" else "PCIe"] = scale_up * inside * carried
     if path.domains > 1:
         found[path.fabric_limit or path.net_limit] = net_available(path, "ring") * carried
-        found["channels"] = graph.total_channels * path.channel_bytes_per_s * carried
+        # A channel is slowed by its slices, not by flags: what it carries is payload.
+        flags = _FLAG_RATIO["ll"] if protocol == "ll" else 1.0
+        found["channels"] = graph.total_channels * path.channel_bytes_per_s * flags / share
     if protocol == "ll":
         found["LL flags"] = nccl_ll_max(path) / share
     return found
