@@ -4,7 +4,7 @@ from weft.advise.case import Case
 from weft.advise.claim import Claim, Outcome, Trial, Verdict
 from weft.advise.consideration import Number
 from weft.advise.inputs.communication_share import with_batch
-from weft.advise.wording import count, percent
+from weft.advise.wording import count, figure, percent
 
 LEAST, MOST = 0.10, 0.30
 LARGER, HALVINGS = 64, 6
@@ -24,7 +24,10 @@ def _test(trial: Trial) -> Verdict:
     case = trial.case
     now = _loss(case, case.job.global_batch)
     numbers = (Number("training lost to TCP", now, "ratio"),)
-    told = f"TCP over the same ports loses {percent(now)} of the tokens per second here"
+    told = (
+        f"TCP over the same ports loses {percent(now)} of the tokens per second here; "
+        f"{_where(case)}, with a parallelism that was not chosen for it"
+    )
     if LEAST <= now <= MOST:
         return Verdict(outcome=Outcome.HOLDS, reasons=(told,), numbers=numbers)
     if now < LEAST:
@@ -41,6 +44,15 @@ def _test(trial: Trial) -> Verdict:
         reasons=(told,),
         numbers=(*numbers, Number("batch at which TCP loses 30 %", batch, "sequences")),
     )
+
+
+def _where(case: Case) -> str:
+    """Say what the GPUs wait for most over TCP."""
+    parts = case.row("tcp").prediction.step.breakdown_s
+    waits = {part: time_s for part, time_s in parts.items() if part.startswith("exposed_")}
+    longest = max(waits, key=lambda part: waits[part])
+    dimension = longest.removeprefix("exposed_").upper()
+    return f"{figure(waits[longest], 's')} of a step go to {dimension} traffic in the open"
 
 
 def _batch_for(case: Case, loss: float) -> float | None:
