@@ -1,0 +1,1 @@
+"""One file per tool whose output is read."""
