@@ -124,6 +124,14 @@ class Case:
         except WeftError:
             return None
 
+    def why_not(self, name: str) -> str:
+        """Say why a candidate is no row; nothing when it is one."""
+        try:
+            self.row(name)
+        except WeftError as error:
+            return str(error)
+        return ""
+
     @cached_property
     def choices(self) -> tuple[Row, ...]:
         """Rows that can be advised; all of them where the table holds nothing else."""
@@ -133,9 +141,8 @@ class Case:
     def best(self) -> Row:
         """The choice whose tokens cost least."""
         if not self.rows:
-            raise Infeasible(
-                f"none of {', '.join(self.names)} can run this job on this cluster"
-            )
+            reasons = "; ".join(f"{name}: {self.why_not(name)}" for name in self.names)
+            raise Infeasible(f"no network of those asked for can run this job: {reasons}")
         return min(self.choices, key=lambda r: r.usd_per_1t_tokens)
 
     @cached_property

@@ -121,6 +121,7 @@ def compare(
         plugins.load(candidates, name, Candidate)
     fixed, said = _fix(oracle, cluster, job)
     case = Case(cluster=cluster, job=fixed, years=span, names=names, oracle=oracle)
+    cheapest = case.best  # raises with the reasons of each when none can run
     spreads = _spreads(case)
     weighed = _weighed(case)
     advice = recommend(case, spreads, weighed)
@@ -132,7 +133,7 @@ def compare(
         job=fixed,
         years=span,
         parallelism=said,
-        lines=tuple(_line(case, row, spreads) for row in case.rows),
+        lines=tuple(_line(case, row, cheapest, spreads) for row in case.rows),
         left_out=_left_out(case),
         recommendation=advice,
         considerations=weighed,
@@ -212,10 +213,10 @@ def _tested(trial: Trial, name: str) -> Tested:
     )
 
 
-def _line(case: Case, row: Row, spreads: Mapping[str, Spread]) -> Line:
-    best, prediction = case.best, row.prediction
+def _line(case: Case, row: Row, cheapest: Row, spreads: Mapping[str, Spread]) -> Line:
+    prediction = row.prediction
     fastest = max(r.progress_tokens_per_s for r in case.rows)
-    ratio = difference(row, best, spreads[row.name], spreads[best.name])
+    ratio = difference(row, cheapest, spreads[row.name], spreads[cheapest.name])
     return Line(
         name=row.name,
         title=row.candidate.title,
@@ -233,7 +234,7 @@ def _line(case: Case, row: Row, spreads: Mapping[str, Spread]) -> Line:
             lambda joules: joules * 1e6 / SECONDS["h"]
         ),
         speed_ratio=row.progress_tokens_per_s / fastest,
-        cost_ratio=Estimate(1.0, 1.0, 1.0) if row is best else ratio,
+        cost_ratio=Estimate(1.0, 1.0, 1.0) if row.name == cheapest.name else ratio,
         verdict=_word(case, row, ratio),
     )
 
@@ -254,16 +255,10 @@ def _word(case: Case, row: Row, ratio: Estimate) -> Word:
 def _left_out(case: Case) -> tuple[LeftOut, ...]:
     there = {row.name for row in case.rows}
     return tuple(
-        LeftOut(name=name, reason=_why(case, name)) for name in case.names if name not in there
+        LeftOut(name=name, reason=case.why_not(name))
+        for name in case.names
+        if name not in there
     )
-
-
-def _why(case: Case, name: str) -> str:
-    try:
-        case.row(name)
-    except WeftError as error:
-        return str(error)
-    return ""
 
 
 def _other_nics(case: Case) -> list[str]:

@@ -94,7 +94,7 @@ def _sentence(
 ) -> str:
     name, other = chosen.candidate.short, rival and rival.candidate.short
     if rival is None or ratio is None:
-        return f"{name}: the only one of these that can run this job."
+        return f"{name}: nothing else of what was asked for can run this job."
     if len(tied) == 1:
         return (
             f"{name}: a token costs {_less(ratio)} than on {other}; "

@@ -74,7 +74,7 @@ def test_nothing_to_compare_is_said(case):
     empty = Case(
         cluster=case.cluster, job=case.job, years=4.0, names=("tcp",), oracle=Oracle.of(never)
     )
-    with pytest.raises(Infeasible, match="none of tcp can run"):
+    with pytest.raises(Infeasible, match="can run this job: tcp: no"):
         empty.best  # noqa: B018 - raises
 
 

@@ -88,7 +88,7 @@ def test_two_fabrics_alone_can_be_compared(cluster, job, ask):
 
 def test_one_fabric_alone_is_recommended_for_want_of_another(cluster, job, ask):
     found = compare(cluster, job, ["tcp"], ask=ask)
-    assert "only one" in found.recommendation.sentence
+    assert "nothing else" in found.recommendation.sentence
 
 
 def test_an_unknown_fabric_is_refused_by_name(cluster, job, ask):
@@ -145,3 +145,8 @@ def test_untuned_is_shown_as_a_risk(comparison):
     verdicts = {line.name: line.verdict for line in comparison.lines}
     assert verdicts["roce_default"] is Word.RISK
     assert any("risk" in note for note in comparison.notes)
+
+
+def test_when_no_network_can_run_the_job_each_says_why(cluster, job, ask):
+    with pytest.raises(Infeasible, match="efa: EFA can be rented from AWS alone"):
+        compare(cluster, job, ["efa"], ask=ask)
