@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from weft.accuracy.kind import Kind, LeftOut, Row, Score
-from weft.accuracy.rows.training import Case, case_of
+from weft.accuracy.kind import Kind, LeftOut, Row, Score, is_holding_out
+from weft.accuracy.rows.training import Case, case_of, family_key
 from weft.engines.analytic.step import resolve, step_time
+from weft.engines.analytic.step.constants import constants, constants_without, seen_rows
 from weft.errors import WeftError
 
 NAME = "training_step"
@@ -22,17 +23,22 @@ def score_rows(rows: Iterable[Row], kind: str) -> Iterator[Score | LeftOut]:
 
 
 def score_case(case: Case, row: str, kind: str) -> Score | LeftOut:
-    """Predict one case; what weft refuses is left out with its reason."""
+    """Predict one case; what weft refuses is left out with its reason.
+
+    A row that the fit has used is predicted with constants fitted without its family.
+    """
     try:
         # Stated layouts ran, so memory is not asked; a searched one has to fit.
         job = resolve(case.cluster, case.job, fits=False)
-        step = step_time(case.cluster, job).step_s
+        seen = is_holding_out() and row in seen_rows()
+        fitted = constants_without(family_key(case.labels["family"])) if seen else constants()
+        step = step_time(case.cluster, job, fitted=fitted).step_s
     except WeftError as error:
         return LeftOut(kind=kind, row=row, reason=f"{error.code}: {error}")
     return Score(
         kind=kind,
         row=row,
-        site=case.labels["family"],
+        site=family_key(case.labels["family"]),
         labels=case.labels,
         quantity="step_s",
         measured=case.measured_s,
@@ -51,4 +57,5 @@ training_step = Kind(
     files=("train_runs",),
     score=_score,
     groups_by=("family", "gpu", "scale", "assumed"),
+    holds_out=True,
 )

@@ -77,6 +77,9 @@ LADDER: Final = (
 )  # fmt: skip
 MEGATRON_VOCAB: Final = 51200
 LOW_RANK: Final = r"\blora\b|_lora"
+TUNED: Final = r"fine-?tuning|\bsft\b|\blora (bf16|fp8|performance)|^lora$|; ?lora"
+PACKED_TOKENS: Final = 512
+"""Fine-tuning tables pack short examples (SQuAD) into one sequence; none attends further."""
 LOW_RANK_RATIO: Final = 0.01
 MASKED_RATIO: Final = 0.15
 """BERT's head sees the masked positions only [Devlin 2019, section 3.1]."""
@@ -100,6 +103,8 @@ def shape_of(name: str, parameters_b: float | None, other: str, stages: int) -> 
     )  # fmt: skip
     if shape is None:
         return f"model {name!r} is not known and its size is not stated"
+    if re.search(TUNED, f"{name} {other}", re.IGNORECASE):
+        shape = Shape(shape.model.with_(window=PACKED_TOKENS), shape.assumed)
     if re.search(LOW_RANK, f"{name} {other}", re.IGNORECASE):
         return Shape(shape.model.with_(trainable_ratio=LOW_RANK_RATIO), shape.assumed)
     return shape

@@ -45,6 +45,15 @@ class Case:
     labels: Mapping[str, str] = field(default_factory=dict)
 
 
+def family_key(family: str) -> str:
+    """Return what is held out together: rounds of MLPerf, and tables of one paper, are one.
+
+    >>> family_key("mlperf-v5.1"), family_key("korthikanti-T5"), family_key("vtrain-multi")
+    ('mlperf', 'korthikanti', 'vtrain')
+    """
+    return re.sub(r"-(v\d.*|T\d.*|text|multi|single)$", "", family)
+
+
 def case_of(row: Row) -> Case | str:
     """Return the case of a row, or the reason why weft leaves it out."""
     machine, shape = machine_of(row.get("gpu", "")), _shape(row)
@@ -58,7 +67,10 @@ def case_of(row: Row) -> Case | str:
     batch = _batch(row, shape, gpus)
     if isinstance(batch, str):
         return batch
-    return _case(row, machine, gpus, shape, batch)
+    try:
+        return _case(row, machine, gpus, shape, batch)
+    except (ValueError, ArithmeticError) as error:
+        return f"its figures make no job: {str(error).splitlines()[0]}"
 
 
 def _refusal(
@@ -100,6 +112,11 @@ def _shape(row: Row) -> Shape | str:
     return shape_of(name, size_b, row.get("other", ""), sizes.get("PP", 1))
 
 
+def _framework(row: Row) -> str:
+    """Return the class of framework; some tables name it beside the model alone."""
+    return words.framework(f"{row.get('framework', '')} {row.get('model', '')}")
+
+
 def _sizes(row: Row) -> dict[str, int]:
     """Return the parallel sizes: columns first, then what the model's name holds."""
     text = f"{row.get('model', '')} {row.get('other', '')}"
@@ -108,6 +125,10 @@ def _sizes(row: Row) -> dict[str, int]:
         stated = words.whole(row.get(key))
         if stated:
             sizes[key] = stated
+    ranks = sizes.get("PP", 1) * sizes.get("CP", 1) * (words.whole(row.get("DP")) or 0)
+    gpus = words.whole(row.get("gpus")) or 0
+    if "TP" not in sizes and "PP" in sizes and ranks and gpus % ranks == 0:
+        sizes["TP"] = gpus // ranks
     # Some names print "PP=41" for models of 32 layers on 8 GPUs: a slip for 1.
     if "PP=41" in text:
         sizes["PP"] = 1
@@ -230,18 +251,22 @@ def _case(row: Row, machine: Machine, gpus: int, shape: Shape, batch: _Batch) ->
             "micro_batch": _micro(row, batch, spread, gpus),
             "recompute": _recompute(row),
             "gradient_bytes": _gradient_bytes(row),
-            "framework": words.framework(row.get("framework", "")),
+            "framework": _framework(row),
             "attention": "unfused" if _is_unfused(row) else "flash",
             "cuda_graphs": bool(GRAPHS.search(row.get("notes", ""))),
             "gpus": gpus,
         }
     )
     measured_s = _measured_s(row, job, gpu, gpus)
-    if measured_s is None:
+    if measured_s is None or measured_s <= 0:
         return "no figure that gives a step time"
-    peak = gpu.peak_flop_per_s(precision) * gpus
+    # Where the precision is a guess, figures beyond the peak of 8 bits are not believed.
+    believed = "fp8" if precision_assumed and precision == "nvfp4" else precision
+    peak = gpu.peak_flop_per_s(believed) * gpus
     if model_flops(job) / measured_s > HIGHEST_MFU * peak:
         return "batch and step time together imply more than the peak of the GPUs"
+    if _is_part(row, job, measured_s, gpu, gpus):
+        return "printed utilisation does not fit the model: a part of its layers, not stated"
     labels = {
         "family": row.get("family", ""),
         "gpu": machine.gpu,
@@ -252,6 +277,19 @@ def _case(row: Row, machine: Machine, gpus: int, shape: Shape, batch: _Batch) ->
         "assumed": "+".join(assumed) or "nothing",
     }
     return Case(cluster=cluster, job=job, measured_s=measured_s, labels=labels)
+
+
+def _is_part(row: Row, job: Job, step_s: float, gpu: Gpu, gpus: int) -> bool:
+    """Tell whether the whole model would run far from the utilisation that is printed."""
+    printed = words.number(row.get("mfu_pct"))
+    if not printed or not row.get("step_s"):
+        return False
+    rate = model_flops(job, whole_square=True) / step_s / gpus / (printed / 100)
+    peaks = [gpu.peak_flop_per_s(p) for p in {job.precision, "bf16"} & set(gpu.flop_per_s)]
+    return bool(peaks) and all(not 1 / PART_RATIO < rate / peak < PART_RATIO for peak in peaks)
+
+
+PART_RATIO: Final = 1.3
 
 
 def _scale(gpus: int) -> str:
@@ -271,9 +309,24 @@ def _precision(row: Row, gpu: Gpu) -> tuple[str, bool]:
         return stated, False
     if gpu.generation == "volta":
         return "fp16", True
-    # MLPerf entries of the closed division on Hopper and newer compute in 8 bits.
-    mlperf = row.get("family", "").startswith("mlperf")
-    return ("fp8" if mlperf and "fp8" in gpu.flop_per_s else "bf16"), True
+    return _mlperf_precision(row, gpu), True
+
+
+def _mlperf_precision(row: Row, gpu: Gpu) -> str:
+    """Return what MLPerf's closed division computes in where the log does not say.
+
+    8 bits on Hopper and newer, 4 bits on Blackwell from v5.1, whose configuration names say so
+    where a name is known.
+    """
+    found = re.match(r"mlperf-v(\d+)\.(\d+)", row.get("family", ""))
+    if found is None or "fp8" not in gpu.flop_per_s:
+        return "bf16"
+    late = (int(found.group(1)), int(found.group(2))) >= FOUR_BITS_SINCE
+    named = "config" in row.get("notes", "")
+    return "nvfp4" if late and "fp4" in gpu.flop_per_s and not named else "fp8"
+
+
+FOUR_BITS_SINCE: Final = (5, 1)
 
 
 def _spread(row: Row, gpus: int, shape: Shape) -> Parallelism | str:
@@ -282,7 +335,7 @@ def _spread(row: Row, gpus: int, shape: Shape) -> Parallelism | str:
     if not ({"TP", "PP", "EP"} & sizes.keys()) and not stated:
         return "auto" if gpus > 1 else Parallelism()
     pp, vp = sizes.get("PP", 1), sizes.get("VP", 1)
-    framework = words.framework(row.get("framework", ""))
+    framework = _framework(row)
     text = f"{row.get('framework', '')} {row.get('other', '')}".lower()
     if pp > 1 and vp == 1 and not row.get("VP") and _interleaves(row):
         # Not stated: one layer in each chunk, as tuned recipes have it.
@@ -304,7 +357,7 @@ def _spread(row: Row, gpus: int, shape: Shape) -> Parallelism | str:
             "overlap_dp": "not overlapped" not in row.get("sharding", ""),
             "overlap_tp": modern or "asynctp" in text,
             "overlap_pp": modern,
-            "overlap_ep": "deepep" in text,
+            "overlap_ep": bool(DISPATCH.search(text)),
             "dispatch": "hosts" if bool(DISPATCH.search(text)) else "copies",
         }
     )
@@ -328,7 +381,7 @@ def _sequence_parallel(row: Row, framework: str) -> bool:
 def _sharding(row: Row) -> tuple[str, bool]:
     """Return the sharding of data parallelism, and whether the row states it."""
     text = f"{row.get('sharding', '')} {row.get('other', '')} {row.get('model', '')}".lower()
-    framework = words.framework(row.get("framework", ""))
+    framework = _framework(row)
     if re.search(r"fsdp=[01]\b", text):
         return ("none", True) if framework == "jax" else ("zero1", False)
     found = words.first_match(SHARDINGS, text)
@@ -382,7 +435,9 @@ def _is_unfused(row: Row) -> bool:
         return False
     if re.search(r"megatron-lm|megatron-?\(?-?deepspeed", framework):
         return "llama" not in framework
-    return words.framework(framework) == "other"
+    # PyTorch's and Paddle's BERT had fused attention kernels on A100, TensorFlow's had not.
+    fused = re.search(r"pytorch|paddle", framework) and "A100" in gpu
+    return words.framework(framework) == "other" and not fused
 
 
 def _measured_s(row: Row, job: Job, gpu: Gpu, gpus: int) -> float | None:

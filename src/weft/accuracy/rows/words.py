@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
+from math import isfinite
 from typing import Final
 
 NUMBER: Final = re.compile(r"[-+]?\d+(?:[\d,]*\d)?(?:\.\d+)?(?:[eE][-+]?\d+)?")
@@ -23,6 +24,10 @@ FRAMEWORKS: Final = (
 )
 
 
+LARGEST: Final = 10**9
+"""No table counts more of anything that weft reads as a whole number."""
+
+
 def number(text: str | None) -> float | None:
     """Return the first number of a cell, or nothing.
 
@@ -30,13 +35,14 @@ def number(text: str | None) -> float | None:
     (1024.0, None, 90.0)
     """
     match = NUMBER.search(text or "")
-    return float(match.group().replace(",", "")) if match else None
+    value = float(match.group().replace(",", "")) if match else None
+    return value if value is not None and isfinite(value) else None
 
 
 def whole(text: str | None) -> int | None:
     """Return a cell that holds a count of at least one, or nothing."""
     value = number(text)
-    return round(value) if value is not None and value >= 1 else None
+    return round(value) if value is not None and 1 <= value <= LARGEST else None
 
 
 def first_match(table: Iterable[tuple[str, str]], text: str) -> str | None:

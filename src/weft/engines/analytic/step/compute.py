@@ -2,10 +2,11 @@
 
 A matrix product of m x k by k x n takes::
 
-    t = max(2 m n k / (peak e) (1 + w / W),  bytes / (B r)) + t0
+    t = max(2 m n k / (peak e) (1 + w / W) (1 + d / k),  bytes / (B r)) + t0
 
 e: best share of the peak of this GPU generation and precision; W: waves of 128 x 256 tiles
-over the compute units, of which a part w of the last is lost; B r: memory bandwidth reached;
+over the compute units, of which a part w of the last is lost; d: inner length that filling and
+draining a tile costs; B r: memory bandwidth reached;
 t0: start of a kernel. Everything else is passes over memory: bytes / (B r).
 """
 
@@ -63,6 +64,8 @@ class Device:
     memory_bytes_per_s: float
     compute_units: int
     wave_loss: float
+    depth_loss: float
+    route_passes: float
     grouped_ratio: float
     unaligned_ratio: float
     kernel_s: float
@@ -98,7 +101,7 @@ def device(gpu: Gpu, precision: str, constants: Constants, software: Software) -
     generation = constants.generations.get(gpu.generation) or _unknown(gpu)
     half = "fp16" if "bf16" not in gpu.flop_per_s else "bf16"
     half_peak = gpu.peak_flop_per_s(half)
-    clock = _clock_ratio(gpu, half_peak, generation)
+    clock = _clock_ratio(gpu, half_peak, generation) ** constants.power_exponent
     bandwidth = gpu.memory_bytes_per_s.value * generation.memory
     return Device(
         flop_per_s=gpu.peak_flop_per_s(precision)
@@ -110,6 +113,8 @@ def device(gpu: Gpu, precision: str, constants: Constants, software: Software) -
         memory_bytes_per_s=bandwidth / software.passes,
         compute_units=generation.compute_units,
         wave_loss=constants.wave_loss,
+        depth_loss=constants.depth_loss,
+        route_passes=constants.route_passes,
         grouped_ratio=constants.grouped_ratio,
         unaligned_ratio=constants.unaligned_ratio,
         kernel_s=software.kernel_s,
@@ -118,12 +123,9 @@ def device(gpu: Gpu, precision: str, constants: Constants, software: Software) -
 
 
 def _clock_ratio(gpu: Gpu, half_peak: float, generation: Generation) -> float:
-    """Return the clock under load of a part with a lower power limit; 1 for a full one.
-
-    Power goes with the cube of the clock where voltage follows it.
-    """
+    """Return power per peak FLOP/s over that of the generation's fullest part, at most 1."""
     per_tflop = gpu.power_w.value / (half_peak / 1e12)
-    return float(min(1.0, (per_tflop / generation.power_w_per_tflop) ** (1 / 3)))
+    return min(1.0, per_tflop / generation.power_w_per_tflop)
 
 
 def _unknown(gpu: Gpu) -> Generation:
@@ -149,6 +151,7 @@ def product_s(product: Product, on: Device, flop_per_s: float | None = None) -> 
         rate *= on.unaligned_ratio
     padded = max(product.rows, TILE_ROWS) * product.inner * product.columns * product.groups
     compute_s = 2 * padded / rate * (1 + on.wave_loss / waves)
+    compute_s *= 1 + on.depth_loss / product.inner
     moved = product.rows * (product.inner + product.columns) + product.inner * product.columns
     return max(compute_s, moved * product.groups * on.operand_bytes / on.memory_bytes_per_s)
 
@@ -313,7 +316,9 @@ def _passes_bytes(job: Job, products: list[Product], on: Device, *, sparse: bool
         width = experts.experts_per_token * experts.ffn_hidden / split_tokens
         width += shared / spread.tp
         # Permute and unpermute read and write every copy of a token, weights once more.
-        elements += 5 * experts.experts_per_token * model.hidden / split_tokens
+        elements += (
+            on.route_passes * 5 * experts.experts_per_token * model.hidden / split_tokens
+        )
     elements += (3 if model.gated_ffn else 2) * width
     moved = tokens * elements * ACTIVATION_BYTES
     if on.operand_bytes < ACTIVATION_BYTES:

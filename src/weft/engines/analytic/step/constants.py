@@ -2,6 +2,7 @@
 
 import tomllib
 from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -78,12 +79,18 @@ class Constants:
 
     wave_loss: float
     """Part of a wave of tiles that is lost at the end of a matrix product."""
+    depth_loss: float
+    """Inner length that a tile loses to filling and draining its pipeline."""
+    route_passes: float
+    """Memory passes of routing, permuting and weighting tokens over the least there are."""
     grouped_ratio: float
     """Grouped (expert) matrix products over dense ones of the same size."""
     unaligned_ratio: float
     """Matrix products whose widths are no multiple of 64 over those whose are."""
     jitter_ratio: float
     """Slowest over mean GPU, per natural logarithm of the hosts."""
+    power_exponent: float
+    """Clock under load against power limit, of parts of one generation."""
     generations: Mapping[str, Generation]
     software: Mapping[str, Software]
     bands: Mapping[str, tuple[float, float]]
@@ -120,10 +127,41 @@ def constants() -> Constants:
     return constants_of(constants_table())
 
 
+@cache
+def held_out_table() -> Mapping[str, Any]:
+    """Read what the fit comes to without each family of rows, and the rows that it has seen."""
+    text = (files(__package__) / "held_out.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
+
+
+@cache
+def seen_rows() -> frozenset[str]:
+    """Return the rows that the fit has used."""
+    return frozenset(row for line in held_out_table()["rows"] for row in line.split())
+
+
+@cache
+def constants_without(family: str) -> Constants:
+    """Return the constants fitted without a family of rows.
+
+    A row that the fit has seen is scored with these, as if its family were new.
+    """
+    changed = held_out_table()["without"].get(family, {})
+    table = deepcopy(dict(constants_table()))
+    for name, value in changed.items():
+        *parents, last = name.split(".")
+        block: Any = table
+        for key in parents:
+            block = block[key]
+        block[last] = value
+    return constants_of(table)
+
+
 def software_class(job: Job) -> str:
     """Name the class of software that a job runs on.
 
-    Unfused attention marks the Megatron-LM and Megatron-DeepSpeed of 2021 and 2022.
+    Unfused attention marks Megatron-LM and Megatron-DeepSpeed of 2021 and 2022, and the
+    TensorFlow of their time.
     """
-    old = job.attention == "unfused" and job.framework in {"megatron", "deepspeed"}
+    old = job.attention == "unfused" and job.framework in {"megatron", "deepspeed", "other"}
     return f"{job.framework}_unfused" if old else job.framework

@@ -46,7 +46,7 @@ def memory_bytes(job: Job) -> dict[str, float]:
     gathered = one_layer if spread.pp == 1 else total
     trained = model.trainable_ratio
     halved = spread.sharding == "zero2"
-    gradient = 4 if job.framework == "megatron" else 2
+    gradient = job.gradient_bytes or (4 if job.framework == "megatron" else 2)
     return {
         "weights": (2 * shards + gathered if fully else total) * WEIGHT_BYTES,
         "gradients": gradient * trained * (shards if fully or halved else total),

@@ -21,6 +21,7 @@ from weft.engines.analytic.step.constants import (
     software_class,
 )
 from weft.engines.analytic.step.flops import hardware_flops, model_flops
+from weft.engines.analytic.step.measured import as_measured
 from weft.engines.analytic.step.memory import memory_bytes
 from weft.engines.analytic.step.overlap import Windows, exposed_s
 from weft.engines.analytic.step.pipeline import bubble_s
@@ -46,7 +47,9 @@ def step_time(
     software = fitted.software[software_class(job)]
     gpu = catalogue.find("gpus", cluster.host.gpu)
     assert isinstance(gpu, Gpu)
-    on = device(gpu, job.precision, fitted, software)
+    on = as_measured(
+        device(gpu, job.precision, fitted, software), cluster.overlay, job.precision
+    )
     compute = _Compute(job, on, software)
     traffic = _traffic(cluster, job, software, compute.windows(), collective)
     parts = compute.breakdown_s()

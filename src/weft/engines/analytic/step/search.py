@@ -107,7 +107,7 @@ def _powers(limit: int) -> list[int]:
 
 
 def _searched(cluster: Cluster, job: Job) -> Job:
-    found = []
+    found: list[tuple[StepTime, Job]] = []
     for recompute in RECOMPUTE[RECOMPUTE.index(job.recompute) :]:
         if recompute == "selective" and job.attention == "flash" and found:
             continue  # It frees nothing that fused attention keeps.
