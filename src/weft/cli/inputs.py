@@ -6,7 +6,9 @@ from pathlib import Path
 from weft.errors import SpecError
 from weft.spec.cluster import Cluster
 from weft.spec.load import load_case, load_cluster, load_documents, split_sets
+from weft.spec.overlay import load_overlay
 from weft.spec.workload import Job
+from weft.traffic.collective import Operation
 
 
 def cluster_and_job(
@@ -31,6 +33,23 @@ def cluster_alone(
     return _overlaid(load_cluster(holds[0], split_sets(sets)[0]), overlay)
 
 
+def measured_times_s(run: Path, operation: Operation, ranks: int) -> dict[float, float]:
+    """Read the times by size of a run of nccl-tests that must be of this operation and size."""
+    from weft.calibrate.calibration import read_file  # noqa: PLC0415 - few commands need it
+    from weft.calibrate.reader import CollectiveReading  # noqa: PLC0415 - as above
+
+    readings = [one for one in read_file(run)[1] if isinstance(one, CollectiveReading)]
+    fitting = [one for one in readings if (one.operation, one.ranks) == (operation, ranks)]
+    if not fitting:
+        found = {f"{one.operation.value} of {one.ranks} ranks" for one in readings}
+        raise SpecError(
+            f"{run}: holds {', '.join(sorted(found)) or 'no collective'}; expected is "
+            f"{operation.value} of {ranks} ranks: name the operation, --ranks and "
+            "--ranks-per-host of the run"
+        )
+    return {one.size_bytes: one.time_s for one in fitting}
+
+
 def _has_cluster(file: Path) -> bool:
     return any(isinstance(part, Cluster) for part in load_documents(file))
 
@@ -42,4 +61,4 @@ def _need(files: Sequence[Path], what: str) -> None:
 
 
 def _overlaid(cluster: Cluster, overlay: Path | None) -> Cluster:
-    return cluster
+    return cluster if overlay is None else cluster.with_(overlay=load_overlay(overlay))

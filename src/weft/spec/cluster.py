@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field
 
 from weft.spec.base import Part
+from weft.spec.overlay import Overlay
 from weft.spec.quantities import Money, Power, Rate, Size, Time
 
 Count = Annotated[int, Field(ge=1)]
@@ -178,6 +179,8 @@ class Cluster(Part):
     """How often the cluster stops, and what a stop costs."""
     site_power_limit_w: Power | None = None
     """Power that the site can give; none: enough."""
+    overlay: Overlay | None = None
+    """Your own measurements, as `weft calibrate` wrote them."""
 
     @property
     def gpus(self) -> int:

@@ -9,6 +9,7 @@ from weft.engines.analytic.collective.choice import Option, choose
 from weft.engines.analytic.collective.constants import Fitted, current
 from weft.engines.analytic.collective.path import Path, Same, path_of
 from weft.engines.engine import CollectiveTime
+from weft.engines.overlay import overlaid
 from weft.errors import Infeasible
 from weft.results import Estimate
 from weft.spec.cluster import Cluster
@@ -107,13 +108,14 @@ def _predict(
     time_s, option = _time(path, operation, size_bytes)
     low, high = _band(path, size_bytes)
     volume_s = size_bytes / option.algbw_bytes_per_s
-    return CollectiveTime(
+    found = CollectiveTime(
         operation=operation, group=group, size_bytes=size_bytes,
         time_s=Estimate(time_s, time_s * low, time_s * high),
         algorithm=option.kind.name, protocol=option.protocol, channels=option.channels,
         limit=option.limit if volume_s > _LATENCY_SHARE * time_s else "latency",
         reasons=_reasons(path, option, size_bytes), assumptions=path.assumptions,
     )  # fmt: skip
+    return overlaid(same.cluster, found, volume_s)
 
 
 def collective_time(

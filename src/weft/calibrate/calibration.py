@@ -1,0 +1,131 @@
+"""Calibrating a cluster: files of benchmarks and a measurement of its GPU become an overlay."""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+from weft import plugins
+from weft.calibrate import fit, gpu, readers
+from weft.calibrate.gpu import GpuMeasurement
+from weft.calibrate.reader import CollectiveReading, MessageReading, Reader, Reading
+from weft.engines.analytic.collective import collective_time
+from weft.errors import SpecError, Unreadable
+from weft.predict.provenance import provenance
+from weft.results import Provenance
+from weft.spec.cluster import Cluster
+from weft.spec.overlay import Overlay
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileRead:
+    """One file of a benchmark, and what was found in it."""
+
+    file: str
+    benchmark: str
+    sha256: str
+    readings: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calibration:
+    """An overlay, and what it does to the errors of the readings it came from."""
+
+    cluster: Cluster
+    """With the overlay in it."""
+    overlay: Overlay
+    files: tuple[FileRead, ...]
+    gpu: GpuMeasurement | None
+    median_abs_error_before_ratio: float | None
+    """Of the collectives that were read, without the overlay."""
+    median_abs_error_after_ratio: float | None
+    provenance: Provenance
+
+
+def calibrate(
+    cluster: Cluster,
+    files: Sequence[Path] = (),
+    *,
+    name: str = "overlay",
+    measure_gpu: bool = False,
+) -> Calibration:
+    """Fit ratios of measured to predicted times, and lay them over the cluster.
+
+    ``files`` hold output of nccl-tests (text or JSON) or perftest, run on this cluster;
+    ``measure_gpu`` measures the GPU of this host.
+    """
+    if not files and not measure_gpu:
+        raise SpecError(
+            "nothing to calibrate with; give output of nccl-tests or perftest, or measure the "
+            "GPU of this host"
+        )
+    bare = cluster.with_(overlay=None)
+    read = [(path, *read_file(path)) for path in files]
+    readings = [reading for _, _, found in read for reading in found]
+    measured = gpu.measure() if measure_gpu else None
+    overlay = _overlay(bare, name, readings, measured).with_(
+        sources={str(path): one.sha256 for path, one, _ in read}
+    )
+    collectives = [one for one in readings if isinstance(one, CollectiveReading)]
+    laid_over = bare.with_(overlay=overlay)
+    return Calibration(
+        cluster=laid_over,
+        overlay=overlay,
+        files=tuple(one for _, one, _ in read),
+        gpu=measured,
+        median_abs_error_before_ratio=_error(bare, collectives),
+        median_abs_error_after_ratio=_error(laid_over, collectives),
+        provenance=provenance(laid_over, sources=tuple(map(str, files)), assumptions=()),
+    )
+
+
+def read_file(path: Path) -> tuple[FileRead, list[Reading]]:
+    """Read one file with the reader that claims it."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise Unreadable(f"{path}: {error.strerror}") from error
+    text = content.decode("utf-8", errors="replace")
+    for name in plugins.names(readers):
+        reader = plugins.load(readers, name, Reader)
+        if reader.claims(text):
+            found = list(reader.read(text, path.name))
+            return _file_read(path, reader, content, found), found
+    titles = [plugins.load(readers, name, Reader).title for name in plugins.names(readers)]
+    raise SpecError(f"{path}: not output of a benchmark that weft reads: {', '.join(titles)}")
+
+
+def _file_read(path: Path, reader: Reader, content: bytes, found: list[Reading]) -> FileRead:
+    if not found:
+        raise SpecError(f"{path}: {reader.title} without a row of results; was it cut short?")
+    digest = hashlib.sha256(content).hexdigest()
+    return FileRead(file=str(path), benchmark=reader.title, sha256=digest, readings=len(found))
+
+
+def _overlay(
+    cluster: Cluster, name: str, readings: Iterable[Reading], measured: GpuMeasurement | None
+) -> Overlay:
+    known = list(readings)
+    messages = [one for one in known if isinstance(one, MessageReading)]
+    collectives = [one for one in known if isinstance(one, CollectiveReading)]
+    classes = {
+        **fit.message_ratios(cluster, messages),
+        **fit.collective_ratios(cluster, collectives),
+    }
+    if measured is None:
+        return Overlay(name=name, collectives=classes)
+    own = gpu.ratios(measured, gpu.find(cluster.host.gpu))
+    return Overlay(
+        name=name, collectives=classes, matrix_ratio=own.matrix_ratio,
+        attention_ratio=own.attention_ratio, memory_ratio=own.memory_ratio,
+    )  # fmt: skip
+
+
+def _error(cluster: Cluster, readings: Sequence[CollectiveReading]) -> float | None:
+    errors = []
+    for reading in readings:
+        group = fit.group_of(cluster, reading)
+        found = collective_time(cluster, reading.operation, reading.size_bytes, group)
+        errors.append(abs(found.time_s.value / reading.time_s - 1))
+    return median(errors) if errors else None

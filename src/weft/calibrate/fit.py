@@ -1,0 +1,148 @@
+"""Ratios from readings: one pair a class, by medians, so that one bad size moves nothing."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Final
+
+from weft.calibrate.reader import CollectiveReading, MessageReading
+from weft.engines.analytic.collective import collective_time
+from weft.engines.analytic.point_to_point import Link, bandwidth, latency
+from weft.errors import SpecError
+from weft.spec.cluster import Cluster
+from weft.spec.overlay import ANY, UNCHANGED, CollectiveRatios
+from weft.traffic.collective import Group
+
+_HUGE_BYTES: Final = 2.0**38
+"""So large that only volume counts: its time gives the rate of the volume."""
+_FIXED: Final = 0.8
+"""Share of a time above which a size tells about what does not grow with it."""
+_VOLUME: Final = 0.5
+_SMALLEST: Final = 0.01
+_LARGEST: Final = 100.0
+_NARROWEST: Final = 0.03
+"""No cluster repeats a collective more closely than this [OCI A100, five versions]."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Point:
+    """One size: what was measured, and the two parts of what is predicted."""
+
+    measured_s: float
+    fixed_s: float
+    volume_s: float
+
+    @property
+    def volume_share(self) -> float:
+        return self.volume_s / (self.fixed_s + self.volume_s)
+
+    def time_s(self, fixed_ratio: float, volume_ratio: float) -> float:
+        return fixed_ratio * self.fixed_s + volume_ratio * self.volume_s
+
+
+def collective_ratios(
+    cluster: Cluster, readings: Iterable[CollectiveReading]
+) -> dict[str, CollectiveRatios]:
+    """Return the ratios of every class that was measured, and of each reach as a whole."""
+    points: dict[str, list[_Point]] = defaultdict(list)
+    for reading in readings:
+        group = group_of(cluster, reading)
+        found = collective_time(cluster, reading.operation, reading.size_bytes, group)
+        huge = collective_time(cluster, reading.operation, _HUGE_BYTES, group)
+        volume_s = huge.time_s.value / _HUGE_BYTES * reading.size_bytes
+        volume_s = min(volume_s, found.time_s.value)
+        reach = "across" if group.domains > 1 else "inside"
+        point = _Point(
+            measured_s=reading.time_s, volume_s=volume_s,
+            fixed_s=found.time_s.value - volume_s,
+        )  # fmt: skip
+        for name in (f"{reading.operation.value}.{found.algorithm}", f"{ANY}.{ANY}"):
+            points[f"{reach}.{name}"].append(point)
+    wholes = {
+        name: _ratios(found, UNCHANGED)
+        for name, found in points.items()
+        if name.endswith(f"{ANY}.{ANY}")
+    }
+    return wholes | {
+        name: _ratios(found, wholes[f"{name.partition('.')[0]}.{ANY}.{ANY}"])
+        for name, found in sorted(points.items())
+        if name not in wholes
+    }
+
+
+def group_of(cluster: Cluster, reading: CollectiveReading) -> Group:
+    """Return where the ranks of a reading sat on the cluster."""
+    per_host = -(-reading.ranks // reading.hosts)
+    if reading.hosts > cluster.hosts:
+        # A rack of 72 GPUs is one host here and eighteen operating systems in a log.
+        per_host = min(cluster.gpus_per_domain, reading.ranks)
+    if per_host > cluster.gpus_per_domain or -(-reading.ranks // per_host) > cluster.hosts:
+        raise SpecError(
+            f"{reading.ranks} ranks on {reading.hosts} hosts were measured, and the cluster"
+            f" has {cluster.hosts} hosts of {cluster.gpus_per_domain} GPUs; describe the"
+            " cluster that was measured"
+        )
+    return Group(ranks=reading.ranks, ranks_per_domain=per_host)
+
+
+def _ratios(points: Sequence[_Point], default: CollectiveRatios) -> CollectiveRatios:
+    """Return the ratios of a class; what its sizes do not tell is as the default has it."""
+    fixed, volume = default.fixed_ratio, default.volume_ratio
+    start = [p for p in points if p.volume_share < 1 - _FIXED]
+    if start:
+        fixed = _held(median(p.measured_s / (p.fixed_s + p.volume_s) for p in start))
+    large = [p for p in points if p.volume_share > _VOLUME]
+    if large:
+        volume = _held(median((p.measured_s - fixed * p.fixed_s) / p.volume_s for p in large))
+    left = sorted(p.measured_s / p.time_s(fixed, volume) for p in points)
+    return CollectiveRatios(
+        fixed_ratio=fixed, volume_ratio=volume, rows=len(points),
+        low_ratio=_held(min(_at(left, 0.1), 1 - _NARROWEST)),
+        high_ratio=_held(max(_at(left, 0.9), 1 + _NARROWEST)),
+    )  # fmt: skip
+
+
+def _at(ordered: Sequence[float], share: float) -> float:
+    return ordered[round(share * (len(ordered) - 1))]
+
+
+def _held(ratio: float) -> float:
+    return min(_LARGEST, max(_SMALLEST, ratio))
+
+
+def message_ratios(
+    cluster: Cluster, readings: Iterable[MessageReading]
+) -> Mapping[str, CollectiveRatios]:
+    """Return what perftest says of everything that crosses the fabric.
+
+    It stands in for collectives that were not measured: latency for what does not grow with
+    the size, bandwidth of large messages for what does.
+    """
+    link = Link(
+        fabric=cluster.fabric.kind, bytes_per_s=cluster.host.nic_bytes_per_s,
+        mtu_bytes=cluster.fabric.mtu_bytes,
+    )  # fmt: skip
+    fixed, volume = [], []
+    for reading in readings:
+        size_bytes, verb = reading.size_bytes, reading.verb
+        if reading.time_s is not None:
+            found = latency(link, size_bytes, verb).value
+            fixed.append(reading.time_s / found)
+        if reading.bytes_per_s is not None:
+            expected = (
+                reading.ways
+                * bandwidth(
+                    link, size_bytes, verb, queue_pairs=reading.queue_pairs, depth=reading.depth
+                ).value
+            )
+            if expected > _VOLUME * reading.ways * link.line_bytes_per_s:
+                volume.append(expected / reading.bytes_per_s)
+    if not fixed and not volume:
+        return {}
+    ratios = CollectiveRatios(
+        fixed_ratio=_held(median(fixed)) if fixed else 1.0,
+        volume_ratio=_held(median(volume)) if volume else 1.0,
+        low_ratio=0.8, high_ratio=1.25, rows=len(fixed) + len(volume),
+    )  # fmt: skip
+    return {f"across.{ANY}.{ANY}": ratios}

@@ -1,0 +1,1 @@
+"""One file a benchmark whose output weft can read."""

@@ -1,0 +1,125 @@
+"""The text that nccl-tests and rccl-tests print, with whatever is logged between its rows."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from weft.calibrate.reader import CollectiveReading, Reader
+from weft.errors import SpecError
+from weft.traffic.collective import Operation
+
+NAMES: Final = {
+    "all_reduce": Operation.ALL_REDUCE, "allreduce": Operation.ALL_REDUCE,
+    "all_gather": Operation.ALL_GATHER, "allgather": Operation.ALL_GATHER,
+    "reduce_scatter": Operation.REDUCE_SCATTER, "reducescatter": Operation.REDUCE_SCATTER,
+    "alltoall": Operation.ALL_TO_ALL, "all_to_all": Operation.ALL_TO_ALL,
+    "sendrecv": Operation.SEND_RECV, "send_recv": Operation.SEND_RECV,
+    "broadcast": Operation.BROADCAST, "reduce": Operation.REDUCE,
+}  # fmt: skip
+_HEAD: Final = re.compile(r"#.*\bsize\b.*\btime\b.*\balgbw\b", re.IGNORECASE)
+_RANK: Final = re.compile(r"#\s*Rank\s+(\d+).*?\bon\s+(\S+)")
+_ROW: Final = re.compile(r"^\s*(\d+)\s+(\d+)\s+(\w+)\s+(.*)$")
+_SIDE: Final = 4
+"""Columns of one side: time, algbw, busbw, wrong."""
+_REDUCES: Final = frozenset({"sum", "prod", "min", "max", "avg", "all", "mulsum"})
+_TOLERANCE: Final = 0.03
+_US: Final = 1e-6
+
+
+def operation_in(text: str) -> Operation | None:
+    """Return the operation that a command line or a file name names.
+
+    >>> operation_in("./build/reduce_scatter_perf -b 8")
+    <Operation.REDUCE_SCATTER: 'reduce_scatter'>
+    """
+    lowered = text.lower()
+    for name in sorted(NAMES, key=len, reverse=True):
+        if name in lowered:
+            return NAMES[name]
+    return None
+
+
+def _claims(text: str) -> bool:
+    return any(_HEAD.search(line) for line in text.splitlines())
+
+
+def _read(text: str, name: str) -> Iterator[CollectiveReading]:
+    lines = text.splitlines()
+    hosts_by_rank = {int(m[1]): m[2] for m in map(_RANK.match, lines) if m}
+    rows = [row for line in lines if (row := _row(line))]
+    if not hosts_by_rank:
+        raise SpecError(f"{name}: no '# Rank' lines, so ranks and hosts are not known")
+    ranks, hosts = len(hosts_by_rank), len(set(hosts_by_rank.values()))
+    operation = _operation(text, name, rows, ranks)
+    for size_bytes, _, sides in rows:
+        best_us = min(side[0] for side in sides)
+        if size_bytes > 0 and best_us > 0:
+            yield CollectiveReading(
+                operation=operation, ranks=ranks, hosts=hosts, size_bytes=size_bytes,
+                time_s=best_us * _US,
+            )  # fmt: skip
+
+
+_Sides = list[tuple[float, float, float]]
+
+
+def _row(line: str) -> tuple[float, str, _Sides] | None:
+    """Return size, reduction and the time, algbw and busbw of each side of one line."""
+    match = _ROW.match(line)
+    if match is None:
+        return None
+    cells = match[4].split()
+    reduction = cells[0] if cells and cells[0].isalpha() else ""
+    sides = []
+    for end in (len(cells), len(cells) - _SIDE):
+        found = _numbers(cells[max(0, end - _SIDE) : end])
+        if found:
+            sides.append(found)
+    return (float(match[1]), reduction, sides) if sides else None
+
+
+def _numbers(cells: list[str]) -> tuple[float, float, float] | None:
+    """Return three figures of which the time has a decimal point or the rates have one."""
+    try:
+        time, algbw, busbw = (float(cell) for cell in cells[:3])
+    except ValueError:
+        return None
+    whole = len(cells) == _SIDE and "." in "".join(cells[1:3])
+    return (time, algbw, busbw) if whole else None
+
+
+def _operation(
+    text: str, name: str, rows: list[tuple[float, str, _Sides]], ranks: int
+) -> Operation:
+    """Return what was run: named in the text, in the file's name, or told by busbw/algbw."""
+    for line in text.splitlines():
+        if "_perf" in line and operation_in(line):
+            return NAMES[
+                next(n for n in sorted(NAMES, key=len, reverse=True) if n in line.lower())
+            ]
+    named = operation_in(name)
+    if named is not None:
+        return named
+    told = _told_by_factor(rows, ranks)
+    if told is None:
+        raise SpecError(
+            f"{name}: the operation is not named; put it into the file's name, as "
+            "all_gather.txt"
+        )
+    return told
+
+
+def _told_by_factor(rows: list[tuple[float, str, _Sides]], ranks: int) -> Operation | None:
+    ratios = sorted(s[2] / s[1] for _, _, sides in rows for s in sides if s[1] > 1)
+    if not ratios or ranks <= 2:  # noqa: PLR2004 - 2 (n-1)/n is 1 for two ranks
+        return None
+    middle = ratios[len(ratios) // 2]
+    if abs(middle / Operation.ALL_REDUCE.bus_factor(ranks) - 1) < _TOLERANCE:
+        return Operation.ALL_REDUCE
+    scatter = abs(middle / Operation.REDUCE_SCATTER.bus_factor(ranks) - 1) < _TOLERANCE
+    if scatter and any(reduction in _REDUCES for _, reduction, _ in rows):
+        return Operation.REDUCE_SCATTER
+    return None
+
+
+nccl_tests = Reader(title="nccl-tests text", claims=_claims, read=_read)
