@@ -26,6 +26,7 @@ KINDS = {
     ),
     "weft.engines.packet.balancing": "weft.engines.packet.balance.Balancing",
     "weft.engines.packet.congestion": "weft.engines.packet.control.Control",
+    "weft.engines.packet.patterns": "weft.engines.packet.pattern.Pattern",
     "weft.calibrate.readers": "weft.calibrate.reader.Reader",
     "weft.network.fabrics": "weft.network.fabric.Fabric",
     "weft.network.routings": "weft.network.routing.Routing",

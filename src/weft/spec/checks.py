@@ -9,6 +9,7 @@ from weft import catalogue
 from weft.spec.base import Part
 from weft.spec.cluster import Cluster
 from weft.spec.problems import Path, Problem, get_at, nearest
+from weft.spec.scenario import NetworkSettings, Scenario, TrafficItem
 from weft.spec.workload import Job, Model, Parallelism
 
 
@@ -18,6 +19,8 @@ def problems(part: Part) -> Iterator[Problem]:
         yield from _domain_problems(part)
     if isinstance(part, Job):
         yield from job_problems(part)
+    if isinstance(part, Scenario):
+        yield from scenario_problems(part)
 
 
 def name_problems(data: object) -> Iterator[Problem]:
@@ -51,13 +54,13 @@ def _domain_problems(cluster: Cluster) -> Iterator[Problem]:
         yield Problem(path=("host", "scale_up", "gpus"), message=message, value=domain)
 
 
-def plugin_names(folder: str) -> list[str]:
-    """Return the plug-ins of a folder of ``network``.
+def plugin_names(folder: str, above: str = "network") -> list[str]:
+    """Return the plug-ins of a folder of ``network`` (or of another part of weft).
 
     The folder is read as files: spec lies below network and must not import it, yet a wrong
     name should be told where it was written, line and column.
     """
-    path = File(__file__).parent.parent / "network" / folder
+    path = File(__file__).parent.parent / above / folder
     return sorted(m.name for m in iter_modules([str(path)]) if not m.name.startswith("_"))
 
 
@@ -185,3 +188,103 @@ def _size_problems(cluster: Cluster, job: Job) -> Iterator[Problem]:
     if (dp * spread.cp * spread.tp) % spread.ep:
         message = f"must divide tp x cp x dp = {spread.tp} x {spread.cp} x {dp}"
         yield _of("ep", spread.ep, message)
+
+
+def scenario_name_problems(data: object) -> Iterator[Problem]:
+    """Yield names of a scenario that weft does not know."""
+    for problem in name_problems(get_at(data, ("cluster",))):
+        yield _moved(problem, "cluster")
+    for key in ("congestion", "balancing"):
+        name = get_at(data, ("network", key))
+        known = plugin_names(key, "engines/packet")
+        if isinstance(name, str) and name not in known:
+            message = f"is not known; {nearest(name, known)}"
+            yield Problem(path=("network", key), message=message, value=name)
+
+
+def _moved(problem: Problem, key: str) -> Problem:
+    return Problem(
+        path=(key, *problem.path), message=problem.message, value=problem.value,
+        has_value=problem.has_value, place=problem.place,
+    )  # fmt: skip
+
+
+def scenario_problems(scenario: Scenario) -> Iterator[Problem]:
+    """Yield what cannot be run: settings that contradict, traffic that has no room."""
+    for problem in _domain_problems(scenario.cluster):
+        yield _moved(problem, "cluster")
+    for problem in _threshold_problems(scenario.network):
+        yield _moved(problem, "network")
+    for place, item in enumerate(scenario.traffic):
+        for problem in _item_problems(item, scenario.cluster):
+            yield _moved(_moved(problem, str(place)), "traffic")
+
+
+def _threshold_problems(network: NetworkSettings) -> Iterator[Problem]:
+    pairs = (
+        (("pfc", "xon_bytes"), network.pfc.xon_bytes, network.pfc.xoff_bytes, "pfc.xoff_bytes"),
+        (
+            ("ecn", "kmin_bytes"),
+            network.ecn.kmin_bytes,
+            network.ecn.kmax_bytes,
+            "ecn.kmax_bytes",
+        ),
+    )
+    for path, low, high, name in pairs:
+        if low is not None and high is not None and low > high:
+            yield Problem(path=path, message=f"must not be above {name} ({high}B)", value=low)
+
+
+def _item_problems(item: TrafficItem, cluster: Cluster) -> Iterator[Problem]:
+    if len(item.kinds) != 1:
+        known = ", ".join(TrafficItem.model_fields)
+        message = f"must have exactly one kind of traffic; there are: {known}"
+        yield Problem(path=(), message=message, has_value=False)
+        return
+    yield from _incast_problems(item, cluster)
+    yield from _rank_problems(item, cluster)
+    yield from _flow_problems(item, cluster)
+
+
+def _incast_problems(item: TrafficItem, cluster: Cluster) -> Iterator[Problem]:
+    if item.incast is None:
+        return
+    room = cluster.gpus - cluster.host.gpus
+    if item.incast.senders > room:
+        message = f"is more than the GPUs of the other hosts ({room}); use more hosts"
+        yield Problem(path=("incast", "senders"), message=message, value=item.incast.senders)
+    if item.incast.receiver >= cluster.gpus:
+        message = f"is no GPU of the cluster; they are numbered 0 to {cluster.gpus - 1}"
+        yield Problem(path=("incast", "receiver"), message=message, value=item.incast.receiver)
+
+
+def _rank_problems(item: TrafficItem, cluster: Cluster) -> Iterator[Problem]:
+    one = item.collective
+    if one is None:
+        return
+    per_host = one.ranks_per_host or cluster.host.gpus
+    if per_host > cluster.host.gpus:
+        message = f"is more than a host has ({cluster.host.gpus})"
+        yield Problem(path=("collective", "ranks_per_host"), message=message, value=per_host)
+    room = (cluster.hosts - one.first_host) * per_host
+    ranks = room if one.ranks is None else one.ranks
+    if not 2 <= ranks <= room:  # noqa: PLR2004 - a collective of one rank moves nothing
+        message = f"must be 2 to {room}: {per_host} a host, from host {one.first_host} on"
+        yield Problem(path=("collective", "ranks"), message=message, value=ranks)
+    known = plugin_names("collectives", "traffic")
+    if one.algorithm is not None and one.algorithm not in known:
+        message = f"is not known; {nearest(one.algorithm, known)}"
+        yield Problem(path=("collective", "algorithm"), message=message, value=one.algorithm)
+
+
+def _flow_problems(item: TrafficItem, cluster: Cluster) -> Iterator[Problem]:
+    for place, flow in enumerate(item.flows.flows if item.flows else ()):
+        path = ("flows", "flows", str(place))
+        for end in ("source", "target"):
+            gpu = getattr(flow, end)
+            if gpu >= cluster.gpus:
+                message = f"is no GPU of the cluster; they are numbered 0 to {cluster.gpus - 1}"
+                yield Problem(path=(*path, end), message=message, value=gpu)
+        if flow.source // cluster.host.gpus == flow.target // cluster.host.gpus:
+            message = "must be on another host than source: inside a host there is no fabric"
+            yield Problem(path=(*path, "target"), message=message, value=flow.target)

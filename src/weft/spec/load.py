@@ -10,7 +10,7 @@ A file holds one or more YAML documents of Kubernetes' manner::
       hosts: 16
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path as File
@@ -23,11 +23,14 @@ from weft.spec.cluster import Cluster
 from weft.spec.document import Tree, merge, paths_of, read_documents, read_text, read_value
 from weft.spec.parts import build
 from weft.spec.problems import Problem, nearest, raise_all
+from weft.spec.scenario import Scenario
 from weft.spec.workload import Job, Model
 
 API_VERSION: Final = "weft/v1"
-Loaded = Cluster | Job | Model
-KINDS: Final[Mapping[str, type[Loaded]]] = {"Cluster": Cluster, "Job": Job, "Model": Model}
+Loaded = Cluster | Job | Model | Scenario
+KINDS: Final[Mapping[str, type[Loaded]]] = {
+    "Cluster": Cluster, "Job": Job, "Model": Model, "Scenario": Scenario,
+}  # fmt: skip
 _MODEL_FILES: Final = (".yaml", ".yml", ".json")
 _ENVELOPE: Final = ("apiVersion", "kind", "metadata", "spec")
 
@@ -52,6 +55,16 @@ def load_job(where: Where, sets: Iterable[str] = ()) -> Job:
     32
     """
     return _load(where, "Job", Job, sets)
+
+
+def load_scenario(where: Where, sets: Iterable[str] = ()) -> Scenario:
+    """Load a scenario from a file (or a mapping), with ``--set`` overrides.
+
+    >>> traffic = [{"incast": {"senders": 3, "size_bytes": "1MiB"}}]
+    >>> load_scenario({"cluster": "hgx_h100_roce", "traffic": traffic}).network.congestion
+    'dcqcn'
+    """
+    return _load(where, "Scenario", Scenario, sets)
 
 
 def load_case(paths: Sequence[str | File], sets: Iterable[str] = ()) -> tuple[Cluster, Job]:
@@ -107,6 +120,12 @@ def preset(name: str, /, **changes: Any) -> Cluster:  # noqa: ANN401 - any field
 def presets() -> tuple[str, ...]:
     """Return the names of all presets."""
     return _names("presets")
+
+
+@cache
+def tunings() -> tuple[str, ...]:
+    """Return the names of all named network settings."""
+    return _names("tunings")
 
 
 @cache
@@ -210,12 +229,18 @@ def _pick(trees: list[Tree], kind: str, name: str) -> Tree:
     raise SpecError(f"{name}: holds {len(found)} documents of kind {kind} ({places}); keep one")
 
 
+_NAMES: Final[Mapping[type[Part], Callable[[object], Iterable[Problem]]]] = {
+    Cluster: checks.name_problems,
+    Scenario: checks.scenario_name_problems,
+}
+
+
 def _built(tree: Tree, part: type[P]) -> tuple[P | None, list[str]]:
     if tree.data is None:
         return None, tree.lines()
     lines = tree.lines()
-    if part is Cluster:
-        lines += tree.lines(list(checks.name_problems(tree.data)))
+    if part in _NAMES:
+        lines += tree.lines(list(_NAMES[part](tree.data)))
     built = build(part, tree.data)
     if isinstance(built, list):
         return None, lines + tree.lines(built)
@@ -230,9 +255,8 @@ def _resolved(tree: Tree, kind: str, sets: Iterable[str]) -> Tree:
         tree = _set(tree, text, kind)
     if not isinstance(tree.data, Mapping):
         return tree
-    if kind == "Cluster":
-        tree = _with_preset(tree)
-    return _with_model(tree) if kind == "Job" else tree
+    lay = {"Cluster": _with_preset, "Job": _with_model, "Scenario": _with_settings}.get(kind)
+    return lay(tree) if lay else tree
 
 
 def _unwrapped(tree: Tree, kind: str) -> Tree:
@@ -326,6 +350,66 @@ def _with_preset(tree: Tree) -> Tree:
         return _with_preset(_refused(tree, "preset", name, message))
     base = _unwrapped(_copy(_shipped("presets", name)), "Cluster")
     return base.under(_without(tree, "preset"))
+
+
+def _with_settings(tree: Tree) -> Tree:
+    """Resolve the cluster of a scenario, and lay its named tuning under its settings."""
+    tree = _with_part(tree, "cluster", _cluster_tree(tree))
+    network = tree.below("network") if "network" in tree.data else Tree(data={})
+    network.problems = []
+    if not isinstance(network.data, Mapping):
+        return tree
+    named = network.data.get("preset", _tuning_of(tree.data.get("cluster")))
+    if named is None:
+        return tree
+    if named not in tunings():
+        message = f"is no network preset; {nearest(named, tunings())}"
+        network.problems = [Problem(path=("preset",), message=message, value=named)]
+        base = Tree(data={})
+    else:
+        base = _unwrapped(_copy(_shipped("tunings", named)), "NetworkSettings")
+        base.data = {k: v for k, v in base.data.items() if k != "name"}
+    return _with_part(tree, "network", base.under(_without(network, "preset")))
+
+
+def _cluster_tree(tree: Tree) -> Tree:
+    """Return the cluster of a scenario: a preset's name, a file, or what is written out."""
+    written = tree.data.get("cluster")
+    if not isinstance(written, str):
+        cluster = tree.below("cluster")
+        cluster.problems = []
+        return _with_preset(cluster) if isinstance(written, Mapping) else cluster
+    if written.endswith((".yaml", ".yml")):
+        file = (tree.folder or File()) / written
+        return _resolved(_pick(_documents(file), "Cluster", str(file)), "Cluster", ())
+    data = {"preset": written}
+    marks: dict[tuple[str, ...], str] = {("preset",): tree.marks.get(("cluster",), "")}
+    return _with_preset(Tree(data=data, marks=marks, folder=tree.folder))
+
+
+def _tuning_of(cluster: object) -> str | None:
+    """Name the settings that go with a cluster's fabric, where there are any."""
+    fabric = cluster.get("fabric") if isinstance(cluster, Mapping) else None
+    kind = fabric.get("kind") if isinstance(fabric, Mapping) else None
+    tuning = fabric.get("tuning", "tuned") if isinstance(fabric, Mapping) else None
+    return next((n for n in (f"{kind}_{tuning}", kind) if n in tunings()), None)
+
+
+def _with_part(tree: Tree, key: str, part: Tree) -> Tree:
+    """Put a part, resolved on its own, in the place of a key; its marks move below it."""
+    if key not in tree.data and not part.data:
+        return tree
+    marks = {(key, *p): mark for p, mark in part.marks.items() if p}
+    keys = {(key, *p): mark for p, mark in part.keys.items() if p}
+    problems = [
+        Problem(path=(key, *p.path), message=p.message, value=p.value, has_value=p.has_value,
+                place=p.place or part.place(p))
+        for p in part.problems
+    ]  # fmt: skip
+    return Tree(
+        data={**tree.data, key: part.data}, marks={**tree.marks, **marks},
+        keys={**tree.keys, **keys}, problems=tree.problems + problems, folder=tree.folder,
+    )  # fmt: skip
 
 
 def _with_model(tree: Tree) -> Tree:

@@ -30,7 +30,12 @@ def build(kind: type[P], data: object) -> P | list[Problem]:
         return kind.model_validate(data)
     except ValidationError as error:
         found = error.errors(include_url=False)
-        return [_problem(kind, details, data) for details in found]
+        return [_problem(kind, details, data) for details in found if _own(details)]
+
+
+def _own(details: ErrorDetails) -> bool:
+    """Say no to a list that is only too short because its entries are wrong."""
+    return not (details["type"] == "too_short" and details["input"])
 
 
 def _problem(kind: type[Part], details: ErrorDetails, data: object) -> Problem:
@@ -77,7 +82,14 @@ def _choice(kind: type[Part], path: Path, details: ErrorDetails) -> Problem:
     return Problem(path=path, message=message, value=details["input"])
 
 
-_SAY: Final = {"missing": _missing, "extra_forbidden": _unknown, "literal_error": _choice}
+def _empty(_kind: type[Part], path: Path, _details: ErrorDetails) -> Problem:
+    return Problem(path=path, message="must hold at least one entry", has_value=False)
+
+
+_SAY: Final = {
+    "missing": _missing, "extra_forbidden": _unknown, "literal_error": _choice,
+    "too_short": _empty,
+}  # fmt: skip
 
 
 def _literals(annotation: Any) -> list[str]:  # noqa: ANN401 - a type
@@ -89,6 +101,8 @@ def _literals(annotation: Any) -> list[str]:  # noqa: ANN401 - a type
 def part_at(kind: type[Part], path: Path) -> type[Part]:
     """Return the part that a path of keys leads to."""
     for key in path:
+        if key.isdigit():  # a place in a list of parts
+            continue
         field = kind.model_fields.get(key)
         below = _part_in(field.annotation) if field else None
         if below is None:

@@ -80,8 +80,11 @@ def place_of(path: Path, marks: Mapping[Path, str]) -> str:
 
 
 def get_at(data: Any, path: Path) -> Any:  # noqa: ANN401 - whatever YAML held
-    """Return the value at a path of plain mappings, or none."""
+    """Return the value at a path of plain mappings and lists, or none."""
     for key in path:
+        if isinstance(data, list) and key.isdigit() and int(key) < len(data):
+            data = data[int(key)]
+            continue
         if not isinstance(data, Mapping) or key not in data:
             return None
         data = data[key]

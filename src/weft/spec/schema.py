@@ -3,12 +3,12 @@
 from typing import Any
 
 from weft.errors import UnknownName
-from weft.spec.load import API_VERSION, KINDS, models, presets
+from weft.spec.load import API_VERSION, KINDS, models, presets, tunings
 from weft.spec.problems import nearest
 
 
 def schema(kind: str) -> dict[str, Any]:
-    """Return the JSON Schema of one kind of document (cluster, job or model).
+    """Return the JSON Schema of one kind of document (cluster, job, model or scenario).
 
     >>> schema("cluster")["properties"]["kind"]
     {'const': 'Cluster'}
@@ -23,6 +23,8 @@ def schema(kind: str) -> dict[str, Any]:
         _allow_preset(spec, definitions)
     if name == "Job":
         _allow_named_model(spec, definitions)
+    if name == "Scenario":
+        _allow_named_settings(spec, definitions)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": f"urn:weft:v1:{kind.lower()}",
@@ -48,6 +50,19 @@ def _allow_preset(spec: dict[str, Any], definitions: dict[str, Any]) -> None:
     spec["anyOf"] = [{"required": ["preset"]}, without]
     for part in definitions.values():
         part.pop("required", None)
+
+
+def _allow_named_settings(spec: dict[str, Any], definitions: dict[str, Any]) -> None:
+    """Let a name or a file stand for the cluster, and a preset for what settings it gives."""
+    _allow_preset(definitions["Cluster"], {})
+    for part in ("Host", "ScaleUp", "FabricChoice"):
+        definitions[part].pop("required", None)
+    named = {"type": "string", "examples": list(presets())}
+    spec["properties"]["cluster"] = {"anyOf": [named, {"$ref": "#/$defs/Cluster"}]}
+    text = "Named settings that are laid under the other keys."
+    definitions["NetworkSettings"]["properties"]["preset"] = {
+        "enum": list(tunings()), "description": text,
+    }  # fmt: skip
 
 
 def _allow_named_model(spec: dict[str, Any], definitions: dict[str, Any]) -> None:

@@ -1,0 +1,45 @@
+"""What a kind of traffic is: one entry of a scenario in, flows with dependencies out."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from weft import plugins
+from weft.engines.packet import patterns
+from weft.engines.packet.schedules import Fabric, Schedule, Work, schedule_of
+from weft.spec.scenario import Scenario, TrafficItem
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pattern:
+    """A kind of traffic; the file is named after its key in a scenario."""
+
+    title: str
+    add: Callable[[Work, Any, np.random.Generator], None]
+    """Adds the flows of one run of its part of the spec; what it draws comes from the seed."""
+
+
+def compile_traffic(fabric: Fabric, scenario: Scenario, seed: int) -> Schedule:
+    """Turn all traffic of a scenario into one schedule; random choices follow the seed."""
+    work = Work(fabric=fabric, queue_pairs=scenario.network.queue_pairs)
+    rng = np.random.default_rng(seed)
+    for number, item in enumerate(scenario.traffic):
+        _add_runs(work, number, item, rng)
+    return schedule_of(work)
+
+
+def _add_runs(work: Work, number: int, item: TrafficItem, rng: np.random.Generator) -> None:
+    """Add every run of one traffic: each begins a gap after the last flow of the one before."""
+    pattern = plugins.load(patterns, item.kind, Pattern)
+    content = item.content
+    work.begin_s, work.barrier = content.begin_s, ()
+    for run in range(content.repeat):
+        work.owner = number, run
+        mark = work.mark()
+        pattern.add(work, content, rng)
+        if run + 1 < content.repeat:
+            work.barrier = work.wait(-1 - number, content.gap_s, work.last_of(mark))
+            work.begin_s = 0.0
+    work.begin_s, work.barrier = 0.0, ()

@@ -1,0 +1,52 @@
+"""A collective operation, with the dependencies of its algorithm."""
+
+import numpy as np
+
+from weft import plugins
+from weft.engines.packet.pattern import Pattern
+from weft.engines.packet.schedules import Work, add_collective
+from weft.spec.scenario import CollectiveTraffic
+from weft.traffic import collectives
+from weft.traffic.collective import Algorithm, Operation
+
+USUAL = {Operation.ALL_TO_ALL: "pairwise", Operation.SEND_RECV: "send_recv"}
+
+
+def _add(work: Work, one: CollectiveTraffic, rng: np.random.Generator) -> None:
+    host = work.fabric.cluster.host
+    operation = Operation(one.operation)
+    per_host = one.ranks_per_host or host.gpus
+    name = one.algorithm or USUAL.get(operation, "ring")
+    add_collective(
+        work,
+        plugins.load(collectives, name, Algorithm),
+        operation,
+        _gpus(work, one, per_host, rng),
+        one.size_bytes,
+        ranks_per_domain=per_host,
+        channels=one.channels or _channels(name, per_host, host.nics),
+        concurrency=one.concurrency,
+    )
+
+
+def _channels(algorithm: str, per_host: int, nics: int) -> int:
+    """Use every NIC where the ranks of a host do not do so by themselves."""
+    spread = algorithm in {"pairwise", "send_recv", "hierarchical"}
+    return nics if per_host > 1 and not spread else 1
+
+
+def _gpus(
+    work: Work, one: CollectiveTraffic, per_host: int, rng: np.random.Generator
+) -> list[int]:
+    """Return the GPUs in rank order, host by host."""
+    cluster = work.fabric.cluster
+    room = (cluster.hosts - one.first_host) * per_host
+    ranks = one.ranks or room
+    hosts = np.arange(one.first_host, one.first_host + -(-ranks // per_host))
+    if one.placement == "shuffled":
+        rng.shuffle(hosts)
+    gpus = [h * cluster.host.gpus + i for h in hosts.tolist() for i in range(per_host)]
+    return gpus[:ranks]
+
+
+collective = Pattern(title="collective operation", add=_add)

@@ -1,0 +1,303 @@
+"""Traffic as flows with dependencies: ranks placed on hosts and NICs, rounds of sends compiled.
+
+A send waits for the last writers of its chunks at its source. A send inside a scale-up domain
+never meets the fabric: it becomes a delay, and so does a gap for computing. A delay is one
+byte on a *delay line*, a link of that propagation time beside the network, so the kernel needs
+no event of its own for it.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from weft.engines.packet.from_network import endpoint, wiring_of
+from weft.engines.packet.simulation import PS_PER_S, Flows
+from weft.engines.packet.wiring import Wiring
+from weft.errors import Infeasible
+from weft.network.graph import Graph
+from weft.network.topology import graph
+from weft.spec.cluster import Cluster
+from weft.traffic.collective import Algorithm, Operation, Round, Send
+
+MOST_FLOWS = 4_000_000
+"""A flow takes a quarter of a kilobyte; more are asked for by mistake."""
+SHORTEST_DELAY_PS = 1_000
+Ids = tuple[int, ...]
+"""The flows of one send: one a plane and queue pair."""
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fabric:
+    """The network of a cluster, and which endpoint each GPU sends from."""
+
+    cluster: Cluster
+    graph: Graph
+    wiring: Wiring
+
+    @property
+    def planes(self) -> int:
+        """Endpoints of one NIC."""
+        return self.graph.layout.planes
+
+    def nic_of(self, gpu: int) -> int:
+        """Return the NIC (of its host) that is nearest to a GPU of the cluster."""
+        host = self.cluster.host
+        return gpu % host.gpus * host.nics // host.gpus
+
+    def ports(self, gpu: int, nic: int | None = None) -> list[int]:
+        """Return the endpoints, one a plane, of a GPU's NIC, or of another NIC of its host."""
+        which = self.nic_of(gpu) if nic is None else nic
+        host = gpu // self.cluster.host.gpus
+        return [endpoint(self.graph, host, which, plane) for plane in range(self.planes)]
+
+
+def fabric_of(cluster: Cluster) -> Fabric:
+    """Wire the network of a cluster."""
+    network = graph(cluster)
+    return Fabric(cluster=cluster, graph=network, wiring=wiring_of(network))
+
+
+@dataclass(slots=True, kw_only=True)
+class Work:
+    """Flows as they are collected; every flow belongs to a traffic and one run of it."""
+
+    fabric: Fabric
+    queue_pairs: int = 1
+    """Flows that a send is split over, each with a hash of its own."""
+    source: list[int] = field(default_factory=list)
+    target: list[int] = field(default_factory=list)
+    size_bytes: list[int] = field(default_factory=list)
+    begin_ps: list[int] = field(default_factory=list)
+    traffic: list[int] = field(default_factory=list)
+    run: list[int] = field(default_factory=list)
+    pairs: list[tuple[int, int]] = field(default_factory=list)
+    """(before, after)."""
+    lines: dict[tuple[int, int], int] = field(default_factory=dict)
+    """(lane, delay in ps) -> delay line; -1 - 2 line and -2 - 2 line are its ends."""
+    owner: tuple[int, int] = (0, 0)
+    """Traffic and run that flows now belong to."""
+    begin_s: float = 0.0
+    """When flows that wait for nothing now begin."""
+    barrier: Ids = ()
+    """What flows that wait for nothing else now wait for."""
+
+    def send(
+        self,
+        source: int,
+        target: int,
+        size_bytes: float,
+        *,
+        after: Iterable[int] = (),
+        nic: int | None = None,
+        at_s: float = 0.0,
+    ) -> Ids:
+        """Send from a GPU to one of another host; ``nic`` names the NIC at both ends."""
+        near, far = self.fabric.ports(source, nic), self.fabric.ports(target, nic)
+        waits = tuple(after)
+        parts = len(near) * self.queue_pairs
+        size = max(1, round(size_bytes / parts))
+        lanes = [pair for pair in zip(near, far, strict=True) for _ in range(self.queue_pairs)]
+        return tuple(self._add(s, t, size, waits, at_s) for s, t in lanes)
+
+    def wait(self, lane: int, time_s: float, after: Iterable[int] = ()) -> Ids:
+        """Let a time pass; waits of one lane at the same moment are a nanosecond apart."""
+        delay = max(SHORTEST_DELAY_PS, round(time_s * PS_PER_S))
+        line = self.lines.setdefault((lane, delay), len(self.lines))
+        return (self._add(-1 - 2 * line, -2 - 2 * line, 1, tuple(after), 0.0),)
+
+    def _add(self, source: int, target: int, size: int, waits: Ids, at_s: float) -> int:
+        flow = len(self.source)
+        if flow >= MOST_FLOWS:
+            raise Infeasible(
+                f"this traffic is more than {MOST_FLOWS} flows; simulate fewer ranks, fewer "
+                "channels or fewer repeats"
+            )
+        waits = waits or self.barrier
+        self.source.append(source)
+        self.target.append(target)
+        self.size_bytes.append(size)
+        self.begin_ps.append(round((self.begin_s + at_s) * PS_PER_S))
+        self.traffic.append(self.owner[0])
+        self.run.append(self.owner[1])
+        self.pairs.extend((before, flow) for before in waits)
+        return flow
+
+    def mark(self) -> tuple[int, int]:
+        """Return a mark of what is collected so far."""
+        return len(self.source), len(self.pairs)
+
+    def last_of(self, mark: tuple[int, int]) -> Ids:
+        """Return the flows since a mark that no other flow waits for."""
+        first, first_pair = mark
+        waited = {before for before, _ in self.pairs[first_pair:]}
+        return tuple(flow for flow in range(first, len(self.source)) if flow not in waited)
+
+
+def add_collective(
+    work: Work,
+    algorithm: Algorithm,
+    operation: Operation,
+    gpus: Sequence[int],
+    size_bytes: float,
+    *,
+    ranks_per_domain: int,
+    channels: int = 1,
+    concurrency: int | None = None,
+) -> None:
+    """Add one collective over GPUs in rank order, in equal parts over channels.
+
+    Channel c starts c ranks further in every domain and keeps to NIC c where ranks sit in
+    domains, as NCCL's rings do. ``concurrency`` bounds the sends that one rank has under way
+    where no chunk makes them wait (all-to-all).
+    """
+    if algorithm.in_network:
+        raise Infeasible(
+            f"{algorithm.title} reduces in switches, which the packet engine does not do; "
+            "use ring, tree, double_binary_tree, hierarchical or pairwise"
+        )
+    rounds = list(algorithm.schedule(operation, len(gpus), ranks_per_domain))
+    share = size_bytes / channels / _pieces(algorithm, operation, len(gpus))
+    for channel in range(channels):
+        order = _turned(gpus, ranks_per_domain, channel)
+        nic = channel % work.fabric.cluster.host.nics if channels > 1 else None
+        _Compiler(work=work, gpus=order, chunk_bytes=share, nic=nic).add(rounds, concurrency)
+
+
+def _pieces(algorithm: Algorithm, operation: Operation, ranks: int) -> int:
+    """Return how many chunks make up the size as nccl-tests counts it, of one rank."""
+    return ranks if operation is Operation.ALL_TO_ALL else algorithm.chunks(ranks)
+
+
+def _turned(gpus: Sequence[int], per_domain: int, by: int) -> list[int]:
+    """Turn the ranks of every domain by some places."""
+    found: list[int] = []
+    for first in range(0, len(gpus), per_domain):
+        domain = list(gpus[first : first + per_domain])
+        turn = by % len(domain)
+        found += domain[turn:] + domain[:turn]
+    return found
+
+
+@dataclass(slots=True, kw_only=True)
+class _Compiler:
+    """One channel of a collective on its way from rounds to flows."""
+
+    work: Work
+    gpus: list[int]
+    chunk_bytes: float
+    nic: int | None
+    writers: dict[tuple[int, int], Ids] = field(default_factory=dict)
+    """(rank, chunk) -> flows that wrote it last."""
+    sent: dict[int, list[Ids]] = field(default_factory=dict)
+    """Rank -> its sends so far, where their number under way is bounded."""
+
+    def add(self, rounds: Iterable[Round], concurrency: int | None) -> None:
+        for one in rounds:
+            inside = self._inside(one)
+            written = [(send, self._flows(send, inside, concurrency)) for send in one]
+            for send, flows in written:
+                for chunk in send.chunks:
+                    key = send.target, chunk
+                    before = self.writers.get(key, ()) if send.reduce else ()
+                    self.writers[key] = before + flows
+
+    def _inside(self, one: Round) -> Counter[tuple[str, int]]:
+        """Count the chunks that each rank moves inside its domain in one round."""
+        found: Counter[tuple[str, int]] = Counter()
+        for send in one:
+            if self._host(send.source) == self._host(send.target):
+                found["out", send.source] += len(send.chunks)
+                found["in", send.target] += len(send.chunks)
+        return found
+
+    def _host(self, rank: int) -> int:
+        return self.gpus[rank] // self.work.fabric.cluster.host.gpus
+
+    def _flows(
+        self, send: Send, inside: Counter[tuple[str, int]], concurrency: int | None
+    ) -> Ids:
+        after = {w for chunk in send.chunks for w in self.writers.get((send.source, chunk), ())}
+        mine = self.sent.setdefault(send.source, []) if concurrency else []
+        if concurrency and len(mine) >= concurrency:
+            after.update(mine[-concurrency])
+        flows = self._one(send, inside, sorted(after))
+        mine.append(flows)
+        return flows
+
+    def _one(self, send: Send, inside: Counter[tuple[str, int]], after: list[int]) -> Ids:
+        source, target = self.gpus[send.source], self.gpus[send.target]
+        if self._host(send.source) == self._host(send.target):
+            rate = self.work.fabric.cluster.host.scale_up.bytes_per_s
+            busiest = max(inside["out", send.source], inside["in", send.target])
+            return self.work.wait(source, busiest * self.chunk_bytes / rate, after)
+        size = len(send.chunks) * self.chunk_bytes
+        return self.work.send(source, target, size, after=after, nic=self.nic)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Schedule:
+    """Flows over a network with its delay lines, and what each flow belongs to."""
+
+    wiring: Wiring
+    flows: Flows
+    traffic: Ints
+    run: Ints
+    real: npt.NDArray[np.bool_]
+    """Flows that cross the fabric; the others let time pass."""
+    fabric_links: int
+    """Links before the delay lines."""
+
+
+def schedule_of(work: Work) -> Schedule:
+    """Freeze what was collected, and put the delay lines beside the network."""
+    source, target = _numbered(work, work.source), _numbered(work, work.target)
+    pairs = np.array(work.pairs, np.int64).reshape(-1, 2)
+    return Schedule(
+        wiring=_with_lines(work),
+        flows=Flows(
+            source=source,
+            target=target,
+            size_bytes=np.array(work.size_bytes, np.int64),
+            begin_ps=np.array(work.begin_ps, np.int64),
+            predecessor=np.unique(pairs, axis=0),
+        ),
+        traffic=np.array(work.traffic, np.int64),
+        run=np.array(work.run, np.int64),
+        real=np.array(work.source, np.int64) >= 0,
+        fabric_links=len(work.fabric.wiring.source),
+    )
+
+
+def _numbered(work: Work, ends: list[int]) -> Ints:
+    """Number the ends of delay lines after the endpoints of the network."""
+    numbers = np.array(ends, np.int64)
+    return np.where(numbers >= 0, numbers, work.fabric.wiring.hosts - 1 - numbers)
+
+
+def _with_lines(work: Work) -> Wiring:
+    """Add two endpoints a delay line, and one switch that joins the two."""
+    wiring, count = work.fabric.wiring, len(work.lines)
+    if not count:
+        return wiring
+    ends = wiring.hosts + np.arange(2 * count)
+    switch = np.full(2 * count, wiring.hosts + 2 * count + wiring.switches)
+    # Half of the delay on the way in and half on the way out, less nothing: one byte is short.
+    half_s = np.repeat([delay / PS_PER_S / 2 for _, delay in work.lines], 2)
+    source, target = (
+        np.where(side >= wiring.hosts, side + 2 * count, side)
+        for side in (wiring.source, wiring.target)
+    )
+    rate = wiring.bytes_per_s.max()
+    return replace(
+        wiring,
+        hosts=wiring.hosts + 2 * count,
+        switches=wiring.switches + 1,
+        source=np.concatenate([source, ends, switch]),
+        target=np.concatenate([target, switch, ends]),
+        bytes_per_s=np.concatenate([wiring.bytes_per_s, np.full(4 * count, rate)]),
+        propagation_s=np.concatenate([wiring.propagation_s, half_s, half_s]),
+    )

@@ -1,0 +1,104 @@
+"""The settings of a scenario as the options of the kernel."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from weft import plugins
+from weft.engines.packet import congestion
+from weft.engines.packet.control import Control
+from weft.engines.packet.hooks import BALANCINGS
+from weft.engines.packet.simulation import PS_PER_S, Options
+from weft.engines.packet.tables import FlowControl
+from weft.errors import SpecError
+from weft.network.fabric import Fabric, find
+from weft.spec.cluster import Cluster
+from weft.spec.scenario import NetworkSettings, Scenario
+from weft.units import parse_size, parse_time
+
+CUT_THROUGH_BYTES: Final = 64
+"""A switch forwards once it has the headers."""
+_STAND_INS: Final = {"planned": "adaptive", "scheduled": "spray"}
+"""Modes of fabrics that the engine has no file for, and the nearest that it has."""
+
+
+def options_of(scenario: Scenario, seed: int) -> Options:
+    """Return the kernel's options for one run of a scenario."""
+    network, cluster = scenario.network, scenario.cluster
+    fabric = find(cluster.fabric.kind)
+    mtu = network.mtu_bytes or cluster.fabric.mtu_bytes or fabric.default_mtu_bytes
+    asked: dict[str, Any] = {
+        "flow_control": _flow_control(network.flow_control),
+        "congestion": network.congestion,
+        "balancing": balancing_of(network, cluster, fabric),
+        "cut_through_bytes": CUT_THROUGH_BYTES if network.cut_through else None,
+        "cnp_gap_ps": None
+        if network.cnp_gap_s is None
+        else round(network.cnp_gap_s * PS_PER_S),
+        "pmax_ratio": network.ecn.pmax_ratio,
+        **_thresholds(network, cluster),
+    }
+    return Options(
+        mtu_bytes=mtu,
+        header_bytes=round(fabric.header_bytes.value),
+        acknowledge=network.acknowledge,
+        knobs=_knobs(network),
+        seed=seed,
+        **{name: value for name, value in asked.items() if value is not None},
+    )
+
+
+def balancing_of(network: NetworkSettings, cluster: Cluster, fabric: Fabric) -> str:
+    """Return the load balancing: as set, or the fabric's, or the nearest there is to it."""
+    mode = cluster.fabric.load_balancing or fabric.default_load_balancing
+    return network.balancing or (mode if mode in BALANCINGS else _STAND_INS.get(mode, "ecmp"))
+
+
+def _flow_control(name: str | None) -> FlowControl | None:
+    return None if name is None else FlowControl[name.upper()]
+
+
+def _thresholds(network: NetworkSettings, cluster: Cluster) -> dict[str, int | None]:
+    """Return thresholds, scaled from the link rate that they are for to that of the cluster."""
+    rate = cluster.fabric.link_bytes_per_s or cluster.host.nic_bytes_per_s
+    rate /= cluster.topology.planes
+    factor = rate / network.at_bytes_per_s if network.at_bytes_per_s else 1.0
+    found = {
+        "xoff_bytes": network.pfc.xoff_bytes, "xon_bytes": network.pfc.xon_bytes,
+        "kmin_bytes": network.ecn.kmin_bytes, "kmax_bytes": network.ecn.kmax_bytes,
+        "queue_limit_bytes": network.queue_limit_bytes, "credit_bytes": network.credit_bytes,
+    }  # fmt: skip
+    return {name: None if v is None else round(v * factor) for name, v in found.items()}
+
+
+def _knobs(network: NetworkSettings) -> Mapping[str, float]:
+    """Turn knobs as written (rate_timer_s: 55us) into those of the control (picoseconds)."""
+    if not network.knobs or network.congestion is None:
+        return {}
+    known = plugins.load(congestion, network.congestion, Control).knobs
+    written = {_outside(name): name for name in known}
+    unknown = network.knobs.keys() - written.keys()
+    if unknown:
+        raise SpecError(
+            f"network.knobs: {network.congestion} has no knob {', '.join(sorted(unknown))}; "
+            f"it has: {', '.join(written) or 'none'}"
+        )
+    return {written[name]: _number(name, value) for name, value in network.knobs.items()}
+
+
+def _outside(knob: str) -> str:
+    """Name a knob as files do: times in seconds with a unit, not picoseconds.
+
+    >>> _outside("rate_timer_ps"), _outside("gain_ratio")
+    ('rate_timer_s', 'gain_ratio')
+    """
+    return knob.removesuffix("_ps") + "_s" if knob.endswith("_ps") else knob
+
+
+def _number(name: str, value: str | float) -> float:
+    if name.endswith("_s"):
+        return parse_time(str(value)) * PS_PER_S
+    if name.endswith("_bytes"):
+        return float(parse_size(str(value)))
+    if isinstance(value, str):
+        raise SpecError(f"network.knobs.{name}: value {value!r}: must be a plain number")
+    return float(value)

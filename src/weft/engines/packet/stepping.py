@@ -1,0 +1,118 @@
+"""A simulation in steps: run to a time, look, go on; so it can be watched and stopped."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from weft.engines.packet.loop import begin_flows, run
+from weft.engines.packet.simulation import (
+    Flows,
+    Options,
+    Outcome,
+    _outcome,
+    first_flows,
+    make_state,
+    with_larger_pool,
+)
+from weft.engines.packet.tables import State, Stop
+from weft.engines.packet.wiring import Routes, Wiring
+
+FIRST_STEP_PS = 1_000_000
+SHORTEST_LOOK_S, LONGEST_LOOK_S = 0.05, 0.25
+"""Wall time of one call of the kernel: within it nothing can interrupt."""
+MOST_SAMPLED_NUMBERS = 1 << 24
+"""Numbers that the samples of one quantity may take: 128 MiB."""
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(slots=True, kw_only=True)
+class Samples:
+    """Queues, bytes sent and pauses of all links, at even times; halved when too many.
+
+    Every sample stands for the time since the one before it.
+    """
+
+    most: int
+    step_ps: int = FIRST_STEP_PS
+    time_ps: list[int] = field(default_factory=list)
+    queue_bytes: list[Ints] = field(default_factory=list)
+    sent_bytes: list[Ints] = field(default_factory=list)
+    paused: list[npt.NDArray[np.bool_]] = field(default_factory=list)
+
+    def take(self, state: State, now_ps: int, links: int) -> None:
+        """Look at the links; double the step once there are twice as many samples as asked."""
+        self.time_ps.append(now_ps)
+        self.queue_bytes.append(state.links.queue_bytes[:links].copy())
+        self.sent_bytes.append(state.links.sent_bytes[:links].copy())
+        self.paused.append(state.links.paused[:links] != 0)
+        if len(self.time_ps) >= 2 * self.most:
+            for kept in (self.time_ps, self.queue_bytes, self.sent_bytes, self.paused):
+                del kept[::2]
+            self.step_ps *= 2
+
+
+def samples_for(most: int, links: int) -> Samples:
+    """Return room for samples; fewer of them where a network has very many links."""
+    return Samples(most=max(8, min(most, MOST_SAMPLED_NUMBERS // max(1, 2 * links))))
+
+
+Watch = Callable[[State], None]
+
+
+@dataclass(slots=True, kw_only=True)
+class Running:
+    """A simulation that has begun."""
+
+    state: State
+    now_ps: int = 0
+    look_ps: int = FIRST_STEP_PS
+    """How far one call of the kernel goes; follows from how long calls take."""
+    stopped: Stop = Stop.UNTIL
+
+    def advance(self, until_ps: int, watch: Watch) -> Stop:
+        """Run to a time in calls short enough to be interrupted between them."""
+        self.stopped = Stop.UNTIL
+        while self.now_ps < until_ps and self.stopped is not Stop.DONE:
+            goal = min(until_ps, self.now_ps + self.look_ps)
+            began = time.perf_counter()
+            self._run(goal)
+            self._adapt(time.perf_counter() - began)
+            self.now_ps = goal
+            watch(self.state)
+        return self.stopped
+
+    def _run(self, goal_ps: int) -> None:
+        self.stopped = Stop.POOL_LOW
+        while self.stopped is Stop.POOL_LOW:
+            self.stopped = Stop(run(self.state, goal_ps))
+            if self.stopped is Stop.POOL_LOW:
+                self.state = with_larger_pool(self.state)
+
+    def _adapt(self, took_s: float) -> None:
+        if took_s < SHORTEST_LOOK_S:
+            self.look_ps *= 2
+        elif took_s > LONGEST_LOOK_S:
+            self.look_ps = max(1000, self.look_ps // 2)
+
+    def outcome(self) -> Outcome:
+        """Return what has happened so far."""
+        return _outcome(self.state, self.stopped)
+
+
+def begin(wiring: Wiring, routes: Routes, flows: Flows, options: Options) -> Running:
+    """Prepare a simulation at time 0."""
+    state = make_state(wiring, routes, flows, options)
+    begin_flows(state, first_flows(state.flows))
+    return Running(state=state)
+
+
+def sampled(
+    running: Running, samples: Samples, until_ps: int, links: int, watch: Watch
+) -> None:
+    """Run to the end or to a time, looking at the links at even steps."""
+    while running.stopped is not Stop.DONE and running.now_ps < until_ps:
+        running.advance(min(until_ps, running.now_ps + samples.step_ps), watch)
+        samples.take(running.state, running.now_ps, links)

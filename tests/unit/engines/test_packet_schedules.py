@@ -1,0 +1,183 @@
+"""Traffic compiled to flows: sizes, dependencies, delays and what they come to in time."""
+
+import numpy as np
+import pytest
+
+from weft.engines.packet.paths import hops_of, ideal_ps, paths_of
+from weft.engines.packet.pattern import compile_traffic
+from weft.engines.packet.schedules import fabric_of
+from weft.engines.packet.settings import options_of
+from weft.engines.packet.simulation import simulate
+from weft.engines.packet.wiring import shortest_routes
+from weft.errors import Infeasible, SpecError
+from weft.spec.load import load_scenario
+from weft.traffic import collectives
+from weft.traffic.collective import Operation
+
+MIB = 1 << 20
+PS = 1e12
+
+
+def scenario(traffic, hosts=8, network=None, **cluster):
+    return load_scenario(
+        {
+            "cluster": {"preset": "hgx_h100_roce", "hosts": hosts, **cluster},
+            "traffic": traffic if isinstance(traffic, list) else [traffic],
+            "network": network or {},
+        }
+    )
+
+
+def compiled(spec, seed=1):
+    return compile_traffic(fabric_of(spec.cluster), spec, seed)
+
+
+def outcome_of(spec, seed=1):
+    schedule = compiled(spec, seed)
+    return schedule, simulate(schedule.wiring, schedule.flows, options_of(spec, seed))
+
+
+def ideal_of(spec, schedule):
+    routes = shortest_routes(schedule.wiring)
+    paths = paths_of(schedule.wiring, routes, schedule.flows)
+    return paths, ideal_ps(paths, schedule.flows, options_of(spec, 1))
+
+
+def a_collective(operation="all_reduce", size="64MiB", **more):
+    return {"collective": {"operation": operation, "size_bytes": size, **more}}
+
+
+@pytest.mark.parametrize(
+    ("name", "operation"),
+    [
+        ("ring", "all_reduce"), ("ring", "all_gather"), ("ring", "broadcast"),
+        ("tree", "all_reduce"), ("double_binary_tree", "all_reduce"),
+        ("halving_doubling", "all_reduce"), ("pairwise", "alltoall"),
+    ],
+)  # fmt: skip
+def test_the_busiest_rank_sends_what_the_algorithm_says(name, operation):
+    """Bytes = sent_ratio x size, one rank a host."""
+    schedule = compiled(scenario(a_collective(operation, algorithm=name, ranks_per_host=1)))
+    by_rank = np.bincount(schedule.flows.source, weights=schedule.flows.size_bytes)
+    algorithm = getattr(__import__(f"{collectives.__name__}.{name}", fromlist=[name]), name)
+    expected = algorithm.sent_ratio(Operation(operation), 8, 1) * 64 * MIB
+    assert by_rank.max() == pytest.approx(expected, rel=1e-6)
+
+
+def test_a_ring_under_one_leaf_takes_its_steps_one_after_the_other():
+    """T = 2 (n - 1) (S/n alone on its path), exact to the picosecond."""
+    spec = scenario(a_collective(ranks_per_host=1))
+    schedule, outcome = outcome_of(spec)
+    _, ideal = ideal_of(spec, schedule)
+    assert len(schedule.flows.source) == 14 * 8
+    assert outcome.completion_ps == 14 * round(ideal[0])
+
+
+def test_a_send_inside_a_host_takes_its_time_on_nvlink_and_none_of_the_fabric():
+    """Seven hops of one host: T = 2 (n - 1) S / (n B), a few nanoseconds a step apart."""
+    spec = scenario(a_collective(ranks=8, channels=1))
+    schedule, outcome = outcome_of(spec)
+    step_ps = 8 * MIB / spec.cluster.host.scale_up.bytes_per_s * PS
+    assert not schedule.real.any()
+    assert outcome.completion_ps == pytest.approx(14 * step_ps, rel=2e-3)
+    assert outcome.links.sent_bytes[: schedule.fabric_links].sum() == 0
+
+
+def test_channels_share_the_size_and_use_every_nic_of_a_host():
+    schedule = compiled(scenario(a_collective(), hosts=2))
+    real = schedule.real
+    by_nic = np.bincount(
+        schedule.flows.source[real], weights=schedule.flows.size_bytes[real], minlength=16
+    )
+    whole = 2 * 15 / 16 * 64 * MIB
+    assert by_nic == pytest.approx(np.full(16, whole / 8), rel=1e-3)
+
+
+def test_a_run_begins_a_gap_after_the_last_flow_of_the_one_before():
+    incast = {"incast": {"senders": 3, "size_bytes": "1MiB", "repeat": 3, "gap_s": "20us"}}
+    schedule, outcome = outcome_of(scenario(incast))
+    for run in (1, 2):
+        before = outcome.end_ps[schedule.real & (schedule.run == run - 1)].max()
+        begin = outcome.begin_ps[schedule.real & (schedule.run == run)]
+        assert (begin == begin[0]).all()
+        assert begin[0] - before == pytest.approx(20e6, abs=10_000)
+
+
+def test_several_jobs_begin_when_they_are_told_to_and_run_side_by_side():
+    jobs = [
+        a_collective(ranks_per_host=1, ranks=4),
+        a_collective(ranks_per_host=1, ranks=4, first_host=4, begin_s="1ms"),
+    ]
+    schedule, outcome = outcome_of(scenario(jobs))
+    first, second = (outcome.begin_ps[schedule.traffic == job].min() for job in (0, 1))
+    assert (first, second) == (0, 1_000_000_000)
+    ends = [outcome.end_ps[schedule.traffic == job].max() for job in (0, 1)]
+    assert ends[1] - second == ends[0]
+
+
+def test_rails_that_are_not_joined_take_hierarchical_all_to_all_and_refuse_pairwise():
+    apart = {"kind": "rail_only"}
+    spec = scenario(a_collective("alltoall", algorithm="hierarchical"), topology=apart)
+    schedule, outcome = outcome_of(spec)
+    assert (outcome.end_ps > 0).all()
+    spec = scenario(a_collective("alltoall"), topology=apart)
+    schedule = compiled(spec)
+    with pytest.raises(Infeasible, match="does not join rails"):
+        ideal_of(spec, schedule)
+
+
+def test_in_network_algorithms_are_refused_with_what_to_use():
+    with pytest.raises(Infeasible, match="hierarchical"):
+        compiled(scenario(a_collective(algorithm="collnet")))
+
+
+def test_every_host_of_a_permutation_sends_once_and_receives_once_a_rail():
+    schedule = compiled(scenario({"permutation": {"size_bytes": "1MiB"}}))
+    assert sorted(schedule.flows.source) == sorted(schedule.flows.target) == list(range(64))
+    assert (schedule.flows.source != schedule.flows.target).all()
+
+
+def test_background_takes_its_share_of_the_line_rate():
+    """Bytes = load x NICs x rate x duration, within three standard deviations."""
+    one = {"load_ratio": 0.3, "size_bytes": "1MB", "duration_s": "4ms", "storage_hosts": 2}
+    schedule = compiled(scenario({"background": one}))
+    expected = 0.3 * 6 * 8 * 50e9 * 4e-3
+    assert schedule.flows.size_bytes.sum() == pytest.approx(expected, rel=0.1)
+    assert schedule.flows.target.min() >= 6 * 8
+    assert schedule.flows.source.max() < 6 * 8
+
+
+def test_queue_pairs_split_a_transfer_into_flows_of_their_own():
+    traffic = {"flows": {"flows": [{"source": 0, "target": 8, "size_bytes": "1MiB"}]}}
+    schedule = compiled(scenario(traffic, network={"queue_pairs": 4}))
+    assert schedule.flows.size_bytes.tolist() == [MIB // 4] * 4
+
+
+def test_a_flow_alone_takes_its_ideal_time_and_hops():
+    traffic = {"flows": {"flows": [{"source": 3, "target": 11, "size_bytes": "5MiB"}]}}
+    spec = scenario(traffic, network={"congestion": "none"})
+    schedule, outcome = outcome_of(spec)
+    paths, ideal = ideal_of(spec, schedule)
+    assert outcome.end_ps[0] == round(ideal[0])
+    assert outcome.counts["data_hops"] == hops_of(paths, schedule.flows, options_of(spec, 1))
+
+
+def test_traffic_follows_the_seed():
+    spec = scenario({"permutation": {"size_bytes": "1MiB"}})
+    one, again, other = (compiled(spec, seed).flows.target for seed in (1, 1, 2))
+    assert (one == again).all()
+    assert (one != other).any()
+
+
+def test_thresholds_scale_with_the_links_and_knobs_have_units():
+    slow = scenario(
+        {"permutation": {"size_bytes": "1MiB"}},
+        fabric={"link_bytes_per_s": "200Gb/s"},
+        network={"knobs": {"rate_timer_s": "100us", "byte_counter_bytes": "1MB"}},
+    )
+    options = options_of(slow, 7)
+    assert (options.kmin_bytes, options.seed) == (200_000, 7)
+    assert options.knobs == pytest.approx({"rate_timer_ps": 1e8, "byte_counter_bytes": 1e6})
+    wrong = scenario({"permutation": {"size_bytes": "1MiB"}}, network={"knobs": {"gain": 1}})
+    with pytest.raises(SpecError, match="gain_ratio"):
+        options_of(wrong, 1)
