@@ -174,12 +174,16 @@ def ratios(measured: GpuMeasurement, gpu: Gpu) -> GpuRatios:
 
 
 _PLAIN_RATIO: Final = 0.75
-"""Share of the peak that large products reach where no best is published."""
+"""Share of the peak that large products reach where no best is published of any precision."""
 
 
 def _best_known(gpu: Gpu, precision: str) -> float:
-    known = gpu.measured_flop_per_s.get(precision)
-    return known.value if known else gpu.peak_flop_per_s(precision) * _PLAIN_RATIO
+    """Return the best published rate; by the share of 16 bits where there is none."""
+    known, half = gpu.measured_flop_per_s.get(precision), gpu.measured_flop_per_s.get("bf16")
+    if known:
+        return known.value
+    share = half.value / gpu.peak_flop_per_s("bf16") if half else _PLAIN_RATIO
+    return gpu.peak_flop_per_s(precision) * share
 
 
 def find(name: str) -> Gpu:
