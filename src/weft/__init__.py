@@ -16,9 +16,10 @@ from types import ModuleType
 from typing import Any
 
 __all__ = [
-    "Comparison", "Expectation", "Need", "Prediction", "Scaling", "Scoreboard", "Target",
-    "accuracy", "compare", "expect", "fabrics", "load_case", "load_cluster", "load_job",
-    "model", "need", "predict", "preset", "scaling",
+    "Calibration", "Comparison", "Expectation", "Need", "Prediction", "Scaling",
+    "Scoreboard", "Target", "accuracy", "calibrate", "compare", "expect", "fabrics",
+    "load_case", "load_cluster", "load_job", "model", "need", "predict", "preset",
+    "scaling",
 ]  # fmt: skip
 
 
@@ -43,6 +44,7 @@ class _Package(ModuleType):
     """The package with its verbs: some of them bear the name of the sub-package they are in."""
 
     accuracy = _verb("accuracy")
+    calibrate = _verb("calibrate")
     predict = _verb("predict")
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - any public name

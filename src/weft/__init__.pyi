@@ -3,13 +3,15 @@ from weft.accuracy.scoreboard import Scoreboard
 from weft.advise.compare import Comparison, compare
 from weft.advise.need import Need, Target, need
 from weft.api import fabrics
+from weft.calibrate.calibration import Calibration, calibrate
 from weft.predict.collective import Expectation, expect
 from weft.predict.scaling import Scaling, scaling
 from weft.predict.training import Prediction, predict
 from weft.spec.load import load_case, load_cluster, load_job, model, preset
 
 __all__ = [
-    "Comparison", "Expectation", "Need", "Prediction", "Scaling", "Scoreboard", "Target",
-    "accuracy", "compare", "expect", "fabrics", "load_case", "load_cluster", "load_job",
-    "model", "need", "predict", "preset", "scaling",
+    "Calibration", "Comparison", "Expectation", "Need", "Prediction", "Scaling",
+    "Scoreboard", "Target", "accuracy", "calibrate", "compare", "expect", "fabrics",
+    "load_case", "load_cluster", "load_job", "model", "need", "predict", "preset",
+    "scaling",
 ]  # fmt: skip

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from weft.accuracy.scoreboard import Scoreboard
     from weft.advise.compare import Comparison, compare
     from weft.advise.need import Need, Target, need
+    from weft.calibrate.calibration import Calibration, calibrate
     from weft.predict.collective import Expectation, expect
     from weft.predict.scaling import Scaling, scaling
     from weft.predict.training import Prediction, predict
@@ -23,10 +24,13 @@ VERBS: Final = {
     "need": "need",
     "expect": "expect",
     "accuracy": "accuracy",
+    "calibrate": "calibrate",
 }
 """Verbs of this module, and the command that speaks each."""
 
 _PLACES: Final = {
+    "Calibration": "weft.calibrate.calibration",
+    "calibrate": "weft.calibrate.calibration",
     "Scoreboard": "weft.accuracy.scoreboard",
     "accuracy": "weft.accuracy.run:score",
     "Comparison": "weft.advise.compare",
@@ -48,9 +52,10 @@ _PLACES: Final = {
 }
 
 __all__ = [
-    "VERBS", "Comparison", "Expectation", "Need", "Prediction", "Scaling", "Scoreboard",
-    "Target", "accuracy", "compare", "expect", "fabrics", "load_case", "load_cluster",
-    "load_job", "model", "need", "predict", "preset", "result_of", "scaling",
+    "VERBS", "Calibration", "Comparison", "Expectation", "Need", "Prediction", "Scaling",
+    "Scoreboard", "Target", "accuracy", "calibrate", "compare", "expect", "fabrics",
+    "load_case", "load_cluster", "load_job", "model", "need", "predict", "preset",
+    "result_of", "scaling",
 ]  # fmt: skip
 
 

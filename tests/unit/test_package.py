@@ -31,7 +31,7 @@ def test_type_checkers_are_told_the_same_names():
     assert told == set(weft.__all__)
 
 
-@pytest.mark.parametrize("name", ["predict", "accuracy"])
+@pytest.mark.parametrize("name", ["predict", "accuracy", "calibrate"])
 def test_a_verb_stays_a_verb_when_its_sub_package_is_imported(name):
     importlib.import_module(f"weft.{name}")
     assert callable(getattr(weft, name))

@@ -1,6 +1,7 @@
 """Documents in, specs out: which files hold the cluster and the job, what is laid over them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from weft.errors import SpecError
@@ -8,7 +9,6 @@ from weft.spec.cluster import Cluster
 from weft.spec.load import load_case, load_cluster, load_documents, split_sets
 from weft.spec.overlay import load_overlay
 from weft.spec.workload import Job
-from weft.traffic.collective import Operation
 
 
 def cluster_and_job(
@@ -33,21 +33,33 @@ def cluster_alone(
     return _overlaid(load_cluster(holds[0], split_sets(sets)[0]), overlay)
 
 
-def measured_times_s(run: Path, operation: Operation, ranks: int) -> dict[float, float]:
-    """Read the times by size of a run of nccl-tests that must be of this operation and size."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """A run of nccl-tests: who took part, and the time of every size."""
+
+    ranks: int
+    ranks_per_host: int
+    times_s: Mapping[float, float]
+
+
+def measured_run(file: Path, operation: str) -> Run:
+    """Read a run of one operation; its ranks are those of the file."""
     from weft.calibrate.calibration import read_file  # noqa: PLC0415 - few commands need it
     from weft.calibrate.reader import CollectiveReading  # noqa: PLC0415 - as above
 
-    readings = [one for one in read_file(run)[1] if isinstance(one, CollectiveReading)]
-    fitting = [one for one in readings if (one.operation, one.ranks) == (operation, ranks)]
+    readings = [one for one in read_file(file)[1] if isinstance(one, CollectiveReading)]
+    fitting = [one for one in readings if one.operation.value == operation]
     if not fitting:
-        found = {f"{one.operation.value} of {one.ranks} ranks" for one in readings}
+        found = sorted({one.operation.value for one in readings}) or ["no collective"]
         raise SpecError(
-            f"{run}: holds {', '.join(sorted(found)) or 'no collective'}; expected is "
-            f"{operation.value} of {ranks} ranks: name the operation, --ranks and "
-            "--ranks-per-host of the run"
+            f"{file}: holds {', '.join(found)}, not {operation}; name what it holds"
         )
-    return {one.size_bytes: one.time_s for one in fitting}
+    first = fitting[0]
+    return Run(
+        ranks=first.ranks,
+        ranks_per_host=-(-first.ranks // first.hosts),
+        times_s={one.size_bytes: one.time_s for one in fitting},
+    )
 
 
 def _has_cluster(file: Path) -> bool:

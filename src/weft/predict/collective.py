@@ -1,7 +1,7 @@
 """One cluster, one collective: the curve that nccl-tests should show."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from weft.engines.analytic import collective as engine
 from weft.engines.engine import CollectiveTime
@@ -15,6 +15,17 @@ SMALLEST_BYTES = 8
 LARGEST_BYTES = 8 << 30
 FLOAT_BYTES = 4
 """nccl-tests measures in 32-bit floats unless told otherwise."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """One size that was measured, beside what is expected of it."""
+
+    size_bytes: float
+    time_s: float
+    busbw_bytes_per_s: float
+    inside: bool
+    """Whether the time lies inside the 80 % band."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +43,8 @@ class Expectation:
     """Mean over the sizes, as nccl-tests' last line has it."""
     peak_busbw_bytes_per_s: Estimate
     """Best of the curve, with its band."""
+    measured: tuple[Measured, ...] = ()
+    """A run of the same operation on the same ranks, where one was given."""
     provenance: Provenance
 
 
@@ -68,6 +81,24 @@ def expect(
         peak_busbw_bytes_per_s=busbw(best),
         provenance=provenance(cluster, sources=(), assumptions=assumptions),
     )
+
+
+def beside(expected: Expectation, times_s: Mapping[float, float]) -> Expectation:
+    """Put measured times by size beside an expectation, each judged by the band at its size."""
+    ranks, per_domain = expected.ranks, expected.ranks_per_domain
+    sizes = sorted(times_s)
+    points = engine.sweep(expected.cluster, expected.operation, sizes, ranks, per_domain)
+    factor = expected.operation.bus_factor(ranks)
+    measured = tuple(
+        Measured(
+            size_bytes=size_bytes,
+            time_s=times_s[size_bytes],
+            busbw_bytes_per_s=size_bytes / times_s[size_bytes] * factor,
+            inside=point.time_s.low <= times_s[size_bytes] <= point.time_s.high,
+        )
+        for size_bytes, point in zip(sizes, points, strict=True)
+    )
+    return replace(expected, measured=measured)
 
 
 def busbw(point: CollectiveTime) -> Estimate:

@@ -21,6 +21,8 @@ PNG_SCALE: Final = 2.0
 INK, MUTED, GRID = "#24292f", "#57606a", "#d8dee4"
 BLUE, ORANGE, GREEN, RED = "#0072b2", "#e69f00", "#009e73", "#d55e00"
 SKY, PURPLE, YELLOW, SLATE = "#56b4e9", "#cc79a7", "#f0e442", "#4b5563"
+PALE = "#c2dcec"
+"""Blue at a fifth of its strength: bands."""
 FONT: Final = "DejaVu Sans, Helvetica, Arial, sans-serif"
 
 WIDTH, ROW_HEIGHT, HEIGHT = 640, 34, 320

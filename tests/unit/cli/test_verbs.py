@@ -140,3 +140,43 @@ def test_wrong_words_are_told_with_what_is_allowed(words, case, capsys):
     assert status == 2
     assert out == ""
     assert len(err) > 40
+
+
+RUN = Path(__file__).parents[2] / "samples" / "calibrate" / "two_hosts.txt"
+
+
+def test_an_overlay_is_written_named_and_changes_what_is_expected(case, tmp_path, capsys):
+    overlay = tmp_path / "mine.toml"
+    status, out, _ = _run(capsys, "calibrate", RUN, "-f", case, "--save", overlay, "-o", "json")
+    assert status == 0
+    assert json.loads(out)["overlay"]["name"] == "mine"
+    words = ("expect", "-f", case, "--ranks", "16", "-b", "1GiB", "-e", "1GiB", "-o", "json")
+    bare = json.loads(_run(capsys, *words)[1])
+    laid_over = json.loads(_run(capsys, *words, "--overlay", overlay)[1])
+    assert laid_over["provenance"]["overlay"].startswith("mine@")
+    assert bare["provenance"]["overlay"] is None
+    assert laid_over["points"][0]["time_s"] != bare["points"][0]["time_s"]
+
+
+def test_an_overlay_that_is_none_is_told(case, tmp_path, capsys):
+    words = ("expect", "-f", case, "--overlay")
+    assert _run(capsys, *words, tmp_path / "nothing.toml")[0] == 3
+    assert _run(capsys, *words, case)[0] == 2
+
+
+def test_a_run_stands_beside_what_is_expected_of_it(case, tmp_path, capsys):
+    picture = tmp_path / "both.svg"
+    words = ("expect", "-f", case, "--measured", RUN)
+    status, out, _ = _run(capsys, *words, "--chart", picture)
+    assert status == 0
+    assert "sizes inside the 80 % band" in out
+    assert "measured" in picture.read_text("utf-8")
+    document = json.loads(_run(capsys, *words, "-o", "json")[1])
+    assert (document["ranks"], document["ranks_per_domain"]) == (4, 2)
+    assert [one["size_bytes"] for one in document["measured"]] == [8, 2**20, 2**30]
+
+
+def test_a_run_of_another_operation_is_refused(case, capsys):
+    status, _, err = _run(capsys, "expect", "alltoall", "-f", case, "--measured", RUN)
+    assert status == 2
+    assert "holds all_reduce, not alltoall" in err

@@ -2,6 +2,7 @@
 
 import json
 from functools import cache
+from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -11,6 +12,8 @@ from weft.report import frames, schema
 from weft.report.plain import kind_of
 
 from .conftest import an_expectation
+
+RUN = Path(__file__).parents[2] / "samples" / "calibrate" / "two_hosts.txt"
 
 
 @cache
@@ -30,12 +33,14 @@ def _result(kind):
         "scaling": lambda: api.scaling(*_case(), [16, 32, 64]),
         "comparison": lambda: api.compare(*_case(), ["infiniband", "roce_tuned", "tcp"]),
         "need": lambda: api.need(*_case()),
+        "calibration": lambda: api.calibrate(_case()[0], [RUN]),
         "scoreboard": lambda: api.accuracy(None, ["topology"]),
     }
     return make[kind]()
 
 
 CHARTS = {
+    "calibration": [],
     "expectation": ["busbw_curve"],
     "prediction": ["step_breakdown"],
     "scaling": ["scaling_curve"],

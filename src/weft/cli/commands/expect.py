@@ -1,11 +1,19 @@
 """`weft expect`: what nccl-tests should show on this cluster, with its band."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from weft.cli import options
 from weft.units import parse_size
+
+MeasuredOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--measured", metavar="RUN", help="Output of nccl-tests; its ranks are expected."
+    ),
+]
 
 
 def expect(
@@ -35,6 +43,7 @@ def expect(
         int | None,
         typer.Option("--ranks-per-host", metavar="COUNT", help="Of them, on one host."),
     ] = None,
+    measured: MeasuredOption = None,
     output: options.OutputFormat = "text",
     out: options.OutFile = None,
     overlay: options.OverlayFile = None,
@@ -49,15 +58,20 @@ def expect(
     Examples:
       weft expect -f cluster.yaml
       weft expect alltoall -f cluster.yaml --ranks 64 -b 1MiB -e 1GiB -o json
+      weft expect -f cluster.yaml --measured run.txt --chart busbw.svg
       weft expect -f cluster.yaml --set fabric.kind=roce --chart busbw.svg
     """  # noqa: D301 - click's mark for text that is not to be wrapped
     from weft import api  # noqa: PLC0415 - after the words are understood
-    from weft.cli.inputs import cluster_alone  # noqa: PLC0415 - as above
+    from weft.cli import inputs  # noqa: PLC0415 - as above
     from weft.cli.output import check_format, emit  # noqa: PLC0415 - as above
+    from weft.predict.collective import beside  # noqa: PLC0415 - as above
 
     check_format(output)
+    run = None if measured is None else inputs.measured_run(measured, operation)
+    if run is not None:
+        ranks, ranks_per_host = ranks or run.ranks, ranks_per_host or run.ranks_per_host
     result = api.expect(
-        cluster_alone(files, sets, overlay),
+        inputs.cluster_alone(files, sets, overlay),
         operation,
         smallest_bytes=parse_size(smallest),
         largest_bytes=parse_size(largest),
@@ -65,4 +79,6 @@ def expect(
         ranks=ranks,
         ranks_per_domain=ranks_per_host,
     )
+    if run is not None:
+        result = beside(result, run.times_s)
     emit(result, output, out=out, charts=chart)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from weft.report.chart import BLUE, HEIGHT, RED, WIDTH, Chart
+from weft.report.chart import BLUE, HEIGHT, PALE, RED, WIDTH, Chart
 from weft.report.page import Drawing
 
 
@@ -22,19 +22,27 @@ def _build(drawing: Drawing) -> Any:  # noqa: ANN401 - altair is not typed
             grid=False,
         ),
     )
-    legend = alt.Scale(domain=["expected", "80 % band", "measured"], range=[BLUE, BLUE, RED])
-    base = alt.Chart(alt.Data(values=list(drawing.rows)))
-    band = base.mark_area(opacity=0.22, color=BLUE).encode(
-        x=x, y=alt.Y("low:Q", title="busbw, GB/s"), y2="high:Q"
-    )
-    line = base.mark_line(color=BLUE, strokeWidth=2.5).encode(x=x, y="busbw:Q")
-    layers = [band, line, *_switches(alt, base, x)]
     measured = list(drawing.marks.get("measured", ()))
+    names = ["expected", "80 % band", *(["measured"] if measured else [])]
+    legend = alt.Scale(domain=names, range=[BLUE, PALE, RED][: len(names)])
+    colour = alt.Color("what:N", scale=legend)
+    base = alt.Chart(alt.Data(values=list(drawing.rows)))
+    y = alt.Y("busbw:Q", title="busbw, GB/s")
+    band = base.transform_calculate(what="'80 % band'").mark_area().encode(
+        x=x, y=alt.Y("low:Q", title="busbw, GB/s"), y2="high:Q",
+        color=colour,
+    )  # fmt: skip
+    line = (
+        base.transform_calculate(what="'expected'")
+        .mark_line(strokeWidth=2.5)
+        .encode(x=x, y=y, color=colour)
+    )
+    layers = [band, line, *_switches(alt, base, x)]
     if measured:
         points = alt.Chart(alt.Data(values=measured))
         layers.append(
-            points.mark_line(point={"filled": True, "size": 45}, color=RED).encode(
-                x=x, y="busbw:Q", color=alt.Color("what:N", scale=legend)
+            points.mark_line(point={"filled": True, "size": 45}, clip=True).encode(
+                x=x, y=y, color=colour
             )
         )
     return alt.layer(*layers).properties(width=WIDTH, height=HEIGHT)

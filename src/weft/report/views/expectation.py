@@ -7,7 +7,7 @@ tools that read its output read this; all that weft adds is in lines that begin 
 from collections.abc import Iterator
 
 from weft.engines.engine import CollectiveTime
-from weft.predict.collective import FLOAT_BYTES, Expectation, busbw
+from weft.predict.collective import FLOAT_BYTES, Expectation, Measured, busbw
 from weft.report.numbers import band, collective_rate, figures, seconds, show_rate, show_size
 from weft.report.page import Drawing, Facts, Page, Sentences, Table, View, rows_of
 from weft.report.views._provenance import footer
@@ -90,6 +90,24 @@ def _fit(value: float, width: int) -> str:
     return f"{value:{width}.1e}"
 
 
+def _measured(result: Expectation) -> Iterator[str]:
+    if result.measured:
+        yield f"# {_verdict(result)}"
+        for one in result.measured:
+            shown = f"{figures(one.busbw_bytes_per_s / 1e9):>8} GB/s measured"
+            yield f"# {show_size(one.size_bytes):>10}  {shown}, {_place(one)}"
+        yield "#"
+
+
+def _verdict(result: Expectation) -> str:
+    inside = sum(one.inside for one in result.measured)
+    return f"measured: {inside} of {len(result.measured)} sizes inside the 80 % band"
+
+
+def _place(one: Measured) -> str:
+    return "inside" if one.inside else "outside"
+
+
 def _choice(point: CollectiveTime) -> str:
     """Write algorithm and protocol as NCCL's own messages do."""
     words = {"simple": "Simple", "ll": "LL", "ll128": "LL128", "nvls": "NVLS", "pat": "PAT"}
@@ -108,6 +126,7 @@ def _comments(result: Expectation) -> Iterator[str]:
             f"  {_choice(point)}, {point.channels} channels; {point.limit}"
         )
     yield "#"
+    yield from _measured(result)
     for title, lines in (
         ("reason", _reasons(result)),
         ("assumes", result.provenance.assumptions),
@@ -132,6 +151,7 @@ def _page(result: Expectation) -> Page:
         chart="busbw_curve",
         title=f"Expected {result.operation.value} busbw on {result.ranks} GPUs",
         rows=tuple(_curve_row(point) for point in result.points),
+        marks={"measured": [_measured_row(one) for one in result.measured]},
     )
     return Page(
         title=f"{result.operation.value} on {result.cluster.name}",
@@ -139,11 +159,32 @@ def _page(result: Expectation) -> Page:
             Facts(pairs=tuple(_facts(result))),
             curve,
             table,
+            *_measured_blocks(result),
             Sentences(title="Why", lines=_reasons(result)),
             Sentences(title="Assumptions", lines=result.provenance.assumptions),
         ),
         footer=footer(result.provenance),
     )
+
+
+def _measured_blocks(result: Expectation) -> Iterator[Table]:
+    if result.measured:
+        rows = (
+            (
+                show_size(one.size_bytes),
+                seconds(one.time_s),
+                figures(one.busbw_bytes_per_s / 1e9),
+                _place(one),
+            )
+            for one in result.measured
+        )
+        yield Table(
+            title="Measured",
+            columns=("size", "time", "busbw GB/s", "band"),
+            rows=rows_of(*rows),
+            left=(3,),
+            notes=(_verdict(result),),
+        )
 
 
 def _cells(point: CollectiveTime) -> tuple[str, ...]:
@@ -165,6 +206,14 @@ def _curve_row(point: CollectiveTime) -> dict[str, object]:
         "low": rate.low / 1e9,
         "high": rate.high / 1e9,
         "choice": _choice(point),
+    }
+
+
+def _measured_row(one: Measured) -> dict[str, object]:
+    return {
+        "size_bytes": one.size_bytes,
+        "busbw": one.busbw_bytes_per_s / 1e9,
+        "what": "measured",
     }
 
 
