@@ -17,9 +17,9 @@ from typing import Any
 
 __all__ = [
     "Calibration", "Comparison", "Expectation", "Need", "Prediction", "Scaling",
-    "Scoreboard", "Target", "accuracy", "calibrate", "compare", "expect", "fabrics",
-    "load_case", "load_cluster", "load_job", "model", "need", "predict", "preset",
-    "scaling",
+    "Scoreboard", "Target", "accuracy", "calibrate", "catalog", "compare", "expect",
+    "fabrics", "load_case", "load_cluster", "load_job", "model", "need", "predict",
+    "preset", "scaling",
 ]  # fmt: skip
 
 

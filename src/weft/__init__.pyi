@@ -1,3 +1,4 @@
+from weft import catalogue as catalog
 from weft.accuracy.run import score as accuracy
 from weft.accuracy.scoreboard import Scoreboard
 from weft.advise.compare import Comparison, compare
@@ -11,7 +12,7 @@ from weft.spec.load import load_case, load_cluster, load_job, model, preset
 
 __all__ = [
     "Calibration", "Comparison", "Expectation", "Need", "Prediction", "Scaling",
-    "Scoreboard", "Target", "accuracy", "calibrate", "compare", "expect", "fabrics",
-    "load_case", "load_cluster", "load_job", "model", "need", "predict", "preset",
-    "scaling",
+    "Scoreboard", "Target", "accuracy", "calibrate", "catalog", "compare", "expect",
+    "fabrics", "load_case", "load_cluster", "load_job", "model", "need", "predict",
+    "preset", "scaling",
 ]  # fmt: skip

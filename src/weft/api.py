@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, get_type_hints
 
 if TYPE_CHECKING:
+    from weft import catalogue as catalog
     from weft.accuracy.run import score as accuracy
     from weft.accuracy.scoreboard import Scoreboard
     from weft.advise.compare import Comparison, compare
@@ -29,6 +30,7 @@ VERBS: Final = {
 """Verbs of this module, and the command that speaks each."""
 
 _PLACES: Final = {
+    "catalog": "weft.catalogue:.",
     "Calibration": "weft.calibrate.calibration",
     "calibrate": "weft.calibrate.calibration",
     "Scoreboard": "weft.accuracy.scoreboard",
@@ -53,9 +55,9 @@ _PLACES: Final = {
 
 __all__ = [
     "VERBS", "Calibration", "Comparison", "Expectation", "Need", "Prediction", "Scaling",
-    "Scoreboard", "Target", "accuracy", "calibrate", "compare", "expect", "fabrics",
-    "load_case", "load_cluster", "load_job", "model", "need", "predict", "preset",
-    "result_of", "scaling",
+    "Scoreboard", "Target", "accuracy", "calibrate", "catalog", "compare", "expect",
+    "fabrics", "load_case", "load_cluster", "load_job", "model", "need", "predict",
+    "preset", "result_of", "scaling",
 ]  # fmt: skip
 
 
@@ -78,5 +80,6 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - any public name
     """Import a verb or a type when it is first used."""
     if name not in _PLACES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module, _, inside = _PLACES[name].partition(":")
-    return getattr(import_module(module), inside or name)
+    place, _, inside = _PLACES[name].partition(":")
+    module = import_module(place)
+    return module if inside == "." else getattr(module, inside or name)
