@@ -23,7 +23,7 @@ tcp = Fabric(
     },
     end_to_end_s=sourced(45e-6, "azure_aks_rdma", low=25e-6, high=85e-6),
     switch_hop_s=sourced(700e-9, "rag_c", low=500e-9, high=1000e-9),
-    step_overhead_s=sourced(18e-6, "cscs", "schmaustech", low=0.0, high=45e-6),
+    step_overhead_s=sourced(12e-6, "cscs", "schmaustech", low=0.0, high=45e-6),
     socket_bytes_per_s=sourced(4.6e9, "schmaustech", "p3dn", low=1.5e9, high=7.0e9),
     host_socket_bytes_per_s=sourced(
         20e9, "estimate", "schmaustech", low=8e9, high=30e9, confidence=1

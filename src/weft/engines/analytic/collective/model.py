@@ -11,6 +11,7 @@ from weft.engines.analytic.collective.path import Path, Same, path_of
 from weft.engines.engine import CollectiveTime
 from weft.engines.overlay import overlaid
 from weft.errors import Infeasible
+from weft.network.fabric import Fabric
 from weft.results import Estimate
 from weft.spec.cluster import Cluster
 from weft.traffic.collective import Group, Operation
@@ -42,7 +43,7 @@ def option_time_s(path: Path, option: Option, size_bytes: float) -> float:
     return filled_s + size_bytes / option.algbw_bytes_per_s
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=32768)
 def _power_time_s(path: Path, operation: Operation, power: int) -> float:
     """Return the time of a size that is a power of two."""
     size_bytes = float(2**power)
@@ -72,13 +73,26 @@ def bucket(size_bytes: float) -> str:
     return "small" if size_bytes <= _SMALL_BYTES else "middle"
 
 
-def _scale(path: Path) -> str:
-    return ("one_host", "two_hosts", "more_hosts")[min(path.domains, 3) - 1]
+def scale(domains: int) -> str:
+    """Name the range of hosts that a band belongs to."""
+    return ("one_host", "two_hosts", "more_hosts")[min(domains, 3) - 1]
+
+
+def band_names(fabric: Fabric, scale: str, size: str) -> tuple[str, ...]:
+    """Return the classes that may have a band, the narrowest first.
+
+    RDMA fabrics without published runs of their own have that of RoCE.
+    """
+    wide = (f"{scale}.{size}", size)
+    if scale == "one_host":
+        return wide
+    relative = (f"roce.{scale}.{size}",) if fabric.rdma else ()
+    return (f"{fabric.name}.{scale}.{size}", *relative, *wide)
 
 
 def _band(path: Path, size_bytes: float) -> tuple[float, float]:
-    size, scale = bucket(size_bytes), _scale(path)
-    return path.fitted.band(f"{path.fabric.name}.{scale}.{size}", f"{scale}.{size}", size)
+    names = band_names(path.fabric, scale(path.domains), bucket(size_bytes))
+    return path.fitted.band(*names)
 
 
 def _reasons(path: Path, option: Option, size_bytes: float) -> tuple[str, ...]:
@@ -95,7 +109,7 @@ def _reasons(path: Path, option: Option, size_bytes: float) -> tuple[str, ...]:
     return tuple(said)
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=16384)
 def _predict(
     same: Same, operation: Operation, size_bytes: float, group: Group, fitted: Fitted
 ) -> CollectiveTime:
