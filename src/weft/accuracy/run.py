@@ -11,6 +11,7 @@ from weft.accuracy import scoreboard as board
 from weft.accuracy import tables as files
 from weft.accuracy.kind import Kind, LeftOut, Row, Score, as_shipped
 from weft.accuracy.scoreboard import Scoreboard
+from weft.accuracy.trend import trends
 from weft.errors import WeftError
 from weft.predict.provenance import provenance
 
@@ -105,14 +106,14 @@ def assemble(
     names = list(dict.fromkeys((*board.ALWAYS, *loaded)))
     rows = {name: _rows_by_name(kind, tables) for name, kind in loaded.items()}
 
-    def source(score: Score) -> str:
-        return (rows[score.kind].get(row_name(score)) or {}).get("source") or ""
+    def row(score: Score) -> Row:
+        return rows[score.kind].get(row_name(score)) or {}
 
     return Scoreboard(
         data=data,
         groups=tuple(board.whole(name, scores, missing) for name in names),
         as_shipped=tuple(
-            board.whole(name, own, [])
+            board.whole(name, own, missing)
             for name in names
             if (own := [s for s in shipped if isinstance(s, Score) and s.kind == name])
         ),
@@ -123,7 +124,8 @@ def assemble(
         ),
         site_errors=tuple(board.site_errors(s for s in scores if not board.is_apart(s))),
         left_out=tuple(board.reasons(missing)),
-        worst=tuple(board.worst(scores, source)),
+        worst=tuple(board.worst(scores, lambda one: row(one).get("source") or "")),
+        trends=tuple(trends(scores, row)),
         scores=tuple(scores),
         targets=board.TARGETS,
         provenance=provenance(sources=tuple(_sources(tables)), assumptions=()),

@@ -7,6 +7,7 @@ from statistics import median
 from typing import Final
 
 from weft.accuracy.kind import LeftOut, Score
+from weft.accuracy.trend import Trend
 from weft.results import Provenance
 
 ALWAYS: Final = (
@@ -117,6 +118,8 @@ class Scoreboard:
     left_out: tuple[Reason, ...]
     worst: tuple[Worst, ...]
     """The ten furthest rows of each kind."""
+    trends: tuple[Trend, ...]
+    """Whether runs of one series are predicted in the order of their measurements."""
     scores: tuple[Score, ...]
     targets: Mapping[str, Target]
     provenance: Provenance

@@ -31,6 +31,7 @@ def _blocks(result: Scoreboard) -> Iterator[Block]:
     yield from _drawings(result)
     for (kind, label), parts in groupby(result.breakdown, key=_heading):
         yield _parts(f"{kind.replace('_', ' ')} by {label}", tuple(parts))
+    yield _trends(result)
     yield _sites(result)
     yield _left_out(result)
     yield _worst(result)
@@ -144,6 +145,26 @@ def _parts(title: str, parts: Sequence[Group]) -> Table:
         for part in parts
     )
     return Table(title=title, columns=("", "rows", "sites", *_ERRORS), rows=rows_of(*rows))
+
+
+def _trends(result: Scoreboard) -> Table:
+    rows = (
+        (
+            one.kind,
+            one.name,
+            str(one.series),
+            str(one.pairs),
+            figures(one.right_order_ratio * 100),
+        )
+        for one in result.trends
+    )
+    return Table(
+        title="Pairs of runs predicted in their order",
+        columns=("kind", "that differ in", "series", "pairs", "right order %"),
+        rows=rows_of(*rows),
+        left=(0, 1),
+        notes=("a series: same source, model, GPU, framework, precision and sequence length",),
+    )
 
 
 def _sites(result: Scoreboard) -> Table:
