@@ -94,25 +94,21 @@ def _sentence(
 ) -> str:
     name, other = chosen.candidate.short, rival and rival.candidate.short
     if rival is None or ratio is None:
-        return f"{name}: nothing else of what was asked for can run this job."
+        return f"Take {name}: nothing else of what was asked for can run this job."
     if len(tied) == 1:
         return (
-            f"{name}: a token costs {_less(ratio)} than on {other}; "
+            f"Take {name}: a token costs {_less(ratio)} than on {other}; "
             f"{_speed(chosen, rival)}, and {_price(chosen, rival)}."
         )
     titles = joined([row.candidate.short for row in tied])
-    why = f"{name} is the cheapest"
+    why = "it is the cheapest of them"
     if favours:
-        why = f"{joined(favours)} {_speaks(favours)} for {name}"
+        why = f"what speaks for {name} beside money: {joined(favours)}"
     return (
-        f"{name}: cost per token does not tell {titles} apart, and of these {why}; against "
-        f"{other} {_speed(chosen, rival)}, {_price(chosen, rival)} and a token "
+        f"Take {name}. {titles} cost the same per token within the error of this model; {why}. "
+        f"Against {other} {_speed(chosen, rival)}, {_price(chosen, rival)} and a token "
         f"costs {_less(ratio)}."
     )
-
-
-def _speaks(favours: list[str]) -> str:
-    return "speaks" if len(favours) == 1 else "speak"
 
 
 def _less(ratio: Estimate) -> str:
