@@ -50,9 +50,11 @@ MARGIN = 0.03
 
 # Sigma of the prior, of the logarithm (of the log-odds for shares that are hidden).
 SIGMAS = {
-    "model.wave_loss": 0.4, "depth_loss": 0.5, "route_passes": 0.5, "model.grouped_ratio": 0.08, "model.unaligned_ratio": 0.15,
+    "model.wave_loss": 0.4, "depth_loss": 0.5, "route_passes": 0.5,
+    "model.grouped_ratio": 0.08, "model.unaligned_ratio": 0.15,
     "model.jitter_ratio": 0.5, "power_exponent": 0.2,
-    "volta.matrix.": 0.15, "deepspeed_unfused.matrix": 0.04, ".matrix.": 0.05, ".matrix": 0.10, "attention": 0.2, "memory": 0.08,
+    "volta.matrix.": 0.15, "deepspeed_unfused.matrix": 0.04, ".matrix.": 0.05,
+    ".matrix": 0.10, "attention": 0.2, "memory": 0.08,
     "passes": 0.2, "kernel_s": 0.4, "issue_s": 0.5, "hidden": 0.8, "step_s": 0.8,
 }  # fmt: skip
 FIXED = {"compute_units", "power_w_per_tflop"}

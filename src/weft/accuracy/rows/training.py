@@ -56,6 +56,13 @@ def family_key(family: str) -> str:
 
 def case_of(row: Row) -> Case | str:
     """Return the case of a row, or the reason why weft leaves it out."""
+    try:
+        return _read(row)
+    except (ValueError, ArithmeticError) as error:
+        return f"its figures make no job: {str(error).splitlines()[0]}"
+
+
+def _read(row: Row) -> Case | str:
     machine, shape = machine_of(row.get("gpu", "")), _shape(row)
     gpus = words.whole(row.get("gpus"))
     refusal = _refusal(row, machine, shape, gpus)
@@ -67,10 +74,7 @@ def case_of(row: Row) -> Case | str:
     batch = _batch(row, shape, gpus)
     if isinstance(batch, str):
         return batch
-    try:
-        return _case(row, machine, gpus, shape, batch)
-    except (ValueError, ArithmeticError) as error:
-        return f"its figures make no job: {str(error).splitlines()[0]}"
+    return _case(row, machine, gpus, shape, batch)
 
 
 def _refusal(
@@ -338,8 +342,8 @@ def _spread(row: Row, gpus: int, shape: Shape) -> Parallelism | str:
     framework = _framework(row)
     text = f"{row.get('framework', '')} {row.get('other', '')}".lower()
     if pp > 1 and vp == 1 and not row.get("VP") and _interleaves(row):
-        # Not stated: one layer in each chunk, as tuned recipes have it.
-        vp = max(1, -(-shape.model.layers // pp))
+        # Not stated: TorchTitan makes two stages a rank, tuned recipes one layer a chunk.
+        vp = 2 if framework == "fsdp" else max(1, -(-shape.model.layers // pp))
     vp = max(1, min(vp, shape.model.layers // pp)) if pp > 1 else 1
     modern = framework == "megatron" and not _is_unfused(row)
     return Parallelism.model_validate(

@@ -1,10 +1,14 @@
 """What communication costs beside compute: how much of it stays exposed."""
 
 from dataclasses import dataclass
+from typing import Final
 
 from weft.engines.analytic.step.constants import Software
 from weft.spec.workload import Job
 from weft.traffic.demand import micro_batches, spread_of
+
+DUAL_PIPE_HIDDEN: Final = 0.9
+"""Expert traffic under a schedule made to hide it [DeepSeek-V3, section 3.2.1: nearly all]."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +54,10 @@ def _pp(total_s: float, job: Job, software: Software, windows: Windows) -> float
 
 
 def _ep(total_s: float, job: Job, software: Software, windows: Windows) -> float:
-    ratio = software.hidden_ep if spread_of(job).overlap_ep else 0.0
+    spread = spread_of(job)
+    ratio = software.hidden_ep if spread.overlap_ep else 0.0
+    if spread.overlap_ep and spread.schedule == "zero_bubble":
+        ratio = DUAL_PIPE_HIDDEN
     return _hidden(total_s, ratio, windows.step_s)
 
 
