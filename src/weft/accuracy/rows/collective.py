@@ -248,7 +248,7 @@ def try_summary(row: Row) -> tuple[Case, Point] | None:
 
 
 def _operation(row: Row) -> Operation:
-    name = _text(row, "op").replace("-", "_").strip()
+    name = _text(row, "op").replace("-", "_").strip().removesuffix("_perf")
     name = {"all_to_all": "alltoall", "send_recv": "sendrecv"}.get(name, name)
     try:
         return Operation(name)

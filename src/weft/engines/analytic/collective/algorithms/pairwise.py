@@ -53,7 +53,8 @@ def _limits(path: Path, graph: Graph, operation: Operation, protocol: str) -> Li
         # Send/recv: one pair of ranks, so the NICs of one GPU; all-to-all: all of them.
         alone = operation is Operation.SEND_RECV
         senders = min(path.local, path.nics) if alone else path.local
-        net = net_available(path, "pairwise") / senders * carried
+        # One steady stream fills a NIC as a ring does; all-to-all keeps switching peers.
+        net = net_available(path, "ring" if alone else "pairwise") / senders * carried
         found[path.fabric_limit or path.net_limit] = net * ranks / beyond
     return found
 
