@@ -13,6 +13,10 @@ from weft.report.plain import kind_of
 
 from .conftest import an_expectation
 
+INCAST = {
+    "cluster": {"preset": "hgx_h100_roce", "hosts": 4},
+    "traffic": [{"incast": {"senders": 3, "size_bytes": "1MiB"}}],
+}
 RUN = Path(__file__).parents[2] / "samples" / "calibrate" / "two_hosts.txt"
 
 
@@ -34,6 +38,7 @@ def _result(kind):
         "comparison": lambda: api.compare(*_case(), ["infiniband", "roce_tuned", "tcp"]),
         "need": lambda: api.need(*_case()),
         "calibration": lambda: api.calibrate(_case()[0], [RUN]),
+        "simulation": lambda: api.simulate(api.load_scenario(INCAST)),
         "scoreboard": lambda: api.accuracy(None, ["topology"]),
     }
     return make[kind]()
@@ -46,6 +51,7 @@ CHARTS = {
     "scaling": ["scaling_curve"],
     "comparison": ["step_breakdown", "cost_bars", "flip_tornado"],
     "need": ["mfu_bandwidth"],
+    "simulation": ["timeline", "queue", "slowdown"],
     "scoreboard": ["topology"],
 }
 KINDS = tuple(CHARTS)
@@ -62,13 +68,17 @@ def test_the_document_fits_its_schema_and_carries_provenance(kind):
     assert holder["provenance"]["catalogue_sha256"]
 
 
+def result_engine(kind):
+    return "packet" if kind == "simulation" else "analytic"
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_text_and_markdown_say_every_title_and_name_the_engine(kind):
     result = _result(kind)
     page = report.view_of(type(result)).page(result)
     for form in ("text", "md"):
         shown = report.show(result, form, width=120)
-        assert "analytic engine" in " ".join(shown.split())
+        assert f"{result_engine(kind)} engine" in " ".join(shown.split())
     shown = report.show(result, "md")
     assert page.title in shown
     for block in page.blocks:
@@ -103,6 +113,9 @@ def test_a_chart_is_drawn_with_its_axes_labelled(kind, chart):
         "flip_tornado": ("swing of the cost", "changes the verdict"),
         "mfu_bandwidth": ("MFU, %", "Gb/s", "knee", "today"),
         "topology": ("measured", "predicted"),
+        "timeline": ("time, us", "host1.nic0 to host0.nic0"),
+        "queue": ("queue, MB", "received, Tb/s", "leaf0 to host0.nic0"),
+        "slowdown": ("time of a flow over its time alone", "p99.9"),
     }
     for label in labels[chart]:
         assert label in svg
@@ -118,10 +131,9 @@ def test_every_chart_is_used_by_a_view():
     assert used == set(report.all_charts())
 
 
-def test_every_kind_of_result_is_tried_here_or_belongs_to_the_catalogue():
-    """The catalogue's own tests try its listings; its results carry no provenance."""
-    others = {kind for kind, verb in schema.kinds().items() if verb != "catalog"}
-    assert others == set(KINDS)
+def test_every_kind_of_result_of_the_verbs_is_tried_here():
+    """Listings of the catalogue and the like have tests of their own."""
+    assert {k for k, v in schema.kinds().items() if v in api.VERBS.values()} == set(KINDS)
 
 
 def test_a_frame_has_a_row_for_each_point_and_inside_numbers(expectation):

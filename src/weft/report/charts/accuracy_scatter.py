@@ -17,17 +17,11 @@ from weft.report.chart import (
 )  # fmt: skip
 from weft.report.page import Drawing
 
-PALETTE = [BLUE, ORANGE, GREEN, RED, PURPLE, SKY, SLATE, YELLOW]
+PALETTE = [BLUE, ORANGE, GREEN, RED, PURPLE, SKY, SLATE, YELLOW, MUTED]
 SHAPES = [
-    "circle",
-    "square",
-    "diamond",
-    "triangle-up",
-    "cross",
-    "triangle-down",
-    "stroke",
-    "wedge",
-]
+    "circle", "square", "diamond", "triangle-up", "cross", "triangle-down", "triangle-left",
+    "triangle-right", "circle",
+]  # fmt: skip
 FACTOR = 1.35
 
 
@@ -50,7 +44,11 @@ def _build(drawing: Drawing) -> Any:  # noqa: ANN401 - altair is not typed
         points.encode(
             x=x,
             y=y,
-            color=alt.Color("group:N", scale=alt.Scale(domain=groups, range=PALETTE)),
+            color=alt.Color(
+                "group:N",
+                scale=alt.Scale(domain=groups, range=PALETTE),
+                legend=alt.Legend(columns=4),
+            ),
             shape=alt.Shape("group:N", scale=alt.Scale(domain=groups, range=SHAPES)),
         )
     )

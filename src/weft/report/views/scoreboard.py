@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
+from statistics import median
 
 from weft.accuracy.kind import Score
 from weft.accuracy.scoreboard import Group, Scoreboard, Target, is_apart
@@ -10,6 +11,9 @@ from weft.report.numbers import by_unit, figures, unit_of
 from weft.report.page import Block, Drawing, Page, Sentences, Table, View, rows_of
 from weft.report.views._provenance import footer
 
+MOST_GROUPS = 8
+"""As many as a chart has colours and marks."""
+MILLISECOND = 1e-3
 MOST_ROWS = 30
 """Rows of a list in a report; the JSON document has them all."""
 _ERRORS = ("median |error| %", "90th percentile %", "bias %", "in band %")
@@ -117,25 +121,36 @@ def _drawings(result: Scoreboard) -> Iterator[Block]:
             continue
         quantity = quantities.most_common(1)[0][0]
         drawn = [s for s in scores if s.quantity == quantity and s.predicted > 0]
+        unit, scale = _unit(quantity, median(score.measured for score in drawn))
         yield Drawing(
             chart="accuracy_scatter",
             name=group.kind,
             title=f"{group.kind.replace('_', ' ')}: predicted against measured",
-            rows=tuple(_point(score) for score in drawn),
-            marks={"unit": unit_of(quantity)[0]},
+            rows=tuple(_point(score, _told_apart_by(drawn), scale) for score in drawn),
+            marks={"unit": unit},
         )
 
 
-def _point(score: Score) -> dict[str, object]:
-    scale = unit_of(score.quantity)[1]
-    label = next(
-        (score.labels[key] for key in ("collective", "family", "gpu") if score.labels.get(key)),
-        score.kind,
-    )
+def _told_apart_by(scores: Sequence[Score]) -> str:
+    """Choose the label that splits the rows into groups few enough to tell apart."""
+    for label in ("collective", "family", "framework", "gpu", "fabric"):
+        if 1 <= len({score.labels.get(label, "") for score in scores} - {""}) <= MOST_GROUPS:
+            return label
+    return ""
+
+
+def _unit(quantity: str, typical: float) -> tuple[str, float]:
+    """Return the unit of the axes: microseconds where seconds would be mostly zeros."""
+    if quantity.endswith("_s") and not quantity.endswith("_per_s") and typical < MILLISECOND:
+        return "us", 1e-6
+    return unit_of(quantity)
+
+
+def _point(score: Score, label: str, scale: float) -> dict[str, object]:
     return {
         "measured": score.measured / scale,
         "predicted": score.predicted / scale,
-        "group": label,
+        "group": score.labels.get(label) or ("not stated" if label else score.kind),
     }
 
 
