@@ -17,9 +17,10 @@ from typing import Any
 
 __all__ = [
     "Calibration", "Comparison", "Expectation", "Need", "Prediction", "Scaling",
-    "Scoreboard", "Target", "accuracy", "calibrate", "catalog", "compare", "expect",
-    "fabrics", "load_case", "load_cluster", "load_job", "model", "need", "predict",
-    "preset", "scaling",
+    "Scoreboard", "Simulation", "Target", "accuracy", "calibrate", "catalog", "compare",
+    "expect", "fabrics", "load_case", "load_cluster", "load_job", "load_scenario", "model",
+    "need", "predict",
+    "preset", "scaling", "simulate",
 ]  # fmt: skip
 
 

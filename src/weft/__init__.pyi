@@ -7,12 +7,22 @@ from weft.api import fabrics
 from weft.calibrate.calibration import Calibration, calibrate
 from weft.predict.collective import Expectation, expect
 from weft.predict.scaling import Scaling, scaling
+from weft.predict.simulate import simulate
+from weft.predict.simulation import Simulation
 from weft.predict.training import Prediction, predict
-from weft.spec.load import load_case, load_cluster, load_job, model, preset
+from weft.spec.load import (
+    load_case,
+    load_cluster,
+    load_job,
+    load_scenario,
+    model,
+    preset,
+)
 
 __all__ = [
     "Calibration", "Comparison", "Expectation", "Need", "Prediction", "Scaling",
-    "Scoreboard", "Target", "accuracy", "calibrate", "catalog", "compare", "expect",
-    "fabrics", "load_case", "load_cluster", "load_job", "model", "need", "predict",
-    "preset", "scaling",
+    "Scoreboard", "Simulation", "Target", "accuracy", "calibrate", "catalog", "compare",
+    "expect", "fabrics", "load_case", "load_cluster", "load_job", "load_scenario", "model",
+    "need", "predict",
+    "preset", "scaling", "simulate",
 ]  # fmt: skip

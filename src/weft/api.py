@@ -15,8 +15,17 @@ if TYPE_CHECKING:
     from weft.calibrate.calibration import Calibration, calibrate
     from weft.predict.collective import Expectation, expect
     from weft.predict.scaling import Scaling, scaling
+    from weft.predict.simulate import simulate
+    from weft.predict.simulation import Simulation
     from weft.predict.training import Prediction, predict
-    from weft.spec.load import load_case, load_cluster, load_job, model, preset
+    from weft.spec.load import (
+        load_case,
+        load_cluster,
+        load_job,
+        load_scenario,
+        model,
+        preset,
+    )
 
 VERBS: Final = {
     "predict": "predict",
@@ -26,6 +35,7 @@ VERBS: Final = {
     "expect": "expect",
     "accuracy": "accuracy",
     "calibrate": "calibrate",
+    "simulate": "simulate",
 }
 """Verbs of this module, and the command that speaks each."""
 
@@ -47,17 +57,21 @@ _PLACES: Final = {
     "load_case": "weft.spec.load",
     "load_cluster": "weft.spec.load",
     "load_job": "weft.spec.load",
+    "load_scenario": "weft.spec.load",
     "model": "weft.spec.load",
     "predict": "weft.predict.training",
     "preset": "weft.spec.load",
     "scaling": "weft.predict.scaling",
+    "Simulation": "weft.predict.simulation",
+    "simulate": "weft.predict.simulate",
 }
 
 __all__ = [
     "VERBS", "Calibration", "Comparison", "Expectation", "Need", "Prediction", "Scaling",
-    "Scoreboard", "Target", "accuracy", "calibrate", "catalog", "compare", "expect",
-    "fabrics", "load_case", "load_cluster", "load_job", "model", "need", "predict",
-    "preset", "result_of", "scaling",
+    "Scoreboard", "Simulation", "Target", "accuracy", "calibrate", "catalog", "compare",
+    "expect", "fabrics", "load_case", "load_cluster", "load_job", "load_scenario", "model",
+    "need", "predict",
+    "preset", "result_of", "scaling", "simulate",
 ]  # fmt: skip
 
 

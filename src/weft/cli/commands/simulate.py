@@ -1,0 +1,52 @@
+"""`weft simulate`: run a scenario packet by packet, and show tails, queues and pauses."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from weft.cli import options
+
+PARTIAL = 5
+"""Exit code where the result is of a part of the scenario."""
+
+
+def simulate(
+    scenario: Annotated[
+        Path, typer.Argument(metavar="SCENARIO", help="Scenario document (YAML); - is stdin.")
+    ],
+    *,
+    sets: options.Sets = [],  # noqa: B006 - typer reads the default, nobody changes it
+    seeds: Annotated[
+        int | None,
+        typer.Option("--seeds", metavar="COUNT", help="Run seeds 1 to COUNT instead."),
+    ] = None,
+    output: options.OutputFormat = "text",
+    out: options.OutFile = None,
+    chart: options.ChartFile = [],  # noqa: B006 - as above
+    quiet: options.Quiet = False,
+) -> int:
+    """Simulate a scenario packet by packet: completions, tails, queues, pauses, marks.
+
+    A scenario names a cluster, what is sent over it (collectives, incast, permutations,
+    transfers, background), and how switches and NICs are set up. Progress and the time that is
+    left go to standard error; Ctrl-C shows what happened until then (exit code 5).
+
+    \b
+    Examples:
+      weft simulate examples/scenarios/incast-32-to-1.yaml
+      weft simulate scenario.yaml --set network.balancing=spray --seeds 5 -o json
+      weft simulate scenario.yaml --chart timeline=flows.svg --chart queue=queues.png
+    """  # noqa: D301 - click's mark for text that is not to be wrapped
+    from weft import api  # noqa: PLC0415 - after the words are understood
+    from weft.cli.output import check_format, emit  # noqa: PLC0415 - as above
+    from weft.cli.watch import Watcher  # noqa: PLC0415 - as above
+    from weft.spec.load import load_scenario  # noqa: PLC0415 - as above
+
+    check_format(output)
+    more = [] if seeds is None else [f"seeds={list(range(1, seeds + 1))}"]
+    asked = load_scenario(scenario, [*sets, *more])
+    with Watcher(quiet=quiet) as watcher:
+        result = api.simulate(asked, report=watcher.show)
+    emit(result, output, out=out, charts=chart)
+    return 0 if result.complete else PARTIAL

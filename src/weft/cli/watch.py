@@ -1,0 +1,54 @@
+"""Progress of a simulation, on one line of standard error, where a person is watching."""
+
+import sys
+from types import TracebackType
+from typing import TYPE_CHECKING, Final, Self
+
+if TYPE_CHECKING:
+    from weft.predict.simulate import Progress
+
+WIDTH: Final = 78
+COMPILING_S: Final = 1.5
+"""A first run after an installation compiles the kernel before it begins."""
+
+
+class Watcher:
+    """Writes how far a simulation is, over and over on the same line."""
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        """Be silent if told so, or where standard error is no terminal."""
+        self.silent = quiet or not sys.stderr.isatty()
+
+    def __enter__(self) -> Self:
+        """Begin; nothing is written until there is something to say."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Clear the line."""
+        if not self.silent:
+            sys.stderr.write("\r" + " " * WIDTH + "\r")
+
+    def show(self, progress: "Progress") -> None:
+        """Write one line over the last."""
+        if not self.silent:
+            sys.stderr.write("\r" + line(progress)[:WIDTH].ljust(WIDTH))
+            sys.stderr.flush()
+
+
+def line(progress: "Progress") -> str:
+    """Say how far a simulation is and how long it will take."""
+    from weft.units import show_time  # noqa: PLC0415 - after the words are understood
+
+    if progress.done_ratio == 0 and progress.elapsed_s > COMPILING_S:
+        return "compiling the simulator (once after an update, 10 to 30 s) ..."
+    left = "" if progress.left_s is None else f", {show_time(progress.left_s)} left"
+    return (
+        f"{progress.done_ratio:.0%} of the packets, "
+        f"{show_time(progress.simulated_s)} simulated, "
+        f"{progress.seeds_done} of {progress.seeds} seeds done{left}"
+    )

@@ -1,0 +1,34 @@
+"""What the links of a network are called: host3.nic2 to leaf5."""
+
+import numpy as np
+import numpy.typing as npt
+
+from weft.network.graph import Graph
+
+TIERS = ("leaf", "spine", "core")
+Ints = npt.NDArray[np.int64]
+
+
+def node_names(graph: Graph) -> list[str]:
+    """Name every endpoint and switch in the order of the packet engine's numbers."""
+    nics, planes = graph.layout.site.nics_per_host, graph.layout.planes
+    ends = [
+        f"host{port // nics}.nic{port % nics}" + (f".plane{plane}" if planes > 1 else "")
+        for port in range(graph.endpoints)
+        for plane in range(planes)
+    ]
+    firsts = graph.first
+    switches = [
+        f"{tier}{vertex - first}"
+        for tier, first, stop in zip(TIERS, firsts[:3], firsts[1:], strict=True)
+        for vertex in range(first, stop)
+    ]
+    return ends + switches
+
+
+def tiers_of(graph: Graph) -> list[str]:
+    """Name the tier of every endpoint and switch: host, leaf, spine or core."""
+    first = graph.first
+    counts = (first[0] * graph.layout.planes, *np.diff(first).tolist())
+    named = zip(("host", *TIERS), counts, strict=True)
+    return [tier for tier, count in named for _ in range(count)]

@@ -1,0 +1,213 @@
+"""Run a scenario packet by packet: every seed in a thread of its own, watched and stoppable."""
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import suppress
+from dataclasses import dataclass, field, fields, replace
+from enum import Enum
+from typing import Any
+
+from weft.engines.packet import stepping
+from weft.engines.packet.paths import Paths, hops_of, paths_of
+from weft.engines.packet.pattern import compile_traffic
+from weft.engines.packet.schedules import Fabric, Schedule, fabric_of
+from weft.engines.packet.settings import options_of
+from weft.engines.packet.simulation import PS_PER_S, Options, Outcome
+from weft.engines.packet.tables import State, Stop
+from weft.engines.packet.wiring import shortest_routes
+from weft.predict import simulated
+from weft.predict.provenance import provenance
+from weft.predict.simulation import Simulation
+from weft.results import Effect, Provenance
+from weft.spec.scenario import Scenario
+
+PACKET_EFFECTS = frozenset(
+    {
+        Effect.SERIALISATION, Effect.LATENCY, Effect.OVERSUBSCRIPTION, Effect.COLLISIONS,
+        Effect.QUEUEING, Effect.PAUSES, Effect.CONGESTION_CONTROL, Effect.LOSS,
+    }
+)  # fmt: skip
+DELAYS_INSIDE = (
+    "sends inside a scale-up domain are delays of their size over its rate, and share no link "
+    "with one another"
+)
+FREE_BUFFERS = "buffers of switches hold whatever the flow control lets in"
+_LOOK_S = 0.2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """How far a simulation is."""
+
+    done_ratio: float
+    """Packet-hops over those expected, all seeds."""
+    simulated_s: float
+    """Simulated time of the seed that is furthest."""
+    elapsed_s: float
+    left_s: float | None
+    """Estimate of the time that is left; none before there is anything to go by."""
+    seeds_done: int
+    seeds: int
+
+
+Report = Callable[[Progress], None]
+
+
+class _Halted(Exception):  # noqa: N818 - not an error: somebody asked to stop
+    """Leave a run between two calls of the kernel."""
+
+
+@dataclass(slots=True, kw_only=True)
+class _Run:
+    """One seed on its way."""
+
+    seed: int
+    schedule: Schedule
+    options: Options
+    paths: Paths
+    running: stepping.Running
+    samples: stepping.Samples
+    hops: int
+    done_hops: int = 0
+
+    @property
+    def outcome(self) -> Outcome:
+        """What has happened so far."""
+        return self.running.outcome()
+
+
+@dataclass(slots=True, kw_only=True)
+class _Board:
+    """What the threads share: a flag to stop at, and the runs that have begun."""
+
+    halt: threading.Event = field(default_factory=threading.Event)
+    runs: dict[int, _Run] = field(default_factory=dict)
+    done: set[int] = field(default_factory=set)
+    began_s: float = field(default_factory=time.perf_counter)
+
+    def progress(self, seeds: int) -> Progress:
+        """Say how far all seeds are together."""
+        runs = list(self.runs.values())
+        expected = max((run.hops for run in runs), default=1) * seeds
+        hops = sum(r.hops if r.seed in self.done else min(r.done_hops, r.hops) for r in runs)
+        ratio = min(1.0, hops / max(1, expected))
+        elapsed = time.perf_counter() - self.began_s
+        return Progress(
+            done_ratio=ratio,
+            simulated_s=max((run.running.now_ps for run in runs), default=0) / PS_PER_S,
+            elapsed_s=elapsed,
+            left_s=elapsed * (1 - ratio) / ratio if ratio > 0 else None,
+            seeds_done=len(self.done),
+            seeds=seeds,
+        )
+
+
+def simulate(scenario: Scenario, *, report: Report | None = None) -> Simulation:
+    """Simulate a scenario, once a seed; Ctrl-C gives what happened until then.
+
+    ``report`` is called a few times a second with the progress.
+    """
+    fabric = fabric_of(scenario.cluster)
+    board = _Board()
+    interrupted = False
+    with ThreadPoolExecutor(min(len(scenario.seeds), os.cpu_count() or 1)) as pool:
+        tasks = {pool.submit(_run, board, fabric, scenario, seed) for seed in scenario.seeds}
+        try:
+            pending = tasks
+            while pending:
+                _, pending = wait(pending, timeout=_LOOK_S)
+                if report is not None:
+                    report(board.progress(len(scenario.seeds)))
+        except KeyboardInterrupt:
+            interrupted = True
+            board.halt.set()
+            if not board.runs:
+                raise
+        for task in tasks:
+            with suppress(_Halted):
+                task.result()
+    runs = [board.runs[seed] for seed in scenario.seeds if seed in board.runs]
+    return _result(fabric, scenario, runs, interrupted=interrupted)
+
+
+def _run(board: _Board, fabric: Fabric, scenario: Scenario, seed: int) -> None:
+    if board.halt.is_set():
+        raise _Halted
+    run = _begin(fabric, scenario, seed)
+    board.runs[seed] = run
+
+    def watch(state: State) -> None:
+        run.done_hops = int(state.counts[0].data_hops)
+        if board.halt.is_set():
+            raise _Halted
+
+    until_ps = round(scenario.until_s * PS_PER_S)
+    stepping.sampled(run.running, run.samples, until_ps, run.schedule.fabric_links, watch)
+    board.done.add(seed)
+
+
+def _begin(fabric: Fabric, scenario: Scenario, seed: int) -> _Run:
+    schedule = compile_traffic(fabric, scenario, seed)
+    options = options_of(scenario, seed)
+    routes = shortest_routes(schedule.wiring)
+    paths = paths_of(schedule.wiring, routes, schedule.flows)
+    return _Run(
+        seed=seed,
+        schedule=schedule,
+        options=options,
+        paths=paths,
+        running=stepping.begin(schedule.wiring, routes, schedule.flows, options),
+        samples=stepping.samples_for(scenario.samples, schedule.fabric_links),
+        hops=hops_of(paths, schedule.flows, options),
+    )
+
+
+def _result(
+    fabric: Fabric, scenario: Scenario, runs: list[_Run], *, interrupted: bool
+) -> Simulation:
+    seen = [
+        simulated.Seen(
+            scenario=scenario, fabric=fabric, seed=run.seed, schedule=run.schedule,
+            options=run.options, paths=run.paths, outcome=run.outcome, samples=run.samples,
+            now_ps=run.running.now_ps, complete=run.running.stopped is Stop.DONE,
+        )
+        for run in runs
+    ]  # fmt: skip
+    first = seen[0]
+    return Simulation(
+        scenario=scenario,
+        complete=not interrupted and all(one.complete for one in seen),
+        interrupted=interrupted,
+        settings=_settings(first.options),
+        traffic=simulated.traffic(seen),
+        seeds=tuple(simulated.seed(one) for one in seen),
+        layers=simulated.layers(first),
+        links=simulated.worst_links(first),
+        moments=simulated.moments(first),
+        queues=simulated.queues(first),
+        bars=simulated.bars(first),
+        provenance=_provenance(scenario, first.options),
+    )
+
+
+def _settings(options: Options) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for one in fields(options):
+        value = getattr(options, one.name)
+        if one.name == "knobs":
+            found |= {f"knob {name}": number for name, number in value.items()}
+        elif one.name != "seed":
+            found[one.name] = value.name.lower() if isinstance(value, Enum) else value
+    return found
+
+
+def _provenance(scenario: Scenario, options: Options) -> Provenance:
+    assumptions = [DELAYS_INSIDE, FREE_BUFFERS]
+    mode = scenario.cluster.fabric.load_balancing
+    if mode is not None and mode != options.balancing:
+        assumptions.append(f"load balancing {mode} is simulated as {options.balancing}")
+    made = provenance(scenario.cluster, scenario, sources=(), assumptions=tuple(assumptions))
+    return replace(made, engine="packet", models=PACKET_EFFECTS, seed=scenario.seeds[0])

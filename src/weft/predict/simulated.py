@@ -1,0 +1,297 @@
+"""What a finished simulation shows, read from its tables."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from weft.engines.packet.names import node_names, tiers_of
+from weft.engines.packet.paths import Paths, ideal_ps
+from weft.engines.packet.schedules import Fabric, Schedule
+from weft.engines.packet.simulation import PS_PER_S, Options, Outcome
+from weft.engines.packet.stepping import Samples
+from weft.predict.simulation import (
+    FlowBar,
+    LayerOutcome,
+    LinkOutcome,
+    Moment,
+    Quantiles,
+    QueueCurve,
+    SeedOutcome,
+    TrafficOutcome,
+)
+from weft.results import Estimate
+from weft.spec.scenario import CollectiveTraffic, Scenario
+from weft.traffic.collective import Operation
+
+WORST_LINKS = 24
+QUEUE_CURVES = 6
+MOST_BARS = 200
+_INSIDE = {"free_packet", "packets_alive", "last_end", "now", "flows_done", "events"}
+"""Counters of the engine that say nothing about the network."""
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Seen:
+    """One seed after its run, whether it ended or not."""
+
+    scenario: Scenario
+    fabric: Fabric
+    seed: int
+    schedule: Schedule
+    options: Options
+    paths: Paths
+    outcome: Outcome
+    samples: Samples
+    now_ps: int
+    complete: bool
+
+    @property
+    def last_ps(self) -> int:
+        """When the last flow ended; the time reached where none did or some are under way."""
+        return max(1, self.outcome.completion_ps if self.complete else self.now_ps)
+
+    @cached_property
+    def slowdown(self) -> Floats:
+        """Time of each flow over its time alone; not a number where it did not end."""
+        took = np.where(self.outcome.end_ps >= 0, self.took_ps, np.nan)
+        return took / ideal_ps(self.paths, self.schedule.flows, self.options)
+
+    @property
+    def took_ps(self) -> Ints:
+        """Time of each flow from begin to end."""
+        return self.outcome.end_ps - self.outcome.begin_ps
+
+    @cached_property
+    def paused_ps(self) -> Ints:
+        """Time that each link of the fabric stood paused."""
+        links: Any = self.outcome.links[: self.schedule.fabric_links]
+        now_ps = self.outcome.counts["now"]
+        return np.asarray(
+            links.paused_total + np.where(links.paused != 0, now_ps - links.paused_since, 0)
+        )
+
+    @cached_property
+    def link_names(self) -> list[str]:
+        """Names of the links of the fabric."""
+        names, wiring = node_names(self.fabric.graph), self.fabric.wiring
+        return [
+            f"{names[s]} to {names[t]}"
+            for s, t in zip(wiring.source.tolist(), wiring.target.tolist(), strict=True)
+        ]
+
+    @cached_property
+    def link_layers(self) -> npt.NDArray[np.str_]:
+        """Layer of every link of the fabric, as ``leaf to spine``."""
+        tiers, wiring = np.array(tiers_of(self.fabric.graph)), self.fabric.wiring
+        joined = np.char.add(np.char.add(tiers[wiring.source], " to "), tiers[wiring.target])
+        return np.asarray(joined)
+
+
+def quantiles(values: Floats) -> Quantiles | None:
+    """Return the middle and the tail of some values; none where there are none."""
+    if not len(values):
+        return None
+    p50, p99, p999 = np.quantile(values, (0.5, 0.99, 0.999))
+    return Quantiles(
+        mean=float(values.mean()), p50=float(p50), p99=float(p99), p999=float(p999),
+        largest=float(values.max()),
+    )  # fmt: skip
+
+
+def traffic_name(scenario: Scenario, number: int) -> str:
+    """Return what a traffic is called: as named, else its kind and, if need be, its place."""
+    item = scenario.traffic[number]
+    alike = [other for other in scenario.traffic if other.kind == item.kind]
+    return item.content.name or (item.kind if len(alike) == 1 else f"{item.kind} {number + 1}")
+
+
+def traffic(seen: Sequence[Seen]) -> tuple[TrafficOutcome, ...]:
+    """Read every traffic of the scenario over all seeds."""
+    scenario = seen[0].scenario
+    return tuple(_traffic(seen, scenario, number) for number in range(len(scenario.traffic)))
+
+
+def _traffic(seen: Sequence[Seen], scenario: Scenario, number: int) -> TrafficOutcome:
+    mine = [one.schedule.real & (one.schedule.traffic == number) for one in seen]
+    ended = [m & (one.outcome.end_ps >= 0) for m, one in zip(mine, seen, strict=True)]
+    pairs = list(zip(seen, ended, strict=True))
+    took = np.concatenate([one.took_ps[e] for one, e in pairs]) / PS_PER_S
+    completions = tuple(time_s for one in seen for time_s in _completions(one, number))
+    completion = _estimate(completions)
+    size = float(seen[0].schedule.flows.size_bytes[mine[0]].sum())
+    algbw, busbw = _bandwidths(scenario, number, completion)
+    return TrafficOutcome(
+        name=traffic_name(scenario, number),
+        kind=scenario.traffic[number].kind,
+        flows=int(mine[0].sum()),
+        unfinished=sum(int(m.sum() - e.sum()) for m, e in zip(mine, ended, strict=True)),
+        size_bytes=size,
+        completion_s=completion,
+        completions_s=completions,
+        flow_s=quantiles(took),
+        slowdown_ratio=quantiles(np.concatenate([one.slowdown[e] for one, e in pairs])),
+        algbw_bytes_per_s=algbw,
+        busbw_bytes_per_s=busbw,
+    )
+
+
+def _completions(one: Seen, number: int) -> Iterator[float]:
+    """Yield the time of every run of a traffic that ended, delays inside hosts counted."""
+    mine = one.schedule.traffic == number
+    begin, end, run = one.outcome.begin_ps, one.outcome.end_ps, one.schedule.run
+    repeat = one.scenario.traffic[number].content.repeat
+    for place in range(repeat):
+        flows = mine & (run == place)
+        if place + 1 < repeat:  # the gap after a run is no part of it
+            flows &= one.schedule.real | (one.schedule.flows.source != _gap(one, flows))
+        if flows.any() and (end[flows] >= 0).all():
+            yield float(end[flows].max() - begin[flows].min()) / PS_PER_S
+
+
+def _gap(one: Seen, flows: npt.NDArray[np.bool_]) -> int:
+    """Return the delay line of the gap after a run: that of its last flow."""
+    return int(one.schedule.flows.source[np.flatnonzero(flows)[-1]])
+
+
+def _estimate(values: Sequence[float]) -> Estimate | None:
+    if not values:
+        return None
+    low, middle, high = np.quantile(values, (0.1, 0.5, 0.9)).tolist()
+    return Estimate(middle, low, high)
+
+
+def _bandwidths(
+    scenario: Scenario, number: int, completion: Estimate | None
+) -> tuple[Estimate | None, Estimate | None]:
+    one = scenario.traffic[number].content
+    if not isinstance(one, CollectiveTraffic) or completion is None:
+        return None, None
+    factor = Operation(one.operation).bus_factor(ranks_of(scenario, one))
+    size = one.size_bytes
+    algbw = completion.map(lambda time_s: size / time_s)
+    return algbw, algbw.map(lambda rate: rate * factor)
+
+
+def ranks_of(scenario: Scenario, one: CollectiveTraffic) -> int:
+    """Return how many GPUs run a collective."""
+    per_host = one.ranks_per_host or scenario.cluster.host.gpus
+    return one.ranks or (scenario.cluster.hosts - one.first_host) * per_host
+
+
+def seed(one: Seen) -> SeedOutcome:
+    """Read one run of the whole scenario."""
+    counts = {name: n for name, n in one.outcome.counts.items() if name not in _INSIDE}
+    return SeedOutcome(
+        seed=one.seed,
+        complete=one.complete,
+        completion_s=max(0, one.outcome.completion_ps) / PS_PER_S,
+        counts=counts,
+    )
+
+
+def layers(one: Seen) -> tuple[LayerOutcome, ...]:
+    """Read the links layer by layer, hosts first."""
+    names = list(dict.fromkeys(one.link_layers.tolist()))
+    return tuple(_layer(one, name) for name in names)
+
+
+def _layer(one: Seen, name: str) -> LayerOutcome:
+    at = np.flatnonzero(one.link_layers == name)
+    links: Any = one.outcome.links[at]
+    room = one.fabric.wiring.bytes_per_s[at] * one.last_ps / PS_PER_S
+    mean = float(links.sent_bytes.mean())
+    return LayerOutcome(
+        name=name,
+        links=len(at),
+        utilisation_ratio=float((links.sent_bytes / room).mean()),
+        imbalance_ratio=float(links.sent_bytes.max()) / mean if mean else 1.0,
+        largest_queue_bytes=int(links.largest_queue_bytes.max()),
+        paused_ratio=float(one.paused_ps[at].mean()) / one.last_ps,
+        marks=int(links.marks.sum()),
+    )
+
+
+def worst_links(one: Seen) -> tuple[LinkOutcome, ...]:
+    """Read the links that were paused longest or had the longest queues."""
+    links: Any = one.outcome.links[: one.schedule.fabric_links]
+    order = np.lexsort((-links.sent_bytes, -links.largest_queue_bytes, -one.paused_ps))
+    found = [at for at in order.tolist() if links[at].sent_bytes][:WORST_LINKS]
+    return tuple(_link(one, at) for at in found)
+
+
+def _link(one: Seen, at: int) -> LinkOutcome:
+    link, rate = one.outcome.links[at], float(one.fabric.wiring.bytes_per_s[at])
+    return LinkOutcome(
+        name=one.link_names[at],
+        layer=str(one.link_layers[at]),
+        rate_bytes_per_s=rate,
+        sent_bytes=int(link.sent_bytes),
+        utilisation_ratio=float(link.sent_bytes / (rate * one.last_ps / PS_PER_S)),
+        largest_queue_bytes=int(link.largest_queue_bytes),
+        paused_s=float(one.paused_ps[at]) / PS_PER_S,
+        pauses=int(link.pauses),
+        marks=int(link.marks),
+    )
+
+
+def moments(one: Seen) -> tuple[Moment, ...]:
+    """Read the network over time."""
+    into_hosts = np.flatnonzero(one.fabric.wiring.target < one.fabric.wiring.hosts)
+    found, before, then = [], 0, 0
+    kept = one.samples
+    for place, now in enumerate(kept.time_ps):
+        sent = int(kept.sent_bytes[place][into_hosts].sum())
+        queue = kept.queue_bytes[place]
+        found.append(
+            Moment(
+                time_s=now / PS_PER_S,
+                delivered_bytes_per_s=(sent - before) / (now - then) * PS_PER_S,
+                queued_bytes=int(queue.sum()),
+                largest_queue_bytes=int(queue.max(initial=0)),
+                paused_links=int(kept.paused[place].sum()),
+            )
+        )
+        before, then = sent, now
+    return tuple(found)
+
+
+def queues(one: Seen) -> tuple[QueueCurve, ...]:
+    """Read the queues of the links that had the longest, over time."""
+    longest = one.outcome.links.largest_queue_bytes[: one.schedule.fabric_links]
+    chosen = [at for at in np.argsort(-longest, kind="stable")[:QUEUE_CURVES] if longest[at]]
+    return tuple(
+        QueueCurve(
+            link=one.link_names[at],
+            queue_bytes=tuple(int(queue[at]) for queue in one.samples.queue_bytes),
+        )
+        for at in chosen
+    )
+
+
+def bars(one: Seen) -> tuple[FlowBar, ...]:
+    """Draw flows evenly, in the order in which they began."""
+    begun = one.schedule.real & (one.outcome.begin_ps <= one.last_ps)
+    begun &= (one.outcome.end_ps >= 0) | (one.outcome.received_bytes > 0)
+    flows = np.flatnonzero(begun)
+    flows = flows[np.argsort(one.outcome.begin_ps[flows], kind="stable")]
+    chosen = flows[np.linspace(0, len(flows) - 1, min(len(flows), MOST_BARS)).astype(np.int64)]
+    names = node_names(one.fabric.graph)
+    return tuple(_bar(one, flow, names) for flow in chosen.tolist())
+
+
+def _bar(one: Seen, flow: int, names: Sequence[str]) -> FlowBar:
+    end = int(one.outcome.end_ps[flow])
+    source, target = one.schedule.flows.source[flow], one.schedule.flows.target[flow]
+    return FlowBar(
+        name=f"{flow}: {names[source]} to {names[target]}",
+        traffic=traffic_name(one.scenario, int(one.schedule.traffic[flow])),
+        begin_s=float(one.outcome.begin_ps[flow]) / PS_PER_S,
+        end_s=(one.last_ps if end < 0 else end) / PS_PER_S,
+        ended=end >= 0,
+    )

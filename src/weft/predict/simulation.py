@@ -1,0 +1,146 @@
+"""What a packet simulation gives: times with their tails, links, curves over time."""
+
+from dataclasses import dataclass
+
+from weft.results import Estimate, Provenance
+from weft.spec.scenario import Scenario
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quantiles:
+    """A distribution by its middle and its tail."""
+
+    mean: float
+    p50: float
+    p99: float
+    p999: float
+    largest: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrafficOutcome:
+    """One traffic of the scenario over all seeds and runs."""
+
+    name: str
+    kind: str
+    flows: int
+    """Of one seed, without delays inside hosts."""
+    unfinished: int
+    """Flows of all seeds that were still under way at the end."""
+    size_bytes: float
+    """Payload of one seed over the fabric."""
+    completion_s: Estimate | None
+    """From the begin of a run to its last flow's end; the band holds four runs in five."""
+    completions_s: tuple[float, ...]
+    """Every run of every seed that ended."""
+    flow_s: Quantiles | None
+    """Time of one flow from begin to end, in seconds."""
+    slowdown_ratio: Quantiles | None
+    """Time of one flow over its time alone on the network."""
+    algbw_bytes_per_s: Estimate | None = None
+    """Size over time, of a collective."""
+    busbw_bytes_per_s: Estimate | None = None
+    """Algorithm bandwidth times nccl-tests' factor."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkOutcome:
+    """One link, one way, in the first seed."""
+
+    name: str
+    layer: str
+    """As leaf to spine."""
+    rate_bytes_per_s: float
+    sent_bytes: int
+    utilisation_ratio: float
+    """Of its rate, from the begin to the end of all traffic."""
+    largest_queue_bytes: int
+    paused_s: float
+    pauses: int
+    """Pauses, or waits for credit, at its sender."""
+    marks: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LayerOutcome:
+    """All links of one layer and direction, in the first seed."""
+
+    name: str
+    links: int
+    utilisation_ratio: float
+    """Mean over the links."""
+    imbalance_ratio: float
+    """Bytes of the busiest link over the mean: 1 is even."""
+    largest_queue_bytes: int
+    paused_ratio: float
+    """Share of the time that a link of the layer stood paused, on average."""
+    marks: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moment:
+    """The network at one time of the first seed."""
+
+    time_s: float
+    delivered_bytes_per_s: float
+    """What all hosts received, headers counted, since the moment before."""
+    queued_bytes: int
+    """In all queues of switches."""
+    largest_queue_bytes: int
+    paused_links: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueCurve:
+    """The queue of one link at every moment."""
+
+    link: str
+    queue_bytes: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FlowBar:
+    """One flow of the first seed, for the timeline."""
+
+    name: str
+    traffic: str
+    begin_s: float
+    end_s: float
+    ended: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeedOutcome:
+    """One run of the whole scenario."""
+
+    seed: int
+    complete: bool
+    """Whether all traffic ended before the time limit and before an interruption."""
+    completion_s: float
+    """When the last flow that ended did so."""
+    counts: dict[str, int]
+    """data_hops, marks, cnps, trims, pauses ... as the engine counts them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Simulation:
+    """What happened in a scenario, packet by packet."""
+
+    scenario: Scenario
+    complete: bool
+    """Every seed ran to its end."""
+    interrupted: bool
+    """Somebody stopped it: what is here happened until then."""
+    settings: dict[str, str | float | int | bool | None]
+    """What the engine ran with, all defaults filled in."""
+    traffic: tuple[TrafficOutcome, ...]
+    seeds: tuple[SeedOutcome, ...]
+    layers: tuple[LayerOutcome, ...]
+    links: tuple[LinkOutcome, ...]
+    """Links of the first seed with the longest pauses and queues, the worst first."""
+    moments: tuple[Moment, ...]
+    queues: tuple[QueueCurve, ...]
+    """Links with the longest queues."""
+    bars: tuple[FlowBar, ...]
+    """A sample of flows, evenly drawn where there are many."""
+    provenance: Provenance

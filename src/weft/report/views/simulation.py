@@ -1,0 +1,273 @@
+"""`weft simulate`: completions with their tails, links, curves over time."""
+
+from collections.abc import Iterator
+
+from weft.predict.simulation import (
+    LayerOutcome,
+    LinkOutcome,
+    Quantiles,
+    Simulation,
+    TrafficOutcome,
+)
+from weft.report.numbers import collective_rate, count, figures, percent, seconds, show_rate
+from weft.report.page import Block, Drawing, Facts, Page, Sentences, Table, View, rows_of
+from weft.report.views._provenance import footer
+from weft.units import SECONDS, gbit_from_rate
+
+SHOWN_LINKS = 10
+UNLIMITED_BYTES = 1 << 40
+EXACT_BELOW_BYTES = 10_000
+_SIZES = (("GB", 1e9), ("MB", 1e6), ("kB", 1e3), ("B", 1.0))
+
+
+def _page(result: Simulation) -> Page:
+    blocks: tuple[Block, ...] = (
+        Facts(pairs=tuple(_facts(result))),
+        _traffic(result),
+        *_drawings(result),
+        _layers(result),
+        _links(result),
+        _seeds(result),
+        Facts(title="Settings", pairs=tuple(_settings(result))),
+        Sentences(title="Assumptions", lines=result.provenance.assumptions),
+    )
+    return Page(
+        title=f"Simulation of {result.scenario.name}",
+        blocks=blocks,
+        footer=footer(result.provenance),
+    )
+
+
+def _facts(result: Simulation) -> Iterator[tuple[str, str]]:
+    cluster = result.scenario.cluster
+    host = cluster.host
+    yield "cluster", f"{cluster.name}, {cluster.hosts} hosts, {cluster.fabric.kind}"
+    yield (
+        "network",
+        (f"{cluster.topology.kind}, {host.nics} x {show_rate(host.nic_bytes_per_s)} a host"),
+    )
+    how = result.settings
+    yield "set up", f"{how['flow_control']}, {how['congestion']}, {how['balancing']}"
+    yield "seeds", ", ".join(str(one.seed) for one in result.seeds)
+    if not result.complete:
+        yield "complete", _why(result)
+
+
+def _why(result: Simulation) -> str:
+    if result.interrupted:
+        return "no: it was interrupted; what follows happened until then"
+    return f"no: some traffic was under way at the limit of {seconds(result.scenario.until_s)}"
+
+
+def _traffic(result: Simulation) -> Table:
+    return Table(
+        title="Traffic",
+        columns=(
+            "traffic", "flows", "completion", "busbw", "flow p50", "p99", "p99.9",
+            "slowdown p50", "p99", "p99.9",
+        ),
+        rows=rows_of(*(_traffic_cells(one) for one in result.traffic)),
+        notes=tuple(_notes(result)),
+    )  # fmt: skip
+
+
+def _notes(result: Simulation) -> Iterator[str]:
+    yield (
+        "Completion: from the begin of a run to its last flow; in brackets four of five runs "
+        "and seeds."
+    )
+    yield "Slowdown: time of a flow over its time alone on the network."
+    for one in result.traffic:
+        if one.unfinished:
+            yield f"{one.name}: {one.unfinished} flows did not end; they are not counted."
+
+
+def _traffic_cells(one: TrafficOutcome) -> tuple[str, ...]:
+    return (
+        one.name,
+        str(one.flows),
+        "-" if one.completion_s is None else seconds(one.completion_s),
+        "-" if one.busbw_bytes_per_s is None else collective_rate(one.busbw_bytes_per_s.value),
+        *(_three(one.flow_s, time=True)),
+        *(_three(one.slowdown_ratio, time=False)),
+    )
+
+
+def _three(one: Quantiles | None, *, time: bool) -> tuple[str, str, str]:
+    if one is None:
+        return "-", "-", "-"
+    show = seconds if time else figures
+    return show(one.p50), show(one.p99), show(one.p999)
+
+
+def _size(size_bytes: float) -> str:
+    """Show an amount of buffer in powers of ten, as switches count it.
+
+    >>> _size(1_234_567), _size(0)
+    ('1.23 MB', '0 B')
+    """
+    if size_bytes < EXACT_BELOW_BYTES:
+        return f"{size_bytes:.0f} B"
+    unit, scale = next(u for u in _SIZES if size_bytes >= u[1])
+    return f"{figures(size_bytes / scale)} {unit}"
+
+
+def _layers(result: Simulation) -> Table:
+    return Table(
+        title="Links by layer",
+        columns=(
+            "layer", "links", "mean use", "busiest / mean", "longest queue", "paused", "marks",
+        ),
+        rows=rows_of(*(_layer_cells(one) for one in result.layers)),
+        notes=(
+            f"Seed {result.seeds[0].seed}. Paused: share of the time, mean over the links.",
+        ),
+    )  # fmt: skip
+
+
+def _layer_cells(one: LayerOutcome) -> tuple[str, ...]:
+    return (
+        one.name,
+        str(one.links),
+        percent(one.utilisation_ratio),
+        figures(one.imbalance_ratio),
+        _size(one.largest_queue_bytes),
+        percent(one.paused_ratio),
+        str(one.marks),
+    )
+
+
+def _links(result: Simulation) -> Table:
+    suffered = [one for one in result.links if one.largest_queue_bytes or one.pauses]
+    return Table(
+        title="Links that suffered most",
+        columns=("link", "use", "longest queue", "paused", "pauses", "marks"),
+        rows=rows_of(*(_link_cells(one) for one in suffered[:SHOWN_LINKS])),
+        notes=(
+            "Pauses count waits for credit too; a paused link holds back the end it leaves.",
+        ),
+    )
+
+
+def _link_cells(one: LinkOutcome) -> tuple[str, ...]:
+    return (
+        one.name,
+        percent(one.utilisation_ratio),
+        _size(one.largest_queue_bytes),
+        seconds(one.paused_s),
+        str(one.pauses),
+        str(one.marks),
+    )
+
+
+def _seeds(result: Simulation) -> Table:
+    names = [n for n in result.seeds[0].counts if any(one.counts[n] for one in result.seeds)]
+    return Table(
+        title="What was counted",
+        columns=("seed", "end of all traffic", *(name.replace("_", " ") for name in names)),
+        rows=rows_of(
+            *(
+                (
+                    str(one.seed),
+                    seconds(one.completion_s) + ("" if one.complete else " (not all)"),
+                    *(count(float(one.counts[name])) for name in names),
+                )
+                for one in result.seeds
+            )
+        ),
+    )
+
+
+def _settings(result: Simulation) -> Iterator[tuple[str, str]]:
+    for name, value in result.settings.items():
+        if value is not None:
+            yield _called(name), _setting(name, value)
+
+
+def _setting(name: str, value: object) -> str:
+    if name.endswith("_bytes") and isinstance(value, int | float):
+        return _size(float(value)) if value < UNLIMITED_BYTES else "unlimited"
+    if name.endswith("_ps") and isinstance(value, int | float):
+        return seconds(float(value) * SECONDS["ps"])
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return figures(value) if isinstance(value, float) else str(value)
+
+
+def _called(name: str) -> str:
+    """Return a field's name without its unit, which its value shows."""
+    for end in ("_bytes", "_ps", "_ratio"):
+        name = name.removesuffix(end)
+    return name.replace("_", " ")
+
+
+def _drawings(result: Simulation) -> Iterator[Drawing]:
+    title = result.scenario.name
+    unit, scale = _time_unit(max((one.end_s for one in result.bars), default=0.0))
+    if result.bars:
+        yield Drawing(
+            chart="simulation_timeline",
+            name="timeline",
+            title=f"Flows of {title} (seed {result.seeds[0].seed})",
+            rows=tuple(
+                {
+                    "flow": one.name,
+                    "traffic": one.traffic,
+                    "begin": one.begin_s / scale,
+                    "end": one.end_s / scale,
+                    "ended": one.ended,
+                }
+                for one in result.bars
+            ),
+            marks={"unit": unit},
+        )
+    if result.queues:
+        yield _queue_drawing(result, unit, scale)
+    if any(one.slowdown_ratio for one in result.traffic):
+        yield Drawing(
+            chart="slowdown_tail",
+            name="slowdown",
+            title=f"Slowdown of the flows of {title}",
+            rows=tuple(_slowdown_rows(result)),
+        )
+
+
+def _time_unit(longest_s: float) -> tuple[str, float]:
+    return next(((u, SECONDS[u]) for u in ("s", "ms", "us") if longest_s >= SECONDS[u]),
+                ("us", SECONDS["us"]))  # fmt: skip
+
+
+def _queue_drawing(result: Simulation, unit: str, scale: float) -> Drawing:
+    longest = max(max(curve.queue_bytes, default=0) for curve in result.queues)
+    size_unit, size = next((u for u in _SIZES if longest >= u[1]), _SIZES[-1])
+    times = [0.0, *(moment.time_s / scale for moment in result.moments)]
+    rates = [moment.delivered_bytes_per_s for moment in result.moments]
+    return Drawing(
+        chart="queue_depth",
+        name="queue",
+        title=f"Longest queues of {result.scenario.name} (seed {result.seeds[0].seed})",
+        rows=tuple(
+            {"link": curve.link, "time": time, "queue": queue / size}
+            for curve in result.queues
+            for time, queue in zip(times, (0, *curve.queue_bytes), strict=True)
+        ),
+        marks={
+            "unit": unit,
+            "size_unit": size_unit,
+            "rates": [
+                {"time": time, "rate": gbit_from_rate(rate) / 1000}
+                for time, rate in zip(times, (0.0, *rates), strict=True)
+            ],
+        },
+    )
+
+
+def _slowdown_rows(result: Simulation) -> Iterator[dict[str, object]]:
+    for one in result.traffic:
+        tail = one.slowdown_ratio
+        if tail is not None:
+            for point, value in (("p50", tail.p50), ("p99", tail.p99), ("p99.9", tail.p999)):
+                yield {"traffic": one.name, "point": point, "slowdown": max(1.0, value)}
+
+
+simulation = View(shows="weft.predict.simulation.Simulation", verb="simulate", page=_page)

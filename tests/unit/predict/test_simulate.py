@@ -1,0 +1,134 @@
+"""Scenarios run to results: closed forms, what is conserved, what is bounded, interruption."""
+
+import threading
+
+import pytest
+
+from weft.engines.packet import stepping
+from weft.engines.packet.tables import Stop
+from weft.predict import simulate as verb
+from weft.predict.simulate import simulate
+from weft.spec.load import load_scenario
+
+MIB = 1 << 20
+HEADER = 82 / 4096
+
+
+def scenario(*traffic, hosts=8, **more):
+    cluster = {"preset": "hgx_h100_roce", "hosts": hosts}
+    return load_scenario({"cluster": cluster, "traffic": list(traffic), **more})
+
+
+INCAST = {"incast": {"senders": 7, "size_bytes": "1MiB"}}
+
+
+def test_an_incast_ends_when_the_receivers_link_has_carried_everything():
+    """T = N S (1 + h/F) / C and a path; slowdown is about N."""
+    found = simulate(scenario(INCAST)).traffic[0]
+    serial = 7 * MIB * (1 + HEADER) / 50e9
+    assert serial < found.completion_s.value < serial + 3e-6
+    assert found.slowdown_ratio.p50 == pytest.approx(7, rel=0.1)
+    assert (found.flows, found.unfinished, found.size_bytes) == (7, 0, 7 * MIB)
+
+
+def test_bytes_received_over_time_add_up_to_what_was_sent():
+    result = simulate(scenario(INCAST, network={"congestion": "none"}))
+    then, received = 0.0, 0.0
+    for moment in result.moments:
+        received += moment.delivered_bytes_per_s * (moment.time_s - then)
+        then = moment.time_s
+    assert received == pytest.approx(7 * MIB * (1 + HEADER), rel=1e-6)
+
+
+def test_samples_stay_bounded_however_long_the_simulation_is():
+    result = simulate(scenario({"permutation": {"size_bytes": "16MiB"}}, samples=16))
+    assert 16 <= len(result.moments) <= 32
+    assert all(len(curve.queue_bytes) == len(result.moments) for curve in result.queues)
+
+
+def test_each_seed_is_a_run_of_its_own_and_the_same_in_any_company():
+    together = simulate(scenario({"permutation": {"size_bytes": "1MiB"}}, seeds=[1, 2]))
+    alone = simulate(scenario({"permutation": {"size_bytes": "1MiB"}}, seeds=[2]))
+    assert together.seeds[1] == alone.seeds[0]
+    assert together.traffic[0].completions_s[1:] == alone.traffic[0].completions_s
+
+
+def test_a_collective_has_bandwidths_as_nccl_tests_counts_them():
+    one = {
+        "collective": {"operation": "all_reduce", "size_bytes": "64MiB", "ranks_per_host": 1}
+    }
+    found = simulate(scenario(one)).traffic[0]
+    assert found.algbw_bytes_per_s.value == pytest.approx(64 * MIB / found.completion_s.value)
+    ratio = found.busbw_bytes_per_s.value / found.algbw_bytes_per_s.value
+    assert ratio == pytest.approx(2 * 7 / 8)
+    assert 0.9 < found.busbw_bytes_per_s.value / 50e9 < 1
+
+
+def test_runs_are_timed_without_the_gaps_between_them():
+    gaps = {"incast": {**INCAST["incast"], "repeat": 3, "gap_s": "500us"}}
+    times = simulate(scenario(gaps, network={"congestion": "none"})).traffic[0].completions_s
+    assert len(times) == 3
+    assert times == pytest.approx([times[0]] * 3, rel=1e-3)
+
+
+def test_what_is_under_way_at_the_limit_is_told_and_not_counted():
+    result = simulate(scenario(INCAST, until_s="50us"))
+    found = result.traffic[0]
+    assert not result.complete
+    assert (found.unfinished, found.completion_s, found.flow_s) == (7, None, None)
+    assert not any(bar.ended for bar in result.bars)
+
+
+def test_the_layers_carry_what_the_flows_sent():
+    result = simulate(scenario({"permutation": {"size_bytes": "1MiB"}}))
+    into = next(layer for layer in result.layers if layer.name == "leaf to host")
+    assert into.links == 64
+    assert into.imbalance_ratio == pytest.approx(1.0)
+
+
+def test_pauses_are_timed_at_the_links_that_were_held():
+    small = {"pfc": {"xoff_bytes": "40kB", "xon_bytes": "20kB"}, "congestion": "none"}
+    result = simulate(scenario(INCAST, network=small))
+    worst = result.links[0]
+    assert worst.layer == "host to leaf"
+    assert worst.pauses > 0
+    # A sender may send a seventh of the time, so it stands paused for the rest.
+    assert worst.paused_s == pytest.approx(6 / 7 * result.seeds[0].completion_s, rel=0.1)
+
+
+def test_an_interruption_gives_what_happened_until_then(monkeypatch):
+    calls = []
+
+    def interrupted(tasks, timeout):
+        calls.append(timeout)
+        if len(calls) > 1:
+            raise KeyboardInterrupt
+        return set(), tasks
+
+    reached = threading.Event()
+    advance = stepping.Running.advance
+
+    def slow(self, until_ps, watch):
+        if until_ps > 50_000_000:
+            reached.set()
+            threading.Event().wait(0.01)
+        return advance(self, until_ps, watch)
+
+    def report(_progress):
+        reached.wait(60)
+
+    monkeypatch.setattr(verb, "wait", interrupted)
+    monkeypatch.setattr(stepping.Running, "advance", slow)
+    result = simulate(scenario(INCAST, until_s="1s"), report=report)
+    assert result.interrupted
+    assert not result.complete
+    assert result.moments
+    assert result.traffic[0].unfinished > 0
+
+
+def test_progress_reaches_the_end():
+    seen = []
+    simulate(scenario(INCAST, seeds=[1, 2]), report=seen.append)
+    assert seen[-1].done_ratio == pytest.approx(1.0)
+    assert seen[-1].seeds_done == 2
+    assert Stop.DONE == 0
