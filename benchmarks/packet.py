@@ -110,9 +110,7 @@ CASES: dict[str, tuple[int, Callable[[], Flows], Options]] = {
 Loop = Callable[[State, int], int]
 
 
-def prepare(
-    hosts: int, flows: Flows, options: Options, routes: Routes | None = None
-) -> State:
+def prepare(hosts: int, flows: Flows, options: Options, routes: Routes | None = None) -> State:
     """Fill the tables and queue the first flows."""
     wiring = network(hosts)
     state = make_state(wiring, routes or shortest_routes(wiring), flows, options)

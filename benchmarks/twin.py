@@ -1,4 +1,4 @@
-"""The C++ twin of the packet engine: written by hand, compiled on demand, run on the same tables.
+"""The C++ twin of the packet engine: written by hand, compiled on demand, on the same tables.
 
 Its structs are generated from the dtypes of the tables, so the two cannot drift apart.
 """

@@ -21,19 +21,35 @@ from types import ModuleType
 from typing import Any, TypeVar, cast
 
 import numba
+import numba.extending
 import numpy as np
+from llvmlite import ir  # type: ignore[import-untyped]
 
 F = TypeVar("F", bound=Callable[..., Any])
 Table = np.recarray[Any, Any]
 
 _PACKAGE = Path(__file__).parent
+CACHE_LINE_BYTES = 64
+COMPILED = not getattr(numba.config, "DISABLE_JIT")  # noqa: B009 - its stub does not know it
+
+
+_MARKS_OF_KERNELS = (b"@inner", b"@entry", b"IntEnum", b"ladder(")
+"""What a file holds that kernels are made of: themselves, their numbers, their ladders."""
 
 
 def _source_hash() -> str:
     digest = hashlib.sha256(numba.__version__.encode())
     for path in [Path(__file__), *sorted((_PACKAGE / "engines" / "packet").rglob("*.py"))]:
-        digest.update(path.read_bytes())
+        text = path.read_bytes()
+        if any(mark in text for mark in _MARKS_OF_KERNELS):
+            digest.update(text)
     return digest.hexdigest()[:16]
+
+
+def announce_compilation() -> None:
+    """Say on the error stream why the first run of a version of weft takes a while."""
+    if COMPILED and not any(CACHE.rglob("*.nbi")):
+        sys.stderr.write("compiling the simulator (first run only)\n")
 
 
 def _cache_folder() -> Path:
@@ -62,8 +78,43 @@ def entry(function: F) -> F:
 
 
 def table(rows: int, dtype: np.dtype[np.void]) -> Table:
-    """Make a table of zeros; ``row.field`` works with and without compilation."""
-    return cast("Table", np.zeros(rows, dtype).view(np.recarray))
+    """Make a table of zeros; ``row.field`` works with and without compilation.
+
+    It begins at a cache line, so that rows of 64 or 128 bytes share none.
+    """
+    size_bytes = rows * dtype.itemsize
+    raw = np.zeros(size_bytes + CACHE_LINE_BYTES, np.uint8)
+    skip = -raw.ctypes.data % CACHE_LINE_BYTES
+    return cast("Table", raw[skip : skip + size_bytes].view(dtype).view(np.recarray))
+
+
+def _prefetch_nothing(rows: Table, row: int) -> None:
+    """Stand in for ``prefetch`` where nothing is compiled: it changes no result."""
+
+
+@numba.extending.intrinsic  # type: ignore[untyped-decorator, unused-ignore]
+def _prefetch(_context: Any, rows: Any, row: Any) -> Any:  # noqa: ANN401, ARG001 - as numba calls it
+    """Ask for the first cache line of a row of a table, before it is needed."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ANN401
+        array = numba.core.cgutils.create_struct_proxy(signature.args[0])(
+            context, builder, value=arguments[0]
+        )
+        byte, number = ir.IntType(8), ir.IntType(32)
+        offset = builder.mul(arguments[1], array.itemsize)
+        start = builder.bitcast(array.data, byte.as_pointer())
+        kind = ir.FunctionType(ir.VoidType(), [byte.as_pointer(), number, number, number])
+        asks = numba.core.cgutils.get_or_insert_function(
+            builder.module, kind, "llvm.prefetch.p0i8"
+        )
+        to_read, keep_close, data = number(0), number(3), number(1)
+        builder.call(asks, [builder.gep(start, [offset]), to_read, keep_close, data])
+        return context.get_dummy_value()
+
+    return numba.types.void(rows, numba.types.int64), generate
+
+
+prefetch: Any = _prefetch if COMPILED else _prefetch_nothing
 
 
 def ladder(name: str, arguments: str, plugins: Iterable[tuple[str, str]], hook: str) -> Any:  # noqa: ANN401 - a kernel

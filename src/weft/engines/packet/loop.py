@@ -7,6 +7,7 @@ from weft.engines.packet.events import (
     LEAF_MASK,
     NEVER,
     drop_first,
+    look_ahead,
     replace_first,
     schedule,
 )
@@ -32,6 +33,7 @@ def _arrive(state, link_id, now):
         replace_first(state.tree, state.packets[follower].time)
     else:
         drop_first(state.tree)
+    look_ahead(state, link_id * 4)
     if link.target < state.settings[0].hosts:
         receive_at_host(state, link_id, packet_id, now)
     else:
@@ -42,6 +44,7 @@ def _arrive(state, link_id, now):
 def _start(state, link_id, now):
     link = state.links[link_id]
     drop_first(state.tree)
+    look_ahead(state, link_id * 4)
     if link.start_at != now:
         return
     link.start_at = NEVER

@@ -28,7 +28,7 @@ from weft.engines.packet.tables import (
 )
 from weft.engines.packet.wiring import Routes, Wiring, shortest_routes
 from weft.errors import SpecError
-from weft.kernel import Table, table
+from weft.kernel import Table, announce_compilation, table
 
 PS_PER_S = 1e12
 FIRST_POOL = 1 << 16
@@ -117,8 +117,11 @@ def simulate(
 
 def make_state(wiring: Wiring, routes: Routes, flows: Flows, options: Options) -> State:
     """Fill the tables of a simulation that has not begun."""
+    announce_compilation()
     rng = np.random.default_rng(options.seed)
     settings = _settings(wiring, routes, options)
+    tree = make_tree(len(wiring.source) * 4)
+    settings.tree_depth[:] = int(tree[0]).bit_length() - 1
     successor_start, successors = _successors(flows)
     packets = table(FIRST_POOL, PACKET)
     packets.next[:] = np.arange(1, FIRST_POOL + 1)
@@ -130,7 +133,7 @@ def make_state(wiring: Wiring, routes: Routes, flows: Flows, options: Options) -
         hosts=_hosts(wiring, routes),
         settings=settings,
         counts=table(1, COUNTS),
-        tree=make_tree(len(wiring.source) * 4),
+        tree=tree,
         rings=np.zeros(2 * RING * len(wiring.source), np.int64),
         leaf_of=routes.leaf_of,
         last_link=routes.last_link,

@@ -148,6 +148,7 @@ SETTINGS = np.dtype(
     [
         ("hosts", "i8"),
         ("leaves", "i8"),
+        ("tree_depth", "i8"),
         ("mtu_bytes", "i8"),
         ("header_bytes", "i8"),
         ("control_bytes", "i8"),
