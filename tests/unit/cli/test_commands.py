@@ -26,6 +26,17 @@ def test_every_command_has_a_summary_and_a_sample_of_its_help(name):
     )
 
 
+def test_the_help_names_every_command_with_its_summary(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    assert app.run(["--help"]) == 0
+    shown = capsys.readouterr().out
+    for name in COMMANDS:
+        assert name in shown
+        assert app.summary(name)[:60] in shown
+    assert app.run([]) == 0
+    assert capsys.readouterr().out == shown
+
+
 @pytest.mark.parametrize("command", sorted(SAMPLES.glob("*.cmd")), ids=lambda path: path.stem)
 def test_the_output_is_the_sample(command, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "96")
