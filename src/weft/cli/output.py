@@ -20,11 +20,10 @@ def emit(
     *,
     out: Path | None = None,
     charts: Sequence[Path] = (),
-    words: Sequence[str] | None = None,
 ) -> None:
     """Show one result in one format, on standard output or in a file."""
     terminal = out is None and sys.stdout.isatty()
-    text = report.show(result, output, terminal=terminal, command=command_line(words))
+    text = report.show(result, output, terminal=terminal, command=command_line())
     for chart in charts:
         draw(result, str(chart))
     if out is not None:
