@@ -29,7 +29,7 @@ MACHINES: Final = (
     (r"V100", Machine("v100", 8, 150, 4, 100)),
     (r"A100.*40|40.*A100", Machine("a100_sxm_40", 8, 300, 8, 200, "amd")),
     (r"A100.*Jean Zay", Machine("a100_sxm_80", 8, 300, 4, 100, "amd")),
-    (r"A100|p4de", Machine("a100_sxm_80", 8, 300, 8, 200, "amd")),
+    (r"A100|p4de|Ampere", Machine("a100_sxm_80", 8, 300, 8, 200, "amd")),
     (r"p4d\b", Machine("a100_sxm_40", 8, 300, 4, 100)),
     (r"GB300", Machine("gb300", 72, 900, 72, 800, "arm")),
     (r"GB200", Machine("gb200", 72, 900, 72, 400, "arm")),

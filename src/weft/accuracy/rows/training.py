@@ -378,7 +378,7 @@ def _interleaves(row: Row) -> bool:
 def _sequence_parallel(row: Row, framework: str) -> bool:
     text = f"{row.get('act_ckpt', '')} {row.get('other', '')}".lower()
     if framework in {"megatron", "deepspeed"} and _is_unfused(row):
-        return "sequence" in text
+        return "sequence" in text or (_is_megatron_lm(row) and not row.get("act_ckpt"))
     return True
 
 
@@ -420,8 +420,15 @@ def _recompute(row: Row) -> str:
     stated = words.recompute(row.get("act_ckpt", ""))
     if stated:
         return stated
-    # Megatron-LM of 2021 and BigScience checkpointed every layer; later ones keep all.
-    return "full" if _is_unfused(row) and "BERT" not in row.get("model", "") else "none"
+    if not _is_unfused(row) or "BERT" in row.get("model", ""):
+        return "none"
+    # Megatron-LM recomputes selectively since 2022; its DeepSpeed fork checkpointed layers.
+    return "selective" if _is_megatron_lm(row) else "full"
+
+
+def _is_megatron_lm(row: Row) -> bool:
+    """Tell whether a run is Megatron-LM's own, and not of 2021 (those state full)."""
+    return "megatron-lm" in row.get("framework", "").lower()
 
 
 def _gradient_bytes(row: Row) -> float | None:
@@ -435,7 +442,7 @@ def _is_unfused(row: Row) -> bool:
     """Tell whether scores went through memory: Megatron of 2021-22, and TensorFlow's BERT."""
     framework = row.get("framework", "").lower()
     gpu = row.get("gpu", "")
-    if not re.search(r"V100|A100|DGX-1|DGX-2", gpu):
+    if not re.search(r"V100|A100|Ampere|DGX-1|DGX-2", gpu, re.IGNORECASE):
         return False
     if re.search(r"megatron-lm|megatron-?\(?-?deepspeed", framework):
         return "llama" not in framework

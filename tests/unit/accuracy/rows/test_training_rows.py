@@ -161,3 +161,9 @@ def test_no_row_breaks_the_reader(cells):
 
 def test_all_measures_are_read():
     assert set(MEASURES) <= set(BASE)
+
+
+def test_what_megatron_recomputes_where_it_does_not_say_depends_on_its_age():
+    assert case(act_ckpt="").job.recompute == "selective"
+    assert case(act_ckpt="", framework="Megatron-DeepSpeed").job.recompute == "full"
+    assert case(act_ckpt="", framework="NeMo", gpu="H100").job.recompute == "none"

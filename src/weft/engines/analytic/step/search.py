@@ -1,6 +1,7 @@
 """Filling in a job: data parallelism, divisibility, memory, and the search of ``auto``."""
 
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import islice
 
 from weft import catalogue
@@ -31,7 +32,8 @@ def resolve(cluster: Cluster, job: Job, *, fits: bool = True) -> Job:
             " give it more hosts, or the job fewer GPUs"
         )
     if job.parallelism == "auto":
-        return _searched(cluster, job.with_(gpus=gpus))
+        found = _searched(cluster, job.with_(gpus=gpus, name=""))
+        return found.with_(name=job.name)
     filled = _filled(job.with_(gpus=gpus), job.parallelism)
     if fits:
         _check_memory(cluster, filled)
@@ -106,6 +108,7 @@ def _powers(limit: int) -> list[int]:
     return [2**n for n in range(limit.bit_length())]
 
 
+@lru_cache(maxsize=512)
 def _searched(cluster: Cluster, job: Job) -> Job:
     found: list[tuple[StepTime, Job]] = []
     for recompute in RECOMPUTE[RECOMPUTE.index(job.recompute) :]:
