@@ -89,7 +89,7 @@ def net_step_s(path: Path, algorithm: str, protocol: str) -> float:
     tables = path.tuning if path.tuning.library == "nccl" else tuning.find(_VERBS_TABLES)
     base = tables.step_s["net"][algorithm][protocol]
     fabric = path.fabric
-    extra = path.fitted(f"step_overhead.{fabric.name}", fabric.step_overhead_s.value)
+    extra = path.net_const("step_overhead", fabric.step_overhead_s.value)
     further = max(0, path.reach.hops - 1) * fabric.switch_hop_s.value
     staging = 0.0 if path.gpudirect else path.fitted("staging_step", 4e-6)
     return base * path.net_const("net_step") + extra + further + staging

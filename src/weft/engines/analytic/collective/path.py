@@ -132,8 +132,13 @@ class Path:
         return self.const("channel", 21e9) * alone
 
     def net_const(self, family: str, default: float = 1.0) -> float:
-        """Return a fitted constant of this fabric, of its first generation where it has one."""
-        shared = self.fitted(f"{family}.{self.fabric.name}", default)
+        """Return a fitted constant of this fabric, of its first generation where it has one.
+
+        RDMA fabrics without published runs have what RoCE has, so that a comparison rests on
+        sourced differences alone.
+        """
+        relative = self.fitted(f"{family}.roce", default) if self.fabric.rdma else default
+        shared = self.fitted(f"{family}.{self.fabric.name}", relative)
         if self.fabric.name == "efa" and self.table_class in {"volta", "ampere"}:
             return self.fitted(f"{family}.efa_v1", shared)
         return shared

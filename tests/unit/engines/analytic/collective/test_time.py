@@ -8,6 +8,7 @@ from weft.engines.analytic.collective import collective_time, sweep
 from weft.engines.analytic.collective import constants as fitted_constants
 from weft.engines.analytic.collective.constants import Fitted, using
 from weft.errors import Infeasible, SpecError
+from weft.network import fabric
 from weft.spec.cluster import TopologyChoice
 from weft.traffic.collective import Group, Operation
 
@@ -236,3 +237,13 @@ def test_a_call_on_16384_gpus_takes_less_than_a_fifth_of_a_millisecond():
     for size in range(GIB, GIB + 200):
         collective_time(found, AR, size, who)
     assert (time.perf_counter() - start) / 200 < 5e-4
+
+
+@pytest.mark.parametrize("kind", ["ultra_ethernet", "scheduled_ethernet"])
+def test_a_fabric_without_published_runs_differs_from_roce_by_its_headers_alone(kind):
+    """On two hosts under one leaf nothing else that is sourced differs."""
+    one, other = (
+        busbw(cluster(2, fabric=name), 64 * GIB, group(2), AG) for name in (kind, "roce")
+    )
+    headers = fabric.find(kind).payload_ratio() / fabric.find("roce").payload_ratio()
+    assert one / other == pytest.approx(headers, rel=0.003)
