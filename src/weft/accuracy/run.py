@@ -47,7 +47,8 @@ def run(name: str, kind: Kind, tables: Tables) -> list[Found]:
         found = list(kind.score(tables))
     except Exception:  # noqa: BLE001 - a malformed row must not hide the others
         found = list(_one_by_one(name, kind, tables))
-    return [_checked(one, _rows_by_name(kind, tables)) for one in found]
+    rows = _rows_by_name(kind, tables)
+    return [_checked(one, rows) for one in found]
 
 
 def _one_by_one(name: str, kind: Kind, tables: Tables) -> Iterator[Found]:
@@ -128,8 +129,14 @@ def assemble(
         trends=tuple(trends(scores, row)),
         scores=tuple(scores),
         targets=board.TARGETS,
+        unread=tuple(sorted(tables.keys() - {f for k in _all_kinds() for f in k.files})),
         provenance=provenance(sources=tuple(_sources(tables)), assumptions=()),
     )
+
+
+def _all_kinds() -> list[Kind]:
+    names = plugins.names(folder_of_kinds)
+    return [plugins.load(folder_of_kinds, name, Kind) for name in names]
 
 
 def _sources(tables: Tables) -> list[str]:

@@ -122,6 +122,8 @@ class Scoreboard:
     """Whether runs of one series are predicted in the order of their measurements."""
     scores: tuple[Score, ...]
     targets: Mapping[str, Target]
+    unread: tuple[str, ...]
+    """Files of the folder that no kind reads."""
     provenance: Provenance
 
 

@@ -24,6 +24,10 @@ _LARGEST: Final = 100.0
 _NARROWEST: Final = 0.03
 """No cluster repeats a collective more closely than this [OCI A100, five versions]."""
 
+_ENOUGH: Final = 5
+_OF_FEW: Final = 0.1
+"""Half of the band where fewer sizes than that were measured."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Point:
@@ -95,11 +99,12 @@ def _ratios(points: Sequence[_Point], default: CollectiveRatios) -> CollectiveRa
     large = [p for p in points if p.volume_share > _VOLUME]
     if large:
         volume = _held(median((p.measured_s - fixed * p.fixed_s) / p.volume_s for p in large))
+    least = _NARROWEST if len(points) >= _ENOUGH else _OF_FEW
     left = sorted(p.measured_s / p.time_s(fixed, volume) for p in points)
     return CollectiveRatios(
         fixed_ratio=fixed, volume_ratio=volume, rows=len(points),
-        low_ratio=_held(min(_at(left, 0.1), 1 - _NARROWEST)),
-        high_ratio=_held(max(_at(left, 0.9), 1 + _NARROWEST)),
+        low_ratio=_held(min(_at(left, 0.1), 1 - least)),
+        high_ratio=_held(max(_at(left, 0.9), 1 + least)),
     )  # fmt: skip
 
 

@@ -127,3 +127,8 @@ def test_kinds_whose_fit_has_seen_rows_are_scored_both_ways(tmp_path):
     large = "collective_from_64MiB"
     assert both[large].rows == held_out[large].rows > 0
     assert both[large].median_abs_error_ratio != held_out[large].median_abs_error_ratio
+
+
+def test_files_that_no_kind_reads_are_named(tmp_path):
+    (tmp_path / "weather.csv").write_text("day,rain\nmonday,3\n")
+    assert score(tmp_path).unread == ("weather",)

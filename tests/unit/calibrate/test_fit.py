@@ -50,6 +50,12 @@ def test_one_bad_size_moves_nothing():
     assert found.volume_ratio == pytest.approx(1.3, rel=0.05)
 
 
+def test_few_sizes_do_not_make_a_narrow_band():
+    few = list(readings(1, 1))[-2:]
+    found = fit.collective_ratios(CLUSTER, few)["across.any.any"]
+    assert (found.low_ratio, found.high_ratio) == (0.9, 1.1)
+
+
 def test_one_host_says_nothing_of_the_network():
     assert all(
         name.startswith("inside.")

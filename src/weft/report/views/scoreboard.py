@@ -39,7 +39,8 @@ def _blocks(result: Scoreboard) -> Iterator[Block]:
     yield _sites(result)
     yield _left_out(result)
     yield _worst(result)
-    yield Sentences(title="Data", lines=result.provenance.sources)
+    unread = tuple(f"{name}.csv: read by no kind" for name in result.unread)
+    yield Sentences(title="Data", lines=result.provenance.sources + unread)
 
 
 def _heading(part: Group) -> tuple[str, str]:
