@@ -66,6 +66,8 @@ class Kind:
     """It predicts a row with constants fitted without its site, while ``is_holding_out()``."""
 
 
+IN_THE_FIT: Final = "in the fit"
+"""``health`` of rows that a constant was taken from, where no fit without them exists."""
 _HOLDING_OUT: Final[ContextVar[bool]] = ContextVar("holding_out", default=True)
 
 

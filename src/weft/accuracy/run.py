@@ -12,7 +12,6 @@ from weft.accuracy import tables as files
 from weft.accuracy.kind import Kind, LeftOut, Row, Score, as_shipped
 from weft.accuracy.scoreboard import Scoreboard
 from weft.accuracy.trend import trends
-from weft.errors import WeftError
 from weft.predict.provenance import provenance
 
 Tables = Mapping[str, list[Row]]
@@ -60,7 +59,7 @@ def _one_by_one(name: str, kind: Kind, tables: Tables) -> Iterator[Found]:
         try:
             found = list(kind.score(alone))
         except Exception as error:  # noqa: BLE001 - as above
-            said = str(error) if isinstance(error, WeftError) else type(error).__name__
+            said = str(error) or type(error).__name__
             yield LeftOut(kind=name, row=row, reason=f"cannot be read: {said}")
         else:
             yield from found

@@ -40,7 +40,7 @@ def toy_rows(*gpus, notes=""):
 def test_one_malformed_row_costs_one_row():
     found = run.run("toy", TOY, toy_rows("8", "boom", "16"))
     assert [type(one) for one in found] == [Score, LeftOut, Score]
-    assert found[1].reason == "cannot be read: KeyError"
+    assert found[1].reason == "cannot be read: 'p1'"
 
 
 def test_a_measurement_that_is_not_above_zero_is_left_out():

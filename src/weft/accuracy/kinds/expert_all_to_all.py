@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from weft.accuracy.kind import Kind, LeftOut, Row, Score
+from weft.accuracy.kind import IN_THE_FIT, Kind, LeftOut, Row, Score
 from weft.accuracy.rows.experts import Exchange, exchange_of
 from weft.engines.analytic.collective import collective_time
 from weft.engines.analytic.point_to_point import Link, direct_exchange
@@ -29,14 +29,15 @@ def _scored(row: Row, exchange: Exchange) -> Score:
         found, measured = time_s.map(lambda t: size_bytes / t), exchange.algbw_bytes_per_s
         quantity = "algbw_bytes_per_s"
     kernel = "low latency" if "low-latency" in (row.get("pattern") or "").lower() else "normal"
+    own = kernel == "low latency" and "deepep" in (row.get("library") or "").lower()
     labels = {
         **case.labels, "library": row.get("library") or "", "phase": row.get("phase") or "",
-        "kernel": kernel,
+        "kernel": kernel, "health": IN_THE_FIT if own else "reference",
     }  # fmt: skip
     return Score(
         kind=_NAME, row=row.get("row_id") or "", site=case.site, labels=labels,
         quantity=quantity, measured=measured, predicted=found.value, low=found.low,
-        high=found.high,
+        high=found.high, healthy=not own,
     )  # fmt: skip
 
 

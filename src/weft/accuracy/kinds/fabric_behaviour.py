@@ -4,10 +4,10 @@ Routing, incast, loss and pauses need a simulation; such rows are left out, by t
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
-from weft.accuracy.kind import Kind, LeftOut, Row, Score
+from weft.accuracy.kind import IN_THE_FIT, Kind, LeftOut, Row, Score
 from weft.errors import SpecError
 from weft.network import fabric
 from weft.results import Estimate
@@ -29,6 +29,9 @@ _MODES: Final = (
 )
 _SHARE: Final = re.compile(r"utilisation|share of line rate|data throughput", re.IGNORECASE)
 _STEP: Final = re.compile(r"step time", re.IGNORECASE)
+_LONG: Final = 6
+_Judged = tuple[Estimate, float, tuple[str, ...]]
+"""What is predicted, what was measured, and the sources of the factor."""
 
 
 def _score(tables: Mapping[str, list[Row]]) -> Iterator[Score | LeftOut]:
@@ -61,15 +64,23 @@ def _side(row: Row, name: str, side: str, rule: str) -> Score | LeftOut:
     try:
         kind = _fabric(row)
         judge = _latency if rule == "latency" else _share
-        found, measured = judge(row, side, text, kind)
+        found, measured, keys = judge(row, side, text, kind)
     except (SpecError, ValueError) as problem:
         return LeftOut(kind=_NAME, row=row_name, reason=str(problem))
+    study = row.get("study") or ""
+    own = _is_source(keys, study)
     return Score(
-        kind=_NAME, row=row_name, site=row.get("study") or "",
-        labels={"figure": rule, "fabric": kind},
+        kind=_NAME, row=row_name, site=study, healthy=not own,
+        labels={"figure": rule, "fabric": kind, "health": IN_THE_FIT if own else ""},
         quantity="time_s" if rule == "latency" else "ratio",
         measured=measured, predicted=found.value, low=found.low, high=found.high,
     )  # fmt: skip
+
+
+def _is_source(keys: Iterable[str], study: str) -> bool:
+    """Tell whether a factor was read from this study: a long word of its source's key."""
+    words = (word for key in keys for word in key.split("_") if len(word) >= _LONG)
+    return any(word in study.lower() for word in words)
 
 
 def _fabric(row: Row) -> str:
@@ -80,7 +91,7 @@ def _fabric(row: Row) -> str:
     return found
 
 
-def _latency(row: Row, side: str, text: str, kind: str) -> tuple[Estimate, float]:
+def _latency(row: Row, side: str, text: str, kind: str) -> _Judged:
     hops = next((hops for pattern, hops in _HOPS if pattern.search(text)), None)
     if hops is None:
         raise SpecError("distance not stated")
@@ -89,17 +100,19 @@ def _latency(row: Row, side: str, text: str, kind: str) -> tuple[Estimate, float
         getattr(of.end_to_end_s, end) + hops * getattr(of.switch_hop_s, end)
         for end in ("value", "low", "high")
     )
-    return Estimate(*ends), float(row[f"{side}_value"]) * 1e-6
+    measured = float(row[f"{side}_value"]) * 1e-6
+    return Estimate(*ends), measured, (*of.end_to_end_s.sources, *of.switch_hop_s.sources)
 
 
-def _share(row: Row, side: str, text: str, kind: str) -> tuple[Estimate, float]:
+def _share(row: Row, side: str, text: str, kind: str) -> _Judged:
     words = f"{text} {row.get('topic') or ''}"
     modes = fabric.find(kind).load_balancing
     mode = next((name for name, pattern in _MODES if pattern.search(words)), None)
     if mode is None or mode not in modes:
         raise SpecError("load balancing not stated")
     share = modes[mode]
-    return Estimate(share.value, share.low, share.high), float(row[f"{side}_value"]) / 100
+    measured = float(row[f"{side}_value"]) / 100
+    return Estimate(share.value, share.low, share.high), measured, share.sources
 
 
 fabric_behaviour = Kind(

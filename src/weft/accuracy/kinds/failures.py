@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from weft.accuracy.kind import Kind, LeftOut, Row, Score
+from weft.accuracy.kind import IN_THE_FIT, Kind, LeftOut, Row, Score
 from weft.engines.analytic.step.goodput import (
     CHECKPOINT_S,
     DAY_S,
@@ -25,6 +25,8 @@ _KEPT: Final = re.compile(r"effective training time|\bETTR\b|uptime", re.IGNOREC
 _MEAN: Final = re.compile(r"MTTF|mean time between", re.IGNORECASE)
 _DAYS: Final = {"day": 1.0, "week": 7.0, "month": 30.4, "year": 365.0}
 _PERIOD: Final = re.compile(r"(\d+(?:\.\d+)?)\s*(day|week|month|year)s?")
+_DEFAULT: Final = re.compile(r"Llama 3", re.IGNORECASE)
+"""Whose count the default rate is."""
 _STEP_S: Final = 10.0
 """Length of a step where none is stated; the share hardly depends on it."""
 
@@ -45,10 +47,13 @@ def _scored(row: Row) -> Score:
         measured, quantity = _stops_per_gpu_day(row, what), "stops_per_gpu_day"
         rate = STOPS_PER_GPU_DAY
         found = Estimate(rate.value, rate.low, rate.high)
+    study = row.get("study") or ""
+    own = quantity == "stops_per_gpu_day" and bool(_DEFAULT.search(study))
     return Score(
-        kind=_NAME, row=row.get("row_id") or "", site=row.get("study") or "",
-        labels={"figure": quantity, "study": row.get("study") or ""}, quantity=quantity,
-        measured=measured, predicted=found.value, low=found.low, high=found.high,
+        kind=_NAME, row=row.get("row_id") or "", site=study,
+        labels={"figure": quantity, "study": study, "health": IN_THE_FIT if own else ""},
+        quantity=quantity, measured=measured, predicted=found.value, low=found.low,
+        high=found.high, healthy=not own,
     )  # fmt: skip
 
 

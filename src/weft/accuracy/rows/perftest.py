@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from weft.accuracy.kind import LeftOut, Row, Score
+from weft.accuracy.kind import IN_THE_FIT, LeftOut, Row, Score
 from weft.engines.analytic.point_to_point import Link, Verb, bandwidth, latency
 from weft.errors import SpecError, WeftError
 from weft.units import gbit_from_rate, rate_from_gbit
@@ -25,6 +25,8 @@ _HELD_BACK: Final = re.compile(
     re.IGNORECASE,
 )
 """Words that say something other than the network holds the figure back."""
+_OWN: Final = re.compile(r"MT28908|MCX75310AAS")
+"""Hosts whose outputs the constants of a message were read from."""
 _TWO_WAYS: Final = re.compile(r"bidir|(?:^|\s)-b\b", re.IGNORECASE)
 
 
@@ -50,6 +52,7 @@ def run_of(row: Row) -> Run:
     held_back = bool(_HELD_BACK.search(said)) or "/" in (row.get("rate") or "")
     rate = rate_from_gbit(_gbit(row))
     mtu = re.search(r"MTU (\d+)", how)
+    own = bool(_OWN.search(row.get("hca") or ""))
     direct = bool(_DIRECT.search(how))
     pairs, depth = re.search(r"(\d+) QPs", how), re.search(r"depth (\d+)", how)
     return Run(
@@ -63,10 +66,10 @@ def run_of(row: Row) -> Run:
         labels={
             "fabric": fabric, "verb": _verb(row, said),
             "rate": f"{gbit_from_rate(rate):g} Gb/s",
-            "health": "held back" if held_back else "reference",
+            "health": "held back" if held_back else IN_THE_FIT if own else "reference",
         },
         site=re.sub(r"\W+", " ", row.get("hca") or "").strip() or row.get("run_id", ""),
-        healthy=not held_back,
+        healthy=not (held_back or own),
     )  # fmt: skip
 
 

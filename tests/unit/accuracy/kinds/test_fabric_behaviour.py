@@ -38,3 +38,8 @@ def test_a_side_without_words_is_left_out_and_the_other_is_not():
     near, far = scored(LATENCY | {"treatment": "somewhere"})
     assert isinstance(far, LeftOut)
     assert near.measured == 3.6e-6
+
+
+def test_the_rows_that_a_factor_comes_from_are_apart():
+    assert all(one.healthy for one in scored(SHARE))
+    assert not any(one.healthy for one in scored(SHARE | {"study": "Asterfusion test report"}))

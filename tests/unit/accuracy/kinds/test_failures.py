@@ -52,3 +52,9 @@ def test_what_is_no_rate_is_left_out_with_its_reason(cells, reason):
 
 def test_a_row_is_one_score():
     assert isinstance(scored(subcategory="failures", count="5", period="1 year"), Score)
+
+
+def test_the_rows_that_the_default_comes_from_are_apart():
+    cells = {"subcategory": "unexpected interruptions", "count": "419", "period": "54 days"}
+    assert not scored(study="Llama 3 405B (Table 5)", **cells).healthy
+    assert scored(study="another", **cells).healthy

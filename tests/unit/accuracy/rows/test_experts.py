@@ -58,3 +58,9 @@ def test_what_is_measured_is_what_is_predicted():
 def test_what_is_not_covered_is_refused(change):
     with pytest.raises(SpecError):
         exchange_of(ROW | change)
+
+
+def test_the_rows_that_constants_come_from_are_apart():
+    assert scored(ROW).healthy
+    assert not scored(LOW).healthy
+    assert scored(LOW | {"library": "UCCL-EP"}).healthy

@@ -54,3 +54,7 @@ def test_bidirectional_rows_count_both_ways():
     tables = {"perftest_runs": [RUN | {"tool": "ib_write_bw -b"}], "perftest_points": [point]}
     (found,) = score_points("link_bandwidth", "bw", tables)
     assert found.error_ratio == pytest.approx(0.02, abs=0.01)
+
+
+def test_the_hosts_that_constants_come_from_are_apart():
+    assert not run_of(RUN | {"hca": "ConnectX-6 (MT28908)"}).healthy
