@@ -53,8 +53,9 @@ SIGMAS = {
     "model.wave_loss": 0.4, "depth_loss": 0.5, "route_passes": 0.5,
     "model.grouped_ratio": 0.08, "model.unaligned_ratio": 0.15,
     "model.jitter_ratio": 0.5, "power_exponent": 0.2,
-    "volta.matrix.": 0.15, "deepspeed_unfused.matrix": 0.04, ".matrix.": 0.05,
-    ".matrix": 0.10, "attention": 0.2, "memory": 0.08,
+    "volta.matrix.": 0.15, "deepspeed_unfused.matrix": 0.04,
+    "deepspeed_unfused.passes": 0.1, ".matrix.": 0.035,
+    ".matrix": 0.12, "attention": 0.2, "memory": 0.08,
     "passes": 0.2, "kernel_s": 0.4, "issue_s": 0.5, "hidden": 0.8, "step_s": 0.8,
 }  # fmt: skip
 FIXED = {"compute_units", "power_w_per_tflop"}
@@ -264,6 +265,7 @@ def bands(fit: Fit, errors: Array) -> dict[str, dict[str, float]]:
     for point, error in zip(fit.points, errors, strict=True):
         name = point.software + ("_experts" if point.job.model.experts else "")
         groups[name].append(float(error))
+        groups[f"{name}_{point.generation}"].append(float(error))
     everything = _band(errors)
     found = {
         name: _band(np.array(group)) for name, group in groups.items() if len(group) >= LEAST

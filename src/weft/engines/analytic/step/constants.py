@@ -96,12 +96,15 @@ class Constants:
     bands: Mapping[str, tuple[float, float]]
     """Ends of the 80 % band over the prediction by class, on families not used in the fit."""
 
-    def band(self, job: Job) -> tuple[float, float]:
-        """Return the band of a job's class: mixtures of experts are harder to predict."""
+    def band(self, job: Job, generation: str) -> tuple[float, float]:
+        """Return the band of the narrowest class that has one.
+
+        Mixtures of experts are harder to predict, and so are GPUs with few published runs.
+        """
         name = software_class(job)
-        sparse = f"{name}_experts"
-        key = sparse if job.model.experts and sparse in self.bands else name
-        return self.bands[key]
+        experts = f"{name}_experts" if job.model.experts else name
+        keys = (f"{experts}_{generation}", experts, name)
+        return next(self.bands[key] for key in keys if key in self.bands)
 
 
 def constants_of(table: Mapping[str, Any]) -> Constants:

@@ -59,7 +59,7 @@ def step_time(
     waits = parts["matrix"] + parts["attention"] + parts["memory_bound"] + parts["recompute"]
     parts["straggler"] = fitted.jitter_ratio * log(max(1, _hosts(cluster, job))) * waits
     total_s = sum(parts.values())
-    low, high = fitted.band(job)
+    low, high = fitted.band(job, gpu.generation)
     return StepTime(
         step_s=Estimate(total_s, total_s * low, total_s * high),
         breakdown_s=parts,
