@@ -114,10 +114,11 @@ def _overlay(
         **fit.collective_ratios(cluster, collectives),
     }
     if measured is None:
-        return Overlay(name=name, collectives=classes)
+        return Overlay(name=name, fabric=cluster.fabric.kind, collectives=classes)
     own = gpu.ratios(measured, gpu.find(cluster.host.gpu))
     return Overlay(
-        name=name, collectives=classes, matrix_ratio=own.matrix_ratio,
+        name=name, fabric=cluster.fabric.kind, collectives=classes,
+        matrix_ratio=own.matrix_ratio,
         attention_ratio=own.attention_ratio, memory_ratio=own.memory_ratio,
     )  # fmt: skip
 

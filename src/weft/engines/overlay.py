@@ -16,10 +16,11 @@ def overlaid(cluster: Cluster, found: CollectiveTime, volume_s: float) -> Collec
         t' = fixed ratio x (t - volume) + volume ratio x volume
     """
     overlay = cluster.overlay
-    if overlay is None:
+    across = found.group.domains > 1
+    if overlay is None or (across and overlay.fabric not in {"", cluster.fabric.kind}):
         return found
     ratios = overlay.collective(
-        across=found.group.domains > 1,
+        across=across,
         operation=found.operation.value,
         algorithm=found.algorithm,
     )

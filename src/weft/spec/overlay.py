@@ -41,6 +41,8 @@ class Overlay(Part):
 
     name: str = "overlay"
     """What results call it."""
+    fabric: str = ""
+    """Fabric that was measured: what crosses another one stays as predicted."""
     collectives: dict[str, CollectiveRatios] = Field(default_factory=dict)
     """By reach, operation and algorithm: across.all_reduce.ring; inside is one domain."""
     matrix_ratio: dict[str, Factor] = Field(default_factory=dict)

@@ -54,6 +54,15 @@ def test_what_was_not_measured_stays():
     assert bare == laid
 
 
+def test_what_was_measured_on_one_fabric_says_nothing_of_another():
+    of_roce = SLOW.with_(fabric="roce")
+    assert CLUSTER.fabric.kind != "roce"
+    bare, laid = times(of_roce, 8 << 30)
+    assert bare == laid
+    bare, laid = times(SLOW.with_(fabric=CLUSTER.fabric.kind), 8 << 30)
+    assert laid.time_s.value > bare.time_s.value
+
+
 def test_a_slower_network_makes_a_slower_step_and_the_result_names_the_overlay():
     bare = predict(CLUSTER, JOB)
     slow = predict(CLUSTER.with_(overlay=SLOW), JOB)
