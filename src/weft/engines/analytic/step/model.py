@@ -55,6 +55,9 @@ def step_time(
     parts = compute.breakdown_s()
     for item in traffic:
         parts[f"exposed_{item.dimension}"] += item.exposed_s
+    # Communication inside the layers stretches the bubble as their compute does.
+    inside = sum(parts[f"exposed_{dimension}"] for dimension in ("tp", "cp", "ep"))
+    parts["bubble"] += inside * bubble_s(spread_of(job), 1.0, 0.0) / micro_batches(job)
     parts["optimizer"] = optimizer_s(job, on) + software.step_s
     waits = parts["matrix"] + parts["attention"] + parts["memory_bound"] + parts["recompute"]
     parts["straggler"] = fitted.jitter_ratio * log(max(1, _hosts(cluster, job))) * waits
@@ -161,13 +164,8 @@ def _traffic(
     totals: dict[str, float] = {}
     for demand, total_s in zip(wanted, times, strict=True):
         totals[demand.dimension] = totals.get(demand.dimension, 0.0) + total_s
-    spread = spread_of(job)
-    # Communication inside the layers stretches the bubble as compute does.
-    stretch = 1 + bubble_s(spread, 1.0, 0.0) / micro_batches(job)
     shares = {
-        dimension: exposed_s(dimension, total_s, job, software, windows)
-        / (total_s or 1.0)
-        * (stretch if dimension in {"tp", "cp", "ep"} else 1.0)
+        dimension: exposed_s(dimension, total_s, job, software, windows) / (total_s or 1.0)
         for dimension, total_s in totals.items()
     }
     return tuple(

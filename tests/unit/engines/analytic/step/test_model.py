@@ -43,8 +43,7 @@ def test_the_parts_add_up_to_the_step(job):
 
 @pytest.mark.parametrize("job", [dense(), sparse()])
 def test_exposed_traffic_is_no_more_than_all_of_it(job):
-    spread = job.parallelism.with_(pp=1)
-    for item in predicted(job.with_(parallelism=spread)).traffic:
+    for item in predicted(job).traffic:
         assert 0 <= item.exposed_s <= item.total_s
         assert 0 <= item.fabric_ratio <= 1
 
