@@ -32,7 +32,7 @@ predicted from what its source says of the system, and compared.
 * A row of a site that a fit has seen is predicted by a **fit without that site**; the second
   table has the constants as they ship.
 * Broken systems, complaints and systems of unknown health are apart, and so are collectives
-  inside one host: they do not count in the first table.
+  inside one host and rows that a constant was read from: they do not count in the first table.
 * Points of one sweep are not independent: *by site* is the median over systems of the median
   error of each.
 * Bands are meant to hold 80 % of measurements; 75 to 85 % is the aim.

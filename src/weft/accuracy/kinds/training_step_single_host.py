@@ -17,4 +17,5 @@ training_step_single_host = Kind(
     files=("train_runs_vtrain_single",),
     score=_score,
     groups_by=("model", "scale"),
+    holds_out=True,
 )

@@ -71,7 +71,7 @@ def _kinds(title: str, groups: Sequence[Group], result: Scoreboard) -> Table:
         notes=(
             "error = predicted / measured - 1; bias is its median with its sign",
             "a row of a site that a fit has seen is predicted by a fit without that site",
-            "apart: broken systems and single hosts, in the breakdown alone",
+            "apart (breakdown alone): not known to be healthy, one host, source of a constant",
         ),
     )  # fmt: skip
 
