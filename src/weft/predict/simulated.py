@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from weft.engines.packet.names import node_names, tiers_of
+from weft.engines.packet.names import link_names, node_names, tiers_of
 from weft.engines.packet.paths import Paths, ideal_ps
 from weft.engines.packet.schedules import Fabric, Schedule
 from weft.engines.packet.simulation import PS_PER_S, Options, Outcome
@@ -79,11 +79,7 @@ class Seen:
     @cached_property
     def link_names(self) -> list[str]:
         """Names of the links of the fabric."""
-        names, wiring = node_names(self.fabric.graph), self.fabric.wiring
-        return [
-            f"{names[s]} to {names[t]}"
-            for s, t in zip(wiring.source.tolist(), wiring.target.tolist(), strict=True)
-        ]
+        return link_names(self.fabric.graph, self.fabric.wiring)
 
     @cached_property
     def link_layers(self) -> npt.NDArray[np.str_]:

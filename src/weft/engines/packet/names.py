@@ -1,8 +1,11 @@
 """What the links of a network are called: host3.nic2 to leaf5."""
 
+from collections import Counter
+
 import numpy as np
 import numpy.typing as npt
 
+from weft.engines.packet.wiring import Wiring
 from weft.network.graph import Graph
 
 TIERS = ("leaf", "spine", "core")
@@ -24,6 +27,19 @@ def node_names(graph: Graph) -> list[str]:
         for vertex in range(first, stop)
     ]
     return ends + switches
+
+
+def link_names(graph: Graph, wiring: Wiring) -> list[str]:
+    """Name every link; those between the same two switches are numbered."""
+    names = node_names(graph)
+    ends = zip(wiring.source.tolist(), wiring.target.tolist(), strict=True)
+    plain = [f"{names[s]} to {names[t]}" for s, t in ends]
+    count, seen = Counter(plain), Counter[str]()
+    found = []
+    for name in plain:
+        seen[name] += 1
+        found.append(name if count[name] == 1 else f"{name} ({seen[name]} of {count[name]})")
+    return found
 
 
 def tiers_of(graph: Graph) -> list[str]:
