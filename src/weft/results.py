@@ -72,7 +72,8 @@ def combine(function: Callable[..., float], *parts: Estimate) -> Estimate:
     below = above = 0.0
     for place, part in enumerate(parts):
         ends = [
-            function(*middle[:place], end, *middle[place + 1 :]) for end in (part.low, part.high)
+            function(*middle[:place], end, *middle[place + 1 :])
+            for end in (part.low, part.high)
         ]
         below += max(0.0, value - min(ends)) ** 2
         above += max(0.0, max(ends) - value) ** 2

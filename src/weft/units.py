@@ -45,6 +45,10 @@ SECONDS: Final = {
 }  # fmt: skip
 
 
+LONG_S: Final = 1000.0
+"""From here on three figures would round away seconds."""
+
+
 def _scale(prefix: str) -> int:
     return _BINARY.get(prefix) or _DECIMAL[prefix]
 
@@ -195,7 +199,9 @@ def show_time(time_s: float) -> str:
     >>> show_time(0.0000152), show_time(4.2)
     ('15.2 us', '4.2 s')
     """
+    if abs(time_s) >= LONG_S:
+        return f"{time_s:.0f} s"
     for unit, scale in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
         if abs(time_s) >= scale:
-            return f"{time_s / scale:.3g} {unit}" if abs(time_s) < 1000 else f"{time_s:.0f} s"
+            return f"{time_s / scale:.3g} {unit}"
     return f"{time_s / 1e-9:.3g} ns"

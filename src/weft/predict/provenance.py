@@ -33,7 +33,9 @@ def weft_version() -> str:
         return "0+unknown"
 
 
-def provenance(*specs: Part, sources: tuple[str, ...], assumptions: tuple[str, ...]) -> Provenance:
+def provenance(
+    *specs: Part, sources: tuple[str, ...], assumptions: tuple[str, ...]
+) -> Provenance:
     """Describe how a result of the analytic engine was made from these specs."""
     digest = hashlib.sha256()
     for spec in specs:
