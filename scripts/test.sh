@@ -10,6 +10,6 @@ run() {
 run ruff check .
 run ruff format --check .
 run mypy
-run lint-imports
+run lint-imports --no-cache
 run codespell src docs tests README.md CONTRIBUTING.md CHANGELOG.md
 run pytest -q -n 2 "$@"
