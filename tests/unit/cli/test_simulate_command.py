@@ -1,0 +1,66 @@
+"""`weft simulate` from the words typed to its exit code."""
+
+import json
+from types import SimpleNamespace
+
+import pytest
+
+from weft.cli import app
+from weft.cli.watch import Watcher, line
+
+SCENARIO = """
+apiVersion: weft/v1
+kind: Scenario
+metadata: {name: small}
+spec:
+  cluster: {preset: hgx_h100_roce, hosts: 4}
+  traffic:
+    - incast: {senders: 3, size_bytes: 1MiB}
+"""
+
+
+@pytest.fixture
+def scenario(tmp_path):
+    path = tmp_path / "scenario.yaml"
+    path.write_text(SCENARIO)
+    return str(path)
+
+
+def test_a_scenario_that_ends_leaves_with_zero_and_one_that_does_not_with_five(
+    scenario, capsys
+):
+    assert app.run(["simulate", scenario]) == 0
+    assert "Simulation of small" in capsys.readouterr().out
+    assert app.run(["simulate", scenario, "--set", "until_s=5us"]) == 5
+    assert "some traffic was under way" in capsys.readouterr().out
+
+
+def test_seeds_and_settings_of_the_command_line_are_laid_over_the_file(scenario, capsys):
+    words = ["simulate", scenario, "--seeds", "2", "--set", "network.balancing=spray"]
+    assert app.run([*words, "-o", "json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert [one["seed"] for one in document["seeds"]] == [1, 2]
+    assert document["settings"]["balancing"] == "spray"
+    assert document["provenance"]["engine"] == "packet"
+
+
+def test_a_wrong_scenario_is_told_with_its_line(scenario, capsys):
+    assert app.run(["simulate", scenario, "--set", "network.balancing=sprey"]) == 2
+    assert "did you mean 'spray'" in capsys.readouterr().err
+
+
+def test_progress_says_how_far_and_how_long_and_what_the_wait_is_for():
+    going = SimpleNamespace(
+        done_ratio=0.25, simulated_s=1e-3, elapsed_s=2.0, left_s=6.0, seeds_done=1, seeds=4
+    )
+    assert line(going) == "25% of the packets, 1 ms simulated, 1 of 4 seeds done, 6 s left"
+    waiting = SimpleNamespace(
+        done_ratio=0.0, simulated_s=0, elapsed_s=5.0, left_s=None, seeds_done=0, seeds=1
+    )
+    assert "compiling" in line(waiting)
+
+
+def test_nothing_is_written_where_nobody_watches(capsys):
+    with Watcher() as watcher:
+        watcher.show(None)
+    assert capsys.readouterr().err == ""

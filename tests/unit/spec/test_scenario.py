@@ -1,0 +1,103 @@
+"""Scenarios: every example and named tuning loads, and says what it means."""
+
+import re
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+from ruamel.yaml import YAML
+
+from weft import plugins
+from weft.engines.packet import patterns
+from weft.errors import SpecError
+from weft.spec.load import load_documents, load_scenario, tunings
+from weft.spec.scenario import TrafficItem
+from weft.spec.schema import schema
+from weft.spec.show import as_yaml, document
+
+ROOT = Path(__file__).parents[3]
+EXAMPLES = sorted((ROOT / "examples" / "scenarios").glob("*.yaml"))
+INCAST = {"incast": {"senders": 3, "size_bytes": "1MiB"}}
+
+
+def scenario(**more):
+    return load_scenario({"cluster": "hgx_h100_roce", "traffic": [INCAST], **more})
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_every_example_loads_and_fits_the_schema(path):
+    assert load_documents(path)[0] == load_scenario(path)
+    written = YAML(typ="safe").load(path.read_text())
+    Draft202012Validator(schema("scenario")).validate(written)
+
+
+def test_the_scenario_of_the_how_to_loads(tmp_path):
+    page = (ROOT / "docs" / "how-to" / "simulate-an-incast.md").read_text()
+    (tmp_path / "s.yaml").write_text(re.search(r"```yaml\n(.*?)```", page, re.DOTALL)[1])
+    assert load_scenario(tmp_path / "s.yaml").network.ecn.kmin_bytes == 200_000
+
+
+def test_what_is_shown_loads_again(tmp_path):
+    one = load_scenario(EXAMPLES[0])
+    (tmp_path / "again.yaml").write_text(as_yaml(one))
+    assert load_scenario(tmp_path / "again.yaml") == one
+    Draft202012Validator(schema("scenario")).validate(document(one))
+
+
+def test_every_kind_of_traffic_has_a_pattern_that_makes_it():
+    assert set(TrafficItem.model_fields) == set(plugins.names(patterns))
+
+
+@pytest.mark.parametrize("name", tunings())
+def test_every_tuning_loads_and_is_laid_under_what_is_written(name):
+    plain = scenario(network={"preset": name}).network
+    assert plain.flow_control
+    assert scenario(network={"preset": name, "balancing": "spray"}).network == plain.with_(
+        balancing="spray"
+    )
+
+
+@pytest.mark.parametrize(
+    ("fabric", "tuning"),
+    [
+        ({"kind": "roce"}, "roce_tuned"),
+        ({"kind": "roce", "tuning": "misconfigured"}, "roce_misconfigured"),
+        ({"kind": "infiniband"}, "infiniband"),
+        ({"kind": "ultra_ethernet"}, "ultra_ethernet"),
+    ],
+)
+def test_the_fabric_of_the_cluster_names_the_settings(fabric, tuning):
+    cluster = {"preset": "hgx_h100_roce", "fabric": fabric}
+    assert scenario(cluster=cluster).network == scenario(network={"preset": tuning}).network
+
+
+def test_a_cluster_can_be_a_file_beside_the_scenario(tmp_path):
+    (tmp_path / "c.yaml").write_text(
+        "apiVersion: weft/v1\nkind: Cluster\nspec: {preset: dgx_h100, hosts: 5}\n"
+    )
+    text = (
+        "apiVersion: weft/v1\nkind: Scenario\nspec:\n  cluster: c.yaml\n  traffic:\n"
+        "    - permutation: {size_bytes: 1MiB}\n"
+    )
+    (tmp_path / "s.yaml").write_text(text)
+    assert load_scenario(tmp_path / "s.yaml").cluster.hosts == 5
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        ({"network": {"preset": "roce_tund"}}, "network.preset.*did you mean 'roce_tuned'"),
+        ({"network": {"balancing": "sprey"}}, "network.balancing.*did you mean 'spray'"),
+        ({"network": {"congestion": "dcqn"}}, "network.congestion.*did you mean 'dcqcn'"),
+        ({"cluster": "dgx_h10"}, "cluster.preset.*is no preset"),
+        ({"traffic": []}, "traffic: must hold at least one entry"),
+        ({"traffic": [{}]}, "traffic.0: must have exactly one kind of traffic"),
+        (
+            {"network": {"pfc": {"xoff_bytes": "1MB", "xon_bytes": "2MB"}}},
+            "network.pfc.xon_bytes.*not be above",
+        ),
+    ],
+)
+def test_a_mistake_is_told_at_its_key(more, told):
+    with pytest.raises(SpecError, match=told):
+        scenario(**more)
