@@ -36,11 +36,14 @@ class Fact(Protocol):
 
 
 class Clock(StrEnum):
-    """What a time counts from; times of different clocks cannot be compared."""
+    """What a time counts from (YEAR: new year, where the stamp names no year).
+
+    Times of different clocks, and BOOT times of different hosts, cannot be compared.
+    """
 
     EPOCH = "epoch"
     BOOT = "boot"
-    DAY = "day"
+    YEAR = "year"
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,10 +17,11 @@ READ: tuple[Fact, ...] = ()
 
 @dataclass(slots=True)
 class Source:
-    """The text being read: its name (a hint, no more) and the host it came from."""
+    """The text being read: its name, its host, and the last command typed in it (hints)."""
 
     file: str
     host: str = ""
+    command: str = ""
 
     def evidence(self, text: str, number: int) -> Evidence:
         """Return a line as evidence, cut when it is long."""

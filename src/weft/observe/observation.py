@@ -1,0 +1,86 @@
+"""What was seen, all together: the facts, and how much of each file was understood."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, fields
+from functools import cache
+from operator import attrgetter
+from typing import TypeVar
+
+from weft.observe.facts import Evidence, Fact, FileRead
+from weft.observe.parser import Source
+
+F = TypeVar("F")
+MOST_OF_A_KIND = 60_000
+_SHOWN_UNREAD = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """Facts in the order they were read, and the files they came from."""
+
+    facts: tuple[Fact, ...] = ()
+    files: tuple[FileRead, ...] = ()
+
+    def of(self, kind: type[F]) -> list[F]:
+        """Return the facts of a kind."""
+        return [fact for fact in self.facts if isinstance(fact, kind)]
+
+    @property
+    def read_ratio(self) -> float:
+        """Return the share of all lines with text that were understood."""
+        full = sum(file.lines - file.blank for file in self.files)
+        return 1.0 - sum(file.unread for file in self.files) / full if full else 1.0
+
+
+@cache
+def _key_of(kind: type) -> Callable[[object], object]:
+    """Return what two facts of a kind must share to be the same fact: all but the evidence."""
+    names = [f.name for f in fields(kind) if f.name != "evidence"]
+    return attrgetter(*names)
+
+
+@dataclass(slots=True)
+class Ledger:
+    """The account of one file being read: equal facts are kept once, kinds are bounded."""
+
+    source: Source
+    facts: list[Fact] = field(default_factory=list)
+    lines: int = 0
+    blank: int = 0
+    unread: int = 0
+    left_out: int = 0
+    read_by: dict[str, int] = field(default_factory=dict)
+    samples: list[Evidence] = field(default_factory=list)
+    _seen: dict[type, set[object]] = field(default_factory=dict)
+
+    def keep(self, facts: Iterable[Fact]) -> None:
+        """Keep the facts that are new."""
+        for fact in facts:
+            kind = type(fact)
+            seen = self._seen.setdefault(kind, set())
+            key = _key_of(kind)(fact)
+            if key in seen:
+                continue
+            if len(seen) >= MOST_OF_A_KIND:
+                self.left_out += 1
+                continue
+            seen.add(key)
+            self.facts.append(fact)
+
+    def pass_over(self, text: str, number: int) -> None:
+        """Note a line that nobody understood."""
+        self.unread += 1
+        if len(self.samples) < _SHOWN_UNREAD:
+            self.samples.append(self.source.evidence(text, number))
+
+    def closed(self) -> FileRead:
+        """Return how much of the file was understood."""
+        return FileRead(
+            file=self.source.file,
+            lines=self.lines,
+            blank=self.blank,
+            unread=self.unread,
+            tools=tuple(sorted(self.read_by.items(), key=lambda item: -item[1])),
+            first_unread=tuple(self.samples),
+            left_out=self.left_out,
+        )

@@ -1,0 +1,115 @@
+"""What CUDA programs print when the GPU or its scale-up fabric is not ready."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from weft.observe.facts import Fact, GpuCallFailed, ScaleUpPartition
+from weft.observe.parser import READ, Parser, Source
+from weft.observe.parsers._values import integer
+
+_RETURNED = re.compile(
+    r"(?P<call>cuda\w+|cu[A-Z]\w+)\(?\)? (?:returned|failed with|failed:) (?:error )?"
+    r"(?P<code>\d+)"
+)
+_MEANING = re.compile(r"-> (?P<text>\S.*)")
+_ERROR = re.compile(
+    r".{0,200}?(?:CUDA error|CUDA failure|Error) ?(?:code )?(?:=|:)? ?(?P<code>802|400"
+    r"|101|999|46|3|2|1)?[ :(]*(?P<text>system not yet initialized|"
+    r"CUDA_ERROR_SYSTEM_NOT_READY|no CUDA-capable device)"
+)
+_PARTITION = re.compile(r"\s*\"partitionId\"\s*:\s*(?P<id>\d+)")
+_FIELD = re.compile(
+    r"\s*\"(?P<name>numGpus|isActive|physicalId|numNvLinks\w*|nvlink\w*|version|"
+    r"maxNumPartitions|numPartitions|uuid|pciBusId|partitionInfo|gpuInfo)\"\s*:\s*\"?"
+    r"(?P<value>[\w:.-]*)"
+)
+_SAMPLE = re.compile(
+    r"\s*(?:\S*deviceQuery Starting|CUDA Device Query|Result = (?:PASS|FAIL)|Detected \d+ CUDA)"
+)
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Reads errors and the partitions of a scale-up switch fabric."""
+
+    source: Source
+    partition: int | None = None
+    gpus: int | None = None
+    active: bool | None = None
+    failed: tuple[str, int | None] | None = None
+    at: tuple[str, int] = ("", 0)
+
+    def take(self, text: str, number: int) -> Sequence[Fact] | None:
+        """Return the facts of a line."""
+        returned = _RETURNED.search(text[:300])
+        if returned:
+            self.failed, self.at = (returned["call"], int(returned["code"])), (text, number)
+            return READ
+        meaning = _MEANING.match(text)
+        if meaning and self.failed:
+            return self._failed(meaning["text"])
+        error = _ERROR.match(text[:500])
+        if error:
+            self.failed, self.at = ("", integer(error["code"]) or 802), (text, number)
+            return self._failed(error["text"])
+        opened = _PARTITION.match(text)
+        if opened:
+            done = tuple(self.end())
+            self.partition, self.at = int(opened["id"]), (text, number)
+            return done
+        found = _FIELD.match(text) if self.partition is not None else None
+        if found:
+            return self._field(found)
+        return READ if _SAMPLE.match(text) else None
+
+    def end(self) -> Iterable[Fact]:
+        """State what is not stated yet."""
+        facts: list[Fact] = [*self._failed("")] if self.failed else []
+        if self.partition is not None:
+            facts.append(
+                ScaleUpPartition(
+                    partition=self.partition,
+                    gpus=self.gpus,
+                    active=self.active,
+                    host=self.source.host,
+                    evidence=self.source.evidence(*self.at),
+                )
+            )
+        self.partition, self.gpus, self.active = None, None, None
+        return facts
+
+    def _failed(self, text: str) -> Sequence[Fact]:
+        call, code = self.failed or ("", None)
+        self.failed = None
+        return (
+            GpuCallFailed(
+                error=text.strip(),
+                code=code,
+                call=call,
+                evidence=self.source.evidence(*self.at),
+            ),
+        )
+
+    def _field(self, found: "re.Match[str]") -> Sequence[Fact]:
+        value = integer(found["value"])
+        if found["name"] == "numGpus":
+            self.gpus = value
+        if found["name"] == "isActive":
+            self.active = value == 1
+        return READ
+
+
+cuda_runtime = Parser(
+    tool="CUDA programs",
+    marks=(
+        "returned ",
+        "system not yet initialized",
+        "CUDA Device Query",
+        "partitionId",
+        "SYSTEM_NOT_READY",
+        "no CUDA-capable",
+    ),
+    reader=_Reader,
+    rank=58,
+)

@@ -1,0 +1,275 @@
+"""Small things about a host: limits, file systems, memory, device nodes, modules, services.
+
+``ulimit -a``, ``/proc/*/limits``, ``df``, ``/proc/meminfo``, ``ls -l /dev/infiniband``,
+``/sys/kernel/mm/memory_peers``, ``systemctl status``, probes that open devices.
+"""
+
+import re
+from collections.abc import Sequence
+
+from weft.observe.facts import (
+    AdapterOpened,
+    AdapterOpenFailed,
+    DeviceNode,
+    Fact,
+    Filesystem,
+    HostMemory,
+    Limit,
+    PeerMemoryClient,
+    Process,
+    ServiceState,
+)
+from weft.observe.parser import Parser
+from weft.observe.parsers._values import integer, real, size
+from weft.observe.patterns import Line, nothing, pattern, table
+
+_KIBI = 2**10
+_LIMITS = {
+    "max locked memory": "memlock",
+    "open files": "nofile",
+    "stack size": "stack",
+    "max user processes": "nproc",
+    "max memory size": "rss",
+    "virtual memory": "as",
+}
+_SCALED = {"memlock", "stack", "rss", "as"}
+
+
+def _limit(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    name = _LIMITS[found["name"].lower()]
+    unlimited = found["value"] == "unlimited"
+    value = None if unlimited else integer(found["value"])
+    scale = _KIBI if "kbytes" in found["unit"] else 1
+    return (
+        Limit(
+            name=name,
+            limit=None if value is None else value * scale,
+            host=line.host,
+            evidence=line.evidence,
+        ),
+    )
+
+
+def _process_limit(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    value = integer(found["soft"])
+    return (
+        Limit(
+            name=_LIMITS[found["name"].lower()],
+            limit=None if found["soft"] == "unlimited" else value,
+            host=line.host,
+            evidence=line.evidence,
+        ),
+    )
+
+
+def _memlock(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    """State ``ulimit -l``, which prints KiB."""
+    value = integer(found["value"])
+    return (
+        Limit(
+            name="memlock",
+            limit=None if value is None else value * _KIBI,
+            host=line.host,
+            evidence=line.evidence,
+        ),
+    )
+
+
+def _filesystem(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    unit = 1 if re.search(r"[KMGTP]", found["size"]) or found["size"] == "0" else _KIBI
+    used = real(found["used_percent"])
+    values = [size(found[name]) for name in ("size", "used", "free")]
+    total, taken, free = (None if v is None else v * unit for v in values)
+    return (
+        Filesystem(
+            mount=found["mount"].strip(),
+            device=found["device"],
+            size_bytes=total,
+            used_bytes=taken,
+            free_bytes=free,
+            used_ratio=None if used is None else used / 100,
+            host=line.host,
+            evidence=line.evidence,
+        ),
+    )
+
+
+def _memory(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    return (
+        HostMemory(
+            name=found["name"],
+            size_bytes=int(found["size"]) * _KIBI,
+            host=line.host,
+            evidence=line.evidence,
+        ),
+    )
+
+
+def _node(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    return (
+        DeviceNode(
+            path=found["name"],
+            mode=found["mode"],
+            owner=f"{found['owner']}:{found['group']}",
+            host=line.host,
+            evidence=line.evidence,
+        ),
+    )
+
+
+def _no_node(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    return (
+        DeviceNode(path=found["path"], present=False, host=line.host, evidence=line.evidence),
+    )
+
+
+def _probe(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    groups = found.groupdict()
+    return (
+        AdapterOpenFailed(
+            adapter=groups.get("adapter") or "",
+            path=groups.get("path") or "",
+            errno=integer(found["errno"]),
+            error=found["error"].strip(),
+            process=Process(host=line.host),
+            evidence=line.evidence,
+        ),
+    )
+
+
+def _opened(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    process = Process(host=line.host)
+    return (AdapterOpened(adapter=found["adapter"], process=process, evidence=line.evidence),)
+
+
+def _peer(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    return (PeerMemoryClient(name=found["name"] or "", host=line.host, evidence=line.evidence),)
+
+
+def _no_peers(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    del found
+    return (PeerMemoryClient(name="", host=line.host, evidence=line.evidence),)
+
+
+def _service(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    return (
+        ServiceState(
+            service=found["service"].removesuffix(".service"),
+            state=found["state"].lower(),
+            text=line.text.strip()[:200],
+            host=line.host,
+            moment=line.moment,
+            evidence=line.evidence,
+        ),
+    )
+
+
+_NAMES = "|".join(_LIMITS)
+host_state = Parser(
+    tool="limits, df, ls and probes of a host",
+    marks=(
+        "max locked memory",
+        "Max locked memory",
+        "open files",
+        "ulimit",
+        "Use%",
+        "tmpfs",
+        "shm",
+        "kB",
+        "/dev/",
+        "uverbs",
+        "rdma_cm",
+        "issm",
+        "umad",
+        "RDMA_OPEN",
+        "OPEN_FAILED",
+        "memory_peers",
+        ".service",
+        "Filesystem",
+    ),
+    reader=table(
+        pattern(
+            "",
+            rf"(?P<name>{_NAMES})\s+\((?P<unit>[^)]*)\)\s+(?P<value>\d+|unlimited)\s*$",
+            _limit,
+            re.IGNORECASE,
+        ),
+        pattern(
+            "",
+            r"(?:core file size|data seg size|scheduling priority|file size|pending "
+            r"signals|pipe size|"
+            r"POSIX message queues|real-time priority|cpu time|file locks|real-time "
+            r"non-blocking time)\s+\(",
+            nothing,
+        ),
+        pattern(
+            "Max locked",
+            r"(?P<name>Max locked memory)\s+(?P<soft>\d+|unlimited)",
+            _process_limit,
+        ),
+        pattern("Max ", r"Max [\w ]+?\s{2,}\S+\s+\S+", nothing),
+        pattern("ulimit -l", r"ulimit -l\s*[:=]+>?\s*(?P<value>\d+|unlimited)", _memlock),
+        pattern("Filesystem", r"Filesystem\s+\S+", nothing),
+        pattern(
+            "",
+            r"(?P<device>[\w./:-]+)\s+(?P<size>[\d.]+[KMGTP]?i?)\s+"
+            r"(?P<used>[\d.]+[KMGTP]?i?)\s+"
+            r"(?P<free>[\d.]+[KMGTP]?i?)\s+(?P<used_percent>\d+)%\s+(?P<mount>/\S*)",
+            _filesystem,
+        ),
+        pattern("", r"(?P<name>[A-Z]\w+(?:\(\w+\))?):\s+(?P<size>\d+) kB\s*$", _memory),
+        pattern(
+            "",
+            r"(?P<mode>[cbdl][rwxsStT-]{9})[.+@]?\s+\d+\s+(?P<owner>\S+)\s+(?P<group>\S+)\s+.*?"
+            r"(?P<name>(?:/\S+/)?(?:uverbs\d+|rdma_cm|umad\d+|issm\d+|nvidia\S*|gdrdrv"
+            r"|knem|shm|by-ibdev))\s*$",
+            _node,
+        ),
+        pattern(
+            "cannot access",
+            r"cannot access '?(?P<path>/(?:dev|sys)/[^':]+)'?: No such file or directory",
+            _no_node,
+        ),
+        pattern(
+            "RDMA_OPEN_FAILED",
+            r"RDMA_OPEN_FAILED device=(?P<adapter>\S+) errno=(?P<errno>\d+) error="
+            r"(?P<error>.*)",
+            _probe,
+        ),
+        pattern("RDMA_OPEN_OK", r"RDMA_OPEN_OK device=(?P<adapter>\S+)", _opened),
+        pattern(
+            "OPEN_FAILED",
+            r"OPEN_FAILED (?P<path>/\S+?): errno=(?P<errno>\d+) (?P<error>.*)",
+            _probe,
+        ),
+        pattern(
+            "cannot open",
+            r"cannot open '?(?P<path>/dev/infiniband/[^':]+)'?.*?: (?P<errno>)"
+            r"(?P<error>[A-Z].*)",
+            _probe,
+        ),
+        pattern(
+            "/sys/kernel/mm/memory_peers/",
+            r"/sys/kernel/mm/memory_peers/(?P<name>\w+)",
+            _peer,
+        ),
+        pattern(
+            "memory_peers",
+            r"memory_peers'?:? (?:is )?(?:empty|total 0|No such file)",
+            _no_peers,
+        ),
+        pattern(
+            "",
+            r"\W{0,8}(?P<service>[\w@.-]+\.service)\s+(?:loaded|not-found|masked)"
+            r"\s+(?P<state>\w+)\b.*",
+            _service,
+        ),
+        pattern(
+            "",
+            r".{0,200}?(?P<service>[\w@.-]+\.service): (?P<state>Failed|Main process "
+            r"exited|Deactivated|Scheduled restart|Start request repeated).*",
+            _service,
+        ),
+    ),
+    rank=55,
+)

@@ -1,0 +1,95 @@
+"""``ip link``, ``ip addr`` and ``ip route``."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from weft.observe.facts import Evidence, Fact, Interface, Route
+from weft.observe.parser import READ, Parser, Source
+from weft.observe.parsers._values import integer
+
+_LINK = re.compile(
+    r"\s*(?:\d+: )?(?P<name>[A-Za-z][\w.@-]*): <(?P<flags>[A-Z0-9_,-]*)> mtu (?P<mtu>"
+    r"\d+)(?P<rest>.*)"
+)
+_ADDRESS = re.compile(r"\s+inet6? (?P<address>[0-9a-fA-F.:]+/\d+)")
+_KIND = re.compile(r"\s+link/(?P<kind>\w+)")
+_DETAIL = re.compile(
+    r"\s+(?:valid_lft|altname|vf \d|promiscuity|RX:|TX:|parentbus|\d+ +\d+ +\d+|vlan "
+    r"protocol|macvlan|veth|bond|master)"
+)
+_ROUTE = re.compile(
+    r"(?P<to>default|(?:unreachable |blackhole )?\d{1,3}(?:\.\d{1,3}){3}(?:/\d+)?)(?: "
+    r"via (?P<via>\S+))? dev (?P<dev>\S+)"
+    r"(?P<rest>.*)"
+)
+_METRIC = re.compile(r"\bmetric (\d+)")
+_SOURCE = re.compile(r"\bsrc (\S+)")
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Gathers the addresses of an interface until the next."""
+
+    source: Source
+    link: "re.Match[str] | None" = None
+    addresses: list[str] = field(default_factory=list)
+    kind: str = ""
+    where: Evidence | None = None
+
+    def take(self, text: str, number: int) -> Sequence[Fact] | None:
+        """Return the interface or route that a line completes."""
+        link = _LINK.match(text)
+        if link:
+            done = tuple(self.end())
+            self.link, self.where = link, self.source.evidence(text, number)
+            return done
+        route = _ROUTE.match(text)
+        if route:
+            return (*self.end(), self._route(route, text, number))
+        if self.link is None:
+            return None
+        address = _ADDRESS.match(text)
+        if address:
+            self.addresses.append(address["address"])
+            return READ
+        kind = _KIND.match(text)
+        if kind:
+            self.kind = kind["kind"]
+            return READ
+        return READ if _DETAIL.match(text) else None
+
+    def end(self) -> Iterable[Fact]:
+        """State the last interface."""
+        link, self.link = self.link, None
+        addresses, self.addresses, kind, self.kind = tuple(self.addresses), [], self.kind, ""
+        if link is None or self.where is None:
+            return ()
+        flags = link["flags"].split(",")
+        return (
+            Interface(
+                interface=link["name"].split("@")[0],
+                up="UP" in flags,
+                carrier="LOWER_UP" in flags,
+                mtu_bytes=integer(link["mtu"]),
+                addresses=addresses,
+                kind=kind,
+                host=self.source.host,
+                evidence=self.where,
+            ),
+        )
+
+    def _route(self, found: "re.Match[str]", text: str, number: int) -> Route:
+        metric, source = _METRIC.search(found["rest"]), _SOURCE.search(found["rest"])
+        return Route(
+            destination=found["to"],
+            interface=found["dev"],
+            via=found["via"] or "",
+            metric=int(metric[1]) if metric else None,
+            source=source[1] if source else "",
+            host=self.source.host,
+            evidence=self.source.evidence(text, number),
+        )
+
+
+ip = Parser(tool="ip", marks=("> mtu ", " dev "), reader=_Reader, rank=30)

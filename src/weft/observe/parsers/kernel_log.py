@@ -1,0 +1,445 @@
+"""The kernel's log: ``dmesg``, ``/dev/kmsg``, syslog and ``journalctl -k``.
+
+Only what bears on GPUs, adapters, PCI Express, memory and dead processes is stated.
+"""
+
+import re
+from collections.abc import Sequence
+
+from weft.observe.facts import (
+    AdapterFault,
+    CableEvent,
+    Fact,
+    GpuFault,
+    GpuUnreachable,
+    IommuState,
+    LinkEvent,
+    Message,
+    ModuleRefused,
+    PcieError,
+    PcieLink,
+    ProcessEnded,
+    ScaleUpSwitchFault,
+    SecureBoot,
+    SoftwareVersion,
+)
+from weft.observe.parser import Parser
+from weft.observe.parsers._values import integer, real
+from weft.observe.patterns import Line, nothing, pattern, table
+
+_GIGA = 1e9
+_LINK = re.compile(r"\b[Ll]ink (\d{1,3})\b")
+_HOST = re.compile(
+    r"\d\d:\d\d:\d\d(?:\.\d+)?(?:[+-]\d\d:\d\d)? (?P<host>[\w.-]+) (?:kernel|systemd|nvidia)"
+)
+_FATAL_CODES = frozenset({48, 64, 74, 79, 95, 119, 120, 140, 154})
+_KINDS = (
+    ("limits exceeded", "keys"),
+    ("health", "health"),
+    ("miss count", "health"),
+    ("fatal", "health"),
+    ("insufficient power", "power"),
+    ("temperature", "temperature"),
+    ("timeout", "timeout"),
+    ("reset", "reset"),
+    ("create_mkey", "keys"),
+    ("async reg mr failed", "keys"),
+)
+
+
+def _host(line: Line) -> str:
+    found = _HOST.search(line.before[:200])
+    return found["host"] if found else line.host
+
+
+def _xid(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    text = found["text"].strip()
+    link = _LINK.search(text) if "NVLink" in text or "link" in text else None
+    code = int(found["code"])
+    return (
+        GpuFault(
+            code=code,
+            bus_id=found["bus"] or "",
+            text=text,
+            pid=integer(found["pid"]),
+            process_name=(found["name"] or "").strip("'<>"),
+            link=int(link[1]) if link else None,
+            fatal=code in _FATAL_CODES,
+            host=_host(line),
+            moment=line.moment,
+            evidence=line.evidence,
+        ),
+    )
+
+
+def _sxid(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    text = found["text"].strip()
+    fatal = None if "atal" not in text[:12] else not text.lower().startswith("non")
+    link = _LINK.search(text)
+    return (
+        ScaleUpSwitchFault(
+            code=int(found["code"]),
+            switch=found["switch"] or "",
+            bus_id=found["bus"],
+            fatal=fatal,
+            link=int(link[1]) if link else None,
+            text=text,
+            host=_host(line),
+            moment=line.moment,
+            evidence=line.evidence,
+        ),
+    )
+
+
+def _manager(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    return (
+        ScaleUpSwitchFault(
+            code=int(found["code"]),
+            fatal=not found["kind"].startswith("non"),
+            text=found["text"].strip(),
+            host=_host(line),
+            moment=line.moment,
+            evidence=line.evidence,
+        ),
+    )
+
+
+def _off_bus(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    return (
+        GpuUnreachable(
+            bus_id=found["bus"], error=found["text"], host=_host(line), evidence=line.evidence
+        ),
+    )
+
+
+def _adapter(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    text = found["text"].strip()
+    low = text.lower()
+    kind = next((k for word, k in _KINDS if word in low), "command" if "failed" in low else "")
+    if not kind:
+        return ()
+    groups = found.groupdict()
+    return (
+        AdapterFault(
+            kind=kind,
+            device=found["device"],
+            text=text,
+            command=groups.get("command") or "",
+            status=(groups.get("status") or "").strip(),
+            host=_host(line),
+            moment=line.moment,
+            evidence=line.evidence,
+        ),
+    )
+
+
+def _cable(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    return (
+        CableEvent(
+            device=found["device"],
+            module=integer(found["module"]),
+            event=found["event"].strip().lower(),
+            host=_host(line),
+            moment=line.moment,
+            evidence=line.evidence,
+        ),
+    )
+
+
+def _bandwidth(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    speed, lanes = real(found["speed"]), integer(found["lanes"])
+    best = re.search(r"capable of [\d.]+ Gb/s with ([\d.]+) GT/s PCIe x(\d+)", line.text)
+    return (
+        PcieLink(
+            device=found["device"],
+            lanes=lanes,
+            transfers_per_s=None if speed is None else speed * _GIGA,
+            max_lanes=int(best[2]) if best else None,
+            max_transfers_per_s=float(best[1]) * _GIGA if best else None,
+            downgraded="limited by" in line.text,
+            host=_host(line),
+            evidence=line.evidence,
+        ),
+    )
+
+
+def _firmware(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    return (
+        SoftwareVersion(
+            software=f"firmware {found['device']}",
+            version=found["version"],
+            evidence=line.evidence,
+        ),
+    )
+
+
+def _link_event(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    word = found["word"].lower()
+    return (
+        LinkEvent(
+            interface=found["interface"],
+            up=word.endswith(("up", "ready")),
+            host=_host(line),
+            moment=line.moment,
+            evidence=line.evidence,
+        ),
+    )
+
+
+def _killed(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    return (
+        ProcessEnded(
+            how="oom",
+            pid=integer(found["pid"]),
+            name=found["name"],
+            signal=9,
+            host=_host(line),
+            moment=line.moment,
+            evidence=line.evidence,
+        ),
+    )
+
+
+def _aer(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    low = found["text"].lower()
+    severity = next(
+        (
+            s
+            for s in ("uncorrected (fatal)", "uncorrected (non-fatal)", "corrected")
+            if s in low
+        ),
+        "uncorrected" if "uncorrect" in low else "",
+    )
+    return (
+        PcieError(
+            device=found["device"],
+            severity=severity,
+            kind="aer",
+            text=found["text"].strip(),
+            host=_host(line),
+            moment=line.moment,
+            evidence=line.evidence,
+        ),
+    )
+
+
+def _iommu_fault(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    device = re.search(r"[0-9a-f]{2,4}:[0-9a-f]{2}[:.][0-9a-f]{1,2}(?:\.\d)?", found["text"])
+    return (
+        PcieError(
+            device=device[0] if device else "",
+            kind="iommu",
+            text=found["text"].strip(),
+            host=_host(line),
+            moment=line.moment,
+            evidence=line.evidence,
+        ),
+    )
+
+
+def _iommu(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    word = found["state"].lower()
+    state = "passthrough" if "pass" in word else "on"
+    return (IommuState(state=state, host=_host(line), evidence=line.evidence),)
+
+
+def _symbol(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    return (
+        ModuleRefused(
+            name=found["module"],
+            reason=found["reason"].strip(),
+            symbol=found["symbol"],
+            host=_host(line),
+            moment=line.moment,
+            evidence=line.evidence,
+        ),
+    )
+
+
+def _refused(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    return (
+        ModuleRefused(
+            name=found["module"],
+            reason=found["reason"].strip(" :'\""),
+            host=_host(line),
+            moment=line.moment,
+            evidence=line.evidence,
+        ),
+    )
+
+
+def _secure_boot(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    return (
+        SecureBoot(
+            enabled=found["state"].lower() == "enabled",
+            host=_host(line),
+            evidence=line.evidence,
+        ),
+    )
+
+
+def _hung(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    return (
+        Message(
+            software="kernel",
+            level="error",
+            text=found[0].strip(),
+            moment=line.moment,
+            evidence=line.evidence,
+        ),
+    )
+
+
+_BEFORE = re.compile(r"(?P<name>[\w./-]{1,60})\[(?P<pid>\d{1,8})\]: $")
+_INTERFACE = re.compile(r"(?P<name>[\w.-]{1,32}):? ?$")
+
+
+def _segfault_before(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    del found
+    who = _BEFORE.search(line.before[-100:])
+    return (
+        ProcessEnded(
+            how="segfault",
+            pid=int(who["pid"]) if who else None,
+            name=who["name"] if who else "",
+            signal=11,
+            host=_host(line),
+            moment=line.moment,
+            evidence=line.evidence,
+        ),
+    )
+
+
+def _interface_before(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    who = _INTERFACE.search(line.before[-60:])
+    return (
+        LinkEvent(
+            interface=who["name"] if who else "",
+            up=found["word"].lower().endswith(("up", "ready")),
+            host=_host(line),
+            moment=line.moment,
+            evidence=line.evidence,
+        ),
+    )
+
+
+_DEVICE = r"(?P<device>[0-9a-fA-F]{4}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.\d)"
+_PATTERNS = (
+    pattern(
+        "SXid (",
+        r"SXid \(PCI:(?P<bus>[0-9a-fA-F:.]+)\): (?P<code>\d+), (?P<switch>)(?P<text>.*)",
+        _sxid,
+    ),
+    pattern(
+        "Xid (",
+        r"Xid \((?:PCI:)?(?P<bus>[0-9a-fA-F:.]+)?[^)]*\): (?P<code>\d+)(?:, |: ?)?"
+        r"(?:pid=(?P<pid>[^,]*), )?(?:name=(?P<name>[^,]*), )?(?P<text>.*)",
+        _xid,
+    ),
+    pattern(
+        "detected NVSwitch",
+        r"detected NVSwitch (?P<kind>non-fatal|fatal) error (?P<code>\d+)(?P<text>.*)",
+        _manager,
+    ),
+    pattern(
+        "NVRM: GPU ",
+        r"NVRM: GPU (?:at PCI:)?(?P<bus>[0-9a-fA-F:.]+): (?P<text>GPU has fallen off "
+        r"the bus.*)",
+        _off_bus,
+    ),
+    pattern("NVRM: ", r"NVRM: ", nothing),
+    pattern("nvidia-nvswitch", r"nvidia-nvswitch\d*: ", nothing),
+    pattern(
+        "mlx5_core",
+        rf"mlx5_core {_DEVICE}:? (?:\S+ )?Port module event: module (?P<module>\d+), "
+        r"(?P<event>.*)",
+        _cable,
+    ),
+    pattern(
+        "mlx5_core",
+        rf"mlx5_core {_DEVICE}:? .*?available PCIe bandwidth,? ?(?:limited by )?\(?"
+        r"(?P<speed>[\d.]+) GT/s PCIe x(?P<lanes>\d+)",
+        _bandwidth,
+    ),
+    pattern(
+        "mlx5_core", rf"mlx5_core {_DEVICE}:? firmware version: (?P<version>\S+)", _firmware
+    ),
+    pattern(
+        "mlx5_core",
+        rf"mlx5_core {_DEVICE}:? (?P<interface>[\w.-]+): (?P<word>Link up|Link down)",
+        _link_event,
+    ),
+    pattern(
+        "mlx5_core",
+        rf"mlx5_core {_DEVICE}:? (?P<text>(?:\S+ )?(?P<command>[A-Z][A-Z0-9_]+)\(0x\w+\) .*?"
+        r"failed, status (?P<status>[^(,]+).*)",
+        _adapter,
+    ),
+    pattern("mlx5_core", rf"mlx5_core {_DEVICE}:? (?P<text>.*)", _adapter),
+    pattern("mlx5_core", r"mlx5_core (?P<device>\S+) (?P<text>.*)", _adapter),
+    pattern("infiniband ", r"infiniband (?P<device>\w+): (?P<text>.*)", _adapter),
+    pattern("mlx4_", r"mlx4_\w+ (?P<device>\S+?):? (?P<text>.*)", _adapter),
+    pattern("bnxt_", r"bnxt_\w+ (?P<device>\S+?):? (?P<text>.*)", _adapter),
+    pattern(
+        "Killed process",
+        r"Killed process (?P<pid>\d+)[, ]*\(?(?P<name>[^),]*)",
+        _killed,
+    ),
+    pattern(
+        "segfault at",
+        r"(?P<name>)(?P<pid>)segfault at .*",
+        _segfault_before,
+    ),
+    pattern(
+        "AER: ", r"AER: (?P<text>.*?(?:from|:) (?P<device>[0-9a-f]{4}:[0-9a-f:.]{5,9}).*)", _aer
+    ),
+    pattern(
+        "pcieport ",
+        rf"pcieport {_DEVICE}: (?P<text>(?:AER|PCIe Bus Error|DPC).*)",
+        _aer,
+    ),
+    pattern("PCIe Bus Error", r"(?P<device>)(?P<text>PCIe Bus Error: .*)", _aer),
+    pattern("DMAR:", r"DMAR: (?P<text>.*(?:fault|DRHD).*)", _iommu_fault),
+    pattern("AMD-Vi: Event", r"AMD-Vi: (?P<text>Event.*)", _iommu_fault),
+    pattern("IO_PAGE_FAULT", r"(?P<text>IO_PAGE_FAULT.*)", _iommu_fault),
+    pattern("Default domain type", r"Default domain type: (?P<state>\w+)", _iommu),
+    pattern(
+        "nvidia_peermem: ",
+        r"(?P<module>nvidia_peermem): (?P<reason>Unknown symbol) (?P<symbol>\w+)",
+        _symbol,
+    ),
+    pattern(
+        "nv_peer_mem: ",
+        r"(?P<module>nv_peer_mem): (?P<reason>Unknown symbol|disagrees about version of symbol)"
+        r" (?P<symbol>\w+)",
+        _symbol,
+    ),
+    pattern(
+        "Loading of unsigned",
+        r"(?P<reason>Loading of unsigned module) ?(?P<module>\w*)",
+        _refused,
+    ),
+    pattern(
+        "ERROR: could not insert",
+        r"ERROR: could not insert '?(?P<module>\w+)'?: (?P<reason>.*)",
+        _refused,
+    ),
+    pattern(
+        "FATAL: Module", r"FATAL: Module (?P<module>\S+) (?P<reason>not found.*)", _refused
+    ),
+    pattern("SecureBoot ", r"SecureBoot (?P<state>enabled|disabled)", _secure_boot),
+    pattern("Secure boot ", r"Secure boot (?P<state>enabled|disabled)", _secure_boot),
+    pattern("blocked for more than", r"blocked for more than \d+ seconds", _hung),
+    pattern(
+        ": Link is ", r": Link is (?P<word>[Uu]p|[Dd]own)(?P<interface>)", _interface_before
+    ),
+    pattern(
+        "link becomes ready", r"(?P<word>link becomes ready)(?P<interface>)", _interface_before
+    ),
+)
+kernel_log = Parser(
+    tool="kernel log",
+    marks=tuple(sorted({one.mark for one in _PATTERNS})),
+    reader=table(*_PATTERNS),
+    rank=20,
+)

@@ -1,0 +1,249 @@
+"""``kubectl describe`` of nodes and pods, and tables of pods and events (``oc`` too)."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from weft.observe.facts import (
+    ClusterEvent,
+    DaemonSetState,
+    Evidence,
+    Fact,
+    NodeCondition,
+    NodeResource,
+    PodResource,
+    PodState,
+)
+from weft.observe.parser import READ, Parser, Source
+from weft.observe.parsers._values import integer, size
+
+_NAME = re.compile(r"Name:\s+(?P<name>\S+)\s*$")
+_NODE = re.compile(r"(?:oc|kubectl) describe node[s/ ]*(?P<name>[\w.-]+)")
+_SECTION = re.compile(
+    r"(?P<indent>\s{0,8})(?P<name>Capacity|Allocatable|Allocated resources|Limits|"
+    r"Requests|Conditions|Events|Containers|Init Containers|Addresses|System Info|"
+    r"Non-terminated Pods|State|Last State|Labels|Annotations|Volumes|Mounts|"
+    r"Environment|Tolerations|QoS Class|Node-Selectors|Status|Node|Namespace|Roles|"
+    r"Taints|Unschedulable|Lease|PodCIDR|PodCIDRs|ProviderID|CreationTimestamp|IP|IPs|"
+    r"Controlled By|Priority|Service Account|Start Time):(?P<value>.*)"
+)
+_RESOURCE = re.compile(r"\s+(?P<name>(?:[\w.-]+/)?[\w.-]+):\s+(?P<value>\d[\w.]*)\s*$")
+_ALLOCATED = re.compile(
+    r"\s+(?P<name>(?:[\w.-]+/)[\w.-]+)\s+(?P<request>\d+)(?: \(\d+%\))?\s+(?P<limit>"
+    r"\d+)(?: \(\d+%\))?\s*$"
+)
+_CONDITION = re.compile(
+    r"\s+(?P<name>Ready|\w+Pressure|NetworkUnavailable|PIDPressure)\s+(?P<status>True|"
+    r"False|Unknown)\s+.*?\s(?P<reason>[A-Z]\w+)\s"
+)
+_EVENT = re.compile(
+    r"\s+(?P<type>Warning|Normal)\s+(?P<reason>[A-Z]\w+)\s+(?P<age>\S+(?: \([^)]*\))?"
+    r"(?: ago)?)\s+(?P<source>[\w./-]+)\s+(?P<message>\S.*)"
+)
+_EVENT_ROW = re.compile(
+    r"(?:\S+\s+)?(?:\d+\w+|<unknown>)\s+(?P<type>Warning|Normal)\s+(?P<reason>[A-Z]"
+    r"\w+)\s+(?P<subject>[\w.-]+/\S+)\s+(?P<message>\S.*)"
+)
+_SHORT = re.compile(r"(?P<message>(?:.*: )?\d*/?[\dN]+ nodes are available.*Insufficient .*)")
+_INSUFFICIENT = re.compile(r"Insufficient ([\w.-]+(?:/[\w.-]+)?)")
+_PODS_HEAD = re.compile(r"(?:NAMESPACE\s+)?NAME\s+(?:READY|DESIRED|STATUS|ALLOCATED)\s+.*")
+_POD_ROW = re.compile(
+    r"(?:(?P<namespace>[a-z][\w-]+)\s+)?(?P<pod>[a-z0-9][\w.-]+)\s+(?P<ready>\d+/\d+)"
+    r"\s+(?P<phase>[A-Z][\w:]+)\s+(?P<restarts>\d+)"
+)
+_DAEMON_ROW = re.compile(
+    r"(?:(?P<namespace>[a-z][\w-]+)\s+)?(?P<name>[a-z0-9][\w.-]+)\s+(?P<desired>\d+)"
+    r"\s+\d+\s+(?P<ready>\d+)\s+\d+\s+\d+"
+)
+_STATE = re.compile(
+    r"\s+(?:Reason|Exit Code|Restart Count|Image|Image ID|Container ID|Port|Host Port|"
+    r"Command|Args|Started|Finished|Ready|Message):\s*(?P<value>.*)"
+)
+_OOM = re.compile(
+    r"\s+Reason:\s+(?P<reason>OOMKilled|Error|CrashLoopBackOff|ContainerCannotRun|StartError)"
+)
+_PLAIN = {"cpu", "memory", "pods", "ephemeral-storage", "hugepages-1Gi", "hugepages-2Mi"}
+_ROW_OF_TABLE = re.compile(r"\s+(?:Type|----|Resource|--------|Namespace|---------)\s+")
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Reads sections of a description."""
+
+    source: Source
+    name: str = ""
+    section: str = ""
+    container: str = ""
+    table: str = ""
+    limits: dict[str, int] = field(default_factory=dict)
+
+    def take(self, text: str, number: int) -> Sequence[Fact] | None:
+        """Return the facts of a line."""
+        evidence = self.source.evidence(text, number)
+        for expression, read in _LINES:
+            found = expression.match(text)
+            if found:
+                return read(self, found, evidence)
+        if self.section:
+            return self._within(text, evidence)
+        return None
+
+    def end(self) -> Iterable[Fact]:
+        """Keep nothing to the end."""
+        return READ
+
+    def _within(self, text: str, evidence: Evidence) -> Sequence[Fact] | None:
+        resource = _RESOURCE.match(text)
+        if resource and self.section in {"Capacity", "Allocatable", "Limits", "Requests"}:
+            return self._resource(resource, evidence)
+        allocated = _ALLOCATED.match(text) if self.section == "Allocated resources" else None
+        if allocated:
+            used = int(allocated["request"])
+            fact = NodeResource(
+                resource=allocated["name"], node=self._node(), allocated=used, evidence=evidence
+            )
+            return (fact,)
+        condition = _CONDITION.match(text)
+        if condition and self.section == "Conditions":
+            return (
+                NodeCondition(
+                    node=self._node(),
+                    condition=condition["name"],
+                    status=condition["status"],
+                    reason=condition["reason"],
+                    evidence=evidence,
+                ),
+            )
+        return (
+            READ
+            if _STATE.match(text) or _ROW_OF_TABLE.match(text) or text.startswith("  ")
+            else None
+        )
+
+    def _node(self) -> str:
+        asked = _NODE.search(self.source.command)
+        return self.name or (asked["name"] if asked else "")
+
+    def _resource(self, found: "re.Match[str]", evidence: Evidence) -> Sequence[Fact]:
+        name = found["name"]
+        value = (
+            size(found["value"])
+            if name in _PLAIN and name != "cpu"
+            else integer(found["value"])
+        )
+        if "k" in found["value"] and name not in _PLAIN:
+            value = (integer(found["value"]) or 0) * 1000
+        if self.section in {"Limits", "Requests"}:
+            limit = self.section == "Limits"
+            return (
+                PodResource(
+                    pod=self.name,
+                    resource=name,
+                    limit=value if limit else None,
+                    request=None if limit else value,
+                    evidence=evidence,
+                ),
+            )
+        capacity = self.section == "Capacity"
+        return (
+            NodeResource(
+                resource=name,
+                node=self._node(),
+                capacity=value if capacity else None,
+                allocatable=None if capacity else value,
+                evidence=evidence,
+            ),
+        )
+
+    def opened(self, found: "re.Match[str]", evidence: Evidence) -> Sequence[Fact]:
+        """Begin a section."""
+        del evidence
+        self.section = found["name"]
+        return READ
+
+    def named(self, found: "re.Match[str]", evidence: Evidence) -> Sequence[Fact]:
+        """Remember what is described."""
+        del evidence
+        self.name, self.section = found["name"], "Name"
+        return READ
+
+    def event(self, found: "re.Match[str]", evidence: Evidence) -> Sequence[Fact]:
+        """State an event."""
+        groups = found.groupdict()
+        message = found["message"].strip()
+        return (
+            ClusterEvent(
+                reason=groups.get("reason") or "FailedScheduling",
+                message=message[:300],
+                subject=groups.get("subject") or self.name,
+                warning=groups["type"] == "Warning" if groups.get("type") else None,
+                shortage=tuple(_INSUFFICIENT.findall(message)),
+                evidence=evidence,
+            ),
+        )
+
+    def listed(self, found: "re.Match[str]", evidence: Evidence) -> Sequence[Fact]:
+        """Begin a table of objects."""
+        del evidence
+        self.table = "daemon sets" if "DESIRED" in found[0] else "pods"
+        return READ
+
+    def pod(self, found: "re.Match[str]", evidence: Evidence) -> Sequence[Fact]:
+        """State a row of a table of pods."""
+        return (
+            PodState(
+                pod=found["pod"],
+                phase=found["phase"],
+                restarts=int(found["restarts"]),
+                evidence=evidence,
+            ),
+        )
+
+    def daemon(self, found: "re.Match[str]", evidence: Evidence) -> Sequence[Fact]:
+        """State a row of a table of daemon sets."""
+        return (
+            DaemonSetState(
+                name=found["name"],
+                desired=int(found["desired"]),
+                ready=int(found["ready"]),
+                namespace=found["namespace"] or "",
+                evidence=evidence,
+            ),
+        )
+
+    def died(self, found: "re.Match[str]", evidence: Evidence) -> Sequence[Fact]:
+        """State why a container ended."""
+        reason = found["reason"]
+        return (PodState(pod=self.name, phase="Terminated", reason=reason, evidence=evidence),)
+
+
+_LINES = (
+    (_EVENT, _Reader.event),
+    (_EVENT_ROW, _Reader.event),
+    (_SHORT, _Reader.event),
+    (_NAME, _Reader.named),
+    (_SECTION, _Reader.opened),
+    (_PODS_HEAD, _Reader.listed),
+    (_POD_ROW, _Reader.pod),
+    (_DAEMON_ROW, _Reader.daemon),
+    (_OOM, _Reader.died),
+)
+kubectl = Parser(
+    tool="kubectl",
+    marks=(
+        "Allocatable:",
+        "Capacity:",
+        "Insufficient ",
+        "Events:",
+        "READY",
+        "DESIRED",
+        "Requests:",
+        "Limits:",
+        "Warning ",
+        "OOMKilled",
+        "Allocated resources",
+        "Conditions:",
+    ),
+    reader=_Reader,
+    rank=46,
+)

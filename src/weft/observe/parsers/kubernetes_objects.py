@@ -1,0 +1,220 @@
+"""``kubectl get -o json`` of nodes, pods, events and daemon sets."""
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from weft.observe.facts import (
+    ClusterEvent,
+    DaemonSetState,
+    Evidence,
+    Fact,
+    NodeCondition,
+    NodeResource,
+    PodInterface,
+    PodResource,
+    PodSecurity,
+    PodState,
+)
+from weft.observe.moments import moment
+from weft.observe.parser import Parser, Source
+from weft.observe.parsers._values import integer, size
+from weft.observe.parsers.kubectl import _INSUFFICIENT
+
+_NETWORKS = "k8s.v1.cni.cncf.io/network-status"
+_SIZED = {"memory", "ephemeral-storage"}
+
+
+def _document(value: object, source: Source, number: int) -> Iterable[Fact] | None:
+    if not isinstance(value, dict) or "kind" not in value or "apiVersion" not in value:
+        return None
+    items = value.get("items")
+    objects = items if isinstance(items, list) else [value]
+    return [fact for one in objects for fact in _object(one, source, number)]
+
+
+def _object(value: object, source: Source, number: int) -> Iterator[Fact]:
+    if not isinstance(value, dict):
+        return
+    read = _KINDS.get(str(value.get("kind", "Pod")))
+    if read is not None:
+        name = _dict(value, "metadata").get("name", "")
+        evidence = Evidence(source.file, number, f"{value.get('kind')} {name}")
+        yield from read(value, str(name), evidence)
+
+
+def _dict(value: object, key: str) -> dict[str, Any]:
+    found = value.get(key) if isinstance(value, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def _list(value: object, key: str) -> list[Any]:
+    found = value.get(key) if isinstance(value, dict) else None
+    return found if isinstance(found, list) else []
+
+
+def _said(evidence: Evidence, text: str) -> Evidence:
+    return Evidence(evidence.file, evidence.line, f"{evidence.text}: {text}"[:300])
+
+
+def _amount(name: str, value: object) -> int | None:
+    text = str(value)
+    return size(text) if name in _SIZED or name.startswith("hugepages") else integer(text)
+
+
+def _node(value: dict[str, Any], name: str, evidence: Evidence) -> Iterator[Fact]:
+    status = _dict(value, "status")
+    capacity, offered = _dict(status, "capacity"), _dict(status, "allocatable")
+    for resource in sorted({*capacity, *offered}):
+        yield NodeResource(
+            resource=resource,
+            node=name,
+            capacity=_amount(resource, capacity.get(resource)),
+            allocatable=_amount(resource, offered.get(resource)),
+            evidence=_said(evidence, f"{resource}: {offered.get(resource)}"),
+        )
+    for condition in _list(status, "conditions"):
+        kind = str(_plain(condition, "type"))
+        yield NodeCondition(
+            node=name,
+            condition=kind,
+            status=_plain(condition, "status"),
+            reason=_plain(condition, "reason"),
+            evidence=_said(evidence, f"{kind}: {_plain(condition, 'status')}"),
+        )
+
+
+def _plain(value: object, key: str) -> str:
+    return str(value.get(key) or "") if isinstance(value, dict) else ""
+
+
+def _pod(value: dict[str, Any], name: str, evidence: Evidence) -> Iterator[Fact]:
+    spec, status = _dict(value, "spec"), _dict(value, "status")
+    node = _plain(spec, "nodeName")
+    yield PodState(
+        pod=name,
+        phase=_plain(status, "phase"),
+        reason=_plain(status, "reason"),
+        node=node,
+        evidence=_said(evidence, _plain(status, "phase")),
+    )
+    shared = _shared_memory(spec)
+    for container in _list(spec, "containers"):
+        yield from _container(container, name, node, evidence)
+        yield _security(container, spec, name, shared, evidence)
+    for one in _list(status, "containerStatuses"):
+        yield from _ended(one, name, node, evidence)
+    yield from _interfaces(value, name, node, evidence)
+
+
+def _container(value: object, pod: str, node: str, evidence: Evidence) -> Iterator[Fact]:
+    resources = _dict(value, "resources")
+    requests, limits = _dict(resources, "requests"), _dict(resources, "limits")
+    for resource in sorted({*requests, *limits}):
+        yield PodResource(
+            pod=pod,
+            resource=resource,
+            request=_amount(resource, requests.get(resource)),
+            limit=_amount(resource, limits.get(resource)),
+            container=_plain(value, "name"),
+            node=node,
+            evidence=_said(evidence, f"{resource}: {limits.get(resource)}"),
+        )
+
+
+def _shared_memory(spec: dict[str, Any]) -> int | None:
+    for volume in _list(spec, "volumes"):
+        empty = _dict(volume, "emptyDir")
+        if empty.get("medium") == "Memory" and empty.get("sizeLimit"):
+            return size(str(empty["sizeLimit"]))
+    return None
+
+
+def _security(
+    value: object, spec: dict[str, Any], pod: str, shared: int | None, evidence: Evidence
+) -> PodSecurity:
+    context = _dict(value, "securityContext")
+    added = _list(_dict(context, "capabilities"), "add")
+    host_network = spec.get("hostNetwork")
+    return PodSecurity(
+        pod=pod,
+        container=_plain(value, "name"),
+        capabilities=tuple(str(one) for one in added),
+        privileged=bool(context.get("privileged", False)),
+        host_network=bool(host_network) if host_network is not None else None,
+        shared_memory_bytes=shared,
+        evidence=_said(evidence, f"securityContext {context}"),
+    )
+
+
+def _ended(value: object, pod: str, node: str, evidence: Evidence) -> Iterator[Fact]:
+    for key in ("state", "lastState"):
+        for phase in ("terminated", "waiting"):
+            state = _dict(_dict(value, key), phase)
+            if state:
+                yield PodState(
+                    pod=pod,
+                    phase=phase,
+                    reason=_plain(state, "reason"),
+                    exit_code=integer(state.get("exitCode")),
+                    restarts=integer(_plain(value, "restartCount")),
+                    container=_plain(value, "name"),
+                    node=node,
+                    moment=moment(_plain(state, "finishedAt")),
+                    evidence=_said(evidence, f"{phase} {state.get('reason')}"),
+                )
+
+
+def _interfaces(
+    value: dict[str, Any], pod: str, node: str, evidence: Evidence
+) -> Iterator[Fact]:
+    told = _dict(_dict(value, "metadata"), "annotations").get(_NETWORKS)
+    try:
+        networks = json.loads(told) if isinstance(told, str) else []
+    except (ValueError, RecursionError):
+        return
+    for one in networks if isinstance(networks, list) else []:
+        addresses = tuple(str(ip) for ip in _list(one, "ips"))
+        yield PodInterface(
+            pod=pod,
+            interface=_plain(one, "interface"),
+            network=_plain(one, "name"),
+            addresses=addresses,
+            default=bool(one.get("default", False)) if isinstance(one, dict) else None,
+            device=_plain(_dict(_dict(one, "device-info"), "pci"), "pci-address"),
+            node=node,
+            evidence=_said(evidence, f"{_plain(one, 'interface')} {' '.join(addresses)}"),
+        )
+
+
+def _event(value: dict[str, Any], name: str, evidence: Evidence) -> Iterator[Fact]:
+    del name
+    message = _plain(value, "message")
+    regarding = _dict(value, "involvedObject") or _dict(value, "regarding")
+    yield ClusterEvent(
+        reason=_plain(value, "reason"),
+        message=message[:300],
+        kind=_plain(regarding, "kind"),
+        subject=_plain(regarding, "name"),
+        warning=_plain(value, "type") == "Warning",
+        shortage=tuple(_INSUFFICIENT.findall(message)),
+        count=integer(_plain(value, "count")),
+        evidence=_said(evidence, message),
+    )
+
+
+def _daemon(value: dict[str, Any], name: str, evidence: Evidence) -> Iterator[Fact]:
+    status = _dict(value, "status")
+    desired = integer(status.get("desiredNumberScheduled"))
+    if desired is not None:
+        yield DaemonSetState(
+            name=name,
+            desired=desired,
+            ready=integer(status.get("numberReady")) or 0,
+            namespace=_plain(_dict(value, "metadata"), "namespace"),
+            evidence=evidence,
+        )
+
+
+_KINDS = {"Node": _node, "Pod": _pod, "Event": _event, "DaemonSet": _daemon}
+kubernetes_objects = Parser(tool="kubectl get -o json", document=_document)

@@ -1,0 +1,142 @@
+"""``lspci`` (plain, ``-vv``, ``-t``): devices, trained links and access control of bridges."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from weft.observe.facts import Fact, PciDevice, PcieAccessControl, PcieLink
+from weft.observe.parser import READ, Parser, Source
+from weft.observe.parsers._values import integer, real
+
+_GIGA = 1e9
+_DEVICE = re.compile(
+    r"(?P<bus>(?:[0-9a-f]{4,5}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]) "
+    r"(?P<kind>[A-Z][\w /.()-]{2,60}?)"
+    r"(?: \[[0-9a-f]{4}\])?: (?P<name>.*?)(?: \(rev (?P<rev>[0-9a-f]{2})\))?(?: \(prog-if .*)?$"
+)
+_CAPABLE = re.compile(r".*?LnkCap:.*?Speed (?P<speed>[\d.]+)GT/s,? Width x(?P<lanes>\d+)")
+_TRAINED = re.compile(
+    r".*?LnkSta:\s*Speed (?P<speed>[\d.]+)GT/s(?: \((?P<note>\w+)\))?,? Width x(?P<lanes>\d+)"
+    r"(?: \((?P<narrow>\w+)\))?"
+)
+_CONTROL = re.compile(r"(?P<before>.{0,200}?)ACSCtl:(?P<flags>.*)")
+_FLAG = re.compile(r"(\w+)([+-])")
+_DRIVER = re.compile(r"\s+Kernel driver in use: (?P<driver>\S+)")
+_DETAIL = re.compile(
+    r"\s+(?:Subsystem|Control|Status|Latency|Interrupt|Region|Capabilities|DevCap|"
+    r"DevCtl|DevSta|LnkCap2?|"
+    r"LnkCtl\d?|LnkSta2?|ACSCap|Kernel|Bus|I/O|Memory|Prefetchable|Secondary|BridgeCtl"
+    r"|NUMA node|IOMMU|"
+    r"Flags|Expansion|Vector|Address|PBA|UESta|UEMsk|UESvrt|CESta|CEMsk|AERCap|"
+    r"HeaderLog|Physical Slot|"
+    r"AtomicOps\w*|VF|IOVC\w+|IOVSta|Initial|RootC\w+|RootSta|SltC\w+|SltSta|ExtTag|"
+    r"MaxPayload|Product|"
+    r"Vendor|DeviceName|Masking|Port Arb|VC\d|Arb|Caps|Ctrl|PASID\w*|T_\w+|10Bit\w*|"
+    r"FRS|EmergencyPower|"
+    r"Transmit|Compliance|Retimer|Equalization|ARICap|ARICtl|MRRS|.*MaxReadReq|TPHCap|"
+    r".*UncorrErr)"
+)
+_SOUGHT = re.compile(r"-s\s+(?P<bus>[0-9a-fA-F:]+\.[0-7])")
+_UNSAID = re.compile(r"\(all disabled\)")
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Reads devices and what is indented below them."""
+
+    source: Source
+    device: str = ""
+    name: str = ""
+    capable: tuple[float, int] | None = None
+
+    def take(self, text: str, number: int) -> Sequence[Fact] | None:
+        """Return the facts of a line."""
+        device = _DEVICE.match(text)
+        if device:
+            return self._device(device, text, number)
+        if "ACSCtl:" in text:
+            control = _CONTROL.match(text)
+            return self._control(control, text, number) if control else None
+        if "LnkSta:" in text or "LnkCap:" in text:
+            return self._link(text, number)
+        driver = _DRIVER.match(text)
+        if driver and self.device:
+            return READ
+        return READ if self.device and _DETAIL.match(text) else None
+
+    def end(self) -> Iterable[Fact]:
+        """Keep nothing to the end."""
+        return READ
+
+    def _device(self, found: "re.Match[str]", text: str, number: int) -> Sequence[Fact]:
+        self.device, self.name, self.capable = found["bus"], found["name"], None
+        return (
+            PciDevice(
+                bus_id=found["bus"],
+                kind=found["kind"],
+                name=found["name"],
+                revision=found["rev"] or "",
+                gone=found["rev"] == "ff",
+                host=self.source.host,
+                evidence=self.source.evidence(text, number),
+            ),
+        )
+
+    def _link(self, text: str, number: int) -> Sequence[Fact]:
+        able = _CAPABLE.match(text)
+        if able:
+            self.capable = (float(able["speed"]) * _GIGA, int(able["lanes"]))
+            return READ
+        found = _TRAINED.match(text)
+        if not found:
+            return READ
+        speed = real(found["speed"])
+        sought = _SOUGHT.search(self.source.command)
+        capable, self.capable = self.capable, None
+        return (
+            PcieLink(
+                device=self.device or (sought["bus"] if sought else ""),
+                name=self.name,
+                lanes=integer(found["lanes"]),
+                transfers_per_s=None if speed is None else speed * _GIGA,
+                max_lanes=capable[1] if capable else None,
+                max_transfers_per_s=capable[0] if capable else None,
+                downgraded="downgraded" in (found["note"] or "", found["narrow"] or ""),
+                host=self.source.host,
+                evidence=self.source.evidence(text, number),
+            ),
+        )
+
+    def _control(self, found: "re.Match[str]", text: str, number: int) -> Sequence[Fact]:
+        flags = {name: sign == "+" for name, sign in _FLAG.findall(found["flags"])}
+        off = False if _UNSAID.search(text) else None
+        label = found["before"].strip(" \t:#")
+        return (
+            PcieAccessControl(
+                device=label or self.device,
+                name=self.name,
+                source_validation=flags.get("SrcValid", off),
+                request_redirect=flags.get("ReqRedir", off),
+                completion_redirect=flags.get("CmpltRedir", off),
+                upstream_forwarding=flags.get("UpstreamFwd", off),
+                host=self.source.host,
+                evidence=self.source.evidence(text, number),
+            ),
+        )
+
+
+lspci = Parser(
+    tool="lspci",
+    marks=(
+        "LnkSta:",
+        "LnkCap:",
+        "ACSCtl:",
+        " controller: ",
+        "PCI bridge",
+        "accelerators",
+        "(rev ",
+        "Kernel driver in use",
+    ),
+    reader=_Reader,
+    rank=30,
+)

@@ -1,0 +1,263 @@
+"""The debug log of NCCL and RCCL.
+
+A message is found after `` NCCL INFO `` or `` NCCL WARN ``; what stands before names host,
+process and GPU, in many spellings. Users cut that off, so a line that begins with words only
+this library uses is read as well.
+The first word chooses the few rules that may fit. Lines that all ranks print alike cost a
+look into a set, which is what makes logs of thousands of ranks readable.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from weft.observe.facts import (
+    NOBODY,
+    CallFailed,
+    CollectiveCall,
+    CompletionError,
+    Fact,
+    Process,
+)
+from weft.observe.parser import READ, Parser, Source
+from weft.observe.parsers._nccl_errors import ERRORS, NVML, completion, message
+from weft.observe.parsers._nccl_line import Rule, Words, process_of
+from weft.observe.parsers._nccl_paths import CHOSEN, COUNTS, CPU, PART, PATHS, path_fact
+from weft.observe.parsers._nccl_setup import ENVIRONMENT, GPUDIRECT, LIST_ALONE, NET, SETUP
+
+_MARK = " NCCL "
+_LEVELS = {
+    "INFO": "info",
+    "WARN": "warning",
+    "TRACE": "info",
+    "ERROR": "error",
+    "ABORT": "error",
+}
+_BARE = re.compile(
+    r"\s*(?:NET/(?:IB|Socket|OFI|Libfabric|FastSocket|Plugin|AWS)|Channel \d|Using "
+    r"network |comm 0x"
+    r"|nRanks \d|localRanks \d|NCCL version|RCCL version|NCCL git|Initialized NET|"
+    r"Assigned |GPU Direct"
+    r"|NCCL_\w+ set |DMA-BUF is|Failed to (?:initialize|open libibv)|Bootstrap ?: "
+    r"Using|TOPO/NET|Call to ibv_"
+    r"|Duplicate GPU|\d+ coll channels|\[\d+\]\S+:\d+/(?:IB|RoCE)|Connected all|Rank "
+    r"\d+: \d+ Net"
+    r"|Cannot initialize CollNet|Loaded (?:net|collnet) plugin|Failed to find reverse path"
+    r"|\S+\.cc:\d+ -> \d|\.\.\. -> \S+\.cc:\d+ -> \d|\[\d+(?:\.\.\d+)?\] (?:IB|RoCE))"
+)
+_TRACE_LINE = re.compile(r"(?:[\w/.]+\.(?:cc|h|cu|c)):\d+ -> \d+|[\w/.]+\.(?:cc|h):\d+ ")
+_CONTINUED = re.compile(
+    r"\s*(?:localGid|remoteGids?|local GID|remote GID|Network is unreachable|, on dev|hca )"
+)
+_OPERATION = re.compile(
+    r"(?P<operation>AllReduce|AllGather|ReduceScatter|Broadcast|Reduce|Send|Recv|"
+    r"AllToAll|AlltoAll)"
+    r": opCount (?P<sequence>[0-9a-f]+) .*?count (?P<count>\d+) datatype (?P<type>\d+)"
+    r" .*?comm (?P<comm>\S+)"
+)
+_OPEN_MESSAGES = (CompletionError, CallFailed)
+_MOST_SEEN = 200_000
+_CONTINUES_WITHIN = 4
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Reads the log of all ranks, whose lines may be mixed in any way."""
+
+    source: Source
+    _processes: dict[str, Process] = field(default_factory=dict)
+    _paths: set[str] = field(default_factory=set)
+    _drawn_by: dict[str, int | None] = field(default_factory=dict)
+    _calls: dict[tuple[Process, str], CollectiveCall] = field(default_factory=dict)
+    _open: list[tuple[Words, int]] = field(default_factory=list)
+
+    def take(self, text: str, number: int) -> Sequence[Fact] | None:
+        """Return the facts of a line of the log."""
+        at = text.find(_MARK)
+        if at >= 0:
+            level, _, words = text[at + 6 :].partition(" ")
+            if level in _LEVELS:
+                return self._message(text, at, level, words.strip(), number)
+        if text.startswith(("NCCL INFO ", "NCCL WARN ")):
+            return self._message(text, 0, text[5:9], text[10:].strip(), number)
+        if self._open and _CONTINUED.match(text):
+            return self._continue(text, number)
+        if _BARE.match(text):
+            return self._bare(text, number)
+        return None
+
+    def end(self) -> Iterable[Fact]:
+        """Return the last collective each rank began."""
+        calls, self._calls = self._calls, {}
+        return calls.values()
+
+    def _message(
+        self, line: str, at: int, level: str, text: str, number: int
+    ) -> Sequence[Fact]:
+        if text.startswith("Channel ") and " via " in text:
+            return self._channel(line, at, text, number)
+        first = text.partition(" ")[0]
+        if level == "INFO" and " -> " in text[:80] and _TRACE_LINE.match(text):
+            return READ
+        head = line[:at]
+        place = ""
+        if level != "INFO":
+            head, place = _without_place(head)
+        words = Words(text, line, number, level, place, self._process(head), self.source)
+        return self._state(words, first)
+
+    def _process(self, head: str) -> Process:
+        process = self._processes.get(head)
+        if process is None:
+            if len(self._processes) > _MOST_SEEN:
+                self._processes.clear()
+            process = self._processes[head] = process_of(head)
+        return process
+
+    def _channel(self, line: str, at: int, text: str, number: int) -> Sequence[Fact]:
+        """State how two ranks are joined, once for all their channels."""
+        _, _, ends = text.partition(" : ")
+        if ends in self._paths:
+            return READ
+        if len(self._paths) < _MOST_SEEN:
+            self._paths.add(ends)
+        words = Words(text, line, number, "INFO", "", self._process(line[:at]), self.source)
+        return path_fact(ends.strip(), words) or READ
+
+    def _state(self, words: Words, first: str) -> Sequence[Fact]:
+        """Return what a message states: by its first word, else by its shape."""
+        facts = _by_first_word(words, first)
+        if facts is None:
+            facts = self._by_shape(words)
+        self._open.clear()
+        if any(isinstance(fact, _OPEN_MESSAGES) for fact in facts):
+            self._open.append((words, words.number))
+        return facts
+
+    def _by_shape(self, words: Words) -> Sequence[Fact]:
+        text = words.text
+        called = _OPERATION.match(text)
+        if called:
+            return self._called(called, words)
+        part = PART.expression.match(text) or CPU.expression.match(text)
+        if part:
+            return self._drawing(part, words)
+        for rule in (ENVIRONMENT, GPUDIRECT, COUNTS, CHOSEN, NVML, LIST_ALONE):
+            found = rule.expression.match(text)
+            if found:
+                return rule.build(found, words)
+        return (message(words),) if words.level != "INFO" else READ
+
+    def _drawing(self, part: "re.Match[str]", words: Words) -> Sequence[Fact]:
+        """State the machine's topology as the first process of each host draws it."""
+        host = words.process.host
+        if self._drawn_by.setdefault(host, words.process.pid) != words.process.pid:
+            return READ
+        rule = PART if part.re is PART.expression else CPU
+        return rule.build(part, words)
+
+    def _called(self, found: "re.Match[str]", words: Words) -> Sequence[Fact]:
+        """Remember the last collective of each rank, which tells who stopped where."""
+        if len(self._calls) < _MOST_SEEN:
+            self._calls[words.process, found["comm"]] = CollectiveCall(
+                operation=found["operation"],
+                sequence=int(found["sequence"], 16),
+                elements=int(found["count"]),
+                datatype=found["type"],
+                communicator=found["comm"],
+                state="began",
+                process=words.process,
+                evidence=words.evidence,
+            )
+        return READ
+
+    def _continue(self, text: str, number: int) -> Sequence[Fact]:
+        """Read a message that was broken over lines: state it again, whole."""
+        words, last = self._open.pop()
+        if number - last > _CONTINUES_WITHIN:
+            return READ
+        whole = replace(words, text=f"{words.text} {text.strip()}")
+        self._open.append((whole, number))
+        return _by_first_word(whole, whole.text.partition(" ")[0]) or READ
+
+    def _bare(self, text: str, number: int) -> Sequence[Fact] | None:
+        """Read a message whose beginning was cut off."""
+        message = text.strip()
+        words = Words(message, text, number, "INFO", "", NOBODY, self.source)
+        if message.startswith("Channel ") and " via " in message:
+            _, _, ends = message.partition(" : ")
+            return path_fact(ends.strip(), words) or READ
+        return self._state(words, message.partition(" ")[0])
+
+
+def _by_first_word(words: Words, first: str) -> Sequence[Fact] | None:
+    family = "NET/IB" if first.startswith(("NET/IB", "NET/IB:")) else first
+    for rules in (ERRORS.get(family), NET.get(family), SETUP.get(first), PATHS.get(first)):
+        facts = _matched(rules or (), words)
+        if facts is not None:
+            return facts
+    if first.startswith("NET/"):
+        return _of_network(words, first.rstrip(":"))
+    return None
+
+
+def _of_network(words: Words, first: str) -> Sequence[Fact] | None:
+    """Read a message of any network: whether it reaches GPU memory, and errors."""
+    found = GPUDIRECT.expression.match(words.text)
+    if found:
+        return GPUDIRECT.build(found, words)
+    for rules in (SETUP.get(first), NET.get(first), ERRORS["NET"], NET["NET"]):
+        if words.level != "INFO" and rules is NET["NET"]:
+            break
+        facts = _matched(rules or (), words)
+        if facts is not None:
+            return facts
+    if "ompletion" in words.text:
+        return completion(words.text, words)
+    return None
+
+
+def _matched(rules: Iterable[Rule], words: Words) -> Sequence[Fact] | None:
+    for rule in rules:
+        found = rule.expression.match(words.text)
+        if found:
+            return rule.build(found, words)
+    return None
+
+
+def _without_place(head: str) -> tuple[str, str]:
+    """Split the place in the source from what stands before it."""
+    before, _, last = head.rstrip().rpartition(" ")
+    if last.startswith("(") and last.endswith(")"):
+        before, _, last = before.rstrip().rpartition(" ")
+    if last.isdigit() and before.endswith(":"):  # "file.cc: 106"
+        before, _, name = before.rpartition(" ")
+        last = f"{name}{last}"
+    if ".c" in last or ".h:" in last:
+        return before, last
+    return head, ""
+
+
+nccl_log = Parser(
+    tool="NCCL debug log",
+    marks=(
+        "NCCL ",
+        "NET/",
+        "Channel ",
+        "Using network",
+        "nRanks ",
+        "localRanks ",
+        "Call to ibv_",
+        "NCCL_",
+        "/RoCE",
+        "/IB",
+        " -> ",
+        "coll channels",
+        "CollNet",
+        "reverse path",
+        "Net devices",
+        "NET plugin",
+    ),
+    reader=_Reader,
+    rank=10,
+)

@@ -1,0 +1,136 @@
+"""``nvidia-smi nvlink`` and ``nvidia-smi -L``: the GPUs and their scale-up links."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from weft.observe.facts import Fact, GpuLink, GpuLinkErrors, GpuSeen, GpuUnreachable
+from weft.observe.parser import READ, Parser, Source
+from weft.observe.parsers._values import integer
+
+_GIGA = 1e9
+_GPU = re.compile(
+    r"\s*GPU (?P<index>\d+): (?P<name>.+?) \(UUID: (?P<uuid>[\w-]+)\)(?P<rest>.*)"
+)
+_LINK = re.compile(
+    r"\s*Link (?P<link>\d+): (?:(?P<rate>[\d.]+) GB/s|<?(?P<inactive>inactive|InActive)>?)"
+)
+_ERROR = re.compile(
+    r"\s*Link (?P<link>\d+): (?P<name>(?:Replay|Recovery|CRC|[A-Z][\w ]+?)(?: Flit)?"
+    r"(?: Data)? Errors?|[A-Z][\w -]+?): (?P<value>\d+)\s*$"
+)
+_ALL = re.compile(
+    r"\s*(?:NVML: )?Unable to retrieve NV[Ll]ink information as all links are in[Aa]ctive"
+)
+_NONE = re.compile(r".*[Dd]evice does not have or support N[Vv][Ll]ink")
+_GONE = re.compile(
+    r"Unable to determine the device handle for (?:GPU|gpu) ?(?P<bus>[0-9A-Fa-f:.]+): "
+    r"(?P<error>.*)"
+)
+_ABSENT = re.compile(r"No devices were found|NVIDIA-SMI has failed because (?P<why>.*)")
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Reads links, remembering the GPU above."""
+
+    source: Source
+    gpu: str = ""
+    name: str = ""
+
+    def take(self, text: str, number: int) -> Sequence[Fact] | None:
+        """Return the facts of a line."""
+        gpu = _GPU.match(text)
+        if gpu:
+            return self._gpu(gpu, text, number)
+        link = _LINK.match(text)
+        if link:
+            rate = link["rate"]
+            speed = float(rate) * _GIGA if rate else None
+            return (self._link(int(link["link"]), speed, text, number),)
+        if _ALL.match(text):
+            return (self._link(None, None, text, number),)
+        if _NONE.match(text):
+            return (self._link(None, None, text, number, supported=False),)
+        error = _ERROR.match(text)
+        if error:
+            return (self._error(error, text, number),)
+        gone = _GONE.match(text) or _ABSENT.match(text)
+        return self._gone(gone, text, number) if gone else None
+
+    def end(self) -> Iterable[Fact]:
+        """Keep nothing to the end."""
+        return READ
+
+    def _gpu(self, gpu: "re.Match[str]", text: str, number: int) -> Sequence[Fact]:
+        self.gpu, self.name = gpu["index"], gpu["name"]
+        seen = GpuSeen(
+            name=gpu["name"],
+            index=int(gpu["index"]),
+            uuid=gpu["uuid"],
+            host=self.source.host,
+            evidence=self.source.evidence(text, number),
+        )
+        if _ALL.match(gpu["rest"].lstrip(" :")):
+            return (seen, self._link(None, None, text, number))
+        return (seen,)
+
+    def _link(
+        self,
+        link: int | None,
+        rate: float | None,
+        text: str,
+        number: int,
+        *,
+        supported: bool = True,
+    ) -> GpuLink:
+        return GpuLink(
+            gpu=self.gpu,
+            gpu_name=self.name,
+            link=link,
+            active=rate is not None,
+            rate_bytes_per_s=rate,
+            supported=supported,
+            host=self.source.host,
+            evidence=self.source.evidence(text, number),
+        )
+
+    def _error(self, error: "re.Match[str]", text: str, number: int) -> GpuLinkErrors:
+        return GpuLinkErrors(
+            gpu=self.gpu,
+            link=int(error["link"]),
+            counter=error["name"].strip().lower().replace(" ", "_"),
+            value=integer(error["value"]) or 0,
+            host=self.source.host,
+            evidence=self.source.evidence(text, number),
+        )
+
+    def _gone(self, gone: "re.Match[str]", text: str, number: int) -> Sequence[Fact]:
+        groups = gone.groupdict()
+        return (
+            GpuUnreachable(
+                bus_id=groups.get("bus") or "",
+                error=groups.get("error") or groups.get("why") or gone[0],
+                host=self.source.host,
+                evidence=self.source.evidence(text, number),
+            ),
+        )
+
+
+nvidia_smi_nvlink = Parser(
+    tool="nvidia-smi nvlink",
+    marks=(
+        "(UUID: GPU-",
+        "all links are",
+        "GB/s",
+        "inactive",
+        "device handle for",
+        "NVLink",
+        "Nvlink",
+        "Errors:",
+        "No devices were found",
+        "NVIDIA-SMI has failed",
+    ),
+    reader=_Reader,
+    rank=32,
+)

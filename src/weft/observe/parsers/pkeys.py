@@ -1,0 +1,67 @@
+"""Partition keys: ``smpquery pkeys`` and the kernel's ``pkeys`` files."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from weft.observe.facts import Fact, PartitionKey
+from weft.observe.parser import READ, Parser, Source
+
+_FULL = 0x8000
+_FILE = re.compile(
+    r"\s*(?:/sys/class/infiniband/(?P<adapter>[\w.-]+)/ports/(?P<port>\d+)/)?pkeys/"
+    r"(?P<index>\d+)"
+    r"\s*(?::|=|->|→|\s)\s*(?P<key>0x[0-9a-fA-F]{1,4})"
+)
+_ROW = re.compile(r"\s*(?P<first>\d{1,4}):\s*(?P<keys>(?:0x[0-9a-fA-F]{4}\s*){1,8})$")
+_KEY_OF = re.compile(
+    r"\s*(?:pkey|P_Key|PKey)\s*\[?(?P<index>\d+)\]?\s*[:=]?\s*(?P<key>0x[0-9a-fA-F]{1,4})",
+    re.IGNORECASE,
+)
+_COUNT = re.compile(r"\s*\d+ pkeys capacity")
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Reads one key or one row of keys a line; key 0 means an unused entry."""
+
+    source: Source
+
+    def take(self, text: str, number: int) -> Sequence[Fact] | None:
+        """Return the keys of a line."""
+        found = _FILE.match(text) or _KEY_OF.match(text)
+        if found:
+            groups = found.groupdict()
+            return self._keys(
+                int(found["index"]), [found["key"]], groups.get("adapter") or "",
+                groups.get("port"), (text, number),
+            )  # fmt: skip
+        row = _ROW.match(text)
+        if row:
+            return self._keys(int(row["first"]), row["keys"].split(), "", None, (text, number))
+        return READ if _COUNT.match(text) else None
+
+    def end(self) -> Iterable[Fact]:
+        """Keep nothing to the end."""
+        return READ
+
+    def _keys(
+        self, first: int, keys: list[str], adapter: str, port: str | None, line: tuple[str, int]
+    ) -> Sequence[Fact]:
+        values = [(first + place, int(key, 16)) for place, key in enumerate(keys)]
+        return tuple(
+            PartitionKey(
+                index=index,
+                key=key,
+                full=bool(key & _FULL),
+                adapter=adapter,
+                port=int(port) if port else None,
+                host=self.source.host,
+                evidence=self.source.evidence(*line),
+            )
+            for index, key in values
+            if key
+        )
+
+
+pkeys = Parser(tool="pkeys", marks=("pkeys", "pkey", "P_Key", "PKey"), reader=_Reader, rank=34)

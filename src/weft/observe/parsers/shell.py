@@ -1,0 +1,102 @@
+"""Commands typed before their outputs: they name the host and what follows."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from weft.observe.facts import Command, Fact, Setting
+from weft.observe.parser import READ, Parser, Source
+
+_PROMPT = re.compile(
+    r"\s*(?:\(\w+\) )?(?:\[(?P<user>[\w.-]+)@(?P<host>[\w.-]+)[ :][^\]]{0,120}\][$#]|"
+    r"(?P<user2>[\w.-]+)@(?P<host2>[\w.-]+):[^$#]{0,120}[$#]|[~/][\w/.-]{0,60}[$#]|"
+    r"[$#>]|sonic-cli#|\w[\w.-]{0,40}#)\s+"
+    r"(?P<command>\S.*)"
+)
+_KNOWN = re.compile(
+    r"(?:sudo |time |srun [^|]{0,200}|mpirun |env |docker |watch )*(?:/\S*/)?"
+    r"(?:nvidia-smi|ib\w+|ibv_\w+|rdma|ethtool|mlnx_qos|show|portstat|dmesg|"
+    r"journalctl|lspci|lsmod|modprobe|mokutil|ulimit|df|ip|cat|grep|kubectl|oc|"
+    r"perfquery|sminfo|smpquery|"
+    r"lldpctl|lldpcli|lshw|nv|ls|free|numactl|lscpu|uname|env|export|systemctl|sharp"
+    r"\w*|ucx_info|fi_info|"
+    r"mpirun|srun|show_gids|saquery|opensm|docker|podman|hostname|sysctl|dcgmi|mst|"
+    r"mlxlink|mlxconfig|"
+    r"torchrun|python3?|\S*_perf|ifconfig|route|cma_\w+|for|echo|exec|configure|interface)\b"
+)
+_EXPORT = re.compile(
+    r"\s*(?:export |set |-x |--env |-e )?(?P<name>(?:NCCL|RCCL|UCX|FI|OMPI|NVSHMEM|"
+    r"MLX5|TORCH|CUDA|GLOO|SHARP|HSA|ROCR|NVIDIA|RDMAV|IBV|MELLANOX)_\w+)="
+    r"(?P<value>.*)$"
+)
+_LAUNCH = re.compile(
+    r"(?:-x |--mca |-mca |-H |-np |-n \d|--host |--allow-run-as-root|\"\$\{BIN\}\"|mpirun )"
+)
+_FORWARDED = re.compile(r"-x (?P<name>[A-Z][A-Z0-9_]+)(?:=(?P<value>\S+))?")
+_SEPARATOR = re.compile(
+    r"(?:={3,}|#{2,}|-{3,}|\*{3,}) ?(?P<command>[\w./-][^=#*]{1,200}?) ?(?:={3,}|#{2,}"
+    r"|-{3,}|\*{3,})?\s*$"
+)
+
+
+_MOST_WORDS = 8  # more are prose
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Remembers the last command for the other readers."""
+
+    source: Source
+    continued: bool = False
+
+    def take(self, text: str, number: int) -> Sequence[Fact] | None:
+        """Return the command or variable of a line."""
+        variable = _EXPORT.match(text)
+        evidence = self.source.evidence(text, number)
+        if variable:
+            value = variable["value"].strip().strip("\"'")
+            return (Setting(name=variable["name"], value=value, evidence=evidence),)
+        if self.continued or _LAUNCH.match(text.strip()):
+            return self._launch(text, number)
+        prompt = _PROMPT.match(text)
+        titled = _SEPARATOR.match(text) if not prompt else None
+        command = prompt["command"] if prompt else titled["command"] if titled else text.strip()
+        if not _KNOWN.match(command) or (not prompt and not titled and not _bare(command)):
+            return None
+        host = (prompt["host"] or prompt["host2"] or "") if prompt else ""
+        self.source.command = command
+        self.source.host = host or self.source.host
+        return (Command(command=command[:300], host=host, evidence=evidence),)
+
+    def end(self) -> Iterable[Fact]:
+        """Keep nothing to the end."""
+        return READ
+
+    def _launch(self, text: str, number: int) -> Sequence[Fact]:
+        """Read the lines of a launch: the variables it forwards."""
+        self.continued = text.rstrip().endswith("\\")
+        evidence = self.source.evidence(text, number)
+        forwarded = [
+            Setting(name=one["name"], value=one["value"], origin="command", evidence=evidence)
+            for one in _FORWARDED.finditer(text)
+            if one["value"]
+        ]
+        return (Command(command=text.strip()[:300], evidence=evidence), *forwarded)
+
+
+def _bare(command: str) -> bool:
+    """Return whether a line without a prompt is a command, by its options or its name alone."""
+    words = command.split()
+    return len(words) <= _MOST_WORDS and (
+        any(word.startswith("-") for word in words[1:])
+        or (len(words) == 1 and words[0].startswith(("ib", "nvidia-smi", "show_gids", "lsmod")))
+        or words[:1] == ["modprobe"]
+    )
+
+
+shell = Parser(
+    tool="commands",
+    marks=("$ ", "# ", "> ", "_", " -", "modprobe"),
+    reader=_Reader,
+    rank=80,
+)

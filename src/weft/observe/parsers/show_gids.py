@@ -1,0 +1,66 @@
+"""``show_gids`` and lists of a port's GIDs: which address stands at which index."""
+
+import re
+from collections.abc import Sequence
+
+from weft.observe.facts import Fact, Gid
+from weft.observe.parser import Parser
+from weft.observe.patterns import Line, nothing, pattern, table
+
+_GID = r"(?P<gid>(?:[0-9a-fA-F]{0,4}:){2,7}[0-9a-fA-F.]{0,15})"
+_IPV4 = r"(?P<ipv4>\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3})"
+_MAPPED = re.compile(r"(?:0000:){5}ffff:([0-9a-f]{2})([0-9a-f]{2}):([0-9a-f]{2})([0-9a-f]{2})$")
+
+
+def _entry(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    groups = found.groupdict()
+    gid = found["gid"].lower()
+    mapped = _MAPPED.match(gid)
+    address = ".".join(str(int(part, 16)) for part in mapped.groups()) if mapped else ""
+    version = groups.get("version") or ""
+    digits = [c for c in version if c.isdigit()]
+    return (
+        Gid(
+            adapter=found["adapter"],
+            port=int(found["port"]),
+            index=int(found["index"]),
+            gid=gid,
+            version=int(digits[-1]) if digits else None,
+            ipv4=groups.get("ipv4") or address,
+            interface=groups.get("interface") or "",
+            host=line.host,
+            evidence=line.evidence,
+        ),
+    )
+
+
+show_gids = Parser(
+    tool="show_gids",
+    marks=("INDEX", "fe80:", "FE80:", "0000:0000:", "n_gids_found", "/gids/"),
+    reader=table(
+        pattern("DEV", r"DEV\s+PORT\s+INDEX\s+GID", nothing),
+        pattern("---", r"---\s+----", nothing),
+        pattern("n_gids_found", r"n_gids_found", nothing),
+        pattern(
+            "",
+            rf"\s*(?P<adapter>[a-z][\w.-]*)\s+(?P<port>\d+)\s+(?P<index>\d+)\s+{_GID}"
+            rf"(?:\s+{_IPV4})?(?:\s+(?P<version>(?:RoCE )?[vV]\d(?:\.\d)?|IB))?(?:\s+"
+            r"(?P<interface>[a-z][\w.@-]*))?\s*$",
+            _entry,
+        ),
+        pattern(
+            "",
+            rf"\s*(?P<adapter>[a-z][\w.-]*)\s+(?P<interface>[a-z][\w.@-]*)\s+(?P<port>\d+)\s+"
+            rf"(?P<index>\d+)\s+{_GID}\s+(?P<version>(?:RoCE )?v\d)(?:\s+{_IPV4})?",
+            _entry,
+        ),
+        pattern(
+            "/sys/class/infiniband/",
+            r"/sys/class/infiniband/(?P<adapter>[\w.-]+)/ports/(?P<port>\d+)/gids/"
+            r"(?P<index>\d+)"
+            rf":\s*{_GID}",
+            _entry,
+        ),
+    ),
+    rank=33,
+)

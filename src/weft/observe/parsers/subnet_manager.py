@@ -1,0 +1,60 @@
+"""``sminfo`` and the log of OpenSM: which subnet manager rules, and what it complains of."""
+
+import re
+from collections.abc import Sequence
+
+from weft.observe.facts import Fact, Message, SubnetManager
+from weft.observe.parser import Parser
+from weft.observe.parsers._values import integer
+from weft.observe.patterns import Line, nothing, pattern, table
+
+
+def _manager(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    return (
+        SubnetManager(
+            state=found["state"].lower(),
+            lid=int(found["lid"]),
+            guid=found["guid"],
+            priority=integer(found["priority"]),
+            host=line.host,
+            evidence=line.evidence,
+        ),
+    )
+
+
+def _none(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    del found
+    return (SubnetManager(state="none", host=line.host, evidence=line.evidence),)
+
+
+def _error(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    return (
+        Message(
+            software="OpenSM",
+            level="error",
+            text=found["text"].strip(),
+            place=found["place"],
+            moment=line.moment,
+            evidence=line.evidence,
+        ),
+    )
+
+
+subnet_manager = Parser(
+    tool="sminfo and OpenSM",
+    marks=("sminfo:", "-> ", "SUBNET UP", "Method 0x", "Entering MASTER"),
+    reader=table(
+        pattern(
+            "sminfo: sm lid",
+            r"sminfo: sm lid (?P<lid>\d+) sm guid (?P<guid>0x[0-9a-f]+), activity count \d+ "
+            r"priority (?P<priority>\d+) state \d+ SMINFO_(?P<state>\w+)",
+            _manager,
+        ),
+        pattern("sminfo:", r"sminfo: (?:iberror|query failed|.*failed)", _none),
+        pattern("0x01 -> ", r"0x01 -> (?P<place>\w+): (?P<text>ERR [0-9A-F]{4}: .*)", _error),
+        pattern("0x0", r"0x0\d -> ", nothing),
+        pattern("0x8", r"0x80 -> ", nothing),
+        pattern("Method 0x", r"Method 0x\w+, Attr", nothing),
+    ),
+    rank=36,
+)

@@ -1,0 +1,143 @@
+"""Counters and settings of other switches: Cumulus/NVUE, Arista EOS, Cisco NX-OS."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from weft.observe.facts import Counter, Evidence, Fact, Interface, PauseSetting
+from weft.observe.parser import READ, Parser, Source
+from weft.observe.parsers._values import count
+
+_PORT = r"(?:swp\d+(?:s\d+)?|Et\d+(?:/\d+)*|Eth\d+(?:/\d+)+|Ethernet\d+/\d+(?:/\d+)?)"
+_PFC_HEAD = re.compile(r"\s*(?:Port|Interface)\s+(?:Class|Status|Mode|Oper|RxPfc|TxPfc|PFC).*")
+_NXOS = re.compile(
+    rf"\s*(?P<port>{_PORT})\s+(?P<mode>Auto|On|Off)\s+(?P<oper>On|Off)\s*(?:\((?P<vl>"
+    r"\w+)\))?\s+(?P<rx>\d+)\s+(?P<tx>\d+)"
+)
+_EOS_PRIORITY = re.compile(
+    rf"\s*(?P<port>{_PORT})\s+(?:(?P<rx>\d[\d,]*(?:\s+\d[\d,]*){{7}}))\s*$"
+)
+_EOS_ENABLED = re.compile(
+    rf"\s*(?P<port>{_PORT})\s+(?P<enabled>Yes|No)\s+(?P<prios>[\d, -]*?)\s+(?P<status>"
+    r"\w+)\s+(?P<note>.*)"
+)
+_WAY = re.compile(
+    r"\s*(?:Port|Interface)\s+(?:(?P<way>Rx|Tx|In|Out)\w*)?\s*(?:Priority|PFC|Class)?"
+    r"\s*(?:0\s+1\s+2\s+3\s+4\s+5\s+6\s+7|UC0.*)"
+)
+_NVUE_ROW = re.compile(
+    r"\s*(?P<name>(?:rx|tx|in|out)-[\w-]+|carrier-\w+|pfc-\w+|pause-\w+|ecn-\w+|"
+    r"[\w-]+-(?:errors|discards|drops|frames|pkts|packets|bytes|wait))\s+(?P<value>"
+    r"\d[\d,.]*[KMG]?)\s*$"
+)
+_NVUE_PORT = re.compile(
+    r"(?:nv show interface|cl-\w+ .*?|show interfaces?) (?P<port>swp\d+(?:s\d+)?|\S*Eth\S+)"
+)
+_EOS_ERRORS = re.compile(rf"\s*(?P<port>{_PORT})(?P<values>(?:\s+\d+){{6,9}})\s*$")
+_COUNTER_HEAD = re.compile(
+    r"\s*Port\s+(?P<columns>(?:FCS|Align|Symbol|Rx|Tx|Runts|Giants|In\w+|Out\w+).*)"
+)
+_STATUS = re.compile(
+    rf"\s*(?P<port>{_PORT})\s+(?:\S.*?\s+)?(?P<state>connected|notconnect|errdisabled|"
+    r"disabled)\s+\S+\s+\S+\s+(?P<speed>\S+)"
+)
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Reads rows, remembering the direction of the last heading."""
+
+    source: Source
+    way: str = ""
+    columns: list[str] = field(default_factory=list)
+
+    def take(self, text: str, number: int) -> Sequence[Fact] | None:
+        """Return the facts of a line."""
+        evidence = self.source.evidence(text, number)
+        nxos = _NXOS.match(text)
+        if nxos:
+            return self._nxos(nxos, evidence)
+        heading = _WAY.match(text)
+        if heading:
+            self.way = {"Tx": "tx", "Out": "tx"}.get(heading["way"] or "", "rx")
+            return READ
+        named = _COUNTER_HEAD.match(text)
+        if named:
+            self.columns = named["columns"].split()
+            return READ
+        priorities = _EOS_PRIORITY.match(text) if self.way else None
+        if priorities:
+            names = [f"{self.way}_prio{p}_pause" for p in range(8)]
+            return self._counters(priorities["port"], names, priorities["rx"].split(), evidence)
+        errors = _EOS_ERRORS.match(text) if self.columns else None
+        if errors and len(errors["values"].split()) == len(self.columns):
+            names = [c.lower().replace("-", "_") for c in self.columns]
+            return self._counters(errors["port"], names, errors["values"].split(), evidence)
+        return self._settings(text, evidence)
+
+    def end(self) -> Iterable[Fact]:
+        """Keep nothing to the end."""
+        return READ
+
+    def _settings(self, text: str, evidence: Evidence) -> Sequence[Fact] | None:
+        row = _NVUE_ROW.match(text)
+        if row:
+            port = _NVUE_PORT.search(self.source.command)
+            where = port["port"] if port else ""
+            return self._counters(
+                where, [row["name"].replace("-", "_")], [row["value"]], evidence
+            )
+        enabled = _EOS_ENABLED.match(text)
+        if enabled:
+            priorities = tuple(int(one) for one in re.findall(r"\d", enabled["prios"]))
+            return (self._pause(enabled["port"], priorities, evidence),)
+        status = _STATUS.match(text)
+        if status:
+            up = status["state"] == "connected"
+            return (
+                Interface(
+                    interface=status["port"], up=up, host=self.source.host, evidence=evidence
+                ),
+            )
+        return READ if _PFC_HEAD.match(text) else None
+
+    def _nxos(self, found: "re.Match[str]", evidence: Evidence) -> Sequence[Fact]:
+        counters = self._counters(
+            found["port"], ["rx_pause", "tx_pause"], [found["rx"], found["tx"]], evidence
+        )
+        bitmap = int(found["vl"], 16) if found["vl"] else 0
+        on = tuple(p for p in range(8) if bitmap >> p & 1) if found["oper"] == "On" else ()
+        return (self._pause(found["port"], on, evidence), *counters)
+
+    def _pause(
+        self, port: str, priorities: tuple[int, ...], evidence: Evidence
+    ) -> PauseSetting:
+        host = self.source.host
+        return PauseSetting(
+            interface=port, priorities=priorities, on_switch=True, host=host, evidence=evidence
+        )
+
+    def _counters(
+        self, port: str, names: list[str], values: list[str], evidence: Evidence
+    ) -> Sequence[Fact]:
+        numbers = [(name, count(value)) for name, value in zip(names, values, strict=True)]
+        return tuple(
+            Counter(
+                where=port,
+                name=n,
+                value=v,
+                on_switch=True,
+                host=self.source.host,
+                evidence=evidence,
+            )
+            for n, v in numbers
+            if v is not None
+        )
+
+
+switch_cli = Parser(
+    tool="switch command lines",
+    marks=("swp", "Et", "RxPfc", "nv show", "rx-", "tx-", "in-", "out-", "carrier-"),
+    reader=_Reader,
+    rank=48,
+)

@@ -1,0 +1,248 @@
+"""What PyTorch prints when collectives stall or differ, and what ends a training process."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from weft.observe.facts import (
+    CollectiveMismatch,
+    CollectiveTimeout,
+    Fact,
+    Message,
+    Process,
+    ProcessEnded,
+    RankCall,
+    StorageFailed,
+    WorkProgress,
+)
+from weft.observe.parser import READ, Parser, Source
+from weft.observe.parsers._values import integer
+from weft.observe.patterns import Line, match, nothing, pattern
+
+_MILLI = 1e-3
+_SEGFAULT = 11
+_RANK = re.compile(r"\[(?:default\d+\]:\[)?[Rr]ank ?(\d{1,6})[\]:]")
+_FIELD = re.compile(r"(\w+(?:\(ms\))?)=([^,()]+)")
+_CALL = re.compile(
+    r"[Rr]ank (?P<rank>\d{1,6})(?: is running(?: collective)?)?: ?(?P<call>.{1,400}?)"
+    r"(?=,? [Bb]ut [Rr]ank|,? [Rr]ank \d|$)"
+)
+_RUNNING = re.compile(
+    r"[Rr]ank (?P<rank>\d{1,6})\s+is running\s+(?:collective: )?(?P<call>.{1,300}?)(?="
+    r"\s[Bb]ut\s+[Rr]ank|$)"
+)
+_SHAPE = re.compile(r"TensorShape=\[([^\]]*)\]")
+_OPERATION = re.compile(r"(?:OpType=)?(\w+)")
+_MOST_CONTINUED = 12
+
+
+def _process(line: Line) -> Process:
+    found = _RANK.search(line.text[:400])
+    return Process(host=line.host, rank=int(found[1]) if found else None)
+
+
+def _timeout(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    fields = dict(_FIELD.findall(found["work"]))
+    timeout = integer(fields.get("Timeout(ms)"))
+    ran = integer(found["ran"])
+    return (
+        CollectiveTimeout(
+            operation=fields.get("OpType", "").lower(),
+            sequence=integer(fields.get("SeqNum")),
+            elements_in=integer(fields.get("NumelIn")),
+            elements_out=integer(fields.get("NumelOut")),
+            timeout_s=None if timeout is None else timeout * _MILLI,
+            ran_s=None if ran is None else ran * _MILLI,
+            moment=line.moment,
+            process=_process(line),
+            evidence=line.evidence,
+        ),
+    )
+
+
+def _progress(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    text = line.text
+    values = {
+        key: re.search(rf"last {key}(?: NCCL)? work: (-?\d+)", text)
+        for key in ("enqueued", "started", "completed")
+    }
+    del found
+    return (
+        WorkProgress(
+            last_enqueued=integer(values["enqueued"][1]) if values["enqueued"] else None,
+            last_started=integer(values["started"][1]) if values["started"] else None,
+            last_completed=integer(values["completed"][1]) if values["completed"] else None,
+            process=_process(line),
+            evidence=line.evidence,
+        ),
+    )
+
+
+def _storage(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    return (
+        StorageFailed(
+            errno=int(found["errno"]),
+            error=found["error"].strip(),
+            path=(found["path"] or "").strip(" :'\""),
+            moment=line.moment,
+            process=_process(line),
+            evidence=line.evidence,
+        ),
+    )
+
+
+def _ended(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    code = integer(found.groupdict().get("code"))
+    signal = integer(found.groupdict().get("signal"))
+    if code is not None and code < 0:
+        signal, code = -code, None
+    how = "signal" if signal else "exit"
+    return (
+        ProcessEnded(
+            how="segfault" if signal == _SEGFAULT else how,  # SIGSEGV
+            pid=integer(found.groupdict().get("pid")),
+            signal=signal,
+            exit_code=code,
+            rank=integer(found.groupdict().get("rank")),
+            host=found.groupdict().get("host") or line.host,
+            moment=line.moment,
+            evidence=line.evidence,
+        ),
+    )
+
+
+def _oom(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    del found
+    return (
+        ProcessEnded(how="oom", host=line.host, moment=line.moment, evidence=line.evidence),
+    )
+
+
+def _segfault(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    del found
+    return (
+        ProcessEnded(
+            how="segfault", signal=11, rank=_process(line).rank, host=line.host,
+            moment=line.moment, evidence=line.evidence,
+        ),
+    )  # fmt: skip
+
+
+def _message(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    return (
+        Message(
+            software="PyTorch",
+            level="error",
+            text=found[0].strip()[:300],
+            moment=line.moment,
+            process=_process(line),
+            evidence=line.evidence,
+        ),
+    )
+
+
+_ERRNOS = r"(?P<errno>28|122|5|30|116|121)"
+_PATTERNS = (
+    pattern(
+        "Watchdog caught collective operation timeout",
+        r"Watchdog caught collective operation timeout: \w+\((?P<work>.*)\) ran for "
+        r"(?P<ran>\d+)",
+        _timeout,
+    ),
+    pattern("Detected mismatch between collectives", r"Detected mismatch", nothing),
+    pattern("last enqueued", r"last enqueued", _progress),
+    pattern(
+        "[Errno ", rf"\[Errno {_ERRNOS}\] (?P<error>[A-Z][^:;]*)(?P<path>: ?'[^']*')?", _storage
+    ),
+    pattern(
+        "failed (exitcode:",
+        r"failed \(exitcode: (?P<code>-?\d+)\) (?:local_)?rank: (?P<rank>\d+) \(pid: "
+        r"(?P<pid>\d+)\)",
+        _ended,
+    ),
+    pattern(
+        "exited on signal",
+        r"exited on signal (?P<signal>\d+)",
+        _ended,
+    ),
+    pattern("oom-kill event", r"oom-kill event", _oom),
+    pattern("OOMKilled", r"OOMKilled", _oom),
+    pattern("Out Of Memory", r"Out Of Memory", _oom),
+    pattern("oom_kill", r"oom_kill", _oom),
+    pattern("Segmentation fault", r"Segmentation fault", _segfault),
+    pattern("Caught signal 11", r"Caught signal 11", _segfault),
+    pattern(
+        "torch.distributed.DistBackendError",
+        r"torch\.distributed\.DistBackendError.*",
+        _message,
+    ),
+    pattern("ncclRemoteError", r"nccl\w+Error: .*", _message),
+    pattern("ncclInternalError", r"nccl\w+Error: .*", _message),
+    pattern("ncclSystemError", r"nccl\w+Error: .*", _message),
+    pattern("ncclUnhandledCudaError", r"nccl\w+Error: .*", _message),
+    pattern("ncclInvalidUsage", r"nccl\w+: .*", _message),
+    pattern("Last error:", r"Last error:", nothing),
+    pattern("Some NCCL operations have failed", r"Some NCCL", nothing),
+    pattern("To avoid data inconsistency", r"To avoid", nothing),
+    pattern("ProcessGroupNCCL", r"ProcessGroupNCCL", nothing),
+    pattern("CUDA error:", r"CUDA error: .*", _message),
+    pattern("Failed to find reverse path", r"Failed to find reverse path.*", _message),
+)
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Reads lines that stand alone, and the lines that tell of a mismatch together."""
+
+    source: Source
+    _said: list[str] = field(default_factory=list)
+    _first: tuple[str, int] = ("", 0)
+
+    def take(self, text: str, number: int) -> Sequence[Fact] | None:
+        """Return the facts of a line."""
+        if self._said and self._continues(text, number):
+            self._said.append(text.strip())
+            return self._mismatch() if len(self._said) > _MOST_CONTINUED else READ
+        before = self._mismatch() if self._said else ()
+        if "Detected mismatch between collectives" in text:
+            self._said, self._first = [text.strip()], (text, number)
+            return before or READ
+        facts = match(_PATTERNS, Line(text, number, self.source))
+        return before or None if facts is None else (*before, *facts)
+
+    def end(self) -> Iterable[Fact]:
+        """Return the mismatch the text ended with."""
+        return self._mismatch() if self._said else READ
+
+    def _continues(self, text: str, number: int) -> bool:
+        near = number - self._first[1] <= _MOST_CONTINUED
+        return near and (
+            bool(re.match(r"\s*(?:[Rr]ank \d+|is running|[Bb]ut |.*TensorShape)", text))
+        )
+
+    def _mismatch(self) -> Sequence[Fact]:
+        """State the mismatch told by the lines gathered."""
+        whole, first = " ".join(self._said), self._first
+        self._said = []
+        calls = tuple(_RUNNING.finditer(whole)) or tuple(_CALL.finditer(whole))
+        return (
+            CollectiveMismatch(
+                calls=tuple(_rank_call(int(one["rank"]), one["call"]) for one in calls),
+                evidence=self.source.evidence(*first),
+            ),
+        )
+
+
+def _rank_call(rank: int, call: str) -> RankCall:
+    shape = _SHAPE.search(call)
+    named = re.search(r"OpType=(\w+)", call)
+    operation = named[1] if named else (_OPERATION.match(call.strip(" _")) or ["", ""])[1]
+    return RankCall(rank=rank, operation=operation.lower(), shape=shape[1] if shape else "")
+
+
+torch_log = Parser(
+    tool="PyTorch",
+    marks=tuple(sorted({one.mark for one in _PATTERNS} | {"TensorShape"})),
+    reader=_Reader,
+    rank=15,
+)

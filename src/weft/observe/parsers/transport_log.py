@@ -1,0 +1,233 @@
+"""Logs of transports beside the collective library: UCX, MPI, SHARP, NVSHMEM, libfabric."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from weft.observe.facts import (
+    CallFailed,
+    CompletionError,
+    Fact,
+    InNetworkReduction,
+    LinkLayer,
+    Message,
+    Process,
+    TransferSetup,
+)
+from weft.observe.parser import READ, Parser, Source
+from weft.observe.parsers._values import integer
+from weft.observe.patterns import Line, match, nothing, pattern
+
+_WHO = re.compile(r"\[(?P<host>[\w.-]{1,80}):(?P<pid>\d{1,8}):\d")
+_LAYERS = {"IB": LinkLayer.INFINIBAND, "RoCE": LinkLayer.ETHERNET}
+_ERRNOS = {
+    "No such device": 19,
+    "Cannot allocate memory": 12,
+    "Invalid argument": 22,
+    "Permission denied": 13,
+    "Operation not supported": 95,
+    "No data available": 61,
+    "Connection refused": 111,
+    "No route to host": 113,
+    "Connection timed out": 110,
+    "Network is unreachable": 101,
+}
+_DESTINATION = re.compile(r"dlid=(\d+)")
+_REMOTE = re.compile(r"dgid=([0-9a-fA-F:.]+)")
+_INDEX = re.compile(r"sgid_index=(\d+)")
+_MULTI_LINE = 3
+
+
+def _process(line: Line) -> Process:
+    found = _WHO.search(line.text[:200])
+    if not found:
+        return Process(host=line.host)
+    return Process(host=found["host"], pid=int(found["pid"]))
+
+
+def _completion(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    return (
+        CompletionError(
+            status=_STATUS.get(found["what"], 0) or _status_of(int(found["synd"], 16)),
+            vendor_error=int(found["vend"], 16),
+            adapter=found["adapter"],
+            port=int(found["port"]),
+            link_layer=_LAYERS.get(found["layer"], LinkLayer.UNKNOWN),
+            library="UCX",
+            moment=line.moment,
+            process=_process(line),
+            evidence=line.evidence,
+        ),
+    )
+
+
+_STATUS = {
+    "Local length": 1,
+    "Local QP operation": 2,
+    "Local protection": 4,
+    "WR flushed": 5,
+    "Remote invalid request": 9,
+    "Remote access": 10,
+    "Remote operation": 11,
+    "Remote OP": 11,
+    "Transport retry count exceeded": 12,
+    "Receiver-not-ready retry count exceeded": 13,
+    "RNR retry count exceeded": 13,
+}
+_SYNDROMES = {0x1: 1, 0x2: 2, 0x4: 4, 0x5: 5, 0x12: 9, 0x13: 10, 0x14: 11, 0x15: 12, 0x16: 13}
+
+
+def _status_of(syndrome: int) -> int:
+    """Return the verbs status of a completion syndrome [mlx5 PRM, CQE errors]."""
+    return _SYNDROMES.get(syndrome, 0)
+
+
+def _call(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    text = line.text
+    error = found["error"].strip(" ,:.")
+    index, remote = _INDEX.search(text), _REMOTE.search(text)
+    device = re.search(r"\bon (\w+)(?::(\d+))? failed", text)
+    return (
+        CallFailed(
+            call=found["call"],
+            errno=integer(found.groupdict().get("errno")) or _ERRNOS.get(error),
+            error=error,
+            adapter=device[1] if device else "",
+            gid_index=int(index[1]) if index else None,
+            remote_gid=remote[1] if remote else "",
+            library="UCX",
+            moment=line.moment,
+            process=_process(line),
+            evidence=line.evidence,
+        ),
+    )
+
+
+def _configured(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    del found
+    device = re.search(r"/(\w+):(\d+)", line.text)
+    if not device:
+        return ()
+    return (TransferSetup(operation="UCX", adapter=device[1], evidence=line.evidence),)
+
+
+def _ucx(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    level = found["level"].lower()
+    if level not in {"error", "warn", "fatal"}:
+        return READ
+    return (
+        Message(
+            software="UCX",
+            level="warning" if level == "warn" else "error",
+            text=found["text"].strip()[:300],
+            moment=line.moment,
+            process=_process(line),
+            evidence=line.evidence,
+        ),
+    )
+
+
+def _sharp(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    code = re.search(r"\((-?\d+)\)|status: (\d+)", line.text)
+    return (
+        InNetworkReduction(
+            available=False,
+            reason=found["reason"].strip(),
+            code=int(code[1] or code[2]) if code else None,
+            process=_process(line),
+            evidence=line.evidence,
+        ),
+    )
+
+
+def _mpi(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    return (
+        Message(
+            software="MPI",
+            level="warning",
+            text=found[0].strip()[:300],
+            process=_process(line),
+            evidence=line.evidence,
+        ),
+    )
+
+
+_PATTERNS = (
+    pattern(
+        "ib_mlx5_log.c",
+        r"ib_mlx5_log\.c:\d+\s+(?:UCX\s+\w+\s+)?(?P<what>[A-Z][\w -]+?)(?: error)? on "
+        r"(?P<adapter>\w+):(?P<port>\d+)/"
+        r"(?P<layer>\w+) \(synd (?P<synd>0x[0-9a-f]+) vend (?P<vend>0x[0-9a-f]+)",
+        _completion,
+    ),
+    pattern("ib_mlx5_log.c", r"ib_mlx5_log\.c:\d+", nothing),
+    pattern(
+        "ibv_",
+        r"(?P<call>ibv_\w+)\([^)]{0,400}\).{0,200}? failed: (?:(?P<errno>\d+) )?"
+        r"(?P<error>[A-Z][\w ]+)",
+        _call,
+    ),
+    pattern(
+        "ibv_",
+        r"(?P<call>ibv_\w+)\([^)]{0,400}\) error .*?failed, (?P<errno>\d+) "
+        r"(?P<error>[A-Z][\w ]+)",
+        _call,
+    ),
+    pattern("inter-node cfg", r"inter-node cfg", _configured),
+    pattern("UCX  ", r"UCX  (?P<level>\w+)\s+(?P<text>.*)", _ucx),
+    pattern("SHARPD_OP_", r"SHARPD_OP_\w+ (?P<reason>failed.*)", _sharp),
+    pattern("sharp_create_job", r"(?P<reason>sharp_create_job.*)", _sharp),
+    pattern("No Aggregation Manager", r"(?P<reason>No Aggregation Manager.*)", _sharp),
+    pattern("no AM service record", r"(?P<reason>no AM service record.*)", _sharp),
+    pattern("unable to connect to AM", r"(?P<reason>unable to connect to AM.*)", _sharp),
+    pattern("RDMA_CM_EVENT_UNREACHABLE", r"(?P<reason>RDMA_CM_EVENT_UNREACHABLE)", _sharp),
+    pattern("tree lock failed", r"(?P<reason>tree lock failed.*)", _sharp),
+    pattern("used by SM", r"(?P<reason>used by SM.*)", _sharp),
+    pattern("NVSHMEM ", r"NVSHMEM (?:INFO|WARN|ERROR|DEBUG)", nothing),
+    pattern("The vader shared memory BTL", r"The vader shared memory BTL.*", nothing),
+    pattern("mechanism if one is available", r"mechanism if", nothing),
+    pattern("WARNING: Could not generate an xpmem", r"WARNING: Could not.*", nothing),
+    pattern("address space.", r"address space\.", nothing),
+    pattern("Local host:", r"Local host:", nothing),
+    pattern("Error code:", r"Error code:", nothing),
+    pattern("more processes have sent help message", r"more processes have", nothing),
+    pattern("Set MCA parameter", r"Set MCA parameter", nothing),
+    pattern("tcp_peer_complete_connect", r"connect\(\) to .*? failed: .*", _mpi),
+    pattern("Open MPI failed", r"Open MPI failed.*", _mpi),
+    pattern("OPAL ERROR", r"OPAL ERROR.*", _mpi),
+)
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Reads lines, and a call that is broken over two of them."""
+
+    source: Source
+    broken: str = ""
+    broken_at: int = 0
+
+    def take(self, text: str, number: int) -> Sequence[Fact] | None:
+        """Return the facts of a line."""
+        if self.broken and number - self.broken_at <= _MULTI_LINE:
+            text, self.broken = f"{self.broken} {text.strip()}", ""
+        if (
+            "ibv_" in text
+            and "(" in text
+            and "failed" not in text
+            and ")" not in text.partition("ibv_")[2]
+        ):
+            self.broken, self.broken_at = text.rstrip()[:1000], number
+            return READ if "UCX" in text else None
+        return match(_PATTERNS, Line(text, number, self.source))
+
+    def end(self) -> Iterable[Fact]:
+        """Keep nothing to the end."""
+        return READ
+
+
+transport_log = Parser(
+    tool="UCX, MPI and SHARP logs",
+    marks=tuple(sorted({one.mark for one in _PATTERNS})),
+    reader=_Reader,
+    rank=18,
+)

@@ -1,0 +1,215 @@
+"""Reads a text: each line is offered to the parsers until one understands it.
+
+The parser that understood the last line is asked first, then those whose marks stand
+somewhere in the same block of text. So a plain log costs one question a line, and outputs
+of several tools may follow one another, or be mixed, in one file.
+A line nobody understands may carry a label (of a rank, a host, a pod, a time) before the
+tool's own text: then it is offered again without, to a session of that label's own, so that
+the mixed outputs of many hosts are told apart.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+
+from weft import plugins
+from weft.observe import parsers
+from weft.observe.documents import DocumentCollector
+from weft.observe.facts import Fact, FileRead
+from weft.observe.observation import Ledger
+from weft.observe.parser import Parser, Reader, Source
+from weft.observe.text import Bytes, blocks, looks_binary
+
+_MOST_LABELS = 4096
+_HEAD_BYTES = 4096
+_LABEL = re.compile(
+    r"\s*(?:"
+    r"\[\d{1,6},(?P<tag>\d{1,6})\]<std(?:out|err|diag)>:"  # mpirun --tag-output
+    r"|\[(?P<rank>rank\d{1,6})\]:"
+    r"|\((?P<actor>[\w.]{1,60} pid=\d{1,9}(?:, ip=[\d.]{7,15})?)\)"  # Ray
+    r"|\[pod/(?P<pod>[\w./-]{1,120})\]"  # kubectl logs --prefix
+    r"|(?P<task>\d{1,5}):(?= )"  # srun --label
+    r"|(?P<host>[A-Za-z][\w.-]{1,80}):(?= )"  # pdsh, clush
+    r"|(?P<service>[\w.-]{1,60}) +\|"  # docker compose
+    r"|\d{4}-\d\d-\d\dT[\d:.]{8,20}(?:Z|[+-]\d\d:\d\d)(?: std(?:out|err) [FP])?"
+    r"|>"  # quoted mail
+    r")\s?(?P<text>.*)"
+)
+_FENCE = re.compile(r"\s*(?:```[\w-]*|~~~[\w-]*|[-=_*#─]{3,})\s*$")
+
+
+@cache
+def all_parsers() -> tuple[tuple[str, Parser], ...]:
+    """Return the parsers by name, the first to be asked first."""
+    loaded = [(name, plugins.load(parsers, name, Parser)) for name in plugins.names(parsers)]
+    return tuple(sorted(loaded, key=lambda item: (item[1].rank, item[0])))
+
+
+@dataclass(slots=True)
+class _Session:
+    """The readers of one stream of lines, each made when it is first needed."""
+
+    source: Source
+    readers: dict[str, Reader] = field(default_factory=dict)
+    active: str = ""
+
+    def reader(self, name: str, parser: Parser) -> Reader:
+        """Return the reader of a parser."""
+        if name not in self.readers:
+            assert parser.reader is not None
+            self.readers[name] = parser.reader(self.source)
+        return self.readers[name]
+
+
+class Reading:
+    """One text being read; ``ledger`` is the account of it."""
+
+    def __init__(self, source: Source) -> None:
+        """Begin with nothing read."""
+        self.ledger = Ledger(source)
+        self._main = _Session(source)
+        self._labelled: dict[str, _Session] = {}
+        self._block = ""
+        self._candidates: list[tuple[str, Parser]] | None = None
+        self._documents = DocumentCollector(source, [p for _, p in all_parsers()])
+
+    def block(self, text: str) -> None:
+        """Read a block of whole lines."""
+        self._block, self._candidates = text, None
+        for line in text.split("\n"):
+            self.ledger.lines += 1
+            if not line or line.isspace():
+                self.ledger.blank += 1
+            else:
+                self._line(line, self.ledger.lines)
+
+    def end(self) -> None:
+        """Take what the readers have kept to the end."""
+        self._replay(self._documents.abandon())
+        for session in (self._main, *self._labelled.values()):
+            for reader in session.readers.values():
+                self.ledger.keep(reader.end())
+
+    def _line(self, line: str, number: int) -> None:
+        if self._documents.open:
+            self._collect(line, number)
+        elif not self._offer(self._main, line, number):
+            self._beyond(line, number)
+
+    def _beyond(self, line: str, number: int) -> None:
+        """Try a line that nobody read as the start of a document, then without its label."""
+        if self._documents.begins(line):
+            self._collect(line, number)
+        elif not self._without_label(line, number):
+            if _FENCE.match(line):
+                self.ledger.blank += 1
+            else:
+                self.ledger.pass_over(line, number)
+
+    def _collect(self, line: str, number: int) -> None:
+        outcome = self._documents.add(line, number)
+        if outcome is None:
+            return
+        if outcome.tool:
+            self._count(outcome.tool, outcome.lines)
+            self.ledger.keep(outcome.facts)
+        self._replay(outcome.returned)
+
+    def _replay(self, lines: Iterable[tuple[str, int]]) -> None:
+        """Read lines that looked like a document and were none."""
+        for line, number in lines:
+            if not self._offer(self._main, line, number):
+                self.ledger.pass_over(line, number)
+
+    def _without_label(self, line: str, number: int) -> bool:
+        found = _LABEL.match(line)
+        if not found or not found["text"]:
+            return False
+        label = line[: found.start("text")]
+        session = self._labelled.get(label)
+        if session is None:
+            source = Source(self.ledger.source.file, found["host"] or self.ledger.source.host)
+            session = _Session(source)
+        if not self._offer(session, found["text"], number):
+            return False
+        if len(self._labelled) < _MOST_LABELS:
+            self._labelled[label] = session
+        return True
+
+    def _offer(self, session: _Session, line: str, number: int) -> bool:
+        """Ask the reader that read last, then every other that may know the line."""
+        active = session.active
+        if active:
+            facts = session.readers[active].take(line, number)
+            if facts is not None:
+                self._taken(active, facts)
+                return True
+        for name, parser in self._candidates_here():
+            if name == active:
+                continue
+            facts = session.reader(name, parser).take(line, number)
+            if facts is not None:
+                session.active = name
+                self._taken(name, facts)
+                return True
+        return False
+
+    def _taken(self, name: str, facts: Sequence[Fact]) -> None:
+        self._count(name, 1)
+        if facts:
+            self.ledger.keep(facts)
+
+    def _count(self, name: str, lines: int) -> None:
+        self.ledger.read_by[name] = self.ledger.read_by.get(name, 0) + lines
+
+    def _candidates_here(self) -> list[tuple[str, Parser]]:
+        if self._candidates is None:
+            self._candidates = [
+                (name, parser)
+                for name, parser in all_parsers()
+                if parser.reader and any(mark in self._block for mark in parser.marks)
+            ]
+        return self._candidates
+
+
+def read_stream(stream: Bytes, source: Source) -> tuple[list[Fact], FileRead]:
+    """Read a stream of bytes to its end."""
+    head = stream.read(_HEAD_BYTES)
+    if looks_binary(head):
+        nothing = FileRead(file=source.file, lines=0, blank=0, unread=0, skipped="binary")
+        return [], nothing
+    reading = Reading(source)
+    for block in blocks(_Joined(head, stream)):
+        reading.block(block)
+    reading.end()
+    return reading.ledger.facts, reading.ledger.closed()
+
+
+class _Joined:
+    """A stream whose beginning was already read."""
+
+    def __init__(self, head: bytes, rest: Bytes) -> None:
+        self._head, self._rest = head, rest
+
+    def read(self, size: int, /) -> bytes:
+        """Return the next bytes, the head first."""
+        head, self._head = self._head, b""
+        return head + self._rest.read(size - len(head))
+
+
+def read_text(text: str, file: str, host: str = "") -> tuple[list[Fact], FileRead]:
+    """Read a text that is at hand.
+
+    >>> facts, file = read_text("nothing a tool prints", "note.txt")
+    >>> len(facts), file.unread
+    (0, 1)
+    """
+    from io import BytesIO  # noqa: PLC0415 - only here
+
+    return read_stream(BytesIO(text.encode()), Source(file, host))
+
+
+def lines_of(text: str) -> Iterator[tuple[int, str]]:
+    """Number the lines of a text as evidence does."""
+    yield from enumerate(text.split("\n"), start=1)

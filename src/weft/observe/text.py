@@ -1,0 +1,103 @@
+"""From bytes to lines: what pasting, terminals and other systems do to text is undone.
+
+Nothing here changes the number of lines, so line numbers stay those of the file.
+"""
+
+import codecs
+import re
+from collections.abc import Iterator
+from typing import Protocol
+
+BLOCK_BYTES = 1 << 18
+LONGEST_LINE = 1 << 16
+_ANSI = re.compile(
+    r"\x1b(?:\[[0-9;?]{0,32}[ -/]{0,4}[@-~]|\][^\x07\x1b]{0,512}(?:\x07|\x1b\\)"
+    r"|[()][0-9A-B]|[=>78DEHM])"
+)
+_LINK = re.compile(r"\[([^\[\]]{1,200})\]\(https?://[^()\s]{1,400}\)")
+_PASTED = str.maketrans(
+    {
+        **dict.fromkeys("\u201c\u201d\u201e\u201f\u2033", '"'),
+        **dict.fromkeys("\u2018\u2019\u201a\u201b\u2032", "'"),
+        **dict.fromkeys("\u00a0\u2007\u202f\u2002\u2003\u2009", " "),
+        **dict.fromkeys("\ufeff\u200b\u200c\u200d\u2060", ""),
+        **dict.fromkeys("\u2010\u2011\u2013\u2014\u2212", "-"),
+    }
+)
+_MARKS_OF_ORDER = ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+_BINARY_RATIO = 0.02
+_TEXT_CONTROLS = frozenset(b"\t\n\r\x0b\x0c\x1b\x08\x07")
+
+
+class Bytes(Protocol):
+    """A stream of bytes."""
+
+    def read(self, size: int, /) -> bytes:
+        """Return the next bytes, none at the end."""
+
+
+def looks_binary(head: bytes) -> bool:
+    """Return whether the beginning of a file is no text."""
+    if not head or any(head.startswith(mark) for mark, _ in _MARKS_OF_ORDER):
+        return False
+    controls = sum(head.count(bytes((b,))) for b in range(32) if b not in _TEXT_CONTROLS)
+    return controls > _BINARY_RATIO * len(head)
+
+
+def clean(block: str) -> str:
+    """Undo colours, carriage returns, typographic quotes and links in a block of lines."""
+    if "\x1b" in block:
+        block = _ANSI.sub("", block)
+    if "\r" in block:
+        block = block.replace("\r\n", "\n").replace("\r", " ")
+    if "\0" in block:
+        block = block.replace("\0", "")
+    if not block.isascii():
+        block = block.translate(_PASTED)
+    if "](http" in block:
+        block = _LINK.sub(r"\1", block)
+    return block
+
+
+def blocks(stream: Bytes) -> Iterator[str]:
+    """Yield the text of a stream in blocks of whole lines, each line cut at a bound."""
+    chunk = stream.read(BLOCK_BYTES)
+    decoder = _decoder(chunk)
+    carry, overlong = "", False
+    while chunk:
+        carry, overlong, block = _cut(carry + decoder.decode(chunk), overlong=overlong)
+        if block is not None:
+            yield clean(_bounded(block))
+        chunk = stream.read(BLOCK_BYTES)
+    carry += decoder.decode(b"", final=True)
+    if carry and not overlong:
+        yield clean(_bounded(carry))
+
+
+def _decoder(first: bytes) -> codecs.IncrementalDecoder:
+    names = (name for mark, name in _MARKS_OF_ORDER if first.startswith(mark))
+    return codecs.getincrementaldecoder(next(names, "utf-8"))(errors="replace")
+
+
+def _cut(text: str, *, overlong: bool) -> tuple[str, bool, str | None]:
+    """Split text into its open last line and the whole lines before it, if any.
+
+    ``overlong`` says that the text begins within a line of which enough was given.
+    """
+    if overlong:
+        _, newline, text = text.partition("\n")
+        if not newline:
+            return "", True, None
+    head, newline, carry = text.rpartition("\n")
+    if newline:
+        return carry, False, head
+    if len(text) > LONGEST_LINE:
+        return "", True, text
+    return text, False, None
+
+
+def _bounded(block: str) -> str:
+    lines = block.split("\n")
+    if max(map(len, lines)) <= LONGEST_LINE:
+        return block
+    return "\n".join(line[:LONGEST_LINE] for line in lines)
