@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from weft.engines.packet import tables
-from weft.engines.packet.hooks import BALANCINGS, CONTROLS
+from weft.engines.packet.hooks import BALANCINGS, CONTROLS, RECOVERIES
 from weft.engines.packet.tables import State
 
 HERE = Path(__file__).parent / "cpp"
@@ -44,6 +44,7 @@ class Twin:
         return (
             CONTROLS[row.congestion] in CONTROLS_KNOWN
             and BALANCINGS[row.balancing] in BALANCINGS_KNOWN
+            and RECOVERIES[row.recovery] == "trim"
         )
 
     def run(self, state: State, until: int) -> int:
@@ -97,7 +98,8 @@ def _fields(dtype: np.dtype[np.void]) -> list[str]:
 def _pointer(name: str, kind: object) -> str:
     if name in RECORDS:
         return RECORDS[name][0]
-    return "int64_t" if "int64" in str(kind) else "int32_t"
+    width = next(bits for bits in ("uint8", "int64", "int32") if bits in str(kind))
+    return f"{width}_t"
 
 
 def temporary_twin() -> Twin | str:

@@ -16,7 +16,7 @@ using std::max;
 using std::min;
 
 enum EventKind { ARRIVE, START, CONTROL, TIMER };
-enum PacketKind { DATA, ACK, CNP, NACK, TRIMMED };
+enum PacketKind { DATA, ACK, CNP, NACK, TRIMMED, LOST };
 enum FlowControl { NO_FLOW_CONTROL, PFC, CREDITS };
 enum Feedback { NO_FEEDBACK, BY_CNP, BY_ACK };
 enum Stop { DONE, UNTIL, POOL_LOW };
@@ -100,8 +100,9 @@ class Simulation {
     Link &link = state.links[link_id];
     Packet &packet = state.packets[packet_id];
     int64_t duration = serialisation(packet.wire_bytes, link);
-    link.busy = now + duration;
     link.sent_bytes += packet.wire_bytes;
+    if (link.sent_bytes > link.error_at) __builtin_trap();  // no bit errors here
+    link.busy = now + duration;
     if (link.target >= settings.hosts && settings.cut_through_bytes < packet.wire_bytes)
       duration = serialisation(settings.cut_through_bytes, link);
     packet.time = now + duration + link.propagation;
@@ -205,13 +206,13 @@ class Simulation {
     }
     return false;
   }
-  bool hear(int64_t link_id, int64_t now) {
+  int64_t hear(int64_t link_id, int64_t now) {
     Link &link = state.links[link_id];
     if (settings.flow_control == CREDITS) {
       drop_first();
       link.blocked = AWAKE;
       collect_credit(link_id, now);
-      return true;
+      return link_id;
     }
     const int64_t value = ring(link_id, link.ring_head++)[1];
     if (link.ring_head != link.ring_tail)
@@ -222,11 +223,11 @@ class Simulation {
       link.paused = 1;
       ++link.pauses;
       link.paused_since = now;
-      return false;
+      return -1;
     }
     link.paused = 0;
     link.paused_total += now - link.paused_since;
-    return true;
+    return link_id;
   }
 
   // --- congestion control: DCQCN
@@ -298,7 +299,8 @@ class Simulation {
   // --- the sending host
   static bool may_send(const Flow &flow) {
     return flow.to_send_bytes > 0 &&
-           static_cast<double>(flow.in_flight_bytes) < flow.window_bytes;
+           static_cast<double>(flow.in_flight_bytes) < flow.window_bytes &&
+           (flow.next_sequence < flow.send_limit || flow.resends > 0);
   }
   int64_t wait_until(int64_t host) {
     const int64_t first = state.hosts[host].turn;
@@ -327,10 +329,14 @@ class Simulation {
     const int64_t flow_id = next_flow(host, now);
     if (flow_id < 0) return -1;
     Flow &flow = state.flows[flow_id];
-    const int64_t payload = min(flow.to_send_bytes, settings.mtu_bytes);
+    const int64_t sequence = 0;  // trimming numbers nothing
+    const int64_t left =
+        min(flow.to_send_bytes, flow.total_bytes - sequence * settings.mtu_bytes);
+    const int64_t payload = min(left, settings.mtu_bytes);
     const int64_t packet_id = take_packet();
     Packet &packet = state.packets[packet_id];
     packet.flow = static_cast<int32_t>(flow_id);
+    packet.sequence = static_cast<int32_t>(sequence);
     packet.payload_bytes = static_cast<int32_t>(payload);
     packet.wire_bytes = static_cast<int32_t>(payload + settings.header_bytes);
     packet.ingress = -1;
@@ -342,7 +348,7 @@ class Simulation {
     on_send(flow, payload, now);
     flow.next_send = now + static_cast<int64_t>(packet.wire_bytes * flow.pace_ps_per_byte);
     state.hosts[host].turn = flow.next;
-    if (flow.to_send_bytes <= 0 && settings.feedback != BY_ACK) leave_ring(host, flow_id);
+    if (flow.to_send_bytes <= 0 && !settings.keeps_sender) leave_ring(host, flow_id);
     return packet_id;
   }
   void join_ring(int64_t host, int64_t flow_id) {
@@ -466,34 +472,37 @@ class Simulation {
     const int64_t mixed = scramble(scramble(flow.hash ^ group * 2654435761));
     return state.group_links[first + top_bits(mixed) % count];
   }
-  void receive_at_switch(int64_t link_id, int64_t packet_id, int64_t now) {
+  int64_t receive_at_switch(int64_t link_id, int64_t packet_id, int64_t now) {
     Packet &packet = state.packets[packet_id];
     const int64_t out_id = route(link_id, packet);
     Link &out = state.links[out_id];
     if (packet.kind == DATA && settings.flow_control == NO_FLOW_CONTROL &&
         out.queue_bytes + packet.wire_bytes > settings.queue_limit_bytes) {
+      if (!settings.trims) {
+        ++counts.drops;
+        ++out.drops;
+        give_back(packet_id);
+        return -1;
+      }
       ++counts.trims;
       packet.kind = TRIMMED;
       packet.wire_bytes = static_cast<int32_t>(settings.control_bytes);
     }
     if (packet.kind != DATA) {
       queue_control(out, packet_id);
-      kick(out_id, now);
-      return;
+      return out_id;
     }
     if (settings.flow_control != NO_FLOW_CONTROL) hold(link_id, packet, now);
-    if (queue_data(out, packet_id)) kick(out_id, now);
+    return queue_data(out, packet_id) ? out_id : -1;
   }
 
   // --- the receiving host
-  void reply(int64_t packet_id, PacketKind kind, int64_t host, int64_t now) {
+  void reply(int64_t packet_id, PacketKind kind, int64_t host) {
     Packet &packet = state.packets[packet_id];
     packet.kind = static_cast<int16_t>(kind);
     packet.wire_bytes = static_cast<int32_t>(settings.control_bytes);
     packet.ingress = -1;
-    const int64_t uplink = state.hosts[host].uplink;
-    queue_control(state.links[uplink], packet_id);
-    kick(uplink, now);
+    queue_control(state.links[state.hosts[host].uplink], packet_id);
   }
   void notify(int64_t flow_id, int64_t host, int64_t now) {
     Flow &flow = state.flows[flow_id];
@@ -505,7 +514,7 @@ class Simulation {
     packet.flow = static_cast<int32_t>(flow_id);
     packet.payload_bytes = 0;
     packet.marked = 0;
-    reply(packet_id, CNP, host, now);
+    reply(packet_id, CNP, host);
   }
   void begin(int64_t flow_id, int64_t now) {
     Flow &flow = state.flows[flow_id];
@@ -513,22 +522,30 @@ class Simulation {
     flow.next_send = now;
     on_begin(flow, now);
     join_ring(flow.source, flow_id);
-    kick(state.hosts[flow.source].uplink, now);
   }
   void begin_later(int64_t flow_id, int64_t time) {
     Flow &flow = state.flows[flow_id];
     Host &host = state.hosts[flow.source];
+    const int32_t self = static_cast<int32_t>(flow_id);
     flow.begin = time;
-    flow.next = -1;
-    if (host.waiting_head < 0) {
-      host.waiting_head = static_cast<int32_t>(flow_id);
+    int32_t before = host.waiting_head >= 0 ? host.waiting_tail : -1;
+    if (before >= 0 && state.flows[before].begin > time) {
+      before = -1;
+      for (int32_t id = host.waiting_head; id >= 0 && state.flows[id].begin <= time;
+           id = state.flows[id].next)
+        before = id;
+    }
+    if (before < 0) {
+      flow.next = host.waiting_head;
+      host.waiting_head = self;
       schedule(host.uplink * 4 + TIMER, time);
     } else {
-      state.flows[host.waiting_tail].next = static_cast<int32_t>(flow_id);
+      flow.next = state.flows[before].next;
+      state.flows[before].next = self;
     }
-    host.waiting_tail = static_cast<int32_t>(flow_id);
+    if (flow.next < 0) host.waiting_tail = self;
   }
-  void end(int64_t flow_id, int64_t now) {
+  void end(int64_t flow_id, int64_t host, int64_t now) {
     state.flows[flow_id].end = now;
     ++counts.flows_done;
     counts.last_end = now;
@@ -537,7 +554,7 @@ class Simulation {
     for (int32_t place = state.successor_start[flow_id]; place < last; ++place) {
       const int32_t follower = state.successors[place];
       if (--state.flows[follower].waits_for > 0) continue;
-      if (gap == 0)
+      if (gap == 0 && state.flows[follower].source == host)
         begin(follower, now);
       else
         begin_later(follower, now + gap);
@@ -549,44 +566,53 @@ class Simulation {
     Flow &flow = state.flows[flow_id];
     const bool marked = packet.marked;
     flow.received_bytes += packet.payload_bytes;
-    if (settings.feedback == BY_ACK) {
-      reply(packet_id, ACK, host, now);
-    } else {
+    if (settings.feedback == BY_ACK)
+      reply(packet_id, ACK, host);
+    else
       give_back(packet_id);
-      if (marked && settings.feedback == BY_CNP) notify(flow_id, host, now);
-    }
-    if (flow.received_bytes >= flow.total_bytes) end(flow_id, now);
+    if (marked && settings.feedback == BY_CNP) notify(flow_id, host, now);
+    if (flow.received_bytes >= flow.total_bytes) end(flow_id, host, now);
   }
   void take_ack(const Packet &packet, int64_t host, int64_t now) {
     Flow &flow = state.flows[packet.flow];
+    flow.progress_at = now;
     flow.in_flight_bytes -= packet.payload_bytes;
+    go_on(flow, packet.flow, host);
+  }
+  void go_on(Flow &flow, int64_t flow_id, int64_t host) {
     if (flow.to_send_bytes > 0)
-      kick(state.hosts[host].uplink, now);
-    else if (flow.in_flight_bytes <= 0 && flow.active)
-      leave_ring(host, packet.flow);
+      join_ring(host, flow_id);
+    else if (flow.active && flow.in_flight_bytes <= 0)
+      leave_ring(host, flow_id);
   }
   void send_again(const Packet &packet, int64_t host, int64_t now) {
     Flow &flow = state.flows[packet.flow];
+    flow.progress_at = now;
     flow.to_send_bytes += packet.payload_bytes;
     flow.in_flight_bytes -= packet.payload_bytes;
-    join_ring(host, packet.flow);
-    kick(state.hosts[host].uplink, now);
+    go_on(flow, packet.flow, host);
   }
-  void receive_at_host(int64_t link_id, int64_t packet_id, int64_t now) {
+  int64_t receive_at_host(int64_t link_id, int64_t packet_id, int64_t now) {
     const Packet &packet = state.packets[packet_id];
     const int64_t host = state.links[link_id].target;
-    switch (packet.kind) {
-      case DATA: return take_data(packet_id, host, now);
-      case TRIMMED: return reply(packet_id, NACK, host, now);
-      case ACK: take_ack(packet, host, now); break;
-      case CNP: on_cnp(state.flows[packet.flow], now); break;
-      default: send_again(packet, host, now);
+    if (packet.kind == DATA) {
+      take_data(packet_id, host, now);
+    } else if (packet.kind == TRIMMED) {
+      reply(packet_id, NACK, host);
+    } else {
+      if (packet.kind == ACK)
+        take_ack(packet, host, now);
+      else if (packet.kind == CNP)
+        on_cnp(state.flows[packet.flow], now);
+      else
+        send_again(packet, host, now);
+      give_back(packet_id);
     }
-    give_back(packet_id);
+    return state.hosts[host].uplink;
   }
 
-  // --- the loop
-  void arrive(int64_t link_id, int64_t now) {
+  // --- the loop; each handler returns the link whose sender may have work now, or -1
+  int64_t arrive(int64_t link_id, int64_t now) {
     Link &link = state.links[link_id];
     const int64_t packet_id = link.wire_head;
     const int32_t follower = state.packets[packet_id].next;
@@ -596,25 +622,22 @@ class Simulation {
     else
       drop_first();
     look_ahead(link_id * 4);
-    if (link.target < settings.hosts)
-      receive_at_host(link_id, packet_id, now);
-    else
-      receive_at_switch(link_id, packet_id, now);
+    if (state.packets[packet_id].kind >= LOST) __builtin_trap();
+    if (link.target < settings.hosts) return receive_at_host(link_id, packet_id, now);
+    return receive_at_switch(link_id, packet_id, now);
   }
-  void start(int64_t link_id, int64_t now) {
+  int64_t start(int64_t link_id, int64_t now) {
     Link &link = state.links[link_id];
     drop_first();
     look_ahead(link_id * 4);
-    if (link.start_at != now) return;
+    if (link.start_at != now) return -1;
     link.start_at = NEVER;
-    const int64_t again = transmit(link_id, now);
-    if (again < NEVER) {
-      link.start_at = again;
-      schedule(link_id * 4 + START, again);
-    }
+    return link_id;
   }
-  void begin_next(int64_t link_id, int64_t now) {
-    Host &host = state.hosts[state.links[link_id].source];
+  int64_t timer(int64_t link_id, int64_t now) {
+    Link &link = state.links[link_id];
+    if (link.source >= settings.hosts) __builtin_trap();  // no retransmission timer here
+    Host &host = state.hosts[link.source];
     const int64_t flow_id = host.waiting_head;
     const int32_t follower = state.flows[flow_id].next;
     host.waiting_head = follower;
@@ -623,6 +646,15 @@ class Simulation {
     else
       drop_first();
     begin(flow_id, now);
+    return link_id;
+  }
+  int64_t handle(int64_t kind, int64_t link_id, int64_t now) {
+    switch (kind) {
+      case ARRIVE: return arrive(link_id, now);
+      case START: return start(link_id, now);
+      case CONTROL: return hear(link_id, now);
+      default: return timer(link_id, now);
+    }
   }
 };
 
@@ -633,17 +665,10 @@ Stop Simulation::run(int64_t until) {
     const int64_t now = key >> LEAF_BITS;
     if (now > until) return key == NEVER ? DONE : UNTIL;
     if (counts.packets_alive > enough) return POOL_LOW;
-    const int64_t link_id = (key & LEAF_MASK) >> 2;
     ++counts.events;
     counts.now = now;
-    switch (key & 3) {
-      case ARRIVE: arrive(link_id, now); break;
-      case START: start(link_id, now); break;
-      case CONTROL:
-        if (hear(link_id, now)) kick(link_id, now);
-        break;
-      default: begin_next(link_id, now);
-    }
+    const int64_t wake = handle(key & 3, (key & LEAF_MASK) >> 2, now);
+    if (wake >= 0) kick(wake, now);
   }
 }
 

@@ -69,7 +69,8 @@ def _jit(function: Callable[..., Any], **flags: bool) -> Any:  # noqa: ANN401 - 
 
 def inner(function: F) -> F:
     """Compile a function that other kernels call; it is always inlined."""
-    return cast("F", _jit(function, forceinline=True))
+    flags = {"forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    return cast("F", _jit(function, **flags))
 
 
 def entry(function: F) -> F:

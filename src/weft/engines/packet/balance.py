@@ -21,6 +21,9 @@ class Balancing:
     pick: Callable[..., Any]
 
 
+THIRTY_BITS = 1 << 30
+
+
 @inner
 def scramble(x):
     """Mix the bits of a 64-bit integer by shifts alone (xorshift), which never overflow."""

@@ -5,12 +5,19 @@ sender takes the cable's time and waits in a ring of the link.
 """
 
 from weft.engines.packet.events import drop_first, replace_first, schedule
-from weft.engines.packet.tables import RING, Event, FlowControl
-from weft.engines.packet.wire import ring_append, ring_time, ring_value, serialisation
+from weft.engines.packet.tables import RING, Event, FlowControl, Kind
+from weft.engines.packet.wire import (
+    give_back,
+    ring_append,
+    ring_time,
+    ring_value,
+    serialisation,
+)
 from weft.kernel import inner
 
 CONTROL = int(Event.CONTROL)
 PFC, CREDITS = int(FlowControl.PFC), int(FlowControl.CREDITS)
+LOST = int(Kind.LOST)
 ASLEEP, WAKING = 1, 2
 RESUME, PAUSE = 0, 1
 
@@ -74,6 +81,19 @@ def _return_credit(state, link_id, size_bytes, time):
 
 
 @inner
+def drop_damaged(state, link_id, packet_id, now):
+    """Drop a packet that came with bit errors; if it took credit, give that back."""
+    link = state.links[link_id]
+    settings = state.settings[0]
+    packet = state.packets[packet_id]
+    took_credit = packet.kind == LOST and link.target >= settings.hosts
+    if took_credit and settings.flow_control == CREDITS:
+        _return_credit(state, link_id, packet.wire_bytes, now + link.propagation)
+    give_back(state, packet_id)
+    return -1
+
+
+@inner
 def has_credit(state, link_id, size_bytes, now):
     """Say whether a packet may be sent; if not, the link sleeps until credit comes."""
     link = state.links[link_id]
@@ -107,13 +127,13 @@ def _sleep(state, link_id):
 
 @inner
 def hear(state, link_id, now):
-    """Take the control message that reached a link's sender; say whether it may send now."""
+    """Take the control message that reached a link's sender; return the link if it may send."""
     link = state.links[link_id]
     if state.settings[0].flow_control == CREDITS:
         drop_first(state.tree)
         link.blocked = 0
         _collect_credit(state, link_id, now)
-        return True
+        return link_id
     value = ring_value(state, link_id, link.ring_head)
     link.ring_head += 1
     if link.ring_head != link.ring_tail:
@@ -124,7 +144,7 @@ def hear(state, link_id, now):
         link.paused = 1
         link.pauses += 1
         link.paused_since = now
-        return False
+        return -1
     link.paused = 0
     link.paused_total += now - link.paused_since
-    return True
+    return link_id

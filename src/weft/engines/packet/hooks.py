@@ -1,14 +1,16 @@
 """The plug-ins as kernels call them: by number, through ladders written from the folders."""
 
 from weft import plugins
-from weft.engines.packet import balancing, congestion
+from weft.engines.packet import balancing, congestion, recovery
 from weft.kernel import ladder
 
 CONTROLS = plugins.names(congestion)
 BALANCINGS = plugins.names(balancing)
+RECOVERIES = plugins.names(recovery)
 
 _controls = [(f"{congestion.__name__}.{name}", name) for name in CONTROLS]
 _balancings = [(f"{balancing.__name__}.{name}", name) for name in BALANCINGS]
+_recoveries = [(f"{recovery.__name__}.{name}", name) for name in RECOVERIES]
 
 on_begin = ladder("on_begin", "flow, knobs, line, now", _controls, "on_begin")
 on_send = ladder("on_send", "flow, knobs, line, payload, now", _controls, "on_send")
@@ -18,3 +20,9 @@ on_ack = ladder(
 on_cnp = ladder("on_cnp", "flow, knobs, line, now", _controls, "on_cnp")
 on_loss = ladder("on_loss", "flow, knobs, line, payload, now", _controls, "on_loss")
 pick_link = ladder("pick_link", "state, group, flow, link", _balancings, "pick")
+pick_sequence = ladder("pick_sequence", "state, flow", _recoveries, "pick_sequence")
+on_data = ladder("on_data", "state, flow, packet", _recoveries, "on_data")
+on_trimmed = ladder("on_trimmed", "state, flow, packet", _recoveries, "on_trimmed")
+on_acknowledged = ladder("on_acknowledged", "state, flow, packet", _recoveries, "on_ack")
+on_nack = ladder("on_nack", "state, flow, packet", _recoveries, "on_nack")
+on_timeout = ladder("on_timeout", "state, flow", _recoveries, "on_timeout")

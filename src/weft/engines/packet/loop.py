@@ -9,16 +9,16 @@ from weft.engines.packet.events import (
     drop_first,
     look_ahead,
     replace_first,
-    schedule,
 )
-from weft.engines.packet.flow_control import hear
-from weft.engines.packet.port import kick, receive_at_switch, transmit
-from weft.engines.packet.receiver import begin, begin_later, receive_at_host
-from weft.engines.packet.tables import Event, Stop
+from weft.engines.packet.flow_control import drop_damaged, hear
+from weft.engines.packet.port import kick, receive_at_switch
+from weft.engines.packet.receiver import begin, begin_later, receive_at_host, time_out
+from weft.engines.packet.tables import Event, Kind, Stop
 from weft.kernel import entry, inner
 
 ARRIVE, START, CONTROL = int(Event.ARRIVE), int(Event.START), int(Event.CONTROL)
 DONE, UNTIL, POOL_LOW = int(Stop.DONE), int(Stop.UNTIL), int(Stop.POOL_LOW)
+LOST = int(Kind.LOST)
 POOL_RESERVE = 4096
 """One event takes few packets; below this many free ones Python makes the pool larger."""
 
@@ -34,10 +34,11 @@ def _arrive(state, link_id, now):
     else:
         drop_first(state.tree)
     look_ahead(state, link_id * 4)
+    if state.packets[packet_id].kind >= LOST:
+        return drop_damaged(state, link_id, packet_id, now)
     if link.target < state.settings[0].hosts:
-        receive_at_host(state, link_id, packet_id, now)
-    else:
-        receive_at_switch(state, link_id, packet_id, now)
+        return receive_at_host(state, link_id, packet_id, now)
+    return receive_at_switch(state, link_id, packet_id, now)
 
 
 @inner
@@ -46,17 +47,19 @@ def _start(state, link_id, now):
     drop_first(state.tree)
     look_ahead(state, link_id * 4)
     if link.start_at != now:
-        return
+        return -1
     link.start_at = NEVER
-    again = transmit(state, link_id, now)
-    if again < NEVER:
-        link.start_at = again
-        schedule(state.tree, link_id * 4 + START, again)
+    return link_id
 
 
 @inner
-def _begin_next(state, link_id, now):
-    host = state.hosts[state.links[link_id].source]
+def _timer(state, link_id, now):
+    """Begin a host's next flow (the event of its uplink), or look for overdue answers."""
+    link = state.links[link_id]
+    if link.source >= state.settings[0].hosts:
+        time_out(state, link.target, now)
+        return state.hosts[link.target].uplink
+    host = state.hosts[link.source]
     flow_id = np.int64(host.waiting_head)
     follower = state.flows[flow_id].next
     host.waiting_head = follower
@@ -65,6 +68,19 @@ def _begin_next(state, link_id, now):
     else:
         drop_first(state.tree)
     begin(state, flow_id, now)
+    return link_id
+
+
+@inner
+def _handle(state, kind, link_id, now):
+    """Do what an event says; return the link whose sender may have work now, or -1."""
+    if kind == ARRIVE:
+        return _arrive(state, link_id, now)
+    if kind == START:
+        return _start(state, link_id, now)
+    if kind == CONTROL:
+        return hear(state, link_id, now)
+    return _timer(state, link_id, now)
 
 
 @entry
@@ -80,19 +96,11 @@ def run(state, until):
         if counts.packets_alive > enough:
             return POOL_LOW
         leaf = key & LEAF_MASK
-        link_id = leaf >> 2
-        kind = leaf & 3
         counts.events += 1
         counts.now = now
-        if kind == ARRIVE:
-            _arrive(state, link_id, now)
-        elif kind == START:
-            _start(state, link_id, now)
-        elif kind == CONTROL:
-            if hear(state, link_id, now):
-                kick(state, link_id, now)
-        else:
-            _begin_next(state, link_id, now)
+        wake = np.int64(_handle(state, leaf & 3, leaf >> 2, now))
+        if wake >= 0:
+            kick(state, wake, now)
 
 
 @entry

@@ -7,18 +7,22 @@ from weft.engines.packet.flow_control import has_credit, hold, let_go
 from weft.engines.packet.hooks import pick_link
 from weft.engines.packet.sender import has_more, pull_packet, wait_until
 from weft.engines.packet.tables import Event, FlowControl, Kind
-from weft.engines.packet.wire import put_on_wire, queue_control, queue_data
+from weft.engines.packet.wire import give_back, put_on_wire, queue_control, queue_data
 from weft.kernel import inner
 
 START = int(Event.START)
 NONE, CREDITS = int(FlowControl.NONE), int(FlowControl.CREDITS)
-DATA, ACK, CNP, NACK, TRIMMED = (int(kind) for kind in Kind)
+DATA, ACK, CNP = int(Kind.DATA), int(Kind.ACK), int(Kind.CNP)
+NACK, TRIMMED = int(Kind.NACK), int(Kind.TRIMMED)
 SIXTEEN_MILLION = 1 << 24
 
 
 @inner
 def kick(state, link_id, now):
-    """Make sure that a port which has (or may have) something to send will look at it."""
+    """Make sure that a port which has (or may have) something to send will look at it.
+
+    The loop calls this once an event, so that all of sending is compiled once.
+    """
     link = state.links[link_id]
     when = link.busy
     if link.start_at <= when:
@@ -130,22 +134,25 @@ def _route(state, link_id, packet):
 
 @inner
 def receive_at_switch(state, link_id, packet_id, now):
-    """Route a packet that arrived at a switch, account it and queue it."""
+    """Route a packet that arrived at a switch, account it, queue it; return whom to kick."""
     packet = state.packets[packet_id]
     settings = state.settings[0]
     out_id = _route(state, link_id, packet)
     out = state.links[out_id]
     if packet.kind == DATA and settings.flow_control == NONE:
         full = out.queue_bytes + packet.wire_bytes > settings.queue_limit_bytes
+        if full and settings.trims == 0:
+            state.counts[0].drops += 1
+            out.drops += 1
+            give_back(state, packet_id)
+            return -1
         if full:
             state.counts[0].trims += 1
             packet.kind = TRIMMED
             packet.wire_bytes = settings.control_bytes
     if packet.kind != DATA:
         queue_control(state, out, packet_id)
-        kick(state, out_id, now)
-        return
+        return out_id
     if settings.flow_control != NONE:
         hold(state, link_id, packet, now)
-    if queue_data(state, out, packet_id):
-        kick(state, out_id, now)
+    return out_id if queue_data(state, out, packet_id) else -1

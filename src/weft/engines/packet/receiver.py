@@ -1,28 +1,37 @@
 """The receiving side of a host: data in, feedback out, and what may start now."""
 
-from weft.engines.packet.events import schedule
-from weft.engines.packet.hooks import on_ack, on_begin, on_cnp, on_loss
-from weft.engines.packet.port import kick
+from weft.engines.packet.events import NEVER, drop_first, replace_first, schedule
+from weft.engines.packet.hooks import (
+    on_ack,
+    on_acknowledged,
+    on_begin,
+    on_cnp,
+    on_data,
+    on_loss,
+    on_nack,
+    on_timeout,
+    on_trimmed,
+)
+from weft.engines.packet.recover import KEEP, REPLY_ACK, REPLY_NACK, is_finished
 from weft.engines.packet.sender import join_ring, leave_ring
 from weft.engines.packet.tables import Event, Feedback, Kind
 from weft.engines.packet.wire import give_back, queue_control, take_packet
 from weft.kernel import inner
 
 TIMER = int(Event.TIMER)
-DATA, ACK, CNP, NACK, TRIMMED = (int(kind) for kind in Kind)
+DATA, ACK, CNP = int(Kind.DATA), int(Kind.ACK), int(Kind.CNP)
+NACK, TRIMMED = int(Kind.NACK), int(Kind.TRIMMED)
 BY_CNP, BY_ACK = int(Feedback.CNP), int(Feedback.ACK)
 
 
 @inner
-def _reply(state, packet_id, kind, host, now):
-    """Turn a received packet into a control packet of the same flow and send it back."""
+def _reply(state, packet_id, kind, host):
+    """Turn a received packet into a control packet of the same flow, to be sent back."""
     packet = state.packets[packet_id]
     packet.kind = kind
     packet.wire_bytes = state.settings[0].control_bytes
     packet.ingress = -1
-    uplink = state.hosts[host].uplink
-    queue_control(state, state.links[uplink], packet_id)
-    kick(state, uplink, now)
+    queue_control(state, state.links[state.hosts[host].uplink], packet_id)
 
 
 @inner
@@ -38,39 +47,53 @@ def _notify(state, flow_id, host, now):
     packet.flow = flow_id
     packet.payload_bytes = 0
     packet.marked = 0
-    _reply(state, packet_id, CNP, host, now)
+    _reply(state, packet_id, CNP, host)
 
 
 @inner
 def begin(state, flow_id, now):
-    """Start to send a flow."""
+    """Let a flow take part in the turns of its host; the caller kicks the host's uplink."""
     flow = state.flows[flow_id]
     settings = state.settings[0]
     flow.begin = now
     flow.next_send = now
     on_begin(settings.congestion, flow, settings.knobs, settings.line_ps_per_byte, now)
     join_ring(state, flow.source, flow_id)
-    kick(state, state.hosts[flow.source].uplink, now)
 
 
 @inner
 def begin_later(state, flow_id, time):
-    """Start a flow at a time; for one host these times must not decrease."""
+    """Start a flow at a time: put it in its place among those of its host that wait."""
     flow = state.flows[flow_id]
     host = state.hosts[flow.source]
     flow.begin = time
-    flow.next = -1
-    if host.waiting_head < 0:
+    before = host.waiting_tail if host.waiting_head >= 0 else -1
+    if before >= 0 and state.flows[before].begin > time:
+        before = _last_before(state, host.waiting_head, time)
+    if before < 0:
+        flow.next = host.waiting_head
         host.waiting_head = flow_id
         schedule(state.tree, host.uplink * 4 + TIMER, time)
     else:
-        state.flows[host.waiting_tail].next = flow_id
-    host.waiting_tail = flow_id
+        flow.next = state.flows[before].next
+        state.flows[before].next = flow_id
+    if flow.next < 0:
+        host.waiting_tail = flow_id
 
 
 @inner
-def _end(state, flow_id, now):
-    """Note that all bytes are there, and start what waited for them."""
+def _last_before(state, flow_id, time):
+    """Return the last flow of a list that begins at a time or before; -1 if none does."""
+    before = -1
+    while flow_id >= 0 and state.flows[flow_id].begin <= time:
+        before = flow_id
+        flow_id = state.flows[flow_id].next
+    return before
+
+
+@inner
+def _end(state, flow_id, host, now):
+    """Note that all bytes are there, and start what waited for them, here or elsewhere."""
     counts = state.counts[0]
     state.flows[flow_id].end = now
     counts.flows_done += 1
@@ -80,10 +103,22 @@ def _end(state, flow_id, now):
         follower = state.successors[place]
         state.flows[follower].waits_for -= 1
         if state.flows[follower].waits_for == 0:
-            if gap == 0:
+            if gap == 0 and state.flows[follower].source == host:
                 begin(state, follower, now)
             else:
                 begin_later(state, follower, now + gap)
+
+
+@inner
+def _answer(state, packet_id, answer, host):
+    """Send the reply that a recovery wants, in the packet that called for it."""
+    if answer & REPLY_NACK:
+        state.counts[0].nacks += 1
+        _reply(state, packet_id, NACK, host)
+    elif answer & REPLY_ACK:
+        _reply(state, packet_id, ACK, host)
+    else:
+        give_back(state, packet_id)
 
 
 @inner
@@ -93,15 +128,18 @@ def _take_data(state, packet_id, host, now):
     flow_id = packet.flow
     flow = state.flows[flow_id]
     marked = packet.marked
-    flow.received_bytes += packet.payload_bytes
-    if settings.feedback == BY_ACK:
-        _reply(state, packet_id, ACK, host, now)
-    else:
-        give_back(state, packet_id)
-        if marked and settings.feedback == BY_CNP:
-            _notify(state, flow_id, host, now)
-    if flow.received_bytes >= flow.total_bytes:
-        _end(state, flow_id, now)
+    payload = packet.payload_bytes
+    answer = on_data(settings.recovery, state, flow_id, packet)
+    keep = answer & KEEP
+    if keep:
+        flow.received_bytes += payload
+        if settings.feedback == BY_ACK:
+            answer |= REPLY_ACK
+    _answer(state, packet_id, answer, host)
+    if marked and settings.feedback == BY_CNP:
+        _notify(state, flow_id, host, now)
+    if keep and flow.received_bytes >= flow.total_bytes:
+        _end(state, flow_id, host, now)
 
 
 @inner
@@ -109,45 +147,105 @@ def _take_ack(state, packet, host, now):
     settings = state.settings[0]
     flow_id = packet.flow
     flow = state.flows[flow_id]
-    flow.in_flight_bytes -= packet.payload_bytes
+    flow.progress_at = now
+    on_acknowledged(settings.recovery, state, flow_id, packet)
     on_ack(
         settings.congestion, flow, settings.knobs, settings.line_ps_per_byte,
         packet.payload_bytes, packet.marked, now - packet.sent_at, now,
     )  # fmt: skip
+    _go_on(state, flow_id, host)
+
+
+@inner
+def _go_on(state, flow_id, host):
+    """Send more of a flow, or let it rest when all is known to have arrived."""
+    flow = state.flows[flow_id]
     if flow.to_send_bytes > 0:
-        kick(state, state.hosts[host].uplink, now)
-    elif flow.in_flight_bytes <= 0 and flow.active:
+        join_ring(state, host, flow_id)
+    elif flow.active and _is_over(state, flow_id):
         leave_ring(state, host, flow_id)
 
 
 @inner
+def _is_over(state, flow_id):
+    if state.settings[0].numbered:
+        return is_finished(state, flow_id)
+    return state.flows[flow_id].in_flight_bytes <= 0
+
+
+@inner
 def _send_again(state, packet, host, now):
-    """Put the bytes that a switch trimmed back to what is to be sent."""
-    flow = state.flows[packet.flow]
+    """Do what the receiver asks for."""
+    flow_id = packet.flow
     settings = state.settings[0]
-    flow.to_send_bytes += packet.payload_bytes
-    flow.in_flight_bytes -= packet.payload_bytes
-    on_loss(
-        settings.congestion, flow, settings.knobs, settings.line_ps_per_byte,
-        packet.payload_bytes, now,
-    )  # fmt: skip
-    join_ring(state, host, packet.flow)
-    kick(state, state.hosts[host].uplink, now)
+    flow = state.flows[flow_id]
+    flow.progress_at = now
+    waiting = flow.to_send_bytes
+    lost = on_nack(settings.recovery, state, flow_id, packet)
+    _lose(state, flow, lost, flow.to_send_bytes - waiting, now)
+    _go_on(state, flow_id, host)
+
+
+@inner
+def _lose(state, flow, lost_bytes, again_bytes, now):
+    """Tell the congestion control what was lost; count what is sent again."""
+    settings = state.settings[0]
+    state.counts[0].resent_bytes += again_bytes
+    if lost_bytes > 0:
+        on_loss(
+            settings.congestion, flow, settings.knobs, settings.line_ps_per_byte,
+            lost_bytes, now,
+        )  # fmt: skip
+
+
+@inner
+def time_out(state, host, now):
+    """Send again what a host's flows have waited for too long; set the timer for the rest."""
+    settings = state.settings[0]
+    earliest = NEVER
+    first = state.hosts[host].turn
+    flow_id = first
+    while flow_id >= 0:
+        flow = state.flows[flow_id]
+        if flow.acknowledged < flow.next_sequence:
+            if flow.progress_at + settings.timeout <= now:
+                flow.progress_at = now
+                flow.timeouts += 1
+                state.counts[0].timeouts += 1
+                waiting = flow.to_send_bytes
+                lost = on_timeout(settings.recovery, state, flow_id)
+                _lose(state, flow, lost, flow.to_send_bytes - waiting, now)
+            earliest = min(earliest, flow.progress_at + settings.timeout)
+        flow_id = flow.next
+        if flow_id == first:
+            break
+    if earliest < NEVER:
+        replace_first(state.tree, earliest)
+    else:
+        drop_first(state.tree)
+        state.hosts[host].timer_set = 0
 
 
 @inner
 def receive_at_host(state, link_id, packet_id, now):
-    """Take a packet that arrived at a host."""
+    """Take a packet that arrived at a host; return the uplink, which may have work now."""
     packet = state.packets[packet_id]
-    settings = state.settings[0]
     host = state.links[link_id].target
     kind = packet.kind
     if kind == DATA:
         _take_data(state, packet_id, host, now)
-        return
-    if kind == TRIMMED:
-        _reply(state, packet_id, NACK, host, now)
-        return
+    elif kind == TRIMMED:
+        answer = on_trimmed(state.settings[0].recovery, state, packet.flow, packet)
+        _answer(state, packet_id, answer, host)
+    else:
+        _take_control(state, packet, kind, host, now)
+        give_back(state, packet_id)
+    return state.hosts[host].uplink
+
+
+@inner
+def _take_control(state, packet, kind, host, now):
+    settings = state.settings[0]
     if kind == ACK:
         _take_ack(state, packet, host, now)
     elif kind == CNP:
@@ -155,4 +253,3 @@ def receive_at_host(state, link_id, packet_id, now):
         on_cnp(settings.congestion, flow, settings.knobs, settings.line_ps_per_byte, now)
     else:
         _send_again(state, packet, host, now)
-    give_back(state, packet_id)

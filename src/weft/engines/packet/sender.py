@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from weft.engines.packet.events import NEVER
-from weft.engines.packet.hooks import on_send
-from weft.engines.packet.tables import Feedback, Kind
+from weft.engines.packet.events import NEVER, schedule
+from weft.engines.packet.hooks import on_send, pick_sequence
+from weft.engines.packet.tables import Event, Kind
 from weft.engines.packet.wire import take_packet
 from weft.kernel import inner
 
-ACKS = int(Feedback.ACK)
+TIMER = int(Event.TIMER)
 DATA = int(Kind.DATA)
 
 
@@ -20,7 +20,11 @@ def has_more(state, host):
 
 @inner
 def _may_send(flow):
-    return flow.to_send_bytes > 0 and flow.in_flight_bytes < flow.window_bytes
+    return (
+        flow.to_send_bytes > 0
+        and flow.in_flight_bytes < flow.window_bytes
+        and (flow.next_sequence < flow.send_limit or flow.resends > 0)
+    )
 
 
 @inner
@@ -63,24 +67,40 @@ def pull_packet(state, host, now):
         return -1
     flow = state.flows[flow_id]
     settings = state.settings[0]
-    payload = min(flow.to_send_bytes, settings.mtu_bytes)
+    sequence = pick_sequence(settings.recovery, state, flow_id)
+    left = min(flow.to_send_bytes, flow.total_bytes - sequence * settings.mtu_bytes)
+    payload = min(left, settings.mtu_bytes)
     packet_id = take_packet(state)
     packet = state.packets[packet_id]
     packet.flow = flow_id
+    packet.sequence = sequence
     packet.payload_bytes = payload
     packet.wire_bytes = payload + settings.header_bytes
     packet.ingress = -1
     packet.kind = DATA
     packet.marked = 0
     packet.sent_at = now
+    if settings.numbered:
+        _expect_answer(state, host, flow, now)
     flow.to_send_bytes -= payload
     flow.in_flight_bytes += payload
     on_send(settings.congestion, flow, settings.knobs, settings.line_ps_per_byte, payload, now)
     flow.next_send = now + np.int64(packet.wire_bytes * flow.pace_ps_per_byte)
     state.hosts[host].turn = flow.next
-    if flow.to_send_bytes <= 0 and settings.feedback != ACKS:
+    if flow.to_send_bytes <= 0 and settings.keeps_sender == 0:
         leave_ring(state, host, flow_id)
     return packet_id
+
+
+@inner
+def _expect_answer(state, host_id, flow, now):
+    """Start the retransmission timer of a flow, and that of its host if it is not running."""
+    if flow.in_flight_bytes <= 0:
+        flow.progress_at = now
+    host = state.hosts[host_id]
+    if host.timer_set == 0:
+        host.timer_set = 1
+        schedule(state.tree, host.downlink * 4 + TIMER, now + state.settings[0].timeout)
 
 
 @inner

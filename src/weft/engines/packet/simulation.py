@@ -2,17 +2,19 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from weft import plugins
-from weft.engines.packet import balancing, congestion
+from weft.engines.packet import balancing, congestion, recovery
 from weft.engines.packet.balance import Balancing
 from weft.engines.packet.control import Control
 from weft.engines.packet.events import NEVER, make_tree
-from weft.engines.packet.hooks import BALANCINGS, CONTROLS
+from weft.engines.packet.hooks import BALANCINGS, CONTROLS, RECOVERIES
 from weft.engines.packet.loop import begin_flows, run
+from weft.engines.packet.recover import Recovery
 from weft.engines.packet.tables import (
     COUNTS,
     FLOW,
@@ -22,17 +24,20 @@ from weft.engines.packet.tables import (
     PACKET,
     RING,
     SETTINGS,
+    Feedback,
     FlowControl,
     State,
     Stop,
 )
-from weft.engines.packet.wiring import Routes, Wiring, shortest_routes
+from weft.engines.packet.wiring import Floats, Routes, Wiring, shortest_routes
 from weft.errors import SpecError
 from weft.kernel import Table, announce_compilation, table
+from weft.units import bytes_from_bits
 
 PS_PER_S = 1e12
+FOREVER_PS = 1 << 41
 FIRST_POOL = 1 << 16
-SEED_STEP = 0x9E3779B97F4A7C15
+MOST_PACKETS = (1 << 31) - 1
 SEED_MASK = (1 << 62) - 1
 
 
@@ -43,6 +48,7 @@ class Options:
     flow_control: FlowControl = FlowControl.PFC
     congestion: str = "none"
     balancing: str = "ecmp"
+    recovery: str = "trim"
     knobs: Mapping[str, float] = field(default_factory=dict)
     """Knobs of the congestion control that differ from its defaults."""
     mtu_bytes: int = 4096
@@ -61,6 +67,18 @@ class Options:
     gap_between_operations_ps: int = 0
     acknowledge: bool = False
     """Acknowledge every packet even where the congestion control does not need it."""
+    trimming: bool | None = None
+    """Whether a full queue trims instead of drops; none: what the recovery is made for."""
+    timeout_ps: int = 1_000_000_000
+    """Retransmission timer."""
+    acknowledge_every_packets: int = 16
+    """Where not every packet is acknowledged but packets have numbers."""
+    reordering_packets: int = 0
+    """Selective repeat: a packet is missing once one so much later has come."""
+    window_packets: int = 1024
+    """Selective repeat: how far apart the packets under way may be."""
+    link_retry: bool = False
+    """Whether links repeat damaged frames themselves (LLR)."""
     seed: int = 1
 
 
@@ -74,6 +92,8 @@ class Flows:
     begin_ps: npt.NDArray[np.int64] | None = None
     predecessor: npt.NDArray[np.int64] | None = None
     """Pairs (before, after), shape (pairs, 2)."""
+    connection: npt.NDArray[np.int64] | None = None
+    """Flows of one connection (queue pair) hash alike; none: each flow is one of its own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,14 +119,18 @@ def simulate(
     flows: Flows,
     options: Options | None = None,
     *,
-    until_ps: int = 1 << 41,
+    until_ps: int = FOREVER_PS,
     routes: Routes | None = None,
 ) -> Outcome:
     """Run flows over a network until nothing is left to do, or until a time."""
     options = options or Options()
     state = make_state(wiring, routes or shortest_routes(wiring), flows, options)
-    order = first_flows(state.flows)
-    begin_flows(state, order)
+    return finish(state, until_ps=until_ps)
+
+
+def finish(state: State, *, until_ps: int = FOREVER_PS) -> Outcome:
+    """Start the flows of a prepared state and run it until nothing is left to do."""
+    begin_flows(state, first_flows(state.flows))
     stop = Stop.POOL_LOW
     while stop is Stop.POOL_LOW:
         stop = Stop(run(state, until_ps))
@@ -120,6 +144,7 @@ def make_state(wiring: Wiring, routes: Routes, flows: Flows, options: Options) -
     announce_compilation()
     rng = np.random.default_rng(options.seed)
     settings = _settings(wiring, routes, options)
+    flags = _flags(flows, settings[0])
     tree = make_tree(len(wiring.source) * 4)
     settings.tree_depth[:] = int(tree[0]).bit_length() - 1
     successor_start, successors = _successors(flows)
@@ -129,7 +154,8 @@ def make_state(wiring: Wiring, routes: Routes, flows: Flows, options: Options) -
     return State(
         links=_links(wiring, options, rng),
         packets=packets,
-        flows=_flows(flows, rng),
+        flows=_flows(flows, settings[0], rng),
+        flags=flags,
         hosts=_hosts(wiring, routes),
         settings=settings,
         counts=table(1, COUNTS),
@@ -163,7 +189,17 @@ def _links(wiring: Wiring, options: Options, rng: np.random.Generator) -> Table:
     links.target[:] = wiring.target
     links.credits[:] = options.credit_bytes
     links.random[:] = rng.integers(1, SEED_MASK, len(links))
+    links.error_at[:] = NEVER
+    if wiring.bit_error_ratio is not None:
+        _add_errors(links, wiring.bit_error_ratio, rng)
     return links
+
+
+def _add_errors(links: Table, bit_error_ratio: Floats, rng: np.random.Generator) -> None:
+    bad = bit_error_ratio > 0
+    gaps = np.array([bytes_from_bits(1 / ratio) for ratio in bit_error_ratio[bad]])
+    links.error_gap_bytes[bad] = gaps
+    links.error_at[bad] = rng.exponential(gaps).astype(np.int64)
 
 
 def _hosts(wiring: Wiring, routes: Routes) -> Table:
@@ -172,24 +208,36 @@ def _hosts(wiring: Wiring, routes: Routes) -> Table:
     hosts.waiting_head[:] = -1
     hosts.waiting_tail[:] = -1
     hosts.uplink[:] = routes.uplink
+    hosts.downlink[:] = routes.last_link
     return hosts
 
 
-def _flows(flows: Flows, rng: np.random.Generator) -> Table:
+def _flows(flows: Flows, settings: Any, rng: np.random.Generator) -> Table:  # noqa: ANN401 - a row
     rows = table(len(flows.source), FLOW)
     rows.total_bytes[:] = flows.size_bytes
     rows.to_send_bytes[:] = flows.size_bytes
     rows.source[:] = flows.source
     rows.target[:] = flows.target
-    rows.hash[:] = rng.integers(1, SEED_MASK, len(rows))
+    hashes = rng.integers(1, SEED_MASK, len(rows))
+    rows.hash[:] = hashes if flows.connection is None else hashes[flows.connection]
     rows.next[:] = -1
     rows.end[:] = -1
     rows.last_cnp[:] = -NEVER
+    rows.send_limit[:] = settings.window_packets if settings.selective else MOST_PACKETS
     if flows.begin_ps is not None:
         rows.begin[:] = flows.begin_ps
     if flows.predecessor is not None:
         np.add.at(rows.waits_for, flows.predecessor[:, 1], 1)
     return rows
+
+
+def _flags(flows: Flows, settings: Any) -> npt.NDArray[np.uint8]:  # noqa: ANN401 - a row
+    """Make room for what selective repeat knows of each flow's window."""
+    if not settings.selective:
+        return np.zeros(1, np.uint8)
+    longest = -(-int(flows.size_bytes.max(initial=1)) // int(settings.mtu_bytes))
+    settings.window_packets = min(settings.window_packets, longest)
+    return np.zeros(len(flows.source) * settings.window_packets, np.uint8)
 
 
 def _successors(flows: Flows) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
@@ -221,6 +269,7 @@ def _settings(wiring: Wiring, routes: Routes, options: Options) -> Table:
     row.feedback = 2 if options.acknowledge else int(control.feedback)
     row.balancing = BALANCINGS.index(options.balancing)
     row.congestion = CONTROLS.index(options.congestion)
+    _set_recovery(row, options)
     row.queue_limit_bytes = options.queue_limit_bytes
     row.xoff_bytes, row.xon_bytes = options.xoff_bytes, options.xon_bytes
     row.kmin_bytes, row.kmax_bytes = options.kmin_bytes, options.kmax_bytes
@@ -230,6 +279,21 @@ def _settings(wiring: Wiring, routes: Routes, options: Options) -> Table:
     row.line_ps_per_byte = PS_PER_S / wiring.bytes_per_s[routes.uplink].max()
     row.knobs[:] = _knobs(control, options)
     return settings
+
+
+def _set_recovery(row: Any, options: Options) -> None:  # noqa: ANN401 - a row
+    chosen = plugins.load(recovery, options.recovery, Recovery)
+    each = row.feedback == int(Feedback.ACK)
+    row.recovery = RECOVERIES.index(options.recovery)
+    row.trims = chosen.trims if options.trimming is None else options.trimming
+    row.numbered = chosen.numbered
+    row.selective = chosen.numbered and chosen.selective
+    row.window_packets = options.window_packets
+    row.keeps_sender = chosen.numbered or each
+    row.acknowledge_every = 1 if each else options.acknowledge_every_packets
+    row.reordering_packets = options.reordering_packets
+    row.timeout = options.timeout_ps
+    row.link_retry = options.link_retry
 
 
 def _knobs(control: Control, options: Options) -> npt.NDArray[np.float64]:

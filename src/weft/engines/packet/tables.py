@@ -13,6 +13,7 @@ import numpy.typing as npt
 from weft.kernel import Table
 
 CC_SLOTS = 8
+CACHE_LINE_BYTES = 64
 KNOBS = 16
 RING = 256
 """Control messages in flight on one link: a power of two."""
@@ -29,7 +30,8 @@ class Event(IntEnum):
     CONTROL = 2
     """A pause frame, or a credit that is waited for, reaches the sender."""
     TIMER = 3
-    """The next operation of a host begins (host uplinks only)."""
+    """On the uplink of a host its next operation begins; on its downlink, its flows look
+    whether an acknowledgement is overdue."""
 
 
 class Kind(IntEnum):
@@ -40,6 +42,9 @@ class Kind(IntEnum):
     CNP = 2
     NACK = 3
     TRIMMED = 4
+    LOST = 5
+    """A data packet with bit errors: who receives it drops it."""
+    LOST_CONTROL = 6
 
 
 class FlowControl(IntEnum):
@@ -100,23 +105,33 @@ LINK = np.dtype(
         ("pauses", "i4"),
         ("largest_queue_bytes", "i8"),
         ("marks", "i8"),
+        ("error_at", "i8"),  # the byte of ``sent_bytes`` that is the next to go wrong
+        ("error_gap_bytes", "f8"),  # mean number of bytes between errors
+        ("errors", "i8"),
+        ("drops", "i8"),
     ],
     align=True,
 )
 PACKET = np.dtype(
     [
-        ("time", "i8"),  # arrival; in an ACK also: when the acknowledged packet was sent
-        ("sent_at", "i8"),
+        ("time", "i8"),  # arrival
+        ("sent_at", "i8"),  # in an ACK: when the acknowledged packet was sent
         ("next", "i4"),
         ("flow", "i4"),
         ("wire_bytes", "i4"),
         ("payload_bytes", "i4"),
         ("ingress", "i4"),
+        ("sequence", "i4"),  # in an ACK or NACK: all before it have arrived
+        ("first_missing", "i4"),
+        ("missing", "i4"),
         ("kind", "i2"),
         ("marked", "i2"),
+        ("spare", "i4"),
+        ("telemetry", "f8"),
     ],
     align=True,
 )
+assert PACKET.itemsize == CACHE_LINE_BYTES
 FLOW = np.dtype(
     [
         ("total_bytes", "i8"),
@@ -136,12 +151,28 @@ FLOW = np.dtype(
         ("previous", "i4"),
         ("waits_for", "i4"),  # operations that must end first
         ("active", "i4"),
+        ("next_sequence", "i4"),  # sender: the number of the next new packet
+        ("acknowledged", "i4"),  # sender: all before it have arrived
+        ("send_limit", "i4"),  # sender: no new packet from this number on
+        ("resend_from", "i4"),
+        ("resends", "i4"),  # packets waiting to be sent again
+        ("timeouts", "i4"),
+        ("expected", "i4"),  # receiver: the first number that has not arrived
+        ("complained", "i4"),
+        ("progress_at", "i8"),  # when the sender last had reason to be patient
         ("cc", "f8", (CC_SLOTS,)),
     ],
     align=True,
 )
 HOST = np.dtype(
-    [("turn", "i4"), ("waiting_head", "i4"), ("waiting_tail", "i4"), ("uplink", "i4")],
+    [
+        ("turn", "i4"),
+        ("waiting_head", "i4"),
+        ("waiting_tail", "i4"),
+        ("uplink", "i4"),
+        ("timer_set", "i4"),
+        ("downlink", "i4"),
+    ],
     align=True,
 )
 SETTINGS = np.dtype(
@@ -157,6 +188,16 @@ SETTINGS = np.dtype(
         ("feedback", "i8"),
         ("balancing", "i8"),
         ("congestion", "i8"),
+        ("recovery", "i8"),
+        ("trims", "i8"),
+        ("numbered", "i8"),
+        ("selective", "i8"),
+        ("keeps_sender", "i8"),  # until all is acknowledged
+        ("acknowledge_every", "i8"),
+        ("reordering_packets", "i8"),
+        ("window_packets", "i8"),
+        ("timeout", "i8"),
+        ("link_retry", "i8"),
         ("queue_limit_bytes", "i8"),
         ("xoff_bytes", "i8"),
         ("xon_bytes", "i8"),
@@ -178,6 +219,11 @@ COUNTS = np.dtype(
         ("events", "i8"),
         ("marks", "i8"),
         ("trims", "i8"),
+        ("drops", "i8"),
+        ("errors", "i8"),
+        ("nacks", "i8"),
+        ("timeouts", "i8"),
+        ("resent_bytes", "i8"),
         ("pauses", "i8"),
         ("cnps", "i8"),
         ("flows_done", "i8"),
@@ -200,6 +246,8 @@ class State(NamedTuple):
     settings: Table
     counts: Table
     tree: npt.NDArray[np.int64]
+    flags: npt.NDArray[np.uint8]
+    """(flow, packet modulo the window) -> what selective repeat knows of it."""
     rings: npt.NDArray[np.int64]
     """(link, slot) -> time, value; flattened."""
     leaf_of: npt.NDArray[np.int32]

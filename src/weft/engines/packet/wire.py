@@ -1,12 +1,16 @@
 """Packets between their places: the pool they come from, the queues, the wire."""
 
+from math import log
+
 import numpy as np
 
+from weft.engines.packet.balance import THIRTY_BITS, next_random
 from weft.engines.packet.events import schedule
-from weft.engines.packet.tables import RING, RING_MASK, Event
+from weft.engines.packet.tables import RING, RING_MASK, Event, Kind
 from weft.kernel import inner
 
 ARRIVE, CONTROL = int(Event.ARRIVE), int(Event.CONTROL)
+DATA, LOST, LOST_CONTROL = int(Kind.DATA), int(Kind.LOST), int(Kind.LOST_CONTROL)
 
 
 @inner
@@ -41,8 +45,10 @@ def put_on_wire(state, link_id, packet_id, now):
     packet = state.packets[packet_id]
     settings = state.settings[0]
     duration = serialisation(packet.wire_bytes, link)
-    link.busy = now + duration
     link.sent_bytes += packet.wire_bytes
+    if link.sent_bytes > link.error_at:
+        now = _go_wrong(state, link, packet, now, duration)
+    link.busy = now + duration
     if link.target >= settings.hosts and settings.cut_through_bytes < packet.wire_bytes:
         duration = serialisation(settings.cut_through_bytes, link)
     packet.time = now + duration + link.propagation
@@ -53,6 +59,32 @@ def put_on_wire(state, link_id, packet_id, now):
     else:
         state.packets[link.wire_tail].next = packet_id
     link.wire_tail = packet_id
+
+
+@inner
+def _go_wrong(state, link, packet, now, duration):
+    """Damage a packet, or with link-level retry return when its good copy starts.
+
+    Errors come at random, one in ``error_gap_bytes`` in the mean. With retry the far end asks
+    for the frame again and everything behind it waits: a round trip and the frame once more.
+    """
+    while link.sent_bytes > link.error_at:
+        link.error_at += exponential_bytes(link)
+        link.errors += 1
+        state.counts[0].errors += 1
+        if state.settings[0].link_retry == 0:
+            packet.kind = LOST if packet.kind == DATA else LOST_CONTROL
+        else:
+            now += duration + 2 * link.propagation
+            link.sent_bytes += packet.wire_bytes
+    return now
+
+
+@inner
+def exponential_bytes(link):
+    """Draw the number of bytes to the next error of a link."""
+    uniform = (next_random(link) + 1) / THIRTY_BITS
+    return np.int64(-log(uniform) * link.error_gap_bytes) + 1
 
 
 @inner

@@ -23,6 +23,8 @@ class Wiring:
     target: Ints
     bytes_per_s: Floats
     propagation_s: Floats
+    bit_error_ratio: Floats | None = None
+    """After forward error correction; none: no errors."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,5 +1,7 @@
 """ECMP: a hash of the flow picks the link, so all packets of a flow take one path."""
 
+import numpy as np
+
 from weft.engines.packet.balance import Balancing, scramble, top_bits
 from weft.kernel import inner
 
@@ -11,7 +13,7 @@ HASH_STEP = 2654435761
 def _pick(state, group, flow, link):
     first = state.group_start[group]
     count = state.group_start[group + 1] - first
-    mixed = scramble(scramble(state.flows[flow].hash ^ (group * HASH_STEP)))
+    mixed = scramble(scramble(state.flows[flow].hash ^ (np.int64(group) * HASH_STEP)))
     return state.group_links[first + top_bits(mixed) % count]
 
 

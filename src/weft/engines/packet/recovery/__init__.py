@@ -1,0 +1,1 @@
+"""Loss recovery, one file each; a file exports the Recovery of its own name."""
