@@ -90,9 +90,23 @@ def _owned(cluster: Cluster, overrides: Mapping[str, float]) -> TotalCost:
     return replace(
         _collected(cluster, results, ledger, rented=False),
         lines=materials.lines,
-        warnings=_unusual(results["share"].value) + materials.notes,
+        warnings=_unusual(results["share"].value)
+        + _too_much_power(cluster, results["power_w"].value)
+        + materials.notes,
         rented_usd_per_gpu_hour=_as_estimate(rental) if rental else None,
     )
+
+
+def _too_much_power(cluster: Cluster, power_w: float) -> tuple[str, ...]:
+    """Warn of a cluster that draws more than its site gives."""
+    limit_w = cluster.site_power_limit_w
+    if limit_w is None or power_w <= limit_w:
+        return ()
+    message = (
+        f"the cluster draws {power_w / 1e3:,.0f} kW on average at the meter and "
+        f"site_power_limit_w is {limit_w / 1e3:,.0f} kW: fewer hosts, or another site"
+    )
+    return (message,)
 
 
 def _unusual(share: float) -> tuple[str, ...]:

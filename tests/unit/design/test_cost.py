@@ -119,3 +119,12 @@ def test_a_network_out_of_proportion_is_warned_of(h100):
 def test_estimates_are_named_as_assumptions(h100):
     assert any(a.startswith("price of connectx7:") for a in total_cost(h100()).assumptions)
     assert total_cost(h100()).ledger.sources["superpod_h100"].url
+
+
+def test_a_site_that_gives_too_little_power_is_said(h100):
+    cluster = h100()
+    needed_w = total_cost(cluster).power_w.value
+    enough = total_cost(cluster.with_(site_power_limit_w=needed_w * 1.01)).warnings
+    short = total_cost(cluster.with_(site_power_limit_w=needed_w * 0.99)).warnings
+    assert not any("site_power_limit_w" in warning for warning in enough)
+    assert any("site_power_limit_w" in warning for warning in short)

@@ -83,8 +83,8 @@ def levels(domains: int) -> int:
 def net_step_s(path: Path, algorithm: str, protocol: str) -> float:
     """Return weft's cost of one dependent step over the network.
 
-    NCCL's constant stands for verbs through one switch; a fabric's own overhead and
-    further switches come on top.
+    NCCL's constant stands for verbs through one switch; a fabric's own overhead, further
+    switches and longer cables come on top.
     """
     tables = path.tuning if path.tuning.library == "nccl" else tuning.find(_VERBS_TABLES)
     base = tables.step_s["net"][algorithm][protocol]
@@ -92,7 +92,8 @@ def net_step_s(path: Path, algorithm: str, protocol: str) -> float:
     extra = path.net_const("step_overhead", fabric.step_overhead_s.value)
     further = max(0, path.reach.hops - 1) * fabric.switch_hop_s.value
     staging = 0.0 if path.gpudirect else path.fitted("staging_step", 4e-6)
-    return base * path.net_const("net_step") + extra + further + staging
+    cables = path.reach.cable_s
+    return base * path.net_const("net_step") + extra + further + cables + staging
 
 
 def local_step_s(path: Path, algorithm: str, protocol: str) -> float:

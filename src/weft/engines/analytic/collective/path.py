@@ -19,6 +19,10 @@ PCIE_BYTES_PER_S: Final = {"volta": 12e9, "ampere": 24e9, "hopper": 48e9, "black
 """Usable rate of a GPU's x16 slot by generation (NCCL topo.h: width x speed / 80)."""
 _EDGE: Final = 2
 _FALLBACK_LEAF_HOSTS: Final = 32
+_CABLE_S_PER_M: Final = 5e-9
+"""Propagation in fibre and copper [catalogue: 4.5 to 5.0 ns/m]."""
+_FITTED_CABLE_M: Final = 30.0
+"""Mean cable that published systems, which do not state it, are taken to have."""
 _WIDE_TREES: Final = (2, 13)
 """Published two-host runs show rings before about this version, and trees after."""
 _MESH_LINKS: Final = 7
@@ -52,6 +56,8 @@ class Reach:
     """Share of its traffic that leaves the leaf when ranks are placed without regard to it."""
     hops: int
     oversubscription: float
+    cable_s: float
+    """What its cables add to a message over those of the systems that constants are from."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -152,13 +158,21 @@ def _reach(cluster: Cluster, domains: int) -> Reach:
         return Reach(
             far_ratio=far, hops=3 if far else 1,
             oversubscription=cluster.topology.oversubscription if far else 1.0,
+            cable_s=_cable_s(cluster, 3 if far else 1),
         )  # fmt: skip
     scope = found.scope(domains)
     far = max(0.0, 1 - found.hosts_per_unit / domains)
     return Reach(
         far_ratio=far, hops=found.switch_hops(scope),
         oversubscription=found.oversubscription(scope),
+        cable_s=_cable_s(cluster, found.switch_hops(scope)),
     )  # fmt: skip
+
+
+def _cable_s(cluster: Cluster, hops: int) -> float:
+    """Return the extra time in cables: one more than switches, 5 ns a metre [MMS4X50]."""
+    longer_m = cluster.topology.cable_m - _FITTED_CABLE_M
+    return (hops + 1) * longer_m * _CABLE_S_PER_M
 
 
 def _fabric_share(
@@ -277,7 +291,7 @@ def path_of(same: Same, group: Group, fitted: Fitted) -> Path:
     local = min(group.ranks_per_domain, group.ranks, host.gpus)
     domains = -(-group.ranks // local)
     reach = _reach(cluster, domains) if domains > 1 else Reach(
-        far_ratio=0.0, hops=0, oversubscription=1.0
+        far_ratio=0.0, hops=0, oversubscription=1.0, cable_s=0.0
     )  # fmt: skip
     shares = _fabric_share(cluster, kind, reach, domains)
     devices, ports = _merged_nics(cluster, kind, version)

@@ -247,3 +247,12 @@ def test_a_fabric_without_published_runs_differs_from_roce_by_its_headers_alone(
     )
     headers = fabric.find(kind).payload_ratio() / fabric.find("roce").payload_ratio()
     assert one / other == pytest.approx(headers, rel=0.003)
+
+
+def test_longer_cables_cost_every_dependent_step_their_propagation():
+    """A tree over two hosts crosses twice: 2 x 2 cables x 300 m x 5 ns/m = 6 us."""
+    env = {"NCCL_ALGO": "Tree", "NCCL_PROTO": "LL"}
+    short = cluster(2, env=env, topology=TopologyChoice(cable_m=30.0))
+    long = cluster(2, env=env, topology=TopologyChoice(cable_m=330.0))
+    longer_s = seconds(long, 8, group(2)) - seconds(short, 8, group(2))
+    assert longer_s == pytest.approx(2 * 2 * 300 * 5e-9, rel=1e-3)
