@@ -21,6 +21,7 @@ KINDS = {
     "weft.advise.claims": "weft.advise.claim.Claim",
     "weft.advise.considerations": "weft.advise.consideration.Consideration",
     "weft.advise.inputs": "weft.advise.input.Input",
+    "weft.doctor.rules": "weft.doctor.rule.Rule",
     "weft.engines.analytic.collective.algorithms": (
         "weft.engines.analytic.collective.algorithm.CollectiveAlgorithm"
     ),

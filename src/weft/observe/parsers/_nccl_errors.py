@@ -45,7 +45,7 @@ _FIELDS = {
     "vendor": re.compile(r"vendor[ _]err[= ]+(\d+)"),
     "opcode": re.compile(r"opcode[= ](?:\w+\()?(\d+)"),
     "len": re.compile(r"\blen[= ](\d+)"),
-    "peer": re.compile(r"from peer ([^\s,<]+)"),
+    "peer": re.compile(r"from peer (?!with\b)([^\s,<]+)"),
     "local": re.compile(r"localGid ?([0-9a-fA-F:.]+)"),
     "remote": re.compile(r"remoteGids? ?([0-9a-fA-F:.]+)"),
     "hca": re.compile(r"\bhca ([^\s,]+)"),

@@ -20,7 +20,7 @@ _ERROR = re.compile(
     r"(?: Data)? Errors?|[A-Z][\w -]+?): (?P<value>\d+)\s*$"
 )
 _ALL = re.compile(
-    r"\s*(?:NVML: )?Unable to retrieve NV[Ll]ink information as all links are in[Aa]ctive"
+    r"\s*(?:NVML: )?Unable to retrieve N[Vv][Ll]ink information as all links are in[Aa]ctive"
 )
 _NONE = re.compile(r".*[Dd]evice does not have or support N[Vv][Ll]ink")
 _GONE = re.compile(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from weft.observe.facts import (
     CallFailed,
     CompletionError,
+    DmaBufAvailable,
     Fact,
     InNetworkReduction,
     LinkLayer,
@@ -43,6 +44,11 @@ def _process(line: Line) -> Process:
     if not found:
         return Process(host=line.host)
     return Process(host=found["host"], pid=int(found["pid"]))
+
+
+def _dma_buf(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    del found
+    return (DmaBufAvailable(process=_process(line), evidence=line.evidence),)
 
 
 def _completion(found: re.Match[str], line: Line) -> Sequence[Fact]:
@@ -183,6 +189,7 @@ _PATTERNS = (
     pattern("RDMA_CM_EVENT_UNREACHABLE", r"(?P<reason>RDMA_CM_EVENT_UNREACHABLE)", _sharp),
     pattern("tree lock failed", r"(?P<reason>tree lock failed.*)", _sharp),
     pattern("used by SM", r"(?P<reason>used by SM.*)", _sharp),
+    pattern("ibv_reg_dmabuf_mr handle", r"ibv_reg_dmabuf_mr handle \S+ mr \S+", _dma_buf),
     pattern("NVSHMEM ", r"NVSHMEM (?:INFO|WARN|ERROR|DEBUG)", nothing),
     pattern("The vader shared memory BTL", r"The vader shared memory BTL.*", nothing),
     pattern("mechanism if one is available", r"mechanism if", nothing),

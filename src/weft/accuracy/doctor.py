@@ -1,0 +1,162 @@
+"""How often the doctor names the right cause, over a folder of cases whose cause is known."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from weft.doctor.diagnose import Diagnosed, diagnose
+from weft.doctor.rule import Severity
+from weft.errors import Unreadable
+from weft.observe.bundle import observe
+
+_OTHER_SPELLING: Final = {
+    "ib-port-down": "port-down",
+    "roce-port-down": "port-down",
+    "gdr-nccl-too-old-for-peermem": "gdr-nccl-too-old",
+}
+"""Classes that folders of cases spell in more than one way."""
+_QUIET: Final = ("healthy", "benign")
+_TOP: Final = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """One cause as the doctor ranked it."""
+
+    cause: str
+    severity: Severity
+    confidence_ratio: float
+    evidence: tuple[str, ...]
+    """Lines as ``file:line``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DoctorCase:
+    """One case: what it is and what the doctor said."""
+
+    id: str
+    expected: str
+    healthy: bool
+    decided: bool
+    """Whether the evidence decides, by the word of the case: it asks for nothing more."""
+    certainty: str
+    ranked: tuple[str, ...]
+    found: tuple[Found, ...]
+    verdict: str
+    read_ratio: float
+    first: bool
+    top3: bool
+    false_alarm: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Confusion:
+    """How often a class was taken for another (``-`` is nothing found)."""
+
+    expected: str
+    found: str
+    cases: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DoctorScore:
+    """The score of the doctor over a folder of cases."""
+
+    folder: str
+    faulty: int
+    decided: int
+    quiet: int
+    first_ratio: float
+    """Right cause first, over faulty cases where the evidence decides."""
+    top3_ratio: float
+    first_ratio_all: float
+    """The same over all faulty cases."""
+    top3_ratio_all: float
+    false_alarms: int
+    """Healthy and benign cases with a finding of severity error."""
+    cases: tuple[DoctorCase, ...]
+    confusion: tuple[Confusion, ...]
+
+
+def canonical(cause: str) -> str:
+    """Return the one name of a class.
+
+    >>> canonical("ib-port-down")
+    'port-down'
+    """
+    return _OTHER_SPELLING.get(cause, cause)
+
+
+def score(folder: Path) -> DoctorScore:
+    """Diagnose every case of a folder and compare with what is known of it."""
+    cases = tuple(_case(path) for path in _cases(folder))
+    faulty = [one for one in cases if not one.healthy]
+    decided = [one for one in faulty if one.decided]
+    quiet = [one for one in cases if one.healthy]
+    pairs = Counter(
+        (one.expected, one.ranked[0] if one.ranked else "-") for one in faulty
+    )  # fmt: skip
+    return DoctorScore(
+        folder=str(folder),
+        faulty=len(faulty),
+        decided=len(decided),
+        quiet=len(quiet),
+        first_ratio=_share([one.first for one in decided]),
+        top3_ratio=_share([one.top3 for one in decided]),
+        first_ratio_all=_share([one.first for one in faulty]),
+        top3_ratio_all=_share([one.top3 for one in faulty]),
+        false_alarms=sum(one.false_alarm for one in quiet),
+        cases=cases,
+        confusion=tuple(
+            Confusion(expected=expected, found=found, cases=count)
+            for (expected, found), count in sorted(pairs.items())
+        ),
+    )
+
+
+def _share(hits: list[bool]) -> float:
+    return sum(hits) / len(hits) if hits else 0.0
+
+
+def _cases(folder: Path) -> Iterator[Path]:
+    found = sorted(folder.glob("*/case.json"))
+    if not found:
+        raise Unreadable(f"{folder}: holds no case (a folder with case.json and its outputs)")
+    yield from found
+
+
+def _case(path: Path) -> DoctorCase:
+    stated: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    observed = observe(*(path.parent / name for name in stated.get("files", ())))
+    said = diagnose(observed)
+    expected = canonical(stated.get("cause_class", ""))
+    healthy = bool(stated.get("healthy")) or expected.startswith(_QUIET)
+    ranked = tuple(dict.fromkeys(canonical(one) for one in said.causes))
+    return DoctorCase(
+        id=stated.get("id", path.parent.name),
+        expected=expected,
+        healthy=healthy,
+        decided="ask for" not in stated.get("expect", "").lower(),
+        certainty=stated.get("certainty", ""),
+        ranked=ranked,
+        found=tuple(found for one in said.findings for found in _found(one)),
+        verdict=said.verdict,
+        read_ratio=observed.read_ratio,
+        first=bool(ranked) and ranked[0] == expected,
+        top3=expected in ranked[:_TOP],
+        false_alarm=healthy
+        and any(one.finding.severity is Severity.ERROR for one in said.findings),
+    )
+
+
+def _found(one: Diagnosed) -> Iterator[Found]:
+    lines = tuple(f"{line.file}:{line.line}" for line in one.finding.evidence)
+    yield Found(
+        cause=one.finding.cause,
+        severity=one.finding.severity,
+        confidence_ratio=one.finding.confidence_ratio,
+        evidence=lines,
+    )

@@ -1,0 +1,95 @@
+"""From files or facts to what is wrong, ranked."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+
+from weft import plugins
+from weft.doctor import rules as folder
+from weft.doctor.price import Price, price
+from weft.doctor.ranking import Ranked, Verdict, rank, verdict
+from weft.doctor.rule import Facts, Finding, Rule, Severity
+from weft.observe.bundle import observe
+from weft.observe.facts import Fact, FileRead
+from weft.observe.observation import Observation
+from weft.spec.cluster import Cluster
+from weft.spec.workload import Job
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diagnosed:
+    """One thing that is wrong, what follows from it, and what it costs."""
+
+    finding: Finding
+    consequences: tuple[Finding, ...] = ()
+    price: Price | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diagnosis:
+    """What is wrong on a cluster, the gravest and surest first."""
+
+    verdict: Verdict
+    findings: tuple[Diagnosed, ...]
+    files: tuple[FileRead, ...] = ()
+    facts: int = 0
+    rules: int = 0
+
+    @property
+    def causes(self) -> tuple[str, ...]:
+        """Return the cause classes in order: named ones, then suspects, each once."""
+        named = [one.finding.cause for one in self.findings if one.finding.decided]
+        rest = [cause for one in self.findings for cause in one.finding.causes]
+        return tuple(dict.fromkeys([*named, *rest]))
+
+
+@cache
+def all_rules() -> tuple[tuple[str, Rule], ...]:
+    """Return every rule by name."""
+    return tuple((name, plugins.load(folder, name, Rule)) for name in plugins.names(folder))
+
+
+def find(facts: Iterable[Fact]) -> list[Finding]:
+    """Ask every rule, and name in each finding the rule that made it."""
+    seen = Facts(facts)
+    return [
+        replace(one, rule=name) for name, rule in all_rules() for one in rule.check(seen)
+    ]  # fmt: skip
+
+
+def diagnose(
+    observed: Observation | Sequence[Path],
+    cluster: Cluster | None = None,
+    job: Job | None = None,
+) -> Diagnosis:
+    """Say what is wrong, from paths or from what was already observed.
+
+    Each finding that is a change of the cluster is priced for the job given, or for a default.
+    """
+    seen = observed if isinstance(observed, Observation) else observe(*observed)
+    ranked = rank(find(seen.facts))
+    return Diagnosis(
+        verdict=_verdict(ranked, seen),
+        findings=tuple(_priced(one, cluster, job) for one in ranked),
+        files=seen.files,
+        facts=len(seen.facts),
+        rules=len(all_rules()),
+    )
+
+
+def _verdict(ranked: Sequence[Ranked], seen: Observation) -> Verdict:
+    if not ranked and seen.files and not any(file.tools for file in seen.files):
+        return Verdict.UNDECIDED
+    return verdict(ranked)
+
+
+def _priced(ranked: Ranked, cluster: Cluster | None, job: Job | None) -> Diagnosed:
+    found = ranked.finding
+    worth = found.fault is not None and found.severity is not Severity.INFO
+    cost = (
+        price(found.fault, found.left_ratio, cluster, job)
+        if worth and found.fault and (found.decided or cluster is not None)
+        else None
+    )
+    return Diagnosed(finding=found, consequences=ranked.consequences, price=cost)

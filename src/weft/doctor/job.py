@@ -1,0 +1,116 @@
+"""Questions about the job that many rules ask: its hosts, its network, its settings."""
+
+import re
+from collections.abc import Iterable
+
+from weft.doctor.rule import Facts
+from weft.observe.facts import (
+    AdapterChosen,
+    AdapterInterface,
+    AdapterPort,
+    AdapterSeen,
+    BenchmarkRank,
+    CallFailed,
+    CommunicatorShape,
+    Fact,
+    Message,
+    NetworkChosen,
+    PortState,
+    Setting,
+    SoftwareVersion,
+)
+
+_NUMBER = re.compile(r"\d+")
+
+
+def hosts(facts: Facts) -> int | None:
+    """Return the largest number of hosts a communicator or benchmark had, if anything says."""
+    stated = [shape.hosts for shape in facts.of(CommunicatorShape) if shape.hosts]
+    named = {rank.host for rank in facts.of(BenchmarkRank)}
+    written = {one.process.host for one in facts.of(NetworkChosen) if one.process.host}
+    counts = [*stated, *([len(named)] if named else [])]
+    if len(written) > 1:
+        counts.append(len(written))
+    return max(counts, default=None)
+
+
+def on_one_host(facts: Facts) -> bool:
+    """Return whether the job is known to be on one host, where the network does not matter."""
+    return hosts(facts) == 1
+
+
+def settings(facts: Facts, name: str) -> list[Setting]:
+    """Return what a variable was set to, by whomever."""
+    return [one for one in facts.of(Setting) if one.name == name and not one.ignored]
+
+
+def switched_on(facts: Facts, name: str) -> list[Setting]:
+    """Return the settings of a variable that say yes."""
+    return [one for one in settings(facts, name) if one.value.lower() in ("1", "true", "yes")]
+
+
+def uses_sockets(facts: Facts) -> list[NetworkChosen]:
+    """Return who uses plain sockets."""
+    return [one for one in facts.of(NetworkChosen) if "socket" in one.network.lower()
+            and "fastsocket" not in one.network.lower()]  # fmt: skip
+
+
+def uses_rdma(facts: Facts) -> list[NetworkChosen]:
+    """Return who uses InfiniBand or RoCE through verbs."""
+    return [one for one in facts.of(NetworkChosen) if one.network.upper().startswith("IB")]
+
+
+def known_adapters(facts: Facts) -> set[str]:
+    """Return the adapters that a tool of the host listed."""
+    seen = {one.adapter for one in facts.of(AdapterSeen)}
+    seen |= {one.adapter for one in facts.of(AdapterPort)}
+    return seen | {one.adapter for one in facts.of(AdapterInterface)}
+
+
+def active_ports(facts: Facts) -> list[AdapterPort]:
+    """Return the ports that are up."""
+    return [one for one in facts.of(AdapterPort) if one.state is PortState.ACTIVE]
+
+
+def verbs_adapters(facts: Facts) -> list[AdapterChosen]:
+    """Return the RDMA adapters that the library uses (interfaces of sockets have no port)."""
+    return [one for one in facts.of(AdapterChosen) if one.port is not None]
+
+
+def version(text: str) -> tuple[int, ...]:
+    """Return a version as numbers that compare.
+
+    >>> version("2.22.3+cuda12.4") > version("2.9.1")
+    True
+    """
+    return tuple(int(part) for part in _NUMBER.findall(text.partition("+")[0])[:3])
+
+
+def said(facts: Facts, pattern: str) -> list[Fact]:
+    """Return messages and failed calls whose words match, whoever wrote them."""
+    expression = re.compile(pattern, re.IGNORECASE)
+    found: list[Fact] = [
+        one for one in facts.of(Message)
+        if expression.search(one.text) or expression.search(one.evidence.text)
+    ]  # fmt: skip
+    found += [
+        one for one in facts.of(CallFailed)
+        if expression.search(f"{one.call} {one.error}") or expression.search(one.evidence.text)
+    ]  # fmt: skip
+    return found
+
+
+def by_host(facts: Iterable[AdapterChosen]) -> dict[str, list[AdapterChosen]]:
+    """Return the adapters chosen on each host that has a name."""
+    found: dict[str, list[AdapterChosen]] = {}
+    for one in facts:
+        if one.process.host:
+            found.setdefault(one.process.host, []).append(one)
+    return found
+
+
+def versions(facts: Facts, software: str = "NCCL") -> list[SoftwareVersion]:
+    """Return what versions of a library were named."""
+    return [
+        one for one in facts.of(SoftwareVersion) if one.software.upper() == software.upper()
+    ]

@@ -1,0 +1,107 @@
+"""Questions about ports and addresses that many rules ask."""
+
+import re
+from ipaddress import IPv6Address, ip_address
+
+from weft.doctor import job
+from weft.doctor.rule import Facts
+from weft.observe.facts import (
+    AdapterPort,
+    CallFailed,
+    CompletionError,
+    Gid,
+    LinkLayer,
+    PortState,
+)
+
+_LINK_LOCAL_PREFIX = 0xFE80
+_PREFIX_BITS = 112
+# rdma-core names adapters by what runs on them and where they sit: rocep65s0f0, ibp12s0.
+_NAMED_BY_LAYER = re.compile(r"(?:roce|ib)(?:P\d+)?[ps]?\d|(?:roce|ib)[opx]")
+
+
+def layer(facts: Facts, adapter: str = "") -> LinkLayer:
+    """Return what runs on an adapter, or on all of them where it is not named or not known."""
+    stated = {one.adapter: one.link_layer for one in facts.of(AdapterPort)}
+    stated |= {one.adapter: one.link_layer for one in job.verbs_adapters(facts)}
+    known = {one for one in stated.values() if one is not LinkLayer.UNKNOWN}
+    named = stated.get(adapter, LinkLayer.UNKNOWN)
+    if named is not LinkLayer.UNKNOWN:
+        return named
+    if _NAMED_BY_LAYER.match(adapter):
+        return LinkLayer.ETHERNET if adapter.startswith("roce") else LinkLayer.INFINIBAND
+    if len(known) == 1:
+        return known.pop()
+    return LinkLayer.ETHERNET if facts.of(Gid) and not known and _roce(facts) else named
+
+
+def _roce(facts: Facts) -> bool:
+    return any(gid.version is not None for gid in facts.of(Gid))
+
+
+def address(gid: str) -> IPv6Address | None:
+    """Return a GID as an address, or None when it is none.
+
+    >>> address("::ffff:10.0.0.1").ipv4_mapped
+    IPv4Address('10.0.0.1')
+    """
+    try:
+        found = ip_address(gid)
+    except ValueError:
+        return None
+    return found if isinstance(found, IPv6Address) else IPv6Address(f"::ffff:{found}")
+
+
+def is_link_local(gid: str) -> bool:
+    """Return whether a GID reaches its own link only: of no use on a routed RoCE network.
+
+    >>> is_link_local("fe80::1"), is_link_local("::ffff:10.0.0.1")
+    (True, False)
+    """
+    found = address(gid)
+    return found is not None and int(found) >> _PREFIX_BITS == _LINK_LOCAL_PREFIX
+
+
+def is_empty(gid: str) -> bool:
+    """Return whether a GID names nobody.
+
+    >>> is_empty("::"), is_empty("")
+    (True, False)
+    """
+    found = address(gid)
+    return found is not None and int(found) == 0
+
+
+def is_ipv4(gid: str) -> bool:
+    """Return whether a GID holds an IPv4 address."""
+    found = address(gid)
+    return found is not None and found.ipv4_mapped is not None
+
+
+def subnet(gid: str, prefix_bits: int = 24) -> int | None:
+    """Return the network of the IPv4 address in a GID, or None when it holds none.
+
+    >>> subnet("::ffff:10.0.1.7") == subnet("::ffff:10.0.1.9")
+    True
+    """
+    found = address(gid)
+    if found is None or found.ipv4_mapped is None:
+        return None
+    return int(found.ipv4_mapped) >> (32 - prefix_bits)
+
+
+def pairs(facts: Facts) -> list[CompletionError | CallFailed]:
+    """Return the failures that name the GIDs of both ends."""
+    both: list[CompletionError | CallFailed] = [
+        *facts.of(CompletionError),
+        *facts.of(CallFailed),
+    ]
+    return [one for one in both if one.local_gid and one.remote_gid]
+
+
+def up_and_alike(facts: Facts, link_layer: LinkLayer) -> list[AdapterPort]:
+    """Return the ports of a link layer that are up."""
+    return [
+        one for one in facts.of(AdapterPort)
+        if one.state is PortState.ACTIVE and one.link_layer is link_layer
+    ]  # fmt: skip

@@ -1,0 +1,39 @@
+"""An adapter's firmware or hardware failed.
+
+What it checks: catastrophic events the library reports, and the driver's health complaints.
+Why it matters: every process with a queue pair on it fails, and it does not come back alone.
+What to do: reset the adapter or the host; if it comes again, replace it.
+References: mlx5 driver documentation, devlink health; InfiniBand verbs, IBV_EVENT_DEVICE_FATAL.
+"""
+
+from collections.abc import Iterator
+
+from weft.doctor.rule import Facts, Finding, Rule, Symptom, finding
+from weft.observe.facts import AdapterEvent, AdapterFault, Fact
+
+_KINDS = frozenset({"health", "reset", "timeout"})
+
+
+def _check(facts: Facts) -> Iterator[Finding]:
+    events: list[Fact] = [
+        one for one in facts.of(AdapterEvent)
+        if one.on == "device"
+        and (one.fatal or "catastrophic" in one.event or "fatal" in one.event)
+    ]  # fmt: skip
+    faults: list[Fact] = [one for one in facts.of(AdapterFault) if one.kind in _KINDS]
+    if events or faults:
+        yield finding(
+            "hca-fatal-error",
+            [*events, *faults],
+            0.9 if events else 0.8,
+            message="an adapter reported a fatal error of itself",
+            advice="reset the adapter or reboot the host; replace it if it happens again",
+            next_command="dmesg -T | grep -i mlx5; devlink health show",
+            explains=(
+                Symptom.TRANSPORT_RETRY, Symptom.FLUSHED, Symptom.WATCHDOG, "port-down",
+                "ib-link-flap", "peer-process-died",
+            ),
+        )  # fmt: skip
+
+
+adapter_fault = Rule(causes=("hca-fatal-error",), check=_check)

@@ -1,0 +1,88 @@
+"""The filter of adapters names none, or adapters the job cannot use.
+
+What it checks: NCCL_IB_HCA (and UCX_NET_DEVICES) against the adapters the host lists;
+adapters in use that are the management ports of NVLink switches, and calls that end with
+"no such device" on one adapter of several.
+Why it matters: a name that fits nothing leaves sockets; an adapter without a path to the
+others ends in errors or in a hang at the first collective.
+What to do: list the adapters of every host and name those of the compute network.
+References: NCCL user guide, NCCL_IB_HCA; UCX FAQ, UCX_NET_DEVICES; NVIDIA DGX and HGX guides.
+"""
+
+import errno
+import re
+from collections.abc import Iterator
+
+from weft.doctor import job
+from weft.doctor.rule import Facts, Fault, Finding, Rule, Symptom, finding
+from weft.observe.facts import AdapterPort, CallFailed, Fact, NoRdmaDevice, Setting
+
+_COMMAND = "ibv_devices; ibdev2netdev; echo $NCCL_IB_HCA   # on every host"
+_ADVICE = "name the adapters of the compute network in NCCL_IB_HCA, as they are called here"
+_SPLIT = re.compile(r"[,\s]+")
+
+
+def chosen_by(value: str, adapter: str) -> bool:
+    """Return whether a filter of NCCL_IB_HCA's kind lets an adapter through.
+
+    >>> [chosen_by(one, "mlx5_3") for one in ("mlx5", "=mlx5", "^mlx5_3")]
+    [True, False, False]
+    """
+    excluded = value.startswith("^")
+    exact = value.lstrip("^").startswith("=")
+    names = [one.partition(":")[0] for one in _SPLIT.split(value.lstrip("^=")) if one]
+    hit = any(adapter == one if exact else adapter.startswith(one) for one in names)
+    return hit != excluded
+
+
+def _check(facts: Facts) -> Iterator[Finding]:
+    filters = [*job.settings(facts, "NCCL_IB_HCA"), *job.settings(facts, "UCX_NET_DEVICES")]
+    yield from _names_nothing(facts, filters)
+    yield from _cannot_be_used(facts)
+
+
+def _names_nothing(facts: Facts, filters: list[Setting]) -> Iterator[Finding]:
+    known = job.known_adapters(facts)
+    for one in filters:
+        if not one.value or one.value == "all" or job.verbs_adapters(facts):
+            continue
+        nothing: list[Fact] = [*facts.of(NoRdmaDevice), *job.uses_sockets(facts)]
+        named_none = bool(known) and not any(chosen_by(one.value, name) for name in known)
+        if named_none or (nothing and not known and not job.on_one_host(facts)):
+            yield finding(
+                "hca-selection-wrong",
+                [one, *nothing, *[p for p in facts.of(AdapterPort) if named_none]],
+                0.9 if named_none else 0.45,
+                message=f"{one.name}={one.value} names no adapter of this host"
+                if named_none
+                else f"{one.name}={one.value} is set and no adapter was found",
+                advice=_ADVICE,
+                next_command=_COMMAND,
+                missing=() if named_none else ("the adapters of the host (ibv_devices)",),
+                explains=(Symptom.SOCKETS, "container-no-rdma-device") if named_none else (),
+                fault=Fault.SOCKETS,
+            )
+
+
+def _cannot_be_used(facts: Facts) -> Iterator[Finding]:
+    """Find one adapter of several on which the queue pairs find no device to reach."""
+    failed = [
+        one for one in facts.of(CallFailed)
+        if "modify_qp" in one.call and one.errno == errno.ENODEV and one.adapter
+    ]  # fmt: skip
+    bad = {one.adapter for one in failed}
+    used = {one.adapter for one in job.verbs_adapters(facts)}
+    if len(bad) == 1 and len(used) > 1:
+        yield finding(
+            "hca-selection-wrong",
+            failed,
+            0.45,
+            subject=next(iter(bad)),
+            message=f"of {len(used)} adapters only {next(iter(bad))} finds no device to reach",
+            advice=f"leave it out (NCCL_IB_HCA=^{next(iter(bad))}) or repair it",
+            next_command=f"show_gids {next(iter(bad))}; ibv_devinfo -d {next(iter(bad))}",
+            missing=("the GID table of this adapter on both hosts",),
+        )
+
+
+adapter_filter = Rule(causes=("hca-selection-wrong",), check=_check)

@@ -1,0 +1,70 @@
+"""The ranks expose different adapters, or different networks.
+
+What it checks: the network and the number of adapters by host; NCCL_IGNORE_NET_MISMATCH,
+which hides the difference.
+Why it matters: a rank on InfiniBand waits for ever for one on sockets; a channel on an adapter
+the peer does not have never connects.
+What to do: make the hosts alike (device cgroup, plug-in, driver), or name the adapters that
+all have.
+References: NCCL user guide, NCCL_IGNORE_NET_MISMATCH (not documented), NCCL_NET.
+"""
+
+from collections.abc import Iterator
+
+from weft.doctor import job
+from weft.doctor.rule import Facts, Finding, Rule, Symptom, finding
+from weft.observe.facts import Fact, NetworkChosen
+
+
+def _check(facts: Facts) -> Iterator[Finding]:
+    yield from _networks(facts)
+    yield from _adapters(facts)
+
+
+def _networks(facts: Facts) -> Iterator[Finding]:
+    families: dict[str, NetworkChosen] = {}
+    places: dict[str, set[str]] = {}
+    for one in facts.of(NetworkChosen):
+        family = "Socket" if "socket" in one.network.lower() else one.network.split("_")[0]
+        family = "IB" if family.startswith("IB") else family
+        families.setdefault(family, one)
+        places.setdefault(family, set()).add(one.process.host)
+    apart = places.get("Socket", set()) - places.get("IB", set())
+    if {"Socket", "IB"} <= set(families) and apart:
+        seen: list[Fact] = [families["Socket"], families["IB"]]
+        yield finding(
+            "net-backend-mismatch",
+            seen,
+            0.85,
+            message="some ranks chose RDMA and others sockets, so they cannot meet",
+            advice="find why RDMA is missing on the hosts with sockets: "
+            + ", ".join(sorted(apart)),
+            next_command="ibstat; ls -l /dev/infiniband   # on the hosts with sockets",
+            explains=(Symptom.SOCKETS, Symptom.CONNECT, Symptom.WATCHDOG),
+        )
+
+
+def _adapters(facts: Facts) -> Iterator[Finding]:
+    counts = {
+        host: len({one.adapter for one in chosen})
+        for host, chosen in job.by_host(job.verbs_adapters(facts)).items()
+    }
+    ignored = job.switched_on(facts, "NCCL_IGNORE_NET_MISMATCH")
+    if len(set(counts.values())) > 1:
+        words = ", ".join(f"{host}: {count}" for host, count in sorted(counts.items()))
+        yield finding(
+            "hca-set-mismatch",
+            [*ignored, *job.verbs_adapters(facts)],
+            0.8 if ignored else 0.65,
+            message=f"the hosts use different numbers of adapters ({words})",
+            advice="give every host the same adapters, or name those that all have",
+            next_command="ibv_devices; ls /dev/infiniband   # on every host",
+            explains=(
+                Symptom.WATCHDOG,
+                "container-no-rdma-device",
+                "container-rdma-permission",
+            ),
+        )
+
+
+adapters_differ = Rule(causes=("net-backend-mismatch", "hca-set-mismatch"), check=_check)

@@ -1,0 +1,80 @@
+"""The ranks try to meet over an interface that does not lead to the other hosts.
+
+What it checks: the interface of the bootstrap (docker, loopback, bridges of containers), and
+failures to find any interface at all.
+Why it matters: the job hangs or is refused before it has begun.
+What to do: name the interface that leads to the others in NCCL_SOCKET_IFNAME (and for MPI in
+btl_tcp_if_include).
+References: NCCL user guide, NCCL_SOCKET_IFNAME.
+"""
+
+import re
+from collections.abc import Iterator
+
+from weft.doctor import job
+from weft.doctor.rule import Facts, Finding, Rule, Severity, Suspect, Symptom, finding
+from weft.observe.facts import BootstrapInterface, CallFailed, NoSocketInterface
+
+_BRIDGE = re.compile(r"(docker|br-|virbr|veth|lxc|cni|flannel|cali|podman|lo$|lo\d*$)")
+_BRIDGE_ADDRESS = re.compile(r"(?:^|\D)(172\.17\.\d+\.\d+|127\.\d+\.\d+\.\d+)")
+_ADVICE = "set NCCL_SOCKET_IFNAME to the interface that leads to the other hosts"
+_LOOK = "ip -br addr; ip route get <address of the other host>; echo $NCCL_SOCKET_IFNAME"
+
+
+def _check(facts: Facts) -> Iterator[Finding]:
+    named = job.settings(facts, "NCCL_SOCKET_IFNAME")
+    none = facts.of(NoSocketInterface)
+    if none:
+        yield finding(
+            "bootstrap-wrong-interface",
+            [*none, *named],
+            0.85 if named else 0.7,
+            message="no interface fits to meet the other ranks"
+            + (f": NCCL_SOCKET_IFNAME={named[0].value} names none" if named else ""),
+            advice=_ADVICE,
+            next_command=_LOOK,
+            missing=() if named else ("the interfaces of the host (ip -br addr)",),
+            explains=(Symptom.CONNECT, Symptom.WATCHDOG),
+        )
+    if not job.on_one_host(facts):
+        yield from _bridges(facts)
+
+
+def _bridges(facts: Facts) -> Iterator[Finding]:
+    bridges = [one for one in facts.of(BootstrapInterface) if _BRIDGE.match(one.interface)]
+    failed = [
+        one for one in facts.of(CallFailed)
+        if not one.call.startswith(("ibv", "wrap_ibv"))
+        and (_BRIDGE_ADDRESS.search(one.peer) or bridges)
+    ]  # fmt: skip
+    failed = [one for one in failed if _connects(one) or _BRIDGE_ADDRESS.search(one.peer)]
+    if not failed and not (bridges and (job.hosts(facts) or 0) > 1):
+        return
+    yield finding(
+        "bootstrap-wrong-interface",
+        [*bridges, *failed],
+        0.8 if failed else 0.6,
+        severity=Severity.ERROR if failed else Severity.WARNING,
+        message="the ranks meet over "
+        + (bridges[0].interface if bridges else "an address of a container bridge")
+        + ", which other hosts cannot reach",
+        advice=_ADVICE,
+        next_command=_LOOK,
+        explains=(Symptom.CONNECT, Symptom.WATCHDOG, "peer-process-died"),
+        suspects=(
+            Suspect(
+                cause="host-routing-ambiguous",
+                confidence_ratio=0.2,
+                next_command="ip route",
+                question="which way does the host route to its peers?",
+            ),
+        ),
+    )
+
+
+def _connects(failed: CallFailed) -> bool:
+    words = f"{failed.call} {failed.error}".lower()
+    return "connect" in words or "socket" in words or "refused" in words
+
+
+bootstrap_interface = Rule(causes=("bootstrap-wrong-interface",), check=_check)

@@ -1,0 +1,168 @@
+"""A pod waits for an RDMA resource that its cluster does not have, or has given away.
+
+What it checks: events that name insufficient resources, against what the nodes offer and have
+allocated and what the pods ask for. Zero of a resource that nobody asks for means nothing.
+Why it matters: the pod never starts, or starts without its adapter.
+What to do: by case: correct the name, wait or add nodes, restart the device plug-in and
+kubelet. References: Kubernetes device plug-ins; k8s-rdma-shared-dev-plugin; SR-IOV network
+operator.
+"""
+
+import re
+from collections.abc import Iterator
+
+from weft.doctor.rule import Facts, Finding, Rule, Severity, Suspect, finding, suspected
+from weft.observe.facts import (
+    ClusterEvent,
+    DeviceNode,
+    Fact,
+    Message,
+    NodeResource,
+    PodResource,
+)
+
+_RDMA = re.compile(
+    r"rdma|hostdev|mlnx|mellanox|sriov|efa|hca|roce|infiniband|\bib\b|openshift\.io",
+    re.IGNORECASE,
+)
+_SHORT = re.compile(r"[Ii]nsufficient ([\w./-]+)")
+_LOOK = (
+    "kubectl describe node | grep -A12 -e Allocatable -e Allocated; kubectl -n "
+    "<plugin> logs ds/<plugin>"
+)
+_NONE_FOUND = re.compile(r"no (?:rdma )?devices? (?:in current configuration|found for)|"
+                         r"missing rdma device spec", re.IGNORECASE)  # fmt: skip
+
+
+def _check(facts: Facts) -> Iterator[Finding]:
+    events = [one for one in facts.of(ClusterEvent) if _shortage(one)]
+    for name in dict.fromkeys(name for one in events for name in _shortage(one)):
+        seen = [one for one in events if name in _shortage(one)]
+        yield _short(facts, name, seen)
+    if not events:
+        yield from _offered_none(facts)
+    yield from _plugin(facts)
+
+
+def _shortage(event: ClusterEvent) -> tuple[str, ...]:
+    names = event.shortage or tuple(
+        one.rstrip(".,") for one in _SHORT.findall(f"{event.message} {event.evidence.text}")
+    )
+    return tuple(one for one in names if _RDMA.search(one))
+
+
+def _short(facts: Facts, name: str, events: list[ClusterEvent]) -> Finding:
+    offers = [one for one in facts.of(NodeResource) if one.resource == name]
+    others = [
+        one for one in facts.of(NodeResource)
+        if _RDMA.search(one.resource) and one.resource != name and one.allocatable
+    ]  # fmt: skip
+    asked = [one for one in facts.of(PodResource) if one.resource == name]
+    if offers and any(one.allocatable for one in offers):
+        given = sum(one.allocated or 0 for one in offers)
+        total = sum(one.allocatable or 0 for one in offers)
+        if given >= total or any(one.allocated is None for one in offers):
+            return _resource(
+                "k8s-rdma-resource-exhausted", [*events, *offers, *asked], 0.75, name
+            )
+        return _resource("k8s-rdma-resource-stale", [*events, *offers, *asked], 0.7, name)
+    if offers or others:
+        return _resource(
+            "k8s-rdma-resource-missing", [*events, *offers, *others, *asked], 0.85, name
+        )
+    return _undecided(events, name)
+
+
+def _undecided(events: list[ClusterEvent], name: str) -> Finding:
+    gpus_short = any("gpu" in one.message.lower() for one in events)
+    suspects = (
+        Suspect(
+            cause="k8s-rdma-resource-missing",
+            confidence_ratio=0.35 if gpus_short else 0.6,
+            question=f"does any node list {name} under Allocatable?",
+            next_command=_LOOK,
+        ),
+        Suspect(
+            cause="k8s-rdma-resource-exhausted",
+            confidence_ratio=0.55 if gpus_short else 0.3,
+            question="is all of it allocated to other pods?",
+            next_command=_LOOK,
+        ),
+        Suspect(
+            cause="k8s-rdma-resource-stale",
+            confidence_ratio=0.15,
+            question="does the node offer it while no pod holds it?",
+            next_command=_LOOK,
+        ),
+    )
+    return suspected(
+        suspects,
+        events,
+        subject=name,
+        message=f"no node has enough {name} for the pod",
+        advice="compare the name in the pod with what the nodes offer",
+    )
+
+
+_WORDS = {
+    "k8s-rdma-resource-missing": (
+        "no node offers {}",
+        "correct the name, or the plug-in's selector",
+    ),
+    "k8s-rdma-resource-exhausted": ("all of {} is given away", "wait, free or add nodes"),
+    "k8s-rdma-resource-stale": (
+        "nodes offer {} and nobody holds it, yet it is refused",
+        "restart the device plug-in and kubelet; the allocation is orphaned",
+    ),
+    "k8s-rdma-resource-partial": (
+        "only some device nodes of {} were passed in",
+        "restart the device plug-in after the driver, then the pod",
+    ),
+}
+
+
+def _resource(
+    cause: str, seen: list[Fact], confidence_ratio: float, name: str,
+    severity: Severity = Severity.ERROR,
+) -> Finding:  # fmt: skip
+    message, advice = _WORDS[cause]
+    return finding(
+        cause,
+        seen,
+        confidence_ratio,
+        severity=severity,
+        subject=name,
+        message=message.format(name),
+        advice=advice,
+        next_command=_LOOK,
+        explains=("container-no-rdma-device",),
+    )
+
+
+def _offered_none(facts: Facts) -> Iterator[Finding]:
+    """Find a resource that pods ask for and no node offers."""
+    asked = {one.resource for one in facts.of(PodResource) if one.request or one.limit}
+    for name in sorted(asked):
+        offers = [one for one in facts.of(NodeResource) if one.resource == name]
+        if _RDMA.search(name) and offers and not any(one.allocatable for one in offers):
+            wants = [one for one in facts.of(PodResource) if one.resource == name]
+            yield _resource("k8s-rdma-resource-missing", [*offers, *wants], 0.75, name)
+
+
+def _plugin(facts: Facts) -> Iterator[Finding]:
+    lines: list[Fact] = [
+        one for one in facts.of(Message) if _NONE_FOUND.search(one.evidence.text)
+    ]
+    if lines:
+        yield _resource("k8s-rdma-resource-missing", lines, 0.8, "the plug-in's resource")
+    nodes = [one for one in facts.of(DeviceNode) if "infiniband" in one.path]
+    there = {one.path.rpartition("/")[2].rstrip("0123456789") for one in nodes if one.present}
+    gone: list[Fact] = [
+        one for one in nodes
+        if not one.present and any(w in one.path for w in ("uverbs", "umad", "rdma_cm"))
+    ]  # fmt: skip
+    if gone and there and "uverbs" in there:
+        yield _resource("k8s-rdma-resource-partial", [*gone], 0.6, "the adapter")
+
+
+cluster_resource = Rule(causes=tuple(_WORDS), check=_check)

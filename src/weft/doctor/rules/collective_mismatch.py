@@ -1,0 +1,78 @@
+"""Ranks run different collectives, so they wait for one another for ever.
+
+What it checks: reported mismatches; ranks that stand at the same sequence number with another
+operation or size; ranks that are at different places of the program.
+Why it matters: the watchdog says timeout, which reads like a network fault and is a program's.
+What to do: find the branch in which ranks differ: unequal data, keys, or a condition on a rank.
+References: PyTorch, TORCH_DISTRIBUTED_DEBUG=DETAIL and the flight recorder.
+"""
+
+from collections.abc import Iterator
+
+from weft.doctor import job
+from weft.doctor.rule import Facts, Finding, Rule, Symptom, finding
+from weft.observe.facts import CollectiveCall, CollectiveMismatch, CollectiveTimeout, Fact
+
+_LOOK = "TORCH_DISTRIBUTED_DEBUG=DETAIL for one run; compare the dumps of the flight recorder"
+
+
+def _check(facts: Facts) -> Iterator[Finding]:
+    said: list[Fact] = [
+        *facts.of(CollectiveMismatch),
+        *job.said(facts, r"mismatch(ed)? (between )?collective|collectives? .{0,20}mismatch"),
+    ]
+    if said:
+        yield _differ(said, 0.95, "ranks called different collectives at the same place")
+        return
+    apart = _apart(facts)
+    if apart:
+        yield _differ(apart, 0.8, "ranks wait at one sequence number for different collectives")
+
+
+def _apart(facts: Facts) -> list[Fact]:
+    """Return the calls and timeouts of one place that do not agree among the ranks."""
+    places: dict[tuple[str, int], list[CollectiveTimeout]] = {}
+    for one in facts.of(CollectiveTimeout):
+        if one.sequence is not None:
+            places.setdefault((one.group, one.sequence), []).append(one)
+    for timeouts in places.values():
+        if len({(one.operation, one.elements_in, one.elements_out) for one in timeouts}) > 1:
+            return [*timeouts]
+    calls: dict[tuple[str, int], list[CollectiveCall]] = {}
+    for call in facts.of(CollectiveCall):
+        calls.setdefault((call.group or call.communicator, call.sequence), []).append(call)
+    for same in calls.values():
+        ranks = {one.process.rank for one in same}
+        if (
+            len(ranks) > 1
+            and len({(one.operation, one.elements, one.shape) for one in same}) > 1
+        ):
+            return [*same]
+    return _different_operations(facts)
+
+
+def _different_operations(facts: Facts) -> list[Fact]:
+    """Return timeouts in which the ranks gave up different operations of one group."""
+    groups: dict[str, list[CollectiveTimeout]] = {}
+    for one in facts.of(CollectiveTimeout):
+        groups.setdefault(one.group, []).append(one)
+    for timeouts in groups.values():
+        by_rank = {one.process.rank: (one.operation, one.elements_in) for one in timeouts}
+        if len(by_rank) > 1 and len(set(by_rank.values())) > 1:
+            return [*timeouts]
+    return []
+
+
+def _differ(seen: list[Fact], confidence_ratio: float, message: str) -> Finding:
+    return finding(
+        "app-collective-mismatch",
+        seen,
+        confidence_ratio,
+        message=message,
+        advice="find where ranks branch: unequal batches, keys, shapes, or a rank-only call",
+        next_command=_LOOK,
+        explains=(Symptom.WATCHDOG, Symptom.LENGTH_ERROR, "peer-process-died"),
+    )
+
+
+collective_mismatch = Rule(causes=("app-collective-mismatch",), check=_check)

@@ -1,0 +1,58 @@
+"""A collective was given up: a rank did not come, and the list says which ranks did.
+
+What it checks: watchdog timeouts. Which rank is missing from them is the rank to look at.
+Why it matters: a timeout is an echo; its cause is elsewhere and earlier.
+What to do: take the log of the rank that is not in the list; look for what it did before.
+References: PyTorch ProcessGroupNCCL, flight recorder (TORCH_NCCL_TRACE_BUFFER_SIZE).
+"""
+
+from collections.abc import Iterator
+
+from weft.doctor.rule import Facts, Finding, Rule, Suspect, Symptom, suspected
+from weft.observe.facts import CollectiveTimeout
+
+_DUMP = "the dump of the flight recorder of every rank, and py-spy dump of the missing rank"
+
+
+def _check(facts: Facts) -> Iterator[Finding]:
+    timeouts = facts.of(CollectiveTimeout)
+    if not timeouts:
+        return
+    waiting = sorted({one.process.rank for one in timeouts if one.process.rank is not None})
+    tiny = all((one.elements_in or 0) <= 1 for one in timeouts)
+    yield suspected(
+        (
+            Suspect(
+                cause="app-collective-mismatch",
+                confidence_ratio=0.45 if tiny else 0.35,
+                question="do all ranks wait in the same collective, with the same size?",
+                next_command=_DUMP,
+            ),
+            Suspect(
+                cause="peer-process-died",
+                confidence_ratio=0.3,
+                question="is a rank missing from the list, and was it alive?",
+                next_command="the log and host of the missing rank",
+            ),
+            Suspect(
+                cause="app-storage-stall",
+                confidence_ratio=0.2,
+                question="was a rank writing a checkpoint or reading data?",
+                next_command="df -h; dmesg | grep -i -e nfs -e lustre -e 'blocked for more'",
+            ),
+            Suspect(
+                cause="fabric-path-unreachable",
+                confidence_ratio=0.15,
+                question="do the library's logs show errors before the timeout?",
+                next_command="NCCL_DEBUG=INFO, and the adapter's counters of every host",
+            ),
+        ),
+        timeouts,
+        symptom=Symptom.WATCHDOG,
+        subject="ranks " + ", ".join(map(str, waiting[:8])) if waiting else "",
+        message="a collective was given up: some rank never came",
+        advice="look at the rank that is not in the list, before the time of the timeout",
+    )
+
+
+collective_timeout = Rule(causes=("unresolved-hang",), check=_check)

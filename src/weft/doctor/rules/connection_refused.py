@@ -1,0 +1,97 @@
+"""A TCP connection between ranks failed; what failed tells what to look at.
+
+What it checks: errors of connecting: no route to host (a firewall says so too), aborted, timed
+out, refused.
+Why it matters: the ranks cannot meet, or lose one another in the middle of the run.
+What to do: open all TCP ports between the hosts of the job; test with nc from host to host.
+References: firewalld reject behaviour; connect(2); NCCL troubleshooting, networking issues.
+"""
+
+import errno
+from collections.abc import Iterator
+
+from weft.doctor.rule import Facts, Finding, Rule, Suspect, Symptom, finding, suspected
+from weft.observe.facts import CallFailed
+
+_NC = "nc -zv <other host> <port>; ping -c1 <other host>; firewall-cmd --list-all"
+_FIREWALL = {errno.EHOSTUNREACH, errno.ECONNABORTED}
+_WORDS = {
+    errno.EHOSTUNREACH: "no route to host",
+    errno.ECONNABORTED: "connection abort",
+    errno.ETIMEDOUT: "timed out",
+    errno.ECONNREFUSED: "refused",
+    errno.ECONNRESET: "reset by peer",
+}
+
+
+def _check(facts: Facts) -> Iterator[Finding]:
+    failed = [one for one in facts.of(CallFailed) if _number(one) and _is_tcp(one)]
+    blocked = [one for one in failed if _number(one) in _FIREWALL]
+    if blocked:
+        yield finding(
+            "host-firewall",
+            blocked,
+            0.6,
+            message="a host refuses TCP from its peers, which reads like a missing route",
+            advice="open all TCP and UDP ports between the hosts of the job",
+            next_command=_NC,
+            missing=("whether ping reaches the host: then it is a firewall, not a route",),
+            symptom=Symptom.CONNECT,
+            explains=(Symptom.WATCHDOG,),
+            suspects=_others("host-firewall"),
+        )
+        return
+    lost = [one for one in failed if _number(one) in {errno.ECONNREFUSED, errno.ETIMEDOUT}]
+    if lost:
+        yield suspected(
+            _others(""),
+            lost,
+            symptom=Symptom.CONNECT,
+            message="a rank could not connect to another",
+            advice="look whether the other rank was alive, then at firewall and interface",
+        )
+
+
+def _number(failed: CallFailed) -> int | None:
+    if failed.errno:
+        return failed.errno
+    text = f"{failed.error} {failed.evidence.text}".lower()
+    return next((number for number, words in _WORDS.items() if words in text), None)
+
+
+def _is_tcp(failed: CallFailed) -> bool:
+    words = f"{failed.call} {failed.error} {failed.evidence.text}".lower()
+    return "ibv_" not in words and ("connect" in words or "socket" in words or "route" in words)
+
+
+def _others(known: str) -> tuple[Suspect, ...]:
+    suspects = (
+        Suspect(
+            cause="peer-process-died",
+            confidence_ratio=0.35,
+            next_command="the other rank's log",
+            question="was the process of the other rank alive then?",
+        ),
+        Suspect(
+            cause="host-firewall",
+            confidence_ratio=0.3,
+            next_command=_NC,
+            question="does a port opened by hand answer from the other host?",
+        ),
+        Suspect(
+            cause="bootstrap-wrong-interface",
+            confidence_ratio=0.25,
+            next_command="ip -br addr",
+            question="is the peer's address one of the compute or management network?",
+        ),
+        Suspect(
+            cause="host-routing-ambiguous",
+            confidence_ratio=0.15,
+            next_command="ip route",
+            question="do two interfaces share a subnet?",
+        ),
+    )
+    return tuple(one for one in suspects if one.cause != known)
+
+
+connection_refused = Rule(causes=("host-firewall",), check=_check)

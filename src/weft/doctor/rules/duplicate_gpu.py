@@ -1,0 +1,31 @@
+"""Two ranks use one GPU.
+
+What it checks: the library's own complaint.
+Why it matters: the job stops; with --oversubscribe it would crawl.
+What to do: one rank a GPU: set the device from the local rank, and start no more ranks than
+the host has GPUs.
+References: PyTorch distributed, LOCAL_RANK and torch.cuda.set_device.
+"""
+
+from collections.abc import Iterator
+
+from weft.doctor.rule import Facts, Finding, Rule, finding
+from weft.observe.facts import DuplicateGpu
+
+
+def _check(facts: Facts) -> Iterator[Finding]:
+    doubles = facts.of(DuplicateGpu)
+    if doubles:
+        first = doubles[0]
+        yield finding(
+            "duplicate-gpu",
+            doubles,
+            0.95,
+            subject=first.gpu,
+            message=f"ranks {first.rank} and {first.other_rank} both use GPU {first.gpu}",
+            advice="set the device from the local rank; start as many ranks as there are GPUs",
+            next_command="echo $LOCAL_RANK $CUDA_VISIBLE_DEVICES   # in every rank",
+        )
+
+
+duplicate_gpu = Rule(causes=("duplicate-gpu",), check=_check)

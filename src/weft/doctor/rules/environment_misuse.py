@@ -1,0 +1,128 @@
+"""A variable, or a forgotten nccl.conf, takes away what the cluster has.
+
+What it checks: variables that switch RDMA, peer access or GPUDirect off, pin experimental
+features, or fuse adapters of different NUMA domains, together with the line that shows the
+harm. Why it matters: settings copied from another cluster or left from a test cost half the
+bandwidth or hang a job, and no tool complains.
+What to do: unset them all, run, and add back those that measurably help.
+References: NCCL user guide, environment variables; nccl.conf in /etc and in the home folder.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from weft.doctor import job
+from weft.doctor.rule import Facts, Fault, Finding, Rule, Severity, Symptom, finding
+from weft.observe.facts import Fact, Setting
+
+_UNSET = "unset it, also in /etc/nccl.conf and ~/.nccl.conf"
+_LOOK = "env | grep -e NCCL -e UCX; cat /etc/nccl.conf ~/.nccl.conf"
+_YES = ("1", "true", "yes")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Bad:
+    """A setting that costs something, and what shows that it does here."""
+
+    name: str
+    values: tuple[str, ...]
+    harm: str
+    between_hosts: bool = False
+    fault: Fault | None = None
+
+
+_SETTINGS = (
+    _Bad(name="NCCL_IB_DISABLE", values=_YES, harm="RDMA is switched off",
+         between_hosts=True, fault=Fault.SOCKETS),
+    _Bad(name="NCCL_NET", values=("socket", "Socket"), harm="sockets are forced",
+         between_hosts=True, fault=Fault.SOCKETS),
+    _Bad(name="NCCL_NET_GDR_LEVEL", values=("LOC", "0"), harm="GPUDirect RDMA is switched off",
+         between_hosts=True, fault=Fault.GPUDIRECT_OFF),
+    _Bad(name="NCCL_P2P_DISABLE", values=_YES, harm="GPUs of a host meet through host memory"),
+    _Bad(name="NCCL_SHM_DISABLE", values=_YES, harm="ranks of a host meet through the network"),
+)  # fmt: skip
+_EXPERIMENTAL = ("NCCL_IB_USE_INLINE", "NCCL_IB_PREPOST_RECEIVE_WORK_REQUESTS")
+
+
+def _check(facts: Facts) -> Iterator[Finding]:
+    for bad in _SETTINGS:
+        yield from _switched_off(facts, bad)
+    yield from _experimental(facts)
+    yield from _fused(facts)
+    yield from _refused(facts)
+
+
+def _switched_off(facts: Facts, bad: _Bad) -> Iterator[Finding]:
+    found = [one for one in job.settings(facts, bad.name) if one.value in bad.values]
+    if not found or (bad.between_hosts and job.on_one_host(facts)):
+        return
+    harm: list[Fact] = [*job.uses_sockets(facts)] if bad.fault is Fault.SOCKETS else []
+    adapters = job.known_adapters(facts) and bad.fault is Fault.SOCKETS
+    yield finding(
+        "nccl-env-misuse",
+        [*found, *harm],
+        0.9 if harm and adapters else 0.6,
+        severity=Severity.ERROR if harm and adapters else Severity.WARNING,
+        message=f"{bad.name}={found[0].value}: {bad.harm}",
+        advice=_UNSET,
+        next_command=_LOOK,
+        missing=() if adapters else ("whether this was meant",),
+        explains=(Symptom.SOCKETS,) if harm else (Symptom.GPUDIRECT_OFF,),
+        fault=bad.fault,
+    )
+
+
+def _experimental(facts: Facts) -> Iterator[Finding]:
+    found = [one for name in _EXPERIMENTAL for one in job.switched_on(facts, name)]
+    if found:
+        yield finding(
+            "nccl-env-misuse",
+            found,
+            0.7,
+            message=f"{found[0].name} switches on a path that few use and that may hang",
+            advice=_UNSET,
+            next_command=_LOOK,
+            explains=(Symptom.WATCHDOG,),
+        )
+
+
+def _fused(facts: Facts) -> Iterator[Finding]:
+    lines = job.said(facts, r"fusing .*different NUMA")
+    level = [
+        one for name in ("NCCL_NET_MERGE_LEVEL", "NCCL_IB_MERGE_NICS", "NCCL_NET_FORCE_MERGE")
+        for one in job.settings(facts, name)
+    ]  # fmt: skip
+    if lines:
+        yield finding(
+            "nccl-env-misuse",
+            [*lines, *level],
+            0.9 if level else 0.7,
+            message="adapters of different NUMA domains are fused into one",
+            advice="unset NCCL_NET_MERGE_LEVEL and NCCL_NET_FORCE_MERGE, or keep them at PORT",
+            next_command="nvidia-smi topo -m; env | grep NCCL_NET",
+            explains=(Symptom.GPUDIRECT_OFF, Symptom.VERBS_CALL),
+        )
+
+
+def _refused(facts: Facts) -> Iterator[Finding]:
+    """Find a variable whose value the library itself refuses."""
+    lines = job.said(facts, r"(invalid|unknown|unrecogni[sz]ed|not a valid)\b.*\bNCCL_[A-Z]|"
+                            r"\bNCCL_[A-Z_]+\b.*\b(invalid|not valid|could not "
+                            r"parse)")  # fmt: skip
+    named: list[Setting] = [
+        one for one in facts.of(Setting)
+        if one.name.startswith("NCCL_")
+        and any(one.name in line.evidence.text for line in lines)
+    ]  # fmt: skip
+    if lines:
+        yield finding(
+            "nccl-env-misuse",
+            [*lines, *named],
+            0.75,
+            message="the library refuses the value of a variable",
+            advice="correct or unset the variable that the line names",
+            next_command=_LOOK,
+        )
+
+
+environment_misuse = Rule(causes=("nccl-env-misuse",), check=_check)

@@ -1,0 +1,67 @@
+"""A cloud's fabric plug-in is missing, cannot be loaded, or finds no provider.
+
+What it checks: load errors of the plug-in that name a reason (a missing library or symbol
+version), refusals of its provider, and sockets afterwards. That no plug-in is installed is
+usual and says nothing.
+Why it matters: on EFA there is no other fast network: sockets follow, and a loud line about
+the verbs library that misleads.
+What to do: install the plug-in built for this image's glibc and CUDA; pass the devices in.
+References: aws-ofi-nccl, README and release notes; AWS EFA, verifying the installation.
+"""
+
+import re
+from collections.abc import Iterator
+
+from weft.doctor import job
+from weft.doctor.rule import Facts, Fault, Finding, Rule, Symptom, finding
+from weft.observe.facts import Fact, NoProvider, PluginSeen, ProviderChosen
+
+_LOADER = re.compile(
+    r"(GLIBC(XX)?_|version .{1,30} not found|undefined symbol|wrong ELF|"
+    r"(libfabric|libcudart|libhwloc|libnl|libefa|libstdc)\S*: cannot open)",
+    re.IGNORECASE,
+)
+_FOLLOW = (Symptom.SOCKETS, "container-no-verbs-library", "container-no-rdma-device")
+
+
+def _check(facts: Facts) -> Iterator[Finding]:
+    if job.on_one_host(facts) and not facts.of(NoProvider):
+        return
+    unloadable: list[Fact] = [
+        one for one in facts.of(PluginSeen)
+        if one.role in {"net", "collnet"} and not one.loaded
+        and (_LOADER.search(one.reason) or _LOADER.search(one.evidence.text))
+    ]  # fmt: skip
+    unloadable += [
+        one
+        for one in job.said(facts, r"GLIBC(XX)?_[\d.]+.{0,3} not found")
+        if "net" in one.evidence.text.lower() or "ofi" in one.evidence.text.lower()
+    ]
+    fine = facts.any_of(ProviderChosen) or bool(job.uses_rdma(facts))
+    if unloadable and not fine:
+        yield finding(
+            "efa-plugin-not-loaded",
+            [*unloadable, *job.uses_sockets(facts)],
+            0.9 if job.uses_sockets(facts) else 0.8,
+            message="the network plug-in is there and cannot be loaded",
+            advice="install a build of the plug-in that fits this image (glibc, CUDA, "
+            "libfabric)",
+            next_command="ldd $(find / -name 'libnccl-net*.so' 2>/dev/null); ldd --version",
+            explains=_FOLLOW,
+            fault=Fault.SOCKETS,
+        )
+    absent = facts.of(NoProvider)
+    if absent and not fine:
+        yield finding(
+            "efa-provider-missing",
+            [*absent, *job.uses_sockets(facts)],
+            0.85,
+            message="the plug-in finds no fabric provider it can use",
+            advice="pass the EFA devices in (vpc.amazonaws.com/efa), memlock unlimited",
+            next_command="fi_info -p efa; ls /dev/infiniband",
+            explains=(*_FOLLOW, Symptom.REGISTRATION),
+            fault=Fault.SOCKETS,
+        )
+
+
+fabric_plugin = Rule(causes=("efa-plugin-not-loaded", "efa-provider-missing"), check=_check)

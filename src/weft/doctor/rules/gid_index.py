@@ -1,0 +1,158 @@
+"""The pinned or chosen entry of the GID table is another one, or none.
+
+What it checks: the index in use against the table; queue pairs that failed with ENODATA, EINVAL
+or ENODEV; an empty GID; RoCE transfers that use a GID without an IPv4 address although the
+port has one; changes of the table while the job ran.
+Why it matters: the first transfer fails, on some hosts only, after an address or pod changed.
+What to do: leave NCCL_IB_GID_INDEX unset with NCCL 2.21 or newer; else look the index up on
+each host with show_gids.
+References: NCCL user guide, NCCL_IB_GID_INDEX and NCCL_IB_ADDR_FAMILY; RoCE v2 annex.
+"""
+
+import errno
+from collections.abc import Iterable, Iterator
+
+from weft.doctor import job, links
+from weft.doctor.rule import Facts, Finding, Rule, Suspect, Symptom, finding
+from weft.observe.facts import (
+    AdapterEvent,
+    CallFailed,
+    CompletionError,
+    Fact,
+    Gid,
+    LinkLayer,
+    Setting,
+    TransferSetup,
+)
+
+_LOOK = "show_gids; echo $NCCL_IB_GID_INDEX   # on both hosts"
+_ADVICE = (
+    "unset NCCL_IB_GID_INDEX (NCCL 2.21 or newer) or name the RoCEv2 IPv4 entry of each host"
+)
+_FOLLOW = (
+    Symptom.TRANSPORT_RETRY, Symptom.FLUSHED, Symptom.VERBS_CALL, "fabric-path-unreachable",
+    "hca-selection-wrong",
+)  # fmt: skip
+_SURE = {errno.ENODATA: 0.8, errno.EINVAL: 0.55, errno.ENODEV: 0.55}
+_FIRST_VERSION_THAT_CHOOSES = (2, 21)
+
+
+def _check(facts: Facts) -> Iterator[Finding]:
+    pinned = job.settings(facts, "NCCL_IB_GID_INDEX")
+    if links.layer(facts) is LinkLayer.INFINIBAND:
+        return
+    found = list(_against_table(facts, pinned)) or list(_refused(facts, pinned))
+    yield from found
+    if not found:
+        yield from _without_address(facts)
+    changed = [one for one in facts.of(AdapterEvent) if "gid" in one.event.lower()]
+    if changed:
+        yield _wrong(changed, 0.75, "the GID table changed while the job ran")
+
+
+def _wrong(
+    seen: Iterable[Fact], confidence_ratio: float, message: str,
+    suspects: tuple[Suspect, ...] = (),
+) -> Finding:  # fmt: skip
+    return finding(
+        "gid-index-wrong",
+        seen,
+        confidence_ratio,
+        message=message,
+        advice=_ADVICE,
+        next_command=_LOOK,
+        explains=_FOLLOW,
+        suspects=suspects,
+    )
+
+
+def _against_table(facts: Facts, pinned: list[Setting]) -> Iterator[Finding]:
+    """Compare pinned indices with the tables of the ports in use."""
+    tables: dict[tuple[str, str, int], list[Gid]] = {}
+    for gid in facts.of(Gid):
+        tables.setdefault((gid.host, gid.adapter, gid.port), []).append(gid)
+    used = {one.adapter for one in job.verbs_adapters(facts)}
+    for one in pinned:
+        if not one.value.isdigit():
+            continue
+        index = int(one.value)
+        for (_, adapter, _port), table in tables.items():
+            if used and adapter not in used:
+                continue
+            at = [gid for gid in table if gid.index == index]
+            routable = [gid for gid in table if gid.version == 2 and links.is_ipv4(gid.gid)]  # noqa: PLR2004 - RoCE v2
+            if not at or (routable and at[0] not in routable):
+                what = "names no GID" if not at else "names a GID that cannot be routed"
+                yield _wrong(
+                    [one, *at, *routable],
+                    0.85,
+                    f"NCCL_IB_GID_INDEX={index} {what} of {adapter}",
+                )
+                return
+
+
+def _refused(facts: Facts, pinned: list[Setting]) -> Iterator[Finding]:
+    calls = [
+        one for one in facts.of(CallFailed)
+        if ("modify_qp" in one.call or "query_gid" in one.call or "create_ah" in one.call)
+        and one.library.upper() != "UCX"
+    ]  # fmt: skip
+    empty = [
+        one for one in calls if links.is_empty(one.local_gid) or links.is_empty(one.remote_gid)
+    ]
+    if empty:
+        yield _wrong([*empty, *pinned], 0.85, "the GID in use is empty")
+        return
+    for one in calls:
+        sure = _SURE.get(one.errno or 0)
+        if sure and not links.is_link_local(one.local_gid):
+            yield _wrong(
+                [one, *pinned],
+                min(0.9, sure + (0.15 if pinned or one.gid_index else 0)),
+                "a queue pair could not be set up with the GID of this index",
+                () if one.errno == errno.ENODATA else _OTHERS,
+            )
+            return
+
+
+_OTHERS = (
+    Suspect(
+        cause="hca-selection-wrong",
+        confidence_ratio=0.3,
+        question="does it fail on one adapter alone, and work without it?",
+        next_command="NCCL_IB_HCA=^<adapter> for one run",
+    ),
+    Suspect(
+        cause="gid-table-sparse",
+        confidence_ratio=0.25,
+        question="does the GID table of the port begin at 0 (show_gids)?",
+        next_command=_LOOK,
+    ),
+)
+
+
+def _without_address(facts: Facts) -> Iterator[Finding]:
+    """Find RoCE transfers without an IPv4 GID on ports that have one at another index."""
+    failed = [one for one in facts.of(CompletionError) if one.status == 12]  # noqa: PLR2004 - verbs status
+    routable = [gid for gid in facts.of(Gid) if gid.version == 2 and links.is_ipv4(gid.gid)]  # noqa: PLR2004 - RoCE v2
+    bare = [one for one in failed if one.local_gid and not links.is_ipv4(one.local_gid)]
+    setups = [
+        one for one in facts.of(TransferSetup)
+        if failed and one.gid_index is not None and routable
+        and one.gid_index not in {gid.index for gid in routable}
+    ]  # fmt: skip
+    pinned = job.settings(facts, "NCCL_IB_GID_INDEX")
+    old = [
+        one for one in job.versions(facts)
+        if job.version(one.version) < _FIRST_VERSION_THAT_CHOOSES
+    ]  # fmt: skip
+    seen: list[Fact] = [*failed, *bare, *setups, *routable]
+    if failed and routable and (bare or setups):
+        yield _wrong(seen, 0.75, "the transfer uses another GID than the RoCEv2 IPv4 one")
+    elif failed and routable and not pinned and old and min(g.index for g in routable) > 0:
+        yield _wrong(
+            seen, 0.6, "no GID index is set, and the RoCEv2 IPv4 GID is not at index 0"
+        )
+
+
+gid_index = Rule(causes=("gid-index-wrong",), check=_check)

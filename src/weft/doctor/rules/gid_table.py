@@ -1,0 +1,57 @@
+"""The GID table of a port begins late, and the search for an index stops at the hole.
+
+What it checks: tables whose first entry is not at index 0 (as in pods), together with a failure
+to read the type or version of a GID.
+Why it matters: NCCL up to 2.24 or so stops at an empty entry and uses a wrong one or fails.
+What to do: update NCCL, or set NCCL_IB_GID_INDEX to the entry of the pod.
+References: NCCL user guide, NCCL_IB_GID_INDEX; Linux sysfs gid_attrs/types.
+"""
+
+import errno
+from collections.abc import Iterator
+
+from weft.doctor import job
+from weft.doctor.rule import Facts, Finding, Rule, Severity, Symptom, finding
+from weft.observe.facts import CallFailed, CompletionError, Fact, Gid
+
+_FIRST_USUAL = 4
+
+
+def _check(facts: Facts) -> Iterator[Finding]:
+    first: dict[tuple[str, str, int], Gid] = {}
+    for gid in facts.of(Gid):
+        key = (gid.host, gid.adapter, gid.port)
+        if key not in first or gid.index < first[key].index:
+            first[key] = gid
+    late = [gid for gid in first.values() if gid.index >= _FIRST_USUAL]
+    lookup = job.said(facts, r"(gid|roce).{0,40}(type|version)|gid_attrs|roce.?version")
+    lookup = [one for one in lookup if _unreadable(one)]
+    other = [one for one in facts.of(CallFailed) if "modify_qp" in one.call]
+    if not late and not lookup:
+        return
+    sure = 0.85 if late and lookup else 0.6 if lookup else 0.45
+    failing = bool(lookup or facts.of(CompletionError))
+    if other and not lookup:
+        return
+    yield finding(
+        "gid-table-sparse",
+        [*lookup, *late],
+        sure,
+        severity=Severity.ERROR if failing else Severity.INFO,
+        message="the GID table does not begin at index 0, where the library looks",
+        advice="update NCCL, or set NCCL_IB_GID_INDEX to the pod's RoCEv2 entry",
+        next_command="show_gids   # where the job runs",
+        missing=() if late else ("the GID table where the job runs (show_gids)",),
+        explains=(Symptom.VERBS_CALL, Symptom.TRANSPORT_RETRY) if lookup else (),
+    )
+
+
+def _unreadable(line: Fact) -> bool:
+    number = getattr(line, "errno", None)
+    words = line.evidence.text.lower()
+    return (
+        number in {errno.EINVAL, errno.ENOENT} or "invalid argument" in words or "fail" in words
+    )
+
+
+gid_table = Rule(causes=("gid-table-sparse",), check=_check)

@@ -1,0 +1,108 @@
+"""The driver reports a fault of a GPU: its memory, its link, its firmware, or it is gone.
+
+What it checks: Xid codes with what belongs to each: row remapping for memory, links for NVLink,
+a device that answers with all ones for one that fell off the bus. A fault of an application
+(13, 31, 43, 45) is no hardware.
+Why it matters: the job's errors on other hosts are echoes of one GPU.
+What to do: as NVIDIA's catalogue says for the code: reset, drain, or return the card.
+References: NVIDIA Xid errors; NVIDIA GPU debug guidelines; row remapping guide.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from weft.doctor.rule import Facts, Finding, Rule, Severity, Symptom, finding
+from weft.observe.facts import (
+    Fact,
+    GpuFault,
+    GpuReading,
+    GpuUnreachable,
+    PciDevice,
+    RemappedRows,
+)
+
+_LOOK = "nvidia-smi -q -d ROW_REMAPPER,ECC; dmesg -T | grep -i -e Xid -e NVRM"
+_FOLLOW = (
+    Symptom.TRANSPORT_RETRY, Symptom.FLUSHED, Symptom.WATCHDOG, Symptom.REMOTE_ERROR,
+    "peer-process-died", "fabric-manager-not-running",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Sort:
+    """What a code means: its cause, what to say and do, and how it ranks (first wins)."""
+
+    codes: frozenset[int]
+    cause: str
+    message: str
+    advice: str
+    severity: Severity = Severity.ERROR
+
+
+_SORTS = (
+    _Sort(codes=frozenset({79}), cause="gpu-xid-off-the-bus",
+          message="a GPU fell off the bus",
+          advice="power-cycle the host; reseat; if it returns, replace the GPU"),
+    _Sort(codes=frozenset({95}), cause="gpu-xid-ecc-uncontained",
+          message="an uncorrectable memory error was not contained",
+          advice="reset the GPU now: other processes on it may be wrong; drain the host"),
+    _Sort(codes=frozenset({48, 63, 64, 94, 92}), cause="gpu-xid-ecc-contained",
+          message="an uncorrectable memory error hit one process; a row is to be remapped",
+          advice="drain and reset the GPU, so that the remapping takes effect"),
+    _Sort(codes=frozenset({119, 120}), cause="gpu-xid-gsp-timeout",
+          message="the GPU's system processor does not answer",
+          advice="reset the GPU or power-cycle the host; update driver; or switch GSP off"),
+    _Sort(codes=frozenset({74, *range(144, 151)}), cause="nvlink-error",
+          message="an NVLink reported an error",
+          advice="reset the GPUs; if the same link returns without a kill before, replace"),
+    _Sort(codes=frozenset({62, 109, 110, 140}), cause="gpu-xid-other",
+          message="the driver reports a fault of the GPU",
+          advice="reset the GPU and run its diagnostics (dcgmi diag -r 3)"),
+)  # fmt: skip
+
+
+def _check(facts: Facts) -> Iterator[Finding]:
+    faults = facts.of(GpuFault)
+    gone: list[Fact] = [
+        *facts.of(GpuUnreachable),
+        *[one for one in facts.of(PciDevice) if one.gone],
+    ]
+    for sort in _SORTS:
+        hits: list[Fact] = [one for one in faults if one.code in sort.codes]
+        if sort.cause == "gpu-xid-off-the-bus":
+            hits += gone
+        if hits:
+            yield _fault(sort, [*hits, *_memory(facts, sort)])
+            return
+    pending = [
+        one for one in facts.of(RemappedRows) if one.pending or one.failed
+    ]  # fmt: skip
+    if pending:
+        yield _fault(_SORTS[2], [*pending])
+
+
+def _memory(facts: Facts, sort: _Sort) -> list[Fact]:
+    if sort.cause != "gpu-xid-ecc-contained":
+        return []
+    errors = [
+        one for one in facts.of(GpuReading) if one.name == "ecc_uncorrectable" and one.value
+    ]  # fmt: skip
+    return [*[one for one in facts.of(RemappedRows) if one.pending or one.failed], *errors]
+
+
+def _fault(sort: _Sort, seen: list[Fact]) -> Finding:
+    buses = (getattr(one, "bus_id", "") or getattr(one, "gpu", "") for one in seen)
+    return finding(
+        sort.cause,
+        seen,
+        0.9,
+        severity=sort.severity,
+        subject=", ".join(list(dict.fromkeys(str(one) for one in buses if one))[:4]),
+        message=sort.message,
+        advice=sort.advice,
+        next_command=_LOOK,
+        explains=_FOLLOW,
+    )
+
+
+gpu_fault = Rule(causes=tuple(sort.cause for sort in _SORTS), check=_check)

@@ -1,0 +1,106 @@
+"""The adapter may not reach GPU memory (status 4): access is blocked on the way.
+
+What it checks: local protection errors (status 4, vendor error 0x51) of NCCL, UCX or perftest,
+and the access control of the PCI bridges, which decides.
+Why it matters: with GPUDirect RDMA the transfer fails or hangs; without it, it is slow.
+What to do: clear ACS on the bridges between GPU and adapter, put the IOMMU in passthrough
+or switch it off, or use DMA-BUF; until then NCCL_NET_GDR_LEVEL=LOC works.
+References: NCCL troubleshooting, PCI Access Control Services; PCI Express Base Specification,
+ACS; NVIDIA GPUDirect RDMA guide.
+"""
+
+from collections.abc import Iterator
+
+from weft.doctor.rule import (
+    LIKELY_RATIO,
+    Facts,
+    Fault,
+    Finding,
+    Rule,
+    Severity,
+    Suspect,
+    Symptom,
+    finding,
+)
+from weft.observe.facts import CallFailed, CompletionError, Fact, IommuState, PcieAccessControl
+
+LOCAL_PROTECTION = 4
+_ACS = "lspci -vvv | grep -e ^[0-9a-f] -e ACSCtl; dmesg | grep -i iommu"
+_ADVICE = "clear ACS on the bridges between GPU and adapter (setpci), IOMMU in passthrough"
+_FOLLOW = (
+    Symptom.LOCAL_PROTECTION,
+    Symptom.FLUSHED,
+    Symptom.TRANSPORT_RETRY,
+    "mpi-ucx-not-nccl",
+)
+
+
+def _check(facts: Facts) -> Iterator[Finding]:
+    protection: list[Fact] = [
+        one for one in facts.of(CompletionError) if one.status == LOCAL_PROTECTION
+    ]
+    redirecting = [
+        one for one in facts.of(PcieAccessControl)
+        if one.request_redirect or one.completion_redirect
+    ]  # fmt: skip
+    unclear = [
+        one for one in facts.of(PcieAccessControl)
+        if one.source_validation and one.request_redirect is None
+    ]  # fmt: skip
+    redirecting = redirecting or unclear
+    if redirecting:
+        yield _redirected(protection, redirecting, failing=_hangs(facts))
+    elif protection:
+        yield _blocked(facts, protection)
+
+
+def _hangs(facts: Facts) -> bool:
+    return facts.any_of(CompletionError, CallFailed)
+
+
+def _redirected(
+    protection: list[Fact], redirecting: list[PcieAccessControl], *, failing: bool
+) -> Finding:
+    certain = any(one.request_redirect or one.completion_redirect for one in redirecting)
+    sure = 0.9 if protection else 0.75 if failing else 0.6 if certain else LIKELY_RATIO
+    return finding(
+        "pcie-acs-enabled",
+        [*protection, *redirecting],
+        sure,
+        severity=Severity.ERROR if protection or failing else Severity.WARNING,
+        subject=", ".join(one.device for one in redirecting[:4]),
+        message="PCI bridges send traffic between peers up to the root (ACS redirect is on)",
+        advice=_ADVICE,
+        next_command=_ACS,
+        missing=() if protection else ("which bridges lie between GPU and adapter (lspci -t)",),
+        explains=(*_FOLLOW, "gdr-access-blocked", Symptom.WATCHDOG),
+        fault=Fault.GPUDIRECT_OFF,
+    )
+
+
+def _blocked(facts: Facts, protection: list[Fact]) -> Finding:
+    looked = facts.of(PcieAccessControl)
+    translating = [one for one in facts.of(IommuState) if one.state == "on"]
+    suspects = (
+        Suspect(
+            cause="pcie-acs-enabled",
+            confidence_ratio=0.1 if looked else 0.45,
+            question="does a bridge between GPU and adapter have ReqRedir+ or CmpltRedir+?",
+            next_command=_ACS,
+        ),
+    )
+    return finding(
+        "gdr-access-blocked",
+        [*protection, *translating],
+        0.65,
+        message="the adapter was refused access to memory, as happens to GPU memory",
+        advice=_ADVICE + "; NCCL_NET_GDR_LEVEL=LOC tells whether GPU memory is what fails",
+        next_command=_ACS,
+        missing=("lspci -vvv of this host as root", "a run with NCCL_NET_GDR_LEVEL=LOC"),
+        explains=_FOLLOW,
+        suspects=suspects,
+        fault=Fault.GPUDIRECT_OFF,
+    )
+
+
+gpu_memory_access = Rule(causes=("pcie-acs-enabled", "gdr-access-blocked"), check=_check)

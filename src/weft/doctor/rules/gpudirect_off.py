@@ -1,0 +1,217 @@
+"""GPUDirect RDMA is off although GPU and adapter could use it.
+
+What it checks: the library's own word for each adapter, the peer-memory module (refused,
+absent, loaded but not attached) and whether NCCL is too old for its new name. Where DMA-BUF
+does the work, and on platforms without GPUDirect, nothing is wrong.
+Why it matters: every byte passes through host memory: half the bandwidth and more latency.
+What to do: by cause: load nvidia_peermem after the RDMA driver, sign it or enrol its key,
+rebuild it against the installed OFED, update NCCL, or use DMA-BUF (open kernel modules).
+References: NVIDIA GPUDirect RDMA guide; nvidia-peermem README; NCCL user guide,
+NCCL_NET_GDR_LEVEL and NCCL_DMABUF_ENABLE.
+"""
+
+from collections.abc import Iterator
+
+from weft.doctor import job
+from weft.doctor.rule import (
+    Facts,
+    Fault,
+    Finding,
+    Rule,
+    Severity,
+    Suspect,
+    Symptom,
+    finding,
+    suspected,
+)
+from weft.observe.facts import (
+    AdapterChosen,
+    ChannelPath,
+    DmaBufAvailable,
+    Fact,
+    GpuDirectState,
+    GpuSeen,
+    KernelModule,
+    LinkLayer,
+    ModuleAbsent,
+    ModuleRefused,
+    PeerMemoryClient,
+    RingsConnected,
+)
+
+_MODULES = ("nvidia_peermem", "nv_peer_mem", "nvidia-peermem", "amdgpu_peermem", "ib_peer_mem")
+_FIRST_VERSION_WITH_NAME = (2, 23)
+_NO_GPUDIRECT = ("gb10", "geforce", "rtx", "a10g", "tesla t4", "orin", "thor")
+_EMULATED = ("rxe", "siw", "erdma", "usb4", "efa")
+_LOOK = (
+    "lsmod | grep peermem; ls /sys/kernel/mm/memory_peers; dmesg | grep -i "
+    "peermem; mokutil --sb-state"
+)
+
+
+def _check(facts: Facts) -> Iterator[Finding]:
+    off = [one for one in facts.of(GpuDirectState) if not one.enabled and _matters(one)]
+    refused = [one for one in facts.of(ModuleRefused) if _is_module(one.name)]
+    absent = [one for one in facts.of(ModuleAbsent) if _is_module(one.name)]
+    loaded = [
+        one for one in facts.of(KernelModule)
+        if _is_module(one.name) or any(_is_module(user) for user in one.used_by)
+    ]  # fmt: skip
+    works = _works_without(facts)
+    if refused and not works and not loaded:
+        yield _not_loaded([*refused, *off, *absent], 0.9, _why(refused[0]))
+    elif refused and works:
+        yield _not_needed(refused)
+    elif off and not works and not _by_design(facts):
+        yield from _turned_off(facts, [*off], [*absent], [*loaded])
+    elif absent and not (works or loaded or facts.any_of(GpuDirectState)):
+        yield _not_loaded(
+            [*absent], 0.4, "it is not among the loaded modules", Severity.WARNING
+        )
+
+
+def _is_module(name: str) -> bool:
+    return name.replace("-", "_") in {one.replace("-", "_") for one in _MODULES}
+
+
+def _matters(state: GpuDirectState) -> bool:
+    words = f"{state.network} {state.adapter}".lower()
+    return "socket" not in words and not any(word in words for word in _EMULATED)
+
+
+def _works_without(facts: Facts) -> bool:
+    """Return whether GPU memory is reached all the same, as through DMA-BUF."""
+    if any(one.enabled for one in facts.of(GpuDirectState)):
+        return True
+    if any(one.gpudirect for one in facts.of(ChannelPath)):
+        return True
+    connected = any(one.gpudirect for one in facts.of(RingsConnected))
+    return (
+        connected
+        or bool(facts.of(DmaBufAvailable) and not facts.of(GpuDirectState))
+        or bool(job.said(facts, r"dma-?buf.*(success|enabled|using|registered|supported)"))
+    )
+
+
+def _by_design(facts: Facts) -> bool:
+    """Return whether the platform has no GPUDirect: some GPUs and adapters have none."""
+    gpus = " ".join(one.name for one in facts.of(GpuSeen)).lower()
+    adapters = {one.adapter for one in facts.of(AdapterChosen)}
+    emulated = bool(adapters) and all(one.startswith(_EMULATED) for one in adapters)
+    return any(word in gpus for word in _NO_GPUDIRECT) or emulated
+
+
+def _why(refused: ModuleRefused) -> str:
+    words = refused.reason.lower()
+    if "key" in words:
+        return "the kernel rejects its signature: Secure Boot is on and its key not enrolled"
+    if "symbol" in words or refused.symbol:
+        return "it was built for another RDMA driver, or loaded before it"
+    return "the kernel refuses it: no peer-memory interface in the RDMA driver"
+
+
+def _not_loaded(
+    seen: list[Fact], confidence_ratio: float, why: str, severity: Severity = Severity.ERROR
+) -> Finding:
+    return finding(
+        "gdr-peermem-not-loaded",
+        seen,
+        confidence_ratio,
+        severity=severity,
+        message=f"the peer-memory module is not loaded: {why}",
+        advice="load nvidia_peermem after the RDMA driver (rebuild, sign), or use DMA-BUF",
+        next_command=_LOOK,
+        explains=(Symptom.GPUDIRECT_OFF,),
+        fault=Fault.GPUDIRECT_OFF,
+    )
+
+
+def _not_needed(refused: list[ModuleRefused]) -> Finding:
+    return finding(
+        "benign-peermem-unneeded-dmabuf",
+        refused,
+        0.8,
+        severity=Severity.INFO,
+        message="the peer-memory module is refused, but DMA-BUF does its work",
+        advice="nothing to do",
+    )
+
+
+def _turned_off(
+    facts: Facts, off: list[Fact], absent: list[Fact], loaded: list[Fact]
+) -> Iterator[Finding]:
+    clients = facts.of(PeerMemoryClient)
+    old = [
+        one for one in job.versions(facts)
+        if job.version(one.version) < _FIRST_VERSION_WITH_NAME
+    ]  # fmt: skip
+    pinned = job.settings(facts, "NCCL_NET_GDR_LEVEL")
+    if absent:
+        yield _not_loaded([*off, *absent], 0.85, "it is not among the loaded modules")
+    elif loaded and clients and not any(one.name for one in clients):
+        yield _attached("gdr-peermem-not-registered", [*off, *loaded, *clients], 0.85)
+    elif loaded and old:
+        yield _attached("gdr-nccl-too-old", [*off, *loaded, *old], 0.8)
+    elif loaded:
+        yield _attached("gdr-peermem-not-registered", [*off, *loaded], 0.55)
+    elif not pinned and _between_hosts(facts):
+        yield suspected(
+            _SUSPECTS,
+            off,
+            symptom=Symptom.GPUDIRECT_OFF,
+            severity=Severity.WARNING,
+            message="the library says GPUDirect RDMA is off; why, this log does not say",
+            advice="collect lsmod and /sys/kernel/mm/memory_peers; some GPUs have no GPUDirect",
+        )
+
+
+def _between_hosts(facts: Facts) -> bool:
+    adapters = job.verbs_adapters(facts)
+    return not job.on_one_host(facts) and bool(
+        not adapters or {one.link_layer for one in adapters} - {LinkLayer.UNKNOWN}
+    )
+
+
+def _attached(cause: str, seen: list[Fact], confidence_ratio: float) -> Finding:
+    old = cause == "gdr-nccl-too-old"
+    return finding(
+        cause,
+        seen,
+        confidence_ratio,
+        message="this NCCL does not know the module by its new name nvidia_peermem"
+        if old
+        else "the peer-memory module is loaded and not attached to the RDMA driver",
+        advice="update NCCL to 2.23 or newer"
+        if old
+        else "rebuild it against the installed OFED",
+        next_command=_LOOK,
+        explains=(Symptom.GPUDIRECT_OFF,),
+        fault=Fault.GPUDIRECT_OFF,
+    )
+
+
+_SUSPECTS = (
+    Suspect(
+        cause="gdr-peermem-not-loaded",
+        confidence_ratio=0.45,
+        next_command=_LOOK,
+        question="is nvidia_peermem loaded (lsmod)?",
+    ),
+    Suspect(
+        cause="gdr-peermem-not-registered",
+        confidence_ratio=0.2,
+        next_command=_LOOK,
+        question="does /sys/kernel/mm/memory_peers hold an entry of the module?",
+    ),
+    Suspect(
+        cause="gdr-nccl-too-old",
+        confidence_ratio=0.15,
+        next_command="NCCL_DEBUG=VERSION",
+        question="is NCCL 2.22 or older while the module is called nvidia_peermem?",
+    ),
+)
+
+gpudirect_off = Rule(
+    causes=("gdr-peermem-not-loaded", "gdr-peermem-not-registered", "gdr-nccl-too-old"),
+    check=_check,
+)

@@ -1,0 +1,59 @@
+"""Ranks of one host cannot see one another's GPUs.
+
+What it checks: GPUs that the management library does not find by bus id, handles that cannot be
+imported, and ranks of one host that meet through the network because each sees one GPU.
+Why it matters: NVLink lies idle: ranks of one host fail to start or meet through adapters.
+What to do: let every rank see all GPUs of the host and choose by local rank: no
+--gpus-per-task binding, one container a host.
+References: NVIDIA container toolkit, NVIDIA_VISIBLE_DEVICES; Slurm --gpu-bind=none.
+"""
+
+from collections.abc import Iterator
+
+from weft.doctor import job
+from weft.doctor.rule import Facts, Finding, Rule, finding
+from weft.observe.facts import ChannelPath, CommunicatorRank, Fact, GpuCallFailed
+
+_INVALID_DEVICE = 101
+_WORDS = (
+    r"nvml.*(not found|could not find|busid|bus id|handle ?by ?pci)|by ?pci ?bus "
+    r"?id.*(fail|not found)"
+)
+
+
+def _check(facts: Facts) -> Iterator[Finding]:
+    lines: list[Fact] = [
+        one for one in facts.of(GpuCallFailed)
+        if ("bus" in one.call.lower() + one.evidence.text.lower()
+        and "not found" in f"{one.error} {one.evidence.text}".lower())
+        or (one.code == _INVALID_DEVICE and "import" in one.evidence.text.lower())
+    ]  # fmt: skip
+    lines += job.said(facts, _WORDS)
+    network = _network_within(facts)
+    if lines or network:
+        yield finding(
+            "container-gpu-isolation",
+            [*lines, *network],
+            0.85 if lines else 0.65,
+            message="ranks of one host do not see one another's GPUs",
+            advice="let every rank see all GPUs of its host and choose by local rank",
+            next_command="nvidia-smi -L; echo $CUDA_VISIBLE_DEVICES   # in every rank",
+        )
+
+
+def _network_within(facts: Facts) -> list[Fact]:
+    """Return channels over the network between ranks of one host where it is the only way."""
+    place = {
+        one.rank: one.process.host for one in facts.of(CommunicatorRank) if one.process.host
+    }
+    gpus = {(one.process.host, one.gpu) for one in facts.of(CommunicatorRank)}
+    inside = [
+        one for one in facts.of(ChannelPath)
+        if place.get(one.source) and place.get(one.source) == place.get(one.target)
+    ]  # fmt: skip
+    one_gpu_each = len({gpu for _, gpu in gpus}) == 1 and len(place) > len({*place.values()})
+    over = [one for one in inside if one.transport == "NET"]
+    return [*over] if over and one_gpu_each and len(over) == len(inside) else []
+
+
+gpus_hidden = Rule(causes=("container-gpu-isolation",), check=_check)

@@ -1,0 +1,41 @@
+"""In-network reduction (SHARP) was wanted and is not available.
+
+What it checks: refusals of the SHARP plug-in with their codes, and whether the job asked.
+Why it matters: all-reduce falls back to rings and trees: correct, and slower than paid for.
+What to do: run the aggregation manager on the subnet manager's host, enable SHARP on the
+switches and in the quota of the job; some providers do not offer it.
+References: NVIDIA SHARP deployment guide; NCCL user guide, NCCL_COLLNET_ENABLE.
+"""
+
+from collections.abc import Iterator
+
+from weft.doctor import job
+from weft.doctor.rule import Facts, Finding, Rule, Severity, finding
+from weft.observe.facts import Fact, InNetworkReduction
+
+
+def _check(facts: Facts) -> Iterator[Finding]:
+    refused: list[Fact] = [one for one in facts.of(InNetworkReduction) if not one.available]
+    words = job.said(facts, r"sharp.{0,80}(fail|error|cannot|not (found|valid|avail))|"
+                            r"cannot initialize collnet|no (sharp )?aggregation "
+                            r"manager")  # fmt: skip
+    wanted: list[Fact] = [
+        *job.switched_on(facts, "NCCL_COLLNET_ENABLE"),
+        *job.switched_on(facts, "SHARP_COLL_ENABLE_SAT"),
+    ]
+    asked = bool(wanted) or any(
+        "sharp" in one.evidence.text.lower() for one in [*refused, *words]
+    )
+    if (refused or words) and asked:
+        yield finding(
+            "sharp-unavailable",
+            [*words, *refused, *wanted],
+            0.85,
+            severity=Severity.ERROR if wanted or words else Severity.WARNING,
+            message="in-network reduction was tried and refused",
+            advice="start sharp_am on the subnet manager's host; check the quota of the job",
+            next_command="sharp_hello; systemctl status sharp_am; ibdiagnet --sharp",
+        )
+
+
+in_network_reduction = Rule(causes=("sharp-unavailable",), check=_check)

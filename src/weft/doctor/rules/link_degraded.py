@@ -1,0 +1,146 @@
+"""A link trained to fewer lanes or a lower speed than both ends can do.
+
+What it checks: active against supported and enabled width and speed of a port, what the
+fabric's sweep says a cable could be, and ports of a host that are slower than their fellows.
+Enabled below supported: set by hand. Active below enabled: negotiated, so cable or peer.
+Why it matters: one link at a quarter of its rate slows every ring that passes over it.
+What to do: set width and speed back to all, reset the port; else replace the cable.
+References: ibportstate(8); InfiniBand Architecture Specification, link width and speed.
+"""
+
+from collections import Counter as Count
+from collections.abc import Iterator
+
+from weft.doctor.rule import Facts, Fault, Finding, Rule, Severity, Symptom, finding
+from weft.observe.facts import (
+    AdapterPort,
+    FabricLink,
+    Fact,
+    LinkTraining,
+    PhysicalState,
+    PortState,
+)
+
+_WIDTH, _SPEED = "ib-link-degraded-width", "ib-link-degraded-speed"
+_RESET = (
+    "ibportstate <lid> <port> width 15; ibportstate <lid> <port> reset; mlxlink -d <adapter> -m"
+)
+_USUAL_LANES = 4
+_BOTH = "both ends can do more"
+
+
+def _check(facts: Facts) -> Iterator[Finding]:
+    trained = list(_trained(facts))
+    yield from trained
+    cables = list(_cables(facts))
+    yield from cables
+    if not trained and not cables:
+        yield from _words(facts)
+        yield from _slower_than_its_fellows(facts)
+
+
+def _degraded(  # noqa: PLR0917 - called in this file alone
+    cause: str, seen: list[Fact], confidence_ratio: float, left_ratio: float, how: str,
+    subject: str, severity: Severity = Severity.ERROR,
+) -> Finding:  # fmt: skip
+    what = "fewer lanes" if cause == _WIDTH else "a lower speed"
+    return finding(
+        cause,
+        seen,
+        confidence_ratio,
+        severity=severity,
+        subject=subject,
+        message=f"{subject or 'a link'} runs with {what} than it can: {how}",
+        advice="allow every width and speed and reset the port; then swap the cable",
+        next_command=_RESET,
+        explains=(Symptom.FEWER_LINKS,),
+        fault=Fault.LINK_NARROW,
+        left_ratio=left_ratio,
+    )
+
+
+def _trained(facts: Facts) -> Iterator[Finding]:
+    for one in facts.of(LinkTraining):
+        if one.state is PortState.DOWN or one.physical_state is PhysicalState.POLLING:
+            continue
+        subject = f"{one.where} port {one.port}" if one.port else one.where
+        yield from _below(
+            _WIDTH, one, subject, one.width_active, one.width_enabled, one.width_supported
+        )
+        yield from _below(
+            _SPEED, one, subject, one.lane_bytes_per_s_active, one.lane_bytes_per_s_enabled,
+            one.lane_bytes_per_s_supported,
+        )  # fmt: skip
+
+
+def _below(  # noqa: PLR0917 - as above
+    cause: str, seen: LinkTraining, subject: str, active: float | None, enabled: float | None,
+    supported: float | None,
+) -> Iterator[Finding]:  # fmt: skip
+    if not active or not supported or active >= supported:
+        return
+    by_hand = enabled is not None and enabled < supported
+    # Without the peer, a speed below the supported one may be all that the peer can do.
+    sure = 0.9 if by_hand or cause == _WIDTH else 0.6
+    yield _degraded(
+        cause, [seen], sure, active / supported,
+        "it was set by hand" if by_hand else "it was negotiated", subject,
+        Severity.ERROR if by_hand or cause == _WIDTH else Severity.WARNING,
+    )  # fmt: skip
+
+
+def _cables(facts: Facts) -> Iterator[Finding]:
+    """Find cables that could be more; where all are alike the sweep, or a design, says so."""
+    up = [one for one in facts.of(FabricLink) if one.state is PortState.ACTIVE]
+    odd = [one for one in up if _could_be_more(one)]
+    alike = len(odd) == len(up)
+    severity = Severity.WARNING if alike else Severity.ERROR
+    for one in odd:
+        subject = f"{one.name} port {one.port}"
+        sure = 0.5 if alike else 0.85
+        if one.could_be_lanes and one.lanes and one.lanes < _possible(one.could_be_lanes):
+            left = one.lanes / one.could_be_lanes
+            yield _degraded(_WIDTH, [one], sure, left, _BOTH, subject, severity)
+        could = one.could_be_lane_bytes_per_s
+        if could and one.lane_bytes_per_s and one.lane_bytes_per_s < could:
+            left = one.lane_bytes_per_s / could
+            yield _degraded(_SPEED, [one], sure, left, _BOTH, subject, severity)
+
+
+def _could_be_more(link: FabricLink) -> bool:
+    wider = link.could_be_lanes and link.lanes and link.lanes < _possible(link.could_be_lanes)
+    could = link.could_be_lane_bytes_per_s
+    return bool(wider or (could and link.lane_bytes_per_s and link.lane_bytes_per_s < could))
+
+
+def _possible(lanes: int) -> int:
+    """Return the lanes a cable has: ports claim twelve, cages and cables have four."""
+    return min(lanes, _USUAL_LANES)
+
+
+def _words(facts: Facts) -> Iterator[Finding]:
+    for one in facts.of(AdapterPort):
+        words = one.rate_text.upper()
+        if one.state is PortState.ACTIVE and "1X" in words:
+            yield _degraded(_WIDTH, [one], 0.7, 1 / _USUAL_LANES, "one lane alone", one.adapter)
+        elif one.state is PortState.ACTIVE and "FDR10" in words:
+            yield _degraded(_SPEED, [one], 0.55, 1.0, "FDR10 is rarely what was bought",
+                            one.adapter, Severity.WARNING)  # fmt: skip
+
+
+def _slower_than_its_fellows(facts: Facts) -> Iterator[Finding]:
+    """Find the odd port of at least four alike: most of them agree on another rate."""
+    rates: dict[tuple[str, str], list[AdapterPort]] = {}
+    for one in facts.of(AdapterPort):
+        if one.state is PortState.ACTIVE and one.rate_bytes_per_s:
+            rates.setdefault((one.host, one.link_layer), []).append(one)
+    for ports in rates.values():
+        usual, count = Count(one.rate_bytes_per_s for one in ports).most_common(1)[0]
+        slow = [one for one in ports if (one.rate_bytes_per_s or 0) < (usual or 0)]
+        if slow and count >= _USUAL_LANES and len(slow) <= count // _USUAL_LANES:
+            left = (slow[0].rate_bytes_per_s or 0) / (usual or 1)
+            yield _degraded(_SPEED, [*slow], 0.55, left, "its fellows are faster",
+                            slow[0].adapter, Severity.WARNING)  # fmt: skip
+
+
+link_degraded = Rule(causes=(_WIDTH, _SPEED), check=_check)

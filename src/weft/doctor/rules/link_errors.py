@@ -1,0 +1,124 @@
+"""A link makes errors or goes up and down: cable, transceiver or port.
+
+What it checks: error counters of ports (their rise where they were read twice), port errors the
+library reported, and interfaces that went down and came back.
+Why it matters: each recovery stops the link for a while; each loss of link ends the job.
+What to do: clean and reseat or replace the cable of the worst port, then watch the rates.
+References: InfiniBand Architecture Specification, PortCounters; ibqueryerrors(8); perfquery(8).
+"""
+
+from collections.abc import Iterator, Sequence
+
+from weft.doctor import job
+from weft.doctor.rule import Facts, Finding, Rule, Severity, Symptom, finding
+from weft.observe.facts import AdapterEvent, CableEvent, Counter, Fact, LinkEvent
+
+_ERRORS = frozenset(
+    {
+        "symbol_error",
+        "link_error_recovery",
+        "port_rcv_errors",
+        "local_link_integrity_errors",
+        "excessive_buffer_overrun_errors",
+        "rx_symbol_err_phy",
+        "rx_pcs_symbol_err_phy",
+    }
+)
+_LOST = "link_downed"
+_FEW = 10
+_MANY = 1000
+_LOOK = "ibqueryerrors -c; sleep 60; ibqueryerrors   # which counters rise"
+_FOLLOW = (Symptom.TRANSPORT_RETRY, Symptom.FLUSHED, Symptom.WATCHDOG)
+
+
+def _check(facts: Facts) -> Iterator[Finding]:
+    yield from _counted(facts)
+    yield from _flapping(facts)
+
+
+def risen(counters: Sequence[Counter]) -> dict[tuple[str, str, int | None, str], int]:
+    """Return by how much each counter rose between its samples, where it was read twice."""
+    first: dict[tuple[str, str, int | None, str], Counter] = {}
+    rise: dict[tuple[str, str, int | None, str], int] = {}
+    for one in counters:
+        key = (one.host, one.where, one.port, one.name)
+        if key in first and one.sample != first[key].sample:
+            rise[key] = one.value - first[key].value
+        first.setdefault(key, one)
+    return rise
+
+
+def _counted(facts: Facts) -> Iterator[Finding]:
+    counters = [one for one in facts.of(Counter) if one.name in _ERRORS and one.value > 0]
+    rise = risen(facts.of(Counter))
+    rising = [
+        one for one in counters if rise.get((one.host, one.where, one.port, one.name), 0) > 0
+    ]
+    still = {key for key, by in rise.items() if by == 0}
+    bad = [
+        one for one in counters
+        if (one.saturated or one.value >= _MANY)
+        and (one.host, one.where, one.port, one.name) not in still
+    ]  # fmt: skip
+    some = [one for one in counters if one.value >= _FEW]
+    if rising or bad:
+        worst = sorted([*rising, *bad], key=lambda one: (not one.saturated, -one.value))
+        yield _errors(worst, 0.85 if rising else 0.75, Severity.ERROR)
+    elif some and not still:
+        yield _errors(some, 0.5, Severity.WARNING)
+
+
+def _errors(seen: Sequence[Counter], confidence_ratio: float, severity: Severity) -> Finding:
+    ports = dict.fromkeys(
+        f"{one.where} port {one.port}" if one.port else one.where for one in seen
+    )
+    return finding(
+        "ib-link-errors",
+        seen,
+        confidence_ratio,
+        severity=severity,
+        subject=", ".join(list(ports)[:4]),
+        message="a link makes errors",
+        advice="reseat or replace the cable of the worst port, then look whether counters rise",
+        next_command=_LOOK,
+        missing=("the same counters a minute later: only their rise says that it is now",),
+        explains=(*_FOLLOW, "ib-link-flap"),
+    )
+
+
+def _flapping(facts: Facts) -> Iterator[Finding]:
+    used = {(one.adapter, one.port) for one in job.verbs_adapters(facts)}
+    events = [
+        one for one in facts.of(AdapterEvent)
+        if "port" in one.event and ("err" in one.event or "down" in one.event)
+        and (not used or one.port is None or (one.adapter, one.port) in used or not one.adapter)
+    ]  # fmt: skip
+    downs = [one for one in facts.of(LinkEvent) if not one.up]
+    back = {(one.host, one.interface) for one in facts.of(LinkEvent) if one.up}
+    flaps = [one for one in downs if (one.host, one.interface) in back]
+    cables = [one for one in facts.of(CableEvent) if "unplug" in one.event.lower()]
+    rise = risen(facts.of(Counter))
+    lost = [
+        one for one in facts.of(Counter)
+        if one.name == _LOST
+        and rise.get((one.host, one.where, one.port, one.name), 0) > 0
+    ]  # fmt: skip
+    seen: list[Fact] = [*events, *lost, *flaps]
+    if seen:
+        hosts = dict.fromkeys(one.process.host for one in events if one.process.host)
+        yield finding(
+            "ib-link-flap",
+            [*seen, *cables],
+            0.85 if events or lost else 0.6,
+            severity=Severity.ERROR if events or lost else Severity.WARNING,
+            subject=", ".join(hosts),
+            message="a port lost its link while it was in use",
+            advice="replace the cable or transceiver of the port with the event, not "
+            "of its peer",
+            next_command="dmesg -T | grep -i -e link -e 'module event'; mlxlink -d "
+            "<adapter> -m",
+            explains=(*_FOLLOW, "port-down", "fabric-path-unreachable", "peer-process-died"),
+        )
+
+
+link_errors = Rule(causes=("ib-link-errors", "ib-link-flap"), check=_check)

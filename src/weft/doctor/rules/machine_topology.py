@@ -1,0 +1,82 @@
+"""The library sees another machine than there is: its PCI tree is wrong or missing.
+
+What it checks: links of impossibly low rate in the topology (virtual bridges without a speed),
+paths that could not be read, reverse paths that were not found, and topology files that do not
+fit.
+Why it matters: GPU and adapter are paired badly or GPUDirect is refused, and half the bandwidth
+is gone without an error.
+What to do: in a virtual machine give the provider's topology file for this size; on metal fix
+the PCI layout; never copy a file from another machine.
+References: NCCL user guide, NCCL_TOPO_FILE and NCCL_TOPO_DUMP_FILE.
+"""
+
+from collections.abc import Iterator
+
+from weft.doctor import job
+from weft.doctor.rule import Facts, Finding, Rule, Severity, Symptom, finding
+from weft.observe.facts import Fact, TopologyPart
+
+_IMPOSSIBLE_BYTES_PER_S = 0.3e9
+_LOOK = "NCCL_TOPO_DUMP_FILE=topo.xml for one run; lspci -tv; nvidia-smi topo -m"
+
+
+def _check(facts: Facts) -> Iterator[Finding]:
+    file: list[Fact] = [
+        *job.settings(facts, "NCCL_TOPO_FILE"),
+        *job.settings(facts, "NCCL_GRAPH_FILE"),
+    ]
+    unread = job.said(facts, r"could not find real path|pci_bus|topology file|parsing xml")
+    slow: list[Fact] = [
+        one for one in facts.of(TopologyPart)
+        if one.link == "PCI" and one.link_bytes_per_s is not None
+        and 0 < one.link_bytes_per_s <= _IMPOSSIBLE_BYTES_PER_S
+    ]  # fmt: skip
+    reverse = job.said(
+        facts, r"reverse path|failed to find (?:a )?path|no path (?:to|from|between)"
+    )
+    if file and (unread or slow):
+        yield _wrong("vm-topology-wrong", [*unread, *slow, *file], 0.85)
+    elif slow:
+        yield _wrong("vm-topology-wrong", slow, 0.7)
+    elif unread:
+        yield _wrong("vm-topology-missing", unread, 0.6)
+    elif reverse:
+        yield _wrong("topology-misdetected", [*reverse, *file], 0.75)
+    elif file:
+        yield _file_alone(file)
+
+
+_WORDS = {
+    "vm-topology-wrong": "the topology does not fit this machine",
+    "vm-topology-missing": (
+        "the machine does not show its PCI tree, and no topology file is given"
+    ),
+    "topology-misdetected": "the library misreads how this machine's devices are joined",
+}
+
+
+def _wrong(cause: str, seen: list[Fact], confidence_ratio: float) -> Finding:
+    return finding(
+        cause,
+        seen,
+        confidence_ratio,
+        message=_WORDS[cause],
+        advice="use the provider's topology file for exactly this machine, or none on metal",
+        next_command=_LOOK,
+        explains=(Symptom.GPUDIRECT_OFF, Symptom.VERBS_CALL),
+    )
+
+
+def _file_alone(file: list[Fact]) -> Finding:
+    return finding(
+        "vm-topology-wrong",
+        file,
+        0.2,
+        severity=Severity.INFO,
+        message="a topology file is set; it must be of exactly this machine",
+        advice="compare it with NCCL_TOPO_DUMP_FILE of a run without it",
+        next_command=_LOOK,
+    )
+
+
+machine_topology = Rule(causes=tuple(_WORDS), check=_check)

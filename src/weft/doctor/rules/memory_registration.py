@@ -1,0 +1,191 @@
+"""Memory could not be registered with the adapter; three limits look alike.
+
+What it checks: registrations, queue pairs and completion queues that failed with ENOMEM (or
+EINVAL), the limit of locked memory, the kernel's contiguous area, and the adapter's memory
+keys. Why it matters: without registration there is no RDMA; the job stops or falls back to
+sockets. What to do: by cause: unlimited memlock for the daemon that starts the job; another
+kernel or a contiguous area; a bounded registration cache; another transport or driver.
+References: RLIMIT_MEMLOCK in getrlimit(2); UCX registration cache; mlx5 CREATE_MKEY; NCCL
+troubleshooting, "Cannot allocate memory".
+"""
+
+import errno
+from collections.abc import Iterable, Iterator
+
+from weft.doctor.rule import (
+    LIKELY_RATIO,
+    Facts,
+    Finding,
+    Rule,
+    Severity,
+    Suspect,
+    Symptom,
+    finding,
+    suspected,
+)
+from weft.observe.facts import (
+    AdapterFault,
+    CallFailed,
+    Fact,
+    HostMemory,
+    Limit,
+    MeasuredTransfer,
+)
+
+_ENOUGH_BYTES = 1 << 30
+_TINY_BYTES = 1 << 16
+_CALLS = (
+    "reg_mr",
+    "reg_dmabuf",
+    "reg_user_mr",
+    "create_qp",
+    "create_cq",
+    "create_srq",
+    "alloc_pd",
+)
+_SETTLES = "ulimit -l; grep Cma /proc/meminfo; dmesg | grep -i mkey   # where the job runs"
+_FOLLOW = (Symptom.REGISTRATION, Symptom.SOCKETS, Symptom.VERBS_CALL, "mpi-ucx-not-nccl")
+
+
+def _check(facts: Facts) -> Iterator[Finding]:
+    failed = [
+        one for one in facts.of(CallFailed) if any(call in one.call for call in _CALLS)
+    ]  # fmt: skip
+    memory = [
+        one
+        for one in failed
+        if _is(one, errno.ENOMEM, "cannot allocate memory") or _is_bare(one)
+    ]
+    refused = [one for one in failed if _is(one, errno.EINVAL, "invalid argument")]
+    keys = [
+        one for one in facts.of(AdapterFault)
+        if one.kind == "keys" or ("MKEY" in one.command and "limits" in one.status)
+    ]  # fmt: skip
+    small = [
+        one for one in facts.of(Limit)
+        if one.name == "memlock" and one.limit is not None and one.limit < _ENOUGH_BYTES
+    ]  # fmt: skip
+    if keys:
+        yield _named("mr-limit-exceeded", [*keys, *memory], 0.9)
+    elif memory and small:
+        yield _named("memlock-limit", [*memory, *small], 0.9)
+    elif memory:
+        yield from _undecided(facts, memory)
+    elif small:
+        yield _named("memlock-limit", small, 0.4)
+    if refused and not memory:
+        yield _provider(facts, refused)
+    yield from _unsupported(facts)
+
+
+def _is_bare(failed: CallFailed) -> bool:
+    """Return whether a registration failed in a version of NCCL that does not say why."""
+    return "reg_mr" in failed.call and failed.errno is None and not failed.error
+
+
+def _is(failed: CallFailed, number: int, words: str) -> bool:
+    return failed.errno == number or words in f"{failed.error} {failed.evidence.text}".lower()
+
+
+_WORDS = {
+    "mr-limit-exceeded": (
+        "the adapter is out of memory keys",
+        "bound the registration cache (UCX_RCACHE_MAX_REGIONS) or raise the firmware's limit",
+    ),
+    "memlock-limit": (
+        "the limit of locked memory is too small to register buffers",
+        "set memlock to unlimited for the daemon or container that starts the job",
+    ),
+    "kernel-cma-exhausted": (
+        "the kernel has no contiguous memory left to register, whatever the limits",
+        "boot a kernel with a contiguous area (cma=...) or another version",
+    ),
+}
+
+
+def _named(cause: str, seen: Iterable[Fact], confidence_ratio: float) -> Finding:
+    message, advice = _WORDS[cause]
+    return finding(
+        cause,
+        seen,
+        confidence_ratio,
+        severity=Severity.ERROR if confidence_ratio > LIKELY_RATIO else Severity.WARNING,
+        message=message,
+        advice=advice,
+        next_command=_SETTLES,
+        explains=_FOLLOW,
+    )
+
+
+def _undecided(facts: Facts, memory: list[CallFailed]) -> Iterator[Finding]:
+    limits = [one for one in facts.of(Limit) if one.name == "memlock"]
+    area = [one for one in facts.of(HostMemory) if one.name == "CmaTotal"]
+    if area and area[0].size_bytes == 0 and all(one.limit is None for one in limits):
+        yield _named("kernel-cma-exhausted", [*memory, *area, *limits], 0.85 if limits else 0.7)
+        return
+    unlimited = bool(limits)
+    tiny = any(one.size_bytes is not None and one.size_bytes < _TINY_BYTES for one in memory)
+    suspects = (
+        Suspect(
+            cause="memlock-limit",
+            confidence_ratio=0.1 if unlimited else 0.65,
+            question="what is ulimit -l inside the job (not in the login shell)?",
+            next_command=_SETTLES,
+        ),
+        Suspect(
+            cause="mr-limit-exceeded",
+            confidence_ratio=0.45 if unlimited else 0.2,
+            question="does the kernel log refuse CREATE_MKEY with limits exceeded?",
+            next_command="dmesg | grep -i -e mkey -e 'limits exceeded'",
+        ),
+        Suspect(
+            cause="kernel-cma-exhausted",
+            confidence_ratio=0.5 if unlimited and tiny else 0.15,
+            question="is CmaTotal in /proc/meminfo zero?",
+            next_command="grep Cma /proc/meminfo",
+        ),
+    )
+    yield suspected(
+        suspects,
+        [*memory, *limits],
+        symptom=Symptom.REGISTRATION,
+        message="memory could not be registered with the adapter: no memory, says the kernel",
+        advice="look at the limit of locked memory first: it is the usual cause",
+    )
+
+
+def _provider(facts: Facts, refused: list[CallFailed], least_ratio: float = 0.55) -> Finding:
+    works = bool(facts.of(MeasuredTransfer))
+    return finding(
+        "verbs-provider-incompatible",
+        refused,
+        max(least_ratio, 0.75 if works else 0.0),
+        message="the adapter's provider refuses what the library asks of it",
+        advice="use a transport and driver that fit one another (see what perftest can do)",
+        next_command="ibv_devinfo -v; ib_write_bw   # does plain verbs work?",
+        missing=() if works else ("whether perftest passes on the same adapter",),
+        explains=(Symptom.REGISTRATION, Symptom.VERBS_CALL, "mpi-ucx-not-nccl"),
+    )
+
+
+def _unsupported(facts: Facts) -> Iterator[Finding]:
+    """Find a provider without a feature that the transport needs, such as shared queues."""
+    lacking = [
+        one for one in facts.of(CallFailed)
+        if _is(one, errno.EOPNOTSUPP, "not supported")
+        or _is(one, errno.ENOSYS, "not implemented")
+    ]  # fmt: skip
+    lacking = [one for one in lacking if "ibv_" in f"{one.call} {one.evidence.text}"]
+    if lacking:
+        yield _provider(facts, lacking, 0.8)
+
+
+memory_registration = Rule(
+    causes=(
+        "memlock-limit",
+        "kernel-cma-exhausted",
+        "mr-limit-exceeded",
+        "verbs-provider-incompatible",
+    ),
+    check=_check,
+)

@@ -1,0 +1,38 @@
+"""InfiniBand and Ethernet adapters are used together by one rank.
+
+What it checks: the link layer of the adapters a rank chose.
+Why it matters: the two cannot reach one another, so a channel from one to the other fails, or
+the job mixes its compute network with storage.
+What to do: name the adapters of the compute network in NCCL_IB_HCA.
+References: NCCL user guide, NCCL_IB_HCA.
+"""
+
+from collections.abc import Iterator
+
+from weft.doctor import job
+from weft.doctor.rule import Facts, Finding, Rule, Severity, Symptom, finding
+from weft.observe.facts import CallFailed, CompletionError, Fact, LinkLayer
+
+
+def _check(facts: Facts) -> Iterator[Finding]:
+    chosen = job.verbs_adapters(facts)
+    layers = {one.link_layer for one in chosen} - {LinkLayer.UNKNOWN}
+    if len(layers) == 1 or not layers or job.on_one_host(facts):
+        return
+    failing: list[Fact] = [*facts.of(CompletionError), *facts.of(CallFailed)]
+    yield finding(
+        "mixed-link-layers",
+        [*chosen, *failing],
+        0.65 if failing else 0.6,
+        severity=Severity.ERROR if failing else Severity.WARNING,
+        message="InfiniBand and Ethernet adapters are used together",
+        advice="name the adapters of the compute network alone in NCCL_IB_HCA",
+        next_command="ibstat | grep -e CA -e 'Link layer' -e Rate",
+        missing=() if failing else ("whether the job fails or only mixes its networks",),
+        explains=(Symptom.TRANSPORT_RETRY, Symptom.VERBS_CALL, Symptom.FLUSHED)
+        if failing
+        else (),
+    )
+
+
+mixed_link_layers = Rule(causes=("mixed-link-layers",), check=_check)

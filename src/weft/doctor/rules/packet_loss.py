@@ -1,0 +1,57 @@
+"""RoCE loses packets: the network does not hold them back.
+
+What it checks: counters of packets out of sequence and of repeats of the adapter (their rise
+where they were read twice). Congestion marks and notifications alone are health, not loss.
+Why it matters: adapters repeat from the lost packet on; one per mille of loss costs half.
+What to do: PFC (or ECN alone with selective repeat) on every hop, in the same priority; look
+which switch port drops.
+References: NVIDIA RDMA counters, out_of_sequence and packet_seq_err; IEEE 802.1Qbb; DCQCN,
+Zhu et al., SIGCOMM 2015.
+"""
+
+from collections.abc import Iterator
+
+from weft.doctor.rule import Facts, Fault, Finding, Rule, Severity, Symptom, finding
+from weft.doctor.rules.link_errors import risen
+from weft.observe.facts import Counter, PauseSetting
+
+_LOSS = (
+    "out_of_sequence", "packet_seq_err", "local_ack_timeout_err", "implied_nak_seq_err",
+    "rx_icrc_encapsulated", "roce_adp_retrans", "roce_slow_restart",
+)  # fmt: skip
+_STRONG = frozenset({"out_of_sequence", "packet_seq_err", "local_ack_timeout_err"})
+_MANY = 1000
+
+
+def _check(facts: Facts) -> Iterator[Finding]:
+    counters = [one for one in facts.of(Counter) if one.name in _LOSS and one.value > 0]
+    rise = risen(facts.of(Counter))
+    twice = {key[:3] for key in rise}
+    rising = [
+        one for one in counters if rise.get((one.host, one.where, one.port, one.name), 0) > 0
+    ]
+    many = [
+        one for one in counters
+        if one.value >= _MANY and (one.host, one.where, one.port) not in twice
+    ]  # fmt: skip
+    seen = [*rising, *many]
+    strong = {one.name for one in seen} & _STRONG
+    if not strong:
+        return
+    sure = 0.8 if rising or len(strong) > 1 else 0.6
+    yield finding(
+        "roce-packet-loss",
+        seen,
+        sure,
+        severity=Severity.ERROR if rising or len(strong) > 1 else Severity.WARNING,
+        subject=", ".join(dict.fromkeys(one.where for one in seen if one.where)),
+        message="packets are lost and repeated on the way",
+        advice="the same lossless priority on every hop, or an adapter set up for loss",
+        next_command="ethtool -S <interface> | grep -e discard -e pause; show pfc counters",
+        missing=() if facts.any_of(PauseSetting) else ("PFC and trust of hosts and switches",),
+        explains=(Symptom.TRANSPORT_RETRY, Symptom.FLUSHED),
+        fault=Fault.MISTUNED,
+    )
+
+
+packet_loss = Rule(causes=("roce-packet-loss",), check=_check)

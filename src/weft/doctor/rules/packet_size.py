@@ -1,0 +1,133 @@
+"""The MTU differs between ends, or is smaller than it could be.
+
+What it checks: the active MTU of the ports of the job; length errors (status 1) and access
+violations on queue pairs, which a difference causes; 1024 on all Ethernet ports, which is slow
+by a few per cent only.
+Why it matters: where the ends differ small messages pass and large ones fail or hang.
+What to do: one MTU on all hosts and switches: 4200 or 9000 on Ethernet for RDMA.
+References: ibv_devinfo(1), active_mtu; NCCL release notes; RoCE deployment guides.
+"""
+
+from collections.abc import Iterator
+
+from weft.doctor import job
+from weft.doctor.rule import (
+    Facts,
+    Finding,
+    Rule,
+    Severity,
+    Suspect,
+    Symptom,
+    finding,
+    suspected,
+)
+from weft.observe.facts import (
+    AdapterEvent,
+    AdapterPort,
+    CompletionError,
+    Fact,
+    LinkLayer,
+    PortState,
+    TransferSetup,
+)
+
+_LENGTH_ERROR = 1
+_REMOTE = frozenset({9, 10, 11})
+_SMALL_BYTES = 1024
+_LOOK = "ibv_devinfo | grep -e hca_id -e active_mtu; ip link | grep mtu   # on both hosts"
+_ADVICE = "set one MTU on all hosts and switch ports (4200 or 9000 on Ethernet)"
+
+
+def _check(facts: Facts) -> Iterator[Finding]:
+    broken: list[Fact] = [
+        one for one in facts.of(CompletionError) if one.status == _LENGTH_ERROR
+    ]
+    remote = any(one.status in _REMOTE for one in facts.of(CompletionError))
+    if not remote:  # then the other end's status says more than this end's event
+        broken += [one for one in facts.of(AdapterEvent) if "access violation" in one.event]
+    ports = _ports(facts)
+    sizes = {one.active_mtu_bytes for one in ports}
+    if len(sizes) > 1 and (broken or len({one.host for one in ports}) > 1):
+        yield _differs([*broken, *ports], 0.85 if broken else 0.65)
+    elif broken:
+        yield suspected(
+            _SUSPECTS,
+            broken,
+            symptom=Symptom.LENGTH_ERROR,
+            message="a message did not fit what the receiver had made ready",
+            advice="compare active_mtu on both hosts, then the versions and programs "
+            "of the ranks",
+        )
+    elif sizes == {_SMALL_BYTES} or _tests_are_small(facts, sizes):
+        yield from _small(facts, ports)
+
+
+def _ports(facts: Facts) -> list[AdapterPort]:
+    used = {one.adapter for one in job.verbs_adapters(facts)}
+    return [
+        one for one in facts.of(AdapterPort)
+        if one.state is PortState.ACTIVE and one.link_layer is LinkLayer.ETHERNET
+        and one.active_mtu_bytes and (not used or one.adapter in used)
+    ]  # fmt: skip
+
+
+def _tests_are_small(facts: Facts, sizes: set[int | None]) -> bool:
+    return not sizes and any(
+        one.mtu_bytes == _SMALL_BYTES and one.link_layer is LinkLayer.ETHERNET
+        for one in facts.of(TransferSetup)
+    )
+
+
+def _differs(seen: list[Fact], confidence_ratio: float) -> Finding:
+    return finding(
+        "mtu-mismatch",
+        seen,
+        confidence_ratio,
+        message="the active MTU differs between the ports of the job",
+        advice=_ADVICE,
+        next_command=_LOOK,
+        explains=(
+            Symptom.LENGTH_ERROR,
+            Symptom.TRANSPORT_RETRY,
+            Symptom.WATCHDOG,
+            Symptom.FLUSHED,
+            "roce-mtu-small",
+        ),
+    )
+
+
+def _small(facts: Facts, ports: list[AdapterPort]) -> Iterator[Finding]:
+    setups = [one for one in facts.of(TransferSetup) if one.mtu_bytes == _SMALL_BYTES]
+    yield finding(
+        "roce-mtu-small",
+        [*ports, *setups],
+        0.7,
+        severity=Severity.WARNING,
+        message="RoCE runs with packets of 1024 bytes: Ethernet MTU 1500",
+        advice="jumbo frames on hosts and switches bring a few per cent; no fault by itself",
+        next_command=_LOOK,
+    )
+
+
+_SUSPECTS = (
+    Suspect(
+        cause="mtu-mismatch",
+        confidence_ratio=0.45,
+        next_command=_LOOK,
+        question="is active_mtu the same on both hosts?",
+    ),
+    Suspect(
+        cause="nccl-version-or-env-mismatch",
+        confidence_ratio=0.25,
+        next_command="NCCL_DEBUG=VERSION on every rank",
+        question="do all ranks run the same NCCL with the same variables?",
+    ),
+    Suspect(
+        cause="app-collective-mismatch",
+        confidence_ratio=0.2,
+        next_command="TORCH_DISTRIBUTED_DEBUG=DETAIL for one run",
+        question="do all ranks call the same collective with the same size?",
+    ),
+)
+
+packet_size = Rule(causes=("mtu-mismatch", "roce-mtu-small"), check=_check)

@@ -1,0 +1,33 @@
+"""A port is a limited member of its partition, so it talks to full members only.
+
+What it checks: bit 15 of the key at index 0 of a port's table (NCCL_IB_PKEY's default); further
+limited keys beside a full one are usual.
+Why it matters: two limited members cannot reach one another: links are fine, status 12 at once.
+What to do: make the hosts full members in the subnet manager's partitions.conf.
+References: InfiniBand Architecture Specification, partitioning; OpenSM partitions.conf.
+"""
+
+from collections.abc import Iterator
+
+from weft.doctor.rule import Facts, Finding, Rule, Symptom, finding
+from weft.observe.facts import PartitionKey
+
+
+def _check(facts: Facts) -> Iterator[Finding]:
+    limited = [
+        one for one in facts.of(PartitionKey) if one.index == 0 and not one.full and one.key
+    ]  # fmt: skip
+    if limited:
+        yield finding(
+            "ib-pkey-membership",
+            limited,
+            0.9,
+            subject=", ".join(dict.fromkeys(one.adapter for one in limited if one.adapter)),
+            message="the partition key at index 0 is a limited member's",
+            advice="make the ports full members (partitions.conf: ALL=full), restart the SM",
+            next_command="smpquery pkeys <lid> 1   # bit 15 set: 0xffff; not set: 0x7fff",
+            explains=(Symptom.TRANSPORT_RETRY, Symptom.FLUSHED, "fabric-path-unreachable"),
+        )
+
+
+partition_key = Rule(causes=("ib-pkey-membership",), check=_check)

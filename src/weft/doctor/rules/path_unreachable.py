@@ -1,0 +1,87 @@
+"""A pair of adapters cannot reach one another: cabling, routing or a switch's configuration.
+
+What it checks: queue pairs that could not be connected (network unreachable, timed out), and
+benchmarks between two hosts that failed at once.
+Why it matters: channels pair adapters by index, so one pair without a path stops the job.
+What to do: test the pair with ib_write_bw on the named adapters; look at cabling and routes;
+NCCL pairs equal indices, so cable them alike.
+References: NCCL troubleshooting, RoCE; ibv_modify_qp(3): 110 connectivity, 101 no route.
+"""
+
+import errno
+from collections.abc import Iterator
+
+from weft.doctor import links
+from weft.doctor.rule import Facts, Finding, Rule, Suspect, Symptom, finding
+from weft.observe.facts import CallFailed, TransferSetup
+
+_UNREACHABLE = {
+    errno.ENETUNREACH: ("unreachable", 0.75),
+    errno.EHOSTUNREACH: ("no route", 0.7),
+    errno.ETIMEDOUT: ("timed out", 0.75),
+}
+_LOOK = (
+    "ib_write_bw -d <adapter> -x <GID index> on both hosts; ip route get <peer> oif <interface>"
+)
+
+
+def _check(facts: Facts) -> Iterator[Finding]:
+    calls = [
+        one for one in facts.of(CallFailed)
+        if "modify_qp" in one.call or "create_ah" in one.call or "rdma_connect" in one.call
+        or "resolve" in one.call
+    ]  # fmt: skip
+    failed = [one for one in calls if _sure(one) and not links.is_link_local(one.local_gid)]
+    if not failed:
+        return
+    same = _same_ends(failed)
+    yield finding(
+        "fabric-path-unreachable",
+        failed,
+        max(_sure(one) for one in failed),
+        subject=", ".join(dict.fromkeys(one.peer for one in failed if one.peer)),
+        message="no path between " + (same or "two adapters") + ", says the kernel",
+        advice="test this pair with ib_write_bw; check cables (equal ports) and routes",
+        next_command=_LOOK,
+        missing=()
+        if facts.any_of(TransferSetup)
+        else ("ib_write_bw between the two adapters",),
+        explains=(
+            Symptom.TRANSPORT_RETRY,
+            Symptom.FLUSHED,
+            Symptom.VERBS_CALL,
+            Symptom.CONNECT,
+        ),
+        suspects=(
+            Suspect(
+                cause="gid-index-wrong",
+                confidence_ratio=0.3,
+                question="are both GIDs RoCEv2 IPv4 ones of the same rail?",
+                next_command="show_gids",
+            ),
+            Suspect(
+                cause="rail-isolated",
+                confidence_ratio=0.2,
+                question="are the two ends on different rails?",
+                next_command="NCCL_CROSS_NIC=0 for one run",
+            ),
+        ),
+    )
+
+
+def _sure(failed: CallFailed) -> float:
+    words = f"{failed.error} {failed.evidence.text}".lower()
+    for number, (text, sure) in _UNREACHABLE.items():
+        if failed.errno == number or (failed.errno is None and text in words):
+            return sure
+    return 0.0
+
+
+def _same_ends(failed: list[CallFailed]) -> str:
+    first = failed[0]
+    if first.local_gid and first.remote_gid:
+        return f"{first.local_gid} and {first.remote_gid}"
+    return first.adapter
+
+
+path_unreachable = Rule(causes=("fabric-path-unreachable",), check=_check)

@@ -1,0 +1,118 @@
+"""A process of the job died first; errors of the others are its echo.
+
+What it checks: deaths by the kernel, by signals and by faults, earlier than the network's
+errors where both say when; broken connections that only a death explains.
+Why it matters: the survivors' logs are long and about the network; the cause is one line in
+another log.
+What to do: read the log of the rank that died and its host's kernel log.
+References: kernel OOM killer; signal(7); NCCL troubleshooting, remote process exited.
+"""
+
+from collections.abc import Iterator
+
+from weft.doctor import job
+from weft.doctor.rule import (
+    Facts,
+    Finding,
+    Rule,
+    Severity,
+    Suspect,
+    Symptom,
+    finding,
+    suspected,
+)
+from weft.observe.facts import (
+    AdapterEvent,
+    CallFailed,
+    Clock,
+    CollectiveTimeout,
+    CompletionError,
+    Fact,
+    Moment,
+    PodState,
+    ProcessEnded,
+)
+
+_REMOTE = frozenset({9, 10, 11})
+_TERMINATED = (15, 2)
+_FOLLOW = (
+    Symptom.TRANSPORT_RETRY, Symptom.FLUSHED, Symptom.WATCHDOG, Symptom.CONNECT,
+    Symptom.REMOTE_ERROR, "host-firewall", "fabric-path-unreachable",
+)  # fmt: skip
+
+
+def _check(facts: Facts) -> Iterator[Finding]:
+    errors: list[CompletionError | CollectiveTimeout | CallFailed] = [
+        *facts.of(CompletionError),
+        *facts.of(CollectiveTimeout),
+        *facts.of(CallFailed),
+    ]
+    first = [one.moment for one in errors if one.moment is not None]
+    deaths: list[Fact] = [
+        one for one in facts.of(ProcessEnded)
+        if one.how in {"oom", "segfault", "signal"} and one.signal not in _TERMINATED
+        and not _after(one.moment, first)
+    ]  # fmt: skip
+    deaths += [one for one in facts.of(PodState) if one.reason in {"OOMKilled", "Evicted"}]
+    if deaths:
+        yield _died(deaths, [*errors], 0.85 if errors else 0.6)
+        return
+    closed = job.said(facts, r"closed by remote peer|remote process (has )?exited|broken pipe|"
+                             r"connection reset by peer")  # fmt: skip
+    remote = [one for one in facts.of(CompletionError) if one.status in _REMOTE]
+    if closed:
+        yield _died(closed, [], 0.55)
+    elif remote:
+        yield suspected(
+            _SUSPECTS,
+            [*remote, *[one for one in facts.of(AdapterEvent) if one.on == "qp"]],
+            symptom=Symptom.REMOTE_ERROR,
+            message="the other end refused access to its memory, as a dead process does",
+            advice="look at the other rank first: a killed peer gives this status too",
+        )
+
+
+def _after(moment: Moment | None, errors: list[Moment]) -> bool:
+    """Return whether a death is known to be later than the first error, so its consequence."""
+    if moment is None:
+        return False
+    same = [one.time_s for one in errors if one.clock is moment.clock is not Clock.BOOT]
+    return bool(same) and moment.time_s > min(same) + 1.0
+
+
+def _died(seen: list[Fact], echoes: list[Fact], confidence_ratio: float) -> Finding:
+    return finding(
+        "peer-process-died",
+        [*seen, *echoes],
+        confidence_ratio,
+        severity=Severity.ERROR if echoes or confidence_ratio < 0.6 else Severity.WARNING,  # noqa: PLR2004 - see above
+        message="a process of the job died; errors of the others follow from it",
+        advice="read the log of the rank that died and its host's kernel log",
+        next_command="dmesg -T | grep -i -e oom -e segfault -e Xid; kubectl get pods -o wide",
+        missing=() if echoes else ("the logs of the other ranks, with times",),
+        explains=_FOLLOW,
+    )
+
+
+_SUSPECTS = (
+    Suspect(
+        cause="peer-process-died",
+        confidence_ratio=0.45,
+        question="was the other process alive when this was printed?",
+        next_command="the log and the kernel log of the other rank's host",
+    ),
+    Suspect(
+        cause="hca-selection-wrong",
+        confidence_ratio=0.3,
+        question="is the adapter of the line one of the compute network, on both hosts?",
+        next_command="ibv_devices; ibdev2netdev; nvidia-smi topo -m",
+    ),
+    Suspect(
+        cause="nccl-version-or-env-mismatch",
+        confidence_ratio=0.2,
+        question="do both ranks run the same NCCL with the same variables?",
+        next_command="NCCL_DEBUG=VERSION on every rank",
+    ),
+)
+
+peer_died = Rule(causes=("peer-process-died",), check=_check)

@@ -1,0 +1,99 @@
+"""A pod's second network did not come, has no RDMA address, or shares its address.
+
+What it checks: failures of the second network (Multus), pods that have only their first
+interface though RDMA was given, tables without a GID of the pod's address, and addresses that
+two pods share.
+Why it matters: the pod starts and its RDMA adapter has no address: sockets, or an error at the
+first transfer.
+What to do: a network attachment and the resource it needs; an interface that is a child of the
+RDMA device (macvlan, host-device, SR-IOV); IPAM over the whole cluster.
+References: Multus CNI; NVIDIA network operator; whereabouts IPAM.
+"""
+
+import re
+from collections.abc import Iterator
+
+from weft.doctor.rule import Facts, Finding, Rule, Severity, finding
+from weft.observe.facts import (
+    ClusterEvent,
+    DaemonSetState,
+    Fact,
+    Gid,
+    PodInterface,
+    PodResource,
+)
+
+_MULTUS = re.compile(r"multus|network-?attachment|error adding (pod|container)|"
+                     r"failed to (setup|set up|create pod sandbox|add "
+                     r"network)", re.IGNORECASE)  # fmt: skip
+_RDMA = re.compile(r"rdma|hostdev|sriov|mlnx|mellanox|roce", re.IGNORECASE)
+_LOOK = (
+    "kubectl get pod -o yaml | grep -A20 network-status; kubectl exec -- ip -br addr; show_gids"
+)
+
+
+def _check(facts: Facts) -> Iterator[Finding]:
+    failed: list[Fact] = [
+        one for one in facts.of(ClusterEvent)
+        if _MULTUS.search(one.message) and ("fail" in one.reason.lower() or one.warning
+                                            or "fail" in one.message.lower())
+    ]  # fmt: skip
+    failed += [
+        one for one in facts.of(DaemonSetState) if "multus" in one.name.lower()
+        and (one.desired == 0 or one.ready < one.desired)
+    ]  # fmt: skip
+    if failed:
+        yield _network("k8s-secondary-network-failed", failed, 0.8)
+    yield from _shared_addresses(facts)
+    if not failed:
+        yield from _without_address(facts)
+
+
+_WORDS = {
+    "k8s-secondary-network-failed": "the pod's second network could not be set up",
+    "k8s-ipam-duplicate-address": "two pods have the same address on their second network",
+    "k8s-no-roce-gid": "the pod has an RDMA device and no interface of it: no usable GID",
+}
+
+
+def _network(
+    cause: str, seen: list[Fact], confidence_ratio: float, severity: Severity = Severity.ERROR
+) -> Finding:
+    return finding(
+        cause,
+        seen,
+        confidence_ratio,
+        severity=severity,
+        message=_WORDS[cause],
+        advice="attachment, resource and IPAM must fit one another over the whole cluster",
+        next_command=_LOOK,
+        explains=("gid-link-local", "gid-table-sparse"),
+    )
+
+
+def _shared_addresses(facts: Facts) -> Iterator[Finding]:
+    owners: dict[str, list[PodInterface]] = {}
+    for one in facts.of(PodInterface):
+        for address in one.addresses:
+            if not address.startswith("fe80"):
+                owners.setdefault(address.partition("/")[0], []).append(one)
+    for same in owners.values():
+        if len({one.pod for one in same}) > 1:
+            yield _network("k8s-ipam-duplicate-address", [*same], 0.85)
+
+
+def _without_address(facts: Facts) -> Iterator[Finding]:
+    given = [one for one in facts.of(PodResource) if _RDMA.search(one.resource) and one.request]
+    first_only = [
+        one.pod for one in facts.of(PodInterface)
+    ]  # fmt: skip
+    alone = [
+        one for one in facts.of(PodInterface)
+        if first_only.count(one.pod) == 1 and any(g.pod == one.pod for g in given)
+    ]  # fmt: skip
+    gids = facts.of(Gid)
+    if alone and not gids:
+        yield _network("k8s-no-roce-gid", [*alone, *given], 0.55, Severity.WARNING)
+
+
+pod_network = Rule(causes=tuple(_WORDS), check=_check)

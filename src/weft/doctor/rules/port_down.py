@@ -1,0 +1,155 @@
+"""A port that the job needs is down.
+
+What it checks: ports that are down although the job names them, although it is disabled by hand
+beside active ones, or although the other end of the cable is known; uplinks that a switch's
+fellows have. A port that is down and that nobody needs is left alone.
+Why it matters: a rail is missing: the job stops, or loses that rail's share of its bandwidth.
+What to do: Disabled: bring it up (ip link set up, ibportstate enable). Polling: the cable or
+the other end.
+References: InfiniBand Architecture Specification, port states; ibportstate(8); ibstat(8).
+"""
+
+import re
+from collections.abc import Iterator
+
+from weft.doctor import job
+from weft.doctor.rule import Facts, Fault, Finding, Rule, Severity, Symptom, finding
+from weft.doctor.rules.adapter_filter import chosen_by
+from weft.observe.facts import (
+    AdapterInterface,
+    AdapterPort,
+    FabricLink,
+    Fact,
+    LinkEvent,
+    PhysicalState,
+    PortState,
+)
+
+_FOLLOW = (
+    Symptom.TRANSPORT_RETRY,
+    Symptom.FLUSHED,
+    Symptom.FEWER_LINKS,
+    "fabric-path-unreachable",
+)
+_SPLIT = re.compile(r"[=,:\s]+")
+_PORTS_OF_AN_ADAPTER = 2
+_LOOK = "ibstat; ip -br link; ibportstate <lid> <port>; swap the cable"
+
+
+def _check(facts: Facts) -> Iterator[Finding]:
+    down = [one for one in facts.of(AdapterPort) if one.state is PortState.DOWN]
+    wanted = [one for one in down if _is_wanted(facts, one)]
+    disabled = [
+        one for one in down if one not in wanted and one.physical_state is
+PhysicalState.DISABLED and _has_active_fellow(facts, one)
+    ]  # fmt: skip
+    if wanted:
+        yield _down([*wanted, *_interfaces(facts, wanted)], _names(wanted), 0.85)
+    elif disabled:
+        yield _down([*disabled, *_interfaces(facts, disabled)], _names(disabled), 0.55,
+                    Severity.WARNING)  # fmt: skip
+    yield from _lost(facts)
+    yield from _cut(facts)
+
+
+def _down(
+    seen: list[Fact], subject: str, confidence_ratio: float, severity: Severity = Severity.ERROR
+) -> Finding:
+    return finding(
+        "port-down",
+        seen,
+        confidence_ratio,
+        severity=severity,
+        subject=subject,
+        message=f"{subject or 'a port'} is down",
+        advice="Disabled: bring it up; Polling: check the cable and the port at the other end",
+        next_command=_LOOK,
+        missing=() if severity is Severity.ERROR else ("whether the job should use this port",),
+        explains=_FOLLOW,
+        fault=Fault.RAIL_LOST,
+    )
+
+
+def _names(ports: list[AdapterPort]) -> str:
+    return ", ".join(dict.fromkeys(one.adapter for one in ports))
+
+
+def _is_wanted(facts: Facts, port: AdapterPort) -> bool:
+    filters = [one.value for one in job.settings(facts, "NCCL_IB_HCA")]
+    named = any(
+        chosen_by(one, port.adapter) and port.adapter in _SPLIT.split(one)
+        for one in filters
+        if not one.startswith("^")
+    )
+    parts = {part for one in job.verbs_adapters(facts) for part in (one.adapter, *one.parts)}
+    return named or port.adapter in parts
+
+
+def _has_active_fellow(facts: Facts, port: AdapterPort) -> bool:
+    return any(
+        one.state is PortState.ACTIVE and one.link_layer is port.link_layer
+        and one.host == port.host and one.adapter != port.adapter
+        for one in facts.of(AdapterPort)
+    )  # fmt: skip
+
+
+def _interfaces(facts: Facts, ports: list[AdapterPort]) -> list[Fact]:
+    names = {one.adapter for one in ports}
+    return [one for one in facts.of(AdapterInterface) if one.adapter in names and not one.up]
+
+
+def _lost(facts: Facts) -> Iterator[Finding]:
+    """Find interfaces that went down in the log and never came back."""
+    last: dict[tuple[str, str], LinkEvent] = {}
+    for event in facts.of(LinkEvent):
+        last[event.host, event.interface] = event
+    gone: list[Fact] = [one for one in last.values() if not one.up]
+    if gone:
+        names = ", ".join(
+            dict.fromkeys(interface for (_, interface), e in last.items() if not e.up)
+        )
+        yield _down(gone, names, 0.6, Severity.WARNING)
+
+
+def _cut(facts: Facts) -> Iterator[Finding]:
+    """Find cables of the fabric that are down although somebody is at the other end."""
+    cables = facts.of(FabricLink)
+    down = [one for one in cables if one.state is PortState.DOWN]
+    known = [one for one in down if one.peer_name or one.peer_guid]
+    disabled = [one for one in down if one.physical_state is PhysicalState.DISABLED]
+    unlike = [] if known or disabled else _unlike_its_fellows(cables, down)
+    beside = [] if known or disabled or unlike else _beside_an_uplink(cables, down)
+    cut = [*known, *disabled] or unlike or beside
+    if cut:
+        subject = ", ".join(dict.fromkeys(f"{one.name} port {one.port}" for one in cut[:4]))
+        sure = 0.8 if known or disabled else 0.65 if unlike else 0.55
+        yield _down([*cut], subject, sure, Severity.WARNING if beside else Severity.ERROR)
+
+
+def _unlike_its_fellows(cables: list[FabricLink], down: list[FabricLink]) -> list[FabricLink]:
+    """Return ports that are down on one switch while the same port is up on its fellows."""
+    up: dict[int, int] = {}
+    names: set[str] = {one.name for one in cables}
+    for one in cables:
+        if one.state is PortState.ACTIVE:
+            up[one.port] = up.get(one.port, 0) + 1
+    fellows = len(names)
+    return [one for one in down if fellows > 1 and up.get(one.port, 0) * 2 >= fellows]
+
+
+def _beside_an_uplink(cables: list[FabricLink], down: list[FabricLink]) -> list[FabricLink]:
+    """Return ports that are down next to one that leads to a switch: uplinks stand together."""
+    switches = {one.name for one in cables} | {one.guid for one in cables}
+    uplinks = {
+        (one.name, one.port) for one in cables
+        if one.state is PortState.ACTIVE
+        and (one.peer_name in switches or one.peer_guid in switches
+             or (one.peer_port or 0) > _PORTS_OF_AN_ADAPTER)
+    }  # fmt: skip
+    return [
+        one for one in down
+        if {(one.name, one.port - 1), (one.name, one.port + 1)} & uplinks
+    ]  # fmt: skip
+
+
+port_down = Rule(causes=("port-down",), check=_check)

@@ -1,0 +1,47 @@
+"""Rails cannot reach one another, and a ring had to cross them.
+
+What it checks: failures whose two ends lie in different subnets while the host's adapters lie
+in one subnet a rail, and transfers within each rail do not fail.
+Why it matters: it works with an even number of hosts and fails with an odd one, or only for
+one algorithm, so nobody suspects the addresses.
+What to do: NCCL_CROSS_NIC=0, or route between the rails.
+References: NCCL user guide, NCCL_CROSS_NIC; rail-only networks, Wang et al. 2023.
+"""
+
+from collections.abc import Iterator
+
+from weft.doctor import job, links
+from weft.doctor.rule import Facts, Finding, Rule, Severity, Symptom, finding
+
+_PER_RAIL = 2
+
+
+def _check(facts: Facts) -> Iterator[Finding]:
+    ends = [
+        (one, links.subnet(one.local_gid), links.subnet(one.remote_gid))
+        for one in links.pairs(facts)
+    ]
+    known = [end for end in ends if end[1] is not None and end[2] is not None]
+    crossing = [one for one, here, there in known if here != there]
+    within = [one for one, here, there in known if here == there]
+    if not crossing or within:
+        return
+    rails = {here for _, here, _ in known} & {there for _, _, there in known}
+    never = [one for one in job.settings(facts, "NCCL_CROSS_NIC") if one.value == "0"]
+    sure = 0.75 if rails else 0.55
+    if never:
+        return
+    yield finding(
+        "rail-isolated",
+        crossing,
+        sure,
+        severity=Severity.ERROR,
+        message="only transfers from one rail's subnet to another's fail",
+        advice="NCCL_CROSS_NIC=0, or route between the subnets of the rails",
+        next_command="NCCL_CROSS_NIC=0 for one run; ping -I <interface> <peer of another rail>",
+        missing=("whether ib_write_bw passes between the two adapters",),
+        explains=(Symptom.TRANSPORT_RETRY, Symptom.FLUSHED, "fabric-path-unreachable"),
+    )
+
+
+rails_apart = Rule(causes=("rail-isolated",), check=_check)

@@ -1,0 +1,67 @@
+"""The ranks run different versions, or with different variables.
+
+What it checks: versions and variables by rank; truncated messages and connections of the wrong
+type, which such differences cause.
+Why it matters: the ranks disagree about sizes and protocols: they hang, or stop with an error
+that names neither.
+What to do: one image for all; let the launcher pass the variables on (mpirun -x, srun
+--export=ALL); mind /etc/nccl.conf on some hosts.
+References: NCCL troubleshooting; Open MPI, mpirun -x.
+"""
+
+from collections.abc import Iterator
+
+from weft.doctor import job
+from weft.doctor.rule import Facts, Finding, Rule, Symptom, finding
+from weft.observe.facts import Fact, Setting, SoftwareVersion, TruncatedMessage
+
+_LOOK = "NCCL_DEBUG=VERSION and env | grep NCCL on every rank; ls /etc/nccl.conf"
+_MATTERS = (
+    "NCCL_ALGO", "NCCL_PROTO", "NCCL_NET", "NCCL_IB_DISABLE", "NCCL_NSOCKS_PERTHREAD",
+    "NCCL_SOCKET_NTHREADS", "NCCL_MIN_NCHANNELS", "NCCL_MAX_NCHANNELS", "NCCL_BUFFSIZE",
+    "NCCL_CROSS_NIC", "NCCL_P2P_DISABLE", "NCCL_SHM_DISABLE", "NCCL_IB_QPS_PER_CONNECTION",
+)  # fmt: skip
+
+
+def _check(facts: Facts) -> Iterator[Finding]:
+    wrong = job.said(facts, r"wrong type \S+ !=|mismatch(ed|ing)? (nccl )?version|"
+                            r"nccl version mismatch|unexpected (magic|type)")  # fmt: skip
+    truncated: list[Fact] = [
+        *facts.of(TruncatedMessage),
+        *job.said(facts, r"message truncated"),
+    ]
+    versions = _versions(facts)
+    variables = _variables(facts)
+    if not (wrong or truncated or versions):
+        return
+    yield finding(
+        "nccl-version-or-env-mismatch",
+        [*wrong, *truncated, *versions, *variables],
+        0.9 if versions and (wrong or truncated) else 0.75 if wrong or versions else 0.6,
+        message="the ranks do not agree: other versions or other variables",
+        advice="one image for all ranks, and variables passed on by the launcher to every host",
+        next_command=_LOOK,
+        missing=() if versions or variables else ("version and variables of every rank",),
+        explains=(Symptom.CONNECT, Symptom.WATCHDOG, Symptom.LENGTH_ERROR),
+    )
+
+
+def _versions(facts: Facts) -> list[Fact]:
+    """Return the versions of one library that differ between hosts or processes."""
+    found: dict[str, dict[str, SoftwareVersion]] = {}
+    for one in facts.of(SoftwareVersion):
+        if one.software.upper() in {"NCCL", "RCCL"} and one.process.host:
+            found.setdefault(one.software.upper(), {}).setdefault(one.version, one)
+    return [one for kinds in found.values() if len(kinds) > 1 for one in kinds.values()]
+
+
+def _variables(facts: Facts) -> list[Fact]:
+    """Return variables that matter and have different values on different hosts."""
+    found: dict[str, dict[str, Setting]] = {}
+    for one in facts.of(Setting):
+        if one.name in _MATTERS:
+            found.setdefault(one.name, {}).setdefault(one.value, one)
+    return [one for values in found.values() if len(values) > 1 for one in values.values()]
+
+
+ranks_differ = Rule(causes=("nccl-version-or-env-mismatch",), check=_check)

@@ -1,0 +1,45 @@
+"""The device node of an RDMA adapter is there, and opening it is refused.
+
+What it checks: openings of adapters or /dev/infiniband nodes that ended with EACCES or EPERM.
+Where an adapter is in use all the same, the refused ones belong to somebody else: silence.
+Why it matters: without the node the library sees no adapter and falls back to sockets, or
+MPI stops.
+What to do: allow the device in the container's device cgroup and security profile; on the
+host, set the mode of the nodes with the udev rules of rdma-core.
+References: rdma-core udev rules; Kubernetes device plug-ins; Singularity and Apptainer binds.
+"""
+
+from collections.abc import Iterator
+
+from weft.doctor import job
+from weft.doctor.rule import Facts, Fault, Finding, Rule, Symptom, finding
+from weft.observe.facts import AdapterOpened, AdapterOpenFailed, CallFailed, Fact
+
+_DENIED = frozenset({1, 13})
+
+
+def _check(facts: Facts) -> Iterator[Finding]:
+    denied: list[Fact] = [
+        one for one in facts.of(AdapterOpenFailed)
+        if one.errno in _DENIED or "permi" in one.error.lower()
+    ]  # fmt: skip
+    denied += [
+        one for one in facts.of(CallFailed)
+        if "open_device" in one.call and (one.errno in _DENIED or "permi" in one.error.lower())
+    ]  # fmt: skip
+    if not denied or job.uses_rdma(facts) or job.verbs_adapters(facts):
+        return
+    outside = bool(facts.of(AdapterOpened) or job.active_ports(facts))
+    yield finding(
+        "container-rdma-permission",
+        denied,
+        0.9 if outside else 0.8,
+        message="the RDMA device nodes are there, but the job may not open them",
+        advice="allow /dev/infiniband in the device cgroup and security profile of the job",
+        next_command="ls -lZ /dev/infiniband; id; ulimit -l   # where the job runs",
+        explains=(Symptom.SOCKETS, Symptom.REGISTRATION, "container-no-rdma-device"),
+        fault=Fault.SOCKETS,
+    )
+
+
+rdma_permission = Rule(causes=("container-rdma-permission",), check=_check)

@@ -1,0 +1,41 @@
+"""Two interfaces of a host lie in one subnet, so the way out is chance.
+
+What it checks: routes to the same network with the same metric on two interfaces, and two
+interfaces with addresses of one subnet.
+Why it matters: replies leave by another interface than requests came in; RoCE and the
+bootstrap then fail for some pairs of hosts and not for others.
+What to do: one subnet for each rail, or policy routing by source address.
+References: Linux ip-route(8), ip-rule(8), sysctl arp_ignore and arp_announce.
+"""
+
+from collections.abc import Iterator
+
+from weft.doctor.rule import Facts, Finding, Rule, Severity, Symptom, finding
+from weft.observe.facts import CallFailed, CompletionError, Route
+
+_NOT_COUNTED = ("default", "0.0.0.0/0", "fe80", "ff", "::", "169.254")
+
+
+def _check(facts: Facts) -> Iterator[Finding]:
+    routes: dict[tuple[str, str, int | None], list[Route]] = {}
+    for one in facts.of(Route):
+        if not one.destination.startswith(_NOT_COUNTED) and not one.via:
+            routes.setdefault((one.host, one.destination, one.metric), []).append(one)
+    failing = facts.any_of(CallFailed, CompletionError)
+    for (host, destination, _), ways in routes.items():
+        interfaces = sorted({one.interface for one in ways})
+        if len(interfaces) > 1:
+            yield finding(
+                "host-routing-ambiguous",
+                ways,
+                0.75 if failing else 0.6,
+                severity=Severity.ERROR if failing else Severity.WARNING,
+                subject=host,
+                message=f"{' and '.join(interfaces)} both lead to {destination}",
+                advice="give each interface a subnet of its own, or route by source address",
+                next_command="ip route; ip rule; ip -br addr   # on every host",
+                explains=(Symptom.CONNECT, Symptom.TRANSPORT_RETRY, Symptom.WATCHDOG),
+            )
+
+
+routing_ambiguous = Rule(causes=("host-routing-ambiguous",), check=_check)

@@ -1,0 +1,141 @@
+"""A GPU has no live NVLink although its product has an NVSwitch, or lost some links.
+
+What it checks: GPUs whose links are all inactive, on products that come with NVLink to a
+switch; GPUs with fewer live links than their fellows. PCIe cards without a bridge have none:
+silence. Why it matters: the host drops out of the NVLink domain: its ranks meet through the
+network. What to do: drain the host; reset the GPUs and the fabric manager; else repair.
+References: nvidia-smi nvlink; NVIDIA Fabric Manager user guide.
+"""
+
+from collections.abc import Iterator
+
+from weft.doctor.rule import Facts, Finding, Rule, Severity, finding
+from weft.observe.facts import CommunicatorShape, GpuLink, GpuSeen
+
+_WITH_SWITCH = (
+    "sxm",
+    "hgx",
+    "gb200",
+    "gb300",
+    "nvl72",
+    "h100 80gb hbm3",
+    "h200",
+    "b200",
+    "b300",
+    "h20",
+    "h800",
+)
+_WITHOUT_SWITCH = (
+    "pcie",
+    "nvl",
+    "geforce",
+    "rtx",
+    "quadro",
+    "gb10",
+    " l4",
+    "l40",
+    "a40",
+    "a10",
+    "a30",
+    "t4",
+    "a2 ",
+)
+_LOOK = (
+    "nvidia-smi nvlink -s; nvidia-smi -q | grep -A4 Fabric; systemctl status "
+    "nvidia-fabricmanager"
+)
+
+
+def _check(facts: Facts) -> Iterator[Finding]:
+    dark = [
+        one
+        for one in facts.of(GpuLink)
+        if one.link is None and not one.active and one.supported
+    ]
+    live = {one.gpu for one in facts.of(GpuLink) if one.active}
+    names = {one.gpu: one.gpu_name for one in facts.of(GpuLink) if one.gpu_name}
+    products = " ".join([*names.values(), *(one.name for one in facts.of(GpuSeen))]).lower()
+    for one in dark:
+        product = (one.gpu_name or names.get(one.gpu, "") or products).lower()
+        if has_switch(product):
+            yield _inactive([one], one.gpu, 0.9 if live else 0.75)
+    if not dark:
+        yield from _fewer(facts, products)
+    yield from _split(facts, dark)
+
+
+def has_switch(product: str) -> bool:
+    """Return whether a GPU of this name is joined to its fellows by a switch.
+
+    >>> has_switch("nvidia a100-sxm4-80gb"), has_switch("nvidia h100 pcie")
+    (True, False)
+    """
+    return any(word in product for word in _WITH_SWITCH) and not any(
+        word in product.replace("nvl72", "").replace("nvlink", "") for word in _WITHOUT_SWITCH
+    )
+
+
+def _inactive(seen: list[GpuLink], gpu: str, confidence_ratio: float) -> Finding:
+    return finding(
+        "nvlink-links-inactive",
+        seen,
+        confidence_ratio,
+        subject=gpu,
+        message=f"GPU {gpu} has no live NVLink, and its product has a switch",
+        advice="drain the host; reset GPUs and fabric manager; if it stays, repair",
+        next_command=_LOOK,
+        explains=("container-gpu-isolation",),
+    )
+
+
+def _split(facts: Facts, dark: list[GpuLink]) -> Iterator[Finding]:
+    """Find a host that the library counts as several: some GPU has no link to its fellows."""
+    shapes = facts.of(CommunicatorShape)
+    local = sorted({one.local_ranks for one in shapes if one.local_ranks})
+    whole = sum(local[:2])
+    for one in shapes:
+        if not (one.ranks and one.hosts and len(local) > 1 and one.ranks % whole == 0):
+            continue
+        if one.hosts == one.ranks // whole + 1:
+            yield finding(
+                "nvlink-links-inactive",
+                [*shapes, *dark],
+                0.8 if dark else 0.6,
+                message=f"{one.ranks} ranks count as {one.hosts} hosts: one host of {whole} "
+                f"GPUs is split into {local[0]} and {local[1]}",
+                advice="find the host with a GPU without live NVLinks, drain it, reset, repair",
+                next_command=_LOOK,
+                missing=() if dark else ("nvidia-smi nvlink -s of every host",),
+            )
+            return
+
+
+def _fewer(facts: Facts, products: str) -> Iterator[Finding]:
+    """Find a GPU with fewer live links than its fellows of the same host."""
+    links: dict[tuple[str, str], int] = {}
+    for one in facts.of(GpuLink):
+        if one.link is not None:
+            key = (one.host, one.gpu)
+            links[key] = links.get(key, 0) + one.active
+    if not links or not has_switch(products):
+        return
+    most = max(links.values())
+    for (host, gpu), count in links.items():
+        if count < most:
+            seen = [
+                one for one in facts.of(GpuLink)
+                if (one.host, one.gpu) == (host, gpu) and not one.active
+            ]  # fmt: skip
+            yield finding(
+                "nvlink-links-inactive",
+                seen or facts.of(GpuLink),
+                0.7,
+                severity=Severity.ERROR,
+                subject=gpu,
+                message=f"GPU {gpu} has {count} live NVLinks, its fellows {most}",
+                advice="drain the host; reset the GPUs; if it stays, repair",
+                next_command=_LOOK,
+            )
+
+
+scale_up_links = Rule(causes=("nvlink-links-inactive",), check=_check)

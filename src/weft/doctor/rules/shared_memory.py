@@ -1,0 +1,80 @@
+"""Shared memory between the ranks of a host is full, or a segment is gone.
+
+What it checks: segments that could not be made (no space) or opened (no such file), and how
+full /dev/shm is. Docker gives 64 MB unless told otherwise.
+Why it matters: ranks of one host cannot meet, so the job stops at its start.
+What to do: --shm-size=1g or --ipc=host; on Kubernetes an emptyDir of medium Memory; remove
+segments that crashed runs left in /dev/shm.
+References: docker run --shm-size; NCCL troubleshooting, shared memory.
+"""
+
+import errno
+from collections.abc import Iterator
+
+from weft.doctor.rule import Facts, Finding, Rule, Severity, finding
+from weft.observe.facts import CallFailed, Fact, Filesystem, SharedMemoryFailed
+
+_FULL_RATIO = 0.9
+_SMALL_BYTES = 1 << 28
+_LOOK = "df -h /dev/shm; ls /dev/shm | wc -l   # inside the container"
+
+
+def _check(facts: Facts) -> Iterator[Finding]:
+    failed: list[SharedMemoryFailed | CallFailed] = list(facts.of(SharedMemoryFailed))
+    failed += [one for one in facts.of(CallFailed) if "fallocate" in one.call]
+    mounts: list[Fact] = [
+        one
+        for one in facts.of(Filesystem)
+        if one.mount == "/dev/shm" and _is_tight(one)  # noqa: S108 - a mount point
+    ]
+    gone = [one for one in failed if _is(one, errno.ENOENT, "no such file")]
+    full = [one for one in failed if one not in gone]
+    if full:
+        sure = mounts or any(_is(one, errno.ENOSPC, "no space left") for one in full)
+        yield _small([*full, *mounts], 0.9 if sure else 0.7)
+    elif gone:
+        yield finding(
+            "shm-segment-missing",
+            gone,
+            0.8,
+            message="a shared segment is gone before its reader came: it is not that "
+            "it is full",
+            advice="look whether a rank died first, and whether ranks share /dev/shm and IPC",
+            next_command=_LOOK,
+            missing=("the first error of the other ranks on this host",),
+        )
+    elif mounts:
+        yield _small(mounts, 0.55, Severity.WARNING)
+
+
+def _is(failed: SharedMemoryFailed | CallFailed, number: int, words: str) -> bool:
+    return failed.errno == number or words in f"{failed.error} {failed.evidence.text}".lower()
+
+
+def _is_tight(mount: Filesystem) -> bool:
+    used = mount.used_ratio
+    if used is None and mount.size_bytes and mount.used_bytes is not None:
+        used = mount.used_bytes / mount.size_bytes
+    return (used or 0) >= _FULL_RATIO or (
+        mount.size_bytes is not None and mount.size_bytes < _SMALL_BYTES
+    )
+
+
+def _small(
+    seen: list[Fact] | list[SharedMemoryFailed | CallFailed],
+    confidence_ratio: float,
+    severity: Severity = Severity.ERROR,
+) -> Finding:
+    return finding(
+        "shm-too-small",
+        seen,
+        confidence_ratio,
+        severity=severity,
+        message="shared memory is too small for the ranks of this host",
+        advice="--shm-size=1g or --ipc=host; remove stale segments in /dev/shm",
+        next_command=_LOOK,
+        explains=("app-storage-stall",),
+    )
+
+
+shared_memory = Rule(causes=("shm-too-small", "shm-segment-missing"), check=_check)

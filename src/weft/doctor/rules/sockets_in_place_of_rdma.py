@@ -1,0 +1,125 @@
+"""The job runs over TCP sockets although the hosts have RDMA adapters.
+
+What it checks: which network each rank chose, whether the library found a verbs device,
+and whether the hosts' adapters, device nodes and ports would have allowed RDMA.
+A job on one host is left alone: its network carries nothing.
+Why it matters: TCP gives a tenth to a third of the bandwidth of RDMA and costs processor time;
+the job runs, only slowly, so nobody looks.
+What to do: give the container /dev/infiniband and the right to lock memory (on Kubernetes
+through an RDMA device plug-in), install rdma-core in the image, unset NCCL_IB_DISABLE.
+References: NCCL user guide, environment variables and troubleshooting; rdma-core README.
+"""
+
+from collections.abc import Iterator
+
+from weft.doctor import job
+from weft.doctor.rule import (
+    Facts,
+    Fault,
+    Finding,
+    Rule,
+    Severity,
+    Suspect,
+    Symptom,
+    finding,
+    suspected,
+)
+from weft.observe.facts import (
+    AdapterOpenFailed,
+    DeviceNode,
+    Fact,
+    NoProvider,
+    NoRdmaDevice,
+    NoVerbsLibrary,
+    PluginSeen,
+)
+
+_ADVICE = "pass /dev/infiniband into the container with IPC_LOCK, or request the RDMA resource"
+_LOOK = "ls -l /dev/infiniband; ibv_devices; ibstat   # in the container and on the host"
+_SUSPECTS = (
+    Suspect(
+        cause="container-no-rdma-device",
+        confidence_ratio=0.4,
+        next_command=_LOOK,
+        question="are there uverbs nodes in /dev/infiniband where the job runs?",
+    ),
+    Suspect(
+        cause="hca-selection-wrong",
+        confidence_ratio=0.25,
+        next_command="env | grep NCCL_IB",
+        question="does NCCL_IB_HCA name an adapter that is there?",
+    ),
+    Suspect(
+        cause="container-no-verbs-library",
+        confidence_ratio=0.2,
+        next_command="ldconfig -p | grep verbs",
+        question="are libibverbs and the adapter's provider in the image?",
+    ),
+    Suspect(
+        cause="nccl-env-misuse",
+        confidence_ratio=0.15,
+        next_command="env | grep NCCL; cat /etc/nccl.conf",
+        question="is NCCL_IB_DISABLE or NCCL_NET set, also in nccl.conf?",
+    ),
+)
+
+
+def _check(facts: Facts) -> Iterator[Finding]:
+    if job.on_one_host(facts):
+        return
+    nodes: list[Fact] = [
+        one for one in facts.of(DeviceNode)
+        if not one.present and ("infiniband" in one.path or "uverbs" in one.path)
+    ]  # fmt: skip
+    missing = [*nodes, *_opens_without_reason(facts)]
+    sockets: list[Fact] = [*facts.of(NoRdmaDevice), *job.uses_sockets(facts)]
+    adapters = [*job.active_ports(facts)]
+    if nodes or (missing and not job.uses_rdma(facts)):
+        yield finding(
+            "container-no-rdma-device",
+            [*missing, *sockets],
+            0.9 if nodes else 0.65,
+            message="the RDMA adapter is visible, its device node cannot be used here",
+            advice=_ADVICE,
+            next_command=_LOOK,
+            missing=() if nodes else ("ls -l /dev/infiniband where the job runs",),
+            explains=(Symptom.SOCKETS,),
+            fault=Fault.SOCKETS,
+        )
+    if sockets and adapters and not job.uses_rdma(facts):
+        yield suspected(
+            _SUSPECTS,
+            [*sockets, *adapters],
+            symptom=Symptom.SOCKETS,
+            message="the hosts have an active RDMA port, yet the job uses TCP sockets",
+            advice=_ADVICE,
+        )
+    elif sockets and not adapters and not missing:
+        yield from _unseen(facts, sockets)
+
+
+def _opens_without_reason(facts: Facts) -> list[Fact]:
+    """Return adapters that could not be opened, where denial is not the stated reason."""
+    return [
+        one for one in facts.of(AdapterOpenFailed)
+        if one.errno not in {1, 13} and "permi" not in one.error.lower()
+    ]  # fmt: skip
+
+
+def _unseen(facts: Facts, sockets: list[Fact]) -> Iterator[Finding]:
+    """State sockets without judging: nothing shows that there is an adapter to use."""
+    other = facts.any_of(NoVerbsLibrary, NoProvider) or any(
+        not one.loaded and one.reason for one in facts.of(PluginSeen)
+    )
+    if job.uses_sockets(facts) and (job.hosts(facts) or 0) > 1 and not other:
+        yield suspected(
+            _SUSPECTS,
+            sockets,
+            symptom=Symptom.SOCKETS,
+            severity=Severity.INFO,
+            message="the job uses TCP sockets; no output shows an RDMA adapter on these hosts",
+            advice="if the hosts have RDMA adapters, collect ibstat; if not, nothing is wrong",
+        )
+
+
+sockets_in_place_of_rdma = Rule(causes=("container-no-rdma-device",), check=_check)

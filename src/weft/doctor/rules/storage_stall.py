@@ -1,0 +1,62 @@
+"""A rank was held up by storage, and the others gave up waiting for it.
+
+What it checks: a full or failing file system, as one rank reports it, and watchdog timeouts or
+lost peers on others.
+Why it matters: the network is blamed for a full disk.
+What to do: make room, write checkpoints to temporary names, and let every rank fail together.
+References: write(2), ENOSPC and EDQUOT; PyTorch distributed checkpointing.
+"""
+
+from collections.abc import Iterator
+
+from weft.doctor.rule import Facts, Finding, Rule, Severity, Symptom, finding
+from weft.observe.facts import (
+    CallFailed,
+    CollectiveTimeout,
+    CompletionError,
+    Fact,
+    Filesystem,
+    StorageFailed,
+)
+
+_FULL_RATIO = 0.99
+_NOT_STORAGE = ("/dev/shm", "/run", "/sys", "/boot", "/snap", "tmpfs")  # noqa: S108 - mount points
+
+
+def _check(facts: Facts) -> Iterator[Finding]:
+    failed = [one for one in facts.of(StorageFailed) if "/dev/shm" not in one.path]  # noqa: S108 - as above
+    full: list[Fact] = [
+        one for one in facts.of(Filesystem)
+        if (one.used_ratio or 0) >= _FULL_RATIO and not one.mount.startswith(_NOT_STORAGE)
+        and (one.device or "").startswith(_NOT_STORAGE) is False
+    ]  # fmt: skip
+    waiting = [*facts.of(CollectiveTimeout)]
+    echoes: list[Fact] = [*waiting, *facts.of(CompletionError), *facts.of(CallFailed)]
+    if failed:
+        yield finding(
+            "app-storage-stall",
+            [*failed, *full, *waiting],
+            0.9 if echoes else 0.75,
+            subject=next((one.path for one in failed if one.path), ""),
+            message="a rank failed at its storage; what others report is its echo",
+            advice="make room (or raise the quota), then restart from the last whole "
+            "checkpoint",
+            next_command="df -h; df -i; quota -s",
+            explains=(Symptom.WATCHDOG, Symptom.TRANSPORT_RETRY, Symptom.FLUSHED,
+                      "peer-process-died", Symptom.CONNECT),
+        )  # fmt: skip
+    elif full and waiting:
+        yield finding(
+            "app-storage-stall",
+            [*full, *waiting],
+            0.6,
+            severity=Severity.ERROR,
+            message="a file system is full, and collectives timed out",
+            advice="make room, then look which rank was writing",
+            next_command="df -h; df -i",
+            missing=("the log of the rank that was writing",),
+            explains=(Symptom.WATCHDOG,),
+        )
+
+
+storage_stall = Rule(causes=("app-storage-stall",), check=_check)

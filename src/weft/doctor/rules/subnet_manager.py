@@ -1,0 +1,52 @@
+"""An InfiniBand fabric has no subnet manager, or more than one master.
+
+What it checks: ports whose cable is up and whose state stays INIT without a subnet manager's
+LID; answers of the manager itself. Ethernet ports have none, ever.
+Why it matters: without a manager no port gets an address, so nothing is sent; two masters give
+two sets of addresses.
+What to do: start exactly one master (opensm on a host, or the switch's), others as standby.
+References: InfiniBand Architecture Specification, subnet management; opensm(8); sminfo(8).
+"""
+
+from collections.abc import Iterator
+
+from weft.doctor.rule import Facts, Finding, Rule, Symptom, finding
+from weft.observe.facts import AdapterPort, LinkLayer, PhysicalState, PortState, SubnetManager
+
+_NO_LID = (None, 0, 0xFFFF)
+_FOLLOW = (Symptom.TRANSPORT_RETRY, Symptom.SOCKETS, "port-down", "container-no-rdma-device")
+
+
+def _check(facts: Facts) -> Iterator[Finding]:
+    waiting = [
+        one for one in facts.of(AdapterPort)
+        if one.state is PortState.INIT and one.link_layer is not LinkLayer.ETHERNET
+        and one.physical_state in {PhysicalState.LINK_UP, PhysicalState.UNKNOWN}
+        and one.sm_lid in _NO_LID
+    ]  # fmt: skip
+    none = [one for one in facts.of(SubnetManager) if one.state == "none"]
+    if waiting or none:
+        yield finding(
+            "ib-no-subnet-manager",
+            [*waiting, *none],
+            0.9 if waiting else 0.8,
+            subject=", ".join(dict.fromkeys(one.adapter for one in waiting)),
+            message="the cable is up and no subnet manager has brought the port to Active",
+            advice="start one subnet manager (opensm, or the switch's or UFM's)",
+            next_command="sminfo; systemctl status opensm",
+            explains=_FOLLOW,
+        )
+    masters = {one.guid: one for one in facts.of(SubnetManager) if one.state == "master"}
+    if len(masters) > 1 and "" not in masters:
+        yield finding(
+            "ib-no-subnet-manager",
+            masters.values(),
+            0.6,
+            message=f"{len(masters)} subnet managers say that they are master",
+            advice="leave one master on each fabric and give the others a lower priority",
+            next_command="sminfo   # on each fabric or plane",
+            missing=("whether the outputs are of one fabric or of several planes",),
+        )
+
+
+subnet_manager = Rule(causes=("ib-no-subnet-manager",), check=_check)

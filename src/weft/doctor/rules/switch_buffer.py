@@ -1,0 +1,52 @@
+"""A switch drops at its ingress because an egress queue is at its limit.
+
+What it checks: drops of a port or priority group on the way in together with a queue whose
+watermark or drops show it full elsewhere.
+Why it matters: the port that drops is not the port to repair: the full queue's is.
+What to do: look at the egress port (speed, pauses from its neighbour), then at buffer profiles:
+RoCE in a lossy class drops by design.
+References: SONiC, show priority-group and show queue watermark; buffer profiles.
+"""
+
+import re
+from collections.abc import Iterator
+
+from weft.doctor.rule import Facts, Fault, Finding, Rule, Severity, Symptom, finding
+from weft.observe.facts import Counter, Fact
+
+_IN = re.compile(
+    r"(rx_drp|rx_drop\w*|in_?discards?|ingress\w*drop\w*|pg\d?\w*_?drop\w*)", re.IGNORECASE
+)
+_QUEUE_DROP = re.compile(r"(queue|uc|mc)\w*?_?\d*\w*drop", re.IGNORECASE)
+_WATERMARK = re.compile(r"(watermark|max_?depth|occupancy|buffer)", re.IGNORECASE)
+_FULL_BYTES = 100_000
+_FEW = 100
+
+
+def _check(facts: Facts) -> Iterator[Finding]:
+    counters = [one for one in facts.of(Counter) if one.on_switch]
+    dropped = [one for one in counters if _IN.search(one.name) and one.value >= _FEW]
+    queues = [one for one in counters if _QUEUE_DROP.search(one.name) and one.value >= _FEW]
+    full = [one for one in counters if _WATERMARK.search(one.name) and one.value >= _FULL_BYTES]
+    if not dropped and not queues:
+        return
+    seen: list[Fact] = [*dropped, *queues, *full]
+    sure = bool(dropped and (full or queues))
+    yield finding(
+        "switch-buffer-exhausted",
+        seen,
+        0.8 if sure else 0.55,
+        severity=Severity.ERROR if sure else Severity.WARNING,
+        subject=", ".join(dict.fromkeys(one.where for one in [*full, *queues][:4])),
+        message="a switch drops packets: a queue on the way out is at its limit",
+        advice="look at the egress port of the full queue, then at its buffer profile "
+        "and class",
+        next_command="show queue watermark unicast; show priority-group drop counters; "
+        "show pfc counters",
+        missing=() if full else ("watermarks of the queues on the same switch",),
+        explains=("roce-packet-loss", Symptom.TRANSPORT_RETRY),
+        fault=Fault.MISTUNED,
+    )
+
+
+switch_buffer = Rule(causes=("switch-buffer-exhausted",), check=_check)

@@ -1,0 +1,80 @@
+"""RoCE traffic travels outside the priority that the network keeps lossless.
+
+What it checks: the priorities with PFC against the priority in which packets are counted, and
+ports that sort by 802.1p although the traffic is marked by DSCP.
+Why it matters: unprotected packets are dropped under load, and RoCE repeats whole windows.
+What to do: trust DSCP on hosts and switches, mark the traffic (NCCL_IB_TC, cma_roce_tos) for
+the lossless priority, and watch that priority's counters rise.
+References: mlnx_qos(8); NCCL user guide, NCCL_IB_TC; IEEE 802.1Qbb.
+"""
+
+import re
+from collections.abc import Iterator
+
+from weft.doctor import job
+from weft.doctor.rule import Facts, Fault, Finding, Rule, Severity, Symptom, finding
+from weft.doctor.rules.link_errors import risen
+from weft.observe.facts import Counter, Fact, PauseSetting, TrustState
+
+_SENT = re.compile(r"tx_prio(\d)_(?:packets|bytes)$")
+_BUSY = 1_000_000
+_OTHER_RATIO = 0.01
+_LOOK = "mlnx_qos -i <interface>; ethtool -S <interface> | grep prio; echo $NCCL_IB_TC"
+
+
+def _check(facts: Facts) -> Iterator[Finding]:
+    lossless = {one for setting in facts.of(PauseSetting) for one in setting.priorities}
+    if not lossless:
+        return
+    sent = _sent_by_priority(facts)
+    inside = sum(count for priority, (count, _) in sent.items() if priority in lossless)
+    outside = {p: count for p, (count, _) in sent.items() if p not in lossless}
+    total = sum(outside.values())
+    if total >= _BUSY and inside < total * _OTHER_RATIO:
+        worst = max(outside, key=lambda priority: outside[priority])
+        seen: list[Fact] = [sent[worst][1], *facts.of(PauseSetting), *facts.of(TrustState)]
+        yield finding(
+            "qos-dscp-mismatch",
+            seen,
+            0.8,
+            message=f"traffic leaves in priority {worst}, PFC protects "
+            + " and ".join(str(one) for one in sorted(lossless)),
+            advice="trust DSCP on every port and mark RoCE for the lossless priority",
+            next_command=_LOOK,
+            explains=("roce-packet-loss", Symptom.TRANSPORT_RETRY),
+            fault=Fault.MISTUNED,
+        )
+    else:
+        yield from _trust(facts)
+
+
+def _sent_by_priority(facts: Facts) -> dict[int, tuple[int, Counter]]:
+    """Return what was sent in each priority: the rise where there is one, else the count."""
+    rise = risen(facts.of(Counter))
+    found: dict[int, tuple[int, Counter]] = {}
+    for one in facts.of(Counter):
+        match = _SENT.match(one.name)
+        if match:
+            count = rise.get((one.host, one.where, one.port, one.name), one.value)
+            before = found.get(int(match[1]), (0, one))[0]
+            found[int(match[1])] = (max(count, before), one)
+    return found
+
+
+def _trust(facts: Facts) -> Iterator[Finding]:
+    pcp = [one for one in facts.of(TrustState) if one.trust == "pcp" and not one.on_switch]
+    marked = job.settings(facts, "NCCL_IB_TC")
+    if pcp and marked:
+        yield finding(
+            "qos-dscp-mismatch",
+            [*pcp, *marked],
+            0.6,
+            severity=Severity.WARNING,
+            message="NCCL_IB_TC marks packets by DSCP, and the port sorts by 802.1p",
+            advice="mlnx_qos --trust=dscp on every RoCE interface",
+            next_command=_LOOK,
+            fault=Fault.MISTUNED,
+        )
+
+
+traffic_class = Rule(causes=("qos-dscp-mismatch",), check=_check)

@@ -1,0 +1,128 @@
+"""A peer did not answer (status 12); the message alone never says why.
+
+What it checks: completions with status 12, or 13 (receiver not ready), and what stands beside
+them: the GIDs of both ends, earlier deaths, port events, loss counters, and which pairs failed.
+Flushed completions (status 5) after them are consequences.
+Why it matters: it is the commonest fatal line of NCCL on RDMA, and eight causes print it.
+What to do: settle the questions in order: is the peer alive, do the GIDs reach one another,
+did a port go down, do counters rise, does the pair reach itself with ib_write_bw.
+References: InfiniBand Architecture Specification, work completion status; NCCL user guide,
+NCCL_IB_TIMEOUT and NCCL_IB_RETRY_CNT.
+"""
+
+from collections.abc import Iterator
+
+from weft.doctor import links
+from weft.doctor.rule import Facts, Finding, Rule, Suspect, Symptom, suspected
+from weft.observe.facts import CompletionError, LinkLayer
+
+RETRY = 12
+NOT_READY = 13
+FLUSHED = 5
+_PAIR = "ib_write_bw -d <adapter> -x <GID index> <other host>; same for a pair that works"
+_PEER = "the log of the other rank, and its host's dmesg (oom, segfault, Xid)"
+
+
+def _check(facts: Facts) -> Iterator[Finding]:
+    retries = [one for one in facts.of(CompletionError) if one.status in {RETRY, NOT_READY}]
+    flushed = [one for one in facts.of(CompletionError) if one.status == FLUSHED]
+    if retries:
+        yield suspected(
+            _suspects(facts, retries),
+            retries,
+            symptom=Symptom.TRANSPORT_RETRY,
+            subject=_subject(retries),
+            message="a peer stopped answering: the adapter gave up retrying",
+            advice="look first for a rank that died earlier; then at GIDs, ports and counters",
+        )
+    elif flushed:
+        yield suspected(
+            (
+                Suspect(
+                    cause="peer-process-died",
+                    confidence_ratio=0.35,
+                    question="which rank failed first, with which status?",
+                    next_command=_PEER,
+                ),
+                Suspect(
+                    cause="fabric-path-unreachable",
+                    confidence_ratio=0.3,
+                    question="can the two hosts reach one another on this adapter?",
+                    next_command=_PAIR,
+                ),
+            ),
+            flushed,
+            symptom=Symptom.FLUSHED,
+            message="work was flushed after an error that this log does not hold",
+            advice="collect the logs of all ranks: the first error is on another",
+        )
+
+
+def _subject(retries: list[CompletionError]) -> str:
+    peers = dict.fromkeys(one.peer for one in retries if one.peer)
+    return ", ".join(list(peers)[:4])
+
+
+def _suspects(facts: Facts, retries: list[CompletionError]) -> list[Suspect]:
+    ethernet = any(
+        LinkLayer.ETHERNET in (one.link_layer, links.layer(facts, one.adapter))
+        for one in retries
+    ) or any(links.is_ipv4(one.local_gid) for one in retries)
+    infiniband = not ethernet and any(
+        LinkLayer.INFINIBAND in (one.link_layer, links.layer(facts, one.adapter))
+        for one in retries
+    )
+    died = Suspect(
+        cause="peer-process-died",
+        confidence_ratio=0.35,
+        question="was the process of the other rank alive when this was printed?",
+        next_command=_PEER,
+    )
+    path = Suspect(
+        cause="fabric-path-unreachable",
+        confidence_ratio=0.4 if _at_once(retries) else 0.3,
+        question="did it come at the first transfer, and does ib_write_bw pass for this pair?",
+        next_command=_PAIR,
+    )
+    flap = Suspect(
+        cause="ib-link-flap",
+        confidence_ratio=0.15,
+        question="did a port go down on either host (dmesg, link_downed)?",
+        next_command="dmesg -T | grep -i -e mlx5 -e link; perfquery -x",
+    )
+    if infiniband:
+        return [died, path, flap, _PKEY]
+    return [died, path, flap, _GID, _LOSS, _RAIL]
+
+
+def _at_once(retries: list[CompletionError]) -> bool:
+    """Return whether nothing was ever transferred, as an empty completion suggests."""
+    return all(one.size_bytes == 0 for one in retries)
+
+
+_PKEY = Suspect(
+    cause="ib-pkey-membership",
+    confidence_ratio=0.2,
+    question="is index 0 of the partition table of both hosts a full member (0xffff)?",
+    next_command="smpquery pkeys <lid> 1",
+)
+_GID = Suspect(
+    cause="gid-index-wrong",
+    confidence_ratio=0.25,
+    question="is the GID in use a RoCEv2 IPv4 one of the same rail on both hosts?",
+    next_command="show_gids; env | grep NCCL_IB_GID_INDEX   # on both hosts",
+)
+_LOSS = Suspect(
+    cause="roce-packet-loss",
+    confidence_ratio=0.2,
+    question="do out_of_sequence and local_ack_timeout_err rise under load?",
+    next_command="rdma statistic show; ethtool -S <interface> | grep -e discard -e pause",
+)
+_RAIL = Suspect(
+    cause="rail-isolated",
+    confidence_ratio=0.1,
+    question="are the two GIDs of different rails, with rails not routed to each other?",
+    next_command="NCCL_CROSS_NIC=0 for one run",
+)
+
+transport_retry = Rule(causes=("fabric-path-unreachable", "peer-process-died"), check=_check)

@@ -1,0 +1,45 @@
+"""The verbs library could not be opened, so there is no RDMA for this process.
+
+What it checks: failures to open libibverbs, unless a fabric plug-in failed before (its
+failure is the cause then and this line its echo), or the job is on one host.
+Why it matters: NCCL goes on with sockets without an error.
+What to do: install libibverbs1 and ibverbs-providers (rdma-core) in the image.
+References: NCCL troubleshooting guide; rdma-core packaging.
+"""
+
+from collections.abc import Iterator
+
+from weft.doctor import job
+from weft.doctor.rule import Facts, Fault, Finding, Rule, Severity, Symptom, finding
+from weft.observe.facts import DeviceNode, NoProvider, NoVerbsLibrary, PluginSeen
+
+_EFA = ("efa", "ofi", "libfabric")
+
+
+def _check(facts: Facts) -> Iterator[Finding]:
+    absent = facts.of(NoVerbsLibrary)
+    if not absent or job.on_one_host(facts) or facts.of(NoProvider):
+        return
+    if any(
+        not one.loaded and any(word in f"{one.name} {one.reason}".lower() for word in _EFA)
+        for one in facts.of(PluginSeen)
+    ):
+        return
+    wanted = [*job.settings(facts, "NCCL_IB_HCA"), *job.settings(facts, "NCCL_IB_GID_INDEX")]
+    nodes = [one for one in facts.of(DeviceNode) if one.present and "infiniband" in one.path]
+    sure = bool(wanted or nodes or job.known_adapters(facts) or (job.hosts(facts) or 0) > 1)
+    yield finding(
+        "container-no-verbs-library",
+        [*absent, *wanted, *nodes, *job.uses_sockets(facts)],
+        0.85 if sure else 0.55,
+        severity=Severity.ERROR if sure else Severity.WARNING,
+        message="libibverbs is not where the job runs, so it cannot use RDMA",
+        advice="install rdma-core (libibverbs1, ibverbs-providers) in the image",
+        next_command="ldconfig -p | grep -e ibverbs -e mlx5; ls /dev/infiniband",
+        missing=() if sure else ("whether the host has an RDMA adapter at all (ibstat)",),
+        explains=(Symptom.SOCKETS, "container-no-rdma-device"),
+        fault=Fault.SOCKETS,
+    )
+
+
+verbs_library = Rule(causes=("container-no-verbs-library",), check=_check)
