@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
+from math import inf
 
 from weft import plugins
 from weft.advise import candidates, claims, considerations, inputs
-from weft.advise.candidate import Candidate
 from weft.advise.case import RIVALS, Case, Row
 from weft.advise.claim import Claim, Outcome, Tested, Trial, Verdict
 from weft.advise.consideration import Consideration, Opinion, Weighed
@@ -17,10 +17,11 @@ from weft.advise.oracle import Oracle
 from weft.advise.recommendation import Recommendation, recommend
 from weft.advise.spread import Spread, difference, spread
 from weft.advise.wording import joined
-from weft.errors import WeftError
+from weft.errors import SpecError, UnknownName, WeftError
 from weft.predict.training import Prediction
 from weft.results import Estimate, Provenance
 from weft.spec.cluster import Cluster
+from weft.spec.problems import nearest
 from weft.spec.workload import Job
 from weft.units import SECONDS
 
@@ -115,10 +116,11 @@ def compare(
     """
     oracle = Oracle.of(ask)
     span = cluster.prices.years if years is None else years
+    if not 0 < span < inf:
+        raise SpecError(f"a cost over {span:g} years means nothing; give more than 0 years")
     cluster = cluster.with_(prices=cluster.prices.with_(years=span))
     names = tuple(dict.fromkeys(fabrics or _usual(cluster)))
-    for name in names:
-        plugins.load(candidates, name, Candidate)
+    _check(names)
     fixed, said = _fix(oracle, cluster, job)
     case = Case(cluster=cluster, job=fixed, years=span, names=names, oracle=oracle)
     cheapest = case.best  # raises with the reasons of each when none can run
@@ -143,6 +145,13 @@ def compare(
         predictions=oracle.calls,
         provenance=case.verdict.prediction.provenance,
     )
+
+
+def _check(names: Sequence[str]) -> None:
+    known = plugins.names(candidates)
+    for name in names:
+        if name not in known:
+            raise UnknownName(f"no network is called {name!r}; {nearest(name, known)}")
 
 
 def _usual(cluster: Cluster) -> tuple[str, ...]:

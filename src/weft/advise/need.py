@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
+from math import inf
 from typing import Literal
 
 from weft.advise.knobs import with_bandwidth
@@ -19,6 +20,8 @@ from weft.spec.workload import Job
 from weft.units import gbit_from_rate
 
 Metric = Literal["mfu_of_max", "mfu", "tokens_per_s", "step_s"]
+SHARES = ("mfu_of_max", "mfu")
+"""Metrics that are shares, from 0 to 1."""
 KNEE_GAIN = 0.02
 """The knee: from here on, doubling the bandwidth gives less than 2 % more speed."""
 UNLIMITED = 32.0
@@ -158,8 +161,7 @@ def need(
     Without a target: 95 % of the speed that unlimited bandwidth would give.
     """
     target = target or Target(metric="mfu_of_max", value=0.95)
-    if target.value <= 0:
-        raise SpecError(f"a target of {target.value:g} means nothing; give one above zero")
+    _check(target)
     oracle = Oracle.of(ask)
     start = oracle.predict(cluster, job)
     search = _Search(start, oracle, target.metric)
@@ -186,6 +188,16 @@ def need(
         predictions=oracle.calls,
         provenance=start.provenance,
     )
+
+
+def _check(target: Target) -> None:
+    if not 0 < target.value < inf:
+        raise SpecError(f"a target of {target.value:g} means nothing; give one above zero")
+    if target.metric in SHARES and target.value > 1:
+        raise SpecError(
+            f"a target of {target.metric}={target.value:g} is more than all there is: it is a "
+            f"share from 0 to 1; for {target.value:g} % write {target.value / 100:g}"
+        )
 
 
 def _limit(search: _Search) -> float:

@@ -49,6 +49,8 @@ def figure(value: float, unit: str) -> str:
 
     >>> figure(0.05, "USD/kWh"), figure(2e-6, "s"), figure(0.4, "ratio"), figure(512, "GPUs")
     ('0.05 USD/kWh', '2 us', '40 %', '512 GPUs')
+    >>> figure(1, "NICs"), figure(1, "Gb/s")
+    ('1 NIC', '1 Gb/s')
     """
     if unit == "s":
         return show_time(value)
@@ -56,6 +58,8 @@ def figure(value: float, unit: str) -> str:
         return percent(value)
     if unit == "USD":
         return money(value)
+    if value == 1 and unit.isalpha():
+        unit = unit.removesuffix("s")
     return f"{value:,.0f} {unit}" if abs(value) >= 100 else f"{value:.3g} {unit}"  # noqa: PLR2004
 
 

@@ -5,7 +5,7 @@ from typing import Final, Literal
 
 from weft import catalogue
 from weft.catalogue.devices import Gpu, Server
-from weft.design.ledger import EMPTY, Ledger, Terms, stated, with_device
+from weft.design.ledger import EMPTY, Label, Ledger, Terms, stated, with_device
 from weft.design.media import medium
 from weft.errors import SpecError
 from weft.network.topology import Layout, layout
@@ -149,7 +149,9 @@ def _with_server(cluster: Cluster, server: Server | None, ledger: Ledger) -> tup
     if power is None:
         power = _from_gpus(gpu, gpu.power_w, "server_power_over_gpus", cluster.host.gpus)
     sources = {**gpu.sources, **(server.sources if server else {})}
-    return ledger.add("server", price, sources).add("server power", power, sources), item
+    ledger = ledger.add("server", price, sources, Label(title="server", unit="USD"))
+    rated = Label(title="server power", unit="W")
+    return ledger.add("server power", power, sources, rated), item
 
 
 def _from_gpus(gpu: Gpu, each: Sourced | None, ratio: str, gpus: int) -> Sourced:

@@ -11,7 +11,14 @@ from dataclasses import dataclass, replace
 
 from weft import catalogue
 from weft.design.bom import NETWORK_PARTS, Line, Part, bill, server_of
-from weft.design.ledger import EMPTY, Ledger, spread, stated, with_assumption
+from weft.design.ledger import (
+    EMPTY,
+    Ledger,
+    label_of,
+    spread,
+    stated,
+    with_assumption,
+)
 from weft.errors import SpecError, UnknownName
 from weft.results import Estimate
 from weft.sources import Sourced
@@ -115,8 +122,9 @@ def _unusual(share: float) -> tuple[str, ...]:
     if usual.low <= share <= usual.high:
         return ()
     message = (
-        f"the network is {share:.3g} of the hardware cost; published clusters have "
-        f"{usual.low:g} to {usual.high:g}: check prices, oversubscription and topology"
+        f"the network is {share * 100:.2g} % of the hardware cost; of published clusters it is "
+        f"{usual.low * 100:g} to {usual.high * 100:g} %: check prices, oversubscription and "
+        "topology"
     )
     return (message,)
 
@@ -236,7 +244,7 @@ def _engineers(cluster: Cluster, ledger: Ledger) -> Ledger:
     if name not in catalogue.names("assumptions"):
         name = "fabric_engineers_other"
     effort = catalogue.find("assumptions", name)
-    ledger = ledger.add("fabric_engineers", effort.value, effort.sources)
+    ledger = ledger.add("fabric_engineers", effort.value, effort.sources, label_of(effort))
     if cluster.fabric.tuning == "tuned":
         return ledger
     return with_assumption(ledger, "untuned_effort", None, "")

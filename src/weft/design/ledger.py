@@ -1,10 +1,11 @@
 """The numbers that a bill rests on, each under one name, and how their ranges add up."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import hypot
 
 from weft import catalogue
+from weft.catalogue.devices import Assumption
 from weft.catalogue.load import Folder
 from weft.results import Estimate
 from weft.sources import Source, Sourced
@@ -19,11 +20,23 @@ class Ledger:
 
     numbers: Mapping[str, Sourced]
     sources: Mapping[str, Source]
+    labels: Mapping[str, "Label"] = field(default_factory=dict)
 
-    def add(self, name: str, number: Sourced, sources: Mapping[str, Source]) -> "Ledger":
+    def add(
+        self,
+        name: str,
+        number: Sourced,
+        sources: Mapping[str, Source],
+        label: "Label | None" = None,
+    ) -> "Ledger":
         """Return a ledger with one number more."""
         cited = {key: sources[key] for key in number.sources if key in sources}
-        return Ledger(numbers={**self.numbers, name: number}, sources={**self.sources, **cited})
+        labels = {**self.labels, name: label} if label else self.labels
+        return Ledger(
+            numbers={**self.numbers, name: number},
+            sources={**self.sources, **cited},
+            labels=labels,
+        )
 
     def estimate(self, terms: Terms) -> Estimate:
         """Return a sum of numbers with its band."""
@@ -33,12 +46,25 @@ class Ledger:
         )["sum"]
 
     def weak(self) -> tuple[str, ...]:
-        """Name the numbers of confidence 1, with value and range."""
+        """Say which numbers have the lowest confidence, with unit and range."""
         return tuple(
-            f"{name}: {number.value:g} ({number.low:g} to {number.high:g}), confidence 1"
+            f"{self._said(name, number)}, confidence 1 of 3"
             for name, number in sorted(self.numbers.items())
             if number.confidence == 1
         )
+
+    def _said(self, name: str, number: Sourced) -> str:
+        label = self.labels.get(name, Label(title=name, unit=""))
+        value = f"{number.value:,g} {label.unit}".rstrip()
+        return f"{label.title}: {value} ({number.low:,g} to {number.high:,g})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Label:
+    """What a reader is told of a number: its name in words, and its unit."""
+
+    title: str
+    unit: str
 
 
 EMPTY = Ledger(numbers={}, sources={})
@@ -54,7 +80,13 @@ def with_assumption(ledger: Ledger, name: str, stated_value: float | None, key: 
     if stated_value is not None:
         return ledger.add(name, stated(stated_value, f"prices.{key}"), {})
     assumption = catalogue.find("assumptions", name)
-    return ledger.add(name, assumption.value, assumption.sources)
+    return ledger.add(name, assumption.value, assumption.sources, label_of(assumption))
+
+
+def label_of(assumption: Assumption) -> Label:
+    """Return the words and the unit of an assumption of the catalogue."""
+    unit = "" if assumption.unit == "ratio" else assumption.unit
+    return Label(title=assumption.title, unit=unit)
 
 
 def with_device(
@@ -63,7 +95,11 @@ def with_device(
     """Add one number of a device; one that was never published adds nothing."""
     if number is None or name in ledger.numbers:
         return ledger
-    return ledger.add(name, number, catalogue.find(kind, slug).sources)
+    device = catalogue.find(kind, slug)
+    if isinstance(device, Assumption):
+        return ledger.add(name, number, device.sources, label_of(device))
+    unit = "W" if name.startswith("power") else "USD"
+    return ledger.add(name, number, device.sources, Label(title=name, unit=unit))
 
 
 def spread(

@@ -6,7 +6,7 @@ import pytest
 
 from weft.advise.compare import DEFAULT, Word, compare
 from weft.advise.spread import spread
-from weft.errors import Infeasible, UnknownName
+from weft.errors import Infeasible, SpecError, UnknownName
 
 
 def test_the_table_has_the_six_fabrics_in_the_order_asked(comparison):
@@ -94,6 +94,12 @@ def test_one_fabric_alone_is_recommended_for_want_of_another(cluster, job, ask):
 def test_an_unknown_fabric_is_refused_by_name(cluster, job, ask):
     with pytest.raises(UnknownName, match=r"infinband.*infiniband"):
         compare(cluster, job, ["infinband"], ask=ask)
+
+
+@pytest.mark.parametrize("years", [0, -1, float("inf"), float("nan")])
+def test_a_span_of_no_years_is_refused(cluster, job, ask, years):
+    with pytest.raises(SpecError, match="more than 0 years"):
+        compare(cluster, job, years=years, ask=ask)
 
 
 def test_years_change_the_span_of_the_money(cluster, job, ask):

@@ -53,6 +53,12 @@ def test_a_target_of_nothing_is_refused(cluster, job, ask):
         need(cluster, job, Target(metric="mfu", value=0.0), ask=ask)
 
 
+@pytest.mark.parametrize("metric", ["mfu", "mfu_of_max"])
+def test_a_share_above_one_is_taken_for_per_cent_and_refused(cluster, job, ask, metric):
+    with pytest.raises(SpecError, match=r"for 42 % write 0\.42"):
+        need(cluster, job, Target(metric=metric, value=42), ask=ask)
+
+
 def test_searches_end_at_the_ends_of_their_range():
     assert smallest(lambda _: True, 1, 8) == 1
     assert smallest(lambda _: False, 1, 8) is None

@@ -18,6 +18,7 @@ from weft.errors import SpecError, Unreadable, WeftError
         (["expect", "-f", "no-such-file.yaml"], 3, "unreadable"),
         (["expect", "-o", "xml"], 2, "unknown_name"),
         (["predict", "--sweep", "hosts=3"], 2, "usage"),
+        (["predict", "--sweep", "gpus=8,0"], 2, "usage"),
     ],
 )
 def test_an_error_has_its_exit_code_and_leaves_standard_output_empty(

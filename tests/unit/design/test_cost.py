@@ -113,7 +113,7 @@ def test_a_rental_price_in_the_spec_makes_any_cluster_rented(h100):
 def test_a_network_out_of_proportion_is_warned_of(h100):
     assert not total_cost(h100()).warnings
     (warning,) = total_cost(h100(prices={"switch_usd": 500_000.0})).warnings
-    assert "published clusters have 0.08 to 0.25" in warning
+    assert "published clusters it is 8 to 25 %" in warning
 
 
 def test_estimates_are_named_as_assumptions(h100):

@@ -58,9 +58,10 @@ def predict(
 
 def _sizes(sweep: str) -> list[int]:
     name, _, values = sweep.partition("=")
-    if name != "gpus" or not all(v.strip().isdigit() for v in values.split(",")):
+    counts = [value.strip() for value in values.split(",")]
+    if name != "gpus" or not all(value.isdecimal() and int(value) for value in counts):
         raise typer.BadParameter(
-            f"{sweep!r}: write gpus= and whole numbers, as gpus=128,512,1024",
+            f"{sweep!r}: write gpus= and whole numbers above 0, as gpus=128,512,1024",
             param_hint="--sweep",
         )
-    return [int(value) for value in values.split(",")]
+    return [int(value) for value in counts]

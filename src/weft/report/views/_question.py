@@ -1,5 +1,6 @@
 """What was asked, in a few lines: the head of every report on a training job."""
 
+from weft.advise.wording import figure
 from weft.report.numbers import show_rate
 from weft.spec.cluster import Cluster
 from weft.spec.workload import Job, Parallelism
@@ -10,10 +11,10 @@ def question(cluster: Cluster, job: Job, gpus: int) -> tuple[tuple[str, str], ..
     host, fabric = cluster.host, cluster.fabric
     network = f"{fabric.kind}, {host.nics} x {show_rate(host.nic_bytes_per_s)} per host"
     return (
-        ("cluster", f"{cluster.hosts} hosts of {host.gpus} {host.gpu}"),
+        ("cluster", f"{figure(cluster.hosts, 'hosts')} of {host.gpus} {host.gpu}"),
         ("network", f"{network}, {cluster.topology.kind.replace('_', ' ')}"),
-        ("job", f"{job.model.name} on {gpus} GPUs, {job.precision}"),
-        ("batch", f"{job.global_batch} sequences of {job.sequence_length} tokens"),
+        ("job", f"{job.model.name} on {figure(gpus, 'GPUs')}, {job.precision}"),
+        ("batch", f"{figure(job.global_batch, 'sequences')} of {job.sequence_length} tokens"),
         ("parallelism", spread(job)),
     )
 

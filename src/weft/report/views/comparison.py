@@ -28,7 +28,7 @@ from weft.report.views._step import breakdown_rows, grouped_s
 def _page(result: Comparison) -> Page:
     name = f"{result.job.model.name} on {result.cluster.name}"
     return Page(
-        title=f"{name}: {len(result.lines)} networks side by side",
+        title=f"{name}: {figure(len(result.lines), 'networks')} side by side",
         blocks=tuple(_blocks(result)),
         footer=footer(result.provenance),
     )

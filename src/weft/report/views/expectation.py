@@ -6,6 +6,7 @@ tools that read its output read this; all that weft adds is in lines that begin 
 
 from collections.abc import Iterator
 
+from weft.advise.wording import figure
 from weft.engines.engine import CollectiveTime
 from weft.predict.collective import FLOAT_BYTES, Expectation, Measured, busbw
 from weft.report.numbers import band, collective_rate, figures, seconds, show_rate, show_size
@@ -55,7 +56,10 @@ def _facts(result: Expectation) -> Iterator[tuple[str, str]]:
     hosts = -(-result.ranks // result.ranks_per_domain)
     yield "cluster", f"{cluster.name}, {host.gpu}, {cluster.fabric.kind}"
     yield "network", f"{host.nics} x {show_rate(host.nic_bytes_per_s)} per host"
-    yield "ranks", f"{result.ranks} on {hosts} hosts, {result.ranks_per_domain} a host"
+    yield (
+        "ranks",
+        f"{result.ranks} on {figure(hosts, 'hosts')}, {result.ranks_per_domain} a host",
+    )
     yield "NCCL", result.cluster.nccl.version
     yield "peak busbw", collective_rate(result.peak_busbw_bytes_per_s)
 
