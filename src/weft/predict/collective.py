@@ -1,6 +1,6 @@
 """One cluster, one collective: the curve that nccl-tests should show."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from weft.engines.analytic import collective as engine
@@ -57,18 +57,21 @@ def expect(
     factor: float = 2.0,
     ranks: int | None = None,
     ranks_per_domain: int | None = None,
+    fidelity: str = "analytic",
 ) -> Expectation:
     """Expect the curve of one collective, at sizes a constant factor apart.
 
     ``ranks`` is every GPU of the cluster and ``ranks_per_domain`` every GPU of a host unless
-    they are given.
+    they are given. With the fidelity ``packet`` what the network leaves of the NICs' rate is
+    simulated (on a part of the network where it is large), not taken from its source.
     """
+    sweep, made = _engine(fidelity)
     kind = _operation(operation)
     per_domain = ranks_per_domain or min(cluster.gpus_per_domain, ranks or cluster.gpus)
     count = ranks or per_domain * (cluster.gpus // cluster.gpus_per_domain)
     _check(cluster, count, per_domain)
     sizes = list(sizes_between(smallest_bytes, largest_bytes, factor))
-    points = tuple(engine.sweep(cluster, kind, sizes, count, per_domain))
+    points = tuple(sweep(cluster, kind, sizes, count, per_domain))
     best = max(points, key=lambda point: point.busbw_bytes_per_s)
     assumptions = tuple(dict.fromkeys(a for point in points for a in point.assumptions))
     return Expectation(
@@ -79,8 +82,27 @@ def expect(
         points=points,
         mean_busbw_bytes_per_s=sum(p.busbw_bytes_per_s for p in points) / len(points),
         peak_busbw_bytes_per_s=busbw(best),
-        provenance=provenance(cluster, sources=(), assumptions=assumptions),
+        provenance=made(provenance(cluster, sources=(), assumptions=assumptions)),
     )
+
+
+Sweep = Callable[[Cluster, Operation, Sequence[float], int, int], list[CollectiveTime]]
+
+
+def _engine(fidelity: str) -> tuple[Sweep, Callable[[Provenance], Provenance]]:
+    """Return what predicts a curve, and how its provenance says so."""
+    if fidelity == "analytic":
+        return engine.sweep, lambda made: made
+    if fidelity != "packet":
+        raise SpecError(f"no fidelity is called {fidelity!r}; there are: analytic, packet")
+    from weft.predict import packets  # noqa: PLC0415 - it compiles a simulator
+    from weft.predict.simulate import PACKET_EFFECTS  # noqa: PLC0415 - as above
+
+    def made(plain: Provenance) -> Provenance:
+        models = plain.models | PACKET_EFFECTS
+        return replace(plain, engine="packet", models=models, seed=packets.SEEDS[0])
+
+    return packets.sweep, made
 
 
 def beside(expected: Expectation, times_s: Mapping[float, float]) -> Expectation:

@@ -110,7 +110,7 @@ def simulate(scenario: Scenario, *, report: Report | None = None) -> Simulation:
 
     ``report`` is called a few times a second with the progress.
     """
-    fabric = fabric_of(scenario.cluster)
+    fabric = fabric_of(scenario.cluster, scenario.network.bit_error_ratio)
     board = _Board()
     interrupted = False
     with ThreadPoolExecutor(min(len(scenario.seeds), os.cpu_count() or 1)) as pool:

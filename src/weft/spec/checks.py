@@ -194,7 +194,7 @@ def scenario_name_problems(data: object) -> Iterator[Problem]:
     """Yield names of a scenario that weft does not know."""
     for problem in name_problems(get_at(data, ("cluster",))):
         yield _moved(problem, "cluster")
-    for key in ("congestion", "balancing"):
+    for key in ("congestion", "balancing", "recovery"):
         name = get_at(data, ("network", key))
         known = plugin_names(key, "engines/packet")
         if isinstance(name, str) and name not in known:

@@ -23,7 +23,7 @@ from weft.spec.cluster import Cluster
 from weft.spec.document import Tree, merge, paths_of, read_documents, read_text, read_value
 from weft.spec.parts import build
 from weft.spec.problems import Problem, nearest, raise_all
-from weft.spec.scenario import Scenario
+from weft.spec.scenario import NetworkSettings, Scenario
 from weft.spec.workload import Job, Model
 
 API_VERSION: Final = "weft/v1"
@@ -120,6 +120,25 @@ def preset(name: str, /, **changes: Any) -> Cluster:  # noqa: ANN401 - any field
 def presets() -> tuple[str, ...]:
     """Return the names of all presets."""
     return _names("presets")
+
+
+def settings_of(cluster: Cluster) -> NetworkSettings:
+    """Return the packet settings that go with a cluster's fabric and its tuning.
+
+    >>> settings_of(preset("hgx_h100_roce")).congestion
+    'dcqcn'
+    """
+    fabric = cluster.fabric
+    name = _tuning_of({"fabric": {"kind": fabric.kind, "tuning": fabric.tuning}})
+    if name is None:
+        raise UnknownName(
+            f"no packet settings are named after the fabric {fabric.kind!r}; there are: "
+            f"{', '.join(tunings())}"
+        )
+    part, lines = _built(_tuning_tree(name), NetworkSettings)
+    raise_all(lines)
+    assert part is not None
+    return part
 
 
 @cache
@@ -367,9 +386,15 @@ def _with_settings(tree: Tree) -> Tree:
         network.problems = [Problem(path=("preset",), message=message, value=named)]
         base = Tree(data={})
     else:
-        base = _unwrapped(_copy(_shipped("tunings", named)), "NetworkSettings")
-        base.data = {k: v for k, v in base.data.items() if k != "name"}
+        base = _tuning_tree(named)
+        if network.data.get("congestion") not in {None, base.data.get("congestion")}:
+            base = _without(base, "knobs")  # they are those of another control
     return _with_part(tree, "network", base.under(_without(network, "preset")))
+
+
+def _tuning_tree(name: str) -> Tree:
+    tree = _unwrapped(_copy(_shipped("tunings", name)), "NetworkSettings")
+    return _without(tree, "name")
 
 
 def _cluster_tree(tree: Tree) -> Tree:

@@ -173,6 +173,14 @@ class NetworkSettings(Part):
     """Knobs of the congestion control by name; times and sizes as text with a unit."""
     balancing: str | None = None
     """A file of engines/packet/balancing: ecmp, adaptive, spray ..."""
+    recovery: str | None = None
+    """A file of engines/packet/recovery: trim, go_back_n, selective_repeat."""
+    timeout_s: Time | None = None
+    """Retransmission timer, where packets have numbers."""
+    link_retry: bool | None = None
+    """Links repeat damaged frames themselves (LLR)."""
+    bit_error_ratio: Ratio | None = None
+    """Of every link, after forward error correction; none: no errors."""
     ecn: Ecn = Ecn()
     """Marking thresholds."""
     pfc: Pfc = Pfc()

@@ -132,3 +132,18 @@ def test_progress_reaches_the_end():
     assert seen[-1].done_ratio == pytest.approx(1.0)
     assert seen[-1].seeds_done == 2
     assert Stop.DONE == 0
+
+
+def test_damaged_packets_are_sent_again_or_their_links_repeat_them():
+    bad = {"recovery": "go_back_n", "bit_error_ratio": 1e-8, "flow_control": "pfc"}
+    lost = simulate(scenario(INCAST, network=bad))
+    repeated = simulate(scenario(INCAST, network={**bad, "link_retry": True}))
+    clean = simulate(scenario(INCAST, network={**bad, "bit_error_ratio": 0.0}))
+    hops = [one.seeds[0].counts["data_hops"] for one in (lost, repeated, clean)]
+    assert all(one.complete for one in (lost, repeated, clean))
+    assert hops[0] > hops[1] >= hops[2]
+
+
+def test_knobs_of_a_preset_go_with_its_congestion_control():
+    assert scenario(INCAST).network.knobs
+    assert not scenario(INCAST, network={"congestion": "swift"}).network.knobs

@@ -44,6 +44,14 @@ def expect(
         typer.Option("--ranks-per-host", metavar="COUNT", help="Of them, on one host."),
     ] = None,
     measured: MeasuredOption = None,
+    fidelity: Annotated[
+        str,
+        typer.Option(
+            "--fidelity",
+            metavar="ENGINE",
+            help="analytic, or packet: the network's share is simulated, not looked up.",
+        ),
+    ] = "analytic",
     output: options.OutputFormat = "text",
     out: options.OutFile = None,
     overlay: options.OverlayFile = None,
@@ -63,22 +71,24 @@ def expect(
     """  # noqa: D301 - click's mark for text that is not to be wrapped
     from weft import api  # noqa: PLC0415 - after the words are understood
     from weft.cli import inputs  # noqa: PLC0415 - as above
-    from weft.cli.output import check_format, emit  # noqa: PLC0415 - as above
+    from weft.cli.output import check_format, emit, progress  # noqa: PLC0415 - as above
     from weft.predict.collective import beside  # noqa: PLC0415 - as above
 
     check_format(output)
     run = None if measured is None else inputs.measured_run(measured, operation)
     if run is not None:
         ranks, ranks_per_host = ranks or run.ranks, ranks_per_host or run.ranks_per_host
-    result = api.expect(
-        inputs.cluster_alone(files, sets, overlay),
-        operation,
-        smallest_bytes=parse_size(smallest),
-        largest_bytes=parse_size(largest),
-        factor=factor,
-        ranks=ranks,
-        ranks_per_domain=ranks_per_host,
-    )
+    with progress("simulating the network ...", quiet=fidelity != "packet"):
+        result = api.expect(
+            inputs.cluster_alone(files, sets, overlay),
+            operation,
+            smallest_bytes=parse_size(smallest),
+            largest_bytes=parse_size(largest),
+            factor=factor,
+            ranks=ranks,
+            ranks_per_domain=ranks_per_host,
+            fidelity=fidelity,
+        )
     if run is not None:
         result = beside(result, run.times_s)
     emit(result, output, out=out, charts=chart)

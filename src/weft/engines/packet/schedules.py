@@ -55,10 +55,13 @@ class Fabric:
         return [endpoint(self.graph, host, which, plane) for plane in range(self.planes)]
 
 
-def fabric_of(cluster: Cluster) -> Fabric:
-    """Wire the network of a cluster."""
+def fabric_of(cluster: Cluster, bit_error_ratio: float | None = None) -> Fabric:
+    """Wire the network of a cluster; all its links damage as many bits."""
     network = graph(cluster)
-    return Fabric(cluster=cluster, graph=network, wiring=wiring_of(network))
+    wiring = wiring_of(network)
+    if bit_error_ratio:
+        wiring = replace(wiring, bit_error_ratio=np.full(network.links, bit_error_ratio))
+    return Fabric(cluster=cluster, graph=network, wiring=wiring)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -72,6 +75,8 @@ class Work:
     target: list[int] = field(default_factory=list)
     size_bytes: list[int] = field(default_factory=list)
     begin_ps: list[int] = field(default_factory=list)
+    queue_pair: list[int] = field(default_factory=list)
+    """Which of the flows between its two ends a flow is."""
     traffic: list[int] = field(default_factory=list)
     run: list[int] = field(default_factory=list)
     pairs: list[tuple[int, int]] = field(default_factory=list)
@@ -98,10 +103,10 @@ class Work:
         """Send from a GPU to one of another host; ``nic`` names the NIC at both ends."""
         near, far = self.fabric.ports(source, nic), self.fabric.ports(target, nic)
         waits = tuple(after)
-        parts = len(near) * self.queue_pairs
-        size = max(1, round(size_bytes / parts))
-        lanes = [pair for pair in zip(near, far, strict=True) for _ in range(self.queue_pairs)]
-        return tuple(self._add(s, t, size, waits, at_s) for s, t in lanes)
+        each = self.queue_pairs
+        size = max(1, round(size_bytes / len(near) / each))
+        lanes = [(*pair, q) for pair in zip(near, far, strict=True) for q in range(each)]
+        return tuple(self._add(s, t, size, waits, at_s, queue_pair=q) for s, t, q in lanes)
 
     def wait(self, lane: int, time_s: float, after: Iterable[int] = ()) -> Ids:
         """Let a time pass; waits of one lane at the same moment are a nanosecond apart."""
@@ -109,7 +114,9 @@ class Work:
         line = self.lines.setdefault((lane, delay), len(self.lines))
         return (self._add(-1 - 2 * line, -2 - 2 * line, 1, tuple(after), 0.0),)
 
-    def _add(self, source: int, target: int, size: int, waits: Ids, at_s: float) -> int:
+    def _add(
+        self, source: int, target: int, size: int, waits: Ids, at_s: float, queue_pair: int = 0
+    ) -> int:
         flow = len(self.source)
         if flow >= MOST_FLOWS:
             raise Infeasible(
@@ -121,6 +128,7 @@ class Work:
         self.target.append(target)
         self.size_bytes.append(size)
         self.begin_ps.append(round((self.begin_s + at_s) * PS_PER_S))
+        self.queue_pair.append(queue_pair)
         self.traffic.append(self.owner[0])
         self.run.append(self.owner[1])
         self.pairs.extend((before, flow) for before in waits)
@@ -264,12 +272,20 @@ def schedule_of(work: Work) -> Schedule:
             size_bytes=np.array(work.size_bytes, np.int64),
             begin_ps=np.array(work.begin_ps, np.int64),
             predecessor=np.unique(pairs, axis=0),
+            connection=_connections(work, source, target),
         ),
         traffic=np.array(work.traffic, np.int64),
         run=np.array(work.run, np.int64),
         real=np.array(work.source, np.int64) >= 0,
         fabric_links=len(work.fabric.wiring.source),
     )
+
+
+def _connections(work: Work, source: Ints, target: Ints) -> Ints:
+    """Number connections: one a traffic, pair of ends and queue pair, for all its sends."""
+    keys = np.stack([np.array(work.traffic), source, target, np.array(work.queue_pair)])
+    _, numbers = np.unique(keys, axis=1, return_inverse=True)
+    return np.asarray(numbers, np.int64).ravel()
 
 
 def _numbered(work: Work, ends: list[int]) -> Ints:
@@ -292,6 +308,7 @@ def _with_lines(work: Work) -> Wiring:
         for side in (wiring.source, wiring.target)
     )
     rate = wiring.bytes_per_s.max()
+    errors = wiring.bit_error_ratio
     return replace(
         wiring,
         hosts=wiring.hosts + 2 * count,
@@ -300,4 +317,5 @@ def _with_lines(work: Work) -> Wiring:
         target=np.concatenate([target, switch, ends]),
         bytes_per_s=np.concatenate([wiring.bytes_per_s, np.full(4 * count, rate)]),
         propagation_s=np.concatenate([wiring.propagation_s, half_s, half_s]),
+        bit_error_ratio=None if errors is None else np.append(errors, np.zeros(4 * count)),
     )

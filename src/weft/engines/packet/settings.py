@@ -31,9 +31,10 @@ def options_of(scenario: Scenario, seed: int) -> Options:
         "congestion": network.congestion,
         "balancing": balancing_of(network, cluster, fabric),
         "cut_through_bytes": CUT_THROUGH_BYTES if network.cut_through else None,
-        "cnp_gap_ps": None
-        if network.cnp_gap_s is None
-        else round(network.cnp_gap_s * PS_PER_S),
+        "cnp_gap_ps": _picoseconds(network.cnp_gap_s),
+        "recovery": network.recovery,
+        "timeout_ps": _picoseconds(network.timeout_s),
+        "link_retry": network.link_retry,
         "pmax_ratio": network.ecn.pmax_ratio,
         **_thresholds(network, cluster),
     }
@@ -51,6 +52,10 @@ def balancing_of(network: NetworkSettings, cluster: Cluster, fabric: Fabric) -> 
     """Return the load balancing: as set, or the fabric's, or the nearest there is to it."""
     mode = cluster.fabric.load_balancing or fabric.default_load_balancing
     return network.balancing or (mode if mode in BALANCINGS else _STAND_INS.get(mode, "ecmp"))
+
+
+def _picoseconds(time_s: float | None) -> int | None:
+    return None if time_s is None else round(time_s * PS_PER_S)
 
 
 def _flow_control(name: str | None) -> FlowControl | None:

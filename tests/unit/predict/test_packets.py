@@ -1,0 +1,86 @@
+"""`--fidelity packet`: the network's share simulated in the place of the sourced one."""
+
+import json
+
+import pytest
+
+from weft.cli import app
+from weft.errors import SpecError, UnknownName
+from weft.network.topology import layout
+from weft.predict.collective import expect
+from weft.predict.packets import _extrapolated, probe
+from weft.results import Effect, Estimate
+from weft.spec.load import load_cluster
+from weft.traffic.collective import Operation
+
+LARGE = {"smallest_bytes": 1 << 30, "largest_bytes": 1 << 30}
+
+
+def cluster(hosts=64, **more):
+    """One NIC a host under switches of 32 ports."""
+    host = {"server": "", "gpus": 1, "nics": 1, "scale_up": {"gpus": 1}}
+    topology = {
+        "kind": "leaf_spine",
+        "switch": "asterfusion_cx732q",
+        **more.pop("topology", {}),
+    }
+    spec = {"preset": "hgx_h100_roce", "hosts": hosts, "host": host, "topology": topology}
+    return load_cluster({**spec, **more})
+
+
+def test_oversubscribed_uplinks_keep_what_they_have_room_for():
+    """A share f of an all-to-all leaves its leaf: o : 1 uplinks keep at most 1 / (o f)."""
+    asked = cluster(64, topology={"oversubscription": 4.0})
+    found = probe(asked, Operation.ALL_TO_ALL, 64)
+    plan = layout(asked)
+    far = (64 - plan.hosts_per_unit) / 63
+    most = 1 / (plan.oversubscription("far") * far)
+    assert 0.7 * most < found.share.value < 1.05 * most
+
+
+def test_a_network_without_contention_keeps_everything():
+    found = probe(cluster(16), Operation.ALL_TO_ALL, 16)
+    assert found.share.value == pytest.approx(1.0, abs=0.02)
+    assert found.hosts == 16
+
+
+def test_what_is_too_large_is_extrapolated_with_a_band_that_grows():
+    assert _extrapolated(Estimate(0.9, 0.85, 0.95), 1.0, 1).value == pytest.approx(0.81)
+    wide = _extrapolated(Estimate(0.9, 0.85, 0.95), 1.0, 2)
+    assert (wide.low, wide.high) == (pytest.approx(0.85 * 0.9**4), 0.95)
+    same = _extrapolated(Estimate(0.9, 0.85, 0.95), 0.8, 3)
+    assert same == Estimate(0.9, 0.85, 0.95)
+
+
+def test_the_share_takes_the_place_of_the_sourced_factor():
+    """A balanced network is as fast as the closed form says of the NICs, and no faster."""
+    asked = cluster(fabric={"kind": "roce", "load_balancing": "adaptive"})
+    closed = expect(asked, "alltoall", **LARGE)
+    packets = expect(asked, "alltoall", fidelity="packet", **LARGE)
+    ratio = packets.points[0].time_s.value / closed.points[0].time_s.value
+    assert 0.9 < ratio <= 1.0
+    assert packets.provenance.engine == "packet"
+    assert Effect.COLLISIONS in packets.provenance.models
+    assert any("packets of a pairwise exchange" in r for r in packets.points[0].reasons)
+    assert not any("load balancing keeps" in a for a in packets.points[0].assumptions)
+
+
+def test_one_host_has_no_network_to_simulate():
+    one = load_cluster({"preset": "dgx_h100", "hosts": 1})
+    closed, packets = (expect(one, fidelity=f, **LARGE) for f in ("analytic", "packet"))
+    assert packets.points == closed.points
+
+
+def test_an_unknown_fidelity_and_a_fabric_without_settings_are_refused():
+    with pytest.raises(SpecError, match="analytic, packet"):
+        expect(cluster(), fidelity="flow")
+    with pytest.raises(UnknownName, match="roce_tuned"):
+        expect(load_cluster({"preset": "aws_p5", "hosts": 4}), fidelity="packet")
+
+
+def test_the_command_takes_the_fidelity(tmp_path, capsys):
+    file = tmp_path / "c.yaml"
+    file.write_text("apiVersion: weft/v1\nkind: Cluster\nspec: {preset: dgx_h100, hosts: 2}\n")
+    words = ["expect", "-f", str(file), "-b", "1GiB", "-e", "1GiB", "--fidelity", "packet"]
+    assert app.run([*words, "-o", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["provenance"]["engine"] == "packet"
