@@ -9,7 +9,7 @@ the mixed outputs of many hosts are told apart.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -36,7 +36,7 @@ _LABEL = re.compile(
     r"|>"  # quoted mail
     r")\s?(?P<text>.*)"
 )
-_FENCE = re.compile(r"\s*(?:```[\w-]*|~~~[\w-]*|[-=_*#─]{3,})\s*$")
+_FENCE = re.compile(r"\s*(?:```[\w-]*|~~~[\w-]*|[-=_*#─.]{3,}|>+)\s*$")
 
 
 @cache
@@ -53,6 +53,8 @@ class _Session:
     source: Source
     readers: dict[str, Reader] = field(default_factory=dict)
     active: str = ""
+    ask: Callable[[str, int], Sequence[Fact] | None] | None = None
+    lines_read: int = 0
 
     def reader(self, name: str, parser: Parser) -> Reader:
         """Return the reader of a parser."""
@@ -77,17 +79,28 @@ class Reading:
     def block(self, text: str) -> None:
         """Read a block of whole lines."""
         self._block, self._candidates = text, None
+        ledger, session = self.ledger, self._main
+        number = ledger.lines
         for line in text.split("\n"):
-            self.ledger.lines += 1
+            number += 1
             if not line or line.isspace():
-                self.ledger.blank += 1
-            else:
-                self._line(line, self.ledger.lines)
+                ledger.blank += 1
+                continue
+            if session.ask is not None and not self._documents.open:
+                facts = session.ask(line, number)
+                if facts is not None:
+                    session.lines_read += 1
+                    if facts:
+                        ledger.keep(facts)
+                    continue
+            self._line(line, number)
+        ledger.lines = number
 
     def end(self) -> None:
         """Take what the readers have kept to the end."""
         self._replay(self._documents.abandon())
         for session in (self._main, *self._labelled.values()):
+            self._settle(session)
             for reader in session.readers.values():
                 self.ledger.keep(reader.end())
 
@@ -119,7 +132,9 @@ class Reading:
     def _replay(self, lines: Iterable[tuple[str, int]]) -> None:
         """Read lines that looked like a document and were none."""
         for line, number in lines:
-            if not self._offer(self._main, line, number):
+            if not self._asked(self._main, line, number) and not self._offer(
+                self._main, line, number
+            ):
                 self.ledger.pass_over(line, number)
 
     def _without_label(self, line: str, number: int) -> bool:
@@ -131,34 +146,41 @@ class Reading:
         if session is None:
             source = Source(self.ledger.source.file, found["host"] or self.ledger.source.host)
             session = _Session(source)
-        if not self._offer(session, found["text"], number):
+        text = found["text"]
+        if not self._asked(session, text, number) and not self._offer(session, text, number):
             return False
         if len(self._labelled) < _MOST_LABELS:
             self._labelled[label] = session
         return True
 
+    def _asked(self, session: _Session, line: str, number: int) -> bool:
+        """Ask the reader that read last."""
+        facts = session.ask(line, number) if session.ask is not None else None
+        if facts is None:
+            return False
+        session.lines_read += 1
+        self.ledger.keep(facts)
+        return True
+
     def _offer(self, session: _Session, line: str, number: int) -> bool:
-        """Ask the reader that read last, then every other that may know the line."""
-        active = session.active
-        if active:
-            facts = session.readers[active].take(line, number)
-            if facts is not None:
-                self._taken(active, facts)
-                return True
+        """Ask every reader that may know the line but the one asked already."""
         for name, parser in self._candidates_here():
-            if name == active:
+            if name == session.active:
                 continue
-            facts = session.reader(name, parser).take(line, number)
+            reader = session.reader(name, parser)
+            facts = reader.take(line, number)
             if facts is not None:
-                session.active = name
-                self._taken(name, facts)
+                self._settle(session)
+                session.active, session.ask, session.lines_read = name, reader.take, 1
+                self.ledger.keep(facts)
                 return True
         return False
 
-    def _taken(self, name: str, facts: Sequence[Fact]) -> None:
-        self._count(name, 1)
-        if facts:
-            self.ledger.keep(facts)
+    def _settle(self, session: _Session) -> None:
+        """Count the lines that the reader of a session read in a row."""
+        if session.lines_read:
+            self._count(session.active, session.lines_read)
+            session.lines_read = 0
 
     def _count(self, name: str, lines: int) -> None:
         self.ledger.read_by[name] = self.ledger.read_by.get(name, 0) + lines
@@ -208,8 +230,3 @@ def read_text(text: str, file: str, host: str = "") -> tuple[list[Fact], FileRea
     from io import BytesIO  # noqa: PLC0415 - only here
 
     return read_stream(BytesIO(text.encode()), Source(file, host))
-
-
-def lines_of(text: str) -> Iterator[tuple[int, str]]:
-    """Number the lines of a text as evidence does."""
-    yield from enumerate(text.split("\n"), start=1)

@@ -20,6 +20,7 @@ from weft.observe.facts import (
     TruncatedMessage,
 )
 from weft.observe.parsers._nccl_line import Rule, Words, number, rule
+from weft.observe.parsers._values import errno_of
 
 _STATUS = re.compile(
     r"(?:status ?= ?(?:\w+\()?|with error )(?P<status>\d+)|(?P<named>IBV_WC_\w+)"
@@ -53,6 +54,7 @@ _FIELDS = {
 }
 _ON = re.compile(r" on (?:\()?(QP|CQ|SRQ|WQ)")
 _FATAL = ("fatal", "catastrophic", "violation", "work queue error", "device removed")
+_ERRNO = re.compile(r" errno (\d+)")
 _DIRECTIONS = {"send": "send", "recv": "receive"}
 
 
@@ -111,11 +113,13 @@ def message(words: Words, level: str = "") -> Message:
 
 def _call(found: re.Match[str], words: Words) -> Sequence[Fact]:
     groups = found.groupdict()
+    told = _ERRNO.search(found.string)
+    error = (groups.get("error") or "").partition(" errno ")[0].strip(" ,:")
     return (
         CallFailed(
             call=found["call"],
-            errno=number(groups.get("errno")),
-            error=(groups.get("error") or "").strip(" ,:"),
+            errno=number(groups.get("errno")) or (number(told[1]) if told else errno_of(error)),
+            error=error,
             adapter=groups.get("adapter") or "",
             port=number(groups.get("port")),
             state=groups.get("state") or "",
@@ -292,8 +296,8 @@ ERRORS: dict[str, tuple[Rule, ...]] = {
     "Call": (
         rule(
             r"Call to (?P<call>\w+)(?:\(\))?(?: (?:to|from|with) (?P<peer>[\d.]+(?:<\d+>)?))? "
-            r"(?:failed|returned)(?: with(?: error)?)?(?: (?P<errno>\d+)(?= [A-Z]))?"
-            rf" ?:? ?(?P<error>[A-Z][^,()]*?)?(?: errno \d+)?{_MODIFY}(?:,|$| |\()",
+            r"(?:failed|returned)(?: with(?: error)?| ?:)?(?: (?P<errno>\d+)(?= [A-Z]))?"
+            rf" ?(?P<error>[A-Z][^,()]*)?{_MODIFY}",
             _call,
         ),
         rule(r"Call to (?P<call>\w+)", _call),

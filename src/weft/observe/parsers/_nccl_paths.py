@@ -15,6 +15,7 @@ from weft.observe.parsers._nccl_line import Rule, Words, number, rule
 from weft.observe.parsers._nccl_setup import _counts, _nothing
 
 _GIGA = 1e9
+_STEP = 14  # spaces for each step down
 _ENDS = re.compile(
     r"(?P<source>-?\d+)(?:\[\w+\])? -> (?P<target>-?\d+)(?:\[\w+\])?"
     r" ?(?:\[(?P<direction>send|receive)\])? *(?:\[\w+\] *)?via (?P<path>.+)"
@@ -92,11 +93,13 @@ def _trees(found: re.Match[str], words: Words) -> Sequence[Fact]:
 
 
 def _part(found: re.Match[str], words: Words) -> Sequence[Fact]:
-    """State a line of the drawing; two spaces or one bar of indentation are one step down."""
+    """State a line of the drawing; the indentation tells how far down it is."""
     speed = found["speed"]
+    before = words.line[: words.line.find(words.text)]
+    spaces = len(before) - len(before.rstrip()) - 1
     return (
         TopologyPart(
-            depth=len(found["indent"]) // 2,
+            depth=0 if found["kind"] == "CPU" and not speed else max(spaces, 0) // _STEP + 1,
             kind=found["kind"],
             name=found["name"].strip(),
             link=found["link"] or "",

@@ -92,7 +92,7 @@ def _no_plugin(found: re.Match[str], words: Words) -> Sequence[Fact]:
             role=(groups.get("role") or "net").lower(),
             name=groups.get("name") or "",
             loaded=False,
-            reason=(groups.get("reason") or "").strip(),
+            reason=(groups.get("reason") or "").strip(" ,.:)"),
             process=words.process,
             evidence=words.evidence,
         ),

@@ -73,7 +73,7 @@ def size(text: str) -> int | None:
     """Return a size in bytes; K, M and G are powers of 1024 as the kernel and shells mean them.
 
     >>> size("64M"), size("130396328Ki"), size("503G"), size("-")
-    (67108864, 133525839872, 540092792832, None)
+    (67108864, 133525839872, 540092137472, None)
     """
     found = _SIZE.match(text.strip())
     value = real(found[1]) if found else None
@@ -146,3 +146,36 @@ def yes(text: str | None) -> bool | None:
     return (
         False if word in {"no", "off", "false", "disabled", "not active", "0", "down"} else None
     )
+
+
+_ERRNOS = {
+    "Operation not permitted": 1,
+    "No such file or directory": 2,
+    "Input/output error": 5,
+    "Cannot allocate memory": 12,
+    "Permission denied": 13,
+    "Bad address": 14,
+    "No such device": 19,
+    "Invalid argument": 22,
+    "No space left on device": 28,
+    "No data available": 61,
+    "Protocol not supported": 93,
+    "Operation not supported": 95,
+    "Address already in use": 98,
+    "Network is unreachable": 101,
+    "Software caused connection abort": 103,
+    "Connection reset by peer": 104,
+    "Connection timed out": 110,
+    "Connection refused": 111,
+    "No route to host": 113,
+    "Remote I/O error": 121,
+}
+
+
+def errno_of(text: str) -> int | None:
+    """Return the number of the system error that a text begins with.
+
+    >>> errno_of("Cannot allocate memory"), errno_of("unknown")
+    (12, None)
+    """
+    return next((code for words, code in _ERRNOS.items() if text.startswith(words)), None)

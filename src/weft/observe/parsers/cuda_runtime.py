@@ -39,6 +39,7 @@ class _Reader:
     active: bool | None = None
     failed: tuple[str, int | None] | None = None
     at: tuple[str, int] = ("", 0)
+    opened: tuple[str, int] = ("", 0)
 
     def take(self, text: str, number: int) -> Sequence[Fact] | None:
         """Return the facts of a line."""
@@ -56,7 +57,7 @@ class _Reader:
         opened = _PARTITION.match(text)
         if opened:
             done = tuple(self.end())
-            self.partition, self.at = int(opened["id"]), (text, number)
+            self.partition, self.opened = int(opened["id"]), (text, number)
             return done
         found = _FIELD.match(text) if self.partition is not None else None
         if found:
@@ -73,7 +74,7 @@ class _Reader:
                     gpus=self.gpus,
                     active=self.active,
                     host=self.source.host,
-                    evidence=self.source.evidence(*self.at),
+                    evidence=self.source.evidence(*self.opened),
                 )
             )
         self.partition, self.gpus, self.active = None, None, None

@@ -106,9 +106,10 @@ def _memory(found: re.Match[str], line: Line) -> Sequence[Fact]:
 
 
 def _node(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    name = found["name"]
     return (
         DeviceNode(
-            path=found["name"],
+            path=name if "/" in name or name == "shm" else f"/dev/infiniband/{name}",
             mode=found["mode"],
             owner=f"{found['owner']}:{found['group']}",
             host=line.host,

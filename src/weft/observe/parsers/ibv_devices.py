@@ -20,7 +20,7 @@ ibv_devices = Parser(
     tool="ibv_devices",
     marks=("node GUID", "mlx", "roce", "ibp", "rxe", "rdma", "efa", "bnxt", "irdma"),
     reader=table(
-        pattern("device ", r"device +node GUID", nothing),
+        pattern("device", r"device\s+node GUID", nothing),
         pattern("------ ", r"------\s+-{8,}", nothing),
         pattern("", r"\s+(?P<name>[a-z]\w{2,30})\s+(?P<guid>[0-9a-f]{16})\s*$", _device),
     ),

@@ -62,7 +62,7 @@ def _xid(found: re.Match[str], line: Line) -> Sequence[Fact]:
             bus_id=found["bus"] or "",
             text=text,
             pid=integer(found["pid"]),
-            process_name=(found["name"] or "").strip("'<>"),
+            process_name=(found["name"] or "").strip("'<>").removeprefix("unknown"),
             link=int(link[1]) if link else None,
             fatal=code in _FATAL_CODES,
             host=_host(line),
@@ -326,6 +326,12 @@ def _interface_before(found: re.Match[str], line: Line) -> Sequence[Fact]:
 _DEVICE = r"(?P<device>[0-9a-fA-F]{4}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.\d)"
 _PATTERNS = (
     pattern(
+        "nvidia-nvswitch",
+        r"(?P<switch>nvidia-nvswitch\d+): SXid \(PCI:(?P<bus>[0-9a-fA-F:.]+)\): (?P<code>\d+), "
+        r"(?P<text>.*)",
+        _sxid,
+    ),
+    pattern(
         "SXid (",
         r"SXid \(PCI:(?P<bus>[0-9a-fA-F:.]+)\): (?P<code>\d+), (?P<switch>)(?P<text>.*)",
         _sxid,
@@ -348,6 +354,9 @@ _PATTERNS = (
         _off_bus,
     ),
     pattern("NVRM: ", r"NVRM: ", nothing),
+    pattern("Comm: ", r"Comm: ", nothing),
+    pattern("Call Trace:", r"Call Trace:", nothing),
+    pattern("Hardware name:", r"Hardware name:", nothing),
     pattern("nvidia-nvswitch", r"nvidia-nvswitch\d*: ", nothing),
     pattern(
         "mlx5_core",
@@ -371,7 +380,7 @@ _PATTERNS = (
     ),
     pattern(
         "mlx5_core",
-        rf"mlx5_core {_DEVICE}:? (?P<text>(?:\S+ )?(?P<command>[A-Z][A-Z0-9_]+)\(0x\w+\) .*?"
+        rf"mlx5_core {_DEVICE}:? (?P<text>.{0, 80}?(?P<command>[A-Z][A-Z0-9_]+)\(0x\w+\) .*?"
         r"failed, status (?P<status>[^(,]+).*)",
         _adapter,
     ),

@@ -66,6 +66,15 @@ _PLAIN = {"cpu", "memory", "pods", "ephemeral-storage", "hugepages-1Gi", "hugepa
 _ROW_OF_TABLE = re.compile(r"\s+(?:Type|----|Resource|--------|Namespace|---------)\s+")
 
 
+def shortage(message: str) -> tuple[str, ...]:
+    """Return the resources that an event says were insufficient.
+
+    >>> shortage("0/4 nodes are available: 4 Insufficient rdma/hca.")
+    ('rdma/hca',)
+    """
+    return tuple(name.rstrip(".") for name in _INSUFFICIENT.findall(message))
+
+
 @dataclass(slots=True)
 class _Reader:
     """Reads sections of a description."""
@@ -177,7 +186,7 @@ class _Reader:
                 message=message[:300],
                 subject=groups.get("subject") or self.name,
                 warning=groups["type"] == "Warning" if groups.get("type") else None,
-                shortage=tuple(_INSUFFICIENT.findall(message)),
+                shortage=shortage(message),
                 evidence=evidence,
             ),
         )

@@ -19,7 +19,7 @@ from weft.observe.facts import (
 from weft.observe.moments import moment
 from weft.observe.parser import Parser, Source
 from weft.observe.parsers._values import integer, size
-from weft.observe.parsers.kubectl import _INSUFFICIENT
+from weft.observe.parsers.kubectl import shortage
 
 _NETWORKS = "k8s.v1.cni.cncf.io/network-status"
 _SIZED = {"memory", "ephemeral-storage"}
@@ -197,7 +197,7 @@ def _event(value: dict[str, Any], name: str, evidence: Evidence) -> Iterator[Fac
         kind=_plain(regarding, "kind"),
         subject=_plain(regarding, "name"),
         warning=_plain(value, "type") == "Warning",
-        shortage=tuple(_INSUFFICIENT.findall(message)),
+        shortage=shortage(message),
         count=integer(_plain(value, "count")),
         evidence=_said(evidence, message),
     )

@@ -45,7 +45,8 @@ class _Reader:
         if port:
             self.found["port"] = port["name"]
             return READ
-        return READ if _DETAIL.match(text) and (self.interface or self.found) else None
+        known = self.interface or self.found or text.startswith("LLDP")
+        return READ if known and _DETAIL.match(text) else None
 
     def end(self) -> Iterable[Fact]:
         """State the last neighbour."""

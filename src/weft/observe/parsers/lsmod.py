@@ -1,58 +1,23 @@
-"""``lsmod``: the loaded kernel modules, and those somebody looked for in vain."""
+"""``lsmod``: the loaded kernel modules."""
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
-from weft.observe.facts import Fact, KernelModule, ModuleAbsent
-from weft.observe.parser import READ, Parser, Source
-
-_ROW = re.compile(
-    r"(?P<name>[A-Za-z]\w{1,55})\s+(?P<size>\d{3,9})\s+(?P<count>-?\d{1,6})(?:\s+"
-    r"(?P<users>[\w,-]+))?\s*$"
-)
-_HEADING = re.compile(r"Module\s+Size\s+Used by")
-_SOUGHT = re.compile(r"lsmod\s*\|\s*e?grep\s+(?:-\w+\s+)*[\"']?(?P<name>[\w-]+)[\"']?\s*$")
+from weft.observe.facts import Fact, KernelModule
+from weft.observe.parser import Parser
+from weft.observe.patterns import Line, nothing, pattern, table
 
 
-@dataclass(slots=True)
-class _Reader:
-    """Reads the list, and notes a search that found nothing."""
-
-    source: Source
-    sought: str = ""
-    asked: tuple[str, int] = ("", 0)
-
-    def take(self, text: str, number: int) -> Sequence[Fact] | None:
-        """Return the module of a row."""
-        search = _SOUGHT.search(text[-200:])
-        if search:
-            missing = tuple(self.end())
-            self.sought, self.asked = search["name"], (text, number)
-            return missing
-        if _HEADING.match(text):
-            return READ
-        row = _ROW.match(text)
-        if not row:
-            return None
-        users = tuple((row["users"] or "").strip(",-").split(","))
-        self.sought = "" if self.sought in text else self.sought
-        return (
-            KernelModule(
-                name=row["name"],
-                used_by=tuple(user for user in users if user),
-                host=self.source.host,
-                evidence=self.source.evidence(text, number),
-            ),
-        )
-
-    def end(self) -> Iterable[Fact]:
-        """State the module that was sought and not seen."""
-        sought, self.sought = self.sought, ""
-        if not sought:
-            return READ
-        evidence = self.source.evidence(*self.asked)
-        return (ModuleAbsent(name=sought, host=self.source.host, evidence=evidence),)
+def _module(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    users = tuple((found["users"] or "").strip(",-").split(","))
+    return (
+        KernelModule(
+            name=found["name"],
+            used_by=tuple(user for user in users if user),
+            host=line.host,
+            evidence=line.evidence,
+        ),
+    )
 
 
 lsmod = Parser(
@@ -68,6 +33,14 @@ lsmod = Parser(
         "nv_peer_mem",
         "peermem",
     ),
-    reader=_Reader,
+    reader=table(
+        pattern("Module", r"Module\s+Size\s+Used by", nothing),
+        pattern(
+            "",
+            r"(?P<name>[A-Za-z]\w{1,55})\s+(?P<size>\d{3,9})\s+(?P<count>-?\d{1,6})"
+            r"(?:\s+(?P<users>[\w,-]+))?\s*$",
+            _module,
+        ),
+    ),
     rank=40,
 )

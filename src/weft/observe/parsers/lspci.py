@@ -11,7 +11,7 @@ from weft.observe.parsers._values import integer, real
 _GIGA = 1e9
 _DEVICE = re.compile(
     r"(?P<bus>(?:[0-9a-f]{4,5}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]) "
-    r"(?P<kind>[A-Z][\w /.()-]{2,60}?)"
+    r"(?P<kind>[A-Z0-9][\w /.()-]{2,60}?)"
     r"(?: \[[0-9a-f]{4}\])?: (?P<name>.*?)(?: \(rev (?P<rev>[0-9a-f]{2})\))?(?: \(prog-if .*)?$"
 )
 _CAPABLE = re.compile(r".*?LnkCap:.*?Speed (?P<speed>[\d.]+)GT/s,? Width x(?P<lanes>\d+)")
@@ -51,6 +51,8 @@ class _Reader:
 
     def take(self, text: str, number: int) -> Sequence[Fact] | None:
         """Return the facts of a line."""
+        if "grep" in text:
+            return None
         device = _DEVICE.match(text)
         if device:
             return self._device(device, text, number)

@@ -69,33 +69,35 @@ class _Reader:
     _paths: set[str] = field(default_factory=set)
     _drawn_by: dict[str, int | None] = field(default_factory=dict)
     _calls: dict[tuple[Process, str], CollectiveCall] = field(default_factory=dict)
-    _open: list[tuple[Words, int]] = field(default_factory=list)
+    _held: tuple[Words, Sequence[Fact], int] | None = None
 
     def take(self, text: str, number: int) -> Sequence[Fact] | None:
         """Return the facts of a line of the log."""
         at = text.find(_MARK)
         if at >= 0:
+            if text.startswith("INFO Ch", at + 6):
+                return self._channel(text, at, number)
             level, _, words = text[at + 6 :].partition(" ")
             if level in _LEVELS:
                 return self._message(text, at, level, words.strip(), number)
         if text.startswith(("NCCL INFO ", "NCCL WARN ")):
             return self._message(text, 0, text[5:9], text[10:].strip(), number)
-        if self._open and _CONTINUED.match(text):
+        if self._held and _CONTINUED.match(text):
             return self._continue(text, number)
         if _BARE.match(text):
             return self._bare(text, number)
         return None
 
     def end(self) -> Iterable[Fact]:
-        """Return the last collective each rank began."""
+        """Return what may have gone on, and the last collective each rank began."""
         calls, self._calls = self._calls, {}
-        return calls.values()
+        return (*self._released(), *calls.values())
 
     def _message(
         self, line: str, at: int, level: str, text: str, number: int
     ) -> Sequence[Fact]:
-        if text.startswith("Channel ") and " via " in text:
-            return self._channel(line, at, text, number)
+        if level == "INFO" and (text.startswith("Connected to") or text in self._paths):
+            return READ
         first = text.partition(" ")[0]
         if level == "INFO" and " -> " in text[:80] and _TRACE_LINE.match(text):
             return READ
@@ -114,25 +116,39 @@ class _Reader:
             process = self._processes[head] = process_of(head)
         return process
 
-    def _channel(self, line: str, at: int, text: str, number: int) -> Sequence[Fact]:
-        """State how two ranks are joined, once for all their channels."""
-        _, _, ends = text.partition(" : ")
+    def _channel(self, line: str, at: int, number: int) -> Sequence[Fact]:
+        """State how two ranks are joined, once for all their channels, or a ring."""
+        ends = line[line.find(" : ", at) + 3 :]
         if ends in self._paths:
             return READ
-        if len(self._paths) < _MOST_SEEN:
-            self._paths.add(ends)
+        text = line[at + 11 :].strip()
         words = Words(text, line, number, "INFO", "", self._process(line[:at]), self.source)
+        if " via " not in ends:
+            return self._state(words, "Channel")
+        self._remember(ends)
         return path_fact(ends.strip(), words) or READ
+
+    def _remember(self, text: str) -> None:
+        if len(self._paths) < _MOST_SEEN:
+            self._paths.add(text)
 
     def _state(self, words: Words, first: str) -> Sequence[Fact]:
         """Return what a message states: by its first word, else by its shape."""
+        if first == "Trees":
+            self._remember(words.text)
         facts = _by_first_word(words, first)
         if facts is None:
             facts = self._by_shape(words)
-        self._open.clear()
+        before = self._released()
         if any(isinstance(fact, _OPEN_MESSAGES) for fact in facts):
-            self._open.append((words, words.number))
-        return facts
+            self._held = (words, facts, words.number)
+            return before
+        return (*before, *facts) if before else facts
+
+    def _released(self) -> Sequence[Fact]:
+        """Return the facts of a message that might have gone on in the next line."""
+        held, self._held = self._held, None
+        return held[1] if held else READ
 
     def _by_shape(self, words: Words) -> Sequence[Fact]:
         text = words.text
@@ -172,13 +188,15 @@ class _Reader:
         return READ
 
     def _continue(self, text: str, number: int) -> Sequence[Fact]:
-        """Read a message that was broken over lines: state it again, whole."""
-        words, last = self._open.pop()
+        """Read on in a message that was broken over lines: it is stated whole."""
+        assert self._held is not None
+        words, facts, last = self._held
         if number - last > _CONTINUES_WITHIN:
-            return READ
+            return self._released()
         whole = replace(words, text=f"{words.text} {text.strip()}")
-        self._open.append((whole, number))
-        return _by_first_word(whole, whole.text.partition(" ")[0]) or READ
+        facts = _by_first_word(whole, whole.text.partition(" ")[0]) or facts
+        self._held = (whole, facts, number)
+        return READ
 
     def _bare(self, text: str, number: int) -> Sequence[Fact] | None:
         """Read a message whose beginning was cut off."""

@@ -40,6 +40,7 @@ _VERSION = re.compile(r"# nccl-tests version:? (?P<version>\S+)")
 _STARTING = re.compile(r"# Collective test starting: (?P<name>\w+)")
 _CONCLUDED = re.compile(r"#? ?Collective test concluded: (?P<name>\w+)")
 _FAILED = re.compile(r"(?:.*: )?Test (?:NCCL|CUDA) failure (?P<place>\S+) (?P<text>.*)")
+_FAILED_AT = re.compile(r"\s*\.\. \S+ pid \d+: Test failure")
 _HEADING = re.compile(r"#(?:\s|$)")
 _NAMED = re.compile(
     r"(?P<name>all_?reduce|all_?gather|reduce_?scatter|all_?to_?allv?|broadcast|reduce"
@@ -227,6 +228,7 @@ _LINES = (
     (_BOUNDS, _Reader.bounds),
     (_AVERAGE, _Reader.average),
     (_FAILED, _Reader.failed),
+    (_FAILED_AT, _Reader.passed),
 )
 
 
@@ -288,7 +290,7 @@ def _cell(
         in_place=in_place,
         elements=integer(row.get("count")),
         datatype=str(row.get("type", "")),
-        reduction=str(row.get("redop", "")),
+        reduction=str(row.get("redop", "")).removeprefix("none"),
         wrong=integer(cell.get("nwrong", cell.get("wrong"))),
         ranks=ranks,
         evidence=evidence,

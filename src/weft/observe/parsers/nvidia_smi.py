@@ -22,7 +22,7 @@ _USE = re.compile(
     r"\|\s*\S+ +(?P<temp>\d+)C +(?P<state>P\d+) +(?P<power>\S+?)W? +/ +(?P<limit>\S+?)W? *\| *"
     r"(?P<used>\d+)MiB / +(?P<total>\d+)MiB *\| *(?P<use>\d+)%"
 )
-_FRAME = re.compile(r"\s*(?:\+[-=+]+\+|\|[-=+ |]+\|)\s*$")
+_FRAME = re.compile(r"\s*[+|][-=+ |]+[+|]\s*$")
 _ROW = re.compile(r"\|.*\|\s*$")
 _DATE = re.compile(r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) \w{3} +\d+ \d\d:\d\d:\d\d \d{4}\s*$")
 
@@ -76,7 +76,7 @@ class _Reader:
                 for n, v, u in values
                 if v is not None
             )
-        if _FRAME.match(text) or (self.inside and (_ROW.match(text) or _DATE.match(text))):
+        if _FRAME.match(text) or _DATE.match(text) or (self.inside and _ROW.match(text)):
             return READ
         return None
 

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from weft.observe.facts import Command, Fact, Setting
-from weft.observe.parser import READ, Parser, Source
+from weft.observe.facts import Command, Evidence, Fact, ModuleAbsent, Setting
+from weft.observe.parser import Parser, Source
 
 _PROMPT = re.compile(
     r"\s*(?:\(\w+\) )?(?:\[(?P<user>[\w.-]+)@(?P<host>[\w.-]+)[ :][^\]]{0,120}\][$#]|"
@@ -39,6 +39,7 @@ _SEPARATOR = re.compile(
 )
 
 
+_SOUGHT = re.compile(r"lsmod\s*\|\s*e?grep\s+(?:-\w+\s+)*[\"']?(?P<name>[\w-]+)[\"']?\s*$")
 _MOST_WORDS = 8  # more are prose
 
 
@@ -48,9 +49,12 @@ class _Reader:
 
     source: Source
     continued: bool = False
+    sought: tuple[str, Evidence] | None = None
+    absent: list[Fact] = field(default_factory=list)
 
     def take(self, text: str, number: int) -> Sequence[Fact] | None:
         """Return the command or variable of a line."""
+        self._look(text)
         variable = _EXPORT.match(text)
         evidence = self.source.evidence(text, number)
         if variable:
@@ -66,11 +70,23 @@ class _Reader:
         host = (prompt["host"] or prompt["host2"] or "") if prompt else ""
         self.source.command = command
         self.source.host = host or self.source.host
-        return (Command(command=command[:300], host=host, evidence=evidence),)
+        absent, self.absent = self.absent, []
+        search = _SOUGHT.search(command)
+        self.sought = (search["name"], evidence) if search else None
+        return (*absent, Command(command=command[:300], host=host, evidence=evidence))
 
     def end(self) -> Iterable[Fact]:
-        """Keep nothing to the end."""
-        return READ
+        """Return the modules that were sought in vain."""
+        self._look("")
+        absent, self.absent = self.absent, []
+        return absent
+
+    def _look(self, text: str) -> None:
+        """Note whether the line after a search for a module shows it."""
+        sought, self.sought = self.sought, None
+        if sought and sought[0] not in text.partition("grep")[0]:
+            host = self.source.host
+            self.absent.append(ModuleAbsent(name=sought[0], host=host, evidence=sought[1]))
 
     def _launch(self, text: str, number: int) -> Sequence[Fact]:
         """Read the lines of a launch: the variables it forwards."""
@@ -98,5 +114,5 @@ shell = Parser(
     tool="commands",
     marks=("$ ", "# ", "> ", "_", " -", "modprobe"),
     reader=_Reader,
-    rank=80,
+    rank=5,
 )

@@ -111,6 +111,31 @@ def _ended(found: re.Match[str], line: Line) -> Sequence[Fact]:
     )
 
 
+_TASK_SIGNALS = {
+    "Killed": 9,
+    "Segmentation fault": 11,
+    "Terminated": 15,
+    "Aborted": 6,
+    "Bus error": 7,
+    "Out Of Memory": 9,
+}
+
+
+def _task(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    signal = _TASK_SIGNALS[found["word"]]
+    how = "oom" if found["word"] == "Out Of Memory" else "signal"
+    return (
+        ProcessEnded(
+            how="segfault" if signal == _SEGFAULT else how,
+            signal=signal,
+            rank=int(found["rank"]),
+            host=found["host"],
+            moment=line.moment,
+            evidence=line.evidence,
+        ),
+    )
+
+
 def _oom(found: re.Match[str], line: Line) -> Sequence[Fact]:
     del found
     return (
@@ -158,6 +183,24 @@ _PATTERNS = (
         "failed (exitcode:",
         r"failed \(exitcode: (?P<code>-?\d+)\) (?:local_)?rank: (?P<rank>\d+) \(pid: "
         r"(?P<pid>\d+)\)",
+        _ended,
+    ),
+    pattern(
+        "process rank ",
+        r"process rank (?P<rank>\d+) with PID (?P<pid>\d+) on node (?P<host>\S+) exited on "
+        r"signal (?P<signal>\d+)",
+        _ended,
+    ),
+    pattern(
+        "srun: error: ",
+        r"srun: error: (?P<host>[\w.-]+): tasks? (?P<rank>\d+)[^:]*: (?P<word>Killed|"
+        r"Segmentation fault|Terminated|Aborted|Bus error|Out Of Memory)",
+        _task,
+    ),
+    pattern(
+        "srun: error: ",
+        r"srun: error: (?P<host>[\w.-]+): tasks? (?P<rank>\d+)[^:]*: Exited with exit code "
+        r"(?P<code>\d+)",
         _ended,
     ),
     pattern(

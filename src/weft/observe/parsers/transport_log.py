@@ -16,23 +16,11 @@ from weft.observe.facts import (
     TransferSetup,
 )
 from weft.observe.parser import READ, Parser, Source
-from weft.observe.parsers._values import integer
+from weft.observe.parsers._values import errno_of, integer
 from weft.observe.patterns import Line, match, nothing, pattern
 
 _WHO = re.compile(r"\[(?P<host>[\w.-]{1,80}):(?P<pid>\d{1,8}):\d")
 _LAYERS = {"IB": LinkLayer.INFINIBAND, "RoCE": LinkLayer.ETHERNET}
-_ERRNOS = {
-    "No such device": 19,
-    "Cannot allocate memory": 12,
-    "Invalid argument": 22,
-    "Permission denied": 13,
-    "Operation not supported": 95,
-    "No data available": 61,
-    "Connection refused": 111,
-    "No route to host": 113,
-    "Connection timed out": 110,
-    "Network is unreachable": 101,
-}
 _DESTINATION = re.compile(r"dlid=(\d+)")
 _REMOTE = re.compile(r"dgid=([0-9a-fA-F:.]+)")
 _INDEX = re.compile(r"sgid_index=(\d+)")
@@ -96,7 +84,7 @@ def _call(found: re.Match[str], line: Line) -> Sequence[Fact]:
     return (
         CallFailed(
             call=found["call"],
-            errno=integer(found.groupdict().get("errno")) or _ERRNOS.get(error),
+            errno=integer(found.groupdict().get("errno")) or errno_of(error),
             error=error,
             adapter=device[1] if device else "",
             gid_index=int(index[1]) if index else None,
