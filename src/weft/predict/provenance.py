@@ -5,6 +5,7 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
 from weft import catalogue
+from weft.predict.doubts import doubts
 from weft.results import Effect, Provenance
 from weft.spec.base import Part
 from weft.spec.cluster import Cluster
@@ -37,6 +38,7 @@ def provenance(
     *specs: Part, sources: tuple[str, ...], assumptions: tuple[str, ...]
 ) -> Provenance:
     """Describe how a result of the analytic engine was made from these specs."""
+    odd = [doubt for spec in specs if isinstance(spec, Cluster) for doubt in doubts(spec)]
     digest = hashlib.sha256()
     for spec in specs:
         digest.update(spec.model_dump_json().encode())
@@ -48,7 +50,7 @@ def provenance(
         catalogue_sha256=catalogue.sha256(),
         overlay=next((_overlay_name(s) for s in specs if isinstance(s, Cluster)), None),
         sources=sources,
-        assumptions=tuple(dict.fromkeys(assumptions)),
+        assumptions=tuple(dict.fromkeys((*odd, *assumptions))),
     )
 
 

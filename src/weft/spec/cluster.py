@@ -3,6 +3,7 @@
 Fields hold inside numbers (bytes, bytes/s, seconds, USD, watts); files hold text with units.
 """
 
+import re
 from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
@@ -73,8 +74,8 @@ class FabricChoice(Part):
     """CPU threads that serve them (NCCL_SOCKET_NTHREADS)."""
     link_bytes_per_s: Rate | None = None
     """Rate of a link; none: the rate of the NIC."""
-    load_ratio: Ratio = 0.0
-    """Share of the links that other traffic takes."""
+    load_ratio: Annotated[float, Field(ge=0, lt=1)] = 0.0
+    """Share of the links that other traffic takes; below 1."""
 
 
 class TopologyChoice(Part):
@@ -104,10 +105,23 @@ def _env_text(value: object) -> object:
 EnvText = Annotated[str, BeforeValidator(_env_text)]
 
 
+def _version_text(value: object) -> object:
+    """Refuse what has no number to compare, and 2.10 that YAML has read as 2.1."""
+    if isinstance(value, int | float):
+        message = "is a number, and 2.10 is not 2.1; put it in quotes, as '2.27'"
+        raise ValueError(message)  # noqa: TRY004 - pydantic turns it into a message
+    if isinstance(value, str) and not re.match(r"\d+\.\d+", value):
+        raise ValueError("is no version; write it as the library prints it, as 2.27.3")
+    return value
+
+
+VersionText = Annotated[str, BeforeValidator(_version_text)]
+
+
 class Nccl(Part):
     """The collective library: version and the variables that change what it does."""
 
-    version: str = "2.27.3"
+    version: VersionText = "2.27.3"
     """Version of NCCL (or RCCL), as it prints it."""
     env: dict[str, EnvText] = Field(default_factory=dict)
     """NCCL_* variables of the job, by name."""

@@ -217,3 +217,17 @@ def test_a_mapping_of_the_wrong_shape_is_refused(tmp_path, data):
     if isinstance(data, dict):
         with pytest.raises(SpecError):
             load_cluster(data)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("nccl.version=abc", "is no version"),
+        ("nccl.version=2.10", "in quotes"),
+        ("fabric.load_ratio=1", "must be less than 1"),
+    ],
+)
+def test_a_version_is_one_and_some_of_a_link_is_left(text, message):
+    with pytest.raises(SpecError, match=message):
+        load_cluster({"preset": "dgx_h100"}, [text])
+    assert load_cluster({"preset": "dgx_h100"}, ["nccl.version='2.10'"]).nccl.version == "2.10"

@@ -1,0 +1,104 @@
+"""What a result says of its own input: settings that change nothing, parts that do not fit."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from weft import catalogue, units
+from weft.errors import WeftError
+from weft.network import fabric
+from weft.network.topology import layout
+from weft.spec.cluster import Cluster
+
+HEEDED: Final = frozenset(
+    {
+        "NCCL_ALGO",
+        "NCCL_PROTO",
+        "NCCL_MIN_NCHANNELS",
+        "NCCL_MAX_NCHANNELS",
+        "NCCL_MIN_CTAS",
+        "NCCL_MAX_CTAS",
+        "NCCL_NVLS_ENABLE",
+        "NCCL_PAT_ENABLE",
+        "NCCL_COLLNET_ENABLE",
+        "NCCL_NET_GDR_LEVEL",
+        "NCCL_IB_DISABLE",
+        "NCCL_SOCKET_NTHREADS",
+        "NCCL_NSOCKS_PERTHREAD",
+    }
+)
+"""Variables that the analytic engine heeds; a test holds them against its source."""
+_TIERS_WITH_PODS: Final = 3
+_SLACK: Final = 1 + 1e-9
+
+
+def doubts(cluster: Cluster) -> tuple[str, ...]:
+    """Return what is odd about a cluster that is valid, each as a sentence for the result."""
+    return (
+        *_variables(cluster),
+        *_fabric(cluster),
+        *_nic(cluster),
+        *_server(cluster),
+        *_pods(cluster),
+    )
+
+
+def _variables(cluster: Cluster) -> Iterator[str]:
+    unheard = sorted(cluster.nccl.env.keys() - HEEDED)
+    if unheard:
+        yield f"without effect, not modelled: nccl.env {', '.join(unheard)}"
+
+
+def _fabric(cluster: Cluster) -> Iterator[str]:
+    choice, kind = cluster.fabric, fabric.find(cluster.fabric.kind)
+    if kind.socket_bytes_per_s is None:
+        for key in ("sockets", "socket_threads"):
+            if getattr(choice, key) is not None:
+                yield f"without effect: fabric.{key}, because {kind.title} has no sockets"
+    if choice.in_network_reduction and not kind.in_network_reduction:
+        yield (
+            "without effect: fabric.in_network_reduction, because no switch of "
+            f"{kind.title} reduces"
+        )
+    if choice.mtu_bytes is not None and choice.mtu_bytes > max(kind.mtus_bytes):
+        yield (
+            f"fabric.mtu_bytes: {choice.mtu_bytes:,.0f} B is more than {kind.title} has "
+            f"({max(kind.mtus_bytes):,} B)"
+        )
+
+
+def _nic(cluster: Cluster) -> Iterator[str]:
+    host = cluster.host
+    if not host.nics:
+        return
+    device, kind = catalogue.find("nics", host.nic), cluster.fabric.kind
+    if kind not in device.fabrics:
+        spoken = ", ".join(device.fabrics)
+        yield f"host.nic: {host.nic} does not speak {kind}; it speaks {spoken}"
+    if host.nic_bytes_per_s > device.bytes_per_s.value * _SLACK:
+        yield (
+            f"host.nic_bytes_per_s: {units.show_rate(host.nic_bytes_per_s)} is more than "
+            f"{host.nic} has ({units.show_rate(device.bytes_per_s.value)})"
+        )
+
+
+def _server(cluster: Cluster) -> Iterator[str]:
+    host = cluster.host
+    if not host.server:
+        return
+    server = catalogue.find("servers", host.server)
+    if (server.gpu, server.gpus) != (host.gpu, host.gpus):
+        yield (
+            f"host.server: {host.server} holds {server.gpus} x {server.gpu}, and the host "
+            f"{host.gpus} x {host.gpu}; price and power are those of {host.server}"
+        )
+
+
+def _pods(cluster: Cluster) -> Iterator[str]:
+    if cluster.topology.pod_oversubscription == 1:
+        return
+    try:
+        tiers = layout(cluster).tiers
+    except WeftError:
+        return
+    if tiers < _TIERS_WITH_PODS:
+        yield f"without effect: topology.pod_oversubscription, because there are {tiers} tiers"
