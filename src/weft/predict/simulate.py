@@ -199,8 +199,10 @@ def _settings(options: Options) -> dict[str, Any]:
         value = getattr(options, one.name)
         if one.name == "knobs":
             found |= {f"knob {name}": number for name, number in value.items()}
-        elif one.name != "seed":
-            found[one.name] = value.name.lower() if isinstance(value, Enum) else value
+        elif isinstance(value, Enum):
+            found[one.name] = value.name.lower()
+        elif one.name != "seed" and isinstance(value, str | float | int | None):
+            found[one.name] = value
     return found
 
 

@@ -132,9 +132,20 @@ def _traffic(seen: Sequence[Seen], scenario: Scenario, number: int) -> TrafficOu
         completions_s=completions,
         flow_s=quantiles(took),
         slowdown_ratio=quantiles(np.concatenate([one.slowdown[e] for one, e in pairs])),
+        fairness_ratio=_fairness(pairs),
         algbw_bytes_per_s=algbw,
         busbw_bytes_per_s=busbw,
     )
+
+
+def _fairness(pairs: Sequence[tuple[Seen, npt.NDArray[np.bool_]]]) -> float | None:
+    """Return (sum r)^2 / (n sum r^2) over the rates r of flows [Jain, Chiu & Hawe 1984]."""
+    found = []
+    for one, ended in pairs:
+        rate = one.schedule.flows.size_bytes[ended] / np.maximum(1, one.took_ps[ended])
+        if len(rate):
+            found.append(rate.sum() ** 2 / (len(rate) * (rate**2).sum()))
+    return float(np.mean(found)) if found else None
 
 
 def _completions(one: Seen, number: int) -> Iterator[float]:

@@ -37,6 +37,8 @@ class TrafficOutcome:
     """Time of one flow from begin to end, in seconds."""
     slowdown_ratio: Quantiles | None
     """Time of one flow over its time alone on the network."""
+    fairness_ratio: float | None
+    """Jain's index of the rates of one seed's flows, mean over seeds: 1 is fair."""
     algbw_bytes_per_s: Estimate | None = None
     """Size over time, of a collective."""
     busbw_bytes_per_s: Estimate | None = None

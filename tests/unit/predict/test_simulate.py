@@ -147,3 +147,19 @@ def test_damaged_packets_are_sent_again_or_their_links_repeat_them():
 def test_knobs_of_a_preset_go_with_its_congestion_control():
     assert scenario(INCAST).network.knobs
     assert not scenario(INCAST, network={"congestion": "swift"}).network.knobs
+
+
+def test_equal_flows_are_fair_and_one_that_waits_is_not():
+    """Rates 1 and 1/7: (8/7)^2 / (2 (1 + 1/49)) = 0.64."""
+    even = simulate(scenario(INCAST, network={"congestion": "none"}))
+    assert even.traffic[0].fairness_ratio == pytest.approx(1.0, abs=1e-3)
+    two = [{"source": 8, "target": 0, "size_bytes": "7MiB"},
+           {"source": 16, "target": 0, "size_bytes": "1MiB", "begin_s": "1us"}]  # fmt: skip
+    uneven = simulate(scenario({"flows": {"flows": two}}, network={"congestion": "none"}))
+    # The short flow has half of the link; the long one that for a while, then all of it.
+    times = uneven.traffic[0].flow_s
+    short, long = 2 * MIB * (1 + HEADER) / 50e9, 8 * MIB * (1 + HEADER) / 50e9
+    assert times.largest == pytest.approx(long, rel=0.03)
+    rates = (1 / short, 7 / long)
+    jain = sum(rates) ** 2 / (2 * sum(r**2 for r in rates))
+    assert uneven.traffic[0].fairness_ratio == pytest.approx(jain, rel=0.03)

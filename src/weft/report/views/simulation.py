@@ -64,7 +64,7 @@ def _traffic(result: Simulation) -> Table:
         title="Traffic",
         columns=(
             "traffic", "flows", "completion", "busbw", "flow p50", "p99", "p99.9",
-            "slowdown p50", "p99", "p99.9",
+            "slowdown p50", "p99", "p99.9", "fairness",
         ),
         rows=rows_of(*(_traffic_cells(one) for one in result.traffic)),
         notes=tuple(_notes(result)),
@@ -76,7 +76,7 @@ def _notes(result: Simulation) -> Iterator[str]:
         "Completion: from the begin of a run to its last flow; in brackets four of five runs "
         "and seeds."
     )
-    yield "Slowdown: time of a flow over its time alone on the network."
+    yield "Slowdown: time of a flow over its time alone. Fairness: Jain's index, 1 is fair."
     for one in result.traffic:
         if one.unfinished:
             yield f"{one.name}: {one.unfinished} flows did not end; they are not counted."
@@ -90,6 +90,7 @@ def _traffic_cells(one: TrafficOutcome) -> tuple[str, ...]:
         "-" if one.busbw_bytes_per_s is None else collective_rate(one.busbw_bytes_per_s.value),
         *(_three(one.flow_s, time=True)),
         *(_three(one.slowdown_ratio, time=False)),
+        "-" if one.fairness_ratio is None else figures(one.fairness_ratio),
     )
 
 
