@@ -30,6 +30,7 @@ KINDS = {
     "weft.engines.packet.patterns": "weft.engines.packet.pattern.Pattern",
     "weft.engines.packet.recovery": "weft.engines.packet.recover.Recovery",
     "weft.calibrate.readers": "weft.calibrate.reader.Reader",
+    "weft.generate.targets": "weft.generate.target.Target",
     "weft.network.fabrics": "weft.network.fabric.Fabric",
     "weft.network.routings": "weft.network.routing.Routing",
     "weft.network.topologies": "weft.network.topology.Topology",

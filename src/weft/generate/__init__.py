@@ -1,0 +1,1 @@
+"""From one cluster to its configuration: a plan of all numbers, and targets that print it."""

@@ -1,0 +1,98 @@
+"""Where the numbers of a plan are from."""
+
+from typing import Final
+
+from weft.sources import Kind, Source
+
+
+def _source(key: str, kind: Kind, title: str, url: str = "", date: str = "") -> Source:
+    return Source(key=key, kind=kind, title=title, url=url, date=date)
+
+
+_ALL: Final = (
+    _source("weft", Kind.CODE, "follows from the other values of the plan"),
+    _source("cluster", Kind.CODE, "the cluster document"),
+    _source("catalogue", Kind.DATASHEET, "the device in weft's catalogue, with its sources"),
+    _source("estimate", Kind.ESTIMATE, "no published rule; the reason says what was assumed"),
+    _source(
+        "cumulus_roce", Kind.DATASHEET,
+        "NVIDIA Cumulus Linux 5.14, RDMA over Converged Ethernet: lossless defaults",
+        "https://docs.nvidia.com/networking-ethernet-software/cumulus-linux-514/Layer-1-and-"
+        "Switch-Ports/Quality-of-Service/RDMA-over-Converged-Ethernet-RoCE",
+    ),
+    _source(
+        "dcqcn", Kind.PAPER,
+        "Zhu et al., Congestion Control for Large-Scale RDMA Deployments, SIGCOMM 2015",
+        "https://doi.org/10.1145/2785956.2787484", "2015-08",
+    ),
+    _source(
+        "connectx_firmware", Kind.CODE,
+        "firmware defaults of ConnectX, as public dumps of mlxconfig show them",
+    ),
+    _source(
+        "mlnx_qos", Kind.DATASHEET,
+        "NVIDIA MLNX_OFED documentation: mlnx_qos, cma_roce_tos, traffic_class in sysfs",
+        "https://docs.nvidia.com/networking/display/mlnxofedv24010331/quality+of+service+(qos)",
+    ),
+    _source(
+        "sonic_headroom", Kind.CODE,
+        "SONiC sonic-swss, cfgmgr/buffer_headroom_mellanox.lua",
+        "https://github.com/sonic-net/sonic-swss",
+    ),
+    _source(
+        "sonic_qos", Kind.CODE,
+        "SONiC sonic-buildimage: qos_config.j2, buffers_config.j2, cable lengths by role",
+        "https://github.com/sonic-net/sonic-buildimage",
+    ),
+    _source(
+        "sonic_pfcwd", Kind.CODE,
+        "SONiC sonic-utilities, pfcwd start_default",
+        "https://github.com/sonic-net/sonic-utilities",
+    ),
+    _source(
+        "sonic_yang", Kind.CODE,
+        "SONiC sonic-yang-models", "https://github.com/sonic-net/sonic-buildimage",
+    ),
+    _source(
+        "rfc7938", Kind.PAPER, "RFC 7938: BGP for routing in large-scale data centers",
+        "https://www.rfc-editor.org/rfc/rfc7938", "2016-08",
+    ),
+    _source(
+        "rfc5549", Kind.PAPER,
+        "RFC 8950 (was 5549): IPv4 routes with an IPv6 next hop",
+        "https://www.rfc-editor.org/rfc/rfc8950", "2020-11",
+    ),
+    _source(
+        "rfc3021", Kind.PAPER, "RFC 3021: 31-bit prefixes on point-to-point links",
+        "https://www.rfc-editor.org/rfc/rfc3021", "2000-12",
+    ),
+    _source(
+        "rfc6996", Kind.PAPER, "RFC 6996: AS numbers for private use",
+        "https://www.rfc-editor.org/rfc/rfc6996", "2013-07",
+    ),
+    _source(
+        "nccl_env", Kind.DATASHEET, "NVIDIA NCCL user guide: environment variables (2.30.7)",
+        "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html", "2026-06",
+    ),
+    _source(
+        "meta_roce", Kind.PAPER,
+        "Gangidi et al., RDMA over Ethernet for Distributed AI Training at Meta Scale, "
+        "SIGCOMM 2024",
+        "https://doi.org/10.1145/3651890.3672233", "2024-08",
+    ),
+    _source(
+        "aws_efa", Kind.DATASHEET,
+        "awsome-distributed-training, EFA cheat sheet",
+        "https://github.com/aws-samples/awsome-distributed-training",
+    ),
+    _source(
+        "ibta", Kind.PAPER, "InfiniBand Architecture Specification, volume 1",
+        "https://www.infinibandta.org/ibta-specification/",
+    ),
+    _source(
+        "opensm", Kind.CODE, "OpenSM 3.3: routing engines, partitions and QoS (man opensm)",
+        "https://github.com/linux-rdma/opensm",
+    ),
+)  # fmt: skip
+
+SOURCES: Final = {source.key: source for source in _ALL}

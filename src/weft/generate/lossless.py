@@ -1,0 +1,255 @@
+"""The lossless class of an Ethernet fabric: labels, marking, pause, watchdog, DCQCN.
+
+Every label is chosen once, here; the switch, the NIC and NCCL print the same number.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from weft.errors import Infeasible, SpecError
+from weft.generate.headroom import KIB, Headroom, cable_class_m, headroom
+from weft.generate.planned import Planned
+from weft.network.fabric import Fabric
+from weft.network.topology import Layout
+from weft.spec.cluster import Cluster
+
+ECT0: Final = 2
+"""ECN bits that say: this packet can be marked. [RFC 3168]"""
+DSCP_SHIFT: Final = 4
+"""The traffic class is DSCP x 4 + ECN bits: two bits lie below the DSCP."""
+DSCP: Final = 26
+CNP_DSCP: Final = 48
+PRIORITY: Final = 3
+CNP_PRIORITY: Final = 6
+SWITCH_MTU_BYTES: Final = 9216
+HOST_MTU_BYTES: Final = 9000
+LEAST_KMIN_BYTES: Final = 150_000
+KMAX_OVER_KMIN: Final = 10
+BDP_RATIO: Final = 0.25
+XON_BYTES: Final = 19 * KIB
+POLL_MS: Final = 200
+MOST_POLL_MS: Final = 1000
+PORTS_PER_STEP: Final = 32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Labels:
+    """What marks a packet as RDMA, or as the answer to congestion: four things, four names."""
+
+    dscp: Planned
+    traffic_class: Planned
+    """The byte in the IP header that hosts set: DSCP and ECN bits."""
+    priority: Planned
+    """PFC priority, priority group and queue of the switch alike."""
+    cnp_dscp: Planned
+    cnp_priority: Planned
+    rdma_weight: Planned
+    """Share of the bandwidth of a busy port, in per cent, that RDMA is sure of."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pause:
+    """PFC: room for what still arrives, when to pause and to go on, and the breaker."""
+
+    cable_m: Planned
+    headroom_bytes: Planned
+    xon_bytes: Planned
+    buffer_alpha: Planned
+    pool_bytes: Planned | None
+    """Shared by all ports; none where the catalogue does not know the buffer."""
+    xoff_bytes: Planned | None
+    """Least fill at which a port pauses its peer: every port congested at once."""
+    watchdog_poll_ms: Planned
+    watchdog_detection_ms: Planned
+    watchdog_restoration_ms: Planned
+    watchdog_action: Planned
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Marking:
+    """ECN of the lossless queue: where it begins, where it is certain, its slope."""
+
+    kmin_bytes: Planned
+    kmax_bytes: Planned
+    pmax_ratio: Planned
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dcqcn:
+    """Congestion control of the NIC."""
+
+    enabled: Planned
+    min_time_between_cnps_us: Planned
+    ai_rate_mbit_per_s: Planned
+    hai_rate_mbit_per_s: Planned
+    time_reset_us: Planned
+    byte_reset: Planned
+    alpha_gain: Planned
+    rate_reduce_monitor_period_us: Planned
+
+
+def labels(cluster: Cluster) -> Labels:
+    """Return the labels; NCCL_IB_TC in the cluster's environment chooses the DSCP."""
+    asked = cluster.nccl.env.get("NCCL_IB_TC")
+    dscp = DSCP if asked is None else _dscp_of(asked)
+    why = (
+        "NVIDIA's default for RoCE; 24 is as common: any, if it is the same everywhere"
+        if asked is None
+        else f"nccl.env says NCCL_IB_TC={asked}, and its DSCP is {asked} // 4"
+    )
+    return Labels(
+        dscp=Planned(value=dscp, reason=why,
+                     source="cumulus_roce" if asked is None else "cluster"),
+        traffic_class=Planned(
+            value=dscp * DSCP_SHIFT + ECT0,
+            reason=f"DSCP {dscp} x 4 + 2: ECN-capable, so switches mark instead of drop",
+            source="mlnx_qos"),
+        priority=Planned(
+            value=PRIORITY, source="cumulus_roce",
+            reason="the one lossless priority; also its queue and its priority group"),
+        cnp_dscp=Planned(value=CNP_DSCP, source="connectx_firmware",
+                         reason="default of the NIC's firmware; some operators set it to 4"),
+        cnp_priority=Planned(
+            value=CNP_PRIORITY, source="cumulus_roce",
+            reason="strict and without PFC: news of congestion must not wait behind it"),
+        rdma_weight=Planned(value=50, unit="%", source="cumulus_roce",
+                            reason="DWRR 50 to 50 with all other traffic"),
+    )  # fmt: skip
+
+
+def _dscp_of(traffic_class: str) -> int:
+    if not (traffic_class.isdecimal() and int(traffic_class) < 256):  # noqa: PLR2004 - a byte
+        raise SpecError(f"nccl.env: NCCL_IB_TC={traffic_class[:20]!r}: give 0 to 255")
+    dscp = int(traffic_class) // DSCP_SHIFT
+    if dscp in {0, CNP_DSCP}:
+        raise SpecError(
+            f"nccl.env: NCCL_IB_TC={traffic_class} is DSCP {dscp}, which other traffic "
+            f"carries; give a class of its own, as {DSCP * DSCP_SHIFT + ECT0}"
+        )
+    return dscp
+
+
+def room(layout: Layout) -> Headroom:
+    """Return the headroom of a port of this network."""
+    cable_m = cable_class_m(layout.site.choice.cable_m)
+    switch = layout.site.switch
+    return headroom(switch, layout.link_bytes_per_s, cable_m, SWITCH_MTU_BYTES)
+
+
+def pause(layout: Layout) -> Pause:
+    """Return all of PFC for the switches of a layout."""
+    needed = room(layout)
+    pool = _pool_bytes(layout, needed.headroom_bytes)
+    step = 1 + (layout.radix - 1) // PORTS_PER_STEP
+    return Pause(
+        cable_m=Planned(
+            value=cable_class_m(layout.site.choice.cable_m), unit="m", source="sonic_qos",
+            reason=f"topology.cable_m is {layout.site.choice.cable_m:g} m, a mean; the next "
+            "usual length covers longer ones. Raise cable_m if any cable is longer still"),
+        headroom_bytes=Planned(
+            value=needed.headroom_bytes, unit="B", reason=needed.shown,
+            source="sonic_headroom"),
+        xon_bytes=Planned(
+            value=XON_BYTES, unit="B", source="sonic_headroom",
+            reason="19 KiB of the pipeline are left when the peer may send again"),
+        buffer_alpha=Planned(
+            value=1.0, source="sonic_qos",
+            reason="a priority group may take as much as is free (dynamic_th 0 is 2^0)"),
+        pool_bytes=pool, xoff_bytes=_xoff(layout, pool),
+        **_watchdog(step, layout.radix),
+    )  # fmt: skip
+
+
+def _pool_bytes(layout: Layout, headroom_bytes: int) -> Planned | None:
+    buffer = layout.site.switch.buffer_bytes
+    if buffer is None:
+        return None
+    kept = headroom_bytes + XON_BYTES
+    left = int(buffer.value) - layout.radix * kept
+    if left <= 0:
+        raise Infeasible(
+            f"{layout.radix} ports x {kept} B of headroom and XON are more than the "
+            f"{buffer.value:.0f} B of {layout.site.switch.name}; shorten topology.cable_m"
+        )
+    return Planned(
+        value=left // KIB * KIB, unit="B", source="catalogue",
+        reason=f"buffer {buffer.value:.0f} B - {layout.radix} ports x ({headroom_bytes} B of "
+        f"headroom + {XON_BYTES} B of XON): every port keeps its own",
+    )  # fmt: skip
+
+
+def _xoff(layout: Layout, pool: Planned | None) -> Planned | None:
+    if pool is None:
+        return None
+    return Planned(
+        value=int(pool.number() / (1 + layout.radix)) // KIB * KIB, unit="B", source="dcqcn",
+        reason=f"alpha x pool / (1 + alpha x {layout.radix} ports), alpha 1: the least fill "
+        "at which a port pauses its peer, when all are congested at once",
+    )  # fmt: skip
+
+
+def _watchdog(step: int, ports: int) -> dict[str, Planned]:
+    why = f"200 ms x {step}, as {ports} ports are (1 + {ports - 1} // 32) times the work"
+
+    def planned(most: int | None = None) -> Planned:
+        value = POLL_MS * step if most is None else min(most, POLL_MS * step)
+        return Planned(value=value, unit="ms", reason=why, source="sonic_pfcwd")
+
+    return {
+        "watchdog_poll_ms": planned(MOST_POLL_MS),
+        "watchdog_detection_ms": planned(),
+        "watchdog_restoration_ms": planned(),
+        "watchdog_action": Planned(
+            value="drop",
+            source="sonic_pfcwd",
+            reason="a queue paused for so long is a storm: dropping frees the others",
+        ),
+    }
+
+
+def marking(fabric: Fabric, layout: Layout, xoff: Planned | None) -> Marking:
+    """Return the ECN thresholds: below the pause even when every port is congested."""
+    far_s = fabric.end_to_end_s.value + layout.switch_hops("far") * fabric.switch_hop_s.value
+    bdp = 2 * far_s * layout.link_bytes_per_s
+    kmin = int(max(LEAST_KMIN_BYTES, BDP_RATIO * bdp))
+    kmax = KMAX_OVER_KMIN * kmin
+    most = kmax if xoff is None else xoff.whole() - SWITCH_MTU_BYTES
+    shown = f"the larger of 150 kB and a quarter of {bdp:.0f} B (rate x round trip)"
+    cap = ""
+    if most < kmax:
+        cap = f", but under the {most} B that a frame less than XOFF leaves"
+        kmax, kmin = most, min(kmin, most // 4)
+        shown += ", at most a quarter of Kmax"
+    return Marking(
+        kmin_bytes=Planned(value=kmin // KIB * KIB, unit="B", reason=shown,
+                           source="cumulus_roce"),
+        kmax_bytes=Planned(
+            value=kmax // KIB * KIB, unit="B", source="cumulus_roce",
+            reason=f"ten times Kmin{cap}: marking is certain before anybody is paused"),
+        pmax_ratio=Planned(value=1.0, source="cumulus_roce",
+                           reason="every packet is marked at Kmax; SONiC's default is 0.05"),
+    )  # fmt: skip
+
+
+def dcqcn() -> Dcqcn:
+    """Return DCQCN as the NIC's firmware has it: nobody published better for all."""
+
+    def default(value: int, unit: str, reason: str) -> Planned:
+        return Planned(
+            value=value, unit=unit, reason=f"{reason}; firmware default, kept",
+            source="connectx_firmware",
+        )  # fmt: skip
+
+    return Dcqcn(
+        enabled=Planned(
+            value=True, source="dcqcn",
+            reason="senders slow down on marks, before PFC has to stop whole links; Meta "
+            "went without at 400 Gb/s, with admission by the receiver"),
+        min_time_between_cnps_us=default(2, "us", "least time between two CNPs of a flow"),
+        ai_rate_mbit_per_s=default(5, "Mb/s", "additive increase"),
+        hai_rate_mbit_per_s=default(50, "Mb/s", "hyper increase"),
+        time_reset_us=default(300, "us", "timer of the increase"),
+        byte_reset=default(32767, "64 B", "byte counter of the increase"),
+        alpha_gain=default(1019, "/1024", "how much of alpha outlives an interval"),
+        rate_reduce_monitor_period_us=default(4, "us", "at most one cut in this time"),
+    )  # fmt: skip

@@ -1,0 +1,98 @@
+"""Names of hosts, switches, ports; and which text may enter a configuration.
+
+A name or value that reaches a file is checked against what is allowed, never escaped: so no
+input can add a line, a comment or a command to a configuration.
+"""
+
+import re
+from typing import Final
+
+from weft.errors import SpecError
+
+_LABEL: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?")
+_VARIABLE: Final = re.compile(r"(?:NCCL|FI|RCCL)_[A-Z0-9_]{1,80}")
+_SETTING: Final = re.compile(r"[A-Za-z0-9_.,:=^+/@%-]{1,400}")
+_VERSION: Final = re.compile(r"\d{1,3}(?:\.\d{1,3}){1,3}")
+
+TIER_NAMES: Final = ("leaf", "spine", "core")
+
+
+def label(text: str, what: str) -> str:
+    r"""Return a name that is safe in every file that weft writes, or refuse it.
+
+    >>> label("hgx-h100", "cluster name")
+    'hgx-h100'
+    >>> label("a\nb", "cluster name")
+    Traceback (most recent call last):
+    weft.errors.SpecError: cluster name 'a\nb': give letters, digits and . _ - (at most 63)
+    """
+    return _allowed(_LABEL, text, what, "give letters, digits and . _ - (at most 63)")
+
+
+def variable(text: str) -> str:
+    """Return the name of an environment variable, or refuse it."""
+    return _allowed(_VARIABLE, text, "nccl.env", "a name as NCCL_IB_HCA, in capitals")
+
+
+def setting(text: str, what: str) -> str:
+    """Return the value of an environment variable, or refuse it."""
+    return _allowed(_SETTING, text, what, "letters, digits and . , : = ^ + / @ % - only")
+
+
+def version(text: str) -> tuple[int, ...]:
+    """Read a version of NCCL.
+
+    >>> version("2.27.3")
+    (2, 27, 3)
+    """
+    allowed = _allowed(_VERSION, text, "nccl.version", "numbers with dots, as 2.27.3")
+    return tuple(int(part) for part in allowed.split("."))
+
+
+def dns_label(text: str) -> str:
+    """Return a name as Kubernetes wants it.
+
+    >>> dns_label("HGX_h100.east")
+    'hgx-h100-east'
+    """
+    return re.sub(r"[^a-z0-9]+", "-", label(text, "cluster name").lower()).strip("-")
+
+
+def host(number: int, hosts: int) -> str:
+    """Return the name of a host; all names of a cluster are of one length.
+
+    >>> host(7, 1024), host(7, 16)
+    ('host-0007', 'host-0007')
+    """
+    return f"host-{number:0{_digits(hosts)}d}"
+
+
+def hosts_list(first: int, stop: int, hosts: int) -> str:
+    """Return a range of hosts as Slurm writes it.
+
+    >>> hosts_list(0, 32, 1024), hosts_list(3, 4, 8)
+    ('host-[0000-0031]', 'host-0003')
+    """
+    if stop - first == 1:
+        return host(first, hosts)
+    width = _digits(hosts)
+    return f"host-[{first:0{width}d}-{stop - 1:0{width}d}]"
+
+
+def switch(tier: int, number: int) -> str:
+    """Return the name of a switch.
+
+    >>> switch(1, 3)
+    'spine-0003'
+    """
+    return f"{TIER_NAMES[tier]}-{number:04d}"
+
+
+def _digits(hosts: int) -> int:
+    return max(4, len(str(hosts - 1)))
+
+
+def _allowed(pattern: re.Pattern[str], text: str, what: str, allowed: str) -> str:
+    if pattern.fullmatch(text) is None:
+        raise SpecError(f"{what} {text[:60]!r}: {allowed}")
+    return text

@@ -1,0 +1,219 @@
+"""All numbers of a cluster's configuration, each computed once, with its reason."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from enum import StrEnum
+from functools import lru_cache
+from typing import Final
+
+from weft.generate import names
+from weft.generate.evidence import SOURCES
+from weft.generate.lossless import (
+    HOST_MTU_BYTES,
+    SWITCH_MTU_BYTES,
+    Dcqcn,
+    Labels,
+    Marking,
+    Pause,
+    dcqcn,
+    labels,
+    marking,
+    pause,
+)
+from weft.generate.nccl import Variables, devices, variables
+from weft.generate.planned import Planned, Refused
+from weft.generate.subnet import Subnet, subnet
+from weft.generate.underlay import Underlay, underlay
+from weft.network import fabric as network_fabric
+from weft.network.topology import Layout, Mesh, layout
+from weft.predict.provenance import provenance
+from weft.results import Provenance
+from weft.sources import Source
+from weft.spec.cluster import Cluster
+from weft.units import gbit_from_rate
+
+PAUSED: Final = frozenset({"roce", "scheduled_ethernet"})
+"""Fabrics whose edge is lossless by PFC, with RoCE's labels."""
+OWN_ETHERNET: Final = frozenset({"roce", "scheduled_ethernet", "ultra_ethernet", "tcp"})
+"""Fabrics whose switches are the user's and speak IP."""
+
+
+class Feature(StrEnum):
+    """What a configuration has to be able to express."""
+
+    PFC = "lossless Ethernet (PFC, ECN)"
+    IP = "an Ethernet underlay"
+    SUBNET = "an InfiniBand subnet"
+    PROVIDER = "a network that the provider runs"
+    PLANES = "several planes a NIC"
+    MESH = "groups joined directly (dragonfly+)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """What holds on every link."""
+
+    gbit_per_s: Planned
+    switch_mtu_bytes: Planned | None
+    host_mtu_bytes: Planned | None
+    path_mtu_bytes: Planned | None
+    """Payload of one RDMA packet."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Names:
+    """What things are called."""
+
+    cluster: Planned
+    first_host: Planned
+    last_host: Planned
+    first_leaf: Planned
+    rails: Planned
+    devices: Planned
+    """RDMA devices of a host in the order of the rails."""
+    hosts_per_unit: Planned
+    """Hosts on the same leaves."""
+
+    def device_list(self) -> tuple[str, ...]:
+        """Return the devices one by one."""
+        return tuple(self.devices.text().split(","))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """The numbers of one cluster's configuration."""
+
+    cluster: Cluster
+    names: Names
+    link: Link
+    labels: Labels | None
+    pause: Pause | None
+    marking: Marking | None
+    dcqcn: Dcqcn | None
+    subnet: Subnet | None
+    underlay: Underlay | None
+    nccl: Variables
+    guids: Mapping[str, str]
+    """Node GUIDs of switches by name, where the user gave a map of them."""
+    features: frozenset[Feature]
+    sources: tuple[Source, ...]
+    provenance: Provenance
+
+    def numbers(self) -> Iterator[tuple[str, Planned]]:
+        """Yield every value with the path to it."""
+        for field in fields(self):
+            if field.name not in {"cluster", "guids", "sources", "provenance"}:
+                yield from _numbers(getattr(self, field.name), field.name)
+
+
+def plan(cluster: Cluster, guids: Mapping[str, str] | None = None) -> Plan:
+    """Plan the configuration of a cluster; ``guids`` names the switches of a subnet."""
+    return _plan(cluster, tuple(sorted((guids or {}).items())))
+
+
+@lru_cache(maxsize=256)
+def _plan(cluster: Cluster, guids: tuple[tuple[str, str], ...]) -> Plan:
+    network, fabric = layout(cluster), network_fabric.find(cluster.fabric.kind)
+    paused = fabric.name in PAUSED
+    label = labels(cluster) if paused else None
+    stop = pause(network) if paused else None
+    path_mtu = cluster.fabric.mtu_bytes or fabric.default_mtu_bytes
+    lanes = (
+        subnet(network, path_mtu, in_network_reduction=cluster.fabric.in_network_reduction)
+        if fabric.name == "infiniband"
+        else None
+    )
+    parts: dict[str, object] = {
+        "names": _names(cluster, network),
+        "link": _link(fabric.name, network, path_mtu),
+        "labels": label,
+        "pause": stop,
+        "marking": marking(fabric, network, stop.xoff_bytes) if stop is not None else None,
+        "dcqcn": dcqcn() if fabric.name == "roce" else None,
+        "subnet": lanes,
+        "underlay": underlay(network) if fabric.name in OWN_ETHERNET else None,
+        "nccl": variables(cluster, network, label, lanes),
+    }
+    used = _used(parts)
+    return Plan(
+        cluster=cluster, guids=dict(guids), sources=used,
+        features=_features(fabric.name, network),
+        provenance=provenance(cluster, sources=tuple(s.key for s in used), assumptions=()),
+        **parts,  # type: ignore[arg-type] # each is what its function returns
+    )  # fmt: skip
+
+
+def _used(parts: Mapping[str, object]) -> tuple[Source, ...]:
+    keys = {one.source for name, part in parts.items() for _, one in _numbers(part, name)}
+    nccl = parts["nccl"]
+    assert isinstance(nccl, Variables)
+    keys |= {one.source for one in nccl.refused}
+    return tuple(SOURCES[key] for key in sorted(keys))
+
+
+def _numbers(part: object, path: str) -> Iterator[tuple[str, Planned]]:
+    if isinstance(part, Planned):
+        yield path, part
+    elif isinstance(part, Mapping):
+        for key, item in part.items():
+            yield from _numbers(item, f"{path}.{key}")
+    elif is_dataclass(part) and not isinstance(part, Refused):
+        for field in fields(part):
+            yield from _numbers(getattr(part, field.name), f"{path}.{field.name}")
+
+
+def _features(fabric: str, network: Layout) -> frozenset[Feature]:
+    held = {
+        Feature.PFC: fabric in PAUSED,
+        Feature.IP: fabric in OWN_ETHERNET,
+        Feature.SUBNET: fabric == "infiniband",
+        Feature.PROVIDER: fabric not in OWN_ETHERNET and fabric != "infiniband",
+        Feature.PLANES: network.planes > 1,
+        Feature.MESH: isinstance(network.wiring, Mesh),
+    }
+    return frozenset(feature for feature, holds in held.items() if holds)
+
+
+def _names(cluster: Cluster, network: Layout) -> Names:
+    def named(value: int | str, reason: str) -> Planned:
+        return Planned(value=value, reason=reason)
+
+    hosts = cluster.hosts
+    return Names(
+        cluster=Planned(value=names.label(cluster.name, "cluster name"), source="cluster",
+                        reason="the name in the document"),
+        first_host=named(names.host(0, hosts), "role and number, all of one length"),
+        last_host=named(names.host(hosts - 1, hosts), "the last of them"),
+        first_leaf=named(names.switch(0, 0), "tier and number"),
+        rails=named(network.rails, "NICs of a host that end on different leaves"),
+        devices=named(
+            ",".join(devices(cluster, network)),
+            "as the driver counts where all NICs are compute NICs; give your own in "
+            "nccl.env NCCL_IB_HCA as =a,b,..."),
+        hosts_per_unit=named(network.hosts_per_unit, "hosts on the same leaves"),
+    )  # fmt: skip
+
+
+def _link(fabric: str, network: Layout, path_mtu: int) -> Link:
+    ours = fabric in OWN_ETHERNET
+    rdma = fabric in {*OWN_ETHERNET, "infiniband"} and fabric != "tcp"
+    switch = Planned(
+        value=SWITCH_MTU_BYTES, unit="B", source="sonic_yang",
+        reason="the most that switches take; room for every host's frame",
+    )  # fmt: skip
+    host = Planned(
+        value=HOST_MTU_BYTES, unit="B", source="mlnx_qos",
+        reason="holds the path MTU and its headers, and less than the switch's",
+    )  # fmt: skip
+    path = Planned(
+        value=path_mtu, unit="B", source="ibta",
+        reason="largest payload of one RDMA packet; both ends must agree",
+    )  # fmt: skip
+    return Link(
+        gbit_per_s=Planned(
+            value=gbit_from_rate(network.link_bytes_per_s), unit="Gb/s", source="cluster",
+            reason="rate of a NIC's port"),
+        switch_mtu_bytes=switch if ours else None,
+        host_mtu_bytes=host if ours else None,
+        path_mtu_bytes=path if rdma else None,
+    )  # fmt: skip

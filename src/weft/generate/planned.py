@@ -1,0 +1,44 @@
+"""One number of a configuration, with the reason that it is this and not another."""
+
+from dataclasses import dataclass
+
+Scalar = int | float | str | bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned:
+    """One value: what it is, in which unit, why, and where that is from."""
+
+    value: Scalar
+    unit: str = ""
+    reason: str
+    source: str = "weft"
+    """Key of a source in ``weft.generate.evidence``."""
+
+    def whole(self) -> int:
+        """Return the value as the whole number that it is."""
+        assert isinstance(self.value, int), self
+        return self.value
+
+    def number(self) -> float:
+        """Return the value as a number."""
+        assert isinstance(self.value, int | float), self
+        return self.value
+
+    def text(self) -> str:
+        """Return the value as configuration files write it.
+
+        >>> Planned(value=True, reason="").text(), Planned(value=26, reason="").text()
+        ('1', '26')
+        """
+        return str(int(self.value) if isinstance(self.value, bool) else self.value)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused:
+    """A setting that was asked for and is left out, and why."""
+
+    name: str
+    value: str
+    reason: str
+    source: str

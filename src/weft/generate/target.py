@@ -1,0 +1,192 @@
+"""What a kind of configuration is, and how its files get onto a disk."""
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from weft import plugins
+from weft.errors import SpecError, Unreadable
+from weft.generate import targets
+from weft.generate.plan import Feature, Plan
+from weft.results import Provenance
+
+MANIFEST: Final = "weft-manifest.json"
+Files = Iterator[tuple[str, str]]
+"""Paths below the target's folder, and their text."""
+
+
+class Proof(StrEnum):
+    """How far what a target writes is proven."""
+
+    SOFTWARE = "read and run by the software that it is for"
+    SCHEMA = "accepted by the published schema or parser"
+    GOLDEN = "compared with a reviewed file only"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """One kind of configuration: what it can express, how it is written and proven."""
+
+    title: str
+    supports: frozenset[Feature]
+    """Features of a plan that it can express; a plan with any other is refused."""
+    needs: frozenset[Feature] = frozenset()
+    """Features without which there is nothing to write (any one of them is enough)."""
+    proofs: Mapping[str, Proof]
+    """By kind of file."""
+    refuses: Callable[[Plan], str | None] = lambda _: None
+    """Why a plan cannot be written although its features can; none where it can."""
+    files: Callable[[Plan], Files]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class File:
+    """One file of a configuration."""
+
+    path: str
+    """Below the folder that is written to; begins with the name of the target."""
+    sha256: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proven:
+    """How far one kind of file of a target is proven."""
+
+    target: str
+    file: str
+    proof: Proof
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Configuration:
+    """Every file of some targets, for one plan."""
+
+    cluster: str
+    files: tuple[File, ...]
+    proofs: tuple[Proven, ...]
+    provenance: Provenance
+
+
+def target_names() -> list[str]:
+    """List the targets."""
+    return plugins.names(targets)
+
+
+def suitable(plan: Plan) -> list[str]:
+    """List the targets that can write a plan."""
+    return [name for name in target_names() if reason_against(name, plan) is None]
+
+
+def reason_against(name: str, plan: Plan) -> str | None:
+    """Return why a target cannot write a plan; None where it can."""
+    target = plugins.load(targets, name, Target)
+    kind = plan.cluster.fabric.kind
+    if target.needs and not target.needs & plan.features:
+        wanted = " or ".join(sorted(feature.value for feature in target.needs))
+        return f"{name} is for {wanted}; the fabric is {kind}"
+    beyond = plan.features - target.supports
+    if beyond:
+        missing = ", ".join(sorted(feature.value for feature in beyond))
+        return f"{name} cannot express {missing}"
+    return target.refuses(plan)
+
+
+def render(plan: Plan, names: Iterable[str]) -> Configuration:
+    """Write out the files of some targets; refuse before anything is rendered."""
+    chosen = list(dict.fromkeys(names))
+    loaded = {name: plugins.load(targets, name, Target) for name in chosen}
+    against = [reason for name in chosen if (reason := reason_against(name, plan))]
+    if against:
+        able = ", ".join(suitable(plan)) or "none"
+        raise SpecError(f"{'; '.join(against)}. Targets for this cluster: {able}")
+    return Configuration(
+        cluster=plan.names.cluster.text(),
+        files=tuple(
+            File(path=f"{name}/{path}", sha256=_sha256(text), text=text)
+            for name, target in loaded.items()
+            for path, text in target.files(plan)
+        ),
+        proofs=tuple(
+            Proven(target=name, file=file, proof=proof)
+            for name, target in loaded.items()
+            for file, proof in target.proofs.items()
+        ),
+        provenance=plan.provenance,
+    )
+
+
+def header(plan: Plan, what: str) -> str:
+    """Return the first line of a file that has comments."""
+    return f"# {what} of {plan.names.cluster.text()}, by weft"
+
+
+def write(configuration: Configuration, folder: Path) -> None:
+    """Put a configuration into a folder: each file whole or not at all.
+
+    All files are written beside their places first and renamed when the last one is there.
+    Files of an earlier run that are not written any more go, if nobody changed them.
+    """
+    contents = {file.path: file.text for file in configuration.files}
+    before = _manifest(folder)
+    renewed = {path.partition("/")[0] for path in contents}
+    kept = {p: sha for p, sha in before.items() if p.partition("/")[0] not in renewed}
+    now = kept | {file.path: file.sha256 for file in configuration.files}
+    manifest = json.dumps(now, indent=1, sort_keys=True) + "\n"
+    with ExitStack() as waiting:
+        pairs = []
+        for path, text in (contents | {MANIFEST: manifest}).items():
+            temporary = _beside(folder / path, text)
+            waiting.callback(temporary.unlink, missing_ok=True)
+            pairs.append((temporary, folder / path))
+        for temporary, place in pairs:
+            temporary.replace(place)
+    for path in before.keys() - now.keys():
+        _remove(folder / path, before[path])
+
+
+def _beside(place: Path, text: str) -> Path:
+    """Write a file beside its place; whoever calls renames or removes it."""
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, name = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}.")
+        with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as stream:
+            stream.write(text)
+        Path(name).chmod(0o755 if text.startswith("#!") else 0o644)
+    except OSError as failure:
+        raise Unreadable(f"{place}: cannot be written: {failure.strerror}") from failure
+    return Path(name)
+
+
+def _manifest(folder: Path) -> dict[str, str]:
+    file = folder / MANIFEST
+    if not file.is_file():
+        return {}
+    try:
+        listed = json.loads(file.read_text("utf-8"))
+        return {str(path): str(sha) for path, sha in listed.items() if _inside(str(path))}
+    except (ValueError, AttributeError) as failure:
+        raise SpecError(f"{file}: is not a manifest of weft; remove it") from failure
+
+
+def _inside(path: str) -> bool:
+    pure = PurePosixPath(path)
+    return not pure.is_absolute() and ".." not in pure.parts
+
+
+def _remove(file: Path, sha256: str) -> None:
+    if file.is_file() and _sha256(file.read_text("utf-8")) == sha256:
+        file.unlink()
+        if not any(file.parent.iterdir()):
+            file.parent.rmdir()
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

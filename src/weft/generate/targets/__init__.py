@@ -1,0 +1,1 @@
+"""The kinds of configuration that weft writes, one folder each."""

@@ -1,0 +1,46 @@
+"""NCCL: the variables of the job, as a shell file and as /etc/nccl.conf."""
+
+from typing import Final
+
+from weft.generate.plan import Feature, Plan
+from weft.generate.target import Files, Proof, Target, header
+
+OWN_PLUGINS: Final = {
+    "tcpx": "Google's plug-in sets its own variables: source its nccl-env-profile.sh",
+    "tcpxo": "Google's plug-in sets its own variables: source its nccl-env-profile.sh",
+    "slingshot": "aws-ofi-nccl on Slingshot takes the site's own settings of libfabric",
+}
+"""Fabrics whose plug-in brings its settings along."""
+
+
+def _refuses(plan: Plan) -> str | None:
+    return OWN_PLUGINS.get(plan.cluster.fabric.kind)
+
+
+def _files(plan: Plan) -> Files:
+    settings = plan.nccl.settings
+    lines = [header(plan, "environment of NCCL")]
+    for name, one in settings.items():
+        lines += [f"# {one.reason}", f'export {name}="{one.text()}"']
+    yield "nccl.env", "\n".join(lines + _left_out(plan)) + "\n"
+    # NCCL takes a line as it stands: no quotes, no spaces round =, # in the first column only.
+    conf = [
+        f"{name}={one.text()}" for name, one in settings.items() if name.startswith("NCCL_")
+    ]
+    yield "nccl.conf", "\n".join([header(plan, "/etc/nccl.conf"), *conf]) + "\n"
+
+
+def _left_out(plan: Plan) -> list[str]:
+    """Say what was asked for and refused; names and values have been checked."""
+    lines = [f"# left out {one.name}={one.value}: {one.reason}" for one in plan.nccl.refused]
+    gid = plan.nccl.gid_index
+    return lines if gid is None else [*lines, f"# NCCL_IB_GID_INDEX {gid.text()}: {gid.reason}"]
+
+
+nccl = Target(
+    title="NCCL: nccl.env and /etc/nccl.conf",
+    supports=frozenset(Feature),
+    refuses=_refuses,
+    files=_files,
+    proofs={"nccl.env": Proof.SOFTWARE, "nccl.conf": Proof.SCHEMA},
+)

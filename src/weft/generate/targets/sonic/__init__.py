@@ -1,0 +1,308 @@
+"""SONiC: one config_db.json a switch, from the ports that it really has."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from weft import units
+from weft.generate.lossless import Labels, Marking, Pause
+from weft.generate.plan import Feature, Plan
+from weft.generate.target import Files, Proof, Target
+from weft.generate.underlay import Underlay
+from weft.generate.wiring import Wired, wired
+from weft.network.topology import layout
+
+Table = dict[str, dict[str, Any]]
+MAP: Final = "AI"
+QUEUES: Final = 8
+DSCPS: Final = 64
+ROLES: Final = ("ToRRouter", "LeafRouter", "SpineRouter")
+MOST_PATHS: Final = 256
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hardware:
+    """How SONiC knows a switch."""
+
+    sku: str
+    platform: str
+    lanes: int
+    """Of all ports together."""
+
+
+HARDWARE: Final[Mapping[str, Hardware]] = {
+    "sn3700": Hardware(sku="ACS-MSN3700", platform="x86_64-mlnx_msn3700-r0", lanes=128),
+    "sn4600": Hardware(sku="ACS-MSN4600", platform="x86_64-mlnx_msn4600-r0", lanes=256),
+    "sn4600c": Hardware(sku="ACS-MSN4600C", platform="x86_64-mlnx_msn4600c-r0", lanes=256),
+    "sn4700": Hardware(sku="ACS-MSN4700", platform="x86_64-mlnx_msn4700-r0", lanes=256),
+    "sn5400": Hardware(sku="ACS-SN5400", platform="x86_64-nvidia_sn5400-r0", lanes=512),
+    "sn5600": Hardware(sku="ACS-SN5600", platform="x86_64-nvidia_sn5600-r0", lanes=512),
+}
+"""By name in the catalogue; on these, lanes are counted along the front. [sonic_qos]"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Case:
+    """One plan, with what all its switches share."""
+
+    plan: Plan
+    hardware: Hardware
+    lanes: int
+    """Of one port."""
+
+    def port(self, number: int) -> str:
+        return f"Ethernet{number * self.lanes}"
+
+
+def _files(plan: Plan) -> Files:
+    network = layout(plan.cluster)
+    hardware = HARDWARE[network.switch]
+    case = _Case(plan=plan, hardware=hardware, lanes=hardware.lanes // network.radix)
+    shared = _quality(plan)
+    for switch in wired(plan.cluster):
+        tables = _device(case, switch) | _ports(case, switch) | _routing(case, switch)
+        tables |= shared | _port_quality(case, switch)
+        yield f"{switch.name}/config_db.json", _dump(tables)
+
+
+def _dump(tables: Mapping[str, Table]) -> str:
+    rows = {name: tables[name] for name in sorted(tables) if tables[name]}
+    return json.dumps(rows, indent=1) + "\n"
+
+
+def _device(case: _Case, switch: Wired) -> dict[str, Table]:
+    underlay = _underlay(case.plan)
+    return {
+        "DEVICE_METADATA": {
+            "localhost": {
+                "hostname": switch.name,
+                "hwsku": case.hardware.sku,
+                "platform": case.hardware.platform,
+                "type": ROLES[switch.tier],
+                "bgp_asn": str(underlay.asn(switch.tier, switch.number, switch.group)),
+                "buffer_model": "traditional",
+                "docker_routing_config_mode": "unified",
+                "frr_mgmt_framework_config": "true",
+            }
+        },
+        "SWITCH_HASH": {"GLOBAL": {"ecmp_hash": _HASHED}},
+    }
+
+
+_HASHED: Final = ["DST_IP", "SRC_IP", "IP_PROTOCOL", "L4_DST_PORT", "L4_SRC_PORT"]
+
+
+def _ports(case: _Case, switch: Wired) -> dict[str, Table]:
+    link = case.plan.link
+    assert link.switch_mtu_bytes is not None, "an Ethernet plan has the MTU of its switches"
+    mtu, megabits = link.switch_mtu_bytes.text(), int(link.gbit_per_s.number() * 1000)
+    table: Table = {}
+    for port in switch.ports:
+        first = port.number * case.lanes
+        table[case.port(port.number)] = {
+            "alias": f"etp{port.number + 1}",
+            "index": str(port.number + 1),
+            "lanes": ",".join(str(lane) for lane in range(first, first + case.lanes)),
+            "speed": str(megabits),
+            "fec": "rs",
+            "mtu": mtu,
+            "admin_status": "up",
+            "description": f"{port.peer} {_far_end(case, port.peer_port, port.host)}",
+        }
+    return {"PORT": table}
+
+
+def _far_end(case: _Case, number: int, host: int | None) -> str:
+    return case.port(number) if host is None else case.plan.names.device_list()[number]
+
+
+def _routing(case: _Case, switch: Wired) -> dict[str, Table]:
+    underlay = _underlay(case.plan)
+    loopback = underlay.loopback(switch.count)
+    interfaces: Table = {}
+    neighbours: Table = {}
+    for port in switch.ports:
+        name = case.port(port.number)
+        if port.host is None:
+            interfaces[name] = {"ipv6_use_link_local_only": "enable"}
+            neighbours[f"default|{name}"] = {"peer_group_name": "FABRIC"}
+        else:
+            interfaces[name] = {}
+            interfaces[f"{name}|{underlay.link(switch.number, port.number)[0]}/31"] = {}
+    return {
+        "LOOPBACK_INTERFACE": {"Loopback0": {}, f"Loopback0|{loopback}/32": {}},
+        "INTERFACE": interfaces,
+        "BGP_GLOBALS": {
+            "default": {
+                "router_id": str(loopback),
+                "local_asn": str(underlay.asn(switch.tier, switch.number, switch.group)),
+                "load_balance_mp_relax": "true",
+            }
+        },
+        "BGP_GLOBALS_AF": {"default|ipv4_unicast": {"max_ebgp_paths": str(MOST_PATHS)}},
+        "BGP_GLOBALS_AF_AGGREGATE_ADDR": _aggregate(underlay, switch),
+        "BGP_PEER_GROUP": {
+            "default|FABRIC": {"peer_type": "external", "capability_ext_nexthop": "true"}
+        },
+        "BGP_PEER_GROUP_AF": {"default|FABRIC|ipv4_unicast": {"admin_status": "up"}},
+        "BGP_NEIGHBOR": neighbours,
+        "ROUTE_REDISTRIBUTE": {"default|connected|bgp|ipv4": {}},
+    }
+
+
+def _aggregate(underlay: Underlay, switch: Wired) -> Table:
+    if switch.tier > 0:
+        return {}
+    block = underlay.leaf_block(switch.number)
+    return {f"default|ipv4_unicast|{block}": {"summary_only": "true"}}
+
+
+def _quality(plan: Plan) -> dict[str, Table]:
+    """Return the tables that are the same on every switch; none without PFC."""
+    if plan.labels is None or plan.pause is None or plan.marking is None:
+        return {}
+    return _maps(plan.labels) | _schedule(plan.labels, plan.marking) | _buffers(plan.pause)
+
+
+def _maps(labels: Labels) -> dict[str, Table]:
+    lossless, cnp = labels.priority.whole(), labels.cnp_priority.whole()
+    classes = dict.fromkeys(range(DSCPS), 0)
+    classes |= {labels.dscp.whole(): lossless, labels.cnp_dscp.whole(): cnp}
+    return {
+        "DSCP_TO_TC_MAP": {MAP: {str(d): str(tc) for d, tc in classes.items()}},
+        "TC_TO_QUEUE_MAP": {MAP: _identity(range(QUEUES))},
+        "TC_TO_PRIORITY_GROUP_MAP": {
+            MAP: {str(tc): str(tc if tc == lossless else 0) for tc in range(QUEUES)}
+        },
+        "MAP_PFC_PRIORITY_TO_QUEUE": {MAP: _identity(range(QUEUES))},
+        "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP": {MAP: _identity([lossless])},
+    }
+
+
+def _identity(numbers: Sequence[int]) -> dict[str, str]:
+    return {str(number): str(number) for number in numbers}
+
+
+def _schedule(labels: Labels, marking: Marking) -> dict[str, Table]:
+    weight = labels.rdma_weight.whole()
+    percent = round(marking.pmax_ratio.number() * 100)
+    profile = {"ecn": "ecn_all"}
+    for colour in ("green", "yellow", "red"):
+        profile |= {
+            f"wred_{colour}_enable": "true",
+            f"{colour}_min_threshold": marking.kmin_bytes.text(),
+            f"{colour}_max_threshold": marking.kmax_bytes.text(),
+            f"{colour}_drop_probability": str(percent),
+        }
+    return {
+        "SCHEDULER": {
+            "scheduler.rdma": {"type": "DWRR", "weight": str(weight)},
+            "scheduler.other": {"type": "DWRR", "weight": str(100 - weight)},
+            "scheduler.cnp": {"type": "STRICT"},
+        },
+        "WRED_PROFILE": {f"{MAP}_LOSSLESS": profile},
+    }
+
+
+def _buffers(pause: Pause) -> dict[str, Table]:
+    assert pause.pool_bytes is not None, "refused where the buffer is unknown"
+    pool, xon = pause.pool_bytes.text(), pause.xon_bytes.text()
+    held = pause.xon_bytes.whole() + pause.headroom_bytes.whole()
+    return {
+        "BUFFER_POOL": {
+            "ingress_pool": {"type": "ingress", "mode": "dynamic", "size": pool},
+            "egress_lossless_pool": {"type": "egress", "mode": "dynamic", "size": pool},
+            "egress_lossy_pool": {"type": "egress", "mode": "dynamic", "size": pool},
+        },
+        "BUFFER_PROFILE": {
+            "ingress_lossy_profile": _profile("ingress_pool", size="0", alpha="3"),
+            "pg_lossless_profile": _profile(
+                "ingress_pool", size=str(held), alpha="0",
+                xon=xon, xoff=pause.headroom_bytes.text(), xon_offset="0"),
+            "egress_lossless_profile": _profile("egress_lossless_pool", size="0", alpha="7"),
+            "egress_lossy_profile": _profile("egress_lossy_pool", size="9216", alpha="3"),
+        },
+    }  # fmt: skip
+
+
+def _profile(pool: str, *, size: str, alpha: str, **more: str) -> dict[str, str]:
+    return {"pool": pool, "size": size, "dynamic_th": alpha, **more}
+
+
+def _port_quality(case: _Case, switch: Wired) -> dict[str, Table]:
+    """Return the tables that repeat one row for every port."""
+    labels, pause = case.plan.labels, case.plan.pause
+    if labels is None or pause is None:
+        return {}
+    names = [case.port(port.number) for port in switch.ports]
+    lossless, cnp = labels.priority.whole(), labels.cnp_priority.whole()
+    queues: Table = {}
+    buffers: Table = {}
+    for queue in range(QUEUES):
+        kind = "rdma" if queue == lossless else "cnp" if queue == cnp else "other"
+        marked = {"wred_profile": f"{MAP}_LOSSLESS"} if queue == lossless else {}
+        held = "egress_lossless_profile" if queue == lossless else "egress_lossy_profile"
+        for name in names:
+            queues[f"{name}|{queue}"] = {"scheduler": f"scheduler.{kind}", **marked}
+            buffers[f"{name}|{queue}"] = {"profile": held}
+    groups = {f"{name}|0": {"profile": "ingress_lossy_profile"} for name in names}
+    groups |= {f"{name}|{lossless}": {"profile": "pg_lossless_profile"} for name in names}
+    return {
+        "PORT_QOS_MAP": {name: _port_maps(lossless) for name in names},
+        "CABLE_LENGTH": {"AZURE": dict.fromkeys(names, f"{pause.cable_m.text()}m")},
+        "QUEUE": queues,
+        "BUFFER_QUEUE": buffers,
+        "BUFFER_PG": groups,
+        "PFC_WD": _watchdogs(pause, names),
+    }
+
+
+def _port_maps(lossless: int) -> dict[str, str]:
+    return {
+        "dscp_to_tc_map": MAP,
+        "tc_to_queue_map": MAP,
+        "tc_to_pg_map": MAP,
+        "pfc_to_queue_map": MAP,
+        "pfc_to_pg_map": MAP,
+        "pfc_enable": str(lossless),
+        "pfcwd_sw_enable": str(lossless),
+    }
+
+
+def _watchdogs(pause: Pause, names: Sequence[str]) -> Table:
+    row = {
+        "action": pause.watchdog_action.text(),
+        "detection_time": pause.watchdog_detection_ms.text(),
+        "restoration_time": pause.watchdog_restoration_ms.text(),
+    }
+    table: Table = {"GLOBAL": {"POLL_INTERVAL": pause.watchdog_poll_ms.text()}}
+    return table | dict.fromkeys(names, row)
+
+
+def _underlay(plan: Plan) -> Underlay:
+    assert plan.underlay is not None, "refused where there is no underlay"
+    return plan.underlay
+
+
+def _refuses(plan: Plan) -> str | None:
+    network = layout(plan.cluster)
+    if network.switch not in HARDWARE:
+        known = ", ".join(HARDWARE)
+        return f"sonic knows the lanes of {known}, not those of {network.switch}"
+    if HARDWARE[network.switch].lanes % network.radix:
+        rate = units.show_rate(network.link_bytes_per_s)
+        return f"sonic cannot split {network.switch} into {network.radix} ports of {rate}"
+    if plan.pause is not None and plan.pause.pool_bytes is None:
+        return f"sonic needs the buffer of {network.switch}, which the catalogue does not know"
+    return None
+
+
+sonic = Target(
+    title="SONiC: config_db.json of every switch",
+    supports=frozenset({Feature.IP, Feature.PFC}),
+    needs=frozenset({Feature.IP}),
+    refuses=_refuses,
+    files=_files,
+    proofs={"SWITCH/config_db.json": Proof.SCHEMA},
+)

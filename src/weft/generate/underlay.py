@@ -1,0 +1,86 @@
+"""Addresses and AS numbers of an Ethernet fabric: BGP unnumbered between switches."""
+
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv4Network
+from typing import Final
+
+from weft.errors import Infeasible
+from weft.generate.planned import Planned
+from weft.network.topology import Layout
+
+POOLS: Final = ("172.16.0.0/12", "10.128.0.0/9")
+LOOPBACKS: Final = "100.64.0.0/10"
+CORE_ASN: Final = 4_200_000_000
+SPINE_ASN: Final = 4_200_001_000
+LEAF_ASN: Final = 4_200_100_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Underlay:
+    """How the switches find one another, and which addresses the NICs have."""
+
+    sessions: Planned
+    pool: Planned
+    """Links to hosts: one block of it a leaf, two addresses a port."""
+    leaf_prefix: Planned
+    loopbacks: Planned
+    leaf_asn: Planned
+    """Of the first leaf; each further one adds 1."""
+    spine_asn: Planned
+    """Of the spines of the first group; each further group adds 1."""
+    core_asn: Planned
+
+    def leaf_block(self, leaf: int) -> IPv4Network:
+        """Return the addresses below one leaf."""
+        pool, length = IPv4Network(self.pool.text()), self.leaf_prefix.whole()
+        first = int(pool.network_address) + leaf * 2 ** (pool.max_prefixlen - length)
+        return IPv4Network((first, length))
+
+    def link(self, leaf: int, port: int) -> tuple[IPv4Address, IPv4Address]:
+        """Return the addresses of a leaf's port and of the NIC on it, a /31 together."""
+        first = self.leaf_block(leaf).network_address + 2 * port
+        return first, first + 1
+
+    def loopback(self, switch: int) -> IPv4Address:
+        """Return the address of a switch itself; switches are counted over all tiers."""
+        return IPv4Network(self.loopbacks.text()).network_address + 1 + switch
+
+    def asn(self, tier: int, number: int, group: int) -> int:
+        """Return the AS number of a switch."""
+        firsts = (self.leaf_asn.whole() + number, self.spine_asn.whole() + group,
+                  self.core_asn.whole())  # fmt: skip
+        return firsts[tier]
+
+
+def underlay(layout: Layout) -> Underlay:
+    """Return the numbering of a layout's switches and host links."""
+    length = 32 - (2 * layout.radix - 1).bit_length()
+    return Underlay(
+        sessions=Planned(
+            value="unnumbered eBGP", source="rfc5549",
+            reason="one session a link over its link-local IPv6 address: no addresses to "
+            "plan, and a miscabled link cannot carry a wrong one"),
+        pool=Planned(
+            value=_pool(layout.leaf, length), source="rfc3021",
+            reason=f"{layout.leaf} leaves x a /{length} of /31 links; change it where the "
+            "site has it in use"),
+        leaf_prefix=Planned(
+            value=length, source="rfc3021",
+            reason=f"two addresses for each of {layout.radix} ports, one route a leaf"),
+        loopbacks=Planned(value=LOOPBACKS, source="estimate",
+                          reason="shared address space, seen nowhere outside the fabric"),
+        leaf_asn=Planned(value=LEAF_ASN, source="rfc6996",
+                         reason="private 4-byte number, one a leaf"),
+        spine_asn=Planned(
+            value=SPINE_ASN, source="rfc7938",
+            reason="one for all spines of a group: a path through two of them is refused, "
+            "so no route leads down and up again"),
+        core_asn=Planned(value=CORE_ASN, source="rfc7938", reason="one for all cores"),
+    )  # fmt: skip
+
+
+def _pool(leaves: int, length: int) -> str:
+    for pool in POOLS:
+        if leaves <= 2 ** (length - IPv4Network(pool).prefixlen):
+            return pool
+    raise Infeasible(f"{leaves} leaves of a /{length} each do not fit in {POOLS[-1]}")

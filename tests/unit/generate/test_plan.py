@@ -1,0 +1,254 @@
+"""The plan: every number once, and all that must agree agrees."""
+
+import dataclasses
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from weft import units
+from weft.catalogue import all_of
+from weft.errors import Infeasible, SpecError
+from weft.generate.evidence import SOURCES
+from weft.generate.headroom import cable_class_m, chip, headroom
+from weft.generate.plan import Feature, plan
+from weft.network import topology
+from weft.spec.cluster import Nccl
+from weft.spec.load import preset, presets
+
+PRESETS = presets()
+ETHERNET = [name for name in PRESETS if preset(name).fabric.kind == "roce"]
+
+
+def _with_env(name: str, **env: str):
+    cluster = preset(name)
+    return cluster.with_(nccl=cluster.nccl.with_(env=env))
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_every_preset_has_a_plan_whose_values_have_reasons_and_sources(name):
+    numbers = dict(plan(preset(name)).numbers())
+    assert numbers
+    for path, one in numbers.items():
+        assert one.reason, path
+        assert one.source in SOURCES, path
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_the_sources_of_a_plan_are_those_that_its_values_name(name):
+    made = plan(preset(name))
+    assert {source.key for source in made.sources} >= {one.source for _, one in made.numbers()}
+    assert made.provenance.sources == tuple(source.key for source in made.sources)
+
+
+def test_every_source_is_used_by_some_plan():
+    env = {"NCCL_ALGO": "Ring", "NCCL_IB_TC": "96", "NCCL_DEBUG": "WARN"}
+    clusters = [preset(name) for name in PRESETS] + [_with_env("hgx_h100_roce", **env)]
+    clusters += [preset("hgx_h100_roce").with_(hosts=512)]
+    used = {source.key for cluster in clusters for source in plan(cluster).sources}
+    assert used == set(SOURCES)
+
+
+@pytest.mark.parametrize("name", ETHERNET)
+def test_marking_begins_before_it_is_certain_and_both_before_any_pause(name):
+    """Kmin < Kmax < XOFF, where XOFF = alpha pool / (1 + alpha ports), alpha 1."""
+    made = plan(preset(name))
+    kmin, kmax = made.marking.kmin_bytes.whole(), made.marking.kmax_bytes.whole()
+    assert 0 < kmin < kmax < made.pause.xoff_bytes.whole()
+    ports = topology.layout(made.cluster).radix
+    pool = made.pause.pool_bytes.whole()
+    assert made.pause.xoff_bytes.whole() <= pool / (1 + ports)
+    held = pool + ports * made.pause.headroom_bytes.whole()
+    assert held <= topology.layout(made.cluster).site.switch.buffer_bytes.value
+
+
+@pytest.mark.parametrize("name", ETHERNET)
+@given(cable_m=st.floats(1, 300))
+def test_headroom_is_never_less_than_the_arithmetic(name, cable_m):
+    """Headroom covers the cable both ways, two frames and the peer's response time."""
+    cluster = preset(name)
+    cluster = cluster.with_(topology=cluster.topology.with_(cable_m=cable_m))
+    made = plan(cluster)
+    rate = units.rate_from_gbit(made.link.gbit_per_s.number())
+    planned_m = made.pause.cable_m.number()
+    assert planned_m >= cable_m
+    least = 2 * planned_m / 198e6 * rate + 2 * made.link.switch_mtu_bytes.whole() + 394 * 64
+    assert made.pause.headroom_bytes.whole() >= least
+
+
+@pytest.mark.parametrize("name", [n for n, s in all_of("switches").items() if s.headroom_bytes])
+def test_headroom_is_never_less_than_the_table_of_the_switch(name):
+    switch = all_of("switches")[name]
+    for rate, lengths in switch.headroom_bytes.items():
+        for length, published in lengths.items():
+            needed = headroom(switch, units.parse_rate(rate), units.parse_length(length), 9216)
+            assert needed.published_bytes == published
+            assert needed.headroom_bytes >= published
+            assert str(int(published)) in needed.shown
+
+
+def test_a_longer_cable_never_needs_less_headroom():
+    switch = all_of("switches")["sn5600"]
+    needed = [headroom(switch, 50e9, m, 9216).headroom_bytes for m in range(1, 300)]
+    assert needed == sorted(needed)
+
+
+def test_the_arithmetic_holds_against_the_model_that_sonic_computes_with():
+    """SONiC's own model gives 117760 B at 400 Gb/s over 40 m on Spectrum-4.
+
+    Ours takes a whole jumbo frame at both ends where theirs takes one and 1 KiB.
+    """
+    needed = headroom(all_of("switches")["sn5600"], 50e9, 40, 9216)
+    assert 117_760 <= needed.arithmetic_bytes <= 117_760 + 1.3 * 9216
+
+
+def test_a_switch_without_a_table_gets_the_arithmetic():
+    needed = headroom(all_of("switches")["sn5400"], 50e9, 40, 9216)
+    assert needed.published_bytes is None
+    assert needed.headroom_bytes == needed.arithmetic_bytes
+    assert "no table" in needed.shown
+
+
+def test_a_rate_above_the_table_of_response_times_takes_longer_in_proportion():
+    slow, fast = (headroom(all_of("switches")["sn6600"], r, 5, 9216) for r in (100e9, 200e9))
+    assert fast.response_bytes == 2 * slow.response_bytes
+
+
+def test_chips_are_read_from_the_catalogue():
+    assert chip(all_of("switches")["sn5600"]) == "Spectrum-4"
+    assert chip(all_of("switches")["sn2201"]) == "Spectrum"
+    assert cable_class_m(5000) == 5000
+
+
+def test_one_class_everywhere_follows_from_the_traffic_class_that_the_user_gives():
+    made = plan(_with_env("hgx_h100_roce", NCCL_IB_TC="96"))
+    assert made.labels.dscp.whole() == 24
+    assert made.labels.traffic_class.whole() // 4 == 24
+    assert made.nccl.settings["NCCL_IB_TC"].value == made.labels.traffic_class.value
+
+
+@pytest.mark.parametrize(("value", "message"), [
+    ("300", "0 to 255"), ("many", "0 to 255"), ("0", "other traffic"), ("192", "other traffic"),
+])  # fmt: skip
+def test_a_traffic_class_that_cannot_be_is_refused(value, message):
+    with pytest.raises(SpecError, match=message):
+        plan(_with_env("hgx_h100_roce", NCCL_IB_TC=value))
+
+
+@pytest.mark.parametrize(("name", "variable", "value"), [
+    ("dgx_h100", "NCCL_ALGO", "Ring"),
+    ("dgx_h100", "NCCL_PROTO", "Simple"),
+    ("dgx_h100", "NCCL_IB_GID_INDEX", "3"),
+    ("dgx_h100", "NCCL_IB_TC", "106"),
+    ("dgx_h100", "NCCL_IB_DISABLE", "1"),
+    ("hgx_h100_roce", "NCCL_IB_GID_INDEX", "3"),
+])  # fmt: skip
+def test_folklore_is_left_out_and_says_why(name, variable, value):
+    made = plan(_with_env(name, **{variable: value}))
+    assert variable not in made.nccl.settings
+    assert [one.name for one in made.nccl.refused] == [variable]
+    assert made.nccl.refused[0].reason
+
+
+def test_an_old_nccl_may_be_told_its_gid():
+    cluster = preset("hgx_h100_roce").with_(
+        nccl=Nccl(version="2.18.1", env={"NCCL_IB_GID_INDEX": "3"})
+    )
+    made = plan(cluster)
+    assert made.nccl.settings["NCCL_IB_GID_INDEX"].value == "3"
+    assert "show_gids" in made.nccl.gid_index.text()
+
+
+def test_what_the_user_sets_otherwise_stays():
+    made = plan(_with_env("dgx_h100", NCCL_DEBUG="WARN"))
+    assert made.nccl.settings["NCCL_DEBUG"].source == "cluster"
+
+
+def test_the_users_list_of_devices_names_the_rails():
+    listed = "mlx5_0,mlx5_3,mlx5_4,mlx5_5,mlx5_6,mlx5_9,mlx5_10,mlx5_11"
+    made = plan(_with_env("dgx_h100", NCCL_IB_HCA=f"={listed}"))
+    assert made.names.devices.value == listed
+
+
+def test_no_value_is_set_for_nccl_that_is_its_default():
+    """On InfiniBand only the devices and the lane are to be said."""
+    assert set(plan(preset("dgx_h100")).nccl.settings) == {"NCCL_IB_HCA", "NCCL_IB_SL"}
+
+
+def test_in_network_reduction_and_rails_apart_are_told_to_nccl():
+    cluster = preset("dgx_h100", hosts=4)
+    shared = cluster.with_(fabric=cluster.fabric.with_(in_network_reduction=True))
+    assert plan(shared).nccl.settings["NCCL_COLLNET_ENABLE"].value == 1
+    apart = cluster.with_(topology=cluster.topology.with_(kind="rail_only"))
+    assert plan(apart).nccl.settings["NCCL_CROSS_NIC"].value == 0
+
+
+def test_adaptive_routing_on_roce_is_told_to_nccl_instead_of_more_queue_pairs():
+    cluster = preset("hgx_h100_roce", hosts=512)
+    assert "NCCL_IB_QPS_PER_CONNECTION" in plan(cluster).nccl.settings
+    adaptive = cluster.with_(fabric=cluster.fabric.with_(load_balancing="adaptive"))
+    assert "NCCL_IB_ADAPTIVE_ROUTING" in plan(adaptive).nccl.settings
+    assert "NCCL_IB_QPS_PER_CONNECTION" not in plan(adaptive).nccl.settings
+
+
+def test_sockets_of_a_cluster_reach_nccl():
+    cluster = preset("h100_tcp_100g")
+    cluster = cluster.with_(fabric=cluster.fabric.with_(sockets=8, socket_threads=4))
+    settings = plan(cluster).nccl.settings
+    assert settings["NCCL_SOCKET_NTHREADS"].value == 4
+    assert settings["NCCL_NSOCKS_PERTHREAD"].value == 2
+
+
+def test_a_buffer_too_small_for_the_headroom_is_infeasible():
+    cluster = preset("hgx_h100_roce")
+    cluster = cluster.with_(topology=cluster.topology.with_(cable_m=2000.0))
+    with pytest.raises(Infeasible, match=r"shorten topology\.cable_m"):
+        plan(cluster)
+
+
+def test_the_watchdog_waits_longer_on_a_switch_with_more_ports():
+    """SONiC multiplies 200 ms by 1 + (ports - 1) // 32."""
+    ports = topology.layout(preset("hgx_h100_roce")).radix
+    made = plan(preset("hgx_h100_roce")).pause
+    assert made.watchdog_detection_ms.whole() == 200 * (1 + (ports - 1) // 32)
+    assert made.watchdog_poll_ms.whole() <= min(1000, made.watchdog_detection_ms.whole())
+
+
+@given(hosts=st.integers(1, 2000))
+def test_no_two_addresses_are_the_same_and_all_lie_in_the_pool(hosts):
+    made = plan(preset("hgx_h100_roce").with_(hosts=hosts)).underlay
+    layout = topology.layout(preset("hgx_h100_roce").with_(hosts=hosts))
+    blocks = [made.leaf_block(leaf) for leaf in (0, layout.leaf // 2, layout.leaf - 1)]
+    assert len({*blocks}) == len({0, layout.leaf // 2, layout.leaf - 1})
+    near, far = made.link(layout.leaf - 1, layout.radix - 1)
+    assert near in blocks[-1]
+    assert far in blocks[-1]
+    assert int(far) == int(near) + 1
+
+
+def test_as_numbers_are_private_and_tiers_never_share_one():
+    made = plan(preset("hgx_h100_roce").with_(hosts=1024)).underlay
+    numbers = {made.asn(0, n, 0) for n in range(1024)}
+    numbers |= {made.asn(1, 0, g) for g in range(64)} | {made.asn(2, 0, -1)}
+    assert len(numbers) == 1024 + 64 + 1
+    assert all(4_200_000_000 <= number <= 4_294_967_294 for number in numbers)
+
+
+def test_features_say_what_a_target_must_know():
+    assert plan(preset("hgx_h100_roce")).features == {Feature.PFC, Feature.IP}
+    assert plan(preset("dgx_h100")).features == {Feature.SUBNET}
+    assert plan(preset("aws_p5")).features == {Feature.PROVIDER}
+
+
+@pytest.mark.parametrize("field", ["value", "reason"])
+def test_planned_values_do_not_change(field):
+    one = next(one for _, one in plan(preset("dgx_h100")).numbers())
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        setattr(one, field, "")
+
+
+def test_reasons_are_one_line_each():
+    for name in ("hgx_h100_roce", "dgx_h100", "h100_tcp_100g"):
+        for path, one in plan(preset(name)).numbers():
+            assert not re.search(r"[\r\n]", one.reason), path

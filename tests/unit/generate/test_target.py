@@ -1,0 +1,355 @@
+"""Targets print the plan: the same numbers everywhere, the same bytes every time."""
+
+import hashlib
+import json
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from weft import plugins
+from weft.errors import SpecError, UnknownName, Unreadable
+from weft.generate import targets
+from weft.generate.plan import plan
+from weft.generate.target import (
+    MANIFEST,
+    Target,
+    reason_against,
+    render,
+    suitable,
+    target_names,
+    write,
+)
+from weft.network import topology
+from weft.spec.load import preset
+
+ROCE = preset("hgx_h100_roce", hosts=72)
+INFINIBAND = preset("dgx_h100", hosts=64)
+SAMPLES = Path(__file__).parents[2] / "samples" / "generate"
+
+
+def _texts(cluster, *names, **guids):
+    return {file.path: file.text for file in render(plan(cluster, guids), names).files}
+
+
+def test_the_switch_the_nic_and_nccl_have_one_class():
+    cluster = ROCE.with_(nccl=ROCE.nccl.with_(env={"NCCL_IB_TC": "138"}))
+    texts = _texts(cluster, "nccl", "sonic", "linux_host")
+    label = re.search(r"^NCCL_IB_TC=(\d+)$", texts["nccl/nccl.conf"], re.MULTILINE)[1]
+    host = texts["linux_host/weft-rdma"]
+    assert set(re.findall(r"cma_roce_tos .* -t (\d+)|echo (\d+) .*/traffic_class", host)) == {
+        (label, ""), ("", label),
+    }  # fmt: skip
+    dscp = str(int(label) // 4)
+    priority = re.search(rf"--dscp2prio set,{dscp},(\d)", host)[1]
+    assert re.search(r"--pfc ([01,]+)", host)[1].split(",").index("1") == int(priority)
+    for path in (p for p in texts if p.startswith("sonic/")):
+        tables = json.loads(texts[path])
+        assert tables["DSCP_TO_TC_MAP"]["AI"][dscp] == priority
+        assert tables["TC_TO_QUEUE_MAP"]["AI"][priority] == priority
+        assert tables["TC_TO_PRIORITY_GROUP_MAP"]["AI"][priority] == priority
+        for port, maps in tables["PORT_QOS_MAP"].items():
+            assert maps["pfc_enable"] == maps["pfcwd_sw_enable"] == priority
+            assert "wred_profile" in tables["QUEUE"][f"{port}|{priority}"]
+            profile = tables["BUFFER_PG"][f"{port}|{priority}"]["profile"]
+            assert "xoff" in tables["BUFFER_PROFILE"][profile]
+
+
+def test_every_port_keeps_its_headroom_and_the_pool_is_what_is_left():
+    """ports x (xon + xoff) + pool <= buffer, where no headroom is shared."""
+    tables = json.loads(_texts(ROCE, "sonic")["sonic/leaf-0000/config_db.json"])
+    profile = tables["BUFFER_PROFILE"]["pg_lossless_profile"]
+    assert int(profile["size"]) == int(profile["xon"]) + int(profile["xoff"])
+    layout = topology.layout(ROCE)
+    kept = layout.radix * int(profile["size"])
+    pool = int(tables["BUFFER_POOL"]["ingress_pool"]["size"])
+    assert "xoff" not in tables["BUFFER_POOL"]["ingress_pool"]
+    assert kept + pool <= layout.site.switch.buffer_bytes.value < kept + pool + 1024
+
+
+def test_notifications_of_congestion_have_one_class_and_no_pause():
+    texts = _texts(ROCE, "sonic", "linux_host")
+    host = texts["linux_host/weft-rdma"]
+    dscp = re.search(r"echo (\d+) .*cnp_dscp", host)[1]
+    priority = re.search(r"echo (\d+) .*cnp_802p_prio", host)[1]
+    tables = json.loads(texts["sonic/leaf-0000/config_db.json"])
+    assert tables["DSCP_TO_TC_MAP"]["AI"][dscp] == priority
+    assert tables["QUEUE"][f"Ethernet0|{priority}"]["scheduler"] == "scheduler.cnp"
+    assert tables["SCHEDULER"]["scheduler.cnp"] == {"type": "STRICT"}
+    assert tables["PORT_QOS_MAP"]["Ethernet0"]["pfc_enable"] != priority
+
+
+def test_an_mtu_of_a_host_fits_through_every_switch():
+    texts = _texts(ROCE, "sonic", "linux_host")
+    host = int(re.search(r"mtu (\d+)", texts["linux_host/weft-rdma"])[1])
+    for path in (p for p in texts if p.startswith("sonic/")):
+        ports = json.loads(texts[path])["PORT"].values()
+        assert all(int(port["mtu"]) > host for port in ports)
+
+
+def test_every_cable_is_named_by_both_its_switches():
+    texts = _texts(preset("hgx_h100_roce", hosts=100), "sonic")
+    ends = set()
+    for path in texts:
+        for port, row in json.loads(texts[path])["PORT"].items():
+            peer, far = row["description"].split()
+            ends.add((path.split("/")[1], port, peer, far))
+    between = {end for end in ends if not end[2].startswith("host")}
+    assert between
+    assert all((peer, far, here, port) in ends for here, port, peer, far in between)
+    hosts = [end for end in ends if end[2].startswith("host")]
+    assert len({end[2:] for end in hosts}) == len(hosts) == 100 * 8
+
+
+def test_every_nic_has_the_other_address_of_its_leafs_port():
+    texts = _texts(ROCE, "sonic", "linux_host")
+    gateways = {
+        key.split("|")[1].removesuffix("/31")
+        for path, text in texts.items()
+        if path.startswith("sonic/leaf")
+        for key in json.loads(text)["INTERFACE"]
+        if "|" in key
+    }
+    rows = [line.split("\t") for line in texts["linux_host/rails.tsv"].splitlines()[1:]]
+    assert {row[3] for row in rows} == gateways
+    assert len({row[2] for row in rows}) == len(rows) == ROCE.hosts * ROCE.host.nics
+    assert not {row[2].removesuffix("/31") for row in rows} & gateways
+
+
+def test_sessions_of_bgp_are_those_between_switches():
+    texts = _texts(ROCE, "sonic")
+    layout = topology.layout(ROCE)
+    assert len(texts) == layout.switches
+    sessions = sum(len(json.loads(text).get("BGP_NEIGHBOR", {})) for text in texts.values())
+    assert sessions == 2 * layout.leaf_spine_cables
+
+
+def test_no_two_switches_share_an_address_or_a_name():
+    devices = [json.loads(text) for text in _texts(ROCE, "sonic").values()]
+    for key in ("router_id",):
+        values = [one["BGP_GLOBALS"]["default"][key] for one in devices]
+        assert len(set(values)) == len(values)
+    names = [one["DEVICE_METADATA"]["localhost"]["hostname"] for one in devices]
+    assert len(set(names)) == len(names)
+
+
+def test_lanes_of_ports_do_not_overlap():
+    for text in _texts(ROCE, "sonic").values():
+        ports = json.loads(text)["PORT"]
+        lanes = [lane for row in ports.values() for lane in row["lanes"].split(",")]
+        assert len(set(lanes)) == len(lanes)
+        assert max(map(int, lanes)) < 512
+
+
+@pytest.mark.parametrize("name", ["hgx_h100_roce", "dgx_h100", "h100_tcp_100g", "aws_p5"])
+def test_rendering_twice_gives_the_same_bytes(name):
+    cluster = preset(name, hosts=32)
+    names = suitable(plan(cluster))
+    assert names
+    assert render(plan(cluster), names) == render(plan(cluster.with_()), names)
+
+
+@given(name=st.text(max_size=80) | st.from_regex(r"[a-z0-9._-]{1,70}", fullmatch=True))
+def test_no_name_of_a_cluster_can_add_a_line(name):
+    try:
+        files = render(plan(ROCE.with_(hosts=2, name=name)), ["nccl", "linux_host", "slurm"])
+    except SpecError:
+        return
+    plain = render(plan(ROCE.with_(hosts=2, name="plain")), ["nccl", "linux_host", "slurm"])
+    for file, other in zip(files.files, plain.files, strict=True):
+        assert len(file.text.splitlines()) == len(other.text.splitlines())
+        assert file.text.replace(f"of {name}, by", "of plain, by") == other.text
+
+
+HOSTILE = [
+    "a\nb", "a\r", "$(reboot)", "`id`", 'a"b', "a;b", "a b", "", "#",
+    "a\x00", "a\u2028b", "a'b",
+    "a\\", "ä",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_a_hostile_name_is_refused(text):
+    with pytest.raises(SpecError, match="cluster name"):
+        plan(ROCE.with_(name=text))
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_a_hostile_value_of_a_variable_is_refused(text):
+    with pytest.raises(SpecError, match="NCCL_DEBUG_FILE"):
+        plan(ROCE.with_(nccl=ROCE.nccl.with_(env={"NCCL_DEBUG_FILE": text})))
+
+
+@pytest.mark.parametrize("name", ["LD_PRELOAD", "NCCL_X\nLD_PRELOAD", "nccl_debug", "NCCL_"])
+def test_a_hostile_name_of_a_variable_is_refused(name):
+    with pytest.raises(SpecError, match=r"nccl\.env"):
+        plan(ROCE.with_(nccl=ROCE.nccl.with_(env={name: "1"})))
+
+
+def test_a_hostile_device_is_refused():
+    env = {"NCCL_IB_HCA": "=" + ",".join(["^"] * 8)}
+    with pytest.raises(SpecError, match="NCCL_IB_HCA"):
+        plan(ROCE.with_(nccl=ROCE.nccl.with_(env=env)))
+
+
+@pytest.mark.parametrize("version", ["2.27\n", "new", "2", "2.27.3-rc1"])
+def test_a_version_of_nccl_that_is_none_is_refused(version):
+    with pytest.raises(SpecError, match=r"nccl\.version"):
+        plan(ROCE.with_(nccl=ROCE.nccl.with_(version=version)))
+
+
+@pytest.mark.parametrize("name", target_names())
+def test_a_target_says_how_far_each_of_its_files_is_proven(name):
+    target = plugins.load(targets, name, Target)
+    made = [
+        {file.path.split("/")[-1] for file in render(plan(cluster), [name]).files}
+        for cluster in (ROCE, INFINIBAND)
+        if reason_against(name, plan(cluster)) is None
+    ]
+    said = {part.split("/")[-1] for key in target.proofs for part in key.split(", ")}
+    assert set().union(*made) <= said
+
+
+@pytest.mark.parametrize(("cluster", "name", "message"), [
+    (INFINIBAND, "sonic", "sonic is for an Ethernet underlay; the fabric is infiniband"),
+    (ROCE, "opensm", "opensm is for an InfiniBand subnet; the fabric is roce"),
+    (preset("aws_p5"), "linux_host", "cannot express a network that the provider runs"),
+    (preset("gcp_a3_mega"), "nccl", "Google's plug-in sets its own variables"),
+])  # fmt: skip
+def test_a_target_refuses_what_it_cannot_write_and_says_which_can(cluster, name, message):
+    with pytest.raises(SpecError, match=message) as refused:
+        render(plan(cluster), [name])
+    assert "Targets for this cluster: " in str(refused.value)
+
+
+def _on(switch: str):
+    return ROCE.with_(hosts=16, topology=ROCE.topology.with_(switch=switch))
+
+
+def test_sonic_refuses_a_switch_whose_lanes_or_buffer_are_unknown():
+    assert "does not know" in reason_against("sonic", plan(_on("sn5400")))
+    assert "lanes of" in reason_against("sonic", plan(_on("arista_7060x6_64pe")))
+
+
+def test_an_unknown_target_is_named_with_those_that_there_are():
+    with pytest.raises(UnknownName, match="opensm"):
+        render(plan(ROCE), ["junos"])
+
+
+def test_the_roots_are_the_guids_of_the_top_switches():
+    spines = topology.layout(INFINIBAND).spine
+    guids = {f"spine-{n:04d}": f"0x7cfe900303{n:04x}00" for n in range(spines)}
+    texts = _texts(INFINIBAND, "opensm", **guids)
+    assert texts["opensm/root_guid.conf"].split() == list(guids.values())
+    assert "root_guid_file" in texts["opensm/opensm.master.conf"]
+    guids.popitem()
+    with pytest.raises(SpecError, match="no spine-"):
+        _texts(INFINIBAND, "opensm", **guids)
+
+
+def test_there_is_one_master_and_one_standby_below_it():
+    texts = _texts(INFINIBAND, "opensm")
+    priority = {
+        role: int(re.search(r"sm_priority (\d+)", texts[f"opensm/opensm.{role}.conf"])[1])
+        for role in ("master", "standby")
+    }
+    assert 15 >= priority["master"] > priority["standby"] >= 0
+
+
+def test_the_lane_that_nccl_asks_for_is_its_own_on_every_link():
+    texts = _texts(INFINIBAND, "opensm", "nccl")
+    sl = int(re.search(r"NCCL_IB_SL=(\d+)", texts["nccl/nccl.conf"])[1])
+    conf = texts["opensm/opensm.master.conf"]
+    lanes = re.search(r"qos_sl2vl (\S+)", conf)[1].split(",")
+    assert len(lanes) == 16
+    assert [number for number, lane in enumerate(lanes[:15]) if lane == lanes[sl]] == [sl]
+    assert int(lanes[sl]) < int(re.search(r"qos_max_vls (\d+)", conf)[1])
+
+
+def test_slurm_names_every_host_once():
+    for cluster in (ROCE, INFINIBAND, preset("hgx_h100_roce", hosts=65), preset("dgx_h100")):
+        text = _texts(cluster, "slurm")["slurm/topology.conf"]
+        counted = 0
+        for first, last in re.findall(r"Nodes=host-\[(\d+)-(\d+)\]", text):
+            assert int(first) == counted
+            counted = int(last) + 1
+        counted += len(re.findall(r"Nodes=host-\d+$", text, re.MULTILINE))
+        assert counted == cluster.hosts
+
+
+def test_slurm_joins_pods_under_one_fabric():
+    text = _texts(preset("hgx_h100_roce", hosts=4096), "slurm")["slurm/topology.conf"]
+    assert text.splitlines()[-1].startswith("SwitchName=fabric Switches=pod[0000-")
+
+
+@pytest.mark.parametrize("cluster", [ROCE.with_(hosts=2), INFINIBAND.with_(hosts=2)])
+def test_small_configurations_are_as_they_were_read(cluster):
+    for path, text in _texts(cluster, *suitable(plan(cluster))).items():
+        if path.startswith("sonic/") and "leaf-0000" not in path:
+            continue
+        expected = SAMPLES / cluster.name / path
+        if not expected.exists():
+            expected.parent.mkdir(parents=True, exist_ok=True)
+            expected.write_text(text, "utf-8")
+            pytest.fail(f"{expected} was written: read it, then commit it")
+        assert text == expected.read_text("utf-8"), path
+
+
+def test_writing_twice_changes_nothing_and_leaves_nothing_beside(tmp_path):
+    made = render(plan(ROCE.with_(hosts=4)), ["nccl", "linux_host"])
+    write(made, tmp_path)
+    first = {p: p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()}
+    write(made, tmp_path)
+    assert {p: p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()} == first
+    assert len(first) == len(made.files) + 1
+    assert (tmp_path / "linux_host" / "weft-rdma").stat().st_mode & 0o111
+
+
+def test_a_smaller_cluster_takes_its_old_switches_away_but_not_what_was_changed(tmp_path):
+    write(render(plan(ROCE), ["sonic", "nccl"]), tmp_path)
+    changed = tmp_path / "sonic" / "spine-0001" / "config_db.json"
+    changed.write_text("{}")
+    write(render(plan(ROCE.with_(hosts=2)), ["sonic"]), tmp_path)
+    left = {str(p.relative_to(tmp_path / "sonic")) for p in tmp_path.glob("sonic/*/*")}
+    assert "leaf-0000/config_db.json" in left
+    assert "spine-0000/config_db.json" not in left
+    assert "spine-0001/config_db.json" in left
+    assert (tmp_path / "nccl" / "nccl.conf").is_file()
+
+
+def test_a_failure_half_way_leaves_the_old_files(tmp_path):
+    write(render(plan(ROCE.with_(hosts=2)), ["nccl"]), tmp_path)
+    before = (tmp_path / "nccl" / "nccl.conf").read_bytes()
+    (tmp_path / "slurm").write_text("in the way")
+    other = ROCE.with_(hosts=2, name="other")
+    with pytest.raises(Unreadable, match="cannot be written"):
+        write(render(plan(other), ["nccl", "slurm"]), tmp_path)
+    assert (tmp_path / "nccl" / "nccl.conf").read_bytes() == before
+    assert not list(tmp_path.rglob(".*"))
+
+
+@pytest.mark.parametrize("text", ["not json", "[1]"])
+def test_a_broken_manifest_is_said(tmp_path, text):
+    (tmp_path / MANIFEST).write_text(text)
+    with pytest.raises(SpecError, match="not a manifest"):
+        write(render(plan(ROCE.with_(hosts=2)), ["nccl"]), tmp_path)
+
+
+def test_a_manifest_cannot_point_outside(tmp_path):
+    victim = tmp_path / "victim"
+    victim.write_text("kept")
+    folder = tmp_path / "out"
+    folder.mkdir()
+    sha = hashlib.sha256(b"kept").hexdigest()
+    (folder / MANIFEST).write_text(json.dumps({"../victim": sha, str(victim): sha}))
+    write(render(plan(ROCE.with_(hosts=2)), ["nccl"]), folder)
+    assert victim.read_text() == "kept"
+
+
+@pytest.mark.slow
+def test_a_thousand_hosts_render_in_seconds():
+    cluster = preset("hgx_h100_roce", hosts=1024)
+    made = render(plan(cluster), suitable(plan(cluster)))
+    assert len(made.files) > topology.layout(cluster).switches
