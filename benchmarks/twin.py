@@ -16,12 +16,20 @@ from weft.engines.packet.hooks import BALANCINGS, CONTROLS, RECOVERIES
 from weft.engines.packet.tables import State
 
 HERE = Path(__file__).parent / "cpp"
-C_TYPES = {"<i8": "int64_t", "<i4": "int32_t", "<i2": "int16_t", "<f8": "double"}
+C_TYPES = {
+    "|i1": "int8_t",
+    "<i8": "int64_t",
+    "<i4": "int32_t",
+    "<i2": "int16_t",
+    "<f8": "double",
+}
 RECORDS = {
     "links": ("Link", tables.LINK),
     "packets": ("Packet", tables.PACKET),
     "flows": ("Flow", tables.FLOW),
     "hosts": ("Host", tables.HOST),
+    "switches": ("Switch", tables.SWITCH),
+    "pauses": ("PauseRow", tables.PAUSE),
     "settings": ("Settings", tables.SETTINGS),
     "counts": ("Counts", tables.COUNTS),
 }
@@ -45,6 +53,7 @@ class Twin:
             CONTROLS[row.congestion] in CONTROLS_KNOWN
             and BALANCINGS[row.balancing] in BALANCINGS_KNOWN
             and RECOVERIES[row.recovery] == "trim"
+            and row.watchdog == 0
         )
 
     def run(self, state: State, until: int) -> int:
@@ -53,6 +62,7 @@ class Twin:
         row = state.settings[0]
         numbers = [
             len(state.packets),
+            len(state.pauses),
             int(CONTROLS[row.congestion] == "dcqcn"),
             int(BALANCINGS[row.balancing] == "spray"),
         ]
@@ -81,7 +91,7 @@ def _header() -> str:
     lines.append("struct State {")
     for name, kind in State.__annotations__.items():
         lines.append(f"  {_pointer(name, kind)} *{name};")
-    lines += ["  int64_t pool, dcqcn, spray;", "};"]
+    lines += ["  int64_t pool, pause_rows, dcqcn, spray;", "};"]
     return "\n".join(lines) + "\n"
 
 

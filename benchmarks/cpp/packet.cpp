@@ -152,27 +152,50 @@ class Simulation {
     if (link.ring_head == link.ring_tail) schedule(link_id * 4 + CONTROL, time);
     ring_append(link_id, time, value);
   }
-  void hold(int64_t link_id, Packet &packet, int64_t now) {
+  int64_t free_share(int64_t at) const {
+    const int64_t free = settings.buffer_bytes - state.switches[at].used_bytes;
+    return static_cast<int64_t>(settings.alpha * static_cast<double>(free));
+  }
+  int64_t xoff_bytes(const Link &link) const {
+    if (!settings.shared) return settings.xoff_bytes;
+    return min(settings.xoff_bytes, free_share(link.target - settings.hosts));
+  }
+  void record_pause(int64_t link_id, int64_t cause, int64_t now) {
+    const int64_t row = counts.pauses_recorded;
+    state.links[link_id].pause_row = -1;
+    if (row >= state.pause_rows) return;
+    ++counts.pauses_recorded;
+    state.links[link_id].pause_row = static_cast<int32_t>(row);
+    state.pauses[row] = {static_cast<int32_t>(link_id), static_cast<int32_t>(cause), now, -1};
+  }
+  void hold(int64_t link_id, Packet &packet, int64_t out_id, int64_t now) {
     Link &link = state.links[link_id];
     packet.ingress = static_cast<int32_t>(link_id);
     link.ingress_bytes += packet.wire_bytes;
     if (settings.flow_control == PFC && !link.xoff_sent &&
-        link.ingress_bytes > settings.xoff_bytes) {
+        link.ingress_bytes > xoff_bytes(link)) {
       link.xoff_sent = 1;
       ++counts.pauses;
+      record_pause(link_id, out_id, now);
       tell_pause(link_id, now + link.propagation, PAUSE);
     }
   }
-  void let_go(const Packet &packet, const Link &leaving, int64_t now) {
+  void let_go(const Packet &packet, int64_t leaving_id, int64_t now) {
     const int64_t link_id = packet.ingress;
     if (link_id < 0) return;
     Link &link = state.links[link_id];
     link.ingress_bytes -= packet.wire_bytes;
     if (settings.flow_control == CREDITS) {
-      const int64_t gone = now + serialisation(packet.wire_bytes, leaving);
+      const int64_t gone = now + serialisation(packet.wire_bytes, state.links[leaving_id]);
       return_credit(link_id, packet.wire_bytes, gone + link.propagation);
-    } else if (link.xoff_sent && link.ingress_bytes <= settings.xon_bytes) {
+    } else if (link.xoff_sent) {
+      const int64_t hysteresis = settings.xoff_bytes - settings.xon_bytes;
+      if (link.ingress_bytes > max(int64_t{0}, xoff_bytes(link) - hysteresis)) return;
       link.xoff_sent = 0;
+      if (link.pause_row >= 0) {
+        state.pauses[link.pause_row].end = now;
+        state.pauses[link.pause_row].cause = static_cast<int32_t>(leaving_id);
+      }
       tell_pause(link_id, now + link.propagation, RESUME);
     }
   }
@@ -208,7 +231,7 @@ class Simulation {
   }
   int64_t hear(int64_t link_id, int64_t now) {
     Link &link = state.links[link_id];
-    if (settings.flow_control == CREDITS) {
+    if (settings.flow_control == CREDITS && link.target >= settings.hosts) {
       drop_first();
       link.blocked = AWAKE;
       collect_credit(link_id, now);
@@ -219,14 +242,16 @@ class Simulation {
       replace_first(ring(link_id, link.ring_head)[0]);
     else
       drop_first();
+    link.told_to_pause = static_cast<int32_t>(value);
     if (value == PAUSE) {
       link.paused = 1;
       ++link.pauses;
       link.paused_since = now;
       return -1;
     }
-    link.paused = 0;
     link.paused_total += now - link.paused_since;
+    link.paused = 0;
+    link.watchdog_at = NEVER;
     return link_id;
   }
 
@@ -427,7 +452,9 @@ class Simulation {
     link.data_head = packet.next;
     mark(link, packet);
     link.queue_bytes -= packet.wire_bytes;
-    if (settings.flow_control != NO_FLOW_CONTROL) let_go(packet, link, now);
+    if (settings.shared)
+      state.switches[link.source - settings.hosts].used_bytes -= packet.wire_bytes;
+    if (settings.flow_control != NO_FLOW_CONTROL) let_go(packet, link_id, now);
     put_on_wire(link_id, packet_id, now);
     ++counts.data_hops;
     return link.data_head >= 0 ? link.busy : NEVER;
@@ -472,15 +499,21 @@ class Simulation {
     const int64_t mixed = scramble(scramble(flow.hash ^ group * 2654435761));
     return state.group_links[first + top_bits(mixed) % count];
   }
+  bool is_too_much(const Link &link, const Packet &packet, const Link &out) const {
+    const int64_t queue = out.queue_bytes + packet.wire_bytes;
+    if (queue > out.limit_bytes) return true;
+    if (settings.flow_control != NO_FLOW_CONTROL)
+      return link.ingress_bytes + packet.wire_bytes > settings.ingress_limit_bytes;
+    return settings.shared && queue > free_share(out.source - settings.hosts);
+  }
   int64_t receive_at_switch(int64_t link_id, int64_t packet_id, int64_t now) {
     Packet &packet = state.packets[packet_id];
     const int64_t out_id = route(link_id, packet);
     Link &out = state.links[out_id];
-    if (packet.kind == DATA && settings.flow_control == NO_FLOW_CONTROL &&
-        out.queue_bytes + packet.wire_bytes > settings.queue_limit_bytes) {
+    if (packet.kind == DATA && is_too_much(state.links[link_id], packet, out)) {
+      ++out.drops;
       if (!settings.trims) {
         ++counts.drops;
-        ++out.drops;
         give_back(packet_id);
         return -1;
       }
@@ -492,7 +525,12 @@ class Simulation {
       queue_control(out, packet_id);
       return out_id;
     }
-    if (settings.flow_control != NO_FLOW_CONTROL) hold(link_id, packet, now);
+    if (settings.shared) {
+      Switch &here = state.switches[out.source - settings.hosts];
+      here.used_bytes += packet.wire_bytes;
+      here.largest_used_bytes = max(here.largest_used_bytes, here.used_bytes);
+    }
+    if (settings.flow_control != NO_FLOW_CONTROL) hold(link_id, packet, out_id, now);
     return queue_data(out, packet_id) ? out_id : -1;
   }
 

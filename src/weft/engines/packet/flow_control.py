@@ -4,8 +4,10 @@ Both keep one account: what a switch holds of each link's data. A message to the
 sender takes the cable's time and waits in a ring of the link.
 """
 
-from weft.engines.packet.events import drop_first, replace_first, schedule
-from weft.engines.packet.tables import RING, Event, FlowControl, Kind
+import numpy as np
+
+from weft.engines.packet.events import NEVER, drop_first, replace_first, schedule
+from weft.engines.packet.tables import RING, Event, FlowControl, Kind, Watchdog
 from weft.engines.packet.wire import (
     give_back,
     ring_append,
@@ -20,10 +22,12 @@ PFC, CREDITS = int(FlowControl.PFC), int(FlowControl.CREDITS)
 LOST = int(Kind.LOST)
 ASLEEP, WAKING = 1, 2
 RESUME, PAUSE = 0, 1
+TIMER = int(Event.TIMER)
+OFF = int(Watchdog.OFF)
 
 
 @inner
-def hold(state, link_id, packet, now):
+def hold(state, link_id, packet, out_id, now):
     """Account a packet that a switch took in from a link; pause the link above XOFF."""
     link = state.links[link_id]
     settings = state.settings[0]
@@ -32,16 +36,60 @@ def hold(state, link_id, packet, now):
     if (
         settings.flow_control == PFC
         and link.xoff_sent == 0
-        and link.ingress_bytes > settings.xoff_bytes
+        and link.ingress_bytes > _xoff_bytes(state, link)
     ):
         link.xoff_sent = 1
         state.counts[0].pauses += 1
+        _record_pause(state, link_id, out_id, now)
         _tell_pause(state, link_id, now + link.propagation, PAUSE)
 
 
 @inner
-def let_go(state, packet, leaving, now):
-    """Account a packet that starts to leave its switch over the link ``leaving``."""
+def free_share(state, switch):
+    """Return what one queue may take of a shared buffer: alpha times what is free."""
+    settings = state.settings[0]
+    free = settings.buffer_bytes - state.switches[switch].used_bytes
+    return np.int64(settings.alpha * free)
+
+
+@inner
+def _xoff_bytes(state, link):
+    settings = state.settings[0]
+    if settings.shared == 0:
+        return settings.xoff_bytes
+    return min(settings.xoff_bytes, free_share(state, link.target - settings.hosts))
+
+
+@inner
+def _record_pause(state, link_id, cause, now):
+    """Note which link's queue made a switch pause another, while there is room."""
+    counts = state.counts[0]
+    row = counts.pauses_recorded
+    state.links[link_id].pause_row = -1
+    if row < len(state.pauses):
+        counts.pauses_recorded += 1
+        state.links[link_id].pause_row = row
+        pause = state.pauses[row]
+        pause.link = link_id
+        pause.cause = cause
+        pause.begin = now
+        pause.end = -1
+
+
+@inner
+def _resume(state, link_id, leaving_id, now):
+    """Let a link go on, and blame the queue that held it up until now."""
+    link = state.links[link_id]
+    link.xoff_sent = 0
+    if link.pause_row >= 0:
+        state.pauses[link.pause_row].end = now
+        state.pauses[link.pause_row].cause = leaving_id
+    _tell_pause(state, link_id, now + link.propagation, RESUME)
+
+
+@inner
+def let_go(state, packet, leaving_id, now):
+    """Account a packet that starts to leave its switch over the link ``leaving_id``."""
     link_id = packet.ingress
     if link_id < 0:
         return
@@ -49,11 +97,12 @@ def let_go(state, packet, leaving, now):
     settings = state.settings[0]
     link.ingress_bytes -= packet.wire_bytes
     if settings.flow_control == CREDITS:
-        gone = now + serialisation(packet.wire_bytes, leaving)
+        gone = now + serialisation(packet.wire_bytes, state.links[leaving_id])
         _return_credit(state, link_id, packet.wire_bytes, gone + link.propagation)
-    elif link.xoff_sent == 1 and link.ingress_bytes <= settings.xon_bytes:
-        link.xoff_sent = 0
-        _tell_pause(state, link_id, now + link.propagation, RESUME)
+    elif link.xoff_sent == 1:
+        hysteresis = settings.xoff_bytes - settings.xon_bytes
+        if link.ingress_bytes <= max(0, _xoff_bytes(state, link) - hysteresis):
+            _resume(state, link_id, leaving_id, now)
 
 
 @inner
@@ -129,7 +178,8 @@ def _sleep(state, link_id):
 def hear(state, link_id, now):
     """Take the control message that reached a link's sender; return the link if it may send."""
     link = state.links[link_id]
-    if state.settings[0].flow_control == CREDITS:
+    settings = state.settings[0]
+    if settings.flow_control == CREDITS and link.target >= settings.hosts:
         drop_first(state.tree)
         link.blocked = 0
         _collect_credit(state, link_id, now)
@@ -140,11 +190,50 @@ def hear(state, link_id, now):
         replace_first(state.tree, ring_time(state, link_id, link.ring_head))
     else:
         drop_first(state.tree)
-    if value == PAUSE:
-        link.paused = 1
-        link.pauses += 1
-        link.paused_since = now
+    link.told_to_pause = value
+    if link.tripped:
         return -1
-    link.paused = 0
+    if value == PAUSE:
+        pause(state, link_id, now)
+        return -1
+    return unpause(state, link_id, now)
+
+
+@inner
+def pause(state, link_id, now):
+    """Stop the sender of a link."""
+    link = state.links[link_id]
+    settings = state.settings[0]
+    link.paused = 1
+    link.pauses += 1
+    link.paused_since = now
+    if settings.watchdog != OFF and link.source >= settings.hosts:
+        set_watchdog(state, link_id, now + settings.watchdog_detection)
+
+
+@inner
+def unpause(state, link_id, now):
+    """Let the sender of a link go on; return the link."""
+    link = state.links[link_id]
     link.paused_total += now - link.paused_since
+    link.paused = 0
+    link.watchdog_at = NEVER
     return link_id
+
+
+@inner
+def set_watchdog(state, link_id, time):
+    """Let the watchdog of a link look at a time; its leaf is shared with the host's timer."""
+    link = state.links[link_id]
+    link.watchdog_at = time
+    if time < next_timer(state, link_id, NEVER):
+        schedule(state.tree, link_id * 4 + TIMER, time)
+
+
+@inner
+def next_timer(state, link_id, watchdog_at):
+    """Return the next time that a timer of a link from a switch is due."""
+    link = state.links[link_id]
+    if link.target < state.settings[0].hosts:
+        return min(watchdog_at, state.hosts[link.target].timer_at)
+    return watchdog_at

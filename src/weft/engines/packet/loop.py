@@ -9,11 +9,14 @@ from weft.engines.packet.events import (
     drop_first,
     look_ahead,
     replace_first,
+    schedule,
 )
-from weft.engines.packet.flow_control import drop_damaged, hear
+from weft.engines.packet.flow_control import drop_damaged, hear, next_timer
 from weft.engines.packet.port import kick, receive_at_switch
 from weft.engines.packet.receiver import begin, begin_later, receive_at_host, time_out
 from weft.engines.packet.tables import Event, Kind, Stop
+from weft.engines.packet.watchdog import watch
+from weft.engines.packet.wire import ring_time
 from weft.kernel import entry, inner
 
 ARRIVE, START, CONTROL = int(Event.ARRIVE), int(Event.START), int(Event.CONTROL)
@@ -54,11 +57,10 @@ def _start(state, link_id, now):
 
 @inner
 def _timer(state, link_id, now):
-    """Begin a host's next flow (the event of its uplink), or look for overdue answers."""
+    """Begin a host's next flow (the event of its uplink), or look whether timers are due."""
     link = state.links[link_id]
     if link.source >= state.settings[0].hosts:
-        time_out(state, link.target, now)
-        return state.hosts[link.target].uplink
+        return _due(state, link_id, now)
     host = state.hosts[link.source]
     flow_id = np.int64(host.waiting_head)
     follower = state.flows[flow_id].next
@@ -69,6 +71,25 @@ def _timer(state, link_id, now):
         drop_first(state.tree)
     begin(state, flow_id, now)
     return link_id
+
+
+@inner
+def _due(state, link_id, now):
+    link = state.links[link_id]
+    wake = link_id
+    to_host = link.target < state.settings[0].hosts
+    if to_host and state.hosts[link.target].timer_at <= now:
+        time_out(state, link.target, now)
+        wake = np.int64(state.hosts[link.target].uplink)
+    if link.watchdog_at <= now:
+        watch(state, link_id, now)
+        wake = link_id
+    again = next_timer(state, link_id, link.watchdog_at)
+    if again < NEVER:
+        replace_first(state.tree, again)
+    else:
+        drop_first(state.tree)
+    return wake
 
 
 @inner
@@ -105,7 +126,17 @@ def run(state, until):
 
 @entry
 def begin_flows(state, order):
-    """Queue flows to start at their ``begin``; ``order`` sorts them by time."""
+    """Queue flows to start at their ``begin``; ``order`` sorts them by time.
+
+    Pauses that were written beforehand (a receiver that will stop draining) are queued too.
+    """
+    for host in range(len(state.hosts)):
+        link_id = np.int64(state.hosts[host].downlink)
+        link = state.links[link_id]
+        if link.ring_head != link.ring_tail:
+            schedule(
+                state.tree, link_id * 4 + CONTROL, ring_time(state, link_id, link.ring_head)
+            )
     for place in range(len(order)):
         flow_id = order[place]
         begin_later(state, flow_id, state.flows[flow_id].begin)

@@ -3,7 +3,7 @@
 from weft.engines.packet import congestion as _congestion  # noqa: F401 - part of the sources
 from weft.engines.packet.balance import next_random
 from weft.engines.packet.events import NEVER, schedule
-from weft.engines.packet.flow_control import has_credit, hold, let_go
+from weft.engines.packet.flow_control import free_share, has_credit, hold, let_go
 from weft.engines.packet.hooks import pick_link
 from weft.engines.packet.sender import has_more, pull_packet, wait_until
 from weft.engines.packet.tables import Event, FlowControl, Kind
@@ -89,8 +89,10 @@ def _transmit_from_switch(state, link_id, now):
     link.data_head = packet.next
     _mark(state, link, packet)
     link.queue_bytes -= packet.wire_bytes
+    if settings.shared:
+        state.switches[link.source - settings.hosts].used_bytes -= packet.wire_bytes
     if settings.flow_control != NONE:
-        let_go(state, packet, link, now)
+        let_go(state, packet, link_id, now)
     put_on_wire(state, link_id, packet_id, now)
     state.counts[0].data_hops += 1
     return link.busy if link.data_head >= 0 else NEVER
@@ -139,20 +141,39 @@ def receive_at_switch(state, link_id, packet_id, now):
     settings = state.settings[0]
     out_id = _route(state, link_id, packet)
     out = state.links[out_id]
-    if packet.kind == DATA and settings.flow_control == NONE:
-        full = out.queue_bytes + packet.wire_bytes > settings.queue_limit_bytes
-        if full and settings.trims == 0:
+    if packet.kind == DATA and _is_too_much(state, state.links[link_id], packet, out):
+        out.drops += 1
+        if settings.trims == 0:
             state.counts[0].drops += 1
-            out.drops += 1
             give_back(state, packet_id)
             return -1
-        if full:
-            state.counts[0].trims += 1
-            packet.kind = TRIMMED
-            packet.wire_bytes = settings.control_bytes
+        state.counts[0].trims += 1
+        packet.kind = TRIMMED
+        packet.wire_bytes = settings.control_bytes
     if packet.kind != DATA:
         queue_control(state, out, packet_id)
         return out_id
+    if settings.shared:
+        _use_buffer(state, out.source - settings.hosts, packet.wire_bytes)
     if settings.flow_control != NONE:
-        hold(state, link_id, packet, now)
+        hold(state, link_id, packet, out_id, now)
     return out_id if queue_data(state, out, packet_id) else -1
+
+
+@inner
+def _is_too_much(state, link, packet, out):
+    """Say whether a packet finds no room: in its queue, its headroom or the shared buffer."""
+    settings = state.settings[0]
+    queue = out.queue_bytes + packet.wire_bytes
+    if queue > out.limit_bytes:
+        return True
+    if settings.flow_control != NONE:
+        return link.ingress_bytes + packet.wire_bytes > settings.ingress_limit_bytes
+    return settings.shared != 0 and queue > free_share(state, out.source - settings.hosts)
+
+
+@inner
+def _use_buffer(state, switch_id, size_bytes):
+    switch = state.switches[switch_id]
+    switch.used_bytes += size_bytes
+    switch.largest_used_bytes = max(switch.largest_used_bytes, switch.used_bytes)

@@ -1,6 +1,6 @@
 """The receiving side of a host: data in, feedback out, and what may start now."""
 
-from weft.engines.packet.events import NEVER, drop_first, replace_first, schedule
+from weft.engines.packet.events import NEVER, schedule
 from weft.engines.packet.hooks import (
     on_ack,
     on_acknowledged,
@@ -219,11 +219,7 @@ def time_out(state, host, now):
         flow_id = flow.next
         if flow_id == first:
             break
-    if earliest < NEVER:
-        replace_first(state.tree, earliest)
-    else:
-        drop_first(state.tree)
-        state.hosts[host].timer_set = 0
+    state.hosts[host].timer_at = earliest
 
 
 @inner

@@ -98,9 +98,10 @@ def _expect_answer(state, host_id, flow, now):
     if flow.in_flight_bytes <= 0:
         flow.progress_at = now
     host = state.hosts[host_id]
-    if host.timer_set == 0:
-        host.timer_set = 1
-        schedule(state.tree, host.downlink * 4 + TIMER, now + state.settings[0].timeout)
+    if host.timer_at == NEVER:
+        host.timer_at = now + state.settings[0].timeout
+        if host.timer_at < state.links[host.downlink].watchdog_at:
+            schedule(state.tree, host.downlink * 4 + TIMER, host.timer_at)
 
 
 @inner

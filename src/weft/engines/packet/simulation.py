@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +11,7 @@ from weft import plugins
 from weft.engines.packet import balancing, congestion, recovery
 from weft.engines.packet.balance import Balancing
 from weft.engines.packet.control import Control
+from weft.engines.packet.deadlock import deadlock
 from weft.engines.packet.events import NEVER, make_tree
 from weft.engines.packet.hooks import BALANCINGS, CONTROLS, RECOVERIES
 from weft.engines.packet.loop import begin_flows, run
@@ -22,12 +23,15 @@ from weft.engines.packet.tables import (
     KNOBS,
     LINK,
     PACKET,
+    PAUSE,
     RING,
     SETTINGS,
+    SWITCH,
     Feedback,
     FlowControl,
     State,
     Stop,
+    Watchdog,
 )
 from weft.engines.packet.wiring import Floats, Routes, Wiring, shortest_routes
 from weft.errors import SpecError
@@ -37,8 +41,18 @@ from weft.units import bytes_from_bits
 PS_PER_S = 1e12
 FOREVER_PS = 1 << 41
 FIRST_POOL = 1 << 16
+PAUSE_MESSAGE, RESUME_MESSAGE = 1, 0
 MOST_PACKETS = (1 << 31) - 1
 SEED_MASK = (1 << 62) - 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stall:
+    """A host whose NIC takes nothing for a time, and says so by pausing its leaf."""
+
+    host: int
+    begin_ps: int
+    end_ps: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +71,19 @@ class Options:
     cut_through_bytes: int | None = None
     """Forward after so many bytes; none: store and forward."""
     queue_limit_bytes: int = 1 << 40
+    headroom_bytes: int | None = None
+    """What a switch can take in above XOFF; none: as much as it needs."""
+    shared_buffer_bytes: int | None = None
+    """Buffer of a switch that all its queues share; none: every queue has its own."""
+    alpha_ratio: float = 1.0
+    """Share of the free part of a shared buffer that one queue may take."""
+    watchdog: Watchdog = Watchdog.OFF
+    watchdog_detection_ps: int = 200_000_000_000
+    watchdog_restoration_ps: int = 200_000_000_000
+    stalls: tuple["Stall", ...] = ()
+    """Receivers that stop draining for a time."""
+    pause_records: int = 1 << 16
+    """Pauses that are recorded with their cause; later ones are only counted."""
     xoff_bytes: int = 200_000
     xon_bytes: int = 180_000
     credit_bytes: int = 131_072
@@ -107,6 +134,11 @@ class Outcome:
     received_bytes: npt.NDArray[np.int64]
     counts: dict[str, int]
     links: Table
+    pauses: Table
+    """Which link paused which, and when."""
+    now_ps: int
+    deadlock: tuple[int, ...]
+    """Links that wait for one another in a circle; empty unless nothing moves any more."""
 
     @property
     def completion_ps(self) -> int:
@@ -151,16 +183,23 @@ def make_state(wiring: Wiring, routes: Routes, flows: Flows, options: Options) -
     packets = table(FIRST_POOL, PACKET)
     packets.next[:] = np.arange(1, FIRST_POOL + 1)
     packets.next[-1] = -1
+    links, rings = (
+        _links(wiring, options, rng),
+        np.zeros(2 * RING * len(wiring.source), np.int64),
+    )
+    _write_stalls(links, rings, routes, options)
     return State(
-        links=_links(wiring, options, rng),
+        links=links,
         packets=packets,
         flows=_flows(flows, settings[0], rng),
         flags=flags,
         hosts=_hosts(wiring, routes),
+        switches=table(max(1, wiring.switches), SWITCH),
+        pauses=table(options.pause_records, PAUSE),
         settings=settings,
         counts=table(1, COUNTS),
         tree=tree,
-        rings=np.zeros(2 * RING * len(wiring.source), np.int64),
+        rings=rings,
         leaf_of=routes.leaf_of,
         last_link=routes.last_link,
         groups=routes.groups,
@@ -190,9 +229,28 @@ def _links(wiring: Wiring, options: Options, rng: np.random.Generator) -> Table:
     links.credits[:] = options.credit_bytes
     links.random[:] = rng.integers(1, SEED_MASK, len(links))
     links.error_at[:] = NEVER
+    links.watchdog_at[:] = NEVER
+    lossy = options.flow_control is FlowControl.NONE
+    links.limit_bytes[:] = options.queue_limit_bytes if lossy else NEVER
     if wiring.bit_error_ratio is not None:
         _add_errors(links, wiring.bit_error_ratio, rng)
     return links
+
+
+def _write_stalls(
+    links: Table, rings: npt.NDArray[np.int64], routes: Routes, options: Options
+) -> None:
+    """Write the pauses of stalled receivers into the rings of their links, by time."""
+    for stall in sorted(options.stalls, key=lambda one: one.begin_ps):
+        link = int(routes.last_link[stall.host])
+        for time, value in ((stall.begin_ps, PAUSE_MESSAGE), (stall.end_ps, RESUME_MESSAGE)):
+            slot = links.ring_tail[link]
+            if slot >= RING:
+                raise SpecError(
+                    f"host {stall.host} stalls too often: at most {RING // 2} times"
+                )
+            rings[2 * (link * RING + slot) : 2 * (link * RING + slot) + 2] = time, value
+            links.ring_tail[link] += 1
 
 
 def _add_errors(links: Table, bit_error_ratio: Floats, rng: np.random.Generator) -> None:
@@ -209,6 +267,7 @@ def _hosts(wiring: Wiring, routes: Routes) -> Table:
     hosts.waiting_tail[:] = -1
     hosts.uplink[:] = routes.uplink
     hosts.downlink[:] = routes.last_link
+    hosts.timer_at[:] = NEVER
     return hosts
 
 
@@ -270,7 +329,7 @@ def _settings(wiring: Wiring, routes: Routes, options: Options) -> Table:
     row.balancing = BALANCINGS.index(options.balancing)
     row.congestion = CONTROLS.index(options.congestion)
     _set_recovery(row, options)
-    row.queue_limit_bytes = options.queue_limit_bytes
+    _set_buffers(row, options)
     row.xoff_bytes, row.xon_bytes = options.xoff_bytes, options.xon_bytes
     row.kmin_bytes, row.kmax_bytes = options.kmin_bytes, options.kmax_bytes
     row.pmax, row.marking = options.pmax_ratio, int(control.marking)
@@ -279,6 +338,17 @@ def _settings(wiring: Wiring, routes: Routes, options: Options) -> Table:
     row.line_ps_per_byte = PS_PER_S / wiring.bytes_per_s[routes.uplink].max()
     row.knobs[:] = _knobs(control, options)
     return settings
+
+
+def _set_buffers(row: Any, options: Options) -> None:  # noqa: ANN401 - a row
+    headroom, buffer = options.headroom_bytes, options.shared_buffer_bytes
+    row.ingress_limit_bytes = NEVER if headroom is None else options.xoff_bytes + headroom
+    row.shared = buffer is not None
+    row.buffer_bytes = buffer or 0
+    row.alpha = options.alpha_ratio
+    row.watchdog = int(options.watchdog)
+    row.watchdog_detection = options.watchdog_detection_ps
+    row.watchdog_restoration = options.watchdog_restoration_ps
 
 
 def _set_recovery(row: Any, options: Options) -> None:  # noqa: ANN401 - a row
@@ -327,4 +397,7 @@ def _outcome(state: State, stop: Stop) -> Outcome:
         received_bytes=state.flows.received_bytes.copy(),
         counts={str(name): int(counts[name]) for name in COUNTS.names or ()},
         links=state.links,
+        pauses=cast("Table", state.pauses[: counts.pauses_recorded]),
+        now_ps=int(counts.now),
+        deadlock=deadlock(state) if counts.flows_done < len(state.flows) else (),
     )

@@ -30,8 +30,8 @@ class Event(IntEnum):
     CONTROL = 2
     """A pause frame, or a credit that is waited for, reaches the sender."""
     TIMER = 3
-    """On the uplink of a host its next operation begins; on its downlink, its flows look
-    whether an acknowledgement is overdue."""
+    """On the uplink of a host its next operation begins; on its downlink its flows look
+    whether an answer is overdue; on any link from a switch the pause watchdog looks."""
 
 
 class Kind(IntEnum):
@@ -58,6 +58,16 @@ class FlowControl(IntEnum):
     """InfiniBand: no credit, no send."""
 
 
+class Watchdog(IntEnum):
+    """What a switch does about a queue that has been paused for too long."""
+
+    OFF = 0
+    DROP = 1
+    """Drop what waits and what comes, until it is given another chance."""
+    FORWARD = 2
+    """Send as if there were no pause."""
+
+
 class Feedback(IntEnum):
     """What the receiver tells the sender."""
 
@@ -78,40 +88,50 @@ class Stop(IntEnum):
 
 LINK = np.dtype(
     [
+        # the first cache line: sending and arriving
         ("busy", "i8"),  # sender is serialising until then
+        ("start_at", "i8"),  # pending START event, or NEVER
         ("propagation", "i8"),
         ("ps_per_byte", "f8"),
-        ("queue_bytes", "i8"),  # data waiting at the sender
-        ("ingress_bytes", "i8"),  # data of this link held by the receiving switch
-        ("credits", "i8"),
-        ("paused_since", "i8"),
-        ("paused_total", "i8"),
-        ("start_at", "i8"),  # pending START event, or NEVER
-        ("random", "i8"),
         ("sent_bytes", "i8"),
+        ("error_at", "i8"),  # the byte of ``sent_bytes`` that is the next to go wrong
         ("source", "i4"),
         ("target", "i4"),
+        ("wire_head", "i4"),
+        ("wire_tail", "i4"),
+        # the second: the sender's queue, and what the receiver holds
+        ("queue_bytes", "i8"),  # data waiting at the sender
+        ("limit_bytes", "i8"),  # above it the queue of the sender drops or trims
+        ("largest_queue_bytes", "i8"),
+        ("ingress_bytes", "i8"),  # data of this link held by the receiving switch
         ("data_head", "i4"),
         ("data_tail", "i4"),
         ("control_head", "i4"),
         ("control_tail", "i4"),
-        ("wire_head", "i4"),
-        ("wire_tail", "i4"),
-        ("paused", "i4"),
-        ("xoff_sent", "i4"),
-        ("blocked", "i4"),  # out of credit: 1 asleep, 2 wake-up scheduled
+        ("random", "i8"),
+        ("paused", "i1"),
+        ("xoff_sent", "i1"),
+        ("blocked", "i1"),  # out of credit: 1 asleep, 2 wake-up scheduled
+        ("told_to_pause", "i1"),
+        ("tripped", "i1"),  # the watchdog ignores pauses
+        ("trips", "i2"),
+        # the rest: what is rarely touched
+        ("credits", "i4"),
         ("ring_head", "i4"),
         ("ring_tail", "i4"),
-        ("pauses", "i4"),
-        ("largest_queue_bytes", "i8"),
-        ("marks", "i8"),
-        ("error_at", "i8"),  # the byte of ``sent_bytes`` that is the next to go wrong
+        ("pause_row", "i4"),  # in the table of pauses, while the receiver holds the link
+        ("paused_since", "i8"),
+        ("paused_total", "i8"),
+        ("watchdog_at", "i8"),  # when the pause watchdog looks next, or NEVER
         ("error_gap_bytes", "f8"),  # mean number of bytes between errors
-        ("errors", "i8"),
-        ("drops", "i8"),
+        ("marks", "i4"),
+        ("errors", "i4"),
+        ("drops", "i4"),
+        ("pauses", "i4"),
     ],
     align=True,
 )
+assert LINK.itemsize == 3 * CACHE_LINE_BYTES
 PACKET = np.dtype(
     [
         ("time", "i8"),  # arrival
@@ -134,44 +154,60 @@ PACKET = np.dtype(
 assert PACKET.itemsize == CACHE_LINE_BYTES
 FLOW = np.dtype(
     [
-        ("total_bytes", "i8"),
+        # the first cache line: may it send?
         ("to_send_bytes", "i8"),
-        ("received_bytes", "i8"),
         ("in_flight_bytes", "i8"),
         ("window_bytes", "f8"),
         ("pace_ps_per_byte", "f8"),
         ("next_send", "i8"),
-        ("begin", "i8"),
-        ("end", "i8"),
-        ("last_cnp", "i8"),
+        ("total_bytes", "i8"),
+        ("next", "i4"),  # in the host's ring of senders, or in its list of waiting starts
+        ("next_sequence", "i4"),  # sender: the number of the next new packet
+        ("send_limit", "i4"),  # sender: no new packet from this number on
+        ("resends", "i4"),  # packets waiting to be sent again
+        # the second: routing and receiving
         ("hash", "i8"),
         ("source", "i4"),
         ("target", "i4"),
-        ("next", "i4"),  # in the host's ring of senders, or in its list of waiting starts
+        ("received_bytes", "i8"),
+        ("last_cnp", "i8"),
+        ("progress_at", "i8"),  # when the sender last had reason to be patient
         ("previous", "i4"),
-        ("waits_for", "i4"),  # operations that must end first
         ("active", "i4"),
-        ("next_sequence", "i4"),  # sender: the number of the next new packet
         ("acknowledged", "i4"),  # sender: all before it have arrived
-        ("send_limit", "i4"),  # sender: no new packet from this number on
         ("resend_from", "i4"),
-        ("resends", "i4"),  # packets waiting to be sent again
-        ("timeouts", "i4"),
         ("expected", "i4"),  # receiver: the first number that has not arrived
         ("complained", "i4"),
-        ("progress_at", "i8"),  # when the sender last had reason to be patient
         ("cc", "f8", (CC_SLOTS,)),
+        ("begin", "i8"),
+        ("end", "i8"),
+        ("waits_for", "i4"),  # operations that must end first
+        ("timeouts", "i4"),
+        ("spare", "i8", (5,)),
     ],
     align=True,
 )
+assert FLOW.itemsize == 4 * CACHE_LINE_BYTES
 HOST = np.dtype(
     [
         ("turn", "i4"),
         ("waiting_head", "i4"),
         ("waiting_tail", "i4"),
         ("uplink", "i4"),
-        ("timer_set", "i4"),
         ("downlink", "i4"),
+        ("timer_at", "i8"),  # when flows look for overdue answers, or NEVER
+    ],
+    align=True,
+)
+SWITCH = np.dtype(
+    [("used_bytes", "i8"), ("largest_used_bytes", "i8"), ("drops", "i8")], align=True
+)
+PAUSE = np.dtype(
+    [
+        ("link", "i4"),
+        ("cause", "i4"),  # the link whose queue held it up
+        ("begin", "i8"),  # when the message is sent
+        ("end", "i8"),  # -1: it is still paused
     ],
     align=True,
 )
@@ -198,7 +234,13 @@ SETTINGS = np.dtype(
         ("window_packets", "i8"),
         ("timeout", "i8"),
         ("link_retry", "i8"),
-        ("queue_limit_bytes", "i8"),
+        ("ingress_limit_bytes", "i8"),
+        ("shared", "i8"),  # whether thresholds follow the free buffer
+        ("alpha", "f8"),
+        ("buffer_bytes", "i8"),
+        ("watchdog", "i8"),
+        ("watchdog_detection", "i8"),
+        ("watchdog_restoration", "i8"),
         ("xoff_bytes", "i8"),
         ("xon_bytes", "i8"),
         ("kmin_bytes", "i8"),
@@ -225,6 +267,8 @@ COUNTS = np.dtype(
         ("timeouts", "i8"),
         ("resent_bytes", "i8"),
         ("pauses", "i8"),
+        ("pauses_recorded", "i8"),
+        ("watchdog_trips", "i8"),
         ("cnps", "i8"),
         ("flows_done", "i8"),
         ("last_end", "i8"),
@@ -243,6 +287,8 @@ class State(NamedTuple):
     packets: Table
     flows: Table
     hosts: Table
+    switches: Table
+    pauses: Table
     settings: Table
     counts: Table
     tree: npt.NDArray[np.int64]
