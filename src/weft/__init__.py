@@ -16,8 +16,9 @@ from types import ModuleType
 from typing import Any
 
 __all__ = [
-    "Calibration", "Comparison", "Expectation", "Need", "Prediction", "Scaling",
-    "Scoreboard", "Simulation", "Target", "accuracy", "calibrate", "catalog", "compare",
+    "Calibration", "Comparison", "Diagnosis", "Expectation", "Need", "Prediction",
+    "Scaling",
+    "Scoreboard", "Simulation", "Target", "accuracy", "calibrate", "catalog", "compare", "diagnose",
     "expect", "fabrics", "load_case", "load_cluster", "load_job", "load_scenario", "model",
     "need", "predict",
     "preset", "scaling", "simulate",

@@ -5,6 +5,7 @@ from weft.advise.compare import Comparison, compare
 from weft.advise.need import Need, Target, need
 from weft.api import fabrics
 from weft.calibrate.calibration import Calibration, calibrate
+from weft.doctor.diagnose import Diagnosis, diagnose
 from weft.predict.collective import Expectation, expect
 from weft.predict.scaling import Scaling, scaling
 from weft.predict.simulate import simulate
@@ -20,8 +21,9 @@ from weft.spec.load import (
 )
 
 __all__ = [
-    "Calibration", "Comparison", "Expectation", "Need", "Prediction", "Scaling",
-    "Scoreboard", "Simulation", "Target", "accuracy", "calibrate", "catalog", "compare",
+    "Calibration", "Comparison", "Diagnosis", "Expectation", "Need", "Prediction",
+    "Scaling",
+    "Scoreboard", "Simulation", "Target", "accuracy", "calibrate", "catalog", "compare", "diagnose",
     "expect", "fabrics", "load_case", "load_cluster", "load_job", "load_scenario", "model",
     "need", "predict",
     "preset", "scaling", "simulate",

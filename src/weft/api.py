@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from weft.advise.compare import Comparison, compare
     from weft.advise.need import Need, Target, need
     from weft.calibrate.calibration import Calibration, calibrate
+    from weft.doctor.diagnose import Diagnosis, diagnose
     from weft.predict.collective import Expectation, expect
     from weft.predict.scaling import Scaling, scaling
     from weft.predict.simulate import simulate
@@ -36,6 +37,7 @@ VERBS: Final = {
     "accuracy": "accuracy",
     "calibrate": "calibrate",
     "simulate": "simulate",
+    "diagnose": "diagnose",
 }
 """Verbs of this module, and the command that speaks each."""
 
@@ -45,6 +47,8 @@ _PLACES: Final = {
     "calibrate": "weft.calibrate.calibration",
     "Scoreboard": "weft.accuracy.scoreboard",
     "accuracy": "weft.accuracy.run:score",
+    "Diagnosis": "weft.doctor.diagnose",
+    "diagnose": "weft.doctor.diagnose",
     "Comparison": "weft.advise.compare",
     "Need": "weft.advise.need",
     "Target": "weft.advise.need",
@@ -67,8 +71,10 @@ _PLACES: Final = {
 }
 
 __all__ = [
-    "VERBS", "Calibration", "Comparison", "Expectation", "Need", "Prediction", "Scaling",
+    "VERBS", "Calibration", "Comparison", "Diagnosis", "Expectation", "Need", "Prediction",
+    "Scaling",
     "Scoreboard", "Simulation", "Target", "accuracy", "calibrate", "catalog", "compare",
+    "diagnose",
     "expect", "fabrics", "load_case", "load_cluster", "load_job", "load_scenario", "model",
     "need", "predict",
     "preset", "result_of", "scaling", "simulate",

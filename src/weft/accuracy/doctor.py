@@ -12,12 +12,11 @@ from weft.doctor.rule import Severity
 from weft.errors import Unreadable
 from weft.observe.bundle import observe
 
-_OTHER_SPELLING: Final = {
-    "ib-port-down": "port-down",
-    "roce-port-down": "port-down",
-    "gdr-nccl-too-old-for-peermem": "gdr-nccl-too-old",
+_SPELLING: Final = {
+    "port-down": "ib-port-down",
+    "gdr-nccl-too-old": "gdr-nccl-too-old-for-peermem",
 }
-"""Classes that folders of cases spell in more than one way."""
+"""Classes that cases and rules spell in two ways: the rule's name, and the cases'."""
 _QUIET: Final = ("healthy", "benign")
 _TOP: Final = 3
 
@@ -44,6 +43,10 @@ class DoctorCase:
     """Whether the evidence decides, by the word of the case: it asks for nothing more."""
     certainty: str
     ranked: tuple[str, ...]
+    severity: str
+    """Of the first finding; empty where nothing was found."""
+    evidence: tuple[str, ...]
+    """Lines of the first finding."""
     found: tuple[Found, ...]
     verdict: str
     read_ratio: float
@@ -82,12 +85,12 @@ class DoctorScore:
 
 
 def canonical(cause: str) -> str:
-    """Return the one name of a class.
+    """Return the name that folders of cases give a class.
 
-    >>> canonical("ib-port-down")
-    'port-down'
+    >>> canonical("port-down")
+    'ib-port-down'
     """
-    return _OTHER_SPELLING.get(cause, cause)
+    return _SPELLING.get(cause, cause)
 
 
 def score(folder: Path) -> DoctorScore:
@@ -134,6 +137,7 @@ def _case(path: Path) -> DoctorCase:
     said = diagnose(observed)
     expected = canonical(stated.get("cause_class", ""))
     healthy = bool(stated.get("healthy")) or expected.startswith(_QUIET)
+    found = tuple(_found(one) for one in said.findings)
     ranked = tuple(dict.fromkeys(canonical(one) for one in said.causes))
     return DoctorCase(
         id=stated.get("id", path.parent.name),
@@ -142,7 +146,9 @@ def _case(path: Path) -> DoctorCase:
         decided="ask for" not in stated.get("expect", "").lower(),
         certainty=stated.get("certainty", ""),
         ranked=ranked,
-        found=tuple(found for one in said.findings for found in _found(one)),
+        severity=found[0].severity if found else "",
+        evidence=found[0].evidence if found else (),
+        found=found,
         verdict=said.verdict,
         read_ratio=observed.read_ratio,
         first=bool(ranked) and ranked[0] == expected,
@@ -152,10 +158,10 @@ def _case(path: Path) -> DoctorCase:
     )
 
 
-def _found(one: Diagnosed) -> Iterator[Found]:
+def _found(one: Diagnosed) -> Found:
     lines = tuple(f"{line.file}:{line.line}" for line in one.finding.evidence)
-    yield Found(
-        cause=one.finding.cause,
+    return Found(
+        cause=canonical(one.finding.cause),
         severity=one.finding.severity,
         confidence_ratio=one.finding.confidence_ratio,
         evidence=lines,

@@ -33,6 +33,15 @@ def cluster_alone(
     return _overlaid(load_cluster(holds[0], split_sets(sets)[0]), overlay)
 
 
+def cluster_and_perhaps_job(
+    files: Sequence[Path], sets: Sequence[str], overlay: Path | None = None
+) -> tuple[Cluster, Job | None]:
+    """Load the cluster of the files given, and the job where one of them holds it."""
+    if any(isinstance(part, Job) for file in files for part in load_documents(file)):
+        return cluster_and_job(files, sets, overlay)
+    return cluster_alone(files, sets, overlay), None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
     """A run of nccl-tests: who took part, and the time of every size."""

@@ -7,12 +7,14 @@ from pathlib import Path
 
 from weft import plugins
 from weft.doctor import rules as folder
-from weft.doctor.price import Price, price
+from weft.doctor.price import Price, default_case, price
 from weft.doctor.ranking import Ranked, Verdict, rank, verdict
 from weft.doctor.rule import Facts, Finding, Rule, Severity
 from weft.observe.bundle import observe
 from weft.observe.facts import Fact, FileRead
 from weft.observe.observation import Observation
+from weft.predict.provenance import provenance
+from weft.results import Provenance
 from weft.spec.cluster import Cluster
 from weft.spec.workload import Job
 
@@ -35,6 +37,7 @@ class Diagnosis:
     files: tuple[FileRead, ...] = ()
     facts: int = 0
     rules: int = 0
+    provenance: Provenance
 
     @property
     def causes(self) -> tuple[str, ...]:
@@ -75,6 +78,22 @@ def diagnose(
         files=seen.files,
         facts=len(seen.facts),
         rules=len(all_rules()),
+        provenance=_provenance(cluster, job),
+    )
+
+
+def _provenance(cluster: Cluster | None, job: Job | None) -> Provenance:
+    """Say with what faults were priced: rules need no spec."""
+    default_cluster, default_job = default_case()
+    stated = "the job given" if cluster and job else "a default job, named at each price"
+    return provenance(
+        cluster or default_cluster,
+        job or default_job,
+        sources=(),
+        assumptions=(
+            f"prices are for {stated}, with and without the fault",
+            "a rail that is slow on one host is slow for the whole job",
+        ),
     )
 
 

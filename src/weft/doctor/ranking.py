@@ -6,6 +6,8 @@ from enum import StrEnum
 
 from weft.doctor.rule import Finding, Severity
 
+SURE_RATIO = 0.7
+"""From this confidence on a warning counts as a finding by itself."""
 _WEIGHT = {Severity.ERROR: 1.0, Severity.WARNING: 0.6, Severity.INFO: 0.2}
 """How much a severity counts beside confidence when findings are ranked."""
 
@@ -51,13 +53,15 @@ def explains(cause: Finding, other: Finding) -> bool:
 
 
 def verdict(ranked: Iterable[Ranked]) -> Verdict:
-    """Return what the findings say as a whole: errors decide it, the rest is advice."""
-    errors = [one.finding for one in ranked if one.finding.severity is Severity.ERROR]
-    if not errors:
-        return Verdict.QUIET
+    """Return what the findings say as a whole: errors, or warnings that are sure, decide it."""
+    found = [one.finding for one in ranked]
+    errors = [one for one in found if one.severity is Severity.ERROR]
+    warnings = [one for one in found if one.severity is Severity.WARNING]
     if any(one.decided for one in errors):
         return Verdict.FINDINGS
-    return Verdict.UNDECIDED
+    if any(one.confidence_ratio >= SURE_RATIO for one in warnings):
+        return Verdict.FINDINGS
+    return Verdict.UNDECIDED if errors else Verdict.QUIET
 
 
 def _weight(finding: Finding) -> float:

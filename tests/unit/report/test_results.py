@@ -17,6 +17,7 @@ INCAST = {
     "cluster": {"preset": "hgx_h100_roce", "hosts": 4},
     "traffic": [{"incast": {"senders": 3, "size_bytes": "1MiB"}}],
 }
+DOWN = Path(__file__).parents[2] / "samples" / "rules" / "link_degraded" / "fires"
 RUN = Path(__file__).parents[2] / "samples" / "calibrate" / "two_hosts.txt"
 
 
@@ -39,6 +40,7 @@ def _result(kind):
         "need": lambda: api.need(*_case()),
         "calibration": lambda: api.calibrate(_case()[0], [RUN]),
         "simulation": lambda: api.simulate(api.load_scenario(INCAST)),
+        "diagnosis": lambda: api.diagnose([DOWN]),
         "scoreboard": lambda: api.accuracy(None, ["topology"]),
     }
     return make[kind]()
@@ -52,6 +54,7 @@ CHARTS = {
     "comparison": ["step_breakdown", "cost_bars", "flip_tornado"],
     "need": ["mfu_bandwidth"],
     "simulation": ["timeline", "queue", "slowdown"],
+    "diagnosis": [],
     "scoreboard": ["topology"],
 }
 KINDS = tuple(CHARTS)

@@ -23,6 +23,13 @@ KindOption = Annotated[
 CheckOption = Annotated[
     bool, typer.Option("--check", help="Leave with 4 where an aim is missed, 5 without rows.")
 ]
+DoctorOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--doctor", metavar="DIR",
+        help="Score the doctor instead, over a folder of cases whose cause is known.",
+    ),
+]  # fmt: skip
 FAILED: Final = 4
 INCONCLUSIVE: Final = 5
 
@@ -32,6 +39,7 @@ def accuracy(
     data: DataOption = None,
     kind: KindOption = [],  # noqa: B006 - typer reads the default, nobody changes it
     check: CheckOption = False,
+    doctor: DoctorOption = None,
     output: options.OutputFormat = "text",
     out: options.OutFile = None,
     chart: options.ChartFile = [],  # noqa: B006 - as above
@@ -48,15 +56,26 @@ def accuracy(
       weft accuracy
       weft accuracy --data my-measurements -o json
       weft accuracy --kind training_step --chart training_step=training.svg
+      weft accuracy --doctor cases -o json
     """  # noqa: D301 - click's mark for text that is not to be wrapped
     from weft import api  # noqa: PLC0415 - after the words are understood
     from weft.cli.output import check_format, emit, progress  # noqa: PLC0415 - as above
 
     check_format(output)
+    if doctor is not None:
+        return _doctor(doctor, output, out)
     with progress("predicting every measurement", quiet=quiet):
         result = api.accuracy(data, kind or None)
     emit(result, output, out=out, charts=chart)
     return _verdict(result) if check else 0
+
+
+def _doctor(folder: Path, output: str, out: Path | None) -> int:
+    from weft.accuracy.doctor import score  # noqa: PLC0415 - as above
+    from weft.cli.output import emit  # noqa: PLC0415 - as above
+
+    emit(score(folder), output, out=out)
+    return 0
 
 
 def _verdict(result: "Scoreboard") -> int:

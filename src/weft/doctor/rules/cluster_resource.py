@@ -59,9 +59,9 @@ def _short(facts: Facts, name: str, events: list[ClusterEvent]) -> Finding:
     ]  # fmt: skip
     asked = [one for one in facts.of(PodResource) if one.resource == name]
     if offers and any(one.allocatable for one in offers):
-        given = sum(one.allocated or 0 for one in offers)
+        stated = [one.allocated for one in offers if one.allocated is not None]
         total = sum(one.allocatable or 0 for one in offers)
-        if given >= total or any(one.allocated is None for one in offers):
+        if not stated or sum(stated) >= total:
             return _resource(
                 "k8s-rdma-resource-exhausted", [*events, *offers, *asked], 0.75, name
             )

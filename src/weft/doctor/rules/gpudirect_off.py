@@ -26,6 +26,7 @@ from weft.doctor.rule import (
 )
 from weft.observe.facts import (
     AdapterChosen,
+    BenchmarkRank,
     ChannelPath,
     DmaBufAvailable,
     Fact,
@@ -42,6 +43,7 @@ from weft.observe.facts import (
 _MODULES = ("nvidia_peermem", "nv_peer_mem", "nvidia-peermem", "amdgpu_peermem", "ib_peer_mem")
 _FIRST_VERSION_WITH_NAME = (2, 23)
 _NO_GPUDIRECT = ("gb10", "geforce", "rtx", "a10g", "tesla t4", "orin", "thor")
+_WITH_GPUDIRECT = ("a100", "h100", "h200", "h20", "h800", "b200", "b300", "v100")
 _EMULATED = ("rxe", "siw", "erdma", "usb4", "efa")
 _LOOK = (
     "lsmod | grep peermem; ls /sys/kernel/mm/memory_peers; dmesg | grep -i "
@@ -159,10 +161,17 @@ def _turned_off(
             _SUSPECTS,
             off,
             symptom=Symptom.GPUDIRECT_OFF,
-            severity=Severity.WARNING,
+            severity=Severity.WARNING if _could_have_it(facts) else Severity.INFO,
             message="the library says GPUDirect RDMA is off; why, this log does not say",
             advice="collect lsmod and /sys/kernel/mm/memory_peers; some GPUs have no GPUDirect",
         )
+
+
+def _could_have_it(facts: Facts) -> bool:
+    """Return whether the GPUs are known to be of a kind that has GPUDirect RDMA."""
+    gpus = [one.name for one in facts.of(GpuSeen)]
+    gpus += [one.gpu_name for one in facts.of(BenchmarkRank)]
+    return any(word in " ".join(gpus).lower() for word in _WITH_GPUDIRECT)
 
 
 def _between_hosts(facts: Facts) -> bool:

@@ -4,7 +4,7 @@ What it checks: active Ethernet RDMA devices that name no interface while their 
 Why it matters: here the device has no address, so RoCE cannot use it; a container took it.
 What to do: use it in the container that has the interface, or move the interface back; set
 RDMA's own namespaces to exclusive (rdma system set netns exclusive).
-References: rdma-system(8), rdma-link(8); network_namespaces(7).
+References: the manual pages rdma-system(8), rdma-link(8) and network_namespaces(7).
 """
 
 from collections.abc import Iterator

@@ -10,7 +10,15 @@ References: PCI Express Base Specification, Link Status and Capabilities; lspci(
 from collections.abc import Iterator
 
 from weft.doctor.rule import Facts, Fault, Finding, Rule, Severity, Symptom, finding
-from weft.observe.facts import AdapterSeen, GpuSeen, PciAddress, PciDevice, PcieLink
+from weft.observe.facts import (
+    AdapterFault,
+    AdapterSeen,
+    CableEvent,
+    GpuSeen,
+    PciAddress,
+    PciDevice,
+    PcieLink,
+)
 
 _NETWORK = ("ethernet", "infiniband", "network", "mellanox", "connectx", "mlx5", "efa", "nic")
 _GPU = ("3d controller", "vga", "nvidia corporation", "gpu", "display", "instinct")
@@ -31,7 +39,8 @@ def _check(facts: Facts) -> Iterator[Finding]:
             0.9 if sure else 0.6,
             severity=Severity.ERROR if sure else Severity.WARNING,
             subject=one.device,
-            message=f"{one.name or one.device} has a slower PCI Express link than it can have",
+            message=f"{one.name or one.device or 'a device'} has a slower PCI Express link "
+            "than it can have",
             advice="reseat the card or riser, check the BIOS, try another slot",
             next_command=_LOOK,
             missing=()
@@ -72,7 +81,10 @@ def _sort(facts: Facts, link: PcieLink) -> str:
         return "bridge"
     if any(word in words for word in _NETWORK):
         return "network"
-    return "gpu" if any(word in words for word in _GPU) else ""
+    if any(word in words for word in _GPU):
+        return "gpu"
+    only_adapters = facts.any_of(AdapterFault, CableEvent) and not facts.any_of(GpuSeen)
+    return "network" if not words.strip() and only_adapters else ""
 
 
 def _same(bus_id: str, device: str) -> bool:

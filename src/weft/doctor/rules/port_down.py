@@ -46,8 +46,9 @@ PhysicalState.DISABLED and _has_active_fellow(facts, one)
     if wanted:
         yield _down([*wanted, *_interfaces(facts, wanted)], _names(wanted), 0.85)
     elif disabled:
-        yield _down([*disabled, *_interfaces(facts, disabled)], _names(disabled), 0.55,
-                    Severity.WARNING)  # fmt: skip
+        alone = job.said(facts, r"single (local )?device")
+        seen = [*disabled, *_interfaces(facts, disabled), *alone]
+        yield _down(seen, _names(disabled), 0.75 if alone else 0.55, Severity.WARNING)
     yield from _lost(facts)
     yield from _cut(facts)
 

@@ -7,38 +7,15 @@ network. What to do: drain the host; reset the GPUs and the fabric manager; else
 References: nvidia-smi nvlink; NVIDIA Fabric Manager user guide.
 """
 
+import re
 from collections.abc import Iterator
 
 from weft.doctor.rule import Facts, Finding, Rule, Severity, finding
 from weft.observe.facts import CommunicatorShape, GpuLink, GpuSeen
 
-_WITH_SWITCH = (
-    "sxm",
-    "hgx",
-    "gb200",
-    "gb300",
-    "nvl72",
-    "h100 80gb hbm3",
-    "h200",
-    "b200",
-    "b300",
-    "h20",
-    "h800",
-)
-_WITHOUT_SWITCH = (
-    "pcie",
-    "nvl",
-    "geforce",
-    "rtx",
-    "quadro",
-    "gb10",
-    " l4",
-    "l40",
-    "a40",
-    "a10",
-    "a30",
-    "t4",
-    "a2 ",
+_WITH_SWITCH = re.compile(r"sxm|hgx|gb[23]00|nvl72|hbm3|\bh(200|20|800)\b|\bb[23]00\b")
+_WITHOUT_SWITCH = re.compile(
+    r"pcie|\bnvl\b|geforce|rtx|quadro|titan|gb10\b|\b(l4|l40s?|a40|a10g?|a30|a2|t4)\b"
 )
 _LOOK = (
     "nvidia-smi nvlink -s; nvidia-smi -q | grep -A4 Fabric; systemctl status "
@@ -57,11 +34,17 @@ def _check(facts: Facts) -> Iterator[Finding]:
     products = " ".join([*names.values(), *(one.name for one in facts.of(GpuSeen))]).lower()
     for one in dark:
         product = (one.gpu_name or names.get(one.gpu, "") or products).lower()
-        if has_switch(product):
+        if has_switch(product) and _has_fellows(facts, one):
             yield _inactive([one], one.gpu, 0.9 if live else 0.75)
     if not dark:
         yield from _fewer(facts, products)
     yield from _split(facts, dark)
+
+
+def _has_fellows(facts: Facts, link: GpuLink) -> bool:
+    """Return whether the host has other GPUs: of a single one no link need be live."""
+    seen = {str(one.index) for one in facts.of(GpuSeen) if one.host == link.host}
+    return len(seen | {one.gpu for one in facts.of(GpuLink) if one.host == link.host}) > 1
 
 
 def has_switch(product: str) -> bool:
@@ -70,9 +53,7 @@ def has_switch(product: str) -> bool:
     >>> has_switch("nvidia a100-sxm4-80gb"), has_switch("nvidia h100 pcie")
     (True, False)
     """
-    return any(word in product for word in _WITH_SWITCH) and not any(
-        word in product.replace("nvl72", "").replace("nvlink", "") for word in _WITHOUT_SWITCH
-    )
+    return bool(_WITH_SWITCH.search(product)) and not _WITHOUT_SWITCH.search(product)
 
 
 def _inactive(seen: list[GpuLink], gpu: str, confidence_ratio: float) -> Finding:

@@ -1,0 +1,96 @@
+"""`weft diagnose`: what is wrong, on which lines, how sure, what it costs and what to do."""
+
+from collections.abc import Iterator
+
+from weft.doctor.diagnose import Diagnosed, Diagnosis
+from weft.doctor.price import Price
+from weft.doctor.ranking import Verdict
+from weft.doctor.rule import Finding, Severity
+from weft.observe.facts import Evidence
+from weft.report.numbers import money, percent
+from weft.report.page import Block, Entries, Entry, Facts, Page, Sentences, View
+from weft.report.views._provenance import footer
+
+_VERDICTS = {
+    Verdict.QUIET: "Nothing is wrong, as far as these outputs show.",
+    Verdict.FINDINGS: "Something is wrong.",
+    Verdict.UNDECIDED: "Something may be wrong, and these outputs cannot tell what.",
+}
+_MOST_LINES = 4
+
+
+def _page(result: Diagnosis) -> Page:
+    return Page(
+        title="Diagnosis",
+        blocks=tuple(_blocks(result)),
+        footer=footer(result.provenance),
+    )
+
+
+def _blocks(result: Diagnosis) -> Iterator[Block]:
+    yield Sentences(lines=(_VERDICTS[result.verdict],))
+    for severity, title in (
+        (Severity.ERROR, "Errors"),
+        (Severity.WARNING, "Warnings"),
+        (Severity.INFO, "Remarks"),
+    ):
+        found = [one for one in result.findings if one.finding.severity is severity]
+        if found:
+            yield Entries(title=title, items=tuple(_entry(one) for one in found))
+    yield Facts(title="Read", pairs=tuple(_read(result)))
+
+
+def _entry(one: Diagnosed) -> Entry:
+    finding = one.finding
+    where = f" ({finding.subject})" if finding.subject else ""
+    return Entry(
+        head=_head(finding), text=f"{finding.message}{where}", lines=tuple(_lines(one))
+    )
+
+
+def _head(finding: Finding) -> str:
+    sure = percent(finding.confidence_ratio)
+    return f"{finding.cause}, {sure} sure" if finding.decided else "undecided"
+
+
+def _lines(one: Diagnosed) -> Iterator[str]:
+    finding = one.finding
+    for line in finding.evidence[:_MOST_LINES]:
+        yield f"seen: {_place(line)}: {line.text}"
+    if not finding.decided:
+        for suspect in finding.suspects:
+            yield f"suspect: {suspect.cause} ({percent(suspect.confidence_ratio)}): " + (
+                suspect.question
+            )
+    elif finding.missing:
+        yield f"to be sure: {'; '.join(finding.missing)}"
+    yield f"do: {finding.advice}"
+    if finding.next_command:
+        yield f"next: {finding.next_command}"
+    if one.price is not None:
+        yield _price(one.price)
+    if one.consequences:
+        yield "follows from it: " + ", ".join(follow.cause for follow in one.consequences)
+
+
+def _place(line: Evidence) -> str:
+    return f"{line.file}:{line.line}"
+
+
+def _price(price: Price) -> str:
+    whose = "your job" if price.stated else "a default job"
+    return (
+        f"costs: step {percent(price.step_ratio)} longer, {money(price.usd_per_day)} a day "
+        f"({whose}: {price.job} on {price.gpus} GPUs of {price.cluster}; {price.fault})"
+    )
+
+
+def _read(result: Diagnosis) -> Iterator[tuple[str, str]]:
+    yield "files", str(len(result.files))
+    yield "facts", str(result.facts)
+    yield "rules asked", str(result.rules)
+    unread = sum(file.unread for file in result.files)
+    yield "lines not understood", str(unread)
+
+
+diagnosis = View(shows="weft.doctor.diagnose.Diagnosis", verb="diagnose", page=_page)

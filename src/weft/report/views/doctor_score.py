@@ -1,0 +1,45 @@
+"""`weft accuracy --doctor`: how often the doctor names the right cause."""
+
+from collections.abc import Iterator
+
+from weft.accuracy.doctor import DoctorCase, DoctorScore
+from weft.report.numbers import percent
+from weft.report.page import Block, Facts, Page, Table, View, rows_of
+
+
+def _page(result: DoctorScore) -> Page:
+    return Page(title="How often the doctor is right", blocks=tuple(_blocks(result)))
+
+
+def _blocks(result: DoctorScore) -> Iterator[Block]:
+    yield Facts(
+        pairs=(
+            ("cases", result.folder),
+            ("faulty", f"{result.faulty}, of which the evidence decides {result.decided}"),
+            ("right cause first", percent(result.first_ratio)),
+            ("in the first three", percent(result.top3_ratio)),
+            ("healthy or benign", str(result.quiet)),
+            ("false alarms", str(result.false_alarms)),
+        )
+    )
+    wrong = [one for one in result.cases if one.false_alarm or not (one.healthy or one.first)]
+    if wrong:
+        yield Table(
+            title="Where it is wrong",
+            columns=("case", "expected", "found"),
+            rows=rows_of(*(_row(one) for one in wrong)),
+            left=(0, 1, 2),
+        )
+    yield Table(
+        title="Confusion",
+        columns=("expected", "found first", "cases"),
+        rows=rows_of(*((one.expected, one.found, str(one.cases)) for one in result.confusion)),
+        left=(0, 1),
+    )
+
+
+def _row(case: DoctorCase) -> tuple[str, ...]:
+    return (case.id, case.expected, ", ".join(case.ranked[:3]) or "-")
+
+
+doctor_score = View(shows="weft.accuracy.doctor.DoctorScore", verb="", page=_page)

@@ -1,0 +1,28 @@
+"""What every rule of the doctor owes its reader."""
+
+import importlib
+
+import pytest
+
+from weft import plugins
+from weft.doctor import rules
+
+NAMES = plugins.names(rules)
+SECTIONS = ("What it checks:", "Why it matters:", "What to do:", "References:")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_rule_says_what_it_checks_why_it_matters_what_to_do_and_from_where(name):
+    words = importlib.import_module(f"weft.doctor.rules.{name}").__doc__
+    places = [words.find(section) for section in SECTIONS]
+    assert -1 not in places, f"{name}: one of {SECTIONS} is missing"
+    assert places == sorted(places), f"{name}: the sections stand in another order"
+    for here, after in zip(places, [*places[1:], len(words)], strict=True):
+        assert len(words[here:after].split()) > 4, f"{name}: a section says nothing"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_rule_names_the_causes_it_can_find(name):
+    rule = getattr(importlib.import_module(f"weft.doctor.rules.{name}"), name)
+    assert rule.causes
+    assert all(cause == cause.lower() and " " not in cause for cause in rule.causes)
