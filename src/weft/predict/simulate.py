@@ -13,6 +13,7 @@ from typing import Any
 from weft.engines.packet import stepping
 from weft.engines.packet.paths import Paths, hops_of, paths_of
 from weft.engines.packet.pattern import compile_traffic
+from weft.engines.packet.pauses import pause_tree
 from weft.engines.packet.schedules import Fabric, Schedule, fabric_of
 from weft.engines.packet.settings import options_of
 from weft.engines.packet.simulation import PS_PER_S, Options, Outcome
@@ -186,11 +187,24 @@ def _result(
         seeds=tuple(simulated.seed(one) for one in seen),
         layers=simulated.layers(first),
         links=simulated.worst_links(first),
+        **_pauses(first),
         moments=simulated.moments(first),
         queues=simulated.queues(first),
         bars=simulated.bars(first),
         provenance=_provenance(scenario, first.options),
     )
+
+
+def _pauses(one: simulated.Seen) -> dict[str, Any]:
+    """Return what pauses came from and whom they hit."""
+    tree = pause_tree(one.outcome)
+    hit = simulated.victims(one, tree)
+    return {
+        "pause_roots": simulated.pause_roots(one, tree),
+        "pause_victims": hit[: simulated.SHOWN_VICTIMS],
+        "victims": len(hit),
+        "deadlock": tuple(one.all_link_names[at] for at in one.outcome.deadlock),
+    }
 
 
 def _settings(options: Options) -> dict[str, Any]:

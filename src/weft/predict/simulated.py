@@ -10,6 +10,8 @@ import numpy.typing as npt
 
 from weft.engines.packet.names import link_names, node_names, tiers_of
 from weft.engines.packet.paths import Paths, ideal_ps
+from weft.engines.packet.pauses import PauseTree
+from weft.engines.packet.pauses import victims as victim_flows
 from weft.engines.packet.schedules import Fabric, Schedule
 from weft.engines.packet.simulation import PS_PER_S, Options, Outcome
 from weft.engines.packet.stepping import Samples
@@ -18,6 +20,8 @@ from weft.predict.simulation import (
     LayerOutcome,
     LinkOutcome,
     Moment,
+    PauseRoot,
+    PauseVictim,
     Quantiles,
     QueueCurve,
     SeedOutcome,
@@ -29,6 +33,7 @@ from weft.traffic.collective import Operation
 
 WORST_LINKS = 24
 QUEUE_CURVES = 6
+SHOWN_ROOTS, SHOWN_VICTIMS = 8, 24
 MOST_BARS = 200
 _INSIDE = {"free_packet", "packets_alive", "last_end", "now", "flows_done", "events"}
 """Counters of the engine that say nothing about the network."""
@@ -80,6 +85,12 @@ class Seen:
     def link_names(self) -> list[str]:
         """Names of the links of the fabric."""
         return link_names(self.fabric.graph, self.fabric.wiring)
+
+    @property
+    def all_link_names(self) -> list[str]:
+        """Names of all links; delay lines, which stop for nobody, have none of their own."""
+        more = len(self.schedule.wiring.source) - len(self.link_names)
+        return self.link_names + ["delay"] * more
 
     @cached_property
     def link_layers(self) -> npt.NDArray[np.str_]:
@@ -247,6 +258,54 @@ def _link(one: Seen, at: int) -> LinkOutcome:
     )
 
 
+def pause_roots(one: Seen, tree: PauseTree) -> tuple[PauseRoot, ...]:
+    """Read where pauses came from, and how many links each of those reached."""
+    return tuple(
+        PauseRoot(
+            link=one.all_link_names[root],
+            own_s=tree.own_ps[root] / PS_PER_S,
+            links=len(_reached(tree, root)),
+        )
+        for root in tree.roots[:SHOWN_ROOTS]
+    )
+
+
+def _reached(tree: PauseTree, root: int) -> set[int]:
+    """Follow pauses from a link to those that it stopped, and on."""
+    after: dict[int, list[int]] = {}
+    for cause, link in tree.edges:
+        after.setdefault(cause, []).append(link)
+    found: set[int] = set()
+    todo = [root]
+    while todo:
+        for link in after.get(todo.pop(), ()):
+            if link not in found:
+                found.add(link)
+                todo.append(link)
+    return found - {root}
+
+
+def victims(one: Seen, tree: PauseTree) -> tuple[PauseVictim, ...]:
+    """Read which flows were held up by pauses that they had no part in, the slowest first."""
+    flows = victim_flows(tree, one.schedule.wiring, one.schedule.flows)
+    real = [flow for flow in flows.tolist() if one.schedule.real[flow]]
+    slow = np.nan_to_num(one.slowdown, nan=np.inf)
+    names = node_names(one.fabric.graph)
+    return tuple(
+        PauseVictim(
+            name=_flow_name(one, flow, names),
+            traffic=traffic_name(one.scenario, int(one.schedule.traffic[flow])),
+            slowdown_ratio=float(slow[flow]) if np.isfinite(slow[flow]) else None,
+        )
+        for flow in sorted(real, key=lambda flow: (-slow[flow], flow))
+    )
+
+
+def _flow_name(one: Seen, flow: int, names: Sequence[str]) -> str:
+    source, target = one.schedule.flows.source[flow], one.schedule.flows.target[flow]
+    return f"{flow}: {names[source]} to {names[target]}"
+
+
 def moments(one: Seen) -> tuple[Moment, ...]:
     """Read the network over time."""
     into_hosts = np.flatnonzero(one.fabric.wiring.target < one.fabric.wiring.hosts)
@@ -294,9 +353,8 @@ def bars(one: Seen) -> tuple[FlowBar, ...]:
 
 def _bar(one: Seen, flow: int, names: Sequence[str]) -> FlowBar:
     end = int(one.outcome.end_ps[flow])
-    source, target = one.schedule.flows.source[flow], one.schedule.flows.target[flow]
     return FlowBar(
-        name=f"{flow}: {names[source]} to {names[target]}",
+        name=_flow_name(one, flow, names),
         traffic=traffic_name(one.scenario, int(one.schedule.traffic[flow])),
         begin_s=float(one.outcome.begin_ps[flow]) / PS_PER_S,
         end_s=(one.last_ps if end < 0 else end) / PS_PER_S,

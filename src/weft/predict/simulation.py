@@ -80,6 +80,27 @@ class LayerOutcome:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PauseRoot:
+    """A link whose own queue made others stop, in the first seed."""
+
+    link: str
+    own_s: float
+    """Time for which it paused others while nothing paused it, added over those."""
+    links: int
+    """Links that stopped because of it, at once or through one another."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PauseVictim:
+    """A flow whose host was paused though it does not go where the worst pauses came from."""
+
+    name: str
+    traffic: str
+    slowdown_ratio: float | None
+    """None where it did not end."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Moment:
     """The network at one time of the first seed."""
 
@@ -140,6 +161,14 @@ class Simulation:
     layers: tuple[LayerOutcome, ...]
     links: tuple[LinkOutcome, ...]
     """Links of the first seed with the longest pauses and queues, the worst first."""
+    pause_roots: tuple[PauseRoot, ...]
+    """Where pauses of the first seed came from, the worst first."""
+    pause_victims: tuple[PauseVictim, ...]
+    """The slowest of them first."""
+    victims: int
+    """All flows of the first seed that were victims."""
+    deadlock: tuple[str, ...]
+    """Links of the first seed that wait for one another in a circle at its end."""
     moments: tuple[Moment, ...]
     queues: tuple[QueueCurve, ...]
     """Links with the longest queues."""

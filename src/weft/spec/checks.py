@@ -215,9 +215,22 @@ def scenario_problems(scenario: Scenario) -> Iterator[Problem]:
         yield _moved(problem, "cluster")
     for problem in _threshold_problems(scenario.network):
         yield _moved(problem, "network")
+    yield from _stuck_problems(scenario)
     for place, item in enumerate(scenario.traffic):
         for problem in _item_problems(item, scenario.cluster):
             yield _moved(_moved(problem, str(place)), "traffic")
+
+
+def _stuck_problems(scenario: Scenario) -> Iterator[Problem]:
+    for place, one in enumerate(scenario.stuck):
+        path = ("stuck", str(place))
+        if one.gpu >= scenario.cluster.gpus:
+            last = scenario.cluster.gpus - 1
+            message = f"is no GPU of the cluster; they are numbered 0 to {last}"
+            yield Problem(path=(*path, "gpu"), message=message, value=one.gpu)
+        if one.end_s <= one.begin_s:
+            message = f"must be after begin_s ({one.begin_s:g}s)"
+            yield Problem(path=(*path, "end_s"), message=message, value=one.end_s)
 
 
 def _threshold_problems(network: NetworkSettings) -> Iterator[Problem]:

@@ -162,6 +162,39 @@ class Pfc(Part):
     """At or below it the link goes on."""
 
 
+class Buffer(Part):
+    """The memory of a switch."""
+
+    shared_bytes: Size | None = None
+    """Buffer that all queues of a switch share; none: every queue has its own."""
+    alpha_ratio: Annotated[float, Field(gt=0)] | None = None
+    """Dynamic threshold: share of the free part of the buffer that one queue may take."""
+    headroom_bytes: Size | None = None
+    """What a link may still bring in above xoff; none: as much as it needs."""
+
+
+class PauseWatchdog(Part):
+    """What a switch does about a queue that has been paused for too long."""
+
+    action: Literal["off", "drop", "forward"] = "off"
+    """off, drop what waits, or forward as if there were no pause."""
+    detection_s: Time | None = None
+    """Paused for so long, it acts."""
+    restoration_s: Time | None = None
+    """After so long the queue gets another chance."""
+
+
+class StuckReceiver(Part):
+    """A NIC that takes nothing for a time and pauses its leaf: the seed of a pause storm."""
+
+    gpu: Whole
+    """GPU whose NIC it is, by its number in the cluster."""
+    begin_s: Time = 0.0
+    """When it stops."""
+    end_s: Time
+    """When it goes on."""
+
+
 class NetworkSettings(Part):
     """Switches and NICs as they are configured; what is left out comes from the preset."""
 
@@ -185,6 +218,10 @@ class NetworkSettings(Part):
     """Marking thresholds."""
     pfc: Pfc = Pfc()
     """Pause thresholds."""
+    buffer: Buffer = Buffer()
+    """Memory of the switches."""
+    watchdog: PauseWatchdog = PauseWatchdog()
+    """Breaker of pause storms."""
     at_bytes_per_s: Rate | None = None
     """Link rate that all thresholds are for: they scale with the links; none: as written."""
     credit_bytes: Size | None = None
@@ -211,6 +248,8 @@ class Scenario(Part):
     """The cluster: a preset's name, a file, or written out (with preset: to begin from)."""
     traffic: Annotated[tuple[TrafficItem, ...], Field(min_length=1, strict=False)]
     """What is sent: a list of collective, incast, permutation, flows and background."""
+    stuck: Annotated[tuple[StuckReceiver, ...], Field(strict=False)] = ()
+    """Receivers that stop taking packets for a time."""
     network: NetworkSettings = NetworkSettings()
     """Settings laid over those named by preset; none: the tuning of the cluster's fabric."""
     seeds: Annotated[tuple[Whole, ...], Field(min_length=1, strict=False)] = (1,)

@@ -182,3 +182,21 @@ def test_thresholds_scale_with_the_links_and_knobs_have_units():
     wrong = scenario({"permutation": {"size_bytes": "1MiB"}}, network={"knobs": {"gain": 1}})
     with pytest.raises(SpecError, match="gain_ratio"):
         options_of(wrong, 1)
+
+
+def test_every_channel_is_the_first_one_turned_onto_its_own_nic():
+    """Compiled alone, a channel has the same sizes, dependencies and waits as repeated."""
+    schedule = compiled(scenario(a_collective(), hosts=3))
+    flows, each = schedule.flows, len(schedule.real) // 8
+    for channel in range(8):
+        mine = slice(channel * each, (channel + 1) * each)
+        nics = flows.source[mine][schedule.real[mine]] % 8
+        assert (nics == channel).all()
+        assert (flows.size_bytes[mine] == flows.size_bytes[:each]).all()
+        before, after = flows.predecessor.T
+        inside = (after >= mine.start) & (after < mine.stop)
+        assert (before[inside] >= mine.start).all()
+        assert (before[inside] < mine.stop).all()
+    lines = flows.source[~schedule.real].reshape(8, -1)
+    # The last rank of a host sends to the next host, the other seven inside.
+    assert all(len(np.unique(lines[channel])) == 3 * 7 for channel in range(8))

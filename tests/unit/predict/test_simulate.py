@@ -6,6 +6,7 @@ import pytest
 
 from weft.engines.packet import stepping
 from weft.engines.packet.tables import Stop
+from weft.errors import SpecError
 from weft.predict import simulate as verb
 from weft.predict.simulate import simulate
 from weft.spec.load import load_scenario
@@ -163,3 +164,69 @@ def test_equal_flows_are_fair_and_one_that_waits_is_not():
     rates = (1 / short, 7 / long)
     jain = sum(rates) ** 2 / (2 * sum(r**2 for r in rates))
     assert uneven.traffic[0].fairness_ratio == pytest.approx(jain, rel=0.03)
+
+
+SMALL = {
+    "preset": "hgx_h100_roce",
+    "hosts": 64,
+    "host": {"server": "", "gpus": 1, "nics": 1, "scale_up": {"gpus": 1}},
+    "topology": {"kind": "leaf_spine", "switch": "asterfusion_cx732q"},
+}
+STUCK = [{"gpu": 0, "begin_s": "10us", "end_s": "1010us"}]
+
+
+def with_a_stuck_receiver(**more):
+    """Host 16 sends to the stuck host 0, hosts 17 to 24 to others under its leaf."""
+    flows = [{"source": 16, "target": 0, "size_bytes": "8MiB"}] + [
+        {"source": 16 + i, "target": i, "size_bytes": "8MiB"} for i in range(1, 9)
+    ]
+    network = {"pfc": {"xoff_bytes": "40kB", "xon_bytes": "20kB"}, "congestion": "none", **more}
+    return load_scenario(
+        {
+            "cluster": SMALL,
+            "traffic": [{"flows": {"flows": flows}}],
+            "stuck": STUCK,
+            "network": network,
+        }
+    )
+
+
+def test_a_stuck_receiver_is_the_root_of_the_pauses_and_its_flow_ends_after_it_goes_on():
+    result = simulate(with_a_stuck_receiver())
+    assert result.complete
+    assert result.pause_roots[0].link == "leaf0 to host0.nic0"
+    assert result.seeds[0].completion_s > 1.01e-3
+    assert result.deadlock == ()
+
+
+def test_victims_are_flows_that_go_elsewhere():
+    result = simulate(with_a_stuck_receiver())
+    names = [one.name for one in result.pause_victims]
+    assert not any(name.endswith("to host0.nic0") for name in names)
+    assert result.victims == len(names)
+
+
+def test_a_watchdog_frees_the_queue_at_the_price_of_packets():
+    dog = {"action": "drop", "detection_s": "100us", "restoration_s": "100us"}
+    result = simulate(with_a_stuck_receiver(watchdog=dog, recovery="go_back_n"))
+    counts = result.seeds[0].counts
+    assert counts["watchdog_trips"] > 0
+    assert counts["drops"] > 0
+
+
+def test_a_shared_buffer_bounds_what_queues_hold():
+    small = {"shared_bytes": "2MB", "alpha_ratio": 1.0}
+    network = {"buffer": small, "congestion": "none"}
+    held = simulate(scenario(INCAST, network=network)).links
+    free = simulate(scenario(INCAST, network={"congestion": "none"})).links
+    most = [max(link.largest_queue_bytes for link in links) for links in (held, free)]
+    assert most[0] < 2_000_000 < most[1]
+
+
+def test_a_receiver_cannot_be_stuck_outside_the_cluster_or_backwards():
+    for one, told in (
+        ({"gpu": 99, "end_s": "1ms"}, "stuck.0.gpu"),
+        ({"gpu": 1, "begin_s": "2ms", "end_s": "1ms"}, "stuck.0.end_s"),
+    ):
+        with pytest.raises(SpecError, match=told):
+            scenario(INCAST, stuck=[one])

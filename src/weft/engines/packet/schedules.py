@@ -119,10 +119,7 @@ class Work:
     ) -> int:
         flow = len(self.source)
         if flow >= MOST_FLOWS:
-            raise Infeasible(
-                f"this traffic is more than {MOST_FLOWS} flows; simulate fewer ranks, fewer "
-                "channels or fewer repeats"
-            )
+            raise too_many_flows()
         waits = waits or self.barrier
         self.source.append(source)
         self.target.append(target)
@@ -169,10 +166,56 @@ def add_collective(
         )
     rounds = list(algorithm.schedule(operation, len(gpus), ranks_per_domain))
     share = size_bytes / channels / _pieces(algorithm, operation, len(gpus))
-    for channel in range(channels):
-        order = _turned(gpus, ranks_per_domain, channel)
-        nic = channel % work.fabric.cluster.host.nics if channels > 1 else None
-        _Compiler(work=work, gpus=order, chunk_bytes=share, nic=nic).add(rounds, concurrency)
+    block = work.mark()
+    nic = 0 if channels > 1 else None
+    _Compiler(work=work, gpus=list(gpus), chunk_bytes=share, nic=nic).add(rounds, concurrency)
+    ends = work.mark()
+    for channel in range(1, channels):
+        turned = dict(zip(gpus, _turned(gpus, ranks_per_domain, channel), strict=True))
+        _repeat(work, block, ends, channel % work.fabric.cluster.host.nics, turned)
+
+
+def _repeat(
+    work: Work, first: tuple[int, int], last: tuple[int, int], nic: int, turned: dict[int, int]
+) -> None:
+    """Add the flows of the first channel again, on another NIC and with its ranks turned.
+
+    Ranks turn inside their host, so a flow between hosts changes its NIC alone.
+    """
+    begin, end = first[0], last[0]
+    moved, step = len(work.source) - begin, nic * work.fabric.planes
+    if len(work.source) + end - begin > MOST_FLOWS:
+        raise too_many_flows()
+    lines = _turned_lines(work, set(work.source[begin:end]), turned)
+    for name in ("source", "target"):
+        ends = getattr(work, name)
+        ends += [e + step if e >= 0 else lines[e] for e in ends[begin:end]]
+    for name in ("size_bytes", "begin_ps", "queue_pair", "traffic", "run"):
+        values = getattr(work, name)
+        values += values[begin:end]
+    work.pairs += [
+        (before + moved if before >= begin else before, after + moved)
+        for before, after in work.pairs[first[1] : last[1]]
+    ]
+
+
+def _turned_lines(work: Work, sources: set[int], turned: dict[int, int]) -> dict[int, int]:
+    """Map both ends of the delay lines of some flows to those of the ranks turned."""
+    numbers = {number: line for line, number in work.lines.items()}
+    found: dict[int, int] = {}
+    for source in sorted(source for source in sources if source < 0):
+        lane, delay = numbers[(-1 - source) // 2]
+        line = work.lines.setdefault((turned[lane], delay), len(work.lines))
+        found[source], found[source - 1] = -1 - 2 * line, -2 - 2 * line
+    return found
+
+
+def too_many_flows() -> Infeasible:
+    """Say that there are more flows than a simulation can hold."""
+    return Infeasible(
+        f"this traffic is more than {MOST_FLOWS} flows; simulate fewer ranks, fewer channels "
+        "or fewer repeats"
+    )
 
 
 def _pieces(algorithm: Algorithm, operation: Operation, ranks: int) -> int:
@@ -271,7 +314,7 @@ def schedule_of(work: Work) -> Schedule:
             target=target,
             size_bytes=np.array(work.size_bytes, np.int64),
             begin_ps=np.array(work.begin_ps, np.int64),
-            predecessor=np.unique(pairs, axis=0),
+            predecessor=_once(pairs, len(work.source)),
             connection=_connections(work, source, target),
         ),
         traffic=np.array(work.traffic, np.int64),
@@ -283,9 +326,17 @@ def schedule_of(work: Work) -> Schedule:
 
 def _connections(work: Work, source: Ints, target: Ints) -> Ints:
     """Number connections: one a traffic, pair of ends and queue pair, for all its sends."""
-    keys = np.stack([np.array(work.traffic), source, target, np.array(work.queue_pair)])
-    _, numbers = np.unique(keys, axis=1, return_inverse=True)
+    ends, queue_pairs = int(max(source.max(), target.max())) + 1, max(work.queue_pair) + 1
+    lane = np.array(work.traffic, np.int64) * ends + source
+    keys = (lane * ends + target) * queue_pairs + np.array(work.queue_pair, np.int64)
+    _, numbers = np.unique(keys, return_inverse=True)
     return np.asarray(numbers, np.int64).ravel()
+
+
+def _once(pairs: Ints, flows: int) -> Ints:
+    """Return pairs sorted and without repetition."""
+    keys = np.unique(pairs[:, 0] * flows + pairs[:, 1])
+    return np.stack(np.divmod(keys, flows), axis=1)
 
 
 def _numbered(work: Work, ends: list[int]) -> Ints:

@@ -7,10 +7,11 @@ from weft import plugins
 from weft.engines.packet import congestion
 from weft.engines.packet.control import Control
 from weft.engines.packet.hooks import BALANCINGS
-from weft.engines.packet.simulation import PS_PER_S, Options
-from weft.engines.packet.tables import FlowControl
+from weft.engines.packet.simulation import PS_PER_S, Options, Stall
+from weft.engines.packet.tables import FlowControl, Watchdog
 from weft.errors import SpecError
 from weft.network.fabric import Fabric, find
+from weft.network.topology import layout
 from weft.spec.cluster import Cluster
 from weft.spec.scenario import NetworkSettings, Scenario
 from weft.units import parse_size, parse_time
@@ -35,6 +36,12 @@ def options_of(scenario: Scenario, seed: int) -> Options:
         "recovery": network.recovery,
         "timeout_ps": _picoseconds(network.timeout_s),
         "link_retry": network.link_retry,
+        "watchdog": Watchdog[network.watchdog.action.upper()],
+        "watchdog_detection_ps": _picoseconds(network.watchdog.detection_s),
+        "watchdog_restoration_ps": _picoseconds(network.watchdog.restoration_s),
+        "alpha_ratio": network.buffer.alpha_ratio,
+        "shared_buffer_bytes": network.buffer.shared_bytes,
+        "stalls": _stalls(scenario),
         "pmax_ratio": network.ecn.pmax_ratio,
         **_thresholds(network, cluster),
     }
@@ -54,6 +61,21 @@ def balancing_of(network: NetworkSettings, cluster: Cluster, fabric: Fabric) -> 
     return network.balancing or (mode if mode in BALANCINGS else _STAND_INS.get(mode, "ecmp"))
 
 
+def _stalls(scenario: Scenario) -> tuple[Stall, ...]:
+    """Return the endpoints that stop taking packets: all planes of the NIC of a GPU."""
+    host, planes = scenario.cluster.host, layout(scenario.cluster).planes
+    found = []
+    for one in scenario.stuck:
+        server, place = divmod(one.gpu, host.gpus)
+        port = server * host.nics + place * host.nics // host.gpus
+        times = round(one.begin_s * PS_PER_S), round(one.end_s * PS_PER_S)
+        found += [
+            Stall(host=port * planes + plane, begin_ps=times[0], end_ps=times[1])
+            for plane in range(planes)
+        ]
+    return tuple(found)
+
+
 def _picoseconds(time_s: float | None) -> int | None:
     return None if time_s is None else round(time_s * PS_PER_S)
 
@@ -71,6 +93,7 @@ def _thresholds(network: NetworkSettings, cluster: Cluster) -> dict[str, int | N
         "xoff_bytes": network.pfc.xoff_bytes, "xon_bytes": network.pfc.xon_bytes,
         "kmin_bytes": network.ecn.kmin_bytes, "kmax_bytes": network.ecn.kmax_bytes,
         "queue_limit_bytes": network.queue_limit_bytes, "credit_bytes": network.credit_bytes,
+        "headroom_bytes": network.buffer.headroom_bytes,
     }  # fmt: skip
     return {name: None if v is None else round(v * factor) for name, v in found.items()}
 

@@ -1,6 +1,7 @@
 """`weft simulate`: completions with their tails, links, curves over time."""
 
 from collections.abc import Iterator
+from math import inf
 
 from weft.predict.simulation import (
     LayerOutcome,
@@ -14,7 +15,7 @@ from weft.report.page import Block, Drawing, Facts, Page, Sentences, Table, View
 from weft.report.views._provenance import footer
 from weft.units import SECONDS, gbit_from_rate
 
-SHOWN_LINKS = 10
+SHOWN_LINKS, SHOWN_VICTIMS = 10, 6
 UNLIMITED_BYTES = 1 << 40
 EXACT_BELOW_BYTES = 10_000
 _SIZES = (("GB", 1e9), ("MB", 1e6), ("kB", 1e3), ("B", 1.0))
@@ -27,6 +28,7 @@ def _page(result: Simulation) -> Page:
         *_drawings(result),
         _layers(result),
         _links(result),
+        *_pauses(result),
         _seeds(result),
         Facts(title="Settings", pairs=tuple(_settings(result))),
         Sentences(title="Assumptions", lines=result.provenance.assumptions),
@@ -158,6 +160,41 @@ def _link_cells(one: LinkOutcome) -> tuple[str, ...]:
         seconds(one.paused_s),
         str(one.pauses),
         str(one.marks),
+    )
+
+
+def _pauses(result: Simulation) -> Iterator[Block]:
+    if result.deadlock:
+        yield Sentences(
+            title="Deadlock",
+            lines=("These links wait for one another and will for ever:", *result.deadlock),
+        )
+    if result.pause_roots:
+        yield Table(
+            title="Where pauses came from",
+            columns=("queue of", "paused others", "links that stopped"),
+            rows=rows_of(
+                *((one.link, seconds(one.own_s), str(one.links)) for one in result.pause_roots)
+            ),
+            notes=("Time for which it was not paused itself, added over the links it paused.",),
+        )
+    if result.pause_victims:
+        worst = result.pause_victims[:SHOWN_VICTIMS]
+        yield Table(
+            title="Victims",
+            columns=("flow", "traffic", "slowdown"),
+            rows=rows_of(
+                *((one.name, one.traffic, figures(one.slowdown_ratio or inf)) for one in worst)
+            ),
+            left=(0, 1),
+            notes=(_victims_note(result),),
+        )
+
+
+def _victims_note(result: Simulation) -> str:
+    return (
+        f"{result.victims} flows came from paused hosts and went elsewhere than to the worst "
+        "queue above; the slowest are shown."
     )
 
 
