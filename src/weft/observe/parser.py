@@ -11,6 +11,7 @@ from typing import Protocol
 from weft.observe.facts import Evidence, Fact
 
 LONGEST_EVIDENCE = 400
+LONGEST_LINE = 2048
 READ: tuple[Fact, ...] = ()
 """The answer for a line that was understood and states nothing worth keeping."""
 
@@ -55,6 +56,7 @@ class Parser:
     ``marks`` are texts of which any stretch of this tool's output holds at least one: a block
     of lines without them is never shown to its reader, unless it is the one that read last.
     ``rank`` orders the parsers where two could claim a line: the lower is asked first.
+    A line is cut at ``longest`` before the reader sees it, so that no expression can take long.
     """
 
     tool: str
@@ -62,3 +64,4 @@ class Parser:
     reader: Callable[[Source], Reader] | None = None
     document: Document | None = None
     rank: int = 50
+    longest: int = LONGEST_LINE

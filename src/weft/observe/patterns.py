@@ -12,8 +12,6 @@ from weft.observe.facts import Evidence, Fact, Moment
 from weft.observe.moments import moment
 from weft.observe.parser import READ, Reader, Source
 
-_LONGEST_MATCHED = 4096
-
 
 @dataclass(frozen=True, slots=True)
 class Line:
@@ -70,7 +68,7 @@ def nothing(found: re.Match[str], line: Line) -> Sequence[Fact]:
 
 def match(patterns: Iterable[Pattern], line: Line) -> Sequence[Fact] | None:
     """Return what the first pattern that fits a line states, or None when none fits."""
-    text = line.text[:_LONGEST_MATCHED]
+    text = line.text
     for one in patterns:
         start = text.find(one.mark)
         if start < 0:

@@ -54,6 +54,7 @@ class _Session:
     readers: dict[str, Reader] = field(default_factory=dict)
     active: str = ""
     ask: Callable[[str, int], Sequence[Fact] | None] | None = None
+    longest: int = 0
     lines_read: int = 0
 
     def reader(self, name: str, parser: Parser) -> Reader:
@@ -87,7 +88,7 @@ class Reading:
                 ledger.blank += 1
                 continue
             if session.ask is not None and not self._documents.open:
-                facts = session.ask(line, number)
+                facts = session.ask(line[: session.longest], number)
                 if facts is not None:
                     session.lines_read += 1
                     if facts:
@@ -155,7 +156,9 @@ class Reading:
 
     def _asked(self, session: _Session, line: str, number: int) -> bool:
         """Ask the reader that read last."""
-        facts = session.ask(line, number) if session.ask is not None else None
+        facts = None
+        if session.ask is not None:
+            facts = session.ask(line[: session.longest], number)
         if facts is None:
             return False
         session.lines_read += 1
@@ -168,10 +171,11 @@ class Reading:
             if name == session.active:
                 continue
             reader = session.reader(name, parser)
-            facts = reader.take(line, number)
+            facts = reader.take(line[: parser.longest], number)
             if facts is not None:
                 self._settle(session)
                 session.active, session.ask, session.lines_read = name, reader.take, 1
+                session.longest = parser.longest
                 self.ledger.keep(facts)
                 return True
         return False

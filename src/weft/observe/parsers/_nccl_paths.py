@@ -15,6 +15,7 @@ from weft.observe.parsers._nccl_line import Rule, Words, number, rule
 from weft.observe.parsers._nccl_setup import _counts, _nothing
 
 _GIGA = 1e9
+_MOST_DIGITS = 10
 _STEP = 14  # spaces for each step down
 _ENDS = re.compile(
     r"(?P<source>-?\d+)(?:\[\w+\])? -> (?P<target>-?\d+)(?:\[\w+\])?"
@@ -66,7 +67,7 @@ def path_fact(ends: str, words: Words) -> Sequence[Fact] | None:
 
 def _ring(found: re.Match[str], words: Words) -> Sequence[Fact]:
     text = found["ranks"]
-    ranks = [part for part in text.split() if part.isdigit()]
+    ranks = [part for part in text.split() if part.isdecimal() and len(part) < _MOST_DIGITS]
     return (
         RingSeen(
             channel=int(found["channel"]),
@@ -136,7 +137,10 @@ _PART = (
 )
 PATHS: dict[str, tuple[Rule, ...]] = {
     "Channel": (
-        rule(r"Channel (?P<channel>\d+)(?:/\d+)? ?: (?P<ranks> *\d+ (?!\[)[\d .]*)", _ring),
+        rule(
+            r"Channel (?P<channel>\d{1,5})(?:/\d{1,5})? ?: (?P<ranks> *\d+ (?!\[)[\d .]*)",
+            _ring,
+        ),
     ),
     "Ring": (rule(r"Ring (?P<channel>\d+) ?: (?P<ranks>-?\d+ -> -?\d+ -> -?\d+)$", _nothing),),
     "Trees": (rule(r"Trees (?P<trees>\[.*)", _trees),),

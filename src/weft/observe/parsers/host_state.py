@@ -208,7 +208,7 @@ host_state = Parser(
             r"(?P<name>Max locked memory)\s+(?P<soft>\d+|unlimited)",
             _process_limit,
         ),
-        pattern("Max ", r"Max [\w ]+?\s{2,}\S+\s+\S+", nothing),
+        pattern("Max ", r"Max [\w ]{1,30}?\s{2,30}\S{1,30}\s{1,30}\S", nothing),
         pattern("ulimit -l", r"ulimit -l\s*[:=]+>?\s*(?P<value>\d+|unlimited)", _memlock),
         pattern("Filesystem", r"Filesystem\s+\S+", nothing),
         pattern(

@@ -41,10 +41,12 @@ _EVENT = re.compile(
     r"(?: ago)?)\s+(?P<source>[\w./-]+)\s+(?P<message>\S.*)"
 )
 _EVENT_ROW = re.compile(
-    r"(?:\S+\s+)?(?:\d+\w+|<unknown>)\s+(?P<type>Warning|Normal)\s+(?P<reason>[A-Z]"
+    r"(?:\S{1,100}\s+)?(?:\d{1,6}\w{1,12}|<unknown>)\s+(?P<type>Warning|Normal)\s+(?P<reason>[A-Z]"
     r"\w+)\s+(?P<subject>[\w.-]+/\S+)\s+(?P<message>\S.*)"
 )
-_SHORT = re.compile(r"(?P<message>(?:.*: )?\d*/?[\dN]+ nodes are available.*Insufficient .*)")
+_SHORT = re.compile(
+    r"(?P<message>[^\d\n]{0,200}[\dN]{0,9}/?[\dN]{1,9} nodes are available.*Insufficient .*)"
+)
 _INSUFFICIENT = re.compile(r"Insufficient ([\w.-]+(?:/[\w.-]+)?)")
 _PODS_HEAD = re.compile(r"(?:NAMESPACE\s+)?NAME\s+(?:READY|DESIRED|STATUS|ALLOCATED)\s+.*")
 _POD_ROW = re.compile(

@@ -20,7 +20,7 @@ _TRAINED = re.compile(
     r"(?: \((?P<narrow>\w+)\))?"
 )
 _CONTROL = re.compile(r"(?P<before>.{0,200}?)ACSCtl:(?P<flags>.*)")
-_FLAG = re.compile(r"(\w+)([+-])")
+_FLAG = re.compile(r"\b(\w{1,24})([+-])")
 _DRIVER = re.compile(r"\s+Kernel driver in use: (?P<driver>\S+)")
 _DETAIL = re.compile(
     r"\s+(?:Subsystem|Control|Status|Latency|Interrupt|Region|Capabilities|DevCap|"

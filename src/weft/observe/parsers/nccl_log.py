@@ -58,6 +58,7 @@ _OPERATION = re.compile(
 _OPEN_MESSAGES = (CompletionError, CallFailed)
 _MOST_SEEN = 200_000
 _CONTINUES_WITHIN = 4
+_LONGEST = 4096  # of all messages but lists of rings
 
 
 @dataclass(slots=True)
@@ -77,11 +78,12 @@ class _Reader:
         if at >= 0:
             if text.startswith("INFO Ch", at + 6):
                 return self._channel(text, at, number)
+            text = text[:_LONGEST]
             level, _, words = text[at + 6 :].partition(" ")
             if level in _LEVELS:
                 return self._message(text, at, level, words.strip(), number)
         if text.startswith(("NCCL INFO ", "NCCL WARN ")):
-            return self._message(text, 0, text[5:9], text[10:].strip(), number)
+            return self._message(text, 0, text[5:9], text[10:_LONGEST].strip(), number)
         if self._held and _CONTINUED.match(text):
             return self._continue(text, number)
         if _BARE.match(text):
@@ -200,7 +202,7 @@ class _Reader:
 
     def _bare(self, text: str, number: int) -> Sequence[Fact] | None:
         """Read a message whose beginning was cut off."""
-        message = text.strip()
+        message = text[:_LONGEST].strip()
         words = Words(message, text, number, "INFO", "", NOBODY, self.source)
         if message.startswith("Channel ") and " via " in message:
             _, _, ends = message.partition(" : ")
@@ -278,4 +280,5 @@ nccl_log = Parser(
     ),
     reader=_Reader,
     rank=10,
+    longest=1 << 16,
 )

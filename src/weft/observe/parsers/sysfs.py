@@ -24,9 +24,7 @@ from weft.observe.parsers._values import integer, layer, physical, rate, real, s
 
 _FULL = 0x8000
 _GIGA = 1e9
-_FILE = re.compile(
-    r"(?P<path>/(?:sys|host/sys)/[\w/.:@-]{3,200}?)(?::|=| +)\s*(?P<value>\S.*?)\s*$"
-)
+_FILE = re.compile(r"(?P<path>/(?:sys|host/sys)/[\w/.:@-]{3,200}?)(?::|=| +)\s*(?P<value>\S.*)")
 _HEADING = re.compile(r"==> (?P<path>/\S+) <==")
 _PORT = re.compile(
     r".*/infiniband/(?P<adapter>[\w.-]+)/ports/(?P<port>\d+)/(?P<file>[\w/.-]+)$"
@@ -39,9 +37,9 @@ _SUMMARY = re.compile(
     r"(?: state=(?P<state>\d: ?\w+))?(?: phys_state=(?P<phys>\d: ?\w+))?"
 )
 _PAIRED = re.compile(
-    r"\s*(?P<name>(?:np|rp|req|resp|rx|roce|out_of|packet_seq|local_ack|rnr_nak|"
-    r"implied|duplicate|lifespan)\w{2,60})\s*(?:=|:|,|→|->|\s)\s*\+?(?P<value>[\d,]+)"
-    r"(?:\s|,|$)"
+    r"\s{0,40}(?P<name>(?:np|rp|req|resp|rx|roce|out_of|packet_seq|local_ack|rnr_nak|implied|"
+    r"duplicate|lifespan)\w{2,60})\s{0,40}(?:=|:|,|\u2192|->)?\s{0,40}\+?"
+    r"(?P<value>\d[\d,]{0,24})(?:\s|,|$)"
 )
 
 
@@ -61,7 +59,7 @@ class _Reader:
         evidence = self.source.evidence(text, number)
         found = _FILE.match(text)
         if found:
-            return self._value(found["path"], found["value"], evidence)
+            return self._value(found["path"], found["value"].strip(), evidence)
         if self.path:
             path, self.path = self.path, ""
             return self._value(path, text.strip(), evidence)

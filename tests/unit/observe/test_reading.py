@@ -1,0 +1,96 @@
+"""Lines offered to parsers: labels, mixtures, documents, bounds."""
+
+import io
+
+import pytest
+
+from weft.observe import observation
+from weft.observe.facts import (
+    AdapterPort,
+    CompletionError,
+    Counter,
+    MeasuredCollective,
+    Setting,
+)
+from weft.observe.parser import Source
+from weft.observe.reading import read_stream, read_text
+
+ROW = "  1024  128  float  sum  -1  21.50  0.05  0.02  0  20.1  0.05  0.03  0"
+
+
+@pytest.mark.parametrize(
+    "label",
+    ["[1,3]<stdout>:", "(Worker pid=77) ", "12: ", "> ", "gpu-a01: ", "[pod/train/worker-0] "],
+)
+def test_a_label_before_the_text_is_seen_through(label):
+    facts, read = read_text(f"{label}{ROW}\n", "run.txt")
+    assert [type(fact) for fact in facts] == [MeasuredCollective] * 2
+    assert read.unread == 0
+
+
+def test_labelled_outputs_of_hosts_are_told_apart():
+    """pdsh mixes the lines of hosts: each block of ibstat stays with its host."""
+    block = ("CA 'mlx5_0'", "Port 1:", "State: {}", "Physical state: LinkUp", "Base lid: 3")
+    lines = [
+        f"{host}: {line.format(state)}"
+        for line in block
+        for host, state in (("a1", "Active"), ("a2", "Down"))
+    ]
+    facts, _ = read_text("\n".join(lines), "pdsh.txt")
+    ports = {fact.host: fact.state for fact in facts if isinstance(fact, AdapterPort)}
+    assert ports == {"a1": "active", "a2": "down"}
+
+
+def test_log_lines_may_stand_within_a_document_and_a_table():
+    setting = "n1:1:2 [0] NCCL INFO NCCL_IB_TC set by environment to 106"
+    text = f'{ROW}\n{setting}\n{{"x": [1,\n2]}}\n{ROW}\n'
+    facts, read = read_text(text, "mix.txt")
+    assert [type(fact) for fact in facts].count(Setting) == 1
+    assert read.unread == 2  # the document, which is nobody's
+
+
+def test_colours_returns_quotes_and_links_are_undone():
+    text = (
+        "\x1b[31mn1:1:2 [0] p2p.cc:7 NCCL WARN NET/IB: Got completion from peer "
+        "10.0.0.1<5> with status=12 opcode=0 len=0 vendor err 129 (Recv)\x1b[0m\r\n"
+        "n1:1:2 [0] [p2p.cc:783](https://p2p.cc:783/) NCCL WARN Something\r\n"
+        "link mlx5_0/1 state ACTIVE physical_state LINK_UP netdev \u201cens1\u201d\r\n"
+    )
+    facts, read = read_text(text, "pasted.txt")
+    assert read.unread == 0
+    assert facts[0].status == 12
+    assert facts[1].place == "p2p.cc:783" or facts[0].place == "p2p.cc:783"
+
+
+def test_utf_16_is_read():
+    raw = "link mlx5_0/1 state ACTIVE physical_state LINK_UP netdev ens1\n".encode("utf-16")
+    facts, _ = read_stream(io.BytesIO(raw), Source("windows.txt"))
+    assert len(facts) == 1
+
+
+def test_a_line_without_end_is_cut():
+    """Ten megabytes in one line neither fill the memory nor shift the numbers of lines."""
+    text = "x" * 10_000_000 + "\nlink mlx5_0/1 state DOWN physical_state POLLING\n"
+    facts, read = read_text(text, "long.txt")
+    assert facts[0].evidence.line == read.lines == 2
+
+
+def test_a_fact_stated_often_is_kept_once_and_kinds_are_bounded(monkeypatch):
+    line = "n1:1:2 [0] NCCL INFO Using network IB\n"
+    assert len(read_text(line * 1000, "a.log")[0]) == 1
+    monkeypatch.setattr(observation, "MOST_OF_A_KIND", 10)
+    counters = "".join(f"     rx_prio3_bytes_{n}: {n}\n" for n in range(100))
+    facts, read = read_text(counters, "b.txt")
+    assert len([f for f in facts if isinstance(f, Counter)]) == 10
+    assert read.left_out == 90
+
+
+def test_a_message_broken_over_lines_is_stated_once_and_whole():
+    text = (
+        "n1:1:2 [0] NCCL WARN NET/IB: Got completion from peer 10.0.0.1<5> with status=12\n"
+        "   localGid fe80::1  remoteGids fe80::2  hca mlx5_3\n"
+        "n1:1:2 [0] NCCL INFO proxy.cc:700 -> 6\n"
+    )
+    (fact,) = read_text(text, "broken.log")[0]
+    assert isinstance(fact, CompletionError)
+    assert (fact.local_gid, fact.remote_gid, fact.adapter) == ("fe80::1", "fe80::2", "mlx5_3")
