@@ -9,7 +9,7 @@ from weft.cli import options
 
 PathsArgument = Annotated[
     list[Path],
-    typer.Argument(metavar="PATH...", help="Logs, outputs, folders or bundles; all together."),
+    typer.Argument(metavar="PATH", help="Logs, outputs, folders or bundles; all together."),
 ]
 FOUND: Final = 4
 UNDECIDED: Final = 5

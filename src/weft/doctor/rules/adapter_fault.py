@@ -8,6 +8,7 @@ References: mlx5 driver documentation, devlink health; InfiniBand verbs, IBV_EVE
 
 from collections.abc import Iterator
 
+from weft.doctor import job
 from weft.doctor.rule import Facts, Finding, Rule, Symptom, finding
 from weft.observe.facts import AdapterEvent, AdapterFault, Fact
 
@@ -20,6 +21,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
         if one.on == "device"
         and (one.fatal or "catastrophic" in one.event or "fatal" in one.event)
     ]  # fmt: skip
+    events += job.said(facts, r"catastrophic error|device fatal")
     faults: list[Fact] = [one for one in facts.of(AdapterFault) if one.kind in _KINDS]
     if events or faults:
         yield finding(

@@ -11,9 +11,10 @@ References: NVIDIA Fabric Manager user guide; CUDA runtime, cudaErrorSystemNotRe
 
 from collections.abc import Iterator
 
+from weft.doctor import job
 from weft.doctor.rule import Facts, Finding, Rule, Severity, Suspect, Symptom, finding
 from weft.doctor.rules.scale_up_links import has_switch
-from weft.observe.facts import GpuCallFailed, GpuSeen, ScaleUpSwitchFault, ServiceState
+from weft.observe.facts import Fact, GpuCallFailed, GpuSeen, ScaleUpSwitchFault, ServiceState
 
 _NOT_READY = 802
 _INVALID_ARGUMENT = 1
@@ -31,11 +32,12 @@ def _check(facts: Facts) -> Iterator[Finding]:
     failed = [
         one for one in services if one.state in {"failed", "inactive", "dead", "activating"}
     ]
-    early = [
+    early: list[Fact] = [
         one for one in facts.of(GpuCallFailed)
         if one.code == _NOT_READY or "not yet initialized" in one.error.lower()
         or "system not ready" in one.error.lower()
     ]  # fmt: skip
+    early = early or job.said(facts, r"system not yet initialized|error 802\b")
     if early:
         yield _not_running(early, failed)
     elif failed and _joined(facts):
@@ -61,7 +63,7 @@ def _joined(facts: Facts) -> bool:
     return has_switch(products) or facts.any_of(ScaleUpSwitchFault)
 
 
-def _not_running(early: list[GpuCallFailed], failed: list[ServiceState]) -> Finding:
+def _not_running(early: list[Fact], failed: list[ServiceState]) -> Finding:
     return finding(
         "fabric-manager-not-running",
         [*early, *failed],

@@ -47,7 +47,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
         broken += [one for one in facts.of(AdapterEvent) if "access violation" in one.event]
     ports = _ports(facts)
     sizes = {one.active_mtu_bytes for one in ports}
-    if len(sizes) > 1 and (broken or len({one.host for one in ports}) > 1):
+    if len(sizes) > 1 and (broken or len({one.host or one.evidence.file for one in ports}) > 1):
         yield _differs([*broken, *ports], 0.85 if broken else 0.65)
     elif broken:
         yield suspected(

@@ -7,6 +7,7 @@ What to do: reseat the card or riser, look for a BIOS limit, try another slot, t
 References: PCI Express Base Specification, Link Status and Capabilities; lspci(8).
 """
 
+import re
 from collections.abc import Iterator
 
 from weft.doctor.rule import Facts, Fault, Finding, Rule, Severity, Symptom, finding
@@ -20,8 +21,8 @@ from weft.observe.facts import (
     PcieLink,
 )
 
-_NETWORK = ("ethernet", "infiniband", "network", "mellanox", "connectx", "mlx5", "efa", "nic")
-_GPU = ("3d controller", "vga", "nvidia corporation", "gpu", "display", "instinct")
+_NETWORK = re.compile(r"ethernet|infiniband|network|mellanox|connectx|mlx\d|\befa\b|\bnic\b")
+_GPU = re.compile(r"3d controller|vga|nvidia corporation|\bgpu\b|display|instinct")
 _LOOK = "lspci -vv -s <bus id> | grep -e LnkCap: -e LnkSta:; dmesg | grep -i 'pcie bandwidth'"
 
 
@@ -30,7 +31,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
         left = _left_ratio(one)
         sort = _sort(facts, one)
         fewer_lanes = bool(one.lanes and one.max_lanes and one.lanes < one.max_lanes)
-        if left >= 1 or (sort == "gpu" and not fewer_lanes) or sort == "bridge":
+        if left >= 1 or (sort == "gpu" and not fewer_lanes) or sort in {"bridge", "other"}:
             continue
         sure = sort == "network" or fewer_lanes
         yield finding(
@@ -77,14 +78,18 @@ def _sort(facts: Facts, link: PcieLink) -> str:
     adapters += [one.bus_id for one in facts.of(AdapterSeen)]
     if any(_same(bus_id, link.device) for bus_id in adapters):
         return "network"
-    if "bridge" in words and not any(word in words for word in _NETWORK[:3]):
-        return "bridge"
-    if any(word in words for word in _NETWORK):
-        return "network"
-    if any(word in words for word in _GPU):
-        return "gpu"
+    if words.strip():
+        return _by_words(words)
     only_adapters = facts.any_of(AdapterFault, CableEvent) and not facts.any_of(GpuSeen)
-    return "network" if not words.strip() and only_adapters else ""
+    return "network" if only_adapters else ""
+
+
+def _by_words(words: str) -> str:
+    if _NETWORK.search(words):
+        return "network"
+    if _GPU.search(words):
+        return "gpu"
+    return "bridge" if "bridge" in words else "other"
 
 
 def _same(bus_id: str, device: str) -> bool:

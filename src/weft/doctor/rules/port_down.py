@@ -109,7 +109,7 @@ def _lost(facts: Facts) -> Iterator[Finding]:
         names = ", ".join(
             dict.fromkeys(interface for (_, interface), e in last.items() if not e.up)
         )
-        yield _down(gone, names, 0.6, Severity.WARNING)
+        yield _down(gone, names, 0.4, Severity.WARNING)
 
 
 def _cut(facts: Facts) -> Iterator[Finding]:

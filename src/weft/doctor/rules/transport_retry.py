@@ -80,7 +80,7 @@ def _suspects(facts: Facts, retries: list[CompletionError]) -> list[Suspect]:
     )
     path = Suspect(
         cause="fabric-path-unreachable",
-        confidence_ratio=0.4 if _at_once(retries) else 0.3,
+        confidence_ratio=0.4 if _at_once(retries) or _benchmark(retries) else 0.3,
         question="did it come at the first transfer, and does ib_write_bw pass for this pair?",
         next_command=_PAIR,
     )
@@ -93,6 +93,11 @@ def _suspects(facts: Facts, retries: list[CompletionError]) -> list[Suspect]:
     if infiniband:
         return [died, path, flap, _PKEY]
     return [died, path, flap, _GID, _LOSS, _RAIL]
+
+
+def _benchmark(retries: list[CompletionError]) -> bool:
+    """Return whether a benchmark says so, whose other end somebody is watching."""
+    return all(one.library.lower().startswith("perftest") for one in retries)
 
 
 def _at_once(retries: list[CompletionError]) -> bool:

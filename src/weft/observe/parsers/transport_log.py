@@ -134,6 +134,21 @@ def _sharp(found: re.Match[str], line: Line) -> Sequence[Fact]:
     )
 
 
+def _mpi_connect(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    return (
+        CallFailed(
+            call="connect",
+            peer=found["peer"],
+            error=found["error"].strip(),
+            errno=integer(found["errno"]) or errno_of(found["error"]),
+            library="MPI",
+            moment=line.moment,
+            process=_process(line),
+            evidence=line.evidence,
+        ),
+    )
+
+
 def _mpi(found: re.Match[str], line: Line) -> Sequence[Fact]:
     return (
         Message(
@@ -187,7 +202,12 @@ _PATTERNS = (
     pattern("Error code:", r"Error code:", nothing),
     pattern("more processes have sent help message", r"more processes have", nothing),
     pattern("Set MCA parameter", r"Set MCA parameter", nothing),
-    pattern("tcp_peer_complete_connect", r"connect\(\) to .*? failed: .*", _mpi),
+    pattern(
+        "connect() to ",
+        r"connect\(\) to (?P<peer>[\w.:-]+) failed: (?P<error>[^(\n]{1,80})"
+        r"(?:\((?P<errno>\d+)\))?",
+        _mpi_connect,
+    ),
     pattern("Open MPI failed", r"Open MPI failed.*", _mpi),
     pattern("OPAL ERROR", r"OPAL ERROR.*", _mpi),
 )
