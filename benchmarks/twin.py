@@ -30,6 +30,8 @@ RECORDS = {
     "hosts": ("Host", tables.HOST),
     "switches": ("Switch", tables.SWITCH),
     "pauses": ("PauseRow", tables.PAUSE),
+    "loads": ("Load", tables.LOAD),
+    "flowlets": ("Flowlet", tables.FLOWLET),
     "settings": ("Settings", tables.SETTINGS),
     "counts": ("Counts", tables.COUNTS),
 }

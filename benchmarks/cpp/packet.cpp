@@ -368,6 +368,7 @@ class Simulation {
     packet.kind = DATA;
     packet.marked = 0;
     packet.sent_at = now;
+    packet.telemetry = 0;
     flow.to_send_bytes -= payload;
     flow.in_flight_bytes += payload;
     on_send(flow, payload, now);
@@ -614,6 +615,7 @@ class Simulation {
   void take_ack(const Packet &packet, int64_t host, int64_t now) {
     Flow &flow = state.flows[packet.flow];
     flow.progress_at = now;
+    flow.telemetry = packet.telemetry;
     flow.in_flight_bytes -= packet.payload_bytes;
     go_on(flow, packet.flow, host);
   }

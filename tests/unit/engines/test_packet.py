@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from weft.engines.packet.hooks import CONTROLS
+from weft.engines.packet.hooks import BALANCINGS, CONTROLS
 from weft.engines.packet.simulation import Flows, Options, simulate
 from weft.engines.packet.tables import FlowControl, Stop
 from weft.engines.packet.wiring import leaf_spine
@@ -145,7 +145,7 @@ def test_every_byte_arrives_and_no_packet_leaks_when_queues_overflow():
     assert outcome.stopped is Stop.DONE
 
 
-@pytest.mark.parametrize("balancing", ["ecmp", "spray", "adaptive"])
+@pytest.mark.parametrize("balancing", BALANCINGS)
 @pytest.mark.parametrize("congestion", CONTROLS)
 @pytest.mark.parametrize("flow_control", list(FlowControl))
 def test_nothing_is_lost_under_any_combination(balancing, congestion, flow_control):
@@ -255,3 +255,40 @@ def test_a_control_that_listens_makes_pauses_rarer(congestion):
         return simulate(network(16), work, Options(congestion=name, **options)).counts["pauses"]
 
     assert pauses(congestion) < pauses("none")
+
+
+def test_flowlets_change_their_path_only_after_a_gap():
+    """With a gap that no flow makes a flow keeps its path; with none, packets spray."""
+    work = permutation(64, MIB)
+
+    def largest_queue(balancing, gap_ps=0):
+        options = Options(balancing=balancing, flowlet_gap_ps=gap_ps)
+        return simulate(network(64), work, options).links.largest_queue_bytes.max()
+
+    assert largest_queue("flowlet", 1 << 40) > 3 * largest_queue("spray")
+    assert largest_queue("flowlet", 0) < 2 * largest_queue("spray")
+
+
+def test_flowlets_end_collisions_that_hashing_keeps():
+    """Paced flows that collide slow down, so gaps open and they move apart."""
+    work = permutation(64, 8 * MIB)
+
+    def completion(balancing):
+        options = Options(balancing=balancing, congestion="dcqcn", flowlet_gap_ps=100_000)
+        return simulate(network(64), work, options).completion_ps
+
+    assert completion("flowlet") < completion("ecmp")
+
+
+def test_hpcc_keeps_queues_near_empty_and_the_link_near_its_target():
+    """Two flows: load 0.95, so T = 2 S / (0.95 C); the queue stays under a tenth of DCQCN's."""
+    work = flows([4, 8], [0, 0], 32 * MIB)
+
+    def run(congestion):
+        return simulate(network(16), work, Options(congestion=congestion, xoff_bytes=1 << 30))
+
+    hpcc, dcqcn = run("hpcc"), run("dcqcn")
+    ideal = 64 * MIB * PS_PER_BYTE / 0.95
+    assert ideal * 0.95 <= hpcc.completion_ps <= ideal * 1.05
+    largest = [one.links.largest_queue_bytes.max() for one in (hpcc, dcqcn)]
+    assert largest[0] < 0.5 * largest[1]

@@ -31,6 +31,9 @@ class Control:
     feedback: Feedback
     marking: bool
     """Whether switches mark packets for it."""
+    telemetry: bool = False
+    """Whether switches write the largest load of the path into packets, over the time of the
+    knob ``base_rtt_ps``; ``on_ack`` finds it in ``flow.telemetry``."""
     knobs: Mapping[str, float]
     """Name -> default, in the order that the hooks index them."""
     source: str

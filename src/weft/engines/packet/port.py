@@ -88,6 +88,8 @@ def _transmit_from_switch(state, link_id, now):
         link.credits -= packet.wire_bytes
     link.data_head = packet.next
     _mark(state, link, packet)
+    if settings.telemetry:
+        _write_load(state, link_id, packet, now)
     link.queue_bytes -= packet.wire_bytes
     if settings.shared:
         state.switches[link.source - settings.hosts].used_bytes -= packet.wire_bytes
@@ -114,6 +116,21 @@ def _mark(state, link, packet):
     packet.marked = 1
     link.marks += 1
     state.counts[0].marks += 1
+
+
+@inner
+def _write_load(state, link_id, packet, now):
+    """Let a packet carry the largest load of its path: U = q / (B T) + rate / B. [HPCC]"""
+    link = state.links[link_id]
+    load = state.loads[link_id]
+    span = state.settings[0].load_span
+    passed = now - load.begin
+    if passed >= span:
+        load.rate_ratio = (link.sent_bytes - load.sent_bytes) * link.ps_per_byte / passed
+        load.begin = now
+        load.sent_bytes = link.sent_bytes
+    queued = link.queue_bytes * link.ps_per_byte / span
+    packet.telemetry = max(packet.telemetry, queued + load.rate_ratio)
 
 
 @inner

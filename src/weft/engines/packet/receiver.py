@@ -148,6 +148,7 @@ def _take_ack(state, packet, host, now):
     flow_id = packet.flow
     flow = state.flows[flow_id]
     flow.progress_at = now
+    flow.telemetry = packet.telemetry
     on_acknowledged(settings.recovery, state, flow_id, packet)
     on_ack(
         settings.congestion, flow, settings.knobs, settings.line_ps_per_byte,

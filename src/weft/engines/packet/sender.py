@@ -80,6 +80,7 @@ def pull_packet(state, host, now):
     packet.kind = DATA
     packet.marked = 0
     packet.sent_at = now
+    packet.telemetry = 0.0
     if settings.numbered:
         _expect_answer(state, host, flow, now)
     flow.to_send_bytes -= payload

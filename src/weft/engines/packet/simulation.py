@@ -19,9 +19,12 @@ from weft.engines.packet.recover import Recovery
 from weft.engines.packet.tables import (
     COUNTS,
     FLOW,
+    FLOWLET,
+    FLOWLETS,
     HOST,
     KNOBS,
     LINK,
+    LOAD,
     PACKET,
     PAUSE,
     RING,
@@ -65,6 +68,8 @@ class Options:
     recovery: str = "trim"
     knobs: Mapping[str, float] = field(default_factory=dict)
     """Knobs of the congestion control that differ from its defaults."""
+    flowlet_gap_ps: int = 20_000_000
+    """Flowlets: a longer pause between packets of a flow lets it change its path."""
     mtu_bytes: int = 4096
     header_bytes: int = 0
     control_bytes: int = 64
@@ -196,6 +201,8 @@ def make_state(wiring: Wiring, routes: Routes, flows: Flows, options: Options) -
         hosts=_hosts(wiring, routes),
         switches=table(max(1, wiring.switches), SWITCH),
         pauses=table(options.pause_records, PAUSE),
+        loads=table(len(links) if settings[0].telemetry else 1, LOAD),
+        flowlets=_flowlets(wiring, options),
         settings=settings,
         counts=table(1, COUNTS),
         tree=tree,
@@ -290,6 +297,13 @@ def _flows(flows: Flows, settings: Any, rng: np.random.Generator) -> Table:  # n
     return rows
 
 
+def _flowlets(wiring: Wiring, options: Options) -> Table:
+    rows = wiring.switches * FLOWLETS if options.balancing == "flowlet" else 1
+    flowlets = table(rows, FLOWLET)
+    flowlets.link[:] = -1
+    return flowlets
+
+
 def _flags(flows: Flows, settings: Any) -> npt.NDArray[np.uint8]:  # noqa: ANN401 - a row
     """Make room for what selective repeat knows of each flow's window."""
     if not settings.selective:
@@ -333,10 +347,14 @@ def _settings(wiring: Wiring, routes: Routes, options: Options) -> Table:
     row.xoff_bytes, row.xon_bytes = options.xoff_bytes, options.xon_bytes
     row.kmin_bytes, row.kmax_bytes = options.kmin_bytes, options.kmax_bytes
     row.pmax, row.marking = options.pmax_ratio, int(control.marking)
+    row.flowlet_gap = options.flowlet_gap_ps
+    row.telemetry = control.telemetry
     row.cnp_gap = options.cnp_gap_ps
     row.gap_between_operations = options.gap_between_operations_ps
     row.line_ps_per_byte = PS_PER_S / wiring.bytes_per_s[routes.uplink].max()
     row.knobs[:] = _knobs(control, options)
+    if control.telemetry:
+        row.load_span = row.knobs[list(control.knobs).index("base_rtt_ps")]
     return settings
 
 

@@ -14,6 +14,8 @@ from weft.kernel import Table
 
 CC_SLOTS = 8
 CACHE_LINE_BYTES = 64
+FLOWLETS = 4096
+"""Flows that a switch can tell apart when it balances flowlets."""
 KNOBS = 16
 RING = 256
 """Control messages in flight on one link: a power of two."""
@@ -183,7 +185,8 @@ FLOW = np.dtype(
         ("end", "i8"),
         ("waits_for", "i4"),  # operations that must end first
         ("timeouts", "i4"),
-        ("spare", "i8", (5,)),
+        ("telemetry", "f8"),
+        ("spare", "i8", (4,)),
     ],
     align=True,
 )
@@ -201,6 +204,15 @@ HOST = np.dtype(
 )
 SWITCH = np.dtype(
     [("used_bytes", "i8"), ("largest_used_bytes", "i8"), ("drops", "i8")], align=True
+)
+FLOWLET = np.dtype([("seen", "i8"), ("group", "i4"), ("link", "i4")], align=True)
+LOAD = np.dtype(
+    [
+        ("begin", "i8"),  # of the span in which the rate is measured now
+        ("sent_bytes", "i8"),  # until then
+        ("rate_ratio", "f8"),  # of the last span, to the rate of the link
+    ],
+    align=True,
 )
 PAUSE = np.dtype(
     [
@@ -238,6 +250,9 @@ SETTINGS = np.dtype(
         ("shared", "i8"),  # whether thresholds follow the free buffer
         ("alpha", "f8"),
         ("buffer_bytes", "i8"),
+        ("flowlet_gap", "i8"),
+        ("telemetry", "i8"),
+        ("load_span", "i8"),
         ("watchdog", "i8"),
         ("watchdog_detection", "i8"),
         ("watchdog_restoration", "i8"),
@@ -289,6 +304,10 @@ class State(NamedTuple):
     hosts: Table
     switches: Table
     pauses: Table
+    loads: Table
+    """By link, where packets carry telemetry."""
+    flowlets: Table
+    """(switch, hash of a flow) -> its link, where flowlets are balanced."""
     settings: Table
     counts: Table
     tree: npt.NDArray[np.int64]
