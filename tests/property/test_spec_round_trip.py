@@ -37,7 +37,8 @@ hosts = st.builds(
 )  # fmt: skip
 fabrics = st.builds(
     FabricChoice, kind=st.sampled_from(["roce", "tcp", "efa"]), mtu_bytes=st.none() | sizes,
-    sockets=st.none() | counts, link_bytes_per_s=st.none() | rates, load_ratio=st.floats(0, 0.99),
+    sockets=st.none() | counts, link_bytes_per_s=st.none() | rates,
+    load_ratio=st.floats(0, 0.99),
 )  # fmt: skip
 topologies = st.builds(
     TopologyChoice, oversubscription=st.floats(1, 100), hosts_per_pod=st.none() | counts,
