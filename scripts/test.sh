@@ -3,6 +3,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 . scripts/setup.sh
+sh scripts/tools.sh
 run() {
     echo "== $*" >&2
     "$VENV/bin/$@"

@@ -1,0 +1,40 @@
+#!/bin/sh
+# Install the tools that tests/tools asks about rendered configurations. Quick when they are
+# there, and never a failure: a test without its tool is skipped and says so.
+# Usage: sh scripts/tools.sh   (from the repository root)
+set -u
+VENV="${VENV:-.venv}"
+PACKAGES="opensm ibsim-utils infiniband-diags slurmctld slurm-client slurm-wlm-basic-plugins
+shellcheck libyang2-dev libpcre2-dev gcc python3-dev"
+
+missing=""
+for package in $PACKAGES; do
+    dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' ||
+        missing="$missing $package"
+done
+if [ -n "$missing" ]; then
+    if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
+        # Daemons of these packages are for tests alone: nothing may start them here.
+        if [ ! -e /usr/sbin/policy-rc.d ]; then
+            printf '#!/bin/sh\nexit 101\n' >/usr/sbin/policy-rc.d
+            chmod +x /usr/sbin/policy-rc.d
+            trap 'rm -f /usr/sbin/policy-rc.d' EXIT
+        fi
+        apt_get() {
+            DEBIAN_FRONTEND=noninteractive timeout 300 apt-get -qq \
+                -o Acquire::Retries=1 -o Acquire::http::Timeout=15 "$@" >/dev/null 2>&1
+        }
+        # shellcheck disable=SC2086 # a list of names
+        { apt_get update && apt_get install -y --no-install-recommends $missing; } ||
+            echo "could not install$missing; tests that need them are skipped" >&2
+    else
+        echo "not installed:$missing; tests that need them are skipped" >&2
+    fi
+fi
+# The binding that fits the libyang of Debian 12.
+if [ -x "$VENV/bin/python" ] && ! "$VENV/bin/python" -c 'import libyang' 2>/dev/null; then
+    timeout 120 "$VENV/bin/python" -m pip install --quiet --disable-pip-version-check \
+        cffi 'libyang==2.8.0' >/dev/null 2>&1 ||
+        echo "could not build libyang; tests of SONiC's models are skipped" >&2
+fi
+exit 0
