@@ -153,10 +153,15 @@ def pair_problems(cluster: Cluster, job: Job) -> list[Problem]:
 _SAME_UNIT: Final = {"mxfp8": "fp8", "nvfp4": "fp4"}
 """Scaled formats run on the matrix unit of their width."""
 
+_SCALING: Final = frozenset({"fp4", "fp6"})
+"""Matrix units that scale blocks of numbers came with these widths (OCP MX, 2023)."""
+
 
 def _precision_problems(cluster: Cluster, job: Job) -> Iterator[Problem]:
     peaks = catalogue.find("gpus", cluster.host.gpu).flop_per_s
-    if _SAME_UNIT.get(job.precision, job.precision) not in peaks:
+    scaled = job.precision in _SAME_UNIT
+    lacks_scaling = scaled and not peaks.keys() & _SCALING
+    if lacks_scaling or _SAME_UNIT.get(job.precision, job.precision) not in peaks:
         known = ", ".join(sorted(peaks.keys() - {"int8"}))
         message = f"is not in the matrix units of {cluster.host.gpu}; it has {known}"
         yield Problem(path=("precision",), message=message, value=job.precision)

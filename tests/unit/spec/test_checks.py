@@ -58,7 +58,15 @@ def test_a_precision_is_one_that_the_gpu_has():
     for precision, known in (("bf16", True), ("fp8", False), ("mxfp8", False)):
         problems = checks.pair_problems(a100, _job().with_(precision=precision))
         assert (problems == []) is known
-    assert checks.pair_problems(CLUSTER, _job().with_(precision="mxfp8")) == []
+
+
+@pytest.mark.parametrize(("name", "known"), [("dgx_h100", False), ("dgx_b200", True)])
+def test_scaled_formats_need_a_unit_that_scales(name, known):
+    """FP8 came with Hopper, MXFP8 and NVFP4 with Blackwell."""
+    cluster = preset(name, hosts=4)
+    for precision in ("mxfp8", "nvfp4"):
+        problems = checks.pair_problems(cluster, _job().with_(precision=precision))
+        assert (problems == []) is known
 
 
 def test_a_job_has_no_more_gpus_than_the_cluster():
