@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from weft.accuracy.rows.training import Case, case_of, family_key
 from weft.catalogue import find
 from weft.engines.analytic import step as engine
-from weft.engines.analytic.step.constants import constants_of, software_class
+from weft.engines.analytic.step.constants import band_names, constants_of, software_class
 from weft.engines.analytic.step.model import step_time
 from weft.errors import WeftError
 from weft.spec.workload import Job
@@ -45,12 +45,15 @@ SINGLE_EVERY = 8
 """One row in so many of the single-host grid: it is one family with 1,440 rows."""
 LEAST = 10
 """Rows that a band of its own takes."""
+LENT = 20
+"""Rows that the wider class counts for in the band of a narrower one."""
 MARGIN = 0.03
 """No band is narrower than this: the published figures are rounded to it."""
 
 # Sigma of the prior, of the logarithm (of the log-odds for shares that are hidden).
 SIGMAS = {
     "model.wave_loss": 0.4, "depth_loss": 0.5, "route_passes": 0.5,
+    "expert_issue_ratio": 0.5, "sync_ratio": 0.5,
     "model.grouped_ratio": 0.08, "model.unaligned_ratio": 0.15,
     "model.jitter_ratio": 0.5, "power_exponent": 0.2,
     "volta.matrix.": 0.15, "deepspeed_unfused.matrix": 0.04,
@@ -87,7 +90,7 @@ def read_points(data: Path) -> list[Point]:
 
 def _point(row: Mapping[str, str]) -> Point | None:
     case = case_of(row)
-    if isinstance(case, str):
+    if isinstance(case, str) or case.doubt:
         return None
     try:
         job = engine.resolve(case.cluster, case.job, fits=False)
@@ -159,7 +162,8 @@ def touches(name: str, point: Point) -> bool:
         return rest[0] == point.generation
     if kind == "software":
         return rest[0] == point.software
-    return not ("grouped" in name or "route" in name) or point.job.model.experts is not None
+    sparse = any(part in name for part in ("grouped", "route", "expert", "sync"))
+    return not sparse or point.job.model.experts is not None
 
 
 class Fit:
@@ -263,14 +267,35 @@ def bands(fit: Fit, errors: Array) -> dict[str, dict[str, float]]:
     """Return the 80 % band of every class from errors of families left out."""
     groups: dict[str, list[float]] = defaultdict(list)
     for point, error in zip(fit.points, errors, strict=True):
-        name = point.software + ("_experts" if point.job.model.experts else "")
-        groups[name].append(float(error))
-        groups[f"{name}_{point.generation}"].append(float(error))
+        alone = (point.job.gpus or 1) <= point.case.cluster.host.gpus
+        for name in band_names(point.job, point.generation, one_host=alone):
+            groups[name].append(float(error))
+    found: dict[str, dict[str, float]] = {}
     everything = _band(errors)
-    found = {
-        name: _band(np.array(group)) for name, group in groups.items() if len(group) >= LEAST
+    for name in sorted(groups, key=len):
+        group = groups[name]
+        if len(group) < LEAST:
+            continue
+        parents = [found[other] for other in found if name.startswith(f"{other}_")]
+        found[name] = _between(parents[-1] if parents else everything, group)
+    found = {n: found.get(n, everything) for n in {*fit.priors["software"], *found}}
+    # A class of software without a mixture of experts is as uncertain as the one that has.
+    known = found[f"{REFERENCE}_experts"]
+    for name in fit.priors["software"]:
+        own = found[name]
+        found.setdefault(f"{name}_experts", {
+            "low": min(own["low"], known["low"]), "high": max(own["high"], known["high"]),
+        })  # fmt: skip
+    return found
+
+
+def _between(parent: Mapping[str, float], group: list[float]) -> dict[str, float]:
+    """Return a band between that of a class and of the wider one, by how many rows it has."""
+    own, share = _band(np.array(group)), len(group) / (len(group) + LENT)
+    return {
+        end: exp(share * log(own[end]) + (1 - share) * log(parent[end]))
+        for end in ("low", "high")
     }
-    return {name: found.get(name, everything) for name in {*fit.priors["software"], *found}}
 
 
 def _band(errors: Array) -> dict[str, float]:

@@ -1,6 +1,8 @@
 """Published training runs: MLPerf logs, Megatron-LM, vTrain, NeMo, TorchTitan and others."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from math import exp, hypot, log
+from typing import Final
 
 from weft.accuracy.kind import Kind, LeftOut, Row, Score, is_holding_out
 from weft.accuracy.rows.training import Case, case_of, family_key
@@ -35,6 +37,7 @@ def score_case(case: Case, row: str, kind: str) -> Score | LeftOut:
         step = step_time(case.cluster, job, fitted=fitted).step_s
     except WeftError as error:
         return LeftOut(kind=kind, row=row, reason=f"{error.code}: {error}")
+    wider = doubt_of(case.labels.get("assumed", ""))
     return Score(
         kind=kind,
         row=row,
@@ -43,9 +46,25 @@ def score_case(case: Case, row: str, kind: str) -> Score | LeftOut:
         quantity="step_s",
         measured=case.measured_s,
         predicted=step.value,
-        low=step.low,
-        high=step.high,
+        low=step.low / wider,
+        high=step.high * wider,
+        healthy=case.doubt is None,
     )
+
+
+WIDER: Final = {"layout": 1.06, "precision": 1.06, "shape": 1.03, "sequence": 1.03}
+"""Factor on both ends of the band for what a table leaves open: as much as a neighbouring
+layout, another rounding of the layers or the other kind of sequence changes the step."""
+
+
+def doubt_of(assumed: str) -> float:
+    """Return the factor that assumptions widen a band by; they are independent.
+
+    >>> doubt_of("nothing"), round(doubt_of("precision+layout"), 3)
+    (1.0, 1.086)
+    """
+    known = [log(WIDER[part]) for part in assumed.split("+") if part in WIDER]
+    return exp(hypot(*known))
 
 
 def _score(tables: Mapping[str, list[Row]]) -> Iterator[Score | LeftOut]:

@@ -8,7 +8,7 @@ from typing import Final
 from weft.accuracy.rows.words import number, settings_in, whole
 from weft.errors import UnknownName
 from weft.spec import load
-from weft.spec.workload import Model
+from weft.spec.workload import Experts, Model
 
 NAMES: Final = (
     (r"llama[ _-]?3(\.\d)?[ _-]*405b|llama31_405b", "llama3_405b"),
@@ -85,6 +85,21 @@ MASKED_RATIO: Final = 0.15
 """BERT's head sees the masked positions only [Devlin 2019, section 3.1]."""
 
 
+V3_LIKE: Final = Model(
+    name="deepseek_v3_like",
+    layers=61,
+    hidden=7168,
+    heads=128,
+    kv_heads=128,
+    head_dim=56,
+    ffn_hidden=2048,
+    vocab=32000,
+    experts=Experts(experts=256, experts_per_token=8, ffn_hidden=2048),
+)
+"""What the options of the UCCL-EP benchmark build: V3's experts with ordinary attention
+[github.com/uccl-project/uccl, ep/bench/megatron/README.md]."""
+
+
 @dataclass(frozen=True, slots=True)
 class Shape:
     """A model and whether its shape was assumed."""
@@ -112,6 +127,8 @@ def shape_of(name: str, parameters_b: float | None, other: str, stages: int) -> 
 
 def _stated(name: str, other: str) -> Shape | None:
     """Read widths that the table prints."""
+    if name.startswith("DeepSeek-V3-like"):
+        return _fewer_layers(Shape(V3_LIKE), name, other)
     match = re.search(r"\bh(\d+)\s+L(\d+)\s+a(\d+)", name)
     if match:
         return Shape(gpt(*(int(part) for part in match.groups())))

@@ -8,6 +8,7 @@ from typing import Final
 from weft.accuracy.kind import Row
 from weft.accuracy.rows import words
 from weft.accuracy.rows.machines import Machine, cluster_of, machine_of
+from weft.accuracy.rows.recipes import doubt, recipe_of
 from weft.accuracy.rows.shapes import Shape, one_layer, shape_of
 from weft.catalogue import find
 from weft.catalogue.devices import Gpu
@@ -30,8 +31,11 @@ REDUCED_GRADIENTS: Final = r"nemo|nvidia recipe|megatron bridge|nvidia release"
 HIGHEST_MFU: Final = 0.9
 """Above this share of the peak the printed figures contradict one another."""
 GRAPHS: Final = re.compile(r"_cg\b|_cg_|cuda ?graph", re.IGNORECASE)
-DISPATCH: Final = re.compile(r"deepep|uccl|megatron bridge")
+DISPATCH: Final = re.compile(r"deepep|hybridep|uccl-ep")
 """Expert dispatch that sends a token once to a host (DeepEP, HybridEP, UCCL-EP)."""
+BINNED_TOKENS: Final = {512: 320}
+"""Mean length that NVIDIA's data loader (LDDL) pads BERT's sequences of 512 tokens to: half of
+the tokens would be padding [Krell 2021, abstract], and bins are 64 tokens wide."""
 TERA: Final = 1e12
 
 
@@ -43,6 +47,8 @@ class Case:
     job: Job
     measured_s: float
     labels: Mapping[str, str] = field(default_factory=dict)
+    doubt: str | None = None
+    """Why its source does not stand by the figure; then it is no part of a fit."""
 
 
 def family_key(family: str) -> str:
@@ -63,7 +69,10 @@ def case_of(row: Row) -> Case | str:
 
 
 def _read(row: Row) -> Case | str:
-    machine, shape = machine_of(row.get("gpu", "")), _shape(row)
+    # Some tables name the part of a DGX in the title of a section alone.
+    section = row.get("notes", "").partition("section:")[2]
+    machine = machine_of(f"{row.get('gpu', '')} {section}")
+    shape = _shape(row)
     gpus = words.whole(row.get("gpus"))
     refusal = _refusal(row, machine, shape, gpus)
     if refusal:
@@ -157,11 +166,18 @@ def _batch(row: Row, shape: Shape, gpus: int) -> _Batch | str:
         global_batch = micro * ranks
     if global_batch is None:
         return "batch not stated"
+    if sequence in BINNED_TOKENS and _is_binned(row):
+        sequence = BINNED_TOKENS[sequence]
     if sequence is None:
         sequence = _from_flops(row, shape, global_batch, gpus)
     if sequence is None:
         return "sequence length not stated"
     return _Batch(sequence, global_batch, micro, assumed)
+
+
+def _is_binned(row: Row) -> bool:
+    """Tell whether a run used the data loader that sorts sequences into bins of length."""
+    return bool(re.fullmatch(r"PyTorch|PaddlePaddle", row.get("framework", "")))
 
 
 def _rounded(batch: float) -> int:
@@ -231,6 +247,9 @@ def _case(row: Row, machine: Machine, gpus: int, shape: Shape, batch: _Batch) ->
     gpu = find("gpus", machine.gpu)
     assert isinstance(gpu, Gpu)
     precision, precision_assumed = _precision(row, gpu)
+    recipe = recipe_of(row)
+    if recipe and recipe.precision:
+        precision, precision_assumed = recipe.precision, False
     spread = _spread(row, gpus, shape)
     if spread == "auto" and (shape.assumed or "without CP" in row.get("other", "")):
         return "parallel layout not stated, and more than that is not known"
@@ -253,11 +272,12 @@ def _case(row: Row, machine: Machine, gpus: int, shape: Shape, batch: _Batch) ->
             "sequence_length": batch.sequence,
             "global_batch": batch.sequences,
             "micro_batch": _micro(row, batch, spread, gpus),
-            "recompute": _recompute(row),
+            "recompute": (recipe and recipe.recompute) or _recompute(row),
             "gradient_bytes": _gradient_bytes(row),
             "framework": _framework(row),
             "attention": "unfused" if _is_unfused(row) else "flash",
-            "cuda_graphs": bool(GRAPHS.search(row.get("notes", ""))),
+            "cuda_graphs": bool(recipe and recipe.graphs)
+            or bool(GRAPHS.search(row.get("notes", ""))),
             "gpus": gpus,
         }
     )
@@ -280,7 +300,9 @@ def _case(row: Row, machine: Machine, gpus: int, shape: Shape, batch: _Batch) ->
         "scale": _scale(gpus),
         "assumed": "+".join(assumed) or "nothing",
     }
-    return Case(cluster=cluster, job=job, measured_s=measured_s, labels=labels)
+    doubted = doubt(row)
+    labels |= {"health": doubted} if doubted else {}
+    return Case(cluster=cluster, job=job, measured_s=measured_s, labels=labels, doubt=doubted)
 
 
 def _is_part(row: Row, job: Job, step_s: float, gpu: Gpu, gpus: int) -> bool:
@@ -346,6 +368,8 @@ def _spread(row: Row, gpus: int, shape: Shape) -> Parallelism | str:
         vp = 2 if framework == "fsdp" else max(1, -(-shape.model.layers // pp))
     vp = max(1, min(vp, shape.model.layers // pp)) if pp > 1 else 1
     modern = framework == "megatron" and not _is_unfused(row)
+    recipe = recipe_of(row)
+    copies = "hosts" if DISPATCH.search(text) else "copies"
     return Parallelism.model_validate(
         {
             "tp": sizes.get("TP", 1),
@@ -361,8 +385,8 @@ def _spread(row: Row, gpus: int, shape: Shape) -> Parallelism | str:
             "overlap_dp": "not overlapped" not in row.get("sharding", ""),
             "overlap_tp": modern or "asynctp" in text,
             "overlap_pp": modern,
-            "overlap_ep": bool(DISPATCH.search(text)),
-            "dispatch": "hosts" if bool(DISPATCH.search(text)) else "copies",
+            "overlap_ep": bool(recipe and recipe.overlap),
+            "dispatch": recipe.dispatch if recipe else copies,
         }
     )
 
@@ -439,15 +463,15 @@ def _gradient_bytes(row: Row) -> float | None:
 
 
 def _is_unfused(row: Row) -> bool:
-    """Tell whether scores went through memory: Megatron of 2021-22, and TensorFlow's BERT."""
+    """Tell whether scores went through memory: Megatron of 2021-22, and BERT of that time."""
     framework = row.get("framework", "").lower()
     gpu = row.get("gpu", "")
     if not re.search(r"V100|A100|Ampere|DGX-1|DGX-2", gpu, re.IGNORECASE):
         return False
     if re.search(r"megatron-lm|megatron-?\(?-?deepspeed", framework):
         return "llama" not in framework
-    # PyTorch's and Paddle's BERT had fused attention kernels on A100, TensorFlow's had not.
-    fused = re.search(r"pytorch|paddle", framework) and "A100" in gpu
+    # Paddle's BERT had fused attention kernels on A100, PyTorch's and TensorFlow's had not.
+    fused = "paddle" in framework and "A100" in gpu
     return words.framework(framework) == "other" and not fused
 
 

@@ -167,3 +167,35 @@ def test_what_megatron_recomputes_where_it_does_not_say_depends_on_its_age():
     assert case(act_ckpt="").job.recompute == "selective"
     assert case(act_ckpt="", framework="Megatron-DeepSpeed").job.recompute == "full"
     assert case(act_ckpt="", framework="NeMo", gpu="H100").job.recompute == "none"
+
+
+BRIDGE = {
+    "family": "nvidia-megatron-bridge", "model": "Qwen3_30B_a3B", "params_B": "",
+    "gpu": "DGX-GB300", "gpus": "8", "fabric": "", "precision": "MXFP8", "seq_len": "4096",
+    "micro_batch": "8", "TP": "1", "DP": "", "EP": "8", "act_ckpt": "", "step_s": "5.9",
+}  # fmt: skip
+
+
+def test_what_tables_leave_to_their_recipes_is_read_from_the_recipes():
+    old = case(**BRIDGE, framework="Megatron Bridge 26.04 NeMo Container").job
+    new = case(**BRIDGE, framework="Megatron Bridge 26.06 NeMo Container").job
+    assert (old.cuda_graphs, old.parallelism.overlap_ep) == (False, False)
+    assert (new.cuda_graphs, new.parallelism.overlap_ep) == (True, True)
+    assert old.parallelism.dispatch == new.parallelism.dispatch == "hosts"
+
+
+def test_a_figure_that_its_source_doubts_is_marked():
+    assert case().doubt is None
+    assert case(source="github.com/bigscience-workshop/x:experiments/gpt2.md line 1").doubt
+    assert case(notes="footnoted").labels["health"] == case(notes="footnoted").doubt
+
+
+def test_bert_in_bins_of_length_is_shorter_than_its_longest_sequence():
+    bert = {"model": "BERT-large", "seq_len": "512", "TP": "", "PP": "", "DP": "64"}
+    assert case(**bert, framework="PyTorch").job.sequence_length == 320
+    assert case(**bert, framework="TensorFlow").job.sequence_length == 512
+
+
+def test_the_section_of_a_table_names_the_part_of_its_machine():
+    found = case(gpu="DGX A100", notes="section: multi-node on DGX A100 40GB")
+    assert found.labels["gpu"] == "a100_sxm_40"

@@ -10,12 +10,18 @@ draining a tile costs; B r: memory bandwidth reached;
 t0: start of a kernel. Everything else is passes over memory: bytes / (B r).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
 from weft.catalogue.devices import Gpu
-from weft.engines.analytic.step.constants import Constants, Generation, Software
+from weft.engines.analytic.step.constants import (
+    Constants,
+    Generation,
+    Software,
+    has_fused_experts,
+)
+from weft.engines.analytic.step.memory import LOW_PRECISIONS
 from weft.spec.workload import Job
 from weft.traffic.demand import (
     ACTIVATION_BYTES,
@@ -30,7 +36,6 @@ TILE_ROWS: Final = 128
 TILE_COLUMNS: Final = 256
 ALIGNED: Final = 64
 """Multiples of 128 bytes in 16 bits feed the tensor cores best [NVIDIA, matrix guide]."""
-LOW_PRECISIONS: Final = frozenset({"fp8", "mxfp8", "fp6", "fp4", "nvfp4"})
 BACKWARD_ATTENTION_FLOPS: Final = 2.5
 """Fused backward recomputes the scores: five products to the two of forward [Dao 2022]."""
 BACKWARD_ATTENTION_RATE: Final = 0.85
@@ -282,6 +287,8 @@ def layer_times(job: Job, on: Device, *, sparse: bool) -> tuple[Times, Times, Ti
     matrix_s += sum(product_s(p, on) for p in products)
     core_forward, core_backward = attention_core(job, on)
     bytes_forward = _passes_bytes(job, products, on, sparse=sparse)
+    if sparse and not has_fused_experts(job):
+        bytes_forward += _quantised_bytes(expert_products(job), on)
     kernels = products_count + (20 if sparse else 8)
     forward = Times(
         matrix_s=matrix_s,
@@ -294,8 +301,22 @@ def layer_times(job: Job, on: Device, *, sparse: bool) -> tuple[Times, Times, Ti
         memory_s=forward.memory_s * 1.6,
         launch_s=forward.launch_s * (1 + weights),
     )
-    again = core_forward if job.recompute == "selective" else Times()
+    again = selective_times(job, on, core_forward) if job.recompute == "selective" else Times()
     return forward.plus(core_forward), backward.plus(core_backward), again
+
+
+def selective_times(job: Job, on: Device, core: Times) -> Times:
+    """Return the time of what selective recomputation computes again in one layer.
+
+    Scores and values [Korthikanti 2022, section 5]; with latent attention the up-projections
+    instead, whose wide outputs need not be kept [DeepSeek-V3, section 3.2.3].
+    """
+    mla = job.model.latent_attention
+    if mla is None or job.attention != "flash":
+        return core
+    ranks = {mla.q_lora_rank, mla.kv_lora_rank}
+    ups = [p for p in attention_products(job) if p.inner in ranks]
+    return Times(matrix_s=sum(product_s(p, on) for p in ups), launch_s=len(ups) * on.kernel_s)
 
 
 TRAINED_RATIO: Final = 0.5
@@ -320,11 +341,14 @@ def _passes_bytes(job: Job, products: list[Product], on: Device, *, sparse: bool
             on.route_passes * 5 * experts.experts_per_token * model.hidden / split_tokens
         )
     elements += (3 if model.gated_ffn else 2) * width
-    moved = tokens * elements * ACTIVATION_BYTES
-    if on.operand_bytes < ACTIVATION_BYTES:
-        # Quantising reads 16 bits and writes the value and its transpose.
-        moved += sum(p.rows * p.inner * p.groups for p in products) * 4
-    return moved
+    return tokens * elements * ACTIVATION_BYTES + _quantised_bytes(products, on)
+
+
+def _quantised_bytes(products: Iterable[Product], on: Device) -> float:
+    """Count the bytes of quantising: read 16 bits, write the value and its transpose."""
+    if on.operand_bytes >= ACTIVATION_BYTES:
+        return 0.0
+    return sum(p.rows * p.inner * p.groups for p in products) * 4
 
 
 def head_times(job: Job, on: Device) -> tuple[Times, Times]:

@@ -87,6 +87,11 @@ class Constants:
     """Grouped (expert) matrix products over dense ones of the same size."""
     unaligned_ratio: float
     """Matrix products whose widths are no multiple of 64 over those whose are."""
+    expert_issue_ratio: float
+    """CPU time to issue the kernels of one more expert of this GPU, over that of a layer."""
+    sync_ratio: float
+    """Part of a sparse layer's issue that no GPU work hides: the CPU waits for the counts of
+    tokens before it can issue the experts."""
     jitter_ratio: float
     """Slowest over mean GPU, per natural logarithm of the hosts."""
     power_exponent: float
@@ -96,14 +101,13 @@ class Constants:
     bands: Mapping[str, tuple[float, float]]
     """Ends of the 80 % band over the prediction by class, on families not used in the fit."""
 
-    def band(self, job: Job, generation: str) -> tuple[float, float]:
+    def band(self, job: Job, generation: str, *, one_host: bool = False) -> tuple[float, float]:
         """Return the band of the narrowest class that has one.
 
-        Mixtures of experts are harder to predict, and so are GPUs with few published runs.
+        Mixtures of experts are harder to predict, and so are GPUs with few published runs;
+        one host alone is easier.
         """
-        name = software_class(job)
-        experts = f"{name}_experts" if job.model.experts else name
-        keys = (f"{experts}_{generation}", experts, name)
+        keys = reversed(band_names(job, generation, one_host=one_host))
         return next(self.bands[key] for key in keys if key in self.bands)
 
 
@@ -160,11 +164,30 @@ def constants_without(family: str) -> Constants:
     return constants_of(table)
 
 
+def band_names(job: Job, generation: str, *, one_host: bool) -> list[str]:
+    """Name the classes that a band may belong to, the widest first."""
+    name = software_class(job)
+    experts = f"{name}_experts" if job.model.experts else name
+    names = [name, experts, f"{experts}_{generation}"]
+    return [*names, f"{experts}_{generation}_host"] if one_host else names
+
+
+def has_fused_experts(job: Job) -> bool:
+    """Tell whether all of a mixture of experts runs as one CUDA graph.
+
+    A graph holds no wait for the CPU, so the experts' products take their sizes on the GPU;
+    such grouped kernels apply the activation and quantise as they write.
+    """
+    return job.cuda_graphs and job.model.experts is not None
+
+
 def software_class(job: Job) -> str:
     """Name the class of software that a job runs on.
 
     Unfused attention marks Megatron-LM and Megatron-DeepSpeed of 2021 and 2022, and the
-    TensorFlow of their time.
+    BERT examples of their time; whole graphs of experts mark Megatron-Core since June 2026.
     """
+    if job.framework == "megatron" and has_fused_experts(job):
+        return "megatron_graphs"
     old = job.attention == "unfused" and job.framework in {"megatron", "deepspeed", "other"}
     return f"{job.framework}_unfused" if old else job.framework

@@ -49,6 +49,12 @@ def hardware_flops(job: Job) -> float:
     if job.attention == "unfused":
         keys = float(job.sequence_length)
     attention = 2 * model.layers * keys * attention_width(model) * tokens
+    mla = model.latent_attention
+    if job.recompute == "selective" and mla is not None and job.attention == "flash":
+        heads = model.heads
+        up = mla.q_lora_rank * (mla.qk_nope_head_dim + mla.qk_rope_head_dim)
+        up += mla.kv_lora_rank * (mla.qk_nope_head_dim + mla.v_head_dim)
+        return useful + 2 * tokens * model.layers * heads * up
     if job.recompute == "selective":
         return useful + attention
     if job.recompute == "full":

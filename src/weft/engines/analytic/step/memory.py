@@ -21,6 +21,8 @@ from weft.traffic.demand import (
     tokens_of,
 )
 
+LOW_PRECISIONS: Final = frozenset({"fp8", "mxfp8", "fp6", "fp4", "nvfp4"})
+"""Precisions whose operands are kept in (at most) one byte."""
 RESERVE_BYTES: Final = 4.0e9
 """CUDA context, NCCL buffers, workspaces and fragmentation of one GPU."""
 WEIGHT_BYTES: Final = 2
@@ -90,17 +92,37 @@ def layer_activation_bytes(job: Job) -> float:
     outside = (10 if job.attention == "unfused" else 8) * model.hidden / split
     width = model.heads * model.head_dim
     inside: float = 2 * width + 2 * (width + key_value_width(model))
-    inside += (3 if model.gated_ffn else 2) * 2 * _ffn_width(job)
+    mla = model.latent_attention
+    if mla is not None and job.recompute == "selective":
+        # Queries, keys and values are projected up again from what they are compressed to,
+        # and both norms are taken again [DeepSeek-V3, section 3.2.3].
+        inside = 2 * width
+        outside -= 4 * model.hidden / split
+        outside += 2 * (mla.q_lora_rank + mla.kv_lora_rank + mla.qk_rope_head_dim)
+    inside += (3 if model.gated_ffn else 2) * 2 * _dense_width(job)
     scores = 0.0
     if job.attention == "unfused" and job.recompute == "none":
         scores = 5 * model.heads * job.sequence_length
-    return tokens * (outside + (inside + scores) / spread.tp)
+    return tokens * (outside + (inside + scores + _copies_bytes(job)) / spread.tp)
 
 
-def _ffn_width(job: Job) -> float:
+def _dense_width(job: Job) -> float:
     experts = job.model.experts
     if experts is None:
         return job.model.ffn_hidden
-    shared = experts.shared_ffn_hidden or experts.shared_experts * experts.ffn_hidden
-    copies = experts.experts_per_token * (experts.ffn_hidden + job.model.hidden)
-    return copies + shared
+    return experts.shared_ffn_hidden or experts.shared_experts * experts.ffn_hidden
+
+
+def _copies_bytes(job: Job) -> float:
+    """Return what the routed copies of one token keep.
+
+    The inputs of both products as they are multiplied, and in 16 bits what the activation
+    reads; weights of the router are applied before the second product.
+    """
+    experts = job.model.experts
+    if experts is None:
+        return 0.0
+    kept = 1 if job.precision in LOW_PRECISIONS else 2
+    read = (2 if job.model.gated_ffn else 1) * 2 * experts.ffn_hidden
+    inputs = kept * (job.model.hidden + experts.ffn_hidden)
+    return experts.experts_per_token * (inputs + read)

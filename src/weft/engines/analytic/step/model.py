@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from math import log
+from typing import Final
 
 from weft import catalogue
 from weft.catalogue.devices import Gpu
@@ -50,7 +51,7 @@ def step_time(
     on = as_measured(
         device(gpu, job.precision, fitted, software), cluster.overlay, job.precision
     )
-    compute = _Compute(job, on, software)
+    compute = _Compute(job, on, software, fitted)
     traffic = _traffic(cluster, job, software, compute.windows(), collective)
     parts = compute.breakdown_s()
     for item in traffic:
@@ -62,7 +63,7 @@ def step_time(
     waits = parts["matrix"] + parts["attention"] + parts["memory_bound"] + parts["recompute"]
     parts["straggler"] = fitted.jitter_ratio * log(max(1, _hosts(cluster, job))) * waits
     total_s = sum(parts.values())
-    low, high = fitted.band(job, gpu.generation)
+    low, high = fitted.band(job, gpu.generation, one_host=_hosts(cluster, job) <= 1)
     return StepTime(
         step_s=Estimate(total_s, total_s * low, total_s * high),
         breakdown_s=parts,
@@ -75,6 +76,9 @@ def step_time(
     )
 
 
+ROUTER_ISSUES: Final = 1.5
+"""CPU time to issue a sparse layer less its experts over that of a dense one."""
+
 _CLASS = "training-step constants of the class {} on {} GPUs, fitted on published runs"
 
 
@@ -85,8 +89,8 @@ def _hosts(cluster: Cluster, job: Job) -> float:
 class _Compute:
     """Kernel times of the fullest pipeline stage, for one micro-batch and for the step."""
 
-    def __init__(self, job: Job, on: Device, software: Software) -> None:
-        self.job = job
+    def __init__(self, job: Job, on: Device, software: Software, fitted: Constants) -> None:
+        self.job, self.fitted = job, fitted
         spread, model = spread_of(job), job.model
         layers = stage_layers(model, spread)
         sparse = layers * model.sparse_layers / model.layers
@@ -114,11 +118,22 @@ class _Compute:
             return
         # Forward issues one layer in issue_s, backward in about the same, and a second
         # forward when everything is recomputed; a faster GPU waits for the CPU.
-        issue = software.issue_s * (1.5 if sparse else 1.0)
-        passes = ((forward, 1.0), (backward, 1.0), (again, 1.0))
-        for times, weight in passes:
-            if times.total_s > 0 and (times is not again or self.job.recompute == "full"):
-                self.issue_s += count * max(0.0, issue * weight - times.total_s)
+        issue_s, sync_s = self._issue_s(software, sparse=sparse)
+        forwards = 2 if self.job.recompute == "full" else 1
+        for times in (forward, backward, again)[: forwards + 1]:
+            self.issue_s += count * max(0.0, issue_s - times.total_s)
+        self.issue_s += count * forwards * sync_s
+
+    def _issue_s(self, software: Software, *, sparse: bool) -> tuple[float, float]:
+        """Return the CPU time to issue a layer, and what of it the GPU always waits for."""
+        experts = self.job.model.experts
+        if not sparse or experts is None:
+            return software.issue_s, 0.0
+        local = experts.experts / spread_of(self.job).ep
+        issue_s = software.issue_s * (ROUTER_ISSUES + local * self.fitted.expert_issue_ratio)
+        # Another micro-batch in flight works on while this one waits.
+        waits = 0.0 if spread_of(self.job).overlap_ep else self.fitted.sync_ratio
+        return issue_s, issue_s * waits
 
     def windows(self) -> Windows:
         """Return what communication can hide under."""

@@ -74,3 +74,26 @@ def test_llama_3_405b_fits_as_published():
         parallelism=Parallelism(tp=8, pp=16, dp=128, sharding="zero2", uneven_stages=True),
     )
     assert 50e9 < sum(memory_bytes(run).values()) < 80e9
+
+
+def test_experts_keep_their_inputs_in_the_precision_they_are_multiplied_in():
+    base = Job(
+        model=load.model("deepseek_v3"), sequence_length=4096, global_batch=64,
+        parallelism=Parallelism(dp=64, ep=64),
+    )  # fmt: skip
+    experts = base.model.experts
+    half = layer_activation_bytes(base)
+    low = layer_activation_bytes(base.with_(precision="fp8"))
+    inputs = experts.experts_per_token * (base.model.hidden + experts.ffn_hidden)
+    assert half - low == pytest.approx(4096 * inputs)
+
+
+def test_latent_attention_keeps_less_when_it_projects_up_again():
+    base = Job(
+        model=load.model("deepseek_v3"), sequence_length=4096, global_batch=64,
+        parallelism=Parallelism(dp=64, ep=64),
+    )  # fmt: skip
+    kept = [
+        layer_activation_bytes(base.with_(recompute=r)) for r in ("none", "selective", "full")
+    ]
+    assert kept[0] > kept[1] > kept[2]

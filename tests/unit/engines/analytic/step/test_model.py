@@ -110,3 +110,35 @@ def test_the_busiest_expert_sets_the_pace():
     experts = job.model.experts.with_(capacity_imbalance=1.5)
     skewed = job.with_(model=job.model.with_(experts=experts))
     assert predicted(skewed).step_s.value > predicted(job).step_s.value
+
+
+def launch_s(job):
+    return predicted(job).breakdown_s["launch"]
+
+
+def test_more_experts_of_a_gpu_take_the_cpu_longer():
+    few, many = (sparse(parallelism=Parallelism(ep=ep)) for ep in (8, 2))
+    assert launch_s(many) > launch_s(few)
+
+
+def test_another_micro_batch_in_flight_hides_the_wait_for_the_router():
+    waiting = sparse(parallelism=Parallelism(ep=8))
+    busy = sparse(parallelism=Parallelism(ep=8, overlap_ep=True))
+    assert launch_s(busy) < launch_s(waiting)
+
+
+def test_whole_graphs_of_experts_need_no_cpu_and_quantise_as_they_write():
+    job = sparse(precision="fp8")
+    graphs = job.with_(cuda_graphs=True)
+    assert predicted(graphs).step_s.value < predicted(job).step_s.value
+    parts = (predicted(one).breakdown_s["memory_bound"] for one in (graphs, job))
+    assert next(parts) < next(parts)
+
+
+def test_latent_attention_recomputes_its_up_projections_alone():
+    job = dense(model=load.model("deepseek_v2_lite"), parallelism=Parallelism(ep=8))
+    none, some, full = (
+        predicted(job.with_(recompute=kind)) for kind in ("none", "selective", "full")
+    )
+    assert none.step_s.value < some.step_s.value < full.step_s.value
+    assert none.hardware_flops < some.hardware_flops < full.hardware_flops
