@@ -1,0 +1,123 @@
+"""`weft explain`: tables by kind of fact, matrices of distances, rings, and unread lines."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import groupby
+
+from weft.observe.explain import Explanation, Statement
+from weft.observe.facts import FileRead
+from weft.report.numbers import percent
+from weft.report.page import Block, Page, Sentences, Table, View
+
+_MOST_ROWS = 25
+_MOST_COLUMNS = 9
+_MOST_UNREAD = 12
+_LONGEST_CELL = 60
+_LONGEST_RING = 32
+_CONNECTIONS = (
+    "NV: scale-up links; PIX, PXB: one or several PCI switches; "
+    "PHB, NODE, SYS: through the processor, within a NUMA domain, between sockets"
+)
+
+
+def _page(result: Explanation) -> Page:
+    return Page(title="What was understood", blocks=tuple(_blocks(result)))
+
+
+def _blocks(result: Explanation) -> Iterator[Block]:
+    yield _files(result.files)
+    by_kind = sorted(result.facts, key=lambda fact: fact.kind)
+    for kind, group in groupby(by_kind, key=lambda fact: fact.kind):
+        yield _PICTURES.get(kind, _table)(kind, list(group))
+    unread = [line for file in result.files for line in file.first_unread][:_MOST_UNREAD]
+    if unread:
+        yield Sentences(
+            title="Lines not understood, the first of them",
+            lines=tuple(f"{one.file}:{one.line}: {_cell(one.text)}" for one in unread),
+        )
+
+
+def _files(files: Sequence[FileRead]) -> Table:
+    rows = tuple(
+        (
+            file.file,
+            file.skipped or ", ".join(tool for tool, _ in file.tools),
+            str(file.lines),
+            str(file.unread),
+            percent(file.read_ratio),
+        )
+        for file in files
+    )
+    columns = ("file", "read by", "lines", "not understood", "understood")
+    return Table(title="Files", columns=columns, rows=rows, left=(0, 1))
+
+
+def _table(kind: str, facts: Sequence[Statement]) -> Table:
+    """Show facts of a kind: a row each, a column for everything that some of them say."""
+    names = list(dict.fromkeys(name for fact in facts for name in fact.says))[:_MOST_COLUMNS]
+    rows = tuple(
+        (*(_cell(fact.says.get(name, "")) for name in names), f"{fact.file}:{fact.line}")
+        for fact in facts[:_MOST_ROWS]
+    )
+    more = len(facts) - len(rows)
+    return Table(
+        title=_words(kind),
+        columns=(*(name.replace("_", " ") for name in names), "line"),
+        rows=rows,
+        left=tuple(range(len(names) + 1)),
+        notes=(f"{more} more",) if more else (),
+    )
+
+
+def _matrix(kind: str, facts: Sequence[Statement]) -> Table:
+    """Show how the devices of a host are joined, as a matrix."""
+    del kind
+    sources = list(dict.fromkeys(str(fact.says["source"]) for fact in facts))
+    targets = list(dict.fromkeys(str(fact.says["target"]) for fact in facts))
+    cells = {(f.says["source"], f.says["target"]): str(f.says["connection"]) for f in facts}
+    rows = tuple(
+        (source, *(cells.get((source, target), "·") for target in targets))
+        for source in sources[:_MOST_ROWS]
+    )
+    return Table(
+        title="How devices are joined",
+        columns=("", *targets),
+        rows=rows,
+        left=tuple(range(len(targets) + 1)),
+        notes=(_CONNECTIONS,),
+    )
+
+
+def _rings(kind: str, facts: Sequence[Statement]) -> Sentences:
+    """Show the order of the ranks in each ring; rings alike are shown once."""
+    del kind
+    channels: dict[str, list[str]] = {}
+    for fact in facts:
+        channels.setdefault(str(fact.says.get("ranks", "")), []).append(
+            str(fact.says["channel"])
+        )
+    lines = []
+    for ring, numbers in list(channels.items())[:_MOST_ROWS]:
+        ranks = ring.split()
+        shown = " → ".join(ranks[:_LONGEST_RING])
+        rest = len(ranks) - _LONGEST_RING
+        end = f" → … ({rest} more)" if rest > 0 else f" → {ranks[0]}" if ranks else ""
+        lines.append(f"channels {', '.join(numbers)}: {shown}{end}")
+    return Sentences(title="Rings", lines=tuple(lines))
+
+
+def _words(kind: str) -> str:
+    """Return a class name as a heading."""
+    spaced = "".join(f" {c.lower()}" if c.isupper() else c for c in kind).strip()
+    return spaced[:1].upper() + spaced[1:]
+
+
+def _cell(value: object) -> str:
+    text = f"{value:.6g}" if isinstance(value, float) else str(value)
+    return text if len(text) <= _LONGEST_CELL else f"{text[: _LONGEST_CELL - 1]}…"
+
+
+_PICTURES: Mapping[str, Callable[[str, Sequence[Statement]], Block]] = {
+    "Distance": _matrix,
+    "RingSeen": _rings,
+}
+explanation = View(shows="weft.observe.explain.Explanation", verb="explain", page=_page)

@@ -1,0 +1,42 @@
+"""What was understood of a file, as it is shown."""
+
+import json
+
+from weft.cli.app import run
+from weft.observe.explain import explain
+
+TOPOLOGY = """\
+\tGPU0\tGPU1\tNIC0\tCPU Affinity\tNUMA Affinity
+GPU0\t X \tNV18\tPIX\t0-55\t0
+GPU1\tNV18\t X \tSYS\t56-111\t1
+NIC0\tPIX\tSYS\t X
+n1:1:2 [0] NCCL INFO Channel 00/02 : 0 1 2 3
+n1:1:2 [0] NCCL INFO Channel 01/02 : 0 1 2 3
+something else
+"""
+
+
+def test_facts_are_told_without_what_their_line_did_not_say(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("link mlx5_0/1 state DOWN physical_state POLLING\n")
+    (fact,) = explain(path).facts
+    says = {"adapter": "mlx5_0", "port": 1, "state": "down", "physical_state": "polling"}
+    assert (fact.kind, fact.line, dict(fact.says)) == ("AdapterPort", 1, says)
+
+
+def test_explain_draws_distances_and_rings_and_lists_unread_lines(tmp_path, capsys):
+    path = tmp_path / "mixed.txt"
+    path.write_text(TOPOLOGY)
+    assert run(["explain", str(path)]) == 0
+    shown = capsys.readouterr().out
+    assert "channels 0, 1: 0 → 1 → 2 → 3 → 0" in shown
+    assert "mixed.txt:7: something else" in shown
+    assert "NV18" in shown
+
+
+def test_explain_as_json_names_the_kind_of_every_fact(tmp_path, capsys):
+    path = tmp_path / "mixed.txt"
+    path.write_text(TOPOLOGY)
+    assert run(["explain", str(path), "-o", "json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert {fact["kind"] for fact in told["facts"]} == {"Distance", "NumaAffinity", "RingSeen"}
