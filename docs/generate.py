@@ -3,14 +3,17 @@
 python docs/generate.py accuracy
 """
 
+import re
 import sys
 import textwrap
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from importlib import import_module
 from pathlib import Path
 
 from weft.accuracy import score
 from weft.accuracy.scoreboard import Group, Scoreboard, Target
+from weft.doctor.diagnose import all_rules
 from weft.report.views.scoreboard import missed_aims
 
 HERE = Path(__file__).parent
@@ -210,7 +213,44 @@ def _write_accuracy() -> None:
     print(page)
 
 
-PAGES: dict[str, Callable[[], None]] = {"accuracy": _write_accuracy}
+RULES = """\
+# Rules of the doctor
+
+This page is made from the rules themselves (`python docs/generate.py rules`).
+`weft diagnose` asks all of them; [how to add one](../how-to/add-a-rule.md).
+"""
+
+
+def rules() -> Iterator[str]:
+    """Yield the lines of the page on rules: the docstring of each is its text."""
+    yield RULES
+    for name, rule in all_rules():
+        words = import_module(f"weft.doctor.rules.{name}").__doc__ or ""
+        summary, _, rest = words.partition("\n\n")
+        yield f"## {name}\n"
+        yield f"{summary}\n"
+        yield "Causes: " + ", ".join(f"`{cause}`" for cause in rule.causes) + ".\n"
+        for section in _sections(rest):
+            yield f"* {section}"
+        yield ""
+
+
+def _sections(words: str) -> Iterator[str]:
+    """Join the lines of each section, its heading in bold."""
+    parts = re.split(
+        r"^(?=(?:What it|Why it|What to|References)[^:\n]*:)", words, flags=re.MULTILINE
+    )
+    for part in parts:
+        head, colon, body = " ".join(part.split()).partition(":")
+        if colon:
+            yield f"**{head}**:{body}"
+
+
+def _write_rules() -> None:
+    (HERE / "reference" / "rules.md").write_text("\n".join(rules()).rstrip() + "\n", "utf-8")
+
+
+PAGES: dict[str, Callable[[], None]] = {"accuracy": _write_accuracy, "rules": _write_rules}
 
 
 def main(words: Sequence[str]) -> int:

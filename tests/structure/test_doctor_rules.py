@@ -1,12 +1,14 @@
 """What every rule of the doctor owes its reader."""
 
 import importlib
+from pathlib import Path
 
 import pytest
 
 from weft import plugins
 from weft.doctor import rules
 
+ROOT = Path(__file__).parents[2]
 NAMES = plugins.names(rules)
 SECTIONS = ("What it checks:", "Why it matters:", "What to do:", "References:")
 
@@ -26,3 +28,12 @@ def test_a_rule_names_the_causes_it_can_find(name):
     rule = getattr(importlib.import_module(f"weft.doctor.rules.{name}"), name)
     assert rule.causes
     assert all(cause == cause.lower() and " " not in cause for cause in rule.causes)
+
+
+def test_the_page_on_rules_is_what_the_rules_say():
+    """Made by `python docs/generate.py rules`."""
+    page = (ROOT / "docs" / "reference" / "rules.md").read_text("utf-8")
+    for name in NAMES:
+        words = importlib.import_module(f"weft.doctor.rules.{name}").__doc__
+        assert f"## {name}\n" in page, "run python docs/generate.py rules"
+        assert words.partition("\n\n")[0] in page, "run python docs/generate.py rules"

@@ -83,8 +83,8 @@ class Suspect:
 class Finding:
     """Something wrong, why we think so, how sure that is, and what to do.
 
-    ``cause`` is a class of docs/reference/causes.md; ``explains`` names causes and symptoms
-    that are consequences of it. A finding below ``LIKELY_RATIO`` is a list of ``suspects``.
+    ``cause`` is a class that a rule names in its ``causes``; ``explains`` names the causes and
+    symptoms that follow from it. A finding below ``LIKELY_RATIO`` is a list of ``suspects``.
     ``fault`` and ``left_ratio`` say which fault of the model prices it and how much is left.
     """
 

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 
 from weft.doctor import job
 from weft.doctor.rule import (
+    LIKELY_RATIO,
     Facts,
     Fault,
     Finding,
@@ -75,17 +76,13 @@ def _check(facts: Facts) -> Iterator[Finding]:
     sockets: list[Fact] = [*facts.of(NoRdmaDevice), *job.uses_sockets(facts)]
     adapters = [*job.active_ports(facts)]
     if nodes or (missing and not job.uses_rdma(facts)):
-        yield finding(
-            "container-no-rdma-device",
-            [*missing, *sockets],
-            0.9 if nodes else 0.65,
-            message="the RDMA adapter is visible, its device node cannot be used here",
-            advice=_ADVICE,
-            next_command=_LOOK,
-            missing=() if nodes else ("ls -l /dev/infiniband where the job runs",),
-            explains=(Symptom.SOCKETS,),
-            fault=Fault.SOCKETS,
+        wanted = bool(
+            sockets
+            or adapters
+            or job.known_adapters(facts)
+            or job.settings(facts, "NCCL_IB_HCA")
         )
+        yield _not_passed_in([*missing, *sockets], seen=bool(nodes), wanted=wanted)
     if sockets and adapters and not job.uses_rdma(facts):
         yield suspected(
             _SUSPECTS,
@@ -96,6 +93,23 @@ def _check(facts: Facts) -> Iterator[Finding]:
         )
     elif sockets and not adapters and not missing:
         yield from _unseen(facts, sockets)
+
+
+def _not_passed_in(evidence: list[Fact], *, seen: bool, wanted: bool) -> Finding:
+    """Name the missing device node; where nothing wants RDMA, the host may have none."""
+    sure = 0.9 if seen and wanted else 0.65 if wanted or not seen else LIKELY_RATIO
+    return finding(
+        "container-no-rdma-device",
+        evidence,
+        sure,
+        severity=Severity.ERROR if sure > LIKELY_RATIO else Severity.WARNING,
+        message="the RDMA adapter's device node is not there where the job runs",
+        advice=_ADVICE,
+        next_command=_LOOK,
+        missing=() if seen else ("ls -l /dev/infiniband where the job runs",),
+        explains=(Symptom.SOCKETS,),
+        fault=Fault.SOCKETS,
+    )
 
 
 def _opens_without_reason(facts: Facts) -> list[Fact]:
