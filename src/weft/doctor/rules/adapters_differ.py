@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from weft.doctor import job
 from weft.doctor.rule import Facts, Finding, Rule, Symptom, finding
-from weft.observe.facts import Fact, NetworkChosen
+from weft.observe.facts import AdapterChosen, Fact, NetworkChosen
 
 
 def _check(facts: Facts) -> Iterator[Finding]:
@@ -47,7 +47,7 @@ def _networks(facts: Facts) -> Iterator[Finding]:
 def _adapters(facts: Facts) -> Iterator[Finding]:
     counts = {
         host: len({one.adapter for one in chosen})
-        for host, chosen in job.by_host(job.verbs_adapters(facts)).items()
+        for host, chosen in job.by_host(_listed_whole(facts)).items()
     }
     ignored = job.switched_on(facts, "NCCL_IGNORE_NET_MISMATCH")
     if len(set(counts.values())) > 1:
@@ -65,6 +65,11 @@ def _adapters(facts: Facts) -> Iterator[Finding]:
                 "container-rdma-permission",
             ),
         )
+
+
+def _listed_whole(facts: Facts) -> list[AdapterChosen]:
+    """Return adapters listed on one line: of lines of one each some may have been cut off."""
+    return [one for one in job.verbs_adapters(facts) if one.rate_bytes_per_s is None]
 
 
 adapters_differ = Rule(causes=("net-backend-mismatch", "hca-set-mismatch"), check=_check)

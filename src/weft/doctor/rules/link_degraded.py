@@ -26,6 +26,7 @@ _RESET = (
     "ibportstate <lid> <port> width 15; ibportstate <lid> <port> reset; mlxlink -d <adapter> -m"
 )
 _USUAL_LANES = 4
+_FELLOWS = 3
 _BOTH = "both ends can do more"
 
 
@@ -129,7 +130,7 @@ def _words(facts: Facts) -> Iterator[Finding]:
 
 
 def _slower_than_its_fellows(facts: Facts) -> Iterator[Finding]:
-    """Find the odd port of at least four alike: most of them agree on another rate."""
+    """Find the one port that is slower than all its fellows, which are alike."""
     rates: dict[tuple[str, str], list[AdapterPort]] = {}
     for one in facts.of(AdapterPort):
         if one.state is PortState.ACTIVE and one.rate_bytes_per_s:
@@ -137,7 +138,7 @@ def _slower_than_its_fellows(facts: Facts) -> Iterator[Finding]:
     for ports in rates.values():
         usual, count = Count(one.rate_bytes_per_s for one in ports).most_common(1)[0]
         slow = [one for one in ports if (one.rate_bytes_per_s or 0) < (usual or 0)]
-        if slow and count >= _USUAL_LANES and len(slow) <= count // _USUAL_LANES:
+        if len(slow) == 1 and count >= _FELLOWS:
             left = (slow[0].rate_bytes_per_s or 0) / (usual or 1)
             yield _degraded(_SPEED, [*slow], 0.55, left, "its fellows are faster",
                             slow[0].adapter, Severity.WARNING)  # fmt: skip

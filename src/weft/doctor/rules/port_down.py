@@ -102,14 +102,15 @@ def _interfaces(facts: Facts, ports: list[AdapterPort]) -> list[Fact]:
 def _lost(facts: Facts) -> Iterator[Finding]:
     """Find interfaces that went down in the log and never came back."""
     last: dict[tuple[str, str], LinkEvent] = {}
+    been_up: set[tuple[str, str]] = set()
     for event in facts.of(LinkEvent):
         last[event.host, event.interface] = event
-    gone: list[Fact] = [one for one in last.values() if not one.up]
+        if event.up:
+            been_up.add((event.host, event.interface))
+    gone = [event for place, event in last.items() if not event.up and place in been_up]
     if gone:
-        names = ", ".join(
-            dict.fromkeys(interface for (_, interface), e in last.items() if not e.up)
-        )
-        yield _down(gone, names, 0.4, Severity.WARNING)
+        names = ", ".join(dict.fromkeys(event.interface for event in gone))
+        yield _down([*gone], names, 0.6, Severity.WARNING)
 
 
 def _cut(facts: Facts) -> Iterator[Finding]:

@@ -15,8 +15,9 @@ from weft.observe.facts import CommunicatorShape, GpuLink, GpuSeen
 
 _WITH_SWITCH = re.compile(r"sxm|hgx|gb[23]00|nvl72|hbm3|\bh(200|20|800)\b|\bb[23]00\b")
 _WITHOUT_SWITCH = re.compile(
-    r"pcie|\bnvl\b|geforce|rtx|quadro|titan|gb10\b|\b(l4|l40s?|a40|a10g?|a30|a2|t4)\b"
+    r"pcie|\bnvl\b|geforce|rtx|quadro|titan|[vp]100|gb10\b|\b(l4|l40s?|a40|a10g?|a30|a2|t4)\b"
 )
+_SEVERAL = 3
 _LOOK = (
     "nvidia-smi nvlink -s; nvidia-smi -q | grep -A4 Fabric; systemctl status "
     "nvidia-fabricmanager"
@@ -77,7 +78,7 @@ def _split(facts: Facts, dark: list[GpuLink]) -> Iterator[Finding]:
     for one in shapes:
         if not (one.ranks and one.hosts and len(local) > 1 and one.ranks % whole == 0):
             continue
-        if one.hosts == one.ranks // whole + 1:
+        if one.hosts == one.ranks // whole + 1 >= _SEVERAL:
             yield finding(
                 "nvlink-links-inactive",
                 [*shapes, *dark],

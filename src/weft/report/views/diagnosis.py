@@ -49,8 +49,8 @@ def _entry(one: Diagnosed) -> Entry:
 
 
 def _head(finding: Finding) -> str:
-    sure = percent(finding.confidence_ratio)
-    return f"{finding.cause}, {sure} sure" if finding.decided else "undecided"
+    sure = f"{finding.confidence_ratio:.0%} sure"
+    return f"{finding.cause}, {sure}" if finding.decided else "undecided"
 
 
 def _lines(one: Diagnosed) -> Iterator[str]:
@@ -59,7 +59,7 @@ def _lines(one: Diagnosed) -> Iterator[str]:
         yield f"seen: {_place(line)}: {line.text}"
     if not finding.decided:
         for suspect in finding.suspects:
-            yield f"suspect: {suspect.cause} ({percent(suspect.confidence_ratio)}): " + (
+            yield f"suspect: {suspect.cause} ({suspect.confidence_ratio:.0%}): " + (
                 suspect.question
             )
     elif finding.missing:
