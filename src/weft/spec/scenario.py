@@ -206,10 +206,16 @@ class NetworkSettings(Part):
     """Knobs of the congestion control by name; times and sizes as text with a unit."""
     balancing: str | None = None
     """A file of engines/packet/balancing: ecmp, adaptive, spray ..."""
+    flowlet_gap_s: Time | None = None
+    """Flowlets: a longer pause between packets of a flow lets it change its path."""
     recovery: str | None = None
     """A file of engines/packet/recovery: trim, go_back_n, selective_repeat."""
     timeout_s: Time | None = None
     """Retransmission timer, where packets have numbers."""
+    trimming: bool | None = None
+    """A full queue cuts packets to their headers instead of dropping them."""
+    reordering_packets: Whole | None = None
+    """Selective repeat: a packet is missing once one so much later has come."""
     link_retry: bool | None = None
     """Links repeat damaged frames themselves (LLR)."""
     bit_error_ratio: Ratio | None = None
@@ -254,7 +260,7 @@ class Scenario(Part):
     """Settings laid over those named by preset; none: the tuning of the cluster's fabric."""
     seeds: Annotated[tuple[Whole, ...], Field(min_length=1, strict=False)] = (1,)
     """One run each; hashes, marks and random traffic follow from the seed."""
-    until_s: Time = 1.0
-    """Stop at this simulated time if traffic is still under way."""
+    until_s: Annotated[Time, Field(le=2.0)] = 1.0
+    """Stop at this simulated time if traffic is still under way; at most 2 s."""
     samples: Annotated[int, Field(ge=8, le=4096)] = 256
     """Points of the curves over time, at most twice as many."""

@@ -8,6 +8,7 @@ from weft.engines.packet.pattern import compile_traffic
 from weft.engines.packet.schedules import fabric_of
 from weft.engines.packet.settings import options_of
 from weft.engines.packet.simulation import simulate
+from weft.engines.packet.tables import Watchdog
 from weft.engines.packet.wiring import shortest_routes
 from weft.errors import Infeasible, SpecError
 from weft.spec.load import load_scenario
@@ -200,3 +201,33 @@ def test_every_channel_is_the_first_one_turned_onto_its_own_nic():
     lines = flows.source[~schedule.real].reshape(8, -1)
     # The last rank of a host sends to the next host, the other seven inside.
     assert all(len(np.unique(lines[channel])) == 3 * 7 for channel in range(8))
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "option", "number"),
+    [
+        ("flowlet_gap_s", "7us", "flowlet_gap_ps", 7_000_000),
+        ("timeout_s", "3ms", "timeout_ps", 3_000_000_000),
+        ("cnp_gap_s", "4us", "cnp_gap_ps", 4_000_000),
+        ("trimming", False, "trimming", False),
+        ("reordering_packets", 3, "reordering_packets", 3),
+        ("link_retry", True, "link_retry", True),
+        ("recovery", "go_back_n", "recovery", "go_back_n"),
+        ("mtu_bytes", "1024B", "mtu_bytes", 1024),
+        ("acknowledge", True, "acknowledge", True),
+        ("cut_through", True, "cut_through_bytes", 64),
+        ("queue_limit_bytes", "1MB", "queue_limit_bytes", 1_000_000),
+        ("credit_bytes", "1MB", "credit_bytes", 1_000_000),
+        ("pfc", {"xoff_bytes": "1MB", "xon_bytes": "900kB"}, "xoff_bytes", 1_000_000),
+        ("ecn", {"pmax_ratio": 0.5}, "pmax_ratio", 0.5),
+        ("buffer", {"shared_bytes": "64MB"}, "shared_buffer_bytes", 64_000_000),
+        ("buffer", {"alpha_ratio": 0.125}, "alpha_ratio", 0.125),
+        ("buffer", {"headroom_bytes": "100kB"}, "headroom_bytes", 100_000),
+        ("watchdog", {"detection_s": "1ms"}, "watchdog_detection_ps", 1_000_000_000),
+        ("watchdog", {"restoration_s": "2ms"}, "watchdog_restoration_ps", 2_000_000_000),
+        ("watchdog", {"action": "forward"}, "watchdog", Watchdog.FORWARD),
+    ],
+)
+def test_every_setting_of_a_scenario_reaches_the_kernel(key, value, option, number):
+    spec = scenario({"permutation": {"size_bytes": "1MiB"}}, network={key: value})
+    assert getattr(options_of(spec, 1), option) == number
