@@ -16,12 +16,13 @@ from types import ModuleType
 from typing import Any
 
 __all__ = [
-    "Calibration", "Comparison", "Diagnosis", "Expectation", "Need", "Prediction",
-    "Scaling",
-    "Scoreboard", "Simulation", "Target", "accuracy", "calibrate", "catalog", "compare", "diagnose",
+    "Calibration", "Comparison", "Configuration", "Diagnosis", "Expectation", "Need",
+    "Plan", "Prediction", "Scaling",
+    "Scoreboard", "Simulation", "Target", "accuracy", "calibrate", "catalog", "compare",
+    "diagnose",
     "expect", "fabrics", "load_case", "load_cluster", "load_job", "load_scenario", "model",
-    "need", "predict",
-    "preset", "scaling", "simulate",
+    "need", "plan", "predict",
+    "preset", "render", "scaling", "simulate",
 ]  # fmt: skip
 
 

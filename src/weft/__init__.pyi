@@ -6,6 +6,8 @@ from weft.advise.need import Need, Target, need
 from weft.api import fabrics
 from weft.calibrate.calibration import Calibration, calibrate
 from weft.doctor.diagnose import Diagnosis, diagnose
+from weft.generate.plan import Plan, plan
+from weft.generate.target import Configuration, render
 from weft.predict.collective import Expectation, expect
 from weft.predict.scaling import Scaling, scaling
 from weft.predict.simulate import simulate
@@ -21,10 +23,11 @@ from weft.spec.load import (
 )
 
 __all__ = [
-    "Calibration", "Comparison", "Diagnosis", "Expectation", "Need", "Prediction",
-    "Scaling",
-    "Scoreboard", "Simulation", "Target", "accuracy", "calibrate", "catalog", "compare", "diagnose",
+    "Calibration", "Comparison", "Configuration", "Diagnosis", "Expectation", "Need",
+    "Plan", "Prediction", "Scaling",
+    "Scoreboard", "Simulation", "Target", "accuracy", "calibrate", "catalog", "compare",
+    "diagnose",
     "expect", "fabrics", "load_case", "load_cluster", "load_job", "load_scenario", "model",
-    "need", "predict",
-    "preset", "scaling", "simulate",
+    "need", "plan", "predict",
+    "preset", "render", "scaling", "simulate",
 ]  # fmt: skip

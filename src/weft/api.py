@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from weft.advise.need import Need, Target, need
     from weft.calibrate.calibration import Calibration, calibrate
     from weft.doctor.diagnose import Diagnosis, diagnose
+    from weft.generate.plan import Plan, plan
+    from weft.generate.target import Configuration, render
     from weft.predict.collective import Expectation, expect
     from weft.predict.scaling import Scaling, scaling
     from weft.predict.simulate import simulate
@@ -38,6 +40,8 @@ VERBS: Final = {
     "calibrate": "calibrate",
     "simulate": "simulate",
     "diagnose": "diagnose",
+    "plan": "plan",
+    "render": "render",
 }
 """Verbs of this module, and the command that speaks each."""
 
@@ -49,6 +53,10 @@ _PLACES: Final = {
     "accuracy": "weft.accuracy.run:score",
     "Diagnosis": "weft.doctor.diagnose",
     "diagnose": "weft.doctor.diagnose",
+    "Plan": "weft.generate.plan",
+    "plan": "weft.generate.plan",
+    "Configuration": "weft.generate.target",
+    "render": "weft.generate.target",
     "Comparison": "weft.advise.compare",
     "Need": "weft.advise.need",
     "Target": "weft.advise.need",
@@ -71,13 +79,13 @@ _PLACES: Final = {
 }
 
 __all__ = [
-    "VERBS", "Calibration", "Comparison", "Diagnosis", "Expectation", "Need", "Prediction",
-    "Scaling",
+    "VERBS", "Calibration", "Comparison", "Configuration", "Diagnosis", "Expectation",
+    "Need", "Plan", "Prediction", "Scaling",
     "Scoreboard", "Simulation", "Target", "accuracy", "calibrate", "catalog", "compare",
     "diagnose",
     "expect", "fabrics", "load_case", "load_cluster", "load_job", "load_scenario", "model",
-    "need", "predict",
-    "preset", "result_of", "scaling", "simulate",
+    "need", "plan", "predict",
+    "preset", "render", "result_of", "scaling", "simulate",
 ]  # fmt: skip
 
 

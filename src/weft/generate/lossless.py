@@ -25,6 +25,7 @@ SWITCH_MTU_BYTES: Final = 9216
 HOST_MTU_BYTES: Final = 9000
 LEAST_KMIN_BYTES: Final = 150_000
 KMAX_OVER_KMIN: Final = 10
+KMAX_OVER_KMIN_AT_LEAST: Final = 4
 BDP_RATIO: Final = 0.25
 XON_BYTES: Final = 19 * KIB
 POLL_MS: Final = 200
@@ -218,8 +219,10 @@ def marking(fabric: Fabric, layout: Layout, xoff: Planned | None) -> Marking:
     cap = ""
     if most < kmax:
         cap = f", but under the {most} B that a frame less than XOFF leaves"
-        kmax, kmin = most, min(kmin, most // 4)
-        shown += ", at most a quarter of Kmax"
+        kmax = most
+    if kmin > kmax // KMAX_OVER_KMIN_AT_LEAST:
+        kmin = kmax // KMAX_OVER_KMIN_AT_LEAST
+        shown += ", but at most a quarter of Kmax"
     return Marking(
         kmin_bytes=Planned(value=kmin // KIB * KIB, unit="B", reason=shown,
                            source="cumulus_roce"),
@@ -249,7 +252,7 @@ def dcqcn() -> Dcqcn:
         ai_rate_mbit_per_s=default(5, "Mb/s", "additive increase"),
         hai_rate_mbit_per_s=default(50, "Mb/s", "hyper increase"),
         time_reset_us=default(300, "us", "timer of the increase"),
-        byte_reset=default(32767, "64 B", "byte counter of the increase"),
+        byte_reset=default(32767, "x 64 B", "byte counter of the increase"),
         alpha_gain=default(1019, "/1024", "how much of alpha outlives an interval"),
         rate_reduce_monitor_period_us=default(4, "us", "at most one cut in this time"),
     )  # fmt: skip

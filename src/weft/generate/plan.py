@@ -53,7 +53,7 @@ class Feature(StrEnum):
 class Link:
     """What holds on every link."""
 
-    gbit_per_s: Planned
+    rate_gbit_per_s: Planned
     switch_mtu_bytes: Planned | None
     host_mtu_bytes: Planned | None
     path_mtu_bytes: Planned | None
@@ -104,6 +104,13 @@ class Plan:
         for field in fields(self):
             if field.name not in {"cluster", "guids", "sources", "provenance"}:
                 yield from _numbers(getattr(self, field.name), field.name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExplainedPlan:
+    """A plan to be shown with the reason and the source of each value."""
+
+    plan: Plan
 
 
 def plan(cluster: Cluster, guids: Mapping[str, str] | None = None) -> Plan:
@@ -210,7 +217,7 @@ def _link(fabric: str, network: Layout, path_mtu: int) -> Link:
         reason="largest payload of one RDMA packet; both ends must agree",
     )  # fmt: skip
     return Link(
-        gbit_per_s=Planned(
+        rate_gbit_per_s=Planned(
             value=gbit_from_rate(network.link_bytes_per_s), unit="Gb/s", source="cluster",
             reason="rate of a NIC's port"),
         switch_mtu_bytes=switch if ours else None,

@@ -25,7 +25,7 @@ Files = Iterator[tuple[str, str]]
 class Proof(StrEnum):
     """How far what a target writes is proven."""
 
-    SOFTWARE = "read and run by the software that it is for"
+    SOFTWARE = "read by the software that it is for"
     SCHEMA = "accepted by the published schema or parser"
     GOLDEN = "compared with a reviewed file only"
 

@@ -70,7 +70,7 @@ def test_headroom_is_never_less_than_the_arithmetic(name, cable_m):
     cluster = preset(name)
     cluster = cluster.with_(topology=cluster.topology.with_(cable_m=cable_m))
     made = plan(cluster)
-    rate = units.rate_from_gbit(made.link.gbit_per_s.number())
+    rate = units.rate_from_gbit(made.link.rate_gbit_per_s.number())
     planned_m = made.pause.cable_m.number()
     assert planned_m >= cable_m
     least = 2 * planned_m / 198e6 * rate + 2 * made.link.switch_mtu_bytes.whole() + 394 * 64

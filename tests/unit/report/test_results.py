@@ -40,6 +40,8 @@ def _result(kind):
         "need": lambda: api.need(*_case()),
         "calibration": lambda: api.calibrate(_case()[0], [RUN]),
         "simulation": lambda: api.simulate(api.load_scenario(INCAST)),
+        "plan": lambda: api.plan(_case()[0]),
+        "configuration": lambda: api.render(api.plan(_case()[0]), ["nccl", "opensm"]),
         "diagnosis": lambda: api.diagnose([DOWN]),
         "scoreboard": lambda: api.accuracy(None, ["topology"]),
     }
@@ -48,6 +50,8 @@ def _result(kind):
 
 CHARTS = {
     "calibration": [],
+    "plan": [],
+    "configuration": [],
     "expectation": ["busbw_curve"],
     "prediction": ["step_breakdown"],
     "scaling": ["scaling_curve"],

@@ -174,7 +174,7 @@ linux_host = Target(
     proofs={
         "weft-rdma": Proof.GOLDEN,
         "weft-rdma.service": Proof.SOFTWARE,
-        "90-weft-rdma.conf": Proof.SOFTWARE,
+        "90-weft-rdma.conf": Proof.SCHEMA,
         "rails.tsv, weft-rdma-limits.conf": Proof.GOLDEN,
     },
 )

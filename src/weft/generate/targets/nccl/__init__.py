@@ -42,5 +42,5 @@ nccl = Target(
     supports=frozenset(Feature),
     refuses=_refuses,
     files=_files,
-    proofs={"nccl.env": Proof.SOFTWARE, "nccl.conf": Proof.SCHEMA},
+    proofs={"nccl.env": Proof.SCHEMA, "nccl.conf": Proof.SCHEMA},
 )

@@ -96,7 +96,7 @@ _HASHED: Final = ["DST_IP", "SRC_IP", "IP_PROTOCOL", "L4_DST_PORT", "L4_SRC_PORT
 def _ports(case: _Case, switch: Wired) -> dict[str, Table]:
     link = case.plan.link
     assert link.switch_mtu_bytes is not None, "an Ethernet plan has the MTU of its switches"
-    mtu, megabits = link.switch_mtu_bytes.text(), int(link.gbit_per_s.number() * 1000)
+    mtu, megabits = link.switch_mtu_bytes.text(), int(link.rate_gbit_per_s.number() * 1000)
     table: Table = {}
     for port in switch.ports:
         first = port.number * case.lanes

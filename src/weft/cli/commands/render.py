@@ -1,0 +1,63 @@
+"""`weft render`: write the configuration of switches, hosts and NCCL from one plan."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from weft.cli import options
+
+TargetsArgument = Annotated[
+    list[str],
+    typer.Argument(metavar="TARGET", help="nccl, sonic, opensm, ...; all: those that fit."),
+]
+FolderOption = Annotated[
+    Path | None,
+    typer.Option("--out", metavar="DIR", help="Folder that the files go to; made if needed."),
+]
+NamesOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--node-names", metavar="FILE",
+        help="GUIDs of InfiniBand switches by name, as in ib-node-name-map.",
+    ),
+]  # fmt: skip
+
+
+def render(
+    targets: TargetsArgument,
+    *,
+    files: options.Files = [],  # noqa: B006 - typer reads the default, nobody changes it
+    sets: options.Sets = [],  # noqa: B006 - as above
+    folder: FolderOption = None,
+    node_names: NamesOption = None,
+    output: options.OutputFormat = "text",
+    quiet: options.Quiet = False,
+) -> None:
+    """Render the configuration of a cluster: the same bytes for the same documents.
+
+    Every file is written whole or not at all, and the report says how far each kind is
+    proven. A target refuses what it cannot express before anything is written.
+
+    \b
+    Examples:
+      weft render all -f cluster.yaml --out rendered
+      weft render nccl sonic -f cluster.yaml --out rendered
+      weft render opensm -f cluster.yaml --node-names ib-node-name-map --out rendered
+      weft render nccl -f cluster.yaml -o json
+    """  # noqa: D301 - click's mark for text that is not to be wrapped
+    from weft import api  # noqa: PLC0415 - after the words are understood
+    from weft.cli.inputs import cluster_alone  # noqa: PLC0415 - as above
+    from weft.cli.output import check_format, emit, progress  # noqa: PLC0415 - as above
+    from weft.generate.guids import read_name_map  # noqa: PLC0415 - as above
+    from weft.generate.target import suitable, write  # noqa: PLC0415 - as above
+
+    check_format(output)
+    guids = None if node_names is None else read_name_map(node_names)
+    plan = api.plan(cluster_alone(files, sets), guids)
+    names = suitable(plan) if targets == ["all"] else targets
+    with progress("rendering", quiet=quiet):
+        result = api.render(plan, names)
+        if folder is not None:
+            write(result, folder)
+    emit(result, output)

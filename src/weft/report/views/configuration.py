@@ -1,0 +1,44 @@
+"""`weft render`: which files there are, and how far each kind is proven."""
+
+from collections.abc import Iterator
+
+from weft.generate.target import Configuration
+from weft.report.page import Page, Sentences, Table, View, rows_of
+from weft.report.views._provenance import footer
+
+
+def _page(result: Configuration) -> Page:
+    return Page(
+        title=f"Configuration of {result.cluster}",
+        blocks=(
+            Table(
+                title="Files",
+                columns=("target", "files", "bytes", "first"),
+                rows=rows_of(*_targets(result)),
+                left=(0, 3),
+            ),
+            Table(
+                title="How far each is proven",
+                columns=("target", "file", "proof"),
+                rows=rows_of(*((p.target, p.file, p.proof.value) for p in result.proofs)),
+                left=(0, 1, 2),
+            ),
+            Sentences(lines=("Without --out, -o json holds the text of every file.",)),
+        ),
+        footer=footer(result.provenance)[:1],
+    )
+
+
+def _targets(result: Configuration) -> Iterator[tuple[str, ...]]:
+    by_target: dict[str, list[tuple[str, int]]] = {}
+    for file in result.files:
+        target, _, path = file.path.partition("/")
+        by_target.setdefault(target, []).append((path, len(file.text.encode())))
+    for target, files in by_target.items():
+        size = sum(size for _, size in files)
+        yield target, str(len(files)), str(size), files[0][0]
+
+
+configuration = View(
+    shows="weft.generate.target.Configuration", verb="render", page=_page
+)  # fmt: skip
