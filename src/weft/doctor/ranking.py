@@ -47,9 +47,12 @@ def rank(found: Iterable[Finding]) -> tuple[Ranked, ...]:
 
 def explains(cause: Finding, other: Finding) -> bool:
     """Return whether a decided finding says why there is another."""
-    if not cause.decided or cause.cause == other.cause:
+    if not cause.decided:
         return False
-    return other.cause in cause.explains or other.symptom in cause.explains
+    if cause.cause == other.cause and not other.decided:
+        return True
+    by_name = other.cause in cause.explains and other.cause != cause.cause
+    return by_name or other.symptom in cause.explains
 
 
 def verdict(ranked: Iterable[Ranked]) -> Verdict:
@@ -71,9 +74,9 @@ def _weight(finding: Finding) -> float:
 
 def _merged(found: Iterable[Finding]) -> list[Finding]:
     """Keep one finding of each cause and subject: the gravest and surest."""
-    kept: dict[tuple[str, str], Finding] = {}
+    kept: dict[tuple[str, str, bool], Finding] = {}
     for one in found:
-        key = (one.cause, one.subject)
+        key = (one.cause, one.subject, one.decided)
         if key not in kept or _weight(one) > _weight(kept[key]):
             kept[key] = one
     return list(kept.values())

@@ -50,6 +50,20 @@ def test_the_same_completions_on_a_port_that_is_down_belong_to_the_port():
     assert _said(LOG, down).causes[0] == "port-down"
 
 
+def test_the_rank_that_waits_in_no_list_is_named():
+    shape = "n:1:9 [0] NCCL INFO comm 0x1 rank 0 nRanks 4 nNodes 1 localRanks 4 localRank 0\n"
+    waits = "".join(
+        f"[rank{rank}]:[E1103 10:11:12.131415 ProcessGroupNCCL.cpp:616] [Rank {rank}] Watchdog "
+        f"caught collective operation timeout: WorkNCCL(SeqNum=8, OpType=ALLREDUCE, "
+        f"NumelIn=9, NumelOut=9, Timeout(ms)=600000) ran for 600011 milliseconds before "
+        f"timing out.\n"
+        for rank in (0, 1, 3)
+    )
+    finding = _said(shape + waits).findings[0].finding
+    assert finding.cause == "peer-process-died"
+    assert "rank 2" in finding.advice
+
+
 def test_nothing_understood_is_no_all_clear():
     assert _said("a letter to a friend\n").verdict is Verdict.UNDECIDED
 

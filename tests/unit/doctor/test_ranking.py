@@ -24,6 +24,14 @@ def test_a_named_cause_takes_its_symptom_under_it():
     assert [one.symptom for one in only.consequences] == [Symptom.TRANSPORT_RETRY]
 
 
+def test_a_named_cause_takes_the_suspicion_of_itself_under_it():
+    named = _named("peer-process-died", explains=(Symptom.TRANSPORT_RETRY,))
+    (only,) = rank([named, _open()])
+    assert only.consequences
+    (only,) = rank([_named("peer-process-died"), _open(symptom=None)])
+    assert only.consequences
+
+
 def test_a_suspicion_explains_nothing():
     guess = _named("gid-link-local", 0.3, explains=(Symptom.TRANSPORT_RETRY,))
     assert not explains(guess, _open())

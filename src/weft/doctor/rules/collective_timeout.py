@@ -9,8 +9,9 @@ References: PyTorch ProcessGroupNCCL, flight recorder (TORCH_NCCL_TRACE_BUFFER_S
 from collections.abc import Iterator
 
 from weft.doctor.rule import Facts, Finding, Rule, Suspect, Symptom, suspected
-from weft.observe.facts import CollectiveTimeout
+from weft.observe.facts import CollectiveTimeout, CommunicatorRank, CommunicatorShape
 
+_FEW = 8
 _DUMP = "the dump of the flight recorder of every rank, and py-spy dump of the missing rank"
 
 
@@ -19,20 +20,22 @@ def _check(facts: Facts) -> Iterator[Finding]:
     if not timeouts:
         return
     waiting = sorted({one.process.rank for one in timeouts if one.process.rank is not None})
+    absent = _absent(facts, waiting)
+    where = "rank " + ", ".join(map(str, absent)) if absent else "the missing rank"
     tiny = all((one.elements_in or 0) <= 1 for one in timeouts)
     yield suspected(
         (
             Suspect(
                 cause="app-collective-mismatch",
-                confidence_ratio=0.45 if tiny else 0.35,
+                confidence_ratio=0.25 if absent else 0.45 if tiny else 0.35,
                 question="do all ranks wait in the same collective, with the same size?",
                 next_command=_DUMP,
             ),
             Suspect(
                 cause="peer-process-died",
-                confidence_ratio=0.3,
-                question="is a rank missing from the list, and was it alive?",
-                next_command="the log and host of the missing rank",
+                confidence_ratio=0.4 if absent else 0.3,
+                question=f"was {where} alive then (it waits in no list)?",
+                next_command=f"the log and host of {where}",
             ),
             Suspect(
                 cause="app-storage-stall",
@@ -51,8 +54,18 @@ def _check(facts: Facts) -> Iterator[Finding]:
         symptom=Symptom.WATCHDOG,
         subject="ranks " + ", ".join(map(str, waiting[:8])) if waiting else "",
         message="a collective was given up: some rank never came",
-        advice="look at the rank that is not in the list, before the time of the timeout",
+        advice=f"look at {where}, before the time of the timeout",
     )
 
 
-collective_timeout = Rule(causes=("unresolved-hang",), check=_check)
+def _absent(facts: Facts, waiting: list[int]) -> list[int]:
+    """Return the ranks of the job that wait in no list, where its size is known."""
+    sizes = [one.ranks or 0 for one in facts.of(CommunicatorShape)]
+    sizes += [one.ranks for one in facts.of(CommunicatorRank)]
+    absent = sorted(set(range(max(sizes, default=0))) - set(waiting))
+    return absent if waiting and len(absent) <= _FEW else []
+
+
+collective_timeout = Rule(
+    causes=("app-collective-mismatch", "peer-process-died", "app-storage-stall"), check=_check
+)

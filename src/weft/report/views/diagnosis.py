@@ -70,7 +70,14 @@ def _lines(one: Diagnosed) -> Iterator[str]:
     if one.price is not None:
         yield _price(one.price)
     if one.consequences:
-        yield "follows from it: " + ", ".join(follow.cause for follow in one.consequences)
+        follow = dict.fromkeys(_name(finding) for finding in one.consequences)
+        yield f"follows from it: {', '.join(follow)}"
+
+
+def _name(finding: Finding) -> str:
+    if finding.symptom is not None and not finding.decided:
+        return finding.symptom
+    return finding.cause
 
 
 def _place(line: Evidence) -> str:
