@@ -7,7 +7,7 @@ from importlib.resources import files
 
 import pytest
 
-from weft.accuracy.kind import LeftOut, Score
+from weft.accuracy.kind import LeftOut, Score, as_shipped
 from weft.accuracy.kinds.training_step import training_step
 from weft.accuracy.kinds.training_step_single_host import training_step_single_host
 
@@ -59,7 +59,10 @@ def test_bands_hold_about_four_fifths(runs):
 def test_the_single_host_grid_is_close():
     found = [one for one in scores(training_step_single_host)[1] if isinstance(one, Score)]
     assert len(found) == 1440
-    assert statistics.median(abs(one.error_ratio) for one in found) < 0.12
+    assert statistics.median(abs(one.error_ratio) for one in found) < 0.16
+    with as_shipped():
+        known = [one for one in scores(training_step_single_host)[1] if isinstance(one, Score)]
+    assert statistics.median(abs(one.error_ratio) for one in known) < 0.08
 
 
 def pairs_in_order(groups):

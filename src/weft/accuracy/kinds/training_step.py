@@ -13,26 +13,29 @@ from weft.errors import WeftError
 NAME = "training_step"
 
 
-def score_rows(rows: Iterable[Row], kind: str) -> Iterator[Score | LeftOut]:
-    """Score rows of a table of training runs."""
+def score_rows(
+    rows: Iterable[Row], kind: str, *, is_sampled: bool = False
+) -> Iterator[Score | LeftOut]:
+    """Score rows of a table of training runs, of which the fit may have seen a sample."""
     for row in rows:
         identity = row.get("row_id", "")
         case = case_of(row)
         if isinstance(case, str):
             yield LeftOut(kind=kind, row=identity, reason=case)
             continue
-        yield score_case(case, identity, kind)
+        yield score_case(case, identity, kind, is_sampled=is_sampled)
 
 
-def score_case(case: Case, row: str, kind: str) -> Score | LeftOut:
+def score_case(case: Case, row: str, kind: str, *, is_sampled: bool = False) -> Score | LeftOut:
     """Predict one case; what weft refuses is left out with its reason.
 
-    A row that the fit has used is predicted with constants fitted without its family.
+    A row that the fit has used is predicted with constants fitted without its family, and so
+    are the neighbours of rows that were sampled from a grid.
     """
     try:
         # Stated layouts ran, so memory is not asked; a searched one has to fit.
         job = resolve(case.cluster, case.job, fits=False)
-        seen = is_holding_out() and row in seen_rows()
+        seen = is_holding_out() and (is_sampled or row in seen_rows())
         fitted = constants_without(family_key(case.labels["family"])) if seen else constants()
         step = step_time(case.cluster, job, fitted=fitted).step_s
     except WeftError as error:

@@ -9,7 +9,8 @@ NAME = "training_step_single_host"
 
 
 def _score(tables: Mapping[str, list[Row]]) -> Iterator[Score | LeftOut]:
-    yield from score_rows(tables.get("train_runs_vtrain_single", []), NAME)
+    rows = tables.get("train_runs_vtrain_single", [])
+    yield from score_rows(rows, NAME, is_sampled=True)
 
 
 training_step_single_host = Kind(
