@@ -142,17 +142,14 @@ class Reading:
         found = _LABEL.match(line)
         if not found or not found["text"]:
             return False
-        label = line[: found.start("text")]
+        label, text = line[: found.start("text")], found["text"]
         session = self._labelled.get(label)
         if session is None:
             source = Source(self.ledger.source.file, found["host"] or self.ledger.source.host)
             session = _Session(source)
-        text = found["text"]
-        if not self._asked(session, text, number) and not self._offer(session, text, number):
-            return False
-        if len(self._labelled) < _MOST_LABELS:
-            self._labelled[label] = session
-        return True
+            if len(self._labelled) < _MOST_LABELS:
+                self._labelled[label] = session
+        return self._asked(session, text, number) or self._offer(session, text, number)
 
     def _asked(self, session: _Session, line: str, number: int) -> bool:
         """Ask the reader that read last."""

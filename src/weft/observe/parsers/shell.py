@@ -40,6 +40,49 @@ _SEPARATOR = re.compile(
 
 
 _SOUGHT = re.compile(r"lsmod\s*\|\s*e?grep\s+(?:-\w+\s+)*[\"']?(?P<name>[\w-]+)[\"']?\s*$")
+_SIGNS = (
+    "$ ",
+    "# ",
+    "> ",
+    "==",
+    "##",
+    "NCCL_",
+    "UCX_",
+    "FI_",
+    "OMPI_",
+    "_IFNAME",
+    "CUDA_",
+    "--mca ",
+    "-x ",
+    "mpirun",
+    "srun ",
+    "modprobe",
+    "lsmod",
+    "nvidia-smi",
+    "ibv_",
+    "ibstat",
+    "ethtool -",
+    "mlnx_qos",
+    "show_gids",
+    "-H ",
+    "-np ",
+    "perfquery",
+    "ib_",
+    "ibping",
+    "iblinkinfo",
+    "rdma ",
+    "\\",
+    "BIN}",
+    "lspci -",
+    "dmesg -",
+    "kubectl ",
+    "oc ",
+    "TORCH_",
+    "GLOO_",
+    "SHARP_",
+    "NVSHMEM_",
+    "RCCL_",
+)
 _MOST_WORDS = 8  # more are prose
 
 
@@ -55,9 +98,9 @@ class _Reader:
     def take(self, text: str, number: int) -> Sequence[Fact] | None:
         """Return the command or variable of a line."""
         self._look(text)
-        variable = _EXPORT.match(text)
-        evidence = self.source.evidence(text, number)
+        variable = _EXPORT.match(text) if "=" in text else None
         if variable:
+            evidence = self.source.evidence(text, number)
             value = variable["value"].strip().strip("\"'")
             return (Setting(name=variable["name"], value=value, evidence=evidence),)
         if self.continued or _LAUNCH.match(text.strip()):
@@ -67,6 +110,7 @@ class _Reader:
         command = prompt["command"] if prompt else titled["command"] if titled else text.strip()
         if not _KNOWN.match(command) or (not prompt and not titled and not _bare(command)):
             return None
+        evidence = self.source.evidence(text, number)
         host = (prompt["host"] or prompt["host2"] or "") if prompt else ""
         self.source.command = command
         self.source.host = host or self.source.host
@@ -112,7 +156,7 @@ def _bare(command: str) -> bool:
 
 shell = Parser(
     tool="commands",
-    marks=("$ ", "# ", "> ", "_", " -", "modprobe"),
+    marks=_SIGNS,
     reader=_Reader,
     rank=5,
 )
