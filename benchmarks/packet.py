@@ -81,6 +81,15 @@ def ring(ranks: int, size_bytes: int) -> Flows:
     )
 
 
+def incast(senders: int, size_bytes: int) -> Flows:
+    """Many hosts send to one."""
+    return Flows(
+        source=np.arange(8, 8 + senders),
+        target=np.zeros(senders, np.int64),
+        size_bytes=np.full(senders, size_bytes, np.int64),
+    )
+
+
 PFC = Options()
 DCQCN = Options(congestion="dcqcn")
 SPRAYED = Options(balancing="spray")
@@ -103,9 +112,11 @@ CASES: dict[str, tuple[int, Callable[[], Flows], Options]] = {
         Options(acknowledge=True),
     ),
     "ring all-reduce 128, 64 MiB, PFC, DCQCN": (128, lambda: ring(128, 64 * MIB), DCQCN),
+    "incast 32 on 64, 1 MiB, PFC, DCQCN": (64, lambda: incast(32, MIB), DCQCN),
     "permutation 16, 8 MiB, PFC, spraying": (16, lambda: permutation(16, 8 * MIB), SPRAYED),
     "permutation 1024, 1 MiB, PFC, spraying": (1024, lambda: permutation(1024, MIB), SPRAYED),
     "permutation 4096, 1 MiB, PFC, spraying": (4096, lambda: permutation(4096, MIB), SPRAYED),
+    "ring all-reduce 1024, 64 MiB, PFC, DCQCN": (1024, lambda: ring(1024, 64 * MIB), DCQCN),
 }
 Loop = Callable[[State, int], int]
 
@@ -133,25 +144,33 @@ def measure(name: str, twin: Twin | None, repeat: int) -> dict[str, Any]:
     hosts, flows, options = CASES[name]
     work, routes = flows(), shortest_routes(network(hosts))
     walls, twin_walls = [], []
+    peak_rss_bytes = 0
     for _ in range(repeat):
         state = prepare(hosts, work, options, routes)
         walls.append(time_loop(run, state))
+        hops, end = int(state.counts[0].data_hops), state.flows.end.copy()
+        peak_rss_bytes = peak_rss_bytes or _peak_rss_bytes()
         if twin is not None and twin.knows(state):
+            del state  # one state at a time, or memory would be that of two
             other = prepare(hosts, work, options, routes)
             twin_walls.append(time_loop(twin.run, other))
-            assert (state.flows.end == other.flows.end).all(), f"{name}: the twin differs"
-    hops = int(state.counts[0].data_hops)
+            assert (end == other.flows.end).all(), f"{name}: the twin differs"
+            del other
     row = {
         "name": name,
         "packet_hops": hops,
         "wall_s": min(walls),
         "packet_hops_per_s": hops / min(walls),
-        "peak_rss_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+        "peak_rss_bytes": peak_rss_bytes,
     }
     if twin_walls:
         row["cpp_wall_s"] = min(twin_walls)
         row["speed_over_cpp_ratio"] = min(twin_walls) / min(walls)
     return row
+
+
+def _peak_rss_bytes() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
 FIRST_RUN = "import packet; packet.measure_small(16, packet.permutation(16, 4096), packet.PFC)"

@@ -26,6 +26,7 @@ enum Pause { RESUME, PAUSE };
 constexpr int64_t LEAF_BITS = 20;
 constexpr int64_t LEAF_MASK = (int64_t{1} << LEAF_BITS) - 1;
 constexpr int64_t NEVER = int64_t{1} << 62;
+constexpr int64_t WAIT = -1, NOTHING = -2;
 constexpr int64_t SIXTEEN_MILLION = 1 << 24;
 constexpr int64_t POOL_RESERVE = 4096;
 
@@ -418,36 +419,35 @@ class Simulation {
   int64_t transmit(int64_t link_id, int64_t now) {
     Link &link = state.links[link_id];
     const bool from_host = link.source < settings.hosts;
-    if (link.control_head >= 0) {
-      const int64_t packet_id = link.control_head;
+    int64_t packet_id = link.control_head;
+    if (packet_id >= 0) {
       link.control_head = state.packets[packet_id].next;
-      put_on_wire(link_id, packet_id, now);
       ++counts.control_hops;
-      const bool more = link.control_head >= 0 || link.data_head >= 0 || from_host;
-      return more ? link.busy : NEVER;
+    } else {
+      if (link.paused) return NEVER;
+      packet_id = from_host ? next_from_host(link_id, now) : next_from_queue(link_id, now);
+      if (packet_id < 0) return packet_id == WAIT ? wait_until(link.source) : NEVER;
+      ++counts.data_hops;
     }
-    if (link.paused) return NEVER;
-    return from_host ? transmit_from_host(link_id, now) : transmit_from_switch(link_id, now);
-  }
-  int64_t transmit_from_host(int64_t link_id, int64_t now) {
-    Link &link = state.links[link_id];
-    const bool credits_rule = settings.flow_control == CREDITS;
-    if (credits_rule && !has_credit(link_id, settings.mtu_bytes + settings.header_bytes, now))
-      return NEVER;
-    const int64_t packet_id = pull_packet(link.source, now);
-    if (packet_id < 0) return wait_until(link.source);
-    if (credits_rule) link.credits -= state.packets[packet_id].wire_bytes;
     put_on_wire(link_id, packet_id, now);
-    ++counts.data_hops;
-    return state.hosts[link.source].turn >= 0 ? link.busy : NEVER;
+    const bool more = from_host ? state.hosts[link.source].turn >= 0 : link.data_head >= 0;
+    return more || link.control_head >= 0 ? link.busy : NEVER;
   }
-  int64_t transmit_from_switch(int64_t link_id, int64_t now) {
+  int64_t next_from_host(int64_t link_id, int64_t now) {
+    Link &link = state.links[link_id];
+    if (settings.flow_control != CREDITS) return pull_packet(link.source, now);
+    if (!has_credit(link_id, settings.mtu_bytes + settings.header_bytes, now)) return NOTHING;
+    const int64_t packet_id = pull_packet(link.source, now);
+    if (packet_id >= 0) link.credits -= state.packets[packet_id].wire_bytes;
+    return packet_id;
+  }
+  int64_t next_from_queue(int64_t link_id, int64_t now) {
     Link &link = state.links[link_id];
     const int64_t packet_id = link.data_head;
-    if (packet_id < 0) return NEVER;
+    if (packet_id < 0) return NOTHING;
     Packet &packet = state.packets[packet_id];
     if (settings.flow_control == CREDITS && link.target >= settings.hosts) {
-      if (!has_credit(link_id, packet.wire_bytes, now)) return NEVER;
+      if (!has_credit(link_id, packet.wire_bytes, now)) return NOTHING;
       link.credits -= packet.wire_bytes;
     }
     link.data_head = packet.next;
@@ -456,9 +456,7 @@ class Simulation {
     if (settings.shared)
       state.switches[link.source - settings.hosts].used_bytes -= packet.wire_bytes;
     if (settings.flow_control != NO_FLOW_CONTROL) let_go(packet, link_id, now);
-    put_on_wire(link_id, packet_id, now);
-    ++counts.data_hops;
-    return link.data_head >= 0 ? link.busy : NEVER;
+    return packet_id;
   }
   static int64_t scramble(int64_t value) {
     uint64_t x = static_cast<uint64_t>(value);
@@ -468,6 +466,7 @@ class Simulation {
     return static_cast<int64_t>(x);
   }
   static int64_t top_bits(int64_t x) { return x >> 33 & 0x3FFFFFFF; }
+  static int64_t choose(int64_t bits, int64_t count) { return bits * count >> 30; }
   static int64_t next_random(Link &link) {
     link.random = scramble(link.random);
     return top_bits(link.random);
@@ -496,9 +495,9 @@ class Simulation {
     const int64_t first = state.group_start[group];
     const int64_t count = state.group_start[group + 1] - first;
     if (count == 1) return state.group_links[first];
-    if (state.spray) return state.group_links[first + next_random(link) % count];
+    if (state.spray) return state.group_links[first + choose(next_random(link), count)];
     const int64_t mixed = scramble(scramble(flow.hash ^ group * 2654435761));
-    return state.group_links[first + top_bits(mixed) % count];
+    return state.group_links[first + choose(top_bits(mixed), count)];
   }
   bool is_too_much(const Link &link, const Packet &packet, const Link &out) const {
     const int64_t queue = out.queue_bytes + packet.wire_bytes;

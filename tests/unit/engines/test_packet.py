@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -292,3 +293,20 @@ def test_hpcc_keeps_queues_near_empty_and_the_link_near_its_target():
     assert ideal * 0.95 <= hpcc.completion_ps <= ideal * 1.05
     largest = [one.links.largest_queue_bytes.max() for one in (hpcc, dcqcn)]
     assert largest[0] < 0.5 * largest[1]
+
+
+def test_simulations_in_threads_give_the_same_bits_as_one_after_the_other():
+    """Kernels release the interpreter's lock and share no state."""
+    cases = [
+        Options(balancing="spray", congestion=name, seed=seed)
+        for name in ("dcqcn", "swift")
+        for seed in (1, 2)
+    ]
+    work = permutation(64, MIB)
+
+    def end(options):
+        return simulate(network(64), work, options).end_ps.tolist()
+
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(end, cases))
+    assert together == [end(options) for options in cases]

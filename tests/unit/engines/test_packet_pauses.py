@@ -68,7 +68,7 @@ def test_the_tree_of_pauses_has_the_stuck_link_as_root_and_names_the_victims():
     tree = pause_tree(outcome)
     stuck = shortest_routes(wiring).last_link[0]
     assert tree.roots[0] == stuck
-    assert tree.own_ps[stuck] > 0.9 * sum(tree.own_ps.values())
+    assert tree.own_ps[stuck] > 0.75 * sum(tree.own_ps.values())
     assert set(victims(tree, wiring, work)) == {4, 5}
     assert tree.paused_ps[stuck] == 2000 * US
     uplinks = shortest_routes(wiring).uplink[4:8]
@@ -223,6 +223,7 @@ def test_a_shared_buffer_lets_two_queues_share_what_one_may_not_take():
     buffer = 4 * MIB
     options = Options(
         flow_control=FlowControl.NONE, recovery="selective_repeat",
+        balancing="adaptive", reordering_packets=1024,
         shared_buffer_bytes=buffer, timeout_ps=500 * US,
     )  # fmt: skip
     wiring = network(16)

@@ -44,3 +44,9 @@ def next_random(row):
     """Draw 30 random bits from a link's own stream."""
     row.random = scramble(row.random)
     return top_bits(row.random)
+
+
+@inner
+def choose(bits, count):
+    """Turn 30 random bits into a number below ``count``, by a product: faster than modulo."""
+    return (bits * count) >> 30

@@ -1,5 +1,7 @@
 """A port: what a link's sender does next, and what a switch does with a packet."""
 
+import numpy as np
+
 from weft.engines.packet import congestion as _congestion  # noqa: F401 - part of the sources
 from weft.engines.packet.balance import next_random
 from weft.engines.packet.events import NEVER, schedule
@@ -15,6 +17,8 @@ NONE, CREDITS = int(FlowControl.NONE), int(FlowControl.CREDITS)
 DATA, ACK, CNP = int(Kind.DATA), int(Kind.ACK), int(Kind.CNP)
 NACK, TRIMMED = int(Kind.NACK), int(Kind.TRIMMED)
 SIXTEEN_MILLION = 1 << 24
+WAIT, NOTHING = -1, -2
+"""No packet now: a paced flow may have one later, or only another event can help."""
 
 
 @inner
@@ -39,52 +43,53 @@ def transmit(state, link_id, now):
     """Send one packet if allowed; return when to look again (NEVER: somebody will kick)."""
     link = state.links[link_id]
     from_host = link.source < state.settings[0].hosts
-    if link.control_head >= 0:
-        packet_id = link.control_head
+    packet_id = np.int64(link.control_head)
+    if packet_id >= 0:
         link.control_head = state.packets[packet_id].next
-        put_on_wire(state, link_id, packet_id, now)
         state.counts[0].control_hops += 1
-        if link.control_head >= 0 or link.data_head >= 0 or from_host:
-            return link.busy
-        return NEVER
-    if link.paused:
-        return NEVER
-    if from_host:
-        return _transmit_from_host(state, link_id, now)
-    return _transmit_from_switch(state, link_id, now)
+    else:
+        if link.paused:
+            return NEVER
+        packet_id = (
+            _next_from_host(state, link_id, now)
+            if from_host
+            else _next_from_queue(state, link_id, now)
+        )
+        if packet_id < 0:
+            return wait_until(state, link.source, now) if packet_id == WAIT else NEVER
+        state.counts[0].data_hops += 1
+    put_on_wire(state, link_id, packet_id, now)
+    more = has_more(state, link.source) if from_host else link.data_head >= 0
+    return link.busy if more or link.control_head >= 0 else NEVER
 
 
 @inner
-def _transmit_from_host(state, link_id, now):
+def _next_from_host(state, link_id, now):
     """Build the next packet of the flow whose turn it is: until now it did not exist."""
     link = state.links[link_id]
     settings = state.settings[0]
-    credits_rule = settings.flow_control == CREDITS
-    if credits_rule and not has_credit(
-        state, link_id, settings.mtu_bytes + settings.header_bytes, now
-    ):
-        return NEVER
-    packet_id = pull_packet(state, link.source, now)
-    if packet_id < 0:
-        return wait_until(state, link.source, now)
-    if credits_rule:
+    if settings.flow_control != CREDITS:
+        return np.int64(pull_packet(state, link.source, now))
+    if not has_credit(state, link_id, settings.mtu_bytes + settings.header_bytes, now):
+        return NOTHING
+    packet_id = np.int64(pull_packet(state, link.source, now))
+    if packet_id >= 0:
         link.credits -= state.packets[packet_id].wire_bytes
-    put_on_wire(state, link_id, packet_id, now)
-    state.counts[0].data_hops += 1
-    return link.busy if has_more(state, link.source) else NEVER
+    return packet_id
 
 
 @inner
-def _transmit_from_switch(state, link_id, now):
+def _next_from_queue(state, link_id, now):
+    """Take the first packet of a switch's queue, unless it lacks the credit."""
     link = state.links[link_id]
     settings = state.settings[0]
-    packet_id = link.data_head
+    packet_id = np.int64(link.data_head)
     if packet_id < 0:
-        return NEVER
+        return NOTHING
     packet = state.packets[packet_id]
     if settings.flow_control == CREDITS and link.target >= settings.hosts:
         if not has_credit(state, link_id, packet.wire_bytes, now):
-            return NEVER
+            return NOTHING
         link.credits -= packet.wire_bytes
     link.data_head = packet.next
     _mark(state, link, packet)
@@ -95,9 +100,7 @@ def _transmit_from_switch(state, link_id, now):
         state.switches[link.source - settings.hosts].used_bytes -= packet.wire_bytes
     if settings.flow_control != NONE:
         let_go(state, packet, link_id, now)
-    put_on_wire(state, link_id, packet_id, now)
-    state.counts[0].data_hops += 1
-    return link.busy if link.data_head >= 0 else NEVER
+    return packet_id
 
 
 @inner

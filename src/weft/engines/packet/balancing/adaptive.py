@@ -1,6 +1,6 @@
 """Adaptive routing: every packet takes the link with the shortest queue that is not paused."""
 
-from weft.engines.packet.balance import Balancing, next_random
+from weft.engines.packet.balance import Balancing, choose, next_random
 from weft.kernel import inner
 
 PAUSED_PENALTY_BYTES = 1 << 40
@@ -10,7 +10,7 @@ PAUSED_PENALTY_BYTES = 1 << 40
 def _pick(state, group, flow, link):
     first = state.group_start[group]
     count = state.group_start[group + 1] - first
-    turn = next_random(link) % count  # ties are broken at random, not by link number
+    turn = choose(next_random(link), count)  # ties are broken at random, not by link number
     best_bytes = 1 << 60
     best = -1
     for step in range(count):

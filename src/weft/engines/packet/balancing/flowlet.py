@@ -4,7 +4,7 @@ LetFlow: the draw is random, and slow paths make gaps and so lose flows. A switc
 link of a flow in a table that is indexed by a hash, so flows may share an entry.
 """
 
-from weft.engines.packet.balance import Balancing, next_random, scramble, top_bits
+from weft.engines.packet.balance import Balancing, choose, next_random, scramble, top_bits
 from weft.engines.packet.tables import FLOWLETS
 from weft.kernel import inner
 
@@ -20,7 +20,7 @@ def _pick(state, group, flow, link):
     paused = now - entry.seen > state.settings[0].flowlet_gap
     if paused or entry.link < 0 or entry.group != group:
         entry.group = group
-        entry.link = state.group_links[first + next_random(link) % count]
+        entry.link = state.group_links[first + choose(next_random(link), count)]
     entry.seen = now
     return entry.link
 

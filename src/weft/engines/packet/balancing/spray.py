@@ -1,6 +1,6 @@
 """Packet spraying: every packet takes a link at random."""
 
-from weft.engines.packet.balance import Balancing, next_random
+from weft.engines.packet.balance import Balancing, choose, next_random
 from weft.kernel import inner
 
 
@@ -8,7 +8,7 @@ from weft.kernel import inner
 def _pick(state, group, flow, link):
     first = state.group_start[group]
     count = state.group_start[group + 1] - first
-    return state.group_links[first + next_random(link) % count]
+    return state.group_links[first + choose(next_random(link), count)]
 
 
 spray = Balancing(title="packet spraying: every packet at random", in_order=False, pick=_pick)
