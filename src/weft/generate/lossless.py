@@ -220,6 +220,12 @@ def marking(fabric: Fabric, layout: Layout, xoff: Planned | None) -> Marking:
     if most < kmax:
         cap = f", but under the {most} B that a frame less than XOFF leaves"
         kmax = most
+    if kmax < KMAX_OVER_KMIN_AT_LEAST * SWITCH_MTU_BYTES:
+        raise Infeasible(
+            f"ports of {layout.site.switch.name} pause at {most + SWITCH_MTU_BYTES} B, which "
+            "leaves no room to mark before; shorten topology.cable_m or take a switch with "
+            "more buffer"
+        )
     if kmin > kmax // KMAX_OVER_KMIN_AT_LEAST:
         kmin = kmax // KMAX_OVER_KMIN_AT_LEAST
         shown += ", but at most a quarter of Kmax"

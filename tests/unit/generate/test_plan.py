@@ -12,8 +12,10 @@ from weft.catalogue import all_of
 from weft.errors import Infeasible, SpecError
 from weft.generate.evidence import SOURCES
 from weft.generate.headroom import cable_class_m, chip, headroom
+from weft.generate.lossless import marking
 from weft.generate.plan import Feature, plan
 from weft.network import topology
+from weft.network.fabric import find
 from weft.spec.cluster import Nccl
 from weft.spec.load import preset, presets
 
@@ -51,9 +53,11 @@ def test_every_source_is_used_by_some_plan():
 
 
 @pytest.mark.parametrize("name", ETHERNET)
-def test_marking_begins_before_it_is_certain_and_both_before_any_pause(name):
+@given(cable_m=st.floats(1, 300))
+def test_marking_begins_before_it_is_certain_and_both_before_any_pause(name, cable_m):
     """Kmin < Kmax < XOFF, where XOFF = alpha pool / (1 + alpha ports), alpha 1."""
-    made = plan(preset(name))
+    cluster = preset(name)
+    made = plan(cluster.with_(topology=cluster.topology.with_(cable_m=cable_m)))
     kmin, kmax = made.marking.kmin_bytes.whole(), made.marking.kmax_bytes.whole()
     assert 0 < kmin < kmax < made.pause.xoff_bytes.whole()
     ports = topology.layout(made.cluster).radix
@@ -205,6 +209,15 @@ def test_a_buffer_too_small_for_the_headroom_is_infeasible():
     cluster = cluster.with_(topology=cluster.topology.with_(cable_m=2000.0))
     with pytest.raises(Infeasible, match=r"shorten topology\.cable_m"):
         plan(cluster)
+
+
+def test_a_port_that_pauses_before_it_can_mark_is_infeasible():
+    """A lossless switch with next to no shared buffer cannot warn anybody in time."""
+    network = topology.layout(preset("hgx_h100_roce"))
+    xoff = plan(preset("hgx_h100_roce")).pause.xoff_bytes
+    little = dataclasses.replace(xoff, value=40_000)
+    with pytest.raises(Infeasible, match="no room to mark"):
+        marking(find("roce"), network, little)
 
 
 def test_the_watchdog_waits_longer_on_a_switch_with_more_ports():
