@@ -11,6 +11,8 @@ from weft.results import Estimate
 
 AS_FAST = 0.001
 """Differences below a thousandth are not worth a word."""
+RESOLVED = 1.005
+"""Half a per cent of cost is below what a model of this error tells apart."""
 SAME = Estimate(1.0, 1.0, 1.0)
 
 
@@ -46,7 +48,7 @@ def recommend(
         for row in case.choices
         if row is not cheapest
     }
-    tied = [row for row in case.rows if row.name in ratios and ratios[row.name].low <= 1]
+    tied = [row for row in case.rows if row.name in ratios and ratios[row.name].low <= RESOLVED]
     favours = {row.name: _for(row.name, weighed) for row in (cheapest, *tied)}
     chosen = max((cheapest, *tied), key=lambda r: (len(favours[r.name]), -r.usd_per_1t_tokens))
     rival = _rival(case, chosen)

@@ -2,8 +2,8 @@
 
 The rules are those that reproduce the published tables (DGX SuperPOD H100, B200, B300):
 
-* a leaf of radix k and oversubscription o has round(k o / (1 + o)) ports down, the rest up,
-  and all its uplinks are cabled even where hosts are missing;
+* a leaf of radix k and oversubscription o has about k / (1 + o) ports up and o times as
+  many down, and all its uplinks are cabled even where hosts are missing;
 * the uplinks of a leaf are spread evenly, so the spines that it reaches divide its uplinks
   (24 leaves of 32 uplinks get 16 spines of 64 ports, not 12);
 * two tiers hold k leaves; beyond, leaves form groups with spines of their own and cores
@@ -15,8 +15,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import ceil
+from typing import Final
 
 from weft.errors import Infeasible
+
+_KEPT_UPLINKS: Final = 0.9
+"""Share of a leaf's possible uplinks that must remain when they are spread evenly."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,7 +172,7 @@ def _base(
     return Clos(
         radix=radix, trays=trays, trays_per_unit=down // ports_per_leaf,
         leaves_per_unit=leaves_per_unit, ports_per_leaf=ports_per_leaf,
-        leaf_up=radix - down, units_per_group=1,
+        leaf_up=up_ports(radix, oversubscription), units_per_group=1,
     )  # fmt: skip
 
 
@@ -208,7 +212,21 @@ def down_ports(radix: int, oversubscription: float) -> int:
     >>> down_ports(64, 1), down_ports(64, 3)
     (32, 48)
     """
-    return min(round(radix * oversubscription / (1 + oversubscription)), radix - 1)
+    return min(int(up_ports(radix, oversubscription) * oversubscription), radix - 1)
+
+
+def up_ports(radix: int, oversubscription: float) -> int:
+    """Return the ports of a leaf that face spines.
+
+    Of the largest numbers that keep the ratio, the one that halves most often: 40 of 128 at
+    2:1 spread evenly over 5, 8 or 10 spines, where 43 would need a spine each. Ports left
+    over stay free.
+
+    >>> up_ports(64, 1), up_ports(128, 2), down_ports(128, 2)
+    (32, 40, 80)
+    """
+    most = max(1, int(radix / (1 + oversubscription)))
+    return max(range(ceil(most * _KEPT_UPLINKS), most + 1), key=lambda up: (up & -up, up))
 
 
 def two_tier_max(radix: int, oversubscription: float = 1.0) -> int:

@@ -46,6 +46,8 @@ class Group:
     ranks: int
     ranks_per_domain: int
     neighbours: int = 1
+    stride: int = 1
+    """From one of its domains to the next: stages of a pipeline lie far apart."""
 
     @property
     def domains(self) -> int:

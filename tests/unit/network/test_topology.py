@@ -7,6 +7,7 @@ from weft.catalogue.devices import Switch
 from weft.errors import Infeasible
 from weft.network import topologies
 from weft.network.topology import Place, Topology, graph, layout, site_of, usual_switch
+from weft.spec import load
 from weft.spec.cluster import Cluster, FabricChoice, Host, ScaleUp, TopologyChoice
 from weft.units import rate_from_gbit
 
@@ -191,3 +192,15 @@ def test_the_switch_and_rate_of_a_cluster_come_from_its_spec(kind):
 def test_the_graph_of_a_cluster_has_a_vertex_for_every_nic_and_switch():
     spec = cluster(64)
     assert graph(spec).vertices == 512 + layout(spec).switches
+
+
+def test_thinner_uplinks_never_need_more_spines_than_full_ones():
+    """Whatever the radix divides into, 2:1 needs no more spines than 1:1 does."""
+    for hosts in (64, 128, 256, 512):
+        spines = [
+            layout(
+                load.preset("hgx_h100_roce", hosts=hosts, topology={"oversubscription": ratio})
+            ).spine
+            for ratio in (1.0, 1.5, 2.0, 3.0, 7.0)
+        ]
+        assert max(spines) == spines[0], (hosts, spines)

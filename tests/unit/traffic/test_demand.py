@@ -2,6 +2,7 @@
 
 import pytest
 
+from weft.engines.analytic.step import resolve, step_time
 from weft.spec import load
 from weft.spec.workload import Job, Parallelism
 from weft.traffic import demand
@@ -100,3 +101,33 @@ def test_no_dimension_of_one_sends_anything():
 def test_a_job_that_is_not_resolved_is_refused():
     with pytest.raises(AssertionError, match="resolve the job first"):
         demand.spread_of(job().with_(parallelism="auto"))
+
+
+def test_a_pipeline_that_is_wider_than_a_domain_crosses_the_network():
+    """Even where most neighbours share a host, the slowest pair does not."""
+    cluster = load.preset("dgx_h100", hosts=16)
+    wanted = load.load_job(
+        {
+            "model": "llama3_70b", "global_batch": 64, "sequence_length": 4096,
+            "parallelism": {"tp": 4, "pp": 16, "dp": 2},
+        }
+    )  # fmt: skip
+    found = [d for d in demands(resolve(cluster, wanted), 8) if d.dimension == "pp"]
+    assert [d.group.domains for d in found] == [2]
+
+
+def test_stages_that_lie_far_apart_feel_oversubscribed_uplinks():
+    """A stage of 64 hosts sends to hosts 64 further on: through the spines."""
+    wanted = load.load_job(
+        {
+            "model": "llama3_70b", "global_batch": 512, "sequence_length": 4096,
+            "parallelism": {"tp": 8, "pp": 4, "overlap_pp": False},
+        }
+    )  # fmt: skip
+
+    def step_s(ratio):
+        topology = {"oversubscription": ratio}
+        cluster = load.preset("hgx_h100_roce", hosts=256, topology=topology)
+        return step_time(cluster, resolve(cluster, wanted)).step_s.value
+
+    assert step_s(7.0) > 1.001 * step_s(1.0)

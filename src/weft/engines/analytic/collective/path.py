@@ -150,7 +150,7 @@ class Path:
         return shared
 
 
-def _reach(cluster: Cluster, domains: int) -> Reach:
+def _reach(cluster: Cluster, group: Group, domains: int) -> Reach:
     try:
         found = topology.layout(cluster)
     except WeftError:
@@ -160,8 +160,11 @@ def _reach(cluster: Cluster, domains: int) -> Reach:
             oversubscription=cluster.topology.oversubscription if far else 1.0,
             cable_s=_cable_s(cluster, 3 if far else 1),
         )  # fmt: skip
-    scope = found.scope(domains)
-    far = max(0.0, 1 - found.hosts_per_unit / domains)
+    span = (domains - 1) * group.stride + 1
+    far = max(0.0, 1 - found.hosts_per_unit / span)
+    if group.stride > 1:  # Its domains never are neighbours: so many of them leave the leaf.
+        far = max(far, min(1.0, group.stride / found.hosts_per_unit))
+    scope = found.scope(max(span, found.hosts_per_unit + 1) if far else span)
     return Reach(
         far_ratio=far, hops=found.switch_hops(scope),
         oversubscription=found.oversubscription(scope),
@@ -290,7 +293,7 @@ def path_of(same: Same, group: Group, fitted: Fitted) -> Path:
     version = tuning.number(cluster.nccl.version)
     local = min(group.ranks_per_domain, group.ranks, host.gpus)
     domains = -(-group.ranks // local)
-    reach = _reach(cluster, domains) if domains > 1 else Reach(
+    reach = _reach(cluster, group, domains) if domains > 1 else Reach(
         far_ratio=0.0, hops=0, oversubscription=1.0, cable_s=0.0
     )  # fmt: skip
     shares = _fabric_share(cluster, kind, reach, domains)

@@ -95,7 +95,8 @@ def _chunks(job: Job, spread: Parallelism) -> list[int]:
     if spread.pp == 1 or micro_batches(job.with_(parallelism=spread)) % spread.pp:
         return [1]
     layers = int(stage_layers(job.model, spread))
-    return sorted({1, layers, *([layers // 2] if layers % 2 == 0 else [])} - {0})
+    wanted = {1, layers, *([layers // 2] if layers % 2 == 0 else [])}
+    return sorted(n for n in wanted if 0 < n * spread.pp <= job.model.layers)
 
 
 def _stages(layers: int, gpus: int) -> list[int]:
@@ -121,8 +122,18 @@ def _searched(cluster: Cluster, job: Job) -> Job:
     raise Infeasible(
         f"{job.model.name} ({job.model.parameters() / 1e9:.3g}e9 parameters) with a global"
         f" batch of {job.global_batch} fits in no way on {job.gpus} GPUs of"
-        f" {_memory(cluster) / 1e9:.0f} GB: use more GPUs or a smaller batch or sequence"
+        f" {_memory(cluster) / 1e9:.0f} GB: {_advice(cluster, job)}"
     )
+
+
+def _advice(cluster: Cluster, job: Job) -> str:
+    """Say whether memory is short or nothing divides, and what would help."""
+    if next(candidates(cluster, job), None) is None:
+        return (
+            f"no layout divides both; take a batch that is a multiple of a large divisor of"
+            f" {job.gpus}, or a number of GPUs with more powers of two"
+        )
+    return "use more GPUs or a smaller micro-batch or sequence"
 
 
 def _filled(job: Job, spread: Parallelism) -> Job:

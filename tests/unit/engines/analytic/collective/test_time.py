@@ -256,3 +256,13 @@ def test_longer_cables_cost_every_dependent_step_their_propagation():
     long = cluster(2, env=env, topology=TopologyChoice(cable_m=330.0))
     longer_s = seconds(long, 8, group(2)) - seconds(short, 8, group(2))
     assert longer_s == pytest.approx(2 * 2 * 300 * 5e-9, rel=1e-3)
+
+
+def test_more_nics_never_slow_tcp_between_a_pair_of_ranks():
+    times = [
+        seconds(
+            cluster(2, fabric="tcp", nics=nics, rate=12.5e9), GIB, group(2), Operation.SEND_RECV
+        )
+        for nics in (1, 2, 4, 8)
+    ]
+    assert times == sorted(times, reverse=True)

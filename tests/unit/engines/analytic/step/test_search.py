@@ -62,3 +62,21 @@ def test_a_thousand_candidates_take_far_less_than_twenty_seconds():
     started = time.monotonic()
     search(big, job(model=load.model("deepseek_v3"), global_batch=16384), limit=1000)
     assert time.monotonic() - started < 20
+
+
+@pytest.mark.parametrize(
+    "name", ["llama3_405b", "deepseek_v3", "gemma2_27b", "qwen3_235b_a22b"]
+)
+def test_a_layout_that_was_searched_is_accepted_as_it_stands(name):
+    """compare and need search once and use the layout again on other networks."""
+    cluster = load.preset("dgx_h100", hosts=64)
+    wanted = load.load_job({"model": name, "global_batch": 512, "sequence_length": 4096})
+    found = resolve(cluster, wanted)
+    assert resolve(cluster, found).parallelism == found.parallelism
+
+
+def test_a_batch_that_divides_in_no_way_is_told_from_a_lack_of_memory():
+    cluster = load.preset("dgx_h100", hosts=125)
+    wanted = load.load_job({"model": "llama3_8b", "global_batch": 7, "sequence_length": 4096})
+    with pytest.raises(Infeasible, match="no layout divides both"):
+        resolve(cluster, wanted)

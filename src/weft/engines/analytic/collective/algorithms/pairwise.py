@@ -54,7 +54,12 @@ def _limits(path: Path, graph: Graph, operation: Operation, protocol: str) -> Li
         alone = operation is Operation.SEND_RECV
         senders = min(path.local, path.nics) if alone else path.local
         # One steady stream fills a NIC as a ring does; all-to-all keeps switching peers.
-        net = net_available(path, "ring" if alone else "pairwise") / senders * carried
+        total = net_available(path, "ring" if alone else "pairwise")
+        net = total / senders
+        if alone and path.fabric.socket_bytes_per_s is not None:
+            # What the cores of a host copy is not split by NICs: one pair may have all of it.
+            net = min(total, path.nics * path.nic_line_bytes_per_s / senders)
+        net *= carried
         found[path.fabric_limit or path.net_limit] = net * ranks / beyond
     return found
 
