@@ -22,23 +22,24 @@ _FOLLOW = (
 def _check(facts: Facts) -> Iterator[Finding]:
     local = [one for one in links.pairs(facts) if links.is_link_local(one.local_gid)]
     bare = _ports_without_address(facts)
+    layers = {name: links.layer(facts, name) for name in {one.adapter for one in local}}
     failing: list[Fact] = [
-        one for one in local if _on_ethernet(facts, one.adapter, one.local_gid, one.remote_gid)
+        one for one in local if _on_ethernet(layers[one.adapter], one.local_gid, one.remote_gid)
     ]
-    routable = [gid for gid in facts.of(Gid) if links.is_ipv4(gid.gid) and gid.adapter in
-                {one.adapter for one in local}]  # fmt: skip
+    routable = [
+        gid for gid in facts.of(Gid) if links.is_ipv4(gid.gid) and gid.adapter in layers
+    ]
     if routable and not bare:
         return
     if failing:
         rails = {one.adapter for one in local}
-        known = any(links.layer(facts, name) is LinkLayer.ETHERNET for name in rails)
+        known = LinkLayer.ETHERNET in layers.values()
         yield _unaddressed([*failing, *bare], 0.9 if known else 0.7 if len(rails) == 1 else 0.3)
     elif bare:
         yield _unaddressed(bare, 0.6, Severity.WARNING)
 
 
-def _on_ethernet(facts: Facts, adapter: str, local_gid: str, remote_gid: str) -> bool:
-    layer = links.layer(facts, adapter)
+def _on_ethernet(layer: LinkLayer, local_gid: str, remote_gid: str) -> bool:
     if layer is LinkLayer.UNKNOWN:
         # A RoCE link-local GID is made of a MAC address: ff:fe stands in its middle.
         return links.is_ipv4(remote_gid) or (_from_mac(local_gid) and _from_mac(remote_gid))

@@ -64,14 +64,12 @@ def _subject(retries: list[CompletionError]) -> str:
 
 
 def _suspects(facts: Facts, retries: list[CompletionError]) -> list[Suspect]:
-    ethernet = any(
-        LinkLayer.ETHERNET in (one.link_layer, links.layer(facts, one.adapter))
-        for one in retries
-    ) or any(links.is_ipv4(one.local_gid) for one in retries)
-    infiniband = not ethernet and any(
-        LinkLayer.INFINIBAND in (one.link_layer, links.layer(facts, one.adapter))
-        for one in retries
+    layers = {one.link_layer for one in retries}
+    layers |= {links.layer(facts, adapter) for adapter in {one.adapter for one in retries}}
+    ethernet = LinkLayer.ETHERNET in layers or any(
+        links.is_ipv4(one.local_gid) for one in retries
     )
+    infiniband = not ethernet and LinkLayer.INFINIBAND in layers
     died = Suspect(
         cause="peer-process-died",
         confidence_ratio=0.35,

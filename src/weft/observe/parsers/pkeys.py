@@ -64,4 +64,9 @@ class _Reader:
         )
 
 
-pkeys = Parser(tool="pkeys", marks=("pkeys", "pkey", "P_Key", "PKey"), reader=_Reader, rank=34)
+pkeys = Parser(
+    tool="pkeys",
+    marks=("pkeys", "pkey", "P_Key", "PKey", ": 0xffff 0x", ": 0x7fff 0x"),
+    reader=_Reader,
+    rank=34,
+)
