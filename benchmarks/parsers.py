@@ -99,14 +99,14 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "nccl.log"
         generate(path, size_mib * MIB)
-        started = time.perf_counter()
+        started = time.process_time()
         seen = observe(path)
-        took_s = time.perf_counter() - started
+        took_s = time.process_time() - started
         read_bytes = path.stat().st_size
     peak_mib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     (file,) = seen.files
     print(
-        f"{read_bytes / MIB:.0f} MiB, {file.lines} lines in {took_s:.1f} s "
+        f"{read_bytes / MIB:.0f} MiB, {file.lines} lines in {took_s:.1f} s of one core "
         f"({took_s * 1024 * MIB / read_bytes:.1f} s a GiB), peak {peak_mib:.0f} MiB, "
         f"{len(seen.facts)} facts, {file.unread} lines unread, {file.left_out} left out"
     )

@@ -71,7 +71,7 @@ _ROW = re.compile(
     r"\s*(?P<size>\d+)\s+(?P<iterations>\d+)\s+(?P<values>-?[\d.]+(?:\s+-?[\d.]+){1,12})\s*$"
 )
 _FAILED = re.compile(
-    r"\s*Failed status (?P<status>\d+): wr_id \S+ syndrom (?P<syndrome>0x[0-9a-f]+)"
+    r"\s*Failed status (?P<status>\d+): wr_id \S+ syndro\w+ (?P<syndrome>0x[0-9a-f]+)"
 )
 _COMPLETION = re.compile(r"\s*Completion with error at (?P<end>client|server)")
 _STATE = re.compile(r"\s*Failed to modify QP (?P<qp>\S+) to (?P<state>RTR|RTS|INIT)")

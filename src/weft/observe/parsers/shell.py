@@ -26,7 +26,7 @@ _KNOWN = re.compile(
 )
 _EXPORT = re.compile(
     r"\s*(?:export |set |-x |--env |-e )?(?P<name>(?:NCCL|RCCL|UCX|FI|OMPI|NVSHMEM|"
-    r"MLX5|TORCH|CUDA|GLOO|SHARP|HSA|ROCR|NVIDIA|RDMAV|IBV|MELLANOX)_\w+)="
+    r"MLX5|TORCH|CUDA|GLOO|SHARP|ROCM|ROCR|NVIDIA|RDMAV|IBV|MELLANOX)_\w+)="
     r"(?P<value>.*)$"
 )
 _LAUNCH = re.compile(
