@@ -213,10 +213,13 @@ def _fabric_ratio(demand: Demand) -> float:
     return 1.0
 
 
+_WORDS: Final = {"matrix": "matrix products", "memory_bound": "memory-bound operations"}
+
+
 def _reason(parts: dict[str, float], total_s: float) -> str:
     name, value = max(parts.items(), key=lambda part: part[1])
     waiting = sum(s for part, s in parts.items() if part.startswith("exposed_"))
     return (
-        f"{name} takes {value / total_s:.0%} of the step,"
-        f" waiting for communication {waiting / total_s:.0%}"
+        f"{_WORDS.get(name, name.replace('_', ' '))}: {value / total_s:.0%} of the step, the"
+        f" largest part; waiting for communication: {waiting / total_s:.0%}"
     )
