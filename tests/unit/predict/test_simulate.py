@@ -180,7 +180,12 @@ def with_a_stuck_receiver(**more):
     flows = [{"source": 16, "target": 0, "size_bytes": "8MiB"}] + [
         {"source": 16 + i, "target": i, "size_bytes": "8MiB"} for i in range(1, 9)
     ]
-    network = {"pfc": {"xoff_bytes": "40kB", "xon_bytes": "20kB"}, "congestion": "none", **more}
+    network = {
+        "pfc": {"xoff_bytes": "40kB", "xon_bytes": "20kB"},
+        "congestion": "none",
+        "balancing": "adaptive",  # flows that meet would pause others on their own account
+        **more,
+    }
     return load_scenario(
         {
             "cluster": SMALL,
