@@ -337,7 +337,10 @@ def _set(tree: Tree, text: str, kind: str) -> Tree:
     for key in reversed(keys):
         data = {key: data}
     over = Tree(data=data, marks=marks, keys=dict(marks), folder=tree.folder)
-    return Tree(data=tree.data or {}, marks=tree.marks, keys=tree.keys,
+    base = tree.data or {}
+    if len(keys) > 1 and isinstance(base.get("model"), str) and keys[0] == "model":
+        base = {**base, "model": {"preset": base["model"]}}  # a name, of which one key differs
+    return Tree(data=base, marks=tree.marks, keys=tree.keys,
                 problems=tree.problems, folder=tree.folder).under(over)  # fmt: skip
 
 

@@ -231,3 +231,8 @@ def test_a_version_is_one_and_some_of_a_link_is_left(text, message):
     with pytest.raises(SpecError, match=message):
         load_cluster({"preset": "dgx_h100"}, [text])
     assert load_cluster({"preset": "dgx_h100"}, ["nccl.version='2.10'"]).nccl.version == "2.10"
+
+
+def test_one_key_of_a_named_model_can_be_changed():
+    job = load_job({"model": "llama3_70b", "global_batch": 8}, ["model.window=1024"])
+    assert (job.model.window, job.model.layers) == (1024, 80)
