@@ -17,6 +17,7 @@ from weft.observe.facts import (
     CollectiveCall,
     CompletionError,
     Fact,
+    Message,
     Process,
 )
 from weft.observe.parser import READ, Parser, Source
@@ -47,7 +48,8 @@ _BARE = re.compile(
 )
 _TRACE_LINE = re.compile(r"(?:[\w/.]+\.(?:cc|h|cu|c)):\d+ -> \d+|[\w/.]+\.(?:cc|h):\d+ ")
 _CONTINUED = re.compile(
-    r"\s*(?:localGid|remoteGids?|local GID|remote GID|Network is unreachable|, on dev|hca )"
+    r"\s*(?:localGid|remoteGids?|local GID|remote GID|Network is unreachable|, on dev|hca "
+    r"|(?:with )?(?:error|status)[ =]\S|opcode[ =]|len[ =]\d|vendor[ _]err|from peer )"
 )
 _OPERATION = re.compile(
     r"(?P<operation>AllReduce|AllGather|ReduceScatter|Broadcast|Reduce|Send|Recv|"
@@ -56,6 +58,7 @@ _OPERATION = re.compile(
     r" .*?comm (?P<comm>\S+)"
 )
 _OPEN_MESSAGES = (CompletionError, CallFailed)
+_CUT_WORDS = ("Got completion", "Call to ")
 _MOST_SEEN = 200_000
 _CONTINUES_WITHIN = 4
 _LONGEST = 4096  # of all messages but lists of rings
@@ -142,7 +145,7 @@ class _Reader:
         if facts is None:
             facts = self._by_shape(words)
         before = self._released()
-        if any(isinstance(fact, _OPEN_MESSAGES) for fact in facts):
+        if any(isinstance(fact, _OPEN_MESSAGES) or _is_cut(fact) for fact in facts):
             self._held = (words, facts, words.number)
             return before
         return (*before, *facts) if before else facts
@@ -208,6 +211,11 @@ class _Reader:
             _, _, ends = message.partition(" : ")
             return path_fact(ends.strip(), words) or READ
         return self._state(words, message.partition(" ")[0])
+
+
+def _is_cut(fact: Fact) -> bool:
+    """Return whether a message ends before it says what went wrong."""
+    return isinstance(fact, Message) and any(words in fact.text for words in _CUT_WORDS)
 
 
 def _by_first_word(words: Words, first: str) -> Sequence[Fact] | None:
