@@ -50,6 +50,23 @@ def test_the_same_completions_on_a_port_that_is_down_belong_to_the_port():
     assert _said(LOG, down).causes[0] == "port-down"
 
 
+def _retry(host, peer):
+    return (
+        f"{host}:41:99 [0] NCCL WARN NET/IB : Got completion from peer {peer}<4102> with "
+        "error 12, opcode 0, len 0, vendor err 129 (Recv)\n"
+    )
+
+
+def test_two_hosts_that_blame_one_another_are_both_alive():
+    said = _said(_retry("a", "10.9.0.2") + _retry("b", "10.9.0.1"))
+    assert said.causes[0] == "fabric-path-unreachable"
+
+
+def test_a_host_that_all_others_blame_is_suspected_to_be_dead():
+    said = _said(_retry("a", "10.9.0.3") + _retry("b", "10.9.0.3"))
+    assert said.causes[0] == "peer-process-died"
+
+
 def test_the_rank_that_waits_in_no_list_is_named():
     shape = "n:1:9 [0] NCCL INFO comm 0x1 rank 0 nRanks 4 nNodes 1 localRanks 4 localRank 0\n"
     waits = "".join(

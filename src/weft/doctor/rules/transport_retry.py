@@ -70,15 +70,16 @@ def _suspects(facts: Facts, retries: list[CompletionError]) -> list[Suspect]:
         links.is_ipv4(one.local_gid) for one in retries
     )
     infiniband = not ethernet and LinkLayer.INFINIBAND in layers
+    alive = _both_ends_speak(facts)
     died = Suspect(
         cause="peer-process-died",
-        confidence_ratio=0.35,
+        confidence_ratio=0.2 if alive else 0.45 if _all_blame_one(facts) else 0.35,
         question="was the process of the other rank alive when this was printed?",
         next_command=_PEER,
     )
     path = Suspect(
         cause="fabric-path-unreachable",
-        confidence_ratio=0.4 if _at_once(retries) or _benchmark(retries) else 0.3,
+        confidence_ratio=0.45 if alive or _benchmark(retries) else 0.3,
         question="did it come at the first transfer, and does ib_write_bw pass for this pair?",
         next_command=_PAIR,
     )
@@ -98,9 +99,24 @@ def _benchmark(retries: list[CompletionError]) -> bool:
     return all(one.library.lower().startswith("perftest") for one in retries)
 
 
-def _at_once(retries: list[CompletionError]) -> bool:
-    """Return whether nothing was ever transferred, as an empty completion suggests."""
-    return all(one.size_bytes == 0 for one in retries)
+def _both_ends_speak(facts: Facts) -> bool:
+    """Return whether several hosts blame one another: then the processes are alive.
+
+    The length in an error says nothing: on an error most fields of a completion are undefined.
+    """
+    return _speakers(facts) > 1 and _blamed(facts) > 1
+
+
+def _all_blame_one(facts: Facts) -> bool:
+    return _speakers(facts) > 1 and _blamed(facts) == 1
+
+
+def _speakers(facts: Facts) -> int:
+    return len({one.process.host for one in facts.of(CompletionError) if one.process.host})
+
+
+def _blamed(facts: Facts) -> int:
+    return len({one.peer for one in facts.of(CompletionError) if one.peer})
 
 
 _PKEY = Suspect(
