@@ -496,8 +496,10 @@ class Simulation {
     const int64_t count = state.group_start[group + 1] - first;
     if (count == 1) return state.group_links[first];
     if (state.spray) return state.group_links[first + choose(next_random(link), count)];
-    const int64_t mixed = scramble(scramble(flow.hash ^ group * 2654435761));
-    return state.group_links[first + choose(top_bits(mixed), count)];
+    constexpr int64_t LOW = 0x7FFFFFFF, GROUP_STEP = 0x61C88647, SPREAD = 0x4F1BBCDD;
+    const int64_t here = (group + 1) * GROUP_STEP & LOW;
+    const int64_t mixed = (flow.hash & LOW ^ here) * SPREAD & LOW;
+    return state.group_links[first + choose(mixed >> 1, count)];
   }
   bool is_too_much(const Link &link, const Packet &packet, const Link &out) const {
     const int64_t queue = out.queue_bytes + packet.wire_bytes;

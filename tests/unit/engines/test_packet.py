@@ -11,7 +11,7 @@ import pytest
 from weft.engines.packet.hooks import BALANCINGS, CONTROLS
 from weft.engines.packet.simulation import Flows, Options, simulate
 from weft.engines.packet.tables import FlowControl, Stop
-from weft.engines.packet.wiring import leaf_spine
+from weft.engines.packet.wiring import Wiring, leaf_spine
 from weft.errors import SpecError, UnknownName
 
 PS_PER_BYTE = 20
@@ -211,7 +211,7 @@ SMALL_CASE = """
 import numpy as np
 from weft.engines.packet.hooks import CONTROLS
 from weft.engines.packet.simulation import Flows, Options, simulate
-from weft.engines.packet.wiring import leaf_spine
+from weft.engines.packet.wiring import Wiring, leaf_spine
 net = leaf_spine(leaves=2, hosts_per_leaf=2, spines=2, bytes_per_s=50e9, propagation_s=5e-7)
 size = np.full(3, 1 << 20)
 work = Flows(source=np.array([0, 1, 2]), target=np.array([3, 3, 1]), size_bytes=size)
@@ -310,3 +310,28 @@ def test_simulations_in_threads_give_the_same_bits_as_one_after_the_other():
     with ThreadPoolExecutor(4) as pool:
         together = list(pool.map(end, cases))
     assert together == [end(options) for options in cases]
+
+
+def three_tiers(hosts: int) -> Wiring:
+    """Two leaves; four aggregation switches each; every pair of those has four cores."""
+    host, aggregation, core = np.arange(2 * hosts), np.arange(8), np.arange(16)
+    leaf, first_aggregation = 2 * hosts, 2 * hosts + 2
+    first_core = first_aggregation + 8
+    pairs = [(h, leaf + h // hosts) for h in host]
+    pairs += [(leaf + a // 4, first_aggregation + a) for a in aggregation]
+    pairs += [
+        (first_aggregation + 4 * pod + c // 4, first_core + c) for pod in (0, 1) for c in core
+    ]
+    source, target = np.array(pairs + [(b, a) for a, b in pairs]).T
+    return Wiring(
+        hosts=2 * hosts, switches=26, source=source, target=target,
+        bytes_per_s=np.full(len(source), 50e9), propagation_s=np.full(len(source), 5e-7),
+    )  # fmt: skip
+
+
+def test_flows_that_share_a_link_in_one_tier_spread_over_the_next():
+    """64 flows over 4 x 4 paths: with polarisation each aggregation switch uses one link."""
+    wiring = three_tiers(64)
+    outcome = simulate(wiring, flows(np.arange(64), np.arange(64, 128), MTU))
+    cores = wiring.target >= wiring.hosts + 10
+    assert (outcome.links.sent_bytes[cores] > 0).sum() >= 14

@@ -186,11 +186,10 @@ FLOW = np.dtype(
         ("waits_for", "i4"),  # operations that must end first
         ("timeouts", "i4"),
         ("telemetry", "f8"),
-        ("spare", "i8", (4,)),
     ],
     align=True,
 )
-assert FLOW.itemsize == 4 * CACHE_LINE_BYTES
+assert FLOW.itemsize % 32 == 0
 HOST = np.dtype(
     [
         ("turn", "i4"),
