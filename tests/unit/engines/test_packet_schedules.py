@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from weft.engines.packet.names import tiers_of
 from weft.engines.packet.paths import hops_of, ideal_ps, paths_of
 from weft.engines.packet.pattern import compile_traffic
 from weft.engines.packet.schedules import fabric_of
@@ -231,3 +232,22 @@ def test_every_channel_is_the_first_one_turned_onto_its_own_nic():
 def test_every_setting_of_a_scenario_reaches_the_kernel(key, value, option, number):
     spec = scenario({"permutation": {"size_bytes": "1MiB"}}, network={key: value})
     assert getattr(options_of(spec, 1), option) == number
+
+
+def test_hashes_at_two_tiers_are_independent_of_one_another():
+    """An all-to-all loads every link from spines to leaves alike, the parallel ones too."""
+    small = {"server": "", "gpus": 1, "nics": 1, "scale_up": {"gpus": 1}}
+    spec = scenario(
+        a_collective("alltoall", "1MiB"),
+        hosts=128,
+        host=small,
+        topology={"kind": "leaf_spine", "switch": "asterfusion_cx732q"},
+        network={"balancing": "ecmp", "congestion": "none"},
+    )
+    _, outcome = outcome_of(spec)
+    fabric = fabric_of(spec.cluster)
+    tiers = np.array(tiers_of(fabric.graph))
+    down = (tiers[fabric.wiring.source] == "spine") & (tiers[fabric.wiring.target] == "leaf")
+    sent = outcome.links.sent_bytes[: len(down)][down]
+    assert sent.min() > 0.5 * sent.mean()
+    assert sent.max() < 1.5 * sent.mean()
