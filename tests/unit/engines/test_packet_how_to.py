@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "add-a-congestion-control.md"
-BLOCKS = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
+BLOCKS = re.findall(r"```python[^\n]*\n(.*?)```", PAGE.read_text(), re.DOTALL)
 ADDED_FOLDER = """
 import sys
 from weft.engines.packet import congestion
