@@ -7,7 +7,7 @@ from weft import catalogue
 from weft.catalogue.devices import Gpu, Server
 from weft.design.ledger import EMPTY, Label, Ledger, Terms, stated, with_device
 from weft.design.media import medium
-from weft.errors import SpecError
+from weft.errors import Infeasible, SpecError
 from weft.network.topology import Layout, layout
 from weft.results import Estimate
 from weft.sources import Sourced
@@ -17,6 +17,8 @@ Part = Literal["servers", "nics", "switches", "optics"]
 Net = Literal["compute", "storage"]
 
 NETWORK_PARTS: Final = ("nics", "switches", "optics")
+_FAR_FEWER: Final = 0.7
+"""Share of the switches from which the cheaper wiring is worth a word."""
 _STORAGE_OVERSUBSCRIPTION: Final = 4 / 3
 """Hosts over storage at the leaf of a storage fabric. [DGX SuperPOD H100]"""
 _STORAGE_PORT_BYTES_PER_S: Final = 25e9
@@ -69,7 +71,26 @@ def bill(cluster: Cluster) -> Bill:
         separate = storage_cluster(cluster, network.site.trays_per_host)
         ledger, storage = _network(separate, layout(separate), "storage", ledger)
         lines += storage
-    return Bill(lines=lines, ledger=ledger, notes=notes)
+    return Bill(lines=lines, ledger=ledger, notes=notes + _sparse_rails(cluster, network))
+
+
+def _sparse_rails(cluster: Cluster, network: Layout) -> tuple[str, ...]:
+    """Say when rails of their own leave leaves so empty that shared leaves cost far less."""
+    if network.kind != "rail_optimized":
+        return ()
+    try:
+        shared = layout(cluster.with_(topology=cluster.topology.with_(kind="leaf_spine")))
+    except Infeasible:
+        return ()
+    switches = network.leaf + network.spine + network.core
+    fewer = shared.leaf + shared.spine + shared.core
+    if fewer > _FAR_FEWER * switches:
+        return ()
+    message = (
+        f"a leaf for every rail, as published designs have it, takes {switches} switches here "
+        f"with room to grow; topology.kind=leaf_spine joins the same ports with {fewer}"
+    )
+    return (message,)
 
 
 def storage_cluster(cluster: Cluster, trays_per_host: int = 1) -> Cluster:

@@ -5,6 +5,7 @@ import pytest
 from weft import catalogue
 from weft.design.bom import bill
 from weft.network.topology import layout
+from weft.spec.load import preset
 
 
 def by_place(materials, net="compute"):
@@ -76,3 +77,9 @@ def test_a_nic_without_a_price_counts_as_part_of_the_server(h100):
     assert materials.notes == (
         "efa_v4 has no price of its own: it counts as part of the server",
     )
+
+
+def test_rails_that_leave_their_leaves_empty_are_said():
+    """16 hosts fill half of every rail's leaf; leaves shared by rails need half the switches."""
+    assert any("leaf_spine" in note for note in bill(preset("dgx_h100", hosts=16)).notes)
+    assert not any("leaf_spine" in note for note in bill(preset("dgx_h100", hosts=32)).notes)
