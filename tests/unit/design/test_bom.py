@@ -80,6 +80,6 @@ def test_a_nic_without_a_price_counts_as_part_of_the_server(h100):
 
 
 def test_rails_that_leave_their_leaves_empty_are_said():
-    """16 hosts fill half of every rail's leaf; leaves shared by rails need half the switches."""
+    """16 hosts fill half of every rail's leaf: shared leaves need half the switches."""
     assert any("leaf_spine" in note for note in bill(preset("dgx_h100", hosts=16)).notes)
     assert not any("leaf_spine" in note for note in bill(preset("dgx_h100", hosts=32)).notes)
