@@ -59,6 +59,8 @@ def _fabric(cluster: Cluster) -> Iterator[str]:
             "without effect: fabric.in_network_reduction, because no switch of "
             f"{kind.title} reduces"
         )
+    if cluster.storage_fabric is not None and cluster.storage_fabric.tuning != choice.tuning:
+        yield "without effect on speed: storage_fabric.tuning, because storage is only priced"
     if choice.mtu_bytes is not None and choice.mtu_bytes > max(kind.mtus_bytes):
         yield (
             f"fabric.mtu_bytes: {choice.mtu_bytes:,.0f} B is more than {kind.title} has "

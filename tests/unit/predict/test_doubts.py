@@ -59,3 +59,9 @@ def test_every_result_carries_the_doubts():
 def test_the_variables_heeded_are_those_in_the_source_of_the_engine():
     source = "".join(path.read_text() for path in ENGINE.rglob("*.py"))
     assert set(re.findall(r'"(NCCL_[A-Z_]+)"', source)) == HEEDED
+
+
+def test_tuning_of_a_storage_fabric_is_said_to_change_no_speed():
+    storage = {"kind": "roce", "tuning": "default"}
+    cluster = preset("dgx_h100", hosts=16, storage_fabric=storage)
+    assert any("storage_fabric.tuning" in said for said in doubts(cluster))

@@ -58,6 +58,8 @@ class Reach:
     oversubscription: float
     cable_s: float
     """What its cables add to a message over those of the systems that constants are from."""
+    guessed: str = ""
+    """Why the layout of the cluster is not known, where it is not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -153,12 +155,12 @@ class Path:
 def _reach(cluster: Cluster, group: Group, domains: int) -> Reach:
     try:
         found = topology.layout(cluster)
-    except WeftError:
+    except WeftError as error:
         far = max(0.0, 1 - _FALLBACK_LEAF_HOSTS / domains)
         return Reach(
             far_ratio=far, hops=3 if far else 1,
             oversubscription=cluster.topology.oversubscription if far else 1.0,
-            cable_s=_cable_s(cluster, 3 if far else 1),
+            cable_s=_cable_s(cluster, 3 if far else 1), guessed=str(error),
         )  # fmt: skip
     span = (domains - 1) * group.stride + 1
     far = max(0.0, 1 - found.hosts_per_unit / span)
@@ -329,6 +331,8 @@ def _assumptions(cluster: Cluster, kind: Fabric, reach: Reach, domains: int) -> 
         if cluster.fabric.load_ratio == 0
         else f"other traffic takes {cluster.fabric.load_ratio:.0%} of the links"
     ]
+    if reach.guessed:
+        said.append(f"leaves of {_FALLBACK_LEAF_HOSTS} hosts are taken, for {reach.guessed}")
     if reach.far_ratio > 0:
         said.append(kind.assumption(cluster.fabric.load_balancing))
         said.append("ranks are placed without regard to leaves")

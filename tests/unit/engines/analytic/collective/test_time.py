@@ -266,3 +266,11 @@ def test_more_nics_never_slow_tcp_between_a_pair_of_ranks():
         for nics in (1, 2, 4, 8)
     ]
     assert times == sorted(times, reverse=True)
+
+
+def test_a_layout_that_cannot_be_built_is_said_among_the_assumptions():
+    topology = TopologyChoice(kind="leaf_spine", switch="qm9700")
+    found = collective_time(cluster(4096, topology=topology), AR, GIB, group(4096))
+    assert any("leaves of 32 hosts are taken" in said for said in found.assumptions)
+    built = collective_time(cluster(64), AR, GIB, group(64))
+    assert not any("are taken" in said for said in built.assumptions)
