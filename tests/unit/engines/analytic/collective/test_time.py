@@ -1,7 +1,5 @@
 """The time of one collective: closed forms, published checks, and every knob."""
 
-import time
-
 import pytest
 
 from weft.engines.analytic.collective import collective_time, sweep
@@ -228,15 +226,6 @@ def test_one_rank_alone_only_starts():
 def test_a_result_says_what_it_assumes():
     answer = collective_time(cluster(512, fabric="roce"), AR, GIB, group(512))
     assert any("ecmp load balancing keeps" in said for said in answer.assumptions)
-
-
-def test_a_call_on_16384_gpus_takes_less_than_a_fifth_of_a_millisecond():
-    found, who = cluster(2048), group(2048)
-    collective_time(found, AR, GIB, who)
-    start = time.perf_counter()
-    for size in range(GIB, GIB + 200):
-        collective_time(found, AR, size, who)
-    assert (time.perf_counter() - start) / 200 < 5e-4
 
 
 @pytest.mark.parametrize("kind", ["ultra_ethernet", "scheduled_ethernet"])
