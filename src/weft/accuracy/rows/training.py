@@ -8,7 +8,7 @@ from typing import Final
 from weft.accuracy.kind import Row
 from weft.accuracy.rows import words
 from weft.accuracy.rows.machines import Machine, cluster_of, machine_of
-from weft.accuracy.rows.recipes import doubt, recipe_of
+from weft.accuracy.rows.recipes import Recipe, doubt, recipe_of
 from weft.accuracy.rows.shapes import Shape, one_layer, shape_of
 from weft.catalogue import find
 from weft.catalogue.devices import Gpu
@@ -242,67 +242,108 @@ def _pick(key: str, values: str, precision: str) -> int | None:
     return found[0] if reduced == reduced_first else found[1]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Reading:
+    """What a row says of its job, or leaves to be assumed."""
+
+    gpu: Gpu
+    gpus: int
+    shape: Shape
+    batch: _Batch
+    precision: str
+    precision_assumed: bool
+    spread: Parallelism | str
+    recipe: Recipe | None
+
+    @property
+    def assumed(self) -> str:
+        """What the row does not state, joined for a label."""
+        said = {
+            "shape": self.shape.assumed,
+            "sequence": self.batch.assumed,
+            "precision": self.precision_assumed,
+            "layout": self.spread == "auto",
+        }
+        return "+".join(name for name, is_so in said.items() if is_so) or "nothing"
+
+
 def _case(row: Row, machine: Machine, gpus: int, shape: Shape, batch: _Batch) -> Case | str:
     cluster = cluster_of(machine, f"{row.get('fabric', '')} {row.get('gpu', '')}", gpus)
+    reading = _reading(row, machine, gpus, shape, batch)
+    if reading.spread == "auto" and (shape.assumed or "without CP" in row.get("other", "")):
+        return "parallel layout not stated, and more than that is not known"
+    job = _job(row, reading)
+    measured_s = _measured_s(row, job, reading.gpu, gpus)
+    if measured_s is None or measured_s <= 0:
+        return "no figure that gives a step time"
+    contradiction = _contradiction(row, job, measured_s, reading)
+    if contradiction:
+        return contradiction
+    doubted = doubt(row)
+    labels = {
+        "family": row.get("family", ""),
+        "gpu": machine.gpu,
+        "model": shape.model.name,
+        "precision": reading.precision,
+        "framework": job.framework,
+        "scale": _scale(gpus),
+        "assumed": reading.assumed,
+    } | ({"health": doubted} if doubted else {})
+    return Case(cluster=cluster, job=job, measured_s=measured_s, labels=labels, doubt=doubted)
+
+
+def _reading(row: Row, machine: Machine, gpus: int, shape: Shape, batch: _Batch) -> _Reading:
     gpu = find("gpus", machine.gpu)
     assert isinstance(gpu, Gpu)
     precision, precision_assumed = _precision(row, gpu)
     recipe = recipe_of(row)
     if recipe and recipe.precision:
         precision, precision_assumed = recipe.precision, False
-    spread = _spread(row, gpus, shape)
-    if spread == "auto" and (shape.assumed or "without CP" in row.get("other", "")):
-        return "parallel layout not stated, and more than that is not known"
-    assumed = [
-        name
-        for name, is_so in (
-            ("shape", shape.assumed),
-            ("sequence", batch.assumed),
-            ("precision", precision_assumed),
-            ("layout", spread == "auto"),
-        )
-        if is_so
-    ]
-    job = Job.model_validate(
+    return _Reading(
+        gpu=gpu,
+        gpus=gpus,
+        shape=shape,
+        batch=batch,
+        precision=precision,
+        precision_assumed=precision_assumed,
+        spread=_spread(row, gpus, shape),
+        recipe=recipe,
+    )
+
+
+def _job(row: Row, reading: _Reading) -> Job:
+    batch, recipe, spread = reading.batch, reading.recipe, reading.spread
+    return Job.model_validate(
         {
             "name": row.get("row_id", "row"),
-            "model": shape.model,
+            "model": reading.shape.model,
             "parallelism": spread,
-            "precision": precision,
+            "precision": reading.precision,
             "sequence_length": batch.sequence,
             "global_batch": batch.sequences,
-            "micro_batch": _micro(row, batch, spread, gpus),
+            "micro_batch": _micro(row, batch, spread, reading.gpus),
             "recompute": (recipe and recipe.recompute) or _recompute(row),
             "gradient_bytes": _gradient_bytes(row),
             "framework": _framework(row),
             "attention": "unfused" if _is_unfused(row) else "flash",
             "cuda_graphs": bool(recipe and recipe.graphs)
             or bool(GRAPHS.search(row.get("notes", ""))),
-            "gpus": gpus,
+            "gpus": reading.gpus,
         }
     )
-    measured_s = _measured_s(row, job, gpu, gpus)
-    if measured_s is None or measured_s <= 0:
-        return "no figure that gives a step time"
+
+
+def _contradiction(row: Row, job: Job, measured_s: float, reading: _Reading) -> str:
+    """Say why a row's own figures cannot all be true; empty where they can."""
+    precision, gpu, gpus = reading.precision, reading.gpu, reading.gpus
     # Where the precision is a guess, figures beyond the peak of 8 bits are not believed.
-    believed = "fp8" if precision_assumed and precision == "nvfp4" else precision
+    believed = "fp8" if reading.precision_assumed and precision == "nvfp4" else precision
     peak = gpu.peak_flop_per_s(believed) * gpus
     if model_flops(job) / measured_s > HIGHEST_MFU * peak:
         return "batch and step time together imply more than the peak of the GPUs"
     if _is_part(row, job, measured_s, gpu, gpus):
         return "printed utilisation does not fit the model: a part of its layers, not stated"
-    labels = {
-        "family": row.get("family", ""),
-        "gpu": machine.gpu,
-        "model": shape.model.name,
-        "precision": precision,
-        "framework": job.framework,
-        "scale": _scale(gpus),
-        "assumed": "+".join(assumed) or "nothing",
-    }
-    doubted = doubt(row)
-    labels |= {"health": doubted} if doubted else {}
-    return Case(cluster=cluster, job=job, measured_s=measured_s, labels=labels, doubt=doubted)
+    return ""
 
 
 def _is_part(row: Row, job: Job, step_s: float, gpu: Gpu, gpus: int) -> bool:
