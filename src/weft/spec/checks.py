@@ -9,7 +9,8 @@ from weft import catalogue
 from weft.spec.base import Part
 from weft.spec.cluster import Cluster
 from weft.spec.problems import Path, Problem, get_at, nearest
-from weft.spec.scenario import NetworkSettings, Scenario, TrafficItem
+from weft.spec.scenario import Scenario, TrafficItem
+from weft.spec.settings import NetworkSettings
 from weft.spec.workload import Job, Model, Parallelism
 
 
@@ -17,6 +18,9 @@ def problems(part: Part) -> Iterator[Problem]:
     """Yield what is wrong within one part that is well formed."""
     if isinstance(part, Cluster):
         yield from _domain_problems(part)
+        yield from _tuning_problems(part)
+    if isinstance(part, NetworkSettings):
+        yield from _threshold_problems(part)
     if isinstance(part, Job):
         yield from job_problems(part)
     if isinstance(part, Scenario):
@@ -31,6 +35,14 @@ def name_problems(data: object) -> Iterator[Problem]:
             yield Problem(
                 path=path, message=f"is not known; {nearest(name, known)}", value=name
             )
+    for problem in settings_name_problems(get_at(data, ("fabric", "settings", "settings"))):
+        yield _moved(_moved(_moved(problem, "settings"), "settings"), "fabric")
+
+
+def _tuning_problems(cluster: Cluster) -> Iterator[Problem]:
+    if cluster.fabric.settings is not None:
+        for problem in _threshold_problems(cluster.fabric.settings.settings):
+            yield _moved(_moved(_moved(problem, "settings"), "settings"), "fabric")
 
 
 def _names() -> dict[Path, Collection[str]]:
@@ -199,12 +211,18 @@ def scenario_name_problems(data: object) -> Iterator[Problem]:
     """Yield names of a scenario that weft does not know."""
     for problem in name_problems(get_at(data, ("cluster",))):
         yield _moved(problem, "cluster")
+    for problem in settings_name_problems(get_at(data, ("network",))):
+        yield _moved(problem, "network")
+
+
+def settings_name_problems(data: object) -> Iterator[Problem]:
+    """Yield names of network settings that weft does not know."""
     for key in ("congestion", "balancing", "recovery"):
-        name = get_at(data, ("network", key))
+        name = get_at(data, (key,))
         known = plugin_names(key, "engines/packet")
         if isinstance(name, str) and name not in known:
             message = f"is not known; {nearest(name, known)}"
-            yield Problem(path=("network", key), message=message, value=name)
+            yield Problem(path=(key,), message=message, value=name)
 
 
 def _moved(problem: Problem, key: str) -> Problem:

@@ -10,11 +10,8 @@ from pydantic import BeforeValidator, Field
 
 from weft.spec.base import Part
 from weft.spec.overlay import Overlay
-from weft.spec.quantities import Money, Power, Rate, Size, Time
-
-Count = Annotated[int, Field(ge=1)]
-Whole = Annotated[int, Field(ge=0)]
-Ratio = Annotated[float, Field(ge=0, le=1)]
+from weft.spec.quantities import Count, Money, Power, Rate, Ratio, Size, Time, Whole
+from weft.spec.settings import Tuning
 
 
 class ScaleUp(Part):
@@ -76,6 +73,8 @@ class FabricChoice(Part):
     """Rate of a link; none: the rate of the NIC."""
     load_ratio: Annotated[float, Field(ge=0, lt=1)] = 0.0
     """Share of the links that other traffic takes; below 1."""
+    settings: Tuning | None = None
+    """Switch and NIC settings of a file, as `weft tune` writes it; none: those of tuning."""
 
 
 class TopologyChoice(Part):

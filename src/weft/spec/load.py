@@ -22,8 +22,9 @@ from weft.spec.base import Part
 from weft.spec.cluster import Cluster
 from weft.spec.document import Tree, merge, paths_of, read_documents, read_text, read_value
 from weft.spec.parts import build
-from weft.spec.problems import Problem, nearest, raise_all
-from weft.spec.scenario import NetworkSettings, Scenario
+from weft.spec.problems import Problem, get_at, nearest, raise_all
+from weft.spec.scenario import Scenario
+from weft.spec.settings import NetworkSettings, Tuning, TuningRecord
 from weft.spec.workload import Job, Model
 
 API_VERSION: Final = "weft/v1"
@@ -31,6 +32,8 @@ Loaded = Cluster | Job | Model | Scenario
 KINDS: Final[Mapping[str, type[Loaded]]] = {
     "Cluster": Cluster, "Job": Job, "Model": Model, "Scenario": Scenario,
 }  # fmt: skip
+_SETTINGS: Final = "NetworkSettings"
+_DOCUMENTS: Final = (".yaml", ".yml")
 _MODEL_FILES: Final = (".yaml", ".yml", ".json")
 _ENVELOPE: Final = ("apiVersion", "kind", "metadata", "spec")
 
@@ -129,16 +132,28 @@ def settings_of(cluster: Cluster) -> NetworkSettings:
     'dcqcn'
     """
     fabric = cluster.fabric
+    if fabric.settings is not None:
+        return fabric.settings.settings
     name = _tuning_of({"fabric": {"kind": fabric.kind, "tuning": fabric.tuning}})
     if name is None:
         raise UnknownName(
             f"no packet settings are named after the fabric {fabric.kind!r}; there are: "
             f"{', '.join(tunings())}"
         )
-    part, lines = _built(_tuning_tree(name), NetworkSettings)
+    return load_tuning(name).settings
+
+
+def load_tuning(name_or_path: str | File) -> Tuning:
+    """Load network settings by name (a file of spec/tunings) or from a file.
+
+    >>> load_tuning("roce_default").settings.congestion
+    'dcqcn'
+    """
+    tree = _tuning_file(str(name_or_path), File())
+    part, lines = _built(_settings_alone(tree), NetworkSettings)
     raise_all(lines)
     assert part is not None
-    return part
+    return Tuning(name=_tuning_name(tree), settings=part, record=_record(tree))
 
 
 @cache
@@ -251,6 +266,7 @@ def _pick(trees: list[Tree], kind: str, name: str) -> Tree:
 _NAMES: Final[Mapping[type[Part], Callable[[object], Iterable[Problem]]]] = {
     Cluster: checks.name_problems,
     Scenario: checks.scenario_name_problems,
+    NetworkSettings: checks.settings_name_problems,
 }
 
 
@@ -274,7 +290,7 @@ def _resolved(tree: Tree, kind: str, sets: Iterable[str]) -> Tree:
         tree = _set(tree, text, kind)
     if not isinstance(tree.data, Mapping):
         return tree
-    lay = {"Cluster": _with_preset, "Job": _with_model, "Scenario": _with_settings}.get(kind)
+    lay = {"Cluster": _with_base, "Job": _with_model, "Scenario": _with_settings}.get(kind)
     return lay(tree) if lay else tree
 
 
@@ -381,23 +397,95 @@ def _with_settings(tree: Tree) -> Tree:
     network.problems = []
     if not isinstance(network.data, Mapping):
         return tree
+    given = _settings_given(tree)
     named = network.data.get("preset", _tuning_of(tree.data.get("cluster")))
-    if named is None:
+    if named is None and given is None:
         return tree
-    if named not in tunings():
+    if given is not None and "preset" not in network.data:
+        base = given
+    elif str(named).endswith(_DOCUMENTS):
+        base = _settings_alone(_tuning_file(str(named), tree.folder or File()))
+    elif named not in tunings():
         message = f"is no network preset; {nearest(named, tunings())}"
         network.problems = [Problem(path=("preset",), message=message, value=named)]
         base = Tree(data={})
     else:
-        base = _tuning_tree(named)
-        if network.data.get("congestion") not in {None, base.data.get("congestion")}:
-            base = _without(base, "knobs")  # they are those of another control
+        base = _settings_alone(_tuning_file(named, File()))
+    if network.data.get("congestion") not in {None, base.data.get("congestion")}:
+        base = _without(base, "knobs")  # they are those of another control
     return _with_part(tree, "network", base.under(_without(network, "preset")))
 
 
-def _tuning_tree(name: str) -> Tree:
-    tree = _unwrapped(_copy(_shipped("tunings", name)), "NetworkSettings")
-    return _without(tree, "name")
+def _settings_given(tree: Tree) -> Tree | None:
+    """Return the settings that the cluster of a scenario names, where it names a file."""
+    at = ("cluster", "fabric", "settings", "settings")
+    found = get_at(tree.data, at)
+    if not isinstance(found, Mapping):
+        return None
+    marks = {p[len(at) :]: mark for p, mark in tree.marks.items() if p[: len(at)] == at}
+    return Tree(data=found, marks=marks)
+
+
+def _tuning_file(name: str, folder: File) -> Tree:
+    """Return the document of named settings, or of a file."""
+    if not name.endswith(_DOCUMENTS):
+        return _copy(_shipped("tunings", name))
+    path = folder / name
+    trees = read_documents(read_text(path), str(path), path.parent)
+    found = [t for t in trees if _is_map(t.data) and t.data.get("kind") == _SETTINGS]
+    if len(found) != 1:
+        raise SpecError(
+            f"{path}: holds {len(found)} documents of kind {_SETTINGS}; keep one, as "
+            "`weft tune` writes it"
+        )
+    return found[0]
+
+
+def _settings_alone(tree: Tree) -> Tree:
+    return _without(_unwrapped(tree, _SETTINGS), "name")
+
+
+def _tuning_name(tree: Tree) -> str:
+    named = (tree.data.get("metadata") or {}).get("name")
+    return str(named) if named else "tuning"
+
+
+def _record(tree: Tree) -> TuningRecord | None:
+    """Return how the settings were found, where the document says so."""
+    written = (tree.data.get("metadata") or {}).get("record")
+    if written is None:
+        return None
+    built = build(TuningRecord, written)
+    if isinstance(built, TuningRecord):
+        return built
+    raise_all(tree.lines([
+        Problem(path=("metadata", "record", *p.path), message=p.message, value=p.value,
+                has_value=p.has_value) for p in built
+    ]))  # fmt: skip
+    return None
+
+
+def _with_tuning(tree: Tree) -> Tree:
+    """Put what a settings file holds in the place of its name in ``fabric.settings``."""
+    fabric = tree.data.get("fabric")
+    written = fabric.get("settings") if isinstance(fabric, Mapping) else None
+    if not isinstance(written, str):
+        return tree
+    below = _tuning_file(written, tree.folder or File())
+    settings, record = _settings_alone(below), _record(below)
+    part: dict[str, Any] = {"name": _tuning_name(below), "settings": settings.data}
+    if record is not None:
+        part["record"] = record.model_dump(mode="json")
+    marks = {("settings", *p): mark for p, mark in settings.marks.items()}
+    tuned = Tree(data=part, marks=marks, keys={}, folder=tree.folder,
+                 problems=[])  # fmt: skip
+    below_fabric = tree.below("fabric")
+    below_fabric.problems = []
+    return _with_part(tree, "fabric", _with_part(below_fabric, "settings", tuned))
+
+
+def _with_base(tree: Tree) -> Tree:
+    return _with_tuning(_with_preset(tree))
 
 
 def _cluster_tree(tree: Tree) -> Tree:
@@ -406,13 +494,13 @@ def _cluster_tree(tree: Tree) -> Tree:
     if not isinstance(written, str):
         cluster = tree.below("cluster")
         cluster.problems = []
-        return _with_preset(cluster) if isinstance(written, Mapping) else cluster
+        return _with_base(cluster) if isinstance(written, Mapping) else cluster
     if written.endswith((".yaml", ".yml")):
         file = (tree.folder or File()) / written
         return _resolved(_pick(_documents(file), "Cluster", str(file)), "Cluster", ())
     data = {"preset": written}
     marks: dict[tuple[str, ...], str] = {("preset",): tree.marks.get(("cluster",), "")}
-    return _with_preset(Tree(data=data, marks=marks, folder=tree.folder))
+    return _with_base(Tree(data=data, marks=marks, folder=tree.folder))
 
 
 def _tuning_of(cluster: object) -> str | None:

@@ -69,3 +69,6 @@ Length = Annotated[
     float, _positive, _text(units.parse_length, "30m"), _schema("30m"),
     _suffix("m"),
 ]  # fmt: skip
+Count = Annotated[int, Field(ge=1)]
+Whole = Annotated[int, Field(ge=0)]
+Ratio = Annotated[float, Field(ge=0, le=1)]

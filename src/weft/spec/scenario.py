@@ -8,8 +8,9 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from weft.spec.base import Part
-from weft.spec.cluster import Cluster, Count, Ratio, Whole
-from weft.spec.quantities import Rate, Size, Time
+from weft.spec.cluster import Cluster
+from weft.spec.quantities import Count, Ratio, Size, Time, Whole
+from weft.spec.settings import NetworkSettings
 
 OperationName = Literal[
     "all_reduce", "all_gather", "reduce_scatter", "alltoall", "broadcast", "reduce", "sendrecv"
@@ -142,48 +143,6 @@ class TrafficItem(Part):
         return found
 
 
-class Ecn(Part):
-    """When switches mark packets, by the queue that a packet leaves behind."""
-
-    kmin_bytes: Size | None = None
-    """Below it no packet is marked."""
-    kmax_bytes: Size | None = None
-    """Above it every packet is marked."""
-    pmax_ratio: Ratio | None = None
-    """Share that is marked just below kmax."""
-
-
-class Pfc(Part):
-    """When a switch pauses a link, by what it holds of that link's data."""
-
-    xoff_bytes: Size | None = None
-    """Above it the link is paused."""
-    xon_bytes: Size | None = None
-    """At or below it the link goes on."""
-
-
-class Buffer(Part):
-    """The memory of a switch."""
-
-    shared_bytes: Size | None = None
-    """Buffer that all queues of a switch share; none: every queue has its own."""
-    alpha_ratio: Annotated[float, Field(gt=0)] | None = None
-    """Dynamic threshold: share of the free part of the buffer that one queue may take."""
-    headroom_bytes: Size | None = None
-    """What a link may still bring in above xoff; none: as much as it needs."""
-
-
-class PauseWatchdog(Part):
-    """What a switch does about a queue that has been paused for too long."""
-
-    action: Literal["off", "drop", "forward"] = "off"
-    """off, drop what waits, or forward as if there were no pause."""
-    detection_s: Time | None = None
-    """Paused for so long, it acts."""
-    restoration_s: Time | None = None
-    """After so long the queue gets another chance."""
-
-
 class StuckReceiver(Part):
     """A NIC that takes nothing for a time and pauses its leaf: the seed of a pause storm."""
 
@@ -193,57 +152,6 @@ class StuckReceiver(Part):
     """When it stops."""
     end_s: Time
     """When it goes on."""
-
-
-class NetworkSettings(Part):
-    """Switches and NICs as they are configured; what is left out comes from the preset."""
-
-    flow_control: Literal["none", "pfc", "credits"] | None = None
-    """none (drops), pfc (pauses) or credits (InfiniBand)."""
-    congestion: str | None = None
-    """A file of engines/packet/congestion: dcqcn, swift, nscc, none ..."""
-    knobs: dict[str, str | float | int] = Field(default_factory=dict)
-    """Knobs of the congestion control by name; times and sizes as text with a unit."""
-    balancing: str | None = None
-    """A file of engines/packet/balancing: ecmp, adaptive, spray ..."""
-    flowlet_gap_s: Time | None = None
-    """Flowlets: a longer pause between packets of a flow lets it change its path."""
-    recovery: str | None = None
-    """A file of engines/packet/recovery: trim, go_back_n, selective_repeat."""
-    timeout_s: Time | None = None
-    """Retransmission timer, where packets have numbers."""
-    trimming: bool | None = None
-    """A full queue cuts packets to their headers instead of dropping them."""
-    reordering_packets: Whole | None = None
-    """Selective repeat: a packet is missing once one so much later has come."""
-    link_retry: bool | None = None
-    """Links repeat damaged frames themselves (LLR)."""
-    bit_error_ratio: Ratio | None = None
-    """Of every link, after forward error correction; none: no errors."""
-    ecn: Ecn = Ecn()
-    """Marking thresholds."""
-    pfc: Pfc = Pfc()
-    """Pause thresholds."""
-    buffer: Buffer = Buffer()
-    """Memory of the switches."""
-    watchdog: PauseWatchdog = PauseWatchdog()
-    """Breaker of pause storms."""
-    at_bytes_per_s: Rate | None = None
-    """Link rate that all thresholds are for: they scale with the links; none: as written."""
-    credit_bytes: Size | None = None
-    """Credit of a link (InfiniBand)."""
-    queue_limit_bytes: Size | None = None
-    """Largest queue of a port where nothing holds senders back."""
-    mtu_bytes: Size | None = None
-    """Payload of a packet; none: the cluster's, or what is usual for the fabric."""
-    cut_through: bool | None = None
-    """Switches forward a packet once its head is there, or when all of it is."""
-    cnp_gap_s: Time | None = None
-    """Least time between two congestion notifications of one flow."""
-    acknowledge: bool = False
-    """Acknowledge every packet even where the congestion control needs none."""
-    queue_pairs: Count = 1
-    """Flows that a transfer is split over, each hashed on its own (more entropy)."""
 
 
 class Scenario(Part):

@@ -50,6 +50,14 @@ def _allow_preset(spec: dict[str, Any], definitions: dict[str, Any]) -> None:
     spec["anyOf"] = [{"required": ["preset"]}, without]
     for part in definitions.values():
         part.pop("required", None)
+    _allow_named_tuning(definitions)
+
+
+def _allow_named_tuning(definitions: dict[str, Any]) -> None:
+    """Let a file stand for the settings that it holds."""
+    if "FabricChoice" in definitions:
+        fabric = definitions["FabricChoice"]["properties"]
+        fabric["settings"]["anyOf"].append({"type": "string", "examples": ["tuned.yaml"]})
 
 
 def _allow_named_settings(spec: dict[str, Any], definitions: dict[str, Any]) -> None:
@@ -57,11 +65,13 @@ def _allow_named_settings(spec: dict[str, Any], definitions: dict[str, Any]) -> 
     _allow_preset(definitions["Cluster"], {})
     for part in ("Host", "ScaleUp", "FabricChoice"):
         definitions[part].pop("required", None)
+    _allow_named_tuning(definitions)
     named = {"type": "string", "examples": list(presets())}
     spec["properties"]["cluster"] = {"anyOf": [named, {"$ref": "#/$defs/Cluster"}]}
     text = "Named settings that are laid under the other keys."
     definitions["NetworkSettings"]["properties"]["preset"] = {
-        "enum": list(tunings()), "description": text,
+        "anyOf": [{"enum": list(tunings())}, {"type": "string", "pattern": "\\.ya?ml$"}],
+        "description": text,
     }  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from weft.spec.base import Part
 from weft.spec.load import API_VERSION
+from weft.spec.settings import Tuning
 
 _WIDTH: Final = 96
 _BESIDE: Final = 60
@@ -24,6 +25,24 @@ def document(part: Part) -> dict[str, Any]:
         "metadata": {"name": name},
         "spec": spec,
     }
+
+
+def tuning_yaml(tuning: Tuning, head: str = "") -> str:
+    """Return a tuning as the file that ``load_tuning`` reads, with how it was found."""
+    from ruamel.yaml import YAML  # noqa: PLC0415 - as below
+
+    settings = tuning.settings.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
+    metadata: dict[str, Any] = {"name": tuning.name}
+    if tuning.record is not None:
+        metadata["record"] = tuning.record.model_dump(mode="json")
+    whole = {
+        "apiVersion": API_VERSION, "kind": type(tuning.settings).__name__,
+        "metadata": metadata, "spec": settings,
+    }  # fmt: skip
+    stream = io.StringIO()
+    YAML().dump(whole, stream)
+    comments = "".join(f"# {line}".rstrip() + "\n" for line in head.splitlines())
+    return comments + stream.getvalue()
 
 
 def as_yaml(*parts: Part) -> str:

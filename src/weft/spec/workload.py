@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Discriminator, Field, Tag
 
 from weft.spec.base import Part
-from weft.spec.cluster import Count, Whole
+from weft.spec.quantities import Count, Whole
 
 Precision = Literal["fp32", "tf32", "fp16", "bf16", "fp8", "mxfp8", "fp6", "fp4", "nvfp4"]
 

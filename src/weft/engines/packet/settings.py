@@ -13,7 +13,8 @@ from weft.errors import SpecError
 from weft.network.fabric import Fabric, find
 from weft.network.topology import layout
 from weft.spec.cluster import Cluster
-from weft.spec.scenario import NetworkSettings, Scenario
+from weft.spec.scenario import Scenario
+from weft.spec.settings import NetworkSettings
 from weft.units import parse_size, parse_time
 
 CUT_THROUGH_BYTES: Final = 64

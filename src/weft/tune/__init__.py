@@ -1,0 +1,1 @@
+"""Searching settings of switches and NICs with the packet engine."""
