@@ -71,6 +71,11 @@ _ALL: Final = (
         "https://www.rfc-editor.org/rfc/rfc6996", "2013-07",
     ),
     _source(
+        "frr_datacenter", Kind.CODE,
+        "FRRouting: defaults of the profile datacenter, as Cumulus Linux has them",
+        "https://docs.frrouting.org/en/latest/basic.html",
+    ),
+    _source(
         "nccl_env", Kind.DATASHEET, "NVIDIA NCCL user guide: environment variables (2.30.7)",
         "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html", "2026-06",
     ),

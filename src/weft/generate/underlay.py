@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network
+from math import ceil
 from typing import Final
 
 from weft.errors import Infeasible
@@ -13,6 +14,8 @@ LOOPBACKS: Final = "100.64.0.0/10"
 CORE_ASN: Final = 4_200_000_000
 SPINE_ASN: Final = 4_200_001_000
 LEAF_ASN: Final = 4_200_100_000
+KEEPALIVE_S: Final = 3
+HOLD_S: Final = 9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +32,10 @@ class Underlay:
     spine_asn: Planned
     """Of the spines of the first group; each further group adds 1."""
     core_asn: Planned
+    most_paths: Planned
+    """Equal paths that a switch uses at once."""
+    keepalive_s: Planned
+    hold_s: Planned
 
     def leaf_block(self, leaf: int) -> IPv4Network:
         """Return the addresses below one leaf."""
@@ -76,7 +83,23 @@ def underlay(layout: Layout) -> Underlay:
             reason="one for all spines of a group: a path through two of them is refused, "
             "so no route leads down and up again"),
         core_asn=Planned(value=CORE_ASN, source="rfc7938", reason="one for all cores"),
+        most_paths=Planned(
+            value=_most_paths(layout), source="rfc7938",
+            reason="the links that a leaf or a spine has upwards: ECMP over all of them"),
+        keepalive_s=Planned(value=KEEPALIVE_S, unit="s", source="frr_datacenter",
+                            reason="three of them make the hold time"),
+        hold_s=Planned(
+            value=HOLD_S, unit="s", source="frr_datacenter",
+            reason="a dead peer whose link stays up is dropped in 9 s, not in 3 min; a link "
+            "that goes down ends its session at once"),
     )  # fmt: skip
+
+
+def _most_paths(layout: Layout) -> int:
+    """Return the most links upwards of one switch, or across where groups are joined."""
+    leaf_up = ceil(layout.leaf_spine_cables * layout.planes / max(1, layout.leaf))
+    spine_up = ceil(layout.spine_core_cables * layout.planes / max(1, layout.spine))
+    return max(1, leaf_up, spine_up)
 
 
 def _pool(leaves: int, length: int) -> str:

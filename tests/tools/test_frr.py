@@ -1,0 +1,298 @@
+"""FRR reads what is rendered for it, and a fabric of it routes: real daemons, real packets.
+
+Every switch and every host is a network namespace, every cable a pair of virtual ports. The
+fabric has 4 leaves and 2 spines, as weft rendered it, port by port.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from weft.generate.plan import plan
+from weft.generate.target import render
+from weft.generate.wiring import wired
+from weft.network.topology import layout
+from weft.spec.load import preset
+
+DAEMONS = Path("/usr/lib/frr")
+HEADERS_BYTES = 28
+"""IPv4 and ICMP."""
+PATIENCE_S = 60
+
+pytestmark = [
+    pytest.mark.tool,
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        shutil.which("vtysh") is None, reason="FRR is not installed; run scripts/tools.sh"
+    ),
+]
+
+
+def _cluster():
+    """Return 8 hosts with 8 NICs on 4 leaves, 10 uplinks each, and 2 spines."""
+    cluster = preset("h100_tcp_100g", hosts=8)
+    return cluster.with_(
+        host=cluster.host.with_(nics=8, nic_bytes_per_s=50e9),
+        topology=cluster.topology.with_(kind="fat_tree", switch="sn4700", oversubscription=2.0),
+    )
+
+
+def _complaints(text, folder):
+    """Return all that vtysh says: it leaves with 0 after some of what it cannot read."""
+    conf = folder / "frr.conf"
+    conf.write_text(text)
+    done = _run("vtysh", "-C", "--inputfile", str(conf), check=False)
+    return done.stdout + done.stderr
+
+
+def _texts(cluster):
+    return {f.path: f.text for f in render(plan(cluster), ["frr", "linux_host"]).files}
+
+
+def _run(*words, text=None, check=True):
+    return subprocess.run(words, input=text, capture_output=True, text=True, check=check)
+
+
+@pytest.mark.parametrize(("name", "hosts"), [("h100_tcp_100g", 300), ("h100_tcp_100g", 4)])
+def test_vtysh_has_nothing_against_any_switch(name, hosts, tmp_path):
+    files = render(plan(preset(name, hosts=hosts)), ["frr"]).files
+    for file in (one for one in files if one.path.endswith("frr.conf")):
+        assert _complaints(file.text, tmp_path) == "", file.path
+
+
+FAULTS = {
+    "a session to nobody": ("interface peer-group", "interface per-group"),
+    "an AS number too large": ("router bgp 4", "router bgp 44"),
+    "an address that is none": ("ip address 100.", "ip address 300."),
+    "more paths than there can be": ("maximum-paths ", "maximum-paths 999"),
+    "a prefix that is none": ("permit 172.16.0.0/12", "permit 172.16.0.0/42"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_vtysh_sees_a_planted_fault(fault, tmp_path):
+    text = _texts(_cluster())["frr/leaf-0000/frr.conf"]
+    old, new = FAULTS[fault]
+    assert old in text
+    assert "Unknown command" in _complaints(text.replace(old, new), tmp_path)
+
+
+class Fabric:
+    """A rendered fabric, running."""
+
+    def __init__(self, cluster, folder, clean_up):
+        self.cluster, self.folder, self.clean_up = cluster, folder, clean_up
+        self.texts = _texts(cluster)
+        self.switches = [switch.name for switch in wired(cluster)]
+        self.prefix = f"weft-{os.getpid()}-"
+
+    def space(self, name):
+        return self.prefix + name
+
+    def inside(self, name, *words, check=True):
+        return _run("ip", "netns", "exec", self.space(name), *words, check=check)
+
+    def ip(self, name, lines):
+        done = _run("ip", "-n", self.space(name), "-batch", "-", text="\n".join(lines))
+        assert done.stderr == "", done.stderr
+
+    def build(self):
+        hosts = sorted(
+            {p.peer for s in wired(self.cluster) for p in s.ports} - {*self.switches}
+        )
+        for name in [*self.switches, *hosts]:
+            self.clean_up.callback(_run, "ip", "netns", "del", self.space(name), check=False)
+            _run("ip", "netns", "add", self.space(name))
+            self.ip(name, ["link set lo up"])
+        for switch in wired(self.cluster):
+            self._cable(switch)
+        for name in self.switches:
+            self._sysctl(name, "frr/90-weft-forwarding.conf")
+            self.ip(name, self._mtus(name))
+        for name in hosts:
+            self._sysctl(name, "linux_host/90-weft-rdma.conf")
+            self._host(name)
+
+    def _cable(self, switch):
+        lines = []
+        for port in switch.ports:
+            if port.host is None and port.peer > switch.name:
+                continue
+            far = f"mlx5_{port.peer_port}" if port.host is not None else _swp(port.peer_port)
+            lines.append(
+                f"link add {_swp(port.number)} netns {self.space(switch.name)} type veth "
+                f"peer name {far} netns {self.space(port.peer)}"
+            )
+        _run("ip", "-batch", "-", text="\n".join(lines))
+
+    def _sysctl(self, name, path):
+        file = self.folder / path.replace("/", "-")
+        file.write_text(self.texts[path])
+        assert self.inside(name, "sysctl", "-qp", str(file)).stderr == ""
+
+    def _mtus(self, name):
+        stanzas = self.texts[f"frr/{name}/interfaces"]
+        found = re.findall(r"iface (\w+) inet manual\n    mtu (\d+)", stanzas)
+        return [f"link set {port} mtu {mtu} up" for port, mtu in found]
+
+    def _host(self, name):
+        """Do what the rendered script of the host does; its devices are no RDMA ones here."""
+        mtu = re.search(r"mtu (\d+)", self.texts["linux_host/weft-rdma"])[1]
+        pool = re.search(r"ip route replace (\S+)", self.texts["linux_host/weft-rdma"])[1]
+        lines = []
+        for _, device, address, gateway, table in self.rails(name):
+            lines += [
+                f"link set {device} mtu {mtu} up",
+                f"address add {address} dev {device}",
+                f"route add {pool} via {gateway} dev {device} table {table}",
+                f"rule add from {address.partition('/')[0]} table {table}",
+            ]
+        self.ip(name, lines)
+
+    def rails(self, host):
+        rows = self.texts["linux_host/rails.tsv"].splitlines()[1:]
+        return [row.split("\t") for row in rows if row.startswith(f"{host}\t")]
+
+    def start(self):
+        for daemon in ("zebra", "bgpd"):
+            for name in self.switches:
+                self._daemon(name, daemon)
+            self._wait(lambda: all((self.folder / n / "zserv.api").exists()
+                                   for n in self.switches))  # fmt: skip
+
+    def _daemon(self, name, daemon):
+        own = self.folder / name
+        if not own.exists():
+            own.mkdir()
+            (own / "frr.conf").write_text(self.texts[f"frr/{name}/frr.conf"])
+            _run("chown", "-R", "frr:frr", str(own))
+        process = subprocess.Popen(
+            ["ip", "netns", "exec", self.space(name), DAEMONS / daemon,
+             "-f", own / "frr.conf", "-i", own / f"{daemon}.pid", "-z", own / "zserv.api",
+             "--vty_socket", own, "-A", "127.0.0.1", "-P", "0", "-u", "frr", "-g", "frr"],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        self.clean_up.callback(_end, process)
+
+    def _wait(self, done):
+        until = time.monotonic() + PATIENCE_S
+        while not done():
+            assert time.monotonic() < until, "not in time"
+            time.sleep(0.3)
+
+    def ask(self, name, command):
+        socket = str(self.folder / name)
+        done = _run("vtysh", "--vty_socket", socket, "-c", command, check=False)
+        return json.loads(done.stdout) if done.stdout.startswith("{") else {}
+
+    def sessions(self, name):
+        return self.ask(name, "show bgp ipv4 unicast summary json").get("peers", {})
+
+    def blocks(self):
+        """Return what every leaf announces for the hosts below it."""
+        return [
+            re.search(r"aggregate-address (\S+)", self.texts[f"frr/{name}/frr.conf"])[1]
+            for name in self.switches
+            if name.startswith("leaf")
+        ]
+
+    def converge(self):
+        wanted = set(self.blocks())
+        self._wait(lambda: all(wanted <= self.ask(name, "show ip route json").keys()
+                               for name in self.switches))  # fmt: skip
+
+
+def _swp(number):
+    return f"swp{number + 1}"
+
+
+def _end(process):
+    process.terminate()
+    try:
+        process.wait(5)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+@pytest.fixture(scope="module")
+def fabric():
+    if os.geteuid() != 0:
+        pytest.skip("network namespaces need root")
+    for tool in ("ip", "ping", "sysctl"):
+        if shutil.which(tool) is None:
+            pytest.skip(f"{tool} is not installed; run scripts/tools.sh")
+    with ExitStack() as clean_up:
+        folder = Path(tempfile.mkdtemp(prefix="weft-frr-", dir="/run"))
+        clean_up.callback(shutil.rmtree, folder, ignore_errors=True)
+        folder.chmod(0o755)
+        made = Fabric(_cluster(), folder, clean_up)
+        made.build()
+        made.start()
+        made.converge()
+        yield made
+
+
+def test_every_session_of_the_fabric_comes_up(fabric):
+    network = layout(fabric.cluster)
+    assert (network.leaf, network.spine) == (4, 2)
+    states = [
+        one["state"] for name in fabric.switches for one in fabric.sessions(name).values()
+    ]
+    assert states == ["Established"] * (2 * network.leaf_spine_cables)
+
+
+def test_a_leaf_spreads_over_all_its_uplinks(fabric):
+    """The planned number of paths is the number of next hops that the kernel has."""
+    paths = plan(fabric.cluster).underlay.most_paths.whole()
+    routes = fabric.ask("leaf-0000", "show ip route json")
+    for block in fabric.blocks()[1:]:
+        (route,) = routes[block]
+        hops = [hop for hop in route["nexthops"] if hop.get("fib")]
+        assert len(hops) == paths == 10
+        assert {hop["afi"] for hop in hops} == {"ipv6"}
+
+
+def test_only_addresses_of_the_fabric_are_announced(fabric):
+    """One block a leaf and one address a switch: links to hosts stay below their leaf."""
+    known = fabric.ask("spine-0000", "show ip route bgp json").keys()
+    loopbacks = {prefix for prefix in known if prefix.endswith("/32")}
+    assert known - loopbacks == set(fabric.blocks())
+    assert len(loopbacks) == len([n for n in fabric.switches if n.startswith("leaf")])
+
+
+def test_every_pair_of_hosts_pings_at_the_planned_mtu(fabric):
+    """Do not fragment: what does not fit is not delivered."""
+    mtu = plan(fabric.cluster).link.host_mtu_bytes.whole()
+    hosts = [f"host-{number:04d}" for number in range(fabric.cluster.hosts)]
+    pairs = [(a, b) for a in hosts for b in hosts if a != b]
+    waiting = []
+    for number, (a, b) in enumerate(pairs):
+        rail = number % fabric.cluster.host.nics
+        near, far = (fabric.rails(h)[rail][2].partition("/")[0] for h in (a, b))
+        words = _ping(mtu, near, far)
+        waiting.append(subprocess.Popen(
+            ["ip", "netns", "exec", fabric.space(a), *words], stdout=subprocess.DEVNULL
+        ))  # fmt: skip
+    lost = [pair for pair, one in zip(pairs, waiting, strict=True) if one.wait()]
+    assert len(pairs) == 8 * 7
+    assert lost == []
+
+
+def test_a_larger_packet_than_planned_does_not_leave_the_host(fabric):
+    mtu = plan(fabric.cluster).link.host_mtu_bytes.whole()
+    near, far = (fabric.rails(h)[0][2].partition("/")[0] for h in ("host-0000", "host-0007"))
+    assert fabric.inside("host-0000", *_ping(mtu + 1, near, far), check=False).returncode
+
+
+def _ping(size_bytes, near, far):
+    payload = str(size_bytes - HEADERS_BYTES)
+    return ["ping", "-M", "do", "-s", payload, "-c", "1", "-W", "5", "-I", near, far]
