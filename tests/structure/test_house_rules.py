@@ -21,6 +21,8 @@ KINDS = {
     "weft.advise.claims": "weft.advise.claim.Claim",
     "weft.advise.considerations": "weft.advise.consideration.Consideration",
     "weft.advise.inputs": "weft.advise.input.Input",
+    "weft.collect.probes": "weft.collect.probe.Probe",
+    "weft.collect.ways": "weft.collect.way.Way",
     "weft.doctor.rules": "weft.doctor.rule.Rule",
     "weft.engines.analytic.collective.algorithms": (
         "weft.engines.analytic.collective.algorithm.CollectiveAlgorithm"

@@ -41,6 +41,7 @@ _HOST = re.compile(
 _COMMAND = re.compile(
     r"(?:^|/)(?:sos_commands/[^/]+/|commands/)?(?P<name>[^/]+?)(?:\.(?:txt|log|out))?$"
 )
+_SAMPLE = re.compile(r"(?:^|/)sample_(?P<number>\d{1,3})_at_(?P<at>\d{1,12})/")
 _UNREADABLE = (OSError, EOFError, tarfile.TarError, zipfile.BadZipFile, zlib.error)
 
 
@@ -119,7 +120,14 @@ def _read(member: _Member, budget: _Budget) -> tuple[list[Fact], FileRead]:
     budget.members_left -= 1
     if member.stream is None:
         return [], _skipped(member.name, member.skipped)
-    source = Source(member.name, host=_host(member.name), command=_command(member.name))
+    sample = _SAMPLE.search(member.name)
+    source = Source(
+        member.name,
+        host=_host(member.name),
+        command=_command(member.name),
+        sample=int(sample["number"]) if sample else None,
+        sampled_s=float(sample["at"]) if sample else None,
+    )
     try:
         return read_stream(_Bounded(member.stream, member.limit, budget), source)
     except _TooLarge:

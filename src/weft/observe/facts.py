@@ -1269,7 +1269,8 @@ class Counter:
 
     ``where`` is the device, interface or node; ``name`` is the kernel's spelling of the counter
     (``symbol_error``, ``out_of_sequence``, ``rx_prio3_pause``) where there is one.
-    ``saturated`` when the counter stands at the end of its range.
+    ``saturated`` when the counter stands at the end of its range. ``sample`` and ``sampled_s``
+    (seconds since 1970) tell readings of one counter apart, where a bundle holds several.
     """
 
     where: str
@@ -1279,6 +1280,7 @@ class Counter:
     on_switch: bool = False
     saturated: bool = False
     sample: int | None = None
+    sampled_s: float | None = None
     host: str = ""
     evidence: Evidence
 

@@ -1,12 +1,12 @@
 """What was seen, all together: the facts, and how much of each file was understood."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from operator import attrgetter
 from typing import TypeVar
 
-from weft.observe.facts import Evidence, Fact, FileRead
+from weft.observe.facts import Counter, Evidence, Fact, FileRead
 from weft.observe.parser import Source
 
 F = TypeVar("F")
@@ -55,7 +55,8 @@ class Ledger:
 
     def keep(self, facts: Iterable[Fact]) -> None:
         """Keep the facts that are new."""
-        for fact in facts:
+        for one in facts:
+            fact = self._sampled(one)
             kind = type(fact)
             seen = self._seen.setdefault(kind, set())
             key = _key_of(kind)(fact)
@@ -66,6 +67,12 @@ class Ledger:
                 continue
             seen.add(key)
             self.facts.append(fact)
+
+    def _sampled(self, fact: Fact) -> Fact:
+        """Return a counter with the sample it belongs to, and any other fact as it is."""
+        if self.source.sample is None or not isinstance(fact, Counter):
+            return fact
+        return replace(fact, sample=self.source.sample, sampled_s=self.source.sampled_s)
 
     def pass_over(self, text: str, number: int) -> None:
         """Note a line that nobody understood."""

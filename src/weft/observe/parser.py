@@ -18,11 +18,16 @@ READ: tuple[Fact, ...] = ()
 
 @dataclass(slots=True)
 class Source:
-    """The text being read: its name, its host, and the last command typed in it (hints)."""
+    """The text being read: its name, its host, and the last command typed in it (hints).
+
+    ``sample`` and ``sampled_s`` where the text is one of several readings of counters.
+    """
 
     file: str
     host: str = ""
     command: str = ""
+    sample: int | None = None
+    sampled_s: float | None = None
 
     def evidence(self, text: str, number: int) -> Evidence:
         """Return a line as evidence, cut when it is long."""

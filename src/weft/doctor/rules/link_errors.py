@@ -37,13 +37,19 @@ def _check(facts: Facts) -> Iterator[Finding]:
 
 
 def risen(counters: Sequence[Counter]) -> dict[tuple[str, str, int | None, str], int]:
-    """Return by how much each counter rose between its samples, where it was read twice."""
+    """Return by how much each counter rose between its samples, where it was read twice.
+
+    Tools that list only what is not zero leave a counter out of the first sample: it was zero.
+    """
     first: dict[tuple[str, str, int | None, str], Counter] = {}
+    earliest = min((one.sample for one in counters if one.sample is not None), default=None)
     rise: dict[tuple[str, str, int | None, str], int] = {}
     for one in counters:
         key = (one.host, one.where, one.port, one.name)
         if key in first and one.sample != first[key].sample:
             rise[key] = one.value - first[key].value
+        elif one.on_switch and one.sample != earliest:
+            rise[key] = one.value
         first.setdefault(key, one)
     return rise
 

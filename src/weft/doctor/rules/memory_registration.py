@@ -12,6 +12,7 @@ troubleshooting, "Cannot allocate memory".
 import errno
 from collections.abc import Iterable, Iterator
 
+from weft.doctor import job
 from weft.doctor.rule import (
     LIKELY_RATIO,
     Facts,
@@ -71,7 +72,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
         yield _named("memlock-limit", [*memory, *small], 0.9)
     elif memory:
         yield from _undecided(facts, memory)
-    elif small:
+    elif small and (job.known_adapters(facts) or job.uses_rdma(facts)):
         yield _named("memlock-limit", small, 0.4)
     if refused and not memory:
         yield _provider(facts, refused)

@@ -10,6 +10,7 @@ References: InfiniBand Architecture Specification, port states; ibportstate(8); 
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 
 from weft.doctor import job
@@ -33,6 +34,7 @@ _FOLLOW = (
 )
 _SPLIT = re.compile(r"[=,:\s]+")
 _PORTS_OF_AN_ADAPTER = 2
+_FREE_IN_A_ROW = 3
 _LOOK = "ibstat; ip -br link; ibportstate <lid> <port>; swap the cable"
 
 
@@ -129,29 +131,63 @@ def _cut(facts: Facts) -> Iterator[Finding]:
 
 
 def _unlike_its_fellows(cables: list[FabricLink], down: list[FabricLink]) -> list[FabricLink]:
-    """Return ports that are down on one switch while the same port is up on its fellows."""
-    up: dict[int, int] = {}
-    names: set[str] = {one.name for one in cables}
-    for one in cables:
-        if one.state is PortState.ACTIVE:
-            up[one.port] = up.get(one.port, 0) + 1
-    fellows = len(names)
-    return [one for one in down if fellows > 1 and up.get(one.port, 0) * 2 >= fellows]
+    """Return ports that are down on one switch while the same port is up on its fellows.
+
+    Fellows are the switches with hosts, and those without.
+    """
+    switches = _switches(cables)
+    with_hosts = {
+        one.name for one in cables
+        if one.state is PortState.ACTIVE and not {one.peer_name, one.peer_guid} & switches
+    }  # fmt: skip
+    of_switches = [one for one in cables if one.name in switches]
+    seen = Counter((one.name in with_hosts, one.port) for one in of_switches)
+    up = Counter(
+        (one.name in with_hosts, one.port)
+        for one in of_switches
+        if one.state is PortState.ACTIVE
+    )
+    return [
+        one for one in down
+        if seen[key := (one.name in with_hosts, one.port)] > 1 and up[key] * 2 >= seen[key]
+    ]  # fmt: skip
+
+
+def _switches(cables: list[FabricLink]) -> set[str]:
+    """Return the names and GUIDs of what has more ports than an adapter."""
+    ports = Counter(one.guid or one.name for one in cables)
+    return {
+        word for one in cables if ports[one.guid or one.name] > _PORTS_OF_AN_ADAPTER
+        for word in (one.name, one.guid) if word
+    }  # fmt: skip
 
 
 def _beside_an_uplink(cables: list[FabricLink], down: list[FabricLink]) -> list[FabricLink]:
-    """Return ports that are down next to one that leads to a switch: uplinks stand together."""
-    switches = {one.name for one in cables} | {one.guid for one in cables}
+    """Return ports that are down next to one that leads to a switch: uplinks stand together.
+
+    Three ports or more that are down in a row are free, and say nothing.
+    """
+    switches = _switches(cables)
+    idle = {(one.name, one.port) for one in down}
     uplinks = {
         (one.name, one.port) for one in cables
         if one.state is PortState.ACTIVE
-        and (one.peer_name in switches or one.peer_guid in switches
+        and ({one.peer_name, one.peer_guid} & switches
              or (one.peer_port or 0) > _PORTS_OF_AN_ADAPTER)
     }  # fmt: skip
     return [
         one for one in down
-        if {(one.name, one.port - 1), (one.name, one.port + 1)} & uplinks
+        if not _in_a_row(one, idle)
+        and {(one.name, one.port - 1), (one.name, one.port + 1)} & uplinks
     ]  # fmt: skip
+
+
+def _in_a_row(link: FabricLink, idle: set[tuple[str, int]]) -> bool:
+    """Return whether a port is one of several neighbours that are all down."""
+    return any(
+        all((link.name, first + step) in idle for step in range(_FREE_IN_A_ROW))
+        for first in range(link.port - _FREE_IN_A_ROW + 1, link.port + 1)
+    )
 
 
 port_down = Rule(causes=("port-down",), check=_check)

@@ -1,0 +1,1 @@
+"""Gathering what the doctor reads: an auditable script, and the ways to run it."""

@@ -1,0 +1,145 @@
+"""Running the script on hosts: a bundle from each, whole or not at all."""
+
+import os
+import re
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Final
+
+from weft.collect.way import Way
+from weft.errors import SpecError, Unreadable
+
+AT_ONCE: Final = 16
+PATIENCE_S: Final = 1800
+MOST_BYTES: Final = 1 << 30
+"""Of one host's archive."""
+_CHUNK_BYTES = 1 << 20
+_GZIP = b"\x1f\x8b"
+_LAST_WORDS = 300
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taken:
+    """What came of one host."""
+
+    host: str
+    file: str
+    """Of its bundle; empty where there is none."""
+    size_bytes: int
+    took_s: float
+    failure: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gathered:
+    """The bundles of all hosts, in the order they were named."""
+
+    folder: str
+    way: str
+    hosts: tuple[Taken, ...]
+
+    @property
+    def complete(self) -> bool:
+        """Return whether every host gave its bundle."""
+        return not any(one.failure for one in self.hosts)
+
+
+def gather(
+    text: str,
+    way: Way,
+    targets: Sequence[str],
+    folder: Path,
+    tell: Callable[[Taken], None] = lambda _: None,
+) -> Gathered:
+    """Run the script on each target, some at once, and keep each bundle as ``NAME.tar.gz``.
+
+    Raises:
+        SpecError: a target that is no host, or two whose bundles would have one name.
+        Unreadable: the folder cannot be written.
+    """
+    names = {target: _file_name(target) for target in targets}
+    if len(set(names.values())) < len(targets):
+        raise SpecError(f"hosts: some are named twice: {', '.join(sorted(targets))}")
+    commands = {target: way.words(target) for target in targets}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as failure:
+        raise Unreadable(f"{folder}: cannot be made: {failure.strerror}") from failure
+
+    def take(target: str) -> Taken:
+        taken = _take(commands[target], text, target or "this host", folder / names[target])
+        tell(taken)
+        return taken
+
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        return Gathered(folder=str(folder), way=way.title, hosts=tuple(pool.map(take, targets)))
+
+
+def _file_name(target: str) -> str:
+    return (re.sub(r"[^\w.-]+", "_", target) or "local") + ".tar.gz"
+
+
+def _take(words: tuple[str, ...], text: str, host: str, file: Path) -> Taken:
+    """Run the script by one command and keep its archive when it is whole."""
+    began = time.monotonic()
+    descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
+    part = Path(name)
+    try:
+        with os.fdopen(descriptor, "wb") as kept:
+            failure = _run(words, text, kept)
+        size = part.stat().st_size
+        if not failure:
+            part.replace(file)
+    finally:
+        part.unlink(missing_ok=True)
+    return Taken(
+        host=host,
+        file="" if failure else str(file),
+        size_bytes=0 if failure else size,
+        took_s=time.monotonic() - began,
+        failure=failure,
+    )
+
+
+def _run(words: tuple[str, ...], text: str, kept: IO[bytes]) -> str:
+    """Copy what the command writes, bounded in size and time; return why it failed, or ""."""
+    with tempfile.TemporaryFile() as said, tempfile.TemporaryFile() as given:
+        given.write(text.encode())
+        given.seek(0)
+        try:
+            process = subprocess.Popen(  # noqa: S603 - words are checked, no shell takes them
+                words, stdin=given, stdout=subprocess.PIPE, stderr=said
+            )
+        except OSError as failure:
+            return f"{words[0]}: {failure.strerror}"
+        late = threading.Timer(PATIENCE_S, process.kill)
+        late.start()
+        with process:
+            whole = _copy(process, kept)
+        late.cancel()
+        said.seek(0)
+        last = said.read()[-_LAST_WORDS:].decode("utf-8", "replace").strip().splitlines()
+    if not whole:
+        return f"it gave more than {MOST_BYTES} bytes"
+    if process.returncode:
+        return f"{words[0]} left with {process.returncode}: {last[-1] if last else 'no word'}"
+    return "" if kept.tell() > len(_GZIP) else "it gave no bundle"
+
+
+def _copy(process: "subprocess.Popen[bytes]", kept: IO[bytes]) -> bool:
+    """Copy the process's output; stop it when it gives too much."""
+    assert process.stdout is not None
+    left = MOST_BYTES
+    while chunk := process.stdout.read(_CHUNK_BYTES):
+        left -= len(chunk)
+        if left < 0:
+            process.kill()
+            return False
+        kept.write(chunk)
+    return True

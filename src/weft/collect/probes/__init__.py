@@ -1,0 +1,1 @@
+"""What is read of a host, one file for each matter."""

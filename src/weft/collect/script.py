@@ -1,0 +1,106 @@
+"""The script that gathers a bundle: one POSIX shell file that can be read before it is run."""
+
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.resources import files
+from itertools import groupby
+from typing import Final
+
+from weft import plugins
+from weft.collect import probes
+from weft.collect.probe import MOST_BYTES, Command, Each, Probe, Scope
+from weft.errors import SpecError
+
+PATIENCE_S: Final = 60
+LONGEST_INTERVAL_S: Final = 3600
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """What to gather."""
+
+    interval_s: int = 10
+    """Between the two samples of each counter."""
+    fabric: bool = False
+    """Also what is the same from every host: the subnet, the Kubernetes cluster."""
+    redact: bool = False
+    """Hide addresses, host names and serial numbers, the same one always the same way."""
+
+
+def script(wish: Wish) -> str:
+    """Return the script: it reads, changes nothing, and asks no network for anything.
+
+    Raises:
+        SpecError: an interval below a second or above an hour.
+    """
+    if not 1 <= wish.interval_s <= LONGEST_INTERVAL_S:
+        raise SpecError(
+            f"interval {wish.interval_s} s: two samples are 1 to {LONGEST_INTERVAL_S} s apart"
+        )
+    chosen = [plugins.load(probes, name, Probe) for name in plugins.names(probes)]
+    used = [one for one in chosen if wish.fabric or one.scope is Scope.HOST]
+    frame = (files("weft.collect") / "bundle.sh").read_text("utf-8")
+    blocks = {
+        "host": _block(used, Scope.HOST, counters=False),
+        "fabric": _block(used, Scope.FABRIC, counters=False),
+        "host counters": _block(used, Scope.HOST, counters=True),
+        "fabric counters": _block(used, Scope.FABRIC, counters=True),
+        "also fabric_counters": "    fabric_counters" if wish.fabric else "",
+        "also fabric_probes": "fabric_probes" if wish.fabric else "",
+        "redact": _redaction() if wish.redact else "",
+    }
+    for mark, text in blocks.items():
+        frame = frame.replace(f"# <{mark}>\n", f"{text}\n" if text else "")
+    numbers = {
+        "<patience_s>": str(PATIENCE_S),
+        "<most_bytes>": str(MOST_BYTES),
+        "<interval_s>": str(wish.interval_s),
+    }
+    for mark, text in numbers.items():
+        frame = frame.replace(mark, text)
+    return frame
+
+
+def _block(used: list[Probe], scope: Scope, *, counters: bool) -> str:
+    """Write the commands of the probes of a scope, indented as the body of a function."""
+    lines: list[str] = []
+    for one in used:
+        commands = one.counters if counters else one.commands
+        if one.scope is scope and commands:
+            lines += [f"# {one.title}: {one.why}", *_lines(commands)]
+    return "\n".join(f"    {line}" for line in lines)
+
+
+def _lines(commands: tuple[Command, ...]) -> Iterator[str]:
+    for each, group in groupby(commands, key=lambda one: one.each):
+        if each is Each.ONCE:
+            yield from (_keep(one) for one in group)
+            continue
+        yield f"for path in {each.value}; do"
+        yield '    [ -e "$path" ] || continue'
+        yield "    name=${path%/*}"
+        yield "    name=${name##*/}"
+        yield from (f"    {_keep(one)}" for one in group)
+        yield "done"
+
+
+def _keep(command: Command) -> str:
+    """Write one command: its words are quoted, only its patterns are left to the shell."""
+    verb = "keep_end" if command.end else "keep"
+    words = " ".join(
+        '"$name"' if word == "{}" else shlex.quote(word) for word in shlex.split(command.words)
+    )
+    file = shlex.quote(command.file) if command.each is Each.ONCE else f'"{command.file}_$name"'
+    return " ".join((verb, file, words, *command.files))
+
+
+def _redaction() -> str:
+    """Write the pass over all files that hides who and where."""
+    program = (files("weft.collect") / "redact.awk").read_text("utf-8")
+    return f"""find "$folder" -type f -exec awk -v host="$host" -v alias=host-0 '
+{program}' {{}} +
+find "$folder" -type f -name '*.redacted' | while read -r hidden; do
+    mv "$hidden" "${{hidden%.redacted}}"
+done
+mv "$folder/hosts/$host" "$folder/hosts/host-0\""""

@@ -1,0 +1,1 @@
+"""How the script reaches a host, one file for each way."""

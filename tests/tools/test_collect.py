@@ -1,0 +1,70 @@
+"""A subnet of ibsim with faults put in, gathered by the script and diagnosed from its bundle."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from tools.ibsim import Lab, Net, cluster_of, needs_ibsim, rendered
+
+from weft import api
+from weft.collect.script import Wish, script
+from weft.doctor.rule import Severity
+
+pytestmark = [pytest.mark.tool, pytest.mark.slow, needs_ibsim]
+
+# The simulated adapters answer, yet the machine has no device files for them.
+OF_THE_SIMULATION = {"container-no-rdma-device"}
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("collect")
+    cluster = cluster_of(48, "leaf_spine", nics=2)
+    net = Net(cluster)
+    (folder / "collect.sh").write_text(script(Wish(interval_s=2, fabric=True)))
+    with Lab(folder, net) as running:
+        running.opensm(rendered(cluster, net, folder))
+        yield net, running
+
+
+def _errors(lab: Lab, name: str, meanwhile: str = "") -> list:
+    """Gather a bundle, perhaps with a fault after the first sample; return the errors found."""
+    with subprocess.Popen(
+        ["sh", "collect.sh", name], env=lab.client, cwd=lab.folder,
+        stderr=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
+        for line in process.stderr:
+            if "state" in line and meanwhile:
+                lab.tell(meanwhile)
+    assert process.returncode == 0
+    found = [one.finding for one in api.diagnose([Path(lab.folder / name)]).findings]
+    return [
+        one
+        for one in found
+        if one.severity is Severity.ERROR and one.cause not in OF_THE_SIMULATION
+    ]
+
+
+def test_a_healthy_subnet_has_no_error(lab):
+    _, running = lab
+    assert _errors(running, "healthy") == []
+
+
+def test_a_counter_that_rises_between_the_samples_names_its_port(lab):
+    net, running = lab
+    leaf = net.switches[0]
+    rise = f'PerformanceSet "S-{net.guids[leaf.name]}"[3] PortCounters.SymbolErrorCounter=99'
+    [found] = _errors(running, "errors", rise)
+    assert found.cause == "ib-link-errors"
+    assert f"{leaf.name} port 3" in found.subject
+    assert found.confidence_ratio > 0.8
+    running.tell(f'PerformanceSet "S-{net.guids[leaf.name]}"[3] PortCounters.SymbolErrorCounter=0')
+
+
+def test_a_cable_that_was_pulled_is_a_port_that_is_down(lab):
+    net, running = lab
+    spine = next(one for one in net.switches if one.tier == 1)
+    running.tell(f'Unlink "S-{net.guids[spine.name]}"[2]')
+    [found] = _errors(running, "pulled")
+    assert found.cause == "port-down"
+    assert f"{spine.name} port 2" in found.subject
