@@ -50,7 +50,9 @@ subnet_manager = Parser(
             r"priority (?P<priority>\d+) state \d+ SMINFO_(?P<state>\w+)",
             _manager,
         ),
-        pattern("sminfo:", r"sminfo: iberror: .{0,40}[Ff]ailed to open", nothing),  # no port here
+        pattern(
+            "sminfo:", r"sminfo: iberror: .{0,40}[Ff]ailed to open", nothing
+        ),  # no port here
         pattern("sminfo:", r"sminfo: (?:iberror|query failed|.*failed)", _none),
         pattern("0x01 -> ", r"0x01 -> (?P<place>\w+): (?P<text>ERR [0-9A-F]{4}: .*)", _error),
         pattern("0x0", r"0x0\d -> ", nothing),
