@@ -1,4 +1,4 @@
-"""A subnet of ibsim with faults put in, gathered by the script and diagnosed from its bundle."""
+"""A subnet of ibsim with planted faults, gathered by the script and diagnosed."""
 
 import subprocess
 from pathlib import Path
