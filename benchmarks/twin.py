@@ -32,6 +32,7 @@ RECORDS = {
     "pauses": ("PauseRow", tables.PAUSE),
     "loads": ("Load", tables.LOAD),
     "flowlets": ("Flowlet", tables.FLOWLET),
+    "relays": ("Relay", tables.RELAY),
     "settings": ("Settings", tables.SETTINGS),
     "counts": ("Counts", tables.COUNTS),
 }
@@ -56,6 +57,8 @@ class Twin:
             and BALANCINGS[row.balancing] in BALANCINGS_KNOWN
             and RECOVERIES[row.recovery] == "trim"
             and row.watchdog == 0
+            and row.limited == 0
+            and row.relays == 0
         )
 
     def run(self, state: State, until: int) -> int:

@@ -13,6 +13,7 @@ from weft.engines.packet.hooks import (
     on_trimmed,
 )
 from weft.engines.packet.recover import KEEP, REPLY_ACK, REPLY_NACK, is_finished
+from weft.engines.packet.relay import feed
 from weft.engines.packet.sender import join_ring, leave_ring
 from weft.engines.packet.tables import Event, Feedback, Kind
 from weft.engines.packet.wire import give_back, queue_control, take_packet
@@ -138,6 +139,8 @@ def _take_data(state, packet_id, host, now):
     _answer(state, packet_id, answer, host)
     if marked and settings.feedback == BY_CNP:
         _notify(state, flow_id, host, now)
+    if keep and settings.relays:
+        feed(state, flow_id, payload)
     if keep and flow.received_bytes >= flow.total_bytes:
         _end(state, flow_id, host, now)
 

@@ -4,6 +4,7 @@ import numpy as np
 
 from weft.engines.packet.events import NEVER, schedule
 from weft.engines.packet.hooks import on_send, pick_sequence
+from weft.engines.packet.nic import charge, is_too_early
 from weft.engines.packet.tables import Event, Kind
 from weft.engines.packet.wire import take_packet
 from weft.kernel import inner
@@ -29,16 +30,17 @@ def _may_send(flow):
 
 @inner
 def wait_until(state, host, now):
-    """Return when a paced flow of a host may send, NEVER if only an arrival can free one."""
+    """Return when a flow of a host may send, NEVER if only an arrival can free one."""
     first = state.hosts[host].turn
     earliest = NEVER
     if first < 0:
         return earliest
+    ready = state.hosts[host].ready
     flow_id = first
     while True:
         flow = state.flows[flow_id]
         if _may_send(flow):
-            earliest = min(earliest, flow.next_send)
+            earliest = min(earliest, max(flow.next_send, ready))
         flow_id = flow.next
         if flow_id == first:
             return earliest
@@ -47,7 +49,7 @@ def wait_until(state, host, now):
 @inner
 def _next_flow(state, host, now):
     first = state.hosts[host].turn
-    if first < 0:
+    if first < 0 or state.hosts[host].ready > now:
         return -1
     flow_id = first
     while True:
@@ -67,6 +69,8 @@ def pull_packet(state, host, now):
         return -1
     flow = state.flows[flow_id]
     settings = state.settings[0]
+    if settings.limited and is_too_early(state, host, flow, now):
+        return -1
     sequence = pick_sequence(settings.recovery, state, flow_id)
     left = min(flow.to_send_bytes, flow.total_bytes - sequence * settings.mtu_bytes)
     payload = min(left, settings.mtu_bytes)
@@ -83,6 +87,8 @@ def pull_packet(state, host, now):
     packet.telemetry = 0.0
     if settings.numbered:
         _expect_answer(state, host, flow, now)
+    if settings.limited:
+        charge(state, host, flow, now)
     flow.to_send_bytes -= payload
     flow.in_flight_bytes += payload
     on_send(settings.congestion, flow, settings.knobs, settings.line_ps_per_byte, payload, now)

@@ -27,6 +27,7 @@ from weft.engines.packet.tables import (
     LOAD,
     PACKET,
     PAUSE,
+    RELAY,
     RING,
     SETTINGS,
     SWITCH,
@@ -111,7 +112,25 @@ class Options:
     """Selective repeat: how far apart the packets under way may be."""
     link_retry: bool = False
     """Whether links repeat damaged frames themselves (LLR)."""
+    messages_per_s: float | None = None
+    """Messages that a NIC can begin in a second; none: as many as the wire takes."""
+    message_bytes: int | None = None
+    """A flow is sent in messages of this size; none: it is one message."""
+    connections: int | None = None
+    """Connections whose state a NIC holds; none: all."""
+    connection_miss_ps: int = 0
+    """What it costs a NIC to go to a connection whose state it does not hold."""
     seed: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relay:
+    """Flows, all of one size, that send what others bring: those end where these begin."""
+
+    feeders: tuple[int, ...]
+    fed: tuple[int, ...]
+    lead_bytes: int = 0
+    """What the fed flows may send ahead of the slowest feeder."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,6 +145,8 @@ class Flows:
     """Pairs (before, after), shape (pairs, 2)."""
     connection: npt.NDArray[np.int64] | None = None
     """Flows of one connection (queue pair) hash alike; none: each flow is one of its own."""
+    relays: tuple[Relay, ...] = ()
+    """A flow feeds one relay at most, and one relay at most feeds it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,10 +202,17 @@ def make_state(wiring: Wiring, routes: Routes, flows: Flows, options: Options) -
     announce_compilation()
     rng = np.random.default_rng(options.seed)
     settings = _settings(wiring, routes, options)
+    settings.relays[:] = len(flows.relays) > 0
+    if flows.relays and settings[0].numbered:
+        raise SpecError(
+            f"{options.recovery} numbers packets, and switches that reduce do not; "
+            "use recovery trim on lossless links"
+        )
     flags = _flags(flows, settings[0])
     tree = make_tree(len(wiring.source) * 4)
     settings.tree_depth[:] = int(tree[0]).bit_length() - 1
     successor_start, successors = _successors(flows)
+    relays, relay_of, relayed = _relays(flows)
     packets = table(FIRST_POOL, PACKET)
     packets.next[:] = np.arange(1, FIRST_POOL + 1)
     packets.next[-1] = -1
@@ -198,7 +226,7 @@ def make_state(wiring: Wiring, routes: Routes, flows: Flows, options: Options) -
         packets=packets,
         flows=_flows(flows, settings[0], rng),
         flags=flags,
-        hosts=_hosts(wiring, routes),
+        hosts=_hosts(wiring, routes, flows, options),
         switches=table(max(1, wiring.switches), SWITCH),
         pauses=table(options.pause_records, PAUSE),
         loads=table(len(links) if settings[0].telemetry else 1, LOAD),
@@ -214,6 +242,9 @@ def make_state(wiring: Wiring, routes: Routes, flows: Flows, options: Options) -
         group_links=routes.group_links,
         successor_start=successor_start,
         successors=successors,
+        relays=relays,
+        relay_of=relay_of,
+        relayed=relayed,
     )
 
 
@@ -267,7 +298,7 @@ def _add_errors(links: Table, bit_error_ratio: Floats, rng: np.random.Generator)
     links.error_at[bad] = rng.exponential(gaps).astype(np.int64)
 
 
-def _hosts(wiring: Wiring, routes: Routes) -> Table:
+def _hosts(wiring: Wiring, routes: Routes, flows: Flows, options: Options) -> Table:
     hosts = table(wiring.hosts, HOST)
     hosts.turn[:] = -1
     hosts.waiting_head[:] = -1
@@ -275,7 +306,22 @@ def _hosts(wiring: Wiring, routes: Routes) -> Table:
     hosts.uplink[:] = routes.uplink
     hosts.downlink[:] = routes.last_link
     hosts.timer_at[:] = NEVER
+    nics = slice(wiring.hosts if wiring.nics is None else wiring.nics)
+    if options.messages_per_s is not None:
+        hosts.message[nics] = round(PS_PER_S / options.messages_per_s)
+    if options.connections is not None:
+        missed = np.maximum(0.0, 1 - options.connections / _connections(flows, wiring.hosts))
+        hosts.switch[nics] = np.rint(missed * options.connection_miss_ps)[nics]
     return hosts
+
+
+def _connections(flows: Flows, hosts: int) -> Floats:
+    """Count the connections that end at every host, at least one."""
+    numbers = np.arange(len(flows.source)) if flows.connection is None else flows.connection
+    many = int(numbers.max(initial=0)) + 1
+    ends = np.concatenate([flows.source * many + numbers, flows.target * many + numbers])
+    each = np.unique(ends) // many
+    return np.maximum(1.0, np.bincount(each, minlength=hosts))
 
 
 def _flows(flows: Flows, settings: Any, rng: np.random.Generator) -> Table:  # noqa: ANN401 - a row
@@ -292,6 +338,9 @@ def _flows(flows: Flows, settings: Any, rng: np.random.Generator) -> Table:  # n
     rows.send_limit[:] = settings.window_packets if settings.selective else MOST_PACKETS
     if flows.begin_ps is not None:
         rows.begin[:] = flows.begin_ps
+    for relay in flows.relays:
+        fed = np.array(relay.fed)
+        rows.to_send_bytes[fed] = np.minimum(relay.lead_bytes, rows.total_bytes[fed])
     if flows.predecessor is not None:
         np.add.at(rows.waits_for, flows.predecessor[:, 1], 1)
     return rows
@@ -322,6 +371,21 @@ def _successors(flows: Flows) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int
     return start.astype(np.int32), pairs[:, 1].astype(np.int32)
 
 
+def _relays(
+    flows: Flows,
+) -> tuple[Table, npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    relays = table(max(1, len(flows.relays)), RELAY)
+    relay_of = np.full(len(flows.source) if flows.relays else 1, -1, np.int32)
+    relayed: list[int] = []
+    for number, one in enumerate(flows.relays):
+        row = relays[number]
+        row.feeders, row.fed, row.first = len(one.feeders), len(one.fed), len(relayed)
+        row.lead_bytes = one.lead_bytes
+        relay_of[list(one.feeders)] = number
+        relayed += [*one.feeders, *one.fed]
+    return relays, relay_of, np.array(relayed or [0], np.int32)
+
+
 def first_flows(rows: Table) -> npt.NDArray[np.int64]:
     """Return the flows that wait for nothing, by their time to begin."""
     first = np.flatnonzero(rows.waits_for == 0)
@@ -334,7 +398,8 @@ def _settings(wiring: Wiring, routes: Routes, options: Options) -> Table:
     settings = table(1, SETTINGS)
     row = settings[0]
     row.hosts, row.leaves = wiring.hosts, routes.leaves
-    row.mtu_bytes, row.header_bytes = options.mtu_bytes, options.header_bytes
+    row.mtu_bytes = min(options.mtu_bytes, options.message_bytes or options.mtu_bytes)
+    row.header_bytes = options.header_bytes
     row.control_bytes = options.control_bytes
     cut = options.cut_through_bytes
     row.cut_through_bytes = 1 << 40 if cut is None else cut
@@ -351,6 +416,8 @@ def _settings(wiring: Wiring, routes: Routes, options: Options) -> Table:
     row.telemetry = control.telemetry
     row.cnp_gap = options.cnp_gap_ps
     row.gap_between_operations = options.gap_between_operations_ps
+    row.limited = options.messages_per_s is not None or options.connections is not None
+    row.message_bytes = NEVER if options.message_bytes is None else options.message_bytes
     row.line_ps_per_byte = PS_PER_S / wiring.bytes_per_s[routes.uplink].max()
     row.knobs[:] = _knobs(control, options)
     if control.telemetry:

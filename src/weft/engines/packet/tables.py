@@ -198,9 +198,26 @@ HOST = np.dtype(
         ("uplink", "i4"),
         ("downlink", "i4"),
         ("timer_at", "i8"),  # when flows look for overdue answers, or NEVER
+        ("ready", "i8"),  # before it the NIC begins no packet: limits other than the wire
+        ("message", "i8"),  # least time between the begins of two messages
+        ("message_at", "i8"),  # when the next may begin
+        ("switch", "i8"),  # mean time that another connection than the last one costs
+        ("connection", "i8"),  # hash of the last flow that sent
     ],
     align=True,
 )
+RELAY = np.dtype(
+    [
+        ("low_bytes", "i8"),  # that every feeder has delivered
+        ("lead_bytes", "i8"),  # that the fed flows may be ahead of it
+        ("feeders", "i4"),
+        ("ahead", "i4"),  # feeders that have delivered more
+        ("first", "i4"),  # in ``relayed``: its feeders, then the flows that it feeds
+        ("fed", "i4"),  # number of those
+    ],
+    align=True,
+)
+"""Flows that may send only what others have brought: a switch that reduces or copies."""
 SWITCH = np.dtype(
     [("used_bytes", "i8"), ("largest_used_bytes", "i8"), ("drops", "i8")], align=True
 )
@@ -263,6 +280,9 @@ SETTINGS = np.dtype(
         ("marking", "i8"),
         ("cnp_gap", "i8"),
         ("gap_between_operations", "i8"),
+        ("limited", "i8"),  # whether NICs have limits other than the wire
+        ("message_bytes", "i8"),
+        ("relays", "i8"),  # whether there are any
         ("line_ps_per_byte", "f8"),
         ("knobs", "f8", (KNOBS,)),
     ],
@@ -325,3 +345,8 @@ class State(NamedTuple):
     successor_start: npt.NDArray[np.int32]
     successors: npt.NDArray[np.int32]
     """Flow -> flows that wait for its end."""
+    relays: Table
+    relay_of: npt.NDArray[np.int32]
+    """Flow -> the relay that it feeds, or -1."""
+    relayed: npt.NDArray[np.int32]
+    """Relay -> its feeders and the flows that it feeds."""

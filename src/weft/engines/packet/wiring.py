@@ -25,6 +25,8 @@ class Wiring:
     propagation_s: Floats
     bit_error_ratio: Floats | None = None
     """After forward error correction; none: no errors."""
+    nics: int | None = None
+    """The first so many endpoints are NICs, the others only let time pass; none: all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,99 @@
+"""Limits of NICs beside their ports, against closed forms."""
+
+import numpy as np
+import pytest
+
+from weft.engines.packet.simulation import Flows, Options, simulate
+from weft.engines.packet.tables import FlowControl
+from weft.engines.packet.wiring import leaf_spine
+
+PS_PER_BYTE = 20
+"""At 400 Gb/s."""
+PROPAGATION = 500_000
+MTU = 4096
+NETWORK = leaf_spine(
+    leaves=2, hosts_per_leaf=4, spines=2, bytes_per_s=50e9, propagation_s=500e-9
+)
+
+
+def flows(source, target, size_bytes, connection=None):
+    source = np.asarray(source)
+    return Flows(
+        source=source,
+        target=np.asarray(target),
+        size_bytes=np.full(source.shape, size_bytes, np.int64),
+        connection=None if connection is None else np.asarray(connection),
+    )
+
+
+def latency(frame_bytes):
+    """Return the time of the last packet after its begin: two links under one leaf."""
+    return 2 * (frame_bytes * PS_PER_BYTE + PROPAGATION)
+
+
+@pytest.mark.parametrize("rate_per_s", [1e6, 100e6])
+@pytest.mark.parametrize("message_bytes", [64, 256])
+def test_small_messages_come_at_the_rate_of_the_nic(rate_per_s, message_bytes):
+    """T = (N - 1) / R + the latency of one message."""
+    options = Options(messages_per_s=rate_per_s, message_bytes=message_bytes)
+    outcome = simulate(NETWORK, flows([0], [1], 1000 * message_bytes), options)
+    expected = 999 * round(1e12 / rate_per_s) + latency(message_bytes)
+    assert outcome.completion_ps == expected
+
+
+def test_large_messages_come_at_the_rate_of_the_wire():
+    """A message that takes longer on the wire than 1 / R loses nothing."""
+    plain = simulate(NETWORK, flows([0], [1], 1 << 20))
+    options = Options(messages_per_s=1 / (MTU * PS_PER_BYTE * 1e-12), message_bytes=MTU)
+    assert simulate(NETWORK, flows([0], [1], 1 << 20), options).end_ps == plain.end_ps
+
+
+@pytest.mark.parametrize("gap_ps", [100_000, 1_000_000])
+def test_a_message_takes_its_packets_or_the_time_between_messages(gap_ps):
+    """T = (N - 1) max(gap, k F / C) + k F / C + the latency of a frame, k packets a message."""
+    options = Options(messages_per_s=1e12 / gap_ps, message_bytes=3 * MTU)
+    took = simulate(NETWORK, flows([0], [1], 10 * 3 * MTU), options).completion_ps
+    wire = 3 * MTU * PS_PER_BYTE
+    assert took == 9 * max(gap_ps, wire) + wire - MTU * PS_PER_BYTE + latency(MTU)
+
+
+def test_every_nic_has_its_own_rate():
+    """Two senders to two receivers take no longer than one."""
+    options = Options(messages_per_s=1e6, message_bytes=64)
+    two = simulate(NETWORK, flows([0, 1], [2, 3], 6400), options)
+    one = simulate(NETWORK, flows([0], [2], 6400), options)
+    assert two.end_ps.tolist() == one.end_ps.tolist() * 2
+
+
+@pytest.mark.parametrize(("queue_pairs", "missed"), [(4, 0.0), (8, 0.5), (16, 0.75)])
+def test_more_connections_than_a_nic_holds_cost_their_share_of_misses(queue_pairs, missed):
+    """Round robin over Q connections, C = 4 held: a turn costs max(F/C, (1 - C/Q) miss).
+
+    The first connection begins before the others, so the last one sends twice in a row.
+    """
+    miss_ps, packets = 400_000, 10
+    options = Options(connections=4, connection_miss_ps=miss_ps)
+    sent = flows([0] * queue_pairs, [1] * queue_pairs, packets * MTU)
+    outcome = simulate(NETWORK, sent, options)
+    turn = max(MTU * PS_PER_BYTE, round(missed * miss_ps))
+    turns = queue_pairs * packets - 2
+    assert outcome.completion_ps == turns * turn + MTU * PS_PER_BYTE + latency(MTU)
+
+
+def test_flows_of_one_connection_take_no_turns():
+    options = Options(connections=1, connection_miss_ps=10_000_000)
+    outcome = simulate(NETWORK, flows([0, 0], [1, 1], 10 * MTU, connection=[0, 0]), options)
+    assert outcome.completion_ps == 19 * MTU * PS_PER_BYTE + latency(MTU)
+
+
+@pytest.mark.parametrize("flow_control", list(FlowControl))
+@pytest.mark.parametrize("congestion", ["none", "dcqcn", "swift"])
+def test_a_limited_nic_loses_nothing_and_ends(flow_control, congestion):
+    options = Options(
+        messages_per_s=5e6, message_bytes=512, connections=1, connection_miss_ps=50_000,
+        flow_control=flow_control, congestion=congestion,
+    )  # fmt: skip
+    sent = flows([0, 0, 1, 4], [2, 3, 2, 2], 300_000)
+    outcome = simulate(NETWORK, sent, options)
+    assert (outcome.received_bytes == 300_000).all()
+    assert outcome.counts["packets_alive"] == 0
