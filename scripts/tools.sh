@@ -31,6 +31,12 @@ if [ -n "$missing" ]; then
         echo "not installed:$missing; tests that need them are skipped" >&2
     fi
 fi
+# Arista's schema and renderer of EOS.
+if [ -x "$VENV/bin/python" ] && ! "$VENV/bin/python" -c 'import pyavd' 2>/dev/null; then
+    timeout 120 "$VENV/bin/python" -m pip install --quiet --disable-pip-version-check \
+        'pyavd==4.8.0' >/dev/null 2>&1 ||
+        echo "could not install pyavd; tests of EOS are skipped" >&2
+fi
 # The binding that fits the libyang of Debian 12.
 if [ -x "$VENV/bin/python" ] && ! "$VENV/bin/python" -c 'import libyang' 2>/dev/null; then
     timeout 120 "$VENV/bin/python" -m pip install --quiet --disable-pip-version-check \

@@ -71,6 +71,11 @@ _ALL: Final = (
         "https://www.rfc-editor.org/rfc/rfc6996", "2013-07",
     ),
     _source(
+        "arista_qos", Kind.DATASHEET,
+        "Arista EOS user manual: interface MTU, QoS profiles, PFC watchdog; AVD's schema",
+        "https://www.arista.com/en/um-eos/eos-quality-of-service",
+    ),
+    _source(
         "frr_datacenter", Kind.CODE,
         "FRRouting: defaults of the profile datacenter, as Cumulus Linux has them",
         "https://docs.frrouting.org/en/latest/basic.html",

@@ -22,6 +22,8 @@ CNP_DSCP: Final = 48
 PRIORITY: Final = 3
 CNP_PRIORITY: Final = 6
 SWITCH_MTU_BYTES: Final = 9216
+LARGEST_MTU_BYTES: Final = {"Arista": 9214}
+"""By vendor, where it is not the 9216 of the others. [arista_qos]"""
 HOST_MTU_BYTES: Final = 9000
 LEAST_KMIN_BYTES: Final = 150_000
 KMAX_OVER_KMIN: Final = 10
@@ -31,6 +33,7 @@ XON_BYTES: Final = 19 * KIB
 POLL_MS: Final = 200
 MOST_POLL_MS: Final = 1000
 PORTS_PER_STEP: Final = 32
+COUNTED_POLLS: Final = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +67,10 @@ class Pause:
     watchdog_detection_ms: Planned
     watchdog_restoration_ms: Planned
     watchdog_action: Planned
+    watchdog_polls: Planned
+    """Polls in a row that find a queue stuck, where the switch counts polls."""
+    watchdog_short_poll_ms: Planned
+    """Time between polls where they are counted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,6 +211,18 @@ def _watchdog(step: int, ports: int) -> dict[str, Planned]:
             value="drop",
             source="sonic_pfcwd",
             reason="a queue paused for so long is a storm: dropping frees the others",
+        ),
+        "watchdog_polls": Planned(
+            value=COUNTED_POLLS,
+            source="arista_qos",
+            reason="EOS takes a poll of at most half the detection time; NVUE and NX-OS "
+            "count polls, and two of these make the detection time",
+        ),
+        "watchdog_short_poll_ms": Planned(
+            value=POLL_MS * step // COUNTED_POLLS,
+            unit="ms",
+            source="arista_qos",
+            reason=f"the detection time / {COUNTED_POLLS} polls",
         ),
     }
 

@@ -10,6 +10,7 @@ from weft.generate import names
 from weft.generate.evidence import SOURCES
 from weft.generate.lossless import (
     HOST_MTU_BYTES,
+    LARGEST_MTU_BYTES,
     SWITCH_MTU_BYTES,
     Dcqcn,
     Labels,
@@ -204,9 +205,12 @@ def _names(cluster: Cluster, network: Layout) -> Names:
 def _link(fabric: str, network: Layout, path_mtu: int) -> Link:
     ours = fabric in OWN_ETHERNET
     rdma = fabric in {*OWN_ETHERNET, "infiniband"} and fabric != "tcp"
+    vendor = network.site.switch.vendor
     switch = Planned(
-        value=SWITCH_MTU_BYTES, unit="B", source="sonic_yang",
-        reason="the most that switches take; room for every host's frame",
+        value=LARGEST_MTU_BYTES.get(vendor, SWITCH_MTU_BYTES), unit="B",
+        source="arista_qos" if vendor in LARGEST_MTU_BYTES else "sonic_yang",
+        reason=f"the most that switches of {vendor or 'the kind'} take; room for every "
+        "host's frame",
     )  # fmt: skip
     host = Planned(
         value=HOST_MTU_BYTES, unit="B", source="mlnx_qos",

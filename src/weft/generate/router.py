@@ -3,12 +3,14 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network
+from typing import Final
 
 from weft.generate.plan import Plan
 from weft.generate.underlay import Underlay
 from weft.generate.wiring import Port, Wired, wired
+from weft.network.topology import layout
 
-PREFIX: int = 31
+PREFIX: Final = 31
 """Length of the prefix of a link to a host."""
 
 
@@ -23,6 +25,27 @@ class HostLink:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FabricLink:
+    """A port to another switch, one session of BGP."""
+
+    port: Port
+    peer_asn: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cages:
+    """How the ports of a switch lie in its cages, all split alike."""
+
+    count: int
+    split: int
+    """Ports of one cage."""
+
+    def place(self, number: int) -> tuple[int, int]:
+        """Return the cage of a port and its place in it, both from 0."""
+        return divmod(number, self.split)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Router:
     """One switch as BGP and its neighbours know it."""
 
@@ -32,8 +55,7 @@ class Router:
     block: IPv4Network | None
     """All addresses below a leaf, which it announces as one; none above the leaves."""
     hosts: tuple[HostLink, ...]
-    fabric: tuple[Port, ...]
-    """Ports to other switches, one session each."""
+    fabric: tuple[FabricLink, ...]
 
     @property
     def name(self) -> str:
@@ -45,10 +67,11 @@ def routers(plan: Plan) -> Iterator[Router]:
     """Yield every switch of a plan, tier by tier."""
     underlay = underlay_of(plan)
     devices = plan.names.device_list()
-    for switch in wired(plan.cluster):
+    switches = tuple(wired(plan.cluster))
+    asns = {one.name: underlay.asn(one.tier, one.number, one.group) for one in switches}
+    for switch in switches:
         yield Router(
-            switch=switch,
-            asn=underlay.asn(switch.tier, switch.number, switch.group),
+            switch=switch, asn=asns[switch.name],
             loopback=underlay.loopback(switch.count),
             block=underlay.leaf_block(switch.number) if switch.tier == 0 else None,
             hosts=tuple(
@@ -59,7 +82,11 @@ def routers(plan: Plan) -> Iterator[Router]:
                 for port in switch.ports
                 if port.host is not None
             ),
-            fabric=tuple(port for port in switch.ports if port.host is None),
+            fabric=tuple(
+                FabricLink(port=port, peer_asn=asns[port.peer])
+                for port in switch.ports
+                if port.host is None
+            ),
         )  # fmt: skip
 
 
@@ -67,3 +94,11 @@ def underlay_of(plan: Plan) -> Underlay:
     """Return the underlay of a plan whose fabric has one."""
     assert plan.underlay is not None, "refused where there is no underlay"
     return plan.underlay
+
+
+def cages(plan: Plan) -> Cages:
+    """Return the cages of the plan's switch: as many as it has ports at its fastest rate."""
+    network = layout(plan.cluster)
+    by_rate = network.site.switch.radix
+    count = by_rate[max(by_rate)]
+    return Cages(count=count, split=network.radix // count)

@@ -24,7 +24,12 @@ def fabric(name: str, switch: str, hosts: int = 8):
 
 
 TCP = fabric("h100_tcp_100g", "sn4700")
-CASES = {"frr": TCP}
+CASES = {
+    "frr": TCP,
+    "cumulus": fabric("hgx_h100_roce", "sn4700"),
+    "eos": fabric("hgx_h100_roce", "arista_7060x6_32pe", hosts=12),
+    "nxos": fabric("hgx_h100_roce", "cisco_n9364e_sg2", hosts=24),
+}
 """A fabric of two tiers for every target of switches."""
 
 
@@ -69,6 +74,111 @@ def test_every_leaf_has_its_end_of_every_link_to_a_host(target):
     leaves = "\n".join(t for path, t in _texts(target).items() if "/leaf-" in path)
     found = set(re.findall(r"\b(\d+\.\d+\.\d+\.\d+)/31", leaves))
     assert found == gateways
+
+
+LOSSLESS = ("cumulus", "eos", "nxos")
+SAID = {
+    "cumulus": {
+        "dscp": r"dscp (\d+) switch-priority 3$",
+        "priority": r"qos pfc default-global switch-priority (\d)$",
+        "cnp_dscp": r"dscp (\d+) switch-priority 6$",
+        "kmin": r"traffic-class 3 min-threshold (\d+)$",
+        "kmax": r"traffic-class 3 max-threshold (\d+)$",
+        "percent": r"traffic-class 3 probability (\d+)$",
+        "weight": r"traffic-class 3 bw-percent (\d+)$",
+        "poll": r"pfc-watchdog polling-interval (\d+)$",
+        "mtu": r"link mtu (\d+)$",
+        "paths": r"multipaths ebgp (\d+)$",
+    },
+    "eos": {
+        "dscp": r"^qos map dscp (\d+) to traffic-class 3$",
+        "priority": r"priority-flow-control priority (\d) no-drop$",
+        "cnp_dscp": r"^qos map dscp (\d+) to traffic-class 6$",
+        "kmin": r"ecn minimum-threshold (\d+) bytes",
+        "kmax": r"maximum-threshold (\d+) bytes",
+        "percent": r"max-mark-probability (\d+)",
+        "weight": r"uc-tx-queue 3\n +bandwidth percent (\d+)$",
+        "poll": r"polling-interval 0\.(\d+)",
+        "mtu": r"mtu (\d+)$",
+        "paths": r"maximum-paths \d+ ecmp (\d+)$",
+    },
+    "nxos": {
+        "dscp": r"AI-RDMA\n +match dscp (\d+)$",
+        "priority": r"pause pfc-cos (\d)$",
+        "cnp_dscp": r"AI-CNP\n +match dscp (\d+)$",
+        "kmin": r"random-detect minimum-threshold (\d+) bytes",
+        "kmax": r"maximum-threshold (\d+) bytes",
+        "percent": r"drop-probability (\d+) ",
+        "weight": r"c-out-8q-q3\n +bandwidth remaining percent (\d+)$",
+        "poll": r"watch-dog interval (\d+)$",
+        "mtu": r"mtu (\d+)$",
+        "paths": r"maximum-paths (\d+)$",
+    },
+}
+"""How each vendor spells what the plan says once."""
+
+
+@pytest.mark.parametrize("target", LOSSLESS)
+def test_every_vendor_says_the_numbers_of_the_plan(target):
+    cluster = CASES[target]
+    cluster = cluster.with_(nccl=cluster.nccl.with_(env={"NCCL_IB_TC": "138"}))
+    made = plan(cluster)
+    wanted = {
+        "dscp": 34, "cnp_dscp": made.labels.cnp_dscp.value,
+        "priority": made.labels.priority.value, "weight": made.labels.rdma_weight.value,
+        "kmin": made.marking.kmin_bytes.value, "kmax": made.marking.kmax_bytes.value,
+        "percent": 100, "poll": made.pause.watchdog_short_poll_ms.value,
+        "mtu": made.link.switch_mtu_bytes.value, "paths": made.underlay.most_paths.value,
+    }  # fmt: skip
+    for path, text in _texts(target, cluster).items():
+        found = {
+            name: {int(one) for one in re.findall(pattern, text, re.MULTILINE)}
+            for name, pattern in SAID[target].items()
+        }
+        assert found == {name: {value} for name, value in wanted.items()}, path
+
+
+@pytest.mark.parametrize("target", LOSSLESS)
+def test_no_vendor_says_anything_of_pause_for_a_lossy_fabric(target):
+    cluster = CASES[target]
+    lossy = cluster.with_(fabric=cluster.fabric.with_(kind="tcp"))
+    for text in _texts(target, lossy).values():
+        assert "pfc" not in text.lower()
+        assert "priority-flow-control" not in text
+        assert "dscp" not in text
+
+
+@pytest.mark.parametrize("target", [*LOSSLESS, "frr"])
+def test_every_cable_between_switches_is_named_by_both_ends(target):
+    ends = set()
+    for path, text in _texts(target).items():
+        found = re.findall(
+            r"(?:interface (\S+)(?: description|\n +description)) '?((?:leaf|spine)-\d+) "
+            r"([^\s']+)", text,
+        )  # fmt: skip
+        ends |= {(path.split("/")[1], port, peer, far) for port, peer, far in found}
+    network = topology.layout(CASES[target])
+    assert len(ends) == 2 * network.leaf_spine_cables
+    assert all((peer, far, here, port) in ends for here, port, peer, far in ends)
+
+
+@pytest.mark.parametrize("target", LOSSLESS)
+def test_a_switch_of_another_vendor_is_refused_by_name(target):
+    other = fabric("hgx_h100_roce", "celestica_ds5000")
+    assert "not those of celestica_ds5000" in reason_against(target, plan(other))
+
+
+def test_a_long_cable_is_refused_where_no_source_has_its_thresholds():
+    cluster = CASES["nxos"]
+    far = cluster.with_(topology=cluster.topology.with_(cable_m=150.0))
+    assert "by hand" in reason_against("nxos", plan(far))
+
+
+def test_the_mtu_is_the_most_that_the_vendors_switches_take():
+    """EOS takes 9214 B on a routed port, the others 9216 B; a host's frame fits both."""
+    for target, most in (("eos", 9214), ("nxos", 9216), ("cumulus", 9216)):
+        link = plan(CASES[target]).link
+        assert link.switch_mtu_bytes.whole() == most > link.host_mtu_bytes.whole()
 
 
 def test_frr_is_for_routing_alone():

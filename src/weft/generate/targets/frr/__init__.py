@@ -51,9 +51,9 @@ def _ports(router: Router) -> Iterator[str]:
         yield f"interface {port_name(link.port.number)}"
         yield f" description {link.port.peer} {link.device}"
         yield from (f" ip address {link.address}/{PREFIX}", "exit", "!")
-    for port in router.fabric:
-        yield f"interface {port_name(port.number)}"
-        yield f" description {port.peer} {port_name(port.peer_port)}"
+    for one in router.fabric:
+        yield f"interface {port_name(one.port.number)}"
+        yield f" description {one.port.peer} {port_name(one.port.peer_port)}"
         # The link-local address of the other end is learnt from its advertisements.
         yield from (" ipv6 nd ra-interval 6", " no ipv6 nd suppress-ra", "exit", "!")
 
@@ -70,8 +70,8 @@ def _bgp(plan: Plan, router: Router) -> Iterator[str]:
         timers = f"{underlay.keepalive_s.text()} {underlay.hold_s.text()}"
         yield f" neighbor {GROUP} timers {timers}"
         yield f" neighbor {GROUP} capability extended-nexthop"
-    for port in router.fabric:
-        yield f" neighbor {port_name(port.number)} interface peer-group {GROUP}"
+    for one in router.fabric:
+        yield f" neighbor {port_name(one.port.number)} interface peer-group {GROUP}"
     yield " !"
     yield " address-family ipv4 unicast"
     yield f"  redistribute connected route-map {OWN}"
