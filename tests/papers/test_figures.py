@@ -1,0 +1,26 @@
+"""The figures of the papers come out of the simulator as near as each page says."""
+
+import pytest
+from draw import HERE, load, names
+
+FIGURES = [(name, index) for name in names() for index in range(len(load(name).figures))]
+
+
+@pytest.mark.published
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "index"), FIGURES, ids=str)
+def test_a_figure_comes_out_as_published(name, index):
+    figure = load(name).figures[index]()
+    assert figure.numbers
+    assert all(len(curve.x) == len(curve.y) > 1 for curve in figure.curves)
+    for one in figure.numbers:
+        assert one.holds, one
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_paper_has_its_page_with_a_picture_for_every_figure(name):
+    page = (HERE / name / "README.md").read_text()
+    pictures = sorted(one.name for one in (HERE / name).glob("*.svg"))
+    assert len(pictures) == len(load(name).figures)
+    assert all(f"({one})" in page for one in pictures)
+    assert "**missed**" not in page
