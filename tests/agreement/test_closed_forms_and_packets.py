@@ -58,3 +58,65 @@ def test_oversubscribed_uplinks_slow_an_all_to_all_alike():
         found[ratio] = busbw(spec, "alltoall", "8MiB")
     closed, packets = (found[2.0][engine] / found[1.0][engine] for engine in (0, 1))
     assert closed == pytest.approx(packets, rel=0.08)
+
+
+def tcp_spec(mtu="9000B", threads=1, link="400Gb/s"):
+    return {
+        "preset": "h100_tcp_100g", "hosts": 2,
+        "host": {"nic_bytes_per_s": link, "nic": "connectx7"},
+        "fabric": {"kind": "tcp", "mtu_bytes": mtu, "socket_threads": threads},
+        "nccl": {"env": {"NCCL_ALGO": "Ring"}},
+    }  # fmt: skip
+
+
+def tcp_packets(spec, **sockets):
+    """Return what a host of TCP sockets moves by packets, in bytes/s."""
+    one = {"operation": "all_reduce", "size_bytes": "64MiB", "ranks_per_host": 1}
+    network = {"preset": "tcp", "sockets": sockets}
+    scenario = {"cluster": spec, "traffic": [{"collective": one}], "network": network}
+    return simulate(load_scenario(scenario)).traffic[0].busbw_bytes_per_s.value
+
+
+def tcp_closed(spec):
+    """Return the same by the closed form."""
+    group = Group(ranks=2, ranks_per_domain=1)
+    found = collective_time(load_cluster(spec), Operation.ALL_REDUCE, LARGE_BYTES, group)
+    return found.busbw_bytes_per_s
+
+
+def test_copies_cost_the_same_share_of_packets_in_both():
+    """1,500 against 9,000 bytes: (1 + p / 9000) / (1 + p / 1500), p = 2000 bytes' worth."""
+    small, large = tcp_spec("1500B"), tcp_spec("9000B")
+    expected = (1 + 2000 / 9000) / (1 + 2000 / 1500)
+    assert tcp_packets(small) / tcp_packets(large) == pytest.approx(expected, rel=0.05)
+    assert tcp_closed(small) / tcp_closed(large) == pytest.approx(expected, rel=0.15)
+
+
+def test_packets_count_threads_and_the_closed_form_two_workers_for_the_first():
+    """One thread: the closed form, fitted to NCCL's runs, has twice the workers and more of
+    each; its gain from further threads is less, and at eight both are the host's memory."""
+    ratios = [tcp_closed(spec) / tcp_packets(spec) for spec in
+              (tcp_spec(threads=n) for n in (1, 4, 8))]  # fmt: skip
+    assert ratios == pytest.approx([2.23, 1.12, 0.97], abs=0.1)
+
+
+@pytest.mark.parametrize(
+    ("measured_bytes_per_s", "link", "threads"),
+    [
+        (8.11e9, "400Gb/s", (1, 2)),  # L40S, one GPU a host [schmaustech]
+        (9.63e9, "400Gb/s", (1, 2)),  # the same, two GPUs a host
+        (5.1e9, "100Gb/s", (1, 1)),  # p3dn, NCCL 2.3.7: 41 Gb/s [NVIDIA/nccl 209]
+        (11.5e9, "100Gb/s", (8, 8)),  # p3dn, iperf3: 92 Gb/s [NVIDIA/nccl 209]
+        (5.0e9, "100Gb/s", (1, 1)),  # V100: 4 to 6 GB/s [NVIDIA/nccl 450]
+        (4.0e9, "200Gb/s", (1, 1)),  # A3 Mega, plain TCP [NVIDIA/aicr]
+        (1.7e9, "25Gb/s", (4, 4)),  # Azure: busbw of a ring, 21 Gb/s both ways [nccl-tests 83]
+    ],
+)
+def test_published_rates_of_tcp_lie_in_the_band_of_a_thread(
+    measured_bytes_per_s, link, threads
+):
+    """From the slowest published thread to the fastest, with the threads that may have run."""
+    few, many = threads
+    low = tcp_packets(tcp_spec(threads=few, link=link), thread_bytes_per_s="1.5GB/s")
+    high = tcp_packets(tcp_spec(threads=many, link=link), thread_bytes_per_s="7GB/s")
+    assert low / 2 < measured_bytes_per_s < high

@@ -62,6 +62,8 @@ class Nic(Device):
     pcie_lanes: int = 0
     fabrics: tuple[str, ...] = ()
     """Names of weft fabrics it can speak."""
+    messages_per_s: Sourced | None = None
+    """Messages that it can begin in a second, as the vendor states it."""
     power_w: Sourced | None = None
     price_usd: Sourced | None = None
 

@@ -45,6 +45,7 @@ _CLASSES: Final[Mapping[str, type[Device]]] = {
 _READERS: Final[tuple[tuple[str, str, Callable[[str], float]], ...]] = (
     ("flop_per_s", "flops", units.parse_flop_rate),
     ("bytes_per_s", "rate", units.parse_rate),
+    ("messages_per_s", "messages_per_s", float),
     ("_usd_per_h", "_per_h", units.parse_money),
     ("_bytes", "", units.parse_size),
     ("_usd", "", units.parse_money),

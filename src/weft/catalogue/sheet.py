@@ -10,7 +10,7 @@ from weft.sources import Source, Sourced
 from weft.units import show_rate
 
 UNITS = (
-    "flop_per_s", "bytes_per_s", "usd_per_h", "bytes", "usd", "w", "m", "s",
+    "flop_per_s", "bytes_per_s", "messages_per_s", "usd_per_h", "bytes", "usd", "w", "m", "s",
 )  # fmt: skip
 """Ends of the names of fields, the longest first."""
 

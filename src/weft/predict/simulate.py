@@ -11,6 +11,7 @@ from enum import Enum
 from typing import Any
 
 from weft.engines.packet import stepping
+from weft.engines.packet.inside import inside_of, said_of
 from weft.engines.packet.paths import Paths, hops_of, paths_of
 from weft.engines.packet.pattern import compile_traffic
 from weft.engines.packet.pauses import pause_tree
@@ -111,7 +112,8 @@ def simulate(scenario: Scenario, *, report: Report | None = None) -> Simulation:
 
     ``report`` is called a few times a second with the progress.
     """
-    fabric = fabric_of(scenario.cluster, scenario.network.bit_error_ratio)
+    network = scenario.network
+    fabric = fabric_of(scenario.cluster, network.bit_error_ratio, inside_of(scenario))
     board = _Board()
     interrupted = False
     with ThreadPoolExecutor(min(len(scenario.seeds), os.cpu_count() or 1)) as pool:
@@ -221,7 +223,7 @@ def _settings(options: Options) -> dict[str, Any]:
 
 
 def _provenance(scenario: Scenario, options: Options) -> Provenance:
-    assumptions = [DELAYS_INSIDE, FREE_BUFFERS]
+    assumptions = [DELAYS_INSIDE, FREE_BUFFERS, *said_of(scenario)]
     mode = scenario.cluster.fabric.load_balancing
     if mode is not None and mode != options.balancing:
         assumptions.append(f"load balancing {mode} is simulated as {options.balancing}")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from weft.engines.packet.names import link_names, node_names, tiers_of
+from weft.engines.packet.names import link_names, names_inside, node_names, tiers_of
 from weft.engines.packet.paths import Paths, ideal_ps
 from weft.engines.packet.pauses import PauseTree
 from weft.engines.packet.pauses import victims as victim_flows
@@ -83,8 +83,10 @@ class Seen:
 
     @cached_property
     def link_names(self) -> list[str]:
-        """Names of the links of the fabric."""
-        return link_names(self.fabric.graph, self.fabric.wiring)
+        """Names of the links of the fabric, and of what lies behind its ports."""
+        fabric = self.fabric
+        behind = [] if fabric.inside is None else names_inside(fabric.graph, fabric.inside)
+        return link_names(fabric.graph, fabric.wiring) + behind
 
     @property
     def all_link_names(self) -> list[str]:
@@ -97,7 +99,10 @@ class Seen:
         """Layer of every link of the fabric, as ``leaf to spine``."""
         tiers, wiring = np.array(tiers_of(self.fabric.graph)), self.fabric.wiring
         joined = np.char.add(np.char.add(tiers[wiring.source], " to "), tiers[wiring.target])
-        return np.asarray(joined)
+        inside = self.fabric.inside
+        ways = () if inside is None else (f"{inside.title} to NIC", f"NIC to {inside.title}")
+        each = wiring.hosts * self.fabric.lanes
+        return np.concatenate([joined, np.repeat(ways, each) if ways else joined[:0]])
 
 
 def quantiles(values: Floats) -> Quantiles | None:
@@ -222,7 +227,7 @@ def layers(one: Seen) -> tuple[LayerOutcome, ...]:
 def _layer(one: Seen, name: str) -> LayerOutcome:
     at = np.flatnonzero(one.link_layers == name)
     links: Any = one.outcome.links[at]
-    room = one.fabric.wiring.bytes_per_s[at] * one.last_ps / PS_PER_S
+    room = one.schedule.wiring.bytes_per_s[at] * one.last_ps / PS_PER_S
     mean = float(links.sent_bytes.mean())
     return LayerOutcome(
         name=name,
@@ -244,7 +249,7 @@ def worst_links(one: Seen) -> tuple[LinkOutcome, ...]:
 
 
 def _link(one: Seen, at: int) -> LinkOutcome:
-    link, rate = one.outcome.links[at], float(one.fabric.wiring.bytes_per_s[at])
+    link, rate = one.outcome.links[at], float(one.schedule.wiring.bytes_per_s[at])
     return LinkOutcome(
         name=one.link_names[at],
         layer=str(one.link_layers[at]),
@@ -302,7 +307,8 @@ def victims(one: Seen, tree: PauseTree) -> tuple[PauseVictim, ...]:
 
 
 def _flow_name(one: Seen, flow: int, names: Sequence[str]) -> str:
-    source, target = one.schedule.flows.source[flow], one.schedule.flows.target[flow]
+    lanes, flows = one.fabric.lanes, one.schedule.flows
+    source, target = flows.source[flow] // lanes, flows.target[flow] // lanes
     return f"{flow}: {names[source]} to {names[target]}"
 
 

@@ -53,6 +53,40 @@ class PauseWatchdog(Part):
     """After so long the queue gets another chance."""
 
 
+class NicLimits(Part):
+    """What a NIC cannot exceed beside its port; what is left out comes from the catalogue."""
+
+    messages_per_s: Annotated[float, Field(gt=0)] | None = None
+    """Messages that it can begin; none: the catalogue's figure, else no limit."""
+    message_bytes: Size | None = None
+    """A transfer is sent in messages of this size; none: it is one message."""
+    connections: Count | None = None
+    """Connections (queue pairs) whose state it holds; none: some thousands, an estimate."""
+    connection_miss_s: Time | None = None
+    """What it costs to turn to a connection whose state is in host memory; none: estimated."""
+    pcie_bytes_per_s: Rate | None = None
+    """PCIe of one NIC, one way, after its overhead; none: the cluster's pcie_bytes_per_s."""
+
+
+class Sockets(Part):
+    """What kernel TCP costs the CPUs of a host; what is left out has a sourced default."""
+
+    threads: Count | None = None
+    """Threads that serve the sockets of one NIC; none: NCCL_SOCKET_NTHREADS, else 1."""
+    sockets: Count | None = None
+    """Connections of a pair of NICs; none: threads x NCCL_NSOCKS_PERTHREAD."""
+    thread_bytes_per_s: Rate | None = None
+    """What one thread copies, costs of packets aside: one over the cost of a byte."""
+    packet_cost_bytes: Whole | None = None
+    """Cost of a packet, as bytes that the thread could have copied meanwhile."""
+    segment_bytes: Size | None = None
+    """The kernel handles so many bytes at once (GSO, GRO); none: every packet by itself."""
+    host_bytes_per_s: Rate | None = None
+    """What all threads of a host copy before its memory is the limit."""
+    latency_s: Time | None = None
+    """Of the kernel, each side of a transfer; none: half of the fabric's end to end."""
+
+
 class NetworkSettings(Part):
     """Switches and NICs as they are configured; what is left out comes from the preset."""
 
@@ -102,6 +136,10 @@ class NetworkSettings(Part):
     """Acknowledge every packet even where the congestion control needs none."""
     queue_pairs: Count = 1
     """Flows that a transfer is split over, each hashed on its own (more entropy)."""
+    nic: NicLimits = NicLimits()
+    """Limits of NICs beside their ports."""
+    sockets: Sockets | None = None
+    """Hosts that copy in software (TCP); none: copying costs nothing."""
 
     def __hash__(self) -> int:
         """Hash by value, so that a whole cluster can be a key of a cache."""

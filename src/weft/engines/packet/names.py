@@ -5,6 +5,7 @@ from collections import Counter
 import numpy as np
 import numpy.typing as npt
 
+from weft.engines.packet.inside import Inside
 from weft.engines.packet.wiring import Wiring
 from weft.network.graph import Graph
 
@@ -40,6 +41,17 @@ def link_names(graph: Graph, wiring: Wiring) -> list[str]:
         seen[name] += 1
         found.append(name if count[name] == 1 else f"{name} ({seen[name]} of {count[name]})")
     return found
+
+
+def names_inside(graph: Graph, inside: Inside) -> list[str]:
+    """Name the links behind all ports: those into the NICs, then those out of them."""
+    ports = node_names(graph)[: graph.endpoints * graph.layout.planes]
+    lanes = [f" {inside.title} {lane}" for lane in range(inside.lanes)]
+    lanes = lanes if inside.lanes > 1 else [f" {inside.title}"]
+    ends = [(f"{port}{lane}", port) for port in ports for lane in lanes]
+    return [f"{lane} to {port}" for lane, port in ends] + [
+        f"{port} to {lane}" for lane, port in ends
+    ]
 
 
 def tiers_of(graph: Graph) -> list[str]:

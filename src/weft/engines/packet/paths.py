@@ -21,6 +21,8 @@ class Paths:
     links: Ints
     latency_ps: Floats
     ps_per_byte: Floats
+    hops_ps_per_byte: Floats
+    """Of all links but the slowest, added up."""
 
 
 def paths_of(wiring: Wiring, routes: Routes, flows: Flows) -> Paths:
@@ -30,11 +32,15 @@ def paths_of(wiring: Wiring, routes: Routes, flows: Flows) -> Paths:
     leaf = routes.leaf_of[flows.target]
     links = np.ones(len(link), np.int64)
     latency, slowest = propagation[link], slowness[link]
+    added = slowest
     last = routes.last_link[flows.target]
     for _ in range(LONGEST_PATH):
         under_way = wiring.target[link] != flows.target
         if not under_way.any():
-            return Paths(links=links, latency_ps=latency, ps_per_byte=slowest)
+            return Paths(
+                links=links, latency_ps=latency, ps_per_byte=slowest,
+                hops_ps_per_byte=added - slowest,
+            )  # fmt: skip
         switch = wiring.target[link[under_way]] - wiring.hosts
         group = routes.groups[switch * routes.leaves + leaf[under_way]]
         here = wiring.source[last[under_way]] - wiring.hosts == switch
@@ -44,6 +50,7 @@ def paths_of(wiring: Wiring, routes: Routes, flows: Flows) -> Paths:
         link[under_way] = np.where(here, last[under_way], first)
         links += under_way
         latency = latency + np.where(under_way, propagation[link], 0.0)
+        added = added + np.where(under_way, slowness[link], 0.0)
         slowest = np.maximum(slowest, slowness[link])
     raise Infeasible(
         "some of the traffic has no path: the topology does not join rails; keep to one rail "
@@ -52,16 +59,17 @@ def paths_of(wiring: Wiring, routes: Routes, flows: Flows) -> Paths:
 
 
 def ideal_ps(paths: Paths, flows: Flows, options: Options) -> Floats:
-    """Return the time of each flow alone: T = S (1 + h/F) c + (links - 1) f c + latency.
+    """Return the time of each flow alone: T = S (1 + h/F) c + f c' + latency.
 
-    f is the frame, or what a cut-through switch waits for; c the time of a byte.
+    f is the frame, or what a cut-through switch waits for; c the time of a byte on the slowest
+    link, c' that on all others together.
     """
     packets = -(-flows.size_bytes // options.mtu_bytes)
     wire_bytes = flows.size_bytes + packets * options.header_bytes
     frame = np.minimum(flows.size_bytes, options.mtu_bytes) + options.header_bytes
     if options.cut_through_bytes is not None:
         frame = np.minimum(frame, options.cut_through_bytes)
-    serial: Floats = (wire_bytes + (paths.links - 1) * frame) * paths.ps_per_byte
+    serial: Floats = wire_bytes * paths.ps_per_byte + frame * paths.hops_ps_per_byte
     return serial + paths.latency_ps
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from weft import plugins
 from weft.engines.packet import patterns
+from weft.engines.packet.inside import sockets_of
 from weft.engines.packet.schedules import Fabric, Schedule, Work, schedule_of
 from weft.spec.scenario import Scenario, TrafficItem
 
@@ -23,11 +24,19 @@ class Pattern:
 
 def compile_traffic(fabric: Fabric, scenario: Scenario, seed: int) -> Schedule:
     """Turn all traffic of a scenario into one schedule; random choices follow the seed."""
-    work = Work(fabric=fabric, queue_pairs=scenario.network.queue_pairs)
+    work = Work(fabric=fabric, queue_pairs=_connections_of(scenario))
     rng = np.random.default_rng(seed)
     for number, item in enumerate(scenario.traffic):
         _add_runs(work, number, item, rng)
     return schedule_of(work)
+
+
+def _connections_of(scenario: Scenario) -> int:
+    """Return connections of one transfer: sockets where hosts copy, else queue pairs."""
+    network = scenario.network
+    if network.sockets is None or network.queue_pairs > 1:
+        return network.queue_pairs
+    return sockets_of(scenario.cluster, network.sockets)
 
 
 def _add_runs(work: Work, number: int, item: TrafficItem, rng: np.random.Generator) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from weft.engines.packet.from_network import endpoint, wiring_of
+from weft.engines.packet.inside import Inside, lane_of, with_inside
 from weft.engines.packet.simulation import PS_PER_S, Flows
 from weft.engines.packet.wiring import Wiring
 from weft.errors import Infeasible
@@ -37,6 +38,19 @@ class Fabric:
     cluster: Cluster
     graph: Graph
     wiring: Wiring
+    """Of the network, from port to port."""
+    inside: Inside | None = None
+    """What lies between a port and its host, where that is slower."""
+
+    @property
+    def lanes(self) -> int:
+        """Endpoints of one port."""
+        return 1 if self.inside is None else self.inside.lanes
+
+    @property
+    def whole(self) -> Wiring:
+        """The network with what lies behind its ports; its links come first, in their order."""
+        return self.wiring if self.inside is None else with_inside(self.wiring, self.inside)
 
     @property
     def planes(self) -> int:
@@ -55,13 +69,15 @@ class Fabric:
         return [endpoint(self.graph, host, which, plane) for plane in range(self.planes)]
 
 
-def fabric_of(cluster: Cluster, bit_error_ratio: float | None = None) -> Fabric:
+def fabric_of(
+    cluster: Cluster, bit_error_ratio: float | None = None, inside: Inside | None = None
+) -> Fabric:
     """Wire the network of a cluster; all its links damage as many bits."""
     network = graph(cluster)
     wiring = wiring_of(network)
     if bit_error_ratio:
         wiring = replace(wiring, bit_error_ratio=np.full(network.links, bit_error_ratio))
-    return Fabric(cluster=cluster, graph=network, wiring=wiring)
+    return Fabric(cluster=cluster, graph=network, wiring=wiring, inside=inside)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -300,32 +316,37 @@ class Schedule:
     real: npt.NDArray[np.bool_]
     """Flows that cross the fabric; the others let time pass."""
     fabric_links: int
-    """Links before the delay lines."""
+    """Links before the delay lines: those of the network, then those behind its ports."""
 
 
 def schedule_of(work: Work) -> Schedule:
     """Freeze what was collected, and put the delay lines beside the network."""
-    source, target = _numbered(work, work.source), _numbered(work, work.target)
+    whole = work.fabric.whole
+    ends = np.array(work.source, np.int64), np.array(work.target, np.int64)
+    connections = _connections(work, *ends)
+    source, target = (_numbered(work.fabric, whole, one, connections) for one in ends)
     pairs = np.array(work.pairs, np.int64).reshape(-1, 2)
     return Schedule(
-        wiring=_with_lines(work),
+        wiring=_with_lines(work, whole),
         flows=Flows(
             source=source,
             target=target,
             size_bytes=np.array(work.size_bytes, np.int64),
             begin_ps=np.array(work.begin_ps, np.int64),
             predecessor=_once(pairs, len(work.source)),
-            connection=_connections(work, source, target),
+            connection=connections,
         ),
         traffic=np.array(work.traffic, np.int64),
         run=np.array(work.run, np.int64),
-        real=np.array(work.source, np.int64) >= 0,
-        fabric_links=len(work.fabric.wiring.source),
+        real=ends[0] >= 0,
+        fabric_links=len(whole.source),
     )
 
 
 def _connections(work: Work, source: Ints, target: Ints) -> Ints:
     """Number connections: one a traffic, pair of ends and queue pair, for all its sends."""
+    after = work.fabric.wiring.hosts - 1  # the ends of delay lines follow those of the network
+    source, target = (np.where(ends >= 0, ends, after - ends) for ends in (source, target))
     ends, queue_pairs = int(max(source.max(), target.max())) + 1, max(work.queue_pair) + 1
     lane = np.array(work.traffic, np.int64) * ends + source
     keys = (lane * ends + target) * queue_pairs + np.array(work.queue_pair, np.int64)
@@ -339,15 +360,17 @@ def _once(pairs: Ints, flows: int) -> Ints:
     return np.stack(np.divmod(keys, flows), axis=1)
 
 
-def _numbered(work: Work, ends: list[int]) -> Ints:
-    """Number the ends of delay lines after the endpoints of the network."""
-    numbers = np.array(ends, np.int64)
-    return np.where(numbers >= 0, numbers, work.fabric.wiring.hosts - 1 - numbers)
+def _numbered(fabric: Fabric, whole: Wiring, ends: Ints, connections: Ints) -> Ints:
+    """Give every port one of its lanes; number the ends of delay lines after all of them."""
+    lanes = fabric.lanes
+    port = np.maximum(ends, 0)
+    lane = lane_of(port, connections, lanes) if lanes > 1 else 0
+    return np.where(ends >= 0, port * lanes + lane, whole.hosts - 1 - ends)
 
 
-def _with_lines(work: Work) -> Wiring:
+def _with_lines(work: Work, wiring: Wiring) -> Wiring:
     """Add two endpoints a delay line, and one switch that joins the two."""
-    wiring, count = work.fabric.wiring, len(work.lines)
+    count = len(work.lines)
     if not count:
         return wiring
     ends = wiring.hosts + np.arange(2 * count)
@@ -360,8 +383,11 @@ def _with_lines(work: Work) -> Wiring:
     )
     rate = wiring.bytes_per_s.max()
     errors = wiring.bit_error_ratio
+    endless = wiring.endless
     return replace(
         wiring,
+        nics=wiring.hosts,
+        endless=None if endless is None else np.append(endless, np.zeros(4 * count, bool)),
         hosts=wiring.hosts + 2 * count,
         switches=wiring.switches + 1,
         source=np.concatenate([source, ends, switch]),

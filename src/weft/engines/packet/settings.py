@@ -7,6 +7,8 @@ from weft import plugins
 from weft.engines.packet import congestion
 from weft.engines.packet.control import Control
 from weft.engines.packet.hooks import BALANCINGS
+from weft.engines.packet.inside import inside_of
+from weft.engines.packet.nic_limits import limits_of
 from weft.engines.packet.simulation import PS_PER_S, Options, Stall
 from weft.engines.packet.tables import FlowControl, Watchdog
 from weft.errors import SpecError
@@ -46,6 +48,7 @@ def options_of(scenario: Scenario, seed: int) -> Options:
         "alpha_ratio": network.buffer.alpha_ratio,
         "shared_buffer_bytes": network.buffer.shared_bytes,
         "stalls": _stalls(scenario),
+        **limits_of(scenario),
         "pmax_ratio": network.ecn.pmax_ratio,
         **_thresholds(network, cluster),
     }
@@ -68,14 +71,16 @@ def balancing_of(network: NetworkSettings, cluster: Cluster, fabric: Fabric) -> 
 def _stalls(scenario: Scenario) -> tuple[Stall, ...]:
     """Return the endpoints that stop taking packets: all planes of the NIC of a GPU."""
     host, planes = scenario.cluster.host, layout(scenario.cluster).planes
+    inside = inside_of(scenario)
+    ends = planes * (1 if inside is None else inside.lanes)
     found = []
     for one in scenario.stuck:
         server, place = divmod(one.gpu, host.gpus)
         port = server * host.nics + place * host.nics // host.gpus
         times = round(one.begin_s * PS_PER_S), round(one.end_s * PS_PER_S)
         found += [
-            Stall(host=port * planes + plane, begin_ps=times[0], end_ps=times[1])
-            for plane in range(planes)
+            Stall(host=port * ends + end, begin_ps=times[0], end_ps=times[1])
+            for end in range(ends)
         ]
     return tuple(found)
 

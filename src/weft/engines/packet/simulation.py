@@ -221,12 +221,14 @@ def make_state(wiring: Wiring, routes: Routes, flows: Flows, options: Options) -
         np.zeros(2 * RING * len(wiring.source), np.int64),
     )
     _write_stalls(links, rings, routes, options)
+    hosts = _hosts(wiring, routes, flows, options)
+    settings.limited[:] = hosts.message.any() or hosts.switch.any()
     return State(
         links=links,
         packets=packets,
         flows=_flows(flows, settings[0], rng),
         flags=flags,
-        hosts=_hosts(wiring, routes, flows, options),
+        hosts=hosts,
         switches=table(max(1, wiring.switches), SWITCH),
         pauses=table(options.pause_records, PAUSE),
         loads=table(len(links) if settings[0].telemetry else 1, LOAD),
@@ -270,6 +272,8 @@ def _links(wiring: Wiring, options: Options, rng: np.random.Generator) -> Table:
     links.watchdog_at[:] = NEVER
     lossy = options.flow_control is FlowControl.NONE
     links.limit_bytes[:] = options.queue_limit_bytes if lossy else NEVER
+    if wiring.endless is not None:
+        links.limit_bytes[wiring.endless] = NEVER
     if wiring.bit_error_ratio is not None:
         _add_errors(links, wiring.bit_error_ratio, rng)
     return links
@@ -416,7 +420,6 @@ def _settings(wiring: Wiring, routes: Routes, options: Options) -> Table:
     row.telemetry = control.telemetry
     row.cnp_gap = options.cnp_gap_ps
     row.gap_between_operations = options.gap_between_operations_ps
-    row.limited = options.messages_per_s is not None or options.connections is not None
     row.message_bytes = NEVER if options.message_bytes is None else options.message_bytes
     row.line_ps_per_byte = PS_PER_S / wiring.bytes_per_s[routes.uplink].max()
     row.knobs[:] = _knobs(control, options)

@@ -27,6 +27,8 @@ class Wiring:
     """After forward error correction; none: no errors."""
     nics: int | None = None
     """The first so many endpoints are NICs, the others only let time pass; none: all."""
+    endless: npt.NDArray[np.bool_] | None = None
+    """Links whose queue holds whatever comes (a NIC's own); none: no such links."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

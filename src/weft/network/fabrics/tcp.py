@@ -28,6 +28,9 @@ tcp = Fabric(
     host_socket_bytes_per_s=sourced(
         20e9, "estimate", "schmaustech", low=8e9, high=30e9, confidence=1
     ),
+    packet_cost_bytes=sourced(
+        2000.0, "p3dn", "estimate", low=1000.0, high=4000.0, confidence=1
+    ),
     sources={
         "rfc": Source(
             key="rfc",

@@ -27,8 +27,6 @@ _WIDE_TREES: Final = (2, 13)
 """Published two-host runs show rings before about this version, and trees after."""
 _MESH_LINKS: Final = 7
 """xGMI joins each of eight GPUs to every other by one link."""
-_PACKET_COST_BYTES: Final = 2000
-"""What the kernel spends on a packet, as bytes it could have copied meanwhile."""
 _MERGES_PORTS: Final = (2, 20)
 """NCCL joins the ports of one NIC into one device from this version on."""
 
@@ -244,12 +242,14 @@ def _socket_cap(cluster: Cluster, kind: Fabric, fitted: Fitted) -> float:
     choice = cluster.fabric
     assert kind.socket_bytes_per_s is not None
     assert kind.host_socket_bytes_per_s is not None
+    assert kind.packet_cost_bytes is not None
     env = cluster.nccl.env
     threads = choice.socket_threads or int(env.get("NCCL_SOCKET_NTHREADS", 1))
     sockets = choice.sockets or threads * int(env.get("NCCL_NSOCKS_PERTHREAD", 1))
     workers = 2.0 * math.sqrt(min(sockets, 4 * threads)) * math.sqrt(math.sqrt(threads))
     mtu = choice.mtu_bytes or kind.default_mtu_bytes
-    one = fitted("socket", kind.socket_bytes_per_s.value) * mtu / (mtu + _PACKET_COST_BYTES)
+    packet = mtu + kind.packet_cost_bytes.value
+    one = fitted("socket", kind.socket_bytes_per_s.value) * mtu / packet
     top = fitted("host_socket", kind.host_socket_bytes_per_s.value)
     linear = workers * one * kind.tuning[choice.tuning].value
     return linear * top / math.hypot(linear, top)
