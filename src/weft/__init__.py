@@ -16,11 +16,12 @@ from types import ModuleType
 from typing import Any
 
 __all__ = [
-    "Calibration", "Comparison", "Configuration", "Diagnosis", "Expectation", "Need",
-    "Plan", "Prediction", "Scaling",
+    "Calibration", "Comparison", "Configuration", "Diagnosis", "Expectation", "Judgement",
+    "Need", "Plan", "Prediction", "Scaling",
     "Scoreboard", "Simulation", "Target", "accuracy", "calibrate", "catalog", "compare",
     "diagnose",
-    "expect", "fabrics", "load_case", "load_cluster", "load_job", "load_scenario", "model",
+    "expect", "fabrics", "judge",
+    "load_case", "load_cluster", "load_job", "load_scenario", "model",
     "need", "plan", "predict",
     "preset", "render", "scaling", "simulate",
 ]  # fmt: skip

@@ -4,6 +4,7 @@ from weft.accuracy.scoreboard import Scoreboard
 from weft.advise.compare import Comparison, compare
 from weft.advise.need import Need, Target, need
 from weft.api import fabrics
+from weft.bench.judge import Judgement, judge
 from weft.calibrate.calibration import Calibration, calibrate
 from weft.doctor.diagnose import Diagnosis, diagnose
 from weft.generate.plan import Plan, plan
@@ -23,11 +24,12 @@ from weft.spec.load import (
 )
 
 __all__ = [
-    "Calibration", "Comparison", "Configuration", "Diagnosis", "Expectation", "Need",
-    "Plan", "Prediction", "Scaling",
+    "Calibration", "Comparison", "Configuration", "Diagnosis", "Expectation", "Judgement",
+    "Need", "Plan", "Prediction", "Scaling",
     "Scoreboard", "Simulation", "Target", "accuracy", "calibrate", "catalog", "compare",
     "diagnose",
-    "expect", "fabrics", "load_case", "load_cluster", "load_job", "load_scenario", "model",
+    "expect", "fabrics", "judge",
+    "load_case", "load_cluster", "load_job", "load_scenario", "model",
     "need", "plan", "predict",
     "preset", "render", "scaling", "simulate",
 ]  # fmt: skip

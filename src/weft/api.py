@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from weft.accuracy.scoreboard import Scoreboard
     from weft.advise.compare import Comparison, compare
     from weft.advise.need import Need, Target, need
+    from weft.bench.judge import Judgement, judge
     from weft.calibrate.calibration import Calibration, calibrate
     from weft.doctor.diagnose import Diagnosis, diagnose
     from weft.generate.plan import Plan, plan
@@ -40,6 +41,7 @@ VERBS: Final = {
     "calibrate": "calibrate",
     "simulate": "simulate",
     "diagnose": "diagnose",
+    "judge": "bench",
     "plan": "plan",
     "render": "render",
 }
@@ -53,6 +55,8 @@ _PLACES: Final = {
     "accuracy": "weft.accuracy.run:score",
     "Diagnosis": "weft.doctor.diagnose",
     "diagnose": "weft.doctor.diagnose",
+    "Judgement": "weft.bench.judge",
+    "judge": "weft.bench.judge",
     "Plan": "weft.generate.plan",
     "plan": "weft.generate.plan",
     "Configuration": "weft.generate.target",
@@ -80,10 +84,11 @@ _PLACES: Final = {
 
 __all__ = [
     "VERBS", "Calibration", "Comparison", "Configuration", "Diagnosis", "Expectation",
-    "Need", "Plan", "Prediction", "Scaling",
+    "Judgement", "Need", "Plan", "Prediction", "Scaling",
     "Scoreboard", "Simulation", "Target", "accuracy", "calibrate", "catalog", "compare",
     "diagnose",
-    "expect", "fabrics", "load_case", "load_cluster", "load_job", "load_scenario", "model",
+    "expect", "fabrics", "judge",
+    "load_case", "load_cluster", "load_job", "load_scenario", "model",
     "need", "plan", "predict",
     "preset", "render", "result_of", "scaling", "simulate",
 ]  # fmt: skip

@@ -21,6 +21,7 @@ KINDS = {
     "weft.advise.claims": "weft.advise.claim.Claim",
     "weft.advise.considerations": "weft.advise.consideration.Consideration",
     "weft.advise.inputs": "weft.advise.input.Input",
+    "weft.bench.faults": "weft.bench.fault.Fault",
     "weft.collect.probes": "weft.collect.probe.Probe",
     "weft.collect.ways": "weft.collect.way.Way",
     "weft.doctor.rules": "weft.doctor.rule.Rule",

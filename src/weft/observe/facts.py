@@ -710,6 +710,8 @@ class MeasuredCollective:
     root: int | None = None
     wrong: int | None = None
     ranks: int | None = None
+    times_s: tuple[float, ...] = ()
+    """Of single iterations, where the benchmark timed each."""
     evidence: Evidence
 
 

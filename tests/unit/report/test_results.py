@@ -20,6 +20,8 @@ INCAST = {
 DOWN = Path(__file__).parents[2] / "samples" / "rules" / "link_degraded" / "fires"
 RUN = Path(__file__).parents[2] / "samples" / "calibrate" / "two_hosts.txt"
 
+SLOW = Path(__file__).parents[3] / "examples" / "runs" / "all_reduce_h100_slow.txt"
+
 
 @cache
 def _case():
@@ -43,6 +45,7 @@ def _result(kind):
         "plan": lambda: api.plan(_case()[0]),
         "configuration": lambda: api.render(api.plan(_case()[0]), ["nccl", "opensm"]),
         "diagnosis": lambda: api.diagnose([DOWN]),
+        "judgement": lambda: api.judge([SLOW], api.preset("dgx_h100", hosts=2)),
         "scoreboard": lambda: api.accuracy(None, ["topology"]),
     }
     return make[kind]()
@@ -59,6 +62,7 @@ CHARTS = {
     "need": ["mfu_bandwidth"],
     "simulation": ["timeline", "queue", "slowdown"],
     "diagnosis": [],
+    "judgement": ["judged_sweep", "busbw_curve"],
     "scoreboard": ["topology"],
 }
 KINDS = tuple(CHARTS)
@@ -114,6 +118,7 @@ def test_a_chart_is_drawn_with_its_axes_labelled(kind, chart):
     assert svg.startswith("<svg")
     labels = {
         "busbw_curve": ("busbw, GB/s", "message size"),
+        "judged_sweep": ("measured over expected time", "message size", "80 % band"),
         "step_breakdown": ("seconds per step", "compute"),
         "scaling_curve": ("tokens/s", "MFU, %", "GPUs"),
         "cost_bars": ("USD over", "switches"),

@@ -30,6 +30,13 @@ DoctorOption = Annotated[
         help="Score the doctor instead, over a folder of cases whose cause is known.",
     ),
 ]  # fmt: skip
+JudgeOption = Annotated[
+    bool,
+    typer.Option(
+        "--judge",
+        help="Score weft bench judge instead: false alarms, and faults laid over real sweeps.",
+    ),
+]
 FAILED: Final = 4
 INCONCLUSIVE: Final = 5
 
@@ -40,6 +47,7 @@ def accuracy(
     kind: KindOption = [],  # noqa: B006 - typer reads the default, nobody changes it
     check: CheckOption = False,
     doctor: DoctorOption = None,
+    judge: JudgeOption = False,
     output: options.OutputFormat = "text",
     out: options.OutFile = None,
     chart: options.ChartFile = [],  # noqa: B006 - as above
@@ -57,6 +65,7 @@ def accuracy(
       weft accuracy --data my-measurements -o json
       weft accuracy --kind training_step --chart training_step=training.svg
       weft accuracy --doctor cases -o json
+      weft accuracy --judge
     """  # noqa: D301 - click's mark for text that is not to be wrapped
     from weft import api  # noqa: PLC0415 - after the words are understood
     from weft.cli.output import check_format, emit, progress  # noqa: PLC0415 - as above
@@ -64,6 +73,8 @@ def accuracy(
     check_format(output)
     if doctor is not None:
         return _doctor(doctor, output, out)
+    if judge:
+        return _judge(data, output, out, quiet=quiet)
     with progress("predicting every measurement", quiet=quiet):
         result = api.accuracy(data, kind or None)
     emit(result, output, out=out, charts=chart)
@@ -75,6 +86,16 @@ def _doctor(folder: Path, output: str, out: Path | None) -> int:
     from weft.cli.output import emit  # noqa: PLC0415 - as above
 
     emit(score(folder), output, out=out)
+    return 0
+
+
+def _judge(data: Path | None, output: str, out: Path | None, *, quiet: bool) -> int:
+    from weft.accuracy.judge import score  # noqa: PLC0415 - as above
+    from weft.cli.output import emit, progress  # noqa: PLC0415 - as above
+
+    with progress("judging every sweep, with and without faults", quiet=quiet):
+        result = score(data)
+    emit(result, output, out=out)
     return 0
 
 

@@ -250,6 +250,7 @@ def _rows(value: dict[str, object], source: Source, number: int) -> Iterable[Fac
     assert isinstance(results, list)
     devices = value.get("devices")
     ranks = len(devices) if isinstance(devices, list) else None
+    yield from _devices(devices, source, number)
     for row in results:
         if isinstance(row, dict):
             for key, in_place in (("out_of_place", False), ("in_place", True)):
@@ -260,6 +261,19 @@ def _rows(value: dict[str, object], source: Source, number: int) -> Iterable[Fac
                     ranks,
                     source.evidence(f"{key} {row.get(key)}", number),
                 )
+
+
+def _devices(devices: object, source: Source, number: int) -> Iterable[Fact]:
+    for place, device in enumerate(devices if isinstance(devices, list) else ()):
+        if isinstance(device, dict):
+            rank = integer(device.get("rank"))
+            yield BenchmarkRank(
+                rank=place if rank is None else rank,
+                host=str(device.get("hostname", "")),
+                gpu=integer(device.get("device")),
+                gpu_name=str(device.get("device_info", "")),
+                evidence=source.evidence(f"device {device}", number),
+            )
 
 
 def _cell(
@@ -273,7 +287,7 @@ def _cell(
     cell = row.get(key)
     if not isinstance(cell, dict):
         return
-    time_us = real(cell.get("time", cell.get("time_us")))
+    time_us = real(cell.get("p50_us")) or real(cell.get("time", cell.get("time_us")))
     size = integer(row.get("size", row.get("size_bytes")))
     if time_us is None or size is None:
         return

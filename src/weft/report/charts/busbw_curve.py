@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from weft.report.chart import BLUE, HEIGHT, PALE, RED, WIDTH, Chart
+from weft.report.chart import BLUE, HEIGHT, ORANGE, PALE, RED, WIDTH, Chart
 from weft.report.page import Drawing
 
 
@@ -18,13 +18,16 @@ def _build(drawing: Drawing) -> Any:  # noqa: ANN401 - altair is not typed
         scale=alt.Scale(type="log", base=2, domain=[smallest, largest], nice=False),
         axis=alt.Axis(
             values=[t for t in ticks if smallest <= t <= largest],
-            labelExpr=_size_label(),
+            labelExpr=size_label(),
             grid=False,
         ),
     )
     measured = list(drawing.marks.get("measured", ()))
-    names = ["expected", "80 % band", *(["measured"] if measured else [])]
-    legend = alt.Scale(domain=names, range=[BLUE, PALE, RED][: len(names)])
+    fault = list(drawing.marks.get("fault", ()))
+    series = [("measured", RED)] if measured else []
+    series += [(fault[0]["what"], ORANGE)] if fault else []
+    names = ["expected", "80 % band", *(name for name, _ in series)]
+    legend = alt.Scale(domain=names, range=[BLUE, PALE, *(colour for _, colour in series)])
     colour = alt.Color("what:N", scale=legend)
     base = alt.Chart(alt.Data(values=list(drawing.rows)))
     y = alt.Y("busbw:Q", title="busbw, GB/s")
@@ -38,6 +41,9 @@ def _build(drawing: Drawing) -> Any:  # noqa: ANN401 - altair is not typed
         .encode(x=x, y=y, color=colour)
     )
     layers = [band, line, *_switches(alt, base, x)]
+    if fault:
+        dashed = alt.Chart(alt.Data(values=fault)).mark_line(strokeDash=[6, 4], strokeWidth=2)
+        layers.append(dashed.encode(x=x, y=y, color=colour))
     if measured:
         points = alt.Chart(alt.Data(values=measured))
         layers.append(
@@ -67,7 +73,8 @@ def _switches(alt: Any, base: Any, x: Any) -> list[Any]:  # noqa: ANN401 - altai
     return [dots, left, right]
 
 
-def _size_label() -> str:
+def size_label() -> str:
+    """Return the expression that writes sizes in powers of two."""
     steps = (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10))
     text = "datum.value + ' B'"
     for unit, scale in reversed(steps):

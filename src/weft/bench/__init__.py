@@ -1,0 +1,1 @@
+"""Running benchmarks, judging what they measured, finding the part that is slow."""

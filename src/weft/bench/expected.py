@@ -1,0 +1,143 @@
+"""What a sweep should have shown on a cluster: the curve, its band, how well that is known."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from weft.bench import noise
+from weft.bench.sweep import Sweep
+from weft.engines.analytic.collective import collective_time, constants
+from weft.engines.analytic.collective.constants import Fitted
+from weft.engines.analytic.collective.model import band_names, bucket, scale
+from weft.engines.analytic.point_to_point import Link, bandwidth, latency
+from weft.errors import SpecError
+from weft.network import fabric
+from weft.results import Estimate
+from weft.spec.cluster import Cluster
+from weft.traffic.collective import Group
+
+FEWEST_DEGREES: Final = 3
+"""Of a band that no measured system stands behind: the widest law that has a spread."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """Where and how a sweep ran: all that its expected curve depends on."""
+
+    cluster: Cluster
+    sweep: Sweep
+    group: Group
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expected:
+    """What is expected of one size."""
+
+    size_bytes: float
+    time_s: Estimate
+    degrees: int
+    """Degrees of freedom of its law: the fewer, the farther a healthy system may lie."""
+    limit: str = ""
+
+
+def group_of(cluster: Cluster, sweep: Sweep) -> Group:
+    """Return where the ranks of a sweep sat on a cluster."""
+    if sweep.what != "collective":
+        return Group(ranks=2, ranks_per_domain=1)
+    ranks = sweep.ranks or cluster.gpus
+    hosts = sweep.host_count or -(-ranks // cluster.gpus_per_domain)
+    per_host = -(-ranks // hosts)
+    if hosts > cluster.hosts:
+        # A rack of 72 GPUs is one host here and eighteen operating systems in a log.
+        per_host = min(cluster.gpus_per_domain, ranks)
+    if per_host > cluster.gpus_per_domain or -(-ranks // per_host) > cluster.hosts:
+        raise SpecError(
+            f"{ranks} ranks on {hosts} hosts were measured, and the cluster has "
+            f"{cluster.hosts} hosts of {cluster.gpus_per_domain} GPUs; describe the cluster "
+            "that was measured"
+        )
+    return Group(ranks=ranks, ranks_per_domain=per_host)
+
+
+def times_s(setting: Setting, cluster: Cluster, factors: Mapping[str, float]) -> list[float]:
+    """Return the curve of a changed cluster, with fitted constants multiplied by factors."""
+    with constants.using(_scaled(factors) if factors else constants.current()):
+        return [one.time_s.value for one in _points(setting, cluster)]
+
+
+def expected(setting: Setting) -> list[Expected]:
+    """Return what is expected at every size of a sweep."""
+    return _points(setting, setting.cluster)
+
+
+def _scaled(factors: Mapping[str, float]) -> Fitted:
+    """Multiply constants; ``net_step`` stands for that of every fabric."""
+    own = constants.current()
+    values = dict(own.values)
+    for name, factor in factors.items():
+        found = [key for key in values if key == name or key.startswith(f"{name}.")]
+        values |= {key: values[key] * factor for key in found} or {name: factor}
+    return Fitted(values, own.bands, own.sites)
+
+
+def _points(setting: Setting, cluster: Cluster) -> list[Expected]:
+    sweep = setting.sweep
+    if sweep.what == "collective":
+        return [_collective(setting, cluster, t.size_bytes) for t in sweep.timings]
+    link = link_of(cluster)
+    return [_message(link, sweep, t.size_bytes) for t in sweep.timings]
+
+
+def _collective(setting: Setting, cluster: Cluster, size_bytes: float) -> Expected:
+    found = collective_time(cluster, setting.sweep.operation, size_bytes, setting.group)
+    return Expected(
+        size_bytes=size_bytes, time_s=found.time_s, limit=found.limit,
+        degrees=_degrees(cluster, setting, size_bytes, found.algorithm),
+    )  # fmt: skip
+
+
+def _degrees(cluster: Cluster, setting: Setting, size_bytes: float, algorithm: str) -> int:
+    domains = setting.group.domains
+    overlay = cluster.overlay
+    if overlay is not None and overlay.fabric in {"", cluster.fabric.kind}:
+        rows = overlay.collective(
+            across=domains > 1, operation=setting.sweep.operation.value, algorithm=algorithm
+        ).rows
+        if rows:
+            return max(FEWEST_DEGREES, rows - 1)
+    names = band_names(fabric.find(cluster.fabric.kind), scale(domains), bucket(size_bytes))
+    fitted = constants.current()
+    name = next((one for one in names if one in fitted.bands), "any")
+    return noise.errors().degrees if fitted.sites.get(name, 0) else FEWEST_DEGREES
+
+
+def link_of(cluster: Cluster) -> Link:
+    """Return one NIC to another, as perftest measures it."""
+    host, choice = cluster.host, cluster.fabric
+    rate = min(host.nic_bytes_per_s, choice.link_bytes_per_s or host.nic_bytes_per_s)
+    rate *= 1 - choice.load_ratio
+    if host.pcie_bytes_per_s is not None:
+        rate = min(rate, host.pcie_bytes_per_s)
+    return Link(fabric=choice.kind, bytes_per_s=rate, mtu_bytes=choice.mtu_bytes)
+
+
+def _message(link: Link, sweep: Sweep, size_bytes: float) -> Expected:
+    if sweep.what == "latency":
+        time_s = latency(link, size_bytes, sweep.verb)
+    else:
+        rate = bandwidth(link, size_bytes, sweep.verb, queue_pairs=sweep.queue_pairs)
+        time_s = rate.map(lambda per_s: size_bytes / per_s)
+    return Expected(
+        size_bytes=size_bytes, time_s=time_s, degrees=FEWEST_DEGREES,
+        limit="NIC" if sweep.what == "bandwidth" else "latency",
+    )  # fmt: skip
+
+
+def busbw(setting: Setting, times: Sequence[float]) -> list[float]:
+    """Return bus bandwidths of times at the sizes of a sweep."""
+    factor = setting.sweep.operation.bus_factor(setting.group.ranks)
+    if setting.sweep.what != "collective":
+        factor = 1.0
+    return [
+        t.size_bytes / s * factor for t, s in zip(setting.sweep.timings, times, strict=True)
+    ]

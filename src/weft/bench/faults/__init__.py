@@ -1,0 +1,1 @@
+"""The faults whose curves the judge compares a run with, one file each."""

@@ -1,0 +1,174 @@
+"""A cluster from a log alone: what the output says of ranks, GPUs and NICs, and what it leaves.
+
+What a log does not say is taken from the usual server of its GPU, and each such guess is named.
+A guess that the verdict hangs on (the number and rate of the NICs, where hosts are crossed)
+makes the verdict inconclusive: missing evidence is never a pass.
+"""
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from weft import catalogue, units
+from weft.bench.sweep import Sweep
+from weft.catalogue.devices import Server
+from weft.observe.facts import (
+    AdapterChosen,
+    LinkLayer,
+    NetworkChosen,
+    SoftwareVersion,
+)
+from weft.observe.observation import Observation
+from weft.spec.cluster import Cluster, FabricChoice, Host, Nccl, ScaleUp
+
+_GPUS: Final = (
+    (r"GB300", "gb300"), (r"GB200", "gb200"), (r"GH200", "gh200"), (r"GB10\b", "gb10"),
+    (r"B300", "b300"), (r"B200", "b200"), (r"H200", "h200_sxm"), (r"H800", "h800_sxm"),
+    (r"H20\b", "h20"), (r"H100.*PCIe", "h100_pcie"), (r"H100", "h100_sxm"),
+    (r"A[18]00.*PCIE.*40", "a100_pcie_40"), (r"A[18]00.*PCI", "a100_pcie_80"),
+    (r"A[18]00.*40", "a100_sxm_40"), (r"A[18]00", "a100_sxm_80"),
+    (r"V100.*16", "v100_16"), (r"V100", "v100"), (r"L40S", "l40s"), (r"\bL4\b", "l4"),
+    (r"\bT4\b", "t4"), (r"MI355", "mi355x"), (r"MI325", "mi325x"), (r"MI300", "mi300x"),
+)  # fmt: skip
+"""As the driver prints the GPU -> name in the catalogue; the first that fits."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inferred:
+    """What was understood of the cluster behind a log."""
+
+    cluster: Cluster | None
+    """None where not even the GPU is known."""
+    known: tuple[str, ...]
+    """What the log says."""
+    assumed: tuple[str, ...]
+    """What it leaves open, and what is taken."""
+    unknown: tuple[str, ...]
+    """What the verdict hangs on and nothing says."""
+
+
+def infer(sweep: Sweep, seen: Observation) -> Inferred:
+    """Work out the cluster that a log comes from, as far as it says."""
+    gpu = gpu_of(sweep.gpu_name)
+    missing = [
+        word for word, there in (
+            ("the GPU (the '# Rank' lines of nccl-tests name it)", gpu),
+            ("the number of ranks", sweep.ranks), ("the number of hosts", sweep.host_count),
+        ) if not there
+    ]  # fmt: skip
+    if missing or gpu is None or sweep.ranks is None or sweep.host_count is None:
+        return Inferred(cluster=None, known=(), assumed=(), unknown=tuple(missing))
+    hosts = sweep.host_count
+    per_host = -(-sweep.ranks // hosts)
+    server = _server(gpu, per_host)
+    known = [f"{sweep.ranks} ranks on {hosts} hosts, {sweep.gpu_name}"]
+    assumed = [f"server: {server.title}"] if server else ["server: one that is not in the list"]
+    nics = _nics(sweep, seen, server)
+    version = _version(seen)
+    known += [f"NCCL {version}"] if version else []
+    assumed += [] if version else [f"NCCL {Nccl().version}"]
+    cluster = Cluster(
+        name="as the log has it", hosts=hosts,
+        host=_host(gpu, per_host, server, nics),
+        fabric=FabricChoice.model_construct(kind=nics.fabric),
+        nccl=Nccl(version=version) if version else Nccl(),
+    )  # fmt: skip
+    if hosts == 1:
+        return Inferred(cluster=cluster, known=tuple(known), assumed=tuple(assumed), unknown=())
+    return Inferred(
+        cluster=cluster, known=(*known, *nics.known), assumed=(*assumed, *nics.assumed),
+        unknown=nics.unknown,
+    )  # fmt: skip
+
+
+def gpu_of(name: str) -> str | None:
+    """Return the catalogue's name of a GPU as drivers print it.
+
+    >>> gpu_of("NVIDIA A100-SXM4-80GB"), gpu_of("a toaster")
+    ('a100_sxm_80', None)
+    """
+    return next(
+        (slug for pattern, slug in _GPUS if re.search(pattern, name, re.IGNORECASE)), None
+    )
+
+
+def _server(gpu: str, per_host: int) -> Server | None:
+    found = [catalogue.find("servers", name) for name in catalogue.names("servers")]
+    fitting = [one for one in found if one.gpu == gpu and one.gpus >= per_host]
+    return min(fitting, key=lambda one: (one.cloud, one.gpus), default=None)
+
+
+def _version(seen: Observation) -> str:
+    said = [
+        one.version for one in seen.of(SoftwareVersion) if one.software.upper() == "NCCL"
+    ]  # fmt: skip
+    return said[0] if said else ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Nics:
+    fabric: str
+    count: int
+    bytes_per_s: float
+    nic: str
+    known: tuple[str, ...]
+    assumed: tuple[str, ...]
+    unknown: tuple[str, ...]
+
+
+def _nics(sweep: Sweep, seen: Observation, server: Server | None) -> _Nics:
+    chosen = [one for one in seen.of(AdapterChosen) if one.adapter]
+    network = next((one.network for one in seen.of(NetworkChosen)), "")
+    known, assumed, unknown = [], [], []
+    by_host: dict[str, set[str]] = defaultdict(set)
+    for one in chosen:
+        by_host[one.process.host].add(f"{one.adapter}:{one.port}")
+    count = max((len(found) for found in by_host.values()), default=0)
+    if count:
+        known.append(f"{count} adapters a host")
+    else:
+        count = server.nics if server else 1
+        unknown.append("the NICs of a host (run with NCCL_DEBUG=INFO, or give -f cluster.yaml)")
+    rate = next((one.rate_bytes_per_s for one in chosen if one.rate_bytes_per_s), None)
+    if rate is None:
+        rate = float(server.nic_bytes_per_s) if server else units.parse_rate("100Gb/s")
+        unknown.append("the rate of the NICs")
+        assumed.append(f"NICs of {units.show_rate(rate)}")
+    kind, said = _fabric(chosen, network)
+    (known if said else assumed).append(f"fabric: {kind}")
+    del sweep
+    return _Nics(
+        fabric=kind, count=count, bytes_per_s=rate, nic=server.nic if server else "connectx7",
+        known=tuple(known), assumed=tuple(assumed), unknown=tuple(unknown),
+    )  # fmt: skip
+
+
+def _fabric(chosen: list[AdapterChosen], network: str) -> tuple[str, bool]:
+    """Return the fabric, and whether the log says it."""
+    if "socket" in network.lower():
+        return "tcp", True
+    if "libfabric" in network.lower() or "ofi" in network.lower():
+        return "efa", True
+    layers = {one.link_layer for one in chosen}
+    if LinkLayer.ETHERNET in layers and any(one.port is not None for one in chosen):
+        return "roce", True
+    return "infiniband", LinkLayer.INFINIBAND in layers
+
+
+def _host(gpu: str, per_host: int, server: Server | None, nics: _Nics) -> Host:
+    device = catalogue.find("gpus", gpu)
+    kinds: dict[str, Literal["nvlink", "xgmi", "pcie"]] = {"nvlink": "nvlink", "xgmi": "xgmi"}
+    kind = kinds.get(device.scale_up_kind, "pcie")
+    rate = float(device.scale_up_bytes_per_s or units.parse_rate("25GB/s"))
+    cpus: dict[str, Literal["intel", "amd", "arm"]] = {"amd": "amd", "arm": "arm"}
+    up = ScaleUp.model_construct(
+        kind=kind, gpus=server.gpus if server else per_host, bytes_per_s=rate,
+        in_network_reduction=device.generation in ("hopper", "blackwell"),
+    )  # fmt: skip
+    return Host.model_construct(
+        gpu=gpu, gpus=max(per_host, server.gpus if server else per_host), nic=nics.nic,
+        nics=nics.count, nic_bytes_per_s=nics.bytes_per_s,
+        cpu=cpus.get(server.cpu if server else "", "intel"), scale_up=up,
+        gpudirect=nics.fabric != "tcp",
+    )  # fmt: skip

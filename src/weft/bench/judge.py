@@ -1,0 +1,209 @@
+"""A measured sweep against what it should have been: the verdict, and what fits if it fails."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from operator import truediv
+from pathlib import Path
+from typing import Final
+
+from weft.bench import shape
+from weft.bench.expected import Expected, Setting, busbw, expected, group_of
+from weft.bench.infer import Inferred, infer
+from weft.bench.shape import Candidate
+from weft.bench.sweep import Sweep, read_sweep
+from weft.bench.verdict import FALSE_FAIL_RATIO, Outcome, RangeVerdict, judge_ranges, overall
+from weft.observe.facts import Setting as Variable
+from weft.observe.observation import Observation
+from weft.predict.provenance import provenance
+from weft.results import Estimate, Provenance
+from weft.spec.cluster import Cluster
+
+LEAST_PROBABILITY: Final = 0.01
+"""A fault below this is not listed."""
+_STEERS: Final = ("NCCL_ALGO", "NCCL_PROTO", "NCCL_IB_DISABLE", "NCCL_NVLS_ENABLE",
+                  "NCCL_P2P_DISABLE", "NCCL_NET_GDR_LEVEL", "NCCL_MAX_NCHANNELS",
+                  "NCCL_SHM_DISABLE", "NCCL_IB_HCA", "NCCL_NET_DISABLE_INTRA")  # fmt: skip
+"""Variables that change the curve: told where the log shows them and the spec does not."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """One size: measured beside expected. Rates are bus bandwidths for collectives."""
+
+    size_bytes: float
+    time_s: float
+    noise_ratio: float
+    expected_s: Estimate
+    rate_bytes_per_s: float
+    expected_rate_bytes_per_s: Estimate
+    inside: bool
+    """Whether the time lies inside the 80 % band."""
+    limit: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FaultCurve:
+    """The best form of a fault, as bus bandwidth at the sizes of the sweep."""
+
+    name: str
+    form: str
+    rates_bytes_per_s: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """What a measured sweep is worth, and what is wrong where it is not what it should be."""
+
+    outcome: Outcome
+    benchmark: str
+    operation: str
+    what: str
+    """collective, bandwidth or latency."""
+    ranks: int | None
+    hosts: int | None
+    ranges: tuple[RangeVerdict, ...]
+    points: tuple[Judged, ...]
+    candidates: tuple[Candidate, ...]
+    """Explanations by probability: ``healthy`` too, where it is not settled that it is not."""
+    curve: FaultCurve | None = None
+    """Of the most probable fault, where the sweep did not pass."""
+    said: tuple[str, ...] = ()
+    """Remarks on the sweep."""
+    assumed: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+    """What the verdict hangs on and nothing says."""
+    noise_from: str
+    false_fail_ratio: float = FALSE_FAIL_RATIO
+    cluster: Cluster | None
+    provenance: Provenance
+
+    @property
+    def fault(self) -> Candidate | None:
+        """Return the most probable fault, where there is one."""
+        found = [one for one in self.candidates if one.curve_s]
+        return found[0] if found else None
+
+
+def judge(files: Sequence[Path] | Path, cluster: Cluster | None = None) -> Judgement:
+    """Judge the sweep that some outputs hold against a cluster, or against what they tell.
+
+    Beside the benchmark's own output the files may be the NCCL log of the same run.
+    """
+    paths = [files] if isinstance(files, Path) else list(files)
+    sweep, seen = read_sweep(paths)
+    return judge_sweep(sweep, cluster, seen)
+
+
+def judge_sweep(
+    sweep: Sweep, cluster: Cluster | None = None, seen: Observation | None = None
+) -> Judgement:
+    """Judge a sweep that was read already."""
+    seen = seen or Observation()
+    if cluster is not None:
+        found = Inferred(cluster=cluster, known=(), assumed=(), unknown=())
+    else:
+        found = infer(sweep, seen)
+    if found.cluster is None:
+        return _nothing_known(sweep, found)
+    if cluster is None and sweep.what != "collective":
+        return _nothing_known(sweep, found)
+    setting = Setting(
+        cluster=found.cluster, sweep=sweep, group=group_of(found.cluster, sweep)
+    )  # fmt: skip
+    return _judged(setting, found, seen)
+
+
+def _judged(setting: Setting, found: Inferred, seen: Observation) -> Judgement:
+    points = expected(setting)
+    ranges = judge_ranges(setting.sweep.timings, points)
+    bandwidth = setting.sweep.what == "collective"
+    outcome, remarks = overall(ranges, needs_large=bandwidth)
+    if found.unknown or _wrong(setting.sweep):
+        outcome = Outcome.FAIL if _wrong(setting.sweep) else Outcome.INCONCLUSIVE
+    candidates = tuple(shape.explain(setting, points))
+    if outcome is Outcome.FAIL:
+        candidates = tuple(shape.among_faults(candidates))
+    best = next((one for one in candidates if one.curve_s), None)
+    sweep = setting.sweep
+    return Judgement(
+        outcome=outcome, benchmark=sweep.benchmark, operation=sweep.operation.value,
+        what=sweep.what, ranks=setting.group.ranks, hosts=setting.group.domains,
+        ranges=tuple(ranges), points=tuple(_points(setting, points)), candidates=candidates,
+        curve=_curve(setting, best) if best and outcome is not Outcome.PASS else None,
+        said=(*found.known, *sweep.remarks, *remarks, *_steered(setting, seen),
+              *_said(setting)),
+        assumed=found.assumed, unknown=found.unknown, noise_from=_noise(sweep),
+        cluster=setting.cluster,
+        provenance=provenance(
+            setting.cluster, sources=sweep.sources, assumptions=found.assumed
+        ),
+    )  # fmt: skip
+
+
+def _curve(setting: Setting, best: Candidate) -> FaultCurve:
+    return FaultCurve(
+        name=best.name, form=best.form, rates_bytes_per_s=tuple(busbw(setting, best.curve_s))
+    )
+
+
+def _points(setting: Setting, points: Sequence[Expected]) -> list[Judged]:
+    sweep = setting.sweep
+    measured = busbw(setting, [one.time_s for one in sweep.timings])
+    found = []
+    for timing, point, rate in zip(sweep.timings, points, measured, strict=True):
+        factor = rate * timing.time_s
+        found.append(
+            Judged(
+                size_bytes=timing.size_bytes, time_s=timing.time_s,
+                noise_ratio=timing.noise_ratio, expected_s=point.time_s, rate_bytes_per_s=rate,
+                expected_rate_bytes_per_s=point.time_s.map(partial(truediv, factor)),
+                inside=point.time_s.low <= timing.time_s <= point.time_s.high,
+                limit=point.limit,
+            )
+        )  # fmt: skip
+    return found
+
+
+def _wrong(sweep: Sweep) -> int:
+    return sum(one.wrong for one in sweep.timings)
+
+
+def _said(setting: Setting) -> list[str]:
+    sweep = setting.sweep
+    said = []
+    if _wrong(sweep):
+        said.append(f"{_wrong(sweep)} results are wrong: whatever the speed, this run fails")
+    if sweep.what == "collective" and sweep.ranks is None:
+        said.append(f"the output names no ranks; all {setting.group.ranks} GPUs are taken")
+    return said
+
+
+def _steered(setting: Setting, seen: Observation) -> list[str]:
+    """Tell the variables of the run that the spec does not have."""
+    own = setting.cluster.nccl.env
+    found = {
+        one.name: one.value
+        for one in seen.of(Variable)
+        if one.name in _STEERS and not one.ignored and own.get(one.name) != one.value
+    }
+    return [f"the log has {name}={value}, the spec has not" for name, value in found.items()]
+
+
+def _noise(sweep: Sweep) -> str:
+    own = sum(one.own_noise for one in sweep.timings)
+    if own == len(sweep.timings):
+        return "the spread of the run's own iterations"
+    published = "what published sweeps show between two timings of a size"
+    return f"{published}, and the run's own at {own} sizes" if own else published
+
+
+def _nothing_known(sweep: Sweep, found: Inferred) -> Judgement:
+    unknown = found.unknown or ("the NICs: a test of one link needs -f cluster.yaml",)
+    return Judgement(
+        outcome=Outcome.INCONCLUSIVE, benchmark=sweep.benchmark,
+        operation=sweep.operation.value, what=sweep.what, ranks=sweep.ranks,
+        hosts=sweep.host_count, ranges=(), points=(), candidates=(), said=sweep.remarks,
+        unknown=unknown, noise_from=_noise(sweep), cluster=None,
+        provenance=provenance(sources=sweep.sources, assumptions=()),
+    )  # fmt: skip

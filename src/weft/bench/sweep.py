@@ -1,0 +1,280 @@
+"""A measured sweep: what ran, where, and the time of every size with its noise."""
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+from weft.bench import noise
+from weft.calibrate.readers.nccl_tests import operation_in
+from weft.engines.analytic.point_to_point import Verb
+from weft.errors import SpecError
+from weft.observe.bundle import observe
+from weft.observe.facts import (
+    BenchmarkRank,
+    BenchmarkRun,
+    BenchmarkSummary,
+    CommunicatorShape,
+    MeasuredCollective,
+    MeasuredLatency,
+    MeasuredTransfer,
+    TransferSetup,
+)
+from weft.observe.observation import Observation
+from weft.traffic.collective import Operation
+
+What = Literal["collective", "bandwidth", "latency"]
+_NAMES: Final = {
+    "all_to_all": Operation.ALL_TO_ALL, "send_receive": Operation.SEND_RECV,
+    "allreduce": Operation.ALL_REDUCE, "allgather": Operation.ALL_GATHER,
+    "reducescatter": Operation.REDUCE_SCATTER, "reduce_scatter": Operation.REDUCE_SCATTER,
+} | {kind.value: kind for kind in Operation}  # fmt: skip
+_TOLERANCE: Final = 0.03
+_MOST_RANKS: Final = 100_000
+_TRUSTED_BUSBW: Final = 1e9
+"""Below, the two decimals that nccl-tests prints say nothing about the factor."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timing:
+    """One size that was measured."""
+
+    size_bytes: float
+    time_s: float
+    noise_ratio: float
+    """Relative spread of ``time_s`` from one measurement to the next."""
+    own_noise: bool = False
+    """Whether the run itself shows that spread; else it is that of published sweeps."""
+    wrong: int = 0
+    """Results that were wrong, as the benchmark checked them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sweep:
+    """One run of one benchmark, as far as its output says."""
+
+    benchmark: str
+    what: What
+    operation: Operation
+    timings: tuple[Timing, ...]
+    """From the smallest size to the largest."""
+    ranks: int | None = None
+    hosts: tuple[str, ...] = ()
+    host_count: int | None = None
+    gpu_name: str = ""
+    verb: Verb = "write"
+    queue_pairs: int = 1
+    sources: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def bandwidth_noise(self) -> float:
+        """Noise of the largest size, which stands for the run."""
+        return self.timings[-1].noise_ratio
+
+
+def read_sweep(paths: Sequence[Path]) -> tuple[Sweep, Observation]:
+    """Read the sweep that some outputs hold, and everything else that they say."""
+    seen = observe(*paths)
+    return sweep_of(seen, tuple(map(str, paths))), seen
+
+
+def sweep_of(seen: Observation, sources: tuple[str, ...] = ()) -> Sweep:
+    """Return the sweep in what was observed."""
+    collectives = [one for one in seen.of(MeasuredCollective) if _sound(one)]
+    if collectives:
+        return _collective(seen, collectives, sources)
+    transfers, latencies = seen.of(MeasuredTransfer), seen.of(MeasuredLatency)
+    if transfers or latencies:
+        return _messages(seen, transfers, latencies, sources)
+    raise SpecError(
+        f"{', '.join(sources) or 'this'}: holds no row of nccl-tests, rccl-tests, perftest or "
+        "OSU benchmarks; was it cut short?"
+    )
+
+
+def _sound(one: MeasuredCollective) -> bool:
+    return one.size_bytes > 0 and one.time_s > 0
+
+
+def _collective(
+    seen: Observation, rows: Sequence[MeasuredCollective], sources: tuple[str, ...]
+) -> Sweep:
+    ranks_seen = seen.of(BenchmarkRank)
+    hosts = tuple(dict.fromkeys(one.host for one in ranks_seen if one.host))
+    shapes = [one for one in seen.of(CommunicatorShape) if one.ranks and one.hosts]
+    shape = max(shapes, key=lambda one: one.ranks or 0, default=None)
+    ranks = _ranks(rows, ranks_seen, shape)
+    operation, told = _operation(rows, ranks, sources)
+    ranks, remark = _from_factor(rows, operation, ranks)
+    runs = seen.of(BenchmarkRun)
+    return Sweep(
+        benchmark=runs[0].benchmark if runs else "nccl-tests",
+        what="collective", operation=operation,
+        timings=tuple(_timings(one for one in rows if _named(one) in (operation, None))),
+        ranks=ranks, hosts=hosts,
+        host_count=(shape.hosts if shape else None) or len(hosts) or None,
+        gpu_name=next((one.gpu_name for one in ranks_seen if one.gpu_name), ""),
+        sources=sources, remarks=(*told, *remark, *_summaries(seen)),
+    )  # fmt: skip
+
+
+def _ranks(
+    rows: Sequence[MeasuredCollective],
+    seen: Sequence[BenchmarkRank],
+    shape: CommunicatorShape | None,
+) -> int | None:
+    counts = [one.rank + 1 for one in seen]
+    counts += [one.ranks for one in rows if one.ranks]
+    if not counts and shape is not None and shape.ranks:
+        counts.append(shape.ranks)
+    return max(counts, default=None)
+
+
+def _named(one: MeasuredCollective) -> Operation | None:
+    return _NAMES.get(re.sub(r"\W+", "_", one.operation.split(" ")[0].lower()))
+
+
+def _operation(
+    rows: Sequence[MeasuredCollective], ranks: int | None, sources: tuple[str, ...]
+) -> tuple[Operation, tuple[str, ...]]:
+    """Return what was run: as named, in the file's name, or as busbw over algbw tells."""
+    named = [kind for one in rows if (kind := _named(one))]
+    if named:
+        kinds = tuple(dict.fromkeys(named))
+        if len(kinds) == 1:
+            return kinds[0], ()
+        return kinds[0], (f"of {len(kinds)} operations in it, {kinds[0].value} is judged",)
+    for source in sources:
+        if (kind := operation_in(Path(source).name)) is not None:
+            return kind, ()
+    factor = _factor(rows)
+    reduces = any(one.reduction in ("sum", "avg", "max", "min", "prod") for one in rows)
+    if ranks and ranks > 2 and factor:  # noqa: PLR2004 - 2 (n-1)/n is 1 for two ranks
+        for kind in (Operation.ALL_REDUCE, Operation.REDUCE_SCATTER):
+            if reduces and abs(kind.bus_factor(ranks) / factor - 1) < _TOLERANCE:
+                return kind, ("the operation is told by busbw over algbw",)
+    raise SpecError(
+        "the operation is not named in the output; put it into the file's name, as "
+        "all_reduce.txt"
+    )
+
+
+def _factor(rows: Sequence[MeasuredCollective]) -> float | None:
+    ratios = sorted(
+        one.busbw_bytes_per_s / one.algbw_bytes_per_s
+        for one in rows
+        if one.busbw_bytes_per_s
+        and one.algbw_bytes_per_s
+        and one.algbw_bytes_per_s > _TRUSTED_BUSBW
+    )
+    return ratios[len(ratios) // 2] if ratios else None
+
+
+def _from_factor(
+    rows: Sequence[MeasuredCollective], operation: Operation, ranks: int | None
+) -> tuple[int | None, tuple[str, ...]]:
+    """Return the ranks, from busbw over algbw where no line lists them."""
+    factor = _factor(rows)
+    if ranks is not None or factor is None:
+        return ranks, ()
+    for count in range(2, _MOST_RANKS):
+        if abs(operation.bus_factor(count) - factor) < 1e-3 * factor:
+            return count, (f"busbw over algbw is {factor:.4g}, so {count} ranks",)
+    return None, ()
+
+
+def _timings(rows: Iterable[MeasuredCollective]) -> Iterable[Timing]:
+    """Yield one timing a size: the mean of all runs in it, out of place where there is one."""
+    by_size: dict[int, list[MeasuredCollective]] = {}
+    for one in rows:
+        by_size.setdefault(one.size_bytes, []).append(one)
+    for size_bytes in sorted(by_size):
+        found = by_size[size_bytes]
+        chosen = [one for one in found if not one.in_place] or found
+        times = [t for one in chosen for t in (one.times_s or ())]
+        own = noise.measured(times) or noise.measured([one.time_s for one in chosen])
+        repeats = len(chosen)
+        mean_s = math.exp(sum(math.log(one.time_s) for one in chosen) / repeats)
+        known = max(noise.published(size_bytes), _gap(found)) / math.sqrt(repeats)
+        yield Timing(
+            size_bytes=size_bytes, time_s=mean_s, noise_ratio=known if own is None else own,
+            own_noise=own is not None, wrong=sum(one.wrong or 0 for one in found),
+        )  # fmt: skip
+
+
+def _gap(found: Sequence[MeasuredCollective]) -> float:
+    """Return the spread that the two timings of a size show: in place and out of place.
+
+    >>> _gap([])
+    0.0
+    """
+    sides: dict[bool, float] = {one.in_place: one.time_s for one in found}
+    if len(sides) < 2:  # noqa: PLR2004 - there are two sides
+        return 0.0
+    return abs(math.log(sides[True] / sides[False])) / math.sqrt(2)
+
+
+def _summaries(seen: Observation) -> tuple[str, ...]:
+    wrong = [one for one in seen.of(BenchmarkSummary) if one.ok is False]
+    return ("the benchmark says that results were wrong",) if wrong else ()
+
+
+def _messages(
+    seen: Observation,
+    transfers: Sequence[MeasuredTransfer],
+    latencies: Sequence[MeasuredLatency],
+    sources: tuple[str, ...],
+) -> Sweep:
+    setup = next(iter(seen.of(TransferSetup)), None)
+    what: What = "bandwidth" if transfers else "latency"
+    rows: Sequence[MeasuredTransfer | MeasuredLatency] = transfers or latencies
+    timings = [_message(one) for one in rows if one.size_bytes > 0]
+    if not timings:
+        raise SpecError(f"{', '.join(sources)}: no row of a size above zero")
+    name = rows[0].operation
+    mpi = rows[0].benchmark == "OSU"
+    if mpi and any(word in name for word in ("reduce", "gather", "alltoall", "bcast")):
+        return _osu_collective(name, timings, sources)
+    return Sweep(
+        benchmark=rows[0].benchmark or "perftest", what=what, operation=Operation.SEND_RECV,
+        timings=tuple(sorted(timings, key=lambda one: one.size_bytes)), ranks=2, host_count=2,
+        verb=_verb(name), queue_pairs=(setup.queue_pairs if setup else None) or 1,
+        sources=sources,
+        remarks=("what MPI itself costs is not modelled",) if mpi else (),
+    )  # fmt: skip
+
+
+def _osu_collective(name: str, timings: Sequence[Timing], sources: tuple[str, ...]) -> Sweep:
+    kind = _NAMES.get(name.split(" ", maxsplit=1)[0])
+    if kind is None:
+        raise SpecError(f"OSU {name}: not a collective that weft models")
+    return Sweep(
+        benchmark="OSU", what="collective", operation=kind,
+        timings=tuple(sorted(timings, key=lambda one: one.size_bytes)), sources=sources,
+        remarks=("OSU prints no ranks: every GPU of the cluster is taken",
+                 "what MPI itself costs is not modelled"),
+    )  # fmt: skip
+
+
+def _verb(name: str) -> Verb:
+    lowered = name.lower()
+    if "read" in lowered:
+        return "read"
+    return "write" if "write" in lowered else "send"
+
+
+def _message(one: MeasuredTransfer | MeasuredLatency) -> Timing:
+    if isinstance(one, MeasuredTransfer):
+        time_s, own = one.size_bytes / max(one.average_bytes_per_s, 1e-9), None
+    else:
+        time_s = one.typical_s or one.average_s
+        spread = one.deviation_s
+        many = one.iterations or 0
+        own = spread / time_s / math.sqrt(many) if spread and many else None
+    return Timing(
+        size_bytes=one.size_bytes, time_s=time_s, own_noise=own is not None,
+        noise_ratio=noise.published(one.size_bytes) if own is None else own,
+    )  # fmt: skip

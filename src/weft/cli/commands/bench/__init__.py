@@ -1,0 +1,10 @@
+"""`weft bench`: judge, run, compare and localise benchmarks of the network."""
+
+import typer
+
+from weft.cli.commands.bench.judge import judge
+
+bench = typer.Typer(
+    help="Judge, run, compare and localise benchmarks of the network.", no_args_is_help=True
+)
+bench.command()(judge)

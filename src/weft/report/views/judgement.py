@@ -1,0 +1,202 @@
+"""`weft bench judge`: the verdict, range by range, what fits the shape, the picture."""
+
+from collections.abc import Iterator
+
+from weft.bench.judge import LEAST_PROBABILITY, Judged, Judgement
+from weft.bench.shape import Candidate
+from weft.bench.verdict import Outcome, RangeVerdict
+from weft.report.numbers import band, figures, seconds, show_rate, show_size, signed_percent
+from weft.report.page import (
+    Block,
+    Drawing,
+    Entries,
+    Entry,
+    Facts,
+    Page,
+    Sentences,
+    Table,
+    View,
+    rows_of,
+)
+from weft.report.views._provenance import footer
+
+_MEANS = {
+    Outcome.PASS: "the run is as fast as this cluster should be.",
+    Outcome.FAIL: "the run is slower than this cluster should be.",
+    Outcome.INCONCLUSIVE: "this run cannot tell.",
+}
+_MOST_FAULTS = 6
+_HUNDRED = 100
+
+
+def _page(result: Judgement) -> Page:
+    return Page(
+        title=f"Judgement of {result.operation}",
+        blocks=tuple(_blocks(result)),
+        footer=footer(result.provenance),
+    )
+
+
+def _blocks(result: Judgement) -> Iterator[Block]:
+    yield Sentences(lines=(f"{result.outcome}: {_MEANS[result.outcome]}", *_unknown(result)))
+    yield Facts(pairs=tuple(_facts(result)))
+    if result.points:
+        yield _ranges(result)
+        yield from _faults(result)
+        yield _ratio_chart(result)
+        if result.what != "latency":
+            yield _rate_chart(result)
+        yield _sizes(result)
+    if result.said:
+        yield Sentences(title="Remarks", lines=result.said)
+    if result.assumed:
+        yield Sentences(title="Assumed", lines=result.assumed)
+
+
+def _unknown(result: Judgement) -> Iterator[str]:
+    for one in result.unknown:
+        yield f"not known: {one}"
+
+
+def _facts(result: Judgement) -> Iterator[tuple[str, str]]:
+    yield "benchmark", f"{result.benchmark}, {result.operation}"
+    if result.ranks:
+        yield "ranks", f"{result.ranks} on {result.hosts} hosts"
+    if result.cluster is not None:
+        host = result.cluster.host
+        yield "cluster", f"{result.cluster.name}, {host.gpu}, {result.cluster.fabric.kind}"
+        if result.hosts and result.hosts > 1:
+            yield "network", f"{host.nics} x {show_rate(host.nic_bytes_per_s)} per host"
+    yield "noise", result.noise_from
+
+
+def _ranges(result: Judgement) -> Table:
+    return Table(
+        title="By range of sizes",
+        columns=("sizes", "verdict", "time against expected", "noise", "passes", "fails"),
+        rows=rows_of(*(_range(one) for one in result.ranges)),
+        left=(0, 1),
+        notes=(*(_note(one) for one in result.ranges if one.reason), _level(result)),
+    )
+
+
+def _level(result: Judgement) -> str:
+    return (
+        "Passes: the edge of the 80 % band. Fails: beyond what one healthy cluster in "
+        f"{round(1 / result.false_fail_ratio)} shows."
+    )
+
+
+def _range(one: RangeVerdict) -> tuple[str, ...]:
+    return (
+        f"{one.name}: {show_size(one.smallest_bytes)} to {show_size(one.largest_bytes)}",
+        str(one.outcome),
+        signed_percent(one.slower_ratio),
+        f"±{one.noise_ratio * _HUNDRED:.1f} %",
+        f"up to {signed_percent(one.pass_below_ratio)}",
+        f"from {signed_percent(one.fail_above_ratio)}",
+    )
+
+
+def _note(one: RangeVerdict) -> str:
+    repeats = f"; {one.repeats} runs would decide" if one.repeats else ""
+    return f"{one.name}: {one.reason}{repeats}."
+
+
+def _faults(result: Judgement) -> Iterator[Block]:
+    if result.outcome is Outcome.PASS:
+        return
+    shown = [one for one in result.candidates if one.probability >= LEAST_PROBABILITY]
+    yield Entries(
+        title="What fits the shape", items=tuple(_entry(one) for one in shown[:_MOST_FAULTS])
+    )
+
+
+def _entry(one: Candidate) -> Entry:
+    lines = [f"look at: {one.check}"] if one.check else []
+    lines += [f"next: {one.command}"] if one.command else []
+    lines += [f"alike: {one.likeness}"] if one.likeness else []
+    form = f" ({one.form})" if one.form else ""
+    return Entry(
+        head=f"{one.probability:.0%} {one.name}", text=f"{one.title}{form}", lines=tuple(lines)
+    )
+
+
+def _sizes(result: Judgement) -> Table:
+    rate = "busbw GB/s" if result.what == "collective" else "GB/s"
+    return Table(
+        title="Size by size",
+        columns=("size", "time", "expected", rate, "expected GB/s", "band"),
+        rows=rows_of(*(_size(one) for one in result.points)),
+        left=(5,),
+        notes=("In brackets the 80 % band of healthy clusters.",),
+    )
+
+
+def _size(one: Judged) -> tuple[str, ...]:
+    return (
+        show_size(one.size_bytes),
+        seconds(one.time_s),
+        seconds(one.expected_s.value),
+        figures(one.rate_bytes_per_s / 1e9),
+        band(one.expected_rate_bytes_per_s, scale=1e9),
+        "inside" if one.inside else "outside",
+    )
+
+
+def _name(result: Judgement) -> str:
+    assert result.curve is not None
+    return f"{result.curve.name}: {result.curve.form}".replace("'", "")
+
+
+def _ratio_chart(result: Judgement) -> Drawing:
+    curve = result.curve
+    rows = []
+    for place, one in enumerate(result.points):
+        row = {
+            "size_bytes": one.size_bytes,
+            "ratio": one.time_s / one.expected_s.value,
+            "low": one.expected_s.low / one.expected_s.value,
+            "high": one.expected_s.high / one.expected_s.value,
+        }
+        if curve:
+            rate = one.expected_rate_bytes_per_s.value
+            row["fault"] = rate / curve.rates_bytes_per_s[place]
+        rows.append(row)
+    return Drawing(
+        chart="judged_sweep",
+        title=f"{result.outcome}: {result.operation}, measured over expected time",
+        rows=tuple(rows),
+        marks={"fault": _name(result)} if curve else {},
+    )
+
+
+def _rate_chart(result: Judgement) -> Drawing:
+    rows = tuple(
+        {
+            "size_bytes": one.size_bytes,
+            "busbw": one.expected_rate_bytes_per_s.value / 1e9,
+            "low": one.expected_rate_bytes_per_s.low / 1e9,
+            "high": one.expected_rate_bytes_per_s.high / 1e9,
+            "choice": "",
+        }
+        for one in result.points
+    )
+    measured = [
+        {"size_bytes": one.size_bytes, "busbw": one.rate_bytes_per_s / 1e9, "what": "measured"}
+        for one in result.points
+    ]
+    curve = result.curve
+    fault = [
+        {"size_bytes": one.size_bytes, "busbw": rate / 1e9, "what": _name(result)}
+        for one, rate in zip(result.points, curve.rates_bytes_per_s, strict=True)
+    ] if curve else []  # fmt: skip
+    return Drawing(
+        chart="busbw_curve",
+        title=f"{result.outcome}: {result.operation} on the expected band",
+        rows=rows,
+        marks={"measured": measured, "fault": fault},
+    )
+
+
+judgement = View(shows="weft.bench.judge.Judgement", verb="bench", page=_page)

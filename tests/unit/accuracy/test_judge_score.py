@@ -1,0 +1,35 @@
+"""The judge is scored on published sweeps, healthy ones and with faults laid over them."""
+
+import pytest
+
+from weft import report
+from weft.accuracy import judge, tables
+from weft.accuracy.rows import collective as rows
+
+
+@pytest.fixture
+def few(monkeypatch):
+    """Two runs alone: the whole folder takes a minute."""
+    data = tables.read(tables.SHIPPED)
+    sound = [run for run in data["nccl_runs"] if (run.get("health") or "") in rows.HEALTHY]
+    kept = [run for run in sound if rows.try_case(run) and run.get("nodes") not in ("", "1")][
+        :2
+    ]
+    monkeypatch.setattr(tables, "read", lambda _: {**data, "nccl_runs": kept})
+    return judge.score()
+
+
+def test_every_healthy_sweep_and_every_trial_is_counted_once(few):
+    assert few.healthy == 2
+    assert few.trials == sum(one.trials for one in few.faults)
+    for one in few.faults:
+        assert one.failed + one.inconclusive + one.passed == one.trials
+        assert sum(count for _, count in one.taken_for) == one.trials
+        assert one.first <= one.top3
+    assert few.false_fail_ratio == few.false_fails / 2
+
+
+def test_the_score_is_shown_with_its_confusion(few):
+    shown = report.show(few, "text")
+    assert "false FAIL" in shown
+    assert "taken for" in shown

@@ -1,0 +1,213 @@
+"""The judge on sweeps whose truth is known, because they are made from a model's curve."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from weft.bench import noise, shape
+from weft.bench.expected import Setting, expected, group_of, times_s
+from weft.bench.fault import all_faults
+from weft.bench.infer import gpu_of
+from weft.bench.judge import judge, judge_sweep
+from weft.bench.sweep import Timing, read_sweep
+from weft.bench.verdict import Outcome
+from weft.errors import SpecError
+from weft.spec.load import preset
+from weft.spec.overlay import CollectiveRatios, Overlay
+from weft.traffic.collective import Operation
+
+SAMPLES = Path(__file__).parents[2] / "samples"
+MIB = 2**20
+
+
+def test_a_run_on_its_curve_passes(cluster, sweep_on):
+    found = judge_sweep(sweep_on(cluster), cluster)
+    assert found.outcome is Outcome.PASS
+    assert found.candidates[0].name == "healthy"
+    assert found.curve is None
+
+
+def test_half_of_the_bandwidth_fails_and_small_sizes_still_pass(cluster, sweep_on):
+    found = judge_sweep(sweep_on(cluster, lambda s: 2.0 if s > 4 * MIB else 1.0), cluster)
+    assert found.outcome is Outcome.FAIL
+    by_name = {one.name: one for one in found.ranges}
+    assert by_name["small"].outcome is Outcome.PASS
+    assert by_name["large"].outcome is Outcome.FAIL
+    assert by_name["large"].slower_ratio == pytest.approx(1.0, abs=0.03)
+    assert found.fault is not None
+    assert found.fault.name in {"nics_lost", "slow_pair", "pcie_bound", "shared_network"}
+
+
+def test_without_large_sizes_bandwidth_is_not_tested_so_nothing_passes(cluster, sweep_on):
+    found = judge_sweep(sweep_on(cluster, sizes=(1024, 2048, 4096)), cluster)
+    assert found.outcome is Outcome.INCONCLUSIVE
+    assert "64 MiB" in " ".join(found.said)
+
+
+def test_between_the_two_edges_no_number_of_repeats_decides(cluster, sweep_on):
+    found = judge_sweep(sweep_on(cluster, lambda _: 1.2, noise_ratio=0.001), cluster)
+    large = next(one for one in found.ranges if one.name == "large")
+    assert large.pass_below_ratio < 0.2 < large.fail_above_ratio
+    assert (large.outcome, large.repeats) == (Outcome.INCONCLUSIVE, None)
+    assert "repeats do not decide" in large.reason
+
+
+def test_noise_at_an_edge_asks_for_the_repeats_of_the_power_calculation(cluster, sweep_on):
+    sound = judge_sweep(sweep_on(cluster), cluster)
+    edge = 1 + next(one for one in sound.ranges if one.name == "large").pass_below_ratio
+    run = sweep_on(cluster, lambda _: edge * 0.97, noise_ratio=0.0001)
+    noisy = replace(run, timings=tuple(replace(t, noise_ratio=0.1) for t in run.timings))
+    large = next(r for r in judge_sweep(noisy, cluster).ranges if r.name == "large")
+    assert large.outcome is Outcome.INCONCLUSIVE
+    assert large.repeats is not None
+    # n = ((1.645 + 0.842) noise / distance)^2, distance = log(1 / 0.97)
+    wanted = ((1.6449 + 0.8416) * large.noise_ratio / 0.030459) ** 2
+    assert large.repeats == pytest.approx(wanted, rel=0.1, abs=1)
+
+
+def test_wrong_results_fail_however_fast(cluster, sweep_on):
+    run = sweep_on(cluster)
+    wrong = replace(run, timings=(replace(run.timings[0], wrong=3), *run.timings[1:]))
+    assert judge_sweep(wrong, cluster).outcome is Outcome.FAIL
+
+
+def test_a_band_of_own_measurements_is_narrower_and_decides(cluster, sweep_on):
+    ratios = CollectiveRatios(low_ratio=0.97, high_ratio=1.03, rows=20)
+    known = cluster.with_(
+        overlay=Overlay(
+            name="ours", fabric="infiniband", collectives={"across.any.any": ratios}
+        )
+    )
+    run = sweep_on(cluster, lambda _: 1.22, noise_ratio=0.001)
+    assert judge_sweep(run, cluster).outcome is Outcome.INCONCLUSIVE
+    assert judge_sweep(run, known).outcome is Outcome.FAIL
+
+
+DISTINCT = ("gpudirect_off", "tcp_fallback", "no_scale_up", "wrong_protocol", "affinity")
+
+
+@pytest.mark.parametrize("name", DISTINCT)
+def test_a_fault_with_a_shape_of_its_own_is_named_first(cluster, sweep_on, name):
+    run = sweep_on(cluster)
+    setting = Setting(cluster=cluster, sweep=run, group=group_of(cluster, run))
+    fault = dict(all_faults())[name]
+    worst = list(fault.variants(setting))[0 if name == "wrong_protocol" else -1]
+    sound = times_s(setting, cluster, {})
+    cost = dict(
+        zip(
+            (t.size_bytes for t in run.timings),
+            (f / s for f, s in zip(
+                times_s(setting, worst.cluster, worst.factors), sound, strict=True
+            )),
+            strict=True,
+        )
+    )  # fmt: skip
+    found = judge_sweep(sweep_on(cluster, lambda s: cost[s]), cluster)
+    assert found.fault is not None
+    assert found.fault.name == name
+
+
+def test_what_no_fault_explains_is_none_of_these(cluster, sweep_on):
+    """Slow at every fourth size and right between: no fault has that curve."""
+    run = sweep_on(cluster, lambda s: 6.0 if s in {2**14, 2**22, 2**30} else 1.0)
+    found = judge_sweep(run, cluster)
+    assert "none of these" in [one.name for one in found.candidates[:2]]
+
+
+def test_probabilities_add_up_to_one(cluster, sweep_on):
+    run = sweep_on(cluster, lambda _: 1.4)
+    setting = Setting(cluster=cluster, sweep=run, group=group_of(cluster, run))
+    found = shape.explain(setting, expected(setting))
+    assert sum(one.probability for one in found) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(("name", "fault"), all_faults(), ids=[n for n, _ in all_faults()])
+def test_every_fault_slows_some_system_and_speeds_none_much(name, fault, sweep_on):
+    """A fault whose curve nowhere changes tells nothing; one that is faster is no fault."""
+    seen = []
+    for spec in ("dgx_h100", "hgx_h100_roce", "a100_tcp_100g"):
+        own = preset(spec, hosts=4)
+        own = own.with_(
+            fabric=own.fabric.with_(
+                sockets=8 if spec == "a100_tcp_100g" else None,
+                socket_threads=4 if spec == "a100_tcp_100g" else None,
+                in_network_reduction=spec == "dgx_h100",
+            )
+        )
+        run = sweep_on(own)
+        setting = Setting(cluster=own, sweep=run, group=group_of(own, run))
+        sound = times_s(setting, own, {})
+        for form in fault.variants(setting):
+            curve = times_s(setting, form.cluster, form.factors)
+            seen += [f / s for f, s in zip(curve, sound, strict=True)]
+    assert max(seen) > 1.02, name
+    assert min(seen) > 0.6, name
+
+
+def test_a_log_names_ranks_hosts_and_gpus_but_not_the_rate_of_its_nics():
+    found = judge(SAMPLES / "calibrate" / "two_hosts.txt")
+    assert found.outcome is Outcome.INCONCLUSIVE
+    assert (found.ranks, found.hosts) == (4, 2)
+    assert any("rate of the NICs" in one for one in found.unknown)
+    assert any("DGX H100" in one for one in found.assumed)
+
+
+def test_one_host_is_judged_without_a_spec(tmp_path):
+    """Inside a host the GPU says all: 8 GPUs on NVLink, 480 GB/s of busbw with NVLS."""
+    rows = "".join(
+        f"  {size}  {size // 4}  float  sum  -1  {time}  1.0  1.0  0\n"
+        for size, time in ((1 << 28, 1030.0), (1 << 30, 3950.0), (1 << 32, 15400.0))
+    )
+    ranks = "".join(
+        f"#  Rank  {r} Group  0 Pid  1 on  one device  {r} [0x0] NVIDIA H100 80GB HBM3\n"
+        for r in range(8)
+    )
+    file = tmp_path / "all_reduce.txt"
+    file.write_text(
+        f"{ranks}# out-of-place\n# size count type redop root time algbw busbw\n{rows}"
+    )
+    found = judge(file)
+    assert found.outcome is Outcome.PASS
+    assert found.unknown == ()
+
+
+def test_a_run_that_the_cluster_has_no_room_for_is_refused(cluster, sweep_on):
+    with pytest.raises(SpecError, match="describe the cluster that was measured"):
+        judge_sweep(sweep_on(cluster), cluster.with_(hosts=2))
+
+
+def test_perftest_needs_a_cluster_and_is_judged_with_one():
+    file = SAMPLES / "calibrate" / "write_bw.txt"
+    assert judge(file).outcome is Outcome.INCONCLUSIVE
+    found = judge(file, preset("hgx_h100_roce", hosts=2))
+    assert found.what == "bandwidth"
+    assert found.outcome is Outcome.PASS
+
+
+def test_the_two_timings_of_a_size_show_its_noise():
+    run, _ = read_sweep([SAMPLES / "calibrate" / "two_hosts.txt"])
+    assert run.operation is Operation.ALL_REDUCE
+    assert [t.size_bytes for t in run.timings] == [8, MIB, 2**30]
+    assert run.timings[0].noise_ratio == pytest.approx(noise.published(8))
+    with_gap = (SAMPLES / "calibrate" / "two_hosts.txt").read_text()
+    assert "27.90" in with_gap
+
+
+def test_a_file_without_rows_is_refused(tmp_path):
+    file = tmp_path / "x.txt"
+    file.write_text("nothing\n")
+    with pytest.raises(SpecError, match="was it cut short"):
+        judge(file)
+
+
+def test_iterations_show_their_own_noise():
+    assert noise.measured([1.0, 1.1]) is None
+    spread = noise.measured([1.0, 1.1, 0.9, 1.0])
+    assert spread == pytest.approx(0.041, abs=0.002)
+
+
+def test_drivers_names_lead_to_the_catalogue():
+    assert gpu_of("NVIDIA H100 80GB HBM3") == "h100_sxm"
+    assert gpu_of("AMD Instinct MI300X") == "mi300x"
+    assert Timing(size_bytes=1, time_s=1, noise_ratio=0).wrong == 0
