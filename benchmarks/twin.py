@@ -30,6 +30,7 @@ RECORDS = {
     "hosts": ("Host", tables.HOST),
     "switches": ("Switch", tables.SWITCH),
     "pauses": ("PauseRow", tables.PAUSE),
+    "parts": ("Part", tables.PART),
     "loads": ("Load", tables.LOAD),
     "flowlets": ("Flowlet", tables.FLOWLET),
     "relays": ("Relay", tables.RELAY),

@@ -44,18 +44,25 @@ class Simulation {
   int64_t *const tree;
 
   // --- the next event
-  void set(int64_t leaf, int64_t key) {
-    int64_t place = tree[0] + leaf;
-    tree[place] = key;
-    while (place > 1) {
+  void climb(int64_t place, int64_t root) {
+    int64_t key = tree[place];
+    while (place > root) {
       key = min(tree[place ^ 1], key);
       place >>= 1;
       tree[place] = key;
     }
   }
-  void schedule(int64_t leaf, int64_t time) {
-    const int64_t key = time << LEAF_BITS | leaf;
-    int64_t place = tree[0] + leaf;
+  void set(int64_t link_id, EventKind kind, int64_t key) {
+    const int64_t place = state.links[link_id].place[kind];
+    tree[place] = key;
+    climb(place, counts.root);
+  }
+  static int64_t key_of(int64_t link_id, EventKind kind, int64_t time) {
+    return time << LEAF_BITS | (link_id * 4 + kind);
+  }
+  void schedule(int64_t link_id, EventKind kind, int64_t time) {
+    const int64_t key = key_of(link_id, kind, time);
+    int64_t place = state.links[link_id].place[kind];
     tree[place] = key;
     while (place > 1) {
       place >>= 1;
@@ -63,29 +70,49 @@ class Simulation {
       tree[place] = key;
     }
   }
-  void replace_first(int64_t time) {
-    const int64_t leaf = tree[1] & LEAF_MASK;
-    set(leaf, time << LEAF_BITS | leaf);
+  void replace(int64_t link_id, EventKind kind, int64_t time) {
+    set(link_id, kind, key_of(link_id, kind, time));
   }
-  void drop_first() { set(tree[1] & LEAF_MASK, NEVER); }
+  void drop(int64_t link_id, EventKind kind) { set(link_id, kind, NEVER); }
 
-  // Inlined by force: otherwise g++ 12 finds that it changes nothing and leaves it out.
-  __attribute__((always_inline)) void look_ahead(int64_t leaf) {
-    if (settings.tree_depth < 13) return;
-    const int64_t place = tree[0] + leaf;
-    const int64_t soon = tree[place >> (settings.tree_depth - 4)];
-    if (soon < NEVER) __builtin_prefetch(&state.links[(soon & LEAF_MASK) >> 2]);
-    const int64_t key = tree[place >> (settings.tree_depth - 2)];
-    if (key < NEVER) {
-      const Link &link = state.links[(key & LEAF_MASK) >> 2];
-      __builtin_prefetch(&state.packets[max(key & 3 ? link.data_head : link.wire_head, 0)]);
+  // --- asking for memory before it is needed; inlined by force: otherwise g++ 12 finds that it
+  // changes nothing and leaves it out
+  template <typename Row>
+  __attribute__((always_inline)) static void prefetch(const Row *rows, int64_t row, int line) {
+    __builtin_prefetch(reinterpret_cast<const char *>(rows + row) + 64 * line);
+  }
+  __attribute__((always_inline)) void fetch(const Part &part) {
+    if (part.events < part.last - part.first) return;
+    for (int64_t place = part.first; place < part.last; ++place)
+      for (int line = 0; line < 3; ++line) prefetch(state.links, state.part_links[place], line);
+    for (int64_t place = part.first; place < part.last; ++place) {
+      const Link &link = state.links[state.part_links[place]];
+      prefetch(state.packets, max(0, link.wire_head), 0);
+      prefetch(state.packets, max(0, link.data_head), 0);
+      prefetch(state.packets, max(0, link.data_tail), 0);
+      prefetch(state.packets, max(0, link.wire_tail), 0);
+      if (link.target < settings.hosts) prefetch(state.hosts, link.target, 0);
     }
+    for (int64_t place = part.first; place < part.last; ++place) {
+      const Link &link = state.links[state.part_links[place]];
+      const int32_t head = max(0, link.wire_head);
+      prefetch(state.packets, max(0, state.packets[head].next), 0);
+      prefetch(state.packets, max(0, state.packets[max(0,link.data_head)].next), 0);
+      if (link.source < settings.hosts) fetch_flow(state.hosts[link.source].turn);
+      if (link.target < settings.hosts) fetch_flow(state.packets[head].flow);
+    }
+  }
+  __attribute__((always_inline)) void fetch_flow(int32_t flow_id) {
+    for (int line = 0; line < 2; ++line) prefetch(state.flows, max(0, flow_id), line);
   }
 
   // --- packets between their places
   int64_t take_packet() {
-    const int64_t id = counts.free_packet;
-    counts.free_packet = state.packets[id].next;
+    int64_t id = counts.free_packet;
+    if (id >= 0)
+      counts.free_packet = state.packets[id].next;
+    else
+      id = counts.fresh_packet++;
     ++counts.packets_alive;
     return id;
   }
@@ -110,7 +137,7 @@ class Simulation {
     packet.next = -1;
     if (link.wire_head < 0) {
       link.wire_head = static_cast<int32_t>(packet_id);
-      schedule(link_id * 4 + ARRIVE, packet.time);
+      schedule(link_id, ARRIVE, packet.time);
     } else {
       state.packets[link.wire_tail].next = static_cast<int32_t>(packet_id);
     }
@@ -150,7 +177,7 @@ class Simulation {
   }
   void tell_pause(int64_t link_id, int64_t time, Pause value) {
     const Link &link = state.links[link_id];
-    if (link.ring_head == link.ring_tail) schedule(link_id * 4 + CONTROL, time);
+    if (link.ring_head == link.ring_tail) schedule(link_id, CONTROL, time);
     ring_append(link_id, time, value);
   }
   int64_t free_share(int64_t at) const {
@@ -208,7 +235,7 @@ class Simulation {
     ring_append(link_id, time, size_bytes);
     if (link.blocked == ASLEEP) {
       link.blocked = WAKING;
-      schedule(link_id * 4 + CONTROL, time);
+      schedule(link_id, CONTROL, time);
     }
   }
   void collect_credit(int64_t link_id, int64_t now) {
@@ -221,28 +248,28 @@ class Simulation {
     if (link.credits >= size_bytes) return true;
     collect_credit(link_id, now);
     if (link.credits >= size_bytes) return true;
-    if (link.blocked == WAKING) return false;
+    if (link.blocked) return false;
     ++link.pauses;
     link.blocked = ASLEEP;
     if (link.ring_head != link.ring_tail) {
       link.blocked = WAKING;
-      schedule(link_id * 4 + CONTROL, ring(link_id, link.ring_head)[0]);
+      schedule(link_id, CONTROL, ring(link_id, link.ring_head)[0]);
     }
     return false;
   }
   int64_t hear(int64_t link_id, int64_t now) {
     Link &link = state.links[link_id];
     if (settings.flow_control == CREDITS && link.target >= settings.hosts) {
-      drop_first();
+      drop(link_id, CONTROL);
       link.blocked = AWAKE;
       collect_credit(link_id, now);
       return link_id;
     }
     const int64_t value = ring(link_id, link.ring_head++)[1];
     if (link.ring_head != link.ring_tail)
-      replace_first(ring(link_id, link.ring_head)[0]);
+      replace(link_id, CONTROL, ring(link_id, link.ring_head)[0]);
     else
-      drop_first();
+      drop(link_id, CONTROL);
     link.told_to_pause = static_cast<int32_t>(value);
     if (value == PAUSE) {
       link.paused = 1;
@@ -362,6 +389,7 @@ class Simulation {
     const int64_t packet_id = take_packet();
     Packet &packet = state.packets[packet_id];
     packet.flow = static_cast<int32_t>(flow_id);
+    packet.target = flow.target;
     packet.sequence = static_cast<int32_t>(sequence);
     packet.payload_bytes = static_cast<int32_t>(payload);
     packet.wire_bytes = static_cast<int32_t>(payload + settings.header_bytes);
@@ -413,7 +441,7 @@ class Simulation {
     if (when <= now) when = transmit(link_id, now);
     if (when < link.start_at) {
       link.start_at = when;
-      schedule(link_id * 4 + START, when);
+      schedule(link_id, START, when);
     }
   }
   int64_t transmit(int64_t link_id, int64_t now) {
@@ -451,6 +479,7 @@ class Simulation {
       link.credits -= packet.wire_bytes;
     }
     link.data_head = packet.next;
+    prefetch(state.packets, max(0, packet.next), 0);
     mark(link, packet);
     link.queue_bytes -= packet.wire_bytes;
     if (settings.shared)
@@ -467,9 +496,9 @@ class Simulation {
   }
   static int64_t top_bits(int64_t x) { return x >> 33 & 0x3FFFFFFF; }
   static int64_t choose(int64_t bits, int64_t count) { return bits * count >> 30; }
-  static int64_t next_random(Link &link) {
-    link.random = scramble(link.random);
-    return top_bits(link.random);
+  static int64_t next_random(int64_t &stream) {
+    stream = scramble(stream);
+    return top_bits(stream);
   }
   void mark(Link &link, Packet &packet) {
     const int64_t queue = link.queue_bytes;
@@ -477,7 +506,7 @@ class Simulation {
     if (queue < settings.kmax_bytes) {
       const double rise = static_cast<double>(queue - settings.kmin_bytes) /
                           static_cast<double>(settings.kmax_bytes - settings.kmin_bytes);
-      const int64_t draw = next_random(link) & (SIXTEEN_MILLION - 1);
+      const int64_t draw = next_random(link.random_out) & (SIXTEEN_MILLION - 1);
       if (static_cast<double>(draw) >= SIXTEEN_MILLION * settings.pmax * rise) return;
     }
     packet.marked = 1;
@@ -485,9 +514,7 @@ class Simulation {
     ++counts.marks;
   }
   int64_t route(int64_t link_id, const Packet &packet) {
-    const Flow &flow = state.flows[packet.flow];
-    const bool backwards = packet.kind == ACK || packet.kind == CNP || packet.kind == NACK;
-    const int32_t host = backwards ? flow.source : flow.target;
+    const int32_t host = packet.target;
     Link &link = state.links[link_id];
     const int64_t at = link.target - settings.hosts;
     const int64_t group = state.groups[at * settings.leaves + state.leaf_of[host]];
@@ -495,10 +522,10 @@ class Simulation {
     const int64_t first = state.group_start[group];
     const int64_t count = state.group_start[group + 1] - first;
     if (count == 1) return state.group_links[first];
-    if (state.spray) return state.group_links[first + choose(next_random(link), count)];
+    if (state.spray) return state.group_links[first + choose(next_random(link.random), count)];
     constexpr int64_t LOW = 0x7FFFFFFF, GROUP_STEP = 0x61C88647, SPREAD = 0x4F1BBCDD;
     const int64_t here = (group + 1) * GROUP_STEP & LOW;
-    const int64_t mixed = (flow.hash & LOW ^ here) * SPREAD & LOW;
+    const int64_t mixed = (state.flows[packet.flow].hash & LOW ^ here) * SPREAD & LOW;
     return state.group_links[first + choose(mixed >> 1, count)];
   }
   bool is_too_much(const Link &link, const Packet &packet, const Link &out) const {
@@ -540,6 +567,7 @@ class Simulation {
   void reply(int64_t packet_id, PacketKind kind, int64_t host) {
     Packet &packet = state.packets[packet_id];
     packet.kind = static_cast<int16_t>(kind);
+    packet.target = state.flows[packet.flow].source;
     packet.wire_bytes = static_cast<int32_t>(settings.control_bytes);
     packet.ingress = -1;
     queue_control(state.links[state.hosts[host].uplink], packet_id);
@@ -578,7 +606,7 @@ class Simulation {
     if (before < 0) {
       flow.next = host.waiting_head;
       host.waiting_head = self;
-      schedule(host.uplink * 4 + TIMER, time);
+      schedule(host.uplink, TIMER, time);
     } else {
       flow.next = state.flows[before].next;
       state.flows[before].next = self;
@@ -588,7 +616,7 @@ class Simulation {
   void end(int64_t flow_id, int64_t host, int64_t now) {
     state.flows[flow_id].end = now;
     ++counts.flows_done;
-    counts.last_end = now;
+    counts.last_end = max(counts.last_end, now);
     const int64_t gap = settings.gap_between_operations;
     const int32_t last = state.successor_start[flow_id + 1];
     for (int32_t place = state.successor_start[flow_id]; place < last; ++place) {
@@ -658,19 +686,19 @@ class Simulation {
     const int64_t packet_id = link.wire_head;
     const int32_t follower = state.packets[packet_id].next;
     link.wire_head = follower;
-    if (follower >= 0)
-      replace_first(state.packets[follower].time);
-    else
-      drop_first();
-    look_ahead(link_id * 4);
+    if (follower >= 0) {
+      replace(link_id, ARRIVE, state.packets[follower].time);
+      prefetch(state.packets, max(0, state.packets[follower].next), 0);
+    } else {
+      drop(link_id, ARRIVE);
+    }
     if (state.packets[packet_id].kind >= LOST) __builtin_trap();
     if (link.target < settings.hosts) return receive_at_host(link_id, packet_id, now);
     return receive_at_switch(link_id, packet_id, now);
   }
   int64_t start(int64_t link_id, int64_t now) {
     Link &link = state.links[link_id];
-    drop_first();
-    look_ahead(link_id * 4);
+    drop(link_id, START);
     if (link.start_at != now) return -1;
     link.start_at = NEVER;
     return link_id;
@@ -683,9 +711,9 @@ class Simulation {
     const int32_t follower = state.flows[flow_id].next;
     host.waiting_head = follower;
     if (follower >= 0)
-      replace_first(state.flows[follower].begin);
+      replace(link_id, TIMER, state.flows[follower].begin);
     else
-      drop_first();
+      drop(link_id, TIMER);
     begin(flow_id, now);
     return link_id;
   }
@@ -702,14 +730,25 @@ class Simulation {
 Stop Simulation::run(int64_t until) {
   const int64_t enough = state.pool - POOL_RESERVE;
   for (;;) {
-    const int64_t key = tree[1];
-    const int64_t now = key >> LEAF_BITS;
+    int64_t key = tree[1], now = key >> LEAF_BITS;
     if (now > until) return key == NEVER ? DONE : UNTIL;
+    Part &part = state.parts[state.links[(key & LEAF_MASK) >> 2].part[min<int64_t>(key & 3, 1)]];
+    const int64_t root = counts.root = part.root, begun = counts.events;
+    fetch(part);
+    const int64_t end = min(now + counts.lookahead, until + 1) << LEAF_BITS;
+    while (key < end && counts.packets_alive <= enough) {
+      now = key >> LEAF_BITS;
+      ++counts.events;
+      counts.now = now;
+      const int64_t wake = handle(key & 3, (key & LEAF_MASK) >> 2, now);
+      if (wake >= 0) kick(wake, now);
+      key = tree[root];
+    }
+    counts.root = 1;
+    climb(root, 1);
+    part.events = counts.events - begun;
+    counts.latest = max(counts.latest, now);
     if (counts.packets_alive > enough) return POOL_LOW;
-    ++counts.events;
-    counts.now = now;
-    const int64_t wake = handle(key & 3, (key & LEAF_MASK) >> 2, now);
-    if (wake >= 0) kick(wake, now);
   }
 }
 

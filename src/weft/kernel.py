@@ -89,20 +89,22 @@ def table(rows: int, dtype: np.dtype[np.void]) -> Table:
     return cast("Table", raw[skip : skip + size_bytes].view(dtype).view(np.recarray))
 
 
-def _prefetch_nothing(rows: Table, row: int) -> None:
+def _prefetch_nothing(rows: Table, row: int, line: int) -> None:
     """Stand in for ``prefetch`` where nothing is compiled: it changes no result."""
 
 
 @numba.extending.intrinsic  # type: ignore[untyped-decorator, unused-ignore]
-def _prefetch(_context: Any, rows: Any, row: Any) -> Any:  # noqa: ANN401, ARG001 - as numba calls it
-    """Ask for the first cache line of a row of a table, before it is needed."""
+def _prefetch(_context: Any, rows: Any, row: Any, line: Any) -> Any:  # noqa: ANN401, ARG001 - as numba calls it
+    """Ask for one cache line of a row of a table, before it is needed."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:  # noqa: ANN401
         array = numba.core.cgutils.create_struct_proxy(signature.args[0])(
             context, builder, value=arguments[0]
         )
-        byte, number = ir.IntType(8), ir.IntType(32)
+        byte, number, number_64 = ir.IntType(8), ir.IntType(32), ir.IntType(64)
         offset = builder.mul(arguments[1], array.itemsize)
+        lines = builder.mul(arguments[2], number_64(CACHE_LINE_BYTES))
+        offset = builder.add(offset, lines)
         start = builder.bitcast(array.data, byte.as_pointer())
         kind = ir.FunctionType(ir.VoidType(), [byte.as_pointer(), number, number, number])
         asks = numba.core.cgutils.get_or_insert_function(
@@ -112,7 +114,7 @@ def _prefetch(_context: Any, rows: Any, row: Any) -> Any:  # noqa: ANN401, ARG00
         builder.call(asks, [builder.gep(start, [offset]), to_read, keep_close, data])
         return context.get_dummy_value()
 
-    return numba.types.void(rows, numba.types.int64), generate
+    return numba.types.void(rows, numba.types.int64, numba.types.int64), generate
 
 
 prefetch: Any = _prefetch if COMPILED else _prefetch_nothing

@@ -35,7 +35,18 @@ WORST_LINKS = 24
 QUEUE_CURVES = 6
 SHOWN_ROOTS, SHOWN_VICTIMS = 8, 24
 MOST_BARS = 200
-_INSIDE = {"free_packet", "packets_alive", "last_end", "now", "flows_done", "events"}
+_INSIDE = {
+    "free_packet",
+    "fresh_packet",
+    "packets_alive",
+    "last_end",
+    "now",
+    "latest",
+    "flows_done",
+    "events",
+    "lookahead",
+    "root",
+}
 """Counters of the engine that say nothing about the network."""
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

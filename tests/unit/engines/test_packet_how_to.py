@@ -26,5 +26,5 @@ def test_the_control_of_the_page_works_as_one_added_file(tmp_path):
     )  # fmt: skip
     first, second, marks = map(int, re.findall(r"\d+", result.stdout))
     ideal_ps = 2 * (1 << 20) * 20
-    assert ideal_ps < max(first, second) < 1.15 * ideal_ps
+    assert ideal_ps < max(first, second) < 1.2 * ideal_ps  # 12 seeds: 1.10 to 1.19
     assert marks > 0

@@ -41,9 +41,16 @@ def top_bits(x):
 
 @inner
 def next_random(row):
-    """Draw 30 random bits from a link's own stream."""
+    """Draw 30 random bits from a link's stream, as the switch that it ends at."""
     row.random = scramble(row.random)
     return top_bits(row.random)
+
+
+@inner
+def next_random_out(row):
+    """Draw 30 random bits from a link's other stream, as the sender of the link."""
+    row.random_out = scramble(row.random_out)
+    return top_bits(row.random_out)
 
 
 @inner

@@ -6,7 +6,7 @@ sender takes the cable's time and waits in a ring of the link.
 
 import numpy as np
 
-from weft.engines.packet.events import NEVER, drop_first, replace_first, schedule
+from weft.engines.packet.events import NEVER, drop, replace, schedule
 from weft.engines.packet.tables import RING, Event, FlowControl, Kind, Watchdog
 from weft.engines.packet.wire import (
     give_back,
@@ -109,7 +109,7 @@ def let_go(state, packet, leaving_id, now):
 def _tell_pause(state, link_id, time, value):
     link = state.links[link_id]
     if link.ring_head == link.ring_tail:
-        schedule(state.tree, link_id * 4 + CONTROL, time)
+        schedule(state, link_id, CONTROL, time)
     ring_append(state, link_id, time, value)
 
 
@@ -126,7 +126,7 @@ def _return_credit(state, link_id, size_bytes, time):
     ring_append(state, link_id, time, size_bytes)
     if link.blocked == ASLEEP:
         link.blocked = WAKING
-        schedule(state.tree, link_id * 4 + CONTROL, time)
+        schedule(state, link_id, CONTROL, time)
 
 
 @inner
@@ -165,13 +165,13 @@ def _collect_credit(state, link_id, now):
 @inner
 def _sleep(state, link_id):
     link = state.links[link_id]
-    if link.blocked == WAKING:
+    if link.blocked:
         return
     link.pauses += 1
     link.blocked = ASLEEP
     if link.ring_head != link.ring_tail:
         link.blocked = WAKING
-        schedule(state.tree, link_id * 4 + CONTROL, ring_time(state, link_id, link.ring_head))
+        schedule(state, link_id, CONTROL, ring_time(state, link_id, link.ring_head))
 
 
 @inner
@@ -180,16 +180,16 @@ def hear(state, link_id, now):
     link = state.links[link_id]
     settings = state.settings[0]
     if settings.flow_control == CREDITS and link.target >= settings.hosts:
-        drop_first(state.tree)
+        drop(state, link_id, CONTROL)
         link.blocked = 0
         _collect_credit(state, link_id, now)
         return link_id
     value = ring_value(state, link_id, link.ring_head)
     link.ring_head += 1
     if link.ring_head != link.ring_tail:
-        replace_first(state.tree, ring_time(state, link_id, link.ring_head))
+        replace(state, link_id, CONTROL, ring_time(state, link_id, link.ring_head))
     else:
-        drop_first(state.tree)
+        drop(state, link_id, CONTROL)
     link.told_to_pause = value
     if link.tripped:
         return -1
@@ -227,7 +227,7 @@ def set_watchdog(state, link_id, time):
     link = state.links[link_id]
     link.watchdog_at = time
     if time < next_timer(state, link_id, NEVER):
-        schedule(state.tree, link_id * 4 + TIMER, time)
+        schedule(state, link_id, TIMER, time)
 
 
 @inner

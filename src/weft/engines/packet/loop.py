@@ -6,20 +6,23 @@ from weft.engines.packet.events import (
     LEAF_BITS,
     LEAF_MASK,
     NEVER,
-    drop_first,
-    look_ahead,
-    replace_first,
+    close_turn,
+    drop,
+    part_of,
+    replace,
     schedule,
 )
+from weft.engines.packet.fetch import fetch
 from weft.engines.packet.flow_control import drop_damaged, hear, next_timer
 from weft.engines.packet.port import kick, receive_at_switch
 from weft.engines.packet.receiver import begin, begin_later, receive_at_host, time_out
 from weft.engines.packet.tables import Event, Kind, Stop
 from weft.engines.packet.watchdog import watch
 from weft.engines.packet.wire import ring_time
-from weft.kernel import entry, inner
+from weft.kernel import entry, inner, prefetch
 
-ARRIVE, START, CONTROL = int(Event.ARRIVE), int(Event.START), int(Event.CONTROL)
+ARRIVE, START = int(Event.ARRIVE), int(Event.START)
+CONTROL, TIMER = int(Event.CONTROL), int(Event.TIMER)
 DONE, UNTIL, POOL_LOW = int(Stop.DONE), int(Stop.UNTIL), int(Stop.POOL_LOW)
 LOST = int(Kind.LOST)
 POOL_RESERVE = 4096
@@ -33,10 +36,10 @@ def _arrive(state, link_id, now):
     follower = state.packets[packet_id].next
     link.wire_head = follower
     if follower >= 0:
-        replace_first(state.tree, state.packets[follower].time)
+        replace(state, link_id, ARRIVE, state.packets[follower].time)
+        prefetch(state.packets, max(0, state.packets[follower].next), 0)
     else:
-        drop_first(state.tree)
-    look_ahead(state, link_id * 4)
+        drop(state, link_id, ARRIVE)
     if state.packets[packet_id].kind >= LOST:
         return drop_damaged(state, link_id, packet_id, now)
     if link.target < state.settings[0].hosts:
@@ -47,8 +50,7 @@ def _arrive(state, link_id, now):
 @inner
 def _start(state, link_id, now):
     link = state.links[link_id]
-    drop_first(state.tree)
-    look_ahead(state, link_id * 4)
+    drop(state, link_id, START)
     if link.start_at != now:
         return -1
     link.start_at = NEVER
@@ -66,9 +68,9 @@ def _timer(state, link_id, now):
     follower = state.flows[flow_id].next
     host.waiting_head = follower
     if follower >= 0:
-        replace_first(state.tree, state.flows[follower].begin)
+        replace(state, link_id, TIMER, state.flows[follower].begin)
     else:
-        drop_first(state.tree)
+        drop(state, link_id, TIMER)
     begin(state, flow_id, now)
     return link_id
 
@@ -86,9 +88,9 @@ def _due(state, link_id, now):
         wake = link_id
     again = next_timer(state, link_id, link.watchdog_at)
     if again < NEVER:
-        replace_first(state.tree, again)
+        replace(state, link_id, TIMER, again)
     else:
-        drop_first(state.tree)
+        drop(state, link_id, TIMER)
     return wake
 
 
@@ -106,7 +108,11 @@ def _handle(state, kind, link_id, now):
 
 @entry
 def run(state, until):
-    """Process events up to a time; return a Stop."""
+    """Process events up to a time; return a Stop.
+
+    The part of the network whose event is the first of all takes a turn: its events up to the
+    time at which another part could have anything to say to it.
+    """
     enough = len(state.packets) - POOL_RESERVE
     counts = state.counts[0]
     while True:
@@ -114,14 +120,26 @@ def run(state, until):
         now = key >> LEAF_BITS
         if now > until:
             return DONE if key == NEVER else UNTIL
+        part = state.parts[part_of(state, key)]
+        root = np.int64(part.root)
+        counts.root = root
+        fetch(state, part)
+        begun = np.int64(counts.events)
+        end = (min(now + counts.lookahead, until + 1)) << LEAF_BITS
+        while key < end and counts.packets_alive <= enough:
+            now = key >> LEAF_BITS
+            counts.events += 1
+            counts.now = now
+            leaf = key & LEAF_MASK
+            wake = np.int64(_handle(state, leaf & 3, leaf >> 2, now))
+            if wake >= 0:
+                kick(state, wake, now)
+            key = state.tree[root]
+        close_turn(state, root)
+        part.events = counts.events - begun
+        counts.latest = max(counts.latest, now)
         if counts.packets_alive > enough:
             return POOL_LOW
-        leaf = key & LEAF_MASK
-        counts.events += 1
-        counts.now = now
-        wake = np.int64(_handle(state, leaf & 3, leaf >> 2, now))
-        if wake >= 0:
-            kick(state, wake, now)
 
 
 @entry
@@ -134,9 +152,7 @@ def begin_flows(state, order):
         link_id = np.int64(state.hosts[host].downlink)
         link = state.links[link_id]
         if link.ring_head != link.ring_tail:
-            schedule(
-                state.tree, link_id * 4 + CONTROL, ring_time(state, link_id, link.ring_head)
-            )
+            schedule(state, link_id, CONTROL, ring_time(state, link_id, link.ring_head))
     for place in range(len(order)):
         flow_id = order[place]
         begin_later(state, flow_id, state.flows[flow_id].begin)

@@ -3,19 +3,18 @@
 import numpy as np
 
 from weft.engines.packet import congestion as _congestion  # noqa: F401 - part of the sources
-from weft.engines.packet.balance import next_random
+from weft.engines.packet.balance import next_random_out
 from weft.engines.packet.events import NEVER, schedule
 from weft.engines.packet.flow_control import free_share, has_credit, hold, let_go
 from weft.engines.packet.hooks import pick_link
 from weft.engines.packet.sender import has_more, pull_packet, wait_until
 from weft.engines.packet.tables import Event, FlowControl, Kind
 from weft.engines.packet.wire import give_back, put_on_wire, queue_control, queue_data
-from weft.kernel import inner
+from weft.kernel import inner, prefetch
 
 START = int(Event.START)
 NONE, CREDITS = int(FlowControl.NONE), int(FlowControl.CREDITS)
-DATA, ACK, CNP = int(Kind.DATA), int(Kind.ACK), int(Kind.CNP)
-NACK, TRIMMED = int(Kind.NACK), int(Kind.TRIMMED)
+DATA, TRIMMED = int(Kind.DATA), int(Kind.TRIMMED)
 SIXTEEN_MILLION = 1 << 24
 WAIT, NOTHING = -1, -2
 """No packet now: a paced flow may have one later, or only another event can help."""
@@ -35,7 +34,7 @@ def kick(state, link_id, now):
         when = transmit(state, link_id, now)
     if when < link.start_at:
         link.start_at = when
-        schedule(state.tree, link_id * 4 + START, when)
+        schedule(state, link_id, START, when)
 
 
 @inner
@@ -92,6 +91,7 @@ def _next_from_queue(state, link_id, now):
             return NOTHING
         link.credits -= packet.wire_bytes
     link.data_head = packet.next
+    prefetch(state.packets, max(0, packet.next), 0)
     _mark(state, link, packet)
     if settings.telemetry:
         _write_load(state, link_id, packet, now)
@@ -113,7 +113,7 @@ def _mark(state, link, packet):
     if queue < settings.kmax_bytes:
         rise = (queue - settings.kmin_bytes) / (settings.kmax_bytes - settings.kmin_bytes)
         if (
-            next_random(link) & (SIXTEEN_MILLION - 1)
+            next_random_out(link) & (SIXTEEN_MILLION - 1)
         ) >= SIXTEEN_MILLION * settings.pmax * rise:
             return
     packet.marked = 1
@@ -140,10 +140,7 @@ def _write_load(state, link_id, packet, now):
 def _route(state, link_id, packet):
     """Return the link on which a switch forwards a packet."""
     settings = state.settings[0]
-    flow = state.flows[packet.flow]
-    kind = packet.kind
-    backwards = kind == ACK or kind == CNP or kind == NACK  # noqa: PLR1714 - numba inlines this
-    host = flow.source if backwards else flow.target
+    host = packet.target
     switch = state.links[link_id].target - settings.hosts
     group = state.groups[switch * settings.leaves + state.leaf_of[host]]
     if group < 0:

@@ -30,6 +30,7 @@ def _reply(state, packet_id, kind, host):
     """Turn a received packet into a control packet of the same flow, to be sent back."""
     packet = state.packets[packet_id]
     packet.kind = kind
+    packet.target = state.flows[packet.flow].source
     packet.wire_bytes = state.settings[0].control_bytes
     packet.ingress = -1
     queue_control(state, state.links[state.hosts[host].uplink], packet_id)
@@ -74,7 +75,7 @@ def begin_later(state, flow_id, time):
     if before < 0:
         flow.next = host.waiting_head
         host.waiting_head = flow_id
-        schedule(state.tree, host.uplink * 4 + TIMER, time)
+        schedule(state, host.uplink, TIMER, time)
     else:
         flow.next = state.flows[before].next
         state.flows[before].next = flow_id
@@ -98,7 +99,7 @@ def _end(state, flow_id, host, now):
     counts = state.counts[0]
     state.flows[flow_id].end = now
     counts.flows_done += 1
-    counts.last_end = now
+    counts.last_end = max(counts.last_end, now)
     gap = state.settings[0].gap_between_operations
     for place in range(state.successor_start[flow_id], state.successor_start[flow_id + 1]):
         follower = state.successors[place]

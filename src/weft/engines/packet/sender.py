@@ -77,6 +77,7 @@ def pull_packet(state, host, now):
     packet_id = take_packet(state)
     packet = state.packets[packet_id]
     packet.flow = flow_id
+    packet.target = flow.target
     packet.sequence = sequence
     packet.payload_bytes = payload
     packet.wire_bytes = payload + settings.header_bytes
@@ -108,7 +109,7 @@ def _expect_answer(state, host_id, flow, now):
     if host.timer_at == NEVER:
         host.timer_at = now + state.settings[0].timeout
         if host.timer_at < state.links[host.downlink].watchdog_at:
-            schedule(state.tree, host.downlink * 4 + TIMER, host.timer_at)
+            schedule(state, host.downlink, TIMER, host.timer_at)
 
 
 @inner

@@ -12,9 +12,10 @@ from weft.engines.packet import balancing, congestion, recovery
 from weft.engines.packet.balance import Balancing
 from weft.engines.packet.control import Control
 from weft.engines.packet.deadlock import deadlock
-from weft.engines.packet.events import NEVER, make_tree
+from weft.engines.packet.events import NEVER
 from weft.engines.packet.hooks import BALANCINGS, CONTROLS, RECOVERIES
 from weft.engines.packet.loop import begin_flows, run
+from weft.engines.packet.parts import Parts, one_part, parts_of, place_events
 from weft.engines.packet.recover import Recovery
 from weft.engines.packet.tables import (
     COUNTS,
@@ -44,7 +45,8 @@ from weft.units import bytes_from_bits
 
 PS_PER_S = 1e12
 FOREVER_PS = 1 << 41
-FIRST_POOL = 1 << 16
+FIRST_POOL = 1 << 20
+"""Packets that there is room for: 64 MiB, but memory is used only for those ever needed."""
 PAUSE_MESSAGE, RESUME_MESSAGE = 1, 0
 MOST_PACKETS = (1 << 31) - 1
 SEED_MASK = (1 << 62) - 1
@@ -209,13 +211,8 @@ def make_state(wiring: Wiring, routes: Routes, flows: Flows, options: Options) -
             "use recovery trim on lossless links"
         )
     flags = _flags(flows, settings[0])
-    tree = make_tree(len(wiring.source) * 4)
-    settings.tree_depth[:] = int(tree[0]).bit_length() - 1
     successor_start, successors = _successors(flows)
     relays, relay_of, relayed = _relays(flows)
-    packets = table(FIRST_POOL, PACKET)
-    packets.next[:] = np.arange(1, FIRST_POOL + 1)
-    packets.next[-1] = -1
     links, rings = (
         _links(wiring, options, rng),
         np.zeros(2 * RING * len(wiring.source), np.int64),
@@ -223,9 +220,13 @@ def make_state(wiring: Wiring, routes: Routes, flows: Flows, options: Options) -
     _write_stalls(links, rings, routes, options)
     hosts = _hosts(wiring, routes, flows, options)
     settings.limited[:] = hosts.message.any() or hosts.switch.any()
+    parts = _parts(wiring, links, flows, settings[0])
+    tree, part_rows, part_links = place_events(links, parts)
+    counts = table(1, COUNTS)
+    counts.root[:], counts.lookahead[:], counts.free_packet[:] = 1, parts.lookahead_ps, -1
     return State(
         links=links,
-        packets=packets,
+        packets=table(FIRST_POOL, PACKET),
         flows=_flows(flows, settings[0], rng),
         flags=flags,
         hosts=hosts,
@@ -234,8 +235,10 @@ def make_state(wiring: Wiring, routes: Routes, flows: Flows, options: Options) -
         loads=table(len(links) if settings[0].telemetry else 1, LOAD),
         flowlets=_flowlets(wiring, options),
         settings=settings,
-        counts=table(1, COUNTS),
+        counts=counts,
         tree=tree,
+        parts=part_rows,
+        part_links=part_links,
         rings=rings,
         leaf_of=routes.leaf_of,
         last_link=routes.last_link,
@@ -248,6 +251,23 @@ def make_state(wiring: Wiring, routes: Routes, flows: Flows, options: Options) -
         relay_of=relay_of,
         relayed=relayed,
     )
+
+
+def _parts(wiring: Wiring, links: Table, flows: Flows, settings: Any) -> Parts:  # noqa: ANN401 - a row
+    """Cut the network, except where something is felt elsewhere at once.
+
+    A flow begins when the last it waits for has ended, and a relay sends on what has come,
+    wherever that was; senders of selective repeat know what has arrived.
+    """
+    nodes = wiring.hosts + wiring.switches
+    if settings.selective:
+        return one_part(nodes)
+    pairs = [(one, fed) for relay in flows.relays for one in relay.feeders for fed in relay.fed]
+    at_once = np.array(pairs, np.int64).reshape(-1, 2)
+    if flows.predecessor is not None:
+        at_once = np.concatenate([at_once, flows.predecessor])
+    places = np.stack([flows.target[at_once[:, 0]], flows.source[at_once[:, 1]]], 1)
+    return parts_of(links, wiring.hosts, nodes, places)
 
 
 def _links(wiring: Wiring, options: Options, rng: np.random.Generator) -> Table:
@@ -268,6 +288,9 @@ def _links(wiring: Wiring, options: Options, rng: np.random.Generator) -> Table:
     links.target[:] = wiring.target
     links.credits[:] = options.credit_bytes
     links.random[:] = rng.integers(1, SEED_MASK, len(links))
+    links.random_out[:] = np.random.default_rng([options.seed, 1]).integers(
+        1, SEED_MASK, len(links)
+    )
     links.error_at[:] = NEVER
     links.watchdog_at[:] = NEVER
     lossy = options.flow_control is FlowControl.NONE
@@ -470,10 +493,12 @@ def with_larger_pool(state: State) -> State:
     size = len(state.packets)
     packets = table(2 * size, PACKET)
     packets[:size] = state.packets
-    packets.next[size:] = np.arange(size + 1, 2 * size + 1)
-    packets.next[-1] = state.counts[0].free_packet
-    state.counts[0].free_packet = size
     return state._replace(packets=packets)
+
+
+def _by_time(pauses: Any) -> Table:  # noqa: ANN401 - rows
+    """Sort pauses by when they began: parts of the network take turns, so rows are mixed."""
+    return cast("Table", pauses[np.lexsort((pauses.link, pauses.begin))])
 
 
 def _outcome(state: State, stop: Stop) -> Outcome:
@@ -485,7 +510,7 @@ def _outcome(state: State, stop: Stop) -> Outcome:
         received_bytes=state.flows.received_bytes.copy(),
         counts={str(name): int(counts[name]) for name in COUNTS.names or ()},
         links=state.links,
-        pauses=cast("Table", state.pauses[: counts.pauses_recorded]),
-        now_ps=int(counts.now),
+        pauses=_by_time(state.pauses[: counts.pauses_recorded]),
+        now_ps=int(counts.latest),
         deadlock=deadlock(state) if counts.flows_done < len(state.flows) else (),
     )

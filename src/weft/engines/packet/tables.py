@@ -90,50 +90,55 @@ class Stop(IntEnum):
 
 LINK = np.dtype(
     [
-        # the first cache line: sending and arriving
-        ("busy", "i8"),  # sender is serialising until then
-        ("start_at", "i8"),  # pending START event, or NEVER
+        # the first cache line: the wire, and what the receiver holds of it
+        ("ingress_bytes", "i8"),  # data of this link held by the receiving switch
+        ("random", "i8"),  # the receiver's stream
         ("propagation", "i8"),
-        ("ps_per_byte", "f8"),
-        ("sent_bytes", "i8"),
-        ("error_at", "i8"),  # the byte of ``sent_bytes`` that is the next to go wrong
         ("source", "i4"),
         ("target", "i4"),
         ("wire_head", "i4"),
         ("wire_tail", "i4"),
-        # the second: the sender's queue, and what the receiver holds
+        ("place", "i4", (4,)),  # in the tree, by kind of event
+        ("pause_row", "i4"),  # in the table of pauses, while the receiver holds the link
+        ("xoff_sent", "i1"),
+        # the second: the sender
+        ("busy", "i8"),  # it is serialising until then
+        ("start_at", "i8"),  # pending START event, or NEVER
+        ("ps_per_byte", "f8"),
+        ("sent_bytes", "i8"),
+        ("error_at", "i8"),  # the byte of ``sent_bytes`` that is the next to go wrong
         ("queue_bytes", "i8"),  # data waiting at the sender
-        ("limit_bytes", "i8"),  # above it the queue of the sender drops or trims
-        ("largest_queue_bytes", "i8"),
-        ("ingress_bytes", "i8"),  # data of this link held by the receiving switch
         ("data_head", "i4"),
         ("data_tail", "i4"),
         ("control_head", "i4"),
-        ("control_tail", "i4"),
-        ("random", "i8"),
         ("paused", "i1"),
-        ("xoff_sent", "i1"),
         ("blocked", "i1"),  # out of credit: 1 asleep, 2 wake-up scheduled
         ("told_to_pause", "i1"),
         ("tripped", "i1"),  # the watchdog ignores pauses
-        ("trips", "i2"),
-        # the rest: what is rarely touched
+        # the third: its queue
+        ("limit_bytes", "i8"),  # above it the queue of the sender drops or trims
+        ("largest_queue_bytes", "i8"),
+        ("random_out", "i8"),  # the sender's stream
+        ("control_tail", "i4"),
         ("credits", "i4"),
         ("ring_head", "i4"),
         ("ring_tail", "i4"),
-        ("pause_row", "i4"),  # in the table of pauses, while the receiver holds the link
+        ("part", "i4", (2,)),  # of the network: the receiver's, the sender's
+        ("marks", "i4"),
+        ("pauses", "i4"),
+        ("errors", "i4"),
+        ("drops", "i4"),
+        # the rest: what is rarely touched
         ("paused_since", "i8"),
         ("paused_total", "i8"),
         ("watchdog_at", "i8"),  # when the pause watchdog looks next, or NEVER
         ("error_gap_bytes", "f8"),  # mean number of bytes between errors
-        ("marks", "i4"),
-        ("errors", "i4"),
-        ("drops", "i4"),
-        ("pauses", "i4"),
+        ("trips", "i4"),
+        ("spare", "i4", (7,)),
     ],
     align=True,
 )
-assert LINK.itemsize == 3 * CACHE_LINE_BYTES
+assert LINK.itemsize == 4 * CACHE_LINE_BYTES
 PACKET = np.dtype(
     [
         ("time", "i8"),  # arrival
@@ -146,9 +151,9 @@ PACKET = np.dtype(
         ("sequence", "i4"),  # in an ACK or NACK: all before it have arrived
         ("first_missing", "i4"),
         ("missing", "i4"),
+        ("target", "i4"),  # the host that it travels to
         ("kind", "i2"),
         ("marked", "i2"),
-        ("spare", "i4"),
         ("telemetry", "f8"),
     ],
     align=True,
@@ -230,6 +235,15 @@ LOAD = np.dtype(
     ],
     align=True,
 )
+PART = np.dtype(
+    [
+        ("root", "i8"),  # of its subtree of events
+        ("first", "i8"),  # in the list of links by part
+        ("last", "i8"),
+        ("events", "i8"),  # of its last turn
+    ],
+    align=True,
+)
 PAUSE = np.dtype(
     [
         ("link", "i4"),
@@ -243,7 +257,6 @@ SETTINGS = np.dtype(
     [
         ("hosts", "i8"),
         ("leaves", "i8"),
-        ("tree_depth", "i8"),
         ("mtu_bytes", "i8"),
         ("header_bytes", "i8"),
         ("control_bytes", "i8"),
@@ -307,7 +320,11 @@ COUNTS = np.dtype(
         ("flows_done", "i8"),
         ("last_end", "i8"),
         ("now", "i8"),
-        ("free_packet", "i8"),
+        ("latest", "i8"),  # time of the last event so far: parts take turns, so ``now`` jumps
+        ("lookahead", "i8"),  # how far a part may run ahead of the others
+        ("root", "i8"),  # of the events of the part whose turn it is
+        ("free_packet", "i8"),  # the one that was given back last; -1: none
+        ("fresh_packet", "i8"),  # the first that was never used
         ("packets_alive", "i8"),
     ],
     align=True,
@@ -329,6 +346,9 @@ class State(NamedTuple):
     """(switch, hash of a flow) -> its link, where flowlets are balanced."""
     settings: Table
     counts: Table
+    parts: Table
+    part_links: npt.NDArray[np.int32]
+    """Links that begin or end in each part."""
     tree: npt.NDArray[np.int64]
     flags: npt.NDArray[np.uint8]
     """(flow, packet modulo the window) -> what selective repeat knows of it."""

@@ -4,7 +4,7 @@ from math import log
 
 import numpy as np
 
-from weft.engines.packet.balance import THIRTY_BITS, next_random
+from weft.engines.packet.balance import THIRTY_BITS, next_random_out
 from weft.engines.packet.events import schedule
 from weft.engines.packet.tables import RING, RING_MASK, Event, Kind
 from weft.kernel import inner
@@ -17,8 +17,12 @@ DATA, LOST, LOST_CONTROL = int(Kind.DATA), int(Kind.LOST), int(Kind.LOST_CONTROL
 def take_packet(state):
     """Take a packet from the pool; the loop sees to it that there is one."""
     counts = state.counts[0]
-    packet = counts.free_packet
-    counts.free_packet = state.packets[packet].next
+    packet = np.int64(counts.free_packet)
+    if packet >= 0:
+        counts.free_packet = state.packets[packet].next
+    else:
+        packet = np.int64(counts.fresh_packet)
+        counts.fresh_packet += 1
     counts.packets_alive += 1
     return packet
 
@@ -55,7 +59,7 @@ def put_on_wire(state, link_id, packet_id, now):
     packet.next = -1
     if link.wire_head < 0:
         link.wire_head = packet_id
-        schedule(state.tree, link_id * 4 + ARRIVE, packet.time)
+        schedule(state, link_id, ARRIVE, packet.time)
     else:
         state.packets[link.wire_tail].next = packet_id
     link.wire_tail = packet_id
@@ -83,7 +87,7 @@ def _go_wrong(state, link, packet, now, duration):
 @inner
 def exponential_bytes(link):
     """Draw the number of bytes to the next error of a link."""
-    uniform = (next_random(link) + 1) / THIRTY_BITS
+    uniform = (next_random_out(link) + 1) / THIRTY_BITS
     return np.int64(-log(uniform) * link.error_gap_bytes) + 1
 
 
