@@ -18,12 +18,12 @@ from typing import Any
 __all__ = [
     "Calibration", "Comparison", "Configuration", "Diagnosis", "Expectation", "Judgement",
     "Need", "Plan", "Prediction", "Scaling",
-    "Scoreboard", "Simulation", "Target", "accuracy", "calibrate", "catalog", "compare",
-    "diagnose",
+    "Scoreboard", "Simulation", "Target", "Tuned", "accuracy", "calibrate", "catalog",
+    "compare", "diagnose",
     "expect", "fabrics", "judge",
     "load_case", "load_cluster", "load_job", "load_scenario", "model",
     "need", "plan", "predict",
-    "preset", "render", "scaling", "simulate",
+    "preset", "render", "scaling", "simulate", "tune",
 ]  # fmt: skip
 
 
@@ -50,6 +50,7 @@ class _Package(ModuleType):
     accuracy = _verb("accuracy")
     calibrate = _verb("calibrate")
     predict = _verb("predict")
+    tune = _verb("tune")
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - any public name
         if name not in __all__:

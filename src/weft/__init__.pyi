@@ -22,14 +22,16 @@ from weft.spec.load import (
     model,
     preset,
 )
+from weft.tune.search import tune
+from weft.tune.tuned import Tuned
 
 __all__ = [
     "Calibration", "Comparison", "Configuration", "Diagnosis", "Expectation", "Judgement",
     "Need", "Plan", "Prediction", "Scaling",
-    "Scoreboard", "Simulation", "Target", "accuracy", "calibrate", "catalog", "compare",
-    "diagnose",
+    "Scoreboard", "Simulation", "Target", "Tuned", "accuracy", "calibrate", "catalog",
+    "compare", "diagnose",
     "expect", "fabrics", "judge",
     "load_case", "load_cluster", "load_job", "load_scenario", "model",
     "need", "plan", "predict",
-    "preset", "render", "scaling", "simulate",
+    "preset", "render", "scaling", "simulate", "tune",
 ]  # fmt: skip

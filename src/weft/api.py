@@ -30,6 +30,8 @@ if TYPE_CHECKING:
         model,
         preset,
     )
+    from weft.tune.search import tune
+    from weft.tune.tuned import Tuned
 
 VERBS: Final = {
     "predict": "predict",
@@ -40,6 +42,7 @@ VERBS: Final = {
     "accuracy": "accuracy",
     "calibrate": "calibrate",
     "simulate": "simulate",
+    "tune": "tune",
     "diagnose": "diagnose",
     "judge": "bench",
     "plan": "plan",
@@ -80,17 +83,19 @@ _PLACES: Final = {
     "scaling": "weft.predict.scaling",
     "Simulation": "weft.predict.simulation",
     "simulate": "weft.predict.simulate",
+    "Tuned": "weft.tune.tuned",
+    "tune": "weft.tune.search",
 }
 
 __all__ = [
     "VERBS", "Calibration", "Comparison", "Configuration", "Diagnosis", "Expectation",
     "Judgement", "Need", "Plan", "Prediction", "Scaling",
-    "Scoreboard", "Simulation", "Target", "accuracy", "calibrate", "catalog", "compare",
-    "diagnose",
+    "Scoreboard", "Simulation", "Target", "Tuned", "accuracy", "calibrate", "catalog",
+    "compare", "diagnose",
     "expect", "fabrics", "judge",
     "load_case", "load_cluster", "load_job", "load_scenario", "model",
     "need", "plan", "predict",
-    "preset", "render", "result_of", "scaling", "simulate",
+    "preset", "render", "result_of", "scaling", "simulate", "tune",
 ]  # fmt: skip
 
 

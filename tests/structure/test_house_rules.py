@@ -42,6 +42,8 @@ KINDS = {
     "weft.report.renderers": "weft.report.renderer.Renderer",
     "weft.report.views": "weft.report.page.View",
     "weft.traffic.collectives": "weft.traffic.collective.Algorithm",
+    "weft.tune.knobs": "weft.tune.knob.Knob",
+    "weft.tune.objectives": "weft.tune.objective.Objective",
 }
 PLUGINS = [
     (folder, name, kind)

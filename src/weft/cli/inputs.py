@@ -6,8 +6,16 @@ from pathlib import Path
 
 from weft.errors import SpecError
 from weft.spec.cluster import Cluster
-from weft.spec.load import load_case, load_cluster, load_documents, split_sets
+from weft.spec.load import (
+    kind_of,
+    load_case,
+    load_cluster,
+    load_documents,
+    load_scenario,
+    split_sets,
+)
 from weft.spec.overlay import load_overlay
+from weft.spec.scenario import Scenario
 from weft.spec.workload import Job
 
 
@@ -40,6 +48,23 @@ def cluster_and_perhaps_job(
     if any(isinstance(part, Job) for file in files for part in load_documents(file)):
         return cluster_and_job(files, sets, overlay)
     return cluster_alone(files, sets, overlay), None
+
+
+def scenarios_or_cluster(
+    files: Sequence[Path], sets: Sequence[str]
+) -> tuple[tuple[Scenario, ...], tuple[str, ...]]:
+    """Load scenarios, or make up usual ones for a cluster and say what they leave out."""
+    from weft.tune.usual import model_of, scenarios_for  # noqa: PLC0415 - one command needs it
+
+    kinds = [kind_of(file) for file in files]
+    if kinds == ["Cluster"]:
+        cluster = load_cluster(files[0], sets)
+        return scenarios_for(cluster), (model_of(cluster)[1],)
+    if "Cluster" in kinds:
+        raise SpecError(
+            f"{len(files)} files, one of them a cluster: give scenarios, or one cluster alone"
+        )
+    return tuple(load_scenario(file, sets) for file in files), ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

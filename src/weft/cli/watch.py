@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final, Self
 
 if TYPE_CHECKING:
     from weft.predict.simulate import Progress
+    from weft.tune.evaluate import Progress as SearchProgress
 
 WIDTH: Final = 78
 COMPILING_S: Final = 1.5
@@ -34,9 +35,14 @@ class Watcher:
             sys.stderr.write("\r" + " " * WIDTH + "\r")
 
     def show(self, progress: "Progress") -> None:
+        """Write how far a simulation is over the last line."""
+        if not self.silent:
+            self.say(line(progress))
+
+    def say(self, text: str) -> None:
         """Write one line over the last."""
         if not self.silent:
-            sys.stderr.write("\r" + line(progress)[:WIDTH].ljust(WIDTH))
+            sys.stderr.write("\r" + text[:WIDTH].ljust(WIDTH))
             sys.stderr.flush()
 
 
@@ -52,3 +58,14 @@ def line(progress: "Progress") -> str:
         f"{show_time(progress.simulated_s)} simulated, "
         f"{progress.seeds_done} of {progress.seeds} seeds done{left}"
     )
+
+
+def search_line(progress: "SearchProgress") -> str:
+    """Say how far a search is, what it found so far and how long it will take."""
+    from weft.units import show_time  # noqa: PLC0415 - as above
+
+    if progress.done == 0 and progress.elapsed_s > COMPILING_S:
+        return "compiling the simulator (once after an update, 10 to 30 s) ..."
+    left = "" if progress.left_s is None else f", {show_time(progress.left_s)} left"
+    best = f", {progress.best}" if progress.best else ""
+    return f"{progress.doing}: {progress.done} of {progress.runs} runs{best}{left}"

@@ -90,7 +90,7 @@ def sweep(
 
 def probe(cluster: Cluster, operation: Operation, hosts: int) -> Probe:
     """Simulate the pattern of an operation between hosts; extrapolate where they are many."""
-    part, most = _part(cluster)
+    part, most = part_of(cluster)
     simulated = min(hosts, most)
     pattern = "ring" if operation in _RINGS else "pairwise exchange"
     shares = _shares(part, operation, simulated)
@@ -114,7 +114,7 @@ def _extrapolated(share: Estimate, half: float, doublings: float) -> Estimate:
     )
 
 
-def _part(cluster: Cluster) -> tuple[Cluster, int]:
+def part_of(cluster: Cluster) -> tuple[Cluster, int]:
     """Return one rail of the cluster where rails are alike, and the most hosts to simulate."""
     scale_up = cluster.host.scale_up.with_(gpus=1)
     single = cluster.host.with_(server="", gpus=1, nics=1, scale_up=scale_up)

@@ -90,6 +90,12 @@ def load_case(paths: Sequence[str | File], sets: Iterable[str] = ()) -> tuple[Cl
     return cluster, job
 
 
+def kind_of(path: str | File) -> str:
+    """Return the kind of the one document of a file; empty where it is not one."""
+    trees = _documents(path)
+    return (_kind(trees[0]) or "") if len(trees) == 1 else ""
+
+
 def load_documents(path: str | File, sets: Iterable[str] = ()) -> list[Loaded]:
     """Load every document of a file, whatever its kind; all problems are reported at once."""
     for_cluster, for_job = split_sets(sets)

@@ -159,7 +159,7 @@ class TuningRecord(Part):
     trials: Count
     """Settings that were tried."""
     seeds: Annotated[tuple[Whole, ...], Field(min_length=1, strict=False)]
-    """Seeds that the gain was measured on; the search knew only the first of them."""
+    """Seeds that the gain was measured on: none that the search knew."""
     against: str
     """The settings that the gain is over."""
     gain_ratio: float

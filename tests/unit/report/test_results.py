@@ -32,6 +32,13 @@ def _case():
     return cluster, job
 
 
+def _small():
+    """An incast over stock settings, which cut rates and are slow to raise them."""
+    traffic = [{"incast": {"senders": 3, "size_bytes": "2MiB"}}]
+    network = {"preset": "roce_default"}
+    return api.load_scenario({**INCAST, "traffic": traffic, "network": network})
+
+
 @cache
 def _result(kind):
     make = {
@@ -42,6 +49,7 @@ def _result(kind):
         "need": lambda: api.need(*_case()),
         "calibration": lambda: api.calibrate(_case()[0], [RUN]),
         "simulation": lambda: api.simulate(api.load_scenario(INCAST)),
+        "tuned": lambda: api.tune([_small()], knobs=["minimum_rate_ratio"], trials=4, seeds=1),
         "plan": lambda: api.plan(_case()[0]),
         "configuration": lambda: api.render(api.plan(_case()[0]), ["nccl", "opensm"]),
         "diagnosis": lambda: api.diagnose([DOWN]),
@@ -61,6 +69,7 @@ CHARTS = {
     "comparison": ["step_breakdown", "cost_bars", "flip_tornado"],
     "need": ["mfu_bandwidth"],
     "simulation": ["timeline", "queue", "slowdown"],
+    "tuned": ["front", "knobs"],
     "diagnosis": [],
     "judgement": ["judged_sweep", "busbw_curve"],
     "scoreboard": ["topology"],
@@ -80,7 +89,7 @@ def test_the_document_fits_its_schema_and_carries_provenance(kind):
 
 
 def result_engine(kind):
-    return "packet" if kind == "simulation" else "analytic"
+    return "packet" if kind in {"simulation", "tuned"} else "analytic"
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -127,6 +136,8 @@ def test_a_chart_is_drawn_with_its_axes_labelled(kind, chart):
         "topology": ("measured", "predicted"),
         "timeline": ("time, us", "host1.nic0 to host0.nic0"),
         "queue": ("queue, MB", "received, Tb/s", "leaf0 to host0.nic0"),
+        "front": ("time of the traffic over that", "99th of 100 flows", "roce_tuned", "best"),
+        "knobs": ("time lost when the knob alone goes back, %",),
         "slowdown": ("time of a flow over its time alone", "p99.9"),
     }
     for label in labels[chart]:

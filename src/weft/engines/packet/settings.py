@@ -93,10 +93,15 @@ def _flow_control(name: str | None) -> FlowControl | None:
     return None if name is None else FlowControl[name.upper()]
 
 
+def link_rate_of(cluster: Cluster) -> float:
+    """Return the rate of one link of a cluster, in bytes per second."""
+    rate = cluster.fabric.link_bytes_per_s or cluster.host.nic_bytes_per_s
+    return rate / cluster.topology.planes
+
+
 def _thresholds(network: NetworkSettings, cluster: Cluster) -> dict[str, int | None]:
     """Return thresholds, scaled from the link rate that they are for to that of the cluster."""
-    rate = cluster.fabric.link_bytes_per_s or cluster.host.nic_bytes_per_s
-    rate /= cluster.topology.planes
+    rate = link_rate_of(cluster)
     factor = rate / network.at_bytes_per_s if network.at_bytes_per_s else 1.0
     found = {
         "xoff_bytes": network.pfc.xoff_bytes, "xon_bytes": network.pfc.xon_bytes,

@@ -1,0 +1,1 @@
+"""Settings that a search may turn, one file each."""

@@ -1,0 +1,1 @@
+"""What settings are judged by, one file each."""

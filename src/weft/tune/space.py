@@ -1,0 +1,92 @@
+"""What is searched: knobs that the settings have, and how values enter a scenario."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from weft import plugins
+from weft.engines.packet.settings import link_rate_of, options_of
+from weft.engines.packet.simulation import PS_PER_S
+from weft.errors import SpecError, UnknownName
+from weft.spec.problems import nearest
+from weft.spec.scenario import Scenario
+from weft.spec.settings import Ecn, NetworkSettings, Pfc
+from weft.tune import knobs
+from weft.tune.knob import Knob
+from weft.units import show_rate
+
+Values = Mapping[str, float]
+"""Of knobs, by name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Space:
+    """Knobs by name, and where the search begins."""
+
+    knobs: Mapping[str, Knob]
+    start: Values
+    """As the first scenario is set up, inside the ranges."""
+
+    def applied(self, network: NetworkSettings, values: Values) -> NetworkSettings:
+        """Return settings with values entered: ratios after what they are ratios to."""
+        for name in sorted(values, key=lambda name: (self.knobs[name].relative, name)):
+            network = self.knobs[name].enter(network, values[name])
+        return network
+
+
+def space_of(scenarios: Sequence[Scenario], asked: Sequence[str] = ()) -> Space:
+    """Return the knobs that the settings of the scenarios have, or those asked of them."""
+    known = plugins.names(knobs)
+    for name in asked:
+        if name not in known:
+            raise UnknownName(f"no knob is called {name!r}; {nearest(name, known)}")
+    options = [options_of(scenario, scenario.seeds[0]) for scenario in scenarios]
+    found = {name: plugins.load(knobs, name, Knob) for name in asked or known}
+    fitting = {n: k for n, k in found.items() if all(k.applies(one) for one in options)}
+    idle = [name for name in asked if name not in fitting]
+    if idle or not fitting:
+        first = options[0]
+        raise SpecError(
+            f"the settings of these scenarios have no knob {', '.join(idle) or 'to search'} "
+            f"({first.flow_control.name.lower()}, {first.congestion}); they have: "
+            f"{', '.join(_of(known, options)) or 'none'}"
+        )
+    start = {name: knob.tidy(knob.read(options[0])) for name, knob in fitting.items()}
+    return Space(knobs=fitting, start=start)
+
+
+def _of(known: Sequence[str], options: Sequence[object]) -> list[str]:
+    loaded = {name: plugins.load(knobs, name, Knob) for name in known}
+    return [n for n, k in loaded.items() if all(k.applies(one) for one in options)]  # type: ignore[arg-type]
+
+
+def explicit(scenario: Scenario) -> NetworkSettings:
+    """Return the settings of a scenario with everything filled in, for its own link rate."""
+    options, written = options_of(scenario, scenario.seeds[0]), scenario.network
+    limit = None if written.queue_limit_bytes is None else options.queue_limit_bytes
+    shared = written.buffer.shared_bytes is not None
+    alpha = options.alpha_ratio if shared else written.buffer.alpha_ratio
+    credit = None if written.credit_bytes is None else options.credit_bytes
+    return written.with_(
+        at_bytes_per_s=None,
+        ecn=Ecn().with_(
+            kmin_bytes=options.kmin_bytes,
+            kmax_bytes=options.kmax_bytes,
+            pmax_ratio=options.pmax_ratio,
+        ),
+        pfc=Pfc().with_(xoff_bytes=options.xoff_bytes, xon_bytes=options.xon_bytes),
+        buffer=written.buffer.with_(alpha_ratio=alpha, headroom_bytes=options.headroom_bytes),
+        cnp_gap_s=options.cnp_gap_ps / PS_PER_S,
+        queue_limit_bytes=limit,
+        credit_bytes=credit,
+    )
+
+
+def rate_of(scenarios: Sequence[Scenario]) -> float:
+    """Return the link rate that all scenarios share: thresholds mean nothing without it."""
+    rates = {link_rate_of(scenario.cluster) for scenario in scenarios}
+    if len(rates) > 1:
+        raise SpecError(
+            f"the scenarios have links of {' and '.join(map(show_rate, sorted(rates)))}; a "
+            "threshold suits one rate: tune them apart"
+        )
+    return rates.pop()
