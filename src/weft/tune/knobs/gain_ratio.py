@@ -7,5 +7,5 @@ gain_ratio = of_dcqcn(
     title="gain (g)",
     low=1 / 1024,
     high=0.125,
-    why="1/1024 (firmware) to 1/8; the paper has 1/256",
+    why="1/1024 (firmware) to an eighth; the paper has 1/256",
 )
