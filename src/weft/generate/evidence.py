@@ -85,6 +85,11 @@ _ALL: Final = (
         "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html", "2026-06",
     ),
     _source(
+        "nccl_trouble", Kind.DATASHEET,
+        "NVIDIA NCCL user guide: troubleshooting (ACS, GPUDirect, limits, shared memory)",
+        "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html",
+    ),
+    _source(
         "meta_roce", Kind.PAPER,
         "Gangidi et al., RDMA over Ethernet for Distributed AI Training at Meta Scale, "
         "SIGCOMM 2024",

@@ -79,6 +79,18 @@ def hosts_list(first: int, stop: int, hosts: int) -> str:
     return f"host-[{first:0{width}d}-{stop - 1:0{width}d}]"
 
 
+def hosts_range(hosts: int) -> str:
+    """Return all hosts as an inventory of Ansible writes them.
+
+    >>> hosts_range(1024), hosts_range(1)
+    ('host-[0000:1023]', 'host-0000')
+    """
+    if hosts == 1:
+        return host(0, hosts)
+    width = _digits(hosts)
+    return f"host-[{0:0{width}d}:{hosts - 1:0{width}d}]"
+
+
 def switch(tier: int, number: int) -> str:
     """Return the name of a switch.
 

@@ -8,6 +8,7 @@ from typing import Final
 
 from weft.generate import names
 from weft.generate.evidence import SOURCES
+from weft.generate.host import HostSettings, host_settings
 from weft.generate.lossless import (
     HOST_MTU_BYTES,
     LARGEST_MTU_BYTES,
@@ -93,6 +94,7 @@ class Plan:
     dcqcn: Dcqcn | None
     subnet: Subnet | None
     underlay: Underlay | None
+    host: HostSettings
     nccl: Variables
     guids: Mapping[str, str]
     """Node GUIDs of switches by name, where the user gave a map of them."""
@@ -140,6 +142,7 @@ def _plan(cluster: Cluster, guids: tuple[tuple[str, str], ...]) -> Plan:
         "dcqcn": dcqcn() if fabric.name == "roce" else None,
         "subnet": lanes,
         "underlay": underlay(network) if fabric.name in OWN_ETHERNET else None,
+        "host": host_settings(cluster),
         "nccl": variables(cluster, network, label, lanes),
     }
     used = _used(parts)

@@ -15,6 +15,7 @@ TITLES: Final = {
     "dcqcn": "DCQCN on the NICs",
     "subnet": "InfiniBand subnet",
     "underlay": "Addresses and AS numbers",
+    "host": "Hosts",
     "nccl": "NCCL",
 }
 _UNIT_ENDS: Final = ("_bytes", "_gbit_per_s", "_mbit_per_s", "_ms", "_us", "_ratio", "_m")

@@ -1,0 +1,227 @@
+"""Files of a Linux host: NIC quality of service, MTU, addresses, limits, GPU and PCIe."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from weft.generate.lossless import Dcqcn, Labels
+from weft.generate.plan import Feature, Plan
+from weft.generate.target import Files, header
+from weft.generate.wiring import wired
+
+PRIORITIES: Final = 8
+FIRST_TABLE: Final = 101
+SCRIPT: Final = "/usr/local/sbin/weft-rdma"
+GPUDIRECT: Final = "/usr/local/sbin/weft-gpudirect"
+RAILS: Final = "/etc/weft/rails.tsv"
+RAILS_HEAD: Final = "#host\tdevice\taddress\tgateway\ttable"
+ONE_RAIL_A_TABLE: Final = (
+    ("net.ipv4.conf.all.arp_ignore", 1),
+    ("net.ipv4.conf.all.arp_announce", 2),
+    ("net.ipv4.conf.all.rp_filter", 2),
+)
+"""A NIC answers for its own address alone, and answers may come back on another rail.
+
+As public scripts for hosts with an address a rail set them."""
+
+
+def host_files(plan: Plan) -> Files:
+    """Yield the files of every host; all hosts have the same ones."""
+    yield "weft-rdma-limits.conf", _limits(plan)
+    gpudirect = list(_gpudirect(plan))
+    if gpudirect:
+        yield "weft-gpudirect", "\n".join([*_HEAD, *gpudirect]) + "\n"
+        yield "weft-gpudirect.service", _gpudirect_unit(plan)
+    if Feature.IP not in plan.features:
+        return
+    yield "weft-rdma", "\n".join(_script(plan)) + "\n"
+    yield "weft-rdma.service", _unit(plan)
+    yield (
+        "rails.tsv",
+        "\n".join(["#host\tdevice\taddress\tgateway\ttable", *_rails(plan)]) + "\n",
+    )
+    sysctl = [f"{key} = {value}" for key, value in ONE_RAIL_A_TABLE]
+    lines = [header(plan, "/etc/sysctl.d/90-weft-rdma.conf"), *sysctl]
+    yield "90-weft-rdma.conf", "\n".join(lines) + "\n"
+
+
+def _limits(plan: Plan) -> str:
+    locked = plan.host.memlock
+    why = f"# {locked.reason}"
+    limits = [f"* {kind} memlock {locked.text()}" for kind in ("soft", "hard")]
+    path = "/etc/security/limits.d/weft-rdma-limits.conf"
+    return "\n".join([header(plan, path), why, *limits]) + "\n"
+
+
+_HEAD: Final = ("#!/bin/sh",)
+
+
+def _gpudirect(plan: Plan) -> Iterator[str]:
+    """Yield what lets the NIC reach the GPU; nothing where there is nothing to do."""
+    host = plan.host
+    off, module = host.acs.text() == "off", "nvidia-peermem" in host.gpu_memory.text()
+    if off or module:
+        yield header(plan, GPUDIRECT)
+        yield from ("# Run it as often as you like: it sets, it never adds.", "set -eu")
+    if off:
+        yield from ("", f"# {host.acs.reason}.", *_ACS_OFF)
+    if module:
+        yield from ("", f"# {host.gpu_memory.reason}.", *_PEER_MEMORY)
+
+
+_ACS_OFF: Final = (
+    'for device in "${SYSFS:-/sys}/bus/pci/devices/"*; do',
+    "    # Class 0x0604 is a bridge.",
+    '    case $(cat "$device/class") in 0x0604*) ;; *) continue ;; esac',
+    "    bridge=${device##*/}",
+    "    # Without the capability there is nothing to turn off.",
+    '    if setpci -s "$bridge" ECAP_ACS+0x6.w >/dev/null 2>&1; then',
+    '        setpci -s "$bridge" ECAP_ACS+0x6.w=0000',
+    "    fi",
+    "done",
+)
+_PEER_MEMORY: Final = (
+    'if [ "$(modinfo -F license nvidia)" = NVIDIA ]; then',
+    "    modprobe nvidia-peermem",
+    "fi",
+)
+
+
+def _gpudirect_unit(plan: Plan) -> str:
+    return "\n".join(
+        [
+            header(plan, "/etc/systemd/system/weft-gpudirect.service"),
+            "[Unit]",
+            "Description=PCIe and GPU as RDMA needs them",
+            "After=systemd-modules-load.service",
+            "",
+            "[Service]",
+            "Type=oneshot",
+            "RemainAfterExit=yes",
+            f"ExecStart={GPUDIRECT}",
+            "",
+            "[Install]",
+            "WantedBy=multi-user.target",
+        ]
+    ) + "\n"  # fmt: skip
+
+
+def _unit(plan: Plan) -> str:
+    return "\n".join(
+        [
+            header(plan, "/etc/systemd/system/weft-rdma.service"),
+            "[Unit]",
+            "Description=Quality of service, MTU and addresses of the RDMA NICs",
+            "After=network-pre.target",
+            "Before=network-online.target",
+            f"ConditionPathExists={RAILS}",
+            "",
+            "[Service]",
+            "Type=oneshot",
+            "RemainAfterExit=yes",
+            f"ExecStart={SCRIPT}",
+            "",
+            "[Install]",
+            "WantedBy=multi-user.target",
+        ]
+    ) + "\n"  # fmt: skip
+
+
+def _script(plan: Plan) -> Iterator[str]:
+    link = plan.link
+    assert link.host_mtu_bytes is not None, "an Ethernet plan has the MTU of its hosts"
+    yield "#!/bin/sh"
+    yield header(plan, SCRIPT)
+    yield "# Run it as often as you like: it sets, it never adds."
+    yield "set -eu"
+    yield ""
+    yield "# The network interface of an RDMA device."
+    yield "interface_of() {"
+    yield '    for path in "/sys/class/infiniband/$1/device/net/"*; do'
+    yield '        echo "${path##*/}"'
+    yield "        return"
+    yield "    done"
+    yield "}"
+    yield ""
+    yield f"for device in {' '.join(plan.names.device_list())}; do"
+    yield '    interface=$(interface_of "$device")'
+    yield f'    ip link set dev "$interface" mtu {link.host_mtu_bytes.text()} up'
+    if plan.labels is not None:
+        yield from _quality(plan.labels, plan.dcqcn)
+    yield "done"
+    yield ""
+    yield from _addresses(plan)
+
+
+def _quality(labels: Labels, control: Dcqcn | None) -> Iterator[str]:
+    lossless = labels.priority.whole()
+    pfc = ",".join(str(int(number == lossless)) for number in range(PRIORITIES))
+    yield "    # PFC by priority replaces the pause of the whole link."
+    yield '    ethtool -A "$interface" rx off tx off || true'
+    yield f'    mlnx_qos -i "$interface" --trust dscp --pfc {pfc}'
+    for dscp, priority in (
+        (labels.dscp, labels.priority),
+        (labels.cnp_dscp, labels.cnp_priority),
+    ):
+        mapped = f"set,{dscp.text()},{priority.text()}"
+        yield f'    mlnx_qos -i "$interface" --dscp2prio {mapped} || true  # set already'
+    yield '    cma_roce_mode -d "$device" -p 1 -m 2'
+    yield f'    cma_roce_tos -d "$device" -t {labels.traffic_class.text()}'
+    yield (
+        f"    echo {labels.traffic_class.text()} "
+        '>"/sys/class/infiniband/$device/tc/1/traffic_class"'
+    )
+    if control is not None:
+        yield from _dcqcn(labels, control)
+
+
+def _dcqcn(labels: Labels, control: Dcqcn) -> Iterator[str]:
+    ecn = '"/sys/class/net/$interface/ecn'
+    priority = labels.priority.text()
+    for role in ("roce_np", "roce_rp"):
+        yield f'    echo {control.enabled.text()} >{ecn}/{role}/enable/{priority}"'
+    for file, value in (
+        ("roce_np/cnp_dscp", labels.cnp_dscp),
+        ("roce_np/cnp_802p_prio", labels.cnp_priority),
+        ("roce_np/min_time_between_cnps", control.min_time_between_cnps_us),
+        ("roce_rp/rpg_ai_rate", control.ai_rate_mbit_per_s),
+        ("roce_rp/rpg_hai_rate", control.hai_rate_mbit_per_s),
+        ("roce_rp/rpg_time_reset", control.time_reset_us),
+        ("roce_rp/rpg_byte_reset", control.byte_reset),
+        ("roce_rp/dce_tcp_g", control.alpha_gain),
+        ("roce_rp/rate_reduce_monitor_period", control.rate_reduce_monitor_period_us),
+    ):
+        yield f'    echo {value.text()} >{ecn}/{file}"'
+
+
+def _addresses(plan: Plan) -> Iterator[str]:
+    assert plan.underlay is not None, "an Ethernet plan has an underlay"
+    pool = plan.underlay.pool.text()
+    yield "# Each rail answers through its own table, so packets leave where they belong."
+    yield "self=$(hostname -s)"
+    yield "tab=$(printf '\\t')"
+    yield 'while IFS="$tab" read -r host device address gateway table; do'
+    yield '    [ "$host" = "$self" ] || continue'
+    yield '    interface=$(interface_of "$device")'
+    yield '    ip address replace "$address" dev "$interface"'
+    yield f'    ip route replace {pool} via "$gateway" dev "$interface" table "$table"'
+    yield '    ip rule del from "${address%/*}" table "$table" 2>/dev/null || true'
+    yield '    ip rule add from "${address%/*}" table "$table"'
+    yield f"done <{RAILS}"
+
+
+def _rails(plan: Plan) -> Iterator[str]:
+    """Yield one line for every NIC of every host, in order."""
+    assert plan.underlay is not None, "an Ethernet plan has an underlay"
+    devices = plan.names.device_list()
+    rows = []
+    for switch in wired(plan.cluster):
+        if switch.tier > 0:
+            break
+        for port in switch.ports:
+            if port.host is not None:
+                gateway, own = plan.underlay.link(switch.number, port.number)
+                table = FIRST_TABLE + port.peer_port
+                row = (port.peer, devices[port.peer_port], f"{own}/31", str(gateway), table)
+                rows.append((port.host, port.peer_port, row))
+    for _, _, row in sorted(rows):
+        yield "\t".join(map(str, row))
