@@ -12,6 +12,7 @@ from weft.spec.load import (
     load_cluster,
     load_documents,
     load_scenario,
+    load_tuning,
     split_sets,
 )
 from weft.spec.overlay import load_overlay
@@ -29,7 +30,11 @@ def cluster_and_job(
 
 
 def cluster_alone(
-    files: Sequence[Path], sets: Sequence[str], overlay: Path | None = None
+    files: Sequence[Path],
+    sets: Sequence[str],
+    overlay: Path | None = None,
+    *,
+    tuning: Path | None = None,
 ) -> Cluster:
     """Load the cluster of the files given; a job beside it is not looked at."""
     _need(files, "a cluster document")
@@ -38,7 +43,8 @@ def cluster_alone(
         raise SpecError(
             f"{len(holds)} of the files {', '.join(map(str, files))} hold a cluster; give one"
         )
-    return _overlaid(load_cluster(holds[0], split_sets(sets)[0]), overlay)
+    cluster = load_cluster(holds[0], split_sets(sets)[0])
+    return _tuned(_overlaid(cluster, overlay), tuning)
 
 
 def cluster_and_perhaps_job(
@@ -108,3 +114,9 @@ def _need(files: Sequence[Path], what: str) -> None:
 
 def _overlaid(cluster: Cluster, overlay: Path | None) -> Cluster:
     return cluster if overlay is None else cluster.with_(overlay=load_overlay(overlay))
+
+
+def _tuned(cluster: Cluster, tuning: Path | None) -> Cluster:
+    if tuning is None:
+        return cluster
+    return cluster.with_(fabric=cluster.fabric.with_(settings=load_tuning(tuning)))

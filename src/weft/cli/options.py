@@ -32,6 +32,13 @@ OverlayFile = Annotated[
         "--overlay", metavar="FILE", help="Your own measurements, as weft calibrate wrote them."
     ),
 ]
+TuningFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--tuning", metavar="FILE",
+        help="Settings of switches and NICs, as weft tune wrote them, for fabric.settings.",
+    ),
+]  # fmt: skip
 ChartFile = Annotated[
     list[Path],
     typer.Option(

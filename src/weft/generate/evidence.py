@@ -13,6 +13,7 @@ _ALL: Final = (
     _source("weft", Kind.CODE, "follows from the other values of the plan"),
     _source("cluster", Kind.CODE, "the cluster document"),
     _source("catalogue", Kind.DATASHEET, "the device in weft's catalogue, with its sources"),
+    _source("simulation", Kind.CODE, "a search with weft's packet engine (weft tune)"),
     _source("estimate", Kind.ESTIMATE, "no published rule; the reason says what was assumed"),
     _source(
         "cumulus_roce", Kind.DATASHEET,

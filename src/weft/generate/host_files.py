@@ -189,8 +189,12 @@ def _dcqcn(labels: Labels, control: Dcqcn) -> Iterator[str]:
         ("roce_rp/rpg_byte_reset", control.byte_reset),
         ("roce_rp/dce_tcp_g", control.alpha_gain),
         ("roce_rp/rate_reduce_monitor_period", control.rate_reduce_monitor_period_us),
+        ("roce_rp/rpg_min_rate", control.minimum_rate_mbit_per_s),
+        ("roce_rp/rpg_threshold", control.fast_recovery_stages),
+        ("roce_rp/dce_tcp_rtt", control.alpha_timer_us),
     ):
-        yield f'    echo {value.text()} >{ecn}/{file}"'
+        if value is not None:
+            yield f'    echo {value.text()} >{ecn}/{file}"'
 
 
 def _addresses(plan: Plan) -> Iterator[str]:

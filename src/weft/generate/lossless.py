@@ -94,6 +94,10 @@ class Dcqcn:
     byte_reset: Planned
     alpha_gain: Planned
     rate_reduce_monitor_period_us: Planned
+    minimum_rate_mbit_per_s: Planned | None = None
+    """None, as of the two below: the firmware's own is left."""
+    fast_recovery_stages: Planned | None = None
+    alpha_timer_us: Planned | None = None
 
 
 def labels(cluster: Cluster) -> Labels:

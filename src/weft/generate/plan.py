@@ -25,6 +25,7 @@ from weft.generate.lossless import (
 from weft.generate.nccl import Variables, devices, variables
 from weft.generate.planned import Planned, Refused
 from weft.generate.subnet import Subnet, subnet
+from weft.generate.tuned import tuned_dcqcn, tuned_marking, tuned_pause
 from weft.generate.underlay import Underlay, underlay
 from weft.network import fabric as network_fabric
 from weft.network.topology import Layout, Mesh, layout
@@ -126,7 +127,7 @@ def _plan(cluster: Cluster, guids: tuple[tuple[str, str], ...]) -> Plan:
     network, fabric = layout(cluster), network_fabric.find(cluster.fabric.kind)
     paused = fabric.name in PAUSED
     label = labels(cluster) if paused else None
-    stop = pause(network) if paused else None
+    stop = tuned_pause(cluster, network, pause(network)) if paused else None
     path_mtu = cluster.fabric.mtu_bytes or fabric.default_mtu_bytes
     lanes = (
         subnet(network, path_mtu, in_network_reduction=cluster.fabric.in_network_reduction)
@@ -138,8 +139,8 @@ def _plan(cluster: Cluster, guids: tuple[tuple[str, str], ...]) -> Plan:
         "link": _link(fabric.name, network, path_mtu),
         "labels": label,
         "pause": stop,
-        "marking": marking(fabric, network, stop.xoff_bytes) if stop is not None else None,
-        "dcqcn": dcqcn() if fabric.name == "roce" else None,
+        "marking": _marking(cluster, network, stop),
+        "dcqcn": tuned_dcqcn(cluster, network, dcqcn()) if fabric.name == "roce" else None,
         "subnet": lanes,
         "underlay": underlay(network) if fabric.name in OWN_ETHERNET else None,
         "host": host_settings(cluster),
@@ -152,6 +153,13 @@ def _plan(cluster: Cluster, guids: tuple[tuple[str, str], ...]) -> Plan:
         provenance=provenance(cluster, sources=tuple(s.key for s in used), assumptions=()),
         **parts,  # type: ignore[arg-type] # each is what its function returns
     )  # fmt: skip
+
+
+def _marking(cluster: Cluster, network: Layout, stop: Pause | None) -> Marking | None:
+    if stop is None:
+        return None
+    fabric = network_fabric.find(cluster.fabric.kind)
+    return tuned_marking(cluster, stop, marking(fabric, network, stop.xoff_bytes))
 
 
 def _used(parts: Mapping[str, object]) -> tuple[Source, ...]:

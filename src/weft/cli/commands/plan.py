@@ -17,6 +17,7 @@ def plan(
     files: options.Files = [],  # noqa: B006 - typer reads the default, nobody changes it
     sets: options.Sets = [],  # noqa: B006 - as above
     explain: ExplainOption = False,
+    tuning: options.TuningFile = None,
     output: options.OutputFormat = "text",
     out: options.OutFile = None,
 ) -> None:
@@ -29,6 +30,7 @@ def plan(
     Examples:
       weft plan -f cluster.yaml
       weft plan -f cluster.yaml --explain
+      weft plan -f cluster.yaml --tuning tuned.yaml --explain
       weft plan -f cluster.yaml --set topology.cable_m=100 -o json
     """  # noqa: D301 - click's mark for text that is not to be wrapped
     from weft import api  # noqa: PLC0415 - after the words are understood
@@ -37,6 +39,6 @@ def plan(
     from weft.generate.plan import ExplainedPlan  # noqa: PLC0415 - as above
 
     check_format(output)
-    result = api.plan(cluster_alone(files, sets))
+    result = api.plan(cluster_alone(files, sets, tuning=tuning))
     wanted = explain and output in FOR_PEOPLE
     emit(ExplainedPlan(plan=result) if wanted else result, output, out=out)

@@ -31,6 +31,7 @@ def render(
     sets: options.Sets = [],  # noqa: B006 - as above
     folder: FolderOption = None,
     node_names: NamesOption = None,
+    tuning: options.TuningFile = None,
     output: options.OutputFormat = "text",
     quiet: options.Quiet = False,
 ) -> None:
@@ -54,7 +55,7 @@ def render(
 
     check_format(output)
     guids = None if node_names is None else read_name_map(node_names)
-    plan = api.plan(cluster_alone(files, sets), guids)
+    plan = api.plan(cluster_alone(files, sets, tuning=tuning), guids)
     names = suitable(plan) if targets == ["all"] else targets
     with progress("rendering", quiet=quiet):
         result = api.render(plan, names)
