@@ -32,6 +32,7 @@ RECORDS = {
     "pauses": ("PauseRow", tables.PAUSE),
     "parts": ("Part", tables.PART),
     "loads": ("Load", tables.LOAD),
+    "shares": ("Share", tables.SHARE),
     "flowlets": ("Flowlet", tables.FLOWLET),
     "relays": ("Relay", tables.RELAY),
     "settings": ("Settings", tables.SETTINGS),
@@ -60,6 +61,7 @@ class Twin:
             and row.watchdog == 0
             and row.limited == 0
             and row.relays == 0
+            and row.classes == 1
         )
 
     def run(self, state: State, until: int) -> int:

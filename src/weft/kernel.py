@@ -120,6 +120,28 @@ def _prefetch(_context: Any, rows: Any, row: Any, line: Any) -> Any:  # noqa: AN
 prefetch: Any = _prefetch if COMPILED else _prefetch_nothing
 
 
+def _read_choice(state: Any) -> bool:  # noqa: ANN401 - a tuple of tables
+    """Stand in for ``choice`` where nothing is compiled."""
+    return bool(getattr(type(state), "CHOICE", False))
+
+
+@numba.extending.intrinsic  # type: ignore[untyped-decorator, unused-ignore]
+def _choice(_context: Any, state: Any) -> Any:  # noqa: ANN401 - as numba calls it
+    """Return the constant ``CHOICE`` of the class of a tuple; kernels compile once for each.
+
+    What an ``if`` on it leaves out costs nothing, for the compiler knows the answer.
+    """
+    chosen = bool(getattr(state.instance_class, "CHOICE", False))
+
+    def generate(_context: Any, _builder: Any, _signature: Any, _arguments: Any) -> Any:  # noqa: ANN401
+        return ir.Constant(ir.IntType(1), int(chosen))
+
+    return numba.types.boolean(state), generate
+
+
+choice: Any = _choice if COMPILED else _read_choice
+
+
 def ladder(name: str, arguments: str, plugins: Iterable[tuple[str, str]], hook: str) -> Any:  # noqa: ANN401 - a kernel
     """Write and import one kernel that calls plug-in number ``which`` of a folder.
 

@@ -1,8 +1,8 @@
 """Cyclic buffer dependencies: could pauses wait for one another, and do they now?
 
-A link waits for the links on which the packets go on that its receiver holds of it. Where that
-relation has a cycle, pauses (or credits) can stop the cycle for ever. [Hu et al., Tagger,
-CoNEXT 2017] Routes that go up and then down have none.
+A link (in a traffic class) waits for the links on which the packets go on that its receiver
+holds of it. Where that relation has a cycle, pauses (or credits) can stop the cycle for ever.
+[Hu et al., Tagger, CoNEXT 2017] Routes that go up and then down have none.
 """
 
 from collections.abc import Mapping

@@ -1,12 +1,13 @@
 """Link-level flow control: pauses above a threshold (PFC) and credits (InfiniBand).
 
-Both keep one account: what a switch holds of each link's data. A message to the link's
-sender takes the cable's time and waits in a ring of the link.
+Both keep one account a lane: what a switch holds of each link's data of a class. A message to
+the lane's sender takes the cable's time and waits in a ring of the lane.
 """
 
 import numpy as np
 
 from weft.engines.packet.events import NEVER, drop, replace, schedule
+from weft.engines.packet.lanes import class_of, lane_of, link_of, settings_of
 from weft.engines.packet.tables import RING, Event, FlowControl, Kind, Watchdog
 from weft.engines.packet.wire import (
     give_back,
@@ -15,7 +16,7 @@ from weft.engines.packet.wire import (
     ring_value,
     serialisation,
 )
-from weft.kernel import inner
+from weft.kernel import choice, inner
 
 CONTROL = int(Event.CONTROL)
 PFC, CREDITS = int(FlowControl.PFC), int(FlowControl.CREDITS)
@@ -28,15 +29,15 @@ OFF = int(Watchdog.OFF)
 
 @inner
 def hold(state, link_id, packet, out_id, now):
-    """Account a packet that a switch took in from a link; pause the link above XOFF."""
+    """Account a packet that a switch took in from a lane; pause the lane above XOFF."""
     link = state.links[link_id]
-    settings = state.settings[0]
+    settings = settings_of(state, packet.traffic_class)
     packet.ingress = link_id
     link.ingress_bytes += packet.wire_bytes
     if (
         settings.flow_control == PFC
         and link.xoff_sent == 0
-        and link.ingress_bytes > _xoff_bytes(state, link)
+        and link.ingress_bytes > _xoff_bytes(state, link, settings)
     ):
         link.xoff_sent = 1
         state.counts[0].pauses += 1
@@ -45,19 +46,17 @@ def hold(state, link_id, packet, out_id, now):
 
 
 @inner
-def free_share(state, switch):
-    """Return what one queue may take of a shared buffer: alpha times what is free."""
-    settings = state.settings[0]
+def free_share(state, switch, settings):
+    """Return what one queue of a class may take of a shared buffer: alpha times the free."""
     free = settings.buffer_bytes - state.switches[switch].used_bytes
     return np.int64(settings.alpha * free)
 
 
 @inner
-def _xoff_bytes(state, link):
-    settings = state.settings[0]
+def _xoff_bytes(state, link, settings):
     if settings.shared == 0:
         return settings.xoff_bytes
-    return min(settings.xoff_bytes, free_share(state, link.target - settings.hosts))
+    return min(settings.xoff_bytes, free_share(state, link.target - settings.hosts, settings))
 
 
 @inner
@@ -89,19 +88,19 @@ def _resume(state, link_id, leaving_id, now):
 
 @inner
 def let_go(state, packet, leaving_id, now):
-    """Account a packet that starts to leave its switch over the link ``leaving_id``."""
+    """Account a packet that starts to leave its switch over the lane ``leaving_id``."""
     link_id = packet.ingress
     if link_id < 0:
         return
     link = state.links[link_id]
-    settings = state.settings[0]
+    settings = settings_of(state, packet.traffic_class)
     link.ingress_bytes -= packet.wire_bytes
     if settings.flow_control == CREDITS:
         gone = now + serialisation(packet.wire_bytes, state.links[leaving_id])
         _return_credit(state, link_id, packet.wire_bytes, gone + link.propagation)
     elif link.xoff_sent == 1:
         hysteresis = settings.xoff_bytes - settings.xon_bytes
-        if link.ingress_bytes <= max(0, _xoff_bytes(state, link) - hysteresis):
+        if link.ingress_bytes <= max(0, _xoff_bytes(state, link, settings) - hysteresis):
             _resume(state, link_id, leaving_id, now)
 
 
@@ -133,11 +132,12 @@ def _return_credit(state, link_id, size_bytes, time):
 def drop_damaged(state, link_id, packet_id, now):
     """Drop a packet that came with bit errors; if it took credit, give that back."""
     link = state.links[link_id]
-    settings = state.settings[0]
     packet = state.packets[packet_id]
+    settings = settings_of(state, packet.traffic_class)
     took_credit = packet.kind == LOST and link.target >= settings.hosts
     if took_credit and settings.flow_control == CREDITS:
-        _return_credit(state, link_id, packet.wire_bytes, now + link.propagation)
+        lane_id = lane_of(state, link_id, packet.traffic_class)
+        _return_credit(state, lane_id, packet.wire_bytes, now + link.propagation)
     give_back(state, packet_id)
     return -1
 
@@ -176,14 +176,14 @@ def _sleep(state, link_id):
 
 @inner
 def hear(state, link_id, now):
-    """Take the control message that reached a link's sender; return the link if it may send."""
+    """Take the control message that reached a lane's sender; return the link if it may send."""
     link = state.links[link_id]
-    settings = state.settings[0]
+    settings = settings_of(state, class_of(state, link_id))
     if settings.flow_control == CREDITS and link.target >= settings.hosts:
         drop(state, link_id, CONTROL)
         link.blocked = 0
         _collect_credit(state, link_id, now)
-        return link_id
+        return link_of(state, link_id)
     value = ring_value(state, link_id, link.ring_head)
     link.ring_head += 1
     if link.ring_head != link.ring_tail:
@@ -213,12 +213,12 @@ def pause(state, link_id, now):
 
 @inner
 def unpause(state, link_id, now):
-    """Let the sender of a link go on; return the link."""
+    """Let the sender of a lane go on; return its link."""
     link = state.links[link_id]
     link.paused_total += now - link.paused_since
     link.paused = 0
     link.watchdog_at = NEVER
-    return link_id
+    return link_of(state, link_id)
 
 
 @inner
@@ -232,8 +232,16 @@ def set_watchdog(state, link_id, time):
 
 @inner
 def next_timer(state, link_id, watchdog_at):
-    """Return the next time that a timer of a link from a switch is due."""
+    """Return the next time that a timer of a lane from a switch is due."""
     link = state.links[link_id]
-    if link.target < state.settings[0].hosts:
+    if serves_host(state, link_id):
         return min(watchdog_at, state.hosts[link.target].timer_at)
     return watchdog_at
+
+
+@inner
+def serves_host(state, link_id):
+    """Say whether a lane shares its timer with a host: the first lane of its downlink does."""
+    settings = state.settings[0]
+    to_host = state.links[link_id].target < settings.hosts
+    return to_host and (link_id < settings.links if choice(state) else True)

@@ -13,7 +13,8 @@ from weft.engines.packet.events import (
     schedule,
 )
 from weft.engines.packet.fetch import fetch
-from weft.engines.packet.flow_control import drop_damaged, hear, next_timer
+from weft.engines.packet.flow_control import drop_damaged, hear, next_timer, serves_host
+from weft.engines.packet.lanes import lane_of, link_of
 from weft.engines.packet.port import kick, receive_at_switch
 from weft.engines.packet.receiver import begin, begin_later, receive_at_host, time_out
 from weft.engines.packet.tables import Event, Kind, Stop
@@ -79,13 +80,13 @@ def _timer(state, link_id, now):
 def _due(state, link_id, now):
     link = state.links[link_id]
     wake = link_id
-    to_host = link.target < state.settings[0].hosts
+    to_host = serves_host(state, link_id)
     if to_host and state.hosts[link.target].timer_at <= now:
         time_out(state, link.target, now)
         wake = np.int64(state.hosts[link.target].uplink)
     if link.watchdog_at <= now:
         watch(state, link_id, now)
-        wake = link_id
+        wake = link_of(state, link_id)
     again = next_timer(state, link_id, link.watchdog_at)
     if again < NEVER:
         replace(state, link_id, TIMER, again)
@@ -148,8 +149,10 @@ def begin_flows(state, order):
 
     Pauses that were written beforehand (a receiver that will stop draining) are queued too.
     """
-    for host in range(len(state.hosts)):
-        link_id = np.int64(state.hosts[host].downlink)
+    settings = state.settings[0]
+    for lane in range(settings.hosts * settings.classes):
+        traffic_class, host = lane // settings.hosts, lane % settings.hosts
+        link_id = lane_of(state, state.hosts[host].downlink, traffic_class)
         link = state.links[link_id]
         if link.ring_head != link.ring_tail:
             schedule(state, link_id, CONTROL, ring_time(state, link_id, link.ring_head))

@@ -1,6 +1,7 @@
-"""What pauses did: which link stopped which, where it began, and who suffered.
+"""What pauses did: which lane stopped which, where it began, and who suffered.
 
-Every record says that the queue of one link (the cause) made a switch pause another: the queue
+A lane is a link in a traffic class: row ``link + class * links``; with one class, the link.
+Every record says that the queue of one lane (the cause) made a switch pause another: the queue
 that held the packet which let it resume, or if it has not, the packet that was too much. While
 the cause was paused itself, it only passed on what was done to it; the rest is its own.
 """
@@ -18,18 +19,18 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PauseTree:
-    """Links and how long they were paused by which others; times in picoseconds."""
+    """Lanes and how long they were paused by which others; times in picoseconds."""
 
     paused_ps: Ints
-    """By link: how long its sender was stopped."""
+    """By lane: how long its sender was stopped."""
     edges: dict[tuple[int, int], int]
-    """(cause, paused link) -> time."""
+    """(cause, paused lane) -> time."""
     own_ps: dict[int, int]
     """Cause -> time for which it paused others while nothing paused it."""
 
     @property
     def roots(self) -> tuple[int, ...]:
-        """Return the links that pauses came from, the worst first."""
+        """Return the lanes that pauses came from, the worst first."""
         return tuple(sorted(self.own_ps, key=lambda link: (-self.own_ps[link], link)))
 
 
@@ -49,17 +50,20 @@ def pause_tree(outcome: Outcome) -> PauseTree:
 
 
 def victims(tree: PauseTree, wiring: Wiring, flows: Flows) -> Ints:
-    """Return the flows whose host was paused though they do not go to where it began.
+    """Return the flows whose host was paused in their class though they go elsewhere.
 
     Only roots that lead to a host tell where a flow is going; other roots have no victims here.
     """
-    stopped = np.unique(wiring.source[tree.paused_ps > 0])
-    ends = np.array([wiring.target[link] for link in tree.roots[:1]], np.int64)
+    links = len(wiring.source)
+    lanes = np.flatnonzero(tree.paused_ps > 0)
+    stopped = wiring.source[lanes % links] + wiring.nodes * (lanes // links)
+    ends = np.array([wiring.target[lane % links] for lane in tree.roots[:1]], np.int64)
     at_host = ends[ends < wiring.hosts]
     if not len(at_host):
         return np.zeros(0, np.int64)
-    hit = np.isin(flows.source, stopped) & ~np.isin(flows.target, at_host)
-    return np.flatnonzero(hit)
+    traffic_class = 0 if flows.traffic_class is None else flows.traffic_class
+    held = np.isin(flows.source + wiring.nodes * traffic_class, stopped)
+    return np.flatnonzero(held & ~np.isin(flows.target, at_host))
 
 
 def headroom_bytes(*, bytes_per_s: float, propagation_s: float, frame_bytes: int) -> int:

@@ -7,10 +7,21 @@ from weft.engines.packet.balance import next_random_out
 from weft.engines.packet.events import NEVER, schedule
 from weft.engines.packet.flow_control import free_share, has_credit, hold, let_go
 from weft.engines.packet.hooks import pick_link
-from weft.engines.packet.sender import has_more, pull_packet, wait_until
+from weft.engines.packet.lanes import (
+    NOBODY,
+    class_of,
+    first_priority,
+    lane_of,
+    link_of,
+    pay,
+    ring_of,
+    settings_of,
+    take_turn,
+)
+from weft.engines.packet.sender import has_more, may_send_now, pull_packet, wait_until
 from weft.engines.packet.tables import Event, FlowControl, Kind
 from weft.engines.packet.wire import give_back, put_on_wire, queue_control, queue_data
-from weft.kernel import inner, prefetch
+from weft.kernel import choice, inner, prefetch
 
 START = int(Event.START)
 NONE, CREDITS = int(FlowControl.NONE), int(FlowControl.CREDITS)
@@ -41,37 +52,107 @@ def kick(state, link_id, now):
 def transmit(state, link_id, now):
     """Send one packet if allowed; return when to look again (NEVER: somebody will kick)."""
     link = state.links[link_id]
-    from_host = link.source < state.settings[0].hosts
+    settings = state.settings[0]
+    from_host = link.source < settings.hosts
     packet_id = np.int64(link.control_head)
     if packet_id >= 0:
         link.control_head = state.packets[packet_id].next
         state.counts[0].control_hops += 1
     else:
-        if link.paused:
+        lane_id = _next_lane(state, link_id, now) if choice(state) else link_id
+        if lane_id == NOBODY:
+            return _look_again(state, link_id, now) if from_host else NEVER
+        if state.links[lane_id].paused:
             return NEVER
         packet_id = (
-            _next_from_host(state, link_id, now)
+            _next_from_host(state, lane_id, now)
             if from_host
-            else _next_from_queue(state, link_id, now)
+            else _next_from_queue(state, lane_id, now)
         )
         if packet_id < 0:
-            return wait_until(state, link.source, now) if packet_id == WAIT else NEVER
+            return _look_again(state, link_id, now) if packet_id == WAIT else NEVER
         state.counts[0].data_hops += 1
+        if choice(state):
+            pay(state, lane_id, state.packets[packet_id].wire_bytes)
     put_on_wire(state, link_id, packet_id, now)
-    more = has_more(state, link.source) if from_host else link.data_head >= 0
-    return link.busy if more or link.control_head >= 0 else NEVER
+    more = link.control_head >= 0 or _has_more(state, link_id, from_host)
+    return link.busy if more else NEVER
+
+
+@inner
+def _has_more(state, link_id, from_host):
+    """Say whether anything waits at a port, of any class."""
+    link = state.links[link_id]
+    if not choice(state):
+        return has_more(state, link.source) if from_host else link.data_head >= 0
+    settings = state.settings[0]
+    for traffic_class in range(settings.classes):
+        lane = state.links[lane_of(state, link_id, traffic_class)]
+        if from_host:
+            waits = has_more(state, ring_of(state, lane.source, traffic_class))
+        else:
+            waits = lane.data_head >= 0
+        if waits:
+            return True
+    return False
+
+
+@inner
+def _next_lane(state, link_id, now):
+    """Return the lane whose turn it is among those that have a packet and may send it."""
+    settings = state.settings[0]
+    ready = np.int64(0)
+    for traffic_class in range(settings.classes):
+        if _is_ready(state, lane_of(state, link_id, traffic_class), now):
+            ready |= np.int64(1) << traffic_class
+    if ready == 0:
+        return np.int64(NOBODY)
+    traffic_class = take_turn(state, link_id, first_priority(state, ready))
+    return np.int64(lane_of(state, link_id, traffic_class))
+
+
+@inner
+def _is_ready(state, lane_id, now):
+    lane = state.links[lane_id]
+    if lane.paused or lane.blocked:
+        return False
+    settings = settings_of(state, class_of(state, lane_id))
+    if lane.source < settings.hosts:
+        size_bytes = settings.mtu_bytes + settings.header_bytes
+        waits = may_send_now(state, lane.source, class_of(state, lane_id), now)
+    else:
+        size_bytes = np.int64(state.packets[max(lane.data_head, 0)].wire_bytes)
+        waits = lane.data_head >= 0
+    counts_credit = settings.flow_control == CREDITS and lane.target >= settings.hosts
+    return waits and (not counts_credit or has_credit(state, lane_id, size_bytes, now))
+
+
+@inner
+def _look_again(state, link_id, now):
+    """Return when a paced flow of a host, of a class that nothing stops, may send."""
+    if not choice(state):
+        return wait_until(state, state.links[link_id].source, 0, now)
+    settings = state.settings[0]
+    earliest = NEVER
+    for traffic_class in range(settings.classes):
+        lane = state.links[lane_of(state, link_id, traffic_class)]
+        if lane.paused == 0 and lane.blocked == 0:
+            when = wait_until(state, lane.source, traffic_class, now)
+            earliest = min(earliest, when)
+    return earliest
 
 
 @inner
 def _next_from_host(state, link_id, now):
     """Build the next packet of the flow whose turn it is: until now it did not exist."""
     link = state.links[link_id]
-    settings = state.settings[0]
+    traffic_class = class_of(state, link_id)
+    settings = settings_of(state, traffic_class)
     if settings.flow_control != CREDITS:
-        return np.int64(pull_packet(state, link.source, now))
+        return np.int64(pull_packet(state, link.source, traffic_class, now))
     if not has_credit(state, link_id, settings.mtu_bytes + settings.header_bytes, now):
         return NOTHING
-    packet_id = np.int64(pull_packet(state, link.source, now))
+    packet_id = np.int64(pull_packet(state, link.source, traffic_class, now))
     if packet_id >= 0:
         link.credits -= state.packets[packet_id].wire_bytes
     return packet_id
@@ -81,11 +162,11 @@ def _next_from_host(state, link_id, now):
 def _next_from_queue(state, link_id, now):
     """Take the first packet of a switch's queue, unless it lacks the credit."""
     link = state.links[link_id]
-    settings = state.settings[0]
     packet_id = np.int64(link.data_head)
     if packet_id < 0:
         return NOTHING
     packet = state.packets[packet_id]
+    settings = settings_of(state, packet.traffic_class)
     if settings.flow_control == CREDITS and link.target >= settings.hosts:
         if not has_credit(state, link_id, packet.wire_bytes, now):
             return NOTHING
@@ -106,7 +187,7 @@ def _next_from_queue(state, link_id, now):
 @inner
 def _mark(state, link, packet):
     """Mark by the queue that the packet leaves behind: from Kmin, surely above Kmax."""
-    settings = state.settings[0]
+    settings = settings_of(state, packet.traffic_class)
     queue = link.queue_bytes
     if settings.marking == 0 or packet.marked != 0 or queue <= settings.kmin_bytes:
         return
@@ -125,13 +206,14 @@ def _mark(state, link, packet):
 def _write_load(state, link_id, packet, now):
     """Let a packet carry the largest load of its path: U = q / (B T) + rate / B. [HPCC]"""
     link = state.links[link_id]
+    wire = state.links[link_of(state, link_id)]
     load = state.loads[link_id]
-    span = state.settings[0].load_span
+    span = settings_of(state, packet.traffic_class).load_span
     passed = now - load.begin
     if passed >= span:
-        load.rate_ratio = (link.sent_bytes - load.sent_bytes) * link.ps_per_byte / passed
+        load.rate_ratio = (wire.sent_bytes - load.sent_bytes) * link.ps_per_byte / passed
         load.begin = now
-        load.sent_bytes = link.sent_bytes
+        load.sent_bytes = wire.sent_bytes
     queued = link.queue_bytes * link.ps_per_byte / span
     packet.telemetry = max(packet.telemetry, queued + load.rate_ratio)
 
@@ -139,7 +221,7 @@ def _write_load(state, link_id, packet, now):
 @inner
 def _route(state, link_id, packet):
     """Return the link on which a switch forwards a packet."""
-    settings = state.settings[0]
+    settings = settings_of(state, packet.traffic_class)
     host = packet.target
     switch = state.links[link_id].target - settings.hosts
     group = state.groups[switch * settings.leaves + state.leaf_of[host]]
@@ -155,10 +237,12 @@ def _route(state, link_id, packet):
 def receive_at_switch(state, link_id, packet_id, now):
     """Route a packet that arrived at a switch, account it, queue it; return whom to kick."""
     packet = state.packets[packet_id]
-    settings = state.settings[0]
-    out_id = _route(state, link_id, packet)
-    out = state.links[out_id]
-    if packet.kind == DATA and _is_too_much(state, state.links[link_id], packet, out):
+    settings = settings_of(state, packet.traffic_class)
+    out_id = np.int64(_route(state, link_id, packet))
+    lane_id = lane_of(state, out_id, packet.traffic_class)
+    from_id = lane_of(state, link_id, packet.traffic_class)
+    out = state.links[lane_id]
+    if packet.kind == DATA and _is_too_much(state, state.links[from_id], packet, out):
         out.drops += 1
         if settings.trims == 0:
             state.counts[0].drops += 1
@@ -168,25 +252,27 @@ def receive_at_switch(state, link_id, packet_id, now):
         packet.kind = TRIMMED
         packet.wire_bytes = settings.control_bytes
     if packet.kind != DATA:
-        queue_control(state, out, packet_id)
+        queue_control(state, state.links[out_id], packet_id)
         return out_id
     if settings.shared:
         _use_buffer(state, out.source - settings.hosts, packet.wire_bytes)
     if settings.flow_control != NONE:
-        hold(state, link_id, packet, out_id, now)
+        hold(state, from_id, packet, lane_id, now)
     return out_id if queue_data(state, out, packet_id) else -1
 
 
 @inner
 def _is_too_much(state, link, packet, out):
     """Say whether a packet finds no room: in its queue, its headroom or the shared buffer."""
-    settings = state.settings[0]
+    settings = settings_of(state, packet.traffic_class)
     queue = out.queue_bytes + packet.wire_bytes
     if queue > out.limit_bytes:
         return True
     if settings.flow_control != NONE:
         return link.ingress_bytes + packet.wire_bytes > settings.ingress_limit_bytes
-    return settings.shared != 0 and queue > free_share(state, out.source - settings.hosts)
+    return settings.shared != 0 and queue > free_share(
+        state, out.source - settings.hosts, settings
+    )
 
 
 @inner

@@ -12,6 +12,7 @@ from weft.engines.packet.hooks import (
     on_timeout,
     on_trimmed,
 )
+from weft.engines.packet.lanes import ring_of, settings_of
 from weft.engines.packet.recover import KEEP, REPLY_ACK, REPLY_NACK, is_finished
 from weft.engines.packet.relay import feed
 from weft.engines.packet.sender import join_ring, leave_ring
@@ -40,13 +41,14 @@ def _reply(state, packet_id, kind, host):
 def _notify(state, flow_id, host, now):
     """Send a congestion notification, unless one went out a moment ago."""
     flow = state.flows[flow_id]
-    if now - flow.last_cnp < state.settings[0].cnp_gap:
+    if now - flow.last_cnp < settings_of(state, flow.traffic_class).cnp_gap:
         return
     flow.last_cnp = now
     state.counts[0].cnps += 1
     packet_id = take_packet(state)
     packet = state.packets[packet_id]
     packet.flow = flow_id
+    packet.traffic_class = flow.traffic_class
     packet.payload_bytes = 0
     packet.marked = 0
     _reply(state, packet_id, CNP, host)
@@ -56,7 +58,7 @@ def _notify(state, flow_id, host, now):
 def begin(state, flow_id, now):
     """Let a flow take part in the turns of its host; the caller kicks the host's uplink."""
     flow = state.flows[flow_id]
-    settings = state.settings[0]
+    settings = settings_of(state, flow.traffic_class)
     flow.begin = now
     flow.next_send = now
     on_begin(settings.congestion, flow, settings.knobs, settings.line_ps_per_byte, now)
@@ -126,7 +128,7 @@ def _answer(state, packet_id, answer, host):
 @inner
 def _take_data(state, packet_id, host, now):
     packet = state.packets[packet_id]
-    settings = state.settings[0]
+    settings = settings_of(state, packet.traffic_class)
     flow_id = packet.flow
     flow = state.flows[flow_id]
     marked = packet.marked
@@ -148,7 +150,7 @@ def _take_data(state, packet_id, host, now):
 
 @inner
 def _take_ack(state, packet, host, now):
-    settings = state.settings[0]
+    settings = settings_of(state, packet.traffic_class)
     flow_id = packet.flow
     flow = state.flows[flow_id]
     flow.progress_at = now
@@ -173,16 +175,17 @@ def _go_on(state, flow_id, host):
 
 @inner
 def _is_over(state, flow_id):
-    if state.settings[0].numbered:
+    flow = state.flows[flow_id]
+    if settings_of(state, flow.traffic_class).numbered:
         return is_finished(state, flow_id)
-    return state.flows[flow_id].in_flight_bytes <= 0
+    return flow.in_flight_bytes <= 0
 
 
 @inner
 def _send_again(state, packet, host, now):
     """Do what the receiver asks for."""
     flow_id = packet.flow
-    settings = state.settings[0]
+    settings = settings_of(state, packet.traffic_class)
     flow = state.flows[flow_id]
     flow.progress_at = now
     waiting = flow.to_send_bytes
@@ -194,7 +197,7 @@ def _send_again(state, packet, host, now):
 @inner
 def _lose(state, flow, lost_bytes, again_bytes, now):
     """Tell the congestion control what was lost; count what is sent again."""
-    settings = state.settings[0]
+    settings = settings_of(state, flow.traffic_class)
     state.counts[0].resent_bytes += again_bytes
     if lost_bytes > 0:
         on_loss(
@@ -206,9 +209,18 @@ def _lose(state, flow, lost_bytes, again_bytes, now):
 @inner
 def time_out(state, host, now):
     """Send again what a host's flows have waited for too long; set the timer for the rest."""
-    settings = state.settings[0]
     earliest = NEVER
-    first = state.hosts[host].turn
+    for traffic_class in range(state.settings[0].classes):
+        earliest = min(earliest, _time_out_class(state, host, traffic_class, now))
+    state.hosts[host].timer_at = earliest
+
+
+@inner
+def _time_out_class(state, host, traffic_class, now):
+    """Return when the first flow of a class will have waited for too long."""
+    settings = settings_of(state, traffic_class)
+    earliest = NEVER
+    first = state.hosts[ring_of(state, host, traffic_class)].turn
     flow_id = first
     while flow_id >= 0:
         flow = state.flows[flow_id]
@@ -224,7 +236,7 @@ def time_out(state, host, now):
         flow_id = flow.next
         if flow_id == first:
             break
-    state.hosts[host].timer_at = earliest
+    return earliest
 
 
 @inner
@@ -236,7 +248,9 @@ def receive_at_host(state, link_id, packet_id, now):
     if kind == DATA:
         _take_data(state, packet_id, host, now)
     elif kind == TRIMMED:
-        answer = on_trimmed(state.settings[0].recovery, state, packet.flow, packet)
+        answer = on_trimmed(
+            settings_of(state, packet.traffic_class).recovery, state, packet.flow, packet
+        )
         _answer(state, packet_id, answer, host)
     else:
         _take_control(state, packet, kind, host, now)
@@ -246,7 +260,7 @@ def receive_at_host(state, link_id, packet_id, now):
 
 @inner
 def _take_control(state, packet, kind, host, now):
-    settings = state.settings[0]
+    settings = settings_of(state, packet.traffic_class)
     if kind == ACK:
         _take_ack(state, packet, host, now)
     elif kind == CNP:

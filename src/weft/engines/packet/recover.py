@@ -17,6 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from weft.engines.packet.lanes import settings_of
 from weft.kernel import inner
 
 Kernel = Callable[..., Any]
@@ -69,7 +70,7 @@ def is_finished(state, flow_id):
 def is_time_to_acknowledge(state, flow_id, expected_before):
     """Say whether the receiver owes an acknowledgement: every few packets, and at the end."""
     flow = state.flows[flow_id]
-    every = state.settings[0].acknowledge_every
+    every = settings_of(state, flow.traffic_class).acknowledge_every
     return (
         flow.expected // every != expected_before // every
         or flow.expected * state.settings[0].mtu_bytes >= flow.total_bytes

@@ -4,6 +4,7 @@ import numpy as np
 
 from weft.engines.packet.events import NEVER, schedule
 from weft.engines.packet.hooks import on_send, pick_sequence
+from weft.engines.packet.lanes import ring_of, settings_of
 from weft.engines.packet.nic import charge, is_too_early
 from weft.engines.packet.tables import Event, Kind
 from weft.engines.packet.wire import take_packet
@@ -29,9 +30,9 @@ def _may_send(flow):
 
 
 @inner
-def wait_until(state, host, now):
+def wait_until(state, host, traffic_class, now):
     """Return when a flow of a host may send, NEVER if only an arrival can free one."""
-    first = state.hosts[host].turn
+    first = state.hosts[ring_of(state, host, traffic_class)].turn
     earliest = NEVER
     if first < 0:
         return earliest
@@ -47,8 +48,8 @@ def wait_until(state, host, now):
 
 
 @inner
-def _next_flow(state, host, now):
-    first = state.hosts[host].turn
+def _next_flow(state, host, traffic_class, now):
+    first = state.hosts[ring_of(state, host, traffic_class)].turn
     if first < 0 or state.hosts[host].ready > now:
         return -1
     flow_id = first
@@ -62,13 +63,19 @@ def _next_flow(state, host, now):
 
 
 @inner
-def pull_packet(state, host, now):
-    """Build the next packet of a host's flows; -1 if none may send now."""
-    flow_id = _next_flow(state, host, now)
+def may_send_now(state, host, traffic_class, now):
+    """Say whether any flow of a host and class may send."""
+    return _next_flow(state, host, traffic_class, now) >= 0
+
+
+@inner
+def pull_packet(state, host, traffic_class, now):
+    """Build the next packet of a host's flows of a class; -1 if none may send now."""
+    settings = settings_of(state, traffic_class)
+    flow_id = _next_flow(state, host, traffic_class, now)
     if flow_id < 0:
         return -1
     flow = state.flows[flow_id]
-    settings = state.settings[0]
     if settings.limited and is_too_early(state, host, flow, now):
         return -1
     sequence = pick_sequence(settings.recovery, state, flow_id)
@@ -78,6 +85,7 @@ def pull_packet(state, host, now):
     packet = state.packets[packet_id]
     packet.flow = flow_id
     packet.target = flow.target
+    packet.traffic_class = traffic_class
     packet.sequence = sequence
     packet.payload_bytes = payload
     packet.wire_bytes = payload + settings.header_bytes
@@ -94,7 +102,7 @@ def pull_packet(state, host, now):
     flow.in_flight_bytes += payload
     on_send(settings.congestion, flow, settings.knobs, settings.line_ps_per_byte, payload, now)
     flow.next_send = now + np.int64(packet.wire_bytes * flow.pace_ps_per_byte)
-    state.hosts[host].turn = flow.next
+    state.hosts[ring_of(state, host, traffic_class)].turn = flow.next
     if flow.to_send_bytes <= 0 and settings.keeps_sender == 0:
         leave_ring(state, host, flow_id)
     return packet_id
@@ -107,7 +115,7 @@ def _expect_answer(state, host_id, flow, now):
         flow.progress_at = now
     host = state.hosts[host_id]
     if host.timer_at == NEVER:
-        host.timer_at = now + state.settings[0].timeout
+        host.timer_at = now + settings_of(state, flow.traffic_class).timeout
         if host.timer_at < state.links[host.downlink].watchdog_at:
             schedule(state, host.downlink, TIMER, host.timer_at)
 
@@ -119,11 +127,12 @@ def join_ring(state, host, flow_id):
     if flow.active:
         return
     flow.active = 1
-    turn = state.hosts[host].turn
+    ring = ring_of(state, host, flow.traffic_class)
+    turn = state.hosts[ring].turn
     if turn < 0:
         flow.next = flow_id
         flow.previous = flow_id
-        state.hosts[host].turn = flow_id
+        state.hosts[ring].turn = flow_id
         return
     flow.next = turn
     flow.previous = state.flows[turn].previous
@@ -136,11 +145,12 @@ def leave_ring(state, host, flow_id):
     """Take a flow out of the host's ring."""
     flow = state.flows[flow_id]
     follower = flow.next
+    ring = ring_of(state, host, flow.traffic_class)
     flow.active = 0
     if follower == flow_id:
-        state.hosts[host].turn = -1
+        state.hosts[ring].turn = -1
         return
     state.flows[flow.previous].next = follower
     state.flows[follower].previous = flow.previous
-    if state.hosts[host].turn == flow_id:
-        state.hosts[host].turn = follower
+    if state.hosts[ring].turn == flow_id:
+        state.hosts[ring].turn = follower

@@ -1,7 +1,8 @@
 """The door from Python: wire a network, add flows, run, read what happened."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import product
 from typing import Any, cast
 
 import numpy as np
@@ -31,10 +32,12 @@ from weft.engines.packet.tables import (
     RELAY,
     RING,
     SETTINGS,
+    SHARE,
     SWITCH,
     Feedback,
     FlowControl,
     State,
+    StateOfClasses,
     Stop,
     Watchdog,
 )
@@ -50,6 +53,14 @@ FIRST_POOL = 1 << 20
 PAUSE_MESSAGE, RESUME_MESSAGE = 1, 0
 MOST_PACKETS = (1 << 31) - 1
 SEED_MASK = (1 << 62) - 1
+MOST_CLASSES = 15
+"""Data lanes of InfiniBand; Ethernet has eight priorities."""
+SHARED_BY_CLASSES = (
+    "mtu_bytes", "header_bytes", "control_bytes", "cut_through_bytes", "shared_buffer_bytes",
+    "watchdog", "watchdog_detection_ps", "watchdog_restoration_ps", "stalls", "pause_records",
+    "gap_between_operations_ps", "window_packets", "link_retry", "seed",
+    "messages_per_s", "message_bytes", "connections", "connection_miss_ps",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +70,21 @@ class Stall:
     host: int
     begin_ps: int
     end_ps: int
+    traffic_class: int | None = None
+    """Number of the class that it takes nothing of; none: of all that can be paused."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrafficClass:
+    """One of the classes that every port tells apart."""
+
+    name: str = ""
+    priority: int = 0
+    """Classes of a higher priority always go first."""
+    weight: float = 1.0
+    """Share among the classes of its priority, in proportion."""
+    options: "Options | None" = None
+    """How it behaves; none: as the options that it is part of."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,6 +149,13 @@ class Options:
     connection_miss_ps: int = 0
     """What it costs a NIC to go to a connection whose state it does not hold."""
     seed: int = 1
+    classes: tuple[TrafficClass, ...] = ()
+    """Traffic classes; none: a single one."""
+
+    def by_class(self) -> tuple["Options", ...]:
+        """Return the options of every class."""
+        own = replace(self, classes=())
+        return tuple(one.options or own for one in self.classes) or (own,)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,6 +182,8 @@ class Flows:
     """Flows of one connection (queue pair) hash alike; none: each flow is one of its own."""
     relays: tuple[Relay, ...] = ()
     """A flow feeds one relay at most, and one relay at most feeds it."""
+    traffic_class: npt.NDArray[np.int64] | None = None
+    """By number, in the order of the classes; none: all are of the first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,11 +197,13 @@ class Outcome:
     received_bytes: npt.NDArray[np.int64]
     counts: dict[str, int]
     links: Table
+    """A row a lane: ``link + class * links``; with one class a row a link."""
     pauses: Table
-    """Which link paused which, and when."""
+    """Which lane paused which, and when."""
     now_ps: int
     deadlock: tuple[int, ...]
-    """Links that wait for one another in a circle; empty unless nothing moves any more."""
+    """Lanes that wait for one another in a circle; empty unless nothing moves any more."""
+    classes: int = 1
 
     @property
     def completion_ps(self) -> int:
@@ -205,34 +242,34 @@ def make_state(wiring: Wiring, routes: Routes, flows: Flows, options: Options) -
     rng = np.random.default_rng(options.seed)
     settings = _settings(wiring, routes, options)
     settings.relays[:] = len(flows.relays) > 0
-    if flows.relays and settings[0].numbered:
+    if flows.relays and settings.numbered.any():
         raise SpecError(
             f"{options.recovery} numbers packets, and switches that reduce do not; "
             "use recovery trim on lossless links"
         )
-    flags = _flags(flows, settings[0])
+    flags = _flags(flows, settings)
     successor_start, successors = _successors(flows)
     relays, relay_of, relayed = _relays(flows)
-    links, rings = (
-        _links(wiring, options, rng),
-        np.zeros(2 * RING * len(wiring.source), np.int64),
-    )
+    links = _lanes(wiring, options, rng)
+    rings = np.zeros(2 * RING * len(links), np.int64)
     _write_stalls(links, rings, routes, options)
     hosts = _hosts(wiring, routes, flows, options)
     settings.limited[:] = hosts.message.any() or hosts.switch.any()
-    parts = _parts(wiring, links, flows, settings[0])
+    parts = _parts(wiring, links, flows, selective=settings.selective.any())
     tree, part_rows, part_links = place_events(links, parts)
     counts = table(1, COUNTS)
     counts.root[:], counts.lookahead[:], counts.free_packet[:] = 1, parts.lookahead_ps, -1
-    return State(
+    made = State if len(settings) == 1 else StateOfClasses
+    return made(
         links=links,
         packets=table(FIRST_POOL, PACKET),
-        flows=_flows(flows, settings[0], rng),
+        flows=_flows(flows, settings, rng),
         flags=flags,
         hosts=hosts,
         switches=table(max(1, wiring.switches), SWITCH),
         pauses=table(options.pause_records, PAUSE),
-        loads=table(len(links) if settings[0].telemetry else 1, LOAD),
+        loads=table(len(links) if settings.telemetry.any() else 1, LOAD),
+        shares=table(len(links) if len(settings) > 1 else 1, SHARE),
         flowlets=_flowlets(wiring, options),
         settings=settings,
         counts=counts,
@@ -253,14 +290,14 @@ def make_state(wiring: Wiring, routes: Routes, flows: Flows, options: Options) -
     )
 
 
-def _parts(wiring: Wiring, links: Table, flows: Flows, settings: Any) -> Parts:  # noqa: ANN401 - a row
+def _parts(wiring: Wiring, links: Table, flows: Flows, *, selective: bool) -> Parts:
     """Cut the network, except where something is felt elsewhere at once.
 
     A flow begins when the last it waits for has ended, and a relay sends on what has come,
     wherever that was; senders of selective repeat know what has arrived.
     """
     nodes = wiring.hosts + wiring.switches
-    if settings.selective:
+    if selective:
         return one_part(nodes)
     pairs = [(one, fed) for relay in flows.relays for one in relay.feeders for fed in relay.fed]
     at_once = np.array(pairs, np.int64).reshape(-1, 2)
@@ -270,7 +307,24 @@ def _parts(wiring: Wiring, links: Table, flows: Flows, settings: Any) -> Parts: 
     return parts_of(links, wiring.hosts, nodes, places)
 
 
-def _links(wiring: Wiring, options: Options, rng: np.random.Generator) -> Table:
+def _lanes(wiring: Wiring, options: Options, rng: np.random.Generator) -> Table:
+    """Fill the rows of all classes; those after the first draw from streams of their own."""
+    first, *more = options.by_class()
+    each = [_links(wiring, first, rng, np.random.default_rng([options.seed, 1]))]
+    for number, one in enumerate(more, 1):
+        streams = [np.random.default_rng([options.seed, end, number]) for end in (0, 1)]
+        each.append(_links(wiring, one, *streams))
+    if not more:
+        return each[0]
+    lanes = table(len(each) * len(each[0]), LINK)
+    for number, rows in enumerate(each):
+        lanes[number * len(rows) : (number + 1) * len(rows)] = rows
+    return lanes
+
+
+def _links(
+    wiring: Wiring, options: Options, rng: np.random.Generator, rng_out: np.random.Generator
+) -> Table:
     links = table(len(wiring.source), LINK)
     for name in (
         "data_head",
@@ -288,9 +342,7 @@ def _links(wiring: Wiring, options: Options, rng: np.random.Generator) -> Table:
     links.target[:] = wiring.target
     links.credits[:] = options.credit_bytes
     links.random[:] = rng.integers(1, SEED_MASK, len(links))
-    links.random_out[:] = np.random.default_rng([options.seed, 1]).integers(
-        1, SEED_MASK, len(links)
-    )
+    links.random_out[:] = rng_out.integers(1, SEED_MASK, len(links))
     links.error_at[:] = NEVER
     links.watchdog_at[:] = NEVER
     lossy = options.flow_control is FlowControl.NONE
@@ -305,9 +357,15 @@ def _links(wiring: Wiring, options: Options, rng: np.random.Generator) -> Table:
 def _write_stalls(
     links: Table, rings: npt.NDArray[np.int64], routes: Routes, options: Options
 ) -> None:
-    """Write the pauses of stalled receivers into the rings of their links, by time."""
-    for stall in sorted(options.stalls, key=lambda one: one.begin_ps):
-        link = int(routes.last_link[stall.host])
+    """Write the pauses of stalled receivers into the rings of their lanes, by time."""
+    classes = options.by_class()
+    stalls = sorted(options.stalls, key=lambda one: one.begin_ps)
+    for stall, (number, one) in product(stalls, enumerate(classes)):
+        if len(classes) > 1 and one.flow_control is FlowControl.NONE:
+            continue  # nothing pauses a lossy class
+        if stall.traffic_class not in {None, number}:
+            continue
+        link = int(routes.last_link[stall.host]) + number * (len(links) // len(classes))
         for time, value in ((stall.begin_ps, PAUSE_MESSAGE), (stall.end_ps, RESUME_MESSAGE)):
             slot = links.ring_tail[link]
             if slot >= RING:
@@ -326,12 +384,14 @@ def _add_errors(links: Table, bit_error_ratio: Floats, rng: np.random.Generator)
 
 
 def _hosts(wiring: Wiring, routes: Routes, flows: Flows, options: Options) -> Table:
-    hosts = table(wiring.hosts, HOST)
+    """Fill a row a host; further rows hold the rings of senders of further classes."""
+    classes = len(options.by_class())
+    hosts = table(wiring.hosts * classes, HOST)
     hosts.turn[:] = -1
     hosts.waiting_head[:] = -1
     hosts.waiting_tail[:] = -1
-    hosts.uplink[:] = routes.uplink
-    hosts.downlink[:] = routes.last_link
+    hosts.uplink[:] = np.tile(routes.uplink, classes)
+    hosts.downlink[:] = np.tile(routes.last_link, classes)
     hosts.timer_at[:] = NEVER
     nics = slice(wiring.hosts if wiring.nics is None else wiring.nics)
     if options.messages_per_s is not None:
@@ -351,7 +411,7 @@ def _connections(flows: Flows, hosts: int) -> Floats:
     return np.maximum(1.0, np.bincount(each, minlength=hosts))
 
 
-def _flows(flows: Flows, settings: Any, rng: np.random.Generator) -> Table:  # noqa: ANN401 - a row
+def _flows(flows: Flows, settings: Table, rng: np.random.Generator) -> Table:
     rows = table(len(flows.source), FLOW)
     rows.total_bytes[:] = flows.size_bytes
     rows.to_send_bytes[:] = flows.size_bytes
@@ -362,7 +422,11 @@ def _flows(flows: Flows, settings: Any, rng: np.random.Generator) -> Table:  # n
     rows.next[:] = -1
     rows.end[:] = -1
     rows.last_cnp[:] = -NEVER
-    rows.send_limit[:] = settings.window_packets if settings.selective else MOST_PACKETS
+    if flows.traffic_class is not None:
+        _check_classes(flows.traffic_class, len(settings))
+        rows.traffic_class[:] = flows.traffic_class
+    limits = np.where(settings.selective, settings.window_packets, MOST_PACKETS)
+    rows.send_limit[:] = limits[rows.traffic_class]
     if flows.begin_ps is not None:
         rows.begin[:] = flows.begin_ps
     for relay in flows.relays:
@@ -373,20 +437,27 @@ def _flows(flows: Flows, settings: Any, rng: np.random.Generator) -> Table:  # n
     return rows
 
 
+def _check_classes(asked: npt.NDArray[np.int64], classes: int) -> None:
+    wrong = asked[(asked < 0) | (asked >= classes)]
+    if len(wrong):
+        raise SpecError(f"a flow is of class {wrong[0]}; there are {classes}, from 0")
+
+
 def _flowlets(wiring: Wiring, options: Options) -> Table:
-    rows = wiring.switches * FLOWLETS if options.balancing == "flowlet" else 1
-    flowlets = table(rows, FLOWLET)
-    flowlets.link[:] = -1
-    return flowlets
+    flowlets = any(one.balancing == "flowlet" for one in options.by_class())
+    rows = wiring.switches * FLOWLETS if flowlets else 1
+    entries = table(rows, FLOWLET)
+    entries.link[:] = -1
+    return entries
 
 
-def _flags(flows: Flows, settings: Any) -> npt.NDArray[np.uint8]:  # noqa: ANN401 - a row
+def _flags(flows: Flows, settings: Table) -> npt.NDArray[np.uint8]:
     """Make room for what selective repeat knows of each flow's window."""
-    if not settings.selective:
+    if not settings.selective.any():
         return np.zeros(1, np.uint8)
-    longest = -(-int(flows.size_bytes.max(initial=1)) // int(settings.mtu_bytes))
-    settings.window_packets = min(settings.window_packets, longest)
-    return np.zeros(len(flows.source) * settings.window_packets, np.uint8)
+    longest = -(-int(flows.size_bytes.max(initial=1)) // int(settings.mtu_bytes[0]))
+    settings.window_packets[:] = min(int(settings.window_packets[0]), longest)
+    return np.zeros(len(flows.source) * int(settings.window_packets[0]), np.uint8)
 
 
 def _successors(flows: Flows) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
@@ -420,11 +491,44 @@ def first_flows(rows: Table) -> npt.NDArray[np.int64]:
 
 
 def _settings(wiring: Wiring, routes: Routes, options: Options) -> Table:
+    """Fill a row a class."""
+    classes = options.classes or (TrafficClass(),)
+    _check_options(classes, options)
+    settings = table(len(classes), SETTINGS)
+    least = min(one.weight for one in classes)
+    frame_bytes = options.mtu_bytes + options.header_bytes
+    for row, one, own in zip(settings, classes, options.by_class(), strict=True):
+        _set_class(row, wiring, routes, own)
+        row.priority = one.priority
+        row.turn_bytes = round(frame_bytes * one.weight / least)
+    settings.classes[:] = len(classes)
+    return settings
+
+
+def _check_options(classes: tuple[TrafficClass, ...], options: Options) -> None:
+    """Refuse classes that the engine cannot tell apart, or that differ in what they share."""
+    if len(classes) > MOST_CLASSES:
+        raise SpecError(f"{len(classes)} traffic classes: at most {MOST_CLASSES}")
+    for number, one in enumerate(classes):
+        name = one.name or str(number)
+        if not one.weight > 0 or one.priority < 0:
+            raise SpecError(
+                f"traffic class {name}: weight {one.weight}, priority {one.priority}: "
+                "a weight must be above 0, a priority 0 or more"
+            )
+        for shared in SHARED_BY_CLASSES:
+            own = getattr(one.options or options, shared)
+            if own != getattr(options, shared):
+                raise SpecError(
+                    f"traffic class {name}: {shared} {own} differs from "
+                    f"{getattr(options, shared)}, and all classes share it"
+                )
+
+
+def _set_class(row: Any, wiring: Wiring, routes: Routes, options: Options) -> None:  # noqa: ANN401 - a row
     control = plugins.load(congestion, options.congestion, Control)
     plugins.load(balancing, options.balancing, Balancing)
-    settings = table(1, SETTINGS)
-    row = settings[0]
-    row.hosts, row.leaves = wiring.hosts, routes.leaves
+    row.hosts, row.leaves, row.links = wiring.hosts, routes.leaves, len(wiring.source)
     row.mtu_bytes = min(options.mtu_bytes, options.message_bytes or options.mtu_bytes)
     row.header_bytes = options.header_bytes
     row.control_bytes = options.control_bytes
@@ -448,7 +552,6 @@ def _settings(wiring: Wiring, routes: Routes, options: Options) -> Table:
     row.knobs[:] = _knobs(control, options)
     if control.telemetry:
         row.load_span = row.knobs[list(control.knobs).index("base_rtt_ps")]
-    return settings
 
 
 def _set_buffers(row: Any, options: Options) -> None:  # noqa: ANN401 - a row
@@ -512,5 +615,6 @@ def _outcome(state: State, stop: Stop) -> Outcome:
         links=state.links,
         pauses=_by_time(state.pauses[: counts.pauses_recorded]),
         now_ps=int(counts.latest),
+        classes=len(state.settings),
         deadlock=deadlock(state) if counts.flows_done < len(state.flows) else (),
     )

@@ -152,8 +152,9 @@ PACKET = np.dtype(
         ("first_missing", "i4"),
         ("missing", "i4"),
         ("target", "i4"),  # the host that it travels to
-        ("kind", "i2"),
-        ("marked", "i2"),
+        ("kind", "i1"),
+        ("marked", "i1"),
+        ("traffic_class", "i2"),
         ("telemetry", "f8"),
     ],
     align=True,
@@ -180,7 +181,8 @@ FLOW = np.dtype(
         ("last_cnp", "i8"),
         ("progress_at", "i8"),  # when the sender last had reason to be patient
         ("previous", "i4"),
-        ("active", "i4"),
+        ("active", "i2"),
+        ("traffic_class", "i2"),
         ("acknowledged", "i4"),  # sender: all before it have arrived
         ("resend_from", "i4"),
         ("expected", "i4"),  # receiver: the first number that has not arrived
@@ -253,9 +255,20 @@ PAUSE = np.dtype(
     ],
     align=True,
 )
+SHARE = np.dtype(
+    [
+        ("left_bytes", "i8"),  # of a lane: what it may still send in this turn
+        ("turn", "i8"),  # of a link: the class whose turn it is
+    ],
+    align=True,
+)
 SETTINGS = np.dtype(
     [
         ("hosts", "i8"),
+        ("links", "i8"),
+        ("classes", "i8"),
+        ("priority", "i8"),
+        ("turn_bytes", "i8"),  # what a class may send before the next of its priority
         ("leaves", "i8"),
         ("mtu_bytes", "i8"),
         ("header_bytes", "i8"),
@@ -332,7 +345,12 @@ COUNTS = np.dtype(
 
 
 class State(NamedTuple):
-    """All that the kernels read and write; ``settings`` and ``counts`` have one row."""
+    """All that the kernels read and write.
+
+    A port has a lane for every traffic class: row ``link + class * links`` of the links. There
+    are its queue, its pauses and its credits; the wire is in the row of the link itself, which
+    is the lane of class 0. The senders' rings of a host are split alike.
+    """
 
     links: Table
     packets: Table
@@ -342,9 +360,12 @@ class State(NamedTuple):
     pauses: Table
     loads: Table
     """By link, where packets carry telemetry."""
+    shares: Table
+    """By lane, where there are several classes."""
     flowlets: Table
     """(switch, hash of a flow) -> its link, where flowlets are balanced."""
     settings: Table
+    """A row a class; what is not of a class is the same in all of them."""
     counts: Table
     parts: Table
     part_links: npt.NDArray[np.int32]
@@ -370,3 +391,10 @@ class State(NamedTuple):
     """Flow -> the relay that it feeds, or -1."""
     relayed: npt.NDArray[np.int32]
     """Relay -> its feeders and the flows that it feeds."""
+
+
+class StateOfClasses(State):
+    """The state where there are several traffic classes; kernels compile once for each kind."""
+
+    __slots__ = ()
+    CHOICE = True

@@ -6,6 +6,7 @@ the far end still says pause, it is paused again. [SONiC, PFC watchdog]
 
 from weft.engines.packet.events import NEVER
 from weft.engines.packet.flow_control import let_go, pause, set_watchdog, unpause
+from weft.engines.packet.lanes import class_of, settings_of
 from weft.engines.packet.tables import FlowControl, Watchdog
 from weft.engines.packet.wire import give_back
 from weft.kernel import inner
@@ -42,7 +43,7 @@ def watch(state, link_id, now):
 def _drop_queue(state, link_id, now):
     """Drop all that waits; the links that it came from may resume."""
     link = state.links[link_id]
-    settings = state.settings[0]
+    settings = settings_of(state, class_of(state, link_id))
     packet_id = link.data_head
     while packet_id >= 0:
         packet = state.packets[packet_id]

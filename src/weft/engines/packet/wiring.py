@@ -30,6 +30,11 @@ class Wiring:
     endless: npt.NDArray[np.bool_] | None = None
     """Links whose queue holds whatever comes (a NIC's own); none: no such links."""
 
+    @property
+    def nodes(self) -> int:
+        """Endpoints and switches."""
+        return self.hosts + self.switches
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Routes:

@@ -1,6 +1,7 @@
 """Adaptive routing: every packet takes the link with the shortest queue that is not paused."""
 
 from weft.engines.packet.balance import Balancing, choose, next_random
+from weft.engines.packet.lanes import lane_of
 from weft.kernel import inner
 
 PAUSED_PENALTY_BYTES = 1 << 40
@@ -18,7 +19,7 @@ def _pick(state, group, flow, link):
         if place >= count:
             place -= count
         candidate = state.group_links[first + place]
-        row = state.links[candidate]
+        row = state.links[lane_of(state, candidate, state.flows[flow].traffic_class)]
         waiting = row.queue_bytes
         if row.paused:
             waiting += PAUSED_PENALTY_BYTES

@@ -5,6 +5,7 @@ link of a flow in a table that is indexed by a hash, so flows may share an entry
 """
 
 from weft.engines.packet.balance import Balancing, choose, next_random, scramble, top_bits
+from weft.engines.packet.lanes import settings_of
 from weft.engines.packet.tables import FLOWLETS
 from weft.kernel import inner
 
@@ -17,7 +18,8 @@ def _pick(state, group, flow, link):
     place = top_bits(scramble(scramble(state.flows[flow].hash))) % FLOWLETS
     entry = state.flowlets[switch * FLOWLETS + place]
     now = state.counts[0].now
-    paused = now - entry.seen > state.settings[0].flowlet_gap
+    gap = settings_of(state, state.flows[flow].traffic_class).flowlet_gap
+    paused = now - entry.seen > gap
     if paused or entry.link < 0 or entry.group != group:
         entry.group = group
         entry.link = state.group_links[first + choose(next_random(link), count)]

@@ -8,6 +8,7 @@ resends what the receiver has not got, as a selective acknowledgement would tell
 ``state.flags`` has a byte for each packet of a flow's window, at its number modulo the window.
 """
 
+from weft.engines.packet.lanes import settings_of
 from weft.engines.packet.recover import (
     KEEP,
     REPLY_ACK,
@@ -102,7 +103,7 @@ def _move_on(state, flow_id):
 def _report_gap(state, flow_id, packet):
     """Write the range that must be lost by now into the packet; say whether there is one."""
     flow = state.flows[flow_id]
-    horizon = packet.sequence - state.settings[0].reordering_packets
+    horizon = packet.sequence - settings_of(state, flow.traffic_class).reordering_packets
     first = max(flow.expected, flow.complained)
     lost = False
     packet.missing = 0
@@ -145,7 +146,7 @@ def _resend(state, flow_id, sequence):
 def _ack(state, flow_id, packet):
     """All before the number has arrived, and where every packet is answered, this one."""
     flow = state.flows[flow_id]
-    each = state.settings[0].feedback == ACKS
+    each = settings_of(state, flow.traffic_class).feedback == ACKS
     if each:
         flow.in_flight_bytes -= packet.payload_bytes
     for sequence in range(flow.acknowledged, packet.sequence):
