@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from weft.engines.packet.simulation import Flows, Options, Outcome
+from weft.engines.packet.simulation import Flows, Options, Outcome, simulate
 from weft.engines.packet.stepping import Samples, begin, sampled
 from weft.engines.packet.wiring import Wiring, leaf_spine, shortest_routes
 from weft.units import rate_from_gbit
@@ -165,3 +165,32 @@ def watch(
 def jain_ratio(rates: Floats) -> float:
     """Return Jain's index of fairness: 1 where all rates are alike, 1/n where one has all."""
     return float(rates.sum() ** 2 / (len(rates) * (rates**2).sum()))
+
+
+def ring_time_s(
+    wiring: Wiring, options: Options, rounds: int, size_bytes: int, connections: int
+) -> float:
+    """Return the time of some rounds of a ring in which every hop leaves its leaf.
+
+    In each round every host passes ``size_bytes`` on, split over its connections, once all of
+    the round before has come. Hosts are ordered across the leaves, eight to a leaf.
+    """
+    hosts = wiring.hosts
+    order = np.arange(hosts).reshape(-1, 8).T.ravel()
+    step, rank, part = (
+        one.ravel()
+        for one in np.meshgrid(
+            np.arange(rounds), np.arange(hosts), np.arange(connections), indexing="ij"
+        )
+    )
+    later = np.flatnonzero(step > 0)
+    left = ((step[later] - 1) * hosts + (rank[later] - 1) % hosts) * connections
+    before = np.concatenate([left + one for one in range(connections)])
+    flows = Flows(
+        source=order[rank],
+        target=order[(rank + 1) % hosts],
+        size_bytes=np.full(len(step), size_bytes // connections, np.int64),
+        predecessor=np.stack([before, np.tile(later, connections)], 1),
+        connection=rank * connections + part,
+    )
+    return simulate(wiring, flows, options).completion_ps / PS
