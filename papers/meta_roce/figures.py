@@ -65,7 +65,8 @@ def _by_connections() -> Figure:
             ),
             Limit(
                 name="gain from 1 to 16 queue pairs", unit="ratio", at_least=1.0,
-                simulated=float(mean[0] / mean[2]), place="figure 7: faster, there by up to 40 % (f0017)",
+                simulated=float(mean[0] / mean[2]),
+                place="figure 7: faster, there by up to 40 % (f0017)",
             ),
         ),
     )  # fmt: skip
