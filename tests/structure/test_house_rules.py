@@ -33,6 +33,7 @@ KINDS = {
     "weft.engines.packet.patterns": "weft.engines.packet.pattern.Pattern",
     "weft.engines.packet.recovery": "weft.engines.packet.recover.Recovery",
     "weft.calibrate.readers": "weft.calibrate.reader.Reader",
+    "weft.generate.clouds": "weft.generate.cloud.Cloud",
     "weft.generate.targets": "weft.generate.target.Target",
     "weft.network.fabrics": "weft.network.fabric.Fabric",
     "weft.network.routings": "weft.network.routing.Routing",

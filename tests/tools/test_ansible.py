@@ -22,7 +22,7 @@ pytestmark = [
 
 CLUSTERS = {
     "roce": preset("hgx_h100_roce", hosts=12),
-    "ib": preset("azure_nd_h100_v5", hosts=2),
+    "ib": preset("dgx_h100", hosts=2),
 }
 
 

@@ -147,8 +147,8 @@ def _some(switches: dict) -> dict:
     ("hgx_h100_roce", 4, {}),
     ("hgx_h100_roce", 128, {}),
     ("hgx_h100_roce", 96, {"kind": "rail_only"}),
-    ("oci_h100", 64, {}),
-    ("oci_a100", 40, {}),
+    ("mi325x_roce", 64, {}),
+    ("hgx_h100_roce", 40, {"switch": "sn4700"}),
     ("h100_tcp_100g", 64, {}),
     ("mi300x_roce", 100, {"kind": "fat_tree", "cable_m": 4.0}),
 ])  # fmt: skip

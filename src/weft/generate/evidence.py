@@ -102,6 +102,26 @@ _ALL: Final = (
         "https://github.com/aws-samples/awsome-distributed-training",
     ),
     _source(
+        "azure_hpc", Kind.CODE,
+        "Azure azurehpc: NCCL on ND machines, with the topology files of the images",
+        "https://github.com/Azure/azurehpc", "2024-10",
+    ),
+    _source(
+        "gcp_gib", Kind.CODE,
+        "Google Cloud cluster-toolkit: environment of gIB on A3 Ultra",
+        "https://github.com/GoogleCloudPlatform/cluster-toolkit",
+    ),
+    _source(
+        "gcp_tcpxo", Kind.CODE,
+        "Google container-engine-accelerators: environment of GPUDirect-TCPXO on A3 Mega",
+        "https://github.com/GoogleCloudPlatform/container-engine-accelerators",
+    ),
+    _source(
+        "oci_nccl", Kind.CODE,
+        "Oracle oci-hpc-oke: recommended NCCL parameters by shape",
+        "https://github.com/oracle-quickstart/oci-hpc-oke",
+    ),
+    _source(
         "ibta", Kind.PAPER, "InfiniBand Architecture Specification, volume 1",
         "https://www.infinibandta.org/ibta-specification/",
     ),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from weft.errors import Infeasible, SpecError
+from weft.generate.cloud import Cloud, cloud_of
 from weft.generate.headroom import KIB, Headroom, cable_class_m, headroom
 from weft.generate.planned import Planned
 from weft.network.fabric import Fabric
@@ -103,19 +104,29 @@ class Dcqcn:
 def labels(cluster: Cluster) -> Labels:
     """Return the labels; NCCL_IB_TC in the cluster's environment chooses the DSCP."""
     asked = cluster.nccl.env.get("NCCL_IB_TC")
+    cloud = cloud_of(cluster)
+    if asked is None and cloud is not None and cloud.traffic_class is not None:
+        return _provided(cloud, cloud.traffic_class)
     dscp = DSCP if asked is None else _dscp_of(asked)
     why = (
         "NVIDIA's default for RoCE; 24 is as common: any, if it is the same everywhere"
         if asked is None
         else f"nccl.env says NCCL_IB_TC={asked}, and its DSCP is {asked} // 4"
     )
-    return Labels(
-        dscp=Planned(value=dscp, reason=why,
-                     source="cumulus_roce" if asked is None else "cluster"),
-        traffic_class=Planned(
+    return _labels(
+        Planned(
+            value=dscp, reason=why,
+            source="cumulus_roce" if asked is None else "cluster"),
+        Planned(
             value=dscp * DSCP_SHIFT + ECT0,
             reason=f"DSCP {dscp} x 4 + 2: ECN-capable, so switches mark instead of drop",
             source="mlnx_qos"),
+    )  # fmt: skip
+
+
+def _labels(dscp: Planned, traffic_class: Planned) -> Labels:
+    return Labels(
+        dscp=dscp, traffic_class=traffic_class,
         priority=Planned(
             value=PRIORITY, source="cumulus_roce",
             reason="the one lossless priority; also its queue and its priority group"),
@@ -127,6 +138,16 @@ def labels(cluster: Cluster) -> Labels:
         rdma_weight=Planned(value=50, unit="%", source="cumulus_roce",
                             reason="DWRR 50 to 50 with all other traffic"),
     )  # fmt: skip
+
+
+def _provided(cloud: Cloud, traffic_class: int) -> Labels:
+    """Return the labels of a provider's network: its DSCP, the rest as usual."""
+    dscp = traffic_class // DSCP_SHIFT
+    own = f"{cloud.title}: the provider's switches have this class"
+    return _labels(
+        Planned(value=dscp, reason=own, source=cloud.source),
+        Planned(value=traffic_class, reason=own, source=cloud.source),
+    )
 
 
 def _dscp_of(traffic_class: str) -> int:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from weft.generate import names
+from weft.generate.cloud import Cloud, cloud_of
 from weft.generate.lossless import Labels
 from weft.generate.planned import Planned, Refused
 from weft.generate.subnet import Subnet
@@ -24,6 +25,8 @@ class Variables:
     refused: tuple[Refused, ...] = ()
     gid_index: Planned | None = None
     """Policy on RoCE, where it is a question."""
+    beside: Planned | None = None
+    """What a cloud wants besides variables."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +37,8 @@ class _Case:
     layout: Layout
     labels: Labels | None
     subnet: Subnet | None
+    cloud: Cloud | None
+    """Names its own devices, so weft does not."""
 
     @property
     def kind(self) -> str:
@@ -44,8 +49,11 @@ def variables(
     cluster: Cluster, layout: Layout, labels: Labels | None, subnet: Subnet | None
 ) -> Variables:
     """Return the variables of a cluster; the user's own come last and are judged."""
-    case = _Case(cluster=cluster, layout=layout, labels=labels, subnet=subnet)
+    cloud = cloud_of(cluster)
+    case = _Case(cluster=cluster, layout=layout, labels=labels, subnet=subnet, cloud=cloud)
     settings = dict(_planned(case))
+    if cloud is not None:
+        settings |= cloud.variables(cluster.host.server)
     refused = []
     for name, value in cluster.nccl.env.items():
         names.setting(value, names.variable(name))
@@ -55,8 +63,15 @@ def variables(
         elif name != "NCCL_IB_TC":  # the labels were made from it
             settings[name] = Planned(value=value, reason="nccl.env says so", source="cluster")
     return Variables(
-        settings=dict(sorted(settings.items())), refused=tuple(refused), gid_index=_gid(case)
-    )
+        settings=dict(sorted(settings.items())), refused=tuple(refused),
+        gid_index=_gid(case), beside=_beside(cloud),
+    )  # fmt: skip
+
+
+def _beside(cloud: Cloud | None) -> Planned | None:
+    if cloud is None:
+        return None
+    return Planned(value=cloud.title, reason=cloud.beside, source=cloud.source)
 
 
 def devices(cluster: Cluster, layout: Layout) -> tuple[str, ...]:
@@ -70,7 +85,7 @@ def devices(cluster: Cluster, layout: Layout) -> tuple[str, ...]:
 
 
 def _planned(case: _Case) -> Iterator[Setting]:
-    if case.labels is not None or case.kind == "infiniband":
+    if case.cloud is None and (case.labels is not None or case.kind == "infiniband"):
         yield "NCCL_IB_HCA", _hcas(case)
     for applies, settings in _RULES:
         if applies(case):
@@ -143,23 +158,14 @@ def _sockets(case: _Case) -> Iterator[Setting]:
             )  # fmt: skip
 
 
-def _efa(_: _Case) -> Iterator[Setting]:
-    yield "FI_EFA_USE_HUGE_PAGE", Planned(
-        value=0, source="aws_efa",
-        reason="huge pages break fork in data loaders; with libfabric 1.18 and aws-ofi-nccl "
-        "1.7 or newer nothing else is to be set",
-    )  # fmt: skip
-
-
 _RULES: Final[
     tuple[tuple[Callable[[_Case], bool], Callable[[_Case], Iterator[Setting]]], ...]
 ] = (
-    (lambda case: case.labels is not None, _roce),
+    (lambda case: case.labels is not None and case.cloud is None, _roce),
     (lambda case: case.subnet is not None, _infiniband),
     (lambda case: case.cluster.fabric.in_network_reduction, _in_network),
     (lambda case: not case.layout.joins_rails, _rails_apart),
     (lambda case: case.kind == "tcp", _sockets),
-    (lambda case: case.kind == "efa", _efa),
 )
 """When something holds, and what to set then."""
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from weft.generate import names
 from weft.generate.evidence import SOURCES
-from weft.generate.host import HostSettings, host_settings
+from weft.generate.host import HostSettings, host_settings, rented_from
 from weft.generate.lossless import (
     HOST_MTU_BYTES,
     LARGEST_MTU_BYTES,
@@ -125,13 +125,14 @@ def plan(cluster: Cluster, guids: Mapping[str, str] | None = None) -> Plan:
 @lru_cache(maxsize=256)
 def _plan(cluster: Cluster, guids: tuple[tuple[str, str], ...]) -> Plan:
     network, fabric = layout(cluster), network_fabric.find(cluster.fabric.kind)
-    paused = fabric.name in PAUSED
-    label = labels(cluster) if paused else None
+    ours = rented_from(cluster) is None
+    paused = fabric.name in PAUSED and ours
+    label = labels(cluster) if fabric.name in PAUSED else None
     stop = tuned_pause(cluster, network, pause(network)) if paused else None
     path_mtu = cluster.fabric.mtu_bytes or fabric.default_mtu_bytes
     lanes = (
         subnet(network, path_mtu, in_network_reduction=cluster.fabric.in_network_reduction)
-        if fabric.name == "infiniband"
+        if fabric.name == "infiniband" and ours
         else None
     )
     parts: dict[str, object] = {
@@ -140,16 +141,18 @@ def _plan(cluster: Cluster, guids: tuple[tuple[str, str], ...]) -> Plan:
         "labels": label,
         "pause": stop,
         "marking": _marking(cluster, network, stop),
-        "dcqcn": tuned_dcqcn(cluster, network, dcqcn()) if fabric.name == "roce" else None,
+        "dcqcn": (
+            tuned_dcqcn(cluster, network, dcqcn()) if fabric.name == "roce" and ours else None
+        ),
         "subnet": lanes,
-        "underlay": underlay(network) if fabric.name in OWN_ETHERNET else None,
+        "underlay": underlay(network) if fabric.name in OWN_ETHERNET and ours else None,
         "host": host_settings(cluster),
         "nccl": variables(cluster, network, label, lanes),
     }
     used = _used(parts)
     return Plan(
         cluster=cluster, guids=dict(guids), sources=used,
-        features=_features(fabric.name, network),
+        features=_features(fabric.name, network, ours=ours),
         provenance=provenance(cluster, sources=tuple(s.key for s in used), assumptions=()),
         **parts,  # type: ignore[arg-type] # each is what its function returns
     )  # fmt: skip
@@ -181,12 +184,12 @@ def _numbers(part: object, path: str) -> Iterator[tuple[str, Planned]]:
             yield from _numbers(getattr(part, field.name), f"{path}.{field.name}")
 
 
-def _features(fabric: str, network: Layout) -> frozenset[Feature]:
+def _features(fabric: str, network: Layout, *, ours: bool) -> frozenset[Feature]:
     held = {
-        Feature.PFC: fabric in PAUSED,
-        Feature.IP: fabric in OWN_ETHERNET,
-        Feature.SUBNET: fabric == "infiniband",
-        Feature.PROVIDER: fabric not in OWN_ETHERNET and fabric != "infiniband",
+        Feature.PFC: fabric in PAUSED and ours,
+        Feature.IP: fabric in OWN_ETHERNET and ours,
+        Feature.SUBNET: fabric == "infiniband" and ours,
+        Feature.PROVIDER: not ours or fabric not in {*OWN_ETHERNET, "infiniband"},
         Feature.PLANES: network.planes > 1,
         Feature.MESH: isinstance(network.wiring, Mesh),
     }

@@ -12,6 +12,7 @@ from weft.catalogue import all_of
 from weft.errors import Infeasible, SpecError
 from weft.generate.evidence import SOURCES
 from weft.generate.headroom import cable_class_m, chip, headroom
+from weft.generate.host import rented_from
 from weft.generate.lossless import marking
 from weft.generate.plan import Feature, plan
 from weft.network import topology
@@ -20,7 +21,11 @@ from weft.spec.cluster import Nccl
 from weft.spec.load import preset, presets
 
 PRESETS = presets()
-ETHERNET = [name for name in PRESETS if preset(name).fabric.kind == "roce"]
+ETHERNET = [
+    name
+    for name in PRESETS
+    if preset(name).fabric.kind == "roce" and rented_from(preset(name)) is None
+]
 
 
 def _with_env(name: str, **env: str):
@@ -195,6 +200,45 @@ def test_adaptive_routing_on_roce_is_told_to_nccl_instead_of_more_queue_pairs():
     adaptive = cluster.with_(fabric=cluster.fabric.with_(load_balancing="adaptive"))
     assert "NCCL_IB_ADAPTIVE_ROUTING" in plan(adaptive).nccl.settings
     assert "NCCL_IB_QPS_PER_CONNECTION" not in plan(adaptive).nccl.settings
+
+
+RENTED = [name for name in PRESETS if rented_from(preset(name)) is not None]
+
+
+@pytest.mark.parametrize("name", RENTED)
+def test_a_rented_network_is_its_providers(name):
+    """No switch, no subnet manager and no address there is the user's to configure."""
+    made = plan(preset(name))
+    assert made.features == {Feature.PROVIDER}
+    assert (made.pause, made.marking, made.dcqcn, made.subnet, made.underlay) == (None,) * 5
+    assert "NCCL_IB_HCA" not in made.nccl.settings
+
+
+@pytest.mark.parametrize(("name", "settings"), [
+    ("aws_p5", {"FI_EFA_USE_HUGE_PAGE": "0"}),
+    ("oci_h100", {"NCCL_IB_TC": "41", "NCCL_IB_FIFO_TC": "185", "NCCL_IB_TIMEOUT": "22"}),
+    ("oci_a100", {"NCCL_IB_TC": "41", "NCCL_IB_QPS_PER_CONNECTION": "4"}),
+    ("gcp_a3_ultra", {"NCCL_NET": "gIB", "NCCL_IB_TC": "52", "NCCL_IB_FIFO_TC": "84"}),
+    ("gcp_a3_mega", {"NCCL_FASTRAK_CTRL_DEV": "eth0", "NCCL_PROTO": "Simple"}),
+    ("azure_nd_h100_v5", {"NCCL_TOPO_FILE": "/opt/microsoft/ndv5-topo.xml"}),
+    ("azure_nd_a100_v4", {"NCCL_TOPO_FILE": "/opt/microsoft/ndv4-topo.xml"}),
+])  # fmt: skip
+def test_every_cloud_has_what_its_provider_publishes(name, settings):
+    made = plan(preset(name)).nccl
+    assert {key: made.settings[key].text() for key in settings} == settings
+    assert made.beside.reason
+
+
+def test_the_class_of_a_cloud_gives_way_to_the_users():
+    assert plan(preset("oci_h100")).labels.traffic_class.value == 41
+    made = plan(_with_env("oci_h100", NCCL_IB_TC="106"))
+    assert made.labels.dscp.value == 26
+
+
+def test_virtual_machines_keep_acs_and_whole_machines_lose_it():
+    kept = {name: plan(preset(name)).host.acs.text() for name in PRESETS}
+    assert kept["azure_nd_h100_v5"] == kept["aws_p5"] == kept["gcp_a4"] == "kept"
+    assert kept["oci_h100"] == kept["dgx_h100"] == kept["mi300x_roce"] == "off"
 
 
 def test_sockets_of_a_cluster_reach_nccl():

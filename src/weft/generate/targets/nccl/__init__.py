@@ -7,10 +7,9 @@ from weft.generate.target import Files, Proof, Target, header
 
 OWN_PLUGINS: Final = {
     "tcpx": "Google's plug-in sets its own variables: source its nccl-env-profile.sh",
-    "tcpxo": "Google's plug-in sets its own variables: source its nccl-env-profile.sh",
     "slingshot": "aws-ofi-nccl on Slingshot takes the site's own settings of libfabric",
 }
-"""Fabrics whose plug-in brings its settings along."""
+"""Fabrics whose plug-in brings settings along that weft does not know."""
 
 
 def _refuses(plan: Plan) -> str | None:
@@ -33,8 +32,12 @@ def _files(plan: Plan) -> Files:
 def _left_out(plan: Plan) -> list[str]:
     """Say what was asked for and refused; names and values have been checked."""
     lines = [f"# left out {one.name}={one.value}: {one.reason}" for one in plan.nccl.refused]
-    gid = plan.nccl.gid_index
-    return lines if gid is None else [*lines, f"# NCCL_IB_GID_INDEX {gid.text()}: {gid.reason}"]
+    gid, beside = plan.nccl.gid_index, plan.nccl.beside
+    if gid is not None:
+        lines.append(f"# NCCL_IB_GID_INDEX {gid.text()}: {gid.reason}")
+    if beside is not None:
+        lines.append(f"# {beside.text()}: {beside.reason}")
+    return lines
 
 
 nccl = Target(

@@ -1,0 +1,1 @@
+"""Clouds, one file each: what their networks want of NCCL."""
