@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from weft import plugins
@@ -151,6 +151,7 @@ def test_rendering_twice_gives_the_same_bytes(name):
     assert render(plan(cluster), names) == render(plan(cluster.with_()), names)
 
 
+@settings(deadline=None)
 @given(name=st.text(max_size=80) | st.from_regex(r"[a-z0-9._-]{1,70}", fullmatch=True))
 def test_no_name_of_a_cluster_can_add_a_line(name):
     try:
