@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from weft.engines.packet.beside import links_beside, names_beside
 from weft.engines.packet.names import link_names, names_inside, node_names, tiers_of
 from weft.engines.packet.paths import Paths, ideal_ps
 from weft.engines.packet.pauses import PauseTree
@@ -78,6 +79,11 @@ class Seen:
         took = np.where(self.outcome.end_ps >= 0, self.took_ps, np.nan)
         return took / ideal_ps(self.paths, self.schedule.flows, self.options)
 
+    @cached_property
+    def own(self) -> npt.NDArray[np.bool_]:
+        """Flows that cross the fabric and are sent by a host, not by a switch that reduces."""
+        return self.schedule.real & ~self.schedule.relayed
+
     @property
     def took_ps(self) -> Ints:
         """Time of each flow from begin to end."""
@@ -97,7 +103,21 @@ class Seen:
         """Names of the links of the fabric, and of what lies behind its ports."""
         fabric = self.fabric
         behind = [] if fabric.inside is None else names_inside(fabric.graph, fabric.inside)
-        return link_names(fabric.graph, fabric.wiring) + behind
+        beside = [name for name, _ in self.links_beside]
+        return link_names(fabric.graph, fabric.wiring) + behind + beside
+
+    @property
+    def links_beside(self) -> list[tuple[str, str]]:
+        """Name and layer of the links of reducers and of GPUs on NVLink switches."""
+        return links_beside(self.schedule.beside, self.fabric.graph, self.fabric.cluster)
+
+    @cached_property
+    def end_names(self) -> list[str]:
+        """Names of the endpoints of flows."""
+        fabric = self.fabric
+        ports = node_names(fabric.graph)[: fabric.wiring.hosts]
+        lanes = [port for port in ports for _ in range(fabric.lanes)]
+        return lanes + names_beside(self.schedule.beside, fabric.graph, fabric.cluster)
 
     @property
     def all_link_names(self) -> list[str]:
@@ -113,7 +133,9 @@ class Seen:
         inside = self.fabric.inside
         ways = () if inside is None else (f"{inside.title} to NIC", f"NIC to {inside.title}")
         each = wiring.hosts * self.fabric.lanes
-        return np.concatenate([joined, np.repeat(ways, each) if ways else joined[:0]])
+        behind = np.repeat(ways, each) if ways else joined[:0]
+        beside = np.array([layer for _, layer in self.links_beside] or joined[:0])
+        return np.concatenate([joined, behind, beside])
 
 
 def quantiles(values: Floats) -> Quantiles | None:
@@ -141,7 +163,7 @@ def traffic(seen: Sequence[Seen]) -> tuple[TrafficOutcome, ...]:
 
 
 def _traffic(seen: Sequence[Seen], scenario: Scenario, number: int) -> TrafficOutcome:
-    mine = [one.schedule.real & (one.schedule.traffic == number) for one in seen]
+    mine = [one.own & (one.schedule.traffic == number) for one in seen]
     ended = [m & (one.outcome.end_ps >= 0) for m, one in zip(mine, seen, strict=True)]
     pairs = list(zip(seen, ended, strict=True))
     took = np.concatenate([one.took_ps[e] for one, e in pairs]) / PS_PER_S
@@ -306,10 +328,9 @@ def victims(one: Seen, tree: PauseTree) -> tuple[PauseVictim, ...]:
     flows = victim_flows(tree, one.schedule.wiring, one.schedule.flows)
     real = [flow for flow in flows.tolist() if one.schedule.real[flow]]
     slow = np.nan_to_num(one.slowdown, nan=np.inf)
-    names = node_names(one.fabric.graph)
     return tuple(
         PauseVictim(
-            name=_flow_name(one, flow, names),
+            name=_flow_name(one, flow),
             traffic=traffic_name(one.scenario, int(one.schedule.traffic[flow])),
             slowdown_ratio=float(slow[flow]) if np.isfinite(slow[flow]) else None,
         )
@@ -317,10 +338,9 @@ def victims(one: Seen, tree: PauseTree) -> tuple[PauseVictim, ...]:
     )
 
 
-def _flow_name(one: Seen, flow: int, names: Sequence[str]) -> str:
-    lanes, flows = one.fabric.lanes, one.schedule.flows
-    source, target = flows.source[flow] // lanes, flows.target[flow] // lanes
-    return f"{flow}: {names[source]} to {names[target]}"
+def _flow_name(one: Seen, flow: int) -> str:
+    source, target = one.schedule.flows.source[flow], one.schedule.flows.target[flow]
+    return f"{flow}: {one.end_names[source]} to {one.end_names[target]}"
 
 
 def moments(one: Seen) -> tuple[Moment, ...]:
@@ -364,14 +384,13 @@ def bars(one: Seen) -> tuple[FlowBar, ...]:
     flows = np.flatnonzero(begun)
     flows = flows[np.argsort(one.outcome.begin_ps[flows], kind="stable")]
     chosen = flows[np.linspace(0, len(flows) - 1, min(len(flows), MOST_BARS)).astype(np.int64)]
-    names = node_names(one.fabric.graph)
-    return tuple(_bar(one, flow, names) for flow in chosen.tolist())
+    return tuple(_bar(one, flow) for flow in chosen.tolist())
 
 
-def _bar(one: Seen, flow: int, names: Sequence[str]) -> FlowBar:
+def _bar(one: Seen, flow: int) -> FlowBar:
     end = int(one.outcome.end_ps[flow])
     return FlowBar(
-        name=_flow_name(one, flow, names),
+        name=_flow_name(one, flow),
         traffic=traffic_name(one.scenario, int(one.schedule.traffic[flow])),
         begin_s=float(one.outcome.begin_ps[flow]) / PS_PER_S,
         end_s=(one.last_ps if end < 0 else end) / PS_PER_S,

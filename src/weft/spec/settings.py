@@ -87,6 +87,15 @@ class Sockets(Part):
     """Of the kernel, each side of a transfer; none: half of the fabric's end to end."""
 
 
+class SwitchReduction(Part):
+    """How switches reduce (SHARP, NVLS), where an algorithm has them do so."""
+
+    bytes_per_s: Rate | None = None
+    """What one switch can take in; none: all that its ports bring."""
+    outstanding_bytes: Size | None = None
+    """What a rank may have sent without its result, as buffers allow (SHARP); none: all."""
+
+
 class NetworkSettings(Part):
     """Switches and NICs as they are configured; what is left out comes from the preset."""
 
@@ -136,6 +145,8 @@ class NetworkSettings(Part):
     """Acknowledge every packet even where the congestion control needs none."""
     queue_pairs: Count = 1
     """Flows that a transfer is split over, each hashed on its own (more entropy)."""
+    reduction: SwitchReduction = SwitchReduction()
+    """Switches that reduce."""
     nic: NicLimits = NicLimits()
     """Limits of NICs beside their ports."""
     sockets: Sockets | None = None

@@ -128,11 +128,6 @@ def test_rails_that_are_not_joined_take_hierarchical_all_to_all_and_refuse_pairw
         ideal_of(spec, schedule)
 
 
-def test_in_network_algorithms_are_refused_with_what_to_use():
-    with pytest.raises(Infeasible, match="hierarchical"):
-        compiled(scenario(a_collective(algorithm="collnet")))
-
-
 def test_every_host_of_a_permutation_sends_once_and_receives_once_a_rail():
     schedule = compiled(scenario({"permutation": {"size_bytes": "1MiB"}}))
     assert sorted(schedule.flows.source) == sorted(schedule.flows.target) == list(range(64))

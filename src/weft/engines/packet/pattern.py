@@ -8,8 +8,10 @@ import numpy as np
 
 from weft import plugins
 from weft.engines.packet import patterns
-from weft.engines.packet.inside import sockets_of
+from weft.engines.packet.beside import Reducing
+from weft.engines.packet.inside import packet_bytes, sockets_of
 from weft.engines.packet.schedules import Fabric, Schedule, Work, schedule_of
+from weft.engines.packet.settings import CUT_THROUGH_BYTES
 from weft.spec.scenario import Scenario, TrafficItem
 
 
@@ -25,6 +27,7 @@ class Pattern:
 def compile_traffic(fabric: Fabric, scenario: Scenario, seed: int) -> Schedule:
     """Turn all traffic of a scenario into one schedule; random choices follow the seed."""
     work = Work(fabric=fabric, queue_pairs=_connections_of(scenario))
+    work.beside.reducing = _reducing(scenario)
     rng = np.random.default_rng(seed)
     for number, item in enumerate(scenario.traffic):
         _add_runs(work, number, item, rng)
@@ -37,6 +40,19 @@ def _connections_of(scenario: Scenario) -> int:
     if network.sockets is None or network.queue_pairs > 1:
         return network.queue_pairs
     return sockets_of(scenario.cluster, network.sockets)
+
+
+def _reducing(scenario: Scenario) -> Reducing:
+    """Return how switches reduce in a scenario."""
+    asked = scenario.network.reduction
+    payload, header = packet_bytes(scenario)
+    wait = payload + header - CUT_THROUGH_BYTES
+    return Reducing(
+        bytes_per_s=asked.bytes_per_s,
+        outstanding_bytes=asked.outstanding_bytes,
+        wire_ratio=(payload + header) / payload,
+        wait_bytes=max(0, round(wait)) if scenario.network.cut_through else 0,
+    )
 
 
 def _add_runs(work: Work, number: int, item: TrafficItem, rng: np.random.Generator) -> None:

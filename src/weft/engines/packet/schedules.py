@@ -6,22 +6,21 @@ byte on a *delay line*, a link of that propagation time beside the network, so t
 no event of its own for it.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 
+from weft.engines.packet.beside import BESIDE, Beside, Place, with_beside
 from weft.engines.packet.from_network import endpoint, wiring_of
 from weft.engines.packet.inside import Inside, lane_of, with_inside
-from weft.engines.packet.simulation import PS_PER_S, Flows
+from weft.engines.packet.simulation import PS_PER_S, Flows, Relay
 from weft.engines.packet.wiring import Wiring
 from weft.errors import Infeasible
 from weft.network.graph import Graph
 from weft.network.topology import graph
 from weft.spec.cluster import Cluster
-from weft.traffic.collective import Algorithm, Operation, Round, Send
 
 MOST_FLOWS = 4_000_000
 """A flow takes a quarter of a kilobyte; more are asked for by mistake."""
@@ -97,6 +96,8 @@ class Work:
     run: list[int] = field(default_factory=list)
     pairs: list[tuple[int, int]] = field(default_factory=list)
     """(before, after)."""
+    relays: list[Relay] = field(default_factory=list)
+    beside: Beside = field(default_factory=Beside)
     lines: dict[tuple[int, int], int] = field(default_factory=dict)
     """(lane, delay in ps) -> delay line; -1 - 2 line and -2 - 2 line are its ends."""
     owner: tuple[int, int] = (0, 0)
@@ -122,17 +123,24 @@ class Work:
         each = self.queue_pairs
         size = max(1, round(size_bytes / len(near) / each))
         lanes = [(*pair, q) for pair in zip(near, far, strict=True) for q in range(each)]
-        return tuple(self._add(s, t, size, waits, at_s, queue_pair=q) for s, t, q in lanes)
+        return tuple(self.add(s, t, size, waits, at_s, queue_pair=q) for s, t, q in lanes)
 
     def wait(self, lane: int, time_s: float, after: Iterable[int] = ()) -> Ids:
         """Let a time pass; waits of one lane at the same moment are a nanosecond apart."""
         delay = max(SHORTEST_DELAY_PS, round(time_s * PS_PER_S))
         line = self.lines.setdefault((lane, delay), len(self.lines))
-        return (self._add(-1 - 2 * line, -2 - 2 * line, 1, tuple(after), 0.0),)
+        return (self.add(-1 - 2 * line, -2 - 2 * line, 1, tuple(after), 0.0),)
 
-    def _add(
-        self, source: int, target: int, size: int, waits: Ids, at_s: float, queue_pair: int = 0
+    def add(
+        self,
+        source: int,
+        target: int,
+        size: int,
+        waits: Ids = (),
+        at_s: float = 0.0,
+        queue_pair: int = 0,
     ) -> int:
+        """Add one flow between two endpoints."""
         flow = len(self.source)
         if flow >= MOST_FLOWS:
             raise too_many_flows()
@@ -152,78 +160,13 @@ class Work:
         return len(self.source), len(self.pairs)
 
     def last_of(self, mark: tuple[int, int]) -> Ids:
-        """Return the flows since a mark that no other flow waits for."""
+        """Return the flows since a mark that no other flow waits for or is fed by."""
         first, first_pair = mark
         waited = {before for before, _ in self.pairs[first_pair:]}
-        return tuple(flow for flow in range(first, len(self.source)) if flow not in waited)
-
-
-def add_collective(
-    work: Work,
-    algorithm: Algorithm,
-    operation: Operation,
-    gpus: Sequence[int],
-    size_bytes: float,
-    *,
-    ranks_per_domain: int,
-    channels: int = 1,
-    concurrency: int | None = None,
-) -> None:
-    """Add one collective over GPUs in rank order, in equal parts over channels.
-
-    Channel c starts c ranks further in every domain and keeps to NIC c where ranks sit in
-    domains, as NCCL's rings do. ``concurrency`` bounds the sends that one rank has under way
-    where no chunk makes them wait (all-to-all).
-    """
-    if algorithm.in_network:
-        raise Infeasible(
-            f"{algorithm.title} reduces in switches, which the packet engine does not do; "
-            "use ring, tree, double_binary_tree, hierarchical or pairwise"
+        waited.update(
+            flow for relay in self.relays if not relay.lead_bytes for flow in relay.feeders
         )
-    rounds = list(algorithm.schedule(operation, len(gpus), ranks_per_domain))
-    share = size_bytes / channels / _pieces(algorithm, operation, len(gpus))
-    block = work.mark()
-    nic = 0 if channels > 1 else None
-    _Compiler(work=work, gpus=list(gpus), chunk_bytes=share, nic=nic).add(rounds, concurrency)
-    ends = work.mark()
-    for channel in range(1, channels):
-        turned = dict(zip(gpus, _turned(gpus, ranks_per_domain, channel), strict=True))
-        _repeat(work, block, ends, channel % work.fabric.cluster.host.nics, turned)
-
-
-def _repeat(
-    work: Work, first: tuple[int, int], last: tuple[int, int], nic: int, turned: dict[int, int]
-) -> None:
-    """Add the flows of the first channel again, on another NIC and with its ranks turned.
-
-    Ranks turn inside their host, so a flow between hosts changes its NIC alone.
-    """
-    begin, end = first[0], last[0]
-    moved, step = len(work.source) - begin, nic * work.fabric.planes
-    if len(work.source) + end - begin > MOST_FLOWS:
-        raise too_many_flows()
-    lines = _turned_lines(work, set(work.source[begin:end]), turned)
-    for name in ("source", "target"):
-        ends = getattr(work, name)
-        ends += [e + step if e >= 0 else lines[e] for e in ends[begin:end]]
-    for name in ("size_bytes", "begin_ps", "queue_pair", "traffic", "run"):
-        values = getattr(work, name)
-        values += values[begin:end]
-    work.pairs += [
-        (before + moved if before >= begin else before, after + moved)
-        for before, after in work.pairs[first[1] : last[1]]
-    ]
-
-
-def _turned_lines(work: Work, sources: set[int], turned: dict[int, int]) -> dict[int, int]:
-    """Map both ends of the delay lines of some flows to those of the ranks turned."""
-    numbers = {number: line for line, number in work.lines.items()}
-    found: dict[int, int] = {}
-    for source in sorted(source for source in sources if source < 0):
-        lane, delay = numbers[(-1 - source) // 2]
-        line = work.lines.setdefault((turned[lane], delay), len(work.lines))
-        found[source], found[source - 1] = -1 - 2 * line, -2 - 2 * line
-    return found
+        return tuple(flow for flow in range(first, len(self.source)) if flow not in waited)
 
 
 def too_many_flows() -> Infeasible:
@@ -232,77 +175,6 @@ def too_many_flows() -> Infeasible:
         f"this traffic is more than {MOST_FLOWS} flows; simulate fewer ranks, fewer channels "
         "or fewer repeats"
     )
-
-
-def _pieces(algorithm: Algorithm, operation: Operation, ranks: int) -> int:
-    """Return how many chunks make up the size as nccl-tests counts it, of one rank."""
-    return ranks if operation is Operation.ALL_TO_ALL else algorithm.chunks(ranks)
-
-
-def _turned(gpus: Sequence[int], per_domain: int, by: int) -> list[int]:
-    """Turn the ranks of every domain by some places."""
-    found: list[int] = []
-    for first in range(0, len(gpus), per_domain):
-        domain = list(gpus[first : first + per_domain])
-        turn = by % len(domain)
-        found += domain[turn:] + domain[:turn]
-    return found
-
-
-@dataclass(slots=True, kw_only=True)
-class _Compiler:
-    """One channel of a collective on its way from rounds to flows."""
-
-    work: Work
-    gpus: list[int]
-    chunk_bytes: float
-    nic: int | None
-    writers: dict[tuple[int, int], Ids] = field(default_factory=dict)
-    """(rank, chunk) -> flows that wrote it last."""
-    sent: dict[int, list[Ids]] = field(default_factory=dict)
-    """Rank -> its sends so far, where their number under way is bounded."""
-
-    def add(self, rounds: Iterable[Round], concurrency: int | None) -> None:
-        for one in rounds:
-            inside = self._inside(one)
-            written = [(send, self._flows(send, inside, concurrency)) for send in one]
-            for send, flows in written:
-                for chunk in send.chunks:
-                    key = send.target, chunk
-                    before = self.writers.get(key, ()) if send.reduce else ()
-                    self.writers[key] = before + flows
-
-    def _inside(self, one: Round) -> Counter[tuple[str, int]]:
-        """Count the chunks that each rank moves inside its domain in one round."""
-        found: Counter[tuple[str, int]] = Counter()
-        for send in one:
-            if self._host(send.source) == self._host(send.target):
-                found["out", send.source] += len(send.chunks)
-                found["in", send.target] += len(send.chunks)
-        return found
-
-    def _host(self, rank: int) -> int:
-        return self.gpus[rank] // self.work.fabric.cluster.host.gpus
-
-    def _flows(
-        self, send: Send, inside: Counter[tuple[str, int]], concurrency: int | None
-    ) -> Ids:
-        after = {w for chunk in send.chunks for w in self.writers.get((send.source, chunk), ())}
-        mine = self.sent.setdefault(send.source, []) if concurrency else []
-        if concurrency and len(mine) >= concurrency:
-            after.update(mine[-concurrency])
-        flows = self._one(send, inside, sorted(after))
-        mine.append(flows)
-        return flows
-
-    def _one(self, send: Send, inside: Counter[tuple[str, int]], after: list[int]) -> Ids:
-        source, target = self.gpus[send.source], self.gpus[send.target]
-        if self._host(send.source) == self._host(send.target):
-            rate = self.work.fabric.cluster.host.scale_up.bytes_per_s
-            busiest = max(inside["out", send.source], inside["in", send.target])
-            return self.work.wait(source, busiest * self.chunk_bytes / rate, after)
-        size = len(send.chunks) * self.chunk_bytes
-        return self.work.send(source, target, size, after=after, nic=self.nic)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -316,18 +188,24 @@ class Schedule:
     real: npt.NDArray[np.bool_]
     """Flows that cross the fabric; the others let time pass."""
     fabric_links: int
-    """Links before the delay lines: those of the network, then those behind its ports."""
+    """Links before the delay lines: of the network, behind its ports, beside them."""
+    beside: tuple[Place, ...] = ()
+    """Endpoints that follow those of the ports."""
+    relayed: npt.NDArray[np.bool_]
+    """Flows that switches send as others come in: their time is not their own."""
 
 
 def schedule_of(work: Work) -> Schedule:
-    """Freeze what was collected, and put the delay lines beside the network."""
-    whole = work.fabric.whole
+    """Freeze what was collected; put delay lines and reducers beside the network."""
+    fabric = work.fabric
+    whole = fabric.whole
+    joined = with_beside(whole, work.beside, fabric.wiring, fabric.cluster)
     ends = np.array(work.source, np.int64), np.array(work.target, np.int64)
     connections = _connections(work, *ends)
-    source, target = (_numbered(work.fabric, whole, one, connections) for one in ends)
+    source, target = (_numbered(fabric, joined, one, connections) for one in ends)
     pairs = np.array(work.pairs, np.int64).reshape(-1, 2)
     return Schedule(
-        wiring=_with_lines(work, whole),
+        wiring=_with_lines(work, joined),
         flows=Flows(
             source=source,
             target=target,
@@ -335,18 +213,31 @@ def schedule_of(work: Work) -> Schedule:
             begin_ps=np.array(work.begin_ps, np.int64),
             predecessor=_once(pairs, len(work.source)),
             connection=connections,
+            relays=tuple(work.relays),
         ),
         traffic=np.array(work.traffic, np.int64),
         run=np.array(work.run, np.int64),
         real=ends[0] >= 0,
-        fabric_links=len(whole.source),
+        fabric_links=len(joined.source),
+        beside=work.beside.places,
+        relayed=_relayed(work),
     )
+
+
+def _relayed(work: Work) -> npt.NDArray[np.bool_]:
+    found = np.zeros(len(work.source), np.bool_)
+    found[[flow for relay in work.relays if not relay.lead_bytes for flow in relay.fed]] = True
+    return found
 
 
 def _connections(work: Work, source: Ints, target: Ints) -> Ints:
     """Number connections: one a traffic, pair of ends and queue pair, for all its sends."""
-    after = work.fabric.wiring.hosts - 1  # the ends of delay lines follow those of the network
-    source, target = (np.where(ends >= 0, ends, after - ends) for ends in (source, target))
+    hosts = work.fabric.wiring.hosts
+    beside = hosts + 2 * len(work.lines) - BESIDE  # ports, ends of delay lines, the others
+    source, target = (
+        np.where(ends < 0, hosts - 1 - ends, np.where(ends < BESIDE, ends, ends + beside))
+        for ends in (source, target)
+    )
     ends, queue_pairs = int(max(source.max(), target.max())) + 1, max(work.queue_pair) + 1
     lane = np.array(work.traffic, np.int64) * ends + source
     keys = (lane * ends + target) * queue_pairs + np.array(work.queue_pair, np.int64)
@@ -360,12 +251,15 @@ def _once(pairs: Ints, flows: int) -> Ints:
     return np.stack(np.divmod(keys, flows), axis=1)
 
 
-def _numbered(fabric: Fabric, whole: Wiring, ends: Ints, connections: Ints) -> Ints:
-    """Give every port one of its lanes; number the ends of delay lines after all of them."""
+def _numbered(fabric: Fabric, joined: Wiring, ends: Ints, connections: Ints) -> Ints:
+    """Give every port one of its lanes; number what is beside ports, then delay lines."""
     lanes = fabric.lanes
-    port = np.maximum(ends, 0)
+    is_port = (ends >= 0) & (ends < BESIDE)
+    port = np.where(is_port, ends, 0)
     lane = lane_of(port, connections, lanes) if lanes > 1 else 0
-    return np.where(ends >= 0, port * lanes + lane, whole.hosts - 1 - ends)
+    beside = ends - BESIDE + fabric.wiring.hosts * lanes
+    other = np.where(ends < 0, joined.hosts - 1 - ends, beside)
+    return np.where(is_port, port * lanes + lane, other)
 
 
 def _with_lines(work: Work, wiring: Wiring) -> Wiring:
@@ -386,7 +280,7 @@ def _with_lines(work: Work, wiring: Wiring) -> Wiring:
     endless = wiring.endless
     return replace(
         wiring,
-        nics=wiring.hosts,
+        nics=wiring.hosts if wiring.nics is None else wiring.nics,
         endless=None if endless is None else np.append(endless, np.zeros(4 * count, bool)),
         hosts=wiring.hosts + 2 * count,
         switches=wiring.switches + 1,

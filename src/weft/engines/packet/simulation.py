@@ -51,6 +51,8 @@ FOREVER_PS = 1 << 41
 FIRST_POOL = 1 << 20
 """Packets that there is room for: 64 MiB, but memory is used only for those ever needed."""
 PAUSE_MESSAGE, RESUME_MESSAGE = 1, 0
+PLENTY_BYTES = 1 << 30
+"""Credit of what is inside a switch or lets time pass: there it is no limit."""
 MOST_PACKETS = (1 << 31) - 1
 SEED_MASK = (1 << 62) - 1
 MOST_CLASSES = 15
@@ -341,6 +343,9 @@ def _links(
     links.source[:] = wiring.source
     links.target[:] = wiring.target
     links.credits[:] = options.credit_bytes
+    if wiring.nics is not None:
+        beside = (wiring.source >= wiring.nics) & (wiring.source < wiring.hosts)
+        links.credits[beside] = PLENTY_BYTES
     links.random[:] = rng.integers(1, SEED_MASK, len(links))
     links.random_out[:] = rng_out.integers(1, SEED_MASK, len(links))
     links.error_at[:] = NEVER

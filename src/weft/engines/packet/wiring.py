@@ -26,7 +26,7 @@ class Wiring:
     bit_error_ratio: Floats | None = None
     """After forward error correction; none: no errors."""
     nics: int | None = None
-    """The first so many endpoints are NICs, the others only let time pass; none: all."""
+    """The first so many endpoints are NICs, others reduce or let time pass; none: all."""
     endless: npt.NDArray[np.bool_] | None = None
     """Links whose queue holds whatever comes (a NIC's own); none: no such links."""
 

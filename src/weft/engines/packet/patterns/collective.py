@@ -4,7 +4,8 @@ import numpy as np
 
 from weft import plugins
 from weft.engines.packet.pattern import Pattern
-from weft.engines.packet.schedules import Work, add_collective
+from weft.engines.packet.rounds import add_collective
+from weft.engines.packet.schedules import Work
 from weft.spec.scenario import CollectiveTraffic
 from weft.traffic import collectives
 from weft.traffic.collective import Algorithm, Operation
@@ -17,22 +18,27 @@ def _add(work: Work, one: CollectiveTraffic, rng: np.random.Generator) -> None:
     operation = Operation(one.operation)
     per_host = one.ranks_per_host or host.gpus
     name = one.algorithm or USUAL.get(operation, "ring")
+    chosen = plugins.load(collectives, name, Algorithm)
     add_collective(
         work,
-        plugins.load(collectives, name, Algorithm),
+        chosen,
         operation,
         _gpus(work, one, per_host, rng),
         one.size_bytes,
         ranks_per_domain=per_host,
-        channels=one.channels or _channels(name, per_host, host.nics),
+        channels=_channels(one, chosen, name, per_host, host.nics),
         concurrency=one.concurrency,
     )
 
 
-def _channels(algorithm: str, per_host: int, nics: int) -> int:
+def _channels(
+    one: CollectiveTraffic, chosen: Algorithm, name: str, per_host: int, nics: int
+) -> int:
     """Use every NIC where the ranks of a host do not do so by themselves."""
-    spread = algorithm in {"pairwise", "send_recv", "hierarchical"}
-    return nics if per_host > 1 and not spread else 1
+    if chosen.in_network:
+        return 1
+    spread = name in {"pairwise", "send_recv", "hierarchical"}
+    return one.channels or (nics if per_host > 1 and not spread else 1)
 
 
 def _gpus(
