@@ -44,4 +44,13 @@ if [ -x "$VENV/bin/python" ] && ! "$VENV/bin/python" -c 'import libyang' 2>/dev/
         cffi 'libyang==2.8.0' >/dev/null 2>&1 ||
         echo "could not build libyang; tests of SONiC's models are skipped" >&2
 fi
+# PyTorch for CPUs, for collectives between network namespaces: 0.8 GB unpacked, half a minute.
+# Not what plain "torch" is, which brings 5 GB of CUDA.
+if [ -x "$VENV/bin/python" ] && ! "$VENV/bin/python" -c 'import torch' 2>/dev/null; then
+    pip_install() { timeout 300 "$VENV/bin/python" -m pip install --quiet \
+        --disable-pip-version-check "$@" >/dev/null 2>&1; }
+    pip_install 'torch==2.13.0+cpu' ||
+        pip_install torch --index-url https://download.pytorch.org/whl/cpu ||
+        echo "could not install PyTorch for CPUs; tests that need it are skipped" >&2
+fi
 exit 0

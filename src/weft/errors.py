@@ -6,6 +6,7 @@
     * Infeasible       a job that no cluster of this shape can run (memory, divisibility)
   * UnknownName        no plug-in, device or preset of that name
   * Unreadable         a file or device that cannot be read (exit code 3)
+  * ToolFailed         a program of another maker that did not do its work (exit code 3)
 """
 
 
@@ -50,4 +51,11 @@ class Unreadable(WeftError):  # noqa: N818 - reads better at the call site
     """A file, directory or device that was asked for cannot be read."""
 
     code = "unreadable"
+    exit_status = 3
+
+
+class ToolFailed(WeftError):  # noqa: N818 - reads better at the call site
+    """A program of another maker is missing, failed, or did not end in time."""
+
+    code = "tool_failed"
     exit_status = 3

@@ -22,6 +22,8 @@ KINDS = {
     "weft.advise.considerations": "weft.advise.consideration.Consideration",
     "weft.advise.inputs": "weft.advise.input.Input",
     "weft.bench.faults": "weft.bench.fault.Fault",
+    "weft.bench.launchers": "weft.bench.launcher.Launcher",
+    "weft.bench.tools": "weft.bench.tool.Tool",
     "weft.collect.probes": "weft.collect.probe.Probe",
     "weft.collect.ways": "weft.collect.way.Way",
     "weft.doctor.rules": "weft.doctor.rule.Rule",

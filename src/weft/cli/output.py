@@ -3,7 +3,7 @@
 import os
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -83,3 +83,15 @@ def progress(doing: str, *, quiet: bool = False) -> Iterator[None]:
 
     with Console(stderr=True).status(doing):
         yield
+
+
+@contextmanager
+def watched(doing: str, *, quiet: bool = False) -> Iterator[Callable[[str], None]]:
+    """As progress, for work that says itself what it is doing now."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console  # noqa: PLC0415 - a person can wait for it, a pipe not
+
+    with Console(stderr=True).status(doing) as status:
+        yield lambda text: status.update(f"{doing}: {text}")

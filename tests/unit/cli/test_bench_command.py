@@ -5,6 +5,12 @@ from weft.cli import app
 
 RUNS = Path(__file__).parents[3] / "examples" / "runs"
 RUN = RUNS / "all_reduce_h100.txt"
+PROGRAM = """#!/bin/sh
+echo '# Collective test starting: all_reduce_perf'
+echo '#  Rank  0 Group  0 Pid  9 on  a device  0 [0x0] H100'
+echo '#  Rank  1 Group  0 Pid  9 on  a device  1 [0x0] H100'
+echo ' 1048576 262144 float sum -1 {time_us} 20.97 20.97 0'
+"""
 
 
 def _cluster(folder, hosts=2):
@@ -36,3 +42,42 @@ def test_a_run_without_a_cluster_leaves_with_5_and_says_what_is_missing(capsys):
     document = json.loads(capsys.readouterr().out)
     assert document["outcome"] == "INCONCLUSIVE"
     assert document["unknown"]
+
+
+def test_commands_are_shown_and_not_run(capsys):
+    words = [
+        "bench",
+        "run",
+        "nccl-tests",
+        "--launcher",
+        "mpirun",
+        "--hosts",
+        "a,b",
+        "--dry-run",
+    ]
+    assert app.run(words) == 0
+    assert capsys.readouterr().out.startswith("mpirun -np 2 --host a:1,b:1")
+
+
+def test_a_missing_program_is_told_and_leaves_with_3(capsys, monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert app.run(["bench", "run", "perftest", "--no-history"]) == 3
+    assert "ib_write_bw" in capsys.readouterr().err
+
+
+def test_a_history_tells_a_regression_by_4_and_nothing_by_5(capsys, tmp_path, monkeypatch):
+    url = f"sqlite:///{tmp_path / 'h.sqlite3'}"
+    assert app.run(["bench", "history", "--history", url]) == 5
+    program = tmp_path / "all_reduce_perf"
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    for time_us in (50.0, 50.2, 49.9, 50.1, 80.0):
+        program.write_text(PROGRAM.format(time_us=time_us))
+        program.chmod(0o755)
+        saved = tmp_path / "r.txt"
+        words = ["bench", "run", "nccl-tests", "--history", url, "--save", str(saved)]
+        assert app.run(words) == 0
+        assert str(time_us) in saved.read_text()
+    capsys.readouterr()
+    assert app.run(["bench", "history", "--history", url]) == 4
+    assert "SLOWER" in capsys.readouterr().out
+    assert app.run(["bench", "history", "--history", url, "--label", "other"]) == 5

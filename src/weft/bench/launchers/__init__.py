@@ -1,0 +1,1 @@
+"""How a command reaches the hosts of a benchmark, one file each."""

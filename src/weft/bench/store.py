@@ -1,0 +1,157 @@
+"""The run history: every benchmark that was run, in SQLite, or in PostgreSQL by its URL."""
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from weft.bench.run import BenchRun
+from weft.bench.sweep import Timing
+from weft.errors import Unreadable
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection, MetaData, Row
+
+VARIABLE: Final = "WEFT_HISTORY"
+MOST_OUTPUT: Final = 1 << 20
+"""Characters of a benchmark's own output that are kept."""
+_MOST_RUNS: Final = 10_000
+_TEXTS: Final = ("tool", "operation", "launcher", "label", "began", "what")
+_LISTS: Final = ("hosts", "versions", "options", "commands")
+
+
+def default_url(environment: Mapping[str, str] | None = None) -> str:
+    """Return where the history is: WEFT_HISTORY, or a file in the user's state folder."""
+    given = os.environ if environment is None else environment
+    if given.get(VARIABLE):
+        return given[VARIABLE]
+    state = given.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
+    return f"sqlite:///{Path(state) / 'weft' / 'history.sqlite3'}"
+
+
+def _tables() -> "MetaData":
+    from sqlalchemy import (  # noqa: PLC0415 - it takes time to load
+        Column,
+        Float,
+        ForeignKey,
+        Integer,
+        MetaData,
+        Table,
+        Text,
+    )
+
+    found = MetaData()
+    Table(
+        "runs", found, Column("id", Integer, primary_key=True),
+        *(Column(name, Text, nullable=False) for name in (*_TEXTS, *_LISTS)),
+        Column("ranks", Integer), Column("ranks_per_host", Integer, nullable=False),
+        Column("output", Text, nullable=False),
+    )  # fmt: skip
+    Table(
+        "timings", found,
+        Column("run", Integer, ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True),
+        Column("size_bytes", Float, primary_key=True), Column("time_s", Float, nullable=False),
+        Column("noise_ratio", Float, nullable=False),
+        Column("own_noise", Integer, nullable=False), Column("wrong", Integer, nullable=False),
+    )  # fmt: skip
+    return found
+
+
+@contextmanager
+def _connected(url: str) -> "Iterator[tuple[Connection, MetaData]]":
+    """Open the history, make its tables where they are missing, and end in one transaction."""
+    from sqlalchemy import create_engine, exc  # noqa: PLC0415 - as above
+
+    place = url.removeprefix("sqlite:///")
+    tables = _tables()
+    try:
+        if place != url and place not in ("", ":memory:"):
+            Path(place).parent.mkdir(parents=True, exist_ok=True)
+        engine = create_engine(_driver(url))
+        try:
+            tables.create_all(engine)
+            with engine.begin() as connection:
+                yield connection, tables
+        finally:
+            engine.dispose()
+    except (exc.SQLAlchemyError, OSError, ImportError) as error:
+        first = str(error).splitlines()[0]
+        raise Unreadable(f"run history {hidden(url)}: {first}") from error
+
+
+def _driver(url: str) -> str:
+    """Name the driver of PostgreSQL that weft asks for; other URLs say theirs.
+
+    >>> _driver("postgresql://a@b/c")
+    'postgresql+psycopg://a@b/c'
+    """
+    for plain in ("postgresql://", "postgres://"):
+        if url.startswith(plain):
+            return f"postgresql+psycopg://{url.removeprefix(plain)}"
+    return url
+
+
+def hidden(url: str) -> str:
+    """Leave the password out of a URL that is shown.
+
+    >>> hidden("postgresql://me:secret@host/db")
+    'postgresql://me:***@host/db'
+    """
+    head, at, tail = url.rpartition("@")
+    user, colon, _ = head.rpartition(":")
+    return f"{user}:***@{tail}" if at and colon and "//" in user else url
+
+
+def keep(run: BenchRun, url: str) -> BenchRun:
+    """Add a run to the history; return it with its number."""
+    with _connected(url) as (connection, tables):
+        row: dict[str, Any] = {name: getattr(run, name) for name in _TEXTS}
+        row |= {name: json.dumps(getattr(run, name)) for name in _LISTS}
+        row |= {"ranks": run.ranks, "ranks_per_host": run.ranks_per_host}
+        row["output"] = run.output[:MOST_OUTPUT].replace("\0", "")
+        inserted = connection.execute(tables.tables["runs"].insert().values(**row))
+        key = inserted.inserted_primary_key
+        assert key is not None
+        number = int(key[0])
+        connection.execute(
+            tables.tables["timings"].insert(),
+            [
+                {"run": number, "size_bytes": t.size_bytes, "time_s": t.time_s,
+                 "noise_ratio": t.noise_ratio, "own_noise": int(t.own_noise),
+                 "wrong": t.wrong}
+                for t in run.timings
+            ],
+        )  # fmt: skip
+    return replace(run, id=number)
+
+
+def load(url: str) -> list[BenchRun]:
+    """Return the runs of a history, the oldest first."""
+    with _connected(url) as (connection, tables):
+        runs, timings = tables.tables["runs"], tables.tables["timings"]
+        found = connection.execute(runs.select().order_by(runs.c.id.desc()).limit(_MOST_RUNS))
+        rows = list(found)[::-1]
+        by_run: dict[int, list[Timing]] = {row.id: [] for row in rows}
+        for one in connection.execute(timings.select().order_by(timings.c.size_bytes)):
+            if one.run in by_run:
+                by_run[one.run].append(_timing(one))
+    return [_run(row, tuple(by_run[row.id])) for row in rows]
+
+
+def _timing(row: "Row[Any]") -> Timing:
+    return Timing(
+        size_bytes=row.size_bytes, time_s=row.time_s, noise_ratio=row.noise_ratio,
+        own_noise=bool(row.own_noise), wrong=row.wrong,
+    )  # fmt: skip
+
+
+def _run(row: "Row[Any]", timings: tuple[Timing, ...]) -> BenchRun:
+    known: dict[str, Any] = {name: getattr(row, name) for name in _TEXTS}
+    known |= {name: tuple(json.loads(getattr(row, name))) for name in _LISTS}
+    return BenchRun(
+        id=row.id, ranks=row.ranks, ranks_per_host=row.ranks_per_host, output=row.output,
+        timings=timings, **known,
+    )  # fmt: skip

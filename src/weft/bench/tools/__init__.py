@@ -1,0 +1,1 @@
+"""The benchmarks that weft starts, one file each."""

@@ -1,0 +1,72 @@
+"""`weft bench history`: runs that are alike, and whether they became slower."""
+
+from collections.abc import Iterator
+
+from weft.bench.history import LEVEL, ORDERS, History, Series
+from weft.report.numbers import figures, signed_percent
+from weft.report.page import Block, Page, Sentences, Table, View, rows_of
+
+_MOST_RUNS = 12
+
+
+def _page(result: History) -> Page:
+    return Page(title="Run history", blocks=tuple(_blocks(result)))
+
+
+def _blocks(result: History) -> Iterator[Block]:
+    slower = (
+        f"{result.regressions} slower than before" if result.series else "nothing to compare"
+    )
+    yield Sentences(lines=(f"{result.runs} runs in {result.url}; {slower}.",))
+    for one in result.series:
+        yield _table(one)
+    yield Sentences(
+        title="How it is compared",
+        lines=(
+            "Only runs of the same operation, sizes, hosts, ranks, versions and options.",
+            f"The newest against those before: the {1 - LEVEL:.0%} interval of one more run.",
+            f"A change: the best split against {ORDERS} random orders, p below {LEVEL:g}.",
+        ),
+    )
+
+
+def _table(one: Series) -> Table:
+    start = max(0, len(one.runs) - _MOST_RUNS)
+    rows = (
+        (f"{run}", began, figures(peak / 1e9), signed_percent(slower))
+        for run, began, peak, slower in list(
+            zip(one.runs, one.began, one.peaks_bytes_per_s, one.slower_ratios, strict=True)
+        )[start:]
+    )
+    return Table(
+        title=_title(one),
+        columns=("run", "began", "peak algbw GB/s", "time against the median"),
+        rows=rows_of(*rows),
+        left=(1,),
+        notes=tuple(_notes(one)),
+    )
+
+
+def _title(one: Series) -> str:
+    ranks = f", {one.ranks} ranks" if one.ranks else ""
+    versions = f" ({', '.join(one.versions)})" if one.versions else ""
+    return f"{one.tool} {one.operation} on {', '.join(one.hosts)}{ranks}{versions}"
+
+
+def _notes(one: Series) -> Iterator[str]:
+    if one.newest_slower_ratio is None or one.newest_limit_ratio is None:
+        yield "Too few runs to compare the newest: four are needed."
+    else:
+        word = "SLOWER" if one.regression else "as before"
+        yield (
+            f"Newest run: {word} ({signed_percent(one.newest_slower_ratio)}; a regression from "
+            f"{signed_percent(one.newest_limit_ratio)})."
+        )
+    if one.change is not None:
+        yield (
+            f"Changed at run {one.change.run} ({one.change.began}): "
+            f"{signed_percent(one.change.slower_ratio)}, p = {one.change.probability:.2g}."
+        )
+
+
+history = View(shows="weft.bench.history.History", verb="", page=_page)

@@ -1,0 +1,108 @@
+"""The history keeps runs as they were and compares like with like only."""
+
+import random
+from dataclasses import replace
+
+import pytest
+
+from weft.bench import store
+from weft.bench.history import change_point, history, newest
+from weft.bench.run import BenchRun
+from weft.bench.sweep import Timing
+from weft.errors import Unreadable
+
+RUN = BenchRun(
+    tool="nccl-tests", operation="all_reduce", launcher="mpirun", hosts=("a", "b"), ranks=16,
+    ranks_per_host=8, versions=("NCCL 2.27.3",), options=(), began="2026-11-21T10:00:00Z",
+    timings=tuple(
+        Timing(size_bytes=2.0**p, time_s=1e-5 + 2**p / 1e10, noise_ratio=0.01)
+        for p in (10, 20, 30)
+    ),
+    what="collective", commands=("mpirun x",), output="rows\n",
+)  # fmt: skip
+
+
+def slower(run, ratio):
+    return replace(
+        run, timings=tuple(replace(one, time_s=one.time_s * ratio) for one in run.timings)
+    )
+
+
+@pytest.fixture
+def url(tmp_path):
+    return f"sqlite:///{tmp_path / 'state' / 'history.sqlite3'}"
+
+
+def test_a_run_comes_back_as_it_was_kept(url):
+    kept = store.keep(RUN, url)
+    assert kept.id == 1
+    assert store.load(url) == [kept]
+
+
+def test_only_runs_that_are_alike_are_compared(url):
+    for run in (
+        RUN,
+        replace(RUN, hosts=("b", "a")),
+        replace(RUN, versions=("NCCL 2.28.3",)),
+        replace(RUN, hosts=("a", "c")),
+        replace(RUN, timings=RUN.timings[:2]),
+        replace(RUN, options=("NCCL_ALGO=Ring",)),
+    ):
+        store.keep(run, url)
+    found = history(url)
+    assert sorted(len(one.runs) for one in found.series) == [1, 1, 1, 1, 2]
+
+
+def test_a_slower_newest_run_is_a_regression_and_noise_is_none(url):
+    draw = random.Random(4)  # noqa: S311 - noise
+    for _ in range(8):
+        store.keep(slower(RUN, draw.gauss(1, 0.01)), url)
+    assert history(url).regressions == 0
+    store.keep(slower(RUN, 1.25), url)
+    (found,) = history(url).series
+    assert found.regression
+    assert found.newest_slower_ratio == pytest.approx(0.25, abs=0.02)
+
+
+def test_a_change_is_dated_to_its_first_run(url):
+    draw = random.Random(5)  # noqa: S311 - noise
+    for place in range(14):
+        ratio = 1.0 if place < 8 else 1.2
+        store.keep(slower(RUN, ratio * draw.gauss(1, 0.01)), url)
+    (found,) = history(url).series
+    assert found.change is not None
+    assert found.change.run == 9
+    assert found.change.slower_ratio == pytest.approx(0.2, abs=0.02)
+    assert found.change.probability < 0.01
+
+
+def test_series_without_a_change_are_called_changed_as_rarely_as_stated():
+    """At a level of 1 % more than four of 60 series of pure noise have p < 0.1 %."""
+    draw = random.Random(6)  # noqa: S311 - noise
+    found = [
+        change_point([draw.gauss(0, 1) for _ in range(12)]) for _ in range(60)
+    ]  # fmt: skip
+    assert sum(one is not None for one in found) <= 4
+
+
+def test_newest_is_within_its_interval_as_often_as_stated():
+    draw = random.Random(7)  # noqa: S311 - noise
+    wrong = 0
+    for _ in range(2000):
+        gap, limit = newest([draw.gauss(0, 0.1) for _ in range(8)])
+        wrong += gap > limit
+    assert wrong / 2000 == pytest.approx(0.01, abs=0.007)
+
+
+def test_the_place_is_that_of_the_variable_or_of_the_user():
+    assert store.default_url({"WEFT_HISTORY": "postgresql://db/x"}) == "postgresql://db/x"
+    url = store.default_url({"XDG_STATE_HOME": "/s"})
+    assert url == "sqlite:////s/weft/history.sqlite3"
+
+
+def test_a_history_that_cannot_be_read_is_said_without_the_password():
+    with pytest.raises(Unreadable) as failure:
+        store.load("postgresql://me:secret@127.0.0.1:1/none")
+    assert "secret" not in str(failure.value)
+    with pytest.raises(Unreadable, match="run history"):
+        store.load("sqlite:////proc/none/x.sqlite3")

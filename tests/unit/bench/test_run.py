@@ -1,0 +1,158 @@
+"""Commands are lists of words, processes are bounded, and what they print is a sweep."""
+
+import sys
+import time
+
+import pytest
+
+from weft.bench import launcher, tool
+from weft.bench.command import Command, variables
+from weft.bench.processes import Started, run_together
+from weft.bench.run import commands, run, shown
+from weft.bench.tool import Ask
+from weft.errors import SpecError, ToolFailed, UnknownName
+
+HOSTS = ("node-1", "node-2")
+
+
+def test_mpirun_starts_all_ranks_with_the_environment_exported():
+    ask = Ask(hosts=HOSTS, ranks_per_host=8, env={"NCCL_ALGO": "Ring"}, options=("-c", "1"))
+    (only,) = commands("nccl-tests", "mpirun", ask)
+    words = " ".join(only.words)
+    assert words.startswith("mpirun -np 16 --host node-1:8,node-2:8 --map-by ppr:8:node")
+    assert "-x NCCL_ALGO=Ring" in words
+    assert words.endswith("all_reduce_perf -b 8 -e 1073741824 -f 2 -n 20 -w 5 -g 1 -c 1")
+
+
+def test_srun_names_its_hosts_and_tasks():
+    (only,) = commands("nccl-tests", "srun", Ask(hosts=HOSTS, ranks_per_host=8))
+    assert only.words[:5] == (
+        "srun", "--kill-on-bad-exit=1", "--nodes=2", "--ntasks=16", "--ntasks-per-node=8",
+    )  # fmt: skip
+    assert only.words[5:7] == ("--nodelist", "node-1,node-2")
+
+
+def test_a_pair_has_a_server_on_the_first_host_and_a_client_on_the_second():
+    server, client = commands("perftest", "ssh", Ask(operation="write_bw", hosts=HOSTS))
+    assert (server.serves, client.answers) == (True, True)
+    assert server.words[-2:] == ("node-1", "ib_write_bw -a --report_gbits -F")
+    assert client.words[-2:] == ("node-2", "ib_write_bw -a --report_gbits -F node-1")
+
+
+def test_words_for_a_far_shell_are_quoted():
+    """ssh hands one line to a shell over there: what a user wrote stays one word."""
+    ask = Ask(operation="write_bw", hosts=HOSTS, options=("; rm -rf /",))
+    server, _ = commands("perftest", "ssh", ask)
+    assert server.words[-1].endswith("-F '; rm -rf /'")
+
+
+def test_torch_has_a_process_for_each_rank_and_rank_0_answers():
+    ask = Ask(hosts=("a", "b"), ranks_per_host=2, backend="gloo", master="10.0.0.1")
+    found = commands("torch.distributed", "netns", ask)
+    assert [one.env["RANK"] for one in found] == ["0", "1", "2", "3"]
+    assert [one.place for one in found] == ["a", "a", "b", "b"]
+    assert [one.answers for one in found] == [True, False, False, False]
+    assert {one.env["MASTER_ADDR"] for one in found} == {"10.0.0.1"}
+    assert found[0].words[:4] == ("ip", "netns", "exec", "a")
+    assert "PROGRAM" in shown(found[0])
+
+
+def test_pods_are_checked_and_need_an_address():
+    pods = ("ns/worker-0", "ns/worker-1")
+    ask = Ask(operation="tcp", hosts=pods, master="10.1.2.3")
+    server, client = commands("iperf3", "kubectl", ask)
+    assert server.words[:6] == ("kubectl", "exec", "--namespace", "ns", "worker-0", "--")
+    assert "10.1.2.3" in client.words
+    with pytest.raises(SpecError, match="--master"):
+        commands("iperf3", "kubectl", Ask(operation="tcp", hosts=pods))
+    with pytest.raises(SpecError, match="is no pod"):
+        commands("iperf3", "kubectl", Ask(operation="tcp", hosts=("-x",)))
+
+
+@pytest.mark.parametrize("name", ["-oProxyCommand=x", "a b", "", "a;b", "$(x)"])
+def test_a_host_that_could_be_an_option_is_refused(name):
+    with pytest.raises(SpecError, match="is no host"):
+        launcher.host_name(name)
+
+
+def test_what_cannot_be_is_said_before_anything_is_started():
+    with pytest.raises(SpecError, match="measures no 'all_reduce'"):
+        commands("iperf3", "local", Ask())
+    with pytest.raises(SpecError, match="mpirun or srun"):
+        commands("nccl-tests", "ssh", Ask(hosts=HOSTS))
+    with pytest.raises(SpecError, match="starts whole jobs"):
+        commands("perftest", "mpirun", Ask(operation="write_bw", hosts=HOSTS))
+    with pytest.raises(SpecError, match="one pair"):
+        commands("perftest", "ssh", Ask(operation="write_bw", hosts=("a", "b", "c")))
+    with pytest.raises(SpecError, match="gloo has no alltoall"):
+        commands("torch.distributed", "local", Ask(operation="alltoall", backend="gloo"))
+    with pytest.raises(UnknownName, match="there are"):
+        tool.find("mlperf")
+    with pytest.raises(UnknownName, match="there are"):
+        launcher.find("telnet")
+
+
+def test_variables_are_names_and_values():
+    assert variables(("A=1", "B=x=y")) == {"A": "1", "B": "x=y"}
+    for wrong in ("A", "1A=2", "A B=1"):
+        with pytest.raises(SpecError, match="sets no variable"):
+            variables((wrong,))
+    command = Command(words=("x",), env={"A": "1 2"})
+    assert command.through_env() == ("env", "A=1 2", "x")
+
+
+def _python(text, **more):
+    return Started(words=(sys.executable, "-c", text), env={}, place="here", **more)
+
+
+def test_the_output_of_the_one_that_answers_is_returned():
+    found = run_together([_python("print('a')"), _python("print('b')", answers=True)], 60)
+    assert found == b"b\n"
+
+
+def test_a_server_is_ended_when_the_client_has():
+    server = _python("import time; time.sleep(600)", serves=True)
+    assert run_together([server, _python("print(1)", answers=True)], 60) == b"1\n"
+
+
+def test_a_process_that_fails_is_told_with_its_last_lines_and_the_others_end():
+    began = time.monotonic()
+    slow = _python("import time; time.sleep(600)")
+    bad = _python("import sys; sys.exit('no such device')")
+    with pytest.raises(ToolFailed, match=r"ended with 1\n  no such device"):
+        run_together([slow, bad], 300)
+    assert time.monotonic() - began < 300
+
+
+def test_a_process_that_does_not_end_is_ended():
+    with pytest.raises(ToolFailed, match="did not end within"):
+        run_together([_python("import time; time.sleep(600)", answers=True)], 0.2)
+
+
+def test_a_program_that_is_missing_is_named():
+    with pytest.raises(ToolFailed, match="no-such-program: No such file"):
+        run_together([Started(words=("no-such-program",), env={}, place="here")], 5)
+
+
+FAKE = """#!/bin/sh
+echo "# nccl-tests version 2.17.1"
+echo "# Collective test starting: all_reduce_perf"
+for r in 0 1; do echo "#  Rank  $r Group  0 Pid  9 on  one device  $r [0x0] NVIDIA H100"; done
+echo "NCCL version 2.27.3+cuda12.9"
+echo "#  size  count  type  redop  root  time  algbw  busbw #wrong time algbw busbw #wrong"
+echo " 1048576 262144 float sum -1 50.0 20.97 20.97 0 51.0 20.56 20.56 0"
+"""
+
+
+def test_a_run_is_read_into_timings_and_versions(tmp_path, monkeypatch):
+    program = tmp_path / "all_reduce_perf"
+    program.write_text(FAKE)
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    found = run("nccl-tests", Ask(ranks_per_host=2))
+    assert [(t.size_bytes, t.time_s) for t in found.timings] == [(2**20, pytest.approx(50e-6))]
+    assert found.ranks == 2
+    assert "NCCL 2.27.3" in found.versions
+    program.write_text("#!/bin/sh\necho nothing\n")
+    with pytest.raises(ToolFailed, match="printed no result"):
+        run("nccl-tests", Ask())
