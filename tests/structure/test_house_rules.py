@@ -36,6 +36,8 @@ KINDS = {
     "weft.engines.packet.recovery": "weft.engines.packet.recover.Recovery",
     "weft.calibrate.readers": "weft.calibrate.reader.Reader",
     "weft.generate.clouds": "weft.generate.cloud.Cloud",
+    "weft.generate.jobs": "weft.generate.job.Job",
+    "weft.generate.modes": "weft.generate.mode.Mode",
     "weft.generate.targets": "weft.generate.target.Target",
     "weft.network.fabrics": "weft.network.fabric.Fabric",
     "weft.network.routings": "weft.network.routing.Routing",

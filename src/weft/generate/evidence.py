@@ -129,6 +129,20 @@ _ALL: Final = (
         "opensm", Kind.CODE, "OpenSM 3.3: routing engines, partitions and QoS (man opensm)",
         "https://github.com/linux-rdma/opensm",
     ),
+    _source(
+        "l8k", Kind.DATASHEET,
+        "NVIDIA Kubernetes Launch Kit: profiles, configuration file, release catalogue",
+        "https://nvidia.github.io/k8s-launch-kit/", "2026-10",
+    ),
+    _source(
+        "topograph", Kind.CODE, "NVIDIA topograph: labels of nodes by their switches",
+        "https://github.com/NVIDIA/topograph",
+    ),
+    _source(
+        "dranet", Kind.CODE, "DRANET: device class, attributes and parameters of dra.net",
+        "https://github.com/google/dranet",
+    ),
+    _source("pci_ids", Kind.CODE, "the PCI ID repository", "https://pci-ids.ucw.cz/"),
 )  # fmt: skip
 
 SOURCES: Final = {source.key: source for source in _ALL}

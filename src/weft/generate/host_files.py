@@ -5,15 +5,14 @@ from typing import Final
 
 from weft.generate.lossless import Dcqcn, Labels
 from weft.generate.plan import Feature, Plan
+from weft.generate.rails import RAILS_HEAD, rail_links
 from weft.generate.target import Files, header
-from weft.generate.wiring import wired
 
 PRIORITIES: Final = 8
 FIRST_TABLE: Final = 101
 SCRIPT: Final = "/usr/local/sbin/weft-rdma"
 GPUDIRECT: Final = "/usr/local/sbin/weft-gpudirect"
 RAILS: Final = "/etc/weft/rails.tsv"
-RAILS_HEAD: Final = "#host\tdevice\taddress\tgateway\ttable"
 ONE_RAIL_A_TABLE: Final = (
     ("net.ipv4.conf.all.arp_ignore", 1),
     ("net.ipv4.conf.all.arp_announce", 2),
@@ -37,7 +36,7 @@ def host_files(plan: Plan) -> Files:
     yield "weft-rdma.service", _unit(plan)
     yield (
         "rails.tsv",
-        "\n".join(["#host\tdevice\taddress\tgateway\ttable", *_rails(plan)]) + "\n",
+        "\n".join([RAILS_HEAD, *_rails(plan)]) + "\n",
     )
     sysctl = [f"{key} = {value}" for key, value in ONE_RAIL_A_TABLE]
     lines = [header(plan, "/etc/sysctl.d/90-weft-rdma.conf"), *sysctl]
@@ -215,17 +214,8 @@ def _addresses(plan: Plan) -> Iterator[str]:
 
 def _rails(plan: Plan) -> Iterator[str]:
     """Yield one line for every NIC of every host, in order."""
-    assert plan.underlay is not None, "an Ethernet plan has an underlay"
     devices = plan.names.device_list()
-    rows = []
-    for switch in wired(plan.cluster):
-        if switch.tier > 0:
-            break
-        for port in switch.ports:
-            if port.host is not None:
-                gateway, own = plan.underlay.link(switch.number, port.number)
-                table = FIRST_TABLE + port.peer_port
-                row = (port.peer, devices[port.peer_port], f"{own}/31", str(gateway), table)
-                rows.append((port.host, port.peer_port, row))
-    for _, _, row in sorted(rows):
-        yield "\t".join(map(str, row))
+    for link in rail_links(plan):
+        table = str(FIRST_TABLE + link.rail)
+        row = (link.name, devices[link.rail], f"{link.address}/31", link.gateway, table)
+        yield "\t".join(row)

@@ -12,6 +12,11 @@ from weft.errors import SpecError
 _LABEL: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?")
 _VARIABLE: Final = re.compile(r"(?:NCCL|FI|RCCL)_[A-Z0-9_]{1,80}")
 _SETTING: Final = re.compile(r"[A-Za-z0-9_.,:=^+/@%-]{1,400}")
+_DNS_LABEL: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
+_IMAGE: Final = re.compile(r"[a-z0-9][A-Za-z0-9._:/@-]{0,254}")
+_INTERFACE: Final = re.compile(r"[A-Za-z][A-Za-z0-9._-]{0,14}")
+_PCI_ADDRESS: Final = re.compile(r"[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
+_SCRIPT: Final = re.compile(r"[A-Za-z0-9_./][A-Za-z0-9_./=:,+@ -]{0,399}")
 _VERSION: Final = re.compile(r"\d{1,3}(?:\.\d{1,3}){1,3}")
 
 TIER_NAMES: Final = ("leaf", "spine", "core")
@@ -56,6 +61,39 @@ def dns_label(text: str) -> str:
     'hgx-h100-east'
     """
     return re.sub(r"[^a-z0-9]+", "-", label(text, "cluster name").lower()).strip("-")
+
+
+def namespace(text: str) -> str:
+    """Return the name of a namespace, or refuse what RFC 1123 does."""
+    wanted = "give lower-case letters, digits and - (at most 63)"
+    return _allowed(_DNS_LABEL, text, "kubernetes.namespace", wanted)
+
+
+def image(text: str, what: str) -> str:
+    """Return the reference of an image, or refuse it."""
+    return _allowed(_IMAGE, text, what, "give registry/name:tag or registry/name@sha256:...")
+
+
+def interface(text: str) -> str:
+    """Return the name of a network interface, or refuse it."""
+    wanted = "a name of at most 15 letters, digits and . _ -"
+    return _allowed(_INTERFACE, text, "kubernetes.interfaces", wanted)
+
+
+def pci_address(text: str) -> str:
+    """Return a PCI address, or refuse it.
+
+    >>> pci_address("0000:1a:00.0")
+    '0000:1a:00.0'
+    """
+    wanted = "write it as lspci -D does, 0000:1a:00.0"
+    return _allowed(_PCI_ADDRESS, text, "kubernetes.pci_addresses", wanted)
+
+
+def script(text: str) -> str:
+    """Return a command line that no shell reads as more than words, or refuse it."""
+    wanted = "letters, digits, spaces and . _ / = : , + @ - only"
+    return _allowed(_SCRIPT, text, "kubernetes.script", wanted)
 
 
 def host(number: int, hosts: int) -> str:

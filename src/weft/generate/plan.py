@@ -9,6 +9,7 @@ from typing import Final
 from weft.generate import names
 from weft.generate.evidence import SOURCES
 from weft.generate.host import HostSettings, host_settings, rented_from
+from weft.generate.kubernetes import Kubernetes, kubernetes
 from weft.generate.lossless import (
     HOST_MTU_BYTES,
     LARGEST_MTU_BYTES,
@@ -68,6 +69,8 @@ class Names:
     """What things are called."""
 
     cluster: Planned
+    label: Planned
+    """The cluster's name as Kubernetes takes it."""
     first_host: Planned
     last_host: Planned
     first_leaf: Planned
@@ -97,6 +100,8 @@ class Plan:
     underlay: Underlay | None
     host: HostSettings
     nccl: Variables
+    kubernetes: Kubernetes | None
+    """None where no way to attach pods fits."""
     guids: Mapping[str, str]
     """Node GUIDs of switches by name, where the user gave a map of them."""
     features: frozenset[Feature]
@@ -148,6 +153,7 @@ def _plan(cluster: Cluster, guids: tuple[tuple[str, str], ...]) -> Plan:
         "underlay": underlay(network) if fabric.name in OWN_ETHERNET and ours else None,
         "host": host_settings(cluster),
         "nccl": variables(cluster, network, label, lanes),
+        "kubernetes": kubernetes(cluster, network),
     }
     used = _used(parts)
     return Plan(
@@ -204,6 +210,7 @@ def _names(cluster: Cluster, network: Layout) -> Names:
     return Names(
         cluster=Planned(value=names.label(cluster.name, "cluster name"), source="cluster",
                         reason="the name in the document"),
+        label=named(names.dns_label(cluster.name), "the name in small letters, digits and -"),
         first_host=named(names.host(0, hosts), "role and number, all of one length"),
         last_host=named(names.host(hosts - 1, hosts), "the last of them"),
         first_leaf=named(names.switch(0, 0), "tier and number"),

@@ -54,6 +54,7 @@ def _names() -> dict[Path, Collection[str]]:
         ("storage_fabric", "kind"): plugin_names("fabrics"),
         ("topology", "kind"): plugin_names("topologies"),
         ("topology", "switch"): catalogue.names("switches"),
+        ("kubernetes", "mode"): plugin_names("modes", above="generate"),
     }
 
 

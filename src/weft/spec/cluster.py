@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field
 
 from weft.spec.base import Part
+from weft.spec.kubernetes import Kubernetes
 from weft.spec.overlay import Overlay
 from weft.spec.quantities import Count, Money, Power, Rate, Ratio, Size, Time, Whole
 from weft.spec.settings import Tuning
@@ -186,6 +187,8 @@ class Cluster(Part):
     """How the switches are joined."""
     nccl: Nccl = Nccl()
     """The collective library."""
+    kubernetes: Kubernetes | None = None
+    """How pods reach the network and what they run; none: as weft chooses."""
     prices: Prices = Prices()
     """What you pay, where it is not what the catalogue says."""
     reliability: Reliability = Reliability()

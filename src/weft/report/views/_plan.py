@@ -17,6 +17,7 @@ TITLES: Final = {
     "underlay": "Addresses and AS numbers",
     "host": "Hosts",
     "nccl": "NCCL",
+    "kubernetes": "Kubernetes",
 }
 _UNIT_ENDS: Final = ("_bytes", "_gbit_per_s", "_mbit_per_s", "_ms", "_us", "_ratio", "_m")
 

@@ -1,0 +1,155 @@
+"""What the modes of attachment share: addresses, further CNI plug-ins, selectors, images."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Final
+
+from weft.generate.manifest import Manifest, Value
+
+if TYPE_CHECKING:
+    from weft.generate.kubernetes import Kubernetes
+    from weft.generate.plan import Plan
+
+VENDOR: Final = "15b3"
+"""PCI vendor of NVIDIA's NICs."""
+SR_IOV: Final = "sriovnetwork.openshift.io/v1"
+MELLANOX: Final = "mellanox.com/v1alpha1"
+SR_IOV_PRIORITY: Final = 90
+"""As k8s-launch-kit gives its policies."""
+HCA_MOST: Final = 63
+"""Pods that share one device at most, as k8s-launch-kit sets it."""
+_WIDTH: Final = 80
+ARP: Final = {
+    "net.ipv4.conf.IFNAME.arp_announce": "2",
+    "net.ipv4.conf.IFNAME.arp_ignore": "1",
+    "net.ipv4.conf.IFNAME.rp_filter": "2",
+}
+"""A rail answers for its own address alone, as the unit for hosts sets it too."""
+
+
+def rails(plan: "Plan") -> range:
+    """Return the numbers of the rails, which are those of the NICs."""
+    return range(len(plan.names.device_list()))
+
+
+def kubernetes(plan: "Plan") -> "Kubernetes":
+    """Return the part of the plan; a target without it has been refused."""
+    assert plan.kubernetes is not None, "a plan without it is refused"
+    return plan.kubernetes
+
+
+def meta(name: str, namespace: str = "") -> Mapping[str, Value]:
+    """Return the metadata of an object; without a namespace it is the cluster's."""
+    return {"name": name, "namespace": namespace} if namespace else {"name": name}
+
+
+def as_json(value: object) -> str:
+    """Return JSON as it stands inside a manifest: on one line where it is short."""
+    return _lines(value) + "\n"
+
+
+def _lines(value: object) -> str:
+    short = json.dumps(value)
+    return short if len(short) <= _WIDTH else json.dumps(value, indent=2)
+
+
+def ipam(plan: "Plan", rail: int) -> dict[str, str]:
+    """Return where a pod's address on a rail is from."""
+    part = kubernetes(plan)
+    kind = "cidrpool" if plan.underlay is not None else "ippool"
+    return {"type": "nv-ipam", "poolName": part.pools()[rail], "poolType": kind}
+
+
+def further(plan: "Plan", *, with_mtu: bool) -> list[dict[str, object]]:
+    """Return the CNI plug-ins after the first one: routes by source, ARP, MTU."""
+    if plan.underlay is None:
+        return []
+    tuning: dict[str, object] = {"type": "tuning", "sysctl": ARP}
+    if with_mtu and plan.link.host_mtu_bytes is not None:
+        tuning["mtu"] = plan.link.host_mtu_bytes.whole()
+    return [{"type": "sbr"}, tuning]
+
+
+def further_text(plan: "Plan", *, with_mtu: bool) -> dict[str, str]:
+    """Return them as NVIDIA's operators take them: objects with commas, without brackets."""
+    found = further(plan, with_mtu=with_mtu)
+    if not found:
+        return {}
+    objects = [_lines(one) for one in found]
+    return {"metaPlugins": ",\n".join(objects) + "\n"}
+
+
+def component(plan: "Plan", image: str) -> dict[str, Value]:
+    """Return where the image of one component of the operator is from."""
+    part = kubernetes(plan)
+    return {
+        "image": image,
+        "repository": part.operator_repository.text(),
+        "version": f"network-operator-{part.operator_version.text()}",
+    }
+
+
+def node_selector(plan: "Plan") -> dict[str, Value]:
+    """Return the label that hosts with NICs have."""
+    return {kubernetes(plan).node_label.text(): "true"}
+
+
+def device_selector(plan: "Plan", rail: int) -> dict[str, list[str]]:
+    """Return what picks the NIC of a rail, as device plug-ins take it."""
+    part = kubernetes(plan)
+    if part.pci_addresses is not None:
+        return {"pciAddresses": [part.pci()[rail]]}
+    return {"pfNames": [part.interface_list()[rail]]}
+
+
+def function_policies(plan: "Plan", link: str) -> Iterator[Manifest]:
+    """Yield the policies that make virtual functions, a rail each."""
+    part = kubernetes(plan)
+    assert part.virtual_functions is not None, "the mode has virtual functions"
+    namespace = part.operator_namespace.text()
+    for rail in rails(plan):
+        mtu = plan.link.host_mtu_bytes
+        nic: dict[str, Value] = {"vendor": VENDOR}
+        if part.pci_addresses is not None:
+            nic["rootDevices"] = [part.pci()[rail]]
+        else:
+            nic["pfNames"] = [part.interface_list()[rail]]
+        yield {
+            "apiVersion": SR_IOV,
+            "kind": "SriovNetworkNodePolicy",
+            "metadata": meta(f"sriov-rail-{rail}", namespace),
+            "spec": {
+                "deviceType": "netdevice",
+                "isRdma": True,
+                "linkType": link,
+                **({} if mtu is None else {"mtu": mtu.whole()}),
+                "nicSelector": nic,
+                "nodeSelector": node_selector(plan),
+                "numVfs": part.virtual_functions.whole(),
+                "priority": SR_IOV_PRIORITY,
+                "resourceName": part.resource_names()[rail],
+            },
+        }
+
+
+def shared_devices(plan: "Plan") -> dict[str, object]:
+    """Return the configuration of the plug-in that shares RDMA devices."""
+    part = kubernetes(plan)
+    return {
+        # The plug-in looks once: a NIC that a pod holds has left the host and would be missed.
+        "periodicUpdateInterval": 0,
+        "configList": [
+            {
+                "resourceName": part.resource_names()[rail],
+                "rdmaHcaMax": HCA_MOST,
+                "selectors": {"ifNames": [part.interface_list()[rail]]},
+            }
+            for rail in rails(plan)
+        ],
+    }
+
+
+def shared_policy(plan: "Plan") -> Mapping[str, Value]:
+    """Return the part of the operator's policy that shares RDMA devices."""
+    plugin = component(plan, "k8s-rdma-shared-dev-plugin")
+    return {"rdmaSharedDevicePlugin": {**plugin, "config": as_json(shared_devices(plan))}}

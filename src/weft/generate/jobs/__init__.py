@@ -1,0 +1,1 @@
+"""Jobs as Kubernetes runs them; one file is one kind."""

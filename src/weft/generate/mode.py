@@ -1,0 +1,90 @@
+"""What a mode of attachment is: how the NICs of a host get into a pod."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from weft import plugins
+from weft.generate import modes
+from weft.generate.manifest import Manifest, Value
+
+if TYPE_CHECKING:
+    from weft.generate.plan import Plan
+
+NODE_GPUS: Final = 16
+"""Most GPUs of one machine; what has more is a rack, and Kubernetes places its trays."""
+ETHERNET: Final = frozenset({"roce", "scheduled_ethernet"})
+INFINIBAND: Final = frozenset({"infiniband"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """What a mode is judged by."""
+
+    fabric: str
+    nic_vendor: str
+    gpus_per_host: int
+    pods_per_host: int
+    virtual: bool
+    """The hosts are virtual machines."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mode:
+    """One way to attach pods to a fabric."""
+
+    title: str
+    fabrics: frozenset[str]
+    nic_vendor: str = ""
+    """Whose NICs it serves; empty: anybody's."""
+    one_pod_a_host: str = ""
+    """Why pods cannot share a host's NICs; empty: they can."""
+    why: str
+    """What speaks for it where it fits."""
+    rank: int
+    """The lowest of those that fit is chosen."""
+    resource: str = ""
+    """What a pod asks for, with {} for the number of the rail; empty: no resource."""
+    network: str = ""
+    """What a pod is attached to, with {} for the number of the rail; empty: no network."""
+    whole_resource: bool = False
+    """One resource stands for all NICs, and a pod asks for as many as the host has."""
+    claim: bool = False
+    """Pods claim devices (dynamic resource allocation) instead of asking for a resource."""
+    keeps_device_names: bool = True
+    """A pod sees the RDMA devices by the names that the host has for them."""
+    on_host_network: bool = False
+    functions: bool = False
+    """Pods get virtual functions."""
+    policy: Callable[["Plan"], Mapping[str, Value]] | None = None
+    """What it adds to the policy of NVIDIA's network operator; none: it has no part in it."""
+    networks: Callable[["Plan"], Iterator[Manifest]] = lambda _: iter(())
+    """What makes resources and networks."""
+
+    def against(self, case: Case) -> str | None:
+        """Return why a cluster cannot use this mode; none where it can."""
+        if case.gpus_per_host > NODE_GPUS:
+            return (
+                f"a host of this cluster is a rack of {case.gpus_per_host} GPUs: Kubernetes "
+                "places its trays, which the document does not name"
+            )
+        if case.fabric not in self.fabrics:
+            return f"it is for {', '.join(sorted(self.fabrics))}; the fabric is {case.fabric}"
+        if self.nic_vendor and case.nic_vendor != self.nic_vendor:
+            return f"it is for NICs of {self.nic_vendor}; these are of {case.nic_vendor}"
+        if self.functions and case.virtual:
+            return "a virtual machine's NIC is a function already, and makes no further ones"
+        if self.one_pod_a_host and case.pods_per_host > 1:
+            return self.one_pod_a_host
+        return None
+
+
+def find(name: str) -> Mode:
+    """Return a mode by its name."""
+    return plugins.load(modes, name, Mode)
+
+
+def by_rank() -> tuple[tuple[str, Mode], ...]:
+    """Return all modes, the preferred ones first."""
+    found = ((name, find(name)) for name in plugins.names(modes))
+    return tuple(sorted(found, key=lambda pair: (pair[1].rank, pair[0])))

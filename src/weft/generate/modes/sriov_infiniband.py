@@ -1,0 +1,53 @@
+"""A virtual function of each NIC, on InfiniBand."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from weft.generate.attachment import (
+    SR_IOV,
+    as_json,
+    function_policies,
+    ipam,
+    kubernetes,
+    meta,
+    rails,
+)
+from weft.generate.manifest import Manifest
+from weft.generate.mode import INFINIBAND, Mode
+
+if TYPE_CHECKING:
+    from weft.generate.plan import Plan
+
+
+def _networks(plan: "Plan") -> Iterator[Manifest]:
+    part = kubernetes(plan)
+    yield from function_policies(plan, "IB")
+    for rail in rails(plan):
+        yield {
+            "apiVersion": SR_IOV,
+            "kind": "SriovIBNetwork",
+            "metadata": meta(part.network_list()[rail], part.operator_namespace.text()),
+            "spec": {
+                "networkNamespace": part.namespace.text(),
+                "resourceName": part.resource_names()[rail],
+                "linkState": "enable",
+                "ipam": as_json(ipam(plan, rail)),
+            },
+        }
+
+
+sriov_infiniband = Mode(
+    title="SR-IOV on InfiniBand: a virtual function of each NIC",
+    fabrics=INFINIBAND,
+    nic_vendor="NVIDIA",
+    why="pods that share a host each get a function of every NIC, apart from the others; the "
+    "subnet manager must know virtual ports (virt_enabled 2 in NVIDIA's; OpenSM of the "
+    "distributions does not)",
+    rank=20,
+    resource="nvidia.com/sriov_resource_rail_{}",
+    network="sriov-network-rail-{}",
+    keeps_device_names=False,
+    functions=True,
+    policy=lambda _: {},
+    networks=_networks,
+)

@@ -1,0 +1,149 @@
+"""The pod that jobs share: GPUs, rails, locked memory, /dev/shm, variables, neighbours."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+from weft.generate.attachment import kubernetes
+from weft.generate.manifest import Value
+
+if TYPE_CHECKING:
+    from weft.generate.plan import Plan
+
+NETWORKS: Final = "k8s.v1.cni.cncf.io/networks"
+JOB_LABEL: Final = "app.kubernetes.io/name"
+CLUSTER_LABEL: Final = "app.kubernetes.io/part-of"
+RENDEZVOUS_PORT: Final = 29400
+"""Where torchrun meets by default."""
+MASTER_PORT: Final = 29500
+"""Where torch.distributed meets by default."""
+SHARED_MEMORY: Final = "/dev/shm"  # noqa: S108 - where processes of a host share memory
+SHELL: Final = ("/bin/bash", "-c")
+LEAF_WEIGHT: Final = 100
+SPINE_WEIGHT: Final = 50
+Environment = Mapping[str, str]
+
+
+def labels(plan: "Plan", job: str) -> dict[str, Value]:
+    """Return the labels of a job and of its pods."""
+    return {JOB_LABEL: job, CLUSTER_LABEL: plan.names.label.text()}
+
+
+def template(
+    plan: "Plan",
+    job: str,
+    container: Mapping[str, Value],
+    further: Mapping[str, Value] | None = None,
+    own_labels: Mapping[str, Value] | None = None,
+) -> dict[str, Value]:
+    """Return the template of a pod that takes part on the rails."""
+    part = kubernetes(plan)
+    networks = part.network_list()
+    metadata: dict[str, Value] = {"labels": {**labels(plan, job), **(own_labels or {})}}
+    if networks:
+        metadata["annotations"] = {NETWORKS: ",".join(networks)}
+    return {"metadata": metadata, "spec": {**_pod(plan, job, container), **(further or {})}}
+
+
+def worker(
+    plan: "Plan",
+    name: str,
+    image: str,
+    script: Sequence[str],
+    environment: Environment | None = None,
+) -> dict[str, Value]:
+    """Return the container that holds the GPUs and NICs of a pod; an empty script is none."""
+    resources = _resources(plan)
+    container: dict[str, Value] = {
+        "name": name,
+        "image": image,
+        "env": variables(plan, environment or {}),
+        "resources": resources,
+        "securityContext": {"capabilities": {"add": ["IPC_LOCK"]}},
+        "volumeMounts": [{"name": "shm", "mountPath": SHARED_MEMORY}],
+    }
+    if script:
+        container["command"] = list(SHELL)
+        container["args"] = ["\n".join(script) + "\n"]
+    return container
+
+
+def variables(plan: "Plan", environment: Environment) -> list[Value]:
+    """Return the variables of NCCL and others as a container takes them."""
+    nccl = kubernetes(plan).environment(plan.nccl)
+    merged = {**{name: one.text() for name, one in nccl.items()}, **environment}
+    return [{"name": name, "value": value} for name, value in merged.items()]
+
+
+def reasons(plan: "Plan") -> Iterator[str]:
+    """Yield why each variable of NCCL is as it is, as comments of a file."""
+    part = kubernetes(plan)
+    for name, one in part.environment(plan.nccl).items():
+        yield f"{name}: {one.reason}"
+    for name, one in part.settings.items():
+        if name not in part.environment(plan.nccl):
+            yield f"{name} is left out: {one.reason}"
+
+
+def launcher(
+    name: str, image: str, script: Sequence[str], environment: Sequence[Value]
+) -> dict[str, Value]:
+    """Return a container that starts the others and has no GPU."""
+    return {
+        "name": name,
+        "image": image,
+        "env": list(environment),
+        "command": list(SHELL),
+        "args": ["\n".join(script) + "\n"],
+    }
+
+
+def _resources(plan: "Plan") -> dict[str, Value]:
+    part, mode = kubernetes(plan), kubernetes(plan).attached()
+    asked: dict[str, Value] = {part.gpu_resource.text(): part.gpus_per_pod.whole()}
+    nics = len(plan.names.device_list())
+    asked |= dict.fromkeys(part.resource_list(), nics if mode.whole_resource else 1)
+    # What is limited and no more is asked for alike; devices allow nothing else.
+    resources: dict[str, Value] = {"limits": asked}
+    if mode.claim:
+        resources["claims"] = [{"name": part.claim.text()}]
+    return resources
+
+
+def _pod(plan: "Plan", job: str, container: Mapping[str, Value]) -> dict[str, Value]:
+    part, mode = kubernetes(plan), kubernetes(plan).attached()
+    shared = {"medium": "Memory", "sizeLimit": f"{part.shared_memory_gib.text()}Gi"}
+    spec: dict[str, Value] = {
+        "affinity": {"podAffinity": _neighbours(plan, job)},
+        "tolerations": [
+            {"key": part.gpu_resource.text(), "operator": "Exists", "effect": "NoSchedule"}
+        ],
+        "containers": [dict(container)],
+        "volumes": [{"name": "shm", "emptyDir": shared}],
+    }
+    if mode.on_host_network:
+        spec["hostNetwork"] = True
+        spec["dnsPolicy"] = "ClusterFirstWithHostNet"
+    if mode.claim:
+        claim = part.claim.text()
+        spec["resourceClaims"] = [{"name": claim, "resourceClaimTemplateName": claim}]
+    return spec
+
+
+def _neighbours(plan: "Plan", job: str) -> dict[str, Value]:
+    """Prefer hosts on the same leaves, then hosts that meet below the top tier."""
+    part = kubernetes(plan)
+    return {
+        "preferredDuringSchedulingIgnoredDuringExecution": [
+            {
+                "weight": weight,
+                "podAffinityTerm": {
+                    "topologyKey": key.text(),
+                    "labelSelector": {"matchLabels": {JOB_LABEL: job}},
+                },
+            }
+            for weight, key in (
+                (LEAF_WEIGHT, part.leaf_label),
+                (SPINE_WEIGHT, part.spine_label),
+            )
+        ]
+    }

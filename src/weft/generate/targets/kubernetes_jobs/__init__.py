@@ -1,0 +1,49 @@
+"""Kubernetes: the training job in six kinds, nccl-tests and perftest, on the rails."""
+
+from weft.generate.attachment import kubernetes
+from weft.generate.job import Job, all_jobs
+from weft.generate.kubernetes import against
+from weft.generate.manifest import text
+from weft.generate.plan import Feature, Plan
+from weft.generate.pod import reasons
+from weft.generate.target import Files, Target, header
+from weft.spec.kubernetes import Kubernetes as Wishes
+
+
+def _files(plan: Plan) -> Files:
+    for job in all_jobs().values():
+        if job.rdma_alone and plan.labels is None and plan.subnet is None:
+            continue
+        yield job.file, text(job.manifests(plan), _head(plan, job))
+
+
+def _head(plan: Plan, job: Job) -> list[str]:
+    part = kubernetes(plan)
+    return [
+        header(plan, job.title).removeprefix("# "),
+        f"Needs {job.needs}, and the files of target kubernetes.",
+        *([job.note] if job.note else []),
+        f"The pod reaches the fabric by {part.attached().title}.",
+        *([] if job.rdma_alone else reasons(plan)),
+    ]
+
+
+def _refuses(plan: Plan) -> str | None:
+    if plan.kubernetes is None:
+        return against(plan.cluster)
+    wishes, usual = plan.cluster.kubernetes or Wishes(), Wishes()
+    if plan.kubernetes.gpu_resource.text() == "nvidia.com/gpu":
+        return None
+    for key in ("image", "tools_image", "ray_image"):
+        if getattr(wishes, key) == getattr(usual, key):
+            return f"kubernetes.{key} is an image for NVIDIA's GPUs; give one for these"
+    return None
+
+
+kubernetes_jobs = Target(
+    title="Kubernetes: jobs on the rails",
+    supports=frozenset({Feature.IP, Feature.PFC, Feature.SUBNET, Feature.PROVIDER}),
+    refuses=_refuses,
+    files=_files,
+    proofs={job.file: job.proof for job in all_jobs().values()},
+)
