@@ -65,10 +65,11 @@ def test_render_writes_every_target_that_fits(roce, tmp_path, capsys):
     out = tmp_path / "rendered"
     assert app.run(["render", "all", "-f", roce, "--out", str(out), "--set", "hosts=4"]) == 0
     written = {p.name for p in out.iterdir()}
-    assert {"ansible", "cumulus", "kubernetes", "kubernetes_jobs", "linux_host", "nccl", "slurm", "sonic"} <= written
+    assert {"ansible", "cumulus", "kubernetes", "kubernetes_jobs"} <= written
+    assert {"linux_host", "nccl", "slurm", "sonic"} <= written
     assert "weft-manifest.json" in written
     assert not {"opensm", "eos", "nxos", "frr"} & written
-    assert "accepted by the published schema" in capsys.readouterr().out
+    assert "accepted by the published schema" in " ".join(capsys.readouterr().out.split())
 
 
 def test_render_without_a_folder_gives_the_text_in_the_document(roce, capsys):

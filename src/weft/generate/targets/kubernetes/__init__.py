@@ -255,9 +255,12 @@ kubernetes = Target(
     refuses=_refuses,
     files=_files,
     proofs={
-        "10-nic-cluster-policy.yaml, 20-nic-configuration.yaml": Proof.SCHEMA,
-        "30-address-pools.yaml, 40-networks.yaml": Proof.SCHEMA,
+        "10-nic-cluster-policy.yaml": Proof.SCHEMA,
+        "20-nic-configuration.yaml": Proof.SCHEMA,
+        "30-address-pools.yaml": Proof.SCHEMA,
+        "40-networks.yaml": Proof.SCHEMA,
         "00-values.yaml": Proof.GOLDEN,
-        "label-nodes, weft-memlock.conf, rails.tsv": Proof.GOLDEN,
+        "label-nodes, rails.tsv": Proof.GOLDEN,
+        "weft-memlock.conf": Proof.GOLDEN,
     },
 )
