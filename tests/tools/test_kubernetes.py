@@ -209,6 +209,8 @@ CASES = {
     "Multus": _case("mi300x_roce"),
     "EFA": _case("aws_p5"),
     "TCP": _case("h100_tcp_100g"),
+    "rented, RoCE": _case("gcp_a4"),
+    "rented, InfiniBand": _case("azure_nd_h100_v5"),
     "one host": _case("hgx_h100_roce").with_(hosts=1),
 }
 

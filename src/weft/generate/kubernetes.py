@@ -159,6 +159,7 @@ def _case(cluster: Cluster) -> Case:
         gpus_per_host=cluster.host.gpus,
         pods_per_host=wishes.pods_per_host,
         virtual=rented_from(cluster) in VIRTUAL,
+        rented=rented_from(cluster) is not None,
     )
 
 

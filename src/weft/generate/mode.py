@@ -27,6 +27,8 @@ class Case:
     pods_per_host: int
     virtual: bool
     """The hosts are virtual machines."""
+    rented: bool
+    """The network is the provider's, and so are its addresses."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,20 +65,24 @@ class Mode:
 
     def against(self, case: Case) -> str | None:
         """Return why a cluster cannot use this mode; none where it can."""
+        return next(self._objections(case), None)
+
+    def _objections(self, case: Case) -> Iterator[str]:
         if case.gpus_per_host > NODE_GPUS:
-            return (
+            yield (
                 f"a host of this cluster is a rack of {case.gpus_per_host} GPUs: Kubernetes "
                 "places its trays, which the document does not name"
             )
         if case.fabric not in self.fabrics:
-            return f"it is for {', '.join(sorted(self.fabrics))}; the fabric is {case.fabric}"
+            yield f"it is for {', '.join(sorted(self.fabrics))}; the fabric is {case.fabric}"
         if self.nic_vendor and case.nic_vendor != self.nic_vendor:
-            return f"it is for NICs of {self.nic_vendor}; these are of {case.nic_vendor}"
+            yield f"it is for NICs of {self.nic_vendor}; these are of {case.nic_vendor}"
+        if self.network and case.rented and case.fabric in ETHERNET:
+            yield "the provider gives the NICs addresses, and the plan does not know them"
         if self.functions and case.virtual:
-            return "a virtual machine's NIC is a function already, and makes no further ones"
+            yield "a virtual machine's NIC is a function already, and makes no further ones"
         if self.one_pod_a_host and case.pods_per_host > 1:
-            return self.one_pod_a_host
-        return None
+            yield self.one_pod_a_host
 
 
 def find(name: str) -> Mode:

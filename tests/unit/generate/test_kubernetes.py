@@ -63,7 +63,8 @@ def test_a_manifest_is_written_as_people_write_it():
 
 FABRICS = {
     "hgx_h100_roce": "host_device", "dgx_h100": "host_device", "mi300x_roce": "multus",
-    "aws_p5": "efa", "h100_tcp_100g": "host_network",
+    "aws_p5": "efa", "gcp_a4": "dranet", "azure_nd_h100_v5": "host_device",
+    "h100_tcp_100g": "host_network",
 }  # fmt: skip
 
 
@@ -96,6 +97,7 @@ def test_the_first_that_fits_is_the_one_of_the_lowest_rank():
         case = Case(
             fabric=cluster.fabric.kind, nic_vendor=vendor, gpus_per_host=cluster.host.gpus,
             pods_per_host=1, virtual=rented_from(cluster) in VIRTUAL,
+            rented=rented_from(cluster) is not None,
         )  # fmt: skip
         fitting = [mode for mode, kind in by_rank() if kind.against(case) is None]
         part = plan(cluster).kubernetes

@@ -50,9 +50,9 @@ def _request(plan: "Plan", name: str, rail: int) -> dict[str, Value]:
 
 def _config(plan: "Plan", rail: int) -> dict[str, Value]:
     """Name the interface as Multus would; its address and routes move along from the host."""
-    mtu = plan.link.host_mtu_bytes
-    assert mtu is not None, "an Ethernet plan has the MTU of its hosts"
-    own: dict[str, Value] = {"name": f"net{rail + 1}", "mtu": mtu.whole()}
+    own: dict[str, Value] = {"name": f"net{rail + 1}"}
+    if plan.underlay is not None and plan.link.host_mtu_bytes is not None:
+        own["mtu"] = plan.link.host_mtu_bytes.whole()
     return {
         "requests": [f"rail-{rail}"],
         "opaque": {"driver": DRIVER, "parameters": {"interface": own}},

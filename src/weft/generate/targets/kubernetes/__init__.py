@@ -15,6 +15,7 @@ from weft.generate.attachment import (
 from weft.generate.attachment import kubernetes as part_of
 from weft.generate.kubernetes import against
 from weft.generate.manifest import Manifest, Value, text
+from weft.generate.mode import INFINIBAND
 from weft.generate.plan import Feature, Plan
 from weft.generate.rails import RAILS_HEAD, RailLink, rail_links
 from weft.generate.target import Files, Proof, Target, header
@@ -134,7 +135,7 @@ def _template(plan: Plan) -> dict[str, Value]:
     functions = part.virtual_functions
     template: dict[str, Value] = {
         "numVfs": 0 if functions is None else functions.whole(),
-        "linkType": "Infiniband" if plan.subnet is not None else "Ethernet",
+        "linkType": "Infiniband" if plan.cluster.fabric.kind in INFINIBAND else "Ethernet",
         "pciPerformanceOptimized": {
             "enabled": True,
             "maxReadRequest": MAX_READ_REQUEST_BYTES,

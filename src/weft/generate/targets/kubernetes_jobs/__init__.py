@@ -12,7 +12,7 @@ from weft.spec.kubernetes import Kubernetes as Wishes
 
 def _files(plan: Plan) -> Files:
     for job in all_jobs().values():
-        if job.rdma_alone and plan.labels is None and plan.subnet is None:
+        if job.rdma_alone and plan.link.path_mtu_bytes is None:
             continue
         yield job.file, text(job.manifests(plan), _head(plan, job))
 
