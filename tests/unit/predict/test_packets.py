@@ -75,7 +75,10 @@ def test_an_unknown_fidelity_and_a_fabric_without_settings_are_refused():
     with pytest.raises(SpecError, match="analytic, packet"):
         expect(cluster(), fidelity="flow")
     with pytest.raises(UnknownName, match="roce_tuned"):
-        expect(load_cluster({"preset": "aws_p5", "hosts": 4}), fidelity="packet")
+        expect(
+            load_cluster({"preset": "dgx_h100", "hosts": 4, "fabric": {"kind": "slingshot"}}),
+            fidelity="packet",
+        )
 
 
 def test_the_command_takes_the_fidelity(tmp_path, capsys):
