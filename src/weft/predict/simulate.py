@@ -163,7 +163,9 @@ def _begin(fabric: Fabric, scenario: Scenario, seed: int) -> _Run:
         options=options,
         paths=paths,
         running=stepping.begin(schedule.wiring, routes, schedule.flows, options),
-        samples=stepping.samples_for(scenario.samples, schedule.fabric_links),
+        samples=stepping.samples_for(
+            scenario.samples, schedule.fabric_links * max(1, len(options.classes))
+        ),
         hops=hops_of(paths, schedule.flows, options),
     )
 
@@ -189,6 +191,7 @@ def _result(
         seeds=tuple(simulated.seed(one) for one in seen),
         layers=simulated.layers(first),
         links=simulated.worst_links(first),
+        classes=simulated.classes(first),
         **_pauses(first),
         moments=simulated.moments(first),
         queues=simulated.queues(first),

@@ -14,9 +14,10 @@ from weft.engines.packet.paths import Paths, ideal_ps
 from weft.engines.packet.pauses import PauseTree
 from weft.engines.packet.pauses import victims as victim_flows
 from weft.engines.packet.schedules import Fabric, Schedule
-from weft.engines.packet.simulation import PS_PER_S, Options, Outcome
+from weft.engines.packet.simulation import PS_PER_S, Options, Outcome, TrafficClass
 from weft.engines.packet.stepping import Samples
 from weft.predict.simulation import (
+    ClassOutcome,
     FlowBar,
     LayerOutcome,
     LinkOutcome,
@@ -90,9 +91,23 @@ class Seen:
         return self.outcome.end_ps - self.outcome.begin_ps
 
     @cached_property
+    def lanes(self) -> Ints:
+        """Rows of the fabric's links in every traffic class, class by class."""
+        rows = np.arange(len(self.outcome.links)).reshape(self.outcome.classes, -1)
+        return np.asarray(rows[:, : self.schedule.fabric_links].ravel())
+
+    @cached_property
+    def lane_names(self) -> list[str]:
+        """Names of the lanes of the fabric: the link, and its class where there are several."""
+        classes = self.options.classes
+        if not classes:
+            return self.link_names
+        return [f"{link}, {one.name}" for one in classes for link in self.link_names]
+
+    @cached_property
     def paused_ps(self) -> Ints:
-        """Time that each link of the fabric stood paused."""
-        links: Any = self.outcome.links[: self.schedule.fabric_links]
+        """Time that each lane of the fabric stood paused."""
+        links: Any = self.outcome.links[self.lanes]
         now_ps = self.outcome.counts["now"]
         return np.asarray(
             links.paused_total + np.where(links.paused != 0, now_ps - links.paused_since, 0)
@@ -121,9 +136,10 @@ class Seen:
 
     @property
     def all_link_names(self) -> list[str]:
-        """Names of all links; delay lines, which stop for nobody, have none of their own."""
-        more = len(self.schedule.wiring.source) - len(self.link_names)
-        return self.link_names + ["delay"] * more
+        """Names of all lanes; delay lines, which stop for nobody, have none of their own."""
+        names = np.full(len(self.outcome.links), "delay", object)
+        names[self.lanes] = self.lane_names
+        return list(names)
 
     @cached_property
     def link_layers(self) -> npt.NDArray[np.str_]:
@@ -260,6 +276,8 @@ def layers(one: Seen) -> tuple[LayerOutcome, ...]:
 def _layer(one: Seen, name: str) -> LayerOutcome:
     at = np.flatnonzero(one.link_layers == name)
     links: Any = one.outcome.links[at]
+    here = np.flatnonzero(np.tile(one.link_layers, one.outcome.classes) == name)
+    lanes: Any = one.outcome.links[one.lanes[here]]
     room = one.schedule.wiring.bytes_per_s[at] * one.last_ps / PS_PER_S
     mean = float(links.sent_bytes.mean())
     return LayerOutcome(
@@ -267,32 +285,63 @@ def _layer(one: Seen, name: str) -> LayerOutcome:
         links=len(at),
         utilisation_ratio=float((links.sent_bytes / room).mean()),
         imbalance_ratio=float(links.sent_bytes.max()) / mean if mean else 1.0,
-        largest_queue_bytes=int(links.largest_queue_bytes.max()),
-        paused_ratio=float(one.paused_ps[at].mean()) / one.last_ps,
-        marks=int(links.marks.sum()),
+        largest_queue_bytes=int(lanes.largest_queue_bytes.max()),
+        paused_ratio=float(one.paused_ps[here].mean()) / one.last_ps,
+        marks=int(lanes.marks.sum()),
     )
 
 
 def worst_links(one: Seen) -> tuple[LinkOutcome, ...]:
     """Read the links that were paused longest or had the longest queues."""
-    links: Any = one.outcome.links[: one.schedule.fabric_links]
-    order = np.lexsort((-links.sent_bytes, -links.largest_queue_bytes, -one.paused_ps))
-    found = [at for at in order.tolist() if links[at].sent_bytes][:WORST_LINKS]
+    lanes: Any = one.outcome.links[one.lanes]
+    sent = np.tile(
+        one.outcome.links.sent_bytes[: one.schedule.fabric_links], one.outcome.classes
+    )
+    order = np.lexsort((-sent, -lanes.largest_queue_bytes, -one.paused_ps))
+    found = [at for at in order.tolist() if sent[at]][:WORST_LINKS]
     return tuple(_link(one, at) for at in found)
 
 
+def classes(one: Seen) -> tuple[ClassOutcome, ...]:
+    """Read every traffic class over all links."""
+    links = one.schedule.fabric_links
+    return tuple(
+        _class(one, own, slice(number * links, (number + 1) * links))
+        for number, own in enumerate(one.options.classes)
+    )
+
+
+def _class(one: Seen, own: TrafficClass, at: slice) -> ClassOutcome:
+    lanes: Any = one.outcome.links[one.lanes[at]]
+    options = own.options or one.options
+    return ClassOutcome(
+        name=own.name,
+        priority=own.priority,
+        weight=own.weight,
+        flow_control=options.flow_control.name.lower(),
+        congestion=options.congestion,
+        largest_queue_bytes=int(lanes.largest_queue_bytes.max()),
+        paused_s=float(one.paused_ps[at].sum()) / PS_PER_S,
+        pauses=int(lanes.pauses.sum()),
+        marks=int(lanes.marks.sum()),
+        drops=int(lanes.drops.sum()),
+    )
+
+
 def _link(one: Seen, at: int) -> LinkOutcome:
-    link, rate = one.outcome.links[at], float(one.schedule.wiring.bytes_per_s[at])
+    number = at % one.schedule.fabric_links
+    link, lane = one.outcome.links[number], one.outcome.links[one.lanes[at]]
+    rate = float(one.schedule.wiring.bytes_per_s[number])
     return LinkOutcome(
-        name=one.link_names[at],
-        layer=str(one.link_layers[at]),
+        name=one.lane_names[at],
+        layer=str(one.link_layers[number]),
         rate_bytes_per_s=rate,
         sent_bytes=int(link.sent_bytes),
         utilisation_ratio=float(link.sent_bytes / (rate * one.last_ps / PS_PER_S)),
-        largest_queue_bytes=int(link.largest_queue_bytes),
+        largest_queue_bytes=int(lane.largest_queue_bytes),
         paused_s=float(one.paused_ps[at]) / PS_PER_S,
-        pauses=int(link.pauses),
-        marks=int(link.marks),
+        pauses=int(lane.pauses),
+        marks=int(lane.marks),
     )
 
 
@@ -366,11 +415,11 @@ def moments(one: Seen) -> tuple[Moment, ...]:
 
 def queues(one: Seen) -> tuple[QueueCurve, ...]:
     """Read the queues of the links that had the longest, over time."""
-    longest = one.outcome.links.largest_queue_bytes[: one.schedule.fabric_links]
+    longest = one.outcome.links.largest_queue_bytes[one.lanes]
     chosen = [at for at in np.argsort(-longest, kind="stable")[:QUEUE_CURVES] if longest[at]]
     return tuple(
         QueueCurve(
-            link=one.link_names[at],
+            link=one.lane_names[at],
             queue_bytes=tuple(int(queue[at]) for queue in one.samples.queue_bytes),
         )
         for at in chosen

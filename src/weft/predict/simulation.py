@@ -80,6 +80,25 @@ class LayerOutcome:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ClassOutcome:
+    """One traffic class over all links, in the first seed."""
+
+    name: str
+    priority: int
+    weight: float
+    flow_control: str
+    congestion: str
+    largest_queue_bytes: int
+    paused_s: float
+    """Of all links together."""
+    pauses: int
+    """Or waits for credit."""
+    marks: int
+    drops: int
+    """Packets that found no room; trimmed ones are among them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PauseRoot:
     """A link whose own queue made others stop, in the first seed."""
 
@@ -161,6 +180,8 @@ class Simulation:
     layers: tuple[LayerOutcome, ...]
     links: tuple[LinkOutcome, ...]
     """Links of the first seed with the longest pauses and queues, the worst first."""
+    classes: tuple[ClassOutcome, ...]
+    """Empty where there is a single one."""
     pause_roots: tuple[PauseRoot, ...]
     """Where pauses of the first seed came from, the worst first."""
     pause_victims: tuple[PauseVictim, ...]

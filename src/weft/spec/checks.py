@@ -224,6 +224,10 @@ def settings_name_problems(data: object) -> Iterator[Problem]:
         if isinstance(name, str) and name not in known:
             message = f"is not known; {nearest(name, known)}"
             yield Problem(path=(key,), message=message, value=name)
+    classes = get_at(data, ("classes",))
+    for place, one in enumerate(classes if isinstance(classes, list | tuple) else ()):
+        for problem in settings_name_problems(one):
+            yield _moved(_moved(problem, str(place)), "classes")
 
 
 def _moved(problem: Problem, key: str) -> Problem:
@@ -239,10 +243,30 @@ def scenario_problems(scenario: Scenario) -> Iterator[Problem]:
         yield _moved(problem, "cluster")
     for problem in _threshold_problems(scenario.network):
         yield _moved(problem, "network")
+    yield from _class_problems(scenario)
     yield from _stuck_problems(scenario)
     for place, item in enumerate(scenario.traffic):
         for problem in _item_problems(item, scenario.cluster):
             yield _moved(_moved(problem, str(place)), "traffic")
+
+
+def _class_problems(scenario: Scenario) -> Iterator[Problem]:
+    names = [one.name for one in scenario.network.classes]
+    for place, name in enumerate(names):
+        if name in names[:place]:
+            path = ("network", "classes", str(place), "name")
+            yield Problem(path=path, message="is the name of two classes", value=name)
+    users: list[tuple[tuple[str, ...], str | None]] = [
+        (("traffic", str(place), item.kind), item.content.traffic_class)
+        for place, item in enumerate(scenario.traffic)
+        if len(item.kinds) == 1
+    ]
+    users += [(("stuck", str(n)), one.traffic_class) for n, one in enumerate(scenario.stuck)]
+    for where, asked in users:
+        if asked is not None and asked not in names:
+            known = nearest(asked, names) if names else "network.classes names none"
+            message = f"is no traffic class; {known}"
+            yield Problem(path=(*where, "traffic_class"), message=message, value=asked)
 
 
 def _stuck_problems(scenario: Scenario) -> Iterator[Problem]:

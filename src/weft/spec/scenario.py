@@ -28,6 +28,8 @@ class Traffic(Part):
     """How many times it runs, one after the other."""
     gap_s: Time = 0.0
     """Between the end of one run and the begin of the next: computing."""
+    traffic_class: str | None = None
+    """Name of a class of network.classes; none: the first."""
 
 
 class CollectiveTraffic(Traffic):
@@ -152,6 +154,8 @@ class StuckReceiver(Part):
     """When it stops."""
     end_s: Time
     """When it goes on."""
+    traffic_class: str | None = None
+    """Class that it takes nothing of, by name; none: all that can be paused."""
 
 
 class Scenario(Part):

@@ -96,6 +96,46 @@ class SwitchReduction(Part):
     """What a rank may have sent without its result, as buffers allow (SHARP); none: all."""
 
 
+class ClassSettings(Part):
+    """A traffic class of every port; what it leaves out is as for the whole network."""
+
+    name: str
+    """What traffic calls it."""
+    priority: Whole = 0
+    """Classes of a higher priority always go first."""
+    weight: Annotated[float, Field(gt=0, le=1000)] = 1.0
+    """Share of a port among classes of its priority, in proportion."""
+    flow_control: Literal["none", "pfc", "credits"] | None = None
+    """none (drops), pfc (pauses) or credits (InfiniBand)."""
+    congestion: str | None = None
+    """A file of engines/packet/congestion: dcqcn, swift, nscc, none ..."""
+    knobs: dict[str, str | float | int] = Field(default_factory=dict)
+    """Knobs of the congestion control by name; times and sizes as text with a unit."""
+    balancing: str | None = None
+    """A file of engines/packet/balancing: ecmp, adaptive, spray ..."""
+    recovery: str | None = None
+    """A file of engines/packet/recovery: trim, go_back_n, selective_repeat."""
+    timeout_s: Time | None = None
+    """Retransmission timer, where packets have numbers."""
+    trimming: bool | None = None
+    """A full queue cuts packets to their headers instead of dropping them."""
+    ecn: Ecn = Ecn()
+    """Marking thresholds."""
+    pfc: Pfc = Pfc()
+    """Pause thresholds."""
+    buffer: Buffer = Buffer()
+    """Its share of the memory of the switches."""
+    credit_bytes: Size | None = None
+    """Credit of a link in this class (InfiniBand)."""
+    queue_limit_bytes: Size | None = None
+    """Largest queue of a port where nothing holds senders back."""
+
+    def __hash__(self) -> int:
+        """Hash by value, as the network's settings do."""
+        plain = (value for name, value in self if name != "knobs")
+        return hash((tuple(sorted(self.knobs.items())), *plain))
+
+
 class NetworkSettings(Part):
     """Switches and NICs as they are configured; what is left out comes from the preset."""
 
@@ -149,6 +189,8 @@ class NetworkSettings(Part):
     """Switches that reduce."""
     nic: NicLimits = NicLimits()
     """Limits of NICs beside their ports."""
+    classes: Annotated[tuple[ClassSettings, ...], Field(max_length=15, strict=False)] = ()
+    """Traffic classes (priorities, virtual lanes) that ports tell apart; none: one for all."""
     sockets: Sockets | None = None
     """Hosts that copy in software (TCP); none: copying costs nothing."""
 

@@ -1,7 +1,7 @@
 """What a kind of traffic is: one entry of a scenario in, flows with dependencies out."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from weft.engines.packet import patterns
 from weft.engines.packet.beside import Reducing
 from weft.engines.packet.inside import packet_bytes, sockets_of
 from weft.engines.packet.schedules import Fabric, Schedule, Work, schedule_of
-from weft.engines.packet.settings import CUT_THROUGH_BYTES
+from weft.engines.packet.settings import CUT_THROUGH_BYTES, class_numbers
 from weft.spec.scenario import Scenario, TrafficItem
 
 
@@ -31,7 +31,11 @@ def compile_traffic(fabric: Fabric, scenario: Scenario, seed: int) -> Schedule:
     rng = np.random.default_rng(seed)
     for number, item in enumerate(scenario.traffic):
         _add_runs(work, number, item, rng)
-    return schedule_of(work)
+    schedule = schedule_of(work)
+    if not scenario.network.classes:
+        return schedule
+    classes = np.array(class_numbers(scenario), np.int64)[schedule.traffic]
+    return replace(schedule, flows=replace(schedule.flows, traffic_class=classes))
 
 
 def _connections_of(scenario: Scenario) -> int:

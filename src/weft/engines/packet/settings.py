@@ -1,6 +1,7 @@
 """The settings of a scenario as the options of the kernel."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from weft import plugins
@@ -9,14 +10,15 @@ from weft.engines.packet.control import Control
 from weft.engines.packet.hooks import BALANCINGS
 from weft.engines.packet.inside import inside_of
 from weft.engines.packet.nic_limits import limits_of
-from weft.engines.packet.simulation import PS_PER_S, Options, Stall
+from weft.engines.packet.simulation import PS_PER_S, Options, Stall, TrafficClass
 from weft.engines.packet.tables import FlowControl, Watchdog
 from weft.errors import SpecError
 from weft.network.fabric import Fabric, find
 from weft.network.topology import layout
+from weft.spec.base import Part
 from weft.spec.cluster import Cluster
 from weft.spec.scenario import Scenario
-from weft.spec.settings import NetworkSettings
+from weft.spec.settings import ClassSettings, NetworkSettings
 from weft.units import parse_size, parse_time
 
 CUT_THROUGH_BYTES: Final = 64
@@ -27,7 +29,47 @@ _STAND_INS: Final = {"planned": "adaptive", "scheduled": "spray"}
 
 def options_of(scenario: Scenario, seed: int) -> Options:
     """Return the kernel's options for one run of a scenario."""
-    network, cluster = scenario.network, scenario.cluster
+    network = scenario.network
+    classes = tuple(
+        TrafficClass(
+            name=one.name,
+            priority=one.priority,
+            weight=one.weight,
+            options=_options(scenario, _laid_over(network, one), seed),
+        )
+        for one in network.classes
+    )
+    return replace(_options(scenario, network, seed), classes=classes)
+
+
+def class_numbers(scenario: Scenario) -> list[int]:
+    """Return the number of the traffic class of every traffic."""
+    asked = [item.content.traffic_class for item in scenario.traffic]
+    return [0 if name is None else _class_number(scenario, name) for name in asked]
+
+
+def _class_number(scenario: Scenario, name: str) -> int:
+    return [one.name for one in scenario.network.classes].index(name)
+
+
+def _laid_over(network: NetworkSettings, own: ClassSettings) -> NetworkSettings:
+    """Lay what a class sets over the network's settings; another control has its own knobs."""
+    changes: dict[str, Any] = {}
+    for name, value in own:
+        under = getattr(network, name, None)
+        if isinstance(value, Part):
+            set_here = {key: one for key, one in value if one is not None}
+            changes[name] = under.model_copy(update=set_here) if under else value
+        elif name == "knobs":
+            same = own.congestion in {None, network.congestion}
+            changes[name] = {**network.knobs, **value} if same else value
+        elif name in NetworkSettings.model_fields and value is not None:
+            changes[name] = value
+    return network.model_copy(update=changes)
+
+
+def _options(scenario: Scenario, network: NetworkSettings, seed: int) -> Options:
+    cluster = scenario.cluster
     fabric = find(cluster.fabric.kind)
     mtu = network.mtu_bytes or cluster.fabric.mtu_bytes or fabric.default_mtu_bytes
     asked: dict[str, Any] = {
@@ -78,8 +120,15 @@ def _stalls(scenario: Scenario) -> tuple[Stall, ...]:
         server, place = divmod(one.gpu, host.gpus)
         port = server * host.nics + place * host.nics // host.gpus
         times = round(one.begin_s * PS_PER_S), round(one.end_s * PS_PER_S)
+        name = one.traffic_class
+        number = None if name is None else _class_number(scenario, name)
         found += [
-            Stall(host=port * ends + end, begin_ps=times[0], end_ps=times[1])
+            Stall(
+                host=port * ends + end,
+                begin_ps=times[0],
+                end_ps=times[1],
+                traffic_class=number,
+            )
             for end in range(ends)
         ]
     return tuple(found)

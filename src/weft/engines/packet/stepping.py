@@ -32,6 +32,8 @@ Ints = npt.NDArray[np.int64]
 class Samples:
     """Queues, bytes sent and pauses of all links, at even times; halved when too many.
 
+    Where there are several traffic classes, queues and pauses are those of every class.
+
     Every sample stands for the time since the one before it.
     """
 
@@ -45,13 +47,22 @@ class Samples:
     def take(self, state: State, now_ps: int, links: int) -> None:
         """Look at the links; double the step once there are twice as many samples as asked."""
         self.time_ps.append(now_ps)
-        self.queue_bytes.append(state.links.queue_bytes[:links].copy())
-        self.sent_bytes.append(state.links.sent_bytes[:links].copy())
-        self.paused.append(state.links.paused[:links] != 0)
+        rows = state.links
+        lanes = slice(links) if len(state.settings) == 1 else lanes_of(state, links)
+        self.queue_bytes.append(rows.queue_bytes[lanes].copy())
+        self.sent_bytes.append(rows.sent_bytes[:links].copy())
+        self.paused.append(rows.paused[lanes] != 0)
         if len(self.time_ps) >= 2 * self.most:
             for kept in (self.time_ps, self.queue_bytes, self.sent_bytes, self.paused):
                 del kept[::2]
             self.step_ps *= 2
+
+
+def lanes_of(state: State, links: int) -> Ints:
+    """Return the rows of the first links in every class, class by class."""
+    classes = len(state.settings)
+    rows = np.arange(len(state.links)).reshape(classes, -1)
+    return np.asarray(rows[:, :links].ravel())
 
 
 def samples_for(most: int, links: int) -> Samples:

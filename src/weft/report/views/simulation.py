@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from math import inf
 
 from weft.predict.simulation import (
+    ClassOutcome,
     LayerOutcome,
     LinkOutcome,
     Quantiles,
@@ -27,6 +28,7 @@ def _page(result: Simulation) -> Page:
         _traffic(result),
         *_drawings(result),
         _layers(result),
+        *_classes(result),
         _links(result),
         *_pauses(result),
         _seeds(result),
@@ -149,6 +151,34 @@ def _links(result: Simulation) -> Table:
         notes=(
             "Pauses count waits for credit too; a paused link holds back the end it leaves.",
         ),
+    )
+
+
+def _classes(result: Simulation) -> Iterator[Table]:
+    if result.classes:
+        yield Table(
+            title="Traffic classes",
+            columns=(
+                "class", "set up", "priority", "weight", "longest queue", "paused", "pauses",
+                "marks", "drops",
+            ),
+            rows=rows_of(*(_class_cells(one) for one in result.classes)),
+            left=(0, 1),
+            notes=("Over all links. A queue is that of one class at one port.",),
+        )  # fmt: skip
+
+
+def _class_cells(one: ClassOutcome) -> tuple[str, ...]:
+    return (
+        one.name,
+        f"{one.flow_control}, {one.congestion}",
+        str(one.priority),
+        figures(one.weight),
+        _size(one.largest_queue_bytes),
+        seconds(one.paused_s),
+        str(one.pauses),
+        str(one.marks),
+        str(one.drops),
     )
 
 
