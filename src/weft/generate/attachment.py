@@ -82,6 +82,8 @@ def further_text(plan: "Plan", *, with_mtu: bool) -> dict[str, str]:
 def component(plan: "Plan", image: str) -> dict[str, Value]:
     """Return where the image of one component of the operator is from."""
     part = kubernetes(plan)
+    assert part.operator_version is not None, "the mode has a part in the operator"
+    assert part.operator_repository is not None, "as its version"
     return {
         "image": image,
         "repository": part.operator_repository.text(),
@@ -91,7 +93,9 @@ def component(plan: "Plan", image: str) -> dict[str, Value]:
 
 def node_selector(plan: "Plan") -> dict[str, Value]:
     """Return the label that hosts with NICs have."""
-    return {kubernetes(plan).node_label.text(): "true"}
+    label = kubernetes(plan).node_label
+    assert label is not None, "the mode has a part in the operator"
+    return {label.text(): "true"}
 
 
 def device_selector(plan: "Plan", rail: int) -> dict[str, list[str]]:

@@ -36,25 +36,32 @@ DEVICE_IDS: Final = {
 }
 """What lspci -n shows after the vendor. [pci_ids]"""
 SHARED_MEMORY_GIB_PER_GPU: Final = 2
+UNSET: Final = "unset"
+NUMBER: Final = "N"
+"""Stands in a name for the number of the rail."""
 SPARE_ADDRESSES: Final = 2
 """For each pod one address, and one for the pod that follows while the old one ends."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kubernetes:
-    """What manifests print; lists are text with commas, in the order of the rails."""
+    """What manifests print; the N at the end of a name is the number of a rail."""
 
     mode: Planned
     modes: Mapping[str, Planned]
     """The other modes: whether they fit, and why."""
     namespace: Planned
     operator_namespace: Planned
-    operator_version: Planned
-    operator_repository: Planned
-    node_label: Planned
+    operator_version: Planned | None
+    operator_repository: Planned | None
+    node_label: Planned | None
+    """These three where NVIDIA's network operator has a part."""
     leaf_label: Planned
     spine_label: Planned
+    nics: Planned
+    """Of a host, a rail each."""
     interfaces: Planned
+    """With commas, in the order of the rails, as PCI addresses are."""
     pci_addresses: Planned | None
     nic_type: Planned | None
     """PCI device number of the NICs, where they are NVIDIA's and no virtual machine's."""
@@ -62,13 +69,14 @@ class Kubernetes:
     """What a pod asks for, with their prefix."""
     networks: Planned | None
     address_pools: Planned | None
-    rail_subnets: Planned | None
-    """Of pods on InfiniBand, one a rail."""
+    rail_subnet: Planned | None
+    """Of pods on the first rail of InfiniBand; each further rail has the next one."""
     block_addresses: Planned | None
     """Addresses of one host on such a rail."""
     virtual_functions: Planned | None
-    device_class: Planned
-    claim: Planned
+    device_class: Planned | None
+    claim: Planned | None
+    """These two where pods claim devices."""
     pods: Planned
     gpus_per_pod: Planned
     gpu_resource: Planned
@@ -94,7 +102,7 @@ class Kubernetes:
 
     def resource_list(self) -> tuple[str, ...]:
         """Return what a pod asks for one by one."""
-        return tuple(self.resources.text().split(",")) if self.resources else ()
+        return self._numbered(self.resources)
 
     def resource_names(self) -> tuple[str, ...]:
         """Return the resources without their prefix, as device plug-ins take them."""
@@ -106,15 +114,30 @@ class Kubernetes:
 
     def network_list(self) -> tuple[str, ...]:
         """Return the networks one by one."""
-        return tuple(self.networks.text().split(",")) if self.networks else ()
+        return self._numbered(self.networks)
 
     def pools(self) -> tuple[str, ...]:
         """Return the pools of addresses one by one."""
-        return tuple(self.address_pools.text().split(",")) if self.address_pools else ()
+        return self._numbered(self.address_pools)
 
     def subnets(self) -> tuple[str, ...]:
         """Return the subnets of the rails one by one."""
-        return tuple(self.rail_subnets.text().split(",")) if self.rail_subnets else ()
+        if self.rail_subnet is None:
+            return ()
+        first = IPv4Network(self.rail_subnet.text())
+        start, length = int(first.network_address), first.prefixlen
+        each = (start + rail * first.num_addresses for rail in range(self.nics.whole()))
+        return tuple(str(IPv4Network((one, length))) for one in each)
+
+    def _numbered(self, name: Planned | None) -> tuple[str, ...]:
+        """Return a name once, or with the number of each rail for its N."""
+        if name is None:
+            return ()
+        text = name.text()
+        if not text.endswith(NUMBER):
+            return (text,)
+        rails = range(self.nics.whole())
+        return tuple(f"{text.removesuffix(NUMBER)}{rail}" for rail in rails)
 
     def environment(self, nccl: "Variables") -> dict[str, Planned]:
         """Return the variables of a pod: those of the plan, with what differs in pods."""
@@ -123,14 +146,15 @@ class Kubernetes:
         return dict(sorted(kept.items()))
 
 
-UNSET: Final = "unset"
-
-
 def against(cluster: Cluster) -> str:
     """Return why no mode fits a cluster, mode by mode."""
     case = _case(cluster)
-    said = (f"{name}: {mode.against(case)}" for name, mode in by_rank())
-    return "no way to attach pods fits; " + "; ".join(said)
+    said = [
+        f"{name}: {mode.against(case)}"
+        for name, mode in by_rank()
+        if case.fabric in mode.fabrics
+    ]
+    return f"no way to attach pods fits; {'; '.join(said) or f'none is for {case.fabric}'}"
 
 
 def kubernetes(cluster: Cluster, layout: Layout) -> Kubernetes | None:
@@ -143,7 +167,7 @@ def kubernetes(cluster: Cluster, layout: Layout) -> Kubernetes | None:
     mode = find(name)
     parts = {
         **_own(reason, name, source, case),
-        **_operator(wishes, cluster),
+        **_operator(wishes, cluster, mode),
         **_rails(wishes, cluster, layout, mode),
         **_pods(wishes, cluster),
         "settings": _settings(wishes, mode),
@@ -194,12 +218,37 @@ def _own(reason: str, name: str, source: str, case: Case) -> dict[str, object]:
     return {"mode": Planned(value=name, reason=reason, source=source), "modes": others}
 
 
-def _operator(wishes: Wishes, cluster: Cluster) -> dict[str, object]:
+def _operator(wishes: Wishes, cluster: Cluster, mode: Mode) -> dict[str, object]:
     number = DEVICE_IDS.get(cluster.host.nic)
     return {
         "namespace": Planned(
             value=names.namespace(wishes.namespace), source="cluster",
             reason="kubernetes.namespace: jobs, and the networks that they ask for"),
+        **_parts(mode),
+        "leaf_label": Planned(
+            value=LEAF_LABEL, source="topograph",
+            reason="hosts on the same leaves; label-nodes sets it"),
+        "spine_label": Planned(
+            value=SPINE_LABEL, source="topograph",
+            reason="hosts that meet below the top tier; label-nodes sets it"),
+        "nic_type": None if number is None or rented_from(cluster) in VIRTUAL else Planned(
+            value=number, source="pci_ids", reason="PCI device number of host.nic"),
+        "device_class": Planned(
+            value="rdma-nics", source="dranet", reason="RDMA devices that DRANET hands out",
+        ) if mode.claim else None,
+        "claim": Planned(
+            value="rails", source="dranet", reason="one claim a pod, with a request a rail",
+        ) if mode.claim else None,
+    }  # fmt: skip
+
+
+def _parts(mode: Mode) -> dict[str, object]:
+    """Return what is said of NVIDIA's network operator, and where pools of addresses live."""
+    if mode.policy is None:
+        alone = Planned(value="kube-system", source="l8k", reason="where nv-ipam alone lives")
+        nothing = ("operator_version", "operator_repository", "node_label")
+        return {"operator_namespace": alone, **dict.fromkeys(nothing)}
+    return {
         "operator_namespace": Planned(
             value=OPERATOR, source="l8k", reason="where NVIDIA's network operator lives"),
         "operator_version": Planned(
@@ -212,18 +261,6 @@ def _operator(wishes: Wishes, cluster: Cluster) -> dict[str, object]:
             value=NODE_LABEL, source="l8k",
             reason="node feature discovery, which comes with the operator, sets it on hosts "
             "with NVIDIA's NICs"),
-        "leaf_label": Planned(
-            value=LEAF_LABEL, source="topograph",
-            reason="hosts on the same leaves; label-nodes sets it"),
-        "spine_label": Planned(
-            value=SPINE_LABEL, source="topograph",
-            reason="hosts that meet below the top tier; label-nodes sets it"),
-        "nic_type": None if number is None or rented_from(cluster) in VIRTUAL else Planned(
-            value=number, source="pci_ids", reason="PCI device number of host.nic"),
-        "device_class": Planned(
-            value="rdma-nics", source="dranet", reason="RDMA devices that DRANET hands out"),
-        "claim": Planned(
-            value="rails", source="dranet", reason="one claim a pod, with a request a rail"),
     }  # fmt: skip
 
 
@@ -232,13 +269,15 @@ def _rails(wishes: Wishes, cluster: Cluster, layout: Layout, mode: Mode) -> dict
     pooled = bool(mode.network)
     flat = pooled and cluster.fabric.kind == "infiniband"
     return {
+        "nics": Planned(
+            value=count, source="cluster", reason="host.nics: each has a rail of its own"),
         "interfaces": _interfaces(wishes, count),
         "pci_addresses": _pci(wishes, count),
-        "resources": _resources(mode, count),
-        "networks": _listed(mode.network, count, "one a rail, as k8s-launch-kit names them"),
+        "resources": _resources(mode),
+        "networks": _listed(mode.network, "one a rail, as k8s-launch-kit names them"),
         "address_pools": _listed(
-            "rail-{}" if pooled else "", count, "one a rail: its NICs share no addresses"),
-        "rail_subnets": _subnets(wishes, cluster, count) if flat else None,
+            "rail-N" if pooled else "", "one a rail: its NICs share no addresses"),
+        "rail_subnet": _subnet(wishes, cluster, count) if flat else None,
         "block_addresses": Planned(
             value=SPARE_ADDRESSES * wishes.pods_per_host, source="estimate",
             reason="an address for each pod of a host, and one for the pod that follows it",
@@ -250,17 +289,14 @@ def _rails(wishes: Wishes, cluster: Cluster, layout: Layout, mode: Mode) -> dict
     }  # fmt: skip
 
 
-def _resources(mode: Mode, count: int) -> Planned | None:
+def _resources(mode: Mode) -> Planned | None:
     if mode.whole_resource:
         return Planned(value=mode.resource, source="aws_efa", reason="as the plug-in names it")
-    return _listed(mode.resource, count, "one a rail: a pod gets the NIC that each rail needs")
+    return _listed(mode.resource, "one a rail: a pod gets the NIC that each rail needs")
 
 
-def _listed(pattern: str, count: int, reason: str) -> Planned | None:
-    if not pattern:
-        return None
-    listed = ",".join(pattern.format(rail) for rail in range(count))
-    return Planned(value=listed, source="l8k", reason=reason)
+def _listed(name: str, reason: str) -> Planned | None:
+    return Planned(value=name, source="l8k", reason=reason) if name else None
 
 
 def _interfaces(wishes: Wishes, count: int) -> Planned:
@@ -294,18 +330,17 @@ def _as_many(what: str, given: tuple[str, ...], count: int) -> None:
         raise SpecError(f"{what} names one twice; each NIC has its own")
 
 
-def _subnets(wishes: Wishes, cluster: Cluster, count: int) -> Planned:
+def _subnet(wishes: Wishes, cluster: Cluster, count: int) -> Planned:
     wanted = cluster.hosts * SPARE_ADDRESSES * wishes.pods_per_host + 2
     length = 32 - (wanted - 1).bit_length()
     pool = IPv4Network(POOLS[0])
     if length < pool.prefixlen or count > 2 ** (length - pool.prefixlen):
         raise Infeasible(f"{count} rails of a /{length} each do not fit in {pool}")
-    first, size = int(pool.network_address), 2 ** (32 - length)
-    found = (IPv4Network((first + rail * size, length)) for rail in range(count))
     return Planned(
-        value=",".join(map(str, found)), source="estimate",
-        reason=f"room for {wanted} addresses a rail, for tools that speak IP: NCCL on "
-        "InfiniBand needs none; change it where the site has it in use",
+        value=f"{pool.network_address}/{length}", source="estimate",
+        reason=f"of the first rail, each further one has the next: room for {wanted} "
+        "addresses, for tools that speak IP, as NCCL on InfiniBand needs none; change it "
+        "where the site has it in use",
     )  # fmt: skip
 
 

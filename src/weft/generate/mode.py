@@ -46,9 +46,9 @@ class Mode:
     rank: int
     """The lowest of those that fit is chosen."""
     resource: str = ""
-    """What a pod asks for, with {} for the number of the rail; empty: no resource."""
+    """What a pod asks for, with N for the number of the rail; empty: no resource."""
     network: str = ""
-    """What a pod is attached to, with {} for the number of the rail; empty: no network."""
+    """What a pod is attached to, with N for the number of the rail; empty: no network."""
     whole_resource: bool = False
     """One resource stands for all NICs, and a pod asks for as many as the host has."""
     claim: bool = False

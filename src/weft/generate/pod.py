@@ -104,7 +104,7 @@ def _resources(plan: "Plan") -> dict[str, Value]:
     asked |= dict.fromkeys(part.resource_list(), nics if mode.whole_resource else 1)
     # What is limited and no more is asked for alike; devices allow nothing else.
     resources: dict[str, Value] = {"limits": asked}
-    if mode.claim:
+    if part.claim is not None:
         resources["claims"] = [{"name": part.claim.text()}]
     return resources
 
@@ -123,7 +123,7 @@ def _pod(plan: "Plan", job: str, container: Mapping[str, Value]) -> dict[str, Va
     if mode.on_host_network:
         spec["hostNetwork"] = True
         spec["dnsPolicy"] = "ClusterFirstWithHostNet"
-    if mode.claim:
+    if part.claim is not None:
         claim = part.claim.text()
         spec["resourceClaims"] = [{"name": claim, "resourceClaimTemplateName": claim}]
     return spec

@@ -16,6 +16,8 @@ API: Final = "resource.k8s.io/v1"
 
 def _networks(plan: "Plan") -> Iterator[Manifest]:
     part = kubernetes(plan)
+    assert part.device_class is not None, "pods of this mode claim devices"
+    assert part.claim is not None, "as above"
     name = part.device_class.text()
     rule = f'device.driver == "{DRIVER}" && device.attributes["{DRIVER}"].rdma == true'
     yield {

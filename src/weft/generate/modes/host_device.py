@@ -65,8 +65,8 @@ host_device = Mode(
     "between pod and NIC, no functions are to be made, and devices keep the names that "
     "NCCL_IB_HCA lists; storage and management stay on NICs of their own",
     rank=10,
-    resource="nvidia.com/hostdev_resource_rail_{}",
-    network="hostdev-network-rail-{}",
+    resource="nvidia.com/hostdev_resource_rail_N",
+    network="hostdev-network-rail-N",
     policy=_policy,
     networks=_networks,
 )

@@ -49,8 +49,8 @@ ipoib_shared = Mode(
     why="the host keeps its NICs and shares their RDMA devices; the subnet manager needs to "
     "know nothing of pods, and nothing keeps one pod's traffic from another's",
     rank=30,
-    resource="rdma/rdma_shared_resource_rail_{}",
-    network="ipoib-network-rail-{}",
+    resource="rdma/rdma_shared_resource_rail_N",
+    network="ipoib-network-rail-N",
     policy=_policy,
     networks=_networks,
 )

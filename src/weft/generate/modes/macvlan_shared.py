@@ -49,8 +49,8 @@ macvlan_shared = Mode(
     why="the host keeps its NICs and shares their RDMA devices; nothing keeps one pod's "
     "traffic from another's, and a NIC left at MTU 1500 stops the pod",
     rank=30,
-    resource="rdma/rdma_shared_resource_rail_{}",
-    network="macvlan-network-rail-{}",
+    resource="rdma/rdma_shared_resource_rail_N",
+    network="macvlan-network-rail-N",
     policy=shared_policy,
     networks=_networks,
 )

@@ -54,7 +54,7 @@ multus = Mode(
     why="NICs of any maker: Multus, nv-ipam and k8s-rdma-shared-dev-plugin, each installed by "
     "itself, and networks that name the interface",
     rank=35,
-    resource="rdma/rdma_shared_resource_rail_{}",
-    network="multus-rail-{}",
+    resource="rdma/rdma_shared_resource_rail_N",
+    network="multus-rail-N",
     networks=_networks,
 )

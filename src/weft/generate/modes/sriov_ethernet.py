@@ -46,8 +46,8 @@ sriov_ethernet = Mode(
     why="the host keeps its NICs and pods get functions of them; those have device names of "
     "their own, and the NIC itself must give its address to the function",
     rank=20,
-    resource="nvidia.com/sriov_resource_rail_{}",
-    network="sriov-network-rail-{}",
+    resource="nvidia.com/sriov_resource_rail_N",
+    network="sriov-network-rail-N",
     keeps_device_names=False,
     functions=True,
     policy=lambda _: {},

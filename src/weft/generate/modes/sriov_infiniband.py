@@ -44,8 +44,8 @@ sriov_infiniband = Mode(
     "subnet manager must know virtual ports (virt_enabled 2 in NVIDIA's; OpenSM of the "
     "distributions does not)",
     rank=20,
-    resource="nvidia.com/sriov_resource_rail_{}",
-    network="sriov-network-rail-{}",
+    resource="nvidia.com/sriov_resource_rail_N",
+    network="sriov-network-rail-N",
     keeps_device_names=False,
     functions=True,
     policy=lambda _: {},

@@ -19,7 +19,16 @@ TITLES: Final = {
     "nccl": "NCCL",
     "kubernetes": "Kubernetes",
 }
-_UNIT_ENDS: Final = ("_bytes", "_gbit_per_s", "_mbit_per_s", "_ms", "_us", "_ratio", "_m")
+_UNIT_ENDS: Final = (
+    "_bytes",
+    "_gbit_per_s",
+    "_mbit_per_s",
+    "_ms",
+    "_us",
+    "_ratio",
+    "_gib",
+    "_m",
+)
 
 
 def within(numbers: Iterable[tuple[str, Planned]], part: str) -> Iterator[tuple[str, Planned]]:
@@ -31,6 +40,9 @@ def within(numbers: Iterable[tuple[str, Planned]], part: str) -> Iterator[tuple[
 
 
 def _name(name: str) -> str:
+    head, _, mode = name.partition(".")
+    if head == "modes":  # as it is written in the document
+        return f"mode {mode}"
     for end in _UNIT_ENDS:
         name = name.removesuffix(end)
     return name if name.isupper() else name.replace("_", " ")

@@ -37,6 +37,7 @@ def _interfaces(plan: Plan) -> str:
 
 def _config(plan: Plan) -> dict[str, Value]:
     part = kubernetes(plan)
+    assert part.operator_version is not None, "modes of l8k have a part in the operator"
     release = ".".join(part.operator_version.text().removeprefix("v").split(".")[:2])
     functions = part.virtual_functions
     return {
