@@ -197,7 +197,8 @@ def _chosen(wishes: Wishes, case: Case) -> tuple[str | None, str, str]:
             raise SpecError(
                 f"kubernetes.mode {wishes.mode}: {against}. Modes for this cluster: {able}"
             )
-        return wishes.mode, "kubernetes.mode asks for it", "cluster"
+        why = f"kubernetes.mode asks for it: {find(wishes.mode).why}"
+        return wishes.mode, why, "cluster"
     if not fitting:
         return None, "", ""
     name, mode = fitting[0]

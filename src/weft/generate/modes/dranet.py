@@ -66,7 +66,8 @@ dranet = Mode(
     fabrics=ETHERNET | {"ultra_ethernet"},
     one_pod_a_host="a NIC is claimed by one pod, and several pods are to share a host",
     why="NICs of any maker and no operator of NVIDIA's; Kubernetes 1.34 or newer with DRANET, "
-    "and a NIC takes the address that the host gave it into the pod",
+    "and a NIC takes the address that the host gave it into the pod: look there with ip rule "
+    "that its routes by source came along",
     rank=40,
     claim=True,
     networks=_networks,
