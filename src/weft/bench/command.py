@@ -36,3 +36,19 @@ def variables(pairs: tuple[str, ...]) -> dict[str, str]:
             raise SpecError(f"{pair!r} sets no variable; write NAME=VALUE, as NCCL_DEBUG=INFO")
         found[name] = value
     return found
+
+
+def places(text: str) -> tuple[tuple[str, ...], dict[str, str]]:
+    """Read hosts as A,B or NAME=ADDRESS,...: the names, and the addresses that are given.
+
+    >>> places("a=10.0.0.1,b")
+    (('a', 'b'), {'a': '10.0.0.1'})
+    """
+    names: list[str] = []
+    addresses: dict[str, str] = {}
+    for part in text.split(","):
+        name, equals, address = part.strip().partition("=")
+        if name:
+            names.append(name)
+            addresses |= {name: address} if equals else {}
+    return tuple(names), addresses

@@ -8,16 +8,14 @@ from weft.bench import noise
 from weft.bench.sweep import Sweep
 from weft.engines.analytic.collective import collective_time, constants
 from weft.engines.analytic.collective.constants import Fitted
-from weft.engines.analytic.collective.model import band_names, bucket, scale
 from weft.engines.analytic.point_to_point import Link, bandwidth, latency
 from weft.errors import SpecError
-from weft.network import fabric
 from weft.results import Estimate
 from weft.spec.cluster import Cluster
 from weft.traffic.collective import Group
 
 FEWEST_DEGREES: Final = 3
-"""Of a band that no measured system stands behind: the widest law that has a spread."""
+"""Of a band of few measured sizes: the widest law that has a spread."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +75,7 @@ def _scaled(factors: Mapping[str, float]) -> Fitted:
     for name, factor in factors.items():
         found = [key for key in values if key == name or key.startswith(f"{name}.")]
         values |= {key: values[key] * factor for key in found} or {name: factor}
-    return Fitted(values, own.bands, own.sites)
+    return Fitted(values, own.bands)
 
 
 def _points(setting: Setting, cluster: Cluster) -> list[Expected]:
@@ -92,11 +90,11 @@ def _collective(setting: Setting, cluster: Cluster, size_bytes: float) -> Expect
     found = collective_time(cluster, setting.sweep.operation, size_bytes, setting.group)
     return Expected(
         size_bytes=size_bytes, time_s=found.time_s, limit=found.limit,
-        degrees=_degrees(cluster, setting, size_bytes, found.algorithm),
+        degrees=_degrees(cluster, setting, found.algorithm),
     )  # fmt: skip
 
 
-def _degrees(cluster: Cluster, setting: Setting, size_bytes: float, algorithm: str) -> int:
+def _degrees(cluster: Cluster, setting: Setting, algorithm: str) -> int:
     domains = setting.group.domains
     overlay = cluster.overlay
     if overlay is not None and overlay.fabric in {"", cluster.fabric.kind}:
@@ -104,11 +102,8 @@ def _degrees(cluster: Cluster, setting: Setting, size_bytes: float, algorithm: s
             across=domains > 1, operation=setting.sweep.operation.value, algorithm=algorithm
         ).rows
         if rows:
-            return max(FEWEST_DEGREES, rows - 1)
-    names = band_names(fabric.find(cluster.fabric.kind), scale(domains), bucket(size_bytes))
-    fitted = constants.current()
-    name = next((one for one in names if one in fitted.bands), "any")
-    return noise.errors().degrees if fitted.sites.get(name, 0) else FEWEST_DEGREES
+            return min(noise.errors().degrees, max(FEWEST_DEGREES, rows - 1))
+    return noise.errors().degrees
 
 
 def link_of(cluster: Cluster) -> Link:
@@ -128,7 +123,7 @@ def _message(link: Link, sweep: Sweep, size_bytes: float) -> Expected:
         rate = bandwidth(link, size_bytes, sweep.verb, queue_pairs=sweep.queue_pairs)
         time_s = rate.map(lambda per_s: size_bytes / per_s)
     return Expected(
-        size_bytes=size_bytes, time_s=time_s, degrees=FEWEST_DEGREES,
+        size_bytes=size_bytes, time_s=time_s, degrees=noise.errors().degrees,
         limit="NIC" if sweep.what == "bandwidth" else "latency",
     )  # fmt: skip
 

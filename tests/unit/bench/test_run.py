@@ -2,6 +2,7 @@
 
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +11,7 @@ from weft.bench.command import Command, variables
 from weft.bench.processes import Started, run_together
 from weft.bench.run import commands, run, shown
 from weft.bench.tool import Ask
+from weft.calibrate.calibration import read_file
 from weft.errors import SpecError, ToolFailed, UnknownName
 
 HOSTS = ("node-1", "node-2")
@@ -156,3 +158,12 @@ def test_a_run_is_read_into_timings_and_versions(tmp_path, monkeypatch):
     program.write_text("#!/bin/sh\necho nothing\n")
     with pytest.raises(ToolFailed, match="printed no result"):
         run("nccl-tests", Ask())
+
+
+def test_what_a_run_wrote_calibrates_as_well():
+    """The median of the iterations counts, and the hosts are those that were named."""
+    sample = Path(__file__).parents[2] / "samples" / "parsers" / "weft_bench" / "gloo"
+    _, found = read_file(sample / "input.txt")
+    assert [(one.hosts, one.size_bytes, one.time_s) for one in found] == [
+        (2, 1024, 0.00037), (2, 4194304, 0.0121),
+    ]  # fmt: skip

@@ -81,3 +81,17 @@ def test_a_history_tells_a_regression_by_4_and_nothing_by_5(capsys, tmp_path, mo
     assert app.run(["bench", "history", "--history", url]) == 4
     assert "SLOWER" in capsys.readouterr().out
     assert app.run(["bench", "history", "--history", url, "--label", "other"]) == 5
+
+
+def test_results_of_pairs_name_the_slow_host_by_4(capsys):
+    words = ["bench", "localise", "--hosts", "a,b,c,d", "--result", "a,b=92Gb/s",
+             "--result", "c,d=12Gb/s"]  # fmt: skip
+    assert app.run(words) == 5
+    assert "Next tests" in capsys.readouterr().out
+    assert app.run([*words, "--result", "a,c=12Gb/s"]) == 4
+    assert "c: faulty" in capsys.readouterr().out
+    sound = ["bench", "localise", "--hosts", "a,b", "--expected", "92Gb/s"]
+    assert app.run([*sound, "--result", "a,b=92Gb/s", "--result", "b,a=91Gb/s"]) == 0
+    assert "No part is faulty" in capsys.readouterr().out
+    assert app.run([*sound, "--result", "nonsense"]) == 2
+    assert app.run([*sound, "--leaves", "l1=a"]) == 2

@@ -37,7 +37,10 @@ def run(
     ] = "",
     *,
     hosts: Annotated[
-        str, typer.Option("--hosts", metavar="A,B", help="Hosts, pods or namespaces.")
+        str,
+        typer.Option(
+            "--hosts", metavar="A,B", help="Hosts, pods or namespaces; or NAME=ADDRESS,..."
+        ),
     ] = "",
     launcher: Annotated[
         str,
@@ -123,17 +126,18 @@ def run(
       weft bench run torch.distributed --backend gloo --ranks-per-host 2 -e 16MiB
       weft bench run iperf3 --launcher ssh --hosts a,b --dry-run
     """  # noqa: D301 - click's mark for text that is not to be wrapped
-    from weft.bench.command import variables  # noqa: PLC0415 - after the words are understood
+    from weft.bench.command import places, variables  # noqa: PLC0415 - after the words are understood
     from weft.bench.tool import Ask  # noqa: PLC0415 - as above
     from weft.cli.output import check_format  # noqa: PLC0415 - as above
 
     check_format(output)
+    names, addresses = places(hosts)
     ask = Ask(
         operation=operation or _usual(tool), smallest_bytes=parse_size(smallest),
         largest_bytes=parse_size(largest), factor=factor, iterations=iterations, warmup=warmup,
-        hosts=tuple(one for one in hosts.split(",") if one), ranks_per_host=ranks_per_host,
-        master=master, interface=interface, backend=backend, seconds=seconds, streams=streams,
-        env=variables(tuple(env)), options=tuple(option),
+        hosts=names, ranks_per_host=ranks_per_host, interface=interface, backend=backend,
+        master=master or next((addresses[n] for n in names[:1] if n in addresses), ""),
+        seconds=seconds, streams=streams, env=variables(tuple(env)), options=tuple(option),
     )  # fmt: skip
     if dry_run:
         return _shown(tool, launcher, ask)

@@ -4,7 +4,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -22,8 +22,6 @@ class Fitted:
 
     values: Mapping[str, float]
     bands: Mapping[str, tuple[float, float]]
-    sites: Mapping[str, int] = field(default_factory=dict)
-    """Sites that each band comes from; 0 where it was set by judgement."""
 
     def __call__(self, name: str, default: float | None = None) -> float:
         """Return one constant; its class's default where it was not fitted."""
@@ -53,8 +51,7 @@ def read(path: Path) -> Fitted:
     """Read fitted constants from a file."""
     raw = tomllib.loads(path.read_text("utf-8"))
     bands = {k: (float(v["low"]), float(v["high"])) for k, v in raw["bands"].items()}
-    sites = {k: int(v.get("sites", 0)) for k, v in raw["bands"].items()}
-    return Fitted(dict(flat(raw["constants"])), bands, sites)
+    return Fitted(dict(flat(raw["constants"])), bands)
 
 
 @cache
@@ -79,7 +76,7 @@ def without(site: str) -> Fitted:
     changed = _changes().get(site)
     if changed is None:
         return shipped()
-    return Fitted({**shipped().values, **changed}, shipped().bands, shipped().sites)
+    return Fitted({**shipped().values, **changed}, shipped().bands)
 
 
 _CURRENT: Final[ContextVar[Fitted | None]] = ContextVar("fitted", default=None)

@@ -1,0 +1,318 @@
+"""Which part is slow: the next tests that tell most, and what the results say.
+
+A part is a host (its NIC, slot and cable) or the uplinks of a leaf. A test runs between some
+hosts, a pair as a rule, and is slow if it touches a faulty part. At most two parts are faulty;
+the prior of a part is the same for all of its kind. With r the rate of a test over the best::
+
+    healthy: log r ~ N(0, noise)        faulty: log r ~ U(log LEAST_LEFT, log MOST_LEFT)
+
+The next test is the one whose outcome is least foreseen, so that it removes most doubt: with p
+the chance that it is slow and e that it misleads, the gain is H(p(1-e) + (1-p)e) - H(e) bits.
+"""
+
+import itertools
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from weft.errors import SpecError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+NOISE_RATIO: Final = 0.05
+"""Spread of healthy pair tests. Published perftest runs of one machine lie within 2 %, TCP
+within 5 %: the wider is taken."""
+LEAST_LEFT: Final = 0.02
+MOST_LEFT: Final = 0.9
+"""What a faulty part leaves of the rate: between a fiftieth and nine tenths."""
+SURE: Final = 0.95
+"""Probability at which a part is named and tests end."""
+_NONE, _ONE, _TWO = 0.2, 0.75, 0.05
+"""Prior of no faulty part, one, and two: somebody looks because a collective was slow."""
+_LEAF_WEIGHT: Final = 0.5
+"""Uplinks of a leaf against a host: it has spare uplinks, a host's NIC has none."""
+_MISLED: Final = 0.02
+"""Chance that one outcome misleads, for the gain."""
+_MOST_FOR_TWO: Final = 96
+"""Parts up to which pairs of faulty parts are looked at."""
+_LEAST_GAIN: Final = 1e-3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """The hosts, and the leaf of each where it is known."""
+
+    hosts: tuple[str, ...]
+    leaf_of: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Hosts, then uplinks of leaves where there are several."""
+        leaves = tuple(dict.fromkeys(self.leaf_of.values()))
+        uplinks = tuple(f"uplinks of {leaf}" for leaf in leaves) if len(leaves) > 1 else ()
+        return (*self.hosts, *uplinks)
+
+    def touches(self, hosts: Sequence[str]) -> frozenset[str]:
+        """Return the parts that a test between hosts goes through."""
+        leaves = {self.leaf_of[host] for host in hosts if host in self.leaf_of}
+        far = {f"uplinks of {leaf}" for leaf in leaves} if len(leaves) > 1 else set()
+        return frozenset((*hosts, *far))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """One test that was run."""
+
+    hosts: tuple[str, ...]
+    bytes_per_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suspect:
+    """A part, and how probable it is that it is faulty."""
+
+    part: str
+    probability: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NextTest:
+    """A test that would tell much."""
+
+    hosts: tuple[str, ...]
+    gain_bits: float
+    slow_probability: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Localisation:
+    """What is known of where the fault is, and what to test next."""
+
+    layout: Layout
+    outcomes: tuple[Outcome, ...]
+    expected_bytes_per_s: float | None
+    suspects: tuple[Suspect, ...]
+    """Every part, the most probable first."""
+    none_probability: float
+    named: tuple[str, ...]
+    """Parts that are faulty with SURE or more."""
+    settled: bool
+    next: tuple[NextTest, ...]
+    commands: tuple[str, ...] = ()
+    all_pairs: int
+    """Tests that trying every pair would take."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Belief:
+    """Hypotheses as rows of truth about the parts, and the probability of each."""
+
+    parts: tuple[str, ...]
+    faulty: "NDArray[np.bool_]"
+    weights: "NDArray[np.float64]"
+
+    def slow(self, layout: Layout, hosts: Sequence[str]) -> "NDArray[np.bool_]":
+        """Tell under which hypotheses a test is slow."""
+        import numpy as np  # noqa: PLC0415 - it takes time to load
+
+        touched = layout.touches(hosts)
+        places = [place for place, part in enumerate(self.parts) if part in touched]
+        found: NDArray[np.bool_] = np.any(self.faulty[:, places], axis=1)
+        return found
+
+
+def localise(
+    layout: Layout,
+    outcomes: Sequence[Outcome] = (),
+    *,
+    expected_bytes_per_s: float | None = None,
+    at_once: bool = False,
+    largest_group: int = 2,
+    noise_ratio: float = NOISE_RATIO,
+) -> Localisation:
+    """Say which part is faulty, how probably, and which tests to run next.
+
+    With ``at_once`` as many tests as have no host in common are planned for one round; a group
+    larger than 2 allows tests of more hosts at a time (a collective), which halve the suspects.
+    """
+    _check(layout, outcomes)
+    best = expected_bytes_per_s or max((one.bytes_per_s for one in outcomes), default=None)
+    belief = _after(_prior(layout), layout, outcomes, best, noise_ratio)
+    marginal = belief.weights @ belief.faulty
+    suspects = tuple(
+        Suspect(part=part, probability=float(marginal[place]))
+        for place, part in sorted(enumerate(belief.parts), key=lambda one: -marginal[one[0]])
+    )
+    none = float(belief.weights[0])
+    named = tuple(one.part for one in suspects if one.probability >= SURE)
+    settled = bool(named) or none >= SURE
+    tests = () if settled else _next(layout, belief, outcomes, at_once, largest_group)
+    return Localisation(
+        layout=layout, outcomes=tuple(outcomes), expected_bytes_per_s=best, suspects=suspects,
+        none_probability=none, named=named, settled=settled or not tests, next=tests,
+        all_pairs=len(layout.hosts) * (len(layout.hosts) - 1) // 2,
+    )  # fmt: skip
+
+
+def _check(layout: Layout, outcomes: Iterable[Outcome]) -> None:
+    if len(layout.hosts) < 2:  # noqa: PLR2004 - a pair
+        raise SpecError("two hosts or more are needed; name them with --hosts")
+    if len(set(layout.hosts)) != len(layout.hosts):
+        raise SpecError("a host is named twice")
+    strange = {host for one in outcomes for host in one.hosts} - set(layout.hosts)
+    if strange:
+        raise SpecError(f"results name {', '.join(sorted(strange))}, which is not among hosts")
+
+
+def _prior(layout: Layout) -> _Belief:
+    import numpy as np  # noqa: PLC0415 - it takes time to load
+
+    parts = layout.parts
+    own = np.array([1.0 if part in layout.hosts else _LEAF_WEIGHT for part in parts])
+    own /= own.sum()
+    count = len(parts)
+    rows = [np.zeros((1, count), dtype=bool), np.eye(count, dtype=bool)]
+    weights = [np.array([_NONE]), _ONE * own]
+    if count <= _MOST_FOR_TWO:
+        pairs = list(itertools.combinations(range(count), 2))
+        both = np.zeros((len(pairs), count), dtype=bool)
+        for row, (a, b) in enumerate(pairs):
+            both[row, [a, b]] = True
+        joint = np.array([own[a] * own[b] for a, b in pairs])
+        rows.append(both)
+        weights.append(_TWO * joint / joint.sum())
+    whole = np.concatenate(weights)
+    return _Belief(parts, np.concatenate(rows), whole / whole.sum())
+
+
+def _after(
+    belief: _Belief,
+    layout: Layout,
+    outcomes: Sequence[Outcome],
+    best: float | None,
+    noise_ratio: float,
+) -> _Belief:
+    import numpy as np  # noqa: PLC0415 - as above
+
+    logs = np.log(belief.weights)
+    for one in outcomes:
+        assert best is not None
+        ratio = math.log(max(one.bytes_per_s, 1e-9) / best)
+        slow = belief.slow(layout, one.hosts)
+        logs = logs + np.where(
+            slow, _log_slow(ratio, noise_ratio), _log_sound(ratio, noise_ratio)
+        )
+    weights = np.exp(logs - logs.max())
+    return _Belief(belief.parts, belief.faulty, weights / weights.sum())
+
+
+def _log_sound(ratio: float, noise: float) -> float:
+    return -0.5 * (ratio / noise) ** 2 - math.log(noise * math.sqrt(2 * math.pi))
+
+
+def _log_slow(ratio: float, noise: float) -> float:
+    """Return the log density of a rate under a fault: even, with ends blurred by noise."""
+    low, high = math.log(LEAST_LEFT), math.log(MOST_LEFT)
+    inside = _normal((ratio - low) / noise) - _normal((ratio - high) / noise)
+    return math.log(max(inside / (high - low), 1e-12))
+
+
+def _normal(value: float) -> float:
+    return 0.5 * math.erfc(-value / math.sqrt(2))
+
+
+def _next(
+    layout: Layout,
+    belief: _Belief,
+    outcomes: Sequence[Outcome],
+    at_once: bool,  # noqa: FBT001 - private
+    largest_group: int,
+) -> tuple[NextTest, ...]:
+    found = _gains(layout, belief, outcomes, largest_group)
+    chosen: list[NextTest] = []
+    taken: set[str] = set()
+    for one in sorted(found, key=lambda test: (-round(test.gain_bits, 9), test.hosts)):
+        if one.gain_bits < _LEAST_GAIN or (chosen and not at_once):
+            break
+        if taken.isdisjoint(one.hosts):
+            chosen.append(one)
+            taken |= set(one.hosts)
+    return tuple(chosen)
+
+
+def _gains(
+    layout: Layout, belief: _Belief, outcomes: Sequence[Outcome], largest_group: int
+) -> list[NextTest]:
+    done = {frozenset(one.hosts) for one in outcomes}
+    found = []
+    for hosts in _possible(layout, belief, largest_group):
+        slow = float(belief.weights @ belief.slow(layout, hosts))
+        # The same test again tells less: part of what misled it is still there.
+        worth = 0.5 if frozenset(hosts) in done else 1.0
+        found.append(
+            NextTest(hosts=hosts, gain_bits=worth * gain_bits(slow), slow_probability=slow)
+        )
+    return found
+
+
+def gain_bits(slow: float) -> float:
+    """Return the doubt that a test removes, by the chance that it is slow.
+
+    >>> gain_bits(0.5) > gain_bits(0.1) > gain_bits(0.0) == 0.0
+    True
+    """
+    seen = slow * (1 - _MISLED) + (1 - slow) * _MISLED
+    return max(0.0, _entropy(seen) - _entropy(_MISLED))
+
+
+def _entropy(p: float) -> float:
+    return 0.0 if p in (0.0, 1.0) else -p * math.log2(p) - (1 - p) * math.log2(1 - p)
+
+
+_MOST_HOSTS_IN_PAIRS: Final = 64
+
+
+def _possible(layout: Layout, belief: _Belief, largest_group: int) -> Iterable[tuple[str, ...]]:
+    """Yield the tests to choose from: pairs, and where allowed halves of the suspects."""
+    marginal = belief.weights @ belief.faulty
+    by_doubt = sorted(layout.hosts, key=lambda host: -float(marginal[belief.parts.index(host)]))
+    shown = by_doubt
+    if len(by_doubt) > _MOST_HOSTS_IN_PAIRS:  # the least suspected are alike: a few will do
+        shown = [*by_doubt[: _MOST_HOSTS_IN_PAIRS - 8], *by_doubt[-8:]]
+        yield from zip(by_doubt[::2], by_doubt[1::2], strict=False)
+    yield from itertools.combinations(shown, 2)
+    for size in range(3, min(largest_group, len(by_doubt)) + 1):
+        yield tuple(by_doubt[:size])
+        yield tuple(by_doubt[: 2 * size : 2])
+
+
+Measure = Callable[[tuple[str, ...]], float]
+"""Runs one test between hosts and returns its rate in bytes per second."""
+
+
+def search(
+    layout: Layout,
+    measure: Measure,
+    *,
+    expected_bytes_per_s: float | None = None,
+    at_once: bool = False,
+    largest_group: int = 2,
+    most_tests: int = 200,
+    noise_ratio: float = NOISE_RATIO,
+) -> tuple[Localisation, int]:
+    """Plan, measure and plan again until a part is named; return the rounds as well."""
+    outcomes: list[Outcome] = []
+    for rounds in itertools.count():
+        found = localise(
+            layout, outcomes, expected_bytes_per_s=expected_bytes_per_s, at_once=at_once,
+            largest_group=largest_group, noise_ratio=noise_ratio,
+        )  # fmt: skip
+        if found.settled or len(outcomes) >= most_tests:
+            return found, rounds
+        outcomes += [
+            Outcome(hosts=one.hosts, bytes_per_s=measure(one.hosts)) for one in found.next
+        ]
+    raise AssertionError

@@ -1,0 +1,120 @@
+"""Pair tests that tell most, and what their results say; the truth is known here."""
+
+import itertools
+import math
+import random
+
+import pytest
+
+from weft.bench.localise import (
+    SURE,
+    Layout,
+    Outcome,
+    gain_bits,
+    localise,
+    search,
+)
+from weft.errors import SpecError
+
+FOUR = Layout(hosts=("a", "b", "c", "d"))
+LEAVES = Layout(
+    hosts=("a", "b", "c", "d"), leaf_of={"a": "left", "b": "left", "c": "right", "d": "right"}
+)
+FAST = 11.5e9
+
+
+def outcomes(**rates):
+    return [Outcome(hosts=tuple(pair), bytes_per_s=rate) for pair, rate in rates.items()]
+
+
+def test_before_any_test_all_hosts_are_alike():
+    found = localise(FOUR)
+    assert len({round(one.probability, 9) for one in found.suspects}) == 1
+    assert not found.settled
+    assert found.all_pairs == 6
+
+
+def test_a_slow_pair_leaves_two_suspects_and_the_next_test_splits_them():
+    found = localise(FOUR, outcomes(ab=FAST, cd=FAST / 8))
+    assert {one.part for one in found.suspects[:2]} == {"c", "d"}
+    (following,) = found.next
+    assert len({"c", "d"} & set(following.hosts)) == 1
+    assert following.slow_probability == pytest.approx(0.5, abs=0.02)
+
+
+def test_the_part_that_all_slow_tests_share_is_named():
+    found = localise(FOUR, outcomes(ab=FAST, cd=FAST / 8, ac=FAST / 8))
+    assert found.named == ("c",)
+    assert found.suspects[0].probability >= SURE
+    assert found.next == ()
+
+
+def test_uplinks_are_suspected_where_only_tests_across_are_slow():
+    found = localise(
+        LEAVES, outcomes(ab=FAST, cd=FAST, ac=FAST / 3, bd=FAST / 3)
+    )  # fmt: skip
+    parts = {one.part: one.probability for one in found.suspects}
+    assert parts["uplinks of left"] + parts["uplinks of right"] > SURE
+    assert max(parts[host] for host in "abcd") < 0.05
+
+
+def test_two_slow_hosts_are_both_found():
+    found, _ = search(
+        Layout(hosts=tuple("abcdefgh")),
+        lambda pair: FAST / (5 if {"b", "f"} & set(pair) else 1),
+        expected_bytes_per_s=FAST,
+    )
+    assert found.named
+    assert set(found.named) <= {"b", "f"}
+
+
+def test_where_nothing_is_slow_no_part_is_named():
+    found, _ = search(FOUR, lambda _: FAST, expected_bytes_per_s=FAST)
+    assert found.named == ()
+    assert found.none_probability >= SURE
+
+
+def test_a_round_at_once_has_no_host_twice():
+    found = localise(Layout(hosts=tuple("abcdefgh")), at_once=True)
+    used = list(itertools.chain.from_iterable(one.hosts for one in found.next))
+    assert len(used) == len(set(used)) == 8
+
+
+def test_groups_halve_the_suspects():
+    found = localise(Layout(hosts=tuple("abcdefgh")), largest_group=8)
+    assert len(found.next[0].hosts) > 2
+    assert found.next[0].gain_bits > localise(Layout(hosts=tuple("abcdefgh"))).next[0].gain_bits
+
+
+@pytest.mark.parametrize("slow", [0.1, 0.3, 0.7])
+def test_a_test_whose_outcome_is_foreseen_tells_less(slow):
+    assert gain_bits(0.5) > gain_bits(slow) == pytest.approx(gain_bits(1 - slow))
+
+
+def test_it_takes_far_fewer_tests_than_all_pairs_and_is_right():
+    """16 hosts, 120 pairs: a tenth of them, and the part named is the slow one."""
+    draw = random.Random(2)  # noqa: S311 - noise
+    layout = Layout(hosts=tuple(f"h{place}" for place in range(16)))
+    tests, right = 0, 0
+    for _ in range(10):
+        slow = draw.choice(layout.hosts)
+        found, _ = search(
+            layout,
+            lambda pair, slow=slow: (
+                FAST * (0.4 if slow in pair else 1) * math.exp(draw.gauss(0, 0.03))
+            ),
+            expected_bytes_per_s=FAST,
+        )
+        tests += len(found.outcomes)
+        right += found.named == (slow,)
+    assert right >= 9
+    assert tests / 10 < 12
+
+
+def test_what_cannot_be_is_refused():
+    with pytest.raises(SpecError, match="two hosts"):
+        localise(Layout(hosts=("a",)))
+    with pytest.raises(SpecError, match="named twice"):
+        localise(Layout(hosts=("a", "a")))
+    with pytest.raises(SpecError, match="not among hosts"):
+        localise(FOUR, outcomes(ax=FAST))
