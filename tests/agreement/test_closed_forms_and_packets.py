@@ -120,3 +120,34 @@ def test_published_rates_of_tcp_lie_in_the_band_of_a_thread(
     low = tcp_packets(tcp_spec(threads=few, link=link), thread_bytes_per_s="1.5GB/s")
     high = tcp_packets(tcp_spec(threads=many, link=link), thread_bytes_per_s="7GB/s")
     assert low / 2 < measured_bytes_per_s < high
+
+
+@pytest.mark.parametrize("hosts", [4, 16])
+def test_switches_that_reduce_are_half_as_fast_for_the_library_as_for_packets(hosts):
+    """SHARP: packets take S / B on one link a way; NCCL's runs keep some half of that."""
+    spec = {
+        "preset": "dgx_h100", "hosts": hosts,
+        "host": {"server": "", "gpus": 1, "nics": 1, "scale_up": {"gpus": 1}},
+        "fabric": {"kind": "infiniband", "in_network_reduction": True},
+        "nccl": {"env": {"NCCL_ALGO": "CollnetChain"}},
+    }  # fmt: skip
+    cluster = load_cluster(spec)
+    one = {"operation": "all_reduce", "size_bytes": "16MiB", "algorithm": "collnet"}
+    packets = simulate(load_scenario({"cluster": spec, "traffic": [{"collective": one}]}))
+    algbw = packets.traffic[0].algbw_bytes_per_s.value
+    assert algbw == pytest.approx(cluster.host.nic_bytes_per_s, rel=0.02)
+    group = Group(ranks=hosts, ranks_per_domain=1)
+    closed = collective_time(cluster, Operation.ALL_REDUCE, LARGE_BYTES, group)
+    assert 0.4 < closed.algbw_bytes_per_s / algbw < 1.0
+
+
+def test_nvlink_switches_that_reduce_are_bound_by_nvlink_in_both():
+    """NVLS: (1 + 1/n) S at the rate of NVLink; the library keeps 0.7 to 1 of it."""
+    spec = {"preset": "dgx_h100", "hosts": 1, "nccl": {"env": {"NCCL_ALGO": "NVLS"}}}
+    one = {"operation": "all_reduce", "size_bytes": "64MiB", "algorithm": "nvls"}
+    packets = simulate(load_scenario({"cluster": spec, "traffic": [{"collective": one}]}))
+    algbw = packets.traffic[0].algbw_bytes_per_s.value
+    assert algbw == pytest.approx(450e9 / (1 + 1 / 8), rel=0.01)
+    group = Group(ranks=8, ranks_per_domain=8)
+    closed = collective_time(load_cluster(spec), Operation.ALL_REDUCE, LARGE_BYTES, group)
+    assert 0.6 < closed.algbw_bytes_per_s / algbw < 1.0

@@ -3,12 +3,15 @@
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from enum import Enum
+from functools import partial
 from typing import Any
+
+import numpy as np
 
 from weft.engines.packet import stepping
 from weft.engines.packet.inside import inside_of, said_of
@@ -18,6 +21,7 @@ from weft.engines.packet.pauses import pause_tree
 from weft.engines.packet.schedules import Fabric, Schedule, fabric_of
 from weft.engines.packet.settings import options_of
 from weft.engines.packet.simulation import PS_PER_S, Options, Outcome
+from weft.engines.packet.simulation import simulate as packets
 from weft.engines.packet.tables import State, Stop
 from weft.engines.packet.wiring import shortest_routes
 from weft.predict import simulated
@@ -188,6 +192,7 @@ def _result(
         interrupted=interrupted,
         settings=_settings(first.options),
         traffic=simulated.traffic(seen),
+        jobs=simulated.jobs(seen, _alone(seen) if not interrupted else ()),
         seeds=tuple(simulated.seed(one) for one in seen),
         layers=simulated.layers(first),
         links=simulated.worst_links(first),
@@ -198,6 +203,35 @@ def _result(
         bars=simulated.bars(first),
         provenance=_provenance(scenario, first.options),
     )
+
+
+def _alone(seen: Sequence[simulated.Seen]) -> list[list[simulated.Seen]]:
+    """Simulate every traffic again, each time with the others held back, if that is asked."""
+    scenario = seen[0].scenario
+    if not scenario.alone or len(scenario.traffic) == 1:
+        return []
+    numbers = range(len(scenario.traffic))
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return [list(pool.map(partial(_without_others, number), seen)) for number in numbers]
+
+
+def _without_others(number: int, one: simulated.Seen) -> simulated.Seen:
+    """Simulate one seed again where only one traffic ever begins: the others await themselves.
+
+    All hashes, places and random draws stay as they were.
+    """
+    flows = one.schedule.flows
+    held = np.flatnonzero(one.schedule.traffic != number)
+    pairs = np.stack([held, held], axis=1)
+    if flows.predecessor is not None:
+        pairs = np.concatenate([flows.predecessor, pairs])
+    outcome = packets(
+        one.schedule.wiring,
+        replace(flows, predecessor=pairs),
+        one.options,
+        until_ps=round(one.scenario.until_s * PS_PER_S),
+    )
+    return replace(one, outcome=outcome)
 
 
 def _pauses(one: simulated.Seen) -> dict[str, Any]:

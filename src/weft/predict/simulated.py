@@ -1,6 +1,6 @@
 """What a finished simulation shows, read from its tables."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -19,6 +19,7 @@ from weft.engines.packet.stepping import Samples
 from weft.predict.simulation import (
     ClassOutcome,
     FlowBar,
+    JobOutcome,
     LayerOutcome,
     LinkOutcome,
     Moment,
@@ -30,7 +31,7 @@ from weft.predict.simulation import (
     TrafficOutcome,
 )
 from weft.results import Estimate
-from weft.spec.scenario import CollectiveTraffic, Scenario
+from weft.spec.scenario import CollectiveTraffic, JobTraffic, Scenario
 from weft.traffic.collective import Operation
 
 WORST_LINKS = 24
@@ -183,7 +184,8 @@ def _traffic(seen: Sequence[Seen], scenario: Scenario, number: int) -> TrafficOu
     ended = [m & (one.outcome.end_ps >= 0) for m, one in zip(mine, seen, strict=True)]
     pairs = list(zip(seen, ended, strict=True))
     took = np.concatenate([one.took_ps[e] for one, e in pairs]) / PS_PER_S
-    completions = tuple(time_s for one in seen for time_s in _completions(one, number))
+    times = [time_s for one in seen for time_s in run_times(one, number)]
+    completions = tuple(time_s for time_s in times if not np.isnan(time_s))
     completion = _estimate(completions)
     size = float(seen[0].schedule.flows.size_bytes[mine[0]].sum())
     algbw, busbw = _bandwidths(scenario, number, completion)
@@ -213,22 +215,46 @@ def _fairness(pairs: Sequence[tuple[Seen, npt.NDArray[np.bool_]]]) -> float | No
     return float(np.mean(found)) if found else None
 
 
-def _completions(one: Seen, number: int) -> Iterator[float]:
-    """Yield the time of every run of a traffic that ended, delays inside hosts counted."""
+def run_times(one: Seen, number: int) -> list[float]:
+    """Return the time of every run of a traffic, nan where it did not end.
+
+    Delays inside hosts count, the gaps between runs do not; a job's runs are its collectives.
+    """
     mine = one.schedule.traffic == number
     begin, end, run = one.outcome.begin_ps, one.outcome.end_ps, one.schedule.run
-    repeat = one.scenario.traffic[number].content.repeat
-    for place in range(repeat):
+    content = one.scenario.traffic[number].content
+    runs = content.repeat * (len(content.steps) if isinstance(content, JobTraffic) else 1)
+    found = []
+    for place in range(runs):
         flows = mine & (run == place)
-        if place + 1 < repeat:  # the gap after a run is no part of it
-            flows &= one.schedule.real | (one.schedule.flows.source != _gap(one, flows))
-        if flows.any() and (end[flows] >= 0).all():
-            yield float(end[flows].max() - begin[flows].min()) / PS_PER_S
+        ended = bool(flows.any() and (end[flows] >= 0).all())
+        time_ps = end[flows].max() - begin[flows].min() if ended else np.nan
+        found.append(float(time_ps) / PS_PER_S)
+    return found
 
 
-def _gap(one: Seen, flows: npt.NDArray[np.bool_]) -> int:
-    """Return the delay line of the gap after a run: that of its last flow."""
-    return int(one.schedule.flows.source[np.flatnonzero(flows)[-1]])
+def jobs(seen: Sequence[Seen], alone: Sequence[Sequence[Seen]]) -> tuple[JobOutcome, ...]:
+    """Read the runs of every traffic; ``alone`` holds, by traffic, each seed without others."""
+    scenario = seen[0].scenario
+    return tuple(
+        _job(seen, alone[number] if alone else (), scenario, number)
+        for number in range(len(scenario.traffic))
+    )
+
+
+def _job(
+    seen: Sequence[Seen], alone: Sequence[Seen], scenario: Scenario, number: int
+) -> JobOutcome:
+    took = np.array([time_s for one in seen for time_s in run_times(one, number)])
+    free = np.array([time_s for one in alone for time_s in run_times(one, number)])
+    slower = took / free if len(free) == len(took) else np.empty(0)
+    return JobOutcome(
+        name=traffic_name(scenario, number),
+        runs=len(took),
+        run_s=quantiles(took[~np.isnan(took)]),
+        alone_s=quantiles(free[~np.isnan(free)]),
+        slowdown_ratio=quantiles(slower[~np.isnan(slower)]),
+    )
 
 
 def _estimate(values: Sequence[float]) -> Estimate | None:

@@ -46,6 +46,20 @@ class TrafficOutcome:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class JobOutcome:
+    """The runs of one traffic, all seeds; those of a job are its collectives."""
+
+    name: str
+    runs: int
+    run_s: Quantiles | None
+    """Time of a run that ended."""
+    alone_s: Quantiles | None
+    """The same without all other traffic; none where that was not simulated."""
+    slowdown_ratio: Quantiles | None
+    """Time of a run over that of the same run alone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LinkOutcome:
     """One link, one way, in the first seed."""
 
@@ -176,6 +190,8 @@ class Simulation:
     settings: dict[str, str | float | int | bool | None]
     """What the engine ran with, all defaults filled in."""
     traffic: tuple[TrafficOutcome, ...]
+    jobs: tuple[JobOutcome, ...]
+    """The same traffic run by run."""
     seeds: tuple[SeedOutcome, ...]
     layers: tuple[LayerOutcome, ...]
     links: tuple[LinkOutcome, ...]

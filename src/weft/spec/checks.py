@@ -304,6 +304,7 @@ def _item_problems(item: TrafficItem, cluster: Cluster) -> Iterator[Problem]:
         return
     yield from _incast_problems(item, cluster)
     yield from _rank_problems(item, cluster)
+    yield from _job_problems(item, cluster)
     yield from _flow_problems(item, cluster)
 
 
@@ -332,10 +333,31 @@ def _rank_problems(item: TrafficItem, cluster: Cluster) -> Iterator[Problem]:
     if not 2 <= ranks <= room:  # noqa: PLR2004 - a collective of one rank moves nothing
         message = f"must be 2 to {room}: {per_host} a host, from host {one.first_host} on"
         yield Problem(path=("collective", "ranks"), message=message, value=ranks)
+    yield from _algorithm_problems(one.algorithm, ("collective",))
+
+
+def _job_problems(item: TrafficItem, cluster: Cluster) -> Iterator[Problem]:
+    one = item.job
+    if one is None:
+        return
+    per_host = one.ranks_per_host or cluster.host.gpus
+    if per_host > cluster.host.gpus:
+        message = f"is more than a host has ({cluster.host.gpus})"
+        yield Problem(path=("job", "ranks_per_host"), message=message, value=per_host)
+    room = cluster.hosts - one.first_host
+    hosts = room if one.hosts is None else one.hosts
+    if not 1 <= hosts <= room or hosts * per_host < 2:  # noqa: PLR2004 - one rank moves nothing
+        message = f"must be 1 to {room} from host {one.first_host} on, with two GPUs or more"
+        yield Problem(path=("job", "hosts"), message=message, value=hosts)
+    for place, step in enumerate(one.steps):
+        yield from _algorithm_problems(step.algorithm, ("job", "steps", str(place)))
+
+
+def _algorithm_problems(name: str | None, path: tuple[str, ...]) -> Iterator[Problem]:
     known = plugin_names("collectives", "traffic")
-    if one.algorithm is not None and one.algorithm not in known:
-        message = f"is not known; {nearest(one.algorithm, known)}"
-        yield Problem(path=("collective", "algorithm"), message=message, value=one.algorithm)
+    if name is not None and name not in known:
+        message = f"is not known; {nearest(name, known)}"
+        yield Problem(path=(*path, "algorithm"), message=message, value=name)
 
 
 def _flow_problems(item: TrafficItem, cluster: Cluster) -> Iterator[Problem]:

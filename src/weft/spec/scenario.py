@@ -32,8 +32,8 @@ class Traffic(Part):
     """Name of a class of network.classes; none: the first."""
 
 
-class CollectiveTraffic(Traffic):
-    """One collective over GPUs in rank order."""
+class CollectiveStep(Part):
+    """One collective operation and how it is run."""
 
     operation: OperationName
     """all_reduce, all_gather, reduce_scatter, alltoall, broadcast, reduce or sendrecv."""
@@ -41,18 +41,43 @@ class CollectiveTraffic(Traffic):
     """As nccl-tests counts it: the whole buffer of a rank."""
     algorithm: str | None = None
     """A file of traffic/collectives; none: pairwise for alltoall, else ring."""
+    channels: Count | None = None
+    """Equal parts, each on a NIC of its own; none: a part a NIC, one for alltoall."""
+    concurrency: Count | None = None
+    """Most sends of one rank under way at once (alltoall); none: all."""
+
+
+class CollectiveTraffic(Traffic, CollectiveStep):
+    """One collective over GPUs in rank order."""
+
     ranks: Count | None = None
     """GPUs that take part; none: all of the hosts that are left after first_host."""
     ranks_per_host: Count | None = None
     """Of them, on one host; none: every GPU of a host."""
     first_host: Whole = 0
     """Where the ranks begin; several jobs sit side by side with it."""
-    channels: Count | None = None
-    """Equal parts, each on a NIC of its own; none: a part a NIC, one for alltoall."""
-    concurrency: Count | None = None
-    """Most sends of one rank under way at once (alltoall); none: all."""
     placement: Literal["in_order", "shuffled"] = "in_order"
     """Hosts in order of their number, or at random, as a busy scheduler places them."""
+
+
+class JobStep(CollectiveStep):
+    """One collective of a job, and the computing before it."""
+
+    compute_s: Time = 0.0
+    """From the end of what was before to the begin of this one."""
+
+
+class JobTraffic(Traffic):
+    """A job: collectives one after the other on its hosts, with computing between them."""
+
+    steps: Annotated[tuple[JobStep, ...], Field(min_length=1, strict=False)]
+    """What one iteration does; `repeat` is the number of iterations."""
+    hosts: Count | None = None
+    """Hosts of the job; none: all from first_host on."""
+    first_host: Whole = 0
+    """The first of them."""
+    ranks_per_host: Count | None = None
+    """GPUs of the job on every host; none: all."""
 
 
 class IncastTraffic(Traffic):
@@ -118,6 +143,8 @@ class TrafficItem(Part):
 
     collective: CollectiveTraffic | None = None
     """A collective operation with the dependencies of its algorithm."""
+    job: JobTraffic | None = None
+    """Collectives in turn with computing between them, as of training."""
     incast: IncastTraffic | None = None
     """Many to one."""
     permutation: PermutationTraffic | None = None
@@ -165,13 +192,15 @@ class Scenario(Part):
     cluster: Cluster
     """The cluster: a preset's name, a file, or written out (with preset: to begin from)."""
     traffic: Annotated[tuple[TrafficItem, ...], Field(min_length=1, strict=False)]
-    """What is sent: a list of collective, incast, permutation, flows and background."""
+    """What is sent: a list of collective, job, incast, permutation, flows and background."""
     stuck: Annotated[tuple[StuckReceiver, ...], Field(strict=False)] = ()
     """Receivers that stop taking packets for a time."""
     network: NetworkSettings = NetworkSettings()
     """Settings laid over those named by preset; none: the tuning of the cluster's fabric."""
     seeds: Annotated[tuple[Whole, ...], Field(min_length=1, strict=False)] = (1,)
     """One run each; hashes, marks and random traffic follow from the seed."""
+    alone: bool = False
+    """Simulate each traffic alone too: how much slower is it beside the others?"""
     until_s: Annotated[Time, Field(le=2.0)] = 1.0
     """Stop at this simulated time if traffic is still under way; at most 2 s."""
     samples: Annotated[int, Field(ge=8, le=4096)] = 256

@@ -117,6 +117,23 @@ def test_several_jobs_begin_when_they_are_told_to_and_run_side_by_side():
     assert ends[1] - second == ends[0]
 
 
+def test_a_job_computes_between_its_collectives():
+    """Every collective begins its computing after the one before; each is a run of its own."""
+    step = {"operation": "all_gather", "size_bytes": "1MiB"}
+    job = {
+        "hosts": 3, "first_host": 2, "ranks_per_host": 1, "repeat": 2, "gap_s": "7us",
+        "begin_s": "5us", "steps": [{**step, "compute_s": "30us"}, step],
+    }  # fmt: skip
+    schedule, outcome = outcome_of(scenario({"job": job}))
+    mine = [schedule.real & (schedule.run == run) for run in range(4)]
+    begins = [outcome.begin_ps[m].min() for m in mine]
+    ends = [outcome.end_ps[m].max() for m in mine]
+    waits = np.array(begins) - np.array([0, *ends[:3]])
+    assert waits == pytest.approx([35e6, 0, 37e6, 0], abs=20_000)
+    assert len({m.sum() for m in mine}) == 1
+    assert set((schedule.flows.source[schedule.real] // 8).tolist()) == {2, 3, 4}
+
+
 def test_rails_that_are_not_joined_take_hierarchical_all_to_all_and_refuse_pairwise():
     apart = {"kind": "rail_only"}
     spec = scenario(a_collective("alltoall", algorithm="hierarchical"), topology=apart)

@@ -235,3 +235,33 @@ def test_a_receiver_cannot_be_stuck_outside_the_cluster_or_backwards():
     ):
         with pytest.raises(SpecError, match=told):
             scenario(INCAST, stuck=[one])
+
+
+def job(first_host, **more):
+    step = {"operation": "all_gather", "size_bytes": "1MiB", "compute_s": "10us"}
+    return {
+        "job": {
+            "hosts": 3, "first_host": first_host, "ranks_per_host": 1, "repeat": 2,
+            "steps": [step, step], **more,
+        }
+    }  # fmt: skip
+
+
+def test_jobs_that_share_nothing_take_what_they_take_alone():
+    result = simulate(scenario(job(0), job(4), alone=True))
+    for one in result.jobs:
+        assert one.runs == 4
+        assert one.slowdown_ratio.largest == 1.0
+        assert one.run_s == one.alone_s
+
+
+def test_jobs_on_the_same_hosts_slow_one_another():
+    """Two rings over the same links: twice the time while both send."""
+    result = simulate(scenario(job(0), job(0), alone=True, network={"congestion": "none"}))
+    assert [one.name for one in result.jobs] == ["job 1", "job 2"]
+    for one in result.jobs:
+        assert one.slowdown_ratio.p50 == pytest.approx(2.0, rel=0.1)
+
+
+def test_a_traffic_is_not_simulated_alone_unless_that_is_asked():
+    assert all(one.alone_s is None for one in simulate(scenario(job(0), job(4))).jobs)

@@ -69,6 +69,7 @@ def _add_runs(work: Work, number: int, item: TrafficItem, rng: np.random.Generat
         mark = work.mark()
         pattern.add(work, content, rng)
         if run + 1 < content.repeat:
+            work.owner = number, -1  # the gap is part of no run
             work.barrier = work.wait(-1 - number, content.gap_s, work.last_of(mark))
             work.begin_s = 0.0
     work.begin_s, work.barrier = 0.0, ()

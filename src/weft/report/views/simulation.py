@@ -5,6 +5,7 @@ from math import inf
 
 from weft.predict.simulation import (
     ClassOutcome,
+    JobOutcome,
     LayerOutcome,
     LinkOutcome,
     Quantiles,
@@ -26,6 +27,7 @@ def _page(result: Simulation) -> Page:
     blocks: tuple[Block, ...] = (
         Facts(pairs=tuple(_facts(result))),
         _traffic(result),
+        *_jobs(result),
         *_drawings(result),
         _layers(result),
         *_classes(result),
@@ -103,6 +105,31 @@ def _three(one: Quantiles | None, *, time: bool) -> tuple[str, str, str]:
         return "-", "-", "-"
     show = seconds if time else figures
     return show(one.p50), show(one.p99), show(one.p999)
+
+
+def _jobs(result: Simulation) -> Iterator[Table]:
+    """Show runs where there are several of one traffic, or what they take alone."""
+    if all(one.runs <= len(result.seeds) and one.alone_s is None for one in result.jobs):
+        return
+    yield Table(
+        title="Runs",
+        columns=("traffic", "runs", "p50", "p99", "alone p50", "p99", "slowdown p50", "p99"),
+        rows=rows_of(*(_job_cells(one) for one in result.jobs)),
+        notes=(
+            "A run: one repetition, or one collective of a job; all seeds.",
+            "Slowdown: time of a run over that of the same run with no other traffic (alone).",
+        ),
+    )
+
+
+def _job_cells(one: JobOutcome) -> tuple[str, ...]:
+    return (
+        one.name,
+        str(one.runs),
+        *_three(one.run_s, time=True)[:2],
+        *_three(one.alone_s, time=True)[:2],
+        *_three(one.slowdown_ratio, time=False)[:2],
+    )
 
 
 def _size(size_bytes: float) -> str:

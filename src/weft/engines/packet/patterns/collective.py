@@ -1,12 +1,14 @@
 """A collective operation, with the dependencies of its algorithm."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from weft import plugins
 from weft.engines.packet.pattern import Pattern
 from weft.engines.packet.rounds import add_collective
 from weft.engines.packet.schedules import Work
-from weft.spec.scenario import CollectiveTraffic
+from weft.spec.scenario import CollectiveStep, CollectiveTraffic
 from weft.traffic import collectives
 from weft.traffic.collective import Algorithm, Operation
 
@@ -14,25 +16,29 @@ USUAL = {Operation.ALL_TO_ALL: "pairwise", Operation.SEND_RECV: "send_recv"}
 
 
 def _add(work: Work, one: CollectiveTraffic, rng: np.random.Generator) -> None:
-    host = work.fabric.cluster.host
+    per_host = one.ranks_per_host or work.fabric.cluster.host.gpus
+    add_one(work, one, _gpus(work, one, per_host, rng), per_host)
+
+
+def add_one(work: Work, one: CollectiveStep, gpus: Sequence[int], per_host: int) -> None:
+    """Add one collective over GPUs in rank order, ``per_host`` of them on each host."""
     operation = Operation(one.operation)
-    per_host = one.ranks_per_host or host.gpus
     name = one.algorithm or USUAL.get(operation, "ring")
     chosen = plugins.load(collectives, name, Algorithm)
     add_collective(
         work,
         chosen,
         operation,
-        _gpus(work, one, per_host, rng),
+        gpus,
         one.size_bytes,
         ranks_per_domain=per_host,
-        channels=_channels(one, chosen, name, per_host, host.nics),
+        channels=_channels(one, chosen, name, per_host, work.fabric.cluster.host.nics),
         concurrency=one.concurrency,
     )
 
 
 def _channels(
-    one: CollectiveTraffic, chosen: Algorithm, name: str, per_host: int, nics: int
+    one: CollectiveStep, chosen: Algorithm, name: str, per_host: int, nics: int
 ) -> int:
     """Use every NIC where the ranks of a host do not do so by themselves."""
     if chosen.in_network:
