@@ -6,7 +6,7 @@ set -u
 VENV="${VENV:-.venv}"
 PACKAGES="opensm ibsim-utils infiniband-diags slurmctld slurm-client slurm-wlm-basic-plugins
 shellcheck libyang2-dev libpcre2-dev gcc python3-dev frr iproute2 iputils-ping procps
-ansible-core ansible-lint iperf3 postgresql"
+ansible-core ansible-lint openmpi-bin iperf3 postgresql"
 
 missing=""
 for package in $PACKAGES; do

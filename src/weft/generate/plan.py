@@ -142,7 +142,7 @@ def _plan(cluster: Cluster, guids: tuple[tuple[str, str], ...]) -> Plan:
     )
     parts: dict[str, object] = {
         "names": _names(cluster, network),
-        "link": _link(fabric.name, network, path_mtu),
+        "link": _link(fabric.name, network, path_mtu, ours=ours),
         "labels": label,
         "pause": stop,
         "marking": _marking(cluster, network, stop),
@@ -223,8 +223,8 @@ def _names(cluster: Cluster, network: Layout) -> Names:
     )  # fmt: skip
 
 
-def _link(fabric: str, network: Layout, path_mtu: int) -> Link:
-    ours = fabric in OWN_ETHERNET
+def _link(fabric: str, network: Layout, path_mtu: int, *, ours: bool) -> Link:
+    ethernet = fabric in OWN_ETHERNET and ours
     rdma = fabric in {*OWN_ETHERNET, "infiniband"} and fabric != "tcp"
     vendor = network.site.switch.vendor
     switch = Planned(
@@ -245,7 +245,7 @@ def _link(fabric: str, network: Layout, path_mtu: int) -> Link:
         rate_gbit_per_s=Planned(
             value=gbit_from_rate(network.link_bytes_per_s), unit="Gb/s", source="cluster",
             reason="rate of a NIC's port"),
-        switch_mtu_bytes=switch if ours else None,
-        host_mtu_bytes=host if ours else None,
+        switch_mtu_bytes=switch if ethernet else None,
+        host_mtu_bytes=host if ethernet else None,
         path_mtu_bytes=path if rdma else None,
     )  # fmt: skip

@@ -90,7 +90,8 @@ def band_names(fabric: Fabric, scale: str, size: str) -> tuple[str, ...]:
     return (f"{fabric.name}.{scale}.{size}", *relative, *wide)
 
 
-def _band(path: Path, size_bytes: float) -> tuple[float, float]:
+def band(path: Path, size_bytes: float) -> tuple[float, float]:
+    """Return the ends of the 80 % band over the time."""
     names = band_names(path.fabric, scale(path.domains), bucket(size_bytes))
     return path.fitted.band(*names)
 
@@ -120,7 +121,7 @@ def _predict(
             " set host.nics to 1 or more"
         )
     time_s, option = _time(path, operation, size_bytes)
-    low, high = _band(path, size_bytes)
+    low, high = band(path, size_bytes)
     volume_s = size_bytes / option.algbw_bytes_per_s
     found = CollectiveTime(
         operation=operation, group=group, size_bytes=size_bytes,

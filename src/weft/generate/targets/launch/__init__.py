@@ -1,0 +1,71 @@
+"""Launch lines: torchrun on every host, or mpirun from one, with the environment of the job."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from weft.generate import names
+from weft.generate.plan import Feature, Plan
+from weft.generate.target import Files, Proof, Target, header
+
+PORT: Final = 29500
+"""Where the hosts meet: PyTorch's usual port."""
+
+
+def _files(plan: Plan) -> Files:
+    yield "torchrun.sh", "\n".join(_torchrun(plan)) + "\n"
+    yield "mpirun.sh", "\n".join(_mpirun(plan)) + "\n"
+    yield "hostfile", "\n".join(_hostfile(plan)) + "\n"
+
+
+def _torchrun(plan: Plan) -> Iterator[str]:
+    """Yield what every host runs; the first one is where they meet."""
+    cluster = plan.cluster
+    yield "#!/bin/sh"
+    yield header(plan, "torchrun")
+    yield "# Run it on every host: sh torchrun.sh train.py ..."
+    yield "set -eu"
+    yield from (f'export {name}="{one.text()}"' for name, one in plan.nccl.settings.items())
+    yield (
+        f"exec torchrun --nnodes={cluster.hosts} --nproc-per-node={cluster.host.gpus} "
+        '--rdzv-backend=c10d --rdzv-id="${JOB_ID:-weft}" \\'
+    )
+    yield f'    --rdzv-endpoint="${{MEET:-{plan.names.first_host.text()}}}:{PORT}" "$@"'
+
+
+def _mpirun(plan: Plan) -> Iterator[str]:
+    """Yield what one host runs; Open MPI passes on what -x names, with its value."""
+    cluster = plan.cluster
+    yield "#!/bin/sh"
+    yield header(plan, "mpirun of Open MPI")
+    yield "# Run it on one host: sh mpirun.sh ./all_reduce_perf -b 8 -e 8G -f 2 -g 1"
+    yield "set -eu"
+    yield "# MPI only starts the ranks and exchanges addresses: over TCP, off the RDMA NICs."
+    yield (
+        f'exec mpirun -np {cluster.gpus} --hostfile "$(dirname "$0")/hostfile" '
+        f"--map-by ppr:{cluster.host.gpus}:node --bind-to none \\"
+    )
+    yield "    --mca pml ob1 --mca btl tcp,self --mca coll ^hcoll \\"
+    for name, one in plan.nccl.settings.items():
+        yield f'    -x {name}="{one.text()}" \\'
+    yield '    -x LD_LIBRARY_PATH "$@"'
+
+
+def _hostfile(plan: Plan) -> Iterator[str]:
+    cluster = plan.cluster
+    for number in range(cluster.hosts):
+        yield f"{names.host(number, cluster.hosts)} slots={cluster.host.gpus}"
+
+
+def _refuses(plan: Plan) -> str | None:
+    if plan.cluster.fabric.kind in {"tcpx", "slingshot"}:
+        return f"the environment of {plan.cluster.fabric.kind} comes with its plug-in"
+    return None
+
+
+launch = Target(
+    title="Launch lines: torchrun and mpirun",
+    supports=frozenset(Feature),
+    refuses=_refuses,
+    files=_files,
+    proofs={"torchrun.sh": Proof.GOLDEN, "mpirun.sh, hostfile": Proof.SOFTWARE},
+)
