@@ -13,7 +13,7 @@ import numpy as np
 
 from weft.engines.packet import tables
 from weft.engines.packet.hooks import BALANCINGS, CONTROLS, RECOVERIES
-from weft.engines.packet.tables import State
+from weft.engines.packet.tables import FlowControl, State
 
 HERE = Path(__file__).parent / "cpp"
 C_TYPES = {
@@ -62,6 +62,7 @@ class Twin:
             and row.limited == 0
             and row.relays == 0
             and row.classes == 1
+            and row.flow_control != FlowControl.CBFC
         )
 
     def run(self, state: State, until: int) -> int:

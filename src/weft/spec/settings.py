@@ -105,8 +105,8 @@ class ClassSettings(Part):
     """Classes of a higher priority always go first."""
     weight: Annotated[float, Field(gt=0, le=1000)] = 1.0
     """Share of a port among classes of its priority, in proportion."""
-    flow_control: Literal["none", "pfc", "credits"] | None = None
-    """none (drops), pfc (pauses) or credits (InfiniBand)."""
+    flow_control: Literal["none", "pfc", "credits", "cbfc"] | None = None
+    """none (drops), pfc (pauses), credits (InfiniBand) or cbfc (Ultra Ethernet)."""
     congestion: str | None = None
     """A file of engines/packet/congestion: dcqcn, swift, nscc, none ..."""
     knobs: dict[str, str | float | int] = Field(default_factory=dict)
@@ -126,7 +126,7 @@ class ClassSettings(Part):
     buffer: Buffer = Buffer()
     """Its share of the memory of the switches."""
     credit_bytes: Size | None = None
-    """Credit of a link in this class (InfiniBand)."""
+    """Credit of a link in this class (InfiniBand, cbfc)."""
     queue_limit_bytes: Size | None = None
     """Largest queue of a port where nothing holds senders back."""
 
@@ -139,8 +139,8 @@ class ClassSettings(Part):
 class NetworkSettings(Part):
     """Switches and NICs as they are configured; what is left out comes from the preset."""
 
-    flow_control: Literal["none", "pfc", "credits"] | None = None
-    """none (drops), pfc (pauses) or credits (InfiniBand)."""
+    flow_control: Literal["none", "pfc", "credits", "cbfc"] | None = None
+    """none (drops), pfc (pauses), credits (InfiniBand) or cbfc (Ultra Ethernet)."""
     congestion: str | None = None
     """A file of engines/packet/congestion: dcqcn, swift, nscc, none ..."""
     knobs: dict[str, str | float | int] = Field(default_factory=dict)
@@ -172,7 +172,13 @@ class NetworkSettings(Part):
     at_bytes_per_s: Rate | None = None
     """Link rate that all thresholds are for: they scale with the links; none: as written."""
     credit_bytes: Size | None = None
-    """Credit of a link (InfiniBand)."""
+    """Credit of a link (InfiniBand, cbfc)."""
+    credit_unit_bytes: Annotated[Size, Field(ge=32, le=2048)] | None = None
+    """Size of a credit (cbfc): a packet takes whole ones; 32B to 2048B."""
+    credit_overhead_bytes: Annotated[int, Field(ge=-16, le=127)] | None = None
+    """What a packet takes beside its size (cbfc)."""
+    credit_spacing_bytes: Annotated[Size, Field(ge=800)] | None = None
+    """What passes on the wire at least between two updates of credit (cbfc); from 800B."""
     queue_limit_bytes: Size | None = None
     """Largest queue of a port where nothing holds senders back."""
     mtu_bytes: Size | None = None

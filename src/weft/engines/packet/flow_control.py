@@ -1,7 +1,13 @@
-"""Link-level flow control: pauses above a threshold (PFC) and credits (InfiniBand).
+"""Link-level flow control: pauses above a threshold (PFC) and credits.
 
 Both keep one account a lane: what a switch holds of each link's data of a class. A message to
 the lane's sender takes the cable's time and waits in a ring of the lane.
+
+InfiniBand's credits are counted in bytes here, and each packet that has left is reported at
+once. Ultra Ethernet's (CBFC) are units of a size that both ends agree on: a packet takes
+``ceil((size + overhead) / unit)`` of them, and the receiver reports all that were freed since
+its last update, keeping a least spacing between updates. [Ultra Ethernet Specification 1.0,
+section 5.2, as SAI's Credit-based flow control sums it up]
 """
 
 import numpy as np
@@ -20,6 +26,7 @@ from weft.kernel import choice, inner
 
 CONTROL = int(Event.CONTROL)
 PFC, CREDITS = int(FlowControl.PFC), int(FlowControl.CREDITS)
+CBFC = int(FlowControl.CBFC)
 LOST = int(Kind.LOST)
 ASLEEP, WAKING = 1, 2
 RESUME, PAUSE = 0, 1
@@ -95,9 +102,9 @@ def let_go(state, packet, leaving_id, now):
     link = state.links[link_id]
     settings = settings_of(state, packet.traffic_class)
     link.ingress_bytes -= packet.wire_bytes
-    if settings.flow_control == CREDITS:
+    if settings.flow_control >= CREDITS:
         gone = now + serialisation(packet.wire_bytes, state.links[leaving_id])
-        _return_credit(state, link_id, packet.wire_bytes, gone + link.propagation)
+        _return_credit(state, link_id, settings, packet.wire_bytes, gone)
     elif link.xoff_sent == 1:
         hysteresis = settings.xoff_bytes - settings.xon_bytes
         if link.ingress_bytes <= max(0, _xoff_bytes(state, link, settings) - hysteresis):
@@ -113,16 +120,36 @@ def _tell_pause(state, link_id, time, value):
 
 
 @inner
-def _return_credit(state, link_id, size_bytes, time):
+def credit_of(settings, size_bytes):
+    """Return the units of credit that a packet takes."""
+    if settings.flow_control == CREDITS:
+        return np.int64(size_bytes)
+    unit = settings.credit_unit_bytes
+    return np.int64((size_bytes + settings.credit_overhead_bytes + unit - 1) // unit)
+
+
+@inner
+def _return_credit(state, link_id, settings, size_bytes, gone):
     """Give credit back. The sender reads the ring when short, so this is no event."""
     link = state.links[link_id]
+    credit = credit_of(settings, size_bytes)
+    time = gone + link.propagation
+    last = ring_time(state, link_id, link.ring_tail - 1)
     waiting = link.ring_tail - link.ring_head
-    if waiting > 0:
-        time = max(time, ring_time(state, link_id, link.ring_tail - 1))
-    if waiting == RING:  # the ring is full: the last message carries this credit too
-        size_bytes += ring_value(state, link_id, link.ring_tail - 1)
+    joins = waiting == RING  # the ring is full: the last message carries this credit too
+    if settings.flow_control == CBFC:
+        time += serialisation(settings.update_bytes, link)
+        joins |= waiting > 0 and last >= time  # it has not left yet
+        if link.ring_tail > 0:
+            time = max(
+                time, last if joins else last + serialisation(settings.spacing_bytes, link)
+            )
+    elif waiting > 0:
+        time = max(time, last)
+    if joins:
+        credit += ring_value(state, link_id, link.ring_tail - 1)
         link.ring_tail -= 1
-    ring_append(state, link_id, time, size_bytes)
+    ring_append(state, link_id, time, credit)
     if link.blocked == ASLEEP:
         link.blocked = WAKING
         schedule(state, link_id, CONTROL, time)
@@ -135,20 +162,20 @@ def drop_damaged(state, link_id, packet_id, now):
     packet = state.packets[packet_id]
     settings = settings_of(state, packet.traffic_class)
     took_credit = packet.kind == LOST and link.target >= settings.hosts
-    if took_credit and settings.flow_control == CREDITS:
+    if took_credit and settings.flow_control >= CREDITS:
         lane_id = lane_of(state, link_id, packet.traffic_class)
-        _return_credit(state, lane_id, packet.wire_bytes, now + link.propagation)
+        _return_credit(state, lane_id, settings, packet.wire_bytes, now)
     give_back(state, packet_id)
     return -1
 
 
 @inner
-def has_credit(state, link_id, size_bytes, now):
+def has_credit(state, link_id, credit, now):
     """Say whether a packet may be sent; if not, the link sleeps until credit comes."""
     link = state.links[link_id]
-    if link.credits < size_bytes:
+    if link.credits < credit:
         _collect_credit(state, link_id, now)
-        if link.credits < size_bytes:
+        if link.credits < credit:
             _sleep(state, link_id)
             return False
     return True
@@ -179,7 +206,7 @@ def hear(state, link_id, now):
     """Take the control message that reached a lane's sender; return the link if it may send."""
     link = state.links[link_id]
     settings = settings_of(state, class_of(state, link_id))
-    if settings.flow_control == CREDITS and link.target >= settings.hosts:
+    if settings.flow_control >= CREDITS and link.target >= settings.hosts:
         drop(state, link_id, CONTROL)
         link.blocked = 0
         _collect_credit(state, link_id, now)

@@ -5,7 +5,7 @@ import numpy as np
 from weft.engines.packet import congestion as _congestion  # noqa: F401 - part of the sources
 from weft.engines.packet.balance import next_random_out
 from weft.engines.packet.events import NEVER, schedule
-from weft.engines.packet.flow_control import free_share, has_credit, hold, let_go
+from weft.engines.packet.flow_control import credit_of, free_share, has_credit, hold, let_go
 from weft.engines.packet.hooks import pick_link
 from weft.engines.packet.lanes import (
     NOBODY,
@@ -123,8 +123,9 @@ def _is_ready(state, lane_id, now):
     else:
         size_bytes = np.int64(state.packets[max(lane.data_head, 0)].wire_bytes)
         waits = lane.data_head >= 0
-    counts_credit = settings.flow_control == CREDITS and lane.target >= settings.hosts
-    return waits and (not counts_credit or has_credit(state, lane_id, size_bytes, now))
+    if not waits or settings.flow_control < CREDITS or lane.target < settings.hosts:
+        return waits
+    return has_credit(state, lane_id, credit_of(settings, size_bytes), now)
 
 
 @inner
@@ -148,13 +149,14 @@ def _next_from_host(state, link_id, now):
     link = state.links[link_id]
     traffic_class = class_of(state, link_id)
     settings = settings_of(state, traffic_class)
-    if settings.flow_control != CREDITS:
+    if settings.flow_control < CREDITS:
         return np.int64(pull_packet(state, link.source, traffic_class, now))
-    if not has_credit(state, link_id, settings.mtu_bytes + settings.header_bytes, now):
+    largest = credit_of(settings, settings.mtu_bytes + settings.header_bytes)
+    if not has_credit(state, link_id, largest, now):
         return NOTHING
     packet_id = np.int64(pull_packet(state, link.source, traffic_class, now))
     if packet_id >= 0:
-        link.credits -= state.packets[packet_id].wire_bytes
+        link.credits -= credit_of(settings, state.packets[packet_id].wire_bytes)
     return packet_id
 
 
@@ -167,10 +169,11 @@ def _next_from_queue(state, link_id, now):
         return NOTHING
     packet = state.packets[packet_id]
     settings = settings_of(state, packet.traffic_class)
-    if settings.flow_control == CREDITS and link.target >= settings.hosts:
-        if not has_credit(state, link_id, packet.wire_bytes, now):
+    if settings.flow_control >= CREDITS and link.target >= settings.hosts:
+        credit = credit_of(settings, packet.wire_bytes)
+        if not has_credit(state, link_id, credit, now):
             return NOTHING
-        link.credits -= packet.wire_bytes
+        link.credits -= credit
     link.data_head = packet.next
     prefetch(state.packets, max(0, packet.next), 0)
     _mark(state, link, packet)

@@ -50,6 +50,10 @@ PS_PER_S = 1e12
 FOREVER_PS = 1 << 41
 FIRST_POOL = 1 << 20
 """Packets that there is room for: 64 MiB, but memory is used only for those ever needed."""
+UPDATE_BYTES = 8
+"""CBFC: an ordered set of control, which may come in the middle of a frame."""
+MOST_CREDITS = (1 << 20) - 1
+"""CBFC counts in 20 bits."""
 PAUSE_MESSAGE, RESUME_MESSAGE = 1, 0
 PLENTY_BYTES = 1 << 30
 """Credit of what is inside a switch or lets time pass: there it is no limit."""
@@ -123,6 +127,13 @@ class Options:
     xoff_bytes: int = 200_000
     xon_bytes: int = 180_000
     credit_bytes: int = 131_072
+    """Credit of a link, or of one of its lanes where there are several classes."""
+    credit_unit_bytes: int = 128
+    """CBFC: a packet takes whole units of this size. [default of SAI, as are the next two]"""
+    credit_overhead_bytes: int = 0
+    """CBFC: what a packet takes beside its size; may be negative."""
+    credit_spacing_bytes: int = 6400
+    """CBFC: what passes on the wire at least between two updates of one lane."""
     kmin_bytes: int = 400_000
     kmax_bytes: int = 1_600_000
     pmax_ratio: float = 0.2
@@ -257,7 +268,7 @@ def make_state(wiring: Wiring, routes: Routes, flows: Flows, options: Options) -
     _write_stalls(links, rings, routes, options)
     hosts = _hosts(wiring, routes, flows, options)
     settings.limited[:] = hosts.message.any() or hosts.switch.any()
-    parts = _parts(wiring, links, flows, selective=settings.selective.any())
+    parts = _parts(wiring, links, flows, settings)
     tree, part_rows, part_links = place_events(links, parts)
     counts = table(1, COUNTS)
     counts.root[:], counts.lookahead[:], counts.free_packet[:] = 1, parts.lookahead_ps, -1
@@ -292,14 +303,14 @@ def make_state(wiring: Wiring, routes: Routes, flows: Flows, options: Options) -
     )
 
 
-def _parts(wiring: Wiring, links: Table, flows: Flows, *, selective: bool) -> Parts:
+def _parts(wiring: Wiring, links: Table, flows: Flows, settings: Table) -> Parts:
     """Cut the network, except where something is felt elsewhere at once.
 
     A flow begins when the last it waits for has ended, and a relay sends on what has come,
     wherever that was; senders of selective repeat know what has arrived.
     """
     nodes = wiring.hosts + wiring.switches
-    if selective:
+    if settings.selective.any():
         return one_part(nodes)
     pairs = [(one, fed) for relay in flows.relays for one in relay.feeders for fed in relay.fed]
     at_once = np.array(pairs, np.int64).reshape(-1, 2)
@@ -342,7 +353,9 @@ def _links(
     links.ps_per_byte[:] = PS_PER_S / wiring.bytes_per_s
     links.source[:] = wiring.source
     links.target[:] = wiring.target
-    links.credits[:] = options.credit_bytes
+    in_units = options.flow_control is FlowControl.CBFC
+    unit_bytes = options.credit_unit_bytes if in_units else 1
+    links.credits[:] = options.credit_bytes // unit_bytes
     if wiring.nics is not None:
         beside = (wiring.source >= wiring.nics) & (wiring.source < wiring.hosts)
         links.credits[beside] = PLENTY_BYTES
@@ -510,6 +523,25 @@ def _settings(wiring: Wiring, routes: Routes, options: Options) -> Table:
     return settings
 
 
+def _check_credits(options: Options) -> None:
+    """Refuse credit in which the largest packet never fits, or that cannot be counted."""
+    if options.flow_control not in {FlowControl.CREDITS, FlowControl.CBFC}:
+        return
+    unit = options.credit_unit_bytes if options.flow_control is FlowControl.CBFC else 1
+    frame = options.mtu_bytes + options.header_bytes
+    if options.flow_control is FlowControl.CBFC:
+        if options.credit_bytes // unit > MOST_CREDITS:
+            raise SpecError(
+                f"credit of {options.credit_bytes} bytes in units of {unit}: at most "
+                f"{MOST_CREDITS} units can be counted; take larger units"
+            )
+        frame = -(-(frame + options.credit_overhead_bytes) // unit) * unit
+    if options.credit_bytes < frame:
+        raise SpecError(
+            f"credit of {options.credit_bytes} bytes: a packet takes {frame} and never fits"
+        )
+
+
 def _check_options(classes: tuple[TrafficClass, ...], options: Options) -> None:
     """Refuse classes that the engine cannot tell apart, or that differ in what they share."""
     if len(classes) > MOST_CLASSES:
@@ -531,6 +563,7 @@ def _check_options(classes: tuple[TrafficClass, ...], options: Options) -> None:
 
 
 def _set_class(row: Any, wiring: Wiring, routes: Routes, options: Options) -> None:  # noqa: ANN401 - a row
+    _check_credits(options)
     control = plugins.load(congestion, options.congestion, Control)
     plugins.load(balancing, options.balancing, Balancing)
     row.hosts, row.leaves, row.links = wiring.hosts, routes.leaves, len(wiring.source)
@@ -540,6 +573,9 @@ def _set_class(row: Any, wiring: Wiring, routes: Routes, options: Options) -> No
     cut = options.cut_through_bytes
     row.cut_through_bytes = 1 << 40 if cut is None else cut
     row.flow_control = int(options.flow_control)
+    row.credit_unit_bytes = options.credit_unit_bytes
+    row.credit_overhead_bytes = options.credit_overhead_bytes
+    row.spacing_bytes, row.update_bytes = options.credit_spacing_bytes, UPDATE_BYTES
     row.feedback = 2 if options.acknowledge else int(control.feedback)
     row.balancing = BALANCINGS.index(options.balancing)
     row.congestion = CONTROLS.index(options.congestion)

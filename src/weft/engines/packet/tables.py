@@ -58,6 +58,8 @@ class FlowControl(IntEnum):
     """Priority flow control: pause above XOFF, resume below XON, per ingress port."""
     CREDITS = 2
     """InfiniBand: no credit, no send."""
+    CBFC = 3
+    """Ultra Ethernet: credits in units, given back by updates that keep a distance."""
 
 
 class Watchdog(IntEnum):
@@ -120,7 +122,7 @@ LINK = np.dtype(
         ("largest_queue_bytes", "i8"),
         ("random_out", "i8"),  # the sender's stream
         ("control_tail", "i4"),
-        ("credits", "i4"),
+        ("credits", "i4"),  # in units
         ("ring_head", "i4"),
         ("ring_tail", "i4"),
         ("part", "i4", (2,)),  # of the network: the receiver's, the sender's
@@ -267,6 +269,10 @@ SETTINGS = np.dtype(
         ("hosts", "i8"),
         ("links", "i8"),
         ("classes", "i8"),
+        ("credit_unit_bytes", "i8"),  # credits are counted in
+        ("credit_overhead_bytes", "i8"),  # of a packet, beside its size
+        ("spacing_bytes", "i8"),  # on the wire between two updates of one lane
+        ("update_bytes", "i8"),  # of such an update on the wire
         ("priority", "i8"),
         ("turn_bytes", "i8"),  # what a class may send before the next of its priority
         ("leaves", "i8"),
