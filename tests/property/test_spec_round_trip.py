@@ -15,6 +15,7 @@ from weft.spec.cluster import (
     TopologyChoice,
 )
 from weft.spec.document import read_documents
+from weft.spec.kubernetes import Kubernetes
 from weft.spec.load import load_cluster, load_documents, load_job, model, models
 from weft.spec.show import as_yaml, explained
 from weft.spec.workload import Job, Parallelism
@@ -44,9 +45,13 @@ topologies = st.builds(
     TopologyChoice, oversubscription=st.floats(1, 100), hosts_per_pod=st.none() | counts,
     cable_m=st.floats(0.1, 1e4),
 )  # fmt: skip
+asked_of_kubernetes = st.builds(
+    Kubernetes, mode=st.none() | st.sampled_from(["host_device", "dranet"]), script=names,
+    pods_per_host=counts, interfaces=st.lists(names, max_size=3).map(tuple),
+)  # fmt: skip
 clusters = st.builds(
     Cluster, name=names, hosts=counts, host=hosts, fabric=fabrics, topology=topologies,
-    storage_fabric=st.none() | fabrics,
+    storage_fabric=st.none() | fabrics, kubernetes=st.none() | asked_of_kubernetes,
     nccl=st.builds(Nccl, env=st.dictionaries(st.text("ABC_", min_size=1), names, max_size=3)),
     prices=st.builds(Prices, switch_usd=st.none() | money, support_ratio_per_year=ratios),
     reliability=st.builds(Reliability, restart_s=st.none() | times),

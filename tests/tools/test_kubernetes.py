@@ -337,18 +337,27 @@ def test_flat_subnets_have_room_and_do_not_overlap():
         assert not any(a.overlaps(b) for a, b in itertools.combinations(found, 2))
 
 
-@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
+@pytest.mark.skipif(
+    shutil.which("shellcheck") is None, reason="not installed: shellcheck; run scripts/tools.sh"
+)
 @pytest.mark.parametrize("case", CASES)
-def test_every_script_in_a_manifest_is_one_that_bash_reads(case):
+def test_every_script_is_one_that_shellcheck_has_nothing_against(case):
     scripts = {
         argument
         for _, made in _documents(CASES[case], "kubernetes_jobs")
         for text in re.findall(r'"args": (\[.*?\])[,}]', json.dumps(made))
         for argument in json.loads(text)
     }
-    assert scripts
+    scripts |= {
+        file.text for file in _texts(CASES[case], "kubernetes") if file.text.startswith("#!")
+    }
+    assert len(scripts) > 1
     for script in scripts:
-        subprocess.run(["bash", "-n", "-c", script], check=True)
+        checked = subprocess.run(
+            ["shellcheck", "--shell=bash", "--severity=warning", "-"],
+            input=script, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert checked.returncode == 0, checked.stdout
 
 
 FAULTS = {

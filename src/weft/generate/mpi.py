@@ -49,7 +49,7 @@ def mpi_manifest(
             "slotsPerWorker": gpus,
             # The launcher starts when every worker answers, and so needs no second try.
             "launcherCreationPolicy": "WaitForWorkersReady",
-            "runPolicy": {"cleanPodPolicy": "Running", "backoffLimit": 2},
+            "runPolicy": {"cleanPodPolicy": "Running", "backoffLimit": 0},
             "mpiReplicaSpecs": roles,
         },
     }

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 NAME: Final = "train"
 NODE: Final = "node"
+RESTARTS: Final = 3
+"""A host that breaks should not end a training; a fault of the program should."""
 
 
 def _manifests(plan: "Plan") -> Iterator[Manifest]:
@@ -40,7 +42,7 @@ def _manifests(plan: "Plan") -> Iterator[Manifest]:
         "metadata": {**meta(NAME, part.namespace.text()), "labels": labels(plan, NAME)},
         "spec": {
             "network": {"enableDNSHostnames": True, "publishNotReadyAddresses": True},
-            "failurePolicy": {"maxRestarts": 3},
+            "failurePolicy": {"maxRestarts": RESTARTS},
             "replicatedJobs": [{"name": NODE, "replicas": 1, "template": {"spec": job}}],
         },
     }
