@@ -60,12 +60,13 @@ def scenarios_or_cluster(
     files: Sequence[Path], sets: Sequence[str]
 ) -> tuple[tuple[Scenario, ...], tuple[str, ...]]:
     """Load scenarios, or make up usual ones for a cluster and say what they leave out."""
-    from weft.tune.usual import model_of, scenarios_for  # noqa: PLC0415 - one command needs it
+    from weft.predict.part import model_of  # noqa: PLC0415 - one command needs it
+    from weft.tune.usual import MOST_NICS, scenarios_for  # noqa: PLC0415 - as above
 
     kinds = [kind_of(file) for file in files]
     if kinds == ["Cluster"]:
         cluster = load_cluster(files[0], sets)
-        return scenarios_for(cluster), (model_of(cluster)[1],)
+        return scenarios_for(cluster), (model_of(cluster, MOST_NICS)[1],)
     if "Cluster" in kinds:
         raise SpecError(
             f"{len(files)} files, one of them a cluster: give scenarios, or one cluster alone"

@@ -32,6 +32,13 @@ OverlayFile = Annotated[
         "--overlay", metavar="FILE", help="Your own measurements, as weft calibrate wrote them."
     ),
 ]
+Fidelity = Annotated[
+    str,
+    typer.Option(
+        "--fidelity", metavar="ENGINE",
+        help="analytic, or packet: the network's share is simulated, not looked up.",
+    ),
+]  # fmt: skip
 TuningFile = Annotated[
     Path | None,
     typer.Option(

@@ -1,10 +1,14 @@
 """Progress of a simulation, on one line of standard error, where a person is watching."""
 
 import sys
+from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from weft.predict.probing import Probing
     from weft.predict.simulate import Progress
     from weft.tune.evaluate import Progress as SearchProgress
 
@@ -60,6 +64,21 @@ def line(progress: "Progress") -> str:
     )
 
 
+@contextmanager
+def watched(
+    doing: str, fidelity: str, *, quiet: bool = False
+) -> "Iterator[Callable[[Probing], None]]":
+    """Show what is being done; with packets how far they are. Gives what is to be told."""
+    if fidelity == "analytic":
+        from weft.cli.output import progress  # noqa: PLC0415 - as above
+
+        with progress(doing, quiet=quiet):
+            yield lambda _: None
+        return
+    with Watcher(quiet=quiet) as watcher:
+        yield lambda probing: watcher.say(probe_line(probing))
+
+
 def search_line(progress: "SearchProgress") -> str:
     """Say how far a search is, what it found so far and how long it will take."""
     from weft.units import show_time  # noqa: PLC0415 - as above
@@ -69,3 +88,12 @@ def search_line(progress: "SearchProgress") -> str:
     left = "" if progress.left_s is None else f", {show_time(progress.left_s)} left"
     best = f", {progress.best}" if progress.best else ""
     return f"{progress.doing}: {progress.done} of {progress.runs} runs{best}{left}"
+
+
+def probe_line(probing: "Probing") -> str:
+    """Say which pattern is simulated, how many there are and how long they will take."""
+    from weft.units import show_time  # noqa: PLC0415 - as above
+
+    left = "" if probing.left_s is None else f", {show_time(probing.left_s)} left"
+    doing = f": {probing.doing}" if probing.doing else ""
+    return f"simulating pattern {probing.done + 1} of {max(probing.planned, 1)}{doing}{left}"

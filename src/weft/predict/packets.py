@@ -28,7 +28,7 @@ from weft.engines.packet.schedules import fabric_of
 from weft.engines.packet.settings import options_of
 from weft.engines.packet.simulation import PS_PER_S, simulate
 from weft.engines.packet.wiring import shortest_routes
-from weft.network.topology import layout
+from weft.predict.part import part_of
 from weft.results import Estimate
 from weft.spec.cluster import Cluster
 from weft.spec.load import settings_of
@@ -40,9 +40,7 @@ MOST_ENDPOINTS: Final = 256
 """Of the part that is simulated: a second or two a seed."""
 PACKETS_PER_SEND: Final = 64
 LEAST_SHARE: Final = 0.01
-_RINGS: Final = frozenset(
-    {Operation.ALL_REDUCE, Operation.ALL_GATHER, Operation.REDUCE_SCATTER}
-)
+RINGS: Final = frozenset({Operation.ALL_REDUCE, Operation.ALL_GATHER, Operation.REDUCE_SCATTER})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,27 +83,28 @@ def sweep(
         replace(path, fabric_ratio=share, fabric_limit="packets")
         for share in (found.share.low, found.share.value, found.share.high)
     )
-    return [_with_share(point, paths, found) for point in closed]
+    return [with_share(point, paths, found) for point in closed]
 
 
 def probe(cluster: Cluster, operation: Operation, hosts: int) -> Probe:
     """Simulate the pattern of an operation between hosts; extrapolate where they are many."""
-    part, most = part_of(cluster)
+    part = part_of(cluster)
+    most = max(4, MOST_ENDPOINTS // part.host.nics)
     simulated = min(hosts, most)
-    pattern = "ring" if operation in _RINGS else "pairwise exchange"
+    pattern = "ring" if operation in RINGS else "pairwise exchange"
     shares = _shares(part, operation, simulated)
     share = Estimate(median(shares), min(shares), max(shares))
     if simulated < hosts:
         half = median(_shares(part, operation, simulated // 2))
-        share = _extrapolated(share, half, log2(hosts / simulated))
+        share = extrapolated(share, half, log2(hosts / simulated))
     settings = f"{cluster.fabric.kind}, {cluster.fabric.tuning}"
     return Probe(share=share, hosts=simulated, pattern=pattern, settings=settings)
 
 
-def _extrapolated(share: Estimate, half: float, doublings: float) -> Estimate:
+def extrapolated(share: Estimate, half: float, doublings: float) -> Estimate:
     """Lose with every further doubling what the last lost; at worst twice that, at best none.
 
-    >>> _extrapolated(Estimate(0.9, 0.9, 0.9), half=1.0, doublings=2)
+    >>> extrapolated(Estimate(0.9, 0.9, 0.9), half=1.0, doublings=2)
     Estimate(value=0.7290000000000001, low=0.5904900000000001, high=0.9)
     """
     kept = min(1.0, share.value / half)
@@ -114,20 +113,10 @@ def _extrapolated(share: Estimate, half: float, doublings: float) -> Estimate:
     )
 
 
-def part_of(cluster: Cluster) -> tuple[Cluster, int]:
-    """Return one rail of the cluster where rails are alike, and the most hosts to simulate."""
-    scale_up = cluster.host.scale_up.with_(gpus=1)
-    single = cluster.host.with_(server="", gpus=1, nics=1, scale_up=scale_up)
-    rail = cluster.with_(host=single)
-    alike = layout(rail).hosts_per_unit == layout(cluster).hosts_per_unit
-    part = rail if alike else cluster
-    return part, max(4, MOST_ENDPOINTS // part.host.nics)
-
-
 def _scenario(
     cluster: Cluster, operation: Operation, hosts: int, packet_bytes: int
 ) -> Scenario:
-    ring = operation in _RINGS
+    ring = operation in RINGS
     share = hosts * PACKETS_PER_SEND * packet_bytes * cluster.host.nics
     traffic = CollectiveTraffic(
         operation="all_gather" if ring else "alltoall",
@@ -161,13 +150,11 @@ def _share(cluster: Cluster, operation: Operation, hosts: int, seed: int) -> flo
     took = simulate(schedule.wiring, flows, options, routes=routes).completion_ps
     steps = hosts - 1
     latency = float(alone.mean()) - serial
-    waits = steps * latency if operation in _RINGS else float(alone.max()) - serial
+    waits = steps * latency if operation in RINGS else float(alone.max()) - serial
     return float(max(LEAST_SHARE, min(1.0, steps * serial / max(took - waits, 1.0))))
 
 
-def _with_share(
-    closed: CollectiveTime, paths: tuple[Path, ...], found: Probe
-) -> CollectiveTime:
+def with_share(closed: CollectiveTime, paths: tuple[Path, ...], found: Probe) -> CollectiveTime:
     """Put the simulated share in the place of the sourced one; the library's band stays."""
     slow, middle, fast = (_time(p, closed.operation, closed.size_bytes)[0] for p in paths)
     low, high = (end / closed.time_s.value for end in (closed.time_s.low, closed.time_s.high))
@@ -175,5 +162,17 @@ def _with_share(
         closed,
         time_s=Estimate(middle, fast * low, slow * high),
         reasons=(*closed.reasons, found.reason(closed.group.domains)),
+        assumptions=tuple(a for a in closed.assumptions if "load balancing keeps" not in a),
+    )
+
+
+def time_on(closed: CollectiveTime, path: Path, said: str) -> CollectiveTime:
+    """Time a collective on a path whose share was simulated; the library's band stays."""
+    middle = _time(path, closed.operation, closed.size_bytes)[0]
+    low, high = (end / closed.time_s.value for end in (closed.time_s.low, closed.time_s.high))
+    return replace(
+        closed,
+        time_s=Estimate(middle, middle * low, middle * high),
+        reasons=(*closed.reasons, said),
         assumptions=tuple(a for a in closed.assumptions if "load balancing keeps" not in a),
     )

@@ -2,12 +2,16 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from weft.errors import Infeasible
-from weft.predict.training import Prediction, sweep
+from weft.predict.training import Prediction, prober_for, sweep
 from weft.results import Estimate
 from weft.spec.cluster import Cluster
 from weft.spec.workload import Job
+
+if TYPE_CHECKING:
+    from weft.predict.probing import Probing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,13 +42,24 @@ class Scaling:
     skipped: tuple[Skipped, ...]
 
 
-def scaling(cluster: Cluster, job: Job, gpus: Iterable[int]) -> Scaling:
-    """Predict the job at each size; the batch grows in step with the GPUs (weak scaling)."""
+def scaling(
+    cluster: Cluster,
+    job: Job,
+    gpus: Iterable[int],
+    *,
+    fidelity: str = "analytic",
+    report: Callable[["Probing"], None] | None = None,
+) -> Scaling:
+    """Predict the job at each size; the batch grows in step with the GPUs (weak scaling).
+
+    ``fidelity`` and ``report`` are those of ``predict``.
+    """
+    prober = prober_for(fidelity, report)
     found: list[Prediction] = []
     skipped: list[Skipped] = []
     for count in sorted(set(gpus)):
         try:
-            found += sweep(cluster, job, [count])
+            found += sweep(cluster, job, [count], prober)
         except Infeasible as error:
             skipped.append(Skipped(gpus=count, reason=str(error)))
     if not found:

@@ -1,20 +1,40 @@
 """One cluster, one job: how long a step takes, what it costs, and why."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from weft import catalogue
 from weft.catalogue.devices import Gpu
 from weft.design.cost import TotalCost, total_cost
 from weft.engines.analytic import step as engine
 from weft.engines.engine import StepTime
+from weft.errors import SpecError
 from weft.predict.provenance import provenance
 from weft.results import Estimate, Provenance, combine
 from weft.spec.cluster import Cluster
 from weft.spec.workload import Job
+from weft.traffic.demand import demands
 from weft.units import SECONDS
 
+if TYPE_CHECKING:
+    from weft.predict.probing import Prober, Probing
+
 TRILLION = 1e12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Packets:
+    """What the packet engine gave to a prediction."""
+
+    said: tuple[str, ...]
+    """What was simulated, what it gave, and what was extrapolated."""
+    missing: tuple[str, ...]
+    """What kept its sourced factors, and why."""
+    slow_ratio: float
+    """Speed at the low end of what packets leave, over that at the middle."""
+    fast_ratio: float
+    """Speed at the high end."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,16 +61,46 @@ class Prediction:
     energy_j_per_token: Estimate
     run_s: Estimate | None
     """Whole training run at this goodput, when the job says how many tokens it has."""
+    packets: Packets | None = None
+    """What was simulated packet by packet, where that was asked for."""
+    complete: bool = True
+    """False where the simulation was interrupted: what was missing is sourced."""
     provenance: Provenance
 
 
-def predict(cluster: Cluster, job: Job) -> Prediction:
-    """Predict one training job on one cluster with the analytic engine.
+def predict(
+    cluster: Cluster,
+    job: Job,
+    *,
+    fidelity: str = "analytic",
+    report: Callable[["Probing"], None] | None = None,
+) -> Prediction:
+    """Predict one training job on one cluster.
 
+    With the fidelity ``packet`` what the network leaves of the NICs' rate is simulated for
+    every pattern of the step, not taken from its source; ``report`` is told how far that is.
     Raises Infeasible when the job fits in no way that weft knows of.
     """
+    return predict_with(cluster, job, prober_for(fidelity, report))
+
+
+def prober_for(
+    fidelity: str, report: Callable[["Probing"], None] | None = None
+) -> "Prober | None":
+    """Return what simulates collectives at this fidelity; none where nothing does."""
+    if fidelity == "analytic":
+        return None
+    if fidelity != "packet":
+        raise SpecError(f"no fidelity is called {fidelity!r}; there are: analytic, packet")
+    from weft.predict.probing import Prober  # noqa: PLC0415 - it compiles a simulator
+
+    return Prober(report=report)
+
+
+def predict_with(cluster: Cluster, job: Job, prober: "Prober | None") -> Prediction:
+    """Predict one training job, its collectives simulated where there is a prober."""
     resolved = engine.resolve(cluster, job)
-    step = engine.step_time(cluster, resolved)
+    step, packets = _step(cluster, resolved, prober)
     gpus = resolved.gpus or cluster.gpus
     goodput = engine.goodput(cluster, resolved, step)
     cost = total_cost(cluster)
@@ -78,13 +128,55 @@ def predict(cluster: Cluster, job: Job) -> Prediction:
         ),
         energy_j_per_token=combine(lambda w, t: w * share / t, cost.power_w, progress),
         run_s=None if job.tokens is None else progress.map(lambda t: (job.tokens or 0) / t),
-        provenance=provenance(
-            cluster, resolved, sources=(), assumptions=step.assumptions + cost.assumptions
-        ),
+        packets=packets,
+        complete=prober is None or not prober.interrupted,
+        provenance=_provenance(cluster, resolved, step.assumptions + cost.assumptions, packets),
     )
 
 
-def sweep(cluster: Cluster, job: Job, gpus: Iterable[int]) -> Iterator[Prediction]:
+def _step(
+    cluster: Cluster, job: Job, prober: "Prober | None"
+) -> tuple[StepTime, Packets | None]:
+    """Return the step; with packets its band holds that of what was simulated too."""
+    if prober is None:
+        return engine.step_time(cluster, job), None
+    wanted = [(one.operation, one.group) for one in demands(job, cluster.gpus_per_domain)]
+    prober.plan(cluster, wanted)
+    middle, slow, fast = (
+        engine.step_time(cluster, job, collective=prober.collective(end))
+        for end in ("value", "low", "high")
+    )
+    found = [prober.probe(cluster, *one) for one in wanted if one[1].domains > 1]
+    said = tuple(dict.fromkeys(one.said for one in found if one is not None))
+    packets = Packets(
+        said=said,
+        missing=tuple(prober.missing),
+        slow_ratio=middle.step_s.value / slow.step_s.value,
+        fast_ratio=middle.step_s.value / fast.step_s.value,
+    )
+    step_s = Estimate(middle.step_s.value, fast.step_s.low, slow.step_s.high)
+    return replace(middle, step_s=step_s, reasons=(*middle.reasons, *said)), packets
+
+
+def _provenance(
+    cluster: Cluster, job: Job, assumptions: tuple[str, ...], packets: Packets | None
+) -> Provenance:
+    if packets is None or not packets.said:
+        missing = () if packets is None else packets.missing
+        return provenance(cluster, job, sources=(), assumptions=(*assumptions, *missing))
+    from weft.predict.probing import PLACED, SEEDS  # noqa: PLC0415 - as above
+    from weft.predict.simulate import PACKET_EFFECTS  # noqa: PLC0415 - as above
+
+    made = provenance(
+        cluster, job, sources=(), assumptions=(*assumptions, PLACED, *packets.missing)
+    )
+    models = made.models | PACKET_EFFECTS
+    return replace(made, engine="packet", models=models, seed=SEEDS[0])
+
+
+def sweep(
+    cluster: Cluster, job: Job, gpus: Iterable[int], prober: "Prober | None" = None
+) -> Iterator[Prediction]:
     """Predict the job at several sizes of the cluster, its batch growing in step.
 
     The batch of the job belongs to its own size; with ``parallelism: auto`` each size is
@@ -93,10 +185,7 @@ def sweep(cluster: Cluster, job: Job, gpus: Iterable[int]) -> Iterator[Predictio
     own = job.gpus or cluster.gpus
     for count in gpus:
         hosts = -(-count // cluster.host.gpus)
-        yield predict(
-            cluster.with_(hosts=hosts),
-            _scaled(job, count, own),
-        )
+        yield predict_with(cluster.with_(hosts=hosts), _scaled(job, count, own), prober)
 
 
 def _scaled(job: Job, gpus: int, own: int) -> Job:

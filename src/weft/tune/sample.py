@@ -9,6 +9,7 @@ from math import exp, log
 import numpy as np
 
 from weft.engines.packet import stepping
+from weft.engines.packet.inside import inside_of
 from weft.engines.packet.paths import Paths, ideal_ps, paths_of
 from weft.engines.packet.pattern import compile_traffic
 from weft.engines.packet.schedules import Fabric, Schedule, fabric_of
@@ -69,7 +70,8 @@ class Ground:
     @cached_property
     def fabric(self) -> Fabric:
         """The network as a graph."""
-        return fabric_of(self.scenario.cluster, self.scenario.network.bit_error_ratio)
+        one = self.scenario
+        return fabric_of(one.cluster, one.network.bit_error_ratio, inside_of(one))
 
     def course(self, seed: int) -> Course:
         """Compile the traffic of a seed, or return it again."""

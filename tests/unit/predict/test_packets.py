@@ -8,7 +8,7 @@ from weft.cli import app
 from weft.errors import SpecError, UnknownName
 from weft.network.topology import layout
 from weft.predict.collective import expect
-from weft.predict.packets import _extrapolated, probe
+from weft.predict.packets import extrapolated, probe
 from weft.results import Effect, Estimate
 from weft.spec.load import load_cluster
 from weft.traffic.collective import Operation
@@ -44,11 +44,11 @@ def test_a_network_without_contention_keeps_everything():
     assert found.hosts == 16
 
 
-def test_what_is_too_large_is_extrapolated_with_a_band_that_grows():
-    assert _extrapolated(Estimate(0.9, 0.85, 0.95), 1.0, 1).value == pytest.approx(0.81)
-    wide = _extrapolated(Estimate(0.9, 0.85, 0.95), 1.0, 2)
+def test_what_is_too_large_isextrapolated_with_a_band_that_grows():
+    assert extrapolated(Estimate(0.9, 0.85, 0.95), 1.0, 1).value == pytest.approx(0.81)
+    wide = extrapolated(Estimate(0.9, 0.85, 0.95), 1.0, 2)
     assert (wide.low, wide.high) == (pytest.approx(0.85 * 0.9**4), 0.95)
-    same = _extrapolated(Estimate(0.9, 0.85, 0.95), 0.8, 3)
+    same = extrapolated(Estimate(0.9, 0.85, 0.95), 0.8, 3)
     assert same == Estimate(0.9, 0.85, 0.95)
 
 

@@ -21,6 +21,7 @@ def predict(
             help="Predict at several sizes, the batch growing in step.",
         ),
     ] = None,
+    fidelity: options.Fidelity = "analytic",
     output: options.OutputFormat = "text",
     out: options.OutFile = None,
     overlay: options.OverlayFile = None,
@@ -36,22 +37,27 @@ def predict(
     Examples:
       weft predict -f cluster.yaml -f job.yaml
       weft predict -f both.yaml --set fabric.kind=tcp --set precision=fp8
+      weft predict -f both.yaml --fidelity packet --set fabric.tuning=misconfigured
       weft predict -f both.yaml --sweep gpus=128,512,1024,4096 --chart scaling.svg
     """  # noqa: D301 - click's mark for text that is not to be wrapped
     from weft import api  # noqa: PLC0415 - after the words are understood
     from weft.cli.inputs import cluster_and_job  # noqa: PLC0415 - as above
-    from weft.cli.output import check_format, emit, progress  # noqa: PLC0415 - as above
+    from weft.cli.output import check_format, emit  # noqa: PLC0415 - as above
+    from weft.cli.watch import watched  # noqa: PLC0415 - as above
 
     check_format(output)
     sizes = None if sweep is None else _sizes(sweep)
     cluster, job = cluster_and_job(files, sets, overlay)
+    doing = "searching" if job.parallelism == "auto" else "predicting"
+    doing = doing if sizes is None else f"predicting {len(sizes)} sizes"
+    with watched(doing, fidelity, quiet=quiet) as report:
+        if sizes is None:
+            result = api.predict(cluster, job, fidelity=fidelity, report=report)
+        else:
+            scaled = api.scaling(cluster, job, sizes, fidelity=fidelity, report=report)
     if sizes is None:
-        with progress("searching" if job.parallelism == "auto" else "predicting", quiet=quiet):
-            result = api.predict(cluster, job)
         emit(result, output, out=out, charts=chart)
-        return 0
-    with progress(f"predicting {len(sizes)} sizes", quiet=quiet):
-        scaled = api.scaling(cluster, job, sizes)
+        return 0 if result.complete else PARTIAL
     emit(scaled, output, out=out, charts=chart)
     return PARTIAL if scaled.skipped else 0
 

@@ -1,0 +1,305 @@
+"""The collectives of a training step packet by packet: each pattern once, remembered.
+
+A pattern is a ring, an exchange or pairs, run by as many groups side by side as the network
+has room for, hosts placed without regard to leaves, as the closed forms assume. The share of
+the NICs' rate that packets leave takes the place of the sourced factors for load balancing,
+tuning and oversubscription; the library's costs stay as fitted.
+"""
+
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from math import log2
+from statistics import median
+from typing import Final
+
+import numpy as np
+
+from weft import plugins
+from weft.engines.analytic.collective import collective_time
+from weft.engines.analytic.collective.constants import current
+from weft.engines.analytic.collective.path import Same, path_of
+from weft.engines.engine import CollectiveTime
+from weft.engines.packet.paths import ideal_ps, paths_of
+from weft.engines.packet.schedules import Schedule, Work, add_collective, fabric_of, schedule_of
+from weft.engines.packet.settings import options_of
+from weft.engines.packet.simulation import PS_PER_S, simulate
+from weft.engines.packet.wiring import shortest_routes
+from weft.errors import Infeasible, WeftError
+from weft.network.fabric import find
+from weft.network.topology import layout
+from weft.predict.packets import LEAST_SHARE, RINGS, extrapolated, time_on
+from weft.predict.part import model_of
+from weft.results import Estimate
+from weft.spec.cluster import Cluster, FabricChoice, TopologyChoice
+from weft.spec.load import settings_of
+from weft.spec.scenario import IncastTraffic, Scenario, TrafficItem
+from weft.traffic import collectives
+from weft.traffic.collective import Algorithm, Group, Operation
+from weft.units import gbit_from_rate, rate_from_gbit
+
+SEEDS: Final = (1, 2, 3)
+PLACED: Final = "hosts of a group are placed without regard to leaves"
+MOST_NICS: Final = 128
+USUAL_GBIT: Final = (10, 25, 40, 50, 100, 200, 400, 800, 1600)
+"""Rates of links: the nearest is simulated, so that a search over rates asks few times."""
+PACKETS: Final = {"ring": 64, "exchange": 64, "pairs": 512}
+"""Of one send: what a chunk of the library takes, and a whole message of a pipeline."""
+_LONGEST_S: Final = 2.0
+"""Simulated time of a probe; what is not there by then has kept next to nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pattern:
+    """What is simulated: how many groups of how many hosts, over which network."""
+
+    cluster: Cluster
+    kind: str
+    groups: int
+    hosts: int
+    """Of one group."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Probed:
+    """What packets leave of the NICs' rate, and how that was found."""
+
+    pattern: str
+    share: Estimate
+    said: str
+    """In one sentence: what was simulated, what it gave, what was extrapolated."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Probing:
+    """How far the probes of an answer are."""
+
+    done: int
+    planned: int
+    """Known so far; more may turn up."""
+    doing: str
+    elapsed_s: float
+    left_s: float | None
+
+
+Report = Callable[[Probing], None]
+
+
+@dataclass(slots=True, kw_only=True)
+class Prober:
+    """Answers what packets leave, each pattern once; after an interruption, no more."""
+
+    report: Report | None = None
+    found: dict[tuple[Pattern, int], Probed | None] = field(default_factory=dict)
+    missing: dict[str, None] = field(default_factory=dict)
+    """Why some collectives keep their sourced factors."""
+    interrupted: bool = False
+    planned: int = 0
+    done: int = 0
+    began_s: float = field(default_factory=time.perf_counter)
+
+    def plan(self, cluster: Cluster, asked: Iterable[tuple[Operation, Group]]) -> None:
+        """Count the patterns of some collectives, so that progress knows how many there are."""
+        with suppress(WeftError):
+            self._count(cluster, asked)
+
+    def _count(self, cluster: Cluster, asked: Iterable[tuple[Operation, Group]]) -> None:
+        keys = {self._key(cluster, *one) for one in asked if one[1].domains > 1}
+        self.planned += sum(key not in self.found for key in keys)
+
+    def collective(self, end: str = "value") -> Callable[..., CollectiveTime]:
+        """Return what times a collective, at the middle or an end of the simulated band."""
+
+        def timed(
+            cluster: Cluster, operation: Operation, size_bytes: float, group: Group
+        ) -> CollectiveTime:
+            closed = collective_time(cluster, operation, size_bytes, group)
+            if group.domains == 1 or size_bytes <= 0:
+                return closed
+            probed = self.probe(cluster, operation, group)
+            if probed is None:
+                return closed
+            path = path_of(Same(cluster), group, current())
+            share = getattr(probed.share, end)
+            path = replace(path, fabric_ratio=share, fabric_limit="packets")
+            return time_on(closed, path, probed.said)
+
+        return timed
+
+    def probe(self, cluster: Cluster, operation: Operation, group: Group) -> Probed | None:
+        """Return what packets leave a group of the NICs; none where it cannot be simulated."""
+        try:
+            key = self._key(cluster, operation, group)
+        except WeftError as error:
+            self.missing.setdefault(f"sourced factors, not packets: {error}")
+            return None
+        if key not in self.found:
+            self.found[key] = self._simulated(cluster, *key)
+        return self.found[key]
+
+    def _simulated(self, cluster: Cluster, pattern: Pattern, hosts: int) -> Probed | None:
+        if self.interrupted:
+            self.missing.setdefault("interrupted: what was not yet simulated keeps its "
+                                    "sourced factors")  # fmt: skip
+            return None
+        self.planned = max(self.planned, self.done + 1)
+        self._tell(f"{_words(pattern)}, {cluster.fabric.kind} {cluster.fabric.tuning}")
+        try:
+            return _probed(cluster, pattern, hosts)
+        except KeyboardInterrupt:
+            self.interrupted = True
+            return self._simulated(cluster, pattern, hosts)
+        finally:
+            self.done += 1
+            self._tell("")
+
+    def _tell(self, doing: str) -> None:
+        if self.report is None:
+            return
+        elapsed = time.perf_counter() - self.began_s
+        left = elapsed / self.done * (self.planned - self.done) if self.done else None
+        self.report(Probing(done=self.done, planned=self.planned, doing=doing,
+                            elapsed_s=elapsed, left_s=left))  # fmt: skip
+
+    def _key(self, cluster: Cluster, operation: Operation, group: Group) -> tuple[Pattern, int]:
+        """Return the pattern that a group runs, and the hosts that run it in the cluster."""
+        fabric = find(cluster.fabric.kind)
+        if not fabric.rdma:
+            raise Infeasible(
+                f"{fabric.title} is bounded by what hosts copy, which was measured"
+            )
+        settings_of(cluster)  # says which fabrics have none
+        kind = "ring" if operation in RINGS else "exchange"
+        kind = "pairs" if operation is Operation.SEND_RECV else kind
+        model = model_of(_plain(cluster), MOST_NICS, MOST_NICS)[0]
+        hosts = min(group.domains, model.hosts)
+        groups = max(1, min(cluster.hosts // group.domains, model.hosts // hosts))
+        return Pattern(cluster=model, kind=kind, groups=groups, hosts=hosts), cluster.hosts
+
+    @property
+    def probes(self) -> tuple[Probed, ...]:
+        """All that was simulated."""
+        return tuple(one for one in self.found.values() if one is not None)
+
+
+def _plain(cluster: Cluster) -> Cluster:
+    """Keep what packets see of a cluster, its links at the nearest usual rate."""
+    fabric, topology = cluster.fabric, cluster.topology
+    rate = fabric.link_bytes_per_s or cluster.host.nic_bytes_per_s
+    gbit = gbit_from_rate(rate / topology.planes)
+    usual = rate_from_gbit(min(USUAL_GBIT, key=lambda one: abs(log2(one / gbit))))
+    host = cluster.host.with_(nic_bytes_per_s=usual, pcie_bytes_per_s=None, server="")
+    return Cluster.model_construct(
+        name="part", hosts=cluster.hosts, host=host,
+        fabric=FabricChoice.model_construct(
+            kind=fabric.kind, load_balancing=fabric.load_balancing, tuning=fabric.tuning,
+            mtu_bytes=fabric.mtu_bytes, settings=fabric.settings),
+        topology=TopologyChoice.model_construct(
+            kind=topology.kind, switch=topology.switch,
+            oversubscription=topology.oversubscription,
+            pod_oversubscription=topology.pod_oversubscription,
+            hosts_per_pod=topology.hosts_per_pod, cable_m=topology.cable_m),
+    )  # fmt: skip
+
+
+def _probed(cluster: Cluster, pattern: Pattern, hosts: int) -> Probed:
+    shares = _shares(pattern)
+    share = Estimate(median(shares), min(shares), max(shares))
+    run = pattern.groups * pattern.hosts
+    more = ""
+    half = _half(pattern)
+    if run < hosts and layout(half.cluster).tiers == layout(pattern.cluster).tiers:
+        share = extrapolated(share, median(_shares(half)), log2(hosts / run))
+        more = f"; carried on from {run} to {hosts} hosts"
+    elif run < hosts:
+        more = f"; taken for {hosts} hosts as it is"
+    words = f"{cluster.fabric.kind} {cluster.fabric.tuning}"
+    if cluster.fabric.settings is not None:
+        words = f"{cluster.fabric.kind}, {cluster.fabric.settings.name}"
+    said = (
+        f"packets of {_words(pattern)} ({words}, {_balancing(pattern)}, {len(SEEDS)} seeds) "
+        f"keep {share.value:.0%} ({share.low:.0%} to {share.high:.0%}) of the NICs{more}"
+    )
+    return Probed(pattern=_words(pattern), share=share, said=said)
+
+
+def _half(pattern: Pattern) -> Pattern:
+    """Return half of a pattern on half of its network."""
+    cluster = pattern.cluster.with_(hosts=pattern.cluster.hosts // 2)
+    if pattern.groups > 1:
+        return replace(pattern, cluster=cluster, groups=pattern.groups // 2)
+    return replace(pattern, cluster=cluster, hosts=pattern.hosts // 2)
+
+
+def _balancing(pattern: Pattern) -> str:
+    return options_of(_scenario(pattern), SEEDS[0]).balancing
+
+
+def _words(pattern: Pattern) -> str:
+    """Say what a pattern is.
+
+    >>> from types import SimpleNamespace
+    >>> _words(SimpleNamespace(kind="ring", groups=4, hosts=16))
+    '4 rings of 16 hosts'
+    >>> _words(SimpleNamespace(kind="pairs", groups=32, hosts=2))
+    '32 pairs of hosts'
+    """
+    if pattern.kind == "pairs":
+        return f"{pattern.groups} pairs of hosts"
+    name = pattern.kind + "s" * (pattern.groups > 1)
+    return f"{pattern.groups if pattern.groups > 1 else 'one'} {name} of {pattern.hosts} hosts"
+
+
+def _scenario(pattern: Pattern) -> Scenario:
+    nothing = IncastTraffic.model_construct(senders=1, size_bytes=1)
+    return Scenario.model_construct(
+        cluster=pattern.cluster,
+        traffic=(TrafficItem.model_construct(incast=nothing),),
+        network=settings_of(pattern.cluster),
+    )
+
+
+@lru_cache(maxsize=4096)
+def _shares(pattern: Pattern) -> tuple[float, ...]:
+    with ThreadPoolExecutor(len(SEEDS)) as pool:
+        return tuple(pool.map(lambda seed: _share(pattern, seed), SEEDS))
+
+
+def _share(pattern: Pattern, seed: int) -> float:
+    """Simulate once: the wire time of what a NIC sends over the time without latency."""
+    scenario = _scenario(pattern)
+    options = options_of(scenario, seed)
+    schedule = _schedule(pattern, scenario, options.mtu_bytes, seed)
+    flows, routes = schedule.flows, shortest_routes(schedule.wiring)
+    alone = ideal_ps(paths_of(schedule.wiring, routes, flows), flows, options)
+    wire = 1 + options.header_bytes / options.mtu_bytes
+    serial = float(flows.size_bytes.max()) * wire * PS_PER_S / schedule.wiring.bytes_per_s.min()
+    until = round(_LONGEST_S * PS_PER_S)
+    outcome = simulate(schedule.wiring, flows, options, routes=routes, until_ps=until)
+    took = outcome.completion_ps if (outcome.end_ps >= 0).all() else until
+    steps = pattern.hosts - 1
+    ring = pattern.kind == "ring"
+    waits = steps * (alone.mean() - serial) if ring else float(alone.max()) - serial
+    return float(max(LEAST_SHARE, min(1.0, steps * serial / max(took - waits, 1.0))))
+
+
+def _schedule(pattern: Pattern, scenario: Scenario, mtu_bytes: int, seed: int) -> Schedule:
+    """Return all groups side by side, over hosts in an order that the seed draws."""
+    cluster, network = pattern.cluster, scenario.network
+    fabric = fabric_of(cluster, network.bit_error_ratio)
+    work = Work(fabric=fabric, queue_pairs=network.queue_pairs)
+    order = np.random.default_rng(seed).permutation(cluster.hosts)
+    ring = pattern.kind == "ring"
+    operation = Operation.ALL_GATHER if ring else Operation.ALL_TO_ALL
+    algorithm = plugins.load(collectives, "ring" if ring else "pairwise", Algorithm)
+    size = pattern.hosts * PACKETS[pattern.kind] * mtu_bytes * cluster.host.nics
+    for number in range(pattern.groups):
+        hosts = order[number * pattern.hosts : (number + 1) * pattern.hosts]
+        gpus = [int(host) * cluster.host.gpus for host in hosts]
+        work.owner = number, 0
+        add_collective(work, algorithm, operation, gpus, size, ranks_per_domain=1,
+                       channels=cluster.host.nics)  # fmt: skip
+    return schedule_of(work)
