@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from weft.advise.case import Case
+from weft.advise.case import Case, Row
 from weft.advise.consideration import Number
 from weft.advise.flip import Flip
 from weft.advise.spread import Spread
@@ -35,6 +35,7 @@ class Evidence(StrEnum):
     ASSUMED = "assumption, not simulated"
     ARITHMETIC = "arithmetic"
     COUNTED = "counted in the catalogue"
+    SIMULATED = "simulated packet by packet"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,11 +57,31 @@ class Trial:
     case: Case
     flips: Mapping[str, Flip]
     spreads: Mapping[str, Spread]
+    packets: bool = False
+    """Whether the user asked for packets: what needs a simulation may take the time."""
 
     def spread(self, name: str) -> Spread:
         """Return what is unknown of a fabric; no width where it cannot be built here."""
         none = Spread(name=name, slow_ratio=1.0, fast_ratio=1.0)
         return self.spreads.get(name, none)
+
+
+def simulated(*rows: Row) -> bool:
+    """Say whether the networks of all these rows were simulated packet by packet."""
+    return all(row.prediction.packets and row.prediction.packets.said for row in rows)
+
+
+def told_by_packets(*rows: Row) -> tuple[str, ...]:
+    """Return what was simulated for some rows, and what it gave."""
+    found = (row.prediction.packets for row in rows)
+    return tuple(dict.fromkeys(line for one in found if one for line in one.said))
+
+
+NEEDS_PACKETS: Final = Verdict(
+    outcome=Outcome.UNTESTED,
+    reasons=("closed forms know no queues and no pauses; ask with --fidelity packet",),
+    evidence=Evidence.ASSUMED,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,10 +1,11 @@
 """Fabrics side by side for one job: the table, the recommendation, flips, claims."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
 from math import inf
+from typing import TYPE_CHECKING
 
 from weft import plugins
 from weft.advise import candidates, claims, considerations, inputs
@@ -18,12 +19,15 @@ from weft.advise.recommendation import Recommendation, recommend
 from weft.advise.spread import Spread, difference, spread
 from weft.advise.wording import joined
 from weft.errors import SpecError, UnknownName, WeftError
-from weft.predict.training import Prediction
+from weft.predict.training import Prediction, prober_for
 from weft.results import Estimate, Provenance
 from weft.spec.cluster import Cluster
 from weft.spec.problems import nearest
 from weft.spec.workload import Job
 from weft.units import SECONDS
+
+if TYPE_CHECKING:
+    from weft.predict.probing import Probing
 
 DEFAULT = (
     "infiniband", "roce_tuned", "roce_default", "scheduled_ethernet", "ultra_ethernet", "tcp",
@@ -98,6 +102,8 @@ class Comparison:
     notes: tuple[str, ...]
     predictions: int
     """How many predictions the answer took."""
+    complete: bool = True
+    """False where the simulation was interrupted: what was missing is sourced."""
     provenance: Provenance
 
 
@@ -108,13 +114,17 @@ def compare(
     *,
     years: float | None = None,
     ask: Callable[[Cluster, Job], Prediction] | None = None,
+    fidelity: str = "analytic",
+    report: Callable[["Probing"], None] | None = None,
 ) -> Comparison:
     """Compare networks for the same hosts and job; ``ask`` stands in for predict().
 
     Parallelism that is "auto" is searched once, on the cluster as it is given, and kept for
-    every row: rows then differ in the network alone.
+    every row: rows then differ in the network alone. ``fidelity`` and ``report`` are those of
+    ``predict``.
     """
-    oracle = Oracle.of(ask)
+    prober = prober_for(fidelity, report)
+    oracle = Oracle.of(ask) if prober is None else Oracle.with_packets(prober)
     span = cluster.prices.years if years is None else years
     if not 0 < span < inf:
         raise SpecError(f"a cost over {span:g} years means nothing; give more than 0 years")
@@ -129,7 +139,7 @@ def compare(
     advice = recommend(case, spreads, weighed)
     case = replace(case, advised=advice.fabric)
     flips = _flips(case, spreads)
-    trial = Trial(case=case, flips=flips, spreads=spreads)
+    trial = Trial(case=case, flips=flips, spreads=spreads, packets=prober is not None)
     return Comparison(
         cluster=cluster,
         job=fixed,
@@ -143,6 +153,7 @@ def compare(
         claims=tuple(_tested(trial, name) for name in plugins.names(claims)),
         notes=_notes(case),
         predictions=oracle.calls,
+        complete=prober is None or not prober.interrupted,
         provenance=case.verdict.prediction.provenance,
     )
 
@@ -298,5 +309,15 @@ def _notes(case: Case) -> tuple[str, ...]:
         f"flip points: where {rivals or 'nothing'} would be cheaper by more than is unknown",
         "rows share hosts, NIC rate and topology; the switch follows the fabric and the rate",
         "other sizes keep the batch of each GPU; activations are recomputed where they must be",
-        "hash collisions, pauses and mis-tuning are sourced factors, not simulated",
+        *_engine_notes(case),
     )
+
+
+def _engine_notes(case: Case) -> Iterator[str]:
+    """Say which rows were simulated and which have sourced factors, and why."""
+    packets = {row.name: row.prediction.packets for row in case.rows}
+    if not any(packets.values()):
+        yield "hash collisions, pauses and mis-tuning are sourced factors, not simulated"
+        return
+    for name, one in packets.items():
+        yield from (f"{name}: {line}" for line in ((*one.said, *one.missing) if one else ()))

@@ -2,11 +2,17 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING
 
 from weft.engines.analytic import step as engine
-from weft.predict.training import Prediction, predict
+from weft.engines.analytic.collective import collective_time
+from weft.predict.training import Prediction, predict, predict_with
 from weft.spec.cluster import Cluster
 from weft.spec.workload import Job
+
+if TYPE_CHECKING:
+    from weft.predict.probing import Prober
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,13 +24,14 @@ class Pace:
     """Tokens a second over the whole run: restarts and checkpoints taken off."""
 
 
-def pace(cluster: Cluster, job: Job) -> Pace:
+def pace(cluster: Cluster, job: Job, prober: "Prober | None" = None) -> Pace:
     """Predict the speed of a job alone.
 
     The cluster need not be one that can be bought, nor its memory hold the batch.
     """
     resolved = engine.resolve(cluster, job, fits=False)
-    step = engine.step_time(cluster, resolved)
+    timed = collective_time if prober is None else prober.collective()
+    step = engine.step_time(cluster, resolved, collective=timed)
     goodput = engine.goodput(cluster, resolved, step).value
     tokens = resolved.global_batch * resolved.sequence_length
     return Pace(
@@ -54,6 +61,11 @@ class Oracle:
     def of(cls, ask: Callable[[Cluster, Job], Prediction] | None) -> "Oracle":
         """Return one that answers by the function given, or by predict() without one."""
         return cls() if ask is None else cls(ask, lambda c, j: pace_of(ask(c, j)))
+
+    @classmethod
+    def with_packets(cls, prober: "Prober") -> "Oracle":
+        """Return one whose collectives are simulated packet by packet."""
+        return cls(partial(predict_with, prober=prober), partial(pace, prober=prober))
 
     def predict(self, cluster: Cluster, job: Job) -> Prediction:
         """Predict, or return the same prediction again."""

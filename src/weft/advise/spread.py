@@ -40,6 +40,11 @@ def spread(case: Case, row: Row) -> Spread:
             slow_ratio=_waiting(row, copies.low / copies.value),
             fast_ratio=_waiting(row, copies.high / copies.value),
         )
+    packets = row.prediction.packets
+    if packets is not None and packets.said:
+        return Spread(
+            name=row.name, slow_ratio=packets.slow_ratio, fast_ratio=packets.fast_ratio
+        )
     factor = fabric_factor(row.prediction.cluster)
     slow = _progress(case, row, factor.low / factor.value)
     return Spread(

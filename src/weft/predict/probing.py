@@ -48,6 +48,10 @@ USUAL_GBIT: Final = (10, 25, 40, 50, 100, 200, 400, 800, 1600)
 """Rates of links: the nearest is simulated, so that a search over rates asks few times."""
 PACKETS: Final = {"ring": 64, "exchange": 64, "pairs": 512}
 """Of one send: what a chunk of the library takes, and a whole message of a pipeline."""
+_SIZE_BYTES: Final = float(64 << 20)
+"""Of a large collective, which takes all the channels that there are."""
+MOST_PAIRS: Final = 128
+"""NCCL allows no more on a connection."""
 _LONGEST_S: Final = 2.0
 """Simulated time of a probe; what is not there by then has kept next to nothing."""
 
@@ -61,6 +65,8 @@ class Pattern:
     groups: int
     hosts: int
     """Of one group."""
+    paths: int
+    """Connections between two NICs, each hashed on its own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +101,7 @@ class Prober:
     report: Report | None = None
     found: dict[tuple[Pattern, int], Probed | None] = field(default_factory=dict)
     missing: dict[str, None] = field(default_factory=dict)
-    """Why some collectives keep their sourced factors."""
+    """Why some collectives of the step keep their sourced factors."""
     interrupted: bool = False
     planned: int = 0
     done: int = 0
@@ -107,7 +113,7 @@ class Prober:
             self._count(cluster, asked)
 
     def _count(self, cluster: Cluster, asked: Iterable[tuple[Operation, Group]]) -> None:
-        keys = {self._key(cluster, *one) for one in asked if one[1].domains > 1}
+        keys = {self.key(cluster, *one) for one in asked if one[1].domains > 1}
         self.planned += sum(key not in self.found for key in keys)
 
     def collective(self, end: str = "value") -> Callable[..., CollectiveTime]:
@@ -132,7 +138,7 @@ class Prober:
     def probe(self, cluster: Cluster, operation: Operation, group: Group) -> Probed | None:
         """Return what packets leave a group of the NICs; none where it cannot be simulated."""
         try:
-            key = self._key(cluster, operation, group)
+            key = self.key(cluster, operation, group)
         except WeftError as error:
             self.missing.setdefault(f"sourced factors, not packets: {error}")
             return None
@@ -164,7 +170,7 @@ class Prober:
         self.report(Probing(done=self.done, planned=self.planned, doing=doing,
                             elapsed_s=elapsed, left_s=left))  # fmt: skip
 
-    def _key(self, cluster: Cluster, operation: Operation, group: Group) -> tuple[Pattern, int]:
+    def key(self, cluster: Cluster, operation: Operation, group: Group) -> tuple[Pattern, int]:
         """Return the pattern that a group runs, and the hosts that run it in the cluster."""
         fabric = find(cluster.fabric.kind)
         if not fabric.rdma:
@@ -177,12 +183,23 @@ class Prober:
         model = model_of(_plain(cluster), MOST_NICS, MOST_NICS)[0]
         hosts = min(group.domains, model.hosts)
         groups = max(1, min(cluster.hosts // group.domains, model.hosts // hosts))
-        return Pattern(cluster=model, kind=kind, groups=groups, hosts=hosts), cluster.hosts
+        paths = _paths(cluster, operation, group)
+        pattern = Pattern(cluster=model, kind=kind, groups=groups, hosts=hosts, paths=paths)
+        return pattern, cluster.hosts
 
     @property
     def probes(self) -> tuple[Probed, ...]:
         """All that was simulated."""
         return tuple(one for one in self.found.values() if one is not None)
+
+
+def _paths(cluster: Cluster, operation: Operation, group: Group) -> int:
+    """Return the connections of two NICs: channels of the library a NIC, times queue pairs."""
+    channels = collective_time(cluster, operation, _SIZE_BYTES, group).channels
+    nics = path_of(Same(cluster), group, current()).nics
+    pairs = cluster.nccl.env.get("NCCL_IB_QPS_PER_CONNECTION", "1")
+    asked = int(pairs) if pairs.isdecimal() else 1
+    return max(1, round(channels / nics)) * min(MOST_PAIRS, max(1, asked))
 
 
 def _plain(cluster: Cluster) -> Cluster:
@@ -220,7 +237,8 @@ def _probed(cluster: Cluster, pattern: Pattern, hosts: int) -> Probed:
     if cluster.fabric.settings is not None:
         words = f"{cluster.fabric.kind}, {cluster.fabric.settings.name}"
     said = (
-        f"packets of {_words(pattern)} ({words}, {_balancing(pattern)}, {len(SEEDS)} seeds) "
+        f"packets of {_words(pattern)} ({words}, {_balancing(pattern)}, "
+        f"{pattern.paths} paths a pair, {len(SEEDS)} seeds) "
         f"keep {share.value:.0%} ({share.low:.0%} to {share.high:.0%}) of the NICs{more}"
     )
     return Probed(pattern=_words(pattern), share=share, said=said)
@@ -276,13 +294,20 @@ def _share(pattern: Pattern, seed: int) -> float:
     flows, routes = schedule.flows, shortest_routes(schedule.wiring)
     alone = ideal_ps(paths_of(schedule.wiring, routes, flows), flows, options)
     wire = 1 + options.header_bytes / options.mtu_bytes
-    serial = float(flows.size_bytes.max()) * wire * PS_PER_S / schedule.wiring.bytes_per_s.min()
+    serial = (
+        float(flows.size_bytes.max())
+        * pattern.paths
+        * wire
+        * PS_PER_S
+        / schedule.wiring.bytes_per_s.min()
+    )
     until = round(_LONGEST_S * PS_PER_S)
     outcome = simulate(schedule.wiring, flows, options, routes=routes, until_ps=until)
     took = outcome.completion_ps if (outcome.end_ps >= 0).all() else until
     steps = pattern.hosts - 1
     ring = pattern.kind == "ring"
-    waits = steps * (alone.mean() - serial) if ring else float(alone.max()) - serial
+    one = serial / pattern.paths  # what the path of a send adds to its time on the wire
+    waits = steps * (alone.mean() - one) if ring else float(alone.max()) - one
     return float(max(LEAST_SHARE, min(1.0, steps * serial / max(took - waits, 1.0))))
 
 
@@ -290,7 +315,7 @@ def _schedule(pattern: Pattern, scenario: Scenario, mtu_bytes: int, seed: int) -
     """Return all groups side by side, over hosts in an order that the seed draws."""
     cluster, network = pattern.cluster, scenario.network
     fabric = fabric_of(cluster, network.bit_error_ratio)
-    work = Work(fabric=fabric, queue_pairs=network.queue_pairs)
+    work = Work(fabric=fabric, queue_pairs=pattern.paths)
     order = np.random.default_rng(seed).permutation(cluster.hosts)
     ring = pattern.kind == "ring"
     operation = Operation.ALL_GATHER if ring else Operation.ALL_TO_ALL

@@ -141,6 +141,7 @@ def _step(
     if prober is None:
         return engine.step_time(cluster, job), None
     wanted = [(one.operation, one.group) for one in demands(job, cluster.gpus_per_domain)]
+    prober.missing.clear()
     prober.plan(cluster, wanted)
     middle, slow, fast = (
         engine.step_time(cluster, job, collective=prober.collective(end))

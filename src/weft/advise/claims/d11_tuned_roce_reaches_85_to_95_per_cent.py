@@ -2,7 +2,15 @@
 
 from functools import partial
 
-from weft.advise.claim import Claim, Evidence, Outcome, Trial, Verdict
+from weft.advise.claim import (
+    Claim,
+    Evidence,
+    Outcome,
+    Trial,
+    Verdict,
+    simulated,
+    told_by_packets,
+)
 from weft.advise.consideration import Number
 from weft.advise.wording import percent
 
@@ -11,8 +19,9 @@ LEAST, MOST = 0.85, 0.95
 
 def _test(trial: Trial) -> Verdict:
     case = trial.case
-    infiniband = case.row("infiniband").progress_tokens_per_s
-    roce = case.row("roce_tuned").progress_tokens_per_s / infiniband
+    both = case.row("infiniband"), case.row("roce_tuned")
+    infiniband = both[0].progress_tokens_per_s
+    roce = both[1].progress_tokens_per_s / infiniband
     scheduled = case.attempt(partial(case.row, "scheduled_ethernet"))
     reasons = [f"tuned RoCE trains at {percent(roce)} of InfiniBand's speed here"]
     numbers = [Number("tuned RoCE over InfiniBand", roce, "ratio")]
@@ -29,9 +38,9 @@ def _test(trial: Trial) -> Verdict:
     return Verdict(
         outcome=outcome,
         condition=condition,
-        reasons=tuple(reasons),
+        reasons=(*reasons, *told_by_packets(*both)),
         numbers=tuple(numbers),
-        evidence=Evidence.ASSUMED,
+        evidence=Evidence.SIMULATED if simulated(*both) else Evidence.ASSUMED,
     )
 
 

@@ -1,7 +1,7 @@
 """D12: same hardware, 2 to 5 times apart; 10 % of 1,000 GPUs pays a small team."""
 
 from weft import catalogue
-from weft.advise.claim import Claim, Evidence, Outcome, Trial, Verdict
+from weft.advise.claim import Claim, Evidence, Outcome, Trial, Verdict, simulated
 from weft.advise.claims.d10_misconfiguration_costs_a_third import misconfigured
 from weft.advise.consideration import Number
 from weft.advise.wording import money, percent
@@ -16,7 +16,8 @@ def _test(trial: Trial) -> Verdict:
     own = case.cluster.prices.engineer_usd_per_year
     salary = own or catalogue.find("assumptions", "engineer").value.value
     good = case.verdict.progress_tokens_per_s
-    wrong = good / misconfigured(case).progress_tokens_per_s
+    bad = misconfigured(case)
+    wrong = good / bad.progress_tokens_per_s
     fallen = good / case.row("tcp").progress_tokens_per_s
     gain = case.verdict.usd_per_s / case.verdict.prediction.gpus * GPUS * SECONDS["year"] * GAIN
     paid = gain / salary
@@ -37,7 +38,7 @@ def _test(trial: Trial) -> Verdict:
             Number("10 % of 1,000 GPUs, a year", gain, "USD"),
             Number("engineers that pays", paid, "engineers"),
         ),
-        evidence=Evidence.ASSUMED,
+        evidence=Evidence.SIMULATED if simulated(bad) else Evidence.ASSUMED,
     )
 
 

@@ -26,6 +26,7 @@ def compare(
     sets: options.Sets = [],  # noqa: B006 - as above
     fabrics: FabricsOption = None,
     years: YearsOption = None,
+    fidelity: options.Fidelity = "analytic",
     output: options.OutputFormat = "text",
     out: options.OutFile = None,
     overlay: options.OverlayFile = None,
@@ -42,6 +43,7 @@ def compare(
     Examples:
       weft compare -f cluster.yaml -f job.yaml
       weft compare -f both.yaml --fabrics infiniband,roce_tuned,tcp --years 5
+      weft compare -f both.yaml --fidelity packet
       weft compare -f both.yaml -o html --out report.html
       weft compare -f both.yaml --chart cost_bars=cost.svg --chart flip_tornado=flips.png
 
@@ -49,7 +51,8 @@ def compare(
     """  # noqa: D301 - click's mark for text that is not to be wrapped
     from weft import api  # noqa: PLC0415 - after the words are understood
     from weft.cli.inputs import cluster_and_job  # noqa: PLC0415 - as above
-    from weft.cli.output import check_format, emit, progress  # noqa: PLC0415 - as above
+    from weft.cli.output import check_format, emit  # noqa: PLC0415 - as above
+    from weft.cli.watch import watched  # noqa: PLC0415 - as above
 
     if fabrics == "list":
         print("\n".join(api.fabrics()))
@@ -57,7 +60,7 @@ def compare(
     check_format(output)
     cluster, job = cluster_and_job(files, sets, overlay)
     names = None if fabrics is None else [name.strip() for name in fabrics.split(",")]
-    with progress("comparing networks", quiet=quiet):
-        result = api.compare(cluster, job, names, years=years)
+    with watched("comparing networks", fidelity, quiet=quiet) as report:
+        result = api.compare(cluster, job, names, years=years, fidelity=fidelity, report=report)
     emit(result, output, out=out, charts=chart)
-    return PARTIAL if result.left_out else 0
+    return PARTIAL if result.left_out or not result.complete else 0

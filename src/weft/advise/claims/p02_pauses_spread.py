@@ -1,0 +1,53 @@
+"""P2: mis-set PFC makes storms: pauses spread, and hold up traffic that has no part in them."""
+
+from weft.advise.claim import NEEDS_PACKETS, Claim, Evidence, Outcome, Trial, Verdict
+from weft.advise.consideration import Number
+from weft.advise.storm import Storm, storm
+from weft.advise.wording import count, figure
+
+MANY_TIMES = 10
+"""So many times the pauses of a tuned fabric are a storm."""
+BEYOND = 2
+"""Pauses in more layers than those into and out of the congested leaf have spread."""
+
+
+def _test(trial: Trial) -> Verdict:
+    if not trial.packets:
+        return NEEDS_PACKETS
+    cluster = trial.case.candidate("roce_tuned").apply(trial.case.cluster)
+    good, bad = (storm(cluster, name) for name in ("roce_tuned", "roce_misconfigured"))
+    stormy = min(bad.pauses) > MANY_TIMES * max(good.pauses)
+    spread = len(bad.layers) >= BEYOND
+    hurt = bad.tail_ratio > good.tail_ratio
+    outcome = Outcome.HOLDS if stormy and spread and hurt else Outcome.FAILS
+    return Verdict(
+        outcome=outcome,
+        reasons=(
+            f"marks out of reach and a tenth of the pause threshold: {_told(bad)}",
+            f"tuned: {_told(good)}",
+            bad.said,
+        ),
+        numbers=(
+            Number("pauses, misconfigured", sum(bad.pauses) / len(bad.pauses), "pauses"),
+            Number("pauses, tuned", sum(good.pauses) / len(good.pauses), "pauses"),
+            Number("99th small transfer, misconfigured", bad.tail_ratio, "x"),
+            Number("99th small transfer, tuned", good.tail_ratio, "x"),
+        ),
+        evidence=Evidence.SIMULATED,
+    )
+
+
+def _told(one: Storm) -> str:
+    where = f" on {' and '.join(one.layers)}" if one.layers else ""
+    return (
+        f"{count(min(one.pauses))} to {count(max(one.pauses))} pauses{where}; of small "
+        f"transfers the 99th takes {figure(one.tail_ratio, 'times')} as long as alone"
+    )
+
+
+p02_pauses_spread = Claim(
+    point="P2",
+    articles=("P", "C", "K"),
+    text="Mis-set PFC makes storms: pauses spread over the network and hold up other traffic",
+    test=_test,
+)

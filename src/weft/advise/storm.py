@@ -1,0 +1,82 @@
+"""What pauses do to traffic that has no part in them: an incast under one tuning."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from weft.errors import Infeasible
+from weft.predict.part import model_of
+from weft.predict.simulate import simulate
+from weft.spec.cluster import Cluster
+from weft.spec.load import load_tuning
+from weft.spec.scenario import BackgroundTraffic, IncastTraffic, Scenario, TrafficItem
+
+NICS: Final = 64
+SENDERS: Final = 15
+INCAST_BYTES: Final = 32 << 20
+LOAD_RATIO: Final = 0.1
+SETTLED_S: Final = 2e-3
+"""The other transfers begin so much later: senders have found their rates by then."""
+SMALL_BYTES: Final = 64 << 10
+"""Of the other transfers: what a small message waits shows as latency."""
+SEEDS: Final = (1, 2, 3)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Storm:
+    """How an incast spread over the network, and what it did to small transfers."""
+
+    tuning: str
+    pauses: tuple[int, ...]
+    """Of each seed."""
+    layers: tuple[str, ...]
+    """Layers whose links stood paused, in the first seed."""
+    median_ratio: float
+    """Time of a small transfer over its time alone."""
+    tail_ratio: float
+    """The same for the 99th of 100."""
+    said: str
+    """What was simulated."""
+
+
+def storm(cluster: Cluster, tuning: str) -> Storm:
+    """Simulate an incast of 15 beside small random transfers on a part of a cluster."""
+    return _storm(model_of(cluster, NICS), tuning)
+
+
+@lru_cache(maxsize=64)
+def _storm(part: tuple[Cluster, str], tuning: str) -> Storm:
+    cluster, said = part
+    if cluster.hosts <= SENDERS + 1:
+        raise Infeasible(f"{cluster.hosts} hosts are too few for an incast and its victims")
+    found = simulate(_scenario(cluster, tuning))
+    other = next(one for one in found.traffic if one.kind == "background")
+    slowdown = other.slowdown_ratio
+    assert slowdown is not None, "some of many small transfers end"
+    return Storm(
+        tuning=tuning,
+        pauses=tuple(one.counts["pauses"] for one in found.seeds),
+        layers=tuple(one.name for one in found.layers if one.paused_ratio > 0),
+        median_ratio=slowdown.p50,
+        tail_ratio=slowdown.p99,
+        said="15 GPUs send 32 MiB each to one; from 2 ms on 64 KiB transfers at 10 % load go "
+        f"from all others to the second half of the hosts, not to that one; {said}; 3 seeds",
+    )
+
+
+def _scenario(cluster: Cluster, tuning: str) -> Scenario:
+    lasts_s = SENDERS * INCAST_BYTES / cluster.host.nic_bytes_per_s
+    other_s = max(SETTLED_S, lasts_s - SETTLED_S)
+    incast = IncastTraffic.model_construct(
+        name="incast", begin_s=0.0, repeat=1, gap_s=0.0, senders=SENDERS,
+        size_bytes=INCAST_BYTES, receiver=0, jitter_s=0.0,
+    )  # fmt: skip
+    other = BackgroundTraffic.model_construct(
+        name="other", begin_s=SETTLED_S, repeat=1, gap_s=0.0, load_ratio=LOAD_RATIO,
+        size_bytes=SMALL_BYTES, duration_s=other_s, storage_hosts=cluster.hosts // 2,
+    )  # fmt: skip
+    items = (TrafficItem().with_(incast=incast), TrafficItem().with_(background=other))
+    settings = load_tuning(tuning).settings.with_(balancing="ecmp")
+    return Scenario(name=tuning, cluster=cluster, traffic=(items[0],), network=settings).with_(
+        traffic=items, seeds=SEEDS
+    )

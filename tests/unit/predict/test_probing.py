@@ -1,0 +1,187 @@
+"""`weft predict --fidelity packet`: the collectives of a step simulated, each pattern once."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from weft.advise import storm as storms
+from weft.advise.claim import Evidence, Outcome, Trial
+from weft.advise.claims.d10_misconfiguration_costs_a_third import (
+    d10_misconfiguration_costs_a_third as d10,
+)
+from weft.advise.claims.p02_pauses_spread import p02_pauses_spread as p02
+from weft.advise.claims.x07_latency_spikes import x07_latency_spikes as x07
+from weft.advise.compare import compare
+from weft.cli import app
+from weft.cli.watch import probe_line
+from weft.errors import SpecError
+from weft.predict import probing
+from weft.predict.part import model_of
+from weft.predict.probing import Prober, Probing, _share
+from weft.predict.training import predict
+from weft.spec.load import load_cluster, load_job
+from weft.traffic.collective import Group, Operation
+
+JOB = {"model": "llama3_8b", "global_batch": 128, "parallelism": {"sharding": "zero1"}}
+ONE = {"gpus": 1, "nics": 1, "server": "", "scale_up": {"gpus": 1}}
+RING = Operation.ALL_GATHER, Group(ranks=64, ranks_per_domain=1)
+
+
+def cluster(hosts=16, **more):
+    fabric = {"load_balancing": "ecmp", **more.pop("fabric", {})}
+    return load_cluster({"preset": "hgx_h100_roce", "hosts": hosts, "fabric": fabric, **more})
+
+
+def leaves(hosts=64, **fabric):
+    """Leaves of 16 hosts with one NIC each."""
+    topology = {"kind": "leaf_spine", "switch": "asterfusion_cx732q"}
+    return cluster(hosts, host=ONE, topology=topology, fabric=fabric)
+
+
+@pytest.fixture(scope="module")
+def packets():
+    return predict(cluster(), load_job(JOB), fidelity="packet")
+
+
+def test_a_prediction_says_what_was_simulated(packets):
+    assert packets.complete
+    assert packets.provenance.engine == "packet"
+    assert packets.packets.said
+    assert all(line in packets.step.reasons for line in packets.packets.said)
+    assert packets.packets.slow_ratio <= 1.0 <= packets.packets.fast_ratio
+    assert packets.step_s.low < packets.step_s.value < packets.step_s.high
+
+
+def test_the_same_is_predicted_again(packets):
+    probing._shares.cache_clear()  # noqa: SLF001 - else it would only be remembered
+    assert predict(cluster(), load_job(JOB), fidelity="packet") == packets
+
+
+def test_what_a_fabric_keeps_falls_from_adaptive_to_hashed_to_dropped():
+    """Adaptive routing keeps nearly all of a shuffled ring, a hash loses half and more."""
+    found = [
+        Prober().probe(leaves(load_balancing=mode), *RING).share.value
+        for mode in ("adaptive", "ecmp")
+    ]
+    assert found[0] > 0.9
+    assert found[1] < 0.6
+
+
+def test_every_seed_gives_one_share_and_more_paths_spread_better():
+    env = {"nccl": {"env": {"NCCL_IB_QPS_PER_CONNECTION": "8"}}}
+    few = Prober().key(leaves(), *RING)[0]
+    many = Prober().key(load_cluster({**_spec(), **env}), *RING)[0]
+    assert (few.paths, many.paths) == (2, 16)
+    assert _share(few, 1) == _share(few, 1) < _share(many, 1)
+
+
+def _spec():
+    topology = {"kind": "leaf_spine", "switch": "asterfusion_cx732q"}
+    fabric = {"load_balancing": "ecmp"}
+    return {"preset": "hgx_h100_roce", "hosts": 64, "host": ONE, "topology": topology,
+            "fabric": fabric}  # fmt: skip
+
+
+def test_what_is_too_large_is_carried_on_and_said(monkeypatch):
+    monkeypatch.setattr(probing, "MOST_NICS", 96)
+    found = Prober().probe(leaves(256), *RING)
+    assert "carried on from 64 to 256 hosts" in found.said
+    assert found.share.low < found.share.value <= found.share.high
+
+
+def test_leaves_that_are_too_large_are_modelled_by_smaller_ones():
+    model, said = model_of(cluster(256), 128)
+    assert model.hosts == 64
+    assert "64 NICs on leaves of 16 hosts" in said
+    assert "stand for the 2048 NICs" in said
+
+
+def test_fabrics_that_packets_do_not_decide_keep_their_factors():
+    asked = load_cluster({"preset": "h100_tcp_100g", "hosts": 4})
+    found = predict(asked, load_job(JOB), fidelity="packet")
+    assert found.provenance.engine == "analytic"
+    assert found.step == predict(asked, load_job(JOB)).step
+    assert any("bounded by what hosts copy" in a for a in found.provenance.assumptions)
+
+
+def test_an_interruption_keeps_what_is_there_and_sources_the_rest(monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(probing, "_probed", interrupt)
+    found = predict(cluster(), load_job(JOB), fidelity="packet")
+    assert not found.complete
+    assert found.step.step_s == predict(cluster(), load_job(JOB)).step.step_s
+    assert any("interrupted" in a for a in found.provenance.assumptions)
+
+
+def test_progress_names_the_pattern_and_the_time_left():
+    one = Probing(done=1, planned=4, doing="one ring of 64 hosts", elapsed_s=2.0, left_s=6.0)
+    assert probe_line(one) == "simulating pattern 2 of 4: one ring of 64 hosts, 6 s left"
+
+
+def test_an_unknown_fidelity_is_refused():
+    with pytest.raises(SpecError, match="analytic, packet"):
+        predict(cluster(), load_job(JOB), fidelity="flow")
+
+
+def test_the_command_takes_the_fidelity(tmp_path, capsys):
+    file = tmp_path / "both.yaml"
+    file.write_text(
+        "apiVersion: weft/v1\nkind: Cluster\nspec: {preset: hgx_h100_roce, hosts: 4}\n---\n"
+        "apiVersion: weft/v1\nkind: Job\n"
+        "spec: {model: llama3_8b, global_batch: 32, parallelism: {sharding: zero1}}\n"
+    )
+    assert app.run(["predict", "-f", str(file), "--fidelity", "packet"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "packets of one ring of 4 hosts" in shown
+
+
+@pytest.fixture(scope="module")
+def compared():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(probing, "MOST_NICS", 16)
+        patch.setattr(probing, "SEEDS", (1,))
+        return _compared()
+
+
+def _compared():
+    return compare(cluster(), load_job(JOB), ["infiniband", "roce_tuned", "tcp"],
+                   fidelity="packet")  # fmt: skip
+
+
+def test_claims_are_answered_by_packets_where_they_were_asked_for(compared):
+    found = {one.point: one.verdict for one in compared.claims}
+    assert found["D10"].evidence is Evidence.SIMULATED
+    assert found["D11"].evidence is Evidence.SIMULATED
+    assert any("without pauses" in reason for reason in found["D10"].reasons)
+    assert any("packets of" in reason for reason in found["D9"].reasons)
+    assert "too few for an incast" in found["P2"].reasons[0]
+    assert any("roce_tuned: packets of" in note for note in compared.notes)
+
+
+def test_without_packets_claims_of_queues_say_what_they_need():
+    trial = Trial(case=None, flips={}, spreads={})
+    for claim in (p02, x07):
+        assert claim.test(trial).outcome is Outcome.UNTESTED
+        assert "--fidelity packet" in claim.test(trial).reasons[0]
+    assert d10.articles == ("C",)
+
+
+def test_mis_set_pauses_spread_and_hold_up_what_goes_elsewhere(monkeypatch):
+    """Claims P2 and X7 on leaves of 16, the incast shorter than in earnest."""
+    monkeypatch.setattr(storms, "INCAST_BYTES", 16 << 20)
+    monkeypatch.setattr(storms, "SEEDS", (1,))
+    case = SimpleNamespace(
+        cluster=leaves(), candidate=lambda _: SimpleNamespace(apply=lambda one: one)
+    )
+    trial = Trial(case=case, flips={}, spreads={}, packets=True)
+    spread, spikes = p02.test(trial), x07.test(trial)
+    good, bad = (storms.storm(leaves(), n) for n in ("roce_tuned", "roce_misconfigured"))
+    assert min(bad.pauses) > 10 * max(good.pauses)
+    assert len(bad.layers) > len(good.layers)
+    assert bad.tail_ratio > 2 * good.tail_ratio
+    assert spread.outcome is Outcome.HOLDS
+    assert spikes.outcome is Outcome.WHEN
+    assert "roce_misconfigured" in spikes.condition
+    assert spread.evidence is spikes.evidence is Evidence.SIMULATED
