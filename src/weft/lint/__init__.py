@@ -1,0 +1,1 @@
+"""From configuration files to what is wrong in them: readers, facts, rules; offline."""

@@ -1,0 +1,204 @@
+"""YAML and JSON as trees whose every part knows its place in the file."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from weft.lint.text import JsonLocator, Locator, Place, Text
+
+MOST_NODES: Final = 3_000_000
+"""More than any configuration holds; an expansion of aliases stops here."""
+DEEPEST: Final = 200
+
+
+class BrokenDocument(ValueError):
+    """Text that is not what its name promises, with the place."""
+
+    def __init__(self, message: str, line: int, column: int = 1) -> None:
+        """Keep the message and where it stands."""
+        super().__init__(message)
+        self.message, self.line, self.column = message, line, column
+
+
+@dataclass(slots=True, eq=False)
+class Tree:
+    """A part of a document: its plain value and the path of keys to it.
+
+    Scalars of YAML are kept as they are written, so that ``no`` stays ``no``.
+    """
+
+    value: Any
+    text: Text
+    locate: Locator
+    path: tuple[str, ...] = ()
+
+    @property
+    def at(self) -> Place:
+        """Where it stands."""
+        return Place(self.text, path=self.path, locate=self.locate)
+
+    def __getitem__(self, key: str) -> "Tree":
+        """Return what stands under a key; an empty part where nothing does."""
+        below = self.value.get(key) if isinstance(self.value, Mapping) else None
+        return Tree(below, self.text, self.locate, (*self.path, key))
+
+    def under(self, *keys: str) -> "Tree":
+        """Return what stands under a path of keys."""
+        found = self
+        for key in keys:
+            found = found[key]
+        return found
+
+    def items(self) -> Iterator[tuple[str, "Tree"]]:
+        """Yield the keys of a mapping with what stands under each."""
+        if isinstance(self.value, Mapping):
+            for key in self.value:
+                yield key, self[key]
+
+    def each(self) -> Iterator["Tree"]:
+        """Yield the entries of a list; of a single value, itself."""
+        if isinstance(self.value, list):
+            for number, one in enumerate(self.value):
+                yield Tree(one, self.text, self.locate, (*self.path, str(number)))
+        elif self.value is not None:
+            yield self
+
+    def __bool__(self) -> bool:
+        """Return whether there is anything."""
+        return self.value is not None
+
+    def string(self) -> str:
+        """Return a scalar as it is written; empty where there is none."""
+        if isinstance(self.value, bool):
+            return "true" if self.value else "false"
+        if self.value is None or isinstance(self.value, Mapping | list):
+            return ""
+        return str(self.value)
+
+    def number(self) -> int | None:
+        """Return a scalar as a whole number where it is one."""
+        return whole(self.string())
+
+    def true(self) -> bool:
+        """Return whether a scalar says yes."""
+        return self.string().lower() in {"true", "yes", "on", "1", "enabled", "enable"}
+
+
+def whole(text: str) -> int | None:
+    """Read a whole number, decimal or hexadecimal.
+
+    >>> whole("0x7fff"), whole(" 12 "), whole("12k")
+    (32767, 12, None)
+    """
+    text = text.strip()
+    if re.fullmatch(r"-?\d{1,18}", text):
+        return int(text)
+    return int(text, 16) if re.fullmatch(r"0[xX][0-9a-fA-F]{1,16}", text) else None
+
+
+def read_json(text: Text) -> Tree:
+    """Read one JSON document."""
+    repeated: list[str] = []
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) != len(pairs):
+            keys = [key for key, _ in pairs]
+            repeated.extend(key for key in found if keys.count(key) > 1)
+        return found
+
+    try:
+        value = json.loads(text.content, object_pairs_hook=unique)
+    except json.JSONDecodeError as failure:
+        raise BrokenDocument(failure.msg, failure.lineno, failure.colno) from failure
+    except RecursionError as failure:
+        raise BrokenDocument("nested too deeply", 1) from failure
+    if repeated:
+        at = _second(text, repeated[0])
+        raise BrokenDocument(f"the key {repeated[0]!r} stands twice in one object", at)
+    return Tree(value, text, JsonLocator(text.content))
+
+
+def _second(text: Text, key: str) -> int:
+    """Return the line of the second place that a key stands in quotes."""
+    found = [number for number, line in enumerate(text.lines, 1) if f'"{key}"' in line]
+    return found[min(1, len(found) - 1)] if found else 1
+
+
+def read_yaml(text: Text) -> list[Tree]:
+    """Read the documents of a YAML file."""
+    import yaml  # noqa: PLC0415 - only where there is YAML
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        nodes = list(yaml.compose_all(text.content, Loader=loader))
+        return [_tree(node, text) for node in nodes if node is not None]
+    except yaml.MarkedYAMLError as failure:
+        mark = failure.problem_mark or failure.context_mark
+        message = failure.problem or failure.context or "is no YAML"
+        line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
+        raise BrokenDocument(message, line, column) from failure
+    except yaml.YAMLError as failure:
+        raise BrokenDocument(str(failure).partition("\n")[0], 1) from failure
+    except RecursionError as failure:
+        raise BrokenDocument("nested too deeply", 1) from failure
+
+
+def _tree(node: Any, text: Text) -> Tree:  # noqa: ANN401 - a node of the YAML library
+    reading = _Reading({}, [0])
+    value = reading.plain(node, ())
+    return Tree(value, text, _Marks(reading.places))
+
+
+@dataclass(frozen=True, slots=True)
+class _Marks:
+    places: dict[tuple[str, ...], tuple[int, int]]
+
+    def __call__(self, path: tuple[str, ...]) -> tuple[int, int]:
+        for length in range(len(path), -1, -1):
+            if path[:length] in self.places:
+                return self.places[path[:length]]
+        return 1, 1
+
+
+@dataclass(slots=True)
+class _Reading:
+    """Turns nodes into plain values and notes where each stands."""
+
+    places: dict[tuple[str, ...], tuple[int, int]]
+    count: list[int]
+
+    def plain(self, node: Any, path: tuple[str, ...]) -> Any:  # noqa: ANN401 - plain values
+        self.count[0] += 1
+        mark = node.start_mark
+        if self.count[0] > MOST_NODES or len(path) > DEEPEST:
+            raise BrokenDocument("holds more than a configuration can", mark.line + 1)
+        self.places.setdefault(path, (mark.line + 1, mark.column + 1))
+        kind = node.id
+        if kind == "mapping":
+            return self._mapping(node, path)
+        if kind == "sequence":
+            return [self.plain(one, (*path, str(i))) for i, one in enumerate(node.value)]
+        if node.tag.endswith(":null") and node.value in {"", "~", "null"}:
+            return None
+        return node.value
+
+    def _mapping(self, node: Any, path: tuple[str, ...]) -> dict[str, Any]:  # noqa: ANN401
+        found: dict[str, Any] = {}
+        for key, value in node.value:
+            name = key.value if key.id == "scalar" else str(key.value)
+            mark = key.start_mark
+            if name in found and name != "<<":
+                raise BrokenDocument(
+                    f"the key {name!r} stands twice in one mapping; the last one wins",
+                    mark.line + 1, mark.column + 1,
+                )  # fmt: skip
+            self.places.setdefault((*path, name), (mark.line + 1, mark.column + 1))
+            below = self.plain(value, (*path, name))
+            if name == "<<" and isinstance(below, dict):
+                found = below | found
+            else:
+                found[name] = below
+        return found

@@ -1,0 +1,446 @@
+"""What configurations set, in words that no vendor owns; each with its place in a file.
+
+``device`` is the switch, the host or the workload that a fact is about; empty where a file does
+not say. ``ports`` are the interfaces that share a setting; empty means all of the device.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from weft.lint.text import Place
+
+Ports = tuple[str, ...]
+
+
+class Side(StrEnum):
+    """Who sets it."""
+
+    JOB = "the job (NCCL)"
+    HOST = "the hosts"
+    SWITCH = "the switches"
+    SUBNET = "the subnet manager"
+    KUBERNETES = "Kubernetes"
+    SLURM = "Slurm"
+    CLUSTER = "weft's cluster document"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """Something that a configuration sets."""
+
+    at: Place
+    device: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flaw(Fact):
+    """What a reader itself could not accept, by the rule that reports it."""
+
+    rule: str
+    message: str
+    fix: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Variable(Fact):
+    """An environment variable of a job."""
+
+    name: str
+    value: str
+    everywhere: bool = False
+    """Whether it is set for every job of the host, as by nccl.conf."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Launch(Fact):
+    """A command that starts the processes of a job."""
+
+    tool: str
+    words: tuple[str, ...]
+
+
+class Map(StrEnum):
+    """Which label leads to which."""
+
+    DSCP_TO_CLASS = "DSCP to traffic class"
+    CLASS_TO_QUEUE = "traffic class to queue"
+    CLASS_TO_GROUP = "traffic class to priority group"
+    PAUSE_TO_QUEUE = "PFC priority to queue"
+    PAUSE_TO_GROUP = "PFC priority to priority group"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mapped(Fact):
+    """One row of a map of labels."""
+
+    side: Side
+    kind: Map
+    table: str = ""
+    source: int
+    target: int
+    ports: Ports = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MapUse(Fact):
+    """Which map some ports use."""
+
+    kind: Map
+    table: str
+    ports: Ports
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pause(Fact):
+    """Priorities with PFC; none of them where it is off."""
+
+    side: Side
+    ports: Ports = ()
+    priorities: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkPause(Fact):
+    """Pause of the whole link (802.3x)."""
+
+    side: Side
+    ports: Ports = ()
+    on: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Watchdog(Fact):
+    """The PFC watchdog; ``queues`` is None where it watches whatever has PFC."""
+
+    ports: Ports = ()
+    on: bool = True
+    queues: tuple[int, ...] | None = None
+    action: str = ""
+    detection_ms: float | None = None
+    restoration_ms: float | None = None
+    poll_ms: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Marking(Fact):
+    """ECN thresholds; used through its name, or given for queues of ports directly."""
+
+    name: str = ""
+    ecn: bool
+    kmin_bytes: float | None = None
+    kmax_bytes: float | None = None
+    pmax_percent: float | None = None
+    ports: Ports = ()
+    queues: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueUse(Fact):
+    """What a queue of some ports uses: an ECN profile, a scheduler."""
+
+    ports: Ports = ()
+    queue: int
+    marking: str = ""
+    scheduler: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scheduler(Fact):
+    """How a queue gets its turn."""
+
+    side: Side
+    name: str = ""
+    queue: int | None = None
+    strict: bool
+    weight: float | None = None
+    ports: Ports = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BufferPool(Fact):
+    """Buffer that profiles share."""
+
+    name: str
+    direction: str = ""
+    size_bytes: int | None = None
+    headroom_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BufferProfile(Fact):
+    """Buffer of a priority group or queue."""
+
+    name: str
+    pool: str = ""
+    size_bytes: int | None = None
+    xoff_bytes: int | None = None
+    """Headroom: what may still arrive after the pause was sent."""
+    xon_bytes: int | None = None
+    alpha_exponent: float | None = None
+    """The share of free buffer is 2 to this power."""
+    static_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupUse(Fact):
+    """Which buffer profile a priority group (ingress) or queue (egress) of ports uses."""
+
+    ports: Ports
+    group: int
+    profile: str
+    ingress: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Port(Fact):
+    """An interface and its link."""
+
+    side: Side
+    name: str
+    mtu_bytes: int | None = None
+    speed_gbit: float | None = None
+    fec: str = ""
+    autoneg: str = ""
+    up: bool | None = None
+    lanes: tuple[int, ...] = ()
+    peer: str = ""
+    peer_port: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CableLength(Fact):
+    """Length that headroom is meant for."""
+
+    ports: Ports
+    length_m: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trust(Fact):
+    """Which label of a packet a port believes: dscp, pcp or none."""
+
+    side: Side
+    ports: Ports = ()
+    mode: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Speaker(Fact):
+    """BGP on one device."""
+
+    asn: int
+    router_id: str = ""
+    paths: int | None = None
+    relaxed: bool | None = None
+    """Whether paths of equal length over different ASNs count as equal."""
+    announces: bool | None = None
+    """Whether any route is announced at all; None where the reader cannot tell."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Neighbor(Fact):
+    """One BGP session."""
+
+    peer: str
+    unnumbered: bool = False
+    remote: str = ""
+    """An AS number, external or internal."""
+    extended_nexthop: bool | None = None
+    active: bool | None = None
+    """Whether IPv4 routes are exchanged."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Address(Fact):
+    """An address of an interface."""
+
+    side: Side
+    port: str
+    address: str
+    gateway: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bond(Fact):
+    """Ports bundled to one (LAG)."""
+
+    side: Side
+    name: str
+    members: Ports
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mark(Fact):
+    """The traffic class that a host writes into RDMA packets."""
+
+    traffic_class: int
+    tool: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Congestion(Fact):
+    """A parameter of DCQCN on a NIC, or of its answers to marks (CNP)."""
+
+    name: str
+    value: int
+    priority: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Option(Fact):
+    """A setting of a program by its own name: opensm, sysctl, limits, slurm, systemd, kernel."""
+
+    program: str
+    name: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted(Fact):
+    """Something that is referred to and defined nowhere in its file."""
+
+    what: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Partition(Fact):
+    """A partition of a subnet."""
+
+    name: str
+    key: int
+    ipoib: bool = False
+    mtu_code: int | None = None
+    service_level: int | None = None
+    members: tuple[tuple[str, bool | None], ...] = ()
+    """Who, and whether full; None where the default of the partition decides."""
+    full_by_default: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServiceLevel(Fact):
+    """A rule of a QoS policy that gives a service level."""
+
+    who: str
+    level: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guids(Fact):
+    """A list of GUIDs, as of the roots of a tree."""
+
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workload(Fact):
+    """A pod (or its template) with what its network needs."""
+
+    kind: str
+    role: str = ""
+    replicas: int | None = None
+    networks: tuple[str, ...] = ()
+    host_network: bool = False
+    host_ipc: bool = False
+    dns_policy: str = ""
+    shm_bytes: int | None = None
+    """Memory volume on /dev/shm; None where there is none, 0 where it has no limit."""
+    claims: tuple[str, ...] = ()
+    settings: tuple[tuple[str, str], ...] = ()
+    """Of the object above: slotsPerWorker, nprocPerNode ..."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Container(Fact):
+    """One container of a workload, of Kubernetes or of Docker."""
+
+    name: str
+    engine: str = "kubernetes"
+    limits: tuple[tuple[str, str], ...] = ()
+    requests: tuple[tuple[str, str], ...] = ()
+    capabilities: tuple[str, ...] = ()
+    privileged: bool = False
+    words: tuple[str, ...] = ()
+    shm_bytes: int | None = None
+    memlock: str = ""
+    devices: tuple[str, ...] = ()
+    host_network: bool = False
+    host_ipc: bool = False
+    gpus: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offered(Fact):
+    """A resource that a device plug-in offers."""
+
+    resource: str
+    by: str
+    count: int | None = None
+    rdma: bool | None = None
+    mtu_bytes: int | None = None
+    link_type: str = ""
+    devices: tuple[str, ...] = ()
+    selected: bool = True
+    """Whether it says which devices or nodes it means."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Network(Fact):
+    """A network that pods can be attached to."""
+
+    name: str
+    namespace: str = ""
+    kind: str
+    resource: str = ""
+    mtu_bytes: int | None = None
+    pool: str = ""
+    """Pool of addresses that it asks for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddressPool(Fact):
+    """A pool of addresses for pods."""
+
+    name: str
+    subnet: str
+    gateway: str = ""
+    block: int | None = None
+    """Addresses of one node."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TreeSwitch(Fact):
+    """A switch as Slurm knows it."""
+
+    name: str
+    nodes: tuple[str, ...] = ()
+    switches: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Nodes(Fact):
+    """Hosts that Slurm knows."""
+
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PciDevice(Fact):
+    """A GPU or NIC of a topology file of NCCL."""
+
+    kind: str
+    name: str
+    numa: str = ""
+    switch: str = ""
+    """The PCIe switch that it hangs on."""
+    speed: str = ""
+    width: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Described(Fact):
+    """A cluster document of weft."""
+
+    cluster: Any
+    """``weft.spec.cluster.Cluster``."""

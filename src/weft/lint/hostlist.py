@@ -1,0 +1,59 @@
+"""Lists of hosts as Slurm writes them."""
+
+import re
+from collections.abc import Iterator
+from itertools import product
+from typing import Final
+
+MOST: Final = 200_000
+_RANGE: Final = re.compile(r"(\d+)(?:-(\d+))?")
+
+
+def expand(text: str) -> tuple[str, ...]:
+    """Return the names of a list of hosts.
+
+    >>> expand("gpu[01-03],login")
+    ('gpu01', 'gpu02', 'gpu03', 'login')
+    """
+    found: list[str] = []
+    for part in _parts(text):
+        for name in _expand_one(part):
+            found.append(name)
+            if len(found) >= MOST:
+                return tuple(found)
+    return tuple(found)
+
+
+def _parts(text: str) -> Iterator[str]:
+    depth, part = 0, ""
+    for letter in text:
+        depth += (letter == "[") - (letter == "]")
+        if letter == "," and depth == 0:
+            yield part
+            part = ""
+        else:
+            part += letter
+    if part:
+        yield part
+
+
+def _expand_one(part: str) -> Iterator[str]:
+    pieces = re.split(r"\[([^\]]*)\]", part)
+    choices = [
+        list(_numbers(piece)) if number % 2 else [piece] for number, piece in enumerate(pieces)
+    ]
+    for one in product(*choices):
+        yield "".join(one)
+
+
+def _numbers(text: str) -> Iterator[str]:
+    for one in text.split(","):
+        match = _RANGE.fullmatch(one.strip())
+        if match is None:
+            yield one
+        elif match[2] is None:
+            yield match[1]
+        else:
+            last = min(int(match[2]), int(match[1]) + MOST)
+            for number in range(int(match[1]), last + 1):
+                yield f"{number:0{len(match[1])}d}"

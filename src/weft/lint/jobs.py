@@ -1,0 +1,49 @@
+"""What starts a job and what is in its environment, from commands wherever they stand."""
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from weft.lint.facts import Fact, Launch, Variable
+from weft.lint.shell import Command
+
+PREFIXES: Final = (
+    "NCCL_", "TORCH_", "UCX_", "FI_", "RCCL_", "OMPI_MCA_", "MASTER_", "CUDA_", "RDMAV_", "GLOO_",
+    "OFI_NCCL_", "MELLANOX_", "SHARP_",
+)  # fmt: skip
+NAMES: Final = frozenset({"WORLD_SIZE", "RANK", "PET_NNODES", "LD_PRELOAD", "OMP_NUM_THREADS"})
+LAUNCHERS: Final = frozenset({
+    "mpirun", "mpiexec", "torchrun", "srun", "deepspeed", "accelerate", "orterun",
+    "all_reduce_perf", "all_gather_perf", "alltoall_perf", "sendrecv_perf",
+    "reduce_scatter_perf", "ib_write_bw", "ib_read_bw", "ib_send_bw", "ulimit",
+})  # fmt: skip
+
+
+def is_of_job(name: str) -> bool:
+    """Return whether a variable is one that communication reads."""
+    return name.startswith(PREFIXES) or name in NAMES
+
+
+def job_facts(commands: Iterable[Command], device: str = "") -> Iterator[Fact]:
+    """Yield the variables and the launches of some commands."""
+    for command in commands:
+        for name, value in command.assignments:
+            if is_of_job(name):
+                yield Variable(at=command.at, device=device, name=name, value=value)
+        if command.name in LAUNCHERS or _torch_module(command):
+            yield from _launch(command, device)
+
+
+def _torch_module(command: Command) -> bool:
+    return command.name.startswith("python") and command.has(
+        "torch.distributed.run", "torch.distributed.launch"
+    )
+
+
+def _launch(command: Command, device: str) -> Iterator[Fact]:
+    tool = "torchrun" if _torch_module(command) else command.name
+    yield Launch(at=command.at, device=device, tool=tool, words=command.words)
+    for given in command.options("-x", "-env", "-genv", "--export"):
+        for one in given.split(",") if tool == "srun" else [given]:
+            name, equals, value = one.partition("=")
+            if equals and is_of_job(name):
+                yield Variable(at=command.at, device=device, name=name, value=value)

@@ -1,0 +1,169 @@
+"""From files to what is wrong in them."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from weft import plugins
+from weft.lint import rules as folder
+from weft.lint.facts import Fact
+from weft.lint.files import Unread, collect
+from weft.lint.reader import File, all_readers
+from weft.lint.rule import Case, Layer, Problem, Rule, Severity
+from weft.lint.text import Evidence, Text
+
+MOST_OF_A_RULE: Final = 30
+"""Findings of one rule that are shown one by one."""
+_ORDER: Final = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """Something wrong in a configuration: which rule says so, where, and what to do."""
+
+    rule: str
+    severity: Severity
+    layer: Layer
+    message: str
+    fix: str
+    reference: str
+    evidence: tuple[Evidence, ...]
+
+    @property
+    def at(self) -> Evidence:
+        """The line that the finding is about."""
+        return self.evidence[0]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Read:
+    """A file that some reader understood."""
+
+    name: str
+    readers: tuple[str, ...]
+    facts: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unchecked:
+    """A rule that compares several sides, of which some were not read."""
+
+    rule: str
+    missing: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Linted:
+    """What is wrong in some files, what was read, and what could not be checked."""
+
+    findings: tuple[Finding, ...]
+    files: tuple[Read, ...]
+    unread: tuple[Unread, ...]
+    unchecked: tuple[Unchecked, ...]
+    rules: int
+    facts: int
+    fabric: str
+
+    @property
+    def clean(self) -> bool:
+        """Whether nothing is worse than a remark."""
+        return all(one.severity is Severity.INFO for one in self.findings)
+
+
+@cache
+def all_rules() -> tuple[tuple[str, Rule], ...]:
+    """Return every rule by name."""
+    return tuple((name, plugins.load(folder, name, Rule)) for name in plugins.names(folder))
+
+
+def facts_of(text: Text) -> tuple[list[str], list[Fact]]:
+    """Return the readers that understood a file, and what they found."""
+    file = File(text)
+    names: list[str] = []
+    facts: list[Fact] = []
+    for name, reader in all_readers().items():
+        if reader.claims(file):
+            names.append(name)
+            facts.extend(reader.read(file))
+    if file.flaw is not None:
+        names = names or ["document"]
+        facts.append(file.flaw)
+    return names, facts
+
+
+def read(texts: Iterable[Text | Unread]) -> tuple[list[Fact], list[Read], list[Unread]]:
+    """Read every file with every reader that claims it."""
+    facts: list[Fact] = []
+    files: list[Read] = []
+    unread: list[Unread] = []
+    for text in texts:
+        if isinstance(text, Unread):
+            unread.append(text)
+            continue
+        names, found = facts_of(text)
+        facts.extend(found)
+        if names:
+            files.append(Read(name=text.name, readers=tuple(names), facts=len(found)))
+        else:
+            unread.append(Unread(name=text.name, reason="no reader knows this format"))
+    return facts, files, unread
+
+
+def find(case: Case) -> list[Finding]:
+    """Ask every rule that can be asked; the gravest first, then by place."""
+    found = [
+        _finding(name, rule, one)
+        for name, rule in all_rules()
+        if case.sides >= set(rule.needs)
+        for one in _bounded(list(rule.check(case)))
+    ]
+    found.sort(key=lambda one: (_ORDER[one.severity], one.at.file, one.at.line, one.rule))
+    return list(dict.fromkeys(found))
+
+
+def _bounded(problems: list[Problem]) -> list[Problem]:
+    """Keep the first of very many findings of one rule, and say how many more there are."""
+    if len(problems) <= MOST_OF_A_RULE:
+        return problems
+    last = problems[MOST_OF_A_RULE]
+    more = len(problems) - MOST_OF_A_RULE
+    rest = Problem(
+        seen=last.seen, message=f"{last.message} (and {more - 1} more like it)", fix=last.fix,
+        severity=last.severity,
+    )  # fmt: skip
+    return [*problems[:MOST_OF_A_RULE], rest]
+
+
+def _finding(name: str, rule: Rule, one: Problem) -> Finding:
+    return Finding(
+        rule=name, severity=one.severity or rule.severity, layer=rule.layer,
+        message=one.message, fix=one.fix, reference=rule.reference, evidence=one.evidence(),
+    )  # fmt: skip
+
+
+def unchecked(case: Case) -> tuple[Unchecked, ...]:
+    """Return the rules that some sides were missing for; none of which nothing was read."""
+    return tuple(
+        Unchecked(rule=name, missing=tuple(side.value for side in rule.needs
+                                           if side not in case.sides))
+        for name, rule in all_rules()
+        if set(rule.needs) & case.sides and not set(rule.needs) <= case.sides
+    )  # fmt: skip
+
+
+def lint(paths: Sequence[Path], nccl: tuple[int, ...] | None = None) -> Linted:
+    """Check the files under some paths against one another."""
+    return lint_texts(collect(paths), nccl)
+
+
+def lint_texts(texts: Iterable[Text | Unread], nccl: tuple[int, ...] | None = None) -> Linted:
+    """Check texts, from files or rendered just now."""
+    facts, files, unread = read(texts)
+    case = Case(facts, nccl)
+    return Linted(
+        findings=tuple(find(case)), files=tuple(files), unread=tuple(unread),
+        unchecked=unchecked(case), rules=len(all_rules()), facts=len(facts),
+        fabric=case.fabric,
+    )  # fmt: skip

@@ -1,0 +1,214 @@
+"""What commands set on the NICs of a host: mlnx_qos, cma_roce_tos, ethtool, ip, sysfs."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final
+
+from weft.lint.document import whole
+from weft.lint.facts import (
+    Bond,
+    Congestion,
+    Fact,
+    LinkPause,
+    Map,
+    Mapped,
+    Mark,
+    Option,
+    Pause,
+    Port,
+    Scheduler,
+    Side,
+    Trust,
+)
+from weft.lint.shell import Command
+
+_ECN_ENABLE: Final = re.compile(r"/ecn/(roce_np|roce_rp)/enable/(\d)$")
+_ECN_VALUE: Final = re.compile(r"/ecn/(?:roce_np|roce_rp)/([a-z0-9_]+)$")
+_TRAFFIC_CLASS: Final = re.compile(r"/tc/\d+/traffic_class$")
+_TOS: Final = re.compile(r"/default_roce_tos$")
+_GIGABIT: Final = 1000
+_CONNECTX: Final = {
+    "CNP_DSCP_P1": "cnp_dscp", "CNP_802P_PRIO_P1": "cnp_802p_prio", "CNP_DSCP": "cnp_dscp",
+}  # fmt: skip
+
+
+def nic_facts(commands: Iterable[Command]) -> Iterator[Fact]:
+    """Yield what commands set on NICs; a port in a variable stands for all ports."""
+    for command in commands:
+        read = _READERS.get(command.name)
+        if read is not None:
+            yield from read(command)
+
+
+def _ports(name: str | None) -> tuple[str, ...]:
+    return (name,) if name and not name.startswith("$") else ()
+
+
+def _mlnx_qos(command: Command) -> Iterator[Fact]:
+    ports = _ports(command.option("-i", "--interface"))
+    trust = command.option("--trust")
+    if trust:
+        yield Trust(at=command.at, side=Side.HOST, ports=ports, mode=trust)
+    pause = command.option("--pfc", "-f")
+    if pause:
+        yield Pause(at=command.at, side=Side.HOST, ports=ports, priorities=_flags(pause))
+    for given in command.options("--dscp2prio"):
+        parts = [whole(one) for one in given.replace("set,", "").split(",")]
+        if len(parts) == 2 and None not in parts and "del" not in given:  # noqa: PLR2004
+            dscp, priority = parts
+            assert dscp is not None
+            assert priority is not None
+            yield Mapped(
+                at=command.at, side=Side.HOST, kind=Map.DSCP_TO_CLASS, ports=ports,
+                source=dscp, target=priority,
+            )  # fmt: skip
+    yield from _turns(command, ports)
+
+
+def _turns(command: Command, ports: tuple[str, ...]) -> Iterator[Fact]:
+    """Yield how the NIC's classes take turns: ets with shares, or strict."""
+    kinds = (command.option("--tsa", "-s") or "").split(",")
+    shares = (command.option("--tcbw", "-t") or "").split(",")
+    for number, kind in enumerate(kinds):
+        if kind:
+            weight = whole(shares[number]) if number < len(shares) else None
+            yield Scheduler(
+                at=command.at, side=Side.HOST, queue=number, ports=ports,
+                strict=kind == "strict", weight=weight,
+            )  # fmt: skip
+
+
+def _flags(text: str) -> tuple[int, ...]:
+    return tuple(n for n, flag in enumerate(text.split(",")) if flag.strip() == "1")
+
+
+def _mark(command: Command) -> Iterator[Fact]:
+    value = whole(command.option("-t") or "")
+    if value is not None:
+        yield Mark(at=command.at, traffic_class=value, tool="cma_roce_tos")
+
+
+def _roce_mode(command: Command) -> Iterator[Fact]:
+    mode = command.option("-m")
+    if mode:
+        yield Option(at=command.at, program="cma_roce_mode", name="mode", value=mode)
+
+
+def _echo(command: Command) -> Iterator[Fact]:
+    value = whole(command.words[-1]) if len(command.words) > 1 else None
+    if value is None or not command.target:
+        return
+    enabled = _ECN_ENABLE.search(command.target)
+    single = _ECN_VALUE.search(command.target)
+    if enabled:
+        yield Congestion(
+            at=command.at, name=f"{enabled[1]}_enable", value=value, priority=int(enabled[2])
+        )
+    elif single:
+        yield Congestion(at=command.at, name=single[1], value=value)
+    elif _TRAFFIC_CLASS.search(command.target) or _TOS.search(command.target):
+        yield Mark(at=command.at, traffic_class=value, tool="sysfs")
+    elif command.target.startswith("/proc/sys/"):
+        name = command.target.removeprefix("/proc/sys/").replace("/", ".")
+        yield Option(at=command.at, program="sysctl", name=name, value=str(value))
+
+
+def _ethtool(command: Command) -> Iterator[Fact]:
+    if len(command.words) < 3:  # noqa: PLR2004 - a program, what to do, an interface
+        return
+    ports = _ports(command.words[2])
+    if command.words[1] in {"-A", "--pause"}:
+        on = [command.option(one) for one in ("rx", "tx")]
+        if any(on):
+            yield LinkPause(at=command.at, side=Side.HOST, ports=ports, on="on" in on)
+    elif command.words[1] in {"-s", "--change"}:
+        speed = whole(command.option("speed") or "")
+        yield Port(
+            at=command.at, side=Side.HOST, name=command.words[2],
+            speed_gbit=speed / _GIGABIT if speed else None,
+            autoneg=command.option("autoneg") or "",
+        )  # fmt: skip
+    elif command.words[1] == "--set-fec":
+        yield Port(
+            at=command.at, side=Side.HOST, name=command.words[2],
+            fec=command.option("encoding") or "",
+        )  # fmt: skip
+
+
+def _ip(command: Command) -> Iterator[Fact]:
+    if not command.has("link"):
+        return
+    name = command.option("dev", "set") or ""
+    name = command.option("dev") or ("" if name == "dev" else name)
+    mtu = whole(command.option("mtu") or "")
+    if mtu is not None:
+        yield Port(at=command.at, side=Side.HOST, name=name, mtu_bytes=mtu)
+    master = command.option("master")
+    if master and master.startswith("bond"):
+        yield Bond(at=command.at, side=Side.HOST, name=master, members=(name,))
+
+
+def _ifconfig(command: Command) -> Iterator[Fact]:
+    mtu = whole(command.option("mtu") or "")
+    if mtu is not None and len(command.words) > 1:
+        yield Port(at=command.at, side=Side.HOST, name=command.words[1], mtu_bytes=mtu)
+
+
+def _sysctl(command: Command) -> Iterator[Fact]:
+    for word in command.words[1:]:
+        name, equals, value = word.partition("=")
+        if equals and not name.startswith("-"):
+            yield Option(
+                at=command.at, program="sysctl", name=name.replace("/", "."), value=value
+            )
+
+
+def _ulimit(command: Command) -> Iterator[Fact]:
+    value = command.option("-l")
+    if value:
+        yield Option(at=command.at, program="ulimit", name="memlock", value=value)
+
+
+def _mlxconfig(command: Command) -> Iterator[Fact]:
+    for word in command.words[1:]:
+        name, equals, value = word.partition("=")
+        number = whole(value)
+        if equals and number is not None:
+            known = _CONNECTX.get(name)
+            if known:
+                yield Congestion(at=command.at, name=known, value=number)
+            yield Option(at=command.at, program="mlxconfig", name=name, value=value)
+
+
+def _modprobe(command: Command) -> Iterator[Fact]:
+    for word in command.words[1:]:
+        if not word.startswith("-"):
+            yield Option(
+                at=command.at, program="modules",
+                name=word.replace("-", "_"), value="remove" if command.has("-r") else "load",
+            )  # fmt: skip
+
+
+def _setpci(command: Command) -> Iterator[Fact]:
+    for word in command.words[1:]:
+        if "ECAP_ACS" in word.upper() and "=" in word:
+            yield Option(
+                at=command.at, program="acs", name="control", value=word.partition("=")[2]
+            )
+
+
+_READERS: Final[dict[str, Callable[[Command], Iterator[Fact]]]] = {
+    "mlnx_qos": _mlnx_qos,
+    "cma_roce_tos": _mark,
+    "cma_roce_mode": _roce_mode,
+    "echo": _echo,
+    "ethtool": _ethtool,
+    "ip": _ip,
+    "ifconfig": _ifconfig,
+    "sysctl": _sysctl,
+    "ulimit": _ulimit,
+    "mlxconfig": _mlxconfig,
+    "modprobe": _modprobe,
+    "rmmod": _modprobe,
+    "setpci": _setpci,
+}

@@ -1,0 +1,120 @@
+"""What a reader is: it says which files are its own, and which facts are in them."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Final
+
+from weft import plugins
+from weft.lint import readers
+from weft.lint.document import BrokenDocument, Tree, read_json, read_yaml
+from weft.lint.facts import Fact, Flaw
+from weft.lint.shell import Command, commands
+from weft.lint.text import Place, Text
+
+JSON_ENDS: Final = (".json",)
+SHELL_ENDS: Final = (".sh", ".bash", ".sbatch", ".slurm", ".env", ".profile", ".bashrc")
+YAML_ENDS: Final = (".yaml", ".yml")
+
+
+@dataclass(frozen=True, eq=False)
+class File:
+    """A file with its documents, read when a reader first asks for them."""
+
+    text: Text
+
+    @property
+    def name(self) -> str:
+        """The name as the user gave it."""
+        return self.text.name
+
+    @cached_property
+    def head(self) -> str:
+        """Enough of the text to see what it is."""
+        return self.text.content[:20_000]
+
+    @property
+    def flaw(self) -> Flaw | None:
+        """What is wrong with the document, where it is broken."""
+        failure = self._outcome
+        if isinstance(failure, BrokenDocument):
+            return Flaw(
+                at=Place(self.text, failure.line, failure.column), rule="broken_document",
+                message=failure.message, fix="correct the line; programs read nothing of it",
+            )  # fmt: skip
+        return None
+
+    @property
+    def documents(self) -> list[Tree]:
+        """The JSON or YAML documents of the file; none where it is neither or broken."""
+        return [] if isinstance(self._outcome, BrokenDocument) else self._outcome
+
+    @cached_property
+    def _outcome(self) -> list[Tree] | BrokenDocument:
+        try:
+            return self._read()
+        except BrokenDocument as failure:
+            return failure
+
+    def _read(self) -> list[Tree]:
+        start = self.head.lstrip("\ufeff \t\r\n")
+        if self.name.endswith(JSON_ENDS):
+            return [read_json(self.text)]
+        if start[:1] == "{" and not self.name.endswith(YAML_ENDS):
+            return _perhaps_json(self.text)
+        if self.name.endswith(YAML_ENDS):
+            return _templated(self.text) or read_yaml(self.text)
+        return []
+
+    @cached_property
+    def commands(self) -> list[Command]:
+        """The commands of the file, read as shell text."""
+        return list(commands(self.lines(), self.at))
+
+    @property
+    def is_shell(self) -> bool:
+        """Whether it is a script, or a list of settings that a shell reads."""
+        first = self.head.partition("\n")[0]
+        if first.startswith("#!"):
+            return "sh" in first.rpartition("/")[2]
+        return self.name.endswith(SHELL_ENDS) or "\n#SBATCH" in self.head
+
+    def lines(self) -> Iterator[tuple[int, str]]:
+        """Yield the lines with their numbers."""
+        return enumerate(self.text.lines, start=1)
+
+    def at(self, line: int, column: int = 1) -> Place:
+        """Return the place of a line."""
+        return Place(self.text, line, column)
+
+
+def _perhaps_json(text: Text) -> list[Tree]:
+    try:
+        return [read_json(text)]
+    except BrokenDocument:
+        return []
+
+
+def _templated(text: Text) -> list[Tree]:
+    """Leave templates (Helm, Jinja) alone: they are not YAML yet."""
+    if "{{" not in text.content and "{%" not in text.content:
+        return []
+    try:
+        return read_yaml(text)
+    except BrokenDocument:
+        return [Tree({}, text, lambda _: (1, 1))]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reader:
+    """One format."""
+
+    title: str
+    claims: Callable[[File], bool]
+    read: Callable[[File], Iterable[Fact]]
+
+
+@cache
+def all_readers() -> dict[str, Reader]:
+    """Return every reader by name."""
+    return {name: plugins.load(readers, name, Reader) for name in plugins.names(readers)}

@@ -1,0 +1,75 @@
+"""Ansible plays and roles: sysctl, limits, modules, commands and variables in their tasks."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from weft.lint.document import Tree
+from weft.lint.facts import Fact, Option
+from weft.lint.jobs import job_facts
+from weft.lint.nics import nic_facts
+from weft.lint.reader import File, Reader
+from weft.lint.shell import commands
+
+_RUNS: Final = ("shell", "command", "ansible.builtin.shell", "ansible.builtin.command", "cmd",
+                "raw", "ansible.builtin.raw")  # fmt: skip
+_SYSCTL: Final = ("sysctl", "ansible.posix.sysctl")
+_LIMITS: Final = ("pam_limits", "community.general.pam_limits")
+_MODULES: Final = ("modprobe", "community.general.modprobe")
+_DEEPEST: Final = 6
+
+
+def _claims(file: File) -> bool:
+    return any(_is_play(tree) for tree in file.documents)
+
+
+def _is_play(tree: Tree) -> bool:
+    if not isinstance(tree.value, list):
+        return False
+    first = next(tree.each(), None)
+    keys = set(first.value) if first and isinstance(first.value, dict) else set()
+    modules = {*_RUNS, *_SYSCTL, *_LIMITS, *_MODULES, "tasks", "roles", "block"}
+    return bool(keys & modules) and "set" not in keys and bool(keys & {"name", "hosts"})
+
+
+def _read(file: File) -> Iterator[Fact]:
+    for tree in file.documents:
+        if isinstance(tree.value, list):
+            yield from _tasks(tree, 0)
+
+
+def _tasks(tree: Tree, depth: int) -> Iterator[Fact]:
+    for task in tree.each():
+        if not isinstance(task.value, dict) or depth > _DEEPEST:
+            continue
+        for key in ("tasks", "pre_tasks", "post_tasks", "handlers", "block"):
+            yield from _tasks(task[key], depth + 1)
+        yield from _task(task)
+
+
+def _task(task: Tree) -> Iterator[Fact]:
+    for key in _RUNS:
+        part = task[key]
+        text = part.string() or part["cmd"].string()
+        if text:
+            at = part.at
+            found = list(commands(enumerate(text.splitlines(), 1), lambda _, at=at: at))
+            yield from job_facts(found)
+            yield from nic_facts(found)
+    for key in _SYSCTL:
+        if task[key]:
+            yield Option(at=task[key].at, program="sysctl", name=task[key]["name"].string(),
+                         value=task[key]["value"].string())  # fmt: skip
+    for key in _LIMITS:
+        part = task[key]
+        if part:
+            name = f"{part['limit_item'].string()} {part['limit_type'].string()}"
+            yield Option(at=part.at, device=part["domain"].string(), program="limits",
+                         name=name, value=part["value"].string())  # fmt: skip
+    for key in _MODULES:
+        if task[key]:
+            state = "remove" if task[key]["state"].string() == "absent" else "load"
+            yield Option(at=task[key].at, program="modules",
+                         name=task[key]["name"].string().replace("-", "_"), value=state)  # fmt: skip
+
+
+ansible = Reader(title="Ansible", claims=_claims, read=_read)

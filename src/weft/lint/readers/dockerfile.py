@@ -1,0 +1,31 @@
+"""Dockerfiles: the variables that an image gives to every job."""
+
+import re
+from collections.abc import Iterator
+
+from weft.lint.facts import Fact, Variable
+from weft.lint.jobs import is_of_job
+from weft.lint.reader import File, Reader
+
+_OLD = re.compile(r"ENV\s+([A-Z][A-Z0-9_]*)\s+([^=\s].*)")
+
+
+def _claims(file: File) -> bool:
+    stem = file.text.stem
+    return stem.startswith("Dockerfile") or stem.endswith((".dockerfile", "Containerfile"))
+
+
+def _read(file: File) -> Iterator[Fact]:
+    for command in file.commands:
+        for name, value in command.assignments:
+            if is_of_job(name):
+                yield Variable(at=command.at, name=name, value=value, everywhere=True)
+    for number, line in file.lines():
+        match = _OLD.fullmatch(line.strip())
+        if match and is_of_job(match[1]):
+            yield Variable(
+                at=file.at(number), name=match[1], value=match[2].strip(), everywhere=True
+            )
+
+
+dockerfile = Reader(title="Dockerfile", claims=_claims, read=_read)

@@ -1,0 +1,267 @@
+"""Arista EOS: running or startup configuration."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from weft.lint.document import whole
+from weft.lint.facts import (
+    Address,
+    Bond,
+    Fact,
+    LinkPause,
+    Map,
+    Mapped,
+    Marking,
+    Neighbor,
+    Pause,
+    Port,
+    QueueUse,
+    Scheduler,
+    Side,
+    Speaker,
+    Trust,
+    Wanted,
+    Watchdog,
+)
+from weft.lint.quantity import switch_bytes
+from weft.lint.reader import File, Reader
+from weft.lint.sections import Section, numbers, sections, speed_gbit
+
+_MARKS: Final = re.compile(
+    r"^\s*(qos map (?:dscp|traffic-class)|service-profile |uc-tx-queue |tx-queue \d|"
+    r"qos profile |priority-flow-control pause watchdog|service routing protocols model)",
+    re.MULTILINE,
+)
+_CLASSES: Final = 8
+_MILLI: Final = 1000
+_ROUTED: Final = 4
+_DEFAULT_MTU: Final = 1500
+"""Of a routed port that says nothing."""
+
+
+def _claims(file: File) -> bool:
+    if file.name.endswith((".json", ".yaml", ".yml", ".py", ".md")):
+        return False
+    return _MARKS.search(file.text.content) is not None and "feature bgp" not in file.head
+
+
+def _read(file: File) -> Iterator[Fact]:
+    top = sections(file)
+    device = next((one.last for one in top if one.starts("hostname")), file.text.folder)
+    profiles = {one.last: one for one in top if one.starts("qos", "profile")}
+    for one in top:
+        if one.starts("interface"):
+            yield from _interface(one, device, profiles)
+        elif one.starts("qos", "map"):
+            yield from _map(one, device)
+        elif one.starts("router", "bgp"):
+            yield from _bgp(one, device)
+        elif one.starts("priority-flow-control", "pause", "watchdog", "default"):
+            yield _watchdog([one], (), device)
+    yield from _profiles(top, profiles, device)
+
+
+def _profiles(top: list[Section], profiles: dict[str, Section], device: str) -> Iterator[Fact]:
+    """Yield what a profile sets, for all ports that use it."""
+    used: dict[str, list[str]] = {}
+    for one in top:
+        use = one.first("service-profile") if one.starts("interface") else None
+        if use is not None:
+            used.setdefault(use.last, []).append("".join(one.words[1:]))
+            if use.last not in profiles:
+                yield Wanted(at=use.at, device=device, what="qos profile", name=use.last)
+    for name, ports in used.items():
+        if name in profiles:
+            yield from _quality(profiles[name], tuple(ports), device)
+
+
+def _interface(one: Section, device: str, profiles: dict[str, Section]) -> Iterator[Fact]:
+    name = "".join(one.words[1:])
+    if not name.startswith(("Ethernet", "Et", "Port-Channel")):
+        yield from _addresses(one, name, device)
+        return
+    mtu, speed = one.first("mtu"), one.first("speed")
+    routed = one.first("no", "switchport") is not None
+    fec = one.first("error-correction", "encoding")
+    description = one.first("description")
+    peer = description.words[1:] if description and len(description.words) == 3 else ()  # noqa: PLR2004 - a peer and its port
+    value = whole(mtu.last) if mtu else _DEFAULT_MTU if routed else None
+    yield Port(
+        at=(mtu or one).at, device=device, side=Side.SWITCH, name=name, mtu_bytes=value,
+        speed_gbit=speed_gbit(speed.last) if speed else None,
+        autoneg="on" if speed and speed.last == "auto" else "",
+        fec="" if fec is None else "rs" if fec.last == "reed-solomon" else fec.last,
+        up=one.first("shutdown") is None, peer=peer[0] if peer else "",
+        peer_port=peer[1] if peer else "",
+    )  # fmt: skip
+    group = one.first("channel-group")
+    if group:
+        yield Bond(at=group.at, device=device, side=Side.SWITCH,
+                   name=f"Port-Channel{group.words[1]}", members=(name,))  # fmt: skip
+    for pause in one.find("flowcontrol"):
+        yield LinkPause(at=pause.at, device=device, side=Side.SWITCH, ports=(name,),
+                        on=pause.last == "on")  # fmt: skip
+    profile = one.first("service-profile")
+    has_own = any(
+        part.starts(word) for part in one.parts
+        for word in ("priority-flow-control", "tx-queue", "uc-tx-queue", "qos")
+    )  # fmt: skip
+    if has_own:
+        yield from _quality(one, (name,), device)
+    elif profile is None and profiles and routed:
+        yield Trust(at=one.at, device=device, side=Side.SWITCH, ports=(name,), mode="none")
+        yield Pause(at=one.at, device=device, side=Side.SWITCH, ports=(name,), priorities=())
+    yield from _addresses(one, name, device)
+
+
+def _addresses(one: Section, name: str, device: str) -> Iterator[Fact]:
+    for address in one.find("ip", "address"):
+        yield Address(at=address.at, device=device, side=Side.SWITCH, port=name,
+                      address=address.words[2])  # fmt: skip
+
+
+def _quality(one: Section, ports: tuple[str, ...], device: str) -> Iterator[Fact]:
+    trust = one.first("qos", "trust")
+    untrusted = one.first("no", "qos", "trust")
+    mode = trust.last if trust else "none"
+    if trust or untrusted or one.starts("qos", "profile"):
+        at = (trust or untrusted or one).at
+        yield Trust(at=at, device=device, side=Side.SWITCH, ports=ports,
+                    mode="pcp" if mode == "cos" else mode)  # fmt: skip
+    on = any(
+        part.words[1:] in {("on",), ("mode", "on")}
+        for part in one.find("priority-flow-control")
+    )
+    rows = [part for part in one.find("priority-flow-control", "priority")
+            if part.last == "no-drop"]  # fmt: skip
+    priorities = {n for row in rows for n in numbers(row.words[2])}
+    shown = next(iter(rows), one.first("priority-flow-control") or one)
+    yield Pause(at=shown.at, device=device, side=Side.SWITCH, ports=ports,
+                priorities=tuple(sorted(priorities)) if on else ())  # fmt: skip
+    dogs = list(one.find("priority-flow-control", "pause", "watchdog"))
+    off = one.first("no", "priority-flow-control", "pause", "watchdog")
+    if dogs or off:
+        yield _watchdog(dogs or [off] if off else dogs, ports, device, on=off is None)
+    for queue in [*one.find("tx-queue"), *one.find("uc-tx-queue")]:
+        yield from _queue(queue, ports, device)
+
+
+def _watchdog(
+    rows: list[Section], ports: tuple[str, ...], device: str, *, on: bool = True
+) -> Watchdog:
+    def ms(*words: str) -> float | None:
+        found = [row.after(word) for row in rows for word in words if row.after(word)]
+        try:
+            return float(found[-1]) * _MILLI
+        except (IndexError, ValueError):
+            return None
+
+    action = [row.after("action") for row in rows if row.after("action")]
+    return Watchdog(
+        at=rows[0].at, device=device, ports=ports, on=on, action=action[-1] if action else "",
+        detection_ms=ms("timeout"), restoration_ms=ms("recovery-time"),
+        poll_ms=ms("polling-interval"),
+    )  # fmt: skip
+
+
+def _queue(one: Section, ports: tuple[str, ...], device: str) -> Iterator[Fact]:
+    queue = whole(one.words[1]) if len(one.words) > 1 else None
+    if queue is None:
+        return
+    for row in one.find("random-detect", "ecn"):
+        chance = whole(row.after("max-mark-probability"))
+        yield Marking(
+            at=row.at, device=device, ecn=True, ports=ports, queues=(queue,),
+            kmin_bytes=_threshold(row, "minimum-threshold"),
+            kmax_bytes=_threshold(row, "maximum-threshold"),
+            pmax_percent=chance if chance is not None else 100,
+        )  # fmt: skip
+    strict = one.first("priority", "strict")
+    weight = one.first("bandwidth")
+    if strict or weight:
+        shown = strict or weight or one
+        yield Scheduler(
+            at=shown.at, device=device, side=Side.SWITCH, queue=queue, ports=ports,
+            strict=strict is not None,
+            weight=whole(weight.last) if weight else None,
+        )  # fmt: skip
+    yield QueueUse(at=one.at, device=device, ports=ports, queue=queue)
+
+
+def _threshold(row: Section, name: str) -> float | None:
+    value = row.after(name)
+    if not value:
+        return None
+    place = row.words.index(name) + 2
+    unit = row.words[place] if place < len(row.words) else "bytes"
+    return switch_bytes(f"{value} {unit}") if unit != "segments" else None
+
+
+def _map(one: Section, device: str) -> Iterator[Fact]:
+    if "to" not in one.words or len(one.words) < _ROUTED:
+        return
+    split = one.words.index("to")
+    kind = {"dscp": Map.DSCP_TO_CLASS, "traffic-class": Map.CLASS_TO_QUEUE}.get(one.words[2])
+    target = whole(one.last)
+    if kind is None or target is None or one.words[split + 1] == "cos":
+        return
+    for word in one.words[3:split]:
+        for source in numbers(word):
+            yield Mapped(at=one.at, device=device, side=Side.SWITCH, kind=kind,
+                         source=source, target=target)  # fmt: skip
+
+
+def _bgp(one: Section, device: str) -> Iterator[Fact]:
+    asn = _asn(one.last)
+    if asn is None:
+        return
+    family = one.first("address-family", "ipv4")
+    inside = [*one.parts, *(family.parts if family else [])]
+    paths = next((whole(part.words[1]) for part in inside if part.starts("maximum-paths")), None)
+    router_id = one.first("router-id")
+    announced = any(part.starts(w) for part in inside for w in ("redistribute", "network"))
+    yield Speaker(
+        at=one.at, device=device, asn=asn, router_id=router_id.last if router_id else "",
+        paths=paths if paths is not None else 1, announces=announced,
+    )  # fmt: skip
+    unless = one.first("no", "bgp", "default", "ipv4-unicast") is not None
+    for part in one.find("neighbor"):
+        yield from _neighbor(part, one, inside, device, implicit=not unless)
+
+
+def _neighbor(
+    part: Section, bgp: Section, inside: list[Section], device: str, *, implicit: bool
+) -> Iterator[Fact]:
+    group = part.after("peer-group")
+    names = [part.words[1], group]
+    if part.words[1] == "interface":
+        names = [part.words[2], group]
+        remote = part.after("remote-as") or _of_group(bgp, group, "remote-as")
+        originate = any(
+            row.starts("neighbor", name) and "originate" in row.words
+            for row in inside for name in names
+        )  # fmt: skip
+        active = any(row.words == ("neighbor", n, "activate") for row in inside for n in names)
+        yield Neighbor(
+            at=part.at, device=device, peer=part.words[2], unnumbered=True, remote=remote,
+            extended_nexthop=originate, active=active or implicit,
+        )  # fmt: skip
+    elif part.words[2:3] == ("remote-as",) and part.words[1][:1].isdigit():
+        yield Neighbor(at=part.at, device=device, peer=part.words[1], remote=part.last)
+
+
+def _of_group(bgp: Section, group: str, name: str) -> str:
+    row = bgp.first("neighbor", group, name)
+    return row.last if row else ""
+
+
+def _asn(text: str) -> int | None:
+    """Read an AS number: plain, or in two parts with a dot."""
+    high, dot, low = text.partition(".")
+    if dot and high.isdecimal() and low.isdecimal():
+        return int(high) * 65536 + int(low)
+    return whole(text)
+
+
+eos = Reader(title="Arista EOS", claims=_claims, read=_read)

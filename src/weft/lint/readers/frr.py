@@ -1,0 +1,90 @@
+"""FRR: an integrated ``frr.conf``."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from weft.lint.document import whole
+from weft.lint.facts import Address, Fact, Neighbor, Port, Side, Speaker, Wanted
+from weft.lint.reader import File, Reader
+from weft.lint.sections import Section, sections
+
+_MARKS: Final = re.compile(
+    r"^(frr (?:version|defaults)|service integrated-vtysh-config)", re.MULTILINE
+)
+
+
+def _claims(file: File) -> bool:
+    if file.name.endswith((".json", ".yaml", ".yml", ".py", ".md")):
+        return False
+    return file.text.stem in {"frr.conf", "bgpd.conf"} or _MARKS.search(file.head) is not None
+
+
+def _read(file: File) -> Iterator[Fact]:
+    top = sections(file)
+    device = next((one.last for one in top if one.starts("hostname")), file.text.folder)
+    maps = {one.words[1] for one in top if one.starts("route-map")}
+    for one in top:
+        if one.starts("interface") and len(one.words) > 1:
+            yield from _interface(one, device)
+        elif one.starts("router", "bgp"):
+            yield from _bgp(one, device, maps)
+
+
+def _interface(one: Section, device: str) -> Iterator[Fact]:
+    description = one.first("description")
+    if description and len(description.words) == 3:  # noqa: PLR2004 - a peer and its port
+        yield Port(at=one.at, device=device, side=Side.SWITCH, name=one.last,
+                   peer=description.words[1], peer_port=description.words[2],
+                   up=one.first("shutdown") is None)  # fmt: skip
+    for row in one.find("ip", "address"):
+        yield Address(at=row.at, device=device, side=Side.SWITCH, port=one.last,
+                      address=row.words[2])  # fmt: skip
+
+
+def _bgp(one: Section, device: str, maps: set[str]) -> Iterator[Fact]:
+    asn = whole(one.words[2]) if len(one.words) > 2 else None  # noqa: PLR2004 - router bgp ASN
+    if asn is None:
+        return
+    family = one.first("address-family", "ipv4", "unicast")
+    parts = family.parts if family else []
+    router_id = one.first("bgp", "router-id")
+    paths = next((whole(row.last) for row in parts if row.starts("maximum-paths")), None)
+    yield Speaker(
+        at=one.at, device=device, asn=asn, router_id=router_id.last if router_id else "",
+        paths=paths, relaxed=one.first("bgp", "bestpath", "as-path", "multipath-relax")
+        is not None,
+        announces=any(row.starts(w) for row in parts for w in ("redistribute", "network")),
+    )  # fmt: skip
+    for row in [*one.parts, *parts]:
+        name = row.after("route-map")
+        if name and name not in maps:
+            yield Wanted(at=row.at, device=device, what="route-map", name=name)
+    yield from _neighbors(one, parts, device)
+
+
+def _neighbors(one: Section, parts: list[Section], device: str) -> Iterator[Fact]:
+    rows = list(one.find("neighbor"))
+    off = one.first("no", "bgp", "default", "ipv4-unicast") is not None
+    for peer in dict.fromkeys(row.words[1] for row in rows):
+        own = [row for row in rows if row.words[1] == peer]
+        group = next((row.after("peer-group") for row in own if row.after("peer-group")), "")
+        if any(row.last == "peer-group" for row in own):
+            continue
+        above = [row for row in rows if group and row.words[1] == group]
+        remote = next((r.after("remote-as") for r in [*own, *above] if r.after("remote-as")), "")
+        active = any(row.words == ("neighbor", n, "activate") for row in parts for n in (peer, group))
+        unnumbered = any("interface" in row.words for row in own)
+        yield Neighbor(
+            at=own[0].at, device=device, peer=peer, unnumbered=unnumbered, remote=remote,
+            extended_nexthop=_extended([*own, *above]) if unnumbered else None,
+            active=active or not off,
+        )  # fmt: skip
+
+
+def _extended(rows: list[Section]) -> bool:
+    """FRR asks for the capability by itself on a session over an interface."""
+    return not any(row.words[:1] == ("no",) for row in rows)
+
+
+frr = Reader(title="FRR", claims=_claims, read=_read)

@@ -1,0 +1,51 @@
+"""``/etc/network/interfaces`` (ifupdown) and netplan: MTU and addresses of ports."""
+
+import re
+from collections.abc import Iterator
+
+from weft.lint.document import whole
+from weft.lint.facts import Address, Bond, Fact, Port, Side
+from weft.lint.reader import File, Reader
+from weft.lint.sections import sections
+
+_SWITCH = re.compile(r"swp\d+")
+
+
+def _claims(file: File) -> bool:
+    if file.documents:
+        return any(tree["network"]["ethernets"] for tree in file.documents)
+    return re.search(r"^iface \S+ inet", file.head, re.MULTILINE) is not None
+
+
+def _read(file: File) -> Iterator[Fact]:
+    for tree in file.documents:
+        for name, one in tree.under("network", "ethernets").items():
+            if one["mtu"]:
+                yield Port(at=one["mtu"].at, side=Side.HOST, name=name,
+                           mtu_bytes=one["mtu"].number())  # fmt: skip
+            for address in one["addresses"].each():
+                yield Address(at=address.at, side=Side.HOST, port=name,
+                              address=address.string())  # fmt: skip
+        for name, one in tree.under("network", "bonds").items():
+            members = tuple(part.string() for part in one["interfaces"].each())
+            yield Bond(at=one.at, side=Side.HOST, name=name, members=members)
+    if not file.documents:
+        yield from _ifupdown(file)
+
+
+def _ifupdown(file: File) -> Iterator[Fact]:
+    side = Side.SWITCH if _SWITCH.search(file.head) else Side.HOST
+    device = file.text.folder if side is Side.SWITCH else ""
+    for one in sections(file, comment="#"):
+        if one.starts("iface"):
+            mtu, address = one.first("mtu"), one.first("address")
+            name = one.words[1]
+            if mtu:
+                yield Port(at=mtu.at, device=device, side=side, name=name,
+                           mtu_bytes=whole(mtu.last))  # fmt: skip
+            if address:
+                yield Address(at=address.at, device=device, side=side, port=name,
+                              address=address.last)  # fmt: skip
+
+
+interfaces = Reader(title="ifupdown and netplan", claims=_claims, read=_read)

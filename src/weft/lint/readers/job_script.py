@@ -1,0 +1,36 @@
+"""Shell scripts, Slurm batch scripts and files of variables: the environment of a job."""
+
+import re
+from collections.abc import Iterator
+
+from weft.lint.facts import Fact, Option
+from weft.lint.jobs import is_of_job, job_facts
+from weft.lint.reader import File, Reader
+
+_DIRECTIVE = re.compile(r"#SBATCH\s+(--?[A-Za-z-]+)(?:[=\s]\s*(\S+))?")
+
+
+def _claims(file: File) -> bool:
+    if file.name.endswith((".yaml", ".yml", ".json", ".xml", ".service")):
+        return False
+    if not file.is_shell and "NCCL_" not in file.text.content:
+        return False
+    if file.name.endswith((".conf", "Dockerfile")):
+        return False
+    return file.is_shell or any(
+        is_of_job(name) for command in file.commands for name, _ in command.assignments
+    )
+
+
+def _read(file: File) -> Iterator[Fact]:
+    yield from job_facts(file.commands)
+    for number, line in file.lines():
+        match = _DIRECTIVE.match(line)
+        if match:
+            yield Option(
+                at=file.at(number), program="sbatch", name=match[1].lstrip("-"),
+                value=match[2] or "",
+            )  # fmt: skip
+
+
+job_script = Reader(title="shell and Slurm batch scripts", claims=_claims, read=_read)

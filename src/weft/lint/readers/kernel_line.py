@@ -1,0 +1,25 @@
+"""The command line of the kernel: ``/etc/default/grub``, ``/proc/cmdline``, kernel arguments."""
+
+import re
+from collections.abc import Iterator
+
+from weft.lint.facts import Fact, Option
+from weft.lint.reader import File, Reader
+
+_GRUB = re.compile(r'GRUB_CMDLINE_LINUX(?:_DEFAULT)?\s*=\s*"?(.*?)"?\s*$')
+
+
+def _claims(file: File) -> bool:
+    return file.text.stem in {"grub", "cmdline"} or "GRUB_CMDLINE_LINUX" in file.head
+
+
+def _read(file: File) -> Iterator[Fact]:
+    for number, line in file.lines():
+        match = _GRUB.match(line)
+        words = match[1] if match else line if file.text.stem == "cmdline" else ""
+        for word in words.split():
+            name, _, value = word.partition("=")
+            yield Option(at=file.at(number), program="kernel", name=name, value=value)
+
+
+kernel_line = Reader(title="kernel command line", claims=_claims, read=_read)

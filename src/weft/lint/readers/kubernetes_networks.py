@@ -1,0 +1,195 @@
+"""What gives pods RDMA devices and networks: operators' policies, networks, pools, claims."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from weft.lint.document import Tree, whole
+from weft.lint.facts import (
+    AddressPool,
+    Congestion,
+    Fact,
+    Flaw,
+    Network,
+    Offered,
+    Option,
+    Pause,
+    Side,
+    Trust,
+)
+from weft.lint.manifests import embedded, name_of, objects
+from weft.lint.reader import File, Reader
+
+Found = Iterator[Fact]
+_NETWORKS: Final = frozenset({
+    "SriovNetwork", "SriovIBNetwork", "HostDeviceNetwork", "MacvlanNetwork", "IPoIBNetwork",
+    "OVSNetwork",
+})  # fmt: skip
+_RESOURCE: Final = "k8s.v1.cni.cncf.io/resourceName"
+
+
+def _claims(file: File) -> bool:
+    return any(
+        tree["kind"].string() in _KINDS or tree["kind"].string() in _NETWORKS
+        for tree in objects(file)
+    )
+
+
+def _read(file: File) -> Found:
+    for tree in objects(file):
+        kind = tree["kind"].string()
+        if kind in _NETWORKS:
+            yield from _network(tree)
+        elif kind in _KINDS:
+            yield from _KINDS[kind](tree)
+
+
+def _policy(tree: Tree) -> Found:
+    """Read a NicClusterPolicy: the configuration of the device plug-ins is JSON in a string."""
+    for plugin, prefix in (("rdmaSharedDevicePlugin", "rdma"), ("sriovDevicePlugin", "nvidia.com")):
+        config = tree.under("spec", plugin, "config")
+        if config:
+            yield from _plugin(config, name_of(tree), prefix)
+
+
+def _plugin(config: Tree, by: str, prefix: str) -> Found:
+    flaws: list[Flaw] = []
+    value = embedded(config, flaws)
+    yield from flaws
+    if not isinstance(value, dict):
+        return
+    for key in ("configList", "resourceList"):
+        for entry in value.get(key) or []:
+            if isinstance(entry, dict) and entry.get("resourceName"):
+                yield _entry(entry, config, by, prefix)
+
+
+def _entry(entry: dict[str, Any], config: Tree, by: str, prefix: str) -> Offered:
+    selectors = entry.get("selectors") or {}
+    first = selectors[0] if isinstance(selectors, list) and selectors else selectors
+    if not isinstance(first, dict):
+        first = {}
+    names = [*(first.get("ifNames") or []), *(first.get("pfNames") or []),
+             *(entry.get("devices") or [])]  # fmt: skip
+    return Offered(
+        at=config.at, device=by, by=by,
+        resource=f"{entry.get('resourcePrefix') or prefix}/{entry['resourceName']}",
+        count=whole(str(entry.get("rdmaHcaMax", ""))),
+        rdma=first.get("isRdma") if "isRdma" in first else None,
+        link_type=",".join(map(str, first.get("linkTypes") or [])),
+        devices=tuple(map(str, names)), selected=bool(first) or bool(names),
+    )  # fmt: skip
+
+
+def _config_map(tree: Tree) -> Found:
+    for _, part in tree["data"].items():
+        text = part.string()
+        if '"resourceList"' in text:
+            yield from _plugin(part, name_of(tree), "nvidia.com")
+        elif '"configList"' in text:
+            yield from _plugin(part, name_of(tree), "rdma")
+
+
+def _sriov(tree: Tree) -> Found:
+    spec = tree["spec"]
+    rdma, selector = spec["isRdma"], spec["nicSelector"]
+    names = [one.string() for one in selector["pfNames"].each()]
+    names += [one.string() for one in selector["rootDevices"].each()]
+    yield Offered(
+        at=spec.at, device=name_of(tree), by=name_of(tree),
+        resource=f"*/{spec['resourceName'].string()}", count=spec["numVfs"].number(),
+        rdma=rdma.true() if rdma else False, mtu_bytes=spec["mtu"].number(),
+        link_type=spec["linkType"].string(), devices=tuple(names),
+        selected=bool(selector.value) and bool(spec["nodeSelector"].value),
+    )  # fmt: skip
+
+
+def _network(tree: Tree) -> Found:
+    spec = tree["spec"]
+    flaws: list[Flaw] = []
+    ipam = embedded(spec["ipam"], flaws) if isinstance(spec["ipam"].value, str) else None
+    yield from flaws
+    space = spec["networkNamespace"] or tree.under("metadata", "namespace")
+    resource = spec["resourceName"].string()
+    yield Network(
+        at=tree.at, device=name_of(tree), name=tree.under("metadata", "name").string(),
+        namespace=space.string(), kind=tree["kind"].string(),
+        resource=f"*/{resource}" if resource else "", mtu_bytes=spec["mtu"].number(),
+        pool=_pool(ipam) or spec.under("ipam", "poolName").string(),
+    )  # fmt: skip
+
+
+def _pool(ipam: object) -> str:
+    return str(ipam.get("poolName", "")) if isinstance(ipam, dict) else ""
+
+
+def _attachment(tree: Tree) -> Found:
+    flaws: list[Flaw] = []
+    config = embedded(tree.under("spec", "config"), flaws)
+    yield from flaws
+    parts = config.get("plugins") if isinstance(config, dict) else None
+    plugins = [one for one in (parts or [config]) if isinstance(one, dict)]
+    mtu = next((whole(str(one["mtu"])) for one in plugins if "mtu" in one), None)
+    pools = [_pool(one.get("ipam")) for one in plugins]
+    yield Network(
+        at=tree.at, device=name_of(tree), name=tree.under("metadata", "name").string(),
+        namespace=tree.under("metadata", "namespace").string(),
+        kind=str(plugins[0].get("type", "")) if plugins else "",
+        resource=tree["metadata"]["annotations"][_RESOURCE].string(), mtu_bytes=mtu,
+        pool=next((pool for pool in pools if pool), ""),
+    )  # fmt: skip
+
+
+def _addresses(tree: Tree) -> Found:
+    spec = tree["spec"]
+    subnet = spec["subnet"] or spec["cidr"] or spec["range"]
+    yield AddressPool(
+        at=subnet.at, device=name_of(tree), name=tree.under("metadata", "name").string(),
+        subnet=subnet.string(), gateway=spec["gateway"].string(),
+        block=spec["perNodeBlockSize"].number(),
+    )  # fmt: skip
+
+
+def _claim(tree: Tree) -> Found:
+    name = tree.under("metadata", "name").string()
+    yield Offered(at=tree.at, device=name_of(tree), by=name_of(tree), resource=f"claim/{name}")
+
+
+def _gpu_operator(tree: Tree) -> Found:
+    rdma = tree.under("spec", "driver", "rdma", "enabled")
+    if rdma:
+        yield Option(
+            at=rdma.at, device=name_of(tree), program="gpu-operator", name="driver.rdma.enabled",
+            value=rdma.string(),
+        )  # fmt: skip
+
+
+def _nic_configuration(tree: Tree) -> Found:
+    """Read a NicConfigurationTemplate, which sets the NIC's quality of service."""
+    template = tree.under("spec", "template")
+    quality = template.under("roceOptimized", "qos")
+    if quality["trust"]:
+        yield Trust(at=quality["trust"].at, device=name_of(tree), side=Side.HOST,
+                    mode=quality["trust"].string())  # fmt: skip
+    flags = quality["pfc"].string()
+    if flags:
+        on = tuple(n for n, flag in enumerate(flags.split(",")) if flag.strip() == "1")
+        yield Pause(at=quality["pfc"].at, device=name_of(tree), side=Side.HOST, priorities=on)
+    for one in template["rawNvConfig"].each():
+        value = one["value"].number()
+        if one["name"].string() == "CNP_DSCP_P1" and value is not None:
+            yield Congestion(at=one.at, name="cnp_dscp", value=value)
+
+
+_KINDS: Final[dict[str, Callable[[Tree], Found]]] = {
+    "NicClusterPolicy": _policy,
+    "ConfigMap": _config_map,
+    "SriovNetworkNodePolicy": _sriov,
+    "NetworkAttachmentDefinition": _attachment,
+    "IPPool": _addresses,
+    "CIDRPool": _addresses,
+    "ResourceClaimTemplate": _claim,
+    "ResourceClaim": _claim,
+    "ClusterPolicy": _gpu_operator,
+    "NicConfigurationTemplate": _nic_configuration,
+}
+kubernetes_networks = Reader(title="RDMA and networks of Kubernetes", claims=_claims, read=_read)

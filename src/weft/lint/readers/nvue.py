@@ -1,0 +1,366 @@
+"""Cumulus Linux: NVUE, as YAML (``nv config show``, startup.yaml) or as ``nv set`` commands."""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from weft.lint.document import Tree, whole
+from weft.lint.facts import (
+    Address,
+    Bond,
+    BufferProfile,
+    CableLength,
+    Fact,
+    GroupUse,
+    LinkPause,
+    Map,
+    Mapped,
+    Marking,
+    Neighbor,
+    Pause,
+    Port,
+    QueueUse,
+    Scheduler,
+    Side,
+    Speaker,
+    Trust,
+    Watchdog,
+)
+from weft.lint.quantity import switch_bytes
+from weft.lint.reader import File, Reader
+from weft.lint.sections import numbers, speed_gbit
+from weft.lint.text import Text
+
+_COMMAND: Final = re.compile(r"^\s*nv set \S", re.MULTILINE)
+_RANGE: Final = re.compile(r"([A-Za-z]\w*?)(\d+)-(\d+)")
+_TRUST: Final = {"l3": "dscp", "both": "dscp", "port": "none", "l2": "pcp"}
+_MILLI: Final = 1000
+_LOSSLESS_CLASS: Final = 3
+_LOSSLESS_DSCPS: Final = range(24, 32)
+_CNP_DSCPS: Final = range(48, 56)
+_CNP_CLASS: Final = 6
+_ROCE_MODES: Final = frozenset({"lossless", "lossy"})
+
+
+def _claims(file: File) -> bool:
+    if _COMMAND.search(file.text.content):
+        return True
+    return any(True for _ in _sets(file))
+
+
+def _sets(file: File) -> Iterator[Tree]:
+    """Yield what is set: under ``- set:``, or the whole where it is bare."""
+    for tree in file.documents:
+        if isinstance(tree.value, list):
+            for one in tree.each():
+                if isinstance(one["set"].value, dict):
+                    yield one["set"]
+        elif isinstance(tree.value, dict) and not tree["apiVersion"]:
+            known = {"interface", "qos", "router", "system", "vrf"} & set(tree.value)
+            if known and isinstance(tree["interface"].value, dict | None):
+                keys = set(tree.value) - {"header"}
+                if len(known) > 1 or keys == known:
+                    yield tree
+
+
+def _read(file: File) -> Iterator[Fact]:
+    trees = [_commands(file)] if _COMMAND.search(file.text.content) else list(_sets(file))
+    for tree in trees:
+        device = tree.under("system", "hostname").string() or _device(file)
+        for read in _PARTS:
+            yield from read(tree, device)
+
+
+def _device(file: File) -> str:
+    return file.text.folder
+
+
+def _commands(file: File) -> Tree:
+    """Build the tree of ``nv set`` commands; the last word of each is the value."""
+    root: dict[str, Any] = {}
+    places: dict[tuple[str, ...], tuple[int, int]] = {}
+    for number, line in file.lines():
+        words = line.split("#")[0].split()
+        if words[:2] != ["nv", "set"] or len(words) < 4:  # noqa: PLR2004 - a key and a value
+            continue
+        at, path = root, tuple(words[2:-1])
+        for depth, key in enumerate(path):
+            places.setdefault(path[: depth + 1], (number, 1))
+            below = at.setdefault(key, {})
+            if not isinstance(below, dict):
+                below = at[key] = {str(below): {}}
+            if depth == len(path) - 1:
+                _store(at, key, words[-1])
+            at = below
+        places[path] = places[(*path, words[-1])] = (number, 1)
+    return Tree(root, Text(file.name, file.text.content), _Places(places))
+
+
+def _store(at: dict[str, Any], key: str, value: str) -> None:
+    """Put a value under a key: the first one plain, further ones as keys beside it."""
+    before = at[key]
+    if before == {}:
+        at[key] = value
+    elif isinstance(before, dict):
+        before[value] = {}
+    elif before != value:
+        at[key] = {str(before): {}, value: {}}
+
+
+class _Places:
+    """Finds the line of the command that set a path."""
+
+    def __init__(self, places: dict[tuple[str, ...], tuple[int, int]]) -> None:
+        """Keep the lines by path."""
+        self.places = places
+
+    def __call__(self, path: tuple[str, ...]) -> tuple[int, int]:
+        """Return line and column of the deepest part of the path that was set."""
+        for length in range(len(path), 0, -1):
+            if path[:length] in self.places:
+                return self.places[path[:length]]
+        return 1, 1
+
+
+def _names(key: str) -> Iterator[str]:
+    """Yield the ports of ``swp1-4,swp9``."""
+    for part in key.split(","):
+        match = _RANGE.fullmatch(part)
+        if match:
+            last = min(int(match[3]), int(match[2]) + 1024)
+            yield from (f"{match[1]}{n}" for n in range(int(match[2]), last + 1))
+        else:
+            yield part
+
+
+def _keys(part: Tree) -> list[str]:
+    """Return the keys of a mapping, or the one plain value."""
+    if isinstance(part.value, dict):
+        return list(part.value)
+    return [part.string()] if part.string() else []
+
+
+def _interfaces(tree: Tree, device: str) -> Iterator[Fact]:
+    for key, one in tree["interface"].items():
+        names = tuple(_names(key))
+        for name in names:
+            if name.startswith(("swp", "bond")):
+                yield _port(one, name, device)
+        for address in _keys(one.under("ip", "address")):
+            if "/" in address and names:
+                yield Address(at=one.under("ip", "address", address).at, device=device,
+                              side=Side.SWITCH, port=names[0], address=address)  # fmt: skip
+        members = one.under("bond", "member")
+        if members:
+            ports = tuple(n for m in _keys(members) for n in _names(m))
+            yield Bond(at=members.at, device=device, side=Side.SWITCH, name=key, members=ports)
+        quality = one["qos"]
+        if quality:
+            yield from _own_quality(quality, names, device)
+
+
+def _port(one: Tree, name: str, device: str) -> Port:
+    link = one["link"]
+    state = _keys(link["state"])
+    peer = (one["description"] or link["description"]).string().strip("'\"").split()
+    two = len(peer) == 2  # noqa: PLR2004 - a peer and its port
+    return Port(
+        at=(link["mtu"] or one).at, device=device, side=Side.SWITCH, name=name,
+        mtu_bytes=link["mtu"].number(), speed_gbit=speed_gbit(link["speed"].string()),
+        fec=link["fec"].string(), autoneg=link["auto-negotiate"].string(),
+        up=state[0] == "up" if state else None,
+        peer=peer[0] if two else "", peer_port=peer[1] if two else "",
+    )  # fmt: skip
+
+
+def _own_quality(quality: Tree, ports: tuple[str, ...], device: str) -> Iterator[Fact]:
+    pause = quality["link-pause"]
+    if pause:
+        on = any(pause[way].true() for way in ("tx", "rx")) or pause["state"].true()
+        on = on or pause.string() not in {"", "disable", "off"} or "tx" in _keys(pause)
+        yield LinkPause(at=pause.at, device=device, side=Side.SWITCH, ports=ports, on=on)
+    dog = quality["pfc-watchdog"]
+    if dog:
+        yield Watchdog(at=dog.at, device=device, ports=ports, on=_on(dog))
+    remark = quality.under("mapping", "trust")
+    if remark:
+        yield Trust(at=remark.at, device=device, side=Side.SWITCH, ports=ports,
+                    mode=_TRUST.get(remark.string(), remark.string()))  # fmt: skip
+    pfc = quality["pfc"]
+    if pfc:
+        yield from _pause({"": pfc}, ports, device)
+
+
+def _on(part: Tree) -> bool:
+    state = part["state"]
+    said = (state.string() or next(iter(_keys(state)), "")) if state else ""
+    return (said or "enable") in {"enable", "enabled", "on", "up"}
+
+
+def _quality(tree: Tree, device: str) -> Iterator[Fact]:
+    quality = tree["qos"]
+    yield from _roce(quality, device)
+    for name, one in quality["mapping"].items():
+        yield from _mapping(one, name, device)
+    for name, one in quality["egress-queue-mapping"].items():
+        for priority, row in one["switch-priority"].items():
+            target = row["traffic-class"].number()
+            if target is not None:
+                for source in numbers(priority):
+                    yield Mapped(at=row.at, device=device, side=Side.SWITCH, table=name,
+                                 kind=Map.CLASS_TO_QUEUE, source=source,
+                                 target=target)  # fmt: skip
+    yield from _pause(dict(quality["pfc"].items()), (), device)
+    for _, one in quality["congestion-control"].items():
+        yield from _congestion(one, device)
+    for _, one in quality["egress-scheduler"].items():
+        yield from _scheduler(one, device)
+    dog = quality["pfc-watchdog"]
+    if dog:
+        poll = _ms(dog["polling-interval"].string())
+        robust = dog["robustness"].number()
+        yield Watchdog(at=dog.at, device=device, poll_ms=poll, queues=None, on=_on(dog),
+                       detection_ms=poll * robust if poll and robust else None)  # fmt: skip
+        for _, one in dog.items():
+            if isinstance(one.value, dict) and one["state"]:
+                yield Watchdog(at=one.at, device=device, on=_on(one))
+
+
+def _ms(text: str) -> float | None:
+    """Read a time of NVUE: ``0:00:01`` or ``200`` milliseconds, or with a unit."""
+    match = re.fullmatch(r"(\d+)\s*(ms|s)?", text)
+    if match:
+        return int(match[1]) * (_MILLI if match[2] == "s" else 1)
+    return None
+
+
+def _roce(quality: Tree, device: str) -> Iterator[Fact]:
+    """Yield what ``qos roce`` sets all at once: NVIDIA's default for RoCE."""
+    roce = quality["roce"]
+    mode = roce["mode"].string() or roce.string() or next(iter(_keys(roce)), "")
+    enable = roce["enable"]
+    if not roce or (enable and not enable.true()) or mode == "disable":
+        return
+    at = roce.at
+    yield Trust(at=at, device=device, side=Side.SWITCH, mode="dscp")
+    if not quality["mapping"]:
+        pairs = [(dscp, _LOSSLESS_CLASS) for dscp in _LOSSLESS_DSCPS]
+        for dscp, target in [*pairs, *((dscp, _CNP_CLASS) for dscp in _CNP_DSCPS)]:
+            yield Mapped(at=at, device=device, side=Side.SWITCH, kind=Map.DSCP_TO_CLASS,
+                         source=dscp, target=target)  # fmt: skip
+    lossless = mode not in {"lossy"}
+    if not quality["pfc"]:
+        yield Pause(at=at, device=device, side=Side.SWITCH,
+                    priorities=(_LOSSLESS_CLASS,) if lossless else ())  # fmt: skip
+    if not quality["congestion-control"]:
+        yield Marking(at=at, device=device, ecn=True, queues=(0, _LOSSLESS_CLASS),
+                      kmin_bytes=150_000, kmax_bytes=1_500_000, pmax_percent=100)  # fmt: skip
+    if not quality["egress-scheduler"]:
+        yield Scheduler(at=at, device=device, side=Side.SWITCH, queue=_CNP_CLASS, strict=True)
+        for queue in (0, _LOSSLESS_CLASS):
+            yield Scheduler(at=at, device=device, side=Side.SWITCH, queue=queue, strict=False,
+                            weight=50)  # fmt: skip
+
+
+def _mapping(one: Tree, name: str, device: str) -> Iterator[Fact]:
+    trust = one["trust"]
+    if trust:
+        yield Trust(at=trust.at, device=device, side=Side.SWITCH,
+                    mode=_TRUST.get(trust.string(), trust.string()))  # fmt: skip
+    for key, row in one["dscp"].items():
+        target = row["switch-priority"].number()
+        for source in numbers(key):
+            if target is not None:
+                yield Mapped(at=row.at, device=device, side=Side.SWITCH, table=name,
+                             kind=Map.DSCP_TO_CLASS, source=source, target=target)  # fmt: skip
+
+
+def _pause(profiles: dict[str, Tree], ports: tuple[str, ...], device: str) -> Iterator[Fact]:
+    for name, one in profiles.items():
+        row = one["switch-priority"]
+        if row:
+            found = [n for key in _keys(row) for n in numbers(key)]
+            sends = one["tx"].string() not in {"disable", "off"}
+            hears = one["rx"].string() not in {"disable", "off"}
+            yield Pause(at=row.at, device=device, side=Side.SWITCH, ports=ports,
+                        priorities=tuple(sorted(found)) if sends and hears else ())  # fmt: skip
+            xoff, xon = _bytes(one["xoff-threshold"]), _bytes(one["xon-threshold"])
+            room = _bytes(one["port-buffer"])
+            if xoff is not None or xon is not None or room is not None:
+                profile = f"pfc {name or device}"
+                headroom = room - (xoff or 0) if room is not None else None
+                yield BufferProfile(at=row.at, device=device, name=profile, size_bytes=room,
+                                    xon_bytes=xon, xoff_bytes=headroom,
+                                    static_bytes=xoff)  # fmt: skip
+                for group in found:
+                    yield GroupUse(at=row.at, device=device, ports=ports, group=group,
+                                   profile=profile, ingress=True)  # fmt: skip
+        length = one["cable-length"].number()
+        if length is not None:
+            yield CableLength(at=one["cable-length"].at, device=device, ports=ports,
+                              length_m=length)  # fmt: skip
+
+
+def _bytes(part: Tree) -> int | None:
+    return switch_bytes(part.string()) if part else None
+
+
+def _congestion(one: Tree, device: str) -> Iterator[Fact]:
+    for key, row in one["traffic-class"].items():
+        marks = row["ecn"]
+        said = marks.string() or next(iter(_keys(marks)), "")
+        queues = tuple(numbers(key))
+        yield Marking(
+            at=row.at, device=device, queues=queues,
+            ecn=said in {"", "enable", "enabled", "on"} and bool(marks or row["min-threshold-bytes"]),
+            kmin_bytes=_bytes(row["min-threshold-bytes"] or row["min-threshold"]),
+            kmax_bytes=_bytes(row["max-threshold-bytes"] or row["max-threshold"]),
+            pmax_percent=row["probability"].number(),
+        )  # fmt: skip
+        for queue in queues:
+            yield QueueUse(at=row.at, device=device, queue=queue)
+
+
+def _scheduler(one: Tree, device: str) -> Iterator[Fact]:
+    for key, row in one["traffic-class"].items():
+        for queue in numbers(key):
+            yield Scheduler(at=row.at, device=device, side=Side.SWITCH, queue=queue,
+                            strict=row["mode"].string() == "strict",
+                            weight=row["bw-percent"].number())  # fmt: skip
+
+
+def _routing(tree: Tree, device: str) -> Iterator[Fact]:
+    whole_bgp, bgp = tree.under("router", "bgp"), tree.under("vrf", "default", "router", "bgp")
+    asn = whole((bgp["autonomous-system"] or whole_bgp["autonomous-system"]).string())
+    if asn is None:
+        return
+    family = bgp.under("address-family", "ipv4-unicast")
+    relaxed = bgp.under("path-selection", "multipath", "aspath-ignore")
+    paths = family.under("multipaths", "ebgp")
+    at = (bgp["autonomous-system"] or whole_bgp["autonomous-system"]).at
+    yield Speaker(
+        at=at, device=device, asn=asn,
+        router_id=(bgp["router-id"] or whole_bgp["router-id"]).string(),
+        paths=paths.number(), relaxed=relaxed.true() if relaxed else None,
+        announces=bool(family["redistribute"] or family["network"]),
+    )  # fmt: skip
+    groups = bgp["peer-group"]
+    for key, one in bgp["neighbor"].items():
+        group = groups[one["peer-group"].string()]
+        remote = one["remote-as"] or group["remote-as"]
+        hop = one.under("capabilities", "extended-nexthop") or group.under(
+            "capabilities", "extended-nexthop"
+        )
+        for peer in _names(key):
+            unnumbered = one["type"].string() == "unnumbered" or peer.startswith("swp")
+            yield Neighbor(
+                at=one.at, device=device, peer=peer, unnumbered=unnumbered,
+                remote=remote.string(),
+                extended_nexthop=not hop or hop.true() if unnumbered else None,
+            )  # fmt: skip
+
+
+_PARTS: Final[tuple[Callable[[Tree, str], Iterator[Fact]], ...]] = (
+    _interfaces, _quality, _routing,
+)  # fmt: skip
+nvue = Reader(title="Cumulus NVUE", claims=_claims, read=_read)

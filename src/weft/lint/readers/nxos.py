@@ -1,0 +1,303 @@
+"""Cisco NX-OS: running or startup configuration."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+from weft.lint.document import whole
+from weft.lint.facts import (
+    Address,
+    Bond,
+    BufferProfile,
+    Fact,
+    GroupUse,
+    LinkPause,
+    Map,
+    Mapped,
+    Marking,
+    Neighbor,
+    Pause,
+    Port,
+    QueueUse,
+    Scheduler,
+    Side,
+    Speaker,
+    Trust,
+    Wanted,
+    Watchdog,
+)
+from weft.lint.quantity import switch_bytes
+from weft.lint.reader import File, Reader
+from weft.lint.sections import Section, numbers, sections, speed_gbit
+
+_MARKS: Final = re.compile(
+    r"^\s*(class-map type |policy-map type |feature bgp|service-policy type |"
+    r"priority-flow-control watch-dog|feature lldp|system qos)", re.MULTILINE,
+)  # fmt: skip
+_DEFAULT_QUEUE: Final = 0
+_DEFAULT_MTU: Final = 1500
+_POLICY: Final = ("service-policy", "type")
+
+
+def _claims(file: File) -> bool:
+    if file.name.endswith((".json", ".yaml", ".yml", ".py", ".md")):
+        return False
+    return _MARKS.search(file.text.content) is not None
+
+
+@dataclass(slots=True)
+class _Switch:
+    """The parts of one configuration that the others refer to."""
+
+    device: str
+    top: list[Section]
+    policies: dict[str, Section] = field(default_factory=dict)
+    classes: dict[str, Section] = field(default_factory=dict)
+    uses: dict[str, list[str]] = field(default_factory=dict)
+    """Ports by policy; of the whole system, no ports."""
+
+    def system(self) -> Section | None:
+        return next((one for one in self.top if one.starts("system", "qos")), None)
+
+
+def _read(file: File) -> Iterator[Fact]:
+    top = sections(file)
+    device = next((one.last for one in top if one.starts("hostname")), file.text.folder)
+    switch = _Switch(device, top)
+    for one in top:
+        if one.starts("policy-map"):
+            switch.policies[one.last] = one
+        elif one.starts("class-map"):
+            switch.classes[one.last] = one
+    yield from _used(switch)
+    for one in top:
+        if one.starts("interface") and len(one.words) > 1:
+            yield from _interface(one, switch)
+        elif one.starts("router", "bgp"):
+            yield from _bgp(one, switch.device)
+    for name, policy in switch.policies.items():
+        if name in switch.uses:
+            yield from _policy(policy, tuple(switch.uses[name]), switch)
+    yield from _watchdogs(switch)
+
+
+def _used(switch: _Switch) -> Iterator[Fact]:
+    """Note which policies are used where; yield those that are used and not there."""
+    system = switch.system()
+    for one in [*switch.top, *([system] if system else [])]:
+        for use in one.find(*_POLICY):
+            name = "".join(one.words[1:]) if one.starts("interface") else ""
+            known = use.last in switch.policies or use.last.startswith("default-")
+            if not known:
+                yield Wanted(at=use.at, device=switch.device, what="policy-map", name=use.last)
+            ports = switch.uses.setdefault(use.last, [])
+            if name and name not in ports:
+                ports.append(name)
+
+
+def _is_port(name: str) -> bool:
+    return name.lower().startswith(("ethernet", "eth", "port-channel"))
+
+
+def _interface(one: Section, switch: _Switch) -> Iterator[Fact]:
+    name, device = "".join(one.words[1:]), switch.device
+    if _is_port(name):
+        yield _port(one, name, device)
+        yield from _pause_mode(one, name, switch)
+    for row in one.find("flowcontrol"):
+        yield LinkPause(at=row.at, device=device, side=Side.SWITCH, ports=(name,),
+                        on=row.last == "on")  # fmt: skip
+    group = one.first("channel-group")
+    if group:
+        yield Bond(at=group.at, device=device, side=Side.SWITCH,
+                   name=f"port-channel{group.words[1]}", members=(name,))  # fmt: skip
+    for row in one.find("ip", "address"):
+        yield Address(at=row.at, device=device, side=Side.SWITCH, port=name,
+                      address=row.words[2])  # fmt: skip
+
+
+def _port(one: Section, name: str, device: str) -> Port:
+    mtu, speed, fec = one.first("mtu"), one.first("speed"), one.first("fec")
+    description = one.first("description")
+    peer = description.words[1:] if description and len(description.words) == 3 else ()  # noqa: PLR2004 - a peer and its port
+    routed = one.first("no", "switchport") is not None
+    value = whole(mtu.last) if mtu else _DEFAULT_MTU if routed else None
+    auto = one.first("no", "negotiate") or one.first("no", "negotiate", "auto")
+    down = one.first("shutdown") is not None
+    return Port(
+        at=(mtu or one).at, device=device, side=Side.SWITCH, name=name, mtu_bytes=value,
+        speed_gbit=speed_gbit(speed.last) if speed else None,
+        fec="" if fec is None else "rs" if fec.last.startswith("rs") else fec.last,
+        autoneg="off" if auto else "", up=not down,
+        peer=peer[0] if peer else "", peer_port=peer[1] if peer else "",
+    )  # fmt: skip
+
+
+def _pause_mode(one: Section, name: str, switch: _Switch) -> Iterator[Fact]:
+    row = one.first("priority-flow-control", "mode")
+    queues = _no_drop(switch)
+    if row is None and not queues:
+        return
+    on = row is not None and row.words[2] in {"on", "auto"}
+    yield Pause(at=(row or one).at, device=switch.device, side=Side.SWITCH, ports=(name,),
+                priorities=queues if on else ())  # fmt: skip
+    trusted = any(True for _ in one.find(*_POLICY, "qos")) or (
+        (system := switch.system()) is not None and any(True for _ in system.find(*_POLICY, "qos"))
+    )
+    if queues:
+        yield Trust(at=one.at, device=switch.device, side=Side.SWITCH, ports=(name,),
+                    mode="dscp" if trusted else "none")  # fmt: skip
+
+
+def _no_drop(switch: _Switch) -> tuple[int, ...]:
+    """Return the priorities that the network-qos policy of the system pauses."""
+    found: set[int] = set()
+    for name in switch.uses:
+        policy = switch.policies.get(name)
+        for group in policy.parts if policy and "network-qos" in policy.words else []:
+            row = group.first("pause", "pfc-cos")
+            found |= set(numbers(row.last)) if row else set()
+    return tuple(sorted(found))
+
+
+def _policy(policy: Section, ports: tuple[str, ...], switch: _Switch) -> Iterator[Fact]:
+    kind = policy.words[policy.words.index("type") + 1] if "type" in policy.words else "qos"
+    for group in policy.find("class"):
+        if kind == "qos":
+            yield from _classify(group, switch)
+        elif kind == "queuing":
+            yield from _queuing(group, ports, switch.device)
+        elif kind == "network-qos":
+            yield from _network(group, switch.device)
+
+
+def _classify(group: Section, switch: _Switch) -> Iterator[Fact]:
+    row = group.first("set", "qos-group")
+    matched = switch.classes.get(group.last)
+    if row is None:
+        return
+    if matched is None and group.last != "class-default":
+        yield Wanted(at=group.at, device=switch.device, what="class-map", name=group.last)
+    target = whole(row.last)
+    for match in matched.find("match", "dscp") if matched else ():
+        for source in numbers("".join(match.words[2:])):
+            if target is not None:
+                yield Mapped(at=match.at, device=switch.device, side=Side.SWITCH,
+                             kind=Map.DSCP_TO_CLASS, source=source, target=target)  # fmt: skip
+
+
+def _number(name: str) -> int | None:
+    """Return the queue of a system class: c-out-8q-q3, c-8q-nq3, c-out-8q-q-default."""
+    if name.endswith("default"):
+        return _DEFAULT_QUEUE
+    tail = name[-1:]
+    return int(tail) if tail.isdecimal() else None
+
+
+def _queuing(group: Section, ports: tuple[str, ...], device: str) -> Iterator[Fact]:
+    queue = _number(group.last)
+    if queue is None:
+        return
+    for row in group.find("random-detect"):
+        yield Marking(
+            at=row.at, device=device, ecn="ecn" in row.words, ports=ports, queues=(queue,),
+            kmin_bytes=_size(row, "minimum-threshold"),
+            kmax_bytes=_size(row, "maximum-threshold"),
+            pmax_percent=whole(row.after("drop-probability")),
+        )  # fmt: skip
+    strict, weight = group.first("priority"), group.first("bandwidth")
+    if strict or weight:
+        yield Scheduler(
+            at=(strict or weight or group).at, device=device, side=Side.SWITCH, queue=queue,
+            ports=ports, strict=strict is not None,
+            weight=whole(weight.last) if weight else None,
+        )  # fmt: skip
+    yield QueueUse(at=group.at, device=device, ports=ports, queue=queue)
+    for row in group.find("pause", "buffer-size"):
+        name = f"{group.last} of {ports[0] if ports else 'the system'}"
+        size, stop = _size(row, "buffer-size"), _size(row, "pause-threshold")
+        room = size - stop if size is not None and stop is not None else size
+        yield BufferProfile(
+            at=row.at, device=device, name=name, size_bytes=size, xoff_bytes=room,
+            xon_bytes=_size(row, "resume-threshold"),
+        )  # fmt: skip
+        yield GroupUse(at=row.at, device=device, ports=ports, group=queue, profile=name,
+                       ingress=True)  # fmt: skip
+
+
+def _size(row: Section, name: str) -> int | None:
+    value = row.after(name)
+    if not value:
+        return None
+    place = row.words.index(name) + 2
+    unit = row.words[place] if place < len(row.words) else "bytes"
+    found = switch_bytes(f"{value} {unit}")
+    return found if found is not None else switch_bytes(value)
+
+
+def _network(group: Section, device: str) -> Iterator[Fact]:
+    queue, row, mtu = _number(group.last), group.first("pause", "pfc-cos"), group.first("mtu")
+    if queue is not None and row is not None:
+        for priority in numbers(row.last):
+            yield Mapped(at=row.at, device=device, side=Side.SWITCH, kind=Map.PAUSE_TO_QUEUE,
+                         source=priority, target=queue)  # fmt: skip
+    if mtu is not None:
+        yield Port(at=mtu.at, device=device, side=Side.SWITCH, name=f"class {group.last}",
+                   mtu_bytes=whole(mtu.last))  # fmt: skip
+
+
+def _watchdogs(switch: _Switch) -> Iterator[Fact]:
+    rows = [one for one in switch.top if one.starts("priority-flow-control", "watch-dog")
+            or one.starts("priority-flow-control", "watch-dog-interval")]  # fmt: skip
+    interval = next((whole(row.after("interval")) for row in rows if row.after("interval")), None)
+    multiplier = next((whole(row.last) for row in rows if "shutdown-multiplier" in row.words), None)
+    detection = interval * multiplier if interval and multiplier else None
+    restore = next((whole(row.last) for row in rows if "auto-restore" in row.words), None)
+    switched = [row for row in rows if row.starts("priority-flow-control", "watch-dog-interval")]
+    if switched or rows:
+        shown = (switched or rows)[-1]
+        yield Watchdog(
+            at=shown.at, device=switch.device, on=not switched or shown.last == "on",
+            detection_ms=detection, poll_ms=interval,
+            restoration_ms=interval * restore if interval and restore else None,
+        )  # fmt: skip
+    for one in switch.top:
+        row = one.first("priority-flow-control", "watch-dog-interval")
+        if one.starts("interface") and row:
+            yield Watchdog(at=row.at, device=switch.device, ports=("".join(one.words[1:]),),
+                           on=row.last == "on")  # fmt: skip
+
+
+def _bgp(one: Section, device: str) -> Iterator[Fact]:
+    asn = whole(one.last)
+    if asn is None:
+        high, _, low = one.last.partition(".")
+        if not (high.isdecimal() and low.isdecimal()):
+            return
+        asn = int(high) * 65536 + int(low)
+    family = one.first("address-family", "ipv4", "unicast")
+    parts = family.parts if family else []
+    paths = next((whole(row.last) for row in parts if row.starts("maximum-paths")), 1)
+    router_id = one.first("router-id")
+    yield Speaker(
+        at=one.at, device=device, asn=asn, router_id=router_id.last if router_id else "",
+        paths=paths, relaxed=one.first("bestpath", "as-path", "multipath-relax") is not None,
+        announces=any(row.starts(w) for row in parts for w in ("redistribute", "network")),
+    )  # fmt: skip
+    templates = {row.last: row for row in one.find("template")}
+    for row in one.find("neighbor"):
+        peer = row.words[1]
+        above = row.first("inherit", "peer")
+        template = templates.get(above.last) if above else None
+        inside = [*row.parts, *(template.parts if template else [])]
+        remote = next((part.last for part in inside if part.starts("remote-as")), "")
+        remote = remote or row.after("remote-as")
+        active = any(part.starts("address-family", "ipv4") for part in inside)
+        yield Neighbor(
+            at=row.at, device=device, peer=peer, unnumbered=_is_port(peer), remote=remote,
+            active=active,
+        )  # fmt: skip
+
+
+nxos = Reader(title="Cisco NX-OS", claims=_claims, read=_read)

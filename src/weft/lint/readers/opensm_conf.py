@@ -1,0 +1,34 @@
+"""``opensm.conf``: one option a line."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from weft.lint.facts import Fact, Option
+from weft.lint.reader import File, Reader
+
+_KNOWN: Final = (
+    "sm_priority", "routing_engine", "partition_config_file", "qos_max_vls", "subnet_prefix",
+    "sminfo_polling_timeout", "root_guid_file", "qos_policy_file", "max_wire_smps",
+)  # fmt: skip
+_ENOUGH: Final = 2
+
+
+def _claims(file: File) -> bool:
+    if not file.name.endswith((".conf", ".opts")):
+        return False
+    first = {line.split(None, 1)[0] for _, line in file.lines() if line.split()}
+    return "opensm" in file.text.stem or len(first.intersection(_KNOWN)) >= _ENOUGH
+
+
+def _read(file: File) -> Iterator[Fact]:
+    for number, line in file.lines():
+        text = line.partition("#")[0].strip()
+        if text:
+            name, _, value = text.partition(" ")
+            yield Option(
+                at=file.at(number), device=file.name, program="opensm", name=name.strip(),
+                value=value.strip(),
+            )  # fmt: skip
+
+
+opensm_conf = Reader(title="opensm.conf", claims=_claims, read=_read)

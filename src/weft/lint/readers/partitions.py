@@ -1,0 +1,69 @@
+"""``partitions.conf`` of OpenSM: partitions, their flags and their members."""
+
+import re
+from collections.abc import Iterator
+
+from weft.lint.document import whole
+from weft.lint.facts import Fact, Flaw, Partition
+from weft.lint.reader import File, Reader
+
+_DEFINITION = re.compile(r"([\w.-]*)\s*(?:=\s*(0x[0-9a-fA-F]+|\d+))?\s*(,[^:]*)?:(.*)", re.DOTALL)
+_DEFAULT_KEY = 0x7FFF
+_MEMBERS = {"full": True, "limited": False}
+
+
+def _claims(file: File) -> bool:
+    return "partition" in file.text.stem and file.name.endswith(".conf")
+
+
+def _read(file: File) -> Iterator[Fact]:
+    held, first = "", 0
+    for number, line in file.lines():
+        text = line.partition("#")[0].strip()
+        if not text:
+            continue
+        first = first or number
+        held += f" {text}"
+        while ";" in held:
+            definition, _, held = held.partition(";")
+            yield from _partition(file, definition.strip(), first)
+            first = number if held.strip() else 0
+    if held.strip():
+        yield Flaw(
+            at=file.at(first), rule="broken_line", message="a definition without ; at its end",
+            fix="end every definition with ;",
+        )  # fmt: skip
+
+
+def _partition(file: File, text: str, line: int) -> Iterator[Fact]:
+    match = _DEFINITION.fullmatch(text)
+    if match is None:
+        yield Flaw(
+            at=file.at(line), rule="broken_line",
+            message="OpenSM cannot read this definition and keeps the default partition alone",
+            fix="write Name=0x8001, flags : members ;",
+        )  # fmt: skip
+        return
+    flags = dict(_flag(one) for one in (match[3] or "").split(",") if one.strip())
+    default = match[1] == "Default"
+    yield Partition(
+        at=file.at(line), name=match[1],
+        key=whole(match[2] or "") or (_DEFAULT_KEY if default else 0),
+        ipoib="ipoib" in flags, mtu_code=whole(flags.get("mtu", "")),
+        service_level=whole(flags.get("sl", "")),
+        members=tuple(_member(one) for one in match[4].split(",") if one.strip()),
+        full_by_default=flags.get("defmember", "limited") == "full",
+    )  # fmt: skip
+
+
+def _flag(text: str) -> tuple[str, str]:
+    name, _, value = text.partition("=")
+    return name.strip(), value.strip()
+
+
+def _member(text: str) -> tuple[str, bool | None]:
+    who, _, kind = text.partition("=")
+    return who.strip(), _MEMBERS.get(kind.strip())
+
+
+partitions = Reader(title="partitions.conf", claims=_claims, read=_read)

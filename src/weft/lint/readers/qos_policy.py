@@ -1,0 +1,35 @@
+"""``qos-policy.conf`` of OpenSM: who gets which service level."""
+
+import re
+from collections.abc import Iterator
+
+from weft.lint.facts import Fact, ServiceLevel
+from weft.lint.reader import File, Reader
+
+_ROW = re.compile(r"\s*([\w-][\w ,.x-]*?)\s*:\s*(\d+)\s*")
+_LEVEL = re.compile(r"\s*sl\s*:\s*(\d+)\s*")
+
+
+def _claims(file: File) -> bool:
+    return "qos" in file.text.stem and any(
+        line.strip() in {"qos-ulps", "qos-levels", "qos-setup"} for _, line in file.lines()
+    )
+
+
+def _read(file: File) -> Iterator[Fact]:
+    inside = ""
+    for number, line in file.lines():
+        text = line.partition("#")[0]
+        word = text.strip()
+        if word.startswith(("qos-", "end-qos-")):
+            inside = "" if word.startswith("end") else word
+            continue
+        row = _ROW.fullmatch(text) if inside == "qos-ulps" else None
+        level = _LEVEL.fullmatch(text) if inside == "qos-levels" else None
+        if row:
+            yield ServiceLevel(at=file.at(number), who=row[1], level=int(row[2]))
+        elif level:
+            yield ServiceLevel(at=file.at(number), who="a level", level=int(level[1]))
+
+
+qos_policy = Reader(title="QoS policy of OpenSM", claims=_claims, read=_read)

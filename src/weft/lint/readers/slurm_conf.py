@@ -1,0 +1,35 @@
+"""``slurm.conf``: plug-ins, limits that are passed on, the nodes."""
+
+import re
+from collections.abc import Iterator
+
+from weft.lint.facts import Fact, Nodes, Option
+from weft.lint.hostlist import expand
+from weft.lint.reader import File, Reader
+
+_PAIR = re.compile(r"(\w+)=(\S+)")
+
+
+def _claims(file: File) -> bool:
+    if not file.name.endswith(".conf"):
+        return False
+    known = re.search(r"^(ClusterName|SlurmctldHost|TopologyPlugin|NodeName|PartitionName)=",
+                      file.head, re.MULTILINE)  # fmt: skip
+    return file.text.stem == "slurm.conf" or known is not None
+
+
+def _read(file: File) -> Iterator[Fact]:
+    for number, line in file.lines():
+        text = line.partition("#")[0].strip()
+        if not text:
+            continue
+        pairs = _PAIR.findall(text)
+        if pairs and pairs[0][0] == "NodeName":
+            names = expand(pairs[0][1])
+            if names != ("DEFAULT",):
+                yield Nodes(at=file.at(number), names=names)
+        for name, value in pairs:
+            yield Option(at=file.at(number), program="slurm", name=name, value=value)
+
+
+slurm_conf = Reader(title="slurm.conf", claims=_claims, read=_read)

@@ -1,0 +1,46 @@
+"""``topology.conf`` and ``topology.yaml`` of Slurm."""
+
+import re
+from collections.abc import Iterator
+
+from weft.lint.document import Tree
+from weft.lint.facts import Fact, TreeSwitch
+from weft.lint.hostlist import expand
+from weft.lint.reader import File, Reader
+
+_PAIR = re.compile(r"(\w+)=(\S+)")
+
+
+def _claims(file: File) -> bool:
+    if file.name.endswith((".yaml", ".yml")):
+        return any(True for tree in file.documents for _ in _trees(tree))
+    return re.search(r"^(SwitchName|BlockName)=", file.head, re.MULTILINE) is not None
+
+
+def _trees(tree: Tree) -> Iterator[Tree]:
+    if isinstance(tree.value, list):
+        for one in tree.each():
+            yield from one.under("tree", "switches").each()
+
+
+def _read(file: File) -> Iterator[Fact]:
+    for tree in file.documents:
+        for switch in _trees(tree):
+            yield TreeSwitch(
+                at=switch.at, name=switch["switch"].string(),
+                nodes=expand(switch["nodes"].string()),
+                switches=expand(switch["children"].string()),
+            )  # fmt: skip
+    if file.documents:
+        return
+    for number, line in file.lines():
+        pairs = dict(_PAIR.findall(line.partition("#")[0]))
+        name = pairs.get("SwitchName") or pairs.get("BlockName")
+        if name:
+            yield TreeSwitch(
+                at=file.at(number), name=name, nodes=expand(pairs.get("Nodes", "")),
+                switches=expand(pairs.get("Switches", "")),
+            )  # fmt: skip
+
+
+slurm_topology = Reader(title="topology of Slurm", claims=_claims, read=_read)

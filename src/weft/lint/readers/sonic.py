@@ -1,0 +1,311 @@
+"""``config_db.json`` of SONiC. Rows that are alike become one fact with all their ports."""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from weft.lint.document import Tree, whole
+from weft.lint.facts import (
+    Address,
+    Bond,
+    BufferPool,
+    BufferProfile,
+    CableLength,
+    Fact,
+    GroupUse,
+    Map,
+    Mapped,
+    MapUse,
+    Marking,
+    Neighbor,
+    Pause,
+    Port,
+    QueueUse,
+    Scheduler,
+    Side,
+    Speaker,
+    Trust,
+    Wanted,
+    Watchdog,
+)
+from weft.lint.reader import File, Reader
+
+_TABLES: Final = frozenset({
+    "PORT", "PORT_QOS_MAP", "DSCP_TO_TC_MAP", "WRED_PROFILE", "BUFFER_PROFILE", "PFC_WD",
+    "DEVICE_METADATA", "BUFFER_PG", "QUEUE",
+})  # fmt: skip
+_MAPS: Final = {
+    "DSCP_TO_TC_MAP": Map.DSCP_TO_CLASS,
+    "TC_TO_QUEUE_MAP": Map.CLASS_TO_QUEUE,
+    "TC_TO_PRIORITY_GROUP_MAP": Map.CLASS_TO_GROUP,
+    "MAP_PFC_PRIORITY_TO_QUEUE": Map.PAUSE_TO_QUEUE,
+    "PFC_PRIORITY_TO_QUEUE_MAP": Map.PAUSE_TO_QUEUE,
+    "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP": Map.PAUSE_TO_GROUP,
+}
+_USES: Final = {
+    "dscp_to_tc_map": ("DSCP_TO_TC_MAP", Map.DSCP_TO_CLASS),
+    "tc_to_queue_map": ("TC_TO_QUEUE_MAP", Map.CLASS_TO_QUEUE),
+    "tc_to_pg_map": ("TC_TO_PRIORITY_GROUP_MAP", Map.CLASS_TO_GROUP),
+    "pfc_to_queue_map": ("MAP_PFC_PRIORITY_TO_QUEUE", Map.PAUSE_TO_QUEUE),
+    "pfc_to_pg_map": ("PFC_PRIORITY_TO_PRIORITY_GROUP_MAP", Map.PAUSE_TO_GROUP),
+}
+_GIGABIT: Final = 1000
+_TWO_PARTS: Final = 2
+_PEER: Final = re.compile(r"(\S+) (\S+)")
+
+
+def _claims(file: File) -> bool:
+    if not file.name.endswith(".json") and not file.head.lstrip().startswith("{"):
+        return False
+    return any(len(_TABLES & set(tree.value)) > 1 for tree in _roots(file))
+
+
+def _roots(file: File) -> Iterator[Tree]:
+    for tree in file.documents:
+        if isinstance(tree.value, dict):
+            yield tree
+
+
+def _read(file: File) -> Iterator[Fact]:
+    for tree in _roots(file):
+        device = tree.under("DEVICE_METADATA", "localhost", "hostname").string()
+        for read in _PARTS:
+            yield from read(tree, device or file.text.folder)
+
+
+def _alike(table: Tree) -> Iterator[tuple[list[str], str, Tree]]:
+    """Yield keys ``port|number`` grouped where number and row are the same: ports, number, row."""
+    groups: dict[Any, tuple[list[str], str]] = {}
+    rows = table.value if isinstance(table.value, dict) else {}
+    for key, row in rows.items():
+        port, _, number = key.partition("|")
+        if isinstance(row, dict):
+            alike = (number, str(row))
+            if alike not in groups:
+                groups[alike] = ([], key)
+            groups[alike][0].extend(port.split(",") if "," in port else (port,))
+    for (number, _), (ports, key) in groups.items():
+        yield ports, number, table[key]
+
+
+def _numbers(text: str) -> Iterator[int]:
+    """Yield the numbers of ``3``, ``3-4`` or ``3,4``."""
+    for part in text.split(","):
+        first, dash, last = part.partition("-")
+        if first.strip().isdecimal() and (not dash or last.strip().isdecimal()):
+            yield from range(int(first), int(last or first) + 1)
+
+
+def _ports(tree: Tree, device: str) -> Iterator[Fact]:
+    for name, part in tree["PORT"].items():
+        if not isinstance(part.value, dict):
+            continue
+        row = {key: str(value) for key, value in part.value.items()}
+        speed = whole(row.get("speed", ""))
+        status = row.get("admin_status")
+        peer = _PEER.fullmatch(row.get("description", ""))
+        yield Port(
+            at=part.at, device=device, side=Side.SWITCH, name=name,
+            mtu_bytes=whole(row.get("mtu", "")),
+            speed_gbit=speed / _GIGABIT if speed else None,
+            fec=row.get("fec", ""), autoneg=row.get("autoneg", ""),
+            up=None if status is None else status == "up",
+            lanes=tuple(_numbers(row.get("lanes", ""))),
+            peer=peer[1] if peer else "", peer_port=peer[2] if peer else "",
+        )  # fmt: skip
+    members: dict[str, list[str]] = {}
+    for key, _row in tree["PORTCHANNEL_MEMBER"].items():
+        bundle, _, port = key.partition("|")
+        members.setdefault(bundle, []).append(port)
+    for bundle, ports in members.items():
+        yield Bond(
+            at=tree["PORTCHANNEL_MEMBER"].at, device=device, side=Side.SWITCH, name=bundle,
+            members=tuple(ports),
+        )  # fmt: skip
+
+
+def _maps(tree: Tree, device: str) -> Iterator[Fact]:
+    for table, kind in _MAPS.items():
+        for name, rows in tree[table].items():
+            for key, value in rows.items():
+                source, target = whole(key), value.number()
+                if source is not None and target is not None:
+                    yield Mapped(
+                        at=value.at, device=device, side=Side.SWITCH, kind=kind, table=name,
+                        source=source, target=target,
+                    )  # fmt: skip
+    for ports, _, row in _alike(tree["PORT_QOS_MAP"]):
+        yield from _port_maps(tree, device, tuple(ports), row)
+
+
+def _port_maps(tree: Tree, device: str, ports: tuple[str, ...], row: Tree) -> Iterator[Fact]:
+    if ports == ("global",):
+        ports = ()
+    for key, (table, kind) in _USES.items():
+        name = _plain(row[key].string())
+        if name:
+            yield MapUse(at=row[key].at, device=device, kind=kind, table=name, ports=ports)
+            if name not in (tree[table].value or {}):
+                yield Wanted(at=row[key].at, device=device, what=table, name=name)
+    if "dscp_to_tc_map" in row.value:
+        yield Trust(
+            at=row["dscp_to_tc_map"].at, device=device, side=Side.SWITCH, ports=ports,
+            mode="dscp",
+        )  # fmt: skip
+    elif ports:
+        yield Trust(at=row.at, device=device, side=Side.SWITCH, ports=ports, mode="none")
+    if "pfc_enable" in row.value or ports:
+        enabled = row["pfc_enable"] if "pfc_enable" in row.value else row
+        yield Pause(
+            at=enabled.at, device=device, side=Side.SWITCH, ports=ports,
+            priorities=tuple(_numbers(row["pfc_enable"].string())),
+        )  # fmt: skip
+    if "pfcwd_sw_enable" in row.value:
+        at = row["pfcwd_sw_enable"]
+        queues = tuple(_numbers(at.string()))
+        yield Watchdog(at=at.at, device=device, ports=ports, queues=queues)
+
+
+def _plain(name: str) -> str:
+    """Return the name of a reference: ``AI``, or ``[TABLE|AI]`` of older releases."""
+    return name.strip("[]").rpartition("|")[2]
+
+
+def _marking(tree: Tree, device: str) -> Iterator[Fact]:
+    for name, row in tree["WRED_PROFILE"].items():
+        ecn = row["ecn"].string()
+        for colour in ("green", "yellow", "red"):
+            low = row[f"{colour}_min_threshold"]
+            if low or colour == "green":
+                yield Marking(
+                    at=low.at if low else row.at, device=device, name=name,
+                    ecn=ecn == "ecn_all" or colour in ecn, kmin_bytes=low.number(),
+                    kmax_bytes=row[f"{colour}_max_threshold"].number(),
+                    pmax_percent=row[f"{colour}_drop_probability"].number(),
+                )  # fmt: skip
+    for name, row in tree["SCHEDULER"].items():
+        yield Scheduler(
+            at=row.at, device=device, side=Side.SWITCH, name=name,
+            strict=row["type"].string() == "STRICT", weight=row["weight"].number(),
+        )  # fmt: skip
+    for ports, numbers, row in _alike(tree["QUEUE"]):
+        marking, scheduler = row["wred_profile"], row["scheduler"]
+        for queue in _numbers(numbers):
+            yield QueueUse(
+                at=row.at, device=device, ports=tuple(ports), queue=queue,
+                marking=_plain(marking.string()), scheduler=_plain(scheduler.string()),
+            )  # fmt: skip
+        for part, table in ((marking, "WRED_PROFILE"), (scheduler, "SCHEDULER")):
+            if part and _plain(part.string()) not in (tree[table].value or {}):
+                yield Wanted(at=part.at, device=device, what=table, name=_plain(part.string()))
+
+
+def _buffers(tree: Tree, device: str) -> Iterator[Fact]:
+    for name, row in tree["BUFFER_POOL"].items():
+        yield BufferPool(
+            at=row.at, device=device, name=name, direction=row["type"].string(),
+            size_bytes=row["size"].number(), headroom_bytes=row["xoff"].number(),
+        )  # fmt: skip
+    for name, row in tree["BUFFER_PROFILE"].items():
+        pool = _plain(row["pool"].string())
+        yield BufferProfile(
+            at=row.at, device=device, name=name, pool=pool, size_bytes=row["size"].number(),
+            xoff_bytes=row["xoff"].number(), xon_bytes=row["xon"].number(),
+            alpha_exponent=row["dynamic_th"].number(), static_bytes=row["static_th"].number(),
+        )  # fmt: skip
+        if pool not in (tree["BUFFER_POOL"].value or {}):
+            yield Wanted(at=row.at, device=device, what="BUFFER_POOL", name=pool)
+    for table, ingress in (("BUFFER_PG", True), ("BUFFER_QUEUE", False)):
+        for ports, numbers, row in _alike(tree[table]):
+            profile = _plain(row["profile"].string())
+            for group in _numbers(numbers):
+                yield GroupUse(
+                    at=row.at, device=device, ports=tuple(ports), group=group,
+                    profile=profile, ingress=ingress,
+                )  # fmt: skip
+            if profile not in (tree["BUFFER_PROFILE"].value or {}) and profile != "NULL":
+                yield Wanted(at=row.at, device=device, what="BUFFER_PROFILE", name=profile)
+    for _, rows in tree["CABLE_LENGTH"].items():
+        by_length: dict[str, list[str]] = {}
+        for port, value in rows.items():
+            by_length.setdefault(value.string(), []).append(port)
+        for length, ports in by_length.items():
+            meters = whole(length.removesuffix("m"))
+            if meters is not None:
+                yield CableLength(
+                    at=rows[ports[0]].at, device=device, ports=tuple(ports), length_m=meters
+                )
+
+
+def _watchdog(tree: Tree, device: str) -> Iterator[Fact]:
+    poll = tree.under("PFC_WD", "GLOBAL", "POLL_INTERVAL")
+    if poll:
+        yield Watchdog(at=poll.at, device=device, poll_ms=poll.number(), queues=())
+    for ports, _, row in _alike(tree["PFC_WD"]):
+        if ports != ["GLOBAL"]:
+            yield Watchdog(
+                at=row.at, device=device, ports=tuple(ports), action=row["action"].string(),
+                detection_ms=row["detection_time"].number(),
+                restoration_ms=row["restoration_time"].number(), poll_ms=poll.number(),
+            )  # fmt: skip
+
+
+def _routing(tree: Tree, device: str) -> Iterator[Fact]:
+    for table in ("INTERFACE", "LOOPBACK_INTERFACE"):
+        rows = tree[table]
+        for key in rows.value or ():
+            port, bar, address = key.partition("|")
+            if bar:
+                yield Address(
+                    at=rows[key].at, device=device, side=Side.SWITCH, port=port,
+                    address=address,
+                )  # fmt: skip
+    row = tree.under("BGP_GLOBALS", "default")
+    asn = row["local_asn"].number()
+    of_device = tree.under("DEVICE_METADATA", "localhost", "bgp_asn")
+    if asn is None:
+        row, asn = of_device, of_device.number()
+    if asn is not None:
+        paths = tree.under("BGP_GLOBALS_AF", "default|ipv4_unicast", "max_ebgp_paths")
+        relaxed = row["load_balance_mp_relax"]
+        managed = bool(tree["BGP_GLOBALS"])
+        yield Speaker(
+            at=row.at, device=device, asn=asn, router_id=row["router_id"].string(),
+            paths=paths.number(), relaxed=relaxed.true() if relaxed else None,
+            announces=bool(tree["ROUTE_REDISTRIBUTE"]) if managed else None,
+        )  # fmt: skip
+        if of_device and of_device.number() != asn:
+            yield Wanted(
+                at=of_device.at, device=device, what="the AS number of BGP_GLOBALS",
+                name=of_device.string(),
+            )  # fmt: skip
+    yield from _neighbors(tree, device)
+
+
+def _neighbors(tree: Tree, device: str) -> Iterator[Fact]:
+    groups = tree["BGP_PEER_GROUP"]
+    families = tree["BGP_PEER_GROUP_AF"]
+    for key, row in tree["BGP_NEIGHBOR"].items():
+        peer = key.rpartition("|")[2]
+        name = row["peer_group_name"].string()
+        group = groups[f"default|{name}"]
+        if name and not group:
+            yield Wanted(at=row.at, device=device, what="BGP_PEER_GROUP", name=name)
+        remote = row["asn"].string() or row["peer_type"].string() or group["asn"].string()
+        hop = row["capability_ext_nexthop"] or group["capability_ext_nexthop"]
+        active = families[f"default|{name}|ipv4_unicast"]["admin_status"]
+        own = tree["BGP_NEIGHBOR_AF"][f"default|{peer}|ipv4_unicast"]["admin_status"]
+        managed = "|" in key
+        yield Neighbor(
+            at=row.at, device=device, peer=peer,
+            unnumbered=peer.startswith(("Ethernet", "PortChannel")),
+            remote=remote or group["peer_type"].string(),
+            extended_nexthop=hop.true() if managed else None,
+            active=(active or own).string() == "up" if managed else None,
+        )  # fmt: skip
+
+
+_PARTS: Final[tuple[Callable[[Tree, str], Iterator[Fact]], ...]] = (
+    _ports, _maps, _marking, _buffers, _watchdog, _routing,
+)  # fmt: skip
+sonic = Reader(title="SONiC config_db.json", claims=_claims, read=_read)

@@ -1,0 +1,50 @@
+"""Units of systemd: limits, order, environment, and the commands that they run."""
+
+import re
+from collections.abc import Iterator
+
+from weft.lint.facts import Fact, Option
+from weft.lint.jobs import job_facts
+from weft.lint.nics import nic_facts
+from weft.lint.reader import File, Reader
+from weft.lint.shell import commands
+
+_SECTION = re.compile(r"\[(\w+)\]")
+_ROW = re.compile(r"(\w+)\s*=\s*(.*)")
+_RUNS = frozenset({"ExecStart", "ExecStartPre", "ExecStartPost"})
+
+
+def _claims(file: File) -> bool:
+    return file.name.endswith(".service") or (
+        file.name.endswith(".conf") and file.head.lstrip().startswith(("[Service]", "[Unit]"))
+    )
+
+
+def _read(file: File) -> Iterator[Fact]:
+    section = ""
+    for number, line in file.lines():
+        heading = _SECTION.fullmatch(line.strip())
+        row = _ROW.fullmatch(line.strip())
+        if heading:
+            section = heading[1]
+            yield Option(
+                at=file.at(number), device=file.text.stem, program="systemd",
+                name=section, value="",
+            )  # fmt: skip
+        elif row and line[0] not in "#;":
+            yield Option(
+                at=file.at(number), device=file.text.stem, program="systemd",
+                name=f"{section}.{row[1]}", value=row[2].strip(),
+            )  # fmt: skip
+            if row[1] in _RUNS or row[1] == "Environment":
+                yield from _inside(file, number, row[1], row[2])
+
+
+def _inside(file: File, number: int, name: str, value: str) -> Iterator[Fact]:
+    text = value.lstrip("-@+!:") if name in _RUNS else f"export {value}"
+    found = list(commands(iter([(number, text)]), file.at))
+    yield from job_facts(found)
+    yield from nic_facts(found)
+
+
+systemd_unit = Reader(title="systemd units", claims=_claims, read=_read)

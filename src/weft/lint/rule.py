@@ -1,0 +1,242 @@
+"""What a rule is, what it is asked about and what it finds."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+from typing import Final, TypeVar, cast
+
+from weft.doctor.rule import Severity
+from weft.lint.facts import (
+    AddressPool,
+    Congestion,
+    Container,
+    Described,
+    Fact,
+    Guids,
+    Mapped,
+    Mark,
+    Network,
+    Offered,
+    Option,
+    Partition,
+    Pause,
+    Port,
+    Side,
+    Speaker,
+    TreeSwitch,
+    Trust,
+    Variable,
+    Workload,
+)
+from weft.lint.text import Evidence
+
+__all__ = ["Case", "Device", "Found", "Layer", "Problem", "Rule", "Severity", "problem"]
+
+F = TypeVar("F", bound=Fact)
+MOST_PLACES: Final = 6
+"""A finding shows so many places; the rest say the same."""
+_OF_ETHERNET: Final = frozenset({"roce", "scheduled_ethernet", "ultra_ethernet", "tcp"})
+
+
+class Layer(StrEnum):
+    """What a rule is about."""
+
+    FILES = "files"
+    NCCL = "NCCL and launch"
+    QOS = "quality of service"
+    BUFFERS = "buffers and pause"
+    LINKS = "links and MTU"
+    ROUTING = "addresses and routing"
+    INFINIBAND = "InfiniBand"
+    HOSTS = "hosts"
+    KUBERNETES = "Kubernetes and containers"
+    SLURM = "Slurm"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """What a rule says is wrong, where, and what to do."""
+
+    seen: tuple[Fact, ...]
+    message: str
+    fix: str
+    severity: Severity | None = None
+    """Other than the rule's own."""
+
+    def evidence(self) -> tuple[Evidence, ...]:
+        """Return the lines that show it, each once; the first is the place of the finding."""
+        shown = (fact.at.evidence() for fact in self.seen[:MOST_PLACES])
+        return tuple(dict.fromkeys(shown))
+
+
+Found = Iterator[Problem]
+
+
+def problem(
+    seen: Fact | Iterable[Fact], message: str, fix: str, *, severity: Severity | None = None
+) -> Problem:
+    """Return a problem that one or more facts show."""
+    facts = (seen,) if isinstance(seen, Fact) else tuple(seen)
+    return Problem(seen=facts, message=message, fix=fix, severity=severity)
+
+
+class _Sorted:
+    """Facts by their kind."""
+
+    def __init__(self, facts: Iterable[Fact]) -> None:
+        self._by_kind: dict[type, list[Fact]] = {}
+        for fact in facts:
+            self._by_kind.setdefault(type(fact), []).append(fact)
+
+    def of(self, kind: type[F]) -> list[F]:
+        """Return the facts of a kind, in the order they were read."""
+        return cast("list[F]", self._by_kind.get(kind, []))
+
+
+class Device(_Sorted):
+    """One switch with the facts of its files."""
+
+    def __init__(self, name: str, fleet: str, facts: Iterable[Fact]) -> None:
+        """Sort the facts of one switch."""
+        super().__init__(facts)
+        self.name, self.fleet = name, fleet
+
+
+class Case(_Sorted):
+    """All that was read: facts by kind, and what follows from several of them."""
+
+    def __init__(self, facts: Iterable[Fact], nccl: tuple[int, ...] | None = None) -> None:
+        """Sort the facts; ``nccl`` is the version in use, where the user says it."""
+        self.facts = tuple(facts)
+        super().__init__(self.facts)
+        self._nccl = nccl
+
+    def variables(self, *names: str) -> list[Variable]:
+        """Return the variables of some names, as jobs and hosts set them."""
+        return [one for one in self.of(Variable) if one.name in names]
+
+    def options(self, program: str, *names: str) -> list[Option]:
+        """Return what is set of a program; all of it where no name is given."""
+        return [
+            one for one in self.of(Option)
+            if one.program == program and (not names or one.name in names)
+        ]  # fmt: skip
+
+    @cached_property
+    def cluster(self) -> Described | None:
+        """The cluster document, where there is exactly one."""
+        found = self.of(Described)
+        return found[0] if len(found) == 1 else None
+
+    @cached_property
+    def nccl(self) -> tuple[int, ...] | None:
+        """The version of NCCL, as far as anything says it."""
+        if self._nccl is not None:
+            return self._nccl
+        said = [one.value for one in self.variables("NCCL_VERSION")]
+        if self.cluster is not None:
+            said.append(self.cluster.cluster.nccl.version)
+        parts = [text.partition("-")[0].split(".") for text in said]
+        numbers = [tuple(map(int, one)) for one in parts if all(p.isdecimal() for p in one)]
+        return min(numbers) if numbers else None
+
+    @cached_property
+    def fabric(self) -> str:
+        """The kind of fabric: said by a cluster document, or seen; empty where it is open."""
+        if self.cluster is not None:
+            return str(self.cluster.cluster.fabric.kind)
+        infiniband = self._sees_infiniband()
+        roce = self._sees_roce()
+        if infiniband != roce:
+            return "infiniband" if infiniband else "roce"
+        return ""
+
+    @property
+    def on_ethernet(self) -> bool:
+        """Whether the fabric is known to be Ethernet."""
+        return self.fabric in _OF_ETHERNET
+
+    def _sees_infiniband(self) -> bool:
+        kinds = {one.kind for one in self.of(Network)}
+        links = {one.link_type.lower() for one in self.of(Offered)}
+        return bool(
+            self.options("opensm") or self.of(Partition) or self.of(Guids)
+            or kinds & {"SriovIBNetwork", "IPoIBNetwork", "ib-sriov", "ipoib"}
+            or links & {"ib", "infiniband"}
+        )  # fmt: skip
+
+    def _sees_roce(self) -> bool:
+        kinds = {one.kind for one in self.of(Network)}
+        links = {one.link_type.lower() for one in self.of(Offered)}
+        return bool(
+            any(one.priorities for one in self.of(Pause)) or self.of(Mark) or self.of(Congestion)
+            or kinds & {"SriovNetwork", "MacvlanNetwork", "OVSNetwork", "sriov", "macvlan"}
+            or links & {"eth", "ethernet", "ether"}
+        )  # fmt: skip
+
+    @cached_property
+    def sides(self) -> frozenset[Side]:
+        """Who of those that must agree was read."""
+        found = {
+            one.side
+            for kind in (Pause, Trust, Mapped, Port)
+            for one in cast("list[Pause]", self.of(kind))
+        }
+        held = {
+            Side.JOB: any(one.name.startswith("NCCL_") for one in self.of(Variable)),
+            Side.HOST: bool(self.of(Mark) or self.of(Congestion)),
+            Side.SWITCH: bool(self.of(Speaker)),
+            Side.SUBNET: bool(self.options("opensm") or self.of(Partition)),
+            Side.KUBERNETES: bool(
+                [one for one in self.of(Container) if one.engine != "docker"]
+                or self.of(Workload)
+            ),
+            Side.SLURM: bool(self.of(TreeSwitch) or self.options("slurm")),
+            Side.CLUSTER: bool(self.of(Described)),
+        }
+        offers = {Side.KUBERNETES} if self.of(Offered) or self.of(AddressPool) else set()
+        return frozenset(found | offers | {side for side, there in held.items() if there})
+
+    @cached_property
+    def switches(self) -> list[Device]:
+        """Every switch, with the facts of its own files."""
+        groups: dict[tuple[str, str], list[Fact]] = {}
+        for fact in self.facts:
+            if fact.device and getattr(fact, "side", Side.SWITCH) is Side.SWITCH:
+                folder = fact.at.text.name.rpartition("/")[0]
+                groups.setdefault((fact.device, folder), []).append(fact)
+        found = [
+            Device(name, _fleet(name, folder), facts)
+            for (name, folder), facts in groups.items()
+            if any(
+                isinstance(one, Speaker) or getattr(one, "side", None) is Side.SWITCH
+                for one in facts
+            )
+        ]
+        return sorted(found, key=lambda one: (one.fleet, one.name))
+
+    def fleets(self) -> Iterator[list[Device]]:
+        """Yield the switches that are configured together: one vendor's render, one folder."""
+        groups: dict[str, list[Device]] = {}
+        for one in self.switches:
+            groups.setdefault(one.fleet, []).append(one)
+        yield from groups.values()
+
+
+def _fleet(device: str, folder: str) -> str:
+    above, _, last = folder.rpartition("/")
+    return above if last == device else folder
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """One check; its documentation is the docstring of its file."""
+
+    layer: Layer
+    severity: Severity
+    reference: str
+    """Where the rule is from: an address, or a standard."""
+    check: Callable[[Case], Found]
+    needs: tuple[Side, ...] = ()
+    """Who must have been read; with some of them missing the rule cannot be checked."""

@@ -1,0 +1,1 @@
+"""One file a rule: what it checks, why it matters, what to do."""

@@ -1,0 +1,93 @@
+"""What is known of NCCL's variables: since when, until when, which values."""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Final
+
+PLUGINS: Final = (
+    "NCCL_FASTRAK_", "NCCL_GPUDIRECTTCPX_", "NCCL_TESTS_", "NCCL_OFI_", "NCCL_SHARP_", "NCCL_GIB_",
+    "NCCL_SRA_", "NCCL_UCX_", "NCCL_DEBUG_", "NCCL_PLUGIN_", "NCCL_RAS_", "NCCL_SHIMNET_",
+)  # fmt: skip
+"""Names that plug-ins and frameworks read, not the library."""
+OUTSIDE: Final = frozenset({"NCCL_VERSION", "NCCL_HOME", "NCCL_ROOT", "NCCL_LIB_DIR",
+                            "NCCL_INCLUDE_DIR", "NCCL_LAUNCH_TIMEOUT"})  # fmt: skip
+"""Names that images and builds set."""
+RENAMED: Final[Mapping[str, str]] = {
+    "NCCL_ASYNC_ERROR_HANDLING": "TORCH_NCCL_ASYNC_ERROR_HANDLING",
+    "NCCL_BLOCKING_WAIT": "TORCH_NCCL_BLOCKING_WAIT",
+    "NCCL_DESYNC_DEBUG": "TORCH_NCCL_DESYNC_DEBUG",
+    "NCCL_ENABLE_TIMING": "TORCH_NCCL_ENABLE_TIMING",
+    "NCCL_TRACE_BUFFER_SIZE": "TORCH_NCCL_TRACE_BUFFER_SIZE",
+    "NCCL_IB_GDR_LEVEL": "NCCL_NET_GDR_LEVEL",
+    "NCCL_GDR_READ": "NCCL_NET_GDR_READ",
+    "NCCL_MAX_NRINGS": "NCCL_MAX_CTAS",
+    "NCCL_MIN_NRINGS": "NCCL_MIN_CTAS",
+    "NCCL_IB_AR": "NCCL_IB_ADAPTIVE_ROUTING",
+}
+"""Old names and what they are called now: PyTorch 2.2 took its own, NCCL renamed others."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """One variable of the user guide."""
+
+    name: str
+    kind: str
+    accepted: str
+    since: tuple[int, ...] = ()
+    ended: str = ""
+    """What became of it, in words; empty while it is current."""
+    lasting: bool = True
+    """Whether NVIDIA counts it among what may stay set."""
+
+
+@cache
+def _table() -> Mapping[str, object]:
+    text = resources.files("weft.lint").joinpath("nccl_variables.json").read_text("utf-8")
+    found = json.loads(text)
+    assert isinstance(found, dict)
+    return found
+
+
+@cache
+def documented() -> Mapping[str, Known]:
+    """Return the variables of the user guide by name."""
+    rows = _table()["documented"]
+    assert isinstance(rows, list)
+    return {
+        row["name"]: Known(
+            name=row["name"], kind=row["type"], accepted=row["accepted"] or "",
+            since=version(row["since"] or ""), ended=row["ended"] or "", lasting=row["lasting"],
+        )
+        for row in rows
+    }  # fmt: skip
+
+
+@cache
+def in_library() -> frozenset[str]:
+    """Return the names that stand in the library itself, documented or not."""
+    names = _table()["library"]
+    assert isinstance(names, dict)
+    return frozenset(name for one in names.values() for name in one)
+
+
+def exists(name: str) -> bool:
+    """Return whether anything reads a variable."""
+    return (
+        name in documented() or name in in_library() or name in OUTSIDE
+        or name.startswith(PLUGINS)
+    )  # fmt: skip
+
+
+def version(text: str) -> tuple[int, ...]:
+    """Return the first version in a text.
+
+    >>> version("deprecated 2.17 (MAX_CTAS)"), version("")
+    ((2, 17), ())
+    """
+    match = re.search(r"\d+(?:\.\d+)+", text)
+    return tuple(int(part) for part in match[0].split(".")) if match else ()
