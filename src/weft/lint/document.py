@@ -13,7 +13,7 @@ MOST_NODES: Final = 3_000_000
 DEEPEST: Final = 200
 
 
-class BrokenDocument(ValueError):
+class BrokenDocument(ValueError):  # noqa: N818 - reads better at the call site
     """Text that is not what its name promises, with the place."""
 
     def __init__(self, message: str, line: int, column: int = 1) -> None:
@@ -56,6 +56,10 @@ class Tree:
         if isinstance(self.value, Mapping):
             for key in self.value:
                 yield key, self[key]
+
+    def parts(self) -> Iterator["Tree"]:
+        """Yield what stands under each key of a mapping."""
+        return (part for _, part in self.items())
 
     def each(self) -> Iterator["Tree"]:
         """Yield the entries of a list; of a single value, itself."""
@@ -193,8 +197,9 @@ class _Reading:
             if name in found and name != "<<":
                 raise BrokenDocument(
                     f"the key {name!r} stands twice in one mapping; the last one wins",
-                    mark.line + 1, mark.column + 1,
-                )  # fmt: skip
+                    mark.line + 1,
+                    mark.column + 1,
+                )
             self.places.setdefault((*path, name), (mark.line + 1, mark.column + 1))
             below = self.plain(value, (*path, name))
             if name == "<<" and isinstance(below, dict):

@@ -209,6 +209,13 @@ class Port(Fact):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Hardware(Fact):
+    """Which machine a switch is, as its configuration says."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CableLength(Fact):
     """Length that headroom is meant for."""
 
@@ -289,7 +296,7 @@ class Congestion(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Option(Fact):
-    """A setting of a program by its own name: opensm, sysctl, limits, slurm, systemd, kernel."""
+    """A setting of a program by its own name: opensm, sysctl, limits, slurm, systemd."""
 
     program: str
     name: str

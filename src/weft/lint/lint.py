@@ -130,27 +130,36 @@ def _bounded(problems: list[Problem]) -> list[Problem]:
     last = problems[MOST_OF_A_RULE]
     more = len(problems) - MOST_OF_A_RULE
     rest = Problem(
-        seen=last.seen, message=f"{last.message} (and {more - 1} more like it)", fix=last.fix,
+        seen=last.seen,
+        message=f"{last.message} (and {more - 1} more like it)",
+        fix=last.fix,
         severity=last.severity,
-    )  # fmt: skip
+    )
     return [*problems[:MOST_OF_A_RULE], rest]
 
 
 def _finding(name: str, rule: Rule, one: Problem) -> Finding:
     return Finding(
-        rule=name, severity=one.severity or rule.severity, layer=rule.layer,
-        message=one.message, fix=one.fix, reference=rule.reference, evidence=one.evidence(),
-    )  # fmt: skip
+        rule=name,
+        severity=one.severity or rule.severity,
+        layer=rule.layer,
+        message=one.message,
+        fix=one.fix,
+        reference=rule.reference,
+        evidence=one.evidence(),
+    )
 
 
 def unchecked(case: Case) -> tuple[Unchecked, ...]:
     """Return the rules that some sides were missing for; none of which nothing was read."""
     return tuple(
-        Unchecked(rule=name, missing=tuple(side.value for side in rule.needs
-                                           if side not in case.sides))
+        Unchecked(
+            rule=name,
+            missing=tuple(side.value for side in rule.needs if side not in case.sides),
+        )
         for name, rule in all_rules()
         if set(rule.needs) & case.sides and not set(rule.needs) <= case.sides
-    )  # fmt: skip
+    )
 
 
 def lint(paths: Sequence[Path], nccl: tuple[int, ...] | None = None) -> Linted:
@@ -163,7 +172,11 @@ def lint_texts(texts: Iterable[Text | Unread], nccl: tuple[int, ...] | None = No
     facts, files, unread = read(texts)
     case = Case(facts, nccl)
     return Linted(
-        findings=tuple(find(case)), files=tuple(files), unread=tuple(unread),
-        unchecked=unchecked(case), rules=len(all_rules()), facts=len(facts),
+        findings=tuple(find(case)),
+        files=tuple(files),
+        unread=tuple(unread),
+        unchecked=unchecked(case),
+        rules=len(all_rules()),
+        facts=len(facts),
         fabric=case.fabric,
-    )  # fmt: skip
+    )

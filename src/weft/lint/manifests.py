@@ -43,9 +43,10 @@ def embedded(part: Tree, found: list[Flaw]) -> Any:  # noqa: ANN401 - plain valu
     except ValueError as failure:
         found.append(
             Flaw(
-                at=part.at, rule="embedded_json",
+                at=part.at,
+                rule="embedded_json",
                 message=f"{part.path[-1]} is to hold JSON, and does not: {failure}",
                 fix="correct the JSON; no schema of Kubernetes looks into it",
-            )  # fmt: skip
+            )
         )
         return None

@@ -28,8 +28,10 @@ _TRAFFIC_CLASS: Final = re.compile(r"/tc/\d+/traffic_class$")
 _TOS: Final = re.compile(r"/default_roce_tos$")
 _GIGABIT: Final = 1000
 _CONNECTX: Final = {
-    "CNP_DSCP_P1": "cnp_dscp", "CNP_802P_PRIO_P1": "cnp_802p_prio", "CNP_DSCP": "cnp_dscp",
-}  # fmt: skip
+    "CNP_DSCP_P1": "cnp_dscp",
+    "CNP_802P_PRIO_P1": "cnp_802p_prio",
+    "CNP_DSCP": "cnp_dscp",
+}
 
 
 def nic_facts(commands: Iterable[Command]) -> Iterator[Fact]:
@@ -59,9 +61,13 @@ def _mlnx_qos(command: Command) -> Iterator[Fact]:
             assert dscp is not None
             assert priority is not None
             yield Mapped(
-                at=command.at, side=Side.HOST, kind=Map.DSCP_TO_CLASS, ports=ports,
-                source=dscp, target=priority,
-            )  # fmt: skip
+                at=command.at,
+                side=Side.HOST,
+                kind=Map.DSCP_TO_CLASS,
+                ports=ports,
+                source=dscp,
+                target=priority,
+            )
     yield from _turns(command, ports)
 
 
@@ -73,9 +79,13 @@ def _turns(command: Command, ports: tuple[str, ...]) -> Iterator[Fact]:
         if kind:
             weight = whole(shares[number]) if number < len(shares) else None
             yield Scheduler(
-                at=command.at, side=Side.HOST, queue=number, ports=ports,
-                strict=kind == "strict", weight=weight,
-            )  # fmt: skip
+                at=command.at,
+                side=Side.HOST,
+                queue=number,
+                ports=ports,
+                strict=kind == "strict",
+                weight=weight,
+            )
 
 
 def _flags(text: str) -> tuple[int, ...]:
@@ -124,15 +134,19 @@ def _ethtool(command: Command) -> Iterator[Fact]:
     elif command.words[1] in {"-s", "--change"}:
         speed = whole(command.option("speed") or "")
         yield Port(
-            at=command.at, side=Side.HOST, name=command.words[2],
+            at=command.at,
+            side=Side.HOST,
+            name=command.words[2],
             speed_gbit=speed / _GIGABIT if speed else None,
             autoneg=command.option("autoneg") or "",
-        )  # fmt: skip
+        )
     elif command.words[1] == "--set-fec":
         yield Port(
-            at=command.at, side=Side.HOST, name=command.words[2],
+            at=command.at,
+            side=Side.HOST,
+            name=command.words[2],
             fec=command.option("encoding") or "",
-        )  # fmt: skip
+        )
 
 
 def _ip(command: Command) -> Iterator[Fact]:
@@ -184,9 +198,11 @@ def _modprobe(command: Command) -> Iterator[Fact]:
     for word in command.words[1:]:
         if not word.startswith("-"):
             yield Option(
-                at=command.at, program="modules",
-                name=word.replace("-", "_"), value="remove" if command.has("-r") else "load",
-            )  # fmt: skip
+                at=command.at,
+                program="modules",
+                name=word.replace("-", "_"),
+                value="remove" if command.has("-r") else "load",
+            )
 
 
 def _setpci(command: Command) -> Iterator[Fact]:

@@ -4,14 +4,28 @@ import re
 from typing import Final
 
 _SUFFIX: Final = {
-    "": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12,
-    "ki": 1 << 10, "mi": 1 << 20, "gi": 1 << 30, "ti": 1 << 40,
-}  # fmt: skip
+    "": 1,
+    "k": 10**3,
+    "m": 10**6,
+    "g": 10**9,
+    "t": 10**12,
+    "ki": 1 << 10,
+    "mi": 1 << 20,
+    "gi": 1 << 30,
+    "ti": 1 << 40,
+}
 _DOCKER: Final = {"b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40, "": 1}
 _SWITCH: Final = {
-    "": 1, "b": 1, "bytes": 1, "kb": 10**3, "kbytes": 10**3, "mb": 10**6, "mbytes": 10**6,
-    "gb": 10**9, "gbytes": 10**9,
-}  # fmt: skip
+    "": 1,
+    "b": 1,
+    "bytes": 1,
+    "kb": 10**3,
+    "kbytes": 10**3,
+    "mb": 10**6,
+    "mbytes": 10**6,
+    "gb": 10**9,
+    "gbytes": 10**9,
+}
 _NUMBER: Final = re.compile(r"(\d{1,15}(?:\.\d{1,6})?)\s*([A-Za-z]*)")
 
 

@@ -39,9 +39,11 @@ class File:
         failure = self._outcome
         if isinstance(failure, BrokenDocument):
             return Flaw(
-                at=Place(self.text, failure.line, failure.column), rule="broken_document",
-                message=failure.message, fix="correct the line; programs read nothing of it",
-            )  # fmt: skip
+                at=Place(self.text, failure.line, failure.column),
+                rule="broken_document",
+                message=failure.message,
+                fix="correct the line; programs read nothing of it",
+            )
         return None
 
     @property

@@ -119,9 +119,10 @@ class Case(_Sorted):
     def options(self, program: str, *names: str) -> list[Option]:
         """Return what is set of a program; all of it where no name is given."""
         return [
-            one for one in self.of(Option)
+            one
+            for one in self.of(Option)
             if one.program == program and (not names or one.name in names)
-        ]  # fmt: skip
+        ]
 
     @cached_property
     def cluster(self) -> Described | None:
@@ -161,19 +162,23 @@ class Case(_Sorted):
         kinds = {one.kind for one in self.of(Network)}
         links = {one.link_type.lower() for one in self.of(Offered)}
         return bool(
-            self.options("opensm") or self.of(Partition) or self.of(Guids)
+            self.options("opensm")
+            or self.of(Partition)
+            or self.of(Guids)
             or kinds & {"SriovIBNetwork", "IPoIBNetwork", "ib-sriov", "ipoib"}
             or links & {"ib", "infiniband"}
-        )  # fmt: skip
+        )
 
     def _sees_roce(self) -> bool:
         kinds = {one.kind for one in self.of(Network)}
         links = {one.link_type.lower() for one in self.of(Offered)}
         return bool(
-            any(one.priorities for one in self.of(Pause)) or self.of(Mark) or self.of(Congestion)
+            any(one.priorities for one in self.of(Pause))
+            or self.of(Mark)
+            or self.of(Congestion)
             or kinds & {"SriovNetwork", "MacvlanNetwork", "OVSNetwork", "sriov", "macvlan"}
             or links & {"eth", "ethernet", "ether"}
-        )  # fmt: skip
+        )
 
     @cached_property
     def sides(self) -> frozenset[Side]:

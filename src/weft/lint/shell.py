@@ -11,10 +11,27 @@ from weft.lint.text import Place
 LONGEST: Final = 20_000
 _ASSIGNMENT: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
 _OPERATORS: Final = frozenset(";&|()")
-_PREFIXES: Final = frozenset({
-    "do", "then", "else", "if", "while", "until", "!", "{", "(", "sudo", "exec", "time", "nohup",
-    "RUN", "eval", "command", "-",
-})  # fmt: skip
+_PREFIXES: Final = frozenset(
+    {
+        "do",
+        "then",
+        "else",
+        "if",
+        "while",
+        "until",
+        "!",
+        "{",
+        "(",
+        "sudo",
+        "exec",
+        "time",
+        "nohup",
+        "RUN",
+        "eval",
+        "command",
+        "-",
+    }
+)
 """Words that may stand before a command."""
 
 

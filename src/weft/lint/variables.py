@@ -9,12 +9,28 @@ from importlib import resources
 from typing import Final
 
 PLUGINS: Final = (
-    "NCCL_FASTRAK_", "NCCL_GPUDIRECTTCPX_", "NCCL_TESTS_", "NCCL_OFI_", "NCCL_SHARP_", "NCCL_GIB_",
-    "NCCL_SRA_", "NCCL_UCX_", "NCCL_DEBUG_", "NCCL_PLUGIN_", "NCCL_RAS_", "NCCL_SHIMNET_",
-)  # fmt: skip
+    "NCCL_FASTRAK_",
+    "NCCL_GPUDIRECTTCPX_",
+    "NCCL_TESTS_",
+    "NCCL_OFI_",
+    "NCCL_SHARP_",
+    "NCCL_GIB_",
+    "NCCL_SRA_",
+    "NCCL_UCX_",
+    "NCCL_PLUGIN_",
+    "NCCL_SHIMNET_",
+)
 """Names that plug-ins and frameworks read, not the library."""
-OUTSIDE: Final = frozenset({"NCCL_VERSION", "NCCL_HOME", "NCCL_ROOT", "NCCL_LIB_DIR",
-                            "NCCL_INCLUDE_DIR", "NCCL_LAUNCH_TIMEOUT"})  # fmt: skip
+OUTSIDE: Final = frozenset(
+    {
+        "NCCL_VERSION",
+        "NCCL_HOME",
+        "NCCL_ROOT",
+        "NCCL_LIB_DIR",
+        "NCCL_INCLUDE_DIR",
+        "NCCL_LAUNCH_TIMEOUT",
+    }
+)
 """Names that images and builds set."""
 RENAMED: Final[Mapping[str, str]] = {
     "NCCL_ASYNC_ERROR_HANDLING": "TORCH_NCCL_ASYNC_ERROR_HANDLING",
@@ -60,11 +76,15 @@ def documented() -> Mapping[str, Known]:
     assert isinstance(rows, list)
     return {
         row["name"]: Known(
-            name=row["name"], kind=row["type"], accepted=row["accepted"] or "",
-            since=version(row["since"] or ""), ended=row["ended"] or "", lasting=row["lasting"],
+            name=row["name"],
+            kind=row["type"],
+            accepted=row["accepted"] or "",
+            since=version(row["since"] or ""),
+            ended=row["ended"] or "",
+            lasting=row["lasting"],
         )
         for row in rows
-    }  # fmt: skip
+    }
 
 
 @cache
@@ -78,9 +98,11 @@ def in_library() -> frozenset[str]:
 def exists(name: str) -> bool:
     """Return whether anything reads a variable."""
     return (
-        name in documented() or name in in_library() or name in OUTSIDE
+        name in documented()
+        or name in in_library()
+        or name in OUTSIDE
         or name.startswith(PLUGINS)
-    )  # fmt: skip
+    )
 
 
 def version(text: str) -> tuple[int, ...]:

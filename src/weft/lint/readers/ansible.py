@@ -10,8 +10,15 @@ from weft.lint.nics import nic_facts
 from weft.lint.reader import File, Reader
 from weft.lint.shell import commands
 
-_RUNS: Final = ("shell", "command", "ansible.builtin.shell", "ansible.builtin.command", "cmd",
-                "raw", "ansible.builtin.raw")  # fmt: skip
+_RUNS: Final = (
+    "shell",
+    "command",
+    "ansible.builtin.shell",
+    "ansible.builtin.command",
+    "cmd",
+    "raw",
+    "ansible.builtin.raw",
+)
 _SYSCTL: Final = ("sysctl", "ansible.posix.sysctl")
 _LIMITS: Final = ("pam_limits", "community.general.pam_limits")
 _MODULES: Final = ("modprobe", "community.general.modprobe")
@@ -57,19 +64,32 @@ def _task(task: Tree) -> Iterator[Fact]:
             yield from nic_facts(found)
     for key in _SYSCTL:
         if task[key]:
-            yield Option(at=task[key].at, program="sysctl", name=task[key]["name"].string(),
-                         value=task[key]["value"].string())  # fmt: skip
+            yield Option(
+                at=task[key].at,
+                program="sysctl",
+                name=task[key]["name"].string(),
+                value=task[key]["value"].string(),
+            )
     for key in _LIMITS:
         part = task[key]
         if part:
             name = f"{part['limit_item'].string()} {part['limit_type'].string()}"
-            yield Option(at=part.at, device=part["domain"].string(), program="limits",
-                         name=name, value=part["value"].string())  # fmt: skip
+            yield Option(
+                at=part.at,
+                device=part["domain"].string(),
+                program="limits",
+                name=name,
+                value=part["value"].string(),
+            )
     for key in _MODULES:
         if task[key]:
             state = "remove" if task[key]["state"].string() == "absent" else "load"
-            yield Option(at=task[key].at, program="modules",
-                         name=task[key]["name"].string().replace("-", "_"), value=state)  # fmt: skip
+            yield Option(
+                at=task[key].at,
+                program="modules",
+                name=task[key]["name"].string().replace("-", "_"),
+                value=state,
+            )
 
 
 ansible = Reader(title="Ansible", claims=_claims, read=_read)

@@ -27,18 +27,25 @@ def _container(name: str, service: Tree) -> Container:
     memlock = service.under("ulimits", "memlock")
     size = service["shm_size"].string()
     reserved = service.under("deploy", "resources", "reservations", "devices")
-    gpus = any("gpu" in {c.string() for c in one["capabilities"].each()} for one in reserved.each())
+    gpus = any(
+        "gpu" in {c.string() for c in one["capabilities"].each()} for one in reserved.each()
+    )
     return Container(
-        at=service.at, device=name, name=name, engine="docker",
+        at=service.at,
+        device=name,
+        name=name,
+        engine="docker",
         privileged=service["privileged"].true(),
-        capabilities=tuple(one.string().removeprefix("CAP_") for one in service["cap_add"].each()),
+        capabilities=tuple(
+            one.string().removeprefix("CAP_") for one in service["cap_add"].each()
+        ),
         shm_bytes=docker_bytes(size) if size else None,
         memlock=(memlock["soft"] or memlock["hard"] or memlock).string(),
         devices=tuple(one.string().partition(":")[0] for one in service["devices"].each()),
         host_network=service["network_mode"].string() == "host",
         host_ipc=service["ipc"].string() == "host",
         gpus=gpus or bool(service["gpus"]) or service["runtime"].string() == "nvidia",
-    )  # fmt: skip
+    )
 
 
 def _variables(name: str, environment: Tree) -> Iterator[Fact]:

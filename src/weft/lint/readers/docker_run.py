@@ -34,8 +34,12 @@ def _container(command: Command) -> Container:
     limits = [one for one in command.options("--ulimit") if one.startswith("memlock")]
     size = command.option("--shm-size")
     return Container(
-        at=command.at, device=command.name, name=command.option("--name") or command.name,
-        engine="docker", privileged=command.has("--privileged"), words=command.words,
+        at=command.at,
+        device=command.name,
+        name=command.option("--name") or command.name,
+        engine="docker",
+        privileged=command.has("--privileged"),
+        words=command.words,
         capabilities=tuple(one.removeprefix("CAP_") for one in command.options("--cap-add")),
         shm_bytes=docker_bytes(size) if size else None,
         memlock=limits[-1].partition("=")[2] if limits else "",
@@ -43,7 +47,7 @@ def _container(command: Command) -> Container:
         host_network="host" in (command.options("--net") + command.options("--network")),
         host_ipc=command.option("--ipc") == "host",
         gpus=command.option("--gpus") is not None or command.option("--runtime") == "nvidia",
-    )  # fmt: skip
+    )
 
 
 docker_run = Reader(title="docker run", claims=_claims, read=_read)

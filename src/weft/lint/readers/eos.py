@@ -88,25 +88,37 @@ def _interface(one: Section, device: str, profiles: dict[str, Section]) -> Itera
     peer = description.words[1:] if description and len(description.words) == 3 else ()  # noqa: PLR2004 - a peer and its port
     value = whole(mtu.last) if mtu else _DEFAULT_MTU if routed else None
     yield Port(
-        at=(mtu or one).at, device=device, side=Side.SWITCH, name=name, mtu_bytes=value,
+        at=(mtu or one).at,
+        device=device,
+        side=Side.SWITCH,
+        name=name,
+        mtu_bytes=value,
         speed_gbit=speed_gbit(speed.last) if speed else None,
         autoneg="on" if speed and speed.last == "auto" else "",
         fec="" if fec is None else "rs" if fec.last == "reed-solomon" else fec.last,
-        up=one.first("shutdown") is None, peer=peer[0] if peer else "",
+        up=one.first("shutdown") is None,
+        peer=peer[0] if peer else "",
         peer_port=peer[1] if peer else "",
-    )  # fmt: skip
+    )
     group = one.first("channel-group")
     if group:
-        yield Bond(at=group.at, device=device, side=Side.SWITCH,
-                   name=f"Port-Channel{group.words[1]}", members=(name,))  # fmt: skip
+        yield Bond(
+            at=group.at,
+            device=device,
+            side=Side.SWITCH,
+            name=f"Port-Channel{group.words[1]}",
+            members=(name,),
+        )
     for pause in one.find("flowcontrol"):
-        yield LinkPause(at=pause.at, device=device, side=Side.SWITCH, ports=(name,),
-                        on=pause.last == "on")  # fmt: skip
+        yield LinkPause(
+            at=pause.at, device=device, side=Side.SWITCH, ports=(name,), on=pause.last == "on"
+        )
     profile = one.first("service-profile")
     has_own = any(
-        part.starts(word) for part in one.parts
+        part.starts(word)
+        for part in one.parts
         for word in ("priority-flow-control", "tx-queue", "uc-tx-queue", "qos")
-    )  # fmt: skip
+    )
     if has_own:
         yield from _quality(one, (name,), device)
     elif profile is None and profiles and routed:
@@ -117,8 +129,9 @@ def _interface(one: Section, device: str, profiles: dict[str, Section]) -> Itera
 
 def _addresses(one: Section, name: str, device: str) -> Iterator[Fact]:
     for address in one.find("ip", "address"):
-        yield Address(at=address.at, device=device, side=Side.SWITCH, port=name,
-                      address=address.words[2])  # fmt: skip
+        yield Address(
+            at=address.at, device=device, side=Side.SWITCH, port=name, address=address.words[2]
+        )
 
 
 def _quality(one: Section, ports: tuple[str, ...], device: str) -> Iterator[Fact]:
@@ -127,18 +140,29 @@ def _quality(one: Section, ports: tuple[str, ...], device: str) -> Iterator[Fact
     mode = trust.last if trust else "none"
     if trust or untrusted or one.starts("qos", "profile"):
         at = (trust or untrusted or one).at
-        yield Trust(at=at, device=device, side=Side.SWITCH, ports=ports,
-                    mode="pcp" if mode == "cos" else mode)  # fmt: skip
+        yield Trust(
+            at=at,
+            device=device,
+            side=Side.SWITCH,
+            ports=ports,
+            mode="pcp" if mode == "cos" else mode,
+        )
     on = any(
         part.words[1:] in {("on",), ("mode", "on")}
         for part in one.find("priority-flow-control")
     )
-    rows = [part for part in one.find("priority-flow-control", "priority")
-            if part.last == "no-drop"]  # fmt: skip
+    rows = [
+        part for part in one.find("priority-flow-control", "priority") if part.last == "no-drop"
+    ]
     priorities = {n for row in rows for n in numbers(row.words[2])}
     shown = next(iter(rows), one.first("priority-flow-control") or one)
-    yield Pause(at=shown.at, device=device, side=Side.SWITCH, ports=ports,
-                priorities=tuple(sorted(priorities)) if on else ())  # fmt: skip
+    yield Pause(
+        at=shown.at,
+        device=device,
+        side=Side.SWITCH,
+        ports=ports,
+        priorities=tuple(sorted(priorities)) if on else (),
+    )
     dogs = list(one.find("priority-flow-control", "pause", "watchdog"))
     off = one.first("no", "priority-flow-control", "pause", "watchdog")
     if dogs or off:
@@ -159,10 +183,15 @@ def _watchdog(
 
     action = [row.after("action") for row in rows if row.after("action")]
     return Watchdog(
-        at=rows[0].at, device=device, ports=ports, on=on, action=action[-1] if action else "",
-        detection_ms=ms("timeout"), restoration_ms=ms("recovery-time"),
+        at=rows[0].at,
+        device=device,
+        ports=ports,
+        on=on,
+        action=action[-1] if action else "",
+        detection_ms=ms("timeout"),
+        restoration_ms=ms("recovery-time"),
         poll_ms=ms("polling-interval"),
-    )  # fmt: skip
+    )
 
 
 def _queue(one: Section, ports: tuple[str, ...], device: str) -> Iterator[Fact]:
@@ -172,20 +201,28 @@ def _queue(one: Section, ports: tuple[str, ...], device: str) -> Iterator[Fact]:
     for row in one.find("random-detect", "ecn"):
         chance = whole(row.after("max-mark-probability"))
         yield Marking(
-            at=row.at, device=device, ecn=True, ports=ports, queues=(queue,),
+            at=row.at,
+            device=device,
+            ecn=True,
+            ports=ports,
+            queues=(queue,),
             kmin_bytes=_threshold(row, "minimum-threshold"),
             kmax_bytes=_threshold(row, "maximum-threshold"),
             pmax_percent=chance if chance is not None else 100,
-        )  # fmt: skip
+        )
     strict = one.first("priority", "strict")
     weight = one.first("bandwidth")
     if strict or weight:
         shown = strict or weight or one
         yield Scheduler(
-            at=shown.at, device=device, side=Side.SWITCH, queue=queue, ports=ports,
+            at=shown.at,
+            device=device,
+            side=Side.SWITCH,
+            queue=queue,
+            ports=ports,
             strict=strict is not None,
             weight=whole(weight.last) if weight else None,
-        )  # fmt: skip
+        )
     yield QueueUse(at=one.at, device=device, ports=ports, queue=queue)
 
 
@@ -208,8 +245,14 @@ def _map(one: Section, device: str) -> Iterator[Fact]:
         return
     for word in one.words[3:split]:
         for source in numbers(word):
-            yield Mapped(at=one.at, device=device, side=Side.SWITCH, kind=kind,
-                         source=source, target=target)  # fmt: skip
+            yield Mapped(
+                at=one.at,
+                device=device,
+                side=Side.SWITCH,
+                kind=kind,
+                source=source,
+                target=target,
+            )
 
 
 def _bgp(one: Section, device: str) -> Iterator[Fact]:
@@ -218,13 +261,19 @@ def _bgp(one: Section, device: str) -> Iterator[Fact]:
         return
     family = one.first("address-family", "ipv4")
     inside = [*one.parts, *(family.parts if family else [])]
-    paths = next((whole(part.words[1]) for part in inside if part.starts("maximum-paths")), None)
+    paths = next(
+        (whole(part.words[1]) for part in inside if part.starts("maximum-paths")), None
+    )
     router_id = one.first("router-id")
     announced = any(part.starts(w) for part in inside for w in ("redistribute", "network"))
     yield Speaker(
-        at=one.at, device=device, asn=asn, router_id=router_id.last if router_id else "",
-        paths=paths if paths is not None else 1, announces=announced,
-    )  # fmt: skip
+        at=one.at,
+        device=device,
+        asn=asn,
+        router_id=router_id.last if router_id else "",
+        paths=paths if paths is not None else 1,
+        announces=announced,
+    )
     unless = one.first("no", "bgp", "default", "ipv4-unicast") is not None
     for part in one.find("neighbor"):
         yield from _neighbor(part, one, inside, device, implicit=not unless)
@@ -240,13 +289,19 @@ def _neighbor(
         remote = part.after("remote-as") or _of_group(bgp, group, "remote-as")
         originate = any(
             row.starts("neighbor", name) and "originate" in row.words
-            for row in inside for name in names
-        )  # fmt: skip
+            for row in inside
+            for name in names
+        )
         active = any(row.words == ("neighbor", n, "activate") for row in inside for n in names)
         yield Neighbor(
-            at=part.at, device=device, peer=part.words[2], unnumbered=True, remote=remote,
-            extended_nexthop=originate, active=active or implicit,
-        )  # fmt: skip
+            at=part.at,
+            device=device,
+            peer=part.words[2],
+            unnumbered=True,
+            remote=remote,
+            extended_nexthop=originate,
+            active=active or implicit,
+        )
     elif part.words[2:3] == ("remote-as",) and part.words[1][:1].isdigit():
         yield Neighbor(at=part.at, device=device, peer=part.words[1], remote=part.last)
 

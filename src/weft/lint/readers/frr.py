@@ -34,12 +34,19 @@ def _read(file: File) -> Iterator[Fact]:
 def _interface(one: Section, device: str) -> Iterator[Fact]:
     description = one.first("description")
     if description and len(description.words) == 3:  # noqa: PLR2004 - a peer and its port
-        yield Port(at=one.at, device=device, side=Side.SWITCH, name=one.last,
-                   peer=description.words[1], peer_port=description.words[2],
-                   up=one.first("shutdown") is None)  # fmt: skip
+        yield Port(
+            at=one.at,
+            device=device,
+            side=Side.SWITCH,
+            name=one.last,
+            peer=description.words[1],
+            peer_port=description.words[2],
+            up=one.first("shutdown") is None,
+        )
     for row in one.find("ip", "address"):
-        yield Address(at=row.at, device=device, side=Side.SWITCH, port=one.last,
-                      address=row.words[2])  # fmt: skip
+        yield Address(
+            at=row.at, device=device, side=Side.SWITCH, port=one.last, address=row.words[2]
+        )
 
 
 def _bgp(one: Section, device: str, maps: set[str]) -> Iterator[Fact]:
@@ -51,11 +58,14 @@ def _bgp(one: Section, device: str, maps: set[str]) -> Iterator[Fact]:
     router_id = one.first("bgp", "router-id")
     paths = next((whole(row.last) for row in parts if row.starts("maximum-paths")), None)
     yield Speaker(
-        at=one.at, device=device, asn=asn, router_id=router_id.last if router_id else "",
-        paths=paths, relaxed=one.first("bgp", "bestpath", "as-path", "multipath-relax")
-        is not None,
+        at=one.at,
+        device=device,
+        asn=asn,
+        router_id=router_id.last if router_id else "",
+        paths=paths,
+        relaxed=one.first("bgp", "bestpath", "as-path", "multipath-relax") is not None,
         announces=any(row.starts(w) for row in parts for w in ("redistribute", "network")),
-    )  # fmt: skip
+    )
     for row in [*one.parts, *parts]:
         name = row.after("route-map")
         if name and name not in maps:
@@ -72,14 +82,22 @@ def _neighbors(one: Section, parts: list[Section], device: str) -> Iterator[Fact
         if any(row.last == "peer-group" for row in own):
             continue
         above = [row for row in rows if group and row.words[1] == group]
-        remote = next((r.after("remote-as") for r in [*own, *above] if r.after("remote-as")), "")
-        active = any(row.words == ("neighbor", n, "activate") for row in parts for n in (peer, group))
+        remote = next(
+            (r.after("remote-as") for r in [*own, *above] if r.after("remote-as")), ""
+        )
+        active = any(
+            row.words == ("neighbor", n, "activate") for row in parts for n in (peer, group)
+        )
         unnumbered = any("interface" in row.words for row in own)
         yield Neighbor(
-            at=own[0].at, device=device, peer=peer, unnumbered=unnumbered, remote=remote,
+            at=own[0].at,
+            device=device,
+            peer=peer,
+            unnumbered=unnumbered,
+            remote=remote,
             extended_nexthop=_extended([*own, *above]) if unnumbered else None,
             active=active or not off,
-        )  # fmt: skip
+        )
 
 
 def _extended(rows: list[Section]) -> bool:

@@ -22,9 +22,11 @@ def _read(file: File) -> Iterator[Fact]:
             yield Guids(at=file.at(number), device=file.name, values=(text.split()[0].lower(),))
         else:
             yield Flaw(
-                at=file.at(number), rule="broken_line", message="is no GUID",
+                at=file.at(number),
+                rule="broken_line",
+                message="is no GUID",
                 fix="write one GUID a line, as 0x7cfe900303000000",
-            )  # fmt: skip
+            )
 
 
 guids = Reader(title="lists of GUIDs", claims=_claims, read=_read)

@@ -21,11 +21,13 @@ def _read(file: File) -> Iterator[Fact]:
     for tree in file.documents:
         for name, one in tree.under("network", "ethernets").items():
             if one["mtu"]:
-                yield Port(at=one["mtu"].at, side=Side.HOST, name=name,
-                           mtu_bytes=one["mtu"].number())  # fmt: skip
+                yield Port(
+                    at=one["mtu"].at, side=Side.HOST, name=name, mtu_bytes=one["mtu"].number()
+                )
             for address in one["addresses"].each():
-                yield Address(at=address.at, side=Side.HOST, port=name,
-                              address=address.string())  # fmt: skip
+                yield Address(
+                    at=address.at, side=Side.HOST, port=name, address=address.string()
+                )
         for name, one in tree.under("network", "bonds").items():
             members = tuple(part.string() for part in one["interfaces"].each())
             yield Bond(at=one.at, side=Side.HOST, name=name, members=members)
@@ -41,11 +43,13 @@ def _ifupdown(file: File) -> Iterator[Fact]:
             mtu, address = one.first("mtu"), one.first("address")
             name = one.words[1]
             if mtu:
-                yield Port(at=mtu.at, device=device, side=side, name=name,
-                           mtu_bytes=whole(mtu.last))  # fmt: skip
+                yield Port(
+                    at=mtu.at, device=device, side=side, name=name, mtu_bytes=whole(mtu.last)
+                )
             if address:
-                yield Address(at=address.at, device=device, side=side, port=name,
-                              address=address.last)  # fmt: skip
+                yield Address(
+                    at=address.at, device=device, side=side, port=name, address=address.last
+                )
 
 
 interfaces = Reader(title="ifupdown and netplan", claims=_claims, read=_read)

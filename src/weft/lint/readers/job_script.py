@@ -28,9 +28,11 @@ def _read(file: File) -> Iterator[Fact]:
         match = _DIRECTIVE.match(line)
         if match:
             yield Option(
-                at=file.at(number), program="sbatch", name=match[1].lstrip("-"),
+                at=file.at(number),
+                program="sbatch",
+                name=match[1].lstrip("-"),
                 value=match[2] or "",
-            )  # fmt: skip
+            )
 
 
 job_script = Reader(title="shell and Slurm batch scripts", claims=_claims, read=_read)

@@ -1,4 +1,4 @@
-"""The command line of the kernel: ``/etc/default/grub``, ``/proc/cmdline``, kernel arguments."""
+"""The command line of the kernel: ``/etc/default/grub``, ``/proc/cmdline``."""
 
 import re
 from collections.abc import Iterator

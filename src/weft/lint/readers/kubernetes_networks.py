@@ -20,10 +20,16 @@ from weft.lint.manifests import embedded, name_of, objects
 from weft.lint.reader import File, Reader
 
 Found = Iterator[Fact]
-_NETWORKS: Final = frozenset({
-    "SriovNetwork", "SriovIBNetwork", "HostDeviceNetwork", "MacvlanNetwork", "IPoIBNetwork",
-    "OVSNetwork",
-})  # fmt: skip
+_NETWORKS: Final = frozenset(
+    {
+        "SriovNetwork",
+        "SriovIBNetwork",
+        "HostDeviceNetwork",
+        "MacvlanNetwork",
+        "IPoIBNetwork",
+        "OVSNetwork",
+    }
+)
 _RESOURCE: Final = "k8s.v1.cni.cncf.io/resourceName"
 
 
@@ -45,7 +51,10 @@ def _read(file: File) -> Found:
 
 def _policy(tree: Tree) -> Found:
     """Read a NicClusterPolicy: the configuration of the device plug-ins is JSON in a string."""
-    for plugin, prefix in (("rdmaSharedDevicePlugin", "rdma"), ("sriovDevicePlugin", "nvidia.com")):
+    for plugin, prefix in (
+        ("rdmaSharedDevicePlugin", "rdma"),
+        ("sriovDevicePlugin", "nvidia.com"),
+    ):
         config = tree.under("spec", plugin, "config")
         if config:
             yield from _plugin(config, name_of(tree), prefix)
@@ -68,20 +77,26 @@ def _entry(entry: dict[str, Any], config: Tree, by: str, prefix: str) -> Offered
     first = selectors[0] if isinstance(selectors, list) and selectors else selectors
     if not isinstance(first, dict):
         first = {}
-    names = [*(first.get("ifNames") or []), *(first.get("pfNames") or []),
-             *(entry.get("devices") or [])]  # fmt: skip
+    names = [
+        *(first.get("ifNames") or []),
+        *(first.get("pfNames") or []),
+        *(entry.get("devices") or []),
+    ]
     return Offered(
-        at=config.at, device=by, by=by,
+        at=config.at,
+        device=by,
+        by=by,
         resource=f"{entry.get('resourcePrefix') or prefix}/{entry['resourceName']}",
         count=whole(str(entry.get("rdmaHcaMax", ""))),
         rdma=first.get("isRdma") if "isRdma" in first else None,
         link_type=",".join(map(str, first.get("linkTypes") or [])),
-        devices=tuple(map(str, names)), selected=bool(first) or bool(names),
-    )  # fmt: skip
+        devices=tuple(map(str, names)),
+        selected=bool(first) or bool(names),
+    )
 
 
 def _config_map(tree: Tree) -> Found:
-    for _, part in tree["data"].items():
+    for part in tree["data"].parts():
         text = part.string()
         if '"resourceList"' in text:
             yield from _plugin(part, name_of(tree), "nvidia.com")
@@ -95,12 +110,17 @@ def _sriov(tree: Tree) -> Found:
     names = [one.string() for one in selector["pfNames"].each()]
     names += [one.string() for one in selector["rootDevices"].each()]
     yield Offered(
-        at=spec.at, device=name_of(tree), by=name_of(tree),
-        resource=f"*/{spec['resourceName'].string()}", count=spec["numVfs"].number(),
-        rdma=rdma.true() if rdma else False, mtu_bytes=spec["mtu"].number(),
-        link_type=spec["linkType"].string(), devices=tuple(names),
+        at=spec.at,
+        device=name_of(tree),
+        by=name_of(tree),
+        resource=f"*/{spec['resourceName'].string()}",
+        count=spec["numVfs"].number(),
+        rdma=rdma.true() if rdma else False,
+        mtu_bytes=spec["mtu"].number(),
+        link_type=spec["linkType"].string(),
+        devices=tuple(names),
         selected=bool(selector.value) and bool(spec["nodeSelector"].value),
-    )  # fmt: skip
+    )
 
 
 def _network(tree: Tree) -> Found:
@@ -111,11 +131,15 @@ def _network(tree: Tree) -> Found:
     space = spec["networkNamespace"] or tree.under("metadata", "namespace")
     resource = spec["resourceName"].string()
     yield Network(
-        at=tree.at, device=name_of(tree), name=tree.under("metadata", "name").string(),
-        namespace=space.string(), kind=tree["kind"].string(),
-        resource=f"*/{resource}" if resource else "", mtu_bytes=spec["mtu"].number(),
+        at=tree.at,
+        device=name_of(tree),
+        name=tree.under("metadata", "name").string(),
+        namespace=space.string(),
+        kind=tree["kind"].string(),
+        resource=f"*/{resource}" if resource else "",
+        mtu_bytes=spec["mtu"].number(),
         pool=_pool(ipam) or spec.under("ipam", "poolName").string(),
-    )  # fmt: skip
+    )
 
 
 def _pool(ipam: object) -> str:
@@ -131,22 +155,28 @@ def _attachment(tree: Tree) -> Found:
     mtu = next((whole(str(one["mtu"])) for one in plugins if "mtu" in one), None)
     pools = [_pool(one.get("ipam")) for one in plugins]
     yield Network(
-        at=tree.at, device=name_of(tree), name=tree.under("metadata", "name").string(),
+        at=tree.at,
+        device=name_of(tree),
+        name=tree.under("metadata", "name").string(),
         namespace=tree.under("metadata", "namespace").string(),
         kind=str(plugins[0].get("type", "")) if plugins else "",
-        resource=tree["metadata"]["annotations"][_RESOURCE].string(), mtu_bytes=mtu,
+        resource=tree["metadata"]["annotations"][_RESOURCE].string(),
+        mtu_bytes=mtu,
         pool=next((pool for pool in pools if pool), ""),
-    )  # fmt: skip
+    )
 
 
 def _addresses(tree: Tree) -> Found:
     spec = tree["spec"]
     subnet = spec["subnet"] or spec["cidr"] or spec["range"]
     yield AddressPool(
-        at=subnet.at, device=name_of(tree), name=tree.under("metadata", "name").string(),
-        subnet=subnet.string(), gateway=spec["gateway"].string(),
+        at=subnet.at,
+        device=name_of(tree),
+        name=tree.under("metadata", "name").string(),
+        subnet=subnet.string(),
+        gateway=spec["gateway"].string(),
         block=spec["perNodeBlockSize"].number(),
-    )  # fmt: skip
+    )
 
 
 def _claim(tree: Tree) -> Found:
@@ -158,9 +188,12 @@ def _gpu_operator(tree: Tree) -> Found:
     rdma = tree.under("spec", "driver", "rdma", "enabled")
     if rdma:
         yield Option(
-            at=rdma.at, device=name_of(tree), program="gpu-operator", name="driver.rdma.enabled",
+            at=rdma.at,
+            device=name_of(tree),
+            program="gpu-operator",
+            name="driver.rdma.enabled",
             value=rdma.string(),
-        )  # fmt: skip
+        )
 
 
 def _nic_configuration(tree: Tree) -> Found:
@@ -168,8 +201,12 @@ def _nic_configuration(tree: Tree) -> Found:
     template = tree.under("spec", "template")
     quality = template.under("roceOptimized", "qos")
     if quality["trust"]:
-        yield Trust(at=quality["trust"].at, device=name_of(tree), side=Side.HOST,
-                    mode=quality["trust"].string())  # fmt: skip
+        yield Trust(
+            at=quality["trust"].at,
+            device=name_of(tree),
+            side=Side.HOST,
+            mode=quality["trust"].string(),
+        )
     flags = quality["pfc"].string()
     if flags:
         on = tuple(n for n, flag in enumerate(flags.split(",")) if flag.strip() == "1")
@@ -192,4 +229,6 @@ _KINDS: Final[dict[str, Callable[[Tree], Found]]] = {
     "ClusterPolicy": _gpu_operator,
     "NicConfigurationTemplate": _nic_configuration,
 }
-kubernetes_networks = Reader(title="RDMA and networks of Kubernetes", claims=_claims, read=_read)
+kubernetes_networks = Reader(
+    title="RDMA and networks of Kubernetes", claims=_claims, read=_read
+)

@@ -1,4 +1,4 @@
-"""Pods of any kind of object: containers, resources, limits, networks, environment, commands."""
+"""Pods of any kind of object: containers, devices, networks, environment, commands."""
 
 import json
 from collections.abc import Iterator
@@ -15,10 +15,15 @@ from weft.lint.shell import commands
 
 _NETWORKS: Final = "k8s.v1.cni.cncf.io/networks"
 _SETTINGS: Final = (
-    ("slotsPerWorker",), ("nprocPerNode",), ("trainer", "numProcPerNode"),
-    ("trainer", "numNodes"), ("elasticPolicy", "nProcPerNode"),
-)  # fmt: skip
-_KEPT: Final = frozenset({"/bin/sh", "/bin/bash", "sh", "bash", "-c", "-lc", "-ec", "-xc", "-exc"})
+    ("slotsPerWorker",),
+    ("nprocPerNode",),
+    ("trainer", "numProcPerNode"),
+    ("trainer", "numNodes"),
+    ("elasticPolicy", "nProcPerNode"),
+)
+_KEPT: Final = frozenset(
+    {"/bin/sh", "/bin/bash", "sh", "bash", "-c", "-lc", "-ec", "-xc", "-exc"}
+)
 _LONGEST_PATH: Final = 12
 
 
@@ -72,12 +77,19 @@ def _pod(tree: Tree, pod: _Pod) -> Iterator[Fact]:
         for one in spec["resourceClaims"].each()
     )
     yield Workload(
-        at=spec.at, device=device, kind=tree["kind"].string(), role=pod.role,
-        replicas=pod.replicas, networks=tuple(_networks(pod.metadata)),
-        host_network=spec["hostNetwork"].true(), host_ipc=spec["hostIPC"].true(),
-        dns_policy=spec["dnsPolicy"].string(), shm_bytes=_shared(spec),
-        claims=tuple(claim for claim in claims if claim), settings=tuple(_settings(tree)),
-    )  # fmt: skip
+        at=spec.at,
+        device=device,
+        kind=tree["kind"].string(),
+        role=pod.role,
+        replicas=pod.replicas,
+        networks=tuple(_networks(pod.metadata)),
+        host_network=spec["hostNetwork"].true(),
+        host_ipc=spec["hostIPC"].true(),
+        dns_policy=spec["dnsPolicy"].string(),
+        shm_bytes=_shared(spec),
+        claims=tuple(claim for claim in claims if claim),
+        settings=tuple(_settings(tree)),
+    )
     for container in spec["containers"].each():
         yield from _container(container, device)
 
@@ -127,18 +139,20 @@ def _shared(spec: Tree) -> int | None:
 
 def _container(container: Tree, device: str) -> Iterator[Fact]:
     security = container["securityContext"]
-    words = tuple(
-        one.string() for key in ("command", "args") for one in container[key].each()
-    )
+    words = tuple(one.string() for key in ("command", "args") for one in container[key].each())
     yield Container(
-        at=container.at, device=device, name=container["name"].string(),
+        at=container.at,
+        device=device,
+        name=container["name"].string(),
         limits=_pairs(container.under("resources", "limits")),
         requests=_pairs(container.under("resources", "requests")),
         capabilities=tuple(
-            one.string().removeprefix("CAP_") for one in security.under("capabilities", "add").each()
+            one.string().removeprefix("CAP_")
+            for one in security.under("capabilities", "add").each()
         ),
-        privileged=security["privileged"].true(), words=words,
-    )  # fmt: skip
+        privileged=security["privileged"].true(),
+        words=words,
+    )
     yield from _environment(container, device)
 
 
@@ -146,8 +160,9 @@ def _environment(container: Tree, device: str) -> Iterator[Fact]:
     for one in container["env"].each():
         name = one["name"].string()
         if one["value"] and is_of_job(name):
-            yield Variable(at=one["value"].at, device=device, name=name,
-                           value=one["value"].string())  # fmt: skip
+            yield Variable(
+                at=one["value"].at, device=device, name=name, value=one["value"].string()
+            )
     words = [one.string() for key in ("command", "args") for one in container[key].each()]
     at = (container["args"] or container["command"]).at
     scripts = [word for word in words if "\n" in word or " " in word]
@@ -168,10 +183,14 @@ def _trainer(tree: Tree) -> Iterator[Fact]:
     device = name_of(tree)
     resources = trainer["resourcesPerNode"]
     yield Container(
-        at=trainer.at, device=device, name="trainer", engine="TrainJob",
-        limits=_pairs(resources["limits"]), requests=_pairs(resources["requests"]),
+        at=trainer.at,
+        device=device,
+        name="trainer",
+        engine="TrainJob",
+        limits=_pairs(resources["limits"]),
+        requests=_pairs(resources["requests"]),
         words=tuple(one.string() for key in ("command", "args") for one in trainer[key].each()),
-    )  # fmt: skip
+    )
     yield from _environment(trainer, device)
 
 

@@ -24,9 +24,12 @@ def _read(file: File) -> Iterator[Fact]:
         if fields:
             who, kind, name, value = fields
             yield Option(
-                at=file.at(number), device=who, program="limits", name=f"{name} {kind}",
+                at=file.at(number),
+                device=who,
+                program="limits",
+                name=f"{name} {kind}",
                 value=value,
-            )  # fmt: skip
+            )
 
 
 limits = Reader(title="limits.conf", claims=_claims, read=_read)

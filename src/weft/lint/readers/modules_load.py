@@ -18,8 +18,9 @@ def _read(file: File) -> Iterator[Fact]:
         if not words:
             continue
         name, state = (words[1], "remove") if words[0] == "blacklist" else (words[0], "load")
-        yield Option(at=file.at(number), program="modules", name=name.replace("-", "_"),
-                     value=state)  # fmt: skip
+        yield Option(
+            at=file.at(number), program="modules", name=name.replace("-", "_"), value=state
+        )
 
 
 modules_load = Reader(title="kernel modules", claims=_claims, read=_read)

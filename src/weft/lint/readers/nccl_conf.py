@@ -12,9 +12,9 @@ _NAME = re.compile(r"[A-Z][A-Z0-9_]*")
 
 def _claims(file: File) -> bool:
     return file.text.stem in {"nccl.conf", ".nccl.conf"} or (
-        file.name.endswith(".conf") and re.search(r"^NCCL_\w+=", file.head, re.MULTILINE)
-        is not None
-    )  # fmt: skip
+        file.name.endswith(".conf")
+        and re.search(r"^NCCL_\w+=", file.head, re.MULTILINE) is not None
+    )
 
 
 def _read(file: File) -> Iterator[Fact]:
@@ -25,10 +25,12 @@ def _read(file: File) -> Iterator[Fact]:
         wrong = _wrong(line, name, equals, value)
         if wrong:
             yield Flaw(
-                at=file.at(number), rule="nccl_conf_syntax", message=wrong,
+                at=file.at(number),
+                rule="nccl_conf_syntax",
+                message=wrong,
                 fix="write NAME=value at the start of the line, without quotes, spaces or "
                 "export",
-            )  # fmt: skip
+            )
         name = name.strip().removeprefix("export ").strip()
         if equals and _NAME.fullmatch(name):
             plain = value.strip().strip("\"'")
@@ -44,11 +46,10 @@ def _wrong(line: str, name: str, equals: str, value: str) -> str:
         return "NCCL finds no = in this line and leaves it out"
     if name.startswith("export "):
         return "export belongs to a shell; NCCL takes it for a part of the name"
-    if name != name.strip() or value != value.strip():
+    spaced = name != name.strip() or value != value.strip()
+    if spaced:
         return "NCCL takes spaces beside = for a part of the name or of the value"
-    if value[:1] in {'"', "'"}:
-        return "NCCL takes quotes for a part of the value"
-    return ""
+    return "NCCL takes quotes for a part of the value" if value[:1] in {'"', "'"} else ""
 
 
 nccl_conf = Reader(title="nccl.conf", claims=_claims, read=_read)

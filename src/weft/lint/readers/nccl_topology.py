@@ -33,12 +33,14 @@ class _Walk:
             own = [a for name, a in self.above if name == "pci"]
             self.found.append(
                 PciDevice(
-                    at=self.file.at(self.parser.CurrentLineNumber), kind=tag,
+                    at=self.file.at(self.parser.CurrentLineNumber),
+                    kind=tag,
                     name=attributes.get("name") or attributes.get("dev", ""),
-                    numa=cpus[-1] if cpus else "", switch=buses[-2] if len(buses) > 1 else "",
+                    numa=cpus[-1] if cpus else "",
+                    switch=buses[-2] if len(buses) > 1 else "",
                     speed=own[-1].get("link_speed", "") if own else "",
                     width=whole(own[-1].get("link_width", "")) if own else None,
-                )  # fmt: skip
+                )
             )
         self.above.append((tag, attributes))
 
@@ -49,8 +51,12 @@ class _Walk:
 
 def _read(file: File) -> Iterator[Fact]:
     if any(word in file.text.content for word in _FORBIDDEN):
-        yield Flaw(at=file.at(1), rule="broken_document", message="declares entities",
-                   fix="a topology of NCCL has none; remove the declaration")  # fmt: skip
+        yield Flaw(
+            at=file.at(1),
+            rule="broken_document",
+            message="declares entities",
+            fix="a topology of NCCL has none; remove the declaration",
+        )
         return
     parser = expat.ParserCreate()
     walk = _Walk(file, parser)
@@ -59,9 +65,11 @@ def _read(file: File) -> Iterator[Fact]:
         parser.Parse(file.text.content, True)  # noqa: FBT003 - the signature of expat
     except expat.ExpatError as failure:
         yield Flaw(
-            at=file.at(failure.lineno, failure.offset + 1), rule="broken_document",
-            message=expat.ErrorString(failure.code), fix="correct the XML",
-        )  # fmt: skip
+            at=file.at(failure.lineno, failure.offset + 1),
+            rule="broken_document",
+            message=expat.ErrorString(failure.code),
+            fix="correct the XML",
+        )
     yield from walk.found
 
 

@@ -148,8 +148,13 @@ def _interfaces(tree: Tree, device: str) -> Iterator[Fact]:
                 yield _port(one, name, device)
         for address in _keys(one.under("ip", "address")):
             if "/" in address and names:
-                yield Address(at=one.under("ip", "address", address).at, device=device,
-                              side=Side.SWITCH, port=names[0], address=address)  # fmt: skip
+                yield Address(
+                    at=one.under("ip", "address", address).at,
+                    device=device,
+                    side=Side.SWITCH,
+                    port=names[0],
+                    address=address,
+                )
         members = one.under("bond", "member")
         if members:
             ports = tuple(n for m in _keys(members) for n in _names(m))
@@ -165,12 +170,18 @@ def _port(one: Tree, name: str, device: str) -> Port:
     peer = (one["description"] or link["description"]).string().strip("'\"").split()
     two = len(peer) == 2  # noqa: PLR2004 - a peer and its port
     return Port(
-        at=(link["mtu"] or one).at, device=device, side=Side.SWITCH, name=name,
-        mtu_bytes=link["mtu"].number(), speed_gbit=speed_gbit(link["speed"].string()),
-        fec=link["fec"].string(), autoneg=link["auto-negotiate"].string(),
+        at=(link["mtu"] or one).at,
+        device=device,
+        side=Side.SWITCH,
+        name=name,
+        mtu_bytes=link["mtu"].number(),
+        speed_gbit=speed_gbit(link["speed"].string()),
+        fec=link["fec"].string(),
+        autoneg=link["auto-negotiate"].string(),
         up=state[0] == "up" if state else None,
-        peer=peer[0] if two else "", peer_port=peer[1] if two else "",
-    )  # fmt: skip
+        peer=peer[0] if two else "",
+        peer_port=peer[1] if two else "",
+    )
 
 
 def _own_quality(quality: Tree, ports: tuple[str, ...], device: str) -> Iterator[Fact]:
@@ -184,8 +195,13 @@ def _own_quality(quality: Tree, ports: tuple[str, ...], device: str) -> Iterator
         yield Watchdog(at=dog.at, device=device, ports=ports, on=_on(dog))
     remark = quality.under("mapping", "trust")
     if remark:
-        yield Trust(at=remark.at, device=device, side=Side.SWITCH, ports=ports,
-                    mode=_TRUST.get(remark.string(), remark.string()))  # fmt: skip
+        yield Trust(
+            at=remark.at,
+            device=device,
+            side=Side.SWITCH,
+            ports=ports,
+            mode=_TRUST.get(remark.string(), remark.string()),
+        )
     pfc = quality["pfc"]
     if pfc:
         yield from _pause({"": pfc}, ports, device)
@@ -207,21 +223,36 @@ def _quality(tree: Tree, device: str) -> Iterator[Fact]:
             target = row["traffic-class"].number()
             if target is not None:
                 for source in numbers(priority):
-                    yield Mapped(at=row.at, device=device, side=Side.SWITCH, table=name,
-                                 kind=Map.CLASS_TO_QUEUE, source=source,
-                                 target=target)  # fmt: skip
+                    yield Mapped(
+                        at=row.at,
+                        device=device,
+                        side=Side.SWITCH,
+                        table=name,
+                        kind=Map.CLASS_TO_QUEUE,
+                        source=source,
+                        target=target,
+                    )
     yield from _pause(dict(quality["pfc"].items()), (), device)
-    for _, one in quality["congestion-control"].items():
+    for one in quality["congestion-control"].parts():
         yield from _congestion(one, device)
-    for _, one in quality["egress-scheduler"].items():
+    for one in quality["egress-scheduler"].parts():
         yield from _scheduler(one, device)
-    dog = quality["pfc-watchdog"]
+    yield from _watchdog(quality["pfc-watchdog"], device)
+
+
+def _watchdog(dog: Tree, device: str) -> Iterator[Fact]:
     if dog:
         poll = _ms(dog["polling-interval"].string())
         robust = dog["robustness"].number()
-        yield Watchdog(at=dog.at, device=device, poll_ms=poll, queues=None, on=_on(dog),
-                       detection_ms=poll * robust if poll and robust else None)  # fmt: skip
-        for _, one in dog.items():
+        yield Watchdog(
+            at=dog.at,
+            device=device,
+            poll_ms=poll,
+            queues=None,
+            on=_on(dog),
+            detection_ms=poll * robust if poll and robust else None,
+        )
+        for one in dog.parts():
             if isinstance(one.value, dict) and one["state"]:
                 yield Watchdog(at=one.at, device=device, on=_on(one))
 
@@ -246,33 +277,62 @@ def _roce(quality: Tree, device: str) -> Iterator[Fact]:
     if not quality["mapping"]:
         pairs = [(dscp, _LOSSLESS_CLASS) for dscp in _LOSSLESS_DSCPS]
         for dscp, target in [*pairs, *((dscp, _CNP_CLASS) for dscp in _CNP_DSCPS)]:
-            yield Mapped(at=at, device=device, side=Side.SWITCH, kind=Map.DSCP_TO_CLASS,
-                         source=dscp, target=target)  # fmt: skip
-    lossless = mode not in {"lossy"}
+            yield Mapped(
+                at=at,
+                device=device,
+                side=Side.SWITCH,
+                kind=Map.DSCP_TO_CLASS,
+                source=dscp,
+                target=target,
+            )
+    lossless = mode != "lossy"
     if not quality["pfc"]:
-        yield Pause(at=at, device=device, side=Side.SWITCH,
-                    priorities=(_LOSSLESS_CLASS,) if lossless else ())  # fmt: skip
+        yield Pause(
+            at=at,
+            device=device,
+            side=Side.SWITCH,
+            priorities=(_LOSSLESS_CLASS,) if lossless else (),
+        )
     if not quality["congestion-control"]:
-        yield Marking(at=at, device=device, ecn=True, queues=(0, _LOSSLESS_CLASS),
-                      kmin_bytes=150_000, kmax_bytes=1_500_000, pmax_percent=100)  # fmt: skip
+        yield Marking(
+            at=at,
+            device=device,
+            ecn=True,
+            queues=(0, _LOSSLESS_CLASS),
+            kmin_bytes=150_000,
+            kmax_bytes=1_500_000,
+            pmax_percent=100,
+        )
     if not quality["egress-scheduler"]:
         yield Scheduler(at=at, device=device, side=Side.SWITCH, queue=_CNP_CLASS, strict=True)
         for queue in (0, _LOSSLESS_CLASS):
-            yield Scheduler(at=at, device=device, side=Side.SWITCH, queue=queue, strict=False,
-                            weight=50)  # fmt: skip
+            yield Scheduler(
+                at=at, device=device, side=Side.SWITCH, queue=queue, strict=False, weight=50
+            )
 
 
 def _mapping(one: Tree, name: str, device: str) -> Iterator[Fact]:
     trust = one["trust"]
     if trust:
-        yield Trust(at=trust.at, device=device, side=Side.SWITCH,
-                    mode=_TRUST.get(trust.string(), trust.string()))  # fmt: skip
+        yield Trust(
+            at=trust.at,
+            device=device,
+            side=Side.SWITCH,
+            mode=_TRUST.get(trust.string(), trust.string()),
+        )
     for key, row in one["dscp"].items():
         target = row["switch-priority"].number()
         for source in numbers(key):
             if target is not None:
-                yield Mapped(at=row.at, device=device, side=Side.SWITCH, table=name,
-                             kind=Map.DSCP_TO_CLASS, source=source, target=target)  # fmt: skip
+                yield Mapped(
+                    at=row.at,
+                    device=device,
+                    side=Side.SWITCH,
+                    table=name,
+                    kind=Map.DSCP_TO_CLASS,
+                    source=source,
+                    target=target,
+                )
 
 
 def _pause(profiles: dict[str, Tree], ports: tuple[str, ...], device: str) -> Iterator[Fact]:
@@ -282,23 +342,41 @@ def _pause(profiles: dict[str, Tree], ports: tuple[str, ...], device: str) -> It
             found = [n for key in _keys(row) for n in numbers(key)]
             sends = one["tx"].string() not in {"disable", "off"}
             hears = one["rx"].string() not in {"disable", "off"}
-            yield Pause(at=row.at, device=device, side=Side.SWITCH, ports=ports,
-                        priorities=tuple(sorted(found)) if sends and hears else ())  # fmt: skip
+            yield Pause(
+                at=row.at,
+                device=device,
+                side=Side.SWITCH,
+                ports=ports,
+                priorities=tuple(sorted(found)) if sends and hears else (),
+            )
             xoff, xon = _bytes(one["xoff-threshold"]), _bytes(one["xon-threshold"])
             room = _bytes(one["port-buffer"])
             if xoff is not None or xon is not None or room is not None:
                 profile = f"pfc {name or device}"
                 headroom = room - (xoff or 0) if room is not None else None
-                yield BufferProfile(at=row.at, device=device, name=profile, size_bytes=room,
-                                    xon_bytes=xon, xoff_bytes=headroom,
-                                    static_bytes=xoff)  # fmt: skip
+                yield BufferProfile(
+                    at=row.at,
+                    device=device,
+                    name=profile,
+                    size_bytes=room,
+                    xon_bytes=xon,
+                    xoff_bytes=headroom,
+                    static_bytes=xoff,
+                )
                 for group in found:
-                    yield GroupUse(at=row.at, device=device, ports=ports, group=group,
-                                   profile=profile, ingress=True)  # fmt: skip
+                    yield GroupUse(
+                        at=row.at,
+                        device=device,
+                        ports=ports,
+                        group=group,
+                        profile=profile,
+                        ingress=True,
+                    )
         length = one["cable-length"].number()
         if length is not None:
-            yield CableLength(at=one["cable-length"].at, device=device, ports=ports,
-                              length_m=length)  # fmt: skip
+            yield CableLength(
+                at=one["cable-length"].at, device=device, ports=ports, length_m=length
+            )
 
 
 def _bytes(part: Tree) -> int | None:
@@ -311,12 +389,15 @@ def _congestion(one: Tree, device: str) -> Iterator[Fact]:
         said = marks.string() or next(iter(_keys(marks)), "")
         queues = tuple(numbers(key))
         yield Marking(
-            at=row.at, device=device, queues=queues,
-            ecn=said in {"", "enable", "enabled", "on"} and bool(marks or row["min-threshold-bytes"]),
+            at=row.at,
+            device=device,
+            queues=queues,
+            ecn=said in {"", "enable", "enabled", "on"}
+            and bool(marks or row["min-threshold-bytes"]),
             kmin_bytes=_bytes(row["min-threshold-bytes"] or row["min-threshold"]),
             kmax_bytes=_bytes(row["max-threshold-bytes"] or row["max-threshold"]),
             pmax_percent=row["probability"].number(),
-        )  # fmt: skip
+        )
         for queue in queues:
             yield QueueUse(at=row.at, device=device, queue=queue)
 
@@ -324,9 +405,14 @@ def _congestion(one: Tree, device: str) -> Iterator[Fact]:
 def _scheduler(one: Tree, device: str) -> Iterator[Fact]:
     for key, row in one["traffic-class"].items():
         for queue in numbers(key):
-            yield Scheduler(at=row.at, device=device, side=Side.SWITCH, queue=queue,
-                            strict=row["mode"].string() == "strict",
-                            weight=row["bw-percent"].number())  # fmt: skip
+            yield Scheduler(
+                at=row.at,
+                device=device,
+                side=Side.SWITCH,
+                queue=queue,
+                strict=row["mode"].string() == "strict",
+                weight=row["bw-percent"].number(),
+            )
 
 
 def _routing(tree: Tree, device: str) -> Iterator[Fact]:
@@ -339,11 +425,14 @@ def _routing(tree: Tree, device: str) -> Iterator[Fact]:
     paths = family.under("multipaths", "ebgp")
     at = (bgp["autonomous-system"] or whole_bgp["autonomous-system"]).at
     yield Speaker(
-        at=at, device=device, asn=asn,
+        at=at,
+        device=device,
+        asn=asn,
         router_id=(bgp["router-id"] or whole_bgp["router-id"]).string(),
-        paths=paths.number(), relaxed=relaxed.true() if relaxed else None,
+        paths=paths.number(),
+        relaxed=relaxed.true() if relaxed else None,
         announces=bool(family["redistribute"] or family["network"]),
-    )  # fmt: skip
+    )
     groups = bgp["peer-group"]
     for key, one in bgp["neighbor"].items():
         group = groups[one["peer-group"].string()]
@@ -354,13 +443,18 @@ def _routing(tree: Tree, device: str) -> Iterator[Fact]:
         for peer in _names(key):
             unnumbered = one["type"].string() == "unnumbered" or peer.startswith("swp")
             yield Neighbor(
-                at=one.at, device=device, peer=peer, unnumbered=unnumbered,
+                at=one.at,
+                device=device,
+                peer=peer,
+                unnumbered=unnumbered,
                 remote=remote.string(),
                 extended_nexthop=not hop or hop.true() if unnumbered else None,
-            )  # fmt: skip
+            )
 
 
 _PARTS: Final[tuple[Callable[[Tree, str], Iterator[Fact]], ...]] = (
-    _interfaces, _quality, _routing,
-)  # fmt: skip
+    _interfaces,
+    _quality,
+    _routing,
+)
 nvue = Reader(title="Cumulus NVUE", claims=_claims, read=_read)

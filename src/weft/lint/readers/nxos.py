@@ -33,8 +33,9 @@ from weft.lint.sections import Section, numbers, sections, speed_gbit
 
 _MARKS: Final = re.compile(
     r"^\s*(class-map type |policy-map type |feature bgp|service-policy type |"
-    r"priority-flow-control watch-dog|feature lldp|system qos)", re.MULTILINE,
-)  # fmt: skip
+    r"priority-flow-control watch-dog|feature lldp|system qos)",
+    re.MULTILINE,
+)
 _DEFAULT_QUEUE: Final = 0
 _DEFAULT_MTU: Final = 1500
 _POLICY: Final = ("service-policy", "type")
@@ -106,15 +107,22 @@ def _interface(one: Section, switch: _Switch) -> Iterator[Fact]:
         yield _port(one, name, device)
         yield from _pause_mode(one, name, switch)
     for row in one.find("flowcontrol"):
-        yield LinkPause(at=row.at, device=device, side=Side.SWITCH, ports=(name,),
-                        on=row.last == "on")  # fmt: skip
+        yield LinkPause(
+            at=row.at, device=device, side=Side.SWITCH, ports=(name,), on=row.last == "on"
+        )
     group = one.first("channel-group")
     if group:
-        yield Bond(at=group.at, device=device, side=Side.SWITCH,
-                   name=f"port-channel{group.words[1]}", members=(name,))  # fmt: skip
+        yield Bond(
+            at=group.at,
+            device=device,
+            side=Side.SWITCH,
+            name=f"port-channel{group.words[1]}",
+            members=(name,),
+        )
     for row in one.find("ip", "address"):
-        yield Address(at=row.at, device=device, side=Side.SWITCH, port=name,
-                      address=row.words[2])  # fmt: skip
+        yield Address(
+            at=row.at, device=device, side=Side.SWITCH, port=name, address=row.words[2]
+        )
 
 
 def _port(one: Section, name: str, device: str) -> Port:
@@ -126,12 +134,18 @@ def _port(one: Section, name: str, device: str) -> Port:
     auto = one.first("no", "negotiate") or one.first("no", "negotiate", "auto")
     down = one.first("shutdown") is not None
     return Port(
-        at=(mtu or one).at, device=device, side=Side.SWITCH, name=name, mtu_bytes=value,
+        at=(mtu or one).at,
+        device=device,
+        side=Side.SWITCH,
+        name=name,
+        mtu_bytes=value,
         speed_gbit=speed_gbit(speed.last) if speed else None,
         fec="" if fec is None else "rs" if fec.last.startswith("rs") else fec.last,
-        autoneg="off" if auto else "", up=not down,
-        peer=peer[0] if peer else "", peer_port=peer[1] if peer else "",
-    )  # fmt: skip
+        autoneg="off" if auto else "",
+        up=not down,
+        peer=peer[0] if peer else "",
+        peer_port=peer[1] if peer else "",
+    )
 
 
 def _pause_mode(one: Section, name: str, switch: _Switch) -> Iterator[Fact]:
@@ -140,14 +154,25 @@ def _pause_mode(one: Section, name: str, switch: _Switch) -> Iterator[Fact]:
     if row is None and not queues:
         return
     on = row is not None and row.words[2] in {"on", "auto"}
-    yield Pause(at=(row or one).at, device=switch.device, side=Side.SWITCH, ports=(name,),
-                priorities=queues if on else ())  # fmt: skip
+    yield Pause(
+        at=(row or one).at,
+        device=switch.device,
+        side=Side.SWITCH,
+        ports=(name,),
+        priorities=queues if on else (),
+    )
     trusted = any(True for _ in one.find(*_POLICY, "qos")) or (
-        (system := switch.system()) is not None and any(True for _ in system.find(*_POLICY, "qos"))
+        (system := switch.system()) is not None
+        and any(True for _ in system.find(*_POLICY, "qos"))
     )
     if queues:
-        yield Trust(at=one.at, device=switch.device, side=Side.SWITCH, ports=(name,),
-                    mode="dscp" if trusted else "none")  # fmt: skip
+        yield Trust(
+            at=one.at,
+            device=switch.device,
+            side=Side.SWITCH,
+            ports=(name,),
+            mode="dscp" if trusted else "none",
+        )
 
 
 def _no_drop(switch: _Switch) -> tuple[int, ...]:
@@ -183,8 +208,14 @@ def _classify(group: Section, switch: _Switch) -> Iterator[Fact]:
     for match in matched.find("match", "dscp") if matched else ():
         for source in numbers("".join(match.words[2:])):
             if target is not None:
-                yield Mapped(at=match.at, device=switch.device, side=Side.SWITCH,
-                             kind=Map.DSCP_TO_CLASS, source=source, target=target)  # fmt: skip
+                yield Mapped(
+                    at=match.at,
+                    device=switch.device,
+                    side=Side.SWITCH,
+                    kind=Map.DSCP_TO_CLASS,
+                    source=source,
+                    target=target,
+                )
 
 
 def _number(name: str) -> int | None:
@@ -201,29 +232,42 @@ def _queuing(group: Section, ports: tuple[str, ...], device: str) -> Iterator[Fa
         return
     for row in group.find("random-detect"):
         yield Marking(
-            at=row.at, device=device, ecn="ecn" in row.words, ports=ports, queues=(queue,),
+            at=row.at,
+            device=device,
+            ecn="ecn" in row.words,
+            ports=ports,
+            queues=(queue,),
             kmin_bytes=_size(row, "minimum-threshold"),
             kmax_bytes=_size(row, "maximum-threshold"),
             pmax_percent=whole(row.after("drop-probability")),
-        )  # fmt: skip
+        )
     strict, weight = group.first("priority"), group.first("bandwidth")
     if strict or weight:
         yield Scheduler(
-            at=(strict or weight or group).at, device=device, side=Side.SWITCH, queue=queue,
-            ports=ports, strict=strict is not None,
+            at=(strict or weight or group).at,
+            device=device,
+            side=Side.SWITCH,
+            queue=queue,
+            ports=ports,
+            strict=strict is not None,
             weight=whole(weight.last) if weight else None,
-        )  # fmt: skip
+        )
     yield QueueUse(at=group.at, device=device, ports=ports, queue=queue)
     for row in group.find("pause", "buffer-size"):
         name = f"{group.last} of {ports[0] if ports else 'the system'}"
         size, stop = _size(row, "buffer-size"), _size(row, "pause-threshold")
         room = size - stop if size is not None and stop is not None else size
         yield BufferProfile(
-            at=row.at, device=device, name=name, size_bytes=size, xoff_bytes=room,
+            at=row.at,
+            device=device,
+            name=name,
+            size_bytes=size,
+            xoff_bytes=room,
             xon_bytes=_size(row, "resume-threshold"),
-        )  # fmt: skip
-        yield GroupUse(at=row.at, device=device, ports=ports, group=queue, profile=name,
-                       ingress=True)  # fmt: skip
+        )
+        yield GroupUse(
+            at=row.at, device=device, ports=ports, group=queue, profile=name, ingress=True
+        )
 
 
 def _size(row: Section, name: str) -> int | None:
@@ -240,33 +284,61 @@ def _network(group: Section, device: str) -> Iterator[Fact]:
     queue, row, mtu = _number(group.last), group.first("pause", "pfc-cos"), group.first("mtu")
     if queue is not None and row is not None:
         for priority in numbers(row.last):
-            yield Mapped(at=row.at, device=device, side=Side.SWITCH, kind=Map.PAUSE_TO_QUEUE,
-                         source=priority, target=queue)  # fmt: skip
+            yield Mapped(
+                at=row.at,
+                device=device,
+                side=Side.SWITCH,
+                kind=Map.PAUSE_TO_QUEUE,
+                source=priority,
+                target=queue,
+            )
     if mtu is not None:
-        yield Port(at=mtu.at, device=device, side=Side.SWITCH, name=f"class {group.last}",
-                   mtu_bytes=whole(mtu.last))  # fmt: skip
+        yield Port(
+            at=mtu.at,
+            device=device,
+            side=Side.SWITCH,
+            name=f"class {group.last}",
+            mtu_bytes=whole(mtu.last),
+        )
 
 
 def _watchdogs(switch: _Switch) -> Iterator[Fact]:
-    rows = [one for one in switch.top if one.starts("priority-flow-control", "watch-dog")
-            or one.starts("priority-flow-control", "watch-dog-interval")]  # fmt: skip
-    interval = next((whole(row.after("interval")) for row in rows if row.after("interval")), None)
-    multiplier = next((whole(row.last) for row in rows if "shutdown-multiplier" in row.words), None)
+    rows = [
+        one
+        for one in switch.top
+        if one.starts("priority-flow-control", "watch-dog")
+        or one.starts("priority-flow-control", "watch-dog-interval")
+    ]
+    interval = next(
+        (whole(row.after("interval")) for row in rows if row.after("interval")), None
+    )
+    multiplier = next(
+        (whole(row.last) for row in rows if "shutdown-multiplier" in row.words), None
+    )
     detection = interval * multiplier if interval and multiplier else None
     restore = next((whole(row.last) for row in rows if "auto-restore" in row.words), None)
-    switched = [row for row in rows if row.starts("priority-flow-control", "watch-dog-interval")]
+    switched = [
+        row for row in rows if row.starts("priority-flow-control", "watch-dog-interval")
+    ]
     if switched or rows:
         shown = (switched or rows)[-1]
         yield Watchdog(
-            at=shown.at, device=switch.device, on=not switched or shown.last == "on",
-            detection_ms=detection, poll_ms=interval,
+            at=shown.at,
+            device=switch.device,
+            on=not switched or shown.last == "on",
+            detection_ms=detection,
+            poll_ms=interval,
             restoration_ms=interval * restore if interval and restore else None,
-        )  # fmt: skip
+        )
     for one in switch.top:
         row = one.first("priority-flow-control", "watch-dog-interval")
         if one.starts("interface") and row:
-            yield Watchdog(at=row.at, device=switch.device, ports=("".join(one.words[1:]),),
-                           on=row.last == "on")  # fmt: skip
+            yield Watchdog(
+                at=row.at,
+                device=switch.device,
+                ports=("".join(one.words[1:]),),
+                on=row.last == "on",
+            )
 
 
 def _bgp(one: Section, device: str) -> Iterator[Fact]:
@@ -281,10 +353,14 @@ def _bgp(one: Section, device: str) -> Iterator[Fact]:
     paths = next((whole(row.last) for row in parts if row.starts("maximum-paths")), 1)
     router_id = one.first("router-id")
     yield Speaker(
-        at=one.at, device=device, asn=asn, router_id=router_id.last if router_id else "",
-        paths=paths, relaxed=one.first("bestpath", "as-path", "multipath-relax") is not None,
+        at=one.at,
+        device=device,
+        asn=asn,
+        router_id=router_id.last if router_id else "",
+        paths=paths,
+        relaxed=one.first("bestpath", "as-path", "multipath-relax") is not None,
         announces=any(row.starts(w) for row in parts for w in ("redistribute", "network")),
-    )  # fmt: skip
+    )
     templates = {row.last: row for row in one.find("template")}
     for row in one.find("neighbor"):
         peer = row.words[1]
@@ -295,9 +371,13 @@ def _bgp(one: Section, device: str) -> Iterator[Fact]:
         remote = remote or row.after("remote-as")
         active = any(part.starts("address-family", "ipv4") for part in inside)
         yield Neighbor(
-            at=row.at, device=device, peer=peer, unnumbered=_is_port(peer), remote=remote,
+            at=row.at,
+            device=device,
+            peer=peer,
+            unnumbered=_is_port(peer),
+            remote=remote,
             active=active,
-        )  # fmt: skip
+        )
 
 
 nxos = Reader(title="Cisco NX-OS", claims=_claims, read=_read)

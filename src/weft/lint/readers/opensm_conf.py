@@ -7,9 +7,16 @@ from weft.lint.facts import Fact, Option
 from weft.lint.reader import File, Reader
 
 _KNOWN: Final = (
-    "sm_priority", "routing_engine", "partition_config_file", "qos_max_vls", "subnet_prefix",
-    "sminfo_polling_timeout", "root_guid_file", "qos_policy_file", "max_wire_smps",
-)  # fmt: skip
+    "sm_priority",
+    "routing_engine",
+    "partition_config_file",
+    "qos_max_vls",
+    "subnet_prefix",
+    "sminfo_polling_timeout",
+    "root_guid_file",
+    "qos_policy_file",
+    "max_wire_smps",
+)
 _ENOUGH: Final = 2
 
 
@@ -26,9 +33,12 @@ def _read(file: File) -> Iterator[Fact]:
         if text:
             name, _, value = text.partition(" ")
             yield Option(
-                at=file.at(number), device=file.name, program="opensm", name=name.strip(),
+                at=file.at(number),
+                device=file.name,
+                program="opensm",
+                name=name.strip(),
                 value=value.strip(),
-            )  # fmt: skip
+            )
 
 
 opensm_conf = Reader(title="opensm.conf", claims=_claims, read=_read)

@@ -7,7 +7,9 @@ from weft.lint.document import whole
 from weft.lint.facts import Fact, Flaw, Partition
 from weft.lint.reader import File, Reader
 
-_DEFINITION = re.compile(r"([\w.-]*)\s*(?:=\s*(0x[0-9a-fA-F]+|\d+))?\s*(,[^:]*)?:(.*)", re.DOTALL)
+_DEFINITION = re.compile(
+    r"([\w.-]*)\s*(?:=\s*(0x[0-9a-fA-F]+|\d+))?\s*(,[^:]*)?:(.*)", re.DOTALL
+)
 _DEFAULT_KEY = 0x7FFF
 _MEMBERS = {"full": True, "limited": False}
 
@@ -30,30 +32,35 @@ def _read(file: File) -> Iterator[Fact]:
             first = number if held.strip() else 0
     if held.strip():
         yield Flaw(
-            at=file.at(first), rule="broken_line", message="a definition without ; at its end",
+            at=file.at(first),
+            rule="broken_line",
+            message="a definition without ; at its end",
             fix="end every definition with ;",
-        )  # fmt: skip
+        )
 
 
 def _partition(file: File, text: str, line: int) -> Iterator[Fact]:
     match = _DEFINITION.fullmatch(text)
     if match is None:
         yield Flaw(
-            at=file.at(line), rule="broken_line",
+            at=file.at(line),
+            rule="broken_line",
             message="OpenSM cannot read this definition and keeps the default partition alone",
             fix="write Name=0x8001, flags : members ;",
-        )  # fmt: skip
+        )
         return
     flags = dict(_flag(one) for one in (match[3] or "").split(",") if one.strip())
     default = match[1] == "Default"
     yield Partition(
-        at=file.at(line), name=match[1],
+        at=file.at(line),
+        name=match[1],
         key=whole(match[2] or "") or (_DEFAULT_KEY if default else 0),
-        ipoib="ipoib" in flags, mtu_code=whole(flags.get("mtu", "")),
+        ipoib="ipoib" in flags,
+        mtu_code=whole(flags.get("mtu", "")),
         service_level=whole(flags.get("sl", "")),
         members=tuple(_member(one) for one in match[4].split(",") if one.strip()),
         full_by_default=flags.get("defmember", "limited") == "full",
-    )  # fmt: skip
+    )
 
 
 def _flag(text: str) -> tuple[str, str]:

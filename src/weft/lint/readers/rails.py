@@ -19,16 +19,21 @@ def _read(file: File) -> Iterator[Fact]:
         fields = line.split("\t")
         if len(fields) != _COLUMNS:
             yield Flaw(
-                at=file.at(number), rule="broken_line",
+                at=file.at(number),
+                rule="broken_line",
                 message=f"{len(fields)} columns in place of {_COLUMNS}",
                 fix="write host, device, address, gateway, table, with tabs between",
-            )  # fmt: skip
+            )
         else:
             host, device, address, gateway, _table = fields
             yield Address(
-                at=file.at(number), device=host, side=Side.HOST, port=device,
-                address=address, gateway=gateway,
-            )  # fmt: skip
+                at=file.at(number),
+                device=host,
+                side=Side.HOST,
+                port=device,
+                address=address,
+                gateway=gateway,
+            )
 
 
 rails = Reader(title="addresses of the rails", claims=_claims, read=_read)

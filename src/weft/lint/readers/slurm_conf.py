@@ -13,8 +13,11 @@ _PAIR = re.compile(r"(\w+)=(\S+)")
 def _claims(file: File) -> bool:
     if not file.name.endswith(".conf"):
         return False
-    known = re.search(r"^(ClusterName|SlurmctldHost|TopologyPlugin|NodeName|PartitionName)=",
-                      file.head, re.MULTILINE)  # fmt: skip
+    known = re.search(
+        r"^(ClusterName|SlurmctldHost|TopologyPlugin|NodeName|PartitionName)=",
+        file.head,
+        re.MULTILINE,
+    )
     return file.text.stem == "slurm.conf" or known is not None
 
 

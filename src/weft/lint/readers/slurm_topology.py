@@ -27,10 +27,11 @@ def _read(file: File) -> Iterator[Fact]:
     for tree in file.documents:
         for switch in _trees(tree):
             yield TreeSwitch(
-                at=switch.at, name=switch["switch"].string(),
+                at=switch.at,
+                name=switch["switch"].string(),
                 nodes=expand(switch["nodes"].string()),
                 switches=expand(switch["children"].string()),
-            )  # fmt: skip
+            )
     if file.documents:
         return
     for number, line in file.lines():
@@ -38,9 +39,11 @@ def _read(file: File) -> Iterator[Fact]:
         name = pairs.get("SwitchName") or pairs.get("BlockName")
         if name:
             yield TreeSwitch(
-                at=file.at(number), name=name, nodes=expand(pairs.get("Nodes", "")),
+                at=file.at(number),
+                name=name,
+                nodes=expand(pairs.get("Nodes", "")),
                 switches=expand(pairs.get("Switches", "")),
-            )  # fmt: skip
+            )
 
 
 slurm_topology = Reader(title="topology of Slurm", claims=_claims, read=_read)

@@ -13,6 +13,7 @@ from weft.lint.facts import (
     CableLength,
     Fact,
     GroupUse,
+    Hardware,
     Map,
     Mapped,
     MapUse,
@@ -30,10 +31,19 @@ from weft.lint.facts import (
 )
 from weft.lint.reader import File, Reader
 
-_TABLES: Final = frozenset({
-    "PORT", "PORT_QOS_MAP", "DSCP_TO_TC_MAP", "WRED_PROFILE", "BUFFER_PROFILE", "PFC_WD",
-    "DEVICE_METADATA", "BUFFER_PG", "QUEUE",
-})  # fmt: skip
+_TABLES: Final = frozenset(
+    {
+        "PORT",
+        "PORT_QOS_MAP",
+        "DSCP_TO_TC_MAP",
+        "WRED_PROFILE",
+        "BUFFER_PROFILE",
+        "PFC_WD",
+        "DEVICE_METADATA",
+        "BUFFER_PG",
+        "QUEUE",
+    }
+)
 _MAPS: Final = {
     "DSCP_TO_TC_MAP": Map.DSCP_TO_CLASS,
     "TC_TO_QUEUE_MAP": Map.CLASS_TO_QUEUE,
@@ -74,7 +84,7 @@ def _read(file: File) -> Iterator[Fact]:
 
 
 def _alike(table: Tree) -> Iterator[tuple[list[str], str, Tree]]:
-    """Yield keys ``port|number`` grouped where number and row are the same: ports, number, row."""
+    """Yield rows ``port|number`` that are alike as one: ports, number, row."""
     groups: dict[Any, tuple[list[str], str]] = {}
     rows = table.value if isinstance(table.value, dict) else {}
     for key, row in rows.items():
@@ -105,23 +115,34 @@ def _ports(tree: Tree, device: str) -> Iterator[Fact]:
         status = row.get("admin_status")
         peer = _PEER.fullmatch(row.get("description", ""))
         yield Port(
-            at=part.at, device=device, side=Side.SWITCH, name=name,
+            at=part.at,
+            device=device,
+            side=Side.SWITCH,
+            name=name,
             mtu_bytes=whole(row.get("mtu", "")),
             speed_gbit=speed / _GIGABIT if speed else None,
-            fec=row.get("fec", ""), autoneg=row.get("autoneg", ""),
+            fec=row.get("fec", ""),
+            autoneg=row.get("autoneg", ""),
             up=None if status is None else status == "up",
             lanes=tuple(_numbers(row.get("lanes", ""))),
-            peer=peer[1] if peer else "", peer_port=peer[2] if peer else "",
-        )  # fmt: skip
+            peer=peer[1] if peer else "",
+            peer_port=peer[2] if peer else "",
+        )
+    sku = tree.under("DEVICE_METADATA", "localhost", "hwsku")
+    if sku:
+        yield Hardware(at=sku.at, device=device, name=sku.string())
     members: dict[str, list[str]] = {}
-    for key, _row in tree["PORTCHANNEL_MEMBER"].items():
+    for key in tree["PORTCHANNEL_MEMBER"].value or ():
         bundle, _, port = key.partition("|")
         members.setdefault(bundle, []).append(port)
     for bundle, ports in members.items():
         yield Bond(
-            at=tree["PORTCHANNEL_MEMBER"].at, device=device, side=Side.SWITCH, name=bundle,
+            at=tree["PORTCHANNEL_MEMBER"].at,
+            device=device,
+            side=Side.SWITCH,
+            name=bundle,
             members=tuple(ports),
-        )  # fmt: skip
+        )
 
 
 def _maps(tree: Tree, device: str) -> Iterator[Fact]:
@@ -131,9 +152,14 @@ def _maps(tree: Tree, device: str) -> Iterator[Fact]:
                 source, target = whole(key), value.number()
                 if source is not None and target is not None:
                     yield Mapped(
-                        at=value.at, device=device, side=Side.SWITCH, kind=kind, table=name,
-                        source=source, target=target,
-                    )  # fmt: skip
+                        at=value.at,
+                        device=device,
+                        side=Side.SWITCH,
+                        kind=kind,
+                        table=name,
+                        source=source,
+                        target=target,
+                    )
     for ports, _, row in _alike(tree["PORT_QOS_MAP"]):
         yield from _port_maps(tree, device, tuple(ports), row)
 
@@ -149,17 +175,23 @@ def _port_maps(tree: Tree, device: str, ports: tuple[str, ...], row: Tree) -> It
                 yield Wanted(at=row[key].at, device=device, what=table, name=name)
     if "dscp_to_tc_map" in row.value:
         yield Trust(
-            at=row["dscp_to_tc_map"].at, device=device, side=Side.SWITCH, ports=ports,
+            at=row["dscp_to_tc_map"].at,
+            device=device,
+            side=Side.SWITCH,
+            ports=ports,
             mode="dscp",
-        )  # fmt: skip
+        )
     elif ports:
         yield Trust(at=row.at, device=device, side=Side.SWITCH, ports=ports, mode="none")
     if "pfc_enable" in row.value or ports:
         enabled = row["pfc_enable"] if "pfc_enable" in row.value else row
         yield Pause(
-            at=enabled.at, device=device, side=Side.SWITCH, ports=ports,
+            at=enabled.at,
+            device=device,
+            side=Side.SWITCH,
+            ports=ports,
             priorities=tuple(_numbers(row["pfc_enable"].string())),
-        )  # fmt: skip
+        )
     if "pfcwd_sw_enable" in row.value:
         at = row["pfcwd_sw_enable"]
         queues = tuple(_numbers(at.string()))
@@ -178,23 +210,34 @@ def _marking(tree: Tree, device: str) -> Iterator[Fact]:
             low = row[f"{colour}_min_threshold"]
             if low or colour == "green":
                 yield Marking(
-                    at=low.at if low else row.at, device=device, name=name,
-                    ecn=ecn == "ecn_all" or colour in ecn, kmin_bytes=low.number(),
+                    at=low.at if low else row.at,
+                    device=device,
+                    name=name,
+                    ecn=ecn == "ecn_all" or colour in ecn,
+                    kmin_bytes=low.number(),
                     kmax_bytes=row[f"{colour}_max_threshold"].number(),
                     pmax_percent=row[f"{colour}_drop_probability"].number(),
-                )  # fmt: skip
+                )
     for name, row in tree["SCHEDULER"].items():
         yield Scheduler(
-            at=row.at, device=device, side=Side.SWITCH, name=name,
-            strict=row["type"].string() == "STRICT", weight=row["weight"].number(),
-        )  # fmt: skip
+            at=row.at,
+            device=device,
+            side=Side.SWITCH,
+            name=name,
+            strict=row["type"].string() == "STRICT",
+            weight=row["weight"].number(),
+        )
     for ports, numbers, row in _alike(tree["QUEUE"]):
         marking, scheduler = row["wred_profile"], row["scheduler"]
         for queue in _numbers(numbers):
             yield QueueUse(
-                at=row.at, device=device, ports=tuple(ports), queue=queue,
-                marking=_plain(marking.string()), scheduler=_plain(scheduler.string()),
-            )  # fmt: skip
+                at=row.at,
+                device=device,
+                ports=tuple(ports),
+                queue=queue,
+                marking=_plain(marking.string()),
+                scheduler=_plain(scheduler.string()),
+            )
         for part, table in ((marking, "WRED_PROFILE"), (scheduler, "SCHEDULER")):
             if part and _plain(part.string()) not in (tree[table].value or {}):
                 yield Wanted(at=part.at, device=device, what=table, name=_plain(part.string()))
@@ -203,16 +246,26 @@ def _marking(tree: Tree, device: str) -> Iterator[Fact]:
 def _buffers(tree: Tree, device: str) -> Iterator[Fact]:
     for name, row in tree["BUFFER_POOL"].items():
         yield BufferPool(
-            at=row.at, device=device, name=name, direction=row["type"].string(),
-            size_bytes=row["size"].number(), headroom_bytes=row["xoff"].number(),
-        )  # fmt: skip
+            at=row.at,
+            device=device,
+            name=name,
+            direction=row["type"].string(),
+            size_bytes=row["size"].number(),
+            headroom_bytes=row["xoff"].number(),
+        )
     for name, row in tree["BUFFER_PROFILE"].items():
         pool = _plain(row["pool"].string())
         yield BufferProfile(
-            at=row.at, device=device, name=name, pool=pool, size_bytes=row["size"].number(),
-            xoff_bytes=row["xoff"].number(), xon_bytes=row["xon"].number(),
-            alpha_exponent=row["dynamic_th"].number(), static_bytes=row["static_th"].number(),
-        )  # fmt: skip
+            at=row.at,
+            device=device,
+            name=name,
+            pool=pool,
+            size_bytes=row["size"].number(),
+            xoff_bytes=row["xoff"].number(),
+            xon_bytes=row["xon"].number(),
+            alpha_exponent=row["dynamic_th"].number(),
+            static_bytes=row["static_th"].number(),
+        )
         if pool not in (tree["BUFFER_POOL"].value or {}):
             yield Wanted(at=row.at, device=device, what="BUFFER_POOL", name=pool)
     for table, ingress in (("BUFFER_PG", True), ("BUFFER_QUEUE", False)):
@@ -220,12 +273,20 @@ def _buffers(tree: Tree, device: str) -> Iterator[Fact]:
             profile = _plain(row["profile"].string())
             for group in _numbers(numbers):
                 yield GroupUse(
-                    at=row.at, device=device, ports=tuple(ports), group=group,
-                    profile=profile, ingress=ingress,
-                )  # fmt: skip
+                    at=row.at,
+                    device=device,
+                    ports=tuple(ports),
+                    group=group,
+                    profile=profile,
+                    ingress=ingress,
+                )
             if profile not in (tree["BUFFER_PROFILE"].value or {}) and profile != "NULL":
                 yield Wanted(at=row.at, device=device, what="BUFFER_PROFILE", name=profile)
-    for _, rows in tree["CABLE_LENGTH"].items():
+    yield from _cables(tree, device)
+
+
+def _cables(tree: Tree, device: str) -> Iterator[Fact]:
+    for rows in tree["CABLE_LENGTH"].parts():
         by_length: dict[str, list[str]] = {}
         for port, value in rows.items():
             by_length.setdefault(value.string(), []).append(port)
@@ -244,10 +305,14 @@ def _watchdog(tree: Tree, device: str) -> Iterator[Fact]:
     for ports, _, row in _alike(tree["PFC_WD"]):
         if ports != ["GLOBAL"]:
             yield Watchdog(
-                at=row.at, device=device, ports=tuple(ports), action=row["action"].string(),
+                at=row.at,
+                device=device,
+                ports=tuple(ports),
+                action=row["action"].string(),
                 detection_ms=row["detection_time"].number(),
-                restoration_ms=row["restoration_time"].number(), poll_ms=poll.number(),
-            )  # fmt: skip
+                restoration_ms=row["restoration_time"].number(),
+                poll_ms=poll.number(),
+            )
 
 
 def _routing(tree: Tree, device: str) -> Iterator[Fact]:
@@ -257,9 +322,12 @@ def _routing(tree: Tree, device: str) -> Iterator[Fact]:
             port, bar, address = key.partition("|")
             if bar:
                 yield Address(
-                    at=rows[key].at, device=device, side=Side.SWITCH, port=port,
+                    at=rows[key].at,
+                    device=device,
+                    side=Side.SWITCH,
+                    port=port,
                     address=address,
-                )  # fmt: skip
+                )
     row = tree.under("BGP_GLOBALS", "default")
     asn = row["local_asn"].number()
     of_device = tree.under("DEVICE_METADATA", "localhost", "bgp_asn")
@@ -270,15 +338,21 @@ def _routing(tree: Tree, device: str) -> Iterator[Fact]:
         relaxed = row["load_balance_mp_relax"]
         managed = bool(tree["BGP_GLOBALS"])
         yield Speaker(
-            at=row.at, device=device, asn=asn, router_id=row["router_id"].string(),
-            paths=paths.number(), relaxed=relaxed.true() if relaxed else None,
+            at=row.at,
+            device=device,
+            asn=asn,
+            router_id=row["router_id"].string(),
+            paths=paths.number(),
+            relaxed=relaxed.true() if relaxed else None,
             announces=bool(tree["ROUTE_REDISTRIBUTE"]) if managed else None,
-        )  # fmt: skip
+        )
         if of_device and of_device.number() != asn:
             yield Wanted(
-                at=of_device.at, device=device, what="the AS number of BGP_GLOBALS",
+                at=of_device.at,
+                device=device,
+                what="the AS number of BGP_GLOBALS",
                 name=of_device.string(),
-            )  # fmt: skip
+            )
     yield from _neighbors(tree, device)
 
 
@@ -297,15 +371,22 @@ def _neighbors(tree: Tree, device: str) -> Iterator[Fact]:
         own = tree["BGP_NEIGHBOR_AF"][f"default|{peer}|ipv4_unicast"]["admin_status"]
         managed = "|" in key
         yield Neighbor(
-            at=row.at, device=device, peer=peer,
+            at=row.at,
+            device=device,
+            peer=peer,
             unnumbered=peer.startswith(("Ethernet", "PortChannel")),
             remote=remote or group["peer_type"].string(),
             extended_nexthop=hop.true() if managed else None,
             active=(active or own).string() == "up" if managed else None,
-        )  # fmt: skip
+        )
 
 
 _PARTS: Final[tuple[Callable[[Tree, str], Iterator[Fact]], ...]] = (
-    _ports, _maps, _marking, _buffers, _watchdog, _routing,
-)  # fmt: skip
+    _ports,
+    _maps,
+    _marking,
+    _buffers,
+    _watchdog,
+    _routing,
+)
 sonic = Reader(title="SONiC config_db.json", claims=_claims, read=_read)

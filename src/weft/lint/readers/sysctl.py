@@ -26,14 +26,18 @@ def _read(file: File) -> Iterator[Fact]:
         match = _ROW.fullmatch(text)
         if match is None:
             yield Flaw(
-                at=file.at(number), rule="broken_line", message="sysctl cannot read this line",
+                at=file.at(number),
+                rule="broken_line",
+                message="sysctl cannot read this line",
                 fix="write key = value",
-            )  # fmt: skip
+            )
         else:
             yield Option(
-                at=file.at(number), program="sysctl", name=match[1].replace("/", "."),
+                at=file.at(number),
+                program="sysctl",
+                name=match[1].replace("/", "."),
                 value=match[2],
-            )  # fmt: skip
+            )
 
 
 sysctl = Reader(title="sysctl", claims=_claims, read=_read)

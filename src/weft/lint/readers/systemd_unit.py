@@ -28,14 +28,20 @@ def _read(file: File) -> Iterator[Fact]:
         if heading:
             section = heading[1]
             yield Option(
-                at=file.at(number), device=file.text.stem, program="systemd",
-                name=section, value="",
-            )  # fmt: skip
+                at=file.at(number),
+                device=file.text.stem,
+                program="systemd",
+                name=section,
+                value="",
+            )
         elif row and line[0] not in "#;":
             yield Option(
-                at=file.at(number), device=file.text.stem, program="systemd",
-                name=f"{section}.{row[1]}", value=row[2].strip(),
-            )  # fmt: skip
+                at=file.at(number),
+                device=file.text.stem,
+                program="systemd",
+                name=f"{section}.{row[1]}",
+                value=row[2].strip(),
+            )
             if row[1] in _RUNS or row[1] == "Environment":
                 yield from _inside(file, number, row[1], row[2])
 

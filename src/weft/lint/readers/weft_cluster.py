@@ -29,9 +29,11 @@ def _read(file: File) -> Iterator[Fact]:
         except WeftError as failure:
             message = str(failure).rpartition(": ")[2]
             yield Flaw(
-                at=tree.at, rule="broken_document", message=f"weft refuses it: {message}",
+                at=tree.at,
+                rule="broken_document",
+                message=f"weft refuses it: {message}",
                 fix="run weft spec validate on it",
-            )  # fmt: skip
+            )
             continue
         for part in parts:
             if isinstance(part, Cluster):

@@ -1,0 +1,60 @@
+"""A session over an interface cannot carry IPv4 routes, or a cabled uplink has none.
+
+What it checks: unnumbered sessions without the extended next hop (RFC 8950), without the IPv4
+family; switches that speak BGP and announce nothing; cables between switches without a session
+while others have one.
+Why it matters: the session is up and no route comes: hosts below are unreachable, or a link is
+paid for and unused.
+What to do: activate IPv4, extended next hop, redistribute connected routes.
+References: RFC 8950; RFC 7938.
+"""
+
+from weft.lint.facts import Address, Neighbor, Port, Speaker
+from weft.lint.rule import Case, Device, Found, Layer, Rule, Severity, problem
+
+
+def _check(case: Case) -> Found:
+    for fleet in case.fleets():
+        names = {switch.name for switch in fleet}
+        for switch in fleet:
+            for one in switch.of(Neighbor):
+                if one.active is False:
+                    yield problem(
+                        one,
+                        f"{switch.name} exchanges no IPv4 routes with {one.peer}",
+                        "activate the family",
+                    )
+                elif one.unnumbered and one.extended_nexthop is False:
+                    yield problem(
+                        one,
+                        f"{switch.name} cannot carry IPv4 over {one.peer}: the next "
+                        "hop is IPv6",
+                        "allow the extended next hop",
+                    )
+            for speaker in switch.of(Speaker):
+                if speaker.announces is False and switch.of(Address):
+                    yield problem(
+                        speaker, f"{switch.name} announces no route", "redistribute connected"
+                    )
+            yield from _silent(switch, names)
+
+
+def _silent(switch: Device, names: set[str]) -> Found:
+    peers = {one.peer for one in switch.of(Neighbor)}
+    uplinks = [one for one in switch.of(Port) if one.peer in names]
+    spoken = [one for one in uplinks if one.name in peers]
+    for one in uplinks if spoken else ():
+        if one.name not in peers:
+            yield problem(
+                one,
+                f"{switch.name} has no session on {one.name} to {one.peer}",
+                "add the neighbour",
+            )
+
+
+bgp_session = Rule(
+    layer=Layer.ROUTING,
+    severity=Severity.ERROR,
+    reference="https://www.rfc-editor.org/rfc/rfc8950",
+    check=_check,
+)

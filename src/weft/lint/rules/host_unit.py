@@ -1,0 +1,61 @@
+"""A unit that sets up RDMA is not started, or too early.
+
+What it checks: units that run NIC tools: an [Install] section, an order after the network's
+devices, Type=oneshot with RemainAfterExit.
+Why it matters: after the next reboot the settings are gone, and the fabric is lossy on that
+host alone.
+What to do: WantedBy=multi-user.target, After=network-pre.target, Type=oneshot.
+References: systemd.unit(5), systemd.service(5).
+"""
+
+from typing import TYPE_CHECKING, Final
+
+from weft.lint.rule import Case, Found, Layer, Rule, Severity, problem
+
+if TYPE_CHECKING:
+    from weft.lint.facts import Option
+
+_TOOLS: Final = ("mlnx_qos", "cma_roce", "weft-rdma", "mlxconfig", "roce", "rdma")
+
+
+def _check(case: Case) -> Found:
+    units: dict[str, list[Option]] = {}
+    for one in case.options("systemd"):
+        units.setdefault(one.device, []).append(one)
+    for name, rows in units.items():
+        starts = [one for one in rows if one.name == "Service.ExecStart"]
+        if not any(tool in one.value for one in starts for tool in _TOOLS):
+            continue
+        names = {one.name: one for one in rows}
+        if "Install.WantedBy" not in names and "Install.RequiredBy" not in names:
+            yield problem(
+                starts,
+                f"{name} is wanted by no target: it does not start at boot",
+                "add [Install] WantedBy=multi-user.target",
+            )
+        if not {"Unit.After", "Unit.Requires", "Unit.BindsTo"} & names.keys():
+            yield problem(
+                starts,
+                f"{name} may run before the NICs are there",
+                "add After=network-pre.target",
+            )
+        kind = names.get("Service.Type")
+        if (
+            kind is not None
+            and kind.value == "oneshot"
+            and "Service.RemainAfterExit" not in names
+        ):
+            yield problem(
+                kind,
+                f"{name} counts as dead once it has run",
+                "add RemainAfterExit=yes",
+                severity=Severity.INFO,
+            )
+
+
+host_unit = Rule(
+    layer=Layer.HOSTS,
+    severity=Severity.WARNING,
+    reference="https://www.freedesktop.org/software/systemd/man/latest/systemd.unit.html",
+    check=_check,
+)

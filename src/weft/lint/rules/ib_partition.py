@@ -1,0 +1,89 @@
+"""Members of a partition cannot talk to one another, or to the subnet manager.
+
+What it checks: keys (15 bits, once each), the default partition, full and limited members, the
+service level, and enforcement.
+Why it matters: two limited members cannot talk: connections fail with "no route" or retries; if
+the subnet manager is no full member of the default partition, nobody can ask it for a path.
+What to do: full members for hosts of one tenant; SELF=full in Default.
+References: man opensm, PARTITION CONFIGURATION; InfiniBand specification, P_Key.
+"""
+
+from typing import Final
+
+from weft.lint.facts import Partition
+from weft.lint.rule import Case, Found, Layer, Rule, Severity, problem
+
+_MOST: Final = 0x7FFF
+_MEMBER: Final = 0x8000
+_LEVELS: Final = 15
+_ALL: Final = frozenset({"ALL", "ALL_CAS"})
+
+
+def _check(case: Case) -> Found:
+    rows = case.of(Partition)
+    keys: dict[int, Partition] = {}
+    for one in rows:
+        key = one.key & _MOST
+        if not one.key or one.key > _MOST + _MEMBER:
+            yield problem(
+                one, f"partition {one.name} has the key {one.key:#x}", "use 0x1 to 0x7fff"
+            )
+        elif keys.setdefault(key, one).name != one.name:
+            yield problem(
+                [one, keys[key]],
+                f"{one.name} and {keys[key].name} share the key {key:#06x}",
+                "give each its own",
+            )
+        if one.service_level is not None and one.service_level > _LEVELS:
+            yield problem(one, f"service level {one.service_level}", "use 0 to 15")
+        yield from _members(one)
+    if rows and _MOST not in keys:
+        yield problem(rows, "there is no default partition (0x7fff)", "define Default=0x7fff")
+    for option in case.options("opensm", "part_enforce"):
+        if len(keys) > 1 and option.value.lower() == "off":
+            yield problem(
+                option,
+                "partitions are not enforced by switches",
+                "set both",
+                severity=Severity.WARNING,
+            )
+
+
+def _members(one: Partition) -> Found:
+    full = {who for who, kind in one.members if kind or (kind is None and one.full_by_default)}
+    limited = {who for who, _ in one.members} - full
+    if not one.members:
+        yield problem(one, f"partition {one.name} has no members", "name them")
+    elif not full:
+        yield problem(
+            one,
+            f"all members of {one.name} are limited: none can talk to another",
+            "make them full",
+        )
+    elif limited & _ALL and not full - {"SELF", "ALL_SWITCHES", "ALL_ROUTERS"}:
+        yield problem(
+            one,
+            f"hosts are limited members of {one.name}: they can talk to "
+            f"{' and '.join(sorted(full))} alone, not to one another",
+            "make hosts full members, or give jobs a partition of their own",
+            severity=Severity.ERROR if one.key & _MOST == _MOST else Severity.WARNING,
+        )
+    default = one.key & _MOST == _MOST
+    if (
+        default
+        and not full & {"SELF", "ALL", "ALL_CAS"}
+        and not any(w[:2] == "0x" for w in full)
+    ):
+        yield problem(
+            one,
+            "the subnet manager is no full member of the default partition",
+            "add SELF=full",
+        )
+
+
+ib_partition = Rule(
+    layer=Layer.INFINIBAND,
+    severity=Severity.ERROR,
+    reference="https://github.com/linux-rdma/opensm",
+    check=_check,
+)

@@ -1,0 +1,66 @@
+"""A job of several hosts is told to meet on localhost.
+
+What it checks: torchrun with more than one node and a rendezvous or master address of
+localhost, and MASTER_ADDR of workloads with several replicas.
+Why it matters: every host waits for the others on itself: the job hangs until its time-out.
+What to do: give the name of the first host, the same on all.
+References: PyTorch, torchrun: rendezvous.
+"""
+
+import re
+from typing import Final
+
+from weft.lint.facts import Launch, Workload
+from weft.lint.rule import Case, Found, Layer, Rule, Severity, problem
+
+_LOCAL: Final = re.compile(r"(localhost|127\.0\.0\.1|0\.0\.0\.0|::1)(:\d+)?")
+
+
+def _check(case: Case) -> Found:
+    for launch in case.of(Launch):
+        if (
+            launch.tool == "torchrun"
+            and _several(launch.words)
+            and "--standalone" in launch.words
+        ):
+            yield problem(
+                launch,
+                "--standalone runs every host for itself",
+                "remove it, and name a rendezvous",
+            )
+        place = _value(
+            launch.words, "--rdzv-endpoint", "--rdzv_endpoint", "--master-addr", "--master_addr"
+        )
+        if launch.tool == "torchrun" and _several(launch.words) and _LOCAL.fullmatch(place):
+            yield problem(
+                launch,
+                f"{place} is another place on every host",
+                "name the first host, the same on all",
+            )
+    replicas = {one.device: one.replicas for one in case.of(Workload)}
+    for one in case.variables("MASTER_ADDR"):
+        if _LOCAL.fullmatch(one.value) and (replicas.get(one.device) or 1) > 1:
+            yield problem(
+                one, "MASTER_ADDR is another place in every pod", "name the first pod"
+            )
+
+
+def _several(words: tuple[str, ...]) -> bool:
+    nodes = _value(words, "--nnodes", "--nnodes")
+    return bool(nodes) and nodes not in {"1", "1:1"}
+
+
+def _value(words: tuple[str, ...], *names: str) -> str:
+    for number, word in enumerate(words):
+        head, equals, value = word.partition("=")
+        if head in names:
+            return value if equals else words[number + 1] if number + 1 < len(words) else ""
+    return ""
+
+
+launch_rendezvous = Rule(
+    layer=Layer.NCCL,
+    severity=Severity.ERROR,
+    reference="https://docs.pytorch.org/docs/stable/elastic/run.html",
+    check=_check,
+)
