@@ -17,10 +17,10 @@ from typing import Any
 
 __all__ = [
     "Calibration", "Comparison", "Configuration", "Diagnosis", "Expectation", "Judgement",
-    "Need", "Plan", "Prediction", "Scaling",
+    "Linted", "Need", "Plan", "Prediction", "Scaling",
     "Scoreboard", "Simulation", "Target", "Tuned", "accuracy", "calibrate", "catalog",
     "compare", "diagnose",
-    "expect", "fabrics", "judge",
+    "expect", "fabrics", "judge", "lint",
     "load_case", "load_cluster", "load_job", "load_scenario", "model",
     "need", "plan", "predict",
     "preset", "render", "scaling", "simulate", "tune",
@@ -49,6 +49,7 @@ class _Package(ModuleType):
 
     accuracy = _verb("accuracy")
     calibrate = _verb("calibrate")
+    lint = _verb("lint")
     predict = _verb("predict")
     tune = _verb("tune")
 

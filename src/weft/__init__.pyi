@@ -9,6 +9,7 @@ from weft.calibrate.calibration import Calibration, calibrate
 from weft.doctor.diagnose import Diagnosis, diagnose
 from weft.generate.plan import Plan, plan
 from weft.generate.target import Configuration, render
+from weft.lint.lint import Linted, lint
 from weft.predict.collective import Expectation, expect
 from weft.predict.scaling import Scaling, scaling
 from weft.predict.simulate import simulate
@@ -27,10 +28,10 @@ from weft.tune.tuned import Tuned
 
 __all__ = [
     "Calibration", "Comparison", "Configuration", "Diagnosis", "Expectation", "Judgement",
-    "Need", "Plan", "Prediction", "Scaling",
+    "Linted", "Need", "Plan", "Prediction", "Scaling",
     "Scoreboard", "Simulation", "Target", "Tuned", "accuracy", "calibrate", "catalog",
     "compare", "diagnose",
-    "expect", "fabrics", "judge",
+    "expect", "fabrics", "judge", "lint",
     "load_case", "load_cluster", "load_job", "load_scenario", "model",
     "need", "plan", "predict",
     "preset", "render", "scaling", "simulate", "tune",

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from weft.doctor.diagnose import Diagnosis, diagnose
     from weft.generate.plan import Plan, plan
     from weft.generate.target import Configuration, render
+    from weft.lint.lint import Linted, lint
     from weft.predict.collective import Expectation, expect
     from weft.predict.scaling import Scaling, scaling
     from weft.predict.simulate import simulate
@@ -45,6 +46,7 @@ VERBS: Final = {
     "tune": "tune",
     "diagnose": "diagnose",
     "judge": "bench",
+    "lint": "lint",
     "plan": "plan",
     "render": "render",
 }
@@ -60,6 +62,8 @@ _PLACES: Final = {
     "diagnose": "weft.doctor.diagnose",
     "Judgement": "weft.bench.judge",
     "judge": "weft.bench.judge",
+    "Linted": "weft.lint.lint",
+    "lint": "weft.lint.lint",
     "Plan": "weft.generate.plan",
     "plan": "weft.generate.plan",
     "Configuration": "weft.generate.target",
@@ -89,10 +93,10 @@ _PLACES: Final = {
 
 __all__ = [
     "VERBS", "Calibration", "Comparison", "Configuration", "Diagnosis", "Expectation",
-    "Judgement", "Need", "Plan", "Prediction", "Scaling",
+    "Judgement", "Linted", "Need", "Plan", "Prediction", "Scaling",
     "Scoreboard", "Simulation", "Target", "Tuned", "accuracy", "calibrate", "catalog",
     "compare", "diagnose",
-    "expect", "fabrics", "judge",
+    "expect", "fabrics", "judge", "lint",
     "load_case", "load_cluster", "load_job", "load_scenario", "model",
     "need", "plan", "predict",
     "preset", "render", "result_of", "scaling", "simulate", "tune",

@@ -34,11 +34,12 @@ def emit(
     sys.stdout.write(text)
 
 
-def check_format(output: str) -> None:
-    """Refuse an unknown format before any work is done."""
-    if output not in report.formats():
+def check_format(output: str, kind: str = "") -> None:
+    """Refuse an unknown format before any work is done; a kind of result may have its own."""
+    known = report.formats(kind)
+    if output not in known:
         raise UnknownName(
-            f"no output format is called {output!r}; there are: {', '.join(report.formats())}"
+            f"no output format is called {output!r}; there are: {', '.join(known)}"
         )
 
 

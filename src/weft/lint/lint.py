@@ -1,14 +1,17 @@
 """From files to what is wrong in them."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Final
 
 from weft import plugins
+from weft.errors import UnknownName, Unreadable
 from weft.lint import rules as folder
-from weft.lint.facts import Fact
+from weft.lint.facts import Fact, Side
 from weft.lint.files import Unread, collect
 from weft.lint.reader import File, all_readers
 from weft.lint.rule import Case, Layer, Problem, Rule, Severity
@@ -111,12 +114,19 @@ def read(texts: Iterable[Text | Unread]) -> tuple[list[Fact], list[Read], list[U
     return facts, files, unread
 
 
-def find(case: Case) -> list[Finding]:
+def description(name: str) -> tuple[str, str]:
+    """Return the first line of a rule's documentation, and the rest."""
+    words = import_module(f"{folder.__name__}.{name}").__doc__ or ""
+    summary, _, rest = words.partition("\n\n")
+    return summary.strip(), rest.strip()
+
+
+def find(case: Case, ignore: frozenset[str] = frozenset()) -> list[Finding]:
     """Ask every rule that can be asked; the gravest first, then by place."""
     found = [
         _finding(name, rule, one)
         for name, rule in all_rules()
-        if case.sides >= set(rule.needs)
+        if name not in ignore and case.sides >= set(rule.needs)
         for one in _bounded(list(rule.check(case)))
     ]
     found.sort(key=lambda one: (_ORDER[one.severity], one.at.file, one.at.line, one.rule))
@@ -128,14 +138,9 @@ def _bounded(problems: list[Problem]) -> list[Problem]:
     if len(problems) <= MOST_OF_A_RULE:
         return problems
     last = problems[MOST_OF_A_RULE]
-    more = len(problems) - MOST_OF_A_RULE
-    rest = Problem(
-        seen=last.seen,
-        message=f"{last.message} (and {more - 1} more like it)",
-        fix=last.fix,
-        severity=last.severity,
-    )
-    return [*problems[:MOST_OF_A_RULE], rest]
+    more = len(problems) - MOST_OF_A_RULE - 1
+    message = f"{last.message} (and {more} more like it)"
+    return [*problems[:MOST_OF_A_RULE], replace(last, message=message)]
 
 
 def _finding(name: str, rule: Rule, one: Problem) -> Finding:
@@ -150,33 +155,55 @@ def _finding(name: str, rule: Rule, one: Problem) -> Finding:
     )
 
 
-def unchecked(case: Case) -> tuple[Unchecked, ...]:
+def _unchecked(case: Case) -> tuple[Unchecked, ...]:
     """Return the rules that some sides were missing for; none of which nothing was read."""
     return tuple(
-        Unchecked(
-            rule=name,
-            missing=tuple(side.value for side in rule.needs if side not in case.sides),
-        )
+        Unchecked(rule=name, missing=_missing(rule, case.sides))
         for name, rule in all_rules()
         if set(rule.needs) & case.sides and not set(rule.needs) <= case.sides
     )
 
 
-def lint(paths: Sequence[Path], nccl: tuple[int, ...] | None = None) -> Linted:
-    """Check the files under some paths against one another."""
-    return lint_texts(collect(paths), nccl)
+def _missing(rule: Rule, sides: frozenset[Side]) -> tuple[str, ...]:
+    return tuple(side.value for side in rule.needs if side not in sides)
 
 
-def lint_texts(texts: Iterable[Text | Unread], nccl: tuple[int, ...] | None = None) -> Linted:
+def lint(
+    paths: Sequence[Path],
+    nccl: tuple[int, ...] | None = None,
+    ignore: frozenset[str] = frozenset(),
+) -> Linted:
+    """Check the files under some paths against one another.
+
+    ``nccl`` is the version in use; rules in ``ignore`` are not asked.
+    """
+    return lint_texts(collect(paths), nccl, ignore)
+
+
+def lint_texts(
+    texts: Iterable[Text | Unread],
+    nccl: tuple[int, ...] | None = None,
+    ignore: frozenset[str] = frozenset(),
+) -> Linted:
     """Check texts, from files or rendered just now."""
+    names = dict(all_rules())
+    unknown = sorted(ignore - names.keys())
+    if unknown:
+        near = get_close_matches(unknown[0], names, n=1)
+        raise UnknownName(
+            f"no rule is called {unknown[0]!r}"
+            + (f"; is {near[0]} meant?" if near else "; docs/reference/lint.md lists them")
+        )
     facts, files, unread = read(texts)
+    if not files and not unread:
+        raise Unreadable("there is no file in the folders given; name files or other folders")
     case = Case(facts, nccl)
     return Linted(
-        findings=tuple(find(case)),
+        findings=tuple(find(case, ignore)),
         files=tuple(files),
         unread=tuple(unread),
-        unchecked=unchecked(case),
-        rules=len(all_rules()),
+        unchecked=_unchecked(case),
+        rules=len(names) - len(ignore),
         facts=len(facts),
         fabric=case.fabric,
     )

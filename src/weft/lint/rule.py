@@ -200,7 +200,8 @@ class Case(_Sorted):
             Side.SLURM: bool(self.of(TreeSwitch) or self.options("slurm")),
             Side.CLUSTER: bool(self.of(Described)),
         }
-        offers = {Side.KUBERNETES} if self.of(Offered) or self.of(AddressPool) else set()
+        offered = bool(self.of(Offered)) or bool(self.of(AddressPool))
+        offers = {Side.KUBERNETES} if offered else set()
         return frozenset(found | offers | {side for side, there in held.items() if there})
 
     @cached_property

@@ -86,6 +86,11 @@ def commands(lines: Iterator[tuple[int, str]], at: Callable[[int], Place]) -> It
         yield from _commands(held, at(first))
 
 
+def commands_in(text: str, at: Place) -> Iterator[Command]:
+    """Yield the commands of a text that stands at one place as a whole."""
+    return commands(enumerate(text.splitlines(), 1), lambda _: at)
+
+
 def _commands(line: str, at: Place) -> Iterator[Command]:
     text = line.strip()
     if not text or text.startswith("#"):

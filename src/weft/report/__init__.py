@@ -8,6 +8,7 @@ import shutil
 from typing import Any, Final
 
 from weft import plugins
+from weft.errors import UnknownName
 from weft.report import charts, renderers, views
 from weft.report.page import View
 from weft.report.plain import kind_of
@@ -19,9 +20,11 @@ PIPE_WIDTH: Final = 120
 """Columns where nobody says how wide the reader is."""
 
 
-def formats() -> list[str]:
-    """List the output formats."""
-    return plugins.names(renderers)
+def formats(kind: str = "") -> list[str]:
+    """List the output formats of any result, or of one kind of result with its own."""
+    names = plugins.names(renderers)
+    kinds = {name: plugins.load(renderers, name, Renderer).kinds for name in names}
+    return [name for name in names if not kinds[name] or kind in kinds[name]]
 
 
 def view_of(cls: type) -> View:
@@ -42,6 +45,11 @@ def show(
 ) -> str:
     """Render one result in one format, as text that ends with a line break."""
     renderer = plugins.load(renderers, output, Renderer)
+    kind = kind_of(type(result))
+    if renderer.kinds and kind not in renderer.kinds:
+        raise UnknownName(
+            f"{output} cannot show a {kind}; there are: {', '.join(formats(kind))}"
+        )
     return renderer.render(
         Rendering(
             result=result,

@@ -31,3 +31,5 @@ class Renderer:
 
     title: str
     render: Callable[[Rendering], str]
+    kinds: frozenset[str] = frozenset()
+    """Kinds of result that it can show; empty: all of them."""

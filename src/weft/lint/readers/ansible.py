@@ -8,7 +8,7 @@ from weft.lint.facts import Fact, Option
 from weft.lint.jobs import job_facts
 from weft.lint.nics import nic_facts
 from weft.lint.reader import File, Reader
-from weft.lint.shell import commands
+from weft.lint.shell import commands_in
 
 _RUNS: Final = (
     "shell",
@@ -58,8 +58,7 @@ def _task(task: Tree) -> Iterator[Fact]:
         part = task[key]
         text = part.string() or part["cmd"].string()
         if text:
-            at = part.at
-            found = list(commands(enumerate(text.splitlines(), 1), lambda _, at=at: at))
+            found = list(commands_in(text, part.at))
             yield from job_facts(found)
             yield from nic_facts(found)
     for key in _SYSCTL:

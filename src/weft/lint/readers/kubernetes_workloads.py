@@ -11,7 +11,7 @@ from weft.lint.jobs import is_of_job, job_facts
 from weft.lint.manifests import name_of, objects
 from weft.lint.quantity import kubernetes_bytes
 from weft.lint.reader import File, Reader
-from weft.lint.shell import commands
+from weft.lint.shell import commands_in
 
 _NETWORKS: Final = "k8s.v1.cni.cncf.io/networks"
 _SETTINGS: Final = (
@@ -168,7 +168,7 @@ def _environment(container: Tree, device: str) -> Iterator[Fact]:
     scripts = [word for word in words if "\n" in word or " " in word]
     plain = [word for word in words if word not in scripts and word not in _KEPT]
     for script in [*scripts, " ".join(plain)]:
-        yield from job_facts(commands(enumerate(script.splitlines(), 1), lambda _: at), device)
+        yield from job_facts(commands_in(script, at), device)
 
 
 def _pairs(tree: Tree) -> tuple[tuple[str, str], ...]:
@@ -200,9 +200,7 @@ def _config_map(tree: Tree) -> Iterator[Fact]:
         if is_of_job(key):
             yield Variable(at=part.at, device=name_of(tree), name=key, value=part.string())
         elif "NCCL_" in part.string():
-            at = part.at
-            lines = enumerate(part.string().splitlines(), 1)
-            yield from job_facts(commands(lines, lambda _, at=at: at), name_of(tree))
+            yield from job_facts(commands_in(part.string(), part.at), name_of(tree))
 
 
 kubernetes_workloads = Reader(title="workloads of Kubernetes", claims=_claims, read=_read)

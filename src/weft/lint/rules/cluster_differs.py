@@ -22,7 +22,7 @@ def _check(case: Case) -> Found:
             :1
         ]
     elif kind == "infiniband":
-        alien = [one for one in case.of(Pause) if one.priorities][:1]
+        alien = [*[one for one in case.of(Pause) if one.priorities][:1]]
         alien += [n for n in case.of(Network) if n.kind in {"SriovNetwork", "MacvlanNetwork"}][
             :1
         ]

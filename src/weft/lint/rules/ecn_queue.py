@@ -8,7 +8,7 @@ What to do: put the ECN profile on the lossless queue of every port.
 References: Zhu et al., SIGCOMM 2015; RFC 3168.
 """
 
-from weft.lint.facts import Marking, Pause, QueueUse
+from weft.lint.facts import Fact, Marking, Pause, QueueUse
 from weft.lint.quality import MarkedQueue, lossless_queues, marked
 from weft.lint.rule import Case, Device, Found, Layer, Rule, Severity, problem
 
@@ -43,9 +43,9 @@ def _also(found: list[MarkedQueue], queues: set[int]) -> bool:
 
 def _queue(switch: Device, queue: int, own: list[MarkedQueue]) -> Found:
     if not own:
-        shown = [u for u in switch.of(QueueUse) if u.queue == queue] or switch.of(Marking)
+        shown: list[Fact] = [u for u in switch.of(QueueUse) if u.queue == queue]
         yield problem(
-            shown,
+            shown or switch.of(Marking),
             f"the lossless queue {queue} of {switch.name} has no ECN profile",
             "give it one",
         )

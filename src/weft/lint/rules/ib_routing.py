@@ -70,11 +70,16 @@ def _check(case: Case) -> Found:
                 "use ftree,updn",
                 severity=Severity.WARNING,
             )
-    for one in case.of(Guids):
-        again = [o for o in case.of(Guids) if o.device == one.device and o.values == one.values]
-        if again[0] is not one:
+    yield from _twice(case.of(Guids))
+
+
+def _twice(rows: list[Guids]) -> Found:
+    first: dict[tuple[str, tuple[str, ...]], Guids] = {}
+    for one in rows:
+        before = first.setdefault((one.device, one.values), one)
+        if before is not one:
             yield problem(
-                [one, again[0]],
+                [one, before],
                 f"{one.values[0]} stands twice",
                 "remove one",
                 severity=Severity.WARNING,

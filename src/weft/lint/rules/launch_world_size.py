@@ -14,7 +14,7 @@ from weft.lint.rule import Case, Found, Layer, Rule, Severity, problem
 
 
 def _check(case: Case) -> Found:
-    gpus = {}
+    gpus: dict[str, tuple[int, Container]] = {}
     for one in case.of(Container):
         count = whole(dict(one.limits).get("nvidia.com/gpu", ""))
         if count:

@@ -18,7 +18,12 @@ _IPOIB: Final = 65520
 
 
 def _check(case: Case) -> Found:
-    for one in [*case.of(Port), *case.of(Network), *case.of(Offered)]:
+    rows: list[Port | Network | Offered] = [
+        *case.of(Port),
+        *case.of(Network),
+        *case.of(Offered),
+    ]
+    for one in rows:
         mtu = one.mtu_bytes
         if mtu is not None and mtu != _IPOIB and mtu and not _LEAST <= mtu <= _MOST:
             yield problem(one, f"MTU {mtu}", f"use {_LEAST} to {_MOST}")

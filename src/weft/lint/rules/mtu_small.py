@@ -27,9 +27,10 @@ def _check(case: Case) -> Found:
             yield problem(
                 port, f"{port.device} {port.name}: MTU {port.mtu_bytes}".strip(), _fix(port)
             )
-    for one in [*case.of(Network), *case.of(Offered)]:
-        if one.mtu_bytes and one.mtu_bytes < _LEAST and _is_rdma(one):
-            yield problem(one, f"{one.device}: MTU {one.mtu_bytes}", "use 9000")
+    offers: list[Network | Offered] = [*case.of(Network), *case.of(Offered)]
+    for offer in offers:
+        if offer.mtu_bytes and offer.mtu_bytes < _LEAST and _is_rdma(offer):
+            yield problem(offer, f"{offer.device}: MTU {offer.mtu_bytes}", "use 9000")
     for part in case.of(Partition):
         if part.ipoib and part.mtu_code is not None and part.mtu_code < _CODE_4096:
             yield problem(

@@ -12,10 +12,12 @@ from typing import Final
 
 from weft.lint.document import whole
 from weft.lint.facts import Map, Mapped, Mark
-from weft.lint.quality import CLASSES, ECN_BITS
+from weft.lint.quality import DSCPS, ECN_BITS
 from weft.lint.rule import Case, Found, Layer, Rule, Severity, problem
 
 _CONGESTED: Final = 3
+_USUAL: Final = frozenset({24, 26, 34, 46, 48})
+"""Classes that switches keep apart where nobody says which."""
 
 
 def _check(case: Case) -> Found:
@@ -40,11 +42,10 @@ def _check(case: Case) -> Found:
                 "every packet",
                 f"write {value - 1}",
             )
-        elif 0 < value < ECN_BITS * CLASSES and _is_dscp(case, value):
+        elif 0 < value < DSCPS and _is_dscp(case, value):
             yield problem(
                 fact,
-                f"{name} {value} is DSCP {value // ECN_BITS}; the switches keep "
-                f"DSCP {value} apart",
+                f"{name} {value} is DSCP {value // ECN_BITS}; DSCP {value} seems to be meant",
                 f"write {value * ECN_BITS + 2}",
             )
         elif value == 1 or value % ECN_BITS == 1:
@@ -58,10 +59,10 @@ def _check(case: Case) -> Found:
 
 
 def _is_dscp(case: Case, value: int) -> bool:
-    """Return whether some switch or NIC maps this number as a DSCP to a class of its own."""
+    """Return whether a number is a class of its own as a DSCP, and not as a traffic class."""
     rows = [one for one in case.of(Mapped) if one.kind is Map.DSCP_TO_CLASS]
-    said = {one.source for one in rows if one.target != 0}
-    return value in said or (not rows and value in {24, 26, 34, 46})
+    said = {one.source for one in rows if one.target != 0} if rows else _USUAL
+    return value in said and value // ECN_BITS not in said
 
 
 nccl_traffic_class = Rule(

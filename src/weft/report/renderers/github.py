@@ -1,0 +1,34 @@
+"""GitHub annotations: one workflow command for every finding."""
+
+from typing import TYPE_CHECKING, Final
+
+from weft.report.renderer import Renderer, Rendering
+
+if TYPE_CHECKING:  # rules take time to load, and every other format does without them
+    from weft.lint.lint import Finding, Linted
+
+_COMMANDS: Final = {"error": "error", "warning": "warning", "info": "notice"}
+
+
+def _render(rendering: Rendering) -> str:
+    result: Linted = rendering.result
+    return "".join(f"{_line(one)}\n" for one in result.findings)
+
+
+def _line(one: "Finding") -> str:
+    place = one.at
+    where = {"file": place.file, "line": place.line, "col": place.column, "title": one.rule}
+    pairs = ",".join(f"{key}={_property(str(value))}" for key, value in where.items())
+    text = _data(f"{one.message}\nTo do: {one.fix}")
+    return f"::{_COMMANDS[one.severity.value]} {pairs}::{text}"
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+github = Renderer(title="GitHub annotations", render=_render, kinds=frozenset({"linted"}))
