@@ -39,6 +39,8 @@ KINDS = {
     "weft.generate.jobs": "weft.generate.job.Job",
     "weft.generate.modes": "weft.generate.mode.Mode",
     "weft.generate.targets": "weft.generate.target.Target",
+    "weft.lint.readers": "weft.lint.reader.Reader",
+    "weft.lint.rules": "weft.lint.rule.Rule",
     "weft.network.fabrics": "weft.network.fabric.Fabric",
     "weft.network.routings": "weft.network.routing.Routing",
     "weft.network.topologies": "weft.network.topology.Topology",

@@ -414,6 +414,8 @@ class AddressPool(Fact):
     gateway: str = ""
     block: int | None = None
     """Addresses of one node."""
+    fixed: tuple[str, ...] = ()
+    """Prefixes that nodes are given by name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,7 @@
 """From files to what is wrong in them."""
 
-from collections.abc import Iterable, Sequence
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cache
@@ -16,6 +17,8 @@ from weft.lint.files import Unread, collect
 from weft.lint.reader import File, all_readers
 from weft.lint.rule import Case, Layer, Problem, Rule, Severity
 from weft.lint.text import Evidence, Text
+from weft.predict.provenance import provenance
+from weft.results import Provenance
 
 MOST_OF_A_RULE: Final = 30
 """Findings of one rule that are shown one by one."""
@@ -68,6 +71,8 @@ class Linted:
     rules: int
     facts: int
     fabric: str
+    provenance: Provenance
+    """``spec_sha256`` is that of the files as they were read."""
 
     @property
     def clean(self) -> bool:
@@ -194,7 +199,8 @@ def lint_texts(
             f"no rule is called {unknown[0]!r}"
             + (f"; is {near[0]} meant?" if near else "; docs/reference/lint.md lists them")
         )
-    facts, files, unread = read(texts)
+    digest = hashlib.sha256()
+    facts, files, unread = read(_digested(texts, digest))
     if not files and not unread:
         raise Unreadable("there is no file in the folders given; name files or other folders")
     case = Case(facts, nccl)
@@ -206,4 +212,22 @@ def lint_texts(
         rules=len(names) - len(ignore),
         facts=len(facts),
         fabric=case.fabric,
+        provenance=replace(
+            provenance(sources=(), assumptions=_assumed(case)), spec_sha256=digest.hexdigest()
+        ),
     )
+
+
+def _digested(
+    texts: Iterable[Text | Unread], digest: "hashlib._Hash"
+) -> Iterator[Text | Unread]:
+    for text in texts:
+        if isinstance(text, Text):
+            digest.update(f"{text.name}\0{text.content}\0".encode())
+        yield text
+
+
+def _assumed(case: Case) -> tuple[str, ...]:
+    if case.nccl is None:
+        return ("NCCL is assumed to be recent, 2.21 or newer: nothing says its version",)
+    return (f"NCCL is {'.'.join(map(str, case.nccl))}",)

@@ -19,6 +19,7 @@ INCAST = {
 }
 DOWN = Path(__file__).parents[2] / "samples" / "rules" / "link_degraded" / "fires"
 RUN = Path(__file__).parents[2] / "samples" / "calibrate" / "two_hosts.txt"
+JOB = DOWN.parents[2] / "lint" / "nccl_forced_algorithm" / "fires"
 
 SLOW = Path(__file__).parents[3] / "examples" / "runs" / "all_reduce_h100_slow.txt"
 
@@ -53,6 +54,7 @@ def _result(kind):
         "plan": lambda: api.plan(_case()[0]),
         "configuration": lambda: api.render(api.plan(_case()[0]), ["nccl", "opensm"]),
         "diagnosis": lambda: api.diagnose([DOWN]),
+        "linted": lambda: api.lint([JOB]),
         "judgement": lambda: api.judge([SLOW], api.preset("dgx_h100", hosts=2)),
         "scoreboard": lambda: api.accuracy(None, ["topology"]),
     }
@@ -71,6 +73,7 @@ CHARTS = {
     "simulation": ["timeline", "queue", "slowdown"],
     "tuned": ["front", "knobs"],
     "diagnosis": [],
+    "linted": [],
     "judgement": ["judged_sweep", "busbw_curve"],
     "scoreboard": ["topology"],
 }

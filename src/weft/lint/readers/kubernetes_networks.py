@@ -1,5 +1,6 @@
 """What gives pods RDMA devices and networks: operators' policies, networks, pools, claims."""
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
@@ -30,6 +31,7 @@ _NETWORKS: Final = frozenset(
         "OVSNetwork",
     }
 )
+_MTU: Final = re.compile(r'"mtu"\s*:\s*"?(\d{2,6})')
 _RESOURCE: Final = "k8s.v1.cni.cncf.io/resourceName"
 
 
@@ -128,6 +130,7 @@ def _network(tree: Tree) -> Found:
     flaws: list[Flaw] = []
     ipam = embedded(spec["ipam"], flaws) if isinstance(spec["ipam"].value, str) else None
     yield from flaws
+    meta = _meta_mtu(spec["metaPlugins"].string())
     space = spec["networkNamespace"] or tree.under("metadata", "namespace")
     resource = spec["resourceName"].string()
     yield Network(
@@ -137,9 +140,15 @@ def _network(tree: Tree) -> Found:
         namespace=space.string(),
         kind=tree["kind"].string(),
         resource=f"*/{resource}" if resource else "",
-        mtu_bytes=spec["mtu"].number(),
+        mtu_bytes=spec["mtu"].number() or meta,
         pool=_pool(ipam) or spec.under("ipam", "poolName").string(),
     )
+
+
+def _meta_mtu(text: str) -> int | None:
+    """Return the MTU that the tuning plug-in of a network sets."""
+    match = _MTU.search(text)
+    return int(match[1]) if match else None
 
 
 def _pool(ipam: object) -> str:
@@ -176,6 +185,7 @@ def _addresses(tree: Tree) -> Found:
         subnet=subnet.string(),
         gateway=spec["gateway"].string(),
         block=spec["perNodeBlockSize"].number(),
+        fixed=tuple(one["prefix"].string() for one in spec["staticAllocations"].each()),
     )
 
 

@@ -269,12 +269,15 @@ def _roce(quality: Tree, device: str) -> Iterator[Fact]:
     """Yield what ``qos roce`` sets all at once: NVIDIA's default for RoCE."""
     roce = quality["roce"]
     mode = roce["mode"].string() or roce.string() or next(iter(_keys(roce)), "")
-    enable = roce["enable"]
-    if not roce or (enable and not enable.true()) or mode == "disable":
+    enable = roce["state"] or roce["enable"]
+    if not roce or (enable and not enable.true()) or mode in {"disable", "disabled"}:
         return
     at = roce.at
-    yield Trust(at=at, device=device, side=Side.SWITCH, mode="dscp")
+    length = roce["cable-length"].number()
+    if length is not None:
+        yield CableLength(at=roce["cable-length"].at, device=device, ports=(), length_m=length)
     if not quality["mapping"]:
+        yield Trust(at=at, device=device, side=Side.SWITCH, mode="dscp")
         pairs = [(dscp, _LOSSLESS_CLASS) for dscp in _LOSSLESS_DSCPS]
         for dscp, target in [*pairs, *((dscp, _CNP_CLASS) for dscp in _CNP_DSCPS)]:
             yield Mapped(

@@ -307,6 +307,7 @@ def _watchdogs(switch: _Switch) -> Iterator[Fact]:
         one
         for one in switch.top
         if one.starts("priority-flow-control", "watch-dog")
+        or one.starts("priority-flow-control", "fixed-restore")
         or one.starts("priority-flow-control", "watch-dog-interval")
     ]
     interval = next(
@@ -316,7 +317,10 @@ def _watchdogs(switch: _Switch) -> Iterator[Fact]:
         (whole(row.last) for row in rows if "shutdown-multiplier" in row.words), None
     )
     detection = interval * multiplier if interval and multiplier else None
-    restore = next((whole(row.last) for row in rows if "auto-restore" in row.words), None)
+    restore = next(
+        (whole(row.last) for row in rows if {"auto-restore", "fixed-restore"} & set(row.words)),
+        None,
+    )
     switched = [
         row for row in rows if row.starts("priority-flow-control", "watch-dog-interval")
     ]

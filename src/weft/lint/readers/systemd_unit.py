@@ -10,13 +10,14 @@ from weft.lint.reader import File, Reader
 from weft.lint.shell import commands
 
 _SECTION = re.compile(r"\[(\w+)\]")
+_HEADING = re.compile(r"^\[(Service|Unit)\]", re.MULTILINE)
 _ROW = re.compile(r"(\w+)\s*=\s*(.*)")
 _RUNS = frozenset({"ExecStart", "ExecStartPre", "ExecStartPost"})
 
 
 def _claims(file: File) -> bool:
     return file.name.endswith(".service") or (
-        file.name.endswith(".conf") and file.head.lstrip().startswith(("[Service]", "[Unit]"))
+        file.name.endswith(".conf") and _HEADING.search(file.head) is not None
     )
 
 

@@ -19,7 +19,8 @@ def _check(case: Case) -> Found:
             cables = {port.name: port.peer for port in switch.of(Port) if port.peer}
             paths = len(sessions)
             for one in switch.of(Speaker):
-                if one.paths is not None and one.paths < paths and _leaf(switch, speakers):
+                few = one.paths is not None and one.paths < paths
+                if few and (one.paths == 1 or _leaf(switch, speakers)):
                     yield problem(
                         one,
                         f"{switch.name} uses {one.paths} of {paths} paths",
@@ -42,7 +43,7 @@ def _check(case: Case) -> Found:
 def _leaf(switch: Device, speakers: dict[str, Speaker]) -> bool:
     """Return whether all sessions lead upwards: the ports to hosts have none."""
     peers = {port.peer for port in switch.of(Port) if port.peer}
-    return bool(peers - speakers.keys()) or not peers
+    return bool(peers - speakers.keys())
 
 
 bgp_paths = Rule(

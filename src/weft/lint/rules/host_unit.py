@@ -21,7 +21,7 @@ _TOOLS: Final = ("mlnx_qos", "cma_roce", "weft-rdma", "mlxconfig", "roce", "rdma
 def _check(case: Case) -> Found:
     units: dict[str, list[Option]] = {}
     for one in case.options("systemd"):
-        units.setdefault(one.device, []).append(one)
+        units.setdefault(one.at.text.name, []).append(one)
     for name, rows in units.items():
         starts = [one for one in rows if one.name == "Service.ExecStart"]
         if not any(tool in one.value for one in starts for tool in _TOOLS):

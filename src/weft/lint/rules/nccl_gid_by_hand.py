@@ -24,12 +24,11 @@ def _check(case: Case) -> Found:
         index = whole(one.value)
         if index is None or index < 0:
             continue
-        known = case.fabric == "roce" and case.nccl is not None
         yield problem(
             one,
             f"NCCL_IB_GID_INDEX={index} is a guess that NCCL 2.21 and newer need not make",
             "unset it; say NCCL_IB_ADDR_FAMILY where IPv6 is meant",
-            severity=Severity.WARNING if known or index == 0 else Severity.INFO,
+            severity=Severity.WARNING if case.fabric == "roce" or index == 0 else Severity.INFO,
         )
 
 

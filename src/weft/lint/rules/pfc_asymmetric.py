@@ -15,17 +15,24 @@ from weft.lint.rule import Case, Found, Layer, Rule, Severity, problem
 
 def _check(case: Case) -> Found:
     switches = [switch for switch in case.switches if paused(switch)]
-    if not switches or any(one.side is Side.HOST for one in case.of(Pause)):
+    if not switches:
         return
+    pausing = {_folder(one) for one in case.of(Pause) if one.side is Side.HOST}
     hosts: list[Fact] = [*case.of(Mark), *case.of(Congestion)]
     hosts += [one for one in case.of(Trust) if one.side is Side.HOST]
-    if hosts:
+    without = {_folder(one): one for one in reversed(hosts) if _folder(one) not in pausing}
+    for one in without.values():
         yield problem(
-            [hosts[0], *switches[0].of(Pause)[:1]],
-            "the hosts set up RDMA and no PFC, and "
-            f"{switches[0].name} pauses {min(paused(switches[0]))}",
+            [one, *switches[0].of(Pause)[:1]],
+            f"the hosts set up RDMA and no PFC, and {switches[0].name} pauses "
+            f"{min(paused(switches[0]))}",
             "add mlnx_qos --pfc",
         )
+
+
+def _folder(one: Fact) -> str:
+    """Return the folder of a file: scripts that run together lie together."""
+    return one.at.text.name.rpartition("/")[0]
 
 
 pfc_asymmetric = Rule(

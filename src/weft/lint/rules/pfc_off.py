@@ -32,13 +32,14 @@ def _check(case: Case) -> Found:
                 "switch PFC on for it",
                 severity=Severity.WARNING if ecn else None,
             )
-    hosts = [one for one in case.of(Pause) if one.side is Side.HOST]
-    if hosts and not host_pauses(case) and any(paused(switch) for switch in case.switches):
-        yield problem(
-            hosts,
-            "the switches pause the NICs, and the NICs have PFC off",
-            "switch it on: mlnx_qos --pfc",
-        )
+    if any(paused(switch) for switch in case.switches):
+        for one in case.of(Pause):
+            if one.side is Side.HOST and not one.priorities:
+                yield problem(
+                    one,
+                    "the switches pause the NICs, and these NICs have PFC off",
+                    "switch it on: mlnx_qos --pfc",
+                )
 
 
 def _lossy(switch: Device) -> bool:

@@ -54,16 +54,20 @@ def _requested(case: Case, offers: list[str]) -> Found:
             if name in _OTHER or not name.startswith(_PREFIXES) or "/mig-" in name:
                 continue
             if not _offered(name, plugins):
-                near = get_close_matches(
-                    name.partition("/")[2], [o.partition("/")[2] for o in plugins], n=1
-                )
+                near = _near(case, name)
+                fix = f"is {near.resource} meant?" if near else "define it, or correct the name"
                 yield problem(
-                    one,
+                    [one, *([near] if near else [])],
                     f"{one.device} asks for {name}, which no device plug-in offers",
-                    f"ask for one of: {', '.join(sorted(set(plugins)))}"
-                    if not near
-                    else f"is {near[0]} meant?",
+                    fix,
                 )
+
+
+def _near(case: Case, name: str) -> Offered | None:
+    """Return the offer whose name is most like the one asked for."""
+    bases = {one.resource.partition("/")[2]: one for one in case.of(Offered)}
+    found = get_close_matches(name.partition("/")[2], bases, n=1)
+    return bases[found[0]] if found else None
 
 
 def _networks(case: Case, offers: list[str]) -> Found:

@@ -8,7 +8,7 @@ What to do: one subnet a rail, blocks as large as the pods of a node.
 References: NVIDIA IPAM plug-in, IPPool and CIDRPool.
 """
 
-from ipaddress import ip_address, ip_network
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from itertools import combinations
 
 from weft.lint.facts import AddressPool
@@ -37,12 +37,23 @@ def _check(case: Case) -> Found:
         except ValueError:
             yield problem(one, f"pool {one.name}: {one.gateway!r} is no address", "correct it")
     for (one, mine), (other, theirs) in combinations(found, 2):
-        if mine.version == theirs.version and mine.overlaps(theirs):
+        if one.fixed and other.fixed:
+            shared = set(one.fixed) & set(other.fixed)
+        else:
+            shared = (
+                {"subnets"} if mine.version == theirs.version and _meet(mine, theirs) else set()
+            )
+        if shared:
             yield problem(
                 [other, one],
-                f"pools {one.name} and {other.name} overlap",
-                "give each rail its own subnet",
+                f"pools {one.name} and {other.name} share {min(shared)}",
+                "give each rail its own addresses",
             )
+
+
+def _meet(mine: IPv4Network | IPv6Network, theirs: IPv4Network | IPv6Network) -> bool:
+    first, second = sorted((mine, theirs), key=lambda one: int(one.network_address))
+    return int(second.network_address) <= int(first.broadcast_address)
 
 
 def _inside(one: AddressPool, size: int) -> Found:

@@ -1,7 +1,7 @@
 """The NIC and the switch do not pause the same priority, or sort a DSCP differently.
 
 What it checks: PFC priorities of NICs against those of every switch, and the priority of each
-DSCP that hosts mark or map against the class that the switch gives it.
+DSCP of the lossless class against the class that the switch gives it.
 Why it matters: a pause for a priority that the other end does not use stops nothing: the switch
 overflows and drops, or the NIC stops the wrong traffic.
 What to do: the same priority on both ends of every link.
@@ -29,7 +29,8 @@ def _check(case: Case) -> Found:
         classes = table(switch, Map.DSCP_TO_CLASS)
         for dscp, row in rows.items() if classes else ():
             given = classes[dscp].target if dscp in classes else 0
-            if given != row.target:
+            apart = given != row.target
+            if apart and ({given} & theirs or {row.target} & _lossless(pauses)):
                 seen = [row, *([classes[dscp]] if dscp in classes else [])]
                 yield problem(
                     seen,
@@ -37,6 +38,10 @@ def _check(case: Case) -> Found:
                     f"{given} on {switch.name}",
                     "map it alike on both",
                 )
+
+
+def _lossless(pauses: list[Pause]) -> set[int]:
+    return {priority for one in pauses for priority in one.priorities}
 
 
 def _list(numbers: set[int]) -> str:

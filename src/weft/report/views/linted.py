@@ -6,13 +6,14 @@ from typing import Final
 from weft.lint.lint import Finding, Linted
 from weft.lint.rule import Severity
 from weft.report.page import Block, Entries, Entry, Facts, Page, Sentences, View
+from weft.report.views._provenance import footer
 
 _MOST_PLACES: Final = 3
 _MOST_UNREAD: Final = 8
 
 
 def _page(result: Linted) -> Page:
-    return Page(title="Lint", blocks=tuple(_blocks(result)))
+    return Page(title="Lint", blocks=tuple(_blocks(result)), footer=footer(result.provenance))
 
 
 def _blocks(result: Linted) -> Iterator[Block]:
