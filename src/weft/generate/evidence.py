@@ -126,6 +126,11 @@ _ALL: Final = (
         "https://www.infinibandta.org/ibta-specification/",
     ),
     _source(
+        "mlnxsm", Kind.DATASHEET,
+        "NVIDIA subnet manager (MLNXSM) 5.10: adaptive routing and its options",
+        "https://docs.nvidia.com/networking/display/MLNXSMRNv510/Changes+and+New+Features",
+    ),
+    _source(
         "opensm", Kind.CODE, "OpenSM 3.3: routing engines, partitions and QoS (man opensm)",
         "https://github.com/linux-rdma/opensm",
     ),

@@ -6,6 +6,7 @@ from typing import Final
 from weft.generate.planned import Planned
 from weft.network.topology import Layout
 
+COLLECTIVE_SL: Final = 1
 MTU_CODE: Final = {256: 1, 512: 2, 1024: 3, 2048: 4, 4096: 5}
 """How the specification writes an MTU. [ibta]"""
 
@@ -27,6 +28,8 @@ class Subnet:
     master_priority: Planned
     standby_priority: Planned
     sharp: Planned
+    adaptive_sl_mask: Planned
+    """Service levels that may take any path, a bit each."""
 
 
 def subnet(layout: Layout, path_mtu_bytes: int, *, in_network_reduction: bool) -> Subnet:
@@ -38,7 +41,7 @@ def subnet(layout: Layout, path_mtu_bytes: int, *, in_network_reduction: bool) -
             reason="default of NVIDIA's MLNXSM from 5.10 and of UFM; OpenSM has no adaptive "
             "routing, so this belongs in their configuration alone"),
         sl=Planned(
-            value=1, source="opensm",
+            value=COLLECTIVE_SL, source="opensm",
             reason="collectives apart from management and IPoIB, which stay on SL 0: their "
             "counters and adaptive routing can be told apart"),
         vl=Planned(value=1, source="weft", reason="SL 1 maps to the lane of its number"),
@@ -65,6 +68,10 @@ def subnet(layout: Layout, path_mtu_bytes: int, *, in_network_reduction: bool) -
             value=in_network_reduction, source="cluster",
             reason="fabric.in_network_reduction; its aggregation manager runs beside the "
             "master and needs leaves that are rails"),
+        adaptive_sl_mask=Planned(
+            value=f"0x{1 << COLLECTIVE_SL:04x}", source="mlnxsm",
+            reason="the level of collectives alone: IPoIB and management want packets in "
+            "order"),
     )  # fmt: skip
 
 

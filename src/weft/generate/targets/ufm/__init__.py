@@ -1,0 +1,97 @@
+"""NVIDIA UFM: what to set in it, and what its own subnet manager knows beyond OpenSM."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from weft.generate.plan import Feature, Plan
+from weft.generate.subnet import Subnet
+from weft.generate.target import Files, Proof, Target, header
+
+OPTIONS: Final = (
+    "routing_engine", "ar_sl_mask", "enable_ar_by_device_cap", "sm_priority", "qos",
+    "qos_max_vls",
+)  # fmt: skip
+"""Names of options of MLNXSM that are written. [mlnxsm]"""
+
+
+def _files(plan: Plan) -> Files:
+    subnet = plan.subnet
+    assert subnet is not None, "an InfiniBand plan has a subnet"
+    yield "opensm-nvidia.conf", "\n".join(_overlay(plan, subnet)) + "\n"
+    yield "ufm.md", "\n".join(_points(plan, subnet)) + "\n"
+
+
+def _overlay(plan: Plan, subnet: Subnet) -> Iterator[str]:
+    yield header(plan, "opensm.conf, for NVIDIA's subnet manager (MLNXSM, UFM)")
+    yield "# To be merged into UFM's opensm.conf; Debian's OpenSM knows no adaptive routing."
+    values = {
+        "routing_engine": subnet.adaptive_overlay.text(),
+        "ar_sl_mask": subnet.adaptive_sl_mask.text(),
+        "enable_ar_by_device_cap": "TRUE",
+        "sm_priority": subnet.master_priority.text(),
+        "qos": "TRUE",
+        "qos_max_vls": subnet.max_vls.text(),
+    }
+    reasons = {
+        "routing_engine": subnet.adaptive_overlay.reason,
+        "ar_sl_mask": subnet.adaptive_sl_mask.reason,
+        "sm_priority": subnet.master_priority.reason,
+        "qos_max_vls": subnet.max_vls.reason,
+    }
+    for name in OPTIONS:
+        if name in reasons:
+            yield f"# {reasons[name]}"
+        yield f"{name} {values[name]}"
+
+
+def _points(plan: Plan, subnet: Subnet) -> Iterator[str]:
+    link = plan.link
+    assert link.path_mtu_bytes is not None, "an InfiniBand plan has a path MTU"
+    yield f"# UFM for {plan.names.cluster.text()}"
+    yield ""
+    yield "What the plan wants of UFM, point by point. Written from documents: look at each"
+    yield "value in UFM's own pages before and after."
+    yield ""
+    yield "| point | value | why |"
+    yield "|---|---|---|"
+    for point, value, why in (
+        ("subnet manager", "UFM's own, one master and one standby", subnet.managers.reason),
+        ("routing engine", subnet.adaptive_overlay.text(), subnet.adaptive_overlay.reason),
+        ("adaptive routing on", f"SL {subnet.sl.text()} (mask "
+         f"{subnet.adaptive_sl_mask.text()})", subnet.adaptive_sl_mask.reason),
+        ("partition", f"{subnet.p_key.text()}, all full members", subnet.p_key.reason),
+        ("MTU of the IPoIB group", f"{link.path_mtu_bytes.text()} B", subnet.mtu_code.reason),
+        ("operational virtual lanes", subnet.max_vls.text(), subnet.max_vls.reason),
+        ("NCCL's service level", subnet.sl.text(), subnet.sl.reason),
+        ("SHARP", "on" if subnet.sharp.value else "off", subnet.sharp.reason),
+    ):  # fmt: skip
+        yield f"| {point} | {value} | {why} |"
+    yield from ("", *_sharp(subnet))
+
+
+def _sharp(subnet: Subnet) -> tuple[str, ...]:
+    if not subnet.sharp.value:
+        return (
+            "SHARP is off: set fabric.in_network_reduction in the cluster document to plan it.",
+        )
+    return (
+        "SHARP, step by step:",
+        "",
+        "1. One aggregation manager, beside the master subnet manager: UFM starts it (gv.cfg,",
+        "   section Sharp), or sharp_am runs as a service. Two of them fight over the trees.",
+        "2. Cables by rail: all NICs of one rail on the same leaves. A switch holds two",
+        "   streaming trees, so a rail that shares its leaf with others gets no tree.",
+        "3. On the hosts the plug-in of HPC-X, and NCCL_COLLNET_ENABLE=1, which the target",
+        "   nccl writes.",
+        "4. Look for SHARP in NCCL's log of the first run (NCCL_DEBUG=INFO): without a tree",
+        "   NCCL falls back to rings and trees and does not stop.",
+    )
+
+
+ufm = Target(
+    title="UFM: what to set, adaptive routing, SHARP",
+    supports=frozenset({Feature.SUBNET}),
+    needs=frozenset({Feature.SUBNET}),
+    files=_files,
+    proofs={"opensm-nvidia.conf": Proof.GOLDEN, "ufm.md": Proof.GOLDEN},
+)
