@@ -47,6 +47,7 @@ def _overlay(plan: Plan, subnet: Subnet) -> Iterator[str]:
 def _points(plan: Plan, subnet: Subnet) -> Iterator[str]:
     link = plan.link
     assert link.path_mtu_bytes is not None, "an InfiniBand plan has a path MTU"
+    adaptive = f"SL {subnet.sl.text()} (mask {subnet.adaptive_sl_mask.text()})"
     yield f"# UFM for {plan.names.cluster.text()}"
     yield ""
     yield "What the plan wants of UFM, point by point. Written from documents: look at each"
@@ -57,8 +58,7 @@ def _points(plan: Plan, subnet: Subnet) -> Iterator[str]:
     for point, value, why in (
         ("subnet manager", "UFM's own, one master and one standby", subnet.managers.reason),
         ("routing engine", subnet.adaptive_overlay.text(), subnet.adaptive_overlay.reason),
-        ("adaptive routing on", f"SL {subnet.sl.text()} (mask "
-         f"{subnet.adaptive_sl_mask.text()})", subnet.adaptive_sl_mask.reason),
+        ("adaptive routing on", adaptive, subnet.adaptive_sl_mask.reason),
         ("partition", f"{subnet.p_key.text()}, all full members", subnet.p_key.reason),
         ("MTU of the IPoIB group", f"{link.path_mtu_bytes.text()} B", subnet.mtu_code.reason),
         ("operational virtual lanes", subnet.max_vls.text(), subnet.max_vls.reason),
