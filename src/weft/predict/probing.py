@@ -24,7 +24,8 @@ from weft.engines.analytic.collective.constants import current
 from weft.engines.analytic.collective.path import Same, path_of
 from weft.engines.engine import CollectiveTime
 from weft.engines.packet.paths import ideal_ps, paths_of
-from weft.engines.packet.schedules import Schedule, Work, add_collective, fabric_of, schedule_of
+from weft.engines.packet.rounds import add_collective
+from weft.engines.packet.schedules import Schedule, Work, fabric_of, schedule_of
 from weft.engines.packet.settings import options_of
 from weft.engines.packet.simulation import PS_PER_S, simulate
 from weft.engines.packet.wiring import shortest_routes
@@ -228,7 +229,8 @@ def _probed(cluster: Cluster, pattern: Pattern, hosts: int) -> Probed:
     run = pattern.groups * pattern.hosts
     more = ""
     half = _half(pattern)
-    if run < hosts and layout(half.cluster).tiers == layout(pattern.cluster).tiers:
+    whole = half.hosts > 1 and layout(half.cluster).tiers == layout(pattern.cluster).tiers
+    if run < hosts and whole:
         share = extrapolated(share, median(_shares(half)), log2(hosts / run))
         more = f"; carried on from {run} to {hosts} hosts"
     elif run < hosts:
