@@ -6,7 +6,7 @@ Kernels are plain functions of record tables and numbers. Three facts shape the 
   tables around 5 to 12 times slower; ``_nrt=False`` ends that, so kernels allocate nothing;
 * a small function costs nothing only when it is inlined, so ``inner`` forces it;
 * numba's disk cache does not notice an edit in another file, so the cache folder is named
-  after the hash of weft's kernel sources.
+  after the hash of weft's kernel sources; only entries are cached, which hold all the rest.
 
 ``NUMBA_DISABLE_JIT=1`` runs the same sources as plain Python, with the same results.
 """
@@ -14,7 +14,9 @@ Kernels are plain functions of record tables and numbers. Three facts shape the 
 import hashlib
 import importlib.util
 import os
+import shutil
 import sys
+import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import ModuleType
@@ -24,6 +26,11 @@ import numba
 import numba.extending
 import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
+
+try:
+    import fcntl
+except ImportError:  # not on Windows, where caches are left alone
+    fcntl = None  # type: ignore[assignment]
 
 F = TypeVar("F", bound=Callable[..., Any])
 Table = np.recarray[Any, Any]
@@ -50,6 +57,7 @@ def announce_compilation() -> None:
     """Say on the error stream why the first run of a version of weft takes a while."""
     if COMPILED and not any(CACHE.rglob("*.nbi")):
         sys.stderr.write("compiling the simulator (first run only)\n")
+        remove_old_caches(CACHE.parent)
 
 
 def _cache_folder() -> Path:
@@ -57,14 +65,62 @@ def _cache_folder() -> Path:
     return Path(root) / "weft" / "kernels" / _source_hash()
 
 
+KEPT_CACHES = 8
+"""Versions whose kernels stay compiled, the last used ones: some ten megabytes each."""
+A_DAY_S = 86_400
+IN_USE = "in_use"
+"""File in a cache folder that is locked by every process which runs that version."""
+
+
+def hold_cache(folder: Path) -> int | None:
+    """Keep a cache folder from being removed while this process lives; return the lock."""
+    if fcntl is None:
+        return None
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = os.open(folder / IN_USE, os.O_RDWR | os.O_CREAT, 0o644)
+        fcntl.flock(lock, fcntl.LOCK_SH)
+        os.utime(lock)
+    except OSError:  # a home that cannot be written: nothing is cached there either
+        return None
+    # Another process may have removed the folder while this one waited for the lock.
+    return lock if (folder / IN_USE).exists() else hold_cache(folder)
+
+
+def remove_old_caches(folder: Path) -> None:
+    """Remove the kernels of all but the versions last used and those that run now."""
+    caches = sorted(filter(Path.is_dir, folder.iterdir()), key=_last_use, reverse=True)
+    for cache in caches[KEPT_CACHES:]:
+        if not _is_held(cache):
+            shutil.rmtree(cache, ignore_errors=True)
+
+
+def _last_use(cache: Path) -> float:
+    lock = cache / IN_USE
+    return (lock if lock.exists() else cache).stat().st_mtime
+
+
+def _is_held(cache: Path) -> bool:
+    """Say whether a process runs a version; one without a lock may, for a day."""
+    if fcntl is None or not (cache / IN_USE).exists():
+        return fcntl is None or time.time() - _last_use(cache) < A_DAY_S
+    try:
+        with (cache / IN_USE).open("ab") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    return False
+
+
 CACHE = _cache_folder()
+_LOCK = hold_cache(CACHE)
 if "NUMBA_CACHE_DIR" not in os.environ:
     setattr(numba.config, "CACHE_DIR", str(CACHE))  # noqa: B010 - set at run time by design
 
 
 def _jit(function: Callable[..., Any], **flags: bool) -> Any:  # noqa: ANN401 - a dispatcher
     njit: Any = numba.njit  # its stub does not know _nrt
-    return njit(_nrt=False, error_model="numpy", cache=True, **flags)(function)
+    return njit(_nrt=False, error_model="numpy", **flags)(function)
 
 
 def inner(function: F) -> F:
@@ -75,7 +131,7 @@ def inner(function: F) -> F:
 
 def entry(function: F) -> F:
     """Compile a kernel that Python calls; it releases the interpreter's lock."""
-    return cast("F", _jit(function, nogil=True))
+    return cast("F", _jit(function, cache=True, nogil=True))
 
 
 def table(rows: int, dtype: np.dtype[np.void]) -> Table:
