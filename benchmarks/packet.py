@@ -3,6 +3,7 @@
 python benchmarks/packet.py            a table
 python benchmarks/packet.py --json     one JSON row a case
 python benchmarks/packet.py --start    what the first and the second process wait for
+python benchmarks/packet.py --threads  two simulations in two threads against one
 
 Beside each case that it knows runs a twin written by hand in C++ (benchmarks/cpp), on the
 same tables; its times of every flow's end must be the same.
@@ -17,6 +18,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -118,6 +120,7 @@ CASES: dict[str, tuple[int, Callable[[], Flows], Options]] = {
     "permutation 4096, 1 MiB, PFC, spraying": (4096, lambda: permutation(4096, MIB), SPRAYED),
     "ring all-reduce 1024, 64 MiB, PFC, DCQCN": (1024, lambda: ring(1024, 64 * MIB), DCQCN),
 }
+TWICE = "ring all-reduce 128, 64 MiB, PFC, DCQCN"
 Loop = Callable[[State, int], int]
 
 
@@ -196,11 +199,32 @@ def starts() -> Iterator[dict[str, Any]]:
             yield {"name": name, "wall_s": time.perf_counter() - start}
 
 
+def threads(repeat: int) -> Iterator[dict[str, Any]]:
+    """Time one simulation, then two at once in threads of one process."""
+    hosts, flows, options = CASES[TWICE]
+    one, both = [], []
+    for _ in range(repeat):
+        one.append(time_loop(run, prepare(hosts, flows(), options)))
+        states = [prepare(hosts, flows(), options) for _ in range(2)]
+        start = time.perf_counter()
+        with ThreadPoolExecutor(2) as pool:
+            list(pool.map(lambda state: time_loop(run, state), states))
+        both.append(time.perf_counter() - start)
+    yield {
+        "name": f"{TWICE}, twice in threads",
+        "wall_s": min(both),
+        "one_wall_s": min(one),
+        "speedup_ratio": 2 * min(one) / min(both),
+    }
+
+
 def _shown(row: dict[str, Any]) -> str:
     text = f"{row['name']:46s} {row['wall_s']:9.4f} s"
     if "packet_hops" in row:
         text += f" {row['packet_hops']:>9d} hops {row['packet_hops_per_s'] / 1e6:6.1f} M/s"
         text += f" {row['peak_rss_bytes'] / MIB:6.0f} MiB"
+    if "speedup_ratio" in row:
+        text += f" for two, {row['one_wall_s']:.4f} s for one: {row['speedup_ratio']:.2f} times"
     if "speed_over_cpp_ratio" in row:
         text += f"   {row['speed_over_cpp_ratio']:.2f} x C++"
     return text
@@ -211,6 +235,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--start", action="store_true", help="time cold and warm start")
+    parser.add_argument("--threads", action="store_true", help="time two simulations at once")
     parser.add_argument("--repeat", type=int, default=5, help="best of so many runs")
     parser.add_argument("--only", default="", help="cases whose name contains this")
     arguments = parser.parse_args()
@@ -219,7 +244,12 @@ def main() -> None:
         print(f"no C++ twin: {twin}", file=sys.stderr)
         twin = None
     names = [name for name in CASES if arguments.only in name]
-    rows = starts() if arguments.start else (measure(n, twin, arguments.repeat) for n in names)
+    if arguments.start:
+        rows = starts()
+    elif arguments.threads:
+        rows = threads(arguments.repeat)
+    else:
+        rows = (measure(name, twin, arguments.repeat) for name in names)
     measure_small(16, permutation(16, MIB), PFC)
     for row in rows:
         print(json.dumps(row) if arguments.json else _shown(row), flush=True)

@@ -38,6 +38,7 @@ RECORDS = {
     "settings": ("Settings", tables.SETTINGS),
     "counts": ("Counts", tables.COUNTS),
 }
+NOT_IN_C = {"switch": "switch_"}
 CONTROLS_KNOWN = {"none", "dcqcn"}
 BALANCINGS_KNOWN = {"ecmp", "spray"}
 FLAGS = ["-O3", "-march=native", "-ffp-contract=off", "-std=c++17", "-shared", "-fPIC"]
@@ -110,7 +111,7 @@ def _fields(dtype: np.dtype[np.void]) -> list[str]:
         kind = dtype[name]
         base, shape = kind.subdtype or (kind, ())
         size = "".join(f"[{n}]" for n in shape)
-        lines.append(f"  {C_TYPES[base.str]} {name}{size};")
+        lines.append(f"  {C_TYPES[base.str]} {NOT_IN_C.get(name, name)}{size};")
     return lines
 
 
