@@ -77,7 +77,7 @@ def options(draw):
 def whole(monkeypatch):
     """Let simulations that follow run in one part."""
     monkeypatch.setattr(
-        simulation, "_parts", lambda wiring, *_: one_part(wiring.hosts + wiring.switches)
+        simulation, "_parts", lambda wiring, *_, **__: one_part(wiring.hosts + wiring.switches)
     )
 
 
