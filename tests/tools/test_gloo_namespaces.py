@@ -157,3 +157,16 @@ def test_a_collective_over_tcp_is_predicted_judged_and_its_slow_host_found(
     said = json.loads(capsys.readouterr().out)
     assert said["named"] == [lab.names[2]]
     assert len(said["outcomes"]) < said["all_pairs"]
+
+
+def test_a_load_breaks_where_the_link_is_full(lab, capsys):
+    """A link of 100 Mb/s under a projected peak of 50: sound at 1, broken by 2.5 times that."""
+    for place in (1, 2):
+        lab.shape(place, TENTH)
+    pair = ",".join(lab.hosts.split(",")[:2])
+    words = ["bench", "load", "--hosts", pair, "--launcher", "netns", "--peak", "50Mb/s",
+             "--seconds", "1", "--streams", "1", "-o", "json"]  # fmt: skip
+    assert app.run(words) == 4
+    said = json.loads(capsys.readouterr().out)
+    assert said["sound_multiple"] >= 1.0
+    assert 1.5 <= said["breaking_multiple"] <= 2.5

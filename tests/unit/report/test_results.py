@@ -8,6 +8,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from weft import api, report
+from weft.bench.load import simulated_load
 from weft.report import frames, schema
 from weft.report.plain import kind_of
 
@@ -56,6 +57,9 @@ def _result(kind):
         "diagnosis": lambda: api.diagnose([DOWN]),
         "linted": lambda: api.lint([JOB]),
         "judgement": lambda: api.judge([SLOW], api.preset("dgx_h100", hosts=2)),
+        "load_test": lambda: simulated_load(
+            api.preset("hgx_h100_roce", hosts=2), 120e9, size_bytes=1 << 16
+        ),
         "scoreboard": lambda: api.accuracy(None, ["topology"]),
     }
     return make[kind]()
@@ -75,6 +79,7 @@ CHARTS = {
     "diagnosis": [],
     "linted": [],
     "judgement": ["judged_sweep", "busbw_curve"],
+    "load_test": ["load_curve"],
     "scoreboard": ["topology"],
 }
 KINDS = tuple(CHARTS)
@@ -92,7 +97,7 @@ def test_the_document_fits_its_schema_and_carries_provenance(kind):
 
 
 def result_engine(kind):
-    return "packet" if kind in {"simulation", "tuned"} else "analytic"
+    return "packet" if kind in {"simulation", "tuned", "load_test"} else "analytic"
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -131,6 +136,7 @@ def test_a_chart_is_drawn_with_its_axes_labelled(kind, chart):
     labels = {
         "busbw_curve": ("busbw, GB/s", "message size"),
         "judged_sweep": ("measured over expected time", "message size", "80 % band"),
+        "load_curve": ("times the projected peak", "delivered", "offered"),
         "step_breakdown": ("seconds per step", "compute"),
         "scaling_curve": ("tokens/s", "MFU, %", "GPUs"),
         "cost_bars": ("USD over", "switches"),

@@ -3,7 +3,13 @@
 from collections.abc import Iterable, Iterator
 
 from weft import units
-from weft.observe.facts import Fact, MeasuredTransfer, Message, SoftwareVersion
+from weft.observe.facts import (
+    Fact,
+    MeasuredLatency,
+    MeasuredTransfer,
+    Message,
+    SoftwareVersion,
+)
 from weft.observe.parser import Parser, Source
 from weft.observe.parsers._values import integer, real
 
@@ -37,11 +43,29 @@ def _facts(
         yield Message(
             software="iperf3", level="error", text=str(value["error"])[:400], evidence=where
         )
+    trip_s = _round_trip_s(end)
+    if trip_s:
+        yield MeasuredLatency(
+            operation="tcp round trip", size_bytes=0, average_s=trip_s, benchmark="iperf3",
+            evidence=where,
+        )  # fmt: skip
     if rate and moved:
         yield MeasuredTransfer(
             operation="tcp", size_bytes=moved, benchmark="iperf3", evidence=where,
             average_bytes_per_s=units.rate_from_gbit(rate / 1e9),
         )  # fmt: skip
+
+
+def _round_trip_s(end: dict[str, object]) -> float | None:
+    """Return the mean round trip of the streams, as the sender's kernel saw it."""
+    streams = end.get("streams")
+    found = []
+    for stream in streams if isinstance(streams, list) else ():
+        sender = stream.get("sender") if isinstance(stream, dict) else None
+        trip_us = real(sender.get("mean_rtt")) if isinstance(sender, dict) else None
+        if trip_us:
+            found.append(trip_us * 1e-6)
+    return sum(found) / len(found) if found else None
 
 
 iperf3 = Parser(tool="iperf3", document=_document, rank=40)

@@ -4,6 +4,7 @@ import typer
 
 from weft.cli.commands.bench.history import history
 from weft.cli.commands.bench.judge import judge
+from weft.cli.commands.bench.load import load
 from weft.cli.commands.bench.localise import localise
 from weft.cli.commands.bench.run import run
 
@@ -14,3 +15,4 @@ bench.command()(judge)
 bench.command()(run)
 bench.command()(history)
 bench.command()(localise)
+bench.command()(load)

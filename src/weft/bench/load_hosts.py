@@ -1,0 +1,133 @@
+"""Offering a load to real hosts: every host sends to the next at a rate that is held."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from weft import units
+from weft.bench import launcher as launchers
+from weft.bench.command import Command
+from weft.bench.load import DELIVERED, TAIL_GROWTH, Carried, LoadTest, finished, raise_load
+from weft.bench.processes import Started, run_together
+from weft.errors import SpecError, ToolFailed
+from weft.observe.bundle import observe
+from weft.observe.facts import MeasuredLatency, MeasuredTransfer
+from weft.predict.provenance import provenance
+
+_PORT: Final = 5301
+_MARGIN_S: Final = 60.0
+MEASURED: Final = "none: measured"
+TOOLS: Final = ("iperf3", "perftest")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Field:
+    """Hosts to load, and how."""
+
+    hosts: tuple[str, ...]
+    addresses: dict[str, str] = field(default_factory=dict)
+    launcher: str = "ssh"
+    tool: str = "iperf3"
+    seconds: float = 5.0
+    streams: int = 4
+    """Connections of each pair: one core cannot fill a fast link with one."""
+
+
+def measured_load(
+    where: Field,
+    peak_bytes_per_s: float,
+    *,
+    line_bytes_per_s: float | None = None,
+    largest_multiple: float = 3.0,
+    delivered_ratio: float = DELIVERED,
+    tail_growth: float = TAIL_GROWTH,
+    report: Callable[[str], None] = lambda _: None,
+) -> LoadTest:
+    """Raise the load between real hosts step by step, all of them sending at once."""
+    if where.tool not in TOOLS:
+        raise SpecError(f"a load is offered by {' or '.join(TOOLS)}, not by {where.tool!r}")
+    if len(where.hosts) < 2:  # noqa: PLR2004 - a pair
+        raise SpecError("a load needs two hosts or more; name them with --hosts")
+    if where.tool == "perftest" and len(where.hosts) > 2:  # noqa: PLR2004 - a pair
+        raise SpecError("perftest loads one pair; iperf3 loads any number of hosts at once")
+
+    def offer(bytes_per_s: float) -> Carried:
+        report(f"{bytes_per_s / peak_bytes_per_s:.2f} times the peak")
+        return _carried(where, bytes_per_s)
+
+    steps = raise_load(
+        offer, peak_bytes_per_s, largest_multiple=largest_multiple,
+        line_bytes_per_s=line_bytes_per_s, delivered_ratio=delivered_ratio,
+        tail_growth=tail_growth,
+    )  # fmt: skip
+    made = provenance(sources=(), assumptions=())
+    said = (f"every host sends to the next, {where.seconds:g} s a step",)
+    return finished(
+        steps, way=f"{where.tool}, {where.launcher}", hosts=len(where.hosts),
+        peak_bytes_per_s=peak_bytes_per_s, line_bytes_per_s=line_bytes_per_s, said=said,
+        provenance=replace(made, engine=MEASURED, models=frozenset()),
+    )  # fmt: skip
+
+
+def processes(where: Field, bytes_per_s: float) -> list[Started]:
+    """Return the servers and clients that offer a load per host."""
+    gbit = units.gbit_from_rate(bytes_per_s)
+    pairs = list(zip(where.hosts, (*where.hosts[1:], where.hosts[0]), strict=True))
+    if len(where.hosts) == 2:  # noqa: PLR2004 - one direction says what both would
+        pairs = pairs[:1]
+    found = []
+    for place, (source, target) in enumerate(pairs):
+        port = f"{_PORT + place}"
+        server, client = _words(where, gbit, port, where.addresses.get(target, target))
+        found.append(_started(where, target, server, serves=True))
+        found.append(_started(where, source, client, serves=False))
+    return found
+
+
+def _words(
+    where: Field, gbit: float, port: str, address: str
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    address = address.rpartition("@")[2]
+    if where.tool == "iperf3":
+        # iperf3 holds each stream to its share of the rate.
+        share = f"{gbit / where.streams * 1e9:.0f}"
+        return (
+            ("iperf3", "--server", "--one-off", "--port", port),
+            ("iperf3", "--client", address, "--port", port, "--json", "--bitrate", share,
+             "--parallel", f"{where.streams}", "--time", f"{where.seconds:g}"),
+        )  # fmt: skip
+    words = (
+        "ib_write_bw", "-F", "--report_gbits", "-D", f"{max(1, round(where.seconds))}",
+        "-p", port, f"--rate_limit={gbit:.3f}", "--rate_limit_type=SW",
+    )  # fmt: skip
+    return words, (*words, address)
+
+
+def _started(where: Field, host: str, words: tuple[str, ...], *, serves: bool) -> Started:
+    way = launchers.find(where.launcher)
+    if way.on is None:
+        raise SpecError(f"{way.title}: starts whole jobs; use ssh, kubectl, netns or local")
+    return Started(
+        words=way.on(host, Command(words=words)), env={}, place=host, serves=serves,
+        answers=not serves,
+    )  # fmt: skip
+
+
+def _carried(where: Field, bytes_per_s: float) -> Carried:
+    started = processes(where, bytes_per_s)
+    text = run_together(started, where.seconds + _MARGIN_S).decode("utf-8", errors="replace")
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "load.txt"
+        file.write_text(text, "utf-8")
+        seen = observe(file)
+    rates = [one.average_bytes_per_s for one in seen.of(MeasuredTransfer)]
+    trips = [one.average_s for one in seen.of(MeasuredLatency)]
+    clients = sum(one.answers for one in started)
+    if len(rates) < clients:
+        raise ToolFailed(f"{where.tool}: {clients - len(rates)} of {clients} gave no result")
+    return Carried(
+        offered_bytes_per_s=bytes_per_s, delivered_bytes_per_s=sum(rates) / clients,
+        tail_s=max(trips, default=None),
+    )  # fmt: skip
