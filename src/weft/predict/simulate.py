@@ -40,6 +40,10 @@ DELAYS_INSIDE = (
     "sends inside a scale-up domain are delays of their size over its rate, and share no link "
     "with one another"
 )
+REDUCERS = (
+    "switches that reduce take no time to add up, and NVLink has no latency of its own; "
+    "what the library copies is not in it"
+)
 FREE_BUFFERS = "buffers of switches hold whatever the flow control lets in"
 _LOOK_S = 0.2
 
@@ -201,7 +205,7 @@ def _result(
         moments=simulated.moments(first),
         queues=simulated.queues(first),
         bars=simulated.bars(first),
-        provenance=_provenance(scenario, first.options),
+        provenance=_provenance(scenario, first),
     )
 
 
@@ -259,10 +263,13 @@ def _settings(options: Options) -> dict[str, Any]:
     return found
 
 
-def _provenance(scenario: Scenario, options: Options) -> Provenance:
+def _provenance(scenario: Scenario, first: simulated.Seen) -> Provenance:
     assumptions = [DELAYS_INSIDE, FREE_BUFFERS, *said_of(scenario)]
     mode = scenario.cluster.fabric.load_balancing
-    if mode is not None and mode != options.balancing:
-        assumptions.append(f"load balancing {mode} is simulated as {options.balancing}")
+    if first.schedule.beside:
+        assumptions.append(REDUCERS)
+    balancing = first.options.balancing
+    if mode is not None and mode != balancing:
+        assumptions.append(f"load balancing {mode} is simulated as {balancing}")
     made = provenance(scenario.cluster, scenario, sources=(), assumptions=tuple(assumptions))
     return replace(made, engine="packet", models=PACKET_EFFECTS, seed=scenario.seeds[0])

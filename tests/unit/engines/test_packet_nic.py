@@ -1,5 +1,9 @@
 """Limits of NICs beside their ports, against closed forms."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -97,3 +101,28 @@ def test_a_limited_nic_loses_nothing_and_ends(flow_control, congestion):
     outcome = simulate(NETWORK, sent, options)
     assert (outcome.received_bytes == 300_000).all()
     assert outcome.counts["packets_alive"] == 0
+
+
+SMALL_RUN = """
+import sys
+sys.path.insert(0, {folder!r})
+from test_packet_nic import limited
+print(limited().tolist())
+"""
+
+
+def limited():
+    """Return when flows end that meet every limit of a NIC."""
+    options = Options(
+        messages_per_s=5e6, message_bytes=10_000, connections=1, connection_miss_ps=300_000
+    )
+    return simulate(NETWORK, flows([0, 0, 1], [2, 3, 2], 60_000), options).end_ps
+
+
+def test_plain_python_limits_nics_as_compiled_kernels_do():
+    program = SMALL_RUN.format(folder=os.path.dirname(__file__))  # noqa: PTH120 - for a script
+    plain = subprocess.run(
+        [sys.executable, "-c", program], env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert plain.stdout.strip() == str(limited().tolist())

@@ -193,6 +193,7 @@ def test_a_tree_is_as_flat_as_can_be_and_turns_over_its_roots():
 def test_reports_name_reducers_and_count_what_hosts_send():
     result = simulate_scenario(scenario(4, "1MiB"))
     assert result.traffic[0].flows == 4
+    assert any("switches that reduce" in line for line in result.provenance.assumptions)
     assert {"leaf to reducer", "reducer to leaf"} <= {one.name for one in result.layers}
     assert any("leaf0 reducer" in one.name for one in result.bars)
     inside = simulate_scenario(scenario(1, "1MiB", algorithm="nvls", host={}))

@@ -28,7 +28,7 @@ def simulate(
 ) -> int:
     """Simulate a scenario packet by packet: completions, tails, queues, pauses, marks.
 
-    A scenario names a cluster, what is sent over it (collectives, incast, permutations,
+    A scenario names a cluster, what is sent over it (collectives, jobs, incast, permutations,
     transfers, background), and how switches and NICs are set up. Progress and the time that is
     left go to standard error; Ctrl-C shows what happened until then (exit code 5).
 
