@@ -92,7 +92,7 @@ class Fabric:
         self.cluster, self.folder, self.clean_up = cluster, folder, clean_up
         self.texts = _texts(cluster)
         self.switches = [switch.name for switch in wired(cluster)]
-        self.prefix = f"weft-{os.getpid()}-"
+        self.prefix = f"weft-{os.getpid()}-{cluster.topology.kind[0]}-"
 
     def space(self, name):
         return self.prefix + name
@@ -223,22 +223,40 @@ def _end(process):
         process.wait()
 
 
-@pytest.fixture(scope="module")
-def fabric():
+def _running(cluster, clean_up):
     if os.geteuid() != 0:
         pytest.skip("network namespaces need root")
     for tool in ("ip", "ping", "sysctl"):
         if shutil.which(tool) is None:
             pytest.skip(f"{tool} is not installed; run scripts/tools.sh")
+    folder = Path(tempfile.mkdtemp(prefix="weft-frr-", dir="/run"))
+    clean_up.callback(shutil.rmtree, folder, ignore_errors=True)
+    folder.chmod(0o755)
+    made = Fabric(cluster, folder, clean_up)
+    made.build()
+    made.start()
+    made.converge()
+    return made
+
+
+@pytest.fixture(scope="module")
+def fabric():
     with ExitStack() as clean_up:
-        folder = Path(tempfile.mkdtemp(prefix="weft-frr-", dir="/run"))
-        clean_up.callback(shutil.rmtree, folder, ignore_errors=True)
-        folder.chmod(0o755)
-        made = Fabric(_cluster(), folder, clean_up)
-        made.build()
-        made.start()
-        made.converge()
-        yield made
+        yield _running(_cluster(), clean_up)
+
+
+@pytest.fixture
+def groups():
+    """Three groups of two leaves and a spine, whose spines are joined (dragonfly+)."""
+    cluster = preset("h100_tcp_100g", hosts=24)
+    cluster = cluster.with_(
+        host=cluster.host.with_(nics=2, nic_bytes_per_s=50e9),
+        topology=cluster.topology.with_(
+            kind="dragonfly_plus", switch="sn4700", oversubscription=4.0, hosts_per_pod=8
+        ),
+    )
+    with ExitStack() as clean_up:
+        yield _running(cluster, clean_up)
 
 
 def test_every_session_of_the_fabric_comes_up(fabric):
@@ -269,10 +287,9 @@ def test_only_addresses_of_the_fabric_are_announced(fabric):
     assert len(loopbacks) == len([n for n in fabric.switches if n.startswith("leaf")])
 
 
-def test_every_pair_of_hosts_pings_at_the_planned_mtu(fabric):
-    """Do not fragment: what does not fit is not delivered."""
+def _lost(fabric, hosts):
+    """Return the pairs of hosts that do not reach one another at the planned MTU."""
     mtu = plan(fabric.cluster).link.host_mtu_bytes.whole()
-    hosts = [f"host-{number:04d}" for number in range(fabric.cluster.hosts)]
     pairs = [(a, b) for a in hosts for b in hosts if a != b]
     waiting = []
     for number, (a, b) in enumerate(pairs):
@@ -282,9 +299,28 @@ def test_every_pair_of_hosts_pings_at_the_planned_mtu(fabric):
         waiting.append(subprocess.Popen(
             ["ip", "netns", "exec", fabric.space(a), *words], stdout=subprocess.DEVNULL
         ))  # fmt: skip
-    lost = [pair for pair, one in zip(pairs, waiting, strict=True) if one.wait()]
-    assert len(pairs) == 8 * 7
-    assert lost == []
+    return [pair for pair, one in zip(pairs, waiting, strict=True) if one.wait()]
+
+
+def test_every_pair_of_hosts_pings_at_the_planned_mtu(fabric):
+    """Do not fragment: what does not fit is not delivered."""
+    hosts = [f"host-{number:04d}" for number in range(fabric.cluster.hosts)]
+    assert len(hosts) == 8
+    assert _lost(fabric, hosts) == []
+
+
+def test_groups_reach_one_another_directly_and_never_through_a_third(groups):
+    """A path is leaf, spine, spine, leaf: two AS numbers before the leaf's own at most."""
+    network = layout(groups.cluster)
+    assert (network.leaf, network.spine, network.wiring.groups) == (6, 3, 3)
+    sessions = [one for name in groups.switches for one in groups.sessions(name).values()]
+    joined = network.leaf_spine_cables + network.spine_core_cables
+    assert [one["state"] for one in sessions] == ["Established"] * (2 * joined)
+    for name in groups.switches:
+        routes = groups.ask(name, "show bgp ipv4 unicast json")["routes"]
+        paths = [path["path"].split() for found in routes.values() for path in found]
+        assert max(map(len, paths)) == (3 if name.startswith("leaf") else 2)
+    assert _lost(groups, [f"host-{number:04d}" for number in range(0, 24, 4)]) == []
 
 
 def test_a_larger_packet_than_planned_does_not_leave_the_host(fabric):

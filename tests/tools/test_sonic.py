@@ -150,6 +150,8 @@ def _some(switches: dict) -> dict:
     ("mi325x_roce", 64, {}),
     ("hgx_h100_roce", 40, {"switch": "sn4700"}),
     ("h100_tcp_100g", 64, {}),
+    ("hgx_h100_roce", 256, {"kind": "multi_plane", "planes": 2}),
+    ("hgx_h100_roce", 64, {"kind": "dragonfly_plus", "hosts_per_pod": 16}),
     ("mi300x_roce", 100, {"kind": "fat_tree", "cable_m": 4.0}),
 ])  # fmt: skip
 def test_the_switches_of_a_fabric_are_valid(models, name, hosts, changes):
@@ -178,6 +180,9 @@ FAULTS = {
     "a DSCP that is none": ("DSCP_TO_TC_MAP", "AI", "64", "3"),
     "a peer group that is not there": (
         "BGP_NEIGHBOR", "default|Ethernet256", "peer_group_name", "nobody",
+    ),
+    "a route map that is not there": (
+        "ROUTE_REDISTRIBUTE", "default|connected|bgp|ipv4", "route_map", ["nobody"],
     ),
     "an AS number too large": ("BGP_GLOBALS", "default", "local_asn", "4294967296"),
 }  # fmt: skip

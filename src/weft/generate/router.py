@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network
 from typing import Final
 
-from weft.generate.plan import Plan
+from weft.generate.plan import Feature, Plan
 from weft.generate.underlay import Underlay
 from weft.generate.wiring import Port, Wired, wired
 from weft.network.topology import layout
@@ -21,7 +21,7 @@ class HostLink:
     port: Port
     address: IPv4Address
     device: str
-    """RDMA device of the host."""
+    """RDMA device of the host, and its plane where it has several."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +30,8 @@ class FabricLink:
 
     port: Port
     peer_asn: int
+    across: bool = False
+    """To another group, where groups are joined directly."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,9 +68,9 @@ class Router:
 def routers(plan: Plan) -> Iterator[Router]:
     """Yield every switch of a plan, tier by tier."""
     underlay = underlay_of(plan)
-    devices = plan.names.device_list()
     switches = tuple(wired(plan.cluster))
     asns = {one.name: underlay.asn(one.tier, one.number, one.group) for one in switches}
+    tiers = {one.name: one.tier for one in switches}
     for switch in switches:
         yield Router(
             switch=switch, asn=asns[switch.name],
@@ -76,18 +78,27 @@ def routers(plan: Plan) -> Iterator[Router]:
             block=underlay.leaf_block(switch.number) if switch.tier == 0 else None,
             hosts=tuple(
                 HostLink(
-                    port=port, device=devices[port.peer_port],
+                    port=port, device=_device(plan, port),
                     address=underlay.link(switch.number, port.number)[0],
                 )
                 for port in switch.ports
                 if port.host is not None
             ),
             fabric=tuple(
-                FabricLink(port=port, peer_asn=asns[port.peer])
+                FabricLink(
+                    port=port, peer_asn=asns[port.peer],
+                    across=tiers[port.peer] == switch.tier,
+                )
                 for port in switch.ports
                 if port.host is None
             ),
         )  # fmt: skip
+
+
+def _device(plan: Plan, port: Port) -> str:
+    """Return the NIC on a port, with the plane where it has several."""
+    device = plan.names.device_list()[port.peer_port]
+    return f"{device}-plane{port.plane}" if Feature.PLANES in plan.features else device
 
 
 def underlay_of(plan: Plan) -> Underlay:
@@ -102,3 +113,11 @@ def cages(plan: Plan) -> Cages:
     by_rate = network.site.switch.radix
     count = by_rate[max(by_rate)]
     return Cages(count=count, split=network.radix // count)
+
+
+OWN_ROUTES: Final = "^[0-9]*$"
+"""Paths of AS numbers that a group tells to another: its own leaves' and spines'.
+
+Longer ones lead through a third group, where pauses of several groups could wait for one
+another in a circle; so there is no such route, even when all direct links are gone.
+"""

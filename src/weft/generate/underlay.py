@@ -7,7 +7,7 @@ from typing import Final
 
 from weft.errors import Infeasible
 from weft.generate.planned import Planned
-from weft.network.topology import Layout
+from weft.network.topology import Layout, Mesh
 
 POOLS: Final = ("172.16.0.0/12", "10.128.0.0/9")
 LOOPBACKS: Final = "100.64.0.0/10"
@@ -36,6 +36,8 @@ class Underlay:
     """Equal paths that a switch uses at once."""
     keepalive_s: Planned
     hold_s: Planned
+    between_groups: Planned | None
+    """What the groups of a dragonfly+ tell one another."""
 
     def leaf_block(self, leaf: int) -> IPv4Network:
         """Return the addresses below one leaf."""
@@ -92,13 +94,25 @@ def underlay(layout: Layout) -> Underlay:
             value=HOLD_S, unit="s", source="frr_datacenter",
             reason="a dead peer whose link stays up is dropped in 9 s, not in 3 min; a link "
             "that goes down ends its session at once"),
+        between_groups=_between(layout),
+    )  # fmt: skip
+
+
+def _between(layout: Layout) -> Planned | None:
+    if not isinstance(layout.wiring, Mesh):
+        return None
+    return Planned(
+        value="own routes only", source="rfc7938",
+        reason="a path through a third group could close a circle of pauses, and takes the "
+        "links of two others; groups whose direct links are all gone are apart",
     )  # fmt: skip
 
 
 def _most_paths(layout: Layout) -> int:
     """Return the most links upwards of one switch, or across where groups are joined."""
     leaf_up = ceil(layout.leaf_spine_cables * layout.planes / max(1, layout.leaf))
-    spine_up = ceil(layout.spine_core_cables * layout.planes / max(1, layout.spine))
+    ends = 2 if isinstance(layout.wiring, Mesh) else 1  # both ends are on spines
+    spine_up = ceil(ends * layout.spine_core_cables * layout.planes / max(1, layout.spine))
     return max(1, leaf_up, spine_up)
 
 

@@ -24,6 +24,7 @@ class Port:
     """Port of the switch, or NIC of the host."""
     host: int | None
     """Number of the host where the peer is one."""
+    plane: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,11 +65,12 @@ def _port(graph: "Graph", cluster: Cluster, link: int, number: int) -> Port:
     if peer < graph.first[0]:
         host, nic = divmod(peer, graph.layout.site.nics_per_host)
         return Port(
-            number=number, peer=names.host(host, cluster.hosts), peer_port=nic, host=host
-        )
+            number=number, peer=names.host(host, cluster.hosts), peer_port=nic, host=host,
+            plane=int(graph.plane[link]),
+        )  # fmt: skip
     tier = sum(peer >= first for first in graph.first[1:3])
     back = int(graph.reverse[link]) - int(graph.start[peer])
     return Port(
         number=number, peer=names.switch(tier, peer - graph.first[tier]), peer_port=back,
-        host=None,
+        host=None, plane=int(graph.plane[link]),
     )  # fmt: skip

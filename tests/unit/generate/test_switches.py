@@ -1,5 +1,6 @@
 """Switches of every vendor are told the same: one plan, many spellings."""
 
+import json
 import re
 from pathlib import Path
 
@@ -179,6 +180,48 @@ def test_the_mtu_is_the_most_that_the_vendors_switches_take():
     for target, most in (("eos", 9214), ("nxos", 9216), ("cumulus", 9216)):
         link = plan(CASES[target]).link
         assert link.switch_mtu_bytes.whole() == most > link.host_mtu_bytes.whole()
+
+
+def _descriptions(cluster):
+    for path, text in _texts("sonic", cluster).items():
+        for port, row in json.loads(text)["PORT"].items():
+            yield path.split("/")[1], port, *row["description"].split()
+
+
+def test_every_plane_of_every_nic_has_a_port_and_planes_do_not_meet():
+    """Two planes: each NIC twice, on different leaves, and no cable from one to the other."""
+    cluster = preset("hgx_h100_roce", hosts=256)
+    cluster = cluster.with_(topology=cluster.topology.with_(kind="multi_plane", planes=2))
+    ends = list(_descriptions(cluster))
+    nics = [(peer, far) for _, _, peer, far in ends if peer.startswith("host")]
+    assert len(set(nics)) == len(nics) == 256 * 8 * 2
+    plane = {here: far[-1] for here, _, peer, far in ends if peer.startswith("host")}
+    reached = {(plane[here], peer) for here, _, peer, _ in ends if peer.startswith("spine")}
+    assert len(reached) == len({peer for _, peer in reached}) > 0
+
+
+def test_groups_tell_one_another_their_own_routes_alone():
+    cluster = preset("hgx_h100_roce", hosts=64)
+    grouped = cluster.with_(
+        topology=cluster.topology.with_(kind="dragonfly_plus", hosts_per_pod=16)
+    )
+    assert plan(cluster).underlay.between_groups is None
+    assert plan(grouped).underlay.between_groups is not None
+    for path, text in _texts("sonic", grouped).items():
+        tables = json.loads(text)
+        across = {
+            port.partition("|")[2]
+            for port, row in tables["BGP_NEIGHBOR"].items()
+            if row["peer_group_name"] == "ACROSS"
+        }
+        to_spines = {
+            port
+            for port, row in tables["PORT"].items()
+            if row["description"].startswith("spine") and "/spine" in path
+        }
+        assert across == to_spines
+        told = tables["BGP_PEER_GROUP_AF"].get("default|ACROSS|ipv4_unicast", {})
+        assert bool(told.get("route_map_out")) == ("/spine" in path)
 
 
 def test_frr_is_for_routing_alone():

@@ -119,7 +119,7 @@ def _handlers(names: list[str]) -> Iterator[str]:
 
 ansible = Target(
     title="Ansible: a role that installs what linux_host writes",
-    supports=frozenset({Feature.IP, Feature.PFC, Feature.SUBNET}),
+    supports=frozenset({Feature.IP, Feature.PFC, Feature.SUBNET, Feature.MESH}),
     files=_files,
     proofs={
         "inventory.yml, playbook.yml": Proof.SOFTWARE,

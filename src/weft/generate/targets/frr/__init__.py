@@ -4,10 +4,19 @@ from collections.abc import Iterator
 from typing import Final
 
 from weft.generate.plan import Feature, Plan
-from weft.generate.router import PREFIX, Router, routers, underlay_of
+from weft.generate.router import (
+    OWN_ROUTES,
+    PREFIX,
+    FabricLink,
+    Router,
+    routers,
+    underlay_of,
+)
 from weft.generate.target import Files, Proof, Target, header
 
 GROUP: Final = "FABRIC"
+ACROSS: Final = "ACROSS"
+"""Peers in other groups, and what they are told."""
 OWN: Final = "OWN"
 FORWARDING: Final = (
     ("net.ipv4.ip_forward", 1),
@@ -42,6 +51,10 @@ def _conf(plan: Plan, router: Router) -> Iterator[str]:
     yield from _ports(router)
     yield from _bgp(plan, router)
     yield from _filters(plan)
+    if ACROSS in _groups(router):
+        yield from (f"bgp as-path access-list {ACROSS} seq 5 permit {OWN_ROUTES}", "!",
+                    f"route-map {ACROSS} permit 10", f" match as-path {ACROSS}",
+                    "exit", "!")  # fmt: skip
     yield "end"
 
 
@@ -64,23 +77,35 @@ def _bgp(plan: Plan, router: Router) -> Iterator[str]:
     yield f" bgp router-id {router.loopback}"
     yield " no bgp ebgp-requires-policy"
     yield " bgp bestpath as-path multipath-relax"
-    if router.fabric:
-        yield f" neighbor {GROUP} peer-group"
-        yield f" neighbor {GROUP} remote-as external"
+    groups = _groups(router)
+    for group in groups:
+        yield f" neighbor {group} peer-group"
+        yield f" neighbor {group} remote-as external"
         timers = f"{underlay.keepalive_s.text()} {underlay.hold_s.text()}"
-        yield f" neighbor {GROUP} timers {timers}"
-        yield f" neighbor {GROUP} capability extended-nexthop"
+        yield f" neighbor {group} timers {timers}"
+        yield f" neighbor {group} capability extended-nexthop"
     for one in router.fabric:
-        yield f" neighbor {port_name(one.port.number)} interface peer-group {GROUP}"
+        yield f" neighbor {port_name(one.port.number)} interface peer-group {_group(one)}"
     yield " !"
     yield " address-family ipv4 unicast"
     yield f"  redistribute connected route-map {OWN}"
     if router.block is not None:
         yield f"  aggregate-address {router.block} summary-only"
-    if router.fabric:
-        yield f"  neighbor {GROUP} activate"
+    for group in groups:
+        yield f"  neighbor {group} activate"
+    if ACROSS in groups:
+        yield f"  neighbor {ACROSS} route-map {ACROSS} out"
     yield f"  maximum-paths {underlay.most_paths.text()}"
     yield from (" exit-address-family", "exit", "!")
+
+
+def _group(one: FabricLink) -> str:
+    return ACROSS if one.across else GROUP
+
+
+def _groups(router: Router) -> list[str]:
+    """Return the groups of peers of a switch, each once."""
+    return list(dict.fromkeys(_group(one) for one in router.fabric))
 
 
 def _filters(plan: Plan) -> Iterator[str]:
@@ -106,7 +131,7 @@ def _interfaces(plan: Plan, router: Router) -> Iterator[str]:
 
 frr = Target(
     title="FRR: BGP unnumbered on Linux switches",
-    supports=frozenset({Feature.IP}),
+    supports=frozenset({Feature.IP, Feature.PLANES, Feature.MESH}),
     needs=frozenset({Feature.IP}),
     files=_files,
     proofs={

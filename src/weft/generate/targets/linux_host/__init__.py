@@ -6,7 +6,7 @@ from weft.generate.target import Proof, Target
 
 linux_host = Target(
     title="Linux hosts: systemd units, sysctl, limits, addresses",
-    supports=frozenset({Feature.IP, Feature.PFC, Feature.SUBNET}),
+    supports=frozenset({Feature.IP, Feature.PFC, Feature.SUBNET, Feature.MESH}),
     files=host_files,
     proofs={
         "weft-rdma": Proof.GOLDEN,

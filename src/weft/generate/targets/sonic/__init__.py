@@ -8,9 +8,10 @@ from typing import Any, Final
 from weft import units
 from weft.generate.lossless import Labels, Marking, Pause
 from weft.generate.plan import Feature, Plan
+from weft.generate.router import OWN_ROUTES, PREFIX, Router, routers, underlay_of
 from weft.generate.target import Files, Proof, Target
 from weft.generate.underlay import Underlay
-from weft.generate.wiring import Wired, wired
+from weft.generate.wiring import Wired
 from weft.network.topology import layout
 
 Table = dict[str, dict[str, Any]]
@@ -18,7 +19,10 @@ MAP: Final = "AI"
 QUEUES: Final = 8
 DSCPS: Final = 64
 ROLES: Final = ("ToRRouter", "LeafRouter", "SpineRouter")
-MOST_PATHS: Final = 256
+GROUP: Final = "FABRIC"
+ACROSS: Final = "ACROSS"
+"""Peers in other groups, and what they are told."""
+OWN: Final = "OWN"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,8 +64,9 @@ def _files(plan: Plan) -> Files:
     hardware = HARDWARE[network.switch]
     case = _Case(plan=plan, hardware=hardware, lanes=hardware.lanes // network.radix)
     shared = _quality(plan)
-    for switch in wired(plan.cluster):
-        tables = _device(case, switch) | _ports(case, switch) | _routing(case, switch)
+    for router in routers(plan):
+        switch = router.switch
+        tables = _device(case, router) | _ports(case, router) | _routing(case, router)
         tables |= shared | _port_quality(case, switch)
         yield f"{switch.name}/config_db.json", _dump(tables)
 
@@ -71,8 +76,8 @@ def _dump(tables: Mapping[str, Table]) -> str:
     return json.dumps(rows, indent=1) + "\n"
 
 
-def _device(case: _Case, switch: Wired) -> dict[str, Table]:
-    underlay = _underlay(case.plan)
+def _device(case: _Case, router: Router) -> dict[str, Table]:
+    switch = router.switch
     return {
         "DEVICE_METADATA": {
             "localhost": {
@@ -80,7 +85,7 @@ def _device(case: _Case, switch: Wired) -> dict[str, Table]:
                 "hwsku": case.hardware.sku,
                 "platform": case.hardware.platform,
                 "type": ROLES[switch.tier],
-                "bgp_asn": str(underlay.asn(switch.tier, switch.number, switch.group)),
+                "bgp_asn": str(router.asn),
                 "buffer_model": "traditional",
                 "docker_routing_config_mode": "unified",
                 "frr_mgmt_framework_config": "true",
@@ -93,12 +98,14 @@ def _device(case: _Case, switch: Wired) -> dict[str, Table]:
 _HASHED: Final = ["DST_IP", "SRC_IP", "IP_PROTOCOL", "L4_DST_PORT", "L4_SRC_PORT"]
 
 
-def _ports(case: _Case, switch: Wired) -> dict[str, Table]:
+def _ports(case: _Case, router: Router) -> dict[str, Table]:
     link = case.plan.link
     assert link.switch_mtu_bytes is not None, "an Ethernet plan has the MTU of its switches"
     mtu, megabits = link.switch_mtu_bytes.text(), int(link.rate_gbit_per_s.number() * 1000)
+    devices = {one.port.number: one.device for one in router.hosts}
     table: Table = {}
-    for port in switch.ports:
+    for port in router.switch.ports:
+        far = devices.get(port.number) or case.port(port.peer_port)
         first = port.number * case.lanes
         table[case.port(port.number)] = {
             "alias": f"etp{port.number + 1}",
@@ -108,54 +115,88 @@ def _ports(case: _Case, switch: Wired) -> dict[str, Table]:
             "fec": "rs",
             "mtu": mtu,
             "admin_status": "up",
-            "description": f"{port.peer} {_far_end(case, port.peer_port, port.host)}",
+            "description": f"{port.peer} {far}",
         }
     return {"PORT": table}
 
 
-def _far_end(case: _Case, number: int, host: int | None) -> str:
-    return case.port(number) if host is None else case.plan.names.device_list()[number]
-
-
-def _routing(case: _Case, switch: Wired) -> dict[str, Table]:
-    underlay = _underlay(case.plan)
-    loopback = underlay.loopback(switch.count)
+def _routing(case: _Case, router: Router) -> dict[str, Table]:
+    underlay = underlay_of(case.plan)
     interfaces: Table = {}
     neighbours: Table = {}
-    for port in switch.ports:
-        name = case.port(port.number)
-        if port.host is None:
-            interfaces[name] = {"ipv6_use_link_local_only": "enable"}
-            neighbours[f"default|{name}"] = {"peer_group_name": "FABRIC"}
-        else:
-            interfaces[name] = {}
-            interfaces[f"{name}|{underlay.link(switch.number, port.number)[0]}/31"] = {}
+    for link in router.hosts:
+        name = case.port(link.port.number)
+        interfaces |= {name: {}, f"{name}|{link.address}/{PREFIX}": {}}
+    for one in router.fabric:
+        name = case.port(one.port.number)
+        interfaces[name] = {"ipv6_use_link_local_only": "enable"}
+        neighbours[f"default|{name}"] = {"peer_group_name": ACROSS if one.across else GROUP}
+    loopback = router.loopback
     return {
         "LOOPBACK_INTERFACE": {"Loopback0": {}, f"Loopback0|{loopback}/32": {}},
         "INTERFACE": interfaces,
         "BGP_GLOBALS": {
             "default": {
                 "router_id": str(loopback),
-                "local_asn": str(underlay.asn(switch.tier, switch.number, switch.group)),
+                "local_asn": str(router.asn),
                 "load_balance_mp_relax": "true",
             }
         },
-        "BGP_GLOBALS_AF": {"default|ipv4_unicast": {"max_ebgp_paths": str(MOST_PATHS)}},
-        "BGP_GLOBALS_AF_AGGREGATE_ADDR": _aggregate(underlay, switch),
-        "BGP_PEER_GROUP": {
-            "default|FABRIC": {"peer_type": "external", "capability_ext_nexthop": "true"}
+        "BGP_GLOBALS_AF": {
+            "default|ipv4_unicast": {"max_ebgp_paths": underlay.most_paths.text()}
         },
-        "BGP_PEER_GROUP_AF": {"default|FABRIC|ipv4_unicast": {"admin_status": "up"}},
+        "BGP_GLOBALS_AF_AGGREGATE_ADDR": _aggregate(router),
         "BGP_NEIGHBOR": neighbours,
-        "ROUTE_REDISTRIBUTE": {"default|connected|bgp|ipv4": {}},
+        "ROUTE_REDISTRIBUTE": {"default|connected|bgp|ipv4": {"route_map": [OWN]}},
+        **_groups(underlay, router),
+        **_policies(underlay, router),
     }
 
 
-def _aggregate(underlay: Underlay, switch: Wired) -> Table:
-    if switch.tier > 0:
+def _groups(underlay: Underlay, router: Router) -> dict[str, Table]:
+    """Return the groups of peers: in the own group, and across to others."""
+    peers = {
+        "peer_type": "external", "capability_ext_nexthop": "true",
+        "keepalive": underlay.keepalive_s.text(), "holdtime": underlay.hold_s.text(),
+    }  # fmt: skip
+    families: Table = {f"default|{GROUP}|ipv4_unicast": {"admin_status": "up"}}
+    if _joined(router):
+        families[f"default|{ACROSS}|ipv4_unicast"] = {
+            "admin_status": "up", "route_map_out": [ACROSS],
+        }  # fmt: skip
+    return {
+        "BGP_PEER_GROUP": {key.rpartition("|")[0]: peers for key in families},
+        "BGP_PEER_GROUP_AF": families,
+    }
+
+
+def _joined(router: Router) -> bool:
+    return any(one.across for one in router.fabric)
+
+
+def _policies(underlay: Underlay, router: Router) -> dict[str, Table]:
+    """Return what may be announced: the fabric's own addresses, so not the management port."""
+    maps = {f"{OWN}|10": {"route_operation": "permit", "match_prefix_set": OWN}}
+    tables: dict[str, Table] = {
+        "PREFIX_SET": {OWN: {"mode": "IPv4"}},
+        "PREFIX": {
+            f"{OWN}|5|{underlay.loopbacks.text()}|32..32": {"action": "permit"},
+            f"{OWN}|10|{underlay.pool.text()}|{PREFIX}..32": {"action": "permit"},
+        },
+    }
+    if _joined(router):
+        maps[f"{ACROSS}|10"] = {"route_operation": "permit", "match_as_path": ACROSS}
+        tables["AS_PATH_SET"] = {
+            ACROSS: {"action": "permit", "as_path_set_member": [OWN_ROUTES]}
+        }
+    tables["ROUTE_MAP_SET"] = {key.partition("|")[0]: {} for key in maps}
+    return tables | {"ROUTE_MAP": dict(maps)}
+
+
+def _aggregate(router: Router) -> Table:
+    if router.block is None:
         return {}
-    block = underlay.leaf_block(switch.number)
-    return {f"default|ipv4_unicast|{block}": {"summary_only": "true"}}
+    return {f"default|ipv4_unicast|{router.block}": {"summary_only": "true"}}
 
 
 def _quality(plan: Plan) -> dict[str, Table]:
@@ -280,11 +321,6 @@ def _watchdogs(pause: Pause, names: Sequence[str]) -> Table:
     return table | dict.fromkeys(names, row)
 
 
-def _underlay(plan: Plan) -> Underlay:
-    assert plan.underlay is not None, "refused where there is no underlay"
-    return plan.underlay
-
-
 def _refuses(plan: Plan) -> str | None:
     network = layout(plan.cluster)
     if network.switch not in HARDWARE:
@@ -300,7 +336,7 @@ def _refuses(plan: Plan) -> str | None:
 
 sonic = Target(
     title="SONiC: config_db.json of every switch",
-    supports=frozenset({Feature.IP, Feature.PFC}),
+    supports=frozenset({Feature.IP, Feature.PFC, Feature.PLANES, Feature.MESH}),
     needs=frozenset({Feature.IP}),
     refuses=_refuses,
     files=_files,
