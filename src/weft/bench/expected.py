@@ -1,7 +1,7 @@
 """What a sweep should have shown on a cluster: the curve, its band, how well that is known."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from weft.bench import noise
@@ -11,11 +11,25 @@ from weft.engines.analytic.collective.constants import Fitted
 from weft.engines.analytic.point_to_point import Link, bandwidth, latency
 from weft.errors import SpecError
 from weft.results import Estimate
+from weft.sources import Kind, Source, sourced
 from weft.spec.cluster import Cluster
 from weft.traffic.collective import Group
+from weft.units import rate_from_gbit
 
 FEWEST_DEGREES: Final = 3
 """Of a band of few measured sizes: the widest law that has a spread."""
+
+
+ONE_PAIR: Final = sourced(1.38, "roce400_one_pair", low=1.0, high=1.38, confidence=2)
+"""Time of a line from 400 Gb/s with one queue pair over that with eight, on sound hosts."""
+ONE_PAIR_FROM: Final = rate_from_gbit(400.0)
+SOURCES: Final = {
+    "roce400_one_pair": Source(
+        key="roce400_one_pair",
+        kind=Kind.MEASURED,
+        title="ib_write_bw, ConnectX-7 400 Gb/s RoCE: one queue pair against eight, one host",
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,6 +136,8 @@ def _message(link: Link, sweep: Sweep, size_bytes: float) -> Expected:
     else:
         rate = bandwidth(link, size_bytes, sweep.verb, queue_pairs=sweep.queue_pairs)
         time_s = rate.map(lambda per_s: size_bytes / per_s)
+        if sweep.queue_pairs == 1 and link.bytes_per_s >= ONE_PAIR_FROM:
+            time_s = replace(time_s, high=time_s.high * ONE_PAIR.high)
     return Expected(
         size_bytes=size_bytes, time_s=time_s, degrees=noise.errors().degrees,
         limit="NIC" if sweep.what == "bandwidth" else "latency",

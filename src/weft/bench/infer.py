@@ -13,6 +13,7 @@ from typing import Final, Literal
 from weft import catalogue, units
 from weft.bench.sweep import Sweep
 from weft.catalogue.devices import Server
+from weft.engines.analytic.collective.tuning import number
 from weft.observe.facts import (
     AdapterChosen,
     LinkLayer,
@@ -91,6 +92,25 @@ def gpu_of(name: str) -> str | None:
     return next(
         (slug for pattern, slug in _GPUS if re.search(pattern, name, re.IGNORECASE)), None
     )
+
+
+def as_logged(cluster: Cluster, sweep: Sweep, seen: Observation) -> Inferred:
+    """Lay what a log says over the cluster of the user: its NCCL, and whether it is its GPU."""
+    gpu = gpu_of(sweep.gpu_name)
+    unknown = []
+    if gpu is not None and gpu.split("_")[0] != cluster.host.gpu.split("_")[0]:
+        unknown.append(
+            f"which cluster this is: the output has {sweep.gpu_name}, the cluster file "
+            f"{cluster.host.gpu}"
+        )
+    version = _version(seen)
+    if not version or number(version)[:2] == number(cluster.nccl.version)[:2]:
+        return Inferred(cluster=cluster, known=(), assumed=(), unknown=tuple(unknown))
+    said = f"the output has NCCL {version}, not {cluster.nccl.version}: what ran counts"
+    return Inferred(
+        cluster=cluster.with_(nccl=cluster.nccl.with_(version=version)), known=(said,),
+        assumed=(), unknown=tuple(unknown),
+    )  # fmt: skip
 
 
 def _server(gpu: str, per_host: int) -> Server | None:

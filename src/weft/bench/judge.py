@@ -8,11 +8,14 @@ from pathlib import Path
 from typing import Final
 
 from weft.bench import shape
-from weft.bench.expected import Expected, Setting, busbw, expected, group_of
-from weft.bench.infer import Inferred, infer
+from weft.bench.expected import ONE_PAIR_FROM, Expected, Setting, busbw, expected, group_of
+from weft.bench.infer import Inferred, as_logged, infer
 from weft.bench.shape import Candidate
 from weft.bench.sweep import Sweep, read_sweep
 from weft.bench.verdict import FALSE_FAIL_RATIO, Outcome, RangeVerdict, judge_ranges, overall
+from weft.doctor.diagnose import find
+from weft.doctor.ranking import rank
+from weft.doctor.rule import Severity
 from weft.observe.facts import Setting as Variable
 from weft.observe.observation import Observation
 from weft.predict.provenance import provenance
@@ -68,6 +71,8 @@ class Judgement:
     """Explanations by probability: ``healthy`` too, where it is not settled that it is not."""
     curve: FaultCurve | None = None
     """Of the most probable fault, where the sweep did not pass."""
+    findings: tuple[str, ...] = ()
+    """What the doctor names in the output itself, as sockets where RDMA was meant."""
     said: tuple[str, ...] = ()
     """Remarks on the sweep."""
     assumed: tuple[str, ...] = ()
@@ -100,10 +105,7 @@ def judge_sweep(
 ) -> Judgement:
     """Judge a sweep that was read already."""
     seen = seen or Observation()
-    if cluster is not None:
-        found = Inferred(cluster=cluster, known=(), assumed=(), unknown=())
-    else:
-        found = infer(sweep, seen)
+    found = as_logged(cluster, sweep, seen) if cluster is not None else infer(sweep, seen)
     if found.cluster is None:
         return _nothing_known(sweep, found)
     if cluster is None and sweep.what != "collective":
@@ -133,8 +135,8 @@ def _judged(setting: Setting, found: Inferred, seen: Observation) -> Judgement:
         curve=_curve(setting, best) if best and outcome is not Outcome.PASS else None,
         said=(*found.known, *sweep.remarks, *remarks, *_steered(setting, seen),
               *_said(setting)),
-        assumed=found.assumed, unknown=found.unknown, noise_from=_noise(sweep),
-        cluster=setting.cluster,
+        findings=_findings(seen), assumed=found.assumed, unknown=found.unknown,
+        noise_from=_noise(sweep), cluster=setting.cluster,
         provenance=provenance(
             setting.cluster, sources=sweep.sources, assumptions=found.assumed
         ),
@@ -176,7 +178,20 @@ def _said(setting: Setting) -> list[str]:
         said.append(f"{_wrong(sweep)} results are wrong: whatever the speed, this run fails")
     if sweep.what == "collective" and sweep.ranks is None:
         said.append(f"the output names no ranks; all {setting.group.ranks} GPUs are taken")
+    fast = sweep.what == "bandwidth" and setting.cluster.host.nic_bytes_per_s >= ONE_PAIR_FROM
+    if fast and sweep.queue_pairs == 1:
+        said.append("one queue pair may not fill a line of 400 Gb/s: run it with -q 8 as well")
     return said
+
+
+def _findings(seen: Observation) -> tuple[str, ...]:
+    """Ask the doctor what the output itself shows; its suspects are not told here."""
+    named = (one.finding for one in rank(find(seen.facts)))
+    return tuple(
+        f"{one.cause}: {one.message}"
+        for one in named
+        if one.decided and one.severity is not Severity.INFO
+    )
 
 
 def _steered(setting: Setting, seen: Observation) -> list[str]:

@@ -18,6 +18,7 @@ from weft.spec.overlay import CollectiveRatios, Overlay
 from weft.traffic.collective import Operation
 
 SAMPLES = Path(__file__).parents[2] / "samples"
+EXAMPLES = Path(__file__).parents[3] / "examples" / "runs"
 MIB = 2**20
 
 
@@ -211,3 +212,50 @@ def test_drivers_names_lead_to_the_catalogue():
     assert gpu_of("NVIDIA H100 80GB HBM3") == "h100_sxm"
     assert gpu_of("AMD Instinct MI300X") == "mi300x"
     assert Timing(size_bytes=1, time_s=1, noise_ratio=0).wrong == 0
+
+
+def _run_of(tmp_path, gpu="NVIDIA H100 80GB HBM3", more=""):
+    text = (EXAMPLES / "all_reduce_h100.txt").read_text()
+    file = tmp_path / "all_reduce.txt"
+    file.write_text(text.replace("NVIDIA H100 80GB HBM3", gpu) + more)
+    return file
+
+
+def test_a_cluster_file_of_another_gpu_decides_nothing(tmp_path):
+    cluster = preset("dgx_h100", hosts=2)
+    assert judge(_run_of(tmp_path), cluster).outcome is Outcome.PASS
+    found = judge(_run_of(tmp_path, "NVIDIA A100-SXM4-80GB"), cluster)
+    assert found.outcome is Outcome.INCONCLUSIVE
+    assert "A100" in found.unknown[0]
+
+
+def test_the_version_that_ran_counts_not_that_of_the_file(tmp_path):
+    file = _run_of(tmp_path, more="NCCL version 2.18.1+cuda12.1\n")
+    found = judge(file, preset("dgx_h100", hosts=2))
+    assert found.cluster is not None
+    assert found.cluster.nccl.version == "2.18.1"
+    assert any("2.18.1" in one for one in found.said)
+
+
+def test_what_the_doctor_names_in_the_output_is_told(tmp_path):
+    more = "a:1:2 [0] NCCL INFO NCCL_PROTO set by environment to LL.\n"
+    found = judge(_run_of(tmp_path, more=more), preset("dgx_h100", hosts=2))
+    assert any("NCCL_PROTO=LL" in one for one in found.said)
+    log = SAMPLES / "rules" / "link_degraded" / "fires" / "ibportstate.txt"
+    found = judge([_run_of(tmp_path), log], preset("dgx_h100", hosts=2))
+    assert any("ib-link-degraded" in one for one in found.findings)
+
+
+def test_one_queue_pair_on_a_fast_line_is_allowed_what_sound_hosts_show(tmp_path):
+    """328 of 400 Gb/s with one queue pair is no fault: eight reach the line on sound hosts."""
+    file = tmp_path / "ib_write_bw.txt"
+    file.write_text(
+        "                    RDMA_Write BW Test\n Number of qps   : 1\n Link type : IB\n"
+        " #bytes     #iterations    BW peak[Gb/sec]    BW average[Gb/sec]   MsgRate[Mpps]\n"
+        " 65536      1000             328.64             328.61             0.626777\n"
+    )
+    found = judge(file, preset("dgx_h100", hosts=2))
+    assert found.outcome is Outcome.PASS
+    assert any("-q 8" in one for one in found.said)
+    file.write_text(file.read_text().replace("328", "98"))
+    assert judge(file, preset("dgx_h100", hosts=2)).outcome is Outcome.FAIL

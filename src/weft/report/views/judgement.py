@@ -47,6 +47,8 @@ def _blocks(result: Judgement) -> Iterator[Block]:
         if result.what != "latency":
             yield _rate_chart(result)
         yield _sizes(result)
+    if result.findings:
+        yield Sentences(title="What the output itself shows", lines=result.findings)
     if result.said:
         yield Sentences(title="Remarks", lines=result.said)
     if result.assumed:
