@@ -16,7 +16,7 @@ using std::max;
 using std::min;
 
 enum EventKind { ARRIVE, START, CONTROL, TIMER };
-enum PacketKind { DATA, ACK, CNP, NACK, TRIMMED, LOST };
+enum PacketKind { DATA, ACK, CNP, NACK, TRIMMED, GRANT, LOST };
 enum FlowControl { NO_FLOW_CONTROL, PFC, CREDITS };
 enum Feedback { NO_FEEDBACK, BY_CNP, BY_ACK };
 enum Stop { DONE, UNTIL, POOL_LOW };

@@ -8,6 +8,12 @@ Hooks change the row and return nothing:
 * ``on_cnp(flow, knobs, line_ps_per_byte, now)``: the receiver saw marks
 * ``on_loss(flow, knobs, line_ps_per_byte, payload_bytes, now)``: a packet must be sent again
 
+Where the receiver decides, it has two more:
+
+* ``on_arrival(state, flow_id, payload_bytes, now)``: data came to the receiver (0 bytes: only
+  its header); it may send ``GRANT`` packets here
+* ``on_grant(flow, knobs, granted_bytes)``: such a packet came to the sender
+
 ``flow.window_bytes`` bounds what is in flight, ``flow.pace_ps_per_byte`` spaces packets,
 ``flow.cc`` holds eight private numbers, named by constants at the top of each file.
 Times are picoseconds.
@@ -21,6 +27,16 @@ from weft.engines.packet.tables import Feedback
 from weft.kernel import inner
 
 Kernel = Callable[..., Any]
+
+
+@inner
+def ignore_arrival(state, flow_id, payload_bytes, now):
+    """Let the sender decide alone."""
+
+
+@inner
+def ignore_grant(flow, knobs, granted_bytes):
+    """Leave the flow as it is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +58,8 @@ class Control:
     on_ack: Kernel
     on_cnp: Kernel
     on_loss: Kernel
+    on_arrival: Kernel = ignore_arrival
+    on_grant: Kernel = ignore_grant
 
 
 @inner

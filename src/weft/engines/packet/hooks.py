@@ -19,6 +19,8 @@ on_ack = ladder(
 )
 on_cnp = ladder("on_cnp", "flow, knobs, line, now", _controls, "on_cnp")
 on_loss = ladder("on_loss", "flow, knobs, line, payload, now", _controls, "on_loss")
+on_arrival = ladder("on_arrival", "state, flow_id, payload, now", _controls, "on_arrival")
+on_grant = ladder("on_grant", "flow, knobs, granted", _controls, "on_grant")
 pick_link = ladder("pick_link", "state, group, flow, link", _balancings, "pick")
 pick_sequence = ladder("pick_sequence", "state, flow", _recoveries, "pick_sequence")
 on_data = ladder("on_data", "state, flow, packet", _recoveries, "on_data")

@@ -4,9 +4,11 @@ from weft.engines.packet.events import NEVER, schedule
 from weft.engines.packet.hooks import (
     on_ack,
     on_acknowledged,
+    on_arrival,
     on_begin,
     on_cnp,
     on_data,
+    on_grant,
     on_loss,
     on_nack,
     on_timeout,
@@ -23,6 +25,7 @@ from weft.kernel import inner
 TIMER = int(Event.TIMER)
 DATA, ACK, CNP = int(Kind.DATA), int(Kind.ACK), int(Kind.CNP)
 NACK, TRIMMED = int(Kind.NACK), int(Kind.TRIMMED)
+GRANT = int(Kind.GRANT)
 BY_CNP, BY_ACK = int(Feedback.CNP), int(Feedback.ACK)
 
 
@@ -140,6 +143,8 @@ def _take_data(state, packet_id, host, now):
         if settings.feedback == BY_ACK:
             answer |= REPLY_ACK
     _answer(state, packet_id, answer, host)
+    if settings.grants:
+        on_arrival(settings.congestion, state, flow_id, payload if keep else 0, now)
     if marked and settings.feedback == BY_CNP:
         _notify(state, flow_id, host, now)
     if keep and settings.relays:
@@ -251,6 +256,9 @@ def receive_at_host(state, link_id, packet_id, now):
         answer = on_trimmed(
             settings_of(state, packet.traffic_class).recovery, state, packet.flow, packet
         )
+        settings = settings_of(state, packet.traffic_class)
+        if settings.grants:
+            on_arrival(settings.congestion, state, packet.flow, 0, now)
         _answer(state, packet_id, answer, host)
     else:
         _take_control(state, packet, kind, host, now)
@@ -266,5 +274,8 @@ def _take_control(state, packet, kind, host, now):
     elif kind == CNP:
         flow = state.flows[packet.flow]
         on_cnp(settings.congestion, flow, settings.knobs, settings.line_ps_per_byte, now)
+    elif kind == GRANT:
+        granted = packet.sequence * settings.mtu_bytes
+        on_grant(settings.congestion, state.flows[packet.flow], settings.knobs, granted)
     else:
         _send_again(state, packet, host, now)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from weft import plugins
 from weft.engines.packet import balancing, congestion, recovery
 from weft.engines.packet.balance import Balancing
-from weft.engines.packet.control import Control
+from weft.engines.packet.control import Control, ignore_arrival
 from weft.engines.packet.deadlock import deadlock
 from weft.engines.packet.events import NEVER
 from weft.engines.packet.hooks import BALANCINGS, CONTROLS, RECOVERIES
@@ -406,6 +406,7 @@ def _hosts(wiring: Wiring, routes: Routes, flows: Flows, options: Options) -> Ta
     classes = len(options.by_class())
     hosts = table(wiring.hosts * classes, HOST)
     hosts.turn[:] = -1
+    hosts.granting[:] = -1
     hosts.waiting_head[:] = -1
     hosts.waiting_tail[:] = -1
     hosts.uplink[:] = np.tile(routes.uplink, classes)
@@ -586,6 +587,7 @@ def _set_class(row: Any, wiring: Wiring, routes: Routes, options: Options) -> No
     row.pmax, row.marking = options.pmax_ratio, int(control.marking)
     row.flowlet_gap = options.flowlet_gap_ps
     row.telemetry = control.telemetry
+    row.grants = control.on_arrival is not ignore_arrival
     row.cnp_gap = options.cnp_gap_ps
     row.gap_between_operations = options.gap_between_operations_ps
     row.message_bytes = NEVER if options.message_bytes is None else options.message_bytes

@@ -44,9 +44,11 @@ class Kind(IntEnum):
     CNP = 2
     NACK = 3
     TRIMMED = 4
-    LOST = 5
+    GRANT = 5
+    """A receiver lets a flow send up to a packet's number."""
+    LOST = 6
     """A data packet with bit errors: who receives it drops it."""
-    LOST_CONTROL = 6
+    LOST_CONTROL = 7
 
 
 class FlowControl(IntEnum):
@@ -206,6 +208,8 @@ HOST = np.dtype(
         ("waiting_tail", "i4"),
         ("uplink", "i4"),
         ("downlink", "i4"),
+        ("granting", "i4"),  # the flow that it grants credit to next, or -1
+        ("coming_bytes", "i8"),  # that it has granted and not received
         ("timer_at", "i8"),  # when flows look for overdue answers, or NEVER
         ("ready", "i8"),  # before it the NIC begins no packet: limits other than the wire
         ("message", "i8"),  # least time between the begins of two messages
@@ -288,6 +292,7 @@ SETTINGS = np.dtype(
         ("trims", "i8"),
         ("numbered", "i8"),
         ("selective", "i8"),
+        ("grants", "i8"),  # whether receivers decide what may be sent
         ("keeps_sender", "i8"),  # until all is acknowledged
         ("acknowledge_every", "i8"),
         ("reordering_packets", "i8"),
@@ -336,6 +341,7 @@ COUNTS = np.dtype(
         ("pauses_recorded", "i8"),
         ("watchdog_trips", "i8"),
         ("cnps", "i8"),
+        ("grants", "i8"),
         ("flows_done", "i8"),
         ("last_end", "i8"),
         ("now", "i8"),
