@@ -18,12 +18,12 @@ from typing import Any
 __all__ = [
     "Calibration", "Comparison", "Configuration", "Diagnosis", "Expectation", "Judgement",
     "Linted", "Need", "Plan", "Prediction", "Scaling",
-    "Scoreboard", "Simulation", "Target", "Tuned", "accuracy", "calibrate", "catalog",
+    "Scoreboard", "Simulation", "Sweep", "Target", "Tuned", "accuracy", "calibrate", "catalog",
     "compare", "diagnose",
     "expect", "fabrics", "judge", "lint",
     "load_case", "load_cluster", "load_job", "load_scenario", "model",
     "need", "plan", "predict",
-    "preset", "render", "scaling", "simulate", "tune",
+    "preset", "render", "scaling", "simulate", "sweep", "tune",
 ]  # fmt: skip
 
 

@@ -12,8 +12,8 @@ from weft.generate.target import Configuration, render
 from weft.lint.lint import Linted, lint
 from weft.predict.collective import Expectation, expect
 from weft.predict.scaling import Scaling, scaling
-from weft.predict.simulate import simulate
-from weft.predict.simulation import Simulation
+from weft.predict.simulate import simulate, sweep
+from weft.predict.simulation import Simulation, Sweep
 from weft.predict.training import Prediction, predict
 from weft.spec.load import (
     load_case,
@@ -29,10 +29,10 @@ from weft.tune.tuned import Tuned
 __all__ = [
     "Calibration", "Comparison", "Configuration", "Diagnosis", "Expectation", "Judgement",
     "Linted", "Need", "Plan", "Prediction", "Scaling",
-    "Scoreboard", "Simulation", "Target", "Tuned", "accuracy", "calibrate", "catalog",
+    "Scoreboard", "Simulation", "Sweep", "Target", "Tuned", "accuracy", "calibrate", "catalog",
     "compare", "diagnose",
     "expect", "fabrics", "judge", "lint",
     "load_case", "load_cluster", "load_job", "load_scenario", "model",
     "need", "plan", "predict",
-    "preset", "render", "scaling", "simulate", "tune",
+    "preset", "render", "scaling", "simulate", "sweep", "tune",
 ]  # fmt: skip

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from weft.lint.lint import Linted, lint
     from weft.predict.collective import Expectation, expect
     from weft.predict.scaling import Scaling, scaling
-    from weft.predict.simulate import simulate
-    from weft.predict.simulation import Simulation
+    from weft.predict.simulate import simulate, sweep
+    from weft.predict.simulation import Simulation, Sweep
     from weft.predict.training import Prediction, predict
     from weft.spec.load import (
         load_case,
@@ -43,6 +43,7 @@ VERBS: Final = {
     "accuracy": "accuracy",
     "calibrate": "calibrate",
     "simulate": "simulate",
+    "sweep": "simulate",
     "tune": "tune",
     "diagnose": "diagnose",
     "judge": "bench",
@@ -87,6 +88,8 @@ _PLACES: Final = {
     "scaling": "weft.predict.scaling",
     "Simulation": "weft.predict.simulation",
     "simulate": "weft.predict.simulate",
+    "Sweep": "weft.predict.simulation",
+    "sweep": "weft.predict.simulate",
     "Tuned": "weft.tune.tuned",
     "tune": "weft.tune.search",
 }
@@ -94,12 +97,12 @@ _PLACES: Final = {
 __all__ = [
     "VERBS", "Calibration", "Comparison", "Configuration", "Diagnosis", "Expectation",
     "Judgement", "Linted", "Need", "Plan", "Prediction", "Scaling",
-    "Scoreboard", "Simulation", "Target", "Tuned", "accuracy", "calibrate", "catalog",
+    "Scoreboard", "Simulation", "Sweep", "Target", "Tuned", "accuracy", "calibrate", "catalog",
     "compare", "diagnose",
     "expect", "fabrics", "judge", "lint",
     "load_case", "load_cluster", "load_job", "load_scenario", "model",
     "need", "plan", "predict",
-    "preset", "render", "result_of", "scaling", "simulate", "tune",
+    "preset", "render", "result_of", "scaling", "simulate", "sweep", "tune",
 ]  # fmt: skip
 
 

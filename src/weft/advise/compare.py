@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
 from math import inf
-from typing import TYPE_CHECKING
 
 from weft import plugins
 from weft.advise import candidates, claims, considerations, inputs
@@ -20,14 +19,12 @@ from weft.advise.spread import Spread, difference, spread
 from weft.advise.wording import joined
 from weft.errors import SpecError, UnknownName, WeftError
 from weft.predict.training import Prediction, prober_for
+from weft.predict.watching import Report
 from weft.results import Estimate, Provenance
 from weft.spec.cluster import Cluster
 from weft.spec.problems import nearest
 from weft.spec.workload import Job
 from weft.units import SECONDS
-
-if TYPE_CHECKING:
-    from weft.predict.probing import Probing
 
 DEFAULT = (
     "infiniband", "roce_tuned", "roce_default", "scheduled_ethernet", "ultra_ethernet", "tcp",
@@ -115,7 +112,7 @@ def compare(
     years: float | None = None,
     ask: Callable[[Cluster, Job], Prediction] | None = None,
     fidelity: str = "analytic",
-    report: Callable[["Probing"], None] | None = None,
+    report: Report | None = None,
 ) -> Comparison:
     """Compare networks for the same hosts and job; ``ask`` stands in for predict().
 

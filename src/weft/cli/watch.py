@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final, Self
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from weft.predict.probing import Probing
     from weft.predict.simulate import Progress
+    from weft.predict.watching import Probing
     from weft.tune.evaluate import Progress as SearchProgress
 
 WIDTH: Final = 78

@@ -34,6 +34,7 @@ from weft.network.fabric import find
 from weft.network.topology import layout
 from weft.predict.packets import LEAST_SHARE, RINGS, extrapolated, time_on
 from weft.predict.part import model_of
+from weft.predict.watching import Probing, Report
 from weft.results import Estimate
 from weft.spec.cluster import Cluster, FabricChoice, TopologyChoice
 from weft.spec.load import settings_of
@@ -78,21 +79,6 @@ class Probed:
     share: Estimate
     said: str
     """In one sentence: what was simulated, what it gave, what was extrapolated."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Probing:
-    """How far the probes of an answer are."""
-
-    done: int
-    planned: int
-    """Known so far; more may turn up."""
-    doing: str
-    elapsed_s: float
-    left_s: float | None
-
-
-Report = Callable[[Probing], None]
 
 
 @dataclass(slots=True, kw_only=True)

@@ -2,16 +2,13 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from weft.errors import Infeasible
 from weft.predict.training import Prediction, prober_for, sweep
+from weft.predict.watching import Report
 from weft.results import Estimate
 from weft.spec.cluster import Cluster
 from weft.spec.workload import Job
-
-if TYPE_CHECKING:
-    from weft.predict.probing import Probing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +45,7 @@ def scaling(
     gpus: Iterable[int],
     *,
     fidelity: str = "analytic",
-    report: Callable[["Probing"], None] | None = None,
+    report: Report | None = None,
 ) -> Scaling:
     """Predict the job at each size; the batch grows in step with the GPUs (weak scaling).
 

@@ -26,7 +26,7 @@ from weft.engines.packet.tables import State, Stop
 from weft.engines.packet.wiring import shortest_routes
 from weft.predict import simulated
 from weft.predict.provenance import provenance
-from weft.predict.simulation import Simulation
+from weft.predict.simulation import Simulation, Sweep
 from weft.results import Effect, Provenance
 from weft.spec.scenario import Scenario
 
@@ -94,15 +94,22 @@ class _Board:
     """What the threads share: a flag to stop at, and the runs that have begun."""
 
     halt: threading.Event = field(default_factory=threading.Event)
-    runs: dict[int, _Run] = field(default_factory=dict)
-    done: set[int] = field(default_factory=set)
+    runs: dict[tuple[int, int], _Run] = field(default_factory=dict)
+    """By place of the scenario and seed."""
+    done: set[tuple[int, int]] = field(default_factory=set)
     began_s: float = field(default_factory=time.perf_counter)
+
+    def of(self, place: int, scenario: Scenario) -> list[_Run]:
+        """Return the runs of a scenario that have begun, in the order of its seeds."""
+        keys = [(place, seed) for seed in scenario.seeds]
+        return [self.runs[key] for key in keys if key in self.runs]
 
     def progress(self, seeds: int) -> Progress:
         """Say how far all seeds are together."""
-        runs = list(self.runs.values())
-        expected = max((run.hops for run in runs), default=1) * seeds
-        hops = sum(r.hops if r.seed in self.done else min(r.done_hops, r.hops) for r in runs)
+        found = list(self.runs.items())
+        runs = [run for _, run in found]
+        expected = sum(run.hops for run in runs) / max(1, len(runs)) * seeds
+        hops = sum(r.hops if k in self.done else min(r.done_hops, r.hops) for k, r in found)
         ratio = min(1.0, hops / max(1, expected))
         elapsed = time.perf_counter() - self.began_s
         return Progress(
@@ -120,18 +127,33 @@ def simulate(scenario: Scenario, *, report: Report | None = None) -> Simulation:
 
     ``report`` is called a few times a second with the progress.
     """
-    network = scenario.network
-    fabric = fabric_of(scenario.cluster, network.bit_error_ratio, inside_of(scenario))
-    board = _Board()
-    interrupted = False
-    with ThreadPoolExecutor(min(len(scenario.seeds), os.cpu_count() or 1)) as pool:
-        tasks = {pool.submit(_run, board, fabric, scenario, seed) for seed in scenario.seeds}
+    return sweep((scenario,), report=report).simulations[0]
+
+
+def sweep(
+    scenarios: Sequence[Scenario], *, workers: int | None = None, report: Report | None = None
+) -> Sweep:
+    """Simulate every seed of several scenarios on all cores; the same on any number of them.
+
+    Ctrl-C gives what happened until then; scenarios that had not begun are left out.
+    """
+    seeds = sum(len(one.seeds) for one in scenarios)
+    fabrics = [
+        fabric_of(one.cluster, one.network.bit_error_ratio, inside_of(one)) for one in scenarios
+    ]
+    board, interrupted = _Board(), False
+    threads = min(seeds, workers or os.cpu_count() or 1)
+    with ThreadPoolExecutor(threads) as pool:
+        tasks = {
+            pool.submit(_run, board, fabrics[place], one, (place, seed))
+            for place, one in enumerate(scenarios) for seed in one.seeds
+        }  # fmt: skip
         try:
             pending = tasks
             while pending:
                 _, pending = wait(pending, timeout=_LOOK_S)
                 if report is not None:
-                    report(board.progress(len(scenario.seeds)))
+                    report(board.progress(seeds))
         except KeyboardInterrupt:
             interrupted = True
             board.halt.set()
@@ -140,15 +162,32 @@ def simulate(scenario: Scenario, *, report: Report | None = None) -> Simulation:
         for task in tasks:
             with suppress(_Halted):
                 task.result()
-    runs = [board.runs[seed] for seed in scenario.seeds if seed in board.runs]
-    return _result(fabric, scenario, runs, interrupted=interrupted)
+    begun = sorted({place for place, _ in board.runs})
+    simulations = tuple(
+        _result(fabrics[p], scenarios[p], board.of(p, scenarios[p]), interrupted=interrupted)
+        for p in begun
+    )
+    return _sweep(scenarios, simulations)
 
 
-def _run(board: _Board, fabric: Fabric, scenario: Scenario, seed: int) -> None:
+def _sweep(scenarios: Sequence[Scenario], simulations: tuple[Simulation, ...]) -> Sweep:
+    parts = [part for one in scenarios for part in (one.cluster, one)]
+    said = dict.fromkeys(line for one in simulations for line in one.provenance.assumptions)
+    made = provenance(*parts, sources=(), assumptions=tuple(said))
+    seed = scenarios[0].seeds[0]
+    return Sweep(
+        simulations=simulations,
+        complete=len(simulations) == len(scenarios) and all(s.complete for s in simulations),
+        left_out=tuple(one.name for one in scenarios[len(simulations) :]),
+        provenance=replace(made, engine="packet", models=PACKET_EFFECTS, seed=seed),
+    )
+
+
+def _run(board: _Board, fabric: Fabric, scenario: Scenario, key: tuple[int, int]) -> None:
     if board.halt.is_set():
         raise _Halted
-    run = _begin(fabric, scenario, seed)
-    board.runs[seed] = run
+    run = _begin(fabric, scenario, key[1])
+    board.runs[key] = run
 
     def watch(state: State) -> None:
         run.done_hops = int(state.counts[0].data_hops)
@@ -157,7 +196,7 @@ def _run(board: _Board, fabric: Fabric, scenario: Scenario, seed: int) -> None:
 
     until_ps = round(scenario.until_s * PS_PER_S)
     stepping.sampled(run.running, run.samples, until_ps, run.schedule.fabric_links, watch)
-    board.done.add(seed)
+    board.done.add(key)
 
 
 def _begin(fabric: Fabric, scenario: Scenario, seed: int) -> _Run:

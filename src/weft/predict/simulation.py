@@ -212,3 +212,15 @@ class Simulation:
     bars: tuple[FlowBar, ...]
     """A sample of flows, evenly drawn where there are many."""
     provenance: Provenance
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sweep:
+    """Several scenarios, each with its seeds."""
+
+    simulations: tuple[Simulation, ...]
+    complete: bool
+    """Every seed of every scenario ran to its end."""
+    left_out: tuple[str, ...]
+    """Scenarios that an interruption kept from beginning."""
+    provenance: Provenance

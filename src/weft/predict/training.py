@@ -1,6 +1,6 @@
 """One cluster, one job: how long a step takes, what it costs, and why."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ from weft.engines.analytic import step as engine
 from weft.engines.engine import StepTime
 from weft.errors import SpecError
 from weft.predict.provenance import provenance
+from weft.predict.watching import Report
 from weft.results import Estimate, Provenance, combine
 from weft.spec.cluster import Cluster
 from weft.spec.workload import Job
@@ -18,7 +19,7 @@ from weft.traffic.demand import demands
 from weft.units import SECONDS
 
 if TYPE_CHECKING:
-    from weft.predict.probing import Prober, Probing
+    from weft.predict.probing import Prober
 
 TRILLION = 1e12
 
@@ -73,7 +74,7 @@ def predict(
     job: Job,
     *,
     fidelity: str = "analytic",
-    report: Callable[["Probing"], None] | None = None,
+    report: Report | None = None,
 ) -> Prediction:
     """Predict one training job on one cluster.
 
@@ -84,9 +85,7 @@ def predict(
     return predict_with(cluster, job, prober_for(fidelity, report))
 
 
-def prober_for(
-    fidelity: str, report: Callable[["Probing"], None] | None = None
-) -> "Prober | None":
+def prober_for(fidelity: str, report: Report | None = None) -> "Prober | None":
     """Return what simulates collectives at this fidelity; none where nothing does."""
     if fidelity == "analytic":
         return None

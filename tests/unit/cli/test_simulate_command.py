@@ -44,6 +44,22 @@ def test_seeds_and_settings_of_the_command_line_are_laid_over_the_file(scenario,
     assert document["provenance"]["engine"] == "packet"
 
 
+def test_several_files_run_side_by_side(scenario, tmp_path, capsys):
+    other = tmp_path / "other.yaml"
+    other.write_text(SCENARIO.replace("name: small", "name: other"))
+    assert app.run(["simulate", scenario, str(other), "--seeds", "2"]) == 0
+    shown = capsys.readouterr().out
+    assert "Simulations of small, other" in shown
+    assert "Completions over seeds" in shown
+    assert app.run(["simulate", scenario, str(other), "--set", "until_s=5us"]) == 5
+    assert "no: small, other did not end" in capsys.readouterr().out
+
+
+def test_seeds_of_one_scenario_show_their_spread(scenario, capsys):
+    assert app.run(["simulate", scenario, "--seeds", "3"]) == 0
+    assert "Spread over seeds" in capsys.readouterr().out
+
+
 def test_a_wrong_scenario_is_told_with_its_line(scenario, capsys):
     assert app.run(["simulate", scenario, "--set", "network.balancing=sprey"]) == 2
     assert "did you mean 'spray'" in capsys.readouterr().err

@@ -8,7 +8,7 @@ from weft.engines.packet import stepping
 from weft.engines.packet.tables import Stop
 from weft.errors import SpecError
 from weft.predict import simulate as verb
-from weft.predict.simulate import simulate
+from weft.predict.simulate import simulate, sweep
 from weft.spec.load import load_scenario
 
 MIB = 1 << 20
@@ -265,3 +265,35 @@ def test_jobs_on_the_same_hosts_slow_one_another():
 
 def test_a_traffic_is_not_simulated_alone_unless_that_is_asked():
     assert all(one.alone_s is None for one in simulate(scenario(job(0), job(4))).jobs)
+
+
+def test_a_sweep_is_the_same_on_any_number_of_threads():
+    asked = [scenario(INCAST, seeds=[1, 2, 3]), scenario(INCAST, name="other", seeds=[4])]
+    one, four = (sweep(asked, workers=workers) for workers in (1, 4))
+    assert one == four
+    assert one.simulations[0] == simulate(asked[0])
+    assert [s.scenario.name for s in one.simulations] == ["scenario", "other"]
+
+
+def test_an_interrupted_sweep_leaves_out_what_had_not_begun(monkeypatch):
+    original, calls = verb.wait, iter(range(9))
+
+    def interrupt(tasks, **_):
+        if next(calls) == 0:
+            original([next(iter(tasks))], timeout=30)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(verb, "wait", interrupt)
+    held = threading.Event()
+    begin = verb._begin  # noqa: SLF001 - the door that a thread goes through
+
+    def one_at_a_time(fabric, asked, seed):
+        if seed > 1:
+            held.wait(0.2)
+        return begin(fabric, asked, seed)
+
+    monkeypatch.setattr(verb, "_begin", one_at_a_time)
+    asked = [scenario(INCAST), scenario(INCAST, name="other", seeds=[2, 3, 4, 5])]
+    found = sweep(asked, workers=1)
+    assert not found.complete
+    assert found.simulations[0].scenario.name == "scenario"

@@ -51,6 +51,7 @@ def _result(kind):
         "need": lambda: api.need(*_case()),
         "calibration": lambda: api.calibrate(_case()[0], [RUN]),
         "simulation": lambda: api.simulate(api.load_scenario(INCAST)),
+        "sweep": lambda: api.sweep([api.load_scenario(INCAST), _small()]),
         "tuned": lambda: api.tune([_small()], knobs=["minimum_rate_ratio"], trials=4, seeds=1),
         "plan": lambda: api.plan(_case()[0]),
         "configuration": lambda: api.render(api.plan(_case()[0]), ["nccl", "opensm"]),
@@ -75,6 +76,7 @@ CHARTS = {
     "comparison": ["step_breakdown", "cost_bars", "flip_tornado"],
     "need": ["mfu_bandwidth"],
     "simulation": ["timeline", "queue", "slowdown"],
+    "sweep": [],
     "tuned": ["front", "knobs"],
     "diagnosis": [],
     "linted": [],
@@ -96,8 +98,11 @@ def test_the_document_fits_its_schema_and_carries_provenance(kind):
     assert holder["provenance"]["catalogue_sha256"]
 
 
+PACKETS = {"simulation", "sweep", "tuned", "load_test"}
+
+
 def result_engine(kind):
-    return "packet" if kind in {"simulation", "tuned", "load_test"} else "analytic"
+    return "packet" if kind in PACKETS else "analytic"
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -12,8 +12,12 @@ PARTIAL = 5
 
 
 def simulate(
-    scenario: Annotated[
-        Path, typer.Argument(metavar="SCENARIO", help="Scenario document (YAML); - is stdin.")
+    scenarios: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="SCENARIO...",
+            help="Scenario documents (YAML), several side by side; - is stdin.",
+        ),
     ],
     *,
     sets: options.Sets = [],  # noqa: B006 - typer reads the default, nobody changes it
@@ -28,6 +32,7 @@ def simulate(
 ) -> int:
     """Simulate a scenario packet by packet: completions, tails, queues, pauses, marks.
 
+    Every seed runs in a thread of its own, on all cores; how many there are changes no bit.
     A scenario names a cluster, what is sent over it (collectives, jobs, incast, permutations,
     transfers, background), and how switches and NICs are set up. Progress and the time that is
     left go to standard error; Ctrl-C shows what happened until then (exit code 5).
@@ -35,6 +40,7 @@ def simulate(
     \b
     Examples:
       weft simulate examples/scenarios/incast-32-to-1.yaml
+      weft simulate tuned.yaml default.yaml --seeds 8
       weft simulate scenario.yaml --set network.balancing=spray --seeds 5 -o json
       weft simulate scenario.yaml --chart timeline=flows.svg --chart queue=queues.png
     """  # noqa: D301 - click's mark for text that is not to be wrapped
@@ -45,8 +51,9 @@ def simulate(
 
     check_format(output)
     more = [] if seeds is None else [f"seeds={list(range(1, seeds + 1))}"]
-    asked = load_scenario(scenario, [*sets, *more])
+    asked = [load_scenario(scenario, [*sets, *more]) for scenario in scenarios]
     with Watcher(quiet=quiet) as watcher:
-        result = api.simulate(asked, report=watcher.show)
+        found = api.sweep(asked, report=watcher.show)
+    result = found if len(asked) > 1 else found.simulations[0]
     emit(result, output, out=out, charts=chart)
     return 0 if result.complete else PARTIAL

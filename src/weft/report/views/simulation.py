@@ -15,6 +15,7 @@ from weft.predict.simulation import (
 from weft.report.numbers import collective_rate, count, figures, percent, seconds, show_rate
 from weft.report.page import Block, Drawing, Facts, Page, Sentences, Table, View, rows_of
 from weft.report.views._provenance import footer
+from weft.report.views._seeds import SPREAD_COLUMNS, SPREAD_NOTE, spread_rows
 from weft.units import SECONDS, gbit_from_rate
 
 SHOWN_LINKS, SHOWN_VICTIMS = 10, 6
@@ -33,6 +34,7 @@ def _page(result: Simulation) -> Page:
         *_classes(result),
         _links(result),
         *_pauses(result),
+        *_spread(result),
         _seeds(result),
         Facts(title="Settings", pairs=tuple(_settings(result))),
         Sentences(title="Assumptions", lines=result.provenance.assumptions),
@@ -253,6 +255,17 @@ def _victims_note(result: Simulation) -> str:
         f"{result.victims} flows came from paused hosts and went elsewhere than to the worst "
         "queue above; the slowest are shown."
     )
+
+
+def _spread(result: Simulation) -> Iterator[Table]:
+    rows = tuple(spread_rows(result))
+    if len(result.seeds) > 1 and rows:
+        yield Table(
+            title="Spread over seeds",
+            columns=("traffic", *SPREAD_COLUMNS),
+            rows=rows,
+            notes=(SPREAD_NOTE,),
+        )
 
 
 def _seeds(result: Simulation) -> Table:

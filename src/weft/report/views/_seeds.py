@@ -1,0 +1,38 @@
+"""What views of simulations share: how much seeds differ."""
+
+from collections.abc import Iterator
+
+from weft.predict.simulation import Simulation, TrafficOutcome
+from weft.report.numbers import figures, seconds
+
+SPREAD_COLUMNS = ("runs", "completion p50", "p99", "least", "most", "most / least")
+SPREAD_NOTE = (
+    "Completions of all runs and seeds: with few of them the 99th of 100 lies near the most."
+)
+
+
+def spread_rows(result: Simulation) -> Iterator[tuple[str, ...]]:
+    """Yield a row for each traffic that ended at least once."""
+    for one in result.traffic:
+        if one.completions_s:
+            yield (one.name, *spread_cells(one))
+
+
+def spread_cells(one: TrafficOutcome) -> tuple[str, ...]:
+    """Show middle, tail and ends of the completions of a traffic."""
+    found = sorted(one.completions_s)
+    least, most = found[0], found[-1]
+    shown = (_quantile(found, 0.5), _quantile(found, 0.99), least, most)
+    return (str(len(found)), *(seconds(time) for time in shown), figures(most / least))
+
+
+def _quantile(found: list[float], share: float) -> float:
+    """Return a quantile between the two values next to it.
+
+    >>> _quantile([1.0, 2.0, 4.0], 0.5), _quantile([1.0, 2.0], 0.75)
+    (2.0, 1.75)
+    """
+    place = share * (len(found) - 1)
+    below = int(place)
+    above = min(below + 1, len(found) - 1)
+    return found[below] + (found[above] - found[below]) * (place - below)
