@@ -14,6 +14,10 @@ from pathlib import Path
 from weft.accuracy import score
 from weft.accuracy.scoreboard import Group, Scoreboard, Target
 from weft.doctor.diagnose import all_rules
+from weft.lint.lint import all_rules as all_lint_rules
+from weft.lint.lint import description
+from weft.lint.reader import all_readers
+from weft.lint.rule import Layer
 from weft.report.views.scoreboard import missed_aims
 
 HERE = Path(__file__).parent
@@ -250,7 +254,45 @@ def _write_rules() -> None:
     (HERE / "reference" / "rules.md").write_text("\n".join(rules()).rstrip() + "\n", "utf-8")
 
 
-PAGES: dict[str, Callable[[], None]] = {"accuracy": _write_accuracy, "rules": _write_rules}
+LINT = """\
+# Rules of lint
+
+This page is made from the rules themselves (`python docs/generate.py lint`).
+`weft lint` asks all of them; [how to use it](../how-to/lint-a-configuration.md).
+A severity may be lower where the evidence is weaker; a rule that needs several sides says
+nothing, and is listed as not checked, while one of them is missing.
+"""
+
+
+def lint() -> Iterator[str]:
+    """Yield the lines of the page on lint: formats, then the rules layer by layer."""
+    yield LINT
+    yield "## Formats\n"
+    yield from (f"* `{name}`: {reader.title}" for name, reader in all_readers().items())
+    for layer in Layer:
+        yield f"\n## {layer.value[0].upper()}{layer.value[1:]}\n"
+        for name, rule in all_lint_rules():
+            if rule.layer is layer:
+                summary, rest = description(name)
+                yield f"### {name}\n"
+                yield f"{summary}\n"
+                needs = " and ".join(side.value for side in rule.needs)
+                yield f"Severity: {rule.severity.value}." + (
+                    f" Needs {needs}.\n" if needs else "\n"
+                )
+                yield from (f"* {section}" for section in _sections(rest))
+                yield f"* **See**: <{rule.reference}>\n"
+
+
+def _write_lint() -> None:
+    (HERE / "reference" / "lint.md").write_text("\n".join(lint()).rstrip() + "\n", "utf-8")
+
+
+PAGES: dict[str, Callable[[], None]] = {
+    "accuracy": _write_accuracy,
+    "rules": _write_rules,
+    "lint": _write_lint,
+}
 
 
 def main(words: Sequence[str]) -> int:

@@ -8,7 +8,9 @@ from typing import Final, TypeVar, cast
 
 from weft.doctor.rule import Severity
 from weft.lint.facts import (
+    Address,
     AddressPool,
+    Bond,
     Congestion,
     Container,
     Described,
@@ -185,7 +187,7 @@ class Case(_Sorted):
         """Who of those that must agree was read."""
         found = {
             one.side
-            for kind in (Pause, Trust, Mapped, Port)
+            for kind in (Pause, Trust, Mapped, Port, Address, Bond)
             for one in cast("list[Pause]", self.of(kind))
         }
         held = {

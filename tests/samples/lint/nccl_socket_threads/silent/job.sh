@@ -1,0 +1,4 @@
+#!/bin/bash
+export NCCL_SOCKET_NTHREADS=8
+export NCCL_NSOCKS_PERTHREAD=8
+torchrun --nnodes=4 --nproc-per-node=8 --rdzv-endpoint=gpu01:29500 train.py
