@@ -16,10 +16,11 @@ from types import ModuleType
 from typing import Any
 
 __all__ = [
-    "Calibration", "Comparison", "Configuration", "Diagnosis", "Expectation", "Judgement",
+    "Calibration", "Comparison", "Configuration", "Diagnosis", "Drift", "Expectation",
+    "Judgement",
     "Linted", "Need", "Plan", "Prediction", "Scaling",
     "Scoreboard", "Simulation", "Sweep", "Target", "Tuned", "accuracy", "calibrate", "catalog",
-    "compare", "diagnose",
+    "compare", "diagnose", "diff",
     "expect", "fabrics", "judge", "lint",
     "load_case", "load_cluster", "load_job", "load_scenario", "model",
     "need", "plan", "predict",

@@ -9,6 +9,7 @@ from weft.calibrate.calibration import Calibration, calibrate
 from weft.doctor.diagnose import Diagnosis, diagnose
 from weft.generate.plan import Plan, plan
 from weft.generate.target import Configuration, render
+from weft.lint.diff import Drift, diff
 from weft.lint.lint import Linted, lint
 from weft.predict.collective import Expectation, expect
 from weft.predict.scaling import Scaling, scaling
@@ -27,10 +28,11 @@ from weft.tune.search import tune
 from weft.tune.tuned import Tuned
 
 __all__ = [
-    "Calibration", "Comparison", "Configuration", "Diagnosis", "Expectation", "Judgement",
+    "Calibration", "Comparison", "Configuration", "Diagnosis", "Drift", "Expectation",
+    "Judgement",
     "Linted", "Need", "Plan", "Prediction", "Scaling",
     "Scoreboard", "Simulation", "Sweep", "Target", "Tuned", "accuracy", "calibrate", "catalog",
-    "compare", "diagnose",
+    "compare", "diagnose", "diff",
     "expect", "fabrics", "judge", "lint",
     "load_case", "load_cluster", "load_job", "load_scenario", "model",
     "need", "plan", "predict",

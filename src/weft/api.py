@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from weft.doctor.diagnose import Diagnosis, diagnose
     from weft.generate.plan import Plan, plan
     from weft.generate.target import Configuration, render
+    from weft.lint.diff import Drift, diff
     from weft.lint.lint import Linted, lint
     from weft.predict.collective import Expectation, expect
     from weft.predict.scaling import Scaling, scaling
@@ -48,6 +49,7 @@ VERBS: Final = {
     "diagnose": "diagnose",
     "judge": "bench",
     "lint": "lint",
+    "diff": "diff",
     "plan": "plan",
     "render": "render",
 }
@@ -63,6 +65,8 @@ _PLACES: Final = {
     "diagnose": "weft.doctor.diagnose",
     "Judgement": "weft.bench.judge",
     "judge": "weft.bench.judge",
+    "Drift": "weft.lint.diff",
+    "diff": "weft.lint.diff",
     "Linted": "weft.lint.lint",
     "lint": "weft.lint.lint",
     "Plan": "weft.generate.plan",
@@ -95,10 +99,10 @@ _PLACES: Final = {
 }
 
 __all__ = [
-    "VERBS", "Calibration", "Comparison", "Configuration", "Diagnosis", "Expectation",
+    "VERBS", "Calibration", "Comparison", "Configuration", "Diagnosis", "Drift", "Expectation",
     "Judgement", "Linted", "Need", "Plan", "Prediction", "Scaling",
     "Scoreboard", "Simulation", "Sweep", "Target", "Tuned", "accuracy", "calibrate", "catalog",
-    "compare", "diagnose",
+    "compare", "diagnose", "diff",
     "expect", "fabrics", "judge", "lint",
     "load_case", "load_cluster", "load_job", "load_scenario", "model",
     "need", "plan", "predict",

@@ -57,6 +57,7 @@ def _result(kind):
         "configuration": lambda: api.render(api.plan(_case()[0]), ["nccl", "opensm"]),
         "diagnosis": lambda: api.diagnose([DOWN]),
         "linted": lambda: api.lint([JOB]),
+        "drift": lambda: api.diff(_case()[0], [JOB]),
         "judgement": lambda: api.judge([SLOW], api.preset("dgx_h100", hosts=2)),
         "load_test": lambda: simulated_load(
             api.preset("hgx_h100_roce", hosts=2), 120e9, size_bytes=1 << 16
@@ -80,6 +81,7 @@ CHARTS = {
     "tuned": ["front", "knobs"],
     "diagnosis": [],
     "linted": [],
+    "drift": [],
     "judgement": ["judged_sweep", "busbw_curve"],
     "load_test": ["load_curve"],
     "scoreboard": ["topology"],

@@ -1,0 +1,392 @@
+"""What is planned against what is running, setting by setting."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Final
+
+from weft.errors import Unreadable
+from weft.generate.plan import Plan
+from weft.generate.plan import plan as plan_of
+from weft.generate.target import render, suitable
+from weft.lint.facts import (
+    Address,
+    AddressPool,
+    BufferPool,
+    BufferProfile,
+    CableLength,
+    Congestion,
+    Fact,
+    GroupUse,
+    LinkPause,
+    Mapped,
+    Mark,
+    Marking,
+    Neighbor,
+    Network,
+    Offered,
+    Option,
+    Partition,
+    Pause,
+    Port,
+    QueueUse,
+    Scheduler,
+    Side,
+    Speaker,
+    TreeSwitch,
+    Trust,
+    Variable,
+    Watchdog,
+)
+from weft.lint.files import collect
+from weft.lint.lint import Read, description, facts_of, read
+from weft.lint.text import Evidence, Text
+from weft.results import Provenance
+from weft.spec.cluster import Cluster
+
+MOST_PLACES: Final = 3
+UNSET: Final = "unset"
+
+
+class Verdict(StrEnum):
+    """What a comparison comes to."""
+
+    EQUAL = "equal"
+    DIFFERENT = "different"
+    UNSEEN = "not seen"
+    EXTRA = "not planned"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One setting of one device: planned, running, and whether it matters."""
+
+    device: str
+    setting: str
+    where: tuple[str, ...]
+    """Ports that it is about; empty where it is not about ports."""
+    planned: str
+    running: str
+    verdict: Verdict
+    critical: bool
+    """Whether losslessness, or reaching one another at all, depends on it."""
+    rule: str
+    """The rule of lint that knows the harm."""
+    why: str
+    evidence: tuple[Evidence, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drift:
+    """How what is running differs from what is planned."""
+
+    cluster: str
+    verdict: Verdict
+    """Different; or critical settings not seen; or equal."""
+    rows: tuple[Row, ...]
+    """What differs, was not seen, or was not planned; what matters most first."""
+    equal: int
+    """Settings that are as planned."""
+    devices: tuple[str, ...]
+    """Switches of which something was seen."""
+    unseen_devices: int
+    """Switches of the plan of which nothing was seen."""
+    files: tuple[Read, ...]
+    provenance: Provenance
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Kind:
+    """How one kind of fact is compared."""
+
+    name: str
+    identity: tuple[str, ...]
+    values: tuple[str, ...]
+    rule: str
+    critical: bool = False
+    roaming: bool = False
+    """Whether any device may show it: hosts and jobs are all alike."""
+
+
+_KINDS: Final[Mapping[type, _Kind]] = {
+    Variable: _Kind(name="variable", identity=("name",), values=("value",),
+                    rule="nccl_settings_differ", roaming=True),
+    Mapped: _Kind(name="map", identity=("side", "kind", "source"), values=("target",),
+                  rule="qos_switches_differ", critical=True),
+    Pause: _Kind(name="PFC priorities", identity=("side",), values=("priorities",),
+                 rule="qos_host_and_switch", critical=True),
+    LinkPause: _Kind(name="pause of the link", identity=("side",), values=("on",),
+                     rule="pfc_with_link_pause"),
+    Watchdog: _Kind(name="watchdog", identity=(),
+                    values=("on", "queues", "action", "detection_ms", "restoration_ms"),
+                    rule="watchdog_off", critical=True),
+    Marking: _Kind(name="ECN", identity=("name", "queues"),
+                   values=("ecn", "kmin_bytes", "kmax_bytes", "pmax_percent"),
+                   rule="ecn_switches_differ", critical=True),
+    QueueUse: _Kind(name="queue", identity=("queue",), values=("marking", "scheduler"),
+                    rule="ecn_queue", critical=True),
+    Scheduler: _Kind(name="scheduler", identity=("side", "name", "queue"),
+                     values=("strict", "weight"), rule="scheduler_shares"),
+    BufferPool: _Kind(name="buffer pool", identity=("name",), values=("size_bytes",),
+                      rule="buffer_pool"),
+    BufferProfile: _Kind(name="buffer profile", identity=("name",),
+                         values=("size_bytes", "xoff_bytes", "xon_bytes", "alpha_exponent"),
+                         rule="headroom_short", critical=True),
+    GroupUse: _Kind(name="buffer of a group", identity=("group", "ingress"),
+                    values=("profile",), rule="headroom_missing", critical=True),
+    Port: _Kind(name="port", identity=("side", "name"),
+                values=("mtu_bytes", "speed_gbit", "fec", "up", "peer", "peer_port"),
+                rule="mtu_ends_differ", critical=True),
+    CableLength: _Kind(name="cable length", identity=(), values=("length_m",),
+                       rule="headroom_short"),
+    Trust: _Kind(name="trust", identity=("side",), values=("mode",),
+                 rule="trust_mode", critical=True),
+    Speaker: _Kind(name="BGP", identity=(), values=("asn", "router_id", "paths"),
+                   rule="bgp_asn"),
+    Neighbor: _Kind(name="BGP session", identity=("peer",), values=("remote",),
+                    rule="bgp_session"),
+    Address: _Kind(name="address", identity=("side", "port"), values=("address", "gateway"),
+                   rule="address_duplicate"),
+    Mark: _Kind(name="traffic class", identity=("tool",), values=("traffic_class",),
+                rule="qos_job_and_host", critical=True, roaming=True),
+    Congestion: _Kind(name="DCQCN", identity=("name", "priority"), values=("value",),
+                      rule="qos_congestion_priority", roaming=True),
+    Option: _Kind(name="option", identity=("program", "name"), values=("value",),
+                  rule="ib_managers_differ", roaming=True),
+    Partition: _Kind(name="partition", identity=("name",),
+                     values=("key", "members", "full_by_default", "mtu_code"),
+                     rule="ib_partition", roaming=True),
+    Offered: _Kind(name="resource", identity=("resource",),
+                   values=("count", "rdma", "mtu_bytes", "link_type"),
+                   rule="policy_sriov", roaming=True),
+    Network: _Kind(name="network", identity=("name",), values=("resource", "mtu_bytes", "pool"),
+                   rule="pod_rdma_resource", roaming=True),
+    AddressPool: _Kind(name="address pool", identity=("name",),
+                       values=("subnet", "gateway", "block"), rule="pool_addresses",
+                       roaming=True),
+    TreeSwitch: _Kind(name="switch of Slurm", identity=("name",), values=("nodes", "switches"),
+                      rule="slurm_tree", roaming=True),
+}  # fmt: skip
+_CRITICAL: Final = frozenset({
+    "target", "priorities", "mode", "ecn", "kmin_bytes", "kmax_bytes", "xoff_bytes",
+    "xon_bytes", "traffic_class", "mtu_bytes", "on", "queues", "marking", "profile",
+})  # fmt: skip
+"""Values that losslessness depends on, where their kind is critical."""
+_SIDES: Final = frozenset(side.value for side in Side)
+_PROGRAMS: Final = frozenset({"opensm", "sysctl", "limits"})
+_NAMES: Final = {
+    "value": "", "target": "", "priorities": "", "mode": "", "traffic_class": "", "on": "",
+    "mtu_bytes": "MTU", "speed_gbit": "speed, Gb/s", "kmin_bytes": "Kmin, B",
+    "kmax_bytes": "Kmax, B", "pmax_percent": "Pmax, %", "xoff_bytes": "headroom, B",
+    "xon_bytes": "XON, B", "size_bytes": "size, B", "alpha_exponent": "alpha, power of 2",
+    "detection_ms": "detection, ms", "restoration_ms": "restoration, ms", "asn": "AS number",
+    "router_id": "router ID", "length_m": "m", "peer_port": "far port", "peer": "far end",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Key:
+    """What a value is the value of."""
+
+    device: str
+    kind: type
+    identity: tuple[str, ...]
+    port: str
+    field: str
+
+
+Values = dict[_Key, list[tuple[str, Fact]]]
+
+
+def diff(cluster: Cluster, paths: Sequence[Path]) -> Drift:
+    """Compare files of what is running with what would be rendered for a cluster."""
+    planned = plan_of(cluster)
+    facts, files, _ = read(collect(paths))
+    if not files:
+        named = ", ".join(map(str, paths))
+        raise Unreadable(f"{named}: no file there is one that weft can read")
+    readers = {name for file in files for name in file.readers}
+    rendered = list(_rendered(planned, readers))
+    known = {fact.device for fact in rendered if isinstance(fact, Speaker)}
+    seen = {fact.device for fact in facts if fact.device in known}
+    ours = _values(fact for fact in rendered if fact.device not in known - seen)
+    theirs = _values(facts)
+    rows = [*_compared(ours, theirs), *_extra(ours, theirs, seen), *_unseen(planned, facts)]
+    shown = _merged([row for row in rows if row.verdict is not Verdict.EQUAL])
+    return Drift(
+        cluster=planned.names.cluster.text(),
+        verdict=_verdict(shown),
+        rows=tuple(shown),
+        equal=sum(row.verdict is Verdict.EQUAL for row in rows),
+        devices=tuple(sorted(seen)),
+        unseen_devices=len(known - seen),
+        files=tuple(files),
+        provenance=planned.provenance,
+    )
+
+
+def _rendered(planned: Plan, readers: set[str]) -> Iterator[Fact]:
+    """Yield the settings of a plan, in the formats that were also seen."""
+    for file in render(planned, suitable(planned)).files:
+        names, facts = facts_of(Text(name=file.path, content=file.text))
+        if readers.intersection(names):
+            yield from facts
+
+
+def _verdict(rows: Iterable[Row]) -> Verdict:
+    found = list(rows)
+    if any(row.verdict is Verdict.DIFFERENT for row in found):
+        return Verdict.DIFFERENT
+    missing = any(row.verdict is Verdict.UNSEEN and row.critical for row in found)
+    return Verdict.UNSEEN if missing else Verdict.EQUAL
+
+
+def _values(facts: Iterable[Fact]) -> Values:
+    """Return every value by what it is the value of, port by port."""
+    found: Values = {}
+    for fact in facts:
+        kind = _KINDS.get(type(fact))
+        if kind is None or (isinstance(fact, Option) and fact.program not in _PROGRAMS):
+            continue
+        given = (getattr(fact, name) for name in kind.identity)
+        identity = tuple(_text(one) for one in given if one is not None)
+        for port in getattr(fact, "ports", ()) or ("",):
+            for field in kind.values:
+                value = getattr(fact, field)
+                if value is not None and value not in ("", ()):
+                    device = "" if kind.roaming else fact.device
+                    key = _Key(device, type(fact), identity, port, field)
+                    found.setdefault(key, []).append((_text(value), fact))
+    return found
+
+
+def _text(value: Any) -> str:  # noqa: ANN401 - any value of a fact
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float | int):
+        return f"{value:.15g}"
+    if isinstance(value, tuple):
+        return ", ".join(_text(one) for one in value)
+    return str(value).strip()
+
+
+def _compared(ours: Values, theirs: Values) -> Iterator[Row]:
+    shown = {_subject(key) for key in theirs}
+    for key, planned in ours.items():
+        wanted = {value for value, _ in planned}
+        found = theirs.get(key)
+        if found is None:
+            if _subject(key) in shown:
+                yield _row(key, wanted, (), Verdict.UNSEEN)
+            continue
+        wrong = [(value, fact) for value, fact in found if value not in wanted]
+        yield _row(key, wanted, wrong or found, Verdict.DIFFERENT if wrong else Verdict.EQUAL)
+
+
+def _subject(key: _Key) -> tuple[object, ...]:
+    """Return what a value is about: nothing is missed of what was not looked at."""
+    side = key.identity[0] if key.identity and key.identity[0] in _SIDES else ""
+    return key.device, key.kind, side
+
+
+def _extra(ours: Values, theirs: Values, seen: set[str]) -> Iterator[Row]:
+    """Yield what runs and is not planned; a variable of NCCL is then planned to be unset."""
+    for key, found in theirs.items():
+        if key in ours:
+            continue
+        if key.kind is Variable and key.identity[0].startswith("NCCL_"):
+            yield _row(key, {UNSET}, found, Verdict.DIFFERENT)
+        elif key.device in seen and key.kind in {Pause, Mapped, Marking, Neighbor}:
+            yield _row(key, {UNSET}, found, Verdict.EXTRA)
+
+
+def _row(
+    key: _Key, wanted: set[str], found: Sequence[tuple[str, Fact]], verdict: Verdict
+) -> Row:
+    kind = _KINDS[key.kind]
+    shown = verdict is not Verdict.EQUAL
+    return Row(
+        device=key.device,
+        setting=_setting(kind, key),
+        where=_where(key),
+        planned=" or ".join(sorted(wanted)),
+        running=" and ".join(sorted({value for value, _ in found})) or "not seen",
+        verdict=verdict,
+        critical=kind.critical and key.field in _CRITICAL,
+        rule=kind.rule,
+        why=description(kind.rule)[0] if shown else "",
+        evidence=tuple(
+            dict.fromkeys(fact.at.evidence() for _, fact in found[:MOST_PLACES])
+        ) if shown else (),
+    )  # fmt: skip
+
+
+def _where(key: _Key) -> tuple[str, ...]:
+    """Return the port: of a row of ports its name is the identity."""
+    if key.kind in {Port, Address} and key.identity:
+        return (key.identity[-1],)
+    return (key.port,) if key.port else ()
+
+
+def _setting(kind: _Kind, key: _Key) -> str:
+    hidden = {Side.SWITCH.value, *_where(key)}
+    words = [one for one in key.identity if one and one not in hidden]
+    field = _NAMES.get(key.field, key.field)
+    return " ".join([kind.name, *words, *([field] if field else [])])
+
+
+def _merged(rows: Sequence[Row]) -> list[Row]:
+    """Make one row of those that differ in the port alone; what matters most first."""
+    groups: dict[tuple[object, ...], list[Row]] = {}
+    for row in rows:
+        key = (row.device, row.setting, row.planned, row.running, row.verdict, row.rule)
+        groups.setdefault(key, []).append(row)
+    merged = [
+        Row(
+            device=group[0].device,
+            setting=group[0].setting,
+            where=tuple(port for row in group for port in row.where),
+            planned=group[0].planned,
+            running=group[0].running,
+            verdict=group[0].verdict,
+            critical=group[0].critical,
+            rule=group[0].rule,
+            why=group[0].why,
+            evidence=group[0].evidence,
+        )
+        for group in groups.values()
+    ]
+    order = list(Verdict)
+    merged.sort(key=lambda row: (order.index(row.verdict), not row.critical, row.device))
+    return merged
+
+
+def _unseen(planned: Plan, facts: Sequence[Fact]) -> Iterator[Row]:
+    """Yield what losslessness needs and no file shows, whoever should have set it."""
+    if planned.labels is None:
+        return
+    labels = planned.labels
+    class_ = labels.traffic_class.text()
+    marks = any(isinstance(one, Mark) for one in facts) or any(
+        isinstance(one, Variable) and one.name == "NCCL_IB_TC" for one in facts
+    )
+    if not marks:
+        yield _absent("the job", "traffic class", class_, "qos_job_and_switch")
+    for side in (Side.HOST, Side.SWITCH):
+        for kind, setting, value, rule in (
+            (Pause, "PFC priorities", labels.priority.text(), "qos_host_and_switch"),
+            (Trust, "trust", "dscp", "trust_mode"),
+        ):
+            if not any(isinstance(one, kind) and one.side is side for one in facts):
+                yield _absent(side.value, setting, value, rule)
+    if planned.marking is not None and not any(isinstance(one, Marking) for one in facts):
+        kmin = f"Kmin {planned.marking.kmin_bytes.text()} B"
+        yield _absent(Side.SWITCH.value, "ECN", kmin, "ecn_queue")
+
+
+def _absent(device: str, setting: str, value: str, rule: str) -> Row:
+    return Row(
+        device=device, setting=setting, where=(), planned=value, running="not seen",
+        verdict=Verdict.UNSEEN, critical=True, rule=rule, why=description(rule)[0], evidence=(),
+    )  # fmt: skip
