@@ -179,6 +179,13 @@ def test_on_the_hosts_network_sshd_has_a_port_of_its_own():
     assert "kubernetes_jobs/perftest.yaml" not in _texts(tcp, "kubernetes_jobs")
 
 
+def test_on_the_hosts_network_nccl_keeps_off_what_container_networks_make():
+    tcp = preset("h100_tcp_100g", hosts=2)
+    assert plan(tcp).kubernetes.settings["NCCL_SOCKET_IFNAME"].text().startswith("^lo,docker")
+    own = plan(_asking(tcp, interfaces=("ens1f0", "ens2f0")[: tcp.host.nics]))
+    assert own.kubernetes.settings["NCCL_SOCKET_IFNAME"].text().startswith("=ens1f0")
+
+
 def test_interfaces_of_the_user_reach_every_object():
     own = tuple(f"ens{number}np0" for number in range(8))
     for mode in ("host_device", "sriov_ethernet", "macvlan_shared", "dranet"):
