@@ -275,7 +275,7 @@ def test_adaptive_routing_is_on_the_level_of_collectives_and_sharp_as_asked():
     for cluster, said in ((INFINIBAND, "| SHARP | off |"), (shared, "| SHARP | on |")):
         texts = _texts(cluster, "ufm", "nccl")
         sl = int(re.search(r"NCCL_IB_SL=(\d+)", texts["nccl/nccl.conf"])[1])
-        mask = re.search(r"ar_sl_mask (\S+)", texts["ufm/opensm-nvidia.conf"])[1]
+        mask = re.search(r"ar_sl_mask (\S+)", texts["ufm/mlnxsm-overlay.conf"])[1]
         assert int(mask, 16) == 1 << sl
         assert said in texts["ufm/ufm.md"]
         assert ("NCCL_COLLNET_ENABLE" in texts["ufm/ufm.md"]) == ("on" in said)

@@ -263,7 +263,7 @@ SWITCHES = [
            count=0),
     _fault("the router ID of another", "roce", LEAF, r'("router_id": )"100.64.0.1"',
            r'\1"100.64.0.2"', "address_duplicate"),
-    _fault("one path", "roce", LEAF, r'("max_ebgp_paths": )"256"', r'\1"1"', "bgp_paths"),
+    _fault("one path", "roce", LEAF, r'("max_ebgp_paths": )"\d+"', r'\1"1"', "bgp_paths"),
     _fault("no extended next hop", "roce", LEAF, r'("capability_ext_nexthop": )"true"',
            r'\1"false"', "bgp_session"),
     _fault("IPv4 not activated", "roce", LEAF,

@@ -1,47 +1,28 @@
 """NVIDIA UFM: what to set in it, and what its own subnet manager knows beyond OpenSM."""
 
 from collections.abc import Iterator
-from typing import Final
 
 from weft.generate.plan import Feature, Plan
 from weft.generate.subnet import Subnet
 from weft.generate.target import Files, Proof, Target, header
 
-OPTIONS: Final = (
-    "routing_engine", "ar_sl_mask", "enable_ar_by_device_cap", "sm_priority", "qos",
-    "qos_max_vls",
-)  # fmt: skip
-"""Names of options of MLNXSM that are written. [mlnxsm]"""
-
 
 def _files(plan: Plan) -> Files:
     subnet = plan.subnet
     assert subnet is not None, "an InfiniBand plan has a subnet"
-    yield "opensm-nvidia.conf", "\n".join(_overlay(plan, subnet)) + "\n"
+    yield "mlnxsm-overlay.conf", "\n".join(_overlay(plan, subnet)) + "\n"
     yield "ufm.md", "\n".join(_points(plan, subnet)) + "\n"
 
 
 def _overlay(plan: Plan, subnet: Subnet) -> Iterator[str]:
-    yield header(plan, "opensm.conf, for NVIDIA's subnet manager (MLNXSM, UFM)")
-    yield "# To be merged into UFM's opensm.conf; Debian's OpenSM knows no adaptive routing."
-    values = {
-        "routing_engine": subnet.adaptive_overlay.text(),
-        "ar_sl_mask": subnet.adaptive_sl_mask.text(),
-        "enable_ar_by_device_cap": "TRUE",
-        "sm_priority": subnet.master_priority.text(),
-        "qos": "TRUE",
-        "qos_max_vls": subnet.max_vls.text(),
-    }
-    reasons = {
-        "routing_engine": subnet.adaptive_overlay.reason,
-        "ar_sl_mask": subnet.adaptive_sl_mask.reason,
-        "sm_priority": subnet.master_priority.reason,
-        "qos_max_vls": subnet.max_vls.reason,
-    }
-    for name in OPTIONS:
-        if name in reasons:
-            yield f"# {reasons[name]}"
-        yield f"{name} {values[name]}"
+    yield header(plan, "what NVIDIA's subnet manager (MLNXSM, UFM) has beyond opensm.conf")
+    yield "# To be merged into UFM's opensm.conf. OpenSM itself knows no adaptive routing."
+    for name, one in (
+        ("routing_engine", subnet.adaptive_overlay),
+        ("ar_sl_mask", subnet.adaptive_sl_mask),
+    ):
+        yield from (f"# {one.reason}", f"{name} {one.text()}")
+    yield from ("# on switches that can", "enable_ar_by_device_cap TRUE")
 
 
 def _points(plan: Plan, subnet: Subnet) -> Iterator[str]:
@@ -93,5 +74,5 @@ ufm = Target(
     supports=frozenset({Feature.SUBNET}),
     needs=frozenset({Feature.SUBNET}),
     files=_files,
-    proofs={"opensm-nvidia.conf": Proof.GOLDEN, "ufm.md": Proof.GOLDEN},
+    proofs={"mlnxsm-overlay.conf": Proof.GOLDEN, "ufm.md": Proof.GOLDEN},
 )
