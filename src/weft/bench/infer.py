@@ -65,7 +65,7 @@ def infer(sweep: Sweep, seen: Observation) -> Inferred:
     server = _server(gpu, per_host)
     known = [f"{sweep.ranks} ranks on {hosts} hosts, {sweep.gpu_name}"]
     assumed = [f"server: {server.title}"] if server else ["server: one that is not in the list"]
-    nics = _nics(sweep, seen, server)
+    nics = _nics(seen, server)
     version = _version(seen)
     known += [f"NCCL {version}"] if version else []
     assumed += [] if version else [f"NCCL {Nccl().version}"]
@@ -137,16 +137,20 @@ class _Nics:
     unknown: tuple[str, ...]
 
 
-def _nics(sweep: Sweep, seen: Observation, server: Server | None) -> _Nics:
+def _nics(seen: Observation, server: Server | None) -> _Nics:
     chosen = [one for one in seen.of(AdapterChosen) if one.adapter]
     network = next((one.network for one in seen.of(NetworkChosen)), "")
     known, assumed, unknown = [], [], []
     by_host: dict[str, set[str]] = defaultdict(set)
-    for one in chosen:
+    for one in (single for single in chosen if len(single.parts) <= 1):
         by_host[one.process.host].add(f"{one.adapter}:{one.port}")
     count = max((len(found) for found in by_host.values()), default=0)
     if count:
         known.append(f"{count} adapters a host")
+        if server and count < server.nics:
+            unknown.append(
+                f"whether {count} adapters are all of a host ({server.title}: {server.nics})"
+            )
     else:
         count = server.nics if server else 1
         unknown.append("the NICs of a host (run with NCCL_DEBUG=INFO, or give -f cluster.yaml)")
@@ -157,7 +161,8 @@ def _nics(sweep: Sweep, seen: Observation, server: Server | None) -> _Nics:
         assumed.append(f"NICs of {units.show_rate(rate)}")
     kind, said = _fabric(chosen, network)
     (known if said else assumed).append(f"fabric: {kind}")
-    del sweep
+    if kind == "tcp":
+        unknown.append("whether sockets were meant, or RDMA was and did not come up")
     return _Nics(
         fabric=kind, count=count, bytes_per_s=rate, nic=server.nic if server else "connectx7",
         known=tuple(known), assumed=tuple(assumed), unknown=tuple(unknown),

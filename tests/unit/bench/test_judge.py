@@ -259,3 +259,31 @@ def test_one_queue_pair_on_a_fast_line_is_allowed_what_sound_hosts_show(tmp_path
     assert any("-q 8" in one for one in found.said)
     file.write_text(file.read_text().replace("328", "98"))
     assert judge(file, preset("dgx_h100", hosts=2)).outcome is Outcome.FAIL
+
+
+def _log(adapters, speed="speed=400000"):
+    found = "".join(
+        f"node-{h}:400{i}:400{i} [{i}] NCCL INFO NET/IB: [{i}] mlx5_{i}:uverbs{i}:1/IB "
+        f"provider=Mlx5 {speed} context=0x5597 pciPath=/sys/devices/pci0000:00/{i} ar=1\n"
+        for h in (0, 1)
+        for i in range(adapters)
+        if speed
+    )
+    names = " ".join(f"[{i}]mlx5_{i}:1/IB" for i in range(adapters))
+    return (
+        f"{found}node-0:40:40 [0] NCCL INFO NET/IB : Using {names} [RO]; OOB e0:10.0.0.1<0>\n"
+    )
+
+
+def test_a_log_that_names_adapters_and_their_rate_is_enough(tmp_path):
+    found = judge(_run_of(tmp_path, more=_log(8)))
+    assert (found.outcome, found.unknown) == (Outcome.PASS, ())
+    assert found.cluster is not None
+    assert found.cluster.host.nics == 8
+
+
+def test_fewer_adapters_than_the_usual_server_has_are_not_taken_for_all(tmp_path):
+    """Else four of eight NICs lost would be judged as a host of four, and pass."""
+    found = judge(_run_of(tmp_path, more=_log(4)))
+    assert found.outcome is Outcome.INCONCLUSIVE
+    assert "4 adapters" in found.unknown[0]
