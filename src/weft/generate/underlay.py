@@ -1,6 +1,7 @@
 """Addresses and AS numbers of an Ethernet fabric: BGP unnumbered between switches."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network
 from math import ceil
 from typing import Final
@@ -41,9 +42,7 @@ class Underlay:
 
     def leaf_block(self, leaf: int) -> IPv4Network:
         """Return the addresses below one leaf."""
-        pool, length = IPv4Network(self.pool.text()), self.leaf_prefix.whole()
-        first = int(pool.network_address) + leaf * 2 ** (pool.max_prefixlen - length)
-        return IPv4Network((first, length))
+        return _block(self.pool.text(), self.leaf_prefix.whole(), leaf)
 
     def link(self, leaf: int, port: int) -> tuple[IPv4Address, IPv4Address]:
         """Return the addresses of a leaf's port and of the NIC on it, a /31 together."""
@@ -59,6 +58,13 @@ class Underlay:
         firsts = (self.leaf_asn.whole() + number, self.spine_asn.whole() + group,
                   self.core_asn.whole())  # fmt: skip
         return firsts[tier]
+
+
+@lru_cache(maxsize=8192)
+def _block(pool: str, length: int, leaf: int) -> IPv4Network:
+    network = IPv4Network(pool)
+    first = int(network.network_address) + leaf * 2 ** (network.max_prefixlen - length)
+    return IPv4Network((first, length))
 
 
 def underlay(layout: Layout) -> Underlay:

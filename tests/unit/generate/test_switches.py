@@ -182,6 +182,11 @@ def test_the_mtu_is_the_most_that_the_vendors_switches_take():
         assert link.switch_mtu_bytes.whole() == most > link.host_mtu_bytes.whole()
 
 
+def test_the_text_for_sonic_is_that_of_the_json_module():
+    for text in _texts("sonic", fabric("hgx_h100_roce", "sn5600")).values():
+        assert text == json.dumps(json.loads(text), indent=1) + "\n"
+
+
 def _descriptions(cluster):
     for path, text in _texts("sonic", cluster).items():
         for port, row in json.loads(text)["PORT"].items():

@@ -154,11 +154,12 @@ def test_rendering_twice_gives_the_same_bytes(name):
 @settings(deadline=None)
 @given(name=st.text(max_size=80) | st.from_regex(r"[a-z0-9._-]{1,70}", fullmatch=True))
 def test_no_name_of_a_cluster_can_add_a_line(name):
+    names = ["nccl", "linux_host", "slurm", "ansible", "cumulus", "launch", "sonic"]
     try:
-        files = render(plan(ROCE.with_(hosts=2, name=name)), ["nccl", "linux_host", "slurm"])
+        files = render(plan(ROCE.with_(hosts=2, name=name)), names)
     except SpecError:
         return
-    plain = render(plan(ROCE.with_(hosts=2, name="plain")), ["nccl", "linux_host", "slurm"])
+    plain = render(plan(ROCE.with_(hosts=2, name="plain")), names)
     for file, other in zip(files.files, plain.files, strict=True):
         assert len(file.text.splitlines()) == len(other.text.splitlines())
         assert file.text.replace(f"of {name}, by", "of plain, by") == other.text

@@ -1,8 +1,8 @@
 """SONiC: one config_db.json a switch, from the ports that it really has."""
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from json.encoder import encode_basestring_ascii as _quoted
 from typing import Any, Final
 
 from weft import units
@@ -72,8 +72,27 @@ def _files(plan: Plan) -> Files:
 
 
 def _dump(tables: Mapping[str, Table]) -> str:
-    rows = {name: tables[name] for name in sorted(tables) if tables[name]}
-    return json.dumps(rows, indent=1) + "\n"
+    """Return the tables as ``json.dumps(..., indent=1)`` writes them, several times as fast."""
+    parts = [
+        f" {_quoted(name)}: {{\n" + ",\n".join(_rows(tables[name])) + "\n }"
+        for name in sorted(tables)
+        if tables[name]
+    ]
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def _rows(table: Table) -> Iterator[str]:
+    for key, fields in table.items():
+        inside = ",\n".join(
+            f"   {_quoted(name)}: {_value(one)}" for name, one in fields.items()
+        )
+        yield f"  {_quoted(key)}: " + (f"{{\n{inside}\n  }}" if inside else "{}")
+
+
+def _value(one: str | list[str]) -> str:
+    if isinstance(one, str):
+        return _quoted(one)
+    return "[\n" + ",\n".join(f"    {_quoted(item)}" for item in one) + "\n   ]"
 
 
 def _device(case: _Case, router: Router) -> dict[str, Table]:
