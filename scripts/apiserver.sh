@@ -19,6 +19,6 @@ echo force-unsafe-io >"$root/etc/dpkg/dpkg.cfg.d/unsafe"
 chroot "$root" apt-get update -qq -o Acquire::Check-Valid-Until=false
 DEBIAN_FRONTEND=noninteractive chroot "$root" apt-get install -y -qq --no-install-recommends \
     golang-go golang-k8s-apiextensions-apiserver-dev golang-k8s-apiserver-dev etcd-server
-chroot "$root" env HOME=/root GOPATH=/usr/share/gocode GO111MODULE=off \
+chroot "$root" env HOME=/root CGO_ENABLED=0 GOPATH=/usr/share/gocode GO111MODULE=off \
     sh -c "cd $source && go build -o /root/apiextensions-apiserver ."
 cp "$root/root/apiextensions-apiserver" "$root/usr/bin/etcd" "$folder/bin/"
