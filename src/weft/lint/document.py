@@ -2,13 +2,13 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
 from weft.lint.text import JsonLocator, Locator, Place, Text
 
-MOST_NODES: Final = 3_000_000
+MOST_NODES: Final = 500_000
 """More than any configuration holds; an expansion of aliases stops here."""
 DEEPEST: Final = 200
 
@@ -41,7 +41,7 @@ class Tree:
 
     def __getitem__(self, key: str) -> "Tree":
         """Return what stands under a key; an empty part where nothing does."""
-        below = self.value.get(key) if isinstance(self.value, Mapping) else None
+        below = self.value.get(key) if isinstance(self.value, dict) else None
         return Tree(below, self.text, self.locate, (*self.path, key))
 
     def under(self, *keys: str) -> "Tree":
@@ -53,9 +53,9 @@ class Tree:
 
     def items(self) -> Iterator[tuple[str, "Tree"]]:
         """Yield the keys of a mapping with what stands under each."""
-        if isinstance(self.value, Mapping):
-            for key in self.value:
-                yield key, self[key]
+        if isinstance(self.value, dict):
+            for key, value in self.value.items():
+                yield key, Tree(value, self.text, self.locate, (*self.path, key))
 
     def parts(self) -> Iterator["Tree"]:
         """Yield what stands under each key of a mapping."""
@@ -77,7 +77,7 @@ class Tree:
         """Return a scalar as it is written; empty where there is none."""
         if isinstance(self.value, bool):
             return "true" if self.value else "false"
-        if self.value is None or isinstance(self.value, Mapping | list):
+        if self.value is None or isinstance(self.value, dict | list):
             return ""
         return str(self.value)
 

@@ -35,6 +35,10 @@ class Section:
             return self.words[self.words.index(word) + 1]
         return ""
 
+    def word(self, place: int) -> str:
+        """Return the word at a place; empty where the line is shorter."""
+        return self.words[place] if place < len(self.words) else ""
+
     @property
     def last(self) -> str:
         """The last word of the line."""

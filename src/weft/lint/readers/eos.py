@@ -106,7 +106,7 @@ def _interface(one: Section, device: str, profiles: dict[str, Section]) -> Itera
             at=group.at,
             device=device,
             side=Side.SWITCH,
-            name=f"Port-Channel{group.words[1]}",
+            name=f"Port-Channel{group.word(1)}",
             members=(name,),
         )
     for pause in one.find("flowcontrol"):
@@ -130,7 +130,7 @@ def _interface(one: Section, device: str, profiles: dict[str, Section]) -> Itera
 def _addresses(one: Section, name: str, device: str) -> Iterator[Fact]:
     for address in one.find("ip", "address"):
         yield Address(
-            at=address.at, device=device, side=Side.SWITCH, port=name, address=address.words[2]
+            at=address.at, device=device, side=Side.SWITCH, port=name, address=address.word(2)
         )
 
 
@@ -154,7 +154,7 @@ def _quality(one: Section, ports: tuple[str, ...], device: str) -> Iterator[Fact
     rows = [
         part for part in one.find("priority-flow-control", "priority") if part.last == "no-drop"
     ]
-    priorities = {n for row in rows for n in numbers(row.words[2])}
+    priorities = {n for row in rows for n in numbers(row.word(2))}
     shown = next(iter(rows), one.first("priority-flow-control") or one)
     yield Pause(
         at=shown.at,
@@ -195,7 +195,7 @@ def _watchdog(
 
 
 def _queue(one: Section, ports: tuple[str, ...], device: str) -> Iterator[Fact]:
-    queue = whole(one.words[1]) if len(one.words) > 1 else None
+    queue = whole(one.word(1)) if len(one.words) > 1 else None
     if queue is None:
         return
     for row in one.find("random-detect", "ecn"):
@@ -239,7 +239,7 @@ def _map(one: Section, device: str) -> Iterator[Fact]:
     if "to" not in one.words or len(one.words) < _ROUTED:
         return
     split = one.words.index("to")
-    kind = {"dscp": Map.DSCP_TO_CLASS, "traffic-class": Map.CLASS_TO_QUEUE}.get(one.words[2])
+    kind = {"dscp": Map.DSCP_TO_CLASS, "traffic-class": Map.CLASS_TO_QUEUE}.get(one.word(2))
     target = whole(one.last)
     if kind is None or target is None or one.words[split + 1] == "cos":
         return
@@ -261,9 +261,7 @@ def _bgp(one: Section, device: str) -> Iterator[Fact]:
         return
     family = one.first("address-family", "ipv4")
     inside = [*one.parts, *(family.parts if family else [])]
-    paths = next(
-        (whole(part.words[1]) for part in inside if part.starts("maximum-paths")), None
-    )
+    paths = next((whole(part.word(1)) for part in inside if part.starts("maximum-paths")), None)
     router_id = one.first("router-id")
     announced = any(part.starts(w) for part in inside for w in ("redistribute", "network"))
     yield Speaker(
@@ -283,9 +281,9 @@ def _neighbor(
     part: Section, bgp: Section, inside: list[Section], device: str, *, implicit: bool
 ) -> Iterator[Fact]:
     group = part.after("peer-group")
-    names = [part.words[1], group]
-    if part.words[1] == "interface":
-        names = [part.words[2], group]
+    names = [part.word(1), group]
+    if part.word(1) == "interface":
+        names = [part.word(2), group]
         remote = part.after("remote-as") or _of_group(bgp, group, "remote-as")
         originate = any(
             row.starts("neighbor", name) and "originate" in row.words
@@ -296,14 +294,14 @@ def _neighbor(
         yield Neighbor(
             at=part.at,
             device=device,
-            peer=part.words[2],
+            peer=part.word(2),
             unnumbered=True,
             remote=remote,
             extended_nexthop=originate,
             active=active or implicit,
         )
-    elif part.words[2:3] == ("remote-as",) and part.words[1][:1].isdigit():
-        yield Neighbor(at=part.at, device=device, peer=part.words[1], remote=part.last)
+    elif part.words[2:3] == ("remote-as",) and part.word(1)[:1].isdigit():
+        yield Neighbor(at=part.at, device=device, peer=part.word(1), remote=part.last)
 
 
 def _of_group(bgp: Section, group: str, name: str) -> str:

@@ -23,7 +23,7 @@ def _claims(file: File) -> bool:
 def _read(file: File) -> Iterator[Fact]:
     top = sections(file)
     device = next((one.last for one in top if one.starts("hostname")), file.text.folder)
-    maps = {one.words[1] for one in top if one.starts("route-map")}
+    maps = {one.word(1) for one in top if one.starts("route-map")}
     for one in top:
         if one.starts("interface") and len(one.words) > 1:
             yield from _interface(one, device)
@@ -45,12 +45,12 @@ def _interface(one: Section, device: str) -> Iterator[Fact]:
         )
     for row in one.find("ip", "address"):
         yield Address(
-            at=row.at, device=device, side=Side.SWITCH, port=one.last, address=row.words[2]
+            at=row.at, device=device, side=Side.SWITCH, port=one.last, address=row.word(2)
         )
 
 
 def _bgp(one: Section, device: str, maps: set[str]) -> Iterator[Fact]:
-    asn = whole(one.words[2]) if len(one.words) > 2 else None  # noqa: PLR2004 - router bgp ASN
+    asn = whole(one.word(2)) if len(one.words) > 2 else None  # noqa: PLR2004 - router bgp ASN
     if asn is None:
         return
     family = one.first("address-family", "ipv4", "unicast")
@@ -76,12 +76,12 @@ def _bgp(one: Section, device: str, maps: set[str]) -> Iterator[Fact]:
 def _neighbors(one: Section, parts: list[Section], device: str) -> Iterator[Fact]:
     rows = list(one.find("neighbor"))
     off = one.first("no", "bgp", "default", "ipv4-unicast") is not None
-    for peer in dict.fromkeys(row.words[1] for row in rows):
-        own = [row for row in rows if row.words[1] == peer]
+    for peer in dict.fromkeys(row.word(1) for row in rows):
+        own = [row for row in rows if row.word(1) == peer]
         group = next((row.after("peer-group") for row in own if row.after("peer-group")), "")
         if any(row.last == "peer-group" for row in own):
             continue
-        above = [row for row in rows if group and row.words[1] == group]
+        above = [row for row in rows if group and row.word(1) == group]
         remote = next(
             (r.after("remote-as") for r in [*own, *above] if r.after("remote-as")), ""
         )

@@ -41,7 +41,7 @@ def _ifupdown(file: File) -> Iterator[Fact]:
     for one in sections(file, comment="#"):
         if one.starts("iface"):
             mtu, address = one.first("mtu"), one.first("address")
-            name = one.words[1]
+            name = one.word(1)
             if mtu:
                 yield Port(
                     at=mtu.at, device=device, side=side, name=name, mtu_bytes=whole(mtu.last)

@@ -116,12 +116,12 @@ def _interface(one: Section, switch: _Switch) -> Iterator[Fact]:
             at=group.at,
             device=device,
             side=Side.SWITCH,
-            name=f"port-channel{group.words[1]}",
+            name=f"port-channel{group.word(1)}",
             members=(name,),
         )
     for row in one.find("ip", "address"):
         yield Address(
-            at=row.at, device=device, side=Side.SWITCH, port=name, address=row.words[2]
+            at=row.at, device=device, side=Side.SWITCH, port=name, address=row.word(2)
         )
 
 
@@ -153,7 +153,7 @@ def _pause_mode(one: Section, name: str, switch: _Switch) -> Iterator[Fact]:
     queues = _no_drop(switch)
     if row is None and not queues:
         return
-    on = row is not None and row.words[2] in {"on", "auto"}
+    on = row is not None and row.word(2) in {"on", "auto"}
     yield Pause(
         at=(row or one).at,
         device=switch.device,
@@ -367,7 +367,7 @@ def _bgp(one: Section, device: str) -> Iterator[Fact]:
     )
     templates = {row.last: row for row in one.find("template")}
     for row in one.find("neighbor"):
-        peer = row.words[1]
+        peer = row.word(1)
         above = row.first("inherit", "peer")
         template = templates.get(above.last) if above else None
         inside = [*row.parts, *(template.parts if template else [])]

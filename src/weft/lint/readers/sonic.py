@@ -30,6 +30,7 @@ from weft.lint.facts import (
     Watchdog,
 )
 from weft.lint.reader import File, Reader
+from weft.lint.sections import numbers
 
 _TABLES: Final = frozenset(
     {
@@ -98,12 +99,9 @@ def _alike(table: Tree) -> Iterator[tuple[list[str], str, Tree]]:
         yield ports, number, table[key]
 
 
-def _numbers(text: str) -> Iterator[int]:
-    """Yield the numbers of ``3``, ``3-4`` or ``3,4``."""
-    for part in text.split(","):
-        first, dash, last = part.partition("-")
-        if first.strip().isdecimal() and (not dash or last.strip().isdecimal()):
-            yield from range(int(first), int(last or first) + 1)
+def _numbers(text: str) -> list[int]:
+    """Return the numbers of ``3``, ``3-4`` or ``3,4``; a part that is none is left out."""
+    return [number for part in text.split(",") for number in numbers(part.strip())]
 
 
 def _ports(tree: Tree, device: str) -> Iterator[Fact]:
@@ -227,9 +225,9 @@ def _marking(tree: Tree, device: str) -> Iterator[Fact]:
             strict=row["type"].string() == "STRICT",
             weight=row["weight"].number(),
         )
-    for ports, numbers, row in _alike(tree["QUEUE"]):
+    for ports, places, row in _alike(tree["QUEUE"]):
         marking, scheduler = row["wred_profile"], row["scheduler"]
-        for queue in _numbers(numbers):
+        for queue in _numbers(places):
             yield QueueUse(
                 at=row.at,
                 device=device,
@@ -269,9 +267,9 @@ def _buffers(tree: Tree, device: str) -> Iterator[Fact]:
         if pool not in (tree["BUFFER_POOL"].value or {}):
             yield Wanted(at=row.at, device=device, what="BUFFER_POOL", name=pool)
     for table, ingress in (("BUFFER_PG", True), ("BUFFER_QUEUE", False)):
-        for ports, numbers, row in _alike(tree[table]):
+        for ports, places, row in _alike(tree[table]):
             profile = _plain(row["profile"].string())
-            for group in _numbers(numbers):
+            for group in _numbers(places):
                 yield GroupUse(
                     at=row.at,
                     device=device,
@@ -357,28 +355,36 @@ def _routing(tree: Tree, device: str) -> Iterator[Fact]:
 
 
 def _neighbors(tree: Tree, device: str) -> Iterator[Fact]:
-    groups = tree["BGP_PEER_GROUP"]
-    families = tree["BGP_PEER_GROUP_AF"]
+    shared: dict[str, tuple[str, bool, bool]] = {}
     for key, row in tree["BGP_NEIGHBOR"].items():
+        if not isinstance(row.value, dict):
+            continue
         peer = key.rpartition("|")[2]
-        name = row["peer_group_name"].string()
-        group = groups[f"default|{name}"]
-        if name and not group:
+        name = str(row.value.get("peer_group_name", ""))
+        if name not in shared:
+            shared[name] = _group(tree, name)
+        remote, extended, active = shared[name]
+        if name and not tree.under("BGP_PEER_GROUP", f"default|{name}"):
             yield Wanted(at=row.at, device=device, what="BGP_PEER_GROUP", name=name)
-        remote = row["asn"].string() or row["peer_type"].string() or group["asn"].string()
-        hop = row["capability_ext_nexthop"] or group["capability_ext_nexthop"]
-        active = families[f"default|{name}|ipv4_unicast"]["admin_status"]
-        own = tree["BGP_NEIGHBOR_AF"][f"default|{peer}|ipv4_unicast"]["admin_status"]
-        managed = "|" in key
+        own = tree.under("BGP_NEIGHBOR_AF", f"default|{peer}|ipv4_unicast", "admin_status")
+        hop, managed = row.value.get("capability_ext_nexthop"), "|" in key
         yield Neighbor(
             at=row.at,
             device=device,
             peer=peer,
             unnumbered=peer.startswith(("Ethernet", "PortChannel")),
-            remote=remote or group["peer_type"].string(),
-            extended_nexthop=hop.true() if managed else None,
-            active=(active or own).string() == "up" if managed else None,
+            remote=str(row.value.get("asn") or row.value.get("peer_type") or remote),
+            extended_nexthop=(extended if hop is None else hop == "true") if managed else None,
+            active=(active or own.string() == "up") if managed else None,
         )
+
+
+def _group(tree: Tree, name: str) -> tuple[str, bool, bool]:
+    """Return what a peer group gives: its remote AS, extended next hop, IPv4 routes."""
+    group = tree.under("BGP_PEER_GROUP", f"default|{name}")
+    family = tree.under("BGP_PEER_GROUP_AF", f"default|{name}|ipv4_unicast", "admin_status")
+    remote = group["asn"].string() or group["peer_type"].string()
+    return remote, group["capability_ext_nexthop"].true(), family.string() == "up"
 
 
 _PARTS: Final[tuple[Callable[[Tree, str], Iterator[Fact]], ...]] = (
