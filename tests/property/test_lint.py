@@ -1,4 +1,4 @@
-"""Whatever stands in a file, the linter does not fall over, and points at lines that are there."""
+"""Whatever stands in a file, the linter does not fall over, and shows lines that are there."""
 
 from pathlib import Path
 
