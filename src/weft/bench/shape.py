@@ -2,7 +2,8 @@
 
 Errors of the model at two sizes go together, so a plateau, a slope and a bump are told apart::
 
-    log(measured / curve of the fault) ~ Student(0, band x correlation x band + noise^2)
+    log(measured / curve of the fault)
+        ~ Student(0, (band x band + cost error x cost error) x correlation + noise^2)
 
 A fault's likelihood is the mean over its forms. ``none of these`` is a deviation of any height
 that changes over a few doublings of size; ``healthy`` is no deviation.
@@ -30,6 +31,12 @@ _UNKNOWN: Final = math.log(2)
 """Spread of a deviation that no fault describes: a factor of two either way."""
 _UNKNOWN_DOUBLINGS: Final = 3.0
 """Over how many doublings of size it stays alike: one algorithm or protocol rules as many."""
+FAULT_ERROR_RATIO: Final = 0.2
+"""How far the cost of a fault may be from what the model says, as a share of it.
+
+A calibrated band is of the sound system alone: without this a fault would be told from its
+neighbours by the model's last per cent. Judgement: large predictions err by 10 to 20 %.
+"""
 _BAND: Final = 0.9
 HEALTHY: Final = "healthy"
 NONE: Final = "none of these"
@@ -157,6 +164,8 @@ def _log_likelihood(fit: _Fit, shift: Sequence[float], unknown: float = 0.0) -> 
     together = _correlation(fit.sizes)
     spread = np.outer(scales, scales) * together
     spread += np.diag(np.square(fit.noises) + 1e-8)
+    cost = FAULT_ERROR_RATIO * np.abs(np.array(shift))
+    spread += np.outer(cost, cost) * together
     if unknown:
         apart = np.abs(np.subtract.outer(np.log2(fit.sizes), np.log2(fit.sizes)))
         spread += unknown**2 * np.exp(-apart / _UNKNOWN_DOUBLINGS)
