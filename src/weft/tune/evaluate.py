@@ -3,7 +3,7 @@
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 
@@ -53,7 +53,7 @@ class Runner:
 
     def evaluate(
         self, candidates: Mapping[int, Sequence[NetworkSettings]], seeds: Sequence[int]
-    ) -> Iterator[tuple[int, dict[tuple[int, int], Sample]]]:
+    ) -> Generator[tuple[int, dict[tuple[int, int], Sample]], None, None]:
         """Yield each candidate with its runs once all of them have ended.
 
         A candidate is a sequence of settings, one for each scenario.
@@ -69,10 +69,16 @@ class Runner:
             try:
                 yield from self._gather(tasks, found, len(seeds) * len(self.grounds))
             except KeyboardInterrupt:
-                self.halt.set()
-                for task in tasks:
-                    task.cancel()
+                self._stop(tasks)
                 raise Interrupted from None
+            except GeneratorExit:  # whoever asked was interrupted
+                self._stop(tasks)
+                raise
+
+    def _stop(self, tasks: Iterable[Future[Sample]]) -> None:
+        self.halt.set()
+        for task in tasks:
+            task.cancel()
 
     def _gather(
         self,

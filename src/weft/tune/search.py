@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import mean
@@ -116,7 +117,7 @@ def tune(
         raise KeyboardInterrupt from None
     try:
         _try(search, book, trials)
-    except Interrupted:
+    except (Interrupted, KeyboardInterrupt):  # in a run, or between two of them
         interrupted = True
     found = _trials(search, book)
     if not found:
@@ -126,7 +127,7 @@ def tune(
     if not interrupted:
         try:
             _compare(search, best, after)
-        except Interrupted:
+        except (Interrupted, KeyboardInterrupt):
             interrupted = True
     return _result(search, found, best, after, name=name, asks_of=asks_of, study=study,
                    complete=not interrupted, notes=notes)  # fmt: skip
@@ -209,9 +210,10 @@ def _try(search: _Search, book: Study, trials: int) -> None:
     runner.runs -= len(book.done) * len(search.seeds) * len(search.scenarios)
     while batch := book.ask(trials):
         asked = {number: search.networks(values) for number, values in batch}
-        for number, runs in runner.evaluate(asked, search.seeds):
-            scores = {name: one.value for name, one in search.scores(runs).items()}
-            book.tell(number, scores)
+        with closing(runner.evaluate(asked, search.seeds)) as judged:
+            for number, runs in judged:
+                scores = {name: one.value for name, one in search.scores(runs).items()}
+                book.tell(number, scores)
         runner.best = _so_far(search, book)
 
 

@@ -12,6 +12,7 @@ from weft.tune.objectives.time_ratio import time_ratio
 from weft.tune.objectives.worst_time_ratio import worst_time_ratio
 from weft.tune.sample import Sample
 from weft.tune.search import _best, _dominates, tune
+from weft.tune.study import Study
 from weft.tune.tuned import Trial
 
 KNOBS = ("kmin_bytes", "minimum_rate_ratio")
@@ -44,6 +45,20 @@ def test_a_search_that_was_interrupted_goes_on_where_it_was(scenario, tmp_path, 
     assert again.complete
     assert [t.values for t in again.trials] == [t.values for t in whole.trials]
     assert again.tuning.settings == whole.tuning.settings
+
+
+def test_an_interruption_between_two_runs_gives_the_best_so_far(scenario, monkeypatch):
+    tell, calls = Study.tell, iter(range(9))
+
+    def interrupt(self, number, scores):
+        if next(calls) == 3:
+            raise KeyboardInterrupt
+        tell(self, number, scores)
+
+    monkeypatch.setattr(Study, "tell", interrupt)
+    found = tune([scenario()], workers=1, **FEW)
+    assert not found.complete
+    assert len(found.trials) == 3
 
 
 def test_a_study_of_another_search_is_refused(scenario, tmp_path):
