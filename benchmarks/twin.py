@@ -72,6 +72,7 @@ class Twin:
         row = state.settings[0]
         numbers = [
             len(state.packets),
+            len(state.tree),
             len(state.pauses),
             int(CONTROLS[row.congestion] == "dcqcn"),
             int(BALANCINGS[row.balancing] == "spray"),
@@ -101,7 +102,7 @@ def _header() -> str:
     lines.append("struct State {")
     for name, kind in State.__annotations__.items():
         lines.append(f"  {_pointer(name, kind)} *{name};")
-    lines += ["  int64_t pool, pause_rows, dcqcn, spray;", "};"]
+    lines += ["  int64_t pool, tree_size, pause_rows, dcqcn, spray;", "};"]
     return "\n".join(lines) + "\n"
 
 

@@ -83,6 +83,9 @@ class Simulation {
   }
   __attribute__((always_inline)) void fetch(const Part &part) {
     if (part.events < part.last - part.first) return;
+    for (int64_t width = 8, first = part.root * 8; first < state.tree_size; width *= 2, first *= 2)
+      for (int64_t place = first; place < first + width; place += 8)
+        __builtin_prefetch(tree + place);
     for (int64_t place = part.first; place < part.last; ++place)
       for (int line = 0; line < 3; ++line) prefetch(state.links, state.part_links[place], line);
     for (int64_t place = part.first; place < part.last; ++place) {

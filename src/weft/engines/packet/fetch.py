@@ -8,6 +8,7 @@ from weft.kernel import inner, prefetch
 
 LINK_LINES, FLOW_LINES = 3, 2
 """Cache lines of a link and of a flow that a packet touches."""
+KEYS_A_LINE = 8
 
 
 @inner
@@ -18,6 +19,7 @@ def fetch(state, part):
     """
     if part.events < part.last - part.first:
         return
+    _fetch_events(state.tree, part.root * KEYS_A_LINE)
     for place in range(part.first, part.last):
         for line in range(LINK_LINES):
             prefetch(state.links, state.part_links[place], line)
@@ -25,6 +27,17 @@ def fetch(state, part):
         _fetch_ends(state, state.links[state.part_links[place]])
     for place in range(part.first, part.last):
         _fetch_next(state, state.links[state.part_links[place]])
+
+
+@inner
+def _fetch_events(tree, first):
+    """Fetch a subtree of events, level by level, from the first level that fills a line."""
+    count = KEYS_A_LINE
+    while first < len(tree):
+        for place in range(first, first + count, KEYS_A_LINE):
+            prefetch(tree, place, 0)
+        first *= 2
+        count *= 2
 
 
 @inner
