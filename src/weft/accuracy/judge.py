@@ -3,10 +3,12 @@
 Healthy sweeps are judged with constants fitted without their site: a FAIL is a false one.
 A fault is laid over a real sweep by multiplying each measured time by what the fault would
 cost there (its curve over the healthy one), so that the noise and the error of the model are
-those of real systems, not drawn from the judge's own law.
+those of real systems, not drawn from the judge's own law. What the fault costs is itself off
+by COST_ERROR either way, for no real fault costs just what the model says.
 """
 
 import math
+import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -30,6 +32,8 @@ FEWEST_SIZES: Final = 3
 """A run of fewer sizes has no shape."""
 LEAST_HARM: Final = 1.25
 """A form of a fault that slows no size by this much is not laid over a sweep."""
+COST_ERROR: Final = 0.2
+"""Spread of log(cost) of a fault over what the model says: large predictions err as much."""
 _TOP: Final = 3
 
 
@@ -196,7 +200,10 @@ def _laid_over(setting: Setting) -> Iterator[_Trial]:
             if cost and max(cost) >= LEAST_HARM:
                 forms.append(cost)
         if forms:
-            yield _trial(name, setting, forms[len(forms) // 2])
+            cost = forms[len(forms) // 2]
+            draw = random.Random(f"{setting.cluster.name} {name}")  # noqa: S311 - a study
+            off = 1 + COST_ERROR * draw.gauss(0, 1)
+            yield _trial(name, setting, [factor**off for factor in cost])
 
 
 def _cost(setting: Setting, variant: Variant, sound: Sequence[float]) -> list[float] | None:
