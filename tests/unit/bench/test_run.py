@@ -167,3 +167,31 @@ def test_what_a_run_wrote_calibrates_as_well():
     assert [(one.hosts, one.size_bytes, one.time_s) for one in found] == [
         (2, 1024, 0.00037), (2, 4194304, 0.0121),
     ]  # fmt: skip
+
+
+SSH = """#!/bin/sh
+for last; do :; done
+exec sh -c "$last"
+"""
+PERFTEST = """#!/bin/sh
+for last; do :; done
+[ "$last" = node-1 ] || exec sleep 60
+echo "                    RDMA_Write BW Test"
+echo " Number of qps   : 1"
+echo " #bytes     #iterations    BW peak[Gb/sec]    BW average[Gb/sec]   MsgRate[Mpps]"
+echo " 65536      5000             392.38             392.34             0.748336"
+"""
+
+
+def test_a_far_shell_gets_words_and_runs_nothing_else(tmp_path, monkeypatch):
+    """As sshd does: the last word is a line for a shell. What a user wrote stays one word."""
+    for name, text in (("ssh", SSH), ("ib_write_bw", PERFTEST)):
+        (tmp_path / name).write_text(text)
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    touched = tmp_path / "touched"
+    ask = Ask(operation="write_bw", hosts=HOSTS, options=(f"; touch {touched};",))
+    found = run("perftest", ask, launcher="ssh")
+    assert found.timings[0].size_bytes == 65536
+    assert found.timings[0].time_s == pytest.approx(65536 / 49.0425e9)
+    assert not touched.exists()
