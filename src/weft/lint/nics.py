@@ -9,6 +9,7 @@ from weft.lint.facts import (
     Bond,
     Congestion,
     Fact,
+    Flaw,
     LinkPause,
     Map,
     Mapped,
@@ -24,6 +25,7 @@ from weft.lint.shell import Command
 
 _ECN_ENABLE: Final = re.compile(r"/ecn/(roce_np|roce_rp)/enable/(\d)$")
 _ECN_VALUE: Final = re.compile(r"/ecn/(?:roce_np|roce_rp)/([a-z0-9_]+)$")
+_PAUSES: Final = re.compile(r"[01](,[01]){7}|.*\$.*")
 _TRAFFIC_CLASS: Final = re.compile(r"/tc/\d+/traffic_class$")
 _TOS: Final = re.compile(r"/default_roce_tos$")
 _GIGABIT: Final = 1000
@@ -52,7 +54,14 @@ def _mlnx_qos(command: Command) -> Iterator[Fact]:
     if trust:
         yield Trust(at=command.at, side=Side.HOST, ports=ports, mode=trust)
     pause = command.option("--pfc", "-f")
-    if pause:
+    if pause and not _PAUSES.fullmatch(pause):
+        yield Flaw(
+            at=command.at,
+            rule="broken_line",
+            message=f"--pfc {pause} is not eight numbers of 0 or 1",
+            fix="write one for each priority, as 0,0,0,1,0,0,0,0",
+        )
+    elif pause:
         yield Pause(at=command.at, side=Side.HOST, ports=ports, priorities=_flags(pause))
     for given in command.options("--dscp2prio"):
         parts = [whole(one) for one in given.replace("set,", "").split(",")]

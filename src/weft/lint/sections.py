@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from weft.lint.facts import Flaw
 from weft.lint.reader import File
 from weft.lint.text import Place
 
@@ -60,6 +61,17 @@ def sections(file: File, comment: str = "!#") -> list[Section]:
         (open_[-1][1].parts if open_ and len(open_) < DEEPEST else top).append(one)
         open_.append((depth, one))
     return top
+
+
+def switched(address: Section, device: str, name: str) -> Flaw:
+    """Return what is wrong with an address on a port that is not routed."""
+    return Flaw(
+        at=address.at,
+        device=device,
+        rule="broken_line",
+        message=f"{name} of {device} has an address and is a switched port: it does nothing",
+        fix="add no switchport",
+    )
 
 
 def numbers(text: str) -> list[int]:

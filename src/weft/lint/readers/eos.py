@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 from weft.lint.document import whole
@@ -26,7 +27,7 @@ from weft.lint.facts import (
 )
 from weft.lint.quantity import switch_bytes
 from weft.lint.reader import File, Reader
-from weft.lint.sections import Section, numbers, sections, speed_gbit
+from weft.lint.sections import Section, numbers, sections, speed_gbit, switched
 
 _MARKS: Final = re.compile(
     r"^\s*(qos map (?:dscp|traffic-class)|service-profile |uc-tx-queue |tx-queue \d|"
@@ -50,13 +51,14 @@ def _read(file: File) -> Iterator[Fact]:
     top = sections(file)
     device = next((one.last for one in top if one.starts("hostname")), file.text.folder)
     profiles = {one.last: one for one in top if one.starts("qos", "profile")}
+    forwards = any(one.starts("ip", "routing", "ipv6", "interfaces") for one in top)
     for one in top:
         if one.starts("interface"):
             yield from _interface(one, device, profiles)
         elif one.starts("qos", "map"):
             yield from _map(one, device)
         elif one.starts("router", "bgp"):
-            yield from _bgp(one, device)
+            yield from _bgp(one, device, forwards=forwards)
         elif one.starts("priority-flow-control", "pause", "watchdog", "default"):
             yield _watchdog([one], (), device)
     yield from _profiles(top, profiles, device)
@@ -125,6 +127,9 @@ def _interface(one: Section, device: str, profiles: dict[str, Section]) -> Itera
         yield Trust(at=one.at, device=device, side=Side.SWITCH, ports=(name,), mode="none")
         yield Pause(at=one.at, device=device, side=Side.SWITCH, ports=(name,), priorities=())
     yield from _addresses(one, name, device)
+    address = one.first("ip", "address")
+    if address and not routed:
+        yield switched(address, device, name)
 
 
 def _addresses(one: Section, name: str, device: str) -> Iterator[Fact]:
@@ -255,7 +260,7 @@ def _map(one: Section, device: str) -> Iterator[Fact]:
             )
 
 
-def _bgp(one: Section, device: str) -> Iterator[Fact]:
+def _bgp(one: Section, device: str, *, forwards: bool) -> Iterator[Fact]:
     asn = _asn(one.last)
     if asn is None:
         return
@@ -274,12 +279,14 @@ def _bgp(one: Section, device: str) -> Iterator[Fact]:
     )
     unless = one.first("no", "bgp", "default", "ipv4-unicast") is not None
     for part in one.find("neighbor"):
-        yield from _neighbor(part, one, inside, device, implicit=not unless)
+        for session in _neighbor(part, one, inside, device, implicit=not unless):
+            lame = session.unnumbered and not forwards
+            yield replace(session, extended_nexthop=False) if lame else session
 
 
 def _neighbor(
     part: Section, bgp: Section, inside: list[Section], device: str, *, implicit: bool
-) -> Iterator[Fact]:
+) -> Iterator[Neighbor]:
     group = part.after("peer-group")
     names = [part.word(1), group]
     if part.word(1) == "interface":

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from weft.lint.document import Tree, whole
 from weft.lint.facts import (
+    Address,
     AddressPool,
     Congestion,
     Fact,
@@ -187,6 +188,21 @@ def _addresses(tree: Tree) -> Found:
         block=spec["perNodeBlockSize"].number(),
         fixed=tuple(one["prefix"].string() for one in spec["staticAllocations"].each()),
     )
+    yield from _fixed(tree)
+
+
+def _fixed(tree: Tree) -> Found:
+    """Yield the prefixes that a pool gives nodes by name, with their gateways."""
+    for one in tree.under("spec", "staticAllocations").each():
+        if one["gateway"]:
+            yield Address(
+                at=one.at,
+                device=one["nodeName"].string(),
+                side=Side.KUBERNETES,
+                port=tree.under("metadata", "name").string(),
+                address=one["prefix"].string(),
+                gateway=one["gateway"].string(),
+            )
 
 
 def _claim(tree: Tree) -> Found:

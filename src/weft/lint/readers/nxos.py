@@ -29,7 +29,7 @@ from weft.lint.facts import (
 )
 from weft.lint.quantity import switch_bytes
 from weft.lint.reader import File, Reader
-from weft.lint.sections import Section, numbers, sections, speed_gbit
+from weft.lint.sections import Section, numbers, sections, speed_gbit, switched
 
 _MARKS: Final = re.compile(
     r"^\s*(class-map type |policy-map type |feature bgp|service-policy type |"
@@ -81,6 +81,22 @@ def _read(file: File) -> Iterator[Fact]:
         if name in switch.uses:
             yield from _policy(policy, tuple(switch.uses[name]), switch)
     yield from _watchdogs(switch)
+    yield from _undefined(switch)
+
+
+def _undefined(switch: _Switch) -> Iterator[Fact]:
+    """Yield what BGP needs and is not there: its feature, its route maps."""
+    maps = {one.word(1) for one in switch.top if one.starts("route-map")}
+    feature = any(one.starts("feature", "bgp") for one in switch.top)
+    for one in switch.top:
+        if not one.starts("router", "bgp"):
+            continue
+        if not feature:
+            yield Wanted(at=one.at, device=switch.device, what="feature", name="bgp")
+        for row in [*one.parts, *(part for family in one.parts for part in family.parts)]:
+            name = row.after("route-map")
+            if name and name not in maps:
+                yield Wanted(at=row.at, device=switch.device, what="route-map", name=name)
 
 
 def _used(switch: _Switch) -> Iterator[Fact]:
@@ -119,6 +135,9 @@ def _interface(one: Section, switch: _Switch) -> Iterator[Fact]:
             name=f"port-channel{group.word(1)}",
             members=(name,),
         )
+    address = one.first("ip", "address")
+    if address and _is_port(name) and one.first("no", "switchport") is None:
+        yield switched(address, device, name)
     for row in one.find("ip", "address"):
         yield Address(
             at=row.at, device=device, side=Side.SWITCH, port=name, address=row.word(2)
@@ -292,13 +311,13 @@ def _network(group: Section, device: str) -> Iterator[Fact]:
                 source=priority,
                 target=queue,
             )
-    if mtu is not None:
+    if mtu is not None or row is not None:
         yield Port(
-            at=mtu.at,
+            at=(mtu or group).at,
             device=device,
             side=Side.SWITCH,
             name=f"class {group.last}",
-            mtu_bytes=whole(mtu.last),
+            mtu_bytes=whole(mtu.last) if mtu else _DEFAULT_MTU,
         )
 
 

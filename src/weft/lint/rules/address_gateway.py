@@ -14,26 +14,28 @@ from weft.lint.rule import Case, Found, Layer, Rule, Severity, problem
 
 
 def _check(case: Case) -> Found:
-    ours = {
-        one.address.partition("/")[0]: one
-        for switch in case.switches
-        for one in switch.of(Address)
-    }
-    for one in case.of(Address):
-        if one.side is not Side.HOST or not one.gateway:
-            continue
+    fleets = [
+        {one.address.partition("/")[0] for switch in fleet for one in switch.of(Address)}
+        for fleet in case.fleets()
+    ]
+    rails = [one for one in case.of(Address) if one.side is Side.HOST and one.gateway]
+    gateways = {one.gateway for one in rails}
+    for one in rails:
         try:
             inside = ip_address(one.gateway) in ip_interface(one.address).network
         except ValueError:
             yield problem(one, f"{one.gateway} is no address", "correct it")
             continue
+        lacking = [own for own in fleets if own and one.gateway not in own]
         if not inside:
             yield problem(
                 one,
                 f"the gateway {one.gateway} of {one.device} {one.port} is not in {one.address}",
                 "use the other address of the link",
             )
-        elif ours and one.gateway not in ours:
+        elif any(own & gateways for own in lacking) or (
+            lacking and len(lacking) == len(fleets)
+        ):
             yield problem(
                 one,
                 f"no switch has the gateway {one.gateway} of {one.device} {one.port}",

@@ -19,7 +19,7 @@ def _check(case: Case) -> Found:
         found = list(marked(switch))
         if not queues or not switch.of(Marking):
             on = [one for one in switch.of(Pause) if one.priorities]
-            if queues and switch.of(QueueUse):
+            if queues:
                 yield problem(
                     on,
                     f"{switch.name} has no ECN profile: PFC alone holds senders",

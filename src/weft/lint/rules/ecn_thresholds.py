@@ -33,6 +33,9 @@ def _check(case: Case) -> Found:
                 "raise Kmin",
                 severity=Severity.WARNING,
             )
+        if one.ecn and (low is None) is not (high is None):
+            missing = "Kmin" if low is None else "Kmax"
+            yield problem(one, f"{name}: there is no {missing}", f"set {missing}")
         chance = one.pmax_percent
         if chance is not None and not 0 < chance <= 100:  # noqa: PLR2004 - per cent
             yield problem(

@@ -8,9 +8,12 @@ What to do: unlimited, for all users and in all units that start jobs.
 References: limits.conf(5); systemd.exec(5), LimitMEMLOCK; NCCL user guide, troubleshooting.
 """
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from weft.lint.rule import Case, Found, Layer, Rule, Severity, problem
+
+if TYPE_CHECKING:
+    from weft.lint.facts import Option
 
 _FREE: Final = frozenset({"unlimited", "infinity", "-1"})
 
@@ -19,6 +22,7 @@ def _check(case: Case) -> Found:
     for one in case.options("limits"):
         if one.name.startswith("memlock") and one.value not in _FREE:
             yield problem(one, f"{one.device} may pin {one.value} KiB", "write unlimited")
+    yield from _halves(case)
     for one in case.options("ulimit", "memlock"):
         if one.value not in _FREE:
             yield problem(
@@ -41,6 +45,24 @@ def _check(case: Case) -> Found:
                 one,
                 f"{one.device} starts jobs with the default limit of pinned memory",
                 "add LimitMEMLOCK=infinity",
+            )
+
+
+def _halves(case: Case) -> Found:
+    """Yield domains whose soft or hard limit alone is lifted: the other one still holds."""
+    kinds: dict[tuple[str, str], list[Option]] = {}
+    for one in case.options("limits"):
+        if one.name.startswith("memlock"):
+            kinds.setdefault((one.at.text.name, one.device), []).append(one)
+    for rows in kinds.values():
+        names = {one.name.rpartition(" ")[2] for one in rows}
+        if len(names) == 1 and names != {"-"}:
+            other = "hard" if names == {"soft"} else "soft"
+            yield problem(
+                rows,
+                f"memlock has a {min(names)} limit for {rows[0].device} and no {other} one, "
+                "which stays at its default",
+                f"add {rows[0].device} {other} memlock unlimited",
             )
 
 

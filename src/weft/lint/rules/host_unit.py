@@ -24,6 +24,14 @@ def _check(case: Case) -> Found:
         units.setdefault(one.at.text.name, []).append(one)
     for name, rows in units.items():
         starts = [one for one in rows if one.name == "Service.ExecStart"]
+        astray = [one for one in rows if one.name.endswith(".ExecStart") and one not in starts]
+        if astray:
+            yield problem(
+                astray,
+                f"{name}: ExecStart stands outside [Service], where systemd ignores it",
+                "put it below [Service]",
+                severity=Severity.ERROR,
+            )
         if not any(tool in one.value for one in starts for tool in _TOOLS):
             continue
         names = {one.name: one for one in rows}

@@ -15,8 +15,10 @@ def _check(case: Case) -> Found:
         if one.value.strip() == "1":
             yield problem(one, "NCCL is told to use RoCE v1", "unset it, or set 2")
     for option in case.options("cma_roce_mode", "mode"):
-        if option.value in {"0", "1"}:
-            yield problem(option, "connections are set up with RoCE v1", "set -m 2")
+        if option.value != "2":
+            yield problem(
+                option, f"cma_roce_mode -m {option.value}: only 2 is RoCE v2", "set -m 2"
+            )
 
 
 nccl_roce_version = Rule(

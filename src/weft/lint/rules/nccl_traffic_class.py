@@ -51,7 +51,7 @@ def _check(case: Case) -> Found:
         elif value == 1 or value % ECN_BITS == 1:
             yield problem(
                 fact,
-                f"{name} {value} has ECT(1), which newer congestion control (L4S) "
+                f"{name} {value} has the ECN bits 01, which newer congestion control (L4S) "
                 "takes for itself",
                 f"write {value + 1}",
                 severity=Severity.INFO,

@@ -39,6 +39,9 @@ _PREFIXES: Final = (
 )
 
 
+_WITH_DEVICES: Final = frozenset({"HostDeviceNetwork", "SriovNetwork", "SriovIBNetwork"})
+
+
 def _check(case: Case) -> Found:
     offers = [one.resource for one in case.of(Offered)]
     yield from _requested(case, offers)
@@ -73,6 +76,12 @@ def _near(case: Case, name: str) -> Offered | None:
 def _networks(case: Case, offers: list[str]) -> Found:
     plugins = [one for one in offers if not one.startswith("claim/")]
     for network in case.of(Network):
+        if network.kind in _WITH_DEVICES and not network.resource:
+            yield problem(
+                network,
+                f"network {network.name} takes no resource: pods get no device with it",
+                "name the policy's resourceName",
+            )
         if network.resource and plugins and not _offered(network.resource, plugins):
             yield problem(
                 network,

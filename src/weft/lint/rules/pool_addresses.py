@@ -11,11 +11,12 @@ References: NVIDIA IPAM plug-in, IPPool and CIDRPool.
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from itertools import combinations
 
-from weft.lint.facts import AddressPool
+from weft.lint.facts import Address, AddressPool, Side
 from weft.lint.rule import Case, Found, Layer, Rule, Severity, problem
 
 
 def _check(case: Case) -> Found:
+    yield from _fixed(case)
     found = []
     for one in case.of(AddressPool):
         try:
@@ -48,6 +49,24 @@ def _check(case: Case) -> Found:
                 [other, one],
                 f"pools {one.name} and {other.name} share {min(shared)}",
                 "give each rail its own addresses",
+            )
+
+
+def _fixed(case: Case) -> Found:
+    for one in case.of(Address):
+        if one.side is not Side.KUBERNETES:
+            continue
+        try:
+            inside = ip_address(one.gateway) in ip_network(one.address, strict=False)
+        except ValueError:
+            yield problem(one, f"{one.address} or {one.gateway} is no address", "correct it")
+            continue
+        if not inside:
+            yield problem(
+                one,
+                f"pool {one.port}: the gateway {one.gateway} of {one.device} is not in "
+                f"{one.address}",
+                "use the other address of the link",
             )
 
 

@@ -19,6 +19,7 @@ def _check(case: Case) -> Found:
     labels: list[tuple[Fact, str, int]] = [
         (one, "NCCL_IB_TC", value // ECN_BITS) for one, value in traffic_classes(case)
     ]
+    yield from _unmarked(case)
     labels += [(one, one.tool, one.traffic_class // ECN_BITS) for one in case.of(Mark)]
     for switch in case.switches:
         lossless = paused(switch)
@@ -35,6 +36,24 @@ def _check(case: Case) -> Found:
                     f"lossless is {_list(lossless)}",
                     f"map DSCP {dscp} to class {min(lossless)}, or mark the DSCP that it has",
                 )
+
+
+def _unmarked(case: Case) -> Found:
+    """Yield a lossless fabric that sorts by DSCP and whose jobs and hosts mark none."""
+    jobs = [one for one in case.variables("NCCL_IB_HCA") if "$" not in one.value]
+    if list(traffic_classes(case)) or case.of(Mark) or not jobs:
+        return
+    for switch in case.switches:
+        rows = table(switch, Map.DSCP_TO_CLASS)
+        given = rows[0].target if 0 in rows else 0
+        if rows and paused(switch) and given not in paused(switch):
+            yield problem(
+                [jobs[0], *switch.of(Pause)[:1]],
+                f"no job and no host marks a DSCP: RoCE travels in class {given} of "
+                f"{switch.name}, and lossless is {_list(paused(switch))}",
+                "set NCCL_IB_TC, or the traffic class of the NICs",
+            )
+            return
 
 
 def _list(numbers: set[int]) -> str:
