@@ -175,6 +175,7 @@ exec sh -c "$last"
 """
 PERFTEST = """#!/bin/sh
 for last; do :; done
+[ "$last" = --version ] && echo "Version: 6.20" && exit
 [ "$last" = node-1 ] || exec sleep 60
 echo "                    RDMA_Write BW Test"
 echo " Number of qps   : 1"
@@ -194,4 +195,5 @@ def test_a_far_shell_gets_words_and_runs_nothing_else(tmp_path, monkeypatch):
     found = run("perftest", ask, launcher="ssh")
     assert found.timings[0].size_bytes == 65536
     assert found.timings[0].time_s == pytest.approx(65536 / 49.0425e9)
+    assert found.versions == ("Version: 6.20",)
     assert not touched.exists()
