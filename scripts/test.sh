@@ -12,5 +12,5 @@ run ruff check .
 run ruff format --check .
 run mypy
 run lint-imports --no-cache
-run codespell src docs tests README.md CONTRIBUTING.md CHANGELOG.md
+run codespell src docs papers tests README.md CONTRIBUTING.md CHANGELOG.md
 run pytest -q -n 2 "$@"
