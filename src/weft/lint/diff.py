@@ -251,7 +251,7 @@ def _values(facts: Iterable[Fact]) -> Values:
             continue
         given = (getattr(fact, name) for name in kind.identity)
         identity = tuple(_text(one) for one in given if one is not None)
-        for port in getattr(fact, "ports", ()) or ("",):
+        for port in _ports(fact):
             for field in kind.values:
                 value = getattr(fact, field)
                 if value is not None and value not in ("", ()):
@@ -259,6 +259,13 @@ def _values(facts: Iterable[Fact]) -> Values:
                     key = _Key(device, type(fact), identity, port, field)
                     found.setdefault(key, []).append((_text(value), fact))
     return found
+
+
+def _ports(fact: Fact) -> tuple[str, ...]:
+    """Return the ports a setting is compared on; NICs are planned alike, whatever their names."""
+    if getattr(fact, "side", None) is Side.HOST:
+        return ("",)
+    return getattr(fact, "ports", ()) or ("",)
 
 
 def _text(value: Any) -> str:  # noqa: ANN401 - any value of a fact

@@ -1,5 +1,7 @@
 """The files that a user names, read with bounds: nothing is followed, nothing is run."""
 
+import tarfile
+import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +12,8 @@ from weft.lint.text import Text
 
 LARGEST_BYTES: Final = 64 << 20
 MOST_FILES: Final = 100_000
+MOST_UNPACKED_BYTES: Final = 1 << 30
+ARCHIVES: Final = (".tar", ".tar.gz", ".tgz", ".tar.xz", ".tar.bz2")
 _SKIPPED: Final = frozenset({".git", ".hg", ".venv", "node_modules", "__pycache__"})
 _SNIFFED: Final = 8192
 
@@ -34,7 +38,10 @@ def collect(paths: Sequence[Path]) -> Iterator[Text | Unread]:
             seen.add(file)
             if len(seen) > MOST_FILES:
                 raise Unreadable(f"{path}: holds more than {MOST_FILES} files; name fewer")
-            yield _read(file)
+            if file.name.endswith(ARCHIVES):
+                yield from _members(file)
+            else:
+                yield _read(file)
 
 
 def _below(path: Path) -> Iterator[Path]:
@@ -50,6 +57,25 @@ def _below(path: Path) -> Iterator[Path]:
             yield one
 
 
+def _members(file: Path) -> Iterator[Text | Unread]:
+    """Yield the files of an archive, read in place: its names are labels, never paths."""
+    left = MOST_UNPACKED_BYTES
+    try:
+        with tarfile.open(file, "r|*") as archive:
+            for number, member in enumerate(archive):
+                name = f"{file.as_posix()}/{member.name}"
+                if not member.isfile():
+                    continue
+                left -= member.size
+                if member.size > LARGEST_BYTES or left < 0 or number > MOST_FILES:
+                    yield Unread(name=name, reason="larger than is read of an archive")
+                    return
+                stream = archive.extractfile(member)
+                yield _text(name, stream.read(LARGEST_BYTES) if stream else b"", "")
+    except (OSError, EOFError, tarfile.TarError, zlib.error) as failure:
+        yield Unread(name=str(file), reason=f"is no archive that can be read: {failure}")
+
+
 def _read(file: Path) -> Text | Unread:
     try:
         if file.stat().st_size > LARGEST_BYTES:
@@ -57,7 +83,10 @@ def _read(file: Path) -> Text | Unread:
         content = file.read_bytes()
     except OSError as failure:
         return Unread(name=str(file), reason=str(failure.strerror))
+    return _text(file.as_posix(), content, str(file))
+
+
+def _text(name: str, content: bytes, origin: str) -> Text | Unread:
     if b"\0" in content[:_SNIFFED]:
-        return Unread(name=str(file), reason="is not text")
-    text = content.decode("utf-8", errors="replace")
-    return Text(name=file.as_posix(), content=text, origin=str(file))
+        return Unread(name=name, reason="is not text")
+    return Text(name=name, content=content.decode("utf-8", errors="replace"), origin=origin)

@@ -92,6 +92,18 @@ def test_the_exit_code_and_the_page_say_the_verdict(case, tmp_path, capsys):
     assert "planned 9216, running 1500" in " ".join(capsys.readouterr().out.split())
 
 
+def test_the_printed_state_of_a_nic_is_compared_with_the_script(case, tmp_path):
+    (tmp_path / "mlnx_qos.txt").write_text(
+        "DCBX mode: OS controlled\nPriority trust state: pcp\nPFC configuration:\n"
+        "\tpriority    0   1   2   3   4   5   6   7\n"
+        "\tenabled     0   0   0   1   0   0   0   0\n"
+    )
+    names = (LEAF, "linux_host/weft-rdma", "nccl/nccl.conf")
+    result = _run(case, tmp_path, *names)
+    wrong = [row for row in result.rows if row.verdict is Verdict.DIFFERENT]
+    assert [(row.setting, row.running) for row in wrong] == [("trust the hosts", "pcp")]
+
+
 def test_unreadable_input_is_refused(case, tmp_path):
     _, file, _, _ = case
     (tmp_path / "notes.txt").write_text("hello\n")

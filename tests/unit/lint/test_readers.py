@@ -1,5 +1,8 @@
 """Formats that no rendered fabric has, to the same facts as all others."""
 
+import io
+import tarfile
+
 import pytest
 
 from weft import plugins
@@ -22,7 +25,7 @@ from weft.lint.facts import (
     Workload,
 )
 from weft.lint.hostlist import expand
-from weft.lint.lint import facts_of, lint_texts
+from weft.lint.lint import facts_of, lint, lint_texts
 from weft.lint.reader import all_readers
 from weft.lint.text import Text
 
@@ -126,6 +129,13 @@ XML = """\
 <system version="1"><cpu numaid="1"><pci busid="a"><pci busid="b"><gpu dev="0"/></pci></pci>
 </cpu></system>
 """
+QOS = """\
+DCBX mode: OS controlled
+Priority trust state: pcp
+PFC configuration:
+\tpriority    0   1   2   3   4   5   6   7
+\tenabled     0   0   0   0   1   0   0   0
+"""
 CASES = [
     ("startup.yaml", NVUE, Port, {"name": "swp2", "mtu_bytes": 9216, "speed_gbit": 400.0}),
     ("startup.yaml", NVUE, Pause, {"device": "leaf01", "priorities": (3,)}),
@@ -159,6 +169,10 @@ CASES = [
     ("leaf.conf", EOS, Trust, {"mode": "dscp", "ports": ("Ethernet1",)}),
     ("n9k.cfg", "hostname n\nsystem qos\npriority-flow-control watch-dog-interval off\n",
      Watchdog, {"on": False}),
+    ("mlnx_qos.txt", QOS, Pause, {"priorities": (4,)}),
+    ("mlnx_qos.txt", QOS, Trust, {"mode": "pcp"}),
+    ("ip.txt", "2: eth1: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 qdisc mq state UP\n",
+     Port, {"name": "eth1", "mtu_bytes": 1500}),
     ("topo.xml", XML, PciDevice, {"numa": "1", "switch": "a"}),
 ]  # fmt: skip
 
@@ -197,6 +211,19 @@ def test_the_place_in_json_is_the_line_of_the_value():
     result = lint_texts([Text(name="config_db.json", content=text)])
     found = [one for one in result.findings if one.rule == "mtu_small"]
     assert [(one.at.line, one.at.column) for one in found] == [(3, 3)]
+
+
+def test_an_archive_is_read_in_place(tmp_path):
+    inside = b"NCCL_ALGO=Ring\n"
+    with tarfile.open(tmp_path / "bundle.tar.gz", "w:gz") as archive:
+        member = tarfile.TarInfo("../../etc/nccl.conf")
+        member.size = len(inside)
+        archive.addfile(member, io.BytesIO(inside))
+    result = lint([tmp_path / "bundle.tar.gz"])
+    assert [one.rule for one in result.findings] == ["nccl_forced_algorithm"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["bundle.tar.gz"]
+    (tmp_path / "broken.tar.gz").write_bytes(b"no archive")
+    assert lint([tmp_path / "broken.tar.gz"]).unread
 
 
 def test_templates_are_left_alone():

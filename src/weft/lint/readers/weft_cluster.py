@@ -24,6 +24,8 @@ def _read(file: File) -> Iterator[Fact]:
             continue
         for name, value in tree.under("spec", "nccl", "env").items():
             yield Variable(at=value.at, name=name, value=value.string())
+        if not file.text.origin:
+            continue
         try:
             parts = load_documents(Path(file.text.origin))
         except WeftError as failure:

@@ -43,6 +43,18 @@ def _order(switch: Device, profile: BufferProfile) -> Found:
             f"{profile.name} of {switch.name}: xon {xon} B lies above size {size} B",
             "lower xon",
         )
+    if profile.pool and profile.alpha_exponent is None and profile.static_bytes is None:
+        yield problem(
+            profile,
+            f"{profile.name} of {switch.name} has no share of its pool",
+            "give it dynamic_th or static_th",
+        )
+    if profile.pool and xoff and xon is None:
+        yield problem(
+            profile,
+            f"{profile.name} of {switch.name} says when to pause and not when to go on",
+            "give it xon",
+        )
     limit = profile.static_bytes
     if xon is not None and limit is not None and xon >= limit:
         yield problem(

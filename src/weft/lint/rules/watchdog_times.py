@@ -36,7 +36,7 @@ def _check(case: Case) -> Found:
                 f"under {_SHORT_MS} ms",
                 "use 200 ms",
             )
-        if restoration is not None and not detection / 2 <= restoration <= 2 * _LONG_MS:
+        if restoration is not None and not detection / 2 <= restoration <= 5 * detection:
             yield problem(
                 one,
                 f"restoration {restoration:g} ms beside detection {detection:g} ms: "
