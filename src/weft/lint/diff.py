@@ -262,7 +262,7 @@ def _values(facts: Iterable[Fact]) -> Values:
 
 
 def _ports(fact: Fact) -> tuple[str, ...]:
-    """Return the ports a setting is compared on; NICs are planned alike, whatever their names."""
+    """Return the ports a setting is compared on; NICs are planned alike, whatever called."""
     if getattr(fact, "side", None) is Side.HOST:
         return ("",)
     return getattr(fact, "ports", ()) or ("",)
