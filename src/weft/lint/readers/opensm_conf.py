@@ -32,6 +32,8 @@ def _read(file: File) -> Iterator[Fact]:
         text = line.partition("#")[0].strip()
         if text:
             name, _, value = text.partition(" ")
+            if value.strip() == "(null)":  # as opensm -c writes what is not set
+                continue
             yield Option(
                 at=file.at(number),
                 device=file.name,

@@ -24,8 +24,11 @@ def _check(case: Case) -> Found:
         rows = {one.name: one for one in case.options("opensm") if one.device == device}
         most = rows.get("qos_max_vls")
         lanes = whole(most.value) if most else None
-        if most is not None and (lanes is None or not 1 <= lanes <= _MANAGEMENT):
-            yield problem(most, f"qos_max_vls {most.value}", "use 1 to 15")
+        if most is not None and (lanes is None or not 0 <= lanes <= _MANAGEMENT):
+            yield problem(
+                most, f"qos_max_vls {most.value}", "use 1 to 15, or 0 for the default"
+            )
+        lanes = lanes or None
         used = set[int]()
         if "qos_sl2vl" in rows:
             yield from _levels(rows["qos_sl2vl"], lanes, used)

@@ -16,6 +16,16 @@ from weft.lint.rule import Case, Found, Layer, Rule, Severity, problem
 _KNOWN: Final = frozenset(
     {
         "guid",
+        "avoid_throttled_links",
+        "long_transaction_timeout",
+        "m_key_lookup",
+        "max_msg_fifo_timeout",
+        "max_op_vls",
+        "node_name_map_name",
+        "port_shifting",
+        "sa_db_dump",
+        "sa_db_file",
+        "single_thread",
         "m_key",
         "m_key_lease_period",
         "m_key_protection_level",

@@ -36,7 +36,7 @@ def _check(case: Case) -> Found:
             )
         if one.service_level is not None and one.service_level > _LEVELS:
             yield problem(one, f"service level {one.service_level}", "use 0 to 15")
-        yield from _members(one)
+        yield from _members(one, rows)
     if rows and _MOST not in keys:
         yield problem(rows, "there is no default partition (0x7fff)", "define Default=0x7fff")
     for option in case.options("opensm", "part_enforce"):
@@ -49,7 +49,16 @@ def _check(case: Case) -> Found:
             )
 
 
-def _members(one: Partition) -> Found:
+def _has_full(one: Partition) -> bool:
+    """Return whether hosts are full members of a partition."""
+    return any(
+        (kind or (kind is None and one.full_by_default))
+        and (who in _ALL or who.startswith("0x"))
+        for who, kind in one.members
+    )
+
+
+def _members(one: Partition, rows: list[Partition]) -> Found:
     full = {who for who, kind in one.members if kind or (kind is None and one.full_by_default)}
     limited = {who for who, _ in one.members} - full
     if not one.members:
@@ -61,12 +70,15 @@ def _members(one: Partition) -> Found:
             "make them full",
         )
     elif limited & _ALL and not full - {"SELF", "ALL_SWITCHES", "ALL_ROUTERS"}:
+        default = one.key & _MOST == _MOST
+        alone = not any(other is not one and _has_full(other) for other in rows)
         yield problem(
             one,
             f"hosts are limited members of {one.name}: they can talk to "
-            f"{' and '.join(sorted(full))} alone, not to one another",
-            "make hosts full members, or give jobs a partition of their own",
-            severity=Severity.ERROR if one.key & _MOST == _MOST else Severity.WARNING,
+            f"{' and '.join(sorted(full))} alone, not to one another"
+            + ("" if alone else ", and NCCL takes P_Key index 0"),
+            "make hosts full members, or name the job's partition with NCCL_IB_PKEY",
+            severity=Severity.ERROR if default and alone else Severity.WARNING,
         )
     default = one.key & _MOST == _MOST
     if (
