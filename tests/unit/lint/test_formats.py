@@ -98,6 +98,12 @@ def test_a_path_that_is_not_there_and_an_empty_folder_are_refused(tmp_path, caps
     assert "no file" in capsys.readouterr().err
 
 
+def test_files_that_nobody_can_read_are_no_pass(tmp_path, capsys):
+    (tmp_path / "notes.txt").write_text("hello\n")
+    assert app.run(["lint", str(tmp_path)]) == 2
+    assert "Nothing was checked" in capsys.readouterr().out
+
+
 def test_what_nobody_knows_is_listed_and_no_error(tmp_path):
     (tmp_path / "notes.txt").write_text("hello\n")
     (tmp_path / "image.bin").write_bytes(b"\0\1\2")

@@ -27,6 +27,7 @@ OutputFormat = Annotated[
     ),
 ]  # fmt: skip
 FOUND: Final = 4
+UNUSABLE: Final = 2
 
 
 def lint(
@@ -42,7 +43,8 @@ def lint(
 
     Reads NCCL settings, scripts, Kubernetes manifests, Slurm, OpenSM, SONiC, Cumulus, EOS,
     NX-OS, FRR and Linux hosts; what it does not know is listed. Leaves with 4 when there is
-    an error or a warning. Give all files of a cluster at once: rules compare them.
+    an error or a warning, with 2 when no file can be read. Give all files of a cluster at once:
+    rules compare them.
 
     \b
     Examples:
@@ -59,4 +61,6 @@ def lint(
     with progress("reading", quiet=quiet):
         result = api.lint(paths, version(nccl) if nccl else None, frozenset(ignore))
     emit(result, output, out=out)
+    if not result.files:
+        return UNUSABLE
     return 0 if result.clean else FOUND

@@ -38,6 +38,8 @@ def _verdict(result: Linted) -> str:
     counts = dict.fromkeys(Severity, 0)
     for one in result.findings:
         counts[one.severity] += 1
+    if not result.files:
+        return "Nothing was checked: weft can read none of these files."
     if not result.findings:
         return "Nothing is wrong in these files, as far as they show."
     return (
