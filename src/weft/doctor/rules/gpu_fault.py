@@ -64,7 +64,7 @@ _SORTS = (
 def _check(facts: Facts) -> Iterator[Finding]:
     faults = facts.of(GpuFault)
     gone: list[Fact] = [
-        *facts.of(GpuUnreachable),
+        *[one for one in facts.of(GpuUnreachable) if one.bus_id],
         *[one for one in facts.of(PciDevice) if one.gone],
     ]
     for sort in _SORTS:

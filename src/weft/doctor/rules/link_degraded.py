@@ -16,6 +16,7 @@ from weft.observe.facts import (
     AdapterPort,
     FabricLink,
     Fact,
+    LinkLayer,
     LinkTraining,
     PhysicalState,
     PortState,
@@ -122,6 +123,8 @@ def _possible(lanes: int) -> int:
 def _words(facts: Facts) -> Iterator[Finding]:
     for one in facts.of(AdapterPort):
         words = one.rate_text.upper()
+        if one.link_layer is LinkLayer.ETHERNET:  # one lane of 25 Gbit/s is a whole port there
+            continue
         if one.state is PortState.ACTIVE and "1X" in words:
             yield _degraded(_WIDTH, [one], 0.7, 1 / _USUAL_LANES, "one lane alone", one.adapter)
         elif one.state is PortState.ACTIVE and "FDR10" in words:

@@ -137,6 +137,22 @@ def _call(found: re.Match[str], words: Words) -> Sequence[Fact]:
     )
 
 
+def _connect(found: re.Match[str], words: Words) -> Sequence[Fact]:
+    error = (found["error"] or "").strip(" .:")
+    return (
+        CallFailed(
+            call=found.groupdict().get("call") or "connect",
+            errno=number(found.groupdict().get("errno")) or errno_of(error),
+            error=error,
+            peer=found["peer"],
+            library="NCCL",
+            moment=words.moment,
+            process=words.process,
+            evidence=words.evidence,
+        ),
+    )
+
+
 def _open_failed(found: re.Match[str], words: Words) -> Sequence[Fact]:
     return (
         AdapterOpenFailed(
@@ -149,7 +165,10 @@ def _event(found: re.Match[str], words: Words) -> Sequence[Fact]:
     event = found["event"].strip().lower()
     on = _ON.search(found.string)
     adapter = found.groupdict().get("adapter") or ""
-    queue = on[1].lower() if on else "port" if "port" in event else "device"
+    of_a_queue = "work queue error" in event
+    queue = (
+        on[1].lower() if on else "qp" if of_a_queue else "port" if "port" in event else "device"
+    )
     return (
         AdapterEvent(
             event=event,
@@ -256,6 +275,16 @@ def _health(found: re.Match[str], words: Words) -> Sequence[Fact]:
     )
 
 
+_CONNECT = rule(
+    r"(?:\w+ ?: )?[Cc]onnect(?:ing)? to (?P<peer>\S+) (?:failed|returned|timed out)"
+    r"(?: with)?(?: ?:)? ?(?:(?P<errno>\d+) ?)?\(?(?P<error>[A-Z][^(),]*)?",
+    _connect,
+)
+_RECEIVED = rule(
+    r"(?:\w+ ?: )?Call to (?P<call>recv|send)\w* (?:from|to) (?P<peer>\S+) failed ?: "
+    r"(?P<error>.*)",
+    _connect,
+)
 _COMPLETION = rule(
     r"NET/(?:IB|Plugin)\w*(?:/GIN)? ?: .*?(?:Got completion|Got CQE|ompletion (?:with|error))",
     _completion,
@@ -302,6 +331,10 @@ ERRORS: dict[str, tuple[Rule, ...]] = {
         ),
         rule(r"Call to (?P<call>\w+)", _call),
     ),
+    "socketPollConnect:": (_CONNECT,),
+    "socketProgress:": (_CONNECT,),
+    "Net": (_CONNECT, _RECEIVED),
+    "Connect": (_CONNECT,),
     "connect": (
         rule(
             r"(?P<call>connect) (?:to (?P<peer>\S+) )?(?:returned|failed with) ?(?P<error>.*)",
@@ -309,6 +342,7 @@ ERRORS: dict[str, tuple[Rule, ...]] = {
         ),
     ),
     "socketStartConnect:": (
+        _CONNECT,
         rule(
             r"(?P<call>\w+): (?:Connect|connect) to (?P<peer>\S+) failed ?: ?(?P<error>.*)",
             _call,
@@ -347,7 +381,9 @@ ERRORS: dict[str, tuple[Rule, ...]] = {
     ),
     "NET/OFI": (
         rule(
-            r"NET/OFI (?:.*: )?(?:No eligible providers|Could not find any optimal provider)",
+            r"NET/OFI (?:.*: )?(?:No eligible providers|"
+            r"(?:Could not|Couldn't) find any optimal provider|OFI fi_getinfo\(\) call failed|"
+            r"fi_getinfo\(\) (?:call )?failed)",
             _no_provider,
         ),
         rule(r"NET/OFI Completion with error", _message),

@@ -14,7 +14,7 @@ _RETURNED = re.compile(
 )
 _MEANING = re.compile(r"-> (?P<text>\S.*)")
 _ERROR = re.compile(
-    r".{0,200}?(?:CUDA error|CUDA failure|Error) ?(?:code )?(?:=|:)? ?(?P<code>802|400"
+    r"(?:CUDA error|CUDA failure|Error) ?(?:code )?(?:=|:)? ?(?P<code>802|400"
     r"|101|999|46|3|2|1)?[ :(]*(?P<text>system not yet initialized|"
     r"CUDA_ERROR_SYSTEM_NOT_READY|no CUDA-capable device)"
 )
@@ -50,7 +50,7 @@ class _Reader:
         meaning = _MEANING.match(text)
         if meaning and self.failed:
             return self._failed(meaning["text"])
-        error = _ERROR.match(text[:500])
+        error = _ERROR.search(text) if "CUDA" in text or "rror" in text else None
         if error:
             self.failed, self.at = ("", integer(error["code"]) or 802), (text, number)
             return self._failed(error["text"])

@@ -138,6 +138,13 @@ def _probe(found: re.Match[str], line: Line) -> Sequence[Fact]:
     )
 
 
+def _no_manager(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    """State that the connection manager's node is not there, as its first call says."""
+    del found
+    path = "/dev/infiniband/rdma_cm"
+    return (DeviceNode(path=path, present=False, host=line.host, evidence=line.evidence),)
+
+
 def _opened(found: re.Match[str], line: Line) -> Sequence[Fact]:
     process = Process(host=line.host)
     return (AdapterOpened(adapter=found["adapter"], process=process, evidence=line.evidence),)
@@ -183,6 +190,7 @@ host_state = Parser(
         "issm",
         "umad",
         "RDMA_OPEN",
+        "rdma_create_event_channel",
         "OPEN_FAILED",
         "memory_peers",
         ".service",
@@ -248,6 +256,22 @@ host_state = Parser(
             r"cannot open '?(?P<path>/dev/infiniband/[^':]+)'?.*?: (?P<errno>)"
             r"(?P<error>[A-Z].*)",
             _probe,
+        ),
+        pattern(
+            "open /dev/infiniband/",
+            r"open (?P<path>/dev/infiniband/[^':\s]+)'?:? ?(?P<errno>)(?P<error>[A-Z].*)",
+            _probe,
+        ),
+        pattern(
+            "/dev/infiniband/",
+            r"(?P<path>/dev/infiniband/(?:uverbs|umad|rdma_cm)\w*)'?: (?P<errno>)"
+            r"(?P<error>Permission denied|Operation not permitted)",
+            _probe,
+        ),
+        pattern(
+            "rdma_create_event_channel",
+            r"rdma_create_event_channel: (?P<error>No such (?:device|file or directory).*)",
+            _no_manager,
         ),
         pattern(
             "/sys/kernel/mm/memory_peers/",

@@ -41,7 +41,7 @@ _BARE = re.compile(
     r"Assigned |GPU Direct"
     r"|NCCL_\w+ set |DMA-BUF is|Failed to (?:initialize|open libibv)|Bootstrap ?: "
     r"Using|TOPO/NET|Call to ibv_"
-    r"|Duplicate GPU|\d+ coll channels|\[\d+\]\S+:\d+/(?:IB|RoCE)|Connected all|Rank "
+    r"|Duplicate GPU|socket(?:Poll|Start)Connect: |\d+ coll channels|\[\d+\]\S+:\d+/(?:IB|RoCE)|Connected all|Rank "
     r"\d+: \d+ Net"
     r"|Cannot initialize CollNet|Loaded (?:net|collnet) plugin|Failed to find reverse path"
     r"|\S+\.cc:\d+ -> \d|\.\.\. -> \S+\.cc:\d+ -> \d|\[\d+(?:\.\.\d+)?\] (?:IB|RoCE))"

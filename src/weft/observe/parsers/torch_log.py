@@ -1,10 +1,12 @@
 """What PyTorch prints when collectives stall or differ, and what ends a training process."""
 
+import errno
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from weft.observe.facts import (
+    CallFailed,
     CollectiveMismatch,
     CollectiveTimeout,
     Fact,
@@ -16,7 +18,7 @@ from weft.observe.facts import (
     WorkProgress,
 )
 from weft.observe.parser import READ, Parser, Source
-from weft.observe.parsers._values import integer
+from weft.observe.parsers._values import errno_of, integer
 from weft.observe.patterns import Line, match, nothing, pattern
 
 _MILLI = 1e-3
@@ -166,8 +168,59 @@ def _message(found: re.Match[str], line: Line) -> Sequence[Fact]:
     )
 
 
+def _store(call: str, found: re.Match[str], line: Line) -> Sequence[Fact]:
+    """State that a rank lost, or never reached, the process that keeps the store."""
+    error = (found["error"] or "").strip(" .")
+    timed_out = "timed out" in line.text and not error
+    return (
+        CallFailed(
+            call=call,
+            errno=integer(found.groupdict().get("errno")) or errno_of(error)
+            or (errno.ETIMEDOUT if timed_out else None),
+            error=error[:200],
+            peer=found.groupdict().get("peer") or "",
+            library="PyTorch",
+            moment=line.moment,
+            process=_process(line),
+            evidence=line.evidence,
+        ),
+    )
+
+
+def _store_lost(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    return _store("store recv", found, line)
+
+
+def _store_unreached(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    return _store("connect to store", found, line)
+
+
 _ERRNOS = r"(?P<errno>28|122|5|30|116|121)"
 _PATTERNS = (
+    pattern(
+        "failed on SocketImpl",
+        r"failed on SocketImpl\([^()]{0,300}?remote=\[?(?P<peer>[^\],)]{1,200})[^)]{0,80}\)"
+        r": (?P<error>.{1,300})",
+        _store_lost,
+    ),
+    pattern(
+        "flag on TCPStore",
+        r"flag on TCPStore,.{0,200}? with error: (?P<error>.{1,300})",
+        _store_lost,
+    ),
+    pattern(
+        "The client socket has",
+        r"The client socket has (?:failed|timed out).{0,80}? connect to \[?\(?"
+        r"(?P<peer>[^\]\s),]{1,120})[^(]{0,80}(?:\(errno: (?P<errno>\d{1,3}) - "
+        r"(?P<error>[^)]{0,80}))?",
+        _store_unreached,
+    ),
+    pattern(
+        "TCP client failed to connect/validate to host ",
+        r"TCP client failed to connect/validate to host (?P<peer>\S{1,120}) .{0,200}?\): "
+        r"(?P<error>.{1,200})",
+        _store_unreached,
+    ),
     pattern(
         "Watchdog caught collective operation timeout",
         r"Watchdog caught collective operation timeout: \w+\((?P<work>.*)\) ran for "

@@ -139,8 +139,8 @@ def _mpi_connect(found: re.Match[str], line: Line) -> Sequence[Fact]:
         CallFailed(
             call="connect",
             peer=found["peer"],
-            error=found["error"].strip(),
-            errno=integer(found["errno"]) or errno_of(found["error"]),
+            error=(found["error"] or "").strip(),
+            errno=integer(found["errno"]) or errno_of(found["error"] or ""),
             library="MPI",
             moment=line.moment,
             process=_process(line),
@@ -204,10 +204,11 @@ _PATTERNS = (
     pattern("Set MCA parameter", r"Set MCA parameter", nothing),
     pattern(
         "connect() to ",
-        r"connect\(\) to (?P<peer>[\w.:-]+) failed: (?P<error>[^(\n]{1,80})"
-        r"(?:\((?P<errno>\d+)\))?",
+        r"connect\(\) to (?P<peer>[\w.:-]+) failed(?:: (?P<error>[^(\n]{1,80})"
+        r"(?:\((?P<errno>\d+)\))?)?",
         _mpi_connect,
     ),
+    pattern("Open MPI failed", r"Open MPI failed to TCP connect", nothing),
     pattern("Open MPI failed", r"Open MPI failed.*", _mpi),
     pattern("OPAL ERROR", r"OPAL ERROR.*", _mpi),
 )
