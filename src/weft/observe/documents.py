@@ -1,4 +1,8 @@
-"""JSON documents, alone in a file or in the midst of other text."""
+"""JSON and YAML documents, alone in a file or in the midst of other text.
+
+A JSON document ends where its brackets close. A YAML document is one of Kubernetes: it begins
+with ``apiVersion`` or ``kind`` at the margin and goes on while lines are indented or are keys.
+"""
 
 import json
 import re
@@ -12,6 +16,9 @@ _MOST_BYTES = 1 << 25
 _STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"')
 _BEGINS = re.compile(r'\s*(?:\{\s*$|\{\s*"|\[\s*$|\[\s*\{)')
 _TOO_DEEP = 200
+_YAML_BEGINS = re.compile(r"(?:apiVersion: \S|kind: [A-Z]\w+\s*$)")
+_YAML_GOES_ON = re.compile(r"\s|- |-$|#|[A-Za-z][\w.-]{0,60}:(?: |$)")
+_YAML_MOST_BYTES = 1 << 23
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +40,7 @@ class DocumentCollector:
     _lines: list[tuple[str, int]] = field(default_factory=list)
     _depth: int = 0
     _size: int = 0
+    _yaml: bool = False
 
     @property
     def open(self) -> bool:
@@ -41,12 +49,27 @@ class DocumentCollector:
 
     def begins(self, line: str) -> bool:
         """Return whether a line may be the first of a document."""
-        return _BEGINS.match(line) is not None
+        self._yaml = _YAML_BEGINS.match(line) is not None
+        return self._yaml or _BEGINS.match(line) is not None
+
+    def stops_before(self, line: str) -> bool:
+        """Return whether the open document ended with the line before this one."""
+        return self._yaml and (
+            _YAML_GOES_ON.match(line) is None or self._size >= _YAML_MOST_BYTES
+        )
+
+    def close(self) -> Outcome:
+        """Return the outcome of a document that ended, or of one cut off by the end."""
+        if self._yaml and self._lines:
+            return self._ended()
+        return Outcome(returned=self.abandon())
 
     def add(self, line: str, number: int) -> Outcome | None:
         """Take a line; return the outcome when the document ended with it."""
         self._lines.append((line, number))
         self._size += len(line)
+        if self._yaml:
+            return None
         bare = _STRING.sub("", line)
         self._depth += bare.count("{") + bare.count("[") - bare.count("}") - bare.count("]")
         if self._depth > 0 and self._depth < _TOO_DEEP and self._size < _MOST_BYTES:
@@ -56,12 +79,14 @@ class DocumentCollector:
     def abandon(self) -> Sequence[tuple[str, int]]:
         """Give back the lines of a document that never ended."""
         lines, self._lines, self._depth, self._size = self._lines, [], 0, 0
+        self._yaml = False
         return lines
 
     def _ended(self) -> Outcome:
-        lines = self.abandon()
+        yaml, lines = self._yaml, self.abandon()
+        text = "\n".join(text for text, _ in lines)
         try:
-            value = json.loads("\n".join(text for text, _ in lines))
+            value = _yaml(text) if yaml else json.loads(text)
         except (ValueError, RecursionError):
             return Outcome(returned=lines)
         for parser in self.parsers:
@@ -71,3 +96,22 @@ class DocumentCollector:
             if facts is not None:
                 return Outcome(parser.tool, tuple(facts), len(lines))
         return Outcome(returned=lines)
+
+
+def _yaml(text: str) -> object:
+    """Return a YAML document as plain data, or raise ValueError.
+
+    Aliases are refused: no tool prints them, and a few lines of them unfold without end.
+    """
+    import yaml  # noqa: PLC0415 - 20 ms that most texts need not pay
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        events = yaml.parse(text, Loader=loader)
+        if any(isinstance(event, yaml.events.AliasEvent) for event in events):
+            message = "aliases"
+            raise ValueError(message)
+        value = yaml.load(text, Loader=loader)  # noqa: S506 - a safe loader, in C or Python
+        return json.loads(json.dumps(value, default=str))
+    except (yaml.YAMLError, TypeError, OverflowError) as error:
+        raise ValueError(str(error)) from error

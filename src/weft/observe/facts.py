@@ -1234,6 +1234,15 @@ class Gid:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class GidCount:
+    """How many entries a host's GID tables have, as a tool counted them."""
+
+    entries: int
+    host: str = ""
+    evidence: Evidence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionKey:
     """One entry of a port's table of partition keys; bit 15 is full membership."""
 
@@ -1313,6 +1322,27 @@ class Route:
     via: str = ""
     metric: int | None = None
     source: str = ""
+    host: str = ""
+    evidence: Evidence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostReached:
+    """Whether another host answers to an echo request (``ping``)."""
+
+    target: str
+    sent: int
+    received: int
+    host: str = ""
+    evidence: Evidence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PacketFilter:
+    """What a host's packet filter does with packets that come in: ACCEPT, DROP, REJECT."""
+
+    chain: str
+    policy: str
     host: str = ""
     evidence: Evidence
 

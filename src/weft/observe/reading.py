@@ -15,7 +15,7 @@ from functools import cache
 
 from weft import plugins
 from weft.observe import parsers
-from weft.observe.documents import DocumentCollector
+from weft.observe.documents import DocumentCollector, Outcome
 from weft.observe.facts import Fact, FileRead
 from weft.observe.observation import Ledger
 from weft.observe.parser import Parser, Reader, Source
@@ -87,6 +87,8 @@ class Reading:
             if not line or line.isspace():
                 ledger.blank += 1
                 continue
+            if self._documents.open and self._documents.stops_before(line):
+                self._conclude(self._documents.close())
             if session.ask is not None and not self._documents.open:
                 facts = session.ask(line[: session.longest], number)
                 if facts is not None:
@@ -99,7 +101,7 @@ class Reading:
 
     def end(self) -> None:
         """Take what the readers have kept to the end."""
-        self._replay(self._documents.abandon())
+        self._conclude(self._documents.close())
         for session in (self._main, *self._labelled.values()):
             self._settle(session)
             for reader in session.readers.values():
@@ -123,8 +125,11 @@ class Reading:
 
     def _collect(self, line: str, number: int) -> None:
         outcome = self._documents.add(line, number)
-        if outcome is None:
-            return
+        if outcome is not None:
+            self._conclude(outcome)
+
+    def _conclude(self, outcome: Outcome) -> None:
+        """Keep what a document that ended states, or read its lines one by one."""
         if outcome.tool:
             self._count(outcome.tool, outcome.lines)
             self.ledger.keep(outcome.facts)

@@ -11,6 +11,7 @@ from weft.observe.facts import (
     Fact,
     NodeCondition,
     NodeResource,
+    PodInterface,
     PodResource,
     PodState,
 )
@@ -64,6 +65,10 @@ _STATE = re.compile(
 _OOM = re.compile(
     r"\s+Reason:\s+(?P<reason>OOMKilled|Error|CrashLoopBackOff|ContainerCannotRun|StartError)"
 )
+_NETWORK = re.compile(
+    r"\s{2,40}\"(?P<key>interface|name)\": \"(?P<value>[\w./-]{1,80})\",?\s*$"
+)
+_NETWORK_STATUS = re.compile(r".{0,60}k8s\.v1\.cni\.cncf\.io/network-status:")
 _PLAIN = {"cpu", "memory", "pods", "ephemeral-storage", "hugepages-1Gi", "hugepages-2Mi"}
 _ROW_OF_TABLE = re.compile(r"\s+(?:Type|----|Resource|--------|Namespace|---------)\s+")
 
@@ -87,17 +92,35 @@ class _Reader:
     container: str = ""
     table: str = ""
     limits: dict[str, int] = field(default_factory=dict)
+    network: str = ""
+    networks: bool = False
 
     def take(self, text: str, number: int) -> Sequence[Fact] | None:
         """Return the facts of a line."""
         evidence = self.source.evidence(text, number)
+        if _NETWORK_STATUS.match(text):
+            self.networks = True
         for expression, read in _LINES:
             found = expression.match(text)
             if found:
                 return read(self, found, evidence)
+        network = _NETWORK.match(text) if self.networks else None
+        if network:
+            return self._network(network["key"], network["value"], evidence)
         if self.section:
             return self._within(text, evidence)
         return None
+
+    def _network(self, key: str, value: str, evidence: Evidence) -> Sequence[Fact]:
+        """State an interface of a pod, as the annotation of its networks lists it."""
+        if key == "name":
+            self.network = value
+            return READ
+        return (
+            PodInterface(
+                pod=self.name, interface=value, network=self.network, evidence=evidence
+            ),
+        )
 
     def end(self) -> Iterable[Fact]:
         """Keep nothing to the end."""
@@ -175,7 +198,7 @@ class _Reader:
     def named(self, found: "re.Match[str]", evidence: Evidence) -> Sequence[Fact]:
         """Remember what is described."""
         del evidence
-        self.name, self.section = found["name"], "Name"
+        self.name, self.section, self.networks = found["name"], "Name", False
         return READ
 
     def event(self, found: "re.Match[str]", evidence: Evidence) -> Sequence[Fact]:
@@ -254,6 +277,7 @@ kubectl = Parser(
         "OOMKilled",
         "Allocated resources",
         "Conditions:",
+        "network-status",
     ),
     reader=_Reader,
     rank=46,

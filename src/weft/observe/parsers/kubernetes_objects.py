@@ -1,4 +1,4 @@
-"""``kubectl get -o json`` of nodes, pods, events and daemon sets."""
+"""``kubectl get -o json`` or ``-o yaml`` of nodes, pods, events and daemon sets."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -30,16 +30,19 @@ def _document(value: object, source: Source, number: int) -> Iterable[Fact] | No
         return None
     items = value.get("items")
     objects = items if isinstance(items, list) else [value]
-    return [fact for one in objects for fact in _object(one, source, number)]
+    # Items of a typed list (PodList) do not repeat their kind.
+    kind = str(value["kind"]).removesuffix("List") or "Pod"
+    return [fact for one in objects for fact in _object(one, kind, source, number)]
 
 
-def _object(value: object, source: Source, number: int) -> Iterator[Fact]:
+def _object(value: object, usual: str, source: Source, number: int) -> Iterator[Fact]:
     if not isinstance(value, dict):
         return
-    read = _KINDS.get(str(value.get("kind", "Pod")))
+    kind = str(value.get("kind", usual))
+    read = _KINDS.get(kind)
     if read is not None:
         name = _dict(value, "metadata").get("name", "")
-        evidence = Evidence(source.file, number, f"{value.get('kind')} {name}")
+        evidence = Evidence(source.file, number, f"{kind} {name}")
         yield from read(value, str(name), evidence)
 
 
@@ -217,4 +220,4 @@ def _daemon(value: dict[str, Any], name: str, evidence: Evidence) -> Iterator[Fa
 
 
 _KINDS = {"Node": _node, "Pod": _pod, "Event": _event, "DaemonSet": _daemon}
-kubernetes_objects = Parser(tool="kubectl get -o json", document=_document)
+kubernetes_objects = Parser(tool="kubectl get -o json or yaml", document=_document)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from weft.observe.facts import Fact, Gid
+from weft.observe.facts import Fact, Gid, GidCount
 from weft.observe.parser import Parser
 from weft.observe.patterns import Line, nothing, pattern, table
 
@@ -34,12 +34,18 @@ def _entry(found: re.Match[str], line: Line) -> Sequence[Fact]:
     )
 
 
+def _count(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    entries = int(found["entries"])
+    return (GidCount(entries=entries, host=line.host, evidence=line.evidence),)
+
+
 show_gids = Parser(
     tool="show_gids",
     marks=("INDEX", "fe80:", "FE80:", "0000:0000:", "n_gids_found", "/gids/"),
     reader=table(
         pattern("DEV", r"DEV\s+PORT\s+INDEX\s+GID", nothing),
         pattern("---", r"---\s+----", nothing),
+        pattern("n_gids_found", r"n_gids_found=(?P<entries>0)\b", _count),
         pattern("n_gids_found", r"n_gids_found", nothing),
         pattern(
             "",

@@ -1,0 +1,58 @@
+"""Logs of Kubernetes device plug-ins for RDMA and SR-IOV: what they offer, and what not."""
+
+import re
+from collections.abc import Sequence
+
+from weft.observe.facts import Fact, Message
+from weft.observe.parser import Parser
+from weft.observe.patterns import Line, nothing, pattern, table
+
+
+def _refused(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    return (
+        Message(
+            software="device plug-in",
+            level="error",
+            text=found[0].strip()[:300],
+            moment=line.moment,
+            evidence=line.evidence,
+        ),
+    )
+
+
+_STAMP = r"(?:\d{4}/\d\d/\d\d \d\d:\d\d:\d\d|[IWEF]\d{4} [\d:.]+ +\d+ [\w.]+:\d+\])"
+device_plugin = Parser(
+    tool="Kubernetes device plug-ins",
+    marks=(
+        "missing RDMA device spec",
+        "Devices were found for resource",
+        "No devices found for",
+        "no devices in device pool",
+        "ResourceName:",
+        "ResourcePrefix",
+        "discoverDevices()",
+        "resource server",
+        "Kubelet Plugin Registry",
+        "device plugin with",
+    ),
+    reader=table(
+        pattern("missing RDMA device spec", r"missing RDMA device spec for.*", _refused),
+        pattern(
+            "Devices were found for resource",
+            r"Devices were found for resource .*",
+            _refused,
+        ),
+        pattern(
+            "no devices in device pool",
+            r"no devices in device pool.*",
+            _refused,
+        ),
+        pattern("No devices found for", r"No devices found for.*", _refused),
+        pattern("", rf"{_STAMP} Resource: &\{{", nothing),
+        pattern("", rf"{_STAMP} (?:loaded config|Using Kubelet|Registered device|Initializing "
+                r"resource|Starting|Discovering|discovered interfaces|Resource manager|"
+                r"manager\.go|ResourceList|resource manager|Creating new|Watching)", nothing),
+        pattern("discoverDevices()", r"discoverDevices\(\)", nothing),
+    ),
+    rank=47,
+)  # fmt: skip

@@ -1,0 +1,81 @@
+"""libfabric: ``fi_info``, its own log, and the OFI plug-in's lines outside a library's log."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from weft.observe.facts import Fact, NoProvider, Process, ProviderChosen
+from weft.observe.parser import READ, Parser, Source
+
+_NONE = re.compile(
+    r".{0,300}?(?:NET/OFI (?:.{0,80}: )?(?:Couldn't|Could not|Unable to) find any "
+    r"(?:optimal |eligible |suitable )?provider|NET/OFI No eligible providers|"
+    r"fi_getinfo: provider (?P<provider>\w+) output empty list|"
+    r"fi_getinfo\b.{0,80}(?:No data available|-61\b)|"
+    r"EFA libfabric provider not detected)",
+    re.IGNORECASE,
+)
+_BARE = re.compile(r"\s*-61\s*$")
+_FIELD = re.compile(
+    r"\s*(?P<name>provider|fabric|domain|version|type|protocol): ?(?P<value>\S.{0,120})$"
+)
+_OFI = re.compile(r".{0,200}?(?:(?:INFO|WARN|TRACE): Function: \w+ Line: \d+: NET/OFI|libfabric:\d)")
+_HOST = re.compile(r"\s*(?P<host>[A-Za-z][\w.-]{1,80}):\d+:\d+ ")
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Reads the blocks of ``fi_info``, one an endpoint."""
+
+    source: Source
+    provider: str = ""
+    at: tuple[str, int] = ("", 0)
+
+    def take(self, text: str, number: int) -> Sequence[Fact] | None:
+        """Return the facts of a line."""
+        asked = "fi_info" in self.source.command
+        none = _NONE.match(text)
+        if none or (asked and _BARE.match(text)):
+            found = _HOST.match(text)
+            process = Process(host=found["host"] if found else self.source.host)
+            provider = (none["provider"] or "") if none else ""
+            evidence = self.source.evidence(text, number)
+            return (NoProvider(provider=provider, process=process, evidence=evidence),)
+        field = _FIELD.match(text)
+        if field and (self.provider or field["name"] == "provider"):
+            return self._field(field["name"], field["value"].strip(), text, number)
+        return READ if _OFI.match(text) else None
+
+    def end(self) -> Iterable[Fact]:
+        """State the last provider, should its block be cut."""
+        provider, self.provider = self.provider, ""
+        return self._chosen(provider, "") if provider else READ
+
+    def _field(self, name: str, value: str, text: str, number: int) -> Sequence[Fact]:
+        if name == "provider":
+            before = tuple(self.end())
+            self.provider, self.at = value, (text, number)
+            return before
+        if name == "fabric":
+            provider, self.provider = self.provider, "-"
+            return self._chosen(provider, value)
+        return READ
+
+    def _chosen(self, provider: str, fabric: str) -> Sequence[Fact]:
+        if provider == "-":
+            return READ
+        process = Process(host=self.source.host)
+        evidence = self.source.evidence(*self.at)
+        return (
+            ProviderChosen(
+                provider=provider, fabric=fabric, process=process, evidence=evidence
+            ),
+        )
+
+
+libfabric = Parser(
+    tool="fi_info and libfabric",
+    marks=("provider: ", "NET/OFI", "fi_getinfo", "libfabric:", "-61"),
+    reader=_Reader,
+    rank=17,
+)

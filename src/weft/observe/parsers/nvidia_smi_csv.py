@@ -1,0 +1,131 @@
+"""``nvidia-smi --query-gpu=... --format=csv``: one column a property, one row a GPU."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from weft.observe.facts import Fact, GpuReading, GpuSeen, GpuThrottle, PcieLink, RemappedRows
+from weft.observe.parser import READ, Parser, Source
+from weft.observe.parsers._values import integer, real, yes
+
+_UNIT = re.compile(r"\s*\[[^\]]{1,12}\]")
+_GENERATIONS = {1: 2.5e9, 2: 5e9, 3: 8e9, 4: 16e9, 5: 32e9, 6: 64e9}
+"""Transfers a second of a lane, by generation [PCI Express Base Specification]."""
+_READINGS = {
+    "temperature.gpu": ("temperature", "°C", 1.0),
+    "power.draw": ("power_draw", "W", 1.0),
+    "power.limit": ("power_limit", "W", 1.0),
+    "clocks.sm": ("sm_clock", "Hz", 1e6),
+    "clocks.current.sm": ("sm_clock", "Hz", 1e6),
+    "clocks.max.sm": ("sm_clock_max", "Hz", 1e6),
+    "utilization.gpu": ("utilisation", "ratio", 0.01),
+    "ecc.errors.uncorrected.volatile.total": ("ecc_uncorrectable", "", 1.0),
+    "ecc.errors.uncorrected.aggregate.total": ("ecc_uncorrectable_aggregate", "", 1.0),
+    "ecc.errors.corrected.volatile.total": ("ecc_correctable", "", 1.0),
+}
+_REASON = re.compile(r"clocks_(?:throttle|event)_reasons\.(?P<reason>\w+)")
+_NAMES = re.compile(r"(?:[a-z]\w*[._]\w|index\b|name\b|uuid\b|count\b|pstate\b|timestamp\b)")
+_FEW_COLUMNS = 2
+_SAID = ("active", "not active")
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Remembers the columns of the heading."""
+
+    source: Source
+    columns: list[str] = field(default_factory=list)
+
+    def take(self, text: str, number: int) -> Sequence[Fact] | None:
+        """Return the facts of a row."""
+        cells = [cell.strip() for cell in text.split(",")]
+        names = [_UNIT.sub("", cell) for cell in cells]
+        if len(names) >= _FEW_COLUMNS and all(_NAMES.match(name) for name in names):
+            self.columns = names
+            return READ
+        if not self.columns or len(cells) != len(self.columns):
+            return None
+        return self._row(dict(zip(self.columns, cells, strict=True)), text, number)
+
+    def end(self) -> Iterable[Fact]:
+        """Forget the columns."""
+        self.columns = []
+        return READ
+
+    def _row(self, row: dict[str, str], text: str, number: int) -> Sequence[Fact]:
+        bus = row.get("pci.bus_id", row.get("gpu_bus_id", "")).lower()
+        gpu = bus or row.get("index", "") or row.get("uuid", "")
+        evidence, host = self.source.evidence(text, number), self.source.host
+        facts: list[Fact] = [
+            GpuSeen(
+                name=row.get("name", row.get("gpu_name", "")),
+                index=integer(row.get("index")),
+                uuid=row.get("uuid", row.get("gpu_uuid", "")),
+                bus_id=bus,
+                host=host,
+                evidence=evidence,
+            )
+        ]
+        for column, cell in row.items():
+            known = _READINGS.get(column)
+            value = real(cell)
+            if known and value is not None:
+                name, unit, scale = known
+                facts.append(
+                    GpuReading(
+                        gpu=gpu, name=name, value=value * scale, unit=unit, host=host,
+                        evidence=evidence,
+                    )
+                )  # fmt: skip
+            reason = _REASON.match(column)
+            if reason and cell.lower() in _SAID:
+                facts.append(
+                    GpuThrottle(
+                        gpu=gpu, reason=reason["reason"], active=cell.lower() == "active",
+                        host=host, evidence=evidence,
+                    )
+                )  # fmt: skip
+        return (*facts, *self._link(row, gpu, text, number), *self._rows(row, gpu, text, number))
+
+    def _link(self, row: dict[str, str], gpu: str, text: str, number: int) -> Sequence[Fact]:
+        width, most = (integer(row.get(f"pcie.link.width.{one}")) for one in ("current", "max"))
+        if width is None or most is None:
+            return READ
+        speed, fastest = (integer(row.get(f"pcie.link.gen.{one}")) for one in ("current", "max"))
+        return (
+            PcieLink(
+                device=gpu,
+                name=row.get("name", "") or "NVIDIA GPU",
+                lanes=width,
+                max_lanes=most,
+                transfers_per_s=_GENERATIONS.get(speed or 0),
+                max_transfers_per_s=_GENERATIONS.get(fastest or 0),
+                host=self.source.host,
+                evidence=self.source.evidence(text, number),
+            ),
+        )
+
+    def _rows(self, row: dict[str, str], gpu: str, text: str, number: int) -> Sequence[Fact]:
+        stated = {name.partition(".")[2]: cell for name, cell in row.items()
+                  if name.startswith("remapped_rows.")}  # fmt: skip
+        if not stated:
+            return READ
+        return (
+            RemappedRows(
+                gpu=gpu,
+                correctable=integer(stated.get("correctable")),
+                uncorrectable=integer(stated.get("uncorrectable")),
+                pending=yes(stated.get("pending")),
+                failed=yes(stated.get("failure")),
+                host=self.source.host,
+                evidence=self.source.evidence(text, number),
+            ),
+        )
+
+
+nvidia_smi_csv = Parser(
+    tool="nvidia-smi --query-gpu",
+    marks=("index, ", "name, ", "uuid, ", "pci.bus_id", "pcie.link", "clocks_", "timestamp, "),
+    reader=_Reader,
+    rank=37,
+)

@@ -1,0 +1,84 @@
+"""``ping``, and whether a host filters packets: ``iptables``, ``firewall-cmd``, ``is-active``."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from weft.observe.facts import Fact, HostReached, PacketFilter, ServiceState
+from weft.observe.parser import READ, Parser, Source
+
+_TO = re.compile(r"(?:PING|---) (?P<host>[\w.:-]{1,120})(?: \(.*| ping statistics ---)")
+_REPLY = re.compile(
+    r"\d{1,6} bytes from [^:]{1,120}: icmp_seq|From \S+ icmp_seq=|rtt min/avg|round-trip min"
+)
+_COUNT = re.compile(
+    r"(?P<sent>\d{1,9}) packets transmitted, (?P<received>\d{1,9}) (?:packets )?received"
+)
+_CHAIN = re.compile(r"Chain (?P<chain>INPUT|FORWARD) \(policy (?P<policy>\w+)")
+_REJECT = re.compile(r"(?P<policy>REJECT|DROP)\s+(?:all|tcp|6|0)\s+--\s+\S+\s+\S+")
+_ACTIVE = re.compile(r"\s*(?P<state>active|inactive|failed|unknown|running|not running)\s*$")
+_ASKED = re.compile(r"systemctl (?:is-active|is-enabled)\s+(?:-\S+ )*(?P<service>[\w@.-]+)|"
+                    r"firewall-cmd --state(?P<firewall>)")  # fmt: skip
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Remembers whom a ping is for, and the chain whose rules are listed."""
+
+    source: Source
+    host: str = ""
+    chain: str = ""
+
+    def take(self, text: str, number: int) -> Sequence[Fact] | None:
+        """Return the facts of a line."""
+        evidence = self.source.evidence(text, number)
+        to = _TO.match(text)
+        if to:
+            self.host = to["host"]
+            return READ
+        count = _COUNT.match(text)
+        if count:
+            sent, received = int(count["sent"]), int(count["received"])
+            return (
+                HostReached(
+                    target=self.host, sent=sent, received=received, host=self.source.host,
+                    evidence=evidence,
+                ),
+            )  # fmt: skip
+        chain = _CHAIN.match(text)
+        rule = _REJECT.match(text) if self.chain else None
+        if chain or rule:
+            self.chain = chain["chain"] if chain else self.chain
+            policy = (chain or rule)["policy"]  # type: ignore[index]  # one of them matched
+            return (
+                PacketFilter(
+                    chain=self.chain, policy=policy, host=self.source.host, evidence=evidence
+                ),
+            )
+        state = self._asked(text)
+        if state:
+            return (ServiceState(service=state[0], state=state[1], host=self.source.host,
+                                 evidence=evidence),)  # fmt: skip
+        return READ if _REPLY.match(text) else None
+
+    def end(self) -> Iterable[Fact]:
+        """Keep nothing to the end."""
+        return READ
+
+    def _asked(self, text: str) -> tuple[str, str] | None:
+        asked = _ASKED.search(self.source.command)
+        state = _ACTIVE.match(text) if asked else None
+        if asked is None or state is None:
+            return None
+        running = {"running": "active", "not running": "inactive"}
+        service = (asked["service"] or "firewalld").removesuffix(".service")
+        return service, running.get(state["state"], state["state"])
+
+
+ping = Parser(
+    tool="ping and packet filters",
+    marks=("packets transmitted", "icmp_seq", "PING ", "Chain INPUT", "Chain FORWARD", "active",
+           "running"),
+    reader=_Reader,
+    rank=56,
+)  # fmt: skip
