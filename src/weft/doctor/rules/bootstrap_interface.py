@@ -16,7 +16,10 @@ from weft.doctor.rule import Facts, Finding, Rule, Severity, Suspect, Symptom, f
 from weft.observe.facts import BootstrapInterface, CallFailed, NoSocketInterface
 
 _BRIDGE = re.compile(r"(docker|br-|virbr|veth|lxc|cni|flannel|cali|podman|lo$|lo\d*$)")
-_BRIDGE_ADDRESS = re.compile(r"(?:^|\D)(172\.17\.\d+\.\d+|127\.\d+\.\d+\.\d+)")
+_BRIDGE_ADDRESS = re.compile(
+    r"(?:^|\D)(172\.17\.\d+\.\d+|127\.\d+\.\d+\.\d+|169\.254\.\d+\.\d+)|"
+    r"%(?:docker|br-|virbr|veth|lxc|cni|flannel|cali|podman)"
+)
 _ADVICE = "set NCCL_SOCKET_IFNAME to the interface that leads to the other hosts"
 _LOOK = "ip -br addr; ip route get <address of the other host>; echo $NCCL_SOCKET_IFNAME"
 

@@ -11,7 +11,7 @@ import errno
 from collections.abc import Iterator
 
 from weft.doctor.rule import Facts, Finding, Rule, Suspect, Symptom, finding, suspected
-from weft.observe.facts import CallFailed
+from weft.observe.facts import CallFailed, Fact, HostReached, PacketFilter, ServiceState
 
 _NC = "nc -zv <other host> <port>; ping -c1 <other host>; firewall-cmd --list-all"
 _FIREWALL = {errno.EHOSTUNREACH, errno.ECONNABORTED}
@@ -27,15 +27,21 @@ _WORDS = {
 def _check(facts: Facts) -> Iterator[Finding]:
     failed = [one for one in facts.of(CallFailed) if _number(one) and _is_tcp(one)]
     blocked = [one for one in failed if _number(one) in _FIREWALL]
+    answers: list[Fact] = [one for one in facts.of(HostReached) if one.received > 0]
+    filters = _filters(facts)
+    if filters and not blocked:
+        blocked = [one for one in failed if _number(one) == errno.ETIMEDOUT]
     if blocked:
         yield finding(
             "host-firewall",
-            blocked,
-            0.6,
+            [*blocked, *answers, *filters],
+            0.85 if answers and filters else 0.75 if answers or filters else 0.6,
             message="a host refuses TCP from its peers, which reads like a missing route",
             advice="open all TCP and UDP ports between the hosts of the job",
             next_command=_NC,
-            missing=("whether ping reaches the host: then it is a firewall, not a route",),
+            missing=()
+            if answers
+            else ("whether ping reaches the host: then it is a firewall, not a route",),
             symptom=Symptom.CONNECT,
             explains=(Symptom.WATCHDOG,),
             suspects=_others("host-firewall"),
@@ -50,6 +56,15 @@ def _check(facts: Facts) -> Iterator[Finding]:
             message="a rank could not connect to another",
             advice="look whether the other rank was alive, then at firewall and interface",
         )
+
+
+def _filters(facts: Facts) -> list[Fact]:
+    """Return what shows that a host filters the packets that come in."""
+    policies = [one for one in facts.of(PacketFilter) if one.policy in {"DROP", "REJECT"}
+                and one.chain == "INPUT"]  # fmt: skip
+    services = [one for one in facts.of(ServiceState)
+                if one.state == "active" and one.service in {"firewalld", "ufw"}]  # fmt: skip
+    return [*policies, *services]
 
 
 def _number(failed: CallFailed) -> int | None:

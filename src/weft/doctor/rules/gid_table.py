@@ -12,9 +12,10 @@ from collections.abc import Iterator
 
 from weft.doctor import job
 from weft.doctor.rule import Facts, Finding, Rule, Severity, Symptom, finding
-from weft.observe.facts import CallFailed, CompletionError, Fact, Gid
+from weft.observe.facts import CallFailed, CompletionError, Fact, Gid, ProcessEnded
 
 _FIRST_USUAL = 4
+_SEARCHES_RIGHT = (2, 25)
 
 
 def _check(facts: Facts) -> Iterator[Finding]:
@@ -29,21 +30,34 @@ def _check(facts: Facts) -> Iterator[Finding]:
     other = [one for one in facts.of(CallFailed) if "modify_qp" in one.call]
     if not late and not lookup:
         return
-    sure = 0.85 if late and lookup else 0.6 if lookup else 0.45
-    failing = bool(lookup or facts.of(CompletionError))
+    chooses = _chooses_by_version(facts) if late else []
+    crashed: list[Fact] = [one for one in facts.of(ProcessEnded) if one.how == "segfault"]
+    sure = 0.85 if late and lookup else 0.65 if chooses and crashed else 0.6 if lookup else 0.3
+    failing = bool(lookup or facts.of(CompletionError) or (chooses and crashed))
     if other and not lookup:
         return
     yield finding(
         "gid-table-sparse",
-        [*lookup, *late],
+        [*lookup, *chooses, *(crashed if chooses else []), *late],
         sure,
         severity=Severity.ERROR if failing else Severity.INFO,
         message="the GID table does not begin at index 0, where the library looks",
         advice="update NCCL, or set NCCL_IB_GID_INDEX to the pod's RoCEv2 entry",
         next_command="show_gids   # where the job runs",
         missing=() if late else ("the GID table where the job runs (show_gids)",),
-        explains=(Symptom.VERBS_CALL, Symptom.TRANSPORT_RETRY) if lookup else (),
+        explains=(Symptom.VERBS_CALL, Symptom.TRANSPORT_RETRY)
+        if lookup
+        else ("peer-process-died",)
+        if chooses
+        else (),
     )
+
+
+def _chooses_by_version(facts: Facts) -> list[Fact]:
+    """Return what makes an old library search the table for a GID of some version of RoCE."""
+    old = [one for one in job.versions(facts) if job.version(one.version) < _SEARCHES_RIGHT]
+    asked = job.settings(facts, "NCCL_IB_ROCE_VERSION_NUM")
+    return [*asked, *old] if old and asked else []
 
 
 def _unreadable(line: Fact) -> bool:

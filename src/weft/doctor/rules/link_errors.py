@@ -11,7 +11,17 @@ from collections.abc import Iterator, Sequence
 
 from weft.doctor import job
 from weft.doctor.rule import Facts, Finding, Rule, Severity, Symptom, finding
-from weft.observe.facts import AdapterEvent, CableEvent, Counter, Fact, LinkEvent
+from weft.observe.facts import (
+    AdapterEvent,
+    AdapterPort,
+    CableEvent,
+    CollectiveTimeout,
+    CompletionError,
+    Counter,
+    Fact,
+    LinkEvent,
+    PortState,
+)
 
 _ERRORS = frozenset(
     {
@@ -99,6 +109,7 @@ def _flapping(facts: Facts) -> Iterator[Finding]:
         if "port" in one.event and ("err" in one.event or "down" in one.event)
         and (not used or one.port is None or (one.adapter, one.port) in used or not one.adapter)
     ]  # fmt: skip
+    events = [one for one in events if not _of_another_port(facts, one)]
     downs = [one for one in facts.of(LinkEvent) if not one.up]
     back = {(one.host, one.interface) for one in facts.of(LinkEvent) if one.up}
     flaps = [one for one in downs if (one.host, one.interface) in back]
@@ -125,6 +136,23 @@ def _flapping(facts: Facts) -> Iterator[Finding]:
             "<adapter> -m",
             explains=(*_FOLLOW, "port-down", "fabric-path-unreachable", "peer-process-died"),
         )
+
+
+def _of_another_port(facts: Facts, event: AdapterEvent) -> bool:
+    """Return whether an event that names no port is rather of one that nobody uses.
+
+    The adapters of the job are known to be up, one has a second port that is down, and nothing
+    failed: old versions of the library report the events of both ports.
+    """
+    if event.port is not None or facts.any_of(CompletionError, CollectiveTimeout):
+        return False
+    used = {(one.adapter, one.port) for one in job.verbs_adapters(facts)}
+    ports = [one for one in facts.of(AdapterPort) if one.adapter in {name for name, _ in used}]
+    up = [one for one in ports if (one.adapter, one.port) in used
+          and one.state is PortState.ACTIVE]  # fmt: skip
+    idle = [one for one in ports if (one.adapter, one.port) not in used
+            and one.state is PortState.DOWN]  # fmt: skip
+    return len(up) == len(used) > 0 and bool(idle)
 
 
 link_errors = Rule(causes=("ib-link-errors", "ib-link-flap"), check=_check)

@@ -22,7 +22,7 @@ from weft.observe.facts import (
 )
 
 _NETWORK = re.compile(r"ethernet|infiniband|network|mellanox|connectx|mlx\d|\befa\b|\bnic\b")
-_GPU = re.compile(r"3d controller|vga|nvidia corporation|\bgpu\b|display|instinct")
+_GPU = re.compile(r"3d controller|vga|\bnvidia\b|\bgpu\b|display|instinct")
 _LOOK = "lspci -vv -s <bus id> | grep -e LnkCap: -e LnkSta:; dmesg | grep -i 'pcie bandwidth'"
 
 

@@ -58,9 +58,12 @@ def _check(facts: Facts) -> Iterator[Finding]:
         yield _died(deaths, [*errors], 0.85 if errors else 0.6)
         return
     closed = job.said(facts, r"closed by remote peer|remote process (has )?exited|broken pipe|"
-                             r"connection reset by peer")  # fmt: skip
+                             r"connection reset by peer|got 0 bytes|connection was likely "
+                             r"closed")  # fmt: skip
     remote = [one for one in facts.of(CompletionError) if one.status in _REMOTE]
-    if closed:
+    if closed and all(getattr(one, "library", "") == "PyTorch" for one in closed):
+        yield _store_gone(closed)
+    elif closed:
         yield _died(closed, [], 0.55)
     elif remote:
         yield suspected(
@@ -91,6 +94,23 @@ def _died(seen: list[Fact], echoes: list[Fact], confidence_ratio: float) -> Find
         next_command="dmesg -T | grep -i -e oom -e segfault -e Xid; kubectl get pods -o wide",
         missing=() if echoes else ("the logs of the other ranks, with times",),
         explains=_FOLLOW,
+    )
+
+
+def _store_gone(closed: list[Fact]) -> Finding:
+    """State that the ranks lost the one that keeps their store."""
+    peers = dict.fromkeys(str(getattr(one, "peer", "")) for one in closed)
+    return finding(
+        "peer-process-died",
+        closed,
+        0.55,
+        severity=Severity.WARNING,
+        subject=", ".join([one for one in peers if one][:4]),
+        message="the process that keeps the ranks' store went away (rank 0 or its launcher)",
+        advice="read the log of rank 0; harmless if the job had ended by then",
+        next_command="the log of rank 0, and its host's dmesg (oom, segfault, Xid)",
+        missing=("the logs of rank 0 and of its host, with times",),
+        explains=(Symptom.CONNECT,),
     )
 
 

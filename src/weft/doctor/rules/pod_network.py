@@ -16,9 +16,13 @@ from collections.abc import Iterator
 from weft.doctor.rule import Facts, Finding, Rule, Severity, finding
 from weft.observe.facts import (
     ClusterEvent,
+    Command,
     DaemonSetState,
+    DeviceNode,
     Fact,
     Gid,
+    GidCount,
+    Interface,
     PodInterface,
     PodResource,
 )
@@ -46,7 +50,9 @@ def _check(facts: Facts) -> Iterator[Finding]:
         yield _network("k8s-secondary-network-failed", failed, 0.8)
     yield from _shared_addresses(facts)
     if not failed:
+        yield from _vanished(facts)
         yield from _without_address(facts)
+        yield from _no_gid(facts)
 
 
 _WORDS = {
@@ -94,6 +100,31 @@ def _without_address(facts: Facts) -> Iterator[Finding]:
     gids = facts.of(Gid)
     if alone and not gids:
         yield _network("k8s-no-roce-gid", [*alone, *given], 0.55, Severity.WARNING)
+
+
+def _vanished(facts: Facts) -> Iterator[Finding]:
+    """Find interfaces that a pod's status lists and that are not in the pod any more."""
+    there = {one.interface for one in facts.of(Interface)}
+    listed = [one for one in facts.of(PodInterface) if one.interface]
+    gone = [one for one in listed if one.interface not in there]
+    inside = [one for one in facts.of(Interface) if one.interface == "eth0"]
+    if gone and inside and _in_a_pod(facts) and len({one.pod for one in listed}) == 1:
+        yield _network("k8s-secondary-network-failed", [*gone, *inside], 0.7)
+
+
+def _no_gid(facts: Facts) -> Iterator[Finding]:
+    """Find a pod whose RDMA device has no GID at all."""
+    empty = [one for one in facts.of(GidCount) if one.entries == 0]
+    nodes = [one for one in facts.of(DeviceNode) if one.present and "uverbs" in one.path]
+    if empty and not facts.of(Gid) and (_in_a_pod(facts) or nodes):
+        yield _network("k8s-no-roce-gid", [*empty, *nodes], 0.7)
+
+
+def _in_a_pod(facts: Facts) -> bool:
+    """Return whether interfaces were listed inside a pod: its first is one end of a pair."""
+    return any("eth0@if" in one.evidence.text for one in facts.of(Interface)) or any(
+        "kubectl exec" in one.command for one in facts.of(Command)
+    )
 
 
 pod_network = Rule(causes=tuple(_WORDS), check=_check)

@@ -84,8 +84,13 @@ def _is_wanted(facts: Facts, port: AdapterPort) -> bool:
         for one in filters
         if not one.startswith("^")
     )
-    parts = {part for one in job.verbs_adapters(facts) for part in (one.adapter, *one.parts)}
-    return named or port.adapter in parts
+    chosen = [
+        one for one in job.verbs_adapters(facts) if port.adapter in {one.adapter, *one.parts}
+    ]
+    other = port.port is not None and all(
+        one.port not in {None, port.port} for one in chosen if not one.parts
+    )
+    return named or (bool(chosen) and not (other and not any(one.parts for one in chosen)))
 
 
 def _has_active_fellow(facts: Facts, port: AdapterPort) -> bool:

@@ -24,7 +24,8 @@ _VALUE = re.compile(
 )
 _PORT = re.compile(r"\b[Pp]ort=(?P<port>\d{1,4})|/P(?P<slash>\d{1,4})\b")
 _NODE = re.compile(
-    r"Port Name=(?P<name>[^\s,]+)|(?P<described>\S{1,80})/P\d{1,4}\b|guid=(?P<guid>0x[0-9a-fA-F]+)"
+    r"Port Name=(?P<name>[^\s,]+)|(?P<described>\S{1,80})/P\d{1,4}\b|"
+    r"guid=(?P<guid>0x[0-9a-fA-F]+)"
 )
 _SPELT = {
     "symbol_error_counter": "symbol_error",

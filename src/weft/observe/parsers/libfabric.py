@@ -19,7 +19,9 @@ _BARE = re.compile(r"\s*-61\s*$")
 _FIELD = re.compile(
     r"\s*(?P<name>provider|fabric|domain|version|type|protocol): ?(?P<value>\S.{0,120})$"
 )
-_OFI = re.compile(r".{0,200}?(?:(?:INFO|WARN|TRACE): Function: \w+ Line: \d+: NET/OFI|libfabric:\d)")
+_OFI = re.compile(
+    r".{0,200}?(?:(?:INFO|WARN|TRACE): Function: \w+ Line: \d+: NET/OFI|libfabric:\d)"
+)
 _HOST = re.compile(r"\s*(?P<host>[A-Za-z][\w.-]{1,80}):\d+:\d+ ")
 
 

@@ -27,17 +27,20 @@ _NO_DATA = re.compile(
 _PROCESS = re.compile(
     r"\s{1,20}(?:Process (?P<pid>\d{1,9}) on node (?P<host>[\w.:-]{1,120}) managing GPUs? "
     r"(?P<gpu>\d{1,4})|Rank (?P<rank>\d{1,7}) -- GPU (?P<gpu2>\d{1,4}) managed by process "
-    r"(?P<pid2>\d{1,9}) on node (?P<host2>[\w.:-]{1,120})|The missing ranks?: (?P<first>\d{1,7}))"
+    r"(?P<pid2>\d{1,9}) on node (?P<host2>[\w.:-]{1,120})|"
+    r"The missing ranks?: (?P<first>\d{1,7}))"
 )
 _SPREAD = re.compile(
-    r"\s{0,20}(?P<count>\d{1,7}) ranks? (?:has|have) launched up to operation (?P<operation>\d{1,18})"
+    r"\s{0,20}(?P<count>\d{1,7}) ranks? (?:has|have) launched up to operation "
+    r"(?P<operation>\d{1,18})"
 )
 _KIND = re.compile(
     r"(?:#\d{1,7}-\d{1,7} \(\w{1,40}\) )?(?P<kind>DEAD|INCOMPLETE|MISMATCH|TIMEOUT|ERROR)\s*$"
 )
 _VERSION = re.compile(r"(?P<software>NCCL|RCCL) version (?P<version>[\d.]{1,20}) compiled with")
 _NOTE = re.compile(r"(?:CUDA|HIP) runtime version|\s{0,40}(?:Nodes|\(total\)|Group|Comms|#|per "
-                   r"node|in group|per comm|Communicator ranks have|Encountered \d|The rank|={3,})")  # fmt: skip
+                   r"node|in group|per comm|Communicator ranks have|Encountered \d|"
+                   r"The rank|={3,})")  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -95,7 +98,9 @@ class _Reader:
             return (self._named(named, text, evidence),)
         spread = _SPREAD.match(text)
         if spread:
-            return (CommunicatorHealth(status="MISMATCH", errors=text.strip(), evidence=evidence),)
+            return (
+                CommunicatorHealth(status="MISMATCH", errors=text.strip(), evidence=evidence),
+            )
         return READ if _NOTE.match(text) else None
 
     def _named(
@@ -139,7 +144,8 @@ def _communicator(one: dict[str, Any], source: Source, number: int) -> list[Fact
     hosts = {str(rank.get("host", "")) for rank in (*ranks, *gone)} - {""}
     missing = _whole(one.get("missing_ranks_count"))
     apart = _spread(ranks)
-    told = f"communicator {name}: size {one.get('size')}, missing {missing or 0}, {apart or 'even'}"
+    size = one.get("size")
+    told = f"communicator {name}: size {size}, missing {missing or 0}, {apart or 'even'}"
     facts: list[Fact] = [
         CommunicatorHealth(
             ranks=_whole(one.get("size")),

@@ -85,13 +85,16 @@ class _Reader:
                         host=host, evidence=evidence,
                     )
                 )  # fmt: skip
-        return (*facts, *self._link(row, gpu, text, number), *self._rows(row, gpu, text, number))
+        facts += self._link(row, gpu, text, number)
+        return (*facts, *self._rows(row, gpu, text, number))
 
     def _link(self, row: dict[str, str], gpu: str, text: str, number: int) -> Sequence[Fact]:
         width, most = (integer(row.get(f"pcie.link.width.{one}")) for one in ("current", "max"))
         if width is None or most is None:
             return READ
-        speed, fastest = (integer(row.get(f"pcie.link.gen.{one}")) for one in ("current", "max"))
+        speed, fastest = (
+            integer(row.get(f"pcie.link.gen.{one}")) for one in ("current", "max")
+        )
         return (
             PcieLink(
                 device=gpu,

@@ -1,4 +1,4 @@
-"""``ping``, and whether a host filters packets: ``iptables``, ``firewall-cmd``, ``is-active``."""
+"""``ping``, and whether a host filters packets: ``iptables``, ``firewall-cmd``."""
 
 import re
 from collections.abc import Iterable, Sequence

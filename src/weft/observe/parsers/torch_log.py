@@ -175,7 +175,8 @@ def _store(call: str, found: re.Match[str], line: Line) -> Sequence[Fact]:
     return (
         CallFailed(
             call=call,
-            errno=integer(found.groupdict().get("errno")) or errno_of(error)
+            errno=integer(found.groupdict().get("errno"))
+            or errno_of(error)
             or (errno.ETIMEDOUT if timed_out else None),
             error=error[:200],
             peer=found.groupdict().get("peer") or "",
