@@ -1,4 +1,4 @@
-"""Names of hosts, switches, ports; and which text may enter a configuration.
+"""Lists of names; and which text may enter a configuration.
 
 A name or value that reaches a file is checked against what is allowed, never escaped: so no
 input can add a line, a comment or a command to a configuration.
@@ -8,6 +8,7 @@ import re
 from typing import Final
 
 from weft.errors import SpecError
+from weft.network.naming import digits, host
 
 _LABEL: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?")
 _VARIABLE: Final = re.compile(r"(?:NCCL|FI|RCCL)_[A-Z0-9_]{1,80}")
@@ -18,8 +19,6 @@ _INTERFACE: Final = re.compile(r"[A-Za-z][A-Za-z0-9._-]{0,14}")
 _PCI_ADDRESS: Final = re.compile(r"[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
 _SCRIPT: Final = re.compile(r"[A-Za-z0-9_./][A-Za-z0-9_./=:,+@ -]{0,399}")
 _VERSION: Final = re.compile(r"\d{1,3}(?:\.\d{1,3}){1,3}")
-
-TIER_NAMES: Final = ("leaf", "spine", "core")
 
 
 def label(text: str, what: str) -> str:
@@ -96,15 +95,6 @@ def script(text: str) -> str:
     return _allowed(_SCRIPT, text, "kubernetes.script", wanted)
 
 
-def host(number: int, hosts: int) -> str:
-    """Return the name of a host; all names of a cluster are of one length.
-
-    >>> host(7, 1024), host(7, 16)
-    ('host-0007', 'host-0007')
-    """
-    return f"host-{number:0{_digits(hosts)}d}"
-
-
 def hosts_list(first: int, stop: int, hosts: int) -> str:
     """Return a range of hosts as Slurm writes it.
 
@@ -113,7 +103,7 @@ def hosts_list(first: int, stop: int, hosts: int) -> str:
     """
     if stop - first == 1:
         return host(first, hosts)
-    width = _digits(hosts)
+    width = digits(hosts)
     return f"host-[{first:0{width}d}-{stop - 1:0{width}d}]"
 
 
@@ -125,21 +115,8 @@ def hosts_range(hosts: int) -> str:
     """
     if hosts == 1:
         return host(0, hosts)
-    width = _digits(hosts)
+    width = digits(hosts)
     return f"host-[{0:0{width}d}:{hosts - 1:0{width}d}]"
-
-
-def switch(tier: int, number: int) -> str:
-    """Return the name of a switch.
-
-    >>> switch(1, 3)
-    'spine-0003'
-    """
-    return f"{TIER_NAMES[tier]}-{number:04d}"
-
-
-def _digits(hosts: int) -> int:
-    return max(4, len(str(hosts - 1)))
 
 
 def _allowed(pattern: re.Pattern[str], text: str, what: str, allowed: str) -> str:

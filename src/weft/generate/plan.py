@@ -29,6 +29,7 @@ from weft.generate.subnet import Subnet, subnet
 from weft.generate.tuned import tuned_dcqcn, tuned_marking, tuned_pause
 from weft.generate.underlay import Underlay, underlay
 from weft.network import fabric as network_fabric
+from weft.network import naming
 from weft.network.topology import Layout, Mesh, layout
 from weft.predict.provenance import provenance
 from weft.results import Provenance
@@ -211,9 +212,9 @@ def _names(cluster: Cluster, network: Layout) -> Names:
         cluster=Planned(value=names.label(cluster.name, "cluster name"), source="cluster",
                         reason="the name in the document"),
         label=named(names.dns_label(cluster.name), "the name in small letters, digits and -"),
-        first_host=named(names.host(0, hosts), "role and number, all of one length"),
-        last_host=named(names.host(hosts - 1, hosts), "the last of them"),
-        first_leaf=named(names.switch(0, 0), "tier and number"),
+        first_host=named(naming.host(0, hosts), "role and number, all of one length"),
+        last_host=named(naming.host(hosts - 1, hosts), "the last of them"),
+        first_leaf=named(naming.switch(0, 0), "tier and number"),
         rails=named(network.rails, "NICs of a host that end on different leaves"),
         devices=named(
             ",".join(devices(cluster, network)),

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from weft.generate import names
-from weft.network import topology
+from weft.network import naming, topology
 from weft.spec.cluster import Cluster
 
 if TYPE_CHECKING:
@@ -54,7 +53,7 @@ def _switch(graph: "Graph", cluster: Cluster, vertex: int) -> Wired:
     number = vertex - graph.first[tier]
     first, stop = int(graph.start[vertex]), int(graph.start[vertex + 1])
     return Wired(
-        name=names.switch(tier, number), tier=tier, number=number,
+        name=naming.switch(tier, number), tier=tier, number=number,
         count=vertex - graph.first[0], group=int(graph.group[vertex]),
         ports=tuple(_port(graph, cluster, link, link - first) for link in range(first, stop)),
     )  # fmt: skip
@@ -65,12 +64,12 @@ def _port(graph: "Graph", cluster: Cluster, link: int, number: int) -> Port:
     if peer < graph.first[0]:
         host, nic = divmod(peer, graph.layout.site.nics_per_host)
         return Port(
-            number=number, peer=names.host(host, cluster.hosts), peer_port=nic, host=host,
+            number=number, peer=naming.host(host, cluster.hosts), peer_port=nic, host=host,
             plane=int(graph.plane[link]),
         )  # fmt: skip
     tier = sum(peer >= first for first in graph.first[1:3])
     back = int(graph.reverse[link]) - int(graph.start[peer])
     return Port(
-        number=number, peer=names.switch(tier, peer - graph.first[tier]), peer_port=back,
+        number=number, peer=naming.switch(tier, peer - graph.first[tier]), peer_port=back,
         host=None, plane=int(graph.plane[link]),
     )  # fmt: skip

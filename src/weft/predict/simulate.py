@@ -14,16 +14,16 @@ from typing import Any
 import numpy as np
 
 from weft.engines.packet import stepping
-from weft.engines.packet.inside import inside_of, said_of
+from weft.engines.packet.inside import said_of
 from weft.engines.packet.paths import Paths, hops_of, paths_of
 from weft.engines.packet.pattern import compile_traffic
 from weft.engines.packet.pauses import pause_tree
-from weft.engines.packet.schedules import Fabric, Schedule, fabric_of
+from weft.engines.packet.schedules import Fabric, Schedule
 from weft.engines.packet.settings import options_of
 from weft.engines.packet.simulation import PS_PER_S, Options, Outcome
 from weft.engines.packet.simulation import simulate as packets
+from weft.engines.packet.static_routes import routes_of, scenario_fabric
 from weft.engines.packet.tables import State, Stop
-from weft.engines.packet.wiring import shortest_routes
 from weft.predict import simulated
 from weft.predict.provenance import provenance
 from weft.predict.simulation import Simulation, Sweep
@@ -138,9 +138,7 @@ def sweep(
     Ctrl-C gives what happened until then; scenarios that had not begun are left out.
     """
     seeds = sum(len(one.seeds) for one in scenarios)
-    fabrics = [
-        fabric_of(one.cluster, one.network.bit_error_ratio, inside_of(one)) for one in scenarios
-    ]
+    fabrics = [scenario_fabric(one) for one in scenarios]
     board, interrupted = _Board(), False
     threads = min(seeds, workers or os.cpu_count() or 1)
     with ThreadPoolExecutor(threads) as pool:
@@ -167,11 +165,19 @@ def sweep(
         _result(fabrics[p], scenarios[p], board.of(p, scenarios[p]), interrupted=interrupted)
         for p in begun
     )
-    return _sweep(scenarios, simulations)
+    return _sweep(scenarios, fabrics, simulations)
 
 
-def _sweep(scenarios: Sequence[Scenario], simulations: tuple[Simulation, ...]) -> Sweep:
-    parts = [part for one in scenarios for part in (one.cluster, one)]
+def _sweep(
+    scenarios: Sequence[Scenario],
+    fabrics: Sequence[Fabric],
+    simulations: tuple[Simulation, ...],
+) -> Sweep:
+    parts = [
+        part
+        for one, fabric in zip(scenarios, fabrics, strict=True)
+        for part in (one.cluster, _by_content(one, fabric))
+    ]
     said = dict.fromkeys(line for one in simulations for line in one.provenance.assumptions)
     made = provenance(*parts, sources=(), assumptions=tuple(said))
     seed = scenarios[0].seeds[0]
@@ -202,7 +208,7 @@ def _run(board: _Board, fabric: Fabric, scenario: Scenario, key: tuple[int, int]
 def _begin(fabric: Fabric, scenario: Scenario, seed: int) -> _Run:
     schedule = compile_traffic(fabric, scenario, seed)
     options = options_of(scenario, seed)
-    routes = shortest_routes(schedule.wiring)
+    routes = routes_of(schedule, fabric)
     paths = paths_of(schedule.wiring, routes, schedule.flows)
     return _Run(
         seed=seed,
@@ -273,6 +279,7 @@ def _without_others(number: int, one: simulated.Seen) -> simulated.Seen:
         replace(flows, predecessor=pairs),
         one.options,
         until_ps=round(one.scenario.until_s * PS_PER_S),
+        routes=routes_of(one.schedule, one.fabric),
     )
     return replace(one, outcome=outcome)
 
@@ -310,5 +317,18 @@ def _provenance(scenario: Scenario, first: simulated.Seen) -> Provenance:
     balancing = first.options.balancing
     if mode is not None and mode != balancing:
         assumptions.append(f"load balancing {mode} is simulated as {balancing}")
-    made = provenance(scenario.cluster, scenario, sources=(), assumptions=tuple(assumptions))
+    tables = first.fabric.forwarding
+    if tables is not None:
+        assumptions.append(tables.said)
+    made = provenance(
+        scenario.cluster, _by_content(scenario, first.fabric), sources=(),
+        assumptions=tuple(assumptions),
+    )  # fmt: skip
     return replace(made, engine="packet", models=PACKET_EFFECTS, seed=scenario.seeds[0])
+
+
+def _by_content(scenario: Scenario, fabric: Fabric) -> Scenario:
+    """Name forwarding tables by what they hold, so that where they lie changes no digest."""
+    tables = fabric.forwarding
+    routes = () if tables is None else (tables.sha256,)
+    return scenario.with_(network=scenario.network.with_(routes=routes))

@@ -13,6 +13,9 @@ from weft.spec.scenario import Scenario, TrafficItem
 from weft.spec.settings import NetworkSettings
 from weft.spec.workload import Job, Model, Parallelism
 
+STATIC: Final = "static"
+"""The load balancing that follows forwarding tables."""
+
 
 def problems(part: Part) -> Iterator[Problem]:
     """Yield what is wrong within one part that is well formed."""
@@ -41,8 +44,32 @@ def name_problems(data: object) -> Iterator[Problem]:
 
 def _tuning_problems(cluster: Cluster) -> Iterator[Problem]:
     if cluster.fabric.settings is not None:
-        for problem in _threshold_problems(cluster.fabric.settings.settings):
+        settings = cluster.fabric.settings.settings
+        for problem in (*_threshold_problems(settings), *_table_problems(settings)):
             yield _moved(_moved(_moved(problem, "settings"), "settings"), "fabric")
+
+
+def _table_problems(network: NetworkSettings) -> Iterator[Problem]:
+    """Yield tables in settings that also serve parts of a cluster, where none would hold."""
+    if network.balancing == STATIC or network.routes:
+        message = "needs tables of the whole cluster; write both in a scenario's network"
+        yield Problem(path=("balancing",), message=message, value=network.balancing)
+
+
+def _route_problems(network: NetworkSettings) -> Iterator[Problem]:
+    """Yield static routes without tables, and classes that would not follow them."""
+    if network.balancing == STATIC and not network.routes:
+        message = (
+            "needs tables; write routes: FILE beside it (opensm-lfts.dump, or what dump_fts "
+            "or ibroute print), or choose another balancing"
+        )
+        yield Problem(path=("balancing",), message=message, value=STATIC)
+    for place, one in enumerate(network.classes):
+        own = one.balancing or network.balancing
+        if own != network.balancing and STATIC in {own, network.balancing}:
+            message = "all classes follow the same tables, or none; leave it out"
+            path = ("classes", str(place), "balancing")
+            yield Problem(path=path, message=message, value=one.balancing)
 
 
 def _names() -> dict[Path, Collection[str]]:
@@ -241,7 +268,7 @@ def scenario_problems(scenario: Scenario) -> Iterator[Problem]:
     """Yield what cannot be run: settings that contradict, traffic that has no room."""
     for problem in _domain_problems(scenario.cluster):
         yield _moved(problem, "cluster")
-    for problem in _threshold_problems(scenario.network):
+    for problem in (*_threshold_problems(scenario.network), *_route_problems(scenario.network)):
         yield _moved(problem, "network")
     yield from _class_problems(scenario)
     yield from _stuck_problems(scenario)

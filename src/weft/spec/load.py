@@ -403,6 +403,7 @@ def _with_settings(tree: Tree) -> Tree:
     network.problems = []
     if not isinstance(network.data, Mapping):
         return tree
+    network = _with_routes(network)
     given = _settings_given(tree)
     named = network.data.get("preset", _tuning_of(tree.data.get("cluster")))
     if named is None and given is None:
@@ -410,7 +411,7 @@ def _with_settings(tree: Tree) -> Tree:
     if given is not None and "preset" not in network.data:
         base = given
     elif str(named).endswith(_DOCUMENTS):
-        base = _settings_alone(_tuning_file(str(named), tree.folder or File()))
+        base = _with_routes(_settings_alone(_tuning_file(str(named), tree.folder or File())))
     elif named not in tunings():
         message = f"is no network preset; {nearest(named, tunings())}"
         network.problems = [Problem(path=("preset",), message=message, value=named)]
@@ -420,6 +421,23 @@ def _with_settings(tree: Tree) -> Tree:
     if network.data.get("congestion") not in {None, base.data.get("congestion")}:
         base = _without(base, "knobs")  # they are those of another control
     return _with_part(tree, "network", base.under(_without(network, "preset")))
+
+
+def _with_routes(network: Tree) -> Tree:
+    """Find the forwarding tables from the folder of the file that names them."""
+    written = network.data.get("routes")
+    names = [written] if isinstance(written, str) else written
+    if not names or not isinstance(names, list) or not all(isinstance(n, str) for n in names):
+        return network
+    if "balancing" not in network.data:
+        message = "names tables that nothing follows; write balancing: static beside it"
+        network.problems = [
+            *network.problems, Problem(path=("routes",), message=message, has_value=False)
+        ]  # fmt: skip
+    found = [str(((network.folder or File()) / name).resolve()) for name in names]
+    return Tree(data={**network.data, "routes": found}, marks=network.marks,
+                keys=network.keys, problems=network.problems,
+                folder=network.folder)  # fmt: skip
 
 
 def _settings_given(tree: Tree) -> Tree | None:

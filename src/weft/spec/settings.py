@@ -5,10 +5,15 @@ Fields hold inside numbers (bytes, bytes/s, seconds); files hold text with units
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from weft.spec.base import Part
 from weft.spec.quantities import Count, Rate, Ratio, Size, Time, Whole
+
+_one_or_more = BeforeValidator(lambda value: (value,) if isinstance(value, str) else value)
+_texts = WithJsonSchema(
+    {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
+)
 
 
 class Ecn(Part):
@@ -147,6 +152,8 @@ class NetworkSettings(Part):
     """Knobs of the congestion control by name; times and sizes as text with a unit."""
     balancing: str | None = None
     """A file of engines/packet/balancing: ecmp, adaptive, spray ..."""
+    routes: Annotated[tuple[str, ...], Field(strict=False), _one_or_more, _texts] = ()
+    """Files with the forwarding tables that balancing static follows, as OpenSM dumps them."""
     flowlet_gap_s: Time | None = None
     """Flowlets: a longer pause between packets of a flow lets it change its path."""
     recovery: str | None = None

@@ -9,14 +9,14 @@ from math import exp, log
 import numpy as np
 
 from weft.engines.packet import stepping
-from weft.engines.packet.inside import inside_of
 from weft.engines.packet.paths import Paths, ideal_ps, paths_of
 from weft.engines.packet.pattern import compile_traffic
-from weft.engines.packet.schedules import Fabric, Schedule, fabric_of
+from weft.engines.packet.schedules import Fabric, Schedule
 from weft.engines.packet.settings import options_of
 from weft.engines.packet.simulation import PS_PER_S
+from weft.engines.packet.static_routes import routes_of, scenario_fabric
 from weft.engines.packet.tables import State, Stop
-from weft.engines.packet.wiring import Routes, shortest_routes
+from weft.engines.packet.wiring import Routes
 from weft.predict.simulated import Seen, traffic
 from weft.spec.scenario import Scenario
 from weft.spec.settings import NetworkSettings
@@ -70,8 +70,7 @@ class Ground:
     @cached_property
     def fabric(self) -> Fabric:
         """The network as a graph."""
-        one = self.scenario
-        return fabric_of(one.cluster, one.network.bit_error_ratio, inside_of(one))
+        return scenario_fabric(self.scenario)
 
     def course(self, seed: int) -> Course:
         """Compile the traffic of a seed, or return it again."""
@@ -82,7 +81,7 @@ class Ground:
 
     def _compiled(self, seed: int) -> Course:
         schedule = compile_traffic(self.fabric, self.scenario, seed)
-        routes = shortest_routes(schedule.wiring)
+        routes = routes_of(schedule, self.fabric)
         paths = paths_of(schedule.wiring, routes, schedule.flows)
         return Course(schedule=schedule, routes=routes, paths=paths)
 

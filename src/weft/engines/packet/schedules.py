@@ -18,6 +18,7 @@ from weft.engines.packet.inside import Inside, lane_of, with_inside
 from weft.engines.packet.simulation import PS_PER_S, Flows, Relay
 from weft.engines.packet.wiring import Wiring
 from weft.errors import Infeasible
+from weft.network.forwarding import Forwarding
 from weft.network.graph import Graph
 from weft.network.topology import graph
 from weft.spec.cluster import Cluster
@@ -40,6 +41,8 @@ class Fabric:
     """Of the network, from port to port."""
     inside: Inside | None = None
     """What lies between a port and its host, where that is slower."""
+    forwarding: Forwarding | None = None
+    """Where switches send what is for each port; none: any shortest way."""
 
     @property
     def lanes(self) -> int:

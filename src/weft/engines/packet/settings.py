@@ -23,8 +23,9 @@ from weft.units import parse_size, parse_time
 
 CUT_THROUGH_BYTES: Final = 64
 """A switch forwards once it has the headers."""
-_STAND_INS: Final = {"planned": "adaptive", "scheduled": "spray"}
-"""Modes of fabrics that the engine has no file for, and the nearest that it has."""
+_STAND_INS: Final = {"planned": "adaptive", "scheduled": "spray", "static": "ecmp"}
+"""Modes of fabrics that the engine has no file for, and the nearest that it has; static has
+one, which needs tables."""
 
 
 def options_of(scenario: Scenario, seed: int) -> Options:
@@ -110,7 +111,8 @@ def _options(scenario: Scenario, network: NetworkSettings, seed: int) -> Options
 def balancing_of(network: NetworkSettings, cluster: Cluster, fabric: Fabric) -> str:
     """Return the load balancing: as set, or the fabric's, or the nearest there is to it."""
     mode = cluster.fabric.load_balancing or fabric.default_load_balancing
-    return network.balancing or (mode if mode in BALANCINGS else _STAND_INS.get(mode, "ecmp"))
+    known = mode if mode in BALANCINGS else "ecmp"
+    return network.balancing or _STAND_INS.get(mode, known)
 
 
 def _stalls(scenario: Scenario) -> tuple[Stall, ...]:

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping
 from itertools import groupby
 from typing import Final
 
-from weft.generate import names
 from weft.generate.attachment import (
     component,
     meta,
@@ -19,6 +18,7 @@ from weft.generate.mode import INFINIBAND
 from weft.generate.plan import Feature, Plan
 from weft.generate.rails import RAILS_HEAD, RailLink, rail_links
 from weft.generate.target import Files, Proof, Target, header
+from weft.network import naming
 from weft.network.topology import layout
 
 PRIORITIES: Final = 8
@@ -228,7 +228,7 @@ def _labels(plan: Plan) -> Iterator[str]:
     yield "set -eu"
     for host in range(plan.cluster.hosts):
         unit = host // network.hosts_per_unit
-        name = names.host(host, plan.cluster.hosts)
+        name = naming.host(host, plan.cluster.hosts)
         yield (
             f"kubectl label node {name} --overwrite "
             f"{leaf}=unit{unit:04d} {spine}=pod{unit // units_per_pod:04d}"

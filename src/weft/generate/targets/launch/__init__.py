@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import Final
 
-from weft.generate import names
 from weft.generate.plan import Feature, Plan
 from weft.generate.target import Files, Proof, Target, header
+from weft.network import naming
 
 PORT: Final = 29500
 """Where the hosts meet: PyTorch's usual port."""
@@ -53,7 +53,7 @@ def _mpirun(plan: Plan) -> Iterator[str]:
 def _hostfile(plan: Plan) -> Iterator[str]:
     cluster = plan.cluster
     for number in range(cluster.hosts):
-        yield f"{names.host(number, cluster.hosts)} slots={cluster.host.gpus}"
+        yield f"{naming.host(number, cluster.hosts)} slots={cluster.host.gpus}"
 
 
 def _refuses(plan: Plan) -> str | None:

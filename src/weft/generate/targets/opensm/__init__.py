@@ -2,10 +2,10 @@
 
 from typing import Final
 
-from weft.generate import names
 from weft.generate.plan import Feature, Plan
 from weft.generate.subnet import Subnet
 from weft.generate.target import Files, Proof, Target, header
+from weft.network import naming
 from weft.network.topology import layout
 
 FOLDER: Final = "/etc/opensm"
@@ -88,7 +88,7 @@ def _policy(plan: Plan, subnet: Subnet) -> str:
 def _top(plan: Plan) -> list[str]:
     network = layout(plan.cluster)
     tier, count = (2, network.core) if network.core else (1, network.spine)
-    return [names.switch(tier, number) for number in range(count)]
+    return [naming.switch(tier, number) for number in range(count)]
 
 
 def _roots(plan: Plan) -> list[str]:
