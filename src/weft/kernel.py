@@ -11,6 +11,8 @@ Kernels are plain functions of record tables and numbers. Three facts shape the 
 ``NUMBA_DISABLE_JIT=1`` runs the same sources as plain Python, with the same results.
 """
 
+import contextlib
+import functools
 import hashlib
 import importlib.util
 import os
@@ -55,11 +57,26 @@ def _source_hash() -> str:
     return digest.hexdigest()[:16]
 
 
-def announce_compilation() -> None:
-    """Say on the error stream why the first run of a version of weft takes a while."""
-    if COMPILED and not any(CACHE.rglob("*.nbi")):
-        sys.stderr.write("compiling the simulator (first run only)\n")
+@functools.cache
+def announce_compilation(kind: str) -> None:
+    """Say on the error stream why the first run of a kind of state takes a while.
+
+    Kernels compile once for each kind, and ``note_compiled`` writes down that it is done.
+    """
+    if COMPILED and not _compiled_mark(kind).exists():
+        sys.stderr.write("compiling the simulator (once after an update, 10 to 60 s)\n")
         remove_old_caches(CACHE.parent)
+
+
+@functools.cache
+def note_compiled(kind: str) -> None:
+    """Remember that the kernels are compiled for a kind of state."""
+    with contextlib.suppress(OSError):  # a home that cannot be written keeps no kernels either
+        _compiled_mark(kind).touch()
+
+
+def _compiled_mark(kind: str) -> Path:
+    return CACHE / f"{kind}.compiled"
 
 
 def _cache_folder() -> Path:

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from weft import kernel
 from weft.kernel import IN_USE, KEPT_CACHES, hold_cache, remove_old_caches
 
 fcntl = pytest.importorskip("fcntl")
@@ -65,3 +66,16 @@ def test_holding_a_cache_makes_it_the_last_used(tmp_path):
 def test_a_home_that_cannot_be_written_is_no_error(tmp_path):
     (tmp_path / "file").touch()
     assert hold_cache(tmp_path / "file" / "version") is None
+
+
+def test_every_kind_of_state_is_announced_until_it_is_compiled(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(kernel, "CACHE", tmp_path)
+    monkeypatch.setattr(kernel, "COMPILED", True)
+    announce, note = kernel.announce_compilation.__wrapped__, kernel.note_compiled.__wrapped__
+    announce("State")
+    note("State")
+    assert capsys.readouterr().err.startswith("compiling the simulator")
+    announce("State")
+    assert capsys.readouterr().err == ""
+    announce("StateOfClasses")
+    assert capsys.readouterr().err.startswith("compiling the simulator")

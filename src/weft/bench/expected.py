@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from weft.bench import noise
-from weft.bench.sweep import Sweep
+from weft.bench.sweep import MessageTest, Sweep
 from weft.engines.analytic.collective import collective_time, constants
 from weft.engines.analytic.collective.constants import Fitted
 from weft.engines.analytic.point_to_point import Link, bandwidth, latency
@@ -97,7 +97,8 @@ def _points(setting: Setting, cluster: Cluster) -> list[Expected]:
     if sweep.what == "collective":
         return [_collective(setting, cluster, t.size_bytes) for t in sweep.timings]
     link = link_of(cluster)
-    return [_message(link, sweep, t.size_bytes) for t in sweep.timings]
+    own = MessageTest(what=sweep.what, verb=sweep.verb, queue_pairs=sweep.queue_pairs)
+    return [_message(link, t.test or own, t.size_bytes) for t in sweep.timings]
 
 
 def _collective(setting: Setting, cluster: Cluster, size_bytes: float) -> Expected:
@@ -130,17 +131,17 @@ def link_of(cluster: Cluster) -> Link:
     return Link(fabric=choice.kind, bytes_per_s=rate, mtu_bytes=choice.mtu_bytes)
 
 
-def _message(link: Link, sweep: Sweep, size_bytes: float) -> Expected:
-    if sweep.what == "latency":
-        time_s = latency(link, size_bytes, sweep.verb)
+def _message(link: Link, test: MessageTest, size_bytes: float) -> Expected:
+    if test.what == "latency":
+        time_s = latency(link, size_bytes, test.verb)
     else:
-        rate = bandwidth(link, size_bytes, sweep.verb, queue_pairs=sweep.queue_pairs)
+        rate = bandwidth(link, size_bytes, test.verb, queue_pairs=test.queue_pairs)
         time_s = rate.map(lambda per_s: size_bytes / per_s)
-        if sweep.queue_pairs == 1 and link.bytes_per_s >= ONE_PAIR_FROM:
+        if test.queue_pairs == 1 and link.bytes_per_s >= ONE_PAIR_FROM:
             time_s = replace(time_s, high=time_s.high * ONE_PAIR.high)
     return Expected(
         size_bytes=size_bytes, time_s=time_s, degrees=noise.errors().degrees,
-        limit="NIC" if sweep.what == "bandwidth" else "latency",
+        limit="NIC" if test.what == "bandwidth" else "latency",
     )  # fmt: skip
 
 

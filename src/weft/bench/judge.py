@@ -40,6 +40,8 @@ class Judged:
     expected_s: Estimate
     rate_bytes_per_s: float
     expected_rate_bytes_per_s: Estimate
+    test: str = ""
+    """Which table of messages it stood in, where the run holds several."""
     inside: bool
     """Whether the time lies inside the 80 % band."""
     limit: str
@@ -160,6 +162,7 @@ def _points(setting: Setting, points: Sequence[Expected]) -> list[Judged]:
                 size_bytes=timing.size_bytes, time_s=timing.time_s,
                 noise_ratio=timing.noise_ratio, expected_s=point.time_s, rate_bytes_per_s=rate,
                 expected_rate_bytes_per_s=point.time_s.map(partial(truediv, factor)),
+                test=timing.test.label if timing.test and len(sweep.tests) > 1 else "",
                 inside=point.time_s.low <= timing.time_s <= point.time_s.high,
                 limit=point.limit,
             )
@@ -178,8 +181,9 @@ def _said(setting: Setting) -> list[str]:
         said.append(f"{_wrong(sweep)} results are wrong: whatever the speed, this run fails")
     if sweep.what == "collective" and sweep.ranks is None:
         said.append(f"the output names no ranks; all {setting.group.ranks} GPUs are taken")
-    fast = sweep.what == "bandwidth" and setting.cluster.host.nic_bytes_per_s >= ONE_PAIR_FROM
-    if fast and sweep.queue_pairs == 1:
+    tests = [one.test for one in sweep.timings if one.test]
+    alone = any(one.what == "bandwidth" and one.queue_pairs == 1 for one in tests)
+    if alone and setting.cluster.host.nic_bytes_per_s >= ONE_PAIR_FROM:
         said.append("one queue pair may not fill a line of 400 Gb/s: run it with -q 8 as well")
     return said
 

@@ -38,6 +38,22 @@ _TRUSTED_BUSBW: Final = 1e9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MessageTest:
+    """One table of a benchmark of messages between two NICs."""
+
+    what: What
+    verb: Verb = "write"
+    queue_pairs: int = 1
+    adapter: str = ""
+
+    @property
+    def label(self) -> str:
+        """Name it among other tables: ``write bandwidth, 8 queue pairs, mlx5_0``."""
+        pairs = f"{self.queue_pairs} queue pairs" if self.queue_pairs > 1 else ""
+        return ", ".join(filter(None, (f"{self.verb} {self.what}", pairs, self.adapter)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Timing:
     """One size that was measured."""
 
@@ -49,6 +65,8 @@ class Timing:
     """Whether the run itself shows that spread; else it is that of published sweeps."""
     wrong: int = 0
     """Results that were wrong, as the benchmark checked them."""
+    test: MessageTest | None = None
+    """Of messages between two NICs: the table it stood in; none: what the sweep says."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +77,7 @@ class Sweep:
     what: What
     operation: Operation
     timings: tuple[Timing, ...]
-    """From the smallest size to the largest."""
+    """From the smallest size to the largest, table by table where there are several."""
     ranks: int | None = None
     hosts: tuple[str, ...] = ()
     host_count: int | None = None
@@ -73,6 +91,11 @@ class Sweep:
     def bandwidth_noise(self) -> float:
         """Noise of the largest size, which stands for the run."""
         return self.timings[-1].noise_ratio
+
+    @property
+    def tests(self) -> tuple[str, ...]:
+        """Name the tables of messages that it holds."""
+        return tuple(dict.fromkeys(one.test.label for one in self.timings if one.test))
 
 
 def read_sweep(paths: Sequence[Path]) -> tuple[Sweep, Observation]:
@@ -117,7 +140,7 @@ def _collective(
         ranks=ranks, hosts=hosts,
         host_count=(shape.hosts if shape else None) or len(hosts) or None,
         gpu_name=next((one.gpu_name for one in ranks_seen if one.gpu_name), ""),
-        sources=sources, remarks=(*told, *remark, *_summaries(seen)),
+        sources=sources, remarks=(*told, *remark, *_summaries(seen), *_left_out(seen)),
     )  # fmt: skip
 
 
@@ -228,23 +251,50 @@ def _messages(
     latencies: Sequence[MeasuredLatency],
     sources: tuple[str, ...],
 ) -> Sweep:
-    setup = next(iter(seen.of(TransferSetup)), None)
-    what: What = "bandwidth" if transfers else "latency"
-    rows: Sequence[MeasuredTransfer | MeasuredLatency] = transfers or latencies
-    timings = [_message(one) for one in rows if one.size_bytes > 0]
+    rows: Sequence[MeasuredTransfer | MeasuredLatency] = (*transfers, *latencies)
+    setups = seen.of(TransferSetup)
+    timings = [_message(one, _test(one, setups)) for one in rows if one.size_bytes > 0]
     if not timings:
         raise SpecError(f"{', '.join(sources)}: no row of a size above zero")
     name = rows[0].operation
     mpi = rows[0].benchmark == "OSU"
     if mpi and any(word in name for word in ("reduce", "gather", "alltoall", "bcast")):
         return _osu_collective(name, timings, sources)
+    first = _test(rows[0], setups)
     return Sweep(
-        benchmark=rows[0].benchmark or "perftest", what=what, operation=Operation.SEND_RECV,
-        timings=tuple(sorted(timings, key=lambda one: one.size_bytes)), ranks=2, host_count=2,
-        verb=_verb(name), queue_pairs=(setup.queue_pairs if setup else None) or 1,
-        sources=sources,
+        benchmark=rows[0].benchmark or "perftest", what=first.what,
+        operation=Operation.SEND_RECV, timings=tuple(_table_by_table(timings)), ranks=2,
+        host_count=2, verb=first.verb, queue_pairs=first.queue_pairs, sources=sources,
         remarks=("what MPI itself costs is not modelled",) if mpi else (),
     )  # fmt: skip
+
+
+def _test(
+    row: MeasuredTransfer | MeasuredLatency, setups: Sequence[TransferSetup]
+) -> MessageTest:
+    """Return the table of a row: the last that was set up above it in its file."""
+    where = row.evidence
+    above = [one for one in setups if one.evidence.file == where.file]
+    above = [one for one in above if one.evidence.line <= where.line]
+    setup = max(above, key=lambda one: one.evidence.line, default=None)
+    return MessageTest(
+        what="bandwidth" if isinstance(row, MeasuredTransfer) else "latency",
+        verb=_verb(row.operation), queue_pairs=(setup.queue_pairs if setup else None) or 1,
+        adapter=setup.adapter if setup else "",
+    )  # fmt: skip
+
+
+def _table_by_table(timings: Sequence[Timing]) -> list[Timing]:
+    """Sort by size within each table, the tables as they came."""
+    order = {test: at for at, test in enumerate(dict.fromkeys(one.test for one in timings))}
+    return sorted(timings, key=lambda one: (order[one.test], one.size_bytes))
+
+
+def _left_out(seen: Observation) -> tuple[str, ...]:
+    """Say which rows stand beside collectives and are not judged with them."""
+    count = len(seen.of(MeasuredTransfer)) + len(seen.of(MeasuredLatency))
+    rows = "row" if count == 1 else "rows"
+    return (f"{count} {rows} between two NICs not judged: give that file alone",) * bool(count)
 
 
 def _osu_collective(name: str, timings: Sequence[Timing], sources: tuple[str, ...]) -> Sweep:
@@ -266,7 +316,7 @@ def _verb(name: str) -> Verb:
     return "write" if "write" in lowered else "send"
 
 
-def _message(one: MeasuredTransfer | MeasuredLatency) -> Timing:
+def _message(one: MeasuredTransfer | MeasuredLatency, test: MessageTest) -> Timing:
     if isinstance(one, MeasuredTransfer):
         time_s, own = one.size_bytes / max(one.average_bytes_per_s, 1e-9), None
     else:
@@ -275,6 +325,6 @@ def _message(one: MeasuredTransfer | MeasuredLatency) -> Timing:
         many = one.iterations or 0
         own = spread / time_s / math.sqrt(many) if spread and many else None
     return Timing(
-        size_bytes=one.size_bytes, time_s=time_s, own_noise=own is not None,
+        size_bytes=one.size_bytes, time_s=time_s, own_noise=own is not None, test=test,
         noise_ratio=noise.published(one.size_bytes) if own is None else own,
     )  # fmt: skip

@@ -47,6 +47,8 @@ class Outcome(StrEnum):
 class RangeVerdict:
     """One range of sizes."""
 
+    test: str = ""
+    """Which table of messages it is of, where the run holds several."""
     name: str
     """small to 256 KiB, middle to 64 MiB, large beyond: those that bands are fitted for."""
     smallest_bytes: float
@@ -100,16 +102,24 @@ def edges(parts: Weighted, ranges: int) -> Edges:
 
 
 def judge_ranges(timings: Sequence[Timing], points: Sequence[Expected]) -> list[RangeVerdict]:
-    """Judge every range of sizes that was measured."""
-    by_name: dict[str, list[tuple[Timing, Expected]]] = {}
+    """Judge every range of sizes that was measured, each table of messages apart."""
+    ranges: dict[tuple[str, str], list[tuple[Timing, Expected]]] = {}
     for timing, point in zip(timings, points, strict=True):
-        by_name.setdefault(bucket(timing.size_bytes), []).append((timing, point))
+        test = timing.test.label if timing.test else ""
+        ranges.setdefault((test, bucket(timing.size_bytes)), []).append((timing, point))
+    several = len({test for test, _ in ranges}) > 1
+    tests = dict.fromkeys(test for test, _ in ranges)
     return [
-        _range(name, by_name[name], len(by_name)) for name in RANGES if name in by_name
-    ]  # fmt: skip
+        _range(name, ranges[test, name], len(ranges), test if several else "")
+        for test in tests
+        for name in RANGES
+        if (test, name) in ranges
+    ]
 
 
-def _range(name: str, pairs: Sequence[tuple[Timing, Expected]], ranges: int) -> RangeVerdict:
+def _range(
+    name: str, pairs: Sequence[tuple[Timing, Expected]], ranges: int, test: str
+) -> RangeVerdict:
     parts = weighted(pairs)
     slower = sum(w * math.log(t.time_s / p.time_s.value) for t, p, w in parts)
     noise = math.sqrt(sum((w * t.noise_ratio) ** 2 for t, _, w in parts))
@@ -117,7 +127,8 @@ def _range(name: str, pairs: Sequence[tuple[Timing, Expected]], ranges: int) -> 
     outcome = _outcome(slower, noise, edge)
     repeats, reason = _repeats(slower, noise, edge, outcome)
     return RangeVerdict(
-        name=name, smallest_bytes=pairs[0][0].size_bytes, largest_bytes=pairs[-1][0].size_bytes,
+        test=test, name=name,
+        smallest_bytes=pairs[0][0].size_bytes, largest_bytes=pairs[-1][0].size_bytes,
         outcome=outcome, slower_ratio=math.expm1(slower), noise_ratio=noise,
         pass_below_ratio=math.expm1(edge.accepted), fail_above_ratio=math.expm1(edge.failed),
         repeats=repeats, reason=reason,

@@ -55,7 +55,7 @@ def line(progress: "Progress") -> str:
     from weft.units import show_time  # noqa: PLC0415 - after the words are understood
 
     if progress.done_ratio == 0 and progress.elapsed_s > COMPILING_S:
-        return "compiling the simulator (once after an update, 10 to 30 s) ..."
+        return "compiling the simulator (once after an update, 10 to 60 s) ..."
     left = "" if progress.left_s is None else f", {show_time(progress.left_s)} left"
     return (
         f"{progress.done_ratio:.0%} of the packets, "
@@ -84,7 +84,7 @@ def search_line(progress: "SearchProgress") -> str:
     from weft.units import show_time  # noqa: PLC0415 - as above
 
     if progress.done == 0 and progress.elapsed_s > COMPILING_S:
-        return "compiling the simulator (once after an update, 10 to 30 s) ..."
+        return "compiling the simulator (once after an update, 10 to 60 s) ..."
     left = "" if progress.left_s is None else f", {show_time(progress.left_s)} left"
     best = f", {progress.best}" if progress.best else ""
     return f"{progress.doing}: {progress.done} of {progress.runs} runs{best}{left}"

@@ -6,7 +6,7 @@ import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path, PurePosixPath
 from typing import Final
@@ -72,6 +72,8 @@ class Configuration:
     cluster: str
     files: tuple[File, ...]
     proofs: tuple[Proven, ...]
+    folder: str = ""
+    """Where the files were written; empty before."""
     provenance: Provenance
 
 
@@ -128,8 +130,8 @@ def header(plan: Plan, what: str) -> str:
     return f"# {what} of {plan.names.cluster.text()}, by weft"
 
 
-def write(configuration: Configuration, folder: Path) -> None:
-    """Put a configuration into a folder: each file whole or not at all.
+def write(configuration: Configuration, folder: Path) -> Configuration:
+    """Put a configuration into a folder: each file whole or not at all; return it so placed.
 
     All files are written beside their places first and renamed when the last one is there.
     Files of an earlier run that are not written any more go, if nobody changed them.
@@ -150,6 +152,7 @@ def write(configuration: Configuration, folder: Path) -> None:
             temporary.replace(place)
     for path in before.keys() - now.keys():
         _remove(folder / path, before[path])
+    return replace(configuration, folder=str(folder))
 
 
 def _beside(place: Path, text: str) -> Path:

@@ -287,3 +287,60 @@ def test_fewer_adapters_than_the_usual_server_has_are_not_taken_for_all(tmp_path
     found = judge(_run_of(tmp_path, more=_log(4)))
     assert found.outcome is Outcome.INCONCLUSIVE
     assert "4 adapters" in found.unknown[0]
+
+
+def _perftest_table(title, adapter, queue_pairs, heading, row):
+    return (
+        f"                    RDMA_Write {title} Test\n"
+        f" Dual-port       : OFF\t\tDevice         : {adapter}\n"
+        f" Number of qps   : {queue_pairs}\t\tTransport type : IB\n"
+        " Link type       : IB\n"
+        f" #bytes #iterations    {heading}\n {row}\n"
+    )
+
+
+def _bandwidth_table(adapter, average, queue_pairs=1):
+    heading = "BW peak[MB/sec]    BW average[MB/sec]   MsgRate[Mpps]"
+    row = f"65536  5000  {average + 10}  {average}  0.74"
+    return _perftest_table("BW", adapter, queue_pairs, heading, row)
+
+
+_LATENCY_TABLE = _perftest_table(
+    "Latency", "mlx5_0", 1,
+    "t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]    t_stdev[usec]",
+    "8  1000  1.61  3.10  1.65  1.66  0.04",
+)  # fmt: skip
+
+
+def test_every_table_of_a_perftest_log_is_judged(tmp_path):
+    file = tmp_path / "perftest.txt"
+    file.write_text(_bandwidth_table("mlx5_0", 46490.1) + _LATENCY_TABLE)
+    found = judge(file, preset("hgx_h100_roce", hosts=2))
+    tests = ["write bandwidth, mlx5_0", "write latency, mlx5_0"]
+    assert [one.test for one in found.points] == tests
+    assert [one.test for one in found.ranges] == tests
+    assert [one.limit for one in found.points] == ["NIC", "latency"]
+
+
+def test_a_slow_adapter_does_not_hide_behind_a_sound_one_of_the_same_log(tmp_path):
+    file = tmp_path / "perftest.txt"
+    file.write_text(_bandwidth_table("mlx5_0", 46490.1) + _bandwidth_table("mlx5_1", 9000.0))
+    found = judge(file, preset("hgx_h100_roce", hosts=2))
+    assert [one.outcome for one in found.ranges] == [Outcome.PASS, Outcome.FAIL]
+    assert found.outcome is Outcome.FAIL
+
+
+def test_each_table_has_the_queue_pairs_of_its_own_setup(tmp_path):
+    file = tmp_path / "perftest.txt"
+    file.write_text(_bandwidth_table("mlx5_0", 46490.1, 8) + _bandwidth_table("mlx5_0", 9e3))
+    found = judge(file, preset("hgx_h100_roce", hosts=2))
+    tests = ["write bandwidth, 8 queue pairs, mlx5_0", "write bandwidth, mlx5_0"]
+    assert [one.test for one in found.points] == tests
+    eight, one = (point.expected_s for point in found.points)
+    assert one.high > eight.high
+
+
+def test_rows_between_two_nics_beside_a_collective_are_said_not_to_be_judged(tmp_path, cluster):
+    (tmp_path / "bw.txt").write_text(_bandwidth_table("mlx5_0", 46490.1))
+    found = judge([SAMPLES / "calibrate" / "two_hosts.txt", tmp_path / "bw.txt"], cluster)
+    assert "1 row between two NICs not judged: give that file alone" in found.said

@@ -109,3 +109,13 @@ def test_a_map_that_cannot_be_is_refused_with_its_line(line):
 def test_a_map_that_is_not_there_cannot_be_read(tmp_path):
     with pytest.raises(Unreadable, match="cannot be read"):
         read_name_map(tmp_path / "nowhere")
+
+
+def test_render_says_where_the_files_are_or_how_to_get_them(roce, tmp_path, capsys):
+    assert app.run(["render", "nccl", "-f", roce]) == 0
+    assert "--out DIR writes the files" in capsys.readouterr().out
+    folder = tmp_path / "made"
+    assert app.run(["render", "nccl", "-f", roce, "--out", str(folder)]) == 0
+    said = "".join(capsys.readouterr().out.split())  # lines are wrapped
+    assert f"Writtento{folder}" in said
+    assert "--out" not in said

@@ -60,5 +60,5 @@ def render(
     with progress("rendering", quiet=quiet):
         result = api.render(plan, names)
         if folder is not None:
-            write(result, folder)
+            result = write(result, folder)
     emit(result, output)

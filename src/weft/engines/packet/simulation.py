@@ -43,7 +43,7 @@ from weft.engines.packet.tables import (
 )
 from weft.engines.packet.wiring import Floats, Routes, Wiring, shortest_routes
 from weft.errors import SpecError
-from weft.kernel import Table, announce_compilation, table
+from weft.kernel import Table, announce_compilation, note_compiled, table
 from weft.units import bytes_from_bits
 
 PS_PER_S = 1e12
@@ -251,7 +251,6 @@ def finish(state: State, *, until_ps: int = FOREVER_PS) -> Outcome:
 
 def make_state(wiring: Wiring, routes: Routes, flows: Flows, options: Options) -> State:
     """Fill the tables of a simulation that has not begun."""
-    announce_compilation()
     rng = np.random.default_rng(options.seed)
     settings = _settings(wiring, routes, options)
     settings.relays[:] = len(flows.relays) > 0
@@ -273,6 +272,7 @@ def make_state(wiring: Wiring, routes: Routes, flows: Flows, options: Options) -
     counts = table(1, COUNTS)
     counts.root[:], counts.lookahead[:], counts.free_packet[:] = 1, parts.lookahead_ps, -1
     made = State if len(settings) == 1 else StateOfClasses
+    announce_compilation(made.__name__)
     return made(
         links=links,
         packets=table(FIRST_POOL, PACKET),
@@ -648,6 +648,7 @@ def _by_time(pauses: Any) -> Table:  # noqa: ANN401 - rows
 
 
 def _outcome(state: State, stop: Stop) -> Outcome:
+    note_compiled(type(state).__name__)
     counts = state.counts[0]
     return Outcome(
         stopped=stop,

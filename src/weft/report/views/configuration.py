@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from weft.generate.target import Configuration
+from weft.generate.target import MANIFEST, Configuration
 from weft.report.page import Page, Sentences, Table, View, rows_of
 from weft.report.views._provenance import footer
 
@@ -23,10 +23,16 @@ def _page(result: Configuration) -> Page:
                 rows=rows_of(*((p.target, p.file, p.proof.value) for p in result.proofs)),
                 left=(0, 1, 2),
             ),
-            Sentences(lines=("Without --out, -o json holds the text of every file.",)),
+            Sentences(lines=(_where(result),)),
         ),
         footer=footer(result.provenance)[:1],
     )
+
+
+def _where(result: Configuration) -> str:
+    if result.folder:
+        return f"Written to {result.folder}, with the checksums in {MANIFEST}."
+    return "Nothing is written: --out DIR writes the files, -o json holds the text of each."
 
 
 def _targets(result: Configuration) -> Iterator[tuple[str, ...]]:

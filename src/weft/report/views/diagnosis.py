@@ -23,7 +23,7 @@ def _page(result: Diagnosis) -> Page:
     return Page(
         title="Diagnosis",
         blocks=tuple(_blocks(result)),
-        footer=footer(result.provenance),
+        footer=footer(result.provenance)[:1],
     )
 
 

@@ -90,8 +90,9 @@ def _level(result: Judgement) -> str:
 
 
 def _range(one: RangeVerdict) -> tuple[str, ...]:
+    sizes = dict.fromkeys((show_size(one.smallest_bytes), show_size(one.largest_bytes)))
     return (
-        f"{one.name}: {show_size(one.smallest_bytes)} to {show_size(one.largest_bytes)}",
+        f"{_tested(one.test)}{one.name}: {' to '.join(sizes)}",
         str(one.outcome),
         signed_percent(one.slower_ratio),
         f"±{one.noise_ratio * _HUNDRED:.1f} %",
@@ -102,7 +103,11 @@ def _range(one: RangeVerdict) -> tuple[str, ...]:
 
 def _note(one: RangeVerdict) -> str:
     repeats = f"; {one.repeats} runs would decide" if one.repeats else ""
-    return f"{one.name}: {one.reason}{repeats}."
+    return f"{_tested(one.test)}{one.name}: {one.reason}{repeats}."
+
+
+def _tested(test: str) -> str:
+    return f"{test}; " if test else ""
 
 
 def _faults(result: Judgement) -> Iterator[Block]:
@@ -126,11 +131,13 @@ def _entry(one: Candidate) -> Entry:
 
 def _sizes(result: Judgement) -> Table:
     rate = "busbw GB/s" if result.what == "collective" else "GB/s"
+    test = ("test",) if any(one.test for one in result.points) else ()
+    columns = ("size", "time", "expected", rate, "expected GB/s", "band", *test)
     return Table(
         title="Size by size",
-        columns=("size", "time", "expected", rate, "expected GB/s", "band"),
-        rows=rows_of(*(_size(one) for one in result.points)),
-        left=(5,),
+        columns=columns,
+        rows=rows_of(*((*_size(one), one.test)[: len(columns)] for one in result.points)),
+        left=tuple(range(columns.index("band"), len(columns))),
         notes=("In brackets the 80 % band of healthy clusters.",),
     )
 

@@ -13,7 +13,9 @@ _MOST_UNREAD: Final = 8
 
 
 def _page(result: Linted) -> Page:
-    return Page(title="Lint", blocks=tuple(_blocks(result)), footer=footer(result.provenance))
+    return Page(
+        title="Lint", blocks=tuple(_blocks(result)), footer=footer(result.provenance)[:1]
+    )
 
 
 def _blocks(result: Linted) -> Iterator[Block]:
