@@ -1,6 +1,6 @@
 """A measured sweep against what it should have been: the verdict, and what fits if it fails."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from operator import truediv
@@ -123,21 +123,24 @@ def _judged(setting: Setting, found: Inferred, seen: Observation) -> Judgement:
     ranges = judge_ranges(setting.sweep.timings, points)
     bandwidth = setting.sweep.what == "collective"
     outcome, remarks = overall(ranges, needs_large=bandwidth)
-    if found.unknown or _wrong(setting.sweep):
-        outcome = Outcome.FAIL if _wrong(setting.sweep) else Outcome.INCONCLUSIVE
+    unknown = (*found.unknown, *_too_fast(ranges))
+    outcome = Outcome.INCONCLUSIVE if unknown else outcome
     candidates = tuple(shape.explain(setting, points))
     if outcome is Outcome.FAIL:
         candidates = tuple(shape.among_faults(candidates))
     best = next((one for one in candidates if one.curve_s), None)
+    curve = _curve(setting, best) if best and outcome is not Outcome.PASS else None
     sweep = setting.sweep
+    # Wrong results fail at any speed; of its speed they say nothing.
+    outcome = Outcome.FAIL if _wrong(sweep) else outcome
     return Judgement(
         outcome=outcome, benchmark=sweep.benchmark, operation=sweep.operation.value,
         what=sweep.what, ranks=setting.group.ranks, hosts=setting.group.domains,
         ranges=tuple(ranges), points=tuple(_points(setting, points)), candidates=candidates,
-        curve=_curve(setting, best) if best and outcome is not Outcome.PASS else None,
+        curve=curve,
         said=(*found.known, *sweep.remarks, *remarks, *_steered(setting, seen),
               *_said(setting)),
-        findings=_findings(seen), assumed=found.assumed, unknown=found.unknown,
+        findings=_findings(seen), assumed=found.assumed, unknown=unknown,
         noise_from=_noise(sweep), cluster=setting.cluster,
         provenance=provenance(
             setting.cluster, sources=sweep.sources, assumptions=found.assumed
@@ -168,6 +171,16 @@ def _points(setting: Setting, points: Sequence[Expected]) -> list[Judged]:
             )
         )  # fmt: skip
     return found
+
+
+def _too_fast(ranges: Sequence[RangeVerdict]) -> Iterator[str]:
+    """Tell what is faster than the cluster can be: then it is not the one that was measured."""
+    fast = [one.name for one in ranges if one.slower_ratio < one.implausible_below_ratio]
+    if fast:
+        yield (
+            f"which cluster this is: {' and '.join(fast)} sizes are faster than all but one "
+            "healthy cluster in a hundred as described; compare NICs, their rate and GPUs"
+        )
 
 
 def _wrong(sweep: Sweep) -> int:

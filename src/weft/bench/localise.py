@@ -2,9 +2,14 @@
 
 A part is a host (its NIC, slot and cable) or the uplinks of a leaf. A test runs between some
 hosts, a pair as a rule, and is slow if it touches a faulty part. At most two parts are faulty;
-the prior of a part is the same for all of its kind. With r the rate of a test over the best::
+the prior of a part is the same for all of its kind. With r the rate of a test over that of a
+sound one::
 
     healthy: log r ~ N(0, noise)        faulty: log r ~ U(log LEAST_LEFT, log MOST_LEFT)
+
+Where nobody says what a sound test shows, every rate from the best one seen upwards is as
+likely: one test alone says nothing. Nor do tests that are alike and all go through one part,
+which may leave the same of each.
 
 The next test is the one whose outcome is least foreseen, so that it removes most doubt: with p
 the chance that it is slow and e that it misleads, the gain is H(p(1-e) + (1-p)e) - H(e) bits.
@@ -12,6 +17,7 @@ the chance that it is slow and e that it misleads, the gain is H(p(1-e) + (1-p)e
 
 import itertools
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
@@ -39,6 +45,9 @@ _MISLED: Final = 0.02
 _MOST_FOR_TWO: Final = 96
 """Parts up to which pairs of faulty parts are looked at."""
 _LEAST_GAIN: Final = 1e-3
+_TAIL: Final = 3.0
+_STEPS_PER_NOISE: Final = 2.0
+"""How finely the unknown rate of a sound test is looked at."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,6 +103,8 @@ class Localisation:
     layout: Layout
     outcomes: tuple[Outcome, ...]
     expected_bytes_per_s: float | None
+    """Of a sound test: as given, or the best that was seen."""
+    expected_given: bool
     suspects: tuple[Suspect, ...]
     """Every part, the most probable first."""
     none_probability: float
@@ -140,7 +151,8 @@ def localise(
     """
     _check(layout, outcomes)
     best = expected_bytes_per_s or max((one.bytes_per_s for one in outcomes), default=None)
-    belief = _after(_prior(layout), layout, outcomes, best, noise_ratio)
+    sound = _sound_logs(expected_bytes_per_s, outcomes, noise_ratio)
+    belief = _after(_prior(layout), layout, outcomes, sound, noise_ratio)
     marginal = belief.weights @ belief.faulty
     suspects = tuple(
         Suspect(part=part, probability=float(marginal[place]))
@@ -151,7 +163,8 @@ def localise(
     settled = bool(named) or none >= SURE
     tests = () if settled else _next(layout, belief, outcomes, at_once, largest_group)
     return Localisation(
-        layout=layout, outcomes=tuple(outcomes), expected_bytes_per_s=best, suspects=suspects,
+        layout=layout, outcomes=tuple(outcomes), expected_bytes_per_s=best,
+        expected_given=expected_bytes_per_s is not None, suspects=suspects,
         none_probability=none, named=named, settled=settled or not tests, next=tests,
         all_pairs=len(layout.hosts) * (len(layout.hosts) - 1) // 2,
     )  # fmt: skip
@@ -188,24 +201,45 @@ def _prior(layout: Layout) -> _Belief:
     return _Belief(parts, np.concatenate(rows), whole / whole.sum())
 
 
+def _sound_logs(
+    given: float | None, outcomes: Sequence[Outcome], noise_ratio: float
+) -> tuple[float, ...]:
+    """Return the logarithms that the rate of a sound test may have, all as likely."""
+    if given is not None:
+        return (math.log(given),)
+    best = math.log(max((_rate(one) for one in outcomes), default=1.0))
+    lowest, highest = best - _TAIL * noise_ratio, best - math.log(LEAST_LEFT)
+    steps = math.ceil((highest - lowest) / noise_ratio * _STEPS_PER_NOISE)
+    return tuple(lowest + (highest - lowest) * step / steps for step in range(steps + 1))
+
+
+def _rate(one: Outcome) -> float:
+    return max(one.bytes_per_s, 1e-9)
+
+
 def _after(
     belief: _Belief,
     layout: Layout,
     outcomes: Sequence[Outcome],
-    best: float | None,
+    sound: Sequence[float],
     noise_ratio: float,
 ) -> _Belief:
+    """Weigh the hypotheses by the outcomes, over every rate that a sound test may have."""
     import numpy as np  # noqa: PLC0415 - as above
 
-    logs = np.log(belief.weights)
-    for one in outcomes:
-        assert best is not None
-        ratio = math.log(max(one.bytes_per_s, 1e-9) / best)
-        slow = belief.slow(layout, one.hosts)
-        logs = logs + np.where(
-            slow, _log_slow(ratio, noise_ratio), _log_sound(ratio, noise_ratio)
-        )
-    weights = np.exp(logs - logs.max())
+    if not outcomes:
+        return belief
+    slow = np.stack([belief.slow(layout, one.hosts) for one in outcomes], axis=1)
+    ratios = [[math.log(_rate(one)) - log for log in sound] for one in outcomes]
+    if_slow = np.array([[_log_slow(one, noise_ratio) for one in row] for row in ratios])
+    if_sound = np.array([[_log_sound(one, noise_ratio) for one in row] for row in ratios])
+    logs = slow @ (if_slow - if_sound) + if_sound.sum(axis=0)
+    if len(sound) > 1:
+        through_one = slow.all(axis=1) & (belief.faulty.sum(axis=1) == 1)
+        alike = np.logaddexp(logs, if_sound.sum(axis=0)) - math.log(2)
+        logs = np.where(through_one[:, None], alike, logs)
+    logs += np.log(belief.weights)[:, None]
+    weights = np.exp(logs - logs.max()).sum(axis=1)
     return _Belief(belief.parts, belief.faulty, weights / weights.sum())
 
 
@@ -246,12 +280,12 @@ def _next(
 def _gains(
     layout: Layout, belief: _Belief, outcomes: Sequence[Outcome], largest_group: int
 ) -> list[NextTest]:
-    done = {frozenset(one.hosts) for one in outcomes}
+    done = Counter(frozenset(one.hosts) for one in outcomes)
     found = []
     for hosts in _possible(layout, belief, largest_group):
         slow = float(belief.weights @ belief.slow(layout, hosts))
         # The same test again tells less: part of what misled it is still there.
-        worth = 0.5 if frozenset(hosts) in done else 1.0
+        worth = 0.5 ** done[frozenset(hosts)]
         found.append(
             NextTest(hosts=hosts, gain_bits=worth * gain_bits(slow), slow_probability=slow)
         )

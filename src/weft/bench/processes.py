@@ -1,7 +1,6 @@
 """Running the processes of a benchmark: bounded output, a deadline, nothing left over."""
 
 import os
-import signal
 import subprocess
 import threading
 import time
@@ -10,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import IO, Final
 
+from weft.collect.children import GRACE_S, end
 from weft.errors import ToolFailed
 
 SERVER_STARTS_S: Final = 1.0
@@ -18,7 +18,6 @@ MOST_OUTPUT_BYTES: Final = 64 << 20
 _CHUNK_BYTES: Final = 1 << 16
 _LAST_LINES: Final = 12
 _POLL_S: Final = 0.05
-_GRACE_S: Final = 3.0
 Report = Callable[[str], None]
 
 
@@ -57,7 +56,8 @@ def run_together(
     try:
         for serves in (True, False):
             own = [one for one in asked if one.serves is serves]
-            running += [_start(one, report) for one in own]
+            for one in own:  # one by one: what runs must be known if the next does not start
+                running.append(_start(one, report))  # noqa: PERF401
             if serves and own:
                 time.sleep(SERVER_STARTS_S)
         _wait(running, deadline, timeout_s)
@@ -119,41 +119,28 @@ def _wait(running: Sequence[_Running], deadline: float, timeout_s: float) -> Non
 
 def _output(one: _Running) -> bytes:
     for thread in one.threads:
-        thread.join(_GRACE_S)
+        thread.join(GRACE_S)
     return bytes(one.output)
 
 
 def _failed(one: _Running, what: str) -> ToolFailed:
+    patience_s = _POLL_S if one.process.poll() is None else GRACE_S
     for thread in one.threads:
-        thread.join(_POLL_S)
+        thread.join(patience_s)
     said = list(one.last) or one.output[-2000:].decode("utf-8", "replace").splitlines()[-5:]
     told = "".join(f"\n  {line[:300]}" for line in said)
     return ToolFailed(f"{one.asked.words[0]} on {one.asked.place} {what}{told}")
 
 
 def _end(running: Sequence[_Running]) -> None:
-    """End what still runs, politely and then not."""
-    for sign in (signal.SIGTERM, signal.SIGKILL):
-        left = [one for one in running if one.process.poll() is None]
-        for one in left:
-            _signal(one, sign)
-        until = time.monotonic() + _GRACE_S
-        while any(one.process.poll() is None for one in left) and time.monotonic() < until:
-            time.sleep(_POLL_S)
+    end([one.process for one in running])
     for one in running:
         _close(one)
 
 
 def _close(one: _Running) -> None:
     for thread in one.threads:
-        thread.join(_GRACE_S)
+        thread.join(GRACE_S)
     for stream in (one.process.stdout, one.process.stderr):
         if stream is not None and not any(thread.is_alive() for thread in one.threads):
             stream.close()
-
-
-def _signal(one: _Running, sign: signal.Signals) -> None:
-    try:
-        os.killpg(one.process.pid, sign)  # its own session, so its own group
-    except (ProcessLookupError, PermissionError):
-        one.process.kill()

@@ -61,6 +61,8 @@ class RangeVerdict:
     """Slower by at most this passes: the edge of the 80 % band."""
     fail_above_ratio: float
     """Slower by more than this fails: one healthy system in a hundred is."""
+    implausible_below_ratio: float
+    """Faster than this is one healthy system in a hundred, or one not as described."""
     repeats: int | None = None
     """Runs that would decide; none where it is decided, or where no number would."""
     reason: str = ""
@@ -72,6 +74,7 @@ class Edges:
 
     accepted: float
     failed: float
+    implausible: float
 
 
 Weighted = Sequence[tuple[Timing, Expected, float]]
@@ -89,16 +92,22 @@ def _above(point: Expected) -> float:
     return max(1e-3, math.log(point.time_s.high / point.time_s.value))
 
 
+def _below(point: Expected) -> float:
+    """Return how far the lower edge of the band of a size lies below it, as a logarithm."""
+    return max(1e-3, math.log(point.time_s.value / point.time_s.low))
+
+
 def edges(parts: Weighted, ranges: int) -> Edges:
     """Return the edges of a range of sizes."""
     share = 1 - FALSE_FAIL_RATIO / max(1, ranges)
-    accepted, failed = 0.0, 0.0
+    accepted, failed, implausible = 0.0, 0.0, 0.0
     for _, one, weight in parts:
         own = _above(one)
         wider = student.quantile(share, one.degrees) / student.quantile(_BAND, one.degrees)
         accepted += own * weight
         failed += own * wider * weight
-    return Edges(accepted=accepted, failed=failed)
+        implausible -= _below(one) * wider * weight
+    return Edges(accepted=accepted, failed=failed, implausible=implausible)
 
 
 def judge_ranges(timings: Sequence[Timing], points: Sequence[Expected]) -> list[RangeVerdict]:
@@ -131,6 +140,7 @@ def _range(
         smallest_bytes=pairs[0][0].size_bytes, largest_bytes=pairs[-1][0].size_bytes,
         outcome=outcome, slower_ratio=math.expm1(slower), noise_ratio=noise,
         pass_below_ratio=math.expm1(edge.accepted), fail_above_ratio=math.expm1(edge.failed),
+        implausible_below_ratio=math.expm1(edge.implausible - _SURE * noise),
         repeats=repeats, reason=reason,
     )  # fmt: skip
 

@@ -17,5 +17,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
         sys.exit(version())
     from weft.cli.app import run  # noqa: PLC0415 - typer is needed from here on only
+    from weft.cli.signals import leave_in_order  # noqa: PLC0415 - as above
 
+    leave_in_order()
     sys.exit(run(words))

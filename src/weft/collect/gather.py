@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final
 
+from weft.collect.children import end
 from weft.collect.way import Way
 from weft.errors import SpecError, Unreadable
 
@@ -50,6 +51,16 @@ class Gathered:
         return not any(one.failure for one in self.hosts)
 
 
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """The script for one host, and the processes of all of them."""
+
+    words: tuple[str, ...]
+    text: str
+    host: str
+    started: "list[subprocess.Popen[bytes]]"
+
+
 def gather(
     text: str,
     way: Way,
@@ -72,34 +83,45 @@ def gather(
     except OSError as failure:
         raise Unreadable(f"{folder}: cannot be made: {failure.strerror}") from failure
 
+    started: list[subprocess.Popen[bytes]] = []
+
     def take(target: str) -> Taken:
-        taken = _take(commands[target], text, target or "this host", folder / names[target])
+        job = _Job(commands[target], text, target or "this host", started)
+        taken = _take(job, folder / names[target])
         tell(taken)
         return taken
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        return Gathered(folder=str(folder), way=way.title, hosts=tuple(pool.map(take, targets)))
+        try:
+            hosts = tuple(pool.map(take, targets))
+        except (
+            BaseException
+        ):  # Ctrl-C: each is in a session of its own, so nobody else tells it
+            pool.shutdown(wait=False, cancel_futures=True)
+            end(started)
+            raise
+    return Gathered(folder=str(folder), way=way.title, hosts=hosts)
 
 
 def _file_name(target: str) -> str:
     return (re.sub(r"[^\w.-]+", "_", target) or "local") + ".tar.gz"
 
 
-def _take(words: tuple[str, ...], text: str, host: str, file: Path) -> Taken:
+def _take(job: _Job, file: Path) -> Taken:
     """Run the script by one command and keep its archive when it is whole."""
     began = time.monotonic()
     descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
     part = Path(name)
     try:
         with os.fdopen(descriptor, "wb") as kept:
-            failure = _run(words, text, kept)
+            failure = _run(job, kept)
         size = part.stat().st_size
         if not failure:
             part.replace(file)
     finally:
         part.unlink(missing_ok=True)
     return Taken(
-        host=host,
+        host=job.host,
         file="" if failure else str(file),
         size_bytes=0 if failure else size,
         took_s=time.monotonic() - began,
@@ -107,28 +129,36 @@ def _take(words: tuple[str, ...], text: str, host: str, file: Path) -> Taken:
     )
 
 
-def _run(words: tuple[str, ...], text: str, kept: IO[bytes]) -> str:
+def _run(job: _Job, kept: IO[bytes]) -> str:
     """Copy what the command writes, bounded in size and time; return why it failed, or ""."""
     with tempfile.TemporaryFile() as said, tempfile.TemporaryFile() as given:
-        given.write(text.encode())
+        given.write(job.text.encode())
         given.seek(0)
         try:
             process = subprocess.Popen(  # noqa: S603 - words are checked, no shell takes them
-                words, stdin=given, stdout=subprocess.PIPE, stderr=said
-            )
+                job.words, stdin=given, stdout=subprocess.PIPE, stderr=said,
+                start_new_session=True,
+            )  # fmt: skip
         except OSError as failure:
-            return f"{words[0]}: {failure.strerror}"
-        late = threading.Timer(PATIENCE_S, process.kill)
+            return f"{job.words[0]}: {failure.strerror}"
+        job.started.append(process)
+        late = threading.Timer(PATIENCE_S, end, [[process]])
+        late.daemon = True
         late.start()
-        with process:
-            whole = _copy(process, kept)
-        late.cancel()
+        try:
+            with process:
+                whole = _copy(process, kept)
+        finally:
+            late.cancel()
+            end([process])
         said.seek(0)
         last = said.read()[-_LAST_WORDS:].decode("utf-8", "replace").strip().splitlines()
     if not whole:
         return f"it gave more than {MOST_BYTES} bytes"
     if process.returncode:
-        return f"{words[0]} left with {process.returncode}: {last[-1] if last else 'no word'}"
+        return (
+            f"{job.words[0]} left with {process.returncode}: {last[-1] if last else 'no word'}"
+        )
     return "" if kept.tell() > len(_GZIP) else "it gave no bundle"
 
 
@@ -139,7 +169,7 @@ def _copy(process: "subprocess.Popen[bytes]", kept: IO[bytes]) -> bool:
     while chunk := process.stdout.read(_CHUNK_BYTES):
         left -= len(chunk)
         if left < 0:
-            process.kill()
+            end([process])
             return False
         kept.write(chunk)
     return True

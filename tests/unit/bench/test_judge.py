@@ -73,6 +73,22 @@ def test_wrong_results_fail_however_fast(cluster, sweep_on):
     assert judge_sweep(wrong, cluster).outcome is Outcome.FAIL
 
 
+def test_wrong_results_alone_do_not_make_a_fault_of_speed(cluster, sweep_on):
+    right = sweep_on(cluster)
+    first, *others = right.timings
+    found = judge_sweep(replace(right, timings=(replace(first, wrong=3), *others)), cluster)
+    assert found.outcome is Outcome.FAIL
+    assert found.candidates[0].name == "healthy"
+    assert found.curve is None
+
+
+def test_a_run_faster_than_the_cluster_can_be_is_of_another_cluster(cluster, sweep_on):
+    """Half of twice the NICs of the file would pass otherwise."""
+    found = judge_sweep(sweep_on(cluster, lambda s: 0.4 if s > 4 * MIB else 1.0), cluster)
+    assert found.outcome is Outcome.INCONCLUSIVE
+    assert "large sizes are faster" in found.unknown[0]
+
+
 def test_a_band_of_own_measurements_is_narrower_and_decides(cluster, sweep_on):
     ratios = CollectiveRatios(low_ratio=0.97, high_ratio=1.03, rows=20)
     known = cluster.with_(

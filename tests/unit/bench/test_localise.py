@@ -58,7 +58,35 @@ def test_uplinks_are_suspected_where_only_tests_across_are_slow():
     assert max(parts[host] for host in "abcd") < 0.05
 
 
-def test_two_slow_hosts_are_both_found():
+def test_one_test_alone_says_nothing_where_the_rate_of_a_sound_one_is_not_known():
+    """Its rate may be that of a sound pair or of a slow one: the prior stays."""
+    found = localise(FOUR, outcomes(ab=FAST))
+    assert found.none_probability == pytest.approx(localise(FOUR).none_probability, abs=0.02)
+    assert not found.settled
+
+
+def test_tests_alike_that_all_go_through_one_host_do_not_clear_it():
+    layout = Layout(hosts=tuple("abcde"))
+    found = localise(layout, outcomes(ab=FAST, ac=FAST, ad=FAST, ae=FAST))
+    assert found.suspects[0].part == "a"
+    assert found.suspects[0].probability > 0.1
+    assert found.none_probability < SURE
+
+
+def test_more_tests_alike_say_that_nothing_is_faulty():
+    pairs = {a + b: FAST for a, b in itertools.combinations("abcd", 2)}
+    assert localise(FOUR, outcomes(**pairs)).none_probability >= SURE
+
+
+def test_a_search_ends_where_no_test_can_settle_it():
+    """Two hosts, and nobody says what a sound pair carries: no repeat tells."""
+    found, _ = search(Layout(hosts=("a", "b")), lambda _: FAST)
+    assert len(found.outcomes) < 20
+    assert found.named == ()
+    assert found.none_probability < SURE
+
+
+def test_of_two_slow_hosts_one_is_found():
     found, _ = search(
         Layout(hosts=tuple("abcdefgh")),
         lambda pair: FAST / (5 if {"b", "f"} & set(pair) else 1),

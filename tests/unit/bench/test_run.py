@@ -2,6 +2,7 @@
 
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from weft.bench.processes import Started, run_together
 from weft.bench.run import commands, run, shown
 from weft.bench.tool import Ask
 from weft.calibrate.calibration import read_file
+from weft.collect.reach import host_name
 from weft.errors import SpecError, ToolFailed, UnknownName
 
 HOSTS = ("node-1", "node-2")
@@ -74,7 +76,7 @@ def test_pods_are_checked_and_need_an_address():
 @pytest.mark.parametrize("name", ["-oProxyCommand=x", "a b", "", "a;b", "$(x)"])
 def test_a_host_that_could_be_an_option_is_refused(name):
     with pytest.raises(SpecError, match="is no host"):
-        launcher.host_name(name)
+        host_name(name)
 
 
 def test_what_cannot_be_is_said_before_anything_is_started():
@@ -112,23 +114,61 @@ def test_the_output_of_the_one_that_answers_is_returned():
     assert found == b"b\n"
 
 
-def test_a_server_is_ended_when_the_client_has():
-    server = _python("import time; time.sleep(600)", serves=True)
-    assert run_together([server, _python("print(1)", answers=True)], 60) == b"1\n"
+def _sleeper(folder, **more):
+    """Start a shell and its child that would sleep on, and a function that tells their fate."""
+    said = folder / "pids"
+    command = f"sleep 600 & echo $$ $! >{said}.part; mv {said}.part {said}; wait"
+
+    def ended():
+        return [not _runs(int(pid)) for pid in said.read_text().split()] == [True, True]
+
+    return Started(words=("sh", "-c", command), env={}, place="here", **more), said, ended
 
 
-def test_a_process_that_fails_is_told_with_its_last_lines_and_the_others_end():
-    began = time.monotonic()
-    slow = _python("import time; time.sleep(600)")
-    bad = _python("import sys; sys.exit('no such device')")
+def _runs(pid):
+    """Tell whether a process runs; one that only waits to be reaped does not."""
+    stat = Path(f"/proc/{pid}/stat")
+    return stat.exists() and stat.read_text().rpartition(")")[2].split()[0] != "Z"
+
+
+def _until(there):
+    seen = f"pathlib.Path({str(there)!r}).exists()"
+    return f"import pathlib, time\nwhile not {seen}: time.sleep(0.01)"
+
+
+def test_a_server_is_ended_with_its_children_when_the_client_has(tmp_path):
+    server, there, ended = _sleeper(tmp_path, serves=True)
+    client = _python(f"{_until(there)}\nprint(1)", answers=True)
+    assert run_together([server, client], 60) == b"1\n"
+    assert ended()
+
+
+def test_a_process_that_fails_is_told_with_its_last_lines_and_the_others_end(tmp_path):
+    slow, there, ended = _sleeper(tmp_path)
+    bad = _python(f"{_until(there)}\nimport sys; sys.exit('no such device')")
     with pytest.raises(ToolFailed, match=r"ended with 1\n  no such device"):
         run_together([slow, bad], 300)
-    assert time.monotonic() - began < 300
+    assert ended()
 
 
-def test_a_process_that_does_not_end_is_ended():
+def test_a_process_that_does_not_end_is_ended(tmp_path):
+    slow, there, ended = _sleeper(tmp_path, answers=True)
     with pytest.raises(ToolFailed, match="did not end within"):
-        run_together([_python("import time; time.sleep(600)", answers=True)], 0.2)
+        run_together([slow], 1.0)
+    assert not there.exists() or ended()
+
+
+def test_what_was_started_ends_where_the_next_cannot_be_started(tmp_path):
+    first, there, ended = _sleeper(tmp_path)
+    late = replace(first, words=("no-such-program",), place="there")
+
+    def wait(text):
+        while "there" in text and not there.exists():
+            time.sleep(0.01)
+
+    with pytest.raises(ToolFailed, match="install it on there"):
+        run_together([first, late], 60, wait)
+    assert ended()
 
 
 def test_a_program_that_is_missing_is_named():

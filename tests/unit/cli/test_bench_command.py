@@ -1,7 +1,15 @@
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
+import pytest
+
 from weft.cli import app
+from weft.cli.failures import INTERRUPTED
 
 RUNS = Path(__file__).parents[3] / "examples" / "runs"
 RUN = RUNS / "all_reduce_h100.txt"
@@ -95,3 +103,24 @@ def test_results_of_pairs_name_the_slow_host_by_4(capsys):
     assert "No part is faulty" in capsys.readouterr().out
     assert app.run([*sound, "--result", "nonsense"]) == 2
     assert app.run([*sound, "--leaves", "l1=a"]) == 2
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_told_to_end_it_ends_what_it_started(number, tmp_path):
+    """A terminal that closes and a scheduler that stops a job leave nothing on the host."""
+    program, said = tmp_path / "all_reduce_perf", tmp_path / "pid"
+    program.write_text(
+        f"#!/bin/sh\necho $$ >{said}.part\nmv {said}.part {said}\nexec sleep 600\n"
+    )
+    program.chmod(0o755)
+    words = [sys.executable, "-m", "weft", "bench", "run", "nccl-tests", "--no-history"]
+    with subprocess.Popen(
+        words,
+        env={**os.environ, "PATH": f"{tmp_path}:/usr/bin:/bin"},
+        stderr=subprocess.DEVNULL,
+    ) as weft:
+        while not said.exists() and weft.poll() is None:
+            time.sleep(0.05)
+        weft.send_signal(number)
+    assert weft.returncode in (128 + number, INTERRUPTED)
+    assert not Path(f"/proc/{said.read_text().strip()}").exists()

@@ -3,6 +3,7 @@
 import re
 import shutil
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -137,6 +138,30 @@ def test_an_archive_that_does_not_end_is_given_up(tools, tmp_path, monkeypatch):
     [taken] = gather("", _way("ssh"), ["node"], tmp_path / "out").hosts
     assert "more than" in taken.failure
     assert not list((tmp_path / "out").iterdir())
+
+
+def test_a_host_that_hangs_is_given_up_with_all_that_it_started(tools, tmp_path, monkeypatch):
+    """The child holds standard output open: ending its parent alone would wait for it."""
+    monkeypatch.setattr(gathering, "PATIENCE_S", 0.5)
+    _pretend(tools, "ssh", "sleep 600 & wait")
+    [taken] = gather("", _way("ssh"), ["node"], tmp_path / "out").hosts
+    assert "left with -15" in taken.failure
+    assert not list((tmp_path / "out").iterdir())
+
+
+def test_an_interrupt_ends_what_runs_and_starts_no_more(tools, tmp_path, monkeypatch):
+    monkeypatch.setattr(gathering, "AT_ONCE", 2)
+    _pretend(tools, "ssh", f'echo $$ >>{tmp_path}/pids; [ "$6" = quick ] && exit 1; sleep 600')
+
+    def stop(_):
+        while (tmp_path / "pids").read_text().count("\n") < 2:
+            time.sleep(0.01)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        gather("", _way("ssh"), ["quick", "b", "c", "d"], tmp_path / "out", stop)
+    assert not list((tmp_path / "out").iterdir())
+    assert (tmp_path / "pids").read_text().count("\n") <= 3
 
 
 def test_a_host_named_twice_is_refused(tmp_path):

@@ -1,7 +1,8 @@
 """In a network namespace of this host: links of a laboratory, shaped by tc."""
 
 from weft.bench.command import Command
-from weft.bench.launcher import Launcher, host_name
+from weft.bench.launcher import Launcher
+from weft.collect.reach import host_name
 
 
 def _on(host: str, command: Command) -> tuple[str, ...]:

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from weft.bench.command import Command
-from weft.bench.launcher import Launcher, host_name
+from weft.bench.launcher import Launcher
+from weft.collect.reach import host_name
 
 
 def _over(hosts: Sequence[str], per_host: int, command: Command) -> tuple[str, ...]:

@@ -3,17 +3,14 @@
 The shell of the far host reads what ssh sends, so every word is quoted for it.
 """
 
-import shlex
-
-from weft.bench.command import Command
-from weft.bench.launcher import Launcher, host_name
+from weft.bench.launcher import Launcher
+from weft.collect.reach import over_ssh
 
 # A terminal is asked for, so that the far process ends when this one does.
-_QUIETLY = ("-tt", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "-o", "LogLevel=ERROR")
+_OPTIONS = ("-tt", "-o", "LogLevel=ERROR")
 
-
-def _on(host: str, command: Command) -> tuple[str, ...]:
-    return ("ssh", *_QUIETLY, "--", host_name(host), shlex.join(command.through_env()))
-
-
-ssh = Launcher(title="over ssh", takes="[user@]host", on=_on)
+ssh = Launcher(
+    title="over ssh",
+    takes="[user@]host",
+    on=lambda host, command: over_ssh(host, command.through_env(), *_OPTIONS),
+)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from weft.bench.localise import Localisation
+from weft.bench.localise import SURE, Localisation
 from weft.report.numbers import show_rate
 from weft.report.page import Block, Facts, Page, Sentences, Table, View, rows_of
 
@@ -63,8 +63,12 @@ def _verdict(result: Localisation) -> str:
     if result.named:
         first = result.suspects[0]
         return f"{' and '.join(result.named)}: faulty ({first.probability:.0%} sure)."
-    if result.settled:
+    if result.none_probability >= SURE:
         return f"No part is faulty ({result.none_probability:.0%} sure)."
+    if result.settled:
+        return (
+            "Not settled, and no more tests would: say what a healthy pair shows (--expected)."
+        )
     return "Not settled yet: run the next test and give its result."
 
 
@@ -72,7 +76,8 @@ def _facts(result: Localisation) -> Iterator[tuple[str, str]]:
     yield "hosts", f"{len(result.layout.hosts)}"
     yield "tests", f"{len(result.outcomes)}; every pair would be {result.all_pairs}"
     if result.expected_bytes_per_s:
-        yield "healthy", _rate(result.expected_bytes_per_s)
+        seen = "" if result.expected_given else " or more: the best seen (--expected says it)"
+        yield "healthy", f"{_rate(result.expected_bytes_per_s)}{seen}"
 
 
 localisation = View(shows="weft.bench.localise.Localisation", verb="", page=_page)
