@@ -4,28 +4,34 @@ import json
 
 import pytest
 
+from weft import plugins
 from weft.cli import app
 from weft.errors import SpecError, UnknownName
+from weft.network import fabrics
+from weft.network.fabric import find
 from weft.network.topology import layout
 from weft.predict.collective import expect
 from weft.predict.packets import extrapolated, probe
+from weft.predict.simulate import simulate
 from weft.results import Effect, Estimate
-from weft.spec.load import load_cluster
+from weft.spec import load
+from weft.spec.load import load_cluster, load_scenario, tunings
 from weft.traffic.collective import Operation
 
 LARGE = {"smallest_bytes": 1 << 30, "largest_bytes": 1 << 30}
 
 
+CLUSTER = {
+    "preset": "hgx_h100_roce",
+    "host": {"server": "", "gpus": 1, "nics": 1, "scale_up": {"gpus": 1}},
+    "topology": {"kind": "leaf_spine", "switch": "asterfusion_cx732q"},
+}
+
+
 def cluster(hosts=64, **more):
     """One NIC a host under switches of 32 ports."""
-    host = {"server": "", "gpus": 1, "nics": 1, "scale_up": {"gpus": 1}}
-    topology = {
-        "kind": "leaf_spine",
-        "switch": "asterfusion_cx732q",
-        **more.pop("topology", {}),
-    }
-    spec = {"preset": "hgx_h100_roce", "hosts": hosts, "host": host, "topology": topology}
-    return load_cluster({**spec, **more})
+    topology = {**CLUSTER["topology"], **more.pop("topology", {})}
+    return load_cluster({**CLUSTER, "hosts": hosts, "topology": topology, **more})
 
 
 def test_oversubscribed_uplinks_keep_what_they_have_room_for():
@@ -71,14 +77,52 @@ def test_one_host_has_no_network_to_simulate():
     assert packets.points == closed.points
 
 
-def test_an_unknown_fidelity_and_a_fabric_without_settings_are_refused():
+@pytest.mark.parametrize("kind", plugins.names(fabrics))
+def test_every_fabric_has_packet_settings_and_simulates_a_ring(kind):
+    found = probe(cluster(4, fabric={"kind": kind}), Operation.ALL_REDUCE, 4)
+    assert 0 < found.share.low <= found.share.high <= 1
+    if find(kind).rdma:  # sockets begin slowly, and this is soon over
+        assert found.share.low > 0.5
+
+
+def beside_an_incast(kind, **network):
+    """Return how much longer flows to others of the leaf take while 40 send to one port."""
+    senders = [{"source": 16 + n, "target": 0, "size_bytes": "1MiB"} for n in range(40)]
+    others = [{"source": 57 + n, "target": 1 + n, "size_bytes": "1MiB"} for n in range(7)]
+    spec = {
+        "cluster": {**CLUSTER, "hosts": 64, "fabric": {"kind": kind}},
+        "traffic": [
+            {"flows": {"flows": others, "begin_s": "50us"}},
+            {"flows": {"flows": senders}},
+        ],
+        "network": network,
+        "alone": True,
+    }
+    return simulate(load_scenario(spec)).jobs[0].slowdown_ratio.p50
+
+
+@pytest.mark.parametrize("kind", ["slingshot", "scheduled_ethernet"])
+def test_an_incast_leaves_others_of_its_switches_alone(kind):
+    """Both fabrics hold back the senders of the busy port, and nobody else."""
+    assert beside_an_incast(kind) < 1.1
+
+
+@pytest.mark.parametrize("kind", ["slingshot", "scheduled_ethernet"])
+def test_without_its_congestion_control_it_would_hold_them_too(kind):
+    assert beside_an_incast(kind, congestion="none") > 5
+
+
+def test_an_unknown_fidelity_is_refused():
     with pytest.raises(SpecError, match="analytic, packet"):
         expect(cluster(), fidelity="flow")
-    with pytest.raises(UnknownName, match="roce_tuned"):
-        expect(
-            load_cluster({"preset": "dgx_h100", "hosts": 4, "fabric": {"kind": "slingshot"}}),
-            fidelity="packet",
-        )
+
+
+def test_a_fabric_without_settings_is_refused(monkeypatch):
+    """No fabric of weft is; one that is added without them must not pass for another."""
+    left = tuple(name for name in tunings() if name != "slingshot")
+    monkeypatch.setattr(load, "tunings", lambda: left)
+    with pytest.raises(UnknownName, match=r"'slingshot'; there are: .*roce_tuned"):
+        expect(cluster(4, fabric={"kind": "slingshot"}), fidelity="packet")
 
 
 def test_the_command_takes_the_fidelity(tmp_path, capsys):
