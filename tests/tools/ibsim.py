@@ -7,6 +7,7 @@ import signal
 import subprocess
 import time
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -105,7 +106,11 @@ class Lab:
         ports = ("-P", str(SIZES["ports"]), "-L", "49152")
         command = ["ibsim", "-s", *sizes, *ports, "fabric.net"]
         self._start(command, "ibsim.out", self.alone, stdin=subprocess.PIPE)
-        self._until("ibsim.out", "simulator ready")
+        try:
+            self._until("ibsim.out", "simulator ready")
+        except BaseException:  # without an entry there is no exit
+            self.__exit__()
+            raise
         return self
 
     def __exit__(self, *_):
@@ -113,8 +118,9 @@ class Lab:
             if process.stdin is None:
                 process.send_signal(signal.SIGINT)
             else:
-                process.stdin.write(b"quit\n")
-                process.stdin.close()
+                with suppress(BrokenPipeError):
+                    process.stdin.write(b"quit\n")
+                    process.stdin.close()
             try:
                 process.wait(5)
             except subprocess.TimeoutExpired:

@@ -6,6 +6,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import IO, Final
 
@@ -56,14 +57,27 @@ def run_together(
     try:
         for serves in (True, False):
             own = [one for one in asked if one.serves is serves]
-            for one in own:  # one by one: what runs must be known if the next does not start
-                running.append(_start(one, report))  # noqa: PERF401
+            _start_all(own, running, report)
             if serves and own:
                 time.sleep(SERVER_STARTS_S)
         _wait(running, deadline, timeout_s)
         return b"".join(_output(one) for one in running if one.asked.answers)
     finally:
         _end(running)
+
+
+def _start_all(asked: Sequence[Started], running: list[_Running], report: Report) -> None:
+    """Start processes, and know of each whatever happens meanwhile.
+
+    A signal interrupts the main thread alone, never between a start and its entry in the list.
+    """
+
+    def start(one: Started) -> None:
+        running.append(_start(one, report))
+
+    with ThreadPoolExecutor(1) as starter:
+        for one in asked:
+            starter.submit(start, one).result()
 
 
 def _start(asked: Started, report: Report) -> _Running:

@@ -38,7 +38,7 @@ class BenchRun:
     ranks_per_host: int
     versions: tuple[str, ...]
     options: tuple[str, ...]
-    """What else a like run must share: backend, streams, words added, variables."""
+    """What else a like run must share: backend, streams, network, words added, variables."""
     label: str = ""
     began: str
     """Time in UTC, as 2026-11-21T16:00:00Z."""
@@ -162,6 +162,7 @@ def _asked_version(kind: Tool, launcher: str, ask: Ask) -> tuple[str, ...]:
 def _options(ask: Ask) -> tuple[str, ...]:
     found = [f"backend={ask.backend}"] if ask.backend else []
     found += [f"streams={ask.streams}"] if ask.streams > 1 else []
+    found += [f"interface={ask.interface}"] if ask.interface else []
     return (*found, *(f"{k}={v}" for k, v in sorted(ask.env.items())), *ask.options)
 
 

@@ -59,6 +59,7 @@ class _Job:
     text: str
     host: str
     started: "list[subprocess.Popen[bytes]]"
+    stopped: threading.Event
 
 
 def gather(
@@ -84,9 +85,10 @@ def gather(
         raise Unreadable(f"{folder}: cannot be made: {failure.strerror}") from failure
 
     started: list[subprocess.Popen[bytes]] = []
+    stopped = threading.Event()
 
     def take(target: str) -> Taken:
-        job = _Job(commands[target], text, target or "this host", started)
+        job = _Job(commands[target], text, target or "this host", started, stopped)
         taken = _take(job, folder / names[target])
         tell(taken)
         return taken
@@ -97,6 +99,7 @@ def gather(
         except (
             BaseException
         ):  # Ctrl-C: each is in a session of its own, so nobody else tells it
+            stopped.set()
             pool.shutdown(wait=False, cancel_futures=True)
             end(started)
             raise
@@ -142,6 +145,8 @@ def _run(job: _Job, kept: IO[bytes]) -> str:
         except OSError as failure:
             return f"{job.words[0]}: {failure.strerror}"
         job.started.append(process)
+        if job.stopped.is_set():
+            end([process])
         late = threading.Timer(PATIENCE_S, end, [[process]])
         late.daemon = True
         late.start()

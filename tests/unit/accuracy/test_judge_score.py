@@ -7,16 +7,17 @@ from weft.accuracy import judge, tables
 from weft.accuracy.rows import collective as rows
 
 
-@pytest.fixture
-def few(monkeypatch):
+@pytest.fixture(scope="module")
+def few():
     """Two runs alone: the whole folder takes a minute."""
     data = tables.read(tables.SHIPPED)
     sound = [run for run in data["nccl_runs"] if (run.get("health") or "") in rows.HEALTHY]
     kept = [run for run in sound if rows.try_case(run) and run.get("nodes") not in ("", "1")][
         :2
     ]
-    monkeypatch.setattr(tables, "read", lambda _: {**data, "nccl_runs": kept})
-    return judge.score()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tables, "read", lambda _: {**data, "nccl_runs": kept})
+        return judge.score()
 
 
 def test_every_healthy_sweep_and_every_trial_is_counted_once(few):

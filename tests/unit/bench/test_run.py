@@ -9,6 +9,7 @@ import pytest
 
 from weft.bench import launcher, tool
 from weft.bench.command import Command, variables
+from weft.bench.history import likeness
 from weft.bench.processes import Started, run_together
 from weft.bench.run import commands, run, shown
 from weft.bench.tool import Ask
@@ -198,6 +199,16 @@ def test_a_run_is_read_into_timings_and_versions(tmp_path, monkeypatch):
     program.write_text("#!/bin/sh\necho nothing\n")
     with pytest.raises(ToolFailed, match="printed no result"):
         run("nccl-tests", Ask())
+
+
+def test_runs_over_another_network_are_not_alike(tmp_path, monkeypatch):
+    """The same hosts over the interface of management are slower, and no regression."""
+    program = tmp_path / "all_reduce_perf"
+    program.write_text(FAKE)
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    asks = [Ask(), Ask(interface="eth0"), Ask(interface="ib0")]
+    assert len({likeness(run("nccl-tests", ask)) for ask in asks}) == 3
 
 
 def test_what_a_run_wrote_calibrates_as_well():

@@ -1,5 +1,6 @@
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -124,3 +125,21 @@ def test_told_to_end_it_ends_what_it_started(number, tmp_path):
         weft.send_signal(number)
     assert weft.returncode in (128 + number, INTERRUPTED)
     assert not Path(f"/proc/{said.read_text().strip()}").exists()
+
+
+def test_the_next_test_is_a_command_that_reaches_its_hosts(capsys):
+    """The name of a pod is no address: what was given for it is part of the command."""
+    words = [
+        "bench",
+        "localise",
+        "--launcher",
+        "kubectl",
+        "--hosts",
+        "x/a=10.0.0.1,x/b=10.0.0.2",
+    ]
+    assert app.run([*words, "-o", "json"]) == 5
+    (told,) = json.loads(capsys.readouterr().out)["commands"]
+    command = shlex.split(told)
+    assert command[-2:] == ["--hosts", "x/a=10.0.0.1,x/b=10.0.0.2"]
+    assert app.run([*command[1:], "--dry-run"]) == 0
+    assert "ib_write_bw -a --report_gbits -F 10.0.0.1" in capsys.readouterr().out

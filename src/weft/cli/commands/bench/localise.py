@@ -1,5 +1,6 @@
 """`weft bench localise`: which part is slow, by the tests that tell most."""
 
+import shlex
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
@@ -94,7 +95,7 @@ def localise(
             layout, [_outcome(one) for one in result], expected_bytes_per_s=rate,
             at_once=at_once, largest_group=group,
         )  # fmt: skip
-    found = replace(found, commands=_commands(found, launcher))
+    found = replace(found, commands=_commands(found, launcher, addresses))
     emit(found, output, out=out)
     if found.named:
         return FAULTY
@@ -156,10 +157,14 @@ def _outcome(text: str) -> "Outcome":
     return Outcome(hosts=hosts, bytes_per_s=parse_rate(rate))
 
 
-def _commands(found: "Localisation", launcher: str) -> tuple[str, ...]:
-    return tuple(
-        f"weft bench run perftest write_bw --launcher {launcher} --hosts {','.join(one.hosts)}"
-        if len(one.hosts) == 2  # noqa: PLR2004 - a pair
-        else "weft bench run nccl-tests --launcher mpirun --hosts " + ",".join(one.hosts)
-        for one in found.next
-    )
+def _commands(
+    found: "Localisation", launcher: str, addresses: dict[str, str]
+) -> tuple[str, ...]:
+    pair = ("perftest", "write_bw", "--launcher", launcher)
+    group = ("nccl-tests", "--launcher", "mpirun")
+    commands = []
+    for one in found.next:
+        named = (f"{n}={addresses[n]}" if n in addresses else n for n in one.hosts)
+        how = pair if len(one.hosts) == 2 else group  # noqa: PLR2004 - a pair
+        commands.append(shlex.join(["weft", "bench", "run", *how, "--hosts", ",".join(named)]))
+    return tuple(commands)
