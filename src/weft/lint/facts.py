@@ -403,6 +403,9 @@ class Network(Fact):
     mtu_bytes: int | None = None
     pool: str = ""
     """Pool of addresses that it asks for."""
+    pool_kind: str = ""
+    settings: tuple[tuple[str, str], ...] = ()
+    """What its plug-ins set in the pod: sysctl by name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -416,6 +419,13 @@ class AddressPool(Fact):
     """Addresses of one node."""
     fixed: tuple[str, ...] = ()
     """Prefixes that nodes are given by name."""
+    kind: str = ""
+    namespace: str = ""
+    node_prefix: int | None = None
+    """Length of the prefix that each node is given."""
+    gateway_index: int | None = None
+    routes: tuple[str, ...] = ()
+    """Where the addresses of the pool lead, beside their own subnet."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,5 +1,6 @@
 """What gives pods RDMA devices and networks: operators' policies, networks, pools, claims."""
 
+import json
 import re
 from collections.abc import Callable, Iterator
 from typing import Any, Final
@@ -130,6 +131,7 @@ def _network(tree: Tree) -> Found:
     spec = tree["spec"]
     flaws: list[Flaw] = []
     ipam = embedded(spec["ipam"], flaws) if isinstance(spec["ipam"].value, str) else None
+    chain = _chain(spec["metaPlugins"], flaws)
     yield from flaws
     meta = _meta_mtu(spec["metaPlugins"].string())
     space = spec["networkNamespace"] or tree.under("metadata", "namespace")
@@ -143,7 +145,35 @@ def _network(tree: Tree) -> Found:
         resource=f"*/{resource}" if resource else "",
         mtu_bytes=spec["mtu"].number() or meta,
         pool=_pool(ipam) or spec.under("ipam", "poolName").string(),
+        pool_kind=str(ipam.get("poolType", "")) if isinstance(ipam, dict) else "",
+        settings=_sysctls(chain),
     )
+
+
+def _chain(part: Tree, flaws: list[Flaw]) -> list[dict[str, Any]]:
+    """Return the plug-ins of a network: objects of JSON with commas between."""
+    text = part.string().strip()
+    if not text:
+        return []
+    try:
+        found = json.loads(f"[{text}]")
+    except ValueError as failure:
+        message = f"metaPlugins is no list of JSON objects: {failure}"
+        fix = "write objects with a comma between"
+        flaws.append(Flaw(at=part.at, rule="embedded_json", message=message, fix=fix))
+        return []
+    flat = found[0] if len(found) == 1 and isinstance(found[0], list) else found
+    return [one for one in flat if isinstance(one, dict)]
+
+
+def _sysctls(plugins: list[dict[str, Any]]) -> tuple[tuple[str, str], ...]:
+    found = {
+        str(name): str(value)
+        for one in plugins
+        if isinstance(one.get("sysctl"), dict)
+        for name, value in one["sysctl"].items()
+    }
+    return tuple(sorted(found.items()))
 
 
 def _meta_mtu(text: str) -> int | None:
@@ -173,6 +203,7 @@ def _attachment(tree: Tree) -> Found:
         resource=tree["metadata"]["annotations"][_RESOURCE].string(),
         mtu_bytes=mtu,
         pool=next((pool for pool in pools if pool), ""),
+        settings=_sysctls(plugins),
     )
 
 
@@ -186,6 +217,11 @@ def _addresses(tree: Tree) -> Found:
         subnet=subnet.string(),
         gateway=spec["gateway"].string(),
         block=spec["perNodeBlockSize"].number(),
+        kind=tree["kind"].string(),
+        namespace=tree.under("metadata", "namespace").string(),
+        node_prefix=spec["perNodeNetworkPrefix"].number(),
+        gateway_index=spec["gatewayIndex"].number(),
+        routes=tuple(one["dst"].string() for one in spec["routes"].each()),
         fixed=tuple(one["prefix"].string() for one in spec["staticAllocations"].each()),
     )
     yield from _fixed(tree)
@@ -194,15 +230,14 @@ def _addresses(tree: Tree) -> Found:
 def _fixed(tree: Tree) -> Found:
     """Yield the prefixes that a pool gives nodes by name, with their gateways."""
     for one in tree.under("spec", "staticAllocations").each():
-        if one["gateway"]:
-            yield Address(
-                at=one.at,
-                device=one["nodeName"].string(),
-                side=Side.KUBERNETES,
-                port=tree.under("metadata", "name").string(),
-                address=one["prefix"].string(),
-                gateway=one["gateway"].string(),
-            )
+        yield Address(
+            at=one.at,
+            device=one["nodeName"].string(),
+            side=Side.KUBERNETES,
+            port=tree.under("metadata", "name").string(),
+            address=one["prefix"].string(),
+            gateway=one["gateway"].string(),
+        )
 
 
 def _claim(tree: Tree) -> Found:
