@@ -22,7 +22,7 @@ from weft.spec.base import Part
 from weft.spec.cluster import Cluster
 from weft.spec.document import Tree, merge, paths_of, read_documents, read_text, read_value
 from weft.spec.parts import build
-from weft.spec.problems import Problem, get_at, nearest, raise_all
+from weft.spec.problems import Problem, get_at, nearest, raise_all, shorten
 from weft.spec.scenario import Scenario
 from weft.spec.settings import NetworkSettings, Tuning, TuningRecord
 from weft.spec.workload import Job, Model
@@ -354,16 +354,51 @@ def _set(tree: Tree, text: str, kind: str) -> Tree:
     if not equals or not all(keys):
         raise SpecError(f"{name}: is not path=value; write it as --set fabric.kind=roce")
     read = read_value(value, name)
-    data: Any = read.data
     marks = {(*keys, *p): name for p in (*read.marks, ())}
-    for key in reversed(keys):
-        data = {key: data}
-    over = Tree(data=data, marks=marks, keys=dict(marks), folder=tree.folder)
     base = tree.data or {}
     if len(keys) > 1 and isinstance(base.get("model"), str) and keys[0] == "model":
         base = {**base, "model": {"preset": base["model"]}}  # a name, of which one key differs
+    data = _laid_at(base, tuple(keys), read.data, name)
+    over = Tree(data=data, marks=marks, keys=dict(marks), folder=tree.folder)
     return Tree(data=base, marks=tree.marks, keys=tree.keys,
                 problems=tree.problems, folder=tree.folder).under(over)  # fmt: skip
+
+
+def _laid_at(
+    base: object, keys: tuple[str, ...], value: object, name: str, at: str = ""
+) -> Any:  # noqa: ANN401 - as YAML
+    """Return what to lay over a base so that one value below it changes; lists are whole.
+
+    >>> _laid_at({"a": [1, {"b": 2}]}, ("a", "1", "c"), 3, "--set a.1.c=3")
+    {'a': [1, {'b': 2, 'c': 3}]}
+    """
+    if not keys:
+        return value
+    key, rest = keys[0], keys[1:]
+    below = f"{at}.{key}".strip(".")
+    if isinstance(base, list):
+        place = _place_in(base, key, name, at)
+        changed = _laid_at(base[place], rest, value, name, below)
+        return [*base[:place], merge(base[place], changed), *base[place + 1 :]]
+    held = base.get(key) if isinstance(base, Mapping) else None
+    if held is None and rest and rest[0].isdecimal():
+        raise SpecError(
+            f"{name}: {below}: holds no list here that a number could be of; write the whole "
+            f"list, as --set '{below}=[...]'"
+        )
+    return {key: _laid_at(held, rest, value, name, below)}
+
+
+def _place_in(items: list[Any], key: str, name: str, at: str) -> int:
+    """Return the place in a list that a key of --set names."""
+    places = {str(place): place for place in range(len(items))}
+    if key in places:
+        return places[key]
+    have = f"0 to {len(items) - 1}" if items else "nothing yet"
+    raise SpecError(
+        f"{name}: {at}: value {shorten(key)}: is no place in this list; there are {have}, "
+        f"or write the whole list, as --set '{at}=[...]'"
+    )
 
 
 @cache

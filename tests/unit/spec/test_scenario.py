@@ -101,3 +101,36 @@ def test_a_cluster_can_be_a_file_beside_the_scenario(tmp_path):
 def test_a_mistake_is_told_at_its_key(more, told):
     with pytest.raises(SpecError, match=told):
         scenario(**more)
+
+
+def test_set_changes_one_entry_of_a_list_and_leaves_the_rest():
+    path = ROOT / "examples" / "scenarios" / "static-routes.yaml"
+    plain = load_scenario(path)
+    sets = ["traffic.1.permutation.pattern=shift", "seeds.0=9"]
+    changed = load_scenario(path, sets)
+    assert changed.traffic[0] == plain.traffic[0]
+    wanted = plain.traffic[1].permutation.with_(pattern="shift")
+    assert changed.traffic[1].permutation == wanted
+    assert changed.seeds == (9, *plain.seeds[1:])
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("traffic.2.permutation.pattern=shift", r"traffic: value '2': is no place .* 0 to 1,"),
+        ("traffic.-1.permutation.pattern=shift", r"traffic: value '-1': is no place"),
+        ("traffic.permutation.pattern=shift", r"traffic: value 'permutation': is no place"),
+        (f"traffic.{'9' * 5000}.x=1", r"traffic: value '9+\.\.\.: is no place"),
+        ("network.classes.0.weight=2", r"network\.classes: holds no list here .* whole list"),
+        (
+            "traffic.1.permutation.sizes=1",
+            r"^--set .*traffic\.1\.permutation\.sizes: is no key",
+        ),
+        ("traffic.1.incast.senders=3", r"traffic\.1\.incast\.size_bytes: is missing"),
+    ],
+    ids=lambda text: text[:30],
+)
+def test_set_names_what_is_wrong_with_a_place_in_a_list(text, said):
+    path = ROOT / "examples" / "scenarios" / "static-routes.yaml"
+    with pytest.raises(SpecError, match=said):
+        load_scenario(path, [text])
