@@ -72,7 +72,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
         yield _named("memlock-limit", [*memory, *small], 0.9)
     elif memory:
         yield from _undecided(facts, memory)
-    elif small and (job.known_adapters(facts) or job.uses_rdma(facts)):
+    elif small and job.uses_rdma(facts):  # a login shell's limit alone is not the job's
         yield _named("memlock-limit", small, 0.4)
     if refused and not memory:
         yield _provider(facts, refused)

@@ -82,7 +82,8 @@ def _check(facts: Facts) -> Iterator[Finding]:
             or job.known_adapters(facts)
             or job.settings(facts, "NCCL_IB_HCA")
         )
-        yield _not_passed_in([*missing, *sockets], seen=bool(nodes), wanted=wanted)
+        if wanted or len(missing) > len(nodes):  # else nothing shows that there is an adapter
+            yield _not_passed_in([*missing, *sockets], seen=bool(nodes), wanted=wanted)
     if sockets and adapters and not job.uses_rdma(facts):
         yield suspected(
             _SUSPECTS,
