@@ -2,8 +2,9 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,6 +20,8 @@ _SPELLING: Final = {
 """Classes that cases and rules spell in two ways: the rule's name, and the cases'."""
 _QUIET: Final = ("healthy", "benign")
 _TOP: Final = 3
+_STEPS: Final = (0.0, 0.5, 0.6, 0.7, 0.8, 0.9, 1.01)
+"""Bounds of the groups of confidences; below the first step a cause is a suspect."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +68,16 @@ class Confusion:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Reliability:
+    """Of the findings stated with such a confidence, how many named the right cause."""
+
+    from_ratio: float
+    to_ratio: float
+    findings: int
+    right: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DoctorScore:
     """The score of the doctor over a folder of cases."""
 
@@ -82,6 +95,8 @@ class DoctorScore:
     """Healthy and benign cases with a finding of severity error."""
     cases: tuple[DoctorCase, ...]
     confusion: tuple[Confusion, ...]
+    reliability: tuple[Reliability, ...] = ()
+    """Errors and warnings by stated confidence; all but the case's own cause count as wrong."""
 
 
 def canonical(cause: str) -> str:
@@ -117,7 +132,23 @@ def score(folder: Path) -> DoctorScore:
             Confusion(expected=expected, found=found, cases=count)
             for (expected, found), count in sorted(pairs.items())
         ),
+        reliability=tuple(_reliability(cases)),
     )
+
+
+def _reliability(cases: Sequence[DoctorCase]) -> Iterator[Reliability]:
+    stated = [
+        (one.confidence_ratio, one.cause == case.expected)
+        for case in cases
+        for one in case.found
+        if one.severity is not Severity.INFO
+    ]
+    for low, high in pairwise(_STEPS):
+        right = [ok for ratio, ok in stated if low <= ratio < high]
+        if right:
+            yield Reliability(
+                from_ratio=low, to_ratio=min(high, 1.0), findings=len(right), right=sum(right)
+            )
 
 
 def _share(hits: list[bool]) -> float:

@@ -5,14 +5,14 @@ A guess that the verdict hangs on (the number and rate of the NICs, where hosts 
 makes the verdict inconclusive: missing evidence is never a pass.
 """
 
-import re
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Literal
 
 from weft import catalogue, units
 from weft.bench.sweep import Sweep
 from weft.catalogue.devices import Server
+from weft.catalogue.named import gpu_of
 from weft.engines.analytic.collective.tuning import number
 from weft.observe.facts import (
     AdapterChosen,
@@ -22,17 +22,6 @@ from weft.observe.facts import (
 )
 from weft.observe.observation import Observation
 from weft.spec.cluster import Cluster, FabricChoice, Host, Nccl, ScaleUp
-
-_GPUS: Final = (
-    (r"GB300", "gb300"), (r"GB200", "gb200"), (r"GH200", "gh200"), (r"GB10\b", "gb10"),
-    (r"B300", "b300"), (r"B200", "b200"), (r"H200", "h200_sxm"), (r"H800", "h800_sxm"),
-    (r"H20\b", "h20"), (r"H100.*PCIe", "h100_pcie"), (r"H100", "h100_sxm"),
-    (r"A[18]00.*PCIE.*40", "a100_pcie_40"), (r"A[18]00.*PCI", "a100_pcie_80"),
-    (r"A[18]00.*40", "a100_sxm_40"), (r"A[18]00", "a100_sxm_80"),
-    (r"V100.*16", "v100_16"), (r"V100", "v100"), (r"L40S", "l40s"), (r"\bL4\b", "l4"),
-    (r"\bT4\b", "t4"), (r"MI355", "mi355x"), (r"MI325", "mi325x"), (r"MI300", "mi300x"),
-)  # fmt: skip
-"""As the driver prints the GPU -> name in the catalogue; the first that fits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,17 +70,6 @@ def infer(sweep: Sweep, seen: Observation) -> Inferred:
         cluster=cluster, known=(*known, *nics.known), assumed=(*assumed, *nics.assumed),
         unknown=nics.unknown,
     )  # fmt: skip
-
-
-def gpu_of(name: str) -> str | None:
-    """Return the catalogue's name of a GPU as drivers print it.
-
-    >>> gpu_of("NVIDIA A100-SXM4-80GB"), gpu_of("a toaster")
-    ('a100_sxm_80', None)
-    """
-    return next(
-        (slug for pattern, slug in _GPUS if re.search(pattern, name, re.IGNORECASE)), None
-    )
 
 
 def as_logged(cluster: Cluster, sweep: Sweep, seen: Observation) -> Inferred:

@@ -11,6 +11,8 @@ from weft.observe.facts import (
     AdapterSeen,
     BenchmarkRank,
     CallFailed,
+    ChannelPath,
+    CommunicatorRank,
     CommunicatorShape,
     Fact,
     Message,
@@ -35,8 +37,20 @@ def hosts(facts: Facts) -> int | None:
 
 
 def on_one_host(facts: Facts) -> bool:
-    """Return whether the job is known to be on one host, where the network does not matter."""
-    return hosts(facts) == 1
+    """Return whether the job is known to be on one host, where the network does not matter.
+
+    Old versions do not count hosts: there all ranks must be seen to meet without the network.
+    """
+    known = hosts(facts)
+    return known == 1 if known is not None else _meet_without_network(facts)
+
+
+def _meet_without_network(facts: Facts) -> bool:
+    paths = facts.of(ChannelPath)
+    ranks = max((one.ranks for one in facts.of(CommunicatorRank)), default=0)
+    if not ranks or any(one.transport not in {"P2P", "SHM"} for one in paths):
+        return False
+    return {end for one in paths for end in (one.source, one.target)} >= set(range(ranks))
 
 
 def settings(facts: Facts, name: str) -> list[Setting]:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from weft.doctor.rule import Finding, Severity
+from weft.doctor.rule import Finding, Severity, Symptom
 
 SURE_RATIO = 0.7
 """From this confidence on a warning counts as a finding by itself."""
@@ -52,7 +52,8 @@ def explains(cause: Finding, other: Finding) -> bool:
     if cause.cause == other.cause and not other.decided:
         return True
     by_name = other.cause in cause.explains and other.cause != cause.cause
-    return by_name or other.symptom in cause.explains
+    costs_speed = other.symptom is Symptom.SLOW and cause.fault is not None
+    return by_name or costs_speed or other.symptom in cause.explains
 
 
 def verdict(ranked: Iterable[Ranked]) -> Verdict:

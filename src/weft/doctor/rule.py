@@ -38,6 +38,7 @@ class Symptom(StrEnum):
     WATCHDOG = "collective timed out"
     NOT_INITIALISED = "GPU not initialised"
     FEWER_LINKS = "links missing"
+    SLOW = "bandwidth below what the machine should give"
 
 
 class Fault(StrEnum):

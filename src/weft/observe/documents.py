@@ -6,8 +6,9 @@ with ``apiVersion`` or ``kind`` at the margin and goes on while lines are indent
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from weft.observe.facts import Fact
 from weft.observe.parser import Parser, Source
@@ -18,7 +19,12 @@ _BEGINS = re.compile(r'\s*(?:\{\s*$|\{\s*"|\[\s*$|\[\s*\{)')
 _TOO_DEEP = 200
 _YAML_BEGINS = re.compile(r"(?:apiVersion: \S|kind: [A-Z]\w+\s*$)")
 _YAML_GOES_ON = re.compile(r"\s|- |-$|#|[A-Za-z][\w.-]{0,60}:(?: |$)")
-_YAML_MOST_BYTES = 1 << 23
+_YAML_MOST_BYTES = 1 << 22
+_YAML_TOO_DEEP = 60
+_YAML_ODD = re.compile(
+    r"\*\w|[\[{]\s*[\[{]|\n[ -]{120}|(?:\[[^\]]{0,80}){4}|(?:\{[^}]{0,80}){4}"
+)
+"""What aliases and deep nesting cannot do without; texts that have it are looked at closely."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +104,18 @@ class DocumentCollector:
         return Outcome(returned=lines)
 
 
+def _refuse_odd(events: Iterable[Any]) -> None:
+    """Raise ValueError for aliases and for nesting that no object of Kubernetes has."""
+    depth = 0
+    for event in events:
+        kind = type(event).__name__
+        depth += kind.endswith(("MappingStartEvent", "SequenceStartEvent"))
+        depth -= kind.endswith(("MappingEndEvent", "SequenceEndEvent"))
+        if kind == "AliasEvent" or depth > _YAML_TOO_DEEP:
+            message = "aliases, or too deep"
+            raise ValueError(message)
+
+
 def _yaml(text: str) -> object:
     """Return a YAML document as plain data, or raise ValueError.
 
@@ -107,10 +125,8 @@ def _yaml(text: str) -> object:
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        events = yaml.parse(text, Loader=loader)
-        if any(isinstance(event, yaml.events.AliasEvent) for event in events):
-            message = "aliases"
-            raise ValueError(message)
+        if _YAML_ODD.search(text):
+            _refuse_odd(yaml.parse(text, Loader=loader))
         value = yaml.load(text, Loader=loader)  # noqa: S506 - a safe loader, in C or Python
         return json.loads(json.dumps(value, default=str))
     except (yaml.YAMLError, TypeError, OverflowError) as error:

@@ -63,7 +63,12 @@ def _bridges(facts: Facts) -> Iterator[Finding]:
         + ", which other hosts cannot reach",
         advice=_ADVICE,
         next_command=_LOOK,
-        explains=(Symptom.CONNECT, Symptom.WATCHDOG, "peer-process-died"),
+        explains=(
+            Symptom.CONNECT,
+            Symptom.WATCHDOG,
+            "peer-process-died",
+            "mpi-ucx-not-nccl",
+        ),
         suspects=(
             Suspect(
                 cause="host-routing-ambiguous",

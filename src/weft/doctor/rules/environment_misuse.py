@@ -107,8 +107,8 @@ def _fused(facts: Facts) -> Iterator[Finding]:
 def _refused(facts: Facts) -> Iterator[Finding]:
     """Find a variable whose value the library itself refuses."""
     lines = job.said(facts, r"(invalid|unknown|unrecogni[sz]ed|not a valid)\b.*"
-                            r"\b(?-i:NCCL_[A-Z])|"
-                            r"\b(?-i:NCCL_[A-Z_]+)\b.*\b(invalid|not valid|could not "
+                            r"\b(?-i:NCCL_(?!DEBUG)[A-Z])|"
+                            r"\b(?-i:NCCL_(?!DEBUG)[A-Z_]+)\b.*\b(invalid|not valid|could not "
                             r"parse)")  # fmt: skip
     named: list[Setting] = [
         one for one in facts.of(Setting)

@@ -29,7 +29,12 @@ def _check(facts: Facts) -> Iterator[Finding]:
         advice="name the adapters of the compute network alone in NCCL_IB_HCA",
         next_command="ibstat | grep -e CA -e 'Link layer' -e Rate",
         missing=() if failing else ("whether the job fails or only mixes its networks",),
-        explains=(Symptom.TRANSPORT_RETRY, Symptom.VERBS_CALL, Symptom.FLUSHED)
+        explains=(
+            Symptom.TRANSPORT_RETRY,
+            Symptom.VERBS_CALL,
+            Symptom.FLUSHED,
+            "gid-index-wrong",
+        )
         if failing
         else (),
     )

@@ -49,7 +49,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
         advice="the same lossless priority on every hop, or an adapter set up for loss",
         next_command="ethtool -S <interface> | grep -e discard -e pause; show pfc counters",
         missing=() if facts.any_of(PauseSetting) else ("PFC and trust of hosts and switches",),
-        explains=(Symptom.TRANSPORT_RETRY, Symptom.FLUSHED),
+        explains=(Symptom.TRANSPORT_RETRY, Symptom.FLUSHED, "mpi-ucx-not-nccl"),
         fault=Fault.MISTUNED,
     )
 

@@ -54,6 +54,7 @@ def _ports(value: dict[str, Any], source: Source, at: Evidence) -> Iterator[Fact
             interface=key,
             up=row.get("admin_status") == "up" if "admin_status" in row else None,
             mtu_bytes=integer(row.get("mtu")),
+            kind="switch port",
             rate_bytes_per_s=units.rate_from_gbit(speed * _MEGABIT) if speed else None,
             fec=str(row.get("fec", "")),
             host=source.host,

@@ -43,6 +43,18 @@ _STATUS = re.compile(
 )
 
 
+_LONG = rf"{_PORT}|Ethernet\d{{1,3}}"
+_IS_UP = re.compile(rf"(?P<port>{_LONG}) is (?P<state>up|down|administratively down)\b")
+_MTU = re.compile(r"\s{1,8}(?:(?:IP|Ethernet) )?MTU (?P<mtu>\d{3,5}) bytes\b")
+_DETAIL = re.compile(
+    r"\s{1,8}(?:Hardware|Description|Internet address|admin state|Belongs to|Port mode|"
+    r"reliability|Encapsulation|Full-duplex|full-duplex|Last clearing|Up \d|Loopback|"
+    r"\d+ link status|"
+    r"Auto-negotiation|\d+ (?:seconds?|minutes?)|\d[\d,]* (?:packets|unicast|runts|input|"
+    r"output|broadcast|bytes|CRC|alignment)|Received \d|Sent \d|Beacon|Input flow|RX|TX)\b"
+)
+
+
 @dataclass(slots=True)
 class _Reader:
     """Reads rows, remembering the direction of the last heading."""
@@ -50,20 +62,23 @@ class _Reader:
     source: Source
     way: str = ""
     columns: list[str] = field(default_factory=list)
+    port: str = ""
+    up: bool | None = None
 
     def take(self, text: str, number: int) -> Sequence[Fact] | None:
         """Return the facts of a line."""
         evidence = self.source.evidence(text, number)
         nxos = _NXOS.match(text)
-        if nxos:
-            return self._nxos(nxos, evidence)
+        described = self._nxos(nxos, evidence) if nxos else self._described(text, evidence)
+        if described is not None:
+            return described
         heading = _WAY.match(text)
         if heading:
             self.way = {"Tx": "tx", "Out": "tx"}.get(heading["way"] or "", "rx")
             return READ
-        named = _COUNTER_HEAD.match(text)
-        if named:
-            self.columns = named["columns"].split()
+        headed = _COUNTER_HEAD.match(text)
+        if headed:
+            self.columns = headed["columns"].split()
             return READ
         priorities = _EOS_PRIORITY.match(text) if self.way else None
         if priorities:
@@ -78,6 +93,23 @@ class _Reader:
     def end(self) -> Iterable[Fact]:
         """Keep nothing to the end."""
         return READ
+
+    def _described(self, text: str, evidence: Evidence) -> Sequence[Fact] | None:
+        """Read the description of one port: whether it is up, and its MTU."""
+        named = _IS_UP.match(text)
+        if named:
+            self.port, self.up = named["port"], named["state"] == "up"
+            return READ
+        mtu = _MTU.match(text) if self.port else None
+        if mtu:
+            return (self._mtu(int(mtu["mtu"]), evidence),)
+        return READ if self.port and _DETAIL.match(text) else None
+
+    def _mtu(self, mtu_bytes: int, evidence: Evidence) -> Interface:
+        return Interface(
+            interface=self.port, up=self.up, mtu_bytes=mtu_bytes, kind="switch port",
+            host=self.source.host, evidence=evidence,
+        )  # fmt: skip
 
     def _settings(self, text: str, evidence: Evidence) -> Sequence[Fact] | None:
         row = _NVUE_ROW.match(text)
@@ -137,7 +169,7 @@ class _Reader:
 
 switch_cli = Parser(
     tool="switch command lines",
-    marks=("swp", "Et", "RxPfc", "nv show", "rx-", "tx-", "in-", "out-", "carrier-"),
+    marks=("swp", "Et", "RxPfc", "nv show", "rx-", "tx-", "in-", "out-", "carrier-", " MTU "),
     reader=_Reader,
     rank=48,
 )

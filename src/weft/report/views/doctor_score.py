@@ -22,6 +22,21 @@ def _blocks(result: DoctorScore) -> Iterator[Block]:
             ("false alarms", str(result.false_alarms)),
         )
     )
+    yield Table(
+        title="How sure it was, and how often that was right",
+        columns=("stated", "findings", "right"),
+        rows=rows_of(
+            *(
+                (
+                    f"{percent(one.from_ratio)} to {percent(one.to_ratio)}",
+                    str(one.findings),
+                    percent(one.right / one.findings),
+                )
+                for one in result.reliability
+            )
+        ),
+        left=(0,),
+    )
     wrong = [one for one in result.cases if one.false_alarm or not (one.healthy or one.first)]
     if wrong:
         yield Table(
