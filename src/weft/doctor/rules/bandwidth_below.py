@@ -21,6 +21,7 @@ from weft.results import Estimate
 _LARGE_BYTES = 1 << 28
 _SLOWER = 2.0
 """Beyond the band of the model by this factor: no sound server of these GPUs is so slow."""
+_NOT_NOISE = 3.0
 _ALIKE_RATIO = 0.02
 _OPERATIONS = ("all_reduce", "all_gather", "reduce_scatter")
 _PRESETS = {
@@ -54,11 +55,24 @@ def _check(facts: Facts) -> Iterator[Finding]:
         _BETWEEN if run.hosts > 1 else _WITHIN,
         [best, *facts.of(BenchmarkRank)[:2], *job.verbs_adapters(facts)[:4]],
         symptom=Symptom.SLOW,
-        severity=Severity.WARNING if run.hosts > 1 else Severity.ERROR,
+        severity=_severity(run, best.time_s / fair.high),
         subject=_operation(best),
-        message=f"{_operation(best)} takes {best.time_s / fair.value:.1f} times as long as on a "
-        f"sound {run.preset} ({run.ranks} ranks, {run.hosts} hosts)",
+        message=_message(run, best, best.time_s / fair.value),
         advice="ask the suspects in order; `weft bench judge` tells which fault fits the curve",
+    )
+
+
+def _severity(run: _Run, times: float) -> Severity:
+    """Return an error only where the machine is known whole and the gap has no other name."""
+    sure = run.hosts == 1 and times >= _NOT_NOISE
+    return Severity.ERROR if sure else Severity.WARNING
+
+
+def _message(run: _Run, row: MeasuredCollective, times: float) -> str:
+    hosts = "one host" if run.hosts == 1 else f"{run.hosts} hosts"
+    return (
+        f"{_operation(row)} takes {times:.1f} times as long as on a sound {run.preset} "
+        f"({run.ranks} ranks on {hosts})"
     )
 
 
