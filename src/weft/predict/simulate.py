@@ -23,7 +23,7 @@ from weft.engines.packet.settings import options_of
 from weft.engines.packet.simulation import PS_PER_S, Options, Outcome
 from weft.engines.packet.simulation import simulate as packets
 from weft.engines.packet.static_routes import routes_of, scenario_fabric
-from weft.engines.packet.tables import State, Stop
+from weft.engines.packet.tables import State
 from weft.predict import simulated
 from weft.predict.provenance import provenance
 from weft.predict.simulation import Simulation, Sweep
@@ -230,7 +230,7 @@ def _result(
         simulated.Seen(
             scenario=scenario, fabric=fabric, seed=run.seed, schedule=run.schedule,
             options=run.options, paths=run.paths, outcome=run.outcome, samples=run.samples,
-            now_ps=run.running.now_ps, complete=run.running.stopped is Stop.DONE,
+            now_ps=run.running.now_ps, complete=run.running.complete,
         )
         for run in runs
     ]  # fmt: skip

@@ -15,7 +15,7 @@ from weft.engines.packet.schedules import Fabric, Schedule
 from weft.engines.packet.settings import options_of
 from weft.engines.packet.simulation import PS_PER_S
 from weft.engines.packet.static_routes import routes_of, scenario_fabric
-from weft.engines.packet.tables import State, Stop
+from weft.engines.packet.tables import State
 from weft.engines.packet.wiring import Routes
 from weft.predict.simulated import Seen, traffic
 from weft.spec.scenario import Scenario
@@ -110,7 +110,7 @@ def run(
         scenario=scenario, fabric=ground.fabric, seed=seed, schedule=course.schedule,
         options=options, paths=course.paths, outcome=running.outcome(),
         samples=stepping.samples_for(8, course.schedule.fabric_links),
-        now_ps=running.now_ps, complete=running.stopped is Stop.DONE,
+        now_ps=running.now_ps, complete=running.complete,
     )  # fmt: skip
     return _sample(seen, limit_s)
 

@@ -15,7 +15,7 @@ def _begins(state, flow):
     """Return how many messages begin in the next packet of a flow."""
     settings = state.settings[0]
     each = settings.message_bytes
-    sent = flow.total_bytes - flow.to_send_bytes
+    sent = flow.total_bytes - flow.withheld_bytes - flow.to_send_bytes
     after = sent + min(flow.to_send_bytes, settings.mtu_bytes)
     return (after + each - 1) // each - (sent + each - 1) // each
 

@@ -50,6 +50,8 @@ def _release(state, flow_id, before_bytes, relay):
     flow = state.flows[flow_id]
     total = flow.total_bytes
     now_bytes = relay.low_bytes + relay.lead_bytes
-    flow.to_send_bytes += np.int64(min(total, now_bytes) - min(total, before_bytes))
+    brought = np.int64(min(total, now_bytes) - min(total, before_bytes))
+    flow.to_send_bytes += brought
+    flow.withheld_bytes -= brought
     if flow.to_send_bytes > 0 and flow.window_bytes > 0.0:
         join_ring(state, flow.source, flow_id)

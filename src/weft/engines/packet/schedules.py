@@ -15,7 +15,7 @@ import numpy.typing as npt
 from weft.engines.packet.beside import BESIDE, Beside, Place, with_beside
 from weft.engines.packet.from_network import endpoint, wiring_of
 from weft.engines.packet.inside import Inside, lane_of, with_inside
-from weft.engines.packet.simulation import PS_PER_S, Flows, Relay
+from weft.engines.packet.simulation import FOREVER_PS, PS_PER_S, Flows, Relay
 from weft.engines.packet.wiring import Wiring
 from weft.errors import Infeasible
 from weft.network.forwarding import Forwarding
@@ -130,7 +130,7 @@ class Work:
 
     def wait(self, lane: int, time_s: float, after: Iterable[int] = ()) -> Ids:
         """Let a time pass; waits of one lane at the same moment are a nanosecond apart."""
-        delay = max(SHORTEST_DELAY_PS, round(time_s * PS_PER_S))
+        delay = min(FOREVER_PS, max(SHORTEST_DELAY_PS, round(time_s * PS_PER_S)))
         line = self.lines.setdefault((lane, delay), len(self.lines))
         return (self.add(-1 - 2 * line, -2 - 2 * line, 1, tuple(after), 0.0),)
 
@@ -151,7 +151,7 @@ class Work:
         self.source.append(source)
         self.target.append(target)
         self.size_bytes.append(size)
-        self.begin_ps.append(round((self.begin_s + at_s) * PS_PER_S))
+        self.begin_ps.append(min(FOREVER_PS, round((self.begin_s + at_s) * PS_PER_S)))
         self.queue_pair.append(queue_pair)
         self.traffic.append(self.owner[0])
         self.run.append(self.owner[1])

@@ -114,7 +114,7 @@ def _expect_answer(state, host_id, flow, now):
     if flow.in_flight_bytes <= 0:
         flow.progress_at = now
     host = state.hosts[host_id]
-    if host.timer_at == NEVER:
+    if host.timer_at == NEVER and host.patient == 0:
         host.timer_at = now + settings_of(state, flow.traffic_class).timeout
         if host.timer_at < state.links[host.downlink].watchdog_at:
             schedule(state, host.downlink, TIMER, host.timer_at)

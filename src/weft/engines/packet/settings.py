@@ -10,7 +10,7 @@ from weft.engines.packet.control import Control
 from weft.engines.packet.hooks import BALANCINGS
 from weft.engines.packet.inside import inside_of
 from weft.engines.packet.nic_limits import limits_of
-from weft.engines.packet.simulation import PS_PER_S, Options, Stall, TrafficClass
+from weft.engines.packet.simulation import FOREVER_PS, PS_PER_S, Options, Stall, TrafficClass
 from weft.engines.packet.tables import FlowControl, Watchdog
 from weft.errors import SpecError
 from weft.network.fabric import Fabric, find
@@ -124,14 +124,15 @@ def _stalls(scenario: Scenario) -> tuple[Stall, ...]:
     for one in scenario.stuck:
         server, place = divmod(one.gpu, host.gpus)
         port = server * host.nics + place * host.nics // host.gpus
-        times = round(one.begin_s * PS_PER_S), round(one.end_s * PS_PER_S)
+        times = (min(FOREVER_PS, round(t * PS_PER_S)) for t in (one.begin_s, one.end_s))
+        begin_ps, end_ps = times
         name = one.traffic_class
         number = None if name is None else _class_number(scenario, name)
         found += [
             Stall(
                 host=port * ends + end,
-                begin_ps=times[0],
-                end_ps=times[1],
+                begin_ps=begin_ps,
+                end_ps=end_ps,
                 traffic_class=number,
             )
             for end in range(ends)
@@ -140,7 +141,8 @@ def _stalls(scenario: Scenario) -> tuple[Stall, ...]:
 
 
 def _picoseconds(time_s: float | None) -> int | None:
-    return None if time_s is None else round(time_s * PS_PER_S)
+    """Count picoseconds; what takes longer than any simulation takes forever."""
+    return None if time_s is None else min(FOREVER_PS, round(time_s * PS_PER_S))
 
 
 def _flow_control(name: str | None) -> FlowControl | None:

@@ -413,6 +413,7 @@ def _hosts(wiring: Wiring, routes: Routes, flows: Flows, options: Options) -> Ta
     hosts.downlink[:] = np.tile(routes.last_link, classes)
     hosts.timer_at[:] = NEVER
     nics = slice(wiring.hosts if wiring.nics is None else wiring.nics)
+    hosts.patient[nics.stop :] = 1
     if options.messages_per_s is not None:
         hosts.message[nics] = round(PS_PER_S / options.messages_per_s)
     if options.connections is not None:
@@ -451,6 +452,7 @@ def _flows(flows: Flows, settings: Table, rng: np.random.Generator) -> Table:
     for relay in flows.relays:
         fed = np.array(relay.fed)
         rows.to_send_bytes[fed] = np.minimum(relay.lead_bytes, rows.total_bytes[fed])
+        rows.withheld_bytes[fed] = rows.total_bytes[fed] - rows.to_send_bytes[fed]
     if flows.predecessor is not None:
         np.add.at(rows.waits_for, flows.predecessor[:, 1], 1)
     return rows

@@ -91,9 +91,15 @@ class Running:
             began = time.perf_counter()
             self._run(goal)
             self._adapt(time.perf_counter() - began)
-            self.now_ps = goal
+            # How far a call goes depends on the machine; when all is done must not.
+            self.now_ps = until_ps if self.stopped is Stop.DONE else goal
             watch(self.state)
         return self.stopped
+
+    @property
+    def complete(self) -> bool:
+        """Say whether all flows ended: where nothing is left to do some may be stuck."""
+        return int(self.state.counts[0].flows_done) == len(self.state.flows)
 
     def _run(self, goal_ps: int) -> None:
         self.stopped = Stop.POOL_LOW

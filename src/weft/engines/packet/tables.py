@@ -197,10 +197,12 @@ FLOW = np.dtype(
         ("waits_for", "i4"),  # operations that must end first
         ("timeouts", "i4"),
         ("telemetry", "f8"),
+        ("withheld_bytes", "i8"),  # what a relay has yet to bring it
+        ("spare", "i8", (3,)),
     ],
     align=True,
 )
-assert FLOW.itemsize % 32 == 0
+assert FLOW.itemsize == 4 * CACHE_LINE_BYTES
 HOST = np.dtype(
     [
         ("turn", "i4"),
@@ -211,6 +213,7 @@ HOST = np.dtype(
         ("granting", "i4"),  # the flow that it grants credit to next, or -1
         ("coming_bytes", "i8"),  # that it has granted and not received
         ("timer_at", "i8"),  # when flows look for overdue answers, or NEVER
+        ("patient", "i8"),  # what it sends takes its time, and cannot be lost
         ("ready", "i8"),  # before it the NIC begins no packet: limits other than the wire
         ("message", "i8"),  # least time between the begins of two messages
         ("message_at", "i8"),  # when the next may begin

@@ -26,8 +26,8 @@ GRANT = int(Kind.GRANT)
 @inner
 def _open(flow):
     """Let the flow send what is granted and not sent yet: sent < credit."""
-    acknowledged = flow.total_bytes - flow.to_send_bytes - flow.in_flight_bytes
-    flow.window_bytes = flow.cc[CREDIT] - acknowledged
+    unsent = flow.to_send_bytes + flow.withheld_bytes
+    flow.window_bytes = flow.cc[CREDIT] - (flow.total_bytes - unsent - flow.in_flight_bytes)
 
 
 @inner
