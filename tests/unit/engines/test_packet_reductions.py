@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from weft.engines.packet.hooks import CONTROLS
 from weft.engines.packet.pattern import compile_traffic
 from weft.engines.packet.schedules import fabric_of
 from weft.engines.packet.settings import options_of
@@ -101,6 +102,28 @@ def test_it_is_twice_as_fast_as_a_ring_and_keeps_its_lead_with_more_hosts():
     }
     assert took["ring", 4] / took["collnet", 4] == pytest.approx(1.5, rel=0.03)
     assert took["ring", 16] / took["collnet", 16] == pytest.approx(1.875, rel=0.06)
+
+
+@pytest.mark.parametrize("congestion", CONTROLS)
+@pytest.mark.parametrize(("hosts", "name", "more"), [(8, "collnet", {}), (1, "nvls", {"host": {}})])
+def test_what_switches_send_ends_under_every_congestion_control(hosts, name, more, congestion):
+    """Windows and credit count what was sent, not what a switch still waits for."""
+    network = {"preset": "infiniband", "congestion": congestion}
+    free = outcome_of(scenario(hosts, algorithm=name, **more))[1].completion_ps
+    _, outcome = outcome_of(scenario(hosts, algorithm=name, network=network, **more))
+    assert (outcome.end_ps >= 0).all()
+    assert outcome.completion_ps < 1.3 * free
+
+
+@pytest.mark.parametrize("outstanding", [None, "128KiB"])
+def test_messages_of_a_reduction_come_at_the_rate_of_the_nic(outstanding):
+    """T = messages / rate, whether or not buffers hold the ranks back."""
+    nic = {"messages_per_s": 2e5, "message_bytes": "64KiB"}
+    reduction = {} if outstanding is None else {"outstanding_bytes": outstanding}
+    network = {**STORED, "nic": nic, "reduction": reduction}
+    _, outcome = outcome_of(scenario(4, "8MiB", network=network))
+    messages = 8 * MIB // (64 << 10)
+    assert outcome.completion_ps == pytest.approx(messages / 2e5 * 1e12, rel=0.02)
 
 
 @pytest.mark.parametrize("packets", [2, 8])

@@ -13,6 +13,7 @@ from weft.engines.packet.tables import Watchdog
 from weft.engines.packet.wiring import shortest_routes
 from weft.errors import Infeasible, SpecError
 from weft.spec.load import load_scenario
+from weft.spec.scenario import StuckReceiver
 from weft.traffic import collectives
 from weft.traffic.collective import Operation
 
@@ -263,3 +264,39 @@ def test_hashes_at_two_tiers_are_independent_of_one_another():
     sent = outcome.links.sent_bytes[: len(down)][down]
     assert sent.min() > 0.5 * sent.mean()
     assert sent.max() < 1.5 * sent.mean()
+
+
+SMALL = {"server": "", "gpus": 1, "nics": 1, "scale_up": {"gpus": 1}}
+
+
+@pytest.mark.parametrize("recovery", ["go_back_n", "selective_repeat"])
+def test_computing_longer_than_the_retransmission_timer_is_no_loss(recovery):
+    """Nothing is dropped, so nothing is sent again, however late a delay's answer comes."""
+    one = {"operation": "all_reduce", "size_bytes": "1MiB", "compute_s": "3ms"}
+    network = {"recovery": recovery, "timeout_s": "1ms"}
+    spec = scenario({"job": {"steps": [one, one]}}, 4, network, host=SMALL)
+    _, outcome = outcome_of(spec)
+    assert (outcome.end_ps >= 0).all()
+    assert outcome.counts["timeouts"] == outcome.counts["resent_bytes"] == 0
+
+
+@pytest.mark.parametrize("time", ["3s", "10s", "30s", "1000s"])
+def test_what_begins_after_the_longest_simulation_never_begins(time):
+    """Times beyond what an event can hold are as good as for ever; they do not wrap."""
+    late = {"operation": "all_reduce", "size_bytes": "1MiB", "compute_s": time}
+    incast = {"senders": 2, "size_bytes": "1MiB"}
+    for traffic in ({"job": {"steps": [late]}}, {"incast": {**incast, "begin_s": time}}):
+        _, outcome = outcome_of(scenario(traffic, 4, host=SMALL))
+        assert (outcome.end_ps < 0).all()
+    stuck = StuckReceiver(gpu=0, end_s=time)
+    spec = scenario({"incast": incast}, 4, host=SMALL).with_(stuck=(stuck,))
+    _, outcome = outcome_of(spec)
+    assert (outcome.end_ps < 0).all()
+
+
+def test_a_retransmission_timer_may_be_longer_than_any_simulation():
+    network = {"recovery": "go_back_n", "timeout_s": "30s"}
+    spec = scenario({"incast": {"senders": 2, "size_bytes": "1MiB"}}, 4, network, host=SMALL)
+    _, outcome = outcome_of(spec)
+    assert (outcome.end_ps >= 0).all()
+    assert outcome.counts["timeouts"] == 0

@@ -80,6 +80,20 @@ def test_what_is_under_way_at_the_limit_is_told_and_not_counted():
     assert not any(bar.ended for bar in result.bars)
 
 
+def test_what_is_lost_for_ever_is_no_end():
+    """Packets dropped where nothing asks for them again: no event is left, and no flow ended."""
+    lossy = {
+        "flow_control": "none", "congestion": "none", "recovery": "trim", "trimming": False,
+        "queue_limit_bytes": "50kB",
+    }  # fmt: skip
+    result = simulate(scenario(INCAST, network=lossy, until_s="10ms"))
+    assert result.seeds[0].counts["drops"] > 0
+    assert result.traffic[0].unfinished > 0
+    assert not result.complete
+    assert not result.seeds[0].complete
+    assert result.moments[-1].time_s <= 0.01
+
+
 def test_the_layers_carry_what_the_flows_sent():
     result = simulate(scenario({"permutation": {"size_bytes": "1MiB"}}))
     into = next(layer for layer in result.layers if layer.name == "leaf to host")

@@ -64,7 +64,7 @@ def _facts(result: Simulation) -> Iterator[tuple[str, str]]:
 def _why(result: Simulation) -> str:
     if result.interrupted:
         return "no: it was interrupted; what follows happened until then"
-    return f"no: some traffic was under way at the limit of {seconds(result.scenario.until_s)}"
+    return f"no: some traffic had not ended at the limit of {seconds(result.scenario.until_s)}"
 
 
 def _traffic(result: Simulation) -> Table:
