@@ -1,5 +1,7 @@
 """Parts of a network take turns; what happens is what one event after the other would do."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,9 +10,12 @@ from hypothesis import strategies as st
 from weft.engines.packet import simulation
 from weft.engines.packet.hooks import BALANCINGS, CONTROLS, RECOVERIES
 from weft.engines.packet.parts import one_part, parts_of
+from weft.engines.packet.pattern import compile_traffic
+from weft.engines.packet.schedules import fabric_of
 from weft.engines.packet.simulation import Flows, Options, Stall, make_state, simulate
 from weft.engines.packet.tables import FlowControl, Watchdog
 from weft.engines.packet.wiring import leaf_spine, shortest_routes
+from weft.spec.load import load_scenario
 
 HOSTS, LEAVES, SPINES = 12, 3, 2
 US = 1_000_000
@@ -84,10 +89,14 @@ def whole(monkeypatch):
 @settings(max_examples=150, deadline=None)
 @given(works(), options())
 def test_turns_change_no_result(work, chosen):
-    in_parts = simulate(NETWORK, work, chosen, until_ps=2000 * US)
+    assert_turns_change_nothing(NETWORK, work, chosen)
+
+
+def assert_turns_change_nothing(wiring, work, chosen):
+    in_parts = simulate(wiring, work, chosen, until_ps=2000 * US)
     with pytest.MonkeyPatch.context() as patch:
         whole(patch)
-        in_order = simulate(NETWORK, work, chosen, until_ps=2000 * US)
+        in_order = simulate(wiring, work, chosen, until_ps=2000 * US)
     assert (in_parts.end_ps == in_order.end_ps).all()
     assert in_parts.now_ps == in_order.now_ps
     for name in in_parts.counts.keys() - OF_THE_TURNS:
@@ -96,6 +105,44 @@ def test_turns_change_no_result(work, chosen):
     for name in same:
         assert (in_parts.links[name] == in_order.links[name]).all(), name
     assert in_parts.pauses.tolist() == in_order.pauses.tolist()
+
+
+@cache
+def with_delays():
+    """Return a ring of pairs of GPUs: every other step of it never leaves its host."""
+    host = {"server": "", "gpus": 2, "nics": 1, "scale_up": {"gpus": 2}}
+    topology = {"kind": "leaf_spine", "switch": "asterfusion_cx732q"}
+    ring = {"operation": "all_gather", "size_bytes": "2MiB", "placement": "shuffled"}
+    spec = load_scenario(
+        {
+            "cluster": {
+                "preset": "hgx_h100_roce", "hosts": 40, "host": host, "topology": topology
+            },
+            "traffic": [{"collective": ring}],
+        }
+    )  # fmt: skip
+    return compile_traffic(fabric_of(spec.cluster), spec, 1)
+
+
+@settings(max_examples=10, deadline=None)
+@given(options())
+def test_turns_change_no_result_where_hosts_pass_data_on_inside(chosen):
+    schedule = with_delays()
+    assert_turns_change_nothing(schedule.wiring, schedule.flows, chosen)
+
+
+def test_delays_inside_hosts_join_no_leaves():
+    """Three leaves of 16 hosts, each with the delays of its own, and their spines."""
+    schedule = with_delays()
+    assert not schedule.real.all()
+    wiring = schedule.wiring
+    state = make_state(wiring, shortest_routes(wiring), schedule.flows, Options())
+    leaves = {int(state.links.target[state.hosts.uplink[host]]) for host in range(40)}
+    spines = {int(end) for end in wiring.target[: schedule.fabric_links]} - set(
+        range(wiring.hosts)
+    )
+    assert len(leaves) > 1
+    assert len(state.parts) == len(leaves | spines)
 
 
 STATISTICS = {

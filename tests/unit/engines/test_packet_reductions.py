@@ -105,7 +105,9 @@ def test_it_is_twice_as_fast_as_a_ring_and_keeps_its_lead_with_more_hosts():
 
 
 @pytest.mark.parametrize("congestion", CONTROLS)
-@pytest.mark.parametrize(("hosts", "name", "more"), [(8, "collnet", {}), (1, "nvls", {"host": {}})])
+@pytest.mark.parametrize(
+    ("hosts", "name", "more"), [(8, "collnet", {}), (1, "nvls", {"host": {}})]
+)
 def test_what_switches_send_ends_under_every_congestion_control(hosts, name, more, congestion):
     """Windows and credit count what was sent, not what a switch still waits for."""
     network = {"preset": "infiniband", "congestion": congestion}

@@ -81,7 +81,7 @@ def test_what_is_under_way_at_the_limit_is_told_and_not_counted():
 
 
 def test_what_is_lost_for_ever_is_no_end():
-    """Packets dropped where nothing asks for them again: no event is left, and no flow ended."""
+    """Packets dropped where nothing asks for them again: no event is left, no flow ended."""
     lossy = {
         "flow_control": "none", "congestion": "none", "recovery": "trim", "trimming": False,
         "queue_limit_bytes": "50kB",

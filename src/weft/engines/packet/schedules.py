@@ -265,13 +265,27 @@ def _numbered(fabric: Fabric, joined: Wiring, ends: Ints, connections: Ints) -> 
     return np.where(is_port, port * lanes + lane, other)
 
 
+def _joints(work: Work) -> Ints:
+    """Return by delay line which switch joins its ends: one for all hosts of a leaf.
+
+    So a network of many leaves stays one of many parts, which take turns.
+    """
+    wiring = work.fabric.wiring
+    leaf_of = dict(zip(wiring.source.tolist(), wiring.target.tolist(), strict=True))
+    near = [
+        leaf_of[work.fabric.ports(lane)[0]] if lane >= 0 else lane for lane, _ in work.lines
+    ]
+    return np.unique(near, return_inverse=True)[1].ravel()
+
+
 def _with_lines(work: Work, wiring: Wiring) -> Wiring:
-    """Add two endpoints a delay line, and one switch that joins the two."""
+    """Add two endpoints a delay line, and the switches that join each two."""
     count = len(work.lines)
     if not count:
         return wiring
     ends = wiring.hosts + np.arange(2 * count)
-    switch = np.full(2 * count, wiring.hosts + 2 * count + wiring.switches)
+    joints = np.repeat(_joints(work), 2)
+    switch = wiring.hosts + 2 * count + wiring.switches + joints
     # Half of the delay on the way in and half on the way out, less nothing: one byte is short.
     half_s = np.repeat([delay / PS_PER_S / 2 for _, delay in work.lines], 2)
     source, target = (
@@ -286,7 +300,7 @@ def _with_lines(work: Work, wiring: Wiring) -> Wiring:
         nics=wiring.hosts if wiring.nics is None else wiring.nics,
         endless=None if endless is None else np.append(endless, np.zeros(4 * count, bool)),
         hosts=wiring.hosts + 2 * count,
-        switches=wiring.switches + 1,
+        switches=wiring.switches + int(joints.max()) + 1,
         source=np.concatenate([source, ends, switch]),
         target=np.concatenate([target, switch, ends]),
         bytes_per_s=np.concatenate([wiring.bytes_per_s, np.full(4 * count, rate)]),
