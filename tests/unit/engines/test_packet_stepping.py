@@ -6,9 +6,7 @@ from weft.engines.packet import stepping
 from weft.engines.packet.simulation import Flows, Options
 from weft.engines.packet.wiring import leaf_spine, shortest_routes
 
-NETWORK = leaf_spine(
-    leaves=2, hosts_per_leaf=2, spines=1, bytes_per_s=50e9, propagation_s=5e-7
-)
+NETWORK = leaf_spine(leaves=2, hosts_per_leaf=2, spines=1, bytes_per_s=50e9, propagation_s=5e-7)
 WORK = Flows(
     source=np.array([0, 1]), target=np.array([2, 3]), size_bytes=np.array([1 << 20] * 2)
 )
