@@ -89,10 +89,10 @@ class Running:
         while self.now_ps < until_ps and self.stopped is not Stop.DONE:
             goal = min(until_ps, self.now_ps + self.look_ps)
             began = time.perf_counter()
-            self._run(goal)
+            stopped = self._run(goal)
             self._adapt(time.perf_counter() - began)
             # How far a call goes depends on the machine; when all is done must not.
-            self.now_ps = until_ps if self.stopped is Stop.DONE else goal
+            self.now_ps = until_ps if stopped is Stop.DONE else goal
             watch(self.state)
         return self.stopped
 
@@ -101,12 +101,13 @@ class Running:
         """Say whether all flows ended: where nothing is left to do some may be stuck."""
         return int(self.state.counts[0].flows_done) == len(self.state.flows)
 
-    def _run(self, goal_ps: int) -> None:
+    def _run(self, goal_ps: int) -> Stop:
         self.stopped = Stop.POOL_LOW
         while self.stopped is Stop.POOL_LOW:
             self.stopped = Stop(run(self.state, goal_ps))
             if self.stopped is Stop.POOL_LOW:
                 self.state = with_larger_pool(self.state)
+        return self.stopped
 
     def _adapt(self, took_s: float) -> None:
         if took_s < SHORTEST_LOOK_S:
