@@ -1,16 +1,22 @@
 """Shares of bandwidth that a fabric keeps beyond the leaf, measured packet by packet.
 
-    python fits/fabric_shares.py              simulates everything, writes the two files below
+    python fits/fabric_shares.py              simulates everything, writes the files below
     python fits/fabric_shares.py --seeds 2    quicker, wider
-    python fits/fabric_shares.py --page       writes the page again from the table
+    python fits/fabric_shares.py --only tail  simulates some traffic again only
+    python fits/fabric_shares.py --page       derives factors and page again from the cells
 
-On a non-blocking leaf-spine of 128 NICs of 400 Gb/s, a permutation, an all-to-all and ring
-all-reduces with hosts in order and shuffled run under every load balancing and every named
-tuning. The share is the time that the traffic would take if no flow met another, over the time
-that it took; of a permutation also the mean over its flows, which do not wait for one another.
-``fits/fabric_shares.toml`` holds value (median of the seeds), low and high (their range) and
-the scenario; ``docs/explanation/fabric-shares.md`` sets them beside the sourced factors that
-the closed forms use.
+On a leaf-spine of 128 NICs of 400 Gb/s run, under every load balancing and every named tuning:
+the rings and exchanges of NCCL over its own connections (``nccl_ring``, ``nccl_exchange``), a
+permutation, an all-to-all, ring all-reduces with hosts in order and shuffled, incasts, and
+small transfers beside large ones.
+The share is the time that the traffic would take if no flow met another, over the time that it
+took; of a permutation also the mean over its flows, which do not wait for one another; of the
+small transfers it is the 99th of 100 over the middle one.
+
+``fits/fabric_shares.toml`` holds all cells: value (median of the seeds), low and high (their
+range), the figure of every seed. From it come the factors that the closed forms know,
+``src/weft/network/shares.toml``, each with its cell, its published value and which of the two
+is used (docs/explanation/decisions/0006), and the page ``docs/explanation/fabric-shares.md``.
 """
 
 import argparse
@@ -33,12 +39,18 @@ from weft.engines.packet.settings import options_of
 from weft.engines.packet.simulation import PS_PER_S, simulate
 from weft.engines.packet.wiring import shortest_routes
 from weft.network.fabric import find
+from weft.network.shares import Effect, effects_under
+from weft.network.shares import Share as FoundShare
+from weft.network.shares import find as simulated_share
+from weft.predict.probing import Pattern, share_of
 from weft.spec.load import load_scenario
 from weft.spec.scenario import Scenario
+from weft.spec.settings import Tuning
 
 ROOT = Path(__file__).parents[1]
 TABLE = ROOT / "fits" / "fabric_shares.toml"
 PAGE = ROOT / "docs" / "explanation" / "fabric-shares.md"
+FACTORS = ROOT / "src" / "weft" / "network" / "shares.toml"
 HOSTS = 128
 PATTERNS: dict[str, dict[str, Any]] = {
     "permutation": {"permutation": {"size_bytes": "32MiB", "hosts": HOSTS}},
@@ -51,7 +63,27 @@ PATTERNS: dict[str, dict[str, Any]] = {
             "placement": "shuffled",
         }
     },
+    "incast_4": {"incast": {"senders": 4, "size_bytes": "4MiB"}},
+    "incast_16": {"incast": {"senders": 16, "size_bytes": "4MiB"}},
+    "incast_64": {"incast": {"senders": 64, "size_bytes": "4MiB"}},
+    "tail": {"background": {"load_ratio": 0.02, "size_bytes": "64KiB", "duration_s": "4ms"}},
 }
+BESIDE_TAIL: dict[str, Any] = {
+    "background": {"load_ratio": 0.4, "size_bytes": "4MiB", "duration_s": "4ms"}
+}
+"""What the small transfers of ``tail`` wait for: storage and other jobs."""
+NCCL = {
+    "nccl_ring": ("ring", 1.0),
+    "nccl_exchange": ("exchange", 1.0),
+    "nccl_ring_2to1": ("ring", 2.0),
+}
+"""What NCCL runs, as `weft expect --fidelity packet` simulates it, and the oversubscription."""
+SECOND = {"permutation": "permutation_mean", "tail": "tail_over_alone"}
+"""Patterns with a second figure, and what that is called."""
+GROUP = 16
+"""Hosts of one ring or exchange; as many run side by side as there is room for."""
+CHANNELS = 2
+"""Of NCCL on one NIC of a host of eight H100: connections of two NICs at one queue pair."""
 TUNINGS = ("roce_tuned", "roce_default", "roce_misconfigured")
 BALANCINGS = ("ecmp", "adaptive", "spray")
 OTHERS = (
@@ -60,6 +92,41 @@ OTHERS = (
     ("ultra_ethernet", "spray"),
     ("roce_without_pfc", "ecmp"),
 )
+RUN_BY_NCCL = "rings and exchanges over NCCL's own connections are what the factor is used for"
+UNTUNED = (
+    "measured before and after a repair; settings of switches and NICs are one of its causes, "
+    "drivers, PCIe and placement are others that packets do not show"
+)
+BALANCED = (
+    ("roce", "ecmp", "roce_tuned", "ecmp", "simulated", RUN_BY_NCCL),
+    ("roce", "adaptive", "roce_tuned", "adaptive", "simulated", RUN_BY_NCCL),
+    ("infiniband", "adaptive", "infiniband", "adaptive", "simulated", RUN_BY_NCCL),
+    (
+        "infiniband", "static", "infiniband", "ecmp", "published",
+        "a hash by connection stands in for a subnet manager's routes, which are not random",
+    ),
+    (
+        "ultra_ethernet", "spray", "ultra_ethernet", "spray", "published",
+        "packets take paths at random here, while senders of Ultra Ethernet leave marked ones",
+    ),
+    ("ultra_ethernet", "ecmp", "ultra_ethernet", "ecmp", "simulated", RUN_BY_NCCL),
+)  # fmt: skip
+"""Fabric, mode, the settings and balancing that give it, which figure is used, and why."""
+BY_SETTINGS = (
+    *((preset, "ecmp") for preset in (*TUNINGS, "roce_without_pfc")),
+    ("infiniband", "adaptive"),
+    ("ultra_ethernet", "spray"),
+)
+"""Settings whose incasts and tails are told, and the usual balancing with each."""
+EFFECTS = {
+    **{
+        f"incast_{senders}": f"an incast of {senders} takes {{}} times what the one port needs"
+        for senders in (4, 16, 64)
+    },
+    "tail": "beside large transfers at 40 % load the 99th of 100 small ones takes {} times "
+    "the middle one",
+}
+ENDS = ("value", "low", "high")
 QUEUE_PAIRS = (1, 4)
 """ECMP alone hashes by queue pair, so it is tried with more of them."""
 
@@ -73,8 +140,19 @@ class Case:
     balancing: str
     queue_pairs: int = 1
 
+    @property
+    def name(self) -> str:
+        """What results call the cell."""
+        return f"{self.pattern}/{self.preset}/{self.balancing}/{self.queue_pairs} QP"
+
+    @property
+    def oversubscription(self) -> float:
+        """Down over up at the leaves."""
+        return NCCL[self.pattern][1] if self.pattern in NCCL else 1.0
+
     def scenario(self) -> Scenario:
-        """Return what is simulated."""
+        """Return what is simulated; of NCCL's patterns cluster and settings alone."""
+        traffic = [PATTERNS.get(self.pattern, PATTERNS["incast_4"])]
         kind = self.preset.partition("_")[0] if self.preset != "ultra_ethernet" else self.preset
         host = {"gpus": 1, "nics": 1, "server": "", "scale_up": {"gpus": 1}}
         return load_scenario(
@@ -84,29 +162,55 @@ class Case:
                     "hosts": HOSTS,
                     "host": host,
                     "fabric": {"kind": kind},
-                    "topology": {"kind": "leaf_spine", "switch": "asterfusion_cx732q"},
+                    "topology": {
+                        "kind": "leaf_spine",
+                        "switch": "asterfusion_cx732q",
+                        "oversubscription": self.oversubscription,
+                    },
                 },
                 "network": {
                     "preset": self.preset,
                     "balancing": self.balancing,
                     "queue_pairs": self.queue_pairs,
                 },
-                "traffic": [PATTERNS[self.pattern]],
+                "traffic": [*traffic, *([BESIDE_TAIL] if self.pattern == "tail" else [])],
             }
+        )
+
+    def nccl(self) -> Pattern:
+        """Return the groups that run side by side, each connection hashed on its own."""
+        scenario = self.scenario()
+        settings = Tuning(name=self.preset, settings=scenario.network)
+        cluster = scenario.cluster
+        return Pattern(
+            cluster=cluster.with_(fabric=cluster.fabric.with_(settings=settings)),
+            kind=NCCL[self.pattern][0],
+            groups=HOSTS // GROUP,
+            hosts=GROUP,
+            paths=CHANNELS * self.queue_pairs,
         )
 
 
 def cases() -> Iterator[Case]:
     """Yield every cell."""
-    for pattern in PATTERNS:
+    for pattern in (*NCCL, *PATTERNS):
+        if pattern.startswith(("incast", "tail")):
+            for preset, balancing in BY_SETTINGS:
+                yield Case(pattern=pattern, preset=preset, balancing=balancing)
+            continue
         for preset in TUNINGS:
             for balancing in BALANCINGS:
                 for pairs in QUEUE_PAIRS if balancing == "ecmp" else (1,):
                     yield Case(
                         pattern=pattern, preset=preset, balancing=balancing, queue_pairs=pairs
                     )
-        for preset, balancing in OTHERS:
-            yield Case(pattern=pattern, preset=preset, balancing=balancing)
+        others = (*OTHERS, ("ultra_ethernet", "ecmp")) if pattern in NCCL else OTHERS
+        for preset, balancing in others:
+            hashed = balancing == "ecmp" and pattern in NCCL
+            for pairs in QUEUE_PAIRS if hashed else (1,):
+                yield Case(
+                    pattern=pattern, preset=preset, balancing=balancing, queue_pairs=pairs
+                )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,11 +220,15 @@ class Share:
     whole: float
     """Of the traffic as one: its slowest flow counts."""
     mean: float
-    """Mean over flows that do not wait for one another."""
+    """Mean over flows that do not wait for one another; of small transfers the 99th of 100
+    of their time over that alone."""
 
 
 def share(case: Case, seed: int) -> Share:
     """Simulate one cell once."""
+    if case.pattern in NCCL:
+        found = share_of(case.nccl(), seed)
+        return Share(whole=found, mean=found)
     scenario = case.scenario()
     schedule = compile_traffic(fabric_of(scenario.cluster), scenario, seed)
     options = options_of(scenario, seed)
@@ -130,6 +238,13 @@ def share(case: Case, seed: int) -> Share:
     outcome = simulate(schedule.wiring, flows, options, routes=routes, until_ps=int(PS_PER_S))
     if not (outcome.end_ps >= 0).all():
         return Share(whole=0.0, mean=0.0)
+    if case.pattern == "tail":
+        small = schedule.traffic == 0
+        took = (outcome.end_ps - outcome.begin_ps)[small]
+        middle, late = np.quantile(took, (0.5, 0.99))
+        return Share(
+            whole=float(late / middle), mean=float(np.quantile(took / alone[small], 0.99))
+        )
     wire = options.header_bytes / options.mtu_bytes + 1
     serial = flows.size_bytes.max() * wire * PS_PER_S / schedule.wiring.bytes_per_s.min()
     ideal = ideal_of(case, alone, float(serial))
@@ -141,72 +256,231 @@ def share(case: Case, seed: int) -> Share:
 def ideal_of(case: Case, alone: npt.NDArray[np.float64], serial_ps: float) -> float:
     """Return the time without any meeting, from those of the flows alone.
 
-    Of a permutation the longest flow; of a ring 2 (n - 1) steps, which pass every pair of
+    Of a permutation the longest flow; of an incast all transfers through the one port of the
+    receiver, and a path; of a ring 2 (n - 1) steps, which pass every pair of
     neighbours alike; of an all-to-all the n - 1 sends of a rank through its one port and then
     a path. Queue pairs of a transfer share the port.
     """
     more = (case.queue_pairs - 1) * serial_ps
     if case.pattern == "permutation":
         return float(alone.max()) + more
+    if case.pattern.startswith("incast"):
+        senders = PATTERNS[case.pattern]["incast"]["senders"]
+        return (senders * case.queue_pairs - 1) * serial_ps + float(alone.max())
     if case.pattern == "alltoall":
         return (HOSTS - 2) * case.queue_pairs * serial_ps + more + float(alone.max())
     return 2 * (HOSTS - 1) * (float(alone.mean()) + more)
+
+
+Row = dict[str, Any]
+CELL = ("pattern", "preset", "balancing", "queue_pairs")
+Shares = dict[tuple[str, str, str, int], list[float]]
+"""Figures of the seeds by traffic, settings, balancing and queue pairs."""
 
 
 def main() -> None:
     """Simulate all cells, write the table and the page."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--only", nargs="*", default=[], metavar="TRAFFIC")
     parser.add_argument("--page", action="store_true")
     asked = parser.parse_args()
     if not asked.page:
-        TABLE.write_text(table_text(simulated(asked.seeds)), "utf-8")
-    PAGE.write_text(page_text(tomllib.loads(TABLE.read_text("utf-8"))["share"]), "utf-8")
+        chosen = [case for case in cases() if not asked.only or case.pattern in asked.only]
+        rows = [*simulated(chosen, asked.seeds), *(kept(chosen) if asked.only else ())]
+        TABLE.write_text(table_text(sorted(rows, key=place)), "utf-8")
+    rows = tomllib.loads(TABLE.read_text("utf-8"))["share"]
+    shares = by_cell(rows)
+    FACTORS.write_text(factors_text(shares) + effects_text(shares), "utf-8")
+    PAGE.write_text(page_text(rows), "utf-8")
 
 
-Row = tuple[Case, list[float]]
+def by_cell(rows: list[dict[str, Any]]) -> Shares:
+    """Return the figures of the seeds by cell."""
+    return {
+        (row["pattern"], row["preset"], row["balancing"], row["queue_pairs"]): row["of_seeds"]
+        for row in rows
+        if "of_seeds" in row
+    }
 
 
-def simulated(seeds: int) -> list[Row]:
-    """Simulate all cells on all cores: a seed of a cell is a task of its own."""
+def kept(again: list[Case]) -> Iterator[Row]:
+    """Yield the rows of the table that are not simulated again."""
+    patterns = {one.pattern for one in again}
+    patterns |= {SECOND[name] for name in patterns if name in SECOND}
+    for one in tomllib.loads(TABLE.read_text("utf-8"))["share"]:
+        if one["pattern"] not in patterns:
+            yield one
+
+
+def place(row: Row) -> int:
+    """Return where a row stands in the table: its case's place, its second figure after."""
+    first = {second: name for name, second in SECOND.items()}
+    case = Case(**{name: row[name] for name in CELL})
+    case = replace(case, pattern=first.get(case.pattern, case.pattern))
+    return 2 * list(cases()).index(case) + (row["pattern"] in first)
+
+
+def simulated(every: list[Case], seeds: int) -> list[Row]:
+    """Simulate cells on all cores: a seed of a cell is a task of its own."""
     rows: list[Row] = []
-    every = list(cases())
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         tasks = {(c, s): pool.submit(share, c, s) for c in every for s in range(1, seeds + 1)}
     for case in every:
         found = [tasks[case, seed].result() for seed in range(1, seeds + 1)]
-        rows.append((case, [one.whole for one in found]))
-        if case.pattern == "permutation":
-            rows.append((replace(case, pattern="permutation_mean"), [o.mean for o in found]))
+        rows.append(row_of(case, [one.whole for one in found]))
+        if case.pattern in SECOND:
+            second = replace(case, pattern=SECOND[case.pattern])
+            rows.append(row_of(second, [one.mean for one in found]))
         print(case, " ".join(f"{one.whole:.3f}/{one.mean:.3f}" for one in found), flush=True)
     return rows
+
+
+def row_of(case: Case, found: list[float]) -> Row:
+    """Return the row of a cell from the figures of its seeds."""
+    ends = {"value": median(found), "low": min(found), "high": max(found)}
+    cell = {name: getattr(case, name) for name in CELL}
+    return {**cell, **ends, "seeds": len(found), "of_seeds": found}
 
 
 def table_text(rows: list[Row]) -> str:
     """Return the table as TOML."""
     text = [
-        f"# Written by fits/fabric_shares.py: {HOSTS} NICs of 400 Gb/s, leaf-spine 1:1.",
+        f"# Written by fits/fabric_shares.py: {HOSTS} NICs of 400 Gb/s, leaf-spine.",
         "# value: median of the seeds; low and high: their range; 0: did not end within 1 s.",
     ]
-    for case, found in rows:
+    for row in rows:
+        text += ["", "[[share]]", *(f"{key} = {_toml(value)}" for key, value in row.items())]
+    return "\n".join(text) + "\n"
+
+
+def _toml(value: object) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(map(_toml, value))}]"
+    if isinstance(value, float):
+        return f"{value:.4f}"
+    return str(value) if isinstance(value, int) else f'"{value}"'
+
+
+FAR = 1 - (HOSTS / 8 - 1) / (HOSTS - 1)
+"""Share of sends that leave a leaf of 16 when hosts are placed at random."""
+CROWD = 1 - 2 / GROUP
+"""Weight of tuning in a group, as the closed form has it: two hosts do not crowd."""
+RUN = ("nccl_ring", "nccl_exchange")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Derived:
+    """A factor of the closed forms, the cells that give it and which figure is used."""
+
+    fabric: str
+    factor: str
+    mode: str
+    preset: str
+    balancings: tuple[str, ...]
+    used: str
+    why: str
+
+
+def derived() -> Iterator[Derived]:
+    """Yield every factor that cells give."""
+    for fabric, mode, preset, balancing, used, why in BALANCED:
+        yield Derived(
+            fabric=fabric, factor="load_balancing", mode=mode, preset=preset,
+            balancings=(balancing,), used=used, why=why,
+        )  # fmt: skip
+    for mode in ("default", "misconfigured"):
+        yield Derived(
+            fabric="roce", factor="tuning", mode=mode, preset=f"roce_{mode}",
+            balancings=BALANCINGS, used="published", why=UNTUNED,
+        )  # fmt: skip
+
+
+def pooled(one: Derived, shares: Shares) -> list[float]:
+    """Return the factor of every seed of every cell, by the closed form turned round.
+
+    The closed form has ``share = (1 - (1 - balanced) far) (1 - (1 - tuned) crowd)``.
+    """
+    found: list[float] = []
+    for (pattern, preset, balancing, pairs), seen in shares.items():
+        if pattern not in RUN or preset != one.preset or balancing not in one.balancings:
+            continue
+        if one.factor == "load_balancing":
+            found += [1 - (1 - share) / FAR for share in seen]
+            continue
+        tuned = shares[pattern, "roce_tuned", balancing, pairs]
+        crowd = 1.0 if one.mode == "misconfigured" else CROWD
+        found += [
+            min(1.0, 1 - (1 - share / best) / crowd)
+            for share, best in zip(seen, tuned, strict=True)
+        ]
+    return found
+
+
+def factors_text(shares: Shares) -> str:
+    """Return the factors of the closed forms as TOML."""
+    text = ["# Written by fits/fabric_shares.py from the cells of fits/fabric_shares.toml."]
+    seeds = len(next(iter(shares.values())))
+    for one in derived():
+        found, fabric = pooled(one, shares), find(one.fabric)
+        modes = fabric.load_balancing if one.factor == "load_balancing" else fabric.tuning
+        keys = ", ".join(f'"{key}"' for key in modes[one.mode].sources)
+        simulated = _toml_range(median(found), min(found), max(found))
+        published = _toml_range(*(getattr(modes[one.mode], end) for end in ENDS))
         text += [
             "",
-            "[[share]]",
-            f'pattern = "{case.pattern}"',
-            f'preset = "{case.preset}"',
-            f'balancing = "{case.balancing}"',
-            f"queue_pairs = {case.queue_pairs}",
-            f"value = {median(found):.4f}",
-            f"low = {min(found):.4f}",
-            f"high = {max(found):.4f}",
-            f"seeds = {len(found)}",
+            "[[factor]]",
+            f'fabric = "{one.fabric}"',
+            f'factor = "{one.factor}"',
+            f'mode = "{one.mode}"',
+            f"simulated = {{ {simulated} }}",
+            f'cells = "{cells_of(one)}"',
+            f"seeds = {seeds}",
+            f"published = {{ {published}, sources = [{keys}] }}",
+            f'used = "{one.used}"',
+            f'why = "{one.why}"',
         ]
     return "\n".join(text) + "\n"
 
 
+def effects_text(shares: Shares) -> str:
+    """Return what packets show beside the factors as TOML: incasts and tails by settings."""
+    text: list[str] = []
+    for preset, balancing in BY_SETTINGS:
+        for name, title in EFFECTS.items():
+            seen = shares[name, preset, balancing, 1]
+            ratios = [1 / one for one in seen] if name.startswith("incast") else seen
+            text += [
+                "",
+                "[[effect]]",
+                f'settings = "{preset}"',
+                f'name = "{name}"',
+                f'title = "{title}"',
+                f"simulated = {{ {_toml_range(median(ratios), min(ratios), max(ratios))} }}",
+                f'cells = "{name}/{preset}/{balancing}/1 QP"',
+                f"seeds = {len(seen)}",
+            ]
+    return "\n".join(text) + "\n"
+
+
+def _toml_range(value: float, low: float, high: float) -> str:
+    return f"value = {value:.3f}, low = {low:.3f}, high = {high:.3f}"
+
+
+def cells_of(one: Derived) -> str:
+    """Name the cells of a factor."""
+    pairs = sorted(
+        {c.queue_pairs for c in cases()
+         if c.pattern in RUN and c.preset == one.preset and c.balancing in one.balancings}
+    )  # fmt: skip
+    parts = ("+".join(RUN), one.preset, "+".join(one.balancings), "+".join(map(str, pairs)))
+    return f"{'/'.join(parts)} QP"
+
+
 def page_text(shares: list[dict[str, Any]]) -> str:
     """Return the page that sets shares beside sourced factors."""
-    return "\n".join([PAGE_HEAD, *map(_line, shares), *_factors(), READING])
+    lines = (_line(one) for one in shares if not one["pattern"].startswith("tail"))
+    return "\n".join([PAGE_HEAD, *lines, *_factors(), *_effects(), READING])
 
 
 def _line(one: dict[str, Any]) -> str:
@@ -219,36 +493,68 @@ def _line(one: dict[str, Any]) -> str:
 
 def _factors() -> Iterator[str]:
     yield "\n## What the closed forms use\n"
-    yield "| fabric | factor | value | range | sources |"
-    yield "|---|---|--:|---|---|"
+    yield "| fabric | factor | published | range | simulated | range | used | cells, sources |"
+    yield "|---|---|--:|---|--:|---|---|---|"
     for name in ("roce", "infiniband", "ultra_ethernet"):
         fabric = find(name)
-        for word, factors in (("balancing", fabric.load_balancing), ("tuning", fabric.tuning)):
+        for word, factors in (
+            ("load_balancing", fabric.load_balancing),
+            ("tuning", fabric.tuning),
+        ):
             for mode, one in factors.items():
+                found = simulated_share(name, word, mode)
+                simulated = "- | - | published |" if found is None else _both(found)
+                cells = "" if found is None else f"{found.cells}; "
                 yield (
-                    f"| {fabric.title} | {word} {mode} | {one.value:.2f} "
-                    f"| {one.low:.2f} to {one.high:.2f} | {', '.join(one.sources)} |"
+                    f"| {fabric.title} | {word.replace('_', ' ')} {mode} | {one.value:.2f} "
+                    f"| {one.low:.2f} to {one.high:.2f} | {simulated} "
+                    f"{cells}{', '.join(one.sources)} |"
                 )
 
 
-PAGE_HEAD = """# Shares of bandwidth beyond the leaf: simulated and sourced
+def _both(found: FoundShare) -> str:
+    one = found.simulated
+    return f"{one.value:.2f} | {one.low:.2f} to {one.high:.2f} | {found.used} |"
+
+
+def _line_of_effect(one: Effect) -> str:
+    figure = one.simulated
+    return (
+        f"| {one.settings} | {one.title.format('so many')} | {figure.value:.2f} "
+        f"| {figure.low:.2f} to {figure.high:.2f} |"
+    )
+
+
+def _effects() -> Iterator[str]:
+    yield "\n## What has no factor\n"
+    yield "| settings | figure | value | range |"
+    yield "|---|---|--:|---|"
+    for preset, _ in BY_SETTINGS:
+        yield from (_line_of_effect(one) for one in effects_under(preset))
+
+
+PAGE_HEAD = """# Shares of bandwidth beyond the leaf: simulated and published
 
 This page is written by `fits/fabric_shares.py`; the same figures are in
-`fits/fabric_shares.toml`.
+`fits/fabric_shares.toml`, and the factors in `src/weft/network/shares.toml`.
 
 The closed forms (`weft predict`, `weft expect`) do not follow packets: what load balancing and
-tuning leave of the bandwidth enters as a factor with a source and a range.
-Here the packet engine measures the same shares where it can, so that the two can be compared.
-The factors themselves are not taken from this page.
+tuning leave of the bandwidth enters as a factor with a range.
+Here the packet engine measures the same shares; results name both figures, the simulated and
+the published, and [record 6](decisions/0006-simulated-factors.md) says which is used and why.
 
 128 NICs of 400 Gb/s on 8 leaves and 8 spines, two links from every leaf to every spine, 1:1.
 The share is the time that the traffic would take if no flow met another, over the time that it
 took; the middle of five seeds, and their range.
+`nccl_ring` and `nccl_exchange` are what NCCL runs, as `--fidelity packet` simulates it: eight
+groups of 16 hosts at random places side by side, two channels a NIC, each connection with a
+hash of its own; `nccl_ring_2to1` has half of the uplinks.
 `permutation` is judged by its slowest flow, as training waits for it; `permutation_mean` is the
 mean over its flows, as a throughput test shows it.
 A queue pair keeps its path for the whole collective, as a hash by flow does.
 `ring` has its hosts in order, so that one transfer in sixteen leaves a leaf; `ring_shuffled`
 has them at random, so that nearly all do.
+`incast_16` is 16 senders and one receiver, over the time that its one port needs.
 
 ## Simulated
 
@@ -258,21 +564,25 @@ has them at random, so that nearly all do.
 READING = """
 ## Reading the two together
 
-* The sourced share of ECMP (0.85, range 0.60 to 0.92) lies where the simulation puts the mean
-  over flows of a hashed permutation with one to four queue pairs, and an all-to-all.
-  It is a throughput; a step of training waits for the slowest flow, which keeps far less.
+* A factor of load balancing is the closed form turned round: `1 - (1 - share) / far`, where
+  `far` = 0.88 is how many sends leave a leaf; of tuning it is the share over that of tuned
+  settings. Its value is the median of all seeds of its cells, its range that of all of them.
+* Rings wait for the slowest of all connections in every step, exchanges hardly: a hash leaves a
+  ring at one queue pair 0.36, an exchange at four 0.87. The factor of ECMP stands for both, so
+  its value lies between and its range is wide; `--fidelity packet` tells them apart.
+* Adaptive routing simulates as published on both fabrics, within 0.01.
 * What the placement of hosts does outweighs the load balancing: a ring in order hardly leaves
   its leaves and keeps everything, the same ring shuffled loses two thirds under a hash.
-* Adaptive routing keeps 0.98 or more and spraying 0.94 or more at the middle of the seeds, as
-  their sources say (0.90 to 1.0), but not under misconfigured pauses (0.88); late marks cost
-  spraying a worst seed of 0.81.
-* Default against tuned: the means over flows differ little, as long as hashes spread load
-  alike; what differs is how long a flow needs to come back once it was cut, so the slowest
-  flow of a permutation keeps 0.07 where tuned timers keep 0.23. The sourced factor of an
-  untuned fabric (0.78, range 0.60 to 0.95) is of whole collectives and lies between.
-* Without pauses (`roce_without_pfc`) every overflow is sent again from the gap on: a hashed
-  all-to-all keeps 0.40 where tuned pauses and marks keep 0.90, a shuffled ring 0.18 instead of
-  0.29. The sourced factor of a misconfigured fabric (0.47, range 0.20 to 0.78) covers these.
+* Default against tuned: a ring or exchange hardly meets the settings, as every port receives
+  from one sender; an incast does. With stock NIC timers it takes several times as long, since
+  rates come back slowly; tuned it takes what the port needs.
+* Tuned settings are tuned for throughput: they let queues grow to 400 kB and more, so a small
+  transfer behind large ones waits longer than under settings that mark or pause early.
+  `tail_over_alone` in the table holds the 99th of 100 against a transfer alone.
+* Without pauses (`roce_without_pfc`) every overflow is sent again from the gap on: rings keep
+  less than a tenth, and the 99th small transfer takes hundreds of times the middle one.
+* Two to one at the leaves: the closed form leaves a ring 0.53, packets under adaptive routing
+  0.62 to 0.63. That factor is arithmetic and has no published value to compare.
 * Not in these figures: several jobs at once, links that fail or damage packets.
 """
 

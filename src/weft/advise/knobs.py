@@ -49,11 +49,11 @@ def fabric_factor(cluster: Cluster) -> Sourced:
     """Return the share of its links that the fabric fills on this cluster, with its range.
 
     Load balancing matters to what leaves a leaf; tuning to any traffic between more than two
-    hosts. Both shares are the fabric's own sourced factors.
+    hosts. Both shares are those that the closed forms take.
     """
     choice, hosts = cluster.fabric, cluster.hosts
     found = fabric.find(choice.kind)
-    balanced, tuned = found.balanced(choice.load_balancing), found.tuning[choice.tuning]
+    balanced, tuned = found.balanced(choice.load_balancing), found.tuned(choice.tuning)
     far = max(0.0, 1 - layout(cluster).hosts_per_unit / hosts)
     crowd = 1.0 if choice.tuning == "misconfigured" else 1 - 2 / max(2, hosts)
 

@@ -10,12 +10,16 @@ from typing import Final
 
 from weft import plugins
 from weft.errors import UnknownName
-from weft.network import fabrics
+from weft.network import fabrics, shares
 from weft.sources import Source, Sourced, sourced
 
 ASSUMED_UNTIL_SIMULATED: Final = (
     "{title}: {mode} load balancing keeps {value:.0%} ({low:.0%} to {high:.0%}) of the"
-    " bandwidth beyond the leaf [{sources}]"
+    " bandwidth beyond the leaf [{sources}]{both}"
+)
+ASSUMED_OF_TUNING: Final = (
+    "{title} {state}: {value:.0%} ({low:.0%} to {high:.0%}) of its bandwidth remains"
+    " [{sources}]{both}"
 )
 
 
@@ -38,9 +42,9 @@ class Fabric:
     header_bytes: Sourced
     """On the wire beside each MTU of payload: headers, checksums, preamble, gap."""
     load_balancing: Mapping[str, Sourced]
-    """Share of bandwidth kept beyond the leaf, by mode; the first is the default."""
+    """Published share of bandwidth kept beyond the leaf, by mode; the first is the default."""
     tuning: Mapping[str, Sourced]
-    """Share of bandwidth kept when tuned, at default settings, misconfigured."""
+    """Published share of bandwidth kept when tuned, at default settings, misconfigured."""
     end_to_end_s: Sourced
     """Small message, one way, NIC to NIC, no switch in between."""
     switch_hop_s: Sourced
@@ -69,14 +73,25 @@ class Fabric:
         return mtu / (mtu + self.header_bytes.value)
 
     def balanced(self, mode: str | None = None) -> Sourced:
-        """Return the share that a load-balancing mode keeps beyond the leaf."""
+        """Return the share that closed forms take a mode to keep beyond the leaf."""
         name = self.default_load_balancing if mode is None else mode
         if name not in self.load_balancing:
             known = ", ".join(self.load_balancing)
             raise UnknownName(
                 f"{self.title} has no load balancing called {name!r}; there are: {known}"
             )
-        return self.load_balancing[name]
+        published = self.load_balancing[name]
+        found = shares.find(self.name, "load_balancing", name)
+        return published if found is None else found.of(published)
+
+    def tuned(self, state: str) -> Sourced:
+        """Return the share that closed forms take a state of tuning to keep."""
+        found = shares.find(self.name, "tuning", state)
+        return self.tuning[state] if found is None else found.of(self.tuning[state])
+
+    def source(self, key: str) -> Source:
+        """Return what stands behind a key of a share: one of the fabric's, or packets."""
+        return shares.PACKETS if key == shares.PACKETS.key else self.sources[key]
 
     def assumption(self, mode: str | None = None) -> str:
         """Say which factor stands in for what only a simulation can give."""
@@ -88,7 +103,30 @@ class Fabric:
             low=share.low,
             high=share.high,
             sources=", ".join(share.sources),
+            both=self._both("load_balancing", mode or self.default_load_balancing),
         )
+
+    def tuning_assumption(self, state: str) -> str:
+        """Say what a state of tuning is taken to keep."""
+        share = self.tuned(state)
+        return ASSUMED_OF_TUNING.format(
+            title=self.title,
+            state=state,
+            value=share.value,
+            low=share.low,
+            high=share.high,
+            sources=", ".join(share.sources),
+            both=self._both("tuning", state),
+        )
+
+    def effects(self, state: str) -> tuple[str, ...]:
+        """Say what packets show of a state of tuning that closed forms have no factor for."""
+        found = shares.effects(self.name, state)
+        return tuple(f"{self.title} {state}, simulated: {one.said}" for one in found)
+
+    def _both(self, factor: shares.Factor, mode: str) -> str:
+        found = shares.find(self.name, factor, mode)
+        return "" if found is None else f"; {found.said}"
 
 
 @cache

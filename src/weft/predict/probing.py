@@ -271,10 +271,10 @@ def _scenario(pattern: Pattern) -> Scenario:
 @lru_cache(maxsize=4096)
 def _shares(pattern: Pattern) -> tuple[float, ...]:
     with ThreadPoolExecutor(len(SEEDS)) as pool:
-        return tuple(pool.map(lambda seed: _share(pattern, seed), SEEDS))
+        return tuple(pool.map(lambda seed: share_of(pattern, seed), SEEDS))
 
 
-def _share(pattern: Pattern, seed: int) -> float:
+def share_of(pattern: Pattern, seed: int) -> float:
     """Simulate once: the wire time of what a NIC sends over the time without latency."""
     scenario = _scenario(pattern)
     options = options_of(scenario, seed)

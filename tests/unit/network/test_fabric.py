@@ -49,4 +49,4 @@ def test_an_unknown_load_balancing_mode_lists_those_that_exist():
 
 
 def test_a_factor_that_only_simulation_can_give_is_called_an_assumption():
-    assert "85% (60% to 92%)" in fabric.find("roce").assumption()
+    assert "published 85% (60% to 92%)" in fabric.find("roce").assumption()

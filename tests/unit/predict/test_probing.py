@@ -17,7 +17,7 @@ from weft.cli.watch import probe_line
 from weft.errors import SpecError
 from weft.predict import probing
 from weft.predict.part import model_of
-from weft.predict.probing import Prober, Probing, _share
+from weft.predict.probing import Prober, Probing, share_of
 from weft.predict.training import predict
 from weft.spec.load import load_cluster, load_job
 from weft.traffic.collective import Group, Operation
@@ -72,7 +72,7 @@ def test_every_seed_gives_one_share_and_more_paths_spread_better():
     few = Prober().key(leaves(), *RING)[0]
     many = Prober().key(load_cluster({**_spec(), **env}), *RING)[0]
     assert (few.paths, many.paths) == (2, 16)
-    assert _share(few, 1) == _share(few, 1) < _share(many, 1)
+    assert share_of(few, 1) == share_of(few, 1) < share_of(many, 1)
 
 
 def _spec():

@@ -110,7 +110,7 @@ def _share(row: Row, side: str, text: str, kind: str) -> _Judged:
     mode = next((name for name, pattern in _MODES if pattern.search(words)), None)
     if mode is None or mode not in modes:
         raise SpecError("load balancing not stated")
-    share = modes[mode]
+    share = fabric.find(kind).balanced(mode)
     measured = float(row[f"{side}_value"]) / 100
     return Estimate(share.value, share.low, share.high), measured, share.sources
 

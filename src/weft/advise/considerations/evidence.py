@@ -13,7 +13,7 @@ def _measured(row: Row) -> int:
         return 0
     choice = row.prediction.cluster.fabric
     found = fabric.find(choice.kind)
-    behind = (found.sources[key] for key in found.balanced(choice.load_balancing).sources)
+    behind = (found.source(key) for key in found.balanced(choice.load_balancing).sources)
     return sum(source.kind is Kind.MEASURED for source in behind)
 
 

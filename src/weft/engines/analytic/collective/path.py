@@ -184,7 +184,7 @@ def _fabric_share(
     """Return what is left by cause: balancing, tuning, oversubscription."""
     choice = cluster.fabric
     balanced = kind.balanced(choice.load_balancing).value
-    tuned = kind.tuning[choice.tuning].value
+    tuned = kind.tuned(choice.tuning).value
     crowd = 1.0 if choice.tuning == "misconfigured" else 1 - 2 / max(2, domains)
     squeeze = 1 - reach.far_ratio + reach.far_ratio * reach.oversubscription
     return {
@@ -251,7 +251,7 @@ def _socket_cap(cluster: Cluster, kind: Fabric, fitted: Fitted) -> float:
     packet = mtu + kind.packet_cost_bytes.value
     one = fitted("socket", kind.socket_bytes_per_s.value) * mtu / packet
     top = fitted("host_socket", kind.host_socket_bytes_per_s.value)
-    linear = workers * one * kind.tuning[choice.tuning].value
+    linear = workers * one * kind.tuned(choice.tuning).value
     return linear * top / math.hypot(linear, top)
 
 
@@ -337,11 +337,8 @@ def _assumptions(cluster: Cluster, kind: Fabric, reach: Reach, domains: int) -> 
         said.append(kind.assumption(cluster.fabric.load_balancing))
         said.append("ranks are placed without regard to leaves")
     if cluster.fabric.tuning != "tuned":
-        share = kind.tuning[cluster.fabric.tuning]
-        said.append(
-            f"{kind.title} {cluster.fabric.tuning}: {share.value:.0%} ({share.low:.0%} to"
-            f" {share.high:.0%}) of its bandwidth remains [{', '.join(share.sources)}]"
-        )
+        said.append(kind.tuning_assumption(cluster.fabric.tuning))
+        said.extend(kind.effects(cluster.fabric.tuning))
     rate = units.show_rate(cluster.host.nic_bytes_per_s)
     said.append(f"every NIC runs at {rate} and no host is slower than the others")
     return tuple(said)
