@@ -105,7 +105,7 @@ def _latency(row: Row, side: str, text: str, kind: str) -> _Judged:
 
 
 def _share(row: Row, side: str, text: str, kind: str) -> _Judged:
-    words = f"{text} {row.get('topic') or ''}"
+    words = f"{text} {_not_said(row, side)}"
     modes = fabric.find(kind).load_balancing
     mode = next((name for name, pattern in _MODES if pattern.search(words)), None)
     if mode is None or mode not in modes:
@@ -113,6 +113,17 @@ def _share(row: Row, side: str, text: str, kind: str) -> _Judged:
     share = fabric.find(kind).balanced(mode)
     measured = float(row[f"{side}_value"]) / 100
     return Estimate(share.value, share.low, share.high), measured, share.sources
+
+
+def _not_said(row: Row, side: str) -> str:
+    """Return what else tells the mode: a topic is the treatment's, not the baseline's.
+
+    >>> _not_said({"fabric": "A vs standard Ethernet", "topic": "adaptive"}, "baseline")
+    'standard Ethernet'
+    """
+    if side == "treatment":
+        return row.get("topic") or ""
+    return (row.get("fabric") or "").partition(" vs ")[2]
 
 
 fabric_behaviour = Kind(

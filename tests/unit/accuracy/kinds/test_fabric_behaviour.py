@@ -1,5 +1,6 @@
 from weft.accuracy.kind import LeftOut
 from weft.accuracy.kinds.fabric_behaviour import fabric_behaviour
+from weft.network import fabric
 
 LATENCY = {
     "row_id": "f1", "study": "s", "fabric": "RoCE", "metric": "end-to-end latency, 64 B",
@@ -43,3 +44,13 @@ def test_a_side_without_words_is_left_out_and_the_other_is_not():
 def test_the_rows_that_a_factor_comes_from_are_apart():
     assert all(one.healthy for one in scored(SHARE))
     assert not any(one.healthy for one in scored(SHARE | {"study": "Asterfusion test report"}))
+
+
+def test_a_topic_names_the_treatment_and_what_it_is_held_against_has_the_baseline():
+    versus = SHARE | {
+        "fabric": "RoCE with more vs standard Ethernet", "topic": "adaptive routing",
+        "baseline": "", "treatment": "", "baseline_value": "60", "treatment_value": "95",
+    }  # fmt: skip
+    baseline, treatment = scored(versus)
+    assert baseline.predicted == fabric.find("roce").balanced("ecmp").value
+    assert treatment.predicted == fabric.find("roce").balanced("adaptive").value
