@@ -66,6 +66,8 @@ def _short(facts: Facts, name: str, events: list[ClusterEvent]) -> Finding:
                 "k8s-rdma-resource-exhausted", [*events, *offers, *asked], 0.75, name
             )
         return _resource("k8s-rdma-resource-stale", [*events, *offers, *asked], 0.7, name)
+    if any(one.capacity for one in offers):  # it is there and counted unhealthy
+        return _resource("k8s-rdma-resource-stale", [*events, *offers, *asked], 0.7, name)
     if offers or others:
         return _resource(
             "k8s-rdma-resource-missing", [*events, *offers, *others, *asked], 0.85, name

@@ -111,8 +111,7 @@ def _flapping(facts: Facts) -> Iterator[Finding]:
     ]  # fmt: skip
     events = [one for one in events if not _of_another_port(facts, one)]
     downs = [one for one in facts.of(LinkEvent) if not one.up]
-    back = {(one.host, one.interface) for one in facts.of(LinkEvent) if one.up}
-    flaps = [one for one in downs if (one.host, one.interface) in back]
+    flaps = _lost_and_back(facts.of(LinkEvent), downs)
     cables = [one for one in facts.of(CableEvent) if "unplug" in one.event.lower()]
     rise = risen(facts.of(Counter))
     lost = [
@@ -136,6 +135,20 @@ def _flapping(facts: Facts) -> Iterator[Finding]:
             "<adapter> -m",
             explains=(*_FOLLOW, "port-down", "fabric-path-unreachable", "peer-process-died"),
         )
+
+
+def _lost_and_back(events: Sequence[LinkEvent], downs: Sequence[LinkEvent]) -> list[LinkEvent]:
+    """Return the losses of links that were up before and came back: not those of a boot."""
+    back = {(one.host, one.interface) for one in events if one.up}
+    been_up: set[tuple[str, str]] = set()
+    lost: list[LinkEvent] = []
+    for one in events:
+        place = (one.host, one.interface)
+        if one.up:
+            been_up.add(place)
+        elif one in downs and place in been_up and place in back:
+            lost.append(one)
+    return lost
 
 
 def _of_another_port(facts: Facts, event: AdapterEvent) -> bool:

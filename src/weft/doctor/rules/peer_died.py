@@ -23,6 +23,8 @@ from weft.doctor.rule import (
 )
 from weft.observe.facts import (
     AdapterEvent,
+    BenchmarkRank,
+    BenchmarkSummary,
     CallFailed,
     Clock,
     CollectiveTimeout,
@@ -70,9 +72,18 @@ def _check(facts: Facts) -> Iterator[Finding]:
             _SUSPECTS,
             [*remote, *[one for one in facts.of(AdapterEvent) if one.on == "qp"]],
             symptom=Symptom.REMOTE_ERROR,
+            severity=Severity.WARNING if _only_a_tool(facts, remote) else Severity.ERROR,
             message="the other end refused access to its memory, as a dead process does",
             advice="look at the other rank first: a killed peer gives this status too",
         )
+
+
+def _only_a_tool(facts: Facts, remote: list[CompletionError]) -> bool:
+    """Return whether a verbs benchmark alone fails while collectives pass between hosts."""
+    passed = [one for one in facts.of(BenchmarkSummary) if one.ok]
+    across = len({one.host for one in facts.of(BenchmarkRank)}) > 1
+    tool = all(one.library.lower().startswith("perftest") for one in remote)
+    return tool and across and bool(passed)
 
 
 def _after(moment: Moment | None, errors: list[Moment]) -> bool:

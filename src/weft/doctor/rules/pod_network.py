@@ -13,8 +13,10 @@ References: Multus CNI; NVIDIA network operator; whereabouts IPAM.
 import re
 from collections.abc import Iterator
 
-from weft.doctor.rule import Facts, Finding, Rule, Severity, finding
+from weft.doctor import links
+from weft.doctor.rule import Facts, Finding, Rule, Severity, Symptom, finding
 from weft.observe.facts import (
+    CallFailed,
     ClusterEvent,
     Command,
     DaemonSetState,
@@ -49,6 +51,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
     if failed:
         yield _network("k8s-secondary-network-failed", failed, 0.8)
     yield from _shared_addresses(facts)
+    yield from _same_inside(facts)
     if not failed:
         yield from _vanished(facts)
         yield from _without_address(facts)
@@ -73,7 +76,7 @@ def _network(
         message=_WORDS[cause],
         advice="attachment, resource and IPAM must fit one another over the whole cluster",
         next_command=_LOOK,
-        explains=("gid-link-local", "gid-table-sparse"),
+        explains=("gid-link-local", "gid-table-sparse", "gid-index-wrong", Symptom.VERBS_CALL),
     )
 
 
@@ -86,6 +89,25 @@ def _shared_addresses(facts: Facts) -> Iterator[Finding]:
     for same in owners.values():
         if len({one.pod for one in same}) > 1:
             yield _network("k8s-ipam-duplicate-address", [*same], 0.85)
+
+
+def _same_inside(facts: Facts) -> Iterator[Finding]:
+    """Find an address that interfaces of two pods have, where each was asked itself."""
+    pods = {one.host or _pod(one) for one in facts.of(Command) if "exec" in one.command}
+    owners: dict[str, list[Interface]] = {}
+    for one in facts.of(Interface):
+        if one.host in pods and one.interface not in {"lo", "eth0"}:
+            for address in one.addresses:
+                if not address.startswith(("fe80", "127.")):
+                    owners.setdefault(address, []).append(one)
+    for same in owners.values():
+        if len({one.host for one in same}) > 1:
+            yield _network("k8s-ipam-duplicate-address", [*same], 0.85)
+
+
+def _pod(command: Command) -> str:
+    words = command.command.partition(" exec ")[2].split()
+    return next((word for word in words if not word.startswith("-")), "")
 
 
 def _without_address(facts: Facts) -> Iterator[Finding]:
@@ -118,6 +140,15 @@ def _no_gid(facts: Facts) -> Iterator[Finding]:
     nodes = [one for one in facts.of(DeviceNode) if one.present and "uverbs" in one.path]
     if empty and not facts.of(Gid) and (_in_a_pod(facts) or nodes):
         yield _network("k8s-no-roce-gid", [*empty, *nodes], 0.7)
+        return
+    bare = [
+        one for one in facts.of(CallFailed)
+        if "modify_qp" in one.call and links.is_empty(one.local_gid)
+    ]  # fmt: skip
+    inside = [one for one in facts.of(Interface) if one.interface != "lo"]
+    first_only = bool(inside) and all(one.interface == "eth0" for one in inside)
+    if bare and first_only and _in_a_pod(facts):
+        yield _network("k8s-no-roce-gid", [*bare, *inside], 0.88)
 
 
 def _in_a_pod(facts: Facts) -> bool:

@@ -50,7 +50,8 @@ PhysicalState.DISABLED and _has_active_fellow(facts, one)
     elif disabled:
         alone = job.said(facts, r"single (local )?device")
         seen = [*disabled, *_interfaces(facts, disabled), *alone]
-        yield _down(seen, _names(disabled), 0.75 if alone else 0.55, Severity.WARNING)
+        sure, severity = (0.75, Severity.WARNING) if alone else (0.45, Severity.INFO)
+        yield _down(seen, _names(disabled), sure, severity)
     yield from _lost(facts)
     yield from _cut(facts)
 

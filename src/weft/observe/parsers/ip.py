@@ -12,6 +12,10 @@ _LINK = re.compile(
     r"\s*(?:\d+: )?(?P<name>[A-Za-z][\w.@-]*): <(?P<flags>[A-Z0-9_,-]*)> mtu (?P<mtu>"
     r"\d+)(?P<rest>.*)"
 )
+_BRIEF = re.compile(
+    r"(?P<name>[A-Za-z][\w.-]{0,30})(?P<pair>@\w+)?\s+(?P<state>UP|DOWN|UNKNOWN)\s+"
+    r"(?P<addresses>(?:[0-9a-fA-F.:]+/\d{1,3}\s*)+)$"
+)
 _ADDRESS = re.compile(r"\s+inet6? (?P<address>[0-9a-fA-F.:]+/\d+)")
 _KIND = re.compile(r"\s+link/(?P<kind>\w+)")
 _DETAIL = re.compile(
@@ -36,6 +40,7 @@ class _Reader:
     addresses: list[str] = field(default_factory=list)
     kind: str = ""
     where: Evidence | None = None
+    host: str = ""
 
     def take(self, text: str, number: int) -> Sequence[Fact] | None:
         """Return the interface or route that a line completes."""
@@ -43,10 +48,11 @@ class _Reader:
         if link:
             done = tuple(self.end())
             self.link, self.where = link, self.source.evidence(text, number)
+            self.host = self.source.host
             return done
-        route = _ROUTE.match(text)
-        if route:
-            return (*self.end(), self._route(route, text, number))
+        whole = self._whole(text, number)
+        if whole is not None:
+            return (*self.end(), whole)
         if self.link is None:
             return None
         address = _ADDRESS.match(text)
@@ -74,9 +80,26 @@ class _Reader:
                 mtu_bytes=integer(link["mtu"]),
                 addresses=addresses,
                 kind=kind,
-                host=self.source.host,
+                host=self.host,
                 evidence=self.where,
             ),
+        )
+
+    def _whole(self, text: str, number: int) -> Fact | None:
+        """Return what a line states alone: a route, or an interface in brief."""
+        brief, route = _BRIEF.match(text), _ROUTE.match(text)
+        if brief:
+            return self._brief(brief, text, number)
+        return self._route(route, text, number) if route else None
+
+    def _brief(self, found: "re.Match[str]", text: str, number: int) -> Interface:
+        """Read a line of ``ip -br addr``."""
+        return Interface(
+            interface=found["name"],
+            up=found["state"] != "DOWN",
+            addresses=tuple(found["addresses"].split()),
+            host=self.source.host,
+            evidence=self.source.evidence(text, number),
         )
 
     def _route(self, found: "re.Match[str]", text: str, number: int) -> Route:
@@ -92,4 +115,4 @@ class _Reader:
         )
 
 
-ip = Parser(tool="ip", marks=("> mtu ", " dev "), reader=_Reader, rank=30)
+ip = Parser(tool="ip", marks=("> mtu ", " dev ", " UP ", " UNKNOWN "), reader=_Reader, rank=30)

@@ -44,6 +44,7 @@ _BARE = re.compile(
     r"|Duplicate GPU|socket(?:Poll|Start)Connect: |\d+ coll channels|"
     r"\[\d+\]\S+:\d+/(?:IB|RoCE)|Connected all|Rank "
     r"\d+: \d+ Net"
+    r"|Error while (?:creating|attaching to) shared memory|Error: failed to extend /dev/shm"
     r"|Cannot initialize CollNet|Loaded (?:net|collnet) plugin|Failed to find reverse path"
     r"|\S+\.cc:\d+ -> \d|\.\.\. -> \S+\.cc:\d+ -> \d|\[\d+(?:\.\.\d+)?\] (?:IB|RoCE))"
 )
@@ -286,6 +287,7 @@ nccl_log = Parser(
         "reverse path",
         "Net devices",
         "NET plugin",
+        "shared memory segment",
     ),
     reader=_Reader,
     rank=10,

@@ -40,6 +40,10 @@ _SEPARATOR = re.compile(
 )
 
 
+_EXEC = re.compile(
+    r"(?:kubectl|oc) exec (?:(?:-n|-c|--namespace|--container)[ =]\S+ |-\S+ )*(?:pods?/)?"
+    r"(?P<pod>[a-z0-9][\w.-]{0,200})"
+)
 _SOUGHT = re.compile(r"lsmod\s*\|\s*e?grep\s+(?:-\w+\s+)*[\"']?(?P<name>[\w-]+)[\"']?\s*$")
 _SIGNS = (
     "$ ",
@@ -112,7 +116,9 @@ class _Reader:
         if not _KNOWN.match(command) or (not prompt and not titled and not _bare(command)):
             return None
         evidence = self.source.evidence(text, number)
+        inside = _EXEC.search(command)
         host = (prompt["host"] or prompt["host2"] or "") if prompt else ""
+        host = inside["pod"] if inside else host
         self.source.command = command
         self.source.host = host or self.source.host
         absent, self.absent = self.absent, []
