@@ -46,7 +46,12 @@ def host_files(plan: Plan) -> Files:
 def _limits(plan: Plan) -> str:
     locked = plan.host.memlock
     why = f"# {locked.reason}"
-    limits = [f"* {kind} memlock {locked.text()}" for kind in ("soft", "hard")]
+    # The star leaves root out (limits.conf(5)), and benchmarks are often run by root.
+    limits = [
+        f"{who} {kind} memlock {locked.text()}"
+        for who in ("*", "root")
+        for kind in ("soft", "hard")
+    ]
     path = "/etc/security/limits.d/weft-rdma-limits.conf"
     return "\n".join([header(plan, path), why, *limits]) + "\n"
 

@@ -1,12 +1,15 @@
 """What NCCL is given besides variables: a topology, a table of choices, a launch."""
 
+import re
 import subprocess
 import xml.etree.ElementTree as ET
+from ipaddress import ip_address, ip_network
 
 import pytest
 
 from weft.engines.analytic.collective import collective_time
 from weft.generate.plan import plan
+from weft.generate.rails import rail_links
 from weft.generate.target import reason_against, render
 from weft.predict.preferred import SIZES_BYTES, choices
 from weft.spec.load import preset
@@ -167,3 +170,14 @@ def test_torchrun_is_told_the_hosts_the_gpus_and_the_environment(tmp_path):
     )
     planned = plan(LARGE).nccl.settings.items()
     assert variables == sorted(f"{name}={one.text()}" for name, one in planned)
+
+
+@pytest.mark.parametrize("hosts", [2, 24, 300])
+def test_mpi_leaves_alone_the_addresses_of_rails_and_no_others(hosts):
+    """A rail is reached from its own address alone; a network of management stays."""
+    cluster = preset("hgx_h100_roce", hosts=hosts)
+    line = re.search(r"btl_tcp_if_exclude (\S+)", _text(cluster, "launch", "mpirun.sh"))
+    left_alone = [ip_network(one) for one in line[1].split(",") if "/" in one]
+    rails = [ip_address(one.address) for one in rail_links(plan(cluster))]
+    assert all(any(one in network for network in left_alone) for one in rails)
+    assert not any(ip_address("172.24.0.9") in network for network in left_alone)

@@ -1,9 +1,11 @@
 """Launch lines: torchrun on every host, or mpirun from one, with the environment of the job."""
 
 from collections.abc import Iterator
+from ipaddress import IPv4Address, summarize_address_range
 from typing import Final
 
 from weft.generate.plan import Feature, Plan
+from weft.generate.rails import rail_links
 from weft.generate.target import Files, Proof, Target, header
 from weft.network import naming
 
@@ -40,14 +42,30 @@ def _mpirun(plan: Plan) -> Iterator[str]:
     yield "# Run it on one host: sh mpirun.sh ./all_reduce_perf -b 8 -e 8G -f 2 -g 1"
     yield "set -eu"
     yield "# MPI only starts the ranks and exchanges addresses: over TCP, off the RDMA NICs."
+    yield from _why_off(plan)
     yield (
         f'exec mpirun -np {cluster.gpus} --hostfile "$(dirname "$0")/hostfile" '
         f"--map-by ppr:{cluster.host.gpus}:node --bind-to none \\"
     )
     yield "    --mca pml ob1 --mca btl tcp,self --mca coll ^hcoll \\"
+    yield from _off_the_rails(plan)
     for name, one in plan.nccl.settings.items():
         yield f'    -x {name}="{one.text()}" \\'
     yield '    -x LD_LIBRARY_PATH "$@"'
+
+
+def _why_off(plan: Plan) -> Iterator[str]:
+    if plan.underlay is not None:
+        yield "# A rail is reached from its own address alone, as RDMA does and MPI does not."
+
+
+def _off_the_rails(plan: Plan) -> Iterator[str]:
+    """Yield the addresses that MPI leaves alone, with those it leaves alone by itself."""
+    if plan.underlay is not None:
+        addresses = [IPv4Address(one.address) for one in rail_links(plan)]
+        taken = summarize_address_range(min(addresses) - 1, max(addresses))
+        rails = ",".join(map(str, taken))
+        yield f"    --mca btl_tcp_if_exclude 127.0.0.0/8,sppp,{rails} \\"
 
 
 def _hostfile(plan: Plan) -> Iterator[str]:
