@@ -65,7 +65,7 @@ def _off_the_rails(plan: Plan) -> Iterator[str]:
         addresses = [IPv4Address(one.address) for one in rail_links(plan)]
         taken = summarize_address_range(min(addresses) - 1, max(addresses))
         rails = ",".join(map(str, taken))
-        yield f"    --mca btl_tcp_if_exclude 127.0.0.0/8,sppp,{rails} \\"
+        yield f"    --mca btl_tcp_if_exclude lo,sppp,{rails} \\"
 
 
 def _hostfile(plan: Plan) -> Iterator[str]:

@@ -6,7 +6,7 @@ set -eu
 # A rail is reached from its own address alone, as RDMA does and MPI does not.
 exec mpirun -np 16 --hostfile "$(dirname "$0")/hostfile" --map-by ppr:8:node --bind-to none \
     --mca pml ob1 --mca btl tcp,self --mca coll ^hcoll \
-    --mca btl_tcp_if_exclude 127.0.0.0/8,sppp,172.16.0.0/27 \
+    --mca btl_tcp_if_exclude lo,sppp,172.16.0.0/27 \
     -x NCCL_IB_HCA="=mlx5_0,mlx5_1,mlx5_2,mlx5_3,mlx5_4,mlx5_5,mlx5_6,mlx5_7" \
     -x NCCL_IB_TC="106" \
     -x LD_LIBRARY_PATH "$@"
