@@ -116,13 +116,6 @@ class Plan:
                 yield from _numbers(getattr(self, field.name), field.name)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExplainedPlan:
-    """A plan to be shown with the reason and the source of each value."""
-
-    plan: Plan
-
-
 def plan(cluster: Cluster, guids: Mapping[str, str] | None = None) -> Plan:
     """Plan the configuration of a cluster; ``guids`` names the switches of a subnet."""
     return _plan(cluster, tuple(sorted((guids or {}).items())))

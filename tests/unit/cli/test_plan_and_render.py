@@ -6,8 +6,9 @@ import pytest
 
 from weft.cli import app
 from weft.errors import SpecError, Unreadable
+from weft.generate.effects import ExplainedPlan
 from weft.generate.guids import parse_name_map, read_name_map
-from weft.generate.plan import ExplainedPlan, plan
+from weft.generate.plan import plan
 from weft.report import show
 from weft.spec.load import preset
 

@@ -35,10 +35,15 @@ def plan(
     """  # noqa: D301 - click's mark for text that is not to be wrapped
     from weft import api  # noqa: PLC0415 - after the words are understood
     from weft.cli.inputs import cluster_alone  # noqa: PLC0415 - as above
-    from weft.cli.output import check_format, emit  # noqa: PLC0415 - as above
-    from weft.generate.plan import ExplainedPlan  # noqa: PLC0415 - as above
+    from weft.cli.output import check_format, emit, progress  # noqa: PLC0415 - as above
+    from weft.generate.effects import explained  # noqa: PLC0415 - as above
 
     check_format(output)
     result = api.plan(cluster_alone(files, sets, tuning=tuning))
     wanted = explain and output in FOR_PEOPLE
-    emit(ExplainedPlan(plan=result) if wanted else result, output, out=out)
+    if not wanted:
+        emit(result, output, out=out)
+        return
+    with progress("simulating what the numbers are worth"):
+        shown = explained(result)
+    emit(shown, output, out=out)

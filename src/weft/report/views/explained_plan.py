@@ -2,7 +2,9 @@
 
 from collections.abc import Iterator
 
-from weft.generate.plan import ExplainedPlan, Plan
+from weft.generate.effects import SCENARIO, Effect, ExplainedPlan
+from weft.generate.plan import Plan
+from weft.report.numbers import seconds
 from weft.report.page import Block, Entries, Entry, Page, View
 from weft.report.views._plan import TITLES, value, within
 from weft.report.views._provenance import footer
@@ -12,7 +14,7 @@ def _page(result: ExplainedPlan) -> Page:
     plan = result.plan
     return Page(
         title=f"Plan of {plan.names.cluster.text()}, explained",
-        blocks=(*_parts(plan), *_refused(plan), _sources(plan)),
+        blocks=(*_parts(plan), *_effects(result), *_refused(plan), _sources(plan)),
         footer=footer(plan.provenance)[:1],
     )
 
@@ -37,6 +39,33 @@ def _refused(plan: Plan) -> Iterator[Block]:
         yield Entries(title="Asked for and left out", items=items)
 
 
+def _effects(result: ExplainedPlan) -> Iterator[Block]:
+    items = tuple(
+        Entry(head=f"without {one.without}", text=_worth(one), lines=(_stopped(one),))
+        for one in result.effects
+    )
+    if items:
+        simulated = Entry(head="simulated", text=SCENARIO)
+        yield Entries(title="What they are worth, by simulation", items=(simulated, *items))
+
+
+def _worth(effect: Effect) -> str:
+    planned = f"as planned {seconds(effect.collective_s)}"
+    if effect.collective_without_s is None or effect.longer_ratio is None:
+        return f"the collective does not end; {planned}"
+    return (
+        f"the collective takes {seconds(effect.collective_without_s)}, "
+        f"{100 * effect.longer_ratio:+.0f} %; {planned}"
+    )
+
+
+def _stopped(effect: Effect) -> str:
+    return (
+        f"links stand paused for {seconds(effect.paused_without_s)} in all (as planned "
+        f"{seconds(effect.paused_s)}); {effect.drops_without} packets dropped"
+    )
+
+
 def _sources(plan: Plan) -> Block:
     return Entries(
         title="Sources",
@@ -51,4 +80,4 @@ def _sources(plan: Plan) -> Block:
     )
 
 
-explained_plan = View(shows="weft.generate.plan.ExplainedPlan", verb="", page=_page)
+explained_plan = View(shows="weft.generate.effects.ExplainedPlan", verb="", page=_page)
