@@ -23,10 +23,10 @@ from weft.engines.analytic.collective.model import _time, collective_time
 from weft.engines.analytic.collective.path import Path, Same, path_of
 from weft.engines.engine import CollectiveTime
 from weft.engines.packet.paths import ideal_ps, paths_of
-from weft.engines.packet.pattern import compile_traffic
-from weft.engines.packet.schedules import fabric_of
+from weft.engines.packet.pattern import compile_traffic, connections_of
+from weft.engines.packet.schedules import Schedule, fabric_of
 from weft.engines.packet.settings import options_of
-from weft.engines.packet.simulation import PS_PER_S, simulate
+from weft.engines.packet.simulation import PS_PER_S, Options, simulate
 from weft.engines.packet.wiring import shortest_routes
 from weft.predict.part import part_of
 from weft.results import Estimate
@@ -40,6 +40,8 @@ MOST_ENDPOINTS: Final = 256
 """Of the part that is simulated: a second or two a seed."""
 PACKETS_PER_SEND: Final = 64
 LEAST_SHARE: Final = 0.01
+_LONGEST_S: Final = 2.0
+"""Simulated time of a probe; what is not there by then has kept next to nothing."""
 RINGS: Final = frozenset({Operation.ALL_REDUCE, Operation.ALL_GATHER, Operation.REDUCE_SCATTER})
 
 
@@ -138,20 +140,34 @@ def _shares(cluster: Cluster, operation: Operation, hosts: int) -> list[float]:
 
 
 def _share(cluster: Cluster, operation: Operation, hosts: int, seed: int) -> float:
-    """Simulate once: serialisation of what a NIC sends over the time without latency."""
     mtu = options_of(_scenario(cluster, operation, hosts, 1024), seed).mtu_bytes
     scenario = _scenario(cluster, operation, hosts, mtu)
     schedule = compile_traffic(fabric_of(scenario.cluster), scenario, seed)
-    options, routes = options_of(scenario, seed), shortest_routes(schedule.wiring)
-    flows = schedule.flows
+    paths = connections_of(scenario)
+    ring = operation in RINGS
+    return share_kept(
+        schedule, options_of(scenario, seed), steps=hosts - 1, paths=paths, ring=ring
+    )
+
+
+def share_kept(
+    schedule: Schedule, options: Options, *, steps: int, paths: int, ring: bool
+) -> float:
+    """Simulate once: the wire time of what a NIC sends over the time without latency.
+
+    A send is split over so many paths; what has not ended at the limit took all of it.
+    """
+    flows, routes = schedule.flows, shortest_routes(schedule.wiring)
     alone = ideal_ps(paths_of(schedule.wiring, routes, flows), flows, options)
     wire = 1 + options.header_bytes / options.mtu_bytes
-    serial = float(flows.size_bytes.max()) * wire * PS_PER_S / schedule.wiring.bytes_per_s.min()
-    took = simulate(schedule.wiring, flows, options, routes=routes).completion_ps
-    steps = hosts - 1
-    latency = float(alone.mean()) - serial
-    waits = steps * latency if operation in RINGS else float(alone.max()) - serial
-    return float(max(LEAST_SHARE, min(1.0, steps * serial / max(took - waits, 1.0))))
+    rate = schedule.wiring.bytes_per_s.min()
+    one = float(flows.size_bytes.max()) * wire * PS_PER_S / rate
+    until = round(_LONGEST_S * PS_PER_S)
+    outcome = simulate(schedule.wiring, flows, options, routes=routes, until_ps=until)
+    took = outcome.completion_ps if (outcome.end_ps >= 0).all() else until
+    # What the way of a send adds to its time on the wire: once a step, or once in all.
+    waits = steps * (alone.mean() - one) if ring else float(alone.max()) - one
+    return float(max(LEAST_SHARE, min(1.0, steps * one * paths / max(took - waits, 1.0))))
 
 
 def with_share(closed: CollectiveTime, paths: tuple[Path, ...], found: Probe) -> CollectiveTime:

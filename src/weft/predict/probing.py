@@ -23,16 +23,13 @@ from weft.engines.analytic.collective import collective_time
 from weft.engines.analytic.collective.constants import current
 from weft.engines.analytic.collective.path import Same, path_of
 from weft.engines.engine import CollectiveTime
-from weft.engines.packet.paths import ideal_ps, paths_of
 from weft.engines.packet.rounds import add_collective
 from weft.engines.packet.schedules import Schedule, Work, fabric_of, schedule_of
 from weft.engines.packet.settings import options_of
-from weft.engines.packet.simulation import PS_PER_S, simulate
-from weft.engines.packet.wiring import shortest_routes
 from weft.errors import Infeasible, WeftError
 from weft.network.fabric import find
 from weft.network.topology import layout
-from weft.predict.packets import LEAST_SHARE, RINGS, extrapolated, time_on
+from weft.predict.packets import RINGS, extrapolated, share_kept, time_on
 from weft.predict.part import model_of
 from weft.predict.watching import Probing, Report
 from weft.results import Estimate
@@ -54,8 +51,6 @@ _SIZE_BYTES: Final = float(64 << 20)
 """Of a large collective, which takes all the channels that there are."""
 MOST_PAIRS: Final = 128
 """NCCL allows no more on a connection."""
-_LONGEST_S: Final = 2.0
-"""Simulated time of a probe; what is not there by then has kept next to nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,11 +176,14 @@ class Prober:
 
 
 def _paths(cluster: Cluster, operation: Operation, group: Group) -> int:
-    """Return the connections of two NICs: channels of the library a NIC, times queue pairs."""
+    """Return the connections of two NICs: channels of the library a NIC, times queue pairs.
+
+    Queue pairs are those that NCCL is told to use, or that the packet settings have.
+    """
     channels = collective_time(cluster, operation, _SIZE_BYTES, group).channels
     nics = path_of(Same(cluster), group, current()).nics
     pairs = cluster.nccl.env.get("NCCL_IB_QPS_PER_CONNECTION", "1")
-    asked = int(pairs) if pairs.isdecimal() else 1
+    asked = max(int(pairs) if pairs.isdecimal() else 1, settings_of(cluster).queue_pairs)
     return max(1, round(channels / nics)) * min(MOST_PAIRS, max(1, asked))
 
 
@@ -279,24 +277,10 @@ def share_of(pattern: Pattern, seed: int) -> float:
     scenario = _scenario(pattern)
     options = options_of(scenario, seed)
     schedule = _schedule(pattern, scenario, options.mtu_bytes, seed)
-    flows, routes = schedule.flows, shortest_routes(schedule.wiring)
-    alone = ideal_ps(paths_of(schedule.wiring, routes, flows), flows, options)
-    wire = 1 + options.header_bytes / options.mtu_bytes
-    serial = (
-        float(flows.size_bytes.max())
-        * pattern.paths
-        * wire
-        * PS_PER_S
-        / schedule.wiring.bytes_per_s.min()
-    )
-    until = round(_LONGEST_S * PS_PER_S)
-    outcome = simulate(schedule.wiring, flows, options, routes=routes, until_ps=until)
-    took = outcome.completion_ps if (outcome.end_ps >= 0).all() else until
-    steps = pattern.hosts - 1
     ring = pattern.kind == "ring"
-    one = serial / pattern.paths  # what the path of a send adds to its time on the wire
-    waits = steps * (alone.mean() - one) if ring else float(alone.max()) - one
-    return float(max(LEAST_SHARE, min(1.0, steps * serial / max(took - waits, 1.0))))
+    return share_kept(
+        schedule, options, steps=pattern.hosts - 1, paths=pattern.paths, ring=ring
+    )
 
 
 def _schedule(pattern: Pattern, scenario: Scenario, mtu_bytes: int, seed: int) -> Schedule:

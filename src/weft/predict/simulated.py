@@ -109,7 +109,7 @@ class Seen:
     def paused_ps(self) -> Ints:
         """Time that each lane of the fabric stood paused."""
         links: Any = self.outcome.links[self.lanes]
-        now_ps = self.outcome.counts["now"]
+        now_ps = self.outcome.now_ps
         return np.asarray(
             links.paused_total + np.where(links.paused != 0, now_ps - links.paused_since, 0)
         )

@@ -11,11 +11,11 @@ from weft.network import fabrics
 from weft.network.fabric import find
 from weft.network.topology import layout
 from weft.predict.collective import expect
-from weft.predict.packets import extrapolated, probe
+from weft.predict.packets import LEAST_SHARE, extrapolated, probe
 from weft.predict.simulate import simulate
 from weft.results import Effect, Estimate
 from weft.spec import load
-from weft.spec.load import load_cluster, load_scenario, tunings
+from weft.spec.load import load_cluster, load_scenario, load_tuning, tunings
 from weft.traffic.collective import Operation
 
 LARGE = {"smallest_bytes": 1 << 30, "largest_bytes": 1 << 30}
@@ -50,7 +50,31 @@ def test_a_network_without_contention_keeps_everything():
     assert found.hosts == 16
 
 
-def test_what_is_too_large_isextrapolated_with_a_band_that_grows():
+def with_settings(asked, **changes):
+    tuning = load_tuning("roce_tuned")
+    changed = tuning.with_(settings=tuning.settings.with_(**changes))
+    return asked.with_(fabric=asked.fabric.with_(settings=changed))
+
+
+@pytest.mark.parametrize("operation", [Operation.ALL_TO_ALL, Operation.ALL_REDUCE])
+def test_queue_pairs_share_what_a_send_carries(operation):
+    """On one switch nothing is in the way of one connection, nor of four."""
+    found = probe(with_settings(cluster(16), queue_pairs=4), operation, 16)
+    assert found.share.value == pytest.approx(1.0, abs=0.02)
+
+
+def test_what_never_ends_has_kept_next_to_nothing():
+    """Packets dropped where nothing asks for them again: few of the transfers end."""
+    lossy = {
+        "flow_control": "none", "congestion": "none", "recovery": "trim", "trimming": False,
+        "queue_limit_bytes": 20_000, "knobs": {},
+    }  # fmt: skip
+    asked = cluster(64, topology={"oversubscription": 4.0})
+    found = probe(with_settings(asked, **lossy), Operation.ALL_TO_ALL, 64)
+    assert found.share.value == LEAST_SHARE
+
+
+def test_what_is_too_large_is_extrapolated_with_a_band_that_grows():
     assert extrapolated(Estimate(0.9, 0.85, 0.95), 1.0, 1).value == pytest.approx(0.81)
     wide = extrapolated(Estimate(0.9, 0.85, 0.95), 1.0, 2)
     assert (wide.low, wide.high) == (pytest.approx(0.85 * 0.9**4), 0.95)

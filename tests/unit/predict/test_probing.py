@@ -19,7 +19,7 @@ from weft.predict import probing
 from weft.predict.part import model_of
 from weft.predict.probing import Prober, Probing, share_of
 from weft.predict.training import predict
-from weft.spec.load import load_cluster, load_job
+from weft.spec.load import load_cluster, load_job, load_tuning
 from weft.traffic.collective import Group, Operation
 
 JOB = {"model": "llama3_8b", "global_batch": 128, "parallelism": {"sharding": "zero1"}}
@@ -73,6 +73,11 @@ def test_every_seed_gives_one_share_and_more_paths_spread_better():
     many = Prober().key(load_cluster({**_spec(), **env}), *RING)[0]
     assert (few.paths, many.paths) == (2, 16)
     assert share_of(few, 1) == share_of(few, 1) < share_of(many, 1)
+    tuning = load_tuning("roce_tuned")
+    spread = tuning.with_(settings=tuning.settings.with_(queue_pairs=8))
+    asked = leaves()
+    asked = asked.with_(fabric=asked.fabric.with_(settings=spread))
+    assert Prober().key(asked, *RING)[0].paths == many.paths
 
 
 def _spec():

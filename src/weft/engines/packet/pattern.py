@@ -26,7 +26,7 @@ class Pattern:
 
 def compile_traffic(fabric: Fabric, scenario: Scenario, seed: int) -> Schedule:
     """Turn all traffic of a scenario into one schedule; random choices follow the seed."""
-    work = Work(fabric=fabric, queue_pairs=_connections_of(scenario))
+    work = Work(fabric=fabric, queue_pairs=connections_of(scenario))
     work.beside.reducing = _reducing(scenario)
     rng = np.random.default_rng(seed)
     for number, item in enumerate(scenario.traffic):
@@ -38,7 +38,7 @@ def compile_traffic(fabric: Fabric, scenario: Scenario, seed: int) -> Schedule:
     return replace(schedule, flows=replace(schedule.flows, traffic_class=classes))
 
 
-def _connections_of(scenario: Scenario) -> int:
+def connections_of(scenario: Scenario) -> int:
     """Return connections of one transfer: sockets where hosts copy, else queue pairs."""
     network = scenario.network
     if network.sockets is None or network.queue_pairs > 1:
