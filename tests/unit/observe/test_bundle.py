@@ -11,7 +11,13 @@ import pytest
 from weft.errors import Unreadable
 from weft.observe import bundle
 from weft.observe.bundle import observe
-from weft.observe.facts import AdapterPort, ModuleRefused
+from weft.observe.facts import (
+    AdapterPort,
+    ClusterEvent,
+    ModuleRefused,
+    NodeResource,
+    PodState,
+)
 
 LINE = "modprobe: ERROR: could not insert 'nvidia_peermem': Invalid argument\n"
 LINK = "link mlx5_0/1 state ACTIVE physical_state LINK_UP netdev ens1\n"
@@ -126,3 +132,62 @@ def test_a_support_bundle_names_its_hosts_and_commands(tmp_path):
 def test_a_path_that_is_not_there_is_told(tmp_path):
     with pytest.raises(Unreadable, match=r"no\.txt"):
         observe(tmp_path / "no.txt")
+
+
+NODE = """---
+apiVersion: v1
+kind: Node
+metadata:
+  name: gpu-5
+status:
+  allocatable:
+    rdma/roce_a: "0"
+  capacity:
+    rdma/roce_a: "8"
+"""
+EVENTS = """---
+apiVersion: v1
+items:
+- message: '0/4 nodes are available: 4 Insufficient rdma/roce_a.'
+  reason: FailedScheduling
+  type: Warning
+  involvedObject:
+    kind: Pod
+    name: trainer-0
+kind: EventList
+"""
+
+
+def test_a_must_gather_is_read_with_its_objects_and_logs(tmp_path):
+    root = "must-gather.local.7/quay-io-x/"
+    log = f"2025-03-01T10:00:00.123456789Z {LINE}"
+    path = _tar(
+        tmp_path / "must-gather.tar.gz",
+        {
+            f"{root}cluster-scoped-resources/core/nodes/gpu-5.yaml": NODE.encode(),
+            f"{root}namespaces/ml/core/events.yaml": EVENTS.encode(),
+            f"{root}namespaces/ml/pods/ofed-1/mofed/mofed/logs/current.log": log.encode(),
+        },
+    )
+    seen = observe(path)
+    assert [one.allocatable for one in seen.of(NodeResource)] == [0]
+    assert [one.shortage for one in seen.of(ClusterEvent)] == [("rdma/roce_a",)]
+    assert len(seen.of(ModuleRefused)) == 1
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        "a: &a [x, x]\n" + "".join(f"b{i}: &b{i} [*a, *a]\n" for i in range(30)),
+        "a: " + "[" * 60_000 + "\n",
+        "a: " + "{b: " * 5_000 + "\n",
+        "a:\n " + "- " * 5_000 + "\n",
+        "metadata: !!python/object/apply:os.system ['true']\n",
+        "".join(f"{' ' * i}a:\n" for i in range(1_000)),
+    ],
+    ids=["aliases", "lists", "maps", "dashes", "tags", "deep"],
+)
+def test_yaml_that_unfolds_nests_or_calls_states_nothing(tmp_path, hostile):
+    path = tmp_path / "object.yaml"
+    path.write_text(f"apiVersion: v1\nkind: Pod\n{hostile}")
+    assert not observe(path).of(PodState)
