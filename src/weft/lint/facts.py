@@ -259,6 +259,50 @@ class Neighbor(Fact):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Timers(Fact):
+    """How often BGP says that it lives, and how long it waits for that."""
+
+    keepalive_s: int
+    hold_s: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrefixRow(Fact):
+    """One row of a list of prefixes."""
+
+    name: str
+    permit: bool
+    prefix: str
+    least: int | None = None
+    """Shortest length that the row means; None: that of the prefix alone."""
+    most: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MapRow(Fact):
+    """One row of a route map."""
+
+    name: str
+    permit: bool
+    prefixes: str | None = ""
+    """List of prefixes that it is about; empty: all routes; None: something else."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Announced(Fact):
+    """Networks of own ports that BGP announces, through a route map where one is named."""
+
+    route_map: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Aggregate(Fact):
+    """A network that BGP announces for the smaller ones in it."""
+
+    prefix: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Address(Fact):
     """An address of an interface."""
 

@@ -439,6 +439,53 @@ VENDORS = [
            "mtu_small", "mtu_ends_differ"),
 ]  # fmt: skip
 
+ROUTES = [
+    _fault("SONiC: prefixes too long to match", "roce", LEAF, r"31\.\.32", "24..24",
+           "bgp_filter"),
+    _fault("SONiC: the wrong supernet", "roce", LEAF, r"OWN\|10\|172.16.0.0/12",
+           "OWN|10|172.32.0.0/12", "bgp_filter"),
+    _fault("SONiC: a list that is not there", "roce", LEAF, r'("match_prefix_set": )"OWN"',
+           r'\1"OWNN"', "bgp_filter"),
+    _fault("SONiC: an aggregate of another leaf", "roce", LEAF, r"\|172.16.0.0/24",
+           "|172.16.9.0/24", "bgp_filter"),
+    _fault("SONiC: hold below keepalive", "roce", LEAF, r'"holdtime": "9"', '"holdtime": "1"',
+           "bgp_timers"),
+    _fault("SONiC: internal between two AS", "roce", LEAF, r'"peer_type": "external"',
+           '"peer_type": "internal"', "bgp_asn"),
+    _fault("SONiC: a port without a map", "roce", LEAF, r'"tc_to_pg_map": "AI",\s*', "",
+           "port_without_qos"),
+    _fault("SONiC: a port without any map", "roce", LEAF,
+           r'("PORT_QOS_MAP": \{\s*)"Ethernet0": \{[^}]*\},\s*', r"\1", "port_without_qos"),
+    _fault("SONiC: a lossy buffer for the lossless queue", "roce", LEAF,
+           r'("Ethernet0\|3": \{\s*"profile": )"egress_lossless_profile"',
+           r'\1"egress_lossy_profile"', "port_without_qos"),
+    _fault("SONiC: best effort in the lossless group", "roce", LEAF,
+           r'("TC_TO_PRIORITY_GROUP_MAP": \{\s*"AI": \{[^}]*"0": )"0"', r'\1"3"',
+           "lossy_in_lossless"),
+    _fault("EOS: the wrong supernet", "roce_arista", EOS, r"permit 172.16.0.0/12",
+           "permit 172.32.0.0/12", "bgp_filter"),
+    _fault("EOS: the map denies", "roce_arista", EOS, r"route-map OWN permit",
+           "route-map OWN deny", "bgp_filter"),
+    _fault("EOS: an unknown map", "roce_arista", EOS, r"connected route-map OWN",
+           "connected route-map OWM", "bgp_filter"),
+    _fault("EOS: shares of 110 %", "roce_arista", EOS, r"bandwidth percent 50",
+           "bandwidth percent 60", "scheduler_shares"),
+    _fault("NX-OS: no length", "roce_cisco", NXOS, r"172.16.0.0/12 ge 31", "172.16.0.0/12",
+           "bgp_filter"),
+    _fault("NX-OS: an unknown list", "roce_cisco", NXOS, r"prefix-list OWN\n(?=interface)",
+           "prefix-list OWNS\n", "bgp_filter"),
+    _fault("NVUE: a neighbour without its group", "roce", "cumulus/leaf-0000/nvue.*",
+           r".*neighbor swp17s0 peer-group FABRIC\n", "", "bgp_session"),
+    _fault("NVUE: the wrong supernet", "roce", "cumulus/leaf-0000/nvue.*",
+           r"match 172.16.0.0/12", "match 172.31.0.0/16", "bgp_filter"),
+    _fault("FRR: the wrong supernet", "tcp", FRR, r"permit 172.16.0.0/12",
+           "permit 172.32.0.0/12", "bgp_filter"),
+    _fault("FRR: another aggregate", "tcp", FRR, r"aggregate-address 172.16.0.0/24",
+           "aggregate-address 172.17.0.0/24", "bgp_filter"),
+    _fault("FRR: keepalive and hold swapped", "ultra_ethernet", FRR, r"timers 3 9",
+           "timers 9 3", "bgp_timers"),
+]  # fmt: skip
+
 JOBS = "kubernetes_jobs/train-mpijob.yaml"
 POOLS, NETWORKS = "kubernetes/30-address-pools.yaml", "kubernetes/40-networks.yaml"
 PODS = [
@@ -527,7 +574,7 @@ PODS = [
            r"infinity", "65536", "host_memlock"),
 ]  # fmt: skip
 
-FAULTS = [*JOB, *HOSTS, *SWITCHES, *SUBNET, *SLURM, *VENDORS, *PODS]
+FAULTS = [*JOB, *HOSTS, *SWITCHES, *SUBNET, *SLURM, *VENDORS, *ROUTES, *PODS]
 
 
 def _texts(fabric):

@@ -25,6 +25,7 @@ from weft.lint.facts import (
     Wanted,
     Watchdog,
 )
+from weft.lint.filters import filter_facts
 from weft.lint.quantity import switch_bytes
 from weft.lint.reader import File, Reader
 from weft.lint.sections import Section, numbers, sections, speed_gbit, switched
@@ -62,6 +63,7 @@ def _read(file: File) -> Iterator[Fact]:
         elif one.starts("priority-flow-control", "pause", "watchdog", "default"):
             yield _watchdog([one], (), device)
     yield from _profiles(top, profiles, device)
+    yield from filter_facts(top, device)
 
 
 def _profiles(top: list[Section], profiles: dict[str, Section], device: str) -> Iterator[Fact]:

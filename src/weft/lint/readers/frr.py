@@ -6,6 +6,7 @@ from typing import Final
 
 from weft.lint.document import whole
 from weft.lint.facts import Address, Fact, Neighbor, Port, Side, Speaker, Wanted
+from weft.lint.filters import filter_facts
 from weft.lint.reader import File, Reader
 from weft.lint.sections import Section, sections
 
@@ -24,6 +25,7 @@ def _read(file: File) -> Iterator[Fact]:
     top = sections(file)
     device = next((one.last for one in top if one.starts("hostname")), file.text.folder)
     maps = {one.word(1) for one in top if one.starts("route-map")}
+    yield from filter_facts(top, device)
     for one in top:
         if one.starts("interface") and len(one.words) > 1:
             yield from _interface(one, device)

@@ -7,6 +7,8 @@ from typing import Any, Final
 from weft.lint.document import Tree, whole
 from weft.lint.facts import (
     Address,
+    Aggregate,
+    Announced,
     Bond,
     BufferProfile,
     CableLength,
@@ -15,14 +17,17 @@ from weft.lint.facts import (
     LinkPause,
     Map,
     Mapped,
+    MapRow,
     Marking,
     Neighbor,
     Pause,
     Port,
+    PrefixRow,
     QueueUse,
     Scheduler,
     Side,
     Speaker,
+    Timers,
     Trust,
     Watchdog,
 )
@@ -436,6 +441,9 @@ def _routing(tree: Tree, device: str) -> Iterator[Fact]:
         relaxed=relaxed.true() if relaxed else None,
         announces=bool(family["redistribute"] or family["network"]),
     )
+    yield from _filters(tree, bgp, device)
+    state = family["state"]
+    active = _on(family) if state else None
     groups = bgp["peer-group"]
     for key, one in bgp["neighbor"].items():
         group = groups[one["peer-group"].string()]
@@ -452,7 +460,53 @@ def _routing(tree: Tree, device: str) -> Iterator[Fact]:
                 unnumbered=unnumbered,
                 remote=remote.string(),
                 extended_nexthop=not hop or hop.true() if unnumbered else None,
+                active=active,
             )
+
+
+def _filters(tree: Tree, bgp: Tree, device: str) -> Iterator[Fact]:
+    policy, family = tree.under("router", "policy"), bgp.under("address-family", "ipv4-unicast")
+    for name, one in policy["prefix-list"].items():
+        for rule in one["rule"].parts():
+            for prefix, match in rule["match"].items():
+                yield PrefixRow(
+                    at=match.at,
+                    device=device,
+                    name=name,
+                    permit="deny" not in _said(rule["action"]),
+                    prefix=prefix,
+                    least=match["min-prefix-len"].number(),
+                    most=match["max-prefix-len"].number(),
+                )
+    for name, one in policy["route-map"].items():
+        for rule in one["rule"].parts():
+            match = rule["match"]
+            lists = _said(match["ip-prefix-list"])
+            other = set(match.value or ()) - {"type", "ip-prefix-list"}
+            yield MapRow(
+                at=rule.at,
+                device=device,
+                name=name,
+                permit="deny" not in _said(rule["action"]),
+                prefixes=None if other else next(iter(lists), ""),
+            )
+    connected = family.under("redistribute", "connected")
+    if connected and _on(connected):
+        name = next(iter(_said(connected["route-map"])), "")
+        yield Announced(at=connected.at, device=device, route_map=name)
+    for prefix, one in family["aggregate-route"].items():
+        yield Aggregate(at=one.at, device=device, prefix=prefix)
+    for group in bgp["peer-group"].parts():
+        keepalive, hold = (group["timers"][name].number() for name in ("keepalive", "hold"))
+        if keepalive is not None and hold is not None:
+            yield Timers(
+                at=group["timers"].at, device=device, keepalive_s=keepalive, hold_s=hold
+            )
+
+
+def _said(part: Tree) -> list[str]:
+    """Return the words of a setting: a value, or keys without values."""
+    return [part.string()] if part.string() else _keys(part)
 
 
 _PARTS: Final[tuple[Callable[[Tree, str], Iterator[Fact]], ...]] = (

@@ -27,6 +27,7 @@ from weft.lint.facts import (
     Wanted,
     Watchdog,
 )
+from weft.lint.filters import filter_facts
 from weft.lint.quantity import switch_bytes
 from weft.lint.reader import File, Reader
 from weft.lint.sections import Section, numbers, sections, speed_gbit, switched
@@ -82,6 +83,7 @@ def _read(file: File) -> Iterator[Fact]:
             yield from _policy(policy, tuple(switch.uses[name]), switch)
     yield from _watchdogs(switch)
     yield from _undefined(switch)
+    yield from filter_facts(top, device)
 
 
 def _undefined(switch: _Switch) -> Iterator[Fact]:

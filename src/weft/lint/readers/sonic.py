@@ -7,6 +7,8 @@ from typing import Any, Final
 from weft.lint.document import Tree, whole
 from weft.lint.facts import (
     Address,
+    Aggregate,
+    Announced,
     Bond,
     BufferPool,
     BufferProfile,
@@ -16,15 +18,18 @@ from weft.lint.facts import (
     Hardware,
     Map,
     Mapped,
+    MapRow,
     MapUse,
     Marking,
     Neighbor,
     Pause,
     Port,
+    PrefixRow,
     QueueUse,
     Scheduler,
     Side,
     Speaker,
+    Timers,
     Trust,
     Wanted,
     Watchdog,
@@ -352,6 +357,42 @@ def _routing(tree: Tree, device: str) -> Iterator[Fact]:
                 name=of_device.string(),
             )
     yield from _neighbors(tree, device)
+    yield from _filters(tree, device)
+
+
+def _filters(tree: Tree, device: str) -> Iterator[Fact]:
+    """Yield what the management framework filters and announces."""
+    for key, row in tree["PREFIX"].items():
+        name, _, rest = key.partition("|")
+        prefix, _, span = rest.partition("|")[2].partition("|")
+        least, _, most = span.partition("..")
+        yield PrefixRow(
+            at=row.at,
+            device=device,
+            name=name,
+            permit=row["action"].string() != "deny",
+            prefix=prefix,
+            least=whole(least),
+            most=whole(most),
+        )
+    for key, row in tree["ROUTE_MAP"].items():
+        yield MapRow(
+            at=row.at,
+            device=device,
+            name=key.partition("|")[0],
+            permit=row["route_operation"].string() != "deny",
+            prefixes=row["match_prefix_set"].string(),
+        )
+    for key, row in tree["ROUTE_REDISTRIBUTE"].items():
+        if "|connected|bgp|ipv4" in key:
+            name = next((one.string() for one in row["route_map"].each()), "")
+            yield Announced(at=row.at, device=device, route_map=name)
+    for key, row in tree["BGP_GLOBALS_AF_AGGREGATE_ADDR"].items():
+        yield Aggregate(at=row.at, device=device, prefix=key.rpartition("|")[2])
+    for row in tree["BGP_PEER_GROUP"].parts():
+        keepalive, hold = row["keepalive"].number(), row["holdtime"].number()
+        if keepalive is not None and hold is not None:
+            yield Timers(at=row.at, device=device, keepalive_s=keepalive, hold_s=hold)
 
 
 def _neighbors(tree: Tree, device: str) -> Iterator[Fact]:

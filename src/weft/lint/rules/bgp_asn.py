@@ -48,6 +48,13 @@ def _session(own: Speaker, other: Speaker, session: Neighbor) -> Found:
             f"{other.device} is AS {other.asn}",
             "correct the number",
         )
+    elif session.remote == "internal" and own.asn != other.asn:
+        yield problem(
+            [session, own, other],
+            f"{own.device} is AS {own.asn} and expects its own at {session.peer}, and "
+            f"{other.device} is AS {other.asn}",
+            "make the session external",
+        )
     elif session.remote == "external" and own.asn == other.asn:
         yield problem(
             [own, other],

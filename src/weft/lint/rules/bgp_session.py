@@ -31,12 +31,25 @@ def _check(case: Case) -> Found:
                         "hop is IPv6",
                         "allow the extended next hop",
                     )
+            yield from _nameless(switch)
             for speaker in switch.of(Speaker):
                 if speaker.announces is False and switch.of(Address):
                     yield problem(
                         speaker, f"{switch.name} announces no route", "redistribute connected"
                     )
             yield from _silent(switch, names)
+
+
+def _nameless(switch: Device) -> Found:
+    sessions = switch.of(Neighbor)
+    if any(one.remote for one in sessions):
+        for one in sessions:
+            if not one.remote:
+                yield problem(
+                    one,
+                    f"{switch.name} expects no AS at {one.peer}: the session does not start",
+                    "put it into the group of the others, or give remote-as",
+                )
 
 
 def _silent(switch: Device, names: set[str]) -> Found:

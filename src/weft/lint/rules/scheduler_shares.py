@@ -40,7 +40,11 @@ def _check(case: Case) -> Found:
         shares: dict[int, float] = {}
         for _, queue, turn in turns:
             shares[queue] = max(shares.get(queue, 0), 0 if turn.strict else turn.weight or 0)
-        if switch.of(Scheduler) and not switch.of(QueueUse) and sum(shares.values()) > _ALL:
+        if (
+            turns
+            and all(not one.name for one in switch.of(Scheduler))
+            and sum(shares.values()) > _ALL
+        ):
             yield problem(
                 turns[0][0],
                 f"shares of {switch.name} add up to {sum(shares.values()):g} %",

@@ -1,0 +1,61 @@
+"""What BGP announces and through which filters, in the words that EOS, NX-OS and FRR share."""
+
+from collections.abc import Iterable, Iterator
+
+from weft.lint.document import whole
+from weft.lint.facts import Aggregate, Announced, Fact, MapRow, PrefixRow, Timers
+from weft.lint.sections import Section
+
+_VERDICTS = frozenset({"permit", "deny"})
+
+
+def filter_facts(top: Iterable[Section], device: str) -> Iterator[Fact]:
+    """Yield lists of prefixes, route maps, and what BGP announces."""
+    for one in top:
+        if one.starts("ip", "prefix-list"):
+            for row in [one, *one.parts]:
+                yield from _prefix(row, one.word(2), device)
+        elif one.starts("route-map"):
+            yield _map(one, device)
+        elif one.starts("router", "bgp"):
+            yield from _bgp(one, device)
+
+
+def _prefix(row: Section, name: str, device: str) -> Iterator[PrefixRow]:
+    verdict = next((word for word in row.words if word in _VERDICTS), "")
+    prefix = row.after(verdict) if verdict else ""
+    if prefix:
+        yield PrefixRow(
+            at=row.at,
+            device=device,
+            name=name,
+            permit=verdict == "permit",
+            prefix="0.0.0.0/0" if prefix == "any" else prefix,
+            least=whole(row.after("ge") or row.after("eq")) or (0 if prefix == "any" else None),
+            most=whole(row.after("le") or row.after("eq")) or (32 if prefix == "any" else None),
+        )
+
+
+def _map(one: Section, device: str) -> MapRow:
+    matches = list(one.find("match"))
+    lists = [row.last for row in matches if "prefix-list" in row.words]
+    known = lists[0] if len(matches) == 1 and lists else "" if not matches else None
+    return MapRow(
+        at=one.at, device=device, name=one.word(1), permit=one.word(2) != "deny", prefixes=known
+    )
+
+
+def _bgp(one: Section, device: str) -> Iterator[Fact]:
+    rows = [*one.parts, *(row for part in one.parts for row in part.parts)]
+    for row in rows:
+        if row.starts("redistribute", "connected") or row.starts("redistribute", "direct"):
+            yield Announced(at=row.at, device=device, route_map=row.after("route-map"))
+        elif row.starts("aggregate-address") and len(row.words) > 1:
+            yield Aggregate(at=row.at, device=device, prefix=row.word(1))
+        elif "timers" in row.words[:3]:
+            numbers = [whole(word) for word in row.words[-2:]]
+            if len(numbers) == len(row.words[-2:]) and None not in numbers:
+                keepalive, hold = numbers
+                assert keepalive is not None
+                assert hold is not None
+                yield Timers(at=row.at, device=device, keepalive_s=keepalive, hold_s=hold)

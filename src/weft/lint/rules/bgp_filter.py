@@ -1,0 +1,149 @@
+"""Filters let none of a switch's own links out, or an aggregate is of other networks.
+
+What it checks: the route map of redistributed networks with its lists of prefixes, against the
+addresses of the switch's ports; aggregates against the same, and against the ports of other
+switches that are no neighbours.
+Why it matters: sessions are up and hosts are unreachable, or a leaf draws the traffic of
+another leaf and drops it.
+What to do: permit the networks of the links with their lengths; aggregate one's own alone.
+References: RFC 7938, section 5.2.3; RFC 4271.
+"""
+
+from collections.abc import Iterator
+from functools import cache
+from ipaddress import IPv4Network, IPv6Network, ip_network
+
+from weft.lint.facts import Address, Aggregate, Announced, MapRow, Neighbor, Port, PrefixRow
+from weft.lint.rule import Case, Device, Found, Layer, Rule, Severity, problem
+
+_Network = IPv4Network | IPv6Network
+
+
+def _check(case: Case) -> Found:
+    for fleet in case.fleets():
+        for switch in fleet:
+            links = list(_links(switch))
+            for one in switch.of(Announced):
+                yield from _filtered(switch, one, links)
+            for aggregate in switch.of(Aggregate):
+                yield from _aggregated(switch, aggregate, links, fleet)
+
+
+@cache
+def _network(text: str) -> _Network | None:
+    try:
+        return ip_network(text, strict=False)
+    except ValueError:
+        return None
+
+
+def _links(switch: Device) -> Iterator[tuple[Address, _Network]]:
+    for one in switch.of(Address):
+        network = _network(one.address)
+        loop = one.port.lower().startswith(("lo", "mgmt", "management", "eth0"))
+        if isinstance(network, IPv4Network) and not loop:
+            yield one, network
+
+
+def _filtered(switch: Device, one: Announced, links: list[tuple[Address, _Network]]) -> Found:
+    rows = [row for row in switch.of(MapRow) if row.name == one.route_map]
+    lists = {row.name for row in switch.of(PrefixRow)}
+    for row in rows:
+        if row.prefixes and row.prefixes not in lists:
+            yield problem(
+                row,
+                f"route map {row.name} of {switch.name} is about the list {row.prefixes!r}, "
+                "which is not there",
+                "define it, or correct the name",
+            )
+            return
+    if one.route_map and not rows:
+        yield problem(
+            one,
+            f"{switch.name} announces through the route map {one.route_map!r}, which is not "
+            "there: nothing is let out",
+            "define it, or correct the name",
+        )
+    if not rows or not links or any(row.prefixes is None for row in rows):
+        return
+    prefixes = switch.of(PrefixRow)
+    if not any(_let_out(network, rows, prefixes) for _, network in links):
+        address, network = links[0]
+        yield problem(
+            [*rows[:1], *(p for p in prefixes if p.name == rows[0].prefixes), one, address],
+            f"route map {one.route_map} of {switch.name} lets none of its {len(links)} links "
+            f"out, as {network}",
+            "permit the networks of the links, with their lengths (ge 31)",
+        )
+
+
+def _let_out(network: _Network, rows: list[MapRow], prefixes: list[PrefixRow]) -> bool:
+    for row in rows:
+        if not row.prefixes or _listed(network, row.prefixes, prefixes):
+            return row.permit
+    return False
+
+
+def _listed(network: _Network, name: str, prefixes: list[PrefixRow]) -> bool:
+    for one in prefixes:
+        outer = _network(one.prefix)
+        if one.name != name or outer is None or not _inside(network, outer):
+            continue
+        exact = one.least is None and one.most is None
+        least = outer.prefixlen if one.least is None else one.least
+        most = outer.max_prefixlen if one.most is None else one.most
+        if (
+            network.prefixlen == outer.prefixlen
+            if exact
+            else least <= network.prefixlen <= most
+        ):
+            return one.permit
+    return False
+
+
+def _inside(network: _Network, outer: _Network) -> bool:
+    first, last = int(outer.network_address), int(outer.broadcast_address)
+    return network.version == outer.version and first <= int(network.network_address) <= last
+
+
+def _aggregated(
+    switch: Device,
+    one: Aggregate,
+    links: list[tuple[Address, _Network]],
+    fleet: list[Device],
+) -> Found:
+    outer = _network(one.prefix)
+    if outer is None:
+        yield problem(one, f"{one.prefix} is no network", "write it as 10.0.0.0/24")
+        return
+    if links and not any(_inside(network, outer) for _, network in links):
+        yield problem(
+            [one, links[0][0]],
+            f"{switch.name} aggregates to {one.prefix}, and none of its links is in it",
+            "aggregate the networks of its own links",
+        )
+        return
+    near = {port.peer for port in switch.of(Port)} | {"", switch.name}
+    sessions = {session.peer for session in switch.of(Neighbor)}
+    if not links or not near - {"", switch.name}:
+        return
+    for other in fleet:
+        if other.name in near or other.name in sessions:
+            continue
+        theirs = next((a for a, network in _links(other) if _inside(network, outer)), None)
+        if theirs is not None:
+            yield problem(
+                [one, theirs],
+                f"{switch.name} aggregates to {one.prefix}, and {theirs.address} of "
+                f"{other.name} is in it: it draws the traffic of another leaf",
+                "aggregate the networks of its own links",
+            )
+            return
+
+
+bgp_filter = Rule(
+    layer=Layer.ROUTING,
+    severity=Severity.ERROR,
+    reference="https://www.rfc-editor.org/rfc/rfc7938",
+    check=_check,
+)
