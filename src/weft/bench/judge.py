@@ -227,7 +227,8 @@ def _noise(sweep: Sweep) -> str:
     if own == len(sweep.timings):
         return "the spread of the run's own iterations"
     published = "what published sweeps show between two timings of a size"
-    return f"{published}, and the run's own at {own} sizes" if own else published
+    sizes = "1 size" if own == 1 else f"{own} sizes"
+    return f"{published}, and the run's own at {sizes}" if own else published
 
 
 def _nothing_known(sweep: Sweep, found: Inferred) -> Judgement:

@@ -77,6 +77,11 @@ def _connected(url: str) -> "Iterator[tuple[Connection, MetaData]]":
                 yield connection, tables
         finally:
             engine.dispose()
+    except exc.ArgumentError as error:
+        raise Unreadable(
+            f"run history {hidden(url)!r}: is no URL; write sqlite:///FILE or "
+            "postgresql://USER@HOST/DATABASE"
+        ) from error
     except (exc.SQLAlchemyError, OSError, ImportError) as error:
         first = str(error).splitlines()[0]
         raise Unreadable(f"run history {hidden(url)}: {first}") from error

@@ -10,6 +10,7 @@ from typing import Any
 
 from weft import report
 from weft.errors import UnknownName, Unreadable
+from weft.report.chart import FORMS
 
 MACHINE_FORMATS = ("json", "yaml")
 
@@ -41,6 +42,22 @@ def check_format(output: str, kind: str = "") -> None:
         raise UnknownName(
             f"no output format is called {output!r}; there are: {', '.join(known)}"
         )
+
+
+def check_places(*files: Path | None, charts: Sequence[Path] = ()) -> None:
+    """Refuse what cannot be written before any work is done: a long run must not be lost."""
+    for chart in charts:
+        form = str(chart).rpartition(".")[2]
+        if form not in FORMS:
+            raise UnknownName(
+                f"{chart}: a chart cannot be a {form!r} file; there are: {', '.join(FORMS)}"
+            )
+    drawn = (Path(str(chart).rpartition("=")[2]) for chart in charts)
+    for file in (*filter(None, files), *drawn):
+        if file.is_dir():
+            raise Unreadable(f"{file}: is a folder; name a file in it")
+        if not file.parent.is_dir():
+            raise Unreadable(f"{file}: there is no folder {file.parent}; make it first")
 
 
 def draw(result: Any, target: str) -> None:  # noqa: ANN401 - as emit

@@ -10,14 +10,21 @@ from weft.generate import names
 
 _LINE: Final = re.compile(r'\s*(0x[0-9a-fA-F]{1,16})\s+"([^"]*)"\s*(?:#.*)?')
 
+_AS: Final = 'write a GUID and a name, as 0x7cfe900303000000 "spine-0000"'
+
 
 def read_name_map(file: Path) -> Mapping[str, str]:
     """Read a file of lines as ``0x7cfe900303000000 "spine-0000"``; # begins a comment."""
     try:
         text = file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as failure:
-        raise Unreadable(f"{file}: cannot be read: {failure}") from failure
-    return parse_name_map(text, str(file))
+    except UnicodeDecodeError as failure:
+        raise Unreadable(f"{file}: is not UTF-8 text; {_AS}") from failure
+    except OSError as failure:
+        raise Unreadable(f"{file}: cannot be read: {failure.strerror}") from failure
+    found = parse_name_map(text, str(file))
+    if not found:
+        raise SpecError(f"{file}: names no switch; {_AS}")
+    return found
 
 
 def parse_name_map(text: str, where: str) -> Mapping[str, str]:
@@ -32,10 +39,7 @@ def parse_name_map(text: str, where: str) -> Mapping[str, str]:
             continue
         match = _LINE.fullmatch(line)
         if match is None:
-            raise SpecError(
-                f"{where}:{number}: {line[:60]!r}: write a GUID and a name, "
-                'as 0x7cfe900303000000 "spine-0000"'
-            )
+            raise SpecError(f"{where}:{number}: {line[:60]!r}: {_AS}")
         guid, name = match.groups()
         names.label(name, f"{where}:{number}: name")
         if name in found or guid.lower() in found.values():

@@ -60,8 +60,9 @@ class Study:
                 load_if_exists=True,
             )  # fmt: skip
         except Exception as error:  # SQLAlchemy's many
+            reason = str(getattr(error, "orig", error)).partition("\n")[0]
             raise SpecError(
-                f"{file}: is no study that can be read or written: {error}"
+                f"{file}: is no study that can be read or written: {reason}; name another file"
             ) from error
 
     def _check(self, asks_of: str, file: Path | None) -> None:

@@ -106,3 +106,8 @@ def test_a_history_that_cannot_be_read_is_said_without_the_password():
     assert "secret" not in str(failure.value)
     with pytest.raises(Unreadable, match="run history"):
         store.load("sqlite:////proc/none/x.sqlite3")
+
+
+def test_a_history_that_is_no_url_is_told_what_one_is():
+    with pytest.raises(Unreadable, match="sqlite:///FILE"):
+        store.load("runs.db")

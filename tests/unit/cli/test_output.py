@@ -1,5 +1,7 @@
 """Results reach standard output or a file, in one piece."""
 
+from pathlib import Path
+
 import pytest
 
 from weft.cli import output
@@ -41,3 +43,16 @@ def test_there_is_no_progress_where_nobody_watches(capsys):
     with output.progress("working"):
         pass
     assert capsys.readouterr() == ("", "")
+
+
+def test_what_cannot_be_written_is_refused_before_the_work(tmp_path):
+    good = tmp_path / "x.txt"
+    output.check_places(None, good, charts=[tmp_path / "x.svg", Path(f"queue={good}.png")])
+    with pytest.raises(Unreadable, match="there is no folder"):
+        output.check_places(tmp_path / "nowhere" / "x")
+    with pytest.raises(Unreadable, match="there is no folder"):
+        output.check_places(charts=[Path(f"queue={tmp_path}/nowhere/x.svg")])
+    with pytest.raises(Unreadable, match="is a folder"):
+        output.check_places(tmp_path)
+    with pytest.raises(UnknownName, match="cannot be a 'pdf' file; there are: svg, png"):
+        output.check_places(charts=[Path("x.pdf")])

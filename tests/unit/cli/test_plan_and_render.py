@@ -120,3 +120,16 @@ def test_render_says_where_the_files_are_or_how_to_get_them(roce, tmp_path, caps
     said = "".join(capsys.readouterr().out.split())  # lines are wrapped
     assert f"Writtento{folder}" in said
     assert "--out" not in said
+
+
+@pytest.mark.parametrize("content", [b"", b"# nothing\n", b"\xc5\xff"])
+def test_a_map_that_names_no_switch_is_refused_with_what_it_should_hold(content, tmp_path):
+    file = tmp_path / "map"
+    file.write_bytes(content)
+    with pytest.raises((SpecError, Unreadable), match="write a GUID and a name"):
+        read_name_map(file)
+
+
+def test_a_target_that_is_not_there_is_told_with_the_nearest(roce, capsys):
+    assert app.run(["render", "sonicc", "-f", roce]) == 2
+    assert "no target is called 'sonicc'; did you mean 'sonic'?" in capsys.readouterr().err

@@ -80,3 +80,12 @@ def test_nothing_is_written_where_nobody_watches(capsys):
     with Watcher() as watcher:
         watcher.show(None)
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("words", [["--out", "/nowhere/x"], ["--chart", "x.pdf"]])
+def test_a_result_with_no_place_is_refused_before_it_is_simulated(
+    words, scenario, capsys, monkeypatch
+):
+    monkeypatch.setattr("weft.api.sweep", None)
+    assert app.run(["simulate", str(scenario), *words]) in (2, 3)
+    assert words[1] in capsys.readouterr().err

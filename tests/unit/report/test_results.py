@@ -10,6 +10,8 @@ from jsonschema import Draft202012Validator
 from weft import api, report
 from weft.bench.load import simulated_load
 from weft.report import frames, schema
+from weft.report.charts.judged_sweep import judged_sweep
+from weft.report.page import Drawing
 from weft.report.plain import kind_of
 
 from .conftest import an_expectation
@@ -197,3 +199,14 @@ def test_a_notebook_shows_the_report_without_its_frame(expectation):
     assert shown.startswith("<main>")
     assert "<html" not in shown
     assert "<svg" in shown
+
+
+def test_a_lone_size_is_drawn_as_points_on_a_bar_that_can_be_seen():
+    rows = [{"size_bytes": 65536, "test": name, "ratio": 1.1, "low": 1.0, "high": 1.4}
+            for name in ("write bandwidth, mlx5_0", "write bandwidth, mlx5_1")]  # fmt: skip
+    drawing = Drawing(chart="judged_sweep", title="t", rows=tuple(rows), marks={})
+    picture = judged_sweep.build(drawing).to_dict()
+    assert picture["layer"][0]["mark"]["type"] == "rule"
+    x = picture["layer"][0]["encoding"]["x"]
+    assert x["scale"]["domain"] == [32768, 131072]
+    assert x["axis"]["values"] == [65536]

@@ -51,13 +51,14 @@ def compare(
     """  # noqa: D301 - click's mark for text that is not to be wrapped
     from weft import api  # noqa: PLC0415 - after the words are understood
     from weft.cli.inputs import cluster_and_job  # noqa: PLC0415 - as above
-    from weft.cli.output import check_format, emit  # noqa: PLC0415 - as above
+    from weft.cli.output import check_format, check_places, emit  # noqa: PLC0415 - as above
     from weft.cli.watch import watched  # noqa: PLC0415 - as above
 
     if fabrics == "list":
         print("\n".join(api.fabrics()))
         return 0
     check_format(output)
+    check_places(out, charts=chart)
     cluster, job = cluster_and_job(files, sets, overlay)
     names = None if fabrics is None else [name.strip() for name in fabrics.split(",")]
     with watched("comparing networks", fidelity, quiet=quiet) as report:

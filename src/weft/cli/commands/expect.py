@@ -71,10 +71,11 @@ def expect(
     """  # noqa: D301 - click's mark for text that is not to be wrapped
     from weft import api  # noqa: PLC0415 - after the words are understood
     from weft.cli import inputs  # noqa: PLC0415 - as above
-    from weft.cli.output import check_format, emit, progress  # noqa: PLC0415 - as above
+    from weft.cli.output import check_format, check_places, emit, progress  # noqa: PLC0415 - as above
     from weft.predict.collective import beside  # noqa: PLC0415 - as above
 
     check_format(output)
+    check_places(out, charts=chart)
     run = None if measured is None else inputs.measured_run(measured, operation)
     if run is not None:
         ranks, ranks_per_host = ranks or run.ranks, ranks_per_host or run.ranks_per_host

@@ -42,10 +42,11 @@ def predict(
     """  # noqa: D301 - click's mark for text that is not to be wrapped
     from weft import api  # noqa: PLC0415 - after the words are understood
     from weft.cli.inputs import cluster_and_job  # noqa: PLC0415 - as above
-    from weft.cli.output import check_format, emit  # noqa: PLC0415 - as above
+    from weft.cli.output import check_format, check_places, emit  # noqa: PLC0415 - as above
     from weft.cli.watch import watched  # noqa: PLC0415 - as above
 
     check_format(output)
+    check_places(out, charts=chart)
     sizes = None if sweep is None else _sizes(sweep)
     cluster, job = cluster_and_job(files, sets, overlay)
     doing = "searching" if job.parallelism == "auto" else "predicting"

@@ -23,7 +23,7 @@ def simulate(
     sets: options.Sets = [],  # noqa: B006 - typer reads the default, nobody changes it
     seeds: Annotated[
         int | None,
-        typer.Option("--seeds", metavar="COUNT", help="Run seeds 1 to COUNT instead."),
+        typer.Option("--seeds", metavar="COUNT", min=1, help="Run seeds 1 to COUNT instead."),
     ] = None,
     output: options.OutputFormat = "text",
     out: options.OutFile = None,
@@ -45,11 +45,12 @@ def simulate(
       weft simulate scenario.yaml --chart timeline=flows.svg --chart queue=queues.png
     """  # noqa: D301 - click's mark for text that is not to be wrapped
     from weft import api  # noqa: PLC0415 - after the words are understood
-    from weft.cli.output import check_format, emit  # noqa: PLC0415 - as above
+    from weft.cli.output import check_format, check_places, emit  # noqa: PLC0415 - as above
     from weft.cli.watch import Watcher  # noqa: PLC0415 - as above
     from weft.spec.load import load_scenario  # noqa: PLC0415 - as above
 
     check_format(output)
+    check_places(out, charts=chart)
     more = [] if seeds is None else [f"seeds={list(range(1, seeds + 1))}"]
     asked = [load_scenario(scenario, [*sets, *more]) for scenario in scenarios]
     with Watcher(quiet=quiet) as watcher:

@@ -36,10 +36,11 @@ def tune(
     *,
     sets: options.Sets = [],  # noqa: B006 - typer reads the default, nobody changes it
     trials: Annotated[
-        int, typer.Option("--trials", metavar="COUNT", help="Settings to try in all.")
+        int, typer.Option("--trials", metavar="COUNT", min=1, help="Settings to try in all.")
     ] = 64,
     seeds: Annotated[
-        int, typer.Option("--seeds", metavar="COUNT", help="Runs of each scenario a trial.")
+        int,
+        typer.Option("--seeds", metavar="COUNT", min=1, help="Runs of each scenario a trial."),
     ] = 2,
     knobs: KnobOption = [],  # noqa: B006 - as above
     judged_by: ObjectiveOption = [],  # noqa: B006 - as above
@@ -61,7 +62,9 @@ def tune(
     ] = None,
     workers: Annotated[
         int | None,
-        typer.Option("--workers", metavar="COUNT", help="Threads; without it one a core."),
+        typer.Option(
+            "--workers", metavar="COUNT", min=1, help="Threads; without it one a core."
+        ),
     ] = None,
     output: options.OutputFormat = "text",
     out: options.OutFile = None,
@@ -82,7 +85,7 @@ def tune(
     """  # noqa: D301 - click's mark for text that is not to be wrapped
     from weft import api, plugins  # noqa: PLC0415 - after the words are understood
     from weft.cli.inputs import scenarios_or_cluster  # noqa: PLC0415 - as above
-    from weft.cli.output import check_format, emit, write_file  # noqa: PLC0415 - as above
+    from weft.cli.output import check_format, check_places, emit, write_file  # noqa: PLC0415 - as above
     from weft.cli.watch import Watcher, search_line  # noqa: PLC0415 - as above
     from weft.spec.show import tuning_yaml  # noqa: PLC0415 - as above
     from weft.tune import knobs as all_knobs  # noqa: PLC0415 - as above
@@ -92,6 +95,7 @@ def tune(
         print("\n".join(plugins.names(all_knobs if "list" in knobs else all_objectives)))
         return 0
     check_format(output)
+    check_places(save, out, charts=chart)
     scenarios, notes = scenarios_or_cluster(files, sets)
     with Watcher(quiet=quiet) as watcher:
         result = api.tune(

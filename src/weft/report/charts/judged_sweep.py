@@ -8,6 +8,8 @@ from weft.report.page import Drawing
 
 _LEAST, _MOST = 0.5, 2.0
 """What the axis shows at least."""
+_BAR = 14
+"""Width of the band of a lone size."""
 
 
 def _build(drawing: Drawing) -> Any:  # noqa: ANN401 - altair is not typed
@@ -22,7 +24,7 @@ def _build(drawing: Drawing) -> Any:  # noqa: ANN401 - altair is not typed
     x = alt.X(
         "size_bytes:Q",
         title="message size",
-        scale=alt.Scale(type="log", base=2, domain=[min(sizes), max(sizes)], nice=False),
+        scale=alt.Scale(type="log", base=2, domain=_reach(sizes), nice=False),
         axis=alt.Axis(values=_ticks(sizes), labelExpr=size_label(), grid=False),
     )
     scale = alt.Scale(type="log", domain=_span(rows), nice=False)
@@ -33,25 +35,50 @@ def _build(drawing: Drawing) -> Any:  # noqa: ANN401 - altair is not typed
         axis=alt.Axis(values=[0.25, 0.5, 0.7, 1, 1.4, 2, 3, 5, 10, 20, 50], format="~g"),
     )
     base = alt.Chart(alt.Data(values=rows))
-    band = base.transform_calculate(what="'80 % band'").mark_area()
+    tables = alt.Detail("test:N")
+    band = base.transform_calculate(what="'80 % band'")
+    band = band.mark_rule(strokeWidth=_BAR) if _lone(rows) else band.mark_area()
     layers = [
-        band.encode(x=x, y=alt.Y("low:Q", scale=scale), y2="high:Q", color=colour),
-        base.transform_calculate(ratio="1").mark_line(color=BLUE).encode(x=x, y=y),
+        band.encode(
+            x=x, y=alt.Y("low:Q", scale=scale), y2="high:Q", color=colour, detail=tables
+        ),
+        base.transform_calculate(ratio="1")
+        .mark_line(color=BLUE, point={"color": BLUE} if _lone(rows) else False)
+        .encode(x=x, y=y, detail=tables),
     ]
     if fault:
         line = base.transform_calculate(what=f"'{fault}'", ratio="datum.fault")
         layers.append(
-            line.mark_line(strokeDash=[6, 4], strokeWidth=2).encode(x=x, y=y, color=colour)
+            line.mark_line(
+                strokeDash=[6, 4],
+                strokeWidth=2,
+                point={"shape": "diamond"} if _lone(rows) else False,
+            ).encode(x=x, y=y, color=colour, detail=tables)
         )
     points = base.transform_calculate(what="'measured'")
     layers.append(
-        points.mark_line(point={"filled": True, "size": 45}).encode(x=x, y=y, color=colour)
+        points.mark_line(point={"filled": True, "size": 45}).encode(
+            x=x, y=y, color=colour, detail=tables
+        )
     )
     return alt.layer(*layers).properties(width=WIDTH, height=HEIGHT)
 
 
-def _ticks(sizes: list[float]) -> list[int]:
-    return [2**power for power in range(0, 42, 3) if min(sizes) <= 2**power <= max(sizes)]
+def _reach(sizes: list[float]) -> list[float]:
+    """Return the ends of the axis; a lone size stands in its middle."""
+    lone = 2 if min(sizes) == max(sizes) else 1
+    return [min(sizes) / lone, max(sizes) * lone]
+
+
+def _lone(rows: list[Any]) -> bool:
+    """Say whether each table has one size: then there are points to draw and no lines."""
+    tables = [row.get("test", "") for row in rows]
+    return len(tables) == len(set(tables))
+
+
+def _ticks(sizes: list[float]) -> list[float]:
+    even = [2**power for power in range(0, 42, 3) if min(sizes) <= 2**power <= max(sizes)]
+    return [*even] if len(even) > 1 else sorted({*sizes})
 
 
 def _span(rows: list[Any]) -> list[float]:

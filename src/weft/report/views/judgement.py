@@ -70,7 +70,8 @@ def _unknown(result: Judgement) -> Iterator[str]:
 def _facts(result: Judgement) -> Iterator[tuple[str, str]]:
     yield "benchmark", f"{result.benchmark}, {result.operation}"
     if result.ranks:
-        yield "ranks", f"{result.ranks} on {result.hosts} hosts"
+        hosts = "1 host" if result.hosts == 1 else f"{result.hosts} hosts"
+        yield "ranks", f"{result.ranks} on {hosts}"
     if result.cluster is not None:
         host = result.cluster.host
         yield "cluster", f"{result.cluster.name}, {host.gpu}, {result.cluster.fabric.kind}"
@@ -171,6 +172,7 @@ def _ratio_chart(result: Judgement) -> Drawing:
     for place, one in enumerate(result.points):
         row = {
             "size_bytes": one.size_bytes,
+            "test": one.test,
             "ratio": one.time_s / one.expected_s.value,
             "low": one.expected_s.low / one.expected_s.value,
             "high": one.expected_s.high / one.expected_s.value,

@@ -46,9 +46,10 @@ def judge(
     from weft import api  # noqa: PLC0415 - after the words are understood
     from weft.bench.verdict import Outcome  # noqa: PLC0415 - as above
     from weft.cli.inputs import cluster_alone  # noqa: PLC0415 - as above
-    from weft.cli.output import check_format, emit, progress  # noqa: PLC0415 - as above
+    from weft.cli.output import check_format, check_places, emit, progress  # noqa: PLC0415 - as above
 
     check_format(output)
+    check_places(out, charts=chart)
     cluster = cluster_alone(files, sets, overlay) if files else None
     with progress("judging", quiet=quiet):
         result = api.judge(runs, cluster)

@@ -81,9 +81,10 @@ def load(
     from weft.bench.load import simulated_load  # noqa: PLC0415 - as above
     from weft.bench.load_hosts import Field, measured_load  # noqa: PLC0415 - as above
     from weft.cli.inputs import cluster_alone  # noqa: PLC0415 - as above
-    from weft.cli.output import check_format, emit, watched  # noqa: PLC0415 - as above
+    from weft.cli.output import check_format, check_places, emit, watched  # noqa: PLC0415 - as above
 
     check_format(output)
+    check_places(out, charts=chart)
     if simulate == bool(hosts):
         raise SpecError("give --simulate with -f cluster.yaml, or real hosts with --hosts")
     rate = parse_rate(peak)

@@ -128,9 +128,10 @@ def run(
     """  # noqa: D301 - click's mark for text that is not to be wrapped
     from weft.bench.command import places, variables  # noqa: PLC0415 - after the words are understood
     from weft.bench.tool import Ask  # noqa: PLC0415 - as above
-    from weft.cli.output import check_format  # noqa: PLC0415 - as above
+    from weft.cli.output import check_format, check_places  # noqa: PLC0415 - as above
 
     check_format(output)
+    check_places(save, out)
     names, addresses = places(hosts)
     ask = Ask(
         operation=operation or _usual(tool), smallest_bytes=parse_size(smallest),
