@@ -178,7 +178,7 @@ def with_share(closed: CollectiveTime, paths: tuple[Path, ...], found: Probe) ->
         closed,
         time_s=Estimate(middle, fast * low, slow * high),
         reasons=(*closed.reasons, found.reason(closed.group.domains)),
-        assumptions=tuple(a for a in closed.assumptions if "load balancing keeps" not in a),
+        assumptions=tuple(a for a in closed.assumptions if a not in paths[0].factors),
     )
 
 
@@ -190,5 +190,5 @@ def time_on(closed: CollectiveTime, path: Path, said: str) -> CollectiveTime:
         closed,
         time_s=Estimate(middle, middle * low, middle * high),
         reasons=(*closed.reasons, said),
-        assumptions=tuple(a for a in closed.assumptions if "load balancing keeps" not in a),
+        assumptions=tuple(a for a in closed.assumptions if a not in path.factors),
     )

@@ -8,6 +8,8 @@ from weft import catalogue
 from weft.catalogue.devices import Gpu
 from weft.design.cost import TotalCost, total_cost
 from weft.engines.analytic import step as engine
+from weft.engines.analytic.collective.constants import current
+from weft.engines.analytic.collective.path import Same, path_of
 from weft.engines.engine import StepTime
 from weft.errors import SpecError
 from weft.predict.provenance import provenance
@@ -129,8 +131,22 @@ def predict_with(cluster: Cluster, job: Job, prober: "Prober | None") -> Predict
         run_s=None if job.tokens is None else progress.map(lambda t: (job.tokens or 0) / t),
         packets=packets,
         complete=prober is None or not prober.interrupted,
-        provenance=_provenance(cluster, resolved, step.assumptions + cost.assumptions, packets),
+        provenance=_provenance(
+            cluster,
+            resolved,
+            (*step.assumptions, *cost.assumptions, *_factors(cluster, step, packets)),
+            packets,
+        ),
     )
+
+
+def _factors(cluster: Cluster, step: StepTime, packets: Packets | None) -> tuple[str, ...]:
+    """Return what the fabric is taken to leave the collectives; none where packets say it."""
+    if packets is not None and packets.said:
+        return ()
+    same = Same(cluster)
+    paths = (path_of(same, one.group, current()) for one in step.traffic if one.fabric_ratio)
+    return tuple(dict.fromkeys(line for path in paths for line in path.factors))
 
 
 def _step(

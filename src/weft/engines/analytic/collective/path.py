@@ -94,6 +94,8 @@ class Path:
     version: tuple[int, ...]
     env: dict[str, str]
     fitted: Fitted
+    factors: tuple[str, ...]
+    """What load balancing and tuning are taken to leave, simulated and published."""
     assumptions: tuple[str, ...]
 
     @property
@@ -319,8 +321,21 @@ def path_of(same: Same, group: Group, fitted: Fitted) -> Path:
         gpudirect=cluster.host.gpudirect,
         network_reduces=kind.in_network_reduction and cluster.fabric.in_network_reduction,
         tuning=tables, version=version, env=cluster.nccl.env, fitted=fitted,
+        factors=_factors(cluster, kind, reach, domains),
         assumptions=_assumptions(cluster, kind, reach, domains),
     )  # fmt: skip
+
+
+def _factors(cluster: Cluster, kind: Fabric, reach: Reach, domains: int) -> tuple[str, ...]:
+    if domains == 1:
+        return ()
+    said = []
+    if reach.far_ratio > 0:
+        said.append(kind.assumption(cluster.fabric.load_balancing))
+    if cluster.fabric.tuning != "tuned":
+        said.append(kind.tuning_assumption(cluster.fabric.tuning))
+        said.extend(kind.effects(cluster.fabric.tuning))
+    return tuple(said)
 
 
 def _assumptions(cluster: Cluster, kind: Fabric, reach: Reach, domains: int) -> tuple[str, ...]:
@@ -334,11 +349,8 @@ def _assumptions(cluster: Cluster, kind: Fabric, reach: Reach, domains: int) -> 
     if reach.guessed:
         said.append(f"leaves of {_FALLBACK_LEAF_HOSTS} hosts are taken, for {reach.guessed}")
     if reach.far_ratio > 0:
-        said.append(kind.assumption(cluster.fabric.load_balancing))
         said.append("ranks are placed without regard to leaves")
-    if cluster.fabric.tuning != "tuned":
-        said.append(kind.tuning_assumption(cluster.fabric.tuning))
-        said.extend(kind.effects(cluster.fabric.tuning))
+    said.extend(_factors(cluster, kind, reach, domains))
     rate = units.show_rate(cluster.host.nic_bytes_per_s)
     said.append(f"every NIC runs at {rate} and no host is slower than the others")
     return tuple(said)
