@@ -5,11 +5,11 @@ import pytest
 from weft.predict.training import predict
 from weft.spec.load import load_cluster, load_job
 
-JOB = {"model": "llama3_8b", "global_batch": 512, "parallelism": {"sharding": "zero1"}}
+JOB = {"model": "llama3_8b", "global_batch": 4096, "parallelism": {"sharding": "zero1"}}
 
 
 def said(**fabric):
-    asked = {"preset": "hgx_h100_roce", "hosts": 64, "fabric": fabric}
+    asked = {"preset": "hgx_h100_roce", "hosts": 512, "fabric": fabric}
     return predict(load_cluster(asked), load_job(JOB)).provenance.assumptions
 
 
