@@ -4,6 +4,8 @@
 # Usage: sh scripts/tools.sh   (from the repository root)
 set -u
 VENV="${VENV:-.venv}"
+# Without a network pip would try for minutes.
+export PIP_RETRIES="${PIP_RETRIES:-1}" PIP_DEFAULT_TIMEOUT="${PIP_DEFAULT_TIMEOUT:-15}"
 PACKAGES="opensm ibsim-utils infiniband-diags slurmctld slurm-client slurm-wlm-basic-plugins
 shellcheck libyang2-dev libpcre2-dev gcc python3-dev frr iproute2 iputils-ping procps
 ansible-core ansible-lint openmpi-bin iperf3 postgresql"
@@ -20,6 +22,7 @@ if [ -n "$missing" ]; then
             printf '#!/bin/sh\nexit 101\n' >/usr/sbin/policy-rc.d
             chmod +x /usr/sbin/policy-rc.d
             trap 'rm -f /usr/sbin/policy-rc.d' EXIT
+            trap 'exit 130' INT TERM
         fi
         apt_get() {
             DEBIAN_FRONTEND=noninteractive timeout 300 apt-get -qq \
