@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -20,6 +21,7 @@ MOST_OUTPUT: Final = 1 << 20
 """Characters of a benchmark's own output that are kept."""
 _MOST_RUNS: Final = 10_000
 _TEXTS: Final = ("tool", "operation", "launcher", "label", "began", "what")
+_PASSWORD: Final = re.compile(r"([?&](?:ssl)?password=)[^&]*", re.IGNORECASE)
 _LISTS: Final = ("hosts", "versions", "options", "commands")
 
 
@@ -104,7 +106,10 @@ def hidden(url: str) -> str:
 
     >>> hidden("postgresql://me:secret@host/db")
     'postgresql://me:***@host/db'
+    >>> hidden("postgresql://host/db?user=me&password=secret")
+    'postgresql://host/db?user=me&password=***'
     """
+    url = _PASSWORD.sub(r"\1***", url)
     head, at, tail = url.rpartition("@")
     user, colon, _ = head.rpartition(":")
     return f"{user}:***@{tail}" if at and colon and "//" in user else url
