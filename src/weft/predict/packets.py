@@ -159,7 +159,7 @@ def share_kept(
     """
     flows, routes = schedule.flows, shortest_routes(schedule.wiring)
     alone = ideal_ps(paths_of(schedule.wiring, routes, flows), flows, options)
-    wire = 1 + options.header_bytes / options.mtu_bytes
+    wire = 1 + options.header_bytes / options.payload_bytes
     rate = schedule.wiring.bytes_per_s.min()
     one = float(flows.size_bytes.max()) * wire * PS_PER_S / rate
     until = round(_LONGEST_S * PS_PER_S)

@@ -7,9 +7,10 @@ import sys
 import numpy as np
 import pytest
 
+from weft.engines.packet.paths import hops_of, ideal_ps, paths_of
 from weft.engines.packet.simulation import Flows, Options, simulate
 from weft.engines.packet.tables import FlowControl
-from weft.engines.packet.wiring import leaf_spine
+from weft.engines.packet.wiring import leaf_spine, shortest_routes
 
 PS_PER_BYTE = 20
 """At 400 Gb/s."""
@@ -126,3 +127,17 @@ def test_plain_python_limits_nics_as_compiled_kernels_do():
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert plain.stdout.strip() == str(limited().tolist())
+
+
+@pytest.mark.parametrize("message_bytes", [None, 1000, 64])
+def test_a_flow_alone_takes_its_ideal_time_whatever_its_messages(message_bytes):
+    """T = (S + ceil(S / message) H) c and a frame a further hop: a message is a packet here."""
+    options = Options(header_bytes=40, message_bytes=message_bytes)
+    work = flows([0], [5], 60_000)
+    routes = shortest_routes(NETWORK)
+    alone = ideal_ps(paths_of(NETWORK, routes, work), work, options)
+    last = 60_000 % (message_bytes or MTU) or message_bytes
+    late = (min(message_bytes or MTU, MTU) - last) * 3 * PS_PER_BYTE  # the last is shorter
+    assert simulate(NETWORK, work, options).completion_ps == pytest.approx(alone[0], abs=late)
+    packets = -(-60_000 // (message_bytes or MTU))
+    assert hops_of(paths_of(NETWORK, routes, work), work, options) == 4 * packets

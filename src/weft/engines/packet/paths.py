@@ -64,9 +64,9 @@ def ideal_ps(paths: Paths, flows: Flows, options: Options) -> Floats:
     f is the frame, or what a cut-through switch waits for; c the time of a byte on the slowest
     link, c' that on all others together.
     """
-    packets = -(-flows.size_bytes // options.mtu_bytes)
+    packets = -(-flows.size_bytes // options.payload_bytes)
     wire_bytes = flows.size_bytes + packets * options.header_bytes
-    frame = np.minimum(flows.size_bytes, options.mtu_bytes) + options.header_bytes
+    frame = np.minimum(flows.size_bytes, options.payload_bytes) + options.header_bytes
     if options.cut_through_bytes is not None:
         frame = np.minimum(frame, options.cut_through_bytes)
     serial: Floats = wire_bytes * paths.ps_per_byte + frame * paths.hops_ps_per_byte
@@ -75,5 +75,5 @@ def ideal_ps(paths: Paths, flows: Flows, options: Options) -> Floats:
 
 def hops_of(paths: Paths, flows: Flows, options: Options) -> int:
     """Return how many packet-hops the data of these flows takes without loss."""
-    packets = -(-flows.size_bytes // options.mtu_bytes)
+    packets = -(-flows.size_bytes // options.payload_bytes)
     return int((packets * paths.links).sum())

@@ -232,7 +232,6 @@ def _time_out_class(state, host, traffic_class, now):
         if flow.acknowledged < flow.next_sequence:
             if flow.progress_at + settings.timeout <= now:
                 flow.progress_at = now
-                flow.timeouts += 1
                 state.counts[0].timeouts += 1
                 waiting = flow.to_send_bytes
                 lost = on_timeout(settings.recovery, state, flow_id)

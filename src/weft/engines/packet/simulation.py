@@ -165,6 +165,11 @@ class Options:
     classes: tuple[TrafficClass, ...] = ()
     """Traffic classes; none: a single one."""
 
+    @property
+    def payload_bytes(self) -> int:
+        """Of a full packet: no packet holds more than one message."""
+        return min(self.mtu_bytes, self.message_bytes or self.mtu_bytes)
+
     def by_class(self) -> tuple["Options", ...]:
         """Return the options of every class."""
         own = replace(self, classes=())
@@ -570,7 +575,7 @@ def _set_class(row: Any, wiring: Wiring, routes: Routes, options: Options) -> No
     control = plugins.load(congestion, options.congestion, Control)
     plugins.load(balancing, options.balancing, Balancing)
     row.hosts, row.leaves, row.links = wiring.hosts, routes.leaves, len(wiring.source)
-    row.mtu_bytes = min(options.mtu_bytes, options.message_bytes or options.mtu_bytes)
+    row.mtu_bytes = options.payload_bytes
     row.header_bytes = options.header_bytes
     row.control_bytes = options.control_bytes
     cut = options.cut_through_bytes

@@ -195,7 +195,6 @@ FLOW = np.dtype(
         ("begin", "i8"),
         ("end", "i8"),
         ("waits_for", "i4"),  # operations that must end first
-        ("timeouts", "i4"),
         ("telemetry", "f8"),
         ("withheld_bytes", "i8"),  # what a relay has yet to bring it
         ("spare", "i8", (3,)),
