@@ -91,9 +91,9 @@ def test_what_cannot_be_is_said_before_anything_is_started():
         commands("perftest", "ssh", Ask(operation="write_bw", hosts=("a", "b", "c")))
     with pytest.raises(SpecError, match="gloo has no alltoall"):
         commands("torch.distributed", "local", Ask(operation="alltoall", backend="gloo"))
-    with pytest.raises(UnknownName, match="[Tt]here are"):
+    with pytest.raises(UnknownName, match=r"[Tt]here are"):
         tool.find("mlperf")
-    with pytest.raises(UnknownName, match="[Tt]here are"):
+    with pytest.raises(UnknownName, match=r"[Tt]here are"):
         launcher.find("telnet")
 
 
