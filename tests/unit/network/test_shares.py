@@ -67,3 +67,17 @@ def test_results_name_the_simulated_and_the_published_factor_and_the_cells():
 
 def test_a_mode_that_nothing_was_simulated_of_says_only_what_is_published():
     assert "simulated" not in fabric.find("roce").assumption("planned")
+
+
+def test_the_band_of_a_collective_holds_the_time_with_the_published_factor(monkeypatch):
+    """A ring over hashed leaves: with the published factor alone it lies inside the band."""
+    cluster = preset("hgx_h100_roce").with_(hosts=512)
+    cluster = cluster.with_(fabric=cluster.fabric.with_(load_balancing="ecmp"))
+    group = Group(ranks=4096, ranks_per_domain=8)
+    both = collective_time(cluster, Operation.ALL_GATHER, 16 << 30, group).time_s
+    monkeypatch.setattr(shares, "find", lambda *_: None)
+    again = cluster.with_(hosts=512)
+    published = collective_time(again, Operation.ALL_GATHER, 16 << 30, group).time_s
+    assert published.value < 0.9 * both.value
+    assert both.low <= published.low * 1.001
+    assert both.low <= published.value <= both.high

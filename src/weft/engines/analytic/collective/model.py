@@ -110,6 +110,16 @@ def _reasons(path: Path, option: Option, size_bytes: float) -> tuple[str, ...]:
     return tuple(said)
 
 
+def _published_more_s(path: Path, option: Option, volume_s: float) -> float:
+    """Return what published factors would add to a time that the fabric bounds.
+
+    The band holds both: the factor that packets gave and the published one.
+    """
+    if not path.fabric_limit or option.limit != path.fabric_limit:
+        return 0.0
+    return volume_s * (path.fabric_ratio / path.published_ratio - 1)
+
+
 @lru_cache(maxsize=16384)
 def _predict(
     same: Same, operation: Operation, size_bytes: float, group: Group, fitted: Fitted
@@ -123,9 +133,10 @@ def _predict(
     time_s, option = _time(path, operation, size_bytes)
     low, high = band(path, size_bytes)
     volume_s = size_bytes / option.algbw_bytes_per_s
+    other_s = time_s + _published_more_s(path, option, volume_s)
     found = CollectiveTime(
         operation=operation, group=group, size_bytes=size_bytes,
-        time_s=Estimate(time_s, time_s * low, time_s * high),
+        time_s=Estimate(time_s, min(time_s, other_s) * low, max(time_s, other_s) * high),
         algorithm=option.kind.name, protocol=option.protocol, channels=option.channels,
         limit=option.limit if volume_s > _LATENCY_SHARE * time_s else "latency",
         reasons=_reasons(path, option, size_bytes), assumptions=path.assumptions,

@@ -86,6 +86,8 @@ class Path:
     fabric_ratio: float
     """What load balancing, tuning and oversubscription leave of it."""
     fabric_limit: str
+    published_ratio: float
+    """The same with the published factors, where simulated ones are used."""
     reach: Reach
     fabric: Fabric
     gpudirect: bool
@@ -194,6 +196,12 @@ def _fabric_share(
         "tuning": 1 - (1 - tuned) * crowd,
         "oversubscribed uplinks": 1 / max(1.0, squeeze),
     }
+
+
+def _published(cluster: Cluster, kind: Fabric, reach: Reach) -> float:
+    """Return what load balancing leaves by the published factor."""
+    mode = cluster.fabric.load_balancing or kind.default_load_balancing
+    return 1 - (1 - kind.load_balancing[mode].value) * reach.far_ratio
 
 
 def _merged_nics(cluster: Cluster, kind: Fabric, version: tuple[int, ...]) -> tuple[int, int]:
@@ -317,7 +325,9 @@ def path_of(same: Same, group: Group, fitted: Fitted) -> Path:
         nics=max(1, round(_used_nics(cluster, devices, group, local))),
         nic_line_bytes_per_s=host.nic_bytes_per_s * ports,
         net_bytes_per_s=net, net_limit=net_limit, fabric_ratio=ratio,
-        fabric_limit=worst if shares[worst] < 1 else "", reach=reach, fabric=kind,
+        fabric_limit=worst if shares[worst] < 1 else "",
+        published_ratio=ratio * _published(cluster, kind, reach) / shares["load balancing"],
+        reach=reach, fabric=kind,
         gpudirect=cluster.host.gpudirect,
         network_reduces=kind.in_network_reduction and cluster.fabric.in_network_reduction,
         tuning=tables, version=version, env=cluster.nccl.env, fitted=fitted,
