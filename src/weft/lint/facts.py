@@ -313,6 +313,29 @@ class Address(Fact):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RailTable(Fact):
+    """The routing table of one rail of a host."""
+
+    port: str
+    table: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slots(Fact):
+    """A host of MPI's list, and the ranks that it takes."""
+
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Named(Fact):
+    """A name that pods can be reached by: of a Service, a JobSet ..."""
+
+    kind: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Bond(Fact):
     """Ports bundled to one (LAG)."""
 

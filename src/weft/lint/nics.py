@@ -222,7 +222,16 @@ def _setpci(command: Command) -> Iterator[Fact]:
             )
 
 
+def _for(command: Command) -> Iterator[Fact]:
+    """Read ``for device in mlx5_0 mlx5_1``: what is set up, one after another."""
+    words = [word.rstrip(";") for word in command.words[3:]]
+    names = [word for word in words if word and word != "do"]
+    if command.words[2:3] == ("in",) and len(names) > 1 and "$" not in "".join(names):
+        yield Option(at=command.at, program="rdma-devices", name="loop", value=" ".join(names))
+
+
 _READERS: Final[dict[str, Callable[[Command], Iterator[Fact]]]] = {
+    "for": _for,
     "mlnx_qos": _mlnx_qos,
     "cma_roce_tos": _mark,
     "cma_roce_mode": _roce_mode,

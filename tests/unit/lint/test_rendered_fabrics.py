@@ -574,7 +574,61 @@ PODS = [
            r"infinity", "65536", "host_memlock"),
 ]  # fmt: skip
 
-FAULTS = [*JOB, *HOSTS, *SWITCHES, *SUBNET, *SLURM, *VENDORS, *ROUTES, *PODS]
+HOSTFILE, MPI, TORCH = "launch/hostfile", "launch/mpirun.sh", "launch/torchrun.sh"
+JOBSET, RAILS = "kubernetes_jobs/train-jobset.yaml", "linux_host/rails.tsv"
+MEMLOCK = "kubernetes/weft-memlock.conf"
+
+LAUNCHES = [
+    _fault("a rank too few", "roce", MPI, r"-np 256", "-np 255", "launch_hosts"),
+    _fault("half the ranks of a host", "roce", MPI, r"ppr:8", "ppr:4", "launch_hosts"),
+    _fault("a host twice in the list", "roce", HOSTFILE, r"host-0003", "host-0004",
+           "launch_hosts"),
+    _fault("a host with half its slots", "roce", HOSTFILE, r"host-0003 slots=8",
+           "host-0003 slots=4", "launch_hosts"),
+    _fault("a host too few for torchrun", "roce", TORCH, r"nnodes=32", "nnodes=31",
+           "launch_hosts"),
+    _fault("a host that nobody knows", "roce", TORCH, r"\$\{MEET:-host-0000\}", "host-9999",
+           "launch_hosts"),
+    _fault("an unknown rendezvous", "roce", TORCH, r"backend=c10d", "backend=c10",
+           "launch_rendezvous"),
+    _fault("a port that is none", "roce", JOBSET, r"port=29500", "port=99500",
+           "launch_rendezvous"),
+    _fault("pods without ranks", "roce", JOBSET, r" *--node-rank=.*\n", "",
+           "launch_rendezvous"),
+    _fault("a master that is not there", "roce", JOBSET, r"train-node-0-0", "train-nodes-0-0",
+           "launch_address"),
+    _fault("31 pods at once of 32", "roce", JOBSET, r"parallelism: 32", "parallelism: 31",
+           "launch_world_size"),
+    _fault("4 ranks a worker", "roce", JOBS, r"-N 8", "-N 4", "launch_world_size"),
+    _fault("mpirun forwards no class", "roce", JOBS, r" *-x NCCL_IB_TC \\\n", "",
+           "launch_variables_left_behind"),
+    _fault("two rails of one table", "roce", RAILS, r"\t102", "\t101", "host_rails"),
+    _fault("a host without its fourth rail", "roce", RAILS, r"host-0000\tmlx5_3.*\n", "",
+           "host_rails"),
+    _fault("a NIC that is not set up", "roce", HOST, r"mlx5_6 mlx5_7;", "mlx5_6;",
+           "host_rails"),
+    _fault("no word of trust", "roce", HOST, r"--trust dscp ", "", "trust_mode"),
+    _fault("a sysctl that is none", "roce", "linux_host/90-weft-rdma.conf", r"rp_filter",
+           "rpfilter", "host_sysctl_name"),
+    _fault("a limit that systemd does not know", "roce", MEMLOCK, r"LimitMEMLOCK",
+           "LimitMEMLOK", "host_unit"),
+    _fault("a limit in no section", "roce", MEMLOCK, r"\[Service\]\n", "", "host_unit"),
+    _fault("half the devices of EFA", "efa", JOBS, r"efa: 32", "efa: 16", "pod_efa"),
+    _fault("a misspelt EFA", "efa", JOBS, r"amazonaws.com/efa", "amazonaws.com/efas",
+           "pod_efa"),
+    _fault("a length of its own", "roce", LEAF, r"Ethernet4\|172.16.0.2/31",
+           "Ethernet4|172.16.0.2/30", "address_gateway"),
+    _fault("an address on a port without cable", "roce", LEAF, r"Ethernet4\|172.16.0.2/31",
+           "Ethernet5|172.16.0.2/31", "address_gateway"),
+    _fault("two cables to one NIC", "roce_arista", EOS, r"description host-0001",
+           "description host-0002", "link_peer_twice"),
+    _fault("an algorithm that the tuner does not know", "roce", "nccl_tuner/tuner.csv",
+           r"tree,ll128", "trees,ll128", "broken_line"),
+    _fault("NVUE: no session on a cabled port", "roce", "cumulus/leaf-0000/nvue.*",
+           r"(?m)^.*neighbor swp17s0 .*\n", "", "bgp_session", count=0),
+]  # fmt: skip
+
+FAULTS = [*JOB, *HOSTS, *SWITCHES, *SUBNET, *SLURM, *VENDORS, *ROUTES, *PODS, *LAUNCHES]
 
 
 def _texts(fabric):

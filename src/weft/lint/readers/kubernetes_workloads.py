@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from weft.lint.document import Tree
-from weft.lint.facts import Container, Fact, Variable, Workload
+from weft.lint.facts import Container, Fact, Named, Variable, Workload
 from weft.lint.jobs import is_of_job, job_facts
 from weft.lint.manifests import name_of, objects
 from weft.lint.quantity import kubernetes_bytes
@@ -21,6 +21,7 @@ _SETTINGS: Final = (
     ("trainer", "numNodes"),
     ("elasticPolicy", "nProcPerNode"),
 )
+_REACHED: Final = frozenset({"Service", "JobSet", "PyTorchJob", "MPIJob"})
 _KEPT: Final = frozenset(
     {"/bin/sh", "/bin/bash", "sh", "bash", "-c", "-lc", "-ec", "-xc", "-exc"}
 )
@@ -48,6 +49,7 @@ def _read(file: File) -> Iterator[Fact]:
         for pod in _pods(tree, "", None, 0):
             yield from _pod(tree, pod)
         yield from _trainer(tree)
+        yield from _reached(tree)
         if tree["kind"].string() == "ConfigMap":
             yield from _config_map(tree)
 
@@ -57,6 +59,9 @@ def _pods(tree: Tree, role: str, replicas: int | None, depth: int) -> Iterator[_
         return
     own = tree["replicas"].number() or tree["size"].number()
     replicas = own if own is not None else replicas
+    at_once, wanted = tree["parallelism"].number(), tree["completions"].number()
+    if at_once is not None:
+        replicas = (replicas or 1) * min(at_once, wanted or at_once)
     for key, part in tree.items():
         if key == "spec" and isinstance(part["containers"].value, list):
             yield _Pod(spec=part, metadata=tree["metadata"], role=role, replicas=replicas)
@@ -173,6 +178,17 @@ def _environment(container: Tree, device: str) -> Iterator[Fact]:
 
 def _pairs(tree: Tree) -> tuple[tuple[str, str], ...]:
     return tuple((key, value.string()) for key, value in tree.items())
+
+
+def _reached(tree: Tree) -> Iterator[Fact]:
+    """Yield the name that an object gives pods to be reached by."""
+    kind = tree["kind"].string()
+    name = tree.under("metadata", "name")
+    if kind in _REACHED:
+        yield Named(at=name.at, device=name_of(tree), kind=kind, name=name.string())
+    subdomain = tree.under("spec", "network", "subdomain")
+    if subdomain:
+        yield Named(at=subdomain.at, device=name_of(tree), kind=kind, name=subdomain.string())
 
 
 def _trainer(tree: Tree) -> Iterator[Fact]:

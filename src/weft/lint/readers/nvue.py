@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any, Final
 
 from weft.lint.document import Tree, whole
@@ -85,7 +86,7 @@ def _commands(file: File) -> Tree:
     root: dict[str, Any] = {}
     places: dict[tuple[str, ...], tuple[int, int]] = {}
     for number, line in file.lines():
-        words = line.split("#")[0].split()
+        words = [word.strip("'\"") for word in _WORD.findall(line.split("#")[0])]
         if words[:2] != ["nv", "set"] or len(words) < 4:  # noqa: PLR2004 - a key and a value
             continue
         at, path = root, tuple(words[2:-1])
@@ -110,6 +111,9 @@ def _store(at: dict[str, Any], key: str, value: str) -> None:
         before[value] = {}
     elif before != value:
         at[key] = {str(before): {}, value: {}}
+
+
+_WORD: Final = re.compile(r"""'[^']*'|"[^"]*"|\S+""")
 
 
 class _Places:
@@ -146,11 +150,9 @@ def _keys(part: Tree) -> list[str]:
 
 
 def _interfaces(tree: Tree, device: str) -> Iterator[Fact]:
+    yield from _ports(tree, device)
     for key, one in tree["interface"].items():
         names = tuple(_names(key))
-        for name in names:
-            if name.startswith(("swp", "bond")):
-                yield _port(one, name, device)
         for address in _keys(one.under("ip", "address")):
             if "/" in address and names:
                 yield Address(
@@ -167,6 +169,32 @@ def _interfaces(tree: Tree, device: str) -> Iterator[Fact]:
         quality = one["qos"]
         if quality:
             yield from _own_quality(quality, names, device)
+
+
+def _ports(tree: Tree, device: str) -> Iterator[Port]:
+    """Yield each port once, with what all keys say that name it."""
+    ports: dict[str, Port] = {}
+    for key, one in tree["interface"].items():
+        for name in _names(key):
+            if name.startswith(("swp", "bond")):
+                port = _port(one, name, device)
+                before = ports.get(name)
+                ports[name] = port if before is None else _merged(before, port)
+    yield from ports.values()
+
+
+def _merged(before: Port, port: Port) -> Port:
+    return replace(
+        before,
+        at=port.at if port.mtu_bytes else before.at,
+        mtu_bytes=port.mtu_bytes or before.mtu_bytes,
+        speed_gbit=port.speed_gbit or before.speed_gbit,
+        fec=port.fec or before.fec,
+        autoneg=port.autoneg or before.autoneg,
+        up=before.up if port.up is None else port.up,
+        peer=port.peer or before.peer,
+        peer_port=port.peer_port or before.peer_port,
+    )
 
 
 def _port(one: Tree, name: str, device: str) -> Port:

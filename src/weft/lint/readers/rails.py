@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from weft.lint.facts import Address, Fact, Flaw, Side
+from weft.lint.facts import Address, Fact, Flaw, RailTable, Side
 from weft.lint.reader import File, Reader
 
 _COLUMNS = 5
@@ -25,7 +25,7 @@ def _read(file: File) -> Iterator[Fact]:
                 fix="write host, device, address, gateway, table, with tabs between",
             )
         else:
-            host, device, address, gateway, _table = fields
+            host, device, address, gateway, table = fields
             yield Address(
                 at=file.at(number),
                 device=host,
@@ -34,6 +34,7 @@ def _read(file: File) -> Iterator[Fact]:
                 address=address,
                 gateway=gateway,
             )
+            yield RailTable(at=file.at(number), device=host, port=device, table=table)
 
 
 rails = Reader(title="addresses of the rails", claims=_claims, read=_read)

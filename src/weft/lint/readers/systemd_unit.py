@@ -10,7 +10,7 @@ from weft.lint.reader import File, Reader
 from weft.lint.shell import commands
 
 _SECTION = re.compile(r"\[(\w+)\]")
-_HEADING = re.compile(r"^\[(Service|Unit)\]", re.MULTILINE)
+_HEADING = re.compile(r"^(\[(Service|Unit)\]|Limit[A-Z]+=)", re.MULTILINE)
 _ROW = re.compile(r"(\w+)\s*=\s*(.*)")
 _RUNS = frozenset({"ExecStart", "ExecStartPre", "ExecStartPost"})
 

@@ -8,6 +8,7 @@ What to do: WantedBy=multi-user.target, After=network-pre.target, Type=oneshot.
 References: systemd.unit(5), systemd.service(5).
 """
 
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final
 
 from weft.lint.rule import Case, Found, Layer, Rule, Severity, problem
@@ -15,6 +16,11 @@ from weft.lint.rule import Case, Found, Layer, Rule, Severity, problem
 if TYPE_CHECKING:
     from weft.lint.facts import Option
 
+_LIMITS: Final = (
+    "LimitCPU", "LimitFSIZE", "LimitDATA", "LimitSTACK", "LimitCORE", "LimitRSS", "LimitNOFILE",
+    "LimitAS", "LimitNPROC", "LimitMEMLOCK", "LimitLOCKS", "LimitSIGPENDING", "LimitMSGQUEUE",
+    "LimitNICE", "LimitRTPRIO", "LimitRTTIME",
+)  # fmt: skip
 _TOOLS: Final = ("mlnx_qos", "cma_roce", "weft-rdma", "mlxconfig", "roce", "rdma")
 
 
@@ -32,6 +38,8 @@ def _check(case: Case) -> Found:
                 "put it below [Service]",
                 severity=Severity.ERROR,
             )
+        yield from _limits(rows)
+        yield from _circle(rows)
         if not any(tool in one.value for one in starts for tool in _TOOLS):
             continue
         names = {one.name: one for one in rows}
@@ -59,6 +67,42 @@ def _check(case: Case) -> Found:
                 "add RemainAfterExit=yes",
                 severity=Severity.INFO,
             )
+
+
+def _limits(rows: "list[Option]") -> Found:
+    for one in rows:
+        section, _, own = one.name.rpartition(".")
+        if not own.startswith("Limit"):
+            continue
+        if not section:
+            yield problem(
+                one,
+                f"{own} stands in no section, where systemd ignores it",
+                "write [Service] above it",
+                severity=Severity.ERROR,
+            )
+        near = get_close_matches(own, _LIMITS, n=1) if own not in _LIMITS else []
+        if near:
+            yield problem(
+                one,
+                f"systemd knows no {own}",
+                f"is {near[0]} meant?",
+                severity=Severity.ERROR,
+            )
+
+
+def _circle(rows: "list[Option]") -> Found:
+    before = {
+        unit: one for one in rows if one.name == "Unit.Before" for unit in one.value.split()
+    }
+    for one in rows:
+        for unit in one.value.split() if one.name == "Unit.After" else ():
+            if unit in before:
+                yield problem(
+                    [one, before[unit]],
+                    f"the unit is to start before and after {unit}",
+                    "keep one of the two",
+                )
 
 
 host_unit = Rule(

@@ -1,7 +1,8 @@
-"""Variables are exported in a script, and mpirun does not pass them on.
+"""Variables are exported in a script, or set in a launcher, and mpirun does not pass them on.
 
-What it checks: NCCL variables that a script exports before an mpirun of Open MPI without -x for
-them (and without a prefix of -x NCCL_*, --export or a list in a parameter).
+What it checks: NCCL variables that a script exports before an mpirun of Open MPI, or that the
+launcher of an MPIJob has in its environment, without -x for them (and without a prefix of
+-x NCCL_*, --export or a list in a parameter).
 Why it matters: Open MPI starts processes on other hosts with the environment of their login:
 rank 0 has the settings, the others do not.
 What to do: add -x NAME for each, or put them into /etc/nccl.conf.
@@ -14,7 +15,8 @@ from weft.lint.rule import Case, Found, Layer, Rule, Severity, problem
 
 def _check(case: Case) -> Found:
     for launch in case.of(Launch):
-        if launch.tool not in {"mpirun", "orterun"} or _single(launch):
+        operated = launch.device.startswith("MPIJob")
+        if launch.tool not in {"mpirun", "orterun"} or (_single(launch) and not operated):
             continue
         passed = {
             word.partition("=")[0]
@@ -30,7 +32,7 @@ def _check(case: Case) -> Found:
             if one.at.text is launch.at.text
             and one.device == launch.device
             and one.name.startswith(("NCCL_", "UCX_", "TORCH_NCCL_"))
-            and one.at.line < launch.at.line
+            and (operated or one.at.line < launch.at.line)
             and one.name not in passed
             and not one.everywhere
         ]

@@ -1,6 +1,7 @@
 """A launch starts another number of ranks than it has GPUs for.
 
-What it checks: mpirun's -np against slotsPerWorker x workers, nproc_per_node and slotsPerWorker
+What it checks: mpirun's -np and -N against slotsPerWorker x workers, --nnodes against the pods
+that run at once, nproc_per_node and slotsPerWorker
 against the GPUs of a container, and --ntasks-per-node against --gpus-per-node of Slurm.
 Why it matters: ranks beyond the GPUs share one (NCCL stops: duplicate GPU); ranks short of them
 leave GPUs idle that are paid for.
@@ -30,6 +31,29 @@ def _check(case: Case) -> Found:
                 f"start {own[0]}",
             )
     yield from _slurm(case)
+    yield from _pods(case)
+
+
+def _pods(case: Case) -> Found:
+    """Compare the pods that torchrun waits for with those that there are."""
+    pods = {one.device: one for one in case.of(Workload)}
+    groups: dict[tuple[str, str, int], list[tuple[Launch, Workload]]] = {}
+    for launch in case.of(Launch):
+        nodes = whole(_value(launch.words, "--nnodes"))
+        pod = pods.get(launch.device)
+        if launch.tool == "torchrun" and nodes and pod:
+            meet = _value(launch.words, "--rdzv-id", "--rdzv_id")
+            key = (launch.at.text.name, meet or launch.device.partition(" ")[0], nodes)
+            groups.setdefault(key, []).append((launch, pod))
+    for (_, _, nodes), found in groups.items():
+        counts = [pod.replicas for _, pod in found]
+        total = sum(count or 0 for count in counts)
+        if None not in counts and total != nodes:
+            yield problem(
+                [found[0][0], *(pod for _, pod in found)],
+                f"torchrun waits for {nodes} pods, and {total} run at once",
+                f"write --nnodes={total}, or run {nodes} pods",
+            )
 
 
 def _slots(case: Case, gpus: dict[str, tuple[int, Container]]) -> Found:
@@ -51,6 +75,15 @@ def _slots(case: Case, gpus: dict[str, tuple[int, Container]]) -> Found:
         for launch in case.of(Launch):
             ranks = whole(_value(launch.words, "-np", "-n", "--np"))
             mine = launch.device.partition(" ")[0] == job and launch.tool == "mpirun"
+            each = (
+                whole(_value(launch.words, "-N", "--npernode", "-npernode")) if mine else None
+            )
+            if each is not None and each != slots:
+                yield problem(
+                    [launch, one],
+                    f"mpirun places {each} ranks a worker, and it has {slots} slots",
+                    f"place {slots}",
+                )
             if mine and ranks is not None and ranks != slots * one.replicas:
                 yield problem(
                     [launch, one],

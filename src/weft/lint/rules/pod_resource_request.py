@@ -16,6 +16,13 @@ from weft.lint.rule import Case, Found, Layer, Rule, Severity, problem
 def _check(case: Case) -> Found:
     for one in case.of(Container):
         limits, requests = dict(one.limits), dict(one.requests)
+        pages = [name for name in [*limits, *requests] if name.startswith("hugepages-")]
+        if pages and not {"cpu", "memory"} & {*limits, *requests}:
+            yield problem(
+                one,
+                f"{one.device} asks for {pages[0]} and for neither cpu nor memory",
+                "ask for memory too: the API server refuses the pod",
+            )
         for name in dict.fromkeys([*limits, *requests]):
             if "/" not in name:
                 continue

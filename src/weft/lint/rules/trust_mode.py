@@ -22,6 +22,7 @@ def _check(case: Case) -> Found:
         or any(one.kind is Map.DSCP_TO_CLASS for one in case.of(Mapped))
     )
     lossless = {one.device for one in case.of(Pause) if one.priorities}
+    yield from _unsaid(case, by_dscp=by_dscp)
     for one in case.of(Trust):
         ours = one.side is Side.HOST or one.device in lossless
         if one.mode != "dscp" and by_dscp and ours:
@@ -30,6 +31,26 @@ def _check(case: Case) -> Found:
                 one,
                 f"{where} trusts {one.mode}, and the traffic is marked by DSCP",
                 "trust DSCP",
+            )
+
+
+def _unsaid(case: Case, *, by_dscp: bool) -> Found:
+    """NICs trust 802.1p unless they are told otherwise."""
+    said = {one.at.text.name for one in case.of(Trust) if one.side is Side.HOST}
+    mapped = {
+        one.at.text.name: one
+        for one in case.of(Mapped)
+        if one.side is Side.HOST and one.kind is Map.DSCP_TO_CLASS
+    }
+    for one in case.of(Pause):
+        name = one.at.text.name
+        silent = one.side is Side.HOST and name in mapped and name not in said
+        if by_dscp and silent and one.priorities:
+            yield problem(
+                [one, mapped[name]],
+                "nothing tells the NICs to trust DSCP: they trust 802.1p, and the map of DSCPs "
+                "is not used",
+                "add --trust dscp",
             )
 
 
