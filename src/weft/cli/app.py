@@ -70,9 +70,7 @@ class Commands(TyperGroup):
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401, ARG002 - as above
         """Import one command, or say which there are."""
         if cmd_name not in command_names():
-            raise UsageError(
-                f"no command is called {cmd_name!r}; there are: {', '.join(command_names())}"
-            )
+            raise UsageError(plugins.unknown("command", cmd_name, command_names()))
         return load_command(cmd_name)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002 - as above

@@ -6,7 +6,7 @@ import sys
 import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import typer
 
@@ -20,8 +20,7 @@ UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 
 _CATEGORIES: Final = {INTERNAL: "internal", INPUT: "input", CANNOT_READ: "unreadable"}
 _SUGGESTIONS: Final = {
-    "usage": "run `weft --help`, or the command with --help",
-    "unknown_name": "run `weft catalog` for devices, `weft init --help` for presets",
+    "unknown_name": "use a name that the message lists; `weft catalog` has all devices",
     "spec": "run `weft spec schema cluster` (or job) for the keys and their units",
     "unit": "write every quantity with its unit, as 400Gb/s, 64MiB or 1.5us",
     "infeasible": "use more GPUs, another parallelism, or `parallelism: auto`",
@@ -39,10 +38,14 @@ class Failure:
     code: str
     message: str
     exit_status: int
+    command: str = "weft"
+    """Whose --help says more about words that were wrong."""
 
     @property
     def suggestion(self) -> str:
         """What to do next."""
+        if self.code == "usage":
+            return f"run `{self.command} --help`"
         return _SUGGESTIONS.get(self.code, "run the command with --help")
 
     def envelope(self) -> dict[str, object]:
@@ -68,12 +71,23 @@ def describe(failure: BaseException) -> Failure:
         return Failure(code=failure.code, message=str(failure), exit_status=failure.exit_status)
     if isinstance(failure, UsageError):
         text = getattr(failure, "format_message", failure.__str__)()
-        return Failure(code="usage", message=text, exit_status=INPUT)
+        context = getattr(failure, "ctx", None)
+        command = f"weft {' '.join(_verbs(context))}".rstrip()
+        return Failure(code="usage", message=text, exit_status=INPUT, command=command)
     if isinstance(failure, OSError) and failure.filename is not None:
         text = f"{failure.filename}: {failure.strerror or failure}"
         return Failure(code="unreadable", message=text, exit_status=CANNOT_READ)
     text = f"{type(failure).__name__}: {failure}"
     return Failure(code="internal", message=text, exit_status=INTERNAL)
+
+
+def _verbs(context: Any) -> list[str]:  # noqa: ANN401 - click's, or typer's own copy of it
+    """Return the words of the command in which the words stopped making sense."""
+    found: list[str] = []
+    while context is not None and context.parent is not None:
+        found.insert(0, str(context.info_name))
+        context = context.parent
+    return found
 
 
 def report_failure(failure: BaseException, words: Sequence[str]) -> int:

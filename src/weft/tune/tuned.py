@@ -87,6 +87,8 @@ class Tuned:
     """The best, the start, and shipped settings of the same fabric; empty if interrupted."""
     worths: tuple[Worth, ...]
     """Knobs that differ from the start, the most valuable first."""
+    saved: str = ""
+    """File that the settings were written to."""
     tuning: Tuning
     """The best settings as a document."""
     study: str

@@ -90,3 +90,12 @@ def test_a_file_that_cannot_be_opened_is_not_our_mistake():
 )
 def test_json_is_recognised_before_the_words_are_parsed(words, wanted):
     assert wants_json(words) is wanted
+
+
+@pytest.mark.parametrize(
+    ("words", "command"),
+    [(["render"], "weft render"), (["bench", "load"], "weft bench load"), (["--no"], "weft")],
+)
+def test_wrong_words_are_answered_with_the_help_of_their_own_command(words, command, capsys):
+    assert app.run(words) == 2
+    assert f"run `{command} --help`" in capsys.readouterr().err

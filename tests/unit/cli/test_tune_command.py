@@ -40,6 +40,7 @@ def test_a_search_shows_a_table_writes_settings_and_draws(words, tmp_path, capsy
     assert app.run([*words, *more]) == 0
     shown = capsys.readouterr().out
     assert "Tuned for small" in shown
+    assert f"Writtento{saved};" in "".join(shown.split())  # lines are wrapped
     assert "What each knob" in shown or "nothing better" in shown
     assert "kind: NetworkSettings" in saved.read_text()
     assert "name: best" in saved.read_text()

@@ -1,5 +1,6 @@
 """`weft tune`: search settings of switches and NICs for your own fabric and traffic."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -106,5 +107,6 @@ def tune(
     if save is not None:
         head = "Written by weft tune: settings found by simulation; metadata.record says how."
         write_file(save, tuning_yaml(result.tuning, head).encode("utf-8"))
+        result = replace(result, saved=str(save))
     emit(result, output, out=out, charts=chart)
     return 0 if result.complete else PARTIAL

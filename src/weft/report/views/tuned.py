@@ -11,13 +11,18 @@ from weft.tune.search import BEST, START
 from weft.tune.tuned import Contender, ObjectiveLine, Trial, Tuned, Worth
 
 SHOWN_FRONT: Final = 8
-WRITE: Final = (
-    "--save FILE writes the settings; weft plan --tuning FILE plans with them, and "
-    "fabric: {settings: FILE} gives them to a cluster."
-)
 WIDE: Final = 5.0
 """A chart whose figures differ by more is drawn on a logarithmic scale."""
 PER_CENT: Final = 100
+
+
+def _where(result: Tuned) -> str:
+    file = result.saved or "FILE"
+    written = f"Written to {file}" if result.saved else "--save FILE writes the settings"
+    return (
+        f"{written}; weft plan --tuning {file} plans with them, and "
+        f"fabric: {{settings: {file}}} gives them to a cluster."
+    )
 
 
 def _page(result: Tuned) -> Page:
@@ -29,7 +34,7 @@ def _page(result: Tuned) -> Page:
             *_worths(result),
             _front(result),
             *_drawings(result),
-            Sentences(lines=(WRITE,)),
+            Sentences(lines=(_where(result),)),
             Sentences(title="Assumptions", lines=result.provenance.assumptions),
         ),
         footer=footer(result.provenance),
