@@ -32,7 +32,7 @@ def test_a_scenario_that_ends_leaves_with_zero_and_one_that_does_not_with_five(
     assert app.run(["simulate", scenario]) == 0
     assert "Simulation of small" in capsys.readouterr().out
     assert app.run(["simulate", scenario, "--set", "until_s=5us"]) == 5
-    assert "some traffic was under way" in capsys.readouterr().out
+    assert "some traffic had not ended" in capsys.readouterr().out
 
 
 def test_seeds_and_settings_of_the_command_line_are_laid_over_the_file(scenario, capsys):
