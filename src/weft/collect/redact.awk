@@ -38,6 +38,26 @@ function port(address,    part, count) {
     if (!(address in ports)) ports[address] = sprintf("0200:00ff:fe%02x:%04x", int(++seen / 65536), seen % 65536)
     return ports[address]
 }
+function guid(digits,    lower) {
+    # 16 hexadecimal digits: of a node, a port or a system, made from a hardware address
+    lower = tolower(digits)
+    if (lower ~ /^(0+|f+)$/) return digits
+    if (!(lower in guids)) guids[lower] = sprintf("0200000000%06x", ++nodes)
+    return guids[lower]
+}
+function half(address,    digits) {
+    # the last four groups of a GID are the GUID of its port; those of IPv4 are done already
+    if (address ~ /^0000:0000:/ || tolower(address) ~ /^0000:ffff:/ || tolower(address) ~ /fe[0-9a-f][0-9a-f]:[0-9a-f]+$/) return address
+    digits = address
+    gsub(":", "", digits)
+    digits = guid(digits)
+    return substr(digits, 1, 4) ":" substr(digits, 5, 4) ":" substr(digits, 9, 4) ":" substr(digits, 13, 4)
+}
+function ipv6(address,    lower) {
+    lower = tolower(address)
+    if (!(lower in sites)) sites[lower] = sprintf("fd00::%x", ++site)
+    return sites[lower]
+}
 function replace(pattern, kind,    before, found, after, result) {
     result = ""
     after = line
@@ -49,6 +69,9 @@ function replace(pattern, kind,    before, found, after, result) {
         else if (kind == "mapped") found = mapped(found)
         else if (kind == "hardware") found = hardware(found)
         else if (kind == "port") found = port(tolower(found))
+        else if (kind == "guid") found = substr(found, 1, length(found) - 16) guid(substr(found, length(found) - 15))
+        else if (kind == "gid") found = substr(found, 1, 20) half(substr(found, 21))
+        else if (kind == "ipv6") found = ipv6(found)
         else found = "[redacted]"
         result = result before found
     }
@@ -70,6 +93,9 @@ function rename(    before, after, result) {
     replace("ffff:[0-9a-fA-F][0-9a-fA-F][0-9a-fA-F][0-9a-fA-F]:[0-9a-fA-F][0-9a-fA-F][0-9a-fA-F][0-9a-fA-F]", "mapped")
     replace("[0-9a-fA-F]+:[0-9a-fA-F]+[fF][fF]:[fF][eE][0-9a-fA-F]+:[0-9a-fA-F]+", "port")
     replace("[0-9a-fA-F][0-9a-fA-F](:[0-9a-fA-F][0-9a-fA-F])(:[0-9a-fA-F][0-9a-fA-F])(:[0-9a-fA-F][0-9a-fA-F])(:[0-9a-fA-F][0-9a-fA-F])(:[0-9a-fA-F][0-9a-fA-F])", "hardware")
+    replace("[fF][eE]80:0000:0000:0000:[0-9a-fA-F][0-9a-fA-F][0-9a-fA-F][0-9a-fA-F]:[0-9a-fA-F][0-9a-fA-F][0-9a-fA-F][0-9a-fA-F]:[0-9a-fA-F][0-9a-fA-F][0-9a-fA-F][0-9a-fA-F]:[0-9a-fA-F][0-9a-fA-F][0-9a-fA-F][0-9a-fA-F]", "gid")
+    replace("(0x|S-|H-|R-)[0-9a-fA-F][0-9a-fA-F][0-9a-fA-F][0-9a-fA-F][0-9a-fA-F][0-9a-fA-F][0-9a-fA-F][0-9a-fA-F][0-9a-fA-F][0-9a-fA-F][0-9a-fA-F][0-9a-fA-F][0-9a-fA-F][0-9a-fA-F][0-9a-fA-F][0-9a-fA-F]", "guid")
+    replace("([23][0-9a-fA-F][0-9a-fA-F][0-9a-fA-F]|[fF][cCdD][0-9a-fA-F][0-9a-fA-F]):[0-9a-fA-F]*:[0-9a-fA-F:]*", "ipv6")
     replace("GPU-[0-9a-f]+-[0-9a-f]+-[0-9a-f]+-[0-9a-f]+-[0-9a-f]+", "serial")
     if (line ~ /Serial [Nn]umber|[Ss]erial:|machine-id|UUID/) sub(/:[ \t]*[^ \t].*$/, ": [redacted]", line)
     print line > (FILENAME ".redacted")

@@ -182,6 +182,8 @@ def hidden(tmp_path_factory) -> str:
         "    inet 172.16.5.9/24 brd 172.16.5.255 peer 172.16.5.10 via 127.0.0.1 169.254.3.4\n"
         "    link/ether a0:88:c2:01:02:03 again A0:88:C2:01:02:03\n"
         "    GID 0000:0000:0000:0000:0000:ffff:ac10:0509 fe80::a288:c2ff:fe01:0203\n"
+        "    Port GUID: 0xa088c20300ab1234 S-a088c20300ab1234 \n"
+        "    GID fe80:0000:0000:0000:a088:c203:00ab:1234 inet6 2001:db8:7::9/64\n"
         "    Serial Number : 1652922012345 GPU-1f0c2b3a-1111-2222-3333-444455556666\n"
         f"    node name {Path('/proc/sys/kernel/hostname').read_text().strip()}-suffix\n"
         "END",
@@ -205,8 +207,26 @@ def test_redaction_keeps_what_addresses_have_to_do_with_one_another(hidden):
     assert f"ffff:{int(last[0]):02x}{int(last[1]):02x}:{int(last[2]):02x}09" in hidden
 
 
+def test_a_guid_has_one_substitute_wherever_it_stands(hidden):
+    [number] = set(re.findall(r"(?:0x|S-)(0200000000\w{6})", hidden))
+    groups = ":".join(number[at : at + 4] for at in range(0, 16, 4))
+    assert f"fe80:0000:0000:0000:{groups}" in hidden
+
+
 @pytest.mark.parametrize(
-    "secret", ["172.16", "a0:88", "A0:88", "ac10", "a288", "1652922012345", "1f0c2b3a"]
+    "secret",
+    [
+        "00ab1234",
+        "00ab:1234",
+        "db8",
+        "172.16",
+        "a0:88",
+        "A0:88",
+        "ac10",
+        "a288",
+        "1652922012345",
+        "1f0c2b3a",
+    ],
 )
 def test_redaction_hides(secret, hidden):
     assert secret not in hidden
