@@ -38,7 +38,7 @@ def _prefix(row: Section, name: str, device: str) -> Iterator[PrefixRow]:
 
 def _map(one: Section, device: str) -> MapRow:
     matches = list(one.find("match"))
-    lists = [row.last for row in matches if "prefix-list" in row.words]
+    lists = [row.last for row in matches if row.starts("match", "ip", "address", "prefix-list")]
     known = lists[0] if len(matches) == 1 and lists else "" if not matches else None
     return MapRow(
         at=one.at, device=device, name=one.word(1), permit=one.word(2) != "deny", prefixes=known

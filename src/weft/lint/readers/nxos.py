@@ -394,6 +394,8 @@ def _bgp(one: Section, device: str) -> Iterator[Fact]:
         inside = [*row.parts, *(template.parts if template else [])]
         remote = next((part.last for part in inside if part.starts("remote-as")), "")
         remote = remote or row.after("remote-as")
+        if not remote and row.first("inherit", "peer-session"):
+            remote = "inherited"
         active = any(part.starts("address-family", "ipv4") for part in inside)
         yield Neighbor(
             at=row.at,

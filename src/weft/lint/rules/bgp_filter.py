@@ -1,8 +1,8 @@
 """Filters let none of a switch's own links out, or an aggregate is of other networks.
 
 What it checks: the route map of redistributed networks with its lists of prefixes, against the
-addresses of the switch's ports; aggregates against the same, and against the ports of other
-switches that are no neighbours.
+gateways of hosts on its ports; aggregates against the same, and against those of other switches
+that are no neighbours.
 Why it matters: sessions are up and hosts are unreachable, or a leaf draws the traffic of
 another leaf and drops it.
 What to do: permit the networks of the links with their lengths; aggregate one's own alone.
@@ -13,20 +13,32 @@ from collections.abc import Iterator
 from functools import cache
 from ipaddress import IPv4Network, IPv6Network, ip_network
 
-from weft.lint.facts import Address, Aggregate, Announced, MapRow, Neighbor, Port, PrefixRow
+from weft.lint.facts import (
+    Address,
+    Aggregate,
+    Announced,
+    MapRow,
+    Neighbor,
+    Port,
+    PrefixRow,
+    Side,
+    Wanted,
+)
 from weft.lint.rule import Case, Device, Found, Layer, Rule, Severity, problem
 
 _Network = IPv4Network | IPv6Network
 
 
 def _check(case: Case) -> Found:
+    rails = (Side.HOST, Side.KUBERNETES)
+    gateways = {one.gateway for one in case.of(Address) if one.side in rails} - {""}
     for fleet in case.fleets():
         for switch in fleet:
-            links = list(_links(switch))
+            links = list(_links(switch, gateways))
             for one in switch.of(Announced):
                 yield from _filtered(switch, one, links)
             for aggregate in switch.of(Aggregate):
-                yield from _aggregated(switch, aggregate, links, fleet)
+                yield from _aggregated(switch, aggregate, links, fleet, gateways)
 
 
 @cache
@@ -37,11 +49,11 @@ def _network(text: str) -> _Network | None:
         return None
 
 
-def _links(switch: Device) -> Iterator[tuple[Address, _Network]]:
+def _links(switch: Device, gateways: set[str]) -> Iterator[tuple[Address, _Network]]:
+    """Yield the links to hosts; those between switches need not be announced."""
     for one in switch.of(Address):
         network = _network(one.address)
-        loop = one.port.lower().startswith(("lo", "mgmt", "management", "eth0"))
-        if isinstance(network, IPv4Network) and not loop:
+        if isinstance(network, IPv4Network) and one.address.partition("/")[0] in gateways:
             yield one, network
 
 
@@ -57,7 +69,8 @@ def _filtered(switch: Device, one: Announced, links: list[tuple[Address, _Networ
                 "define it, or correct the name",
             )
             return
-    if one.route_map and not rows:
+    said = any(wanted.name == one.route_map for wanted in switch.of(Wanted))
+    if one.route_map and not rows and not said:
         yield problem(
             one,
             f"{switch.name} announces through the route map {one.route_map!r}, which is not "
@@ -111,6 +124,7 @@ def _aggregated(
     one: Aggregate,
     links: list[tuple[Address, _Network]],
     fleet: list[Device],
+    gateways: set[str],
 ) -> Found:
     outer = _network(one.prefix)
     if outer is None:
@@ -130,7 +144,9 @@ def _aggregated(
     for other in fleet:
         if other.name in near or other.name in sessions:
             continue
-        theirs = next((a for a, network in _links(other) if _inside(network, outer)), None)
+        theirs = next(
+            (a for a, network in _links(other, gateways) if _inside(network, outer)), None
+        )
         if theirs is not None:
             yield problem(
                 [one, theirs],

@@ -59,7 +59,7 @@ def _place(words: tuple[str, ...]) -> str:
 
 launch_address = Rule(
     layer=Layer.KUBERNETES,
-    severity=Severity.ERROR,
+    severity=Severity.WARNING,
     reference="https://kubernetes.io/docs/concepts/services-networking/dns-pod-service/",
     check=_check,
 )

@@ -62,12 +62,13 @@ def _rows(rows: list[Slots]) -> Found:
 
 def _mpi(launch: Launch, hosts: list[Slots]) -> Found:
     ranks, total = whole(_value(launch, "-np", "-n", "--np")), sum(one.count for one in hosts)
-    if ranks is not None and ranks != total and (ranks > total or ranks * 2 > total):
+    if ranks is not None and (ranks > total or 0 < total - ranks < hosts[0].count):
         yield problem(
             [launch, hosts[0]],
             f"mpirun starts {ranks} ranks, and the {len(hosts)} lines of its list have "
             f"{total} slots",
             f"start {total}, or correct the list",
+            severity=Severity.ERROR if ranks > total else None,
         )
     placed = next((m for word in launch.words if (m := _PLACED.search(word))), None)
     if placed and ranks is not None and int(placed[1]) * len(hosts) < ranks:
@@ -82,7 +83,7 @@ def _torch(launch: Launch, hosts: list[Slots]) -> Found:
     names = {one.device for one in hosts}
     nodes = whole(_value(launch, "--nnodes"))
     each = whole(_value(launch, "--nproc-per-node", "--nproc_per_node"))
-    if nodes is not None and nodes not in {1, len(names)}:
+    if nodes is not None and nodes != len(names) and nodes * 2 > len(names) > 1:
         yield problem(
             [launch, hosts[0]],
             f"torchrun waits for {nodes} hosts, and the list beside it has {len(names)}",
@@ -115,7 +116,7 @@ def _value(launch: Launch, *names: str) -> str:
 
 launch_hosts = Rule(
     layer=Layer.NCCL,
-    severity=Severity.ERROR,
+    severity=Severity.WARNING,
     reference="https://docs.open-mpi.org/en/main/launching-apps/scheduling.html",
     check=_check,
 )

@@ -1,14 +1,15 @@
 """One network or pool of a set of rails is not like the others.
 
-What it checks: networks of one kind, where there are four or more: MTU, the namespace, whether
-they take addresses from a pool, what they set in the pod; pools: the namespace, routes, lengths
-and the place of the gateway. What one or two do otherwise than the rest is reported.
+What it checks: networks of one kind whose names differ in a number, four or more: MTU, the
+namespace, whether they take addresses from a pool, what they set in the pod; pools likewise:
+the namespace, routes, lengths and the place of the gateway. What few do otherwise is reported.
 Why it matters: rails are the same eight times. A rail that differs has another MTU, no address
 or no route, and only its GPU shows it.
 What to do: write it as the others are.
 References: NVIDIA network operator, multi-rail; NVIDIA IPAM plug-in.
 """
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, TypeVar
@@ -17,6 +18,7 @@ from weft.lint.facts import AddressPool, Fact, Network
 from weft.lint.rule import Case, Found, Layer, Rule, Severity, problem
 
 F = TypeVar("F", Network, AddressPool)
+_NUMBER: Final = re.compile(r"\d+")
 _SET: Final = 4
 _FEW_RATIO: Final = 0.25
 
@@ -47,7 +49,8 @@ def _check(case: Case) -> Found:
 def _kinds(facts: Sequence[F]) -> Iterator[list[F]]:
     groups: dict[str, list[F]] = {}
     for one in facts:
-        groups.setdefault(one.kind, []).append(one)
+        stem = _NUMBER.sub("#", one.name)
+        groups.setdefault(f"{one.kind} {stem}", []).append(one)
     yield from (group for group in groups.values() if len(group) >= _SET)
 
 

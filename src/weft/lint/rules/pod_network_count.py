@@ -14,9 +14,6 @@ from weft.lint.document import whole
 from weft.lint.facts import Container, Network, Workload
 from weft.lint.rule import Case, Found, Layer, Rule, Severity, problem
 
-_INJECTED = frozenset({"SriovNetwork", "SriovIBNetwork"})
-"""An operator may add the devices of these to the pod by itself."""
-
 
 def _check(case: Case) -> Found:
     networks = {one.name: one for one in case.of(Network)}
@@ -32,7 +29,7 @@ def _check(case: Case) -> Found:
         wanted = Counter(_base(one.resource) for one in attached if one.resource)
         asked = _asked(own)
         known = {name: count for name, count in asked.items() if name in by_resource}
-        yield from _short(pod, own[0], wanted, known, attached)
+        yield from _short(pod, own[0], wanted, known)
         if len(attached) == len(pod.networks):
             yield from _unattached(pod, own[0], wanted, known, by_resource)
 
@@ -58,13 +55,11 @@ def _short(
     shown: Container,
     wanted: Counter[str],
     known: dict[str, int],
-    attached: list[Network],
 ) -> Found:
-    injected = {_base(one.resource) for one in attached if one.kind in _INJECTED}
+    if not known:
+        return  # a webhook may add the devices of the networks to the pod
     for resource, count in wanted.items():
         given = known.get(resource, 0)
-        if not given and resource in injected and not known:
-            continue
         if given != count:
             yield problem(
                 [shown, pod],

@@ -25,12 +25,15 @@ _SEVERAL: Final = 2
 
 def _check(case: Case) -> Found:
     pods = {one.device: one for one in case.of(Workload)}
+    attached = {one.device.partition(" ")[0] for one in pods.values() if one.networks}
     rails = {one.name for one in case.of(Network) if one.resource}
     for fact, device, setting, value in _named(case):
         match, pod = _OF_MULTUS.fullmatch(value), pods.get(device)
         if pod is None or match is None or pod.host_network:
             continue
         number, count = int(match[1]), len(pod.networks)
+        if device.partition(" ")[0] not in attached:
+            continue  # something else may attach networks to the pods
         if number > count:
             yield problem(
                 [fact, pod],

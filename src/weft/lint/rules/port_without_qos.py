@@ -36,6 +36,7 @@ def _unpaused(switch: Device, known: set[str]) -> Found:
                 f"{switch.name} {one.name}, cabled to {one.peer}, has no quality of service: "
                 "it pauses nothing, the others do",
                 "set it as on the other ports",
+                severity=Severity.WARNING,
             )
 
 
@@ -73,6 +74,7 @@ def _buffers(switch: Device, lossless: set[str]) -> Found:
                 [one or shown, shown],
                 f"the lossless queue of {switch.name} {port} has {has}; {usual} on the others",
                 f"use {usual}",
+                severity=Severity.WARNING,
             )
 
 
