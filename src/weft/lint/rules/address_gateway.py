@@ -64,11 +64,12 @@ def _cabled(case: Case, rails: dict[str, Address], ports: list[Port]) -> Found:
     """Compare where the gateway of a host is with where the host is cabled."""
     cables = {(one.device, one.name): one for one in ports}
     hosts = {one.device for one in rails.values()}
+    described = {one.device for one in ports}
     for switch in case.switches:
         for own in switch.of(Address):
             rail = rails.get(own.address.partition("/")[0])
             port = cables.get((switch.name, own.port))
-            if rail is None or not any(one.device == switch.name for one in ports):
+            if rail is None or switch.name not in described:
                 continue
             if port is None or (port.peer in hosts and port.peer != rail.device):
                 yield problem(

@@ -27,18 +27,23 @@ from weft.lint.facts import (
 from weft.lint.rule import Case, Device, Found, Layer, Rule, Severity, problem
 
 _Network = IPv4Network | IPv6Network
+_Links = dict[str, list[tuple[Address, _Network]]]
 
 
 def _check(case: Case) -> Found:
     rails = (Side.HOST, Side.KUBERNETES)
     gateways = {one.gateway for one in case.of(Address) if one.side in rails} - {""}
     for fleet in case.fleets():
+        of = {
+            switch.name: sorted(_links(switch, gateways), key=lambda one: _span(one[1]))
+            for switch in fleet
+        }
         for switch in fleet:
-            links = list(_links(switch, gateways))
+            links = of[switch.name]
             for one in switch.of(Announced):
                 yield from _filtered(switch, one, links)
             for aggregate in switch.of(Aggregate):
-                yield from _aggregated(switch, aggregate, links, fleet, gateways)
+                yield from _aggregated(switch, aggregate, of)
 
 
 @cache
@@ -119,13 +124,18 @@ def _inside(network: _Network, outer: _Network) -> bool:
     return network.version == outer.version and first <= int(network.network_address) <= last
 
 
-def _aggregated(
-    switch: Device,
-    one: Aggregate,
-    links: list[tuple[Address, _Network]],
-    fleet: list[Device],
-    gateways: set[str],
-) -> Found:
+def _span(network: _Network) -> tuple[int, int]:
+    return int(network.network_address), int(network.broadcast_address)
+
+
+def _apart(outer: _Network, links: list[tuple[Address, _Network]]) -> bool:
+    """Return whether a network ends before sorted links begin, or begins after them."""
+    first, last = _span(outer)
+    return last < _span(links[0][1])[0] or first > _span(links[-1][1])[1]
+
+
+def _aggregated(switch: Device, one: Aggregate, of: _Links) -> Found:
+    links = of[switch.name]
     outer = _network(one.prefix)
     if outer is None:
         yield problem(one, f"{one.prefix} is no network", "write it as 10.0.0.0/24")
@@ -141,17 +151,15 @@ def _aggregated(
     sessions = {session.peer for session in switch.of(Neighbor)}
     if not links or not near - {"", switch.name}:
         return
-    for other in fleet:
-        if other.name in near or other.name in sessions:
+    for name, others in of.items():
+        if name in near or name in sessions or not others or _apart(outer, others):
             continue
-        theirs = next(
-            (a for a, network in _links(other, gateways) if _inside(network, outer)), None
-        )
+        theirs = next((one for one, network in others if _inside(network, outer)), None)
         if theirs is not None:
             yield problem(
                 [one, theirs],
-                f"{switch.name} aggregates to {one.prefix}, and {theirs.address} of "
-                f"{other.name} is in it: it draws the traffic of another leaf",
+                f"{switch.name} aggregates to {one.prefix}, and {theirs.address} of {name} is "
+                "in it: it draws the traffic of another leaf",
                 "aggregate the networks of its own links",
             )
             return
