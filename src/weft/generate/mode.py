@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from weft.generate.plan import Plan
 
 NODE_GPUS: Final = 16
-"""Most GPUs of one machine; what has more is a rack, and Kubernetes places its trays."""
+"""Most GPUs of one machine; what has more is a rack of several."""
 ETHERNET: Final = frozenset({"roce", "scheduled_ethernet"})
 INFINIBAND: Final = frozenset({"infiniband"})
 

@@ -23,6 +23,7 @@ from weft.generate.lossless import (
     marking,
     pause,
 )
+from weft.generate.mode import NODE_GPUS
 from weft.generate.nccl import Variables, devices, variables
 from weft.generate.planned import Planned, Refused
 from weft.generate.subnet import Subnet, subnet
@@ -52,6 +53,7 @@ class Feature(StrEnum):
     PROVIDER = "a network that the provider runs"
     PLANES = "several planes a NIC"
     MESH = "groups joined directly (dragonfly+)"
+    RACK = "hosts that are racks of several machines"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,7 +154,7 @@ def _plan(cluster: Cluster, guids: tuple[tuple[str, str], ...]) -> Plan:
     used = _used(parts)
     return Plan(
         cluster=cluster, guids=dict(guids), sources=used,
-        features=_features(fabric.name, network, ours=ours),
+        features=_features(cluster, network, ours=ours),
         provenance=provenance(cluster, sources=tuple(s.key for s in used), assumptions=()),
         **parts,  # type: ignore[arg-type] # each is what its function returns
     )  # fmt: skip
@@ -184,7 +186,8 @@ def _numbers(part: object, path: str) -> Iterator[tuple[str, Planned]]:
             yield from _numbers(getattr(part, field.name), f"{path}.{field.name}")
 
 
-def _features(fabric: str, network: Layout, *, ours: bool) -> frozenset[Feature]:
+def _features(cluster: Cluster, network: Layout, *, ours: bool) -> frozenset[Feature]:
+    fabric = cluster.fabric.kind
     held = {
         Feature.PFC: fabric in PAUSED and ours,
         Feature.IP: fabric in OWN_ETHERNET and ours,
@@ -192,6 +195,7 @@ def _features(fabric: str, network: Layout, *, ours: bool) -> frozenset[Feature]
         Feature.PROVIDER: not ours or fabric not in {*OWN_ETHERNET, "infiniband"},
         Feature.PLANES: network.planes > 1,
         Feature.MESH: isinstance(network.wiring, Mesh),
+        Feature.RACK: cluster.host.gpus > NODE_GPUS,
     }
     return frozenset(feature for feature, holds in held.items() if holds)
 

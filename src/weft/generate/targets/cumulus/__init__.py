@@ -158,7 +158,7 @@ def _refuses(plan: Plan) -> str | None:
 
 cumulus = Target(
     title="Cumulus Linux: NVUE commands of every switch",
-    supports=frozenset({Feature.IP, Feature.PFC, Feature.PLANES}),
+    supports=frozenset({Feature.IP, Feature.PFC, Feature.PLANES, Feature.RACK}),
     needs=frozenset({Feature.IP}),
     refuses=_refuses,
     files=_files,

@@ -193,7 +193,7 @@ def _refuses(plan: Plan) -> str | None:
 
 eos = Target(
     title="Arista EOS: configuration of every switch",
-    supports=frozenset({Feature.IP, Feature.PFC, Feature.PLANES}),
+    supports=frozenset({Feature.IP, Feature.PFC, Feature.PLANES, Feature.RACK}),
     needs=frozenset({Feature.IP}),
     refuses=_refuses,
     files=_files,

@@ -131,7 +131,7 @@ def _interfaces(plan: Plan, router: Router) -> Iterator[str]:
 
 frr = Target(
     title="FRR: BGP unnumbered on Linux switches",
-    supports=frozenset({Feature.IP, Feature.PLANES, Feature.MESH}),
+    supports=frozenset({Feature.IP, Feature.PLANES, Feature.MESH, Feature.RACK}),
     needs=frozenset({Feature.IP}),
     files=_files,
     proofs={

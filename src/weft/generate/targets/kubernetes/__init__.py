@@ -252,7 +252,9 @@ def _refuses(plan: Plan) -> str | None:
 
 kubernetes = Target(
     title="Kubernetes: networks of pods, addresses, labels",
-    supports=frozenset({Feature.IP, Feature.PFC, Feature.SUBNET, Feature.PROVIDER}),
+    supports=frozenset(
+        {Feature.IP, Feature.PFC, Feature.SUBNET, Feature.PROVIDER, Feature.RACK}
+    ),
     refuses=_refuses,
     files=_files,
     proofs={

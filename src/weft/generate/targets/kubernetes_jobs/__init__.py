@@ -42,7 +42,9 @@ def _refuses(plan: Plan) -> str | None:
 
 kubernetes_jobs = Target(
     title="Kubernetes: jobs on the rails",
-    supports=frozenset({Feature.IP, Feature.PFC, Feature.SUBNET, Feature.PROVIDER}),
+    supports=frozenset(
+        {Feature.IP, Feature.PFC, Feature.SUBNET, Feature.PROVIDER, Feature.RACK}
+    ),
     refuses=_refuses,
     files=_files,
     proofs={job.file: job.proof for job in all_jobs().values()},

@@ -82,7 +82,7 @@ def _refuses(plan: Plan) -> str | None:
 
 launch = Target(
     title="Launch lines: torchrun and mpirun",
-    supports=frozenset(Feature),
+    supports=frozenset(Feature) - {Feature.RACK},
     refuses=_refuses,
     files=_files,
     proofs={"torchrun.sh": Proof.GOLDEN, "mpirun.sh, hostfile": Proof.SOFTWARE},

@@ -42,7 +42,7 @@ def _left_out(plan: Plan) -> list[str]:
 
 nccl = Target(
     title="NCCL: nccl.env and /etc/nccl.conf",
-    supports=frozenset(Feature),
+    supports=frozenset(Feature) - {Feature.RACK},
     refuses=_refuses,
     files=_files,
     proofs={"nccl.env": Proof.SCHEMA, "nccl.conf": Proof.SCHEMA},

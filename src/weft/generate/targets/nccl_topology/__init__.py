@@ -138,7 +138,7 @@ def _refuses(plan: Plan) -> str | None:
 
 nccl_topology = Target(
     title="NCCL: topology of a virtual machine",
-    supports=frozenset(Feature),
+    supports=frozenset(Feature) - {Feature.RACK},
     refuses=_refuses,
     files=_files,
     proofs={"weft-nccl-topology": Proof.GOLDEN},

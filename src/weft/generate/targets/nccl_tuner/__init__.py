@@ -71,7 +71,7 @@ def _refuses(plan: Plan) -> str | None:
 
 nccl_tuner = Target(
     title="NCCL: a table for the example tuner, from the model",
-    supports=frozenset(Feature),
+    supports=frozenset(Feature) - {Feature.RACK},
     refuses=_refuses,
     files=_files,
     proofs={"tuner.csv": Proof.GOLDEN},

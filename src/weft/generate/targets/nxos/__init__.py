@@ -174,7 +174,7 @@ def _refuses(plan: Plan) -> str | None:
 
 nxos = Target(
     title="Cisco NX-OS: configuration of every switch",
-    supports=frozenset({Feature.IP, Feature.PFC, Feature.PLANES}),
+    supports=frozenset({Feature.IP, Feature.PFC, Feature.PLANES, Feature.RACK}),
     needs=frozenset({Feature.IP}),
     refuses=_refuses,
     files=_files,

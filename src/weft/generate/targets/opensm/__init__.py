@@ -107,7 +107,7 @@ def _refuses(plan: Plan) -> str | None:
 
 opensm = Target(
     title="OpenSM: master and standby",
-    supports=frozenset({Feature.SUBNET}),
+    supports=frozenset({Feature.SUBNET, Feature.RACK}),
     needs=frozenset({Feature.SUBNET}),
     refuses=_refuses,
     files=_files,

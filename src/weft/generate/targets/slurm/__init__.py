@@ -49,7 +49,7 @@ def _one(stem: str, number: int) -> str:
 
 slurm = Target(
     title="Slurm: topology.conf for topology/tree",
-    supports=frozenset(Feature),
+    supports=frozenset(Feature) - {Feature.RACK},
     files=_files,
     proofs={"topology.conf": Proof.SOFTWARE},
 )

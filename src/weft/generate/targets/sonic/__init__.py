@@ -355,7 +355,7 @@ def _refuses(plan: Plan) -> str | None:
 
 sonic = Target(
     title="SONiC: config_db.json of every switch",
-    supports=frozenset({Feature.IP, Feature.PFC, Feature.PLANES, Feature.MESH}),
+    supports=frozenset({Feature.IP, Feature.PFC, Feature.PLANES, Feature.MESH, Feature.RACK}),
     needs=frozenset({Feature.IP}),
     refuses=_refuses,
     files=_files,

@@ -71,7 +71,7 @@ def _sharp(subnet: Subnet) -> tuple[str, ...]:
 
 ufm = Target(
     title="UFM: what to set, adaptive routing, SHARP",
-    supports=frozenset({Feature.SUBNET}),
+    supports=frozenset({Feature.SUBNET, Feature.RACK}),
     needs=frozenset({Feature.SUBNET}),
     files=_files,
     proofs={"mlnxsm-overlay.conf": Proof.GOLDEN, "ufm.md": Proof.GOLDEN},
