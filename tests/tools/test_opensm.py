@@ -12,6 +12,8 @@ import pytest
 from tools.ibsim import Lab, Net, cluster_of, guid_of, needs_ibsim, rendered
 from weft.generate.plan import plan
 from weft.network import topology
+from weft.observe.bundle import observe
+from weft.observe.facts import FabricLink, PortState
 
 SEEN_WHEN_BAD = re.compile(
     r"Unrecognized|Warning:|PARSE ERROR|Error in QoS|cannot find or setup|ERR "
@@ -63,6 +65,20 @@ def test_the_fabric_that_is_discovered_is_the_graph(lab):
     assert len({cable[0] for cable in found}) == layout.switches
     ends = layout.host_leaf_cables + 2 * (layout.leaf_spine_cables + layout.spine_core_cables)
     assert found.total() == ends
+
+
+def test_iblinkinfo_lists_the_cables_of_the_graph(lab, tmp_path):
+    _, net, running, _ = lab
+    listed = tmp_path / "iblinkinfo.txt"
+    listed.write_text(running.ask("iblinkinfo", "-l"))
+    switches = {one.name for one in net.switches}
+    found = Counter(
+        (one.name, one.port, peer, int(device) if device else one.peer_port)
+        for one in observe(listed).of(FabricLink)
+        if one.name in switches and one.state is PortState.ACTIVE
+        for peer, _, device in (one.peer_name.partition(" mlx5_"),)
+    )
+    assert found == net.cables()
 
 
 def test_the_lanes_and_partition_that_were_programmed_are_the_planned_ones(lab):
