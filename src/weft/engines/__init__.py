@@ -1,1 +1,1 @@
-"""TODO one line."""
+"""What times traffic on a network: closed forms, and every packet."""

@@ -26,7 +26,7 @@ _TRAFFIC = [
 ]
 SCENARIO: Final = (
     f"ring all-reduce of 16 MiB over {HOSTS} NICs under two leaves, hosts shuffled, beside an "
-    f"incast of 7 x 8 MiB; {len(SEEDS)} seeds"
+    f"incast of 7 x 8 MiB; DCQCN timers of the preset roce_tuned; {len(SEEDS)} seeds"
 )
 
 

@@ -8,6 +8,12 @@ from weft.lint.reader import File
 from weft.lint.text import Place
 
 DEEPEST = 12
+_DOCUMENTS = (".json", ".yaml", ".yml", ".py", ".md")
+
+
+def is_document(file: File) -> bool:
+    """Return whether a file's name says that it is no configuration of a switch or router."""
+    return file.name.endswith(_DOCUMENTS)
 
 
 @dataclass(slots=True)

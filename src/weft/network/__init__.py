@@ -1,1 +1,1 @@
-"""TODO one line."""
+"""Networks: fabrics, topologies, routings, and the graph with its names."""

@@ -28,7 +28,7 @@ from weft.lint.facts import (
 from weft.lint.filters import filter_facts
 from weft.lint.quantity import switch_bytes
 from weft.lint.reader import File, Reader
-from weft.lint.sections import Section, numbers, sections, speed_gbit, switched
+from weft.lint.sections import Section, is_document, numbers, sections, speed_gbit, switched
 
 _MARKS: Final = re.compile(
     r"^\s*(qos map (?:dscp|traffic-class)|service-profile |uc-tx-queue |tx-queue \d|"
@@ -43,7 +43,7 @@ _DEFAULT_MTU: Final = 1500
 
 
 def _claims(file: File) -> bool:
-    if file.name.endswith((".json", ".yaml", ".yml", ".py", ".md")):
+    if is_document(file):
         return False
     return _MARKS.search(file.text.content) is not None and "feature bgp" not in file.head
 
@@ -85,25 +85,8 @@ def _interface(one: Section, device: str, profiles: dict[str, Section]) -> Itera
     if not name.startswith(("Ethernet", "Et", "Port-Channel")):
         yield from _addresses(one, name, device)
         return
-    mtu, speed = one.first("mtu"), one.first("speed")
     routed = one.first("no", "switchport") is not None
-    fec = one.first("error-correction", "encoding")
-    description = one.first("description")
-    peer = description.words[1:] if description and len(description.words) == 3 else ()  # noqa: PLR2004 - a peer and its port
-    value = whole(mtu.last) if mtu else _DEFAULT_MTU if routed else None
-    yield Port(
-        at=(mtu or one).at,
-        device=device,
-        side=Side.SWITCH,
-        name=name,
-        mtu_bytes=value,
-        speed_gbit=speed_gbit(speed.last) if speed else None,
-        autoneg="on" if speed and speed.last == "auto" else "",
-        fec="" if fec is None else "rs" if fec.last == "reed-solomon" else fec.last,
-        up=one.first("shutdown") is None,
-        peer=peer[0] if peer else "",
-        peer_port=peer[1] if peer else "",
-    )
+    yield _port(one, name, device, routed=routed)
     group = one.first("channel-group")
     if group:
         yield Bond(
@@ -117,6 +100,36 @@ def _interface(one: Section, device: str, profiles: dict[str, Section]) -> Itera
         yield LinkPause(
             at=pause.at, device=device, side=Side.SWITCH, ports=(name,), on=pause.last == "on"
         )
+    yield from _own_quality(one, name, device, unmarked=bool(profiles) and routed)
+    yield from _addresses(one, name, device)
+    address = one.first("ip", "address")
+    if address and not routed:
+        yield switched(address, device, name)
+
+
+def _port(one: Section, name: str, device: str, *, routed: bool) -> Port:
+    mtu, speed = one.first("mtu"), one.first("speed")
+    fec = one.first("error-correction", "encoding")
+    description = one.first("description")
+    peer = description.words[1:] if description and len(description.words) == 3 else ()  # noqa: PLR2004 - a peer and its port
+    value = whole(mtu.last) if mtu else _DEFAULT_MTU if routed else None
+    return Port(
+        at=(mtu or one).at,
+        device=device,
+        side=Side.SWITCH,
+        name=name,
+        mtu_bytes=value,
+        speed_gbit=speed_gbit(speed.last) if speed else None,
+        autoneg="on" if speed and speed.last == "auto" else "",
+        fec="" if fec is None else "rs" if fec.last == "reed-solomon" else fec.last,
+        up=one.first("shutdown") is None,
+        peer=peer[0] if peer else "",
+        peer_port=peer[1] if peer else "",
+    )
+
+
+def _own_quality(one: Section, name: str, device: str, *, unmarked: bool) -> Iterator[Fact]:
+    """Yield what a port sets itself; ``unmarked``: without a profile it trusts no label."""
     profile = one.first("service-profile")
     has_own = any(
         part.starts(word)
@@ -125,13 +138,9 @@ def _interface(one: Section, device: str, profiles: dict[str, Section]) -> Itera
     )
     if has_own:
         yield from _quality(one, (name,), device)
-    elif profile is None and profiles and routed:
+    elif profile is None and unmarked:
         yield Trust(at=one.at, device=device, side=Side.SWITCH, ports=(name,), mode="none")
         yield Pause(at=one.at, device=device, side=Side.SWITCH, ports=(name,), priorities=())
-    yield from _addresses(one, name, device)
-    address = one.first("ip", "address")
-    if address and not routed:
-        yield switched(address, device, name)
 
 
 def _addresses(one: Section, name: str, device: str) -> Iterator[Fact]:

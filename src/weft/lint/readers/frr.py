@@ -8,7 +8,7 @@ from weft.lint.document import whole
 from weft.lint.facts import Address, Fact, Neighbor, Port, Side, Speaker, Wanted
 from weft.lint.filters import filter_facts
 from weft.lint.reader import File, Reader
-from weft.lint.sections import Section, sections
+from weft.lint.sections import Section, is_document, sections
 
 _MARKS: Final = re.compile(
     r"^(frr (?:version|defaults)|service integrated-vtysh-config)", re.MULTILINE
@@ -16,7 +16,7 @@ _MARKS: Final = re.compile(
 
 
 def _claims(file: File) -> bool:
-    if file.name.endswith((".json", ".yaml", ".yml", ".py", ".md")):
+    if is_document(file):
         return False
     return file.text.stem in {"frr.conf", "bgpd.conf"} or _MARKS.search(file.head) is not None
 

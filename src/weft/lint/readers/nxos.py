@@ -30,7 +30,7 @@ from weft.lint.facts import (
 from weft.lint.filters import filter_facts
 from weft.lint.quantity import switch_bytes
 from weft.lint.reader import File, Reader
-from weft.lint.sections import Section, numbers, sections, speed_gbit, switched
+from weft.lint.sections import Section, is_document, numbers, sections, speed_gbit, switched
 
 _MARKS: Final = re.compile(
     r"^\s*(class-map type |policy-map type |feature bgp|service-policy type |"
@@ -43,7 +43,7 @@ _POLICY: Final = ("service-policy", "type")
 
 
 def _claims(file: File) -> bool:
-    if file.name.endswith((".json", ".yaml", ".yml", ".py", ".md")):
+    if is_document(file):
         return False
     return _MARKS.search(file.text.content) is not None
 
