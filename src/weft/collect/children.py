@@ -3,26 +3,46 @@
 import os
 import signal
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 GRACE_S: Final = 3.0
 """What a process is given to end by itself."""
 _POLL_S: Final = 0.05
+_ZOMBIE: Final = "Z"
 
 
 def end(processes: "Sequence[subprocess.Popen[bytes]]", grace_s: float = GRACE_S) -> None:
     """End what still runs, politely and then not; each must lead a session of its own."""
     for sign in (signal.SIGTERM, signal.SIGKILL):
-        left = [one for one in processes if one.poll() is None]
+        left = [one for one in processes if _runs(one)]
         for one in left:
             _signal(one, sign)
         until = time.monotonic() + grace_s
-        while any(one.poll() is None for one in left) and time.monotonic() < until:
+        while any(_runs(one) for one in left) and time.monotonic() < until:
             time.sleep(_POLL_S)
+
+
+def _runs(process: "subprocess.Popen[bytes]") -> bool:
+    """Tell whether a process runs, or one that it left in its session."""
+    return process.poll() is None or any(
+        state != _ZOMBIE for state, session in _states() if session == process.pid
+    )
+
+
+def _states() -> "Iterator[tuple[str, int]]":
+    """Read the state and the session of every process, where the system tells (proc(5))."""
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            said = stat.read_text(encoding="utf-8", errors="replace")
+        except OSError:  # it ended meanwhile
+            continue
+        state, _parent, _group, session, *_ = said.rpartition(")")[2].split()
+        yield state, int(session)
 
 
 def _signal(process: "subprocess.Popen[bytes]", sign: signal.Signals) -> None:

@@ -159,6 +159,22 @@ def test_a_process_that_does_not_end_is_ended(tmp_path):
     assert not there.exists() or ended()
 
 
+def test_a_child_that_ignores_the_polite_signal_is_ended_too(tmp_path):
+    stubborn = tmp_path / "pid"
+    ignores = (
+        f"import os, signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); "
+        f"open({str(stubborn)!r} + '.part', 'w').write(str(os.getpid())); "
+        f"os.rename({str(stubborn)!r} + '.part', {str(stubborn)!r}); time.sleep(600)"
+    )
+    leader = (
+        f"import subprocess, sys; subprocess.Popen([sys.executable, '-c', {ignores!r}]).wait()"
+    )
+    bad = _python(f"{_until(stubborn)}\nimport sys; sys.exit('no such device')")
+    with pytest.raises(ToolFailed, match="no such device"):
+        run_together([_python(leader), bad], 300)
+    assert not _runs(int(stubborn.read_text()))
+
+
 def test_what_was_started_ends_where_the_next_cannot_be_started(tmp_path):
     first, there, ended = _sleeper(tmp_path)
     late = replace(first, words=("no-such-program",), place="there")
