@@ -25,14 +25,14 @@ def emit(
     """Show one result in one format, on standard output or in a file."""
     terminal = out is None and sys.stdout.isatty()
     text = report.show(result, output, terminal=terminal, command=command_line())
-    for chart in charts:
-        draw(result, str(chart))
     if out is not None:
         write_file(out, text.encode("utf-8"))
-        return
-    if hasattr(sys.stdout, "reconfigure"):
-        sys.stdout.reconfigure(errors="replace")  # an ASCII terminal must not stop a result
-    sys.stdout.write(text)
+    else:
+        if hasattr(sys.stdout, "reconfigure"):
+            sys.stdout.reconfigure(errors="replace")  # an ASCII terminal stops no result
+        sys.stdout.write(text)
+    for chart in charts:  # after it: a result without this picture is still a result
+        draw(result, str(chart))
 
 
 def check_format(output: str, kind: str = "") -> None:
@@ -44,9 +44,23 @@ def check_format(output: str, kind: str = "") -> None:
         )
 
 
-def check_places(*files: Path | None, charts: Sequence[Path] = ()) -> None:
-    """Refuse what cannot be written before any work is done: a long run must not be lost."""
+def check_places(
+    *files: Path | None, charts: Sequence[Path] = (), kind: str | None = None
+) -> None:
+    """Refuse what cannot be written before any work is done: a long run must not be lost.
+
+    ``kind`` is that of the result to come, as its view is called: it knows its charts.
+    """
+    known = None if kind is None or not charts else report.charts_of(kind)
     for chart in charts:
+        name = str(chart).rpartition("=")[0]
+        if known is not None and (not known or name not in {"", *known}):
+            raise UnknownName(
+                f"{chart}: this result has no chart called {name!r}; there are: "
+                f"{', '.join(known)}"
+                if known
+                else f"{chart}: this result has no chart; leave --chart out"
+            )
         form = str(chart).rpartition(".")[2]
         if form not in FORMS:
             raise UnknownName(

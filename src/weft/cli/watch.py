@@ -54,6 +54,8 @@ def line(progress: "Progress") -> str:
     """Say how far a simulation is and how long it will take."""
     from weft.units import show_time  # noqa: PLC0415 - after the words are understood
 
+    if progress.seeds_begun == 0:
+        return f"laying out the traffic as flows, {show_time(progress.elapsed_s)} ..."
     if progress.done_ratio == 0 and progress.elapsed_s > COMPILING_S:
         return "compiling the simulator (once after an update, 10 to 60 s) ..."
     left = "" if progress.left_s is None else f", {show_time(progress.left_s)} left"

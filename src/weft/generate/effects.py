@@ -13,11 +13,13 @@ from weft.predict.simulate import simulate
 from weft.predict.simulation import Simulation
 from weft.results import Estimate
 from weft.spec.load import load_scenario
+from weft.spec.settings import Tuning
 
 HOSTS: Final = 32
 SEEDS: Final = (1, 2, 3)
 _OUT_OF_REACH = "1TB"
 _SHALLOW = "1MiB"
+_PRESET = "roce_tuned"
 _SWITCH = "asterfusion_cx732q"
 """Of 32 ports, so that 32 NICs take two leaves."""
 _TRAFFIC = [
@@ -26,7 +28,7 @@ _TRAFFIC = [
 ]
 SCENARIO: Final = (
     f"ring all-reduce of 16 MiB over {HOSTS} NICs under two leaves, hosts shuffled, beside an "
-    f"incast of 7 x 8 MiB; DCQCN timers of the preset roce_tuned; {len(SEEDS)} seeds"
+    f"incast of 7 x 8 MiB; {len(SEEDS)} seeds; DCQCN timers of "
 )
 
 
@@ -44,7 +46,7 @@ class Effect:
     """Time that links stood paused, added up, as planned."""
     paused_without_s: float
     drops_without: int
-    scenario: str = SCENARIO
+    scenario: str
 
     @property
     def longer_ratio(self) -> float | None:
@@ -73,8 +75,10 @@ def effects(plan: Plan) -> tuple[Effect, ...]:
         return ()
     whole = _network(plan)
     planned = _run(plan, whole)
+    tuning = _tuning(plan)
+    scenario = SCENARIO + (_PRESET if tuning is None else tuning.name)
     return tuple(
-        _effect(without, planned, _run(plan, whole | changes))
+        _effect(without, planned, _run(plan, whole | changes), scenario)
         for without, changes in _taken_away(plan)
     )
 
@@ -106,7 +110,7 @@ def _network(plan: Plan) -> dict[str, Any]:
     assert plan.pause is not None
     assert plan.marking is not None
     network: dict[str, Any] = {
-        "preset": "roce_tuned",
+        "preset": _PRESET,
         "balancing": plan.cluster.fabric.load_balancing or "ecmp",
         "queue_pairs": _queue_pairs(plan),
         "ecn": {
@@ -115,11 +119,23 @@ def _network(plan: Plan) -> dict[str, Any]:
             "pmax_ratio": plan.marking.pmax_ratio.number(),
         },
     }
+    tuning = _tuning(plan)
+    if tuning is not None:
+        network["knobs"] = dict(tuning.settings.knobs)
+        if tuning.settings.cnp_gap_s is not None:
+            network["cnp_gap_s"] = f"{tuning.settings.cnp_gap_s}s"
     if plan.pause.xoff_bytes is not None:
         xoff = plan.pause.xoff_bytes.whole()
-        xon = max(1, xoff - plan.pause.xon_bytes.whole())
+        offset = plan.pause.xon_offset_bytes.whole() or plan.pause.xon_bytes.whole()
+        xon = max(1, xoff - offset)
         network["pfc"] = {"xoff_bytes": f"{xoff}B", "xon_bytes": f"{xon}B"}
     return network
+
+
+def _tuning(plan: Plan) -> Tuning | None:
+    """Return the settings that a search found for the NICs' DCQCN, where there are any."""
+    found = plan.cluster.fabric.settings
+    return found if found is not None and found.settings.congestion == "dcqcn" else None
 
 
 def _run(plan: Plan, network: Mapping[str, Any]) -> Simulation:
@@ -147,7 +163,7 @@ def _run(plan: Plan, network: Mapping[str, Any]) -> Simulation:
     return simulate(scenario)
 
 
-def _effect(without: str, planned: Simulation, other: Simulation) -> Effect:
+def _effect(without: str, planned: Simulation, other: Simulation, scenario: str) -> Effect:
     ring = planned.traffic[0].completion_s
     assert ring is not None, "the planned network did not finish"
     return Effect(
@@ -157,6 +173,7 @@ def _effect(without: str, planned: Simulation, other: Simulation) -> Effect:
         paused_s=_paused_s(planned),
         paused_without_s=_paused_s(other),
         drops_without=sum(one.counts["drops"] for one in other.seeds),
+        scenario=scenario,
     )
 
 

@@ -59,6 +59,8 @@ class Pause:
     cable_m: Planned
     headroom_bytes: Planned
     xon_bytes: Planned
+    xon_offset_bytes: Planned
+    """How far below the pause threshold the peer may send again."""
     buffer_alpha: Planned
     pool_bytes: Planned | None
     """Shared by all ports; none where the catalogue does not know the buffer."""
@@ -172,7 +174,7 @@ def room(layout: Layout) -> Headroom:
 def pause(layout: Layout) -> Pause:
     """Return all of PFC for the switches of a layout."""
     needed = room(layout)
-    pool = _pool_bytes(layout, needed.headroom_bytes)
+    pool = pool_of(layout, needed.headroom_bytes)
     step = 1 + (layout.radix - 1) // PORTS_PER_STEP
     return Pause(
         cable_m=Planned(
@@ -185,15 +187,19 @@ def pause(layout: Layout) -> Pause:
         xon_bytes=Planned(
             value=XON_BYTES, unit="B", source="sonic_headroom",
             reason="19 KiB of the pipeline are left when the peer may send again"),
+        xon_offset_bytes=Planned(
+            value=0, unit="B", source="sonic_qos",
+            reason="SONiC's own: the peer goes on as soon as there is room again"),
         buffer_alpha=Planned(
             value=1.0, source="sonic_qos",
             reason="a priority group may take as much as is free (dynamic_th 0 is 2^0)"),
-        pool_bytes=pool, xoff_bytes=_xoff(layout, pool),
+        pool_bytes=pool, xoff_bytes=xoff_of(layout, pool, 1.0),
         **_watchdog(step, layout.radix),
     )  # fmt: skip
 
 
-def _pool_bytes(layout: Layout, headroom_bytes: int) -> Planned | None:
+def pool_of(layout: Layout, headroom_bytes: int) -> Planned | None:
+    """Return what ports share beside so much headroom each; none where nobody knows."""
     buffer = layout.site.switch.buffer_bytes
     if buffer is None:
         return None
@@ -211,14 +217,28 @@ def _pool_bytes(layout: Layout, headroom_bytes: int) -> Planned | None:
     )  # fmt: skip
 
 
-def _xoff(layout: Layout, pool: Planned | None) -> Planned | None:
+def xoff_of(layout: Layout, pool: Planned | None, alpha: float) -> Planned | None:
+    """Return the fill at which ports pause when all are congested; none without a pool."""
     if pool is None:
         return None
+    xoff = threshold_bytes(pool.number(), alpha, layout.radix)
     return Planned(
-        value=int(pool.number() / (1 + layout.radix)) // KIB * KIB, unit="B", source="dcqcn",
-        reason=f"alpha x pool / (1 + alpha x {layout.radix} ports), alpha 1: the least fill "
-        "at which a port pauses its peer, when all are congested at once",
+        value=xoff // KIB * KIB, unit="B", source="dcqcn",
+        reason=f"alpha x pool / (1 + alpha x {layout.radix} ports), alpha {alpha:g}: the least "
+        "fill at which a port pauses its peer, when all are congested at once",
     )  # fmt: skip
+
+
+def threshold_bytes(pool_bytes: float, alpha: float, ports: int) -> int:
+    """Return what each of so many congested ports may hold of a pool.
+
+    Each takes alpha times what is free, so x = alpha (B - n x) and x = alpha B / (1 + n alpha)
+    [Choudhury & Hahne 1998].
+
+    >>> threshold_bytes(65e6, 1.0, 64)
+    1000000
+    """
+    return int(alpha * pool_bytes / (1 + alpha * ports))
 
 
 def _watchdog(step: int, ports: int) -> dict[str, Planned]:

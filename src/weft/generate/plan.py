@@ -27,7 +27,7 @@ from weft.generate.mode import NODE_GPUS
 from weft.generate.nccl import Variables, devices, variables
 from weft.generate.planned import Planned, Refused
 from weft.generate.subnet import Subnet, subnet
-from weft.generate.tuned import tuned_dcqcn, tuned_marking, tuned_pause
+from weft.generate.tuned import left_out, tuned_dcqcn, tuned_marking, tuned_pause
 from weft.generate.underlay import Underlay, underlay
 from weft.network import fabric as network_fabric
 from weft.network import naming
@@ -103,6 +103,8 @@ class Plan:
     underlay: Underlay | None
     host: HostSettings
     nccl: Variables
+    left_out: tuple[Refused, ...]
+    """What the settings of the cluster (weft tune) have and no number here stands for."""
     kubernetes: Kubernetes | None
     """None where no way to attach pods fits."""
     guids: Mapping[str, str]
@@ -114,7 +116,7 @@ class Plan:
     def numbers(self) -> Iterator[tuple[str, Planned]]:
         """Yield every value with the path to it."""
         for field in fields(self):
-            if field.name not in {"cluster", "guids", "sources", "provenance"}:
+            if field.name not in {"cluster", "guids", "left_out", "sources", "provenance"}:
                 yield from _numbers(getattr(self, field.name), field.name)
 
 
@@ -154,6 +156,9 @@ def _plan(cluster: Cluster, guids: tuple[tuple[str, str], ...]) -> Plan:
     used = _used(parts)
     return Plan(
         cluster=cluster, guids=dict(guids), sources=used,
+        left_out=left_out(
+            cluster, pause=stop, dcqcn=parts["dcqcn"] is not None,
+            queue_pairs=_queue_pairs(parts["nccl"])),
         features=_features(cluster, network, ours=ours),
         provenance=provenance(cluster, sources=tuple(s.key for s in used), assumptions=()),
         **parts,  # type: ignore[arg-type] # each is what its function returns
@@ -165,6 +170,12 @@ def _marking(cluster: Cluster, network: Layout, stop: Pause | None) -> Marking |
         return None
     fabric = network_fabric.find(cluster.fabric.kind)
     return tuned_marking(cluster, stop, marking(fabric, network, stop.xoff_bytes))
+
+
+def _queue_pairs(nccl: object) -> int:
+    assert isinstance(nccl, Variables)
+    asked = nccl.settings.get("NCCL_IB_QPS_PER_CONNECTION")
+    return int(asked.text()) if asked else 1
 
 
 def _used(parts: Mapping[str, object]) -> tuple[Source, ...]:

@@ -61,6 +61,8 @@ class Progress:
     """Estimate of the time that is left; none before there is anything to go by."""
     seeds_done: int
     seeds: int
+    seeds_begun: int = 1
+    """Those whose traffic is laid out as flows."""
 
 
 Report = Callable[[Progress], None]
@@ -119,6 +121,7 @@ class _Board:
             left_s=elapsed * (1 - ratio) / ratio if ratio > 0 else None,
             seeds_done=len(self.done),
             seeds=seeds,
+            seeds_begun=len(runs),
         )
 
 
@@ -192,21 +195,25 @@ def _sweep(
 def _run(board: _Board, fabric: Fabric, scenario: Scenario, key: tuple[int, int]) -> None:
     if board.halt.is_set():
         raise _Halted
-    run = _begin(fabric, scenario, key[1])
+
+    def look() -> None:
+        if board.halt.is_set():
+            raise _Halted
+
+    run = _begin(fabric, scenario, key[1], look)
     board.runs[key] = run
 
     def watch(state: State) -> None:
         run.done_hops = int(state.counts[0].data_hops)
-        if board.halt.is_set():
-            raise _Halted
+        look()
 
     until_ps = round(scenario.until_s * PS_PER_S)
     stepping.sampled(run.running, run.samples, until_ps, run.schedule.fabric_links, watch)
     board.done.add(key)
 
 
-def _begin(fabric: Fabric, scenario: Scenario, seed: int) -> _Run:
-    schedule = compile_traffic(fabric, scenario, seed)
+def _begin(fabric: Fabric, scenario: Scenario, seed: int, look: Callable[[], None]) -> _Run:
+    schedule = compile_traffic(fabric, scenario, seed, look)
     options = options_of(scenario, seed)
     routes = routes_of(schedule, fabric)
     paths = paths_of(schedule.wiring, routes, schedule.flows)
@@ -250,6 +257,7 @@ def _result(
         moments=simulated.moments(first),
         queues=simulated.queues(first),
         bars=simulated.bars(first),
+        begun=len(simulated.begun(first)),
         provenance=_provenance(scenario, first),
     )
 

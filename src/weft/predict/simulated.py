@@ -452,11 +452,16 @@ def queues(one: Seen) -> tuple[QueueCurve, ...]:
     )
 
 
+def begun(one: Seen) -> Ints:
+    """Return the flows that had begun, without delays inside hosts."""
+    found = one.schedule.real & (one.outcome.begin_ps <= one.last_ps)
+    found &= (one.outcome.end_ps >= 0) | (one.outcome.received_bytes > 0)
+    return np.flatnonzero(found)
+
+
 def bars(one: Seen) -> tuple[FlowBar, ...]:
     """Draw flows evenly, in the order in which they began."""
-    begun = one.schedule.real & (one.outcome.begin_ps <= one.last_ps)
-    begun &= (one.outcome.end_ps >= 0) | (one.outcome.received_bytes > 0)
-    flows = np.flatnonzero(begun)
+    flows = begun(one)
     flows = flows[np.argsort(one.outcome.begin_ps[flows], kind="stable")]
     chosen = flows[np.linspace(0, len(flows) - 1, min(len(flows), MOST_BARS)).astype(np.int64)]
     return tuple(_bar(one, flow) for flow in chosen.tolist())

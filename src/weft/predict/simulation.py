@@ -211,6 +211,8 @@ class Simulation:
     """Links with the longest queues."""
     bars: tuple[FlowBar, ...]
     """A sample of flows, evenly drawn where there are many."""
+    begun: int
+    """Flows of the first seed that had begun: what the sample is of."""
     provenance: Provenance
 
 

@@ -14,7 +14,7 @@ from weft.report.page import View
 from weft.report.plain import kind_of
 from weft.report.renderer import Renderer, Rendering
 
-__all__ = ["chart_names", "formats", "picture", "show", "view_of"]
+__all__ = ["chart_names", "charts_of", "formats", "picture", "show", "view_of"]
 
 PIPE_WIDTH: Final = 120
 """Columns where nobody says how wide the reader is."""
@@ -65,6 +65,11 @@ def chart_names(result: Any) -> list[str]:  # noqa: ANN401 - any result
     """List the charts that a result has."""
     drawings = view_of(type(result)).page(result).drawings
     return [drawing.name or drawing.chart for drawing in drawings]
+
+
+def charts_of(kind: str) -> tuple[str, ...] | None:
+    """List the charts that one kind of result may have; none where only results know."""
+    return plugins.load(views, kind, View).charts
 
 
 def picture(result: Any, name: str | None, form: str) -> bytes:  # noqa: ANN401 - any result

@@ -91,6 +91,8 @@ class View:
     page: Callable[[Any], Page]
     text: Callable[[Any], str] | None = None
     """A text layout of its own, where another tool's readers expect one."""
+    charts: tuple[str, ...] | None = None
+    """Names of all charts that its page may have; none: they follow from the result."""
 
 
 def rows_of(*rows: Sequence[str]) -> tuple[tuple[str, ...], ...]:

@@ -487,17 +487,37 @@ def _settings_given(tree: Tree) -> Tree | None:
 
 def _tuning_file(name: str, folder: File) -> Tree:
     """Return the document of named settings, or of a file."""
-    if not name.endswith(_DOCUMENTS):
+    if name in tunings():
         return _copy(_shipped("tunings", name))
+    if not name.endswith(_DOCUMENTS):
+        raise UnknownName(
+            f"no settings are called {name!r}, and a file of them ends in .yaml or .yml; "
+            f"{nearest(name, tunings())}"
+        )
     path = folder / name
     trees = read_documents(read_text(path), str(path), path.parent)
     found = [t for t in trees if _is_map(t.data) and t.data.get("kind") == _SETTINGS]
-    if len(found) != 1:
-        raise SpecError(
-            f"{path}: holds {len(found)} documents of kind {_SETTINGS}; keep one, as "
-            "`weft tune` writes it"
-        )
-    return found[0]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        places = " and ".join(tree.marks[()] for tree in found)
+        raise SpecError(f"{path}: holds {len(found)} documents of kind {_SETTINGS} ({places}); "
+                        "keep one")  # fmt: skip
+    raise SpecError(_no_settings(trees, path))
+
+
+def _no_settings(trees: list[Tree], path: File) -> str:
+    """Say what a file holds in the place of settings."""
+    wanted = (
+        f"settings of switches and NICs are a document of kind {_SETTINGS}, as "
+        "`weft tune --save FILE` writes it"
+    )
+    for tree in trees:
+        if _is_map(tree.data) and "kind" in tree.data:
+            message = f"is not what is asked for here; {wanted}"
+            problem = Problem(path=("kind",), message=message, value=tree.data["kind"])
+            return tree.lines([problem])[0]
+    return f"{path}: holds no such document; {wanted}"
 
 
 def _settings_alone(tree: Tree) -> Tree:

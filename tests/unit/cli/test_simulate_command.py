@@ -55,6 +55,45 @@ def test_several_files_run_side_by_side(scenario, tmp_path, capsys):
     assert "no: small, other did not end" in capsys.readouterr().out
 
 
+def test_a_chart_that_there_is_not_is_told_before_anything_is_simulated(
+    scenario, capsys, monkeypatch
+):
+    monkeypatch.setattr("weft.api.sweep", None)
+    assert app.run(["simulate", scenario, "--chart", "tail=x.svg"]) == 2
+    assert "called 'tail'; there are: timeline, slowdown, queue" in capsys.readouterr().err
+    assert app.run(["simulate", scenario, scenario, "--chart", "x.svg"]) == 2
+    assert "no chart; leave --chart out" in capsys.readouterr().err
+
+
+def test_a_result_without_the_picture_asked_for_is_still_shown(scenario, tmp_path, capsys):
+    """Nothing was sent in a nanosecond, so there is nothing to draw; the tables stay."""
+    words = ["--set", "until_s=1ns", "--chart", f"timeline={tmp_path}/f.svg"]
+    assert app.run(["simulate", scenario, *words]) == 2
+    shown = capsys.readouterr()
+    assert "Simulation of small" in shown.out
+    assert "no chart called 'timeline'" in shown.err
+
+
+def test_traffic_of_too_many_flows_is_refused_before_it_fills_the_memory(
+    scenario, capsys, monkeypatch
+):
+    """A ring of 32 ranks sends 32 times in each of 31 rounds, on each of 8 channels."""
+    asked = "traffic=[{collective: {operation: all_gather, size_bytes: 64MiB}}]"
+    monkeypatch.setattr("weft.engines.packet.rounds.MOST_FLOWS", 32 * 31 * 8)
+    assert app.run(["simulate", scenario, "--set", asked]) == 0
+    monkeypatch.setattr("weft.engines.packet.rounds.MOST_FLOWS", 32 * 31 * 8 - 1)
+    assert app.run(["simulate", scenario, "--set", asked]) == 2
+    assert "flows; simulate fewer ranks" in capsys.readouterr().err
+
+
+def test_the_timeline_says_of_how_many_flows_it_draws_a_part(scenario, tmp_path):
+    many = "traffic=[{incast: {senders: 3, size_bytes: 16KiB, repeat: 100}}]"
+    picture = tmp_path / "flows.svg"
+    words = ["--set", many, "--chart", f"timeline={picture}"]
+    assert app.run(["simulate", scenario, *words]) == 0
+    assert "200 of 300 flows, the first to begin on top" in picture.read_text()
+
+
 def test_seeds_of_one_scenario_show_their_spread(scenario, capsys):
     assert app.run(["simulate", scenario, "--seeds", "3"]) == 0
     assert "Spread over seeds" in capsys.readouterr().out
@@ -67,13 +106,27 @@ def test_a_wrong_scenario_is_told_with_its_line(scenario, capsys):
 
 def test_progress_says_how_far_and_how_long_and_what_the_wait_is_for():
     going = SimpleNamespace(
-        done_ratio=0.25, simulated_s=1e-3, elapsed_s=2.0, left_s=6.0, seeds_done=1, seeds=4
+        done_ratio=0.25,
+        simulated_s=1e-3,
+        elapsed_s=2.0,
+        left_s=6.0,
+        seeds_done=1,
+        seeds=4,
+        seeds_begun=2,
     )
     assert line(going) == "25% of the packets, 1 ms simulated, 1 of 4 seeds done, 6 s left"
     waiting = SimpleNamespace(
-        done_ratio=0.0, simulated_s=0, elapsed_s=5.0, left_s=None, seeds_done=0, seeds=1
+        done_ratio=0.0,
+        simulated_s=0,
+        elapsed_s=5.0,
+        left_s=None,
+        seeds_done=0,
+        seeds=1,
+        seeds_begun=1,
     )
     assert "compiling" in line(waiting)
+    waiting.seeds_begun = 0
+    assert line(waiting) == "laying out the traffic as flows, 5 s ..."
 
 
 def test_nothing_is_written_where_nobody_watches(capsys):

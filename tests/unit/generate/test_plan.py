@@ -53,7 +53,8 @@ def test_every_source_is_used_by_some_plan():
     env = {"NCCL_ALGO": "Ring", "NCCL_IB_TC": "96", "NCCL_DEBUG": "WARN"}
     clusters = [preset(name) for name in PRESETS] + [_with_env("hgx_h100_roce", **env)]
     clusters += [preset("hgx_h100_roce").with_(hosts=512)]
-    clusters += [preset("hgx_h100_roce", fabric={"settings": {"settings": {}}})]
+    tuned = {"settings": {"settings": {"congestion": "dcqcn"}}}
+    clusters += [preset("hgx_h100_roce", fabric=tuned)]
     used = {source.key for cluster in clusters for source in plan(cluster).sources}
     assert used == set(SOURCES)
 

@@ -58,7 +58,7 @@ def compare(
         print("\n".join(api.fabrics()))
         return 0
     check_format(output)
-    check_places(out, charts=chart)
+    check_places(out, charts=chart, kind="comparison")
     cluster, job = cluster_and_job(files, sets, overlay)
     names = None if fabrics is None else [name.strip() for name in fabrics.split(",")]
     with watched("comparing networks", fidelity, quiet=quiet) as report:

@@ -75,7 +75,7 @@ def expect(
     from weft.predict.collective import beside  # noqa: PLC0415 - as above
 
     check_format(output)
-    check_places(out, charts=chart)
+    check_places(out, charts=chart, kind="expectation")
     run = None if measured is None else inputs.measured_run(measured, operation)
     if run is not None:
         ranks, ranks_per_host = ranks or run.ranks, ranks_per_host or run.ranks_per_host

@@ -46,7 +46,7 @@ def predict(
     from weft.cli.watch import watched  # noqa: PLC0415 - as above
 
     check_format(output)
-    check_places(out, charts=chart)
+    check_places(out, charts=chart, kind="prediction" if sweep is None else "scaling")
     sizes = None if sweep is None else _sizes(sweep)
     cluster, job = cluster_and_job(files, sets, overlay)
     doing = "searching" if job.parallelism == "auto" else "predicting"

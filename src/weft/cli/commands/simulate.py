@@ -50,7 +50,7 @@ def simulate(
     from weft.spec.load import load_scenario  # noqa: PLC0415 - as above
 
     check_format(output)
-    check_places(out, charts=chart)
+    check_places(out, charts=chart, kind="sweep" if len(scenarios) > 1 else "simulation")
     more = [] if seeds is None else [f"seeds={list(range(1, seeds + 1))}"]
     asked = [load_scenario(scenario, [*sets, *more]) for scenario in scenarios]
     with Watcher(quiet=quiet) as watcher:

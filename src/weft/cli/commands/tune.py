@@ -96,7 +96,7 @@ def tune(
         print("\n".join(plugins.names(all_knobs if "list" in knobs else all_objectives)))
         return 0
     check_format(output)
-    check_places(save, out, charts=chart)
+    check_places(save, out, charts=chart, kind="tuned")
     scenarios, notes = scenarios_or_cluster(files, sets)
     with Watcher(quiet=quiet) as watcher:
         result = api.tune(

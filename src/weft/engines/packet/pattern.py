@@ -24,9 +24,14 @@ class Pattern:
     """Adds the flows of one run of its part of the spec; what it draws comes from the seed."""
 
 
-def compile_traffic(fabric: Fabric, scenario: Scenario, seed: int) -> Schedule:
-    """Turn all traffic of a scenario into one schedule; random choices follow the seed."""
-    work = Work(fabric=fabric, queue_pairs=connections_of(scenario))
+def compile_traffic(
+    fabric: Fabric, scenario: Scenario, seed: int, look: Callable[[], None] | None = None
+) -> Schedule:
+    """Turn all traffic of a scenario into one schedule; random choices follow the seed.
+
+    ``look`` is called now and then, and stops it by raising.
+    """
+    work = Work(fabric=fabric, queue_pairs=connections_of(scenario), look=look)
     work.beside.reducing = _reducing(scenario)
     rng = np.random.default_rng(seed)
     for number, item in enumerate(scenario.traffic):

@@ -5,7 +5,7 @@ on a NIC of its own. What switches reduce is in ``reductions``.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from weft.engines.packet.reductions import Reduction, reduce_in_network
@@ -30,6 +30,8 @@ def add_collective(
     domains, as NCCL's rings do. ``concurrency`` bounds the sends that one rank has under way
     where no chunk makes them wait (all-to-all).
     """
+    room = (MOST_FLOWS - len(work.source)) // channels
+    _check_size(algorithm.schedule(operation, len(gpus), ranks_per_domain), room)
     rounds = list(algorithm.schedule(operation, len(gpus), ranks_per_domain))
     share = size_bytes / channels / _pieces(algorithm, operation, len(gpus))
     block = work.mark()
@@ -39,6 +41,15 @@ def add_collective(
     for channel in range(1, channels):
         turned = dict(zip(gpus, _turned(gpus, ranks_per_domain, channel), strict=True))
         _repeat(work, block, ends, channel % work.fabric.cluster.host.nics, turned)
+
+
+def _check_size(rounds: Iterable[Round], most: int) -> None:
+    """Refuse a schedule of too many sends before it fills the memory."""
+    sends = 0
+    for one in rounds:
+        sends += len(one)
+        if sends > most:
+            raise too_many_flows()
 
 
 def _repeat(

@@ -6,7 +6,7 @@ byte on a *delay line*, a link of that propagation time beside the network, so t
 no event of its own for it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -25,6 +25,7 @@ from weft.spec.cluster import Cluster
 
 MOST_FLOWS = 4_000_000
 """A flow takes a quarter of a kilobyte; more are asked for by mistake."""
+LOOK_FLOWS = 1 << 14
 SHORTEST_DELAY_PS = 1_000
 Ids = tuple[int, ...]
 """The flows of one send: one a plane and queue pair."""
@@ -109,6 +110,8 @@ class Work:
     """When flows that wait for nothing now begin."""
     barrier: Ids = ()
     """What flows that wait for nothing else now wait for."""
+    look: Callable[[], None] | None = None
+    """Called now and then, so that whoever waits can stop it by raising."""
 
     def send(
         self,
@@ -147,6 +150,8 @@ class Work:
         flow = len(self.source)
         if flow >= MOST_FLOWS:
             raise too_many_flows()
+        if self.look is not None and flow % LOOK_FLOWS == 0:
+            self.look()
         waits = waits or self.barrier
         self.source.append(source)
         self.target.append(target)
@@ -175,8 +180,9 @@ class Work:
 def too_many_flows() -> Infeasible:
     """Say that there are more flows than a simulation can hold."""
     return Infeasible(
-        f"this traffic is more than {MOST_FLOWS} flows; simulate fewer ranks, fewer channels "
-        "or fewer repeats"
+        f"this traffic is more than {MOST_FLOWS:,} flows; simulate fewer ranks (a ring of n "
+        "sends n times in each of n - 1 rounds, twice for all_reduce), fewer channels, queue "
+        "pairs or repeats, or an algorithm of fewer rounds (tree, double_binary_tree)"
     )
 
 

@@ -17,11 +17,13 @@ def _build(drawing: Drawing) -> Any:  # noqa: ANN401 - altair is not typed
     rows = [{**row, "place": place} for place, row in enumerate(drawing.rows)]
     names = list(dict.fromkeys(row["traffic"] for row in rows))
     few = len(rows) <= NAMED
+    every = int(drawing.marks.get("flows", len(rows)))
+    shown = f"{len(rows)}" if every <= len(rows) else f"{len(rows)} of {every:,}"
     height = max(SHORTEST, min(TALLEST, ROW * len(rows)))
     y = alt.Y(
         "flow:N" if few else "place:O",
         sort=[row["flow"] for row in rows] if few else "ascending",
-        title=None if few else f"{len(rows)} flows, the first to begin on top",
+        title=None if few else f"{shown} flows, the first to begin on top",
         axis=alt.Axis(labels=few, ticks=False, domain=few, labelFontSize=10),
     )
     bars = (

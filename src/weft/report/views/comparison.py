@@ -207,4 +207,9 @@ def _claims(result: Comparison) -> Iterator[Block]:
     yield Sentences(title="Articles", lines=tuple(articles))
 
 
-comparison = View(shows="weft.advise.compare.Comparison", verb="compare", page=_page)
+comparison = View(
+    shows="weft.advise.compare.Comparison",
+    verb="compare",
+    page=_page,
+    charts=("step_breakdown", "cost_bars", "flip_tornado"),
+)

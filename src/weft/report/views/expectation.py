@@ -222,5 +222,9 @@ def _measured_row(one: Measured) -> dict[str, object]:
 
 
 expectation = View(
-    shows="weft.predict.collective.Expectation", verb="expect", page=_page, text=_text
+    shows="weft.predict.collective.Expectation",
+    verb="expect",
+    page=_page,
+    text=_text,
+    charts=("busbw_curve",),
 )

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from weft.generate.effects import SCENARIO, Effect, ExplainedPlan
+from weft.generate.effects import Effect, ExplainedPlan
 from weft.generate.plan import Plan
 from weft.report.numbers import seconds
 from weft.report.page import Block, Entries, Entry, Page, View
@@ -33,19 +33,20 @@ def _parts(plan: Plan) -> Iterator[Block]:
 def _refused(plan: Plan) -> Iterator[Block]:
     items = tuple(
         Entry(head=f"{one.name}={one.value}", text=one.reason, lines=(f"[{one.source}]",))
-        for one in plan.nccl.refused
+        for one in (*plan.nccl.refused, *plan.left_out)
     )
     if items:
         yield Entries(title="Asked for and left out", items=items)
 
 
 def _effects(result: ExplainedPlan) -> Iterator[Block]:
+    items_of = result.effects
     items = tuple(
         Entry(head=f"without {one.without}", text=_worth(one), lines=(_stopped(one),))
-        for one in result.effects
+        for one in items_of
     )
     if items:
-        simulated = Entry(head="simulated", text=SCENARIO)
+        simulated = Entry(head="simulated", text=items_of[0].scenario)
         yield Entries(title="What they are worth, by simulation", items=(simulated, *items))
 
 

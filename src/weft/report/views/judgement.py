@@ -217,4 +217,9 @@ def _rate_chart(result: Judgement) -> Drawing:
     )
 
 
-judgement = View(shows="weft.bench.judge.Judgement", verb="bench", page=_page)
+judgement = View(
+    shows="weft.bench.judge.Judgement",
+    verb="bench",
+    page=_page,
+    charts=("judged_sweep", "busbw_curve"),
+)

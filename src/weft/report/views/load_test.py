@@ -70,4 +70,6 @@ def _step(one: LoadStep) -> tuple[str, ...]:
     )  # fmt: skip
 
 
-load_test = View(shows="weft.bench.load.LoadTest", verb="bench", page=_page)
+load_test = View(
+    shows="weft.bench.load.LoadTest", verb="bench", page=_page, charts=("load_curve",)
+)

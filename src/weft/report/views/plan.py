@@ -46,9 +46,8 @@ def _table(title: str, rows: Sequence[tuple[str, Planned]]) -> Table:
 
 
 def _refused(result: Plan) -> Iterator[Block]:
-    lines = tuple(
-        f"{one.name}={one.value}: {one.reason}" for one in result.nccl.refused
-    )  # fmt: skip
+    refused = (*result.nccl.refused, *result.left_out)
+    lines = tuple(f"{one.name}={one.value}: {one.reason}" for one in refused)
     if lines:
         yield Sentences(title="Asked for and left out", lines=lines)
 

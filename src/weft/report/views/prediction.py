@@ -133,4 +133,9 @@ def _memory(result: Prediction) -> Table:
     )
 
 
-prediction = View(shows="weft.predict.training.Prediction", verb="predict", page=_page)
+prediction = View(
+    shows="weft.predict.training.Prediction",
+    verb="predict",
+    page=_page,
+    charts=("step_breakdown",),
+)

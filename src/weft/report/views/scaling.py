@@ -81,4 +81,6 @@ def _chart_row(point: Point) -> dict[str, float]:
     }
 
 
-scaling = View(shows="weft.predict.scaling.Scaling", verb="predict", page=_page)
+scaling = View(
+    shows="weft.predict.scaling.Scaling", verb="predict", page=_page, charts=("scaling_curve",)
+)

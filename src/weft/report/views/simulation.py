@@ -327,7 +327,7 @@ def _drawings(result: Simulation) -> Iterator[Drawing]:
                 }
                 for one in result.bars
             ),
-            marks={"unit": unit},
+            marks={"unit": unit, "flows": result.begun},
         )
     if result.queues:
         yield _queue_drawing(result, unit, scale)
@@ -378,4 +378,9 @@ def _slowdown_rows(result: Simulation) -> Iterator[dict[str, object]]:
                 yield {"traffic": one.name, "point": point, "slowdown": max(1.0, value)}
 
 
-simulation = View(shows="weft.predict.simulation.Simulation", verb="simulate", page=_page)
+simulation = View(
+    shows="weft.predict.simulation.Simulation",
+    verb="simulate",
+    page=_page,
+    charts=("timeline", "slowdown", "queue"),
+)

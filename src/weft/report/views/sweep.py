@@ -69,4 +69,4 @@ def _traffic(result: Simulation) -> Iterator[tuple[str, ...]]:
         )
 
 
-sweep = View(shows="weft.predict.simulation.Sweep", verb="simulate", page=_page)
+sweep = View(shows="weft.predict.simulation.Sweep", verb="simulate", page=_page, charts=())

@@ -285,4 +285,4 @@ def _bar(one: Worth, first: str) -> dict[str, object]:
     }
 
 
-tuned = View(shows="weft.tune.tuned.Tuned", verb="tune", page=_page)
+tuned = View(shows="weft.tune.tuned.Tuned", verb="tune", page=_page, charts=("front", "knobs"))

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from json.encoder import encode_basestring_ascii as _quoted
+from math import log2
 from typing import Any, Final
 
 from weft import units
@@ -278,12 +279,18 @@ def _buffers(pause: Pause) -> dict[str, Table]:
         "BUFFER_PROFILE": {
             "ingress_lossy_profile": _profile("ingress_pool", size="0", alpha="3"),
             "pg_lossless_profile": _profile(
-                "ingress_pool", size=str(held), alpha="0",
-                xon=xon, xoff=pause.headroom_bytes.text(), xon_offset="0"),
+                "ingress_pool", size=str(held), alpha=_exponent(pause),
+                xon=xon, xoff=pause.headroom_bytes.text(),
+                xon_offset=pause.xon_offset_bytes.text()),
             "egress_lossless_profile": _profile("egress_lossless_pool", size="0", alpha="7"),
             "egress_lossy_profile": _profile("egress_lossy_pool", size="9216", alpha="3"),
         },
     }  # fmt: skip
+
+
+def _exponent(pause: Pause) -> str:
+    """Return alpha as dynamic_th writes it: the power of two."""
+    return str(round(log2(pause.buffer_alpha.number())))
 
 
 def _profile(pool: str, *, size: str, alpha: str, **more: str) -> dict[str, str]:
