@@ -4,36 +4,19 @@
 #   sh collect.sh            writes the folder weft-bundle-HOST-TIME below this one
 #   sh collect.sh FOLDER     writes FOLDER, which must not exist yet
 #   sh collect.sh -          writes a compressed archive to standard output
+#   sh collect.sh - held     the same; ends with all that it started when standard input ends,
+#                            or brings no line for a minute: whoever asked is gone
 #
 # It reads and changes nothing: no configuration, no counter, no file but its own. It needs no
-# network and installs nothing. Each command gets <patience_s> s and may print <most_bytes> bytes.
-# Counters are read twice, <interval_s> s apart, so that rates exist. Without root some commands
-# say less; nothing fails because of it. Every command stands below: read them first.
+# network and installs nothing. Each command gets <patience_s> s and may print <most_bytes> bytes;
+# what has not begun after <longest_s> s is left out. Counters are read twice, <interval_s> s apart,
+# so that rates exist. Without root some commands say less; nothing fails because of it. Every
+# command stands below: read them first.
 set -u
 LC_ALL=C
 PATH=$PATH:/usr/sbin:/sbin:/usr/local/sbin:/opt/mellanox/iproute2/sbin
 export LC_ALL PATH
 umask 077
-
-host=$(uname -n | tr -cd 'A-Za-z0-9.-')
-began=$(date -u +%Y%m%dT%H%M%SZ)
-folder=${1:-weft-bundle-$host-$began}
-archive=no
-if [ "$folder" = - ]; then
-    archive=yes
-    scratch=$(mktemp -d) || exit 1
-    trap 'rm -rf "$scratch"' EXIT
-    trap 'exit 130' INT TERM
-    folder=$scratch/weft-bundle-$host-$began
-fi
-if [ -e "$folder" ]; then
-    echo "$folder: is there already; name another folder" >&2
-    exit 2
-fi
-place=$folder/hosts/$host
-mkdir -p "$place" || exit 1
-guard=
-if command -v timeout >/dev/null 2>&1; then guard='timeout <patience_s>'; fi
 
 # keep_part CUT FILE COMMAND...: the output of a command, its beginning (head) or its end (tail)
 keep_part() {
@@ -45,9 +28,13 @@ keep_part() {
             echo "# not installed: $1" >>"$place/not_read"
         return 0
     fi
+    if [ "$(date +%s)" -ge "$until" ]; then
+        printf '# no time left for: %.300s\n' "$*" >>"$place/not_read"
+        return 0
+    fi
     {
         printf '$ %.300s\n' "$*"
-        # shellcheck disable=SC2086 # the guard is two words or none
+        # shellcheck disable=SC2086 # the guard is some words or none
         $guard "$@" 2>&1 </dev/null || printf '# left with %s: %.300s\n' "$?" "$*" >>"$place/not_read"
     } | "$cut" -c <most_bytes> >"$kept"
 }
@@ -78,23 +65,95 @@ sample() {
     place=$folder/hosts/$host/sample_$1_at_$(date +%s)
     mkdir -p "$place"
     host_counters
-# <also fabric_counters>
+    fabric_counters
     place=$folder/hosts/$host
 }
 
-echo "weft collect: $host: counters, first sample" >&2
-sample 1
-first=$(date +%s)
-echo "weft collect: $host: state" >&2
-host_probes
-# <also fabric_probes>
-passed=$(($(date +%s) - first))
-if [ "$passed" -lt <interval_s> ]; then sleep $((<interval_s> - passed)); fi
-echo "weft collect: $host: counters, second sample" >&2
-sample 2
+redact() {
+    :
 # <redact>
-if [ "$archive" = yes ]; then
-    tar -C "$scratch" -czf - "weft-bundle-$host-$began"
-else
-    echo "weft collect: $folder is complete; now: weft diagnose $folder" >&2
-fi
+}
+
+# A command that hangs is ended, in this process group, so that who ends the group ends it too.
+choose_guard() {
+    for guard in 'timeout --foreground -k 5 <patience_s>' 'timeout -k 5 <patience_s>' 'timeout <patience_s>'; do
+        # shellcheck disable=SC2086 # some words
+        if $guard true 2>/dev/null; then return 0; fi
+    done
+    guard=
+}
+
+# Over ssh and in a pod nobody ends what was left behind, so it ends itself.
+watch_input() {
+    (
+        trap '' TERM
+        while read -r _; do rm -f "$scratch/quiet"; done
+        kill -TERM 0
+        sleep 5
+        kill -KILL 0
+    ) <&3 >/dev/null 2>&1 &
+    watchers=$!
+    (
+        trap - EXIT INT TERM
+        while :; do
+            : >"$scratch/quiet"
+            for _ in 1 2 3 4 5 6 7 8 9 10 11 12; do sleep 5; done
+            if [ -e "$scratch/quiet" ]; then kill -TERM 0; fi
+        done
+    ) </dev/null >/dev/null 2>&1 &
+    watchers="$watchers $!"
+}
+
+# shellcheck disable=SC2317 # a trap calls it
+leave() {
+    # shellcheck disable=SC2086 # two numbers or none
+    [ -z "$watchers" ] || kill -KILL $watchers 2>/dev/null
+    [ -z "$scratch" ] || rm -rf "$scratch"
+}
+
+main() {
+    host=$(uname -n | tr -cd 'A-Za-z0-9.-')
+    began=$(date -u +%Y%m%dT%H%M%SZ)
+    until=$(($(date +%s) + <longest_s>))
+    folder=${1:-weft-bundle<named>-$began}
+    scratch=
+    watchers=
+    if [ "$folder" = - ]; then
+        scratch=$(mktemp -d) || exit 1
+        trap leave EXIT
+        # Who asked may be gone: then a word to standard error ends a shell as well.
+        trap 'exit 130' HUP INT PIPE TERM
+        folder=$scratch/weft-bundle<named>-$began
+        if [ "${2:-}" = held ]; then
+            exec 3<&0
+            watch_input
+        fi
+    fi
+    if [ -e "$folder" ]; then
+        echo "$folder: is there already; name another folder" >&2
+        exit 2
+    fi
+    place=$folder/hosts/$host
+    mkdir -p "$place" || exit 1
+    choose_guard
+
+    echo "weft collect: $host: counters, first sample" >&2
+    sample 1
+    first=$(date +%s)
+    echo "weft collect: $host: state" >&2
+    host_probes
+    fabric_probes
+    passed=$(($(date +%s) - first))
+    if [ "$passed" -lt <interval_s> ]; then sleep $((<interval_s> - passed)); fi
+    echo "weft collect: $host: counters, second sample" >&2
+    sample 2
+    redact
+    if [ -n "$scratch" ]; then
+        tar -C "$scratch" -czf - "${folder##*/}"
+    else
+        echo "weft collect: $folder is complete; now: weft diagnose $folder" >&2
+    fi
+}
+
+# The last line calls what was read whole: a script that was cut on the way does nothing.
+main "$@"; exit

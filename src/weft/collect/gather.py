@@ -8,16 +8,21 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final
 
-from weft.collect.children import end
+from weft.collect.children import GRACE_S, end
+from weft.collect.script import LONGEST_S, Wish, script
 from weft.collect.way import Way
 from weft.errors import SpecError, Unreadable
 
 AT_ONCE: Final = 16
-PATIENCE_S: Final = 1800
+PATIENCE_S: Final = 300
+"""Beyond what the script allows itself."""
+BEAT_S: Final = 10.0
+"""Between two lines that tell the script that somebody still waits."""
 MOST_BYTES: Final = 1 << 30
 """Of one host's archive."""
 _CHUNK_BYTES = 1 << 20
@@ -58,12 +63,13 @@ class _Job:
     words: tuple[str, ...]
     text: str
     host: str
+    patience_s: float
     started: "list[subprocess.Popen[bytes]]"
     stopped: threading.Event
 
 
 def gather(
-    text: str,
+    wish: Wish,
     way: Way,
     targets: Sequence[str],
     folder: Path,
@@ -84,11 +90,13 @@ def gather(
     except OSError as failure:
         raise Unreadable(f"{folder}: cannot be made: {failure.strerror}") from failure
 
+    text, patience_s = script(wish), LONGEST_S + wish.interval_s + PATIENCE_S
     started: list[subprocess.Popen[bytes]] = []
     stopped = threading.Event()
 
     def take(target: str) -> Taken:
-        job = _Job(commands[target], text, target or "this host", started, stopped)
+        host = target or "this host"
+        job = _Job(commands[target], text, host, patience_s, started, stopped)
         taken = _take(job, folder / names[target])
         tell(taken)
         return taken
@@ -134,12 +142,11 @@ def _take(job: _Job, file: Path) -> Taken:
 
 def _run(job: _Job, kept: IO[bytes]) -> str:
     """Copy what the command writes, bounded in size and time; return why it failed, or ""."""
-    with tempfile.TemporaryFile() as said, tempfile.TemporaryFile() as given:
-        given.write(job.text.encode())
-        given.seek(0)
+    ended = threading.Event()
+    with tempfile.TemporaryFile() as said:
         try:
             process = subprocess.Popen(  # noqa: S603 - words are checked, no shell takes them
-                job.words, stdin=given, stdout=subprocess.PIPE, stderr=said,
+                job.words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said,
                 start_new_session=True,
             )  # fmt: skip
         except OSError as failure:
@@ -147,15 +154,21 @@ def _run(job: _Job, kept: IO[bytes]) -> str:
         job.started.append(process)
         if job.stopped.is_set():
             end([process])
-        late = threading.Timer(PATIENCE_S, end, [[process]])
+        assert process.stdout is not None
+        late = threading.Timer(job.patience_s, end, [[process]])
         late.daemon = True
         late.start()
+        asking = threading.Thread(target=_ask, args=(process, job.text, ended), daemon=True)
+        asking.start()
         try:
-            with process:
-                whole = _copy(process, kept)
+            whole = _copy(process, kept)
+            process.wait()
         finally:
             late.cancel()
+            ended.set()
             end([process])
+            asking.join(GRACE_S)
+            process.stdout.close()
         said.seek(0)
         last = said.read()[-_LAST_WORDS:].decode("utf-8", "replace").strip().splitlines()
     if not whole:
@@ -165,6 +178,17 @@ def _run(job: _Job, kept: IO[bytes]) -> str:
             f"{job.words[0]} left with {process.returncode}: {last[-1] if last else 'no word'}"
         )
     return "" if kept.tell() > len(_GZIP) else "it gave no bundle"
+
+
+def _ask(process: "subprocess.Popen[bytes]", text: str, ended: threading.Event) -> None:
+    """Give the script, then a line now and then until the end: without, it ends itself."""
+    assert process.stdin is not None
+    with suppress(OSError), process.stdin as given:  # it may end before it has read all
+        given.write(text.encode())
+        given.flush()
+        while not ended.wait(BEAT_S):
+            given.write(b"\n")
+            given.flush()
 
 
 def _copy(process: "subprocess.Popen[bytes]", kept: IO[bytes]) -> bool:

@@ -13,6 +13,9 @@ from weft.collect.probe import MOST_BYTES, Command, Each, Probe, Scope
 from weft.errors import SpecError
 
 PATIENCE_S: Final = 60
+"""For one command."""
+LONGEST_S: Final = 1500
+"""For all of them, besides the interval."""
 LONGEST_INTERVAL_S: Final = 3600
 
 
@@ -25,7 +28,9 @@ class Wish:
     fabric: bool = False
     """Also what is the same from every host: the subnet, the Kubernetes cluster."""
     redact: bool = False
-    """Hide addresses, host names and serial numbers, the same one always the same way."""
+    """Hide addresses, names and serial numbers, the same one always the same way."""
+    salt: str = ""
+    """Of which, and of the thing, each substitute is made; letters and digits."""
 
 
 def script(wish: Wish) -> str:
@@ -46,16 +51,18 @@ def script(wish: Wish) -> str:
         "fabric": _block(used, Scope.FABRIC, counters=False),
         "host counters": _block(used, Scope.HOST, counters=True),
         "fabric counters": _block(used, Scope.FABRIC, counters=True),
-        "also fabric_counters": "    fabric_counters" if wish.fabric else "",
-        "also fabric_probes": "fabric_probes" if wish.fabric else "",
-        "redact": _redaction() if wish.redact else "",
+        "redact": _redaction(wish.salt) if wish.redact else "",
     }
+    if not wish.salt.isalnum() and wish.redact:
+        raise SpecError("redaction needs a salt of letters and digits")
     for mark, text in blocks.items():
         frame = frame.replace(f"# <{mark}>\n", f"{text}\n" if text else "")
     numbers = {
         "<patience_s>": str(PATIENCE_S),
         "<most_bytes>": str(MOST_BYTES),
         "<interval_s>": str(wish.interval_s),
+        "<named>": "" if wish.redact else "-$host",
+        "<longest_s>": str(LONGEST_S + wish.interval_s),
     }
     for mark, text in numbers.items():
         frame = frame.replace(mark, text)
@@ -95,12 +102,8 @@ def _keep(command: Command) -> str:
     return " ".join((verb, file, words, *command.files))
 
 
-def _redaction() -> str:
+def _redaction(secret: str) -> str:
     """Write the pass over all files that hides who and where."""
     program = (files("weft.collect") / "redact.awk").read_text("utf-8")
-    return f"""find "$folder" -type f -exec awk -v host="$host" -v alias=host-0 '
-{program}' {{}} +
-find "$folder" -type f -name '*.redacted' | while read -r hidden; do
-    mv "$hidden" "${{hidden%.redacted}}"
-done
-mv "$folder/hosts/$host" "$folder/hosts/host-0\""""
+    frame = (files("weft.collect") / "redact.sh").read_text("utf-8")
+    return frame.replace("# <program>\n", program).replace("<secret>", secret)

@@ -4,8 +4,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-SHELL: Final = ("sh", "-s", "--", "-")
-"""Reads the script from standard input and writes the archive to standard output."""
+SHELL: Final = ("sh", "-s", "--", "-", "held")
+"""Reads the script from standard input and writes the archive to standard output.
+
+It ends with what it started when standard input ends: killing ``ssh`` or ``kubectl exec`` ends
+nothing at the other end, but it closes that.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ the mixed outputs of many hosts are told apart.
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -135,13 +135,18 @@ class Reading:
             self.ledger.keep(outcome.facts)
         self._replay(outcome.returned)
 
-    def _replay(self, lines: Iterable[tuple[str, int]]) -> None:
+    def _replay(self, lines: Sequence[tuple[str, int]]) -> None:
         """Read lines that looked like a document and were none."""
+        if not lines:
+            return
+        block, self._block = self._block, "\n".join(line for line, _ in lines)
+        self._candidates = None  # the lines may have begun many blocks ago
         for line, number in lines:
             if not self._asked(self._main, line, number) and not self._offer(
                 self._main, line, number
             ):
                 self.ledger.pass_over(line, number)
+        self._block, self._candidates = block, None
 
     def _without_label(self, line: str, number: int) -> bool:
         found = _LABEL.match(line)

@@ -94,3 +94,11 @@ def test_a_message_broken_over_lines_is_stated_once_and_whole():
     (fact,) = read_text(text, "broken.log")[0]
     assert isinstance(fact, CompletionError)
     assert (fact.local_gid, fact.remote_gid, fact.adapter) == ("fe80::1", "fe80::2", "mlx5_3")
+
+
+@pytest.mark.parametrize("end", ["", "\n"])
+def test_lines_of_a_document_that_nobody_knows_are_read_wherever_it_ends(end):
+    """Its last bracket may stand in a block of its own; the lines are those of all blocks."""
+    facts, read = read_text(f"{{\n{ROW}\n}}{end}", "notes.json")
+    assert len(facts) == 2
+    assert read.unread == 2

@@ -63,11 +63,13 @@ def collect(
       weft collect --via ssh node01 node02 --out bundles
       weft collect --via kubectl training/worker-0:main
     """  # noqa: D301 - click's mark for text that is not to be wrapped
-    from weft.collect.script import Wish, script  # noqa: PLC0415 - after the words are understood
+    import secrets  # noqa: PLC0415 - after the words are understood
 
-    text = script(Wish(interval_s=interval_s, fabric=fabric, redact=redact))
+    from weft.collect.script import Wish, script  # noqa: PLC0415 - as above
+
+    wish = Wish(interval_s=interval_s, fabric=fabric, redact=redact, salt=secrets.token_hex(16))
     if via is None:
-        return _print(text, hosts)
+        return _print(script(wish), hosts)
     from weft import plugins  # noqa: PLC0415 - as above
     from weft.cli.output import check_format, emit  # noqa: PLC0415 - as above
     from weft.collect import ways  # noqa: PLC0415 - as above
@@ -82,7 +84,7 @@ def collect(
         if not quiet:
             typer.echo(f"{taken.host}: {taken.failure or taken.file}", err=True)
 
-    result = gather(text, way, targets, folder, tell)
+    result = gather(wish, way, targets, folder, tell)
     emit(result, output)
     return 0 if result.complete else INCOMPLETE
 
