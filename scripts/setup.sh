@@ -33,7 +33,10 @@ make_venv() {
 stamp=$(cksum pyproject.toml | cut -d' ' -f1)
 if [ "$(cat "$VENV/.weft-stamp" 2>/dev/null || true)" != "$stamp" ]; then
     echo "installing weft into $VENV (first run only) ..." >&2
-    if "$VENV/bin/python" -m pip install --quiet --disable-pip-version-check -e '.[dev]' >&2; then
+    install() {
+        "$VENV/bin/python" -m pip install --quiet --disable-pip-version-check -e '.[dev]' >&2
+    }
+    if install || { sleep 10 && install; }; then # a mirror that did not answer may answer now
         echo "$stamp" >"$VENV/.weft-stamp"
     elif "$VENV/bin/python" -c 'import weft, pytest' 2>/dev/null; then
         echo "could not bring $VENV up to date; going on with what it has" >&2

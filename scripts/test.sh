@@ -6,7 +6,9 @@ cd "$(dirname "$0")/.."
 sh scripts/tools.sh
 run() {
     echo "== $*" >&2
-    "$VENV/bin/$@"
+    tool=$1
+    shift
+    "$VENV/bin/$tool" "$@"
 }
 run ruff check .
 run ruff format --check .

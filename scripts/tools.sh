@@ -10,11 +10,14 @@ PACKAGES="opensm ibsim-utils infiniband-diags slurmctld slurm-client slurm-wlm-b
 shellcheck libyang2-dev libpcre2-dev gcc python3-dev frr iproute2 iputils-ping procps
 ansible-core ansible-lint openmpi-bin iperf3 postgresql"
 
-missing=""
-for package in $PACKAGES; do
-    dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' ||
-        missing="$missing $package"
-done
+lacking() {
+    for package in $PACKAGES; do
+        dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' ||
+            printf ' %s' "$package"
+    done
+}
+
+missing=$(lacking)
 if [ -n "$missing" ]; then
     if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
         # Daemons of these packages are for tests alone: nothing may start them here.
@@ -28,8 +31,19 @@ if [ -n "$missing" ]; then
             DEBIAN_FRONTEND=noninteractive timeout 300 apt-get -qq \
                 -o Acquire::Retries=1 -o Acquire::http::Timeout=15 "$@" >/dev/null 2>&1
         }
+        apt_get update # where a part of the archive cannot be reached, the rest is used
         # shellcheck disable=SC2086 # a list of names
-        { apt_get update && apt_get install -y --no-install-recommends $missing; } ||
+        if ! apt_get install -y --no-install-recommends $missing; then
+            # One that cannot be had does not keep the others away.
+            until=$(($(date +%s) + 600))
+            for package in $(lacking); do
+                [ "$(date +%s)" -lt "$until" ] || break
+                DEBIAN_FRONTEND=noninteractive timeout 120 dpkg --configure -a >/dev/null 2>&1
+                apt_get install -y --no-install-recommends "$package"
+            done
+        fi
+        missing=$(lacking)
+        [ -z "$missing" ] ||
             echo "could not install$missing; tests that need them are skipped" >&2
     else
         echo "not installed:$missing; tests that need them are skipped" >&2

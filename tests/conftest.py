@@ -1,8 +1,30 @@
-"""Clusters of H100 servers, of any size and fabric."""
+"""What holds for every test, and clusters of H100 servers, of any size and fabric.
+
+No machine is too slow or too busy, and chance is repeatable: property tests draw the same
+examples every time; ``pytest --hypothesis-profile explore`` draws new ones. What a terminal or
+a scheduler sets for its user is not there.
+"""
+
+import os
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from weft.spec.cluster import Cluster, FabricChoice, Host, Prices, ScaleUp, TopologyChoice
+
+REPEATABLE, EXPLORE = "repeatable", "explore"
+OF_THE_USER = (
+    "COLUMNS", "FORCE_COLOR", "GITHUB_ACTIONS", "LINES", "NO_COLOR", "PY_COLORS",
+    "TERMINAL_WIDTH", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "WEFT_DEBUG", "WEFT_HISTORY",
+)  # fmt: skip
+
+settings.register_profile(
+    REPEATABLE, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile(EXPLORE, settings.get_profile(REPEATABLE), derandomize=False)
+settings.load_profile(REPEATABLE)
+for name in OF_THE_USER:
+    os.environ.pop(name, None)
 
 
 @pytest.fixture

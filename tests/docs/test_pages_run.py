@@ -25,7 +25,7 @@ WITH_BLOCKS = [page for page in PAGES if BLOCK.search(page.read_text())]
 def _run(arguments: list[str], folder: Path) -> subprocess.CompletedProcess:
     return subprocess.run(
         [sys.executable, *arguments],
-        cwd=folder, capture_output=True, text=True, timeout=600, check=False,
+        cwd=folder, capture_output=True, text=True, timeout=3600, check=False,
         env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
     )  # fmt: skip
 

@@ -22,8 +22,9 @@ ODD = st.sampled_from(
 
 
 @settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+    max_examples=40, deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)  # fmt: skip
 @given(
     changes=st.lists(st.tuples(st.integers(0, 600), ODD), max_size=12),
     cut=st.integers(0, len(RUN)),

@@ -23,7 +23,7 @@ TOOLS = ("ibsim", "opensm", "ibnetdiscover", "smpquery")
 MISSING = [tool for tool in TOOLS if shutil.which(tool) is None]
 SIZES = {"ports": 65536, "nodes": 4096, "switches": 512}
 SPEED = "4xHDR"  # the fastest that the simulator of Debian 12 knows
-PATIENCE_S = 120
+PATIENCE_S = 600
 
 needs_ibsim = pytest.mark.skipif(
     bool(MISSING) or not UMAD.exists(),
@@ -122,7 +122,7 @@ class Lab:
                     process.stdin.write(b"quit\n")
                     process.stdin.close()
             try:
-                process.wait(5)
+                process.wait(30)
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()

@@ -1,5 +1,7 @@
 """A subnet of ibsim with planted faults, gathered by the script and diagnosed."""
 
+import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -14,6 +16,11 @@ pytestmark = [pytest.mark.tool, pytest.mark.slow, needs_ibsim]
 
 # The simulated adapters answer, yet the machine has no device files for them.
 OF_THE_SIMULATION = {"container-no-rdma-device"}
+# In place of an hour between the samples: until the fault is there, whatever that takes.
+SLEEP = f"""#!/bin/sh
+until [ -e planted ]; do {shutil.which("sleep")} 0.05; done
+exec {shutil.which("sleep")} 1
+"""
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +28,11 @@ def lab(tmp_path_factory):
     folder = tmp_path_factory.mktemp("collect")
     cluster = cluster_of(48, "leaf_spine", nics=2)
     net = Net(cluster)
-    (folder / "collect.sh").write_text(script(Wish(interval_s=2, fabric=True)))
+    (folder / "collect.sh").write_text(script(Wish(interval_s=3600, fabric=True)))
+    sleep = folder / "bin" / "sleep"
+    sleep.parent.mkdir()
+    sleep.write_text(SLEEP)
+    sleep.chmod(0o755)
     with Lab(folder, net) as running:
         running.opensm(rendered(cluster, net, folder))
         yield net, running
@@ -29,13 +40,18 @@ def lab(tmp_path_factory):
 
 def _errors(lab: Lab, name: str, meanwhile: str = "") -> list:
     """Gather a bundle, perhaps with a fault after the first sample; return the errors found."""
+    planted = lab.folder / "planted"
+    planted.unlink(missing_ok=True)
+    path = f"{lab.folder / 'bin'}:{os.environ['PATH']}"
     with subprocess.Popen(
-        ["sh", "collect.sh", name], env=lab.client, cwd=lab.folder,
+        ["sh", "collect.sh", name], env={**lab.client, "PATH": path}, cwd=lab.folder,
         stderr=subprocess.PIPE, text=True,
     ) as process:  # fmt: skip
         for line in process.stderr:
-            if "state" in line and meanwhile:
-                lab.tell(meanwhile)
+            if "state" in line:
+                if meanwhile:
+                    lab.tell(meanwhile)
+                planted.touch()
     assert process.returncode == 0
     found = [one.finding for one in api.diagnose([Path(lab.folder / name)]).findings]
     return [

@@ -7,7 +7,9 @@ from weft.generate.router import cages, routers
 from weft.generate.target import render
 from weft.spec.load import preset
 
-pyavd = pytest.importorskip("pyavd", reason="pyavd is not installed; run scripts/tools.sh")
+pyavd = pytest.importorskip(
+    "pyavd", reason="pyavd is not installed; run scripts/tools.sh", exc_type=ImportError
+)
 
 pytestmark = [pytest.mark.tool, pytest.mark.slow]
 

@@ -7,17 +7,23 @@ rate of the links alone. Then one link is slowed.
 
 import json
 import os
+import re
 import shutil
 import subprocess
+import sys
+import time
 from functools import wraps
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
 from weft.cli import app
 
 HOSTS = 4
-RATE, HALF, TENTH = "1gbit", "500mbit", "100mbit"
+RATE, HALF, TENTH = "400mbit", "200mbit", "40mbit"
+RATE_BYTES_PER_S = 400e6 / 8
+QUIET_CORES = 0.2
 MIB = 2**20
 LACKING = [
     what
@@ -45,7 +51,7 @@ spec:
     gpus: 1
     nic: connectx5
     nics: 1
-    nic_bytes_per_s: 1Gb/s
+    nic_bytes_per_s: 400Mb/s
     gpudirect: false
     scale_up: {kind: pcie, gpus: 1, bytes_per_s: 12GB/s, in_network_reduction: false}
   fabric: {kind: tcp, mtu_bytes: 9000B}
@@ -87,7 +93,7 @@ class Lab:
         """Hold the link of one host to a rate, both ways."""
         for where, port in ((self.names[place - 1], "e0"), (self.switch, f"p{place}")):
             _ip("netns", "exec", where, "tc", "qdisc", "replace", "dev", port, "root", "tbf",
-                "rate", rate, "burst", "256kb", "latency", "100ms")  # fmt: skip
+                "rate", rate, "burst", "64kb", "latency", "100ms")  # fmt: skip
 
     def end(self):
         for name in (*self.names, self.switch):
@@ -100,6 +106,9 @@ class Lab:
 
 @pytest.fixture
 def lab():
+    torch = [sys.executable, "-c", "import torch.distributed"]
+    if subprocess.run(torch, capture_output=True, check=False).returncode:
+        pytest.skip("PyTorch is installed in part only: scripts/tools.sh")
     made = Lab()
     try:
         made.build()
@@ -108,18 +117,58 @@ def lab():
         made.end()
 
 
+class Busy:
+    """What else than this test and its children the machine has been doing."""
+
+    def __init__(self):
+        self.began_s, self.before_s, self.held_s = time.monotonic(), self._others_s(), _held_s()
+
+    def _others_s(self):
+        """All cores' time of others, and what a hypervisor took (proc(5); times(2))."""
+        words = Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]
+        user, nice, system, _, _, hard, soft, steal = map(int, words)
+        ticks = user + nice + system + hard + soft + steal
+        return ticks / os.sysconf("SC_CLK_TCK") - sum(os.times()[:4])
+
+    def __str__(self):
+        """Name what keeps the machine busy; empty where it is quiet."""
+        cores = (self._others_s() - self.before_s) / (time.monotonic() - self.began_s)
+        if _held_s() > self.held_s:
+            return "this process is held back (CPU quota)"
+        return f"others use {cores:.1f} cores" if cores > QUIET_CORES else ""
+
+
+def _held_s():
+    """Time for which the quota of this control group held it back; 0 where there is none."""
+    files = [
+        *Path("/sys/fs/cgroup").glob("cpu.stat"),
+        *Path("/sys/fs/cgroup/cpu").glob("cpu.stat"),
+    ]
+    for line in Path("/proc/self/cgroup").read_text().splitlines():
+        own = line.rpartition(":")[2].lstrip("/")
+        files += [Path("/sys/fs/cgroup", kind, own, "cpu.stat") for kind in ("", "cpu")]
+    text = " ".join(file.read_text() for file in files if file.exists())
+    return sum(map(int, re.findall(r"throttled_(?:usec|time) (\d+)", text)))
+
+
 def measured_again(test):
-    """Measure up to three times: what else runs on the machine slows a real measurement."""
+    """Measure up to three times: what else runs on the machine slows a real measurement.
+
+    One that fails on a busy machine to the end has shown nothing.
+    """
 
     @wraps(test)
     def tried(lab, capsys, **others):
         for last in (False, False, True):
             for place in range(1, HOSTS + 1):
                 lab.shape(place, RATE)
+            busy = Busy()
             try:
                 return test(lab, capsys, **others)
             except AssertionError:
                 capsys.readouterr()
+                if last and str(busy):
+                    pytest.skip(f"no measurement on a busy machine: {busy}")
                 if last:
                     raise
         return None
@@ -153,9 +202,9 @@ def test_a_collective_over_tcp_is_predicted_judged_and_its_slow_host_found(
     code, said = _judged(capsys, run, cluster)
     assert (code, said["outcome"]) == (0, "PASS")
     largest = said["points"][-1]
-    # t = 2 (n - 1) / n S / B, and 1 Gb/s less headers: what it should take, within a quarter
+    # t = 2 (n - 1) / n S / B, and the rate less headers: what it should take, within a quarter
     # (alone on its machine it is within 2 %; tests share theirs).
-    assert largest["time_s"] == pytest.approx(2 * 3 / 4 * 64 * MIB / 125e6, rel=0.25)
+    assert largest["time_s"] == pytest.approx(2 * 3 / 4 * 64 * MIB / RATE_BYTES_PER_S, rel=0.25)
     assert largest["expected_s"]["value"] == pytest.approx(largest["time_s"], rel=0.25)
 
     assert app.run(["calibrate", str(run), "-f", str(cluster), "--save", str(overlay)]) == 0
@@ -182,11 +231,11 @@ def test_a_collective_over_tcp_is_predicted_judged_and_its_slow_host_found(
 
 @measured_again
 def test_a_load_breaks_where_the_link_is_full(lab, capsys):
-    """A link of 100 Mb/s under a projected peak of 50: sound at 1, broken by 2.5 times that."""
+    """A link of 40 Mb/s under a projected peak of 20: sound at 1, broken by 2.5 times that."""
     for place in (1, 2):
         lab.shape(place, TENTH)
     pair = ",".join(lab.hosts.split(",")[:2])
-    words = ["bench", "load", "--hosts", pair, "--launcher", "netns", "--peak", "50Mb/s",
+    words = ["bench", "load", "--hosts", pair, "--launcher", "netns", "--peak", "20Mb/s",
              "--seconds", "1", "--streams", "1", "-o", "json"]  # fmt: skip
     assert app.run(words) == 4
     said = json.loads(capsys.readouterr().out)

@@ -68,7 +68,7 @@ def postgres(tmp_path_factory):
         yield f"postgresql://weft@/postgres?host={folder}"
     finally:
         server.send_signal(signal.SIGINT)  # the fast way: it does not wait for clients
-        server.wait(timeout=60)
+        server.wait()
         server.stderr.close()
 
 

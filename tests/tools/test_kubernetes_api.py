@@ -31,7 +31,7 @@ MISSING = [
     if shutil.which(name) is None
 ]
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-PATIENCE_S = 60
+PATIENCE_S = 600
 CUSTOM = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 PARTS = (
     "mellanox", "sriovnetwork", "nvipam", "configuration", "nad", "mpijobs", "jobset",
@@ -121,7 +121,7 @@ class Server:
             headers={"Content-Type": "application/json"},
         )
         try:
-            with self.opener.open(request, timeout=30) as answer:
+            with self.opener.open(request, timeout=PATIENCE_S) as answer:
                 return answer.status, answer.read().decode()
         except urllib.error.HTTPError as refused:
             return refused.code, refused.read().decode()

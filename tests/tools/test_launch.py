@@ -29,7 +29,7 @@ def test_every_rank_starts_with_the_planned_environment(tmp_path):
     own = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     done = subprocess.run(
         [folder / "mpirun.sh", "sh", "-c", "echo $OMPI_COMM_WORLD_RANK $NCCL_IB_TC"],
-        capture_output=True, text=True, check=False, env={**os.environ, **own}, timeout=300,
+        capture_output=True, text=True, check=False, env={**os.environ, **own}, timeout=1800,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert sorted(done.stdout.splitlines()) == [f"{rank} 106" for rank in range(8)]

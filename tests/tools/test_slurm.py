@@ -16,7 +16,7 @@ from weft.generate.target import render
 from weft.spec.load import preset
 
 MISSING = [tool for tool in ("slurmctld", "scontrol") if shutil.which(tool) is None]
-PATIENCE_S = 20
+PATIENCE_S = 600
 
 pytestmark = [
     pytest.mark.tool,

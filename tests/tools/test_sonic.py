@@ -15,8 +15,9 @@ from weft.generate.target import render
 from weft.spec.load import preset
 
 libyang = pytest.importorskip(
-    "libyang", reason="the binding of libyang is not installed; run scripts/tools.sh"
-)
+    "libyang", reason="the binding of libyang is not installed; run scripts/tools.sh",
+    exc_type=ImportError,
+)  # fmt: skip
 
 MODELS = Path(__file__).parents[3] / "shared" / "schemas" / "sonic-yang"
 WHOLE = {"int8", "int16", "int32", "uint8", "uint16", "uint32"}

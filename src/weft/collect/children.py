@@ -12,17 +12,19 @@ if TYPE_CHECKING:
 
 GRACE_S: Final = 3.0
 """What a process is given to end by itself."""
+KILLED_S: Final = 60.0
+"""What one that was killed is waited for at most; it goes as soon as it is scheduled."""
 _POLL_S: Final = 0.05
 _ZOMBIE: Final = "Z"
 
 
 def end(processes: "Sequence[subprocess.Popen[bytes]]", grace_s: float = GRACE_S) -> None:
     """End what still runs, politely and then not; each must lead a session of its own."""
-    for sign in (signal.SIGTERM, signal.SIGKILL):
+    for sign, patience_s in ((signal.SIGTERM, grace_s), (signal.SIGKILL, KILLED_S)):
         left = [one for one in processes if _runs(one)]
         for one in left:
             _signal(one, sign)
-        until = time.monotonic() + grace_s
+        until = time.monotonic() + patience_s
         while any(_runs(one) for one in left) and time.monotonic() < until:
             time.sleep(_POLL_S)
 

@@ -87,8 +87,9 @@ def test_worst_rows_name_their_source(tmp_path):
 
 @pytest.mark.slow
 @settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+    max_examples=25, deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)  # fmt: skip
 @given(data=st.data())
 def test_no_cell_can_stop_the_others_from_being_scored(tmp_path, data):
     for name, count in FILES.items():

@@ -290,24 +290,26 @@ def test_a_sweep_is_the_same_on_any_number_of_threads():
 
 
 def test_an_interrupted_sweep_leaves_out_what_had_not_begun(monkeypatch):
-    original, calls = verb.wait, iter(range(9))
-
-    def interrupt(tasks, **_):
-        if next(calls) == 0:
-            original([next(iter(tasks))], timeout=30)
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(verb, "wait", interrupt)
-    held = threading.Event()
-    begin = verb._begin  # noqa: SLF001 - the door that a thread goes through
+    """The first run has ended and the second has begun when the interrupt comes."""
+    board, begin = verb._Board(), verb._begin  # noqa: SLF001 - the door that a thread goes through
+    second = threading.Event()
 
     def one_at_a_time(fabric, asked, seed):
         if seed > 1:
-            held.wait(0.2)
+            second.set()
+            board.halt.wait()
         return begin(fabric, asked, seed)
 
-    monkeypatch.setattr(verb, "_begin", one_at_a_time)
+    def interrupt(_, **__):
+        second.wait()
+        raise KeyboardInterrupt
+
+    for name, stand_in in (
+        ("_Board", lambda: board), ("_begin", one_at_a_time), ("wait", interrupt),
+    ):  # fmt: skip
+        monkeypatch.setattr(verb, name, stand_in)
     asked = [scenario(INCAST), scenario(INCAST, name="other", seeds=[2, 3, 4, 5])]
     found = sweep(asked, workers=1)
     assert not found.complete
+    assert [sorted(seed for _, seed in board.runs)] == [[1, 2]]
     assert found.simulations[0].scenario.name == "scenario"
