@@ -112,29 +112,24 @@ def test_pauses_are_timed_at_the_links_that_were_held():
 
 
 def test_an_interruption_gives_what_happened_until_then(monkeypatch):
-    calls = []
-
-    def interrupted(tasks, timeout):
-        calls.append(timeout)
-        if len(calls) > 1:
-            raise KeyboardInterrupt
-        return set(), tasks
-
-    reached = threading.Event()
+    """It comes once 50 us have been simulated, and no more is until it has."""
+    board, reached = verb._Board(), threading.Event()  # noqa: SLF001 - what the threads share
     advance = stepping.Running.advance
 
-    def slow(self, until_ps, watch):
+    def interrupt(_, **__):
+        reached.wait()
+        raise KeyboardInterrupt
+
+    def held(self, until_ps, watch):
         if until_ps > 50_000_000:
             reached.set()
-            threading.Event().wait(0.01)
+            board.halt.wait()
         return advance(self, until_ps, watch)
 
-    def report(_progress):
-        reached.wait(60)
-
-    monkeypatch.setattr(verb, "wait", interrupted)
-    monkeypatch.setattr(stepping.Running, "advance", slow)
-    result = simulate(scenario(INCAST, until_s="1s"), report=report)
+    monkeypatch.setattr(verb, "_Board", lambda: board)
+    monkeypatch.setattr(verb, "wait", interrupt)
+    monkeypatch.setattr(stepping.Running, "advance", held)
+    result = simulate(scenario(INCAST, until_s="1s"))
     assert result.interrupted
     assert not result.complete
     assert result.moments
