@@ -71,7 +71,7 @@ def test_a_result_without_the_picture_asked_for_is_still_shown(scenario, tmp_pat
     assert app.run(["simulate", scenario, *words]) == 2
     shown = capsys.readouterr()
     assert "Simulation of small" in shown.out
-    assert "no chart called 'timeline'" in shown.err
+    assert "this result has no chart" in shown.err
 
 
 def test_traffic_of_too_many_flows_is_refused_before_it_fills_the_memory(

@@ -285,15 +285,15 @@ def test_a_sweep_is_the_same_on_any_number_of_threads():
 
 
 def test_an_interrupted_sweep_leaves_out_what_had_not_begun(monkeypatch):
-    """The first run has ended and the second has begun when the interrupt comes."""
+    """The first run has ended and the second lays out its flows when the interrupt comes."""
     board, begin = verb._Board(), verb._begin  # noqa: SLF001 - the door that a thread goes through
     second = threading.Event()
 
-    def one_at_a_time(fabric, asked, seed):
+    def one_at_a_time(fabric, asked, seed, look):
         if seed > 1:
             second.set()
             board.halt.wait()
-        return begin(fabric, asked, seed)
+        return begin(fabric, asked, seed, look)
 
     def interrupt(_, **__):
         second.wait()
@@ -306,5 +306,6 @@ def test_an_interrupted_sweep_leaves_out_what_had_not_begun(monkeypatch):
     asked = [scenario(INCAST), scenario(INCAST, name="other", seeds=[2, 3, 4, 5])]
     found = sweep(asked, workers=1)
     assert not found.complete
-    assert [sorted(seed for _, seed in board.runs)] == [[1, 2]]
+    assert sorted(seed for _, seed in board.runs) == [1]
+    assert found.left_out == ("other",)
     assert found.simulations[0].scenario.name == "scenario"
