@@ -5,11 +5,16 @@ their busbw is the packets' times a ratio below one; what the *network* does to 
 say alike.
 """
 
+from statistics import median
+
 import pytest
 
 from weft.engines.analytic.collective import collective_time
+from weft.engines.analytic.collective.path import uplink_share
+from weft.network.topology import layout
+from weft.predict.probing import Pattern, share_of
 from weft.predict.simulate import simulate
-from weft.spec.load import load_cluster, load_scenario
+from weft.spec.load import load_cluster, load_scenario, preset
 from weft.traffic.collective import Group, Operation
 
 LARGE_BYTES = 16 << 30
@@ -27,12 +32,12 @@ def busbw(spec, operation, size, library_bytes=LARGE_BYTES):
 
 
 @pytest.mark.parametrize(
-    ("preset", "least"), [("dgx_a100", 0.9), ("dgx_h100", 0.8), ("hgx_h100_roce", 0.8)]
+    ("name", "least"), [("dgx_a100", 0.9), ("dgx_h100", 0.8), ("hgx_h100_roce", 0.8)]
 )
 @pytest.mark.parametrize("operation", ["all_reduce", "all_gather"])
-def test_a_large_ring_on_one_leaf_is_bound_by_the_nics_in_both(preset, operation, least):
+def test_a_large_ring_on_one_leaf_is_bound_by_the_nics_in_both(name, operation, least):
     """Packets fill the NICs but for headers; the library keeps most of that, and no more."""
-    spec = {"preset": preset, "hosts": 4, "nccl": {"env": {"NCCL_ALGO": "Ring"}}}
+    spec = {"preset": name, "hosts": 4, "nccl": {"env": {"NCCL_ALGO": "Ring"}}}
     closed, packets = busbw(spec, operation, "64MiB")
     host = load_cluster(spec).host
     assert packets == pytest.approx(host.nics * host.nic_bytes_per_s, rel=0.04)
@@ -58,6 +63,23 @@ def test_oversubscribed_uplinks_slow_an_all_to_all_alike():
         found[ratio] = busbw(spec, "alltoall", "8MiB")
     closed, packets = (found[2.0][engine] / found[1.0][engine] for engine in (0, 1))
     assert closed == pytest.approx(packets, rel=0.08)
+
+
+@pytest.mark.parametrize("ratio", [2.0, 3.0])
+@pytest.mark.parametrize("kind", ["ring", "exchange"])
+def test_what_stays_under_a_leaf_goes_on_beside_its_oversubscribed_uplinks(kind, ratio):
+    """Of shuffled hosts a share f sends beyond its leaf, so 1 / (f o) is left, within 9 %."""
+    host = {"gpus": 1, "nics": 1, "server": "", "scale_up": {"gpus": 1}}
+    switch = {"kind": "leaf_spine", "switch": "asterfusion_cx732q", "oversubscription": ratio}
+    cluster = preset("hgx_h100_roce", hosts=128, host=host, topology=switch,
+                     fabric={"kind": "infiniband"})  # fmt: skip
+    plan = layout(cluster)
+    far = 1 - plan.hosts_per_unit / cluster.hosts
+    pattern = Pattern(cluster=cluster, kind=kind, groups=8, hosts=16, paths=2)
+    packets = median(share_of(pattern, seed) for seed in (1, 2, 3))
+    closed = uplink_share(far, plan.oversubscription("far"))
+    assert closed == pytest.approx(packets, rel=0.09)
+    assert closed > 1 / (1 - far + far * ratio), "not one after the other"
 
 
 def tcp_spec(mtu="9000B", threads=1, link="400Gb/s"):

@@ -190,12 +190,24 @@ def _fabric_share(
     balanced = kind.balanced(choice.load_balancing).value
     tuned = kind.tuned(choice.tuning).value
     crowd = 1.0 if choice.tuning == "misconfigured" else 1 - 2 / max(2, domains)
-    squeeze = 1 - reach.far_ratio + reach.far_ratio * reach.oversubscription
     return {
         "load balancing": 1 - (1 - balanced) * reach.far_ratio,
         "tuning": 1 - (1 - tuned) * crowd,
-        "oversubscribed uplinks": 1 / max(1.0, squeeze),
+        "oversubscribed uplinks": uplink_share(reach.far_ratio, reach.oversubscription),
     }
+
+
+def uplink_share(far_ratio: float, oversubscription: float) -> float:
+    """Return what oversubscribed leaves let hosts send, of their rate.
+
+    Of a leaf of D hosts, each sending at rate c, the uplinks take D c / o, and the share f of
+    what hosts send must pass them: D f c / (D c / o) = f o. What stays under the leaf goes on
+    beside it and is done when the uplinks are, so 1 / max(1, f o) is left.
+
+    >>> uplink_share(0.875, 2.0), uplink_share(0.4, 2.0)
+    (0.5714285714285714, 1.0)
+    """
+    return 1 / max(1.0, far_ratio * oversubscription)
 
 
 def _published(cluster: Cluster, kind: Fabric, reach: Reach) -> float:
