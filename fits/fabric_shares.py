@@ -582,9 +582,9 @@ READING = """
 * Without pauses (`roce_without_pfc`) every overflow is sent again from the gap on: rings keep
   less than a tenth, and the 99th small transfer takes hundreds of times the middle one.
 * Oversubscribed leaves: of *D* hosts a share *f* of what they send passes uplinks of *D c / o*,
-  while the rest stays under the leaf at the same time, so 1 / max(1, *f o*) is left: 0.59 at two
-  to one (*f* = 0.84), 0.41 at three, 0.31 at four. Packets under adaptive routing keep 0.57 to
-  0.64, 0.38 to 0.42 and 0.29 to 0.31, rings and exchanges alike.
+  while the rest stays under the leaf at the same time, so 1 / max(1, *f o*) is left: 0.59 at
+  two to one (*f* = 0.84), 0.41 at three, 0.31 at four. Packets under adaptive routing keep 0.57
+  to 0.64, 0.38 to 0.42 and 0.29 to 0.31, rings and exchanges alike.
 * Not in these figures: several jobs at once, links that fail or damage packets.
 """
 

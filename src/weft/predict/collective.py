@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from weft.engines.analytic import collective as engine
 from weft.engines.engine import CollectiveTime
 from weft.errors import SpecError
 from weft.predict.provenance import provenance
+from weft.predict.watching import Report
 from weft.results import Estimate, Provenance
 from weft.spec.cluster import Cluster
 from weft.traffic.collective import Operation
@@ -58,14 +60,16 @@ def expect(
     ranks: int | None = None,
     ranks_per_domain: int | None = None,
     fidelity: str = "analytic",
+    report: Report | None = None,
 ) -> Expectation:
     """Expect the curve of one collective, at sizes a constant factor apart.
 
     ``ranks`` is every GPU of the cluster and ``ranks_per_domain`` every GPU of a host unless
     they are given. With the fidelity ``packet`` what the network leaves of the NICs' rate is
-    simulated (on a part of the network where it is large), not taken from its source.
+    simulated (on a part of the network where it is large), not taken from its source;
+    ``report`` is told how far that is.
     """
-    sweep, made = _engine(fidelity)
+    sweep, made = _engine(fidelity, report)
     kind = _operation(operation)
     per_domain = ranks_per_domain or min(cluster.gpus_per_domain, ranks or cluster.gpus)
     count = ranks or per_domain * (cluster.gpus // cluster.gpus_per_domain)
@@ -89,27 +93,32 @@ def expect(
 Sweep = Callable[[Cluster, Operation, Sequence[float], int, int], list[CollectiveTime]]
 
 
-def _engine(fidelity: str) -> tuple[Sweep, Callable[[Provenance], Provenance]]:
+def _engine(
+    fidelity: str, report: Report | None
+) -> tuple[Sweep, Callable[[Provenance], Provenance]]:
     """Return what predicts a curve, and how its provenance says so."""
     if fidelity == "analytic":
         return engine.sweep, lambda made: made
     if fidelity != "packet":
         raise SpecError(f"no fidelity is called {fidelity!r}; there are: analytic, packet")
-    from weft.predict import packets  # noqa: PLC0415 - it compiles a simulator
+    from weft.predict import probing  # noqa: PLC0415 - it compiles a simulator
     from weft.predict.simulate import PACKET_EFFECTS  # noqa: PLC0415 - as above
 
     def made(plain: Provenance) -> Provenance:
         models = plain.models | PACKET_EFFECTS
-        return replace(plain, engine="packet", models=models, seed=packets.SEEDS[0])
+        return replace(plain, engine="packet", models=models, seed=probing.SEEDS[0])
 
-    return packets.sweep, made
+    return partial(probing.sweep, report=report), made
 
 
-def beside(expected: Expectation, times_s: Mapping[float, float]) -> Expectation:
+def beside(
+    expected: Expectation, times_s: Mapping[float, float], *, fidelity: str = "analytic"
+) -> Expectation:
     """Put measured times by size beside an expectation, each judged by the band at its size."""
     ranks, per_domain = expected.ranks, expected.ranks_per_domain
     sizes = sorted(times_s)
-    points = engine.sweep(expected.cluster, expected.operation, sizes, ranks, per_domain)
+    sweep = _engine(fidelity, None)[0]
+    points = sweep(expected.cluster, expected.operation, sizes, ranks, per_domain)
     factor = expected.operation.bus_factor(ranks)
     measured = tuple(
         Measured(

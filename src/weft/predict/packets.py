@@ -1,106 +1,30 @@
-"""Collectives with the network's share measured packet by packet, on a part of it if large.
+"""What packets leave of the NICs' rate, measured in one run and put into the closed form.
 
 The closed form multiplies the rate of the NICs by what load balancing, tuning and
-oversubscription leave of it, which are sourced factors. Here a probe takes their place: the
-collective's own pattern runs over the cluster's own network, with the settings that its fabric
-and tuning name, and the share is::
+oversubscription leave of it, which are sourced factors. A simulated share takes their place::
 
     share = time of the bytes on an idle link / (time taken - latency of the steps)
 
 What the library costs stays as the closed form has it.
 """
 
-import os
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
-from math import log2
-from statistics import median
+from dataclasses import replace
 from typing import Final
 
 from weft.engines.analytic.collective.constants import current
-from weft.engines.analytic.collective.model import _time, collective_time
-from weft.engines.analytic.collective.path import Path, Same, path_of
+from weft.engines.analytic.collective.model import time_of
+from weft.engines.analytic.collective.path import Same, path_of
 from weft.engines.engine import CollectiveTime
 from weft.engines.packet.paths import ideal_ps, paths_of
-from weft.engines.packet.pattern import compile_traffic, connections_of
-from weft.engines.packet.schedules import Schedule, fabric_of
-from weft.engines.packet.settings import options_of
+from weft.engines.packet.schedules import Schedule
 from weft.engines.packet.simulation import PS_PER_S, Options, simulate
 from weft.engines.packet.wiring import shortest_routes
-from weft.predict.part import part_of
 from weft.results import Estimate
 from weft.spec.cluster import Cluster
-from weft.spec.load import settings_of
-from weft.spec.scenario import CollectiveTraffic, Scenario, TrafficItem
-from weft.traffic.collective import Group, Operation
 
-SEEDS: Final = (1, 2, 3)
-MOST_ENDPOINTS: Final = 256
-"""Of the part that is simulated: a second or two a seed."""
-PACKETS_PER_SEND: Final = 64
 LEAST_SHARE: Final = 0.01
 _LONGEST_S: Final = 2.0
 """Simulated time of a probe; what is not there by then has kept next to nothing."""
-RINGS: Final = frozenset({Operation.ALL_REDUCE, Operation.ALL_GATHER, Operation.REDUCE_SCATTER})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Probe:
-    """What packets leave of the NICs' rate, and how that was found."""
-
-    share: Estimate
-    hosts: int
-    """Hosts that were simulated."""
-    pattern: str
-    settings: str
-
-    def reason(self, hosts: int) -> str:
-        """Say in one line what was simulated, and what it gave."""
-        share = self.share
-        part = (
-            "" if self.hosts == hosts else f", extrapolated from {self.hosts} to {hosts} hosts"
-        )
-        return (
-            f"packets of a {self.pattern} ({self.settings}, {len(SEEDS)} seeds) keep "
-            f"{share.value:.0%} ({share.low:.0%} to {share.high:.0%}) of the NICs{part}"
-        )
-
-
-def sweep(
-    cluster: Cluster,
-    operation: Operation,
-    sizes: Sequence[float],
-    ranks: int,
-    ranks_per_domain: int,
-) -> list[CollectiveTime]:
-    """Predict the curve of nccl-tests with the network's share simulated."""
-    group = Group(ranks=ranks, ranks_per_domain=ranks_per_domain)
-    closed = [collective_time(cluster, operation, size, group) for size in sizes]
-    if group.domains == 1:
-        return closed
-    found = probe(cluster, operation, group.domains)
-    path = path_of(Same(cluster), group, current())
-    paths = tuple(
-        replace(path, fabric_ratio=share, fabric_limit="packets")
-        for share in (found.share.low, found.share.value, found.share.high)
-    )
-    return [with_share(point, paths, found) for point in closed]
-
-
-def probe(cluster: Cluster, operation: Operation, hosts: int) -> Probe:
-    """Simulate the pattern of an operation between hosts; extrapolate where they are many."""
-    part = part_of(cluster)
-    most = max(4, MOST_ENDPOINTS // part.host.nics)
-    simulated = min(hosts, most)
-    pattern = "ring" if operation in RINGS else "pairwise exchange"
-    shares = _shares(part, operation, simulated)
-    share = Estimate(median(shares), min(shares), max(shares))
-    if simulated < hosts:
-        half = median(_shares(part, operation, simulated // 2))
-        share = extrapolated(share, half, log2(hosts / simulated))
-    settings = f"{cluster.fabric.kind}, {cluster.fabric.tuning}"
-    return Probe(share=share, hosts=simulated, pattern=pattern, settings=settings)
 
 
 def extrapolated(share: Estimate, half: float, doublings: float) -> Estimate:
@@ -112,41 +36,6 @@ def extrapolated(share: Estimate, half: float, doublings: float) -> Estimate:
     kept = min(1.0, share.value / half)
     return Estimate(
         share.value * kept**doublings, share.low * kept ** (2 * doublings), share.high
-    )
-
-
-def _scenario(
-    cluster: Cluster, operation: Operation, hosts: int, packet_bytes: int
-) -> Scenario:
-    ring = operation in RINGS
-    share = hosts * PACKETS_PER_SEND * packet_bytes * cluster.host.nics
-    traffic = CollectiveTraffic(
-        operation="all_gather" if ring else "alltoall",
-        size_bytes=f"{share}B",  # type: ignore[arg-type]  # read with its unit, as in a file
-        ranks=hosts,
-        ranks_per_host=1,
-        channels=cluster.host.nics,
-    )
-    return Scenario(
-        cluster=cluster.with_(hosts=max(hosts, 2)),
-        traffic=(TrafficItem(collective=traffic),),
-        network=settings_of(cluster),
-    )
-
-
-def _shares(cluster: Cluster, operation: Operation, hosts: int) -> list[float]:
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        return list(pool.map(lambda seed: _share(cluster, operation, hosts, seed), SEEDS))
-
-
-def _share(cluster: Cluster, operation: Operation, hosts: int, seed: int) -> float:
-    mtu = options_of(_scenario(cluster, operation, hosts, 1024), seed).mtu_bytes
-    scenario = _scenario(cluster, operation, hosts, mtu)
-    schedule = compile_traffic(fabric_of(scenario.cluster), scenario, seed)
-    paths = connections_of(scenario)
-    ring = operation in RINGS
-    return share_kept(
-        schedule, options_of(scenario, seed), steps=hosts - 1, paths=paths, ring=ring
     )
 
 
@@ -170,25 +59,20 @@ def share_kept(
     return float(max(LEAST_SHARE, min(1.0, steps * one * paths / max(took - waits, 1.0))))
 
 
-def with_share(closed: CollectiveTime, paths: tuple[Path, ...], found: Probe) -> CollectiveTime:
-    """Put the simulated share in the place of the sourced one; the library's band stays."""
-    slow, middle, fast = (_time(p, closed.operation, closed.size_bytes)[0] for p in paths)
+def with_share(
+    cluster: Cluster, closed: CollectiveTime, share: Estimate, said: str
+) -> CollectiveTime:
+    """Put a simulated share in the place of the sourced factors; the library's band stays."""
+    path = path_of(Same(cluster), closed.group, current())
+    slow, middle, fast = (
+        time_of(replace(path, fabric_ratio=end, fabric_limit="packets"), closed.operation,
+                closed.size_bytes)[0]
+        for end in (share.low, share.value, share.high)
+    )  # fmt: skip
     low, high = (end / closed.time_s.value for end in (closed.time_s.low, closed.time_s.high))
     return replace(
         closed,
         time_s=Estimate(middle, fast * low, slow * high),
-        reasons=(*closed.reasons, found.reason(closed.group.domains)),
-        assumptions=tuple(a for a in closed.assumptions if a not in paths[0].factors),
-    )
-
-
-def time_on(closed: CollectiveTime, path: Path, said: str) -> CollectiveTime:
-    """Time a collective on a path whose share was simulated; the library's band stays."""
-    middle = _time(path, closed.operation, closed.size_bytes)[0]
-    low, high = (end / closed.time_s.value for end in (closed.time_s.low, closed.time_s.high))
-    return replace(
-        closed,
-        time_s=Estimate(middle, middle * low, middle * high),
         reasons=(*closed.reasons, said),
         assumptions=tuple(a for a in closed.assumptions if a not in path.factors),
     )

@@ -7,7 +7,7 @@ tuning and oversubscription; the library's costs stay as fitted.
 """
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -29,7 +29,7 @@ from weft.engines.packet.settings import options_of
 from weft.errors import Infeasible, WeftError
 from weft.network.fabric import find
 from weft.network.topology import layout
-from weft.predict.packets import RINGS, extrapolated, share_kept, time_on
+from weft.predict.packets import extrapolated, share_kept, with_share
 from weft.predict.part import model_of
 from weft.predict.watching import Probing, Report
 from weft.results import Estimate
@@ -41,6 +41,8 @@ from weft.traffic.collective import Algorithm, Group, Operation
 from weft.units import gbit_from_rate, rate_from_gbit
 
 SEEDS: Final = (1, 2, 3)
+RINGS: Final = frozenset({Operation.ALL_REDUCE, Operation.ALL_GATHER, Operation.REDUCE_SCATTER})
+CARRIED: Final = "each doubling losing what the last did, at best nothing, at worst twice that"
 PLACED: Final = "hosts of a group are placed without regard to leaves"
 MOST_NICS: Final = 128
 USUAL_GBIT: Final = (10, 25, 40, 50, 100, 200, 400, 800, 1600)
@@ -110,10 +112,8 @@ class Prober:
             probed = self.probe(cluster, operation, group)
             if probed is None:
                 return closed
-            path = path_of(Same(cluster), group, current())
             share = getattr(probed.share, end)
-            path = replace(path, fabric_ratio=share, fabric_limit="packets")
-            return time_on(closed, path, probed.said)
+            return with_share(cluster, closed, Estimate(share, share, share), probed.said)
 
         return timed
 
@@ -175,6 +175,30 @@ class Prober:
         return tuple(one for one in self.found.values() if one is not None)
 
 
+def sweep(
+    cluster: Cluster,
+    operation: Operation,
+    sizes: Sequence[float],
+    ranks: int,
+    ranks_per_domain: int,
+    *,
+    report: Report | None = None,
+) -> list[CollectiveTime]:
+    """Predict the curve of nccl-tests with the network's share simulated."""
+    group = Group(ranks=ranks, ranks_per_domain=ranks_per_domain)
+    closed = [collective_time(cluster, operation, size, group) for size in sizes]
+    if group.domains == 1:
+        return closed
+    prober = Prober(report=report)
+    probed = prober.probe(cluster, operation, group)
+    if prober.interrupted:  # the one pattern that there was
+        raise KeyboardInterrupt
+    if probed is None:
+        missing = tuple(prober.missing)
+        return [replace(one, assumptions=(*one.assumptions, *missing)) for one in closed]
+    return [with_share(cluster, one, probed.share, probed.said) for one in closed]
+
+
 def _paths(cluster: Cluster, operation: Operation, group: Group) -> int:
     """Return the connections of two NICs: channels of the library a NIC, times queue pairs.
 
@@ -212,11 +236,10 @@ def _probed(cluster: Cluster, pattern: Pattern, hosts: int) -> Probed:
     share = Estimate(median(shares), min(shares), max(shares))
     run = pattern.groups * pattern.hosts
     more = ""
-    half = _half(pattern)
-    whole = half.hosts > 1 and layout(half.cluster).tiers == layout(pattern.cluster).tiers
-    if run < hosts and whole:
+    half = _half(cluster, pattern) if run < hosts else None
+    if half is not None:
         share = extrapolated(share, median(_shares(half)), log2(hosts / run))
-        more = f"; carried on from {run} to {hosts} hosts"
+        more = f"; carried on from {run} to {hosts} hosts, {CARRIED}"
     elif run < hosts:
         more = f"; taken for {hosts} hosts as it is"
     words = f"{cluster.fabric.kind} {cluster.fabric.tuning}"
@@ -230,9 +253,25 @@ def _probed(cluster: Cluster, pattern: Pattern, hosts: int) -> Probed:
     return Probed(pattern=_words(pattern), share=share, said=said)
 
 
-def _half(pattern: Pattern) -> Pattern:
-    """Return half of a pattern on half of its network."""
-    cluster = pattern.cluster.with_(hosts=pattern.cluster.hosts // 2)
+def _half(cluster: Cluster, pattern: Pattern) -> Pattern | None:
+    """Return half of a pattern on half of its network, of as many tiers; none where none is.
+
+    Half of the hosts may fit one switch: then smaller switches stand for the network again.
+    """
+    count = pattern.cluster.hosts // 2
+    tiers = layout(pattern.cluster).tiers
+    for found in (
+        pattern.cluster.with_(hosts=max(2, count)),
+        model_of(_plain(cluster), count, count)[0] if count > 1 else pattern.cluster,
+    ):
+        if found.hosts == count and layout(found).tiers == tiers:
+            return _halved(pattern, found)
+    return None
+
+
+def _halved(pattern: Pattern, cluster: Cluster) -> Pattern | None:
+    if pattern.hosts == 2 > pattern.groups:  # noqa: PLR2004 - a pair has no half
+        return None
     if pattern.groups > 1:
         return replace(pattern, cluster=cluster, groups=pattern.groups // 2)
     return replace(pattern, cluster=cluster, hosts=pattern.hosts // 2)

@@ -32,6 +32,7 @@ Loaded = Cluster | Job | Model | Scenario
 KINDS: Final[Mapping[str, type[Loaded]]] = {
     "Cluster": Cluster, "Job": Job, "Model": Model, "Scenario": Scenario,
 }  # fmt: skip
+_BALANCING: Final = ("cluster", "fabric", "load_balancing")
 _SETTINGS: Final = "NetworkSettings"
 _DOCUMENTS: Final = (".yaml", ".yml")
 _MODEL_FILES: Final = (".yaml", ".yml", ".json")
@@ -134,6 +135,8 @@ def presets() -> tuple[str, ...]:
 def settings_of(cluster: Cluster) -> NetworkSettings:
     """Return the packet settings that go with a cluster's fabric and its tuning.
 
+    A load balancing that the cluster names comes before that of the tuning.
+
     >>> settings_of(preset("hgx_h100_roce")).congestion
     'dcqcn'
     """
@@ -146,7 +149,8 @@ def settings_of(cluster: Cluster) -> NetworkSettings:
             f"no packet settings are named after the fabric {fabric.kind!r}; there are: "
             f"{', '.join(tunings())}"
         )
-    return load_tuning(name).settings
+    settings = load_tuning(name).settings
+    return settings if fabric.load_balancing is None else settings.with_(balancing=None)
 
 
 def load_tuning(name_or_path: str | File) -> Tuning:
@@ -453,6 +457,8 @@ def _with_settings(tree: Tree) -> Tree:
         base = Tree(data={})
     else:
         base = _settings_alone(_tuning_file(named, File()))
+        if "preset" not in network.data and get_at(tree.data, _BALANCING) is not None:
+            base = _without(base, "balancing")  # the cluster says it, and nothing else does
     if network.data.get("congestion") not in {None, base.data.get("congestion")}:
         base = _without(base, "knobs")  # they are those of another control
     return _with_part(tree, "network", base.under(_without(network, "preset")))

@@ -71,6 +71,17 @@ def test_the_fabric_of_the_cluster_names_the_settings(fabric, tuning):
     assert scenario(cluster=cluster).network == scenario(network={"preset": tuning}).network
 
 
+def test_the_load_balancing_of_the_cluster_comes_before_that_of_its_own_settings():
+    """What is written under network comes before both; settings named there are whole."""
+    fabric = {"kind": "infiniband", "load_balancing": "static"}
+    cluster = {"preset": "hgx_h100_roce", "fabric": fabric}
+    assert scenario(cluster=cluster).network.balancing is None
+    own = scenario(cluster=cluster, network={"balancing": "spray"}).network
+    assert own.balancing == "spray"
+    named = scenario(cluster=cluster, network={"preset": "infiniband"}).network
+    assert named.balancing == "adaptive"
+
+
 def test_a_cluster_can_be_a_file_beside_the_scenario(tmp_path):
     (tmp_path / "c.yaml").write_text(
         "apiVersion: weft/v1\nkind: Cluster\nspec: {preset: dgx_h100, hosts: 5}\n"

@@ -71,7 +71,8 @@ def expect(
     """  # noqa: D301 - click's mark for text that is not to be wrapped
     from weft import api  # noqa: PLC0415 - after the words are understood
     from weft.cli import inputs  # noqa: PLC0415 - as above
-    from weft.cli.output import check_format, check_places, emit, progress  # noqa: PLC0415 - as above
+    from weft.cli.output import check_format, check_places, emit  # noqa: PLC0415 - as above
+    from weft.cli.watch import watched  # noqa: PLC0415 - as above
     from weft.predict.collective import beside  # noqa: PLC0415 - as above
 
     check_format(output)
@@ -79,7 +80,7 @@ def expect(
     run = None if measured is None else inputs.measured_run(measured, operation)
     if run is not None:
         ranks, ranks_per_host = ranks or run.ranks, ranks_per_host or run.ranks_per_host
-    with progress("simulating the network ...", quiet=fidelity != "packet"):
+    with watched("expecting", fidelity) as report:
         result = api.expect(
             inputs.cluster_alone(files, sets, overlay),
             operation,
@@ -89,7 +90,8 @@ def expect(
             ranks=ranks,
             ranks_per_domain=ranks_per_host,
             fidelity=fidelity,
+            report=report,
         )
     if run is not None:
-        result = beside(result, run.times_s)
+        result = beside(result, run.times_s, fidelity=fidelity)
     emit(result, output, out=out, charts=chart)

@@ -50,7 +50,7 @@ def _power_time_s(path: Path, operation: Operation, power: int) -> float:
     return option_time_s(path, choose(path, operation, size_bytes), size_bytes)
 
 
-def _time(path: Path, operation: Operation, size_bytes: float) -> tuple[float, Option]:
+def time_of(path: Path, operation: Operation, size_bytes: float) -> tuple[float, Option]:
     """Return time and choice.
 
     The library may switch too late and be faster with a larger message; the floor of smaller
@@ -130,7 +130,7 @@ def _predict(
             f"{group.ranks} ranks span {path.domains} hosts but hosts have no NIC;"
             " set host.nics to 1 or more"
         )
-    time_s, option = _time(path, operation, size_bytes)
+    time_s, option = time_of(path, operation, size_bytes)
     low, high = band(path, size_bytes)
     volume_s = size_bytes / option.algbw_bytes_per_s
     other_s = time_s + _published_more_s(path, option, volume_s)
