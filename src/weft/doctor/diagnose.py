@@ -47,6 +47,10 @@ class Diagnosis:
         return tuple(dict.fromkeys([*named, *rest]))
 
 
+_SAY_NOTHING = frozenset({"weft's own documents", "commands"})
+"""What is read and says nothing of a cluster."""
+
+
 @cache
 def all_rules() -> tuple[tuple[str, Rule], ...]:
     """Return every rule by name."""
@@ -98,7 +102,8 @@ def _provenance(cluster: Cluster | None, job: Job | None) -> Provenance:
 
 
 def _verdict(ranked: Sequence[Ranked], seen: Observation) -> Verdict:
-    if not ranked and seen.files and not any(file.tools for file in seen.files):
+    tools = {name for file in seen.files for name, _ in file.tools}
+    if not ranked and seen.files and tools <= _SAY_NOTHING:
         return Verdict.UNDECIDED
     return verdict(ranked)
 

@@ -13,7 +13,10 @@ from collections.abc import Iterator
 
 from weft.doctor import job
 from weft.doctor.rule import Facts, Finding, Rule, Symptom, finding
-from weft.observe.facts import AdapterChosen, Fact, NetworkChosen
+from weft.observe.facts import AdapterChosen, AdapterOpenFailed, Fact, NetworkChosen
+
+
+_UNOPENED = (Symptom.WATCHDOG, "container-no-rdma-device", "container-rdma-permission")
 
 
 def _check(facts: Facts) -> Iterator[Finding]:
@@ -50,6 +53,18 @@ def _adapters(facts: Facts) -> Iterator[Finding]:
         for host, chosen in job.by_host(_listed_whole(facts)).items()
     }
     ignored = job.switched_on(facts, "NCCL_IGNORE_NET_MISMATCH")
+    closed = facts.of(AdapterOpenFailed)
+    if ignored and closed and len(set(counts.values())) <= 1:
+        yield finding(
+            "hca-set-mismatch",
+            [*ignored, *closed],
+            0.75,
+            message="a rank cannot open an adapter, and NCCL_IGNORE_NET_MISMATCH hides that "
+            "others can",
+            advice="give every host the same adapters, or name those that all have",
+            next_command="ibv_devices; ls /dev/infiniband   # on every host",
+            explains=_UNOPENED,
+        )
     if len(set(counts.values())) > 1:
         words = ", ".join(f"{host}: {count}" for host, count in sorted(counts.items()))
         yield finding(
@@ -59,11 +74,7 @@ def _adapters(facts: Facts) -> Iterator[Finding]:
             message=f"the hosts use different numbers of adapters ({words})",
             advice="give every host the same adapters, or name those that all have",
             next_command="ibv_devices; ls /dev/infiniband   # on every host",
-            explains=(
-                Symptom.WATCHDOG,
-                "container-no-rdma-device",
-                "container-rdma-permission",
-            ),
+            explains=_UNOPENED,
         )
 
 

@@ -13,7 +13,12 @@ from collections.abc import Iterator
 
 from weft.doctor import job
 from weft.doctor.rule import Facts, Finding, Rule, Severity, Suspect, Symptom, finding
-from weft.observe.facts import BootstrapInterface, CallFailed, NoSocketInterface
+from weft.observe.facts import (
+    AdapterChosen,
+    BootstrapInterface,
+    CallFailed,
+    NoSocketInterface,
+)
 
 _BRIDGE = re.compile(r"(docker|br-|virbr|veth|lxc|cni|flannel|cali|podman|lo$|lo\d*$)")
 _BRIDGE_ADDRESS = re.compile(
@@ -27,11 +32,12 @@ _LOOK = "ip -br addr; ip route get <address of the other host>; echo $NCCL_SOCKE
 def _check(facts: Facts) -> Iterator[Finding]:
     named = job.settings(facts, "NCCL_SOCKET_IFNAME")
     none = facts.of(NoSocketInterface)
-    if none:
+    family = job.said(facts, r"socket creation failed ?: address family not supported")
+    if none or family:
         yield finding(
             "bootstrap-wrong-interface",
-            [*none, *named],
-            0.85 if named else 0.7,
+            [*none, *family, *named],
+            0.85 if named else 0.7 if none else 0.6,
             message="no interface fits to meet the other ranks"
             + (f": NCCL_SOCKET_IFNAME={named[0].value} names none" if named else ""),
             advice=_ADVICE,
@@ -44,7 +50,10 @@ def _check(facts: Facts) -> Iterator[Finding]:
 
 
 def _bridges(facts: Facts) -> Iterator[Finding]:
-    bridges = [one for one in facts.of(BootstrapInterface) if _BRIDGE.match(one.interface)]
+    bridges: list[BootstrapInterface | AdapterChosen] = [
+        one for one in facts.of(BootstrapInterface) if _BRIDGE.match(one.interface)
+    ]
+    bridges += _sockets_over_bridges(facts)
     failed = [
         one for one in facts.of(CallFailed)
         if not one.call.startswith(("ibv", "wrap_ibv"))
@@ -59,7 +68,7 @@ def _bridges(facts: Facts) -> Iterator[Finding]:
         0.8 if failed else 0.6,
         severity=Severity.ERROR if failed else Severity.WARNING,
         message="the ranks meet over "
-        + (bridges[0].interface if bridges else "an address of a container bridge")
+        + (_name(bridges[0]) if bridges else "an address of a container bridge")
         + ", which other hosts cannot reach",
         advice=_ADVICE,
         next_command=_LOOK,
@@ -78,6 +87,32 @@ def _bridges(facts: Facts) -> Iterator[Finding]:
             ),
         ),
     )
+
+
+def _sockets_over_bridges(facts: Facts) -> list[AdapterChosen]:
+    """Return bridges over which the sockets' transport sends, where a peer lies behind one.
+
+    Without a failure such a list is odd, not wrong: it may be one host's.
+    """
+    offered = [
+        one for one in facts.of(AdapterChosen)
+        if one.port is None and one.address and _BRIDGE.match(one.adapter)
+    ]  # fmt: skip
+    peers = {_network(one.peer) for one in facts.of(CallFailed) if one.peer}
+    return [one for one in offered if _network(one.address) in peers]
+
+
+def _network(address: str) -> str:
+    """Return the part of an address that all of one bridge share.
+
+    >>> _network("172.19.0.1<44321>")
+    '172.19'
+    """
+    return ".".join(address.split(".")[:2])
+
+
+def _name(one: BootstrapInterface | AdapterChosen) -> str:
+    return one.interface if isinstance(one, BootstrapInterface) else one.adapter
 
 
 def _connects(failed: CallFailed) -> bool:

@@ -19,7 +19,8 @@ _LOOK = "TORCH_DISTRIBUTED_DEBUG=DETAIL for one run; compare the dumps of the fl
 def _check(facts: Facts) -> Iterator[Finding]:
     said: list[Fact] = [
         *facts.of(CollectiveMismatch),
-        *job.said(facts, r"mismatch(ed)? (between )?collective|collectives? .{0,20}mismatch"),
+        *job.said(facts, r"mismatch(ed)? (between )?collective|"
+                  r"collectives? .{0,20}mismatch(?! error, local size)"),
     ]
     if said:
         yield _differ(said, 0.95, "ranks called different collectives at the same place")

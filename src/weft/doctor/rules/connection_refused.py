@@ -11,7 +11,14 @@ import errno
 from collections.abc import Iterator
 
 from weft.doctor.rule import Facts, Finding, Rule, Suspect, Symptom, finding, suspected
-from weft.observe.facts import CallFailed, Fact, HostReached, PacketFilter, ServiceState
+from weft.observe.facts import (
+    CallFailed,
+    CommunicatorRank,
+    Fact,
+    HostReached,
+    PacketFilter,
+    ServiceState,
+)
 
 _NC = "nc -zv <other host> <port>; ping -c1 <other host>; firewall-cmd --list-all"
 _FIREWALL = {errno.EHOSTUNREACH, errno.ECONNABORTED}
@@ -48,7 +55,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
         )
         return
     lost = [one for one in failed if _number(one) in {errno.ECONNREFUSED, errno.ETIMEDOUT}]
-    if lost:
+    if lost and not _met_later(facts, lost):
         yield suspected(
             _others(""),
             lost,
@@ -56,6 +63,12 @@ def _check(facts: Facts) -> Iterator[Finding]:
             message="a rank could not connect to another",
             advice="look whether the other rank was alive, then at firewall and interface",
         )
+
+
+def _met_later(facts: Facts, lost: list[CallFailed]) -> bool:
+    """Return whether all that failed was tried again, and the ranks then met."""
+    retried = all("retrying" in one.evidence.text for one in lost)
+    return retried and any(one.complete for one in facts.of(CommunicatorRank))
 
 
 def _filters(facts: Facts) -> list[Fact]:

@@ -18,6 +18,8 @@ from weft.observe.facts import Fact, GpuCallFailed, GpuSeen, ScaleUpSwitchFault,
 
 _NOT_READY = 802
 _INVALID_ARGUMENT = 1
+_WRONG_STATE = 401
+_REFUSED = ("invalid argument", "present state", "not permitted", "system not")
 _SERVICE = "fabricmanager"
 _LOOK = (
     "systemctl status nvidia-fabricmanager; nvidia-smi -q | grep -A3 Fabric; dmesg "
@@ -45,13 +47,15 @@ def _check(facts: Facts) -> Iterator[Finding]:
     multicast = [
         one for one in facts.of(GpuCallFailed)
         if "nvls" in f"{one.place} {one.call} {one.evidence.text}".lower()
-        and (one.code == _INVALID_ARGUMENT or "invalid argument" in one.error.lower())
+        and (one.code in {_INVALID_ARGUMENT, _WRONG_STATE}
+            or any(words in one.error.lower() for words in _REFUSED))
     ]  # fmt: skip
-    if multicast:
+    blamed = job.said(facts, r"configuration error in the fabric manager or nvswitch")
+    if multicast or (blamed and not early):
         yield finding(
             "fabric-manager-restarted",
-            [*multicast, *services],
-            0.8,
+            [*multicast, *blamed, *services],
+            0.8 if multicast else 0.6,
             message="NVLink multicast is refused, as after a restart of the fabric manager",
             advice="reset all GPUs of the host (or reboot), then start the job",
             next_command="journalctl -u nvidia-fabricmanager; nvidia-smi --gpu-reset",

@@ -21,11 +21,13 @@ _LOADER = re.compile(
     r"(libfabric|libcudart|libhwloc|libnl|libefa|libstdc)\S*: cannot open)",
     re.IGNORECASE,
 )
+_SLOW = re.compile(r"(?:tcp|sockets|udp|net)(?:;|$)", re.IGNORECASE)
 _FOLLOW = (Symptom.SOCKETS, "container-no-verbs-library", "container-no-rdma-device")
 
 
 def _check(facts: Facts) -> Iterator[Finding]:
-    if job.on_one_host(facts) and not facts.of(NoProvider):
+    told = facts.of(NoProvider) or any(one.provider for one in facts.of(ProviderChosen))
+    if job.on_one_host(facts) and not told:
         return
     unloadable: list[Fact] = [
         one for one in facts.of(PluginSeen)
@@ -47,6 +49,19 @@ def _check(facts: Facts) -> Iterator[Finding]:
             advice="install a build of the plug-in that fits this image (glibc, CUDA, "
             "libfabric)",
             next_command="ldd $(find / -name 'libnccl-net*.so' 2>/dev/null); ldd --version",
+            explains=_FOLLOW,
+            fault=Fault.SOCKETS,
+        )
+    slow = [one for one in facts.of(ProviderChosen) if _SLOW.match(one.provider)]
+    better = [one for one in facts.of(ProviderChosen) if not _SLOW.match(one.provider)]
+    if slow and not better and not facts.any_of(NoProvider):
+        yield finding(
+            "efa-provider-missing",
+            [*slow, *job.uses_sockets(facts)],
+            0.8,
+            message=f"the plug-in has only {slow[0].provider} to offer: no fabric provider",
+            advice="pass the EFA devices in (vpc.amazonaws.com/efa), memlock unlimited",
+            next_command="fi_info -p efa; ls /dev/infiniband",
             explains=_FOLLOW,
             fault=Fault.SOCKETS,
         )

@@ -13,7 +13,7 @@ import errno
 from collections.abc import Iterable, Iterator
 
 from weft.doctor import job, links
-from weft.doctor.rule import Facts, Finding, Rule, Suspect, Symptom, finding
+from weft.doctor.rule import Facts, Finding, Rule, Suspect, Symptom, finding, suspected
 from weft.observe.facts import (
     AdapterEvent,
     CallFailed,
@@ -45,6 +45,9 @@ def _check(facts: Facts) -> Iterator[Finding]:
     yield from found
     if not found:
         yield from _without_address(facts)
+    gone = _vanished(facts)
+    if gone:
+        yield _wrong(gone, 0.85, "the GID in use is in the adapter's table no more")
     changed = [one for one in facts.of(AdapterEvent) if "gid" in one.event.lower()]
     if changed:
         yield _wrong(changed, 0.75, "the GID table changed while the job ran")
@@ -100,8 +103,22 @@ def _refused(facts: Facts, pinned: list[Setting]) -> Iterator[Finding]:
     empty = [
         one for one in calls if links.is_empty(one.local_gid) or links.is_empty(one.remote_gid)
     ]
-    if empty:
-        yield _wrong([*empty, *pinned], 0.85, "the GID in use is empty")
+    nobody = [one for one in facts.of(TransferSetup) if _is_nobody(one)]
+    if empty or nobody:
+        yield _wrong([*empty, *nobody, *pinned], 0.85, "the GID in use is empty")
+        return
+    unsaid = [
+        one for one in calls
+        if one.library == "perftest" and one.next_state == "RTR" and one.errno is None
+    ]  # fmt: skip
+    if unsaid:
+        yield suspected(
+            (_AT_WRONG_INDEX, *_BETWEEN),
+            unsaid,
+            symptom=Symptom.VERBS_CALL,
+            message="a benchmark's queue pair could not be connected",
+            advice="compare GIDs and MTU of both ends, and the device given to each (-d, -x)",
+        )
         return
     for one in calls:
         sure = _SURE.get(one.errno or 0)
@@ -115,6 +132,33 @@ def _refused(facts: Facts, pinned: list[Setting]) -> Iterator[Finding]:
             return
 
 
+def _is_nobody(setup: TransferSetup) -> bool:
+    """Return whether a benchmark over Ethernet has an empty GID at an end."""
+    return setup.link_layer is LinkLayer.ETHERNET and (
+        links.is_empty(setup.local_gid) or links.is_empty(setup.remote_gid)
+    )
+
+
+_AT_WRONG_INDEX = Suspect(
+    cause="gid-index-wrong",
+    confidence_ratio=0.45,
+    question="is the GID of the index in use (-x) a RoCEv2 one with an address, at both ends?",
+    next_command=_LOOK,
+)
+_BETWEEN = (
+    Suspect(
+        cause="fabric-path-unreachable",
+        confidence_ratio=0.3,
+        question="does ping reach the peer from this very interface?",
+        next_command="ping -I <interface> <address of the peer on this rail>",
+    ),
+    Suspect(
+        cause="mtu-mismatch",
+        confidence_ratio=0.15,
+        question="is active_mtu the same at both ends?",
+        next_command="ibv_devinfo | grep -e hca_id -e active_mtu   # on both hosts",
+    ),
+)
 _OTHERS = (
     Suspect(
         cause="hca-selection-wrong",
@@ -129,6 +173,24 @@ _OTHERS = (
         next_command=_LOOK,
     ),
 )
+
+
+def _vanished(facts: Facts) -> list[Fact]:
+    """Return failures with a local IPv4 GID that the table of this very adapter lacks."""
+    tables: dict[str, list[Gid]] = {}
+    for gid in facts.of(Gid):
+        tables.setdefault(gid.adapter, []).append(gid)
+    if len({gid.host for gid in facts.of(Gid)}) > 1:
+        return []
+    lost = [
+        one for one in facts.of(CompletionError)
+        if one.adapter in tables and links.is_ipv4(one.local_gid)
+        and links.address(one.local_gid) not in {links.address(g.gid) for g in tables[one.adapter]}
+        and any(links.is_ipv4(gid.gid) for gid in tables[one.adapter])
+        and links.address(one.remote_gid)
+        not in {links.address(g.gid) for g in tables[one.adapter]}
+    ]  # fmt: skip
+    return [*lost, *[g for one in lost for g in tables[one.adapter] if links.is_ipv4(g.gid)]]
 
 
 def _without_address(facts: Facts) -> Iterator[Finding]:

@@ -9,10 +9,13 @@ References: RoCE v2 annex (the GID is the IP address); NCCL user guide, NCCL_IB_
 
 from collections.abc import Iterator
 
-from weft.doctor import links
+from weft.doctor import job, links
 from weft.doctor.rule import Facts, Finding, Rule, Severity, Symptom, finding
-from weft.observe.facts import Fact, Gid, LinkLayer
+from weft.observe.facts import CallFailed, Fact, Gid, LinkLayer
 
+_NO_LAYER = {LinkLayer.UNKNOWN}
+_UNANSWERED = frozenset({12, 13})
+"""Other statuses are of peers that were reached."""
 _FOLLOW = (
     Symptom.TRANSPORT_RETRY, Symptom.FLUSHED, Symptom.VERBS_CALL, "fabric-path-unreachable",
     "gid-index-wrong",
@@ -24,13 +27,17 @@ def _check(facts: Facts) -> Iterator[Finding]:
     bare = _ports_without_address(facts)
     layers = {name: links.layer(facts, name) for name in {one.adapter for one in local}}
     failing: list[Fact] = [
-        one for one in local if _on_ethernet(layers[one.adapter], one.local_gid, one.remote_gid)
+        one for one in local
+        if (isinstance(one, CallFailed) or one.status in _UNANSWERED)
+        and _on_ethernet(layers[one.adapter], one.local_gid, one.remote_gid)
     ]
     routable = [
         gid for gid in facts.of(Gid) if links.is_ipv4(gid.gid) and gid.adapter in layers
     ]
     if routable and not bare:
         return
+    if failing and len({one.link_layer for one in job.verbs_adapters(facts)} - _NO_LAYER) > 1:
+        return  # the port is not of the job's network at all
     if failing:
         rails = {one.adapter for one in local}
         known = LinkLayer.ETHERNET in layers.values()

@@ -9,8 +9,10 @@ References: NCCL troubleshooting, PCI Access Control Services; PCI Express Base 
 ACS; NVIDIA GPUDirect RDMA guide.
 """
 
+import re
 from collections.abc import Iterator
 
+from weft.doctor import job
 from weft.doctor.rule import (
     LIKELY_RATIO,
     Facts,
@@ -22,8 +24,18 @@ from weft.doctor.rule import (
     Symptom,
     finding,
 )
-from weft.observe.facts import CallFailed, CompletionError, Fact, IommuState, PcieAccessControl
+from weft.observe.facts import (
+    AdapterSeen,
+    CallFailed,
+    CompletionError,
+    Fact,
+    GpuSeen,
+    IommuState,
+    PcieAccessControl,
+    PcieError,
+)
 
+_PEERS = re.compile(r"\b(?:nvidia|NVRM|amdgpu|mlx\d_core|bnxt_en|ice|ionic) [0-9a-f]{4}:")
 LOCAL_PROTECTION = 4
 _ACS = "lspci -vvv | grep -e ^[0-9a-f] -e ACSCtl; dmesg | grep -i iommu"
 _ADVICE = "clear ACS on the bridges between GPU and adapter (setpci), IOMMU in passthrough"
@@ -52,6 +64,40 @@ def _check(facts: Facts) -> Iterator[Finding]:
         yield _redirected(protection, redirecting, failing=_hangs(facts))
     elif protection:
         yield _blocked(facts, protection)
+    else:
+        yield from _translated(facts)
+
+
+def _translated(facts: Facts) -> Iterator[Finding]:
+    """Find GPUs and adapters whose peer traffic the I/O memory unit refuses."""
+    faults = [
+        one for one in facts.of(PcieError)
+        if one.kind == "iommu" and "drhd" not in one.text.lower()
+    ]  # fmt: skip
+    ours = [one for one in faults if _is_peer(facts, one)]
+    failed = job.said(facts, r"p2p.{0,40}verification error|verification error @ element")
+    if ours or (failed and (faults or facts.any_of(IommuState))):
+        yield finding(
+            "pcie-acs-enabled",
+            [*ours, *failed, *faults],
+            0.75 if ours and failed else 0.65,
+            subject=", ".join(dict.fromkeys(one.device for one in ours if one.device)),
+            message="the I/O memory unit refuses traffic between PCI devices",
+            advice=_ADVICE,
+            next_command=_ACS,
+            missing=("lspci -vvv | grep ACSCtl, as root",),
+            explains=(*_FOLLOW, Symptom.WATCHDOG),
+            fault=Fault.GPUDIRECT_OFF,
+        )
+
+
+def _is_peer(facts: Facts, error: PcieError) -> bool:
+    """Return whether a fault names a GPU or an RDMA adapter."""
+    if _PEERS.search(error.evidence.text):
+        return True
+    buses = [one.bus_id for one in (*facts.of(GpuSeen), *facts.of(AdapterSeen))]
+    short = error.device.rpartition(":")[0][-2:]
+    return bool(short) and any(short in bus.lower().split(":") for bus in buses if bus)
 
 
 def _hangs(facts: Facts) -> bool:

@@ -10,6 +10,7 @@ References: NVIDIA GPUDirect RDMA guide; nvidia-peermem README; NCCL user guide,
 NCCL_NET_GDR_LEVEL and NCCL_DMABUF_ENABLE.
 """
 
+import errno
 from collections.abc import Iterator
 
 from weft.doctor import job
@@ -27,6 +28,7 @@ from weft.doctor.rule import (
 from weft.observe.facts import (
     AdapterChosen,
     BenchmarkRank,
+    CallFailed,
     ChannelPath,
     DmaBufAvailable,
     Fact,
@@ -60,6 +62,10 @@ def _check(facts: Facts) -> Iterator[Finding]:
         if _is_module(one.name) or any(_is_module(user) for user in one.used_by)
     ]  # fmt: skip
     works = _works_without(facts)
+    yield from _on_some_hosts(facts)
+    faulty = _bad_address(facts)
+    if faulty and not (refused or absent):
+        yield _not_loaded(faulty, 0.75, "GPU memory cannot be registered (bad address)")
     if refused and not works and not loaded:
         yield _not_loaded([*refused, *off, *absent], 0.9, _why(refused[0]))
     elif refused and works:
@@ -70,6 +76,32 @@ def _check(facts: Facts) -> Iterator[Finding]:
         yield _not_loaded(
             [*absent], 0.4, "it is not among the loaded modules", Severity.WARNING
         )
+
+
+def _on_some_hosts(facts: Facts) -> Iterator[Finding]:
+    """Find hosts that reach GPU memory on no channel while others do on all of theirs."""
+    hosts: dict[str, list[ChannelPath]] = {}
+    for one in facts.of(ChannelPath):
+        if one.transport == "NET" and one.network.upper().startswith("IB") and one.process.host:
+            hosts.setdefault(one.process.host, []).append(one)
+    without = {host: paths for host, paths in hosts.items()
+               if not any(one.gpudirect for one in paths)}  # fmt: skip
+    whole = any(all(one.gpudirect for one in paths) for paths in hosts.values())
+    if without and whole:
+        seen: list[Fact] = [one for paths in without.values() for one in paths[:2]]
+        others = [one for one in facts.of(ChannelPath) if one.gpudirect][:2]
+        yield _not_loaded(
+            [*seen, *others], 0.75, f"on {', '.join(sorted(without))} no channel reaches GPU "
+            "memory directly, on other hosts all do",
+        )  # fmt: skip
+
+
+def _bad_address(facts: Facts) -> list[Fact]:
+    """Return registrations refused as a bad address, as of GPU memory without the module."""
+    return [
+        one for one in facts.of(CallFailed)
+        if one.errno == errno.EFAULT and ("reg_mr" in one.call or "mr_reg" in one.call)
+    ]  # fmt: skip
 
 
 def _is_module(name: str) -> bool:

@@ -33,12 +33,16 @@ def _check(facts: Facts) -> Iterator[Finding]:
             or facts.any_of(ScaleUpFabricState)
              or "fabric" in one.evidence.text.lower() or "import" in one.evidence.text.lower())
     ]  # fmt: skip
-    handles += job.said(facts, r"imex.{0,60}(fail|not|unavailable|error)")
+    handles += job.said(facts, r"imex.{0,60}(fail|not |unavailable|error|no such)")
+    apart = [
+        one for one in facts.of(ServiceState)
+        if one.service == "imex domain" and one.state in {"unavailable", "degraded", "invalid"}
+    ]  # fmt: skip
     service = [
         one for one in facts.of(ServiceState)
-        if "imex" in one.service and one.state not in {"active", "running"}
+        if "imex" in one.service and one.state not in {"active", "running", "up"}
     ]  # fmt: skip
-    if handles:
+    if handles or apart:
         yield finding(
             "imex-domain-missing",
             [*handles, *service, *shapes, *facts.of(ScaleUpFabricState)],

@@ -20,6 +20,7 @@ from weft.observe.facts import (
     Counter,
     Fact,
     LinkEvent,
+    Message,
     PortState,
 )
 
@@ -77,6 +78,13 @@ def _counted(facts: Facts) -> Iterator[Finding]:
         and (one.host, one.where, one.port, one.name) not in still
     ]  # fmt: skip
     some = [one for one in counters if one.value >= _FEW]
+    told = [
+        one for one in facts.of(Message)
+        if one.software == "mlxlink" and "signal integrity" in one.text.lower()
+    ]  # fmt: skip
+    if told and not (rising or bad):
+        yield _errors([*told, *some], 0.75, Severity.ERROR)
+        return
     if rising or bad:
         worst = sorted([*rising, *bad], key=lambda one: (not one.saturated, -one.value))
         yield _errors(worst, 0.85 if rising else 0.75, Severity.ERROR)
@@ -84,9 +92,13 @@ def _counted(facts: Facts) -> Iterator[Finding]:
         yield _errors(some, 0.5, Severity.WARNING)
 
 
-def _errors(seen: Sequence[Counter], confidence_ratio: float, severity: Severity) -> Finding:
+def _errors(
+    seen: Sequence[Counter | Message], confidence_ratio: float, severity: Severity
+) -> Finding:
     ports = dict.fromkeys(
-        f"{one.where} port {one.port}" if one.port else one.where for one in seen
+        f"{one.where} port {one.port}" if one.port else one.where
+        for one in seen
+        if isinstance(one, Counter) and one.where
     )
     return finding(
         "ib-link-errors",

@@ -7,6 +7,7 @@ What to do: name the adapters of the compute network in NCCL_IB_HCA.
 References: NCCL user guide, NCCL_IB_HCA.
 """
 
+from collections import Counter
 from collections.abc import Iterator
 
 from weft.doctor import job
@@ -20,10 +21,11 @@ def _check(facts: Facts) -> Iterator[Finding]:
     if len(layers) == 1 or not layers or job.on_one_host(facts):
         return
     failing: list[Fact] = [*facts.of(CompletionError), *facts.of(CallFailed)]
+    odd = _of_the_few(facts)
     yield finding(
         "mixed-link-layers",
-        [*chosen, *failing],
-        0.65 if failing else 0.6,
+        [*odd, *chosen, *failing],
+        0.9 if odd else 0.65 if failing else 0.6,
         severity=Severity.ERROR if failing else Severity.WARNING,
         message="InfiniBand and Ethernet adapters are used together",
         advice="name the adapters of the compute network alone in NCCL_IB_HCA",
@@ -34,10 +36,22 @@ def _check(facts: Facts) -> Iterator[Finding]:
             Symptom.VERBS_CALL,
             Symptom.FLUSHED,
             "gid-index-wrong",
+            "gid-link-local",
+            "fabric-path-unreachable",
         )
         if failing
         else (),
     )
+
+
+def _of_the_few(facts: Facts) -> list[CompletionError]:
+    """Return errors of adapters whose link layer is not that of most adapters in use."""
+    chosen = {one.adapter: one.link_layer for one in job.verbs_adapters(facts)}
+    counts = Counter(chosen.values())
+    usual = counts.most_common(1)[0][0]
+    errors = [one for one in facts.of(CompletionError) if one.adapter in chosen]
+    alone = len({chosen[one.adapter] for one in errors}) == 1
+    return [one for one in errors if alone and chosen[one.adapter] is not usual]
 
 
 mixed_link_layers = Rule(causes=("mixed-link-layers",), check=_check)

@@ -8,6 +8,7 @@ What to do: read the log of the rank that died and its host's kernel log.
 References: kernel OOM killer; signal(7); NCCL troubleshooting, remote process exited.
 """
 
+import re
 from collections.abc import Iterator
 
 from weft.doctor import job
@@ -28,6 +29,7 @@ from weft.observe.facts import (
     CallFailed,
     Clock,
     CollectiveTimeout,
+    CommunicatorRank,
     CompletionError,
     Fact,
     Moment,
@@ -37,6 +39,11 @@ from weft.observe.facts import (
 
 _REMOTE = frozenset({9, 10, 11})
 _TERMINATED = (15, 2)
+_JOB = re.compile(
+    r"python|^pt_|^ray|torch|train|_perf|mpi|orted|prted|vllm|sglang|megatron|deepspeed|"
+    r"nccl|rccl|cuda|gpu|infer|llm|worker|^java$|^node$|main|a\.out|julia|lmp|gmx|vasp|hpl|osu_"
+)
+"""Names of processes that make up jobs, or may."""
 _FOLLOW = (
     Symptom.TRANSPORT_RETRY, Symptom.FLUSHED, Symptom.WATCHDOG, Symptom.CONNECT,
     Symptom.REMOTE_ERROR, "host-firewall", "fabric-path-unreachable",
@@ -53,7 +60,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
     deaths: list[Fact] = [
         one for one in facts.of(ProcessEnded)
         if one.how in {"oom", "segfault", "signal"} and one.signal not in _TERMINATED
-        and not _after(one.moment, first)
+        and not _after(one.moment, first) and (errors or _of_the_job(facts, one))
     ]  # fmt: skip
     deaths += [one for one in facts.of(PodState) if one.reason in {"OOMKilled", "Evicted"}]
     if deaths:
@@ -84,6 +91,18 @@ def _only_a_tool(facts: Facts, remote: list[CompletionError]) -> bool:
     across = len({one.host for one in facts.of(BenchmarkRank)}) > 1
     tool = all(one.library.lower().startswith("perftest") for one in remote)
     return tool and across and bool(passed)
+
+
+def _of_the_job(facts: Facts, ended: ProcessEnded) -> bool:
+    """Return whether a process that died may be one of the job, by its number or its name.
+
+    A name that no training, benchmark or launcher has is a stranger's: services die too.
+    """
+    told = [getattr(one, "process", None) for one in facts.of(CommunicatorRank)]
+    pids = {one.pid for one in told if one is not None}
+    if ended.pid is not None and ended.pid in pids:
+        return True
+    return not ended.name or _JOB.search(ended.name.lower()) is not None
 
 
 def _after(moment: Moment | None, errors: list[Moment]) -> bool:

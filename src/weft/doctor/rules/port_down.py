@@ -22,6 +22,8 @@ from weft.observe.facts import (
     FabricLink,
     Fact,
     LinkEvent,
+    LinkLayer,
+    Message,
     PhysicalState,
     PortState,
 )
@@ -33,6 +35,11 @@ _FOLLOW = (
     "fabric-path-unreachable",
 )
 _SPLIT = re.compile(r"[=,:\s]+")
+_NO_LINK = re.compile(
+    r"unplugged|negotiation|disabled|signal|no partner|partner|closed by|not detected|"
+    r"training|shut|unsupported|remote", re.IGNORECASE
+)  # fmt: skip
+_NO_LID = (None, 0, 0xFFFF)
 _PORTS_OF_AN_ADAPTER = 2
 _FREE_IN_A_ROW = 3
 _LOOK = "ibstat; ip -br link; ibportstate <lid> <port>; swap the cable"
@@ -48,12 +55,28 @@ PhysicalState.DISABLED and _has_active_fellow(facts, one)
     if wanted:
         yield _down([*wanted, *_interfaces(facts, wanted)], _names(wanted), 0.85)
     elif disabled:
+        had = [one for one in disabled if one.lid not in _NO_LID]
+        if had:  # an address is given to ports that were up
+            yield _down([*had, *_interfaces(facts, had)], _names(had), 0.72, Severity.WARNING)
+            return
         alone = job.said(facts, r"single (local )?device")
         seen = [*disabled, *_interfaces(facts, disabled), *alone]
         sure, severity = (0.75, Severity.WARNING) if alone else (0.45, Severity.INFO)
         yield _down(seen, _names(disabled), sure, severity)
+    else:
+        yield from _looked_at(facts, down)
     yield from _lost(facts)
     yield from _cut(facts)
+
+
+def _looked_at(facts: Facts, down: list[AdapterPort]) -> Iterator[Finding]:
+    """Find a port that is down while somebody asked its firmware why, and was told."""
+    told: list[Fact] = [
+        one for one in facts.of(Message)
+        if one.software == "mlxlink" and _NO_LINK.search(one.text)
+    ]  # fmt: skip
+    if told and down:
+        yield _down([*told, *down], _names(down), 0.72, Severity.WARNING)
 
 
 def _down(
@@ -96,8 +119,9 @@ def _is_wanted(facts: Facts, port: AdapterPort) -> bool:
 
 def _has_active_fellow(facts: Facts, port: AdapterPort) -> bool:
     return any(
-        one.state is PortState.ACTIVE and one.link_layer is port.link_layer
-        and one.host == port.host and one.adapter != port.adapter
+        one.state is PortState.ACTIVE
+        and (one.link_layer is port.link_layer or LinkLayer.UNKNOWN in {one.link_layer, port.link_layer})
+        and one.host == port.host and (one.adapter, one.port) != (port.adapter, port.port)
         for one in facts.of(AdapterPort)
     )  # fmt: skip
 

@@ -28,7 +28,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
                             r"nccl version mismatch|unexpected (magic|type)")  # fmt: skip
     truncated: list[Fact] = [
         *facts.of(TruncatedMessage),
-        *job.said(facts, r"message truncated"),
+        *job.said(facts, r"message truncated|collective mismatch error, local size"),
     ]
     versions = _versions(facts)
     variables = _variables(facts)

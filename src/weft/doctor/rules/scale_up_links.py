@@ -11,12 +11,13 @@ import re
 from collections.abc import Iterator
 
 from weft.doctor.rule import Facts, Finding, Rule, Severity, finding
-from weft.observe.facts import CommunicatorShape, GpuLink, GpuSeen
+from weft.observe.facts import CommunicatorShape, GpuLink, GpuLinkErrors, GpuSeen
 
 _WITH_SWITCH = re.compile(r"sxm|hgx|gb[23]00|nvl72|hbm3|\bh(200|20|800)\b|\bb[23]00\b")
 _WITHOUT_SWITCH = re.compile(
     r"pcie|\bnvl\b|geforce|rtx|quadro|titan|[vp]100|gb10\b|\b(l4|l40s?|a40|a10g?|a30|a2|t4)\b"
 )
+_MANY_ERRORS = 1000
 _SEVERAL = 3
 _LOOK = (
     "nvidia-smi nvlink -s; nvidia-smi -q | grep -A4 Fabric; systemctl status "
@@ -40,6 +41,29 @@ def _check(facts: Facts) -> Iterator[Finding]:
     if not dark:
         yield from _fewer(facts, products)
     yield from _split(facts, dark)
+    yield from _erring(facts)
+
+
+def _erring(facts: Facts) -> Iterator[Finding]:
+    """Find links that had to recover, or that repeat far more than their fellows."""
+    counted = [one for one in facts.of(GpuLinkErrors) if one.value > 0]
+    bad = [
+        one for one in counted
+        if "recovery" in one.counter.lower() or one.value >= _MANY_ERRORS
+    ]  # fmt: skip
+    if bad:
+        places = dict.fromkeys(f"GPU {one.gpu} link {one.link}" for one in bad)
+        yield finding(
+            "nvlink-error",
+            bad,
+            0.65,
+            severity=Severity.WARNING,
+            subject=", ".join(list(places)[:4]),
+            message="an NVLink recovers or repeats again and again",
+            advice="look whether the counters rise under load; reset the GPUs, then replace",
+            next_command="nvidia-smi nvlink -e; dmesg -T | grep -i -e Xid -e SXid",
+            missing=("the same counters later: only their rise says that it is now",),
+        )
 
 
 def _has_fellows(facts: Facts, link: GpuLink) -> bool:
@@ -120,4 +144,4 @@ def _fewer(facts: Facts, products: str) -> Iterator[Finding]:
             )
 
 
-scale_up_links = Rule(causes=("nvlink-links-inactive",), check=_check)
+scale_up_links = Rule(causes=("nvlink-links-inactive", "nvlink-error"), check=_check)

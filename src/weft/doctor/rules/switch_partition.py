@@ -38,7 +38,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
         yield finding(
             "nvlink-error" if fatal else "nvswitch-nonfatal-error",
             other,
-            0.75,
+            0.75 if fatal else 0.65,
             severity=Severity.ERROR if fatal else Severity.WARNING,
             message="an NVLink switch reports "
             + ("fatal" if fatal else "non-fatal")

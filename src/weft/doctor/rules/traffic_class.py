@@ -25,6 +25,7 @@ _LOOK = "mlnx_qos -i <interface>; ethtool -S <interface> | grep prio; echo $NCCL
 def _check(facts: Facts) -> Iterator[Finding]:
     lossless = {one for setting in facts.of(PauseSetting) for one in setting.priorities}
     if not lossless:
+        yield from _trust(facts)
         return
     sent = _sent_by_priority(facts)
     inside = sum(count for priority, (count, _) in sent.items() if priority in lossless)
@@ -64,7 +65,22 @@ def _sent_by_priority(facts: Facts) -> dict[int, tuple[int, Counter]]:
 def _trust(facts: Facts) -> Iterator[Finding]:
     pcp = [one for one in facts.of(TrustState) if one.trust == "pcp" and not one.on_switch]
     marked = job.settings(facts, "NCCL_IB_TC")
-    if pcp and marked:
+    by_dscp = [one for one in facts.of(TrustState) if one.trust == "dscp"]
+    if by_dscp and any(one.trust == "pcp" for one in facts.of(TrustState)) and not marked:
+        apart = [one for one in facts.of(TrustState) if one.trust == "pcp"]
+        yield finding(
+            "qos-dscp-mismatch",
+            [*apart, *by_dscp],
+            0.6,
+            severity=Severity.WARNING,
+            subject=", ".join(dict.fromkeys(one.interface for one in apart)),
+            message="some ports sort packets by DSCP and others by 802.1p",
+            advice="trust DSCP on every port on the way of RoCE",
+            next_command=_LOOK,
+            missing=("whether RoCE passes over the ports that sort by 802.1p",),
+            fault=Fault.MISTUNED,
+        )
+    elif pcp and marked:
         yield finding(
             "qos-dscp-mismatch",
             [*pcp, *marked],

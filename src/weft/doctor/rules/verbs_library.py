@@ -11,13 +11,20 @@ from collections.abc import Iterator
 
 from weft.doctor import job
 from weft.doctor.rule import Facts, Fault, Finding, Rule, Severity, Symptom, finding
-from weft.observe.facts import DeviceNode, NoProvider, NoVerbsLibrary, PluginSeen
+from weft.observe.facts import (
+    DeviceNode,
+    NoProvider,
+    NoRdmaDevice,
+    NoVerbsLibrary,
+    PluginSeen,
+    TransferSetup,
+)
 
 _EFA = ("efa", "ofi", "libfabric")
 
 
 def _check(facts: Facts) -> Iterator[Finding]:
-    absent = facts.of(NoVerbsLibrary)
+    absent = _absent(facts)
     if not absent or job.on_one_host(facts) or facts.of(NoProvider):
         return
     if any(
@@ -33,13 +40,22 @@ def _check(facts: Facts) -> Iterator[Finding]:
         [*absent, *wanted, *nodes, *job.uses_sockets(facts)],
         0.85 if sure else 0.55,
         severity=Severity.ERROR if sure else Severity.WARNING,
-        message="libibverbs is not where the job runs, so it cannot use RDMA",
+        message="libibverbs, or its part for this adapter, is not where the job runs",
         advice="install rdma-core (libibverbs1, ibverbs-providers) in the image",
         next_command="ldconfig -p | grep -e ibverbs -e mlx5; ls /dev/infiniband",
         missing=() if sure else ("whether the host has an RDMA adapter at all (ibstat)",),
-        explains=(Symptom.SOCKETS, "container-no-rdma-device"),
+        explains=(Symptom.SOCKETS, "container-no-rdma-device", "rdma-netdev-other-namespace"),
         fault=Fault.SOCKETS,
     )
+
+
+def _absent(facts: Facts) -> list[NoVerbsLibrary]:
+    """Return what could not be loaded; providers count where no adapter was found then."""
+    absent = facts.of(NoVerbsLibrary)
+    if job.uses_rdma(facts) or job.verbs_adapters(facts) or facts.any_of(TransferSetup):
+        return [one for one in absent if not one.library.startswith("provider")]
+    none = facts.any_of(NoRdmaDevice) or job.uses_sockets(facts)
+    return [one for one in absent if none or not one.library.startswith("provider")]
 
 
 verbs_library = Rule(causes=("container-no-verbs-library",), check=_check)

@@ -183,6 +183,32 @@ def _event(found: re.Match[str], words: Words) -> Sequence[Fact]:
     )
 
 
+_EVENTS = {
+    0: "CQ error", 1: "QP fatal", 2: "QP request error", 3: "QP access error",
+    7: "path migration error", 8: "device fatal", 9: "port active", 10: "port error",
+    11: "LID change", 12: "P_Key change", 13: "SM change", 14: "SRQ error",
+    17: "client reregistration", 18: "GID table change", 19: "WQ fatal",
+}  # fmt: skip
+"""Asynchronous events by their number [libibverbs, enum ibv_event_type]."""
+
+
+def _numbered_event(found: re.Match[str], words: Words) -> Sequence[Fact]:
+    event = _EVENTS.get(int(found["event"]), found["event"])
+    on = "qp" if event.startswith(("QP", "CQ", "SRQ", "WQ")) else "port"
+    return (
+        AdapterEvent(
+            event=event.lower(),
+            on="device" if "device" in event else on,
+            adapter=found["adapter"] or "",
+            port=number(found["port"]),
+            fatal="fatal" in event,
+            moment=words.moment,
+            process=words.process,
+            evidence=words.evidence,
+        ),
+    )
+
+
 def _no_space(found: re.Match[str], words: Words) -> Sequence[Fact]:
     return (
         SharedMemoryFailed(
@@ -228,6 +254,19 @@ def _gpu(found: re.Match[str], words: Words) -> Sequence[Fact]:
             code=number(groups.get("code")),
             call=groups.get("call") or "",
             place=groups.get("place") or words.place,
+            process=words.process,
+            evidence=words.evidence,
+        ),
+    )
+
+
+def _nvls(found: re.Match[str], words: Words) -> Sequence[Fact]:
+    return (
+        GpuCallFailed(
+            error=(found["error"] or "").strip(),
+            code=number(found["code"]),
+            call="cuMulticastBindMem",
+            place=words.place or "nvls",
             process=words.process,
             evidence=words.evidence,
         ),
@@ -286,7 +325,7 @@ _RECEIVED = rule(
     _connect,
 )
 _COMPLETION = rule(
-    r"NET/(?:IB|Plugin)\w*(?:/GIN)? ?: .*?(?:Got completion|Got CQE|ompletion (?:with|error))",
+    r"NET/(?:IB|Plugin)\w*(?:/GIN)? ?: ?.*?(?:Got completion|Got CQE|ompletion (?:with|error))",
     _completion,
 )
 _MODIFY = (
@@ -302,6 +341,11 @@ ERRORS: dict[str, tuple[Rule, ...]] = {
             r"NET/IB ?: (?:(?P<adapter>[^:\s]+):(?P<port>\d+) )?(?:Got )?async (?:fatal )?event"
             r"(?: on (?:QP|CQ|SRQ|WQ)(?: \(\S*\))?)? ?:? (?P<event>.+)",
             _event,
+        ),
+        rule(
+            r"NET/IB ?: (?:(?P<adapter>[^:\s]+):(?P<port>\d+) )?(?:Got )?(?:async )?"
+            r"[Uu]nknown event(?: type)? \(?(?P<event>\d+)\)?",
+            _numbered_event,
         ),
         rule(
             r"NET/IB ?: SHARP coll init error: (?P<reason>.*?)(?:\((?P<code>-?\d+)\))?$",
@@ -357,7 +401,7 @@ ERRORS: dict[str, tuple[Rule, ...]] = {
             _segment,
         ),
         rule(
-            r"Error: (?:failed to extend|Could not open) (?P<segment>\S+)(?: to "
+            r"Error: (?:failed to (?:extend|open|map|attach to)|Could not open) (?P<segment>[^\s,]+)(?: to "
             r"(?P<size>\d+) bytes)?(?:, error: ?(?P<error>[^(]*)(?:\((?P<errno>\d+)\)"
             r")?)?",
             _segment,
@@ -389,5 +433,11 @@ ERRORS: dict[str, tuple[Rule, ...]] = {
         rule(r"NET/OFI Completion with error", _message),
     ),
 }
+_NVLS = rule(
+    r"Failed to bind (?:NVLink SHARP|NVLS).*?(?:CUDA error (?P<code>\d+) ?'?"
+    r"(?P<error>[^'.]*))?(?P<call>)(?P<place>)$", _nvls,
+)
+ERRORS["Failed"] = (_NVLS,)
+ERRORS["Error:"] = ERRORS["Error"]
 NVML = rule(r"(?P<call>nvml\w+)\(\) failed: (?P<error>.*)", _gpu)
 WARNED = rule(r".", _message)

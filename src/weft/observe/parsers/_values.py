@@ -5,6 +5,7 @@ import re
 from weft import units
 from weft.observe.facts import LinkLayer, PhysicalState, PortState
 
+LONGEST_WITH_ERRNO = 1024
 _NUMBER = re.compile(
     r"[-+]?(?:0x[0-9a-fA-F]{1,32}|\d[\d,]{0,40}(?:\.\d{0,20})?(?:[eE][-+]?\d{1,3})?)"
 )
@@ -179,3 +180,26 @@ def errno_of(text: str) -> int | None:
     (12, None)
     """
     return next((code for words, code in _ERRNOS.items() if text.startswith(words)), None)
+
+
+_NUMBERED = re.compile(
+    r"(?:\berrno\b[ :=]{1,3}|\[|\bret(?:urned)?(?: is)?[ :=]{0,3}|\brc[ :=]{1,3}|\(|: )-?"
+    r"(?P<code>\d{1,3})(?=[\]\s,;:.)]|$)"
+)
+_LIKELY = frozenset({1, 2, 5, 12, 13, 14, 19, 22, 28, 61, 93, 95, 101, 110, 111, 113, 121})
+
+
+def errno_within(text: str) -> tuple[int | None, str]:
+    """Return the system error a line names anywhere, and its words.
+
+    >>> errno_within("E0115 reg.cpp:202] registering 4096 bytes: Cannot allocate memory [12]")
+    (12, 'Cannot allocate memory')
+    >>> errno_within("fi_mr_reg failed, ret is:-12")
+    (12, '')
+    """
+    low = text.lower()
+    for words, code in _ERRNOS.items():
+        if words.lower() in low:
+            return code, words
+    codes = (int(one["code"]) for one in _NUMBERED.finditer(text[:LONGEST_WITH_ERRNO]))
+    return next((code for code in codes if code in _LIKELY), None), ""

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from weft.observe.facts import Fact, GpuCallFailed, ScaleUpPartition
+from weft.observe.facts import Fact, GpuCallFailed, Message, ScaleUpPartition, ServiceState
 from weft.observe.parser import READ, Parser, Source
 from weft.observe.parsers._values import integer
 
@@ -24,6 +24,16 @@ _FIELD = re.compile(
     r"maxNumPartitions|numPartitions|uuid|pciBusId|partitionInfo|gpuInfo)\"\s*:\s*\"?"
     r"(?P<value>[\w:.-]*)"
 )
+_IMEX = re.compile(
+    r"(?:imex|IMEX).{0,80}(?:[Ff]ail|not (?:available|ready|found|running|permitted)|No such|"
+    r"[Ee]rror|unavailable|mismatch)|cu\w+.{0,80}CUDA_ERROR_NOT_PERMITTED"
+)
+_IMEX_NODE = re.compile(
+    r"\s*Node #?\d+\s*[*-]? ?.{0,80}?\b(?P<state>READY|UNAVAILABLE|INVALID|NOT READY|"
+    r"INITIALIZING|STARTING_AUTH_SERVER|RECOVERY)\b"
+)
+_IMEX_DOMAIN = re.compile(r"\s*Domain State: (?P<state>\w+)")
+_VERIFY = re.compile(r".{0,60}Verification error @ element")
 _SAMPLE = re.compile(
     r"\s*(?:\S*deviceQuery Starting|CUDA Device Query|Result = (?:PASS|FAIL)|Detected \d+ CUDA)"
 )
@@ -62,6 +72,19 @@ class _Reader:
         found = _FIELD.match(text) if self.partition is not None else None
         if found:
             return self._field(found)
+        imex = _IMEX_NODE.match(text) or _IMEX_DOMAIN.match(text)
+        if imex:
+            evidence = self.source.evidence(text, number)
+            return (ServiceState(service="imex domain", state=imex["state"].lower(),
+                                 host=self.source.host, evidence=evidence),)  # fmt: skip
+        if _IMEX.search(text):
+            evidence = self.source.evidence(text, number)
+            return (Message(software="IMEX", level="error", text=text.strip()[:300],
+                            evidence=evidence),)  # fmt: skip
+        if _VERIFY.match(text):
+            evidence = self.source.evidence(text, number)
+            return (Message(software="CUDA sample", level="error", text=text.strip()[:200],
+                            evidence=evidence),)  # fmt: skip
         return READ if _SAMPLE.match(text) else None
 
     def end(self) -> Iterable[Fact]:
@@ -110,6 +133,11 @@ cuda_runtime = Parser(
         "partitionId",
         "SYSTEM_NOT_READY",
         "no CUDA-capable",
+        "Verification error",
+        "imex",
+        "IMEX",
+        "NOT_PERMITTED",
+        "Domain State",
     ),
     reader=_Reader,
     rank=58,

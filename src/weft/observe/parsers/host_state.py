@@ -274,6 +274,11 @@ host_state = Parser(
             _no_manager,
         ),
         pattern(
+            "/sys/kernel/mm/memory_peers",
+            r"/sys/kernel/mm/memory_peers\S*?'?: No such file",
+            _no_peers,
+        ),
+        pattern(
             "/sys/kernel/mm/memory_peers/",
             r"/sys/kernel/mm/memory_peers/(?P<name>\w+)",
             _peer,

@@ -353,6 +353,11 @@ _PATTERNS = (
         r"the bus.*)",
         _off_bus,
     ),
+    pattern(
+        "fallen off the bus",
+        r"(?P<text>fallen off the bus.*)(?P<bus>)",
+        _off_bus,
+    ),
     pattern("NVRM: ", r"NVRM: ", nothing),
     pattern("Comm: ", r"Comm: ", nothing),
     pattern("Call Trace:", r"Call Trace:", nothing),

@@ -41,13 +41,19 @@ _BARE = re.compile(
     r"Assigned |GPU Direct"
     r"|NCCL_\w+ set |DMA-BUF is|Failed to (?:initialize|open libibv)|Bootstrap ?: "
     r"Using|TOPO/NET|Call to ibv_"
-    r"|Duplicate GPU|socket(?:Poll|Start)Connect: |\d+ coll channels|"
+    r"|Failed to bind (?:NVLink SHARP|NVLS)|Duplicate GPU|socket(?:Poll|Start)Connect: |\d+ coll channels|"
     r"\[\d+\]\S+:\d+/(?:IB|RoCE)|Connected all|Rank "
     r"\d+: \d+ Net"
     r"|Error while (?:creating|attaching to) shared memory|Error: failed to extend /dev/shm"
     r"|Cannot initialize CollNet|Loaded (?:net|collnet) plugin|Failed to find reverse path"
     r"|\S+\.cc:\d+ -> \d|\.\.\. -> \S+\.cc:\d+ -> \d|\[\d+(?:\.\.\d+)?\] (?:IB|RoCE))"
 )
+_OLD = re.compile(
+    r"(?:[\w.<>-]{1,120}:\d{1,8}:\d{1,8}|[\w.*<> -]{0,60}) ?(?:\[\d{1,3}\] "
+    r"(?:[\w./-]{1,120}\.(?:h|cc|cu|c):\d{1,5} )?|[\w./-]{1,120}\.(?:h|cc|cu):\d{1,5} )"
+    r"(?P<level>INFO|WARN) (?=[A-Z\d][\w/]*[ :])"
+)
+"""Lines of 2.0 to 2.2, which do not name the library."""
 _TRACE_LINE = re.compile(r"(?:[\w/.]+\.(?:cc|h|cu|c)):\d+ -> \d+|[\w/.]+\.(?:cc|h):\d+ ")
 _CONTINUED = re.compile(
     r"\s*(?:localGid|remoteGids?|local GID|remote GID|Network is unreachable|, on dev|hca "
@@ -87,8 +93,14 @@ class _Reader:
             level, _, words = text[at + 6 :].partition(" ")
             if level in _LEVELS:
                 return self._message(text, at, level, words.strip(), number)
+        old = _OLD.match(text) if at < 0 else None
+        if old:
+            words = text[old.end() : _LONGEST].strip()
+            return self._message(text, old.start("level"), old["level"], words, number)
         if text.startswith(("NCCL INFO ", "NCCL WARN ")):
             return self._message(text, 0, text[5:9], text[10:_LONGEST].strip(), number)
+        if text.startswith(("INFO ", "WARN ")) and _BARE.match(text, 5):
+            return self._message(text, 0, text[:4], text[5:_LONGEST].strip(), number)
         if self._held and _CONTINUED.match(text):
             return self._continue(text, number)
         if _BARE.match(text):
@@ -106,6 +118,8 @@ class _Reader:
         if level == "INFO" and (text.startswith("Connected to") or text in self._paths):
             return READ
         first = text.partition(" ")[0]
+        if first.startswith("ncclComm") and " comm 0x" in text:
+            text, first = text[text.index("comm 0x") :], "comm"  # which call made it
         if level == "INFO" and " -> " in text[:80] and _TRACE_LINE.match(text):
             return READ
         head = line[:at]
@@ -272,6 +286,8 @@ nccl_log = Parser(
     tool="NCCL debug log",
     marks=(
         "NCCL ",
+        "] INFO ",
+        " WARN ",
         "NET/",
         "Channel ",
         "Using network",
@@ -286,6 +302,7 @@ nccl_log = Parser(
         "CollNet",
         "reverse path",
         "Net devices",
+        "NVLS",
         "NET plugin",
         "shared memory segment",
     ),

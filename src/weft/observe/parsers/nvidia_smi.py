@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from weft.observe.facts import Fact, GpuReading, GpuSeen, SoftwareVersion
+from weft.observe.facts import Fact, GpuReading, GpuSeen, GpuUnreachable, SoftwareVersion
 from weft.observe.parser import READ, Parser, Source
 from weft.observe.parsers._values import real
 
@@ -14,10 +14,11 @@ _HEAD = re.compile(
     r"(?: +CUDA (?:UMD )?Version: (?P<cuda>\S+))?"
 )
 _GPU = re.compile(
-    r"\| +(?P<index>\d+) {2,}(?P<name>\S.*?) +(?:On|Off|N/A) *\| +"
+    r"\| +(?P<index>\d+) {2,}(?P<name>\S.*?) +(?:On|Off|N/A|ERR!) *\| +"
     r"(?P<bus>[0-9A-Fa-f]{8}:[0-9A-Fa-f:.]+)"
     r"[^|]*\| *(?P<ecc>\S+)"
 )
+_LOST = re.compile(r"\|\s*ERR!.*?(?P<error>GPU is lost|ERR!)")
 _USE = re.compile(
     r"\|\s*\S+ +(?P<temp>\d+)C +(?P<state>P\d+) +(?P<power>\S+?)W? +/ +(?P<limit>\S+?)W? *\| *"
     r"(?P<used>\d+)MiB / +(?P<total>\d+)MiB *\| *(?P<use>\d+)%"
@@ -55,6 +56,12 @@ class _Reader:
                 name=gpu["name"], index=index, bus_id=self.gpu, host=host, evidence=evidence
             )
             return (seen,)
+        lost = _LOST.match(text) if self.gpu else None
+        if lost:
+            gone = GpuUnreachable(
+                bus_id=self.gpu, error=lost["error"], host=self.source.host, evidence=evidence
+            )
+            return (gone,)
         use = _USE.match(text)
         if use:
             values = (
@@ -87,7 +94,7 @@ class _Reader:
 
 nvidia_smi = Parser(
     tool="nvidia-smi",
-    marks=("NVIDIA-SMI ", "|=======", "+-------", "MiB |"),
+    marks=("NVIDIA-SMI ", "|=======", "+-------", "MiB |", "ERR! "),
     reader=_Reader,
     rank=38,
 )

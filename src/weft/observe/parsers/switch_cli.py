@@ -4,7 +4,14 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from weft.observe.facts import Counter, Evidence, Fact, Interface, PauseSetting
+from weft.observe.facts import (
+    Counter,
+    Evidence,
+    Fact,
+    Interface,
+    PauseSetting,
+    PauseWatchdog,
+)
 from weft.observe.parser import READ, Parser, Source
 from weft.observe.parsers._values import count
 
@@ -43,6 +50,14 @@ _STATUS = re.compile(
 )
 
 
+_EOS_STUCK = re.compile(
+    rf"\s*(?P<port>{_PORT})\s+(?:UC|TC|Q)?(?P<queue>\d)\s+(?P<stuck>\d+)\s+(?P<recovered>\d+)"
+    r"(?:\s+\d+){0,6}\s*$"
+)
+_NXOS_FRAME = re.compile(rf"\s*\|\s*(?P<port>{_PORT})\s*(?:\||$)")
+_NXOS_STATE = re.compile(r"\s*\|.{0,40}(?:PFCWD State|PFC WD State)\s*:\s*(?P<state>\w+)")
+_NXOS_SHUT = re.compile(r"\s*\|?\s*Shutdown\s*\|\s*(?P<count>\d+)")
+_NXOS_REST = re.compile(r"\s*(?:[+|][-+=]{3,}|\|\s*(?:Stats|Restored|Total|VL|Pkts|Bytes|Dropped)\b)")
 _LONG = rf"{_PORT}|Ethernet\d{{1,3}}"
 _IS_UP = re.compile(rf"(?P<port>{_LONG}) is (?P<state>up|down|administratively down)\b")
 _MTU = re.compile(r"\s{1,8}(?:(?:IP|Ethernet) )?MTU (?P<mtu>\d{3,5}) bytes\b")
@@ -68,6 +83,9 @@ class _Reader:
     def take(self, text: str, number: int) -> Sequence[Fact] | None:
         """Return the facts of a line."""
         evidence = self.source.evidence(text, number)
+        watched = self._watchdog(text, evidence)
+        if watched is not None:
+            return watched
         nxos = _NXOS.match(text)
         described = self._nxos(nxos, evidence) if nxos else self._described(text, evidence)
         if described is not None:
@@ -93,6 +111,40 @@ class _Reader:
     def end(self) -> Iterable[Fact]:
         """Keep nothing to the end."""
         return READ
+
+    def _watchdog(self, text: str, evidence: Evidence) -> Sequence[Fact] | None:
+        """Read what the PFC watchdogs of EOS and NX-OS count."""
+        stuck = _EOS_STUCK.match(text)
+        if stuck:
+            return self._stormed(stuck["port"], int(stuck["queue"]), stuck["stuck"],
+                                 stuck["recovered"], "", evidence)  # fmt: skip
+        frame = _NXOS_FRAME.match(text)
+        if frame:
+            self.port = frame["port"]
+            return READ
+        state = _NXOS_STATE.match(text)
+        if state and self.port:
+            return self._stormed(self.port, None, "0", "0", state["state"].lower(), evidence)
+        count = _NXOS_SHUT.match(text)
+        if count and self.port:
+            return self._stormed(self.port, None, count["count"], "0", "", evidence)
+        return READ if self.port and _NXOS_REST.match(text) else None
+
+    def _stormed(  # noqa: PLR0917 - the cells of one row
+        self, port: str, queue: int | None, found: str, restored: str, state: str,
+        evidence: Evidence,
+    ) -> Sequence[Fact]:  # fmt: skip
+        return (
+            PauseWatchdog(
+                port=port,
+                queue=queue,
+                status="stormed" if state == "shutdown" else state,
+                storms_detected=int(found),
+                storms_restored=int(restored),
+                host=self.source.host,
+                evidence=evidence,
+            ),
+        )
 
     def _described(self, text: str, evidence: Evidence) -> Sequence[Fact] | None:
         """Read the description of one port: whether it is up, and its MTU."""
@@ -169,7 +221,7 @@ class _Reader:
 
 switch_cli = Parser(
     tool="switch command lines",
-    marks=("swp", "Et", "RxPfc", "nv show", "rx-", "tx-", "in-", "out-", "carrier-", " MTU "),
+    marks=("swp", "Et", "PFCWD", "RxPfc", "nv show", "rx-", "tx-", "in-", "out-", "carrier-", " MTU "),
     reader=_Reader,
     rank=48,
 )

@@ -25,6 +25,9 @@ from weft.observe.parsers._values import integer, layer, physical, rate, real, s
 _FULL = 0x8000
 _GIGA = 1e9
 _FILE = re.compile(r"(?P<path>/(?:sys|host/sys)/[\w/.:@-]{3,200}?)(?::|=| +)\s*(?P<value>\S.*)")
+_CAT = re.compile(r"\b(?:cat|more|head) (?:-\w+ )?(?P<path>/sys/[\w/.:@*-]{3,200})\s*$")
+_LONE = re.compile(r"\s*(?:0x[0-9a-fA-F]{1,8}|\d+: \w+|[0-9a-fA-F:]{2,45}|\d{1,20}|"
+                   r"\d+ Gb/sec \(.*\)|[A-Z]\w+)\s*$")  # fmt: skip
 _HEADING = re.compile(r"==> (?P<path>/\S+) <==")
 _PORT = re.compile(
     r".*/infiniband/(?P<adapter>[\w.-]+)/ports/(?P<port>\d+)/(?P<file>[\w/.-]+)$"
@@ -63,6 +66,9 @@ class _Reader:
         if self.path:
             path, self.path = self.path, ""
             return self._value(path, text.strip(), evidence)
+        asked = _CAT.search(self.source.command)
+        if asked and _LONE.match(text):
+            return self._value(asked["path"].replace("*", "any"), text.strip(), evidence)
         summary = _SUMMARY.match(text)
         if summary:
             return self._summary(summary, evidence)

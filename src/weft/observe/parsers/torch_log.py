@@ -278,6 +278,7 @@ _PATTERNS = (
     pattern("ncclSystemError", r"nccl\w+Error: .*", _message),
     pattern("ncclUnhandledCudaError", r"nccl\w+Error: .*", _message),
     pattern("ncclInvalidUsage", r"nccl\w+: .*", _message),
+    pattern("error in the Fabric Manager", r"error in the Fabric Manager.*", _message),
     pattern("Last error:", r"Last error:", nothing),
     pattern("Some NCCL operations have failed", r"Some NCCL", nothing),
     pattern("To avoid data inconsistency", r"To avoid", nothing),

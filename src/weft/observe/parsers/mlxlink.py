@@ -1,0 +1,149 @@
+"""``mlxlink``: one port's link as the adapter's firmware sees it, with its advice."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from weft.observe.facts import (
+    AdapterPort,
+    Counter,
+    Evidence,
+    Fact,
+    LinkLayer,
+    LinkTraining,
+    Message,
+    PhysicalState,
+    PortState,
+)
+from weft.observe.parser import READ, Parser, Source
+from weft.observe.parsers._values import integer, lane_rate
+
+_FIELD = re.compile(r"\s{0,8}(?P<name>[A-Z][\w /\[\]().%-]{2,40}?)\s*: ?(?P<value>.*?)\s*$")
+_NAMES = frozenset(
+    {
+        "State", "Physical state", "Speed", "Width", "FEC", "Loopback Mode", "Auto Negotiation",
+        "Enabled Link Speed", "Enabled Link Speed (Ext.)", "Supported Cable Speed",
+        "Supported Cable Speed (Ext.)", "Status Opcode", "Group Opcode", "Recommendation",
+        "Link Down Counter", "Link Error Recovery Counter", "Effective Physical Errors",
+        "Effective Physical BER", "Raw Physical BER", "Symbol Errors", "Symbol BER",
+        "Time Since Last Clear [Min]",
+    }
+)  # fmt: skip
+_HEAD = re.compile(
+    r"\s*(?:Operational Info|Supported Info|Troubleshooting Info|Tool Information|"
+    r"Physical Counters and BER Info|Module Info|Firmware Version|amBER Version|MFT Version)"
+)
+_DEVICE = re.compile(r"mlxlink\b.{0,80}?-d\s+(?P<device>\S+)")
+_SPEEDS = re.compile(r"\b(SDR|DDR|QDR|FDR10|FDR|EDR|HDR|NDR|XDR)\b")
+_LANES = re.compile(r"(\d{1,2})x", re.IGNORECASE)
+_USUAL_LANES = 4
+_COUNTERS = {
+    "Link Down Counter": "link_downed",
+    "Link Error Recovery Counter": "link_error_recovery",
+    "Effective Physical Errors": "effective_physical_errors",
+    "Symbol Errors": "symbol_error",
+}
+_WELL = ("no issue was observed", "n/a", "")
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Gathers the fields of a port until another begins."""
+
+    source: Source
+    fields: dict[str, str] = field(default_factory=dict)
+    where: Evidence | None = None
+    inside: bool = False
+
+    def take(self, text: str, number: int) -> Sequence[Fact] | None:
+        """Return the facts that a line completes."""
+        if _HEAD.match(text):
+            begins = "Operational Info" in text and bool(self.fields)
+            done = tuple(self.end()) if begins else READ
+            self.inside = True
+            return done
+        found = _FIELD.match(text) if self.inside or self._asked() else None
+        if not found or found["name"] not in _NAMES:
+            return READ if self.inside and re.match(r"\s*-{4,}\s*$", text) else None
+        self.inside = True
+        evidence = self.source.evidence(text, number)
+        if self.where is None or found["name"] in {"State", "Width"}:
+            self.where = evidence
+        self.fields[found["name"]] = found["value"]
+        return tuple(self._stated(found["name"], found["value"], evidence))
+
+    def end(self) -> Iterable[Fact]:
+        """State the port."""
+        value, where = self.fields, self.where
+        self.fields, self.where, self.inside = {}, None, False
+        return () if where is None else tuple(self._port(value, where))
+
+    def _asked(self) -> bool:
+        return "mlxlink" in self.source.command
+
+    def _device(self) -> str:
+        asked = _DEVICE.search(self.source.command)
+        return asked["device"] if asked else ""
+
+    def _stated(self, name: str, value: str, evidence: Evidence) -> Iterable[Fact]:
+        count = integer(value) if name in _COUNTERS else None
+        if count is not None:
+            yield Counter(where=self._device(), name=_COUNTERS[name], value=count,
+                          host=self.source.host, evidence=evidence)  # fmt: skip
+        if name == "Recommendation" and value.lower().rstrip(".") not in _WELL:
+            yield Message(software="mlxlink", level="warning", text=value, evidence=evidence)
+
+    def _port(self, value: dict[str, str], where: Evidence) -> Iterable[Fact]:
+        if "State" not in value:
+            return
+        up = "active" in value["State"].lower()
+        speed = value.get("Speed", "")
+        infiniband = speed.startswith("IB")
+        yield AdapterPort(
+            adapter=self._device(),
+            state=PortState.ACTIVE if up else PortState.DOWN,
+            physical_state=PhysicalState.LINK_UP if up else _physical(value["State"]),
+            link_layer=LinkLayer.INFINIBAND if infiniband else LinkLayer.UNKNOWN,
+            host=self.source.host,
+            evidence=where,
+        )
+        if up and infiniband:
+            yield self._training(value, speed, where)
+
+    def _training(self, value: dict[str, str], speed: str, where: Evidence) -> LinkTraining:
+        lanes = _LANES.search(value.get("Width", ""))
+        active = _SPEEDS.search(speed)
+        enabled = _best(value, "Enabled Link Speed")
+        cable = _best(value, "Supported Cable Speed")
+        known = [one for one in (enabled, cable) if one is not None]
+        return LinkTraining(
+            where=self._device(),
+            state=PortState.ACTIVE,
+            width_supported=_USUAL_LANES,
+            width_active=int(lanes[1]) if lanes else None,
+            lane_bytes_per_s_active=lane_rate(active[1]) if active else None,
+            lane_bytes_per_s_enabled=enabled,
+            lane_bytes_per_s_supported=min(known, default=None),
+            host=self.source.host,
+            evidence=where,
+        )
+
+
+def _best(value: dict[str, str], name: str) -> float | None:
+    """Return the fastest lane that a list of speeds names."""
+    text = value.get(name, "") + value.get(f"{name} (Ext.)", "")
+    rates = [lane_rate(one) or 0.0 for one in _SPEEDS.findall(text)]
+    return max(rates, default=None)
+
+
+def _physical(state: str) -> PhysicalState:
+    low = state.lower()
+    return PhysicalState.DISABLED if "disable" in low else PhysicalState.POLLING
+
+
+mlxlink = Parser(
+    tool="mlxlink",
+    marks=("Operational Info", "Supported Info", "Troubleshooting Info", "BER Info", "mlxlink"),
+    reader=_Reader,
+    rank=24,
+)
