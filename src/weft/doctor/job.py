@@ -10,6 +10,7 @@ from weft.observe.facts import (
     AdapterPort,
     AdapterSeen,
     BenchmarkRank,
+    BootstrapInterface,
     CallFailed,
     ChannelPath,
     CommunicatorRank,
@@ -56,6 +57,11 @@ def _meet_without_network(facts: Facts) -> bool:
 def settings(facts: Facts, name: str) -> list[Setting]:
     """Return what a variable was set to, by whomever."""
     return [one for one in facts.of(Setting) if one.name == name and not one.ignored]
+
+
+def began(facts: Facts) -> bool:
+    """Return whether the collective library wrote a word of its start."""
+    return facts.any_of(BootstrapInterface, CommunicatorRank, NetworkChosen)
 
 
 def switched_on(facts: Facts, name: str) -> list[Setting]:

@@ -102,3 +102,32 @@ def table(*patterns: Pattern) -> Callable[[Source], Reader]:
         return TableReader(patterns, source)
 
     return reader
+
+
+@dataclass(slots=True)
+class WordsReader:
+    """Reads sentences of programs, in which words are sought at any place."""
+
+    sorts: tuple[tuple[re.Pattern[str], Build], ...]
+    source: Source
+
+    def take(self, text: str, number: int) -> Sequence[Fact] | None:
+        """Return the facts of the first sort of sentence that a line holds."""
+        for expression, build in self.sorts:
+            found = expression.search(text)
+            if found:
+                return build(found, Line(text, number, self.source, found.start()))
+        return None
+
+    def end(self) -> Iterable[Fact]:
+        """Keep nothing to the end."""
+        return READ
+
+
+def words(*sorts: tuple[re.Pattern[str], Build]) -> Callable[[Source], Reader]:
+    """Return what makes readers of these sorts of sentences, the first that fits first."""
+
+    def reader(source: Source) -> Reader:
+        return WordsReader(sorts, source)
+
+    return reader

@@ -15,7 +15,6 @@ from weft.doctor import job
 from weft.doctor.rule import Facts, Finding, Rule, Symptom, finding
 from weft.observe.facts import AdapterChosen, AdapterOpenFailed, Fact, NetworkChosen
 
-
 _UNOPENED = (Symptom.WATCHDOG, "container-no-rdma-device", "container-rdma-permission")
 
 

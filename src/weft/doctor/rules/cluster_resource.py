@@ -18,6 +18,7 @@ from weft.observe.facts import (
     Fact,
     Message,
     NodeResource,
+    NoRdmaDevice,
     PodResource,
 )
 
@@ -30,7 +31,8 @@ _LOOK = (
     "kubectl describe node | grep -A12 -e Allocatable -e Allocated; kubectl -n "
     "<plugin> logs ds/<plugin>"
 )
-_NONE_FOUND = re.compile(r"no (?:rdma )?devices? (?:in current configuration|found for)|"
+_NONE_FOUND = re.compile(r"no (?:rdma )?devices? (?:in current configuration|found for|"
+                         r"in device pool|were found for)|"
                          r"missing rdma device spec", re.IGNORECASE)  # fmt: skip
 
 
@@ -163,8 +165,24 @@ def _plugin(facts: Facts) -> Iterator[Finding]:
         one for one in nodes
         if not one.present and any(w in one.path for w in ("uverbs", "umad", "rdma_cm"))
     ]  # fmt: skip
-    if gone and there and "uverbs" in there:
+    bare = _without_uverbs(facts, nodes)
+    granted = [one for one in facts.of(PodResource) if _RDMA.search(one.resource)]
+    if bare and granted:
+        yield _resource(
+            "k8s-rdma-resource-partial", [*bare, *nodes, *granted], 0.92, "the adapter"
+        )
+    elif gone and there and "uverbs" in there:
         yield _resource("k8s-rdma-resource-partial", [*gone], 0.6, "the adapter")
+
+
+def _without_uverbs(facts: Facts, nodes: list[DeviceNode]) -> list[Fact]:
+    """Return what shows that some nodes of an adapter are there and its uverbs node is not."""
+    there = [one for one in nodes if one.present]
+    has = any("uverbs" in one.path for one in there)
+    listed = [one for one in nodes if not one.present and one.path.endswith("uverbs*")]
+    if has or not there:
+        return []
+    return [*listed] if listed else [*facts.of(NoRdmaDevice)]
 
 
 cluster_resource = Rule(causes=tuple(_WORDS), check=_check)

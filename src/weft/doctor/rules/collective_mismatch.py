@@ -19,9 +19,21 @@ _LOOK = "TORCH_DISTRIBUTED_DEBUG=DETAIL for one run; compare the dumps of the fl
 def _check(facts: Facts) -> Iterator[Finding]:
     said: list[Fact] = [
         *facts.of(CollectiveMismatch),
-        *job.said(facts, r"mismatch(ed)? (between )?collective|"
-                  r"collectives? .{0,20}mismatch(?! error, local size)"),
+        *job.said(
+            facts,
+            r"mismatch(ed)? (between )?collective|"
+            r"collectives? .{0,20}mismatch(?! error, local size)",
+        ),
     ]
+    unlike = job.said(facts, r"appears not to match sizes of the same param|"
+                      r"expects same model across all ranks")  # fmt: skip
+    if unlike and not said:
+        yield _differ(unlike, 0.8, "ranks hold different models")
+        return
+    unused = job.said(facts, r"finished reduction in the prior iteration")
+    if unused and not said:
+        yield _differ(unused, 0.65, "a rank left out parameters that others reduce")
+        return
     if said:
         yield _differ(said, 0.95, "ranks called different collectives at the same place")
         return

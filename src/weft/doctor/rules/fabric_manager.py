@@ -10,11 +10,19 @@ References: NVIDIA Fabric Manager user guide; CUDA runtime, cudaErrorSystemNotRe
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from weft.doctor import job
 from weft.doctor.rule import Facts, Finding, Rule, Severity, Suspect, Symptom, finding
 from weft.doctor.rules.scale_up_links import has_switch
-from weft.observe.facts import Fact, GpuCallFailed, GpuSeen, ScaleUpSwitchFault, ServiceState
+from weft.observe.facts import (
+    Fact,
+    GpuCallFailed,
+    GpuSeen,
+    ScaleUpFabricState,
+    ScaleUpSwitchFault,
+    ServiceState,
+)
 
 _NOT_READY = 802
 _INVALID_ARGUMENT = 1
@@ -44,6 +52,12 @@ def _check(facts: Facts) -> Iterator[Finding]:
         yield _not_running(early, failed)
     elif failed and _joined(facts):
         yield _not_running([], failed)
+    else:
+        waiting = [one for one in facts.of(ScaleUpFabricState)
+                   if one.state.lower() in {"in progress", "not started"}]  # fmt: skip
+        if waiting and _joined(facts):
+            yield replace(_not_running([*waiting], []), confidence_ratio=0.65,
+                          severity=Severity.WARNING)  # fmt: skip
     multicast = [
         one for one in facts.of(GpuCallFailed)
         if "nvls" in f"{one.place} {one.call} {one.evidence.text}".lower()

@@ -182,13 +182,12 @@ def _vanished(facts: Facts) -> list[Fact]:
         tables.setdefault(gid.adapter, []).append(gid)
     if len({gid.host for gid in facts.of(Gid)}) > 1:
         return []
+    held = {name: {links.address(g.gid) for g in table} for name, table in tables.items()}
     lost = [
         one for one in facts.of(CompletionError)
         if one.adapter in tables and links.is_ipv4(one.local_gid)
-        and links.address(one.local_gid) not in {links.address(g.gid) for g in tables[one.adapter]}
         and any(links.is_ipv4(gid.gid) for gid in tables[one.adapter])
-        and links.address(one.remote_gid)
-        not in {links.address(g.gid) for g in tables[one.adapter]}
+        and held[one.adapter].isdisjoint(map(links.address, (one.local_gid, one.remote_gid)))
     ]  # fmt: skip
     return [*lost, *[g for one in lost for g in tables[one.adapter] if links.is_ipv4(g.gid)]]
 

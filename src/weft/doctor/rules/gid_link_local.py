@@ -27,7 +27,8 @@ def _check(facts: Facts) -> Iterator[Finding]:
     bare = _ports_without_address(facts)
     layers = {name: links.layer(facts, name) for name in {one.adapter for one in local}}
     failing: list[Fact] = [
-        one for one in local
+        one
+        for one in local
         if (isinstance(one, CallFailed) or one.status in _UNANSWERED)
         and _on_ethernet(layers[one.adapter], one.local_gid, one.remote_gid)
     ]

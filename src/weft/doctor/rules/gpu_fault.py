@@ -64,8 +64,7 @@ _SORTS = (
 def _check(facts: Facts) -> Iterator[Finding]:
     faults = facts.of(GpuFault)
     gone: list[Fact] = [
-        *[one for one in facts.of(GpuUnreachable)
-          if one.bus_id or "fallen off" in one.error],
+        *[one for one in facts.of(GpuUnreachable) if one.bus_id or "fallen off" in one.error],
         *[one for one in facts.of(PciDevice) if one.gone],
     ]
     for sort in _SORTS:

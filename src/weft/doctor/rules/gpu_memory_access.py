@@ -95,7 +95,8 @@ def _is_peer(facts: Facts, error: PcieError) -> bool:
     """Return whether a fault names a GPU or an RDMA adapter."""
     if _PEERS.search(error.evidence.text):
         return True
-    buses = [one.bus_id for one in (*facts.of(GpuSeen), *facts.of(AdapterSeen))]
+    buses = [one.bus_id for one in facts.of(GpuSeen)]
+    buses += [one.bus_id for one in facts.of(AdapterSeen)]
     short = error.device.rpartition(":")[0][-2:]
     return bool(short) and any(short in bus.lower().split(":") for bus in buses if bus)
 

@@ -11,7 +11,9 @@ NCCL_NET_GDR_LEVEL and NCCL_DMABUF_ENABLE.
 """
 
 import errno
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from weft.doctor import job
 from weft.doctor.rule import (
@@ -30,6 +32,7 @@ from weft.observe.facts import (
     BenchmarkRank,
     CallFailed,
     ChannelPath,
+    Command,
     DmaBufAvailable,
     Fact,
     GpuDirectState,
@@ -43,6 +46,7 @@ from weft.observe.facts import (
 )
 
 _MODULES = ("nvidia_peermem", "nv_peer_mem", "nvidia-peermem", "amdgpu_peermem", "ib_peer_mem")
+_CUDA = re.compile(r"--use_(?:cuda|rocm)")
 _FIRST_VERSION_WITH_NAME = (2, 23)
 _NO_GPUDIRECT = ("gb10", "geforce", "rtx", "a10g", "tesla t4", "orin", "thor")
 _WITH_GPUDIRECT = ("a100", "h100", "h200", "h20", "h800", "b200", "b300", "v100")
@@ -56,7 +60,7 @@ _LOOK = (
 def _check(facts: Facts) -> Iterator[Finding]:
     off = [one for one in facts.of(GpuDirectState) if not one.enabled and _matters(one)]
     refused = [one for one in facts.of(ModuleRefused) if _is_module(one.name)]
-    absent = [one for one in facts.of(ModuleAbsent) if _is_module(one.name)]
+    absent = [one for one in facts.of(ModuleAbsent) if _is_sought(one.name)]
     loaded = [
         one for one in facts.of(KernelModule)
         if _is_module(one.name) or any(_is_module(user) for user in one.used_by)
@@ -65,11 +69,16 @@ def _check(facts: Facts) -> Iterator[Finding]:
     yield from _on_some_hosts(facts)
     faulty = _bad_address(facts)
     if faulty and not (refused or absent):
-        yield _not_loaded(faulty, 0.75, "GPU memory cannot be registered (bad address)")
+        sure = 0.75 if any(one.errno for one in faulty) else 0.6
+        found = _not_loaded([*faulty], sure, "GPU memory cannot be registered")
+        yield replace(found, explains=found.explains | {Symptom.REGISTRATION})
     if refused and not works and not loaded:
         yield _not_loaded([*refused, *off, *absent], 0.9, _why(refused[0]))
     elif refused and works:
         yield _not_needed(refused)
+    elif absent and loaded and _places(absent) - _places(loaded) and not off:
+        there = [one for one in absent if _place(one) not in _places(loaded)]
+        yield _not_loaded([*there, *loaded], 0.75, "on one host it is, on another it is not")
     elif off and not works and not _by_design(facts):
         yield from _turned_off(facts, [*off], [*absent], [*loaded])
     elif absent and not (works or loaded or facts.any_of(GpuDirectState)):
@@ -96,19 +105,38 @@ def _on_some_hosts(facts: Facts) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-def _bad_address(facts: Facts) -> list[Fact]:
+def _bad_address(facts: Facts) -> list[CallFailed]:
     """Return registrations refused as a bad address, as of GPU memory without the module."""
+    on_gpus = any(_CUDA.search(one.command) for one in facts.of(Command))
     return [
         one for one in facts.of(CallFailed)
-        if one.errno == errno.EFAULT and ("reg_mr" in one.call or "mr_reg" in one.call)
+        if ("reg_mr" in one.call or "mr_reg" in one.call)
+        and (one.errno == errno.EFAULT
+             or (on_gpus and one.errno is None and one.library == "verbs program"))
     ]  # fmt: skip
+
+
+def _place(one: Fact) -> str:
+    """Return where a fact was seen: its host, or the file where no host is named."""
+    return str(getattr(one, "host", "")) or one.evidence.file
+
+
+def _places(seen: Iterable[Fact]) -> set[str]:
+    return {_place(one) for one in seen}
 
 
 def _is_module(name: str) -> bool:
     return name.replace("-", "_") in {one.replace("-", "_") for one in _MODULES}
 
 
+def _is_sought(name: str) -> bool:
+    """Return whether a search among the modules was for the peer-memory module."""
+    return "peer" in name.lower()
+
+
 def _matters(state: GpuDirectState) -> bool:
+    if "distance" in state.reason:  # of one GPU and an adapter far from it: another is near
+        return False
     words = f"{state.network} {state.adapter}".lower()
     return "socket" not in words and not any(word in words for word in _EMULATED)
 

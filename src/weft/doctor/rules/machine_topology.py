@@ -11,11 +11,13 @@ References: NCCL user guide, NCCL_TOPO_FILE and NCCL_TOPO_DUMP_FILE.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from weft.doctor import job
 from weft.doctor.rule import Facts, Finding, Rule, Severity, Symptom, finding
-from weft.observe.facts import Fact, TopologyPart
+from weft.observe.facts import Distance, Fact, NumaAffinity, SoftwareVersion, TopologyPart
 
+_FEWEST_GPUS = 4
 _IMPOSSIBLE_BYTES_PER_S = 0.3e9
 _LOOK = "NCCL_TOPO_DUMP_FILE=topo.xml for one run; lspci -tv; nvidia-smi topo -m"
 
@@ -32,8 +34,18 @@ def _check(facts: Facts) -> Iterator[Finding]:
         and 0 < one.link_bytes_per_s <= _IMPOSSIBLE_BYTES_PER_S
     ]  # fmt: skip
     reverse = job.said(
-        facts, r"reverse path|failed to find (?:a )?path|no path (?:to|from|between)"
+        facts,
+        r"reverse path|failed to find (?:a )?path|no path (?:to|from|between)|"
+        r"could not find a path for pattern|could not compute paths",
     )
+    flat = _flat(facts)
+    if flat and not (file or unread or slow):
+        guest = [one for one in facts.of(SoftwareVersion) if one.software == "hypervisor"]
+        sure = bool(guest) or any(one.numa in {"N/A", "-1"} for one in facts.of(NumaAffinity))
+        yield replace(
+            _wrong("vm-topology-missing", [*flat, *guest], 0.75 if guest else 0.55),
+            severity=Severity.ERROR if sure and guest else Severity.WARNING,
+        )
     if file and (unread or slow):
         yield _wrong("vm-topology-wrong", [*unread, *slow, *file], 0.85)
     elif slow:
@@ -44,6 +56,18 @@ def _check(facts: Facts) -> Iterator[Finding]:
         yield _wrong("topology-misdetected", [*reverse, *file], 0.75)
     elif file:
         yield _file_alone(file)
+
+
+def _flat(facts: Facts) -> list[Fact]:
+    """Return distances of a machine on which nothing is nearer than the host bridge.
+
+    On metal some GPUs share a switch or lie on another socket; a guest often shows one bus.
+    """
+    seen = facts.of(Distance)
+    gpus = {one.source for one in seen if one.source.startswith("GPU")}
+    others = {one.target for one in seen if not one.target.startswith("GPU")}
+    same = {one.connection for one in seen} == {"PHB"}
+    return [*seen[:2]] if same and len(gpus) >= _FEWEST_GPUS and others else []
 
 
 _WORDS = {

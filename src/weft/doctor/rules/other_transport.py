@@ -9,17 +9,24 @@ References: UCX FAQ; Open MPI, selecting a PML and BTL.
 
 from collections.abc import Iterator
 
-from weft.doctor.rule import Facts, Finding, Rule, Symptom, finding
-from weft.observe.facts import (
-    BootstrapInterface,
-    CallFailed,
-    CommunicatorRank,
-    CompletionError,
-    Fact,
-    Message,
-    NetworkChosen,
-)
+from weft.doctor import job
+from weft.doctor.rule import Facts, Finding, Rule, Suspect, Symptom, finding
+from weft.observe.facts import CallFailed, CompletionError, Fact, Message
 
+_ON_THE_WAY = (
+    Suspect(
+        cause="roce-packet-loss",
+        confidence_ratio=0.3,
+        question="does it come under load alone, with out_of_sequence rising?",
+        next_command="rdma statistic show; ethtool -S <interface> | grep -e discard -e pause",
+    ),
+    Suspect(
+        cause="fabric-path-unreachable",
+        confidence_ratio=0.25,
+        question="does ib_write_bw pass between the two hosts on this adapter?",
+        next_command="ib_write_bw -d <adapter> <other host>",
+    ),
+)
 _FOREIGN = ("ucx", "openmpi", "open mpi", "mpi", "pmix")
 
 
@@ -32,8 +39,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
         one for one in facts.of(Message)
         if one.level == "error" and one.software.lower() in _FOREIGN
     ]  # fmt: skip
-    begun = facts.any_of(BootstrapInterface, CommunicatorRank, NetworkChosen)
-    if seen and not begun:
+    if seen and not job.began(facts):
         yield finding(
             "mpi-ucx-not-nccl",
             seen,
@@ -44,6 +50,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
             missing=("NCCL_DEBUG=INFO output of a run with MPI over TCP",),
             explains=(Symptom.TRANSPORT_RETRY, Symptom.VERBS_CALL, "gid-index-wrong",
                       "fabric-path-unreachable"),
+            suspects=_ON_THE_WAY,
         )  # fmt: skip
 
 

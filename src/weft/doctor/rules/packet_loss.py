@@ -15,11 +15,18 @@ from weft.doctor.rule import Facts, Fault, Finding, Rule, Severity, Symptom, fin
 from weft.doctor.rules.link_errors import risen
 from weft.observe.facts import Counter, PauseSetting
 
+_OTHER_VENDORS = (
+    "oos_drop_count", "res_oos_drop_count", "seq_err_naks_rcvd", "to_retransmits",
+    "rx_roce_out_of_seq", "RetransSegs", "retransSegs", "rx_roce_discards",
+)  # fmt: skip
+"""Broadcom (bnxt_re) and Intel (irdma) names of the same."""
 _LOSS = (
     "out_of_sequence", "packet_seq_err", "local_ack_timeout_err", "implied_nak_seq_err",
-    "rx_icrc_encapsulated", "roce_adp_retrans", "roce_slow_restart",
+    "rx_icrc_encapsulated", "roce_adp_retrans", "roce_slow_restart", *_OTHER_VENDORS,
 )  # fmt: skip
-_STRONG = frozenset({"out_of_sequence", "packet_seq_err", "local_ack_timeout_err"})
+_STRONG = frozenset(
+    {"out_of_sequence", "packet_seq_err", "local_ack_timeout_err", *_OTHER_VENDORS}
+)
 _MANY = 1000
 
 

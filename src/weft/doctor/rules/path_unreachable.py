@@ -11,7 +11,7 @@ References: NCCL troubleshooting, RoCE; ibv_modify_qp(3): 110 connectivity, 101 
 import errno
 from collections.abc import Iterator
 
-from weft.doctor import links
+from weft.doctor import job, links
 from weft.doctor.rule import Facts, Finding, Rule, Suspect, Symptom, finding
 from weft.observe.facts import CallFailed, TransferSetup
 
@@ -20,6 +20,8 @@ _UNREACHABLE = {
     errno.EHOSTUNREACH: ("no route", 0.7),
     errno.ETIMEDOUT: ("timed out", 0.75),
 }
+_OTHERS = ("UCX", "MPI")
+"""Transports that fail before the collective library begins: that is another cause."""
 _LOOK = (
     "ib_write_bw -d <adapter> -x <GID index> on both hosts; ip route get <peer> oif <interface>"
 )
@@ -31,6 +33,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
         if "modify_qp" in one.call or "create_ah" in one.call or "rdma_connect" in one.call
         or "resolve" in one.call
     ]  # fmt: skip
+    calls = [one for one in calls if job.began(facts) or one.library.upper() not in _OTHERS]
     failed = [one for one in calls if _sure(one) and not links.is_link_local(one.local_gid)]
     if not failed:
         return

@@ -39,6 +39,8 @@ from weft.observe.facts import (
 
 _REMOTE = frozenset({9, 10, 11})
 _TERMINATED = (15, 2)
+_ABORTED = 6
+"""What a process does to itself after an error: an echo where there are errors."""
 _JOB = re.compile(
     r"python|^pt_|^ray|torch|train|_perf|mpi|orted|prted|vllm|sglang|megatron|deepspeed|"
     r"nccl|rccl|cuda|gpu|infer|llm|worker|^java$|^node$|main|a\.out|julia|lmp|gmx|vasp|hpl|osu_"
@@ -60,6 +62,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
     deaths: list[Fact] = [
         one for one in facts.of(ProcessEnded)
         if one.how in {"oom", "segfault", "signal"} and one.signal not in _TERMINATED
+        and not (one.signal == _ABORTED and errors)
         and not _after(one.moment, first) and (errors or _of_the_job(facts, one))
     ]  # fmt: skip
     deaths += [one for one in facts.of(PodState) if one.reason in {"OOMKilled", "Evicted"}]

@@ -52,6 +52,10 @@ def _check(facts: Facts) -> Iterator[Finding]:
         one for one in down if one not in wanted and one.physical_state is
 PhysicalState.DISABLED and _has_active_fellow(facts, one)
     ]  # fmt: skip
+    closed = _closed(facts) if not down else []
+    if closed:
+        names = ", ".join(dict.fromkeys(one.adapter for one in closed))
+        yield _down([*closed, *job.settings(facts, "NCCL_IB_HCA")], names, 0.8)
     if wanted:
         yield _down([*wanted, *_interfaces(facts, wanted)], _names(wanted), 0.85)
     elif disabled:
@@ -67,6 +71,19 @@ PhysicalState.DISABLED and _has_active_fellow(facts, one)
         yield from _looked_at(facts, down)
     yield from _lost(facts)
     yield from _cut(facts)
+
+
+def _closed(facts: Facts) -> list[AdapterInterface]:
+    """Return adapters of the job whose interface is down, where no state of ports is known."""
+    filters = [one.value for one in job.settings(facts, "NCCL_IB_HCA")]
+    used = {one.adapter for one in job.verbs_adapters(facts)}
+    return [
+        one for one in facts.of(AdapterInterface)
+        if one.up is False
+        and (one.adapter in used
+             or any(one.adapter in _SPLIT.split(value) for value in filters
+                    if not value.startswith("^")))
+    ]  # fmt: skip
 
 
 def _looked_at(facts: Facts, down: list[AdapterPort]) -> Iterator[Finding]:
@@ -120,7 +137,8 @@ def _is_wanted(facts: Facts, port: AdapterPort) -> bool:
 def _has_active_fellow(facts: Facts, port: AdapterPort) -> bool:
     return any(
         one.state is PortState.ACTIVE
-        and (one.link_layer is port.link_layer or LinkLayer.UNKNOWN in {one.link_layer, port.link_layer})
+        and (one.link_layer is port.link_layer
+             or LinkLayer.UNKNOWN in {one.link_layer, port.link_layer})
         and one.host == port.host and (one.adapter, one.port) != (port.adapter, port.port)
         for one in facts.of(AdapterPort)
     )  # fmt: skip

@@ -9,10 +9,13 @@ References: Linux ip-route(8), ip-rule(8), sysctl arp_ignore and arp_announce.
 """
 
 from collections.abc import Iterator
+from ipaddress import ip_interface
 
 from weft.doctor.rule import Facts, Finding, Rule, Severity, Symptom, finding
-from weft.observe.facts import CallFailed, CompletionError, Route
+from weft.observe.facts import CallFailed, CompletionError, Interface, Route
 
+_PAIR = 2
+_HOST_BITS = 32
 _NOT_COUNTED = ("default", "0.0.0.0/0", "fe80", "ff", "::", "169.254")
 
 
@@ -22,6 +25,8 @@ def _check(facts: Facts) -> Iterator[Finding]:
         if not one.destination.startswith(_NOT_COUNTED) and not one.via:
             routes.setdefault((one.host, one.destination, one.metric), []).append(one)
     failing = facts.any_of(CallFailed, CompletionError)
+    if failing and not facts.any_of(Route):
+        yield from _same_subnet(facts)
     for (host, destination, _), ways in routes.items():
         interfaces = sorted({one.interface for one in ways})
         if len(interfaces) > 1:
@@ -36,6 +41,40 @@ def _check(facts: Facts) -> Iterator[Finding]:
                 next_command="ip route; ip rule; ip -br addr   # on every host",
                 explains=(Symptom.CONNECT, Symptom.TRANSPORT_RETRY, Symptom.WATCHDOG),
             )
+
+
+def _same_subnet(facts: Facts) -> Iterator[Finding]:
+    """Find two interfaces of one host whose addresses lie in one subnet."""
+    held: dict[tuple[str, str], dict[str, Interface]] = {}
+    for one in facts.of(Interface):
+        for text in one.addresses:
+            network = _network(text)
+            if network and one.up is not False and one.interface != "lo":
+                place = one.host or one.evidence.file
+                held.setdefault((place, network), {}).setdefault(one.interface, one)
+    for (host, network), interfaces in held.items():
+        if len(interfaces) == _PAIR:  # more are rails, which are routed by source as a rule
+            yield finding(
+                "host-routing-ambiguous",
+                interfaces.values(),
+                0.6,
+                subject=host,
+                message=f"{' and '.join(interfaces)} both have addresses in {network}",
+                advice="give each interface a subnet of its own, or route by source address",
+                next_command="ip route; ip rule; ip -br addr   # on every host",
+                missing=("the routing table of the host (ip route)",),
+                explains=(Symptom.CONNECT, Symptom.TRANSPORT_RETRY, Symptom.WATCHDOG),
+            )
+
+
+def _network(text: str) -> str:
+    """Return the IPv4 network of an address with its length, or nothing."""
+    try:
+        network = ip_interface(text).network
+    except ValueError:
+        return ""
+    routed = network.version == 4 and network.prefixlen < _HOST_BITS  # noqa: PLR2004 - IPv4
+    return str(network) if routed else ""
 
 
 routing_ambiguous = Rule(causes=("host-routing-ambiguous",), check=_check)

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from weft.doctor import job
 from weft.doctor.rule import Facts, Fault, Finding, Rule, Severity, Symptom, finding
 from weft.observe.facts import (
+    AdapterOpenFailed,
     DeviceNode,
     NoProvider,
     NoRdmaDevice,
@@ -52,7 +53,9 @@ def _check(facts: Facts) -> Iterator[Finding]:
 def _absent(facts: Facts) -> list[NoVerbsLibrary]:
     """Return what could not be loaded; providers count where no adapter was found then."""
     absent = facts.of(NoVerbsLibrary)
-    if job.uses_rdma(facts) or job.verbs_adapters(facts) or facts.any_of(TransferSetup):
+    denied = facts.any_of(AdapterOpenFailed)
+    fine = job.uses_rdma(facts) or job.verbs_adapters(facts) or facts.any_of(TransferSetup)
+    if denied or fine:
         return [one for one in absent if not one.library.startswith("provider")]
     none = facts.any_of(NoRdmaDevice) or job.uses_sockets(facts)
     return [one for one in absent if none or not one.library.startswith("provider")]

@@ -401,9 +401,9 @@ ERRORS: dict[str, tuple[Rule, ...]] = {
             _segment,
         ),
         rule(
-            r"Error: (?:failed to (?:extend|open|map|attach to)|Could not open) (?P<segment>[^\s,]+)(?: to "
-            r"(?P<size>\d+) bytes)?(?:, error: ?(?P<error>[^(]*)(?:\((?P<errno>\d+)\)"
-            r")?)?",
+            r"Error: (?:failed to (?:extend|open|map|attach to)|Could not open) "
+            r"(?P<segment>[^\s,]+)(?: to (?P<size>\d+) bytes)?(?:, error: ?"
+            r"(?P<error>[^(]*)(?:\((?P<errno>\d+)\))?)?",
             _segment,
         ),
     ),
@@ -434,8 +434,9 @@ ERRORS: dict[str, tuple[Rule, ...]] = {
     ),
 }
 _NVLS = rule(
-    r"Failed to bind (?:NVLink SHARP|NVLS).*?(?:CUDA error (?P<code>\d+) ?'?"
-    r"(?P<error>[^'.]*))?(?P<call>)(?P<place>)$", _nvls,
+    r"Failed to bind (?:NVLink SHARP|NVLS)(?:.*?CUDA error (?P<code>\d+) ?'?"
+    r"(?P<error>[^'.]*))?",
+    _nvls,
 )
 ERRORS["Failed"] = (_NVLS,)
 ERRORS["Error:"] = ERRORS["Error"]

@@ -519,7 +519,8 @@ NET: dict[str, tuple[Rule, ...]] = {
 }
 GPUDIRECT = rule(
     r"NET/(?P<network>[\w ]+?) ?: GPU Direct RDMA (?P<state>Enabled|Disabled)"
-    r"(?: for HCA (?P<index>\d+) '?(?P<adapter>[^\s']+)'?)?(?P<reason> \(.*\))?",
+    r"(?: for (?:GPU \S+ / )?HCA (?P<index>\d+) '?(?P<adapter>[^\s'(]+)?'?)?"
+    r"(?P<reason> ?\(.*\))?",
     _gpudirect,
 )
 LIST_ALONE = rule(r"(?P<list>\[\d+\]\S+:\d+/(?:IB|RoCE).*)", _adapters)

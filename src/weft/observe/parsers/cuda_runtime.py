@@ -72,19 +72,25 @@ class _Reader:
         found = _FIELD.match(text) if self.partition is not None else None
         if found:
             return self._field(found)
+        return self._said(text, number)
+
+    def _said(self, text: str, number: int) -> Sequence[Fact] | None:
+        """Read what the import of memory handles, and samples, say in words."""
+        evidence = self.source.evidence(text, number)
         imex = _IMEX_NODE.match(text) or _IMEX_DOMAIN.match(text)
         if imex:
-            evidence = self.source.evidence(text, number)
-            return (ServiceState(service="imex domain", state=imex["state"].lower(),
-                                 host=self.source.host, evidence=evidence),)  # fmt: skip
-        if _IMEX.search(text):
-            evidence = self.source.evidence(text, number)
-            return (Message(software="IMEX", level="error", text=text.strip()[:300],
-                            evidence=evidence),)  # fmt: skip
-        if _VERIFY.match(text):
-            evidence = self.source.evidence(text, number)
-            return (Message(software="CUDA sample", level="error", text=text.strip()[:200],
-                            evidence=evidence),)  # fmt: skip
+            state = imex["state"].lower()
+            return (
+                ServiceState(
+                    service="imex domain", state=state, host=self.source.host, evidence=evidence
+                ),
+            )
+        if _IMEX.search(text) or _VERIFY.match(text):
+            software = "CUDA sample" if "Verification" in text else "IMEX"
+            words = text.strip()[:300]
+            return (
+                Message(software=software, level="error", text=words, evidence=evidence),
+            )  # fmt: skip
         return READ if _SAMPLE.match(text) else None
 
     def end(self) -> Iterable[Fact]:

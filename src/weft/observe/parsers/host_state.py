@@ -18,6 +18,7 @@ from weft.observe.facts import (
     PeerMemoryClient,
     Process,
     ServiceState,
+    SoftwareVersion,
 )
 from weft.observe.parser import Parser
 from weft.observe.parsers._values import integer, real, size
@@ -32,6 +33,7 @@ _LIMITS = {
     "max memory size": "rss",
     "virtual memory": "as",
 }
+_SYMBOLS = {"EPERM": 1, "EACCES": 13}
 _SCALED = {"memlock", "stack", "rss", "as"}
 
 
@@ -60,6 +62,18 @@ def _process_limit(found: re.Match[str], line: Line) -> Sequence[Fact]:
             evidence=line.evidence,
         ),
     )
+
+
+def _hypervisor(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    """State that the host is a guest."""
+    if "Hypervisor" not in line.text and "detect-virt" not in line.source.command:
+        return ()
+    return (
+        SoftwareVersion(
+            software="hypervisor", version=found["name"].lower(),
+            process=Process(host=line.host), evidence=line.evidence,
+        ),
+    )  # fmt: skip
 
 
 def _memlock(found: re.Match[str], line: Line) -> Sequence[Fact]:
@@ -130,7 +144,7 @@ def _probe(found: re.Match[str], line: Line) -> Sequence[Fact]:
         AdapterOpenFailed(
             adapter=groups.get("adapter") or "",
             path=groups.get("path") or "",
-            errno=integer(found["errno"]),
+            errno=integer(found["errno"]) or _SYMBOLS.get(found["error"]),
             error=found["error"].strip(),
             process=Process(host=line.host),
             evidence=line.evidence,
@@ -195,6 +209,8 @@ host_state = Parser(
         "memory_peers",
         ".service",
         "Filesystem",
+        "Hypervisor",
+        "detect-virt",
     ),
     reader=table(
         pattern(
@@ -218,6 +234,8 @@ host_state = Parser(
         ),
         pattern("Max ", r"Max [\w ]{1,30}?\s{2,30}\S{1,30}\s{1,30}\S", nothing),
         pattern("ulimit -l", r"ulimit -l\s*[:=]+>?\s*(?P<value>\d+|unlimited)", _memlock),
+        pattern("Hypervisor vendor:", r"Hypervisor vendor:\s+(?P<name>\S+)", _hypervisor),
+        pattern("", r"(?P<name>kvm|qemu|vmware|microsoft|xen|amazon)\s*$", _hypervisor),
         pattern("Filesystem", r"Filesystem\s+\S+", nothing),
         pattern(
             "",
@@ -267,6 +285,23 @@ host_state = Parser(
             r"(?P<path>/dev/infiniband/(?:uverbs|umad|rdma_cm)\w*)'?: (?P<errno>)"
             r"(?P<error>Permission denied|Operation not permitted)",
             _probe,
+        ),
+        pattern(
+            "/dev/infiniband/",
+            r"(?P<path>/dev/infiniband/(?:uverbs|umad|rdma_cm)\w*)\W.{0,120}?(?P<errno>)"
+            r"(?P<error>Permission denied|Operation not permitted|EACCES|EPERM)",
+            _probe,
+        ),
+        pattern(
+            "/dev/infiniband",
+            r"(?P<path>/dev/infiniband(?:/(?:uverbs|umad|rdma_cm)\w*)?)\W.{0,120}?"
+            r"(?:No such file or directory|ENOENT)",
+            _no_node,
+        ),
+        pattern(
+            "couldn't stat",
+            r"couldn't stat '(?P<path>/dev/infiniband/\w+)'",
+            _no_node,
         ),
         pattern(
             "rdma_create_event_channel",

@@ -40,13 +40,16 @@ class _Reader:
             self.adapter, self.where = opens["name"], self.source.evidence(text, number)
             return done
         port = _PORT.match(text)
-        if port and self.adapter:
+        if port:
             done = tuple(self._done())
             self.port, self.where = int(port["port"]), self.source.evidence(text, number)
             return done
         found = _FIELD.match(text)
         if found and (
-            self.adapter or found["name"] in {"CA type", "Physical state"} or self.fields
+            self.adapter
+            or self.port is not None
+            or self.fields
+            or found["name"] in {"CA type", "Physical state"}
         ):
             if self.where is None:
                 self.where = self.source.evidence(text, number)

@@ -3,9 +3,9 @@
 torchrun's summary, Ray, vLLM, SGLang, mpirun, Slurm, shells; gloo and ``nc``.
 """
 
+import errno
 import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from weft.observe.facts import (
     CallFailed,
@@ -16,9 +16,9 @@ from weft.observe.facts import (
     ProcessEnded,
     SharedMemoryFailed,
 )
-from weft.observe.moments import moment
-from weft.observe.parser import READ, Parser, Source
+from weft.observe.parser import READ, Parser
 from weft.observe.parsers._values import errno_of, errno_within, integer
+from weft.observe.patterns import Line, words
 
 _SEGFAULT, _KILLED = 11, 9
 _NAMED_SIGNALS = {
@@ -30,15 +30,17 @@ _SIGNAL = re.compile(
     r"exitcode +: (?P<code>-\d+) \(pid: (?P<pid2>\d+)\)|"
     r"(?:line \d+:|^\s*\[\d+\]\+?) +(?P<pid3>\d+) (?P<word>Killed|Segmentation fault|Bus error)"
     r"(?: +\(core dumped\))? |"
-    r"\*\*\* Process received signal \*\*\*(?P<mpi>)|Signal: (?P<mpi_name>Segmentation fault|"
+    r"Signal: (?P<mpi_name>Segmentation fault|"
     r"Bus error|Aborted) \(\d+\)|"
     r"Fatal Python error: (?P<python>Segmentation fault|Bus error|Aborted)|"
-    r"[Cc]hild process unexpectedly failed with (?:an exit code (?P<child>-?\d+)|exitcode=-(?P<c2>\d+))"
+    r"[Cc]hild process unexpectedly failed with "
+    r"(?:an exit code (?P<child>-?\d+)|exitcode=-(?P<minus>\d+))"
 )
 _GONE = re.compile(
     r"A worker died or was killed while executing a task by an unexpected system error|"
     r"actor died unexpectedly before finishing this task|"
-    r"(?:Worker proc|EngineCore_?\d*|Engine core proc|VllmWorker)\S*[^\n]{0,40} died unexpectedly|"
+    r"(?:Worker proc|EngineCore_?\d*|Engine core proc|VllmWorker)\S*[^\n]{0,40} died "
+    r"unexpectedly|"
     r"ORTE has lost communication with a remote daemon|"
     r"PRTE has lost communication with a remote daemon|"
     r"CANCELLED AT \S+ DUE TO NODE FAILURE|"
@@ -48,7 +50,8 @@ _GONE = re.compile(
 _OUT_OF_MEMORY = re.compile(
     r"worker\(s\) were killed due to memory running low|ray\.exceptions\.OutOfMemoryError|"
     r"Detected \d+ oom[_-]kill event|oom-kill event\(s\)|"
-    r"killed by the (?:Linux )?OOM killer|Task was killed due to the node running low on memory",
+    r"killed by the (?:Linux )?OOM killer|Task was killed due to the node running low "
+    r"on memory",
     re.IGNORECASE,
 )
 _GLOO = re.compile(
@@ -76,132 +79,86 @@ _SHARED = re.compile(
 )
 _RANK = re.compile(r"(?:\[?[Rr]ank ?|rank +: )(\d{1,6})\b")
 
-_Build = Callable[["re.Match[str]", str, Source, int], Sequence[Fact]]
-
 
 def _ended(
-    how: str, text: str, source: Source, number: int, *, pid: int | None = None,
-    signal: int | None = None, host: str = "",
-) -> Sequence[Fact]:  # fmt: skip
-    rank = _RANK.search(text[:400])
+    how: str, line: Line, *, pid: int | None = None, signal: int = _KILLED, host: str = ""
+) -> Sequence[Fact]:
+    rank = _RANK.search(line.text[:400])
     return (
         ProcessEnded(
             how=how,
             pid=pid,
             signal=signal,
             rank=int(rank[1]) if rank else None,
-            host=host or source.host,
-            moment=moment(text),
-            evidence=source.evidence(text, number),
+            host=host or line.host,
+            moment=line.moment,
+            evidence=line.evidence,
         ),
     )
 
 
-def _signalled(
-    found: "re.Match[str]", text: str, source: Source, number: int
-) -> Sequence[Fact]:
+def _signalled(found: re.Match[str], line: Line) -> Sequence[Fact]:
     told = found.groupdict()
     name = told["word"] or told["mpi_name"] or told["python"] or told["name"] or ""
-    code = integer(told["code"] or told["child"]) or 0
-    signal = integer(told["number"]) or _NAMED_SIGNALS.get(name) or abs(code)
-    if told["mpi"] is not None or not signal:
+    code = abs(integer(told["code"] or told["child"] or told["minus"]) or 0)
+    signal = integer(told["number"]) or _NAMED_SIGNALS.get(name) or code
+    if not signal:
         return READ
-    signal = integer(told["c2"]) or signal
     pid = integer(told["pid"] or told["pid2"] or told["pid3"])
     how = "segfault" if signal == _SEGFAULT else "signal"
-    return _ended(how, text, source, number, pid=pid, signal=signal)
+    return _ended(how, line, pid=pid, signal=signal)
 
 
-def _gone(found: "re.Match[str]", text: str, source: Source, number: int) -> Sequence[Fact]:
-    host = found["host"] or found["node"] or ""
-    return _ended("signal", text, source, number, signal=_KILLED, host=host)
+def _gone(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    return _ended("signal", line, host=found["host"] or found["node"] or "")
 
 
-def _starved(found: "re.Match[str]", text: str, source: Source, number: int) -> Sequence[Fact]:
+def _starved(found: re.Match[str], line: Line) -> Sequence[Fact]:
     del found
-    return _ended("oom", text, source, number, signal=_KILLED)
+    return _ended("oom", line)
 
 
-def _connect(
-    library: str, peer: str, error: str, text: str, source: Source, number: int
-) -> CallFailed:
-    timed_out = "time" in error.lower()
-    return CallFailed(
-        call="connect",
-        errno=errno_of(error) or errno_within(error)[0] or (110 if timed_out else None),
-        error=error,
-        peer=peer,
-        library=library,
-        moment=moment(text),
-        process=Process(host=source.host),
-        evidence=source.evidence(text, number),
+def _connect(library: str, peer: str, error: str, line: Line) -> Sequence[Fact]:
+    timed_out = errno.ETIMEDOUT if "time" in error.lower() else None
+    return (
+        CallFailed(
+            call="connect",
+            errno=errno_of(error) or errno_within(error)[0] or timed_out,
+            error=error,
+            peer=peer,
+            library=library,
+            moment=line.moment,
+            process=Process(host=line.host),
+            evidence=line.evidence,
+        ),
     )
 
 
-def _gloo(found: "re.Match[str]", text: str, source: Source, number: int) -> Sequence[Fact]:
-    peer = (found["peer"] or "").strip()
-    return (_connect("Gloo", peer, found["error"].strip(), text, source, number),)
+def _gloo(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    return _connect("Gloo", (found["peer"] or "").strip(), found["error"].strip(), line)
 
 
-def _no_interface(
-    found: "re.Match[str]", text: str, source: Source, number: int
-) -> Sequence[Fact]:
+def _no_interface(found: re.Match[str], line: Line) -> Sequence[Fact]:
     del found
-    process = Process(host=source.host)
-    return (NoSocketInterface(process=process, evidence=source.evidence(text, number)),)
+    return (NoSocketInterface(process=Process(host=line.host), evidence=line.evidence),)
 
 
-def _nc(found: "re.Match[str]", text: str, source: Source, number: int) -> Sequence[Fact]:
+def _nc(found: re.Match[str], line: Line) -> Sequence[Fact]:
     error = (found["error"] or found["ncat"] or "").strip()
-    return (_connect("nc", found["peer"] or "", error, text, source, number),)
+    return _connect("nc", found["peer"] or "", error, line)
 
 
-def _open(found: "re.Match[str]", text: str, source: Source, number: int) -> Sequence[Fact]:
-    evidence = source.evidence(text, number)
+def _open(found: re.Match[str], line: Line) -> Sequence[Fact]:
     return (
-        HostReached(target=found["peer"], sent=1, received=1, host=source.host,
-                    evidence=evidence),
-    )  # fmt: skip
-
-
-def _shared(found: "re.Match[str]", text: str, source: Source, number: int) -> Sequence[Fact]:
-    return (
-        SharedMemoryFailed(
-            error=found[0], process=Process(host=source.host),
-            evidence=source.evidence(text, number),
+        HostReached(
+            target=found["peer"], sent=1, received=1, host=line.host, evidence=line.evidence
         ),
-    )  # fmt: skip
+    )
 
 
-_SORTS: tuple[tuple[re.Pattern[str], _Build], ...] = (
-    (_SHARED, _shared),
-    (_OUT_OF_MEMORY, _starved),
-    (_SIGNAL, _signalled),
-    (_GONE, _gone),
-    (_GLOO_DEVICE, _no_interface),
-    (_GLOO, _gloo),
-    (_NC_OPEN, _open),
-    (_NC, _nc),
-)
-
-
-@dataclass(slots=True)
-class _Reader:
-    """Reads lines that each stand alone."""
-
-    source: Source
-
-    def take(self, text: str, number: int) -> Sequence[Fact] | None:
-        """Return what a line says about a process or a connection."""
-        for expression, build in _SORTS:
-            found = expression.search(text)
-            if found:
-                return build(found, text, self.source, number)
-        return None
-
-    def end(self) -> Iterable[Fact]:
-        """Keep nothing to the end."""
-        return READ
+def _shared(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    process = Process(host=line.host)
+    return (SharedMemoryFailed(error=found[0], process=process, evidence=line.evidence),)
 
 
 job_log = Parser(
@@ -236,9 +193,19 @@ job_log = Parser(
         "telnet",
         "succeeded",
         "shared memory",
-        "/dev/shm",
+        "/dev/shm",  # noqa: S108 - a mark in text
+        "/torch_",
     ),
-    reader=_Reader,
+    reader=words(
+        (_SHARED, _shared),
+        (_OUT_OF_MEMORY, _starved),
+        (_SIGNAL, _signalled),
+        (_GONE, _gone),
+        (_GLOO_DEVICE, _no_interface),
+        (_GLOO, _gloo),
+        (_NC_OPEN, _open),
+        (_NC, _nc),
+    ),
     rank=16,
     longest=1024,
 )

@@ -42,11 +42,18 @@ _EVENT = re.compile(
     r"(?: ago)?)\s+(?P<source>[\w./-]+)\s+(?P<message>\S.*)"
 )
 _EVENT_ROW = re.compile(
-    r"(?:\S{1,100}\s+)?(?:\d{1,6}\w{1,12}|<unknown>)\s+(?P<type>Warning|Normal)\s+(?P<reason>[A-Z]"
+    r"(?:\S{1,100}\s+)?(?:\d{1,6}\w{1,12}|<unknown>)\s+(?P<type>Warning|Normal)\s+"
+    r"(?P<reason>[A-Z]"
     r"\w+)\s+(?P<subject>[\w.-]+/\S+)\s+(?P<message>\S.*)"
 )
 _SHORT = re.compile(
     r"(?P<message>[^\d\n]{0,200}[\dN]{0,9}/?[\dN]{1,9} nodes are available.*Insufficient .*)"
+)
+_SANDBOX = re.compile(
+    r".{0,400}?(?P<reason>FailedCreatePodSandBox|FailedScheduling|FailedMount)?.{0,80}?"
+    r"(?P<message>Failed to create pod sandbox.*|error adding (?:pod|container) \S+ to .*|"
+    r"GetNetworkDelegates: failed.*)",
+    re.IGNORECASE,
 )
 _INSUFFICIENT = re.compile(r"Insufficient ([\w.-]+(?:/[\w.-]+)?)")
 _PODS_HEAD = re.compile(r"(?:NAMESPACE\s+)?NAME\s+(?:READY|DESIRED|STATUS|ALLOCATED)\s+.*")
@@ -255,6 +262,7 @@ _LINES = (
     (_EVENT, _Reader.event),
     (_EVENT_ROW, _Reader.event),
     (_SHORT, _Reader.event),
+    (_SANDBOX, _Reader.event),
     (_NAME, _Reader.named),
     (_SECTION, _Reader.opened),
     (_PODS_HEAD, _Reader.listed),
@@ -268,6 +276,9 @@ kubectl = Parser(
         "Allocatable:",
         "Capacity:",
         "Insufficient ",
+        "pod sandbox",
+        "error adding",
+        "GetNetworkDelegates",
         "Events:",
         "READY",
         "DESIRED",

@@ -41,12 +41,14 @@ _BARE = re.compile(
     r"Assigned |GPU Direct"
     r"|NCCL_\w+ set |DMA-BUF is|Failed to (?:initialize|open libibv)|Bootstrap ?: "
     r"Using|TOPO/NET|Call to ibv_"
-    r"|Failed to bind (?:NVLink SHARP|NVLS)|Duplicate GPU|socket(?:Poll|Start)Connect: |\d+ coll channels|"
+    r"|Failed to bind (?:NVLink SHARP|NVLS)|Duplicate GPU|socket(?:Poll|Start)Connect:"
+    r" |\d+ coll channels|"
     r"\[\d+\]\S+:\d+/(?:IB|RoCE)|Connected all|Rank "
     r"\d+: \d+ Net"
     r"|Error while (?:creating|attaching to) shared memory|Error: failed to extend /dev/shm"
     r"|Cannot initialize CollNet|Loaded (?:net|collnet) plugin|Failed to find reverse path"
-    r"|\S+\.cc:\d+ -> \d|\.\.\. -> \S+\.cc:\d+ -> \d|\[\d+(?:\.\.\d+)?\] (?:IB|RoCE))"
+    r"|\d+\[\w+\] -> \d+\[\w+\] .{0,40}via |\S+\.cc:\d+ -> \d|\.\.\. -> \S+\.cc:\d+ ->"
+    r" \d|\[\d+(?:\.\.\d+)?\] (?:IB|RoCE))"
 )
 _OLD = re.compile(
     r"(?:[\w.<>-]{1,120}:\d{1,8}:\d{1,8}|[\w.*<> -]{0,60}) ?(?:\[\d{1,3}\] "
@@ -93,7 +95,14 @@ class _Reader:
             level, _, words = text[at + 6 :].partition(" ")
             if level in _LEVELS:
                 return self._message(text, at, level, words.strip(), number)
-        old = _OLD.match(text) if at < 0 else None
+        begun = self._begun(text, number, named=at >= 0)
+        if begun is None and self._held and _CONTINUED.match(text):
+            return self._continue(text, number)
+        return self._bare(text, number) if begun is None and _BARE.match(text) else begun
+
+    def _begun(self, text: str, number: int, *, named: bool) -> Sequence[Fact] | None:
+        """Read a message whose beginning is another: an old version's, or cut off."""
+        old = None if named else _OLD.match(text)
         if old:
             words = text[old.end() : _LONGEST].strip()
             return self._message(text, old.start("level"), old["level"], words, number)
@@ -101,10 +110,6 @@ class _Reader:
             return self._message(text, 0, text[5:9], text[10:_LONGEST].strip(), number)
         if text.startswith(("INFO ", "WARN ")) and _BARE.match(text, 5):
             return self._message(text, 0, text[:4], text[5:_LONGEST].strip(), number)
-        if self._held and _CONTINUED.match(text):
-            return self._continue(text, number)
-        if _BARE.match(text):
-            return self._bare(text, number)
         return None
 
     def end(self) -> Iterable[Fact]:
@@ -223,6 +228,8 @@ class _Reader:
         """Read a message whose beginning was cut off."""
         message = text[:_LONGEST].strip()
         words = Words(message, text, number, "INFO", "", NOBODY, self.source)
+        if " via " in message and message[0].isdigit():
+            return path_fact(message, words) or READ
         if message.startswith("Channel ") and " via " in message:
             _, _, ends = message.partition(" : ")
             return path_fact(ends.strip(), words) or READ

@@ -17,6 +17,7 @@ _COUNT = re.compile(
 _CHAIN = re.compile(r"Chain (?P<chain>INPUT|FORWARD) \(policy (?P<policy>\w+)")
 _REJECT = re.compile(r"(?P<policy>REJECT|DROP)\s+(?:all|tcp|6|0)\s+--\s+\S+\s+\S+")
 _ACTIVE = re.compile(r"\s*(?P<state>active|inactive|failed|unknown|running|not running)\s*$")
+_UFW = re.compile(r"Status: (?P<state>active|inactive)\s*$")
 _ASKED = re.compile(r"systemctl (?:is-active|is-enabled)\s+(?:-\S+ )*(?P<service>[\w@.-]+)|"
                     r"firewall-cmd --state(?P<firewall>)")  # fmt: skip
 
@@ -45,6 +46,10 @@ class _Reader:
                     evidence=evidence,
                 ),
             )  # fmt: skip
+        ufw = _UFW.match(text) if "ufw" in self.source.command or "ufw" in text else None
+        if ufw:
+            return (ServiceState(service="ufw", state=ufw["state"], host=self.source.host,
+                                 evidence=evidence),)  # fmt: skip
         chain = _CHAIN.match(text)
         rule = _REJECT.match(text) if self.chain else None
         if chain or rule:

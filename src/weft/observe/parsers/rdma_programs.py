@@ -5,8 +5,7 @@ pair not made, no device, no provider), so the words are sought, whoever wrote t
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from weft.observe.facts import (
     CallFailed,
@@ -18,9 +17,9 @@ from weft.observe.facts import (
     NoVerbsLibrary,
     Process,
 )
-from weft.observe.moments import moment
-from weft.observe.parser import READ, Parser, Source
-from weft.observe.parsers._values import errno_within, integer, size
+from weft.observe.parser import READ, Parser
+from weft.observe.parsers._values import errno_within, size
+from weft.observe.patterns import Build, Line, nothing, words
 
 _SAID = r"(?:fail(?:ed|s|ure)?|couldn'?t|could not|cannot|can't|unable to|error)"
 _REGISTERING = re.compile(
@@ -42,12 +41,22 @@ _NO_DEVICE = re.compile(
     r"can't list IB devices|No matching device found|Failed to get IB devices? list)",
     re.IGNORECASE,
 )
-_NOT_THERE = re.compile(r"IB device (?P<name>\S+) not found|Unable to find IB device (?P<n2>\S+)")
+_NOT_THERE = re.compile(
+    r"IB device (?P<name>\S+) not found|Unable to find IB device (?P<other>\S+)"
+)
 _PROVIDER = re.compile(
     r"libibverbs: Warning: (?:no userspace device-specific driver found for (?P<path>\S+)|"
     r"Driver (?P<driver>\S+) does not support the kernel ABI|"
     r"couldn't (?:load|open) driver '?(?P<load>\S+?)'?:|"
     r"couldn't open config directory '?(?P<folder>[^']+)'?)"
+)
+_LOADER = re.compile(
+    r"(?P<library>lib(?:ibverbs|mlx5|mlx4|rdmacm)\S*?)(?:\.so[.\d]*)?: cannot open "
+    r"shared object"
+)
+_VERBS_CALL = re.compile(
+    r"\b(?P<call>ibv_(?:reg|create|modify|open|alloc|query|get)_\w+)(?:\([^)]{0,120}\))?:? "
+    r"(?:call |has )?(?:failed|error|returned(?: error)?)\b",
 )
 _ADAPTERS = re.compile(r"mlx[45]|bnxt|efa|irdma|erdma|ionic|qedr|hns|mana|uverbs")
 _LIMIT = re.compile(
@@ -66,144 +75,89 @@ _MANAGER = re.compile(
 _MAD = re.compile(r"\s*(?:ibwarn|ibpanic|\S{1,24}: iberror): ")
 _HOST = re.compile(r"(?P<host>[A-Za-z][\w.-]{1,80}):\d+:\d+[ :]")
 
-_Build = Callable[["re.Match[str]", str, Process, Source, int], Sequence[Fact]]
+
+def _process(line: Line) -> Process:
+    who = _HOST.search(line.text[:200])
+    return Process(host=who["host"] if who else line.host)
 
 
-def _failed(call: str) -> _Build:
-    def build(
-        found: "re.Match[str]", text: str, process: Process, source: Source, number: int
-    ) -> Sequence[Fact]:
-        code, words = errno_within(text)
-        return (
-            CallFailed(
-                call=call,
-                errno=code,
-                error=words,
-                library="verbs program",
-                moment=moment(text),
-                process=process,
-                evidence=source.evidence(text, number),
-            ),
-        )
+def _call_failed(call: str, line: Line, adapter: str = "") -> CallFailed:
+    code, error = errno_within(line.text)
+    return CallFailed(
+        call=call,
+        errno=code,
+        error=error,
+        adapter=adapter,
+        library="verbs program",
+        moment=line.moment,
+        process=_process(line),
+        evidence=line.evidence,
+    )
+
+
+def _failed(call: str) -> Build:
+    def build(found: re.Match[str], line: Line) -> Sequence[Fact]:
+        del found
+        return (_call_failed(call, line),)
 
     return build
 
 
-def _no_device(
-    found: "re.Match[str]", text: str, process: Process, source: Source, number: int
-) -> Sequence[Fact]:
+def _called(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    return (_call_failed(found["call"], line),)
+
+
+def _no_device(found: re.Match[str], line: Line) -> Sequence[Fact]:
     cause = found[0].strip().lower()
-    return (
-        NoRdmaDevice(cause=cause, process=process, evidence=source.evidence(text, number)),
-    )
+    return (NoRdmaDevice(cause=cause, process=_process(line), evidence=line.evidence),)
 
 
-def _not_there(
-    found: "re.Match[str]", text: str, process: Process, source: Source, number: int
-) -> Sequence[Fact]:
-    name = (found["name"] or found["n2"]).strip("'\":,.")
-    return (
-        CallFailed(
-            call="open device",
-            errno=19,
-            error="No such device",
-            adapter=name,
-            library="verbs program",
-            process=process,
-            evidence=source.evidence(text, number),
-        ),
-    )
+def _not_there(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    name = (found["name"] or found["other"]).strip("'\":,.")
+    return (_call_failed("open device", line, adapter=name),)
 
 
-def _provider(
-    found: "re.Match[str]", text: str, process: Process, source: Source, number: int
-) -> Sequence[Fact]:
+def _library(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    library = found["library"]
+    return (NoVerbsLibrary(library=library, process=_process(line), evidence=line.evidence),)
+
+
+def _provider(found: re.Match[str], line: Line) -> Sequence[Fact]:
     named = found["driver"] or found["load"] or found["path"] or ""
-    evidence = source.evidence(text, number)
     if found["folder"] is None and not _ADAPTERS.search(named):
         return READ  # providers of other adapters are installed without their libraries
     library = f"provider {named}".strip() if named else "provider folder"
-    return (NoVerbsLibrary(library=library, process=process, evidence=evidence),)
+    return (NoVerbsLibrary(library=library, process=_process(line), evidence=line.evidence),)
 
 
-def _limit(
-    found: "re.Match[str]", text: str, process: Process, source: Source, number: int
-) -> Sequence[Fact]:
-    evidence = source.evidence(text, number)
+def _limit(found: re.Match[str], line: Line) -> Sequence[Fact]:
     in_kibi = (found["unit"] or "").lower() in {"kbytes", "kb"}
     value = size(f"{found['limit']}{'Ki' if in_kibi else ''}")
-    limit = Limit(name="memlock", limit=value, host=process.host or source.host,
-                  evidence=evidence)  # fmt: skip
-    said = _LOCKED.search(text) or "ibv_" in text or "Memlock limit" in text
-    called = _failed("ibv_reg_mr")(found, text, process, source, number) if said else ()
-    return (limit, *called)
+    host = _process(line).host
+    limit = Limit(name="memlock", limit=value, host=host, evidence=line.evidence)
+    said = _LOCKED.search(line.text) or "ibv_" in line.text or "Memlock limit" in line.text
+    return (limit, _call_failed("ibv_reg_mr", line)) if said else (limit,)
 
 
-def _locked(
-    found: "re.Match[str]", text: str, process: Process, source: Source, number: int
-) -> Sequence[Fact]:
-    return (
-        Message(
-            software="MPI" if "locked memory" in text else "verbs",
-            level="warning",
-            text=text.strip()[:300],
-            process=process,
-            evidence=source.evidence(text, number),
-        ),
-    )
+def _locked(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    del found
+    software = "MPI" if "locked memory" in line.text else "verbs"
+    return (_message(software, "warning", line),)
 
 
-def _no_manager(
-    found: "re.Match[str]", text: str, process: Process, source: Source, number: int
-) -> Sequence[Fact]:
-    if "No such file" in text:
-        return (
-            DeviceNode(path="/dev/infiniband/umad0", present=False, host=source.host,
-                       evidence=source.evidence(text, number)),
-        )  # fmt: skip
-    return (
-        Message(software="infiniband-diags", level="error", text=text.strip()[:300],
-                process=process, evidence=source.evidence(text, number)),
+def _no_manager(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    del found
+    if "No such file" in line.text:
+        path = "/dev/infiniband/umad0"
+        return (DeviceNode(path=path, present=False, host=line.host, evidence=line.evidence),)
+    return (_message("infiniband-diags", "error", line),)
+
+
+def _message(software: str, level: str, line: Line) -> Message:
+    return Message(
+        software=software, level=level, text=line.text.strip()[:300], process=_process(line),
+        evidence=line.evidence,
     )  # fmt: skip
-
-
-_SORTS: tuple[tuple[re.Pattern[str], _Build], ...] = (
-    (_PROVIDER, _provider),
-    (_LIMIT, _limit),
-    (_LOCKED, _locked),
-    (_REGISTERING, _failed("ibv_reg_mr")),
-    (_QUEUE_PAIR, _failed("ibv_create_qp")),
-    (_NOT_THERE, _not_there),
-    (_NO_DEVICE, _no_device),
-    (_MANAGER, _no_manager),
-)
-_HINT = re.compile(
-    r"regist|mr_reg|mr\b|MR\b|devices?\b|HCA|RNIC|libibverbs|[Mm]emlock|MEMLOCK|locked memory|QP|"
-    r"queue|CQ|SRQ|UMAD|umad|current:"
-)
-
-
-@dataclass(slots=True)
-class _Reader:
-    """Reads lines that each stand alone."""
-
-    source: Source
-
-    def take(self, text: str, number: int) -> Sequence[Fact] | None:
-        """Return the failure that a line tells of."""
-        if not _HINT.search(text):
-            return None
-        for expression, build in _SORTS:
-            found = expression.search(text)
-            if found:
-                who = _HOST.search(text[:200])
-                process = Process(host=who["host"] if who else self.source.host)
-                return build(found, text, process, self.source, number)
-        return READ if _MAD.match(text) else None
-
-    def end(self) -> Iterable[Fact]:
-        """Keep nothing to the end."""
-        return READ
 
 
 rdma_programs = Parser(
@@ -218,6 +172,8 @@ rdma_programs = Parser(
         "HCA",
         "RNIC",
         "libibverbs",
+        "ibv_",
+        "shared object",
         "emlock",
         "MEMLOCK",
         "locked memory",
@@ -227,7 +183,19 @@ rdma_programs = Parser(
         "ibwarn",
         "iberror",
     ),
-    reader=_Reader,
+    reader=words(
+        (_PROVIDER, _provider),
+        (_LOADER, _library),
+        (_LIMIT, _limit),
+        (_LOCKED, _locked),
+        (_REGISTERING, _failed("ibv_reg_mr")),
+        (_QUEUE_PAIR, _failed("ibv_create_qp")),
+        (_VERBS_CALL, _called),
+        (_NOT_THERE, _not_there),
+        (_NO_DEVICE, _no_device),
+        (_MANAGER, _no_manager),
+        (_MAD, nothing),
+    ),
     rank=19,
     longest=1024,
 )

@@ -4,13 +4,22 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from weft.observe.facts import Command, Evidence, Fact, ModuleAbsent, Setting
+from weft.observe.facts import (
+    AdapterSeen,
+    Command,
+    DeviceNode,
+    Evidence,
+    Fact,
+    ModuleAbsent,
+    PeerMemoryClient,
+    Setting,
+)
 from weft.observe.parser import Parser, Source
 
 _PROMPT = re.compile(
-    r"\s*(?:\(\w+\) )?(?:\[(?P<user>[\w.-]+)@(?P<host>[\w.-]+)[ :][^\]]{0,120}\][$#]|"
+    r"\s*(?:(?:\(\w+\) )?(?:\[(?P<user>[\w.-]+)@(?P<host>[\w.-]+)[ :][^\]]{0,120}\][$#]|"
     r"(?P<user2>[\w.-]+)@(?P<host2>[\w.-]+):[^$#]{0,120}[$#]|[~/][\w/.-]{0,60}[$#]|"
-    r"[$#>]|sonic-cli#|\w[\w.-]{0,40}#)\s+"
+    r"[$#>]|sonic-cli#|\w[\w.-]{0,40}#)\s+|\w[\w.-]{0,40}[#>](?=show ))"
     r"(?P<command>\S.*)"
 )
 _KNOWN = re.compile(
@@ -20,7 +29,7 @@ _KNOWN = re.compile(
     r"perfquery|sminfo|smpquery|"
     r"lldpctl|lldpcli|lshw|nv|ls|free|numactl|lscpu|uname|env|export|systemctl|sharp"
     r"\w*|ucx_info|fi_info|ping|"
-    r"iptables|firewall-cmd|ncclras|"
+    r"iptables|firewall-cmd|ufw|systemd-detect-virt|nc|ncat|nft|telnet|strace|ncclras|mlxlink|"
     r"mpirun|srun|show_gids|saquery|opensm|docker|podman|hostname|sysctl|dcgmi|mst|"
     r"mlxlink|mlxconfig|"
     r"torchrun|python3?|\S*_perf|ifconfig|route|cma_\w+|for|echo|exec|configure|interface)\b"
@@ -45,6 +54,12 @@ _EXEC = re.compile(
     r"(?P<pod>[a-z0-9][\w.-]{0,200})"
 )
 _SOUGHT = re.compile(r"lsmod\s*\|\s*e?grep\s+(?:-\w+\s+)*[\"']?(?P<name>[\w-]+)[\"']?\s*$")
+_LISTED = re.compile(
+    r"\bls\s+(?:-[\w-]+\s+)*(?P<path>/dev/infiniband|/sys/class/infiniband|"
+    r"/sys/kernel/mm/memory_peers)/?\s*(?:2>\S+|\|\s*cat)?\s*$"
+)
+_NAMES = re.compile(r"\s*[\w.-]{2,40}(?:\s+[\w.-]{2,40}){0,40}\s*$")
+_LONG_LINE = re.compile(r"\s*(?:total [1-9]|[cdlb-][rwxsStT-]{9}\S*\s)")
 _SIGNS = (
     "$ ",
     "# ",
@@ -99,10 +114,17 @@ class _Reader:
     continued: bool = False
     sought: tuple[str, Evidence] | None = None
     absent: list[Fact] = field(default_factory=list)
+    listed: tuple[str, Evidence] | None = None
+    names: list[str] = field(default_factory=list)
+    missing: bool = False
 
     def take(self, text: str, number: int) -> Sequence[Fact] | None:
         """Return the command or variable of a line."""
         self._look(text)
+        if self.listed:
+            facts = self._entry(text, number)
+            if facts is not None:
+                return facts
         variable = _EXPORT.match(text) if "=" in text else None
         if variable:
             evidence = self.source.evidence(text, number)
@@ -121,7 +143,9 @@ class _Reader:
         host = inside["pod"] if inside else host
         self.source.command = command
         self.source.host = host or self.source.host
-        absent, self.absent = self.absent, []
+        absent, self.absent = [*self.absent, *self._folder()], []
+        listed = _LISTED.search(command)
+        self.listed = (listed["path"], evidence) if listed else None
         search = _SOUGHT.search(command)
         self.sought = (search["name"], evidence) if search else None
         return (*absent, Command(command=command[:300], host=host, evidence=evidence))
@@ -129,8 +153,48 @@ class _Reader:
     def end(self) -> Iterable[Fact]:
         """Return the modules that were sought in vain."""
         self._look("")
-        absent, self.absent = self.absent, []
+        absent, self.absent = [*self.absent, *self._folder()], []
         return absent
+
+    def _entry(self, text: str, number: int) -> Sequence[Fact] | None:
+        """Take what a folder holds, from its listing in words or in long lines."""
+        assert self.listed is not None
+        path, _ = self.listed
+        if "cannot access" in text or "No such file" in text:
+            self.missing = True
+            return None
+        if _LONG_LINE.match(text):
+            self.missing = True  # those who read long lines state them, one by one
+            return None
+        if not _NAMES.match(text):
+            return None
+        names = text.split()
+        self.names += names
+        evidence = self.source.evidence(text, number)
+        return [self._held(path, name, evidence) for name in names]
+
+    def _held(self, path: str, name: str, evidence: Evidence) -> Fact:
+        host = self.source.host
+        if path == "/sys/class/infiniband":
+            return AdapterSeen(adapter=name, host=host, evidence=evidence)
+        if path == "/dev/infiniband":
+            return DeviceNode(path=f"{path}/{name}", host=host, evidence=evidence)
+        return PeerMemoryClient(name=name, host=host, evidence=evidence)
+
+    def _folder(self) -> list[Fact]:
+        """State what a listed folder lacks."""
+        listed, names, missing = self.listed, self.names, self.missing
+        self.listed, self.names, self.missing = None, [], False
+        if listed is None or missing:
+            return []
+        path, evidence = listed
+        host = self.source.host
+        if path == "/dev/infiniband" and names and not any("uverbs" in one for one in names):
+            return [DeviceNode(path=f"{path}/uverbs*", present=False, host=host,
+                               evidence=evidence)]  # fmt: skip
+        if path == "/sys/kernel/mm/memory_peers" and not names:
+            return [PeerMemoryClient(name="", host=host, evidence=evidence)]
+        return []
 
     def _look(self, text: str) -> None:
         """Note whether the line after a search for a module shows it."""

@@ -6,25 +6,28 @@ checkpoints, each in its own words.
 
 import errno
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from weft.observe.facts import Fact, Process, StorageFailed
-from weft.observe.moments import moment
-from weft.observe.parser import READ, Parser, Source
+from weft.observe.parser import READ, Parser
+from weft.observe.patterns import Build, Line, nothing, words
 
-_NOT_STORAGE = re.compile(r"/dev/shm|posix_fallocate|shared memory|hugepage|nccl-", re.IGNORECASE)
+_NOT_STORAGE = re.compile(
+    r"/dev/[s]hm|posix_fallocate|shared memory|hugepage|nccl-", re.IGNORECASE
+)
 _FULL = re.compile(r"No space left on device|ENOSPC|\(os error 28\)", re.IGNORECASE)
 _QUOTA = re.compile(r"Disk quota exceeded|EDQUOT|\(os error 122\)", re.IGNORECASE)
 _STALE = re.compile(r"Stale (?:NFS )?file handle", re.IGNORECASE)
 _WRITER = re.compile(
     r"PytorchStreamWriter failed writing|(?:checkpoint|model|file)\w* (?:write|save) failed|"
-    r"fail(?:ed|ure)? to (?:write|save|flush)\b.{0,60}(?:checkpoint|ckpt|\.pt\b|\.safetensors|file)"
-    r"|iostream error|unexpected pos \d+ vs \d+|basic_ios::clear: iostream error",
+    r"fail(?:ed|ure)? to (?:write|save|flush)\b.{0,60}(?:checkpoint|ckpt|file|"
+    r"\.pt\b|\.safetensors)|iostream error|unexpected pos \d+ vs \d+|basic_ios::clear:"
+    r" iostream error",
     re.IGNORECASE,
 )
 _NETWORK = re.compile(
-    r"nfs: server (?P<nfs>\S+) not responding|LustreError: .{0,200}(?:rc = -\d+|evict|timed? ?out)|"
+    r"nfs: server (?P<nfs>\S+) not responding|"
+    r"LustreError: .{0,200}(?:rc = -\d+|evict|timed? ?out)|"
     r"Lustre: .{0,200}(?:Connection to \S+ .{0,60}was lost|slow reply)|"
     r"ceph: (?:mds\d+ (?:hung|caps stale)|osd\d+ .{0,60}(?:lost|down))|"
     r"beegfs: .{0,200}(?:timed out|unreachable)|mmfs.{0,200}(?:unmount|lost)|"
@@ -42,46 +45,27 @@ _WAITS = re.compile(
     r"(?:nfs|rpc_wait|lustre|ll_\w+|ptlrpc|cl_sync|xfs_\w+|ext4_\w+|jbd2|ceph|fuse_\w+|"
     r"io_schedule|wait_on_page)\w*\+0x"
 )
-_SORTS: tuple[tuple[re.Pattern[str], int | None], ...] = (
-    (_FULL, errno.ENOSPC),
-    (_QUOTA, errno.EDQUOT),
-    (_STALE, errno.ESTALE),
-    (_WRITER, None),
-    (_NETWORK, errno.ETIMEDOUT),
-    (_DISK, errno.EIO),
-)
 _PATH = re.compile(r"'(?P<path>/[^']{1,200})'|(?<=\s)(?P<bare>/(?!dev/sd)[\w./-]{3,200})")
 _RANK = re.compile(r"\[?[Rr]ank ?(\d{1,6})[\]:]")
 
 
-@dataclass(slots=True)
-class _Reader:
-    """Reads lines that each stand alone."""
-
-    source: Source
-
-    def take(self, text: str, number: int) -> Sequence[Fact] | None:
-        """Return what a line tells of storage."""
-        for expression, code in _SORTS:
-            found = expression.search(text)
-            if found and not _NOT_STORAGE.search(text):
-                return (self._failed(found[0], code, text, number),)
-        return READ if _WAITS.search(text) else None
-
-    def end(self) -> Iterable[Fact]:
-        """Keep nothing to the end."""
-        return READ
-
-    def _failed(self, words: str, code: int | None, text: str, number: int) -> StorageFailed:
-        path, rank = _PATH.search(text), _RANK.search(text[:400])
-        return StorageFailed(
-            errno=code,
-            error=words[:200],
-            path=(path["path"] or path["bare"] or "") if path else "",
-            moment=moment(text),
-            process=Process(host=self.source.host, rank=int(rank[1]) if rank else None),
-            evidence=self.source.evidence(text, number),
+def _failed(code: int | None) -> Build:
+    def build(found: re.Match[str], line: Line) -> Sequence[Fact]:
+        if _NOT_STORAGE.search(line.text):
+            return READ
+        path, rank = _PATH.search(line.text), _RANK.search(line.text[:400])
+        return (
+            StorageFailed(
+                errno=code,
+                error=found[0][:200],
+                path=(path["path"] or path["bare"] or "") if path else "",
+                moment=line.moment,
+                process=Process(host=line.host, rank=int(rank[1]) if rank else None),
+                evidence=line.evidence,
+            ),
         )
+
+    return build
 
 
 storage_log = Parser(
@@ -112,7 +96,15 @@ storage_log = Parser(
         "Read-only",
         "+0x",
     ),
-    reader=_Reader,
+    reader=words(
+        (_FULL, _failed(errno.ENOSPC)),
+        (_QUOTA, _failed(errno.EDQUOT)),
+        (_STALE, _failed(errno.ESTALE)),
+        (_WRITER, _failed(None)),
+        (_NETWORK, _failed(errno.ETIMEDOUT)),
+        (_DISK, _failed(errno.EIO)),
+        (_WAITS, nothing),
+    ),
     rank=59,
     longest=1024,
 )

@@ -50,14 +50,22 @@ _STATUS = re.compile(
 )
 
 
+_SAID_STORM = re.compile(
+    r"PFC[ _]?(?:watchdog|WD|W)\b.{0,80}?(?:detected|storm|stuck|shut)|PFC storm "
+    r"(?:detected|on)|"
+    r"PFCWD-\d-(?:STUCK|STORM|QUEUE)|pause storm (?:detected|on)",
+    re.IGNORECASE,
+)
 _EOS_STUCK = re.compile(
     rf"\s*(?P<port>{_PORT})\s+(?:UC|TC|Q)?(?P<queue>\d)\s+(?P<stuck>\d+)\s+(?P<recovered>\d+)"
-    r"(?:\s+\d+){0,6}\s*$"
+    r"(?:\s+\d+)?\s*$"
 )
 _NXOS_FRAME = re.compile(rf"\s*\|\s*(?P<port>{_PORT})\s*(?:\||$)")
 _NXOS_STATE = re.compile(r"\s*\|.{0,40}(?:PFCWD State|PFC WD State)\s*:\s*(?P<state>\w+)")
 _NXOS_SHUT = re.compile(r"\s*\|?\s*Shutdown\s*\|\s*(?P<count>\d+)")
-_NXOS_REST = re.compile(r"\s*(?:[+|][-+=]{3,}|\|\s*(?:Stats|Restored|Total|VL|Pkts|Bytes|Dropped)\b)")
+_NXOS_REST = re.compile(
+    r"\s*(?:[+|][-+=]{3,}|\|\s*(?:Stats|Restored|Total|VL|Pkts|Bytes|Dropped)\b)"
+)
 _LONG = rf"{_PORT}|Ethernet\d{{1,3}}"
 _IS_UP = re.compile(rf"(?P<port>{_LONG}) is (?P<state>up|down|administratively down)\b")
 _MTU = re.compile(r"\s{1,8}(?:(?:IP|Ethernet) )?MTU (?P<mtu>\d{3,5}) bytes\b")
@@ -79,15 +87,14 @@ class _Reader:
     columns: list[str] = field(default_factory=list)
     port: str = ""
     up: bool | None = None
+    watching: bool = False
 
     def take(self, text: str, number: int) -> Sequence[Fact] | None:
         """Return the facts of a line."""
         evidence = self.source.evidence(text, number)
-        watched = self._watchdog(text, evidence)
-        if watched is not None:
-            return watched
         nxos = _NXOS.match(text)
-        described = self._nxos(nxos, evidence) if nxos else self._described(text, evidence)
+        described = self._nxos(nxos, evidence) if nxos else self._watchdog(text, evidence)
+        described = self._described(text, evidence) if described is None else described
         if described is not None:
             return described
         heading = _WAY.match(text)
@@ -114,7 +121,9 @@ class _Reader:
 
     def _watchdog(self, text: str, evidence: Evidence) -> Sequence[Fact] | None:
         """Read what the PFC watchdogs of EOS and NX-OS count."""
-        stuck = _EOS_STUCK.match(text)
+        watching = "watchdog" in self.source.command or self.watching
+        self.watching = watching or "times stuck" in text or "counters watchdog" in text
+        stuck = _EOS_STUCK.match(text) if watching else None
         if stuck:
             return self._stormed(stuck["port"], int(stuck["queue"]), stuck["stuck"],
                                  stuck["recovered"], "", evidence)  # fmt: skip
@@ -128,6 +137,10 @@ class _Reader:
         count = _NXOS_SHUT.match(text)
         if count and self.port:
             return self._stormed(self.port, None, count["count"], "0", "", evidence)
+        said = _SAID_STORM.search(text)
+        if said:
+            port = re.search(rf"\b(?:{_LONG})\b", text)
+            return self._stormed(port[0] if port else "", None, "1", "0", "", evidence)
         return READ if self.port and _NXOS_REST.match(text) else None
 
     def _stormed(  # noqa: PLR0917 - the cells of one row
@@ -221,7 +234,22 @@ class _Reader:
 
 switch_cli = Parser(
     tool="switch command lines",
-    marks=("swp", "Et", "PFCWD", "RxPfc", "nv show", "rx-", "tx-", "in-", "out-", "carrier-", " MTU "),
+    marks=(
+        "swp",
+        "Et",
+        "PFCWD",
+        "PFC ",
+        "PFC_",
+        "torm",
+        "RxPfc",
+        "nv show",
+        "rx-",
+        "tx-",
+        "in-",
+        "out-",
+        "carrier-",
+        " MTU ",
+    ),
     reader=_Reader,
     rank=48,
 )

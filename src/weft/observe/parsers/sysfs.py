@@ -26,8 +26,10 @@ _FULL = 0x8000
 _GIGA = 1e9
 _FILE = re.compile(r"(?P<path>/(?:sys|host/sys)/[\w/.:@-]{3,200}?)(?::|=| +)\s*(?P<value>\S.*)")
 _CAT = re.compile(r"\b(?:cat|more|head) (?:-\w+ )?(?P<path>/sys/[\w/.:@*-]{3,200})\s*$")
-_LONE = re.compile(r"\s*(?:0x[0-9a-fA-F]{1,8}|\d+: \w+|[0-9a-fA-F:]{2,45}|\d{1,20}|"
-                   r"\d+ Gb/sec \(.*\)|[A-Z]\w+)\s*$")  # fmt: skip
+_LONE = re.compile(
+    r"\s*(?:0x[0-9a-fA-F]{1,8}|\d+: \w+|[0-9a-fA-F:]{2,45}|\d{1,20}|\d+ Gb/sec \(.*\)|"
+    r"[A-Z]\w+)\s*$"
+)
 _HEADING = re.compile(r"==> (?P<path>/\S+) <==")
 _PORT = re.compile(
     r".*/infiniband/(?P<adapter>[\w.-]+)/ports/(?P<port>\d+)/(?P<file>[\w/.-]+)$"
@@ -61,14 +63,10 @@ class _Reader:
             return READ
         evidence = self.source.evidence(text, number)
         found = _FILE.match(text)
-        if found:
-            return self._value(found["path"], found["value"].strip(), evidence)
-        if self.path:
-            path, self.path = self.path, ""
-            return self._value(path, text.strip(), evidence)
-        asked = _CAT.search(self.source.command)
-        if asked and _LONE.match(text):
-            return self._value(asked["path"].replace("*", "any"), text.strip(), evidence)
+        path = found["path"] if found else self.path or self._asked(text)
+        if path:
+            self.path = self.path if found else ""
+            return self._value(path, (found["value"] if found else text).strip(), evidence)
         summary = _SUMMARY.match(text)
         if summary:
             return self._summary(summary, evidence)
@@ -85,6 +83,11 @@ class _Reader:
                 ),
             )
         return None
+
+    def _asked(self, text: str) -> str:
+        """Return the file whose value a line is, where a command printed one file."""
+        asked = _CAT.search(self.source.command)
+        return asked["path"].replace("*", "any") if asked and _LONE.match(text) else ""
 
     def end(self) -> Iterable[Fact]:
         """Keep nothing to the end."""

@@ -229,6 +229,13 @@ _PATTERNS = (
         _timeout,
     ),
     pattern("Detected mismatch between collectives", r"Detected mismatch", nothing),
+    pattern(
+        "appears not to match sizes of the same param",
+        r"appears not to match sizes of the same param.*",
+        _message,
+    ),
+    pattern("expects same model across all ranks", r"expects same model across.*", _message),
+    pattern("finished reduction in the prior iteration", r"finished reduction in.*", _message),
     pattern("last enqueued", r"last enqueued", _progress),
     pattern(
         "[Errno ", rf"\[Errno {_ERRNOS}\] (?P<error>[A-Z][^:;]*)(?P<path>: ?'[^']*')?", _storage
