@@ -7,8 +7,13 @@ two do the same work, so the spread of log(in place / out of place) over the squ
 is the noise of one timing; the middle 80 % sets it, for the tails are systems that differ.
 
 Errors: the residuals log(measured / predicted) of healthy sweeps, each predicted by constants
-fitted without its site, and scaled by their band, are compared at pairs of sizes of one run:
-correlation = share x exp(- doublings between the sizes / length), by least squares.
+fitted without its site, step from one size to the next smaller by Cauchy's law, whose scale is
+a drift times the band times the doublings between them, beside the noise. Systems differ in
+their drift: how many have each of DRIFTS is the mixture that makes all sweeps most likely (EM).
+The scores of steps (what they add to the slope of the likelihood) go together over LAGS sizes:
+their integrated correlation time is the inverse of the share that counts as independent.
+Tables: residuals of the largest size, over the band, at pairs of runs of different operations
+on one system.
 
 Tails: the deviation of every range of sizes of a healthy sweep, in units of the edge of its
 80 % band; the degrees of freedom of Student's law that make them most likely.
@@ -22,11 +27,15 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
-from weft.accuracy import tables
+from weft.accuracy.judge import settings
 from weft.accuracy.kind import Row
 from weft.accuracy.rows import collective as rows
+from weft.accuracy.tables import SHIPPED, read
 from weft.bench import student
+from weft.bench.expected import expected
+from weft.bench.likelihood import Table, fit_of
 from weft.bench.noise import FILE
+from weft.engines.analytic.collective import constants
 from weft.engines.analytic.collective.model import bucket
 
 EDGE = 0.9
@@ -34,8 +43,11 @@ EDGE = 0.9
 MIDDLE = 0.8
 """Share of the pairs whose spread is taken; 1.2816 sigma either way in a normal law."""
 SIGMAS = 1.2816
-FARTHEST_DOUBLINGS = 20
-Pair = tuple[float, float]
+DRIFTS = (0.02, 0.1, 0.2, 0.4, 1.0)
+ROUNDS = 500
+LAGS = 6
+FARTHEST = 3.0
+"""A residual beyond this many bands counts as this many where two systems are multiplied."""
 
 
 def noise_ratio(points: list[Row], buckets: tuple[str, ...]) -> tuple[float, int]:
@@ -74,36 +86,88 @@ def residuals(
             yield run["run_id"], math.log2(point.size_bytes), slower / max(unit, 1e-3)
 
 
-def correlations(found: list[tuple[str, float, float]]) -> dict[int, tuple[float, int]]:
-    """Return the mean product of residuals by distance, over their mean square, and pairs."""
-    by_run = defaultdict(list)
-    for run, doublings, residual in found:
-        by_run[run].append((doublings, max(-3.0, min(3.0, residual))))
-    mean_square = sum(r * r for points in by_run.values() for _, r in points) / len(found)
-    products = defaultdict(list)
-    for points in by_run.values():
-        for place, (a, first) in enumerate(points):
-            for b, second in points[place + 1 :]:
-                products[round(abs(a - b))].append(first * second / mean_square)
-    return {
-        gap: (sum(p) / len(p), len(p))
-        for gap, p in sorted(products.items())
-        if 0 < gap <= FARTHEST_DOUBLINGS
-    }
+def tables(data: dict[str, list[Row]]) -> Iterator[tuple[Row, Table]]:
+    """Yield the healthy sweeps, laid over what is expected without their site."""
+    for run, setting, site in settings(data):
+        if setting is None or (run.get("health") or "") not in rows.HEALTHY:
+            continue
+        with constants.using(constants.without(site)):
+            (found,) = fit_of(setting, expected(setting))
+        yield run, found
 
 
-def fit(found: dict[int, tuple[float, int]]) -> tuple[float, float]:
-    """Return share and length by least squares over a grid."""
+def steps(table: Table, drift: float) -> tuple[list[float], list[float]]:
+    """Return the steps of a sweep over their scale, and the scales."""
+    found, scales = [], []
+    for place in range(1, len(table.gaps)):
+        apart = abs(table.doublings[place] - table.doublings[place - 1])
+        band = (table.above[place] + table.below[place]) / 2
+        scale = math.hypot(drift * band * apart, table.noises[place])
+        found.append((table.gaps[place] - table.gaps[place - 1]) / scale)
+        scales.append(scale)
+    return found, scales
 
-    def misfit(pair: Pair) -> float:
-        share, length = pair
-        return sum(
-            pairs * (value - share * math.exp(-gap / length)) ** 2
-            for gap, (value, pairs) in found.items()
-        )
 
-    grid = [(s / 50, d / 4) for s in range(20, 51) for d in range(4, 121)]
-    return min(grid, key=misfit)
+def log_steps(table: Table, drift: float) -> float:
+    """Return the likelihood of the steps of a sweep by Cauchy's law."""
+    found, scales = steps(table, drift)
+    return -sum(
+        math.log(math.pi * scale) + math.log1p(one * one)
+        for one, scale in zip(found, scales, strict=True)
+    )
+
+
+def mixture(found: list[Table]) -> list[float]:
+    """Return how many systems have each drift."""
+    logs = [[log_steps(one, drift) for drift in DRIFTS] for one in found]
+    weights = [1 / len(DRIFTS)] * len(DRIFTS)
+    for _ in range(ROUNDS):
+        sums = [0.0] * len(DRIFTS)
+        for row in logs:
+            shares = [w * math.exp(log - max(row)) for w, log in zip(weights, row, strict=True)]
+            for place, share in enumerate(shares):
+                sums[place] += share / sum(shares)
+        weights = [one / len(logs) for one in sums]
+    return weights
+
+
+def steps_ratio(found: list[Table], weights: list[float]) -> float:
+    """Return the share of steps that count as independent."""
+    scores = []
+    for one in found:
+        logs = [
+            log_steps(one, drift) + math.log(max(weight, 1e-12))
+            for drift, weight in zip(DRIFTS, weights, strict=True)
+        ]
+        own, _ = steps(one, DRIFTS[logs.index(max(logs))])
+        scores.append([2 * x / (1 + x * x) for x in own])
+    together = 0.0
+    for lag in range(1, LAGS + 1):
+        pairs = [(a, b) for row in scores for a, b in zip(row, row[lag:], strict=False)]
+        square = sum(a * a + b * b for a, b in pairs) / 2
+        together += sum(a * b for a, b in pairs) / square
+    return 1 / (1 + 2 * together)
+
+
+def tables_ratio(found: list[tuple[Row, Table]]) -> float:
+    """Return how the heights of tables of one system go together."""
+    by_system: dict[str, list[tuple[str, float]]] = defaultdict(list)
+    for run, table in found:
+        height = 2 * table.gaps[0] / (table.above[0] + table.below[0])
+        place = f"{run.get('system')} {run.get('nodes')} {run.get('gpus')}"
+        clamped = max(-FARTHEST, min(FARTHEST, height))
+        by_system[place].append((run.get("op") or "", clamped))
+    pairs = [
+        (a, b)
+        for heights in by_system.values()
+        for place, (kind, a) in enumerate(heights)
+        for other, b in heights[place + 1 :]
+        if kind != other
+    ]
+    squares = [h * h for heights in by_system.values() for _, h in heights]
+    mean_square = sum(squares) / len(squares)
+    print(f"{len(pairs)} pairs of operations on one system")
+    return max(0.0, sum(a * b for a, b in pairs) / len(pairs) / mean_square)
 
 
 def deviations(data: dict[str, list[Row]]) -> Iterator[float]:
@@ -131,10 +195,10 @@ def degrees(found: list[float]) -> int:
 def main() -> None:
     """Fit, print, and write where asked."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--data", type=Path, default=tables.SHIPPED)
+    parser.add_argument("--data", type=Path, default=SHIPPED)
     parser.add_argument("--write", action="store_true")
     asked = parser.parse_args()
-    data = tables.read(asked.data)
+    data = read(asked.data)
     lines = [
         "# Noise of a timing, and how errors of the model go together. Written by",
         "# fits/judge.py; do not edit by hand.",
@@ -144,14 +208,15 @@ def main() -> None:
         ratio, pairs = noise_ratio(data["nccl_points"], (name,))
         lines += [f"\n[noise.{name}]", f"ratio = {ratio:.5f}", f"pairs = {pairs}"]
     found = list(residuals(data))
-    by_gap = correlations(found)
-    share, length = fit(by_gap)
-    lines += ["\n[errors]", f"share_ratio = {share:.2f}", f"length_doublings = {length:.2f}"]
+    laid = list(tables(data))
+    weights = mixture([one for _, one in laid])
+    ratio = steps_ratio([one for _, one in laid], weights)
+    lines += ["\n[errors]", f"drifts = [{', '.join(f'{one:g}' for one in DRIFTS)}]"]
+    lines += [f"weights = [{', '.join(f'{one:.3f}' for one in weights)}]"]
+    lines += [f"steps_ratio = {ratio:.2f}", f"tables_ratio = {tables_ratio(laid):.2f}"]
     ranges = list(deviations(data))
     lines += [f"degrees = {degrees(ranges)}", f"ranges = {len(ranges)}"]
     lines += [f"points = {len(found)}", f"runs = {len({run for run, _, _ in found})}"]
-    for gap, (value, pairs) in by_gap.items():
-        print(f"{gap:3d} doublings: {value:6.3f} ({pairs} pairs)")
     print("\n".join(lines))
     if asked.write:
         FILE.write_text("\n".join(lines) + "\n")

@@ -21,6 +21,7 @@ KINDS = {
     "weft.advise.claims": "weft.advise.claim.Claim",
     "weft.advise.considerations": "weft.advise.consideration.Consideration",
     "weft.advise.inputs": "weft.advise.input.Input",
+    "weft.bench.checks": "weft.bench.check.Check",
     "weft.bench.faults": "weft.bench.fault.Fault",
     "weft.bench.launchers": "weft.bench.launcher.Launcher",
     "weft.bench.tools": "weft.bench.tool.Tool",

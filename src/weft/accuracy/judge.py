@@ -3,8 +3,10 @@
 Healthy sweeps are judged with constants fitted without their site: a FAIL is a false one.
 A fault is laid over a real sweep by multiplying each measured time by what the fault would
 cost there (its curve over the healthy one), so that the noise and the error of the model are
-those of real systems, not drawn from the judge's own law. What the fault costs is itself off
-by COST_ERROR either way, for no real fault costs just what the model says.
+those of real systems, not drawn from the judge's own law. How much of the fault there is is
+drawn, an amount that is none of the judge's own forms where it comes in every amount; what it
+costs is itself off by COST_ERROR as a whole and by SHAPE_ERROR from size to size, for no real
+fault costs just what the model says.
 """
 
 import math
@@ -12,7 +14,9 @@ import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
+from statistics import fmean
 from typing import Final
 
 from weft.accuracy import tables
@@ -20,10 +24,11 @@ from weft.accuracy.kind import Row
 from weft.accuracy.rows import collective as rows
 from weft.bench import noise, shape
 from weft.bench.expected import Setting, expected, times_s
-from weft.bench.fault import Variant, all_faults
+from weft.bench.fault import Fault, Variant, all_faults
 from weft.bench.sweep import Sweep, Timing
 from weft.bench.verdict import FALSE_FAIL_RATIO, Outcome, judge_ranges, overall
 from weft.engines.analytic.collective import constants
+from weft.engines.analytic.collective.model import bucket
 from weft.errors import WeftError
 from weft.predict.provenance import provenance
 from weft.results import Provenance
@@ -34,6 +39,15 @@ LEAST_HARM: Final = 1.25
 """A form of a fault that slows no size by this much is not laid over a sweep."""
 COST_ERROR: Final = 0.2
 """Spread of log(cost) of a fault over what the model says: large predictions err as much."""
+SHAPE_ERROR: Final = 0.1
+"""Spread of the same from size to size, beside it."""
+SHAPE_DOUBLINGS: Final = 5.0
+"""Over how many doublings of size that stays alike."""
+REAL_HARM: Final = 0.2
+"""A fault that slows a range of sizes by more than this does real harm."""
+SEED: Final = 1
+STATED: Final = (0.0, 0.3, 0.5, 0.7, 0.85, 0.95, 1.0)
+"""Edges of the groups of stated probability."""
 _TOP: Final = 3
 
 
@@ -63,8 +77,22 @@ class JudgedFault:
     first: int
     """Named first among the faults."""
     top3: int
+    group: int
+    """In the leading group, whose faults fit equally."""
     taken_for: tuple[tuple[str, int], ...]
     """First among the faults, by how often."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stated:
+    """Trials whose leading group was given a probability in a range, and how many are right."""
+
+    from_ratio: float
+    to_ratio: float
+    trials: int
+    stated_ratio: float
+    """Mean of what was stated."""
+    right_ratio: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,8 +109,20 @@ class JudgeScore:
     passed_ratio: float
     """Faults that were let through as PASS."""
     failed_ratio: float
+    harmful: int
+    """Trials that slow a range of sizes by more than REAL_HARM."""
+    harmful_passed_ratio: float
     first_ratio: float
     top3_ratio: float
+    group_ratio: float
+    """The right fault is in the leading group."""
+    group_size: float
+    """Mean number of faults in the leading group."""
+    alone: int
+    """Trials whose leading group is one fault."""
+    alone_ratio: float
+    """Of them, those where it is the right one."""
+    stated: tuple[Stated, ...]
     faults: tuple[JudgedFault, ...]
     runs: tuple[JudgedRun, ...]
     broken: tuple[JudgedRun, ...]
@@ -99,7 +139,7 @@ def score(folder: Path | None = None) -> JudgeScore:
     broken: list[JudgedRun] = []
     trials: list[_Trial] = []
     left_out = 0
-    for run, setting, site in _settings(data):
+    for run, setting, site in settings(data):
         if setting is None:
             left_out += 1
             continue
@@ -108,7 +148,7 @@ def score(folder: Path | None = None) -> JudgeScore:
             said = _judged(run, setting, site)
             (runs if sound else broken).append(said)
             if sound:
-                trials += list(_laid_over(setting))
+                trials += list(_laid_over(setting, run.get("run_id") or ""))
     return _score(runs, broken, trials, left_out)
 
 
@@ -120,6 +160,8 @@ def _score(
 ) -> JudgeScore:
     outcomes = Counter(one.outcome for one in runs)
     many = max(1, len(trials))
+    harmful = [one for one in trials if one.harm_ratio > REAL_HARM]
+    alone = [one for one in trials if len(one.group) == 1]
     return JudgeScore(
         healthy=len(runs), false_fails=outcomes[Outcome.FAIL],
         false_fail_ratio=outcomes[Outcome.FAIL] / max(1, len(runs)),
@@ -129,6 +171,14 @@ def _score(
         failed_ratio=sum(one.outcome is Outcome.FAIL for one in trials) / many,
         first_ratio=sum(one.ranked[:1] == (one.fault,) for one in trials) / many,
         top3_ratio=sum(one.fault in one.ranked[:_TOP] for one in trials) / many,
+        harmful=len(harmful),
+        harmful_passed_ratio=sum(one.outcome is Outcome.PASS for one in harmful)
+        / max(1, len(harmful)),
+        group_ratio=sum(one.fault in one.group for one in trials) / many,
+        group_size=sum(len(one.group) for one in trials) / many,
+        alone=len(alone),
+        alone_ratio=sum(one.fault in one.group for one in alone) / max(1, len(alone)),
+        stated=tuple(_stated(trials)),
         faults=tuple(_fault(name, trials) for name, _ in all_faults()), runs=tuple(runs),
         broken=tuple(broken), left_out=left_out,
         provenance=provenance(
@@ -143,6 +193,20 @@ class _Trial:
     fault: str
     outcome: Outcome
     ranked: tuple[str, ...]
+    group: tuple[str, ...]
+    stated: float
+    harm_ratio: float
+
+
+def _stated(trials: Sequence[_Trial]) -> Iterator[Stated]:
+    for low, high in pairwise(STATED):
+        own = [one for one in trials if low <= one.stated < high or high == one.stated == 1]
+        if own:
+            yield Stated(
+                from_ratio=low, to_ratio=high, trials=len(own),
+                stated_ratio=fmean(one.stated for one in own),
+                right_ratio=fmean(one.fault in one.group for one in own),
+            )  # fmt: skip
 
 
 def _fault(name: str, trials: Sequence[_Trial]) -> JudgedFault:
@@ -153,13 +217,15 @@ def _fault(name: str, trials: Sequence[_Trial]) -> JudgedFault:
         fault=name, trials=len(own), failed=outcomes[Outcome.FAIL],
         inconclusive=outcomes[Outcome.INCONCLUSIVE], passed=outcomes[Outcome.PASS],
         first=taken[name], top3=sum(name in one.ranked[:_TOP] for one in own),
+        group=sum(name in one.group for one in own),
         taken_for=tuple(taken.most_common()),
     )  # fmt: skip
 
 
-def _settings(
+def settings(
     data: Mapping[str, list[Row]],
 ) -> Iterator[tuple[Row, Setting | None, str]]:
+    """Yield published runs with their sweep, as far as weft models them, and their site."""
     for run, points in rows.runs(data):
         case = rows.try_case(run)
         if case is None or len(points) < FEWEST_SIZES:
@@ -190,20 +256,35 @@ def _judged(run: Row, setting: Setting, site: str) -> JudgedRun:
     )  # fmt: skip
 
 
-def _laid_over(setting: Setting) -> Iterator[_Trial]:
-    """Judge a sweep with every fault laid over it, the form in the middle of its list."""
+def _laid_over(setting: Setting, run: str) -> Iterator["_Trial"]:
+    """Judge a sweep with every fault laid over it, in a form that is drawn."""
     sound = times_s(setting, setting.cluster, {})
     for name, fault in all_faults():
-        forms = []
-        for variant in fault.variants(setting):
-            cost = _cost(setting, variant, sound)
-            if cost and max(cost) >= LEAST_HARM:
-                forms.append(cost)
-        if forms:
-            cost = forms[len(forms) // 2]
-            draw = random.Random(f"{setting.cluster.name} {name}")  # noqa: S311 - a study
-            off = 1 + COST_ERROR * draw.gauss(0, 1)
-            yield _trial(name, setting, [factor**off for factor in cost])
+        draw = random.Random(f"{SEED} {run} {name}")  # noqa: S311 - a study
+        form = _drawn(fault, setting, draw)
+        cost = _cost(setting, form, sound) if form else None
+        if form and cost and max(cost) >= LEAST_HARM:
+            yield _trial(name, setting, _off(setting, cost, draw))
+
+
+def _drawn(fault: Fault, setting: Setting, draw: random.Random) -> Variant | None:
+    """Return a form of a fault: one of those there are, or any amount."""
+    forms = list(fault.variants(setting))
+    if fault.amount is None or (forms and draw.random() < len(forms) / (len(forms) + 1)):
+        return draw.choice(forms) if forms else None
+    return fault.amount(setting, draw.random())
+
+
+def _off(setting: Setting, cost: Sequence[float], draw: random.Random) -> list[float]:
+    """Return costs that are off by one factor on their logarithm, which drifts with size."""
+    whole, own, found, last = 1 + COST_ERROR * draw.gauss(0, 1), draw.gauss(0, 1), [], 0.0
+    for timing, factor in zip(setting.sweep.timings, cost, strict=True):
+        doublings = math.log2(timing.size_bytes)
+        kept = math.exp(-abs(doublings - last) / SHAPE_DOUBLINGS)
+        own = kept * own + math.sqrt(1 - kept**2) * draw.gauss(0, 1)
+        found.append(factor ** (whole + SHAPE_ERROR * own))
+        last = doublings
+    return found
 
 
 def _cost(setting: Setting, variant: Variant, sound: Sequence[float]) -> list[float] | None:
@@ -215,7 +296,7 @@ def _cost(setting: Setting, variant: Variant, sound: Sequence[float]) -> list[fl
     return found if all(map(math.isfinite, found)) else None
 
 
-def _trial(name: str, setting: Setting, cost: Sequence[float]) -> _Trial:
+def _trial(name: str, setting: Setting, cost: Sequence[float]) -> "_Trial":
     timings = tuple(
         replace(one, time_s=one.time_s * factor)
         for one, factor in zip(setting.sweep.timings, cost, strict=True)
@@ -223,5 +304,19 @@ def _trial(name: str, setting: Setting, cost: Sequence[float]) -> _Trial:
     faulty = replace(setting, sweep=replace(setting.sweep, timings=timings))
     points = expected(faulty)
     outcome, _ = overall(judge_ranges(timings, points))
-    ranked = [one.name for one in shape.explain(faulty, points) if one.curve_s]
-    return _Trial(fault=name, outcome=outcome, ranked=tuple(ranked))
+    found = shape.among_faults(shape.explain(faulty, points))
+    group = shape.leading_group(found)
+    by_share = sorted((one for one in found if one.group), key=lambda one: -one.probability)
+    return _Trial(
+        fault=name, outcome=outcome, ranked=tuple(one.name for one in by_share), group=group,
+        stated=sum(one.probability for one in found if one.name in group),
+        harm_ratio=_harm(timings, cost),
+    )  # fmt: skip
+
+
+def _harm(timings: Sequence[Timing], cost: Sequence[float]) -> float:
+    """Return the mean slowdown, less one, of the range of sizes that is slowed most."""
+    ranges: dict[str, list[float]] = {}
+    for timing, factor in zip(timings, cost, strict=True):
+        ranges.setdefault(bucket(timing.size_bytes), []).append(math.log(factor))
+    return math.expm1(max(fmean(logs) for logs in ranges.values()))

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from weft.bench import noise
-from weft.bench.sweep import MessageTest, Sweep
+from weft.bench.sweep import MessageTest, Sweep, Timing
 from weft.engines.analytic.collective import collective_time, constants
 from weft.engines.analytic.collective.constants import Fitted
 from weft.engines.analytic.point_to_point import Link, bandwidth, latency
@@ -13,7 +13,7 @@ from weft.errors import SpecError
 from weft.results import Estimate
 from weft.sources import Kind, Source, sourced
 from weft.spec.cluster import Cluster
-from weft.traffic.collective import Group
+from weft.traffic.collective import Group, Operation
 from weft.units import rate_from_gbit
 
 FEWEST_DEGREES: Final = 3
@@ -49,6 +49,8 @@ class Expected:
     time_s: Estimate
     degrees: int
     """Degrees of freedom of its law: the fewer, the farther a healthy system may lie."""
+    allowed_ratio: float = 1.0
+    """What the way of measuring may cost a sound system at most; ``time_s.high`` holds it."""
     limit: str = ""
 
 
@@ -95,26 +97,32 @@ def _scaled(factors: Mapping[str, float]) -> Fitted:
 def _points(setting: Setting, cluster: Cluster) -> list[Expected]:
     sweep = setting.sweep
     if sweep.what == "collective":
-        return [_collective(setting, cluster, t.size_bytes) for t in sweep.timings]
+        return [_collective(setting, cluster, one) for one in sweep.timings]
     link = link_of(cluster)
     own = MessageTest(what=sweep.what, verb=sweep.verb, queue_pairs=sweep.queue_pairs)
     return [_message(link, t.test or own, t.size_bytes) for t in sweep.timings]
 
 
-def _collective(setting: Setting, cluster: Cluster, size_bytes: float) -> Expected:
-    found = collective_time(cluster, setting.sweep.operation, size_bytes, setting.group)
+def operation_of(sweep: Sweep, timing: Timing) -> Operation:
+    """Return the collective that a timing is of."""
+    return (timing.test.operation if timing.test else None) or sweep.operation
+
+
+def _collective(setting: Setting, cluster: Cluster, timing: Timing) -> Expected:
+    operation = operation_of(setting.sweep, timing)
+    found = collective_time(cluster, operation, timing.size_bytes, setting.group)
     return Expected(
-        size_bytes=size_bytes, time_s=found.time_s, limit=found.limit,
-        degrees=_degrees(cluster, setting, found.algorithm),
+        size_bytes=timing.size_bytes, time_s=found.time_s, limit=found.limit,
+        degrees=_degrees(cluster, setting, operation, found.algorithm),
     )  # fmt: skip
 
 
-def _degrees(cluster: Cluster, setting: Setting, algorithm: str) -> int:
+def _degrees(cluster: Cluster, setting: Setting, operation: Operation, algorithm: str) -> int:
     domains = setting.group.domains
     overlay = cluster.overlay
     if overlay is not None and overlay.fabric in {"", cluster.fabric.kind}:
         rows = overlay.collective(
-            across=domains > 1, operation=setting.sweep.operation.value, algorithm=algorithm
+            across=domains > 1, operation=operation.value, algorithm=algorithm
         ).rows
         if rows:
             return min(noise.errors().degrees, max(FEWEST_DEGREES, rows - 1))
@@ -132,24 +140,30 @@ def link_of(cluster: Cluster) -> Link:
 
 
 def _message(link: Link, test: MessageTest, size_bytes: float) -> Expected:
+    allowed = 1.0
     if test.what == "latency":
         time_s = latency(link, size_bytes, test.verb)
     else:
         rate = bandwidth(link, size_bytes, test.verb, queue_pairs=test.queue_pairs)
         time_s = rate.map(lambda per_s: size_bytes / per_s)
         if test.queue_pairs == 1 and link.bytes_per_s >= ONE_PAIR_FROM:
-            time_s = replace(time_s, high=time_s.high * ONE_PAIR.high)
+            allowed = ONE_PAIR.high
+            time_s = replace(time_s, high=time_s.high * allowed)
     return Expected(
         size_bytes=size_bytes, time_s=time_s, degrees=noise.errors().degrees,
+        allowed_ratio=allowed,
         limit="NIC" if test.what == "bandwidth" else "latency",
     )  # fmt: skip
 
 
 def busbw(setting: Setting, times: Sequence[float]) -> list[float]:
     """Return bus bandwidths of times at the sizes of a sweep."""
-    factor = setting.sweep.operation.bus_factor(setting.group.ranks)
-    if setting.sweep.what != "collective":
-        factor = 1.0
+    sweep, ranks = setting.sweep, setting.group.ranks
+    factors = [
+        operation_of(sweep, t).bus_factor(ranks) if sweep.what == "collective" else 1.0
+        for t in sweep.timings
+    ]
     return [
-        t.size_bytes / s * factor for t, s in zip(setting.sweep.timings, times, strict=True)
+        t.size_bytes / s * factor
+        for t, s, factor in zip(sweep.timings, times, factors, strict=True)
     ]

@@ -119,10 +119,7 @@ def _nics(seen: Observation, server: Server | None) -> _Nics:
     chosen = [one for one in seen.of(AdapterChosen) if one.adapter]
     network = next((one.network for one in seen.of(NetworkChosen)), "")
     known, assumed, unknown = [], [], []
-    by_host: dict[str, set[str]] = defaultdict(set)
-    for one in (single for single in chosen if len(single.parts) <= 1):
-        by_host[one.process.host].add(f"{one.adapter}:{one.port}")
-    count = max((len(found) for found in by_host.values()), default=0)
+    count = max(adapters(seen), default=0)
     if count:
         known.append(f"{count} adapters a host")
         if server and count < server.nics:
@@ -145,6 +142,15 @@ def _nics(seen: Observation, server: Server | None) -> _Nics:
         fabric=kind, count=count, bytes_per_s=rate, nic=server.nic if server else "connectx7",
         known=tuple(known), assumed=tuple(assumed), unknown=tuple(unknown),
     )  # fmt: skip
+
+
+def adapters(seen: Observation) -> tuple[int, ...]:
+    """Return how many ports the log says that each host uses."""
+    by_host: dict[str, set[str]] = defaultdict(set)
+    for one in seen.of(AdapterChosen):
+        if one.adapter and len(one.parts) <= 1:
+            by_host[one.process.host].add(f"{one.adapter}:{one.port}")
+    return tuple(len(found) for found in by_host.values())
 
 
 def _fabric(chosen: list[AdapterChosen], network: str) -> tuple[str, bool]:

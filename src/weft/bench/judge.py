@@ -1,21 +1,32 @@
 """A measured sweep against what it should have been: the verdict, and what fits if it fails."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from operator import truediv
 from pathlib import Path
 from typing import Final
 
 from weft.bench import shape
-from weft.bench.expected import ONE_PAIR_FROM, Expected, Setting, busbw, expected, group_of
+from weft.bench.evidence import told
+from weft.bench.expected import (
+    ONE_PAIR_FROM,
+    Expected,
+    Setting,
+    busbw,
+    expected,
+    group_of,
+    times_s,
+)
+from weft.bench.fault import Variant, all_faults
 from weft.bench.infer import Inferred, as_logged, infer
+from weft.bench.next_check import Doubt, NextCheck, next_checks
 from weft.bench.shape import Candidate
 from weft.bench.sweep import Sweep, read_sweep
 from weft.bench.verdict import FALSE_FAIL_RATIO, Outcome, RangeVerdict, judge_ranges, overall
 from weft.doctor.diagnose import find
 from weft.doctor.ranking import rank
-from weft.doctor.rule import Severity
+from weft.doctor.rule import Finding, Severity
 from weft.observe.facts import Setting as Variable
 from weft.observe.observation import Observation
 from weft.predict.provenance import provenance
@@ -38,8 +49,9 @@ class Judged:
     time_s: float
     noise_ratio: float
     expected_s: Estimate
-    rate_bytes_per_s: float
-    expected_rate_bytes_per_s: Estimate
+    rate_bytes_per_s: float | None
+    """None of a latency."""
+    expected_rate_bytes_per_s: Estimate | None
     test: str = ""
     """Which table of messages it stood in, where the run holds several."""
     inside: bool
@@ -53,6 +65,7 @@ class FaultCurve:
 
     name: str
     form: str
+    times_s: tuple[float, ...]
     rates_bytes_per_s: tuple[float, ...]
 
 
@@ -71,6 +84,12 @@ class Judgement:
     points: tuple[Judged, ...]
     candidates: tuple[Candidate, ...]
     """Explanations by probability: ``healthy`` too, where it is not settled that it is not."""
+    group: tuple[str, ...] = ()
+    """The most probable faults, which this run cannot tell apart: one name is one fault."""
+    next_checks: tuple[NextCheck, ...] = ()
+    """What would tell them apart, that which tells most first."""
+    told: tuple[str, ...] = ()
+    """What other outputs say for a fault, or against one."""
     curve: FaultCurve | None = None
     """Of the most probable fault, where the sweep did not pass."""
     findings: tuple[str, ...] = ()
@@ -88,8 +107,7 @@ class Judgement:
     @property
     def fault(self) -> Candidate | None:
         """Return the most probable fault, where there is one."""
-        found = [one for one in self.candidates if one.curve_s]
-        return found[0] if found else None
+        return next((one for one in self.candidates if one.group), None)
 
 
 def judge(files: Sequence[Path] | Path, cluster: Cluster | None = None) -> Judgement:
@@ -125,10 +143,13 @@ def _judged(setting: Setting, found: Inferred, seen: Observation) -> Judgement:
     outcome, remarks = overall(ranges, needs_large=bandwidth)
     unknown = (*found.unknown, *_too_fast(ranges))
     outcome = Outcome.INCONCLUSIVE if unknown else outcome
-    candidates = tuple(shape.explain(setting, points))
+    findings = find(seen.facts)
+    known = told(setting, seen, findings)
+    explained = _in_question(setting, ranges) if outcome is Outcome.FAIL else setting
+    candidates = tuple(shape.explain(explained, evidence=known.logs))
     if outcome is Outcome.FAIL:
         candidates = tuple(shape.among_faults(candidates))
-    best = next((one for one in candidates if one.curve_s), None)
+    best = next((one for one in candidates if one.group), None)
     curve = _curve(setting, best) if best and outcome is not Outcome.PASS else None
     sweep = setting.sweep
     # Wrong results fail at any speed; of its speed they say nothing.
@@ -137,10 +158,11 @@ def _judged(setting: Setting, found: Inferred, seen: Observation) -> Judgement:
         outcome=outcome, benchmark=sweep.benchmark, operation=sweep.operation.value,
         what=sweep.what, ranks=setting.group.ranks, hosts=setting.group.domains,
         ranges=tuple(ranges), points=tuple(_points(setting, points)), candidates=candidates,
-        curve=curve,
+        group=shape.leading_group(candidates), told=known.lines, curve=curve,
+        next_checks=_next(explained, candidates, known.checked),
         said=(*found.known, *sweep.remarks, *remarks, *_steered(setting, seen),
               *_said(setting)),
-        findings=_findings(seen), assumed=found.assumed, unknown=unknown,
+        findings=_findings(findings), assumed=found.assumed, unknown=unknown,
         noise_from=_noise(sweep), cluster=setting.cluster,
         provenance=provenance(
             setting.cluster, sources=sweep.sources, assumptions=found.assumed
@@ -148,10 +170,45 @@ def _judged(setting: Setting, found: Inferred, seen: Observation) -> Judgement:
     )  # fmt: skip
 
 
+def _in_question(setting: Setting, ranges: Sequence[RangeVerdict]) -> Setting:
+    """Return what is to be explained: of tables of adapters those that fail.
+
+    A sound adapter beside a slow one says nothing of what slows that one. Of several
+    collectives on the same ranks each says something.
+    """
+    failed = {one.test for one in ranges if one.outcome is Outcome.FAIL}
+    sweep = setting.sweep
+    if sweep.what == "collective" or "" in failed:
+        return setting
+    kept = tuple(t for t in sweep.timings if t.test is None or t.test.label in failed)
+    return replace(setting, sweep=replace(sweep, timings=kept))
+
+
+def _form(setting: Setting, one: Candidate) -> Variant:
+    """Return the form of a fault that fits best."""
+    fault = dict(all_faults())[one.name]
+    return next(form for form in fault.forms(setting) if form.label == one.form)
+
+
 def _curve(setting: Setting, best: Candidate) -> FaultCurve:
+    form = _form(setting, best)
+    times = tuple(times_s(setting, form.cluster, form.factors))
     return FaultCurve(
-        name=best.name, form=best.form, rates_bytes_per_s=tuple(busbw(setting, best.curve_s))
-    )
+        name=best.name, form=best.form, times_s=times,
+        rates_bytes_per_s=tuple(busbw(setting, times)),
+    )  # fmt: skip
+
+
+def _next(
+    setting: Setting, candidates: Sequence[Candidate], checked: frozenset[str]
+) -> tuple[NextCheck, ...]:
+    """Return the checks that tell the probable faults apart."""
+    doubts = [
+        Doubt(name=one.name, probability=one.probability, variant=_form(setting, one))
+        for one in candidates
+        if one.group and one.probability >= LEAST_PROBABILITY
+    ]
+    return next_checks(setting, doubts, checked)
 
 
 def _points(setting: Setting, points: Sequence[Expected]) -> list[Judged]:
@@ -160,11 +217,15 @@ def _points(setting: Setting, points: Sequence[Expected]) -> list[Judged]:
     found = []
     for timing, point, rate in zip(sweep.timings, points, measured, strict=True):
         factor = rate * timing.time_s
+        latency = (timing.test.what if timing.test else sweep.what) == "latency"
         found.append(
             Judged(
                 size_bytes=timing.size_bytes, time_s=timing.time_s,
-                noise_ratio=timing.noise_ratio, expected_s=point.time_s, rate_bytes_per_s=rate,
-                expected_rate_bytes_per_s=point.time_s.map(partial(truediv, factor)),
+                noise_ratio=timing.noise_ratio, expected_s=point.time_s,
+                rate_bytes_per_s=None if latency else rate,
+                expected_rate_bytes_per_s=(
+                    None if latency else point.time_s.map(partial(truediv, factor))
+                ),
                 test=timing.test.label if timing.test and len(sweep.tests) > 1 else "",
                 inside=point.time_s.low <= timing.time_s <= point.time_s.high,
                 limit=point.limit,
@@ -201,9 +262,9 @@ def _said(setting: Setting) -> list[str]:
     return said
 
 
-def _findings(seen: Observation) -> tuple[str, ...]:
-    """Ask the doctor what the output itself shows; its suspects are not told here."""
-    named = (one.finding for one in rank(find(seen.facts)))
+def _findings(found: Sequence[Finding]) -> tuple[str, ...]:
+    """Say what the doctor finds in the output itself; its suspects are not told here."""
+    named = (one.finding for one in rank(found))
     return tuple(
         f"{one.cause}: {one.message}"
         for one in named

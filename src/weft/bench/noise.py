@@ -25,19 +25,16 @@ _FEWEST: Final = 3
 class Errors:
     """How the errors of the model at two sizes of one sweep go together."""
 
-    share_ratio: float
-    """Correlation of neighbours."""
-    length_doublings: float
-    """Doublings of size over which it falls to 1/e."""
+    drifts: tuple[float, ...]
+    """Of a step from one size to its half, over the band: scales of Cauchy's law."""
+    weights: tuple[float, ...]
+    """How many systems drift so; they add up to 1."""
+    steps_ratio: float
+    """Steps that count as independent, over all there are."""
+    tables_ratio: float
+    """Correlation of the errors of two tables of one system."""
     degrees: int
     """Of Student's law, whose tails the errors of healthy systems have."""
-
-    def correlation(self, first_bytes: float, second_bytes: float) -> float:
-        """Return the correlation of the errors at two sizes."""
-        if first_bytes == second_bytes:
-            return 1.0
-        apart = abs(math.log2(first_bytes / second_bytes))
-        return self.share_ratio * math.exp(-apart / self.length_doublings)
 
 
 @cache
@@ -46,7 +43,8 @@ def _read() -> tuple[dict[str, float], Errors]:
     noise = {name: float(value["ratio"]) for name, value in raw["noise"].items()}
     own = raw["errors"]
     return noise, Errors(
-        share_ratio=float(own["share_ratio"]), length_doublings=float(own["length_doublings"]),
+        drifts=tuple(map(float, own["drifts"])), weights=tuple(map(float, own["weights"])),
+        steps_ratio=float(own["steps_ratio"]), tables_ratio=float(own["tables_ratio"]),
         degrees=int(own["degrees"]),
     )  # fmt: skip
 

@@ -1,43 +1,38 @@
 """Which fault fits the shape of a deviation: whose curve makes the run how likely.
 
-Errors of the model at two sizes go together, so a plateau, a slope and a bump are told apart::
+A fault's likelihood is the mean over its forms, each as in ``likelihood``. ``none of these``
+is a deviation of any height that changes over a few doublings of size; ``healthy`` is none.
 
-    log(measured / curve of the fault)
-        ~ Student(0, (band x band + cost error x cost error) x correlation + noise^2)
-
-A fault's likelihood is the mean over its forms. ``none of these`` is a deviation of any height
-that changes over a few doublings of size; ``healthy`` is no deviation.
+Faults that a table cannot tell apart are told as a group: had one of them made the very curve
+that its best form makes, the best forms of the others would be less likely by less than ALIKE
+times. Within a group only what is known beforehand, and what other outputs show, orders them.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from weft.bench import noise, student
 from weft.bench.expected import Expected, Setting, expected, times_s
 from weft.bench.fault import Fault, Variant, all_faults
+from weft.bench.likelihood import (
+    Fit,
+    Unknown,
+    fit_of,
+    log_likelihoods,
+    log_of_none,
+    with_gaps,
+)
 from weft.errors import WeftError
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 HEALTHY_WEIGHT: Final = 0.5
 """Before the run is looked at: a run is judged where somebody is in doubt."""
 NONE_WEIGHT: Final = 0.05
 """What no file of faults/ describes. Judgement: threads close unsolved about as often."""
-_UNKNOWN: Final = math.log(2)
-"""Spread of a deviation that no fault describes: a factor of two either way."""
-_UNKNOWN_DOUBLINGS: Final = 3.0
-"""Over how many doublings of size it stays alike: one algorithm or protocol rules as many."""
-FAULT_ERROR_RATIO: Final = 0.2
-"""How far the cost of a fault may be from what the model says, as a share of it.
-
-A calibrated band is of the sound system alone: without this a fault would be told from its
-neighbours by the model's last per cent. Judgement: large predictions err by 10 to 20 %.
-"""
-_BAND: Final = 0.9
+ALIKE: Final = 10.0
+"""Odds from which evidence is strong [Jeffreys 1961, appendix B]: below, a group is left."""
+LEAST_SHIFT: Final = 1e-3
+"""A form that changes the logarithm of no time by this changes nothing here."""
 HEALTHY: Final = "healthy"
 NONE: Final = "none of these"
 
@@ -51,6 +46,8 @@ class Candidate:
     probability: float
     form: str = ""
     """The form that fits best, as ``4 of 8 NICs``."""
+    group: int = 0
+    """Number of its group, from 1: those of one group fit equally. 0: no fault."""
     curve_s: tuple[float, ...] = ()
     """Times that it expects at the sizes of the sweep."""
     check: str = ""
@@ -59,49 +56,78 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Fit:
-    """What the likelihood needs of a sweep."""
+class _Form:
+    """One form of a fault on a setting."""
 
-    gaps: tuple[float, ...]
-    """log(measured / expected) by size."""
-    above: tuple[float, ...]
-    below: tuple[float, ...]
-    noises: tuple[float, ...]
-    sizes: tuple[float, ...]
-    degrees: int
+    variant: Variant
+    curve_s: tuple[float, ...]
+    shift: tuple[float, ...]
 
 
-def explain(setting: Setting, points: Sequence[Expected] | None = None) -> list[Candidate]:
-    """Return every explanation of a sweep, the most probable first."""
-    fit = _fit(setting, points or expected(setting))
-    names, logs, found = [HEALTHY, NONE], [], []
-    share = 1 - HEALTHY_WEIGHT - NONE_WEIGHT
-    logs.append(math.log(HEALTHY_WEIGHT) + _log_likelihood(fit, [0.0] * len(fit.gaps)))
-    logs.append(math.log(NONE_WEIGHT) + _log_likelihood(fit, [0.0] * len(fit.gaps), _UNKNOWN))
-    found += [Candidate(name=HEALTHY, title="nothing is wrong", probability=0.0)]
-    found += [Candidate(name=NONE, title="none of these", probability=0.0)]
-    kept = [(n, f, seen) for n, f in all_faults() if (seen := _seen(setting, f, fit))]
-    whole = sum(float(f.weight) for _, f, _ in kept)
-    for name, fault, seen in kept:
-        names.append(name)
-        prior = math.log(share * float(fault.weight) / whole)
-        logs.append(prior + _mean_log([log for _, _, log in seen]))
-        found.append(_candidate(name, fault, max(seen, key=lambda one: one[2])))
-    return _ranked(found, logs)
+def explain(
+    setting: Setting,
+    points: Sequence[Expected] | None = None,
+    evidence: Mapping[str, float] | None = None,
+) -> list[Candidate]:
+    """Return every explanation of a sweep, the most probable first, groups together.
+
+    ``evidence`` is the logarithm by which other outputs make a fault more or less likely.
+    """
+    fit = fit_of(setting, points or expected(setting))
+    forms = {name: seen for name, fault in all_faults() if (seen := _forms(setting, fault))}
+    faults = {name: fault for name, fault in all_faults() if name in forms}
+    logs = {
+        HEALTHY: math.log(HEALTHY_WEIGHT) + log_of_none(fit),
+        NONE: math.log(NONE_WEIGHT)
+        + _mean_log([log_of_none(fit, one) for one in (Unknown.HEIGHT, Unknown.SHAPE)]),
+    }
+    best: dict[str, _Form] = {}
+    whole = sum(float(one.weight) for one in faults.values())
+    for name, fault in faults.items():
+        share = (1 - HEALTHY_WEIGHT - NONE_WEIGHT) * float(fault.weight) / whole
+        own = log_likelihoods(fit, [one.shift for one in forms[name]])
+        best[name] = forms[name][own.index(max(own))]
+        logs[name] = math.log(share) + _mean_log(own) + (evidence or {}).get(name, 0.0)
+    probability = _shares(logs)
+    groups = _groups(fit, forms, best, probability)
+    found = [_candidate(name, faults, best, probability, groups) for name in logs]
+    return _ranked(found)
 
 
-_Seen = tuple[Variant, tuple[float, ...], float]
+def _candidate(
+    name: str,
+    faults: Mapping[str, Fault],
+    best: Mapping[str, _Form],
+    probability: Mapping[str, float],
+    groups: Mapping[str, int],
+) -> Candidate:
+    if name not in faults:
+        title = "nothing is wrong" if name == HEALTHY else name
+        return Candidate(name=name, title=title, probability=probability[name])
+    fault, form = faults[name], best[name]
+    return Candidate(
+        name=name, title=fault.title, probability=probability[name], form=form.variant.label,
+        group=groups[name], curve_s=form.curve_s, check=fault.check, command=fault.command,
+        likeness=fault.likeness,
+    )  # fmt: skip
 
 
-def _ranked(found: Sequence[Candidate], logs: Sequence[float]) -> list[Candidate]:
-    most = max(logs)
-    shares = [math.exp(log - most) for log in logs]
-    whole = sum(shares)
-    ranked = [
-        replace(one, probability=share / whole)
-        for one, share in zip(found, shares, strict=True)
-    ]
-    return sorted(ranked, key=lambda one: -one.probability)
+def _ranked(found: Sequence[Candidate]) -> list[Candidate]:
+    """Order by probability; a group stands where all of it together belongs."""
+    together: dict[object, float] = {}
+    for one in found:
+        key = one.group or one.name
+        together[key] = together.get(key, 0.0) + one.probability
+    return sorted(
+        found, key=lambda one: (-together[one.group or one.name], one.group, -one.probability)
+    )
+
+
+def _shares(logs: Mapping[str, float]) -> dict[str, float]:
+    most = max(logs.values())
+    shares = {name: math.exp(log - most) for name, log in logs.items()}
+    whole = sum(shares.values())
+    return {name: share / whole for name, share in shares.items()}
 
 
 def among_faults(candidates: Sequence[Candidate]) -> list[Candidate]:
@@ -111,72 +137,52 @@ def among_faults(candidates: Sequence[Candidate]) -> list[Candidate]:
     return [replace(one, probability=one.probability / whole) for one in left]
 
 
-def _candidate(name: str, fault: Fault, best: _Seen) -> Candidate:
-    variant, curve, _ = best
-    return Candidate(
-        name=name, title=fault.title, probability=0.0, form=variant.label, curve_s=curve,
-        check=fault.check, command=fault.command, likeness=fault.likeness,
-    )  # fmt: skip
+def leading_group(candidates: Sequence[Candidate]) -> tuple[str, ...]:
+    """Return the faults of the most probable group, the most probable first."""
+    first = next((one for one in candidates if one.group), None)
+    return tuple(one.name for one in candidates if first and one.group == first.group)
 
 
-def _fit(setting: Setting, points: Sequence[Expected]) -> _Fit:
-    timings = setting.sweep.timings
-    wide = [student.quantile(_BAND, one.degrees) for one in points]
-    return _Fit(
-        gaps=tuple(
-            math.log(t.time_s / p.time_s.value) for t, p in zip(timings, points, strict=True)
-        ),
-        above=tuple(
-            max(1e-3, math.log(p.time_s.high / p.time_s.value)) / w
-            for p, w in zip(points, wide, strict=True)
-        ),
-        below=tuple(
-            max(1e-3, math.log(p.time_s.value / p.time_s.low)) / w
-            for p, w in zip(points, wide, strict=True)
-        ),
-        noises=tuple(t.noise_ratio for t in timings),
-        sizes=tuple(t.size_bytes for t in timings),
-        degrees=min(one.degrees for one in points),
-    )
+def _groups(
+    fit: Fit,
+    forms: Mapping[str, Sequence[_Form]],
+    best: Mapping[str, _Form],
+    probability: Mapping[str, float],
+) -> dict[str, int]:
+    """Number the groups: the most probable fault takes those that its curve fits as well."""
+    found: dict[str, int] = {}
+    for name in sorted(best, key=lambda one: -probability[one]):
+        if name in found:
+            continue
+        found[name] = number = max(found.values(), default=0) + 1
+        made = with_gaps(fit, best[name].shift)
+        own = _closest(made, forms[name])
+        for other in best:
+            if other in found:
+                continue
+            if own - _closest(made, forms[other]) < math.log(ALIKE):
+                found[other] = number
+    return found
 
 
-def _seen(setting: Setting, fault: Fault, fit: _Fit) -> list[_Seen]:
-    """Return the curves of a fault's forms, and how likely each makes the sweep."""
+def _closest(fit: Fit, forms: Sequence[_Form]) -> float:
+    """Return how likely the form that fits best makes a sweep."""
+    return max(log_likelihoods(fit, [one.shift for one in forms]))
+
+
+def _forms(setting: Setting, fault: Fault) -> list[_Form]:
+    """Return the forms of a fault that change anything here."""
     found = []
     sound = times_s(setting, setting.cluster, {})
-    for variant in fault.variants(setting):
+    for variant in fault.forms(setting):
         try:
             curve = tuple(times_s(setting, variant.cluster, variant.factors))
         except WeftError:
             continue
-        shift = [math.log(f / s) for f, s in zip(curve, sound, strict=True)]
-        if max(map(abs, shift)) < 1e-3:  # noqa: PLR2004 - it changes nothing here
-            continue
-        found.append((variant, curve, _log_likelihood(fit, shift)))
+        shift = tuple(math.log(f / s) for f, s in zip(curve, sound, strict=True))
+        if max(map(abs, shift)) >= LEAST_SHIFT:
+            found.append(_Form(variant=variant, curve_s=curve, shift=shift))
     return found
-
-
-def _log_likelihood(fit: _Fit, shift: Sequence[float], unknown: float = 0.0) -> float:
-    import numpy as np  # noqa: PLC0415 - it takes time to load
-
-    left = np.array(fit.gaps) - np.array(shift)
-    scales = np.where(left > 0, np.array(fit.above), np.array(fit.below))
-    together = _correlation(fit.sizes)
-    spread = np.outer(scales, scales) * together
-    spread += np.diag(np.square(fit.noises) + 1e-8)
-    cost = FAULT_ERROR_RATIO * np.abs(np.array(shift))
-    spread += np.outer(cost, cost) * together
-    if unknown:
-        apart = np.abs(np.subtract.outer(np.log2(fit.sizes), np.log2(fit.sizes)))
-        spread += unknown**2 * np.exp(-apart / _UNKNOWN_DOUBLINGS)
-    return student.log_density(left, spread, fit.degrees)
-
-
-def _correlation(sizes: Sequence[float]) -> "NDArray[np.float64]":
-    import numpy as np  # noqa: PLC0415 - as above
-
-    own = noise.errors()
-    return np.array([[own.correlation(a, b) for b in sizes] for a in sizes])
 
 
 def _mean_log(logs: Sequence[float]) -> float:

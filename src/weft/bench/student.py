@@ -2,11 +2,7 @@
 
 import math
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from typing import Final
 
 _HALF: Final = 0.5
 _WIDEST: Final = 1e4
@@ -65,23 +61,3 @@ def _beta(x: float, a: float, b: float) -> float:
 
 def _off_zero(value: float) -> float:
     return value if abs(value) > _CLOSE * _CLOSE else _CLOSE * _CLOSE
-
-
-def log_density(
-    gaps: "NDArray[np.float64]", covariance: "NDArray[np.float64]", degrees: float
-) -> float:
-    """Return the log density of a vector under the multivariate law, centred on zero."""
-    import numpy as np  # noqa: PLC0415 - it takes time to load
-
-    size = len(gaps)
-    factor = np.linalg.cholesky(covariance)
-    scaled = np.linalg.solve(factor, gaps)
-    square = float(scaled @ scaled)
-    spread = 2 * float(np.log(np.diag(factor)).sum())
-    return (
-        math.lgamma((degrees + size) / 2)
-        - math.lgamma(degrees / 2)
-        - size / 2 * math.log(degrees * math.pi)
-        - spread / 2
-        - (degrees + size) / 2 * math.log1p(square / degrees)
-    )

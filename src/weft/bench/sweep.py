@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal
 
@@ -39,9 +39,11 @@ _TRUSTED_BUSBW: Final = 1e9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageTest:
-    """One table of a benchmark of messages between two NICs."""
+    """One table of several: of messages between two NICs, or of one collective."""
 
     what: What
+    operation: Operation | None = None
+    """The collective, where the tables are of collectives."""
     verb: Verb = "write"
     queue_pairs: int = 1
     adapter: str = ""
@@ -49,6 +51,8 @@ class MessageTest:
     @property
     def label(self) -> str:
         """Name it among other tables: ``write bandwidth, 8 queue pairs, mlx5_0``."""
+        if self.operation is not None:
+            return self.operation.value
         pairs = f"{self.queue_pairs} queue pairs" if self.queue_pairs > 1 else ""
         return ", ".join(filter(None, (f"{self.verb} {self.what}", pairs, self.adapter)))
 
@@ -66,7 +70,7 @@ class Timing:
     wrong: int = 0
     """Results that were wrong, as the benchmark checked them."""
     test: MessageTest | None = None
-    """Of messages between two NICs: the table it stood in; none: what the sweep says."""
+    """The table it stood in, where there are several; none: what the sweep says."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +80,7 @@ class Sweep:
     benchmark: str
     what: What
     operation: Operation
+    """Of several collectives the first."""
     timings: tuple[Timing, ...]
     """From the smallest size to the largest, table by table where there are several."""
     ranks: int | None = None
@@ -130,13 +135,21 @@ def _collective(
     shapes = [one for one in seen.of(CommunicatorShape) if one.ranks and one.hosts]
     shape = max(shapes, key=lambda one: one.ranks or 0, default=None)
     ranks = _ranks(rows, ranks_seen, shape)
-    operation, told = _operation(rows, ranks, sources)
-    ranks, remark = _from_factor(rows, operation, ranks)
+    operation, tables, told = _tables(rows, ranks, sources)
+    ranks, remark = _from_factor(tables[operation], operation, ranks)
     runs = seen.of(BenchmarkRun)
+    several = len(tables) > 1
     return Sweep(
         benchmark=runs[0].benchmark if runs else "nccl-tests",
         what="collective", operation=operation,
-        timings=tuple(_timings(one for one in rows if _named(one) in (operation, None))),
+        timings=tuple(
+            replace(
+                one,
+                test=MessageTest(what="collective", operation=kind) if several else None,
+            )
+            for kind, table in tables.items()
+            for one in _timings(table)
+        ),
         ranks=ranks, hosts=hosts,
         host_count=(shape.hosts if shape else None) or len(hosts) or None,
         gpu_name=next((one.gpu_name for one in ranks_seen if one.gpu_name), ""),
@@ -160,16 +173,25 @@ def _named(one: MeasuredCollective) -> Operation | None:
     return _NAMES.get(re.sub(r"\W+", "_", one.operation.split(" ")[0].lower()))
 
 
-def _operation(
+def _tables(
+    rows: Sequence[MeasuredCollective], ranks: int | None, sources: tuple[str, ...]
+) -> tuple[Operation, dict[Operation, list[MeasuredCollective]], tuple[str, ...]]:
+    """Return the first operation, the rows of each, and how it is known what was run."""
+    tables: dict[Operation, list[MeasuredCollective]] = {}
+    for one in rows:
+        kind = _named(one) or operation_in(Path(one.evidence.file).name)
+        if kind is not None:
+            tables.setdefault(kind, []).append(one)
+    if not tables:
+        kind, told = _guessed(rows, ranks, sources)
+        return kind, {kind: list(rows)}, told
+    return next(iter(tables)), tables, ()
+
+
+def _guessed(
     rows: Sequence[MeasuredCollective], ranks: int | None, sources: tuple[str, ...]
 ) -> tuple[Operation, tuple[str, ...]]:
-    """Return what was run: as named, in the file's name, or as busbw over algbw tells."""
-    named = [kind for one in rows if (kind := _named(one))]
-    if named:
-        kinds = tuple(dict.fromkeys(named))
-        if len(kinds) == 1:
-            return kinds[0], ()
-        return kinds[0], (f"of {len(kinds)} operations in it, {kinds[0].value} is judged",)
+    """Return what was run where no row names it: a file does, or busbw over algbw tells."""
     for source in sources:
         if (kind := operation_in(Path(source).name)) is not None:
             return kind, ()

@@ -1,6 +1,3 @@
-import math
-
-import numpy as np
 import pytest
 from scipy import stats
 
@@ -16,10 +13,3 @@ def test_the_law_is_that_of_student(value, degrees):
 @pytest.mark.parametrize("share", [0.01, 0.5, 0.9, 0.995])
 def test_the_quantile_is_where_the_share_lies_below(share):
     assert student.quantile(share, 5) == pytest.approx(stats.t.ppf(share, 5), abs=1e-6)
-
-
-def test_the_density_of_a_vector_is_the_published_one():
-    covariance = np.array([[1.0, 0.4], [0.4, 2.0]])
-    gaps = np.array([0.3, -1.1])
-    wanted = stats.multivariate_t.logpdf(gaps, shape=covariance, df=4)
-    assert math.isclose(student.log_density(gaps, covariance, 4), wanted)

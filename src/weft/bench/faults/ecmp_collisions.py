@@ -36,4 +36,6 @@ ecmp_collisions = Fault(
     check="the load of every uplink of a leaf; queue pairs per connection; adaptive routing",
     command="weft simulate (balancing: ecmp); NCCL_IB_QPS_PER_CONNECTION=4 ...",
     likeness="It changes from run to run, as addresses and ports do; a slow link does not.",
+    shows={"another_run": "changes", "fabric_counters": "uneven uplinks"},
+    causes=frozenset({"ecmp-collision"}),
 )

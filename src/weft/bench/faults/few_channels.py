@@ -23,4 +23,5 @@ few_channels = Fault(
     variants=_variants,
     check="NCCL_MAX_NCHANNELS, NCCL_MAX_CTAS, and the channels that the log counts",
     command='NCCL_DEBUG=INFO ... | grep "coll channels"',
+    shows={"environment": "channels"},
 )

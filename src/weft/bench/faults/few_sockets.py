@@ -24,4 +24,5 @@ few_sockets = Fault(
     variants=_variants,
     check="NCCL_SOCKET_NTHREADS and NCCL_NSOCKS_PERTHREAD",
     command="env | grep NCCL_",
+    shows={"environment": "sockets"},
 )

@@ -23,4 +23,14 @@ gpudirect_off = Fault(
     check='nvidia_peermem or dma-buf, NCCL_NET_GDR_LEVEL, "GDRDMA" on the channels of the log',
     command="lsmod | grep nvidia_peermem; NCCL_DEBUG=INFO ... | grep GDRDMA",
     likeness="PCIe access control (ACS) that sends traffic through the CPU looks the same.",
+    shows={"nccl_log": "no GPUDirect"},
+    causes=frozenset(
+        {
+            "gdr-peermem-not-loaded",
+            "gdr-peermem-not-registered",
+            "gdr-nccl-too-old",
+            "gdr-access-blocked",
+            "pcie-acs-enabled",
+        }
+    ),
 )

@@ -30,4 +30,17 @@ nics_lost = Fault(
     check="ports that are down, NCCL_IB_HCA, and how many adapters the log says are used",
     command='ibstat; NCCL_DEBUG=INFO ... | grep "NET/IB : Using"',
     likeness="One slow link holds a ring up just so; pair tests tell them apart.",
+    shows={
+        "nccl_log": "fewer adapters",
+        "ports": "a port is down",
+        "pair_tests": "an adapter has no link",
+    },
+    causes=frozenset(
+        {
+            "port-down",
+            "hca-selection-wrong",
+            "hca-set-mismatch",
+            "rail-isolated",
+        }
+    ),
 )

@@ -29,4 +29,12 @@ no_scale_up = Fault(
     variants=_variants,
     check="NVLink state of every GPU, the fabric manager, NCCL_P2P_DISABLE and NCCL_P2P_LEVEL",
     command="nvidia-smi nvlink -s; nvidia-smi topo -m",
+    shows={"nccl_log": "no P2P", "gpu_topology": "no NVLink"},
+    causes=frozenset(
+        {
+            "nvlink-links-inactive",
+            "fabric-manager-not-running",
+            "nvswitch-partition-wrong",
+        }
+    ),
 )

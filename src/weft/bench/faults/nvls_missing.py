@@ -22,4 +22,11 @@ nvls_missing = Fault(
     variants=_variants,
     check='"NVLS" in the log, the fabric manager, and multicast support',
     command="NCCL_DEBUG=INFO ... | grep -i nvls; systemctl status nvidia-fabricmanager",
+    shows={"nccl_log": "no NVLS"},
+    causes=frozenset(
+        {
+            "fabric-manager-not-running",
+            "imex-domain-missing",
+        }
+    ),
 )

@@ -31,4 +31,6 @@ pcie_bound = Fault(
     check="LnkSta against LnkCap of every NIC and of the bridges above it",
     command='lspci -vv | grep -E "LnkCap|LnkSta"',
     likeness="Half of the NICs lost has the same plateau; the log says how many are used.",
+    shows={"slots": "fewer lanes", "pair_tests": "every pair is slow"},
+    causes=frozenset({"pcie-link-degraded"}),
 )

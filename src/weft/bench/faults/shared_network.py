@@ -1,31 +1,34 @@
 """Other traffic takes a share of the links."""
 
-from collections.abc import Iterable
-
 from weft.bench.expected import Setting
 from weft.bench.fault import Fault, Variant, crosses
 from weft.sources import sourced
 
-_SHARES = (0.25, 0.5, 0.75)
+_LEAST, _MOST = 0.15, 0.85
+"""Share of the links that others take."""
 
 
-def _variants(setting: Setting) -> Iterable[Variant]:
+def _amount(setting: Setting, amount: float) -> Variant | None:
     cluster = setting.cluster
-    if not crosses(setting):
-        return
-    for share in _SHARES:
-        if share > cluster.fabric.load_ratio:
-            loaded = cluster.fabric.with_(load_ratio=share)
-            yield Variant(
-                label=f"{share:.0%} of the links taken", cluster=cluster.with_(fabric=loaded)
-            )
+    share = _LEAST + (_MOST - _LEAST) * amount
+    if not crosses(setting) or share <= cluster.fabric.load_ratio:
+        return None
+    loaded = cluster.fabric.with_(load_ratio=share)
+    return Variant(
+        label=f"{share:.0%} of the links taken", cluster=cluster.with_(fabric=loaded)
+    )
 
 
 shared_network = Fault(
     title="other traffic on the network",
     weight=sourced(1.0, "threads", confidence=1),
-    variants=_variants,
+    amount=_amount,
     check="byte counters of the ports while nothing of this job runs",
     command="perfquery -x; ethtool -S IFACE",
     likeness="It comes and goes; run again at another hour.",
+    shows={
+        "idle_counters": "traffic of others",
+        "another_run": "changes",
+        "pair_tests": "every pair is slow",
+    },
 )

@@ -22,4 +22,6 @@ sharp_missing = Fault(
     variants=_variants,
     check='the aggregation manager, the plug-in, and "CollNet" in the log',
     command='NCCL_DEBUG=INFO ... | grep -iE "sharp|collnet"',
+    shows={"nccl_log": "no CollNet"},
+    causes=frozenset({"sharp-unavailable"}),
 )

@@ -27,4 +27,11 @@ small_packets = Fault(
     variants=_variants,
     check="active_mtu of the ports, and the MTU of every interface and switch on the way",
     command="ibv_devinfo | grep mtu; ip link",
+    shows={"ports": "small packets", "pair_tests": "every pair is slow"},
+    causes=frozenset(
+        {
+            "mtu-mismatch",
+            "roce-mtu-small",
+        }
+    ),
 )

@@ -35,4 +35,15 @@ tcp_fallback = Fault(
     variants=_variants,
     check='"NET/Socket" in the log; NCCL_IB_DISABLE; devices inside the container',
     command='NCCL_DEBUG=INFO ... | grep "Using network"; ibv_devices',
+    shows={"nccl_log": "sockets"},
+    causes=frozenset(
+        {
+            "container-no-rdma-device",
+            "container-no-verbs-library",
+            "container-rdma-permission",
+            "net-backend-mismatch",
+            "efa-plugin-not-loaded",
+            "efa-provider-missing",
+        }
+    ),
 )

@@ -25,4 +25,13 @@ untuned_fabric = Fault(
     variants=_variants,
     check="PFC, ECN and their counters on NICs and switches; socket buffers",
     command='ethtool -S IFACE | grep -E "pause|discard"; weft diagnose',
+    shows={"fabric_counters": "pauses or discards"},
+    causes=frozenset(
+        {
+            "pfc-storm",
+            "roce-packet-loss",
+            "qos-dscp-mismatch",
+            "switch-buffer-exhausted",
+        }
+    ),
 )

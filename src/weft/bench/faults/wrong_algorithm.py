@@ -22,4 +22,5 @@ wrong_algorithm = Fault(
     variants=_variants,
     check="NCCL_ALGO in the environment and in /etc/nccl.conf, and tuner plug-ins",
     command="grep -r NCCL_ /etc/nccl.conf ~/.nccl.conf",
+    shows={"environment": "algorithm"},
 )

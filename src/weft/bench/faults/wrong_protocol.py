@@ -22,4 +22,5 @@ wrong_protocol = Fault(
     variants=_variants,
     check="NCCL_PROTO in the environment and in /etc/nccl.conf, and tuner plug-ins",
     command="grep -r NCCL_ /etc/nccl.conf ~/.nccl.conf",
+    shows={"environment": "protocol"},
 )

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from weft.accuracy.judge import JudgedFault, JudgedRun, JudgeScore
+from weft.accuracy.judge import JudgedFault, JudgedRun, JudgeScore, Stated
 from weft.bench.verdict import Outcome
 from weft.report.page import Block, Facts, Page, Table, View, rows_of
 from weft.report.views._provenance import footer
@@ -25,13 +25,29 @@ def _blocks(result: JudgeScore) -> Iterator[Block]:
     if result.broken:
         yield _runs("Sweeps of systems not known to be healthy", result.broken)
     yield Table(
+        title="Whether the stated probability of the leading group holds",
+        columns=("stated", "trials", "mean stated", "right"),
+        rows=rows_of(*(_stated(one) for one in result.stated)),
+        left=(0,),
+    )
+    yield Table(
         title="Faults laid over healthy sweeps",
-        columns=("fault", "trials", "FAIL", "open", "PASS", "first", "first 3", "taken for"),
+        columns=(
+            "fault",
+            "trials",
+            "FAIL",
+            "open",
+            "PASS",
+            "first",
+            "first 3",
+            "group",
+            "taken for",
+        ),
         rows=rows_of(*(_fault(one) for one in result.faults if one.trials)),
-        left=(0, 7),
+        left=(0, 8),
         notes=(
-            "First: named first among the faults.",
-            "A fault within the band of the model, or with another's curve, cannot be told.",
+            "First: named first among the faults. Group: among those said to fit equally.",
+            "A fault within the band of the model cannot be told.",
         ),
     )
 
@@ -46,8 +62,20 @@ def _facts(result: JudgeScore) -> Iterator[tuple[str, str]]:
         "of them",
         f"{result.failed_ratio:.0%} FAIL, {result.passed_ratio:.0%} PASS, else INCONCLUSIVE",
     )
+    harm = f"{result.harmful_passed_ratio:.0%} of {result.harmful}"
+    yield "PASS with real harm", f"{harm} that slow a range of sizes by more than 20 %"
+    group = f"{result.group_ratio:.0%}; it has {result.group_size:.1f} faults on average"
+    yield "right fault in the group", group
+    yield "group of one fault", f"{result.alone} trials, right in {result.alone_ratio:.0%}"
     yield "right fault first", f"{result.first_ratio:.0%}"
     yield "right fault in the first 3", f"{result.top3_ratio:.0%}"
+
+
+def _stated(one: Stated) -> tuple[str, ...]:
+    return (
+        f"{one.from_ratio:.0%} to {one.to_ratio:.0%}", f"{one.trials}",
+        f"{one.stated_ratio:.0%}", f"{one.right_ratio:.0%}",
+    )  # fmt: skip
 
 
 def _runs(title: str, runs: "list[JudgedRun] | tuple[JudgedRun, ...]") -> Table:
@@ -63,7 +91,7 @@ def _fault(one: JudgedFault) -> tuple[str, ...]:
     others = [f"{name} {count}" for name, count in one.taken_for if name != one.fault]
     return (
         one.fault, f"{one.trials}", f"{one.failed}", f"{one.inconclusive}", f"{one.passed}",
-        f"{one.first}", f"{one.top3}", ", ".join(others[:_MOST_TAKEN]),
+        f"{one.first}", f"{one.top3}", f"{one.group}", ", ".join(others[:_MOST_TAKEN]),
     )  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from weft.bench.judge import LEAST_PROBABILITY, Judged, Judgement
+from weft.bench.next_check import NextCheck
 from weft.bench.shape import Candidate
 from weft.bench.verdict import Outcome, RangeVerdict
 from weft.report.numbers import band, figures, seconds, show_rate, show_size, signed_percent
@@ -26,6 +27,7 @@ _MEANS = {
     Outcome.INCONCLUSIVE: "this run cannot tell.",
 }
 _MOST_FAULTS = 6
+_MOST_CHECKS = 3
 _HUNDRED = 100
 
 
@@ -122,9 +124,37 @@ def _faults(result: Judgement) -> Iterator[Block]:
     if result.outcome is Outcome.PASS:
         return
     shown = [one for one in result.candidates if one.probability >= LEAST_PROBABILITY]
-    yield Entries(
-        title="What fits the shape", items=tuple(_entry(one) for one in shown[:_MOST_FAULTS])
+    title = "What fits the shape"
+    if len(result.group) > 1:
+        share = sum(one.probability for one in shown if one.name in result.group)
+        names = ", ".join(result.group)
+        yield Sentences(
+            title=title,
+            lines=(f"{share:.0%} one of {names}: this run cannot tell them apart.",),
+        )
+        title = ""
+    yield Entries(title=title, items=tuple(_entry(one) for one in shown[:_MOST_FAULTS]))
+    if result.told:
+        yield Sentences(title="What the log says beside the curve", lines=result.told)
+    if result.next_checks:
+        yield _next(result)
+
+
+def _next(result: Judgement) -> Table:
+    return Table(
+        title="What would tell them apart",
+        columns=("check", "worth", "would show", "command"),
+        rows=rows_of(*(_check(one) for one in result.next_checks[:_MOST_CHECKS])),
+        left=(0, 2, 3),
+        notes=("Worth: the doubt between the faults above that it removes, in bits.",),
     )
+
+
+def _check(one: NextCheck) -> tuple[str, ...]:
+    shows = "; ".join(
+        f"{what}: {', '.join(names)}" for what, names in one.shows.items() if what
+    )
+    return one.title, f"{one.gain_bits:.2f}", shows, one.command
 
 
 def _entry(one: Candidate) -> Entry:
@@ -151,12 +181,13 @@ def _sizes(result: Judgement) -> Table:
 
 
 def _size(one: Judged) -> tuple[str, ...]:
+    rate = one.expected_rate_bytes_per_s
     return (
         show_size(one.size_bytes),
         seconds(one.time_s),
         seconds(one.expected_s.value),
-        figures(one.rate_bytes_per_s / 1e9),
-        band(one.expected_rate_bytes_per_s, scale=1e9),
+        "-" if one.rate_bytes_per_s is None else figures(one.rate_bytes_per_s / 1e9),
+        "-" if rate is None else band(rate, scale=1e9),
         "inside" if one.inside else "outside",
     )
 
@@ -178,8 +209,7 @@ def _ratio_chart(result: Judgement) -> Drawing:
             "high": one.expected_s.high / one.expected_s.value,
         }
         if curve:
-            rate = one.expected_rate_bytes_per_s.value
-            row["fault"] = rate / curve.rates_bytes_per_s[place]
+            row["fault"] = curve.times_s[place] / one.expected_s.value
         rows.append(row)
     return Drawing(
         chart="judged_sweep",
@@ -190,24 +220,31 @@ def _ratio_chart(result: Judgement) -> Drawing:
 
 
 def _rate_chart(result: Judgement) -> Drawing:
+    shown = [
+        (place, one, one.expected_rate_bytes_per_s, one.rate_bytes_per_s)
+        for place, one in enumerate(result.points)
+    ]
     rows = tuple(
         {
             "size_bytes": one.size_bytes,
-            "busbw": one.expected_rate_bytes_per_s.value / 1e9,
-            "low": one.expected_rate_bytes_per_s.low / 1e9,
-            "high": one.expected_rate_bytes_per_s.high / 1e9,
+            "busbw": rate.value / 1e9,
+            "low": rate.low / 1e9,
+            "high": rate.high / 1e9,
             "choice": "",
         }
-        for one in result.points
+        for _, one, rate, _ in shown
+        if rate is not None
     )
     measured = [
-        {"size_bytes": one.size_bytes, "busbw": one.rate_bytes_per_s / 1e9, "what": "measured"}
-        for one in result.points
+        {"size_bytes": one.size_bytes, "busbw": own / 1e9, "what": "measured"}
+        for _, one, _, own in shown
+        if own is not None
     ]
     curve = result.curve
     fault = [
-        {"size_bytes": one.size_bytes, "busbw": rate / 1e9, "what": _name(result)}
-        for one, rate in zip(result.points, curve.rates_bytes_per_s, strict=True)
+        {"size_bytes": one.size_bytes, "busbw": curve.rates_bytes_per_s[place] / 1e9,
+         "what": _name(result)}
+        for place, one, rate, _ in shown if rate is not None
     ] if curve else []  # fmt: skip
     return Drawing(
         chart="busbw_curve",

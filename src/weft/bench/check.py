@@ -1,0 +1,40 @@
+"""What a check is: one more thing to look at, and what each fault would show there."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from weft import plugins
+from weft.bench import checks
+from weft.bench.expected import Setting
+from weft.observe.observation import Observation
+
+SOUND = ""
+"""What a check shows under a fault that does not name it: nothing odd."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """One thing that the files of a run say, or deny."""
+
+    there: bool
+    text: str
+    """In words, as ``the log has NET/Socket``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One more thing to look at. What a fault shows there stands in the fault (``shows``)."""
+
+    title: str
+    command: str
+    read: Callable[[Setting, Observation], Mapping[str, Seen]] | None = None
+    """What the files of the run say of it already, by what a fault would show."""
+    beside: Callable[[Setting], Setting | None] | None = None
+    """Another sweep that the model can foresee; none where it would be the same again."""
+
+
+@cache
+def all_checks() -> tuple[tuple[str, Check], ...]:
+    """Return every check by name."""
+    return tuple((name, plugins.load(checks, name, Check)) for name in plugins.names(checks))

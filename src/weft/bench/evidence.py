@@ -1,0 +1,69 @@
+"""What the files beside a sweep say of each fault: the log of NCCL, and the doctor's findings.
+
+A check shows what a fault would show, or not, and misleads in MISLED of cases. So a log with
+GPUDirect on every channel makes "GPUDirect is off" improbable whatever the curve looks like.
+"""
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from weft.bench.check import all_checks
+from weft.bench.expected import Setting
+from weft.bench.fault import Fault, all_faults
+from weft.doctor.rule import Finding, Severity
+from weft.observe.observation import Observation
+
+MISLED: Final = 0.05
+"""Chance that a check shows what is not so, or hides what is. Judgement: the doctor's findings
+that exclude other causes are right in 19 of 20 cases [how-sure-the-doctor-is]."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """What the files tell beside the curve."""
+
+    logs: Mapping[str, float]
+    """By fault: the logarithm by which it is more likely than one they say nothing of."""
+    lines: tuple[str, ...]
+    """In words, what speaks for a fault or against one."""
+    checked: frozenset[str]
+    """Checks that the files have answered."""
+
+
+def told(setting: Setting, seen: Observation, findings: Iterable[Finding]) -> Told:
+    """Weigh every fault by what the files say beside the curve."""
+    logs = {name: 0.0 for name, _ in all_faults()}
+    lines: list[str] = []
+    checked = set()
+    for name, check in all_checks():
+        if check.read is None:
+            continue
+        shown = check.read(setting, seen)
+        checked |= {name} if shown else set()
+        for what, one in shown.items():
+            own = [fault for fault, kind in all_faults() if kind.shows.get(name) == what]
+            side = "for" if one.there else "against"
+            lines += [f"{one.text}: {side} {fault}" for fault in own]
+            for fault in logs:
+                as_seen = (fault in own) == one.there
+                logs[fault] += math.log(1 - MISLED if as_seen else MISLED)
+    for fault, kind in all_faults():
+        logs[fault] += _found(kind, findings, lines, fault)
+    return Told(logs=logs, lines=tuple(lines), checked=frozenset(checked))
+
+
+def _found(kind: Fault, findings: Iterable[Finding], lines: list[str], name: str) -> float:
+    """Return what the surest finding of the doctor's adds to a fault that is its cause."""
+    named = [
+        one
+        for one in findings
+        if one.decided and one.severity is not Severity.INFO and one.cause in kind.causes
+    ]
+    if not named:
+        return 0.0
+    surest = max(named, key=lambda one: one.confidence_ratio)
+    lines.append(f"the doctor finds {surest.cause}: for {name}")
+    share = min(1 - MISLED, surest.confidence_ratio)
+    return math.log(share / (1 - share))
