@@ -32,7 +32,8 @@ LEAST_CHECKS: Final = 3
 USUAL: Final = ("time_ratio", "tail_ratio", "paused_ratio")
 """What settings are judged by unless the user says otherwise."""
 ALIKE_RATIO: Final = 0.01
-"""Two figures within a hundredth are as good: the next objective decides."""
+"""Two figures within a hundredth are as good: the next objective decides. A judgement, which
+results tell; seeds differ by more, and nobody changes a fabric for less."""
 HEADROOM: Final = (
     "who is paused obeys after the cable's time; what takes longer needs the headroom of weft "
     "plan"
@@ -431,6 +432,7 @@ def _record(
 def _provenance(search: _Search, notes: Sequence[str]) -> Provenance:
     assumptions = (
         *notes,
+        *search.space.notes,
         HEADROOM,
         "settings suit the traffic that was simulated; other traffic may ask for others",
     )

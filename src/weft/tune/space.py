@@ -1,11 +1,11 @@
 """What is searched: knobs that the settings have, and how values enter a scenario."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from weft import plugins
-from weft.engines.packet.settings import link_rate_of, options_of
-from weft.engines.packet.simulation import PS_PER_S
+from weft.engines.packet.settings import class_numbers, link_rate_of, options_of
+from weft.engines.packet.simulation import PS_PER_S, Options
 from weft.errors import SpecError, UnknownName
 from weft.spec.problems import nearest
 from weft.spec.scenario import Scenario
@@ -25,6 +25,8 @@ class Space:
     knobs: Mapping[str, Knob]
     start: Values
     """As the first scenario is set up, inside the ranges."""
+    notes: tuple[str, ...] = ()
+    """Knobs that some classes of traffic, or all, decide for themselves."""
 
     def applied(self, network: NetworkSettings, values: Values) -> NetworkSettings:
         """Return settings with values entered: ratios after what they are ratios to."""
@@ -50,8 +52,52 @@ def space_of(scenarios: Sequence[Scenario], asked: Sequence[str] = ()) -> Space:
             f"({first.flow_control.name.lower()}, {first.congestion}); they have: "
             f"{', '.join(_of(known, options)) or 'none'}"
         )
-    start = {name: knob.tidy(knob.read(options[0])) for name, knob in fitting.items()}
-    return Space(knobs=fitting, start=start)
+    acting = {name: _acts_in(knob, scenarios) for name, knob in fitting.items()}
+    dead = [name for name, classes in acting.items() if not classes]
+    if set(dead) & set(asked) or len(dead) == len(fitting):
+        raise SpecError(
+            f"the knobs {', '.join(dead)} change nothing here: every traffic class that is "
+            "used sets its own; leave them out of network.classes, or tune others"
+        )
+    live = {name: knob for name, knob in fitting.items() if acting[name]}
+    start = {name: knob.tidy(knob.read(options[0])) for name, knob in live.items()}
+    return Space(knobs=live, start=start, notes=tuple(_notes(acting, scenarios)))
+
+
+def _acts_in(knob: Knob, scenarios: Sequence[Scenario]) -> frozenset[str]:
+    """Return the classes that a knob changes anything for; without classes one, unnamed."""
+    found: set[str] = set()
+    for scenario in scenarios:
+        base = explicit(scenario)
+        low, high = (
+            _by_class(scenario.with_(network=knob.enter(base, end)))
+            for end in (knob.low, knob.high)
+        )
+        found |= {name for name, own in low.items() if knob.applies(own) and own != high[name]}
+    return frozenset(found)
+
+
+def _by_class(scenario: Scenario) -> dict[str, Options]:
+    """Return what the engine runs the classes with that some traffic is of."""
+    options = options_of(scenario, scenario.seeds[0])
+    if not options.classes:
+        return {"": options}
+    used = (options.classes[number] for number in class_numbers(scenario))
+    return {one.name: one.options or options for one in used}
+
+
+def _notes(
+    acting: Mapping[str, frozenset[str]], scenarios: Sequence[Scenario]
+) -> Iterator[str]:
+    """Say which knobs classes decide for themselves."""
+    every = frozenset().union(*(_by_class(one) for one in scenarios))
+    for classes in sorted(set(acting.values()), key=sorted):
+        names = ", ".join(name for name, own in acting.items() if own == classes)
+        if not classes:
+            yield f"not searched: {names}; every traffic class sets its own"
+        elif classes != every:
+            where = ", ".join(sorted(classes))
+            yield f"{names}: searched for traffic class {where}; others set their own"
 
 
 def _of(known: Sequence[str], options: Sequence[object]) -> list[str]:

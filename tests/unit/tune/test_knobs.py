@@ -57,6 +57,42 @@ def test_only_knobs_that_the_settings_have_are_searched(scenario):
         space_of([scenario()], ["kmin_byte"])
 
 
+OWN = {"ecn": {"kmin_bytes": "100kB", "kmax_bytes": "200kB", "pmax_ratio": 0.5}}
+
+
+def in_classes(scenario, *classes):
+    """Two transfers of the incast's kind, each of a class of its own."""
+    asked = scenario(classes=[{"name": name, **more} for name, more in classes])
+    incast = asked.traffic[0].incast
+    items = [incast.with_(name=name, traffic_class=name) for name, _ in classes]
+    return asked.with_(traffic=tuple(asked.traffic[0].with_(incast=one) for one in items))
+
+
+def test_a_knob_that_every_class_sets_for_itself_is_not_searched_and_said(scenario):
+    asked = in_classes(scenario, ("a", OWN), ("b", OWN))
+    space = space_of([asked])
+    assert "kmin_bytes" not in space.knobs
+    assert "xoff_bytes" in space.knobs
+    assert any("not searched: kmax_over_kmin_ratio, kmin_bytes, pmax" in n for n in space.notes)
+    with pytest.raises(SpecError, match=r"kmin_bytes change nothing here: every traffic class"):
+        space_of([asked], ["kmin_bytes"])
+
+
+def test_a_knob_that_some_class_leaves_alone_is_searched_for_it(scenario):
+    asked = in_classes(scenario, ("a", OWN), ("b", {}))
+    space = space_of([asked])
+    assert "kmin_bytes" in space.knobs
+    assert any("kmin_bytes, pmax_ratio: searched for traffic class b" in n for n in space.notes)
+    assert not space_of([scenario()]).notes
+
+
+def test_knobs_of_a_control_that_no_class_runs_are_dead(scenario):
+    own = {"congestion": "swift", "flow_control": "none", "recovery": "go_back_n"}
+    asked = in_classes(scenario, ("a", own), ("b", own))
+    with pytest.raises(SpecError, match="change nothing here"):
+        space_of([asked], ["rate_timer_s"])
+
+
 def test_scenarios_of_different_link_rates_are_refused(scenario):
     slow = scenario()
     slow = slow.with_(

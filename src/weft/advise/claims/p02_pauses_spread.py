@@ -2,11 +2,9 @@
 
 from weft.advise.claim import NEEDS_PACKETS, Claim, Evidence, Outcome, Trial, Verdict
 from weft.advise.consideration import Number
-from weft.advise.storm import Storm, storm
+from weft.advise.storm import Storm, apart, by_chance, storm
 from weft.advise.wording import count, figure
 
-MANY_TIMES = 10
-"""So many times the pauses of a tuned fabric are a storm."""
 BEYOND = 2
 """Pauses in more layers than those into and out of the congested leaf have spread."""
 
@@ -16,15 +14,16 @@ def _test(trial: Trial) -> Verdict:
         return NEEDS_PACKETS
     cluster = trial.case.candidate("roce_tuned").apply(trial.case.cluster)
     good, bad = (storm(cluster, name) for name in ("roce_tuned", "roce_misconfigured"))
-    stormy = min(bad.pauses) > MANY_TIMES * max(good.pauses)
+    stormy = apart(bad.pauses, good.pauses)
     spread = len(bad.layers) >= BEYOND
-    hurt = bad.tail_ratio > good.tail_ratio
+    hurt = apart(bad.tails, good.tails)
     outcome = Outcome.HOLDS if stormy and spread and hurt else Outcome.FAILS
     return Verdict(
         outcome=outcome,
         reasons=(
             f"marks out of reach and a tenth of the pause threshold: {_told(bad)}",
             f"tuned: {_told(good)}",
+            *_sure(bad, stormy=stormy, hurt=hurt),
             bad.said,
         ),
         numbers=(
@@ -35,6 +34,14 @@ def _test(trial: Trial) -> Verdict:
         ),
         evidence=Evidence.SIMULATED,
     )
+
+
+def _sure(one: Storm, *, stormy: bool, hurt: bool) -> tuple[str, ...]:
+    """Say how far the seeds bear it out."""
+    if not (stormy and hurt):
+        return ("the seeds of the two overlap in pauses or in tails: they are not told apart",)
+    chance = by_chance(len(one.tails))
+    return (f"every seed has more pauses and a longer tail than any of tuned; {chance}",)
 
 
 def _told(one: Storm) -> str:

@@ -7,13 +7,18 @@ from weft.report.numbers import figures, percent, seconds
 from weft.report.page import Block, Drawing, Facts, Page, Sentences, Table, View, rows_of
 from weft.report.views._provenance import footer
 from weft.results import Estimate
-from weft.tune.search import BEST, START
+from weft.tune.search import ALIKE_RATIO, BEST, START
 from weft.tune.tuned import Contender, ObjectiveLine, Trial, Tuned, Worth
 
 SHOWN_FRONT: Final = 8
 WIDE: Final = 5.0
 """A chart whose figures differ by more is drawn on a logarithmic scale."""
 PER_CENT: Final = 100
+NO_EFFECT: Final = "no effect"
+ALIKE: Final = (
+    f"within {percent(ALIKE_RATIO)} of each other, a judgement: then the next objective "
+    "decides, and a knob worth less goes back"
+)
 
 
 def _where(result: Tuned) -> str:
@@ -54,6 +59,7 @@ def _facts(result: Tuned) -> Iterator[tuple[str, str]]:
     )
     for line in result.objectives:
         yield f"objective {line.title}", f"{line.meaning}; {line.over} of all runs"
+    yield "as good as", ALIKE
     if not result.complete:
         more = f"; run again with --study {result.study} to go on" if result.study else ""
         yield "complete", f"no: interrupted{more}"
@@ -88,7 +94,8 @@ def _as_good(result: Tuned) -> str:
         and (one.scores[line.name].value >= best if line.more_is_better
              else one.scores[line.name].value <= best)
     ]  # fmt: skip
-    return f"; {' and '.join(alike)} gives as much {line.title}" if alike else ""
+    give = "gives" if len(alike) == 1 else "give"
+    return f"; {' and '.join(alike)} {give} as much" if alike else ""
 
 
 def _list(seeds: tuple[int, ...]) -> str:
@@ -152,8 +159,17 @@ def _worths(result: Tuned) -> Iterator[Block]:
                 "was, range over scenarios and seeds."
             ),
             "Sure: no run was better without it. What is worth nothing is left as it was.",
+            *_no_effect(result),
         ),
     )  # fmt: skip
+
+
+def _no_effect(result: Tuned) -> Iterator[str]:
+    if any(_sure(one) == NO_EFFECT for one in result.worths):
+        yield (
+            "No effect: every run came out the same without it, as nothing in it got that far "
+            "with the other settings found."
+        )
 
 
 def _worth_cells(result: Tuned, one: Worth) -> tuple[str, ...]:
@@ -163,9 +179,15 @@ def _worth_cells(result: Tuned, one: Worth) -> tuple[str, ...]:
         value(one.knob, one.start),
         value(one.knob, one.best),
         *(_change(line, one.harm[line.name]) for line in result.objectives),
-        "yes" if one.sure else "no",
+        _sure(one),
         "yes" if one.kept else "no",
     )
+
+
+def _sure(one: Worth) -> str:
+    if all(change.low == change.high == 0 for change in one.harm.values()):
+        return NO_EFFECT
+    return "yes" if one.sure else "no"
 
 
 def _change(line: ObjectiveLine, change: Estimate) -> str:
