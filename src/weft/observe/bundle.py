@@ -2,28 +2,33 @@
 
 An archive is hostile until proved otherwise: its members are streamed, each and all of them
 bounded, links are passed over, names are labels and never paths, and a member that unpacks
-to far more than it holds is given up. Support bundles of known layouts (sosreport,
-must-gather, a folder for each host) name the hosts of their files.
+to far more than it holds is given up. An archive within an archive is read as its members are,
+to a bounded depth. Support bundles of known layouts name the hosts of their files (`layouts`).
 """
 
+import bz2
 import gzip
+import io
+import lzma
 import re
 import stat
 import tarfile
 import zipfile
 import zlib
 from collections import Counter as Tally
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import IO, Any
 
 from weft.errors import Unreadable
 from weft.observe.facts import Fact, FileRead
+from weft.observe.layouts import placed
 from weft.observe.observation import Observation
 from weft.observe.parser import Source
 from weft.observe.reading import read_stream
-from weft.observe.text import Bytes
+from weft.observe.text import BLOCK_BYTES, Bytes, Joined
 
 MOST_MEMBERS = 100_000
 MOST_MEMBER_BYTES = 2 << 30
@@ -33,16 +38,27 @@ _RATIO_MATTERS_BYTES = 64 << 20
 _MOST_OF_A_KIND = 200_000
 _MOST_HEADER_BYTES = 1 << 20
 _HIDDEN = (".git", "__pycache__", "node_modules", ".venv")
-_GZIP = b"\x1f\x8b"
-_HOST = re.compile(
-    r"(?:^|/)(?:sosreport-(?P<sos>[A-Za-z][\w.]*(?:-[A-Za-z][\w.]*)*)[^/]*|"
-    r"(?:hosts|nodes)/(?P<node>[\w.-]+))/"
+_GZIP, _BZIP2, _XZ, _ZIP = b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"PK\x03\x04"
+_HEAD_BYTES = 512
+_TAR_MARK = slice(257, 262)
+_DEEPEST = 4
+"""How many archives may lie within one another: a report in a tarball in a ticket."""
+_MOST_HEADERS = 10 * MOST_MEMBERS
+"""Of an archive, folders and links among them."""
+_MOST_LISTING_BYTES = 32 << 20
+_MOST_TAIL_BYTES = (1 << 16) + 256
+_SEE_ELSEWHERE = (1 << 32) - 1
+_TOO_MUCH = "it holds more than may be read"
+_MOST_ZIP_BYTES = 64 << 20
+"""Of an archive within another whose end must be read first, so is held in memory."""
+_UNREADABLE = (
+    OSError,
+    EOFError,
+    tarfile.TarError,
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
 )
-_COMMAND = re.compile(
-    r"(?:^|/)(?:sos_commands/[^/]+/|commands/)?(?P<name>[^/]+?)(?:\.(?:txt|log|out))?$"
-)
-_SAMPLE = re.compile(r"(?:^|/)sample_(?P<number>\d{1,3})_at_(?P<at>\d{1,12})/")
-_UNREADABLE = (OSError, EOFError, tarfile.TarError, zipfile.BadZipFile, zlib.error)
 
 
 class _TooLarge(Exception):  # noqa: N818 - ends one member, never seen outside
@@ -92,8 +108,9 @@ def observe(*paths: Path) -> Observation:
     for path in paths:
         if not path.exists():
             raise Unreadable(f"{path}: there is no such file or folder to read")
+        within = f"{path.resolve().name}/" if path.is_dir() else ""
         for member in _members(path):
-            seen, read = _read(member, budget)
+            seen, read = _read(member, budget, within)
             files.append(_kept(seen, read, facts, tally))
             if budget.members_left <= 0 or budget.bytes_left <= 0:
                 files.append(_skipped(str(path), "the rest is beyond what one bundle may hold"))
@@ -116,20 +133,22 @@ def _kept(
     return replace(read, left_out=read.left_out + left_out) if left_out else read
 
 
-def _read(member: _Member, budget: _Budget) -> tuple[list[Fact], FileRead]:
+def _read(member: _Member, budget: _Budget, within: str) -> tuple[list[Fact], FileRead]:
+    """Read a member of the folder ``within``, whose name may say more than the member's."""
     budget.members_left -= 1
     if member.stream is None:
         return [], _skipped(member.name, member.skipped)
-    sample = _SAMPLE.search(member.name)
+    place = placed(within + member.name)
     source = Source(
         member.name,
-        host=_host(member.name),
-        command=_command(member.name),
-        sample=int(sample["number"]) if sample else None,
-        sampled_s=float(sample["at"]) if sample else None,
+        host=place.host,
+        command=place.command,
+        sample=place.sample,
+        sampled_s=place.sampled_s,
     )
+    stream = _Bounded(member.stream, member.limit, budget)
     try:
-        return read_stream(_Bounded(member.stream, member.limit, budget), source)
+        return read_stream(Joined(place.before, stream), source)
     except _TooLarge:
         return [], _skipped(member.name, "it holds more than may be read")
     except _UNREADABLE as error:
@@ -140,37 +159,14 @@ def _skipped(name: str, why: str) -> FileRead:
     return FileRead(file=name, lines=0, blank=0, unread=0, skipped=why)
 
 
-def _host(name: str) -> str:
-    found = _HOST.search(name)
-    return (found["sos"] or found["node"] or "") if found else ""
-
-
-def _command(name: str) -> str:
-    """Return the command a file's name spells, as support bundles name their files.
-
-    >>> _command("sosreport-a1/sos_commands/networking/ethtool_-S_ens1")
-    'ethtool -S ens1'
-    """
-    found = _COMMAND.search(name)
-    return found["name"].replace("_", " ") if found and "_-" in found["name"] else ""
-
-
 def _members(path: Path) -> Iterator[_Member]:
     """Yield the texts of a file, folder or archive."""
     if path.is_dir():
         yield from _folder(path)
     elif zipfile.is_zipfile(path):
         yield from _zip(path, path.name)
-    elif _is_tar(path):
-        yield from _tar(path, path.name)
     else:
         yield from _file(path, path.name)
-
-
-def _is_tar(path: Path) -> bool:
-    with suppress(*_UNREADABLE):
-        return tarfile.is_tarfile(path)
-    return False
 
 
 def _folder(path: Path) -> Iterator[_Member]:
@@ -189,16 +185,77 @@ def _folder(path: Path) -> Iterator[_Member]:
 def _file(path: Path, name: str) -> Iterator[_Member]:
     try:
         with path.open("rb") as stream:
-            packed = stream.read(2) == _GZIP
-            stream.seek(0)
-            if packed:
-                limit = _bound(path.stat().st_size)
-                with gzip.open(stream) as unpacked:
-                    yield _Member(name, unpacked, limit)
-            else:
-                yield _Member(name, stream)
-    except OSError as error:
-        yield _Member(name, skipped=f"it cannot be read: {error.strerror}")
+            yield from _unpacked(stream, name, MOST_MEMBER_BYTES, path.stat().st_size)
+    except _UNREADABLE as error:
+        yield _Member(name, skipped=f"it cannot be read: {_why(error)}")
+
+
+def _why(error: Exception) -> str:
+    return getattr(error, "strerror", None) or str(error)
+
+
+def _unpacked(
+    stream: Bytes, name: str, limit: int, packed_bytes: int, depth: int = 0
+) -> Iterator[_Member]:
+    """Yield the texts that a stream holds: itself, or those of the archive that it is."""
+    head = _read_fully(stream, _HEAD_BYTES)
+    whole = Joined(head, stream)
+    if depth > _DEEPEST:
+        yield _Member(name, skipped=f"more than {_DEEPEST} archives lie within one another")
+    elif head[_TAR_MARK] == b"ustar":
+        yield from _tar(whole, name, limit, depth)
+    elif head.startswith(_ZIP) and depth:
+        yield from _inner_zip(whole, name, depth)
+    else:
+        opener = next((_OPENERS[mark] for mark in _OPENERS if head.startswith(mark)), None)
+        foreign = next((_FOREIGN[mark] for mark in _FOREIGN if head.startswith(mark)), "")
+        if foreign:
+            yield _Member(name, skipped=f"it is {foreign}: unpack it first")
+        elif opener is None:
+            yield _Member(name, whole, limit)
+        else:
+            bound = min(limit, _bound(packed_bytes))
+            with opener(_Readable(whole, MOST_TOTAL_BYTES)) as plain:
+                yield from _unpacked(plain, name, bound, bound, depth + 1)
+
+
+def _read_fully(stream: Bytes, size: int) -> bytes:
+    """Return so many bytes, fewer only at the end: a stream may give less than it is asked."""
+    parts = b""
+    while len(parts) < size and (more := stream.read(size - len(parts))):
+        parts += more
+    return parts
+
+
+class _Readable(io.RawIOBase):
+    """A stream of bytes as the unpackers want it, which never goes back and gives so much."""
+
+    def __init__(self, stream: Bytes, limit: int) -> None:
+        self._stream, self._left = stream, limit
+
+    def readable(self) -> bool:
+        """Say that it can be read."""
+        return True
+
+    def read(self, size: int = -1, /) -> bytes:
+        """Return the next bytes."""
+        data = self._stream.read(size if size >= 0 else BLOCK_BYTES)
+        self._left -= len(data)
+        if self._left < 0:
+            raise tarfile.ReadError(_TOO_MUCH)
+        return data
+
+
+_OPENERS: dict[bytes, Callable[[Any], Any]] = {
+    _GZIP: lambda stream: gzip.GzipFile(fileobj=stream),
+    _BZIP2: bz2.BZ2File,
+    _XZ: lzma.LZMAFile,
+}
+
+
+def _bound_of_all(limit: int) -> int:
+    """Return how much an archive may give in all, where each member may give so much."""
+    return MOST_TOTAL_BYTES if limit >= MOST_MEMBER_BYTES else min(MOST_TOTAL_BYTES, 2 * limit)
 
 
 def _bound(packed_bytes: int) -> int:
@@ -206,8 +263,27 @@ def _bound(packed_bytes: int) -> int:
     return min(MOST_MEMBER_BYTES, max(_RATIO_MATTERS_BYTES, packed_bytes * MOST_RATIO))
 
 
-def _zip(path: Path, name: str) -> Iterator[_Member]:
+def _listing_bytes(path: Path | IO[bytes]) -> int:
+    """Return the size of the list of files at the end of an archive, which is read whole."""
+    with path.open("rb") if isinstance(path, Path) else nullcontext(path) as stream:
+        stream.seek(0, io.SEEK_END)
+        stream.seek(max(0, stream.tell() - _MOST_TAIL_BYTES))
+        tail = stream.read(_MOST_TAIL_BYTES)
+        stream.seek(0)
+    size = _field(tail, b"PK\x05\x06", 12, 4)
+    return max(size, _field(tail, b"PK\x06\x06", 40, 8)) if size == _SEE_ELSEWHERE else size
+
+
+def _field(tail: bytes, mark: bytes, offset: int, width: int) -> int:
+    at = tail.rfind(mark)
+    return int.from_bytes(tail[at + offset : at + offset + width], "little") if at >= 0 else 0
+
+
+def _zip(path: Path | IO[bytes], name: str, depth: int = 0) -> Iterator[_Member]:
     try:
+        if _listing_bytes(path) > _MOST_LISTING_BYTES:
+            yield _Member(name, skipped="it lists more files than may be read")
+            return
         with zipfile.ZipFile(path) as archive:
             for info in archive.infolist():
                 label = _label(info.filename)
@@ -218,16 +294,27 @@ def _zip(path: Path, name: str) -> Iterator[_Member]:
                     yield _Member(label, skipped="it is encrypted")
                     continue
                 with archive.open(info) as stream:
-                    yield _Member(label, stream, _bound(info.compress_size))
+                    bound = _bound(info.compress_size)
+                    yield from _inner(stream, label, bound, info.file_size, depth)
     except (*_UNREADABLE, NotImplementedError, RuntimeError) as error:
         yield _Member(name, skipped=f"the archive is damaged: {error}")
 
 
-def _tar(path: Path, name: str) -> Iterator[_Member]:
-    limit = _bound(path.stat().st_size)
+_FOREIGN = {
+    b"\x28\xb5\x2f\xfd": "packed with zstd",
+    b"7z\xbc\xaf\x27\x1c": "packed with 7z",
+    b"\x1f\x9d": "packed with compress",
+    b"-----BEGIN PGP MESSAGE": "encrypted",
+    b"\x85\x02": "encrypted",
+    b"\x84\x8c": "encrypted",
+}
+
+
+def _tar(stream: Bytes, name: str, limit: int, depth: int) -> Iterator[_Member]:
+    whole = _Readable(stream, _bound_of_all(limit))
     try:
-        with tarfile.open(path, "r|*", tarinfo=_Header) as archive:
-            for info in archive:
+        with tarfile.open(fileobj=whole, mode="r|", tarinfo=_Header) as archive:
+            for info in _headers(archive):
                 if not info.isreg():
                     continue
                 label = _label(info.name)
@@ -236,11 +323,39 @@ def _tar(path: Path, name: str) -> Iterator[_Member]:
                         label, skipped="it holds more than may be read, as may the rest"
                     )
                     return
-                stream = archive.extractfile(info)
-                if stream is not None:
-                    yield _Member(label, stream, limit)
+                held = archive.extractfile(info)
+                if held is not None:
+                    yield from _inner(held, label, limit, info.size, depth)
     except _UNREADABLE as error:
         yield _Member(name, skipped=f"the archive is damaged: {error}")
+
+
+def _headers(archive: tarfile.TarFile) -> Iterator[tarfile.TarInfo]:
+    """Yield the headers of an archive, none of which is remembered."""
+    for _ in range(_MOST_HEADERS):
+        info = archive.next()
+        if info is None:
+            return
+        archive.members.clear()  # type: ignore[attr-defined]  # it would hold them all
+        yield info
+    raise tarfile.ReadError(_TOO_MUCH)
+
+
+def _inner(stream: Bytes, name: str, limit: int, size: int, depth: int) -> Iterator[_Member]:
+    """Yield the texts of a member, below its name where it is an archive itself."""
+    try:
+        for one in _unpacked(stream, name, limit, size, depth + 1):
+            yield one if one.name == name else replace(one, name=f"{name}/{one.name}")
+    except _UNREADABLE as error:
+        yield _Member(name, skipped=f"it cannot be read: {_why(error)}")
+
+
+def _inner_zip(stream: Bytes, name: str, depth: int) -> Iterator[_Member]:
+    held = _read_fully(stream, _MOST_ZIP_BYTES + 1)
+    if len(held) > _MOST_ZIP_BYTES:
+        yield _Member(name, skipped="an archive within an archive that is too large: unpack it")
+    else:
+        yield from _zip(io.BytesIO(held), name, depth)
 
 
 class _Header(tarfile.TarInfo):

@@ -19,7 +19,7 @@ from weft.observe.documents import DocumentCollector, Outcome
 from weft.observe.facts import Fact, FileRead
 from weft.observe.observation import Ledger
 from weft.observe.parser import Parser, Reader, Source
-from weft.observe.text import Bytes, blocks, looks_binary
+from weft.observe.text import Bytes, Joined, blocks, looks_binary
 
 _MOST_LABELS = 4096
 _HEAD_BYTES = 4096
@@ -213,22 +213,10 @@ def read_stream(stream: Bytes, source: Source) -> tuple[list[Fact], FileRead]:
         nothing = FileRead(file=source.file, lines=0, blank=0, unread=0, skipped="binary")
         return [], nothing
     reading = Reading(source)
-    for block in blocks(_Joined(head, stream)):
+    for block in blocks(Joined(head, stream)):
         reading.block(block)
     reading.end()
     return reading.ledger.facts, reading.ledger.closed()
-
-
-class _Joined:
-    """A stream whose beginning was already read."""
-
-    def __init__(self, head: bytes, rest: Bytes) -> None:
-        self._head, self._rest = head, rest
-
-    def read(self, size: int, /) -> bytes:
-        """Return the next bytes, the head first."""
-        head, self._head = self._head, b""
-        return head + self._rest.read(size - len(head))
 
 
 def read_text(text: str, file: str, host: str = "") -> tuple[list[Fact], FileRead]:

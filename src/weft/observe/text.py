@@ -36,6 +36,19 @@ class Bytes(Protocol):
         """Return the next bytes, none at the end."""
 
 
+class Joined:
+    """A stream whose beginning was already read, or has to be said first."""
+
+    def __init__(self, head: bytes, rest: Bytes) -> None:
+        """Begin with the head."""
+        self._head, self._rest = head, rest
+
+    def read(self, size: int, /) -> bytes:
+        """Return the next bytes, the head first."""
+        head, self._head = self._head[:size], self._head[size:]
+        return head or self._rest.read(size)
+
+
 def looks_binary(head: bytes) -> bool:
     """Return whether the beginning of a file is no text."""
     if not head or any(head.startswith(mark) for mark, _ in _MARKS_OF_ORDER):

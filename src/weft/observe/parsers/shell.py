@@ -44,8 +44,8 @@ _LAUNCH = re.compile(
 )
 _FORWARDED = re.compile(r"-x (?P<name>[A-Z][A-Z0-9_]+)(?:=(?P<value>\S+))?")
 _SEPARATOR = re.compile(
-    r"(?:={3,}|#{2,}|-{3,}|\*{3,}) ?(?P<command>[\w./-][^=#*]{1,200}?) ?(?:={3,}|#{2,}"
-    r"|-{3,}|\*{3,})?\s*$"
+    r"(?:={3,}|#{2,}|-{3,}|\*{3,}|`) ?(?P<command>[\w./-][^=#*]{1,200}?) ?(?:={3,}|#{2,}"
+    r"|-{3,}|\*{3,}|`)?\s*$"
 )
 
 
@@ -102,6 +102,8 @@ _SIGNS = (
     "SHARP_",
     "NVSHMEM_",
     "RCCL_",
+    "- show ",
+    "`show ",
 )
 _MOST_WORDS = 8  # more are prose
 

@@ -1,4 +1,7 @@
-"""``config_db.json`` of a SONiC switch: QoS maps, PFC, ECN profiles, buffers, ports."""
+"""``config_db.json`` of a SONiC switch: QoS maps, PFC, ECN profiles, buffers, ports.
+
+Also as ``show techsupport`` dumps the database (``dump/CONFIG_DB.json``), flat.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -31,10 +34,25 @@ _MEGABIT = 1e-3
 def _document(value: object, source: Source, number: int) -> Iterable[Fact] | None:
     if not isinstance(value, dict):
         return None
+    value = _nested(value)
     if not _TABLES & value.keys() and not {"DEVICE_METADATA", "PORT"} <= value.keys():
         return None
     evidence = source.evidence("config_db.json", number)
     return [fact for read in _READERS for fact in read(value, source, evidence)]
+
+
+def _nested(value: dict[str, Any]) -> dict[str, Any]:
+    """Return a dump of the database (``"PORT|Ethernet0": {"value": ...}``) like the file."""
+    if not any("|" in key for key in value):
+        return value
+    nested: dict[str, Any] = {}
+    for path, row in value.items():
+        name, _, key = path.partition("|")
+        held = row.get("value") if isinstance(row, dict) else None
+        if key and isinstance(held, dict):
+            fields = {name.rstrip("@"): one for name, one in held.items()}
+            nested.setdefault(name, {})[key] = fields
+    return nested
 
 
 def _table(value: Mapping[str, Any], name: str) -> Iterator[tuple[str, dict[str, Any]]]:

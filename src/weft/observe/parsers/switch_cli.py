@@ -11,6 +11,7 @@ from weft.observe.facts import (
     Interface,
     PauseSetting,
     PauseWatchdog,
+    SoftwareVersion,
 )
 from weft.observe.parser import READ, Parser, Source
 from weft.observe.parsers._values import count
@@ -40,7 +41,7 @@ _NVUE_ROW = re.compile(
 _NVUE_PORT = re.compile(
     r"(?:nv show interface|cl-\w+ .*?|show interfaces?) (?P<port>swp\d+(?:s\d+)?|\S*Eth\S+)"
 )
-_EOS_ERRORS = re.compile(rf"\s*(?P<port>{_PORT})(?P<values>(?:\s+\d+){{6,9}})\s*$")
+_EOS_ERRORS = re.compile(rf"\s*(?P<port>{_PORT})(?P<values>(?:\s+\d{{1,20}}){{2,9}})\s*$")
 _COUNTER_HEAD = re.compile(
     r"\s*Port\s+(?P<columns>(?:FCS|Align|Symbol|Rx|Tx|Runts|Giants|In\w+|Out\w+).*)"
 )
@@ -78,6 +79,12 @@ _DETAIL = re.compile(
 )
 
 
+_SHORT = {"rxpfc": "rx_pause", "txpfc": "tx_pause"}
+_VERSION = re.compile(
+    r"\s*(?:Software image version|NXOS: version|System version:)[: ]\s*(?P<version>\S+)"
+)
+
+
 @dataclass(slots=True)
 class _Reader:
     """Reads rows, remembering the direction of the last heading."""
@@ -111,7 +118,8 @@ class _Reader:
             return self._counters(priorities["port"], names, priorities["rx"].split(), evidence)
         errors = _EOS_ERRORS.match(text) if self.columns else None
         if errors and len(errors["values"].split()) == len(self.columns):
-            names = [c.lower().replace("-", "_") for c in self.columns]
+            lower = [c.lower().replace("-", "_") for c in self.columns]
+            names = [_SHORT.get(c, c) for c in lower]
             return self._counters(errors["port"], names, errors["values"].split(), evidence)
         return self._settings(text, evidence)
 
@@ -196,6 +204,12 @@ class _Reader:
                     interface=status["port"], up=up, host=self.source.host, evidence=evidence
                 ),
             )
+        version = _VERSION.match(text)
+        if version:
+            system = "NX-OS" if "NX" in text or "System" in text else "EOS"
+            return (
+                SoftwareVersion(software=system, version=version["version"], evidence=evidence),
+            )
         return READ if _PFC_HEAD.match(text) else None
 
     def _nxos(self, found: "re.Match[str]", evidence: Evidence) -> Sequence[Fact]:
@@ -249,6 +263,8 @@ switch_cli = Parser(
         "out-",
         "carrier-",
         " MTU ",
+        "image version",
+        "NXOS: ",
     ),
     reader=_Reader,
     rank=48,

@@ -43,7 +43,7 @@ def _files(files: Sequence[FileRead]) -> Table:
             file.skipped or ", ".join(tool for tool, _ in file.tools),
             str(file.lines),
             str(file.unread),
-            percent(file.read_ratio),
+            "" if file.skipped else percent(file.read_ratio),
         )
         for file in files
     )
