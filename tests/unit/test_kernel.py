@@ -3,11 +3,14 @@
 import os
 import subprocess
 import sys
+from typing import NamedTuple
 
+import numba
+import numpy as np
 import pytest
 
 from weft import kernel
-from weft.kernel import IN_USE, KEPT_CACHES, hold_cache, remove_old_caches
+from weft.kernel.cache import IN_USE, KEPT_CACHES, hold_cache, remove_old_caches
 
 fcntl = pytest.importorskip("fcntl")
 
@@ -68,14 +71,40 @@ def test_a_home_that_cannot_be_written_is_no_error(tmp_path):
     assert hold_cache(tmp_path / "file" / "version") is None
 
 
-def test_every_kind_of_state_is_announced_until_it_is_compiled(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(kernel, "CACHE", tmp_path)
-    monkeypatch.setattr(kernel, "COMPILED", True)
-    announce, note = kernel.announce_compilation.__wrapped__, kernel.note_compiled.__wrapped__
-    announce("State")
-    note("State")
-    assert capsys.readouterr().err.startswith("compiling the simulator")
-    announce("State")
-    assert capsys.readouterr().err == ""
-    announce("StateOfClasses")
-    assert capsys.readouterr().err.startswith("compiling the simulator")
+class Sums(NamedTuple):
+    numbers: np.ndarray
+
+
+class OtherSums(Sums):
+    __slots__ = ()
+    TITLE = "other sums"
+
+
+def add_up(state, count):
+    total = 0
+    for place in range(count):
+        total += state.numbers[place]
+    return total
+
+
+@pytest.fixture
+def said(tmp_path, monkeypatch, capsys):
+    """Compile into an empty folder; give what is said of it by a new process."""
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    state = Sums(np.arange(5))
+
+    def call(kind):
+        kernel.cache.announce_compilation.cache_clear()
+        assert kernel.entry(add_up)(kind(*state), 5) == 10
+        return capsys.readouterr().err
+
+    return call
+
+
+@pytest.mark.skipif(not kernel.COMPILED, reason="nothing is compiled")
+def test_compiling_is_announced_only_where_something_is_compiled(said):
+    assert said(Sums).startswith("compiling the simulator (")
+    assert not said(Sums)
+    assert said(OtherSums).startswith("compiling other sums (")
+    assert not said(OtherSums)
+    assert not said(Sums)

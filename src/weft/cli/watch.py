@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from weft.tune.evaluate import Progress as SearchProgress
 
 WIDTH: Final = 78
-COMPILING_S: Final = 1.5
+STARTING_S: Final = 1.5
 """A first run after an installation compiles the kernel before it begins."""
 
 
@@ -50,14 +50,17 @@ class Watcher:
             sys.stderr.flush()
 
 
+STARTING = "starting (the first run after an update compiles the simulator) ..."
+
+
 def line(progress: "Progress") -> str:
     """Say how far a simulation is and how long it will take."""
     from weft.units import show_time  # noqa: PLC0415 - after the words are understood
 
     if progress.seeds_begun == 0:
         return f"laying out the traffic as flows, {show_time(progress.elapsed_s)} ..."
-    if progress.done_ratio == 0 and progress.elapsed_s > COMPILING_S:
-        return "compiling the simulator (once after an update, 10 to 60 s) ..."
+    if progress.done_ratio == 0 and progress.elapsed_s > STARTING_S:
+        return STARTING
     left = "" if progress.left_s is None else f", {show_time(progress.left_s)} left"
     return (
         f"{progress.done_ratio:.0%} of the packets, "
@@ -85,8 +88,8 @@ def search_line(progress: "SearchProgress") -> str:
     """Say how far a search is, what it found so far and how long it will take."""
     from weft.units import show_time  # noqa: PLC0415 - as above
 
-    if progress.done == 0 and progress.elapsed_s > COMPILING_S:
-        return "compiling the simulator (once after an update, 10 to 60 s) ..."
+    if progress.done == 0 and progress.elapsed_s > STARTING_S:
+        return STARTING
     left = "" if progress.left_s is None else f", {show_time(progress.left_s)} left"
     best = f", {progress.best}" if progress.best else ""
     return f"{progress.doing}: {progress.done} of {progress.runs} runs{best}{left}"

@@ -19,7 +19,7 @@ def fetch(state, part):
     """
     if part.events < part.last - part.first:
         return
-    _fetch_events(state.tree, part.root * KEYS_A_LINE)
+    _fetch_events(state.tree, state.counts[0].tree_slots, part.root * KEYS_A_LINE)
     for place in range(part.first, part.last):
         for line in range(LINK_LINES):
             prefetch(state.links, state.part_links[place], line)
@@ -30,10 +30,10 @@ def fetch(state, part):
 
 
 @inner
-def _fetch_events(tree, first):
+def _fetch_events(tree, slots, first):
     """Fetch a subtree of events, level by level, from the first level that fills a line."""
     count = KEYS_A_LINE
-    while first < len(tree):
+    while first < slots:
         for place in range(first, first + count, KEYS_A_LINE):
             prefetch(tree, place, 0)
         first *= 2

@@ -72,7 +72,7 @@ def _record_pause(state, link_id, cause, now):
     counts = state.counts[0]
     row = counts.pauses_recorded
     state.links[link_id].pause_row = -1
-    if row < len(state.pauses):
+    if row < counts.pause_rows:
         counts.pauses_recorded += 1
         state.links[link_id].pause_row = row
         pause = state.pauses[row]

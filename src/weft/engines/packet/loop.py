@@ -114,8 +114,8 @@ def run(state, until):
     The part of the network whose event is the first of all takes a turn: its events up to the
     time at which another part could have anything to say to it.
     """
-    enough = len(state.packets) - POOL_RESERVE
     counts = state.counts[0]
+    enough = counts.pool_packets - POOL_RESERVE
     while True:
         key = state.tree[1]
         now = key >> LEAF_BITS

@@ -43,7 +43,7 @@ from weft.engines.packet.tables import (
 )
 from weft.engines.packet.wiring import Floats, Routes, Wiring, shortest_routes
 from weft.errors import SpecError
-from weft.kernel import Table, announce_compilation, note_compiled, table
+from weft.kernel import Table, table
 from weft.units import bytes_from_bits
 
 PS_PER_S = 1e12
@@ -276,8 +276,9 @@ def make_state(wiring: Wiring, routes: Routes, flows: Flows, options: Options) -
     tree, part_rows, part_links = place_events(links, parts)
     counts = table(1, COUNTS)
     counts.root[:], counts.lookahead[:], counts.free_packet[:] = 1, parts.lookahead_ps, -1
+    counts.pool_packets[:], counts.pause_rows[:] = FIRST_POOL, options.pause_records
+    counts.tree_slots[:] = len(tree)
     made = State if len(settings) == 1 else StateOfClasses
-    announce_compilation(made.__name__)
     return made(
         links=links,
         packets=table(FIRST_POOL, PACKET),
@@ -646,6 +647,7 @@ def with_larger_pool(state: State) -> State:
     size = len(state.packets)
     packets = table(2 * size, PACKET)
     packets[:size] = state.packets
+    state.counts.pool_packets[:] = len(packets)
     return state._replace(packets=packets)
 
 
@@ -655,7 +657,6 @@ def _by_time(pauses: Any) -> Table:  # noqa: ANN401 - rows
 
 
 def _outcome(state: State, stop: Stop) -> Outcome:
-    note_compiled(type(state).__name__)
     counts = state.counts[0]
     return Outcome(
         stopped=stop,

@@ -353,6 +353,9 @@ COUNTS = np.dtype(
         ("free_packet", "i8"),  # the one that was given back last; -1: none
         ("fresh_packet", "i8"),  # the first that was never used
         ("packets_alive", "i8"),
+        ("pool_packets", "i8"),  # rows of the tables that kernels must not leave
+        ("pause_rows", "i8"),
+        ("tree_slots", "i8"),
     ],
     align=True,
 )
@@ -412,3 +415,4 @@ class StateOfClasses(State):
 
     __slots__ = ()
     CHOICE = True
+    TITLE = "the simulator with traffic classes"

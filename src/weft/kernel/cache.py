@@ -1,0 +1,100 @@
+"""The folder of compiled kernels: one a version of the sources, and old ones go.
+
+numba's own index does not notice an edit in another file than that of the kernel it keeps, so
+the folder is named after the hash of all that kernels are made of.
+"""
+
+import functools
+import hashlib
+import os
+import shutil
+import sys
+import time
+from pathlib import Path
+
+import numba
+
+try:
+    import fcntl
+except ImportError:  # not on Windows, where caches are left alone
+    fcntl = None  # type: ignore[assignment]
+
+_PACKAGE = Path(__file__).parent.parent
+_MARKS_OF_KERNELS = (b"@inner", b"@entry", b"IntEnum", b"ladder(")
+"""What a file holds that kernels are made of: themselves, their numbers, their ladders."""
+
+
+def _source_hash() -> str:
+    digest = hashlib.sha256(numba.__version__.encode())
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(path.read_bytes())
+    for path in sorted((_PACKAGE / "engines" / "packet").rglob("*.py")):
+        text = path.read_bytes()
+        if any(mark in text for mark in _MARKS_OF_KERNELS):
+            digest.update(text)
+    return digest.hexdigest()[:16]
+
+
+def _cache_folder() -> Path:
+    root = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(root) / "weft" / "kernels" / _source_hash()
+
+
+@functools.cache
+def announce_compilation(what: str) -> None:
+    """Say on the error stream why a run takes a while; kernels compile for a kind of state."""
+    sys.stderr.write(f"compiling {what} (once after an update, 10 to 30 s)\n")
+    remove_old_caches(CACHE.parent)
+
+
+KEPT_CACHES = 8
+"""Versions whose kernels stay compiled, the last used ones: some ten megabytes each."""
+A_DAY_S = 86_400
+IN_USE = "in_use"
+"""File in a cache folder that is locked by every process which runs that version."""
+
+
+def hold_cache(folder: Path) -> int | None:
+    """Keep a cache folder from being removed while this process lives; return the lock."""
+    if fcntl is None:
+        return None
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = os.open(folder / IN_USE, os.O_RDWR | os.O_CREAT, 0o644)
+        fcntl.flock(lock, fcntl.LOCK_SH)
+        os.utime(lock)
+    except OSError:  # a home that cannot be written: nothing is cached there either
+        return None
+    # Another process may have removed the folder while this one waited for the lock.
+    return lock if (folder / IN_USE).exists() else hold_cache(folder)
+
+
+def remove_old_caches(folder: Path) -> None:
+    """Remove the kernels of all but the versions last used and those that run now."""
+    caches = sorted(filter(Path.is_dir, folder.iterdir()), key=_last_use, reverse=True)
+    for cache in caches[KEPT_CACHES:]:
+        if not _is_held(cache):
+            shutil.rmtree(cache, ignore_errors=True)
+
+
+def _last_use(cache: Path) -> float:
+    lock = cache / IN_USE
+    return (lock if lock.exists() else cache).stat().st_mtime
+
+
+def _is_held(cache: Path) -> bool:
+    """Say whether a process runs a version; one without a lock may, for a day."""
+    if fcntl is None or not (cache / IN_USE).exists():
+        return fcntl is None or time.time() - _last_use(cache) < A_DAY_S
+    try:
+        with (cache / IN_USE).open("ab") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    return False
+
+
+CACHE = _cache_folder()
+_LOCK = hold_cache(CACHE)
+if "NUMBA_CACHE_DIR" not in os.environ:
+    setattr(numba.config, "CACHE_DIR", str(CACHE))  # noqa: B010 - set at run time by design

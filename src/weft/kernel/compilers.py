@@ -1,0 +1,101 @@
+"""How kernels are compiled: what is inlined goes no further than its callers need.
+
+numba optimises every function and makes machine code of it, with all that it calls inlined,
+though only the outermost one is ever called: half of the time. Here a function that is inlined
+stays what its source says until it is part of an entry, which is optimised in one pass.
+"""
+
+from typing import Any
+
+from numba.core.codegen import JITCodeLibrary  # type: ignore[attr-defined, unused-ignore]
+from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.compiler_machinery import register_pass
+from numba.core.typed_passes import NativeLowering
+
+from weft.kernel.cache import announce_compilation
+
+
+class _WithoutCode:
+    """numba's code generator without its last step."""
+
+    def __init__(self, codegen: Any) -> None:
+        self._codegen = codegen
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._codegen, name)
+
+    def _add_module(self, module: Any) -> None:
+        """Keep a module from the compiler of machine code."""
+
+    def set_env(self, name: str, env: Any) -> None:
+        """Set nothing: a function that is never called by itself has no constants to find."""
+
+
+class _InnerLibrary(JITCodeLibrary):
+    def _optimize_final_module(self) -> None:
+        """Leave it to the library that this one becomes a part of."""
+
+    def _finalize_specific(self) -> None:
+        """Make no machine code."""
+
+    def get_pointer_to_function(self, _name: str) -> int:
+        self._ensure_finalized()
+        return 0
+
+
+class _EntryLibrary(JITCodeLibrary):
+    def _optimize_final_module(self) -> None:
+        """Optimise once: the first of numba's two rounds is for counts of references."""
+        made = self._codegen._module_pass_manager()
+        if isinstance(made, tuple):
+            passes, builder = made
+            passes.run(self._final_module, builder)
+        else:  # before numba 0.62
+            super()._optimize_final_module()
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _InnerLowering(NativeLowering):
+    _name = "lowering of what is inlined"
+
+    def run_pass(self, state: Any) -> bool:
+        codegen = _WithoutCode(state.targetctx.codegen())
+        state.library = _InnerLibrary(codegen, state.func_id.func_qualname)
+        return bool(super().run_pass(state))
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _EntryLowering(NativeLowering):
+    _name = "lowering of what Python calls"
+
+    def run_pass(self, state: Any) -> bool:
+        state.library = _EntryLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library.enable_object_caching()
+        return bool(super().run_pass(state))
+
+
+class Inner(CompilerBase):
+    """Compile a function for being inlined alone."""
+
+    lowering: Any = _InnerLowering
+
+    def define_pipelines(self) -> list[Any]:
+        """Take numba's passes, but for the last."""
+        passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        passes.passes = [
+            (self.lowering if one is NativeLowering else one, title)
+            for one, title in passes.passes
+        ]
+        passes.finalize()
+        return [passes]
+
+
+class Entry(Inner):
+    """Compile a function that Python calls with a state, after saying that this takes time."""
+
+    lowering: Any = _EntryLowering
+
+    def define_pipelines(self) -> list[Any]:
+        """Take numba's passes, but for the last."""
+        announce_compilation(getattr(self.state.args[0].kind, "TITLE", "the simulator"))
+        return super().define_pipelines()
