@@ -3,6 +3,7 @@
     python fits/fabric_shares.py              simulates everything, writes the files below
     python fits/fabric_shares.py --seeds 2    quicker, wider
     python fits/fabric_shares.py --only tail  simulates some traffic again only
+    python fits/fabric_shares.py --settings infiniband    those of some named settings only
     python fits/fabric_shares.py --page       derives factors and page again from the cells
 
 On a leaf-spine of 128 NICs of 400 Gb/s run, under every load balancing and every named tuning:
@@ -283,11 +284,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--only", nargs="*", default=[], metavar="TRAFFIC")
+    parser.add_argument("--settings", nargs="*", default=[], metavar="PRESET")
     parser.add_argument("--page", action="store_true")
     asked = parser.parse_args()
     if not asked.page:
-        chosen = [case for case in cases() if not asked.only or case.pattern in asked.only]
-        rows = [*simulated(chosen, asked.seeds), *(kept(chosen) if asked.only else ())]
+        chosen = [
+            case
+            for case in cases()
+            if (not asked.only or case.pattern in asked.only)
+            and (not asked.settings or case.preset in asked.settings)
+        ]
+        rows = [*simulated(chosen, asked.seeds), *kept(chosen)]
         TABLE.write_text(table_text(sorted(rows, key=place)), "utf-8")
     rows = tomllib.loads(TABLE.read_text("utf-8"))["share"]
     shares = by_cell(rows)
@@ -305,20 +312,25 @@ def by_cell(rows: list[dict[str, Any]]) -> Shares:
 
 
 def kept(again: list[Case]) -> Iterator[Row]:
-    """Yield the rows of the table that are not simulated again."""
-    patterns = {one.pattern for one in again}
-    patterns |= {SECOND[name] for name in patterns if name in SECOND}
+    """Yield the rows of the table that are not simulated again and still belong to it."""
+    every = set(cases()) - set(again)
+    if not every:
+        return
     for one in tomllib.loads(TABLE.read_text("utf-8"))["share"]:
-        if one["pattern"] not in patterns:
+        if case_of(one) in every:
             yield one
+
+
+def case_of(row: Row) -> Case:
+    """Return the case of a row; a second figure is of the case of the first."""
+    first = {second: name for name, second in SECOND.items()}
+    case = Case(**{name: row[name] for name in CELL})
+    return replace(case, pattern=first.get(case.pattern, case.pattern))
 
 
 def place(row: Row) -> int:
     """Return where a row stands in the table: its case's place, its second figure after."""
-    first = {second: name for name, second in SECOND.items()}
-    case = Case(**{name: row[name] for name in CELL})
-    case = replace(case, pattern=first.get(case.pattern, case.pattern))
-    return 2 * list(cases()).index(case) + (row["pattern"] in first)
+    return 2 * list(cases()).index(case_of(row)) + (row["pattern"] in SECOND.values())
 
 
 def simulated(every: list[Case], seeds: int) -> list[Row]:

@@ -15,7 +15,7 @@ Where the receiver decides, it has two more:
 * ``on_grant(flow, knobs, granted_bytes)``: such a packet came to the sender
 
 ``flow.window_bytes`` bounds what is in flight, ``flow.pace_ps_per_byte`` spaces packets,
-``flow.cc`` holds eight private numbers, named by constants at the top of each file.
+``flow.cc`` holds ten private numbers, named by constants at the top of each file.
 Times are picoseconds.
 """
 

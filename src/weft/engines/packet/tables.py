@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from weft.kernel import Table
 
-CC_SLOTS = 8
+CC_SLOTS = 10
 CACHE_LINE_BYTES = 64
 FLOWLETS = 4096
 """Flows that a switch can tell apart when it balances flowlets."""
@@ -197,7 +197,7 @@ FLOW = np.dtype(
         ("waits_for", "i4"),  # operations that must end first
         ("telemetry", "f8"),
         ("withheld_bytes", "i8"),  # what a relay has yet to bring it
-        ("spare", "i8", (3,)),
+        ("spare", "i8", (1,)),
     ],
     align=True,
 )
