@@ -156,7 +156,7 @@ nscc = Control(
         "no_delay_ps": 1e6,
         "gamma_ratio": 0.8,
         "delay_weight_ratio": 0.0125,
-        "adapt_below_ratio": 1 / 8,
+        "adapt_below_ratio": 0.125,
         "adapt_above_targets": 4.0,
         "segment_bytes": 4096,
     },
