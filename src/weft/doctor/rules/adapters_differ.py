@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from weft.doctor import job
 from weft.doctor.rule import Facts, Finding, Rule, Symptom, finding
-from weft.observe.facts import AdapterChosen, AdapterOpenFailed, Fact, NetworkChosen
+from weft.observe.facts import AdapterChosen, AdapterOpenFailed, Fact, NetworkChosen, PluginSeen
 
 _UNOPENED = (Symptom.WATCHDOG, "container-no-rdma-device", "container-rdma-permission")
 
@@ -24,16 +24,21 @@ def _check(facts: Facts) -> Iterator[Finding]:
 
 
 def _networks(facts: Facts) -> Iterator[Finding]:
-    families: dict[str, NetworkChosen] = {}
+    families: dict[str, Fact] = {}
     places: dict[str, set[str]] = {}
     for one in facts.of(NetworkChosen):
         family = "Socket" if "socket" in one.network.lower() else one.network.split("_")[0]
         family = "IB" if family.startswith("IB") else family
         families.setdefault(family, one)
         places.setdefault(family, set()).add(one.process.host)
-    apart = places.get("Socket", set()) - places.get("IB", set())
-    if {"Socket", "IB"} <= set(families) and apart:
-        seen: list[Fact] = [families["Socket"], families["IB"]]
+    for plugin in _assigned(facts):
+        family = "IB" if plugin.name.startswith("IB") else plugin.name
+        families.setdefault(family, plugin)
+        places.setdefault(family, set()).add(plugin.process.host)
+    fast = next((name for name in families if name != "Socket"), "")
+    apart = places.get("Socket", set()) - places.get(fast, set())
+    if "Socket" in families and fast and apart:
+        seen: list[Fact] = [families["Socket"], families[fast]]
         yield finding(
             "net-backend-mismatch",
             seen,
@@ -46,12 +51,32 @@ def _networks(facts: Facts) -> Iterator[Finding]:
         )
 
 
+def _assigned(facts: Facts) -> list[PluginSeen]:
+    """Return the networks that ranks of newer versions say they were given."""
+    return [
+        one for one in facts.of(PluginSeen)
+        if one.loaded and one.role == "net" and "Assigned" in one.evidence.text
+        and one.process.host
+    ]  # fmt: skip
+
+
 def _adapters(facts: Facts) -> Iterator[Finding]:
     counts = {
         host: len({one.adapter for one in chosen})
         for host, chosen in job.by_host(_listed_whole(facts)).items()
     }
     ignored = job.switched_on(facts, "NCCL_IGNORE_NET_MISMATCH")
+    counted = job.said(facts, r"mixed local (coll)?net device counts")
+    if counted:
+        yield finding(
+            "hca-set-mismatch",
+            [*counted, *facts.of(AdapterOpenFailed)],
+            0.85,
+            message="the ranks count different numbers of adapters near their GPUs",
+            advice="give every host the same adapters, or name those that all have",
+            next_command="ibv_devices; ls /dev/infiniband   # on every host",
+            explains=_UNOPENED,
+        )
     closed = facts.of(AdapterOpenFailed)
     if ignored and closed and len(set(counts.values())) <= 1:
         yield finding(

@@ -32,7 +32,11 @@ _LOOK = "ip -br addr; ip route get <address of the other host>; echo $NCCL_SOCKE
 def _check(facts: Facts) -> Iterator[Finding]:
     named = job.settings(facts, "NCCL_SOCKET_IFNAME")
     none = facts.of(NoSocketInterface)
-    family = job.said(facts, r"socket creation failed ?: address family not supported")
+    family = job.said(
+        facts,
+        r"socket creation failed ?: address family not supported|"
+        r"no device found (matching|after excluding) .*verify NCCL_OOB",
+    )
     if none or family:
         yield finding(
             "bootstrap-wrong-interface",

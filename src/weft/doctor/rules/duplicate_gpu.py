@@ -9,20 +9,24 @@ References: PyTorch distributed, LOCAL_RANK and torch.cuda.set_device.
 
 from collections.abc import Iterator
 
+from weft.doctor import job
 from weft.doctor.rule import Facts, Finding, Rule, finding
 from weft.observe.facts import DuplicateGpu
 
 
 def _check(facts: Facts) -> Iterator[Finding]:
     doubles = facts.of(DuplicateGpu)
-    if doubles:
-        first = doubles[0]
+    said = job.said(facts, r"multiple ranks are using the same gpu|duplicate gpu detected")
+    if doubles or said:
+        first = doubles[0] if doubles else None
         yield finding(
             "duplicate-gpu",
-            doubles,
+            [*doubles, *said],
             0.95,
-            subject=first.gpu,
-            message=f"ranks {first.rank} and {first.other_rank} both use GPU {first.gpu}",
+            subject=first.gpu if first else "",
+            message=f"ranks {first.rank} and {first.other_rank} both use GPU {first.gpu}"
+            if first
+            else "several ranks use one GPU",
             advice="set the device from the local rank; start as many ranks as there are GPUs",
             next_command="echo $LOCAL_RANK $CUDA_VISIBLE_DEVICES   # in every rank",
         )

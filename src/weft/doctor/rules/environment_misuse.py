@@ -8,6 +8,7 @@ What to do: unset them all, run, and add back those that measurably help.
 References: NCCL user guide, environment variables; nccl.conf in /etc and in the home folder.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -50,6 +51,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
     yield from _experimental(facts)
     yield from _fused(facts)
     yield from _refused(facts)
+    yield from _no_such_network(facts)
 
 
 def _switched_off(facts: Facts, bad: _Bad) -> Iterator[Finding]:
@@ -104,9 +106,30 @@ def _fused(facts: Facts) -> Iterator[Finding]:
         )
 
 
+def _no_such_network(facts: Facts) -> Iterator[Finding]:
+    """Find a network asked for by name that no plug-in offers."""
+    refused = job.said(facts, r"failed to initialize any net plugin|"
+                              r"network \\S+ not found")  # fmt: skip
+    asked = [
+        one for one in job.settings(facts, "NCCL_NET")
+        if not re.search(r"libfabric|ofi", one.value, re.IGNORECASE)
+    ]  # fmt: skip
+    if refused and asked:
+        yield finding(
+            "nccl-env-misuse",
+            [*refused, *asked],
+            0.75,
+            message=f"NCCL_NET={asked[0].value} names no network that is there",
+            advice=_UNSET,
+            next_command=_LOOK,
+            explains=(Symptom.SOCKETS,),
+        )
+
+
 def _refused(facts: Facts) -> Iterator[Finding]:
     """Find a variable whose value the library itself refuses."""
-    lines = job.said(facts, r"(invalid|unknown|unrecogni[sz]ed|not a valid)\b.*"
+    lines = job.said(facts, r"could not force merge nics|"
+                            r"(invalid|unknown|unrecogni[sz]ed|not a valid)\b.*"
                             r"\b(?-i:NCCL_(?!DEBUG)[A-Z])|"
                             r"\b(?-i:NCCL_(?!DEBUG)[A-Z_]+)\b.*\b(invalid|not valid|could not "
                             r"parse)|no algorithm/protocol available")  # fmt: skip

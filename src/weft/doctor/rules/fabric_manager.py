@@ -9,11 +9,20 @@ service reset the GPUs; in a virtual machine let the host activate the partition
 References: NVIDIA Fabric Manager user guide; CUDA runtime, cudaErrorSystemNotReady.
 """
 
+import re
 from collections.abc import Iterator
-from dataclasses import replace
 
 from weft.doctor import job
-from weft.doctor.rule import Facts, Finding, Rule, Severity, Suspect, Symptom, finding
+from weft.doctor.rule import (
+    LIKELY_RATIO,
+    Facts,
+    Finding,
+    Rule,
+    Severity,
+    Suspect,
+    Symptom,
+    finding,
+)
 from weft.doctor.rules.scale_up_links import has_switch
 from weft.observe.facts import (
     Fact,
@@ -29,6 +38,8 @@ _INVALID_ARGUMENT = 1
 _WRONG_STATE = 401
 _REFUSED = ("invalid argument", "present state", "not permitted", "system not")
 _SERVICE = "fabricmanager"
+_NEEDED = re.compile(r"match with driver|interface version|NVSwitches don't match|not running")
+"""What the service says only where there are switches to manage."""
 _LOOK = (
     "systemctl status nvidia-fabricmanager; nvidia-smi -q | grep -A3 Fabric; dmesg "
     "| grep -i SXid"
@@ -39,32 +50,29 @@ def _check(facts: Facts) -> Iterator[Finding]:
     services = [
         one for one in facts.of(ServiceState) if _SERVICE in one.service.replace("-", "")
     ]
-    failed = [
-        one for one in services if one.state in {"failed", "inactive", "dead", "activating"}
-    ]
+    failed = _failed(services)
     early: list[Fact] = [
         one for one in facts.of(GpuCallFailed)
         if one.code == _NOT_READY or "not yet initialized" in one.error.lower()
         or "system not ready" in one.error.lower()
     ]  # fmt: skip
     early = early or job.said(facts, r"system not yet initialized|error 802\b")
-    if early:
-        yield _not_running(early, failed)
-    elif failed and _joined(facts):
-        yield _not_running([], failed)
-    else:
-        waiting = [one for one in facts.of(ScaleUpFabricState)
-                   if one.state.lower() in {"in progress", "not started"}]  # fmt: skip
-        if waiting and _joined(facts):
-            yield replace(_not_running([*waiting], []), confidence_ratio=0.65,
-                          severity=Severity.WARNING)  # fmt: skip
+    waiting = _waiting(facts)
+    needed = [one for one in failed if _NEEDED.search(one.text)]
+    if early or needed:
+        yield _not_running(early or [*needed], failed)
+    elif (failed and _joined(facts)) or waiting:
+        yield _not_running(waiting, failed)
+    elif failed and not facts.of(GpuSeen):
+        yield _not_running([], failed, LIKELY_RATIO)
     multicast = [
         one for one in facts.of(GpuCallFailed)
         if "nvls" in f"{one.place} {one.call} {one.evidence.text}".lower()
         and (one.code in {_INVALID_ARGUMENT, _WRONG_STATE}
             or any(words in one.error.lower() for words in _REFUSED))
     ]  # fmt: skip
-    blamed = job.said(facts, r"configuration error in the fabric manager or nvswitch")
+    blamed = job.said(facts, r"configuration error in the fabric manager or nvswitch|"
+                             r"(gpu handle|setup) .{0,30}multicast team")  # fmt: skip
     if multicast or (blamed and not early):
         yield finding(
             "fabric-manager-restarted",
@@ -76,17 +84,42 @@ def _check(facts: Facts) -> Iterator[Finding]:
         )
 
 
+def _failed(services: list[ServiceState]) -> list[ServiceState]:
+    """Return where the service is down, but for hosts on which it found nothing to do."""
+    idle = {one.host for one in services if one.state == "not needed"}
+    later = {one.host for one in services if one.state == "active" and one.moment}
+    return [
+        one for one in services
+        if one.state in {"failed", "inactive", "dead", "activating"}
+        and one.host not in idle and not ("" in idle and not one.host)
+        and not (one.host in later and one.moment)
+    ]  # fmt: skip
+
+
+def _waiting(facts: Facts) -> list[Fact]:
+    """Return GPUs behind switches whose place in the fabric is not settled."""
+    if not _joined(facts):
+        return []
+    return [
+        one for one in facts.of(ScaleUpFabricState)
+        if one.state.lower() in {"in progress", "not started"}
+    ]  # fmt: skip
+
+
 def _joined(facts: Facts) -> bool:
     products = " ".join(one.name for one in facts.of(GpuSeen)).lower()
     return has_switch(products) or facts.any_of(ScaleUpSwitchFault)
 
 
-def _not_running(early: list[Fact], failed: list[ServiceState]) -> Finding:
+def _not_running(
+    early: list[Fact], failed: list[ServiceState], least_ratio: float = 0.65
+) -> Finding:
+    settling = all(isinstance(one, ScaleUpFabricState) for one in early)
     return finding(
         "fabric-manager-not-running",
         [*early, *failed],
-        0.9 if early and failed else 0.75 if early else 0.65,
-        severity=Severity.ERROR if early else Severity.WARNING,
+        least_ratio if settling else 0.9 if failed else 0.75,
+        severity=Severity.WARNING if settling or not early else Severity.ERROR,
         message="the GPUs wait for their NVLink switches to be made ready",
         advice="start nvidia-fabricmanager (same version as the driver), or activate "
         "the partition",

@@ -14,7 +14,14 @@ from collections.abc import Iterator
 
 from weft.doctor import job
 from weft.doctor.rule import Facts, Fault, Finding, Rule, Symptom, finding
-from weft.observe.facts import Fact, NoProvider, PluginSeen, ProviderChosen
+from weft.observe.facts import (
+    CallFailed,
+    Fact,
+    Limit,
+    NoProvider,
+    PluginSeen,
+    ProviderChosen,
+)
 
 _LOADER = re.compile(
     r"(GLIBC(XX)?_|version .{1,30} not found|undefined symbol|wrong ELF|"
@@ -65,7 +72,8 @@ def _check(facts: Facts) -> Iterator[Finding]:
             explains=_FOLLOW,
             fault=Fault.SOCKETS,
         )
-    absent = facts.of(NoProvider)
+    yield from _without_plugin(facts)
+    absent = _absent(facts)
     if absent and not fine:
         yield finding(
             "efa-provider-missing",
@@ -75,6 +83,41 @@ def _check(facts: Facts) -> Iterator[Finding]:
             advice="pass the EFA devices in (vpc.amazonaws.com/efa), memlock unlimited",
             next_command="fi_info -p efa; ls /dev/infiniband",
             explains=(*_FOLLOW, Symptom.REGISTRATION),
+            fault=Fault.SOCKETS,
+        )
+
+
+def _absent(facts: Facts) -> list[Fact]:
+    """Return what says that there is no provider, or that the plug-in gave up wordless."""
+    said: list[Fact] = [*facts.of(NoProvider)]
+    if not said and not facts.any_of(CallFailed, Limit):
+        said = job.said(facts, r"net/ofi .{0,60}(initiali[sz]ation failed|initiali[sz]ing "
+                               r"plugin failed)")  # fmt: skip
+    return said
+
+
+def _without_plugin(facts: Facts) -> Iterator[Finding]:
+    """Find sockets where the fabric has a provider, or was asked for, and no plug-in is."""
+    has_efa = [one for one in facts.of(ProviderChosen) if one.provider.startswith("efa")]
+    has_efa = [one for one in has_efa if "NET/OFI" not in one.evidence.text]
+    asked: list[Fact] = [
+        *[one for one in job.settings(facts, "FI_PROVIDER") if "efa" in one.value],
+        *[one for one in job.settings(facts, "NCCL_NET")
+          if "libfabric" in one.value.lower() or "ofi" in one.value.lower()],
+    ]  # fmt: skip
+    none = [one for one in facts.of(PluginSeen) if one.role == "net" and not one.loaded]
+    refused = job.said(facts, r"failed to initialize any net plugin")
+    slow: list[Fact] = [*job.uses_sockets(facts), *refused]
+    loaded = [one for one in facts.of(ProviderChosen) if "NET/OFI" in one.evidence.text]
+    if slow and none and (has_efa or asked) and not loaded and not facts.of(NoProvider):
+        yield finding(
+            "efa-plugin-not-loaded",
+            [*none, *slow, *has_efa, *asked],
+            0.8 if has_efa or refused else 0.65,
+            message="the fabric has a provider and the library has no plug-in to use it",
+            advice="install aws-ofi-nccl in the image, where the loader finds it",
+            next_command="find / -name 'libnccl-net*.so' 2>/dev/null; echo $LD_LIBRARY_PATH",
+            explains=_FOLLOW,
             fault=Fault.SOCKETS,
         )
 

@@ -11,7 +11,16 @@ References: NVIDIA Xid errors; NVIDIA GPU debug guidelines; row remapping guide.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from weft.doctor.rule import Facts, Finding, Rule, Severity, Symptom, finding
+from weft.doctor import job
+from weft.doctor.rule import (
+    LIKELY_RATIO,
+    Facts,
+    Finding,
+    Rule,
+    Severity,
+    Symptom,
+    finding,
+)
 from weft.observe.facts import (
     Fact,
     GpuFault,
@@ -22,6 +31,7 @@ from weft.observe.facts import (
 )
 
 _LOOK = "nvidia-smi -q -d ROW_REMAPPER,ECC; dmesg -T | grep -i -e Xid -e NVRM"
+_LINK_EVENTS = frozenset(range(144, 151))
 _FOLLOW = (
     Symptom.TRANSPORT_RETRY, Symptom.FLUSHED, Symptom.WATCHDOG, Symptom.REMOTE_ERROR,
     "peer-process-died", "fabric-manager-not-running",
@@ -52,7 +62,7 @@ _SORTS = (
     _Sort(codes=frozenset({119, 120}), cause="gpu-xid-gsp-timeout",
           message="the GPU's system processor does not answer",
           advice="reset the GPU or power-cycle the host; update driver; or switch GSP off"),
-    _Sort(codes=frozenset({74, *range(144, 151)}), cause="nvlink-error",
+    _Sort(codes=frozenset({74, 137, *range(144, 151), 155}), cause="nvlink-error",
           message="an NVLink reported an error",
           advice="reset the GPUs; if the same link returns without a kill before, replace"),
     _Sort(codes=frozenset({62, 109, 110, 140}), cause="gpu-xid-other",
@@ -64,21 +74,52 @@ _SORTS = (
 def _check(facts: Facts) -> Iterator[Finding]:
     faults = facts.of(GpuFault)
     gone: list[Fact] = [
-        *[one for one in facts.of(GpuUnreachable) if one.bus_id or "fallen off" in one.error],
+        *[one for one in facts.of(GpuUnreachable) if one.bus_id or _is_lost(one)],
         *[one for one in facts.of(PciDevice) if one.gone],
     ]
     for sort in _SORTS:
-        hits: list[Fact] = [one for one in faults if one.code in sort.codes]
+        hits: list[Fact] = [one for one in faults if one.code in sort.codes and _counts(one)]
         if sort.cause == "gpu-xid-off-the-bus":
             hits += gone
         if hits:
             yield _fault(sort, [*hits, *_memory(facts, sort)])
             return
+    yield from _links(facts)
     pending = [
         one for one in facts.of(RemappedRows) if one.pending or one.failed
     ]  # fmt: skip
     if pending:
         yield _fault(_SORTS[2], [*pending])
+
+
+def _is_lost(gpu: GpuUnreachable) -> bool:
+    return "lost" in gpu.error.lower() or "fallen off" in gpu.error.lower()
+
+
+def _counts(fault: GpuFault) -> bool:
+    """Return whether a fault is one by itself: links of the fifth generation tell much."""
+    return not (fault.code in _LINK_EVENTS and fault.fatal is False)
+
+
+def _links(facts: Facts) -> Iterator[Finding]:
+    """Find links that could not be trained, or of which events tell that are not fatal."""
+    untrained = job.said(facts, r"nvlink: .{0,20}(link training failed|failed to train)|"
+                                r"failed to activate link ?\d")  # fmt: skip
+    told: list[Fact] = [
+        one for one in facts.of(GpuFault) if one.code in _LINK_EVENTS and not _counts(one)
+    ]
+    if untrained or told:
+        yield finding(
+            "nvlink-error",
+            [*untrained, *told],
+            0.65 if untrained else LIKELY_RATIO,
+            severity=Severity.WARNING,
+            message="an NVLink could not be trained" if untrained
+            else "NVLinks report events that are not fatal",
+            advice="look whether all links are active under load; reset the GPUs if not",
+            next_command="nvidia-smi nvlink -s; nvidia-smi nvlink -e",
+            missing=("the state of the links now (nvidia-smi nvlink -s)",),
+        )  # fmt: skip
 
 
 def _memory(facts: Facts, sort: _Sort) -> list[Fact]:

@@ -67,9 +67,16 @@ def _check(facts: Facts) -> Iterator[Finding]:
     ]  # fmt: skip
     works = _works_without(facts)
     yield from _on_some_hosts(facts)
+    neither = job.said(facts, r"peermem is not supported.{0,60}does not support dma-?buf")
+    apart = [one for one in refused if "registering" in one.reason]
+    refused = [one for one in refused if one not in apart]
+    if neither:
+        yield _not_loaded([*neither, *absent], 0.75, "and the GPU offers no DMA-BUF")
+    if apart and not works:
+        yield _attached("gdr-peermem-not-registered", [*apart, *off, *loaded], 0.85)
     faulty = _bad_address(facts)
     if faulty and not (refused or absent):
-        sure = 0.75 if any(one.errno for one in faulty) else 0.6
+        sure = 0.75 if any(one.errno for one in faulty) else 0.7
         found = _not_loaded([*faulty], sure, "GPU memory cannot be registered")
         yield replace(found, explains=found.explains | {Symptom.REGISTRATION})
     if refused and not works and not loaded:
@@ -183,7 +190,7 @@ def _not_loaded(
         message=f"the peer-memory module is not loaded: {why}",
         advice="load nvidia_peermem after the RDMA driver (rebuild, sign), or use DMA-BUF",
         next_command=_LOOK,
-        explains=(Symptom.GPUDIRECT_OFF,),
+        explains=(Symptom.GPUDIRECT_OFF, Symptom.REGISTRATION),
         fault=Fault.GPUDIRECT_OFF,
     )
 

@@ -7,20 +7,27 @@ Kubernetes; NCCL_MNNVL_ENABLE=0 for now.
 References: NVIDIA IMEX guide; NCCL user guide, NCCL_MNNVL_ENABLE.
 """
 
+import re
 from collections.abc import Iterator
 
 from weft.doctor import job
-from weft.doctor.rule import Facts, Finding, Rule, finding
+from weft.doctor.rule import Facts, Finding, Rule, Severity, finding
 from weft.observe.facts import (
+    ClusterEvent,
     CommunicatorShape,
     Fact,
     GpuCallFailed,
+    GpuSeen,
     ScaleUpFabricState,
     ServiceState,
 )
 
 _INVALID_HANDLE = 400
 _NOT_PERMITTED = 800
+_DOMAIN = re.compile(
+    r"computedomain.{0,60}(?:not ready|ready: )|imex.{0,60}(?:fail|not |error)", re.IGNORECASE
+)
+_RACK = re.compile(r"\bgb[23]00|nvl72|vera")
 
 
 def _check(facts: Facts) -> Iterator[Finding]:
@@ -33,7 +40,15 @@ def _check(facts: Facts) -> Iterator[Finding]:
             or facts.any_of(ScaleUpFabricState)
              or "fabric" in one.evidence.text.lower() or "import" in one.evidence.text.lower())
     ]  # fmt: skip
-    handles += job.said(facts, r"imex.{0,60}(fail|not |unavailable|error|no such)")
+    handles += job.said(
+        facts,
+        r"mnnvl .{0,60}not working|abrupt nvidia-imex|"
+        r"computedomain .{0,30}(not )?ready|imex.{0,60}(fail|not |unavailable|error|no such)",
+    )
+    handles += [
+        one for one in facts.of(ClusterEvent)
+        if one.warning is not False and _DOMAIN.search(one.message)
+    ]  # fmt: skip
     apart = [
         one for one in facts.of(ServiceState)
         if one.service == "imex domain" and one.state in {"unavailable", "degraded", "invalid"}
@@ -42,16 +57,25 @@ def _check(facts: Facts) -> Iterator[Finding]:
         one for one in facts.of(ServiceState)
         if "imex" in one.service and one.state not in {"active", "running", "up"}
     ]  # fmt: skip
-    if handles or apart:
+    stopped = [one for one in service if _wanted(facts, one)]
+    if handles or apart or stopped:
         yield finding(
             "imex-domain-missing",
             [*handles, *service, *shapes, *facts.of(ScaleUpFabricState)],
-            0.85 if shapes or service else 0.65,
+            0.85 if shapes or (service and handles) else 0.65,
+            severity=Severity.ERROR if handles or apart else Severity.WARNING,
             message="a memory handle of another host cannot be imported: no common IMEX domain",
             advice="run nvidia-imex on all hosts of the rack with one nodes file",
             next_command="nvidia-imex-ctl -N; ls /dev/nvidia-caps-imex-channels",
             missing=() if service else ("the state of nvidia-imex on every host",),
         )
+
+
+def _wanted(facts: Facts, service: ServiceState) -> bool:
+    """Return whether a service that does not run has GPUs that need it, or says why it fell."""
+    products = " ".join(one.name for one in facts.of(GpuSeen)).lower()
+    failed = service.state in {"failed", "unavailable", "degraded"}
+    return failed and (_RACK.search(products) is not None or not products)
 
 
 imex_domain = Rule(causes=("imex-domain-missing",), check=_check)

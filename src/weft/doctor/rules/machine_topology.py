@@ -35,7 +35,8 @@ def _check(facts: Facts) -> Iterator[Finding]:
     ]  # fmt: skip
     reverse = job.said(
         facts,
-        r"reverse path|failed to find (?:a )?path|no path (?:to|from|between)|"
+        r"reverse path|could not find any local path|"
+        r"failed to find (?:a )?path|no path (?:to|from|between)|"
         r"could not find a path for pattern|could not compute paths",
     )
     flat = _flat(facts)

@@ -18,6 +18,10 @@ from weft.observe.facts import CallFailed, CompletionError, Fact, LinkLayer
 def _check(facts: Facts) -> Iterator[Finding]:
     chosen = job.verbs_adapters(facts)
     layers = {one.link_layer for one in chosen} - {LinkLayer.UNKNOWN}
+    said = job.said(facts, r"incompatible (with the local|devices).{0,120}link type")
+    if said:
+        yield _refused([*said, *chosen])
+        return
     if len(layers) == 1 or not layers or job.on_one_host(facts):
         return
     failing: list[Fact] = [*facts.of(CompletionError), *facts.of(CallFailed)]
@@ -41,6 +45,18 @@ def _check(facts: Facts) -> Iterator[Finding]:
         )
         if failing
         else (),
+    )
+
+
+def _refused(seen: list[Fact]) -> Finding:
+    return finding(
+        "mixed-link-layers",
+        seen,
+        0.85,
+        message="an InfiniBand adapter was to be joined to an Ethernet one",
+        advice="name adapters of one kind alone in NCCL_IB_HCA, the same on every host",
+        next_command="ibstat | grep -e CA -e 'Link layer' -e Rate   # on both hosts",
+        explains=(Symptom.VERBS_CALL, Symptom.CONNECT),
     )
 
 

@@ -9,6 +9,7 @@ References: PCI Express Base Specification, Link Status and Capabilities; lspci(
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from weft.doctor.rule import Facts, Fault, Finding, Rule, Severity, Symptom, finding
 from weft.observe.facts import (
@@ -19,21 +20,23 @@ from weft.observe.facts import (
     PciAddress,
     PciDevice,
     PcieLink,
+    SoftwareVersion,
 )
 
 _NETWORK = re.compile(r"ethernet|infiniband|network|mellanox|connectx|mlx\d|\befa\b|\bnic\b")
 _GPU = re.compile(r"3d controller|vga|\bnvidia\b|\bgpu\b|display|instinct")
+_BY_NAME = re.compile(r"(?:mlx[45]|bnxt|irdma|rocep|ibp|efa|ens|enp|eth|ib)[_\dpsf]")
 _LOOK = "lspci -vv -s <bus id> | grep -e LnkCap: -e LnkSta:; dmesg | grep -i 'pcie bandwidth'"
 
 
 def _check(facts: Facts) -> Iterator[Finding]:
-    for one in facts.of(PcieLink):
+    for one in _whole(facts):
         left = _left_ratio(one)
         sort = _sort(facts, one)
         fewer_lanes = bool(one.lanes and one.max_lanes and one.lanes < one.max_lanes)
         if left >= 1 or (sort == "gpu" and not fewer_lanes) or sort in {"bridge", "other"}:
             continue
-        sure = sort == "network" or fewer_lanes
+        sure = sort == "network" or (fewer_lanes and not _alone(one, sort))
         yield finding(
             "pcie-link-degraded",
             [one],
@@ -51,6 +54,31 @@ def _check(facts: Facts) -> Iterator[Finding]:
             fault=Fault.PCIE_NARROW,
             left_ratio=left,
         )
+
+
+def _whole(facts: Facts) -> list[PcieLink]:
+    """Return the links, of which files tell width, speed and what they could be one by one."""
+    found: dict[tuple[str, str], PcieLink] = {}
+    whole: list[PcieLink] = []
+    for one in facts.of(PcieLink):
+        told = [one.lanes, one.max_lanes, one.transfers_per_s, one.max_transfers_per_s]
+        if sum(value is not None for value in told) > 1 or not one.device:
+            whole.append(one)
+            continue
+        before = found.get((one.host, one.device), one)
+        found[one.host, one.device] = replace(
+            before,
+            lanes=before.lanes or one.lanes,
+            max_lanes=before.max_lanes or one.max_lanes,
+            transfers_per_s=before.transfers_per_s or one.transfers_per_s,
+            max_transfers_per_s=before.max_transfers_per_s or one.max_transfers_per_s,
+        )
+    return [*whole, *found.values()]
+
+
+def _alone(link: PcieLink, sort: str) -> bool:
+    """Return whether only the PCI core speaks of a device, which may be any disk."""
+    return not sort and "available PCIe bandwidth" in link.evidence.text
 
 
 def _left_ratio(link: PcieLink) -> float:
@@ -76,7 +104,14 @@ def _sort(facts: Facts, link: PcieLink) -> str:
         return "gpu"
     adapters = [one.bus_id for one in facts.of(PciAddress)]
     adapters += [one.bus_id for one in facts.of(AdapterSeen)]
+    adapters += [one.device for one in facts.of(AdapterFault)]
+    adapters += [one.software.partition(" ")[2] for one in facts.of(SoftwareVersion)
+                 if one.software.startswith("firmware ")]  # fmt: skip
     if any(_same(bus_id, link.device) for bus_id in adapters):
+        return "network"
+    if link.device in {one.adapter for one in facts.of(AdapterSeen)} or _BY_NAME.match(
+        link.device
+    ):
         return "network"
     if words.strip():
         return _by_words(words)

@@ -69,6 +69,7 @@ PhysicalState.DISABLED and _has_active_fellow(facts, one)
         yield _down(seen, _names(disabled), sure, severity)
     else:
         yield from _looked_at(facts, down)
+    yield from _checked(facts)
     yield from _lost(facts)
     yield from _cut(facts)
 
@@ -94,6 +95,13 @@ def _looked_at(facts: Facts, down: list[AdapterPort]) -> Iterator[Finding]:
     ]  # fmt: skip
     if told and down:
         yield _down([*told, *down], _names(down), 0.72, Severity.WARNING)
+
+
+def _checked(facts: Facts) -> Iterator[Finding]:
+    """Find ports that a health check of the site expects to be up."""
+    missed = job.said(facts, r"no ib port .{0,80}is active|ib port .{0,60}is not active")
+    if missed:
+        yield _down(missed, "", 0.7)
 
 
 def _down(

@@ -12,7 +12,7 @@ References: NCCL troubleshooting; Open MPI, mpirun -x.
 from collections.abc import Iterator
 
 from weft.doctor import job
-from weft.doctor.rule import Facts, Finding, Rule, Symptom, finding
+from weft.doctor.rule import Facts, Finding, Rule, Suspect, Symptom, finding
 from weft.observe.facts import Fact, Setting, SoftwareVersion, TruncatedMessage
 
 _LOOK = "NCCL_DEBUG=VERSION and env | grep NCCL on every rank; ls /etc/nccl.conf"
@@ -43,7 +43,16 @@ def _check(facts: Facts) -> Iterator[Finding]:
         next_command=_LOOK,
         missing=() if versions or variables else ("version and variables of every rank",),
         explains=(Symptom.CONNECT, Symptom.WATCHDOG, Symptom.LENGTH_ERROR),
+        suspects=() if wrong or versions else (_MISMATCH,),
     )
+
+
+_MISMATCH = Suspect(
+    cause="app-collective-mismatch",
+    confidence_ratio=0.4,
+    question="do sender and receiver, or all ranks, name the same size?",
+    next_command="TORCH_DISTRIBUTED_DEBUG=DETAIL for one run",
+)
 
 
 def _versions(facts: Facts) -> list[Fact]:

@@ -10,7 +10,8 @@ References: nvidia-smi nvlink; NVIDIA Fabric Manager user guide.
 import re
 from collections.abc import Iterator
 
-from weft.doctor.rule import Facts, Finding, Rule, Severity, finding
+from weft.doctor import job
+from weft.doctor.rule import Facts, Finding, Rule, Severity, Suspect, finding
 from weft.observe.facts import CommunicatorShape, GpuLink, GpuLinkErrors, GpuSeen
 
 _WITH_SWITCH = re.compile(r"sxm|hgx|gb[23]00|nvl72|hbm3|\bh(200|20|800)\b|\bb[23]00\b")
@@ -42,6 +43,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
         yield from _fewer(facts, products)
     yield from _split(facts, dark)
     yield from _erring(facts)
+    yield from _said(facts)
 
 
 def _erring(facts: Facts) -> Iterator[Finding]:
@@ -63,6 +65,39 @@ def _erring(facts: Facts) -> Iterator[Finding]:
             advice="look whether the counters rise under load; reset the GPUs, then replace",
             next_command="nvidia-smi nvlink -e; dmesg -T | grep -i -e Xid -e SXid",
             missing=("the same counters later: only their rise says that it is now",),
+        )
+
+
+def _said(facts: Facts) -> Iterator[Finding]:
+    """Find what the library, or a health check, says of links by itself."""
+    inactive = job.said(facts, r"nvlinks? inactive|has all nvlinks inactive|"
+                               r"only \d+ nvlinks are up out of")  # fmt: skip
+    refused = job.said(facts, r"p2p is disabled between nvlink connected gpus")
+    if inactive:
+        yield finding(
+            "nvlink-links-inactive",
+            inactive,
+            0.75,
+            message="a health check finds NVLinks that should be active and are not",
+            advice="drain the host; reset GPUs and fabric manager; if it stays, repair",
+            next_command=_LOOK,
+        )
+    if refused:
+        yield finding(
+            "nvlink-error",
+            refused,
+            0.75,
+            message="GPUs joined by NVLink may not reach one another: hardware is suspected",
+            advice="reset the GPUs, look at NVLink errors; NCCL_IGNORE_DISABLED_P2P=1 hides it",
+            next_command="nvidia-smi nvlink -s; nvidia-smi nvlink -e; nvidia-smi topo -p2p r",
+            suspects=(
+                Suspect(
+                    cause="nvlink-links-inactive",
+                    confidence_ratio=0.3,
+                    question="are all links of both GPUs active (nvidia-smi nvlink -s)?",
+                    next_command=_LOOK,
+                ),
+            ),
         )
 
 

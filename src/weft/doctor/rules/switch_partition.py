@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from weft.doctor.rule import Facts, Finding, Rule, Severity, finding
 from weft.observe.facts import Fact, ScaleUpPartition, ScaleUpSwitchFault
 
-_ACCESS = frozenset({11001, 11004, 11005, 11009, 11012, 11013})
+_ACCESS = frozenset({11004, 11034, 11035, 11036})
 _LOOK = "fmpm -l; nvidia-smi nvlink -s; journalctl -u nvidia-fabricmanager"
 
 

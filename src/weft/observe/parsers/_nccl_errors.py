@@ -175,7 +175,7 @@ def _event(found: re.Match[str], words: Words) -> Sequence[Fact]:
             on=queue,
             adapter=adapter,
             port=number(found.groupdict().get("port")),
-            fatal=any(word in found.string.lower() for word in _FATAL),
+            fatal=any(word in found.string.lower().replace("non-fatal", "") for word in _FATAL),
             moment=words.moment,
             process=words.process,
             evidence=words.evidence,
@@ -315,8 +315,9 @@ def _health(found: re.Match[str], words: Words) -> Sequence[Fact]:
 
 
 _CONNECT = rule(
-    r"(?:\w+ ?: )?[Cc]onnect(?:ing)? to (?P<peer>\S+) (?:failed|returned|timed out)"
-    r"(?: with)?(?: ?:)? ?(?:(?P<errno>\d+) ?)?\(?(?P<error>[A-Z][^(),]*)?",
+    r"(?:\w+ ?: |ncclOsSocketPoll|socketPoll)?[Cc]onnect(?:ing)? to (?P<peer>\S+) "
+    r"(?:failed|returned|timed out)(?: with(?: error)?)?(?: ?:)? ?"
+    r"(?:(?P<errno>\d+) ?)?\(?(?P<error>[A-Z][^(),]*)?",
     _connect,
 )
 _RECEIVED = rule(
@@ -338,14 +339,18 @@ ERRORS: dict[str, tuple[Rule, ...]] = {
         _COMPLETION,
         rule(r"NET/IB ?: Unable to open device (?P<adapter>\S+)", _open_failed),
         rule(
-            r"NET/IB ?: (?:(?P<adapter>[^:\s]+):(?P<port>\d+) )?(?:Got )?async (?:fatal )?event"
-            r"(?: on (?:QP|CQ|SRQ|WQ)(?: \(\S*\))?)? ?:? (?P<event>.+)",
+            r"NET/IB ?: (?:(?P<adapter>[^:\s]+):(?P<port>\d+) )?(?:Got )?(?:non-fatal )?"
+            r"async (?:fatal )?event(?: on (?:QP|CQ|SRQ|WQ)(?: \(\S*\))?)? ?:? (?P<event>.+)",
             _event,
         ),
         rule(
             r"NET/IB ?: (?:(?P<adapter>[^:\s]+):(?P<port>\d+) )?(?:Got )?(?:async )?"
             r"[Uu]nknown event(?: type)? \(?(?P<event>\d+)\)?",
             _numbered_event,
+        ),
+        rule(
+            r"NET/IB ?: (?:(?P<adapter>[^:\s]+):(?P<port>\d+) )?(?P<event>GID table change)d",
+            _event,
         ),
         rule(
             r"NET/IB ?: SHARP coll init error: (?P<reason>.*?)(?:\((?P<code>-?\d+)\))?$",
@@ -376,6 +381,8 @@ ERRORS: dict[str, tuple[Rule, ...]] = {
         rule(r"Call to (?P<call>\w+)", _call),
     ),
     "socketPollConnect:": (_CONNECT,),
+    "ncclOsSocketPollConnect": (_CONNECT,),
+    "socketPollConnect": (_CONNECT,),
     "socketProgress:": (_CONNECT,),
     "Net": (_CONNECT, _RECEIVED),
     "Connect": (_CONNECT,),
@@ -426,6 +433,7 @@ ERRORS: dict[str, tuple[Rule, ...]] = {
     "NET/OFI": (
         rule(
             r"NET/OFI (?:.*: )?(?:No eligible providers|"
+            r"Insufficient Libfabric devices|Unable to find a protocol that worked|"
             r"(?:Could not|Couldn't) find any optimal provider|OFI fi_getinfo\(\) call failed|"
             r"fi_getinfo\(\) (?:call )?failed)",
             _no_provider,

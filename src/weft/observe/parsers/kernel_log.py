@@ -28,6 +28,7 @@ from weft.observe.parsers._values import integer, real
 from weft.observe.patterns import Line, nothing, pattern, table
 
 _GIGA = 1e9
+_BUS = re.compile(r"\b[0-9a-fA-F]{4}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}(?:\.\d)?\b")
 _LINK = re.compile(r"\b[Ll]ink (\d{1,3})\b")
 _HOST = re.compile(
     r"\d\d:\d\d:\d\d(?:\.\d+)?(?:[+-]\d\d:\d\d)? (?P<host>[\w.-]+) (?:kernel|systemd|nvidia)"
@@ -64,12 +65,19 @@ def _xid(found: re.Match[str], line: Line) -> Sequence[Fact]:
             pid=integer(found["pid"]),
             process_name=(found["name"] or "").strip("'<>").removeprefix("unknown"),
             link=int(link[1]) if link else None,
-            fatal=code in _FATAL_CODES,
+            fatal=_is_fatal(code, text),
             host=_host(line),
             moment=line.moment,
             evidence=line.evidence,
         ),
     )
+
+
+def _is_fatal(code: int, text: str) -> bool:
+    """Return whether a fault is fatal: links of the fifth generation say it themselves."""
+    if re.match(r"\w+ +Nonfatal\b", text):
+        return False
+    return code in _FATAL_CODES or re.match(r"\w+ +Fatal\b", text) is not None
 
 
 def _sxid(found: re.Match[str], line: Line) -> Sequence[Fact]:
@@ -97,6 +105,39 @@ def _manager(found: re.Match[str], line: Line) -> Sequence[Fact]:
             code=int(found["code"]),
             fatal=not found["kind"].startswith("non"),
             text=found["text"].strip(),
+            host=_host(line),
+            moment=line.moment,
+            evidence=line.evidence,
+        ),
+    )
+
+
+def _driver(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    """State what the GPU driver says beside its numbered faults."""
+    bus = _BUS.search(line.text)
+    if found["lost"]:
+        return (
+            GpuUnreachable(
+                bus_id=bus[0] if bus else "", error=found["lost"], host=_host(line),
+                evidence=line.evidence,
+            ),
+        )  # fmt: skip
+    return (
+        Message(
+            software="GPU driver",
+            level="error",
+            text=(found["imex"] or found["link"]).strip()[:300],
+            moment=line.moment,
+            evidence=line.evidence,
+        ),
+    )
+
+
+def _unregistered(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    return (
+        ModuleRefused(
+            name="nvidia_peermem",
+            reason=found["text"].strip(),
             host=_host(line),
             moment=line.moment,
             evidence=line.evidence,
@@ -149,9 +190,10 @@ def _cable(found: re.Match[str], line: Line) -> Sequence[Fact]:
 def _bandwidth(found: re.Match[str], line: Line) -> Sequence[Fact]:
     speed, lanes = real(found["speed"]), integer(found["lanes"])
     best = re.search(r"capable of [\d.]+ Gb/s with ([\d.]+) GT/s PCIe x(\d+)", line.text)
+    before = _BUS.search(line.before)
     return (
         PcieLink(
-            device=found["device"],
+            device=found.groupdict().get("device") or (before[0] if before else ""),
             lanes=lanes,
             transfers_per_s=None if speed is None else speed * _GIGA,
             max_lanes=int(best[2]) if best else None,
@@ -358,7 +400,20 @@ _PATTERNS = (
         r"(?P<text>fallen off the bus.*)(?P<bus>)",
         _off_bus,
     ),
+    pattern(
+        "NVRM: ",
+        r"NVRM: .{0,120}?(?:(?P<lost>GPU is lost)|(?P<imex>Abrupt nvidia-imex.*)|"
+        r"(?P<link>NVLink: (?:Link training failed|[Ff]ailed to train).*|"
+        r"Failed to activate link ?\d.*))",
+        _driver,
+    ),
     pattern("NVRM: ", r"NVRM: ", nothing),
+    pattern(
+        "nvidia-peermem ",
+        r"nvidia-peermem nv_mem_client_init:\d+ ERROR .*?(?P<text>error while registering.*)",
+        _unregistered,
+    ),
+    pattern("nvidia-peermem ", r"nvidia-peermem \w+:\d+ ERROR", nothing),
     pattern("Comm: ", r"Comm: ", nothing),
     pattern("Call Trace:", r"Call Trace:", nothing),
     pattern("Hardware name:", r"Hardware name:", nothing),
@@ -373,6 +428,12 @@ _PATTERNS = (
         "mlx5_core",
         rf"mlx5_core {_DEVICE}:? .*?available PCIe bandwidth,? ?(?:limited by )?\(?"
         r"(?P<speed>[\d.]+) GT/s PCIe x(?P<lanes>\d+)",
+        _bandwidth,
+    ),
+    pattern(
+        "available PCIe bandwidth",
+        r"available PCIe bandwidth,? ?(?:limited by )?\(?(?P<speed>[\d.]+) GT/s PCIe "
+        r"x(?P<lanes>\d+)",
         _bandwidth,
     ),
     pattern(
@@ -436,6 +497,11 @@ _PATTERNS = (
     pattern(
         "ERROR: could not insert",
         r"ERROR: could not insert '?(?P<module>\w+)'?: (?P<reason>.*)",
+        _refused,
+    ),
+    pattern(
+        "ERROR: Module ",
+        r"ERROR: Module (?P<module>\S+) (?P<reason>not found|is not currently loaded).*",
         _refused,
     ),
     pattern(

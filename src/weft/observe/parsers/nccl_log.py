@@ -165,6 +165,8 @@ class _Reader:
         facts = _by_first_word(words, first)
         if facts is None:
             facts = self._by_shape(words)
+        elif not facts and words.level == "WARN":
+            facts = (message(words),)  # a warning says something, whatever it begins with
         before = self._released()
         if any(isinstance(fact, _OPEN_MESSAGES) or _is_cut(fact) for fact in facts):
             self._held = (words, facts, words.number)

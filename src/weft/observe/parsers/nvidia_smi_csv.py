@@ -4,7 +4,15 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from weft.observe.facts import Fact, GpuReading, GpuSeen, GpuThrottle, PcieLink, RemappedRows
+from weft.observe.facts import (
+    Evidence,
+    Fact,
+    GpuReading,
+    GpuSeen,
+    GpuThrottle,
+    PcieLink,
+    RemappedRows,
+)
 from weft.observe.parser import READ, Parser, Source
 from weft.observe.parsers._values import integer, real, yes
 
@@ -27,6 +35,22 @@ _REASON = re.compile(r"clocks_(?:throttle|event)_reasons\.(?P<reason>\w+)")
 _NAMES = re.compile(r"(?:[a-z]\w*[._]\w|index\b|name\b|uuid\b|count\b|pstate\b|timestamp\b)")
 _FEW_COLUMNS = 2
 _SAID = ("active", "not active")
+
+
+_BITS = {
+    0x8: "hw_slowdown",
+    0x20: "sw_thermal_slowdown",
+    0x40: "hw_thermal_slowdown",
+    0x80: "hw_power_brake_slowdown",
+}
+"""Bits of the mask of reasons that hold clocks down [nvml.h, nvmlClocksEventReason]."""
+
+
+def _reasons(mask: int, gpu: str, host: str, evidence: Evidence) -> list[Fact]:
+    return [
+        GpuThrottle(gpu=gpu, reason=name, active=bool(mask & bit), host=host, evidence=evidence)
+        for bit, name in _BITS.items()
+    ]
 
 
 @dataclass(slots=True)
@@ -78,7 +102,9 @@ class _Reader:
                     )
                 )  # fmt: skip
             reason = _REASON.match(column)
-            if reason and cell.lower() in _SAID:
+            if reason and reason["reason"] == "active" and cell.startswith("0x"):
+                facts += _reasons(int(cell, 16), gpu, host, evidence)
+            elif reason and cell.lower() in _SAID:
                 facts.append(
                     GpuThrottle(
                         gpu=gpu, reason=reason["reason"], active=cell.lower() == "active",

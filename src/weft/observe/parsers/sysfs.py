@@ -36,6 +36,9 @@ _PORT = re.compile(
 )
 _DEVICE = re.compile(r".*/infiniband/(?P<adapter>[\w.-]+)/(?P<file>[\w/.-]+)$")
 _PCI = re.compile(r".*/(?P<bus>[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.\d)/(?P<file>\w+)$")
+_ADAPTER_PCI = re.compile(
+    r".*/(?:infiniband|net)/(?P<bus>[\w.-]+)/device/(?P<file>(?:current|max)_link_\w+)$"
+)
 _NET = re.compile(r".*/net/(?P<name>[\w.-]+)/statistics/(?P<counter>\w+)$")
 _SUMMARY = re.compile(
     r"(?P<adapter>[a-z][\w.-]+) pci=(?P<bus>[0-9a-f:.]+)(?: numa=(?P<numa>-?\d+))?"
@@ -290,6 +293,7 @@ def _of_net(
 
 _PATHS: tuple[tuple[re.Pattern[str], _Read], ...] = (
     (_PORT, _of_port),
+    (_ADAPTER_PCI, _of_pci),
     (_DEVICE, _of_device),
     (_NET, _of_net),
     (_PCI, _of_pci),

@@ -192,6 +192,40 @@ _PATTERNS = (
     pattern("RDMA_CM_EVENT_UNREACHABLE", r"(?P<reason>RDMA_CM_EVENT_UNREACHABLE)", _sharp),
     pattern("tree lock failed", r"(?P<reason>tree lock failed.*)", _sharp),
     pattern("used by SM", r"(?P<reason>used by SM.*)", _sharp),
+    pattern(
+        "Local Port validation failed", r"(?P<reason>Local Port validation failed.*)", _sharp
+    ),
+    pattern(
+        "Begin job id",
+        r"Begin job id: \d+ failed with status: (?P<reason>.*)",
+        _sharp,
+    ),
+    pattern(
+        "SHARP",
+        r"(?P<reason>SHARP(?:D|_\w+|)\b.{0,60}(?:[Ff]ail|[Ee]rror|[Uu]navailable|[Nn]o "
+        r"(?:resource|tree)|NO_RESOURCES).*)",
+        _sharp,
+    ),
+    pattern(
+        "] ERROR ",
+        r"\] ERROR (?P<reason>.{0,40}(?:[Ss][Hh][Aa][Rr][PpP]|SAT tree|LLT tree|[Aa]ggregation "
+        r"[Mm]anager|connect to AM\b).*)",
+        _sharp,
+    ),
+    pattern(
+        "][error] - ",
+        r"\]\[error\] - (?P<reason>.{0,60}(?:[Jj]ob|[Tt]ree|[Aa]ggregation).{0,40}(?:fail|"
+        r"[Nn]o (?:resource|tree)|[Uu]navailable).*)",
+        _sharp,
+    ),
+    pattern(
+        "][error] - ",
+        r"\]\[error\] - (?P<reason>Failed to (?:allocate|create|begin) job.*)",
+        _sharp,
+    ),
+    pattern(" - context.c:", r" - context\.c:\d+\]", nothing),
+    pattern(" - comm.c:", r" - comm\.c:\d+\]", nothing),
+    pattern(" - tree_ops.c:", r" - tree_ops\.c:\d+\]", nothing),
     pattern("ibv_reg_dmabuf_mr handle", r"ibv_reg_dmabuf_mr handle \S+ mr \S+", _dma_buf),
     pattern("NVSHMEM ", r"NVSHMEM (?:INFO|WARN|ERROR|DEBUG)", nothing),
     pattern("The vader shared memory BTL", r"The vader shared memory BTL.*", nothing),

@@ -1,0 +1,155 @@
+"""The services of scale-up fabrics: fabric manager and IMEX, in their logs and the journal.
+
+A fabric manager that finds no switch has nothing to do, which is a state of its own here.
+"""
+
+import re
+from collections.abc import Sequence
+
+from weft.observe.facts import Fact, Message, ServiceState
+from weft.observe.parser import Parser
+from weft.observe.patterns import Line, nothing, pattern, table
+
+_HOST = re.compile(r"\d\d:\d\d:\d\d(?:\.\d+)?(?:[+-]\d\d:\d\d)? (?P<host>[\w.-]+) [\w-]+\[")
+_NAMES = {"fabric": "nvidia-fabricmanager", "imex": "nvidia-imex"}
+
+
+def _host(line: Line) -> str:
+    found = _HOST.search(line.text[:200])
+    return found["host"] if found else line.host
+
+
+def _state(service: str, state: str, line: Line) -> Sequence[Fact]:
+    return (
+        ServiceState(
+            service=_NAMES[service],
+            state=state,
+            text=line.text.strip()[:200],
+            host=_host(line),
+            moment=line.moment,
+            evidence=line.evidence,
+        ),
+    )
+
+
+def _not_needed(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    del found
+    return _state("fabric", "not needed", line)
+
+
+def _ready(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    del found
+    return _state("fabric", "active", line)
+
+
+def _failed(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    del found
+    return _state("fabric", "failed", line)
+
+
+def _imex_failed(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    del found
+    return _state("imex", "failed", line)
+
+
+def _imex_started(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    del found
+    return _state("imex", "active", line)
+
+
+def _said(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    return (
+        Message(
+            software="fabric manager",
+            level="error",
+            text=found[0].strip()[:300],
+            moment=line.moment,
+            evidence=line.evidence,
+        ),
+    )
+
+
+_LOG = r"\[[A-Z][a-z]{2} \d\d \d{4} [\d:]+\] \[(?:INFO|WARNING|ERROR|CRITICAL)\] \[tid \d+\]"
+fabric_services = Parser(
+    tool="fabric manager and IMEX",
+    marks=(
+        "NV_WARN_NOTHING_TO_DO",
+        "[tid ",
+        "nv-fabricmanager",
+        "nvidia-fabricmanager",
+        "nvidia-imex[",
+        "fabric manager",
+        "Fabric Manager",
+        "Fabric manager",
+        "IMEX",
+        "multicast team",
+        "NVSwitches don't match",
+        "Message payload details",
+    ),
+    reader=table(
+        pattern("NV_WARN_NOTHING_TO_DO", r"NV_WARN_NOTHING_TO_DO", _not_needed),
+        pattern("no NVSwitch devices", r"no NVSwitch devices", _not_needed),
+        pattern(
+            "uccessfully configured all the available",
+            r"uccessfully configured all the available .*NVSwitch",
+            _ready,
+        ),
+        pattern(
+            "driver interface version",
+            r"driver interface version .{0,60}(?:don't|doesn't|do not|does not) match",
+            _failed,
+        ),
+        pattern(
+            "NVSwitches don't match", r"NVSwitches don't match with any supported", _failed
+        ),
+        pattern("aborting fabric manager", r"aborting fabric manager", _failed),
+        pattern(
+            "fabric manager",
+            r"fabric manager (?:initialization|startup) (?:has )?failed",
+            _failed,
+            re.IGNORECASE,
+        ),
+        pattern(
+            "Failed to start ",
+            r"Failed to start (?:nvidia-fabricmanager\.service - )?(?:NVIDIA )?[Ff]abric "
+            r"[Mm]anager",
+            _failed,
+        ),
+        pattern(
+            "abric manager",
+            r"abric manager (?:is not running|not running|is not started)",
+            _failed,
+            re.IGNORECASE,
+        ),
+        pattern(
+            "abric Manager",
+            r"abric Manager (?:is not running|not running|is not started)",
+            _failed,
+        ),
+        pattern(
+            "failed to find the GPU handle",
+            r"failed to find the GPU handle \d+ in the multicast team.*",
+            _said,
+        ),
+        pattern("failed to setup multicast team", r"failed to setup multicast team.*", _said),
+        pattern(
+            "No matching network interface found",
+            r"No matching network interface found for any IP",
+            _imex_failed,
+        ),
+        pattern(
+            "node config",
+            r"node config(?:uration)? file.{0,80}(?:erminat|not found|invalid|empty)",
+            _imex_failed,
+        ),
+        pattern("Failed to read node", r"Failed to (?:read|open|parse) node", _imex_failed),
+        pattern("local IP", r"local IP.{0,60}(?:not|in the node config).{0,60}", _imex_failed),
+        pattern("Failed to start ", r"Failed to start .{0,30}NVIDIA IMEX", _imex_failed),
+        pattern("IMEX", r"IMEX version \S+ is running with", _imex_started),
+        pattern("[", _LOG, nothing),
+        pattern("Message payload details", r"Message payload details", nothing),
+        pattern("nv-fabricmanager[", r"nv-fabricmanager\[\d+\]:", nothing),
+        pattern("nvidia-imex[", r"nvidia-imex\[\d+\]:", nothing),
+    ),
+    rank=52,
+)
