@@ -1275,6 +1275,24 @@ class LinkTraining:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ModuleReading:
+    """What the optical module or cable of a port reports of itself.
+
+    ``name`` is ``temperature`` (°C), ``voltage`` (V), ``bias`` (A), ``tx_power`` or
+    ``rx_power`` (W); ``lane`` counts from 1. ``alarm`` is the module's own judgement: high,
+    low or none.
+    """
+
+    interface: str
+    name: str
+    value: float | None = None
+    lane: int | None = None
+    alarm: str = ""
+    host: str = ""
+    evidence: Evidence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Counter:
     """A counter of a port, device or queue.
 

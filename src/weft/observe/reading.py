@@ -19,7 +19,8 @@ from weft.observe.documents import DocumentCollector, Outcome
 from weft.observe.facts import Fact, FileRead
 from weft.observe.observation import Ledger
 from weft.observe.parser import Parser, Reader, Source
-from weft.observe.text import Bytes, Joined, blocks, looks_binary
+from weft.observe.pickled import MOST_BYTES, NotPlain, is_pickle, plain
+from weft.observe.text import BLOCK_BYTES, Bytes, Joined, blocks, looks_binary
 
 _MOST_LABELS = 4096
 _HEAD_BYTES = 4096
@@ -209,6 +210,8 @@ class Reading:
 def read_stream(stream: Bytes, source: Source) -> tuple[list[Fact], FileRead]:
     """Read a stream of bytes to its end."""
     head = stream.read(_HEAD_BYTES)
+    if is_pickle(head):
+        return _read_pickle(Joined(head, stream), source)
     if looks_binary(head):
         nothing = FileRead(file=source.file, lines=0, blank=0, unread=0, skipped="binary")
         return [], nothing
@@ -217,6 +220,28 @@ def read_stream(stream: Bytes, source: Source) -> tuple[list[Fact], FileRead]:
         reading.block(block)
     reading.end()
     return reading.ledger.facts, reading.ledger.closed()
+
+
+def _read_pickle(stream: Bytes, source: Source) -> tuple[list[Fact], FileRead]:
+    """Read the plain values of a pickle as a document; nothing in it is ever called."""
+    whole = b"".join(iter(lambda: stream.read(BLOCK_BYTES), b""))
+    ledger = Ledger(source)
+    try:
+        value = plain(whole) if len(whole) <= MOST_BYTES else None
+        why = (
+            "a pickle that is too large"
+            if value is None
+            else "a pickle that no tool is known by"
+        )
+    except NotPlain as refused:
+        value, why = None, f"a pickle: {refused}"
+    for name, parser in all_parsers():
+        facts = parser.document(value, source, 1) if parser.document else None
+        if facts is not None:
+            ledger.keep(facts)
+            ledger.lines, ledger.read_by[name] = 1, 1
+            return ledger.facts, ledger.closed()
+    return [], FileRead(file=source.file, lines=0, blank=0, unread=0, skipped=why)
 
 
 def read_text(text: str, file: str, host: str = "") -> tuple[list[Fact], FileRead]:

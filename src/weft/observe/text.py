@@ -4,8 +4,10 @@ Nothing here changes the number of lines, so line numbers stay those of the file
 """
 
 import codecs
+import json
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Protocol
 
 BLOCK_BYTES = 1 << 18
@@ -25,6 +27,9 @@ _PASTED = str.maketrans(
     }
 )
 _MARKS_OF_ORDER = ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+_WRAPPED = ('"MESSAGE"', '"log"')
+"""What the lines of journald (``-o json``) and of Docker's log files hold."""
+_LONGEST_MICRO = 17
 _BINARY_RATIO = 0.02
 _TEXT_CONTROLS = frozenset(b"\t\n\r\x0b\x0c\x1b\x08\x07")
 
@@ -69,7 +74,41 @@ def clean(block: str) -> str:
         block = block.translate(_PASTED)
     if "](http" in block:
         block = _LINK.sub(r"\1", block)
+    if any(mark in block for mark in _WRAPPED):
+        block = "\n".join(map(_unwrapped, block.split("\n")))
     return block
+
+
+def _unwrapped(line: str) -> str:
+    r"""Return the text that a line of a log in JSON carries, or the line.
+
+    >>> _unwrapped(r'{"log":"NCCL INFO x\n","stream":"stdout","time":"2026-01-02T00:00:01Z"}')
+    '2026-01-02T00:00:01Z NCCL INFO x'
+    """
+    if not line.startswith("{") or not any(mark in line for mark in _WRAPPED):
+        return line
+    try:
+        held = json.loads(line)
+    except (ValueError, RecursionError):
+        return line
+    text = held.get("MESSAGE", held.get("log")) if isinstance(held, dict) else None
+    if (
+        not isinstance(text, str)
+        or not {"time", "stream", "_HOSTNAME", "PRIORITY"} & held.keys()
+    ):
+        return line
+    who = [str(held[name]) for name in ("_HOSTNAME", "SYSLOG_IDENTIFIER") if name in held]
+    said = " ".join([*_when(held), *who[:1], *(f"{one}:" for one in who[1:]), text.rstrip()])
+    return said.replace("\n", " ")
+
+
+def _when(held: dict[str, object]) -> Iterator[str]:
+    """Yield when a line was written, as logs write it."""
+    if isinstance(held.get("time"), str):
+        yield str(held["time"])[:40]
+    micro = str(held.get("__REALTIME_TIMESTAMP", ""))
+    if micro.isdigit() and len(micro) <= _LONGEST_MICRO:
+        yield datetime.fromtimestamp(int(micro) * 1e-6, UTC).isoformat()
 
 
 def blocks(stream: Bytes) -> Iterator[str]:

@@ -1,9 +1,17 @@
-"""PyTorch's flight recorder as JSON: the collectives of a rank with their states."""
+"""PyTorch's flight recorder, as JSON or pickled: the collectives of a rank, their states."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from weft.observe.facts import Clock, CollectiveCall, Evidence, Fact, Moment, Process
+from weft.observe.facts import (
+    Clock,
+    CollectiveCall,
+    Evidence,
+    Fact,
+    Moment,
+    Process,
+    WorkProgress,
+)
 from weft.observe.parser import Parser, Source
 from weft.observe.parsers._values import integer
 
@@ -20,7 +28,32 @@ def _document(value: object, source: Source, number: int) -> Iterable[Fact] | No
     if entries and not {"profiling_name", "state", "collective_seq_id"} & entries[0].keys():
         return None
     rank = integer(value.get("rank"))
-    return list(_calls(entries, rank, source, number))
+    status = value.get("pg_status")
+    return [
+        *_calls(entries, rank, source, number),
+        *_progress(status if isinstance(status, dict) else {}, rank, source, number),
+    ]
+
+
+def _progress(
+    status: dict[str, Any], rank: int | None, source: Source, number: int
+) -> Iterator[Fact]:
+    """Return how far the rank had got, by the counts of each group."""
+    for group, one in list(status.items())[:_KEPT]:
+        counts = one if isinstance(one, dict) else {}
+        last = {
+            name: integer(counts.get(f"last_{name}_collective"))
+            for name in ("enqueued", "started", "completed")
+        }
+        if any(count is not None and count >= 0 for count in last.values()):
+            text = f"rank {rank} group {group} {last}"
+            yield WorkProgress(
+                last_enqueued=last["enqueued"],
+                last_started=last["started"],
+                last_completed=last["completed"],
+                process=Process(host=source.host, rank=rank),
+                evidence=Evidence(source.file, number, text),
+            )
 
 
 def _calls(

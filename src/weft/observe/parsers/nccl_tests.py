@@ -232,14 +232,33 @@ _LINES = (
 )
 
 
+_RCCL = {"name", "size", "time", "algBw", "busBw"}
+
+
 def _document(value: object, source: Source, number: int) -> Iterable[Fact] | None:
-    """Return the rows of a JSON report."""
+    """Return the rows of a JSON report: of nccl-tests an object, of rccl-tests a list."""
+    if isinstance(value, list):
+        rows = [one for one in value if isinstance(one, dict) and one.keys() >= _RCCL]
+        return [fact for row in rows for fact in _flat(row, source, number)] or None
     if not isinstance(value, dict) or not isinstance(value.get("results"), list):
         return None
     config = value.get("config")
     if not isinstance(config, dict) and "nccl" not in str(value.keys()).lower():
         return None
     return list(_rows(value, source, number))
+
+
+def _flat(row: dict[str, object], source: Source, number: int) -> Iterable[Fact]:
+    """Return a row of rccl-tests (``-Z json``), one for each place."""
+    in_place = bool(integer(row.get("inPlace")))
+    cell = {"time": row["time"], "algbw": row["algBw"], "busbw": row["busBw"]}
+    cell["wrong"] = row.get("wrong")
+    key = "in_place" if in_place else "out_of_place"
+    spelt = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", str(row["name"])[:80]).lower()
+    named = operation(spelt) or spelt
+    ranks = integer(row.get("ranks"))
+    shown = source.evidence(f"{row}", number)
+    yield from _cell({**row, key: cell}, (key, in_place), named, ranks, shown)
 
 
 def _rows(value: dict[str, object], source: Source, number: int) -> Iterable[Fact]:

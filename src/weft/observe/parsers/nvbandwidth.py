@@ -1,8 +1,9 @@
 """nvbandwidth: rates of copies between host and GPUs, and the errors it stops at."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from weft.observe.facts import Fact, MeasuredCopy, Message
 from weft.observe.parser import READ, Parser, Source
@@ -92,9 +93,45 @@ class _Reader:
         )
 
 
+def _document(value: object, source: Source, number: int) -> Iterable[Fact] | None:
+    """Return the cells of a JSON report (``-j``)."""
+    held = value.get("nvbandwidth") if isinstance(value, dict) else None
+    cases = held.get("testcases") if isinstance(held, dict) else None
+    if not isinstance(cases, list):
+        return None
+    return [
+        fact for one in cases if isinstance(one, dict) for fact in _case(one, source, number)
+    ]
+
+
+def _case(case: dict[str, Any], source: Source, number: int) -> Iterator[Fact]:
+    test, status = str(case.get("name", "")), str(case.get("status", ""))
+    if status not in {"Passed", "Waived"}:
+        text = f"{test}: {status} {case.get('error', '')}".strip()[:200]
+        shown = source.evidence(text, number)
+        yield Message(
+            software="nvbandwidth", level="error", text=text, place=test, evidence=shown
+        )
+    latency = str(case.get("bandwidth_description", "")).rstrip().endswith("(ns)")
+    matrix = case.get("bandwidth_matrix")
+    for place, row in enumerate(matrix if isinstance(matrix, list) else []):
+        for target, cell in enumerate(row if isinstance(row, list) else []):
+            value = real(cell)
+            if value is not None:
+                yield MeasuredCopy(
+                    test=test,
+                    source=str(place),
+                    target=str(target),
+                    bytes_per_s=None if latency else value * _GIGA,
+                    latency_s=value * _NANO if latency else None,
+                    evidence=source.evidence(f"{test} [{place}][{target}] {cell}", number),
+                )
+
+
 nvbandwidth = Parser(
     tool="nvbandwidth",
     marks=("nvbandwidth", "Running ", "SUM ", "memcpy"),
     reader=_Reader,
+    document=_document,
     rank=44,
 )
