@@ -13,7 +13,7 @@ import math
 import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 from statistics import fmean
@@ -23,6 +23,7 @@ from weft.accuracy import tables
 from weft.accuracy.kind import Row
 from weft.accuracy.rows import collective as rows
 from weft.bench import noise, shape
+from weft.bench.baseline import NARROWEST, baseline
 from weft.bench.expected import Setting, expected, times_s
 from weft.bench.fault import Fault, Variant, all_faults
 from weft.bench.sweep import Sweep, Timing
@@ -45,6 +46,8 @@ SHAPE_DOUBLINGS: Final = 5.0
 """Over how many doublings of size that stays alike."""
 REAL_HARM: Final = 0.2
 """A fault that slows a range of sizes by more than this does real harm."""
+SIGMAS: Final = 1.2816
+"""Spreads of a normal law from its middle to the edge of its 80 % band."""
 SEED: Final = 1
 STATED: Final = (0.0, 0.3, 0.5, 0.7, 0.85, 0.95, 1.0)
 """Edges of the groups of stated probability."""
@@ -96,15 +99,9 @@ class Stated:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JudgeScore:
-    """The score of the judge."""
+class Rates:
+    """How the judge did on faults that were laid over sweeps."""
 
-    healthy: int
-    false_fails: int
-    false_fail_ratio: float
-    stated_ratio: float
-    """What the judge allows itself."""
-    healthy_inconclusive: int
     trials: int
     passed_ratio: float
     """Faults that were let through as PASS."""
@@ -123,7 +120,26 @@ class JudgeScore:
     alone_ratio: float
     """Of them, those where it is the right one."""
     stated: tuple[Stated, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeScore:
+    """The score of the judge."""
+
+    healthy: int
+    false_fails: int
+    false_fail_ratio: float
+    stated_ratio: float
+    """What the judge allows itself."""
+    healthy_inconclusive: int
+    by_model: Rates
+    """Where the model says what is expected."""
+    by_good_run: Rates
+    """Where one good run of the same system does."""
+    good_false_fails: int
+    """Healthy sweeps that fail against a good run of their system."""
     faults: tuple[JudgedFault, ...]
+    """By the model."""
     runs: tuple[JudgedRun, ...]
     broken: tuple[JudgedRun, ...]
     """Published sweeps of systems known or thought to be broken."""
@@ -135,57 +151,93 @@ def score(folder: Path | None = None) -> JudgeScore:
     """Score the judge over a folder of published sweeps; without one over those shipped."""
     where = folder or tables.SHIPPED
     data = tables.read(where)
-    runs: list[JudgedRun] = []
-    broken: list[JudgedRun] = []
-    trials: list[_Trial] = []
-    left_out = 0
+    seen = _Seen()
     for run, setting, site in settings(data):
         if setting is None:
-            left_out += 1
+            seen.left_out += 1
             continue
         sound = (run.get("health") or "") in rows.HEALTHY
         with constants.using(constants.without(site)):
             said = _judged(run, setting, site)
-            (runs if sound else broken).append(said)
+            (seen.runs if sound else seen.broken).append(said)
             if sound:
-                trials += list(_laid_over(setting, run.get("run_id") or ""))
-    return _score(runs, broken, trials, left_out)
+                good = _with_good_run(setting, said.run)
+                seen.good.append(_outcome(good))
+                seen.trials += _laid_over(setting, said.run)
+                seen.good_trials += _laid_over(good, said.run)
+    return _score(seen)
 
 
-def _score(
-    runs: Sequence[JudgedRun],
-    broken: Sequence[JudgedRun],
-    trials: Sequence["_Trial"],
-    left_out: int,
-) -> JudgeScore:
-    outcomes = Counter(one.outcome for one in runs)
-    many = max(1, len(trials))
-    harmful = [one for one in trials if one.harm_ratio > REAL_HARM]
-    alone = [one for one in trials if len(one.group) == 1]
+@dataclass(slots=True)
+class _Seen:
+    """What was judged so far."""
+
+    runs: list[JudgedRun] = field(default_factory=list)
+    broken: list[JudgedRun] = field(default_factory=list)
+    trials: "list[_Trial]" = field(default_factory=list)
+    good: list[Outcome] = field(default_factory=list)
+    good_trials: "list[_Trial]" = field(default_factory=list)
+    left_out: int = 0
+
+
+def _score(seen: _Seen) -> JudgeScore:
+    outcomes = Counter(one.outcome for one in seen.runs)
     return JudgeScore(
-        healthy=len(runs), false_fails=outcomes[Outcome.FAIL],
-        false_fail_ratio=outcomes[Outcome.FAIL] / max(1, len(runs)),
+        healthy=len(seen.runs), false_fails=outcomes[Outcome.FAIL],
+        false_fail_ratio=outcomes[Outcome.FAIL] / max(1, len(seen.runs)),
         stated_ratio=FALSE_FAIL_RATIO, healthy_inconclusive=outcomes[Outcome.INCONCLUSIVE],
-        trials=len(trials),
-        passed_ratio=sum(one.outcome is Outcome.PASS for one in trials) / many,
-        failed_ratio=sum(one.outcome is Outcome.FAIL for one in trials) / many,
-        first_ratio=sum(one.ranked[:1] == (one.fault,) for one in trials) / many,
-        top3_ratio=sum(one.fault in one.ranked[:_TOP] for one in trials) / many,
-        harmful=len(harmful),
-        harmful_passed_ratio=sum(one.outcome is Outcome.PASS for one in harmful)
-        / max(1, len(harmful)),
-        group_ratio=sum(one.fault in one.group for one in trials) / many,
-        group_size=sum(len(one.group) for one in trials) / many,
-        alone=len(alone),
-        alone_ratio=sum(one.fault in one.group for one in alone) / max(1, len(alone)),
-        stated=tuple(_stated(trials)),
-        faults=tuple(_fault(name, trials) for name, _ in all_faults()), runs=tuple(runs),
-        broken=tuple(broken), left_out=left_out,
+        by_model=_rates(seen.trials), by_good_run=_rates(seen.good_trials),
+        good_false_fails=seen.good.count(Outcome.FAIL),
+        faults=tuple(_fault(name, seen.trials) for name, _ in all_faults()),
+        runs=tuple(seen.runs), broken=tuple(seen.broken), left_out=seen.left_out,
         provenance=provenance(
             sources=("nccl_runs.csv, nccl_points.csv",),
             assumptions=("each sweep is judged by constants fitted without its site",),
         ),
     )  # fmt: skip
+
+
+def _rates(trials: "Sequence[_Trial]") -> Rates:
+    many = max(1, len(trials))
+    harmful = [one for one in trials if one.harm_ratio > REAL_HARM]
+    alone = [one for one in trials if len(one.group) == 1]
+    return Rates(
+        trials=len(trials),
+        passed_ratio=sum(one.outcome is Outcome.PASS for one in trials) / many,
+        failed_ratio=sum(one.outcome is Outcome.FAIL for one in trials) / many,
+        harmful=len(harmful),
+        harmful_passed_ratio=sum(one.outcome is Outcome.PASS for one in harmful)
+        / max(1, len(harmful)),
+        first_ratio=sum(one.ranked[:1] == (one.fault,) for one in trials) / many,
+        top3_ratio=sum(one.fault in one.ranked[:_TOP] for one in trials) / many,
+        group_ratio=sum(one.fault in one.group for one in trials) / many,
+        group_size=sum(len(one.group) for one in trials) / many,
+        alone=len(alone),
+        alone_ratio=sum(one.fault in one.group for one in alone) / max(1, len(alone)),
+        stated=tuple(_stated(trials)),
+    )  # fmt: skip
+
+
+def _with_good_run(setting: Setting, run: str) -> Setting:
+    """Return another run of the same system, to be judged by the published one.
+
+    From day to day all sizes move together, and each by the noise of its timing.
+    """
+    draw = random.Random(f"{SEED} {run} day")  # noqa: S311 - a study
+    day = draw.gauss(0, math.log1p(NARROWEST) / SIGMAS)
+    sweep = setting.sweep
+    timings = tuple(
+        replace(t, time_s=t.time_s * math.exp(day + draw.gauss(0, t.noise_ratio)))
+        for t in sweep.timings
+    )
+    return replace(
+        setting, sweep=replace(sweep, timings=timings), baseline=baseline(sweep, [(run, sweep)])
+    )
+
+
+def _outcome(setting: Setting) -> Outcome:
+    points = expected(setting)
+    return overall(judge_ranges(setting.sweep.timings, points))[0]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

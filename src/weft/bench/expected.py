@@ -1,10 +1,12 @@
 """What a sweep should have shown on a cluster: the curve, its band, how well that is known."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from weft.bench import noise
+from weft.bench.baseline import FEWEST_DEGREES, Baseline, at, table_of
 from weft.bench.sweep import MessageTest, Sweep, Timing
 from weft.engines.analytic.collective import collective_time, constants
 from weft.engines.analytic.collective.constants import Fitted
@@ -15,10 +17,6 @@ from weft.sources import Kind, Source, sourced
 from weft.spec.cluster import Cluster
 from weft.traffic.collective import Group, Operation
 from weft.units import rate_from_gbit
-
-FEWEST_DEGREES: Final = 3
-"""Of a band of few measured sizes: the widest law that has a spread."""
-
 
 ONE_PAIR: Final = sourced(1.38, "roce400_one_pair", low=1.0, high=1.38, confidence=2)
 """Time of a line from 400 Gb/s with one queue pair over that with eight, on sound hosts."""
@@ -39,6 +37,8 @@ class Setting:
     cluster: Cluster
     sweep: Sweep
     group: Group
+    baseline: Baseline | None = None
+    """Own runs known to be good; none: the model says what is expected."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,8 +80,39 @@ def times_s(setting: Setting, cluster: Cluster, factors: Mapping[str, float]) ->
 
 
 def expected(setting: Setting) -> list[Expected]:
-    """Return what is expected at every size of a sweep."""
-    return _points(setting, setting.cluster)
+    """Return what is expected at every size of a sweep: of good runs, or of the model."""
+    points = _points(setting, setting.cluster)
+    own = setting.baseline
+    if own is None:
+        return points
+    keys = sorted({key for run in own.runs for key in run})
+    tests = {table_of(one): one.test for one in setting.sweep.timings}
+    measured = tuple(
+        Timing(size_bytes=size, time_s=1.0, noise_ratio=0.0, test=tests[table])
+        for table, size in keys
+        if table in tests
+    )
+    there = replace(setting, sweep=replace(setting.sweep, timings=measured))
+    modelled = {
+        (table_of(t), t.size_bytes): p.time_s.value
+        for t, p in zip(measured, _points(there, setting.cluster), strict=True)
+    }
+    ratios = own.ratios(modelled)
+    return [
+        _as_good(own, ratios.get(table_of(t), []), p)
+        for t, p in zip(setting.sweep.timings, points, strict=True)
+    ]
+
+
+def _as_good(own: Baseline, ratios: Sequence[tuple[float, float]], point: Expected) -> Expected:
+    log = at(ratios, point.size_bytes) if ratios else None
+    if log is None:
+        return point
+    time_s, wide = point.time_s.value * math.exp(log), math.exp(own.edge())
+    return replace(
+        point, time_s=Estimate(time_s, time_s / wide, time_s * wide), degrees=own.degrees,
+        allowed_ratio=1.0,
+    )  # fmt: skip
 
 
 def _scaled(factors: Mapping[str, float]) -> Fitted:

@@ -18,10 +18,9 @@ from statistics import fmean, median, stdev
 from typing import Final
 
 from weft.bench import store, student
+from weft.bench.baseline import NARROWEST
 from weft.bench.run import BenchRun
 
-NARROWEST: Final = 0.03
-"""No cluster repeats a collective more closely than this [OCI A100, five versions]."""
 LEVEL: Final = 0.01
 """Chance of calling runs slower that are not."""
 ORDERS: Final = 2000

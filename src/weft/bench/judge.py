@@ -1,6 +1,6 @@
 """A measured sweep against what it should have been: the verdict, and what fits if it fails."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from operator import truediv
@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from weft.bench import shape
+from weft.bench.baseline import baseline
 from weft.bench.evidence import told
 from weft.bench.expected import (
     ONE_PAIR_FROM,
@@ -19,6 +20,7 @@ from weft.bench.expected import (
     times_s,
 )
 from weft.bench.fault import Variant, all_faults
+from weft.bench.good import good_runs
 from weft.bench.infer import Inferred, as_logged, infer
 from weft.bench.next_check import Doubt, NextCheck, next_checks
 from weft.bench.shape import Candidate
@@ -90,6 +92,8 @@ class Judgement:
     """What would tell them apart, that which tells most first."""
     told: tuple[str, ...] = ()
     """What other outputs say for a fault, or against one."""
+    good: tuple[str, ...] = ()
+    """Own runs that say what is expected; none: the model does."""
     curve: FaultCurve | None = None
     """Of the most probable fault, where the sweep did not pass."""
     findings: tuple[str, ...] = ()
@@ -110,29 +114,45 @@ class Judgement:
         return next((one for one in self.candidates if one.group), None)
 
 
-def judge(files: Sequence[Path] | Path, cluster: Cluster | None = None) -> Judgement:
+def judge(
+    files: Sequence[Path] | Path,
+    cluster: Cluster | None = None,
+    *,
+    good: Sequence[str | Path] = (),
+    history: str | None = None,
+) -> Judgement:
     """Judge the sweep that some outputs hold against a cluster, or against what they tell.
 
-    Beside the benchmark's own output the files may be the NCCL log of the same run.
+    Beside the benchmark's own output the files may be the NCCL log of the same run. ``good``
+    are own runs known to be sound: files, or numbers of runs in the history, as 3 or 3-9.
     """
     paths = [files] if isinstance(files, Path) else list(files)
     sweep, seen = read_sweep(paths)
-    return judge_sweep(sweep, cluster, seen)
+    runs = [one for item in good for one in good_runs(str(item), sweep, history)]
+    return judge_sweep(sweep, cluster, seen, good=runs)
 
 
 def judge_sweep(
-    sweep: Sweep, cluster: Cluster | None = None, seen: Observation | None = None
+    sweep: Sweep,
+    cluster: Cluster | None = None,
+    seen: Observation | None = None,
+    *,
+    good: Iterable[tuple[str, Sweep]] = (),
 ) -> Judgement:
-    """Judge a sweep that was read already."""
-    seen = seen or Observation()
+    """Judge a sweep that was read already; ``good`` are own sound runs by their name."""
+    seen, own = seen or Observation(), baseline(sweep, good)
     found = as_logged(cluster, sweep, seen) if cluster is not None else infer(sweep, seen)
     if found.cluster is None:
         return _nothing_known(sweep, found)
     if cluster is None and sweep.what != "collective":
         return _nothing_known(sweep, found)
     setting = Setting(
-        cluster=found.cluster, sweep=sweep, group=group_of(found.cluster, sweep)
+        cluster=found.cluster, sweep=sweep, group=group_of(found.cluster, sweep),
+        baseline=own,
     )  # fmt: skip
+    if own is not None and cluster is None:
+        # Good runs of the cluster itself leave nothing open of what it is.
+        found = replace(found, unknown=())
     return _judged(setting, found, seen)
 
 
@@ -141,7 +161,9 @@ def _judged(setting: Setting, found: Inferred, seen: Observation) -> Judgement:
     ranges = judge_ranges(setting.sweep.timings, points)
     bandwidth = setting.sweep.what == "collective"
     outcome, remarks = overall(ranges, needs_large=bandwidth)
-    unknown = (*found.unknown, *_too_fast(ranges))
+    fast = [one.name for one in ranges if one.slower_ratio < one.implausible_below_ratio]
+    measured = setting.baseline is not None or setting.cluster.overlay is not None
+    unknown = (*found.unknown, *(_other_cluster(fast) if not measured else ()))
     outcome = Outcome.INCONCLUSIVE if unknown else outcome
     findings = find(seen.facts)
     known = told(setting, seen, findings)
@@ -150,7 +172,7 @@ def _judged(setting: Setting, found: Inferred, seen: Observation) -> Judgement:
     if outcome is Outcome.FAIL:
         candidates = tuple(shape.among_faults(candidates))
     best = next((one for one in candidates if one.group), None)
-    curve = _curve(setting, best) if best and outcome is not Outcome.PASS else None
+    curve = _curve(setting, best, points) if best and outcome is not Outcome.PASS else None
     sweep = setting.sweep
     # Wrong results fail at any speed; of its speed they say nothing.
     outcome = Outcome.FAIL if _wrong(sweep) else outcome
@@ -160,8 +182,9 @@ def _judged(setting: Setting, found: Inferred, seen: Observation) -> Judgement:
         ranges=tuple(ranges), points=tuple(_points(setting, points)), candidates=candidates,
         group=shape.leading_group(candidates), told=known.lines, curve=curve,
         next_checks=_next(explained, candidates, known.checked),
-        said=(*found.known, *sweep.remarks, *remarks, *_steered(setting, seen),
-              *_said(setting)),
+        good=setting.baseline.names if setting.baseline else (),
+        said=(*found.known, *(_faster(fast) if measured else ()), *sweep.remarks, *remarks,
+              *_steered(setting, seen), *_said(setting)),
         findings=_findings(findings), assumed=found.assumed, unknown=unknown,
         noise_from=_noise(sweep), cluster=setting.cluster,
         provenance=provenance(
@@ -190,9 +213,11 @@ def _form(setting: Setting, one: Candidate) -> Variant:
     return next(form for form in fault.forms(setting) if form.label == one.form)
 
 
-def _curve(setting: Setting, best: Candidate) -> FaultCurve:
+def _curve(setting: Setting, best: Candidate, points: Sequence[Expected]) -> FaultCurve:
     form = _form(setting, best)
-    times = tuple(times_s(setting, form.cluster, form.factors))
+    slow = times_s(setting, form.cluster, form.factors)
+    sound = times_s(setting, setting.cluster, {})
+    times = tuple(p.time_s.value * f / s for p, f, s in zip(points, slow, sound, strict=True))
     return FaultCurve(
         name=best.name, form=best.form, times_s=times,
         rates_bytes_per_s=tuple(busbw(setting, times)),
@@ -234,13 +259,21 @@ def _points(setting: Setting, points: Sequence[Expected]) -> list[Judged]:
     return found
 
 
-def _too_fast(ranges: Sequence[RangeVerdict]) -> Iterator[str]:
+def _other_cluster(fast: Sequence[str]) -> Iterator[str]:
     """Tell what is faster than the cluster can be: then it is not the one that was measured."""
-    fast = [one.name for one in ranges if one.slower_ratio < one.implausible_below_ratio]
     if fast:
         yield (
             f"which cluster this is: {' and '.join(fast)} sizes are faster than all but one "
             "healthy cluster in a hundred as described; compare NICs, their rate and GPUs"
+        )
+
+
+def _faster(fast: Sequence[str]) -> Iterator[str]:
+    """Tell what is faster than the cluster's own measurements: then they were not its best."""
+    if fast:
+        yield (
+            f"{' and '.join(fast)} sizes are faster than the own measurements that say what is "
+            "expected: measure those again"
         )
 
 

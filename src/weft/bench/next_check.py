@@ -114,7 +114,8 @@ def _measured(
     name: str, check: Check, other: Setting, doubts: Sequence[Doubt]
 ) -> NextCheck | None:
     timing = Timing(size_bytes=_LARGE_BYTES, time_s=1.0, noise_ratio=0.0)
-    setting = replace(other, sweep=replace(other.sweep, timings=(timing,)))
+    sweep = replace(other.sweep, timings=(timing,))
+    setting = replace(other, sweep=sweep, baseline=None)
     try:
         (sound,) = expected(setting)
         slower = [

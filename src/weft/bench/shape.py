@@ -73,8 +73,11 @@ def explain(
 
     ``evidence`` is the logarithm by which other outputs make a fault more or less likely.
     """
-    fit = fit_of(setting, points or expected(setting))
-    forms = {name: seen for name, fault in all_faults() if (seen := _forms(setting, fault))}
+    points = points or expected(setting)
+    fit = fit_of(setting, points)
+    forms = {
+        name: seen for name, fault in all_faults() if (seen := _forms(setting, fault, points))
+    }
     faults = {name: fault for name, fault in all_faults() if name in forms}
     logs = {
         HEALTHY: math.log(HEALTHY_WEIGHT) + log_of_none(fit),
@@ -170,7 +173,7 @@ def _closest(fit: Fit, forms: Sequence[_Form]) -> float:
     return max(log_likelihoods(fit, [one.shift for one in forms]))
 
 
-def _forms(setting: Setting, fault: Fault) -> list[_Form]:
+def _forms(setting: Setting, fault: Fault, points: Sequence[Expected]) -> list[_Form]:
     """Return the forms of a fault that change anything here."""
     found = []
     sound = times_s(setting, setting.cluster, {})
@@ -181,7 +184,10 @@ def _forms(setting: Setting, fault: Fault) -> list[_Form]:
             continue
         shift = tuple(math.log(f / s) for f, s in zip(curve, sound, strict=True))
         if max(map(abs, shift)) >= LEAST_SHIFT:
-            found.append(_Form(variant=variant, curve_s=curve, shift=shift))
+            laid = tuple(
+                p.time_s.value * f / s for p, f, s in zip(points, curve, sound, strict=True)
+            )
+            found.append(_Form(variant=variant, curve_s=laid, shift=shift))
     return found
 
 

@@ -22,12 +22,27 @@ def few():
 
 def test_every_healthy_sweep_and_every_trial_is_counted_once(few):
     assert few.healthy == 2
-    assert few.trials == sum(one.trials for one in few.faults)
+    assert few.by_model.trials == sum(one.trials for one in few.faults)
     for one in few.faults:
         assert one.failed + one.inconclusive + one.passed == one.trials
         assert sum(count for _, count in one.taken_for) == one.trials
         assert one.first <= one.top3
     assert few.false_fail_ratio == few.false_fails / 2
+
+
+def test_rates_lie_between_nothing_and_all_and_groups_hold_the_first(few):
+    for one in (few.by_model, few.by_good_run):
+        assert 0 < one.first_ratio <= one.top3_ratio <= 1
+        assert one.first_ratio <= one.group_ratio <= 1
+        assert one.group_size >= 1
+        assert sum(part.trials for part in one.stated) == one.trials
+        assert one.harmful <= one.trials
+
+
+def test_a_good_run_of_the_system_makes_a_sharper_judge(few):
+    assert few.by_good_run.failed_ratio > few.by_model.failed_ratio
+    assert few.by_good_run.harmful_passed_ratio <= few.by_model.harmful_passed_ratio
+    assert few.good_false_fails == 0
 
 
 def test_the_score_is_shown_with_its_confusion(few):

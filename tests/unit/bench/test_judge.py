@@ -1,16 +1,18 @@
 """The judge on sweeps whose truth is known, because they are made from a model's curve."""
 
+import math
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from weft import report
-from weft.bench import noise, shape
+from weft.bench import noise, shape, store
 from weft.bench.expected import Setting, expected, group_of, times_s
 from weft.bench.fault import all_faults
 from weft.bench.infer import gpu_of
 from weft.bench.judge import judge, judge_sweep
+from weft.bench.run import BenchRun
 from weft.bench.sweep import MessageTest, Timing, read_sweep
 from weft.bench.verdict import Outcome
 from weft.errors import SpecError
@@ -494,3 +496,92 @@ def test_rows_between_two_nics_beside_a_collective_are_said_not_to_be_judged(tmp
     (tmp_path / "bw.txt").write_text(_bandwidth_table("mlx5_0", 46490.1))
     found = judge([SAMPLES / "calibrate" / "two_hosts.txt", tmp_path / "bw.txt"], cluster)
     assert "1 row between two NICs not judged: give that file alone" in found.said
+
+
+def test_good_runs_narrow_the_band_and_decide_what_the_model_leaves_open(cluster, sweep_on):
+    """12 % slower lies inside what is published, and far outside of what this cluster does."""
+    good = [(f"run {n}", sweep_on(cluster, lambda _: 1.05, seed=n)) for n in range(2, 8)]
+    run = sweep_on(cluster, lambda _: 1.05 * 1.12)
+    assert judge_sweep(run, cluster).outcome is not Outcome.FAIL
+    found = judge_sweep(run, cluster, good=good)
+    assert found.outcome is Outcome.FAIL
+    assert [one.slower_ratio for one in found.ranges] == pytest.approx([0.12] * 3, abs=0.02)
+    assert (
+        judge_sweep(sweep_on(cluster, lambda _: 1.05), cluster, good=good).outcome
+        is Outcome.PASS
+    )
+    assert found.good == tuple(f"run {n}" for n in range(2, 8))
+
+
+def test_a_run_faster_than_the_good_ones_passes_and_says_so(cluster, sweep_on):
+    good = [("it", sweep_on(cluster, lambda _: 1.5))]
+    found = judge_sweep(sweep_on(cluster), cluster, good=good)
+    assert (found.outcome, found.unknown) == (Outcome.PASS, ())
+    assert any("measure those again" in one for one in found.said)
+
+
+def test_good_runs_that_differ_widen_the_band(cluster, sweep_on):
+    """No run is failed for what the good ones do among themselves."""
+    good = [
+        (f"{n}", sweep_on(cluster, lambda _, f=f: f, seed=n))
+        for n, f in enumerate((0.85, 1.0, 1.2))
+    ]
+    found = judge_sweep(sweep_on(cluster, lambda _: 1.15), cluster, good=good)
+    assert found.outcome is not Outcome.FAIL
+    # edge = t(0.9, 2) x stdev(log 0.85, 0, log 1.2) x sqrt(1 + 1/3)
+    assert found.ranges[0].pass_below_ratio == pytest.approx(
+        math.expm1(1.8856 * 0.1725 * math.sqrt(4 / 3)), rel=0.05
+    )
+
+
+def test_sizes_between_those_of_a_good_run_are_taken_from_both(cluster, sweep_on):
+    good = sweep_on(cluster, lambda _: 1.3, sizes=tuple(2**p for p in range(10, 34, 4)))
+    found = judge_sweep(sweep_on(cluster, lambda _: 1.3), cluster, good=[("it", good)])
+    assert found.outcome is Outcome.PASS
+    assert max(abs(one.slower_ratio) for one in found.ranges) < 0.02
+
+
+def test_a_good_run_of_another_kind_is_refused(cluster, sweep_on):
+    run = sweep_on(cluster)
+    for other in (replace(run, ranks=16), replace(run, operation=Operation.ALL_GATHER)):
+        with pytest.raises(SpecError, match="only runs of the same kind"):
+            judge_sweep(run, cluster, good=[("x", other)])
+
+
+def test_a_fault_is_named_on_the_curve_of_good_runs(cluster, sweep_on):
+    cost = _cost(cluster, sweep_on(cluster), "gpudirect_off", "copies")
+    good = [("it", sweep_on(cluster, lambda _: 1.2))]
+    run = sweep_on(cluster, lambda size: 1.2 * cost[size], seed=5)
+    found = judge_sweep(run, cluster, good=good)
+    assert "gpudirect_off" in found.group
+    shown = [
+        one.time_s / slow for one, slow in zip(found.points, found.curve.times_s, strict=True)
+    ]
+    assert max(abs(math.log(one)) for one in shown) < 0.05
+
+
+def test_a_run_without_a_cluster_that_is_known_is_judged_by_a_good_one(tmp_path):
+    """NICs that no log names keep a verdict open, but not against the cluster's own run."""
+    files = [tmp_path / name for name in ("all_reduce_a.txt", "all_reduce_b.txt")]
+    for file in files:
+        file.write_text((EXAMPLES / "all_reduce_h100.txt").read_text())
+    assert judge(files[0]).outcome is Outcome.INCONCLUSIVE
+    assert judge(files[0], good=[files[1]]).outcome is Outcome.PASS
+
+
+def test_runs_of_the_history_are_named_by_their_numbers(tmp_path):
+    url = f"sqlite:///{tmp_path}/h.sqlite3"
+    file = _run_of(tmp_path)
+    sweep, _ = read_sweep([file])
+    for factor in (1.0, 1.01, 0.99):
+        timings = tuple(replace(t, time_s=t.time_s * factor) for t in sweep.timings)
+        kept = BenchRun(
+            tool="nccl-tests", operation="all_reduce", launcher="mpirun", hosts=("a", "b"),
+            ranks=16, ranks_per_host=8, versions=(), options=(), began="2026-11-21T16:00:00Z",
+            timings=timings, what="collective", commands=(), output="",
+        )  # fmt: skip
+        store.keep(kept, url)
+    found = judge(file, good=["1-3"], history=url)
+    assert (found.outcome, found.good) == (Outcome.PASS, ("run 1", "run 2", "run 3"))
+    with pytest.raises(SpecError, match="it has: 1 to 3"):
+        judge(file, good=["7"], history=url)

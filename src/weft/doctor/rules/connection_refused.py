@@ -10,6 +10,7 @@ References: firewalld reject behaviour; connect(2); NCCL troubleshooting, networ
 import errno
 from collections.abc import Iterator
 
+from weft.doctor import job
 from weft.doctor.rule import Facts, Finding, Rule, Suspect, Symptom, finding, suspected
 from weft.observe.facts import (
     CallFailed,
@@ -34,6 +35,20 @@ _WORDS = {
 def _check(facts: Facts) -> Iterator[Finding]:
     failed = [one for one in facts.of(CallFailed) if _number(one) and _is_tcp(one)]
     blocked = [one for one in failed if _number(one) in _FIREWALL]
+    shut = job.said(facts, r"unreachable remote|\bRC: ?110\b.{0,80}unreach")
+    if shut and not failed:
+        yield finding(
+            "host-firewall",
+            shut,
+            0.6,
+            message="a peer is unreachable over the cloud's fabric, as behind a security group",
+            advice="let the security group of the hosts pass all its own traffic, in and out",
+            next_command="aws ec2 describe-security-groups; ping -c1 <other host>",
+            missing=("the rules of the security group",),
+            symptom=Symptom.CONNECT,
+            explains=(Symptom.WATCHDOG,),
+        )
+        return
     answers: list[Fact] = [one for one in facts.of(HostReached) if one.received > 0]
     filters = _filters(facts)
     if filters and not blocked:

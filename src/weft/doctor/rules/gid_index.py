@@ -103,13 +103,20 @@ def _refused(facts: Facts, pinned: list[Setting]) -> Iterator[Finding]:
     empty = [
         one for one in calls if links.is_empty(one.local_gid) or links.is_empty(one.remote_gid)
     ]
+    alone = [one for one in facts.of(TransferSetup) if _is_alone(one)]
+    unmade = [one for one in calls if one.next_state == "RTR" and not one.local_gid]
+    if alone and unmade and not facts.any_of(Gid):
+        yield _wrong(
+            [*alone, *unmade, *pinned], 0.65, "a link-local GID is used, and cannot connect"
+        )
+        return
     nobody = [one for one in facts.of(TransferSetup) if _is_nobody(one)]
     if empty or nobody:
         yield _wrong([*empty, *nobody, *pinned], 0.85, "the GID in use is empty")
         return
     unsaid = [
         one for one in calls
-        if one.library == "perftest" and one.next_state == "RTR" and one.errno is None
+        if one.library in {"perftest", "verbs program"} and one.next_state == "RTR" and one.errno is None
     ]  # fmt: skip
     if unsaid:
         yield suspected(
@@ -130,6 +137,12 @@ def _refused(facts: Facts, pinned: list[Setting]) -> Iterator[Finding]:
                 () if one.errno == errno.ENODATA else _OTHERS,
             )
             return
+
+
+def _is_alone(setup: TransferSetup) -> bool:
+    """Return whether a program uses a link-local GID over Ethernet."""
+    ethernet = setup.link_layer is LinkLayer.ETHERNET
+    return ethernet and setup.gid_index is not None and links.is_link_local(setup.local_gid)
 
 
 def _is_nobody(setup: TransferSetup) -> bool:

@@ -88,6 +88,9 @@ def _check(facts: Facts) -> Iterator[Finding]:
         yield _not_loaded([*there, *loaded], 0.75, "on one host it is, on another it is not")
     elif off and not works and not _by_design(facts):
         yield from _turned_off(facts, [*off], [*absent], [*loaded])
+    elif absent and not (works or loaded) and any("not" in one.evidence.text for one in absent):
+        found = _not_loaded([*absent], 0.75, "says the program that needs it")
+        yield replace(found, explains=found.explains | {Symptom.REGISTRATION})
     elif absent and not (works or loaded or facts.any_of(GpuDirectState)):
         yield _not_loaded(
             [*absent], 0.4, "it is not among the loaded modules", Severity.WARNING

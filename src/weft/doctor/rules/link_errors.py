@@ -44,6 +44,7 @@ _FOLLOW = (Symptom.TRANSPORT_RETRY, Symptom.FLUSHED, Symptom.WATCHDOG)
 
 def _check(facts: Facts) -> Iterator[Finding]:
     yield from _counted(facts)
+    yield from _sick_modules(facts)
     yield from _flapping(facts)
 
 
@@ -112,6 +113,26 @@ def _errors(
         missing=("the same counters a minute later: only their rise says that it is now",),
         explains=(*_FOLLOW, "ib-link-flap"),
     )
+
+
+def _sick_modules(facts: Facts) -> Iterator[Finding]:
+    """Find cables and transceivers that the adapter calls faulty."""
+    sick = [
+        one for one in facts.of(CableEvent)
+        if "error" in one.event or "temperature" in one.event or "power budget" in one.event
+    ]  # fmt: skip
+    if sick:
+        yield finding(
+            "ib-link-errors",
+            sick,
+            0.7,
+            severity=Severity.WARNING,
+            subject=", ".join(dict.fromkeys(one.device for one in sick)),
+            message=f"a cable or transceiver is faulty: {sick[0].event}",
+            advice="reseat or replace the cable or transceiver, and look at its temperature",
+            next_command="mlxlink -d <adapter> -m; ethtool -m <interface>",
+            explains=(*_FOLLOW, "ib-link-flap", "port-down"),
+        )
 
 
 def _flapping(facts: Facts) -> Iterator[Finding]:

@@ -8,7 +8,9 @@ What to do: one MTU on all hosts and switches: 4200 or 9000 on Ethernet for RDMA
 References: ibv_devinfo(1), active_mtu; NCCL release notes; RoCE deployment guides.
 """
 
+import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from weft.doctor import job
 from weft.doctor.rule import (
@@ -26,6 +28,7 @@ from weft.observe.facts import (
     AdapterPort,
     CompletionError,
     Fact,
+    Interface,
     LinkLayer,
     PortState,
     TransferSetup,
@@ -34,6 +37,8 @@ from weft.observe.facts import (
 _LENGTH_ERROR = 1
 _REMOTE = frozenset({9, 10, 11})
 _SMALL_BYTES = 1024
+_JUMBO_BYTES = 4000
+_NO_RAIL = re.compile(r"lo\b|eth0|docker|veth|cni|cali|flannel|br-|virbr|eno|mgmt|tun|vxlan")
 _LOOK = "ibv_devinfo | grep -e hca_id -e active_mtu; ip link | grep mtu   # on both hosts"
 _ADVICE = "set one MTU on all hosts and switch ports (4200 or 9000 on Ethernet)"
 
@@ -45,6 +50,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
     remote = any(one.status in _REMOTE for one in facts.of(CompletionError))
     if not remote:  # then the other end's status says more than this end's event
         broken += [one for one in facts.of(AdapterEvent) if "access violation" in one.event]
+    yield from _of_interfaces(facts, broken)
     ports = _ports(facts)
     sizes = {one.active_mtu_bytes for one in ports}
     if len(sizes) > 1 and (broken or len({one.host or one.evidence.file for one in ports}) > 1):
@@ -60,6 +66,23 @@ def _check(facts: Facts) -> Iterator[Finding]:
         )
     elif sizes == {_SMALL_BYTES} or _tests_are_small(facts, sizes):
         yield from _small(facts, ports)
+
+
+def _of_interfaces(facts: Facts, broken: list[Fact]) -> Iterator[Finding]:
+    """Find one interface whose packets are large on one host and small on another."""
+    sizes: dict[str, dict[str, Interface]] = {}
+    for one in facts.of(Interface):
+        if one.mtu_bytes and one.up is not False and not _NO_RAIL.match(one.interface):
+            sizes.setdefault(one.interface, {}).setdefault(one.host or one.evidence.file, one)
+    for hosts in sizes.values():
+        seen = sorted(hosts.values(), key=lambda one: one.mtu_bytes or 0)
+        least, most = seen[0].mtu_bytes or 0, seen[-1].mtu_bytes or 0
+        if len(hosts) > 1 and most >= _JUMBO_BYTES and 2 * least < most:
+            yield replace(
+                _differs([*broken, seen[0], seen[-1]], 0.75 if broken else 0.6),
+                severity=Severity.ERROR if broken else Severity.WARNING,
+            )
+            return
 
 
 def _ports(facts: Facts) -> list[AdapterPort]:

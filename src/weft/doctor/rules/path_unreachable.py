@@ -12,7 +12,7 @@ import errno
 from collections.abc import Iterator
 
 from weft.doctor import job, links
-from weft.doctor.rule import Facts, Finding, Rule, Suspect, Symptom, finding
+from weft.doctor.rule import Facts, Finding, Rule, Suspect, Symptom, finding, suspected
 from weft.observe.facts import CallFailed, TransferSetup
 
 _UNREACHABLE = {
@@ -36,6 +36,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
     calls = [one for one in calls if job.began(facts) or one.library.upper() not in _OTHERS]
     failed = [one for one in calls if _sure(one) and not links.is_link_local(one.local_gid)]
     if not failed:
+        yield from _not_resolved(facts)
         return
     same = _same_ends(failed)
     yield finding(
@@ -70,6 +71,38 @@ def _check(facts: Facts) -> Iterator[Finding]:
             ),
         ),
     )
+
+
+def _not_resolved(facts: Facts) -> Iterator[Finding]:
+    """Find connections that the connection manager could not make, for whatever reason."""
+    failed = [one for one in facts.of(CallFailed) if one.call == "rdma_cm"]
+    if failed:
+        yield suspected(
+            (
+                Suspect(
+                    cause="fabric-path-unreachable",
+                    confidence_ratio=0.4,
+                    question="does ping reach the peer from the adapter's own interface?",
+                    next_command=_LOOK,
+                ),
+                Suspect(
+                    cause="k8s-no-roce-gid",
+                    confidence_ratio=0.3,
+                    question="does the address used belong to an interface of the adapter?",
+                    next_command="show_gids; ip -br addr",
+                ),
+                Suspect(
+                    cause="host-routing-ambiguous",
+                    confidence_ratio=0.15,
+                    question="do two interfaces lie in the subnet of the peer?",
+                    next_command="ip route",
+                ),
+            ),
+            failed,
+            symptom=Symptom.VERBS_CALL,
+            message="the connection manager could not resolve or reach the peer's address",
+            advice="use an address of the RDMA adapter's interface, and test it with ping -I",
+        )
 
 
 def _sure(failed: CallFailed) -> float:

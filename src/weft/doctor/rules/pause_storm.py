@@ -58,12 +58,17 @@ def _one_alone(facts: Facts) -> Counter | None:
     """Return the adapter's counter that stands far above those of all its fellows."""
     sent = [one for one in facts.of(Counter) if _PAUSE.match(one.name) and not one.on_switch]
     ranked = sorted(sent, key=lambda one: -one.value)
-    if len({(one.host, one.where) for one in sent}) > 2 and ranked[0].value > _LOUD:  # noqa: PLR2004 - fellows
-        first = (ranked[0].host, ranked[0].where)
-        rest = [one.value for one in ranked if (one.host, one.where) != first]
+    if len({_place(one) for one in sent}) > 2 and ranked[0].value > _LOUD:  # noqa: PLR2004 - fellows
+        first = _place(ranked[0])
+        rest = [one.value for one in ranked if _place(one) != first]
         if ranked[0].value > _TIMES * max(rest[0], 1):
             return ranked[0]
     return None
+
+
+def _place(counter: Counter) -> tuple[str, str]:
+    """Return whose counter it is; where nothing names it, each file is of another."""
+    return counter.host or counter.evidence.file, counter.where
 
 
 pause_storm = Rule(causes=("pfc-storm",), check=_check)

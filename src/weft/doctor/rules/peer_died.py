@@ -65,7 +65,10 @@ def _check(facts: Facts) -> Iterator[Finding]:
         and not (one.signal == _ABORTED and errors)
         and not _after(one.moment, first) and (errors or _of_the_job(facts, one))
     ]  # fmt: skip
-    deaths += [one for one in facts.of(PodState) if one.reason in {"OOMKilled", "Evicted"}]
+    deaths += [
+        one for one in facts.of(PodState)
+        if {one.reason, one.phase} & {"OOMKilled", "Evicted", "NodeLost", "ContainerStatusUnknown"}
+    ]  # fmt: skip
     if deaths:
         yield _died(deaths, [*errors], 0.85 if errors else 0.6)
         return

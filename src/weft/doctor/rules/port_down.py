@@ -19,6 +19,8 @@ from weft.doctor.rules.adapter_filter import chosen_by
 from weft.observe.facts import (
     AdapterInterface,
     AdapterPort,
+    CollectiveTimeout,
+    CompletionError,
     FabricLink,
     Fact,
     LinkEvent,
@@ -165,10 +167,15 @@ def _lost(facts: Facts) -> Iterator[Finding]:
         last[event.host, event.interface] = event
         if event.up:
             been_up.add((event.host, event.interface))
-    gone = [event for place, event in last.items() if not event.up and place in been_up]
+    failing: list[Fact] = [*facts.of(CompletionError), *facts.of(CollectiveTimeout)]
+    gone = [
+        event for place, event in last.items()
+        if not event.up and (place in been_up or failing)
+    ]  # fmt: skip
     if gone:
         names = ", ".join(dict.fromkeys(event.interface for event in gone))
-        yield _down([*gone], names, 0.6, Severity.WARNING)
+        severity = Severity.ERROR if failing else Severity.WARNING
+        yield _down([*gone, *failing[:2]], names, 0.65 if failing else 0.6, severity)
 
 
 def _cut(facts: Facts) -> Iterator[Finding]:

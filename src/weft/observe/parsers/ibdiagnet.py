@@ -23,6 +23,11 @@ _VALUE = re.compile(
     r"\s{1,30}(?P<name>[a-z][\w]{3,60}?)\s*[:=]\s*(?P<value>0x[0-9a-fA-F]{1,16}|\d{1,20})\b"
 )
 _PORT = re.compile(r"\b[Pp]ort=(?P<port>\d{1,4})|/P(?P<slash>\d{1,4})\b")
+_RISING = re.compile(
+    r"(?P<name>[Ss]ymbol[ _]error(?:[ _]counter)?|[Ll]ink[ _]down(?:ed)?(?:[ _]counter)?|"
+    r"[Ll]ink[ _]error[ _]recovery(?:[ _]counter)?|[Pp]ort[ _]rcv[ _]errors)\b.{0,40}?"
+    r"increased by ?(?P<value>\d{1,20})"
+)
 _NODE = re.compile(
     r"Port Name=(?P<name>[^\s,]+)|(?P<described>\S{1,80})/P\d{1,4}\b|"
     r"guid=(?P<guid>0x[0-9a-fA-F]+)"
@@ -60,6 +65,17 @@ class _Reader:
                     evidence=evidence,
                 ),
             )
+        rising = _RISING.search(text)
+        if rising:
+            self._remember(text)
+            name = rising["name"].strip().lower().replace(" ", "_")
+            return (
+                Counter(
+                    where=self.where or "a port", port=self.port,
+                    name=_SPELT.get(name, _SPELT.get(f"{name}_counter", name)),
+                    value=integer(rising["value"]) or 0, evidence=evidence,
+                ),
+            )  # fmt: skip
         complaint = _COMPLAINT.match(text)
         if complaint:
             self._remember(complaint["text"])

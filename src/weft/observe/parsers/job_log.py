@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from weft.observe.facts import (
     CallFailed,
+    CompletionError,
     Fact,
     HostReached,
     NoSocketInterface,
@@ -60,6 +61,7 @@ _GLOO = re.compile(
     r"Timed out waiting \d+ms for (?:recv|send) operation[^\[]{0,40}|"
     r"Read timeout|Write timeout)[^\[]{0,40}(?:\[(?P<peer>[^\]]{1,80})\])?"
 )
+_GLOO_STATUS = re.compile(r"wc->status == IBV_WC_SUCCESS\. (?P<status>\d+) vs 0")
 _GLOO_DEVICE = re.compile(
     r"(?:Unable to find (?:address|interface) for(?: device)?:? ?(?P<name>\S+)|"
     r"gloo/\S+:\d+\] ifa != nullptr\. Unable to find address for: (?P<name2>\S+))"
@@ -138,6 +140,15 @@ def _gloo(found: re.Match[str], line: Line) -> Sequence[Fact]:
     return _connect("Gloo", (found["peer"] or "").strip(), found["error"].strip(), line)
 
 
+def _gloo_status(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    return (
+        CompletionError(
+            status=int(found["status"]), library="Gloo", moment=line.moment,
+            process=Process(host=line.host), evidence=line.evidence,
+        ),
+    )  # fmt: skip
+
+
 def _no_interface(found: re.Match[str], line: Line) -> Sequence[Fact]:
     del found
     return (NoSocketInterface(process=Process(host=line.host), evidence=line.evidence),)
@@ -202,6 +213,7 @@ job_log = Parser(
         (_SIGNAL, _signalled),
         (_GONE, _gone),
         (_GLOO_DEVICE, _no_interface),
+        (_GLOO_STATUS, _gloo_status),
         (_GLOO, _gloo),
         (_NC_OPEN, _open),
         (_NC, _nc),

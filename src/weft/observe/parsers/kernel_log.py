@@ -153,6 +153,17 @@ def _off_bus(found: re.Match[str], line: Line) -> Sequence[Fact]:
     )
 
 
+def _amd(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    """State a fault of an AMD GPU under the code that means the same of NVIDIA's."""
+    code = 95 if "uncorrectable" in found["text"] else 62
+    return (
+        GpuFault(
+            code=code, bus_id=found["bus"], text=found["text"], fatal=True, host=_host(line),
+            moment=line.moment, evidence=line.evidence,
+        ),
+    )  # fmt: skip
+
+
 def _adapter(found: re.Match[str], line: Line) -> Sequence[Fact]:
     text = found["text"].strip()
     low = text.lower()
@@ -401,6 +412,11 @@ _PATTERNS = (
         _off_bus,
     ),
     pattern(
+        "NVRM: GPU ",
+        r"NVRM: GPU (?P<bus>[0-9a-fA-F:.]+): (?P<text>RmInitAdapter failed.*)",
+        _off_bus,
+    ),
+    pattern(
         "NVRM: ",
         r"NVRM: .{0,120}?(?:(?P<lost>GPU is lost)|(?P<imex>Abrupt nvidia-imex.*)|"
         r"(?P<link>NVLink: (?:Link training failed|[Ff]ailed to train).*|"
@@ -414,13 +430,19 @@ _PATTERNS = (
         _unregistered,
     ),
     pattern("nvidia-peermem ", r"nvidia-peermem \w+:\d+ ERROR", nothing),
+    pattern(
+        "amdgpu ",
+        r"amdgpu (?P<bus>[0-9a-fA-F:.]{7,13}): amdgpu: (?P<text>GPU reset begin|"
+        r"\S+ ring timeout|.{0,60}uncorrectable hardware errors).*",
+        _amd,
+    ),
     pattern("Comm: ", r"Comm: ", nothing),
     pattern("Call Trace:", r"Call Trace:", nothing),
     pattern("Hardware name:", r"Hardware name:", nothing),
     pattern("nvidia-nvswitch", r"nvidia-nvswitch\d*: ", nothing),
     pattern(
         "mlx5_core",
-        rf"mlx5_core {_DEVICE}:? (?:\S+ )?Port module event: module (?P<module>\d+), "
+        rf"mlx5_core {_DEVICE}:? (?:\S+ )?Port module event(?:\[error\])?: module (?P<module>\d+), "
         r"(?P<event>.*)",
         _cable,
     ),

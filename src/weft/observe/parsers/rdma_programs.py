@@ -6,19 +6,23 @@ pair not made, no device, no provider), so the words are sought, whoever wrote t
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from weft.observe.facts import (
     CallFailed,
     DeviceNode,
     Fact,
     Limit,
+    LinkLayer,
     Message,
+    ModuleAbsent,
     NoRdmaDevice,
     NoVerbsLibrary,
     Process,
+    TransferSetup,
 )
 from weft.observe.parser import READ, Parser
-from weft.observe.parsers._values import errno_within, size
+from weft.observe.parsers._values import errno_within, integer, size
 from weft.observe.patterns import Build, Line, nothing, words
 
 _SAID = r"(?:fail(?:ed|s|ure)?|couldn'?t|could not|cannot|can't|unable to|error)"
@@ -57,6 +61,26 @@ _LOADER = re.compile(
 _VERBS_CALL = re.compile(
     r"\b(?P<call>ibv_(?:reg|create|modify|open|alloc|query|get)_\w+)(?:\([^)]{0,120}\))?:? "
     r"(?:call |has )?(?:failed|error|returned(?: error)?)\b",
+)
+_MODIFY = re.compile(
+    r"[Ff]ailed to (?:modify|transition|connect) (?:the )?(?:\w+ )?QP\b.{0,40}?\bto "
+    r"(?P<state>INIT|RTR|RTS)\b"
+)
+_USED_GID = re.compile(
+    r"(?:RDMA )?[Dd]evice:? (?P<adapter>\w+), LID: ?(?P<lid>\d+), GID: (?:\(GID_Index "
+    r"(?P<index>\d+)\) )?(?P<gid>[0-9a-f]{2}(?::[0-9a-f]{2}){15})\b"
+)
+_CM_EVENT = re.compile(
+    r"Received \d+ times (?P<event>ADDR_ERROR|ROUTE_ERROR|REJECTED|UNREACHABLE)|"
+    r"RDMA_CM_EVENT_(?P<named>ADDR_ERROR|ROUTE_ERROR|CONNECT_ERROR|UNREACHABLE|REJECTED)|"
+    r"Unexpected CM event bl blka (?P<number>\d+)"
+)
+_CM_NUMBERS = {"1": "ADDR_ERROR", "3": "ROUTE_ERROR", "6": "CONNECT_ERROR",
+               "7": "UNREACHABLE", "8": "REJECTED"}  # fmt: skip
+"""Events of the connection manager [librdmacm, enum rdma_cm_event_type]."""
+_MODULE = re.compile(
+    r"(?P<name>nvidia[_-]peermem|nv_peer_mem)\b.{0,30}?\b(?:not (?:loaded|found|running|"
+    r"detected)|missing|is(?:n't| not) loaded)", re.IGNORECASE,
 )
 _ADAPTERS = re.compile(r"mlx[45]|bnxt|efa|irdma|erdma|ionic|qedr|hns|mana|uverbs")
 _LIMIT = re.compile(
@@ -115,6 +139,38 @@ def _no_device(found: re.Match[str], line: Line) -> Sequence[Fact]:
 def _not_there(found: re.Match[str], line: Line) -> Sequence[Fact]:
     name = (found["name"] or found["other"]).strip("'\":,.")
     return (_call_failed("open device", line, adapter=name),)
+
+
+def _modified(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    failed = _call_failed("ibv_modify_qp", line)
+    return (replace(failed, next_state=found["state"]),)
+
+
+def _used_gid(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    digits = found["gid"].replace(":", "")
+    gid = ":".join(digits[at : at + 4] for at in range(0, len(digits), 4))
+    return (
+        TransferSetup(
+            adapter=found["adapter"],
+            link_layer=LinkLayer.ETHERNET if found["lid"] == "0" else LinkLayer.INFINIBAND,
+            gid_index=integer(found["index"]),
+            local_gid=gid,
+            evidence=line.evidence,
+        ),
+    )
+
+
+def _cm_event(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    event = found["event"] or found["named"] or _CM_NUMBERS.get(found["number"], "")
+    if not event:
+        return READ
+    failed = _call_failed("rdma_cm", line)
+    return (replace(failed, error=event),)
+
+
+def _not_loaded(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    name = found["name"].replace("-", "_")
+    return (ModuleAbsent(name=name, host=line.host, evidence=line.evidence),)
 
 
 def _library(found: re.Match[str], line: Line) -> Sequence[Fact]:
@@ -179,6 +235,14 @@ rdma_programs = Parser(
         "locked memory",
         " QP",
         "queue",
+        "GID",
+        "RDMA_CM_EVENT",
+        "_ERROR",
+        "CM event",
+        "REJECTED",
+        "UNREACHABLE",
+        "peermem",
+        "peer_mem",
         "UMAD",
         "ibwarn",
         "iberror",
@@ -186,6 +250,10 @@ rdma_programs = Parser(
     reader=words(
         (_PROVIDER, _provider),
         (_LOADER, _library),
+        (_MODULE, _not_loaded),
+        (_MODIFY, _modified),
+        (_USED_GID, _used_gid),
+        (_CM_EVENT, _cm_event),
         (_LIMIT, _limit),
         (_LOCKED, _locked),
         (_REGISTERING, _failed("ibv_reg_mr")),

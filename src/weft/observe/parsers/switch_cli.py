@@ -42,6 +42,11 @@ _NVUE_PORT = re.compile(
     r"(?:nv show interface|cl-\w+ .*?|show interfaces?) (?P<port>swp\d+(?:s\d+)?|\S*Eth\S+)"
 )
 _EOS_ERRORS = re.compile(rf"\s*(?P<port>{_PORT})(?P<values>(?:\s+\d{{1,20}}){{2,9}})\s*$")
+_NVUE_QUEUES = re.compile(r"\s*Tc\s{2,}.*(?:discards|drops|Tx frames)")
+_NVUE_NAMED = re.compile(
+    r"\s*(?P<name>(?:In|Out|Carrier|Receive|Transmit|Rx|Tx)\b[A-Za-z ]{2,40}?)\s{2,}"
+    r"(?P<value>\d[\d,]*)\s*$"
+)
 _COUNTER_HEAD = re.compile(
     r"\s*Port\s+(?P<columns>(?:FCS|Align|Symbol|Rx|Tx|Runts|Giants|In\w+|Out\w+).*)"
 )
@@ -83,6 +88,15 @@ _SHORT = {"rxpfc": "rx_pause", "txpfc": "tx_pause"}
 _VERSION = re.compile(
     r"\s*(?:Software image version|NXOS: version|System version:)[: ]\s*(?P<version>\S+)"
 )
+
+
+def _snake(name: str) -> str:
+    """Return a name in words as a counter is called.
+
+    >>> _snake("Out drops")
+    'out_drops'
+    """
+    return name.strip().lower().replace(" ", "_").replace("-", "_")
 
 
 @dataclass(slots=True)
@@ -185,6 +199,9 @@ class _Reader:
         )  # fmt: skip
 
     def _settings(self, text: str, evidence: Evidence) -> Sequence[Fact] | None:
+        nvue = self._nvue(text, evidence)
+        if nvue is not None:
+            return nvue
         row = _NVUE_ROW.match(text)
         if row:
             port = _NVUE_PORT.search(self.source.command)
@@ -211,6 +228,26 @@ class _Reader:
                 SoftwareVersion(software=system, version=version["version"], evidence=evidence),
             )
         return READ if _PFC_HEAD.match(text) else None
+
+    def _nvue(self, text: str, evidence: Evidence) -> Sequence[Fact] | None:
+        """Read the tables that ``nv show interface`` prints of counters."""
+        port = _NVUE_PORT.search(self.source.command)
+        if not port:
+            return None
+        if _NVUE_QUEUES.match(text):
+            self.columns = re.split(r"\s{2,}", text.strip().lower())
+            return READ
+        cells = re.split(r"\s{2,}", text.strip())
+        if len(cells) > 2 and len(cells) == len(self.columns) and cells[0].isdigit():  # noqa: PLR2004 - a table
+            names = [f"queue{cells[0]}_{_snake(one)}" for one in self.columns]
+            numbers = [one if one.replace(",", "").isdigit() else "" for one in cells]
+            return self._counters(port["port"], names, numbers, evidence)
+        named = _NVUE_NAMED.match(text)
+        if named:
+            return self._counters(
+                port["port"], [_snake(named["name"])], [named["value"]], evidence
+            )
+        return None
 
     def _nxos(self, found: "re.Match[str]", evidence: Evidence) -> Sequence[Fact]:
         counters = self._counters(

@@ -62,6 +62,15 @@ def _timeout(found: re.Match[str], line: Line) -> Sequence[Fact]:
     )
 
 
+def _stuck(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    del found
+    return (
+        CollectiveTimeout(
+            operation="", moment=line.moment, process=_process(line), evidence=line.evidence
+        ),
+    )
+
+
 def _progress(found: re.Match[str], line: Line) -> Sequence[Fact]:
     text = line.text
     values = {
@@ -228,6 +237,8 @@ _PATTERNS = (
         r"(?P<ran>\d+)",
         _timeout,
     ),
+    pattern("Heartbeat monitor timed out", r"Heartbeat monitor timed out", _stuck),
+    pattern("watchdog got stuck for", r"watchdog got stuck for", _stuck),
     pattern("Detected mismatch between collectives", r"Detected mismatch", nothing),
     pattern(
         "appears not to match sizes of the same param",

@@ -1,8 +1,8 @@
 """`weft accuracy --judge`: how often the judge of benchmarks is right."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
-from weft.accuracy.judge import JudgedFault, JudgedRun, JudgeScore, Stated
+from weft.accuracy.judge import JudgedFault, JudgedRun, JudgeScore, Rates, Stated
 from weft.bench.verdict import Outcome
 from weft.report.page import Block, Facts, Page, Table, View, rows_of
 from weft.report.views._provenance import footer
@@ -20,6 +20,7 @@ def _page(result: JudgeScore) -> Page:
 
 def _blocks(result: JudgeScore) -> Iterator[Block]:
     yield Facts(pairs=tuple(_facts(result)))
+    yield _rates(result)
     odd = [one for one in result.runs if one.outcome != Outcome.PASS]
     yield _runs("Healthy sweeps that did not pass", odd)
     if result.broken:
@@ -27,11 +28,11 @@ def _blocks(result: JudgeScore) -> Iterator[Block]:
     yield Table(
         title="Whether the stated probability of the leading group holds",
         columns=("stated", "trials", "mean stated", "right"),
-        rows=rows_of(*(_stated(one) for one in result.stated)),
+        rows=rows_of(*(_stated(one) for one in result.by_model.stated)),
         left=(0,),
     )
     yield Table(
-        title="Faults laid over healthy sweeps",
+        title="By fault, by the model",
         columns=(
             "fault",
             "trials",
@@ -57,18 +58,33 @@ def _facts(result: JudgeScore) -> Iterator[tuple[str, str]]:
     false = f"{result.false_fails} of {result.healthy} ({result.false_fail_ratio:.1%})"
     yield "false FAIL", f"{false}; {result.stated_ratio:.0%} is allowed"
     yield "healthy, INCONCLUSIVE", f"{result.healthy_inconclusive} of {result.healthy}"
-    yield "faulty trials", f"{result.trials}"
-    yield (
-        "of them",
-        f"{result.failed_ratio:.0%} FAIL, {result.passed_ratio:.0%} PASS, else INCONCLUSIVE",
+    yield "false FAIL by a good run", f"{result.good_false_fails} of {result.healthy}"
+
+
+def _rates(result: JudgeScore) -> Table:
+    both = (result.by_model, result.by_good_run)
+    rows: tuple[tuple[str, Callable[[Rates], str]], ...] = (
+        ("trials", lambda one: f"{one.trials}"),
+        ("FAIL", lambda one: f"{one.failed_ratio:.0%}"),
+        ("PASS", lambda one: f"{one.passed_ratio:.0%}"),
+        ("PASS, of those that cost over 20 %", lambda one: f"{one.harmful_passed_ratio:.0%}"),
+        ("right fault first", lambda one: f"{one.first_ratio:.0%}"),
+        ("right fault in the first 3", lambda one: f"{one.top3_ratio:.0%}"),
+        ("right fault in the group", lambda one: f"{one.group_ratio:.0%}"),
+        ("faults in a group", lambda one: f"{one.group_size:.1f}"),
+        ("groups of one fault", lambda one: f"{one.alone}"),
+        ("of them right", lambda one: f"{one.alone_ratio:.0%}"),
     )
-    harm = f"{result.harmful_passed_ratio:.0%} of {result.harmful}"
-    yield "PASS with real harm", f"{harm} that slow a range of sizes by more than 20 %"
-    group = f"{result.group_ratio:.0%}; it has {result.group_size:.1f} faults on average"
-    yield "right fault in the group", group
-    yield "group of one fault", f"{result.alone} trials, right in {result.alone_ratio:.0%}"
-    yield "right fault first", f"{result.first_ratio:.0%}"
-    yield "right fault in the first 3", f"{result.top3_ratio:.0%}"
+    return Table(
+        title="Faults laid over healthy sweeps",
+        columns=("", "by the model", "by a good run"),
+        rows=rows_of(*((name, *(show(one) for one in both)) for name, show in rows)),
+        left=(0,),
+        notes=(
+            "Group: the most probable faults, which the run cannot tell apart.",
+            "A good run: another of the same system, a few per cent apart from day to day.",
+        ),
+    )
 
 
 def _stated(one: Stated) -> tuple[str, ...]:

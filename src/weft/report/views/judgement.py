@@ -28,6 +28,7 @@ _MEANS = {
 }
 _MOST_FAULTS = 6
 _MOST_CHECKS = 3
+_MOST_GOOD = 4
 _HUNDRED = 100
 
 
@@ -79,7 +80,15 @@ def _facts(result: Judgement) -> Iterator[tuple[str, str]]:
         yield "cluster", f"{result.cluster.name}, {host.gpu}, {result.cluster.fabric.kind}"
         if result.hosts and result.hosts > 1:
             yield "network", f"{host.nics} x {show_rate(host.nic_bytes_per_s)} per host"
+    if result.good:
+        yield "expected", f"as in {_listed(result.good)}"
     yield "noise", result.noise_from
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    shown = ", ".join(names[:_MOST_GOOD])
+    more = len(names) - _MOST_GOOD
+    return f"{shown} and {more} more" if more > 0 else shown
 
 
 def _ranges(result: Judgement) -> Table:

@@ -6,6 +6,7 @@ from typing import Annotated, Final
 import typer
 
 from weft.cli import options
+from weft.cli.commands.bench.run import HistoryUrl
 
 Runs = Annotated[
     list[Path],
@@ -27,6 +28,16 @@ def judge(
     output: options.OutputFormat = "text",
     out: options.OutFile = None,
     overlay: options.OverlayFile = None,
+    good: Annotated[
+        list[str],
+        typer.Option(
+            "--good",
+            metavar="RUN",
+            help="An own run known to be good: a file, or numbers of the run history, as 3-9; "
+            "repeatable.",
+        ),
+    ] = [],  # noqa: B006 - as above
+    history: HistoryUrl = None,
     chart: options.ChartFile = [],  # noqa: B006 - as above
     quiet: options.Quiet = False,
 ) -> int:
@@ -35,12 +46,13 @@ def judge(
     The sweep is laid over the curve that this cluster should show, noise is allowed for, and
     known faults are simulated to see whose curve it is. Leaves with 0 for PASS, 4 for FAIL, 5
     where the run cannot tell. Without -f the cluster is worked out from the output itself, as
-    far as it says.
+    far as it says. Runs given with --good say what is expected in place of the model.
 
     \b
     Examples:
       weft bench judge all_reduce.txt -f cluster.yaml
       weft bench judge run.json nccl.log -f cluster.yaml --chart judged.svg
+      weft bench judge tonight.json -f cluster.yaml --good 3-9
       weft bench judge all_reduce.txt -o json
     """  # noqa: D301 - click's mark for text that is not to be wrapped
     from weft import api  # noqa: PLC0415 - after the words are understood
@@ -52,6 +64,6 @@ def judge(
     check_places(out, charts=chart)
     cluster = cluster_alone(files, sets, overlay) if files else None
     with progress("judging", quiet=quiet):
-        result = api.judge(runs, cluster)
+        result = api.judge(runs, cluster, good=good, history=history)
     emit(result, output, out=out, charts=chart)
     return {Outcome.PASS: 0, Outcome.FAIL: FAILED}.get(result.outcome, INCONCLUSIVE)
