@@ -25,18 +25,28 @@ from weft.observe.text import BLOCK_BYTES, Bytes, Joined, blocks, looks_binary
 _MOST_LABELS = 4096
 _HEAD_BYTES = 4096
 _LABEL = re.compile(
-    r"\s*(?:"
-    r"\[\d{1,6},(?P<tag>\d{1,6})\]<std(?:out|err|diag)>:"  # mpirun --tag-output
-    r"|\[(?P<rank>rank\d{1,6})\]:"
-    r"|\((?P<actor>[\w.]{1,60} pid=\d{1,9}(?:, ip=[\d.]{7,15})?)\)"  # Ray
+    r"\s{0,12}(?:"
+    r"(?P<tag>\[\d{1,6},\d{1,6}\])<std(?:out|err|diag)>:"  # mpirun --tag-output
+    r"|\[(?P<rank>rank\d{1,6}|default\d{1,5})\]:"  # PyTorch, torchrun
+    r"|\((?P<actor>[\w.-]{1,60}(?: pid=\d{1,9})?(?:, ip=[\d.]{7,15})?)\)"  # Ray and others
     r"|\[pod/(?P<pod>[\w./-]{1,120})\]"  # kubectl logs --prefix
     r"|(?P<task>\d{1,5}):(?= )"  # srun --label
     r"|(?P<host>[A-Za-z][\w.-]{1,80}):(?= )"  # pdsh, clush
     r"|(?P<service>[\w.-]{1,60}) +\|"  # docker compose
-    r"|\d{4}-\d\d-\d\dT[\d:.]{8,20}(?:Z|[+-]\d\d:\d\d)(?: std(?:out|err) [FP])?"
+    r"|(?:<\d{1,3}>)?[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d{1,9})? "  # syslog
+    r"(?P<logged>[\w.-]{1,80} [\w./@-]{1,60})(?:\[\d{1,8}\])?:"
+    r"|\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.,\d]{0,10}(?:Z|[+-]\d\d:?\d\d)? "  # journald
+    r"(?P<journal>[\w.-]{1,80} [\w./@-]{1,60})\[\d{1,8}\]:"
+    r"|(?P<stern>[a-z0-9][a-z0-9.-]{2,80}-[a-z0-9]{0,9}\d) [a-z0-9-]{1,40}(?= )"
+    r"|\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.,\d]{0,10}(?:Z|[+-]\d\d:?\d\d)?\]?"
+    r"(?: std(?:out|err) [FP])?"
+    r"|\[\d{1,8}\](?= )|\d{1,7}[:|]?(?= {1,3}[A-Za-z\[(<#$/])"  # numbers of lines
     r"|>"  # quoted mail
+    r"|(?<=\s)(?=\S)"  # indented as a whole
     r")\s?(?P<text>.*)"
 )
+_NO_DIGITS = str.maketrans("", "", "0123456789")
+_MOST_LABELS_OF_A_LINE = 3
 _FENCE = re.compile(r"\s*(?:```[\w-]*|~~~[\w-]*|[-=_*#─.]{3,}|>+)\s*$")
 
 
@@ -66,6 +76,11 @@ class _Session:
         return self.readers[name]
 
 
+def _undated(label: str) -> str:
+    """Return a label without its digits, which differ from line to line."""
+    return label.translate(_NO_DIGITS)
+
+
 class Reading:
     """One text being read; ``ledger`` is the account of it."""
 
@@ -75,6 +90,7 @@ class Reading:
         self._main = _Session(source)
         self._labelled: dict[str, _Session] = {}
         self._block = ""
+        self._last = ("", 0)
         self._candidates: list[tuple[str, Parser]] | None = None
         self._documents = DocumentCollector(source, [p for _, p in all_parsers()])
 
@@ -94,6 +110,7 @@ class Reading:
                 facts = session.ask(line[: session.longest], number)
                 if facts is not None:
                     session.lines_read += 1
+                    self._last = (line, number)
                     if facts:
                         ledger.keep(facts)
                     continue
@@ -111,7 +128,9 @@ class Reading:
     def _line(self, line: str, number: int) -> None:
         if self._documents.open:
             self._collect(line, number)
-        elif not self._offer(self._main, line, number):
+        elif self._offer(self._main, line, number):
+            self._last = (line, number)
+        else:
             self._beyond(line, number)
 
     def _beyond(self, line: str, number: int) -> None:
@@ -150,17 +169,43 @@ class Reading:
         self._block, self._candidates = block, None
 
     def _without_label(self, line: str, number: int) -> bool:
-        found = _LABEL.match(line)
-        if not found or not found["text"]:
-            return False
-        label, text = line[: found.start("text")], found["text"]
-        session = self._labelled.get(label)
+        """Read a line without what stands before it: labels, stamps, numbers of lines."""
+        text, key, host = line, "", ""
+        for _ in range(_MOST_LABELS_OF_A_LINE):
+            found = _LABEL.match(text)
+            if not found or not found["text"]:
+                return False
+            told = found.groupdict()
+            named = [word for name, word in told.items() if word and name != "text"]
+            key += " ".join(named)
+            logged = told["logged"] or told["journal"]
+            host = told["host"] or (logged.split(" ")[0] if logged else "") or host
+            text = found["text"]
+            if self._continues(line, text, number):
+                return True
+            session = self._session(key, host)
+            if self._asked(session, text, number) or self._offer(session, text, number):
+                return True
+        return False
+
+    def _session(self, key: str, host: str) -> _Session:
+        """Return the session of a label: stamps alone are nobody's."""
+        session = self._labelled.get(key) if key else self._main
         if session is None:
-            source = Source(self.ledger.source.file, found["host"] or self.ledger.source.host)
-            session = _Session(source)
+            session = _Session(Source(self.ledger.source.file, host or self.ledger.source.host))
             if len(self._labelled) < _MOST_LABELS:
-                self._labelled[label] = session
-        return self._asked(session, text, number) or self._offer(session, text, number)
+                self._labelled[key] = session
+        return session
+
+    def _continues(self, line: str, text: str, number: int) -> bool:
+        """Read on in what the line before began, which carries the same label."""
+        before, at = self._last
+        label = len(line) - len(text)
+        if number - at > 1 or _undated(before[:label]) != _undated(line[:label]):
+            return False
+        read = self._asked(self._main, text, number)
+        self._last = (line, number) if read else self._last
+        return read
 
     def _asked(self, session: _Session, line: str, number: int) -> bool:
         """Ask the reader that read last."""

@@ -17,6 +17,8 @@ _ANSI = re.compile(
     r"|[()][0-9A-B]|[=>78DEHM])"
 )
 _LINK = re.compile(r"\[([^\[\]]{1,200})\]\(https?://[^()\s]{1,400}\)")
+_QUOTE = re.compile(r"^> ?")
+_MOSTLY = 0.7
 _PASTED = str.maketrans(
     {
         **dict.fromkeys("\u201c\u201d\u201e\u201f\u2033", '"'),
@@ -76,7 +78,16 @@ def clean(block: str) -> str:
         block = _LINK.sub(r"\1", block)
     if any(mark in block for mark in _WRAPPED):
         block = "\n".join(map(_unwrapped, block.split("\n")))
-    return block
+    return _unquoted(block) if block.startswith(">") else block
+
+
+def _unquoted(block: str) -> str:
+    """Take the marks of quoted mail off, where most lines have them."""
+    lines = block.split("\n")
+    marked = sum(line.startswith(">") for line in lines)
+    if marked <= _MOSTLY * sum(not line.isspace() and line != "" for line in lines):
+        return block
+    return "\n".join(_QUOTE.sub("", line) for line in lines)
 
 
 def _unwrapped(line: str) -> str:

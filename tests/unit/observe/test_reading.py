@@ -102,3 +102,34 @@ def test_lines_of_a_document_that_nobody_knows_are_read_wherever_it_ends(end):
     facts, read = read_text(f"{{\n{ROW}\n}}{end}", "notes.json")
     assert len(facts) == 2
     assert read.unread == 2
+
+
+STAMPS = {
+    "a container's log": "2026-03-02T10:00:0{n}.123456789Z {line}",
+    "a node's log of containers": "2026-03-02T10:00:0{n}.1+02:00 stderr F {line}",
+    "syslog": "Mar  2 10:00:0{n} gpu07 train[123]: {line}",
+    "the journal": "2026-03-02T10:00:0{n}+0000 gpu07 python3[123]: {line}",
+    "numbers of lines": "[{n}] {line}",
+    "a viewer's numbers": "   {n} {line}",
+    "torchrun": "[default3]:{line}",
+    "a date in brackets": "[2026-03-02 10:00:0{n},123] {line}",
+    "kubectl and a rank": "[pod/w-0/main] [rank3]: {line}",
+    "stern": "train-worker-0 pytorch {line}",
+    "quoted mail": "> {line}",
+    "an indented paste": "      {line}",
+}
+PORT = ("CA 'mlx5_0'", "Port 1:", "State: Initializing", "Physical state: LinkUp", "SM lid: 0")
+BROKEN = (
+    "n1:5:6 [0] NCCL WARN NET/IB : Got completion from peer 10.0.0.2<41>",
+    "with status=12 opcode=0 len=0 vendor err 129 (Recv)",
+)
+
+
+@pytest.mark.parametrize("stamp", STAMPS.values(), ids=STAMPS)
+@pytest.mark.parametrize("lines", [PORT, BROKEN], ids=["a block", "a broken line"])
+def test_what_loggers_put_before_lines_does_not_hide_what_they_say(stamp, lines):
+    text = "\n".join(stamp.format(n=n, line=line) for n, line in enumerate(lines, 1))
+    facts, file = read_text(text, "log.txt")
+    assert not file.unread
+    plain, _ = read_text("\n".join(lines), "log.txt")
+    assert [type(one) for one in facts] == [type(one) for one in plain]

@@ -116,7 +116,8 @@ def _refused(facts: Facts, pinned: list[Setting]) -> Iterator[Finding]:
         return
     unsaid = [
         one for one in calls
-        if one.library in {"perftest", "verbs program"} and one.next_state == "RTR" and one.errno is None
+        if one.library in {"perftest", "verbs program"}
+        and one.next_state == "RTR" and one.errno is None
     ]  # fmt: skip
     if unsaid:
         yield suspected(

@@ -56,7 +56,8 @@ _SORTS = (
     _Sort(codes=frozenset({95, 140}), cause="gpu-xid-ecc-uncontained",
           message="an uncorrectable memory error was not contained",
           advice="reset the GPU now: other processes on it may be wrong; drain the host"),
-    _Sort(codes=frozenset({48, 63, 64, 94, 92, 156, 157, 160, 161, 171, 172}), cause="gpu-xid-ecc-contained",
+    _Sort(codes=frozenset({48, 63, 64, 94, 92, 156, 157, 160, 161, 171, 172}),
+          cause="gpu-xid-ecc-contained",
           message="an uncorrectable memory error hit one process; a row is to be remapped",
           advice="drain and reset the GPU, so that the remapping takes effect"),
     _Sort(codes=frozenset({119, 120}), cause="gpu-xid-gsp-timeout",
@@ -65,7 +66,8 @@ _SORTS = (
     _Sort(codes=frozenset({74, 137, *range(144, 151), 155}), cause="nvlink-error",
           message="an NVLink reported an error",
           advice="reset the GPUs; if the same link returns without a kill before, replace"),
-    _Sort(codes=frozenset({38, 46, 61, 62, 109, 110, 136, 143, 154, 158, 173}), cause="gpu-xid-other",
+    _Sort(codes=frozenset({38, 46, 61, 62, 109, 110, 136, 143, 154, 158, 173}),
+          cause="gpu-xid-other",
           message="the driver reports a fault of the GPU",
           advice="reset the GPU and run its diagnostics (dcgmi diag -r 3)"),
 )  # fmt: skip
@@ -74,8 +76,11 @@ _SORTS = (
 def _check(facts: Facts) -> Iterator[Finding]:
     faults = facts.of(GpuFault)
     gone: list[Fact] = [
-        *[one for one in facts.of(GpuUnreachable)
-          if (one.bus_id or _is_lost(one)) and "init" not in one.error.lower()],
+        *[
+            one
+            for one in facts.of(GpuUnreachable)
+            if (one.bus_id or _is_lost(one)) and "init" not in one.error.lower()
+        ],
         *[one for one in facts.of(PciDevice) if one.gone],
     ]
     for sort in _SORTS:

@@ -7,10 +7,13 @@ RDMA's own namespaces to exclusive (rdma system set netns exclusive).
 References: the manual pages rdma-system(8), rdma-link(8) and network_namespaces(7).
 """
 
+import re
 from collections.abc import Iterator
 
 from weft.doctor.rule import Facts, Finding, Rule, Severity, finding
 from weft.observe.facts import AdapterInterface, AdapterPort, LinkLayer, PortState
+
+_LINE = re.compile(r"(?:^|[\s:>)\]])link \S{1,60}/\d{1,3} (?:state|subnet)")
 
 
 def _check(facts: Facts) -> Iterator[Finding]:
@@ -36,7 +39,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
 def _of_rdma_link(port: AdapterPort) -> bool:
     """Return whether a line of `rdma link` states an Ethernet port (those of IB have LIDs)."""
     return (
-        port.evidence.text.lstrip("0123456789: ").startswith("link ")
+        _LINE.search(port.evidence.text) is not None
         and port.link_layer is not LinkLayer.INFINIBAND
         and port.lid is None
         and "subnet_prefix" not in port.evidence.text

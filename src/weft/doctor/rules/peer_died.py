@@ -39,6 +39,7 @@ from weft.observe.facts import (
 
 _REMOTE = frozenset({9, 10, 11})
 _TERMINATED = (15, 2)
+_POD_ENDS = frozenset({"OOMKilled", "Evicted", "NodeLost", "ContainerStatusUnknown"})
 _ABORTED = 6
 """What a process does to itself after an error: an echo where there are errors."""
 _JOB = re.compile(
@@ -67,7 +68,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
     ]  # fmt: skip
     deaths += [
         one for one in facts.of(PodState)
-        if {one.reason, one.phase} & {"OOMKilled", "Evicted", "NodeLost", "ContainerStatusUnknown"}
+        if {one.reason, one.phase} & _POD_ENDS
     ]  # fmt: skip
     if deaths:
         yield _died(deaths, [*errors], 0.85 if errors else 0.6)

@@ -96,7 +96,7 @@ def _looked_at(facts: Facts, down: list[AdapterPort]) -> Iterator[Finding]:
         if one.software == "mlxlink" and _NO_LINK.search(one.text)
     ]  # fmt: skip
     if told and down:
-        yield _down([*told, *down], _names(down), 0.72, Severity.WARNING)
+        yield _down([*told, *down], _names(down), 0.65, Severity.WARNING)
 
 
 def _checked(facts: Facts) -> Iterator[Finding]:

@@ -7,6 +7,7 @@ What to do: make room, write checkpoints to temporary names, and let every rank 
 References: write(2), ENOSPC and EDQUOT; PyTorch distributed checkpointing.
 """
 
+import errno
 from collections.abc import Iterator
 
 from weft.doctor.rule import Facts, Finding, Rule, Severity, Symptom, finding
@@ -19,6 +20,7 @@ from weft.observe.facts import (
     StorageFailed,
 )
 
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 _FULL_RATIO = 0.99
 _NOT_STORAGE = ("/dev/shm", "/run", "/sys", "/boot", "/snap", "tmpfs")  # noqa: S108 - mount points
 
@@ -33,10 +35,12 @@ def _check(facts: Facts) -> Iterator[Finding]:
     waiting = [*facts.of(CollectiveTimeout)]
     echoes: list[Fact] = [*waiting, *facts.of(CompletionError), *facts.of(CallFailed)]
     if failed:
+        full_up = any(one.errno in _FULL for one in failed)
         yield finding(
             "app-storage-stall",
             [*failed, *full, *waiting],
-            0.9 if echoes else 0.75,
+            0.9 if echoes else 0.75 if full_up else 0.5,
+            severity=Severity.ERROR if echoes or full_up else Severity.WARNING,
             subject=next((one.path for one in failed if one.path), ""),
             message="a rank failed at its storage; what others report is its echo",
             advice="make room (or raise the quota), then restart from the last whole "

@@ -18,6 +18,11 @@ _THERMAL = re.compile(
     r"(?:thermal|temperature) violation(?P<bare>)",
     re.IGNORECASE,
 )
+_NONE = re.compile(
+    r"\b(?:no|0|without|none)\b (?:\w+ ){0,2}(?:X[Ii][Dd]|row ?remap|remapped|violation|"
+    r"NVLink|NvLink|double|uncorrectable|volatile)",
+    re.IGNORECASE,
+)
 _XID = re.compile(
     r"(?:Detected|detected|with) (?:an? )?(?:critical )?X[Ii][Dd](?: error)?:? (\d{1,3})"
 )
@@ -105,6 +110,7 @@ dcgm = Parser(
         "Diagnostic  ",
     ),
     reader=words(
+        (_NONE, nothing),
         (_THERMAL, _throttle),
         (_XID, _xid),
         (_LOST, _lost),

@@ -442,8 +442,8 @@ _PATTERNS = (
     pattern("nvidia-nvswitch", r"nvidia-nvswitch\d*: ", nothing),
     pattern(
         "mlx5_core",
-        rf"mlx5_core {_DEVICE}:? (?:\S+ )?Port module event(?:\[error\])?: module (?P<module>\d+), "
-        r"(?P<event>.*)",
+        rf"mlx5_core {_DEVICE}:? (?:\S+ )?Port module event(?:\[error\])?: "
+        r"module (?P<module>\d+), (?P<event>.*)",
         _cable,
     ),
     pattern(

@@ -80,7 +80,8 @@ _CM_NUMBERS = {"1": "ADDR_ERROR", "3": "ROUTE_ERROR", "6": "CONNECT_ERROR",
 """Events of the connection manager [librdmacm, enum rdma_cm_event_type]."""
 _MODULE = re.compile(
     r"(?P<name>nvidia[_-]peermem|nv_peer_mem)\b.{0,30}?\b(?:not (?:loaded|found|running|"
-    r"detected)|missing|is(?:n't| not) loaded)", re.IGNORECASE,
+    r"detected)|missing|is(?:n't| not) loaded)",
+    re.IGNORECASE,
 )
 _ADAPTERS = re.compile(r"mlx[45]|bnxt|efa|irdma|erdma|ionic|qedr|hns|mana|uverbs")
 _LIMIT = re.compile(

@@ -19,10 +19,9 @@ _FULL = re.compile(r"No space left on device|ENOSPC|\(os error 28\)", re.IGNOREC
 _QUOTA = re.compile(r"Disk quota exceeded|EDQUOT|\(os error 122\)", re.IGNORECASE)
 _STALE = re.compile(r"Stale (?:NFS )?file handle", re.IGNORECASE)
 _WRITER = re.compile(
-    r"PytorchStreamWriter failed writing|(?:checkpoint|model|file)\w* (?:write|save) failed|"
-    r"fail(?:ed|ure)? to (?:write|save|flush)\b.{0,60}(?:checkpoint|ckpt|file|"
-    r"\.pt\b|\.safetensors)|iostream error|unexpected pos \d+ vs \d+|basic_ios::clear:"
-    r" iostream error",
+    r"PytorchStreamWriter failed writing|(?:checkpoint|ckpt|model)\w* (?:write|save) failed|"
+    r"fail(?:ed|ure)? to (?:write|save|flush)\b.{0,60}(?:checkpoint|ckpt|\.pt\b|\.safetensors)|"
+    r"basic_ios::clear: iostream error|unexpected pos \d+ vs \d+",
     re.IGNORECASE,
 )
 _NETWORK = re.compile(
@@ -35,7 +34,7 @@ _NETWORK = re.compile(
     re.IGNORECASE,
 )
 _DISK = re.compile(
-    r"(?:blk_update_request: |Buffer )?I/O error(?:, dev|,? on dev)|"
+    r"(?:blk_update_request: |Buffer )?I/O error(?:, dev|,? on dev) (?!fd\d|sr\d|loop)|"
     r"nvme nvme\d+: (?:I/O \d+.{0,40}timeout|controller is down)|"
     r"(?:EXT4-fs|XFS|BTRFS)[^:]{0,40}(?:error|\): Corruption|\): .{0,40}shut ?down)|"
     r"Remounting filesystem read-only|Read-only file system",
