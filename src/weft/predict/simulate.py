@@ -325,6 +325,9 @@ def _provenance(scenario: Scenario, first: simulated.Seen) -> Provenance:
     balancing = first.options.balancing
     if mode is not None and mode != balancing:
         assumptions.append(f"load balancing {mode} is simulated as {balancing}")
+    recovery = first.options.recovery
+    if scenario.network.recovery is None and recovery != Options().recovery:
+        assumptions.append(f"what is lost is sent again by {recovery}, as nothing says how")
     tables = first.fabric.forwarding
     if tables is not None:
         assumptions.append(tables.said)

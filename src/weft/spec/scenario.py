@@ -45,6 +45,9 @@ class CollectiveStep(Part):
     """Equal parts, each on a NIC of its own; none: a part a NIC, one for alltoall."""
     concurrency: Count | None = None
     """Most sends of one rank under way at once (alltoall); none: all."""
+    pieces: Count | None = None
+    """Parts sent one after another, each passed on as it comes; none: 512 KiB each for trees,
+    at most 64, and one for all else."""
 
 
 class CollectiveTraffic(Traffic, CollectiveStep):

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from weft.errors import Infeasible
 
@@ -70,6 +71,9 @@ class Send:
 
 Round = tuple[Send, ...]
 
+PIECE_BYTES: Final = 1 << 19
+"""A slot of NCCL's buffer: NCCL_BUFFSIZE of 4 MiB by default, in eight steps."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Algorithm:
@@ -90,6 +94,8 @@ class Algorithm:
     """Bytes that the busiest rank sends over the size, in closed form."""
     in_network: bool = False
     """Whether switches reduce (NVLink SHARP or SHARP)."""
+    piece_bytes: int | None = None
+    """Chunks pass a rank in pieces of this size, each sent on as it comes; none: whole."""
 
     def schedule(
         self, operation: Operation, ranks: int, ranks_per_domain: int

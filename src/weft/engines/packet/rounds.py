@@ -7,10 +7,17 @@ on a NIC of its own. What switches reduce is in ``reductions``.
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from math import ceil
+from typing import Final
 
 from weft.engines.packet.reductions import Reduction, reduce_in_network
 from weft.engines.packet.schedules import MOST_FLOWS, Ids, Work, too_many_flows
 from weft.traffic.collective import Algorithm, Operation, Round, Send
+
+CHAINS: Final = frozenset({Operation.BROADCAST, Operation.REDUCE})
+"""Nothing but the order of sends keeps a root from sending all its chunks side by side."""
+MOST_PIECES: Final = 64
+"""A tree of six levels then fills for a tenth of its time; more pieces change little."""
 
 
 def add_collective(
@@ -23,24 +30,46 @@ def add_collective(
     ranks_per_domain: int,
     channels: int = 1,
     concurrency: int | None = None,
+    pieces: int | None = None,
 ) -> None:
     """Add one collective over GPUs in rank order, in equal parts over channels.
 
     Channel c starts c ranks further in every domain and keeps to NIC c where ranks sit in
     domains, as NCCL's rings do. ``concurrency`` bounds the sends that one rank has under way
-    where no chunk makes them wait (all-to-all).
+    where no chunk makes them wait (all-to-all). ``pieces`` go through the same rounds one after
+    another: a rank sends on what it has of one while the next comes in.
     """
-    room = (MOST_FLOWS - len(work.source)) // channels
+    whole = size_bytes / channels / _pieces(algorithm, operation, len(gpus))
+    cuts = pieces or _usual_pieces(algorithm, whole)
+    room = (MOST_FLOWS - len(work.source)) // (channels * cuts)
     _check_size(algorithm.schedule(operation, len(gpus), ranks_per_domain), room)
     rounds = list(algorithm.schedule(operation, len(gpus), ranks_per_domain))
-    share = size_bytes / channels / _pieces(algorithm, operation, len(gpus))
     block = work.mark()
     nic = 0 if channels > 1 else None
-    _Compiler(work=work, gpus=list(gpus), chunk_bytes=share, nic=nic).add(rounds, concurrency)
+    before: list[Ids] = []
+    for _ in range(cuts):
+        piece = _Compiler(
+            work=work, gpus=list(gpus), chunk_bytes=whole / cuts, nic=nic, before=before,
+            in_turn=operation in CHAINS,
+        )  # fmt: skip
+        piece.add(rounds, concurrency)
+        before = piece.every
     ends = work.mark()
     for channel in range(1, channels):
         turned = dict(zip(gpus, _turned(gpus, ranks_per_domain, channel), strict=True))
         _repeat(work, block, ends, channel % work.fabric.cluster.host.nics, turned)
+
+
+def _usual_pieces(algorithm: Algorithm, chunk_bytes: float) -> int:
+    """Return in how many pieces chunks pass: what they fill at the end of a long tree is small.
+
+    >>> from types import SimpleNamespace
+    >>> _usual_pieces(SimpleNamespace(piece_bytes=1 << 19), 3e6)
+    6
+    """
+    if algorithm.piece_bytes is None:
+        return 1
+    return min(MOST_PIECES, max(1, ceil(chunk_bytes / algorithm.piece_bytes)))
 
 
 def _check_size(rounds: Iterable[Round], most: int) -> None:
@@ -117,6 +146,14 @@ class _Compiler:
     brought: set[int] = field(default_factory=set)
     """Flows from switches that feed no other flow yet."""
     reductions: int = 0
+    before: list[Ids] = field(default_factory=list)
+    """Flows of the same sends in the piece before; empty in the first."""
+    in_turn: bool = False
+    """Whether sends between the same two ranks go one after another, as along a chain."""
+    ways: dict[tuple[int, int], Ids] = field(default_factory=dict)
+    """(source, target) -> flows of the last send between them."""
+    every: list[Ids] = field(default_factory=list)
+    """Flows of each send, in order."""
 
     def add(self, rounds: Sequence[Round], concurrency: int | None) -> None:
         for place, one in enumerate(rounds):
@@ -194,8 +231,15 @@ class _Compiler:
         mine = self.sent.setdefault(send.source, []) if concurrency else []
         if concurrency and len(mine) >= concurrency:
             after.update(mine[-concurrency])
+        way = send.source, send.target
+        if self.in_turn:
+            after.update(self.ways.get(way, ()))
+        if self.before:
+            after.update(self.before[len(self.every)])
         flows = self._one(send, inside, sorted(after))
         mine.append(flows)
+        self.every.append(flows)
+        self.ways[way] = flows
         return flows
 
     def _one(self, send: Send, inside: Counter[tuple[str, int]], after: list[int]) -> Ids:

@@ -152,31 +152,51 @@ def _layers(result: Simulation) -> Table:
         columns=(
             "layer", "links", "mean use", "busiest / mean", "longest queue", "paused", "marks",
         ),
-        rows=rows_of(*(_layer_cells(one) for one in result.layers)),
-        notes=(
-            f"Seed {result.seeds[0].seed}. Paused: share of the time, mean over the links.",
-        ),
+        rows=rows_of(*(_layer_cells(result, one) for one in result.layers)),
+        notes=(_paused_note(result),),
     )  # fmt: skip
 
 
-def _layer_cells(one: LayerOutcome) -> tuple[str, ...]:
+def _paused_note(result: Simulation) -> str:
+    seed = f"Seed {result.seeds[0].seed}."
+    if _pauses_links(result):
+        return f"{seed} Paused: share of the time, mean over the links."
+    return f"{seed} Nothing pauses links here; waits for credit are counted, not timed."
+
+
+def _pauses_links(result: Simulation) -> bool:
+    """Say whether the flow control of any class pauses links."""
+    return "pfc" in {result.settings["flow_control"], *(c.flow_control for c in result.classes)}
+
+
+def _layer_cells(result: Simulation, one: LayerOutcome) -> tuple[str, ...]:
     return (
         one.name,
         str(one.links),
         percent(one.utilisation_ratio),
         figures(one.imbalance_ratio),
         _size(one.largest_queue_bytes),
-        percent(one.paused_ratio),
+        percent(one.paused_ratio) if _pauses_links(result) else "-",
         str(one.marks),
     )
 
 
-def _links(result: Simulation) -> Table:
-    suffered = [one for one in result.links if one.largest_queue_bytes or one.pauses]
+def _links(result: Simulation) -> Block:
+    frame = float(result.settings["mtu_bytes"] or 0) + float(
+        result.settings["header_bytes"] or 0
+    )
+    suffered = [
+        one for one in result.links if one.largest_queue_bytes > 2 * frame or one.pauses
+    ]
+    if not suffered:
+        return Sentences(
+            title="Links that suffered most",
+            lines=("None: no queue held more than two packets, and nothing had to wait.",),
+        )
     return Table(
         title="Links that suffered most",
         columns=("link", "use", "longest queue", "paused", "pauses", "marks"),
-        rows=rows_of(*(_link_cells(one) for one in suffered[:SHOWN_LINKS])),
+        rows=rows_of(*(_link_cells(result, one) for one in suffered[:SHOWN_LINKS])),
         notes=(
             "Pauses count waits for credit too; a paused link holds back the end it leaves.",
         ),
@@ -211,12 +231,12 @@ def _class_cells(one: ClassOutcome) -> tuple[str, ...]:
     )
 
 
-def _link_cells(one: LinkOutcome) -> tuple[str, ...]:
+def _link_cells(result: Simulation, one: LinkOutcome) -> tuple[str, ...]:
     return (
         one.name,
         percent(one.utilisation_ratio),
         _size(one.largest_queue_bytes),
-        seconds(one.paused_s),
+        seconds(one.paused_s) if _pauses_links(result) else "-",
         str(one.pauses),
         str(one.marks),
     )

@@ -7,7 +7,7 @@ those of NCCL's trees.cc.
 from collections.abc import Iterator
 from itertools import zip_longest
 
-from weft.traffic.collective import Algorithm, Operation, Round, domains
+from weft.traffic.collective import PIECE_BYTES, Algorithm, Operation, Round, domains
 from weft.traffic.collectives.tree import down, edges, parents_by_rank, up
 
 
@@ -64,4 +64,5 @@ double_binary_tree = Algorithm(
     chunks=lambda ranks: 2,  # noqa: ARG005 - half of the buffer a tree
     rounds=_rounds,
     sent_ratio=_sent_ratio,
+    piece_bytes=PIECE_BYTES,
 )

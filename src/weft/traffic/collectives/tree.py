@@ -5,7 +5,7 @@ NCCL's shape: only the first rank of a domain (its head) talks to other domains.
 
 from collections.abc import Callable, Iterator
 
-from weft.traffic.collective import Algorithm, Operation, Round, Send, domains
+from weft.traffic.collective import PIECE_BYTES, Algorithm, Operation, Round, Send, domains
 
 Parent = Callable[[int, int], int | None]
 """(node, nodes) -> its parent in a tree; none at the root."""
@@ -90,4 +90,5 @@ tree = Algorithm(
     chunks=lambda ranks: 1,  # noqa: ARG005 - the tree carries the whole buffer
     rounds=_rounds,
     sent_ratio=_sent_ratio,
+    piece_bytes=PIECE_BYTES,
 )

@@ -34,6 +34,7 @@ def add_one(work: Work, one: CollectiveStep, gpus: Sequence[int], per_host: int)
         ranks_per_domain=per_host,
         channels=_channels(one, chosen, name, per_host, work.fabric.cluster.host.nics),
         concurrency=one.concurrency,
+        pieces=one.pieces,
     )
 
 
