@@ -1316,7 +1316,11 @@ class Counter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interface:
-    """A network interface with what is known of it."""
+    """A network interface with what is known of it.
+
+    ``enabled`` is whether it may be up, as configured; ``reason`` why it is down all the same,
+    in the words of the switch or host.
+    """
 
     interface: str
     up: bool | None = None
@@ -1327,6 +1331,8 @@ class Interface:
     kind: str = ""
     fec: str = ""
     driver: str = ""
+    enabled: bool | None = None
+    reason: str = ""
     host: str = ""
     evidence: Evidence
 

@@ -110,6 +110,13 @@ def _refused(facts: Facts, pinned: list[Setting]) -> Iterator[Finding]:
             [*alone, *unmade, *pinned], 0.65, "a link-local GID is used, and cannot connect"
         )
         return
+    unread = [
+        one for one in calls if "query_gid" in one.call and one.gid_index and not one.errno
+    ]  # fmt: skip
+    if unread:
+        what = f"there is no GID at index {unread[0].gid_index}, which was asked for"
+        yield _wrong([*unread, *pinned], 0.7, what)
+        return
     nobody = [one for one in facts.of(TransferSetup) if _is_nobody(one)]
     if empty or nobody:
         yield _wrong([*empty, *nobody, *pinned], 0.85, "the GID in use is empty")

@@ -9,8 +9,9 @@ References: NCCL user guide, NCCL_IB_GID_INDEX; Linux sysfs gid_attrs/types.
 
 import errno
 from collections.abc import Iterator
+from dataclasses import replace
 
-from weft.doctor import job
+from weft.doctor import job, links
 from weft.doctor.rule import Facts, Finding, Rule, Severity, Symptom, finding
 from weft.observe.facts import CallFailed, CompletionError, Fact, Gid, ProcessEnded
 
@@ -29,6 +30,13 @@ def _check(facts: Facts) -> Iterator[Finding]:
     lookup = [one for one in lookup if _unreadable(one)]
     other = [one for one in facts.of(CallFailed) if "modify_qp" in one.call]
     if not late and not lookup:
+        return
+    before = _before_the_first(facts, late)
+    if before:
+        yield replace(
+            _begins_late([*before, *late], 0.88),
+            explains=frozenset({Symptom.VERBS_CALL, "gid-index-wrong", "k8s-no-roce-gid"}),
+        )
         return
     chooses = _chooses_by_version(facts) if late else []
     crashed: list[Fact] = [one for one in facts.of(ProcessEnded) if one.how == "segfault"]
@@ -51,6 +59,32 @@ def _check(facts: Facts) -> Iterator[Finding]:
         if chooses
         else (),
     )
+
+
+def _begins_late(seen: list[Fact], confidence_ratio: float) -> Finding:
+    return finding(
+        "gid-table-sparse",
+        seen,
+        confidence_ratio,
+        message="the GID table does not begin at index 0, where the library looks",
+        advice="update NCCL, or set NCCL_IB_GID_INDEX to the pod's RoCEv2 entry",
+        next_command="show_gids   # where the job runs",
+    )
+
+
+def _before_the_first(facts: Facts, late: list[Gid]) -> list[Fact]:
+    """Return queue pairs that took an empty GID before the first entry of the table.
+
+    Where somebody pinned the index, that is the cause.
+    """
+    if not late or job.settings(facts, "NCCL_IB_GID_INDEX"):
+        return []
+    first = min(gid.index for gid in late)
+    return [
+        one for one in facts.of(CallFailed)
+        if "modify_qp" in one.call and links.is_empty(one.local_gid)
+        and one.gid_index is not None and one.gid_index < first
+    ]  # fmt: skip
 
 
 def _chooses_by_version(facts: Facts) -> list[Fact]:

@@ -8,12 +8,14 @@ What to do: set width and speed back to all, reset the port; else replace the ca
 References: ibportstate(8); InfiniBand Architecture Specification, link width and speed.
 """
 
+import re
 from collections import Counter as Count
 from collections.abc import Iterator
 
 from weft.doctor.rule import Facts, Fault, Finding, Rule, Severity, Symptom, finding
 from weft.observe.facts import (
     AdapterPort,
+    FabricCheck,
     FabricLink,
     Fact,
     LinkLayer,
@@ -28,6 +30,7 @@ _RESET = (
 )
 _USUAL_LANES = 4
 _FELLOWS = 3
+_UNEXPECTED = re.compile(r"[Uu]nexpected (?:actual )?(?:link )?(?:speed|width)")
 _BOTH = "both ends can do more"
 
 
@@ -39,6 +42,17 @@ def _check(facts: Facts) -> Iterator[Finding]:
     if not trained and not cables:
         yield from _words(facts)
         yield from _slower_than_its_fellows(facts)
+        yield from _complained(facts)
+
+
+def _complained(facts: Facts) -> Iterator[Finding]:
+    """Find links of which a check of the fabric says that they should be wider or faster."""
+    for one in facts.of(FabricCheck):
+        said = _UNEXPECTED.search(one.text)
+        if said:
+            cause = _WIDTH if "width" in said[0].lower() else _SPEED
+            yield _degraded(cause, [one], 0.8, 0.5, "so says the check of the fabric", "",
+                            Severity.ERROR if one.errors else Severity.WARNING)  # fmt: skip
 
 
 def _degraded(  # noqa: PLR0917 - called in this file alone
@@ -127,9 +141,25 @@ def _words(facts: Facts) -> Iterator[Finding]:
             continue
         if one.state is PortState.ACTIVE and "1X" in words:
             yield _degraded(_WIDTH, [one], 0.7, 1 / _USUAL_LANES, "one lane alone", one.adapter)
+        elif one.state is PortState.ACTIVE and "2X" in words and _whole_fellow(facts, one):
+            yield _degraded(_WIDTH, [one], 0.7, 2 / _USUAL_LANES, "its fellows have four lanes",
+                            one.adapter)  # fmt: skip
         elif one.state is PortState.ACTIVE and "FDR10" in words:
             yield _degraded(_SPEED, [one], 0.55, 1.0, "FDR10 is rarely what was bought",
                             one.adapter, Severity.WARNING)  # fmt: skip
+
+
+def _whole_fellow(facts: Facts, port: AdapterPort) -> bool:
+    """Return whether another port of the host runs four lanes of the same speed.
+
+    Two lanes alone may be a split cable, which is a design.
+    """
+    speed = port.rate_text.upper().replace("2X", "").strip("() 0123456789./GBSEC")
+    return bool(speed) and any(
+        one.host == port.host and one.state is PortState.ACTIVE
+        and "4X" in one.rate_text.upper() and speed in one.rate_text.upper()
+        for one in facts.of(AdapterPort)
+    )  # fmt: skip
 
 
 def _slower_than_its_fellows(facts: Facts) -> Iterator[Finding]:

@@ -7,6 +7,7 @@ What to do: clean and reseat or replace the cable of the worst port, then watch 
 References: InfiniBand Architecture Specification, PortCounters; ibqueryerrors(8); perfquery(8).
 """
 
+import re
 from collections.abc import Iterator, Sequence
 
 from weft.doctor import job
@@ -18,6 +19,7 @@ from weft.observe.facts import (
     CollectiveTimeout,
     CompletionError,
     Counter,
+    FabricCheck,
     Fact,
     LinkEvent,
     Message,
@@ -36,6 +38,12 @@ _ERRORS = frozenset(
     }
 )
 _LOST = "link_downed"
+_COMPLAINT = re.compile(
+    r"BER .{0,40}exceed|exceeds? .{0,30}BER|(?:symbol|link|rcv|integrity|recovery|downed)\w*"
+    r"[\" ]{1,3}.{0,20}increased during the run|(?:symbol|link_error|rcv_err)\w* .{0,40}exceed",
+    re.IGNORECASE,
+)
+"""What ibdiagnet says of links that make errors."""
 _FEW = 10
 _MANY = 1000
 _LOOK = "ibqueryerrors -c; sleep 60; ibqueryerrors   # which counters rise"
@@ -46,6 +54,28 @@ def _check(facts: Facts) -> Iterator[Finding]:
     yield from _counted(facts)
     yield from _sick_modules(facts)
     yield from _flapping(facts)
+    yield from _said(facts)
+
+
+def _said(facts: Facts) -> Iterator[Finding]:
+    """Find errors of links that a check of the fabric, or the subnet manager, complains of."""
+    checked: list[Fact] = [
+        one for one in facts.of(FabricCheck)
+        if _COMPLAINT.search(one.text) and (one.errors or one.warnings)
+    ]  # fmt: skip
+    trapped = job.said(facts, r"trap 1(29|30|31)\b|link integrity threshold")
+    if checked or trapped:
+        yield finding(
+            "ib-link-errors",
+            [*checked, *trapped],
+            0.65,
+            severity=Severity.WARNING,
+            message="a check of the fabric complains of errors on links",
+            advice="reseat or replace the cable of the port named, then check again",
+            next_command=_LOOK,
+            missing=("the counters of this port over a minute",),
+            explains=_FOLLOW,
+        )
 
 
 def risen(counters: Sequence[Counter]) -> dict[tuple[str, str, int | None, str], int]:

@@ -9,6 +9,7 @@ References: InfiniBand Architecture Specification, partitioning; OpenSM partitio
 
 from collections.abc import Iterator
 
+from weft.doctor import job
 from weft.doctor.rule import Facts, Finding, Rule, Symptom, finding
 from weft.observe.facts import PartitionKey
 
@@ -17,13 +18,16 @@ def _check(facts: Facts) -> Iterator[Finding]:
     limited = [
         one for one in facts.of(PartitionKey) if one.index == 0 and not one.full and one.key
     ]  # fmt: skip
-    if limited:
+    trapped = job.said(facts, r"bad p_key|p_?key (mismatch|violation|check failed)")
+    if limited or trapped:
         yield finding(
             "ib-pkey-membership",
-            limited,
-            0.9,
+            [*limited, *trapped],
+            0.9 if limited else 0.7,
             subject=", ".join(dict.fromkeys(one.adapter for one in limited if one.adapter)),
-            message="the partition key at index 0 is a limited member's",
+            message="the partition key at index 0 is a limited member's"
+            if limited
+            else "ports complain of partition keys that do not fit",
             advice="make the ports full members (partitions.conf: ALL=full), restart the SM",
             next_command="smpquery pkeys <lid> 1   # bit 15 set: 0xffff; not set: 0x7fff",
             explains=(Symptom.TRANSPORT_RETRY, Symptom.FLUSHED, "fabric-path-unreachable"),

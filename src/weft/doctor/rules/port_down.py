@@ -23,8 +23,10 @@ from weft.observe.facts import (
     CompletionError,
     FabricLink,
     Fact,
+    Interface,
     LinkEvent,
     LinkLayer,
+    LinkTraining,
     Message,
     PhysicalState,
     PortState,
@@ -72,6 +74,8 @@ PhysicalState.DISABLED and _has_active_fellow(facts, one)
     else:
         yield from _looked_at(facts, down)
     yield from _checked(facts)
+    yield from _on_switches(facts)
+    yield from _asked(facts)
     yield from _lost(facts)
     yield from _cut(facts)
 
@@ -97,6 +101,34 @@ def _looked_at(facts: Facts, down: list[AdapterPort]) -> Iterator[Finding]:
     ]  # fmt: skip
     if told and down:
         yield _down([*told, *down], _names(down), 0.65, Severity.WARNING)
+
+
+def _on_switches(facts: Facts) -> Iterator[Finding]:
+    """Find switch ports that may be up and are not, where most that may be up are.
+
+    The switch's own reason decides; a port with a cable and no link may wait for its host.
+    """
+    ports = [one for one in facts.of(Interface) if one.kind == "switch port" and one.enabled]
+    down = [one for one in ports if not one.up and one.reason]
+    stopped = [one for one in down if re.search(r"err|flap|fault|disabled by", one.reason,
+                                                re.IGNORECASE)]  # fmt: skip
+    live = sum(bool(one.up) for one in ports)
+    seen = stopped or (down if len(down) <= live else [])
+    if seen:
+        names = dict.fromkeys(f"{one.host} {one.interface}".strip() for one in seen)
+        yield _down([*seen], ", ".join(list(names)[:4]), 0.75 if stopped else 0.55,
+                    Severity.WARNING)  # fmt: skip
+
+
+def _asked(facts: Facts) -> Iterator[Finding]:
+    """Find a port somebody asked the subnet manager's tools about, and that is switched off."""
+    off = [
+        one for one in facts.of(LinkTraining)
+        if one.state is PortState.DOWN and one.physical_state is PhysicalState.DISABLED
+    ]  # fmt: skip
+    if off:
+        names = ", ".join(f"{one.where} port {one.port}" for one in off[:4])
+        yield _down([*off], names, 0.65, Severity.WARNING)
 
 
 def _checked(facts: Facts) -> Iterator[Finding]:

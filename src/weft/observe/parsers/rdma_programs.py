@@ -97,6 +97,10 @@ _LOCKED = re.compile(
 _MANAGER = re.compile(
     r"(?:can't open UMAD port|umad_init: .*fail|can't init UMAD library)", re.IGNORECASE
 )
+_NO_GID = re.compile(
+    r"can't read sgid of index (?P<index>\d+)|Could not get local gid for gid index "
+    r"(?P<index2>\d+)|[Ff]ailed to query gid .{0,40}?index (?P<index3>\d+)"
+)
 _MAD = re.compile(r"\s*(?:ibwarn|ibpanic|\S{1,24}: iberror): ")
 _HOST = re.compile(r"(?P<host>[A-Za-z][\w.-]{1,80}):\d+:\d+[ :]")
 
@@ -217,6 +221,12 @@ def _message(software: str, level: str, line: Line) -> Message:
     )  # fmt: skip
 
 
+def _no_gid(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    """State an index of the table of GIDs at which there is none."""
+    index = found["index"] or found["index2"] or found["index3"]
+    return (replace(_call_failed("ibv_query_gid", line), gid_index=int(index)),)
+
+
 rdma_programs = Parser(
     tool="programs that use RDMA",
     marks=(
@@ -247,6 +257,8 @@ rdma_programs = Parser(
         "UMAD",
         "ibwarn",
         "iberror",
+        "sgid",
+        "gid index",
     ),
     reader=words(
         (_PROVIDER, _provider),
@@ -263,6 +275,7 @@ rdma_programs = Parser(
         (_NOT_THERE, _not_there),
         (_NO_DEVICE, _no_device),
         (_MANAGER, _no_manager),
+        (_NO_GID, _no_gid),
         (_MAD, nothing),
     ),
     rank=19,

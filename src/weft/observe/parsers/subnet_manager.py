@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from weft.observe.facts import Fact, Message, SubnetManager
+from weft.observe.facts import Fact, LinkEvent, Message, SubnetManager
 from weft.observe.parser import Parser
 from weft.observe.parsers._values import integer
 from weft.observe.patterns import Line, nothing, pattern, table
@@ -40,9 +40,44 @@ def _error(found: re.Match[str], line: Line) -> Sequence[Fact]:
     )
 
 
+def _port(line: Line, node: str, *, up: bool) -> Sequence[Fact]:
+    return (
+        LinkEvent(interface=node.strip(), up=up, moment=line.moment, evidence=line.evidence),
+    )
+
+
+def _lost(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    return _port(line, found["node"], up=False)
+
+
+def _met(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    return _port(line, found["node"], up=True)
+
+
+def _notice(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    """State a trap that a port sent: thresholds of its link, keys that do not fit."""
+    return (
+        Message(
+            software="OpenSM",
+            level="error",
+            text=f"trap {found['num']}: {found['text']}",
+            moment=line.moment,
+            evidence=line.evidence,
+        ),
+    )
+
+
 subnet_manager = Parser(
     tool="sminfo and OpenSM",
-    marks=("sminfo:", "-> ", "SUBNET UP", "Method 0x", "Entering MASTER"),
+    marks=(
+        "sminfo:",
+        "-> ",
+        "with GUID",
+        "Generic Notice",
+        "SUBNET UP",
+        "Method 0x",
+        "Entering MASTER",
+    ),
     reader=table(
         pattern(
             "sminfo: sm lid",
@@ -55,6 +90,23 @@ subnet_manager = Parser(
         ),  # no port here
         pattern("sminfo:", r"sminfo: (?:iberror|query failed|.*failed)", _none),
         pattern("0x01 -> ", r"0x01 -> (?P<place>\w+): (?P<text>ERR [0-9A-F]{4}: .*)", _error),
+        pattern(
+            "Removed port with GUID",
+            r"Removed port with GUID:\w+ LID range \[[^\]]*\] of node:(?P<node>.{1,120})",
+            _lost,
+        ),
+        pattern(
+            "Discovered new port with GUID",
+            r"Discovered new port with GUID:\w+ LID range \[[^\]]*\] of node:"
+            r"(?P<node>.{1,120})",
+            _met,
+        ),
+        pattern(
+            "Received Generic Notice",
+            r"Received Generic Notice type:\d+ num:(?P<num>129|130|131|257|258) "
+            r"\((?P<text>[^)]*)\).*",
+            _notice,
+        ),
         pattern("0x0", r"0x0\d -> ", nothing),
         pattern("0x8", r"0x80 -> ", nothing),
         pattern("Method 0x", r"Method 0x\w+, Attr", nothing),
