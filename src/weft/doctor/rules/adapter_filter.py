@@ -15,7 +15,14 @@ from collections.abc import Iterator
 
 from weft.doctor import job
 from weft.doctor.rule import Facts, Fault, Finding, Rule, Symptom, finding
-from weft.observe.facts import AdapterPort, CallFailed, Fact, NoRdmaDevice, Setting
+from weft.observe.facts import (
+    AdapterInterface,
+    AdapterPort,
+    CallFailed,
+    Fact,
+    NoRdmaDevice,
+    Setting,
+)
 
 _COMMAND = "ibv_devices; ibdev2netdev; echo $NCCL_IB_HCA   # on every host"
 _ADVICE = "name the adapters of the compute network in NCCL_IB_HCA, as they are called here"
@@ -47,7 +54,10 @@ def _names_nothing(facts: Facts, filters: list[Setting]) -> Iterator[Finding]:
         if not one.value or one.value == "all" or job.verbs_adapters(facts):
             continue
         nothing: list[Fact] = [*facts.of(NoRdmaDevice), *job.uses_sockets(facts)]
-        named_none = bool(known) and not any(chosen_by(one.value, name) for name in known)
+        named_none = bool(known) and (
+            not any(chosen_by(one.value, name) for name in known)
+            or _names_other_ports(facts, one.value)
+        )
         if named_none or (nothing and not known and not job.on_one_host(facts)):
             yield finding(
                 "hca-selection-wrong",
@@ -62,6 +72,19 @@ def _names_nothing(facts: Facts, filters: list[Setting]) -> Iterator[Finding]:
                 explains=(Symptom.SOCKETS, "container-no-rdma-device") if named_none else (),
                 fault=Fault.SOCKETS,
             )
+
+
+def _names_other_ports(facts: Facts, value: str) -> bool:
+    """Return whether a filter names ports of adapters, of which there is none."""
+    wanted = {
+        (name, int(port))
+        for name, _, port in (one.partition(":") for one in _SPLIT.split(value.lstrip("=")))
+        if port.isdigit()
+    }
+    there = {(one.adapter, one.port) for one in facts.of(AdapterPort) if one.port}
+    there |= {(one.adapter, one.port) for one in facts.of(AdapterInterface)}
+    all_named = len(wanted) == len([one for one in _SPLIT.split(value.lstrip("=")) if one])
+    return bool(wanted and there and all_named) and not wanted & there
 
 
 def _cannot_be_used(facts: Facts) -> Iterator[Finding]:

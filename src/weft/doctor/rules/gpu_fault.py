@@ -23,6 +23,7 @@ from weft.doctor.rule import (
 )
 from weft.observe.facts import (
     Fact,
+    GpuCallFailed,
     GpuFault,
     GpuReading,
     GpuUnreachable,
@@ -73,6 +74,13 @@ _SORTS = (
 )  # fmt: skip
 
 
+_BY_RUNTIME = (
+    ("nvlink-error", "uncorrectable nvlink error"),
+    ("gpu-xid-ecc-contained", "uncorrectable ecc error"),
+)
+"""What the runtime of programs says where nobody kept the driver's codes."""
+
+
 def _check(facts: Facts) -> Iterator[Finding]:
     faults = facts.of(GpuFault)
     gone: list[Fact] = [
@@ -89,6 +97,14 @@ def _check(facts: Facts) -> Iterator[Finding]:
             hits += gone
         if hits:
             yield _fault(sort, [*hits, *_memory(facts, sort)])
+            return
+    for cause, words in _BY_RUNTIME:
+        said: list[Fact] = [
+            one for one in facts.of(GpuCallFailed) if words in one.error.lower()
+        ]  # fmt: skip
+        said = said or job.said(facts, words)
+        if said:
+            yield _fault(next(one for one in _SORTS if one.cause == cause), said)
             return
     unready = [one for one in facts.of(GpuUnreachable) if "init" in one.error.lower()]
     if unready:

@@ -137,6 +137,21 @@ def _call(found: re.Match[str], words: Words) -> Sequence[Fact]:
     )
 
 
+def _registration(found: re.Match[str], words: Words) -> Sequence[Fact]:
+    error = (found["error"] or "").strip()
+    return (
+        CallFailed(
+            call="fi_reg_mr",
+            errno=number(found["errno"]) or errno_of(error),
+            error=error,
+            library="NCCL",
+            moment=words.moment,
+            process=words.process,
+            evidence=words.evidence,
+        ),
+    )
+
+
 def _connect(found: re.Match[str], words: Words) -> Sequence[Fact]:
     error = (found["error"] or "").strip(" .:")
     return (
@@ -436,6 +451,16 @@ ERRORS: dict[str, tuple[Rule, ...]] = {
             r"Insufficient Libfabric devices|Unable to find a protocol that worked|"
             r"(?:Could not|Couldn't) find any optimal provider|OFI fi_getinfo\(\) call failed|"
             r"fi_getinfo\(\) (?:call )?failed)",
+            _no_provider,
+        ),
+        rule(
+            r"NET/OFI (?:Unable to|Couldn't|Failed to) (?P<call>register) memory.*?RC: ?-?"
+            r"(?P<errno>\d+)(?:, Error: (?P<error>.*))?",
+            _registration,
+        ),
+        rule(
+            r"NET/OFI (?:Creating new (?:endpoint|domain).*failed|Couldn't open (?:AV|EP|CQ)|"
+            r"No NIC info for dev).*",
             _no_provider,
         ),
         rule(r"NET/OFI Completion with error", _message),

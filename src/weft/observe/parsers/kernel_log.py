@@ -33,10 +33,14 @@ _LINK = re.compile(r"\b[Ll]ink (\d{1,3})\b")
 _HOST = re.compile(
     r"\d\d:\d\d:\d\d(?:\.\d+)?(?:[+-]\d\d:\d\d)? (?P<host>[\w.-]+) (?:kernel|systemd|nvidia)"
 )
+_EARLIER = re.compile(r"caused by previous Xid (\d{1,3})")
 _FATAL_CODES = frozenset({48, 64, 74, 79, 95, 119, 120, 140, 154})
 _KINDS = (
     ("limits exceeded", "keys"),
     ("health", "health"),
+    ("in error state", "health"),
+    ("slot unavailable", "health"),
+    ("device disabled", "health"),
     ("miss count", "health"),
     ("fatal", "health"),
     ("insufficient power", "power"),
@@ -56,7 +60,8 @@ def _host(line: Line) -> str:
 def _xid(found: re.Match[str], line: Line) -> Sequence[Fact]:
     text = found["text"].strip()
     link = _LINK.search(text) if "NVLink" in text or "link" in text else None
-    code = int(found["code"])
+    before = _EARLIER.search(text)
+    code = int(before[1] if before else found["code"])
     return (
         GpuFault(
             code=code,
@@ -231,7 +236,7 @@ def _link_event(found: re.Match[str], line: Line) -> Sequence[Fact]:
     return (
         LinkEvent(
             interface=found["interface"],
-            up=word.endswith(("up", "ready")),
+            up=word.endswith(("up", "ready", "active")),
             host=_host(line),
             moment=line.moment,
             evidence=line.evidence,
@@ -460,6 +465,12 @@ _PATTERNS = (
     ),
     pattern(
         "mlx5_core", rf"mlx5_core {_DEVICE}:? firmware version: (?P<version>\S+)", _firmware
+    ),
+    pattern(
+        "mlx5_core",
+        rf"mlx5_core {_DEVICE}:? (?P<interface>[\w.-]+): Port: \d+ Link "
+        r"(?P<word>ACTIVE|DOWN)",
+        _link_event,
     ),
     pattern(
         "mlx5_core",
