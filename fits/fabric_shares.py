@@ -8,8 +8,9 @@
 
 On a leaf-spine of 128 NICs of 400 Gb/s run, under every load balancing and every named tuning:
 the rings and exchanges of NCCL over its own connections (``nccl_ring``, ``nccl_exchange``), a
-permutation, an all-to-all, ring all-reduces with hosts in order and shuffled, incasts, and
-small transfers beside large ones.
+permutation, an all-to-all, ring all-reduces with hosts in order and shuffled, incasts, small
+transfers beside large ones, and rings beside what else a cluster does: other jobs and storage,
+incasts, an exchange with one expert that all want, a NIC that takes a quarter of its rate.
 The share is the time that the traffic would take if no flow met another, over the time that it
 took; of a permutation also the mean over its flows, which do not wait for one another; of the
 small transfers it is the 99th of 100 over the middle one.
@@ -33,9 +34,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from weft import plugins
 from weft.engines.packet.paths import ideal_ps, paths_of
 from weft.engines.packet.pattern import compile_traffic
-from weft.engines.packet.schedules import fabric_of
+from weft.engines.packet.rounds import add_collective
+from weft.engines.packet.schedules import Work, fabric_of, schedule_of
 from weft.engines.packet.settings import options_of
 from weft.engines.packet.simulation import PS_PER_S, simulate
 from weft.engines.packet.wiring import shortest_routes
@@ -43,10 +46,12 @@ from weft.network.fabric import find
 from weft.network.shares import Effect, effects_under
 from weft.network.shares import Share as FoundShare
 from weft.network.shares import find as simulated_share
-from weft.predict.probing import Pattern, share_of
+from weft.predict.probing import PACKETS, Pattern, share_of
 from weft.spec.load import load_scenario
 from weft.spec.scenario import Scenario
 from weft.spec.settings import Tuning
+from weft.traffic import collectives
+from weft.traffic.collective import Algorithm, Operation
 
 ROOT = Path(__file__).parents[1]
 TABLE = ROOT / "fits" / "fabric_shares.toml"
@@ -79,6 +84,25 @@ NCCL = {
     "nccl_ring_2to1": ("ring", 2.0),
 }
 """What NCCL runs, as `weft expect --fidelity packet` simulates it, and the oversubscription."""
+RINGS, SPARE = 4, 3
+"""Groups of the job that is judged, and of others; the hosts that are left are storage."""
+BESIDE = {
+    "beside_jobs": "beside exchanges of other jobs and writes to storage",
+    "beside_storage": "beside writes to storage",
+    "beside_incasts": "beside incasts of 16",
+    "beside_hot_expert": "beside an exchange whose one expert all want",
+    "beside_slow_nic": "with a NIC that takes a quarter of its rate",
+}
+"""Circumstances that rings run under, and how results name them."""
+BESIDE_PRESETS = ("roce_tuned", "roce_default", "roce_misconfigured", "roce_without_pfc")
+BESIDE_BALANCINGS = ("ecmp", "adaptive")
+BESIDE_S = 1e-3
+"""For so long writes and incasts begin."""
+WRITE_BYTES, WRITE_LOAD = 4_000_000, 0.15
+INCAST_BYTES, INCAST_SENDERS, INCAST_EVERY_S = 1_000_000, 16, 1e-4
+EXCHANGED_BYTES = 1 << 20
+HOT_BYTES = 8_000_000
+SLOW = 0.25
 SECOND = {"permutation": "permutation_mean", "tail": "tail_over_alone"}
 """Patterns with a second figure, and what that is called."""
 GROUP = 16
@@ -95,8 +119,9 @@ OTHERS = (
 )
 RUN_BY_NCCL = "rings and exchanges over NCCL's own connections are what the factor is used for"
 UNTUNED = (
-    "measured before and after a repair; settings of switches and NICs are one of its causes, "
-    "drivers, PCIe and placement are others that packets do not show"
+    "measured before and after a repair; the range that packets show holds it: a job alone "
+    "loses nothing, beside storage and incasts it loses down to the low end; how much of "
+    "either a cluster has is not known"
 )
 BALANCED = (
     ("roce", "ecmp", "roce_tuned", "ecmp", "simulated", RUN_BY_NCCL),
@@ -119,6 +144,10 @@ BY_SETTINGS = (
     ("ultra_ethernet", "spray"),
 )
 """Settings whose incasts and tails are told, and the usual balancing with each."""
+BESIDE_EFFECTS = {
+    name: f"rings {title} take {{}} times what they take with tuned settings"
+    for name, title in BESIDE.items()
+}
 EFFECTS = {
     **{
         f"incast_{senders}": f"an incast of {senders} takes {{}} times what the one port needs"
@@ -194,6 +223,15 @@ class Case:
 
 def cases() -> Iterator[Case]:
     """Yield every cell."""
+    yield from _calm()
+    for pattern in BESIDE:
+        for preset in BESIDE_PRESETS:
+            for balancing in BESIDE_BALANCINGS:
+                yield Case(pattern=pattern, preset=preset, balancing=balancing)
+
+
+def _calm() -> Iterator[Case]:
+    """Yield the cells of traffic that nothing else runs beside."""
     for pattern in (*NCCL, *PATTERNS):
         if pattern.startswith(("incast", "tail")):
             for preset, balancing in BY_SETTINGS:
@@ -231,6 +269,9 @@ def share(case: Case, seed: int) -> Share:
         found = share_of(case.nccl(), seed)
         return Share(whole=found, mean=found)
     scenario = case.scenario()
+    if case.pattern in BESIDE:
+        kept = kept_beside(case.pattern, scenario, seed)
+        return Share(whole=kept, mean=kept)
     schedule = compile_traffic(fabric_of(scenario.cluster), scenario, seed)
     options = options_of(scenario, seed)
     routes = shortest_routes(schedule.wiring)
@@ -271,6 +312,75 @@ def ideal_of(case: Case, alone: npt.NDArray[np.float64], serial_ps: float) -> fl
     if case.pattern == "alltoall":
         return (HOSTS - 2) * case.queue_pairs * serial_ps + more + float(alone.max())
     return 2 * (HOSTS - 1) * (float(alone.mean()) + more)
+
+
+def kept_beside(pattern: str, scenario: Scenario, seed: int) -> float:
+    """Return the share of the line that four rings of 16 hosts keep beside something else."""
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(HOSTS).tolist()
+    groups = [order[i * GROUP : (i + 1) * GROUP] for i in range(RINGS + SPARE)]
+    work = Work(fabric=fabric_of(scenario.cluster), queue_pairs=CHANNELS)
+    options = options_of(scenario, seed)
+    size = GROUP * PACKETS["ring"] * CHANNELS * options.mtu_bytes
+    for group in groups[:RINGS]:
+        _add(work, "ring", Operation.ALL_REDUCE, group, size)
+    work.queue_pairs = 1
+    work.owner = 1, 0
+    _add_beside(pattern, work, groups, rng)
+    schedule = schedule_of(work)
+    wiring = schedule.wiring
+    if pattern == "beside_slow_nic":
+        slow = np.where(wiring.target == groups[0][0], SLOW, 1.0)
+        wiring = replace(wiring, bytes_per_s=wiring.bytes_per_s * slow)
+    outcome = simulate(wiring, schedule.flows, options, until_ps=int(PS_PER_S))
+    end = outcome.end_ps[schedule.traffic == 0]
+    if (end < 0).any():
+        return 0.0
+    wire = options.header_bytes / options.mtu_bytes + 1
+    sent = 2 * (GROUP - 1) / GROUP * size * wire
+    return float(sent / wiring.bytes_per_s.max() * PS_PER_S / end.max())
+
+
+def _add(work: Work, name: str, operation: Operation, group: list[int], size: int) -> None:
+    algorithm = plugins.load(collectives, name, Algorithm)
+    add_collective(work, algorithm, operation, group, size, ranks_per_domain=1, channels=1)
+
+
+def _add_exchanges(work: Work, groups: list[list[int]]) -> None:
+    for group in groups[RINGS:]:
+        _add(work, "pairwise", Operation.ALL_TO_ALL, group, GROUP * EXCHANGED_BYTES)
+
+
+def _add_writes(work: Work, busy: list[int], rng: np.random.Generator) -> None:
+    storage = sorted(set(range(HOSTS)) - set(busy))
+    load = WRITE_LOAD * len(busy) * work.fabric.cluster.host.nic_bytes_per_s
+    for at_s in np.sort(rng.uniform(0, BESIDE_S, int(load * BESIDE_S / WRITE_BYTES))):
+        source, target = busy[rng.integers(len(busy))], storage[rng.integers(len(storage))]
+        work.send(source, target, WRITE_BYTES, at_s=float(at_s))
+
+
+def _add_incasts(work: Work, busy: list[int], rng: np.random.Generator) -> None:
+    for at_s in np.arange(0, BESIDE_S, INCAST_EVERY_S):
+        target, *senders = rng.choice(busy, INCAST_SENDERS + 1, replace=False).tolist()
+        for source in senders:
+            work.send(source, target, INCAST_BYTES, at_s=float(at_s))
+
+
+def _add_beside(
+    pattern: str, work: Work, groups: list[list[int]], rng: np.random.Generator
+) -> None:
+    """Add what runs beside the rings; a slow NIC is no traffic."""
+    busy = [host for group in groups for host in group]
+    if pattern == "beside_jobs":
+        _add_exchanges(work, groups)
+    if pattern in {"beside_jobs", "beside_storage"}:
+        _add_writes(work, busy, rng)
+    if pattern == "beside_incasts":
+        _add_incasts(work, busy, rng)
+    if pattern == "beside_hot_expert":
+        for hot, *others in groups[RINGS:]:
+            for source in others:
+                work.send(source, hot, HOT_BYTES)
 
 
 Row = dict[str, Any]
@@ -415,13 +525,16 @@ def pooled(one: Derived, shares: Shares) -> list[float]:
     """
     found: list[float] = []
     for (pattern, preset, balancing, pairs), seen in shares.items():
-        if pattern not in RUN or preset != one.preset or balancing not in one.balancings:
+        untuned = one.factor == "tuning" and pattern in BESIDE
+        if pattern not in RUN and not untuned:
+            continue
+        if preset != one.preset or balancing not in one.balancings:
             continue
         if one.factor == "load_balancing":
             found += [1 - (1 - share) / FAR for share in seen]
             continue
         tuned = shares[pattern, "roce_tuned", balancing, pairs]
-        crowd = 1.0 if one.mode == "misconfigured" else CROWD
+        crowd = 1.0 if one.mode == "misconfigured" or untuned else CROWD
         found += [
             min(1.0, 1 - (1 - share / best) / crowd)
             for share, best in zip(seen, tuned, strict=True)
@@ -432,7 +545,7 @@ def pooled(one: Derived, shares: Shares) -> list[float]:
 def factors_text(shares: Shares) -> str:
     """Return the factors of the closed forms as TOML."""
     text = ["# Written by fits/fabric_shares.py from the cells of fits/fabric_shares.toml."]
-    seeds = len(next(iter(shares.values())))
+    seeds = seeds_of(shares)
     for one in derived():
         found, fabric = pooled(one, shares), find(one.fabric)
         modes = fabric.load_balancing if one.factor == "load_balancing" else fabric.tuning
@@ -456,23 +569,49 @@ def factors_text(shares: Shares) -> str:
 
 
 def effects_text(shares: Shares) -> str:
-    """Return what packets show beside the factors as TOML: incasts and tails by settings."""
+    """Return what packets show beside the factors as TOML, by settings."""
     text: list[str] = []
     for preset, balancing in BY_SETTINGS:
         for name, title in EFFECTS.items():
             seen = shares[name, preset, balancing, 1]
             ratios = [1 / one for one in seen] if name.startswith("incast") else seen
-            text += [
-                "",
-                "[[effect]]",
-                f'settings = "{preset}"',
-                f'name = "{name}"',
-                f'title = "{title}"',
-                f"simulated = {{ {_toml_range(median(ratios), min(ratios), max(ratios))} }}",
-                f'cells = "{name}/{preset}/{balancing}/1 QP"',
-                f"seeds = {len(seen)}",
-            ]
+            text += _effect(f"{name}/{preset}/{balancing}", title, ratios, len(seen))
+        for name, title in BESIDE_EFFECTS.items() if preset in BESIDE_PRESETS[1:] else ():
+            cells = f"{name}/{preset}/{'+'.join(BESIDE_BALANCINGS)}"
+            text += _effect(cells, title, longer(shares, name, preset), seeds_of(shares))
     return "\n".join(text) + "\n"
+
+
+def longer(shares: Shares, pattern: str, preset: str) -> list[float]:
+    """Return the time under some settings over that under tuned ones, of every seed."""
+    return [
+        tuned / own
+        for balancing in BESIDE_BALANCINGS
+        for tuned, own in zip(
+            shares[pattern, "roce_tuned", balancing, 1],
+            shares[pattern, preset, balancing, 1],
+            strict=True,
+        )
+    ]
+
+
+def seeds_of(shares: Shares) -> int:
+    """Return the number of seeds of a cell."""
+    return len(next(iter(shares.values())))
+
+
+def _effect(cells: str, title: str, ratios: list[float], seeds: int) -> list[str]:
+    name, preset, _ = cells.split("/")
+    return [
+        "",
+        "[[effect]]",
+        f'settings = "{preset}"',
+        f'name = "{name}"',
+        f'title = "{title}"',
+        f"simulated = {{ {_toml_range(median(ratios), min(ratios), max(ratios))} }}",
+        f'cells = "{cells}/1 QP"',
+        f"seeds = {seeds}",
+    ]
 
 
 def _toml_range(value: float, low: float, high: float) -> str:
@@ -485,7 +624,13 @@ def cells_of(one: Derived) -> str:
         {c.queue_pairs for c in cases()
          if c.pattern in RUN and c.preset == one.preset and c.balancing in one.balancings}
     )  # fmt: skip
-    parts = ("+".join(RUN), one.preset, "+".join(one.balancings), "+".join(map(str, pairs)))
+    patterns = (*RUN, "beside_*") if one.factor == "tuning" else RUN
+    parts = (
+        "+".join(patterns),
+        one.preset,
+        "+".join(one.balancings),
+        "+".join(map(str, pairs)),
+    )
     return f"{'/'.join(parts)} QP"
 
 
@@ -597,7 +742,17 @@ READING = """
   while the rest stays under the leaf at the same time, so 1 / max(1, *f o*) is left: 0.59 at
   two to one (*f* = 0.84), 0.41 at three, 0.31 at four. Packets under adaptive routing keep 0.57
   to 0.64, 0.38 to 0.42 and 0.29 to 0.31, rings and exchanges alike.
-* Not in these figures: several jobs at once, links that fail or damage packets.
+* Rings beside something else (`beside_*`): half of the hosts run four rings of 16, beside
+  them run exchanges of three other jobs and writes of 4 MB to 16 storage hosts at 15 % load,
+  the writes alone, an incast of 16 times 1 MB every 100 us, exchanges that all want one host
+  (8 MB from each), or nothing, with a NIC that takes a quarter of its rate. Here settings
+  matter: with late marks and early pauses (`roce_misconfigured`) adaptive routing keeps a
+  third of what tuned settings keep beside storage, since pauses of the storage's ports spread
+  to all links; without pauses every burst costs sends from the gap on.
+* Tuned settings are not best beside everything: beside a hot expert rings keep two to three
+  times as much with stock NIC timers, as senders that come back slowly leave the ports free.
+  They are tuned for the traffic that is judged; `weft tune` takes the user's own.
+* Not in these figures: links that fail or damage packets.
 """
 
 if __name__ == "__main__":

@@ -101,3 +101,27 @@ def test_a_cell_simulated_again_gives_what_the_table_holds(fit):
         == ("alltoall", "roce_tuned", "adaptive")
     )  # fmt: skip
     assert row["low"] - 5e-3 <= fit.share(case, 1).whole <= row["high"] + 5e-3
+
+
+@pytest.mark.parametrize("mode", ["default", "misconfigured"])
+def test_what_untuned_settings_leave_ranges_over_what_is_published(mode):
+    """Alone a job loses nothing; beside others it loses what was measured, and more."""
+    held = shares.find("roce", "tuning", mode)
+    assert held.simulated.low <= held.published.value <= held.simulated.high
+    assert "beside_*" in held.cells
+
+
+def test_rings_beside_storage_come_out_again(fit):
+    """Early pauses of storage ports spread: the first seed, to the digits of the table."""
+    case = fit.Case(pattern="beside_storage", preset="roce_misconfigured", balancing="adaptive")
+    row = fit.by_cell(TABLE)[case.pattern, case.preset, case.balancing, 1]
+    assert fit.share(case, 1).whole == pytest.approx(row[0], abs=1e-3)
+
+
+def test_what_takes_longer_is_the_share_of_tuned_settings_over_the_own(fit):
+    cells = {
+        ("beside_storage", preset, balancing, 1): [share]
+        for preset, share in (("roce_tuned", 0.6), ("roce_default", 0.3))
+        for balancing in fit.BESIDE_BALANCINGS
+    }
+    assert fit.longer(cells, "beside_storage", "roce_default") == pytest.approx([2.0, 2.0])

@@ -98,8 +98,8 @@ class Effect:
 def effects(fabric: str, state: str) -> tuple[Effect, ...]:
     """Return what was simulated of a fabric in a state of tuning beside its factors.
 
-    >>> [one.name for one in effects("roce", "default")]
-    ['incast_4', 'incast_16', 'incast_64', 'tail']
+    >>> [one.name for one in effects("roce", "default")][:5]
+    ['incast_4', 'incast_16', 'incast_64', 'tail', 'beside_jobs']
     """
     of_state = effects_under(f"{fabric}_{state}")
     return of_state or (effects_under(fabric) if state == "tuned" else ())
