@@ -6,7 +6,8 @@ set -u
 VENV="${VENV:-.venv}"
 # Without a network pip would try for minutes.
 export PIP_RETRIES="${PIP_RETRIES:-1}" PIP_DEFAULT_TIMEOUT="${PIP_DEFAULT_TIMEOUT:-15}"
-PACKAGES="opensm ibsim-utils infiniband-diags slurmctld slurm-client slurm-wlm-basic-plugins
+PACKAGES="opensm ibsim-utils infiniband-diags slurmctld slurmd slurm-client slurm-wlm-basic-plugins
+openssh-client openssh-server
 shellcheck libyang2-dev libpcre2-dev gcc python3-dev frr iproute2 iputils-ping procps
 ansible-core ansible-lint openmpi-bin iperf3 postgresql"
 

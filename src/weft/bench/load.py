@@ -247,7 +247,8 @@ def _carried(cluster: Cluster, done: "Simulation", duration_s: float) -> Carried
     offered = load.size_bytes / duration_s / cluster.hosts
     payload = wire * kind.payload_ratio(cluster.fabric.mtu_bytes) / cluster.hosts
     return Carried(
-        offered_bytes_per_s=offered, delivered_bytes_per_s=payload,
+        # The window may hold more than its share of what was sent: what came was sent.
+        offered_bytes_per_s=max(offered, payload), delivered_bytes_per_s=payload,
         tail_s=load.flow_s.p99 if load.flow_s else None,
         tail_ratio=load.slowdown_ratio.p99 if load.slowdown_ratio else None,
     )  # fmt: skip

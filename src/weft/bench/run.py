@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from weft import units
 from weft.bench import launcher as launchers
 from weft.bench import tool as tools
 from weft.bench.launcher import Launcher
@@ -63,8 +64,9 @@ def commands(tool: str, launcher: str, ask: Ask) -> list[Started]:
             f"{way.title}: the name of the first host is no address; give it with --master"
         )
     asked = replace(
-        ask, gang=way.over is not None, python=sys.executable if way.here else ask.python
-    )
+        ask, gang=way.over is not None,
+        python=ask.python or (sys.executable if way.here else "python3"),
+    )  # fmt: skip
     return [_started(way, asked, one) for one in kind.processes(asked)]
 
 
@@ -102,14 +104,32 @@ def run(
     text = run_together(asked, timeout_s, report).decode("utf-8", errors="replace")
     seen, sweep = _read(tool, ask, text, asked[-1])
     kind = tools.find(tool)
+    timings = _asked_for(kind, ask, sweep)
     return BenchRun(
         tool=kind.title, operation=ask.operation, launcher=launcher, hosts=ask.places,
         ranks=sweep.ranks or len(ask.places) * ask.ranks_per_host,
-        ranks_per_host=ask.ranks_per_host, label=label, began=began, timings=sweep.timings,
+        ranks_per_host=ask.ranks_per_host, label=label, began=began, timings=timings,
         versions=(*_versions(seen), *_asked_version(kind, launcher, ask)),
         options=_options(ask), what=sweep.what, output=text,
         commands=tuple(shown(one) for one in asked),
     )  # fmt: skip
+
+
+def _asked_for(kind: Tool, ask: Ask, sweep: Sweep) -> tuple[Timing, ...]:
+    """Leave out sizes that were not asked for: perftest measures one or all that it has."""
+    if "smallest_bytes" not in kind.takes:
+        return sweep.timings
+    found = tuple(
+        one for one in sweep.timings
+        if ask.smallest_bytes <= one.size_bytes <= ask.largest_bytes
+    )  # fmt: skip
+    if not found:
+        largest = units.show_size(max(one.size_bytes for one in sweep.timings))
+        raise ToolFailed(
+            f"{kind.title} measured no size from {units.show_size(ask.smallest_bytes)} to "
+            f"{units.show_size(ask.largest_bytes)}; its largest is {largest}"
+        )
+    return found
 
 
 def shown(started: Started) -> str:

@@ -1,13 +1,25 @@
 """What a benchmark is: what was asked in, the processes that measure it out."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from typing import Final
 
 from weft import plugins
 from weft.bench import tools
 from weft.bench.command import Command
 from weft.errors import SpecError
+
+ITERATIONS: Final = 20
+WARMUP: Final = 5
+"""Of a collective, where nothing else is asked: those of nccl-tests."""
+WORDS: Final = {
+    "smallest_bytes": "--begin", "largest_bytes": "--end", "factor": "--factor",
+    "iterations": "--iterations", "warmup": "--warmup", "ranks_per_host": "--ranks-per-host",
+    "master": "--master", "interface": "--interface", "backend": "--backend",
+    "seconds": "--seconds", "streams": "--streams", "python": "--python",
+}  # fmt: skip
+"""The option of each part of an Ask that a tool may not heed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,8 +30,10 @@ class Ask:
     smallest_bytes: int = 8
     largest_bytes: int = 1 << 30
     factor: float = 2.0
-    iterations: int = 20
-    warmup: int = 5
+    iterations: int | None = None
+    """Of each size; none: what the tool does."""
+    warmup: int | None = None
+    """Before they count; none: what the tool does."""
     hosts: tuple[str, ...] = ()
     ranks_per_host: int = 1
     master: str = ""
@@ -31,7 +45,8 @@ class Ask:
     env: Mapping[str, str] = field(default_factory=dict)
     options: tuple[str, ...] = ()
     """Words added to the command of the tool."""
-    python: str = "python3"
+    python: str = ""
+    """Program of the hosts; empty: python3, and on this host the one that runs weft."""
     gang: bool = False
     """Whether the launcher starts all ranks at once."""
 
@@ -70,8 +85,17 @@ class Tool:
     processes: Callable[[Ask], tuple[Process, ...]]
     operations: frozenset[str]
     """What it can measure."""
+    takes: frozenset[str]
+    """What of an Ask it heeds besides hosts, operation, variables and words added."""
     version: Callable[[Ask], Command] | None = None
     """What prints its version, where its output does not."""
+
+    def check(self, given: Iterable[str]) -> None:
+        """Refuse what was asked for and the tool would not heed."""
+        for name in given:
+            if name not in self.takes:
+                known = ", ".join(sorted(WORDS[one] for one in self.takes))
+                raise SpecError(f"{self.title} takes no {WORDS[name]}; it takes: {known}")
 
 
 @cache

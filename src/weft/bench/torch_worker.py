@@ -2,17 +2,40 @@
 
     python3 torch_worker.py OPERATION BACKEND SMALLEST LARGEST FACTOR ITERATIONS WARMUP HOST
 
-MASTER_ADDR, MASTER_PORT, RANK, WORLD_SIZE and LOCAL_RANK are in the environment. Rank 0 writes
-one JSON document: for each size the time of every iteration, on the slowest rank.
+MASTER_ADDR and MASTER_PORT are in the environment, and RANK, WORLD_SIZE and LOCAL_RANK or what
+Slurm and Open MPI call them; an empty HOST is asked of the system. Rank 0 writes one JSON
+document: for each size the time of every iteration, on the slowest rank.
 """
 
 import json
 import os
+import socket
 import sys
 import time
+from collections.abc import Mapping
 from typing import Any
 
 FLOAT_BYTES = 4
+
+
+PLACES = {
+    "RANK": ("SLURM_PROCID", "OMPI_COMM_WORLD_RANK"),
+    "WORLD_SIZE": ("SLURM_NTASKS", "OMPI_COMM_WORLD_SIZE"),
+    "LOCAL_RANK": ("SLURM_LOCALID", "OMPI_COMM_WORLD_LOCAL_RANK"),
+}
+
+
+def place(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return which rank this is, as PyTorch wants it, from what a launcher says.
+
+    >>> place({"OMPI_COMM_WORLD_RANK": "3"})
+    {'RANK': '3'}
+    """
+    found: dict[str, str] = {}
+    for name, others in PLACES.items():
+        said = [environment[one] for one in (name, *others[::-1]) if one in environment]
+        found |= {name: said[0]} if said else {}
+    return found
 
 
 def sizes(smallest: int, largest: int, factor: float) -> list[int]:
@@ -76,6 +99,8 @@ def main() -> None:
     import torch  # noqa: PLC0415 - the far host has it
 
     operation, backend, smallest, largest, factor, iterations, warmup, host = sys.argv[1:9]
+    os.environ.update(place(os.environ))
+    host = host or socket.gethostname()
     torch.set_num_threads(1)
     local = int(os.environ.get("LOCAL_RANK", "0"))
     device = torch.device("cuda", local) if backend == "nccl" else torch.device("cpu")

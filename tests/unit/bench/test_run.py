@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from weft.bench import launcher, tool
+from weft.bench import launcher, tool, torch_worker
 from weft.bench.command import Command, variables
 from weft.bench.history import likeness
 from weft.bench.processes import Started, run_together
-from weft.bench.run import commands, run, shown
+from weft.bench.run import _asked_for, _read, commands, run, shown
 from weft.bench.tool import Ask
 from weft.calibrate.calibration import read_file
 from weft.collect.reach import host_name
@@ -95,6 +95,60 @@ def test_what_cannot_be_is_said_before_anything_is_started():
         tool.find("mlperf")
     with pytest.raises(UnknownName, match=r"[Tt]here are"):
         launcher.find("telnet")
+
+
+def test_what_a_tool_would_not_heed_is_refused():
+    with pytest.raises(SpecError, match="iperf3 takes no --factor; it takes: --master"):
+        tool.find("iperf3").check(["factor"])
+    for name in ("iperf3", "nccl-tests", "perftest", "torch.distributed"):
+        assert tool.find(name).takes <= tool.WORDS.keys()
+
+
+def test_each_thing_that_a_tool_takes_changes_what_is_started():
+    """A knob that changes nothing is a bug."""
+    other = {
+        "smallest_bytes": 64, "largest_bytes": 128, "factor": 4.0, "iterations": 7,
+        "warmup": 3, "ranks_per_host": 2, "master": "10.1.1.1", "interface": "e9",
+        "backend": "gloo", "seconds": 7.0, "streams": 3, "python": "python9",
+    }  # fmt: skip
+    ways = {"nccl_tests": "mpirun", "perftest": "ssh", "iperf3": "ssh",
+            "torch_distributed": "ssh"}  # fmt: skip
+    for name, way in ways.items():
+        kind = tool.find(name)
+        operation = min(kind.operations)
+        plain = Ask(operation=operation, hosts=HOSTS)
+        for knob in kind.takes:
+            asked = replace(plain, **{knob: other[knob]})
+            changed = commands(name, way, asked) != commands(name, way, plain)
+            # perftest measures all of its sizes, and the others are left out afterwards.
+            assert changed or (name, knob[-6:]) == ("perftest", "_bytes"), (name, knob)
+
+
+def test_sizes_that_were_not_asked_for_are_left_out():
+    rows = "".join(f" {2**p}  1000  10.0  10.0  0.1\n" for p in range(1, 24))
+    text = (
+        "                    RDMA_Write BW Test\n Number of qps   : 1\n Link type : IB\n"
+        " #bytes     #iterations    BW peak[Gb/sec]    BW average[Gb/sec]   MsgRate[Mpps]\n"
+    )
+    ask = Ask(operation="write_bw", smallest_bytes=1024, largest_bytes=65536)
+    kind = tool.find("perftest")
+    _, sweep = _read("perftest", ask, text + rows, _python("x"))
+    kept = _asked_for(kind, ask, sweep)
+    assert [one.size_bytes for one in kept] == [2**p for p in range(10, 17)]
+    with pytest.raises(ToolFailed, match="its largest is 8 MiB"):
+        _asked_for(kind, replace(ask, smallest_bytes=2**30, largest_bytes=2**31), sweep)
+
+
+def test_ranks_of_a_job_ask_their_launcher_who_they_are():
+    (only,) = commands("torch.distributed", "srun", Ask(hosts=HOSTS, ranks_per_host=2))
+    assert "RANK" not in {word.partition("=")[0] for word in only.words}
+    assert "MASTER_ADDR=node-1" in only.words
+    assert only.words[-1] == ""
+    slurm = {"SLURM_PROCID": "3", "SLURM_NTASKS": "4", "SLURM_LOCALID": "1"}
+    assert torch_worker.place(slurm) == {"RANK": "3", "WORLD_SIZE": "4", "LOCAL_RANK": "1"}
+    # mpirun inside an allocation of Slurm: each rank is what MPI says, not its own step.
+    both = {**slurm, "OMPI_COMM_WORLD_RANK": "2"}
+    assert torch_worker.place(both)["RANK"] == "2"
 
 
 def test_variables_are_names_and_values():

@@ -19,5 +19,5 @@ def _processes(ask: Ask) -> tuple[Process, ...]:
 
 iperf3 = Tool(
     title="iperf3", program="iperf3", processes=_processes,
-    operations=frozenset({"tcp"}),
+    operations=frozenset({"tcp"}), takes=frozenset({"master", "seconds", "streams"}),
 )  # fmt: skip

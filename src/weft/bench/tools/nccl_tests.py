@@ -1,7 +1,7 @@
 """nccl-tests and rccl-tests: all_reduce_perf and its like, as JSON where they can."""
 
 from weft.bench.command import Command
-from weft.bench.tool import Ask, Process, Tool
+from weft.bench.tool import ITERATIONS, WARMUP, Ask, Process, Tool
 from weft.errors import SpecError
 
 _PROGRAMS = {
@@ -19,7 +19,8 @@ def _processes(ask: Ask) -> tuple[Process, ...]:
     gpus = "1" if ask.gang else f"{ask.ranks_per_host}"
     words = (
         _PROGRAMS[ask.operation], "-b", f"{ask.smallest_bytes}", "-e", f"{ask.largest_bytes}",
-        "-f", f"{ask.factor:g}", "-n", f"{ask.iterations}", "-w", f"{ask.warmup}",
+        "-f", f"{ask.factor:g}", "-n", f"{ask.iterations or ITERATIONS}",
+        "-w", f"{WARMUP if ask.warmup is None else ask.warmup}",
         "-g", gpus, *ask.options,
     )  # fmt: skip
     env = dict(ask.env)
@@ -32,4 +33,8 @@ def _processes(ask: Ask) -> tuple[Process, ...]:
 nccl_tests = Tool(
     title="nccl-tests", program="all_reduce_perf", processes=_processes,
     operations=frozenset(_PROGRAMS),
+    takes=frozenset({
+        "smallest_bytes", "largest_bytes", "factor", "iterations", "warmup", "ranks_per_host",
+        "interface",
+    }),
 )  # fmt: skip

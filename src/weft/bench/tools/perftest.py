@@ -1,4 +1,7 @@
-"""perftest: ib_write_bw and its like between two hosts."""
+"""perftest: ib_write_bw and its like between two hosts.
+
+It measures one size or all from 2 bytes to 8 MiB; of these the ones asked for are kept.
+"""
 
 from weft.bench.command import Command
 from weft.bench.tool import Ask, Process, Tool, pair
@@ -14,7 +17,8 @@ def _processes(ask: Ask) -> tuple[Process, ...]:
     one = () if sweep else ("-s", f"{ask.largest_bytes}")
     rate = ("--report_gbits",) if ask.operation.endswith("_bw") else ()
     queues = ("-q", f"{ask.streams}") if ask.streams > 1 else ()
-    words = (f"ib_{ask.operation}", *sweep, *one, *rate, *queues, "-F", *ask.options)
+    many = ("-n", f"{ask.iterations}") if ask.iterations else ()
+    words = (f"ib_{ask.operation}", *sweep, *one, *many, *rate, *queues, "-F", *ask.options)
     return (
         Process(command=Command(words=words, env=ask.env), host=server, serves=True),
         Process(command=Command(words=(*words, ask.first), env=ask.env), host=client,
@@ -29,4 +33,5 @@ def _version(ask: Ask) -> Command:
 perftest = Tool(
     title="perftest", program="ib_write_bw", processes=_processes, version=_version,
     operations=_OPERATIONS,
+    takes=frozenset({"smallest_bytes", "largest_bytes", "iterations", "streams", "master"}),
 )  # fmt: skip

@@ -8,7 +8,7 @@ from functools import cache
 from importlib.resources import files
 
 from weft.bench.command import Command
-from weft.bench.tool import Ask, Process, Tool
+from weft.bench.tool import ITERATIONS, WARMUP, Ask, Process, Tool
 from weft.errors import SpecError
 
 _PORT = "29517"
@@ -31,7 +31,9 @@ def _processes(ask: Ask) -> tuple[Process, ...]:
     if backend == "gloo" and ask.operation in _NOT_IN_GLOO:
         raise SpecError(f"gloo has no {ask.operation}; NCCL has")
     if ask.gang:
-        raise SpecError("torch.distributed is started on each host; use ssh, kubectl or local")
+        # MPI and Slurm tell each rank which it is; the worker reads their variables.
+        command = Command(words=_words(ask, backend, ""), env=_env(ask))
+        return (Process(command=command, gang=True, answers=True),)
     ranks = len(ask.places) * ask.ranks_per_host
     return tuple(
         _rank(ask, backend, host * ask.ranks_per_host + local, local, ranks)
@@ -42,21 +44,34 @@ def _processes(ask: Ask) -> tuple[Process, ...]:
 
 def _rank(ask: Ask, backend: str, rank: int, local: int, ranks: int) -> Process:
     host = rank // ask.ranks_per_host
-    env = {
-        "MASTER_ADDR": ask.first, "MASTER_PORT": _PORT, "RANK": f"{rank}",
-        "WORLD_SIZE": f"{ranks}", "LOCAL_RANK": f"{local}", **ask.env,
-    }  # fmt: skip
+    own = {"RANK": f"{rank}", "WORLD_SIZE": f"{ranks}", "LOCAL_RANK": f"{local}"}
+    words = _words(ask, backend, ask.places[host])
+    command = Command(words=words, env={**own, **_env(ask)})
+    return Process(command=command, host=host, answers=rank == 0)
+
+
+def _env(ask: Ask) -> dict[str, str]:
+    env = {"MASTER_ADDR": ask.first, "MASTER_PORT": _PORT, **ask.env}
     if ask.interface:
         env |= {"GLOO_SOCKET_IFNAME": ask.interface, "NCCL_SOCKET_IFNAME": ask.interface}
-    words = (
+    return env
+
+
+def _words(ask: Ask, backend: str, host: str) -> tuple[str, ...]:
+    """Return the words that start a rank; without the name of its host it asks for it."""
+    warmup = WARMUP if ask.warmup is None else ask.warmup
+    return (
         ask.python, "-c", _worker(), ask.operation, backend, f"{ask.smallest_bytes}",
-        f"{ask.largest_bytes}", f"{ask.factor:g}", f"{ask.iterations}", f"{ask.warmup}",
-        ask.places[host],
+        f"{ask.largest_bytes}", f"{ask.factor:g}", f"{ask.iterations or ITERATIONS}",
+        f"{warmup}", host,
     )  # fmt: skip
-    return Process(command=Command(words=words, env=env), host=host, answers=rank == 0)
 
 
 torch_distributed = Tool(
     title="torch.distributed", program="python3", processes=_processes,
     operations=_OPERATIONS,
+    takes=frozenset({
+        "smallest_bytes", "largest_bytes", "factor", "iterations", "warmup", "ranks_per_host",
+        "interface", "backend", "master", "python",
+    }),
 )  # fmt: skip

@@ -5,7 +5,7 @@ from typing import Annotated, Final
 import typer
 
 from weft.cli import options
-from weft.cli.commands.bench.run import HistoryUrl
+from weft.cli.commands.bench.reach import HistoryUrl
 
 SLOWER: Final = 4
 NOTHING: Final = 5

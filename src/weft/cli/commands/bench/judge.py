@@ -6,7 +6,7 @@ from typing import Annotated, Final
 import typer
 
 from weft.cli import options
-from weft.cli.commands.bench.run import HistoryUrl
+from weft.cli.commands.bench.reach import HistoryUrl
 
 Runs = Annotated[
     list[Path],

@@ -5,6 +5,7 @@ from typing import Annotated, Final
 import typer
 
 from weft.cli import options
+from weft.cli.commands.bench.reach import Hosts, PairLauncherName, Seconds, Streams
 from weft.errors import SpecError
 from weft.units import parse_rate, parse_size
 
@@ -27,24 +28,16 @@ def load(
     ] = False,
     files: options.Files = [],  # noqa: B006 - typer reads the default, nobody changes it
     sets: options.Sets = [],  # noqa: B006 - as above
-    hosts: Annotated[
-        str, typer.Option("--hosts", metavar="A,B", help="Real hosts; or NAME=ADDRESS,...")
-    ] = "",
+    hosts: Hosts = "",
     tool: Annotated[
         str, typer.Option("--tool", metavar="NAME", help="iperf3, or perftest for a pair.")
     ] = "iperf3",
-    launcher: Annotated[
-        str, typer.Option("--launcher", metavar="NAME", help="local, ssh, kubectl or netns.")
-    ] = "ssh",
+    launcher: PairLauncherName = "ssh",
     line: Annotated[
         str, typer.Option("--line", metavar="RATE", help="Line rate of a host, if known.")
     ] = "",
-    seconds: Annotated[
-        float, typer.Option("--seconds", metavar="NUMBER", help="Of one step.", min=1)
-    ] = 5.0,
-    streams: Annotated[
-        int, typer.Option("--streams", metavar="COUNT", help="TCP connections a pair.", min=1)
-    ] = 4,
+    seconds: Seconds = 5.0,
+    streams: Streams = 4,
     size: Annotated[
         str, typer.Option("--size", metavar="SIZE", help="Of a simulated transfer.")
     ] = "1MiB",

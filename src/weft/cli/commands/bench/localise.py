@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from weft.cli import options
+from weft.cli.commands.bench.reach import Hosts, PairLauncherName, Seconds
 from weft.errors import SpecError
 from weft.units import parse_rate
 
@@ -19,10 +20,7 @@ OPEN: Final = 5
 
 def localise(
     *,
-    hosts: Annotated[
-        str,
-        typer.Option("--hosts", metavar="A,B,...", help="All hosts; or NAME=ADDRESS,..."),
-    ],
+    hosts: Hosts,
     leaves: Annotated[
         str,
         typer.Option(
@@ -52,12 +50,8 @@ def localise(
             "--run", metavar="TOOL", help="Run the tests as well: iperf3 or perftest."
         ),
     ] = "",
-    launcher: Annotated[
-        str, typer.Option("--launcher", metavar="NAME", help="local, ssh, kubectl or netns.")
-    ] = "ssh",
-    seconds: Annotated[
-        float, typer.Option("--seconds", metavar="NUMBER", help="Of one iperf3 test.", min=1)
-    ] = 3.0,
+    launcher: PairLauncherName = "ssh",
+    seconds: Seconds = 3.0,
     output: options.OutputFormat = "text",
     out: options.OutFile = None,
     quiet: options.Quiet = False,

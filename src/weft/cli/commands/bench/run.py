@@ -1,24 +1,20 @@
 """`weft bench run`: run a benchmark here, over ssh, in pods, by Slurm or MPI, and keep it."""
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast
 
 import typer
 
 from weft.cli import options
+from weft.cli.commands.bench.reach import HistoryUrl, Hosts, LauncherName
 from weft.units import parse_size
 
 if TYPE_CHECKING:
     from weft.bench.run import BenchRun
     from weft.bench.tool import Ask
 
-HistoryUrl = Annotated[
-    str | None,
-    typer.Option(
-        "--history", metavar="URL",
-        help="Where runs are kept: sqlite:///FILE or postgresql://...; default: your own file.",
-    ),
-]  # fmt: skip
+Given = TypeVar("Given")
 
 
 def run(
@@ -36,54 +32,67 @@ def run(
         ),
     ] = "",
     *,
-    hosts: Annotated[
-        str,
-        typer.Option(
-            "--hosts", metavar="A,B", help="Hosts, pods or namespaces; or NAME=ADDRESS,..."
-        ),
-    ] = "",
-    launcher: Annotated[
-        str,
-        typer.Option(
-            "--launcher", metavar="NAME", help="local, ssh, kubectl, netns, srun or mpirun."
-        ),
-    ] = "local",
+    hosts: Hosts = "",
+    launcher: LauncherName = "local",
     ranks_per_host: Annotated[
-        int, typer.Option("--ranks-per-host", metavar="COUNT", help="GPUs on each host.", min=1)
-    ] = 1,
+        int | None,
+        typer.Option(
+            "--ranks-per-host", metavar="COUNT", help="GPUs on each host; 1 unless told.", min=1
+        ),
+    ] = None,
     smallest: Annotated[
-        str, typer.Option("-b", "--begin", metavar="SIZE", help="First size.")
-    ] = "8B",
+        str | None, typer.Option("-b", "--begin", metavar="SIZE", help="First size; 8B.")
+    ] = None,
     largest: Annotated[
-        str, typer.Option("-e", "--end", metavar="SIZE", help="Last size.")
-    ] = "1GiB",
+        str | None, typer.Option("-e", "--end", metavar="SIZE", help="Last size; 1GiB.")
+    ] = None,
     factor: Annotated[
-        float, typer.Option("--factor", metavar="NUMBER", help="Ratio of sizes.", min=1.01)
-    ] = 2.0,
+        float | None,
+        typer.Option("--factor", metavar="NUMBER", help="Ratio of sizes; 2.", min=1.01),
+    ] = None,
     iterations: Annotated[
-        int, typer.Option("--iterations", metavar="COUNT", help="Of each size.", min=1)
-    ] = 20,
+        int | None,
+        typer.Option(
+            "--iterations",
+            metavar="COUNT",
+            help="Of each size; 20, and perftest's own.",
+            min=1,
+        ),
+    ] = None,
     warmup: Annotated[
-        int, typer.Option("--warmup", metavar="COUNT", help="Before they count.", min=0)
-    ] = 5,
+        int | None,
+        typer.Option("--warmup", metavar="COUNT", help="Before they count; 5.", min=0),
+    ] = None,
     repeats: Annotated[
         int, typer.Option("--repeats", metavar="COUNT", help="Whole runs.", min=1)
     ] = 1,
     seconds: Annotated[
-        float, typer.Option("--seconds", metavar="NUMBER", help="Of iperf3.", min=1)
-    ] = 10.0,
+        float | None,
+        typer.Option("--seconds", metavar="NUMBER", help="Of iperf3; 10.", min=1),
+    ] = None,
     streams: Annotated[
-        int, typer.Option("--streams", metavar="COUNT", help="Connections or queue pairs.")
-    ] = 1,
+        int | None,
+        typer.Option(
+            "--streams", metavar="COUNT", help="Connections or queue pairs; 1.", min=1
+        ),
+    ] = None,
     backend: Annotated[
-        str, typer.Option("--backend", metavar="NAME", help="nccl or gloo (torch.distributed).")
-    ] = "",
+        str | None,
+        typer.Option("--backend", metavar="NAME", help="nccl or gloo (torch.distributed)."),
+    ] = None,
     master: Annotated[
-        str, typer.Option("--master", metavar="ADDRESS", help="Of the first host.")
-    ] = "",
+        str | None, typer.Option("--master", metavar="ADDRESS", help="Of the first host.")
+    ] = None,
     interface: Annotated[
-        str, typer.Option("--interface", metavar="NAME", help="For NCCL's and gloo's sockets.")
-    ] = "",
+        str | None,
+        typer.Option("--interface", metavar="NAME", help="For NCCL's and gloo's sockets."),
+    ] = None,
+    python: Annotated[
+        str | None,
+        typer.Option(
+            "--python", metavar="PROGRAM", help="With PyTorch, on the hosts; python3."
+        ),
+    ] = None,
     env: Annotated[
         list[str], typer.Option("--env", metavar="NAME=VALUE", help="Of the job; repeatable.")
     ] = [],  # noqa: B006 - typer reads the default, nobody changes it
@@ -126,24 +135,35 @@ def run(
       weft bench run torch.distributed --backend gloo --ranks-per-host 2 -e 16MiB
       weft bench run iperf3 --launcher ssh --hosts a,b --dry-run
     """  # noqa: D301 - click's mark for text that is not to be wrapped
-    from weft.bench.command import places, variables  # noqa: PLC0415 - after the words are understood
-    from weft.bench.tool import Ask  # noqa: PLC0415 - as above
+    from weft.bench import tool as tools  # noqa: PLC0415 - after the words are understood
+    from weft.bench.command import places, variables  # noqa: PLC0415 - as above
     from weft.cli.output import check_format, check_places  # noqa: PLC0415 - as above
 
     check_format(output)
     check_places(save, out)
     names, addresses = places(hosts)
-    ask = Ask(
-        operation=operation or _usual(tool), smallest_bytes=parse_size(smallest),
-        largest_bytes=parse_size(largest), factor=factor, iterations=iterations, warmup=warmup,
-        hosts=names, ranks_per_host=ranks_per_host, interface=interface, backend=backend,
-        master=master or next((addresses[n] for n in names[:1] if n in addresses), ""),
-        seconds=seconds, streams=streams, env=variables(tuple(env)), options=tuple(option),
+    given = {
+        "smallest_bytes": _read(parse_size, smallest),
+        "largest_bytes": _read(parse_size, largest),
+        "factor": factor, "iterations": iterations, "warmup": warmup, "seconds": seconds,
+        "streams": streams, "backend": backend, "master": master, "interface": interface,
+        "ranks_per_host": ranks_per_host, "python": python,
+    }  # fmt: skip
+    asked = {name: value for name, value in given.items() if value is not None}
+    tools.find(tool).check(asked)
+    first = next((addresses[n] for n in names[:1] if n in addresses), "")
+    ask = tools.Ask(
+        operation=operation or _usual(tool), hosts=names, env=variables(tuple(env)),
+        options=tuple(option), **cast("dict[str, Any]", {"master": first, **asked}),
     )  # fmt: skip
     if dry_run:
         return _shown(tool, launcher, ask)
     found = _run(tool, launcher, ask, (repeats, timeout, label), quiet=quiet)
     return _kept(found, None if no_history else history or "", save, (output, out))
+
+
+def _read(how: Callable[[str], Given], text: str | None) -> Given | None:
+    return None if text is None else how(text)
 
 
 def _usual(tool: str) -> str:
