@@ -1,6 +1,7 @@
 """What a result says of its own input: settings that change nothing, parts that do not fit."""
 
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from typing import Final
 
 from weft import catalogue, units
@@ -8,6 +9,8 @@ from weft.errors import WeftError
 from weft.network import fabric
 from weft.network.topology import layout
 from weft.spec.cluster import Cluster
+from weft.spec.scenario import Scenario
+from weft.spec.settings import NetworkSettings
 
 HEEDED: Final = frozenset(
     {
@@ -40,6 +43,51 @@ def doubts(cluster: Cluster) -> tuple[str, ...]:
         *_server(cluster),
         *_pods(cluster),
     )
+
+
+def scenario_doubts(scenario: Scenario) -> tuple[str, ...]:
+    """Return what a scenario sets that changes nothing, or does what few would want."""
+    network = scenario.network
+    parts = network.classes or (network,)
+    controls = {one.flow_control or network.flow_control for one in parts}
+    return (
+        *_pause_doubts(network, controls),
+        *_loss_doubts(network),
+        *_path_doubts(network),
+    )
+
+
+def _pause_doubts(network: NetworkSettings, controls: AbstractSet[str | None]) -> Iterator[str]:
+    buffer = network.buffer
+    if network.watchdog.action != "off" and "pfc" not in controls:
+        yield "without effect: network.watchdog, because nothing pauses links"
+    if buffer.shared_bytes is None and buffer.alpha_ratio is not None:
+        yield (
+            "without effect: network.buffer.alpha_ratio, because every queue has a buffer of "
+            "its own; buffer.shared_bytes makes them share one"
+        )
+    if network.credit_bytes is not None and not controls & {"credits", "cbfc"}:
+        yield "without effect: network.credit_bytes, because no link waits for credit"
+
+
+def _loss_doubts(network: NetworkSettings) -> Iterator[str]:
+    drops = network.flow_control == "none"
+    if network.trimming and not drops and not network.classes:
+        yield "without effect: network.trimming, because no queue overflows"
+    if drops and network.trimming is False and network.recovery in {None, "trim"}:
+        yield "what full queues drop is never sent again; network.recovery names what would"
+    if network.reordering_packets is not None and network.recovery != "selective_repeat":
+        yield "without effect: network.reordering_packets, which selective_repeat alone heeds"
+
+
+def _path_doubts(network: NetworkSettings) -> Iterator[str]:
+    if network.flowlet_gap_s is not None and network.balancing != "flowlet":
+        yield "without effect: network.flowlet_gap_s, because balancing is not flowlet"
+    if network.recovery == "go_back_n" and network.balancing in {"spray", "adaptive"}:
+        yield (
+            f"go_back_n takes every packet that comes out of order for a loss, and "
+            f"{network.balancing} mixes their order; selective_repeat does not"
+        )
 
 
 def _variables(cluster: Cluster) -> Iterator[str]:

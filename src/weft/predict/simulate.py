@@ -25,6 +25,7 @@ from weft.engines.packet.simulation import simulate as packets
 from weft.engines.packet.static_routes import routes_of, scenario_fabric
 from weft.engines.packet.tables import State
 from weft.predict import simulated
+from weft.predict.doubts import scenario_doubts
 from weft.predict.provenance import provenance
 from weft.predict.simulation import Simulation, Sweep
 from weft.results import Effect, Provenance
@@ -318,7 +319,7 @@ def _settings(options: Options) -> dict[str, Any]:
 
 
 def _provenance(scenario: Scenario, first: simulated.Seen) -> Provenance:
-    assumptions = [DELAYS_INSIDE, FREE_BUFFERS, *said_of(scenario)]
+    assumptions = [*scenario_doubts(scenario), DELAYS_INSIDE, FREE_BUFFERS, *said_of(scenario)]
     mode = scenario.cluster.fabric.load_balancing
     if first.schedule.beside:
         assumptions.append(REDUCERS)

@@ -272,6 +272,10 @@ def scenario_problems(scenario: Scenario) -> Iterator[Problem]:
         yield _moved(problem, "network")
     yield from _class_problems(scenario)
     yield from _stuck_problems(scenario)
+    for place, seed in enumerate(scenario.seeds):
+        if seed in scenario.seeds[:place]:
+            message = "is there before: the same seed gives the same run"
+            yield Problem(path=("seeds", str(place)), message=message, value=seed)
     for place, item in enumerate(scenario.traffic):
         for problem in _item_problems(item, scenario.cluster):
             yield _moved(_moved(problem, str(place)), "traffic")
@@ -333,6 +337,27 @@ def _item_problems(item: TrafficItem, cluster: Cluster) -> Iterator[Problem]:
     yield from _rank_problems(item, cluster)
     yield from _job_problems(item, cluster)
     yield from _flow_problems(item, cluster)
+    yield from _host_problems(item, cluster)
+
+
+def _host_problems(item: TrafficItem, cluster: Cluster) -> Iterator[Problem]:
+    """Yield permutations and backgrounds that hosts or GPUs are missing for."""
+    if item.permutation is not None:
+        hosts, gpus = item.permutation.hosts or cluster.hosts, item.permutation.gpus_per_host
+        if not 2 <= hosts <= cluster.hosts:  # noqa: PLR2004 - nobody sends to itself
+            message = f"must be 2 to {cluster.hosts}, the hosts of the cluster"
+            yield Problem(path=("permutation", "hosts"), message=message, value=hosts)
+        if gpus is not None and gpus > cluster.host.gpus:
+            message = f"is more than a host has ({cluster.host.gpus})"
+            yield Problem(path=("permutation", "gpus_per_host"), message=message, value=gpus)
+    if item.background is not None:
+        storage = item.background.storage_hosts
+        if cluster.hosts < 2:  # noqa: PLR2004 - as above
+            message = "needs two hosts or more; the cluster has one"
+            yield Problem(path=("background",), message=message, has_value=False)
+        elif storage >= cluster.hosts:
+            message = f"must leave a host that sends: at most {cluster.hosts - 1}"
+            yield Problem(path=("background", "storage_hosts"), message=message, value=storage)
 
 
 def _incast_problems(item: TrafficItem, cluster: Cluster) -> Iterator[Problem]:

@@ -3,6 +3,7 @@
 import pytest
 
 from weft.engines.packet.settings import REORDERED_PACKETS, options_of
+from weft.predict.doubts import scenario_doubts
 from weft.predict.simulate import simulate
 from weft.spec.load import load_scenario
 
@@ -45,6 +46,27 @@ def test_what_a_watchdog_drops_is_sent_again():
     assert options_of(scenario(), 1).recovery == "trim"
     named = scenario(watchdog={"action": "drop"}, recovery="selective_repeat")
     assert options_of(named, 1).recovery == "selective_repeat"
+
+
+@pytest.mark.parametrize(
+    ("network", "said"),
+    [
+        ({"buffer": {"alpha_ratio": 0.5}}, "without effect: network.buffer.alpha_ratio"),
+        ({"trimming": True}, "without effect: network.trimming"),
+        ({"reordering_packets": 8}, "without effect: network.reordering_packets"),
+        ({"flowlet_gap_s": "1us"}, "without effect: network.flowlet_gap_s"),
+        ({"credit_bytes": "64KiB"}, "without effect: network.credit_bytes"),
+        (
+            {"flow_control": "credits", "watchdog": {"action": "drop"}},
+            "without effect: network.watchdog",
+        ),
+        ({"flow_control": "none", "trimming": False}, "is never sent again"),
+        ({"recovery": "go_back_n", "balancing": "spray"}, "for a loss, and spray mixes"),
+    ],
+)
+def test_a_setting_that_changes_nothing_or_little_good_is_said(network, said):
+    assert any(said in one for one in scenario_doubts(scenario(**network)))
+    assert not scenario_doubts(scenario())
 
 
 def test_a_gap_in_sprayed_packets_is_no_loss():

@@ -80,6 +80,21 @@ def test_a_narrow_terminal_wraps_words_and_cuts_nothing():
     assert "0.123" in shown
 
 
+def test_a_table_that_is_too_wide_wraps_headings_and_puts_bands_below():
+    """No number is cut, and none leaves its unit."""
+    cells = ("infiniband", "905 [816 to 975] ms", "44.2 [41.0 to 49.0]", "12.4 %")
+    table = Table(columns=("network", "step time of all", "MFU %", "exposed"), rows=(cells,))
+    view = View(shows="", verb="", page=lambda _: Page(title="t", blocks=(table,)))
+    lines = {
+        width: text.text.render(Rendering(result=None, view=view, width=width)).splitlines()[3:]
+        for width in (80, 60, 50)
+    }
+    assert len(lines[80]) == 3
+    assert any(line.endswith("12.4 %") and "[816 to 975] ms" in line for line in lines[80])
+    assert any("[816 to 975] ms" in line and "905" not in line for line in lines[50])
+    assert max(map(len, lines[60])) <= 60
+
+
 def test_a_terminal_too_narrow_for_the_columns_gets_a_line_for_each_value(monkeypatch):
     """Numbers are never cut: 30 columns have no room for five of them side by side."""
     monkeypatch.setenv("NO_COLOR", "1")

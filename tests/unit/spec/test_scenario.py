@@ -102,6 +102,30 @@ def test_a_cluster_can_be_a_file_beside_the_scenario(tmp_path):
         ({"network": {"congestion": "dcqn"}}, "network.congestion.*did you mean 'dcqcn'"),
         ({"cluster": "dgx_h10"}, "cluster.preset.*is no preset"),
         ({"traffic": []}, "traffic: must hold at least one entry"),
+        ({"seeds": [1, 2, 1]}, "seeds.2: value 1: is there before"),
+        (
+            {"traffic": [{"permutation": {"size_bytes": "1MiB", "hosts": 99}}]},
+            "traffic.0.permutation.hosts: value 99: must be 2 to",
+        ),
+        (
+            {"traffic": [{"permutation": {"size_bytes": "1MiB", "gpus_per_host": 9}}]},
+            "gpus_per_host: value 9: is more than a host has",
+        ),
+        (
+            {
+                "traffic": [
+                    {
+                        "background": {
+                            "load_ratio": 0.1,
+                            "size_bytes": "1MiB",
+                            "duration_s": "1ms",
+                            "storage_hosts": 99,
+                        }
+                    }
+                ]
+            },
+            "background.storage_hosts: value 99: must leave a host that sends",
+        ),
         ({"traffic": [{}]}, "traffic.0: must have exactly one kind of traffic"),
         (
             {"network": {"pfc": {"xoff_bytes": "1MB", "xon_bytes": "2MB"}}},

@@ -101,24 +101,62 @@ def _stacked(table: Table) -> Iterator[tuple[str, str]]:
 
 
 def _cell_lines(cell: str, width: int) -> list[str]:
-    """Wrap a cell at its spaces: names with hyphens stay whole."""
+    """Wrap a cell at its spaces: names with hyphens stay whole, and bands with their units.
+
+    >>> _cell_lines("905 [816 to 975] ms", 17), _cell_lines("905 [816 to 975] ms", 20)
+    (['905', '[816 to 975] ms'], ['905 [816 to 975] ms'])
+    """
+    parts = _around_the_band(cell)
+    if len(cell) > width and all(len(part) <= width for part in parts):
+        return parts
     return textwrap.wrap(cell, width, break_long_words=False, break_on_hyphens=False) or [""]
 
 
+def _around_the_band(cell: str) -> list[str]:
+    """Cut a number before its band, the one place where a column of numbers may wrap."""
+    value, band, rest = cell.partition(" [")
+    return [value, f"[{rest}"] if band else [cell]
+
+
+def _narrow(table: Table, place: int, *, banded: bool) -> int:
+    """Return what a column of numbers takes with its heading wrapped, bands below or not."""
+    cells = [row[place] for row in table.rows]
+    parts = [part for cell in cells for part in (_around_the_band(cell) if banded else [cell])]
+    return max(map(len, (*parts, *table.columns[place].split())), default=0)
+
+
 def _widths(table: Table, width: int) -> list[int]:
-    """Give every column what it needs; where that is too much, words wrap, numbers do not."""
+    """Give every column what it needs; where that is too much, words wrap, numbers do not.
+
+    Before words, headings give way; after them numbers, which put their bands below.
+    """
     widths = [max(map(len, column)) for column in zip(table.columns, *table.rows, strict=True)]
     excess = sum(widths) + len(GAP) * (len(widths) - 1) - width
+    numbers = [place for place in range(len(widths)) if place not in table.left]
+    excess = _shrunk(table, widths, numbers, excess, banded=False)
     least = {place: max(LEAST_WORDS, _longest_word(table, place)) for place in table.left}
     while excess > 0:
         loose = [place for place in table.left if widths[place] > least[place]]
         if not loose:
-            break  # numbers alone are too wide: the reader scrolls, nothing is cut
+            excess = _shrunk(table, widths, numbers, excess, banded=True)
+            break  # if that is not enough the reader scrolls: nothing is cut
         widest = max(loose, key=lambda place: widths[place])
         step = min(excess, max(1, (widths[widest] - least[widest]) // 4))
         widths[widest] -= step
         excess -= step
     return [max(1, wide) for wide in widths]
+
+
+def _shrunk(
+    table: Table, widths: list[int], numbers: list[int], excess: int, *, banded: bool
+) -> int:
+    """Take what is too much off the columns of numbers that can spare most; return the rest."""
+    spare = {place: widths[place] - _narrow(table, place, banded=banded) for place in numbers}
+    for place in sorted(numbers, key=lambda one: -spare[one]):
+        if excess > 0 and spare[place] > 0:
+            widths[place] -= spare[place]
+            excess -= spare[place]
+    return excess
 
 
 def _longest_word(table: Table, place: int) -> int:
