@@ -30,11 +30,11 @@ def _networks(facts: Facts) -> Iterator[Finding]:
         family = "Socket" if "socket" in one.network.lower() else one.network.split("_")[0]
         family = "IB" if family.startswith("IB") else family
         families.setdefault(family, one)
-        places.setdefault(family, set()).add(one.process.host)
+        places.setdefault(family, set()).add(_place(one))
     for plugin in _assigned(facts):
         family = "IB" if plugin.name.startswith("IB") else plugin.name
         families.setdefault(family, plugin)
-        places.setdefault(family, set()).add(plugin.process.host)
+        places.setdefault(family, set()).add(_place(plugin))
     fast = next((name for name in families if name != "Socket"), "")
     apart = places.get("Socket", set()) - places.get(fast, set())
     if "Socket" in families and fast and apart:
@@ -49,6 +49,11 @@ def _networks(facts: Facts) -> Iterator[Finding]:
             next_command="ibstat; ls -l /dev/infiniband   # on the hosts with sockets",
             explains=(Symptom.SOCKETS, Symptom.CONNECT, Symptom.WATCHDOG),
         )
+
+
+def _place(one: NetworkChosen | PluginSeen) -> str:
+    """Return where a line was written: its host, or its file where hosts were cut off."""
+    return one.process.host or one.evidence.file
 
 
 def _assigned(facts: Facts) -> list[PluginSeen]:

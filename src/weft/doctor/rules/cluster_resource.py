@@ -32,7 +32,7 @@ _LOOK = (
     "<plugin> logs ds/<plugin>"
 )
 _NONE_FOUND = re.compile(r"no (?:rdma )?devices? (?:in current configuration|found for|"
-                         r"in device pool|were found for)|"
+                         r"in device pool|(?:were )?found for)|no eligible devices found|"
                          r"missing rdma device spec", re.IGNORECASE)  # fmt: skip
 
 

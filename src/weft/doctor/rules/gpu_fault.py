@@ -9,7 +9,7 @@ References: NVIDIA Xid errors; NVIDIA GPU debug guidelines; row remapping guide.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from weft.doctor import job
 from weft.doctor.rule import (
@@ -114,8 +114,16 @@ def _check(facts: Facts) -> Iterator[Finding]:
     pending = [
         one for one in facts.of(RemappedRows) if one.pending or one.failed
     ]  # fmt: skip
+    now = [
+        one for one in facts.of(GpuReading)
+        if one.name in {"ecc_uncorrectable_volatile", "ecc_uncorrectable_sram_volatile"}
+        and one.value
+    ]  # fmt: skip
     if pending:
         yield _fault(_SORTS[2], [*pending])
+    elif now:
+        found = _fault(_SORTS[2], [*now])
+        yield replace(found, severity=Severity.WARNING, confidence_ratio=0.65)
 
 
 def _is_lost(gpu: GpuUnreachable) -> bool:

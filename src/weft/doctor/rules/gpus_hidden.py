@@ -12,8 +12,15 @@ from collections.abc import Iterator
 
 from weft.doctor import job
 from weft.doctor.rule import Facts, Finding, Rule, finding
-from weft.observe.facts import ChannelPath, CommunicatorRank, Fact, GpuCallFailed
+from weft.observe.facts import (
+    ChannelPath,
+    CommunicatorRank,
+    CommunicatorShape,
+    Fact,
+    GpuCallFailed,
+)
 
+_SWITCHES = ("NCCL_P2P_DISABLE", "NCCL_SHM_DISABLE")
 _INVALID_DEVICE = 101
 _WORDS = (
     r"nvml.*(not found|could not find|busid|bus id|handle ?by ?pci)|by ?pci ?bus "
@@ -52,6 +59,12 @@ def _network_within(facts: Facts) -> list[Fact]:
         one for one in facts.of(ChannelPath)
         if place.get(one.source) and place.get(one.source) == place.get(one.target)
     ]  # fmt: skip
+    shapes = facts.of(CommunicatorShape)
+    alone = bool(shapes) and {one.hosts for one in shapes} == {1}
+    off = [name for name in _SWITCHES if job.switched_on(facts, name)]
+    paths = facts.of(ChannelPath)
+    if alone and not off and paths and all(one.transport == "NET" for one in paths):
+        return [*paths[:4], *shapes[:2]]
     one_gpu_each = len({gpu for _, gpu in gpus}) == 1 and len(place) > len({*place.values()})
     over = [one for one in inside if one.transport == "NET"]
     return [*over] if over and one_gpu_each and len(over) == len(inside) else []

@@ -53,11 +53,16 @@ def _check(facts: Facts) -> Iterator[Finding]:
         one for one in facts.of(ServiceState)
         if one.service == "imex domain" and one.state in {"unavailable", "degraded", "invalid"}
     ]  # fmt: skip
+    imports = [
+        one for one in facts.of(GpuCallFailed)
+        if "import" in one.evidence.text.lower() and "fabric" in one.evidence.text.lower()
+    ]  # fmt: skip
     service = [
         one for one in facts.of(ServiceState)
         if "imex" in one.service and one.state not in {"active", "running", "up"}
     ]  # fmt: skip
     stopped = [one for one in service if _wanted(facts, one)]
+    handles += [one for one in imports if service and one not in handles]
     if handles or apart or stopped:
         yield finding(
             "imex-domain-missing",

@@ -15,6 +15,7 @@ _WHO = re.compile(
 _GLUED = re.compile(
     r".*?(?P<host>[A-Za-z<][\w.<>-]{0,100}?)(?P<pid>\d{3,8}):\d{1,8} ?\[(?P<gpu>\d{1,3})\]"
 )
+_HOST_ALONE = re.compile(r"\s*(?!rank\d)(?P<host>[A-Za-z][\w.-]{1,80}):\s*$")
 _GPU = re.compile(r"[^\[]{0,60}\[(?P<gpu>\d{1,3})\]\s*$")
 _LONGEST_HEAD = 300
 
@@ -70,7 +71,10 @@ def process_of(head: str) -> Process:
         gpu = found["gpu"]
         return Process(host=found["host"], pid=int(found["pid"]), gpu=int(gpu) if gpu else None)
     alone = _GPU.match(head)
-    return Process(gpu=int(alone["gpu"])) if alone else NOBODY
+    if alone:
+        return Process(gpu=int(alone["gpu"]))
+    label = _HOST_ALONE.match(head)
+    return Process(host=label["host"]) if label else NOBODY
 
 
 def number(text: str | None, base: int = 10) -> int | None:

@@ -27,6 +27,8 @@ device_plugin = Parser(
         "missing RDMA device spec",
         "Devices were found for resource",
         "No devices found for",
+        "devices were found for",
+        "no eligible devices",
         "no devices in device pool",
         "ResourceName:",
         "ResourcePrefix",
@@ -48,6 +50,8 @@ device_plugin = Parser(
             _refused,
         ),
         pattern("No devices found for", r"No devices found for.*", _refused),
+        pattern("devices were found for", r"devices were found for.*", _refused),
+        pattern("no eligible devices", r"no eligible devices found.*", _refused),
         pattern("", rf"{_STAMP} Resource: &\{{", nothing),
         pattern("", rf"{_STAMP} (?:loaded config|Using Kubelet|Registered device|Initializing "
                 r"resource|Starting|Discovering|discovered interfaces|Resource manager|"

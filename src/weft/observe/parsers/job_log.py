@@ -66,6 +66,10 @@ _GLOO_DEVICE = re.compile(
     r"(?:Unable to find (?:address|interface) for(?: device)?:? ?(?P<name>\S+)|"
     r"gloo/\S+:\d+\] ifa != nullptr\. Unable to find address for: (?P<name2>\S+))"
 )
+_REFUSED = re.compile(
+    r"(?P<error>Connection refused|Connection timed out|No route to host) "
+    r"\[(?P<peer>[\d.]{7,15})\]:\d{2,5}"
+)
 _NC = re.compile(
     r"(?:nc|ncat|Ncat|netcat|telnet)(?:: connect to|: Unable to connect to| to address) "
     r"(?P<peer>[\w.:-]{1,80})(?: \([^)]*\))?(?: port (?P<port>\d+)(?: \(\w+\))?)?"
@@ -196,6 +200,9 @@ job_log = Parser(
         "running low on memory",
         "OutOfMemoryError",
         "gloo/",
+        "refused [",
+        "timed out [",
+        "to host [",
         "Unable to find",
         "nc: ",
         "ncat",
@@ -215,6 +222,7 @@ job_log = Parser(
         (_GLOO_DEVICE, _no_interface),
         (_GLOO_STATUS, _gloo_status),
         (_GLOO, _gloo),
+        (_REFUSED, _gloo),
         (_NC_OPEN, _open),
         (_NC, _nc),
     ),
