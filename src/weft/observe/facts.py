@@ -1352,11 +1352,18 @@ class Route:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostReached:
-    """Whether another host answers to an echo request (``ping``)."""
+    """Whether another host answers to an echo request (``ping``).
+
+    ``whole`` when the request may not be taken apart on the way; ``mtu_bytes`` is what a hop,
+    or the host itself, said that it can pass on.
+    """
 
     target: str
     sent: int
     received: int
+    size_bytes: int | None = None
+    whole: bool = False
+    mtu_bytes: int | None = None
     host: str = ""
     evidence: Evidence
 

@@ -45,6 +45,18 @@ def chosen_by(value: str, adapter: str) -> bool:
 def _check(facts: Facts) -> Iterator[Finding]:
     filters = [*job.settings(facts, "NCCL_IB_HCA"), *job.settings(facts, "UCX_NET_DEVICES")]
     yield from _names_nothing(facts, filters)
+    said = job.said(facts, r"network device .{1,60} is not available")
+    if said:
+        yield finding(
+            "hca-selection-wrong",
+            [*said, *filters],
+            0.8,
+            message="a filter of adapters names one that is not there",
+            advice=_ADVICE,
+            next_command=_COMMAND,
+            explains=(Symptom.SOCKETS, "mpi-ucx-not-nccl"),
+            fault=Fault.SOCKETS,
+        )
     yield from _cannot_be_used(facts)
 
 

@@ -31,6 +31,9 @@ _LOOK = (
     "kubectl describe node | grep -A12 -e Allocatable -e Allocated; kubectl -n "
     "<plugin> logs ds/<plugin>"
 )
+_UNAVAILABLE = re.compile(
+    r"(?:devices unavailable for|allocate unhealthy devices) (?P<name>[\w./-]+)"
+)
 _NONE_FOUND = re.compile(r"no (?:rdma )?devices? (?:in current configuration|found for|"
                          r"in device pool|(?:were )?found for)|no eligible devices found|"
                          r"missing rdma device spec", re.IGNORECASE)  # fmt: skip
@@ -43,6 +46,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
         yield _short(facts, name, seen)
     if not events:
         yield from _offered_none(facts)
+    yield from _refused(facts)
     yield from _plugin(facts)
 
 
@@ -151,6 +155,16 @@ def _offered_none(facts: Facts) -> Iterator[Finding]:
         if _RDMA.search(name) and offers and not any(one.allocatable for one in offers):
             wants = [one for one in facts.of(PodResource) if one.resource == name]
             yield _resource("k8s-rdma-resource-missing", [*offers, *wants], 0.75, name)
+
+
+def _refused(facts: Facts) -> Iterator[Finding]:
+    """Find devices that a node offered and its kubelet could not give."""
+    for one in facts.of(ClusterEvent):
+        found = _UNAVAILABLE.search(one.message)
+        if found and _RDMA.search(found["name"]):
+            name = found["name"].rstrip(".,")
+            yield _resource("k8s-rdma-resource-stale", [one], 0.75, name)
+            return
 
 
 def _plugin(facts: Facts) -> Iterator[Finding]:

@@ -10,10 +10,26 @@ References: PyTorch, TORCH_DISTRIBUTED_DEBUG=DETAIL and the flight recorder.
 from collections.abc import Iterator
 
 from weft.doctor import job
-from weft.doctor.rule import Facts, Finding, Rule, Symptom, finding
+from weft.doctor.rule import Facts, Finding, Rule, Suspect, Symptom, finding, suspected
 from weft.observe.facts import CollectiveCall, CollectiveMismatch, CollectiveTimeout, Fact
 
 _LOOK = "TORCH_DISTRIBUTED_DEBUG=DETAIL for one run; compare the dumps of the flight recorder"
+
+
+_OF_WAITING = (
+    Suspect(
+        cause="app-collective-mismatch",
+        confidence_ratio=0.6,
+        question="do all ranks submit the same tensors in every step?",
+        next_command=_LOOK,
+    ),
+    Suspect(
+        cause="peer-process-died",
+        confidence_ratio=0.3,
+        question="are the ranks that are missing alive?",
+        next_command="the logs of the missing ranks; dmesg of their hosts",
+    ),
+)
 
 
 def _check(facts: Facts) -> Iterator[Finding]:
@@ -33,6 +49,16 @@ def _check(facts: Facts) -> Iterator[Finding]:
     unused = job.said(facts, r"finished reduction in the prior iteration")
     if unused and not said:
         yield _differ(unused, 0.65, "a rank left out parameters that others reduce")
+        return
+    waiting = job.said(facts, r"one or more tensors .{0,80}subset of ranks")
+    if waiting and not said:
+        yield suspected(
+            _OF_WAITING,
+            waiting,
+            symptom=Symptom.WATCHDOG,
+            message="some ranks submitted tensors that others did not",
+            advice="look at the ranks named as missing: are they alive, and call they the same",
+        )
         return
     if said:
         yield _differ(said, 0.95, "ranks called different collectives at the same place")

@@ -28,6 +28,7 @@ from weft.observe.facts import (
     AdapterPort,
     CompletionError,
     Fact,
+    HostReached,
     Interface,
     LinkLayer,
     PortState,
@@ -51,6 +52,10 @@ def _check(facts: Facts) -> Iterator[Finding]:
     if not remote:  # then the other end's status says more than this end's event
         broken += [one for one in facts.of(AdapterEvent) if "access violation" in one.event]
     yield from _of_interfaces(facts, broken)
+    lost = _too_large(facts)
+    if lost:
+        yield _differs([*lost, *broken], 0.85 if broken else 0.75)
+        return
     ports = _ports(facts)
     sizes = {one.active_mtu_bytes for one in ports}
     if len(sizes) > 1 and (broken or len({one.host or one.evidence.file for one in ports}) > 1):
@@ -85,6 +90,16 @@ def _of_interfaces(facts: Facts, broken: list[Fact]) -> Iterator[Finding]:
             return
 
 
+def _too_large(facts: Facts) -> list[Fact]:
+    """Return echo requests of jumbo size that do not arrive whole."""
+    answered = {one.target for one in facts.of(HostReached) if one.received}
+    return [
+        one for one in facts.of(HostReached)
+        if one.whole and not one.received and (one.size_bytes or 0) >= _JUMBO_BYTES
+        and (one.mtu_bytes is not None or one.target in answered)
+    ]  # fmt: skip
+
+
 def _ports(facts: Facts) -> list[AdapterPort]:
     used = {one.adapter for one in job.verbs_adapters(facts)}
     return [
@@ -106,7 +121,7 @@ def _differs(seen: list[Fact], confidence_ratio: float) -> Finding:
         "mtu-mismatch",
         seen,
         confidence_ratio,
-        message="the active MTU differs between the ports of the job",
+        message="the MTU differs between ends, or on the way between them",
         advice=_ADVICE,
         next_command=_LOOK,
         explains=(

@@ -32,6 +32,8 @@ from weft.observe.facts import (
 _MULTUS = re.compile(r"multus|network-?attachment|error adding (pod|container)|"
                      r"failed to (setup|set up|create pod sandbox|add "
                      r"network)", re.IGNORECASE)  # fmt: skip
+_FIRST = re.compile(r'plugin type="(?:calico|cilium|flannel|aws-cni|azure-vnet|bridge)')
+"""A plug-in that gives pods their first network."""
 _RDMA = re.compile(r"rdma|hostdev|sriov|mlnx|mellanox|roce", re.IGNORECASE)
 _LOOK = (
     "kubectl get pod -o yaml | grep -A20 network-status; kubectl exec -- ip -br addr; show_gids"
@@ -41,7 +43,8 @@ _LOOK = (
 def _check(facts: Facts) -> Iterator[Finding]:
     failed: list[Fact] = [
         one for one in facts.of(ClusterEvent)
-        if _MULTUS.search(one.message) and ("fail" in one.reason.lower() or one.warning
+        if _MULTUS.search(one.message) and not _FIRST.search(one.message)
+        and not _added_later(facts, one) and ("fail" in one.reason.lower() or one.warning
                                             or "fail" in one.message.lower())
     ]  # fmt: skip
     failed += [
@@ -56,6 +59,16 @@ def _check(facts: Facts) -> Iterator[Finding]:
         yield from _vanished(facts)
         yield from _without_address(facts)
         yield from _no_gid(facts)
+
+
+def _added_later(facts: Facts, failed: ClusterEvent) -> bool:
+    """Return whether the same pod was given a second interface after a failure."""
+    return any(
+        one.reason == "AddedInterface" and one.subject == failed.subject
+        and "eth0" not in one.message and one.evidence.file == failed.evidence.file
+        and one.evidence.line > failed.evidence.line
+        for one in facts.of(ClusterEvent)
+    )  # fmt: skip
 
 
 _WORDS = {

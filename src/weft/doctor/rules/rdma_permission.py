@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from weft.doctor import job
 from weft.doctor.rule import Facts, Fault, Finding, Rule, Symptom, finding
-from weft.observe.facts import AdapterOpened, AdapterOpenFailed, CallFailed, Fact
+from weft.observe.facts import AdapterOpened, AdapterOpenFailed, CallFailed, DeviceNode, Fact
 
 _DENIED = frozenset({1, 13})
 
@@ -27,6 +27,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
         one for one in facts.of(CallFailed)
         if "open_device" in one.call and (one.errno in _DENIED or "permi" in one.error.lower())
     ]  # fmt: skip
+    denied = denied or _closed_nodes(facts)
     if not denied or job.uses_rdma(facts) or job.verbs_adapters(facts):
         return
     outside = bool(facts.of(AdapterOpened) or job.active_ports(facts))
@@ -40,6 +41,16 @@ def _check(facts: Facts) -> Iterator[Finding]:
         explains=(Symptom.SOCKETS, Symptom.REGISTRATION, "container-no-rdma-device"),
         fault=Fault.SOCKETS,
     )
+
+
+def _closed_nodes(facts: Facts) -> list[Fact]:
+    """Return nodes that root alone may open, where a device could not be opened."""
+    unopened = [one for one in facts.of(AdapterOpenFailed) if not one.error]
+    closed = [
+        one for one in facts.of(DeviceNode)
+        if one.present and "uverbs" in one.path and one.mode.startswith("crw-------")
+    ]  # fmt: skip
+    return [*unopened, *closed] if unopened and closed else []
 
 
 rdma_permission = Rule(causes=("container-rdma-permission",), check=_check)

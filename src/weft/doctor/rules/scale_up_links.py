@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from weft.doctor import job
 from weft.doctor.rule import Facts, Finding, Rule, Severity, Suspect, finding
-from weft.observe.facts import CommunicatorShape, GpuLink, GpuLinkErrors, GpuSeen
+from weft.observe.facts import CommunicatorShape, Distance, GpuLink, GpuLinkErrors, GpuSeen
 
 _WITH_SWITCH = re.compile(r"sxm|hgx|gb[23]00|nvl72|hbm3|\bh(200|20|800)\b|\bb[23]00\b")
 _WITHOUT_SWITCH = re.compile(
@@ -44,6 +44,8 @@ def _check(facts: Facts) -> Iterator[Finding]:
     yield from _split(facts, dark)
     yield from _erring(facts)
     yield from _said(facts)
+    if not dark:
+        yield from _apart(facts)
 
 
 def _erring(facts: Facts) -> Iterator[Finding]:
@@ -66,6 +68,36 @@ def _erring(facts: Facts) -> Iterator[Finding]:
             next_command="nvidia-smi nvlink -e; dmesg -T | grep -i -e Xid -e SXid",
             missing=("the same counters later: only their rise says that it is now",),
         )
+
+
+def _apart(facts: Facts) -> Iterator[Finding]:
+    """Find a GPU that the matrix joins to none of its fellows, which are all joined."""
+    hosts: dict[str, dict[tuple[str, str], Distance]] = {}
+    for one in facts.of(Distance):
+        if one.source.startswith("GPU") and one.target.startswith("GPU"):
+            hosts.setdefault(one.host, {})[one.source, one.target] = one
+    for cells in hosts.values():
+        names = sorted({source for source, _ in cells})
+        joined = {name for ends, one in cells.items() if one.connection.startswith("NV")
+                  for name in ends}  # fmt: skip
+        lone = [name for name in names if name not in joined]
+        rest = [name for name in names if name not in lone]
+        whole = len(rest) >= _SEVERAL and all(
+            cells[a, b].connection.startswith("NV")
+            for a in rest for b in rest if a != b and (a, b) in cells
+        )  # fmt: skip
+        if lone and whole and len(lone) < len(rest):
+            seen = [one for (source, _), one in cells.items() if source in lone]
+            yield finding(
+                "nvlink-links-inactive",
+                seen,
+                0.75,
+                subject=", ".join(lone),
+                message=f"{', '.join(lone)} is joined to none of the GPUs that are all joined",
+                advice="drain the host; reset GPUs and fabric manager; if it stays, repair",
+                next_command=_LOOK,
+                explains=("container-gpu-isolation",),
+            )
 
 
 def _said(facts: Facts) -> Iterator[Finding]:

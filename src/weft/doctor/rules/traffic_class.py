@@ -12,9 +12,18 @@ import re
 from collections.abc import Iterator
 
 from weft.doctor import job
-from weft.doctor.rule import Facts, Fault, Finding, Rule, Severity, Symptom, finding
+from weft.doctor.rule import (
+    LIKELY_RATIO,
+    Facts,
+    Fault,
+    Finding,
+    Rule,
+    Severity,
+    Symptom,
+    finding,
+)
 from weft.doctor.rules.link_errors import risen
-from weft.observe.facts import Counter, Fact, PauseSetting, TrustState
+from weft.observe.facts import Counter, DscpPriority, Fact, PauseSetting, TrustState
 
 _SENT = re.compile(r"tx_prio(\d)_(?:packets|bytes)$")
 _BUSY = 1_000_000
@@ -47,6 +56,66 @@ def _check(facts: Facts) -> Iterator[Finding]:
         )
     else:
         yield from _trust(facts)
+        yield from _apart(facts)
+        yield from _unprotected(facts)
+
+
+def _apart(facts: Facts) -> Iterator[Finding]:
+    """Find hops that protect priorities of which none is the other's, or sort otherwise."""
+    places: dict[frozenset[int], PauseSetting] = {}
+    for one in facts.of(PauseSetting):
+        if one.priorities:
+            places.setdefault(frozenset(one.priorities), one)
+    unlike: list[Fact] = [
+        one for some, one in places.items()
+        if any(not some & others for others in places if others != some)
+    ]  # fmt: skip
+    seen = unlike or _sorted_otherwise(facts)
+    if seen:
+        yield finding(
+            "qos-dscp-mismatch",
+            seen,
+            0.75,
+            severity=Severity.WARNING,
+            message="PFC protects other priorities on one hop than on another" if unlike
+            else "switches put the same DSCP into different classes, of which one is lossless",
+            advice="one map of DSCP and one lossless priority on every host and switch",
+            next_command=_LOOK,
+            explains=("roce-packet-loss",),
+            fault=Fault.MISTUNED,
+        )  # fmt: skip
+
+
+def _unprotected(facts: Facts) -> Iterator[Finding]:
+    """Find the few ports of a switch on which PFC is off while it is on on most."""
+    ports = [one for one in facts.of(PauseSetting) if one.on_switch]
+    off = [one for one in ports if not one.priorities]
+    if off and len(ports) - len(off) > len(off):
+        yield finding(
+            "qos-dscp-mismatch",
+            off,
+            LIKELY_RATIO,
+            severity=Severity.INFO,
+            subject=", ".join(one.interface for one in off[:4]),
+            message="PFC is off on a port of a switch on which it is on elsewhere",
+            advice="switch it on by hand where DCBX does not agree; unused ports do not matter",
+            next_command="show interface priority-flow-control",
+            missing=("whether RoCE traffic crosses this port",),
+        )
+
+
+def _sorted_otherwise(facts: Facts) -> list[Fact]:
+    """Return maps of switches that disagree about a DSCP which one of them holds lossless."""
+    lossless = {one for setting in facts.of(PauseSetting) for one in setting.priorities}
+    found: dict[int, dict[int, DscpPriority]] = {}
+    for one in facts.of(DscpPriority):
+        for dscp in one.dscp if one.on_switch else ():
+            found.setdefault(dscp, {})[one.priority] = one
+    for classes in found.values():
+        places = {one.host or one.evidence.file for one in classes.values()}
+        if len(classes) > 1 and len(places) > 1 and set(classes) & lossless - {0}:
+            return [*classes.values()]
+    return []
 
 
 def _sent_by_priority(facts: Facts) -> dict[int, tuple[int, Counter]]:

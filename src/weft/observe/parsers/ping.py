@@ -8,6 +8,12 @@ from weft.observe.facts import Fact, HostReached, PacketFilter, ServiceState
 from weft.observe.parser import READ, Parser, Source
 
 _TO = re.compile(r"(?:PING|---) (?P<host>[\w.:-]{1,120})(?: \(.*| ping statistics ---)")
+_SIZE = re.compile(r"PING .{1,200}?\) (?P<size>\d{1,6})\(\d{1,6}\) bytes of data")
+_TOO_LONG = re.compile(
+    r".{0,200}?(?:message too long, mtu[= ]+|Frag needed.{0,40}?mtu ?= ?)(?P<mtu>\d{2,5})",
+    re.IGNORECASE,
+)
+_WHOLE = re.compile(r"\bping\b.*-M (?:do|probe)\b")
 _REPLY = re.compile(
     r"\d{1,6} bytes from [^:]{1,120}: icmp_seq|From \S+ icmp_seq=|rtt min/avg|round-trip min"
 )
@@ -29,21 +35,26 @@ class _Reader:
     source: Source
     host: str = ""
     chain: str = ""
+    size: int | None = None
+    mtu: int | None = None
 
     def take(self, text: str, number: int) -> Sequence[Fact] | None:
         """Return the facts of a line."""
         evidence = self.source.evidence(text, number)
-        to = _TO.match(text)
-        if to:
-            self.host = to["host"]
+        to, told = _TO.match(text), _TOO_LONG.match(text)
+        if to or told:
+            self.mtu = int(told["mtu"]) if told else self.mtu
+            if to:
+                self._asked_of(to["host"], text)
             return READ
         count = _COUNT.match(text)
         if count:
             sent, received = int(count["sent"]), int(count["received"])
             return (
                 HostReached(
-                    target=self.host, sent=sent, received=received, host=self.source.host,
-                    evidence=evidence,
+                    target=self.host, sent=sent, received=received, size_bytes=self.size,
+                    whole=self._whole(), mtu_bytes=self.mtu,
+                    host=self.source.host, evidence=evidence,
                 ),
             )  # fmt: skip
         ufw = _UFW.match(text) if "ufw" in self.source.command or "ufw" in text else None
@@ -70,6 +81,17 @@ class _Reader:
         """Keep nothing to the end."""
         return READ
 
+    def _asked_of(self, host: str, text: str) -> None:
+        """Remember whom a ping is for, and its size where the first line tells it."""
+        self.host = host
+        if text.startswith("PING"):
+            size = _SIZE.match(text)
+            self.size, self.mtu = int(size["size"]) if size else None, None
+
+    def _whole(self) -> bool:
+        """Return whether the ping may not be taken apart on the way."""
+        return self.mtu is not None or _WHOLE.search(self.source.command) is not None
+
     def _asked(self, text: str) -> tuple[str, str] | None:
         asked = _ASKED.search(self.source.command)
         state = _ACTIVE.match(text) if asked else None
@@ -82,8 +104,8 @@ class _Reader:
 
 ping = Parser(
     tool="ping and packet filters",
-    marks=("packets transmitted", "icmp_seq", "PING ", "Chain INPUT", "Chain FORWARD", "active",
-           "running"),
+    marks=("packets transmitted", "icmp_seq", "PING ", "mtu", "Chain INPUT", "Chain FORWARD",
+           "active", "running"),
     reader=_Reader,
     rank=56,
 )  # fmt: skip

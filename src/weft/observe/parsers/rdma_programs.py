@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from weft.observe.facts import (
+    AdapterOpenFailed,
     CallFailed,
     DeviceNode,
     Fact,
@@ -97,6 +98,7 @@ _LOCKED = re.compile(
 _MANAGER = re.compile(
     r"(?:can't open UMAD port|umad_init: .*fail|can't init UMAD library)", re.IGNORECASE
 )
+_UNOPENED = re.compile(r"^\s*Failed to open device\s*$")
 _NO_GID = re.compile(
     r"can't read sgid of index (?P<index>\d+)|Could not get local gid for gid index "
     r"(?P<index2>\d+)|[Ff]ailed to query gid .{0,40}?index (?P<index3>\d+)"
@@ -221,6 +223,11 @@ def _message(software: str, level: str, line: Line) -> Message:
     )  # fmt: skip
 
 
+def _unopened(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    del found
+    return (AdapterOpenFailed(process=_process(line), evidence=line.evidence),)
+
+
 def _no_gid(found: re.Match[str], line: Line) -> Sequence[Fact]:
     """State an index of the table of GIDs at which there is none."""
     index = found["index"] or found["index2"] or found["index3"]
@@ -258,6 +265,7 @@ rdma_programs = Parser(
         "ibwarn",
         "iberror",
         "sgid",
+        "open device",
         "gid index",
     ),
     reader=words(
@@ -276,6 +284,7 @@ rdma_programs = Parser(
         (_NO_DEVICE, _no_device),
         (_MANAGER, _no_manager),
         (_NO_GID, _no_gid),
+        (_UNOPENED, _unopened),
         (_MAD, nothing),
     ),
     rank=19,

@@ -121,6 +121,19 @@ def _ucx(found: re.Match[str], line: Line) -> Sequence[Fact]:
     )
 
 
+def _pml(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    return (
+        Message(
+            software="UCX",
+            level="error",
+            text=found["text"].strip()[:300],
+            moment=line.moment,
+            process=_process(line),
+            evidence=line.evidence,
+        ),
+    )
+
+
 def _sharp(found: re.Match[str], line: Line) -> Sequence[Fact]:
     code = re.search(r"\((-?\d+)\)|status: (\d+)", line.text)
     return (
@@ -183,6 +196,7 @@ _PATTERNS = (
         _call,
     ),
     pattern("inter-node cfg", r"inter-node cfg", _configured),
+    pattern("pml_ucx.c", r"pml_ucx\.c:\d+ +Error: (?P<level>)(?P<text>.*)", _pml),
     pattern("UCX  ", r"UCX  (?P<level>\w+)\s+(?P<text>.*)", _ucx),
     pattern("SHARPD_OP_", r"SHARPD_OP_\w+ (?P<reason>failed.*)", _sharp),
     pattern("sharp_create_job", r"(?P<reason>sharp_create_job.*)", _sharp),

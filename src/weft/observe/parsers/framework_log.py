@@ -1,0 +1,60 @@
+"""What frameworks beside PyTorch print when ranks die or wait: DeepSpeed, Horovod."""
+
+import re
+from collections.abc import Sequence
+
+from weft.observe.facts import Fact, Message, ProcessEnded
+from weft.observe.parser import Parser
+from weft.observe.patterns import Line, nothing, pattern, table
+
+_SEGFAULT, _KILLED = 11, 9
+
+
+def _ended(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    code = int(found["code"])
+    signal = -code if code < 0 else None
+    return (
+        ProcessEnded(
+            how="segfault" if signal == _SEGFAULT else "signal" if signal else "exit",
+            signal=signal,
+            exit_code=None if signal else code,
+            host=line.host,
+            moment=line.moment,
+            evidence=line.evidence,
+        ),
+    )
+
+
+def _waiting(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    return (
+        Message(
+            software="Horovod",
+            level="warning",
+            text=found[0].strip()[:300],
+            moment=line.moment,
+            evidence=line.evidence,
+        ),
+    )
+
+
+framework_log = Parser(
+    tool="DeepSpeed and Horovod",
+    marks=(
+        "exits with return code",
+        "Killing subprocess",
+        "One or more tensors",
+        "Missing ranks",
+    ),
+    reader=table(
+        pattern(
+            "exits with return code",
+            r"exits with return code = (?P<code>-?\d{1,3})",
+            _ended,
+        ),
+        pattern("Killing subprocess", r"Killing subprocess \d+", nothing),
+        pattern("One or more tensors", r"One or more tensors .{0,80}subset of ranks", _waiting),
+        pattern("Missing ranks", r"Missing ranks:", nothing),
+        pattern("Stalled ranks", r"Stalled ranks:", nothing),
+    ),
+    rank=62,
+)
