@@ -50,6 +50,8 @@ class Variable(Fact):
     value: str
     everywhere: bool = False
     """Whether it is set for every job of the host, as by nccl.conf."""
+    exported: bool | None = None
+    """Whether a shell hands it on to what it starts; None where no shell sets it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,6 +133,8 @@ class Marking(Fact):
     kmin_bytes: float | None = None
     kmax_bytes: float | None = None
     pmax_percent: float | None = None
+    averaging_exponent: int | None = None
+    """The length of the queue is averaged over 2 to this power packets; 0: as it is."""
     ports: Ports = ()
     queues: tuple[int, ...] = ()
 
@@ -206,6 +210,25 @@ class Port(Fact):
     lanes: tuple[int, ...] = ()
     peer: str = ""
     peer_port: str = ""
+    link_local: bool | None = None
+    """Whether sessions without addresses can use it; None where that is always so."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Split(Fact):
+    """Cages split into several ports each, by what the names of those ports begin with."""
+
+    cages: Ports
+    ways: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hash(Fact):
+    """What a switch spreads flows over equal paths by."""
+
+    side: Side
+    layer_4: bool
+    """Whether the ports of UDP and TCP count, which is all that flows of RoCE differ in."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,6 +236,7 @@ class Hardware(Fact):
     """Which machine a switch is, as its configuration says."""
 
     name: str
+    platform: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -318,6 +342,25 @@ class RailTable(Fact):
 
     port: str
     table: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Route(Fact):
+    """A route that a host sets."""
+
+    prefix: str
+    gateway: str = ""
+    port: str = ""
+    table: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RouteRule(Fact):
+    """A rule by which a host chooses a table of routes."""
+
+    table: str
+    source: str = ""
+    goal: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,6 +24,25 @@ def expand(text: str) -> tuple[str, ...]:
     return tuple(found)
 
 
+def turned(text: str) -> str:
+    """Return the first range that ends before it begins, or that no number has the width of.
+
+    >>> turned("gpu[01-03],login"), turned("gpu[09-01]"), turned("gpu[7-0019]")
+    ('', '09-01', '7-0019')
+    """
+    for inside in re.findall(r"\[([^\]]*)\]", text):
+        for one in inside.split(","):
+            match = _RANGE.fullmatch(one.strip())
+            if match and match[2] and (int(match[2]) < int(match[1]) or _padded(match)):
+                return str(match[0])
+    return ""
+
+
+def _padded(match: re.Match[str]) -> bool:
+    """Tell whether the end alone is padded with zeros: the beginning gives the width."""
+    return match[2].startswith("0") and len(match[2]) > len(match[1])
+
+
 def _parts(text: str) -> Iterator[str]:
     depth, part = 0, ""
     for letter in text:

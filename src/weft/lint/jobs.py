@@ -54,7 +54,13 @@ def job_facts(commands: Iterable[Command], device: str = "") -> Iterator[Fact]:
     for command in commands:
         for name, value in command.assignments:
             if is_of_job(name):
-                yield Variable(at=command.at, device=device, name=name, value=value)
+                yield Variable(
+                    at=command.at,
+                    device=device,
+                    name=name,
+                    value=value,
+                    exported=None if command.words else command.exported,
+                )
         if command.name in LAUNCHERS or _torch_module(command):
             yield from _launch(command, device)
 

@@ -17,6 +17,8 @@ from weft.lint.facts import (
     Option,
     Pause,
     Port,
+    Route,
+    RouteRule,
     Scheduler,
     Side,
     Trust,
@@ -159,16 +161,38 @@ def _ethtool(command: Command) -> Iterator[Fact]:
 
 
 def _ip(command: Command) -> Iterator[Fact]:
+    if command.has("route", "ro", "r") and command.has("add", "replace", "append"):
+        yield _route(command)
+    elif command.has("rule", "ru") and command.has("add"):
+        yield RouteRule(
+            at=command.at,
+            table=command.option("table", "lookup") or "",
+            source=command.option("from") or "",
+            goal=command.option("to") or "",
+        )
     if not command.has("link"):
         return
     name = command.option("dev", "set") or ""
     name = command.option("dev") or ("" if name == "dev" else name)
     mtu = whole(command.option("mtu") or "")
+    up = False if command.has("down") else True if command.has("up") else None
     if mtu is not None:
-        yield Port(at=command.at, side=Side.HOST, name=name, mtu_bytes=mtu)
+        yield Port(at=command.at, side=Side.HOST, name=name, mtu_bytes=mtu, up=up)
     master = command.option("master")
     if master and master.startswith("bond"):
         yield Bond(at=command.at, side=Side.HOST, name=master, members=(name,))
+
+
+def _route(command: Command) -> Route:
+    verb = next(word for word in command.words if word in {"add", "replace", "append"})
+    place = command.words.index(verb) + 1
+    return Route(
+        at=command.at,
+        prefix=command.words[place] if place < len(command.words) else "",
+        gateway=command.option("via") or "",
+        port=command.option("dev") or "",
+        table=command.option("table") or "",
+    )
 
 
 def _ifconfig(command: Command) -> Iterator[Fact]:

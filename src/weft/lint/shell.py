@@ -45,6 +45,8 @@ class Command:
     words: tuple[str, ...]
     target: str = ""
     """Where its output goes."""
+    exported: bool = False
+    """Whether its assignments reach what is started later."""
 
     @property
     def name(self) -> str:
@@ -127,6 +129,7 @@ def _command(part: list[str], at: Place) -> Command | None:
     while words and words[0] in _PREFIXES:
         words = words[1:]
     assignments = []
+    exported = words[:1] in (["export"], ["setenv"], ["ENV"])
     if words and words[0] in {"export", "declare", "typeset", "env", "ENV", "set", "setenv"}:
         rest = [word for word in words[1:] if not word.startswith("-")]
         if words[0] == "setenv" and len(rest) > 1:
@@ -139,7 +142,13 @@ def _command(part: list[str], at: Place) -> Command | None:
         assignments.append(_split(words.pop(0)))
     if not assignments and not words:
         return None
-    return Command(at=at, assignments=tuple(assignments), words=tuple(words), target=target)
+    return Command(
+        at=at,
+        assignments=tuple(assignments),
+        words=tuple(words),
+        target=target,
+        exported=exported,
+    )
 
 
 def _split(word: str) -> tuple[str, str]:

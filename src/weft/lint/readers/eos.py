@@ -52,7 +52,9 @@ def _read(file: File) -> Iterator[Fact]:
     top = sections(file)
     device = next((one.last for one in top if one.starts("hostname")), file.text.folder)
     profiles = {one.last: one for one in top if one.starts("qos", "profile")}
-    forwards = any(one.starts("ip", "routing", "ipv6", "interfaces") for one in top)
+    forwards = any(one.starts("ip", "routing", "ipv6", "interfaces") for one in top) and any(
+        one.starts("ipv6", "unicast-routing") for one in top
+    )
     for one in top:
         if one.starts("interface"):
             yield from _interface(one, device, profiles)
@@ -123,6 +125,7 @@ def _port(one: Section, name: str, device: str, *, routed: bool) -> Port:
         autoneg="on" if speed and speed.last == "auto" else "",
         fec="" if fec is None else "rs" if fec.last == "reed-solomon" else fec.last,
         up=one.first("shutdown") is None,
+        link_local=any(True for _ in one.find("ipv6")),
         peer=peer[0] if peer else "",
         peer_port=peer[1] if peer else "",
     )
@@ -225,6 +228,7 @@ def _queue(one: Section, ports: tuple[str, ...], device: str) -> Iterator[Fact]:
             kmin_bytes=_threshold(row, "minimum-threshold"),
             kmax_bytes=_threshold(row, "maximum-threshold"),
             pmax_percent=chance if chance is not None else 100,
+            averaging_exponent=whole(row.after("weight")),
         )
     strict = one.first("priority", "strict")
     weight = one.first("bandwidth")

@@ -9,6 +9,7 @@ from weft.lint.reader import File, Reader
 from weft.lint.sections import sections
 
 _SWITCH = re.compile(r"swp\d+")
+_STARTS = frozenset({"auto", "allow-auto", "allow-hotplug"})
 
 
 def _claims(file: File) -> bool:
@@ -38,14 +39,18 @@ def _read(file: File) -> Iterator[Fact]:
 def _ifupdown(file: File) -> Iterator[Fact]:
     side = Side.SWITCH if _SWITCH.search(file.head) else Side.HOST
     device = file.text.folder if side is Side.SWITCH else ""
-    for one in sections(file, comment="#"):
-        if one.starts("iface"):
+    parts = sections(file, comment="#")
+    started = {name for one in parts if one.words[0] in _STARTS for name in one.words[1:]}
+    for one in parts:
+        if one.starts("iface") and one.word(1) != "lo":
             mtu, address = one.first("mtu"), one.first("address")
             name = one.word(1)
-            if mtu:
+            if mtu or _SWITCH.fullmatch(name):
                 yield Port(
-                    at=mtu.at, device=device, side=side, name=name, mtu_bytes=whole(mtu.last)
-                )
+                    at=(mtu or one).at, device=device, side=side, name=name,
+                    mtu_bytes=whole(mtu.last) if mtu else None,
+                    up=False if started and name not in started else None,
+                )  # fmt: skip
             if address:
                 yield Address(
                     at=address.at, device=device, side=side, port=name, address=address.last

@@ -14,6 +14,7 @@ from weft.lint.facts import (
     BufferProfile,
     CableLength,
     Fact,
+    Flaw,
     GroupUse,
     LinkPause,
     Map,
@@ -28,6 +29,7 @@ from weft.lint.facts import (
     Scheduler,
     Side,
     Speaker,
+    Split,
     Timers,
     Trust,
     Watchdog,
@@ -37,6 +39,7 @@ from weft.lint.reader import File, Reader
 from weft.lint.sections import numbers, speed_gbit
 from weft.lint.text import Text
 
+_FAMILY: Final = ("address-family", "ipv4-unicast")
 _COMMAND: Final = re.compile(r"^\s*nv set \S", re.MULTILINE)
 _RANGE: Final = re.compile(r"([A-Za-z]\w*?)(\d+)-(\d+)")
 _TRUST: Final = {"l3": "dscp", "both": "dscp", "port": "none", "l2": "pcp"}
@@ -162,6 +165,13 @@ def _interfaces(tree: Tree, device: str) -> Iterator[Fact]:
                     port=names[0],
                     address=address,
                 )
+        split = one.under("link", "breakout")
+        ways = whole(
+            next((said.rstrip("x") for said in _said(split) if said[:1].isdigit()), "")
+        )
+        if ways is not None:
+            cages = tuple(f"{name}s" for name in names)
+            yield Split(at=split.at, device=device, cages=cages, ways=ways)
         members = one.under("bond", "member")
         if members:
             ports = tuple(n for m in _keys(members) for n in _names(m))
@@ -303,7 +313,16 @@ def _roce(quality: Tree, device: str) -> Iterator[Fact]:
     roce = quality["roce"]
     mode = roce["mode"].string() or roce.string() or next(iter(_keys(roce)), "")
     enable = roce["state"] or roce["enable"]
-    if not roce or (enable and not enable.true()) or mode in {"disable", "disabled"}:
+    off = (enable and not enable.true()) or mode in {"disable", "disabled"}
+    if roce and quality["pfc"] and (off or mode == "lossy"):
+        yield Flaw(
+            at=roce.at,
+            device=device,
+            rule="broken_line",
+            message=f"RoCE is {'off' if off else 'lossy'}, and PFC is set beside it",
+            fix="set qos roce mode lossless, or remove qos pfc",
+        )
+    if not roce or off:
         return
     at = roce.at
     length = roce["cable-length"].number()
@@ -456,6 +475,15 @@ def _routing(tree: Tree, device: str) -> Iterator[Fact]:
     asn = whole((bgp["autonomous-system"] or whole_bgp["autonomous-system"]).string())
     if asn is None:
         return
+    for one in (whole_bgp, bgp):
+        if one["state"] and not _on(one) and bgp["neighbor"]:
+            yield Flaw(
+                at=one["state"].at,
+                device=device,
+                rule="broken_line",
+                message=f"BGP of {device} is off: its sessions do not start",
+                fix="set its state to enabled",
+            )
     family = bgp.under("address-family", "ipv4-unicast")
     relaxed = bgp.under("path-selection", "multipath", "aspath-ignore")
     paths = family.under("multipaths", "ebgp")
@@ -467,7 +495,8 @@ def _routing(tree: Tree, device: str) -> Iterator[Fact]:
         router_id=(bgp["router-id"] or whole_bgp["router-id"]).string(),
         paths=paths.number(),
         relaxed=relaxed.true() if relaxed else None,
-        announces=bool(family["redistribute"] or family["network"]),
+        announces=bool(family["network"])
+        or any(_on(one) for one in family["redistribute"].parts()),
     )
     yield from _filters(tree, bgp, device)
     state = family["state"]
@@ -488,7 +517,7 @@ def _routing(tree: Tree, device: str) -> Iterator[Fact]:
                 unnumbered=unnumbered,
                 remote=remote.string(),
                 extended_nexthop=not hop or hop.true() if unnumbered else None,
-                active=active,
+                active=active if _on(group.under(*_FAMILY)) else False,
             )
 
 

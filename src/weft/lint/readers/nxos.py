@@ -12,6 +12,7 @@ from weft.lint.facts import (
     BufferProfile,
     Fact,
     GroupUse,
+    Hash,
     LinkPause,
     Map,
     Mapped,
@@ -23,6 +24,7 @@ from weft.lint.facts import (
     Scheduler,
     Side,
     Speaker,
+    Split,
     Trust,
     Wanted,
     Watchdog,
@@ -67,14 +69,13 @@ def _read(file: File) -> Iterator[Fact]:
     top = sections(file)
     device = next((one.last for one in top if one.starts("hostname")), file.text.folder)
     switch = _Switch(device, top)
-    for one in top:
-        if one.starts("policy-map"):
-            switch.policies[one.last] = one
-        elif one.starts("class-map"):
-            switch.classes[one.last] = one
+    switch.policies |= {one.last: one for one in top if one.starts("policy-map")}
+    switch.classes |= {one.last: one for one in top if one.starts("class-map")}
     yield from _used(switch)
     for one in top:
-        if one.starts("interface") and len(one.words) > 1:
+        if one.starts("interface", "breakout"):
+            yield from _split(one, device)
+        elif one.starts("interface") and len(one.words) > 1:
             yield from _interface(one, switch)
         elif one.starts("router", "bgp"):
             yield from _bgp(one, switch.device)
@@ -82,8 +83,25 @@ def _read(file: File) -> Iterator[Fact]:
         if name in switch.uses:
             yield from _policy(policy, tuple(switch.uses[name]), switch)
     yield from _watchdogs(switch)
+    yield from _hash(switch)
     yield from _undefined(switch)
     yield from filter_facts(top, device)
+
+
+def _hash(switch: _Switch) -> Iterator[Hash]:
+    for one in switch.top:
+        if one.starts("ip", "load-sharing", "address"):
+            layer_4 = any("port" in word for word in one.words)
+            yield Hash(at=one.at, device=switch.device, side=Side.SWITCH, layer_4=layer_4)
+
+
+def _split(one: Section, device: str) -> Iterator[Split]:
+    """Read ``interface breakout module 1 port 1-64 map 400g-2x``."""
+    module, ways = one.after("module"), whole(one.last.rpartition("-")[2].removesuffix("x"))
+    ports = numbers(one.after("port"))
+    if ports and ways is not None:
+        cages = tuple(f"Ethernet{module}/{port}/" for port in ports)
+        yield Split(at=one.at, device=device, cages=cages, ways=ways)
 
 
 def _undefined(switch: _Switch) -> Iterator[Fact]:
@@ -154,6 +172,8 @@ def _port(one: Section, name: str, device: str) -> Port:
     value = whole(mtu.last) if mtu else _DEFAULT_MTU if routed else None
     auto = one.first("no", "negotiate") or one.first("no", "negotiate", "auto")
     down = one.first("shutdown") is not None
+    said = down or one.first("no", "shutdown") is not None
+    six = one.first("ip", "forward") is not None and any(True for _ in one.find("ipv6"))
     return Port(
         at=(mtu or one).at,
         device=device,
@@ -163,7 +183,8 @@ def _port(one: Section, name: str, device: str) -> Port:
         speed_gbit=speed_gbit(speed.last) if speed else None,
         fec="" if fec is None else "rs" if fec.last.startswith("rs") else fec.last,
         autoneg="off" if auto else "",
-        up=not down,
+        up=not down if said else None,
+        link_local=six,
         peer=peer[0] if peer else "",
         peer_port=peer[1] if peer else "",
     )
@@ -261,6 +282,7 @@ def _queuing(group: Section, ports: tuple[str, ...], device: str) -> Iterator[Fa
             kmin_bytes=_size(row, "minimum-threshold"),
             kmax_bytes=_size(row, "maximum-threshold"),
             pmax_percent=whole(row.after("drop-probability")),
+            averaging_exponent=whole(row.after("weight")),
         )
     strict, weight = group.first("priority"), group.first("bandwidth")
     if strict or weight:

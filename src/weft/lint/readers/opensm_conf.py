@@ -24,7 +24,16 @@ def _claims(file: File) -> bool:
     if not file.name.endswith((".conf", ".opts")):
         return False
     first = {line.split(None, 1)[0] for _, line in file.lines() if line.split()}
-    return "opensm" in file.text.stem or len(first.intersection(_KNOWN)) >= _ENOUGH
+    return (
+        _overlay(file)
+        or "opensm" in file.text.stem
+        or len(first.intersection(_KNOWN)) >= _ENOUGH
+    )
+
+
+def _overlay(file: File) -> bool:
+    """Return whether a file has what NVIDIA's subnet manager adds, to be merged."""
+    return "mlnxsm" in file.text.stem
 
 
 def _read(file: File) -> Iterator[Fact]:
@@ -37,7 +46,7 @@ def _read(file: File) -> Iterator[Fact]:
             yield Option(
                 at=file.at(number),
                 device=file.name,
-                program="opensm",
+                program="mlnxsm" if _overlay(file) else "opensm",
                 name=name.strip(),
                 value=value.strip(),
             )

@@ -54,7 +54,7 @@ def _partition(file: File, text: str, line: int) -> Iterator[Fact]:
     yield Partition(
         at=file.at(line),
         name=match[1],
-        key=whole(match[2] or "") or (_DEFAULT_KEY if default else 0),
+        key=whole(match[2]) or 0 if match[2] else _DEFAULT_KEY if default else 0,
         ipoib="ipoib" in flags,
         mtu_code=whole(flags.get("mtu", "")),
         service_level=whole(flags.get("sl", "")),

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from weft.lint.facts import Fact, ServiceLevel
+from weft.lint.facts import Fact, Flaw, ServiceLevel
 from weft.lint.reader import File, Reader
 
 _ROW = re.compile(r"\s*([\w-][\w ,.x-]*?)\s*:\s*(\d+)\s*")
@@ -17,12 +17,12 @@ def _claims(file: File) -> bool:
 
 
 def _read(file: File) -> Iterator[Fact]:
-    inside = ""
+    inside, began = "", 0
     for number, line in file.lines():
         text = line.partition("#")[0]
         word = text.strip()
         if word.startswith(("qos-", "end-qos-")):
-            inside = "" if word.startswith("end") else word
+            inside, began = "" if word.startswith("end") else word, number
             continue
         row = _ROW.fullmatch(text) if inside == "qos-ulps" else None
         level = _LEVEL.fullmatch(text) if inside == "qos-levels" else None
@@ -30,6 +30,13 @@ def _read(file: File) -> Iterator[Fact]:
             yield ServiceLevel(at=file.at(number), who=row[1], level=int(row[2]))
         elif level:
             yield ServiceLevel(at=file.at(number), who="a level", level=int(level[1]))
+    if inside:
+        yield Flaw(
+            at=file.at(began),
+            rule="broken_line",
+            message=f"{inside} does not end: OpenSM reads nothing of the policy",
+            fix=f"end it with end-{inside}",
+        )
 
 
 qos_policy = Reader(title="QoS policy of OpenSM", claims=_claims, read=_read)

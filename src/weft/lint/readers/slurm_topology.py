@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 
 from weft.lint.document import Tree
-from weft.lint.facts import Fact, TreeSwitch
-from weft.lint.hostlist import expand
+from weft.lint.facts import Fact, Flaw, TreeSwitch
+from weft.lint.hostlist import expand, turned
 from weft.lint.reader import File, Reader
 
 _PAIR = re.compile(r"(\w+)=(\S+)")
@@ -37,6 +37,14 @@ def _read(file: File) -> Iterator[Fact]:
     for number, line in file.lines():
         pairs = dict(_PAIR.findall(line.partition("#")[0]))
         name = pairs.get("SwitchName") or pairs.get("BlockName")
+        wrong = next(filter(None, (turned(text) for text in pairs.values())), "")
+        if name and wrong:
+            yield Flaw(
+                at=file.at(number),
+                rule="broken_line",
+                message=f"[{wrong}] is no range of hosts",
+                fix="write the smaller number first, both with the same number of digits",
+            )
         if name:
             yield TreeSwitch(
                 at=file.at(number),

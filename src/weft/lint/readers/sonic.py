@@ -14,8 +14,10 @@ from weft.lint.facts import (
     BufferProfile,
     CableLength,
     Fact,
+    Flaw,
     GroupUse,
     Hardware,
+    Hash,
     Map,
     Mapped,
     MapRow,
@@ -110,6 +112,7 @@ def _numbers(text: str) -> list[int]:
 
 
 def _ports(tree: Tree, device: str) -> Iterator[Fact]:
+    told = any(one["admin_status"].string() == "up" for one in tree["PORT"].parts())
     for name, part in tree["PORT"].items():
         if not isinstance(part.value, dict):
             continue
@@ -126,14 +129,24 @@ def _ports(tree: Tree, device: str) -> Iterator[Fact]:
             speed_gbit=speed / _GIGABIT if speed else None,
             fec=row.get("fec", ""),
             autoneg=row.get("autoneg", ""),
-            up=None if status is None else status == "up",
+            # A port that nobody brings up stays down.
+            up=status == "up" if status is not None else False if told else None,
             lanes=tuple(_numbers(row.get("lanes", ""))),
             peer=peer[1] if peer else "",
             peer_port=peer[2] if peer else "",
+            link_local=_link_local(tree, name),
         )
     sku = tree.under("DEVICE_METADATA", "localhost", "hwsku")
     if sku:
-        yield Hardware(at=sku.at, device=device, name=sku.string())
+        platform = tree.under("DEVICE_METADATA", "localhost", "platform").string()
+        yield Hardware(at=sku.at, device=device, name=sku.string(), platform=platform)
+    fields = tree.under("SWITCH_HASH", "GLOBAL", "ecmp_hash")
+    if fields:
+        names = {one.string() for one in fields.each()} or {fields.string()}
+        inner = {name.removeprefix("INNER_") for name in names}
+        yield Hash(
+            at=fields.at, device=device, side=Side.SWITCH, layer_4="L4_SRC_PORT" in inner
+        )
     members: dict[str, list[str]] = {}
     for key in tree["PORTCHANNEL_MEMBER"].value or ():
         bundle, _, port = key.partition("|")
@@ -146,6 +159,16 @@ def _ports(tree: Tree, device: str) -> Iterator[Fact]:
             name=bundle,
             members=tuple(ports),
         )
+
+
+def _link_local(tree: Tree, port: str) -> bool | None:
+    """Return whether a port has an IPv6 address; None where no table says anything of it."""
+    rows = tree["INTERFACE"]
+    own = rows[port]["ipv6_use_link_local_only"].string() if port in (rows.value or {}) else ""
+    sixes = any(
+        key.startswith(f"{port}|") and ":" in key.partition("|")[2] for key in rows.value or ()
+    )
+    return None if not rows else own == "enable" or sixes
 
 
 def _maps(tree: Tree, device: str) -> Iterator[Fact]:
@@ -216,7 +239,8 @@ def _marking(tree: Tree, device: str) -> Iterator[Fact]:
                     at=low.at if low else row.at,
                     device=device,
                     name=name,
-                    ecn=ecn == "ecn_all" or colour in ecn,
+                    ecn=(ecn == "ecn_all" or colour in ecn)
+                    and row[f"wred_{colour}_enable"].string() != "false",
                     kmin_bytes=low.number(),
                     kmax_bytes=row[f"{colour}_max_threshold"].number(),
                     pmax_percent=row[f"{colour}_drop_probability"].number(),
@@ -332,6 +356,15 @@ def _routing(tree: Tree, device: str) -> Iterator[Fact]:
                     address=address,
                 )
     row = tree.under("BGP_GLOBALS", "default")
+    framework = tree.under("DEVICE_METADATA", "localhost", "frr_mgmt_framework_config")
+    if row and framework and framework.string() == "false":
+        yield Flaw(
+            at=framework.at,
+            device=device,
+            rule="broken_line",
+            message="nobody reads BGP_GLOBALS: frr_mgmt_framework_config is false",
+            fix="set it to true",
+        )
     asn = row["local_asn"].number()
     of_device = tree.under("DEVICE_METADATA", "localhost", "bgp_asn")
     if asn is None:

@@ -64,6 +64,7 @@ def _cabled(case: Case, rails: dict[str, Address], ports: list[Port]) -> Found:
     """Compare where the gateway of a host is with where the host is cabled."""
     cables = {(one.device, one.name): one for one in ports}
     hosts = {one.device for one in rails.values()}
+    named = {(one.device, one.port) for one in rails.values()}
     described = {one.device for one in ports}
     for switch in case.switches:
         for own in switch.of(Address):
@@ -71,11 +72,17 @@ def _cabled(case: Case, rails: dict[str, Address], ports: list[Port]) -> Found:
             port = cables.get((switch.name, own.port))
             if rail is None or switch.name not in described:
                 continue
-            if port is None or (port.peer in hosts and port.peer != rail.device):
+            far = (port.peer, port.peer_port) if port else None
+            crossed = far in named - {(rail.device, rail.port)}
+            if port is None or crossed or (port.peer in hosts and port.peer != rail.device):
                 yield problem(
                     [own, rail, *([port] if port else [])],
                     f"{switch.name} {own.port} has the gateway of {rail.device} {rail.port}, "
-                    + (f"and is cabled to {port.peer}" if port else "and no cable is there"),
+                    + (
+                        f"and is cabled to {port.peer} {port.peer_port}"
+                        if port
+                        else "and no cable is there"
+                    ),
                     "give it to the port that the host is cabled to",
                 )
 

@@ -31,6 +31,7 @@ def _check(case: Case) -> Found:
                         "hop is IPv6",
                         "allow the extended next hop",
                     )
+            yield from _unaddressed(switch)
             yield from _nameless(switch)
             for speaker in switch.of(Speaker):
                 if speaker.announces is False and switch.of(Address):
@@ -40,9 +41,23 @@ def _check(case: Case) -> Found:
             yield from _silent(switch, names)
 
 
+def _unaddressed(switch: Device) -> Found:
+    """Yield sessions over an interface that has no IPv6 address to speak from."""
+    ports = {one.name: one for one in switch.of(Port)}
+    for one in switch.of(Neighbor):
+        port = ports.get(one.peer)
+        if one.unnumbered and port is not None and port.link_local is False:
+            yield problem(
+                [port, one],
+                f"{switch.name} {port.name} has no IPv6 address, or carries no IPv4 over "
+                "it: a session over the interface needs both",
+                "set its link-local address, as on the other uplinks",
+            )
+
+
 def _nameless(switch: Device) -> Found:
     sessions = switch.of(Neighbor)
-    if any(one.remote for one in sessions):
+    if any(one.remote or one.unnumbered for one in sessions):
         for one in sessions:
             if not one.remote:
                 yield problem(

@@ -18,8 +18,25 @@ if TYPE_CHECKING:
 _FREE: Final = frozenset({"unlimited", "infinity", "-1"})
 
 
+_ITEMS: Final = frozenset(
+    {
+        "as", "chroot", "core", "cpu", "data", "fsize", "locks", "maxlogins", "maxsyslogins",
+        "memlock", "msgqueue", "nice", "nofile", "nonewprivs", "nproc", "priority", "rss",
+        "rtprio", "sigpending", "stack",
+    }
+)  # fmt: skip
+
+
 def _check(case: Case) -> Found:
     for one in case.options("limits"):
+        item = one.name.partition(" ")[0]
+        if item not in _ITEMS:
+            yield problem(
+                one,
+                f"limits.conf knows no {item}",
+                "is memlock meant?",
+                severity=Severity.ERROR,
+            )
         if one.name.startswith("memlock") and one.value not in _FREE:
             yield problem(one, f"{one.device} may pin {one.value} KiB", "write unlimited")
     yield from _halves(case)

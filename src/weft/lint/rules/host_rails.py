@@ -18,6 +18,7 @@ from weft.lint.rule import Case, Found, Layer, Rule, Severity, problem
 
 _DEVICE: Final = re.compile(r"(mlx5|mlx4|bnxt_re|irdma|rocep\w*|rdma)_?\d+")
 _MOST_RATIO: Final = 0.75
+_KERNELS: Final = frozenset({"0", "253", "254", "255", "main", "local", "default"})
 
 
 def _check(case: Case) -> Found:
@@ -40,6 +41,12 @@ def _rows(rows: list[RailTable]) -> Found:
             yield problem(
                 [one, own[one.port]], f"{one.device} has {one.port} twice", "name it once"
             )
+        elif one.table in _KERNELS:
+            yield problem(
+                one,
+                f"the table {one.table} is the kernel's own: {one.device} loses other routes",
+                "use 1 to 252",
+            )
         elif other is not None:
             yield problem(
                 [one, other],
@@ -61,7 +68,7 @@ def _rows(rows: list[RailTable]) -> Found:
 
 def _loop(loop: Option, devices: dict[str, RailTable]) -> Found:
     names = loop.value.split()
-    if not all(_DEVICE.fullmatch(name) for name in names):
+    if sum(bool(_DEVICE.fullmatch(name)) for name in names) * 2 <= len(names):
         return
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:

@@ -10,6 +10,7 @@ References: Linux, networking/ip-sysctl.
 from difflib import get_close_matches
 from typing import Final
 
+from weft.lint.facts import Option
 from weft.lint.rule import Case, Found, Layer, Rule, Severity, problem
 
 _KNOWN: Final[dict[str, list[str]]] = {
@@ -92,9 +93,18 @@ _KNOWN: Final[dict[str, list[str]]] = {
 _OF_CONF: Final = 5
 
 
+_NET: Final = (
+    "appletalk", "bridge", "core", "ipv4", "ipv6", "iw_cm", "mptcp", "netfilter",
+    "nf_conntrack", "rds", "sctp", "smc", "sunrpc", "tipc", "unix", "vsock", "xfrm",
+)  # fmt: skip
+_LARGEST: Final = {"rp_filter": 2, "arp_ignore": 8, "arp_announce": 2, "arp_filter": 1}
+"""Of the values that these have. [ip-sysctl]"""
+
+
 def _check(case: Case) -> Found:
     for one in case.options("sysctl"):
         parts = one.name.lstrip("-").replace("/", ".").split(".")
+        yield from _value(one, parts)
         if parts[:3] == ["net", "ipv4", "conf"]:
             group, own = "net.ipv4.conf.*.", parts[-1] if len(parts) >= _OF_CONF else ""
         else:
@@ -107,6 +117,16 @@ def _check(case: Case) -> Found:
                 f"the kernel has no {one.name}",
                 f"is {'.'.join([*parts[:-1], near[0]])} meant?",
             )
+
+
+def _value(one: Option, parts: list[str]) -> Found:
+    most = _LARGEST.get(parts[-1])
+    if most is not None and one.value.isdecimal() and int(one.value) > most:
+        yield problem(one, f"{one.name} has no value {one.value}", f"use 0 to {most}")
+    if parts[0] == "net" and len(parts) > 1 and parts[1] not in _NET:
+        near = get_close_matches(parts[1], _NET, n=1, cutoff=0.7)
+        if near:
+            yield problem(one, f"the kernel has no net.{parts[1]}", f"is {near[0]} meant?")
 
 
 host_sysctl_name = Rule(

@@ -21,6 +21,14 @@ _LIMITS: Final = (
     "LimitAS", "LimitNPROC", "LimitMEMLOCK", "LimitLOCKS", "LimitSIGPENDING", "LimitMSGQUEUE",
     "LimitNICE", "LimitRTPRIO", "LimitRTTIME",
 )  # fmt: skip
+_TYPES: Final = frozenset(
+    {"simple", "exec", "forking", "oneshot", "dbus", "notify", "notify-reload", "idle"}
+)
+_TARGETS: Final = (
+    "basic.target", "default.target", "graphical.target", "local-fs.target",
+    "multi-user.target", "network-online.target", "network-pre.target", "network.target",
+    "remote-fs.target", "sysinit.target",
+)  # fmt: skip
 _TOOLS: Final = ("mlnx_qos", "cma_roce", "weft-rdma", "mlxconfig", "roce", "rdma")
 
 
@@ -39,6 +47,7 @@ def _check(case: Case) -> Found:
                 severity=Severity.ERROR,
             )
         yield from _limits(rows)
+        yield from _service(name, rows, starts)
         yield from _circle(rows)
         if not any(tool in one.value for one in starts for tool in _TOOLS):
             continue
@@ -67,6 +76,44 @@ def _check(case: Case) -> Found:
                 "add RemainAfterExit=yes",
                 severity=Severity.INFO,
             )
+
+
+def _service(name: str, rows: "list[Option]", starts: "list[Option]") -> Found:
+    """Yield what keeps a service from being loaded at all."""
+    for one in rows:
+        if one.name == "Service.Type" and one.value not in _TYPES:
+            yield problem(
+                one,
+                f"{name}: systemd knows no Type={one.value}",
+                "use oneshot or simple",
+                severity=Severity.ERROR,
+            )
+        elif one.name == "Install.WantedBy" and one.value not in _TARGETS:
+            near = get_close_matches(one.value, _TARGETS, n=1, cutoff=0.85)
+            if near:
+                yield problem(
+                    one,
+                    f"{name} is wanted by {one.value}, which nothing starts",
+                    f"is {near[0]} meant?",
+                )
+    for one in starts:
+        program = one.value.lstrip("-@+!:|").split(None, 1)[:1]
+        if program and "/" in program[0] and program[0][0] not in "/$%":
+            yield problem(
+                one,
+                f"{name}: {program[0]} is no path from the root",
+                "begin it with /",
+                severity=Severity.ERROR,
+            )
+    service = [one for one in rows if one.name == "Service"]
+    unit = name.endswith(".service") and any(one.name == "Unit" for one in rows)
+    if unit and service and not any(one.name.startswith("Service.Exec") for one in rows):
+        yield problem(
+            service,
+            f"{name} starts nothing: it has no ExecStart",
+            "add ExecStart",
+            severity=Severity.ERROR,
+        )
 
 
 def _limits(rows: "list[Option]") -> Found:

@@ -16,6 +16,8 @@ from weft.lint.rule import Case, Found, Layer, Rule, Severity, problem
 _MOST: Final = 0x7FFF
 _MEMBER: Final = 0x8000
 _LEVELS: Final = 15
+_MTUS: Final = 5
+"""Codes of 256, 512, 1024, 2048 and 4096 bytes. [InfiniBand specification, PathRecord]"""
 _ALL: Final = frozenset({"ALL", "ALL_CAS"})
 
 
@@ -33,6 +35,10 @@ def _check(case: Case) -> Found:
                 [one, keys[key]],
                 f"{one.name} and {keys[key].name} share the key {key:#06x}",
                 "give each its own",
+            )
+        if one.mtu_code is not None and not 1 <= one.mtu_code <= _MTUS:
+            yield problem(
+                one, f"mtu={one.mtu_code} is no code of an MTU", "use 4 (2048) or 5 (4096)"
             )
         if one.service_level is not None and one.service_level > _LEVELS:
             yield problem(one, f"service level {one.service_level}", "use 0 to 15")
@@ -58,6 +64,12 @@ def _has_full(one: Partition) -> bool:
     )
 
 
+def _named(one: Partition) -> bool:
+    """Return whether hosts are named one by one, or by a group of the file."""
+    special = {"SELF", "ALL_SWITCHES", "ALL_ROUTERS", "ALL_VCAS"}
+    return any(who not in special for who, _ in one.members)
+
+
 def _members(one: Partition, rows: list[Partition]) -> Found:
     full = {who for who, kind in one.members if kind or (kind is None and one.full_by_default)}
     limited = {who for who, _ in one.members} - full
@@ -81,6 +93,17 @@ def _members(one: Partition, rows: list[Partition]) -> Found:
             severity=Severity.ERROR if default and alone else Severity.WARNING,
         )
     default = one.key & _MOST == _MOST
+    if default and ("SELF", False) in one.members:
+        yield problem(
+            one,
+            "the subnet manager is a limited member: limited hosts cannot ask it for paths",
+            "write SELF=full",
+        )
+    if default and full and not (full | limited) & _ALL and not _named(one):
+        yield problem(
+            one, "no host is a member of the default partition: none reaches its "
+            "subnet manager", "add ALL=limited or ALL=full",
+        )  # fmt: skip
     if (
         default
         and not full & {"SELF", "ALL", "ALL_CAS"}

@@ -18,6 +18,8 @@ _BACKENDS: Final = frozenset({"c10d", "etcd", "etcd-v2", "static", "zeus-adapter
 _LAST_PORT: Final = 65535
 _OWN_RANK: Final = ("Job/", "JobSet/", "Deployment/", "StatefulSet/")
 """Objects that tell pods nothing of their rank that torchrun reads by itself."""
+_DEFAULT: Final = re.compile(r"\$\{\w+:?-([^}]*)\}")
+"""A variable of a shell with what is taken where it is unset."""
 _LOCAL: Final = re.compile(r"(localhost|127\.0\.0\.1|0\.0\.0\.0|::1)(:\d+)?")
 
 
@@ -37,6 +39,7 @@ def _check(case: Case) -> Found:
         place = _value(
             launch.words, "--rdzv-endpoint", "--rdzv_endpoint", "--master-addr", "--master_addr"
         )
+        place = _DEFAULT.sub(r"\1", place)
         if launch.tool == "torchrun" and _several(launch.words) and _LOCAL.fullmatch(place):
             yield problem(
                 launch,

@@ -7,11 +7,14 @@ What to do: bring it up, or remove its configuration.
 References: SONiC, PORT admin_status; shutdown of EOS and NX-OS.
 """
 
-from weft.lint.facts import Address, Neighbor, Port
+from weft.lint.facts import Address, Neighbor, Port, Side
 from weft.lint.rule import Case, Found, Layer, Rule, Severity, problem
 
 
 def _check(case: Case) -> Found:
+    for one in case.of(Port):
+        if one.side is Side.HOST and one.up is False and one.mtu_bytes:
+            yield problem(one, f"{one.name} is set up and shut down", "end the line with up")
     for switch in case.switches:
         used = {one.port for one in switch.of(Address)} | {n.peer for n in switch.of(Neighbor)}
         for one in switch.of(Port):

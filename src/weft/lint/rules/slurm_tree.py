@@ -8,7 +8,7 @@ What to do: every node under exactly one leaf; one switch above all.
 References: topology.conf(5).
 """
 
-from weft.lint.facts import Nodes, TreeSwitch
+from weft.lint.facts import Nodes, RailTable, Slots, TreeSwitch
 from weft.lint.rule import Case, Found, Layer, Rule, Severity, problem
 
 
@@ -58,6 +58,7 @@ def _nodes(case: Case, rows: list[TreeSwitch]) -> Found:
                 f"{twice[0]} is under {under[twice[0]].name} and under {one.name}",
                 "put it under its own leaf",
             )
+    yield from _unplaced(case, under)
     known = {name for one in case.of(Nodes) for name in one.names}
     if not known or not rows:
         return
@@ -75,6 +76,22 @@ def _nodes(case: Case, rows: list[TreeSwitch]) -> Found:
             f"slurm.conf does not know {len(alien)} nodes, {alien[0]} first",
             "correct the names",
         )
+
+
+def _unplaced(case: Case, under: dict[str, TreeSwitch]) -> Found:
+    """Yield hosts of other files that no switch has, where most of them are in the tree."""
+    for kind in (Slots, RailTable):
+        hosts = {one.device: one for one in case.of(kind)}
+        missing = sorted(hosts.keys() - under.keys())
+        if missing and len(missing) * 2 < len(hosts):
+            yield problem(
+                [hosts[missing[0]], *list(under.values())[:1]],
+                f"{len(missing)} of {len(hosts)} hosts are under no switch of Slurm, "
+                f"{missing[0]} first",
+                "put each under its leaf",
+                severity=Severity.WARNING,
+            )
+            return
 
 
 slurm_tree = Rule(

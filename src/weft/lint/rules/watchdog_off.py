@@ -8,7 +8,7 @@ What to do: switch the watchdog on, with the action drop, on every port with PFC
 References: SONiC, PFC watchdog; Guo et al., SIGCOMM 2016, section 4.3.
 """
 
-from weft.lint.facts import Pause, Watchdog
+from weft.lint.facts import Pause, Port, Watchdog
 from weft.lint.quality import overlap
 from weft.lint.rule import Case, Device, Found, Layer, Rule, Severity, problem
 
@@ -32,12 +32,16 @@ def _check(case: Case) -> Found:
 
 def _unwatched(switch: Device, on: list[Pause], dogs: list[Watchdog]) -> Found:
     timed = [dog for dog in dogs if dog.detection_ms is not None and dog.ports]
-    named = {port for dog in timed for port in dog.ports}
-    for one in on if named else ():
-        missing = sorted(set(one.ports) - named)
-        if missing:
+    enabled = [dog for dog in dogs if dog.detection_ms is None and dog.ports and dog.on]
+    cabled = {one.name for one in switch.of(Port) if one.peer}
+    paused = {port for one in on for port in one.ports or cabled}
+    for kind in (timed, enabled):
+        named = {port for dog in kind for port in dog.ports}
+        missing = sorted(paused - named)
+        if missing and len(named & paused) * 2 > len(paused):
+            shown = next((one for one in on if missing[0] in one.ports), on[0])
             yield problem(
-                [one, timed[0]],
+                [shown, kind[0]],
                 f"{len(missing)} ports of {switch.name} pause without a "
                 f"watchdog, {missing[0]} first",
                 "watch every port with PFC",

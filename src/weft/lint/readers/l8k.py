@@ -1,0 +1,46 @@
+"""``cluster-config.yaml`` of NVIDIA's Kubernetes launch kit (l8k): subnets and rails."""
+
+from collections.abc import Iterator
+
+from weft.lint.document import Tree
+from weft.lint.facts import AddressPool, Fact, Flaw
+from weft.lint.reader import File, Reader
+
+_ONCE = ("rdmaDevice", "networkInterface", "pciAddress", "rail")
+
+
+def _claims(file: File) -> bool:
+    return any(tree["nvIpam"] and tree["networkOperator"] for tree in file.documents)
+
+
+def _read(file: File) -> Iterator[Fact]:
+    for tree in file.documents:
+        for one in tree.under("nvIpam", "subnets").each():
+            subnet = one["subnet"].string()
+            yield AddressPool(
+                at=one.at, name=subnet, subnet=subnet, gateway=one["gateway"].string(),
+                kind="l8k",
+            )  # fmt: skip
+        for group in tree["clusterConfig"].each():
+            yield from _rails(group)
+
+
+def _rails(group: Tree) -> Iterator[Flaw]:
+    """Yield what two network interfaces of one group of hosts share and may not."""
+    seen: dict[tuple[str, str], Tree] = {}
+    for one in group["pfs"].each():
+        if one["traffic"].string() not in {"", "east-west"}:
+            continue
+        for name in _ONCE:
+            key = name, one[name].string()
+            if key[1] and key in seen:
+                yield Flaw(
+                    at=one[name].at,
+                    rule="broken_line",
+                    message=f"two network interfaces have the {name} {key[1]}",
+                    fix="give each its own",
+                )
+            seen.setdefault(key, one)
+
+
+l8k = Reader(title="cluster file of l8k", claims=_claims, read=_read)
