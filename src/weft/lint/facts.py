@@ -334,6 +334,8 @@ class Address(Fact):
     port: str
     address: str
     gateway: str = ""
+    vrf: str = ""
+    """The table of routes that it is in; empty: the default one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

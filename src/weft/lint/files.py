@@ -51,7 +51,7 @@ def _below(path: Path) -> Iterator[Path]:
     for one in sorted(path.iterdir()):
         if one.is_symlink():
             continue
-        if one.is_dir() and one.name not in _SKIPPED:
+        if one.is_dir() and one.name not in _SKIPPED and one.name[0] != ".":
             yield from _below(one)
         elif one.is_file():
             yield one

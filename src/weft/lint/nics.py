@@ -212,7 +212,8 @@ def _sysctl(command: Command) -> Iterator[Fact]:
 
 def _ulimit(command: Command) -> Iterator[Fact]:
     value = command.option("-l")
-    if value:
+    redirected = command.target and value in {"1", "2"}  # ulimit -l 2>/dev/null asks
+    if value and not redirected:
         yield Option(at=command.at, program="ulimit", name="memlock", value=value)
 
 

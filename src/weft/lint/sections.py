@@ -69,6 +69,12 @@ def sections(file: File, comment: str = "!#") -> list[Section]:
     return top
 
 
+def vrf_of(one: Section) -> str:
+    """Return the table of routes that an interface is in; empty: the default one."""
+    row = one.first("vrf") or one.first("ip", "vrf")
+    return "" if row is None or row.last == "default" else row.last
+
+
 def switched(address: Section, device: str, name: str) -> Flaw:
     """Return what is wrong with an address on a port that is not routed."""
     return Flaw(

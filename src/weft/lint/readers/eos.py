@@ -28,7 +28,15 @@ from weft.lint.facts import (
 from weft.lint.filters import filter_facts
 from weft.lint.quantity import switch_bytes
 from weft.lint.reader import File, Reader
-from weft.lint.sections import Section, is_document, numbers, sections, speed_gbit, switched
+from weft.lint.sections import (
+    Section,
+    is_document,
+    numbers,
+    sections,
+    speed_gbit,
+    switched,
+    vrf_of,
+)
 
 _MARKS: Final = re.compile(
     r"^\s*(qos map (?:dscp|traffic-class)|service-profile |uc-tx-queue |tx-queue \d|"
@@ -148,9 +156,15 @@ def _own_quality(one: Section, name: str, device: str, *, unmarked: bool) -> Ite
 
 def _addresses(one: Section, name: str, device: str) -> Iterator[Fact]:
     for address in one.find("ip", "address"):
-        yield Address(
-            at=address.at, device=device, side=Side.SWITCH, port=name, address=address.word(2)
-        )
+        if address.word(2)[:1].isdigit():  # others are virtual, or from DHCP
+            yield Address(
+                at=address.at,
+                device=device,
+                side=Side.SWITCH,
+                port=name,
+                address=address.word(2),
+                vrf=vrf_of(one),
+            )
 
 
 def _quality(one: Section, ports: tuple[str, ...], device: str) -> Iterator[Fact]:

@@ -156,14 +156,16 @@ def _interfaces(tree: Tree, device: str) -> Iterator[Fact]:
     yield from _ports(tree, device)
     for key, one in tree["interface"].items():
         names = tuple(_names(key))
-        for address in _keys(one.under("ip", "address")):
+        family = one["ip"] or one["ipv4"]
+        for address in _keys(family["address"]):
             if "/" in address and names:
                 yield Address(
-                    at=one.under("ip", "address", address).at,
+                    at=family.under("address", address).at,
                     device=device,
                     side=Side.SWITCH,
                     port=names[0],
                     address=address,
+                    vrf=(family["vrf"] or one["vrf"]).string().replace("default", ""),
                 )
         split = one.under("link", "breakout")
         ways = whole(

@@ -32,7 +32,15 @@ from weft.lint.facts import (
 from weft.lint.filters import filter_facts
 from weft.lint.quantity import switch_bytes
 from weft.lint.reader import File, Reader
-from weft.lint.sections import Section, is_document, numbers, sections, speed_gbit, switched
+from weft.lint.sections import (
+    Section,
+    is_document,
+    numbers,
+    sections,
+    speed_gbit,
+    switched,
+    vrf_of,
+)
 
 _MARKS: Final = re.compile(
     r"^\s*(class-map type |policy-map type |feature bgp|service-policy type |"
@@ -159,9 +167,15 @@ def _interface(one: Section, switch: _Switch) -> Iterator[Fact]:
     if address and _is_port(name) and one.first("no", "switchport") is None:
         yield switched(address, device, name)
     for row in one.find("ip", "address"):
-        yield Address(
-            at=row.at, device=device, side=Side.SWITCH, port=name, address=row.word(2)
-        )
+        if row.word(2)[:1].isdigit():
+            yield Address(
+                at=row.at,
+                device=device,
+                side=Side.SWITCH,
+                port=name,
+                address=row.word(2),
+                vrf=vrf_of(one),
+            )
 
 
 def _port(one: Section, name: str, device: str) -> Port:

@@ -354,6 +354,7 @@ def _routing(tree: Tree, device: str) -> Iterator[Fact]:
                     side=Side.SWITCH,
                     port=port,
                     address=address,
+                    vrf=rows[port]["vrf_name"].string() if port in rows.value else "",
                 )
     row = tree.under("BGP_GLOBALS", "default")
     framework = tree.under("DEVICE_METADATA", "localhost", "frr_mgmt_framework_config")

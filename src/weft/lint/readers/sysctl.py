@@ -13,6 +13,8 @@ _TREES = ("net.", "kernel.", "vm.", "fs.", "net/", "kernel/", "vm/")
 def _claims(file: File) -> bool:
     if file.text.stem == "sysctl.conf" or file.text.folder == "sysctl.d":
         return True
+    if any(line.startswith("[") for _, line in file.lines()):  # a file with sections
+        return False
     return file.name.endswith(".conf") and any(
         line.lstrip("- ").startswith(_TREES) and "=" in line for _, line in file.lines()
     )

@@ -33,7 +33,7 @@ def _check(case: Case) -> Found:
 
 
 def _twice(rows: list[Address]) -> Found:
-    taken: dict[str, Address] = {}
+    taken: dict[tuple[str, str], Address] = {}
     for one in rows:
         address = one.address.partition("/")[0]
         try:
@@ -43,14 +43,26 @@ def _twice(rows: list[Address]) -> Found:
             continue
         if address.lower().startswith("fe80"):
             continue
-        first = taken.setdefault(address, one)
+        first = taken.setdefault((one.vrf, address), one)
         if first is not one and (first.device, first.port) != (one.device, one.port):
+            if _anycast(first, one):
+                continue
             yield problem(
                 [one, first],
                 f"{address} is given to {first.device} {first.port} and to "
                 f"{one.device} {one.port}",
                 "give each its own",
             )
+
+
+def _anycast(first: Address, one: Address) -> bool:
+    """Return whether two switches share an address on purpose.
+
+    Pairs have one tunnel address (on a second loopback) and one gateway of a VLAN.
+    """
+    names = {first.port.lower(), one.port.lower()}
+    apart = first.device != one.device and not names & {"lo", "lo0", "loopback0"}
+    return apart and any(all(n.startswith(p) for n in names) for p in ("lo", "vlan"))
 
 
 address_duplicate = Rule(

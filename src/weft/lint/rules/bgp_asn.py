@@ -10,7 +10,7 @@ References: RFC 7938, section 5.2; RFC 6996 (private numbers).
 from typing import Final
 
 from weft.lint.document import whole
-from weft.lint.facts import Neighbor, Port, Speaker
+from weft.lint.facts import Neighbor, Port, Side, Speaker
 from weft.lint.rule import Case, Device, Found, Layer, Rule, Severity, problem
 
 _PRIVATE: Final = (range(64512, 65535), range(4_200_000_000, 4_294_967_295))
@@ -25,7 +25,11 @@ def _check(case: Case) -> Found:
                     one,
                     f"AS {one.asn} of {one.device} is not a private number",
                     "use 64512 to 65534, or 4200000000 and on",
-                    severity=None if one.asn in {0, 23456, 65535} else Severity.WARNING,
+                    severity=None
+                    if one.asn in {0, 23456, 65535}
+                    else Severity.WARNING
+                    if case.fabric or Side.JOB in case.sides
+                    else Severity.INFO,
                 )
         for switch in fleet:
             cables = {port.name: port.peer for port in switch.of(Port) if port.peer}

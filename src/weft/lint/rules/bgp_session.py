@@ -18,6 +18,8 @@ def _check(case: Case) -> Found:
         names = {switch.name for switch in fleet}
         for switch in fleet:
             for one in switch.of(Neighbor):
+                if ":" in one.peer:  # a session over IPv6 addresses may carry IPv6 alone
+                    continue
                 if one.active is False:
                     yield problem(
                         one,

@@ -24,7 +24,8 @@ def _check(case: Case) -> Found:
             if limit is None:
                 continue
             for marking in {one.at: one for one in marks}.values():
-                yield from _compare(switch, marking, use, profile, limit)
+                alone_bytes = _alone_bytes(profile, pools.get(profile.pool))
+                yield from _compare(switch, marking, use, (profile, alone_bytes), limit)
 
 
 def _pause_bytes(
@@ -40,14 +41,21 @@ def _pause_bytes(
     return limit, f"{alpha:g} x {pool.size_bytes} B / (1 + {alpha:g} x {ports} ports)"
 
 
+def _alone_bytes(profile: BufferProfile, pool: BufferPool | None) -> float:
+    """Return the fill at which a port pauses when no other is busy: no port pauses later."""
+    found = _pause_bytes(profile, pool, 1)
+    return found[0] if found else 0.0
+
+
 def _compare(
     switch: Device,
     marking: Marking,
     use: GroupUse,
-    profile: BufferProfile,
+    paused: tuple[BufferProfile, float],
     limit: tuple[float, str],
 ) -> Found:
     fill, shown = limit
+    profile, alone_bytes = paused
     for name, value in (("Kmin", marking.kmin_bytes), ("Kmax", marking.kmax_bytes)):
         if value is not None and value >= fill:
             yield problem(
@@ -55,8 +63,9 @@ def _compare(
                 f"{name} {value:g} B of {switch.name} is above the pause at "
                 f"{fill:.0f} B ({shown})",
                 f"lower {name}",
+                # Where few ports are busy, marks may still come first.
                 severity=Severity.ERROR
-                if name == "Kmin" or fill < value / 4
+                if value >= alone_bytes and (name == "Kmin" or fill < value / 4)
                 else Severity.WARNING,
             )
             return

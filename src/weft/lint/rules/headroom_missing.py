@@ -8,7 +8,7 @@ What to do: give the group a profile with xoff and xon.
 References: SONiC, BUFFER_PG and BUFFER_PROFILE.
 """
 
-from weft.lint.facts import BufferProfile, GroupUse, Pause
+from weft.lint.facts import BufferPool, BufferProfile, GroupUse, Pause
 from weft.lint.quality import lossless_profiles
 from weft.lint.rule import Case, Device, Found, Layer, Rule, Severity, problem
 
@@ -24,20 +24,22 @@ def _check(case: Case) -> Found:
                     f"{profile.name}, which has no headroom",
                     "give it xoff",
                 )
+        shared = {one.name for one in switch.of(BufferPool) if one.headroom_bytes}
         for profile in {one.name: one for _, one in found}.values():
-            yield from _order(switch, profile)
+            yield from _order(switch, profile, shared=profile.pool in shared)
         yield from _ports(switch, [use for use, _ in found])
 
 
-def _order(switch: Device, profile: BufferProfile) -> Found:
+def _order(switch: Device, profile: BufferProfile, *, shared: bool) -> Found:
+    """Compare sizes; where headroom is shared (xoff of the pool) a profile reserves little."""
     size, xon, xoff = profile.size_bytes, profile.xon_bytes, profile.xoff_bytes
-    if size is not None and xoff and size < xoff and size < (xon or 0):
+    if not shared and size is not None and xoff and size < xoff and size < (xon or 0):
         yield problem(
             profile,
             f"{profile.name} of {switch.name}: size {size} B holds neither xon nor xoff",
             "size is xon + xoff",
         )
-    if xon is not None and xoff and size is not None and xon > size:
+    if not shared and xon is not None and xoff and size is not None and xon > size:
         yield problem(
             profile,
             f"{profile.name} of {switch.name}: xon {xon} B lies above size {size} B",

@@ -41,7 +41,7 @@ def _check(case: Case) -> Found:
             yield problem(one, f"{one.device} may pin {one.value} KiB", "write unlimited")
     yield from _halves(case)
     for one in case.options("ulimit", "memlock"):
-        if one.value not in _FREE:
+        if one.value not in _FREE and one.value.isdecimal():
             yield problem(
                 one, f"the script pins {one.value} KiB at the most", "ulimit -l unlimited"
             )

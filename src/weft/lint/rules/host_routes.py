@@ -41,19 +41,23 @@ def _tables(
     """Compare tables that are filled with those that are asked; one half may be elsewhere."""
     filled = {one.table: one for one in routes if one.table not in _KERNEL}
     asked = {one.table: one for one in rules if one.table not in _KERNEL}
-    for table in sorted(asked.keys() - filled.keys()) if filled or rails else ():
+    if not rails and not filled.keys() & asked.keys():  # the other half is set elsewhere
+        return
+    for table in sorted(asked.keys() - filled.keys()):
         yield problem(
             [asked[table], *rails[:1]],
             f"no route stands in the table {table}, which a rule leads to",
             _ROUTE,
+            severity=None if rails else Severity.WARNING,
         )
-    for table in sorted(filled.keys() - asked.keys()) if asked or rails else ():
+    for table in sorted(filled.keys() - asked.keys()):
         yield problem(
             [filled[table], *rails[:1]],
             f"no rule leads to the table {table}: its routes are never used",
             _RULE,
+            severity=None if rails else Severity.WARNING,
         )
-    for one in asked.values():
+    for one in asked.values() if rails else ():
         if one.goal and not one.source and one.table in filled:
             yield problem(
                 one,

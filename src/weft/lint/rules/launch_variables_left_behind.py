@@ -11,6 +11,7 @@ References: mpirun(1) of Open MPI, -x.
 
 from weft.lint.facts import Launch, Variable
 from weft.lint.rule import Case, Found, Layer, Rule, Severity, problem
+from weft.lint.variables import exists
 
 
 def _check(case: Case) -> Found:
@@ -34,6 +35,7 @@ def _check(case: Case) -> Found:
             and one.name.startswith(("NCCL_", "UCX_", "TORCH_NCCL_"))
             and (operated or one.at.line < launch.at.line)
             and one.name not in passed
+            and not (one.name.startswith("NCCL_") and not exists(one.name))
             and not one.everywhere
         ]
         if here:

@@ -22,7 +22,8 @@ def _check(case: Case) -> Found:
         names = {switch.name for switch in fleet}
         for switch in fleet:
             for up in (True, False):
-                rows = [p for p in switch.of(Port) if p.speed_gbit and (p.peer in names) is up]
+                ports = [one for one in switch.of(Port) if one.speed_gbit and one.peer]
+                rows = [one for one in ports if (one.peer in names) is up]
                 counts = Counter(one.speed_gbit for one in rows)
                 if len(counts) < 2:  # noqa: PLR2004 - two that differ
                     continue

@@ -36,7 +36,9 @@ def _check(case: Case) -> Found:
     for name, found in by_name.items():
         wide = [one for one in found if one.everywhere or not one.device]
         values = {one.value.strip() for one in wide}
-        if len(values) > 1 and _together(wide):
+        files = {one.at.text.name for one in wide}
+        # One script may try several values, one after another.
+        if len(values) > 1 and len(files) > 1 and _together(wide):
             first = next(one for one in wide if one.value.strip() != wide[0].value.strip())
             yield problem(
                 [first, wide[0]],

@@ -15,9 +15,16 @@ from weft.lint.rule import Case, Found, Layer, Rule, Severity, problem
 from weft.lint.variables import RENAMED, documented, exists
 
 
+def is_read(one: Variable) -> bool:
+    """Return whether the script that sets a variable reads it itself."""
+    text = one.at.text.content
+    return f"${one.name}" in text or f"${{{one.name}" in text
+
+
 def _check(case: Case) -> Found:
     for one in case.of(Variable):
-        if one.name.startswith("NCCL_") and not exists(one.name) and one.name not in RENAMED:
+        named = one.name.startswith("NCCL_") and one.name not in RENAMED
+        if named and not exists(one.name) and not is_read(one):
             near = get_close_matches(one.name, documented(), n=1, cutoff=0.8)
             meant = f"write {near[0]}, if that is meant" if near else "remove it"
             yield problem(one, f"nothing reads {one.name}", meant)

@@ -16,7 +16,9 @@ def _check(case: Case) -> Found:
     for one in case.of(Workload):
         if not one.host_network:
             continue
-        if one.dns_policy not in {"ClusterFirstWithHostNet", "None"}:
+        # What runs on every node serves the node, and needs no names of the cluster.
+        own = one.kind == "DaemonSet" or one.dns_policy in {"ClusterFirstWithHostNet", "None"}
+        if not own:
             yield problem(
                 one,
                 f"{one.device} uses the host's network and its DNS",
