@@ -81,6 +81,12 @@ def pauses(options: Options) -> bool:
     return options.flow_control is FlowControl.PFC
 
 
+def any_pauses(options: Options) -> bool:
+    """Say whether switches pause in some class."""
+    parts = (one.options or options for one in options.classes)
+    return any(map(pauses, parts)) if options.classes else pauses(options)
+
+
 def shares_buffer(options: Options) -> bool:
     """Say whether the queues of a switch share its buffer."""
     return options.shared_buffer_bytes is not None

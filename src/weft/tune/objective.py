@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from statistics import mean
 
+from weft.engines.packet.simulation import Options
 from weft.results import Estimate
 from weft.tune.sample import Sample
 
@@ -30,6 +31,8 @@ class Objective:
     more_is_better: bool = False
     of: Callable[[Sample, Sample], float]
     """Of a run, beside the run with the settings that the search began from."""
+    applies: Callable[[Options], bool] = lambda _: True
+    """Whether scenarios with these options have the figure at all."""
     over: Over | None = None
     """Fixed where only one makes sense; none: as the user asks."""
 

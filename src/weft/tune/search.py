@@ -154,7 +154,7 @@ def _prepared(
     return _Search(
         scenarios=tuple(scenarios),
         space=space_of(scenarios, knobs),
-        judged={one: _objective(one) for one in dict.fromkeys(judged_by or USUAL)},
+        judged=_judged(scenarios, judged_by),
         over=Over(over),
         seeds=tuple(range(1, seeds + 1)),
         checks=tuple(range(seeds + 1, seeds + checks + 1)),
@@ -166,6 +166,19 @@ def _prepared(
         ),
         bases=tuple(explicit(one) for one in scenarios),
     )
+
+
+def _judged(scenarios: Sequence[Scenario], asked: Sequence[str]) -> dict[str, Objective]:
+    """Return the objectives asked for, or the usual ones that have something to judge."""
+    found = {one: _objective(one) for one in dict.fromkeys(asked or USUAL)}
+    options = [options_of(one, one.seeds[0]) for one in scenarios]
+    idle = [n for n, one in found.items() if not any(map(one.applies, options))]
+    if asked and idle:
+        raise SpecError(
+            f"the objective {' and '.join(idle)} judges nothing here: no link is ever paused; "
+            "leave it out"
+        )
+    return {name: one for name, one in found.items() if name not in idle}
 
 
 def _objective(name: str) -> Objective:

@@ -19,6 +19,14 @@ KNOBS = ("kmin_bytes", "minimum_rate_ratio")
 FEW = {"knobs": KNOBS, "trials": 10, "seeds": 1}
 
 
+def test_pauses_are_no_objective_where_nothing_pauses(scenario):
+    lossy = {"preset": "roce_without_pfc"}
+    found = tune([scenario(**lossy)], trials=2, seeds=1, knobs=["queue_limit_bytes"])
+    assert [one.name for one in found.objectives] == ["time_ratio", "tail_ratio"]
+    with pytest.raises(SpecError, match="paused_ratio judges nothing here"):
+        tune([scenario(**lossy)], trials=2, judged_by=["paused_ratio"])
+
+
 def test_any_number_of_threads_finds_the_same(scenario):
     one, four = (tune([scenario()], workers=n, **FEW) for n in (1, 4))
     assert one.trials == four.trials

@@ -48,8 +48,15 @@ def _block(block: Block, width: int, *, stack: bool) -> Iterator[tuple[str, str]
             yield from ((NOTE, part) for part in _wrapped(note, width, "", ""))
     elif isinstance(block, Facts):
         widest = max((len(name) for name, _ in block.pairs), default=0)
+        after = " " * (widest + len(GAP))
+        room = max(width, len(after) + LEAST_WORDS)
         for name, value in block.pairs:
-            yield PLAIN, f"{name:<{widest}}  {value}".rstrip()
+            line = f"{name:<{widest}}{GAP}{value}".rstrip()
+            wrapped = textwrap.wrap(
+                line, room, subsequent_indent=after, break_long_words=False,
+                break_on_hyphens=False,
+            )  # fmt: skip
+            yield from ((PLAIN, part) for part in (wrapped if len(line) > room else [line]))
     elif isinstance(block, Entries):
         for item in block.items:
             first = _wrapped(f"{item.head}: {item.text}", width, "", "    ")

@@ -53,7 +53,7 @@ def _facts(result: Tuned) -> Iterator[tuple[str, str]]:
     yield (
         "search",
         (
-            f"{len(result.trials)} trials of {len(result.trial.values)} knobs, seeds "
+            f"{len(result.trials)} trials of {_knobs(result)}, seeds "
             f"{_list(result.seeds)}; compared with seeds {_list(result.check_seeds)}"
         ),
     )
@@ -79,8 +79,13 @@ def _found(result: Tuned) -> str:
     return (
         f"{percent(record.gain_ratio)} less time than the settings it began from "
         f"({percent(record.gain_low_ratio)} to {percent(record.gain_high_ratio)} by run), "
-        f"{changed} of {len(result.trial.values)} knobs changed{_as_good(result)}"
+        f"{changed} of {_knobs(result)} changed{_as_good(result)}"
     )
+
+
+def _knobs(result: Tuned) -> str:
+    count = len(result.trial.values)
+    return f"{count} knob" + "s" * (count != 1)
 
 
 def _as_good(result: Tuned) -> str:
@@ -219,17 +224,20 @@ def value(knob: str, number: float) -> str:
 
 def _front(result: Tuned) -> Table:
     front = sorted(
-        (one for one in result.trials if one.front),
-        key=lambda one: one.scores[result.objectives[0].name],
+        (one for one in result.trials if one.front or one.number == result.best),
+        key=lambda one: (one.scores[result.objectives[0].name], one.number != result.best),
     )
-    shown = front[:SHOWN_FRONT]
-    more = len(front) - len(shown)
+    apart = list({tuple(one.scores.values()): one for one in reversed(front)}.values())[::-1]
+    shown = [one for place, one in enumerate(apart)
+             if place < SHOWN_FRONT or one.number == result.best]  # fmt: skip
+    alike, more = len(front) - len(apart), len(apart) - len(shown)
     return Table(
         title="Front of the search",
         columns=("trial", *(line.title for line in result.objectives), ""),
         rows=rows_of(*(_front_cells(result, one) for one in shown)),
         notes=(
             "No trial is better in one objective and as good in the others; search's seeds."
+            + (f" {alike} more came out just as these." if alike else "")
             + (f" {more} more in -o json." if more else ""),
         ),
     )
