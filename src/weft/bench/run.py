@@ -23,6 +23,8 @@ from weft.observe.observation import Observation
 
 TIMEOUT_S: Final = 900.0
 _VERSION_S: Final = 15.0
+_MEETING: Final = ("MASTER_ADDR", "MASTER_PORT")
+"""Where ranks meet: runs that differ in it alone are alike."""
 _PROGRAM: Final = '"""'
 """A program that is handed over as text begins with its docstring."""
 
@@ -183,7 +185,8 @@ def _options(ask: Ask) -> tuple[str, ...]:
     found = [f"backend={ask.backend}"] if ask.backend else []
     found += [f"streams={ask.streams}"] if ask.streams > 1 else []
     found += [f"interface={ask.interface}"] if ask.interface else []
-    return (*found, *(f"{k}={v}" for k, v in sorted(ask.env.items())), *ask.options)
+    named = sorted((k, v) for k, v in ask.env.items() if k not in _MEETING)
+    return (*found, *(f"{k}={v}" for k, v in named), *ask.options)
 
 
 def repeated(

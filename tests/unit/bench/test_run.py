@@ -11,7 +11,7 @@ from weft.bench import launcher, tool, torch_worker
 from weft.bench.command import Command, variables
 from weft.bench.history import likeness
 from weft.bench.processes import Started, run_together
-from weft.bench.run import _asked_for, _read, commands, run, shown
+from weft.bench.run import _asked_for, _options, _read, commands, run, shown
 from weft.bench.tool import Ask
 from weft.calibrate.calibration import read_file
 from weft.collect.reach import host_name
@@ -137,6 +137,11 @@ def test_sizes_that_were_not_asked_for_are_left_out():
     assert [one.size_bytes for one in kept] == [2**p for p in range(10, 17)]
     with pytest.raises(ToolFailed, match="its largest is 8 MiB"):
         _asked_for(kind, replace(ask, smallest_bytes=2**30, largest_bytes=2**31), sweep)
+
+
+def test_where_ranks_meet_does_not_make_runs_unlike():
+    found = _options(Ask(env={"MASTER_PORT": "29600", "NCCL_ALGO": "Ring"}))
+    assert found == ("NCCL_ALGO=Ring",)
 
 
 def test_ranks_of_a_job_ask_their_launcher_who_they_are():

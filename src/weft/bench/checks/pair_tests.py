@@ -2,6 +2,4 @@
 
 from weft.bench.check import Check
 
-pair_tests = Check(
-    title="pairs of hosts alone", command="weft bench localise --hosts A,B,... --run perftest"
-)
+pair_tests = Check(title="pairs of hosts alone", command="weft bench localise --hosts A,B,...")

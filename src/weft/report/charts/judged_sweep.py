@@ -3,7 +3,7 @@
 from typing import Any
 
 from weft.report.chart import BLUE, HEIGHT, ORANGE, PALE, RED, WIDTH, Chart
-from weft.report.charts.busbw_curve import size_label
+from weft.report.charts.busbw_curve import size_label, table_names
 from weft.report.page import Drawing
 
 _LEAST, _MOST = 0.5, 2.0
@@ -15,53 +15,53 @@ _BAR = 14
 def _build(drawing: Drawing) -> Any:  # noqa: ANN401 - altair is not typed
     import altair as alt  # noqa: PLC0415 - 0.3 s that only charts need
 
-    rows = list(drawing.rows)
-    fault = drawing.marks.get("fault")
-    sizes = [row["size_bytes"] for row in rows]
+    rows, fault = list(drawing.rows), drawing.marks.get("fault")
+    scale = alt.Scale(type="log", domain=_span(rows), nice=False)
     names = ["80 % band", "measured", *([fault] if fault else [])]
     legend = alt.Scale(domain=names, range=[PALE, RED, ORANGE][: len(names)])
+    # Each table of a run is a curve of its own.
+    where = {"x": _sizes(alt, rows), "detail": alt.Detail("test:N")}
+    ratio = {"y": _ratios(alt, scale), **where}
     colour = alt.Color("what:N", scale=legend)
-    x = alt.X(
+    base, lone = alt.Chart(alt.Data(values=rows)), _lone(rows)
+    band = base.transform_calculate(what="'80 % band'")
+    band = band.mark_rule(strokeWidth=_BAR) if lone else band.mark_area()
+    even = base.transform_calculate(ratio="1")
+    points = base.transform_calculate(what="'measured'")
+    layers = [
+        band.encode(y=alt.Y("low:Q", scale=scale), y2="high:Q", color=colour, **where),
+        even.mark_line(color=BLUE, point={"color": BLUE} if lone else False).encode(**ratio),
+    ]
+    if fault:
+        line = base.transform_calculate(what=f"'{fault}'", ratio="datum.fault")
+        shape = {"shape": "diamond"} if lone else False
+        dashed = line.mark_line(strokeDash=[6, 4], strokeWidth=2, point=shape)
+        layers.append(dashed.encode(color=colour, **ratio))
+    dotted = points.mark_line(point={"filled": True, "size": 45})
+    layers.append(dotted.encode(color=colour, **ratio))
+    layers += table_names(alt, rows, where["x"], ratio["y"])
+    return alt.layer(*layers).properties(width=WIDTH, height=HEIGHT)
+
+
+def _sizes(alt: Any, rows: list[Any]) -> Any:  # noqa: ANN401 - altair is not typed
+    """Return the axis of sizes."""
+    sizes = [row["size_bytes"] for row in rows]
+    return alt.X(
         "size_bytes:Q",
         title="message size",
         scale=alt.Scale(type="log", base=2, domain=_reach(sizes), nice=False),
         axis=alt.Axis(values=_ticks(sizes), labelExpr=size_label(), grid=False),
     )
-    scale = alt.Scale(type="log", domain=_span(rows), nice=False)
-    y = alt.Y(
+
+
+def _ratios(alt: Any, scale: Any) -> Any:  # noqa: ANN401 - altair is not typed
+    """Return the axis of measured over expected time."""
+    return alt.Y(
         "ratio:Q",
         title="measured over expected time",
         scale=scale,
         axis=alt.Axis(values=[0.25, 0.5, 0.7, 1, 1.4, 2, 3, 5, 10, 20, 50], format="~g"),
     )
-    base = alt.Chart(alt.Data(values=rows))
-    tables = alt.Detail("test:N")
-    band = base.transform_calculate(what="'80 % band'")
-    band = band.mark_rule(strokeWidth=_BAR) if _lone(rows) else band.mark_area()
-    layers = [
-        band.encode(
-            x=x, y=alt.Y("low:Q", scale=scale), y2="high:Q", color=colour, detail=tables
-        ),
-        base.transform_calculate(ratio="1")
-        .mark_line(color=BLUE, point={"color": BLUE} if _lone(rows) else False)
-        .encode(x=x, y=y, detail=tables),
-    ]
-    if fault:
-        line = base.transform_calculate(what=f"'{fault}'", ratio="datum.fault")
-        layers.append(
-            line.mark_line(
-                strokeDash=[6, 4],
-                strokeWidth=2,
-                point={"shape": "diamond"} if _lone(rows) else False,
-            ).encode(x=x, y=y, color=colour, detail=tables)
-        )
-    points = base.transform_calculate(what="'measured'")
-    layers.append(
-        points.mark_line(point={"filled": True, "size": 45}).encode(
-            x=x, y=y, color=colour, detail=tables
-        )
-    )
-    return alt.layer(*layers).properties(width=WIDTH, height=HEIGHT)
 
 
 def _reach(sizes: list[float]) -> list[float]:

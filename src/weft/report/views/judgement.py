@@ -34,7 +34,7 @@ _HUNDRED = 100
 
 def _page(result: Judgement) -> Page:
     return Page(
-        title=f"Judgement of {result.operation}",
+        title=f"Judgement of {_operations(result)}",
         blocks=tuple(_blocks(result)),
         footer=footer(result.provenance),
     )
@@ -58,6 +58,12 @@ def _blocks(result: Judgement) -> Iterator[Block]:
         yield Sentences(title="Assumed", lines=result.assumed)
 
 
+def _operations(result: Judgement) -> str:
+    tables = dict.fromkeys(one.test for one in result.points if one.test)
+    several = result.what == "collective" and tables
+    return ", ".join(tables) if several else result.operation
+
+
 def _means(result: Judgement) -> str:
     slow = any(one.outcome is Outcome.FAIL for one in result.ranges)
     if result.outcome is Outcome.FAIL and not slow:
@@ -71,7 +77,7 @@ def _unknown(result: Judgement) -> Iterator[str]:
 
 
 def _facts(result: Judgement) -> Iterator[tuple[str, str]]:
-    yield "benchmark", f"{result.benchmark}, {result.operation}"
+    yield "benchmark", f"{result.benchmark}, {_operations(result)}"
     if result.ranks:
         hosts = "1 host" if result.hosts == 1 else f"{result.hosts} hosts"
         yield "ranks", f"{result.ranks} on {hosts}"
@@ -137,10 +143,10 @@ def _faults(result: Judgement) -> Iterator[Block]:
     if len(result.group) > 1:
         share = sum(one.probability for one in shown if one.name in result.group)
         names = ", ".join(result.group)
-        yield Sentences(
-            title=title,
-            lines=(f"{share:.0%} one of {names}: this run cannot tell them apart.",),
-        )
+        first = f"{share:.0%} one of {names}: this run cannot tell them apart."
+        if shown[0].name not in result.group:
+            first = f"{shown[0].probability:.0%} {shown[0].title}; {first}"
+        yield Sentences(title=title, lines=(first,))
         title = ""
     yield Entries(title=title, items=tuple(_entry(one) for one in shown[:_MOST_FAULTS]))
     if result.told:
@@ -222,7 +228,7 @@ def _ratio_chart(result: Judgement) -> Drawing:
         rows.append(row)
     return Drawing(
         chart="judged_sweep",
-        title=f"{result.outcome}: {result.operation}, measured over expected time",
+        title=f"{result.outcome}: {_operations(result)}, measured over expected time",
         rows=tuple(rows),
         marks={"fault": _name(result)} if curve else {},
     )
@@ -240,24 +246,30 @@ def _rate_chart(result: Judgement) -> Drawing:
             "low": rate.low / 1e9,
             "high": rate.high / 1e9,
             "choice": "",
+            "test": one.test,
         }
         for _, one, rate, _ in shown
         if rate is not None
     )
     measured = [
-        {"size_bytes": one.size_bytes, "busbw": own / 1e9, "what": "measured"}
+        {
+            "size_bytes": one.size_bytes,
+            "busbw": own / 1e9,
+            "what": "measured",
+            "test": one.test,
+        }
         for _, one, _, own in shown
         if own is not None
     ]
     curve = result.curve
     fault = [
         {"size_bytes": one.size_bytes, "busbw": curve.rates_bytes_per_s[place] / 1e9,
-         "what": _name(result)}
+         "what": _name(result), "test": one.test}
         for place, one, rate, _ in shown if rate is not None
     ] if curve else []  # fmt: skip
     return Drawing(
         chart="busbw_curve",
-        title=f"{result.outcome}: {result.operation} on the expected band",
+        title=f"{result.outcome}: {_operations(result)} on the expected band",
         rows=rows,
         marks={"measured": measured, "fault": fault},
     )

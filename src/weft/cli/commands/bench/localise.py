@@ -154,7 +154,9 @@ def _outcome(text: str) -> "Outcome":
 def _commands(
     found: "Localisation", launcher: str, addresses: dict[str, str]
 ) -> tuple[str, ...]:
-    pair = ("perftest", "write_bw", "--launcher", launcher)
+    # Links of a laboratory carry TCP and no RDMA.
+    tool = ("iperf3",) if launcher == "netns" else ("perftest", "write_bw")
+    pair = (*tool, "--launcher", launcher)
     group = ("nccl-tests", "--launcher", "mpirun")
     commands = []
     for one in found.next:
