@@ -34,9 +34,11 @@ from weft.observe.facts import (
 )
 
 _NOT_READY = 802
-_INVALID_ARGUMENT = 1
-_WRONG_STATE = 401
-_REFUSED = ("invalid argument", "present state", "not permitted", "system not")
+_OF_OTHERS = frozenset({2, 46, 101, 209, 214, 220, 700, 702, 710, 715, 716, 717, 718, 719})
+"""Codes that say why by themselves: no memory, a busy or lost GPU, a fault of a kernel."""
+_ELSEWHERE = re.compile(
+    r"out of memory|illegal|launch|misaligned|uncorrectable|busy or unavailable", re.IGNORECASE,
+)  # fmt: skip
 _SERVICE = "fabricmanager"
 _NEEDED = re.compile(r"match with driver|interface version|NVSwitches don't match|not running")
 """What the service says only where there are switches to manage."""
@@ -68,8 +70,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
     multicast = [
         one for one in facts.of(GpuCallFailed)
         if "nvls" in f"{one.place} {one.call} {one.evidence.text}".lower()
-        and (one.code in {_INVALID_ARGUMENT, _WRONG_STATE}
-            or any(words in one.error.lower() for words in _REFUSED))
+        and one.code not in _OF_OTHERS and not _ELSEWHERE.search(one.error)
     ]  # fmt: skip
     blamed = job.said(facts, r"configuration error in the fabric manager or nvswitch|"
                              r"(gpu handle|setup) .{0,30}multicast team")  # fmt: skip

@@ -67,13 +67,9 @@ def _check(facts: Facts) -> Iterator[Finding]:
     ]  # fmt: skip
     works = _works_without(facts)
     yield from _on_some_hosts(facts)
-    neither = job.said(facts, r"peermem is not supported.{0,60}does not support dma-?buf")
     apart = [one for one in refused if "registering" in one.reason]
     refused = [one for one in refused if one not in apart]
-    if neither:
-        yield _not_loaded([*neither, *absent], 0.75, "and the GPU offers no DMA-BUF")
-    if apart and not works:
-        yield _attached("gdr-peermem-not-registered", [*apart, *off, *loaded], 0.85)
+    yield from _told(facts, [] if works else [*apart], [*off, *loaded])
     faulty = _bad_address(facts)
     if faulty and not (refused or absent):
         sure = 0.75 if any(one.errno for one in faulty) else 0.7
@@ -91,6 +87,11 @@ def _check(facts: Facts) -> Iterator[Finding]:
     elif absent and not (works or loaded) and any("not" in one.evidence.text for one in absent):
         found = _not_loaded([*absent], 0.75, "says the program that needs it")
         yield replace(found, explains=found.explains | {Symptom.REGISTRATION})
+    elif loaded and not (works or off) and _nobody_registered(facts):
+        found = _attached(
+            "gdr-peermem-not-registered", [*loaded, *facts.of(PeerMemoryClient)], 0.55
+        )
+        yield replace(found, severity=Severity.WARNING)
     elif absent and not (works or loaded or facts.any_of(GpuDirectState)):
         yield _not_loaded(
             [*absent], 0.4, "it is not among the loaded modules", Severity.WARNING
@@ -133,6 +134,21 @@ def _place(one: Fact) -> str:
 
 def _places(seen: Iterable[Fact]) -> set[str]:
     return {_place(one) for one in seen}
+
+
+def _told(facts: Facts, apart: list[Fact], beside: list[Fact]) -> Iterator[Finding]:
+    """Find what the library, or the module itself, says in so many words."""
+    neither = job.said(facts, r"peermem is not supported.{0,60}does not support dma-?buf")
+    if neither:
+        yield _not_loaded(neither, 0.75, "and the GPU offers no DMA-BUF")
+    if apart:
+        yield _attached("gdr-peermem-not-registered", [*apart, *beside], 0.85)
+
+
+def _nobody_registered(facts: Facts) -> bool:
+    """Return whether somebody looked for clients of the peer-memory interface, in vain."""
+    clients = facts.of(PeerMemoryClient)
+    return bool(clients) and not any(one.name for one in clients)
 
 
 def _is_module(name: str) -> bool:

@@ -51,7 +51,8 @@ def _check(facts: Facts) -> Iterator[Finding]:
     ]  # fmt: skip
     apart = [
         one for one in facts.of(ServiceState)
-        if one.service == "imex domain" and one.state in {"unavailable", "degraded", "invalid"}
+        if one.service.startswith("imex ")
+        and one.state in {"unavailable", "degraded", "invalid"}
     ]  # fmt: skip
     imports = [
         one for one in facts.of(GpuCallFailed)

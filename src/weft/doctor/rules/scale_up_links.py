@@ -53,7 +53,8 @@ def _erring(facts: Facts) -> Iterator[Finding]:
     counted = [one for one in facts.of(GpuLinkErrors) if one.value > 0]
     bad = [
         one for one in counted
-        if "recovery" in one.counter.lower() or one.value >= _MANY_ERRORS
+        if one.counter == "down" or "recovery" in one.counter.lower()
+        or one.value >= _MANY_ERRORS
     ]  # fmt: skip
     if bad:
         places = dict.fromkeys(f"GPU {one.gpu} link {one.link}" for one in bad)
@@ -104,7 +105,8 @@ def _said(facts: Facts) -> Iterator[Finding]:
     """Find what the library, or a health check, says of links by itself."""
     inactive = job.said(facts, r"nvlinks? inactive|has all nvlinks inactive|"
                                r"only \d+ nvlinks are up out of")  # fmt: skip
-    refused = job.said(facts, r"p2p is disabled between nvlink connected gpus")
+    refused = job.said(facts, r"p2p is disabled between nvlink connected gpus|"
+                              r"unsuccessfully (written|wrote) .{0,40}over nvlink")  # fmt: skip
     if inactive:
         yield finding(
             "nvlink-links-inactive",

@@ -6,7 +6,17 @@
 import re
 from collections.abc import Sequence
 
-from weft.observe.facts import Fact, GpuFault, GpuLinkErrors, GpuThrottle, RemappedRows
+from weft.observe.facts import (
+    Fact,
+    GpuFault,
+    GpuLinkErrors,
+    GpuThrottle,
+    Message,
+    PcieLink,
+    RemappedRows,
+    ScaleUpSwitchFault,
+    ServiceState,
+)
 from weft.observe.parser import READ, Parser
 from weft.observe.parsers._values import integer
 from weft.observe.patterns import Line, nothing, words
@@ -28,7 +38,7 @@ _XID = re.compile(
 )
 _LOST = re.compile(r"GPU .{0,40}(?:is lost|fallen off the bus|inaccessible)", re.IGNORECASE)
 _MEMORY = re.compile(
-    r"row ?remap\w* (?:failure|pending)|remapped row.{0,30}(?:fail|pending)|"
+    r"row ?remap\w* (?:are )?(?:failure|pending|failed)|remapped row.{0,30}(?:fail|pending)|"
     r"(?:volatile|aggregate)? ?(?:double.bit|DBE|uncorrectable)\w* .{0,40}(?:detected|in GPU)|"
     r"Detected \d+ volatile double-bit",
     re.IGNORECASE,
@@ -38,6 +48,23 @@ _LINK = re.compile(
     r"\d+) is (?:currently )?down|"
     r"NVLink .{0,40}(?:is down|inactive)",
     re.IGNORECASE,
+)
+_TOO_FEW = re.compile(r"(?P<text>Only \d+ NvLinks are up out of the expected \d+)")
+_NOT_WRITTEN = re.compile(
+    r"(?P<text>GPU \d+ (?:was unsuccessfully written to|unsuccessfully wrote data).{0,20}"
+    r"GPU \d+ over NVLink)"
+)
+_OF_SWITCH = re.compile(
+    r"Detected (?P<kind>fatal|nonfatal) errors on NvSwitch (?P<switch>\d+) link (?P<link>\d+)|"
+    r"Detected fatal NvSwitch SXID (?P<code>\d+)"
+)
+_WIDTH = re.compile(
+    r"GPU (?P<gpu>\d+) is running at PCI link width (?P<lanes>\d+)X, which is below the "
+    r"minimum allowed link \w+ of (?P<most>\d+)"
+)
+_SERVICE = re.compile(
+    r"(?P<manager>Fabric Manager) \(Cluster UUID.*\): (?P<text>.{0,80})|"
+    r"IMEX (?P<what>\w+) status is (?P<state>\w+)"
 )
 _FRAME = re.compile(
     r"\s*(?:[|+].*(?:Overall Health|Health Monitor|Diagnostic|Result|Warning|Pass|Fail|Skip|"
@@ -98,6 +125,53 @@ def _link(found: re.Match[str], line: Line) -> Sequence[Fact]:
     )  # fmt: skip
 
 
+def _said(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    return (
+        Message(
+            software="DCGM", level="error", text=found["text"], moment=line.moment,
+            evidence=line.evidence,
+        ),
+    )  # fmt: skip
+
+
+def _switch(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    return (
+        ScaleUpSwitchFault(
+            code=integer(found["code"]) or 0, switch=found["switch"] or "",
+            fatal=found["kind"] != "nonfatal", link=integer(found["link"]),
+            text=found[0], host=line.host, evidence=line.evidence,
+        ),
+    )  # fmt: skip
+
+
+def _narrow(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    return (
+        PcieLink(
+            device=f"GPU {found['gpu']}", name="GPU", lanes=int(found["lanes"]),
+            max_lanes=int(found["most"]), host=line.host, evidence=line.evidence,
+        ),
+    )  # fmt: skip
+
+
+_WELL = frozenset({"up", "ok", "healthy", "ready"})
+
+
+def _service(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    if found["manager"]:
+        name, text = "nvidia-fabricmanager", found["text"].lower()
+        state = "failed" if "fail" in text else "activating" if "progress" in text else ""
+    else:
+        name, state = f"imex {found['what'].lower()}", found["state"].lower()
+    if not state or state in _WELL:
+        return READ
+    return (
+        ServiceState(
+            service=name, state=state, text=found[0][:200], host=line.host,
+            evidence=line.evidence,
+        ),
+    )  # fmt: skip
+
+
 dcgm = Parser(
     tool="DCGM",
     marks=(
@@ -108,6 +182,14 @@ dcgm = Parser(
         "dcgm",
         "DCGM",
         "Diagnostic  ",
+        "NvLink",
+        "over NVLink",
+        "thermal violations",
+        "row remapp",
+        "PCI link width",
+        "Clique ID",
+        "IMEX ",
+        "fallen off",
     ),
     reader=words(
         (_NONE, nothing),
@@ -116,6 +198,11 @@ dcgm = Parser(
         (_LOST, _lost),
         (_MEMORY, _memory),
         (_LINK, _link),
+        (_TOO_FEW, _said),
+        (_NOT_WRITTEN, _said),
+        (_OF_SWITCH, _switch),
+        (_WIDTH, _narrow),
+        (_SERVICE, _service),
         (_FRAME, nothing),
     ),
     rank=39,

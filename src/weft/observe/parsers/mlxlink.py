@@ -12,6 +12,7 @@ from weft.observe.facts import (
     LinkLayer,
     LinkTraining,
     Message,
+    PcieLink,
     PhysicalState,
     PortState,
 )
@@ -37,6 +38,13 @@ _DEVICE = re.compile(r"mlxlink\b.{0,80}?-d\s+(?P<device>\S+)")
 _SPEEDS = re.compile(r"\b(SDR|DDR|QDR|FDR10|FDR|EDR|HDR|NDR|XDR)\b")
 _LANES = re.compile(r"(\d{1,2})x", re.IGNORECASE)
 _USUAL_LANES = 4
+_GIGA = 1e9
+_PCIE_HEAD = re.compile(r"\s*PCIe Operational \(Enabled\) Info")
+_PCIE = re.compile(
+    r"\s*Link (?P<what>Speed|Width) Active \(Enabled\)\s*: (?P<now>[\d.]+)(?:G-Gen \d|X) "
+    r"\((?P<most>[\d.]+)(?:G-Gen \d|X)\)"
+)
+_PCIE_DETAIL = re.compile(r"\s*(?:Depth, pcie index, node|Device Status)\s*: ")
 _COUNTERS = {
     "Link Down Counter": "link_downed",
     "Link Error Recovery Counter": "link_error_recovery",
@@ -62,6 +70,9 @@ class _Reader:
             done = tuple(self.end()) if begins else READ
             self.inside = True
             return done
+        pcie = self._pcie(text, number)
+        if pcie is not None:
+            return pcie
         found = _FIELD.match(text) if self.inside or self._asked() else None
         if not found or found["name"] not in _NAMES:
             return READ if self.inside and re.match(r"\s*-{4,}\s*$", text) else None
@@ -77,6 +88,29 @@ class _Reader:
         value, where = self.fields, self.where
         self.fields, self.where, self.inside = {}, None, False
         return () if where is None else tuple(self._port(value, where))
+
+    def _pcie(self, text: str, number: int) -> Sequence[Fact] | None:
+        """Read the adapter's PCI Express link: as trained, and in brackets as allowed."""
+        if _PCIE_HEAD.match(text):
+            self.inside = True
+            return READ
+        found = _PCIE.match(text)
+        if not found:
+            return READ if _PCIE_DETAIL.match(text) else None
+        now, most = float(found["now"]), float(found["most"])
+        lanes = found["what"] == "Width"
+        return (
+            PcieLink(
+                device=self._device() or "adapter",
+                name="network adapter",
+                lanes=int(now) if lanes else None,
+                max_lanes=int(most) if lanes else None,
+                transfers_per_s=None if lanes else now * _GIGA,
+                max_transfers_per_s=None if lanes else most * _GIGA,
+                host=self.source.host,
+                evidence=self.source.evidence(text, number),
+            ),
+        )
 
     def _asked(self) -> bool:
         return "mlxlink" in self.source.command
@@ -143,7 +177,14 @@ def _physical(state: str) -> PhysicalState:
 
 mlxlink = Parser(
     tool="mlxlink",
-    marks=("Operational Info", "Supported Info", "Troubleshooting Info", "BER Info", "mlxlink"),
+    marks=(
+        "Operational Info",
+        "PCIe Operational",
+        "Supported Info",
+        "Troubleshooting Info",
+        "BER Info",
+        "mlxlink",
+    ),
     reader=_Reader,
     rank=24,
 )

@@ -98,6 +98,7 @@ _LOCKED = re.compile(
 _MANAGER = re.compile(
     r"(?:can't open UMAD port|umad_init: .*fail|can't init UMAD library)", re.IGNORECASE
 )
+_GID_TYPE = re.compile(r"(?:read|open) failed in ncclIbRoceGetVersionNum: ")
 _UNOPENED = re.compile(r"^\s*Failed to open device\s*$")
 _NO_GID = re.compile(
     r"can't read sgid of index (?P<index>\d+)|Could not get local gid for gid index "
@@ -223,6 +224,11 @@ def _message(software: str, level: str, line: Line) -> Message:
     )  # fmt: skip
 
 
+def _no_gid_type(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    del found
+    return (_call_failed("read RoCE version of GID", line),)
+
+
 def _unopened(found: re.Match[str], line: Line) -> Sequence[Fact]:
     del found
     return (AdapterOpenFailed(process=_process(line), evidence=line.evidence),)
@@ -265,6 +271,7 @@ rdma_programs = Parser(
         "ibwarn",
         "iberror",
         "sgid",
+        "GetVersionNum",
         "open device",
         "gid index",
     ),
@@ -284,6 +291,7 @@ rdma_programs = Parser(
         (_NO_DEVICE, _no_device),
         (_MANAGER, _no_manager),
         (_NO_GID, _no_gid),
+        (_GID_TYPE, _no_gid_type),
         (_UNOPENED, _unopened),
         (_MAD, nothing),
     ),

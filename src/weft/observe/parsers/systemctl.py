@@ -10,6 +10,8 @@ from weft.observe.parser import READ, Parser, Source
 _UNIT = re.compile(r"\W{0,8}(?P<name>[\w@.-]{1,80})\.service(?: - .*)?$")
 _ACTIVE = re.compile(r"\s{1,12}Active: (?P<state>\w+)(?P<text>.*)")
 _ABSENT = re.compile(r"Unit (?P<name>[\w@.-]{1,80}?)(?:\.service)? could not be found")
+_FAILED = re.compile(r"Job for (?P<name>[\w@.-]{1,80}?)(?:\.service)? failed because")
+_SEE = re.compile(r'See "systemctl status ')
 _DETAIL = re.compile(
     r"\s{1,12}(?:Loaded|Main PID|Process|Tasks|Memory|CPU|CGroup|Docs|Status|Drop-In|"
     r"TriggeredBy|Duration|Invocation|IO|IP|Condition):? "
@@ -28,6 +30,11 @@ class _Reader:
         unit = _UNIT.match(text)
         if unit:
             self.unit = unit["name"]
+            return READ
+        failed = _FAILED.match(text)
+        if failed:
+            return (self._state(failed["name"], "failed", text, number),)
+        if _SEE.match(text):
             return READ
         absent = _ABSENT.match(text)
         if absent:
