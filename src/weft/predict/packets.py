@@ -13,7 +13,7 @@ from typing import Final
 
 from weft.engines.analytic.collective.constants import current
 from weft.engines.analytic.collective.model import time_of
-from weft.engines.analytic.collective.path import Same, path_of
+from weft.engines.analytic.collective.path import Path, Same, path_of
 from weft.engines.engine import CollectiveTime
 from weft.engines.packet.paths import ideal_ps, paths_of
 from weft.engines.packet.schedules import Schedule
@@ -40,11 +40,18 @@ def extrapolated(share: Estimate, half: float, doublings: float) -> Estimate:
 
 
 def share_kept(
-    schedule: Schedule, options: Options, *, steps: int, paths: int, ring: bool
+    schedule: Schedule,
+    options: Options,
+    *,
+    steps: int,
+    paths: int,
+    ring: bool,
+    port_bytes_per_s: float | None = None,
 ) -> float:
     """Simulate once: the wire time of what a NIC sends over the time without latency.
 
-    A send is split over so many paths; what has not ended at the limit took all of it.
+    A send is split over so many paths; what has not ended at the limit took all of it. The
+    share is of the port's rate where that is given, else of the slowest link's.
     """
     flows, routes = schedule.flows, shortest_routes(schedule.wiring)
     alone = ideal_ps(paths_of(schedule.wiring, routes, flows), flows, options)
@@ -56,7 +63,14 @@ def share_kept(
     took = outcome.completion_ps if (outcome.end_ps >= 0).all() else until
     # What the way of a send adds to its time on the wire: once a step, or once in all.
     waits = steps * (alone.mean() - one) if ring else float(alone.max()) - one
-    return float(max(LEAST_SHARE, min(1.0, steps * one * paths / max(took - waits, 1.0))))
+    due = steps * one * paths * (1.0 if port_bytes_per_s is None else rate / port_bytes_per_s)
+    return float(max(LEAST_SHARE, min(1.0, due / max(took - waits, 1.0))))
+
+
+def _ports(cluster: Cluster, path: Path) -> float:
+    """Return the payload that the ports of a domain can send, whatever its hosts copy."""
+    payload = path.fabric.payload_ratio(cluster.fabric.mtu_bytes)
+    return path.nics * path.nic_line_bytes_per_s * payload * (1 - cluster.fabric.load_ratio)
 
 
 def with_share(
@@ -64,6 +78,8 @@ def with_share(
 ) -> CollectiveTime:
     """Put a simulated share in the place of the sourced factors; the library's band stays."""
     path = path_of(Same(cluster), closed.group, current())
+    if not path.fabric.rdma:
+        path = replace(path, net_bytes_per_s=_ports(cluster, path), net_limit="NIC")
     slow, middle, fast = (
         time_of(replace(path, fabric_ratio=end, fabric_limit="packets"), closed.operation,
                 closed.size_bytes)[0]

@@ -23,9 +23,10 @@ from weft.engines.analytic.collective import collective_time
 from weft.engines.analytic.collective.constants import current
 from weft.engines.analytic.collective.path import Same, path_of
 from weft.engines.engine import CollectiveTime
+from weft.engines.packet.inside import inside_of, sockets_of, threads_of
 from weft.engines.packet.rounds import add_collective
 from weft.engines.packet.schedules import Schedule, Work, fabric_of, schedule_of
-from weft.engines.packet.settings import options_of
+from weft.engines.packet.settings import link_rate_of, options_of
 from weft.errors import Infeasible, WeftError
 from weft.network.fabric import find
 from weft.network.topology import layout
@@ -36,21 +37,26 @@ from weft.results import Estimate
 from weft.spec.cluster import Cluster, FabricChoice, TopologyChoice
 from weft.spec.load import settings_of
 from weft.spec.scenario import IncastTraffic, Scenario, TrafficItem
+from weft.spec.settings import Sockets, Tuning
 from weft.traffic import collectives
 from weft.traffic.collective import Algorithm, Group, Operation
-from weft.units import gbit_from_rate, rate_from_gbit
+from weft.units import gbit_from_rate, rate_from_gbit, show_rate
 
 SEEDS: Final = (1, 2, 3)
 RINGS: Final = frozenset({Operation.ALL_REDUCE, Operation.ALL_GATHER, Operation.REDUCE_SCATTER})
 CARRIED: Final = "each doubling losing what the last did, at best nothing, at worst twice that"
 PLACED: Final = "hosts of a group are placed without regard to leaves"
 MOST_NICS: Final = 128
+MOST_COPYING: Final = 64
+"""Of hosts whose copies bound them: further ones show nothing new and cost much."""
 USUAL_GBIT: Final = (10, 25, 40, 50, 100, 200, 400, 800, 1600)
 """Rates of links: the nearest is simulated, so that a search over rates asks few times."""
 PACKETS: Final = {"ring": 64, "exchange": 64, "pairs": 512}
 """Of one send: what a chunk of the library takes, and a whole message of a pipeline."""
 _SIZE_BYTES: Final = float(64 << 20)
 """Of a large collective, which takes all the channels that there are."""
+GROWN_WINDOW: Final = "4MB"
+"""Of a TCP connection without loss: what Linux lets a socket hold (tcp_wmem, 4 MiB)."""
 MOST_PAIRS: Final = 128
 """NCCL allows no more on a connection."""
 
@@ -155,17 +161,21 @@ class Prober:
     def key(self, cluster: Cluster, operation: Operation, group: Group) -> tuple[Pattern, int]:
         """Return the pattern that a group runs, and the hosts that run it in the cluster."""
         fabric = find(cluster.fabric.kind)
-        if not fabric.rdma:
+        if not fabric.rdma and fabric.socket_bytes_per_s is None:
             raise Infeasible(
                 f"{fabric.title} is bounded by what hosts copy, which was measured"
             )
         settings_of(cluster)  # says which fabrics have none
         kind = "ring" if operation in RINGS else "exchange"
         kind = "pairs" if operation is Operation.SEND_RECV else kind
-        model = model_of(_plain(cluster), MOST_NICS, MOST_NICS)[0]
+        most = MOST_NICS if fabric.rdma else min(MOST_NICS, MOST_COPYING)
+        model = model_of(_plain(cluster), most, most)[0]
         hosts = min(group.domains, model.hosts)
         groups = max(1, min(cluster.hosts // group.domains, model.hosts // hosts))
         paths = _paths(cluster, operation, group)
+        if not fabric.rdma:
+            model = _with_sockets(model, cluster)
+            paths *= sockets_of(cluster, Sockets())
         pattern = Pattern(cluster=model, kind=kind, groups=groups, hosts=hosts, paths=paths)
         return pattern, cluster.hosts
 
@@ -211,6 +221,26 @@ def _paths(cluster: Cluster, operation: Operation, group: Group) -> int:
     return max(1, round(channels / nics)) * min(MOST_PAIRS, max(1, asked))
 
 
+def _with_sockets(model: Cluster, cluster: Cluster) -> Cluster:
+    """Let the hosts of a model copy as those of the cluster do, whose NICs share them.
+
+    The library keeps its connections, so their windows have grown long before.
+    """
+    top = find(cluster.fabric.kind).host_socket_bytes_per_s
+    settings = settings_of(model)
+    asked = settings.sockets or Sockets()
+    sockets = asked.with_(
+        threads=threads_of(cluster, asked),
+        sockets=sockets_of(cluster, asked),
+        host_bytes_per_s=asked.host_bytes_per_s or (top and top.value / cluster.host.nics),
+    )
+    name = model.fabric.kind if model.fabric.settings is None else model.fabric.settings.name
+    knobs = {"start_window_bytes": GROWN_WINDOW, **settings.knobs}
+    grown = knobs if settings.congestion == "cubic" else settings.knobs
+    tuning = Tuning(name=name, settings=settings.with_(sockets=sockets, knobs=grown))
+    return model.with_(fabric=model.fabric.with_(settings=tuning))
+
+
 def _plain(cluster: Cluster) -> Cluster:
     """Keep what packets see of a cluster, its links at the nearest usual rate."""
     fabric, topology = cluster.fabric, cluster.topology
@@ -232,11 +262,11 @@ def _plain(cluster: Cluster) -> Cluster:
 
 
 def _probed(cluster: Cluster, pattern: Pattern, hosts: int) -> Probed:
-    shares = _shares(pattern)
-    share = Estimate(median(shares), min(shares), max(shares))
+    share, copied = _band(pattern)
     run = pattern.groups * pattern.hosts
     more = ""
-    half = _half(cluster, pattern) if run < hosts else None
+    copies = not find(cluster.fabric.kind).rdma  # what a host copies no doubling changes
+    half = _half(cluster, pattern) if run < hosts and not copies else None
     if half is not None:
         share = extrapolated(share, median(_shares(half)), log2(hosts / run))
         more = f"; carried on from {run} to {hosts} hosts, {CARRIED}"
@@ -245,12 +275,49 @@ def _probed(cluster: Cluster, pattern: Pattern, hosts: int) -> Probed:
     words = f"{cluster.fabric.kind} {cluster.fabric.tuning}"
     if cluster.fabric.settings is not None:
         words = f"{cluster.fabric.kind}, {cluster.fabric.settings.name}"
+    kept = f"{share.value:.0%} ({share.low:.0%} to {share.high:.0%})"
     said = (
         f"packets of {_words(pattern)} ({words}, {_balancing(pattern)}, "
         f"{pattern.paths} paths a pair, {len(SEEDS)} seeds) "
-        f"keep {share.value:.0%} ({share.low:.0%} to {share.high:.0%}) of the NICs{more}"
+        f"keep {kept} of the NICs{copied}{more}"
     )
     return Probed(pattern=_words(pattern), share=share, said=said)
+
+
+def _band(pattern: Pattern) -> tuple[Estimate, str]:
+    """Return the middle seed with the range of all; that of what hosts copy where they do.
+
+    Seeds differ in hashes and placement alone, so three tell of nothing else.
+    """
+    shares = _shares(pattern)
+    low, high = min(shares), max(shares)
+    sockets = settings_of(pattern.cluster).sockets
+    copied = find(pattern.cluster.fabric.kind).socket_bytes_per_s
+    if sockets is None or sockets.thread_bytes_per_s is not None or copied is None:
+        return Estimate(median(shares), low, high), ""
+    ends = [share_of(_copying(pattern, sockets, end), SEEDS[0]) for end in ("low", "high")]
+    said = (
+        f", if a thread copies {show_rate(copied.value)} ({show_rate(copied.low)} to "
+        f"{show_rate(copied.high)}, packets aside)"
+    )
+    return Estimate(median(shares), min(low, *ends), max(high, *ends)), said
+
+
+def _copying(pattern: Pattern, sockets: Sockets, end: str) -> Pattern:
+    """Return a pattern whose hosts copy at one end of what is published."""
+    fabric = pattern.cluster.fabric
+    kind = find(fabric.kind)
+    thread, top = kind.socket_bytes_per_s, kind.host_socket_bytes_per_s
+    assert fabric.settings is not None
+    assert thread is not None
+    share = 1.0 if top is None else getattr(top, end) / top.value
+    copying = sockets.with_(
+        thread_bytes_per_s=getattr(thread, end),
+        host_bytes_per_s=sockets.host_bytes_per_s and share * sockets.host_bytes_per_s,
+    )
+    settings = fabric.settings.settings.with_(sockets=copying)
+    tuning = fabric.settings.with_(settings=settings)
+    return replace(pattern, cluster=pattern.cluster.with_(fabric=fabric.with_(settings=tuning)))
 
 
 def _half(cluster: Cluster, pattern: Pattern) -> Pattern | None:
@@ -265,7 +332,7 @@ def _half(cluster: Cluster, pattern: Pattern) -> Pattern | None:
         model_of(_plain(cluster), count, count)[0] if count > 1 else pattern.cluster,
     ):
         if found.hosts == count and layout(found).tiers == tiers:
-            return _halved(pattern, found)
+            return _halved(pattern, found.with_(fabric=pattern.cluster.fabric))
     return None
 
 
@@ -316,16 +383,17 @@ def share_of(pattern: Pattern, seed: int) -> float:
     scenario = _scenario(pattern)
     options = options_of(scenario, seed)
     schedule = _schedule(pattern, scenario, options.mtu_bytes, seed)
-    ring = pattern.kind == "ring"
     return share_kept(
-        schedule, options, steps=pattern.hosts - 1, paths=pattern.paths, ring=ring
-    )
+        schedule, options, steps=pattern.hosts - 1, paths=pattern.paths,
+        ring=pattern.kind == "ring",
+        port_bytes_per_s=link_rate_of(pattern.cluster),
+    )  # fmt: skip
 
 
 def _schedule(pattern: Pattern, scenario: Scenario, mtu_bytes: int, seed: int) -> Schedule:
     """Return all groups side by side, over hosts in an order that the seed draws."""
     cluster, network = pattern.cluster, scenario.network
-    fabric = fabric_of(cluster, network.bit_error_ratio)
+    fabric = fabric_of(cluster, network.bit_error_ratio, inside_of(scenario))
     work = Work(fabric=fabric, queue_pairs=pattern.paths)
     order = np.random.default_rng(seed).permutation(cluster.hosts)
     ring = pattern.kind == "ring"

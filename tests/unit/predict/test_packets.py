@@ -107,12 +107,13 @@ def test_one_host_has_no_network_to_simulate():
 
 
 @pytest.mark.parametrize("kind", plugins.names(fabrics))
-def test_every_fabric_has_packet_settings_and_rdma_simulates_a_ring(kind):
-    """Sockets are bounded by what hosts copy, which packets of the network do not show."""
+def test_every_fabric_has_packet_settings_and_rdma_or_copies_simulate_a_ring(kind):
+    """What hosts of other transports copy is known from runs of the library alone."""
     found = probe(cluster(4, fabric={"kind": kind}), Operation.ALL_REDUCE, 4)
-    assert (found is not None) == find(kind).rdma
+    copies = find(kind).socket_bytes_per_s is not None
+    assert (found is not None) == (find(kind).rdma or copies)
     if found is not None:
-        assert 0.5 < found.share.low <= found.share.high <= 1
+        assert (0.02 if copies else 0.5) < found.share.low <= found.share.high <= 1
 
 
 def test_a_curve_and_a_step_get_the_same_share():

@@ -102,11 +102,25 @@ def test_leaves_that_are_too_large_are_modelled_by_smaller_ones():
 
 
 def test_fabrics_that_packets_do_not_decide_keep_their_factors():
-    asked = load_cluster({"preset": "h100_tcp_100g", "hosts": 4})
+    fabric = {"kind": "tcpx"}
+    asked = load_cluster({"preset": "h100_tcp_100g", "hosts": 4, "fabric": fabric})
     found = predict(asked, load_job(JOB), fidelity="packet")
     assert found.provenance.engine == "analytic"
     assert found.step == predict(asked, load_job(JOB)).step
     assert any("bounded by what hosts copy" in a for a in found.provenance.assumptions)
+
+
+def test_hosts_that_copy_are_simulated_at_the_ends_of_what_a_thread_copies():
+    """One thread of 4.6 GB/s less 2,000 bytes' worth a packet of 9,000, of a 12.5 GB/s port."""
+    asked = load_cluster({"preset": "h100_tcp_100g", "hosts": 4})
+    group = Group(ranks=32, ranks_per_domain=8)
+    found = Prober().probe(asked, Operation.ALL_REDUCE, group)
+    thread = 4.6e9 / (1 + 2000 / 9000)
+    assert found.share.value == pytest.approx(thread * (9090 / 9000) / 12.5e9, rel=0.03)
+    assert found.share.low < found.share.value / 2 < found.share.value < found.share.high
+    env = {"NCCL_SOCKET_NTHREADS": "4", "NCCL_NSOCKS_PERTHREAD": "2"}
+    more = load_cluster({"preset": "h100_tcp_100g", "hosts": 4, "nccl": {"env": env}})
+    assert Prober().probe(more, Operation.ALL_REDUCE, group).share.value > 0.9
 
 
 def test_an_interruption_keeps_what_is_there_and_sources_the_rest(monkeypatch):
@@ -160,7 +174,8 @@ def test_claims_are_answered_by_packets_where_they_were_asked_for(compared):
     assert found["D10"].evidence is Evidence.SIMULATED
     assert found["D11"].evidence is Evidence.SIMULATED
     assert any("without pauses" in reason for reason in found["D10"].reasons)
-    assert any("packets of" in reason for reason in found["D9"].reasons)
+    assert found["D9"].evidence is Evidence.SIMULATED
+    assert any("a thread copies" in reason for reason in found["D9"].reasons)
     assert "too few for an incast" in found["P2"].reasons[0]
     assert any("roce_tuned: packets of" in note for note in compared.notes)
 

@@ -4,7 +4,15 @@ from collections.abc import Sequence
 from functools import partial
 
 from weft.advise.case import Case, Row
-from weft.advise.claim import Claim, Outcome, Trial, Verdict, told_by_packets
+from weft.advise.claim import (
+    Claim,
+    Evidence,
+    Outcome,
+    Trial,
+    Verdict,
+    simulated,
+    told_by_packets,
+)
 from weft.advise.consideration import Number
 from weft.advise.inputs.communication_share import with_batch
 from weft.advise.wording import count, figure, percent
@@ -26,27 +34,31 @@ def _loss(case: Case, batch: float) -> float:
 
 def _test(trial: Trial) -> Verdict:
     case = trial.case
-    now = _loss(case, case.job.global_batch)
-    numbers = (Number("training lost to TCP", now, "ratio"),)
+    tcp = case.row("tcp")
     rows = [row for row in (case.attempt(partial(case.row, n)) for n in RDMA) if row]
-    packets = told_by_packets(*rows)
+    by_packets = bool(rows) and simulated(tcp, *rows)
+    now = _of_rows(tcp, rows) if by_packets else _loss(case, case.job.global_batch)
+    numbers = (Number("training lost to TCP", now, "ratio"),)
     told = (
         f"TCP over the same ports loses {percent(now)} of the tokens per second here; "
         f"{_where(case)}, with a parallelism that was not chosen for it"
     )
+    packets = told_by_packets(*rows, tcp)
     if packets:
-        packets = (f"{_range(case, rows)} by the band of the RDMA rows", MIXED, *packets)
+        mixed = () if by_packets else (MIXED,)
+        packets = (f"{_range(tcp, rows)} by the bands of what was simulated", *mixed, *packets)
+    verdict = partial(Verdict, evidence=Evidence.SIMULATED if by_packets else Evidence.COMPUTED)
     if LEAST <= now <= MOST:
-        return Verdict(outcome=Outcome.HOLDS, reasons=(told, *packets), numbers=numbers)
+        return verdict(outcome=Outcome.HOLDS, reasons=(told, *packets), numbers=numbers)
     if now < LEAST:
         why = f"{told}: less than claimed, communication is too small a part of this step"
-        return Verdict(outcome=Outcome.FAILS, reasons=(why, *packets), numbers=numbers)
+        return verdict(outcome=Outcome.FAILS, reasons=(why, *packets), numbers=numbers)
     batch = _batch_for(case, MOST)
     if batch is None:
         why = f"not even a batch {LARGER} times larger brings it under {percent(MOST)}"
         reasons = (told, why, *packets)
-        return Verdict(outcome=Outcome.FAILS, reasons=reasons, numbers=numbers)
-    return Verdict(
+        return verdict(outcome=Outcome.FAILS, reasons=reasons, numbers=numbers)
+    return verdict(
         outcome=Outcome.WHEN,
         condition=f"a step has about {count(batch)} sequences or more (now "
         f"{count(case.job.global_batch)}), so that communication is a smaller part of it",
@@ -55,13 +67,22 @@ def _test(trial: Trial) -> Verdict:
     )
 
 
-def _range(case: Case, rows: Sequence[Row]) -> str:
-    """Say how much is lost at the ends of what packets leave the fastest RDMA fabric."""
+def _of_rows(tcp: Row, rows: Sequence[Row]) -> float:
+    """Return what is lost to TCP against the fastest RDMA fabric."""
+    return 1 - tcp.progress_tokens_per_s / max(row.progress_tokens_per_s for row in rows)
+
+
+def _range(tcp: Row, rows: Sequence[Row]) -> str:
+    """Say how much is lost at the ends of what packets leave either side."""
     best = max(rows, key=lambda row: row.progress_tokens_per_s)
-    packets, tcp = best.prediction.packets, case.row("tcp").progress_tokens_per_s
-    ends = (1.0, 1.0) if packets is None else (packets.slow_ratio, packets.fast_ratio)
-    losses = [1 - tcp / (best.progress_tokens_per_s * ratio) for ratio in ends]
-    return f"{percent(losses[0])} to {percent(losses[1])}"
+    middle = tcp.progress_tokens_per_s / best.progress_tokens_per_s
+    (slow, fast), (slowest, fastest) = _ends(best), _ends(tcp)
+    return f"{percent(1 - middle * fastest / slow)} to {percent(1 - middle * slowest / fast)}"
+
+
+def _ends(row: Row) -> tuple[float, float]:
+    packets = row.prediction.packets
+    return (1.0, 1.0) if packets is None else (packets.slow_ratio, packets.fast_ratio)
 
 
 def _where(case: Case) -> str:
