@@ -8,6 +8,8 @@ from weft.doctor.rule import Finding, Severity, Symptom
 
 SURE_RATIO = 0.7
 """From this confidence on a warning counts as a finding by itself."""
+_ABOUT_AS_SURE = 0.11
+"""A difference of weight that decides nothing between a cause and what follows from it."""
 _WEIGHT = {Severity.ERROR: 1.0, Severity.WARNING: 0.6, Severity.INFO: 0.2}
 """How much a severity counts beside confidence when findings are ranked."""
 
@@ -38,11 +40,21 @@ def rank(found: Iterable[Finding]) -> tuple[Ranked, ...]:
         waiting = [one for one in waiting if one not in follow]
         above = next((place for place, one in enumerate(ranked)
                       if explains(first, one.finding)), None)  # fmt: skip
-        if above is not None and first.decided and not ranked[above].finding.decided:
+        if above is not None and _takes(first, ranked[above].finding):
             follow = [ranked[above].finding, *ranked[above].consequences, *follow]
             ranked.pop(above)
         ranked.append(Ranked(finding=first, consequences=tuple(follow)))
     return tuple(sorted(ranked, key=lambda one: -_weight(one.finding)))
+
+
+def _takes(cause: Finding, other: Finding) -> bool:
+    """Return whether a finding takes one that stands above it: a guess, or what it names.
+
+    Of two that are about as sure, the one that says whence the other comes is the cause.
+    """
+    named = other.cause in cause.explains and cause.cause not in other.explains
+    near = _weight(other) - _weight(cause) <= _ABOUT_AS_SURE
+    return cause.decided and (not other.decided or (named and near))
 
 
 def explains(cause: Finding, other: Finding) -> bool:
