@@ -37,7 +37,8 @@ def _check(facts: Facts) -> Iterator[Finding]:
         *facts.of(CollectiveMismatch),
         *job.said(
             facts,
-            r"mismatch(ed)? (between )?collective|"
+            r"(collective_type|size_or_syntax|collective_dtype)_mismatch|mismatch(ed)?"
+            r" (between )?collective|"
             r"collectives? .{0,20}mismatch(?! error, local size)",
         ),
     ]

@@ -132,7 +132,9 @@ def _refused(facts: Facts) -> Iterator[Finding]:
                             r"(invalid|unknown|unrecogni[sz]ed|not a valid)\b.*"
                             r"\b(?-i:NCCL_(?!DEBUG)[A-Z])|"
                             r"\b(?-i:NCCL_(?!DEBUG)[A-Z_]+)\b.*\b(invalid|not valid|could not "
-                            r"parse)|no algorithm/protocol available")  # fmt: skip
+
+                                r"parse)|no algorithm/protocol available|error ?: network "
+                                r".{1,40} not found")  # fmt: skip
     named: list[Setting] = [
         one for one in facts.of(Setting)
         if one.name.startswith("NCCL_")

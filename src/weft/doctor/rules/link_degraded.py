@@ -12,8 +12,10 @@ import re
 from collections import Counter as Count
 from collections.abc import Iterator
 
+from weft.doctor import job
 from weft.doctor.rule import Facts, Fault, Finding, Rule, Severity, Symptom, finding
 from weft.observe.facts import (
+    AdapterChosen,
     AdapterPort,
     FabricCheck,
     FabricLink,
@@ -164,9 +166,13 @@ def _whole_fellow(facts: Facts, port: AdapterPort) -> bool:
 
 def _slower_than_its_fellows(facts: Facts) -> Iterator[Finding]:
     """Find the one port that is slower than all its fellows, which are alike."""
-    rates: dict[tuple[str, str], list[AdapterPort]] = {}
+    rates: dict[tuple[str, str], list[AdapterPort | AdapterChosen]] = {}
+    for chosen in job.verbs_adapters(facts):
+        if chosen.rate_bytes_per_s and chosen.process.host:
+            key = (chosen.process.host, chosen.link_layer)
+            rates.setdefault(key, []).append(chosen)
     for one in facts.of(AdapterPort):
-        if one.state is PortState.ACTIVE and one.rate_bytes_per_s:
+        if one.state in {PortState.ACTIVE, PortState.UNKNOWN} and one.rate_bytes_per_s:
             rates.setdefault((one.host, one.link_layer), []).append(one)
     for ports in rates.values():
         usual, count = Count(one.rate_bytes_per_s for one in ports).most_common(1)[0]

@@ -81,7 +81,8 @@ def _check(facts: Facts) -> Iterator[Finding]:
 
 def _is_bare(failed: CallFailed) -> bool:
     """Return whether a registration failed in a version of NCCL that does not say why."""
-    return "reg_mr" in failed.call and failed.errno is None and not failed.error
+    made = any(word in failed.call for word in ("reg_mr", "create_qp", "create_cq"))
+    return made and failed.errno is None and not failed.error
 
 
 def _is(failed: CallFailed, number: int, words: str) -> bool:

@@ -74,6 +74,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
     ]  # fmt: skip
     missing = [*nodes, *_opens_without_reason(facts)]
     sockets: list[Fact] = [*facts.of(NoRdmaDevice), *job.uses_sockets(facts)]
+    sockets += job.said(facts, r"failed to initialize any net plugin")
     adapters = [*job.active_ports(facts)]
     if nodes or (missing and not job.uses_rdma(facts)):
         wanted = bool(

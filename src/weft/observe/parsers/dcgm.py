@@ -33,6 +33,9 @@ _NONE = re.compile(
     r"NVLink|NvLink|double|uncorrectable|volatile)",
     re.IGNORECASE,
 )
+_EXPORTED = re.compile(
+    r"DCGM_FI_DEV_XID_ERRORS\{[^}]*gpu=\"(?P<gpu>\d+)\"[^}]*\} (?P<code>[1-9]\d{0,2})(?:\.0)?\b"
+)
 _XID = re.compile(
     r"(?:Detected|detected|with) (?:an? )?(?:critical )?X[Ii][Dd](?: error)?:? (\d{1,3})"
 )
@@ -86,6 +89,10 @@ def _throttle(found: re.Match[str], line: Line) -> Sequence[Fact]:
             evidence=line.evidence,
         ),
     )  # fmt: skip
+
+
+def _exported(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    return (_fault(int(found["code"]), found[0], line),)
 
 
 def _xid(found: re.Match[str], line: Line) -> Sequence[Fact]:
@@ -192,6 +199,7 @@ dcgm = Parser(
         "fallen off",
     ),
     reader=words(
+        (_EXPORTED, _exported),
         (_NONE, nothing),
         (_THERMAL, _throttle),
         (_XID, _xid),

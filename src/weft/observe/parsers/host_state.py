@@ -64,6 +64,21 @@ def _process_limit(found: re.Match[str], line: Line) -> Sequence[Fact]:
     )
 
 
+def _no_devices(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    """State that a container was given no device nodes."""
+    del found
+    return (
+        DeviceNode(
+            path="/dev/infiniband", present=False, host=line.host, evidence=line.evidence
+        ),
+    )
+
+
+def _no_devices_asked(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    asked = "HostConfig.Devices" in line.source.command
+    return _no_devices(found, line) if asked else ()
+
+
 def _hypervisor(found: re.Match[str], line: Line) -> Sequence[Fact]:
     """State that the host is a guest."""
     if "Hypervisor" not in line.text and "detect-virt" not in line.source.command:
@@ -210,6 +225,8 @@ host_state = Parser(
         ".service",
         "Filesystem",
         "Hypervisor",
+        '"Devices"',
+        "HostConfig",
         "detect-virt",
     ),
     reader=table(
@@ -234,6 +251,8 @@ host_state = Parser(
         ),
         pattern("Max ", r"Max [\w ]{1,30}?\s{2,30}\S{1,30}\s{1,30}\S", nothing),
         pattern("ulimit -l", r"ulimit -l\s*[:=]+>?\s*(?P<value>\d+|unlimited)", _memlock),
+        pattern('"Devices"', r"\"Devices\": (?:null|\[\s*\])", _no_devices),
+        pattern("[]", r"\[\]\s*$", _no_devices_asked),
         pattern("Hypervisor vendor:", r"Hypervisor vendor:\s+(?P<name>\S+)", _hypervisor),
         pattern("", r"(?P<name>kvm|qemu|vmware|microsoft|xen|amazon)\s*$", _hypervisor),
         pattern("Filesystem", r"Filesystem\s+\S+", nothing),

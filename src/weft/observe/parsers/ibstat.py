@@ -50,6 +50,7 @@ class _Reader:
             or self.port is not None
             or self.fields
             or found["name"] in {"CA type", "Physical state"}
+            or (found["name"] == "State" and found["value"] in {"Initializing", "Armed"})
         ):
             if self.where is None:
                 self.where = self.source.evidence(text, number)
@@ -73,7 +74,7 @@ class _Reader:
         facts: tuple[Fact, ...] = ()
         if "CA type" in fields or "Firmware version" in fields:
             facts = (self._adapter(fields, where),)
-        if "State" in fields:
+        if fields.keys() & {"State", "Rate"}:
             facts = (*facts, self._port(fields, where))
         return facts
 
@@ -92,7 +93,7 @@ class _Reader:
         return AdapterPort(
             adapter=self.adapter,
             port=self.port,
-            state=state(fields["State"]),
+            state=state(fields.get("State", "")),
             physical_state=physical(fields.get("Physical state", "")),
             link_layer=layer(fields["Link layer"])
             if "Link layer" in fields

@@ -12,6 +12,7 @@ from weft.observe.facts import (
     Fact,
     GpuFault,
     GpuUnreachable,
+    HostMemory,
     IommuState,
     LinkEvent,
     Message,
@@ -167,6 +168,16 @@ def _amd(found: re.Match[str], line: Line) -> Sequence[Fact]:
             moment=line.moment, evidence=line.evidence,
         ),
     )  # fmt: skip
+
+
+def _cma(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    """State the contiguous area that the kernel set aside when it started."""
+    area_bytes = int(found["mib"]) << 20
+    return (
+        HostMemory(
+            name="CmaTotal", size_bytes=area_bytes, host=_host(line), evidence=line.evidence
+        ),
+    )
 
 
 def _adapter(found: re.Match[str], line: Line) -> Sequence[Fact]:
@@ -441,6 +452,7 @@ _PATTERNS = (
         r"\S+ ring timeout|.{0,60}uncorrectable hardware errors).*",
         _amd,
     ),
+    pattern("cma: Reserved ", r"cma: Reserved (?P<mib>\d{1,9}) MiB", _cma),
     pattern("Comm: ", r"Comm: ", nothing),
     pattern("Call Trace:", r"Call Trace:", nothing),
     pattern("Hardware name:", r"Hardware name:", nothing),

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from weft.observe.facts import Fact, GpuLink, GpuLinkErrors, GpuSeen, GpuUnreachable
 from weft.observe.parser import READ, Parser, Source
@@ -22,6 +22,8 @@ _ERROR = re.compile(
 _ALL = re.compile(
     r"\s*(?:NVML: )?Unable to retrieve N[Vv][Ll]ink information as all links are in[Aa]ctive"
 )
+_DCGM_GPU = re.compile(r"\s*gpuId (?P<index>\d+):")
+_DCGM_LINKS = re.compile(r"\s*(?:[UDX_]\s+){3,40}[UDX_]\s*$")
 _NONE = re.compile(r".*[Dd]evice does not have or support N[Vv][Ll]ink")
 _GONE = re.compile(
     r"Unable to determine the device handle for (?:GPU|gpu) ?(?P<bus>[0-9A-Fa-f:.]+): "
@@ -56,7 +58,21 @@ class _Reader:
         if error:
             return (self._error(error, text, number),)
         gone = _GONE.match(text) or _ABSENT.match(text)
-        return self._gone(gone, text, number) if gone else None
+        return self._gone(gone, text, number) if gone else self._of_dcgm(text, number)
+
+    def _of_dcgm(self, text: str, number: int) -> Sequence[Fact] | None:
+        """Read what ``dcgmi nvlink -s`` prints: a letter for each link of a GPU."""
+        listed = _DCGM_GPU.match(text)
+        if listed:
+            self.gpu, self.name = listed["index"], self.name or "sxm"
+            return READ
+        if not self.gpu or not _DCGM_LINKS.match(text):
+            return None
+        states = [(link, word) for link, word in enumerate(text.split()) if word in {"U", "D"}]
+        return tuple(
+            replace(self._link(link, None, text, number), active=word == "U")
+            for link, word in states
+        )
 
     def end(self) -> Iterable[Fact]:
         """Keep nothing to the end."""
@@ -126,6 +142,7 @@ nvidia_smi_nvlink = Parser(
         "inactive",
         "device handle for",
         "NVLink",
+        "gpuId",
         "Nvlink",
         "Errors:",
         "No devices were found",

@@ -3,6 +3,7 @@
 The table's heading gives the unit; the operation is in the title or the command.
 """
 
+import errno
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -81,6 +82,7 @@ _TROUBLE = re.compile(
     r"Requested size larger|Conflicting CPU frequency|Error, |Problems with|Sub-Par|"
     r"WARNING: BW peak|Port number \d)"
 )
+_UNCONNECTED = re.compile(r"\s*Couldn't connect to (?P<peer>\S+:\d+)")
 _NOISE = re.compile(
     r"\s*(?:\* Waiting for client|initializing CUDA|There are \d+ device|Picking|"
     r"creating CUDA|making it the|cuMemAlloc|allocated GPU|\[pid = |Listing all CUDA|"
@@ -170,6 +172,14 @@ class _Reader:
             )
         if _COMPLETION.match(text) or _NOISE.match(text):
             return READ
+        refused = _UNCONNECTED.match(text)
+        if refused:
+            return (
+                CallFailed(
+                    call="connect", error="Connection refused", errno=errno.ECONNREFUSED,
+                    peer=refused["peer"], library="perftest", evidence=evidence,
+                ),
+            )  # fmt: skip
         if _TROUBLE.match(text):
             level = "info" if "CPU freq" in text else "warning"
             return (
@@ -296,6 +306,7 @@ perftest = Parser(
         "Unexpected CM event",
         "to RTR",
         "rdma_cm QPs",
+        "Couldn't connect to",
     ),
     reader=_Reader,
     rank=30,

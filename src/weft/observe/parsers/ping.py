@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from weft.observe.facts import Fact, HostReached, PacketFilter, ServiceState
+from weft.observe.facts import Evidence, Fact, HostReached, PacketFilter, ServiceState
 from weft.observe.parser import READ, Parser, Source
 
 _TO = re.compile(r"(?:PING|---) (?P<host>[\w.:-]{1,120})(?: \(.*| ping statistics ---)")
@@ -23,6 +23,9 @@ _COUNT = re.compile(
 _CHAIN = re.compile(r"Chain (?P<chain>INPUT|FORWARD) \(policy (?P<policy>\w+)")
 _REJECT = re.compile(r"(?P<policy>REJECT|DROP)\s+(?:all|tcp|6|0)\s+--\s+\S+\s+\S+")
 _ACTIVE = re.compile(r"\s*(?P<state>active|inactive|failed|unknown|running|not running)\s*$")
+_RULES = re.compile(r"\s*-P INPUT (?P<policy>DROP|REJECT|ACCEPT)")
+_NFT_CHAIN = re.compile(r"\s*chain (?P<chain>\w+) \{")
+_NFT_POLICY = re.compile(r"\bpolicy (?P<policy>drop|reject|accept)\b")
 _UFW = re.compile(r"Status: (?P<state>active|inactive)\s*$")
 _ASKED = re.compile(r"systemctl (?:is-active|is-enabled)\s+(?:-\S+ )*(?P<service>[\w@.-]+)|"
                     r"firewall-cmd --state(?P<firewall>)")  # fmt: skip
@@ -37,6 +40,7 @@ class _Reader:
     chain: str = ""
     size: int | None = None
     mtu: int | None = None
+    nft: bool = False
 
     def take(self, text: str, number: int) -> Sequence[Fact] | None:
         """Return the facts of a line."""
@@ -75,7 +79,19 @@ class _Reader:
         if state:
             return (ServiceState(service=state[0], state=state[1], host=self.source.host,
                                  evidence=evidence),)  # fmt: skip
-        return READ if _REPLY.match(text) else None
+        return READ if _REPLY.match(text) else self._of_nft(text, evidence)
+
+    def _of_nft(self, text: str, evidence: Evidence) -> Sequence[Fact] | None:
+        """Read policies as ``iptables -S`` and ``nft list ruleset`` print them."""
+        chain = _NFT_CHAIN.match(text)
+        if chain:
+            self.nft = chain["chain"].upper() == "INPUT"
+            return READ
+        policy = _RULES.match(text) or (_NFT_POLICY.search(text) if self.nft else None)
+        if not policy:
+            return None
+        word, host = policy["policy"].upper(), self.source.host
+        return (PacketFilter(chain="INPUT", policy=word, host=host, evidence=evidence),)
 
     def end(self) -> Iterable[Fact]:
         """Keep nothing to the end."""
@@ -105,7 +121,7 @@ class _Reader:
 ping = Parser(
     tool="ping and packet filters",
     marks=("packets transmitted", "icmp_seq", "PING ", "mtu", "Chain INPUT", "Chain FORWARD",
-           "active", "running"),
+           "active", "running", "-P INPUT", "chain "),
     reader=_Reader,
     rank=56,
 )  # fmt: skip

@@ -11,6 +11,7 @@ from dataclasses import replace
 from weft.observe.facts import (
     AdapterOpenFailed,
     CallFailed,
+    CompletionError,
     DeviceNode,
     Fact,
     Limit,
@@ -181,6 +182,25 @@ def _not_loaded(found: re.Match[str], line: Line) -> Sequence[Fact]:
     return (ModuleAbsent(name=name, host=line.host, evidence=line.evidence),)
 
 
+_STATUS_WORDS = {
+    "local length error": 1, "local qp operation error": 2, "local protection error": 4,
+    "work request flushed error": 5, "remote invalid request error": 9,
+    "remote access error": 10, "remote operation error": 11,
+    "transport retry counter exceeded": 12, "rnr retry counter exceeded": 13,
+}  # fmt: skip
+"""Statuses of completions in words [libibverbs, ibv_wc_status_str]."""
+_STATUS = re.compile("|".join(_STATUS_WORDS), re.IGNORECASE)
+
+
+def _completed(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    return (
+        CompletionError(
+            status=_STATUS_WORDS[found[0].lower()], library="verbs program",
+            moment=line.moment, process=_process(line), evidence=line.evidence,
+        ),
+    )  # fmt: skip
+
+
 def _library(found: re.Match[str], line: Line) -> Sequence[Fact]:
     library = found["library"]
     return (NoVerbsLibrary(library=library, process=_process(line), evidence=line.evidence),)
@@ -260,6 +280,12 @@ rdma_programs = Parser(
         " QP",
         "queue",
         "GID",
+        "ounter exceeded",
+        "ocal protection",
+        "ocal length",
+        "emote access",
+        "lushed",
+        "emote operation",
         "RDMA_CM_EVENT",
         "_ERROR",
         "CM event",
@@ -279,6 +305,7 @@ rdma_programs = Parser(
         (_PROVIDER, _provider),
         (_LOADER, _library),
         (_MODULE, _not_loaded),
+        (_STATUS, _completed),
         (_MODIFY, _modified),
         (_USED_GID, _used_gid),
         (_CM_EVENT, _cm_event),

@@ -10,6 +10,7 @@ from weft.observe.facts import (
     DeviceNode,
     Evidence,
     Fact,
+    Limit,
     ModuleAbsent,
     PeerMemoryClient,
     Setting,
@@ -54,6 +55,9 @@ _EXEC = re.compile(
     r"(?P<pod>[a-z0-9][\w.-]{0,200})"
 )
 _SOUGHT = re.compile(r"lsmod\s*\|\s*e?grep\s+(?:-\w+\s+)*[\"']?(?P<name>[\w-]+)[\"']?\s*$")
+_KIBI = 1 << 10
+_LIMITED = re.compile(r"\bulimit -(?:H|S)?l\s*['\")]*\s*$")
+_VALUE = re.compile(r"\s*(?:\d{1,5}: )?(?P<value>unlimited|\d{1,18})\s*$")
 _LISTED = re.compile(
     r"\bls\s+(?:-[\w-]+\s+)*(?P<path>/dev/infiniband|/sys/class/infiniband|"
     r"/sys/kernel/mm/memory_peers)/?\s*(?:2>\S+|\|\s*cat)?\s*$"
@@ -119,6 +123,7 @@ class _Reader:
     listed: tuple[str, Evidence] | None = None
     names: list[str] = field(default_factory=list)
     missing: bool = False
+    limited: int = 0
 
     def take(self, text: str, number: int) -> Sequence[Fact] | None:
         """Return the command or variable of a line."""
@@ -127,6 +132,9 @@ class _Reader:
             facts = self._entry(text, number)
             if facts is not None:
                 return facts
+        limit = _VALUE.match(text) if self.limited == number - 1 else None
+        if limit:
+            return (self._memlock(limit["value"], text, number),)
         variable = _EXPORT.match(text) if "=" in text else None
         if variable:
             evidence = self.source.evidence(text, number)
@@ -148,6 +156,7 @@ class _Reader:
         absent, self.absent = [*self.absent, *self._folder()], []
         listed = _LISTED.search(command)
         self.listed = (listed["path"], evidence) if listed else None
+        self.limited = number if _LIMITED.search(command) else 0
         search = _SOUGHT.search(command)
         self.sought = (search["name"], evidence) if search else None
         return (*absent, Command(command=command[:300], host=host, evidence=evidence))
@@ -157,6 +166,12 @@ class _Reader:
         self._look("")
         absent, self.absent = [*self.absent, *self._folder()], []
         return absent
+
+    def _memlock(self, value: str, text: str, number: int) -> Limit:
+        """State what ``ulimit -l`` answered, in KiB."""
+        limit = None if value == "unlimited" else int(value) * _KIBI
+        evidence = self.source.evidence(text, number)
+        return Limit(name="memlock", limit=limit, host=self.source.host, evidence=evidence)
 
     def _entry(self, text: str, number: int) -> Sequence[Fact] | None:
         """Take what a folder holds, from its listing in words or in long lines."""

@@ -14,6 +14,7 @@ from weft.observe.facts import (
     Evidence,
     Fact,
     Gid,
+    Interface,
     LinkLayer,
     PartitionKey,
     PcieLink,
@@ -40,6 +41,7 @@ _ADAPTER_PCI = re.compile(
     r".*/(?:infiniband|net)/(?P<bus>[\w.-]+)/device/(?P<file>(?:current|max)_link_\w+)$"
 )
 _NET = re.compile(r".*/net/(?P<name>[\w.-]+)/statistics/(?P<counter>\w+)$")
+_NET_FILE = re.compile(r".*/net/(?P<name>[\w.-]+)/(?P<file>mtu|operstate|carrier)$")
 _SUMMARY = re.compile(
     r"(?P<adapter>[a-z][\w.-]+) pci=(?P<bus>[0-9a-f:.]+)(?: numa=(?P<numa>-?\d+))?"
     r"(?: state=(?P<state>\d: ?\w+))?(?: phys_state=(?P<phys>\d: ?\w+))?"
@@ -291,11 +293,28 @@ def _of_net(
     )
 
 
+def _of_net_file(
+    found: "re.Match[str]", value: str, source: Source, evidence: Evidence
+) -> Sequence[Fact]:
+    """State the MTU of an interface, or whether it is up."""
+    of_mtu = found["file"] == "mtu"
+    return (
+        Interface(
+            interface=found["name"],
+            mtu_bytes=integer(value) if of_mtu else None,
+            up=None if of_mtu else value.lower() in {"up", "1"},
+            host=source.host,
+            evidence=evidence,
+        ),
+    )
+
+
 _PATHS: tuple[tuple[re.Pattern[str], _Read], ...] = (
     (_PORT, _of_port),
     (_ADAPTER_PCI, _of_pci),
     (_DEVICE, _of_device),
     (_NET, _of_net),
+    (_NET_FILE, _of_net_file),
     (_PCI, _of_pci),
 )
 sysfs = Parser(

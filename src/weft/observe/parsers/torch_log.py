@@ -180,7 +180,7 @@ def _message(found: re.Match[str], line: Line) -> Sequence[Fact]:
 def _store(call: str, found: re.Match[str], line: Line) -> Sequence[Fact]:
     """State that a rank lost, or never reached, the process that keeps the store."""
     error = (found["error"] or "").strip(" .")
-    timed_out = "timed out" in line.text and not error
+    timed_out = ("timed out" in line.text or "timeout" in line.text) and not error
     return (
         CallFailed(
             call=call,
@@ -247,6 +247,11 @@ _PATTERNS = (
     ),
     pattern("expects same model across all ranks", r"expects same model across.*", _message),
     pattern("finished reduction in the prior iteration", r"finished reduction in.*", _message),
+    pattern("Not all ranks joining collective", r"Not all ranks joining collective", _stuck),
+    pattern("COLLECTIVE_TYPE_MISMATCH", r"COLLECTIVE_TYPE_MISMATCH.*", _message),
+    pattern("SIZE_OR_SYNTAX_MISMATCH", r"SIZE_OR_SYNTAX_MISMATCH.*", _message),
+    pattern("COLLECTIVE_DTYPE_MISMATCH", r"COLLECTIVE_DTYPE_MISMATCH.*", _message),
+    pattern("wait timeout after", r"wait timeout after (?P<error>)\d+ ?ms", _store_unreached),
     pattern("last enqueued", r"last enqueued", _progress),
     pattern(
         "[Errno ", rf"\[Errno {_ERRNOS}\] (?P<error>[A-Z][^:;]*)(?P<path>: ?'[^']*')?", _storage
