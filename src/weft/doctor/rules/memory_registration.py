@@ -27,6 +27,7 @@ from weft.doctor.rule import (
 from weft.observe.facts import (
     AdapterFault,
     CallFailed,
+    CommunicatorRank,
     Fact,
     HostMemory,
     Limit,
@@ -72,11 +73,18 @@ def _check(facts: Facts) -> Iterator[Finding]:
         yield _named("memlock-limit", [*memory, *small], 0.9)
     elif memory:
         yield from _undecided(facts, memory)
-    elif small and job.uses_rdma(facts):  # a login shell's limit alone is not the job's
+    elif (
+        small and job.uses_rdma(facts) and not _made(facts)
+    ):  # a login shell's limit alone is not the job's
         yield _named("memlock-limit", small, 0.4)
     if refused and not memory:
         yield _provider(facts, refused)
     yield from _unsupported(facts)
+
+
+def _made(facts: Facts) -> bool:
+    """Return whether the communicators were made: then the job's own limit was large enough."""
+    return any(one.complete for one in facts.of(CommunicatorRank))
 
 
 def _is_bare(failed: CallFailed) -> bool:

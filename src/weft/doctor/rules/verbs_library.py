@@ -53,7 +53,8 @@ def _check(facts: Facts) -> Iterator[Finding]:
 def _absent(facts: Facts) -> list[NoVerbsLibrary]:
     """Return what could not be loaded; providers count where no adapter was found then."""
     absent = facts.of(NoVerbsLibrary)
-    denied = facts.any_of(AdapterOpenFailed)
+    gone = any(not one.present and "infiniband" in one.path for one in facts.of(DeviceNode))
+    denied = gone or facts.any_of(AdapterOpenFailed)
     fine = job.uses_rdma(facts) or job.verbs_adapters(facts) or facts.any_of(TransferSetup)
     if denied or fine:
         return [one for one in absent if not one.library.startswith("provider")]
