@@ -31,7 +31,7 @@ _LABEL = re.compile(
     r"|\((?P<actor>[\w.-]{1,60}(?: pid=\d{1,9})?(?:, ip=[\d.]{7,15})?)\)"  # Ray and others
     r"|\[pod/(?P<pod>[\w./-]{1,120})\]"  # kubectl logs --prefix
     r"|(?P<task>\d{1,5}):(?= )"  # srun --label
-    r"|(?P<host>[A-Za-z][\w.-]{1,80}):(?= )"  # pdsh, clush
+    r"|(?P<host>[A-Za-z][\w.-]{1,80}|\d{1,3}(?:\.\d{1,3}){3}):(?= )"  # pdsh, clush
     r"|(?P<service>[\w.-]{1,60}) +\|"  # docker compose
     r"|(?:<\d{1,3}>)?[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d{1,9})? "  # syslog
     r"(?P<logged>[\w.-]{1,80} [\w./@-]{1,60})(?:\[\d{1,8}\])?:"

@@ -47,7 +47,14 @@ def _check(facts: Facts) -> Iterator[Finding]:
             _wrong("vm-topology-missing", [*flat, *guest], 0.75 if guest else 0.55),
             severity=Severity.ERROR if sure and guest else Severity.WARNING,
         )
-    if file and (unread or slow):
+    absent = [
+        one for one in unread
+        if "topology file" in one.evidence.text.lower()
+        and "no such file" in one.evidence.text.lower()
+    ]  # fmt: skip
+    if file and absent:
+        yield _wrong("vm-topology-missing", [*absent, *file], 0.8)
+    elif file and (unread or slow):
         yield _wrong("vm-topology-wrong", [*unread, *slow, *file], 0.85)
     elif slow:
         yield _wrong("vm-topology-wrong", slow, 0.7)

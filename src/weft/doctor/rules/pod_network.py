@@ -13,7 +13,7 @@ References: Multus CNI; NVIDIA network operator; whereabouts IPAM.
 import re
 from collections.abc import Iterator
 
-from weft.doctor import links
+from weft.doctor import job, links
 from weft.doctor.rule import Facts, Finding, Rule, Severity, Symptom, finding
 from weft.observe.facts import (
     CallFailed,
@@ -162,6 +162,9 @@ def _no_gid(facts: Facts) -> Iterator[Finding]:
     first_only = bool(inside) and all(one.interface == "eth0" for one in inside)
     if bare and first_only and _in_a_pod(facts):
         yield _network("k8s-no-roce-gid", [*bare, *inside], 0.88)
+    managed = job.said(facts, r"unable to perform rdma_client|unexpected cm event")
+    if managed and not bare and first_only and _in_a_pod(facts):
+        yield _network("k8s-no-roce-gid", [*managed, *inside], 0.7)
 
 
 def _in_a_pod(facts: Facts) -> bool:

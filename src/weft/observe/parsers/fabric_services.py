@@ -104,10 +104,14 @@ fabric_services = Parser(
         ),
         pattern("aborting fabric manager", r"aborting fabric manager", _failed),
         pattern(
-            "fabric manager",
-            r"fabric manager (?:initialization|startup) (?:has )?failed",
+            "abric manager",
+            r"abric manager (?:initialization|startup) (?:has )?failed",
             _failed,
-            re.IGNORECASE,
+        ),
+        pattern(
+            "abric Manager",
+            r"abric Manager (?:initialization|startup) (?:has )?failed",
+            _failed,
         ),
         pattern(
             "Failed to start ",

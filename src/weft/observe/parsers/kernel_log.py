@@ -559,6 +559,12 @@ _PATTERNS = (
         ": Link is ", r": Link is (?P<word>[Uu]p|[Dd]own)(?P<interface>)", _interface_before
     ),
     pattern(
+        "(slave ",
+        r"\(slave (?P<interface>[\w.-]{1,32})\): link status (?:definitely )?"
+        r"(?P<word>up|down)\b",
+        _link_event,
+    ),
+    pattern(
         "link becomes ready", r"(?P<word>link becomes ready)(?P<interface>)", _interface_before
     ),
 )

@@ -39,7 +39,7 @@ _CONDITION = re.compile(
 )
 _EVENT = re.compile(
     r"\s+(?P<type>Warning|Normal)\s+(?P<reason>[A-Z]\w+)\s+(?P<age>\S+(?: \([^)]*\))?"
-    r"(?: ago)?)\s+(?P<source>[\w./-]+)\s+(?P<message>\S.*)"
+    r"(?: ago)?)\s+(?P<source>[\w./-]+(?:, [\w.-]+)?)\s+(?P<message>\S.*)"
 )
 _EVENT_ROW = re.compile(
     r"(?:\S{1,100}\s+)?(?:\d{1,6}\w{1,12}|<unknown>)\s+(?P<type>Warning|Normal)\s+"
@@ -47,7 +47,8 @@ _EVENT_ROW = re.compile(
     r"\w+)\s+(?P<subject>[\w.-]+/\S+)\s+(?P<message>\S.*)"
 )
 _SHORT = re.compile(
-    r"(?P<message>[^\d\n]{0,200}[\dN]{0,9}/?[\dN]{1,9} nodes are available.*Insufficient .*)"
+    r"(?P<message>[^\d\n]{0,200}[\dN]{0,9}/?[\dN]{1,9} nodes are (?:un)?available"
+    r".*Insufficient .*)"
 )
 _SANDBOX = re.compile(
     r".{0,400}?(?P<reason>FailedCreatePodSandBox|FailedScheduling|FailedMount)?.{0,80}?"

@@ -108,6 +108,23 @@ def _pod(value: dict[str, Any], name: str, evidence: Evidence) -> Iterator[Fact]
     for one in _list(status, "containerStatuses"):
         yield from _ended(one, name, node, evidence)
     yield from _interfaces(value, name, node, evidence)
+    yield from _unschedulable(status, name, evidence)
+
+
+def _unschedulable(status: dict[str, Any], pod: str, evidence: Evidence) -> Iterator[Fact]:
+    """State why no node takes a pod, as its own conditions say."""
+    for condition in _list(status, "conditions"):
+        if _plain(condition, "reason") == "Unschedulable":
+            message = _plain(condition, "message")
+            yield ClusterEvent(
+                reason="FailedScheduling",
+                message=message[:300],
+                kind="Pod",
+                subject=pod,
+                warning=True,
+                shortage=shortage(message),
+                evidence=_said(evidence, message),
+            )
 
 
 def _container(value: object, pod: str, node: str, evidence: Evidence) -> Iterator[Fact]:
