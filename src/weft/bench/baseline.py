@@ -113,3 +113,9 @@ def _check_alike(judged: Sweep, one: Sweep, name: str) -> None:
                 f"good run {name} {what} {other}, the judged one {own}: only runs of the same "
                 "kind are compared"
             )
+    tables, there = ({table_of(t) for t in run.timings} for run in (judged, one))
+    if tables.isdisjoint(there):
+        raise SpecError(
+            f"good run {name} has {', '.join(sorted(there)) or 'one table'}, the judged one "
+            f"{', '.join(sorted(tables)) or 'one table'}: they share no table"
+        )

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -26,14 +27,22 @@ def good_runs(
     url = history or store.default_url()
     kept = {run.id: run for run in store.load(url) if run.id is not None}
     named = [run for key, run in sorted(kept.items()) if first <= key <= last]
+    if numbers[2]:
+        # Between the first and the last may stand runs of another kind.
+        named = [run for run in named if _alike(run, judged)]
     if not named:
         there = f"{min(kept)} to {max(kept)}" if kept else "none"
         raise SpecError(
-            f"the run history {store.hidden(url)} has no run {item}; it has: {there} (weft "
-            "bench history lists them)"
+            f"the run history {store.hidden(url)} has no run {item} of this kind; it has: "
+            f"{there} (weft bench history lists them)"
         )
     for run in named:
         yield f"run {run.id}", _sweep(run, judged)
+
+
+def _alike(run: BenchRun, judged: Sweep) -> bool:
+    operation = judged.what != "collective" or run.operation == judged.operation.value
+    return operation and run.what == judged.what and judged.ranks in (None, run.ranks)
 
 
 def _sweep(run: BenchRun, judged: Sweep) -> Sweep:
@@ -43,7 +52,15 @@ def _sweep(run: BenchRun, judged: Sweep) -> Sweep:
             f"run {run.id} of the history is {run.operation}, the judged one "
             f"{judged.operation.value}: only runs of the same kind are compared"
         )
+    tests = {one.test for one in judged.timings}
+    if len(tests) > 1:
+        raise SpecError(
+            "the run to be judged has several tables and the history keeps one of a run; give "
+            "the good run as a file"
+        )
+    (test,) = tests
     return Sweep(
-        benchmark=run.tool, what=judged.what, operation=judged.operation, timings=run.timings,
+        benchmark=run.tool, what=judged.what, operation=judged.operation,
+        timings=tuple(replace(one, test=test) for one in run.timings),
         ranks=run.ranks, host_count=len(run.hosts) or None,
     )  # fmt: skip

@@ -1,10 +1,14 @@
 """The judge is scored on published sweeps, healthy ones and with faults laid over them."""
 
+from dataclasses import replace
+
 import pytest
 
 from weft import report
 from weft.accuracy import judge, tables
 from weft.accuracy.rows import collective as rows
+from weft.bench import shape
+from weft.engines.analytic.collective import constants
 
 
 @pytest.fixture(scope="module")
@@ -49,3 +53,26 @@ def test_the_score_is_shown_with_its_confusion(few):
     shown = report.show(few, "text")
     assert "false FAIL" in shown
     assert "taken for" in shown
+
+
+def _published(name):
+    data = tables.read(tables.SHIPPED)
+    return next((s, site) for run, s, site in judge.settings(data) if run["run_id"] == name)
+
+
+def test_one_nic_in_use_of_eight_is_found_in_a_run_that_was_published():
+    """Eight H200 behind one NIC by choice, read as if all eight rails were meant."""
+    setting, site = _published("h200-1rail-roce-2n")
+    cluster = setting.cluster.with_(host=setting.cluster.host.with_(nics=8))
+    with constants.using(constants.without(site)):
+        found = shape.among_faults(shape.explain(replace(setting, cluster=cluster)))
+    assert "nics_lost" in shape.leading_group(found)
+
+
+def test_a_forced_ring_is_found_in_a_run_that_was_published():
+    """NCCL_ALGO=Ring on two hosts, read as if nothing were set."""
+    setting, site = _published("a100-hdr-dgx-2n-ring")
+    cluster = setting.cluster.with_(nccl=setting.cluster.nccl.with_(env={}))
+    with constants.using(constants.without(site)):
+        found = shape.among_faults(shape.explain(replace(setting, cluster=cluster)))
+    assert "wrong_algorithm" in shape.leading_group(found)

@@ -5,11 +5,13 @@ from dataclasses import replace
 
 import pytest
 
+from weft import report
 from weft.bench import store
 from weft.bench.history import change_point, history, newest
 from weft.bench.run import BenchRun
 from weft.bench.sweep import Timing
 from weft.errors import Unreadable
+from weft.report.chart import picture
 
 RUN = BenchRun(
     tool="nccl-tests", operation="all_reduce", launcher="mpirun", hosts=("a", "b"), ranks=16,
@@ -111,3 +113,15 @@ def test_a_history_that_cannot_be_read_is_said_without_the_password():
 def test_a_history_that_is_no_url_is_told_what_one_is():
     with pytest.raises(Unreadable, match="sqlite:///FILE"):
         store.load("runs.db")
+
+
+def test_a_regression_is_drawn_above_its_limit_with_the_next_command(url):
+    for ratio in (1.0, 1.01, 0.99, 1.0, 1.3):
+        store.keep(slower(RUN, ratio), url)
+    found = history(url)
+    page = report.view_of(type(found)).page(found)
+    (drawing,) = page.drawings
+    assert [row["regression"] for row in drawing.rows] == [False] * 4 + [True]
+    assert drawing.rows[-2]["slower"] < drawing.marks["limit"] < drawing.rows[-1]["slower"]
+    assert "--good 1-4" in report.show(found, "text")
+    assert picture(drawing, "svg").startswith(b"<svg")

@@ -585,3 +585,23 @@ def test_runs_of_the_history_are_named_by_their_numbers(tmp_path):
     assert (found.outcome, found.good) == (Outcome.PASS, ("run 1", "run 2", "run 3"))
     with pytest.raises(SpecError, match="it has: 1 to 3"):
         judge(file, good=["7"], history=url)
+
+
+def test_a_kept_run_of_perftest_is_a_good_run_for_its_table(tmp_path):
+    url = f"sqlite:///{tmp_path}/h.sqlite3"
+    file = tmp_path / "ib_write_bw.txt"
+    file.write_text(_bandwidth_table("mlx5_0", 35000.0))
+    cluster = preset("hgx_h100_roce", hosts=2)
+    sweep, _ = read_sweep([file])
+    kept = BenchRun(
+        tool="perftest", operation="write_bw", launcher="ssh", hosts=("a", "b"), ranks=2,
+        ranks_per_host=1, versions=(), options=(), began="2026-11-21T16:00:00Z",
+        timings=sweep.timings, what="bandwidth", commands=(), output="",
+    )  # fmt: skip
+    store.keep(kept, url)
+    found = judge(file, cluster, good=["1"], history=url)
+    assert found.outcome is not Outcome.FAIL
+    assert found.ranges[0].slower_ratio == pytest.approx(0.0, abs=1e-6)
+    file.write_text(_bandwidth_table("mlx5_0", 35000.0) + _LATENCY_TABLE)
+    with pytest.raises(SpecError, match="give the good run as a file"):
+        judge(file, cluster, good=["1"], history=url)

@@ -8,7 +8,10 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from weft import api, report
+from weft.bench.history import History, series
 from weft.bench.load import simulated_load
+from weft.bench.run import BenchRun
+from weft.bench.sweep import Timing
 from weft.report import frames, schema
 from weft.report.charts.judged_sweep import judged_sweep
 from weft.report.page import Drawing
@@ -166,8 +169,20 @@ def test_a_png_is_a_png(expectation):
     assert report.picture(expectation, None, "png").startswith(b"\x89PNG")
 
 
+def _kept():
+    """A history of two runs: a listing, which no verb makes."""
+    run = BenchRun(
+        tool="nccl-tests", operation="all_reduce", launcher="mpirun", hosts=("a", "b"),
+        ranks=16, ranks_per_host=8, versions=(), options=(), began="2026-11-21T10:00:00Z",
+        timings=(Timing(size_bytes=2.0**30, time_s=1.0, noise_ratio=0.01),),
+        what="collective", commands=(), output="",
+    )  # fmt: skip
+    return History(url="sqlite:///h", runs=2, series=(series([run, run]),))
+
+
 def test_every_chart_is_used_by_a_view():
-    pages = [report.view_of(type(_result(kind))).page(_result(kind)) for kind in KINDS]
+    results = [*(_result(kind) for kind in KINDS), _kept()]
+    pages = [report.view_of(type(one)).page(one) for one in results]
     used = {drawing.chart for page in pages for drawing in page.drawings}
     assert used == set(report.all_charts())
 

@@ -4,9 +4,10 @@ from collections.abc import Iterator
 
 from weft.bench.history import LEVEL, ORDERS, History, Series
 from weft.report.numbers import figures, signed_percent
-from weft.report.page import Block, Page, Sentences, Table, View, rows_of
+from weft.report.page import Block, Drawing, Page, Sentences, Table, View, rows_of
 
 _MOST_RUNS = 12
+_MOST_HOSTS = 4
 
 
 def _page(result: History) -> Page:
@@ -18,8 +19,10 @@ def _blocks(result: History) -> Iterator[Block]:
         f"{result.regressions} slower than before" if result.series else "nothing to compare"
     )
     yield Sentences(lines=(f"{result.runs} runs in {result.url}; {slower}.",))
-    for one in result.series:
+    for place, one in enumerate(result.series, start=1):
         yield _table(one)
+        if len(one.runs) > 1:
+            yield _drawing(one, place)
     yield Sentences(
         title="How it is compared",
         lines=(
@@ -47,10 +50,40 @@ def _table(one: Series) -> Table:
     )
 
 
+def _drawing(one: Series, place: int) -> Drawing:
+    """Draw a series; the limit of the newest is told against the median as its runs are."""
+    rows = tuple(
+        {"run": run or at, "slower": slower, "regression": False}
+        for at, (run, slower) in enumerate(
+            zip(one.runs, one.slower_ratios, strict=True), start=1
+        )
+    )
+    marks: dict[str, float | int] = {}
+    if one.newest_slower_ratio is not None and one.newest_limit_ratio is not None:
+        before = (1 + one.slower_ratios[-1]) / (1 + one.newest_slower_ratio)
+        marks["limit"] = before * (1 + one.newest_limit_ratio) - 1
+        rows = (*rows[:-1], {**rows[-1], "regression": one.regression})
+    if one.change is not None and one.change.run is not None:
+        marks["changed"] = one.change.run
+    return Drawing(
+        chart="run_history",
+        name=f"series{place}",
+        rows=rows,
+        marks=marks,
+        title=f"{one.tool} {one.operation} on {_hosts(one)}, run by run",
+    )
+
+
 def _title(one: Series) -> str:
     ranks = f", {one.ranks} ranks" if one.ranks else ""
     versions = f" ({', '.join(one.versions)})" if one.versions else ""
-    return f"{one.tool} {one.operation} on {', '.join(one.hosts)}{ranks}{versions}"
+    return f"{one.tool} {one.operation} on {_hosts(one)}{ranks}{versions}"
+
+
+def _hosts(one: Series) -> str:
+    if len(one.hosts) <= _MOST_HOSTS:
+        return ", ".join(one.hosts)
+    return f"{one.hosts[0]} to {one.hosts[-1]}, {len(one.hosts)} hosts"
 
 
 def _notes(one: Series) -> Iterator[str]:
@@ -61,6 +94,11 @@ def _notes(one: Series) -> Iterator[str]:
         yield (
             f"Newest run: {word} ({signed_percent(one.newest_slower_ratio)}; a regression from "
             f"{signed_percent(one.newest_limit_ratio)})."
+        )
+    if one.regression and one.runs[0] is not None and one.runs[-2] is not None:
+        yield (
+            "Next: what made it slower, as weft bench judge OUTPUT -f cluster.yaml --good "
+            f"{one.runs[0]}-{one.runs[-2]} says."
         )
     if one.change is not None:
         yield (

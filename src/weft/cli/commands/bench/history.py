@@ -19,6 +19,7 @@ def history(
     ] = None,
     output: options.OutputFormat = "text",
     out: options.OutFile = None,
+    chart: options.ChartFile = [],  # noqa: B006 - typer reads the default, nobody changes it
 ) -> int:
     """List the runs that were kept and say whether the newest of a kind is slower.
 
@@ -29,14 +30,16 @@ def history(
     \b
     Examples:
       weft bench history
+      weft bench history --label nightly --chart nightly.svg
       weft bench history --history postgresql://weft@db/weft -o json
     """  # noqa: D301 - click's mark for text that is not to be wrapped
     from weft.bench.history import history as read  # noqa: PLC0415 - as the words say
-    from weft.cli.output import check_format, emit  # noqa: PLC0415 - as above
+    from weft.cli.output import check_format, check_places, emit  # noqa: PLC0415 - as above
 
     check_format(output)
+    check_places(out, charts=chart)
     result = read(url, label=label)
-    emit(result, output, out=out)
+    emit(result, output, out=out, charts=chart)
     if not result.runs:
         return NOTHING
     return SLOWER if result.regressions else 0
