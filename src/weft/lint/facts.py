@@ -502,6 +502,11 @@ class Offered(Fact):
     devices: tuple[str, ...] = ()
     selected: bool = True
     """Whether it says which devices or nodes it means."""
+    vendor: str = ""
+    driver: str = ""
+    """What the functions are given to: netdevice, vfio-pci; empty where it does not say."""
+    named: bool = True
+    """Whether it names devices, and not their maker alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -516,8 +521,20 @@ class Network(Fact):
     pool: str = ""
     """Pool of addresses that it asks for."""
     pool_kind: str = ""
+    master: str = ""
+    """The interface of the host that it hangs on."""
+    plugins: tuple[str, ...] = ()
+    """What else is done in the pod: sbr, tuning."""
     settings: tuple[tuple[str, str], ...] = ()
     """What its plug-ins set in the pod: sysctl by name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Installed(Fact):
+    """A part that an operator installs."""
+
+    part: str
+    version: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

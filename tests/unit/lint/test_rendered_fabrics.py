@@ -16,7 +16,17 @@ from weft.generate.target import render, suitable, target_names
 from weft.lint.lint import all_rules, facts_of, find
 from weft.lint.rule import Case, Severity
 from weft.lint.text import Text
+from weft.spec.kubernetes import Kubernetes
 from weft.spec.load import preset
+
+PCI = tuple(f"0000:{number:02x}:00.0" for number in range(0x1A, 0x1A + 8))
+
+
+def _in_mode(mode):
+    return preset("hgx_h100_roce", hosts=8).with_(
+        kubernetes=Kubernetes(mode=mode, pci_addresses=PCI)
+    )
+
 
 FABRICS = {
     "roce": lambda: preset("hgx_h100_roce", hosts=32),
@@ -33,6 +43,8 @@ FABRICS = {
     ),
     "efa": lambda: preset("aws_p5", hosts=32),
     "frr": lambda: preset("a100_tcp_100g", hosts=160),
+    "roce_functions": lambda: _in_mode("sriov_ethernet"),
+    "roce_macvlan": lambda: _in_mode("macvlan_shared"),
     "infiniband_large": lambda: preset("dgx_h100", hosts=512),
     "roce_adaptive": lambda: preset("hgx_h100_roce", hosts=256).with_(
         fabric=preset("hgx_h100_roce").fabric.with_(load_balancing="adaptive")
@@ -490,6 +502,7 @@ ROUTES = [
 
 JOBS = "kubernetes_jobs/train-mpijob.yaml"
 POOLS, NETWORKS = "kubernetes/30-address-pools.yaml", "kubernetes/40-networks.yaml"
+POLICY = "kubernetes/10-nic-cluster-policy.yaml"
 PODS = [
     _fault("no IPC_LOCK", "roce", JOBS, r"- IPC_LOCK", "- NET_RAW", "pod_ipc_lock"),
     _fault("a resource that is not there", "roce", JOBS, r"hostdev_resource_rail_0",
@@ -769,6 +782,35 @@ LATER = [
     _fault("one device for two rails", "infiniband", L8K, r"rdmaDevice: mlx5_1",
            "rdmaDevice: mlx5_0",
            "broken_line"),
+    _fault("a rail without RDMA", "roce", POLICY,
+           r'("hostdev_resource_rail_3"(?s:.*?)),\s*"isRdma": true', r"\1",
+           "offer_unlike_others"),
+    _fault("a rail of another maker", "roce", POLICY,
+           r'("hostdev_resource_rail_3"(?s:.*?))15b3', r"\g<1>15b4", "offer_unlike_others"),
+    _fault("a part of another release", "roce", POLICY, r"v26.7.0", "v25.4.0",
+           "operator_parts"),
+    _fault("no Multus", "roce", POLICY, r"    multus:\n(?:      .*\n)*", "",
+           "operator_parts"),
+    _fault("no pools", "roce", POLICY, r"  nvIpam:\n(?:    .*\n)*", "", "operator_parts"),
+    _fault("a rail without source routing", "roce", NETWORKS, r' *\{"type": "sbr"\},\n', "",
+           "offer_unlike_others"),
+    _fault("a pool of the other kind", "roce", NETWORKS, r', "poolType": "cidrpool"', "",
+           "pool_addresses", "reference_missing"),
+    _fault("bits after the length of a pool", "roce", POOLS, r'cidr: "172.16.0.0',
+           'cidr: "172.16.1.0', "pool_addresses"),
+    _fault("a node with another prefix", "roce", POOLS, r"172.16.0.2/31", "172.16.0.2/32",
+           "pool_addresses"),
+    _fault("functions for a virtual machine", "roce_functions", NETWORKS,
+           r"deviceType: netdevice", "deviceType: vfio-pci", "offer_unlike_others"),
+    _fault("functions without RDMA", "roce_functions", NETWORKS, r"  isRdma: true\n", "",
+           "offer_unlike_others"),
+    _fault("functions of another link", "roce_functions", NETWORKS, r"linkType: ETH",
+           "linkType: IB", "offer_unlike_others"),
+    _fault("functions of any NIC", "roce_functions", NETWORKS,
+           r'    rootDevices:\n    - ".*"\n', "", "offer_unlike_others"),
+    _fault("two rails on one NIC", "roce_macvlan", NETWORKS, r"master: eth_r1",
+           "master: eth_r0",
+           "network_master"),
     _fault("a gateway outside its subnet", "infiniband", L8K, r'gateway: "172.16.0.1"',
            'gateway: "172.17.0.1"', "pool_addresses"),
 ]  # fmt: skip

@@ -12,6 +12,7 @@ from weft.lint.facts import (
     Congestion,
     Fact,
     Flaw,
+    Installed,
     Network,
     Offered,
     Option,
@@ -62,6 +63,16 @@ def _policy(tree: Tree) -> Found:
         config = tree.under("spec", plugin, "config")
         if config:
             yield from _plugin(config, name_of(tree), prefix)
+    second = tree.under("spec", "secondaryNetwork")
+    for name, one in (*tree["spec"].items(), *second.items()):
+        if one["image"]:
+            version = one["version"]
+            yield Installed(
+                at=(version or one).at,
+                device=name_of(tree),
+                part=name,
+                version=version.string(),
+            )
 
 
 def _plugin(config: Tree, by: str, prefix: str) -> Found:
@@ -94,6 +105,8 @@ def _entry(entry: dict[str, Any], config: Tree, by: str, prefix: str) -> Offered
         count=whole(str(entry.get("rdmaHcaMax", ""))),
         rdma=first.get("isRdma") if "isRdma" in first else None,
         link_type=",".join(map(str, first.get("linkTypes") or [])),
+        vendor=",".join(map(str, first.get("vendors") or [])),
+        named=bool(names),
         devices=tuple(map(str, names)),
         selected=bool(first) or bool(names),
     )
@@ -122,6 +135,9 @@ def _sriov(tree: Tree) -> Found:
         rdma=rdma.true() if rdma else False,
         mtu_bytes=spec["mtu"].number(),
         link_type=spec["linkType"].string(),
+        vendor=selector["vendor"].string(),
+        driver=spec["deviceType"].string(),
+        named=bool(names),
         devices=tuple(names),
         selected=bool(selector.value) and bool(spec["nodeSelector"].value),
     )
@@ -145,7 +161,9 @@ def _network(tree: Tree) -> Found:
         resource=f"*/{resource}" if resource else "",
         mtu_bytes=spec["mtu"].number() or meta,
         pool=_pool(ipam) or spec.under("ipam", "poolName").string(),
-        pool_kind=str(ipam.get("poolType", "")) if isinstance(ipam, dict) else "",
+        pool_kind=_pool_kind(ipam),
+        master=spec["master"].string(),
+        plugins=tuple(str(one.get("type", "")) for one in chain),
         settings=_sysctls(chain),
     )
 
@@ -184,6 +202,13 @@ def _meta_mtu(text: str) -> int | None:
 
 def _pool(ipam: object) -> str:
     return str(ipam.get("poolName", "")) if isinstance(ipam, dict) else ""
+
+
+def _pool_kind(ipam: object) -> str:
+    """Return the kind of pool that nv-ipam looks for: an IPPool where it is not told."""
+    if not isinstance(ipam, dict) or not _pool(ipam):
+        return ""
+    return str(ipam.get("poolType") or ("ippool" if ipam.get("type") == "nv-ipam" else ""))
 
 
 def _attachment(tree: Tree) -> Found:

@@ -35,6 +35,14 @@ def _check(case: Case) -> Found:
                 one, f"pool {one.name}: {one.subnet!r} is no subnet", "write 10.0.0.0/16"
             )
             continue
+        if str(network) != one.subnet and "/" in one.subnet:
+            yield problem(
+                one,
+                f"pool {one.name}: {one.subnet} has bits after its length",
+                f"write {network}",
+            )
+        if one.node_prefix is not None:
+            yield from _lengths(one)
         found.append((one, network))
         yield from _inside(one, network.num_addresses, network.max_prefixlen)
         try:
@@ -175,6 +183,18 @@ def _taken(case: Case) -> Found:
 def _meet(mine: _Subnet, theirs: _Subnet) -> bool:
     first, second = sorted((mine, theirs), key=lambda one: int(one.network_address))
     return int(second.network_address) <= int(first.broadcast_address)
+
+
+def _lengths(pool: AddressPool) -> Found:
+    for prefix in pool.fixed:
+        length = prefix.partition("/")[2]
+        if length.isdecimal() and int(length) != pool.node_prefix:
+            yield problem(
+                pool,
+                f"pool {pool.name} gives a node {prefix}, and each /{pool.node_prefix}",
+                "give every node a prefix of that length",
+            )
+            return
 
 
 def _inside(one: AddressPool, size: int, bits: int) -> Found:
