@@ -32,6 +32,9 @@ _MARKS_OF_ORDER = ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "ut
 _WRAPPED = ('"MESSAGE"', '"log"')
 """What the lines of journald (``-o json``) and of Docker's log files hold."""
 _LONGEST_MICRO = 17
+_WIDE = " " * 256
+_GAP = re.compile(r"[ \t]{256,}")
+"""No table is so wide; so no expression spends long on what is no text."""
 _BINARY_RATIO = 0.02
 _TEXT_CONTROLS = frozenset(b"\t\n\r\x0b\x0c\x1b\x08\x07")
 
@@ -76,6 +79,8 @@ def clean(block: str) -> str:
         block = block.translate(_PASTED)
     if "](http" in block:
         block = _LINK.sub(r"\1", block)
+    if _WIDE in block:
+        block = _GAP.sub(_WIDE, block)
     if any(mark in block for mark in _WRAPPED):
         block = "\n".join(map(_unwrapped, block.split("\n")))
     return _unquoted(block) if block.startswith(">") else block

@@ -18,7 +18,7 @@ _IN = re.compile(
     r"(rx_drp|rx_drop\w*|in_?discards?|ingress\w*drop\w*|pg\d?\w*_?drop\w*)", re.IGNORECASE
 )
 _QUEUE_DROP = re.compile(
-    r"(queue|uc|mc)\w*?_?\d*\w*(?:drop|discard)|^out_(?:drops|discards)|^tx_(?:dropped|drp)",
+    r"(queue|uc|mc)\w*(?:drop|discard)|^out_(?:drops|discards)|^tx_(?:dropped|drp)",
     re.IGNORECASE,
 )
 _WATERMARK = re.compile(r"(watermark|max_?depth|occupancy|buffer)", re.IGNORECASE)

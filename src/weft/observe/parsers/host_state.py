@@ -266,7 +266,7 @@ host_state = Parser(
         pattern("", r"(?P<name>[A-Z]\w+(?:\(\w+\))?):\s+(?P<size>\d+) kB\s*$", _memory),
         pattern(
             "",
-            r"(?P<mode>[cbdl][rwxsStT-]{9})[.+@]?\s+\d+\s+(?P<owner>\S+)\s+(?P<group>\S+)\s+.*?"
+            r"(?P<mode>[cbdl][rwxsStT-]{9})[.+@]?\s++\d++\s++(?P<owner>\S++)\s++(?P<group>\S++)\s++.*?"
             r"(?P<name>(?:/\S+/)?(?:uverbs\d+|rdma_cm|umad\d+|issm\d+|nvidia\S*|gdrdrv"
             r"|knem|shm|by-ibdev))\s*$",
             _node,

@@ -15,12 +15,12 @@ _GID = re.compile(
     r"\d|IB/RoCE v1|IB))?"
 )
 _FIELD = re.compile(
-    r"\s*(?P<name>transport|fw_ver|node_guid|sys_image_guid|vendor_id|vendor_part_id|hw_ver|"
+    r"\s*+(?P<name>transport|fw_ver|node_guid|sys_image_guid|vendor_id|vendor_part_id|hw_ver|"
     r"board_id|phys_port_cnt|state|max_mtu|active_mtu|sm_lid|port_lid|port_lmc|link_layer|"
     r"phys_state|active_width|active_speed|sm_sl|max_msg_sz|port_cap_flags2?|max_vl_num|"
     r"bad_pkey_cntr|qkey_viol_cntr|pkey_tbl_len|gid_tbl_len|subnet_timeout|init_type_reply|"
     r"max_mr_size|page_size_cap|max_qp\w*|max_mr\w*|max_cq\w*|max_sge\w*|device_cap_flags\w*|"
-    r"atomic_cap|local_ca_ack_delay|max_\w+|odp_caps|\w+_caps?|\w+_odp\w*)\s*:\s*"
+    r"atomic_cap|local_ca_ack_delay|max_\w+|odp_caps|\w+_caps?|\w+_odp\w*)\s*+:\s*+"
     r"(?P<value>.*?)\s*$"
 )
 _VERSIONS = {"RoCE v1": 1, "IB/RoCE v1": 1, "RoCE v2": 2}

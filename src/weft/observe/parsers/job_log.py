@@ -40,7 +40,7 @@ _SIGNAL = re.compile(
 _GONE = re.compile(
     r"A worker died or was killed while executing a task by an unexpected system error|"
     r"actor died unexpectedly before finishing this task|"
-    r"(?:Worker proc|EngineCore_?\d*|Engine core proc|VllmWorker)\S*[^\n]{0,40} died "
+    r"(?:Worker proc|EngineCore|Engine core proc|VllmWorker)\S*+[^\n]{0,40} died "
     r"unexpectedly|"
     r"ORTE has lost communication with a remote daemon|"
     r"PRTE has lost communication with a remote daemon|"

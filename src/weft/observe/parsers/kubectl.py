@@ -35,7 +35,7 @@ _ALLOCATED = re.compile(
 )
 _CONDITION = re.compile(
     r"\s+(?P<name>Ready|\w+Pressure|NetworkUnavailable|PIDPressure)\s+(?P<status>True|"
-    r"False|Unknown)\s+.*?\s(?P<reason>[A-Z]\w+)\s"
+    r"False|Unknown)\s++.*?\s(?P<reason>[A-Z]\w+)\s"
 )
 _EVENT = re.compile(
     r"\s+(?P<type>Warning|Normal)\s+(?P<reason>[A-Z]\w+)\s+(?P<age>\S+(?: \([^)]*\))?"

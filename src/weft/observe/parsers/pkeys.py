@@ -15,7 +15,7 @@ _FILE = re.compile(
 )
 _ROW = re.compile(r"\s*(?P<first>\d{1,4}):\s*(?P<keys>(?:0x[0-9a-fA-F]{4}\s*){1,8})$")
 _KEY_OF = re.compile(
-    r"\s*(?:pkey|P_Key|PKey)\s*\[?(?P<index>\d+)\]?\s*[:=]?\s*(?P<key>0x[0-9a-fA-F]{1,4})",
+    r"\s*+(?:pkey|P_Key|PKey)\s*+\[?(?P<index>\d++)\]?\s*+[:=]?\s*+(?P<key>0x[0-9a-fA-F]{1,4})",
     re.IGNORECASE,
 )
 _COUNT = re.compile(r"\s*\d+ pkeys capacity")

@@ -26,12 +26,12 @@ _EOS_PRIORITY = re.compile(
     rf"\s*(?P<port>{_PORT})\s+(?:(?P<rx>\d[\d,]*(?:\s+\d[\d,]*){{7}}))\s*$"
 )
 _EOS_ENABLED = re.compile(
-    rf"\s*(?P<port>{_PORT})\s+(?P<enabled>Yes|No)\s+(?P<prios>[\d, -]*?)\s+(?P<status>"
-    r"\w+)\s+(?P<note>.*)"
+    rf"\s*(?P<port>{_PORT})\s+(?P<enabled>Yes|No)\s++"
+    r"(?:(?P<prios>[\d,-]++(?: [\d,-]++)*+)\s++)?(?P<status>\w+)\s+(?P<note>.*)"
 )
 _WAY = re.compile(
-    r"\s*(?:Port|Interface)\s+(?:(?P<way>Rx|Tx|In|Out)\w*)?\s*(?:Priority|PFC|Class)?"
-    r"\s*(?:0\s+1\s+2\s+3\s+4\s+5\s+6\s+7|UC0.*)"
+    r"\s*(?:Port|Interface)\s++(?:(?P<way>Rx|Tx|In|Out)\w*+)?\s*+(?:Priority|PFC|Class)?"
+    r"\s*+(?:0\s+1\s+2\s+3\s+4\s+5\s+6\s+7|UC0.*)"
 )
 _NVUE_ROW = re.compile(
     r"\s*(?P<name>(?:rx|tx|in|out)-[\w-]+|carrier-\w+|pfc-\w+|pause-\w+|ecn-\w+|"
@@ -68,7 +68,7 @@ _EOS_STUCK = re.compile(
 )
 _NXOS_FRAME = re.compile(rf"\s*\|\s*(?P<port>{_PORT})\s*(?:\||$)")
 _NXOS_STATE = re.compile(r"\s*\|.{0,40}(?:PFCWD State|PFC WD State)\s*:\s*(?P<state>\w+)")
-_NXOS_SHUT = re.compile(r"\s*\|?\s*Shutdown\s*\|\s*(?P<count>\d+)")
+_NXOS_SHUT = re.compile(r"\s*+\|?\s*+Shutdown\s*+\|\s*+(?P<count>\d+)")
 _NXOS_REST = re.compile(
     r"\s*(?:[+|][-+=]{3,}|\|\s*(?:Stats|Restored|Total|VL|Pkts|Bytes|Dropped)\b)"
 )
@@ -211,7 +211,7 @@ class _Reader:
             )
         enabled = _EOS_ENABLED.match(text)
         if enabled:
-            priorities = tuple(int(one) for one in re.findall(r"\d", enabled["prios"]))
+            priorities = tuple(int(one) for one in re.findall(r"\d", enabled["prios"] or ""))
             return (self._pause(enabled["port"], priorities, evidence),)
         status = _STATUS.match(text)
         if status:
