@@ -87,7 +87,7 @@ class Simulation {
       for (int64_t place = first; place < first + width; place += 8)
         __builtin_prefetch(tree + place);
     for (int64_t place = part.first; place < part.last; ++place)
-      for (int line = 0; line < 3; ++line) prefetch(state.links, state.part_links[place], line);
+      for (int line = 0; line < 2; ++line) prefetch(state.links, state.part_links[place], line);
     for (int64_t place = part.first; place < part.last; ++place) {
       const Link &link = state.links[state.part_links[place]];
       prefetch(state.packets, max(0, link.wire_head), 0);
@@ -132,7 +132,7 @@ class Simulation {
     Packet &packet = state.packets[packet_id];
     int64_t duration = serialisation(packet.wire_bytes, link);
     link.sent_bytes += packet.wire_bytes;
-    if (link.sent_bytes > link.error_at) __builtin_trap();  // no bit errors here
+    if (link.faulty) __builtin_trap();  // no bit errors here
     link.busy = now + duration;
     if (link.target >= settings.hosts && settings.cut_through_bytes < packet.wire_bytes)
       duration = serialisation(settings.cut_through_bytes, link);
@@ -533,7 +533,7 @@ class Simulation {
   }
   bool is_too_much(const Link &link, const Packet &packet, const Link &out) const {
     const int64_t queue = out.queue_bytes + packet.wire_bytes;
-    if (queue > out.limit_bytes) return true;
+    if (out.bounded && queue > out.limit_bytes) return true;
     if (settings.flow_control != NO_FLOW_CONTROL)
       return link.ingress_bytes + packet.wire_bytes > settings.ingress_limit_bytes;
     return settings.shared && queue > free_share(out.source - settings.hosts);

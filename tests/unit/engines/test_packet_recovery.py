@@ -105,6 +105,7 @@ def simulate_with_one_error(wiring, recovery, *, packets, at_byte, **more):
     routes = simulation.shortest_routes(wiring)
     state = simulation.make_state(wiring, routes, flows([0], [1], packets * MTU), options)
     link = routes.uplink[0]
+    state.links.faulty[link] = 1
     state.links.error_at[link] = at_byte
     state.links.error_gap_bytes[link] = 1e15
     return simulation.finish(state)

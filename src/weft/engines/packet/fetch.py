@@ -6,7 +6,7 @@ same time. Nothing here changes a result.
 
 from weft.kernel import inner, prefetch
 
-LINK_LINES, FLOW_LINES = 3, 2
+LINK_LINES, FLOW_LINES = 2, 2
 """Cache lines of a link and of a flow that a packet touches."""
 KEYS_A_LINE = 8
 

@@ -269,7 +269,7 @@ def _is_too_much(state, link, packet, out):
     """Say whether a packet finds no room: in its queue, its headroom or the shared buffer."""
     settings = settings_of(state, packet.traffic_class)
     queue = out.queue_bytes + packet.wire_bytes
-    if queue > out.limit_bytes:
+    if out.bounded and queue > out.limit_bytes:
         return True
     if settings.flow_control != NONE:
         return link.ingress_bytes + packet.wire_bytes > settings.ingress_limit_bytes

@@ -373,6 +373,7 @@ def _links(
     links.limit_bytes[:] = options.queue_limit_bytes if lossy else NEVER
     if wiring.endless is not None:
         links.limit_bytes[wiring.endless] = NEVER
+    links.bounded[:] = links.limit_bytes < NEVER
     if wiring.bit_error_ratio is not None:
         _add_errors(links, wiring.bit_error_ratio, rng)
     return links
@@ -404,6 +405,7 @@ def _add_errors(links: Table, bit_error_ratio: Floats, rng: np.random.Generator)
     bad = bit_error_ratio > 0
     gaps = np.array([bytes_from_bits(1 / ratio) for ratio in bit_error_ratio[bad]])
     links.error_gap_bytes[bad] = gaps
+    links.faulty[bad] = 1
     links.error_at[bad] = rng.exponential(gaps).astype(np.int64)
 
 

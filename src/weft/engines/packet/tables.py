@@ -103,27 +103,28 @@ LINK = np.dtype(
         ("wire_head", "i4"),
         ("wire_tail", "i4"),
         ("place", "i4", (4,)),  # in the tree, by kind of event
-        ("pause_row", "i4"),  # in the table of pauses, while the receiver holds the link
+        ("control_tail", "i4"),
         ("xoff_sent", "i1"),
         # the second: the sender
         ("busy", "i8"),  # it is serialising until then
         ("start_at", "i8"),  # pending START event, or NEVER
         ("ps_per_byte", "f8"),
         ("sent_bytes", "i8"),
-        ("error_at", "i8"),  # the byte of ``sent_bytes`` that is the next to go wrong
+        ("largest_queue_bytes", "i8"),
         ("queue_bytes", "i8"),  # data waiting at the sender
         ("data_head", "i4"),
         ("data_tail", "i4"),
         ("control_head", "i4"),
         ("paused", "i1"),
         ("blocked", "i1"),  # out of credit: 1 asleep, 2 wake-up scheduled
+        ("bounded", "i1"),  # whether its queue has a limit
+        ("faulty", "i1"),  # whether bits of it go wrong
+        # the third: what only some settings or few packets touch
+        ("limit_bytes", "i8"),  # above it the queue of the sender drops or trims
+        ("error_at", "i8"),  # the byte of ``sent_bytes`` that is the next to go wrong
+        ("random_out", "i8"),  # the sender's stream
         ("told_to_pause", "i1"),
         ("tripped", "i1"),  # the watchdog ignores pauses
-        # the third: its queue
-        ("limit_bytes", "i8"),  # above it the queue of the sender drops or trims
-        ("largest_queue_bytes", "i8"),
-        ("random_out", "i8"),  # the sender's stream
-        ("control_tail", "i4"),
         ("credits", "i4"),  # in units
         ("ring_head", "i4"),
         ("ring_tail", "i4"),
@@ -138,7 +139,8 @@ LINK = np.dtype(
         ("watchdog_at", "i8"),  # when the pause watchdog looks next, or NEVER
         ("error_gap_bytes", "f8"),  # mean number of bytes between errors
         ("trips", "i4"),
-        ("spare", "i4", (7,)),
+        ("pause_row", "i4"),  # in the table of pauses, while the receiver holds the link
+        ("spare", "i4", (6,)),
     ],
     align=True,
 )
@@ -172,7 +174,7 @@ FLOW = np.dtype(
         ("window_bytes", "f8"),
         ("pace_ps_per_byte", "f8"),
         ("next_send", "i8"),
-        ("total_bytes", "i8"),
+        ("progress_at", "i8"),  # when the sender last had reason to be patient
         ("next", "i4"),  # in the host's ring of senders, or in its list of waiting starts
         ("next_sequence", "i4"),  # sender: the number of the next new packet
         ("send_limit", "i4"),  # sender: no new packet from this number on
@@ -183,7 +185,7 @@ FLOW = np.dtype(
         ("target", "i4"),
         ("received_bytes", "i8"),
         ("last_cnp", "i8"),
-        ("progress_at", "i8"),  # when the sender last had reason to be patient
+        ("total_bytes", "i8"),
         ("previous", "i4"),
         ("active", "i2"),
         ("traffic_class", "i2"),
@@ -210,17 +212,19 @@ HOST = np.dtype(
         ("uplink", "i4"),
         ("downlink", "i4"),
         ("granting", "i4"),  # the flow that it grants credit to next, or -1
+        ("ready", "i8"),  # before it the NIC begins no packet: limits other than the wire
         ("coming_bytes", "i8"),  # that it has granted and not received
         ("timer_at", "i8"),  # when flows look for overdue answers, or NEVER
         ("patient", "i8"),  # what it sends takes its time, and cannot be lost
-        ("ready", "i8"),  # before it the NIC begins no packet: limits other than the wire
         ("message", "i8"),  # least time between the begins of two messages
         ("message_at", "i8"),  # when the next may begin
         ("switch", "i8"),  # mean time that another connection than the last one costs
         ("connection", "i8"),  # hash of the last flow that sent
+        ("spare", "i8", (5,)),
     ],
     align=True,
 )
+assert HOST.itemsize == 2 * CACHE_LINE_BYTES
 RELAY = np.dtype(
     [
         ("low_bytes", "i8"),  # that every feeder has delivered

@@ -23,6 +23,7 @@ def watch(state, link_id, now):
     link.watchdog_at = NEVER
     if link.tripped:
         link.tripped = 0
+        link.bounded = 0
         link.limit_bytes = NEVER
         if link.told_to_pause:
             pause(state, link_id, now)
@@ -35,6 +36,7 @@ def watch(state, link_id, now):
     state.counts[0].watchdog_trips += 1
     set_watchdog(state, link_id, now + settings.watchdog_restoration)
     if settings.watchdog == DROP:
+        link.bounded = 1
         link.limit_bytes = -1
         _drop_queue(state, link_id, now)
 

@@ -50,7 +50,7 @@ def put_on_wire(state, link_id, packet_id, now):
     settings = state.settings[0]
     duration = serialisation(packet.wire_bytes, link)
     link.sent_bytes += packet.wire_bytes
-    if link.sent_bytes > link.error_at:
+    if link.faulty and link.sent_bytes > link.error_at:
         now = _go_wrong(state, link, packet, now, duration)
     link.busy = now + duration
     if link.target >= settings.hosts and settings.cut_through_bytes < packet.wire_bytes:
