@@ -47,8 +47,8 @@ class Simulation {
   void climb(int64_t place, int64_t root) {
     int64_t key = tree[place];
     while (place > root) {
-      key = min(tree[place ^ 1], key);
-      place >>= 1;
+      key = min(min(tree[place ^ 1], key), min(tree[place ^ 2], tree[place ^ 3]));
+      place >>= 2;
       tree[place] = key;
     }
   }
@@ -65,7 +65,7 @@ class Simulation {
     int64_t place = state.links[link_id].place[kind];
     tree[place] = key;
     while (place > 1) {
-      place >>= 1;
+      place >>= 2;
       if (tree[place] <= key) break;
       tree[place] = key;
     }
@@ -83,9 +83,11 @@ class Simulation {
   }
   __attribute__((always_inline)) void fetch(const Part &part) {
     if (part.events < part.last - part.first) return;
-    for (int64_t width = 8, first = part.root * 8; first < state.tree_size; width *= 2, first *= 2)
-      for (int64_t place = first; place < first + width; place += 8)
-        __builtin_prefetch(tree + place);
+    for (int64_t level = 1; level <= part.levels; ++level) {
+      const int64_t first = part.root << 2 * level;
+      const int64_t last = first + min<int64_t>(int64_t{1} << 2 * level, part.often);
+      for (int64_t place = first; place < last; place += 8) __builtin_prefetch(tree + place);
+    }
     for (int64_t place = part.first; place < part.last; ++place)
       for (int line = 0; line < 2; ++line) prefetch(state.links, state.part_links[place], line);
     for (int64_t place = part.first; place < part.last; ++place) {

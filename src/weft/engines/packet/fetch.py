@@ -8,7 +8,7 @@ from weft.kernel import inner, prefetch
 
 LINK_LINES, FLOW_LINES = 2, 2
 """Cache lines of a link and of a flow that a packet touches."""
-KEYS_A_LINE = 8
+KEYS_A_LINE, CHILDREN = 8, 4
 
 
 @inner
@@ -19,7 +19,7 @@ def fetch(state, part):
     """
     if part.events < part.last - part.first:
         return
-    _fetch_events(state.tree, state.counts[0].tree_slots, part.root * KEYS_A_LINE)
+    _fetch_events(state.tree, part)
     for place in range(part.first, part.last):
         for line in range(LINK_LINES):
             prefetch(state.links, state.part_links[place], line)
@@ -30,14 +30,15 @@ def fetch(state, part):
 
 
 @inner
-def _fetch_events(tree, slots, first):
-    """Fetch a subtree of events, level by level, from the first level that fills a line."""
-    count = KEYS_A_LINE
-    while first < slots:
-        for place in range(first, first + count, KEYS_A_LINE):
+def _fetch_events(tree, part):
+    """Fetch a subtree of events, level by level, but for those that are rare."""
+    first = part.root
+    count = 1
+    for _ in range(part.levels):
+        first *= CHILDREN
+        count *= CHILDREN
+        for place in range(first, first + min(count, part.often), KEYS_A_LINE):
             prefetch(tree, place, 0)
-        first *= 2
-        count *= 2
 
 
 @inner

@@ -12,7 +12,7 @@ section 5.2, as SAI's Credit-based flow control sums it up]
 
 import numpy as np
 
-from weft.engines.packet.events import NEVER, drop, replace, schedule
+from weft.engines.packet.events import NEVER, drop, replace, schedule, schedule_no_later
 from weft.engines.packet.lanes import class_of, lane_of, link_of, settings_of
 from weft.engines.packet.tables import RING, Event, FlowControl, Kind, Watchdog
 from weft.engines.packet.wire import (
@@ -254,7 +254,7 @@ def set_watchdog(state, link_id, time):
     link = state.links[link_id]
     link.watchdog_at = time
     if time < next_timer(state, link_id, NEVER):
-        schedule(state, link_id, TIMER, time)
+        schedule_no_later(state, link_id, TIMER, time)
 
 
 @inner

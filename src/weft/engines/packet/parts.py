@@ -70,35 +70,52 @@ def place_events(
     """Give every event of every link its leaf, those of a part side by side.
 
     Returns the tree, the table of parts and the list of their links.
-    Arrivals come first, then starts, then what is rare: so what is used is close together.
+    Arrivals come first, then starts, then what is rare: so what is used is close together,
+    and where there is room it has its leaves one level higher.
     """
     near, far = parts.of_node[links.source], parts.of_node[links.target]
     count = int(parts.of_node.max(initial=0)) + 1
     arrivals, senders = np.bincount(far, minlength=count), np.bincount(near, minlength=count)
-    height = np.ceil(np.log2(np.maximum(1, arrivals + 3 * senders))).astype(np.int64)
-    order = np.argsort(-height, kind="stable")
-    first = np.empty(count, np.int64)
-    first[order] = np.cumsum(1 << height[order]) - (1 << height[order])
-    width = 1 << int(np.ceil(np.log2((1 << height).sum())))
-    first += width
+    often = arrivals + senders
+    height = np.array([_height(leaves) for leaves in (often + 2 * senders).tolist()])
+    above = ((4 * often + 2 * senders <= 1 << 2 * height) & (height > 0)).astype(np.int64)
+    root, slots = _subtrees(height)
+    high, low = root << 2 * (height - above), root << 2 * height
     sender = _rank(near, senders)
-    links.place[:, 0] = first[far] + _rank(far, arrivals)
-    links.place[:, 1] = (first + arrivals)[near] + sender
-    links.place[:, 2] = (first + arrivals + senders)[near] + 2 * sender
+    links.place[:, 0] = high[far] + _rank(far, arrivals)
+    links.place[:, 1] = (high + arrivals)[near] + sender
+    links.place[:, 2] = (low + (often << 2 * above))[near] + 2 * sender
     links.place[:, 3] = links.place[:, 2] + 1
     links.part[:, 0], links.part[:, 1] = far, near
-    return make_tree(width), *_table_of(near, far, first >> height)
+    rows, part_links = _table_of(near, far)
+    rows.root[:], rows.levels[:], rows.often[:] = root, height - above, often
+    return make_tree(slots), rows, part_links
 
 
-def _table_of(near: Ints, far: Ints, root: Ints) -> tuple[Table, npt.NDArray[np.int32]]:
+def _height(leaves: int) -> int:
+    """Return the levels below the root of the smallest tree with so many leaves."""
+    return (max(1, leaves) - 1).bit_length() + 1 >> 1
+
+
+def _subtrees(height: Ints) -> tuple[Ints, int]:
+    """Return the root of a subtree of each height, side by side, and the slots of the tree."""
+    order = np.argsort(-height, kind="stable")
+    sizes = 1 << 2 * height
+    first = np.empty(len(height), np.int64)
+    first[order] = np.cumsum(sizes[order]) - sizes[order]
+    width = 1 << 2 * _height(int(sizes.sum()))
+    return (first + width) >> 2 * height, width + int(sizes.sum())
+
+
+def _table_of(near: Ints, far: Ints) -> tuple[Table, npt.NDArray[np.int32]]:
     """List the links of every part."""
+    count = int(max(near.max(), far.max())) + 1
     link = np.arange(len(near))
     inside = near == far
     owner = np.concatenate([near, far[~inside]])
     order = np.argsort(owner, kind="stable")
-    rows = table(len(root), PART)
-    rows.root[:] = root
-    rows["last"] = np.cumsum(np.bincount(owner, minlength=len(root)))
+    rows = table(count, PART)
+    rows["last"] = np.cumsum(np.bincount(owner, minlength=count))
     rows["first"][1:] = rows["last"][:-1]
     return rows, np.concatenate([link, link[~inside]])[order].astype(np.int32)
 

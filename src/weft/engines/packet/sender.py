@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from weft.engines.packet.events import NEVER, schedule
+from weft.engines.packet.events import NEVER, schedule_no_later
 from weft.engines.packet.hooks import on_send, pick_sequence
 from weft.engines.packet.lanes import ring_of, settings_of
 from weft.engines.packet.nic import charge, is_too_early
@@ -117,7 +117,7 @@ def _expect_answer(state, host_id, flow, now):
     if host.timer_at == NEVER and host.patient == 0:
         host.timer_at = now + settings_of(state, flow.traffic_class).timeout
         if host.timer_at < state.links[host.downlink].watchdog_at:
-            schedule(state, host.downlink, TIMER, host.timer_at)
+            schedule_no_later(state, host.downlink, TIMER, host.timer_at)
 
 
 @inner

@@ -277,7 +277,6 @@ def make_state(wiring: Wiring, routes: Routes, flows: Flows, options: Options) -
     counts = table(1, COUNTS)
     counts.root[:], counts.lookahead[:], counts.free_packet[:] = 1, parts.lookahead_ps, -1
     counts.pool_packets[:], counts.pause_rows[:] = FIRST_POOL, options.pause_records
-    counts.tree_slots[:] = len(tree)
     made = State if len(settings) == 1 else StateOfClasses
     return made(
         links=links,

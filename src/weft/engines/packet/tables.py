@@ -255,6 +255,8 @@ PART = np.dtype(
         ("first", "i8"),  # in the list of links by part
         ("last", "i8"),
         ("events", "i8"),  # of its last turn
+        ("levels", "i8"),  # of its subtree down to the leaves of what happens often
+        ("often", "i8"),  # number of those leaves
     ],
     align=True,
 )
@@ -359,7 +361,6 @@ COUNTS = np.dtype(
         ("packets_alive", "i8"),
         ("pool_packets", "i8"),  # rows of the tables that kernels must not leave
         ("pause_rows", "i8"),
-        ("tree_slots", "i8"),
     ],
     align=True,
 )
