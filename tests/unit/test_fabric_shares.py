@@ -125,3 +125,22 @@ def test_what_takes_longer_is_the_share_of_tuned_settings_over_the_own(fit):
         for balancing in fit.BESIDE_BALANCINGS
     }
     assert fit.longer(cells, "beside_storage", "roce_default") == pytest.approx([2.0, 2.0])
+
+
+def test_notifying_sooner_guards_others_and_costs_incasts(fit):
+    """What `roce_guarded` says of itself: beside a hot expert far more, an incast longer."""
+    cells = fit.by_cell(TABLE)
+    for balancing in fit.BESIDE_BALANCINGS:
+        tuned, guarded = (
+            cells["beside_hot_expert", f"roce_{name}", balancing, 1]
+            for name in ("tuned", "guarded")
+        )
+        assert min(guarded) > 2 * max(tuned)
+    alone = cells["incast_16", "roce_guarded", "ecmp", 1]
+    assert (
+        0.75
+        < min(alone)
+        <= max(alone)
+        < 0.95
+        < min(cells["incast_16", "roce_tuned", "ecmp", 1])
+    )

@@ -6,10 +6,14 @@ from weft import plugins
 from weft.advise import claims
 from weft.advise.case import Case
 from weft.advise.claim import ARTICLES, Claim, Evidence, Outcome, Trial
+from weft.advise.claims.d10_misconfiguration_costs_a_third import beside_storage
 from weft.advise.claims.p08_times_and_bandwidths import time_of
 from weft.advise.latencies import Published, judge
 from weft.advise.oracle import Oracle
+from weft.network.shares import effects_under
 from weft.units import rate_from_gbit
+
+COMPUTE_S = 8.0
 
 
 def verdict_on(trial, start):
@@ -66,6 +70,20 @@ def test_misconfiguration_holds_only_when_little_bandwidth_is_left(trial):
     assert verdict.evidence is Evidence.ASSUMED
     worse = verdict_on(slowed(trial, "roce", 6), "d10")
     assert worse.outcome is Outcome.WHEN or worse.outcome is Outcome.HOLDS
+
+
+def test_mis_set_pauses_beside_storage_lengthen_what_is_in_the_open(trial):
+    """8 + 1 / 0.95 s a step: the second part takes so many times as long as simulated."""
+    good = trial.case.row("roce_tuned")
+    slower = next(
+        one for one in effects_under("roce_misconfigured") if one.name == "beside_storage"
+    )
+    found = beside_storage(good)
+    open_s = 1 / 0.95
+    step_s = COMPUTE_S + open_s * slower.simulated.value
+    own = good.prediction.mfu_ratio.value
+    assert found.value == pytest.approx(own * (COMPUTE_S + open_s) / step_s, rel=1e-3)
+    assert found.low < found.value < found.high <= good.prediction.mfu_ratio.high
 
 
 def test_tuned_roce_near_infiniband_is_better_than_claimed(trial):

@@ -13,11 +13,14 @@ from weft.advise.claim import (
 from weft.advise.consideration import Number
 from weft.advise.knobs import with_bandwidth
 from weft.advise.wording import percent
+from weft.network.shares import Effect, effects_under
+from weft.results import Estimate
 from weft.spec.cluster import Cluster
 from weft.spec.load import load_tuning
 
 CLAIMED = 30 / 45  # what is left of the MFU
 HALVINGS = 5
+BESIDE_STORAGE = "with pauses and marks mis-set, beside writes to storage"
 
 
 def misconfigured(case: Case) -> Row:
@@ -43,6 +46,27 @@ def without_pauses(case: Case) -> Row:
     return case.row("roce_tuned", change=change)
 
 
+def beside_storage(good: Row) -> Estimate:
+    """Return the MFU where mis-set pauses of storage ports hold up what GPUs wait for.
+
+    Simulated of rings (`beside_storage` in fits/fabric_shares.py); a step is longer by what its
+    communication in the open takes longer. What computing hides is taken to stay hidden.
+    """
+    own, slower, exposed = good.prediction.mfu_ratio, _slower().simulated, good.exposed_ratio
+    high, value, low = (
+        mfu / (1 + exposed * max(0.0, ratio - 1))
+        for mfu, ratio in (
+            (own.high, slower.low), (own.value, slower.value), (own.low, slower.high),
+        )
+    )  # fmt: skip
+    return Estimate(value, low, high)
+
+
+def _slower() -> Effect:
+    found = effects_under("roce_misconfigured")
+    return next(one for one in found if one.name == "beside_storage")
+
+
 def _by_packets(case: Case, good: Row) -> Verdict:
     """Judge by the worst of the mistakes that settings are named after."""
     rows = {
@@ -51,12 +75,13 @@ def _by_packets(case: Case, good: Row) -> Verdict:
         "without pauses": without_pauses(case),
     }
     mfu = {name: row.prediction.mfu_ratio for name, row in rows.items()}
+    mfu[BESIDE_STORAGE] = beside_storage(good)
     own, worst = good.prediction.mfu_ratio, min(mfu, key=lambda name: mfu[name].value)
     left = {name: one.value / own.value for name, one in mfu.items()}
     reasons = [
         f"RoCE {name}: {percent(mfu[name].value)} MFU ({percent(mfu[name].low)} to "
         f"{percent(mfu[name].high)}), {percent(1 - left[name])} less than tuned"
-        for name in rows
+        for name in mfu
     ]
     holds = left[worst] <= CLAIMED
     share = None if holds else _bandwidth_left(case, good)
@@ -70,6 +95,7 @@ def _by_packets(case: Case, good: Row) -> Verdict:
                 f"({percent(own.low)} to {percent(own.high)}); the article says a third is lost"
             ),
             *reasons,
+            _slower().said,
             *told_by_packets(good, *rows.values()),
         ),
         numbers=(
@@ -91,20 +117,28 @@ def _test(trial: Trial) -> Verdict:
         f"RoCE goes from {percent(mfu)} MFU to {percent(left)} when misconfigured: "
         f"{percent(1 - left / mfu)} is lost, where the article says a third"
     )
+    beside = beside_storage(good)
+    more = (
+        f"to {percent(beside.value)} ({percent(beside.low)} to {percent(beside.high)}) "
+        f"{BESIDE_STORAGE}: {_slower().said}"
+    )
     numbers = (
         Number("MFU tuned", mfu, "ratio"),
         Number("MFU misconfigured", left, "ratio"),
     )
     if left / mfu <= CLAIMED:
         return Verdict(
-            outcome=Outcome.HOLDS, reasons=(told,), numbers=numbers, evidence=Evidence.ASSUMED
+            outcome=Outcome.HOLDS,
+            reasons=(told, more),
+            numbers=numbers,
+            evidence=Evidence.ASSUMED,
         )
     share = _bandwidth_left(case, good)
     never = share is None
     return Verdict(
         outcome=Outcome.FAILS if never else Outcome.WHEN,
         condition="" if never else f"less than {percent(share or 0)} of the bandwidth is left",
-        reasons=(told,),
+        reasons=(told, more),
         numbers=numbers,
         evidence=Evidence.ASSUMED,
     )
