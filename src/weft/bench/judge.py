@@ -173,15 +173,15 @@ def _judged(setting: Setting, found: Inferred, seen: Observation) -> Judgement:
         candidates = tuple(shape.among_faults(candidates))
     best = next((one for one in candidates if one.group), None)
     curve = _curve(setting, best, points) if best and outcome is not Outcome.PASS else None
-    sweep = setting.sweep
+    sweep, passed = setting.sweep, outcome is Outcome.PASS
     # Wrong results fail at any speed; of its speed they say nothing.
     outcome = Outcome.FAIL if _wrong(sweep) else outcome
     return Judgement(
         outcome=outcome, benchmark=sweep.benchmark, operation=sweep.operation.value,
         what=sweep.what, ranks=setting.group.ranks, hosts=setting.group.domains,
         ranges=tuple(ranges), points=tuple(_points(setting, points)), candidates=candidates,
-        group=shape.leading_group(candidates), told=known.lines, curve=curve,
-        next_checks=_next(explained, candidates, known.checked),
+        group=() if passed else shape.leading_group(candidates), told=known.lines,
+        next_checks=() if passed else _next(explained, candidates, known.checked), curve=curve,
         good=setting.baseline.names if setting.baseline else (),
         said=(*found.known, *(_faster(fast) if measured else ()), *sweep.remarks, *remarks,
               *_steered(setting, seen), *_said(setting)),

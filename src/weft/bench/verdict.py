@@ -30,7 +30,7 @@ _MOST_REPEATS: Final = 1000
 _BAND: Final = 0.9
 _GREY: Final = (
     "slower than nine healthy systems in ten, not than ninety-nine in a hundred: repeats "
-    "do not decide it; weft calibrate with a run known to be good narrows the band"
+    "do not decide it; a run known to be good does (--good RUN, or weft calibrate)"
 )
 RANGES: Final = ("small", "middle", "large")
 

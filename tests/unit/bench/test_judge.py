@@ -30,7 +30,7 @@ def test_a_run_on_its_curve_passes(cluster, sweep_on):
     found = judge_sweep(sweep_on(cluster), cluster)
     assert found.outcome is Outcome.PASS
     assert found.candidates[0].name == "healthy"
-    assert found.curve is None
+    assert (found.curve, found.group, found.next_checks) == (None, (), ())
 
 
 def _cost(cluster, run, name, label):
@@ -333,6 +333,32 @@ def test_a_log_with_gpudirect_speaks_against_its_being_off(cluster, tmp_path, sw
     alone = judge_sweep(run, cluster)
     named = next(c.probability for c in alone.candidates if c.name == "gpudirect_off")
     assert share["/GDRDMA"] < named < share[""]
+
+
+def test_runs_that_differ_speak_for_traffic_of_others(tmp_path):
+    """A slot with half its lanes is slow every time; what others send comes and goes."""
+    text = (EXAMPLES / "all_reduce_h100_slow.txt").read_text()
+    share = {}
+    for name, factors in (("steady", (1.0, 1.0, 1.0)), ("unsteady", (0.7, 1.0, 1.4))):
+        files = [tmp_path / f"{name}{place}_all_reduce.txt" for place in range(3)]
+        for file, factor in zip(files, factors, strict=True):
+            file.write_text("\n".join(_slower(line, factor) for line in text.splitlines()))
+        found = judge(files, preset("dgx_h100", hosts=2))
+        share[name] = next(
+            one.probability for one in found.candidates if one.name == "shared_network"
+        )
+        side = "for" if name == "unsteady" else "against"
+        assert any(line.endswith(f"{side} shared_network") for line in found.told)
+    assert share["unsteady"] > share["steady"]
+
+
+def _slower(line, factor):
+    """Multiply the time out of place of a row of nccl-tests."""
+    words = line.split()
+    if len(words) > 10 and words[0].isdigit():
+        words[5] = f"{float(words[5]) * factor:.2f}"
+        return "  ".join(words)
+    return line
 
 
 def test_what_the_doctor_finds_speaks_for_the_fault_that_it_is(cluster, sweep_on):
