@@ -11,7 +11,16 @@ import errno
 from collections.abc import Iterator
 
 from weft.doctor import job
-from weft.doctor.rule import Facts, Finding, Rule, Suspect, Symptom, finding, suspected
+from weft.doctor.rule import (
+    Facts,
+    Finding,
+    Rule,
+    Severity,
+    Suspect,
+    Symptom,
+    finding,
+    suspected,
+)
 from weft.observe.facts import (
     CallFailed,
     CommunicatorRank,
@@ -75,9 +84,15 @@ def _check(facts: Facts) -> Iterator[Finding]:
             _others(""),
             lost,
             symptom=Symptom.CONNECT,
+            severity=Severity.ERROR if _given_up(lost) else Severity.INFO,
             message="a rank could not connect to another",
             advice="look whether the other rank was alive, then at firewall and interface",
         )
+
+
+def _given_up(lost: list[CallFailed]) -> bool:
+    """Return whether a connection failed for good: others are still tried again."""
+    return any("retrying" not in one.evidence.text for one in lost)
 
 
 def _met_later(facts: Facts, lost: list[CallFailed]) -> bool:

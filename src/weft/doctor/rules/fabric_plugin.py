@@ -61,7 +61,9 @@ def _check(facts: Facts) -> Iterator[Finding]:
         )
     slow = [one for one in facts.of(ProviderChosen) if _SLOW.match(one.provider)]
     better = [one for one in facts.of(ProviderChosen) if not _SLOW.match(one.provider)]
-    if slow and not better and not facts.any_of(NoProvider):
+    plugged = any("OFI" in one.evidence.text for one in slow)
+    wanted = plugged or any("efa" in one.value for one in job.settings(facts, "FI_PROVIDER"))
+    if slow and wanted and not better and not facts.any_of(NoProvider):
         yield finding(
             "efa-provider-missing",
             [*slow, *job.uses_sockets(facts)],

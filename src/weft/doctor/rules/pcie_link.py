@@ -115,6 +115,8 @@ def _sort(facts: Facts, link: PcieLink) -> str:
         return "network"
     if words.strip():
         return _by_words(words)
+    if "available PCIe bandwidth" in link.evidence.text:  # the PCI core speaks of any device
+        return ""
     only_adapters = facts.any_of(AdapterFault, CableEvent) and not facts.any_of(GpuSeen)
     return "network" if only_adapters else ""
 

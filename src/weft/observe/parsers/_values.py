@@ -203,3 +203,18 @@ def errno_within(text: str) -> tuple[int | None, str]:
             return code, words
     codes = (int(one["code"]) for one in _NUMBERED.finditer(text[:LONGEST_WITH_ERRNO]))
     return next((code for code in codes if code in _LIKELY), None), ""
+
+
+_ADVISES = re.compile(r"\b(?:[Ii]f|[Ww]hen|[Yy]ou|[Cc]heck|may|might|means|indicates|e\.g\.)\b")
+_REPORTS = re.compile(r"NVRM|Xid \(|NVML|[Ee]rror:|handle|ERROR|WARN|\d\d:\d\d:\d\d")
+
+
+def is_prose(text: str) -> bool:
+    """Return whether a line is about a fault rather than of one: notes, help and articles.
+
+    >>> is_prose("Check dmesg when a GPU has fallen off the bus"), is_prose("GPU is lost")
+    (True, False)
+    """
+    if "grep " in text:
+        return True
+    return bool(_ADVISES.search(text)) and not _REPORTS.search(text)

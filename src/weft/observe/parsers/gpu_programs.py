@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from weft.observe.facts import Fact, GpuCallFailed, GpuFault, GpuUnreachable
 from weft.observe.parser import Parser
+from weft.observe.parsers._values import is_prose
 from weft.observe.patterns import Line, pattern, table
 
 _NOT_READY = 802
@@ -32,6 +33,8 @@ def _not_permitted(found: re.Match[str], line: Line) -> Sequence[Fact]:
 
 def _lost(found: re.Match[str], line: Line) -> Sequence[Fact]:
     bus = _BUS.search(line.text)
+    if is_prose(line.text):
+        return ()
     return (
         GpuUnreachable(
             bus_id=bus[1] if bus else "",

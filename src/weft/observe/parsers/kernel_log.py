@@ -25,7 +25,7 @@ from weft.observe.facts import (
     SoftwareVersion,
 )
 from weft.observe.parser import Parser
-from weft.observe.parsers._values import integer, real
+from weft.observe.parsers._values import integer, is_prose, real
 from weft.observe.patterns import Line, nothing, pattern, table
 
 _GIGA = 1e9
@@ -152,6 +152,8 @@ def _unregistered(found: re.Match[str], line: Line) -> Sequence[Fact]:
 
 
 def _off_bus(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    if is_prose(line.text):
+        return ()
     return (
         GpuUnreachable(
             bus_id=found["bus"], error=found["text"], host=_host(line), evidence=line.evidence

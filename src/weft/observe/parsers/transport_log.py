@@ -25,6 +25,7 @@ _DESTINATION = re.compile(r"dlid=(\d+)")
 _REMOTE = re.compile(r"dgid=([0-9a-fA-F:.]+)")
 _INDEX = re.compile(r"sgid_index=(\d+)")
 _MULTI_LINE = 3
+_LOGGED = re.compile(r"ERROR|[Ee]rror|WARN|\]\[|\d\d:\d\d:\d\d|NCCL")
 
 
 def _process(line: Line) -> Process:
@@ -134,6 +135,11 @@ def _pml(found: re.Match[str], line: Line) -> Sequence[Fact]:
     )
 
 
+def _sharp_said(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    """State a complaint that names SHARP, where a program and not a person wrote it."""
+    return _sharp(found, line) if _LOGGED.search(line.before) else READ
+
+
 def _sharp(found: re.Match[str], line: Line) -> Sequence[Fact]:
     code = re.search(r"\((-?\d+)\)|status: (\d+)", line.text)
     return (
@@ -218,7 +224,7 @@ _PATTERNS = (
         "SHARP",
         r"(?P<reason>SHARP(?:D|_\w+|)\b.{0,60}(?:[Ff]ail|[Ee]rror|[Uu]navailable|[Nn]o "
         r"(?:resource|tree)|NO_RESOURCES).*)",
-        _sharp,
+        _sharp_said,
     ),
     pattern(
         "] ERROR ",
