@@ -44,7 +44,10 @@ from weft.units import gbit_from_rate, rate_from_gbit, show_rate
 
 SEEDS: Final = (1, 2, 3)
 RINGS: Final = frozenset({Operation.ALL_REDUCE, Operation.ALL_GATHER, Operation.REDUCE_SCATTER})
-CARRIED: Final = "each doubling losing what the last did, at best nothing, at worst twice that"
+CARRIED: Final = (
+    "each doubling adding to the slowdown what the last did, at best nothing, at worst twice "
+    "that"
+)
 PLACED: Final = "hosts of a group are placed without regard to leaves"
 MOST_NICS: Final = 128
 MOST_COPYING: Final = 64
@@ -266,9 +269,9 @@ def _probed(cluster: Cluster, pattern: Pattern, hosts: int) -> Probed:
     run = pattern.groups * pattern.hosts
     more = ""
     copies = not find(cluster.fabric.kind).rdma  # what a host copies no doubling changes
-    half = _half(cluster, pattern) if run < hosts and not copies else None
-    if half is not None:
-        share = extrapolated(share, median(_shares(half)), log2(hosts / run))
+    longer = _longer(cluster, pattern) if run < hosts and not copies else None
+    if longer is not None:
+        share = extrapolated(share, longer, log2(hosts / run))
         more = f"; carried on from {run} to {hosts} hosts, {CARRIED}"
     elif run < hosts:
         more = f"; taken for {hosts} hosts as it is"
@@ -320,25 +323,27 @@ def _copying(pattern: Pattern, sockets: Sockets, end: str) -> Pattern:
     return replace(pattern, cluster=pattern.cluster.with_(fabric=fabric.with_(settings=tuning)))
 
 
-def _half(cluster: Cluster, pattern: Pattern) -> Pattern | None:
-    """Return half of a pattern on half of its network, of as many tiers; none where none is.
+def _longer(cluster: Cluster, pattern: Pattern) -> float | None:
+    """Return what the last doubling of hosts added to the slowdown; none where none is known.
 
-    Half of the hosts may fit one switch: then smaller switches stand for the network again.
+    Half of the hosts may fit one switch: then smaller switches stand for both sizes, since a
+    trend is only one between networks of the same leaves.
     """
     count = pattern.cluster.hosts // 2
-    tiers = layout(pattern.cluster).tiers
-    for found in (
-        pattern.cluster.with_(hosts=max(2, count)),
-        model_of(_plain(cluster), count, count)[0] if count > 1 else pattern.cluster,
-    ):
-        if found.hosts == count and layout(found).tiers == tiers:
-            return _halved(pattern, found.with_(fabric=pattern.cluster.fabric))
-    return None
-
-
-def _halved(pattern: Pattern, cluster: Cluster) -> Pattern | None:
-    if pattern.hosts == 2 > pattern.groups:  # noqa: PLR2004 - a pair has no half
+    if count < 2 or pattern.hosts == 2 > pattern.groups:  # noqa: PLR2004 - a pair has no half
         return None
+    tiers = layout(pattern.cluster).tiers
+    own = pattern.cluster.with_(hosts=count)
+    small = own if layout(own).tiers == tiers else model_of(_plain(cluster), count, count)[0]
+    small = small.with_(fabric=pattern.cluster.fabric)
+    double = small.with_(hosts=2 * count)
+    if (small.hosts, layout(small).tiers, layout(double).tiers) != (count, tiers, tiers):
+        return None
+    half, whole = _halved(pattern, small), replace(pattern, cluster=double)
+    return 1 / median(_shares(whole)) - 1 / median(_shares(half))
+
+
+def _halved(pattern: Pattern, cluster: Cluster) -> Pattern:
     if pattern.groups > 1:
         return replace(pattern, cluster=cluster, groups=pattern.groups // 2)
     return replace(pattern, cluster=cluster, hosts=pattern.hosts // 2)

@@ -80,11 +80,12 @@ def test_what_never_ends_has_kept_next_to_nothing():
 
 
 def test_what_is_too_large_is_extrapolated_with_a_band_that_grows():
-    assert extrapolated(Estimate(0.9, 0.85, 0.95), 1.0, 1).value == pytest.approx(0.81)
-    wide = extrapolated(Estimate(0.9, 0.85, 0.95), 1.0, 2)
-    assert (wide.low, wide.high) == (pytest.approx(0.85 * 0.9**4), 0.95)
-    same = extrapolated(Estimate(0.9, 0.85, 0.95), 0.8, 3)
-    assert same == Estimate(0.9, 0.85, 0.95)
+    """Slowdowns of 2 and 3 go on as 4 and 5: shares of 1/2, 1/3, 1/4, 1/5."""
+    third = Estimate(1 / 3, 1 / 3, 1 / 3)
+    wide = extrapolated(third, 1.0, 2)
+    assert wide.value == pytest.approx(1 / 5)
+    assert (wide.low, wide.high) == (pytest.approx(1 / 7), 1 / 3)
+    assert extrapolated(third, -0.2, 3).value == pytest.approx(1 / 3)
 
 
 def test_the_share_takes_the_place_of_the_sourced_factor():
