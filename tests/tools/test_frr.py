@@ -158,6 +158,12 @@ class Fabric:
                 f"route add {pool} via {gateway} dev {device} table {table}",
                 f"rule add from {address.partition('/')[0]} table {table}",
             ]
+            script = self.texts["linux_host/weft-rdma"]
+            prefixes = re.search(rf'{device}\) prefixes="(.*)"', script)
+            lines += [
+                f"route add {prefix} via {gateway} dev {device}"
+                for prefix in (prefixes[1].split() if prefixes else ())
+            ]
         self.ip(name, lines)
 
     def rails(self, host):
@@ -342,6 +348,13 @@ def test_every_pair_of_hosts_pings_at_the_planned_mtu(fabric):
     assert _lost(fabric, hosts) == []
 
 
+def test_what_binds_no_address_reaches_every_rail_over_the_fabric(fabric):
+    """There is no other network here, and no default gateway."""
+    for _, _, address, _, _ in fabric.rails("host-0007"):
+        words = _ping(1500, None, address.partition("/")[0])
+        assert fabric.inside("host-0000", *words, check=False).returncode == 0, address
+
+
 def test_groups_reach_one_another_directly_and_never_through_a_third(groups):
     """A path is leaf, spine, spine, leaf: two AS numbers before the leaf's own at most."""
     network = layout(groups.cluster)
@@ -369,17 +382,5 @@ def test_a_larger_packet_than_planned_does_not_leave_the_host(fabric):
 def _ping(size_bytes, near, far, patience_s=300):
     payload = str(size_bytes - HEADERS_BYTES)
     # one answer within the time, asked for again each second: a busy machine may lose the first
-    return [
-        "ping",
-        "-M",
-        "do",
-        "-s",
-        payload,
-        "-c",
-        "1",
-        "-w",
-        str(patience_s),
-        "-I",
-        near,
-        far,
-    ]
+    words = ["ping", "-M", "do", "-s", payload, "-c", "1", "-w", str(patience_s)]
+    return [*words, *(("-I", near) if near else ()), far]

@@ -5,7 +5,7 @@ from typing import Final
 
 from weft.generate.lossless import Dcqcn, Labels
 from weft.generate.plan import Feature, Plan
-from weft.generate.rails import RAILS_HEAD, rail_links
+from weft.generate.rails import RAILS_HEAD, rail_links, rail_prefixes
 from weft.generate.target import Files, header
 
 PRIORITIES: Final = 8
@@ -214,6 +214,17 @@ def _addresses(plan: Plan) -> Iterator[str]:
     yield f'    ip route replace {pool} via "$gateway" dev "$interface" table "$table"'
     yield '    ip rule del from "${address%/*}" table "$table" 2>/dev/null || true'
     yield '    ip rule add from "${address%/*}" table "$table"'
+    yield "    # What binds no address, as NCCL where its ranks meet, takes the main table, and"
+    yield "    # would find the default gateway alone there."
+    yield "    prefixes="
+    yield "    case $device in"
+    devices = plan.names.device_list()
+    for rail, prefixes in rail_prefixes(plan):
+        yield f'        {devices[rail]}) prefixes="{" ".join(map(str, prefixes))}" ;;'
+    yield "    esac"
+    yield "    for prefix in $prefixes; do"
+    yield '        ip route replace "$prefix" via "$gateway" dev "$interface"'
+    yield "    done"
     yield f"done <{RAILS}"
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv4Network, collapse_addresses, summarize_address_range
 from typing import TYPE_CHECKING, Final
 
 from weft.generate.wiring import wired
@@ -25,6 +26,7 @@ class RailLink:
     gateway: str
     address: str
     """Of the NIC; the two make a /31."""
+    leaf: int
 
 
 def rail_links(plan: "Plan") -> Iterator[RailLink]:
@@ -40,7 +42,33 @@ def rail_links(plan: "Plan") -> Iterator[RailLink]:
                 found.append(
                     RailLink(
                         host=port.host, name=port.peer, rail=port.peer_port,
-                        gateway=str(gateway), address=str(own),
+                        gateway=str(gateway), address=str(own), leaf=switch.number,
                     )
                 )  # fmt: skip
     yield from sorted(found, key=lambda link: (link.host, link.rail))
+
+
+def rail_prefixes(plan: "Plan") -> list[tuple[int, tuple[IPv4Network, ...]]]:
+    """Return the rail that leads to each part of the fabric's addresses.
+
+    A part is the block of a leaf, which is larger than any link: it takes no link's own route.
+    Where every rail has leaves of its own, the NIC of that rail leads to them; where NICs of
+    several rails hang on one leaf, the first NIC leads to all.
+    """
+    assert plan.underlay is not None, "an Ethernet plan has an underlay"
+    leaves: dict[int, set[int]] = {}
+    for one in rail_links(plan):
+        leaves.setdefault(one.rail, set()).add(one.leaf)
+    owned = sum(map(len, leaves.values()))
+    if owned > len(set().union(*leaves.values())):
+        leaves = {min(leaves): set().union(*leaves.values())}
+    return [
+        (rail, tuple(collapse_addresses(plan.underlay.leaf_block(leaf) for leaf in own)))
+        for rail, own in sorted(leaves.items())
+    ]
+
+
+def used_addresses(plan: "Plan") -> Iterator[IPv4Network]:
+    """Yield the range of all addresses between hosts and leaves, as prefixes."""
+    addresses = [IPv4Address(one.address) for one in rail_links(plan)]
+    yield from summarize_address_range(min(addresses) - 1, max(addresses))

@@ -18,6 +18,7 @@ from weft.generate.plan import Feature, Plan
 from weft.results import Provenance
 
 MANIFEST: Final = "weft-manifest.json"
+ALL: Final = "all"
 Files = Iterator[tuple[str, str]]
 """Paths below the target's folder, and their text."""
 
@@ -66,12 +67,22 @@ class Proven:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOut:
+    """A target that cannot write the plan, where all were asked for."""
+
+    target: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Configuration:
     """Every file of some targets, for one plan."""
 
     cluster: str
     files: tuple[File, ...]
     proofs: tuple[Proven, ...]
+    left_out: tuple[LeftOut, ...] = ()
+    """Of all targets, where all were asked for."""
     folder: str = ""
     """Where the files were written; empty before."""
     provenance: Provenance
@@ -102,8 +113,14 @@ def reason_against(name: str, plan: Plan) -> str | None:
 
 
 def render(plan: Plan, names: Iterable[str]) -> Configuration:
-    """Write out the files of some targets; refuse before anything is rendered."""
-    chosen = list(dict.fromkeys(names))
+    """Write out the files of some targets; refuse before anything is rendered.
+
+    The name ``all`` stands for every target that can write the plan; the others are listed
+    with the reason.
+    """
+    asked = list(dict.fromkeys(names))
+    everything = asked == [ALL]
+    chosen = suitable(plan) if everything else asked
     loaded = {name: plugins.load(targets, name, Target) for name in chosen}
     against = [reason for name in chosen if (reason := reason_against(name, plan))]
     if against:
@@ -121,7 +138,16 @@ def render(plan: Plan, names: Iterable[str]) -> Configuration:
             for name, target in loaded.items()
             for file, proof in target.proofs.items()
         ),
+        left_out=_left_out(plan) if everything else (),
         provenance=plan.provenance,
+    )
+
+
+def _left_out(plan: Plan) -> tuple[LeftOut, ...]:
+    return tuple(
+        LeftOut(target=name, reason=reason)
+        for name in target_names()
+        if (reason := reason_against(name, plan))
     )
 
 

@@ -4,6 +4,7 @@ import hashlib
 import json
 import re
 from functools import cache
+from ipaddress import ip_interface, ip_network
 from pathlib import Path
 
 import pytest
@@ -374,3 +375,50 @@ def test_a_thousand_hosts_render():
     cluster = preset("hgx_h100_roce", hosts=1024)
     made = render(plan(cluster), suitable(plan(cluster)))
     assert len(made.files) > topology.layout(cluster).switches
+
+
+def test_all_targets_are_those_that_can_write_the_plan_and_the_others_say_why_not():
+    made = plan(preset("dgx_h100", hosts=4))
+    result = render(made, ["all"])
+    written = {file.path.partition("/")[0] for file in result.files}
+    left = {one.target: one.reason for one in result.left_out}
+    assert written == set(suitable(made))
+    assert written | left.keys() == set(target_names())
+    assert "the fabric is infiniband" in left["sonic"]
+    assert render(made, ["nccl"]).left_out == ()
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"), [("tcp", "over TCP"), ("ultra_ethernet", "plug-in")]
+)
+def test_an_environment_without_variables_says_why(kind, words):
+    cluster = ROCE if kind == "ultra_ethernet" else preset("a100_tcp_100g", hosts=4)
+    texts = _texts(cluster.with_(fabric=cluster.fabric.with_(kind=kind)), "nccl")
+    for name in ("nccl/nccl.env", "nccl/nccl.conf"):
+        assert words in texts[name]
+        assert all(line.startswith("#") for line in texts[name].splitlines())
+
+
+MIXED = ROCE.with_(topology=ROCE.topology.with_(kind="leaf_spine"))
+
+
+@pytest.mark.parametrize("hosts", [1, 3, 72])
+@pytest.mark.parametrize("cluster", [ROCE, MIXED], ids=["rails", "one leaf for all rails"])
+def test_the_main_table_leads_to_every_rail_by_one_nic(cluster, hosts):
+    """Each address of another host has one way; of rails with own leaves, by their own NIC."""
+    texts = _texts(cluster.with_(hosts=hosts), "linux_host")
+    routes = {
+        ip_network(prefix): device
+        for device, prefixes in re.findall(
+            r'(\w+)\) prefixes="([^"]+)"', texts["linux_host/weft-rdma"]
+        )
+        for prefix in prefixes.split()
+    }
+    assert len(routes) <= 64
+    apart = len(set(routes.values())) > 1
+    assert apart == (cluster is ROCE and hosts > 3)
+    for row in texts["linux_host/rails.tsv"].splitlines()[1:]:
+        _, device, address, _, _ = row.split("\t")
+        ways = [by for net, by in routes.items() if ip_interface(address).ip in net]
+        assert ways == [device if apart else "mlx5_0"]
+    assert all(net.prefixlen < 31 for net in routes), "a link's own route would be replaced"

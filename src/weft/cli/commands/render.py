@@ -51,14 +51,13 @@ def render(
     from weft.cli.inputs import cluster_alone  # noqa: PLC0415 - as above
     from weft.cli.output import check_format, emit, progress  # noqa: PLC0415 - as above
     from weft.generate.guids import read_name_map  # noqa: PLC0415 - as above
-    from weft.generate.target import suitable, write  # noqa: PLC0415 - as above
+    from weft.generate.target import write  # noqa: PLC0415 - as above
 
     check_format(output)
     guids = None if node_names is None else read_name_map(node_names)
     plan = api.plan(cluster_alone(files, sets, tuning=tuning), guids)
-    names = suitable(plan) if targets == ["all"] else targets
     with progress("rendering", quiet=quiet):
-        result = api.render(plan, names)
+        result = api.render(plan, targets)
         if folder is not None:
             result = write(result, folder)
     emit(result, output)

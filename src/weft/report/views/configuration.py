@@ -23,10 +23,21 @@ def _page(result: Configuration) -> Page:
                 rows=rows_of(*((p.target, p.file, p.proof.value) for p in result.proofs)),
                 left=(0, 1, 2),
             ),
+            *_left_out(result),
             Sentences(lines=(_where(result),)),
         ),
         footer=footer(result.provenance)[:1],
     )
+
+
+def _left_out(result: Configuration) -> Iterator[Table]:
+    if result.left_out:
+        yield Table(
+            title="Left out",
+            columns=("target", "why"),
+            rows=rows_of(*((one.target, one.reason) for one in result.left_out)),
+            left=(0, 1),
+        )
 
 
 def _where(result: Configuration) -> str:

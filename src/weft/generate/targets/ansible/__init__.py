@@ -1,7 +1,9 @@
 """Ansible: the files of linux_host as a role, with an inventory and a playbook."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from io import StringIO
+from textwrap import dedent
 from typing import Final
 
 from weft.generate.host_files import GPUDIRECT, RAILS, SCRIPT, host_files
@@ -9,8 +11,11 @@ from weft.generate.names import hosts_range
 from weft.generate.plan import Feature, Plan
 from weft.generate.target import Files, Proof, Target, header
 
+Node = str | bool | None | Sequence["Node"] | Mapping[str, "Node"]
 ROLE: Final = "roles/weft_host"
 GROUP: Final = "weft"
+LONGEST_LINE: Final = 160
+"""Of the profile of ansible-lint; what is longer would be folded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,69 +57,92 @@ def _files(plan: Plan) -> Files:
     own = dict(host_files(plan))
     names = [name for name in PLACES if name in own]
     yield "inventory.yml", _text(plan, "inventory", _inventory(plan))
-    yield "playbook.yml", _text(plan, "playbook", _PLAYBOOK)
-    yield f"{ROLE}/tasks/main.yml", _text(plan, "tasks", _tasks(names))
-    yield f"{ROLE}/handlers/main.yml", _text(plan, "handlers", _handlers(names))
+    yield "playbook.yml", _text(plan, "playbook", [_PLAYBOOK])
+    yield f"{ROLE}/tasks/main.yml", _text(plan, "tasks", list(_tasks(names)))
+    yield f"{ROLE}/handlers/main.yml", _text(plan, "handlers", list(_handlers(names)))
     for name in names:
         yield f"{ROLE}/files/{name}", own[name]
 
 
-def _text(plan: Plan, what: str, lines: Iterator[str] | tuple[str, ...]) -> str:
-    return "\n".join([header(plan, f"Ansible: {what}"), "---", *lines]) + "\n"
+def _text(plan: Plan, what: str, document: Node) -> str:
+    """Write one document as ansible-lint wants it: lists indented, a line a value."""
+    from ruamel.yaml import YAML  # noqa: PLC0415 - where a document is written
+
+    yaml = YAML()
+    yaml.indent(mapping=2, sequence=4, offset=2)
+    yaml.width = LONGEST_LINE
+    stream = StringIO()
+    yaml.dump(document, stream)
+    # A list at the top stands at the margin.
+    body = dedent(stream.getvalue()) if isinstance(document, list) else stream.getvalue()
+    return "\n".join([header(plan, f"Ansible: {what}"), "---", body])
 
 
-def _inventory(plan: Plan) -> Iterator[str]:
-    yield from ("all:", "  children:", f"    {GROUP}:", "      hosts:")
-    yield f"        {hosts_range(plan.cluster.hosts)}:"
+def _inventory(plan: Plan) -> Node:
+    hosts: Node = {hosts_range(plan.cluster.hosts): None}
+    return {"all": {"children": {GROUP: {"hosts": hosts}}}}
 
 
-_PLAYBOOK: Final = (
-    "- name: Prepare hosts for RDMA",
-    f"  hosts: {GROUP}",
-    "  become: true",
-    "  gather_facts: false",
-    "  roles:",
-    "    - role: weft_host",
-)
+_PLAYBOOK: Final[Node] = {
+    "name": "Prepare hosts for RDMA",
+    "hosts": GROUP,
+    "become": True,
+    "gather_facts": False,
+    "roles": [{"role": "weft_host"}],
+}
 
 
-def _tasks(names: list[str]) -> Iterator[str]:
+def _tasks(names: list[str]) -> Iterator[Node]:
     if "rails.tsv" in names:
         folder, _, _ = RAILS.rpartition("/")
-        yield from ("- name: Make the folder of the addresses", "  ansible.builtin.file:",
-                    f"    path: {folder}", "    state: directory", "    owner: root",
-                    "    group: root", '    mode: "0755"')  # fmt: skip
+        yield {
+            "name": "Make the folder of the addresses",
+            "ansible.builtin.file": {"path": folder, "state": "directory", **_owned("0755")},
+        }
     for name in names:
-        yield from _copy(name, PLACES[name])
+        yield _copy(name, PLACES[name])
     for unit in _units(names):
-        yield from (f"- name: Enable and start {unit}", "  ansible.builtin.systemd:",
-                    f"    name: {unit}.service", "    enabled: true", "    state: started",
-                    "    daemon_reload: true")  # fmt: skip
+        yield {
+            "name": f"Enable and start {unit}",
+            "ansible.builtin.systemd": {
+                "name": f"{unit}.service", "enabled": True, "state": "started",
+                "daemon_reload": True,
+            },
+        }  # fmt: skip
 
 
-def _copy(name: str, place: _Place) -> Iterator[str]:
-    yield from (f"- name: Install {place.what}", "  ansible.builtin.copy:",
-                f"    src: {name}", f"    dest: {place.path}", "    owner: root",
-                "    group: root", f'    mode: "{place.mode}"')  # fmt: skip
-    if place.notify:
-        yield f"  notify: {place.notify}"
+def _copy(name: str, place: _Place) -> Node:
+    copied = {"src": name, "dest": place.path, **_owned(place.mode)}
+    task: dict[str, Node] = {
+        "name": f"Install {place.what}",
+        "ansible.builtin.copy": copied,
+    }
+    return task | ({"notify": place.notify} if place.notify else {})
+
+
+def _owned(mode: str) -> dict[str, str]:
+    return {"owner": "root", "group": "root", "mode": mode}
 
 
 def _units(names: list[str]) -> list[str]:
     return [name.removesuffix(".service") for name in names if name.endswith(".service")]
 
 
-def _handlers(names: list[str]) -> Iterator[str]:
+def _handlers(names: list[str]) -> Iterator[Node]:
     if "90-weft-rdma.conf" in names:
         path = PLACES["90-weft-rdma.conf"].path
-        yield from ("- name: Apply the settings of the kernel", "  ansible.builtin.command:",
-                    f"    cmd: sysctl -p {path}", "  changed_when: true")  # fmt: skip
+        yield {
+            "name": "Apply the settings of the kernel",
+            "ansible.builtin.command": {"cmd": f"sysctl -p {path}"},
+            "changed_when": True,
+        }
     for unit in _units(names):
-        yield from (f"- name: Restart {unit}", "  ansible.builtin.systemd:",
-                    f"    name: {unit}.service", "    state: restarted",
-                    "    daemon_reload: true")  # fmt: skip
-    if not _units(names):
-        yield "[]"
+        yield {
+            "name": f"Restart {unit}",
+            "ansible.builtin.systemd": {
+                "name": f"{unit}.service", "state": "restarted", "daemon_reload": True,
+            },
+        }  # fmt: skip
 
 
 ansible = Target(

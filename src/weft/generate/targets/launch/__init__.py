@@ -1,11 +1,10 @@
 """Launch lines: torchrun on every host, or mpirun from one, with the environment of the job."""
 
 from collections.abc import Iterator
-from ipaddress import IPv4Address, summarize_address_range
 from typing import Final
 
 from weft.generate.plan import Feature, Plan
-from weft.generate.rails import rail_links
+from weft.generate.rails import used_addresses
 from weft.generate.target import Files, Proof, Target, header
 from weft.network import naming
 
@@ -62,9 +61,7 @@ def _why_off(plan: Plan) -> Iterator[str]:
 def _off_the_rails(plan: Plan) -> Iterator[str]:
     """Yield the addresses that MPI leaves alone, with those it leaves alone by itself."""
     if plan.underlay is not None:
-        addresses = [IPv4Address(one.address) for one in rail_links(plan)]
-        taken = summarize_address_range(min(addresses) - 1, max(addresses))
-        rails = ",".join(map(str, taken))
+        rails = ",".join(map(str, used_addresses(plan)))
         yield f"    --mca btl_tcp_if_exclude lo,sppp,{rails} \\"
 
 

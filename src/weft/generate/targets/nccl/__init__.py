@@ -1,5 +1,6 @@
 """NCCL: the variables of the job, as a shell file and as /etc/nccl.conf."""
 
+from collections.abc import Iterator
 from typing import Final
 
 from weft.generate.plan import Feature, Plan
@@ -12,6 +13,15 @@ OWN_PLUGINS: Final = {
 """Fabrics whose plug-in brings settings along that weft does not know."""
 
 
+NOTHING: Final = {
+    "tcp": "nothing is set: over TCP NCCL chooses interface, sockets and threads by itself; "
+    "plan their number with fabric.sockets and fabric.socket_threads",
+    "ultra_ethernet": "nothing is set: the plug-in of the NIC's maker that NCCL needs here "
+    "brings its own settings along",
+}
+"""Why no variable is set, by fabric."""
+
+
 def _refuses(plan: Plan) -> str | None:
     return OWN_PLUGINS.get(plan.cluster.fabric.kind)
 
@@ -21,12 +31,21 @@ def _files(plan: Plan) -> Files:
     lines = [header(plan, "environment of NCCL")]
     for name, one in settings.items():
         lines += [f"# {one.reason}", f'export {name}="{one.text()}"']
+    lines += [f"# {one}" for one in _nothing(plan)]
     yield "nccl.env", "\n".join(lines + _left_out(plan)) + "\n"
     # NCCL takes a line as it stands: no quotes, no spaces round =, # in the first column only.
     conf = [
         f"{name}={one.text()}" for name, one in settings.items() if name.startswith("NCCL_")
     ]
+    if not conf:
+        conf = [f"# {one}" for one in _nothing(plan)]
     yield "nccl.conf", "\n".join([header(plan, "/etc/nccl.conf"), *conf]) + "\n"
+
+
+def _nothing(plan: Plan) -> Iterator[str]:
+    """Say why no variable is set, where none is."""
+    if not plan.nccl.settings:
+        yield NOTHING.get(plan.cluster.fabric.kind, "nothing is set: NCCL's defaults are right")
 
 
 def _left_out(plan: Plan) -> list[str]:
