@@ -42,7 +42,8 @@ def _check(facts: Facts) -> Iterator[Finding]:
     ]  # fmt: skip
     handles += job.said(
         facts,
-        r"mnnvl .{0,60}not working|abrupt nvidia-imex|"
+        r"mnnvl .{0,60}not working|fabric.{0,60}handle.{0,40}fail|"
+        r"cumemimport\w*handle.{0,40}fabric|abrupt nvidia-imex|"
         r"computedomain .{0,30}(not )?ready|imex.{0,60}(fail|not |unavailable|error|no such)",
     )
     handles += [
@@ -73,6 +74,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
             message="a memory handle of another host cannot be imported: no common IMEX domain",
             advice="run nvidia-imex on all hosts of the rack with one nodes file",
             next_command="nvidia-imex-ctl -N; ls /dev/nvidia-caps-imex-channels",
+            explains=("mpi-ucx-not-nccl",),
             missing=() if service else ("the state of nvidia-imex on every host",),
         )
 

@@ -201,15 +201,15 @@ def _flapping(facts: Facts) -> Iterator[Finding]:
 
 
 def _lost_and_back(events: Sequence[LinkEvent], downs: Sequence[LinkEvent]) -> list[LinkEvent]:
-    """Return the losses of links that were up before and came back: not those of a boot."""
-    back = {(one.host, one.interface) for one in events if one.up}
+    """Return losses of links that were up before and came back after: not those of a boot."""
+    last_up = {(one.host, one.interface): place for place, one in enumerate(events) if one.up}
     been_up: set[tuple[str, str]] = set()
     lost: list[LinkEvent] = []
-    for one in events:
-        place = (one.host, one.interface)
+    for place, one in enumerate(events):
+        where = (one.host, one.interface)
         if one.up:
-            been_up.add(place)
-        elif one in downs and place in been_up and place in back:
+            been_up.add(where)
+        elif one in downs and where in been_up and last_up[where] > place:
             lost.append(one)
     return lost
 

@@ -11,6 +11,7 @@ from weft.observe.facts import (
     CableEvent,
     Fact,
     GpuFault,
+    GpuThrottle,
     GpuUnreachable,
     HostMemory,
     IommuState,
@@ -394,6 +395,29 @@ def _interface_before(found: re.Match[str], line: Line) -> Sequence[Fact]:
     )
 
 
+def _sick(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    """State what the driver of another maker's adapter says when its firmware gives up."""
+    return (
+        AdapterFault(
+            kind="health",
+            device=found["device"],
+            text=found["text"].strip(),
+            host=_host(line),
+            moment=line.moment,
+            evidence=line.evidence,
+        ),
+    )
+
+
+def _hot(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    return (
+        GpuThrottle(
+            gpu=found["bus"], reason="thermal", active=True, host=_host(line),
+            evidence=line.evidence,
+        ),
+    )  # fmt: skip
+
+
 _DEVICE = r"(?P<device>[0-9a-fA-F]{4}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.\d)"
 _PATTERNS = (
     pattern(
@@ -450,6 +474,16 @@ _PATTERNS = (
     pattern("nvidia-peermem ", r"nvidia-peermem \w+:\d+ ERROR", nothing),
     pattern(
         "amdgpu ",
+        r"amdgpu (?P<bus>[0-9a-fA-F:.]{7,13}): (?:amdgpu: )?(?P<text>device lost from bus).*",
+        _off_bus,
+    ),
+    pattern(
+        "amdgpu ",
+        r"amdgpu (?P<bus>[0-9a-fA-F:.]{7,13}): (?:amdgpu: )?.{0,20}GPU over temperature",
+        _hot,
+    ),
+    pattern(
+        "amdgpu ",
         r"amdgpu (?P<bus>[0-9a-fA-F:.]{7,13}): amdgpu: (?P<text>GPU reset begin|"
         r"\S+ ring timeout|.{0,60}uncorrectable hardware errors).*",
         _amd,
@@ -499,6 +533,20 @@ _PATTERNS = (
     ),
     pattern("mlx5_core", rf"mlx5_core {_DEVICE}:? (?P<text>.*)", _adapter),
     pattern("mlx5_core", r"mlx5_core (?P<device>\S+) (?P<text>.*)", _adapter),
+    pattern(
+        "NIC Link is ", r"NIC Link is (?P<word>[Uu]p|[Dd]own)(?P<interface>)", _interface_before
+    ),
+    *(
+        pattern(
+            f"{driver} ",
+            rf"{driver} {_DEVICE}:? (?P<text>.{{0,80}}?(?:critical error|"
+            r"firmware not responding|"
+            r"[Ff]irmware fatal|Admin queue is closed|\(polling\) timeout|device removed|"
+            r"reset (?:failed|aborted)|unrecoverable).*)",
+            _sick,
+        )
+        for driver in ("irdma", "ice", "efa", "ionic", "i40e", "qede", "qedr", "mana", "erdma")
+    ),
     pattern("infiniband ", r"infiniband (?P<device>\w+): (?P<text>.*)", _adapter),
     pattern("mlx4_", r"mlx4_\w+ (?P<device>\S+?):? (?P<text>.*)", _adapter),
     pattern("bnxt_", r"bnxt_\w+ (?P<device>\S+?):? (?P<text>.*)", _adapter),

@@ -34,6 +34,7 @@ _READINGS = {
 _REASON = re.compile(r"clocks_(?:throttle|event)_reasons\.(?P<reason>\w+)")
 _NAMES = re.compile(r"(?:[a-z]\w*[._]\w|index\b|name\b|uuid\b|count\b|pstate\b|timestamp\b)")
 _FEW_COLUMNS = 2
+_ASKED = re.compile(r"--query-gpu[= ](?P<names>[\w.,]{3,600})")
 _SAID = ("active", "not active")
 
 
@@ -67,9 +68,18 @@ class _Reader:
         if len(names) >= _FEW_COLUMNS and all(_NAMES.match(name) for name in names):
             self.columns = names
             return READ
+        if not self.columns:
+            self._asked_for(len(cells))
         if not self.columns or len(cells) != len(self.columns):
             return None
         return self._row(dict(zip(self.columns, cells, strict=True)), text, number)
+
+    def _asked_for(self, cells: int) -> None:
+        """Take the columns from the command, where it asked for rows without a heading."""
+        asked = _ASKED.search(self.source.command)
+        names = asked["names"].split(",") if asked and "noheader" in self.source.command else []
+        if len(names) == cells:
+            self.columns = names
 
     def end(self) -> Iterable[Fact]:
         """Forget the columns."""
