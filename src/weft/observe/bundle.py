@@ -25,7 +25,7 @@ from typing import IO, Any
 from weft.errors import Unreadable
 from weft.observe.facts import Fact, FileRead
 from weft.observe.layouts import placed
-from weft.observe.observation import Observation
+from weft.observe.observation import MOST_OF_A_KIND, Observation
 from weft.observe.parser import Source
 from weft.observe.reading import read_stream
 from weft.observe.text import BLOCK_BYTES, Bytes, Joined
@@ -35,7 +35,11 @@ MOST_MEMBER_BYTES = 2 << 30
 MOST_TOTAL_BYTES = 4 << 30
 MOST_RATIO = 1000
 _RATIO_MATTERS_BYTES = 64 << 20
-_MOST_OF_A_KIND = 200_000
+_MOST_OF_A_KIND = MOST_OF_A_KIND
+_MOST_FACTS = 10 * _MOST_OF_A_KIND
+"""A fact takes about half a KiB, and a bundle must fit into 500 MiB."""
+_MOST_EXAMPLES = 2_000
+"""Files whose unread lines are kept as examples."""
 _MOST_HEADER_BYTES = 1 << 20
 _HIDDEN = (".git", "__pycache__", "node_modules", ".venv")
 _GZIP, _BZIP2, _XZ, _ZIP = b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"PK\x03\x04"
@@ -111,7 +115,9 @@ def observe(*paths: Path) -> Observation:
         within = f"{path.resolve().name}/" if path.is_dir() else ""
         for member in _members(path):
             seen, read = _read(member, budget, within)
-            files.append(_kept(seen, read, facts, tally))
+            kept = _kept(seen, read, facts, tally)
+            plain = kept if len(files) < _MOST_EXAMPLES else replace(kept, first_unread=())
+            files.append(plain)
             if budget.members_left <= 0 or budget.bytes_left <= 0:
                 files.append(_skipped(str(path), "the rest is beyond what one bundle may hold"))
                 break
@@ -125,7 +131,7 @@ def _kept(
     left_out = 0
     for fact in seen:
         kind = type(fact)
-        if tally[kind] >= _MOST_OF_A_KIND:
+        if tally[kind] >= _MOST_OF_A_KIND or len(facts) >= _MOST_FACTS:
             left_out += 1
             continue
         tally[kind] += 1

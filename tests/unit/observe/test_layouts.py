@@ -323,3 +323,20 @@ def test_a_damaged_archive_never_raises(cut, tmp_path):
     for name, content in (("cut", whole[: cut % len(whole)]), ("flipped", bytes(damaged))):
         (tmp_path / name).write_bytes(content)
         assert observe(tmp_path / name).files
+
+
+def test_a_bundle_keeps_so_many_facts_and_counts_the_rest(tmp_path, monkeypatch):
+    """Of 2 GiB of logs two million facts were a GiB of memory."""
+    monkeypatch.setattr(bundle, "_MOST_FACTS", 5)
+    rows = "".join(f"     rx_prio{n}_pause: {n}\n" for n in range(8))
+    (tmp_path / "ethtool_-S_ens1").write_text(f"NIC statistics:\n{rows}")
+    seen = observe(tmp_path)
+    assert len(seen.facts) == 5
+    assert seen.files[0].left_out == 3
+
+
+def test_examples_of_unread_lines_are_kept_of_the_first_files(tmp_path, monkeypatch):
+    monkeypatch.setattr(bundle, "_MOST_EXAMPLES", 2)
+    for number in range(4):
+        (tmp_path / f"{number}.txt").write_text("nothing a tool prints\n")
+    assert [len(one.first_unread) for one in observe(tmp_path).files] == [1, 1, 0, 0]

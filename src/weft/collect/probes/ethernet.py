@@ -16,6 +16,7 @@ ethernet = Probe(
         Command("ethtool -a {}", each=Each.INTERFACE),
         Command("ethtool -g {}", each=Each.INTERFACE),
         Command("ethtool --show-fec {}", each=Each.INTERFACE),
+        Command("ethtool -m {}", each=Each.INTERFACE),
         Command("mlnx_qos -i {}", each=Each.INTERFACE),
     ),
     counters=(

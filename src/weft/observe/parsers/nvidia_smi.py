@@ -1,10 +1,17 @@
 """The table of plain ``nvidia-smi``: driver, GPUs, processes."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from weft.observe.facts import Fact, GpuReading, GpuSeen, GpuUnreachable, SoftwareVersion
+from weft.observe.facts import (
+    Evidence,
+    Fact,
+    GpuReading,
+    GpuSeen,
+    GpuUnreachable,
+    SoftwareVersion,
+)
 from weft.observe.parser import READ, Parser, Source
 from weft.observe.parsers._values import real
 
@@ -39,59 +46,73 @@ class _Reader:
     def take(self, text: str, number: int) -> Sequence[Fact] | None:
         """Return the facts of a line of the table."""
         evidence = self.source.evidence(text, number)
-        head = _HEAD.match(text)
-        if head:
-            self.inside = True
-            versions = (("NVIDIA driver", head["driver"]), ("CUDA", head["cuda"]))
-            return tuple(
-                SoftwareVersion(software=name, version=version, evidence=evidence)
-                for name, version in versions
-                if version
-            )
-        gpu = _GPU.match(text)
-        if gpu:
-            self.inside, self.gpu = True, gpu["bus"].lower()
-            host, index = self.source.host, int(gpu["index"])
-            seen = GpuSeen(
-                name=gpu["name"], index=index, bus_id=self.gpu, host=host, evidence=evidence
-            )
-            return (seen,)
-        lost = _LOST.match(text) if self.gpu else None
-        if lost:
-            gone = GpuUnreachable(
-                bus_id=self.gpu, error=lost["error"], host=self.source.host, evidence=evidence
-            )
-            return (gone,)
-        use = _USE.match(text)
-        if use:
-            values = (
-                ("temperature", real(use["temp"]), "°C"),
-                ("power_draw", real(use["power"]), "W"),
-                ("power_limit", real(use["limit"]), "W"),
-                ("memory_used", float(use["used"]) * _MEBI, "B"),
-                ("utilisation", float(use["use"]) / 100, "ratio"),
-            )
-            return tuple(
-                GpuReading(
-                    gpu=self.gpu,
-                    name=n,
-                    value=v,
-                    unit=u,
-                    host=self.source.host,
-                    evidence=evidence,
-                )
-                for n, v, u in values
-                if v is not None
-            )
-        if _FRAME.match(text) or _DATE.match(text) or (self.inside and _ROW.match(text)):
-            return READ
-        return None
+        for expression, read in _ROWS:
+            found = expression.match(text)
+            if found and (expression is not _LOST or self.gpu):
+                return read(self, found, evidence)
+        known = _FRAME.match(text) or _DATE.match(text) or (self.inside and _ROW.match(text))
+        return READ if known else None
+
+    def versions(self, found: "re.Match[str]", evidence: Evidence) -> Sequence[Fact]:
+        """Return the versions that the heading names."""
+        self.inside = True
+        versions = (("NVIDIA driver", found["driver"]), ("CUDA", found["cuda"]))
+        return tuple(
+            SoftwareVersion(software=name, version=version, evidence=evidence)
+            for name, version in versions
+            if version
+        )
+
+    def seen(self, found: "re.Match[str]", evidence: Evidence) -> Sequence[Fact]:
+        """Return the GPU of a first line."""
+        self.inside, self.gpu = True, found["bus"].lower()
+        return (
+            GpuSeen(
+                name=found["name"],
+                index=int(found["index"]),
+                bus_id=self.gpu,
+                host=self.source.host,
+                evidence=evidence,
+            ),
+        )
+
+    def lost(self, found: "re.Match[str]", evidence: Evidence) -> Sequence[Fact]:
+        """Return that a GPU does not answer."""
+        host = self.source.host
+        return (
+            GpuUnreachable(bus_id=self.gpu, error=found["error"], host=host, evidence=evidence),
+        )
+
+    def used(self, found: "re.Match[str]", evidence: Evidence) -> Sequence[Fact]:
+        """Return the values of a second line."""
+        values = (
+            ("temperature", real(found["temp"]), "°C"),
+            ("power_draw", real(found["power"]), "W"),
+            ("power_limit", real(found["limit"]), "W"),
+            ("memory_used", float(found["used"]) * _MEBI, "B"),
+            ("utilisation", float(found["use"]) / 100, "ratio"),
+        )
+        host = self.source.host
+        return tuple(
+            GpuReading(gpu=self.gpu, name=n, value=v, unit=u, host=host, evidence=evidence)
+            for n, v, u in values
+            if v is not None
+        )
 
     def end(self) -> Iterable[Fact]:
         """Keep nothing to the end."""
         return READ
 
 
+_ROWS: tuple[
+    tuple["re.Pattern[str]", Callable[[_Reader, "re.Match[str]", Evidence], Sequence[Fact]]],
+    ...,
+] = (
+    (_HEAD, _Reader.versions),
+    (_GPU, _Reader.seen),
+    (_LOST, _Reader.lost),
+    (_USE, _Reader.used),
+)
 nvidia_smi = Parser(
     tool="nvidia-smi",
     marks=("NVIDIA-SMI ", "|=======", "+-------", "MiB |", "ERR! "),

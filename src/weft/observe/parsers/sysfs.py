@@ -5,7 +5,7 @@ A line is ``/sys/path:value``, or the value follows a heading ``==> /sys/path <=
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from weft.observe.facts import (
     AdapterPort,
@@ -15,7 +15,6 @@ from weft.observe.facts import (
     Fact,
     Gid,
     Interface,
-    LinkLayer,
     PartitionKey,
     PcieLink,
 )
@@ -133,94 +132,91 @@ _Read = Callable[["re.Match[str]", str, Source, Evidence], Sequence[Fact]]
 def _of_port(
     found: "re.Match[str]", value: str, source: Source, evidence: Evidence
 ) -> Sequence[Fact]:
-    """State a file of a port: a counter, a table entry, or a state."""
-    adapter, port, file = found["adapter"], int(found["port"]), found["file"]
-    folder, _, name = file.rpartition("/")
-    host = source.host
-    if folder in {"counters", "hw_counters"}:
-        number = integer(value)
-        if number is None:
-            return READ
-        full = folder == "counters" and saturated(name, number)
-        return (
-            Counter(
-                where=adapter,
-                name=name,
-                value=number,
-                port=port,
-                saturated=full,
-                host=host,
-                evidence=evidence,
-            ),
-        )
-    if folder == "gids":
-        return (
-            Gid(
-                adapter=adapter,
-                port=port,
-                index=int(name),
-                gid=value,
-                host=host,
-                evidence=evidence,
-            ),
-        )
-    if folder == "pkeys":
-        key = integer(value) or 0
-        full_member = bool(key & _FULL)
-        entry = PartitionKey(
-            index=int(name),
+    """State what a file of a port holds: an entry of one of its tables, or its own state."""
+    adapter, port = found["adapter"], int(found["port"])
+    folder, _, name = found["file"].rpartition("/")
+    bare = AdapterPort(adapter=adapter, port=port, host=source.host, evidence=evidence)
+    table = _TABLES.get(folder)
+    if table:
+        return table(bare, name, value)
+    read = _STATES.get(name)
+    if read is None:
+        return READ
+    told = read(bare, value)
+    return (told,) if told != bare else READ
+
+
+_Entry = Callable[[AdapterPort, str, str], Sequence[Fact]]
+
+
+def _counter(of: AdapterPort, name: str, value: str) -> Sequence[Counter]:
+    number = integer(value)
+    if number is None:
+        return ()
+    return (
+        Counter(
+            where=of.adapter,
+            port=of.port,
+            name=name,
+            value=number,
+            host=of.host,
+            evidence=of.evidence,
+        ),
+    )
+
+
+def _narrow_counter(of: AdapterPort, name: str, value: str) -> Sequence[Fact]:
+    """State a counter of the port itself, which may stand at the end of its range."""
+    return [
+        replace(one, saturated=saturated(name, one.value)) for one in _counter(of, name, value)
+    ]
+
+
+def _gid(of: AdapterPort, name: str, value: str) -> Sequence[Fact]:
+    index = integer(name)
+    if index is None or of.port is None:
+        return READ
+    return (
+        Gid(
+            adapter=of.adapter,
+            port=of.port,
+            index=index,
+            gid=value,
+            host=of.host,
+            evidence=of.evidence,
+        ),
+    )
+
+
+def _partition_key(of: AdapterPort, name: str, value: str) -> Sequence[Fact]:
+    key, index = integer(value), integer(name)
+    if not key or index is None:
+        return READ
+    return (
+        PartitionKey(
+            index=index,
             key=key,
-            full=full_member,
-            adapter=adapter,
-            port=port,
-            host=host,
-            evidence=evidence,
-        )
-        return (entry,) if key else READ
-    return _state_of_port(adapter, port, name, value, host, evidence)
+            full=bool(key & _FULL),
+            adapter=of.adapter,
+            port=of.port,
+            host=of.host,
+            evidence=of.evidence,
+        ),
+    )
 
 
-def _state_of_port(  # noqa: PLR0917 - the parts of one line
-    adapter: str, port: int, name: str, value: str, host: str, evidence: Evidence
-) -> Sequence[Fact]:
-    if name == "state":
-        return (
-            AdapterPort(
-                adapter=adapter, port=port, state=state(value), host=host, evidence=evidence
-            ),
-        )
-    if name == "phys_state":
-        return (
-            AdapterPort(
-                adapter=adapter,
-                port=port,
-                physical_state=physical(value),
-                host=host,
-                evidence=evidence,
-            ),
-        )
-    if name == "rate":
-        return (
-            AdapterPort(
-                adapter=adapter,
-                port=port,
-                rate_bytes_per_s=rate(value),
-                rate_text=value,
-                host=host,
-                evidence=evidence,
-            ),
-        )
-    if name == "link_layer" and layer(value) is not LinkLayer.UNKNOWN:
-        return (
-            AdapterPort(
-                adapter=adapter,
-                port=port,
-                link_layer=layer(value),
-                host=host,
-                evidence=evidence,
-            ),
-        )
-    return READ
+_TABLES: dict[str, _Entry] = {
+    "counters": _narrow_counter,
+    "hw_counters": _counter,
+    "gids": _gid,
+    "pkeys": _partition_key,
+}
+_STATES: dict[str, Callable[[AdapterPort, str], AdapterPort]] = {
+    "state": lambda port, value: replace(port, state=state(value)),
+    "phys_state": lambda port, value: replace(port, physical_state=physical(value)),
+    "rate": lambda port, value: replace(port, rate_bytes_per_s=rate(value), rate_text=value),
+    "link_layer": lambda port, value: replace(port, link_layer=layer(value)),
+}
 
 
 def _of_device(
@@ -240,40 +236,19 @@ def _of_device(
 def _of_pci(
     found: "re.Match[str]", value: str, source: Source, evidence: Evidence
 ) -> Sequence[Fact]:
-    number = real(value)
-    if number is None:
+    number, read = real(value), _LINKS.get(found["file"])
+    if number is None or read is None:
         return READ
-    if found["file"] == "current_link_speed":
-        return (
-            PcieLink(
-                device=found["bus"],
-                transfers_per_s=number * _GIGA,
-                host=source.host,
-                evidence=evidence,
-            ),
-        )
-    if found["file"] == "max_link_speed":
-        return (
-            PcieLink(
-                device=found["bus"],
-                max_transfers_per_s=number * _GIGA,
-                host=source.host,
-                evidence=evidence,
-            ),
-        )
-    if found["file"] == "current_link_width":
-        return (
-            PcieLink(
-                device=found["bus"], lanes=int(number), host=source.host, evidence=evidence
-            ),
-        )
-    if found["file"] == "max_link_width":
-        return (
-            PcieLink(
-                device=found["bus"], max_lanes=int(number), host=source.host, evidence=evidence
-            ),
-        )
-    return READ
+    link = PcieLink(device=found["bus"], host=source.host, evidence=evidence)
+    return (read(link, number),)
+
+
+_LINKS: dict[str, Callable[[PcieLink, float], PcieLink]] = {
+    "current_link_speed": lambda link, giga: replace(link, transfers_per_s=giga * _GIGA),
+    "max_link_speed": lambda link, giga: replace(link, max_transfers_per_s=giga * _GIGA),
+    "current_link_width": lambda link, lanes: replace(link, lanes=int(lanes)),
+    "max_link_width": lambda link, lanes: replace(link, max_lanes=int(lanes)),
+}
 
 
 def _of_net(

@@ -1,5 +1,6 @@
 """`weft diagnose`: what is wrong, on which lines, how sure, what it costs and what to do."""
 
+from collections import Counter
 from collections.abc import Iterator
 
 from weft.doctor.diagnose import Diagnosed, Diagnosis
@@ -17,6 +18,7 @@ _VERDICTS = {
     Verdict.UNDECIDED: "Something may be wrong, and these outputs cannot tell what.",
 }
 _MOST_LINES = 4
+_MOST_REASONS = 4
 
 
 def _page(result: Diagnosis) -> Page:
@@ -98,6 +100,12 @@ def _read(result: Diagnosis) -> Iterator[tuple[str, str]]:
     yield "rules asked", str(result.rules)
     unread = sum(file.unread for file in result.files)
     yield "lines not understood", str(unread)
+    skipped = Counter(file.skipped for file in result.files if file.skipped)
+    for why, count in skipped.most_common(_MOST_REASONS):
+        yield "files not read", f"{count}: {why}"
+    left_out = sum(file.left_out for file in result.files)
+    if left_out:
+        yield "facts left out", f"{left_out}: more of a kind than one diagnosis can hold"
 
 
 diagnosis = View(shows="weft.doctor.diagnose.Diagnosis", verb="diagnose", page=_page)

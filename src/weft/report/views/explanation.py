@@ -11,6 +11,7 @@ from weft.report.page import Block, Page, Sentences, Table, View
 _MOST_ROWS = 25
 _MOST_COLUMNS = 9
 _MOST_UNREAD = 12
+_MOST_FILES = 60
 _LONGEST_CELL = 60
 _LONGEST_RING = 32
 _CONNECTIONS = (
@@ -37,6 +38,11 @@ def _blocks(result: Explanation) -> Iterator[Block]:
 
 
 def _files(files: Sequence[FileRead]) -> Table:
+    """Show how much of each file was read; of many files, those first that were not."""
+    shown = files
+    if len(files) > _MOST_FILES:
+        shown = sorted(files, key=lambda one: (not one.skipped, -one.unread))[:_MOST_FILES]
+    rest = len(files) - len(shown)
     rows = tuple(
         (
             file.file,
@@ -45,10 +51,11 @@ def _files(files: Sequence[FileRead]) -> Table:
             str(file.unread),
             "" if file.skipped else percent(file.read_ratio),
         )
-        for file in files
+        for file in shown
     )
     columns = ("file", "read by", "lines", "not understood", "understood")
-    return Table(title="Files", columns=columns, rows=rows, left=(0, 1))
+    notes = (f"{rest} more, read at least as well as these",) if rest else ()
+    return Table(title="Files", columns=columns, rows=rows, left=(0, 1), notes=notes)
 
 
 def _table(kind: str, facts: Sequence[Statement]) -> Table:
