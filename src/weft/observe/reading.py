@@ -247,7 +247,11 @@ class Reading:
             self._candidates = [
                 (name, parser)
                 for name, parser in all_parsers()
-                if parser.reader and any(mark in self._block for mark in parser.marks)
+                if parser.reader
+                and (
+                    name in self._main.readers
+                    or any(mark in self._block for mark in parser.marks)
+                )
             ]
         return self._candidates
 

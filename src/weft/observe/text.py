@@ -131,15 +131,18 @@ def blocks(stream: Bytes) -> Iterator[str]:
     """Yield the text of a stream in blocks of whole lines, each line cut at a bound."""
     chunk = stream.read(BLOCK_BYTES)
     decoder = _decoder(chunk)
-    carry, overlong = "", False
+    carry, overlong, waiting = "", False, None
     while chunk:
         carry, overlong, block = _cut(carry + decoder.decode(chunk), overlong=overlong)
         if block is not None:
-            yield clean(_bounded(block))
+            if waiting is not None:
+                yield clean(_bounded(waiting))
+            waiting = block
         chunk = stream.read(BLOCK_BYTES)
     carry += decoder.decode(b"", final=True)
-    if carry and not overlong:
-        yield clean(_bounded(carry))
+    last = [carry] if carry and not overlong else []
+    if waiting is not None or last:  # a last line without an end belongs to what is before it
+        yield clean(_bounded("\n".join([*([] if waiting is None else [waiting]), *last])))
 
 
 def _decoder(first: bytes) -> codecs.IncrementalDecoder:
