@@ -41,7 +41,7 @@ _LABEL = re.compile(
     r"|\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.,\d]{0,10}(?:Z|[+-]\d\d:?\d\d)?\]?"
     r"(?: std(?:out|err) [FP])?"
     r"|\[\d{1,8}\](?= )|\d{1,7}[:|]?(?= {1,3}[A-Za-z\[(<#$/])"  # numbers of lines
-    r"|>"  # quoted mail
+    r"|>|[-*\u2022|](?= \S)"  # quoted mail, lists, tables
     r"|(?<=\s)(?=\S)"  # indented as a whole
     r")\s?(?P<text>.*)"
 )

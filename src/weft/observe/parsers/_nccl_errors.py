@@ -180,7 +180,7 @@ def _event(found: re.Match[str], words: Words) -> Sequence[Fact]:
     event = found["event"].strip().lower()
     on = _ON.search(found.string)
     adapter = found.groupdict().get("adapter") or ""
-    of_a_queue = "work queue error" in event
+    of_a_queue = "work queue" in event or "access violation" in event
     queue = (
         on[1].lower() if on else "qp" if of_a_queue else "port" if "port" in event else "device"
     )

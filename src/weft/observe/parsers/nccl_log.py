@@ -41,7 +41,14 @@ _BARE = re.compile(
     r"Assigned |GPU Direct"
     r"|NCCL_\w+ set |DMA-BUF is|Failed to (?:initialize|open libibv)|Bootstrap ?: "
     r"Using|TOPO/NET|Call to ibv_"
-    r"|Failed to bind (?:NVLink SHARP|NVLS)|Duplicate GPU|socket(?:Poll|Start)Connect:"
+    
+        r"|Cuda failure|Bootstrap ?: [Nn]o socket|socket\w{4,30}: |nvml\w{3,40}\(\) failed"
+        r"|Fusing NET"
+    r"|Mismatched collective|req \d+/\d+ tag |Connect to \S+ failed|Net ?: Connect to "
+    r"|Could not find real path|Message truncated|Attribute \w+ of node \w+ not found"
+    
+        r"|Error: network |Failed to bind (?:NVLink SHARP|NVLS)|Duplicate GPU|socket"
+        r"(?:Poll|Start)Connect:"
     r" |\d+ coll channels|"
     r"\[\d+\]\S+:\d+/(?:IB|RoCE)|Connected all|Rank "
     r"\d+: \d+ Net"
@@ -56,6 +63,10 @@ _OLD = re.compile(
     r"(?P<level>INFO|WARN) (?=[A-Z\d][\w/]*[ :])"
 )
 """Lines of 2.0 to 2.2, which do not name the library."""
+_FAILS = re.compile(
+    r"[Ff]ail|[Mm]ismatch|truncated|not found|[Nn]o socket|Fusing|[Cc]ould not|wrong type"
+)
+"""What tells a warning whose beginning was cut off."""
 _TRACE_LINE = re.compile(r"(?:[\w/.]+\.(?:cc|h|cu|c)):\d+ -> \d+|[\w/.]+\.(?:cc|h):\d+ ")
 _CONTINUED = re.compile(
     r"\s*(?:localGid|remoteGids?|local GID|remote GID|Network is unreachable|, on dev|hca "
@@ -229,7 +240,8 @@ class _Reader:
     def _bare(self, text: str, number: int) -> Sequence[Fact] | None:
         """Read a message whose beginning was cut off."""
         message = text[:_LONGEST].strip()
-        words = Words(message, text, number, "INFO", "", NOBODY, self.source)
+        level = "WARN" if _FAILS.search(message) else "INFO"
+        words = Words(message, text, number, level, "", NOBODY, self.source)
         if " via " in message and message[0].isdigit():
             return path_fact(message, words) or READ
         if message.startswith("Channel ") and " via " in message:
@@ -312,6 +324,16 @@ nccl_log = Parser(
         "reverse path",
         "Net devices",
         "NVLS",
+        "Cuda failure",
+        "Bootstrap",
+        "socket",
+        "nvml",
+        "Fusing NET",
+        "ismatch",
+        "Connect to ",
+        "real path",
+        "truncated",
+        "Attribute ",
         "NET plugin",
         "shared memory segment",
     ),
