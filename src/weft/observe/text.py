@@ -17,7 +17,8 @@ _ANSI = re.compile(
     r"|[()][0-9A-B]|[=>78DEHM])"
 )
 _LINK = re.compile(r"\[([^\[\]]{1,200})\]\(https?://[^()\s]{1,400}\)")
-_EMPHASIS = re.compile(r"^[ \t]{0,8}(`|\*\*)([^`\n]{2,4000}?)\1[ \t]*$", re.MULTILINE)
+_TICKED = re.compile(r"^[ \t]{0,8}`([^`\n]{2,4000})`[ \t]{0,8}$", re.MULTILINE)
+_BOLD = re.compile(r"^[ \t]{0,8}\*\*([^*\n]{2,4000})\*\*[ \t]{0,8}$", re.MULTILINE)
 _QUOTE = re.compile(r"^> ?")
 _MOSTLY = 0.7
 _PASTED = str.maketrans(
@@ -81,7 +82,7 @@ def clean(block: str) -> str:
     if "](http" in block:
         block = _LINK.sub(r"\1", block)
     if "`" in block or "**" in block:
-        block = _EMPHASIS.sub(r"\2", block)
+        block = _BOLD.sub(r"\1", _TICKED.sub(r"\1", block))
     if "&lt;" in block or "&gt;" in block or "&amp;" in block:
         block = block.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
     if _WIDE in block:

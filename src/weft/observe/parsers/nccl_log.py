@@ -41,14 +41,12 @@ _BARE = re.compile(
     r"Assigned |GPU Direct"
     r"|NCCL_\w+ set |DMA-BUF is|Failed to (?:initialize|open libibv)|Bootstrap ?: "
     r"Using|TOPO/NET|Call to ibv_"
-    
-        r"|Cuda failure|Bootstrap ?: [Nn]o socket|socket\w{4,30}: |nvml\w{3,40}\(\) failed"
-        r"|Fusing NET"
+    r"|Cuda failure|Bootstrap ?: [Nn]o socket|socket\w{4,30}: |nvml\w{3,40}\(\) failed"
+    r"|Fusing NET"
     r"|Mismatched collective|req \d+/\d+ tag |Connect to \S+ failed|Net ?: Connect to "
     r"|Could not find real path|Message truncated|Attribute \w+ of node \w+ not found"
-    
-        r"|Error: network |Failed to bind (?:NVLink SHARP|NVLS)|Duplicate GPU|socket"
-        r"(?:Poll|Start)Connect:"
+    r"|Error: network |Failed to bind (?:NVLink SHARP|NVLS)|Duplicate GPU|socket"
+    r"(?:Poll|Start)Connect:"
     r" |\d+ coll channels|"
     r"\[\d+\]\S+:\d+/(?:IB|RoCE)|Connected all|Rank "
     r"\d+: \d+ Net"
