@@ -44,11 +44,12 @@ def entry(function: F) -> F:
     """Compile a kernel that Python calls with a state; it releases the interpreter's lock."""
     if not COMPILED:
         return function
-    compiled = _jit(function, pipeline_class=compilers.Entry, cache=True, nogil=True)
+    compiled = _jit(function, pipeline_class=compilers.Entry, nogil=True)
+    compiled._cache = compilers.Kept(function)
 
     @functools.wraps(function)
     def call(state: Any, *arguments: Any) -> Any:
-        return compiled(rows.Addresses(state), *arguments)
+        return compiled(rows.Addresses(state), *map(rows.given, arguments))
 
     return cast("F", call)
 

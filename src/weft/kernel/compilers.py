@@ -7,6 +7,7 @@ stays what its source says until it is part of an entry, which is optimised in o
 
 from typing import Any
 
+from numba.core.caching import FunctionCache
 from numba.core.codegen import JITCodeLibrary  # type: ignore[attr-defined, unused-ignore]
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import register_pass
@@ -99,3 +100,16 @@ class Entry(Inner):
         """Take numba's passes, but for the last."""
         announce_compilation(getattr(self.state.args[0].kind, "TITLE", "the simulator"))
         return super().define_pipelines()
+
+
+class Kept(FunctionCache):
+    """Compiled kernels on disk; reading one needs nothing of what compiling needs.
+
+    numba would first import all that it can compile, SciPy's linear algebra with it: half of
+    the time in which a process starts.
+    """
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Read a kernel that was compiled for the types of a call; none if there is none."""
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(sig, target_context)

@@ -10,6 +10,7 @@ import operator
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from llvmlite import ir  # type: ignore[import-untyped]
 from numba.core import cgutils, types  # type: ignore[attr-defined, unused-ignore]
 from numba.core.typing.templates import AttributeTemplate  # type: ignore[attr-defined, unused-ignore]
@@ -113,11 +114,28 @@ class Addresses:
         self.kind = Tables(type(state), tuple(columns))
 
 
+class Column:
+    """What a compiled kernel is given for an array of numbers; it keeps the array alive."""
+
+    def __init__(self, array: npt.NDArray[Any]) -> None:
+        """Take the address of an array without gaps."""
+        self.array = np.ascontiguousarray(array)
+        self.address = self.array.ctypes.data
+        self.kind = Rows("an argument", self.array.dtype)
+
+
+def given(argument: Any) -> Any:
+    """Return what stands for an argument of a kernel: arrays are given by their address."""
+    return Column(argument) if isinstance(argument, np.ndarray) else argument
+
+
 @typeof_impl.register(Addresses)
-def _typeof(value: Addresses, _context: Any) -> Any:
+@typeof_impl.register(Column)
+def _typeof(value: Addresses | Column, _context: Any) -> Any:
     return value.kind
 
 
+@unbox(Rows)
 @unbox(Tables)
 def _unbox(_kind: Any, value: Any, unboxing: Any) -> Any:
     attribute = unboxing.pyapi.object_getattr_string(value, "address")

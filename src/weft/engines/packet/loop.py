@@ -143,9 +143,14 @@ def run(state, until):
             return POOL_LOW
 
 
-@entry
 def begin_flows(state, order):
-    """Queue flows to start at their ``begin``; ``order`` sorts them by time.
+    """Queue flows to start at their ``begin``; ``order`` sorts them by time."""
+    _begin_flows(state, order, len(order))
+
+
+@entry
+def _begin_flows(state, order, count):
+    """Queue the first flows.
 
     Pauses that were written beforehand (a receiver that will stop draining) are queued too.
     """
@@ -156,6 +161,6 @@ def begin_flows(state, order):
         link = state.links[link_id]
         if link.ring_head != link.ring_tail:
             schedule(state, link_id, CONTROL, ring_time(state, link_id, link.ring_head))
-    for place in range(len(order)):
+    for place in range(count):
         flow_id = order[place]
         begin_later(state, flow_id, state.flows[flow_id].begin)
