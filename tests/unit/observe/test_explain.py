@@ -40,3 +40,33 @@ def test_explain_as_json_names_the_kind_of_every_fact(tmp_path, capsys):
     assert run(["explain", str(path), "-o", "json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert {fact["kind"] for fact in told["facts"]} == {"Distance", "NumaAffinity", "RingSeen"}
+
+
+RINGS = """\
+gpu-a01:10:10 [0] NCCL INFO comm 0x1 rank 0 nranks 4 cudaDev 0 busId 1b000 - Init COMPLETE
+gpu-a01:11:11 [1] NCCL INFO comm 0x1 rank 1 nranks 4 cudaDev 1 busId 1c000 - Init COMPLETE
+gpu-a02:12:12 [0] NCCL INFO comm 0x1 rank 2 nranks 4 cudaDev 0 busId 1b000 - Init COMPLETE
+gpu-a02:13:13 [1] NCCL INFO comm 0x1 rank 3 nranks 4 cudaDev 1 busId 1c000 - Init COMPLETE
+gpu-a01:10:10 [0] NCCL INFO Channel 00/02 :    0   1   2   3
+gpu-a01:10:10 [0] NCCL INFO Channel 01/02 :    0   1   2   3
+gpu-a01:11:11 [1] NCCL INFO Channel 00/0 : 1[1] -> 2[0] [send] via NET/IB/0/GDRDMA
+gpu-a02:13:13 [1] NCCL INFO Channel 00/0 : 3[1] -> 0[0] [send] via NET/IB/1/GDRDMA
+"""
+
+
+def test_rings_are_drawn_over_hosts_and_rails_where_both_are_known(tmp_path, capsys):
+    path = tmp_path / "nccl.log"
+    path.write_text(RINGS)
+    assert run(["explain", str(path)]) == 0
+    told = capsys.readouterr().out
+    assert "channels 0, 1: gpu-a01 [0 1] =NET 0=> gpu-a02 [2 3] =NET 1=> gpu-a01" in told
+
+
+def test_of_many_files_those_are_shown_that_were_read_least(tmp_path, capsys):
+    for number in range(70):
+        (tmp_path / f"good_{number}.txt").write_text("nvidia_peermem 16384 0\n")
+    (tmp_path / "zz.txt").write_text("nothing a tool prints\n")
+    assert run(["explain", str(tmp_path)]) == 0
+    told = capsys.readouterr().out
+    assert "zz.txt" in told
+    assert "11 more, read at least as well as these" in told

@@ -14,6 +14,7 @@ _MOST_UNREAD = 12
 _MOST_FILES = 60
 _LONGEST_CELL = 60
 _LONGEST_RING = 32
+_MOST_VISITS = 8
 _CONNECTIONS = (
     "NV: scale-up links; PIX, PXB: one or several PCI switches; "
     "PHB, NODE, SYS: through the processor, within a NUMA domain, between sockets"
@@ -28,7 +29,10 @@ def _blocks(result: Explanation) -> Iterator[Block]:
     yield _files(result.files)
     by_kind = sorted(result.facts, key=lambda fact: fact.kind)
     for kind, group in groupby(by_kind, key=lambda fact: fact.kind):
-        yield _PICTURES.get(kind, _table)(kind, list(group))
+        if kind == "RingSeen":
+            yield _rings_over(list(group), _places(result.facts), _ways(result.facts))
+        else:
+            yield _PICTURES.get(kind, _table)(kind, list(group))
     unread = [line for file in result.files for line in file.first_unread][:_MOST_UNREAD]
     if unread:
         yield Sentences(
@@ -94,9 +98,10 @@ def _matrix(kind: str, facts: Sequence[Statement]) -> Table:
     )
 
 
-def _rings(kind: str, facts: Sequence[Statement]) -> Sentences:
-    """Show the order of the ranks in each ring; rings alike are shown once."""
-    del kind
+def _rings_over(
+    facts: Sequence[Statement], hosts: Mapping[str, str], ways: Mapping[tuple[str, str], str]
+) -> Sentences:
+    """Show rings over hosts and rails: who lies on which host, and which NET leads on."""
     channels: dict[str, list[str]] = {}
     for fact in facts:
         channels.setdefault(str(fact.says.get("ranks", "")), []).append(
@@ -105,11 +110,51 @@ def _rings(kind: str, facts: Sequence[Statement]) -> Sentences:
     lines = []
     for ring, numbers in list(channels.items())[:_MOST_ROWS]:
         ranks = ring.split()
-        shown = " → ".join(ranks[:_LONGEST_RING])
-        rest = len(ranks) - _LONGEST_RING
-        end = f" → … ({rest} more)" if rest > 0 else f" → {ranks[0]}" if ranks else ""
-        lines.append(f"channels {', '.join(numbers)}: {shown}{end}")
+        known = all(rank in hosts for rank in ranks)
+        shown = _over_hosts(ranks, hosts, ways) if known and ranks else _in_a_row(ranks)
+        lines.append(f"channels {', '.join(numbers)}: {shown}")
     return Sentences(title="Rings", lines=tuple(lines))
+
+
+def _in_a_row(ranks: Sequence[str]) -> str:
+    shown = " → ".join(ranks[:_LONGEST_RING])
+    rest = len(ranks) - _LONGEST_RING
+    end = f" → … ({rest} more)" if rest > 0 else f" → {ranks[0]}" if ranks else ""
+    return f"{shown}{end}"
+
+
+def _over_hosts(
+    ranks: Sequence[str], hosts: Mapping[str, str], ways: Mapping[tuple[str, str], str]
+) -> str:
+    """Write a ring host by host: ``a [0 1] =NET 0=> b [2 3] =NET 1=> a``."""
+    parts: list[str] = []
+    visits = [list(group) for _, group in groupby(ranks, key=lambda rank: hosts[rank])]
+    for place, visit in enumerate(visits[:_MOST_VISITS]):
+        after = visits[(place + 1) % len(visits)][0]
+        way = ways.get((visit[-1], after), "")
+        parts.append(f"{hosts[visit[0]]} [{' '.join(visit)}] ={way}=>")
+    rest = len(visits) - _MOST_VISITS
+    return " ".join([*parts, f"… ({rest} more hosts)" if rest > 0 else hosts[ranks[0]]])
+
+
+def _places(facts: Sequence[Statement]) -> dict[str, str]:
+    """Return the host of each rank, where its lines name it."""
+    return {
+        str(fact.says["rank"]): str(fact.says["host"])
+        for fact in facts
+        if fact.kind == "CommunicatorRank" and {"rank", "host"} <= fact.says.keys()
+    }
+
+
+def _ways(facts: Sequence[Statement]) -> dict[tuple[str, str], str]:
+    """Return how a rank reaches another over the network."""
+    return {
+        (str(fact.says["source"]), str(fact.says["target"])): (
+            f"NET {fact.says.get('device', '?')}"
+        )
+        for fact in facts
+        if fact.kind == "ChannelPath" and fact.says.get("transport") == "NET"
+    }
 
 
 def _words(kind: str) -> str:
@@ -125,6 +170,5 @@ def _cell(value: object) -> str:
 
 _PICTURES: Mapping[str, Callable[[str, Sequence[Statement]], Block]] = {
     "Distance": _matrix,
-    "RingSeen": _rings,
 }
 explanation = View(shows="weft.observe.explain.Explanation", verb="explain", page=_page)
