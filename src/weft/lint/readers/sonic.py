@@ -112,6 +112,7 @@ def _numbers(text: str) -> list[int]:
 
 
 def _ports(tree: Tree, device: str) -> Iterator[Fact]:
+    sixes = _link_local(tree)
     told = any(one["admin_status"].string() == "up" for one in tree["PORT"].parts())
     for name, part in tree["PORT"].items():
         if not isinstance(part.value, dict):
@@ -134,7 +135,7 @@ def _ports(tree: Tree, device: str) -> Iterator[Fact]:
             lanes=tuple(_numbers(row.get("lanes", ""))),
             peer=peer[1] if peer else "",
             peer_port=peer[2] if peer else "",
-            link_local=_link_local(tree, name),
+            link_local=None if sixes is None else name in sixes,
         )
     sku = tree.under("DEVICE_METADATA", "localhost", "hwsku")
     if sku:
@@ -161,14 +162,18 @@ def _ports(tree: Tree, device: str) -> Iterator[Fact]:
         )
 
 
-def _link_local(tree: Tree, port: str) -> bool | None:
-    """Return whether a port has an IPv6 address; None where no table says anything of it."""
+def _link_local(tree: Tree) -> set[str] | None:
+    """Return the ports with an IPv6 address; None where no table says anything of it."""
     rows = tree["INTERFACE"]
-    own = rows[port]["ipv6_use_link_local_only"].string() if port in (rows.value or {}) else ""
-    sixes = any(
-        key.startswith(f"{port}|") and ":" in key.partition("|")[2] for key in rows.value or ()
-    )
-    return None if not rows else own == "enable" or sixes
+    if not rows or not isinstance(rows.value, dict):
+        return None
+    found = {
+        port
+        for port, row in rows.value.items()
+        if isinstance(row, dict) and row.get("ipv6_use_link_local_only") == "enable"
+    }
+    keyed = (key.partition("|") for key in rows.value)
+    return found | {port for port, _, address in keyed if ":" in address}
 
 
 def _maps(tree: Tree, device: str) -> Iterator[Fact]:

@@ -73,7 +73,7 @@ def _cabled(case: Case, rails: dict[str, Address], ports: list[Port]) -> Found:
             if rail is None or switch.name not in described:
                 continue
             far = (port.peer, port.peer_port) if port else None
-            crossed = far in named - {(rail.device, rail.port)}
+            crossed = far in named and far != (rail.device, rail.port)
             if port is None or crossed or (port.peer in hosts and port.peer != rail.device):
                 yield problem(
                     [own, rail, *([port] if port else [])],
