@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from weft.lint.document import Tree, whole
 from weft.lint.facts import (
@@ -37,7 +37,7 @@ from weft.lint.facts import (
 from weft.lint.quantity import switch_bytes
 from weft.lint.reader import File, Reader
 from weft.lint.sections import numbers, speed_gbit
-from weft.lint.text import Text
+from weft.lint.text import Place, Text
 
 _FAMILY: Final = ("address-family", "ipv4-unicast")
 _COMMAND: Final = re.compile(r"^\s*nv set \S", re.MULTILINE)
@@ -326,46 +326,70 @@ def _roce(quality: Tree, device: str) -> Iterator[Fact]:
         )
     if not roce or off:
         return
-    at = roce.at
     length = roce["cable-length"].number()
     if length is not None:
         yield CableLength(at=roce["cable-length"].at, device=device, ports=(), length_m=length)
-    if not quality["mapping"]:
-        yield Trust(at=at, device=device, side=Side.SWITCH, mode="dscp")
-        pairs = [(dscp, _LOSSLESS_CLASS) for dscp in _LOSSLESS_DSCPS]
-        for dscp, target in [*pairs, *((dscp, _CNP_CLASS) for dscp in _CNP_DSCPS)]:
-            yield Mapped(
-                at=at,
-                device=device,
-                side=Side.SWITCH,
-                kind=Map.DSCP_TO_CLASS,
-                source=dscp,
-                target=target,
-            )
-    lossless = mode != "lossy"
-    if not quality["pfc"]:
-        yield Pause(
+    for part, preset in _PRESETS.items():
+        if not quality[part]:
+            yield from preset(roce.at, device, lossless=mode != "lossy")
+
+
+def _preset_labels(at: Place, device: str, *, lossless: bool) -> Iterator[Fact]:
+    del lossless  # the labels are the same
+    yield Trust(at=at, device=device, side=Side.SWITCH, mode="dscp")
+    pairs = [(dscp, _LOSSLESS_CLASS) for dscp in _LOSSLESS_DSCPS]
+    for dscp, target in [*pairs, *((dscp, _CNP_CLASS) for dscp in _CNP_DSCPS)]:
+        yield Mapped(
             at=at,
             device=device,
             side=Side.SWITCH,
-            priorities=(_LOSSLESS_CLASS,) if lossless else (),
+            kind=Map.DSCP_TO_CLASS,
+            source=dscp,
+            target=target,
         )
-    if not quality["congestion-control"]:
-        yield Marking(
-            at=at,
-            device=device,
-            ecn=True,
-            queues=(0, _LOSSLESS_CLASS),
-            kmin_bytes=150_000,
-            kmax_bytes=1_500_000,
-            pmax_percent=100,
+
+
+def _preset_pause(at: Place, device: str, *, lossless: bool) -> Iterator[Fact]:
+    priorities = (_LOSSLESS_CLASS,) if lossless else ()
+    yield Pause(at=at, device=device, side=Side.SWITCH, priorities=priorities)
+
+
+def _preset_marks(at: Place, device: str, *, lossless: bool) -> Iterator[Fact]:
+    del lossless  # the marks are the same
+    yield Marking(
+        at=at,
+        device=device,
+        ecn=True,
+        queues=(0, _LOSSLESS_CLASS),
+        kmin_bytes=150_000,
+        kmax_bytes=1_500_000,
+        pmax_percent=100,
+    )
+
+
+def _preset_turns(at: Place, device: str, *, lossless: bool) -> Iterator[Fact]:
+    del lossless  # the turns are the same
+    yield Scheduler(at=at, device=device, side=Side.SWITCH, queue=_CNP_CLASS, strict=True)
+    for queue in (0, _LOSSLESS_CLASS):
+        yield Scheduler(
+            at=at, device=device, side=Side.SWITCH, queue=queue, strict=False, weight=50
         )
-    if not quality["egress-scheduler"]:
-        yield Scheduler(at=at, device=device, side=Side.SWITCH, queue=_CNP_CLASS, strict=True)
-        for queue in (0, _LOSSLESS_CLASS):
-            yield Scheduler(
-                at=at, device=device, side=Side.SWITCH, queue=queue, strict=False, weight=50
-            )
+
+
+class _Preset(Protocol):
+    """What ``qos roce`` sets of one part of the quality of service."""
+
+    def __call__(self, at: Place, device: str, *, lossless: bool) -> Iterator[Fact]:
+        """Yield it for a switch."""
+
+
+_PRESETS: Final[dict[str, _Preset]] = {
+    "mapping": _preset_labels,
+    "pfc": _preset_pause,
+    "congestion-control": _preset_marks,
+    "egress-scheduler": _preset_turns,
+}
+"""By the part that, once it is set by hand, takes the place of the preset."""
 
 
 def _mapping(one: Tree, name: str, device: str) -> Iterator[Fact]:

@@ -24,6 +24,10 @@ _LIMITS: Final = (
 _TYPES: Final = frozenset(
     {"simple", "exec", "forking", "oneshot", "dbus", "notify", "notify-reload", "idle"}
 )
+_EXECS: Final = (
+    "ExecStart", "ExecStartPre", "ExecStartPost", "ExecCondition", "ExecReload",
+    "ExecReloadPost", "ExecStop", "ExecStopPost", "ExecSearchPath", "ExecPaths",
+)  # fmt: skip
 _TARGETS: Final = (
     "basic.target", "default.target", "graphical.target", "local-fs.target",
     "multi-user.target", "network-online.target", "network-pre.target", "network.target",
@@ -48,6 +52,7 @@ def _check(case: Case) -> Found:
             )
         yield from _limits(rows)
         yield from _service(name, rows, starts)
+        yield from _misnamed(case, name, starts)
         yield from _circle(rows)
         if not any(tool in one.value for one in starts for tool in _TOOLS):
             continue
@@ -105,6 +110,14 @@ def _service(name: str, rows: "list[Option]", starts: "list[Option]") -> Found:
                 "begin it with /",
                 severity=Severity.ERROR,
             )
+    for one in rows:
+        own = one.name.removeprefix("Service.")
+        if own.startswith("Exec") and own not in _EXECS:
+            yield problem(
+                one, f"{name}: systemd knows no {own}",
+                f"is {get_close_matches(own, _EXECS, n=1, cutoff=0)[0]} meant?",
+                severity=Severity.ERROR,
+            )  # fmt: skip
     service = [one for one in rows if one.name == "Service"]
     unit = name.endswith(".service") and any(one.name == "Unit" for one in rows)
     if unit and service and not any(one.name.startswith("Service.Exec") for one in rows):
@@ -114,6 +127,21 @@ def _service(name: str, rows: "list[Option]", starts: "list[Option]") -> Found:
             "add ExecStart",
             severity=Severity.ERROR,
         )
+
+
+def _misnamed(case: Case, name: str, starts: "list[Option]") -> Found:
+    """Yield a unit whose script is not among the files while one with almost its name is."""
+    files = {fact.at.text.stem for fact in case.facts} if starts else set()
+    for one in starts:
+        words = one.value.lstrip("-@+!:|").split(None, 1)
+        program = words[0].rpartition("/")[2] if words else ""
+        near = get_close_matches(program, files, n=1, cutoff=0.85) if program else []
+        if near and program not in files:
+            yield problem(
+                one,
+                f"{name} starts {program}, and the files hold {near[0]}",
+                "correct one of the names",
+            )
 
 
 def _limits(rows: "list[Option]") -> Found:

@@ -8,61 +8,66 @@ What to do: map class, priority, group and queue to one number.
 References: SONiC, configuration of QoS maps; IEEE 802.1Qbb.
 """
 
-from weft.lint.facts import Map, Pause
+from weft.lint.facts import Map, Mapped, Pause
 from weft.lint.quality import CLASSES, paused, table, target
-from weft.lint.rule import Case, Found, Layer, Rule, Severity, problem
+from weft.lint.rule import Case, Device, Found, Layer, Rule, Severity, problem
+
+_Rows = dict[int, Mapped]
+"""One map of labels, by what is mapped."""
 
 
 def _check(case: Case) -> Found:
     for switch in case.switches:
         lossless = paused(switch)
-        queues, stops = table(switch, Map.CLASS_TO_QUEUE), table(switch, Map.PAUSE_TO_QUEUE)
-        groups = table(switch, Map.CLASS_TO_GROUP)
-        stopped_groups = table(switch, Map.PAUSE_TO_GROUP)
+        queues = table(switch, Map.CLASS_TO_QUEUE)
+        stops = queues, table(switch, Map.PAUSE_TO_QUEUE)
+        holds = table(switch, Map.CLASS_TO_GROUP), table(switch, Map.PAUSE_TO_GROUP)
         for priority in sorted(lossless):
-            queue, stopped = target(queues, priority), target(stops, priority)
-            if queue != stopped:
-                seen = [rows[priority] for rows in (queues, stops) if priority in rows]
-                yield problem(
-                    seen,
-                    f"{switch.name} sends class {priority} through queue {queue}, "
-                    f"and PFC stops queue {stopped}",
-                    "map both to one queue",
-                )
-            group, asked = target(groups, priority), target(stopped_groups, priority)
-            if (groups or stopped_groups) and group != asked:
-                seen = [r[priority] for r in (groups, stopped_groups) if priority in r]
-                yield problem(
-                    seen,
-                    f"{switch.name} holds class {priority} in group {group}, and PFC "
-                    f"asks for group {asked}",
-                    "map both to one group",
-                )
-        classes = table(switch, Map.DSCP_TO_CLASS)
-        reached = {row.target for row in classes.values()}
-        for priority in sorted(lossless - reached) if classes else ():
-            on = next(one for one in switch.of(Pause) if priority in one.priorities)
-            yield problem(
-                on,
-                f"no DSCP leads to the lossless class {priority} of {switch.name}",
-                "map the DSCP of RoCE to it",
-            )
-        shared = {
-            q for c in set(range(CLASSES)) - lossless for q in [target(queues, c)] if queues
-        }
-        for priority in sorted(lossless):
-            if target(queues, priority) in shared:
-                other = next(
-                    c
-                    for c in range(CLASSES)
-                    if c not in lossless and target(queues, c) == target(queues, priority)
-                )
-                seen = [rows[c] for rows in (queues,) for c in (other, priority) if c in rows]
-                yield problem(
-                    seen,
-                    f"class {other} shares the lossless queue of {switch.name}",
-                    "give it another queue",
-                )
+            yield from _apart(switch, priority, stops, "sends {} through queue", "queue")
+            if any(holds):
+                yield from _apart(switch, priority, holds, "holds {} in group", "group")
+        yield from _unreached(switch, lossless)
+        for priority in sorted(lossless) if queues else ():
+            yield from _shared(switch, priority, lossless, queues)
+
+
+def _apart(
+    switch: Device, priority: int, maps: tuple[_Rows, _Rows], what: str, place: str
+) -> Found:
+    """Yield a class that goes one way while PFC stops another."""
+    goes, stopped = (target(rows, priority) for rows in maps)
+    if goes != stopped:
+        yield problem(
+            [rows[priority] for rows in maps if priority in rows],
+            f"{switch.name} {what.format(f'class {priority}')} {goes}, and PFC stops {place} "
+            f"{stopped}",
+            f"map both to one {place}",
+        )
+
+
+def _unreached(switch: Device, lossless: set[int]) -> Found:
+    """Yield lossless classes that no packet comes to."""
+    classes = table(switch, Map.DSCP_TO_CLASS)
+    reached = {row.target for row in classes.values()}
+    for priority in sorted(lossless - reached) if classes else ():
+        yield problem(
+            next(one for one in switch.of(Pause) if priority in one.priorities),
+            f"no DSCP leads to the lossless class {priority} of {switch.name}",
+            "map the DSCP of RoCE to it",
+        )
+
+
+def _shared(switch: Device, priority: int, lossless: set[int], queues: _Rows) -> Found:
+    """Yield a lossless class whose queue a lossy class uses as well."""
+    queue = target(queues, priority)
+    others = (c for c in range(CLASSES) if c not in lossless and target(queues, c) == queue)
+    other = next(others, None)
+    if other is not None:
+        yield problem(
+            [queues[one] for one in (other, priority) if one in queues],
+            f"class {other} shares the lossless queue of {switch.name}",
+            "give it another queue",
+        )
 
 
 qos_class_and_queue = Rule(
