@@ -29,12 +29,13 @@ _WORDS = (
 
 
 def _check(facts: Facts) -> Iterator[Finding]:
+    importing = bool(job.said(facts, r"import\w*fromshareablehandle"))
     lines: list[Fact] = [
         one for one in facts.of(GpuCallFailed)
         if ("bus" in one.call.lower() + one.evidence.text.lower()
         and "not found" in f"{one.error} {one.evidence.text}".lower())
         or (one.code == _INVALID_DEVICE
-            and ("import" in one.evidence.text.lower() or "p2p." in one.place))
+            and ("import" in one.evidence.text.lower() or "p2p." in one.place or importing))
     ]  # fmt: skip
     lines += job.said(facts, _WORDS)
     network = _network_within(facts)

@@ -42,7 +42,8 @@ def _check(facts: Facts) -> Iterator[Finding]:
     ]  # fmt: skip
     handles += job.said(
         facts,
-        r"mnnvl .{0,60}not working|fabric.{0,60}handle.{0,40}fail|"
+        r"mnnvl .{0,60}not working|mnnvl.{0,80}(?:failed|invalid)|"
+        r"fabric.{0,60}handle.{0,40}fail|"
         r"cumemimport\w*handle.{0,40}fabric|abrupt nvidia-imex|"
         r"computedomain .{0,30}(not )?ready|imex.{0,60}(fail|not |unavailable|error|no such)",
     )

@@ -41,7 +41,8 @@ _EXPORT = re.compile(
     r"(?P<value>.*)$"
 )
 _LAUNCH = re.compile(
-    r"(?:-x |--mca |-mca |-H |-np |-n \d|--host |--allow-run-as-root|\"\$\{BIN\}\"|mpirun )"
+    r"(?:-x |--mca |-mca |-H |-np |-n \d|--host |--allow-run-as-root|\"\$\{BIN\}\"|"
+    r"mpirun (?!noticed|detected|was|has|could|failed))"
 )
 _FORWARDED = re.compile(r"-x (?P<name>[A-Z][A-Z0-9_]+)(?:=(?P<value>\S+))?")
 _SEPARATOR = re.compile(
@@ -57,6 +58,11 @@ _EXEC = re.compile(
 _SOUGHT = re.compile(r"lsmod\s*\|\s*e?grep\s+(?:-\w+\s+)*[\"']?(?P<name>[\w-]+)[\"']?\s*$")
 _KIBI = 1 << 10
 _LIMITED = re.compile(r"\bulimit -(?:H|S)?l\s*['\")]*\s*$")
+_SHOWN = re.compile(
+    r"\becho \"?\$\{?(?P<name>(?:NCCL|UCX|FI|RCCL|GLOO)_\w+)\}?\"?\s*$|"
+    r"\bprintenv (?P<named>(?:NCCL|UCX|FI|RCCL|GLOO)_\w+)\s*$"
+)
+_WORD = re.compile(r"\s*[\w^=,:./-]{1,200}\s*$")
 _VALUE = re.compile(r"\s*(?:\d{1,5}: )?(?P<value>unlimited|\d{1,18})\s*$")
 _LISTED = re.compile(
     r"\bls\s+(?:-[\w-]+\s+)*(?P<path>/dev/infiniband|/sys/class/infiniband|"
@@ -124,6 +130,7 @@ class _Reader:
     names: list[str] = field(default_factory=list)
     missing: bool = False
     limited: int = 0
+    shown: tuple[str, int] | None = None
 
     def take(self, text: str, number: int) -> Sequence[Fact] | None:
         """Return the command or variable of a line."""
@@ -132,9 +139,9 @@ class _Reader:
             facts = self._entry(text, number)
             if facts is not None:
                 return facts
-        limit = _VALUE.match(text) if self.limited == number - 1 else None
-        if limit:
-            return (self._memlock(limit["value"], text, number),)
+        answer = self._answer(text, number)
+        if answer is not None:
+            return (answer,)
         variable = _EXPORT.match(text) if "=" in text else None
         if variable:
             evidence = self.source.evidence(text, number)
@@ -156,6 +163,8 @@ class _Reader:
         absent, self.absent = [*self.absent, *self._folder()], []
         listed = _LISTED.search(command)
         self.listed = (listed["path"], evidence) if listed else None
+        shown = _SHOWN.search(command)
+        self.shown = (shown["name"] or shown["named"], number) if shown else None
         self.limited = number if _LIMITED.search(command) else 0
         search = _SOUGHT.search(command)
         self.sought = (search["name"], evidence) if search else None
@@ -166,6 +175,14 @@ class _Reader:
         self._look("")
         absent, self.absent = [*self.absent, *self._folder()], []
         return absent
+
+    def _answer(self, text: str, number: int) -> Fact | None:
+        """Return what the line after a question answers: a variable, a limit."""
+        if self.shown and self.shown[1] == number - 1 and _WORD.match(text):
+            evidence = self.source.evidence(text, number)
+            return Setting(name=self.shown[0], value=text.strip(), evidence=evidence)
+        limit = _VALUE.match(text) if self.limited == number - 1 else None
+        return self._memlock(limit["value"], text, number) if limit else None
 
     def _memlock(self, value: str, text: str, number: int) -> Limit:
         """State what ``ulimit -l`` answered, in KiB."""
