@@ -12,8 +12,15 @@ References: NCCL user guide, NCCL_IGNORE_NET_MISMATCH (not documented), NCCL_NET
 from collections.abc import Iterator
 
 from weft.doctor import job
-from weft.doctor.rule import Facts, Finding, Rule, Symptom, finding
-from weft.observe.facts import AdapterChosen, AdapterOpenFailed, Fact, NetworkChosen, PluginSeen
+from weft.doctor.rule import Facts, Finding, Rule, Severity, Symptom, finding
+from weft.observe.facts import (
+    AdapterChosen,
+    AdapterOpenFailed,
+    AdapterSeen,
+    Fact,
+    NetworkChosen,
+    PluginSeen,
+)
 
 _UNOPENED = (Symptom.WATCHDOG, "container-no-rdma-device", "container-rdma-permission")
 
@@ -94,6 +101,20 @@ def _adapters(facts: Facts) -> Iterator[Finding]:
             next_command="ibv_devices; ls /dev/infiniband   # on every host",
             explains=_UNOPENED,
         )
+    listed = _listed_by_tools(facts)
+    if not counts and len({len(names) for names in listed.values()}) > 1:
+        seen = [one for one in facts.of(AdapterSeen) if one.host in listed]
+        words = ", ".join(f"{host}: {len(names)}" for host, names in sorted(listed.items()))
+        yield finding(
+            "hca-set-mismatch",
+            seen,
+            0.55,
+            severity=Severity.WARNING,
+            message=f"the hosts list different numbers of adapters ({words})",
+            advice="find the adapter that one host lacks, or name those that all have",
+            next_command="lspci | grep -i -e mellanox -e infiniband   # on every host",
+            missing=("whether these hosts are meant to be alike",),
+        )
     if len(set(counts.values())) > 1:
         words = ", ".join(f"{host}: {count}" for host, count in sorted(counts.items()))
         yield finding(
@@ -105,6 +126,15 @@ def _adapters(facts: Facts) -> Iterator[Finding]:
             next_command="ibv_devices; ls /dev/infiniband   # on every host",
             explains=_UNOPENED,
         )
+
+
+def _listed_by_tools(facts: Facts) -> dict[str, set[str]]:
+    """Return the adapters that tools list on hosts with several."""
+    found: dict[str, set[str]] = {}
+    for one in facts.of(AdapterSeen):
+        if one.host:
+            found.setdefault(one.host, set()).add(one.adapter)
+    return {host: names for host, names in found.items() if len(names) > 1}
 
 
 def _listed_whole(facts: Facts) -> list[AdapterChosen]:

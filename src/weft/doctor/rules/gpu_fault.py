@@ -95,6 +95,10 @@ def _check(facts: Facts) -> Iterator[Finding]:
         hits: list[Fact] = [one for one in faults if one.code in sort.codes and _counts(one)]
         if sort.cause == "gpu-xid-off-the-bus":
             hits += gone
+        if hits and all("kept by" in getattr(one, "text", "") for one in hits):
+            kept = _fault(sort, hits)  # perhaps of a day long past
+            yield replace(kept, confidence_ratio=0.6, severity=Severity.WARNING)
+            return
         if hits:
             yield _fault(sort, [*hits, *_memory(facts, sort)])
             return

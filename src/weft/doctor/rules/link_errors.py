@@ -182,13 +182,14 @@ def _flapping(facts: Facts) -> Iterator[Finding]:
         if one.name == _LOST
         and rise.get((one.host, one.where, one.port, one.name), 0) > 0
     ]  # fmt: skip
-    seen: list[Fact] = [*events, *lost, *flaps]
+    watched = job.said(facts, r"ib ?link ?flapping")
+    seen: list[Fact] = [*events, *lost, *flaps, *watched]
     if seen:
         hosts = dict.fromkeys(one.process.host for one in events if one.process.host)
         yield finding(
             "ib-link-flap",
             [*seen, *cables],
-            0.85 if events or lost else 0.6,
+            0.85 if events or lost else 0.7 if watched else 0.6,
             severity=Severity.ERROR if events or lost else Severity.WARNING,
             subject=", ".join(hosts),
             message="a port lost its link while it was in use",

@@ -25,6 +25,14 @@ def _ended(found: re.Match[str], line: Line) -> Sequence[Fact]:
     )
 
 
+def _killed(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    """State what a shell says of a program that it started, alone on its line."""
+    del found
+    if line.before.strip():
+        return ()
+    return (ProcessEnded(how="signal", signal=_KILLED, host=line.host, evidence=line.evidence),)
+
+
 def _waiting(found: re.Match[str], line: Line) -> Sequence[Fact]:
     return (
         Message(
@@ -44,6 +52,8 @@ framework_log = Parser(
         "Killing subprocess",
         "One or more tensors",
         "Missing ranks",
+        "Killed",
+        "sigquit",
     ),
     reader=table(
         pattern(
@@ -53,6 +63,8 @@ framework_log = Parser(
         ),
         pattern("Killing subprocess", r"Killing subprocess \d+", nothing),
         pattern("One or more tensors", r"One or more tensors .{0,80}subset of ranks", _waiting),
+        pattern("Killed", r"(?P<code>)Killed\s*$", _killed),
+        pattern("sigquit", r"sigquit from a child process", nothing),
         pattern("Missing ranks", r"Missing ranks:", nothing),
         pattern("Stalled ranks", r"Stalled ranks:", nothing),
     ),

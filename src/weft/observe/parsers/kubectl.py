@@ -9,6 +9,8 @@ from weft.observe.facts import (
     DaemonSetState,
     Evidence,
     Fact,
+    GpuFault,
+    Message,
     NodeCondition,
     NodeResource,
     PodInterface,
@@ -37,6 +39,12 @@ _CONDITION = re.compile(
     r"\s+(?P<name>Ready|\w+Pressure|NetworkUnavailable|PIDPressure)\s+(?P<status>True|"
     r"False|Unknown)\s++.*?\s(?P<reason>[A-Z]\w+)\s"
 )
+_SICK = re.compile(
+    r"\s+(?P<name>\w{0,40}(?:GPU|Gpu|NVLink|NvLink|NVSwitch|IBLink|InfiniBand|Xid|XID|NIC)"
+    r"\w{0,40})\s+"
+    r"True\s+.{20,120}?\s{2,}(?P<reason>[A-Z]\w+)\s{2,}(?P<message>\S.*)"
+)
+_XID = re.compile(r"\b[Xx][Ii][Dd]:? ?(?:error:? ?)?(\d{1,3})\b")
 _EVENT = re.compile(
     r"\s+(?P<type>Warning|Normal)\s+(?P<reason>[A-Z]\w+)\s+(?P<age>\S+(?: \([^)]*\))?"
     r"(?: ago)?)\s+(?P<source>[\w./-]+(?:, [\w.-]+)?)\s+(?P<message>\S.*)"
@@ -156,11 +164,35 @@ class _Reader:
                     evidence=evidence,
                 ),
             )
+        sick = _SICK.match(text) if self.section == "Conditions" else None
+        if sick:
+            return self._sick(sick, evidence)
         return (
             READ
             if _STATE.match(text) or _ROW_OF_TABLE.match(text) or text.startswith("  ")
             else None
         )
+
+    def _sick(self, found: "re.Match[str]", evidence: Evidence) -> Sequence[Fact]:
+        """State what a watch over GPUs and links made of a node: a condition that holds."""
+        name, message = found["name"], found["message"].strip()
+        facts: list[Fact] = [
+            NodeCondition(
+                node=self._node(), condition=name, status="True", reason=found["reason"],
+                evidence=evidence,
+            ),
+            Message(
+                software="node condition", level="error", text=f"{name}: {message}"[:300],
+                evidence=evidence,
+            ),
+        ]  # fmt: skip
+        code = _XID.search(message)
+        if code:
+            facts.append(
+                GpuFault(code=int(code[1]), text=message[:200], host=self._node(),
+                         evidence=evidence)
+            )  # fmt: skip
+        return facts
 
     def _node(self) -> str:
         asked = _NODE.search(self.source.command)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from weft import units
 from weft.observe.facts import (
+    AdapterPort,
     CallFailed,
     CompletionError,
     Evidence,
@@ -21,7 +22,7 @@ from weft.observe.facts import (
     TransferSetup,
 )
 from weft.observe.parser import READ, Parser, Source
-from weft.observe.parsers._values import integer, layer, real
+from weft.observe.parsers._values import integer, layer, real, state
 
 _MICRO = 1e-6
 _MEGA = 1e6
@@ -83,6 +84,8 @@ _TROUBLE = re.compile(
     r"WARNING: BW peak|Port number \d)"
 )
 _UNCONNECTED = re.compile(r"\s*Couldn't connect to (?P<peer>\S+:\d+)")
+_PORT = re.compile(r"\s*Port number (?P<port>\d{1,3}) state is (?P<state>\w+)")
+_ASKED = re.compile(r"\bib_\w+ .*?-d ?(?P<device>[\w.]+)")
 _NOISE = re.compile(
     r"\s*(?:\* Waiting for client|initializing CUDA|There are \d+ device|Picking|"
     r"creating CUDA|making it the|cuMemAlloc|allocated GPU|\[pid = |Listing all CUDA|"
@@ -180,6 +183,14 @@ class _Reader:
                     peer=refused["peer"], library="perftest", evidence=evidence,
                 ),
             )  # fmt: skip
+        port = _PORT.match(text)
+        if port:
+            return (
+                AdapterPort(
+                    adapter=self._device(), port=int(port["port"]), state=state(port["state"]),
+                    host=self.source.host, evidence=evidence,
+                ),
+            )  # fmt: skip
         if _TROUBLE.match(text):
             level = "info" if "CPU freq" in text else "warning"
             return (
@@ -188,6 +199,11 @@ class _Reader:
                 ),
             )
         return None
+
+    def _device(self) -> str:
+        """Return the adapter that the command named."""
+        asked = _ASKED.search(self.source.command)
+        return asked["device"] if asked else self.fields.get("Device", "")
 
     def _failed(self, found: "re.Match[str]", text: str, number: int) -> CompletionError:
         return CompletionError(
@@ -304,6 +320,7 @@ perftest = Parser(
         "CPU Frequency",
         "larger than port MTU",
         "Unexpected CM event",
+        "Port number ",
         "to RTR",
         "rdma_cm QPs",
         "Couldn't connect to",

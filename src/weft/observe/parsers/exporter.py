@@ -1,0 +1,95 @@
+"""Metrics that exporters serve (Prometheus' text format): of GPUs and of InfiniBand ports.
+
+They are of any age: the last fault of a GPU stays until the exporter starts anew.
+"""
+
+import re
+from collections.abc import Sequence
+
+from weft.observe.facts import Counter, Fact, GpuFault, GpuLinkErrors, RemappedRows
+from weft.observe.parser import READ, Parser
+from weft.observe.patterns import Line, nothing, pattern, table
+
+_LABEL = re.compile(r'(\w{1,40})="([^"]{0,200})"')
+_SPELT = {
+    "symbol_error": "symbol_error",
+    "link_downed": "link_downed",
+    "link_error_recovery": "link_error_recovery",
+    "port_errors_received": "port_rcv_errors",
+    "port_discards_transmitted": "port_xmit_discards",
+    "local_link_integrity_errors": "local_link_integrity_errors",
+    "excessive_buffer_overrun_errors": "excessive_buffer_overrun_errors",
+}
+
+
+def _labels(found: re.Match[str]) -> dict[str, str]:
+    return dict(_LABEL.findall(found["labels"]))
+
+
+def _of_gpu(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    labels, name, value = _labels(found), found["name"], int(float(found["value"]))
+    gpu, host = labels.get("gpu", ""), labels.get("Hostname", line.host)
+    if value <= 0:
+        return READ
+    if name == "XID_ERRORS":
+        return (
+            GpuFault(
+                code=value, bus_id=f"GPU {gpu}", text="kept by an exporter", host=host,
+                evidence=line.evidence,
+            ),
+        )  # fmt: skip
+    if name.startswith("ROW_REMAP"):
+        failed = name.endswith("FAILURE")
+        return (
+            RemappedRows(
+                gpu=gpu, pending=not failed, failed=failed, host=host, evidence=line.evidence
+            ),
+        )
+    return (
+        GpuLinkErrors(
+            gpu=gpu, link=None, counter=name.lower(), value=value, host=host,
+            evidence=line.evidence,
+        ),
+    )  # fmt: skip
+
+
+def _of_port(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    labels, name = _labels(found), _SPELT.get(found["name"])
+    if name is None:
+        return READ
+    port = labels.get("port", "")
+    return (
+        Counter(
+            where=labels.get("device", ""),
+            port=int(port) if port.isdigit() else None,
+            name=name,
+            value=int(float(found["value"])),
+            host=labels.get("instance", line.host),
+            evidence=line.evidence,
+        ),
+    )
+
+
+_VALUE = r"\{(?P<labels>[^}]{0,1500})\} (?P<value>[\d.]{1,20}(?:e[+-]?\d{1,3})?)\s*(?:\d+)?\s*$"
+exporter = Parser(
+    tool="exporters of metrics",
+    marks=("DCGM_FI_", "node_infiniband_", "# HELP ", "# TYPE "),
+    reader=table(
+        pattern(
+            "DCGM_FI_DEV_",
+            r"DCGM_FI_DEV_(?P<name>XID_ERRORS|ROW_REMAP_PENDING|ROW_REMAP_FAILURE|"
+            rf"NVLINK_(?:REPLAY|RECOVERY)_ERROR_COUNT_TOTAL){_VALUE}",
+            _of_gpu,
+        ),
+        pattern(
+            "node_infiniband_",
+            rf"node_infiniband_(?P<name>\w{{3,60}}?)_total{_VALUE}",
+            _of_port,
+        ),
+        pattern("DCGM_FI_", r"DCGM_FI_\w+\{", nothing),
+        pattern("node_infiniband_", r"node_infiniband_\w+\{", nothing),
+        pattern("# HELP ", r"# HELP \w", nothing),
+        pattern("# TYPE ", r"# TYPE \w", nothing),
+    ),
+    rank=4,
+)
