@@ -100,5 +100,8 @@ def probe_line(probing: "Probing") -> str:
     from weft.units import show_time  # noqa: PLC0415 - as above
 
     left = "" if probing.left_s is None else f", {show_time(probing.left_s)} left"
-    doing = f": {probing.doing}" if probing.doing else ""
-    return f"simulating pattern {probing.done + 1} of {max(probing.planned, 1)}{doing}{left}"
+    planned = max(probing.planned, probing.done, 1)
+    if not probing.doing:
+        left = left if planned > probing.done else ""
+        return f"{probing.done} of {planned} patterns simulated{left}"
+    return f"simulating pattern {probing.done + 1} of {planned}: {probing.doing}{left}"
