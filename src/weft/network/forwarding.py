@@ -54,6 +54,11 @@ class Forwarding:
     @property
     def said(self) -> str:
         """Say in one line where the routes come from."""
+        if not self.files:
+            return (
+                "every packet goes the one way of its destination, dealt out over the links in "
+                "turn as a subnet manager does on a fat tree"
+            )
         return (
             f"every packet goes where the tables of {', '.join(self.files)} say "
             f"({self.entries} entries, sha256 {self.sha256[:12]})"

@@ -18,7 +18,7 @@ from weft.engines.engine import CollectiveTime
 from weft.engines.packet.paths import ideal_ps, paths_of
 from weft.engines.packet.schedules import Schedule
 from weft.engines.packet.simulation import PS_PER_S, Options, simulate
-from weft.engines.packet.wiring import shortest_routes
+from weft.engines.packet.wiring import Routes, shortest_routes
 from weft.results import Estimate
 from weft.spec.cluster import Cluster
 
@@ -49,13 +49,14 @@ def share_kept(
     paths: int,
     ring: bool,
     port_bytes_per_s: float | None = None,
+    routes: Routes | None = None,
 ) -> float:
     """Simulate once: the wire time of what a NIC sends over the time without latency.
 
     A send is split over so many paths; what has not ended at the limit took all of it. The
     share is of the port's rate where that is given, else of the slowest link's.
     """
-    flows, routes = schedule.flows, shortest_routes(schedule.wiring)
+    flows, routes = schedule.flows, routes or shortest_routes(schedule.wiring)
     alone = ideal_ps(paths_of(schedule.wiring, routes, flows), flows, options)
     wire = 1 + options.header_bytes / options.payload_bytes
     rate = schedule.wiring.bytes_per_s.min()

@@ -23,10 +23,11 @@ from weft.engines.analytic.collective import collective_time
 from weft.engines.analytic.collective.constants import current
 from weft.engines.analytic.collective.path import Same, path_of
 from weft.engines.engine import CollectiveTime
-from weft.engines.packet.inside import inside_of, sockets_of, threads_of
+from weft.engines.packet.inside import sockets_of, threads_of
 from weft.engines.packet.rounds import add_collective
-from weft.engines.packet.schedules import Schedule, Work, fabric_of, schedule_of
+from weft.engines.packet.schedules import Fabric, Schedule, Work, schedule_of
 from weft.engines.packet.settings import link_rate_of, options_of
+from weft.engines.packet.static_routes import routes_of, scenario_fabric
 from weft.errors import Infeasible, WeftError
 from weft.network.fabric import find
 from weft.network.topology import layout
@@ -387,18 +388,18 @@ def share_of(pattern: Pattern, seed: int) -> float:
     """Simulate once: the wire time of what a NIC sends over the time without latency."""
     scenario = _scenario(pattern)
     options = options_of(scenario, seed)
-    schedule = _schedule(pattern, scenario, options.mtu_bytes, seed)
+    fabric = scenario_fabric(scenario)
+    schedule = _schedule(pattern, fabric, options.mtu_bytes, seed)
     return share_kept(
         schedule, options, steps=pattern.hosts - 1, paths=pattern.paths,
         ring=pattern.kind == "ring",
-        port_bytes_per_s=link_rate_of(pattern.cluster),
+        port_bytes_per_s=link_rate_of(pattern.cluster), routes=routes_of(schedule, fabric),
     )  # fmt: skip
 
 
-def _schedule(pattern: Pattern, scenario: Scenario, mtu_bytes: int, seed: int) -> Schedule:
+def _schedule(pattern: Pattern, fabric: Fabric, mtu_bytes: int, seed: int) -> Schedule:
     """Return all groups side by side, over hosts in an order that the seed draws."""
-    cluster, network = pattern.cluster, scenario.network
-    fabric = fabric_of(cluster, network.bit_error_ratio, inside_of(scenario))
+    cluster = pattern.cluster
     work = Work(fabric=fabric, queue_pairs=pattern.paths)
     order = np.random.default_rng(seed).permutation(cluster.hosts)
     ring = pattern.kind == "ring"

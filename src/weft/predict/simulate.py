@@ -342,5 +342,5 @@ def _provenance(scenario: Scenario, first: simulated.Seen) -> Provenance:
 def _by_content(scenario: Scenario, fabric: Fabric) -> Scenario:
     """Name forwarding tables by what they hold, so that where they lie changes no digest."""
     tables = fabric.forwarding
-    routes = () if tables is None else (tables.sha256,)
+    routes = () if tables is None or not tables.files else (tables.sha256,)
     return scenario.with_(network=scenario.network.with_(routes=routes))

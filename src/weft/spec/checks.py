@@ -61,7 +61,8 @@ def _route_problems(network: NetworkSettings) -> Iterator[Problem]:
     if network.balancing == STATIC and not network.routes:
         message = (
             "needs tables; write routes: FILE beside it (opensm-lfts.dump, or what dump_fts "
-            "or ibroute print), or choose another balancing"
+            "or ibroute print), write fabric.load_balancing: static in the cluster for routes "
+            "by destination, or choose another balancing"
         )
         yield Problem(path=("balancing",), message=message, value=STATIC)
     for place, one in enumerate(network.classes):

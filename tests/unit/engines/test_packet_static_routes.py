@@ -191,3 +191,59 @@ def test_paths_are_found_from_the_file_that_names_them(tmp_path):
     assert found == (str(tmp_path / "a.dump"), str(tmp_path / "below" / "b.dump"))
     spread = load_scenario(tmp_path / "s.yaml", ["network.balancing=spray"])
     assert spread.network.balancing == "spray"
+
+
+ONE = {"gpus": 1, "nics": 1, "server": "", "scale_up": {"gpus": 1}}
+
+
+def by_destination(hosts, traffic, host=None, kind="leaf_spine", **more):
+    """Static routes with no tables: destinations dealt out over the links."""
+    return load_scenario(
+        {
+            "cluster": {
+                "preset": "dgx_h100", "hosts": hosts, "host": ONE if host is None else host,
+                "topology": {"kind": kind, "switch": "asterfusion_cx732q"},
+                "fabric": {"kind": "infiniband", "load_balancing": "static"},
+            },
+            "traffic": [traffic],
+            **more,
+        }
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("hosts", "kind"), [(64, "leaf_spine"), (1024, "fat_tree")])
+def test_routes_by_destination_carry_a_shift_without_meeting(hosts, kind):
+    """D-mod-K leaves shifts of a full fat tree free of contention, in two tiers and three."""
+    shift = {"permutation": {"size_bytes": "256KiB", "pattern": "shift"}}
+    static = by_destination(hosts, shift, kind=kind)
+    slowdown = simulate_scenario(static).traffic[0].slowdown_ratio
+    assert slowdown.largest < 1.01
+    hashed = by_destination(hosts, shift, kind=kind, network={"balancing": "ecmp"})
+    assert simulate_scenario(hashed).traffic[0].slowdown_ratio.largest > 1.9
+
+
+def test_all_connections_of_a_pair_take_the_one_way_of_their_destination():
+    """Two senders of one leaf to ports whose numbers differ by K share an uplink for good."""
+    flows = [{"source": n, "target": 16 + 16 * n, "size_bytes": "1MiB"} for n in range(2)]
+    found = by_destination(64, {"flows": {"flows": flows}}, network={"queue_pairs": 8})
+    result = simulate_scenario(found)
+    assert result.settings["balancing"] == "static"
+    assert any("the one way of its destination" in a for a in result.provenance.assumptions)
+    both = 2 * MIB * (1 + 26 / 4096) / 50e9
+    assert both < result.traffic[0].completion_s.value < both + 5e-6
+
+
+def test_routes_by_destination_lead_everywhere_on_rails_and_planes():
+    host = {"nics": 8}
+    for more in ({}, {"planes": 2}):
+        spec = load_scenario(
+            {
+                "cluster": {
+                    "preset": "dgx_h100", "hosts": 40, "host": host,
+                    "topology": {"switch": "asterfusion_cx732q", **more},
+                    "fabric": {"kind": "infiniband", "load_balancing": "static"},
+                },
+                "traffic": [{"permutation": {"size_bytes": "64KiB"}}],
+            }
+        )  # fmt: skip
+        assert simulate_scenario(spec).complete

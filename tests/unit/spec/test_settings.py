@@ -67,7 +67,7 @@ def test_a_scenario_takes_settings_from_a_file_or_from_its_cluster(tuned):
         ("kmin_bytes: 100kB", "kmin_bytes: 1MB", "tuned.yaml:12:21: ecn.kmin_bytes: value"),
         ("dcqcn", "dcqcm", "did you mean 'dcqcn'"),
         ("trials: 3", "trials: 0", "metadata.record.trials: value 0"),
-        ("NetworkSettings", "Cluster", "0 documents of kind NetworkSettings"),
+        ("NetworkSettings", "Cluster", "tuned.yaml:3:7: kind: value 'Cluster': is not what"),
     ],
 )
 def test_a_wrong_file_of_settings_is_told_with_its_place(tuned, old, new, told):

@@ -27,9 +27,8 @@ CUT_THROUGH_BYTES: Final = 64
 REORDERED_PACKETS: Final = 64
 """Where packets take many paths a gap is no loss yet: the fewest, doubling from 8, at which a
 permutation sprayed over two tiers of 400 Gb/s reports none; with none a quarter more time."""
-_STAND_INS: Final = {"planned": "adaptive", "scheduled": "spray", "static": "ecmp"}
-"""Modes of fabrics that the engine has no file for, and the nearest that it has; static has
-one, which needs tables."""
+_STAND_INS: Final = {"planned": "adaptive", "scheduled": "spray"}
+"""Modes of fabrics that the engine has no file for, and the nearest that it has."""
 
 
 def options_of(scenario: Scenario, seed: int) -> Options:
