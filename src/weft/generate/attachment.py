@@ -136,6 +136,29 @@ def function_policies(plan: "Plan", link: str) -> Iterator[Manifest]:
         }
 
 
+def function_networks(
+    plan: "Plan", kind: str, link: str, own: Mapping[str, Value]
+) -> Iterator[Manifest]:
+    """Yield policies that make virtual functions, and a network of each rail's functions.
+
+    ``own`` is what networks of the kind have beside a resource and addresses.
+    """
+    part = kubernetes(plan)
+    yield from function_policies(plan, link)
+    for rail in rails(plan):
+        yield {
+            "apiVersion": SR_IOV,
+            "kind": kind,
+            "metadata": meta(part.network_list()[rail], part.operator_namespace.text()),
+            "spec": {
+                "networkNamespace": part.namespace.text(),
+                "resourceName": part.resource_names()[rail],
+                **own,
+                "ipam": as_json(ipam(plan, rail)),
+            },
+        }
+
+
 def shared_devices(plan: "Plan") -> dict[str, object]:
     """Return the configuration of the plug-in that shares RDMA devices."""
     part = kubernetes(plan)

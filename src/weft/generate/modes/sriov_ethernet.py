@@ -3,16 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from weft.generate.attachment import (
-    SR_IOV,
-    as_json,
-    function_policies,
-    further_text,
-    ipam,
-    kubernetes,
-    meta,
-    rails,
-)
+from weft.generate.attachment import function_networks, further_text
 from weft.generate.manifest import Manifest
 from weft.generate.mode import ETHERNET, Mode
 
@@ -21,20 +12,7 @@ if TYPE_CHECKING:
 
 
 def _networks(plan: "Plan") -> Iterator[Manifest]:
-    part = kubernetes(plan)
-    yield from function_policies(plan, "ETH")
-    for rail in rails(plan):
-        yield {
-            "apiVersion": SR_IOV,
-            "kind": "SriovNetwork",
-            "metadata": meta(part.network_list()[rail], part.operator_namespace.text()),
-            "spec": {
-                "networkNamespace": part.namespace.text(),
-                "resourceName": part.resource_names()[rail],
-                "ipam": as_json(ipam(plan, rail)),
-                **further_text(plan, with_mtu=False),
-            },
-        }
+    return function_networks(plan, "SriovNetwork", "ETH", further_text(plan, with_mtu=False))
 
 
 sriov_ethernet = Mode(

@@ -3,15 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from weft.generate.attachment import (
-    SR_IOV,
-    as_json,
-    function_policies,
-    ipam,
-    kubernetes,
-    meta,
-    rails,
-)
+from weft.generate.attachment import function_networks
 from weft.generate.manifest import Manifest
 from weft.generate.mode import INFINIBAND, Mode
 
@@ -20,20 +12,7 @@ if TYPE_CHECKING:
 
 
 def _networks(plan: "Plan") -> Iterator[Manifest]:
-    part = kubernetes(plan)
-    yield from function_policies(plan, "IB")
-    for rail in rails(plan):
-        yield {
-            "apiVersion": SR_IOV,
-            "kind": "SriovIBNetwork",
-            "metadata": meta(part.network_list()[rail], part.operator_namespace.text()),
-            "spec": {
-                "networkNamespace": part.namespace.text(),
-                "resourceName": part.resource_names()[rail],
-                "linkState": "enable",
-                "ipam": as_json(ipam(plan, rail)),
-            },
-        }
+    return function_networks(plan, "SriovIBNetwork", "IB", {"linkState": "enable"})
 
 
 sriov_infiniband = Mode(
