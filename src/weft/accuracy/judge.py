@@ -26,16 +26,20 @@ from weft.bench import noise, shape
 from weft.bench.baseline import NARROWEST, baseline
 from weft.bench.expected import Setting, expected, times_s
 from weft.bench.fault import Fault, Variant, all_faults
-from weft.bench.sweep import Sweep, Timing
+from weft.bench.sweep import MessageTest, Sweep, Timing
 from weft.bench.verdict import FALSE_FAIL_RATIO, Outcome, judge_ranges, overall
 from weft.engines.analytic.collective import constants
 from weft.engines.analytic.collective.model import bucket
 from weft.errors import WeftError
 from weft.predict.provenance import provenance
 from weft.results import Provenance
+from weft.traffic.collective import Operation
 
 FEWEST_SIZES: Final = 3
 """A run of fewer sizes has no shape."""
+FEWEST_OF_A_CURVE: Final = 8
+"""Sizes from which a sweep can lend its errors to another."""
+BESIDE: Final = (Operation.ALL_TO_ALL, Operation.SEND_RECV)
 LEAST_HARM: Final = 1.25
 """A form of a fault that slows no size by this much is not laid over a sweep."""
 COST_ERROR: Final = 0.2
@@ -134,6 +138,10 @@ class JudgeScore:
     healthy_inconclusive: int
     by_model: Rates
     """Where the model says what is expected."""
+    by_three_collectives: Rates
+    """Where all-to-all and send and receive were measured beside an all-reduce over hosts.
+
+    What those two err by is that of other published systems."""
     by_good_run: Rates
     """Where one good run of the same system does."""
     good_false_fails: int
@@ -165,7 +173,53 @@ def score(folder: Path | None = None) -> JudgeScore:
                 seen.good.append(_outcome(good))
                 seen.trials += _laid_over(setting, said.run)
                 seen.good_trials += _laid_over(good, said.run)
+                if _has_a_curve(setting):
+                    seen.curves.append((said.run, site, setting, _errors(setting)))
+    for place, (run_id, site, setting, _) in enumerate(seen.curves):
+        with constants.using(constants.without(site)):
+            others = [
+                seen.curves[(place + step) % len(seen.curves)][3]
+                for step in range(len(BESIDE) + 1)
+            ]
+            seen.three_trials += _laid_over(_with_beside(setting, others), run_id)
     return _score(seen)
+
+
+def _has_a_curve(setting: Setting) -> bool:
+    own = setting.sweep
+    across = setting.group.domains > 1 and own.operation is Operation.ALL_REDUCE
+    return across and len(own.timings) >= FEWEST_OF_A_CURVE
+
+
+def _errors(setting: Setting) -> list[tuple[float, float]]:
+    """Return doublings of each size, and log(measured / expected) there."""
+    return [
+        (math.log2(t.size_bytes), math.log(t.time_s / p.time_s.value))
+        for t, p in zip(setting.sweep.timings, expected(setting), strict=True)
+    ]
+
+
+def _nearest(errors: Sequence[tuple[float, float]], size_bytes: float) -> float:
+    """Return the error at the size that is nearest."""
+    place = math.log2(size_bytes)
+    return min(errors, key=lambda one: abs(one[0] - place))[1]
+
+
+def _with_beside(setting: Setting, errors: Sequence[Sequence[tuple[float, float]]]) -> Setting:
+    """Return a run of several collectives: its own sweep, and others with others' errors."""
+    kinds = (setting.sweep.operation, *BESIDE)
+    timings = tuple(
+        replace(t, test=MessageTest(what="collective", operation=kind))
+        for kind in kinds
+        for t in setting.sweep.timings
+    )
+    several = replace(setting, sweep=replace(setting.sweep, timings=timings))
+    off = [_nearest(own, t.size_bytes) for own in errors for t in setting.sweep.timings]
+    made = tuple(
+        replace(t, time_s=p.time_s.value * math.exp(error))
+        for t, p, error in zip(timings, expected(several), off, strict=True)
+    )
+    return replace(several, sweep=replace(several.sweep, timings=made))
 
 
 @dataclass(slots=True)
@@ -177,6 +231,10 @@ class _Seen:
     trials: "list[_Trial]" = field(default_factory=list)
     good: list[Outcome] = field(default_factory=list)
     good_trials: "list[_Trial]" = field(default_factory=list)
+    curves: list[tuple[str, str, Setting, list[tuple[float, float]]]] = field(
+        default_factory=list
+    )
+    three_trials: "list[_Trial]" = field(default_factory=list)
     left_out: int = 0
 
 
@@ -186,7 +244,8 @@ def _score(seen: _Seen) -> JudgeScore:
         healthy=len(seen.runs), false_fails=outcomes[Outcome.FAIL],
         false_fail_ratio=outcomes[Outcome.FAIL] / max(1, len(seen.runs)),
         stated_ratio=FALSE_FAIL_RATIO, healthy_inconclusive=outcomes[Outcome.INCONCLUSIVE],
-        by_model=_rates(seen.trials), by_good_run=_rates(seen.good_trials),
+        by_model=_rates(seen.trials), by_three_collectives=_rates(seen.three_trials),
+        by_good_run=_rates(seen.good_trials),
         good_false_fails=seen.good.count(Outcome.FAIL),
         faults=tuple(_fault(name, seen.trials) for name, _ in all_faults()),
         runs=tuple(seen.runs), broken=tuple(seen.broken), left_out=seen.left_out,

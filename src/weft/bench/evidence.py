@@ -25,7 +25,8 @@ class Told:
     """What the files tell beside the curve."""
 
     logs: Mapping[str, float]
-    """By fault: the logarithm by which it is more likely than one they say nothing of."""
+    """By fault: the logarithm by which it is more likely than a sound system, or a fault they
+    say nothing of."""
     lines: tuple[str, ...]
     """In words, what speaks for a fault or against one."""
     checked: frozenset[str]
@@ -46,9 +47,9 @@ def told(setting: Setting, seen: Observation, findings: Iterable[Finding]) -> To
             own = [fault for fault, kind in all_faults() if kind.shows.get(name) == what]
             side = "for" if one.there else "against"
             lines += [f"{one.text}: {side} {fault}" for fault in own]
-            for fault in logs:
-                as_seen = (fault in own) == one.there
-                logs[fault] += math.log(1 - MISLED if as_seen else MISLED)
+            odds = math.log((1 - MISLED) / MISLED)
+            for fault in own:
+                logs[fault] += odds if one.there else -odds
     for fault, kind in all_faults():
         logs[fault] += _found(kind, findings, lines, fault)
     return Told(logs=logs, lines=tuple(lines), checked=frozenset(checked))

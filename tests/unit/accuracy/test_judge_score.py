@@ -35,7 +35,7 @@ def test_every_healthy_sweep_and_every_trial_is_counted_once(few):
 
 
 def test_rates_lie_between_nothing_and_all_and_groups_hold_the_first(few):
-    for one in (few.by_model, few.by_good_run):
+    for one in (few.by_model, few.by_three_collectives, few.by_good_run):
         assert 0 < one.first_ratio <= one.top3_ratio <= 1
         assert one.first_ratio <= one.group_ratio <= 1
         assert one.group_size >= 1

@@ -62,7 +62,7 @@ def _facts(result: JudgeScore) -> Iterator[tuple[str, str]]:
 
 
 def _rates(result: JudgeScore) -> Table:
-    both = (result.by_model, result.by_good_run)
+    ways = (result.by_model, result.by_three_collectives, result.by_good_run)
     rows: tuple[tuple[str, Callable[[Rates], str]], ...] = (
         ("trials", lambda one: f"{one.trials}"),
         ("FAIL", lambda one: f"{one.failed_ratio:.0%}"),
@@ -77,11 +77,12 @@ def _rates(result: JudgeScore) -> Table:
     )
     return Table(
         title="Faults laid over healthy sweeps",
-        columns=("", "by the model", "by a good run"),
-        rows=rows_of(*((name, *(show(one) for one in both)) for name, show in rows)),
+        columns=("", "by the model", "three collectives", "by a good run"),
+        rows=rows_of(*((name, *(show(one) for one in ways)) for name, show in rows)),
         left=(0,),
         notes=(
             "Group: the most probable faults, which the run cannot tell apart.",
+            "Three collectives: all-to-all and send and receive beside an all-reduce.",
             "A good run: another of the same system, a few per cent apart from day to day.",
         ),
     )
