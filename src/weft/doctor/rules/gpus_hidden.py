@@ -34,7 +34,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
         one for one in facts.of(GpuCallFailed)
         if ("bus" in one.call.lower() + one.evidence.text.lower()
         and "not found" in f"{one.error} {one.evidence.text}".lower())
-        or (one.code == _INVALID_DEVICE
+        or ((one.code == _INVALID_DEVICE or "invalid device ordinal" in one.error)
             and ("import" in one.evidence.text.lower() or "p2p." in one.place or importing))
     ]  # fmt: skip
     lines += job.said(facts, _WORDS)

@@ -36,7 +36,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
     reverse = job.said(
         facts,
         r"reverse path|could not find any local path|"
-        r"failed to find (?:a )?path|no path (?:to|from|between)|"
+        r"failed to find (?:a )?path|no path (?:computed|to|from|between)|"
         r"could not find a path for pattern|could not compute paths",
     )
     flat = _flat(facts)

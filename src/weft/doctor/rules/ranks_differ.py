@@ -25,10 +25,15 @@ _MATTERS = (
 
 def _check(facts: Facts) -> Iterator[Finding]:
     wrong = job.said(facts, r"wrong type \S+ !=|mismatch(ed|ing)? (nccl )?version|"
-                            r"nccl version mismatch|unexpected (magic|type)")  # fmt: skip
+                            r"nccl version mismatch|unexpected (magic|type)|"
+                            r"mismatch in (rank count|info) from procs")  # fmt: skip
     truncated: list[Fact] = [
         *facts.of(TruncatedMessage),
-        *job.said(facts, r"message truncated|collective mismatch error, local size"),
+        *job.said(
+            facts,
+            r"message truncated|posted incorrect receive info|"
+            r"collective mismatch error, local size",
+        ),
     ]
     versions = _versions(facts)
     variables = _variables(facts)

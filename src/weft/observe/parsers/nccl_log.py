@@ -62,7 +62,8 @@ _OLD = re.compile(
 )
 """Lines of 2.0 to 2.2, which do not name the library."""
 _FAILS = re.compile(
-    r"[Ff]ail|[Mm]ismatch|truncated|not found|[Nn]o socket|Fusing|[Cc]ould not|wrong type"
+    r"[Ff]ail|[Mm]ismatch|truncated|not found|[Nn]o socket|Fusing|[Cc]ould not|wrong type|"
+    r"closed by remote"
 )
 """What tells a warning whose beginning was cut off."""
 _TRACE_LINE = re.compile(r"(?:[\w/.]+\.(?:cc|h|cu|c)):\d+ -> \d+|[\w/.]+\.(?:cc|h):\d+ ")

@@ -180,7 +180,8 @@ def _message(found: re.Match[str], line: Line) -> Sequence[Fact]:
 def _store(call: str, found: re.Match[str], line: Line) -> Sequence[Fact]:
     """State that a rank lost, or never reached, the process that keeps the store."""
     error = (found["error"] or "").strip(" .")
-    timed_out = ("timed out" in line.text or "timeout" in line.text) and not error
+    slow = "timed out" in line.text or "timeout" in line.text
+    timed_out = (slow and not error) or error == "Socket Timeout"
     return (
         CallFailed(
             call=call,
@@ -201,6 +202,21 @@ def _store_lost(found: re.Match[str], line: Line) -> Sequence[Fact]:
     return _store("store recv", found, line)
 
 
+def _store_barrier(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    """State that not all ranks came to the store in time."""
+    return (
+        CallFailed(
+            call="connect to store",
+            errno=errno.ETIMEDOUT,
+            error=f"not all ranks came: {found['error']}",
+            library="PyTorch",
+            moment=line.moment,
+            process=_process(line),
+            evidence=line.evidence,
+        ),
+    )
+
+
 def _store_unreached(found: re.Match[str], line: Line) -> Sequence[Fact]:
     return _store("connect to store", found, line)
 
@@ -216,6 +232,17 @@ _PATTERNS = (
     pattern(
         "flag on TCPStore",
         r"flag on TCPStore,.{0,200}? with error: (?P<error>.{1,300})",
+        _store_lost,
+    ),
+    pattern(
+        "store based barrier on rank",
+        r"store based barrier on rank.{0,160}?\((?P<error>world_size=\d+, worker_count=\d+)"
+        r"(?P<peer>)(?P<errno>)",
+        _store_barrier,
+    ),
+    pattern(
+        "store->get(",
+        r"store->get\('[^']{0,40}'\) got error: (?P<error>.{1,200})(?P<peer>)",
         _store_lost,
     ),
     pattern(
