@@ -733,7 +733,7 @@ READING = """
 * What the placement of hosts does outweighs the load balancing: a ring in order hardly leaves
   its leaves and keeps everything, the same ring shuffled loses two thirds under a hash.
 * Default against tuned: a ring or exchange hardly meets the settings, as every port receives
-  from one sender; an incast does. With stock NIC timers it takes several times as long, since
+  from one sender; an incast does. With stock NIC timers it takes up to twice as long, since
   rates come back slowly; tuned it takes what the port needs.
 * Tuned settings are tuned for throughput: they let queues grow to 400 kB and more, so a small
   transfer behind large ones waits longer than under settings that mark or pause early.

@@ -200,6 +200,23 @@ def test_every_knob_changes_what_happens(change, stronger):
     assert (base.end_ps != turned.end_ps).any(), stronger
 
 
+def test_a_target_that_is_kept_over_cuts_in_a_row_brings_rates_back_sooner():
+    """Cuts every 4 us, timers of 300 us: halfway to the line at once, or from the floor."""
+    stock = {"cnp_gap_ps": 4_000_000, "kmin_bytes": 1_048_576, "kmax_bytes": 2_097_152}
+    took = [
+        simulate(
+            network(64),
+            incast(16, 4 * MIB),
+            Options(
+                congestion="dcqcn", xoff_bytes=400_000, xon_bytes=380_000,
+                knobs={"rate_timer_ps": 300e6, "keeps_target": keeps}, **stock,
+            ),
+        ).completion_ps
+        for keeps in (0.0, 1.0)
+    ]  # fmt: skip
+    assert 16 * 4 * MIB * PS_PER_BYTE < took[1] < 0.6 * took[0]
+
+
 def test_an_unknown_knob_or_control_is_refused_by_name():
     with pytest.raises(SpecError, match="gain_ratio"):
         simulate(network(4), flows([0], [3], MTU), Options(congestion="dcqcn", knobs={"g": 1}))

@@ -10,6 +10,7 @@ from weft.kernel import inner
 
 RATE, TARGET, ALPHA, ALPHA_AT, RATE_AT, BYTES, TIMER_STAGE, BYTE_STAGE = range(8)
 GAIN, ALPHA_TIMER, RATE_TIMER, BYTE_COUNTER, STAGES, ADDITIVE, HYPER, MINIMUM = range(8)
+KEEPS = 8
 UNBOUNDED_BYTES = 1e18
 FULL = 0.999
 """Rates above this share of the line are rounded up to it, which ends the recovery."""
@@ -75,10 +76,15 @@ def _send(flow, knobs, line_ps_per_byte, payload_bytes, now):
 
 @inner
 def _cnp(flow, knobs, line_ps_per_byte, now):
-    """Cut the rate by half of alpha and start the recovery again. [equation 1]"""
+    """Cut the rate by half of alpha and start the recovery again. [equation 1]
+
+    NICs that keep their target cut it only where a timer has raised the rate since the last
+    cut: of cuts in a row the recovery knows where it began.
+    """
     line = 1.0 / line_ps_per_byte
     _catch_up(flow, knobs, line, now)
-    flow.cc[TARGET] = flow.cc[RATE]
+    if knobs[KEEPS] == 0.0 or flow.cc[TIMER_STAGE] > 0.0:
+        flow.cc[TARGET] = flow.cc[RATE]
     flow.cc[RATE] = max(knobs[MINIMUM] * line, flow.cc[RATE] * (1.0 - 0.5 * flow.cc[ALPHA]))
     flow.cc[ALPHA] = (1.0 - knobs[GAIN]) * flow.cc[ALPHA] + knobs[GAIN]
     flow.cc[ALPHA_AT] = now
@@ -101,6 +107,7 @@ dcqcn = Control(
         "additive_increase_ratio": 0.001,
         "hyper_increase_ratio": 0.01,
         "minimum_rate_ratio": 0.0025,
+        "keeps_target": 0.0,
     },
     source="Zhu et al., Congestion Control for Large-Scale RDMA Deployments, SIGCOMM 2015",
     on_begin=_begin,
