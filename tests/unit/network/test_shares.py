@@ -62,7 +62,7 @@ def test_results_name_the_simulated_and_the_published_factor_and_the_cells():
     assert "published 85% (60% to 92%)" in hashed
     untuned = next(one for one in said if "of its bandwidth remains" in one)
     assert "published 78%" in untuned
-    assert any("an incast of 16 takes 5.6" in one for one in said)
+    assert any("an incast of 16 takes 1.8" in one for one in said)
 
 
 def test_a_mode_that_nothing_was_simulated_of_says_only_what_is_published():
