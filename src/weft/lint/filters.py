@@ -3,11 +3,10 @@
 from collections.abc import Iterable, Iterator
 
 from weft.lint.document import whole
-from weft.lint.facts import Aggregate, Announced, Fact, Flaw, MapRow, PrefixRow, Timers
+from weft.lint.facts import Aggregate, Announced, Fact, MapRow, PrefixRow, Timers
 from weft.lint.sections import Section
 
 _VERDICTS = frozenset({"permit", "deny"})
-_LONGEST = 32
 
 
 def filter_facts(top: Iterable[Section], device: str) -> Iterator[Fact]:
@@ -22,18 +21,9 @@ def filter_facts(top: Iterable[Section], device: str) -> Iterator[Fact]:
             yield from _bgp(one, device)
 
 
-def _prefix(row: Section, name: str, device: str) -> Iterator[Fact]:
+def _prefix(row: Section, name: str, device: str) -> Iterator[PrefixRow]:
     verdict = next((word for word in row.words if word in _VERDICTS), "")
     prefix = row.after(verdict) if verdict else ""
-    spans = [whole(row.after(word)) for word in ("ge", "le", "eq")]
-    if any(one is not None and one > _LONGEST for one in spans) and ":" not in prefix:
-        yield Flaw(
-            at=row.at,
-            device=device,
-            rule="broken_line",
-            message=f"the list {name} asks for more than 32 bits of an IPv4 prefix",
-            fix="write ge or le of at most 32",
-        )
     if prefix:
         yield PrefixRow(
             at=row.at,

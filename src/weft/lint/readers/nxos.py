@@ -129,8 +129,9 @@ def _undefined(switch: _Switch) -> Iterator[Fact]:
 
 def _used(switch: _Switch) -> Iterator[Fact]:
     """Note which policies are used where; yield those that are used and not there."""
-    system = switch.system()
-    for one in [*switch.top, *([system] if system else [])]:
+    for one in switch.top:
+        if one.starts("policy-map"):  # a line that lost its own heading
+            continue
         for use in one.find(*_POLICY):
             name = "".join(one.words[1:]) if one.starts("interface") else ""
             known = use.last in switch.policies or use.last.startswith("default-")

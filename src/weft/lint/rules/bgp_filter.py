@@ -40,6 +40,8 @@ def _check(case: Case) -> Found:
         }
         for switch in fleet:
             links = of[switch.name]
+            for row in switch.of(PrefixRow):
+                yield from _lengths(row)
             for one in switch.of(Announced):
                 yield from _filtered(switch, one, links)
             for aggregate in switch.of(Aggregate):
@@ -52,6 +54,22 @@ def _network(text: str) -> _Network | None:
         return ip_network(text, strict=False)
     except ValueError:
         return None
+
+
+def _lengths(row: PrefixRow) -> Found:
+    """Yield a row whose lengths no prefix can have: the line is refused, the list shorter."""
+    network = _network(row.prefix)
+    if network is None:
+        yield problem(row, f"{row.prefix} of the list {row.name} is no prefix", "correct it")
+        return
+    least = network.prefixlen if row.least is None else row.least
+    most = network.max_prefixlen if row.most is None else row.most
+    if not network.prefixlen <= least <= most <= network.max_prefixlen:
+        yield problem(
+            row,
+            f"the list {row.name} asks for lengths of {least} to {most} in {row.prefix}",
+            f"use {network.prefixlen} to {network.max_prefixlen}",
+        )
 
 
 def _links(switch: Device, gateways: set[str]) -> Iterator[tuple[Address, _Network]]:
