@@ -754,10 +754,9 @@ READING = """
 * Tuned settings are tuned for throughput where a job is alone: beside a hot expert rings keep
   two to three times as much with stock NIC timers. What is missing is haste: with a
   notification every 50 us senders take a millisecond to find their rates, and pauses hold up
-  all others meanwhile. `roce_guarded` notifies every 10 us and keeps four to six times as much
-  there, twice as much beside storage under a hash, and small transfers wait a quarter as long;
-  an incast alone takes longer (`incast_4`, `incast_16`). Which counts for more is the user's
-  traffic: `weft tune` searches for it.
+  all others meanwhile. `roce_guarded` notifies every 10 us, keeps two to six times as much
+  there and half as much again beside storage under a hash, and small transfers wait a third as
+  long; an incast of 4 alone takes a tenth longer. `weft tune` searches for the user's own.
 * Not in these figures: links that fail or damage packets.
 """
 

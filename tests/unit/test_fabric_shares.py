@@ -127,20 +127,14 @@ def test_what_takes_longer_is_the_share_of_tuned_settings_over_the_own(fit):
     assert fit.longer(cells, "beside_storage", "roce_default") == pytest.approx([2.0, 2.0])
 
 
-def test_notifying_sooner_guards_others_and_costs_incasts(fit):
-    """What `roce_guarded` says of itself: beside a hot expert far more, an incast longer."""
+def test_notifying_sooner_guards_others_and_costs_incasts_little(fit):
+    """What `roce_guarded` says of itself: more beside a hot expert, incasts a tenth longer."""
     cells = fit.by_cell(TABLE)
     for balancing in fit.BESIDE_BALANCINGS:
         tuned, guarded = (
             cells["beside_hot_expert", f"roce_{name}", balancing, 1]
             for name in ("tuned", "guarded")
         )
-        assert min(guarded) > 2 * max(tuned)
-    alone = cells["incast_16", "roce_guarded", "ecmp", 1]
-    assert (
-        0.75
-        < min(alone)
-        <= max(alone)
-        < 0.95
-        < min(cells["incast_16", "roce_tuned", "ecmp", 1])
-    )
+        assert min(guarded) > 1.3 * max(tuned)
+    for senders, least in ((4, 0.85), (16, 0.95), (64, 0.95)):
+        assert min(cells[f"incast_{senders}", "roce_guarded", "ecmp", 1]) > least
