@@ -6,12 +6,13 @@ from functools import cache
 from operator import attrgetter
 from typing import TypeVar
 
-from weft.observe.facts import Counter, Evidence, Fact, FileRead
+from weft.observe.facts import CableEvent, Counter, Evidence, Fact, FileRead, LinkEvent
 from weft.observe.parser import Source
 
 F = TypeVar("F")
 MOST_OF_A_KIND = 60_000
 _SHOWN_UNREAD = 5
+_EACH_COUNTS = (LinkEvent, CableEvent)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +35,11 @@ class Observation:
 
 @cache
 def _key_of(kind: type) -> Callable[[object], object]:
-    """Return what two facts of a kind must share to be the same fact: all but the evidence."""
-    names = [f.name for f in fields(kind) if f.name != "evidence"]
+    """Return what two facts of a kind must share to be the same fact: all but the evidence.
+
+    Of events that come and go each counts, though stamps may not tell one from the next.
+    """
+    names = [f.name for f in fields(kind) if f.name != "evidence" or kind in _EACH_COUNTS]
     return attrgetter(*names)
 
 
