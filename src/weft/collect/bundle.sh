@@ -83,6 +83,15 @@ choose_guard() {
     guard=
 }
 
+# A pod may have nothing to write on but its shared memory.
+make_scratch() {
+    for path in "${TMPDIR:-/tmp}" /var/tmp /dev/shm; do
+        scratch=$(mktemp -d "$path/weft.XXXXXX" 2>/dev/null) && return 0
+    done
+    echo "weft collect: $host: no folder to write in: TMPDIR, /var/tmp, /dev/shm" >&2
+    return 1
+}
+
 # Over ssh and in a pod nobody ends what was left behind, so it ends itself.
 watch_input() {
     (
@@ -119,7 +128,7 @@ main() {
     scratch=
     watchers=
     if [ "$folder" = - ]; then
-        scratch=$(mktemp -d) || exit 1
+        make_scratch || exit 1
         trap leave EXIT
         # Who asked may be gone: then a word to standard error ends a shell as well.
         trap 'exit 130' HUP INT PIPE TERM

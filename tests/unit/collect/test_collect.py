@@ -237,10 +237,26 @@ def test_what_was_started_in_a_pod_ends_with_an_interrupt_or_a_kill(
     asking.wait()
     _until(lambda: not _runs(pid), "ibstat to end")
     _until(
-        lambda: not [one for one in (tmp_path / "scratch").iterdir() if one.name[:4] == "tmp."],
+        lambda: (
+            not [one for one in (tmp_path / "scratch").iterdir() if one.name[:5] == "weft."]
+        ),
         "its scratch folder to go",
     )
     assert not list((tmp_path / "out").glob("*.tar.gz"))
+
+
+@pytest.mark.parametrize("places", ["/proc/none", "/proc/none /dev/shm"])
+def test_a_pod_without_a_folder_to_write_in_says_so_or_uses_shared_memory(places, tmp_path):
+    text = script(QUICK).replace("/var/tmp /dev/shm;", f"{places};")  # noqa: S108 - replaced
+    done = subprocess.run(
+        ["sh", "-s", "--", "-"], input=text.encode(), cwd=tmp_path, check=False,
+        capture_output=True, env={**os.environ, "TMPDIR": "/proc/none"},
+    )  # fmt: skip
+    if "shm" in places:
+        assert done.stdout[:2] == b"\x1f\x8b"
+    else:
+        assert b"no folder to write in" in done.stderr
+        assert done.returncode == 1
 
 
 def test_a_script_that_was_cut_on_the_way_does_nothing(tmp_path):
