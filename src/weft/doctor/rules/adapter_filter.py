@@ -61,9 +61,12 @@ def _check(facts: Facts) -> Iterator[Finding]:
 
 
 def _names_nothing(facts: Facts, filters: list[Setting]) -> Iterator[Finding]:
+    if job.verbs_adapters(facts):
+        return
     known = job.known_adapters(facts)
-    for one in filters:
-        if not one.value or one.value == "all" or job.verbs_adapters(facts):
+    first = {(one.name, one.value): one for one in reversed(filters)}  # of thousands of ranks
+    for one in reversed(first.values()):
+        if not one.value or one.value == "all":
             continue
         nothing: list[Fact] = [*facts.of(NoRdmaDevice), *job.uses_sockets(facts)]
         named_none = bool(known) and (

@@ -9,7 +9,7 @@ References: PCI Express Base Specification, Link Status and Capabilities; lspci(
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from weft.doctor.rule import Facts, Fault, Finding, Rule, Severity, Symptom, finding
 from weft.observe.facts import (
@@ -30,11 +30,14 @@ _LOOK = "lspci -vv -s <bus id> | grep -e LnkCap: -e LnkSta:; dmesg | grep -i 'pc
 
 
 def _check(facts: Facts) -> Iterator[Finding]:
+    known = _known(facts)
     for one in _whole(facts):
         left = _left_ratio(one)
-        sort = _sort(facts, one)
+        if left >= 1:
+            continue
+        sort = _sort(facts, known, one)
         fewer_lanes = bool(one.lanes and one.max_lanes and one.lanes < one.max_lanes)
-        if left >= 1 or (sort == "gpu" and not fewer_lanes) or sort in {"bridge", "other"}:
+        if (sort == "gpu" and not fewer_lanes) or sort in {"bridge", "other"}:
             continue
         sure = sort == "network" or (fewer_lanes and not _alone(one, sort))
         yield finding(
@@ -92,26 +95,49 @@ def _left_ratio(link: PcieLink) -> float:
     return lanes * speed
 
 
-def _sort(facts: Facts, link: PcieLink) -> str:
-    """Return what a device is, from its own name or from other tools' lists."""
-    named = [
-        one for one in facts.of(PciDevice) if _same(one.bus_id, link.device)
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What other tools say of devices, each bus address once: thousands of hosts are alike."""
+
+    words: dict[str, str]
+    gpus: frozenset[str]
+    adapters: frozenset[str]
+    names: frozenset[str]
+
+
+def _known(facts: Facts) -> _Known:
+    firmware = [
+        one.software.partition(" ")[2] for one in facts.of(SoftwareVersion)
+        if one.software.startswith("firmware ")
     ]  # fmt: skip
-    words = " ".join(
-        [link.name, *(f"{one.kind} {one.name} {one.driver}" for one in named)]
-    ).lower()
-    if any(_same(one.bus_id, link.device) for one in facts.of(GpuSeen)):
+    return _Known(
+        words={
+            one.bus_id.lower(): f"{one.kind} {one.name} {one.driver}"
+            for one in facts.of(PciDevice)
+        },
+        gpus=frozenset(one.bus_id.lower() for one in facts.of(GpuSeen)),
+        adapters=frozenset(
+            one.lower() for one in (
+                *(one.bus_id for one in facts.of(PciAddress)),
+                *(one.bus_id for one in facts.of(AdapterSeen)),
+                *(one.device for one in facts.of(AdapterFault)),
+                *firmware,
+            )
+        ),
+        names=frozenset(one.adapter for one in facts.of(AdapterSeen)),
+    )  # fmt: skip
+
+
+def _sort(facts: Facts, known: _Known, link: PcieLink) -> str:
+    """Return what a device is, from its own name or from other tools' lists."""
+    device = link.device.lower()
+    named = [words for bus_id, words in known.words.items() if _same(bus_id, device)]
+    words = " ".join([link.name, *named]).lower()
+    if any(_same(bus_id, device) for bus_id in known.gpus):
         return "gpu"
-    adapters = [one.bus_id for one in facts.of(PciAddress)]
-    adapters += [one.bus_id for one in facts.of(AdapterSeen)]
-    adapters += [one.device for one in facts.of(AdapterFault)]
-    adapters += [one.software.partition(" ")[2] for one in facts.of(SoftwareVersion)
-                 if one.software.startswith("firmware ")]  # fmt: skip
-    if any(_same(bus_id, link.device) for bus_id in adapters):
+    if any(_same(bus_id, device) for bus_id in known.adapters):
         return "network"
-    if link.device in {one.adapter for one in facts.of(AdapterSeen)} or _BY_NAME.match(
-        link.device
-    ):
+    if link.device in known.names or _BY_NAME.match(link.device):
         return "network"
     if words.strip():
         return _by_words(words)
@@ -130,9 +156,7 @@ def _by_words(words: str) -> str:
 
 
 def _same(bus_id: str, device: str) -> bool:
-    return bool(bus_id and device) and (
-        bus_id.lower().endswith(device.lower()) or device.lower().endswith(bus_id.lower())
-    )
+    return bool(bus_id and device) and (bus_id.endswith(device) or device.endswith(bus_id))
 
 
 pcie_link = Rule(causes=("pcie-link-degraded",), check=_check)
