@@ -64,8 +64,10 @@ def _check(facts: Facts) -> Iterator[Finding]:
         one for one in facts.of(ServiceState)
         if "imex" in one.service and one.state not in {"active", "running", "up"}
     ]  # fmt: skip
-    stopped = [one for one in service if _wanted(facts, one)]
-    handles += [one for one in imports if service and one not in handles]
+    products = " ".join({one.name for one in facts.of(GpuSeen)}).lower()
+    stopped = [one for one in service if _wanted(products, one)]
+    known = {one.evidence for one in handles}
+    handles += [one for one in imports if service and one.evidence not in known]
     if handles or apart or stopped:
         yield finding(
             "imex-domain-missing",
@@ -80,9 +82,8 @@ def _check(facts: Facts) -> Iterator[Finding]:
         )
 
 
-def _wanted(facts: Facts, service: ServiceState) -> bool:
+def _wanted(products: str, service: ServiceState) -> bool:
     """Return whether a service that does not run has GPUs that need it, or says why it fell."""
-    products = " ".join(one.name for one in facts.of(GpuSeen)).lower()
     failed = service.state in {"failed", "unavailable", "degraded"}
     return failed and (_RACK.search(products) is not None or not products)
 

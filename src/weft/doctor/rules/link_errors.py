@@ -172,9 +172,9 @@ def _flapping(facts: Facts) -> Iterator[Finding]:
         if "port" in one.event and ("err" in one.event or "down" in one.event)
         and (not used or one.port is None or (one.adapter, one.port) in used or not one.adapter)
     ]  # fmt: skip
-    events = [one for one in events if not _of_another_port(facts, one)]
-    downs = [one for one in facts.of(LinkEvent) if not one.up]
-    flaps = _lost_and_back(facts.of(LinkEvent), downs)
+    if _of_other_ports(facts):
+        events = [one for one in events if one.port is not None]
+    flaps = _lost_and_back(facts.of(LinkEvent))
     cables = [one for one in facts.of(CableEvent) if "unplug" in one.event.lower()]
     rise = risen(facts.of(Counter))
     lost = [
@@ -201,7 +201,7 @@ def _flapping(facts: Facts) -> Iterator[Finding]:
         )
 
 
-def _lost_and_back(events: Sequence[LinkEvent], downs: Sequence[LinkEvent]) -> list[LinkEvent]:
+def _lost_and_back(events: Sequence[LinkEvent]) -> list[LinkEvent]:
     """Return losses of links that were up before and came back after: not those of a boot."""
     last_up = {(one.host, one.interface): place for place, one in enumerate(events) if one.up}
     been_up: set[tuple[str, str]] = set()
@@ -210,18 +210,18 @@ def _lost_and_back(events: Sequence[LinkEvent], downs: Sequence[LinkEvent]) -> l
         where = (one.host, one.interface)
         if one.up:
             been_up.add(where)
-        elif one in downs and where in been_up and last_up[where] > place:
+        elif where in been_up and last_up[where] > place:
             lost.append(one)
     return lost
 
 
-def _of_another_port(facts: Facts, event: AdapterEvent) -> bool:
-    """Return whether an event that names no port is rather of one that nobody uses.
+def _of_other_ports(facts: Facts) -> bool:
+    """Return whether events that name no port are rather of ports that nobody uses.
 
     The adapters of the job are known to be up, one has a second port that is down, and nothing
     failed: old versions of the library report the events of both ports.
     """
-    if event.port is not None or facts.any_of(CompletionError, CollectiveTimeout):
+    if facts.any_of(CompletionError, CollectiveTimeout):
         return False
     used = {(one.adapter, one.port) for one in job.verbs_adapters(facts)}
     ports = [one for one in facts.of(AdapterPort) if one.adapter in {name for name, _ in used}]

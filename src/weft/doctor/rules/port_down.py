@@ -51,10 +51,13 @@ _LOOK = "ibstat; ip -br link; ibportstate <lid> <port>; swap the cable"
 
 def _check(facts: Facts) -> Iterator[Finding]:
     down = [one for one in facts.of(AdapterPort) if one.state is PortState.DOWN]
-    wanted = [one for one in down if _is_wanted(facts, one)]
+    alike = {(one.adapter, one.port): one for one in down}  # thousands of hosts are alike
+    named = {key for key, one in alike.items() if _is_wanted(facts, one)}
+    wanted = [one for one in down if (one.adapter, one.port) in named]
+    active = _active(facts)
     disabled = [
-        one for one in down if one not in wanted and one.physical_state is
-PhysicalState.DISABLED and _has_active_fellow(facts, one)
+        one for one in down if (one.adapter, one.port) not in named
+        and one.physical_state is PhysicalState.DISABLED and _has_active_fellow(active, one)
     ]  # fmt: skip
     closed = _closed(facts) if not down else []
     if closed:
@@ -178,13 +181,32 @@ def _is_wanted(facts: Facts, port: AdapterPort) -> bool:
     return named or (bool(chosen) and not (other and not any(one.parts for one in chosen)))
 
 
-def _has_active_fellow(facts: Facts, port: AdapterPort) -> bool:
+_Active = dict[str, dict[tuple[LinkLayer, str, int | None], AdapterPort]]
+_ENOUGH = 8
+"""Ports of a host that are up, of which at most one is the port asked for itself."""
+
+
+def _active(facts: Facts) -> _Active:
+    """Return some ports of each host that are up."""
+    found: _Active = {}
+    for one in facts.of(AdapterPort):
+        ports = found.setdefault(one.host, {})
+        key = (one.link_layer, one.adapter, one.port)
+        if one.state is PortState.ACTIVE and _few(ports, one.link_layer):
+            ports[key] = one
+    return found
+
+
+def _few(ports: dict[tuple[LinkLayer, str, int | None], AdapterPort], layer: LinkLayer) -> bool:
+    return len(ports) < _ENOUGH or sum(known is layer for known, _, _ in ports) <= 1
+
+
+def _has_active_fellow(active: _Active, port: AdapterPort) -> bool:
     return any(
-        one.state is PortState.ACTIVE
-        and (one.link_layer is port.link_layer
-             or LinkLayer.UNKNOWN in {one.link_layer, port.link_layer})
-        and one.host == port.host and (one.adapter, one.port) != (port.adapter, port.port)
-        for one in facts.of(AdapterPort)
+        (one.link_layer is port.link_layer
+         or LinkLayer.UNKNOWN in {one.link_layer, port.link_layer})
+        and (one.adapter, one.port) != (port.adapter, port.port)
+        for one in active.get(port.host, {}).values()
     )  # fmt: skip
 
 
