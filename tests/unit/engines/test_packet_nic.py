@@ -91,6 +91,17 @@ def test_flows_of_one_connection_take_no_turns():
     assert outcome.completion_ps == 19 * MTU * PS_PER_BYTE + latency(MTU)
 
 
+@pytest.mark.parametrize("gap_ps", [2_000_000, 10_000_000])
+def test_a_flow_in_mid_message_goes_on_while_another_waits_to_begin_one(gap_ps):
+    """The first message takes its time on the wire; the second begins a gap after the first."""
+    packets = 10
+    wire = packets * MTU * PS_PER_BYTE
+    options = Options(messages_per_s=1e12 / gap_ps, message_bytes=packets * MTU)
+    outcome = simulate(NETWORK, flows([0, 0], [1, 2], packets * MTU), options)
+    alone = wire - MTU * PS_PER_BYTE + latency(MTU)
+    assert outcome.end_ps.tolist() == [alone, gap_ps + alone]
+
+
 @pytest.mark.parametrize("flow_control", list(FlowControl))
 @pytest.mark.parametrize("congestion", ["none", "dcqcn", "swift"])
 def test_a_limited_nic_loses_nothing_and_ends(flow_control, congestion):

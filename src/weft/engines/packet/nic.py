@@ -21,13 +21,12 @@ def _begins(state, flow):
 
 
 @inner
-def is_too_early(state, host_id, flow, now):
-    """Say whether a flow must wait for its next message to begin; note until when."""
+def ready_for(state, host_id, flow):
+    """Return when the NIC can send a flow's next packet; one in mid-message holds nobody up."""
     host = state.hosts[host_id]
-    if host.message_at <= now or _begins(state, flow) == 0:
-        return False
-    host.ready = host.message_at
-    return True
+    if state.settings[0].limited == 0 or host.message_at <= host.ready:
+        return host.ready
+    return host.ready if _begins(state, flow) == 0 else host.message_at
 
 
 @inner

@@ -5,7 +5,7 @@ import numpy as np
 from weft.engines.packet.events import NEVER, schedule_no_later
 from weft.engines.packet.hooks import on_send, pick_sequence
 from weft.engines.packet.lanes import ring_of, settings_of
-from weft.engines.packet.nic import charge, is_too_early
+from weft.engines.packet.nic import charge, ready_for
 from weft.engines.packet.tables import Event, Kind
 from weft.engines.packet.wire import take_packet
 from weft.kernel import inner
@@ -36,12 +36,11 @@ def wait_until(state, host, traffic_class, now):
     earliest = NEVER
     if first < 0:
         return earliest
-    ready = state.hosts[host].ready
     flow_id = first
     while True:
         flow = state.flows[flow_id]
         if _may_send(flow):
-            earliest = min(earliest, max(flow.next_send, ready))
+            earliest = min(earliest, max(flow.next_send, ready_for(state, host, flow)))
         flow_id = flow.next
         if flow_id == first:
             return earliest
@@ -55,7 +54,7 @@ def _next_flow(state, host, traffic_class, now):
     flow_id = first
     while True:
         flow = state.flows[flow_id]
-        if flow.next_send <= now and _may_send(flow):
+        if flow.next_send <= now and _may_send(flow) and ready_for(state, host, flow) <= now:
             return flow_id
         flow_id = flow.next
         if flow_id == first:
@@ -76,8 +75,6 @@ def pull_packet(state, host, traffic_class, now):
     if flow_id < 0:
         return -1
     flow = state.flows[flow_id]
-    if settings.limited and is_too_early(state, host, flow, now):
-        return -1
     sequence = pick_sequence(settings.recovery, state, flow_id)
     left = min(flow.to_send_bytes, flow.total_bytes - sequence * settings.mtu_bytes)
     payload = min(left, settings.mtu_bytes)
