@@ -28,6 +28,7 @@ constexpr int64_t LEAF_MASK = (int64_t{1} << LEAF_BITS) - 1;
 constexpr int64_t NEVER = int64_t{1} << 62;
 constexpr int64_t WAIT = -1, NOTHING = -2;
 constexpr int64_t SIXTEEN_MILLION = 1 << 24;
+constexpr int64_t CROWDED = RING - 64, CROWD_SHIFT = 5;
 constexpr int64_t POOL_RESERVE = 4096;
 
 class Simulation {
@@ -181,8 +182,16 @@ class Simulation {
     message[1] = value;
   }
   void tell_pause(int64_t link_id, int64_t time, Pause value) {
-    const Link &link = state.links[link_id];
-    if (link.ring_head == link.ring_tail) schedule(link_id, CONTROL, time);
+    Link &link = state.links[link_id];
+    const int32_t waiting = link.ring_tail - link.ring_head;
+    if (waiting >= RING - 2) {
+      const bool is_nothing = ring(link_id, link.ring_tail - 1)[0] == time;
+      if (value == RESUME ? is_nothing : waiting >= RING - 1) {
+        --link.ring_tail;
+        return;
+      }
+    }
+    if (waiting == 0) schedule(link_id, CONTROL, time);
     ring_append(link_id, time, value);
   }
   int64_t free_share(int64_t at) const {
@@ -220,7 +229,7 @@ class Simulation {
     link.ingress_bytes -= packet.wire_bytes;
     if (settings.flow_control == CREDITS) {
       const int64_t gone = now + serialisation(packet.wire_bytes, state.links[leaving_id]);
-      return_credit(link_id, packet.wire_bytes, gone + link.propagation);
+      return_credit(link_id, packet.wire_bytes, gone + link.propagation, now);
     } else if (link.xoff_sent) {
       const int64_t hysteresis = settings.xoff_bytes - settings.xon_bytes;
       if (link.ingress_bytes > max(int64_t{0}, xoff_bytes(link) - hysteresis)) return;
@@ -232,11 +241,22 @@ class Simulation {
       tell_pause(link_id, now + link.propagation, RESUME);
     }
   }
-  void return_credit(int64_t link_id, int64_t size_bytes, int64_t time) {
+  void return_credit(int64_t link_id, int64_t size_bytes, int64_t time, int64_t now) {
     Link &link = state.links[link_id];
+    if (link.ring_tail - link.ring_head >= CROWDED) {
+      const int64_t ahead = link.part[0] == link.part[1] ? 0 : counts.lookahead;
+      collect_credit(link_id, now - ahead);
+    }
     const int32_t waiting = link.ring_tail - link.ring_head;
-    if (waiting > 0) time = max(time, ring(link_id, link.ring_tail - 1)[0]);
-    if (waiting == RING) size_bytes += ring(link_id, --link.ring_tail)[1];
+    const int64_t last = ring(link_id, link.ring_tail - 1)[0];
+    bool joins = waiting == RING;
+    if (waiting >= CROWDED) {
+      joins |= last >= time;
+      time = max(time, joins ? last : last + (link.propagation >> CROWD_SHIFT));
+    } else if (waiting > 0) {
+      time = max(time, last);
+    }
+    if (joins) size_bytes += ring(link_id, --link.ring_tail)[1];
     ring_append(link_id, time, size_bytes);
     if (link.blocked == ASLEEP) {
       link.blocked = WAKING;

@@ -102,3 +102,24 @@ def test_a_scenario_names_it():
     assert result.settings["credit_unit_bytes"] == 256
     counts = result.seeds[0].counts
     assert counts["trims"] == counts["drops"] == counts["pauses"] == 0
+
+
+@pytest.mark.parametrize("flow_control", [FlowControl.CREDITS, FlowControl.CBFC])
+@pytest.mark.parametrize(
+    ("propagation_s", "mtu"), [(5e-6, 4096), (50e-6, 4096), (5e-6, 256), (5e-7, 64)]
+)
+def test_credit_of_a_round_trip_is_enough_on_a_cable_of_any_length(
+    flow_control, propagation_s, mtu
+):
+    """Up to thousands of credit messages are under way; credit of 1.1 round trips hides all."""
+    wiring = leaf_spine(
+        leaves=2, hosts_per_leaf=2, spines=1, bytes_per_s=50e9, propagation_s=propagation_s
+    )
+    work = Flows(source=np.array([0]), target=np.array([3]), size_bytes=np.array([5000 * mtu]))
+    round_trip = 2 * propagation_s * 50e9 + 3 * mtu
+    options = Options(
+        flow_control=flow_control, mtu_bytes=mtu, credit_bytes=int(1.1 * round_trip),
+        credit_unit_bytes=64, credit_spacing_bytes=0,
+    )  # fmt: skip
+    free = simulate(wiring, work, Options(mtu_bytes=mtu))
+    assert simulate(wiring, work, options).completion_ps == free.completion_ps

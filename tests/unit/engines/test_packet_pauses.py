@@ -249,3 +249,19 @@ def test_a_host_cannot_stall_without_end():
     stalls = tuple(Stall(host=0, begin_ps=n, end_ps=n) for n in range(200))
     with pytest.raises(SpecError, match="stalls too often"):
         simulate(network(4), flows([0], [3], MTU), Options(stalls=stalls))
+
+
+def test_more_pauses_than_a_cable_has_room_for_stop_nobody_when_they_last_no_time():
+    """A packet leaves as the next one comes, and XON is XOFF: each is a pause of no length."""
+    wiring = leaf_spine(
+        leaves=2, hosts_per_leaf=4, spines=1, bytes_per_s=50e9, propagation_s=1e-4
+    )
+    work = Flows(
+        source=np.array([0, 1]), target=np.array([3, 3]),
+        size_bytes=np.array([5000 * 4096, 40 * 4096]),
+    )  # fmt: skip
+    threshold = 40 * 4096 + 2048
+    paused = simulate(wiring, work, Options(xoff_bytes=threshold, xon_bytes=threshold))
+    assert paused.counts["pauses"] > 1000
+    assert paused.completion_ps == simulate(wiring, work).completion_ps
+    assert (paused.links.paused == 0).all()

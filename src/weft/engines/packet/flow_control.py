@@ -30,6 +30,8 @@ CBFC = int(FlowControl.CBFC)
 LOST = int(Kind.LOST)
 ASLEEP, WAKING = 1, 2
 RESUME, PAUSE = 0, 1
+CROWDED, CROWD_SHIFT = RING - 64, 5
+"""From so many messages on 32 more go in a cable's time, 64 until it is sure that one came."""
 TIMER = int(Event.TIMER)
 OFF = int(Watchdog.OFF)
 
@@ -104,7 +106,7 @@ def let_go(state, packet, leaving_id, now):
     link.ingress_bytes -= packet.wire_bytes
     if settings.flow_control >= CREDITS:
         gone = now + serialisation(packet.wire_bytes, state.links[leaving_id])
-        _return_credit(state, link_id, settings, packet.wire_bytes, gone)
+        _return_credit(state, link_id, settings, packet.wire_bytes, gone, now)
     elif link.xoff_sent == 1:
         hysteresis = settings.xoff_bytes - settings.xon_bytes
         if link.ingress_bytes <= max(0, _xoff_bytes(state, link, settings) - hysteresis):
@@ -113,8 +115,15 @@ def let_go(state, packet, leaving_id, now):
 
 @inner
 def _tell_pause(state, link_id, time, value):
+    """Write a pause or its end. They take turns, so a full ring takes the last of them back."""
     link = state.links[link_id]
-    if link.ring_head == link.ring_tail:
+    waiting = link.ring_tail - link.ring_head
+    if waiting >= RING - 2:
+        last = ring_time(state, link_id, link.ring_tail - 1)
+        if last == time if value == RESUME else waiting >= RING - 1:
+            link.ring_tail -= 1  # a pause of no length, or the end of one that then lasts
+            return
+    if waiting == 0:
         schedule(state, link_id, CONTROL, time)
     ring_append(state, link_id, time, value)
 
@@ -129,21 +138,21 @@ def credit_of(settings, size_bytes):
 
 
 @inner
-def _return_credit(state, link_id, settings, size_bytes, gone):
+def _return_credit(state, link_id, settings, size_bytes, gone, now):
     """Give credit back. The sender reads the ring when short, so this is no event."""
     link = state.links[link_id]
     credit = credit_of(settings, size_bytes)
     time = gone + link.propagation
+    spacing = _spacing(state, link_id, settings, now)
     last = ring_time(state, link_id, link.ring_tail - 1)
     waiting = link.ring_tail - link.ring_head
     joins = waiting == RING  # the ring is full: the last message carries this credit too
     if settings.flow_control == CBFC:
         time += serialisation(settings.update_bytes, link)
+    if spacing >= 0:
         joins |= waiting > 0 and last >= time  # it has not left yet
         if link.ring_tail > 0:
-            time = max(
-                time, last if joins else last + serialisation(settings.spacing_bytes, link)
-            )
+            time = max(time, last if joins else last + spacing)
     elif waiting > 0:
         time = max(time, last)
     if joins:
@@ -156,6 +165,31 @@ def _return_credit(state, link_id, settings, size_bytes, gone):
 
 
 @inner
+def _spacing(state, link_id, settings, now):
+    """Return the least time between messages of credit; -1: each packet's goes by itself.
+
+    Where more are under way than the ring holds well, they go a part of the cable's time apart.
+    """
+    link = state.links[link_id]
+    spacing = np.int64(-1)
+    if settings.flow_control == CBFC:
+        spacing = serialisation(settings.spacing_bytes, link)
+    if link.ring_tail - link.ring_head >= CROWDED:
+        _make_room(state, link_id, now)
+        if link.ring_tail - link.ring_head >= CROWDED:
+            spacing = max(spacing, np.int64(link.propagation >> CROWD_SHIFT))
+    return spacing
+
+
+@inner
+def _make_room(state, link_id, now):
+    """Read what has reached a sender that was not short, up to where its part is for sure."""
+    part = state.links[link_of(state, link_id)].part
+    ahead = 0 if part[0] == part[1] else state.counts[0].lookahead
+    _collect_credit(state, link_id, now - ahead)
+
+
+@inner
 def drop_damaged(state, link_id, packet_id, now):
     """Drop a packet that came with bit errors; if it took credit, give that back."""
     link = state.links[link_id]
@@ -164,7 +198,7 @@ def drop_damaged(state, link_id, packet_id, now):
     took_credit = packet.kind == LOST and link.target >= settings.hosts
     if took_credit and settings.flow_control >= CREDITS:
         lane_id = lane_of(state, link_id, packet.traffic_class)
-        _return_credit(state, lane_id, settings, packet.wire_bytes, now)
+        _return_credit(state, lane_id, settings, packet.wire_bytes, now, now)
     give_back(state, packet_id)
     return -1
 
