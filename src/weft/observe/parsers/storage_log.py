@@ -15,8 +15,8 @@ from weft.observe.patterns import Build, Line, nothing, words
 _NOT_STORAGE = re.compile(
     r"/dev/[s]hm|posix_fallocate|shared memory|hugepage|nccl-", re.IGNORECASE
 )
-_FULL = re.compile(r"No space left on device|ENOSPC|\(os error 28\)", re.IGNORECASE)
-_QUOTA = re.compile(r"Disk quota exceeded|EDQUOT|\(os error 122\)", re.IGNORECASE)
+_FULL = re.compile(r"No space left on device|\bENOSPC\b|\(os error 28\)", re.IGNORECASE)
+_QUOTA = re.compile(r"Disk quota exceeded|\bEDQUOT\b|\(os error 122\)", re.IGNORECASE)
 _STALE = re.compile(r"Stale (?:NFS )?file handle", re.IGNORECASE)
 _WRITER = re.compile(
     r"PytorchStreamWriter failed writing|(?:checkpoint|ckpt|model)\w* (?:write|save) failed|"
