@@ -110,12 +110,12 @@ def _check_alike(judged: Sweep, one: Sweep, name: str) -> None:
     ):
         if own != other and None not in (own, other):
             raise SpecError(
-                f"good run {name} {what} {other}, the judged one {own}: only runs of the same "
-                "kind are compared"
+                f"{name}, given as a good run, {what} {other}, the judged one {own}: only runs "
+                "of the same kind are compared"
             )
     tables, there = ({table_of(t) for t in run.timings} for run in (judged, one))
     if tables.isdisjoint(there):
         raise SpecError(
-            f"good run {name} has {', '.join(sorted(there)) or 'one table'}, the judged one "
-            f"{', '.join(sorted(tables)) or 'one table'}: they share no table"
+            f"{name}, given as a good run, has {', '.join(sorted(there)) or 'one table'}, the "
+            f"judged one {', '.join(sorted(tables)) or 'one table'}: they share no table"
         )

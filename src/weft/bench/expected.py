@@ -104,6 +104,26 @@ def expected(setting: Setting) -> list[Expected]:
     ]
 
 
+def as_good_runs(sweep: Sweep, own: Baseline) -> list[Expected | None]:
+    """Return what good runs alone say, where no model is known; none of sizes too far off.
+
+    Between their sizes the time of a byte is interpolated.
+    """
+    keys = {key for run in own.runs for key in run}
+    by_byte = own.ratios({(table, size): size for table, size in keys})
+    wide = math.exp(own.edge())
+    found: list[Expected | None] = []
+    for one in sweep.timings:
+        log = at(by_byte[table_of(one)], one.size_bytes) if table_of(one) in by_byte else None
+        if log is None:
+            found.append(None)
+            continue
+        time_s = one.size_bytes * math.exp(log)
+        band = Estimate(time_s, time_s / wide, time_s * wide)
+        found.append(Expected(size_bytes=one.size_bytes, time_s=band, degrees=own.degrees))
+    return found
+
+
 def _as_good(own: Baseline, ratios: Sequence[tuple[float, float]], point: Expected) -> Expected:
     log = at(ratios, point.size_bytes) if ratios else None
     if log is None:
@@ -187,11 +207,13 @@ def _message(link: Link, test: MessageTest, size_bytes: float) -> Expected:
     )  # fmt: skip
 
 
-def busbw(setting: Setting, times: Sequence[float]) -> list[float]:
-    """Return bus bandwidths of times at the sizes of a sweep."""
-    sweep, ranks = setting.sweep, setting.group.ranks
+def busbw(sweep: Sweep, times: Sequence[float]) -> list[float]:
+    """Return bus bandwidths of times at the sizes of a sweep; without ranks size over time."""
+    ranks = sweep.ranks
     factors = [
-        operation_of(sweep, t).bus_factor(ranks) if sweep.what == "collective" else 1.0
+        operation_of(sweep, t).bus_factor(ranks)
+        if ranks and sweep.what == "collective"
+        else 1.0
         for t in sweep.timings
     ]
     return [

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Final
 
 from weft.bench import shape
-from weft.bench.baseline import baseline
+from weft.bench.baseline import Baseline, baseline
 from weft.bench.evidence import told
 from weft.bench.expected import (
     ONE_PAIR_FROM,
     Expected,
     Setting,
+    as_good_runs,
     busbw,
     expected,
     group_of,
@@ -143,9 +144,9 @@ def judge_sweep(
     seen, own = seen or Observation(), baseline(sweep, good)
     found = as_logged(cluster, sweep, seen) if cluster is not None else infer(sweep, seen)
     if found.cluster is None:
-        return _nothing_known(sweep, found)
+        return _by_good_runs(sweep, own, found) if own else _nothing_known(sweep, found)
     if cluster is None and sweep.what != "collective":
-        return _nothing_known(sweep, found)
+        return _by_good_runs(sweep, own, found) if own else _nothing_known(sweep, found)
     setting = Setting(
         cluster=found.cluster, sweep=sweep, group=group_of(found.cluster, sweep),
         baseline=own,
@@ -179,7 +180,8 @@ def _judged(setting: Setting, found: Inferred, seen: Observation) -> Judgement:
     return Judgement(
         outcome=outcome, benchmark=sweep.benchmark, operation=sweep.operation.value,
         what=sweep.what, ranks=setting.group.ranks, hosts=setting.group.domains,
-        ranges=tuple(ranges), points=tuple(_points(setting, points)), candidates=candidates,
+        ranges=tuple(ranges), points=tuple(_points(_ranked(setting), points)),
+        candidates=candidates,
         group=() if passed else shape.leading_group(candidates), told=known.lines,
         next_checks=() if passed else _next(explained, candidates, known.checked), curve=curve,
         good=setting.baseline.names if setting.baseline else (),
@@ -220,7 +222,7 @@ def _curve(setting: Setting, best: Candidate, points: Sequence[Expected]) -> Fau
     times = tuple(p.time_s.value * f / s for p, f, s in zip(points, slow, sound, strict=True))
     return FaultCurve(
         name=best.name, form=best.form, times_s=times,
-        rates_bytes_per_s=tuple(busbw(setting, times)),
+        rates_bytes_per_s=tuple(busbw(_ranked(setting), times)),
     )  # fmt: skip
 
 
@@ -236,9 +238,13 @@ def _next(
     return next_checks(setting, doubts, checked)
 
 
-def _points(setting: Setting, points: Sequence[Expected]) -> list[Judged]:
-    sweep = setting.sweep
-    measured = busbw(setting, [one.time_s for one in sweep.timings])
+def _ranked(setting: Setting) -> Sweep:
+    """Return the sweep with the ranks that are taken where its output names none."""
+    return replace(setting.sweep, ranks=setting.group.ranks)
+
+
+def _points(sweep: Sweep, points: Sequence[Expected]) -> list[Judged]:
+    measured = busbw(sweep, [one.time_s for one in sweep.timings])
     found = []
     for timing, point, rate in zip(sweep.timings, points, measured, strict=True):
         factor = rate * timing.time_s
@@ -323,6 +329,32 @@ def _noise(sweep: Sweep) -> str:
     published = "what published sweeps show between two timings of a size"
     sizes = "1 size" if own == 1 else f"{own} sizes"
     return f"{published}, and the run's own at {sizes}" if own else published
+
+
+def _by_good_runs(sweep: Sweep, own: Baseline, found: Inferred) -> Judgement:
+    """Judge by good runs alone: a verdict and no fault, whose curve takes a model."""
+    both = [
+        (timing, point)
+        for timing, point in zip(sweep.timings, as_good_runs(sweep, own), strict=True)
+        if point is not None
+    ]
+    timings, points = tuple(t for t, _ in both), [p for _, p in both]
+    judged = replace(sweep, timings=timings)
+    ranges = judge_ranges(timings, points)
+    outcome, remarks = overall(ranges, needs_large=False)
+    fast = [one.name for one in ranges if one.slower_ratio < one.implausible_below_ratio]
+    left = len(sweep.timings) - len(timings)
+    sizes = "1 size was" if left == 1 else f"{left} sizes were"
+    said = [f"{sizes} left out: no good run measured any near"] if left else []
+    return Judgement(
+        outcome=Outcome.FAIL if _wrong(sweep) else outcome, benchmark=sweep.benchmark,
+        operation=sweep.operation.value, what=sweep.what, ranks=sweep.ranks,
+        hosts=sweep.host_count, ranges=tuple(ranges), points=tuple(_points(judged, points)),
+        candidates=(), good=own.names, noise_from=_noise(sweep), cluster=None,
+        said=(*_faster(fast), *said, *sweep.remarks, *remarks,
+              "which fault it is takes a cluster file: -f cluster.yaml"),
+        assumed=found.assumed, provenance=provenance(sources=sweep.sources, assumptions=()),
+    )  # fmt: skip
 
 
 def _nothing_known(sweep: Sweep, found: Inferred) -> Judgement:

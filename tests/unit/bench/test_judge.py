@@ -595,6 +595,27 @@ def test_a_run_without_a_cluster_that_is_known_is_judged_by_a_good_one(tmp_path)
     assert judge(files[0], good=[files[1]]).outcome is Outcome.PASS
 
 
+def test_where_nothing_is_known_of_the_cluster_a_good_run_still_gives_a_verdict(sweep_on):
+    """The worker of PyTorch on CPUs names no GPU that the catalogue has."""
+    cluster = preset("dgx_h100", hosts=4)
+    run = replace(sweep_on(cluster), gpu_name="CPU")
+    good = [(f"run {n}", replace(sweep_on(cluster, seed=n), gpu_name="CPU")) for n in range(4)]
+    assert judge_sweep(run).outcome is Outcome.INCONCLUSIVE
+    found = judge_sweep(run, good=good)
+    assert (found.outcome, found.candidates, found.cluster) == (Outcome.PASS, (), None)
+    slow = replace(
+        run, timings=tuple(replace(t, time_s=t.time_s * 1.5) for t in run.timings[::2])
+    )
+    found = judge_sweep(slow, good=good)
+    assert found.outcome is Outcome.FAIL
+    assert found.ranges[-1].slower_ratio == pytest.approx(0.5, abs=0.02)
+    assert any("-f cluster.yaml" in one for one in found.said)
+    assert "as in run 0" in report.show(found, "text")
+    far = replace(run.timings[0], size_bytes=2.0**50)
+    found = judge_sweep(replace(run, timings=(*run.timings, far)), good=good)
+    assert any("left out" in one for one in found.said)
+
+
 def test_runs_of_the_history_are_named_by_their_numbers(tmp_path):
     url = f"sqlite:///{tmp_path}/h.sqlite3"
     file = _run_of(tmp_path)

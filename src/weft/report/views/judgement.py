@@ -136,7 +136,7 @@ def _tested(test: str) -> str:
 
 
 def _faults(result: Judgement) -> Iterator[Block]:
-    if result.outcome is Outcome.PASS:
+    if result.outcome is Outcome.PASS or not result.candidates:
         return
     shown = [one for one in result.candidates if one.probability >= LEAST_PROBABILITY]
     title = "What fits the shape"
