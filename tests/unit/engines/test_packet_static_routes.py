@@ -247,3 +247,14 @@ def test_routes_by_destination_lead_everywhere_on_rails_and_planes():
             }
         )  # fmt: skip
         assert simulate_scenario(spec).complete
+
+
+def test_routes_by_destination_are_those_that_opensm_programmed_for_the_same_tree():
+    """The tables of ftree in the examples, and none: every flow takes as long."""
+    tables = load_scenario(EXAMPLE, ["seeds=[1,2]"])
+    fabric = tables.cluster.fabric.with_(load_balancing="static")
+    none = tables.with_(
+        cluster=tables.cluster.with_(fabric=fabric),
+        network=tables.network.with_(balancing=None, routes=()),
+    )
+    assert simulate_scenario(none).traffic == simulate_scenario(tables).traffic
