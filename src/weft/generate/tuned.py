@@ -155,6 +155,16 @@ def _xon_offset(tuning: Tuning, xoff: Planned | None) -> Planned | None:
     )
 
 
+def unset(pause: Pause) -> tuple[str, ...]:
+    """Say what a target leaves to the switch although a search found it; nothing else."""
+    if pause.buffer_alpha.source != SOURCE:
+        return ()
+    return (
+        f"Not set here: alpha {pause.buffer_alpha.number():g} of the lossless group, which a",
+        f"tuning found, and links that go on {pause.xon_offset_bytes.text()} B below it.",
+    )
+
+
 def left_out(
     cluster: Cluster, *, pause: Pause | None, dcqcn: bool, queue_pairs: int
 ) -> tuple[Refused, ...]:

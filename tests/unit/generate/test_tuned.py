@@ -155,6 +155,16 @@ def test_a_fabric_without_dcqcn_takes_nothing_of_it(planned):
     assert not plain.left_out
 
 
+@pytest.mark.parametrize(
+    ("target", "switch"),
+    [("eos", "arista_7060x6_64pe"), ("cumulus", "sn5600"), ("nxos", "cisco_n9364e_sg2")],
+)
+def test_switches_whose_share_of_the_buffer_is_not_rendered_say_so(planned, target, switch):
+    for made, said in zip(planned(topology={"switch": switch}), (False, True), strict=True):
+        text = render(made, [target]).files[0].text
+        assert ("Not set here: alpha" in text) is said
+
+
 def test_hosts_are_rendered_with_the_least_rate(planned):
     plain, changed = planned()
     texts = ["".join(str(f) for f in render(p, ["linux_host"]).files) for p in (plain, changed)]

@@ -10,6 +10,7 @@ from weft.generate.lossless import Labels, Marking, Pause
 from weft.generate.plan import Feature, Plan
 from weft.generate.router import PREFIX, Cages, Router, cages, routers, underlay_of
 from weft.generate.target import Files, Proof, Target, header
+from weft.generate.tuned import unset
 from weft.network.topology import layout
 
 GROUP: Final = "FABRIC"
@@ -74,6 +75,7 @@ def _classes(labels: Labels, pause: Pause) -> Iterator[str]:
     yield from ("qos roce state enabled", "qos roce mode lossless")
     yield "# NVUE sizes headroom by the length of the cable; NVIDIA advises against more."
     yield f"# The plan has {pause.headroom_bytes.text()} B a port: {pause.cable_m.text()} m."
+    yield from (f"# {line}" for line in unset(pause))
     yield f"qos roce cable-length {pause.cable_m.text()}"
     yield f"qos pfc default-global switch-priority {labels.priority.text()}"
     yield from ("qos pfc default-global tx enable", "qos pfc default-global rx enable")

@@ -17,6 +17,7 @@ from weft.generate.router import (
     underlay_of,
 )
 from weft.generate.target import Files, Proof, Target
+from weft.generate.tuned import unset
 from weft.network.topology import layout
 
 GROUP: Final = "FABRIC"
@@ -66,6 +67,7 @@ def _unsaid(pause: Pause | None) -> Iterator[str]:
     if pause is not None:
         yield f"! Headroom is the switch's own here. Planned for {pause.cable_m.text()} m of"
         yield f"! cable: {pause.headroom_bytes.text()} B a port; compare before you trust it."
+        yield from (f"! {line}" for line in unset(pause))
 
 
 def _profile(labels: Labels, marking: Marking, pause: Pause) -> Iterator[str]:

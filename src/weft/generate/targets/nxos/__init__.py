@@ -11,6 +11,7 @@ from weft.generate.plan import Feature, Plan
 from weft.generate.planned import Planned
 from weft.generate.router import PREFIX, Cages, HostLink, Router, cages, routers, underlay_of
 from weft.generate.target import Files, Proof, Target
+from weft.generate.tuned import unset
 from weft.network.topology import layout
 
 PEERS: Final = "FABRIC"
@@ -45,6 +46,7 @@ def _conf(plan: Plan, router: Router, held: Cages) -> Iterator[str]:
     if plan.pause is not None:
         yield f"! Headroom is the switch's own here. Planned for {plan.pause.cable_m.text()} m"
         yield f"! of cable: {plan.pause.headroom_bytes.text()} B a port; compare."
+        yield from (f"! {line}" for line in unset(plan.pause))
     yield from (f"hostname {router.name}", "feature bgp")
     if held.split > 1:
         rate = int(plan.link.rate_gbit_per_s.number())
