@@ -18,4 +18,4 @@ def test_every_parser_stands_on_the_page_and_every_name_is_a_parser():
     rows = [one for one in PAGE.read_text().splitlines() if one.startswith("| ")]
     last = [one.rstrip("| ").rpartition("|")[2] for one in rows if one.count("|") == 4]
     named = set(re.findall(r"`([a-z]\w+)`", " ".join(last))) | SAME_NAMES
-    assert named == set(plugins.names(parsers))
+    assert named == set(plugins.names(parsers)), f"say in {PAGE.name} what a new parser reads"
