@@ -11,6 +11,7 @@ References: NVIDIA Fabric Manager user guide; CUDA runtime, cudaErrorSystemNotRe
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from weft.doctor import job
 from weft.doctor.rule import (
@@ -27,6 +28,7 @@ from weft.doctor.rules.scale_up_links import has_switch
 from weft.observe.facts import (
     Fact,
     GpuCallFailed,
+    GpuLink,
     GpuSeen,
     ScaleUpFabricState,
     ScaleUpSwitchFault,
@@ -63,6 +65,14 @@ def _check(facts: Facts) -> Iterator[Finding]:
     needed = [one for one in failed if _NEEDED.search(one.text)]
     if early or needed:
         yield _not_running(early or [*needed], failed)
+    elif failed and _all_dark(facts):
+        found = _not_running([], failed, 0.85)
+        yield replace(
+            found,
+            severity=Severity.ERROR,
+            explains=found.explains | {"nvlink-links-inactive"},
+            evidence=(*found.evidence, *(one.evidence for one in facts.of(GpuLink)[:3])),
+        )
     elif (failed and _joined(facts)) or waiting:
         yield _not_running(waiting, failed)
     elif failed and not facts.of(GpuSeen):
@@ -105,6 +115,14 @@ def _waiting(facts: Facts) -> list[Fact]:
         one for one in facts.of(ScaleUpFabricState)
         if one.state.lower() in {"in progress", "not started"}
     ]  # fmt: skip
+
+
+def _all_dark(facts: Facts) -> bool:
+    """Return whether no GPU has a live link, of several that belong behind switches."""
+    dark = [one for one in facts.of(GpuLink) if one.link is None and not one.active]
+    names = " ".join(one.gpu_name for one in dark).lower()
+    live = any(one.active for one in facts.of(GpuLink))
+    return len(dark) > 1 and not live and (has_switch(names) or _joined(facts))
 
 
 def _joined(facts: Facts) -> bool:

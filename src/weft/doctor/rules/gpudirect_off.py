@@ -71,9 +71,9 @@ def _check(facts: Facts) -> Iterator[Finding]:
     refused = [one for one in refused if one not in apart]
     yield from _told(facts, [] if works else [*apart], [*off, *loaded])
     faulty = _bad_address(facts)
-    if faulty and not (refused or absent):
-        sure = 0.75 if any(one.errno for one in faulty) else 0.7
-        found = _not_loaded([*faulty], sure, "GPU memory cannot be registered")
+    if faulty and not refused:
+        sure = 0.85 if absent else 0.75 if any(one.errno for one in faulty) else 0.7
+        found = _not_loaded([*faulty, *absent], sure, "GPU memory cannot be registered")
         yield replace(found, explains=found.explains | {Symptom.REGISTRATION})
     if refused and not works and not loaded:
         yield _not_loaded([*refused, *off, *absent], 0.9, _why(refused[0]))

@@ -17,6 +17,7 @@ from weft.doctor.rule import Facts, Fault, Finding, Rule, Severity, Symptom, fin
 from weft.observe.facts import (
     AdapterChosen,
     AdapterPort,
+    AdapterSeen,
     FabricCheck,
     FabricLink,
     Fact,
@@ -177,10 +178,19 @@ def _slower_than_its_fellows(facts: Facts) -> Iterator[Finding]:
     for ports in rates.values():
         usual, count = Count(one.rate_bytes_per_s for one in ports).most_common(1)[0]
         slow = [one for one in ports if (one.rate_bytes_per_s or 0) < (usual or 0)]
-        if len(slow) == 1 and count >= _FELLOWS:
+        enough = _FELLOWS - 1 if _of_one_make(facts, ports) else _FELLOWS
+        if len(slow) == 1 and count >= enough:
             left = (slow[0].rate_bytes_per_s or 0) / (usual or 1)
             yield _degraded(_SPEED, [*slow], 0.55, left, "its fellows are faster",
                             slow[0].adapter, Severity.WARNING)  # fmt: skip
+
+
+def _of_one_make(facts: Facts, ports: list[AdapterPort | AdapterChosen]) -> bool:
+    """Return whether all these ports belong to InfiniBand adapters of one model."""
+    kinds = {one.adapter: one.kind for one in facts.of(AdapterSeen) if one.kind}
+    makes = {kinds.get(one.adapter, "") for one in ports}
+    layers = {one.link_layer for one in ports}
+    return len(makes) == 1 and "" not in makes and layers == {LinkLayer.INFINIBAND}
 
 
 link_degraded = Rule(causes=(_WIDTH, _SPEED), check=_check)

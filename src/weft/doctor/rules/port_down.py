@@ -166,7 +166,10 @@ def _names(ports: list[AdapterPort]) -> str:
 def _is_wanted(facts: Facts, port: AdapterPort) -> bool:
     if port.evidence.text.strip().startswith("Port number "):  # a benchmark was to use it
         return True
-    filters = [one.value for one in job.settings(facts, "NCCL_IB_HCA")]
+    filters = [
+        one.value for name in ("NCCL_IB_HCA", "UCX_NET_DEVICES")
+        for one in job.settings(facts, name)
+    ]  # fmt: skip
     named = any(
         chosen_by(one, port.adapter) and port.adapter in _SPLIT.split(one)
         for one in filters

@@ -27,6 +27,8 @@ from weft.observe.facts import Counter, DscpPriority, Fact, PauseSetting, TrustS
 
 _SENT = re.compile(r"tx_prio(\d)_(?:packets|bytes)$")
 _BUSY = 1_000_000
+_ECN_BITS = 2
+"""The traffic class is the DSCP with the two bits of ECN behind it [RFC 3168]."""
 _OTHER_RATIO = 0.01
 _LOOK = "mlnx_qos -i <interface>; ethtool -S <interface> | grep prio; echo $NCCL_IB_TC"
 
@@ -57,7 +59,29 @@ def _check(facts: Facts) -> Iterator[Finding]:
     else:
         yield from _trust(facts)
         yield from _apart(facts)
+        yield from _marked_elsewhere(facts, lossless)
         yield from _unprotected(facts)
+
+
+def _marked_elsewhere(facts: Facts, lossless: set[int]) -> Iterator[Finding]:
+    """Find a DSCP of the job that the host itself puts outside the lossless priority."""
+    for setting in job.settings(facts, "NCCL_IB_TC"):
+        dscp = int(setting.value) >> _ECN_BITS if setting.value.isdigit() else None
+        into = [one for one in facts.of(DscpPriority) if dscp in one.dscp and not one.on_switch]
+        wrong = [one for one in into if one.priority not in lossless]
+        if wrong and len(wrong) == len(into):
+            yield finding(
+                "qos-dscp-mismatch",
+                [setting, *wrong, *facts.of(PauseSetting)],
+                0.8,
+                message=f"NCCL_IB_TC={setting.value} is DSCP {dscp}, which goes to priority "
+                f"{wrong[0].priority}; PFC protects {sorted(lossless)}",
+                advice="map this DSCP to the lossless priority, or mark traffic for it",
+                next_command=_LOOK,
+                explains=("roce-packet-loss", Symptom.TRANSPORT_RETRY),
+                fault=Fault.MISTUNED,
+            )
+            return
 
 
 def _apart(facts: Facts) -> Iterator[Finding]:

@@ -12,7 +12,7 @@ _GROUP = re.compile(
     r"\s*(?P<kind>Switch|CA|Router):? +(?:(?P<guid>0x[0-9a-f]+) )?(?P<name>.*?):?\s*$"
 )
 _LINE = re.compile(
-    r"\s*(?:(?P<guid>0x[0-9a-f]{4,16}) +\"(?P<name>[^\"]*)\" +)?(?P<lid>\d+) +"
+    r"\s*(?:(?P<guid>0x[0-9a-f]{4,16}) +(?:\"(?P<name>[^\"]*)\" +)?)?(?P<lid>\d+) +"
     r"(?P<port>\d+)\[ *\w* *\] "
     r"==\( *(?P<link>[^)]*)\) *==> *(?P<rest>.*)"
 )
@@ -47,7 +47,7 @@ class _Reader:
         return (
             FabricLink(
                 guid=found["guid"] or self.guid,
-                name=(found["name"] if found["guid"] else self.name).strip(),
+                name=(found["name"] if found["name"] is not None else self.name).strip(),
                 lid=integer(found["lid"]),
                 port=int(found["port"]),
                 state=state(link) if link.strip() else PortState.UNKNOWN,

@@ -168,6 +168,10 @@ class _Reader:
         self.limited = number if _LIMITED.search(command) else 0
         search = _SOUGHT.search(command)
         self.sought = (search["name"], evidence) if search else None
+        typed = _EXPORT.match(command) if command.startswith("export ") else None
+        if typed:
+            value = typed["value"].strip().strip("\"'")
+            absent.append(Setting(name=typed["name"], value=value, evidence=evidence))
         return (*absent, Command(command=command[:300], host=host, evidence=evidence))
 
     def end(self) -> Iterable[Fact]:
