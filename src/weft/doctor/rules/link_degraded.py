@@ -12,17 +12,20 @@ import re
 from collections import Counter as Count
 from collections.abc import Iterator
 
+from weft import units
 from weft.doctor import job
 from weft.doctor.rule import Facts, Fault, Finding, Rule, Severity, Symptom, finding
 from weft.observe.facts import (
     AdapterChosen,
     AdapterPort,
     AdapterSeen,
+    Counter,
     FabricCheck,
     FabricLink,
     Fact,
     LinkLayer,
     LinkTraining,
+    Message,
     PhysicalState,
     PortState,
 )
@@ -32,6 +35,9 @@ _RESET = (
     "ibportstate <lid> <port> width 15; ibportstate <lid> <port> reset; mlxlink -d <adapter> -m"
 )
 _USUAL_LANES = 4
+_SPLIT_LANES = 2
+# HDR100 and NDR200 are whole ports of two lanes; no slower generation was sold so.
+_SPLIT_LANE_BYTES_PER_S = units.rate_from_gbit(50.0)
 _FELLOWS = 3
 _UNEXPECTED = re.compile(r"[Uu]nexpected (?:actual )?(?:link )?(?:speed|width)")
 _BOTH = "both ends can do more"
@@ -83,6 +89,13 @@ def _trained(facts: Facts) -> Iterator[Finding]:
         if one.state is PortState.DOWN or one.physical_state is PhysicalState.POLLING:
             continue
         subject = f"{one.where} port {one.port}" if one.port else one.where
+        if _split(facts, one):
+            yield _degraded(
+                _WIDTH, [one], 0.5, _SPLIT_LANES / _USUAL_LANES,
+                "two lanes, unless it is a port or a split cable of two", subject,
+                Severity.WARNING,
+            )  # fmt: skip
+            continue
         yield from _below(
             _WIDTH, one, subject, one.width_active, one.width_enabled, one.width_supported
         )
@@ -90,6 +103,24 @@ def _trained(facts: Facts) -> Iterator[Finding]:
             _SPEED, one, subject, one.lane_bytes_per_s_active, one.lane_bytes_per_s_enabled,
             one.lane_bytes_per_s_supported,
         )  # fmt: skip
+
+
+def _split(facts: Facts, port: LinkTraining) -> bool:
+    """Return whether two lanes may be what was bought: nothing complains or is wider."""
+    rate = port.lane_bytes_per_s_active or 0.0
+    return (
+        port.width_active == _SPLIT_LANES
+        and port.width_supported == _USUAL_LANES
+        and rate >= 0.99 * _SPLIT_LANE_BYTES_PER_S
+        and rate >= (port.lane_bytes_per_s_supported or 0.0)
+        and port.width_enabled in {None, _USUAL_LANES}
+        and not any(one.software == "mlxlink" for one in facts.of(Message))
+        and not any(one.name == "link_downed" and one.value for one in facts.of(Counter))
+        and not any(
+            one.width_active == _USUAL_LANES and one.lane_bytes_per_s_active == rate
+            for one in facts.of(LinkTraining)
+        )
+    )
 
 
 def _below(  # noqa: PLR0917 - as above
