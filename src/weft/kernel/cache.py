@@ -43,12 +43,12 @@ def _cache_folder() -> Path:
 @functools.cache
 def announce_compilation(what: str) -> None:
     """Say on the error stream why a run takes a while; kernels compile for a kind of state."""
-    sys.stderr.write(f"compiling {what} (once after an update, 10 to 30 s)\n")
+    sys.stderr.write(f"compiling {what} (once after an update, some 10 s of one core)\n")
     remove_old_caches(CACHE.parent)
 
 
 KEPT_CACHES = 8
-"""Versions whose kernels stay compiled, the last used ones: some ten megabytes each."""
+"""Versions whose kernels stay compiled, the last used ones: a megabyte or two each."""
 A_DAY_S = 86_400
 IN_USE = "in_use"
 """File in a cache folder that is locked by every process which runs that version."""
