@@ -124,7 +124,7 @@ def test_progress_says_how_far_and_how_long_and_what_the_wait_is_for():
         seeds=1,
         seeds_begun=1,
     )
-    assert "compiling" in line(waiting)
+    assert "compiles the simulator" in line(waiting)
     waiting.seeds_begun = 0
     assert line(waiting) == "laying out the traffic as flows, 5 s ..."
 
