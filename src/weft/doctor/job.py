@@ -16,6 +16,8 @@ from weft.observe.facts import (
     CommunicatorRank,
     CommunicatorShape,
     Fact,
+    MeasuredLatency,
+    MeasuredTransfer,
     Message,
     NetworkChosen,
     PortState,
@@ -23,6 +25,7 @@ from weft.observe.facts import (
     SoftwareVersion,
 )
 
+_TRY_ALL = frozenset({"ucx", "mpi", "openmpi", "open mpi"})
 _NUMBER = re.compile(r"\d+")
 
 
@@ -52,6 +55,24 @@ def _meet_without_network(facts: Facts) -> bool:
     if not ranks or any(one.transport not in {"P2P", "SHM"} for one in paths):
         return False
     return {end for one in paths for end in (one.source, one.target)} >= set(range(ranks))
+
+
+def went_on(facts: Facts, failed: Iterable[CallFailed]) -> bool:
+    """Return whether a program's results stand below the failures of MPI's transports.
+
+    UCX and Open MPI try every adapter and go on with what is left; NCCL does not.
+    """
+    last: dict[str, int] = {}
+    for one in failed:
+        if one.library.lower() not in _TRY_ALL:
+            return False
+        last[one.evidence.file] = max(last.get(one.evidence.file, 0), one.evidence.line)
+    measured: list[Fact] = [*facts.of(MeasuredLatency), *facts.of(MeasuredTransfer)]
+    below = {
+        one.evidence.file for one in measured
+        if one.evidence.line > last.get(one.evidence.file, one.evidence.line)
+    }  # fmt: skip
+    return bool(last) and below >= last.keys()
 
 
 def settings(facts: Facts, name: str) -> list[Setting]:

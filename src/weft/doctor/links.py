@@ -78,6 +78,17 @@ def is_ipv4(gid: str) -> bool:
     return found is not None and found.ipv4_mapped is not None
 
 
+def is_self_assigned(gid: str) -> bool:
+    """Return whether a GID holds an IPv4 address that a host gave itself: nobody configured it.
+
+    >>> is_self_assigned("::ffff:169.254.3.1"), is_self_assigned("::ffff:10.0.0.1")
+    (True, False)
+    """
+    found = address(gid)
+    mapped = found.ipv4_mapped if found else None
+    return mapped is not None and mapped.is_link_local
+
+
 def subnet(gid: str, prefix_bits: int = 24) -> int | None:
     """Return the network of the IPv4 address in a GID, or None when it holds none.
 

@@ -1570,6 +1570,17 @@ class NodeResource:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NodePod:
+    """A pod that a node's description lists; ``listed_count`` is how many it says there are."""
+
+    pod: str
+    namespace: str
+    node: str = ""
+    listed_count: int
+    evidence: Evidence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PodResource:
     """What a container of a pod asks for."""
 

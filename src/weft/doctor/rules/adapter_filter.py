@@ -13,19 +13,23 @@ import errno
 import re
 from collections.abc import Iterator
 
-from weft.doctor import job
+from weft.doctor import job, links
 from weft.doctor.rule import Facts, Fault, Finding, Rule, Symptom, finding
 from weft.observe.facts import (
     AdapterInterface,
     AdapterPort,
     CallFailed,
     Fact,
+    Gid,
     NoRdmaDevice,
     Setting,
 )
 
 _COMMAND = "ibv_devices; ibdev2netdev; echo $NCCL_IB_HCA   # on every host"
 _ADVICE = "name the adapters of the compute network in NCCL_IB_HCA, as they are called here"
+_PAIRED = (
+    "rail-isolated", "fabric-path-unreachable", Symptom.VERBS_CALL, Symptom.TRANSPORT_RETRY,
+)  # fmt: skip
 _SPLIT = re.compile(r"[,\s]+")
 
 
@@ -58,6 +62,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
             fault=Fault.SOCKETS,
         )
     yield from _cannot_be_used(facts)
+    yield from _off_the_network(facts, filters)
 
 
 def _names_nothing(facts: Facts, filters: list[Setting]) -> Iterator[Finding]:
@@ -121,6 +126,42 @@ def _cannot_be_used(facts: Facts) -> Iterator[Finding]:
             next_command=f"show_gids {next(iter(bad))}; ibv_devinfo -d {next(iter(bad))}",
             missing=("the GID table of this adapter on both hosts",),
         )
+
+
+def _off_the_network(facts: Facts, filters: list[Setting]) -> Iterator[Finding]:
+    """Find a list with ports that nobody addressed, while pairs of other subnets fail.
+
+    Adapters are paired by their place in the list, so one that does not belong shifts the rest.
+    """
+    across = [
+        one for one in links.pairs(facts)
+        if links.subnet(one.local_gid) != links.subnet(one.remote_gid)
+        and links.is_ipv4(one.local_gid) and links.is_ipv4(one.remote_gid)
+    ]  # fmt: skip
+    addressed: dict[tuple[str, str], list[Gid]] = {}
+    for gid in facts.of(Gid):
+        if links.is_ipv4(gid.gid):
+            addressed.setdefault((gid.host, gid.adapter), []).append(gid)
+    strange = [
+        gid for table in addressed.values() for gid in table
+        if all(links.is_self_assigned(one.gid) for one in table)
+    ]  # fmt: skip
+    for one in filters:
+        named = [gid for gid in strange if chosen_by(one.value, gid.adapter)]
+        if across and named and len(addressed) > len({gid.adapter for gid in strange}):
+            names = ", ".join(dict.fromkeys(gid.adapter for gid in named))
+            yield finding(
+                "hca-selection-wrong",
+                [one, *across, *named],
+                0.8,
+                subject=names,
+                message=f"{one.name} names {names}, whose address nobody configured, and the "
+                "adapters paired with one another are of different networks",
+                advice=_ADVICE,
+                next_command="ip -br addr; show_gids   # on every host",
+                explains=_PAIRED,
+            )
+            return
 
 
 adapter_filter = Rule(causes=("hca-selection-wrong",), check=_check)

@@ -19,6 +19,7 @@ from weft.observe.facts import (
     AdapterSeen,
     Fact,
     NetworkChosen,
+    NoRdmaDevice,
     PluginSeen,
 )
 
@@ -42,6 +43,9 @@ def _networks(facts: Facts) -> Iterator[Finding]:
         family = "IB" if plugin.name.startswith("IB") else plugin.name
         families.setdefault(family, plugin)
         places.setdefault(family, set()).add(_place(plugin))
+    for old, family in _listed(facts):
+        families.setdefault(family, old)
+        places.setdefault(family, set()).add(_place(old))
     fast = next((name for name in families if name != "Socket"), "")
     apart = places.get("Socket", set()) - places.get(fast, set())
     if "Socket" in families and fast and apart:
@@ -58,7 +62,24 @@ def _networks(facts: Facts) -> Iterator[Finding]:
         )
 
 
-def _place(one: NetworkChosen | PluginSeen) -> str:
+def _listed(facts: Facts) -> Iterator[tuple[AdapterChosen, str]]:
+    """Yield the networks of old versions, which list interfaces and name no choice.
+
+    Every version lists its sockets; they are the network of a process that found no adapter.
+    """
+    told = {_place(one) for one in facts.of(NetworkChosen)}
+    told |= {_place(one) for one in _assigned(facts)}
+    without = {one.process for one in facts.of(NoRdmaDevice) if one.process.host}
+    lists = [one for one in facts.of(AdapterChosen) if _place(one) not in told]
+    fast = {one.process for one in lists if one.port is not None}
+    for one in lists:
+        if one.port is not None:
+            yield one, "IB"
+        elif one.address and one.process in without - fast:
+            yield one, "Socket"
+
+
+def _place(one: NetworkChosen | PluginSeen | AdapterChosen) -> str:
     """Return where a line was written: its host, or its file where hosts were cut off."""
     return one.process.host or one.evidence.file
 

@@ -8,6 +8,7 @@ btl_tcp_if_include).
 References: NCCL user guide, NCCL_SOCKET_IFNAME.
 """
 
+import errno
 import re
 from collections.abc import Iterator
 
@@ -25,6 +26,7 @@ _BRIDGE_ADDRESS = re.compile(
     r"(?:^|\D)(172\.17\.\d+\.\d+|127\.\d+\.\d+\.\d+|169\.254\.\d+\.\d+)|"
     r"%(?:docker|br-|virbr|veth|lxc|cni|flannel|cali|podman)"
 )
+_LINK_LOCAL = "fe80"
 _ADVICE = "set NCCL_SOCKET_IFNAME to the interface that leads to the other hosts"
 _LOOK = "ip -br addr; ip route get <address of the other host>; echo $NCCL_SOCKET_IFNAME"
 
@@ -102,17 +104,25 @@ def _sockets_over_bridges(facts: Facts) -> list[AdapterChosen]:
         one for one in facts.of(AdapterChosen)
         if one.port is None and one.address and _BRIDGE.match(one.adapter)
     ]  # fmt: skip
-    peers = {_network(one.peer) for one in facts.of(CallFailed) if one.peer}
+    peers = {_network(one.peer) for one in facts.of(CallFailed) if one.peer and _lost(one)}
     return [one for one in offered if _network(one.address) in peers]
 
 
 def _network(address: str) -> str:
     """Return the part of an address that all of one bridge share.
 
-    >>> _network("172.19.0.1<44321>")
-    '172.19'
+    >>> _network("172.19.0.1<44321>"), _network("fe80::5c:1%7<901>")
+    ('172.19', 'fe80')
     """
+    if address.lower().startswith(_LINK_LOCAL):
+        return _LINK_LOCAL
     return ".".join(address.split(".")[:2])
+
+
+def _lost(failed: CallFailed) -> bool:
+    """Return whether a peer was not reached; one that refuses over its link was."""
+    local = failed.peer.lower().startswith(_LINK_LOCAL)
+    return not local or failed.errno != errno.ECONNREFUSED
 
 
 def _name(one: BootstrapInterface | AdapterChosen) -> str:

@@ -10,6 +10,7 @@ operator.
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from weft.doctor.rule import Facts, Finding, Rule, Severity, Suspect, finding, suspected
 from weft.observe.facts import (
@@ -17,6 +18,7 @@ from weft.observe.facts import (
     DeviceNode,
     Fact,
     Message,
+    NodePod,
     NodeResource,
     NoRdmaDevice,
     PodResource,
@@ -33,6 +35,15 @@ _LOOK = (
 )
 _UNAVAILABLE = re.compile(
     r"(?:devices unavailable for|allocate unhealthy devices) (?P<name>[\w./-]+)"
+)
+_SERVICES = re.compile(
+    r"^kube-|^(?:nvidia-)?(?:gpu|network)-operator$|^(?:calico|tigera|cilium|openshift)-"
+)
+_ALL_GIVEN = Suspect(
+    cause="k8s-rdma-resource-exhausted",
+    confidence_ratio=0.25,
+    question="does any pod of these nodes ask for it (kubectl get pods -A -o yaml)?",
+    next_command=_LOOK,
 )
 _NONE_FOUND = re.compile(r"no (?:rdma )?devices? (?:in current configuration|found for|"
                          r"in device pool|(?:were )?found for)|no eligible devices found|"
@@ -67,6 +78,13 @@ def _short(facts: Facts, name: str, events: list[ClusterEvent]) -> Finding:
     if offers and any(one.allocatable for one in offers):
         stated = [one.allocated for one in offers if one.allocated is not None]
         total = sum(one.allocatable or 0 for one in offers)
+        orphaned = _held_by_none(facts, name)
+        if orphaned:
+            return replace(
+                _resource("k8s-rdma-resource-stale", [*events, *orphaned, *offers], 0.7, name),
+                message=f"{name} is booked, and the nodes list no pod that could hold it",
+                suspects=(_ALL_GIVEN,),
+            )
         if not stated or sum(stated) >= total:
             return _resource(
                 "k8s-rdma-resource-exhausted", [*events, *offers, *asked], 0.75, name
@@ -79,6 +97,27 @@ def _short(facts: Facts, name: str, events: list[ClusterEvent]) -> Finding:
             "k8s-rdma-resource-missing", [*events, *offers, *others, *asked], 0.85, name
         )
     return _undecided(events, name)
+
+
+def _held_by_none(facts: Facts, name: str) -> list[Fact]:
+    """Return the whole lists of pods of nodes that booked a resource, if none could hold it.
+
+    Pods of the cluster's own services ask for no adapter; a list cut short proves nothing.
+    """
+    booked = {
+        one.node for one in facts.of(NodeResource) if one.resource == name and one.allocated
+    }
+    holders = {one.pod for one in facts.of(PodResource) if one.resource == name}
+    found: list[Fact] = []
+    for node in booked:
+        pods = [one for one in facts.of(NodePod) if one.node == node]
+        whole = bool(pods) and len(pods) == pods[0].listed_count
+        if not whole or any(
+            one.pod in holders or not _SERVICES.search(one.namespace) for one in pods
+        ):
+            return []
+        found += pods
+    return found
 
 
 def _undecided(events: list[ClusterEvent], name: str) -> Finding:

@@ -11,7 +11,13 @@ from collections.abc import Iterator
 
 from weft.doctor import job
 from weft.doctor.rule import Facts, Finding, Rule, Suspect, Symptom, finding, suspected
-from weft.observe.facts import CollectiveCall, CollectiveMismatch, CollectiveTimeout, Fact
+from weft.observe.facts import (
+    CollectiveCall,
+    CollectiveMismatch,
+    CollectiveTimeout,
+    CompletionError,
+    Fact,
+)
 
 _LOOK = "TORCH_DISTRIBUTED_DEBUG=DETAIL for one run; compare the dumps of the flight recorder"
 
@@ -62,7 +68,10 @@ def _check(facts: Facts) -> Iterator[Finding]:
         )
         return
     if said:
-        yield _differ(said, 0.95, "ranks called different collectives at the same place")
+        # What a broken transfer delivered fits no more than another collective would.
+        compared = facts.any_of(CollectiveMismatch) or not facts.any_of(CompletionError)
+        message = "ranks called different collectives at the same place"
+        yield _differ(said, 0.95 if compared else 0.7, message)
         return
     apart = _apart(facts)
     if apart:

@@ -11,6 +11,7 @@ References: NCCL user guide, NCCL_IB_GID_INDEX and NCCL_IB_ADDR_FAMILY; RoCE v2 
 
 import errno
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from weft.doctor import job, links
 from weft.doctor.rule import Facts, Finding, Rule, Suspect, Symptom, finding, suspected
@@ -42,6 +43,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
     if links.layer(facts) is LinkLayer.INFINIBAND:
         return
     found = list(_against_table(facts, pinned)) or list(_refused(facts, pinned))
+    found = found or list(_link_local_used(facts))
     yield from found
     if not found:
         yield from _without_address(facts)
@@ -211,6 +213,35 @@ def _vanished(facts: Facts) -> list[Fact]:
         and held[one.adapter].isdisjoint(map(links.address, (one.local_gid, one.remote_gid)))
     ]  # fmt: skip
     return [*lost, *[g for one in lost for g in tables[one.adapter] if links.is_ipv4(g.gid)]]
+
+
+def _link_local_used(facts: Facts) -> Iterator[Finding]:
+    """Find failures at an index whose GID is link-local, though the port has a routable one.
+
+    A routable GID need not hold an IPv4 address: a network may be IPv6 throughout.
+    """
+    failed = [one for one in facts.of(CompletionError) if one.status == 12]  # noqa: PLR2004 - verbs status
+    tables: dict[str, list[Gid]] = {}
+    for gid in facts.of(Gid):
+        tables.setdefault(gid.adapter, []).append(gid)
+    for one in facts.of(TransferSetup):
+        table = tables.get(one.adapter, [])
+        at = [gid for gid in table if gid.index == one.gid_index]
+        better = [gid for gid in table if gid.version == 2 and _is_routable(gid.gid)]  # noqa: PLR2004 - RoCE v2
+        if failed and at and better and all(links.is_link_local(gid.gid) for gid in at):
+            what = f"the GID at index {one.gid_index} of {one.adapter} is link-local"
+            advice = f"let the program use index {better[0].index}, a routable RoCEv2 GID"
+            found = _wrong([one, *at, *better, *failed], 0.8, what)
+            yield replace(found, advice=f"{advice} (NCCL_IB_GID_INDEX, or its own variable)")
+            return
+
+
+def _is_routable(gid: str) -> bool:
+    return (
+        links.address(gid) is not None
+        and not links.is_link_local(gid)
+        and not links.is_empty(gid)
+    )
 
 
 def _without_address(facts: Facts) -> Iterator[Finding]:

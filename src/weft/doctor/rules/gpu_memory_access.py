@@ -11,6 +11,7 @@ ACS; NVIDIA GPUDirect RDMA guide.
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from weft.doctor import job
 from weft.doctor.rule import (
@@ -27,6 +28,7 @@ from weft.doctor.rule import (
 from weft.observe.facts import (
     AdapterSeen,
     CallFailed,
+    CollectiveMismatch,
     CompletionError,
     Fact,
     GpuSeen,
@@ -60,12 +62,24 @@ def _check(facts: Facts) -> Iterator[Finding]:
         if one.source_validation and one.request_redirect is None
     ]  # fmt: skip
     redirecting = redirecting or unclear
-    if redirecting:
-        yield _redirected(protection, redirecting, failing=_hangs(facts))
-    elif protection:
-        yield _blocked(facts, protection)
-    else:
+    if not redirecting and not protection:
         yield from _translated(facts)
+        return
+    if redirecting:
+        found = _redirected(protection, redirecting, failing=_hangs(facts))
+    else:
+        found = _blocked(facts, protection)
+    yield replace(found, explains=found.explains | _echoes(facts, protection))
+
+
+def _echoes(facts: Facts, protection: list[Fact]) -> frozenset[str]:
+    """Return what ranks say whose peer's transfer was refused: sizes that do not fit.
+
+    NCCL compares the sizes that arrive; PyTorch compares the calls before any transfer.
+    """
+    if not protection or facts.any_of(CollectiveMismatch):
+        return frozenset()
+    return frozenset({"app-collective-mismatch"})
 
 
 def _translated(facts: Facts) -> Iterator[Finding]:

@@ -69,6 +69,8 @@ def _check(facts: Facts) -> Iterator[Finding]:
     ]  # fmt: skip
     if keys:
         yield _named("mr-limit-exceeded", [*keys, *memory], 0.9)
+    elif memory and job.went_on(facts, memory):
+        yield _unused(memory, small)
     elif memory and small:
         yield _named("memlock-limit", [*memory, *small], 0.9)
     elif memory:
@@ -122,6 +124,20 @@ def _named(cause: str, seen: Iterable[Fact], confidence_ratio: float) -> Finding
         severity=Severity.ERROR if confidence_ratio > LIKELY_RATIO else Severity.WARNING,
         message=message,
         advice=advice,
+        next_command=_SETTLES,
+        explains=_FOLLOW,
+    )
+
+
+def _unused(memory: list[CallFailed], small: list[Limit]) -> Finding:
+    """Say of a transport that could not register and was not needed, what it would need."""
+    return finding(
+        "memlock-limit",
+        [*memory, *small],
+        LIKELY_RATIO,
+        severity=Severity.INFO,
+        message="a transport could not register memory, and the run measured without it",
+        advice="raise memlock if this run was to use the adapter; else it is harmless",
         next_command=_SETTLES,
         explains=_FOLLOW,
     )

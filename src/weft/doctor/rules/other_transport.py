@@ -39,6 +39,9 @@ def _check(facts: Facts) -> Iterator[Finding]:
         one for one in facts.of(Message)
         if one.level == "error" and one.software.lower() in _FOREIGN
     ]  # fmt: skip
+    calls = [one for one in seen if isinstance(one, CallFailed)]
+    if len(calls) == len(seen) and job.went_on(facts, calls):
+        return
     if seen and not job.began(facts):
         yield finding(
             "mpi-ucx-not-nccl",

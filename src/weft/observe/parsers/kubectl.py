@@ -12,6 +12,7 @@ from weft.observe.facts import (
     GpuFault,
     Message,
     NodeCondition,
+    NodePod,
     NodeResource,
     PodInterface,
     PodResource,
@@ -35,6 +36,10 @@ _ALLOCATED = re.compile(
     r"\s+(?P<name>(?:[\w.-]+/)[\w.-]+)\s+(?P<request>\d+)(?: \(\d+%\))?\s+(?P<limit>"
     r"\d+)(?: \(\d+%\))?\s*$"
 )
+_IN_TOTAL = re.compile(r"\s*\((?P<count>\d{1,5}) in total\)")
+_OF_NODE = re.compile(
+    r"\s+(?P<namespace>[a-z0-9][a-z0-9-]*)\s+(?P<pod>[a-z0-9][a-z0-9.-]*)\s+\d+m? \(\d+%\)\s"
+)
 _CONDITION = re.compile(
     r"\s+(?P<name>Ready|\w+Pressure|NetworkUnavailable|PIDPressure)\s+(?P<status>True|"
     r"False|Unknown)\s++.*?\s(?P<reason>[A-Z]\w+)\s"
@@ -46,7 +51,8 @@ _SICK = re.compile(
 )
 _XID = re.compile(r"\b[Xx][Ii][Dd]:? ?(?:error:? ?)?(\d{1,3})\b")
 _EVENT = re.compile(
-    r"\s+(?P<type>Warning|Normal)\s+(?P<reason>[A-Z]\w+)\s+(?P<age>\S+(?: \([^)]*\))?"
+    r"(?:\s+|(?=(?:Warning|Normal)\s+[A-Z]\w+\s+\d+[smhd]))"  # pasted without its indent
+    r"(?P<type>Warning|Normal)\s+(?P<reason>[A-Z]\w+)\s+(?P<age>\S+(?: \([^)]*\))?"
     r"(?: ago)?)\s+(?P<source>[\w./-]+(?:, [\w.-]+)?)\s+(?P<message>\S.*)"
 )
 _EVENT_ROW = re.compile(
@@ -107,6 +113,7 @@ class _Reader:
     section: str = ""
     container: str = ""
     table: str = ""
+    listed_count: int = 0
     limits: dict[str, int] = field(default_factory=dict)
     network: str = ""
     networks: bool = False
@@ -153,6 +160,14 @@ class _Reader:
                 resource=allocated["name"], node=self._node(), allocated=used, evidence=evidence
             )
             return (fact,)
+        pod = _OF_NODE.match(text) if self.listed_count else None
+        if pod and self.section == "Non-terminated Pods":
+            return (
+                NodePod(
+                    pod=pod["pod"], namespace=pod["namespace"], node=self._node(),
+                    listed_count=self.listed_count, evidence=evidence,
+                ),
+            )  # fmt: skip
         condition = _CONDITION.match(text)
         if condition and self.section == "Conditions":
             return (
@@ -233,6 +248,8 @@ class _Reader:
         """Begin a section."""
         del evidence
         self.section = found["name"]
+        total = _IN_TOTAL.match(found["value"])
+        self.listed_count = int(total["count"]) if total else 0
         return READ
 
     def named(self, found: "re.Match[str]", evidence: Evidence) -> Sequence[Fact]:

@@ -19,6 +19,9 @@ _TRAINED = re.compile(
     r".*?LnkSta:\s*Speed (?P<speed>[\d.]+)GT/s(?: \((?P<note>\w+)\))?,? Width x(?P<lanes>\d+)"
     r"(?: \((?P<narrow>\w+)\))?"
 )
+_ON_ITS_LINE = re.compile(
+    r"\s{0,8}(?P<bus>(?:[0-9a-f]{4,5}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])[\s:]"
+)
 _CONTROL = re.compile(r"(?P<before>.{0,200}?)ACSCtl:(?P<flags>.*)")
 _FLAG = re.compile(r"\b(\w{1,24})([+-])")
 _DRIVER = re.compile(r"\s+Kernel driver in use: (?P<driver>\S+)")
@@ -85,15 +88,16 @@ class _Reader:
         )
 
     def _link(self, text: str, number: int) -> Sequence[Fact]:
-        able = _CAPABLE.match(text)
+        able, found = _CAPABLE.match(text), _TRAINED.match(text)
         if able:
             self.capable = (float(able["speed"]) * _GIGA, int(able["lanes"]))
-            return READ
-        found = _TRAINED.match(text)
         if not found:
             return READ
         speed = real(found["speed"])
-        sought = _SOUGHT.search(self.source.command)
+        own = _ON_ITS_LINE.match(text)
+        sought = own or _SOUGHT.search(self.source.command)
+        if own and own["bus"] != self.device:  # what is known of another device is not its
+            self.device, self.name = "", ""
         capable, self.capable = self.capable, None
         return (
             PcieLink(

@@ -72,6 +72,14 @@ _USED_GID = re.compile(
     r"(?:RDMA )?[Dd]evice:? (?P<adapter>\w+), LID: ?(?P<lid>\d+), GID: (?:\(GID_Index "
     r"(?P<index>\d+)\) )?(?P<gid>[0-9a-f]{2}(?::[0-9a-f]{2}){15})\b"
 )
+_USED_INDEX = re.compile(
+    r"\b(?P<adapter>(?:mlx[45]|bnxt_re|irdma|rocep|roceo|qedr|ionic|erdma|rdma|hns)\w*)"
+    r"(?::\d+|[ ,]+port[ =:]*\d+)?[^\w\n]{1,4}(?:(?:is )?(?:using|uses|chose|selected|picked)"
+    r"\s+)?s?gid[ _]?ind?e?x[ =:]+(?P<index>\d+)\b|"
+    r"\b(?:using|chose|selected|picked) (?:s?gid[ _]?ind?e?x)[ =:]+(?P<index2>\d+)[ ,]+"
+    r"(?:for|on)(?: device| dev| port)?[ =:]+(?P<adapter2>[a-z]\w+)",
+    re.IGNORECASE,
+)
 _CM_EVENT = re.compile(
     r"Received \d+ times (?P<event>ADDR_ERROR|ROUTE_ERROR|REJECTED|UNREACHABLE)|"
     r"RDMA_CM_EVENT_(?P<named>ADDR_ERROR|ROUTE_ERROR|CONNECT_ERROR|UNREACHABLE|REJECTED)|"
@@ -164,6 +172,17 @@ def _used_gid(found: re.Match[str], line: Line) -> Sequence[Fact]:
             link_layer=LinkLayer.ETHERNET if found["lid"] == "0" else LinkLayer.INFINIBAND,
             gid_index=integer(found["index"]),
             local_gid=gid,
+            evidence=line.evidence,
+        ),
+    )
+
+
+def _used_index(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    """State the index of the table of GIDs that a program says it uses."""
+    return (
+        TransferSetup(
+            adapter=found["adapter"] or found["adapter2"],
+            gid_index=int(found["index"] or found["index2"]),
             evidence=line.evidence,
         ),
     )
@@ -300,6 +319,7 @@ rdma_programs = Parser(
         "GetVersionNum",
         "open device",
         "gid index",
+        "gid_index",
     ),
     reader=words(
         (_PROVIDER, _provider),
@@ -320,6 +340,7 @@ rdma_programs = Parser(
         (_NO_GID, _no_gid),
         (_GID_TYPE, _no_gid_type),
         (_UNOPENED, _unopened),
+        (_USED_INDEX, _used_index),
         (_MAD, nothing),
     ),
     rank=19,
