@@ -1,8 +1,9 @@
 """The filter of adapters names none, or adapters the job cannot use.
 
 What it checks: NCCL_IB_HCA (and UCX_NET_DEVICES) against the adapters the host lists;
-adapters in use that are the management ports of NVLink switches, and calls that end with
-"no such device" on one adapter of several.
+adapters in use that are the management ports of NVLink switches, calls that end with "no such
+device" on one adapter of several, and listed adapters whose address nobody configured while
+pairs of different networks fail.
 Why it matters: a name that fits nothing leaves sockets; an adapter without a path to the
 others ends in errors or in a hang at the first collective.
 What to do: list the adapters of every host and name those of the compute network.

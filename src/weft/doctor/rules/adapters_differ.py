@@ -1,7 +1,7 @@
 """The ranks expose different adapters, or different networks.
 
-What it checks: the network and the number of adapters by host; NCCL_IGNORE_NET_MISMATCH,
-which hides the difference.
+What it checks: the network (of old versions: what they list) and the number of adapters by
+host; NCCL_IGNORE_NET_MISMATCH, which hides the difference.
 Why it matters: a rank on InfiniBand waits for ever for one on sockets; a channel on an adapter
 the peer does not have never connects.
 What to do: make the hosts alike (device cgroup, plug-in, driver), or name the adapters that

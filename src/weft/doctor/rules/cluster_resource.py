@@ -1,7 +1,8 @@
 """A pod waits for an RDMA resource that its cluster does not have, or has given away.
 
 What it checks: events that name insufficient resources, against what the nodes offer and have
-allocated and what the pods ask for. Zero of a resource that nobody asks for means nothing.
+allocated, what the pods ask for and which pods the nodes list. Zero of a resource that nobody
+asks for means nothing.
 Why it matters: the pod never starts, or starts without its adapter.
 What to do: by case: correct the name, wait or add nodes, restart the device plug-in and
 kubelet. References: Kubernetes device plug-ins; k8s-rdma-shared-dev-plugin; SR-IOV network

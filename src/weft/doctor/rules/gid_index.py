@@ -2,7 +2,8 @@
 
 What it checks: the index in use against the table; queue pairs that failed with ENODATA, EINVAL
 or ENODEV; an empty GID; RoCE transfers that use a GID without an IPv4 address although the
-port has one; changes of the table while the job ran.
+port has one, or a link-local one although it has one that can be routed; changes of the table
+while the job ran.
 Why it matters: the first transfer fails, on some hosts only, after an address or pod changed.
 What to do: leave NCCL_IB_GID_INDEX unset with NCCL 2.21 or newer; else look the index up on
 each host with show_gids.
