@@ -105,7 +105,7 @@ def _candidate(
     groups: Mapping[str, int],
 ) -> Candidate:
     if name not in faults:
-        title = "nothing is wrong" if name == HEALTHY else name
+        title = "nothing is wrong" if name == HEALTHY else "no fault that weft can simulate"
         return Candidate(name=name, title=title, probability=probability[name])
     fault, form = faults[name], best[name]
     return Candidate(

@@ -11,6 +11,7 @@ from typing import Final
 
 from weft import plugins
 from weft.errors import UnknownName, Unreadable
+from weft.generate.target import MANIFEST
 from weft.lint import rules as folder
 from weft.lint.facts import Fact, Side
 from weft.lint.files import Unread, collect
@@ -110,6 +111,8 @@ def read(texts: Iterable[Text | Unread]) -> tuple[list[Fact], list[Read], list[U
         if isinstance(text, Unread):
             unread.append(text)
             continue
+        if text.name.rpartition("/")[2] == MANIFEST:  # checksums of what weft rendered
+            continue
         names, found = facts_of(text)
         facts.extend(found)
         if names:
@@ -131,7 +134,7 @@ def find(case: Case, ignore: frozenset[str] = frozenset()) -> list[Finding]:
     found = [
         _finding(name, rule, one)
         for name, rule in all_rules()
-        if name not in ignore and case.sides >= set(rule.needs)
+        if name not in ignore and _is_asked(rule, case)
         for one in _bounded(list(rule.check(case)))
     ]
     found.sort(key=lambda one: (_ORDER[one.severity], one.at.file, one.at.line, one.rule))
@@ -160,12 +163,18 @@ def _finding(name: str, rule: Rule, one: Problem) -> Finding:
     )
 
 
+def _is_asked(rule: Rule, case: Case) -> bool:
+    return case.sides >= set(rule.needs) and case.fabric not in rule.not_on
+
+
 def _unchecked(case: Case) -> tuple[Unchecked, ...]:
     """Return the rules that some sides were missing for; none of which nothing was read."""
     return tuple(
         Unchecked(rule=name, missing=_missing(rule, case.sides))
         for name, rule in all_rules()
-        if set(rule.needs) & case.sides and not set(rule.needs) <= case.sides
+        if set(rule.needs) & case.sides
+        and not set(rule.needs) <= case.sides
+        and case.fabric not in rule.not_on
     )
 
 
@@ -209,7 +218,7 @@ def lint_texts(
         files=tuple(files),
         unread=tuple(unread),
         unchecked=_unchecked(case),
-        rules=len(names) - len(ignore),
+        rules=sum(_is_asked(rule, case) for name, rule in names.items() if name not in ignore),
         facts=len(facts),
         fabric=case.fabric,
         provenance=replace(

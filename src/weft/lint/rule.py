@@ -33,12 +33,22 @@ from weft.lint.facts import (
 )
 from weft.lint.text import Evidence
 
-__all__ = ["Case", "Device", "Found", "Layer", "Problem", "Rule", "Severity", "problem"]
+__all__ = [
+    "OF_ETHERNET",
+    "Case",
+    "Device",
+    "Found",
+    "Layer",
+    "Problem",
+    "Rule",
+    "Severity",
+    "problem",
+]
 
 F = TypeVar("F", bound=Fact)
 MOST_PLACES: Final = 6
 """A finding shows so many places; the rest say the same."""
-_OF_ETHERNET: Final = frozenset({"roce", "scheduled_ethernet", "ultra_ethernet", "tcp"})
+OF_ETHERNET: Final = frozenset({"roce", "scheduled_ethernet", "ultra_ethernet", "tcp"})
 
 
 class Layer(StrEnum):
@@ -158,7 +168,7 @@ class Case(_Sorted):
     @property
     def on_ethernet(self) -> bool:
         """Whether the fabric is known to be Ethernet."""
-        return self.fabric in _OF_ETHERNET
+        return self.fabric in OF_ETHERNET
 
     def _sees_infiniband(self) -> bool:
         kinds = {one.kind for one in self.of(Network)}
@@ -248,3 +258,5 @@ class Rule:
     check: Callable[[Case], Found]
     needs: tuple[Side, ...] = ()
     """Who must have been read; with some of them missing the rule cannot be checked."""
+    not_on: frozenset[str] = frozenset()
+    """Kinds of fabric on which there is nothing to ask."""

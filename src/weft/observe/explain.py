@@ -1,7 +1,7 @@
 """What was understood of a file: its facts by kind, and its lines that nobody read."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from pathlib import Path
 
@@ -54,5 +54,15 @@ def _said(name: str, value: object) -> dict[str, str | int | float | bool]:
     if isinstance(value, str | int | float):
         return {name: value}
     if isinstance(value, tuple):
-        return {name: " ".join(str(part) for part in value)}
+        return {name: " ".join(map(_part, value))}
     return {name: f"{getattr(value, 'time_s', value)}"}
+
+
+def _part(value: object) -> str:
+    """Return one of several values as text: pairs as ``name=value``, parts by their names."""
+    if isinstance(value, tuple):
+        return "=".join(map(str, value))
+    if is_dataclass(value) and not isinstance(value, type):
+        said = ((one.name, getattr(value, one.name)) for one in fields(value))
+        return " ".join(f"{name}={part}" for name, part in said if part not in {None, ""})
+    return str(value)

@@ -49,6 +49,8 @@ _INSIDE = {
     "events",
     "lookahead",
     "root",
+    "pool_packets",
+    "pause_rows",
 }
 """Counters of the engine that say nothing about the network."""
 Floats = npt.NDArray[np.float64]

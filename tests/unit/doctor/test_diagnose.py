@@ -136,3 +136,17 @@ def test_sound_cases_of_the_corpus_stay_quiet_in_every_part():
                     if name == "modprobe.txt":
                         continue  # a refusal alone is an error; the other file absolves it
                     assert not errors, (case.parent.name, name, kept, rule_name)
+
+
+def test_bridges_of_a_quoted_text_are_called_by_no_quotes():
+    flags = "ACSCtl: SrcValid+ TransBlk- ReqRedir+ CmpltRedir+ UpstreamFwd+ EgressCtrl-"
+    said = _said(f'"{flags}",\n"\\t\\t{flags}",\n')
+    (found,) = [one.finding for one in said.findings]
+    assert (found.cause, found.subject) == ("pcie-acs-enabled", "")
+
+
+def test_a_bridge_that_stands_before_its_flags_is_named_once():
+    flags = "ACSCtl: SrcValid+ TransBlk- ReqRedir+ CmpltRedir+ UpstreamFwd+ EgressCtrl-"
+    said = _said(f"0000:15:01.0: {flags}\n0000:15:01.0: {flags}\n")
+    (found,) = [one.finding for one in said.findings]
+    assert found.subject == "0000:15:01.0"

@@ -70,3 +70,29 @@ def test_of_many_files_those_are_shown_that_were_read_least(tmp_path, capsys):
     told = capsys.readouterr().out
     assert "zz.txt" in told
     assert "11 more, read at least as well as these" in told
+
+
+def test_keys_answers_and_rates_are_shown_as_people_write_them(tmp_path, capsys):
+    path = tmp_path / "mixed.txt"
+    path.write_text("pkeys/0: 0x7fff\nlink mlx5_0/1 state DOWN physical_state POLLING\n")
+    assert run(["explain", str(path)]) == 0
+    shown = capsys.readouterr().out
+    assert "0x7fff" in shown
+    assert "32767" not in shown
+    assert " no " in shown
+    assert "False" not in shown
+
+
+def test_parts_of_several_values_are_named_and_not_written_as_code(tmp_path):
+    path = tmp_path / "run.txt"
+    path.write_text("# nThread 1 nGpus 1 minBytes 8 maxBytes 1024 step: 2(factor)\n")
+    (fact,) = explain(path).facts
+    assert str(fact.says["options"]).startswith("nThread=1 nGpus=1 minBytes=8")
+
+
+def test_columns_of_a_matrix_stand_in_the_order_of_its_rows(tmp_path, capsys):
+    path = tmp_path / "mixed.txt"
+    path.write_text(TOPOLOGY)
+    assert run(["explain", str(path)]) == 0
+    heading = next(line for line in capsys.readouterr().out.splitlines() if "NIC0" in line)
+    assert heading.split() == ["GPU0", "GPU1", "NIC0"]

@@ -309,3 +309,10 @@ def test_an_interrupted_sweep_leaves_out_what_had_not_begun(monkeypatch):
     assert sorted(seed for _, seed in board.runs) == [1]
     assert found.left_out == ("other",)
     assert found.simulations[0].scenario.name == "scenario"
+
+
+def test_only_what_happens_in_the_network_is_counted():
+    """Sizes of the engine's own tables, and its place in them, are no counts."""
+    counts = simulate(scenario(INCAST)).seeds[0].counts
+    assert not {name for name in counts if "pool" in name or "rows" in name or "free" in name}
+    assert counts["data_hops"] > 0

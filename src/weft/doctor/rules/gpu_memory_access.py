@@ -123,13 +123,14 @@ def _redirected(
     protection: list[Fact], redirecting: list[PcieAccessControl], *, failing: bool
 ) -> Finding:
     certain = any(one.request_redirect or one.completion_redirect for one in redirecting)
+    bridges = list(dict.fromkeys(one.device for one in redirecting if one.device))
     sure = 0.9 if protection else 0.75 if failing else 0.6 if certain else LIKELY_RATIO
     return finding(
         "pcie-acs-enabled",
         [*protection, *redirecting],
         sure,
         severity=Severity.ERROR if protection or failing else Severity.WARNING,
-        subject=", ".join(one.device for one in redirecting[:4]),
+        subject=", ".join(bridges[:4]),
         message="PCI bridges send traffic between peers up to the root (ACS redirect is on)",
         advice=_ADVICE,
         next_command=_ACS,

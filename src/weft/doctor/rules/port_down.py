@@ -150,7 +150,7 @@ def _down(
         confidence_ratio,
         severity=severity,
         subject=subject,
-        message=f"{subject or 'a port'} is down",
+        message=f"{subject or 'a port'} {'are' if ', ' in subject else 'is'} down",
         advice="Disabled: bring it up; Polling: check the cable and the port at the other end",
         next_command=_LOOK,
         missing=() if severity is Severity.ERROR else ("whether the job should use this port",),

@@ -29,7 +29,8 @@ def _read(file: File) -> Iterator[Fact]:
         try:
             parts = load_documents(Path(file.text.origin))
         except WeftError as failure:
-            message = str(failure).rpartition(": ")[2]
+            first = str(failure).splitlines()[0]
+            message = first.removeprefix(f"{file.text.origin}:")
             yield Flaw(
                 at=tree.at,
                 rule="broken_document",

@@ -12,7 +12,7 @@ from typing import Final
 
 from weft.lint.document import whole
 from weft.lint.facts import Option, Side, Variable
-from weft.lint.rule import Case, Found, Layer, Rule, Severity, problem
+from weft.lint.rule import OF_ETHERNET, Case, Found, Layer, Rule, Severity, problem
 
 _MANAGEMENT: Final = 15
 
@@ -66,4 +66,5 @@ nccl_service_level = Rule(
     reference="https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html",
     check=_check,
     needs=(Side.JOB, Side.SUBNET),
+    not_on=OF_ETHERNET,
 )

@@ -14,8 +14,6 @@ from weft.lint.rule import Case, Found, Layer, Rule, Severity, problem
 
 
 def _check(case: Case) -> Found:
-    if case.fabric == "infiniband":
-        return
     rows, pauses = host_map(case), host_pauses(case)
     lossless = {priority for one in pauses for priority in one.priorities}
     for one, value in traffic_classes(case):
@@ -60,4 +58,5 @@ qos_job_and_host = Rule(
     reference="https://docs.nvidia.com/networking/display/mlnxofedv24010331/quality+of+service+(qos)",
     check=_check,
     needs=(Side.JOB, Side.HOST),
+    not_on=frozenset({"infiniband"}),
 )

@@ -14,8 +14,6 @@ from weft.lint.rule import Case, Found, Layer, Rule, Severity, problem
 
 
 def _check(case: Case) -> Found:
-    if case.fabric == "infiniband":
-        return
     labels: list[tuple[Fact, str, int]] = [
         (one, "NCCL_IB_TC", value // ECN_BITS) for one, value in traffic_classes(case)
     ]
@@ -66,4 +64,5 @@ qos_job_and_switch = Rule(
     reference="https://docs.nvidia.com/networking/display/mlnxofedv24010331/quality+of+service+(qos)",
     check=_check,
     needs=(Side.JOB, Side.SWITCH),
+    not_on=frozenset({"infiniband"}),
 )

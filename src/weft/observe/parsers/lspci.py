@@ -23,6 +23,7 @@ _ON_ITS_LINE = re.compile(
     r"\s{0,8}(?P<bus>(?:[0-9a-f]{4,5}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])[\s:]"
 )
 _CONTROL = re.compile(r"(?P<before>.{0,200}?)ACSCtl:(?P<flags>.*)")
+_LABEL = re.compile(r"[A-Za-z0-9][\w .:/()#-]*")
 _FLAG = re.compile(r"\b(\w{1,24})([+-])")
 _DRIVER = re.compile(r"\s+Kernel driver in use: (?P<driver>\S+)")
 _DETAIL = re.compile(
@@ -116,10 +117,9 @@ class _Reader:
     def _control(self, found: "re.Match[str]", text: str, number: int) -> Sequence[Fact]:
         flags = {name: sign == "+" for name, sign in _FLAG.findall(found["flags"])}
         off = False if _UNSAID.search(text) else None
-        label = found["before"].strip(" \t:#")
         return (
             PcieAccessControl(
-                device=label or self.device,
+                device=_label(found["before"]) or self.device,
                 name=self.name,
                 source_validation=flags.get("SrcValid", off),
                 request_redirect=flags.get("ReqRedir", off),
@@ -129,6 +129,12 @@ class _Reader:
                 evidence=self.source.evidence(text, number),
             ),
         )
+
+
+def _label(before: str) -> str:
+    """Return the device that stands before the flags; quotes of a document are none."""
+    text = before.replace("\\t", " ").strip(" \t:#\"'")
+    return text if _LABEL.fullmatch(text) else ""
 
 
 lspci = Parser(

@@ -28,6 +28,7 @@ _UNIT_ENDS: Final = (
     "_ratio",
     "_gib",
     "_m",
+    "_s",
 )
 
 

@@ -44,7 +44,8 @@ def _blocks(result: Diagnosis) -> Iterator[Block]:
 
 def _entry(one: Diagnosed) -> Entry:
     finding = one.finding
-    where = f" ({finding.subject})" if finding.subject else ""
+    named = not finding.subject or finding.subject in finding.message
+    where = "" if named else f" ({finding.subject})"
     return Entry(
         head=_head(finding), text=f"{finding.message}{where}", lines=tuple(_lines(one))
     )

@@ -5,7 +5,7 @@ from itertools import groupby
 
 from weft.observe.explain import Explanation, Statement
 from weft.observe.facts import FileRead
-from weft.report.numbers import percent
+from weft.report.numbers import by_unit, percent, show_size
 from weft.report.page import Block, Page, Sentences, Table, View
 
 _MOST_ROWS = 25
@@ -15,6 +15,7 @@ _MOST_FILES = 60
 _LONGEST_CELL = 60
 _LONGEST_RING = 32
 _MOST_VISITS = 8
+_SHOWN_WITH_UNIT = ("_bytes_per_s", "_bytes", "_s", "_ratio")
 _CONNECTIONS = (
     "NV: scale-up links; PIX, PXB: one or several PCI switches; "
     "PHB, NODE, SYS: through the processor, within a NUMA domain, between sockets"
@@ -66,13 +67,13 @@ def _table(kind: str, facts: Sequence[Statement]) -> Table:
     """Show facts of a kind: a row each, a column for everything that some of them say."""
     names = list(dict.fromkeys(name for fact in facts for name in fact.says))[:_MOST_COLUMNS]
     rows = tuple(
-        (*(_cell(fact.says.get(name, "")) for name in names), f"{fact.file}:{fact.line}")
+        (*(_said(name, fact.says.get(name, "")) for name in names), f"{fact.file}:{fact.line}")
         for fact in facts[:_MOST_ROWS]
     )
     more = len(facts) - len(rows)
     return Table(
         title=_words(kind),
-        columns=(*(name.replace("_", " ") for name in names), "line"),
+        columns=(*map(_heading, names), "line"),
         rows=rows,
         left=tuple(range(len(names) + 1)),
         notes=(f"{more} more",) if more else (),
@@ -83,7 +84,8 @@ def _matrix(kind: str, facts: Sequence[Statement]) -> Table:
     """Show how the devices of a host are joined, as a matrix."""
     del kind
     sources = list(dict.fromkeys(str(fact.says["source"]) for fact in facts))
-    targets = list(dict.fromkeys(str(fact.says["target"]) for fact in facts))
+    named = dict.fromkeys(str(fact.says["target"]) for fact in facts)
+    targets = sorted(named, key=lambda one: sources.index(one) if one in sources else 1 << 20)
     cells = {(f.says["source"], f.says["target"]): str(f.says["connection"]) for f in facts}
     rows = tuple(
         (source, *(cells.get((source, target), "·") for target in targets))
@@ -161,6 +163,27 @@ def _words(kind: str) -> str:
     """Return a class name as a heading."""
     spaced = "".join(f" {c.lower()}" if c.isupper() else c for c in kind).strip()
     return spaced[:1].upper() + spaced[1:]
+
+
+def _heading(name: str) -> str:
+    """Return the name of a column; units stand beside the values."""
+    end = next((end for end in _SHOWN_WITH_UNIT if name.endswith(end)), "")
+    return name.removesuffix(end).replace("_", " ")
+
+
+def _said(name: str, value: object) -> str:
+    """Show what a line says: answers in words, keys in hex, quantities with their unit."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if not isinstance(value, int | float):
+        return _cell(value)
+    if name == "key":
+        return f"{value:#06x}" if isinstance(value, int) else _cell(value)
+    if name.endswith("_bytes") and isinstance(value, int):
+        return show_size(value)
+    if any(name.endswith(end) for end in _SHOWN_WITH_UNIT):
+        return by_unit(name, float(value))
+    return _cell(value)
 
 
 def _cell(value: object) -> str:
