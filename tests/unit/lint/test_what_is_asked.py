@@ -40,7 +40,7 @@ def test_rules_that_nothing_was_read_for_do_not_count_as_asked():
 
 def test_a_cluster_that_weft_refuses_is_told_with_the_key_and_its_value(tmp_path):
     (found,) = lint_texts([_cluster(tmp_path, "rocee")]).findings
-    assert "4:33: fabric.kind: value 'rocee': is not known" in found.message
+    assert "4:41: fabric.kind: value 'rocee': is not known" in found.message
 
 
 def test_the_checksums_of_what_weft_rendered_are_no_file_that_nobody_reads():
