@@ -152,3 +152,11 @@ def test_the_next_test_is_a_command_that_reaches_its_hosts(capsys):
     assert command[-2:] == ["--hosts", "x/a=10.0.0.1,x/b=10.0.0.2"]
     assert app.run([*command[1:], "--dry-run"]) == 0
     assert "ib_write_bw -a --report_gbits -F 10.0.0.1" in capsys.readouterr().out
+
+
+def test_the_band_of_a_good_run_is_not_called_that_of_healthy_clusters(capsys):
+    slow = str(RUNS / "all_reduce_h100_slow.txt")
+    assert app.run(["bench", "judge", slow, "--good", str(RUN)]) == 4
+    shown = capsys.readouterr().out
+    assert "band that one more run of the same cluster falls into" in shown
+    assert "80 % band of healthy clusters" not in shown

@@ -20,6 +20,15 @@ def test_a_sound_case_leaves_with_0(capsys):
     assert "Nothing is wrong" in capsys.readouterr().out
 
 
+def test_a_weak_suspicion_is_no_all_clear(capsys, tmp_path):
+    log = tmp_path / "lspci.txt"
+    log.write_text("0000:15:01.0: ACSCtl: SrcValid+ ReqRedir+ CmpltRedir+ UpstreamFwd+\n")
+    assert app.run(["diagnose", str(log)]) == 0
+    shown = capsys.readouterr().out
+    assert "pcie-acs-enabled" in shown
+    assert "Nothing is sure to be wrong" in shown
+
+
 def test_what_the_evidence_cannot_tell_leaves_with_5_and_questions(capsys):
     log = SAMPLES / "transport_retry" / "fires" / "nccl.log"
     assert app.run(["diagnose", str(log)]) == 5

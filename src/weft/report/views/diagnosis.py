@@ -29,8 +29,16 @@ def _page(result: Diagnosis) -> Page:
     )
 
 
+def _verdict(result: Diagnosis) -> str:
+    """Say what came of it; a suspicion that is too weak for a verdict is no all-clear."""
+    suspected = any(one.finding.severity is not Severity.INFO for one in result.findings)
+    if result.verdict is Verdict.QUIET and suspected:
+        return "Nothing is sure to be wrong, as far as these outputs show; see what may be."
+    return _VERDICTS[result.verdict]
+
+
 def _blocks(result: Diagnosis) -> Iterator[Block]:
-    yield Sentences(lines=(_VERDICTS[result.verdict],))
+    yield Sentences(lines=(_verdict(result),))
     for severity, title in (
         (Severity.ERROR, "Errors"),
         (Severity.WARNING, "Warnings"),

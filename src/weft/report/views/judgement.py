@@ -26,6 +26,8 @@ _MEANS = {
     Outcome.FAIL: "the run is slower than this cluster should be.",
     Outcome.INCONCLUSIVE: "this run cannot tell.",
 }
+_BAND_OF_HEALTHY = "In brackets the 80 % band of healthy clusters."
+_BAND_OF_GOOD = "In brackets the band that one more run of the same cluster falls into."
 _MOST_FAULTS = 6
 _MOST_CHECKS = 3
 _MOST_GOOD = 4
@@ -191,7 +193,7 @@ def _sizes(result: Judgement) -> Table:
         columns=columns,
         rows=rows_of(*((*_size(one), one.test)[: len(columns)] for one in result.points)),
         left=tuple(range(columns.index("band"), len(columns))),
-        notes=("In brackets the 80 % band of healthy clusters.",),
+        notes=(_BAND_OF_GOOD if result.good else _BAND_OF_HEALTHY,),
     )
 
 
