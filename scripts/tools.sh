@@ -9,7 +9,8 @@ export PIP_RETRIES="${PIP_RETRIES:-1}" PIP_DEFAULT_TIMEOUT="${PIP_DEFAULT_TIMEOU
 PACKAGES="opensm ibsim-utils infiniband-diags slurmctld slurmd slurm-client slurm-wlm-basic-plugins
 openssh-client openssh-server
 shellcheck libyang2-dev libpcre2-dev gcc python3-dev frr iproute2 iputils-ping procps
-ansible-core ansible-lint openmpi-bin iperf3 postgresql"
+ansible-core ansible-lint openmpi-bin iperf3 postgresql
+gawk original-awk busybox mksh"
 
 lacking() {
     for package in $PACKAGES; do

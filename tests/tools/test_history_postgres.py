@@ -43,7 +43,7 @@ def postgres(tmp_path_factory):
         account = pwd.getpwnam("nobody")
         user = {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": []}
         for place in (folder, *folder.parents):
-            if place.name.startswith(("pg", "pytest")):
+            if place.name.startswith(("pg", "pytest", "popen")):
                 place.chmod(0o755)
         os.chown(folder, account.pw_uid, account.pw_gid)
     data = folder / "data"
