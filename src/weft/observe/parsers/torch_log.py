@@ -266,6 +266,7 @@ _PATTERNS = (
     ),
     pattern("Heartbeat monitor timed out", r"Heartbeat monitor timed out", _stuck),
     pattern("watchdog got stuck for", r"watchdog got stuck for", _stuck),
+    pattern("Mismatched NCCL version", r"Mismatched NCCL version.*", _message),
     pattern("Detected mismatch between collectives", r"Detected mismatch", nothing),
     pattern(
         "appears not to match sizes of the same param",
