@@ -93,11 +93,6 @@ class Sweep:
     remarks: tuple[str, ...] = ()
 
     @property
-    def bandwidth_noise(self) -> float:
-        """Noise of the largest size, which stands for the run."""
-        return self.timings[-1].noise_ratio
-
-    @property
     def tests(self) -> tuple[str, ...]:
         """Name the tables of messages that it holds."""
         return tuple(dict.fromkeys(one.test.label for one in self.timings if one.test))

@@ -11,7 +11,6 @@ from weft.observe.facts import (
     CompletionError,
     Gid,
     LinkLayer,
-    PortState,
 )
 
 _LINK_LOCAL_PREFIX = 0xFE80
@@ -108,11 +107,3 @@ def pairs(facts: Facts) -> list[CompletionError | CallFailed]:
         *facts.of(CallFailed),
     ]
     return [one for one in both if one.local_gid and one.remote_gid]
-
-
-def up_and_alike(facts: Facts, link_layer: LinkLayer) -> list[AdapterPort]:
-    """Return the ports of a link layer that are up."""
-    return [
-        one for one in facts.of(AdapterPort)
-        if one.state is PortState.ACTIVE and one.link_layer is link_layer
-    ]  # fmt: skip

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import log
 from typing import Final
 
-from weft.accuracy.rows.words import number, settings_in, whole
+from weft.accuracy.rows.words import settings_in, whole
 from weft.errors import UnknownName
 from weft.spec import load
 from weft.spec.workload import Experts, Model
@@ -230,8 +230,3 @@ def gpt(hidden: int, layers: int, heads: int, vocab: int = MEGATRON_VOCAB) -> Mo
 def one_layer(name: str) -> bool:
     """Tell whether a table times one layer alone."""
     return "one layer" in name.lower()
-
-
-def printed_parameters(text: str) -> float | None:
-    """Return the parameters in 1e9 that the table prints."""
-    return number(text)

@@ -9,7 +9,7 @@ all have.
 References: NCCL user guide, NCCL_IGNORE_NET_MISMATCH (not documented), NCCL_NET.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from weft.doctor import job
 from weft.doctor.rule import Facts, Finding, Rule, Severity, Symptom, finding
@@ -101,52 +101,57 @@ def _adapters(facts: Facts) -> Iterator[Finding]:
     ignored = job.switched_on(facts, "NCCL_IGNORE_NET_MISMATCH")
     counted = job.said(facts, r"mixed local (coll)?net device counts")
     if counted:
-        yield finding(
-            "hca-set-mismatch",
+        yield _unlike(
             [*counted, *facts.of(AdapterOpenFailed)],
             0.85,
-            message="the ranks count different numbers of adapters near their GPUs",
-            advice="give every host the same adapters, or name those that all have",
-            next_command="ibv_devices; ls /dev/infiniband   # on every host",
-            explains=_UNOPENED,
+            "the ranks count different numbers of adapters near their GPUs",
         )
     closed = facts.of(AdapterOpenFailed)
     if ignored and closed and len(set(counts.values())) <= 1:
-        yield finding(
-            "hca-set-mismatch",
+        yield _unlike(
             [*ignored, *closed],
             0.75,
-            message="a rank cannot open an adapter, and NCCL_IGNORE_NET_MISMATCH hides that "
-            "others can",
-            advice="give every host the same adapters, or name those that all have",
-            next_command="ibv_devices; ls /dev/infiniband   # on every host",
-            explains=_UNOPENED,
+            "a rank cannot open an adapter, and NCCL_IGNORE_NET_MISMATCH hides that others can",
         )
-    listed = _listed_by_tools(facts)
-    if not counts and len({len(names) for names in listed.values()}) > 1:
-        seen = [one for one in facts.of(AdapterSeen) if one.host in listed]
-        words = ", ".join(f"{host}: {len(names)}" for host, names in sorted(listed.items()))
-        yield finding(
-            "hca-set-mismatch",
-            seen,
-            0.55,
-            severity=Severity.WARNING,
-            message=f"the hosts list different numbers of adapters ({words})",
-            advice="find the adapter that one host lacks, or name those that all have",
-            next_command="lspci | grep -i -e mellanox -e infiniband   # on every host",
-            missing=("whether these hosts are meant to be alike",),
-        )
+    if not counts:
+        yield from _listed_unlike(facts)
     if len(set(counts.values())) > 1:
         words = ", ".join(f"{host}: {count}" for host, count in sorted(counts.items()))
-        yield finding(
-            "hca-set-mismatch",
+        yield _unlike(
             [*ignored, *job.verbs_adapters(facts)],
             0.8 if ignored else 0.65,
-            message=f"the hosts use different numbers of adapters ({words})",
-            advice="give every host the same adapters, or name those that all have",
-            next_command="ibv_devices; ls /dev/infiniband   # on every host",
-            explains=_UNOPENED,
+            f"the hosts use different numbers of adapters ({words})",
         )
+
+
+def _unlike(seen: Sequence[Fact], confidence_ratio: float, message: str) -> Finding:
+    return finding(
+        "hca-set-mismatch",
+        seen,
+        confidence_ratio,
+        message=message,
+        advice="give every host the same adapters, or name those that all have",
+        next_command="ibv_devices; ls /dev/infiniband   # on every host",
+        explains=_UNOPENED,
+    )
+
+
+def _listed_unlike(facts: Facts) -> Iterator[Finding]:
+    """Compare what tools list where no log says what the ranks use."""
+    listed = _listed_by_tools(facts)
+    if len({len(names) for names in listed.values()}) <= 1:
+        return
+    words = ", ".join(f"{host}: {len(names)}" for host, names in sorted(listed.items()))
+    yield finding(
+        "hca-set-mismatch",
+        [one for one in facts.of(AdapterSeen) if one.host in listed],
+        0.55,
+        severity=Severity.WARNING,
+        message=f"the hosts list different numbers of adapters ({words})",
+        advice="find the adapter that one host lacks, or name those that all have",
+        next_command="lspci | grep -i -e mellanox -e infiniband   # on every host",
+        missing=("whether these hosts are meant to be alike",),
+    )
 
 
 def _listed_by_tools(facts: Facts) -> dict[str, set[str]]:

@@ -10,7 +10,7 @@ References: aws-ofi-nccl, README and release notes; AWS EFA, verifying the insta
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from weft.doctor import job
 from weft.doctor.rule import Facts, Fault, Finding, Rule, Symptom, finding
@@ -36,17 +36,8 @@ def _check(facts: Facts) -> Iterator[Finding]:
     told = facts.of(NoProvider) or any(one.provider for one in facts.of(ProviderChosen))
     if job.on_one_host(facts) and not told:
         return
-    unloadable: list[Fact] = [
-        one for one in facts.of(PluginSeen)
-        if one.role in {"net", "collnet"} and not one.loaded
-        and (_LOADER.search(one.reason) or _LOADER.search(one.evidence.text))
-    ]  # fmt: skip
-    unloadable += [
-        one
-        for one in job.said(facts, r"GLIBC(XX)?_[\d.]+.{0,3} not found")
-        if "net" in one.evidence.text.lower() or "ofi" in one.evidence.text.lower()
-    ]
     fine = facts.any_of(ProviderChosen) or bool(job.uses_rdma(facts))
+    unloadable = _unloadable(facts)
     if unloadable and not fine:
         yield finding(
             "efa-plugin-not-loaded",
@@ -59,34 +50,55 @@ def _check(facts: Facts) -> Iterator[Finding]:
             explains=_FOLLOW,
             fault=Fault.SOCKETS,
         )
+    slow = _slow_alone(facts)
+    if slow:
+        offer = f"the plug-in has only {slow[0].provider} to offer: no fabric provider"
+        yield _no_provider(facts, slow, 0.8, offer, _FOLLOW)
+    yield from _without_plugin(facts)
+    absent = _absent(facts)
+    if absent and not fine:
+        none = "the plug-in finds no fabric provider it can use"
+        yield _no_provider(facts, absent, 0.85, none, (*_FOLLOW, Symptom.REGISTRATION))
+
+
+def _unloadable(facts: Facts) -> list[Fact]:
+    """Return what says that a plug-in is there and that the loader refuses it."""
+    refused: list[Fact] = [
+        one for one in facts.of(PluginSeen)
+        if one.role in {"net", "collnet"} and not one.loaded
+        and (_LOADER.search(one.reason) or _LOADER.search(one.evidence.text))
+    ]  # fmt: skip
+    refused += [
+        one
+        for one in job.said(facts, r"GLIBC(XX)?_[\d.]+.{0,3} not found")
+        if "net" in one.evidence.text.lower() or "ofi" in one.evidence.text.lower()
+    ]
+    return refused
+
+
+def _slow_alone(facts: Facts) -> list[ProviderChosen]:
+    """Return the slow providers that were chosen where a fast one was to be had."""
     slow = [one for one in facts.of(ProviderChosen) if _SLOW.match(one.provider)]
     better = [one for one in facts.of(ProviderChosen) if not _SLOW.match(one.provider)]
     plugged = any("OFI" in one.evidence.text for one in slow)
     wanted = plugged or any("efa" in one.value for one in job.settings(facts, "FI_PROVIDER"))
-    if slow and wanted and not better and not facts.any_of(NoProvider):
-        yield finding(
-            "efa-provider-missing",
-            [*slow, *job.uses_sockets(facts)],
-            0.8,
-            message=f"the plug-in has only {slow[0].provider} to offer: no fabric provider",
-            advice="pass the EFA devices in (vpc.amazonaws.com/efa), memlock unlimited",
-            next_command="fi_info -p efa; ls /dev/infiniband",
-            explains=_FOLLOW,
-            fault=Fault.SOCKETS,
-        )
-    yield from _without_plugin(facts)
-    absent = _absent(facts)
-    if absent and not fine:
-        yield finding(
-            "efa-provider-missing",
-            [*absent, *job.uses_sockets(facts)],
-            0.85,
-            message="the plug-in finds no fabric provider it can use",
-            advice="pass the EFA devices in (vpc.amazonaws.com/efa), memlock unlimited",
-            next_command="fi_info -p efa; ls /dev/infiniband",
-            explains=(*_FOLLOW, Symptom.REGISTRATION),
-            fault=Fault.SOCKETS,
-        )
+    return slow if wanted and not better and not facts.any_of(NoProvider) else []
+
+
+def _no_provider(
+    facts: Facts, seen: Sequence[Fact], confidence_ratio: float, message: str,
+    explains: tuple[str, ...],
+) -> Finding:  # fmt: skip
+    return finding(
+        "efa-provider-missing",
+        [*seen, *job.uses_sockets(facts)],
+        confidence_ratio,
+        message=message,
+        advice="pass the EFA devices in (vpc.amazonaws.com/efa), memlock unlimited",
+        next_command="fi_info -p efa; ls /dev/infiniband",
+        explains=explains,
+        fault=Fault.SOCKETS,
+    )
 
 
 def _absent(facts: Facts) -> list[Fact]:

@@ -124,6 +124,11 @@ def _refused(facts: Facts, pinned: list[Setting]) -> Iterator[Finding]:
     if empty or nobody:
         yield _wrong([*empty, *nobody, *pinned], 0.85, "the GID in use is empty")
         return
+    yield from _unconnected(calls, pinned)
+
+
+def _unconnected(calls: list[CallFailed], pinned: list[Setting]) -> Iterator[Finding]:
+    """Read what the refusal itself says: nothing, or an error that wrong indices give."""
     unsaid = [
         one for one in calls
         if one.library in {"perftest", "verbs program"}

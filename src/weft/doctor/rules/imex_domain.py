@@ -32,12 +32,43 @@ _RACK = re.compile(r"\bgb[23]00|nvl72|vera")
 
 def _check(facts: Facts) -> Iterator[Finding]:
     shapes = [one for one in facts.of(CommunicatorShape) if one.multi_host_scale_up]
+    apart = [
+        one for one in facts.of(ServiceState)
+        if one.service.startswith("imex ")
+        and one.state in {"unavailable", "degraded", "invalid"}
+    ]  # fmt: skip
+    service = [
+        one for one in facts.of(ServiceState)
+        if "imex" in one.service and one.state not in {"active", "running", "up"}
+    ]  # fmt: skip
+    products = " ".join({one.name for one in facts.of(GpuSeen)}).lower()
+    stopped = [one for one in service if _wanted(products, one)]
+    handles = _refused_handles(facts, on_scale_up=bool(shapes))
+    if service:
+        known = {one.evidence for one in handles}
+        handles += [one for one in _imports(facts) if one.evidence not in known]
+    if handles or apart or stopped:
+        yield finding(
+            "imex-domain-missing",
+            [*handles, *service, *shapes, *facts.of(ScaleUpFabricState)],
+            0.85 if shapes or (service and handles) else 0.65,
+            severity=Severity.ERROR if handles or apart else Severity.WARNING,
+            message="a memory handle of another host cannot be imported: no common IMEX domain",
+            advice="run nvidia-imex on all hosts of the rack with one nodes file",
+            next_command="nvidia-imex-ctl -N; ls /dev/nvidia-caps-imex-channels",
+            explains=("mpi-ucx-not-nccl",),
+            missing=() if service else ("the state of nvidia-imex on every host",),
+        )
+
+
+def _refused_handles(facts: Facts, *, on_scale_up: bool) -> list[Fact]:
+    """Return what says that a handle was refused, or that its domain is not there."""
     handles: list[Fact] = [
         one for one in facts.of(GpuCallFailed)
         if (one.code in {_INVALID_HANDLE, _NOT_PERMITTED}
             or "resource handle" in one.error.lower())
-        and (shapes
-            or facts.any_of(ScaleUpFabricState)
+        and (on_scale_up
+             or facts.any_of(ScaleUpFabricState)
              or "fabric" in one.evidence.text.lower() or "import" in one.evidence.text.lower())
     ]  # fmt: skip
     handles += job.said(
@@ -51,35 +82,15 @@ def _check(facts: Facts) -> Iterator[Finding]:
         one for one in facts.of(ClusterEvent)
         if one.warning is not False and _DOMAIN.search(one.message)
     ]  # fmt: skip
-    apart = [
-        one for one in facts.of(ServiceState)
-        if one.service.startswith("imex ")
-        and one.state in {"unavailable", "degraded", "invalid"}
-    ]  # fmt: skip
-    imports = [
+    return handles
+
+
+def _imports(facts: Facts) -> list[GpuCallFailed]:
+    """Return the imports of fabric memory that failed, whatever their code."""
+    return [
         one for one in facts.of(GpuCallFailed)
         if "import" in one.evidence.text.lower() and "fabric" in one.evidence.text.lower()
     ]  # fmt: skip
-    service = [
-        one for one in facts.of(ServiceState)
-        if "imex" in one.service and one.state not in {"active", "running", "up"}
-    ]  # fmt: skip
-    products = " ".join({one.name for one in facts.of(GpuSeen)}).lower()
-    stopped = [one for one in service if _wanted(products, one)]
-    known = {one.evidence for one in handles}
-    handles += [one for one in imports if service and one.evidence not in known]
-    if handles or apart or stopped:
-        yield finding(
-            "imex-domain-missing",
-            [*handles, *service, *shapes, *facts.of(ScaleUpFabricState)],
-            0.85 if shapes or (service and handles) else 0.65,
-            severity=Severity.ERROR if handles or apart else Severity.WARNING,
-            message="a memory handle of another host cannot be imported: no common IMEX domain",
-            advice="run nvidia-imex on all hosts of the rack with one nodes file",
-            next_command="nvidia-imex-ctl -N; ls /dev/nvidia-caps-imex-channels",
-            explains=("mpi-ucx-not-nccl",),
-            missing=() if service else ("the state of nvidia-imex on every host",),
-        )
 
 
 def _wanted(products: str, service: ServiceState) -> bool:

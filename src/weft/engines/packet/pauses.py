@@ -76,12 +76,6 @@ def headroom_bytes(*, bytes_per_s: float, propagation_s: float, frame_bytes: int
     return int(on_the_cable) + 1 + 2 * frame_bytes
 
 
-def paused_share(tree: PauseTree, outcome: Outcome) -> npt.NDArray[np.float64]:
-    """Return by link the share of the run for which its sender was stopped."""
-    share: npt.NDArray[np.float64] = tree.paused_ps / max(1, outcome.now_ps)
-    return share
-
-
 def paused_s(tree: PauseTree) -> float:
     """Return the time for which links were stopped, all together."""
     return float(tree.paused_ps.sum()) / PS_PER_S

@@ -137,6 +137,12 @@ def _ports(tree: Tree, device: str) -> Iterator[Fact]:
             peer_port=peer[2] if peer else "",
             link_local=None if sixes is None else name in sixes,
         )
+    yield from _hardware(tree, device)
+    yield from _bundles(tree, device)
+
+
+def _hardware(tree: Tree, device: str) -> Iterator[Fact]:
+    """Read what the switch is, and by what it spreads flows."""
     sku = tree.under("DEVICE_METADATA", "localhost", "hwsku")
     if sku:
         platform = tree.under("DEVICE_METADATA", "localhost", "platform").string()
@@ -148,6 +154,9 @@ def _ports(tree: Tree, device: str) -> Iterator[Fact]:
         yield Hash(
             at=fields.at, device=device, side=Side.SWITCH, layer_4="L4_SRC_PORT" in inner
         )
+
+
+def _bundles(tree: Tree, device: str) -> Iterator[Fact]:
     members: dict[str, list[str]] = {}
     for key in tree["PORTCHANNEL_MEMBER"].value or ():
         bundle, _, port = key.partition("|")
@@ -348,6 +357,13 @@ def _watchdog(tree: Tree, device: str) -> Iterator[Fact]:
 
 
 def _routing(tree: Tree, device: str) -> Iterator[Fact]:
+    yield from _addresses(tree, device)
+    yield from _speaker(tree, device)
+    yield from _neighbors(tree, device)
+    yield from _filters(tree, device)
+
+
+def _addresses(tree: Tree, device: str) -> Iterator[Fact]:
     for table in ("INTERFACE", "LOOPBACK_INTERFACE"):
         rows = tree[table]
         for key in rows.value or ():
@@ -361,6 +377,10 @@ def _routing(tree: Tree, device: str) -> Iterator[Fact]:
                     address=address,
                     vrf=rows[port]["vrf_name"].string() if port in rows.value else "",
                 )
+
+
+def _speaker(tree: Tree, device: str) -> Iterator[Fact]:
+    """Read the AS number, of BGP_GLOBALS where it stands there, else of the device."""
     row = tree.under("BGP_GLOBALS", "default")
     framework = tree.under("DEVICE_METADATA", "localhost", "frr_mgmt_framework_config")
     if row and framework and framework.string() == "false":
@@ -395,8 +415,6 @@ def _routing(tree: Tree, device: str) -> Iterator[Fact]:
                 what="the AS number of BGP_GLOBALS",
                 name=of_device.string(),
             )
-    yield from _neighbors(tree, device)
-    yield from _filters(tree, device)
 
 
 def _filters(tree: Tree, device: str) -> Iterator[Fact]:

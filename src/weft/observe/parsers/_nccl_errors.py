@@ -7,7 +7,6 @@ from weft.observe.facts import (
     AdapterEvent,
     AdapterOpenFailed,
     CallFailed,
-    CommunicatorHealth,
     CompletionError,
     DuplicateGpu,
     Fact,
@@ -319,14 +318,6 @@ def _truncated(found: re.Match[str], words: Words) -> Sequence[Fact]:
 def _no_provider(found: re.Match[str], words: Words) -> Sequence[Fact]:
     del found
     return (NoProvider(process=words.process, evidence=words.evidence),)
-
-
-def _health(found: re.Match[str], words: Words) -> Sequence[Fact]:
-    return (
-        CommunicatorHealth(
-            status=found["status"], process=words.process, evidence=words.evidence
-        ),
-    )
 
 
 _CONNECT = rule(

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from weft.observe.facts import Fact, Message, ServiceState
 from weft.observe.parser import Parser
-from weft.observe.patterns import Line, nothing, pattern, table
+from weft.observe.patterns import Build, Line, nothing, pattern, table
 
 _HOST = re.compile(r"\d\d:\d\d:\d\d(?:\.\d+)?(?:[+-]\d\d:\d\d)? (?P<host>[\w.-]+) [\w-]+\[")
 _NAMES = {"fabric": "nvidia-fabricmanager", "imex": "nvidia-imex"}
@@ -19,42 +19,22 @@ def _host(line: Line) -> str:
     return found["host"] if found else line.host
 
 
-def _state(service: str, state: str, line: Line) -> Sequence[Fact]:
-    return (
-        ServiceState(
-            service=_NAMES[service],
-            state=state,
-            text=line.text.strip()[:200],
-            host=_host(line),
-            moment=line.moment,
-            evidence=line.evidence,
-        ),
-    )
+def _is(service: str, state: str) -> Build:
+    """Return a maker of the fact that a service is in a state, whatever else the line says."""
 
+    def build(_found: re.Match[str], line: Line) -> Sequence[Fact]:
+        return (
+            ServiceState(
+                service=_NAMES[service],
+                state=state,
+                text=line.text.strip()[:200],
+                host=_host(line),
+                moment=line.moment,
+                evidence=line.evidence,
+            ),
+        )
 
-def _not_needed(found: re.Match[str], line: Line) -> Sequence[Fact]:
-    del found
-    return _state("fabric", "not needed", line)
-
-
-def _ready(found: re.Match[str], line: Line) -> Sequence[Fact]:
-    del found
-    return _state("fabric", "active", line)
-
-
-def _failed(found: re.Match[str], line: Line) -> Sequence[Fact]:
-    del found
-    return _state("fabric", "failed", line)
-
-
-def _imex_failed(found: re.Match[str], line: Line) -> Sequence[Fact]:
-    del found
-    return _state("imex", "failed", line)
-
-
-def _imex_started(found: re.Match[str], line: Line) -> Sequence[Fact]:
-    del found
-    return _state("imex", "active", line)
+    return build
 
 
 def _said(found: re.Match[str], line: Line) -> Sequence[Fact]:
@@ -87,48 +67,50 @@ fabric_services = Parser(
         "Message payload details",
     ),
     reader=table(
-        pattern("NV_WARN_NOTHING_TO_DO", r"NV_WARN_NOTHING_TO_DO", _not_needed),
-        pattern("no NVSwitch devices", r"no NVSwitch devices", _not_needed),
+        pattern("NV_WARN_NOTHING_TO_DO", r"NV_WARN_NOTHING_TO_DO", _is("fabric", "not needed")),
+        pattern("no NVSwitch devices", r"no NVSwitch devices", _is("fabric", "not needed")),
         pattern(
             "uccessfully configured all the available",
             r"uccessfully configured all the available .*NVSwitch",
-            _ready,
+            _is("fabric", "active"),
         ),
         pattern(
             "driver interface version",
             r"driver interface version .{0,60}(?:don't|doesn't|do not|does not) match",
-            _failed,
+            _is("fabric", "failed"),
         ),
         pattern(
-            "NVSwitches don't match", r"NVSwitches don't match with any supported", _failed
+            "NVSwitches don't match",
+            r"NVSwitches don't match with any supported",
+            _is("fabric", "failed"),
         ),
-        pattern("aborting fabric manager", r"aborting fabric manager", _failed),
+        pattern("aborting fabric manager", r"aborting fabric manager", _is("fabric", "failed")),
         pattern(
             "abric manager",
             r"abric manager (?:initialization|startup) (?:has )?failed",
-            _failed,
+            _is("fabric", "failed"),
         ),
         pattern(
             "abric Manager",
             r"abric Manager (?:initialization|startup) (?:has )?failed",
-            _failed,
+            _is("fabric", "failed"),
         ),
         pattern(
             "Failed to start ",
             r"Failed to start (?:nvidia-fabricmanager\.service - )?(?:NVIDIA )?[Ff]abric "
             r"[Mm]anager",
-            _failed,
+            _is("fabric", "failed"),
         ),
         pattern(
             "abric manager",
             r"abric manager (?:is not running|not running|is not started)",
-            _failed,
+            _is("fabric", "failed"),
             re.IGNORECASE,
         ),
         pattern(
             "abric Manager",
             r"abric Manager (?:is not running|not running|is not started)",
-            _failed,
+            _is("fabric", "failed"),
         ),
         pattern(
             "failed to find the GPU handle",
@@ -139,17 +121,25 @@ fabric_services = Parser(
         pattern(
             "No matching network interface found",
             r"No matching network interface found for any IP",
-            _imex_failed,
+            _is("imex", "failed"),
         ),
         pattern(
             "node config",
             r"node config(?:uration)? file.{0,80}(?:erminat|not found|invalid|empty)",
-            _imex_failed,
+            _is("imex", "failed"),
         ),
-        pattern("Failed to read node", r"Failed to (?:read|open|parse) node", _imex_failed),
-        pattern("local IP", r"local IP.{0,60}(?:not|in the node config).{0,60}", _imex_failed),
-        pattern("Failed to start ", r"Failed to start .{0,30}NVIDIA IMEX", _imex_failed),
-        pattern("IMEX", r"IMEX version \S+ is running with", _imex_started),
+        pattern(
+            "Failed to read node", r"Failed to (?:read|open|parse) node", _is("imex", "failed")
+        ),
+        pattern(
+            "local IP",
+            r"local IP.{0,60}(?:not|in the node config).{0,60}",
+            _is("imex", "failed"),
+        ),
+        pattern(
+            "Failed to start ", r"Failed to start .{0,30}NVIDIA IMEX", _is("imex", "failed")
+        ),
+        pattern("IMEX", r"IMEX version \S+ is running with", _is("imex", "active")),
         pattern("[", _LOG, nothing),
         pattern("Message payload details", r"Message payload details", nothing),
         pattern("nv-fabricmanager[", r"nv-fabricmanager\[\d+\]:", nothing),

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from weft.observe.facts import Counter, FabricCheck, Fact
+from weft.observe.facts import Counter, Evidence, FabricCheck, Fact
 from weft.observe.parser import READ, Parser, Source
 from weft.observe.parsers._values import integer
 
@@ -43,6 +43,17 @@ _SPELT = {
 }
 
 
+def _complained(complaint: re.Match[str], evidence: Evidence) -> FabricCheck:
+    error = complaint["level"] == "E"
+    return FabricCheck(
+        stage="",
+        warnings=None if error else 1,
+        errors=1 if error else None,
+        text=complaint["text"].strip()[:300],
+        evidence=evidence,
+    )
+
+
 @dataclass(slots=True)
 class _Reader:
     """Remembers the port whose counters are listed."""
@@ -69,42 +80,30 @@ class _Reader:
         if rising:
             self._remember(text)
             name = rising["name"].strip().lower().replace(" ", "_")
-            return (
-                Counter(
-                    where=self.where or "a port", port=self.port,
-                    name=_SPELT.get(name, _SPELT.get(f"{name}_counter", name)),
-                    value=integer(rising["value"]) or 0, evidence=evidence,
-                ),
-            )  # fmt: skip
+            name = _SPELT.get(name, _SPELT.get(f"{name}_counter", name))
+            return (self._counter(name, rising["value"], evidence),)
         complaint = _COMPLAINT.match(text)
         if complaint:
             self._remember(complaint["text"])
-            error = complaint["level"] == "E"
-            return (
-                FabricCheck(
-                    stage="",
-                    warnings=None if error else 1,
-                    errors=1 if error else None,
-                    text=complaint["text"].strip()[:300],
-                    evidence=evidence,
-                ),
-            )
+            return (_complained(complaint, evidence),)
         value = _VALUE.match(text) if self.where else None
         if value:
-            return (
-                Counter(
-                    where=self.where,
-                    port=self.port,
-                    name=_SPELT.get(value["name"], value["name"]),
-                    value=integer(value["value"]) or 0,
-                    evidence=evidence,
-                ),
-            )
+            name = _SPELT.get(value["name"], value["name"])
+            return (self._counter(name, value["value"], evidence),)
         return READ if _NOTE.match(text) or _HEAD.match(text) else None
 
     def end(self) -> Iterable[Fact]:
         """Keep nothing to the end."""
         return READ
+
+    def _counter(self, name: str, value: str, evidence: Evidence) -> Counter:
+        return Counter(
+            where=self.where or "a port",
+            port=self.port,
+            name=name,
+            value=integer(value) or 0,
+            evidence=evidence,
+        )
 
     def _remember(self, text: str) -> None:
         port, node = _PORT.search(text), _NODE.search(text)
