@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from reproduction import (
     PS,
+    ROCE_TUNED,
     Curve,
     Figure,
     Floats,
@@ -31,7 +32,6 @@ from reproduction import (
 )
 
 from weft.engines.packet.simulation import Options, Outcome, simulate
-from weft.engines.packet.tables import FlowControl
 from weft.engines.packet.wiring import Wiring
 from weft.units import rate_from_gbit
 
@@ -47,16 +47,11 @@ DCN_NICS, DCN_SEGMENTS, DCN_SWITCHES = 16, 4, 8
 HPN_SWITCHES = 60
 JOB = 56
 JOBS, JOB_NICS = 4, 16
-TUNED = {
-    "flow_control": FlowControl.PFC, "congestion": "dcqcn",
-    "knobs": {
-        "rate_timer_ps": 20e6, "alpha_timer_ps": 20e6,
-        "additive_increase_ratio": 0.02, "hyper_increase_ratio": 0.1,
-    },
+TUNED = ROCE_TUNED | {
     "kmin_bytes": 200_000, "kmax_bytes": 800_000,
     "xoff_bytes": 1_000_000, "xon_bytes": 950_000,
 }  # fmt: skip
-"""As `roce_tuned` has them, for ports of 200 Gb/s."""
+"""The same for ports of 200 Gb/s."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 from reproduction import (
+    ROCE_TUNED,
     Curve,
     Figure,
     Floats,
@@ -38,15 +39,6 @@ SIZE_BYTES = 2 << 20
 EXCHANGED_BYTES = 256 << 10
 SEEDS = range(8)
 FEW = range(3)
-TUNED = {
-    "flow_control": FlowControl.PFC, "congestion": "dcqcn",
-    "knobs": {
-        "rate_timer_ps": 20e6, "alpha_timer_ps": 20e6,
-        "additive_increase_ratio": 0.02, "hyper_increase_ratio": 0.1,
-    },
-    "xoff_bytes": 2_000_000, "xon_bytes": 1_900_000,
-}  # fmt: skip
-"""As `roce_tuned` has them."""
 MESSAGE_BYTES = 64
 MESSAGES = 400
 FIRST_S, LAST_S = 50e-6, 500e-6
@@ -80,7 +72,7 @@ def _over(kind: str, pairs: int, *, engineered: bool = False) -> Floats:
     found: list[float] = []
     for seed in SEEDS:
         flows, roofline_s = _flows(kind, seed, pairs)
-        options = Options(seed=seed, **TUNED)  # type: ignore[arg-type]
+        options = Options(seed=seed, **ROCE_TUNED)  # type: ignore[arg-type]
         run = placed if engineered else simulate
         found.append(run(_wiring(), flows, options).completion_ps / 1e12 / roofline_s)
     return np.array(found)
@@ -138,7 +130,7 @@ def _by_connections() -> Figure:
 def _uplinks(pairs: int, seed: int, *, engineered: bool) -> Floats:
     """Return the use of all uplinks while rings run, over the mean of their leaf."""
     flows, _ = _flows("ring", seed, pairs)
-    options = Options(seed=seed, **TUNED)  # type: ignore[arg-type]
+    options = Options(seed=seed, **ROCE_TUNED)  # type: ignore[arg-type]
     wiring = _wiring()
     outcome = (placed if engineered else simulate)(wiring, flows, options)
     up = (wiring.source >= wiring.hosts) & (wiring.target > wiring.source)

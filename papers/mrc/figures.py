@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 from reproduction import (
+    ROCE_TUNED,
     Curve,
     Figure,
     Floats,
@@ -37,14 +38,6 @@ SPRAYED = {
     "pmax_ratio": 1.0,
 }  # fmt: skip
 NOTIFIED = {"flow_control": FlowControl.PFC, "congestion": "dcqcn"}
-EAGER = NOTIFIED | {
-    "knobs": {
-        "rate_timer_ps": 20e6, "alpha_timer_ps": 20e6,
-        "additive_increase_ratio": 0.02, "hyper_increase_ratio": 0.1,
-    },
-    "xoff_bytes": 2_000_000, "xon_bytes": 1_900_000,
-}  # fmt: skip
-"""Rates that come back fast, as `roce_tuned` has them."""
 NETWORKS = {
     "PFC alone": {"flow_control": FlowControl.PFC},
     "PFC and DCQCN": NOTIFIED,
@@ -133,7 +126,7 @@ def _many_pairs() -> Figure:
     """Return the victim's worst millisecond with eight connections a pair."""
     runs = {
         "timers of the paper": [_victim_gbit_per_s(NOTIFIED, seed, MANY) for seed in SEEDS],
-        "timers of 20 us": [_victim_gbit_per_s(EAGER, seed, MANY) for seed in SEEDS],
+        "timers of 20 us": [_victim_gbit_per_s(ROCE_TUNED, seed, MANY) for seed in SEEDS],
     }
     worst = {name: np.array([one.min() for one in found]) for name, found in runs.items()}
     eager = worst["timers of 20 us"]
@@ -185,7 +178,7 @@ def _ring() -> Figure:
     )
     sprayed = _ring_shares(1, flow_control=pauses, balancing="spray")
     x = np.array(CONNECTIONS, float)
-    one = _ring_shares(1, worst=False, orders=range(8), **EAGER)
+    one = _ring_shares(1, worst=False, orders=range(8), **ROCE_TUNED)
     sixteen = CONNECTIONS.index(16)
     return Figure(
         name="ring",

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from reproduction import (
     PS,
+    ROCE_TUNED,
     Curve,
     Figure,
     Floats,
@@ -33,15 +34,6 @@ SEEDS = range(6)
 GROUP = 16
 ROUNDS, SIZE_BYTES = 12, 1 << 20
 EXCHANGED_BYTES = 512 << 10
-HASHED = {
-    "flow_control": FlowControl.PFC, "congestion": "dcqcn",
-    "knobs": {
-        "rate_timer_ps": 20e6, "alpha_timer_ps": 20e6,
-        "additive_increase_ratio": 0.02, "hyper_increase_ratio": 0.1,
-    },
-    "xoff_bytes": 2_000_000, "xon_bytes": 1_900_000,
-}  # fmt: skip
-"""As `roce_tuned` has them."""
 SCHEDULED = {
     "flow_control": FlowControl.PFC, "congestion": "rccc", "balancing": "spray",
     "knobs": {"base_rtt_ps": 10e6, "start_window_bytes": 500_000},
@@ -71,7 +63,7 @@ def _servers(way: str, pairs: int, seed: int) -> float:
         size_bytes=np.full(ends.shape[1], size_bytes // pairs),
         connection=np.arange(ends.shape[1]) if pairs > 1 else ends[0],
     )  # fmt: skip
-    options = Options(**HASHED, balancing=way, seed=seed)  # type: ignore[arg-type]
+    options = Options(**ROCE_TUNED, balancing=way, seed=seed)  # type: ignore[arg-type]
     outcome = simulate(_wiring(2), flows, options)
     ended_s = np.array([outcome.end_ps[flows.source == one].max() for one in range(16)]) / PS
     return float((8 * size_bytes / RATE_BYTES_PER_S / ended_s).mean())
@@ -140,7 +132,10 @@ def _scheduled() -> Figure:
     """Return how much sooner jobs end on a scheduled fabric. [Scala, DriveNets]"""
     less = {
         (kind, pairs): np.array(
-            [1 - _job_s(kind, SCHEDULED, 1, s) / _job_s(kind, HASHED, pairs, s) for s in SEEDS]
+            [
+                1 - _job_s(kind, SCHEDULED, 1, s) / _job_s(kind, ROCE_TUNED, pairs, s)
+                for s in SEEDS
+            ]
         )
         for kind in ("exchange", "ring")
         for pairs in (4, 16)

@@ -2,6 +2,11 @@
 
 import pytest
 from draw import HERE, NUMBERS, TABLE, load, names, published, read, reasons, table
+from reproduction import ROCE_TUNED
+
+from weft.engines.packet.settings import options_of
+from weft.engines.packet.simulation import Options
+from weft.spec.load import load_scenario
 
 FIGURES = [(name, index) for name in names() for index in range(len(load(name).figures))]
 
@@ -41,3 +46,22 @@ def test_the_page_of_all_rows_is_that_of_the_numbers():
 def test_what_is_out_of_range_says_why():
     for one in read(NUMBERS, "number"):
         assert one["holds"] == (not one["outside"]), one["name"]
+
+
+def test_the_tuning_that_papers_are_simulated_with_is_the_one_of_that_name():
+    scenario = load_scenario(
+        {
+            "apiVersion": "weft/v1",
+            "kind": "Scenario",
+            "metadata": {"name": "tuned"},
+            "spec": {
+                "cluster": {"preset": "hgx_h100_roce", "hosts": 2},
+                "network": {"preset": "roce_tuned"},
+                "traffic": [{"incast": {"senders": 1, "size_bytes": "1MB"}}],
+            },
+        }
+    )
+    named = options_of(scenario, seed=1)
+    ours = Options(seed=1, **ROCE_TUNED)
+    for what in (*ROCE_TUNED, "kmin_bytes", "kmax_bytes", "pmax_ratio", "cnp_gap_ps"):
+        assert getattr(ours, what) == getattr(named, what), what
