@@ -116,7 +116,8 @@ def observe(*paths: Path) -> Observation:
         for member in _members(path):
             seen, read = _read(member, budget, within)
             kept = _kept(seen, read, facts, tally)
-            plain = kept if len(files) < _MOST_EXAMPLES else replace(kept, first_unread=())
+            examples = len(files) < _MOST_EXAMPLES
+            plain = kept if examples else replace(kept, first_unread=(), complaints=())
             files.append(plain)
             if budget.members_left <= 0 or budget.bytes_left <= 0:
                 files.append(_skipped(str(path), "the rest is beyond what one bundle may hold"))

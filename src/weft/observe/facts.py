@@ -1676,7 +1676,10 @@ class DaemonSetState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileRead:
-    """How much of one file was understood."""
+    """How much of one file was understood.
+
+    ``complaints`` are the first lines that were not, and that tell of trouble.
+    """
 
     file: str
     lines: int
@@ -1684,6 +1687,7 @@ class FileRead:
     unread: int
     tools: tuple[tuple[str, int], ...] = ()
     first_unread: tuple[Evidence, ...] = field(default=())
+    complaints: tuple[Evidence, ...] = field(default=())
     left_out: int = 0
     skipped: str = ""
 

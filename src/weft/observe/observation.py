@@ -6,6 +6,7 @@ from functools import cache
 from operator import attrgetter
 from typing import TypeVar
 
+from weft.observe.complaints import complains
 from weft.observe.facts import CableEvent, Counter, Evidence, Fact, FileRead, LinkEvent
 from weft.observe.parser import Source
 
@@ -55,6 +56,7 @@ class Ledger:
     left_out: int = 0
     read_by: dict[str, int] = field(default_factory=dict)
     samples: list[Evidence] = field(default_factory=list)
+    complaints: list[Evidence] = field(default_factory=list)
     _seen: dict[type, set[object]] = field(default_factory=dict)
 
     def keep(self, facts: Iterable[Fact]) -> None:
@@ -83,6 +85,8 @@ class Ledger:
         self.unread += 1
         if len(self.samples) < _SHOWN_UNREAD:
             self.samples.append(self.source.evidence(text, number))
+        if len(self.complaints) < _SHOWN_UNREAD and complains(text):
+            self.complaints.append(self.source.evidence(text, number))
 
     def closed(self) -> FileRead:
         """Return how much of the file was understood."""
@@ -93,5 +97,6 @@ class Ledger:
             unread=self.unread,
             tools=tuple(sorted(self.read_by.items(), key=lambda item: -item[1])),
             first_unread=tuple(self.samples),
+            complaints=tuple(self.complaints),
             left_out=self.left_out,
         )

@@ -67,3 +67,21 @@ def test_the_doctor_is_scored_from_the_command_line(capsys, tmp_path):
 def test_a_path_that_is_not_there_is_said(capsys):
     assert app.run(["diagnose", "/nowhere/at/all"]) == 3
     assert "/nowhere/at/all" in capsys.readouterr().err
+
+
+def test_lines_that_complain_and_are_not_understood_are_shown_where_no_cause_is_named(
+    tmp_path, capsys
+):
+    log = tmp_path / "run.log"
+    log.write_text("step 1 of 3\nfrobnicate: fatal: the widget could not be opened\nstep 2\n")
+    app.run(["diagnose", str(log)])
+    shown = capsys.readouterr().out
+    assert "run.log:2: frobnicate: fatal: the widget could not be opened" in shown
+    assert "step 2" not in shown
+
+
+def test_an_all_clear_says_so_when_not_everything_was_understood(tmp_path, capsys):
+    log = tmp_path / "run.log"
+    log.write_text("max locked memory (kbytes, -l) unlimited\nwidget: open: no such thing\n")
+    assert app.run(["diagnose", str(log)]) == 0
+    assert "some of it complains" in capsys.readouterr().out

@@ -19,6 +19,7 @@ _VERDICTS = {
 }
 _MOST_LINES = 4
 _MOST_REASONS = 4
+_MOST_COMPLAINTS = 6
 
 
 def _page(result: Diagnosis) -> Page:
@@ -34,6 +35,8 @@ def _verdict(result: Diagnosis) -> str:
     suspected = any(one.finding.severity is not Severity.INFO for one in result.findings)
     if result.verdict is Verdict.QUIET and suspected:
         return "Nothing is sure to be wrong, as far as these outputs show; see what may be."
+    if result.verdict is Verdict.QUIET and any(file.complaints for file in result.files):
+        return "Nothing is wrong in what was understood; not all was, and some of it complains."
     return _VERDICTS[result.verdict]
 
 
@@ -47,7 +50,19 @@ def _blocks(result: Diagnosis) -> Iterator[Block]:
         found = [one for one in result.findings if one.finding.severity is severity]
         if found:
             yield Entries(title=title, items=tuple(_entry(one) for one in found))
+    heard = tuple(_complaints(result))
+    if heard:
+        yield Entries(title="Not understood, and it sounds like trouble", items=heard)
     yield Facts(title="Read", pairs=tuple(_read(result)))
+
+
+def _complaints(result: Diagnosis) -> Iterator[Entry]:
+    """Yield the lines to read first where no cause is named."""
+    if any(one.finding.decided for one in result.findings):
+        return
+    lines = [line for file in result.files for line in file.complaints]
+    for line in lines[:_MOST_COMPLAINTS]:
+        yield Entry(head=_place(line), text=line.text)
 
 
 def _entry(one: Diagnosed) -> Entry:
