@@ -99,7 +99,11 @@ def _adapters(facts: Facts) -> Iterator[Finding]:
         for host, chosen in job.by_host(_listed_whole(facts)).items()
     }
     ignored = job.switched_on(facts, "NCCL_IGNORE_NET_MISMATCH")
-    counted = job.said(facts, r"mixed local (coll)?net device counts")
+    counted = job.said(
+        facts,
+        r"mixed local (coll)?net device counts|"
+        r"unexpected number of remote (control )?rails",
+    )
     if counted:
         yield _unlike(
             [*counted, *facts.of(AdapterOpenFailed)],

@@ -48,7 +48,11 @@ _ALL_GIVEN = Suspect(
 )
 _NONE_FOUND = re.compile(r"no (?:rdma )?devices? (?:in current configuration|found for|"
                          r"in device pool|(?:were )?found for)|no eligible devices found|"
-                         r"missing rdma device spec", re.IGNORECASE)  # fmt: skip
+                         r"missing rdma device spec|no (?:valid )?efa devices|"
+                         r"exiting\.\. (?:can not change|one or more invalid)|"
+                         r"not rdma device|no rdma devices available for|"
+                         r"rdma modules loaded\?|device plugin unable",
+                         re.IGNORECASE)  # fmt: skip
 
 
 def _check(facts: Facts) -> Iterator[Finding]:

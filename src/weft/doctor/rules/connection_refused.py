@@ -44,7 +44,11 @@ _WORDS = {
 def _check(facts: Facts) -> Iterator[Finding]:
     failed = [one for one in facts.of(CallFailed) if _number(one) and _is_tcp(one)]
     blocked = [one for one in failed if _number(one) in _FIREWALL]
-    shut = job.said(facts, r"unreachable remote|\bRC: ?110\b.{0,80}unreach")
+    shut = job.said(
+        facts,
+        r"unreachable remote|\bRC: ?110\b.{0,80}unreach|"
+        r"the security group on either|net/ofi .{0,200}\berr: 113\b",
+    )
     if shut and not failed:
         yield finding(
             "host-firewall",

@@ -42,7 +42,10 @@ _ELSEWHERE = re.compile(
     r"out of memory|illegal|launch|misaligned|uncorrectable|busy or unavailable", re.IGNORECASE,
 )  # fmt: skip
 _SERVICE = "fabricmanager"
-_NEEDED = re.compile(r"match with driver|interface version|NVSwitches don't match|not running")
+_NEEDED = re.compile(
+    r"match with driver|interface version|NVSwitches don't match|not running|"
+    r"cannot be started|nvlsm: |has an invalid value"
+)
 """What the service says only where there are switches to manage."""
 _LOOK = (
     "systemctl status nvidia-fabricmanager; nvidia-smi -q | grep -A3 Fabric; dmesg "

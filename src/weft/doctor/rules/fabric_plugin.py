@@ -11,9 +11,10 @@ References: aws-ofi-nccl, README and release notes; AWS EFA, verifying the insta
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from weft.doctor import job
-from weft.doctor.rule import Facts, Fault, Finding, Rule, Symptom, finding
+from weft.doctor.rule import Facts, Fault, Finding, Rule, Severity, Symptom, finding
 from weft.observe.facts import (
     CallFailed,
     Fact,
@@ -58,7 +59,14 @@ def _check(facts: Facts) -> Iterator[Finding]:
     absent = _absent(facts)
     if absent and not fine:
         none = "the plug-in finds no fabric provider it can use"
-        yield _no_provider(facts, absent, 0.85, none, (*_FOLLOW, Symptom.REGISTRATION))
+        found = _no_provider(facts, absent, 0.85, none, (*_FOLLOW, Symptom.REGISTRATION))
+        idle = (job.hosts(facts) or 1) == 1 and all(map(_is_elsewhere, absent))
+        yield replace(found, severity=Severity.WARNING) if idle else found
+
+
+def _is_elsewhere(one: Fact) -> bool:
+    """Return whether a plug-in says only that it was made for another machine than this."""
+    return "Only EFA provider" in one.evidence.text
 
 
 def _unloadable(facts: Facts) -> list[Fact]:
@@ -68,6 +76,7 @@ def _unloadable(facts: Facts) -> list[Fact]:
         if one.role in {"net", "collnet"} and not one.loaded
         and (_LOADER.search(one.reason) or _LOADER.search(one.evidence.text))
     ]  # fmt: skip
+    refused += job.said(facts, r"requires at least libfabric version")
     refused += [
         one
         for one in job.said(facts, r"GLIBC(XX)?_[\d.]+.{0,3} not found")

@@ -64,6 +64,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
     redirecting = redirecting or unclear
     if not redirecting and not protection:
         yield from _translated(facts)
+        yield from _unmapped(facts)
         return
     if redirecting:
         found = _redirected(protection, redirecting, failing=_hangs(facts))
@@ -102,6 +103,23 @@ def _translated(facts: Facts) -> Iterator[Finding]:
             missing=("lspci -vvv | grep ACSCtl, as root",),
             explains=(*_FOLLOW, Symptom.WATCHDOG),
             fault=Fault.GPUDIRECT_OFF,
+        )
+
+
+def _unmapped(facts: Facts) -> Iterator[Finding]:
+    """Find GPUs that may not ring the adapter's doorbell, as GPU-initiated networks need."""
+    lines = job.said(facts, r"cannot map UAR of device|hostregister with iomemory failed")
+    if lines:
+        yield finding(
+            "gdr-access-blocked",
+            lines,
+            0.6,
+            message="the GPU cannot map the adapter's doorbell registers (GPU-initiated RDMA)",
+            advice='set NVreg_RegistryDwords="PeerMappingOverride=1;" and '
+            "NVreg_EnableStreamMemOPs=1 for the nvidia module, then reload it",
+            next_command="grep -e PeerMapping -e StreamMem /proc/driver/nvidia/params",
+            missing=("the parameters of the nvidia module",),
+            explains=("verbs-provider-incompatible",),
         )
 
 

@@ -48,6 +48,7 @@ from weft.observe.facts import (
 _MODULES = ("nvidia_peermem", "nv_peer_mem", "nvidia-peermem", "amdgpu_peermem", "ib_peer_mem")
 _CUDA = re.compile(r"--use_(?:cuda|rocm)")
 _FIRST_VERSION_WITH_NAME = (2, 23)
+_OF_GPU = re.compile(r"regist\w+ (?:the )?(?:GPU|CUDA|VRAM|HBM) (?:MR|mem|buf)", re.IGNORECASE)
 _NO_GPUDIRECT = ("gb10", "geforce", "rtx", "a10g", "tesla t4", "orin", "thor")
 _WITH_GPUDIRECT = ("a100", "h100", "h200", "h20", "h800", "b200", "b300", "v100")
 _EMULATED = ("rxe", "siw", "erdma", "usb4", "efa")
@@ -123,7 +124,8 @@ def _bad_address(facts: Facts) -> list[CallFailed]:
         one for one in facts.of(CallFailed)
         if ("reg_mr" in one.call or "mr_reg" in one.call)
         and (one.errno == errno.EFAULT
-             or (on_gpus and one.errno is None and one.library == "verbs program"))
+             or (one.errno is None and one.library == "verbs program"
+                 and (on_gpus or _OF_GPU.search(one.evidence.text))))
     ]  # fmt: skip
 
 

@@ -10,7 +10,8 @@ troubleshooting, "Cannot allocate memory".
 """
 
 import errno
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from weft.doctor import job
 from weft.doctor.rule import (
@@ -82,6 +83,28 @@ def _check(facts: Facts) -> Iterator[Finding]:
     if refused and not memory:
         yield _provider(facts, refused)
     yield from _unsupported(facts)
+    yield from _skipped(facts)
+    yield from _told(facts)
+
+
+def _told(facts: Facts) -> Iterator[Finding]:
+    """Find what MPI says of limits where it does not say which call failed."""
+    locked = job.said(facts, r"memlock limits? (are|is|may be) set too low|"
+                             r"severely limit memory registrations")  # fmt: skip
+    part = job.said(facts, r"registering part of your physical memory")
+    if locked and not facts.any_of(Limit):
+        yield _named("memlock-limit", locked, 0.6)
+    elif part:
+        yield replace(_named("mr-limit-exceeded", part, 0.55), severity=Severity.WARNING)
+
+
+def _skipped(facts: Facts) -> Iterator[Finding]:
+    """Find a transport that began with no adapter, for it skipped those of other makers."""
+    skipped = job.said(facts, r"is not enumerated as an mlx5.{0,40}device")
+    lacking = job.said(facts, r"does not support all necessary atomic")
+    ended = job.said(facts, r"init failed for (remote )?transport")
+    if (skipped and ended) or lacking:
+        yield _provider(facts, [*skipped, *lacking, *ended], 0.75 if ended else 0.55)
 
 
 def _made(facts: Facts) -> bool:
@@ -180,7 +203,7 @@ def _undecided(facts: Facts, memory: list[CallFailed]) -> Iterator[Finding]:
     )
 
 
-def _provider(facts: Facts, refused: list[CallFailed], least_ratio: float = 0.55) -> Finding:
+def _provider(facts: Facts, refused: Sequence[Fact], least_ratio: float = 0.55) -> Finding:
     works = bool(facts.of(MeasuredTransfer))
     return finding(
         "verbs-provider-incompatible",

@@ -31,7 +31,8 @@ from weft.observe.facts import (
 
 _MULTUS = re.compile(r"multus|network-?attachment|error adding (pod|container)|"
                      r"failed to (setup|set up|create pod sandbox|add "
-                     r"network)", re.IGNORECASE)  # fmt: skip
+                     r"network)|allocate ip|assigning ip|storage engine|\bipam ?(?:conn|client|"
+                     r"config)|nic networks, found", re.IGNORECASE)  # fmt: skip
 _FIRST = re.compile(r'plugin type="(?:calico|cilium|flannel|aws-cni|azure-vnet|bridge)')
 """A plug-in that gives pods their first network."""
 _RDMA = re.compile(r"rdma|hostdev|sriov|mlnx|mellanox|roce", re.IGNORECASE)

@@ -28,6 +28,9 @@ def _check(facts: Facts) -> Iterator[Finding]:
         if "open_device" in one.call and (one.errno in _DENIED or "permi" in one.error.lower())
     ]  # fmt: skip
     denied = denied or _closed_nodes(facts)
+    commands = [one for one in facts.of(CallFailed) if "mlx5dv_devx" in one.call]
+    if commands and not denied:
+        yield _without_commands(commands)
     if not denied or job.uses_rdma(facts) or job.verbs_adapters(facts):
         return
     outside = bool(facts.of(AdapterOpened) or job.active_ports(facts))
@@ -40,6 +43,20 @@ def _check(facts: Facts) -> Iterator[Finding]:
         next_command="ls -lZ /dev/infiniband; id; ulimit -l   # where the job runs",
         explains=(Symptom.SOCKETS, Symptom.REGISTRATION, "container-no-rdma-device"),
         fault=Fault.SOCKETS,
+    )
+
+
+def _without_commands(refused: list[CallFailed]) -> Finding:
+    """Say of a job that opens the adapter and may not give its firmware commands (DEVX)."""
+    return finding(
+        "container-rdma-permission",
+        refused,
+        0.6,
+        message="the adapter is open, and a command to its firmware is refused to the job",
+        advice="give the container its capabilities (privileged, or SYS_RAWIO and IPC_LOCK)",
+        next_command="grep Cap /proc/self/status; ls -l /dev/infiniband; ulimit -l",
+        missing=("whether it works in a privileged container",),
+        explains=(Symptom.VERBS_CALL, "verbs-provider-incompatible"),
     )
 
 

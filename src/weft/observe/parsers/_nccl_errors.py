@@ -439,7 +439,8 @@ ERRORS: dict[str, tuple[Rule, ...]] = {
     "NET/OFI": (
         rule(
             r"NET/OFI (?:.*: )?(?:No eligible providers|"
-            r"Insufficient Libfabric devices|Unable to find a protocol that worked|"
+            r"Insufficient Libfabric devices|Only EFA provider is supported|"
+            r"Unable to find a protocol that worked|"
             r"(?:Could not|Couldn't) find any optimal provider|OFI fi_getinfo\(\) call failed|"
             r"fi_getinfo\(\) (?:call )?failed)",
             _no_provider,

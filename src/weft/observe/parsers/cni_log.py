@@ -50,6 +50,11 @@ cni_log = Parser(
         "SRIOV-CNI",
         "requested number of devices unavailable",
         "no healthy devices present",
+        "assigning IP",
+        "storage engine",
+        "IPAM ",
+        "IPAMConfig",
+        "NIC networks, found",
         "kubelet[",
         "containerd[",
         "crio[",
@@ -64,6 +69,17 @@ cni_log = Parser(
         pattern("failed to setup network", r"(?P<text>failed to setup network.*)", _sandbox),
         pattern("SRIOV-CNI", r"(?P<text>SRIOV-CNI failed.*)", _sandbox),
         pattern("Multus: ", r"(?P<text>Multus: .{0,200}?error.*)", _sandbox),
+        pattern(
+            "] Error ", r"\] (?P<text>Error (?:assigning IP|at storage engine).*)", _sandbox
+        ),
+        pattern(
+            "] IPAM ", r"\] (?P<text>IPAM (?:connectivity|client init|config).*)", _sandbox
+        ),
+        pattern("] LoadIPAM", r"\] (?P<text>LoadIPAMConfig .*Error.*)", _sandbox),
+        pattern(
+            "expected ", r"(?P<text>expected \d+ .{0,20}NIC networks, found \d.*)", _sandbox
+        ),
+        pattern("] Error deallocating", r"\] Error deallocating IP: did not find", nothing),
         pattern(
             "Allocate failed due to",
             r"(?P<text>Allocate failed due to .*)",

@@ -36,6 +36,12 @@ device_plugin = Parser(
         "resource server",
         "Kubelet Plugin Registry",
         "device plugin with",
+        "device plugin unable",
+        "Exiting.. ",
+        "EFA devices",
+        "is not rdma device",
+        "RDMA devices available for RDMA capable",
+        "Are RDMA modules loaded",
     ),
     reader=table(
         pattern("missing RDMA device spec", r"missing RDMA device spec for.*", _refused),
@@ -52,6 +58,16 @@ device_plugin = Parser(
         pattern("No devices found for", r"No devices found for.*", _refused),
         pattern("devices were found for", r"devices were found for.*", _refused),
         pattern("no eligible devices", r"no eligible devices found.*", _refused),
+        pattern(
+            "Exiting.. ", r"Exiting\.\. (?:can not change|one or more invalid).*", _refused
+        ),
+        pattern("No valid EFA devices", r"No valid EFA devices found.*", _refused),
+        pattern("no EFA devices", r"no EFA devices (?:were )?found.*", _refused),
+        pattern("No EFA devices", r"No EFA devices (?:were )?found.*", _refused),
+        pattern("rdma is required in", r"rdma is required in .* not rdma device.*", _refused),
+        pattern("No RDMA devices available", r"No RDMA devices available for.*", _refused),
+        pattern("RDMA resources for", r"RDMA resources for \S+ not found.*", _refused),
+        pattern("device plugin unable", r"device plugin unable.{0,20} Kubelet.*", _refused),
         pattern("", rf"{_STAMP} Resource: &\{{", nothing),
         pattern("", rf"{_STAMP} (?:loaded config|Using Kubelet|Registered device|Initializing "
                 r"resource|Starting|Discovering|discovered interfaces|Resource manager|"

@@ -65,6 +65,10 @@ fabric_services = Parser(
         "multicast team",
         "NVSwitches don't match",
         "Message payload details",
+        "nvlsm: ",
+        "fabricmanager-start",
+        "Imex session",
+        "NVLink fabric ",
     ),
     reader=table(
         pattern("NV_WARN_NOTHING_TO_DO", r"NV_WARN_NOTHING_TO_DO", _is("fabric", "not needed")),
@@ -138,6 +142,25 @@ fabric_services = Parser(
         ),
         pattern(
             "Failed to start ", r"Failed to start .{0,30}NVIDIA IMEX", _is("imex", "failed")
+        ),
+        pattern(
+            "Kernel module",
+            r"Kernel module \S+ has not been loaded, fabric manager cannot be started",
+            _is("fabric", "failed"),
+        ),
+        pattern(
+            "nvlsm: ", r"nvlsm: .{0,80}(?:can't|cannot|fail|error)", _is("fabric", "failed")
+        ),
+        pattern(
+            "abric manager config",
+            r"abric manager config file item: \w+ has an invalid value",
+            _is("fabric", "failed"),
+        ),
+        pattern("Imex session", r"Imex session.{0,80}NV_ERR_", _is("imex", "failed")),
+        pattern(
+            "NVLink fabric ",
+            r"NVLink fabric (?:not attached|registration error).{0,120}refusing to start",
+            _is("imex", "failed"),
         ),
         pattern("IMEX", r"IMEX version \S+ is running with", _is("imex", "active")),
         pattern("[", _LOG, nothing),

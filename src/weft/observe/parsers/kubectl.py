@@ -1,5 +1,6 @@
 """``kubectl describe`` of nodes and pods, and tables of pods and events (``oc`` too)."""
 
+import errno
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from weft.observe.facts import (
     PodInterface,
     PodResource,
     PodState,
+    SharedMemoryFailed,
 )
 from weft.observe.parser import READ, Parser, Source
 from weft.observe.parsers._values import integer, size
@@ -91,6 +93,9 @@ _NETWORK = re.compile(
     r"\s{2,40}\"(?P<key>interface|name)\": \"(?P<value>[\w./-]{1,80})\",?\s*$"
 )
 _NETWORK_STATUS = re.compile(r".{0,60}k8s\.v1\.cni\.cncf\.io/network-status:")
+_SHARED = re.compile(
+    r"[Uu]sage of EmptyDir volume \"(?P<name>\S*(?:shm|shared-?mem)\S*)\" exceeds",
+)
 _PLAIN = {"cpu", "memory", "pods", "ephemeral-storage", "hugepages-1Gi", "hugepages-2Mi"}
 _ROW_OF_TABLE = re.compile(r"\s+(?:Type|----|Resource|--------|Namespace|---------)\s+")
 
@@ -262,16 +267,24 @@ class _Reader:
         """State an event."""
         groups = found.groupdict()
         message = found["message"].strip()
+        shared = _SHARED.search(message)
+        told = ClusterEvent(
+            reason=groups.get("reason") or "FailedScheduling",
+            message=message[:300],
+            subject=groups.get("subject") or self.name,
+            warning=groups["type"] == "Warning" if groups.get("type") else None,
+            shortage=shortage(message),
+            evidence=evidence,
+        )
+        if not shared:
+            return (told,)
         return (
-            ClusterEvent(
-                reason=groups.get("reason") or "FailedScheduling",
-                message=message[:300],
-                subject=groups.get("subject") or self.name,
-                warning=groups["type"] == "Warning" if groups.get("type") else None,
-                shortage=shortage(message),
+            told,
+            SharedMemoryFailed(
+                segment=shared["name"], errno=errno.ENOSPC, error="evicted over its limit",
                 evidence=evidence,
             ),
-        )
+        )  # fmt: skip
 
     def listed(self, found: "re.Match[str]", evidence: Evidence) -> Sequence[Fact]:
         """Begin a table of objects."""

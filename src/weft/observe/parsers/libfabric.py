@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from weft.observe.facts import Fact, NoProvider, Process, ProviderChosen
+from weft.observe.facts import Fact, Message, NoProvider, Process, ProviderChosen
 from weft.observe.parser import READ, Parser, Source
 
 _NONE = re.compile(
@@ -14,6 +14,11 @@ _NONE = re.compile(
     r"fi_getinfo\b.{0,80}(?:No data available|-61\b)|"
     r"EFA libfabric provider not detected)",
     re.IGNORECASE,
+)
+_USUAL = re.compile(r".{0,200}?fi_getinfo: provider (?!efa)\S+ returned -61\b")
+_SAID = re.compile(
+    r".{0,200}?(?P<text>This error indicates that the security group on either.*|"
+    r"(?:Work completion|CQ|cq)\b.{0,80}(?:[Uu]nreachable|[Uu]nresponsive) re(?:mote|ceiver).*)"
 )
 _BARE = re.compile(r"\s*-61\s*$")
 _FIELD = re.compile(
@@ -36,6 +41,11 @@ class _Reader:
     def take(self, text: str, number: int) -> Sequence[Fact] | None:
         """Return the facts of a line."""
         asked = "fi_info" in self.source.command
+        if _USUAL.match(text):
+            return READ  # every provider that does not fit says so
+        said = _SAID.match(text)
+        if said:
+            return (self._message(said["text"], text, number),)
         none = _NONE.match(text)
         if none or (asked and _BARE.match(text)):
             found = _HOST.match(text)
@@ -52,6 +62,16 @@ class _Reader:
         """State the last provider, should its block be cut."""
         provider, self.provider = self.provider, ""
         return self._chosen(provider, "") if provider else READ
+
+    def _message(self, said: str, text: str, number: int) -> Message:
+        """State what the provider says of a peer."""
+        return Message(
+            software="libfabric",
+            level="error",
+            text=said.strip()[:300],
+            process=Process(host=self.source.host),
+            evidence=self.source.evidence(text, number),
+        )
 
     def _field(self, name: str, value: str, text: str, number: int) -> Sequence[Fact]:
         if name == "provider":
@@ -77,7 +97,16 @@ class _Reader:
 
 libfabric = Parser(
     tool="fi_info and libfabric",
-    marks=("provider: ", "NET/OFI", "fi_getinfo", "libfabric:", "-61"),
+    marks=(
+        "security group",
+        "nreachable re",
+        "nresponsive re",
+        "provider: ",
+        "NET/OFI",
+        "fi_getinfo",
+        "libfabric:",
+        "-61",
+    ),
     reader=_Reader,
     rank=17,
 )

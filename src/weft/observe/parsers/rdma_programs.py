@@ -113,7 +113,7 @@ _NO_GID = re.compile(
     r"can't read sgid of index (?P<index>\d+)|Could not get local gid for gid index "
     r"(?P<index2>\d+)|[Ff]ailed to query gid .{0,40}?index (?P<index3>\d+)"
 )
-_MAD = re.compile(r"\s*(?:ibwarn|ibpanic|\S{1,24}: iberror): ")
+_MAD = re.compile(r"^(?!.{0,60}nvlsm: ).{0,200}?(?:ibwarn|ibpanic|\S{1,24}: iberror): ")
 _HOST = re.compile(r"(?P<host>[A-Za-z][\w.-]{1,80}):\d+:\d+[ :]")
 
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from weft.observe.facts import (
     CallFailed,
@@ -24,6 +24,7 @@ _LAYERS = {"IB": LinkLayer.INFINIBAND, "RoCE": LinkLayer.ETHERNET}
 _DESTINATION = re.compile(r"dlid=(\d+)")
 _REMOTE = re.compile(r"dgid=([0-9a-fA-F:.]+)")
 _INDEX = re.compile(r"sgid_index=(\d+)")
+_PML = re.compile(r"\b(?:PML|pml|mtl|MTL) \w+ cannot")
 _MULTI_LINE = 3
 _LOGGED = re.compile(r"ERROR|[Ee]rror|WARN|\]\[|\d\d:\d\d:\d\d|NCCL")
 
@@ -180,6 +181,17 @@ def _mpi(found: re.Match[str], line: Line) -> Sequence[Fact]:
     )
 
 
+def _mpi_failed(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    """State that MPI could not begin or send; it gives up then."""
+    told = _mpi(found, line)
+    return tuple(replace(one, level="error") for one in told if isinstance(one, Message))
+
+
+def _unselected(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    """State that the transport asked for cannot be selected, where MPI says it."""
+    return _mpi_failed(found, line) if _PML.search(line.text) else READ
+
+
 _PATTERNS = (
     pattern(
         "ib_mlx5_log.c",
@@ -263,8 +275,19 @@ _PATTERNS = (
         _mpi_connect,
     ),
     pattern("Open MPI failed", r"Open MPI failed to TCP connect", nothing),
+    pattern("Open MPI failed an OFI", r"Open MPI failed an OFI.*", _mpi_failed),
     pattern("Open MPI failed", r"Open MPI failed.*", _mpi),
     pattern("OPAL ERROR", r"OPAL ERROR.*", _mpi),
+    pattern("OFI ", r"OFI (?:\w+ ){1,6}failed\b.*|OFI \w+\(\) failed.*", _mpi_failed),
+    pattern(
+        "ucx function returned", r"ucx function returned with failed status.*", _mpi_failed
+    ),
+    pattern("unable to reach each other for", r"unable to reach each other for.*", _mpi_failed),
+    pattern("No components were able", r"No components were able to be opened.*", _mpi_failed),
+    pattern("cannot be selected", r"cannot be selected", _unselected),
+    pattern("allow registering part", r"allow registering part of your physical.*", _mpi),
+    pattern("MPIR_Init", r"MPIR_Init", nothing),
+    pattern("MPID_Init", r"MPID_Init", nothing),
 )
 
 
