@@ -15,7 +15,17 @@ import re
 from collections.abc import Iterator
 
 from weft.doctor import job, links
-from weft.doctor.rule import Facts, Fault, Finding, Rule, Symptom, finding
+from weft.doctor.rule import (
+    Facts,
+    Fault,
+    Finding,
+    Rule,
+    Severity,
+    Suspect,
+    Symptom,
+    finding,
+    suspected,
+)
 from weft.observe.facts import (
     AdapterInterface,
     AdapterPort,
@@ -31,6 +41,21 @@ _ADVICE = "name the adapters of the compute network in NCCL_IB_HCA, as they are 
 _PAIRED = (
     "rail-isolated", "fabric-path-unreachable", Symptom.VERBS_CALL, Symptom.TRANSPORT_RETRY,
 )  # fmt: skip
+_SEVERAL = 2
+_OF_A_NAME = (
+    Suspect(
+        cause="hca-selection-wrong",
+        confidence_ratio=0.45,
+        question="is there an adapter of that name on this host?",
+        next_command=_COMMAND,
+    ),
+    Suspect(
+        cause="container-no-rdma-device",
+        confidence_ratio=0.3,
+        question="does the container see the adapters that its host has?",
+        next_command="ls -l /dev/infiniband; ibv_devices   # in the container and on the host",
+    ),
+)
 _SPLIT = re.compile(r"[,\s]+")
 
 
@@ -62,8 +87,60 @@ def _check(facts: Facts) -> Iterator[Finding]:
             explains=(Symptom.SOCKETS, "mpi-ucx-not-nccl"),
             fault=Fault.SOCKETS,
         )
+    yield from _skipped(facts)
+    yield from _not_there(facts)
     yield from _cannot_be_used(facts)
     yield from _off_the_network(facts, filters)
+
+
+def _skipped(facts: Facts) -> Iterator[Finding]:
+    """Find adapters that NVSHMEM passes over by their names; one of another make may be."""
+    absent = job.said(facts, r"not find user specified hca name")
+    strange = job.said(facts, r"is not enumerated as an mlx5 device|expected hca interface")
+    if not absent and len({one.evidence.text for one in strange}) < _SEVERAL:
+        return
+    failed = facts.any_of(NoRdmaDevice)
+    yield finding(
+        "hca-selection-wrong",
+        [*absent, *strange, *facts.of(NoRdmaDevice)],
+        0.8 if absent or failed else 0.6,
+        severity=Severity.ERROR if failed else Severity.WARNING,
+        message="an adapter that was named is not there"
+        if absent
+        else "adapters are passed over, because they are not named as NVSHMEM expects",
+        advice="name the adapters as ibv_devices does (NVSHMEM_HCA_LIST, NVSHMEM_HCA_PREFIX)",
+        next_command="ibv_devices; env | grep NVSHMEM",
+        missing=() if failed else ("whether the transport found another adapter",),
+    )
+
+
+def _not_there(facts: Facts) -> Iterator[Finding]:
+    """Find a program that was given the name of an adapter and did not find it."""
+    failed = [
+        one for one in facts.of(CallFailed) if one.call == "open device" and one.adapter
+    ]  # fmt: skip
+    known = job.known_adapters(facts)
+    if not failed or any(one.adapter in known for one in failed):
+        return
+    if known:
+        yield finding(
+            "hca-selection-wrong",
+            failed,
+            0.85,
+            subject=failed[0].adapter,
+            message=f"{failed[0].adapter} was named, and the host lists none of that name",
+            advice=_ADVICE,
+            next_command=_COMMAND,
+        )
+        return
+    yield suspected(
+        _OF_A_NAME,
+        failed,
+        severity=Severity.WARNING,
+        subject=failed[0].adapter,
+        message=f"{failed[0].adapter} was named, and no adapter of that name was found",
+        advice=_ADVICE,
+    )
 
 
 def _names_nothing(facts: Facts, filters: list[Setting]) -> Iterator[Finding]:

@@ -13,7 +13,16 @@ import re
 from collections.abc import Iterator
 
 from weft.doctor import job
-from weft.doctor.rule import Facts, Finding, Rule, Severity, Suspect, Symptom, finding
+from weft.doctor.rule import (
+    Facts,
+    Finding,
+    Rule,
+    Severity,
+    Suspect,
+    Symptom,
+    finding,
+    suspected,
+)
 from weft.observe.facts import (
     AdapterChosen,
     BootstrapInterface,
@@ -29,6 +38,29 @@ _BRIDGE_ADDRESS = re.compile(
 _LINK_LOCAL = "fe80"
 _ADVICE = "set NCCL_SOCKET_IFNAME to the interface that leads to the other hosts"
 _LOOK = "ip -br addr; ip route get <address of the other host>; echo $NCCL_SOCKET_IFNAME"
+
+
+_LOOK_GLOO = "getent hosts $(hostname); ip -br addr; echo $GLOO_SOCKET_IFNAME   # every host"
+_OF_MESH = (
+    Suspect(
+        cause="bootstrap-wrong-interface",
+        confidence_ratio=0.45,
+        question="does every host's name resolve to an address that the others reach?",
+        next_command=_LOOK_GLOO,
+    ),
+    Suspect(
+        cause="host-firewall",
+        confidence_ratio=0.3,
+        question="does a port opened by hand answer from the other host?",
+        next_command="nc -zv <other host> <port>",
+    ),
+    Suspect(
+        cause="peer-process-died",
+        confidence_ratio=0.2,
+        question="did a rank end before the others came?",
+        next_command="the logs of all ranks",
+    ),
+)
 
 
 def _check(facts: Facts) -> Iterator[Finding]:
@@ -53,6 +85,31 @@ def _check(facts: Facts) -> Iterator[Finding]:
         )
     if not job.on_one_host(facts):
         yield from _bridges(facts)
+    yield from _mesh(facts)
+
+
+def _mesh(facts: Facts) -> Iterator[Finding]:
+    """Find a mesh of Gloo that was not made: with the reason, or without any."""
+    failed = [one for one in facts.of(CallFailed) if one.library == "Gloo"]
+    loopback = job.said(facts, r"unable to resolve hostname to a \(local\) address")
+    if failed and loopback:
+        yield finding(
+            "bootstrap-wrong-interface",
+            [*loopback, *failed],
+            0.8,
+            message="a host cannot resolve its own name, so its ranks offer the loopback",
+            advice="set GLOO_SOCKET_IFNAME, or give the host's name its address",
+            next_command=_LOOK_GLOO,
+            explains=(Symptom.CONNECT, Symptom.WATCHDOG),
+        )
+    elif failed and all(one.call == "connectFullMesh" for one in failed):
+        yield suspected(
+            _OF_MESH,
+            failed,
+            symptom=Symptom.CONNECT,
+            message="the ranks could not join one another over Gloo",
+            advice="set GLOO_SOCKET_IFNAME to the interface that leads to the others",
+        )
 
 
 def _bridges(facts: Facts) -> Iterator[Finding]:

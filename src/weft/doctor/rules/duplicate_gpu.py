@@ -16,7 +16,11 @@ from weft.observe.facts import DuplicateGpu
 
 def _check(facts: Facts) -> Iterator[Finding]:
     doubles = facts.of(DuplicateGpu)
-    said = job.said(facts, r"multiple ranks are using the same gpu|duplicate gpu detected")
+    said = job.said(
+        facts,
+        r"multiple ranks are using the same gpu|duplicate gpu detected|"
+        r"multiple pes per gpu \(mpg\) detected",
+    )
     if doubles or said:
         first = doubles[0] if doubles else None
         yield finding(

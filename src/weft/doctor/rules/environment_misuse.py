@@ -134,7 +134,10 @@ def _refused(facts: Facts) -> Iterator[Finding]:
                             r"\b(?-i:NCCL_(?!DEBUG)[A-Z_]+)\b.*\b(invalid|not valid|could not "
 
                                 r"parse)|no algorithm/protocol available|error ?: network "
-                                r".{1,40} not found")  # fmt: skip
+                                r".{1,40} not found|should not be called when nccl_comm_id|"
+                            r"no valid (<ipv4|\[ipv6)|when getting address info|"
+                            r"\b(?-i:NCCL_[A-Z_]+) has been set to .{0,200}not "
+                            r"compatible")  # fmt: skip
     named: list[Setting] = [
         one for one in facts.of(Setting)
         if one.name.startswith("NCCL_")

@@ -63,7 +63,9 @@ def _check(facts: Facts) -> Iterator[Finding]:
         if one.code == _NOT_READY or "not yet initialized" in one.error.lower()
         or "system not ready" in one.error.lower()
     ]  # fmt: skip
-    early = early or job.said(facts, r"system not yet initialized|error 802\b")
+    early = early or job.said(
+        facts, r"system not yet initialized|error 802\b|nv_err_fabric_manager_not_present"
+    )
     waiting = _waiting(facts)
     needed = [one for one in failed if _NEEDED.search(one.text)]
     if early or needed:
@@ -86,7 +88,8 @@ def _check(facts: Facts) -> Iterator[Finding]:
         and one.code not in _OF_OTHERS and not _ELSEWHERE.search(one.error)
     ]  # fmt: skip
     blamed = job.said(facts, r"configuration error in the fabric manager or nvswitch|"
-                             r"(gpu handle|setup) .{0,30}multicast team")  # fmt: skip
+                             r"(gpu handle|setup) .{0,30}multicast team|"
+                             r"nv_err_fabric_state_out_of_sync")  # fmt: skip
     if multicast or (blamed and not early):
         yield finding(
             "fabric-manager-restarted",

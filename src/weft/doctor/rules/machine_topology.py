@@ -21,6 +21,19 @@ _FEWEST_GPUS = 4
 _IMPOSSIBLE_BYTES_PER_S = 0.3e9
 _LOOK = "NCCL_TOPO_DUMP_FILE=topo.xml for one run; lspci -tv; nvidia-smi topo -m"
 
+_BROKEN_FILE = (
+    r"xml (parse|topology has wrong|graph has wrong|mismatch)|system node not found in xml|"
+    r"value \S+ too long \(max"
+)
+_MISREAD = (
+    r"reverse path|could not find any local path|failed to find (?:a )?path|"
+    r"no path (?:computed|to|from|between)|could not find a path for pattern|"
+    r"could not compute paths|could not find (?:cpu|pci sw|gpu|node of type|rev link|net id|"
+    r"intermediate gpu|any nic|nic for rank|dev for gpu|cpu numa)|"
+    r"ring \d+ does not (?:loop back|contain rank)|couldn't generate unique busid|"
+    r"unable to find gpu/cpu for rank|unknown cpu architecture"
+)
+
 
 def _check(facts: Facts) -> Iterator[Finding]:
     file: list[Fact] = [
@@ -28,17 +41,13 @@ def _check(facts: Facts) -> Iterator[Finding]:
         *job.settings(facts, "NCCL_GRAPH_FILE"),
     ]
     unread = job.said(facts, r"could not find real path|pci_bus|topology file|parsing xml")
+    broken = job.said(facts, _BROKEN_FILE)
     slow: list[Fact] = [
         one for one in facts.of(TopologyPart)
         if one.link == "PCI" and one.link_bytes_per_s is not None
         and 0 < one.link_bytes_per_s <= _IMPOSSIBLE_BYTES_PER_S
     ]  # fmt: skip
-    reverse = job.said(
-        facts,
-        r"reverse path|could not find any local path|"
-        r"failed to find (?:a )?path|no path (?:computed|to|from|between)|"
-        r"could not find a path for pattern|could not compute paths",
-    )
+    reverse = job.said(facts, _MISREAD)
     flat = _flat(facts)
     if flat and not (file or unread or slow):
         guest = [one for one in facts.of(SoftwareVersion) if one.software == "hypervisor"]
@@ -52,7 +61,9 @@ def _check(facts: Facts) -> Iterator[Finding]:
         if "topology file" in one.evidence.text.lower()
         and "no such file" in one.evidence.text.lower()
     ]  # fmt: skip
-    if file and absent:
+    if broken:
+        yield _wrong("vm-topology-wrong", [*broken, *file], 0.85 if file else 0.7)
+    elif file and absent:
         yield _wrong("vm-topology-missing", [*absent, *file], 0.8)
     elif file and (unread or slow):
         yield _wrong("vm-topology-wrong", [*unread, *slow, *file], 0.85)

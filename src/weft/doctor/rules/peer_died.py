@@ -75,7 +75,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
         return
     closed = job.said(facts, r"closed by remote peer|remote process (has )?exited|broken pipe|"
                              r"connection reset by peer|got 0 bytes|connection was likely "
-                             r"closed")  # fmt: skip
+                             r"closed|horovod has been shut down")  # fmt: skip
     remote = [one for one in facts.of(CompletionError) if one.status in _REMOTE]
     if closed and all(getattr(one, "library", "") == "PyTorch" for one in closed):
         yield _store_gone(closed)

@@ -26,7 +26,12 @@ _MATTERS = (
 def _check(facts: Facts) -> Iterator[Finding]:
     wrong = job.said(facts, r"wrong type \S+ !=|mismatch(ed|ing)? (nccl )?version|"
                             r"nccl version mismatch|unexpected (magic|type)|"
-                            r"mismatch in (rank count|info) from procs")  # fmt: skip
+                            r"mismatch in (rank count|info) from procs|wrong magic \S+ !=|"
+                            r"ranks has already checked in|(req|resp)size is \d+ !=|"
+                            r"mismatched response size|with family 0 is neither|"
+                            r"was compiled with (too old |nccl version).{0,120}running with|"
+                            r"version does not match with nvshmem|uid bootstrap version|"
+                            r"nvshmem version in cumodule")  # fmt: skip
     truncated: list[Fact] = [
         *facts.of(TruncatedMessage),
         *job.said(

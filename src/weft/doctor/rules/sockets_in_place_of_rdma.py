@@ -37,6 +37,8 @@ from weft.observe.facts import (
 
 _ADVICE = "pass /dev/infiniband into the container with IPC_LOCK, or request the RDMA resource"
 _LOOK = "ls -l /dev/infiniband; ibv_devices; ibstat   # in the container and on the host"
+_MERELY_LISTED = frozenset({"", "empty list", "no ib devices found"})
+"""What tools say that only list adapters, and a library that goes on without."""
 _SUSPECTS = (
     Suspect(
         cause="container-no-rdma-device",
@@ -95,6 +97,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
         )
     elif sockets and not adapters and not missing:
         yield from _unseen(facts, sockets)
+        yield from _needed(facts)
 
 
 def _not_passed_in(evidence: list[Fact], *, seen: bool, wanted: bool) -> Finding:
@@ -120,6 +123,20 @@ def _opens_without_reason(facts: Facts) -> list[Fact]:
         one for one in facts.of(AdapterOpenFailed)
         if one.errno not in {1, 13} and "permi" not in one.error.lower()
     ]  # fmt: skip
+
+
+def _needed(facts: Facts) -> Iterator[Finding]:
+    """State that a program which works over RDMA alone found no adapter."""
+    alone = [one for one in facts.of(NoRdmaDevice) if one.cause not in _MERELY_LISTED]
+    if alone and len(alone) == len(facts.of(NoRdmaDevice)) and not facts.any_of(NoVerbsLibrary):
+        yield suspected(
+            _SUSPECTS,
+            alone,
+            symptom=Symptom.SOCKETS,
+            severity=Severity.WARNING,
+            message="a program that needs RDMA found no adapter",
+            advice=_ADVICE,
+        )
 
 
 def _unseen(facts: Facts, sockets: list[Fact]) -> Iterator[Finding]:

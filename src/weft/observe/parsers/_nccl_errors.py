@@ -344,6 +344,7 @@ ERRORS: dict[str, tuple[Rule, ...]] = {
     "NET/IB": (
         _COMPLETION,
         rule(r"NET/IB ?: Unable to open device (?P<adapter>\S+)", _open_failed),
+        rule(r"NET/IB ?: No IP interface found", _no_interface),
         rule(
             r"NET/IB ?: (?:(?P<adapter>[^:\s]+):(?P<port>\d+) )?(?:Got )?(?:non-fatal )?"
             r"async (?:fatal )?event(?: on (?:QP|CQ|SRQ|WQ)(?: \(\S*\))?)? ?:? (?P<event>.+)",
@@ -430,6 +431,9 @@ ERRORS: dict[str, tuple[Rule, ...]] = {
     "Cuda": (rule(r"Cuda failure (?P<code>\d+)? ?'?(?P<error>[^']*)'?", _gpu),),
     "HIP": (rule(r"HIP failure (?P<code>\d+)? ?'?(?P<error>[^']*)'?", _gpu),),
     "Bootstrap": (rule(r"Bootstrap ?: [Nn]o socket interface found", _no_interface),),
+    "NET/Socket": (
+        rule(r"NET/Socket ?: [Nn]o (?:usable listening )?interface found", _no_interface),
+    ),
     "Cannot": (rule(r"(?P<reason>Cannot initialize CollNet.*)", _reduction),),
     "SHARP": (
         rule(

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from weft.observe.facts import Fact, Message, ProcessEnded
+from weft.observe.facts import CollectiveMismatch, Fact, Message, ProcessEnded
 from weft.observe.parser import Parser
 from weft.observe.patterns import Line, nothing, pattern, table
 
@@ -45,6 +45,12 @@ def _waiting(found: re.Match[str], line: Line) -> Sequence[Fact]:
     )
 
 
+def _unlike(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    """State that Horovod compared what ranks submit under one name, and found it unlike."""
+    del found
+    return (CollectiveMismatch(evidence=line.evidence),)
+
+
 framework_log = Parser(
     tool="DeepSpeed and Horovod",
     marks=(
@@ -52,6 +58,9 @@ framework_log = Parser(
         "Killing subprocess",
         "One or more tensors",
         "Missing ranks",
+        "Mismatched ",
+        "mismatching ",
+        "Horovod has been shut down",
         "Killed",
         "sigquit",
     ),
@@ -65,6 +74,19 @@ framework_log = Parser(
         pattern("One or more tensors", r"One or more tensors .{0,80}subset of ranks", _waiting),
         pattern("Killed", r"(?P<code>)Killed\s*$", _killed),
         pattern("sigquit", r"sigquit from a child process", nothing),
+        pattern(
+            "Mismatched ",
+            r"Mismatched (?:\w+ tensor shapes|\w+(?: root)? ranks|data types|"
+            r"(?:MPI )?operations|reduction operation|prescale|process sets?)\b",
+            _unlike,
+        ),
+        pattern("mismatching ", r"mismatching (?:size|values?) on different ranks", _unlike),
+        pattern("mismatching ", r"mismatching process sets", _unlike),
+        pattern(
+            "Horovod has been shut down",
+            r"Horovod has been shut down\. This was caused by an exception on one.*",
+            _waiting,
+        ),
         pattern("Missing ranks", r"Missing ranks:", nothing),
         pattern("Stalled ranks", r"Stalled ranks:", nothing),
     ),

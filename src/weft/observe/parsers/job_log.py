@@ -6,12 +6,15 @@ torchrun's summary, Ray, vLLM, SGLang, mpirun, Slurm, shells; gloo and ``nc``.
 import errno
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from weft.observe.facts import (
     CallFailed,
+    CollectiveMismatch,
     CompletionError,
     Fact,
     HostReached,
+    Message,
     NoSocketInterface,
     Process,
     ProcessEnded,
@@ -19,7 +22,7 @@ from weft.observe.facts import (
 )
 from weft.observe.parser import READ, Parser
 from weft.observe.parsers._values import errno_of, errno_within, integer
-from weft.observe.patterns import Line, words
+from weft.observe.patterns import Line, nothing, words
 
 _SEGFAULT, _KILLED = 11, 9
 _NAMED_SIGNALS = {
@@ -46,7 +49,10 @@ _GONE = re.compile(
     r"PRTE has lost communication with a remote daemon|"
     r"CANCELLED AT \S+ DUE TO NODE FAILURE|"
     r"(?:Node|Host) failure on (?P<host>[\w.-]+)|"
-    r"node (?P<node>[\w.-]+) (?:has failed|is unresponsive|went down)",
+    r"node (?P<node>[\w.-]+) (?:has failed|is unresponsive|went down)|"
+    r"has been marked dead because the detector has missed too many heartbeats|"
+    r"Rank \d+ scheduler is dead|"
+    r"[Pp]lease check rank \d+ logs for faulty rank",
 )
 _OUT_OF_MEMORY = re.compile(
     r"worker\(s\) were killed due to memory running low|ray\.exceptions\.OutOfMemoryError|"
@@ -61,6 +67,17 @@ _GLOO = re.compile(
     r"Timed out waiting \d+ms for (?:recv|send) operation[^\[]{0,40}|"
     r"Read timeout|Write timeout)[^\[]{0,40}(?:\[(?P<peer>[^\]]{1,80})\])?"
 )
+_GLOO_MESH = re.compile(
+    r"(?:Gloo )?connectFullMesh failed(?: with)?(?P<rest>.*)|"
+    r"timed out connecting: (?P<only>.{1,200})"
+)
+_GLOO_ERROR = re.compile(
+    r"SO_ERROR: (?P<error>[A-Z][\w ]{1,60}?)(?=,|$)"
+    r"(?:.{0,60}?remote=\[?(?P<peer>[^\],]{1,60}))?"
+)
+_GLOO_LOOPBACK = re.compile(r"Unable to resolve hostname to a \(local\) address")
+_GLOO_SIZES = re.compile(r"op\.(?:preamble\.)?(?:length|nbytes) <= op\.\w+\. \d+ vs \d+")
+_GLOO_JOINED = re.compile(r"\[Gloo\] Rank \d+ is connected to \d+ peer ranks")
 _GLOO_STATUS = re.compile(r"wc->status == IBV_WC_SUCCESS\. (?P<status>\d+) vs 0")
 _GLOO_DEVICE = re.compile(
     r"(?:Unable to find (?:address|interface) for(?: device)?:? ?(?P<name>\S+)|"
@@ -78,6 +95,8 @@ _NC = re.compile(
 )
 _NC_OPEN = re.compile(r"Connection to (?P<peer>\S+) (?P<port>\d+) port \[\S+\] succeeded")
 _SHARED = re.compile(
+    r"(?:\bin |\(_Z\d+|\(|^)ncclShm\w*(?:\(|\+0x)|"
+    r"DataLoader worker \(pid .{0,30}?is killed by signal: Bus error|"
     r"insufficient shared memory \(shm\)|out of shared memory\. Please try to raise|"
     r"unable to (?:mmap|open|write to file) .{0,60}?(?:/dev/shm|/torch_)|"
     r"shm\w*: .{0,60}?(?:no space|No space left)",
@@ -124,7 +143,7 @@ def _starved(found: re.Match[str], line: Line) -> Sequence[Fact]:
     return _ended("oom", line)
 
 
-def _connect(library: str, peer: str, error: str, line: Line) -> Sequence[Fact]:
+def _connect(library: str, peer: str, error: str, line: Line) -> tuple[CallFailed, ...]:
     timed_out = errno.ETIMEDOUT if "time" in error.lower() else None
     return (
         CallFailed(
@@ -142,6 +161,28 @@ def _connect(library: str, peer: str, error: str, line: Line) -> Sequence[Fact]:
 
 def _gloo(found: re.Match[str], line: Line) -> Sequence[Fact]:
     return _connect("Gloo", (found["peer"] or "").strip(), found["error"].strip(), line)
+
+
+def _gloo_mesh(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    """State that the mesh of Gloo was not made, and to whom, as far as the line says."""
+    told = _GLOO_ERROR.search(found[0])
+    error = told["error"] if told else ""
+    failed = _connect("Gloo", (told["peer"] or "") if told else "", error, line)
+    return failed if told else tuple(replace(one, call="connectFullMesh") for one in failed)
+
+
+def _gloo_loopback(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    return (
+        Message(
+            software="Gloo", level="warning", text=found[0], moment=line.moment,
+            process=Process(host=line.host), evidence=line.evidence,
+        ),
+    )  # fmt: skip
+
+
+def _gloo_sizes(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    del found
+    return (CollectiveMismatch(evidence=line.evidence),)
 
 
 def _gloo_status(found: re.Match[str], line: Line) -> Sequence[Fact]:
@@ -200,6 +241,16 @@ job_log = Parser(
         "running low on memory",
         "OutOfMemoryError",
         "gloo/",
+        "connectFullMesh",
+        "SO_ERROR",
+        "Unable to resolve hostname",
+        "op.preamble",
+        "op.nbytes",
+        "[Gloo]",
+        "missed too many",
+        "is dead",
+        "for faulty rank",
+        "ncclShm",
         "refused [",
         "timed out [",
         "to host [",
@@ -220,8 +271,12 @@ job_log = Parser(
         (_SIGNAL, _signalled),
         (_GONE, _gone),
         (_GLOO_DEVICE, _no_interface),
+        (_GLOO_LOOPBACK, _gloo_loopback),
+        (_GLOO_SIZES, _gloo_sizes),
+        (_GLOO_JOINED, nothing),
         (_GLOO_STATUS, _gloo_status),
         (_GLOO, _gloo),
+        (_GLOO_MESH, _gloo_mesh),
         (_REFUSED, _gloo),
         (_NC_OPEN, _open),
         (_NC, _nc),

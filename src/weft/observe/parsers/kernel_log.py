@@ -462,7 +462,8 @@ _PATTERNS = (
         "NVRM: ",
         r"NVRM: .{0,120}?(?:(?P<lost>GPU is lost)|(?P<imex>Abrupt nvidia-imex.*)|"
         r"(?P<link>NVLink: (?:Link training failed|[Ff]ailed to train).*|"
-        r"Failed to activate link ?\d.*))",
+        r"Failed to activate link ?\d.*|"
+        r"\S{0,60} ?[^\[]{0,100}\[NV_ERR_(?:FABRIC_|NVLINK_FABRIC)\w+\].*))",
         _driver,
     ),
     pattern("NVRM: ", r"NVRM: ", nothing),

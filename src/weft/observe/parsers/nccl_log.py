@@ -55,6 +55,11 @@ _BARE = re.compile(
     r"|\d+\[\w+\] -> \d+\[\w+\] .{0,40}via |\S+\.cc:\d+ -> \d|\.\.\. -> \S+\.cc:\d+ ->"
     r" \d|\[\d+(?:\.\.\d+)?\] (?:IB|RoCE))"
 )
+_QUOTED = re.compile(
+    r"Last NCCL \S{0,20} ?log entry(?: \(may be unrelated\))?:? '(?P<said>\S.*?)'?\.?\s*$|"
+    r"Last error: ?(?P<last>[A-Z\d]\S* .+)"
+)
+"""The library's last warning as frameworks quote it: XLA and TensorFlow; PyTorch."""
 _OLD = re.compile(
     r"(?:[\w.<>-]{1,120}:\d{1,8}:\d{1,8}|[\w.*<> -]{0,60}) ?(?:\[\d{1,3}\] "
     r"(?:[\w./-]{1,120}\.(?:h|cc|cu|c):\d{1,5} )?|[\w./-]{1,120}\.(?:h|cc|cu):\d{1,5} )"
@@ -105,10 +110,19 @@ class _Reader:
             level, _, words = text[at + 6 :].partition(" ")
             if level in _LEVELS:
                 return self._message(text, at, level, words.strip(), number)
+        quoted = _QUOTED.search(text[:_LONGEST]) if "Last " in text else None
+        if quoted:
+            return self._quote(quoted, text, number)
         begun = self._begun(text, number, named=at >= 0)
         if begun is None and self._held and _CONTINUED.match(text):
             return self._continue(text, number)
         return self._bare(text, number) if begun is None and _BARE.match(text) else begun
+
+    def _quote(self, quoted: "re.Match[str]", text: str, number: int) -> Sequence[Fact]:
+        """Read the last warning of the library, which a framework quotes in its own error."""
+        said = (quoted["said"] or quoted["last"]).strip()
+        words = Words(said, text, number, "WARN", "", NOBODY, self.source)
+        return self._state(words, said.partition(" ")[0])
 
     def _begun(self, text: str, number: int, *, named: bool) -> Sequence[Fact] | None:
         """Read a message whose beginning is another: an old version's, or cut off."""

@@ -31,7 +31,7 @@ _SAID = r"(?:fail(?:ed|s|ure)?|couldn'?t|could not|cannot|can't|unable to|error)
 _REGISTERING = re.compile(
     rf"(?:{_SAID}\b.{{0,60}}?\b(?:regist(?:er|ration|ering)\b.{{0,40}}?\b(?:memory|mr|buffer|"
     r"region|heap)|(?:allocate|create|creating|reg) mr)\b|"
-    r"\b(?:memory|mr|buffer|heap)[ _]?(?:region )?regist(?:er|ration)\w*\b.{0,40}?\bfail|"
+    r"\b(?:mem(?:ory)?|mr|buffer|heap)[ _]?(?:region )?regist(?:er|ration)\w*\b.{0,40}?\bfail|"
     rf"\bfi_mr_reg\w*\b.{{0,60}}?{_SAID}|\bregister[_ ]memory\w*\b.{{0,60}}?{_SAID})",
     re.IGNORECASE,
 )
@@ -48,7 +48,8 @@ _NO_DEVICE = re.compile(
     re.IGNORECASE,
 )
 _NOT_THERE = re.compile(
-    r"IB device (?P<name>\S+) not found|Unable to find IB device (?P<other>\S+)"
+    r"IB device (?P<name>\S+) not found|Unable to find IB device (?P<other>\S+)|"
+    r"No match(?:ed|ing) device found: (?P<third>\S+)"
 )
 _PROVIDER = re.compile(
     r"libibverbs: Warning: (?:no userspace device-specific driver found for (?P<path>\S+)|"
@@ -111,7 +112,8 @@ _GID_TYPE = re.compile(r"(?:read|open) failed in ncclIbRoceGetVersionNum: ")
 _UNOPENED = re.compile(r"^\s*Failed to open device\s*$")
 _NO_GID = re.compile(
     r"can't read sgid of index (?P<index>\d+)|Could not get local gid for gid index "
-    r"(?P<index2>\d+)|[Ff]ailed to query gid .{0,40}?index (?P<index3>\d+)"
+    r"(?P<index2>\d+)|[Ff]ailed to query gid .{0,40}?index (?P<index3>\d+)|"
+    r"Failed to query GID (?P<index4>\d+) on "
 )
 _MAD = re.compile(r"^(?!.{0,60}nvlsm: ).{0,200}?(?:ibwarn|ibpanic|\S{1,24}: iberror): ")
 _HOST = re.compile(r"(?P<host>[A-Za-z][\w.-]{1,80}):\d+:\d+[ :]")
@@ -154,7 +156,7 @@ def _no_device(found: re.Match[str], line: Line) -> Sequence[Fact]:
 
 
 def _not_there(found: re.Match[str], line: Line) -> Sequence[Fact]:
-    name = (found["name"] or found["other"]).strip("'\":,.")
+    name = (found["name"] or found["other"] or found["third"]).strip("'\":,.")
     return (_call_failed("open device", line, adapter=name),)
 
 
@@ -275,7 +277,7 @@ def _unopened(found: re.Match[str], line: Line) -> Sequence[Fact]:
 
 def _no_gid(found: re.Match[str], line: Line) -> Sequence[Fact]:
     """State an index of the table of GIDs at which there is none."""
-    index = found["index"] or found["index2"] or found["index3"]
+    index = found["index"] or found["index2"] or found["index3"] or found["index4"]
     return (replace(_call_failed("ibv_query_gid", line), gid_index=int(index)),)
 
 
@@ -318,6 +320,7 @@ rdma_programs = Parser(
         "sgid",
         "GetVersionNum",
         "open device",
+        "device found",
         "gid index",
         "gid_index",
     ),

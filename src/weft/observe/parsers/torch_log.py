@@ -276,6 +276,9 @@ _PATTERNS = (
     pattern("expects same model across all ranks", r"expects same model across.*", _message),
     pattern("finished reduction in the prior iteration", r"finished reduction in.*", _message),
     pattern("Not all ranks joining collective", r"Not all ranks joining collective", _stuck),
+    pattern(
+        "failed to pass monitoredBarrier", r"failed to pass monitoredBarrier in \d+", _stuck
+    ),
     pattern("COLLECTIVE_TYPE_MISMATCH", r"COLLECTIVE_TYPE_MISMATCH.*", _message),
     pattern("SIZE_OR_SYNTAX_MISMATCH", r"SIZE_OR_SYNTAX_MISMATCH.*", _message),
     pattern("COLLECTIVE_DTYPE_MISMATCH", r"COLLECTIVE_DTYPE_MISMATCH.*", _message),
@@ -322,6 +325,11 @@ _PATTERNS = (
     pattern(
         "torch.distributed.DistBackendError",
         r"torch\.distributed\.DistBackendError.*",
+        _message,
+    ),
+    pattern(
+        "NCCL error in: ",
+        r"NCCL error in: \S+, (?P<what>(?:unhandled|internal|invalid|remote) [^,(]{3,60}).*",
         _message,
     ),
     pattern("ncclRemoteError", r"nccl\w+Error: .*", _message),

@@ -1,0 +1,148 @@
+"""The library, or a program on top of it, says that it failed and not why.
+
+What it checks: results without a reason (unhandled system error, internal error, invalid
+usage), and warnings that are the echo of something no output here shows.
+Why it matters: each sort of result has few usual causes, so one question is worth more than
+an empty answer.
+What to do: run once with NCCL_DEBUG=INFO on every rank and hand in all the logs.
+References: NCCL user guide, result codes; NCCL troubleshooting.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from weft.doctor import job
+from weft.doctor.rule import Facts, Finding, Rule, Severity, Suspect, suspected
+from weft.observe.facts import (
+    CallFailed,
+    CollectiveMismatch,
+    CollectiveTimeout,
+    CompletionError,
+    DuplicateGpu,
+    GpuCallFailed,
+    NoSocketInterface,
+    ProcessEnded,
+    SharedMemoryFailed,
+    TruncatedMessage,
+)
+
+_EXPLAIN = (
+    CallFailed, CollectiveMismatch, CollectiveTimeout, CompletionError, DuplicateGpu,
+    GpuCallFailed, NoSocketInterface, ProcessEnded, SharedMemoryFailed, TruncatedMessage,
+)  # fmt: skip
+_LOGS = "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET,ENV for one run, the logs of all ranks"
+_QUESTIONS = {
+    "app-collective-mismatch": "do all ranks make the same calls, in the same order?",
+    "bootstrap-wrong-interface": "which interface do the ranks meet over (Bootstrap : Using)?",
+    "container-gpu-isolation": "do the ranks of a host see all its GPUs, in one container?",
+    "container-no-rdma-device": "are there uverbs nodes in /dev/infiniband where the job runs?",
+    "duplicate-gpu": "does every rank of a host set a device of its own?",
+    "efa-plugin-not-loaded": "could the plug-in of the cloud's fabric be loaded?",
+    "fabric-manager-not-running": "does nvidia-fabricmanager run, if there are NVSwitches?",
+    "fabric-path-unreachable": "does ib_write_bw pass between the two hosts?",
+    "hca-fatal-error": "does the kernel log tell of a fault of the adapter?",
+    "hca-selection-wrong": "do the names of adapters that were set exist here?",
+    "host-firewall": "does a port opened by hand answer from the other host?",
+    "ib-link-flap": "did a port go down (dmesg, link_downed)?",
+    "imex-domain-missing": "do the hosts of a rack share an IMEX domain?",
+    "nccl-env-misuse": "which NCCL_ variables are set, also in nccl.conf?",
+    "nccl-version-or-env-mismatch": "do all ranks run one NCCL with the same variables?",
+    "peer-process-died": "did another rank end first, and with what?",
+    "shm-too-small": "how full is /dev/shm where the job runs?",
+    "topology-misdetected": "what does the topology dump say of GPUs and adapters?",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Sort:
+    """One sort of failure without a reason, and its usual causes, the likeliest first."""
+
+    words: str
+    message: str
+    causes: tuple[str, ...]
+
+
+_SORTS = (
+    _Sort(
+        words=r"no transport found for rank",
+        message="two ranks of a host found no way to one another",
+        causes=("nccl-env-misuse", "container-gpu-isolation", "topology-misdetected"),
+    ),
+    _Sort(
+        words=r"failed to initialize any net plugin",
+        message="no network could be initialised",
+        causes=("nccl-env-misuse", "efa-plugin-not-loaded", "bootstrap-wrong-interface"),
+    ),
+    _Sort(
+        words=r"\bUDS: |ncclProxyClient(?:GetFd|QueryFd)|ncclProxyCallBlockingUDS",
+        message="ranks of a host cannot hand memory to one another over a local socket",
+        causes=("container-gpu-isolation", "peer-process-died"),
+    ),
+    _Sort(
+        words=r"marked as failed\. Initiating recovery|detected \d+ failed devices out of",
+        message="adapters of a communicator were given up",
+        causes=("ib-link-flap", "hca-fatal-error", "fabric-path-unreachable"),
+    ),
+    _Sort(
+        words=r"peer gpu \d+ is not accessible|unable to initialize any transports",
+        message="NVSHMEM has no transport to a peer",
+        causes=("container-no-rdma-device", "hca-selection-wrong", "container-gpu-isolation"),
+    ),
+    _Sort(
+        words=r"retcode 6\b|socket recv failed while polling|ncclRemoteError|NCCL_ERROR_REMOTE",
+        message="a rank lost another, and nothing here says why",
+        causes=("peer-process-died", "fabric-path-unreachable", "host-firewall"),
+    ),
+    _Sort(
+        words=r"invalid usage|ncclInvalidUsage|NCCL_ERROR_INVALID_USAGE",
+        message="the library refuses how it is used, and nothing here says what",
+        causes=("duplicate-gpu", "nccl-version-or-env-mismatch", "app-collective-mismatch"),
+    ),
+    _Sort(
+        words=r"unhandled system error|ncclSystemError|NCCL_ERROR_SYSTEM",
+        message="a call to the system failed, and nothing here says which",
+        causes=("bootstrap-wrong-interface", "shm-too-small", "host-firewall"),
+    ),
+    _Sort(
+        words=r"unhandled cuda error|ncclUnhandledCudaError|NCCL_ERROR_UNHANDLED_CUDA",
+        message="a call to the GPU failed, and nothing here says which",
+        causes=("fabric-manager-not-running", "container-gpu-isolation", "imex-domain-missing"),
+    ),
+    _Sort(
+        words=r"internal error|ncclInternalError|NCCL_ERROR_INTERNAL",
+        message="the library stopped at an error of its own, and nothing here says at which",
+        causes=("bootstrap-wrong-interface", "topology-misdetected", "peer-process-died"),
+    ),
+)
+_LIKELIHOOD = (0.4, 0.3, 0.2)
+"""Shares of the causes of a sort by their place: an order, not a measurement."""
+
+
+def _check(facts: Facts) -> Iterator[Finding]:
+    if facts.any_of(*_EXPLAIN):
+        return
+    for sort in _SORTS:
+        seen = job.said(facts, sort.words)
+        if seen:
+            yield suspected(
+                [
+                    Suspect(
+                        cause=cause,
+                        confidence_ratio=share,
+                        question=_QUESTIONS[cause],
+                        next_command=_LOGS,
+                    )
+                    for cause, share in zip(sort.causes, _LIKELIHOOD, strict=False)
+                ],
+                seen,
+                severity=Severity.WARNING,
+                message=sort.message,
+                advice="run once with NCCL_DEBUG=INFO and read the first warning of all ranks",
+            )
+            return
+
+
+unexplained_error = Rule(
+    causes=tuple(dict.fromkeys(cause for sort in _SORTS for cause in sort.causes)),
+    check=_check,
+)

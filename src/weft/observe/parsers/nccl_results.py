@@ -1,0 +1,41 @@
+"""What programs print of the result of a call to NCCL or RCCL, each in its own frame.
+
+nccl-tests, PyTorch, vLLM, Horovod, XLA, TensorFlow, PaddlePaddle, CuPy and others wrap the
+same few sentences of the library, which say which sort of failure it was and not why.
+"""
+
+import re
+from collections.abc import Sequence
+
+from weft.observe.facts import Fact, Message
+from weft.observe.parser import Parser
+from weft.observe.patterns import Line, words
+
+_RESULT = re.compile(
+    r"\b(?:NCCL|RCCL|Nccl|nccl|rccl)\w*\b.{0,160}?(?P<what>unhandled (?:system|cuda) error|"
+    r"internal error|invalid usage|remote process exited|NCCL_ERROR_[A-Z_]+)",
+)
+_TALK = re.compile(r"\?|\bcould be\b|\busually\b|\bmay be\b", re.IGNORECASE)
+
+
+def _result(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    if _TALK.search(found[0]):
+        return ()
+    return (
+        Message(
+            software="NCCL result",
+            level="error",
+            text=found[0].strip()[:300],
+            moment=line.moment,
+            evidence=line.evidence,
+        ),
+    )
+
+
+nccl_results = Parser(
+    tool="results of NCCL",
+    marks=("unhandled ", "internal error", "invalid usage", "remote process", "NCCL_ERROR_"),
+    reader=words((_RESULT, _result)),
+    rank=64,
+    longest=1024,
+)
