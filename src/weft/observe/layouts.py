@@ -10,11 +10,14 @@ Layouts known, each by names that only it has:
 * ``show techsupport`` of SONiC: ``sonic_dump_HOST_DATE_TIME/dump/``, counters in
   ``WHAT.counters_1`` and ``_2``;
 * ``cl-support`` of Cumulus: ``cl_support_HOST_DATE_TIME/``;
-* copies of single hosts by hand: ``hosts/HOST/``, ``nodes/HOST/``.
+* copies of single hosts by hand: ``hosts/HOST/``, ``nodes/HOST/``;
+* readings by hand: names with ``_before`` and ``_after``, ``_t0`` and ``_t1``, or a time.
 """
 
 import re
+from calendar import timegm
 from dataclasses import dataclass
+from functools import lru_cache
 
 _HOSTS = re.compile(
     r"(?:^|/)(?:"
@@ -32,6 +35,17 @@ _SAMPLE = re.compile(r"(?:^|/)sample_(?P<number>\d{1,3})_at_(?P<at>\d{1,12})/")
 _COUNTED = re.compile(
     r"/dump/[\w.-]{1,80}\.counters(?:\.[\w.-]{1,80})?[_.](?P<number>\d{1,2})$"
 )
+_MOMENT = re.compile(
+    r"(?<![A-Za-z0-9])(?:"
+    r"(?P<word>before|after|pre|post|start|end|t[0-9]|sample_?[0-9]{1,3}|reading_?[0-9]{1,3})"
+    r"|(?P<date>20\d\d[-_.]?(?:0\d|1[0-2])[-_.]?[0-3]\d)[-_.T ]?(?P<hour>[0-2]\d)"
+    r"[-_.:]?(?P<minute>[0-5]\d)(?:[-_.:]?(?P<second>[0-5]\d))?Z?"
+    r"|(?P<epoch>1[6-9]\d{8})"
+    r")(?![A-Za-z0-9])",
+    re.IGNORECASE,
+)
+"""What tells one reading of counters from the next in the name of a file."""
+_WORDS = {"before": 0, "pre": 0, "start": 0, "after": 1, "post": 1, "end": 1}
 _KERNEL_FILE = re.compile(
     r"(?:^|/)(?P<path>sys/(?:class/(?:infiniband|net)|devices|bus/pci)/[\w/.:@-]{3,200})$"
 )
@@ -61,6 +75,16 @@ def placed(name: str) -> Place:
     sample, counted = _SAMPLE.search(name), _COUNTED.search(name)
     kernel = _KERNEL_FILE.search(name)
     number = sample or counted
+    moment = None if number else _MOMENT.search(name.rpartition("/")[2])
+    if moment:
+        order, at_s = _order(moment)
+        return Place(
+            host=next(filter(None, host.groups()), "") if host else "",
+            command=_command(name),
+            sample=order,
+            sampled_s=at_s,
+            before=f"/{kernel['path']}:".encode() if kernel else b"",
+        )
     return Place(
         host=next(filter(None, host.groups()), "") if host else "",
         command=_command(name),
@@ -68,6 +92,39 @@ def placed(name: str) -> Place:
         sampled_s=float(sample["at"]) if sample else None,
         before=f"/{kernel['path']}:".encode() if kernel else b"",
     )
+
+
+@lru_cache(maxsize=4096)
+def series(name: str) -> str:
+    """Return a file's name without the moment it names: readings of a series share the rest.
+
+    >>> series("a/ethtool_ens1_before.txt") == series("a/ethtool_ens1_after.txt")
+    True
+    >>> series("leaf1_20260105_101000.txt"), series("nccl.log")
+    ('leaf1_@.txt', 'nccl.log')
+    """
+    plain = _COUNTED.sub(lambda found: found[0].rstrip("0123456789") + "@", name)
+    folder, _, base = _SAMPLE.sub("/@/", plain).rpartition("/")
+    return f"{folder}/{_MOMENT.sub('@', base)}".lstrip("/")
+
+
+def _order(moment: "re.Match[str]") -> tuple[int, float | None]:
+    """Return the place of a reading among others of its series, and its time if that is said.
+
+    >>> _order(_MOMENT.search("x_20260105_101000.txt"))[1]
+    1767607800.0
+    """
+    word = (moment["word"] or "").lower()
+    if word:
+        digits = re.search(r"\d+", word)
+        return (int(digits[0]) if digits else _WORDS[word]), None
+    if moment["epoch"]:
+        return int(moment["epoch"]), float(moment["epoch"])
+    digits_of_day = re.sub(r"\D", "", moment["date"])
+    year, month, day = int(digits_of_day[:4]), int(digits_of_day[4:6]), int(digits_of_day[6:])
+    clock = (int(moment["hour"]), int(moment["minute"]), int(moment["second"] or 0))
+    at_s = timegm((year, month, day, *clock))
+    return at_s, float(at_s)
 
 
 def _command(name: str) -> str:

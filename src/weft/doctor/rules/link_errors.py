@@ -25,6 +25,7 @@ from weft.observe.facts import (
     Message,
     PortState,
 )
+from weft.observe.layouts import series
 
 _ERRORS = frozenset(
     {
@@ -37,10 +38,22 @@ _ERRORS = frozenset(
         "rx_pcs_symbol_err_phy",
     }
 )
+_DAMAGED = re.compile(
+    r"(?:^|[_.])(?:rx_)?(?:crc|fcs|symbol|align(?:ment)?)_?err(?:or)?s?(?:_frames|_phy)?"
+    r"(?:\.nic)?$|(?:^|_)rx_(?:crc|symbol|align)_errors$|^fec_uncorr\w*$|"
+    r"uncorrectable_(?:blocks|errors|bits|codewords)|^rx_fec_uncorr\w*$|^port_rx_crc\w*$",
+    re.IGNORECASE,
+)
+"""Frames that were damaged on the wire, as drivers and switches of many makers count them."""
+_ON_SWITCHES = frozenset({"fcs", "symbol", "align", "crc", "fcs_err", "align_err"})
 _LOST = "link_downed"
+_CHANGES = frozenset({"carrier_changes", "link_flaps"})
+_OFTEN = 20
+_TIMES_ITS_FELLOWS = 10
 _COMPLAINT = re.compile(
     r"BER .{0,40}exceed|exceeds? .{0,30}BER|(?:symbol|link|rcv|integrity|recovery|downed)\w*"
-    r"[\" ]{1,3}.{0,20}increased during the run|(?:symbol|link_error|rcv_err)\w* .{0,40}exceed",
+    r"[\" ]{1,3}.{0,20}increased during the run|(?:symbol|link_error|rcv_err)\w* .{0,40}exceed|"
+    r"Cable (?:High|Low) \w+.{0,40}(?:alarm|detected)",
     re.IGNORECASE,
 )
 """What ibdiagnet says of links that make errors."""
@@ -54,6 +67,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
     yield from _counted(facts)
     yield from _sick_modules(facts)
     yield from _flapping(facts)
+    yield from _unsteady(facts)
     yield from _said(facts)
 
 
@@ -78,26 +92,41 @@ def _said(facts: Facts) -> Iterator[Finding]:
         )
 
 
-def risen(counters: Sequence[Counter]) -> dict[tuple[str, str, int | None, str], int]:
+_Key = tuple[str, str, int | None, str]
+
+
+def risen(counters: Sequence[Counter]) -> dict[_Key, int]:
     """Return by how much each counter rose between its samples, where it was read twice.
 
+    Files are compared whose names differ in the moment alone (`layouts.series`).
     Tools that list only what is not zero leave a counter out of the first sample: it was zero.
     """
-    first: dict[tuple[str, str, int | None, str], Counter] = {}
-    earliest = min((one.sample for one in counters if one.sample is not None), default=None)
-    rise: dict[tuple[str, str, int | None, str], int] = {}
+    first: dict[tuple[str, _Key], Counter] = {}
+    earliest: dict[str, int] = {}
     for one in counters:
-        key = (one.host, one.where, one.port, one.name)
-        if key in first and one.sample != first[key].sample:
-            rise[key] = one.value - first[key].value
-        elif one.on_switch and one.sample != earliest:
+        group = series(one.evidence.file)
+        earliest[group] = min(earliest.get(group, _sample(one)), _sample(one))
+    rise: dict[_Key, int] = {}
+    for one in counters:
+        key, group = (one.host, one.where, one.port, one.name), series(one.evidence.file)
+        before = first.setdefault((group, key), one)
+        if _sample(one) > _sample(before):
+            rise[key] = one.value - before.value
+        elif _sample(one) < _sample(before):
+            rise[key] = before.value - one.value
+            first[group, key] = one
+        elif one.on_switch and _sample(one) != earliest[group]:
             rise[key] = one.value
-        first.setdefault(key, one)
     return rise
 
 
+def _sample(counter: Counter) -> int:
+    """Return the number of the reading; the first of a file has none."""
+    return 0 if counter.sample is None else counter.sample
+
+
 def _counted(facts: Facts) -> Iterator[Finding]:
-    counters = [one for one in facts.of(Counter) if one.name in _ERRORS and one.value > 0]
+    counters = [one for one in facts.of(Counter) if _is_error(one) and one.value > 0]
     rise = risen(facts.of(Counter))
     rising = [
         one for one in counters if rise.get((one.host, one.where, one.port, one.name), 0) > 0
@@ -121,6 +150,39 @@ def _counted(facts: Facts) -> Iterator[Finding]:
         yield _errors(worst, 0.85 if rising else 0.75, Severity.ERROR)
     elif some and not still:
         yield _errors(some, 0.5, Severity.WARNING)
+
+
+def _is_error(counter: Counter) -> bool:
+    """Return whether a counter counts damage on the wire."""
+    if counter.name in _ERRORS or _DAMAGED.search(counter.name):
+        return True
+    return counter.on_switch and counter.name in _ON_SWITCHES
+
+
+def _unsteady(facts: Facts) -> Iterator[Finding]:
+    """Find ports that went up and down far more often than their fellows."""
+    changes = [one for one in facts.of(Counter) if one.name in _CHANGES]
+    rise = risen(facts.of(Counter))
+    usual = sorted(one.value for one in changes)[len(changes) // 2 - 1] if changes[1:] else 0
+    odd = [
+        one for one in changes
+        if rise.get((one.host, one.where, one.port, one.name), 0) > 0
+        or one.value >= max(_OFTEN, _TIMES_ITS_FELLOWS * usual)
+    ]  # fmt: skip
+    if odd:
+        ports = dict.fromkeys(f"{one.host} {one.where}".strip() for one in odd if one.where)
+        yield finding(
+            "ib-link-flap",
+            odd,
+            0.6,
+            severity=Severity.WARNING,
+            subject=", ".join(list(ports)[:4]),
+            message="a port has gone up and down far more often than its fellows",
+            advice="replace the cable or transceiver of this port, then watch the count",
+            next_command="read the count of changes again after ten minutes",
+            missing=("whether the count still rises",),
+            explains=(*_FOLLOW, "port-down", "fabric-path-unreachable"),
+        )
 
 
 def _errors(

@@ -20,6 +20,7 @@ from weft.observe.facts import (
     AdapterInterface,
     AdapterPort,
     CollectiveTimeout,
+    Command,
     CompletionError,
     FabricLink,
     Fact,
@@ -78,6 +79,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
         yield from _looked_at(facts, down)
     yield from _checked(facts)
     yield from _on_switches(facts)
+    yield from _orphans(facts)
     yield from _asked(facts)
     yield from _lost(facts)
     yield from _cut(facts)
@@ -116,11 +118,27 @@ def _on_switches(facts: Facts) -> Iterator[Finding]:
     stopped = [one for one in down if re.search(r"err|flap|fault|disabled by", one.reason,
                                                 re.IGNORECASE)]  # fmt: skip
     live = sum(bool(one.up) for one in ports)
-    seen = stopped or (down if len(down) <= live else [])
+    asked = [
+        one for one in down
+        if any(re.search(rf"\b{re.escape(one.interface)}\b", typed.command)
+               for typed in facts.of(Command))
+    ]  # fmt: skip
+    seen = stopped or (down if len(down) <= live else []) or asked
     if seen:
         names = dict.fromkeys(f"{one.host} {one.interface}".strip() for one in seen)
         yield _down([*seen], ", ".join(list(names)[:4]), 0.75 if stopped else 0.55,
                     Severity.WARNING)  # fmt: skip
+
+
+def _orphans(facts: Facts) -> Iterator[Finding]:
+    """Find interfaces that are up with an address while what they run on is down."""
+    lost = [
+        one for one in facts.of(Interface)
+        if one.up and one.addresses and one.reason.startswith("its parent")
+    ]  # fmt: skip
+    if lost:
+        names = ", ".join(dict.fromkeys(one.interface.split(".")[0] for one in lost))
+        yield _down([*lost], names, 0.75, Severity.WARNING)
 
 
 def _asked(facts: Facts) -> Iterator[Finding]:

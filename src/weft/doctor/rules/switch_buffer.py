@@ -12,16 +12,22 @@ import re
 from collections.abc import Iterator
 
 from weft.doctor.rule import Facts, Fault, Finding, Rule, Severity, Symptom, finding
-from weft.observe.facts import Counter, Fact
+from weft.observe.facts import Counter, Fact, Message
 
 _IN = re.compile(
-    r"(rx_drp|rx_drop\w*|in_?discards?|ingress\w*drop\w*|pg\d?\w*_?drop\w*)", re.IGNORECASE
+    r"(rx_drp|rx_drop\w*|in_?discards?|in_drops|ingress\w*drop\w*|pg\d?\w*_?drop\w*)",
+    re.IGNORECASE,
 )
 _QUEUE_DROP = re.compile(
     r"(queue|uc|mc)\w*(?:drop|discard)|^out_(?:drops|discards)|^tx_(?:dropped|drp)",
     re.IGNORECASE,
 )
 _WATERMARK = re.compile(r"(watermark|max_?depth|occupancy|buffer)", re.IGNORECASE)
+_BEYOND = re.compile(
+    r"buffer.{0,60}(?:threshold|exceed|exhaust|full|alarm)|queue.{0,40}(?:over (?:the )?"
+    r"(?:threshold|limit)|is full)|dropped \d+ packets|tail.?drop|congestion.{0,30}discard",
+    re.IGNORECASE,
+)
 _FULL_BYTES = 100_000
 _FEW = 100
 
@@ -32,6 +38,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
     queues = [one for one in counters if _QUEUE_DROP.search(one.name) and one.value >= _FEW]
     full = [one for one in counters if _WATERMARK.search(one.name) and one.value >= _FULL_BYTES]
     if not dropped and not queues:
+        yield from _said(facts)
         return
     seen: list[Fact] = [*dropped, *queues, *full]
     sure = bool(dropped and (full or queues))
@@ -50,6 +57,28 @@ def _check(facts: Facts) -> Iterator[Finding]:
         explains=("roce-packet-loss", Symptom.TRANSPORT_RETRY),
         fault=Fault.MISTUNED,
     )
+
+
+def _said(facts: Facts) -> Iterator[Finding]:
+    """Find switches whose log says that buffers or queues are beyond their threshold."""
+    said = [
+        one for one in facts.of(Message)
+        if one.software == "switch" and _BEYOND.search(one.text)
+    ]  # fmt: skip
+    if said:
+        drops = any("drop" in one.text.lower() for one in said)
+        yield finding(
+            "switch-buffer-exhausted",
+            said,
+            0.7 if drops else 0.55,
+            severity=Severity.WARNING,
+            message="a switch reports that its buffers are almost used up",
+            advice="look which egress port fills: its discards, its speed, pauses it receives",
+            next_command="show interface counters errors; show queuing interface",
+            missing=("discards of the ports of this switch",),
+            explains=("roce-packet-loss", Symptom.TRANSPORT_RETRY),
+            fault=Fault.MISTUNED,
+        )
 
 
 switch_buffer = Rule(causes=("switch-buffer-exhausted",), check=_check)

@@ -32,6 +32,11 @@ _NODE = re.compile(
     r"Port Name=(?P<name>[^\s,]+)|(?P<described>\S{1,80})/P\d{1,4}\b|"
     r"guid=(?P<guid>0x[0-9a-fA-F]+)"
 )
+_SAID = re.compile(
+    r"(?P<text>\"?\w+_counter\"? increased during the run.{0,120}|Cable (?:High|Low) "
+    r"(?:Temperature|Voltage|\wX Power|\wX Bias)\w* .{0,40}(?:detected|reported).{0,80})"
+)
+"""Complaints that a report quotes without their mark."""
 _SPELT = {
     "symbol_error_counter": "symbol_error",
     "link_down_counter": "link_downed",
@@ -86,6 +91,11 @@ class _Reader:
         if complaint:
             self._remember(complaint["text"])
             return (_complained(complaint, evidence),)
+        said = _SAID.search(text)
+        if said:
+            return (
+                FabricCheck(stage="", errors=1, text=said["text"].strip(), evidence=evidence),
+            )
         value = _VALUE.match(text) if self.where else None
         if value:
             name = _SPELT.get(value["name"], value["name"])
@@ -114,7 +124,16 @@ class _Reader:
 
 ibdiagnet = Parser(
     tool="ibdiagnet",
-    marks=("-I- ", "-W- ", "-E- ", "Warnings", "ibdiagnet"),
+    marks=(
+        "-I- ",
+        "-W- ",
+        "-E- ",
+        "Warnings",
+        "ibdiagnet",
+        "increased during the run",
+        "Cable High ",
+        "Cable Low ",
+    ),
     reader=_Reader,
     rank=60,
 )

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from weft.observe.facts import Evidence, Fact, Interface, Route
+from weft.observe.facts import Counter, Evidence, Fact, Interface, Route
 from weft.observe.parser import READ, Parser, Source
 from weft.observe.parsers._values import integer
 
@@ -22,6 +22,13 @@ _DETAIL = re.compile(
     r"\s+(?:valid_lft|altname|vf \d|promiscuity|RX:|TX:|parentbus|\d+ +\d+ +\d+|vlan "
     r"protocol|macvlan|veth|bond|master)"
 )
+_COUNTED = re.compile(r"\s+(?P<way>RX|TX)(?: errors)?: +(?P<columns>[a-z][a-z ]{6,80}?)\s*$")
+_NUMBERS = re.compile(r"\s+\d{1,20}(?:\s+\d{1,20}){2,9}\s*$")
+_CALLED = {
+    "errors": "errors", "dropped": "dropped", "missed": "missed_errors", "crc": "crc_errors",
+    "frame": "frame_errors", "fifo": "fifo_errors", "carrier": "carrier_errors",
+    "packets": "packets",
+}  # fmt: skip
 _ROUTE = re.compile(
     r"(?P<to>default|(?:unreachable |blackhole )?\d{1,3}(?:\.\d{1,3}){3}(?:/\d+)?)(?: "
     r"via (?P<via>\S+))? dev (?P<dev>\S+)"
@@ -41,6 +48,7 @@ class _Reader:
     kind: str = ""
     where: Evidence | None = None
     host: str = ""
+    columns: tuple[str, ...] = ()
 
     def take(self, text: str, number: int) -> Sequence[Fact] | None:
         """Return the interface or route that a line completes."""
@@ -53,17 +61,20 @@ class _Reader:
         whole = self._whole(text, number)
         if whole is not None:
             return (*self.end(), whole)
-        if self.link is None:
-            return None
+        return None if self.link is None else self._detail(text, number)
+
+    def _detail(self, text: str, number: int) -> Sequence[Fact] | None:
+        """Read what stands below the name of an interface."""
         address = _ADDRESS.match(text)
+        kind = _KIND.match(text)
         if address:
             self.addresses.append(address["address"])
-            return READ
-        kind = _KIND.match(text)
-        if kind:
+        elif kind:
             self.kind = kind["kind"]
-            return READ
-        return READ if _DETAIL.match(text) else None
+        else:
+            counted = self._counted(text, number)
+            return counted if counted is not None else READ if _DETAIL.match(text) else None
+        return READ
 
     def end(self) -> Iterable[Fact]:
         """State the last interface."""
@@ -80,10 +91,33 @@ class _Reader:
                 mtu_bytes=integer(link["mtu"]),
                 addresses=addresses,
                 kind=kind,
+                reason="its parent is down" if "M-DOWN" in flags else "",
                 host=self.host,
                 evidence=self.where,
             ),
         )
+
+    def _counted(self, text: str, number: int) -> Sequence[Fact] | None:
+        """Read the counters of ``ip -s``: a heading, and the numbers on the next line."""
+        heading = _COUNTED.match(text)
+        if heading:
+            way = heading["way"].lower()
+            known = [_CALLED.get(one, "") for one in heading["columns"].split()]
+            self.columns = tuple(f"{way}_{one}" if one else "" for one in known)
+            return READ
+        columns, self.columns = self.columns, ()
+        numbers = text.split() if columns and _NUMBERS.match(text) else []
+        if not numbers or len(numbers) != len(columns):
+            return None
+        assert self.link is not None
+        return tuple(
+            Counter(
+                where=self.link["name"].split("@")[0], name=name, value=int(value),
+                host=self.host, evidence=self.source.evidence(text, number),
+            )
+            for name, value in zip(columns, numbers, strict=True)
+            if name
+        )  # fmt: skip
 
     def _whole(self, text: str, number: int) -> Fact | None:
         """Return what a line states alone: a route, or an interface in brief."""

@@ -20,14 +20,15 @@ from weft.observe.parser import Parser, Source
 _PROMPT = re.compile(
     r"\s*(?:(?:\(\w+\) )?(?:\[(?P<user>[\w.-]+)@(?P<host>[\w.-]+)[ :][^\]]{0,120}\][$#]|"
     r"(?P<user2>[\w.-]+)@(?P<host2>[\w.-]+):[^$#]{0,120}[$#]|[~/][\w/.-]{0,60}[$#]|"
-    r"[$#>]|sonic-cli#|\w[\w.-]{0,40}#)\s+|\w[\w.-]{0,40}[#>](?=show ))"
+    r"[\w.-]{1,40}@[\w.-]{1,60}>(?= show )|[$#>]|sonic-cli#|\w[\w.-]{0,40}#)\s+|"
+    r"\w[\w.-]{0,40}[#>](?=show ))"
     r"(?P<command>\S.*)"
 )
 _KNOWN = re.compile(
     r"(?:sudo |time |srun [^|]{0,200}|mpirun |env |docker |watch )*(?:/\S*/)?"
     r"(?:nvidia-smi|ib\w+|ibv_\w+|rdma|ethtool|mlnx_qos|show|portstat|dmesg|"
     r"journalctl|lspci|lsmod|modprobe|mokutil|ulimit|df|ip|cat|grep|kubectl|oc|"
-    r"perfquery|sminfo|smpquery|"
+    r"perfquery|sminfo|smpquery|sleep|portstat|pfcstat|queuestat|nstat|"
     r"lldpctl|lldpcli|lshw|nv|ls|free|numactl|lscpu|uname|env|export|systemctl|sharp"
     r"\w*|ucx_info|fi_info|ping|"
     r"iptables|firewall-cmd|ufw|systemd-detect-virt|nc|ncat|nft|telnet|strace|ncclras|mlxlink|"
@@ -113,9 +114,19 @@ _SIGNS = (
     "NVSHMEM_",
     "RCCL_",
     "- show ",
+    "#show ",
+    ">show ",
     "`show ",
 )
 _MOST_WORDS = 8  # more are prose
+_MOST_COMMANDS = 4096
+_PAUSE = re.compile(r"(?:sudo )?sleep\s+\d")
+_COUNTS = re.compile(
+    r"ethtool .*(?:-S|--statistics)\b|perfquery|ibqueryerrors|hw_counters|/counters\b|"
+    r"rdma (?:-\w+ )*statistic|show .*(?:counter|queue|queuing|priority-group|pfc|drop|stat)|"
+    r"ip (?:-\w+ )*-s |mlxlink .*-c|nstat|portstat|pfcstat|queuestat"
+)
+"""Commands that print counters, which count from one reading to the next."""
 
 
 @dataclass(slots=True)
@@ -131,6 +142,9 @@ class _Reader:
     missing: bool = False
     limited: int = 0
     shown: tuple[str, int] | None = None
+    typed: dict[tuple[str, str], int] = field(default_factory=dict)
+    waited: bool = False
+    numbers: bool = False
 
     def take(self, text: str, number: int) -> Sequence[Fact] | None:
         """Return the command or variable of a line."""
@@ -160,6 +174,7 @@ class _Reader:
         host = inside["pod"] if inside else host
         self.source.command = command
         self.source.host = host or self.source.host
+        self._again(command, host)
         absent, self.absent = [*self.absent, *self._folder()], []
         listed = _LISTED.search(command)
         self.listed = (listed["path"], evidence) if listed else None
@@ -179,6 +194,22 @@ class _Reader:
         self._look("")
         absent, self.absent = [*self.absent, *self._folder()], []
         return absent
+
+    def _again(self, command: str, host: str) -> None:
+        """Number the readings of counters: a command typed once more on a host begins one.
+
+        Without the host's name only a pause between says that it is the same host.
+        """
+        self.waited = self.waited or bool(_PAUSE.match(command))
+        if self.source.sample is not None and not self.numbers:
+            return  # the file's name said which reading it is
+        key = (host, command.strip())
+        if not _COUNTS.search(command) or (key in self.typed and not (host or self.waited)):
+            return
+        times = self.typed.get(key, -1) + 1
+        if len(self.typed) < _MOST_COMMANDS or key in self.typed:
+            self.typed[key] = times
+        self.source.sample, self.numbers = times or None, True
 
     def _answer(self, text: str, number: int) -> Fact | None:
         """Return what the line after a question answers: a variable, a limit."""

@@ -41,6 +41,13 @@ _PORT_COLUMNS = {
     "TX_DRP": "tx_dropped",
     "TX_OVR": "tx_overruns",
 }
+_OTHER_COLUMNS = _PORT_COLUMNS | {
+    "RX_DROPS": "rx_dropped",
+    "TX_DROPS": "tx_dropped",
+    "FEC_CORR": "fec_corrected",
+    "FEC_UNCORR": "fec_uncorrected",
+}
+"""Of the tables that begin with the state: errors, drop counters, error correction."""
 _PFC = re.compile(r"PFC(?P<prio>\d)$")
 _WAYS = {"received": "rx", "transmitted": "tx"}
 _PLAIN = {
@@ -103,7 +110,7 @@ class _Reader:
         if not words or words[0] not in {"IFACE", "Port", "QUEUE", "Interface"}:
             return False
         known = any(
-            w in _PORT_COLUMNS or _PFC.match(w) or re.match(r"(?:PG|UC|MC|ALL)\d+$", w)
+            w in _OTHER_COLUMNS or _PFC.match(w) or re.match(r"(?:PG|UC|MC|ALL)\d+$", w)
             for w in words
         )
         known = known or {"STATUS", "TxQ", "Pkts/Bytes"} & set(words) != set()
@@ -120,6 +127,8 @@ class _Reader:
             return self._bare(row["port"], row["rest"].split(), evidence)
         if "RX_OK" in self.columns:
             return self._port(row["port"], cells, evidence)
+        if self.columns[0] == "STATE" and set(self.columns) & set(_OTHER_COLUMNS):
+            return self._stated(row["port"], row["rest"].split(), evidence)
         values = row["rest"].split()
         if len(values) != len(self.columns):
             return None
@@ -141,6 +150,12 @@ class _Reader:
         up = {"U": True, "D": False}.get(cells[0] if cells else "")
         interface = Interface(interface=port, up=up, host=self.source.host, evidence=evidence)
         return (interface, *self._counters(port, values, evidence))
+
+    def _stated(self, port: str, cells: list[str], evidence: Evidence) -> Sequence[Fact]:
+        """Read a row that begins with the state of the port: errors, drops, correction."""
+        pairs = zip(self.columns, cells, strict=False)
+        values = [(_OTHER_COLUMNS[c], count(v)) for c, v in pairs if c in _OTHER_COLUMNS]
+        return self._counters(port, values, evidence)
 
     def _bare(self, port: str, values: list[str], evidence: Evidence) -> Sequence[Fact] | None:
         """Read a row whose heading was cut away, by the commands that were typed."""

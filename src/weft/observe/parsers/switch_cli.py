@@ -84,6 +84,18 @@ _DETAIL = re.compile(
 )
 
 
+_WORDED = re.compile(
+    r"(?P<value>\d[\d,]{0,20}) (?P<what>CRC|symbol|alignment|(?:in|out)put (?:errors?|"
+    r"discards?)|no buffer|link status changes|[RT]x pause|PAUSE (?:in|out)put)\b",
+    re.IGNORECASE,
+)
+"""Counters in words, as EOS and NX-OS describe a port: ``12 CRC, 0 alignment``."""
+_WORDS = {
+    "crc": "rx_crc_errors", "symbol": "rx_symbol_errors", "alignment": "rx_align_errors",
+    "input discard": "in_discards", "output discard": "out_discards", "rx pause": "rx_pause",
+    "tx pause": "tx_pause", "pause input": "rx_pause", "pause output": "tx_pause",
+    "link status change": "carrier_changes", "input error": "rx_errors",
+}  # fmt: skip
 _SHORT = {"rxpfc": "rx_pause", "txpfc": "tx_pause"}
 _VERSION = re.compile(
     r"\s*(?:Software image version|NXOS: version|System version:)[: ]\s*(?P<version>\S+)"
@@ -190,7 +202,19 @@ class _Reader:
         mtu = _MTU.match(text) if self.port else None
         if mtu:
             return (self._mtu(int(mtu["mtu"]), evidence),)
+        worded = list(_WORDED.finditer(text[:400])) if self.port else []
+        if worded:
+            return self._worded(worded, evidence)
         return READ if self.port and _DETAIL.match(text) else None
+
+    def _worded(self, found: "list[re.Match[str]]", evidence: Evidence) -> Sequence[Fact]:
+        """State counters that are written in words."""
+        pairs = [
+            (_WORDS[name], one["value"]) for one in found
+            if (name := one["what"].lower().removesuffix("s")) in _WORDS
+        ]  # fmt: skip
+        names, values = [name for name, _ in pairs], [value for _, value in pairs]
+        return self._counters(self.port, names, values, evidence)
 
     def _mtu(self, mtu_bytes: int, evidence: Evidence) -> Interface:
         return Interface(
