@@ -17,6 +17,7 @@ from weft import plugins
 from weft.observe import parsers
 from weft.observe.documents import DocumentCollector, Outcome
 from weft.observe.facts import Fact, FileRead
+from weft.observe.labels import is_numbered, labels, unnumbered
 from weft.observe.observation import Ledger
 from weft.observe.parser import Parser, Reader, Source
 from weft.observe.pickled import MOST_BYTES, NotPlain, is_pickle, plain
@@ -24,29 +25,7 @@ from weft.observe.text import BLOCK_BYTES, Bytes, Joined, blocks, looks_binary
 
 _MOST_LABELS = 4096
 _HEAD_BYTES = 4096
-_LABEL = re.compile(
-    r"\s{0,12}(?:"
-    r"(?P<tag>\[\d{1,6},\d{1,6}\])<std(?:out|err|diag)>:"  # mpirun --tag-output
-    r"|\[(?P<rank>rank\d{1,6}|default\d{1,5})\]:"  # PyTorch, torchrun
-    r"|\((?P<actor>[\w.-]{1,60}(?: pid=\d{1,9})?(?:, ip=[\d.]{7,15})?)\)"  # Ray and others
-    r"|\[pod/(?P<pod>[\w./-]{1,120})\]"  # kubectl logs --prefix
-    r"|(?P<task>\d{1,5}):(?= )"  # srun --label
-    r"|(?P<host>[A-Za-z][\w.-]{1,80}|\d{1,3}(?:\.\d{1,3}){3}):(?= )"  # pdsh, clush
-    r"|(?P<service>[\w.-]{1,60}) +\|"  # docker compose
-    r"|(?:<\d{1,3}>)?[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d{1,9})? "  # syslog
-    r"(?P<logged>[\w.-]{1,80} [\w./@-]{1,60})(?:\[\d{1,8}\])?:"
-    r"|\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.,\d]{0,10}(?:Z|[+-]\d\d:?\d\d)? "  # journald
-    r"(?P<journal>[\w.-]{1,80} [\w./@-]{1,60})\[\d{1,8}\]:"
-    r"|(?P<stern>[a-z0-9][a-z0-9.-]{2,80}-[a-z0-9]{0,9}\d) [a-z0-9-]{1,40}(?= )"
-    r"|\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.,\d]{0,10}(?:Z|[+-]\d\d:?\d\d)?\]?"
-    r"(?: std(?:out|err) [FP])?"
-    r"|\[\d{1,8}\](?= )|\d{1,7}[:|]?(?= {1,3}[A-Za-z\[(<#$/])"  # numbers of lines
-    r"|>|[-*\u2022|](?= \S)"  # quoted mail, lists, tables
-    r"|(?<=\s)(?=\S)"  # indented as a whole
-    r")\s?(?P<text>.*)"
-)
 _NO_DIGITS = str.maketrans("", "", "0123456789")
-_MOST_LABELS_OF_A_LINE = 3
 _FENCE = re.compile(r"\s*(?:```[\w-]*|~~~[\w-]*|[-=_*#─.]{3,}|>+)\s*$")
 
 
@@ -92,11 +71,13 @@ class Reading:
         self._block = ""
         self._last = ("", 0)
         self._candidates: list[tuple[str, Parser]] | None = None
+        self._numbered: bool | None = None
         self._documents = DocumentCollector(source, [p for _, p in all_parsers()])
 
     def block(self, text: str) -> None:
         """Read a block of whole lines."""
-        self._block, self._candidates = text, None
+        text = unnumbered(text)
+        self._block, self._candidates, self._numbered = text, None, None
         ledger, session = self.ledger, self._main
         number = ledger.lines
         for line in text.split("\n"):
@@ -170,23 +151,22 @@ class Reading:
 
     def _without_label(self, line: str, number: int) -> bool:
         """Read a line without what stands before it: labels, stamps, numbers of lines."""
-        text, key, host = line, "", ""
-        for _ in range(_MOST_LABELS_OF_A_LINE):
-            found = _LABEL.match(text)
-            if not found or not found["text"]:
-                return False
-            told = found.groupdict()
-            named = [word for name, word in told.items() if word and name != "text"]
-            key += " ".join(named)
-            logged = told["logged"] or told["journal"]
-            host = told["host"] or (logged.split(" ")[0] if logged else "") or host
-            text = found["text"]
-            if self._continues(line, text, number):
+        for one in labels(line, numbered=self._numbers_here()):
+            if not one.text or one.text.isspace():
+                self.ledger.blank += 1
                 return True
-            session = self._session(key, host)
-            if self._asked(session, text, number) or self._offer(session, text, number):
+            if self._continues(line, one.text, number):
+                return True
+            session = self._session(one.key, one.host)
+            if self._asked(session, one.text, number) or self._offer(session, one.text, number):
                 return True
         return False
+
+    def _numbers_here(self) -> bool:
+        """Return whether the lines of the block are numbered."""
+        if self._numbered is None:
+            self._numbered = is_numbered(self._block)
+        return self._numbered
 
     def _session(self, key: str, host: str) -> _Session:
         """Return the session of a label: stamps alone are nobody's."""

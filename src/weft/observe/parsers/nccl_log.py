@@ -66,6 +66,8 @@ _OLD = re.compile(
     r"(?P<level>INFO|WARN) (?=[A-Z\d][\w/]*[ :])"
 )
 """Lines of 2.0 to 2.2, which do not name the library."""
+_GLUED = re.compile(r"(?<![\w ])NCCL (?P<level>INFO|WARN) ")
+"""Where nothing stands before the name, or a label without a space."""
 _FAILS = re.compile(
     r"[Ff]ail|[Mm]ismatch|truncated|not found|[Nn]o socket|Fusing|[Cc]ould not|wrong type|"
     r"closed by remote"
@@ -130,8 +132,10 @@ class _Reader:
         if old:
             words = text[old.end() : _LONGEST].strip()
             return self._message(text, old.start("level"), old["level"], words, number)
-        if text.startswith(("NCCL INFO ", "NCCL WARN ")):
-            return self._message(text, 0, text[5:9], text[10:_LONGEST].strip(), number)
+        glued = None if named else _GLUED.search(text)
+        if glued:
+            words = text[glued.end() : _LONGEST].strip()
+            return self._message(text, glued.start(), glued["level"], words, number)
         if text.startswith(("INFO ", "WARN ")) and _BARE.match(text, 5):
             return self._message(text, 0, text[:4], text[5:_LONGEST].strip(), number)
         return None
