@@ -47,6 +47,8 @@ _NEEDED = re.compile(
     r"cannot be started|nvlsm: |has an invalid value"
 )
 """What the service says only where there are switches to manage."""
+_WELL = frozenset({"success", "", "n/a", "[n/a]", "not supported", "nvml_success"})
+"""Statuses of a GPU that joined its fabric, or that has none."""
 _LOOK = (
     "systemctl status nvidia-fabricmanager; nvidia-smi -q | grep -A3 Fabric; dmesg "
     "| grep -i SXid"
@@ -115,11 +117,12 @@ def _failed(services: list[ServiceState]) -> list[ServiceState]:
 
 def _waiting(facts: Facts) -> list[Fact]:
     """Return GPUs behind switches whose place in the fabric is not settled."""
-    if not _joined(facts):
+    if facts.of(GpuSeen) and not _joined(facts):
         return []
     return [
         one for one in facts.of(ScaleUpFabricState)
         if one.state.lower() in {"in progress", "not started"}
+        or (one.state.lower() in {"completed", ""} and one.status.lower() not in _WELL)
     ]  # fmt: skip
 
 

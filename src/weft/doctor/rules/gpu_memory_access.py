@@ -33,6 +33,7 @@ from weft.observe.facts import (
     Fact,
     GpuSeen,
     IommuState,
+    MeasuredCopy,
     PcieAccessControl,
     PcieError,
 )
@@ -104,6 +105,52 @@ def _translated(facts: Facts) -> Iterator[Finding]:
             explains=(*_FOLLOW, Symptom.WATCHDOG),
             fault=Fault.GPUDIRECT_OFF,
         )
+    else:
+        yield from _between_gpus(facts, failed)
+
+
+_SLOW_S = 1e-3
+"""A write from GPU to GPU takes some microseconds; one that is never seen, this and more."""
+_HALF = 0.5
+
+
+def _between_gpus(facts: Facts, failed: list[Fact]) -> Iterator[Finding]:
+    """Find GPUs that reach one another directly worse than through the host, or wrongly."""
+    copies = [one for one in facts.of(MeasuredCopy) if one.test.startswith("p2p")]
+    late: list[Fact] = [one for one in copies if (one.latency_s or 0.0) >= _SLOW_S]
+    without = {
+        (one.source, one.target, one.test.removesuffix("disabled")): one.bytes_per_s or 0.0
+        for one in copies if one.test.endswith("bandwidth disabled")
+    }  # fmt: skip
+    worse: list[Fact] = [
+        one for one in copies
+        if one.test.endswith("bandwidth enabled") and one.bytes_per_s is not None
+        and one.bytes_per_s
+        < _HALF * without.get((one.source, one.target, one.test.removesuffix("enabled")), 0.0)
+    ]  # fmt: skip
+    if not (late or worse or failed):
+        return
+    yield finding(
+        "pcie-acs-enabled",
+        [*late, *worse, *failed],
+        0.65 if late or worse else 0.45,
+        severity=Severity.ERROR if late or worse else Severity.WARNING,
+        message="GPUs reach one another directly worse than through the host: their traffic "
+        "is redirected on the way",
+        advice=_ADVICE,
+        next_command=_ACS,
+        missing=("lspci -vvv | grep ACSCtl, as root", "whether the IOMMU is on (dmesg)"),
+        explains=(*_FOLLOW, Symptom.WATCHDOG),
+        suspects=(
+            Suspect(
+                cause="nvlink-error",
+                confidence_ratio=0.3,
+                question="are these GPUs joined by NVLink, and do its counters rise?",
+                next_command="nvidia-smi topo -m; nvidia-smi nvlink -e",
+            ),
+        ),
+        fault=Fault.GPUDIRECT_OFF,
+    )
 
 
 def _unmapped(facts: Facts) -> Iterator[Finding]:

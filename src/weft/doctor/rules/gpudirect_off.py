@@ -47,6 +47,7 @@ from weft.observe.facts import (
 
 _MODULES = ("nvidia_peermem", "nv_peer_mem", "nvidia-peermem", "amdgpu_peermem", "ib_peer_mem")
 _CUDA = re.compile(r"--use_(?:cuda|rocm)")
+_OF_GPU = re.compile(r"\b(?:gpu|cuda|device) (?:mr|memory|buffer)\b|\bgpu\b", re.IGNORECASE)
 _FIRST_VERSION_WITH_NAME = (2, 23)
 _OF_GPU = re.compile(r"regist\w+ (?:the )?(?:GPU|CUDA|VRAM|HBM) (?:MR|mem|buf)", re.IGNORECASE)
 _NO_GPUDIRECT = ("gb10", "geforce", "rtx", "a10g", "tesla t4", "orin", "thor")

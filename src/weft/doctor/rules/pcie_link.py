@@ -19,6 +19,7 @@ from weft.observe.facts import (
     GpuSeen,
     PciAddress,
     PciDevice,
+    PcieError,
     PcieLink,
     SoftwareVersion,
 )
@@ -26,6 +27,7 @@ from weft.observe.facts import (
 _NETWORK = re.compile(r"ethernet|infiniband|network|mellanox|connectx|mlx\d|\befa\b|\bnic\b")
 _GPU = re.compile(r"3d controller|vga|\bnvidia\b|\bgpu\b|display|instinct")
 _BY_NAME = re.compile(r"(?:mlx[45]|bnxt|irdma|rocep|ibp|efa|ens|enp|eth|ib)[_\dpsf]")
+_MANY = 8
 _LOOK = "lspci -vv -s <bus id> | grep -e LnkCap: -e LnkSta:; dmesg | grep -i 'pcie bandwidth'"
 
 
@@ -57,6 +59,35 @@ def _check(facts: Facts) -> Iterator[Finding]:
             fault=Fault.PCIE_NARROW,
             left_ratio=left,
         )
+    yield from _erring(facts)
+
+
+_ERRING = {"generation": 0.55, "slow copies": 0.55, "replays": 0.4}
+"""What a diagnosis under load says of a link, and how far it names the cause."""
+
+
+def _erring(facts: Facts) -> Iterator[Finding]:
+    """Find links that repeat packets, report errors, or move less than they should."""
+    told = [one for one in facts.of(PcieError) if one.kind in _ERRING]
+    grave = [
+        one for one in facts.of(PcieError)
+        if one.kind == "aer" and one.severity.startswith("uncorrect")
+    ]  # fmt: skip
+    many = [one for one in facts.of(PcieError) if one.kind == "aer"]
+    seen = told or grave or (many if len(many) >= _MANY else [])
+    if not seen:
+        return
+    yield finding(
+        "pcie-link-degraded",
+        seen,
+        max((_ERRING[one.kind] for one in told), default=0.4),
+        severity=Severity.WARNING,
+        subject=", ".join(list(dict.fromkeys(one.device for one in seen if one.device))[:4]),
+        message="a PCI Express link reports errors, or moves less than it should",
+        advice="reseat the card or riser, update firmware; replace what reports again",
+        next_command=_LOOK,
+        missing=("width and speed of the link now (lspci -vv)",),
+    )
 
 
 def _whole(facts: Facts) -> list[PcieLink]:

@@ -64,6 +64,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
         one for one in facts.of(ProcessEnded)
         if one.how in {"oom", "segfault", "signal"} and one.signal not in _TERMINATED
         and not (one.signal == _ABORTED and errors)
+        and not _of_itself(one, errors)
         and not _after(one.moment, first) and (errors or _of_the_job(facts, one))
     ]  # fmt: skip
     deaths += [
@@ -90,6 +91,16 @@ def _check(facts: Facts) -> Iterator[Finding]:
             message="the other end refused access to its memory, as a dead process does",
             advice="look at the other rank first: a killed peer gives this status too",
         )
+
+
+def _of_itself(
+    ended: ProcessEnded, errors: list[CompletionError | CollectiveTimeout | CallFailed]
+) -> bool:
+    """Return whether a program that stands alone fell over its own error, told just above."""
+    above = [one for one in errors if one.evidence.file == ended.evidence.file
+             and one.evidence.line < ended.evidence.line]  # fmt: skip
+    alone = all(getattr(one, "library", "") == "verbs program" for one in errors)
+    return ended.how == "segfault" and alone and bool(above)
 
 
 def _only_a_tool(facts: Facts, remote: list[CompletionError]) -> bool:

@@ -11,13 +11,31 @@ import re
 from collections.abc import Iterator
 
 from weft.doctor import job
-from weft.doctor.rule import Facts, Finding, Rule, Severity, Suspect, finding
-from weft.observe.facts import CommunicatorShape, Distance, GpuLink, GpuLinkErrors, GpuSeen
+from weft.doctor.rule import (
+    LIKELY_RATIO,
+    Facts,
+    Finding,
+    Rule,
+    Severity,
+    Suspect,
+    finding,
+)
+from weft.observe.facts import (
+    CommunicatorShape,
+    Distance,
+    GpuLink,
+    GpuLinkErrors,
+    GpuSeen,
+    PciDevice,
+)
 
-_WITH_SWITCH = re.compile(r"sxm|hgx|gb[23]00|nvl72|hbm3|\bh(200|20|800)\b|\bb[23]00\b")
+_WITH_SWITCH = re.compile(
+    r"sxm|hgx|gb[23]00|nvl72|hbm3|\bh(200|20|800)\b|\bb[23]00\b|instinct|\bmi[23]\d\d"
+)
 _WITHOUT_SWITCH = re.compile(
     r"pcie|\bnvl\b|geforce|rtx|quadro|titan|[vp]100|gb10\b|\b(l4|l40s?|a40|a10g?|a30|a2|t4)\b"
 )
+_JOINED = ("NV", "XGMI")
 _MANY_ERRORS = 1000
 _SEVERAL = 3
 _LOOK = (
@@ -34,18 +52,48 @@ def _check(facts: Facts) -> Iterator[Finding]:
     ]
     live = {one.gpu for one in facts.of(GpuLink) if one.active}
     names = {one.gpu: one.gpu_name for one in facts.of(GpuLink) if one.gpu_name}
-    products = " ".join([*names.values(), *(one.name for one in facts.of(GpuSeen))]).lower()
+    cards = [one.name for one in facts.of(PciDevice) if "nvidia" in one.name.lower()]
+    seen = [one.name for one in facts.of(GpuSeen)]
+    products = " ".join([*names.values(), *(seen or cards)]).lower()
     for one in dark:
         product = (one.gpu_name or names.get(one.gpu, "") or products).lower()
         if has_switch(product) and _has_fellows(facts, one):
             yield _inactive([one], one.gpu, 0.9 if live else 0.75)
     if not dark:
         yield from _fewer(facts, products)
+        yield from _all_off(facts, names, products)
     yield from _split(facts, dark)
     yield from _erring(facts)
     yield from _said(facts)
     if not dark:
         yield from _apart(facts)
+
+
+def _all_off(facts: Facts, names: dict[str, str], products: str) -> Iterator[Finding]:
+    """Find GPUs of which every link that a tool lists is off, one by one."""
+    off: dict[tuple[str, str], list[GpuLink]] = {}
+    for one in facts.of(GpuLink):
+        if one.link is not None:
+            off.setdefault((one.host, one.gpu), []).append(one)
+    off = {key: links for key, links in off.items() if not any(one.active for one in links)}
+    product = " ".join([*(names.get(gpu, "") for _, gpu in off), products]).lower().strip()
+    sure = has_switch(product)
+    if not off or (product and not sure):
+        return
+    listed = [one for links in off.values() for one in links]
+    yield finding(
+        "nvlink-links-inactive",
+        listed,
+        0.75 if sure else LIKELY_RATIO,
+        severity=Severity.ERROR if sure else Severity.WARNING,
+        subject=", ".join(gpu for _, gpu in list(off)[:4]),
+        message=f"of {len(off)} GPUs every NVLink that is listed is down",
+        advice="reset GPUs and fabric manager; if it stays, repair (cards without a bridge "
+        "have no NVLink: nothing to do)",
+        next_command=_LOOK,
+        missing=() if sure else ("the product: PCIe cards without a bridge have no NVLink",),
+        explains=("container-gpu-isolation",),
+    )
 
 
 def _erring(facts: Facts) -> Iterator[Finding]:
@@ -79,12 +127,12 @@ def _apart(facts: Facts) -> Iterator[Finding]:
             hosts.setdefault(one.host, {})[one.source, one.target] = one
     for cells in hosts.values():
         names = sorted({source for source, _ in cells})
-        joined = {name for ends, one in cells.items() if one.connection.startswith("NV")
+        joined = {name for ends, one in cells.items() if one.connection.startswith(_JOINED)
                   for name in ends}  # fmt: skip
         lone = [name for name in names if name not in joined]
         rest = [name for name in names if name not in lone]
         whole = len(rest) >= _SEVERAL and all(
-            cells[a, b].connection.startswith("NV")
+            cells[a, b].connection.startswith(_JOINED)
             for a in rest for b in rest if a != b and (a, b) in cells
         )  # fmt: skip
         if lone and whole and len(lone) < len(rest):

@@ -14,6 +14,7 @@ from weft.doctor.rule import Facts, Fault, Finding, Rule, Severity, Symptom, fin
 from weft.observe.facts import (
     AdapterOpenFailed,
     DeviceNode,
+    GpuCallFailed,
     NoProvider,
     NoRdmaDevice,
     NoVerbsLibrary,
@@ -26,7 +27,9 @@ _EFA = ("efa", "ofi", "libfabric")
 
 def _check(facts: Facts) -> Iterator[Finding]:
     absent = _absent(facts)
-    if not absent or job.on_one_host(facts) or facts.of(NoProvider):
+    failing = facts.of(GpuCallFailed) or job.said(facts, r"internal error|unhandled system")
+    alone = job.on_one_host(facts) and not failing
+    if not absent or alone or facts.of(NoProvider):
         return
     if any(
         not one.loaded and any(word in f"{one.name} {one.reason}".lower() for word in _EFA)
@@ -58,7 +61,7 @@ def _absent(facts: Facts) -> list[NoVerbsLibrary]:
     fine = job.uses_rdma(facts) or job.verbs_adapters(facts) or facts.any_of(TransferSetup)
     if denied or fine:
         return [one for one in absent if not one.library.startswith("provider")]
-    none = facts.any_of(NoRdmaDevice) or job.uses_sockets(facts)
+    none = facts.any_of(NoRdmaDevice) or job.uses_sockets(facts) or not job.began(facts)
     return [one for one in absent if none or not one.library.startswith("provider")]
 
 

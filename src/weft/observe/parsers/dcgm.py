@@ -4,24 +4,29 @@
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 
 from weft.observe.facts import (
     Fact,
     GpuFault,
+    GpuLink,
     GpuLinkErrors,
     GpuThrottle,
+    MeasuredCopy,
     Message,
+    PcieError,
     PcieLink,
     RemappedRows,
+    ScaleUpFabricState,
     ScaleUpSwitchFault,
     ServiceState,
 )
-from weft.observe.parser import READ, Parser
+from weft.observe.parser import READ, Parser, Reader, Source
 from weft.observe.parsers._values import integer
-from weft.observe.patterns import Line, nothing, words
+from weft.observe.patterns import Build, Line, nothing, words
 
-_GPU = re.compile(r"\bGPU:? (?:ID:? )?(\d{1,3})\b")
+_GPU = re.compile(r"\bGPU:? ?(?:ID:? )?(\d{1,3})(?!\d)")
 _THERMAL = re.compile(
     r"clocks? (?:event|throttl\w+)(?: occurred)?(?: due to| .{0,30}because of) "
     r"(?P<why>thermal|power) violation|(?P<brake>HW (?:thermal|power brake) slowdown)|"
@@ -47,9 +52,9 @@ _MEMORY = re.compile(
     re.IGNORECASE,
 )
 _LINK = re.compile(
-    r"Detected (?P<count>\d+) (?:NvLink|NVLink) .{0,20}?errors?|NvLink link (?P<link>"
-    r"\d+) is (?:currently )?down|"
-    r"NVLink .{0,40}(?:is down|inactive)",
+    r"Detected (?P<count>\d+) (?:\w[\w ]{0,60} )?N[vV][lL]ink .{0,20}?errors?|"
+    r"N[vV][lL]ink link (?P<link>\d+) is (?:currently )?down|"
+    r"N[vV][lL]ink .{0,40}(?:is down|inactive)",
     re.IGNORECASE,
 )
 _TOO_FEW = re.compile(r"(?P<text>Only \d+ NvLinks are up out of the expected \d+)")
@@ -61,9 +66,53 @@ _OF_SWITCH = re.compile(
     r"Detected (?P<kind>fatal|nonfatal) errors on NvSwitch (?P<switch>\d+) link (?P<link>\d+)|"
     r"Detected fatal NvSwitch SXID (?P<code>\d+)"
 )
-_WIDTH = re.compile(
-    r"GPU (?P<gpu>\d+) is running at PCI link width (?P<lanes>\d+)X, which is below the "
-    r"minimum allowed link \w+ of (?P<most>\d+)"
+
+
+def _loose(words: str) -> re.Pattern[str]:
+    """Return an expression that finds words also where a frame took spaces from between them.
+
+    >>> bool(_loose("link is down").search("linkis down"))
+    True
+    """
+    return re.compile(words.replace(" ", " ?"), re.IGNORECASE)
+
+
+_REPLAYS = _loose(r"more than (?P<most>\d+) PCIe replays|PCIe replay violation")
+_NARROW = _loose(
+    r"GPU (?P<gpu>\d+) is running at PCI link (?P<what>width|generation) (?P<now>\d+)X?, which "
+    r"is below the minimum allowed link \w+ of (?P<most>\d+)"
+)
+_COPY = _loose(
+    r"Bandwidth of GPU (?P<gpu>\d+) in direction (?P<way>[dh]2[dh]) of (?P<now>[\d.]+) did not "
+    r"exceed minimum required bandwidth of (?P<least>[\d.]+)"
+)
+_CONTAINED = _loose(r"GPU had (?:a|an) (?P<un>un)?contained error")
+_BAD_MEMORY = _loose(
+    r"retired page has been detected|pages? (?:due to DBEs )?have been detected|"
+    r"Pending page retirements together|faulty memory elements|double-bit ECC error has|"
+    r"memory mismatch was detected|SRAM Threshold Count exceeded|uncorrectable row remap limit|"
+    r"row remapping(?P<failed> failed)|row remappings are pending"
+)
+_TOO_HOT = _loose(
+    r"Temperature \d+ of .{1,20} exceeded .{0,20}maximum allowed temperature|"
+    r"thermal violations totaling|clocks event due to thermal violation"
+)
+_BIT_ERRORS = _loose(
+    r"(?:effective|symbol) BER [\d.e+-]+ exceeds minimum threshold on GPU|"
+    r"NvLink errors found occurr?ing per second|NvLink errors on GPU \d+'s NVLink \(should be 0"
+)
+_LINK_DOWN = _loose(r"GPU (?P<gpu>\d+)'s NvLink link (?P<link>\d+) is (?:currently )?down")
+_SWITCH_LINK = _loose(
+    r"NvSwitch (?:physical ID )?(?P<switch>\d+)(?:'s NvLink (?:port )?(?P<link>\d+) is "
+    r"(?:currently )?down| - Only \d+ NvLinks are up)"
+)
+_PEER = _loose(
+    r"GPU \d+ (?:was unsuccessfully written to by|unsuccessfully wrote data to) GPU \d+"
+    r"(?! over NVLink).{0,12}in a peer-to-peer test"
+)
+_PROBE = _loose(r"GPU (?P<gpu>\d+): Fabric State is (?P<state>[A-Za-z ]+?) \(\d+\)")
+_RECOVERY = _loose(
+    r"Recovery action: \d+ \((?:GPU_RESET|NODE_REBOOT|DRAIN_P2P|DRAIN_AND_RESET)\)"
 )
 _SERVICE = re.compile(
     r"(?P<manager>Fabric Manager) \(Cluster UUID.*\): (?P<text>.{0,80})|"
@@ -122,13 +171,22 @@ def _memory(found: re.Match[str], line: Line) -> Sequence[Fact]:
 
 
 def _link(found: re.Match[str], line: Line) -> Sequence[Fact]:
-    count = integer(found["count"]) or 0
-    return (
-        GpuLinkErrors(
-            gpu=_gpu(line), link=integer(found["link"]),
-            counter="recovery" if count else "down", value=count or 1, host=line.host,
-            evidence=line.evidence,
-        ),
+    if found["link"]:
+        return (_off(_gpu(line), int(found["link"]), line),)
+    if found["count"] is None:
+        return (_link_errors("down", 1, line),)
+    count = int(found["count"])
+    return (_link_errors("recovery", count, line),) if count else READ
+
+
+def _off(gpu: str, link: int, line: Line) -> GpuLink:
+    return GpuLink(gpu=gpu, link=link, active=False, host=line.host, evidence=line.evidence)
+
+
+def _link_errors(counter: str, value: int, line: Line) -> GpuLinkErrors:
+    return GpuLinkErrors(
+        gpu=_gpu(line), link=None, counter=counter, value=value, host=line.host,
+        evidence=line.evidence,
     )  # fmt: skip
 
 
@@ -152,14 +210,121 @@ def _switch(found: re.Match[str], line: Line) -> Sequence[Fact]:
 
 
 def _narrow(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    """State a link of a GPU that is narrower, or slower, than a diagnosis allows."""
+    now, most = int(found["now"]), int(found["most"])
+    link = PcieLink(
+        device=f"GPU {found['gpu']}", name="GPU", lanes=now, max_lanes=most, host=line.host,
+        evidence=line.evidence,
+    )  # fmt: skip
+    if found["what"].lower() == "width":
+        return (link,)
+    return (_error("generation", line), _said_so("slow PCI link", line))
+
+
+def _error(kind: str, line: Line) -> PcieError:
+    return PcieError(
+        device=f"GPU {_gpu(line)}", kind=kind, text=line.text.strip()[:200], host=line.host,
+        moment=line.moment, evidence=line.evidence,
+    )  # fmt: skip
+
+
+def _said_so(text: str, line: Line) -> Message:
+    return Message(
+        software="DCGM", level="error", text=text, moment=line.moment, evidence=line.evidence
+    )
+
+
+def _replays(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    del found
+    return (_error("replays", line),)
+
+
+def _slow_copy(found: re.Match[str], line: Line) -> Sequence[Fact]:
     return (
-        PcieLink(
-            device=f"GPU {found['gpu']}", name="GPU", lanes=int(found["lanes"]),
-            max_lanes=int(found["most"]), host=line.host, evidence=line.evidence,
+        _error("slow copies", line),
+        MeasuredCopy(
+            test=f"dcgmi diag {found['way'].lower()}", source="host",
+            target=f"GPU {found['gpu']}", bytes_per_s=float(found["now"]) * _GIGA,
+            evidence=line.evidence,
         ),
     )  # fmt: skip
 
 
+def _contained(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    return (_fault(_UNCONTAINED if found["un"] else _CONTAINED_CODE, found[0], line),)
+
+
+def _bad_memory(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    failed = bool(found["failed"])
+    return (
+        RemappedRows(
+            gpu=_gpu(line), pending=not failed, failed=failed, host=line.host,
+            evidence=line.evidence,
+        ),
+    )  # fmt: skip
+
+
+def _too_hot(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    del found
+    return (
+        GpuThrottle(
+            gpu=_gpu(line), reason="thermal", active=True, host=line.host,
+            evidence=line.evidence,
+        ),
+    )  # fmt: skip
+
+
+def _bit_errors(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    del found
+    return (_link_errors("recovery", 1, line),)
+
+
+def _link_down(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    return (_off(found["gpu"], int(found["link"]), line),)
+
+
+def _switch_link(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    del found
+    return (_said_so(f"nvlink inactive: {line.text.strip()[:150]}", line),)
+
+
+def _peer(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    return (_said_so(f"p2p verification error: {found[0]}", line),)
+
+
+def _probe(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    word = found["state"].lower().replace(" ", "")
+    if word in {"success", "completed", "notsupported"}:
+        return READ
+    return (
+        ScaleUpFabricState(
+            gpu=f"GPU {found['gpu']}", state=_PROBES.get(word, "completed"),
+            status=found["state"], evidence=line.evidence,
+        ),
+    )  # fmt: skip
+
+
+def _recovery(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    return (_fault(_RECOVERY_CODE, found[0], line),)
+
+
+_GIGA = 1e9
+_CONTAINED_CODE, _UNCONTAINED, _RECOVERY_CODE = 94, 95, 154
+_PROBES = {"notstarted": "not started", "inprogress": "in progress"}
+_LOOSE: tuple[tuple[re.Pattern[str], Build], ...] = (
+    (_LINK_DOWN, _link_down),
+    (_SWITCH_LINK, _switch_link),
+    (_BIT_ERRORS, _bit_errors),
+    (_NARROW, _narrow),
+    (_REPLAYS, _replays),
+    (_COPY, _slow_copy),
+    (_CONTAINED, _contained),
+    (_BAD_MEMORY, _bad_memory),
+    (_TOO_HOT, _too_hot),
+    (_PEER, _peer),
+    (_PROBE, _probe),
+    (_RECOVERY, _recovery),
+)
 _WELL = frozenset({"up", "ok", "healthy", "ready"})
 
 
@@ -179,6 +344,71 @@ def _service(found: re.Match[str], line: Line) -> Sequence[Fact]:
     )  # fmt: skip
 
 
+_LINES = words(
+    (_EXPORTED, _exported),
+    (_NONE, nothing),
+    (_LINK_DOWN, _link_down),
+    (_THERMAL, _throttle),
+    (_XID, _xid),
+    (_LOST, _lost),
+    (_SWITCH_LINK, _switch_link),
+    (_MEMORY, _memory),
+    (_BIT_ERRORS, _bit_errors),
+    (_LINK, _link),
+    (_TOO_FEW, _said),
+    (_NOT_WRITTEN, _said),
+    (_OF_SWITCH, _switch),
+    *_LOOSE,
+    (_SERVICE, _service),
+    (_FRAME, nothing),
+)
+_ROW = re.compile(r"\s*\|(?P<left>[^|]{0,60})\|(?P<right>[^|]{0,400})\|\s*$")
+
+
+@dataclass(slots=True)
+class _DcgmReader:
+    """Reads sentences, also those that a frame cuts into rows at any letter."""
+
+    source: Source
+    lines: Reader = field(init=False)
+    cell: str = ""
+    at: tuple[str, int] = ("", 0)
+    told: bool = False
+
+    def __post_init__(self) -> None:
+        """Begin to read lines."""
+        self.lines = _LINES(self.source)
+
+    def take(self, text: str, number: int) -> Sequence[Fact] | None:
+        """Return the facts of a line, and of the cell that ended before it."""
+        row = _ROW.match(text)
+        done = self._close() if not row or row["left"].strip() else READ
+        facts = self.lines.take(text, number)
+        if row:
+            if not self.cell:
+                self.at = (text, number)
+            self.cell = (self.cell + row["right"].strip())[:_LONGEST_CELL]
+            self.told = self.told or bool(facts)
+        return facts if not done else (*done, *(facts or READ))
+
+    def end(self) -> Iterable[Fact]:
+        """State what the last cell says."""
+        return self._close()
+
+    def _close(self) -> Sequence[Fact]:
+        cell, self.cell = self.cell, ""
+        told, self.told = self.told, False
+        if told or not cell:
+            return READ
+        line = Line(cell, self.at[1], self.source)
+        for expression, build in _LOOSE:
+            facts = [fact for one in expression.finditer(cell) for fact in build(one, line)]
+            if facts:
+                return facts
+        return READ
+
+
+_LONGEST_CELL = 8192
 dcgm = Parser(
     tool="DCGM",
     marks=(
@@ -193,26 +423,26 @@ dcgm = Parser(
         "over NVLink",
         "thermal violations",
         "row remapp",
-        "PCI link width",
+        "PCI link ",
         "Clique ID",
         "IMEX ",
         "fallen off",
+        "PCIe replay",
+        "Bandwidth of GPU",
+        "contained error",
+        "retired page",
+        "memory elements",
+        "memory mismatch",
+        "SRAM Threshold",
+        "exceeded user",
+        " BER ",
+        "NvSwitch",
+        "peer-to-peer test",
+        "Fabric State",
+        "Recovery action",
+        "| Warning",
     ),
-    reader=words(
-        (_EXPORTED, _exported),
-        (_NONE, nothing),
-        (_THERMAL, _throttle),
-        (_XID, _xid),
-        (_LOST, _lost),
-        (_MEMORY, _memory),
-        (_LINK, _link),
-        (_TOO_FEW, _said),
-        (_NOT_WRITTEN, _said),
-        (_OF_SWITCH, _switch),
-        (_WIDTH, _narrow),
-        (_SERVICE, _service),
-        (_FRAME, nothing),
-    ),
+    reader=_DcgmReader,
     rank=39,
     longest=1024,
 )

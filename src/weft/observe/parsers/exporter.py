@@ -6,7 +6,7 @@ They are of any age: the last fault of a GPU stays until the exporter starts ane
 import re
 from collections.abc import Sequence
 
-from weft.observe.facts import Counter, Fact, GpuFault, GpuLinkErrors, RemappedRows
+from weft.observe.facts import Counter, Fact, GpuFault, GpuLinkErrors, GpuThrottle, RemappedRows
 from weft.observe.parser import READ, Parser
 from weft.observe.patterns import Line, nothing, pattern, table
 
@@ -20,6 +20,8 @@ _SPELT = {
     "local_link_integrity_errors": "local_link_integrity_errors",
     "excessive_buffer_overrun_errors": "excessive_buffer_overrun_errors",
 }
+_HEAT = {0x20: "sw_thermal_slowdown", 0x40: "hw_thermal_slowdown"}
+"""Bits of the mask of reasons that hold clocks down [nvml.h, nvmlClocksEventReason]."""
 
 
 def _labels(found: re.Match[str]) -> dict[str, str]:
@@ -38,6 +40,12 @@ def _of_gpu(found: re.Match[str], line: Line) -> Sequence[Fact]:
                 evidence=line.evidence,
             ),
         )  # fmt: skip
+    if name.startswith("CLOCK"):
+        reasons = [reason for bit, reason in _HEAT.items() if value & bit]
+        return tuple(
+            GpuThrottle(gpu=gpu, reason=one, active=True, host=host, evidence=line.evidence)
+            for one in reasons
+        )
     if name.startswith("ROW_REMAP"):
         failed = name.endswith("FAILURE")
         return (
@@ -78,6 +86,7 @@ exporter = Parser(
         pattern(
             "DCGM_FI_DEV_",
             r"DCGM_FI_DEV_(?P<name>XID_ERRORS|ROW_REMAP_PENDING|ROW_REMAP_FAILURE|"
+            r"CLOCK_THROTTLE_REASONS|CLOCKS_EVENT_REASONS|"
             rf"NVLINK_(?:REPLAY|RECOVERY)_ERROR_COUNT_TOTAL){_VALUE}",
             _of_gpu,
         ),

@@ -10,6 +10,8 @@ from weft.observe.patterns import Line, pattern, table
 
 _NOT_READY = 802
 _NOT_PERMITTED = 800
+_RECOVERY = 154
+"""The driver's code of a changed recovery action [NVIDIA Xid errors]."""
 _BUS = re.compile(r"\b([0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}(?:\.\d)?)\b")
 
 
@@ -58,6 +60,18 @@ def _plugin(found: re.Match[str], line: Line) -> Sequence[Fact]:
     )
 
 
+def _reset(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    bus = _BUS.search(line.text)
+    if is_prose(line.text):
+        return ()
+    return (
+        GpuFault(
+            code=_RECOVERY, bus_id=bus[1] if bus else "", text=found[0], host=line.host,
+            moment=line.moment, evidence=line.evidence,
+        ),
+    )  # fmt: skip
+
+
 gpu_programs = Parser(
     tool="programs that use GPUs",
     marks=(
@@ -69,6 +83,9 @@ gpu_programs = Parser(
         "GPU_IS_LOST",
         "fallen off the bus",
         "XidCriticalError",
+        "GPU requires reset",
+        "RESET_REQUIRED",
+        "ResetRequired",
         "CUDA_ERROR_NOT_PERMITTED",
         "HANDLE_TYPE_FABRIC",
     ),
@@ -90,6 +107,10 @@ gpu_programs = Parser(
         pattern("GpuIsLost", r"GpuIsLost", _lost),
         pattern("GPU_IS_LOST", r"GPU_IS_LOST", _lost),
         pattern("fallen off the bus", r"fallen off the bus", _lost),
+        *(
+            pattern(mark, mark, _reset)
+            for mark in ("GPU requires reset", "RESET_REQUIRED", "ResetRequired")
+        ),
         pattern(
             "XidCriticalError",
             r"XidCriticalError: Xid=(?P<code>\d{1,3}) on Device=(?P<device>[\w-]{1,60})?",

@@ -164,11 +164,22 @@ def _off_bus(found: re.Match[str], line: Line) -> Sequence[Fact]:
 
 def _amd(found: re.Match[str], line: Line) -> Sequence[Fact]:
     """State a fault of an AMD GPU under the code that means the same of NVIDIA's."""
-    code = 95 if "uncorrectable" in found["text"] else 62
+    between = "xgmi" in line.text.lower()
+    code = 62 if "uncorrectable" not in found["text"] else 74 if between else 95
     return (
         GpuFault(
             code=code, bus_id=found["bus"], text=found["text"], fatal=True, host=_host(line),
             moment=line.moment, evidence=line.evidence,
+        ),
+    )  # fmt: skip
+
+
+def _no_answer(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    """State that a GPU's own processor is silent, as code 119 says where it is printed."""
+    return (
+        GpuFault(
+            code=119, bus_id=found["gpu"] or "", text=found["text"], fatal=True,
+            host=_host(line), moment=line.moment, evidence=line.evidence,
         ),
     )  # fmt: skip
 
@@ -395,20 +406,6 @@ def _interface_before(found: re.Match[str], line: Line) -> Sequence[Fact]:
     )
 
 
-def _sick(found: re.Match[str], line: Line) -> Sequence[Fact]:
-    """State what the driver of another maker's adapter says when its firmware gives up."""
-    return (
-        AdapterFault(
-            kind="health",
-            device=found["device"],
-            text=found["text"].strip(),
-            host=_host(line),
-            moment=line.moment,
-            evidence=line.evidence,
-        ),
-    )
-
-
 def _hot(found: re.Match[str], line: Line) -> Sequence[Fact]:
     return (
         GpuThrottle(
@@ -465,6 +462,13 @@ _PATTERNS = (
         r"Failed to activate link ?\d.*|"
         r"\S{0,60} ?[^\[]{0,100}\[NV_ERR_(?:FABRIC_|NVLINK_FABRIC)\w+\].*))",
         _driver,
+    ),
+    pattern(
+        "NVRM: ",
+        r"NVRM: (?:(?P<gpu>GPU\d+) )?.{0,80}?(?P<text>GSP Timeout|Heartbeat timed out|"
+        r"heartbeat timed out|Timeout waiting for RPC from GSP|GSP-RM unresponsive|"
+        r"GSP core unresponsive|Failed to boot GSP|Max GSP-RM boot attempts)",
+        _no_answer,
     ),
     pattern("NVRM: ", r"NVRM: ", nothing),
     pattern(
@@ -536,17 +540,6 @@ _PATTERNS = (
     pattern("mlx5_core", r"mlx5_core (?P<device>\S+) (?P<text>.*)", _adapter),
     pattern(
         "NIC Link is ", r"NIC Link is (?P<word>[Uu]p|[Dd]own)(?P<interface>)", _interface_before
-    ),
-    *(
-        pattern(
-            f"{driver} ",
-            rf"{driver} {_DEVICE}:? (?P<text>.{{0,80}}?(?:critical error|"
-            r"firmware not responding|"
-            r"[Ff]irmware fatal|Admin queue is closed|\(polling\) timeout|device removed|"
-            r"reset (?:failed|aborted)|unrecoverable).*)",
-            _sick,
-        )
-        for driver in ("irdma", "ice", "efa", "ionic", "i40e", "qede", "qedr", "mana", "erdma")
     ),
     pattern("infiniband ", r"infiniband (?P<device>\w+): (?P<text>.*)", _adapter),
     pattern("mlx4_", r"mlx4_\w+ (?P<device>\S+?):? (?P<text>.*)", _adapter),

@@ -121,8 +121,10 @@ class _Reader:
             evidence=self.source.evidence(text, number),
         )
 
-    def _gone(self, gone: "re.Match[str]", text: str, number: int) -> Sequence[Fact]:
+    def _gone(self, gone: "re.Match[str]", text: str, number: int) -> Sequence[Fact] | None:
         groups = gone.groupdict()
+        if "requires reset" in text:
+            return None
         return (
             GpuUnreachable(
                 bus_id=groups.get("bus") or "",

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from weft.observe.facts import (
     Evidence,
     Fact,
+    GpuFault,
     GpuReading,
     GpuSeen,
     GpuThrottle,
@@ -18,7 +19,7 @@ from weft.observe.facts import (
 from weft.observe.parser import READ, Parser, Source
 from weft.observe.parsers._values import integer, real, size, yes
 
-_GPU = re.compile(r"GPU (?P<bus>[0-9A-Fa-f]{8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.\d)")
+_GPU = re.compile(r"GPU (?P<bus>[0-9A-Fa-f]{8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.\d)(?!:)")
 _TITLE = re.compile(r"={4,}NVSMI LOG={4,}")
 _FIELD = re.compile(
     r"(?P<indent> {0,24})(?P<name>[A-Z][\w .()/-]{0,60}?)\s{2,}: ?(?P<value>.*?)\s*$"
@@ -31,6 +32,8 @@ _ARROW = re.compile(r"\s{2,}<[=-]+.*$")
 _MEGA = 1e6
 _GENERATION_GT = {1: 2.5, 2: 5.0, 3: 8.0, 4: 16.0, 5: 32.0, 6: 64.0}
 _GIGA = 1e9
+_RECOVERY = 154
+"""The driver's code of a changed recovery action [NVIDIA Xid errors]."""
 _TOP = {"Driver Version": "NVIDIA driver", "CUDA Version": "CUDA"}
 _READINGS: dict[str, tuple[str, str, Callable[[str], float | None]]] = {
     "Clocks/SM": ("sm_clock", "Hz", lambda text: _scaled(text, _MEGA)),
@@ -162,13 +165,29 @@ class _Reader:
             return (
                 GpuSeen(name=value, bus_id=self.gpu, host=self.source.host, evidence=evidence),
             )
+        if path.startswith("Retired Pages/Pending"):
+            self.rows["Pending"], self.rows_at = value, evidence
+            return READ
         if path.startswith("Fabric/"):
             return self._fabric(path, value, evidence)
-        if "Unknown Error" in value:
-            return (self._value(path.lower(), None, "", value, evidence),)
         return self._number(path, value, evidence)
 
+    def _recover(self, value: str, evidence: Evidence) -> Sequence[Fact]:
+        """State what a GPU needs before it may be used again."""
+        if value.lower() in {"none", "n/a", ""}:
+            return READ
+        return (
+            GpuFault(
+                code=_RECOVERY, bus_id=self.gpu, text=f"GPU recovery action {value}",
+                host=self.source.host, evidence=evidence,
+            ),
+        )  # fmt: skip
+
     def _number(self, path: str, value: str, evidence: Evidence) -> Sequence[Fact]:
+        if path == "GPU Recovery Action":
+            return self._recover(value, evidence)
+        if "Unknown Error" in value:
+            return (self._value(path.lower(), None, "", value, evidence),)
         known = _READINGS.get(path)
         if known:
             return (self._value(known[0], known[2](value), known[1], value, evidence),)

@@ -300,6 +300,8 @@ rdma_programs = Parser(
         "locked memory",
         " QP",
         "queue",
+        " cq",
+        " CQ",
         "GID",
         "ounter exceeded",
         "ocal protection",
