@@ -19,6 +19,7 @@ from pathlib import Path
 
 import pytest
 
+from elsewhere import pretend, runs, until
 from weft.cli import app
 
 PATIENCE_S = 600
@@ -135,9 +136,9 @@ def _wait_for(what, folder, running):
         time.sleep(0.2)
 
 
-@needs("srun", "slurmctld", "slurmd")
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs root: slurmd starts tasks as users")
-def test_srun_starts_the_ranks_of_a_job(capsys, monkeypatch, tmp_path):
+@pytest.fixture
+def slurm(monkeypatch, tmp_path):
+    """Serve a cluster of this host, which starts two tasks at once."""
     for name in ("state", "spool"):
         (tmp_path / name).mkdir()
     conf = tmp_path / "slurm.conf"
@@ -160,8 +161,15 @@ def test_srun_starts_the_ranks_of_a_job(capsys, monkeypatch, tmp_path):
 
     with _started(controller, daemon, env=env, folder=tmp_path) as running:
         _wait_for(idle, tmp_path, running)
-        found = _measured(capsys, "srun", "--hosts", "one", "--ranks-per-host", "2",
-                          "--master", "127.0.0.1")  # fmt: skip
+        yield
+
+
+@needs("srun", "slurmctld", "slurmd")
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root: slurmd starts tasks as users")
+@pytest.mark.usefixtures("slurm")
+def test_srun_starts_the_ranks_of_a_job(capsys):
+    found = _measured(capsys, "srun", "--hosts", "one", "--ranks-per-host", "2",
+                      "--master", "127.0.0.1")  # fmt: skip
     assert found["hosts"] == ["one"]
 
 
@@ -215,8 +223,8 @@ KUBECTL = """#!{python}
 import os, sys
 words = sys.argv[1:]
 place = words.index("--")
-assert words[:3] == ["exec", "--namespace", "ns"], words
-assert words[3:place] in (["worker-0"], ["worker-1", "--container", "main"]), words
+assert words[:3] == ["exec", "--stdin", "--namespace"], words
+assert words[3:place] in (["ns", "worker-0"], ["ns", "worker-1", "--container", "main"]), words
 os.execvp(words[place + 1], words[place + 1:])
 """
 
@@ -230,3 +238,52 @@ def test_kubectl_is_called_as_it_wants_to_be(capsys, monkeypatch, tmp_path):
     found = _measured(capsys, "kubectl", "--hosts", "ns/worker-0,ns/worker-1:main",
                       "--master", "127.0.0.1")  # fmt: skip
     assert found["hosts"] == ["ns/worker-0", "ns/worker-1:main"]
+
+
+ENDS = [signal.SIGINT, signal.SIGKILL]
+
+
+def _left(tmp_path, launcher, sign, *more):
+    """Start a benchmark whose ranks never end by themselves, end weft, and wait for theirs."""
+    pretend(tmp_path, "rank", f"trap '' TERM HUP\necho $$ >>{tmp_path}/pids\n"
+            "while :; do sleep 1; done")  # fmt: skip
+    asking = subprocess.Popen(
+        [sys.executable, "-m", "weft", "bench", "run", "torch.distributed", "--no-history",
+         "--launcher", launcher, "--python", tmp_path / "rank", *more],
+        env={**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1",
+             "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"},
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True,
+    )  # fmt: skip
+    pids = tmp_path / "pids"
+
+    def started():
+        assert asking.poll() is None, asking.stderr.read().decode()
+        return pids.exists() and pids.read_text().count("\n") == 2
+
+    until(started, "two ranks to start")
+    asking.send_signal(sign)
+    asking.wait()
+    asking.stderr.close()
+    ranks = [int(one) for one in pids.read_text().split()]
+    until(lambda: not any(map(runs, ranks)), "the ranks to end")
+
+
+@needs("mpirun")
+@pytest.mark.parametrize("sign", ENDS)
+def test_ranks_of_mpirun_end_with_weft(sign, tmp_path):
+    _left(tmp_path, "mpirun", sign, "--hosts", "localhost", "--ranks-per-host", "2")
+
+
+@needs("srun", "slurmctld", "slurmd")
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root: slurmd starts tasks as users")
+@pytest.mark.usefixtures("slurm")
+@pytest.mark.parametrize("sign", ENDS)
+def test_tasks_of_srun_end_with_weft(sign, tmp_path):
+    _left(tmp_path, "srun", sign, "--hosts", "one", "--ranks-per-host", "2")
+
+
+@needs("ssh", "sshd", "ssh-keygen")
+@pytest.mark.usefixtures("ssh")
+@pytest.mark.parametrize("sign", ENDS)
+def test_what_ssh_started_ends_with_weft(sign, tmp_path):
+    _left(tmp_path, "ssh", sign, "--hosts", "one=127.0.0.1,two=127.0.0.1")

@@ -25,6 +25,8 @@ class Launcher:
     """Hosts, ranks on each, command."""
     needs_master: bool = False
     """Whether the names of hosts are no addresses, so that the first needs one."""
+    passes_input: bool = True
+    """Whether each process that it starts reads our standard input."""
     here: bool = False
     """Whether the environment can be set by us, because the process is a child of ours."""
 

@@ -10,7 +10,7 @@ from weft import units
 from weft.bench import launcher as launchers
 from weft.bench.command import Command
 from weft.bench.load import DELIVERED, TAIL_GROWTH, Carried, LoadTest, finished, raise_load
-from weft.bench.processes import Started, run_together
+from weft.bench.processes import Started, on_host, run_together
 from weft.errors import SpecError, ToolFailed
 from weft.observe.bundle import observe
 from weft.observe.facts import MeasuredLatency, MeasuredTransfer
@@ -107,12 +107,7 @@ def _words(
 
 def _started(where: Field, host: str, words: tuple[str, ...], *, serves: bool) -> Started:
     way = launchers.find(where.launcher)
-    if way.on is None:
-        raise SpecError(f"{way.title}: starts whole jobs; use ssh, kubectl, netns or local")
-    return Started(
-        words=way.on(host, Command(words=words)), env={}, place=host, serves=serves,
-        answers=not serves,
-    )  # fmt: skip
+    return on_host(way, host, Command(words=words), serves=serves, answers=not serves)
 
 
 def _carried(where: Field, bytes_per_s: float) -> Carried:

@@ -1,6 +1,7 @@
 """Running the processes of a benchmark: bounded output, a deadline, nothing left over."""
 
 import os
+import shutil
 import subprocess
 import threading
 import time
@@ -8,10 +9,15 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
 from typing import IO, Final
 
+from weft.bench.command import Command
+from weft.bench.launcher import Launcher
 from weft.collect.children import GRACE_S, end
-from weft.errors import ToolFailed
+from weft.collect.held import READS, held, hold
+from weft.errors import SpecError, ToolFailed
 
 SERVER_STARTS_S: Final = 1.0
 """What a server is given to listen before its client calls."""
@@ -27,10 +33,55 @@ class Started:
     """One process to start: the words, where it runs, and what part it has."""
 
     words: tuple[str, ...]
+    """As they could be typed."""
     env: Mapping[str, str]
     place: str
     serves: bool = False
     answers: bool = False
+    held: tuple[str, ...] = ()
+    """The same, run by a shell that ends them when we are gone; empty: nobody does."""
+
+
+def on_host(
+    way: Launcher, host: str, command: Command, *, serves: bool = False, answers: bool = False
+) -> Started:
+    """Return what starts a command on a host and ends with us.
+
+    Raises:
+        SpecError: the launcher starts whole jobs only.
+    """
+    if way.on is None:
+        raise SpecError(f"{way.title}: starts whole jobs; use ssh, kubectl, netns or local")
+    return Started(
+        words=way.on(host, command), held=way.on(host, _held(command)), place=host,
+        env=dict(command.env) if way.here else {}, serves=serves, answers=answers,
+    )  # fmt: skip
+
+
+def over_hosts(
+    way: Launcher, hosts: Sequence[str], ranks_per_host: int, command: Command
+) -> Started:
+    """Return what starts all ranks of a job at once and ends with us."""
+    assert way.over is not None
+    words = way.over(hosts, ranks_per_host, command)
+    held_words = (
+        way.over(hosts, ranks_per_host, _held(command))
+        if way.passes_input else (*READS, *words)
+    )  # fmt: skip
+    return Started(
+        words=words, held=held_words, place=", ".join(hosts) or "localhost",
+        env=dict(command.env) if way.here else {}, answers=True,
+    )  # fmt: skip
+
+
+def _held(command: Command) -> Command:
+    return Command(words=(*READS, *command.words), env=command.env)
+
+
+@cache
+def _holder() -> str:
+    """Read the script that runs the words after it and watches its input."""
+    return held((files("weft.bench") / "hold.sh").read_text("utf-8"))
 
 
 @dataclass(slots=True)
@@ -42,6 +93,7 @@ class _Running:
     output: bytearray = field(default_factory=bytearray)
     last: "deque[str]" = field(default_factory=lambda: deque(maxlen=_LAST_LINES))
     threads: list[threading.Thread] = field(default_factory=list)
+    ended: threading.Event = field(default_factory=threading.Event)
 
 
 def run_together(
@@ -82,9 +134,12 @@ def _start_all(asked: Sequence[Started], running: list[_Running], report: Report
 
 def _start(asked: Started, report: Report) -> _Running:
     report(f"starting {asked.words[0]} on {asked.place}")
+    env = {**os.environ, **asked.env}
+    there = shutil.which(asked.words[0], path=env.get("PATH"))
     try:
-        process = subprocess.Popen(  # noqa: S603 - a list of words; no shell reads it
-            asked.words, env={**os.environ, **asked.env}, stdin=subprocess.DEVNULL,
+        process = subprocess.Popen(  # noqa: S603 - a list of words; no shell of ours reads it
+            asked.held if asked.held and there else asked.words, env=env,
+            stdin=subprocess.PIPE if asked.held else subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
         )  # fmt: skip
     except (FileNotFoundError, PermissionError) as error:
@@ -93,6 +148,11 @@ def _start(asked: Started, report: Report) -> _Running:
             "another launcher or benchmark"
         ) from error
     one = _Running(asked, process)
+    if asked.held:
+        asking = threading.Thread(
+            target=hold, args=(process, _holder(), one.ended), daemon=True
+        )
+        asking.start()
     for stream, take in ((process.stdout, _keep), (process.stderr, _tail)):
         thread = threading.Thread(target=take, args=(one, stream, report), daemon=True)
         thread.start()
@@ -147,8 +207,10 @@ def _failed(one: _Running, what: str) -> ToolFailed:
 
 
 def _end(running: Sequence[_Running]) -> None:
+    # First asked to end, then left alone: told twice at once, mpirun leaves its ranks behind.
     end([one.process for one in running])
     for one in running:
+        one.ended.set()
         _close(one)
 
 

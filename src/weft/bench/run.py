@@ -13,7 +13,7 @@ from weft import units
 from weft.bench import launcher as launchers
 from weft.bench import tool as tools
 from weft.bench.launcher import Launcher
-from weft.bench.processes import Report, Started, run_together
+from weft.bench.processes import Report, Started, on_host, over_hosts, run_together
 from weft.bench.sweep import Sweep, Timing, sweep_of
 from weft.bench.tool import Ask, Process, Tool
 from weft.errors import SpecError, ToolFailed
@@ -74,17 +74,13 @@ def commands(tool: str, launcher: str, ask: Ask) -> list[Started]:
 
 def _started(way: Launcher, ask: Ask, process: Process) -> Started:
     command = process.command
-    env = dict(command.env) if way.here else {}
     if way.over is not None and process.gang:
-        words = way.over(ask.hosts, ask.ranks_per_host, command)
-        return Started(words=words, env=env, place=", ".join(ask.places), answers=True)
+        return over_hosts(way, ask.hosts, ask.ranks_per_host, command)
     if way.on is None:
         raise SpecError(f"{way.title}: starts whole jobs, and this benchmark starts each rank")
-    place = ask.places[process.host]
-    return Started(
-        words=way.on(place, command), env=env, place=place, serves=process.serves,
-        answers=process.answers,
-    )  # fmt: skip
+    return on_host(
+        way, ask.places[process.host], command, serves=process.serves, answers=process.answers
+    )
 
 
 def run(
@@ -167,12 +163,7 @@ def _asked_version(kind: Tool, launcher: str, ask: Ask) -> tuple[str, ...]:
     way = launchers.find(launcher)
     if kind.version is None or way.on is None:
         return ()
-    started = Started(
-        words=way.on(ask.places[0], kind.version(ask)),
-        env={},
-        place=ask.places[0],
-        answers=True,
-    )
+    started = on_host(way, ask.places[0], kind.version(ask), answers=True)
     try:
         text = run_together([started], _VERSION_S).decode("utf-8", errors="replace")
     except ToolFailed:

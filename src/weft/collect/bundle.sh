@@ -92,31 +92,10 @@ make_scratch() {
     return 1
 }
 
-# Over ssh and in a pod nobody ends what was left behind, so it ends itself.
-watch_input() {
-    (
-        trap '' TERM
-        while read -r _; do rm -f "$scratch/quiet"; done
-        kill -TERM 0
-        sleep 5
-        kill -KILL 0
-    ) <&3 >/dev/null 2>&1 &
-    watchers=$!
-    (
-        trap - EXIT INT TERM
-        while :; do
-            : >"$scratch/quiet"
-            for _ in 1 2 3 4 5 6 7 8 9 10 11 12; do sleep 5; done
-            if [ -e "$scratch/quiet" ]; then kill -TERM 0; fi
-        done
-    ) </dev/null >/dev/null 2>&1 &
-    watchers="$watchers $!"
-}
-
+# <held>
 # shellcheck disable=SC2317 # a trap calls it
 leave() {
-    # shellcheck disable=SC2086 # two numbers or none
-    [ -z "$watchers" ] || kill -KILL $watchers 2>/dev/null
+    unwatch
     [ -z "$scratch" ] || rm -rf "$scratch"
 }
 
@@ -133,10 +112,7 @@ main() {
         # Who asked may be gone: then a word to standard error ends a shell as well.
         trap 'exit 130' HUP INT PIPE TERM
         folder=$scratch/weft-bundle<named>-$began
-        if [ "${2:-}" = held ]; then
-            exec 3<&0
-            watch_input
-        fi
+        if [ "${2:-}" = held ]; then watch_input; fi
     fi
     if [ -e "$folder" ]; then
         echo "$folder: is there already; name another folder" >&2

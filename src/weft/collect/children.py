@@ -3,6 +3,7 @@
 import os
 import signal
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -31,20 +32,26 @@ def end(processes: "Sequence[subprocess.Popen[bytes]]", grace_s: float = GRACE_S
 
 def _runs(process: "subprocess.Popen[bytes]") -> bool:
     """Tell whether a process runs, or one that it left in its session."""
-    return process.poll() is None or any(
-        state != _ZOMBIE for state, session in _states() if session == process.pid
-    )
+    return process.poll() is None or any(_session(process))
 
 
-def _states() -> "Iterator[tuple[str, int]]":
-    """Read the state and the session of every process, where the system tells (proc(5))."""
+def _session(process: "subprocess.Popen[bytes]") -> "Iterator[int]":
+    """Find what lives in a process's session: mpirun gives each rank a group of its own."""
+    return (
+        one for one, state, session in _states()
+        if session == process.pid and state != _ZOMBIE
+    )  # fmt: skip
+
+
+def _states() -> "Iterator[tuple[int, str, int]]":
+    """Read state and session of every process, where the system tells (proc(5))."""
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
             said = stat.read_text(encoding="utf-8", errors="replace")
         except OSError:  # it ended meanwhile
             continue
         state, _parent, _group, session, *_ = said.rpartition(")")[2].split()
-        yield state, int(session)
+        yield int(stat.parent.name), state, int(session)
 
 
 def _signal(process: "subprocess.Popen[bytes]", sign: signal.Signals) -> None:
@@ -52,3 +59,7 @@ def _signal(process: "subprocess.Popen[bytes]", sign: signal.Signals) -> None:
         os.killpg(process.pid, sign)  # its own session, so its own group
     except (ProcessLookupError, PermissionError):
         process.kill()
+    if sign is signal.SIGKILL:
+        for one in _session(process):
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(one, sign)

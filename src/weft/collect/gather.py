@@ -8,12 +8,12 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final
 
 from weft.collect.children import GRACE_S, end
+from weft.collect.held import hold
 from weft.collect.script import LONGEST_S, Wish, script
 from weft.collect.way import Way
 from weft.errors import SpecError, Unreadable
@@ -21,8 +21,6 @@ from weft.errors import SpecError, Unreadable
 AT_ONCE: Final = 16
 PATIENCE_S: Final = 300
 """Beyond what the script allows itself."""
-BEAT_S: Final = 10.0
-"""Between two lines that tell the script that somebody still waits."""
 MOST_BYTES: Final = 1 << 30
 """Of one host's archive."""
 _CHUNK_BYTES = 1 << 20
@@ -158,7 +156,7 @@ def _run(job: _Job, kept: IO[bytes]) -> str:
         late = threading.Timer(job.patience_s, end, [[process]])
         late.daemon = True
         late.start()
-        asking = threading.Thread(target=_ask, args=(process, job.text, ended), daemon=True)
+        asking = threading.Thread(target=hold, args=(process, job.text, ended), daemon=True)
         asking.start()
         try:
             whole = _copy(process, kept)
@@ -178,17 +176,6 @@ def _run(job: _Job, kept: IO[bytes]) -> str:
             f"{job.words[0]} left with {process.returncode}: {last[-1] if last else 'no word'}"
         )
     return "" if kept.tell() > len(_GZIP) else "it gave no bundle"
-
-
-def _ask(process: "subprocess.Popen[bytes]", text: str, ended: threading.Event) -> None:
-    """Give the script, then a line now and then until the end: without, it ends itself."""
-    assert process.stdin is not None
-    with suppress(OSError), process.stdin as given:  # it may end before it has read all
-        given.write(text.encode())
-        given.flush()
-        while not ended.wait(BEAT_S):
-            given.write(b"\n")
-            given.flush()
 
 
 def _copy(process: "subprocess.Popen[bytes]", kept: IO[bytes]) -> bool:

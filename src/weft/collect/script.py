@@ -9,6 +9,7 @@ from typing import Final
 
 from weft import plugins
 from weft.collect import probes
+from weft.collect.held import held
 from weft.collect.probe import MOST_BYTES, Command, Each, Probe, Scope
 from weft.errors import SpecError
 
@@ -45,7 +46,7 @@ def script(wish: Wish) -> str:
         )
     chosen = [plugins.load(probes, name, Probe) for name in plugins.names(probes)]
     used = [one for one in chosen if wish.fabric or one.scope is Scope.HOST]
-    frame = (files("weft.collect") / "bundle.sh").read_text("utf-8")
+    frame = held((files("weft.collect") / "bundle.sh").read_text("utf-8"))
     blocks = {
         "host": _block(used, Scope.HOST, counters=False),
         "fabric": _block(used, Scope.FABRIC, counters=False),

@@ -4,11 +4,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-SHELL: Final = ("sh", "-s", "--", "-", "held")
+from weft.collect.held import READS
+
+SHELL: Final = (*READS, "-", "held")
 """Reads the script from standard input and writes the archive to standard output.
 
-It ends with what it started when standard input ends: killing ``ssh`` or ``kubectl exec`` ends
-nothing at the other end, but it closes that.
+It ends with what it started when standard input ends.
 """
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from elsewhere import runs
 from weft.bench import launcher, tool, torch_worker
 from weft.bench.command import Command, variables
 from weft.bench.history import likeness
@@ -66,7 +67,9 @@ def test_pods_are_checked_and_need_an_address():
     pods = ("ns/worker-0", "ns/worker-1")
     ask = Ask(operation="tcp", hosts=pods, master="10.1.2.3")
     server, client = commands("iperf3", "kubectl", ask)
-    assert server.words[:6] == ("kubectl", "exec", "--namespace", "ns", "worker-0", "--")
+    assert server.words[:6] == (
+        "kubectl", "exec", "--stdin", "--namespace", "ns", "worker-0",
+    )  # fmt: skip
     assert "10.1.2.3" in client.words
     with pytest.raises(SpecError, match="--master"):
         commands("iperf3", "kubectl", Ask(operation="tcp", hosts=pods))
@@ -180,18 +183,9 @@ def _sleeper(folder, **more):
     command = f"sleep 9999 & echo $$ $! >{said}.part; mv {said}.part {said}; wait"
 
     def ended():
-        return [not _runs(int(pid)) for pid in said.read_text().split()] == [True, True]
+        return [not runs(int(pid)) for pid in said.read_text().split()] == [True, True]
 
     return Started(words=("sh", "-c", command), env={}, place="here", **more), said, ended
-
-
-def _runs(pid):
-    """Tell whether a process runs; one that only waits to be reaped does not."""
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text()
-    except OSError:  # it was there a moment ago, perhaps
-        return False
-    return stat.rpartition(")")[2].split()[0] not in {"Z", "X"}
 
 
 def _until(there):
@@ -234,7 +228,7 @@ def test_a_child_that_ignores_the_polite_signal_is_ended_too(tmp_path):
     bad = _python(f"{_until(stubborn)}\nimport sys; sys.exit('no such device')")
     with pytest.raises(ToolFailed, match="no such device"):
         run_together([_python(leader), bad], 3600)
-    assert not _runs(int(stubborn.read_text()))
+    assert not runs(int(stubborn.read_text()))
 
 
 def test_what_was_started_ends_where_the_next_cannot_be_started(tmp_path):

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from elsewhere import pretend, pretend_kubectl, pretend_shell, runs, sleeper, until
 from weft import plugins
 from weft.collect import gather as gathering
 from weft.collect import ways
@@ -91,12 +92,6 @@ def test_a_bundle_names_its_host(bundle):
     assert {one.host for one in observe(bundle).of(Counter)} == {host}
 
 
-def _pretend(folder: Path, name: str, body: str) -> None:
-    tool = folder / name
-    tool.write_text(f"#!/bin/sh\n{body}\n")
-    tool.chmod(0o755)
-
-
 @pytest.fixture
 def tools(tmp_path, monkeypatch) -> Path:
     folder = tmp_path / "tools"
@@ -106,7 +101,7 @@ def tools(tmp_path, monkeypatch) -> Path:
 
 
 def test_over_ssh_each_host_gives_a_bundle_or_a_reason(tools, tmp_path):
-    _pretend(
+    pretend(
         tools,
         "ssh",
         'while [ "$1" != -- ]; do shift; done; host=$2; shift 2\n'
@@ -140,7 +135,7 @@ def test_a_name_that_could_be_an_option_or_a_command_is_refused(name, tmp_path):
 
 def test_an_archive_that_does_not_end_is_given_up(tools, tmp_path, monkeypatch):
     monkeypatch.setattr(gathering, "MOST_BYTES", 1 << 20)
-    _pretend(tools, "ssh", "cat /dev/zero")
+    pretend(tools, "ssh", "cat /dev/zero")
     [taken] = gather(QUICK, _way("ssh"), ["node"], tmp_path / "out").hosts
     assert "more than" in taken.failure
     assert not list((tmp_path / "out").iterdir())
@@ -150,7 +145,7 @@ def test_a_host_that_hangs_is_given_up_with_all_that_it_started(tools, tmp_path,
     """The child holds standard output open: ending its parent alone would wait for it."""
     monkeypatch.setattr(gathering, "PATIENCE_S", -0.5)
     monkeypatch.setattr(gathering, "LONGEST_S", 0)
-    _pretend(tools, "ssh", "sleep 600 & wait")
+    pretend(tools, "ssh", "sleep 600 & wait")
     [taken] = gather(QUICK, _way("ssh"), ["node"], tmp_path / "out").hosts
     assert "left with -15" in taken.failure
     assert not list((tmp_path / "out").iterdir())
@@ -158,7 +153,7 @@ def test_a_host_that_hangs_is_given_up_with_all_that_it_started(tools, tmp_path,
 
 def test_an_interrupt_ends_what_runs_and_starts_no_more(tools, tmp_path, monkeypatch):
     monkeypatch.setattr(gathering, "AT_ONCE", 2)
-    _pretend(tools, "ssh", f'echo $$ >>{tmp_path}/pids; [ "$6" = quick ] && exit 1; sleep 600')
+    pretend(tools, "ssh", f'echo $$ >>{tmp_path}/pids; [ "$6" = quick ] && exit 1; sleep 600')
 
     def stop(_):
         while (tmp_path / "pids").read_text().count("\n") < 2:
@@ -176,38 +171,7 @@ def test_a_host_named_twice_is_refused(tmp_path):
         gather(QUICK, _way("ssh"), ["a", "a"], tmp_path)
 
 
-STANDS_IN = """\
-import shutil, subprocess, sys, threading
-words = sys.argv[sys.argv.index("--") + 1 :]
-pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-there = subprocess.Popen(words, start_new_session=True, bufsize=0, **pipes)
-for taken, given in ((there.stdout, sys.stdout.buffer), (there.stderr, sys.stderr.buffer)):
-    threading.Thread(target=shutil.copyfileobj, args=(taken, given), daemon=True).start()
-while line := sys.stdin.buffer.readline():
-    there.stdin.write(line)
-there.stdin.close()
-sys.exit(there.wait())
-"""
-"""As kubectl and ssh do: killed, it closes what it held open, and ends nothing over there."""
-
-
-def _until(holds, what: str) -> None:
-    for _ in range(6000):
-        if holds():
-            return
-        time.sleep(0.01)
-    pytest.fail(f"waited in vain for {what}")
-
-
-def _runs(pid: int) -> bool:
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except (OSError, IndexError):
-        return False
-    return state != "Z"
-
-
-@pytest.mark.parametrize("shell", ["sh", "bash", "busybox"])
+@pytest.mark.parametrize("shell", ["sh", "bash", "busybox", "mksh"])
 @pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGKILL])
 def test_what_was_started_in_a_pod_ends_with_an_interrupt_or_a_kill(
     shell, sign, tools, tmp_path
@@ -216,27 +180,24 @@ def test_what_was_started_in_a_pod_ends_with_an_interrupt_or_a_kill(
     real = shutil.which(shell)
     if not real:
         pytest.skip(f"{shell} is not installed")
-    ash = " ash" if shell == "busybox" else ""
-    (tmp_path / "stands_in.py").write_text(STANDS_IN)
     (tmp_path / "scratch").mkdir()
-    _pretend(tools, "sh", f'[ "$1" = -s ] || exec /bin/sh "$@"\nexec {real}{ash} "$@"')
-    _pretend(tools, "kubectl", f'exec {sys.executable} {tmp_path}/stands_in.py "$@"')
-    _pretend(tools, "ibstat", f"echo $$ >{tmp_path}/pid.new\nmv {tmp_path}/pid.new "
-             f"{tmp_path}/pid\nexec sleep 600")  # fmt: skip
+    pretend_shell(tools, real)
+    pretend_kubectl(tools)
+    pretend(tools, "ibstat", sleeper(tmp_path / "pid"))
     words = ("collect", "--via", "kubectl", "pod-0", "--out", tmp_path / "out")
     asking = subprocess.Popen(
         [sys.executable, "-m", "weft", *words, "--interval", "1"],
         env={**os.environ, "TMPDIR": str(tmp_path / "scratch")},
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
     )  # fmt: skip
-    _until((tmp_path / "pid").exists, "the script to reach ibstat")
+    until((tmp_path / "pid").exists, "the script to reach ibstat")
     pid = int((tmp_path / "pid").read_text())
     if sign is signal.SIGKILL:
         os.killpg(asking.pid, sign)
     asking.send_signal(sign)
     asking.wait()
-    _until(lambda: not _runs(pid), "ibstat to end")
-    _until(
+    until(lambda: not runs(pid), "ibstat to end")
+    until(
         lambda: (
             not [one for one in (tmp_path / "scratch").iterdir() if one.name[:5] == "weft."]
         ),
@@ -279,7 +240,7 @@ def test_an_interval_longer_than_the_patience_of_all_is_waited_for(
             super().__init__(interval, *rest)
 
     monkeypatch.setattr(gathering.threading, "Timer", Timer)
-    _pretend(tools, "ssh", "exit 1")
+    pretend(tools, "ssh", "exit 1")
     gather(Wish(interval_s=3600), _way("ssh"), ["node"], tmp_path / "out")
     assert given == [gathering.LONGEST_S + 3600 + 5.0]
 
@@ -317,10 +278,10 @@ def hidden(request, tmp_path_factory) -> str:
     tools.mkdir()
     host = Path("/proc/sys/kernel/hostname").read_text().strip()
     (folder / "tricky").write_text(TRICKY.replace("HOST", host))
-    _pretend(tools, "ibstat", f"cat {folder}/tricky")
+    pretend(tools, "ibstat", f"cat {folder}/tricky")
     if request.param != "awk":
         busy = " awk" if request.param == "busybox" else ""
-        _pretend(tools, "awk", f'exec {shutil.which(request.param)}{busy} "$@"')
+        pretend(tools, "awk", f'exec {shutil.which(request.param)}{busy} "$@"')
     text = script(Wish(interval_s=1, redact=True, salt="s3"))
     (folder / "collect.sh").write_text(text)
     subprocess.run(
@@ -463,7 +424,7 @@ KERNEL = """\
 def test_a_diagnosis_is_the_same_of_a_redacted_bundle(tools, tmp_path):
     for name, text in (("ibstat", IBSTAT), ("show_gids", RULED), ("dmesg", KERNEL)):
         (tools / f"{name}.txt").write_text(text)
-        _pretend(tools, name, f"cat {tools}/{name}.txt")
+        pretend(tools, name, f"cat {tools}/{name}.txt")
     seen = []
     for redact in (False, True):
         wish = Wish(interval_s=1, redact=redact, salt="s3")
@@ -479,8 +440,8 @@ def test_two_hosts_have_two_names_when_redacted_with_one_script(tools, tmp_path)
     """Each of two bundles says whose it is, and both say the same of a third."""
     names = []
     for host in ("gpu-1", "gpu-2"):
-        _pretend(tools, "uname", f'[ "$1" = -n ] && echo {host} || exec /usr/bin/uname "$@"')
-        _pretend(tools, "lldpctl", 'echo "    SysName:      leaf-9.example"')
+        pretend(tools, "uname", f'[ "$1" = -n ] && echo {host} || exec /usr/bin/uname "$@"')
+        pretend(tools, "lldpctl", 'echo "    SysName:      leaf-9.example"')
         wish = Wish(interval_s=1, redact=True, salt="s3")
         gather(wish, _way("local"), [""], tmp_path / host)
         with tarfile.open(tmp_path / host / "local.tar.gz") as archive:

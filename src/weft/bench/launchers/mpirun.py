@@ -19,4 +19,9 @@ def _over(hosts: Sequence[str], per_host: int, command: Command) -> tuple[str, .
     )  # fmt: skip
 
 
-mpirun = Launcher(title="by mpirun (Open MPI)", takes="hosts that MPI reaches", over=_over)
+mpirun = Launcher(
+    title="by mpirun (Open MPI)",
+    takes="hosts that MPI reaches",
+    over=_over,
+    passes_input=False,  # only to rank 0; asked to end, it ends all ranks
+)

@@ -6,8 +6,7 @@ The shell of the far host reads what ssh sends, so every word is quoted for it.
 from weft.bench.launcher import Launcher
 from weft.collect.reach import over_ssh
 
-# A terminal is asked for, so that the far process ends when this one does.
-_OPTIONS = ("-tt", "-o", "LogLevel=ERROR")
+_OPTIONS = ("-o", "LogLevel=ERROR")
 
 ssh = Launcher(
     title="over ssh",
