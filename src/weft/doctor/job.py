@@ -27,6 +27,10 @@ from weft.observe.facts import (
 
 _TRY_ALL = frozenset({"ucx", "mpi", "openmpi", "open mpi"})
 _NUMBER = re.compile(r"\d+")
+POD_FAILED = re.compile(
+    r"CrashLoopBackOff|ImagePull|ErrImage|ConfigError|ContainerError|^Error"
+)
+"""How a pod stands that will not run without help [Kubernetes, container states]."""
 
 
 def hosts(facts: Facts) -> int | None:

@@ -32,6 +32,8 @@ from weft.observe.facts import (
     CallFailed,
     Fact,
     Gid,
+    MeasuredLatency,
+    MeasuredTransfer,
     NoRdmaDevice,
     Setting,
 )
@@ -81,6 +83,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
             "hca-selection-wrong",
             [*said, *filters],
             0.8,
+            severity=Severity.WARNING if _measured(facts) else Severity.ERROR,
             message="a filter of adapters names one that is not there",
             advice=_ADVICE,
             next_command=_COMMAND,
@@ -141,6 +144,11 @@ def _not_there(facts: Facts) -> Iterator[Finding]:
         message=f"{failed[0].adapter} was named, and no adapter of that name was found",
         advice=_ADVICE,
     )
+
+
+def _measured(facts: Facts) -> bool:
+    """Return whether a benchmark ran all the same, with the adapters that are left."""
+    return facts.any_of(MeasuredLatency, MeasuredTransfer)
 
 
 def _names_nothing(facts: Facts, filters: list[Setting]) -> Iterator[Finding]:

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from weft.doctor import job
 from weft.doctor.rule import Facts, Finding, Rule, Severity, Suspect, finding, suspected
 from weft.observe.facts import (
     ClusterEvent,
@@ -23,6 +24,7 @@ from weft.observe.facts import (
     NodeResource,
     NoRdmaDevice,
     PodResource,
+    PodState,
 )
 
 _RDMA = re.compile(
@@ -33,6 +35,10 @@ _SHORT = re.compile(r"[Ii]nsufficient ([\w./-]+)")
 _LOOK = (
     "kubectl describe node | grep -A12 -e Allocatable -e Allocated; kubectl -n "
     "<plugin> logs ds/<plugin>"
+)
+_PLUGIN_POD = re.compile(
+    r"rdma-shared-d|rdma-device-plugin|rdma-dp|sriov-(?:network-)?device-plugin|"
+    r"efa-k8s-device-plugin|hca-shared|(?:mofed|ofed|doca-driver)-"
 )
 _UNAVAILABLE = re.compile(
     r"(?:devices unavailable for|allocate unhealthy devices) (?P<name>[\w./-]+)"
@@ -64,6 +70,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
         yield from _offered_none(facts)
     yield from _refused(facts)
     yield from _plugin(facts)
+    yield from _not_running(facts)
 
 
 def _shortage(event: ClusterEvent) -> tuple[str, ...]:
@@ -209,6 +216,22 @@ def _refused(facts: Facts) -> Iterator[Finding]:
             name = found["name"].rstrip(".,")
             yield _resource("k8s-rdma-resource-stale", [one], 0.75, name)
             return
+
+
+def _not_running(facts: Facts) -> Iterator[Finding]:
+    """Find drivers and plug-ins of adapters whose pods cannot run."""
+    ill: list[Fact] = [
+        one for one in facts.of(PodState)
+        if _PLUGIN_POD.search(one.pod) and job.POD_FAILED.search(one.phase)
+    ]  # fmt: skip
+    if ill:
+        found = _resource("k8s-rdma-resource-missing", ill, 0.55, "the plug-in's resource")
+        yield replace(
+            found, severity=Severity.WARNING,
+            message="the pod that brings the adapters' driver or resource does not run",
+            advice="read its log; until it runs its node offers no adapter",
+            next_command="kubectl describe pod <pod>; kubectl logs <pod> --all-containers",
+        )  # fmt: skip
 
 
 def _plugin(facts: Facts) -> Iterator[Finding]:

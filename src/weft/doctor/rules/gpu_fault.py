@@ -128,6 +128,18 @@ def _check(facts: Facts) -> Iterator[Finding]:
     elif now:
         found = _fault(_SORTS[2], [*now])
         yield replace(found, severity=Severity.WARNING, confidence_ratio=0.65)
+    yield from _fewer(facts)
+
+
+def _fewer(facts: Facts) -> Iterator[Finding]:
+    """Find a node with fewer GPUs than whoever watches it expects."""
+    fewer = job.said(facts, r"^\d+ of \d+ GPUs are there")
+    if fewer:
+        yield replace(
+            _fault(_SORTS[0], fewer), severity=Severity.WARNING, confidence_ratio=0.55,
+            message="a node has fewer GPUs than it should: one may have been lost",
+            missing=("dmesg -T | grep -i -e Xid -e 'fallen off'",),
+        )  # fmt: skip
 
 
 def _is_lost(gpu: GpuUnreachable) -> bool:

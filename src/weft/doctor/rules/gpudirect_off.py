@@ -86,7 +86,11 @@ def _check(facts: Facts) -> Iterator[Finding]:
         yield _not_loaded([*there, *loaded], 0.75, "on one host it is, on another it is not")
     elif off and not works and not _by_design(facts):
         yield from _turned_off(facts, [*off], [*absent], [*loaded])
-    elif absent and not (works or loaded) and any("not" in one.evidence.text for one in absent):
+    elif (
+        absent
+        and not (works or loaded)
+        and any(word in one.evidence.text for one in absent for word in ("not", "without"))
+    ):
         found = _not_loaded([*absent], 0.75, "says the program that needs it")
         yield replace(found, explains=found.explains | {Symptom.REGISTRATION})
     elif loaded and not (works or off) and _nobody_registered(facts):

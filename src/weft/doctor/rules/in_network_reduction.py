@@ -7,11 +7,15 @@ switches and in the quota of the job; some providers do not offer it.
 References: NVIDIA SHARP deployment guide; NCCL user guide, NCCL_COLLNET_ENABLE.
 """
 
+import re
 from collections.abc import Iterator
 
 from weft.doctor import job
 from weft.doctor.rule import Facts, Finding, Rule, Severity, finding
 from weft.observe.facts import Fact, InNetworkReduction
+
+_OF_SWITCHES = re.compile(r"sharp|aggregation|\btree\b", re.IGNORECASE)
+"""Words of what happens in the switches, unlike those of the library's own fall back."""
 
 
 def _check(facts: Facts) -> Iterator[Finding]:
@@ -24,7 +28,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
         *job.switched_on(facts, "SHARP_COLL_ENABLE_SAT"),
     ]
     asked = bool(wanted) or any(
-        "sharp" in one.evidence.text.lower() for one in [*refused, *words]
+        _OF_SWITCHES.search(one.evidence.text) for one in [*refused, *words]
     )
     if (refused or words) and asked:
         yield finding(

@@ -27,6 +27,7 @@ from weft.observe.facts import (
     Interface,
     PodInterface,
     PodResource,
+    PodState,
 )
 
 _MULTUS = re.compile(r"multus|network-?attachment|error adding (pod|container)|"
@@ -35,6 +36,9 @@ _MULTUS = re.compile(r"multus|network-?attachment|error adding (pod|container)|"
                      r"config)|nic networks, found", re.IGNORECASE)  # fmt: skip
 _FIRST = re.compile(r'plugin type="(?:calico|cilium|flannel|aws-cni|azure-vnet|bridge)')
 """A plug-in that gives pods their first network."""
+_NETWORK_POD = re.compile(
+    r"multus|whereabouts|nv-ipam|spiderpool|cni-plugins|(?:rdma|sriov|ib-sriov)-cni"
+)
 _RDMA = re.compile(r"rdma|hostdev|sriov|mlnx|mellanox|roce", re.IGNORECASE)
 _LOOK = (
     "kubectl get pod -o yaml | grep -A20 network-status; kubectl exec -- ip -br addr; show_gids"
@@ -52,8 +56,14 @@ def _check(facts: Facts) -> Iterator[Finding]:
         one for one in facts.of(DaemonSetState) if "multus" in one.name.lower()
         and (one.desired == 0 or one.ready < one.desired)
     ]  # fmt: skip
+    ill = [
+        one for one in facts.of(PodState)
+        if _NETWORK_POD.search(one.pod) and job.POD_FAILED.search(one.phase)
+    ]  # fmt: skip
     if failed:
         yield _network("k8s-secondary-network-failed", failed, 0.8)
+    elif ill:
+        yield _network("k8s-secondary-network-failed", [*ill], 0.55, Severity.WARNING)
     yield from _shared_addresses(facts)
     yield from _same_inside(facts)
     if not failed:

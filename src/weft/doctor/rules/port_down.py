@@ -154,7 +154,13 @@ def _asked(facts: Facts) -> Iterator[Finding]:
 
 def _checked(facts: Facts) -> Iterator[Finding]:
     """Find ports that a health check of the site expects to be up."""
-    missed = job.said(facts, r"no ib port .{0,80}is active|ib port .{0,60}is not active")
+    missed = job.said(
+        facts,
+        r"no ib port .{0,80}is active|ib port .{0,60}is not active|"
+        r"port \d+ down since|down too long: |only \d+ port\(s\) are act|"
+        r"only \d+ linkup|port \d+: state down|port \d+ is down|"
+        r"rdma device \w+ (disapp|is miss|vanish)",
+    )
     if missed:
         yield _down(missed, "", 0.7)
 

@@ -152,7 +152,9 @@ def _apart(facts: Facts) -> Iterator[Finding]:
 def _said(facts: Facts) -> Iterator[Finding]:
     """Find what the library, or a health check, says of links by itself."""
     inactive = job.said(facts, r"nvlinks? inactive|nvlinkstatusinactive|"
-                               r"only \d+ nvlinks are up out of")  # fmt: skip
+                               r"only \d+ nvlinks are up out of|nvlink threshold violated|"
+                               r"no gpus report active nvlink|"
+                               r"no gpu pairs report nvlink")  # fmt: skip
     refused = job.said(facts, r"p2p is disabled between nvlink connected gpus|"
                               r"unsuccessfully (written|wrote) .{0,40}over nvlink")  # fmt: skip
     if inactive:

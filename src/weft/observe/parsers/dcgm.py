@@ -34,8 +34,8 @@ _THERMAL = re.compile(
     re.IGNORECASE,
 )
 _NONE = re.compile(
-    r"\b(?:no|0|without|none)\b (?:\w+ ){0,2}(?:X[Ii][Dd]|row ?remap|remapped|violation|"
-    r"NVLink|NvLink|double|uncorrectable|volatile)",
+    r"(?<![.\w])(?:no|0|without|none)\b (?:\w+ ){0,2}(?:X[Ii][Dd]|row ?remap|remapped|"
+    r"violation|NVLink|NvLink|double|uncorrectable|volatile)",
     re.IGNORECASE,
 )
 _EXPORTED = re.compile(
@@ -431,6 +431,7 @@ dcgm = Parser(
         "Bandwidth of GPU",
         "contained error",
         "retired page",
+        "double-bit ECC",
         "memory elements",
         "memory mismatch",
         "SRAM Threshold",

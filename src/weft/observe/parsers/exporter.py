@@ -6,11 +6,30 @@ They are of any age: the last fault of a GPU stays until the exporter starts ane
 import re
 from collections.abc import Sequence
 
-from weft.observe.facts import Counter, Fact, GpuFault, GpuLinkErrors, GpuThrottle, RemappedRows
+from weft.observe.facts import (
+    AdapterPort,
+    Counter,
+    Fact,
+    GpuFault,
+    GpuLinkErrors,
+    GpuThrottle,
+    PhysicalState,
+    PortState,
+    RemappedRows,
+    ServiceState,
+)
 from weft.observe.parser import READ, Parser
 from weft.observe.patterns import Line, nothing, pattern, table
 
 _LABEL = re.compile(r'(\w{1,40})="([^"]{0,200})"')
+_MANAGER = {1: "inactive", 2: "activating", 4: "failed"}
+"""States of the fabric manager that are not well [DCGM, dcgmFabricManagerStatus]."""
+_LOGICAL = {1: PortState.DOWN, 2: PortState.INIT, 3: PortState.ARMED, 4: PortState.ACTIVE}
+_PHYSICAL = {
+    2: PhysicalState.POLLING, 3: PhysicalState.DISABLED, 4: PhysicalState.TRAINING,
+    5: PhysicalState.LINK_UP,
+}  # fmt: skip
+"""States of ports by their number in sysfs [linux, drivers/infiniband/core/sysfs.c]."""
 _SPELT = {
     "symbol_error": "symbol_error",
     "link_downed": "link_downed",
@@ -33,6 +52,15 @@ def _of_gpu(found: re.Match[str], line: Line) -> Sequence[Fact]:
     gpu, host = labels.get("gpu", ""), labels.get("Hostname", line.host)
     if value <= 0:
         return READ
+    if name == "FABRIC_MANAGER_STATUS":
+        state = _MANAGER.get(value)
+        return () if state is None else (
+            ServiceState(
+                service="nvidia-fabricmanager", state=state, text="not running for this GPU",
+                host=host, evidence=line.evidence,
+            ),
+        )  # fmt: skip
+    value = int(labels.get("xid", value) or value)
     if name == "XID_ERRORS":
         return (
             GpuFault(
@@ -61,6 +89,24 @@ def _of_gpu(found: re.Match[str], line: Line) -> Sequence[Fact]:
     )  # fmt: skip
 
 
+def _of_state(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    """State a port that the exporter of the node lists; the numbers are the kernel's."""
+    labels, value = _labels(found), int(float(found["value"]))
+    logical = found["name"] == "state"
+    physical = PhysicalState.UNKNOWN if logical else _PHYSICAL.get(value, PhysicalState.UNKNOWN)
+    down = physical in {PhysicalState.DISABLED, PhysicalState.POLLING}
+    state = _LOGICAL.get(value, PortState.UNKNOWN) if logical else (
+        PortState.DOWN if down else PortState.UNKNOWN)  # fmt: skip
+    port = labels.get("port", "")
+    return (
+        AdapterPort(
+            adapter=labels.get("device", ""), port=int(port) if port.isdigit() else None,
+            state=state, physical_state=physical, host=labels.get("instance", line.host),
+            evidence=line.evidence,
+        ),
+    )  # fmt: skip
+
+
 def _of_port(found: re.Match[str], line: Line) -> Sequence[Fact]:
     labels, name = _labels(found), _SPELT.get(found["name"])
     if name is None:
@@ -81,15 +127,22 @@ def _of_port(found: re.Match[str], line: Line) -> Sequence[Fact]:
 _VALUE = r"\{(?P<labels>[^}]{0,1500})\} (?P<value>[\d.]{1,20}(?:e[+-]?\d{1,3})?)\s*(?:\d+)?\s*$"
 exporter = Parser(
     tool="exporters of metrics",
-    marks=("DCGM_FI_", "node_infiniband_", "# HELP ", "# TYPE "),
+    marks=("DCGM_FI_", "DCGM_EXP_", "node_infiniband_", "# HELP ", "# TYPE "),
     reader=table(
         pattern(
             "DCGM_FI_DEV_",
             r"DCGM_FI_DEV_(?P<name>XID_ERRORS|ROW_REMAP_PENDING|ROW_REMAP_FAILURE|"
-            r"CLOCK_THROTTLE_REASONS|CLOCKS_EVENT_REASONS|"
-            rf"NVLINK_(?:REPLAY|RECOVERY)_ERROR_COUNT_TOTAL){_VALUE}",
+            rf"NVLINK_(?:REPLAY|RECOVERY)_ERROR_COUNT_TOTAL|FABRIC_MANAGER_STATUS|"
+            rf"CLOCKS?_(?:EVENT|THROTTLE)_REASONS){_VALUE}",
             _of_gpu,
         ),
+        pattern("DCGM_EXP_", rf"DCGM_EXP_(?P<name>XID_ERRORS)_COUNT{_VALUE}", _of_gpu),
+        pattern(
+            "node_infiniband_",
+            rf"node_infiniband_(?P<name>state|physical_state)_id{_VALUE}",
+            _of_state,
+        ),
+        pattern("DCGM_EXP_", r"DCGM_EXP_\w+\{", nothing),
         pattern(
             "node_infiniband_",
             rf"node_infiniband_(?P<name>\w{{3,60}}?)_total{_VALUE}",

@@ -22,6 +22,7 @@ from weft.observe.facts import (
 )
 from weft.observe.parser import READ, Parser, Source
 from weft.observe.parsers._values import integer, size
+from weft.observe.parsers._watches import Complaint, complaints
 
 _NAME = re.compile(r"Name:\s+(?P<name>\S+)\s*$")
 _NODE = re.compile(r"(?:oc|kubectl) describe node[s/ ]*(?P<name>[\w.-]+)")
@@ -206,7 +207,9 @@ class _Reader:
                 evidence=evidence,
             ),
         ]  # fmt: skip
-        code = _XID.search(message)
+        known = complaints(Complaint(text=message, host=self._node(), evidence=evidence))
+        code = None if known else _XID.search(message)
+        facts.extend(known)
         if code:
             facts.append(
                 GpuFault(code=int(code[1]), text=message[:200], host=self._node(),

@@ -91,7 +91,8 @@ _CM_NUMBERS = {"1": "ADDR_ERROR", "3": "ROUTE_ERROR", "6": "CONNECT_ERROR",
 """Events of the connection manager [librdmacm, enum rdma_cm_event_type]."""
 _MODULE = re.compile(
     r"(?P<name>nvidia[_-]peermem|nv_peer_mem)\b.{0,30}?\b(?:not (?:loaded|found|running|"
-    r"detected)|missing|is(?:n't| not) loaded)",
+    r"detected)|missing|is(?:n't| not) loaded)|"
+    r"GPU ?(?:Direct )?RDMA without (?P<lacking>nvidia[_-]peermem)",
     re.IGNORECASE,
 )
 _ADAPTERS = re.compile(r"mlx[45]|bnxt|efa|irdma|erdma|ionic|qedr|hns|mana|uverbs")
@@ -199,7 +200,7 @@ def _cm_event(found: re.Match[str], line: Line) -> Sequence[Fact]:
 
 
 def _not_loaded(found: re.Match[str], line: Line) -> Sequence[Fact]:
-    name = found["name"].replace("-", "_")
+    name = (found["name"] or found["lacking"]).replace("-", "_")
     return (ModuleAbsent(name=name, host=line.host, evidence=line.evidence),)
 
 

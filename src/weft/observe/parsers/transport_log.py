@@ -252,7 +252,8 @@ _PATTERNS = (
     ),
     pattern(
         "][error] - ",
-        r"\]\[error\] - (?P<reason>Failed to (?:allocate|create|begin) job.*)",
+        r"\]\[error\] - (?P<reason>(?:Job \d+: )?Failed to (?:allocate|create|begin) "
+        r"(?:job|tree|aggregation).*)",
         _sharp,
     ),
     pattern(" - context.c:", r" - context\.c:\d+\]", nothing),
@@ -286,6 +287,10 @@ _PATTERNS = (
     pattern("No components were able", r"No components were able to be opened.*", _mpi_failed),
     pattern("cannot be selected", r"cannot be selected", _unselected),
     pattern("allow registering part", r"allow registering part of your physical.*", _mpi),
+    pattern("PMI support and", r"PMI support and therefore cannot", _mpi_failed),
+    pattern(
+        "unable to reliably start", r"unable to reliably start one or more daemons", _mpi_failed
+    ),
     pattern("MPIR_Init", r"MPIR_Init", nothing),
     pattern("MPID_Init", r"MPID_Init", nothing),
 )
