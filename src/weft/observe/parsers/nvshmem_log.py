@@ -50,6 +50,11 @@ _MODIFIED = re.compile(
     r"ibv_modify_qp (?P<dct>init2rtr|rst2init) for dct failed"
 )
 _NEXT = {"INIT2RTR": "RTR", "RST2INIT": "INIT", "RTR2RTS": "RTS"}
+_DOORBELL = re.compile(
+    r"GPU cannot map UAR of device \S+|cudaHostRegister with IoMemory failed|"
+    r"device \S+ does not support all necessary atomic|init failed for (?:remote )?transport"
+)
+_REGISTERED = re.compile(r"\bmem registration failed")
 _TOGETHER = re.compile(
     r"Multiple PEs per GPU \(MPG\) detected but MPS is not running|Peer GPU \d+ is not "
     r"accessible|"
@@ -172,6 +177,11 @@ nvshmem_log = Parser(
         "ootstrap version",
         "any transports",
         "interface found",
+        "map UAR",
+        "IoMemory",
+        "atomic operations",
+        "mem registration",
+        "init failed for",
     ),
     reader=words(
         (_SKIPPED, _said),
@@ -183,6 +193,8 @@ nvshmem_log = Parser(
         (_MULTICAST, _multicast),
         (_ADDRESS, _called("ibv_create_ah")),
         (_MODIFIED, _modified),
+        (_DOORBELL, _said),
+        (_REGISTERED, _called("ibv_reg_mr")),
         (_TOGETHER, _said),
         (_NO_INTERFACE, _no_interface),
     ),
