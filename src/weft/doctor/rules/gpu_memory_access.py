@@ -34,11 +34,13 @@ from weft.observe.facts import (
     GpuSeen,
     IommuState,
     MeasuredCopy,
+    PciDevice,
     PcieAccessControl,
     PcieError,
 )
 
 _PEERS = re.compile(r"\b(?:nvidia|NVRM|amdgpu|mlx\d_core|bnxt_en|ice|ionic) [0-9a-f]{4}:")
+_DEVICES = re.compile(r"NVIDIA|Mellanox|Instinct|ConnectX|NetXtreme-E|E810", re.IGNORECASE)
 LOCAL_PROTECTION = 4
 _ACS = "lspci -vvv | grep -e ^[0-9a-f] -e ACSCtl; dmesg | grep -i iommu"
 _ADVICE = "clear ACS on the bridges between GPU and adapter (setpci), IOMMU in passthrough"
@@ -176,6 +178,7 @@ def _is_peer(facts: Facts, error: PcieError) -> bool:
         return True
     buses = [one.bus_id for one in facts.of(GpuSeen)]
     buses += [one.bus_id for one in facts.of(AdapterSeen)]
+    buses += [one.bus_id for one in facts.of(PciDevice) if _DEVICES.search(one.name)]
     short = error.device.rpartition(":")[0][-2:]
     return bool(short) and any(short in bus.lower().split(":") for bus in buses if bus)
 

@@ -75,6 +75,7 @@ def _refused_handles(facts: Facts, *, on_scale_up: bool) -> list[Fact]:
         facts,
         r"mnnvl .{0,60}not working|mnnvl.{0,80}(?:failed|invalid)|"
         r"fabric.{0,60}handle.{0,40}fail|"
+        r"handle_type_fabric.{0,80}(?:not_permitted|not permitted|failed)|"
         r"cumemimport\w*handle.{0,40}fabric|abrupt nvidia-imex|"
         r"computedomain .{0,30}(not )?ready|imex.{0,60}(fail|not |unavailable|error|no such)",
     )

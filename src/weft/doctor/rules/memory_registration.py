@@ -169,6 +169,10 @@ def _unused(memory: list[CallFailed], small: list[Limit]) -> Finding:
 def _undecided(facts: Facts, memory: list[CallFailed]) -> Iterator[Finding]:
     limits = [one for one in facts.of(Limit) if one.name == "memlock"]
     area = [one for one in facts.of(HostMemory) if one.name == "CmaTotal"]
+    spent = job.said(facts, r"cma_alloc.{0,40}alloc failed")
+    if spent and all(one.limit is None for one in limits):
+        yield _named("kernel-cma-exhausted", [*memory, *spent, *limits], 0.7)
+        return
     if area and area[0].size_bytes == 0 and all(one.limit is None for one in limits):
         yield _named("kernel-cma-exhausted", [*memory, *area, *limits], 0.85 if limits else 0.7)
         return

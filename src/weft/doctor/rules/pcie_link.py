@@ -11,7 +11,16 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from weft.doctor.rule import Facts, Fault, Finding, Rule, Severity, Symptom, finding
+from weft.doctor.rule import (
+    LIKELY_RATIO,
+    Facts,
+    Fault,
+    Finding,
+    Rule,
+    Severity,
+    Symptom,
+    finding,
+)
 from weft.observe.facts import (
     AdapterFault,
     AdapterSeen,
@@ -22,6 +31,7 @@ from weft.observe.facts import (
     PcieError,
     PcieLink,
     SoftwareVersion,
+    TopologyPart,
 )
 
 _NETWORK = re.compile(r"ethernet|infiniband|network|mellanox|connectx|mlx\d|\befa\b|\bnic\b")
@@ -60,6 +70,36 @@ def _check(facts: Facts) -> Iterator[Finding]:
             left_ratio=left,
         )
     yield from _erring(facts)
+    yield from _behind(facts)
+
+
+_FEWEST = 4
+_HALF = 0.5
+
+
+def _behind(facts: Facts) -> Iterator[Finding]:
+    """Find a device that the library sees behind half the link of its fellows, or less."""
+    parts: dict[str, dict[str, TopologyPart]] = {}
+    for one in facts.of(TopologyPart):
+        if one.link == "PCI" and one.kind in {"GPU", "NIC"} and one.link_bytes_per_s:
+            parts.setdefault(one.kind, {})[f"{one.process.host} {one.name}"] = one
+    for seen in parts.values():
+        rates = sorted(one.link_bytes_per_s or 0.0 for one in seen.values())
+        usual = rates[len(rates) // 2]
+        slow = [one for one in seen.values() if (one.link_bytes_per_s or 0) <= _HALF * usual]
+        if len(rates) >= _FEWEST and slow and len(slow) < len(rates) // 2:
+            yield finding(
+                "pcie-link-degraded",
+                slow,
+                LIKELY_RATIO,
+                severity=Severity.WARNING,
+                subject=", ".join(one.name for one in slow[:4]),
+                message="the library sees a device behind half the link of its fellows",
+                advice="compare LnkSta with LnkCap; a device of another sort may be meant so",
+                next_command=_LOOK,
+                missing=("width and speed of the link now (lspci -vv)",),
+                explains=(Symptom.SLOW,),
+            )
 
 
 _ERRING = {"generation": 0.55, "slow copies": 0.55, "replays": 0.4}

@@ -10,6 +10,7 @@ References: NVIDIA Fabric Manager user guide, SXid errors and shared NVSwitch pa
 
 from collections.abc import Iterator
 
+from weft.doctor import job
 from weft.doctor.rule import Facts, Finding, Rule, Severity, finding
 from weft.observe.facts import Fact, ScaleUpPartition, ScaleUpSwitchFault
 
@@ -23,6 +24,17 @@ def _check(facts: Facts) -> Iterator[Finding]:
         one for one in faults if one.code in _ACCESS or "acl" in one.text.lower()
     ]
     other = [one for one in faults if one not in access]
+    refused = job.said(facts, r"fail.{0,40}activate partition|activate partition.{0,80}fail")
+    if refused and not access:
+        yield finding(
+            "nvswitch-partition-wrong",
+            [*refused, *facts.of(ScaleUpPartition)],
+            0.65,
+            message="a partition of the NVLink switches could not be activated",
+            advice="deactivate the partitions that share GPUs with it, then activate it",
+            next_command=_LOOK,
+            explains=("nvlink-links-inactive", "fabric-manager-not-running"),
+        )
     if access:
         yield finding(
             "nvswitch-partition-wrong",

@@ -47,6 +47,23 @@ _PROBE = re.compile(
 _RECOVERS = re.compile(
     r"non-?fatal reset|recover(?:y|ed) (?:succe|complet|done)", re.IGNORECASE
 )
+_NO_KEYS = re.compile(
+    rf"(?:\b(?:{_DRIVERS}) {_DEVICE}|\binfiniband (?P<name>\w+):).{{0,60}}?"
+    r"(?:[Ff]ailed to (?:alloc(?:ate)?|register)(?: id for| HW| free)? (?:MR|stag|mkey)\b|"
+    r"out of (?:stags|mkeys|mrs|keys)\b|Max (?:MRs?|stags)\b.{0,20}(?:exceeded|reached)).*",
+    re.IGNORECASE,
+)
+
+
+def _no_keys(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    """State that an adapter has no memory key left."""
+    return (
+        AdapterFault(
+            kind="keys", device=found["device"] or found["name"] or "",
+            text=found[0].strip()[:200], host=line.host, moment=line.moment,
+            evidence=line.evidence,
+        ),
+    )  # fmt: skip
 
 
 def _sick(found: re.Match[str], line: Line) -> Sequence[Fact]:
@@ -71,9 +88,10 @@ adapter_drivers = Parser(
     marks=(
         "bnxt_", "hns3", "hns_", "hclge", "mana", "ionic", "erdma", "irdma", "ice ", "i40",
         "iavf", "idpf", "efa ", "ena ", "[qed", "cxgb4", "mlx4_", "ocrdma", "be2net", "hinic",
-        "hiroce", "xsc", "hfi1", "gve ", "sfc ", "nfp ", "probe of", "probe with",
+        "hiroce", "xsc", "hfi1", "gve ", "sfc ", "nfp ", "infiniband ", "probe of",
+        "probe with",
     ),
-    reader=words((_PROBE, _sick), (_SICK, _sick)),
+    reader=words((_PROBE, _sick), (_SICK, _sick), (_NO_KEYS, _no_keys)),
     rank=18,
     longest=512,
 )  # fmt: skip

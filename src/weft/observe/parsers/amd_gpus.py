@@ -14,6 +14,7 @@ from weft.observe.facts import (
     GpuSeen,
     GpuThrottle,
     GpuUnreachable,
+    PcieLink,
 )
 from weft.observe.parser import READ, Parser, Source
 from weft.observe.parsers._values import integer, real
@@ -44,6 +45,7 @@ _THROTTLE = re.compile(
     r"\s*(?P<what>\w*(?:THERMAL|PROCHOT)\w*?)_(?:VIOLATION_)?(?:STATUS|ACTIVE): "
     r"(?P<state>\w[\w ]*)"
 )
+_WIDTH = re.compile(r"\s*(?P<most>MAX_PCIE_)?WIDTH: (?P<lanes>\d{1,2})\s*$")
 _RAS = re.compile(
     r"\s*(?P<block>[A-Z][A-Z0-9_]{1,15})\s+(?:ENABLED|DISABLED|CE/UE)\s+(?P<ce>\d+)\s+(?P<ue>\d+)\s*$"
 )
@@ -164,6 +166,22 @@ class _Reader:
         if block:
             self.block = block["block"]
             return READ
+        width = _WIDTH.match(text)
+        if width and (width["most"] or self.block == "PCIE"):
+            return self._width(int(width["lanes"]), bool(width["most"]), text, number)
+        return self._counted(text, number)
+
+    def _width(self, lanes: int, most: bool, text: str, number: int) -> Sequence[Fact]:  # noqa: FBT001 - a column's sort
+        now, best = (None, lanes) if most else (lanes, None)
+        return (
+            PcieLink(
+                device=f"GPU {self.gpu}", name="GPU", lanes=now, max_lanes=best,
+                host=self.source.host, evidence=self.source.evidence(text, number),
+            ),
+        )  # fmt: skip
+
+    def _counted(self, text: str, number: int) -> Sequence[Fact] | None:
+        """Read how many errors a block of a GPU had."""
         counted = _RAS.match(text)
         if counted:
             return self._uncorrected(counted["block"], integer(counted["ue"]), text, number)

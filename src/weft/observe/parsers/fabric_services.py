@@ -49,6 +49,10 @@ def _said(found: re.Match[str], line: Line) -> Sequence[Fact]:
     )
 
 
+def _said_of_partition(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    return _said(found, line) if "fail" in line.text.lower() else ()
+
+
 _LOG = r"\[[A-Z][a-z]{2} \d\d \d{4} [\d:]+\] \[(?:INFO|WARNING|ERROR|CRITICAL)\] \[tid \d+\]"
 fabric_services = Parser(
     tool="fabric manager and IMEX",
@@ -63,6 +67,7 @@ fabric_services = Parser(
         "Fabric manager",
         "IMEX",
         "multicast team",
+        "activate partition",
         "NVSwitches don't match",
         "Message payload details",
         "nvlsm: ",
@@ -120,6 +125,11 @@ fabric_services = Parser(
             "failed to find the GPU handle",
             r"failed to find the GPU handle \d+ in the multicast team.*",
             _said,
+        ),
+        pattern(
+            "activate partition",
+            r"activate partition.{0,120}",
+            _said_of_partition,
         ),
         pattern("failed to setup multicast team", r"failed to setup multicast team.*", _said),
         pattern(

@@ -33,7 +33,7 @@ _LIMITS = {
     "max memory size": "rss",
     "virtual memory": "as",
 }
-_SYMBOLS = {"EPERM": 1, "EACCES": 13}
+_SYMBOLS = {"EPERM": 1, "ENOENT": 2, "EACCES": 13}
 _SCALED = {"memlock", "stack", "rss", "as"}
 
 
@@ -292,6 +292,12 @@ host_state = Parser(
             "cannot open",
             r"cannot open '?(?P<path>/dev/infiniband/[^':]+)'?.*?: (?P<errno>)"
             r"(?P<error>[A-Z].*)",
+            _probe,
+        ),
+        pattern(
+            '"/dev/infiniband/uverbs',
+            r"\"(?P<path>/dev/infiniband/uverbs\d+)\", O_\w.{0,60}= -1 (?P<errno>)"
+            r"(?P<error>ENOENT)",
             _probe,
         ),
         pattern(

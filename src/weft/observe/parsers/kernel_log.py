@@ -494,10 +494,12 @@ _PATTERNS = (
         _amd,
     ),
     pattern("cma: Reserved ", r"cma: Reserved (?P<mib>\d{1,9}) MiB", _cma),
+    pattern("cma_alloc", r"cma_alloc.{0,40}alloc failed.*", _hung),
     pattern("Comm: ", r"Comm: ", nothing),
     pattern("Call Trace:", r"Call Trace:", nothing),
     pattern("Hardware name:", r"Hardware name:", nothing),
     pattern("nvidia-nvswitch", r"nvidia-nvswitch\d*: ", nothing),
+    pattern("AMD-Vi: Event", r"AMD-Vi: (?P<text>Event.*)", _iommu_fault),
     pattern(
         "mlx5_core",
         rf"mlx5_core {_DEVICE}:? (?:\S+ )?Port module event(?:\[error\])?: "
@@ -564,7 +566,6 @@ _PATTERNS = (
     ),
     pattern("PCIe Bus Error", r"(?P<device>)(?P<text>PCIe Bus Error: .*)", _aer),
     pattern("DMAR:", r"DMAR: (?P<text>.*(?:fault|DRHD).*)", _iommu_fault),
-    pattern("AMD-Vi: Event", r"AMD-Vi: (?P<text>Event.*)", _iommu_fault),
     pattern("IO_PAGE_FAULT", r"(?P<text>IO_PAGE_FAULT.*)", _iommu_fault),
     pattern("Default domain type", r"Default domain type: (?P<state>\w+)", _iommu),
     pattern(
@@ -591,6 +592,11 @@ _PATTERNS = (
     pattern(
         "ERROR: Module ",
         r"ERROR: Module (?P<module>\S+) (?P<reason>not found|is not currently loaded).*",
+        _refused,
+    ),
+    pattern(
+        "Failed to find module",
+        r"Failed to find module '(?P<module>[\w-]+)'(?P<reason>)",
         _refused,
     ),
     pattern(

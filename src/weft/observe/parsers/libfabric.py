@@ -27,6 +27,8 @@ _FIELD = re.compile(
 _OFI = re.compile(
     r".{0,200}?(?:(?:INFO|WARN|TRACE): Function: \w+ Line: \d+: NET/OFI|libfabric:\d)"
 )
+_OF_VERBS = re.compile(r"\bibv_\w+.{0,40}(?:fail|error)|mr_reg.{0,60}fail|Cannot allocate")
+"""What the verbs library said to a provider: it is read as of any program that uses it."""
 _HOST = re.compile(r"\s*(?P<host>[A-Za-z][\w.-]{1,80}):\d+:\d+ ")
 
 
@@ -56,7 +58,7 @@ class _Reader:
         field = _FIELD.match(text)
         if field and (self.provider or field["name"] == "provider"):
             return self._field(field["name"], field["value"].strip(), text, number)
-        return READ if _OFI.match(text) else None
+        return READ if _OFI.match(text) and not _OF_VERBS.search(text) else None
 
     def end(self) -> Iterable[Fact]:
         """State the last provider, should its block be cut."""

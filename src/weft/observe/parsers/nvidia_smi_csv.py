@@ -12,6 +12,7 @@ from weft.observe.facts import (
     GpuThrottle,
     PcieLink,
     RemappedRows,
+    ScaleUpFabricState,
 )
 from weft.observe.parser import READ, Parser, Source
 from weft.observe.parsers._values import integer, real, yes
@@ -121,6 +122,11 @@ class _Reader:
                         host=host, evidence=evidence,
                     )
                 )  # fmt: skip
+        state, status = row.get("fabric.state", ""), row.get("fabric.status", "")
+        if state and "N/A" not in state:
+            facts.append(
+                ScaleUpFabricState(state=state, status=status, gpu=gpu, evidence=evidence)
+            )
         facts += self._link(row, gpu, text, number)
         return (*facts, *self._rows(row, gpu, text, number))
 

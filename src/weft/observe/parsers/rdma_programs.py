@@ -59,7 +59,10 @@ _PROVIDER = re.compile(
 )
 _LOADER = re.compile(
     r"(?P<library>lib(?:ibverbs|mlx5|mlx4|rdmacm)\S*?)(?:\.so[.\d]*)?: cannot open "
-    r"shared object"
+    r"shared object|(?P<absent>lib(?:ibverbs|rdmacm|mlx[45]|bnxt_re|efa|irdma|ionic|hns|erdma|"
+    r"mana)\S*?)(?:\.so[.\d]*)? => not found|(?P<mixed>lib(?:ibverbs|mlx[45]|efa|bnxt_re)\S*?)"
+    r"(?:\.so[.\d]*): (?:undefined symbol|version `?IBVERBS_PRIVATE)|symbol lookup error: "
+    r"\S*?(?P<torn>lib(?:ibverbs|mlx[45]|efa|bnxt_re)[\w-]*)\."
 )
 _VERBS_CALL = re.compile(
     r"\b(?P<call>ibv_(?:reg|create|modify|open|alloc|query|get)_\w+)(?:\([^)]{0,120}\))?:? "
@@ -92,7 +95,7 @@ _CM_NUMBERS = {"1": "ADDR_ERROR", "3": "ROUTE_ERROR", "6": "CONNECT_ERROR",
 _MODULE = re.compile(
     r"(?P<name>nvidia[_-]peermem|nv_peer_mem)\b.{0,30}?\b(?:not (?:loaded|found|running|"
     r"detected)|missing|is(?:n't| not) loaded)|"
-    r"GPU ?(?:Direct )?RDMA without (?P<lacking>nvidia[_-]peermem)",
+    r"GPU ?(?:Direct )?RDMA without nvidia[_-]peermem|ib_?core is not using peermem",
     re.IGNORECASE,
 )
 _ADAPTERS = re.compile(r"mlx[45]|bnxt|efa|irdma|erdma|ionic|qedr|hns|mana|uverbs")
@@ -200,7 +203,7 @@ def _cm_event(found: re.Match[str], line: Line) -> Sequence[Fact]:
 
 
 def _not_loaded(found: re.Match[str], line: Line) -> Sequence[Fact]:
-    name = (found["name"] or found["lacking"]).replace("-", "_")
+    name = (found["name"] or "nvidia_peermem").replace("-", "_")
     return (ModuleAbsent(name=name, host=line.host, evidence=line.evidence),)
 
 
@@ -224,7 +227,7 @@ def _completed(found: re.Match[str], line: Line) -> Sequence[Fact]:
 
 
 def _library(found: re.Match[str], line: Line) -> Sequence[Fact]:
-    library = found["library"]
+    library = next(one for one in found.groups() if one)
     return (NoVerbsLibrary(library=library, process=_process(line), evidence=line.evidence),)
 
 
@@ -296,6 +299,9 @@ rdma_programs = Parser(
         "libibverbs",
         "ibv_",
         "shared object",
+        "=> not found",
+        "undefined symbol",
+        "IBVERBS_PRIVATE",
         "emlock",
         "MEMLOCK",
         "locked memory",
