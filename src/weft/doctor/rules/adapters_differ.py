@@ -28,6 +28,7 @@ _UNOPENED = (Symptom.WATCHDOG, "container-no-rdma-device", "container-rdma-permi
 
 def _check(facts: Facts) -> Iterator[Finding]:
     yield from _networks(facts)
+    yield from _plugins(facts)
     yield from _adapters(facts)
 
 
@@ -60,6 +61,34 @@ def _networks(facts: Facts) -> Iterator[Finding]:
             next_command="ibstat; ls -l /dev/infiniband   # on the hosts with sockets",
             explains=(Symptom.SOCKETS, Symptom.CONNECT, Symptom.WATCHDOG),
         )
+
+
+def _plugins(facts: Facts) -> Iterator[Finding]:
+    """Find hosts that use a network plug-in while others found none to load."""
+    seen = [one for one in facts.of(PluginSeen) if one.role == "net" and one.process.host]
+    using = {one.process.host: one for one in seen if one.loaded and _is_external(one)}
+    without = {
+        one.process.host: one for one in seen
+        if not one.loaded and one.process.host not in using
+    }  # fmt: skip
+    if using and without:
+        yield finding(
+            "net-backend-mismatch",
+            [*using.values(), *without.values()],
+            0.6,
+            severity=Severity.WARNING,
+            message="some hosts load a network plug-in and others have none, so their "
+            "transports differ: " + ", ".join(sorted(without)),
+            advice="install the same plug-in on all hosts, or none (NCCL_NET_PLUGIN=none)",
+            next_command="find / -name 'libnccl-net*.so'; echo $LD_LIBRARY_PATH   # every host",
+            explains=(Symptom.CONNECT, Symptom.WATCHDOG),
+        )
+
+
+def _is_external(plugin: PluginSeen) -> bool:
+    """Return whether a line tells of a library that was loaded, not of a built-in network."""
+    words = plugin.evidence.text
+    return "Plugin Path" in words or "Loaded net plugin" in words or "plugin IBext" in words
 
 
 def _listed(facts: Facts) -> Iterator[tuple[AdapterChosen, str]]:

@@ -52,6 +52,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
     yield from _fused(facts)
     yield from _refused(facts)
     yield from _no_such_network(facts)
+    yield from _pinned_graph(facts)
 
 
 def _switched_off(facts: Facts, bad: _Bad) -> Iterator[Finding]:
@@ -123,6 +124,23 @@ def _no_such_network(facts: Facts) -> Iterator[Finding]:
             advice=_UNSET,
             next_command=_LOOK,
             explains=(Symptom.SOCKETS,),
+        )
+
+
+def _pinned_graph(facts: Facts) -> Iterator[Finding]:
+    """Find a file of rings and trees, made for one machine and one version of the library."""
+    pinned = job.settings(facts, "NCCL_GRAPH_FILE")
+    failed = job.said(facts, r"nccl\w*error|unhandled|no transport found|graph file|\bfail")
+    if pinned and failed:
+        yield finding(
+            "nccl-env-misuse",
+            [*pinned, *failed],
+            0.65,
+            severity=Severity.WARNING,
+            message="NCCL_GRAPH_FILE fixes rings and trees, which the library should find",
+            advice=_UNSET,
+            next_command=_LOOK,
+            missing=("whether the job works without the file",),
         )
 
 

@@ -167,6 +167,11 @@ def _is_sought(name: str) -> bool:
     return "peer" in name.lower()
 
 
+def _is_missed(absent: ModuleAbsent) -> bool:
+    """Return whether a program complains; that the RDMA driver does not use it may be meant."""
+    return "not" in absent.evidence.text and "not using" not in absent.evidence.text
+
+
 def _matters(state: GpuDirectState) -> bool:
     if "distance" in state.reason:  # of one GPU and an adapter far from it: another is near
         return False

@@ -22,7 +22,8 @@ _IMPOSSIBLE_BYTES_PER_S = 0.3e9
 _LOOK = "NCCL_TOPO_DUMP_FILE=topo.xml for one run; lspci -tv; nvidia-smi topo -m"
 
 _BROKEN_FILE = (
-    r"xml (parse|topology has wrong|graph has wrong|mismatch)|system node not found in xml|"
+    r"xml (parse|import|export|topology has wrong|graph has wrong|mismatch)|"
+    r"system node not found in xml|"
     r"value \S+ too long \(max"
 )
 _MISREAD = (

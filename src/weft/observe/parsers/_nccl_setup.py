@@ -391,7 +391,10 @@ SETUP: dict[str, tuple[Rule, ...]] = {
         rule(rf"P2P plugin(?: v\d+)? {_LOADED}", _plugin),
         rule(r"P2P (?:Chunksize|is|level)", _nothing),
     ),
-    "Plugin": (rule(r"Plugin (?:Path|name|load)", _nothing),),
+    "Plugin": (
+        rule(r"Plugin Path ?: (?P<name>\S*libr?nccl-net\S*)", _plugin),
+        rule(r"Plugin (?:Path|name|load)", _nothing),
+    ),
     "Loaded": (rule(rf"Loaded (?P<role>\w+) plugin {_LOADED}", _plugin),),
     "Failed": (
         rule(r"Failed to open (?P<library>libibverbs\S*)", _no_verbs),

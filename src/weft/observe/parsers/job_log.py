@@ -37,12 +37,15 @@ _SIGNAL = re.compile(
     r"Signal: (?P<mpi_name>Segmentation fault|"
     r"Bus error|Aborted) \(\d+\)|"
     r"Fatal Python error: (?P<python>Segmentation fault|Bus error|Aborted)|"
+    r"DataLoader worker \(pid (?P<pid4>\d+)\) is killed by signal: (?P<loader>Killed|"
+    r"Segmentation fault|Aborted)|"
     r"[Cc]hild process unexpectedly failed with "
     r"(?:an exit code (?P<child>-?\d+)|exitcode=-(?P<minus>\d+))"
 )
 _GONE = re.compile(
     r"A worker died or was killed while executing a task by an unexpected system error|"
     r"actor died unexpectedly before finishing this task|"
+    r"DataLoader worker \(pid\(s\) [\d, ]+\) exited unexpectedly|"
     r"(?:Worker proc|EngineCore|Engine core proc|VllmWorker)\S*+[^\n]{0,40} died "
     r"unexpectedly|"
     r"ORTE has lost communication with a remote daemon|"
@@ -124,12 +127,19 @@ def _ended(
 
 def _signalled(found: re.Match[str], line: Line) -> Sequence[Fact]:
     told = found.groupdict()
-    name = told["word"] or told["mpi_name"] or told["python"] or told["name"] or ""
+    name = (
+        told["loader"]
+        or told["word"]
+        or told["mpi_name"]
+        or told["python"]
+        or told["name"]
+        or ""
+    )
     code = abs(integer(told["code"] or told["child"] or told["minus"]) or 0)
     signal = integer(told["number"]) or _NAMED_SIGNALS.get(name) or code
     if not signal:
         return READ
-    pid = integer(told["pid"] or told["pid2"] or told["pid3"])
+    pid = integer(told["pid"] or told["pid2"] or told["pid3"] or told["pid4"])
     how = "segfault" if signal == _SEGFAULT else "signal"
     return _ended(how, line, pid=pid, signal=signal)
 

@@ -98,6 +98,10 @@ _MODULE = re.compile(
     r"GPU ?(?:Direct )?RDMA without nvidia[_-]peermem|ib_?core is not using peermem",
     re.IGNORECASE,
 )
+_NEEDS_MODULE = re.compile(
+    r"(?:require[sd]?|need(?:s|ed)?|unsupported|not supported|fail(?:ed|s)?)\b.{0,60}?\b"
+    r"without (?P<name>nvidia[_-]peermem|nv_peer_mem)\b"
+)
 _ADAPTERS = re.compile(r"mlx[45]|bnxt|efa|irdma|erdma|ionic|qedr|hns|mana|uverbs")
 _LIMIT = re.compile(
     r"(?:Memlock limit:\s+|RLIMIT_MEMLOCK is |\(current: )(?P<limit>\d+|unlimited)"
@@ -337,6 +341,7 @@ rdma_programs = Parser(
         (_PROVIDER, _provider),
         (_LOADER, _library),
         (_MODULE, _not_loaded),
+        (_NEEDS_MODULE, _not_loaded),
         (_STATUS, _completed),
         (_MODIFY, _modified),
         (_USED_GID, _used_gid),

@@ -2,12 +2,13 @@
 
 import errno
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 
 from weft.observe.facts import CallFailed, CollectiveTimeout, Fact, Process, ProcessEnded
-from weft.observe.parser import READ, Parser
+from weft.observe.parser import READ, Parser, Reader, Source
 from weft.observe.parsers._values import errno_within, integer
-from weft.observe.patterns import Line, nothing, words
+from weft.observe.patterns import Line, words
 
 _LIBRARY = "XLA"
 _KILLED = 9
@@ -28,9 +29,8 @@ _GRPC = re.compile(
 )
 _PEER = re.compile(r"(?:ipv4|ipv6|dns):/{0,3}(?P<peer>[^\s:;,]{1,80}(?::\d{1,5})?)")
 _STUCK = re.compile(r"Termination timeout for `.{1,300}` of \d+ seconds exceeded")
-_WAITS = re.compile(
-    r"This thread has been waiting for `|Thread is unstuck! Warning above was a false-positive"
-)
+_WAITS = re.compile(r"This thread has been waiting for `(?P<what>[^`;]{1,120})")
+_GOES_ON = "Thread is unstuck!"
 
 
 def _dead(found: re.Match[str], line: Line) -> Sequence[Fact]:
@@ -80,6 +80,50 @@ def _given_up(found: re.Match[str], line: Line) -> Sequence[Fact]:
     )  # fmt: skip
 
 
+_WORDS = words((_STUCK, _given_up), (_DEAD, _dead), (_NOT_ALL, _not_all), (_GRPC, _unreached))
+_MOST_WAITING = 1024
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Reads sentences, and keeps who waits until it is told that the wait is over."""
+
+    source: Source
+    others: Reader
+    waiting: dict[str, Line] = field(default_factory=dict)
+
+    def take(self, text: str, number: int) -> Sequence[Fact] | None:
+        """Return the facts of a line; a wait is stated at the end."""
+        waits = _WAITS.search(text)
+        if waits:
+            if len(self.waiting) < _MOST_WAITING:
+                line = Line(text, number, self.source, waits.start())
+                self.waiting.setdefault(waits["what"], line)
+            return READ
+        if _GOES_ON in text:
+            self.waiting.clear()
+            return READ
+        facts = self.others.take(text, number)
+        if facts and any(isinstance(one, CollectiveTimeout) for one in facts):
+            self.waiting.clear()
+        return facts
+
+    def end(self) -> Iterable[Fact]:
+        """State what was still waited for when the text ended."""
+        waiting, self.waiting = self.waiting, {}
+        return [
+            CollectiveTimeout(
+                operation="", moment=line.moment, process=Process(host=line.host),
+                evidence=line.evidence,
+            )
+            for line in waiting.values()
+        ]  # fmt: skip
+
+
+def _reader(source: Source) -> Reader:
+    return _Reader(source, _WORDS(source))
+
+
 xla_log = Parser(
     tool="JAX and TensorFlow",
     marks=(
@@ -94,13 +138,7 @@ xla_log = Parser(
         "has been waiting for `",
         "Thread is unstuck",
     ),
-    reader=words(
-        (_WAITS, nothing),
-        (_STUCK, _given_up),
-        (_DEAD, _dead),
-        (_NOT_ALL, _not_all),
-        (_GRPC, _unreached),
-    ),
+    reader=_reader,
     rank=63,
     longest=2048,
 )
