@@ -86,11 +86,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
         yield _not_loaded([*there, *loaded], 0.75, "on one host it is, on another it is not")
     elif off and not works and not _by_design(facts):
         yield from _turned_off(facts, [*off], [*absent], [*loaded])
-    elif (
-        absent
-        and not (works or loaded)
-        and any(word in one.evidence.text for one in absent for word in ("not", "without"))
-    ):
+    elif absent and not (works or loaded) and any(_is_missed(one) for one in absent):
         found = _not_loaded([*absent], 0.75, "says the program that needs it")
         yield replace(found, explains=found.explains | {Symptom.REGISTRATION})
     elif loaded and not (works or off) and _nobody_registered(facts):
@@ -169,7 +165,8 @@ def _is_sought(name: str) -> bool:
 
 def _is_missed(absent: ModuleAbsent) -> bool:
     """Return whether a program complains; that the RDMA driver does not use it may be meant."""
-    return "not" in absent.evidence.text and "not using" not in absent.evidence.text
+    text = absent.evidence.text
+    return any(word in text for word in ("not", "without")) and "not using" not in text
 
 
 def _matters(state: GpuDirectState) -> bool:
