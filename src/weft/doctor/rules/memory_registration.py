@@ -216,6 +216,14 @@ def _provider(facts: Facts, refused: Sequence[Fact], least_ratio: float = 0.55) 
         message="the adapter's provider refuses what the library asks of it",
         advice="use a transport and driver that fit one another (see what perftest can do)",
         next_command="ibv_devinfo -v; ib_write_bw   # does plain verbs work?",
+        suspects=(
+            Suspect(
+                cause="gdr-peermem-not-loaded",
+                confidence_ratio=0.3,
+                question="is it GPU memory, without a peer-memory module and DMA-BUF?",
+                next_command="lsmod | grep -i peer; dmesg | grep -i peer",
+            ),
+        ),
         missing=() if works else ("whether perftest passes on the same adapter",),
         explains=(Symptom.REGISTRATION, Symptom.VERBS_CALL, "mpi-ucx-not-nccl"),
     )

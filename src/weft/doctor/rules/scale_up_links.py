@@ -157,6 +157,17 @@ def _said(facts: Facts) -> Iterator[Finding]:
                                r"no gpu pairs report nvlink")  # fmt: skip
     refused = job.said(facts, r"p2p is disabled between nvlink connected gpus|"
                               r"unsuccessfully (written|wrote) .{0,40}over nvlink")  # fmt: skip
+    poorly = job.said(facts, r"fabric health: ")
+    if poorly:
+        yield finding(
+            "nvlink-error",
+            poorly,
+            0.6,
+            severity=Severity.WARNING,
+            message="the driver says that a GPU's place in its NVLink fabric is not healthy",
+            advice="look at the switches of the fabric and its manager; reset the GPUs",
+            next_command="nvidia-smi -q | grep -A12 Fabric; nvidia-smi nvlink -s",
+        )
     if inactive:
         yield finding(
             "nvlink-links-inactive",

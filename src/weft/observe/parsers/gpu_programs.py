@@ -3,7 +3,14 @@
 import re
 from collections.abc import Sequence
 
-from weft.observe.facts import Fact, GpuCallFailed, GpuFault, GpuUnreachable
+from weft.observe.facts import (
+    Fact,
+    GpuCallFailed,
+    GpuFault,
+    GpuThrottle,
+    GpuUnreachable,
+    Message,
+)
 from weft.observe.parser import Parser
 from weft.observe.parsers._values import is_prose
 from weft.observe.patterns import Line, pattern, table
@@ -60,6 +67,24 @@ def _plugin(found: re.Match[str], line: Line) -> Sequence[Fact]:
     )
 
 
+def _slowed(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    reason = found[0].partition(" is")[0].partition(" (")[0].lower().replace(" ", "_")
+    return (
+        GpuThrottle(
+            gpu="", reason=reason, active=True, host=line.host, evidence=line.evidence
+        ),
+    )  # fmt: skip
+
+
+def _sick_fabric(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    return (
+        Message(
+            software="GPU driver", level="error", text=f"fabric health: {found['why']}",
+            moment=line.moment, evidence=line.evidence,
+        ),
+    )  # fmt: skip
+
+
 def _reset(found: re.Match[str], line: Line) -> Sequence[Fact]:
     bus = _BUS.search(line.text)
     if is_prose(line.text):
@@ -83,6 +108,8 @@ gpu_programs = Parser(
         "GPU_IS_LOST",
         "fallen off the bus",
         "XidCriticalError",
+        "Slowdown ",
+        "unhealthy fabric state",
         "GPU requires reset",
         "RESET_REQUIRED",
         "ResetRequired",
@@ -110,6 +137,15 @@ gpu_programs = Parser(
         *(
             pattern(mark, mark, _reset)
             for mark in ("GPU requires reset", "RESET_REQUIRED", "ResetRequired")
+        ),
+        *(
+            pattern(mark, rf"{mark} .{{0,100}}?is engaged", _slowed)
+            for mark in ("HW Thermal Slowdown", "HW Slowdown", "HW Power Brake Slowdown")
+        ),
+        pattern(
+            "unhealthy fabric state: ",
+            r"unhealthy fabric state: (?P<why>.{0,200}(?:degraded|unhealthy|recovery).{0,40})",
+            _sick_fabric,
         ),
         pattern(
             "XidCriticalError",

@@ -302,7 +302,8 @@ host_state = Parser(
         ),
         pattern(
             "open /dev/infiniband/",
-            r"open (?P<path>/dev/infiniband/[^':\s]+)'?:? ?(?P<errno>)(?P<error>[A-Z].*)",
+            r"open (?P<path>/dev/infiniband/[^':\s]+)'?:? ?(?P<errno>)"
+            r"(?P<error>(?:No such|Permission|Operation|Device|Cannot|Invalid|Bad|Input)\b.*)",
             _probe,
         ),
         pattern(

@@ -490,7 +490,7 @@ _PATTERNS = (
     pattern(
         "amdgpu ",
         r"amdgpu (?P<bus>[0-9a-fA-F:.]{7,13}): amdgpu: (?P<text>GPU reset begin|"
-        r"\S+ ring timeout|.{0,60}uncorrectable hardware errors).*",
+        r"\S+ ring timeout|.{0,60}uncorrectable hardware errors?).*",
         _amd,
     ),
     pattern("cma: Reserved ", r"cma: Reserved (?P<mib>\d{1,9}) MiB", _cma),
@@ -504,6 +504,11 @@ _PATTERNS = (
         "mlx5_core",
         rf"mlx5_core {_DEVICE}:? (?:\S+ )?Port module event(?:\[error\])?: "
         r"module (?P<module>\d+), (?P<event>.*)",
+        _cable,
+    ),
+    pattern(
+        "Port module event",
+        r"Port module event(?:\[\w+\])?: module (?P<module>\d+), (?P<event>.*)(?P<device>)",
         _cable,
     ),
     pattern(

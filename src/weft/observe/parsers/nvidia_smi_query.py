@@ -11,6 +11,7 @@ from weft.observe.facts import (
     GpuReading,
     GpuSeen,
     GpuThrottle,
+    Message,
     PcieLink,
     RemappedRows,
     ScaleUpFabricState,
@@ -32,6 +33,10 @@ _ARROW = re.compile(r"\s{2,}<[=-]+.*$")
 _MEGA = 1e6
 _GENERATION_GT = {1: 2.5, 2: 5.0, 3: 8.0, 4: 16.0, 5: 32.0, 6: 64.0}
 _GIGA = 1e9
+_POORLY = re.compile(
+    r"Health/(?:Bandwidth: Degraded|(?:Route|Access|Incorrect).*: (?:True|Yes)|"
+    r"Summary: (?:Unhealthy|Limited))"
+)
 _RECOVERY = 154
 """The driver's code of a changed recovery action [NVIDIA Xid errors]."""
 _TOP = {"Driver Version": "NVIDIA driver", "CUDA Version": "CUDA"}
@@ -212,6 +217,13 @@ class _Reader:
 
     def _fabric(self, path: str, value: str, evidence: Evidence) -> Sequence[Fact]:
         name = path.partition("/")[2]
+        if name.startswith("Health/") and _POORLY.match(f"{name}: {value}"):
+            return (
+                Message(
+                    software="GPU driver", level="error",
+                    text=f"fabric health: {name.partition('/')[2]} {value}", evidence=evidence,
+                ),
+            )  # fmt: skip
         if name not in {"State", "Status"} or value == "N/A":
             return READ
         state = value if name == "State" else ""

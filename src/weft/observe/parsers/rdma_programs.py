@@ -32,7 +32,8 @@ _REGISTERING = re.compile(
     rf"(?:{_SAID}\b.{{0,60}}?\b(?:regist(?:er|ration|ering)\b.{{0,40}}?\b(?:memory|mr|buffer|"
     r"region|heap)|(?:allocate|create|creating|reg) mr)\b|"
     r"\b(?:mem(?:ory)?|mr|buffer|heap)[ _]?(?:region )?regist(?:er|ration)\w*\b.{0,40}?\bfail|"
-    rf"\bfi_mr_reg\w*\b.{{0,60}}?{_SAID}|\bregister[_ ]memory\w*\b.{{0,60}}?{_SAID})",
+    rf"\bfi_mr_reg\w*\b.{{0,60}}?{_SAID}|\bregister[_ ]memory\w*\b.{{0,60}}?{_SAID}|"
+    r"\bRegister\w{0,20}Memory\w{0,20} failed)",
     re.IGNORECASE,
 )
 _QUEUE_PAIR = re.compile(
