@@ -28,6 +28,15 @@ class Source:
     command: str = ""
     sample: int | None = None
     sampled_s: float | None = None
+    leave: Callable[[], None] | None = None
+    """Called before another host's output begins: what was gathered is of the host before."""
+
+    def arrive(self, host: str) -> None:
+        """Take what follows as another host's output, where a host is named."""
+        if host and host != self.host:
+            if self.leave is not None:
+                self.leave()
+            self.host = host
 
     def evidence(self, text: str, number: int) -> Evidence:
         """Return a line as evidence, cut when it is long."""

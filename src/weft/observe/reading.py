@@ -23,6 +23,7 @@ from weft.observe.parser import Parser, Reader, Source
 from weft.observe.pickled import MOST_BYTES, NotPlain, is_pickle, plain
 from weft.observe.text import BLOCK_BYTES, Bytes, Joined, blocks, looks_binary
 
+_COMMANDS = "shell"
 _MOST_LABELS = 4096
 _HEAD_BYTES = 4096
 _NO_DIGITS = str.maketrans("", "", "0123456789")
@@ -67,6 +68,7 @@ class Reading:
         """Begin with nothing read."""
         self.ledger = Ledger(source)
         self._main = _Session(source)
+        source.leave = self._leave
         self._labelled: dict[str, _Session] = {}
         self._block = ""
         self._last = ("", 0)
@@ -104,6 +106,12 @@ class Reading:
         for session in (self._main, *self._labelled.values()):
             self._settle(session)
             for reader in session.readers.values():
+                self.ledger.keep(reader.end())
+
+    def _leave(self) -> None:
+        """State what was gathered of a host before the output of the next begins."""
+        for name, reader in self._main.readers.items():
+            if name != _COMMANDS:
                 self.ledger.keep(reader.end())
 
     def _line(self, line: str, number: int) -> None:

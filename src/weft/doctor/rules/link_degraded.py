@@ -39,7 +39,10 @@ _SPLIT_LANES = 2
 # HDR100 and NDR200 are whole ports of two lanes; no slower generation was sold so.
 _SPLIT_LANE_BYTES_PER_S = units.rate_from_gbit(50.0)
 _FELLOWS = 3
-_UNEXPECTED = re.compile(r"[Uu]nexpected (?:actual )?(?:link )?(?:speed|width)")
+_UNEXPECTED = re.compile(
+    r"[Uu]nexpected (?:actual )?(?:link )?(?:speed|width)|"
+    r"operates? in .{1,20}(?:speed|width) mode|[Nn]on-?optimal link (?:speed|width)"
+)
 _BOTH = "both ends can do more"
 
 

@@ -53,7 +53,9 @@ _TIMES_ITS_FELLOWS = 10
 _COMPLAINT = re.compile(
     r"BER .{0,40}exceed|exceeds? .{0,30}BER|(?:symbol|link|rcv|integrity|recovery|downed)\w*"
     r"[\" ]{1,3}.{0,20}increased during the run|(?:symbol|link_error|rcv_err)\w* .{0,40}exceed|"
-    r"Cable (?:High|Low) \w+.{0,40}(?:alarm|detected)",
+    r"Cable (?:High|Low) \w+.{0,40}(?:alarm|detected)|"
+    r"(?:symbol error|link error recovery|link integrity|rc?v error|receive error|\bber\b)"
+    r".{0,60}(?:threshold|exceed)",
     re.IGNORECASE,
 )
 """What ibdiagnet says of links that make errors."""

@@ -104,8 +104,9 @@ def _ports(facts: Facts) -> list[AdapterPort]:
     used = {one.adapter for one in job.verbs_adapters(facts)}
     return [
         one for one in facts.of(AdapterPort)
-        if one.state is PortState.ACTIVE and one.link_layer is LinkLayer.ETHERNET
-        and one.active_mtu_bytes and (not used or one.adapter in used)
+        if one.state in {PortState.ACTIVE, PortState.UNKNOWN}
+        and one.link_layer is LinkLayer.ETHERNET and one.active_mtu_bytes
+        and (not used or one.adapter in used)
     ]  # fmt: skip
 
 

@@ -18,7 +18,11 @@ def _check(facts: Facts) -> Iterator[Finding]:
     limited = [
         one for one in facts.of(PartitionKey) if one.index == 0 and not one.full and one.key
     ]  # fmt: skip
-    trapped = job.said(facts, r"bad p_key|p_?key (mismatch|violation|check failed)")
+    trapped = job.said(
+        facts,
+        r"bad p_?key|p_?key (mismatch|violation|check failed)|no valid pkey|"
+        r"unable to find specified pkey",
+    )
     if limited or trapped:
         yield finding(
             "ib-pkey-membership",

@@ -20,6 +20,13 @@ _PORT = (
     "rx_fifo_errors",
     "rx_no_buffer_count",
     "rx_missed",
+    "rx_total_discard_pkts",
+    "rx_stat_discard",
+    "rx_dropped.nic",
+    "port.rx_dropped",
+    "hw_rx_dropped",
+    *(f"rx_prio{one}_buf_discard" for one in range(8)),
+    *(f"rx_prio{one}_discards" for one in range(8)),
 )
 _BUFFER = ("rx_out_of_buffer", "out_of_buffer", "rx_no_dma_resources")
 _MANY = 1000

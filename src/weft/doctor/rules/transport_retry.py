@@ -10,6 +10,7 @@ References: InfiniBand Architecture Specification, work completion status; NCCL 
 NCCL_IB_TIMEOUT and NCCL_IB_RETRY_CNT.
 """
 
+import re
 from collections.abc import Iterator
 
 from weft.doctor import links
@@ -19,6 +20,8 @@ from weft.observe.facts import CompletionError, LinkLayer
 RETRY = 12
 NOT_READY = 13
 FLUSHED = 5
+_EXAMPLES = re.compile(r"\bFailed status .{5,60}\(\d{1,2}\) for wr_id")
+"""What the examples of the verbs library print (``ibv_rc_pingpong``)."""
 _PAIR = "ib_write_bw -d <adapter> -x <GID index> <other host>; same for a pair that works"
 _PEER = "the log of the other rank, and its host's dmesg (oom, segfault, Xid)"
 
@@ -73,7 +76,11 @@ def _suspects(facts: Facts, retries: list[CompletionError]) -> list[Suspect]:
     alive = _both_ends_speak(facts)
     died = Suspect(
         cause="peer-process-died",
-        confidence_ratio=0.2 if alive else 0.45 if _all_blame_one(facts) else 0.35,
+        confidence_ratio=0.2
+        if alive or _benchmark(retries)
+        else 0.45
+        if _all_blame_one(facts)
+        else 0.35,
         question="was the process of the other rank alive when this was printed?",
         next_command=_PEER,
     )
@@ -96,7 +103,11 @@ def _suspects(facts: Facts, retries: list[CompletionError]) -> list[Suspect]:
 
 def _benchmark(retries: list[CompletionError]) -> bool:
     """Return whether a benchmark says so, whose other end somebody is watching."""
-    return all(one.library.lower().startswith("perftest") for one in retries)
+    return all(
+        one.library.lower().startswith("perftest")
+        or _EXAMPLES.search(one.evidence.text) is not None
+        for one in retries
+    )
 
 
 def _both_ends_speak(facts: Facts) -> bool:

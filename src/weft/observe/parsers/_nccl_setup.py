@@ -15,10 +15,12 @@ from weft.observe.facts import (
     GpuDirectState,
     InitTiming,
     LinkLayer,
+    LinkTraining,
     NetworkChosen,
     NoRdmaDevice,
     NoVerbsLibrary,
     PluginSeen,
+    PortState,
     ProviderChosen,
     RingsConnected,
     ScaleUpFabricState,
@@ -159,6 +161,21 @@ def _made(found: re.Match[str], words: Words) -> Sequence[Fact]:
             evidence=words.evidence,
         ),
     )
+
+
+def _speed_changed(found: re.Match[str], words: Words) -> Sequence[Fact]:
+    """State a port that has become slower while the job ran; a faster one says nothing."""
+    before, now = int(found["before"]), int(found["now"])
+    if not 0 < now < before:
+        return READ
+    return (
+        LinkTraining(
+            where=found["name"], port=int(found["port"]), state=PortState.ACTIVE,
+            lane_bytes_per_s_supported=units.rate_from_gbit(before * _MEGABIT),
+            lane_bytes_per_s_active=units.rate_from_gbit(now * _MEGABIT),
+            host=words.process.host, evidence=words.evidence,
+        ),
+    )  # fmt: skip
 
 
 def _detail(found: re.Match[str], words: Words) -> Sequence[Fact]:
@@ -500,6 +517,11 @@ NET: dict[str, tuple[Rule, ...]] = {
             r"NET/IB ?: \[(?P<index>\d+)\] (?P<name>[^:\s]+):\w+:(?P<port>\d+)/(?P<layer>\w+) "
             r"(?:provider=\S+ )?speed=(?P<speed>\d+)",
             _detail,
+        ),
+        rule(
+            r"NET/IB ?: (?P<name>[^:\s]+):(?P<port>\d+) speed change detected: (?P<before>\d+) "
+            r"-> (?P<now>\d+) Mbps",
+            _speed_changed,
         ),
         rule(r"NET/IB ?: (?:OOB|IbDev|ncclIbResiliency|Relaxed|Adaptive|Ib)", _nothing),
     ),

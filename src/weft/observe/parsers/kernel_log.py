@@ -269,6 +269,19 @@ def _link_event(found: re.Match[str], line: Line) -> Sequence[Fact]:
     )
 
 
+def _carrier(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    """State what the network service of a host says of a link."""
+    return (
+        LinkEvent(
+            interface=found["interface"],
+            up=found["word"] in {"Gained carrier", "link connected"},
+            host=_host(line),
+            moment=line.moment,
+            evidence=line.evidence,
+        ),
+    )
+
+
 def _killed(found: re.Match[str], line: Line) -> Sequence[Fact]:
     return (
         ProcessEnded(
@@ -612,6 +625,26 @@ _PATTERNS = (
     pattern("blocked for more than", r"blocked for more than \d+ seconds", _hung),
     pattern(
         ": Link is ", r": Link is (?P<word>[Uu]p|[Dd]own)(?P<interface>)", _interface_before
+    ),
+    pattern(
+        ": link ",
+        r": link (?P<word>up|down)(?P<interface>)(?=\s*$)",
+        _interface_before,
+    ),
+    pattern(
+        ": Link ",
+        r": Link (?P<word>[Uu]p|[Dd]own)(?P<interface>)(?= - \d|\s*$)",
+        _interface_before,
+    ),
+    *(
+        pattern(
+            f"{service}[",
+            rf"{service}\[\d{{1,9}}\]: (?:<\w+> {{1,4}}\[[\d.]+\] )?(?:device \()?"
+            r"(?P<interface>[a-z][\w.-]{1,30}?)\)?: (?:carrier: )?(?P<word>Gained carrier|"
+            r"Lost carrier|link connected|link disconnected)",
+            _carrier,
+        )
+        for service in ("systemd-networkd", "NetworkManager")
     ),
     pattern(
         "(slave ",

@@ -175,6 +175,23 @@ def _physical(state: str) -> PhysicalState:
     return PhysicalState.DISABLED if "disable" in low else PhysicalState.POLLING
 
 
+def _document(value: object, source: Source, number: int) -> Iterable[Fact] | None:
+    """Read ``mlxlink --json``: the sections and fields are those of the text."""
+    output = value.get("result") if isinstance(value, dict) else None
+    output = output.get("output") if isinstance(output, dict) else None
+    if not isinstance(output, dict) or "Operational Info" not in output:
+        return None
+    reader = _Reader(source)
+    facts: list[Fact] = []
+    for section, fields in output.items():
+        facts += reader.take(str(section), number) or ()
+        for name, told in fields.items() if isinstance(fields, dict) else ():
+            plain = told.get("values", "") if isinstance(told, dict) else told
+            text = ", ".join(map(str, plain)) if isinstance(plain, list) else plain
+            facts += reader.take(f"{name} : {text}", number) or ()
+    return [*facts, *reader.end()]
+
+
 mlxlink = Parser(
     tool="mlxlink",
     marks=(
@@ -186,5 +203,6 @@ mlxlink = Parser(
         "mlxlink",
     ),
     reader=_Reader,
+    document=_document,
     rank=24,
 )

@@ -24,6 +24,7 @@ from weft.observe.facts import (
     TransferSetup,
 )
 from weft.observe.parser import READ, Parser
+from weft.observe.parsers import _ib_diagnostics
 from weft.observe.parsers._values import errno_within, integer, size
 from weft.observe.patterns import Build, Line, nothing, words
 
@@ -293,6 +294,7 @@ def _no_gid(found: re.Match[str], line: Line) -> Sequence[Fact]:
 rdma_programs = Parser(
     tool="programs that use RDMA",
     marks=(
+        *_ib_diagnostics.MARKS,
         "regist",
         "Regist",
         "MR",
@@ -339,6 +341,7 @@ rdma_programs = Parser(
         "gid_index",
     ),
     reader=words(
+        *_ib_diagnostics.SORTS,
         (_PROVIDER, _provider),
         (_LOADER, _library),
         (_MODULE, _not_loaded),

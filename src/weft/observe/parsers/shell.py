@@ -20,6 +20,7 @@ from weft.observe.parser import Parser, Source
 _PROMPT = re.compile(
     r"\s*(?:(?:\(\w+\) )?(?:\[(?P<user>[\w.-]+)@(?P<host>[\w.-]+)[ :][^\]]{0,120}\][$#]|"
     r"(?P<user2>[\w.-]+)@(?P<host2>[\w.-]+):[^$#]{0,120}[$#]|[~/][\w/.-]{0,60}[$#]|"
+    r"[\w.-]{1,40} \[[\w.-]{1,40}: \w{3,12}\] (?:\([\w -]{1,30}\) )?[#>]|"
     r"[\w.-]{1,40}@[\w.-]{1,60}>(?= show )|[$#>]|sonic-cli#|\w[\w.-]{0,40}#)\s+|"
     r"\w[\w.-]{0,40}[#>](?=show ))"
     r"(?P<command>\S.*)"
@@ -34,7 +35,7 @@ _KNOWN = re.compile(
     r"iptables|firewall-cmd|ufw|systemd-detect-virt|nc|ncat|nft|telnet|strace|ncclras|mlxlink|"
     r"mpirun|srun|show_gids|saquery|opensm|docker|podman|hostname|sysctl|dcgmi|mst|"
     r"mlxlink|mlxconfig|"
-    r"torchrun|python3?|\S*_perf|ifconfig|route|cma_\w+|for|echo|exec|configure|interface)\b"
+    r"torchrun|python3?|\S*_perf|ifconfig|route|cma_\w+|dcb|lldptool|for|echo|exec|configure|interface)\b"
 )
 _EXPORT = re.compile(
     r"\s*(?:export |set |-x |--env |-e )?(?P<name>(?:NCCL|RCCL|UCX|FI|OMPI|NVSHMEM|"
@@ -172,8 +173,8 @@ class _Reader:
         inside = _EXEC.search(command)
         host = (prompt["host"] or prompt["host2"] or "") if prompt else ""
         host = inside["pod"] if inside else host
+        self.source.arrive(host)
         self.source.command = command
-        self.source.host = host or self.source.host
         self._again(command, host)
         absent, self.absent = [*self.absent, *self._folder()], []
         listed = _LISTED.search(command)

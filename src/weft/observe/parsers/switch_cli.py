@@ -27,7 +27,10 @@ _EOS_PRIORITY = re.compile(
 )
 _EOS_ENABLED = re.compile(
     rf"\s*(?P<port>{_PORT})\s+(?P<enabled>Yes|No)\s++"
-    r"(?:(?P<prios>[\d,-]++(?: [\d,-]++)*+)\s++)?(?P<status>\w+)\s+(?P<note>.*)"
+    r"(?:(?P<prios>[\d,-]++(?: [\d,-]++)*+)\s++)?(?P<status>\w+)(?:\s+(?P<note>.*))?$"
+)
+_EOS_LETTERS = re.compile(
+    rf"\s*(?P<port>{_PORT})\s+(?P<enabled>[ED])\s+[A-]\s+[W-]\s+(?P<prios>[0-7](?:[ ,][0-7])*)?"
 )
 _WAY = re.compile(
     r"\s*(?:Port|Interface)\s++(?:(?P<way>Rx|Tx|In|Out)\w*+)?\s*+(?:Priority|PFC|Class)?"
@@ -233,7 +236,7 @@ class _Reader:
             return self._counters(
                 where, [row["name"].replace("-", "_")], [row["value"]], evidence
             )
-        enabled = _EOS_ENABLED.match(text)
+        enabled = _EOS_ENABLED.match(text) or _EOS_LETTERS.match(text)
         if enabled:
             priorities = tuple(int(one) for one in re.findall(r"\d", enabled["prios"] or ""))
             return (self._pause(enabled["port"], priorities, evidence),)

@@ -221,7 +221,10 @@ _PATTERNS = (
     pattern("No Aggregation Manager", r"(?P<reason>No Aggregation Manager.*)", _sharp),
     pattern("no AM service record", r"(?P<reason>no AM service record.*)", _sharp),
     pattern("unable to connect to AM", r"(?P<reason>unable to connect to AM.*)", _sharp),
-    pattern("RDMA_CM_EVENT_UNREACHABLE", r"(?P<reason>RDMA_CM_EVENT_UNREACHABLE)", _sharp),
+    *(
+        pattern(word, rf"{word}.{{0,120}}?(?P<reason>RDMA_CM_EVENT_UNREACHABLE)", _sharp)
+        for word in ("sharp", "SHARP", "AM ")
+    ),
     pattern("tree lock failed", r"(?P<reason>tree lock failed.*)", _sharp),
     pattern("used by SM", r"(?P<reason>used by SM.*)", _sharp),
     pattern(

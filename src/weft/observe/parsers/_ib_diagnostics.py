@@ -1,0 +1,44 @@
+"""What the InfiniBand diagnostics say when a query fails: no manager, no route.
+
+``saquery``, ``ibtracert``, ``ibroute``, ``smpquery`` and their relatives.
+"""
+
+import errno
+import re
+from collections.abc import Sequence
+
+from weft.observe.facts import CallFailed, Fact, SubnetManager
+from weft.observe.patterns import Line
+
+_NO_MANAGER = re.compile(
+    r"No SM/SA found on port|Query SA failed: (?:Connection timed out|Resource temporarily|"
+    r"No such device)|Failed to query SA:ClassPortInfo|umad_recv failed: attr 0x\w+: "
+    r"Connection timed out|can't resolve sm port"
+)
+_NO_ROUTE = re.compile(
+    r"(?:ibwarn|iberror|ibtracert|ibroute|smpquery).{0,60}?(?P<text>can't (?:find a "
+    r"(?:multicast )?route|reach (?:to/from ports|node|port|target lid))|"
+    r"no route found after \d+ hops|Bad (?:out )?port state found)"
+)
+
+
+def _no_manager(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    del found
+    return (SubnetManager(state="none", host=line.host, evidence=line.evidence),)
+
+
+def _no_route(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    return (
+        CallFailed(
+            call="resolve path", errno=errno.EHOSTUNREACH, error=found["text"],
+            library="infiniband-diags", evidence=line.evidence,
+        ),
+    )  # fmt: skip
+
+
+SORTS = ((_NO_MANAGER, _no_manager), (_NO_ROUTE, _no_route))
+"""Sentences and what they state, for the reader of programs that use RDMA."""
+MARKS = (
+    "SM/SA", "SA failed", "query SA", "umad_recv", "sm port", "a route", "can't reach",
+    "no route found", "port state found",
+)  # fmt: skip
