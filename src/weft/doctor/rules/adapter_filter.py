@@ -93,6 +93,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
     yield from _skipped(facts)
     yield from _not_there(facts)
     yield from _cannot_be_used(facts)
+    yield from _without_gids(facts)
     yield from _off_the_network(facts, filters)
 
 
@@ -211,6 +212,35 @@ def _cannot_be_used(facts: Facts) -> Iterator[Finding]:
             advice=f"leave it out (NCCL_IB_HCA=^{next(iter(bad))}) or repair it",
             next_command=f"show_gids {next(iter(bad))}; ibv_devinfo -d {next(iter(bad))}",
             missing=("the GID table of this adapter on both hosts",),
+        )
+
+
+def _without_gids(facts: Facts) -> Iterator[Finding]:
+    """Find an adapter that UCX picks by itself and that has no GID at all."""
+    bare = [
+        one for one in facts.of(CallFailed)
+        if one.library == "UCX" and "query_gid" in one.call and one.adapter
+    ]  # fmt: skip
+    if bare:
+        names = ", ".join(dict.fromkeys(one.adapter for one in bare))
+        yield finding(
+            "hca-selection-wrong",
+            bare,
+            0.6,
+            subject=names,
+            message=f"{names} has no GID and is used all the same: it is of another network",
+            advice="name the adapters of the compute network in UCX_NET_DEVICES",
+            next_command=f"show_gids {names}; ibdev2netdev; echo $UCX_NET_DEVICES",
+            missing=("the GID table of this adapter, inside the container",),
+            explains=(Symptom.VERBS_CALL, "mpi-ucx-not-nccl", "gid-index-wrong"),
+            suspects=(
+                Suspect(
+                    cause="k8s-no-roce-gid",
+                    confidence_ratio=0.4,
+                    question="is this a pod without an interface of the adapter?",
+                    next_command="kubectl exec <pod> -- ip -br addr",
+                ),
+            ),
         )
 
 

@@ -31,7 +31,7 @@ _RDMA = re.compile(
     r"rdma|hostdev|mlnx|mellanox|sriov|efa|hca|roce|infiniband|\bib\b|openshift\.io",
     re.IGNORECASE,
 )
-_SHORT = re.compile(r"[Ii]nsufficient ([\w./-]+)")
+_SHORT = re.compile(r"[Ii]nsufficient (?!unused|quota)([\w./-]+)")
 _LOOK = (
     "kubectl describe node | grep -A12 -e Allocatable -e Allocated; kubectl -n "
     "<plugin> logs ds/<plugin>"
@@ -40,6 +40,8 @@ _PLUGIN_POD = re.compile(
     r"rdma-shared-d|rdma-device-plugin|rdma-dp|sriov-(?:network-)?device-plugin|"
     r"efa-k8s-device-plugin|hca-shared|(?:mofed|ofed|doca-driver)-"
 )
+_OF_DRIVERS = re.compile(r"OFED|device-plugin|device-plug-in|sriov", re.IGNORECASE)
+_QUOTA = re.compile(r"insufficient (?:unused )?quota for (?P<name>[\w./-]+)")
 _UNAVAILABLE = re.compile(
     r"(?:devices unavailable for|allocate unhealthy devices) (?P<name>[\w./-]+)"
 )
@@ -69,6 +71,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
     if not events:
         yield from _offered_none(facts)
     yield from _refused(facts)
+    yield from _no_quota(facts)
     yield from _plugin(facts)
     yield from _not_running(facts)
 
@@ -208,6 +211,15 @@ def _offered_none(facts: Facts) -> Iterator[Finding]:
             yield _resource("k8s-rdma-resource-missing", [*offers, *wants], 0.75, name)
 
 
+def _no_quota(facts: Facts) -> Iterator[Finding]:
+    """Find a queue whose share of the resource is used up, whatever the nodes still have."""
+    for one in facts.of(ClusterEvent):
+        found = _QUOTA.search(one.message)
+        if found and _RDMA.search(found["name"]):
+            yield _resource("k8s-rdma-resource-exhausted", [one], 0.7, found["name"])
+            return
+
+
 def _refused(facts: Facts) -> Iterator[Finding]:
     """Find devices that a node offered and its kubelet could not give."""
     for one in facts.of(ClusterEvent):
@@ -224,13 +236,20 @@ def _not_running(facts: Facts) -> Iterator[Finding]:
         one for one in facts.of(PodState)
         if _PLUGIN_POD.search(one.pod) and job.POD_FAILED.search(one.phase)
     ]  # fmt: skip
+    ill += [
+        one for one in facts.of(ClusterEvent)
+        if one.kind == "SriovNetworkNodeState"
+        or (one.kind == "NicClusterPolicy" and _OF_DRIVERS.search(one.message))
+    ]  # fmt: skip
+    ill += job.said(facts, r"not enough MMIO resources for SR-IOV|can't enable \d+ VFs")
     if ill:
         found = _resource("k8s-rdma-resource-missing", ill, 0.55, "the plug-in's resource")
         yield replace(
             found, severity=Severity.WARNING,
-            message="the pod that brings the adapters' driver or resource does not run",
-            advice="read its log; until it runs its node offers no adapter",
-            next_command="kubectl describe pod <pod>; kubectl logs <pod> --all-containers",
+            message="what brings the adapters' driver, functions or resource failed",
+            advice="read its log; until it works its node offers no adapter",
+            next_command="kubectl describe pod <pod>; kubectl logs <pod> --all-containers; "
+            "dmesg -T | grep -i -e sriov -e SR-IOV",
         )  # fmt: skip
 
 

@@ -47,7 +47,8 @@ def _check(facts: Facts) -> Iterator[Finding]:
     shut = job.said(
         facts,
         r"unreachable remote|\bRC: ?110\b.{0,80}unreach|"
-        r"the security group on either|net/ofi .{0,200}\berr: 113\b",
+        r"the security group on either|net/ofi .{0,200}\berr: 113\b|"
+        r"prov_err: (?:not|is) a directory",
     )
     if shut and not failed:
         yield finding(
@@ -62,6 +63,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
             explains=(Symptom.WATCHDOG,),
         )
         return
+    yield from _over_fabric(facts)
     answers: list[Fact] = [one for one in facts.of(HostReached) if one.received > 0]
     filters = _filters(facts)
     if filters and not blocked:
@@ -91,6 +93,37 @@ def _check(facts: Facts) -> Iterator[Finding]:
             severity=Severity.ERROR if _given_up(lost) else Severity.INFO,
             message="a rank could not connect to another",
             advice="look whether the other rank was alive, then at firewall and interface",
+        )
+
+
+def _over_fabric(facts: Facts) -> Iterator[Finding]:
+    """Find requests that a cloud's fabric ended in error: a peer is gone, or shut out."""
+    ended = job.said(
+        facts,
+        r"net/ofi request .{0,80}completed with error|"
+        r"unresponsive re(ceiver|mote)|efa:cq:.{0,160}\berr: \d",
+    )
+    if ended:
+        yield suspected(
+            (
+                Suspect(
+                    cause="peer-process-died",
+                    confidence_ratio=0.4,
+                    question="did the process or host of the peer end before this line?",
+                    next_command="the peer's log; aws ec2 describe-instance-status",
+                ),
+                Suspect(
+                    cause="host-firewall",
+                    confidence_ratio=0.35,
+                    question="does the security group pass all its own traffic, in and out?",
+                    next_command="aws ec2 describe-security-groups",
+                ),
+            ),
+            ended,
+            symptom=Symptom.TRANSPORT_RETRY,
+            message="a request over the cloud's fabric ended in error",
+            advice="look for the rank that ended first; at the first request it is the "
+            "security group",
         )
 
 

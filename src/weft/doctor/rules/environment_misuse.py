@@ -52,6 +52,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
     yield from _fused(facts)
     yield from _refused(facts)
     yield from _no_such_network(facts)
+    yield from _without_gpus(facts)
     yield from _pinned_graph(facts)
 
 
@@ -141,6 +142,23 @@ def _pinned_graph(facts: Facts) -> Iterator[Finding]:
             advice=_UNSET,
             next_command=_LOOK,
             missing=("whether the job works without the file",),
+        )
+
+
+def _without_gpus(facts: Facts) -> Iterator[Finding]:
+    """Find a list of transports, or a library, that leaves out what knows GPU memory."""
+    lines = job.said(facts, r"ucx cuda support was not found|vram memory is detected as host")
+    if lines:
+        named = job.settings(facts, "UCX_TLS")
+        yield finding(
+            "nccl-env-misuse",
+            [*lines, *named],
+            0.7 if named else 0.6,
+            message="UCX knows no GPU memory: UCX_TLS leaves its transports out, or another "
+            "UCX without them is loaded",
+            advice="unset UCX_TLS, or add cuda_copy,cuda_ipc to it; look at which libucp loads",
+            next_command="env | grep UCX_; ucx_info -d | grep -i cuda; ldd <program>",
+            explains=(Symptom.REGISTRATION, "mpi-ucx-not-nccl"),
         )
 
 

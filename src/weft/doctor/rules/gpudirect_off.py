@@ -142,6 +142,10 @@ def _places(seen: Iterable[Fact]) -> set[str]:
 def _told(facts: Facts, apart: list[Fact], beside: list[Fact]) -> Iterator[Finding]:
     """Find what the library, or the module itself, says in so many words."""
     neither = job.said(facts, r"peermem is not supported.{0,60}does not support dma-?buf")
+    script = job.said(facts, r"peermem-ctr\b.{0,200}(unbound variable|fail|error)|"
+                             r"failed to load nvidia.peermem module")  # fmt: skip
+    if script and not facts.of(ModuleRefused):
+        yield _not_loaded(script, 0.7, "the container that loads it fails")
     if neither:
         yield _not_loaded(neither, 0.75, "and the GPU offers no DMA-BUF")
     if apart:

@@ -27,6 +27,8 @@ _NOT_PERMITTED = 800
 _DOMAIN = re.compile(
     r"computedomain.{0,60}(?:not ready|ready: )|imex.{0,60}(?:fail|not |error)", re.IGNORECASE
 )
+_WATCHED = re.compile(r"DCGM_FR_IMEX|IMEX daemon status is", re.IGNORECASE)
+"""What a watch says wherever the service does not run, also where nobody needs it."""
 _RACK = re.compile(r"\bgb[23]00|nvl72|vera")
 
 
@@ -71,7 +73,7 @@ def _refused_handles(facts: Facts, *, on_scale_up: bool) -> list[Fact]:
              or facts.any_of(ScaleUpFabricState)
              or "fabric" in one.evidence.text.lower() or "import" in one.evidence.text.lower())
     ]  # fmt: skip
-    handles += job.said(
+    said = job.said(
         facts,
         r"mnnvl .{0,60}not working|mnnvl.{0,80}(?:failed|invalid)|"
         r"fabric.{0,60}handle.{0,40}fail|"
@@ -79,6 +81,7 @@ def _refused_handles(facts: Facts, *, on_scale_up: bool) -> list[Fact]:
         r"cumemimport\w*handle.{0,40}fabric|abrupt nvidia-imex|"
         r"computedomain .{0,30}(not )?ready|imex.{0,60}(fail|not |unavailable|error|no such)",
     )
+    handles += [one for one in said if not _WATCHED.search(one.evidence.text)]
     handles += [
         one for one in facts.of(ClusterEvent)
         if one.warning is not False and _DOMAIN.search(one.message)

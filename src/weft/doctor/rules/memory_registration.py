@@ -89,7 +89,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
 
 def _told(facts: Facts) -> Iterator[Finding]:
     """Find what MPI says of limits where it does not say which call failed."""
-    locked = job.said(facts, r"memlock limits? (are|is|may be) set too low|"
+    locked = job.said(facts, r"memlock\b.{0,40}\btoo (low|small)|"
                              r"severely limit memory registrations")  # fmt: skip
     part = job.said(facts, r"registering part of your physical memory")
     if locked and not facts.any_of(Limit):

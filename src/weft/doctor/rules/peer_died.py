@@ -28,6 +28,7 @@ from weft.observe.facts import (
     BenchmarkSummary,
     CallFailed,
     Clock,
+    ClusterEvent,
     CollectiveTimeout,
     CommunicatorRank,
     CompletionError,
@@ -40,6 +41,17 @@ from weft.observe.facts import (
 _REMOTE = frozenset({9, 10, 11})
 _TERMINATED = (15, 2)
 _POD_ENDS = frozenset({"OOMKilled", "Evicted", "NodeLost", "ContainerStatusUnknown"})
+_POD_LOST = frozenset(
+    {
+        "Evicted",
+        "NodeNotReady",
+        "TaintManagerEviction",
+        "Preempted",
+        "NodeShutdown",
+        "OOMKilling",
+    }
+)
+"""Reasons of events after which a pod's processes are gone [Kubernetes, node controller]."""
 _ABORTED = 6
 """What a process does to itself after an error: an echo where there are errors."""
 _JOB = re.compile(
@@ -70,6 +82,10 @@ def _check(facts: Facts) -> Iterator[Finding]:
     deaths += [
         one for one in facts.of(PodState)
         if {one.reason, one.phase} & _POD_ENDS
+    ]  # fmt: skip
+    deaths += [
+        one for one in facts.of(ClusterEvent)
+        if errors and one.reason in _POD_LOST and "EmptyDir" not in one.message
     ]  # fmt: skip
     if deaths:
         yield _died(deaths, [*errors], 0.85 if errors else 0.6)

@@ -33,7 +33,8 @@ from weft.observe.facts import (
 _MULTUS = re.compile(r"multus|network-?attachment|error adding (pod|container)|"
                      r"failed to (setup|set up|create pod sandbox|add "
                      r"network)|allocate ip|assigning ip|storage engine|\bipam ?(?:conn|client|"
-                     r"config)|nic networks, found", re.IGNORECASE)  # fmt: skip
+                     r"config)|nic networks, found|number of gpus detected",
+                     re.IGNORECASE)  # fmt: skip
 _FIRST = re.compile(r'plugin type="(?:calico|cilium|flannel|aws-cni|azure-vnet|bridge)')
 """A plug-in that gives pods their first network."""
 _NETWORK_POD = re.compile(
@@ -60,8 +61,14 @@ def _check(facts: Facts) -> Iterator[Finding]:
         one for one in facts.of(PodState)
         if _NETWORK_POD.search(one.pod) and job.POD_FAILED.search(one.phase)
     ]  # fmt: skip
+    ill_states = [
+        one for one in facts.of(ClusterEvent)
+        if one.kind == "NicClusterPolicy" and _NETWORK_POD.search(one.message)
+    ]  # fmt: skip
     if failed:
         yield _network("k8s-secondary-network-failed", failed, 0.8)
+    elif ill_states:
+        yield _network("k8s-secondary-network-failed", [*ill_states], 0.55, Severity.WARNING)
     elif ill:
         yield _network("k8s-secondary-network-failed", [*ill], 0.55, Severity.WARNING)
     yield from _shared_addresses(facts)

@@ -9,12 +9,21 @@ host, set the mode of the nodes with the udev rules of rdma-core.
 References: rdma-core udev rules; Kubernetes device plug-ins; Singularity and Apptainer binds.
 """
 
+import re
 from collections.abc import Iterator
 
 from weft.doctor import job
-from weft.doctor.rule import Facts, Fault, Finding, Rule, Symptom, finding
-from weft.observe.facts import AdapterOpened, AdapterOpenFailed, CallFailed, DeviceNode, Fact
+from weft.doctor.rule import Facts, Fault, Finding, Rule, Suspect, Symptom, finding
+from weft.observe.facts import (
+    AdapterOpened,
+    AdapterOpenFailed,
+    CallFailed,
+    ClusterEvent,
+    DeviceNode,
+    Fact,
+)
 
+_FORBIDDEN = re.compile(r"is forbidden: .*(?:IPC_LOCK|privileged|hostPath|hostNetwork|RAWIO)")
 _DENIED = frozenset({1, 13})
 
 
@@ -28,6 +37,20 @@ def _check(facts: Facts) -> Iterator[Finding]:
         if "open_device" in one.call and (one.errno in _DENIED or "permi" in one.error.lower())
     ]  # fmt: skip
     denied = denied or _closed_nodes(facts)
+    forbidden: list[Fact] = [
+        one for one in facts.of(ClusterEvent) if _FORBIDDEN.search(one.message)
+    ]  # fmt: skip
+    if forbidden and not denied:
+        yield finding(
+            "container-rdma-permission",
+            forbidden,
+            0.6,
+            message="the cluster refuses the pod the rights that RDMA needs",
+            advice="give its service account a security context with IPC_LOCK, or its "
+            "namespace a policy that allows it",
+            next_command="kubectl get ns --show-labels; oc get scc; kubectl describe rs",
+            explains=("memlock-limit",),
+        )
     commands = [one for one in facts.of(CallFailed) if "mlx5dv_devx" in one.call]
     if commands and not denied:
         yield _without_commands(commands)
@@ -57,6 +80,15 @@ def _without_commands(refused: list[CallFailed]) -> Finding:
         next_command="grep Cap /proc/self/status; ls -l /dev/infiniband; ulimit -l",
         missing=("whether it works in a privileged container",),
         explains=(Symptom.VERBS_CALL, "verbs-provider-incompatible"),
+        suspects=(
+            Suspect(
+                cause="mr-limit-exceeded",
+                confidence_ratio=0.35,
+                question="were many queue pairs made before it: are the adapter's doorbell "
+                "pages used up?",
+                next_command="rdma resource show; devlink resource show",
+            ),
+        ),
     )
 
 

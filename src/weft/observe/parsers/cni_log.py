@@ -55,6 +55,7 @@ cni_log = Parser(
         "IPAM ",
         "IPAMConfig",
         "NIC networks, found",
+        "actual number of GPUs",
         "kubelet[",
         "containerd[",
         "crio[",
@@ -78,6 +79,11 @@ cni_log = Parser(
         pattern("] LoadIPAM", r"\] (?P<text>LoadIPAMConfig .*Error.*)", _sandbox),
         pattern(
             "expected ", r"(?P<text>expected \d+ .{0,20}NIC networks, found \d.*)", _sandbox
+        ),
+        pattern(
+            "Number of GPUs detected",
+            r"(?P<text>Number of GPUs detected \d+ is not equal to the actual number.*)",
+            _sandbox,
         ),
         pattern("] Error deallocating", r"\] Error deallocating IP: did not find", nothing),
         pattern(

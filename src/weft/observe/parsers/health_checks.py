@@ -93,10 +93,17 @@ def _check(found: re.Match[str], line: Line) -> Sequence[Fact]:
 
 health_checks = Parser(
     tool="node health checks",
-    marks=("Health check failed:", "Health check passed:", " nhc:", "FaultCode:"),
+    marks=(
+        "Health check failed:",
+        "Health check passed:",
+        " nhc:",
+        "FaultCode:",
+        "check_hw_ib",
+    ),
     reader=table(
         pattern("Health check failed:", r"Health check failed: +(?P<text>\S.*)", _check),
         pattern("Health check passed:", r"Health check passed:", nothing),
+        pattern("check_hw_ib", r"(?P<text>check_hw_ib: +(?:No IB|IB port).*)", _check),
         pattern("check_", r"(?P<text>check_\w+: .*FaultCode: ?NHC\d.*)", _check),
         pattern(" nhc:", r" nhc:", nothing),
     ),

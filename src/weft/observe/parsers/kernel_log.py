@@ -430,6 +430,8 @@ def _hot(found: re.Match[str], line: Line) -> Sequence[Fact]:
 
 _DEVICE = r"(?P<device>[0-9a-fA-F]{4}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.\d)"
 _PATTERNS = (
+    pattern("not enough MMIO", r"not enough MMIO resources for SR-IOV", _hung),
+    pattern("can't enable", r"can't enable \d+ VFs.*", _hung),
     pattern(
         "nvidia-nvswitch",
         r"(?P<switch>nvidia-nvswitch\d+): SXid \(PCI:(?P<bus>[0-9a-fA-F:.]+)\): (?P<code>\d+), "

@@ -67,6 +67,11 @@ _SHORT = re.compile(
     r"(?P<message>[^\d\n]{0,200}[\dN]{0,9}/?[\dN]{1,9} nodes are (?:un)?available"
     r".*Insufficient .*)"
 )
+_QUOTA = re.compile(r".{0,300}?(?P<message>insufficient (?:unused )?quota for \S+ in flavor.*)")
+_FORBIDDEN = re.compile(
+    r".{0,300}?(?P<message>pods? \"\S{1,120} is forbidden: .{0,600}"
+    r"(?:IPC_LOCK|privileged|hostPath|hostNetwork|SYS_RAWIO).*)"
+)
 _SANDBOX = re.compile(
     r".{0,400}?(?P<reason>FailedCreatePodSandBox|FailedScheduling|FailedMount)?.{0,80}?"
     r"(?P<message>Failed to create pod sandbox.*|error adding (?:pod|container) \S+ to .*|"
@@ -328,6 +333,8 @@ _LINES = (
     (_EVENT, _Reader.event),
     (_EVENT_ROW, _Reader.event),
     (_SHORT, _Reader.event),
+    (_QUOTA, _Reader.event),
+    (_FORBIDDEN, _Reader.event),
     (_SANDBOX, _Reader.event),
     (_NAME, _Reader.named),
     (_SECTION, _Reader.opened),
@@ -342,6 +349,8 @@ kubectl = Parser(
         "Allocatable:",
         "Capacity:",
         "Insufficient ",
+        "quota for",
+        "is forbidden:",
         "pod sandbox",
         "error adding",
         "GetNetworkDelegates",

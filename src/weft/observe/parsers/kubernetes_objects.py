@@ -236,5 +236,42 @@ def _daemon(value: dict[str, Any], name: str, evidence: Evidence) -> Iterator[Fa
         )
 
 
-_KINDS = {"Node": _node, "Pod": _pod, "Event": _event, "DaemonSet": _daemon}
+def _virtual_functions(value: dict[str, Any], name: str, evidence: Evidence) -> Iterator[Fact]:
+    """State that the operator could not make a node's virtual functions."""
+    status = _dict(value, "status")
+    if _plain(status, "syncStatus") == "Failed":
+        why = _plain(status, "lastSyncError") or "no reason given"
+        yield _state("SriovNetworkNodeState", name, f"syncStatus Failed: {why}", evidence)
+
+
+def _policy(value: dict[str, Any], name: str, evidence: Evidence) -> Iterator[Fact]:
+    """State which parts of a network operator's policy are not ready."""
+    for one in _list(_dict(value, "status"), "appliedStates"):
+        if _plain(one, "state") in {"notReady", "error"}:
+            text = f"{_plain(one, 'name')} is {_plain(one, 'state')}"
+            yield _state("NicClusterPolicy", name, text, evidence)
+
+
+def _domain(value: dict[str, Any], name: str, evidence: Evidence) -> Iterator[Fact]:
+    """State that a domain of GPU memory over hosts is not ready."""
+    if _plain(_dict(value, "status"), "status") == "NotReady":
+        yield _state("ComputeDomain", name, f"ComputeDomain {name} not ready", evidence)
+
+
+def _state(kind: str, name: str, message: str, evidence: Evidence) -> ClusterEvent:
+    return ClusterEvent(
+        reason="NotReady", message=message[:300], kind=kind, subject=name, warning=True,
+        evidence=_said(evidence, message),
+    )  # fmt: skip
+
+
+_KINDS = {
+    "Node": _node,
+    "Pod": _pod,
+    "Event": _event,
+    "DaemonSet": _daemon,
+    "SriovNetworkNodeState": _virtual_functions,
+    "NicClusterPolicy": _policy,
+    "ComputeDomain": _domain,
+}
 kubernetes_objects = Parser(tool="kubectl get -o json or yaml", document=_document)

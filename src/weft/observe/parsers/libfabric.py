@@ -1,10 +1,18 @@
 """libfabric: ``fi_info``, its own log, and the OFI plug-in's lines outside a library's log."""
 
+import errno
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from weft.observe.facts import Fact, Message, NoProvider, Process, ProviderChosen
+from weft.observe.facts import (
+    Fact,
+    Message,
+    NoProvider,
+    Process,
+    ProviderChosen,
+    SharedMemoryFailed,
+)
 from weft.observe.parser import READ, Parser, Source
 
 _NONE = re.compile(
@@ -18,8 +26,10 @@ _NONE = re.compile(
 _USUAL = re.compile(r".{0,200}?fi_getinfo: provider (?!efa)\S+ returned -61\b")
 _SAID = re.compile(
     r".{0,200}?(?P<text>This error indicates that the security group on either.*|"
+    r"err: \d{1,3}, (?:prov_err|message): .*|"
     r"(?:Work completion|CQ|cq)\b.{0,80}(?:[Uu]nreachable|[Uu]nresponsive) re(?:mote|ceiver).*)"
 )
+_SHARED = re.compile(r".{0,120}?\b(?:smr_|shm_|:shm:).{0,120}No space left on device")
 _BARE = re.compile(r"\s*-61\s*$")
 _FIELD = re.compile(
     r"\s*(?P<name>provider|fabric|domain|version|type|protocol): ?(?P<value>\S.{0,120})$"
@@ -45,6 +55,9 @@ class _Reader:
         asked = "fi_info" in self.source.command
         if _USUAL.match(text):
             return READ  # every provider that does not fit says so
+        if _SHARED.match(text):
+            evidence = self.source.evidence(text, number)
+            return (SharedMemoryFailed(errno=errno.ENOSPC, evidence=evidence),)
         said = _SAID.match(text)
         if said:
             return (self._message(said["text"], text, number),)
@@ -101,6 +114,8 @@ libfabric = Parser(
     tool="fi_info and libfabric",
     marks=(
         "security group",
+        "prov_err",
+        ", message: ",
         "nreachable re",
         "nresponsive re",
         "provider: ",

@@ -104,6 +104,11 @@ _NEEDS_MODULE = re.compile(
     r"(?:require[sd]?|need(?:s|ed)?|unsupported|not supported|fail(?:ed|s)?)\b.{0,60}?\b"
     r"without (?P<name>nvidia[_-]peermem|nv_peer_mem)\b"
 )
+_SCRIPT = re.compile(
+    r"peermem-ctr\b.{0,200}(?:unbound variable|[Ff]ail|[Ee]rror)|"
+    r"failed to load nvidia.peermem module"
+)
+"""What the container that loads the module on Kubernetes says when it cannot."""
 _ADAPTERS = re.compile(r"mlx[45]|bnxt|efa|irdma|erdma|ionic|qedr|hns|mana|uverbs")
 _LIMIT = re.compile(
     r"(?:Memlock limit:\s+|RLIMIT_MEMLOCK is |\(current: )(?P<limit>\d+|unlimited)"
@@ -111,7 +116,7 @@ _LIMIT = re.compile(
 )
 _LOCKED = re.compile(
     r"severely limit memory registrations|allocate some locked memory|"
-    r"memlock limits? (?:are|is|may be) set too low|increase the (?:memlock|max locked memory)|"
+    r"memlock\b.{0,40}\btoo (?:low|small)|increase the (?:memlock|max locked memory)|"
     r"set max locked memory \(ulimit -l\)",
     re.IGNORECASE,
 )
@@ -268,6 +273,11 @@ def _no_manager(found: re.Match[str], line: Line) -> Sequence[Fact]:
     return (_message("infiniband-diags", "error", line),)
 
 
+def _unloaded(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    del found
+    return (_message("peer memory", "error", line),)
+
+
 def _message(software: str, level: str, line: Line) -> Message:
     return Message(
         software=software, level=level, text=line.text.strip()[:300], process=_process(line),
@@ -345,6 +355,7 @@ rdma_programs = Parser(
         (_PROVIDER, _provider),
         (_LOADER, _library),
         (_MODULE, _not_loaded),
+        (_SCRIPT, _unloaded),
         (_NEEDS_MODULE, _not_loaded),
         (_STATUS, _completed),
         (_MODIFY, _modified),

@@ -82,13 +82,13 @@ def _call(found: re.Match[str], line: Line) -> Sequence[Fact]:
     text = line.text
     error = found["error"].strip(" ,:.")
     index, remote = _INDEX.search(text), _REMOTE.search(text)
-    device = re.search(r"\bon (\w+)(?::(\d+))? failed", text)
+    device = re.search(r"\bon (\w+)(?::(\d+))? failed|\(dev=(\w+)", text)
     return (
         CallFailed(
             call=found["call"],
             errno=integer(found.groupdict().get("errno")) or errno_of(error),
             error=error,
-            adapter=device[1] if device else "",
+            adapter=(device[1] or device[3]) if device else "",
             gid_index=int(index[1]) if index else None,
             remote_gid=remote[1] if remote else "",
             library="UCX",
@@ -290,6 +290,8 @@ _PATTERNS = (
     pattern("No components were able", r"No components were able to be opened.*", _mpi_failed),
     pattern("cannot be selected", r"cannot be selected", _unselected),
     pattern("allow registering part", r"allow registering part of your physical.*", _mpi),
+    pattern("UCX CUDA support was not", r"UCX CUDA support was not found.*", _mpi),
+    pattern("VRAM memory is detected", r"VRAM memory is detected as host.*", _mpi),
     pattern("PMI support and", r"PMI support and therefore cannot", _mpi_failed),
     pattern(
         "unable to reliably start", r"unable to reliably start one or more daemons", _mpi_failed
