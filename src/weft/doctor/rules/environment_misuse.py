@@ -171,6 +171,7 @@ def _refused(facts: Facts) -> Iterator[Finding]:
 
                                 r"parse)|no algorithm/protocol available|error ?: network "
                                 r".{1,40} not found|should not be called when nccl_comm_id|"
+                            r"environment variable \[hccl_\w+\] is invalid|"
                             r"no valid (<ipv4|\[ipv6)|when getting address info|"
                             r"\b(?-i:NCCL_[A-Z_]+) has been set to .{0,200}not "
                             r"compatible")  # fmt: skip

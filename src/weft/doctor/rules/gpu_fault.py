@@ -77,6 +77,7 @@ _SORTS = (
 _BY_RUNTIME = (
     ("nvlink-error", "uncorrectable nvlink error"),
     ("gpu-xid-ecc-contained", "uncorrectable ecc error"),
+    ("gpu-xid-off-the-bus", "cuda error: gpu is lost"),
 )
 """What the runtime of programs says where nobody kept the driver's codes."""
 

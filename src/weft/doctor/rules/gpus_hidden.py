@@ -28,6 +28,12 @@ _WORDS = (
 )
 
 
+_HANDLES = (
+    r"(?:cuda|hip)ipc(?:get|open)memhandle failed ?: ?invalid|"
+    r"failed to open cuda ipc handle ?: ?\d* ?invalid"
+)
+
+
 def _check(facts: Facts) -> Iterator[Finding]:
     importing = bool(job.said(facts, r"import\w*fromshareablehandle"))
     lines: list[Fact] = [
@@ -39,6 +45,9 @@ def _check(facts: Facts) -> Iterator[Finding]:
     ]  # fmt: skip
     lines += job.said(facts, _WORDS)
     network = _network_within(facts)
+    handles = job.said(facts, _HANDLES)
+    if handles and not (lines or network):
+        yield _not_shared(handles)
     if lines or network:
         yield finding(
             "container-gpu-isolation",
@@ -48,6 +57,19 @@ def _check(facts: Facts) -> Iterator[Finding]:
             advice="let every rank see all GPUs of its host and choose by local rank",
             next_command="nvidia-smi -L; echo $CUDA_VISIBLE_DEVICES   # in every rank",
         )
+
+
+def _not_shared(handles: list[Fact]) -> Finding:
+    """State that memory of one rank's GPU could not be shown to another rank of the host."""
+    return finding(
+        "container-gpu-isolation",
+        handles,
+        0.6,
+        message="ranks of one host cannot open one another's GPU memory",
+        advice="one container for the ranks of a host, or --ipc=host --pid=host and all GPUs",
+        next_command="nvidia-smi -L; ls -l /proc/self/ns/ipc /proc/self/ns/pid   # every rank",
+        missing=("whether the ranks share a container, and which GPUs each sees",),
+    )
 
 
 def _network_within(facts: Facts) -> list[Fact]:

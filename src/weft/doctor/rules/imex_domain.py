@@ -71,6 +71,7 @@ def _refused_handles(facts: Facts, *, on_scale_up: bool) -> list[Fact]:
             or "resource handle" in one.error.lower())
         and (on_scale_up
              or facts.any_of(ScaleUpFabricState)
+             or "cumemcreate" in one.error.lower()
              or "fabric" in one.evidence.text.lower() or "import" in one.evidence.text.lower())
     ]  # fmt: skip
     said = job.said(

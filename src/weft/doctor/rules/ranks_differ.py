@@ -22,16 +22,18 @@ _MATTERS = (
     "NCCL_CROSS_NIC", "NCCL_P2P_DISABLE", "NCCL_SHM_DISABLE", "NCCL_IB_QPS_PER_CONNECTION",
 )  # fmt: skip
 
+_UNLIKE = (
+    r"wrong type \S+ !=|mismatch(ed|ing)? (nccl )?version|nccl version mismatch|"
+    r"unexpected (magic|type)|mismatch in (rank count|info) from procs|wrong magic \S+ !=|"
+    r"ranks has already checked in|(req|resp)size is \d+ !=|mismatched response size|"
+    r"with family 0 is neither|was compiled with (too old |nccl version).{0,120}running with|"
+    r"version does not match with nvshmem|uid bootstrap version|nvshmem version in cumodule|"
+    r"undefined symbol: p?nccl|version `?nccl_[\d.]+'? not found|versions are inconsistent"
+)
+
 
 def _check(facts: Facts) -> Iterator[Finding]:
-    wrong = job.said(facts, r"wrong type \S+ !=|mismatch(ed|ing)? (nccl )?version|"
-                            r"nccl version mismatch|unexpected (magic|type)|"
-                            r"mismatch in (rank count|info) from procs|wrong magic \S+ !=|"
-                            r"ranks has already checked in|(req|resp)size is \d+ !=|"
-                            r"mismatched response size|with family 0 is neither|"
-                            r"was compiled with (too old |nccl version).{0,120}running with|"
-                            r"version does not match with nvshmem|uid bootstrap version|"
-                            r"nvshmem version in cumodule")  # fmt: skip
+    wrong = job.said(facts, _UNLIKE)
     truncated: list[Fact] = [
         *facts.of(TruncatedMessage),
         *job.said(

@@ -8,13 +8,15 @@ What to do: one subnet for each rail, or policy routing by source address.
 References: Linux ip-route(8), ip-rule(8), sysctl arp_ignore and arp_announce.
 """
 
+import errno
 from collections.abc import Iterator
 from ipaddress import ip_interface
 
 from weft.doctor.rule import Facts, Finding, Rule, Severity, Symptom, finding
-from weft.observe.facts import CallFailed, CompletionError, Interface, Route
+from weft.observe.facts import AdapterChosen, CallFailed, CompletionError, Interface, Route
 
 _PAIR = 2
+_DOTS = 3
 _HOST_BITS = 32
 _NOT_COUNTED = ("default", "0.0.0.0/0", "fe80", "ff", "::", "169.254")
 
@@ -27,6 +29,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
     failing = facts.any_of(CallFailed, CompletionError)
     if failing and not facts.any_of(Route):
         yield from _same_subnet(facts)
+        yield from _offered_together(facts)
     for (host, destination, _), ways in routes.items():
         interfaces = sorted({one.interface for one in ways})
         if len(interfaces) > 1:
@@ -65,6 +68,43 @@ def _same_subnet(facts: Facts) -> Iterator[Finding]:
                 missing=("the routing table of the host (ip route)",),
                 explains=(Symptom.CONNECT, Symptom.TRANSPORT_RETRY, Symptom.WATCHDOG),
             )
+
+
+def _offered_together(facts: Facts) -> Iterator[Finding]:
+    """Find sockets offered on two interfaces of one net, where a peer of that net is lost.
+
+    The log gives no lengths of prefixes: the first three numbers are taken for the net.
+    """
+    offered: dict[tuple[str, str], dict[str, AdapterChosen]] = {}
+    for one in facts.of(AdapterChosen):
+        if one.port is None and one.address.count(".") == _DOTS:
+            place = (one.process.host, _first_three(one.address))
+            offered.setdefault(place, {}).setdefault(one.adapter, one)
+    lost = [one for one in facts.of(CallFailed) if one.errno == errno.ETIMEDOUT and one.peer]
+    for (host, net), interfaces in offered.items():
+        peers = [one for one in lost if _first_three(one.peer) == net]
+        if len(interfaces) == _PAIR and peers:
+            yield finding(
+                "host-routing-ambiguous",
+                [*interfaces.values(), *peers],
+                0.55,
+                subject=host,
+                message=f"{' and '.join(interfaces)} both have addresses in {net}.*, and peers "
+                "there do not answer",
+                advice="give each interface a subnet of its own, or route by source address",
+                next_command="ip route; ip rule; ip -br addr   # on every host",
+                missing=("the routing table of the host (ip route)",),
+                explains=(Symptom.CONNECT, Symptom.WATCHDOG),
+            )
+
+
+def _first_three(address: str) -> str:
+    """Return the first three numbers of an address that may carry a port.
+
+    >>> _first_three("192.168.1.212<39012>"), _first_three("10.0.7.2:4000")
+    ('192.168.1', '10.0.7')
+    """
+    return ".".join(address.split(".")[:_DOTS])
 
 
 def _network(text: str) -> str:

@@ -31,6 +31,8 @@ _EXPLAIN = (
     GpuCallFailed, NoSocketInterface, ProcessEnded, SharedMemoryFailed, TruncatedMessage,
 )  # fmt: skip
 _LOGS = "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET,ENV for one run, the logs of all ranks"
+_RESULT = r"^(?!.*\bNCCL (?:WARN|INFO)\b).*"
+"""Before the words of a result: lines of the library's own log say more than these."""
 _QUESTIONS = {
     "app-collective-mismatch": "do all ranks make the same calls, in the same order?",
     "bootstrap-wrong-interface": "which interface do the ranks meet over (Bootstrap : Using)?",
@@ -40,6 +42,7 @@ _QUESTIONS = {
     "efa-plugin-not-loaded": "could the plug-in of the cloud's fabric be loaded?",
     "fabric-manager-not-running": "does nvidia-fabricmanager run, if there are NVSwitches?",
     "fabric-path-unreachable": "does ib_write_bw pass between the two hosts?",
+    "gpu-xid-off-the-bus": "does nvidia-smi still list every GPU, and what says its log?",
     "hca-fatal-error": "does the kernel log tell of a fault of the adapter?",
     "hca-selection-wrong": "do the names of adapters that were set exist here?",
     "host-firewall": "does a port opened by hand answer from the other host?",
@@ -69,6 +72,21 @@ _SORTS = (
         causes=("nccl-env-misuse", "container-gpu-isolation", "topology-misdetected"),
     ),
     _Sort(
+        words=r"failed to peer with device",
+        message="two GPUs of a host may not reach one another's memory",
+        causes=("container-gpu-isolation", "topology-misdetected", "nccl-env-misuse"),
+    ),
+    _Sort(
+        words=r"devices are busy or unavailable",
+        message="a GPU is taken, as where two ranks share one that allows a single process",
+        causes=("duplicate-gpu", "gpu-xid-off-the-bus"),
+    ),
+    _Sort(
+        words=r"deepep .{0,40}timeout",
+        message="an exchange of DeepEP never ended",
+        causes=("fabric-path-unreachable", "hca-selection-wrong", "peer-process-died"),
+    ),
+    _Sort(
         words=r"failed to initialize any net plugin",
         message="no network could be initialised",
         causes=("nccl-env-misuse", "efa-plugin-not-loaded", "bootstrap-wrong-interface"),
@@ -94,22 +112,23 @@ _SORTS = (
         causes=("peer-process-died", "fabric-path-unreachable", "host-firewall"),
     ),
     _Sort(
-        words=r"invalid usage|ncclInvalidUsage|NCCL_ERROR_INVALID_USAGE",
+        words=_RESULT + r"(?:invalid usage|ncclInvalidUsage|NCCL_ERROR_INVALID_USAGE)",
         message="the library refuses how it is used, and nothing here says what",
         causes=("duplicate-gpu", "nccl-version-or-env-mismatch", "app-collective-mismatch"),
     ),
     _Sort(
-        words=r"unhandled system error|ncclSystemError|NCCL_ERROR_SYSTEM",
+        words=_RESULT + r"(?:unhandled system error|ncclSystemError|NCCL_ERROR_SYSTEM)",
         message="a call to the system failed, and nothing here says which",
         causes=("bootstrap-wrong-interface", "shm-too-small", "host-firewall"),
     ),
     _Sort(
-        words=r"unhandled cuda error|ncclUnhandledCudaError|NCCL_ERROR_UNHANDLED_CUDA",
+        words=_RESULT
+        + r"(?:unhandled cuda error|ncclUnhandledCudaError|NCCL_ERROR_UNHANDLED_CUDA)",
         message="a call to the GPU failed, and nothing here says which",
         causes=("fabric-manager-not-running", "container-gpu-isolation", "imex-domain-missing"),
     ),
     _Sort(
-        words=r"internal error|ncclInternalError|NCCL_ERROR_INTERNAL",
+        words=_RESULT + r"(?:internal error|ncclInternalError|NCCL_ERROR_INTERNAL)",
         message="the library stopped at an error of its own, and nothing here says at which",
         causes=("bootstrap-wrong-interface", "topology-misdetected", "peer-process-died"),
     ),

@@ -115,6 +115,7 @@ gpu_programs = Parser(
         "ResetRequired",
         "CUDA_ERROR_NOT_PERMITTED",
         "HANDLE_TYPE_FABRIC",
+        "cuMemCreate",
     ),
     reader=table(
         pattern("system not yet initialized", r"system not yet initialized", _not_ready),
@@ -128,6 +129,11 @@ gpu_programs = Parser(
         pattern(
             "HANDLE_TYPE_FABRIC",
             r"HANDLE_TYPE_FABRIC.{0,200}(?:not permitted|NOT_PERMITTED|[Ff]ailed|unsupported)",
+            _not_permitted,
+        ),
+        pattern(
+            "cuMemCreate",
+            r"cuMemCreate.{0,80}(?:operation not permitted|NOT_PERMITTED)",
             _not_permitted,
         ),
         pattern("GPU is lost", r"GPU is lost", _lost),

@@ -37,6 +37,7 @@ _SIGNAL = re.compile(
     r"Signal: (?P<mpi_name>Segmentation fault|"
     r"Bus error|Aborted) \(\d+\)|"
     r"Fatal Python error: (?P<python>Segmentation fault|Bus error|Aborted)|"
+    r"KILLED BY SIGNAL: (?P<hydra>\d+)|EXIT STRING: [\w ]{1,40}\(signal (?P<hydra2>\d+)\)|"
     r"DataLoader worker \(pid (?P<pid4>\d+)\) is killed by signal: (?P<loader>Killed|"
     r"Segmentation fault|Aborted)|"
     r"[Cc]hild process unexpectedly failed with "
@@ -96,6 +97,11 @@ _NC = re.compile(
     r"(?: failed)?: (?P<error>[A-Z][\w ]+)|"
     r"Ncat: (?P<ncat>No route to host|Connection refused|TIMEOUT|Connection timed out)"
 )
+_NOT_MET = re.compile(
+    r"(?P<tcp>unable to complete a TCP connection)|"
+    r"(?P<daemon>(?:ORTE|PRTE) daemon has unexpectedly failed after launch)|"
+    r"Failed to connect to GCS(?: at address (?P<gcs>[\w.:-]{1,80}))?"
+)
 _NC_OPEN = re.compile(r"Connection to (?P<peer>\S+) (?P<port>\d+) port \[\S+\] succeeded")
 _SHARED = re.compile(
     r"(?:\bin |\(_Z\d+|\(|^)ncclShm\w*(?:\(|\+0x)|"
@@ -136,7 +142,11 @@ def _signalled(found: re.Match[str], line: Line) -> Sequence[Fact]:
         or ""
     )
     code = abs(integer(told["code"] or told["child"] or told["minus"]) or 0)
-    signal = integer(told["number"]) or _NAMED_SIGNALS.get(name) or code
+    signal = (
+        integer(told["number"] or told["hydra"] or told["hydra2"])
+        or _NAMED_SIGNALS.get(name)
+        or code
+    )
     if not signal:
         return READ
     pid = integer(told["pid"] or told["pid2"] or told["pid3"] or told["pid4"])
@@ -214,6 +224,14 @@ def _nc(found: re.Match[str], line: Line) -> Sequence[Fact]:
     return _connect("nc", found["peer"] or "", error, line)
 
 
+def _not_met(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    """State that a launcher did not reach, or hear from, a host; one names a firewall."""
+    error = "no route to host, or refused" if found["tcp"] else "timed out"
+    failed = _connect("launcher", found["gcs"] or "", error, line)
+    number = errno.EHOSTUNREACH if found["tcp"] else errno.ETIMEDOUT
+    return tuple(replace(one, errno=number, error=found[0]) for one in failed)
+
+
 def _open(found: re.Match[str], line: Line) -> Sequence[Fact]:
     return (
         HostReached(
@@ -251,6 +269,11 @@ job_log = Parser(
         "running low on memory",
         "OutOfMemoryError",
         "gloo/",
+        "KILLED BY",
+        "EXIT STRING",
+        "complete a TCP connection",
+        "daemon has unexpectedly",
+        "connect to GCS",
         "connectFullMesh",
         "SO_ERROR",
         "Unable to resolve hostname",
@@ -288,6 +311,7 @@ job_log = Parser(
         (_GLOO, _gloo),
         (_GLOO_MESH, _gloo_mesh),
         (_REFUSED, _gloo),
+        (_NOT_MET, _not_met),
         (_NC_OPEN, _open),
         (_NC, _nc),
     ),

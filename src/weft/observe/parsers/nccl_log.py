@@ -27,6 +27,11 @@ from weft.observe.parsers._nccl_paths import CHOSEN, COUNTS, CPU, PART, PATHS, p
 from weft.observe.parsers._nccl_setup import ENVIRONMENT, GPUDIRECT, LIST_ALONE, NET, SETUP
 
 _MARK = " NCCL "
+_FORK = re.compile(
+    r"(?<= )(?:FLAGCX|[MBTAVXISD]?CCL|ix[A-Z]*CCL|DLCCL|TECCL|MSCCL|BCCL|ECCL|HCCLX|NCCLX) "
+    r"(?=(?:INFO|WARN|TRACE|ERROR|ABORT) )"
+)
+"""Libraries that grew from NCCL and write as it does, under names of their own."""
 _LEVELS = {
     "INFO": "info",
     "WARN": "warning",
@@ -63,7 +68,7 @@ _QUOTED = re.compile(
 _OLD = re.compile(
     r"(?:[\w.<>-]{1,120}:\d{1,8}:\d{1,8}|[\w.*<> -]{0,60}) ?(?:\[\d{1,3}\] "
     r"(?:[\w./-]{1,120}\.(?:h|cc|cu|c):\d{1,5} )?|[\w./-]{1,120}\.(?:h|cc|cu):\d{1,5} )"
-    r"(?P<level>INFO|WARN) (?=[A-Z\d][\w/]*[ :])"
+    r"(?P<level>INFO|WARN) (?=[A-Z\d][\w/]*[ :]|failed to )"
 )
 """Lines of 2.0 to 2.2, which do not name the library."""
 _GLUED = re.compile(r"(?<![\w ])NCCL (?P<level>INFO|WARN) ")
@@ -105,6 +110,9 @@ class _Reader:
     def take(self, text: str, number: int) -> Sequence[Fact] | None:
         """Return the facts of a line of the log."""
         at = text.find(_MARK)
+        if at < 0 and "C" in text and (" INFO " in text or " WARN " in text):
+            text = _FORK.sub("NCCL ", text[:_LONGEST], count=1)
+            at = text.find(_MARK)
         if at >= 0:
             if text.startswith("INFO Ch", at + 6):
                 return self._channel(text, at, number)
@@ -324,6 +332,10 @@ nccl_log = Parser(
     tool="NCCL debug log",
     marks=(
         "NCCL ",
+        "CCL INFO ",
+        "CCL WARN ",
+        "CX INFO ",
+        "CX WARN ",
         "] INFO ",
         " WARN ",
         "NET/",

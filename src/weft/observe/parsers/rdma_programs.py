@@ -51,7 +51,8 @@ _NO_DEVICE = re.compile(
 )
 _NOT_THERE = re.compile(
     r"IB device (?P<name>\S+) not found|Unable to find IB device (?P<other>\S+)|"
-    r"No match(?:ed|ing) device found: (?P<third>\S+)"
+    r"No match(?:ed|ing) device found: (?P<third>\S+)|"
+    r"Invalid IB devices specified: \[(?P<fourth>'[^']{1,40}')"
 )
 _PROVIDER = re.compile(
     r"libibverbs: Warning: (?:no userspace device-specific driver found for (?P<path>\S+)|"
@@ -64,7 +65,8 @@ _LOADER = re.compile(
     r"shared object|(?P<absent>lib(?:ibverbs|rdmacm|mlx[45]|bnxt_re|efa|irdma|ionic|hns|erdma|"
     r"mana)\S*?)(?:\.so[.\d]*)? => not found|(?P<mixed>lib(?:ibverbs|mlx[45]|efa|bnxt_re)\S*?)"
     r"(?:\.so[.\d]*): (?:undefined symbol|version `?IBVERBS_PRIVATE)|symbol lookup error: "
-    r"\S*?(?P<torn>lib(?:ibverbs|mlx[45]|efa|bnxt_re)[\w-]*)\."
+    r"\S*?(?P<torn>lib(?:ibverbs|mlx[45]|efa|bnxt_re)[\w-]*)\.|"
+    r"undefined symbol: (?P<symbol>(?:ibv_|mlx5dv_|efadv_|rdma_)\w+)"
 )
 _VERBS_CALL = re.compile(
     r"\b(?P<call>ibv_(?:reg|create|modify|open|alloc|query|get)_\w+)(?:\([^)]{0,120}\))?:? "
@@ -171,7 +173,9 @@ def _no_device(found: re.Match[str], line: Line) -> Sequence[Fact]:
 
 
 def _not_there(found: re.Match[str], line: Line) -> Sequence[Fact]:
-    name = (found["name"] or found["other"] or found["third"]).strip("'\":,.")
+    name = (found["name"] or found["other"] or found["third"] or found["fourth"]).strip(
+        "'\":,."
+    )
     return (_call_failed("open device", line, adapter=name),)
 
 
@@ -347,6 +351,8 @@ rdma_programs = Parser(
         "GetVersionNum",
         "open device",
         "device found",
+        "IB devices",
+        "undefined symbol",
         "gid index",
         "gid_index",
     ),
