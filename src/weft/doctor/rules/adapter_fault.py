@@ -10,7 +10,8 @@ from collections.abc import Iterator
 
 from weft.doctor import job
 from weft.doctor.rule import Facts, Finding, Rule, Symptom, finding
-from weft.observe.facts import AdapterEvent, AdapterFault, Fact
+from weft.doctor.rules.gpu_fault import is_adapter
+from weft.observe.facts import AdapterEvent, AdapterFault, Fact, PciDevice
 
 _KINDS = frozenset({"health", "reset", "timeout"})
 
@@ -23,6 +24,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
     ]  # fmt: skip
     events += job.said(facts, r"catastrophic error|device fatal")
     faults: list[Fact] = [one for one in facts.of(AdapterFault) if one.kind in _KINDS]
+    faults += [one for one in facts.of(PciDevice) if one.gone and is_adapter(one)]
     if events or faults:
         yield finding(
             "hca-fatal-error",

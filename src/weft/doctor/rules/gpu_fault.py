@@ -8,6 +8,7 @@ What to do: as NVIDIA's catalogue says for the code: reset, drain, or return the
 References: NVIDIA Xid errors; NVIDIA GPU debug guidelines; row remapping guide.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -32,6 +33,7 @@ from weft.observe.facts import (
 )
 
 _LOOK = "nvidia-smi -q -d ROW_REMAPPER,ECC; dmesg -T | grep -i -e Xid -e NVRM"
+_ADAPTER = re.compile(r"infiniband|ethernet|network|mellanox|broadcom.*netx", re.IGNORECASE)
 _LINK_EVENTS = frozenset(range(144, 151))
 _FOLLOW = (
     Symptom.TRANSPORT_RETRY, Symptom.FLUSHED, Symptom.WATCHDOG, Symptom.REMOTE_ERROR,
@@ -90,7 +92,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
             for one in facts.of(GpuUnreachable)
             if (one.bus_id or _is_lost(one)) and "init" not in one.error.lower()
         ],
-        *[one for one in facts.of(PciDevice) if one.gone],
+        *[one for one in facts.of(PciDevice) if one.gone and not is_adapter(one)],
     ]
     for sort in _SORTS:
         hits: list[Fact] = [one for one in faults if one.code in sort.codes and _counts(one)]
@@ -141,6 +143,11 @@ def _fewer(facts: Facts) -> Iterator[Finding]:
             message="a node has fewer GPUs than it should: one may have been lost",
             missing=("dmesg -T | grep -i -e Xid -e 'fallen off'",),
         )  # fmt: skip
+
+
+def is_adapter(device: PciDevice) -> bool:
+    """Return whether a device of the PCI bus is a network adapter."""
+    return bool(_ADAPTER.search(f"{device.kind} {device.name}"))
 
 
 def _is_lost(gpu: GpuUnreachable) -> bool:

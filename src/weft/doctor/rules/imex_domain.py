@@ -25,7 +25,7 @@ from weft.observe.facts import (
 _INVALID_HANDLE = 400
 _NOT_PERMITTED = 800
 _DOMAIN = re.compile(
-    r"computedomain.{0,60}(?:not ready|ready: )|imex.{0,60}(?:fail|not |error)", re.IGNORECASE
+    r"compute ?domain.{0,60}(?:not ready|ready: )|imex.{0,60}(?:fail|not |error)", re.IGNORECASE
 )
 _WATCHED = re.compile(r"DCGM_FR_IMEX|IMEX daemon status is", re.IGNORECASE)
 """What a watch says wherever the service does not run, also where nobody needs it."""

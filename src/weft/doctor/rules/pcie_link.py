@@ -71,6 +71,31 @@ def _check(facts: Facts) -> Iterator[Finding]:
         )
     yield from _erring(facts)
     yield from _behind(facts)
+    yield from _unlike(facts)
+
+
+def _unlike(facts: Facts) -> Iterator[Finding]:
+    """Find an adapter that tells half the link, or less, of what its fellows tell."""
+    told: dict[str, PcieLink] = {
+        one.device: one for one in facts.of(PcieLink)
+        if one.device and one.lanes and one.transfers_per_s and not one.max_lanes
+        and "available PCIe bandwidth" in one.evidence.text
+    }  # fmt: skip
+    rates = {name: (one.lanes or 0) * (one.transfers_per_s or 0) for name, one in told.items()}
+    slow = [told[name] for name, rate in rates.items() if rate <= _HALF * max(rates.values())]
+    if slow and len(slow) < len(rates) / 2:
+        yield finding(
+            "pcie-link-degraded",
+            slow,
+            LIKELY_RATIO,
+            severity=Severity.WARNING,
+            subject=", ".join(one.device for one in slow[:4]),
+            message="an adapter has half the PCI Express link of its fellows, or less",
+            advice="compare LnkSta with LnkCap; a device of another sort may be meant so",
+            next_command=_LOOK,
+            missing=("width and speed of the link now (lspci -vv)",),
+            explains=(Symptom.SLOW,),
+        )
 
 
 _FEWEST = 4

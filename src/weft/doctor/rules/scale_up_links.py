@@ -35,7 +35,9 @@ _WITH_SWITCH = re.compile(
 _WITHOUT_SWITCH = re.compile(
     r"pcie|\bnvl\b|geforce|rtx|quadro|titan|[vp]100|gb10\b|\b(l4|l40s?|a40|a10g?|a30|a2|t4)\b"
 )
-_JOINED = ("NV", "XGMI")
+_JOINED = ("NV", "XGMI", "OK")
+_NEVER = frozenset({"CNS", "GNS", "TNS"})
+"""Peer access that chip set, GPU or topology never had: no fault."""
 _MANY_ERRORS = 1000
 _SEVERAL = 3
 _LOOK = (
@@ -135,8 +137,9 @@ def _apart(facts: Facts) -> Iterator[Finding]:
             cells[a, b].connection.startswith(_JOINED)
             for a in rest for b in rest if a != b and (a, b) in cells
         )  # fmt: skip
-        if lone and whole and len(lone) < len(rest):
-            seen = [one for (source, _), one in cells.items() if source in lone]
+        seen = [one for (source, _), one in cells.items() if source in lone]
+        never = any(one.connection in _NEVER for one in seen)
+        if lone and whole and len(lone) < len(rest) and not never:
             yield finding(
                 "nvlink-links-inactive",
                 seen,

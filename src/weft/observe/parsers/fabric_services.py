@@ -89,6 +89,11 @@ fabric_services = Parser(
             _is("fabric", "failed"),
         ),
         pattern(
+            "fabric manager",
+            r"fabric manager .{0,60}version .{0,80}(?:don't|doesn't|do not|does not) match",
+            _is("fabric", "failed"),
+        ),
+        pattern(
             "NVSwitches don't match",
             r"NVSwitches don't match with any supported",
             _is("fabric", "failed"),

@@ -167,6 +167,17 @@ def _probe(found: re.Match[str], line: Line) -> Sequence[Fact]:
     )
 
 
+def _denied(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    """State that a security module keeps a node from a process."""
+    return (
+        AdapterOpenFailed(
+            path=f"/dev/infiniband/{found['path']}", errno=_SYMBOLS["EACCES"],
+            error="denied by the security module", process=Process(host=line.host),
+            evidence=line.evidence,
+        ),
+    )  # fmt: skip
+
+
 def _no_manager(found: re.Match[str], line: Line) -> Sequence[Fact]:
     """State that the connection manager's node is not there, as its first call says."""
     del found
@@ -293,6 +304,11 @@ host_state = Parser(
             r"cannot open '?(?P<path>/dev/infiniband/[^':]+)'?.*?: (?P<errno>)"
             r"(?P<error>[A-Z].*)",
             _probe,
+        ),
+        pattern(
+            "avc:",
+            r"avc:\s+denied .{0,200}?name=\"(?P<path>uverbs\d+|rdma_cm)\"",
+            _denied,
         ),
         pattern(
             '"/dev/infiniband/uverbs',

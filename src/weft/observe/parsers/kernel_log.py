@@ -514,6 +514,7 @@ _PATTERNS = (
     pattern("Call Trace:", r"Call Trace:", nothing),
     pattern("Hardware name:", r"Hardware name:", nothing),
     pattern("nvidia-nvswitch", r"nvidia-nvswitch\d*: ", nothing),
+    pattern("PCIe Bus Error", r"(?P<device>)(?P<text>PCIe Bus Error: .*)", _aer),
     pattern("AMD-Vi: Event", r"AMD-Vi: (?P<text>Event.*)", _iommu_fault),
     pattern(
         "mlx5_core",
@@ -584,7 +585,6 @@ _PATTERNS = (
         rf"pcieport {_DEVICE}: (?P<text>(?:AER|PCIe Bus Error|DPC).*)",
         _aer,
     ),
-    pattern("PCIe Bus Error", r"(?P<device>)(?P<text>PCIe Bus Error: .*)", _aer),
     pattern("DMAR:", r"DMAR: (?P<text>.*(?:fault|DRHD).*)", _iommu_fault),
     pattern("IO_PAGE_FAULT", r"(?P<text>IO_PAGE_FAULT.*)", _iommu_fault),
     pattern("Default domain type", r"Default domain type: (?P<state>\w+)", _iommu),

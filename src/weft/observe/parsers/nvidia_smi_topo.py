@@ -14,11 +14,13 @@ from weft.observe.parser import READ, Parser, Source
 _HEADING = re.compile(r"\s*GPU0(?:\s|$)")
 _ROW = re.compile(
     r"\s*(?P<device>GPU\d+|NIC\d+|mlx\d_\w+|CPU\d+)\s+(?P<cells>(?:X|SYS|NODE|PHB|PXB|"
-    r"PIX|NV\d+|PIP|N/A)(?=\s).*)"
+    r"PIX|NV\d+|PIP|N/A|OK|C?NS|GNS|TNS)(?=\s).*)"
 )
-_CELL = re.compile(r"(X|SYS|NODE|PHB|PXB|PIX|PIP|NV\d+)$")
+_CELL = re.compile(r"(X|SYS|NODE|PHB|PXB|PIX|PIP|NV\d+|OK|C?NS|GNS|TNS)$")
 _LEGEND = re.compile(r"\s*(?P<nic>NIC\d+):\s*(?P<adapter>[\w.-]+)\s*$")
-_EXPLAINED = re.compile(r"\s*(?:X|SYS|NODE|PHB|PXB|PIX|NV#|PIP)\s+= |(?:NIC )?Legend:")
+_EXPLAINED = re.compile(
+    r"\s*(?:X|SYS|NODE|PHB|PXB|PIX|NV#|PIP|OK|C?NS|GNS|TNS|U)\s+= |(?:NIC )?Legend:"
+)
 _CPUS = re.compile(r"[\d,-]+$")
 _NIC = re.compile(r"NIC\d+$")
 
