@@ -107,7 +107,7 @@ def uses_rdma(facts: Facts) -> list[NetworkChosen]:
 
 def known_adapters(facts: Facts) -> set[str]:
     """Return the adapters that a tool of the host listed."""
-    seen = {one.adapter for one in facts.of(AdapterSeen)}
+    seen = {one.adapter for one in facts.of(AdapterSeen) if one.adapter}
     seen |= {one.adapter for one in facts.of(AdapterPort)}
     return seen | {one.adapter for one in facts.of(AdapterInterface)}
 

@@ -191,7 +191,7 @@ def _listed_by_tools(facts: Facts) -> dict[str, set[str]]:
     """Return the adapters that tools list on hosts with several."""
     found: dict[str, set[str]] = {}
     for one in facts.of(AdapterSeen):
-        if one.host:
+        if one.host and one.adapter:
             found.setdefault(one.host, set()).add(one.adapter)
     return {host: names for host, names in found.items() if len(names) > 1}
 

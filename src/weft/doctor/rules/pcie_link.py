@@ -220,7 +220,7 @@ def _known(facts: Facts) -> _Known:
                 *firmware,
             )
         ),
-        names=frozenset(one.adapter for one in facts.of(AdapterSeen)),
+        names=frozenset(one.adapter for one in facts.of(AdapterSeen) if one.adapter),
     )  # fmt: skip
 
 

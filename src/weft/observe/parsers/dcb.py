@@ -1,85 +1,151 @@
-"""Data centre bridging of a host: ``dcb`` of iproute2 and ``lldptool``."""
+"""``dcb`` of iproute2 and ``lldptool``: PFC, its counts, traffic classes, the DSCP map."""
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 
-from weft.observe.facts import DscpPriority, Fact, PauseSetting
+from weft.observe.facts import (
+    Counter,
+    DscpPriority,
+    Evidence,
+    Fact,
+    PauseSetting,
+    PriorityClass,
+)
 from weft.observe.parser import READ, Parser, Source
 
-_PAUSED = re.compile(r"\s*prio-pfc (?P<list>(?:\d:(?:on|off) ?){1,8})")
-_ON = re.compile(r"(\d):on")
-_DSCP = re.compile(r"\s*dscp-prio (?P<list>(?:[A-Za-z0-9]{1,4}:\d ?){1,64})")
-_PAIR = re.compile(r"(\w+):(\d)")
+_COMMAND = re.compile(
+    r"dcb (?:-\S+ )*(?:pfc|ets|app|buffer|maxrate|rewr)\b.{0,60}?\bdev (\S+)|"
+    r"lldptool .{0,60}?-t?i (\S+)"
+)
 _PAUSE_TLV = re.compile(r"\s*PFC TLV\b")
 _ENABLED = re.compile(r"\s*PFC enabled: {1,8}(?P<list>none|\d[\d ,]{0,30})$")
-_MORE = re.compile(
-    r"\s*(?:pfc-cap|willing|Willing|MACsec Bypass|PFC capable|enableTx|prio-(?:tc|buffer)|"
-    r"tc-(?:bw|tsa|maxrate)|default-prio|ethtype-prio|ets-cap)\b"
+_ROW = re.compile(
+    r"\s*(?P<name>prio-pfc|requests|indications|tc-bw|tc-tsa|prio-tc|dscp-prio)"
+    r"(?P<pairs>(?: [\w-]{1,12}:\w{1,24})+)\s*$"
 )
-_INTERFACE = re.compile(r"(?<!\S)(?:dev|-i|-t?i) (?P<name>[a-z][\w.-]{1,30})")
-_CODES = {"EF": 46}
-_CODES |= {f"CS{group}": 8 * group for group in range(8)}
-_CODES |= {f"AF{c}{d}": 8 * c + 2 * d for c in range(1, 5) for d in range(1, 4)}
-"""Names of DSCP values [RFC 2474, 2597, 3246]."""
+_REST = re.compile(
+    r"\s*(?:(?:Willing|MACsec Bypass|PFC capable|enableTx)\b|"
+    r"(?:pfc-cap|ets-cap|willing|total-size|macsec-bypass|delay) \w|pg-bw \d|"
+    r"reco-[\w-]+ \d|(?:prio-buffer|buffer-size|tc-maxrate) \d:|(?:ethtype|port|stream-port|"
+    r"dgram-port|pcp)-prio\b|(?:prio|default)-\w+\b)"
+)
+_PERCENT = 0.01
+_SELECTORS = {
+    "BE": 0, "EF": 46, "VA": 44, "LE": 1,
+    **{f"CS{place}": place << 3 for place in range(8)},
+    **{f"AF{high}{low}": (high << 3) + (low << 1)
+       for high in range(1, 5) for low in range(1, 4)},
+}  # fmt: skip
+"""Names of DSCP values [RFC 2474, RFC 2597, RFC 3246]."""
+_COUNTS = {"requests": "tx_prio{}_pause", "indications": "rx_prio{}_pause"}
+"""PFC frames sent and received, under the names that mlx5 gives them [dcb-pfc(8)]."""
 
 
 @dataclass(slots=True)
 class _Reader:
-    """Reads the answers about the interface that the command named."""
+    """Reads rows of pairs; traffic classes are stated when their priorities are known."""
 
     source: Source
+    interface: str = ""
     inside: bool = False
+    schedulers: dict[str, str] = field(default_factory=dict)
+    shares: dict[str, str] = field(default_factory=dict)
 
     def take(self, text: str, number: int) -> Sequence[Fact] | None:
         """Return the facts of a line."""
-        evidence = self.source.evidence(text, number)
-        paused, enabled = _PAUSED.match(text), _ENABLED.match(text) if self.inside else None
-        if paused or enabled:
-            listed = paused["list"] if paused else enabled["list"] if enabled else ""
-            numbers = _ON.findall(listed) if paused else re.findall(r"\d", listed)
-            return (
-                PauseSetting(
-                    interface=self._interface(), priorities=tuple(int(one) for one in numbers),
-                    host=self.source.host, evidence=evidence,
-                ),
-            )  # fmt: skip
-        coded = _DSCP.match(text)
-        if coded:
-            return tuple(
-                DscpPriority(interface=self._interface(), priority=int(priority), dscp=(dscp,),
-                             host=self.source.host, evidence=evidence)
-                for name, priority in _PAIR.findall(coded["list"])
-                if (dscp := _dscp(name)) is not None
-            )  # fmt: skip
+        named = _COMMAND.search(self.source.command)
+        self.interface = named[1] or named[2] if named else self.interface
+        row, evidence = _ROW.match(text), self.source.evidence(text, number)
+        if not row:
+            return self._of_lldptool(text, evidence)
+        pairs = [one.partition(":")[::2] for one in row["pairs"].split()]
+        return tuple(self._facts(row["name"], pairs, evidence))
+
+    def _of_lldptool(self, text: str, evidence: Evidence) -> Sequence[Fact] | None:
+        """Read the lines of ``lldptool -t -V PFC``, and those that say nothing of either."""
         if _PAUSE_TLV.match(text):
             self.inside = True
             return READ
-        asked = self.source.command.startswith(("dcb", "lldptool", "sudo dcb", "sudo lldptool"))
-        return READ if (self.inside or asked) and _MORE.match(text) else None
+        enabled = _ENABLED.match(text) if self.inside else None
+        if not enabled:
+            return READ if (self.interface or self.inside) and _REST.match(text) else None
+        return (
+            PauseSetting(
+                interface=self.interface,
+                priorities=tuple(int(one) for one in re.findall(r"\d", enabled["list"])),
+                host=self.source.host, evidence=evidence,
+            ),
+        )  # fmt: skip
 
     def end(self) -> Iterable[Fact]:
-        """Keep nothing to the end."""
+        """Forget the interface."""
         self.inside = False
+        self.interface, self.schedulers, self.shares = "", {}, {}
         return READ
 
-    def _interface(self) -> str:
-        named = _INTERFACE.search(self.source.command)
-        return named["name"] if named else ""
+    def _facts(
+        self, name: str, pairs: list[tuple[str, str]], evidence: Evidence
+    ) -> Iterator[Fact]:
+        if name == "prio-pfc":
+            lossless = tuple(int(one) for one, word in pairs if one.isdigit() and word == "on")
+            yield PauseSetting(
+                interface=self.interface, priorities=lossless, host=self.source.host,
+                evidence=evidence,
+            )  # fmt: skip
+        elif name in _COUNTS:
+            yield from self._counts(_COUNTS[name], pairs, evidence)
+        elif name == "dscp-prio":
+            yield from self._map(pairs, evidence)
+        elif name == "tc-bw":
+            self.shares = dict(pairs)
+        elif name == "tc-tsa":
+            self.schedulers = dict(pairs)
+        else:
+            yield from self._classes(pairs, evidence)
 
+    def _counts(
+        self, name: str, pairs: list[tuple[str, str]], evidence: Evidence
+    ) -> Iterator[Counter]:
+        for priority, value in pairs:
+            if value.isdigit():
+                yield Counter(
+                    where=self.interface, name=name.format(priority), value=int(value),
+                    sample=self.source.sample, sampled_s=self.source.sampled_s,
+                    host=self.source.host, evidence=evidence,
+                )  # fmt: skip
 
-def _dscp(name: str) -> int | None:
-    """Return the value of a code point that is written by name or number.
+    def _map(self, pairs: list[tuple[str, str]], evidence: Evidence) -> Iterator[DscpPriority]:
+        for named, priority in pairs:
+            value = int(named) if named.isdigit() else _SELECTORS.get(named.upper())
+            if value is not None and priority.isdigit():
+                yield DscpPriority(
+                    interface=self.interface, priority=int(priority), dscp=(value,),
+                    host=self.source.host, evidence=evidence,
+                )  # fmt: skip
 
-    >>> _dscp("AF31"), _dscp("26"), _dscp("EF"), _dscp("x")
-    (26, 26, 46, None)
-    """
-    return int(name) if name.isdigit() else _CODES.get(name.upper())
+    def _classes(
+        self, pairs: list[tuple[str, str]], evidence: Evidence
+    ) -> Iterator[PriorityClass]:
+        held: dict[str, list[int]] = {}
+        for priority, name in pairs:
+            if priority.isdigit() and name.isdigit():
+                held.setdefault(name, []).append(int(priority))
+        for name, priorities in held.items():
+            share, scheduler = self.shares.get(name, ""), self.schedulers.get(name, "")
+            yield PriorityClass(
+                interface=self.interface, traffic_class=int(name),
+                priorities=tuple(priorities), scheduler=scheduler,
+                share_ratio=int(share) * _PERCENT if scheduler == "ets" and share.isdigit()
+                else None,
+                host=self.source.host, evidence=evidence,
+            )  # fmt: skip
 
 
 dcb = Parser(
     tool="dcb and lldptool",
-    marks=("prio-pfc ", "dscp-prio ", "PFC TLV", "PFC enabled:"),
+    marks=("prio-pfc ", "pfc-cap ", "ets-cap ", "tc-tsa ", "dscp-prio", "prio-buffer ",
+           "PFC TLV", "PFC enabled:"),
     reader=_Reader,
-    rank=41,
+    rank=33,
 )

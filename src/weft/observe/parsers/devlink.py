@@ -1,13 +1,18 @@
-"""``devlink health show``: what a driver's own watch over its adapter says."""
+"""``devlink health`` and ``devlink port``: a driver's watch over its adapter, and its ports."""
 
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from weft.observe.facts import AdapterFault, Fact
+from weft.observe.facts import AdapterFault, Fact, PciAddress
 from weft.observe.parser import READ, Parser, Source
 
 _DEVICE = re.compile(r"(?:pci|auxiliary)/(?P<device>[\w.:-]{4,60}?)(?:/\d+)?:?\s*$")
+_PORT = re.compile(
+    r"(?:pci|auxiliary)/(?P<bus>[\w.:-]{4,60}?)/\d{1,10}: type (?:eth|ib) (?:netdev|ibdev) "
+    r"(?P<name>\S{1,40})(?: flavour (?P<flavour>\w{1,20}))?"
+)
+_NOT_ITS_OWN = re.compile(r"(?:pci|auxiliary)/\S{4,60}/\d{1,10}: type notset\b")
 _REPORTER = re.compile(r"\s{1,8}reporter (?P<name>\w{1,40})\s*$")
 _STATE = re.compile(r"\s{1,12}state (?P<state>\w+)(?: error (?P<errors>\d+))?.*")
 _OF_THE_DEVICE = frozenset({"fw", "fw_fatal", "hw_fatal", "fatal"})
@@ -27,9 +32,13 @@ class _Reader:
         if device:
             self.device, self.reporter = device["device"], ""
             return READ
+        port = _PORT.match(text)
+        if port:
+            return self._port(port, text, number)
         reporter = _REPORTER.match(text)
         if reporter:
             self.reporter = reporter["name"]
+        if reporter or _NOT_ITS_OWN.match(text):
             return READ
         state = _STATE.match(text) if self.reporter else None
         if not state:
@@ -46,6 +55,17 @@ class _Reader:
             ),
         )
 
+    def _port(self, port: "re.Match[str]", text: str, number: int) -> Sequence[Fact]:
+        """Say which adapter an interface belongs to; those of virtual functions are not its."""
+        if port["flavour"] not in {None, "physical", "virtual"}:
+            return READ
+        return (
+            PciAddress(
+                device=port["name"], bus_id=port["bus"], host=self.source.host,
+                evidence=self.source.evidence(text, number),
+            ),
+        )  # fmt: skip
+
     def end(self) -> Iterable[Fact]:
         """Forget the device."""
         self.device, self.reporter = "", ""
@@ -53,8 +73,8 @@ class _Reader:
 
 
 devlink = Parser(
-    tool="devlink health",
-    marks=("reporter ", "devlink health"),
+    tool="devlink",
+    marks=("reporter ", "devlink health", ": type eth", ": type ib", ": type notset"),
     reader=_Reader,
     rank=34,
 )

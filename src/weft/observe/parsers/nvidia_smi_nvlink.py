@@ -22,6 +22,14 @@ _ERROR = re.compile(
 _ALL = re.compile(
     r"\s*(?:NVML: )?Unable to retrieve N[Vv][Ll]ink information as all links are in[Aa]ctive"
 )
+_DCGM_ERRORS = re.compile(
+    r"\| (?:GPU (?P<gpu>\d{1,3})\s+\||Link (?P<link>\d{1,2})\s+\|\s+\||(?P<title>NVLINK Error)|"
+    r"-> (?P<name>[A-Z][A-Za-z ]{2,30}? Errors?)\s+\| (?P<value>\d{1,20})\s+\||"
+    r"-> (?P<other>[A-Z][A-Za-z ]{2,30}?)\s+\|)"
+)
+_DCGM_SWITCH = re.compile(
+    r"\s*(?:physicalId (?P<index>\d+)|GPUs|NvSwitches):|\|\s+NvLink Link Status|Key: Up=U"
+)
 _DCGM_GPU = re.compile(r"\s*gpuId (?P<index>\d+):")
 _DCGM_LINKS = re.compile(r"\s*(?:[UDX_]\s+){3,40}[UDX_]\s*$")
 _NONE = re.compile(r".*[Dd]evice does not have or support N[Vv][Ll]ink")
@@ -39,6 +47,8 @@ class _Reader:
     source: Source
     gpu: str = ""
     name: str = ""
+    link: int = 0
+    of_dcgm: bool = False
 
     def take(self, text: str, number: int) -> Sequence[Fact] | None:
         """Return the facts of a line."""
@@ -62,16 +72,45 @@ class _Reader:
 
     def _of_dcgm(self, text: str, number: int) -> Sequence[Fact] | None:
         """Read what ``dcgmi nvlink -s`` prints: a letter for each link of a GPU."""
+        errors = _DCGM_ERRORS.match(text)
+        if errors and (self.of_dcgm or errors["title"]):
+            return self._of_dcgm_errors(errors, text, number)
+        if _DCGM_SWITCH.match(text):
+            # A link of a switch that leads nowhere is down; those of GPUs say which matter.
+            self.gpu = ""
+            return READ
         listed = _DCGM_GPU.match(text)
         if listed:
             self.gpu, self.name = listed["index"], self.name or "sxm"
             return READ
-        if not self.gpu or not _DCGM_LINKS.match(text):
+        if not _DCGM_LINKS.match(text):
             return None
+        if not self.gpu:
+            return READ
         states = [(link, word) for link, word in enumerate(text.split()) if word in {"U", "D"}]
         return tuple(
             replace(self._link(link, None, text, number), active=word == "U")
             for link, word in states
+        )
+
+    def _of_dcgm_errors(
+        self, found: "re.Match[str]", text: str, number: int
+    ) -> Sequence[Fact] | None:
+        """Read a row of ``dcgmi nvlink -e``: the GPU, a link, and an error with its count."""
+        self.of_dcgm = True
+        self.gpu = found["gpu"] or self.gpu
+        self.link = int(found["link"]) if found["link"] else self.link
+        if not found["name"]:
+            return READ
+        return (
+            GpuLinkErrors(
+                gpu=self.gpu,
+                link=self.link,
+                counter=found["name"].lower().replace(" ", "_"),
+                value=int(found["value"]),
+                host=self.source.host,
+                evidence=self.source.evidence(text, number),
+            ),
         )
 
     def end(self) -> Iterable[Fact]:
@@ -147,6 +186,7 @@ nvidia_smi_nvlink = Parser(
         "gpuId",
         "Nvlink",
         "Errors:",
+        "NVLINK Error Counts",
         "No devices were found",
         "NVIDIA-SMI has failed",
     ),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from weft.observe.facts import AdapterPort, AdapterSeen, Counter, Fact, LinkLayer
 from weft.observe.parser import Parser
 from weft.observe.parsers._values import integer, physical, state
-from weft.observe.patterns import Line, pattern, table
+from weft.observe.patterns import Line, nothing, pattern, table
 
 _PAIR = re.compile(r"([a-z]\w{3,60}) (\d{1,20})(?=\s|$)")
 
@@ -68,8 +68,13 @@ def _statistic(found: re.Match[str], line: Line) -> Sequence[Fact]:
 
 rdma_link = Parser(
     tool="rdma",
-    marks=("link ", "node_type ", "physical_state"),
+    marks=("link ", "node_type ", "physical_state", "cm_id "),
     reader=table(
+        pattern(
+            "link ", r"link [\w.-]+/(?:\d+|-) (?:lqpn|cm_idn|cqn|mrn|pdn|srqn) \d", nothing
+        ),
+        pattern("pd ", r"pd \d+ cq \d+ qp \d+ cm_id \d+", nothing),
+        pattern("dev ", r"dev [\w.-]+ (?:cqn|mrn|pdn|ctxn|srqn) \d", nothing),
         pattern(
             "link ",
             r"link (?P<name>[\w.-]+)/(?P<port>\d+) (?P<rest>.*?state (?P<state>[A-Z]+)"
