@@ -144,8 +144,16 @@ class _Reader:
 
 dcb = Parser(
     tool="dcb and lldptool",
-    marks=("prio-pfc ", "pfc-cap ", "ets-cap ", "tc-tsa ", "dscp-prio", "prio-buffer ",
-           "PFC TLV", "PFC enabled:"),
+    marks=(
+        "prio-pfc ",
+        "pfc-cap ",
+        "ets-cap ",
+        "tc-tsa ",
+        "dscp-prio",
+        "prio-buffer ",
+        "PFC TLV",
+        "PFC enabled:",
+    ),
     reader=_Reader,
     rank=33,
 )
