@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from weft.observe.envelopes import unfolded
 from weft.observe.facts import Fact
 from weft.observe.parser import Parser, Source
 
@@ -35,6 +36,8 @@ class Outcome:
     facts: tuple[Fact, ...] = ()
     lines: int = 0
     returned: Sequence[tuple[str, int]] = ()
+    carried: Sequence[tuple[str, int]] = ()
+    """Lines of text that a document holds which itself is no tool's."""
 
 
 @dataclass(slots=True)
@@ -101,7 +104,10 @@ class DocumentCollector:
             )
             if facts is not None:
                 return Outcome(parser.tool, tuple(facts), len(lines))
-        return Outcome(returned=lines)
+        carried = [(one, lines[0][1]) for one in unfolded(value)]
+        if not carried:
+            return Outcome(returned=lines)
+        return Outcome(carried=carried, lines=len(lines))
 
 
 def _refuse_odd(events: Iterable[Any]) -> None:

@@ -10,22 +10,33 @@ the mixed outputs of many hosts are told apart.
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 from weft import plugins
 from weft.observe import parsers
 from weft.observe.documents import DocumentCollector, Outcome
+from weft.observe.envelopes import PART, is_escaped, unescaped, unwrapped
 from weft.observe.facts import Fact, FileRead
-from weft.observe.labels import is_numbered, labels, unnumbered
+from weft.observe.labels import is_numbered, labels
 from weft.observe.observation import Ledger
 from weft.observe.parser import Parser, Reader, Source
 from weft.observe.pickled import MOST_BYTES, NotPlain, is_pickle, plain
-from weft.observe.text import BLOCK_BYTES, Bytes, Joined, blocks, looks_binary
+from weft.observe.text import (
+    BLOCK_BYTES,
+    BLOCKS_IN_VAIN,
+    Bytes,
+    Joined,
+    blocks,
+    looks_binary,
+)
+from weft.observe.wrapping import unbroken
 
 _COMMANDS = "shell"
 _MOST_LABELS = 4096
 _HEAD_BYTES = 4096
+_KEPT_RATIO = 0.8
+"""Of the facts of a text as it is that it still states with its lines joined."""
 _NO_DIGITS = str.maketrans("", "", "0123456789")
 _FENCE = re.compile(r"\s*(?:```[\w-]*|~~~[\w-]*|[-=_*#─.]{3,}|>+)\s*$")
 
@@ -78,14 +89,16 @@ class Reading:
 
     def block(self, text: str) -> None:
         """Read a block of whole lines."""
-        text = unnumbered(text)
         self._block, self._candidates, self._numbered = text, None, None
         ledger, session = self.ledger, self._main
         number = ledger.lines
+        carries = PART in text or "\\" in text or "{" in text
         for line in text.split("\n"):
             number += 1
             if not line or line.isspace():
                 ledger.blank += 1
+                continue
+            if carries and self._carried(line, number):
                 continue
             if self._documents.open and self._documents.stops_before(line):
                 self._conclude(self._documents.close())
@@ -113,6 +126,32 @@ class Reading:
         for name, reader in self._main.readers.items():
             if name != _COMMANDS:
                 self.ledger.keep(reader.end())
+
+    def _carried(self, line: str, number: int) -> bool:
+        """Read the lines that one line carries, or the document that it is."""
+        if self._documents.open:
+            return False
+        if PART in line or (is_escaped(line) and not line.startswith(("{", "["))):
+            self._read_all([(one, number) for one in unescaped(line).split(PART)])
+            return True
+        if line.startswith(('{"', "[{")) and line.rstrip().endswith(("}", "]")):
+            self._documents.begins(line)
+            self._collect(line, number)
+            return True
+        return False
+
+    def _read_all(self, lines: Sequence[tuple[str, int]], spanned: int = 1) -> None:
+        """Read lines that something else carried, which spanned so many lines itself."""
+        full = [(line, number) for line, number in lines if line and not line.isspace()]
+        block, self._block = self._block, "\n".join(line for line, _ in full)
+        self._candidates = self._numbered = None
+        unread = self.ledger.unread
+        for line, number in full:
+            if self._documents.open or not self._asked(self._main, line, number):
+                self._line(line, number)
+        nothing = self.ledger.unread - unread >= len(full)
+        self.ledger.unread = unread + (spanned if nothing and full else 0)
+        self._block, self._candidates, self._numbered = block, None, None
 
     def _line(self, line: str, number: int) -> None:
         if self._documents.open:
@@ -143,6 +182,8 @@ class Reading:
             self._count(outcome.tool, outcome.lines)
             self.ledger.keep(outcome.facts)
         self._replay(outcome.returned)
+        if outcome.carried:
+            self._read_all(outcome.carried, outcome.lines)
 
     def _replay(self, lines: Sequence[tuple[str, int]]) -> None:
         """Read lines that looked like a document and were none."""
@@ -163,6 +204,11 @@ class Reading:
             if not one.text or one.text.isspace():
                 self.ledger.blank += 1
                 return True
+            if one.text.startswith('{"') and PART not in one.text:
+                said = unwrapped(one.text)
+                if said != one.text:
+                    self._read_all([(part, number) for part in said.split(PART)])
+                    return True
             if self._continues(line, one.text, number):
                 return True
             session = self._session(one.key, one.host)
@@ -253,10 +299,32 @@ def read_stream(stream: Bytes, source: Source) -> tuple[list[Fact], FileRead]:
         nothing = FileRead(file=source.file, lines=0, blank=0, unread=0, skipped="binary")
         return [], nothing
     reading = Reading(source)
+    in_vain = 0
     for block in blocks(Joined(head, stream)):
-        reading.block(block)
+        best = _best(block, source) if in_vain < BLOCKS_IN_VAIN else block
+        in_vain = in_vain + 1 if best is block else 0
+        reading.block(best)
     reading.end()
     return reading.ledger.facts, reading.ledger.closed()
+
+
+def _best(block: str, source: Source) -> str:
+    """Return a block as it is or with its lines joined, whichever more of can be read."""
+    best, seen = block, None
+    for joined in map(unwrapped, unbroken(block)):
+        seen = seen or _tried(block, source)
+        unread, facts = _tried(joined, source)
+        if unread < seen[0] and facts >= _KEPT_RATIO * seen[1]:
+            best, seen = joined, (unread, facts)
+    return best
+
+
+def _tried(block: str, source: Source) -> tuple[int, int]:
+    """Return how many lines of a block nobody reads, and how many facts it states."""
+    trial = Reading(replace(source))
+    trial.block(block)
+    trial.end()
+    return trial.ledger.unread, len(trial.ledger.facts)
 
 
 def _read_pickle(stream: Bytes, source: Source) -> tuple[list[Fact], FileRead]:

@@ -4,23 +4,39 @@ Nothing here changes the number of lines, so line numbers stay those of the file
 """
 
 import codecs
-import json
 import re
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from typing import Protocol
+
+from weft.observe.envelopes import Columns, unwrapped
+from weft.observe.labels import unnumbered
 
 BLOCK_BYTES = 1 << 18
 LONGEST_LINE = 1 << 16
+LONGEST_HEADING = 1000
+BLOCKS_IN_VAIN = 16
+"""A paste is short; a log that carries marks on its lines carries them from its beginning."""
 _ANSI = re.compile(
     r"\x1b(?:\[[0-9;?]{0,32}[ -/]{0,4}[@-~]|\][^\x07\x1b]{0,512}(?:\x07|\x1b\\)"
     r"|[()][0-9A-B]|[=>78DEHM])"
 )
+_LEFT_OF_ANSI = re.compile(
+    r"(?:\^\[|\\u001[bB]|\\x1[bB]|\\0?33|\\e|#033|\u241b)?\[(?:\d{1,3}(?:;\d{1,3}){0,5})?m"
+    r"(?:(?:\^\[|\\u001[bB]|\\x1[bB]|#033)?\[K)?"
+)
+"""Colours whose escape character was lost on the way, or written out."""
+_TAG = re.compile(
+    r"</?(?:p|br|div|span|pre|code|samp|kbd|tt|td|tr|th|table|tbody|li|ul|ol|b|i|em|strong|font|"
+    r"html|body|blockquote|summary|details)(?: [^<>\n]{0,200})?/?>"
+)
+_PLAIN = {"lt": "<", "gt": ">", "amp": "&", "quot": '"', "apos": "'", "#39": "'", "#x27": "'",
+          "#34": '"', "nbsp": " ", "#160": " ", "#xA0": " "}  # fmt: skip
+_ENTITY = re.compile(f"&({'|'.join(_PLAIN)});")
 _LINK = re.compile(r"\[([^\[\]]{1,200})\]\(https?://[^()\s]{1,400}\)")
 _TICKED = re.compile(r"^[ \t]{0,8}`([^`\n]{2,4000})`[ \t]{0,8}$", re.MULTILINE)
 _BOLD = re.compile(r"^[ \t]{0,8}\*\*([^*\n]{2,4000})\*\*[ \t]{0,8}$", re.MULTILINE)
-_QUOTE = re.compile(r"^> ?")
-_MOSTLY = 0.7
+_QUOTE = re.compile(r"^(?:> ?){1,6}", re.MULTILINE)
+_QUOTED = re.compile(r"(?:^>[^\n]*(?:\n|\Z)){2,}", re.MULTILINE)
 _PASTED = str.maketrans(
     {
         **dict.fromkeys("\u201c\u201d\u201e\u201f\u2033", '"'),
@@ -31,9 +47,6 @@ _PASTED = str.maketrans(
     }
 )
 _MARKS_OF_ORDER = ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
-_WRAPPED = ('"MESSAGE"', '"log"')
-"""What the lines of journald (``-o json``) and of Docker's log files hold."""
-_LONGEST_MICRO = 17
 _WIDE = " " * 256
 _GAP = re.compile(r"[ \t]{256,}")
 """No table is so wide; so no expression spends long on what is no text."""
@@ -79,62 +92,56 @@ def clean(block: str) -> str:
         block = block.replace("\0", "")
     if not block.isascii():
         block = block.translate(_PASTED)
-    if "](http" in block:
-        block = _LINK.sub(r"\1", block)
-    if "`" in block or "**" in block:
-        block = _BOLD.sub(r"\1", _TICKED.sub(r"\1", block))
-    if "&lt;" in block or "&gt;" in block or "&amp;" in block:
-        block = block.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
     if _WIDE in block:
         block = _GAP.sub(_WIDE, block)
-    if any(mark in block for mark in _WRAPPED):
-        block = "\n".join(map(_unwrapped, block.split("\n")))
-    return _unquoted(block) if block.startswith(">") else block
+    return block
+
+
+def unpasted(block: str) -> str:
+    r"""Undo what pages, mails and lost colours add to a block of lines.
+
+    >>> unpasted("> &quot;a&quot;\n> [31m<b>b</b>[0m")
+    '"a"\nb'
+    """
+    if "](http" in block:
+        block = _LINK.sub(r"\1", block)
+    if "`" in block or "*" in block:
+        block = _BOLD.sub(r"\1", _TICKED.sub(r"\1", block))
+    if "</" in block or "<br" in block:
+        block = _TAG.sub("", block)
+    if "&" in block:
+        block = _ENTITY.sub(lambda found: _PLAIN[found[1]], block)
+    if "[0m" in block or "[m" in block:
+        block = _LEFT_OF_ANSI.sub("", block)
+    if block.startswith(">") or "\n>" in block:
+        block = _unquoted(block)
+    return unnumbered(unwrapped(block))
 
 
 def _unquoted(block: str) -> str:
-    """Take the marks of quoted mail off, where most lines have them."""
-    lines = block.split("\n")
-    marked = sum(line.startswith(">") for line in lines)
-    if marked <= _MOSTLY * sum(not line.isspace() and line != "" for line in lines):
-        return block
-    return "\n".join(_QUOTE.sub("", line) for line in lines)
-
-
-def _unwrapped(line: str) -> str:
-    r"""Return the text that a line of a log in JSON carries, or the line.
-
-    >>> _unwrapped(r'{"log":"NCCL INFO x\n","stream":"stdout","time":"2026-01-02T00:00:01Z"}')
-    '2026-01-02T00:00:01Z NCCL INFO x'
-    """
-    if not line.startswith("{") or not any(mark in line for mark in _WRAPPED):
-        return line
-    try:
-        held = json.loads(line)
-    except (ValueError, RecursionError):
-        return line
-    text = held.get("MESSAGE", held.get("log")) if isinstance(held, dict) else None
-    if (
-        not isinstance(text, str)
-        or not {"time", "stream", "_HOSTNAME", "PRIORITY"} & held.keys()
-    ):
-        return line
-    who = [str(held[name]) for name in ("_HOSTNAME", "SYSLOG_IDENTIFIER") if name in held]
-    said = " ".join([*_when(held), *who[:1], *(f"{one}:" for one in who[1:]), text.rstrip()])
-    return said.replace("\n", " ")
-
-
-def _when(held: dict[str, object]) -> Iterator[str]:
-    """Yield when a line was written, as logs write it."""
-    if isinstance(held.get("time"), str):
-        yield str(held["time"])[:40]
-    micro = str(held.get("__REALTIME_TIMESTAMP", ""))
-    if micro.isdigit() and len(micro) <= _LONGEST_MICRO:
-        yield datetime.fromtimestamp(int(micro) * 1e-6, UTC).isoformat()
+    """Take the marks of quoted mail off, line by line where several in a row have them."""
+    return _QUOTED.sub(lambda found: _QUOTE.sub("", found[0]), block)
 
 
 def blocks(stream: Bytes) -> Iterator[str]:
-    """Yield the text of a stream in blocks of whole lines, each line cut at a bound."""
+    """Yield the text of a stream in blocks of whole lines, undone what pasting did to them.
+
+    Where many blocks in a row needed none of the rarer repairs they are sought no more.
+    """
+    columns, in_vain = None, 0
+    for raw in _whole_lines(stream):
+        block = clean(_bounded(raw))
+        if in_vain < BLOCKS_IN_VAIN:
+            mended = unpasted(block)
+            in_vain = in_vain + 1 if mended == block else 0
+            block = mended
+        if columns is None:
+            columns = Columns(block.lstrip()[:LONGEST_HEADING])
+        yield columns.rows(block) if columns.known else block
+
+
+def _whole_lines(stream: Bytes) -> Iterator[str]:
+    """Yield the text of a stream in blocks of whole lines."""
     chunk = stream.read(BLOCK_BYTES)
     decoder = _decoder(chunk)
     carry, overlong, waiting = "", False, None
@@ -142,13 +149,13 @@ def blocks(stream: Bytes) -> Iterator[str]:
         carry, overlong, block = _cut(carry + decoder.decode(chunk), overlong=overlong)
         if block is not None:
             if waiting is not None:
-                yield clean(_bounded(waiting))
+                yield waiting
             waiting = block
         chunk = stream.read(BLOCK_BYTES)
     carry += decoder.decode(b"", final=True)
     last = [carry] if carry and not overlong else []
     if waiting is not None or last:  # a last line without an end belongs to what is before it
-        yield clean(_bounded("\n".join([*([] if waiting is None else [waiting]), *last])))
+        yield "\n".join([*([] if waiting is None else [waiting]), *last])
 
 
 def _decoder(first: bytes) -> codecs.IncrementalDecoder:

@@ -36,7 +36,8 @@ _KNOWN = re.compile(
     r"iptables|firewall-cmd|ufw|systemd-detect-virt|nc|ncat|nft|telnet|strace|ncclras|mlxlink|"
     r"mpirun|srun|show_gids|saquery|opensm|docker|podman|hostname|sysctl|dcgmi|mst|"
     r"mlxlink|mlxconfig|"
-    r"torchrun|python3?|\S*_perf|ifconfig|route|cma_\w+|dcb|lldptool|for|echo|exec|configure|interface)\b"
+    r"torchrun|python3?|\S*_perf|ifconfig|route|cma_\w+|dcb|lldptool|for|echo|exec|configure|interface)"
+    r"\b(?!\()"
 )
 _EXPORT = re.compile(
     r"\s*(?:export |set |-x |--env |-e )?(?P<name>(?:NCCL|RCCL|UCX|FI|OMPI|NVSHMEM|"
