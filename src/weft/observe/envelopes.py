@@ -222,8 +222,8 @@ def unfolded(value: object) -> list[str]:
 
     >>> unfolded({"events": [{"ts": 1, "message": "Port 1:"}, {"message": "x", "ts": 2}]})
     ['Port 1:', 'x']
-    >>> unfolded({"stdout": "CA 'mlx5_0'\\n Port 1:\\n", "rc": 0})
-    ["CA 'mlx5_0'", ' Port 1:']
+    >>> unfolded({"stdout": "CA 'mlx5_0'\n  Port 1:\n", "rc": 0})
+    ["CA 'mlx5_0'", '  Port 1:']
     """
     return list(_lines(value, 0))
 

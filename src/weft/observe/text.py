@@ -21,8 +21,8 @@ _ANSI = re.compile(
     r"|[()][0-9A-B]|[=>78DEHM])"
 )
 _LEFT_OF_ANSI = re.compile(
-    r"(?:\^\[|\\u001[bB]|\\x1[bB]|\\0?33|\\e|#033|\u241b)?\[(?:\d{1,3}(?:;\d{1,3}){0,5})?m"
-    r"(?:(?:\^\[|\\u001[bB]|\\x1[bB]|#033)?\[K)?"
+    r"(?:\^\[|\\u001[bB]|\\x1[bB]|\\0?33|\\e|#033|\u241b)\[(?:\d{1,3}(?:;\d{1,3}){0,5})?[mK]"
+    r"|\[\d{1,3}(?:;\d{1,3}){0,5}m(?:\[K)?|\[m\[K"
 )
 """Colours whose escape character was lost on the way, or written out."""
 _TAG = re.compile(
@@ -111,7 +111,7 @@ def unpasted(block: str) -> str:
         block = _TAG.sub("", block)
     if "&" in block:
         block = _ENTITY.sub(lambda found: _PLAIN[found[1]], block)
-    if "[0m" in block or "[m" in block:
+    if "[0m" in block or "[m" in block or "[39m" in block:
         block = _LEFT_OF_ANSI.sub("", block)
     if block.startswith(">") or "\n>" in block:
         block = _unquoted(block)
