@@ -90,28 +90,34 @@ def _short(facts: Facts, name: str, events: list[ClusterEvent]) -> Finding:
         if _RDMA.search(one.resource) and one.resource != name and one.allocatable
     ]  # fmt: skip
     asked = [one for one in facts.of(PodResource) if one.resource == name]
-    if offers and any(one.allocatable for one in offers):
-        stated = [one.allocated for one in offers if one.allocated is not None]
-        total = sum(one.allocatable or 0 for one in offers)
-        orphaned = _held_by_none(facts, name)
-        if orphaned:
-            return replace(
-                _resource("k8s-rdma-resource-stale", [*events, *orphaned, *offers], 0.7, name),
-                message=f"{name} is booked, and the nodes list no pod that could hold it",
-                suspects=(_ALL_GIVEN,),
-            )
-        if not stated or sum(stated) >= total:
-            return _resource(
-                "k8s-rdma-resource-exhausted", [*events, *offers, *asked], 0.75, name
-            )
-        return _resource("k8s-rdma-resource-stale", [*events, *offers, *asked], 0.7, name)
+    seen: list[Fact] = [*events, *offers, *asked]
+    if any(one.allocatable for one in offers):
+        return _booked(facts, name, offers, seen)
+    if any(one.allocated for one in offers):  # how much there is was not asked
+        return _resource("k8s-rdma-resource-exhausted", seen, 0.6, name)
     if any(one.capacity for one in offers):  # it is there and counted unhealthy
-        return _resource("k8s-rdma-resource-stale", [*events, *offers, *asked], 0.7, name)
+        return _resource("k8s-rdma-resource-stale", seen, 0.7, name)
     if offers or others:
         return _resource(
             "k8s-rdma-resource-missing", [*events, *offers, *others, *asked], 0.85, name
         )
     return _undecided(events, name)
+
+
+def _booked(facts: Facts, name: str, offers: list[NodeResource], seen: list[Fact]) -> Finding:
+    """Say why a resource that nodes offer is refused: it is given away, or seems to be."""
+    stated = [one.allocated for one in offers if one.allocated is not None]
+    total = sum(one.allocatable or 0 for one in offers)
+    orphaned = _held_by_none(facts, name)
+    if orphaned:
+        return replace(
+            _resource("k8s-rdma-resource-stale", [*orphaned, *seen], 0.7, name),
+            message=f"{name} is booked, and the nodes list no pod that could hold it",
+            suspects=(_ALL_GIVEN,),
+        )
+    if not stated or sum(stated) >= total:
+        return _resource("k8s-rdma-resource-exhausted", seen, 0.75, name)
+    return _resource("k8s-rdma-resource-stale", seen, 0.7, name)
 
 
 def _held_by_none(facts: Facts, name: str) -> list[Fact]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from weft.doctor import job, links
 from weft.doctor.rule import Facts, Finding, Rule, Severity, Symptom, finding
-from weft.observe.facts import CallFailed, Fact, Gid, LinkLayer
+from weft.observe.facts import CallFailed, CompletionError, Fact, Gid, LinkLayer
 
 _NO_LAYER = {LinkLayer.UNKNOWN}
 _UNANSWERED = frozenset({12, 13})
@@ -32,17 +32,21 @@ def _check(facts: Facts) -> Iterator[Finding]:
         if (isinstance(one, CallFailed) or one.status in _UNANSWERED)
         and _on_ethernet(layers[one.adapter], one.local_gid, one.remote_gid)
     ]
+    unanswered = [one for one in facts.of(CompletionError) if one.status in _UNANSWERED]
     routable = [
         gid for gid in facts.of(Gid) if links.is_ipv4(gid.gid) and gid.adapter in layers
     ]
     if routable and not bare:
         return
+    bare = bare or _job_ports_without_address(facts)
     if failing and len({one.link_layer for one in job.verbs_adapters(facts)} - _NO_LAYER) > 1:
         return  # the port is not of the job's network at all
     if failing:
         rails = {one.adapter for one in local}
         known = LinkLayer.ETHERNET in layers.values()
         yield _unaddressed([*failing, *bare], 0.9 if known else 0.7 if len(rails) == 1 else 0.3)
+    elif bare and unanswered:
+        yield _unaddressed([*unanswered, *bare], 0.75)
     elif bare:
         yield _unaddressed(bare, 0.6, Severity.WARNING)
 
@@ -72,6 +76,13 @@ def _ports_without_address(facts: Facts) -> list[Fact]:
     if not bare or len(bare) == len(ports):
         return []
     return [gid for table in bare.values() for gid in table]
+
+
+def _job_ports_without_address(facts: Facts) -> list[Fact]:
+    """Return the link-local GIDs of the adapters that the job uses, if they have no others."""
+    used = {one.adapter for one in job.verbs_adapters(facts)}
+    own = [gid for gid in facts.of(Gid) if gid.adapter in used and gid.version is not None]
+    return [*own] if all(links.is_link_local(gid.gid) for gid in own) else []
 
 
 def _unaddressed(

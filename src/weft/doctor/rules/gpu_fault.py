@@ -34,6 +34,7 @@ from weft.observe.facts import (
 
 _LOOK = "nvidia-smi -q -d ROW_REMAPPER,ECC; dmesg -T | grep -i -e Xid -e NVRM"
 _ADAPTER = re.compile(r"infiniband|ethernet|network|mellanox|broadcom.*netx", re.IGNORECASE)
+_LINK_DEAD = re.compile(r"nvlink: .{0,20}(?:fatal|uncorrect|failed)", re.IGNORECASE)
 _LINK_EVENTS = frozenset(range(144, 151))
 _FOLLOW = (
     Symptom.TRANSPORT_RETRY, Symptom.FLUSHED, Symptom.WATCHDOG, Symptom.REMOTE_ERROR,
@@ -95,7 +96,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
         *[one for one in facts.of(PciDevice) if one.gone and not is_adapter(one)],
     ]
     for sort in _SORTS:
-        hits: list[Fact] = [one for one in faults if one.code in sort.codes and _counts(one)]
+        hits: list[Fact] = [one for one in faults if _is(one, sort) and _counts(one)]
         if sort.cause == "gpu-xid-off-the-bus":
             hits += gone
         if hits and all("kept by" in getattr(one, "text", "") for one in hits):
@@ -152,6 +153,15 @@ def is_adapter(device: PciDevice) -> bool:
 
 def _is_lost(gpu: GpuUnreachable) -> bool:
     return "lost" in gpu.error.lower() or "fallen off" in gpu.error.lower()
+
+
+def _is(fault: GpuFault, sort: _Sort) -> bool:
+    """Return whether a fault is of a sort: by its code, else by what the driver says of it."""
+    if fault.code in sort.codes:
+        return True
+    known = any(fault.code in one.codes for one in _SORTS)
+    of_links = sort.cause == "nvlink-error" and _LINK_DEAD.search(fault.text)
+    return bool(of_links) and not known
 
 
 def _counts(fault: GpuFault) -> bool:

@@ -10,12 +10,20 @@ the PCI layout; never copy a file from another machine.
 References: NCCL user guide, NCCL_TOPO_FILE and NCCL_TOPO_DUMP_FILE.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
 from weft.doctor import job
 from weft.doctor.rule import Facts, Finding, Rule, Severity, Symptom, finding
-from weft.observe.facts import Distance, Fact, NumaAffinity, SoftwareVersion, TopologyPart
+from weft.observe.facts import (
+    Distance,
+    Fact,
+    Message,
+    NumaAffinity,
+    SoftwareVersion,
+    TopologyPart,
+)
 
 _FEWEST_GPUS = 4
 _IMPOSSIBLE_BYTES_PER_S = 0.3e9
@@ -26,6 +34,7 @@ _BROKEN_FILE = (
     r"system node not found in xml|"
     r"value \S+ too long \(max"
 )
+_NOT_FOUND = re.compile(r"could not|couldn't|cannot|failed to|not found|no path", re.IGNORECASE)
 _MISREAD = (
     r"reverse path|could not find any local path|failed to find (?:a )?path|"
     r"no path (?:computed|to|from|between)|could not find a path for pattern|"
@@ -48,7 +57,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
         if one.link == "PCI" and one.link_bytes_per_s is not None
         and 0 < one.link_bytes_per_s <= _IMPOSSIBLE_BYTES_PER_S
     ]  # fmt: skip
-    reverse = job.said(facts, _MISREAD)
+    reverse = job.said(facts, _MISREAD) or ([] if file else _of_graph(facts))
     flat = _flat(facts)
     if flat and not (file or unread or slow):
         guest = [one for one in facts.of(SoftwareVersion) if one.software == "hypervisor"]
@@ -76,6 +85,14 @@ def _check(facts: Facts) -> Iterator[Finding]:
         yield _wrong("topology-misdetected", [*reverse, *file], 0.75)
     elif file:
         yield _file_alone(file)
+
+
+def _of_graph(facts: Facts) -> list[Fact]:
+    """Return complaints of the part of the library that searches paths, whatever they say."""
+    return [
+        one for one in facts.of(Message)
+        if one.place.startswith("graph/") and _NOT_FOUND.search(one.text)
+    ]  # fmt: skip
 
 
 def _flat(facts: Facts) -> list[Fact]:

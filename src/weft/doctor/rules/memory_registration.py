@@ -36,6 +36,7 @@ from weft.observe.facts import (
 )
 
 _ENOUGH_BYTES = 1 << 30
+_AREA = frozenset({"CmaTotal", "CmaFree"})
 _TINY_BYTES = 1 << 16
 _CALLS = (
     "reg_mr",
@@ -80,11 +81,20 @@ def _check(facts: Facts) -> Iterator[Finding]:
         small and job.uses_rdma(facts) and not _made(facts)
     ):  # a login shell's limit alone is not the job's
         yield _named("memlock-limit", small, 0.4)
+    else:
+        yield from _starved(facts)
     if refused and not memory:
         yield _provider(facts, refused)
     yield from _unsupported(facts)
     yield from _skipped(facts)
     yield from _told(facts)
+
+
+def _starved(facts: Facts) -> Iterator[Finding]:
+    """Find a contiguous area that gave nothing, where no call is known to have failed."""
+    area = [one for one in facts.of(HostMemory) if one.name == "CmaFree" and not one.size_bytes]
+    if area:
+        yield _named("kernel-cma-exhausted", area, LIKELY_RATIO)
 
 
 def _told(facts: Facts) -> Iterator[Finding]:
@@ -168,12 +178,8 @@ def _unused(memory: list[CallFailed], small: list[Limit]) -> Finding:
 
 def _undecided(facts: Facts, memory: list[CallFailed]) -> Iterator[Finding]:
     limits = [one for one in facts.of(Limit) if one.name == "memlock"]
-    area = [one for one in facts.of(HostMemory) if one.name == "CmaTotal"]
-    spent = job.said(facts, r"cma_alloc.{0,40}alloc failed")
-    if spent and all(one.limit is None for one in limits):
-        yield _named("kernel-cma-exhausted", [*memory, *spent, *limits], 0.7)
-        return
-    if area and area[0].size_bytes == 0 and all(one.limit is None for one in limits):
+    area = [one for one in facts.of(HostMemory) if one.name in _AREA]
+    if any(one.size_bytes == 0 for one in area) and all(one.limit is None for one in limits):
         yield _named("kernel-cma-exhausted", [*memory, *area, *limits], 0.85 if limits else 0.7)
         return
     unlimited = bool(limits)

@@ -39,6 +39,9 @@ _LENGTH_ERROR = 1
 _REMOTE = frozenset({9, 10, 11})
 _SMALL_BYTES = 1024
 _JUMBO_BYTES = 4000
+_IN_USE = frozenset({PortState.ACTIVE, PortState.UNKNOWN})
+_RATHER_ETHERNET = frozenset({LinkLayer.ETHERNET, LinkLayer.UNKNOWN})
+"""What a line that was picked out (``grep active_mtu``) does not say is not held against it."""
 _NO_RAIL = re.compile(r"lo\b|eth0|docker|veth|cni|cali|flannel|br-|virbr|eno|mgmt|tun|vxlan")
 _LOOK = "ibv_devinfo | grep -e hca_id -e active_mtu; ip link | grep mtu   # on both hosts"
 _ADVICE = "set one MTU on all hosts and switch ports (4200 or 9000 on Ethernet)"
@@ -104,9 +107,8 @@ def _ports(facts: Facts) -> list[AdapterPort]:
     used = {one.adapter for one in job.verbs_adapters(facts)}
     return [
         one for one in facts.of(AdapterPort)
-        if one.state in {PortState.ACTIVE, PortState.UNKNOWN}
-        and one.link_layer is LinkLayer.ETHERNET and one.active_mtu_bytes
-        and (not used or one.adapter in used)
+        if one.state in _IN_USE and one.link_layer in _RATHER_ETHERNET
+        and one.active_mtu_bytes and (not used or one.adapter in used)
     ]  # fmt: skip
 
 

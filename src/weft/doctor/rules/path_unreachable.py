@@ -12,8 +12,17 @@ import errno
 from collections.abc import Iterator
 
 from weft.doctor import job, links
-from weft.doctor.rule import Facts, Finding, Rule, Suspect, Symptom, finding, suspected
-from weft.observe.facts import CallFailed, TransferSetup
+from weft.doctor.rule import (
+    Facts,
+    Finding,
+    Rule,
+    Severity,
+    Suspect,
+    Symptom,
+    finding,
+    suspected,
+)
+from weft.observe.facts import CallFailed, HostReached, TransferSetup
 
 _UNREACHABLE = {
     errno.ENETUNREACH: ("unreachable", 0.75),
@@ -37,6 +46,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
     failed = [one for one in calls if _sure(one) and not links.is_link_local(one.local_gid)]
     if not failed:
         yield from _not_resolved(facts)
+        yield from _not_answered(facts)
         return
     same = _same_ends(failed)
     yield finding(
@@ -103,6 +113,29 @@ def _not_resolved(facts: Facts) -> Iterator[Finding]:
             message="the connection manager could not resolve or reach the peer's address",
             advice="use an address of the RDMA adapter's interface, and test it with ping -I",
         )
+
+
+def _not_answered(facts: Facts) -> Iterator[Finding]:
+    """Find a host that does not answer to an echo request of common size."""
+    lost = [
+        one for one in facts.of(HostReached)
+        if one.sent and not one.received and not one.whole
+    ]  # fmt: skip
+    if not lost:
+        return
+    unmade = [one for one in facts.of(CallFailed) if "modify_qp" in one.call]
+    yield finding(
+        "fabric-path-unreachable",
+        [*lost, *unmade],
+        0.65 if unmade else 0.5,
+        severity=Severity.ERROR if unmade else Severity.WARNING,
+        subject=", ".join(dict.fromkeys(one.target for one in lost if one.target)),
+        message="a host does not answer to ping over this path",
+        advice="look at the route and the neighbour's address; some hosts drop echo requests",
+        next_command=_LOOK,
+        missing=("whether the other host drops echo requests by rule",),
+        explains=(Symptom.VERBS_CALL, Symptom.TRANSPORT_RETRY),
+    )
 
 
 def _sure(failed: CallFailed) -> float:

@@ -99,13 +99,15 @@ def _closed(facts: Facts) -> list[AdapterInterface]:
 
 
 def _looked_at(facts: Facts, down: list[AdapterPort]) -> Iterator[Finding]:
-    """Find a port that is down while somebody asked its firmware why, and was told."""
+    """Find a port that is down and was asked about: its firmware why, or nothing else."""
     told: list[Fact] = [
         one for one in facts.of(Message)
         if one.software == "mlxlink" and _NO_LINK.search(one.text)
     ]  # fmt: skip
     if told and down:
         yield _down([*told, *down], _names(down), 0.65, Severity.WARNING)
+    elif down and not any(_active(facts).values()):  # nobody shows ports for being idle
+        yield _down([*down], _names(down), 0.55, Severity.WARNING)
 
 
 def _on_switches(facts: Facts) -> Iterator[Finding]:

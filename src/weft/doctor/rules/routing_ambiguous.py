@@ -13,7 +13,14 @@ from collections.abc import Iterator
 from ipaddress import ip_interface
 
 from weft.doctor.rule import Facts, Finding, Rule, Severity, Symptom, finding
-from weft.observe.facts import AdapterChosen, CallFailed, CompletionError, Interface, Route
+from weft.observe.facts import (
+    AdapterChosen,
+    CallFailed,
+    CompletionError,
+    HostReached,
+    Interface,
+    Route,
+)
 
 _PAIR = 2
 _DOTS = 3
@@ -26,10 +33,13 @@ def _check(facts: Facts) -> Iterator[Finding]:
     for one in facts.of(Route):
         if not one.destination.startswith(_NOT_COUNTED) and not one.via:
             routes.setdefault((one.host, one.destination, one.metric), []).append(one)
-    failing = facts.any_of(CallFailed, CompletionError)
-    if failing and not facts.any_of(Route):
-        yield from _same_subnet(facts)
-        yield from _offered_together(facts)
+    failing = facts.any_of(CallFailed, CompletionError) or any(
+        not one.received for one in facts.of(HostReached)
+    )
+    if not any("/" in one.destination for one in facts.of(Route)):  # no table was shown
+        yield from _same_subnet(facts, failing=failing)
+        if failing:
+            yield from _offered_together(facts)
     for (host, destination, _), ways in routes.items():
         interfaces = sorted({one.interface for one in ways})
         if len(interfaces) > 1:
@@ -46,8 +56,11 @@ def _check(facts: Facts) -> Iterator[Finding]:
             )
 
 
-def _same_subnet(facts: Facts) -> Iterator[Finding]:
-    """Find two interfaces of one host whose addresses lie in one subnet."""
+def _same_subnet(facts: Facts, *, failing: bool) -> Iterator[Finding]:
+    """Find two interfaces of one host whose addresses lie in one subnet.
+
+    Where nothing fails they may be routed by their source: a question, not yet a fault.
+    """
     held: dict[tuple[str, str], dict[str, Interface]] = {}
     for one in facts.of(Interface):
         for text in one.addresses:
@@ -60,12 +73,13 @@ def _same_subnet(facts: Facts) -> Iterator[Finding]:
             yield finding(
                 "host-routing-ambiguous",
                 interfaces.values(),
-                0.6,
+                0.6 if failing else 0.5,
+                severity=Severity.ERROR if failing else Severity.WARNING,
                 subject=host,
                 message=f"{' and '.join(interfaces)} both have addresses in {network}",
                 advice="give each interface a subnet of its own, or route by source address",
                 next_command="ip route; ip rule; ip -br addr   # on every host",
-                missing=("the routing table of the host (ip route)",),
+                missing=("the routes and rules of the host (ip route; ip rule)",),
                 explains=(Symptom.CONNECT, Symptom.TRANSPORT_RETRY, Symptom.WATCHDOG),
             )
 

@@ -29,6 +29,8 @@ def _check(facts: Facts) -> Iterator[Finding]:
     ]
     gone = [one for one in failed if _is(one, errno.ENOENT, "no such file")]
     full = [one for one in failed if one not in gone]
+    if gone and not any(_is(one, errno.ENOSPC, "no space left") for one in full):
+        full = []  # what says no reason says it of the same segment
     if full:
         sure = mounts or any(_is(one, errno.ENOSPC, "no space left") for one in full)
         yield _small([*full, *mounts], 0.9 if sure else 0.7)

@@ -10,10 +10,15 @@ References: InfiniBand Architecture Specification, subnet management; opensm(8);
 
 from collections.abc import Iterator
 
+from weft.doctor import job
 from weft.doctor.rule import Facts, Finding, Rule, Symptom, finding
 from weft.observe.facts import AdapterPort, LinkLayer, PhysicalState, PortState, SubnetManager
 
 _NO_LID = (None, 0, 0xFFFF)
+_UNBOUND = (
+    r"sm mad controller bind failed|unable to register class 129|"
+    r"osm_vendor_bind.{0,40}err|failed to bind to (?:the )?port"
+)
 _FOLLOW = (Symptom.TRANSPORT_RETRY, Symptom.SOCKETS, "port-down", "container-no-rdma-device")
 
 
@@ -25,10 +30,11 @@ def _check(facts: Facts) -> Iterator[Finding]:
         and one.sm_lid in _NO_LID
     ]  # fmt: skip
     none = [one for one in facts.of(SubnetManager) if one.state == "none"]
-    if waiting or none:
+    unbound = job.said(facts, _UNBOUND)
+    if waiting or none or unbound:
         yield finding(
             "ib-no-subnet-manager",
-            [*waiting, *none],
+            [*waiting, *none, *unbound],
             0.9 if waiting else 0.8,
             subject=", ".join(dict.fromkeys(one.adapter for one in waiting)),
             message="the cable is up and no subnet manager has brought the port to Active",

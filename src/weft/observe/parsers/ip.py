@@ -17,6 +17,10 @@ _BRIEF = re.compile(
     r"(?P<addresses>(?:[0-9a-fA-F.:]+/\d{1,3}\s*)+)$"
 )
 _ADDRESS = re.compile(r"\s+inet6? (?P<address>[0-9a-fA-F.:]+/\d+)")
+_PICKED = re.compile(
+    r"\s*inet (?P<address>[0-9.]+/\d{1,2}) .{0,60}?scope (?:global|link) (?:\w+ )*?"
+    r"(?P<name>[a-zA-Z][\w.-]{1,30})\s*$"
+)
 _KIND = re.compile(r"\s+link/(?P<kind>\w+)")
 _DETAIL = re.compile(
     r"\s+(?:valid_lft|altname|vf \d|promiscuity|RX:|TX:|parentbus|\d+ +\d+ +\d+|vlan "
@@ -124,6 +128,9 @@ class _Reader:
         brief, route = _BRIEF.match(text), _ROUTE.match(text)
         if brief:
             return self._brief(brief, text, number)
+        picked = _PICKED.match(text) if self.link is None else None
+        if picked:
+            return self._picked(picked, text, number)
         return self._route(route, text, number) if route else None
 
     def _brief(self, found: "re.Match[str]", text: str, number: int) -> Interface:
@@ -135,6 +142,13 @@ class _Reader:
             host=self.source.host,
             evidence=self.source.evidence(text, number),
         )
+
+    def _picked(self, found: "re.Match[str]", text: str, number: int) -> Interface:
+        """Read an address that was picked out of the whole (``ip addr | grep``)."""
+        return Interface(
+            interface=found["name"], addresses=(found["address"],),
+            host=self.source.host, evidence=self.source.evidence(text, number),
+        )  # fmt: skip
 
     def _route(self, found: "re.Match[str]", text: str, number: int) -> Route:
         metric, source = _METRIC.search(found["rest"]), _SOURCE.search(found["rest"])
@@ -149,4 +163,9 @@ class _Reader:
         )
 
 
-ip = Parser(tool="ip", marks=("> mtu ", " dev ", " UP ", " UNKNOWN "), reader=_Reader, rank=30)
+ip = Parser(
+    tool="ip",
+    marks=("> mtu ", " dev ", " UP ", " UNKNOWN ", " scope "),
+    reader=_Reader,
+    rank=30,
+)

@@ -51,6 +51,9 @@ _KINDS = (
     ("reset", "reset"),
     ("create_mkey", "keys"),
     ("async reg mr failed", "keys"),
+    ("max_mr", "keys"),
+    ("alloc mr", "keys"),
+    ("allocate mr", "keys"),
 )
 
 
@@ -192,6 +195,12 @@ def _cma(found: re.Match[str], line: Line) -> Sequence[Fact]:
             name="CmaTotal", size_bytes=area_bytes, host=_host(line), evidence=line.evidence
         ),
     )
+
+
+def _no_area(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    """State that the contiguous area could not give what was asked of it."""
+    del found
+    return (HostMemory(name="CmaFree", size_bytes=0, host=_host(line), evidence=line.evidence),)
 
 
 def _adapter(found: re.Match[str], line: Line) -> Sequence[Fact]:
@@ -481,7 +490,8 @@ _PATTERNS = (
     pattern(
         "NVRM: ",
         r"NVRM: (?:(?P<gpu>GPU\d+) )?.{0,80}?(?P<text>GSP Timeout|Heartbeat timed out|"
-        r"heartbeat timed out|Timeout waiting for RPC from GSP|GSP-RM unresponsive|"
+        r"heartbeat timed out|Timeout waiting for RPC (?:response )?from (?:GPU\d+ )?GSP|"
+        r"GSP-RM unresponsive|"
         r"GSP core unresponsive|Failed to boot GSP|Max GSP-RM boot attempts)",
         _no_answer,
     ),
@@ -509,7 +519,7 @@ _PATTERNS = (
         _amd,
     ),
     pattern("cma: Reserved ", r"cma: Reserved (?P<mib>\d{1,9}) MiB", _cma),
-    pattern("cma_alloc", r"cma_alloc.{0,40}alloc failed.*", _hung),
+    pattern("cma_alloc", r"cma_alloc.{0,60}alloc failed", _no_area),
     pattern("Comm: ", r"Comm: ", nothing),
     pattern("Call Trace:", r"Call Trace:", nothing),
     pattern("Hardware name:", r"Hardware name:", nothing),

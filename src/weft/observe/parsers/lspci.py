@@ -22,6 +22,9 @@ _TRAINED = re.compile(
 _ON_ITS_LINE = re.compile(
     r"\s{0,8}(?P<bus>(?:[0-9a-f]{4,5}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])[\s:]"
 )
+_IN_BRIEF = re.compile(
+    r".*?LnkCap\W{1,4}x(?P<able>\d{1,2})\b.{0,40}?LnkSta\W{1,4}x(?P<lanes>\d{1,2})\b"
+)
 _CONTROL = re.compile(r"(?P<before>.{0,200}?)ACSCtl:(?P<flags>.*)")
 _LABEL = re.compile(r"[A-Za-z0-9][\w .:/()#-]*")
 _FLAG = re.compile(r"\b(\w{1,24})([+-])")
@@ -63,8 +66,9 @@ class _Reader:
         if "ACSCtl:" in text:
             control = _CONTROL.match(text)
             return self._control(control, text, number) if control else None
-        if "LnkSta:" in text or "LnkCap:" in text:
-            return self._link(text, number)
+        if "LnkSta" in text or "LnkCap:" in text:
+            brief = _IN_BRIEF.match(text)
+            return (self._brief(brief, text, number),) if brief else self._link(text, number)
         driver = _DRIVER.match(text)
         if driver and self.device:
             return READ
@@ -114,6 +118,14 @@ class _Reader:
             ),
         )
 
+    def _brief(self, found: "re.Match[str]", text: str, number: int) -> PcieLink:
+        """Read what somebody noted of a link: its lanes, as it could and as it is."""
+        lanes, able = int(found["lanes"]), int(found["able"])
+        return PcieLink(
+            device=self.device, lanes=lanes, max_lanes=able, downgraded=lanes < able,
+            host=self.source.host, evidence=self.source.evidence(text, number),
+        )  # fmt: skip
+
     def _control(self, found: "re.Match[str]", text: str, number: int) -> Sequence[Fact]:
         flags = {name: sign == "+" for name, sign in _FLAG.findall(found["flags"])}
         off = False if _UNSAID.search(text) else None
@@ -142,6 +154,7 @@ lspci = Parser(
     marks=(
         "LnkSta:",
         "LnkCap:",
+        "LnkSta",
         "ACSCtl:",
         " controller: ",
         "PCI bridge",
