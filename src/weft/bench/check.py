@@ -3,12 +3,16 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from typing import Final
 
 from weft import plugins
 from weft.bench import checks
 from weft.bench.expected import Setting
 from weft.observe.observation import Observation
 
+MISLED: Final = 0.05
+"""Chance that a check shows what is not so, or hides what is. Judgement: the doctor's findings
+that exclude other causes are right in 19 of 20 cases [how-sure-the-doctor-is]."""
 SOUND = ""
 """What a check shows under a fault that does not name it: nothing odd."""
 
@@ -20,6 +24,8 @@ class Seen:
     there: bool
     text: str
     """In words, as ``the log has NET/Socket``."""
+    form: str = ""
+    """The form of the fault that it names, as ``4 of 8 NICs work``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,17 +7,12 @@ GPUDirect on every channel makes "GPUDirect is off" improbable whatever the curv
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final
 
-from weft.bench.check import all_checks
+from weft.bench.check import MISLED, all_checks
 from weft.bench.expected import Setting
 from weft.bench.fault import Fault, all_faults
 from weft.doctor.rule import Finding, Severity
 from weft.observe.observation import Observation
-
-MISLED: Final = 0.05
-"""Chance that a check shows what is not so, or hides what is. Judgement: the doctor's findings
-that exclude other causes are right in 19 of 20 cases [how-sure-the-doctor-is]."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +26,8 @@ class Told:
     """In words, what speaks for a fault or against one."""
     checked: frozenset[str]
     """Checks that the files have answered."""
+    forms: Mapping[str, str]
+    """By fault, the form of it that they name."""
 
 
 def told(setting: Setting, seen: Observation, findings: Iterable[Finding]) -> Told:
@@ -38,6 +35,7 @@ def told(setting: Setting, seen: Observation, findings: Iterable[Finding]) -> To
     logs = {name: 0.0 for name, _ in all_faults()}
     lines: list[str] = []
     checked = set()
+    forms: dict[str, str] = {}
     for name, check in all_checks():
         if check.read is None:
             continue
@@ -50,9 +48,10 @@ def told(setting: Setting, seen: Observation, findings: Iterable[Finding]) -> To
             odds = math.log((1 - MISLED) / MISLED)
             for fault in own:
                 logs[fault] += odds if one.there else -odds
+            forms |= {fault: one.form for fault in own if one.there and one.form}
     for fault, kind in all_faults():
         logs[fault] += _found(kind, findings, lines, fault)
-    return Told(logs=logs, lines=tuple(lines), checked=frozenset(checked))
+    return Told(logs=logs, lines=tuple(lines), checked=frozenset(checked), forms=forms)
 
 
 def _found(kind: Fault, findings: Iterable[Finding], lines: list[str], name: str) -> float:

@@ -169,7 +169,7 @@ def _judged(setting: Setting, found: Inferred, seen: Observation) -> Judgement:
     findings = find(seen.facts)
     known = told(setting, seen, findings)
     explained = _in_question(setting, ranges) if outcome is Outcome.FAIL else setting
-    candidates = tuple(shape.explain(explained, evidence=known.logs))
+    candidates = tuple(shape.explain(explained, evidence=known.logs, told=known.forms))
     if outcome is Outcome.FAIL:
         candidates = tuple(shape.among_faults(candidates))
     best = next((one for one in candidates if one.group), None)

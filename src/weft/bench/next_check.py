@@ -11,8 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from weft.bench.check import SOUND, Check, all_checks
-from weft.bench.evidence import MISLED
+from weft.bench.check import MISLED, SOUND, Check, all_checks
 from weft.bench.expected import Setting, expected, times_s
 from weft.bench.fault import Variant, all_faults
 from weft.bench.likelihood import FAULT_ERROR_RATIO

@@ -11,8 +11,9 @@ times. Within a group only what is known beforehand, and what other outputs show
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, TypeVar
 
+from weft.bench.check import MISLED
 from weft.bench.expected import Expected, Setting, expected, times_s
 from weft.bench.fault import Fault, Variant, all_faults
 from weft.bench.likelihood import (
@@ -31,8 +32,11 @@ NONE_WEIGHT: Final = 0.05
 """What no file of faults/ describes. Judgement: threads close unsolved about as often."""
 ALIKE: Final = 10.0
 """Odds from which evidence is strong [Jeffreys 1961, appendix B]: below, a group is left."""
+LEAST_FORM: Final = 0.1
+"""A form of a fault less probable than this, among its forms, is not told."""
 LEAST_SHIFT: Final = 1e-3
 """A form that changes the logarithm of no time by this changes nothing here."""
+_K = TypeVar("_K")
 HEALTHY: Final = "healthy"
 NONE: Final = "none of these"
 
@@ -46,6 +50,8 @@ class Candidate:
     probability: float
     form: str = ""
     """The form that fits best, as ``4 of 8 NICs``."""
+    forms: tuple[tuple[str, float], ...] = ()
+    """Its forms and how probable each is if it is this fault, the most probable first."""
     group: int = 0
     """Number of its group, from 1: those of one group fit equally. 0: no fault."""
     curve_s: tuple[float, ...] = ()
@@ -68,10 +74,12 @@ def explain(
     setting: Setting,
     points: Sequence[Expected] | None = None,
     evidence: Mapping[str, float] | None = None,
+    told: Mapping[str, str] | None = None,
 ) -> list[Candidate]:
     """Return every explanation of a sweep, the most probable first, groups together.
 
-    ``evidence`` is the logarithm by which other outputs make a fault more or less likely.
+    ``evidence`` is the logarithm by which other outputs make a fault more or less likely,
+    ``told`` the form of a fault that they name.
     """
     points = points or expected(setting)
     fit = fit_of(setting, points)
@@ -85,16 +93,36 @@ def explain(
         + _mean_log([log_of_none(fit, one) for one in (Unknown.HEIGHT, Unknown.SHAPE)]),
     }
     best: dict[str, _Form] = {}
+    amounts: dict[str, tuple[tuple[str, float], ...]] = {}
     whole = sum(float(one.weight) for one in faults.values())
     for name, fault in faults.items():
         share = (1 - HEALTHY_WEIGHT - NONE_WEIGHT) * float(fault.weight) / whole
         own = log_likelihoods(fit, [one.shift for one in forms[name]])
+        own = _with_told(own, forms[name], (told or {}).get(name, ""))
         best[name] = forms[name][own.index(max(own))]
+        amounts[name] = _amounts(own, forms[name])
         logs[name] = math.log(share) + _mean_log(own) + (evidence or {}).get(name, 0.0)
     probability = _shares(logs)
     groups = _groups(fit, forms, best, probability)
     found = [_candidate(name, faults, best, probability, groups) for name in logs]
-    return _ranked(found)
+    return _ranked([replace(one, forms=amounts.get(one.name, ())) for one in found])
+
+
+def _with_told(logs: Sequence[float], forms: Sequence[_Form], told: str) -> list[float]:
+    """Weigh forms by what other outputs say of the amount; all are as probable without."""
+    labels = [one.variant.label for one in forms]
+    if told not in labels or len(labels) == 1:
+        return list(logs)
+    count = len(labels)
+    shares = [1 - MISLED if one == told else MISLED / (count - 1) for one in labels]
+    return [log + math.log(share * count) for log, share in zip(logs, shares, strict=True)]
+
+
+def _amounts(logs: Sequence[float], forms: Sequence[_Form]) -> tuple[tuple[str, float], ...]:
+    shares = _shares(dict(enumerate(logs)))
+    order = sorted(shares, key=lambda place: -shares[place])
+    told = [(forms[place].variant.label, shares[place]) for place in order]
+    return tuple(one for one in told if one[1] >= LEAST_FORM or one == told[0])
 
 
 def _candidate(
@@ -126,7 +154,7 @@ def _ranked(found: Sequence[Candidate]) -> list[Candidate]:
     )
 
 
-def _shares(logs: Mapping[str, float]) -> dict[str, float]:
+def _shares(logs: Mapping[_K, float]) -> dict[_K, float]:
     most = max(logs.values())
     shares = {name: math.exp(log - most) for name, log in logs.items()}
     whole = sum(shares.values())
@@ -134,10 +162,19 @@ def _shares(logs: Mapping[str, float]) -> dict[str, float]:
 
 
 def among_faults(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Return the explanations that are left once it is settled that something is wrong."""
+    """Return the explanations that are left once it is settled that something is wrong.
+
+    What looked no better with a fault than with none is explained by no fault: the share of
+    ``healthy`` goes to ``none of these``.
+    """
+    sound = sum(one.probability for one in candidates if one.name == HEALTHY)
     left = [one for one in candidates if one.name != HEALTHY]
-    whole = sum(one.probability for one in left) or 1.0
-    return [replace(one, probability=one.probability / whole) for one in left]
+    return _ranked(
+        [
+            replace(one, probability=one.probability + sound) if one.name == NONE else one
+            for one in left
+        ]
+    )
 
 
 def leading_group(candidates: Sequence[Candidate]) -> tuple[str, ...]:

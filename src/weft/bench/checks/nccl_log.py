@@ -20,7 +20,8 @@ def _read(setting: Setting, seen: Observation) -> Mapping[str, Seen]:
     nics = setting.cluster.host.nics
     if count := min(adapters(seen), default=0):
         text = f"the log names {count} adapters of a host's {nics}"
-        found["fewer adapters"] = Seen(there=count < nics, text=text)
+        form = f"{count} of {nics} NICs work"
+        found["fewer adapters"] = Seen(there=count < nics, text=text, form=form)
     paths = seen.of(ChannelPath)
     far = [one for one in paths if one.transport == "NET"]
     if far:
