@@ -55,6 +55,8 @@ SIGMAS: Final = 1.2816
 SEED: Final = 1
 STATED: Final = (0.0, 0.3, 0.5, 0.7, 0.85, 0.95, 1.0)
 """Edges of the groups of stated probability."""
+COUNTED: Final = "nics_lost"
+"""The fault whose amount is a number that the judge tells."""
 _TOP: Final = 3
 
 
@@ -124,6 +126,14 @@ class Rates:
     alone_ratio: float
     """Of them, those where it is the right one."""
     stated: tuple[Stated, ...]
+    counted: int
+    """Trials of NICs that are lost."""
+    count_first_ratio: float
+    """Of them, those whose number of NICs is told right."""
+    count_told_ratio: float
+    """Those whose number is among the ones told."""
+    counts_told: float
+    """Mean number of those."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -260,6 +270,8 @@ def _rates(trials: "Sequence[_Trial]") -> Rates:
     many = max(1, len(trials))
     harmful = [one for one in trials if one.harm_ratio > REAL_HARM]
     alone = [one for one in trials if len(one.group) == 1]
+    counts = [one.counted for one in trials if one.counted]
+    several = max(1, len(counts))
     return Rates(
         trials=len(trials),
         passed_ratio=sum(one.outcome is Outcome.PASS for one in trials) / many,
@@ -273,7 +285,10 @@ def _rates(trials: "Sequence[_Trial]") -> Rates:
         group_size=sum(len(one.group) for one in trials) / many,
         alone=len(alone),
         alone_ratio=sum(one.fault in one.group for one in alone) / max(1, len(alone)),
-        stated=tuple(_stated(trials)),
+        stated=tuple(_stated(trials)), counted=len(counts),
+        count_first_ratio=sum(said[0] == true for said, true in counts) / several,
+        count_told_ratio=sum(true in said for said, true in counts) / several,
+        counts_told=sum(len(said) for said, _ in counts) / several,
     )  # fmt: skip
 
 
@@ -307,6 +322,8 @@ class _Trial:
     group: tuple[str, ...]
     stated: float
     harm_ratio: float
+    counted: tuple[tuple[str, ...], str] | None = None
+    """Counts that were told, and the true one."""
 
 
 def _stated(trials: Sequence[_Trial]) -> Iterator[Stated]:
@@ -375,7 +392,7 @@ def _laid_over(setting: Setting, run: str) -> Iterator["_Trial"]:
         form = _drawn(fault, setting, draw)
         cost = _cost(setting, form, sound) if form else None
         if form and cost and max(cost) >= LEAST_HARM:
-            yield _trial(name, setting, _off(setting, cost, draw))
+            yield _trial(name, form, setting, _off(setting, cost, draw))
 
 
 def _drawn(fault: Fault, setting: Setting, draw: random.Random) -> Variant | None:
@@ -407,7 +424,7 @@ def _cost(setting: Setting, variant: Variant, sound: Sequence[float]) -> list[fl
     return found if all(map(math.isfinite, found)) else None
 
 
-def _trial(name: str, setting: Setting, cost: Sequence[float]) -> "_Trial":
+def _trial(name: str, form: Variant, setting: Setting, cost: Sequence[float]) -> "_Trial":
     timings = tuple(
         replace(one, time_s=one.time_s * factor)
         for one, factor in zip(setting.sweep.timings, cost, strict=True)
@@ -415,14 +432,31 @@ def _trial(name: str, setting: Setting, cost: Sequence[float]) -> "_Trial":
     faulty = replace(setting, sweep=replace(setting.sweep, timings=timings))
     points = expected(faulty)
     outcome, _ = overall(judge_ranges(timings, points))
-    found = shape.among_faults(shape.explain(faulty, points))
+    found = _left(shape.explain(faulty, points))
     group = shape.leading_group(found)
     by_share = sorted((one for one in found if one.group), key=lambda one: -one.probability)
     return _Trial(
         fault=name, outcome=outcome, ranked=tuple(one.name for one in by_share), group=group,
         stated=sum(one.probability for one in found if one.name in group),
-        harm_ratio=_harm(timings, cost),
+        harm_ratio=_harm(timings, cost), counted=_counted(found, name, form),
     )  # fmt: skip
+
+
+def _left(candidates: Sequence[shape.Candidate]) -> list[shape.Candidate]:
+    """Return what is left where it is known that a fault is there."""
+    left = [one for one in candidates if one.name != shape.HEALTHY]
+    whole = sum(one.probability for one in left)
+    return [replace(one, probability=one.probability / whole) for one in left]
+
+
+def _counted(
+    found: Sequence[shape.Candidate], name: str, form: Variant
+) -> tuple[tuple[str, ...], str] | None:
+    """Return the counts that a fault was said to have, the first first, and the true one."""
+    said = next((one for one in found if one.name == name), None)
+    if name != COUNTED or said is None:
+        return None
+    return tuple(label for label, _ in said.forms), form.label
 
 
 def _harm(timings: Sequence[Timing], cost: Sequence[float]) -> float:

@@ -10,7 +10,7 @@ from weft.bench.baseline import FEWEST_DEGREES, Baseline, at, table_of
 from weft.bench.sweep import MessageTest, Sweep, Timing
 from weft.engines.analytic.collective import collective_time, constants
 from weft.engines.analytic.collective.constants import Fitted
-from weft.engines.analytic.point_to_point import Link, bandwidth, latency
+from weft.engines.analytic.point_to_point import Link, bandwidth, latency, streams
 from weft.errors import SpecError
 from weft.results import Estimate
 from weft.sources import Kind, Source, sourced
@@ -190,7 +190,17 @@ def link_of(cluster: Cluster) -> Link:
     return Link(fabric=choice.kind, bytes_per_s=rate, mtu_bytes=choice.mtu_bytes)
 
 
+def _stream(link: Link, connections: int, size_bytes: float) -> Expected:
+    rate = streams(replace(link, fabric="tcp"), connections)
+    time_s = rate.map(lambda per_s: size_bytes / per_s)
+    return Expected(
+        size_bytes=size_bytes, time_s=time_s, degrees=noise.errors().degrees, limit="TCP"
+    )
+
+
 def _message(link: Link, test: MessageTest, size_bytes: float) -> Expected:
+    if test.verb == "tcp":
+        return _stream(link, test.queue_pairs, size_bytes)
     allowed = 1.0
     if test.what == "latency":
         time_s = latency(link, size_bytes, test.verb)

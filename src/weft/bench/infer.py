@@ -16,9 +16,12 @@ from weft.catalogue.named import gpu_of
 from weft.engines.analytic.collective.tuning import number
 from weft.observe.facts import (
     AdapterChosen,
+    AdapterPort,
     LinkLayer,
     NetworkChosen,
+    PortState,
     SoftwareVersion,
+    TransferSetup,
 )
 from weft.observe.observation import Observation
 from weft.spec.cluster import Cluster, FabricChoice, Host, Nccl, ScaleUp
@@ -36,10 +39,14 @@ class Inferred:
     """What it leaves open, and what is taken."""
     unknown: tuple[str, ...]
     """What the verdict hangs on and nothing says."""
+    guessed: tuple[str, ...] = ()
+    """What no file describes: ``host``, ``network``; nothing where a cluster file is there."""
 
 
 def infer(sweep: Sweep, seen: Observation) -> Inferred:
     """Work out the cluster that a log comes from, as far as it says."""
+    if sweep.what != "collective":
+        return _infer_link(seen)
     gpu = gpu_of(sweep.gpu_name)
     missing = [
         word for word, there in (
@@ -48,7 +55,8 @@ def infer(sweep: Sweep, seen: Observation) -> Inferred:
         ) if not there
     ]  # fmt: skip
     if missing or gpu is None or sweep.ranks is None or sweep.host_count is None:
-        return Inferred(cluster=None, known=(), assumed=(), unknown=tuple(missing))
+        ask = "describe the cluster: -f cluster.yaml (weft init writes one)"
+        return Inferred(cluster=None, known=(), assumed=(), unknown=(*missing, ask))
     hosts = sweep.host_count
     per_host = -(-sweep.ranks // hosts)
     server = _server(gpu, per_host)
@@ -59,17 +67,72 @@ def infer(sweep: Sweep, seen: Observation) -> Inferred:
     known += [f"NCCL {version}"] if version else []
     assumed += [] if version else [f"NCCL {Nccl().version}"]
     cluster = Cluster(
-        name="as the log has it", hosts=hosts,
+        name=(server.title if server else sweep.gpu_name), hosts=hosts,
         host=_host(gpu, per_host, server, nics),
         fabric=FabricChoice.model_construct(kind=nics.fabric),
         nccl=Nccl(version=version) if version else Nccl(),
     )  # fmt: skip
     if hosts == 1:
-        return Inferred(cluster=cluster, known=tuple(known), assumed=tuple(assumed), unknown=())
+        return Inferred(
+            cluster=cluster, known=tuple(known), assumed=tuple(assumed), unknown=(),
+            guessed=("host",),
+        )  # fmt: skip
     return Inferred(
         cluster=cluster, known=(*known, *nics.known), assumed=(*assumed, *nics.assumed),
-        unknown=nics.unknown,
+        unknown=nics.unknown, guessed=("host", *(["network"] if nics.unknown else [])),
     )  # fmt: skip
+
+
+def _infer_link(seen: Observation) -> Inferred:
+    """Work out the link of messages: its layer, and its rate where a port says it."""
+    setups = seen.of(TransferSetup)
+    used = {one.adapter for one in setups if one.adapter}
+    ports = [one for one in up_ports(seen) if not used or one.adapter in used]
+    if not ports:
+        what = f" of {', '.join(sorted(used))}" if used else ""
+        ask = (
+            f"the rate of the link{what}: give ibstat or ibv_devinfo of the host beside the "
+            "run, or describe the cluster: -f cluster.yaml"
+        )
+        return Inferred(cluster=None, known=(), assumed=(), unknown=(ask,))
+    port = min(ports, key=lambda one: one.rate_bytes_per_s or 0.0)
+    said = [one.link_layer for one in setups] + [port.link_layer]
+    layers = [one for one in said if one in _KINDS]
+    rate = port.rate_bytes_per_s or 0.0
+    known = (
+        f"{port.adapter} runs at {units.show_rate(rate)} now: that is taken, whether or not it "
+        "is what the link should have"
+    )
+    kind = _KINDS[layers[0]] if layers else "infiniband"
+    assumed = () if layers else (f"fabric: {kind}",)
+    return Inferred(
+        cluster=link_between(kind, rate), known=(known,), assumed=assumed, unknown=(),
+        guessed=("host",),
+    )  # fmt: skip
+
+
+_KINDS = {LinkLayer.INFINIBAND: "infiniband", LinkLayer.ETHERNET: "roce"}
+
+
+def link_between(kind: str, rate_bytes_per_s: float) -> Cluster:
+    """Return two hosts with one NIC each: all that a message between two hosts asks."""
+    up = ScaleUp.model_construct(kind="pcie", gpus=1, bytes_per_s=rate_bytes_per_s)
+    host = Host.model_construct(
+        gpu="h100_sxm", gpus=1, nic="connectx7", nics=1, nic_bytes_per_s=rate_bytes_per_s,
+        scale_up=up,
+    )  # fmt: skip
+    return Cluster(
+        name="two hosts", hosts=2, host=host, fabric=FabricChoice.model_construct(kind=kind)
+    )
+
+
+def up_ports(seen: Observation) -> list[AdapterPort]:
+    """Return the RDMA ports that are up and whose rate is told."""
+    return [
+        one
+        for one in seen.of(AdapterPort)
+        if one.rate_bytes_per_s and one.state in (PortState.ACTIVE, PortState.UNKNOWN)
+    ]
 
 
 def as_logged(cluster: Cluster, sweep: Sweep, seen: Observation) -> Inferred:
@@ -118,30 +181,59 @@ class _Nics:
 def _nics(seen: Observation, server: Server | None) -> _Nics:
     chosen = [one for one in seen.of(AdapterChosen) if one.adapter]
     network = next((one.network for one in seen.of(NetworkChosen)), "")
+    ports = up_ports(seen)
     known, assumed, unknown = [], [], []
-    count = max(adapters(seen), default=0)
+    used, there = max(adapters(seen), default=0), _fastest(ports)
+    # A server may have more ports of one rate than a job should use: two are for storage.
+    count = used or (min(there, server.nics) if server else there)
     if count:
-        known.append(f"{count} adapters a host")
+        said = "adapters a host that NCCL uses" if used else "ports of one rate a host"
+        known.append(f"{count} {said}")
         if server and count < server.nics:
             unknown.append(
                 f"whether {count} adapters are all of a host ({server.title}: {server.nics})"
             )
     else:
         count = server.nics if server else 1
-        unknown.append("the NICs of a host (run with NCCL_DEBUG=INFO, or give -f cluster.yaml)")
-    rate = next((one.rate_bytes_per_s for one in chosen if one.rate_bytes_per_s), None)
+        assumed.append(f"NICs of a host: {count}")
+        unknown.append(
+            "the NICs of a host (give the log of NCCL_DEBUG=INFO or ibstat beside the run, or "
+            "-f cluster.yaml)"
+        )
+    rate = _rate(chosen, ports)
     if rate is None:
         rate = float(server.nic_bytes_per_s) if server else units.parse_rate("100Gb/s")
         unknown.append("the rate of the NICs")
-        assumed.append(f"NICs of {units.show_rate(rate)}")
-    kind, said = _fabric(chosen, network)
-    (known if said else assumed).append(f"fabric: {kind}")
+        assumed.append(f"rate of a NIC: {units.show_rate(rate)}")
+    else:
+        known.append(f"NICs of {units.show_rate(rate)}")
+    kind, is_said = _fabric(chosen, network, ports)
+    (known if is_said else assumed).append(f"fabric: {kind}")
     if kind == "tcp":
         unknown.append("whether sockets were meant, or RDMA was and did not come up")
     return _Nics(
         fabric=kind, count=count, bytes_per_s=rate, nic=server.nic if server else "connectx7",
         known=tuple(known), assumed=tuple(assumed), unknown=tuple(unknown),
     )  # fmt: skip
+
+
+def _rate(chosen: list[AdapterChosen], ports: list[AdapterPort]) -> float | None:
+    told = next((one.rate_bytes_per_s for one in chosen if one.rate_bytes_per_s), None)
+    if told is not None:
+        return told
+    used = {one.adapter for one in chosen}
+    rates = [one.rate_bytes_per_s for one in ports if not used or one.adapter in used]
+    return max((rate for rate in rates if rate), default=None)
+
+
+def _fastest(ports: list[AdapterPort]) -> int:
+    """Return how many ports of a host have the highest rate there is."""
+    most = max((one.rate_bytes_per_s or 0.0 for one in ports), default=0.0)
+    by_file: dict[str, set[str]] = defaultdict(set)
+    for one in ports:
+        if one.rate_bytes_per_s == most:
+            by_file[one.host or one.evidence.file].add(f"{one.adapter}:{one.port}")
+    return max(map(len, by_file.values()), default=0)
 
 
 def adapters(seen: Observation) -> tuple[int, ...]:
@@ -153,7 +245,9 @@ def adapters(seen: Observation) -> tuple[int, ...]:
     return tuple(len(found) for found in by_host.values())
 
 
-def _fabric(chosen: list[AdapterChosen], network: str) -> tuple[str, bool]:
+def _fabric(
+    chosen: list[AdapterChosen], network: str, ports: list[AdapterPort]
+) -> tuple[str, bool]:
     """Return the fabric, and whether the log says it."""
     if "socket" in network.lower():
         return "tcp", True
@@ -162,7 +256,10 @@ def _fabric(chosen: list[AdapterChosen], network: str) -> tuple[str, bool]:
     layers = {one.link_layer for one in chosen}
     if LinkLayer.ETHERNET in layers and any(one.port is not None for one in chosen):
         return "roce", True
-    return "infiniband", LinkLayer.INFINIBAND in layers
+    seen = {one.link_layer for one in ports}
+    if not layers & {*_KINDS} and seen == {LinkLayer.ETHERNET}:
+        return "roce", True
+    return "infiniband", LinkLayer.INFINIBAND in layers | seen
 
 
 def _host(gpu: str, per_host: int, server: Server | None, nics: _Nics) -> Host:

@@ -7,9 +7,9 @@ from operator import truediv
 from pathlib import Path
 from typing import Final
 
-from weft.bench import shape
+from weft.bench import mpi, shape
 from weft.bench.baseline import Baseline, baseline
-from weft.bench.evidence import told
+from weft.bench.evidence import Told, told
 from weft.bench.expected import (
     ONE_PAIR_FROM,
     Expected,
@@ -25,7 +25,9 @@ from weft.bench.good import good_runs
 from weft.bench.infer import Inferred, as_logged, infer
 from weft.bench.next_check import Doubt, NextCheck, next_checks
 from weft.bench.shape import Candidate
+from weft.bench.supposed import Supposition, suppositions
 from weft.bench.sweep import Sweep, read_sweep
+from weft.bench.unseen import Unseen, unseen
 from weft.bench.verdict import FALSE_FAIL_RATIO, Outcome, RangeVerdict, judge_ranges, overall
 from weft.doctor.diagnose import find
 from weft.doctor.ranking import rank
@@ -35,6 +37,7 @@ from weft.observe.observation import Observation
 from weft.predict.provenance import provenance
 from weft.results import Estimate, Provenance
 from weft.spec.cluster import Cluster
+from weft.units import show_rate
 
 LEAST_PROBABILITY: Final = 0.01
 """A fault below this is not listed."""
@@ -79,6 +82,7 @@ class Judgement:
     outcome: Outcome
     benchmark: str
     operation: str
+    """The collective, or the test of messages, as ``write bandwidth, mlx5_0``."""
     what: str
     """collective, bandwidth or latency."""
     ranks: int | None
@@ -104,6 +108,14 @@ class Judgement:
     assumed: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
     """What the verdict hangs on and nothing says."""
+    guessed: tuple[str, ...] = ()
+    """What of the cluster no file describes: ``host``, ``network``."""
+    supposed: Outcome | None = None
+    """The verdict if all that is assumed is so, where it hangs on it."""
+    suppositions: tuple[Supposition, ...] = ()
+    """The verdict on each system that it may come from, where the output leaves it open."""
+    unseen: tuple[Unseen, ...] = ()
+    """Where it passed: the faults that it would have passed with."""
     noise_from: str
     false_fail_ratio: float = FALSE_FAIL_RATIO
     cluster: Cluster | None
@@ -145,8 +157,6 @@ def judge_sweep(
     found = as_logged(cluster, sweep, seen) if cluster is not None else infer(sweep, seen)
     if found.cluster is None:
         return _by_good_runs(sweep, own, found) if own else _nothing_known(sweep, found)
-    if cluster is None and sweep.what != "collective":
-        return _by_good_runs(sweep, own, found) if own else _nothing_known(sweep, found)
     setting = Setting(
         cluster=found.cluster, sweep=sweep, group=group_of(found.cluster, sweep),
         baseline=own,
@@ -160,16 +170,24 @@ def judge_sweep(
 def _judged(setting: Setting, found: Inferred, seen: Observation) -> Judgement:
     points = expected(setting)
     ranges = judge_ranges(setting.sweep.timings, points)
+    by_model = setting.baseline is None
+    ranges = mpi.allowed(setting.sweep, ranges) if by_model else ranges
     bandwidth = setting.sweep.what == "collective"
     outcome, remarks = overall(ranges, needs_large=bandwidth)
     fast = [one.name for one in ranges if one.slower_ratio < one.implausible_below_ratio]
     measured = setting.baseline is not None or setting.cluster.overlay is not None
-    unknown = (*found.unknown, *(_other_cluster(fast) if not measured else ()))
+    unknown = (
+        *found.unknown, *(_other_cluster(fast) if not measured else ()),
+        *(mpi.unknown(setting.sweep, ranges) if by_model else ()), *_over_tcp(setting, outcome),
+    )  # fmt: skip
+    supposed = outcome if found.unknown else None
     outcome = Outcome.INCONCLUSIVE if unknown else outcome
     findings = find(seen.facts)
     known = told(setting, seen, findings)
     explained = _in_question(setting, ranges) if outcome is Outcome.FAIL else setting
-    candidates = tuple(shape.explain(explained, evidence=known.logs, told=known.forms))
+    shown = mpi.explained(explained.sweep) if by_model else explained.sweep
+    explained = replace(explained, sweep=shown)
+    candidates = _candidates(explained, known)
     if outcome is Outcome.FAIL:
         candidates = tuple(shape.among_faults(candidates))
     best = next((one for one in candidates if one.group), None)
@@ -178,7 +196,7 @@ def _judged(setting: Setting, found: Inferred, seen: Observation) -> Judgement:
     # Wrong results fail at any speed; of its speed they say nothing.
     outcome = Outcome.FAIL if _wrong(sweep) else outcome
     return Judgement(
-        outcome=outcome, benchmark=sweep.benchmark, operation=sweep.operation.value,
+        outcome=outcome, benchmark=sweep.benchmark, operation=_operation(sweep),
         what=sweep.what, ranks=setting.group.ranks, hosts=setting.group.domains,
         ranges=tuple(ranges), points=tuple(_points(_ranked(setting), points)),
         candidates=candidates,
@@ -188,11 +206,36 @@ def _judged(setting: Setting, found: Inferred, seen: Observation) -> Judgement:
         said=(*found.known, *(_faster(fast) if measured else ()), *sweep.remarks, *remarks,
               *_steered(setting, seen), *_said(setting)),
         findings=_findings(findings), assumed=found.assumed, unknown=unknown,
+        guessed=found.guessed, supposed=supposed,
+        suppositions=suppositions(sweep) if "network" in found.guessed and by_model else (),
+        unseen=unseen(setting, points, known.logs) if _hides(setting, outcome) else (),
         noise_from=_noise(sweep), cluster=setting.cluster,
         provenance=provenance(
             setting.cluster, sources=sweep.sources, assumptions=found.assumed
         ),
     )  # fmt: skip
+
+
+def _candidates(setting: Setting, known: Told) -> tuple[Candidate, ...]:
+    if not setting.sweep.timings:
+        return ()
+    return tuple(shape.explain(setting, evidence=known.logs, told=known.forms))
+
+
+def _hides(setting: Setting, outcome: Outcome) -> bool:
+    return outcome is Outcome.PASS and setting.sweep.what == "collective"
+
+
+def _over_tcp(setting: Setting, outcome: Outcome) -> Iterator[str]:
+    """Tell that TCP need not run over the NICs that a file describes for RDMA."""
+    own = setting.sweep.timings[0].test
+    tcp = own is not None and own.verb == "tcp"
+    if tcp and outcome is not Outcome.PASS and setting.cluster.fabric.kind != "tcp":
+        rate = show_rate(setting.cluster.host.nic_bytes_per_s)
+        yield (
+            f"whether TCP ran over the NICs of {rate} that the cluster file describes: ip "
+            "route get ADDRESS names the interface (--set fabric.kind=tcp if it is one of them)"
+        )
 
 
 def _in_question(setting: Setting, ranges: Sequence[RangeVerdict]) -> Setting:
@@ -283,6 +326,10 @@ def _faster(fast: Sequence[str]) -> Iterator[str]:
         )
 
 
+def _operation(sweep: Sweep) -> str:
+    return sweep.operation.value if sweep.what == "collective" else "; ".join(sweep.tests)
+
+
 def _wrong(sweep: Sweep) -> int:
     return sum(one.wrong for one in sweep.timings)
 
@@ -295,9 +342,13 @@ def _said(setting: Setting) -> list[str]:
     if sweep.what == "collective" and sweep.ranks is None:
         said.append(f"the output names no ranks; all {setting.group.ranks} GPUs are taken")
     tests = [one.test for one in sweep.timings if one.test]
-    alone = any(one.what == "bandwidth" and one.queue_pairs == 1 for one in tests)
+    alone = any(
+        one.what == "bandwidth" and one.queue_pairs == 1 and one.verb != "tcp" for one in tests
+    )
     if alone and setting.cluster.host.nic_bytes_per_s >= ONE_PAIR_FROM:
         said.append("one queue pair may not fill a line of 400 Gb/s: run it with -q 8 as well")
+    if any(one.verb == "tcp" and one.queue_pairs == 1 for one in tests):
+        said.append("one TCP connection is served by one core: run it with -P 8 as well")
     return said
 
 
@@ -348,7 +399,7 @@ def _by_good_runs(sweep: Sweep, own: Baseline, found: Inferred) -> Judgement:
     said = [f"{sizes} left out: no good run measured any near"] if left else []
     return Judgement(
         outcome=Outcome.FAIL if _wrong(sweep) else outcome, benchmark=sweep.benchmark,
-        operation=sweep.operation.value, what=sweep.what, ranks=sweep.ranks,
+        operation=_operation(sweep), what=sweep.what, ranks=sweep.ranks,
         hosts=sweep.host_count, ranges=tuple(ranges), points=tuple(_points(judged, points)),
         candidates=(), good=own.names, noise_from=_noise(sweep), cluster=None,
         said=(*_faster(fast), *said, *sweep.remarks, *remarks,
@@ -358,11 +409,12 @@ def _by_good_runs(sweep: Sweep, own: Baseline, found: Inferred) -> Judgement:
 
 
 def _nothing_known(sweep: Sweep, found: Inferred) -> Judgement:
-    unknown = found.unknown or ("the NICs: a test of one link needs -f cluster.yaml",)
+    unknown = found.unknown
     return Judgement(
         outcome=Outcome.INCONCLUSIVE, benchmark=sweep.benchmark,
-        operation=sweep.operation.value, what=sweep.what, ranks=sweep.ranks,
+        operation=_operation(sweep), what=sweep.what, ranks=sweep.ranks,
         hosts=sweep.host_count, ranges=(), points=(), candidates=(), said=sweep.remarks,
-        unknown=unknown, noise_from=_noise(sweep), cluster=None,
+        unknown=unknown, noise_from=_noise(sweep), cluster=None, guessed=("host", "network"),
+        suppositions=suppositions(sweep),
         provenance=provenance(sources=sweep.sources, assumptions=()),
     )  # fmt: skip

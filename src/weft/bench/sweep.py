@@ -17,6 +17,7 @@ from weft.observe.facts import (
     BenchmarkRun,
     BenchmarkSummary,
     CommunicatorShape,
+    LinkLayer,
     MeasuredCollective,
     MeasuredLatency,
     MeasuredTransfer,
@@ -44,8 +45,9 @@ class MessageTest:
     what: What
     operation: Operation | None = None
     """The collective, where the tables are of collectives."""
-    verb: Verb = "write"
+    verb: Verb | Literal["tcp"] = "write"
     queue_pairs: int = 1
+    """Of TCP its connections."""
     adapter: str = ""
 
     @property
@@ -53,7 +55,8 @@ class MessageTest:
         """Name it among other tables: ``write bandwidth, 8 queue pairs, mlx5_0``."""
         if self.operation is not None:
             return self.operation.value
-        pairs = f"{self.queue_pairs} queue pairs" if self.queue_pairs > 1 else ""
+        many = "streams" if self.verb == "tcp" else "queue pairs"
+        pairs = f"{self.queue_pairs} {many}" if self.queue_pairs > 1 else ""
         return ", ".join(filter(None, (f"{self.verb} {self.what}", pairs, self.adapter)))
 
 
@@ -87,8 +90,12 @@ class Sweep:
     hosts: tuple[str, ...] = ()
     host_count: int | None = None
     gpu_name: str = ""
-    verb: Verb = "write"
+    verb: Verb | Literal["tcp"] = "write"
     queue_pairs: int = 1
+    by_mpi: bool = False
+    """Whether MPI carried it: its own algorithms and costs, not NCCL's or the adapter's."""
+    link_layer: LinkLayer = LinkLayer.UNKNOWN
+    """Of messages: what the benchmark says of the link."""
     sources: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
 
@@ -113,8 +120,8 @@ def sweep_of(seen: Observation, sources: tuple[str, ...] = ()) -> Sweep:
     if transfers or latencies:
         return _messages(seen, transfers, latencies, sources)
     raise SpecError(
-        f"{', '.join(sources) or 'this'}: holds no row of nccl-tests, rccl-tests, perftest or "
-        "OSU benchmarks; was it cut short?"
+        f"{', '.join(sources) or 'this'}: holds no row of nccl-tests, rccl-tests, perftest, "
+        "iperf3 or OSU benchmarks; was it cut short?"
     )
 
 
@@ -274,15 +281,16 @@ def _messages(
     if not timings:
         raise SpecError(f"{', '.join(sources)}: no row of a size above zero")
     name = rows[0].operation
-    mpi = rows[0].benchmark == "OSU"
-    if mpi and any(word in name for word in ("reduce", "gather", "alltoall", "bcast")):
-        return _osu_collective(name, timings, sources)
+    osu, mpi = rows[0].benchmark.startswith("OSU"), rows[0].benchmark == "OSU"
+    if osu and any(word in name for word in ("reduce", "gather", "alltoall", "bcast")):
+        return _osu_collective(name, timings, sources, by_mpi=mpi)
     first = _test(rows[0], setups)
+    layers = [one.link_layer for one in setups if one.link_layer is not LinkLayer.UNKNOWN]
     return Sweep(
         benchmark=rows[0].benchmark or "perftest", what=first.what,
         operation=Operation.SEND_RECV, timings=tuple(_table_by_table(timings)), ranks=2,
         host_count=2, verb=first.verb, queue_pairs=first.queue_pairs, sources=sources,
-        remarks=("what MPI itself costs is not modelled",) if mpi else (),
+        by_mpi=mpi, link_layer=layers[0] if layers else LinkLayer.UNKNOWN,
     )  # fmt: skip
 
 
@@ -294,6 +302,8 @@ def _test(
     above = [one for one in setups if one.evidence.file == where.file]
     above = [one for one in above if one.evidence.line <= where.line]
     setup = max(above, key=lambda one: one.evidence.line, default=None)
+    if isinstance(row, MeasuredTransfer) and row.operation == "tcp":
+        return MessageTest(what="bandwidth", verb="tcp", queue_pairs=row.streams or 1)
     return MessageTest(
         what="bandwidth" if isinstance(row, MeasuredTransfer) else "latency",
         verb=_verb(row.operation), queue_pairs=(setup.queue_pairs if setup else None) or 1,
@@ -314,15 +324,20 @@ def _left_out(seen: Observation) -> tuple[str, ...]:
     return (f"{count} {rows} between two NICs not judged: give that file alone",) * bool(count)
 
 
-def _osu_collective(name: str, timings: Sequence[Timing], sources: tuple[str, ...]) -> Sweep:
+def _osu_collective(
+    name: str, timings: Sequence[Timing], sources: tuple[str, ...], *, by_mpi: bool
+) -> Sweep:
     kind = _NAMES.get(name.split(" ", maxsplit=1)[0])
     if kind is None:
         raise SpecError(f"OSU {name}: not a collective that weft models")
     return Sweep(
-        benchmark="OSU", what="collective", operation=kind,
-        timings=tuple(sorted(timings, key=lambda one: one.size_bytes)), sources=sources,
-        remarks=("OSU prints no ranks: every GPU of the cluster is taken",
-                 "what MPI itself costs is not modelled"),
+        benchmark="OSU" if by_mpi else "OSU over NCCL", what="collective", operation=kind,
+        timings=tuple(
+            replace(one, test=None)
+            for one in sorted(timings, key=lambda one: one.size_bytes)
+        ),
+        sources=sources, by_mpi=by_mpi,
+        remarks=("OSU prints no ranks: every GPU of the cluster is taken",),
     )  # fmt: skip
 
 

@@ -63,6 +63,8 @@ class RangeVerdict:
     """Slower by more than this fails: one healthy system in a hundred is."""
     implausible_below_ratio: float
     """Faster than this is one healthy system in a hundred, or one not as described."""
+    fast_below_ratio: float
+    """Faster than this is one healthy system in ten: the other edge of the 80 % band."""
     repeats: int | None = None
     """Runs that would decide; none where it is decided, or where no number would."""
     reason: str = ""
@@ -74,6 +76,7 @@ class Edges:
 
     accepted: float
     failed: float
+    fast: float
     implausible: float
 
 
@@ -101,15 +104,16 @@ def _below(point: Expected) -> float:
 def edges(parts: Weighted, ranges: int) -> Edges:
     """Return the edges of a range of sizes."""
     share = 1 - FALSE_FAIL_RATIO / max(1, ranges)
-    accepted, failed, implausible = 0.0, 0.0, 0.0
+    accepted, failed, fast, implausible = 0.0, 0.0, 0.0, 0.0
     for _, one, weight in parts:
         own, allowed = _above(one), math.log(one.allowed_ratio)
         wider = student.quantile(share, one.degrees) / student.quantile(_BAND, one.degrees)
         accepted += (own + allowed) * weight
         # What a way of measuring may cost has an end; the errors of the model have tails.
         failed += (own * wider + allowed) * weight
+        fast -= _below(one) * weight
         implausible -= _below(one) * wider * weight
-    return Edges(accepted=accepted, failed=failed, implausible=implausible)
+    return Edges(accepted=accepted, failed=failed, fast=fast, implausible=implausible)
 
 
 def judge_ranges(timings: Sequence[Timing], points: Sequence[Expected]) -> list[RangeVerdict]:
@@ -143,8 +147,14 @@ def _range(
         outcome=outcome, slower_ratio=math.expm1(slower), noise_ratio=noise,
         pass_below_ratio=math.expm1(edge.accepted), fail_above_ratio=math.expm1(edge.failed),
         implausible_below_ratio=math.expm1(edge.implausible - _SURE * noise),
+        fast_below_ratio=math.expm1(edge.fast - _SURE * noise),
         repeats=repeats, reason=reason,
     )  # fmt: skip
+
+
+def is_too_fast(one: RangeVerdict) -> bool:
+    """Tell whether a range is faster than nine healthy systems in ten."""
+    return one.slower_ratio < one.fast_below_ratio
 
 
 def _outcome(slower: float, noise: float, edge: Edges) -> Outcome:

@@ -755,6 +755,8 @@ class MeasuredTransfer:
     peak_bytes_per_s: float | None = None
     messages_per_s: float | None = None
     iterations: int | None = None
+    streams: int | None = None
+    """TCP connections that it went over, where it was TCP."""
     benchmark: str = ""
     evidence: Evidence
 

@@ -65,9 +65,12 @@ def percent(ratio: Estimate | float) -> str:
 def signed_percent(ratio: float) -> str:
     """Show a change in per cent with its sign.
 
-    >>> signed_percent(0.19), signed_percent(-0.07)
-    ('+19.0 %', '-7.00 %')
+    >>> signed_percent(0.19), signed_percent(-0.07), signed_percent(-0.0000072)
+    ('+19.0 %', '-7.00 %', '0 %')
     """
+    if abs(ratio) < 0.01:  # noqa: PLR2004 - below a per cent no figure is worth more than one
+        small = round(ratio * 100, 1)
+        return f"{small:+.1f} %" if small else "0 %"
     return f"{'+' if ratio > 0 else ''}{figures(ratio * 100)} %"
 
 

@@ -135,6 +135,29 @@ def bandwidth(
     return Estimate(ends[0], ends[1] * LOWEST_SHARE, ends[2])
 
 
+def streams(link: Link, count: int = 1) -> Estimate:
+    """Return what TCP carries over some connections, as iperf3 prints it.
+
+    The line after headers, or what the cores copy that serve the connections: one core each at
+    best; all of them one core at worst (iperf3 before 3.16 has one thread).
+
+    >>> ten = Link(fabric="tcp", bytes_per_s=1.25e9)
+    >>> round(streams(ten).value / 1e9, 2)
+    1.23
+    """
+    kind = fabric.find("tcp")
+    one, host = kind.socket_bytes_per_s, kind.host_socket_bytes_per_s
+    assert one is not None
+    assert host is not None
+    line, least_mtu = link.line_bytes_per_s, min(kind.mtus_bytes)
+    slow_line = link.bytes_per_s * kind.payload_ratio(link.mtu_bytes or least_mtu)
+    return Estimate(
+        min(line, count * one.value, host.value),
+        min(slow_line * LOWEST_SHARE, one.low),
+        min(line, count * one.high, host.high),
+    )
+
+
 def _rate(link: Link, size_bytes: float, messages_per_s: float, window_s: float) -> float:
     """Join three limits smoothly: near their crossing the slower two both cost."""
     shares = (size_bytes / link.line_bytes_per_s, 1 / messages_per_s, window_s)

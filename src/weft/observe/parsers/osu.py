@@ -13,6 +13,8 @@ _BOTH = 2
 _TITLE = re.compile(r"# OSU (?P<name>.*?Test)(?: v(?P<version>\S+))?")
 _HEADING = re.compile(r"# Size\s+(?P<columns>.*)")
 _ROW = re.compile(r"(?P<size>\d+)\s+(?P<values>[\d.]+(?:\s+[\d.]+){0,6})(?:\s+Pass)?\s*$")
+_CCL = re.compile(r"\b[xnr]ccl", re.IGNORECASE)
+"""Tests of the collective library of the GPUs in place of MPI's collectives."""
 _NOTE = re.compile(r"# (?:Datatype|Send Buffer|Benchmark Type|Overall|Avg)")
 
 
@@ -23,12 +25,14 @@ class _Reader:
     source: Source
     name: str = ""
     columns: str = ""
+    benchmark: str = "OSU"
 
     def take(self, text: str, number: int) -> Sequence[Fact] | None:
         """Return the facts of a line."""
         title = _TITLE.match(text)
         if title:
             self.name, self.columns = title["name"], ""
+            self.benchmark = "OSU over NCCL" if _CCL.search(self.name) else "OSU"
             run = BenchmarkRun(
                 benchmark="OSU",
                 operation=_operation(self.name),
@@ -59,7 +63,7 @@ class _Reader:
                     operation=operation,
                     size_bytes=size,
                     average_bytes_per_s=values[0] * _MEGA,
-                    benchmark="OSU",
+                    benchmark=self.benchmark,
                     evidence=evidence,
                 ),
             )
@@ -72,7 +76,7 @@ class _Reader:
                 average_s=values[0] * _MICRO,
                 minimum_s=None if low is None else low * _MICRO,
                 maximum_s=None if high is None else high * _MICRO,
-                benchmark="OSU",
+                benchmark=self.benchmark,
                 evidence=evidence,
             ),
         )
@@ -85,7 +89,8 @@ def _operation(name: str) -> str:
     'allreduce latency'
     """
     words = name.removesuffix("Test").lower().split()
-    return " ".join(word for word in words if not word.startswith(("mpi", "xccl", "nccl")))
+    libraries = ("mpi", "xccl", "nccl", "rccl")
+    return " ".join(word for word in words if not word.startswith(libraries))
 
 
 osu = Parser(tool="OSU micro-benchmarks", marks=("# OSU ", "# Size "), reader=_Reader, rank=30)

@@ -74,6 +74,10 @@ def _rates(result: JudgeScore) -> Table:
         ("faults in a group", lambda one: f"{one.group_size:.1f}"),
         ("groups of one fault", lambda one: f"{one.alone}"),
         ("of them right", lambda one: f"{one.alone_ratio:.0%}"),
+        ("runs with lost NICs", lambda one: f"{one.counted}"),
+        ("how many, told right", lambda one: f"{one.count_first_ratio:.0%}"),
+        ("how many, among those told", lambda one: f"{one.count_told_ratio:.0%}"),
+        ("numbers told", lambda one: f"{one.counts_told:.1f}"),
     )
     return Table(
         title="Faults laid over healthy sweeps",

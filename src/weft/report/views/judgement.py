@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from weft.bench.judge import LEAST_PROBABILITY, Judged, Judgement
 from weft.bench.next_check import NextCheck
 from weft.bench.shape import Candidate
+from weft.bench.supposed import Supposition
+from weft.bench.unseen import Unseen
 from weft.bench.verdict import Outcome, RangeVerdict
 from weft.report.numbers import band, figures, seconds, show_rate, show_size, signed_percent
 from weft.report.page import (
@@ -28,7 +30,16 @@ _MEANS = {
 }
 _BAND_OF_HEALTHY = "In brackets the 80 % band of healthy clusters."
 _BAND_OF_GOOD = "In brackets the band that one more run of the same cluster falls into."
+_SUPPOSING = (
+    "Largest sizes: their time against what is expected there. Too fast: some range of sizes "
+    "is faster than all but one such system in a hundred."
+)
+_HIDING = (
+    "These lie within the band of healthy clusters; that of a run known to be good (--good "
+    "RUN) is narrower."
+)
 _MOST_FAULTS = 6
+_MOST_FORMS = 4
 _MOST_CHECKS = 3
 _MOST_GOOD = 4
 _HUNDRED = 100
@@ -45,9 +56,11 @@ def _page(result: Judgement) -> Page:
 def _blocks(result: Judgement) -> Iterator[Block]:
     yield Sentences(lines=(f"{result.outcome}: {_means(result)}", *_unknown(result)))
     yield Facts(pairs=tuple(_facts(result)))
+    yield from _supposed(result)
     if result.points:
         yield _ranges(result)
         yield from _faults(result)
+        yield from _unseen(result)
         yield _ratio_chart(result)
         if result.what != "latency":
             yield _rate_chart(result)
@@ -76,6 +89,48 @@ def _means(result: Judgement) -> str:
 def _unknown(result: Judgement) -> Iterator[str]:
     for one in result.unknown:
         yield f"not known: {one}"
+    if result.supposed is not None and result.cluster is not None:
+        yield f"if it is {_system(result)}, as assumed below: {result.supposed}"
+
+
+def _system(result: Judgement) -> str:
+    assert result.cluster is not None
+    host, kind = result.cluster.host, result.cluster.fabric.kind
+    return f"{result.cluster.name} with {host.nics} x {show_rate(host.nic_bytes_per_s)} {kind}"
+
+
+def _supposed(result: Judgement) -> Iterator[Table]:
+    if result.suppositions:
+        own = result.what == "collective"
+        what, network = ("system", ("network of a host",)) if own else ("link", ())
+        yield Table(
+            title="What the verdict would be",
+            columns=(f"if the {what} is", *network, "verdict", "largest sizes"),
+            rows=rows_of(*(_supposition(one, network=own) for one in result.suppositions)),
+            left=(0, 1, 2) if own else (0, 1),
+            notes=(_SUPPOSING,),
+        )  # fmt: skip
+
+
+def _supposition(one: Supposition, *, network: bool) -> tuple[str, ...]:
+    verdict = "too fast: it is not this" if one.too_fast else str(one.outcome)
+    middle = (one.network,) if network else ()
+    return one.system, *middle, verdict, signed_percent(one.slower_ratio)
+
+
+def _unseen(result: Judgement) -> Iterator[Block]:
+    if result.unseen:
+        yield Table(
+            title="What it would have passed with",
+            columns=("fault", "form", "costs", "sizes", "look at"),
+            rows=rows_of(*(_hidden(one) for one in result.unseen)),
+            left=(0, 1, 3, 4),
+            notes=(_HIDING,),
+        )
+
+
+def _hidden(one: Unseen) -> tuple[str, ...]:
+    return one.name, one.form, signed_percent(one.slower_ratio), one.range_name, one.command
 
 
 def _facts(result: Judgement) -> Iterator[tuple[str, str]]:
@@ -83,14 +138,29 @@ def _facts(result: Judgement) -> Iterator[tuple[str, str]]:
     if result.ranks:
         hosts = "1 host" if result.hosts == 1 else f"{result.hosts} hosts"
         yield "ranks", f"{result.ranks} on {hosts}"
-    if result.cluster is not None:
-        host = result.cluster.host
-        yield "cluster", f"{result.cluster.name}, {host.gpu}, {result.cluster.fabric.kind}"
-        if result.hosts and result.hosts > 1:
-            yield "network", f"{host.nics} x {show_rate(host.nic_bytes_per_s)} per host"
+    yield from _cluster(result)
     if result.good:
         yield "expected", f"as in {_listed(result.good)}"
     yield "noise", result.noise_from
+
+
+def _cluster(result: Judgement) -> Iterator[tuple[str, str]]:
+    """Yield what was measured, each part with whether a file says it or it is assumed."""
+    if result.cluster is None:
+        return
+    host, kind = result.cluster.host, result.cluster.fabric.kind
+    if result.what != "collective":
+        yield "link", f"{show_rate(host.nic_bytes_per_s)} {kind}"
+        return
+    server = "host" if result.guessed else "cluster"
+    yield server, f"{_assumed('host', result)}{result.cluster.name}, {host.gpu}"
+    if result.hosts and result.hosts > 1:
+        text = f"{host.nics} x {show_rate(host.nic_bytes_per_s)} {kind} per host"
+        yield "network", f"{_assumed('network', result)}{text}"
+
+
+def _assumed(part: str, result: Judgement) -> str:
+    return "assumed: " if part in result.guessed else ""
 
 
 def _listed(names: tuple[str, ...]) -> str:
@@ -117,7 +187,7 @@ def _level(result: Judgement) -> str:
 
 
 def _range(one: RangeVerdict) -> tuple[str, ...]:
-    sizes = dict.fromkeys((show_size(one.smallest_bytes), show_size(one.largest_bytes)))
+    sizes = dict.fromkeys((_shown(one.smallest_bytes), _shown(one.largest_bytes)))
     return (
         f"{_tested(one.test)}{one.name}: {' to '.join(sizes)}",
         str(one.outcome),
@@ -126,6 +196,12 @@ def _range(one: RangeVerdict) -> tuple[str, ...]:
         f"up to {signed_percent(one.pass_below_ratio)}",
         f"from {signed_percent(one.fail_above_ratio)}",
     )
+
+
+def _shown(size_bytes: float) -> str:
+    """Show a size; what TCP moved in its time is no round number."""
+    exact = show_size(size_bytes)
+    return exact if "e" not in exact else f"{figures(size_bytes / 1e9)} GB"
 
 
 def _note(one: RangeVerdict) -> str:
@@ -175,13 +251,20 @@ def _check(one: NextCheck) -> tuple[str, ...]:
 
 
 def _entry(one: Candidate) -> Entry:
-    lines = [f"look at: {one.check}"] if one.check else []
+    lines = [f"how much: {_amounts(one)}"] if len(one.forms) > 1 else []
+    lines += [f"look at: {one.check}"] if one.check else []
     lines += [f"next: {one.command}"] if one.command else []
     lines += [f"alike: {one.likeness}"] if one.likeness else []
     form = f" ({one.form})" if one.form else ""
     return Entry(
         head=f"{one.probability:.0%} {one.name}", text=f"{one.title}{form}", lines=tuple(lines)
     )
+
+
+def _amounts(one: Candidate) -> str:
+    """Say how probable each amount of a fault is, if it is that fault."""
+    shown = one.forms[:_MOST_FORMS]
+    return ", ".join(f"{share:.0%} {form}" for form, share in shown)
 
 
 def _sizes(result: Judgement) -> Table:
@@ -200,7 +283,7 @@ def _sizes(result: Judgement) -> Table:
 def _size(one: Judged) -> tuple[str, ...]:
     rate = one.expected_rate_bytes_per_s
     return (
-        show_size(one.size_bytes),
+        _shown(one.size_bytes),
         seconds(one.time_s),
         seconds(one.expected_s.value),
         "-" if one.rate_bytes_per_s is None else figures(one.rate_bytes_per_s / 1e9),

@@ -1,0 +1,239 @@
+"""What the judge says where a run leaves something open: assumed, supposed, hidden."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from weft import report
+from weft.bench.expected import Setting, group_of, times_s
+from weft.bench.fault import all_faults
+from weft.bench.judge import judge, judge_sweep
+from weft.bench.sweep import read_sweep
+from weft.bench.verdict import Outcome
+from weft.observe.bundle import observe
+from weft.spec.load import preset
+
+EXAMPLES = Path(__file__).parents[3] / "examples" / "runs"
+
+
+def _cost(cluster, run, name, label):
+    setting = Setting(cluster=cluster, sweep=run, group=group_of(cluster, run))
+    form = next(f for f in dict(all_faults())[name].forms(setting) if label in f.label)
+    sound = times_s(setting, cluster, {})
+    slow = times_s(setting, form.cluster, form.factors)
+    pairs = zip(run.timings, slow, sound, strict=True)
+    return {t.size_bytes: f / s for t, f, s in pairs}
+
+
+def _with_fault(cluster, sweep_on, name, label, **more):
+    cost = _cost(cluster, sweep_on(cluster), name, label)
+    return sweep_on(cluster, lambda size: cost[size], **more)
+
+
+@pytest.mark.parametrize("left", [1, 2, 3, 4, 5, 6, 7])
+def test_a_good_run_tells_how_many_nics_are_left(cluster, sweep_on, left):
+    """By a band of 3 % every fraction of eight is a step of its own."""
+    run = _with_fault(cluster, sweep_on, "nics_lost", f"{left} of 8", seed=left)
+    good = [(f"run {n}", sweep_on(cluster, seed=20 + n)) for n in range(5)]
+    found = judge_sweep(run, cluster, good=good)
+    assert found.outcome is Outcome.FAIL
+    lost = next(one for one in found.candidates if one.name == "nics_lost")
+    assert lost.form == f"{left} of 8 NICs work"
+    assert lost.forms[0][0] == lost.form
+    shares = [share for _, share in lost.forms]
+    assert shares == sorted(shares, reverse=True)
+    assert sum(shares) <= 1 + 1e-9
+
+
+def test_where_the_band_is_wider_than_a_step_all_fractions_that_fit_are_told(cluster, sweep_on):
+    """Five of eight and six of eight differ by a fifth; so does the band of the model."""
+    found = judge_sweep(_with_fault(cluster, sweep_on, "nics_lost", "3 of 8"), cluster)
+    lost = next(one for one in found.candidates if one.name == "nics_lost")
+    assert len(lost.forms) > 1
+    assert "3 of 8 NICs work" in dict(lost.forms)
+    assert "how much: " in report.show(found, "text")
+
+
+def test_a_log_that_names_the_adapters_tells_how_many_are_left(cluster, sweep_on, tmp_path):
+    run = _with_fault(cluster, sweep_on, "nics_lost", "4 of 8")
+    names = " ".join(f"[{i}]mlx5_{i}:1/IB" for i in range(5))
+    log = tmp_path / "nccl.log"
+    log.write_text(f"n0:1:1 [0] NCCL INFO NET/IB : Using {names} [RO]; OOB e0:10.0.0.1<0>\n")
+    found = judge_sweep(run, cluster, observe(log))
+    alone = judge_sweep(run, cluster)
+    share = {}
+    for key, one in (("log", found), ("alone", alone)):
+        lost = next(c for c in one.candidates if c.name == "nics_lost")
+        share[key] = dict(lost.forms).get("5 of 8 NICs work", 0.0)
+    assert share["log"] > 0.5 > share["alone"]
+
+
+def test_a_pass_says_what_its_band_hides(cluster, sweep_on):
+    """One NIC of eight costs a seventh, and the band of large sizes is a fifth wide."""
+    found = judge_sweep(_with_fault(cluster, sweep_on, "nics_lost", "7 of 8"), cluster)
+    assert found.outcome is Outcome.PASS
+    hidden = {one.name: one for one in found.unseen}
+    assert hidden["nics_lost"].form == "7 of 8 NICs work"
+    assert hidden["nics_lost"].slower_ratio == pytest.approx(0.13, abs=0.05)
+    assert "What it would have passed with" in report.show(found, "text")
+    good = [(f"run {n}", sweep_on(cluster, seed=30 + n)) for n in range(5)]
+    sound = judge_sweep(sweep_on(cluster), cluster, good=good)
+    assert sound.outcome is Outcome.PASS
+    assert "nics_lost" not in [one.name for one in sound.unseen]
+
+
+def test_a_fault_that_would_need_too_fast_a_cluster_is_not_hidden(cluster, sweep_on):
+    run = sweep_on(cluster, lambda _: 0.97)
+    assert "nics_lost" not in [one.name for one in judge_sweep(run, cluster).unseen]
+
+
+def test_what_a_log_denies_is_not_told_as_hidden(cluster, sweep_on, tmp_path):
+    run = _with_fault(cluster, sweep_on, "nics_lost", "7 of 8")
+    names = " ".join(f"[{i}]mlx5_{i}:1/IB" for i in range(8))
+    log = tmp_path / "nccl.log"
+    log.write_text(f"n0:1:1 [0] NCCL INFO NET/IB : Using {names} [RO]; OOB e0:10.0.0.1<0>\n")
+    found = judge_sweep(run, cluster, observe(log))
+    assert found.outcome is Outcome.PASS
+    assert "nics_lost" not in [one.name for one in found.unseen]
+
+
+def test_without_a_cluster_file_the_cluster_is_told_as_assumed():
+    found = judge(EXAMPLES / "all_reduce_h100.txt")
+    assert found.outcome is Outcome.INCONCLUSIVE
+    assert (found.guessed, found.supposed) == (("host", "network"), Outcome.PASS)
+    shown = report.show(found, "text")
+    assert "assumed: NVIDIA DGX H100" in shown
+    assert "assumed: 8 x 400 Gb/s infiniband per host" in shown
+    assert "as assumed below: PASS" in shown
+    known = report.show(judge(EXAMPLES / "all_reduce_h100.txt", preset("dgx_h100", hosts=2)))
+    assert "assumed" not in known.lower()
+
+
+def test_the_verdict_is_told_for_each_system_that_it_may_be():
+    by_name = {}
+    for name in ("all_reduce_h100", "all_reduce_h100_slow"):
+        found = judge(EXAMPLES / f"{name}.txt")
+        by_name[name] = {one.system: one for one in found.suppositions}
+    slow, fast = by_name["all_reduce_h100_slow"], by_name["all_reduce_h100"]
+    assert (slow["dgx_h100"].outcome, fast["dgx_h100"].outcome) == (Outcome.FAIL, Outcome.PASS)
+    assert fast["gcp_a3_high"].too_fast
+    assert slow["dgx_h100, NICs: 2"].outcome is not Outcome.FAIL
+    assert "aws_p5, NICs: 16" not in slow
+    assert judge(EXAMPLES / "all_reduce_h100.txt", preset("dgx_h100")).suppositions == ()
+
+
+def test_ports_beside_a_run_tell_the_nics(tmp_path):
+    ports = "".join(
+        f"CA 'mlx5_{i}'\n\tCA type: MT4129\n\tPort 1:\n\t\tState: Active\n"
+        "\t\tPhysical state: LinkUp\n\t\tRate: 400\n\t\tLink layer: InfiniBand\n"
+        for i in range(10)
+    )
+    (tmp_path / "ibstat.txt").write_text(ports)
+    found = judge([EXAMPLES / "all_reduce_h100.txt", tmp_path / "ibstat.txt"])
+    assert (found.outcome, found.unknown) == (Outcome.PASS, ())
+    assert found.cluster is not None
+    assert found.cluster.host.nics == 8, "two of ten are for storage"
+
+
+def _write_bw(average_gbit):
+    return (
+        "                    RDMA_Write BW Test\n"
+        " Dual-port       : OFF\t\tDevice         : mlx5_0\n"
+        " Number of qps   : 8\t\tTransport type : IB\n Link type       : IB\n"
+        " #bytes     #iterations    BW peak[Gb/sec]    BW average[Gb/sec]   MsgRate[Mpps]\n"
+        f" 1048576    5000          {average_gbit:.2f}          {average_gbit:.2f}     0.1\n"
+    )
+
+
+def test_a_link_of_unknown_rate_is_asked_for_and_supposed(tmp_path):
+    file = tmp_path / "ib_write_bw.txt"
+    file.write_text(_write_bw(196.0))
+    found = judge(file)
+    assert found.outcome is Outcome.INCONCLUSIVE
+    assert "rate of the link of mlx5_0" in found.unknown[0]
+    outcomes = {one.system: one.outcome for one in found.suppositions}
+    assert outcomes["200Gb/s infiniband"] is Outcome.PASS
+    assert outcomes["400Gb/s infiniband"] is Outcome.FAIL
+    port = "CA 'mlx5_0'\n\tPort 1:\n\t\tState: Active\n\t\tRate: {}\n"
+    port += "\t\tLink layer: InfiniBand\n"
+    for rate, outcome in ((200, Outcome.PASS), (400, Outcome.FAIL)):
+        (tmp_path / "ibstat.txt").write_text(port.format(rate))
+        found = judge([file, tmp_path / "ibstat.txt"])
+        assert found.outcome is outcome
+        assert any("whether or not it is what the link should have" in s for s in found.said)
+
+
+def test_mpi_is_no_fault_of_the_link(tmp_path):
+    """Two microseconds a message are MPI's; half of the line at 4 MiB is not."""
+    file = tmp_path / "osu_bw.txt"
+    found = {}
+    for most in (47000.0, 23500.0):
+        rows = "".join(
+            f"{2**p:<10d} {min(most, 2**p / 2.4e-6 / 1e6):20.2f}\n" for p in range(23)
+        )
+        file.write_text(f"# OSU MPI Bandwidth Test v7.4\n# Size  Bandwidth (MB/s)\n{rows}")
+        found[most] = judge(file, preset("dgx_h100", hosts=2))
+    ranges = {one.name: one.outcome for one in found[47000.0].ranges}
+    assert found[47000.0].outcome is Outcome.INCONCLUSIVE
+    assert ranges["middle"] is Outcome.PASS
+    assert found[23500.0].outcome is Outcome.FAIL
+
+
+@pytest.mark.parametrize(
+    ("title", "outcome"),
+    [("MPI", Outcome.INCONCLUSIVE), ("xCCL NCCL", Outcome.FAIL)],
+)
+def test_a_slow_collective_of_mpi_is_no_failure_and_one_of_nccl_is(tmp_path, title, outcome):
+    times = [
+        line.split() for line in (EXAMPLES / "all_reduce_h100.txt").read_text().splitlines()
+        if line.strip()[:1].isdigit()
+    ]  # fmt: skip
+    rows = "".join(f"{row[0]:<12s} {float(row[5]) * 5:15.2f}\n" for row in times)
+    file = tmp_path / "osu.txt"
+    file.write_text(
+        f"# OSU {title} Allreduce Latency Test v7.4\n# Size       Avg Latency(us)\n{rows}"
+    )
+    found = judge(file, preset("dgx_h100", hosts=2))
+    assert found.outcome is outcome
+    assert bool(found.candidates) is (outcome is Outcome.FAIL)
+    if outcome is Outcome.INCONCLUSIVE:
+        assert "how MPI carries this collective" in found.unknown[0]
+
+
+_IPERF = (
+    "Connecting to host 10.0.0.2, port 5201\n"
+    "[  5] local 10.0.0.1 port 40312 connected to 10.0.0.2 port 5201\n"
+    "[ ID] Interval           Transfer     Bitrate         Retr\n"
+    "[  5]   0.00-10.00  sec  {moved} GBytes  {rate} Gbits/sec   12             sender\n"
+    "[  5]   0.00-10.04  sec  {moved} GBytes  {rate} Gbits/sec                  receiver\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("rate", "kind", "outcome"),
+    [(9.4, "tcp", Outcome.PASS), (1.0, "tcp", Outcome.FAIL),
+     (1.0, "roce", Outcome.INCONCLUSIVE)],
+)  # fmt: skip
+def test_what_iperf3_prints_is_judged_as_tcp(tmp_path, rate, kind, outcome):
+    """9.4 of 10 Gb/s is what headers leave; a tenth of the line is no TCP that is sound."""
+    file = tmp_path / "iperf3.txt"
+    file.write_text(_IPERF.format(moved=f"{rate * 1.16:.2f}", rate=f"{rate:.2f}"))
+    cluster = preset("h100_tcp_100g" if kind == "tcp" else "hgx_h100_roce", hosts=2)
+    host = cluster.host.with_(nic_bytes_per_s=1.25e9)
+    found = judge(file, cluster.with_(host=host))
+    assert found.operation == "tcp bandwidth"
+    assert found.outcome is outcome
+    assert any("-P 8" in one for one in found.said)
+
+
+def test_a_fault_that_explains_nothing_is_none_of_these():
+    """Latency five times too high: no fault of the network's bandwidth explains it."""
+    run, _ = read_sweep([EXAMPLES / "all_reduce_h100.txt"])
+    slow = replace(
+        run, timings=tuple(replace(t, time_s=t.time_s * 30) for t in run.timings[:4])
+    )
+    found = judge_sweep(slow, preset("dgx_h100", hosts=2))
+    assert found.outcome is Outcome.FAIL
+    assert found.candidates[0].name == "none of these"
+    assert sum(one.probability for one in found.candidates) == pytest.approx(1.0)
