@@ -20,6 +20,8 @@ from weft.units import rate_from_gbit
 
 ONE_PAIR: Final = sourced(1.38, "roce400_one_pair", low=1.0, high=1.38, confidence=2)
 """Time of a line from 400 Gb/s with one queue pair over that with eight, on sound hosts."""
+NET_STEP: Final = "net_step"
+"""The fitted constant of one step between hosts; a fault multiplies it."""
 ONE_PAIR_FROM: Final = rate_from_gbit(400.0)
 SOURCES: Final = {
     "roce400_one_pair": Source(
@@ -74,7 +76,13 @@ def group_of(cluster: Cluster, sweep: Sweep) -> Group:
 
 
 def times_s(setting: Setting, cluster: Cluster, factors: Mapping[str, float]) -> list[float]:
-    """Return the curve of a changed cluster, with fitted constants multiplied by factors."""
+    """Return the curve of a changed cluster, with fitted constants multiplied by factors.
+
+    A message between two hosts is one step of the network.
+    """
+    if setting.sweep.what != "collective":
+        link = replace(link_of(cluster), ends_ratio=factors.get(NET_STEP, 1.0))
+        return [one.time_s.value for one in _messages(setting.sweep, link)]
     with constants.using(_scaled(factors) if factors else constants.current()):
         return [one.time_s.value for one in _points(setting, cluster)]
 
@@ -149,7 +157,10 @@ def _points(setting: Setting, cluster: Cluster) -> list[Expected]:
     sweep = setting.sweep
     if sweep.what == "collective":
         return [_collective(setting, cluster, one) for one in sweep.timings]
-    link = link_of(cluster)
+    return _messages(sweep, link_of(cluster))
+
+
+def _messages(sweep: Sweep, link: Link) -> list[Expected]:
     own = MessageTest(what=sweep.what, verb=sweep.verb, queue_pairs=sweep.queue_pairs)
     return [_message(link, t.test or own, t.size_bytes) for t in sweep.timings]
 

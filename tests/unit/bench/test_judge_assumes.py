@@ -237,3 +237,47 @@ def test_a_fault_that_explains_nothing_is_none_of_these():
     assert found.outcome is Outcome.FAIL
     assert found.candidates[0].name == "none of these"
     assert sum(one.probability for one in found.candidates) == pytest.approx(1.0)
+
+
+def test_a_run_that_varies_while_it_lasts_speaks_for_traffic_of_others(tmp_path):
+    """In place and out of place do the same work, one after the other."""
+    text = (EXAMPLES / "all_reduce_h100_slow.txt").read_text()
+    share, told = {}, {}
+    for name, factors in (("steady", (1.0, 1.0)), ("unsteady", (0.75, 1.3))):
+        lines, turn = [], 0
+        for line in text.splitlines():
+            words = line.split()
+            if len(words) > 10 and words[0].isdigit():
+                words[9] = f"{float(words[5]) * factors[turn % 2]:.2f}"
+                turn += 1
+                lines.append("  ".join(words))
+            else:
+                lines.append(line)
+        file = tmp_path / f"{name}_all_reduce.txt"
+        file.write_text("\n".join(lines))
+        found = judge(file, preset("dgx_h100", hosts=2))
+        told[name] = found.told
+        named = {one.name: one.probability for one in found.candidates}
+        share[name] = named["shared_network"]
+    assert share["unsteady"] > share["steady"]
+    assert any("in place and out of place of large sizes differ" in t for t in told["unsteady"])
+    assert told["steady"] == ()
+
+
+def test_a_message_that_takes_long_to_start_is_a_slow_host_and_no_slow_link(tmp_path):
+    """Nine microseconds for two bytes: no rate of a link explains them."""
+    rows = "".join(
+        f" {2**p}       1000          4.1           8.2         4.3        4.4      0.1\n"
+        for p in range(1, 8)
+    )
+    file = tmp_path / "ib_write_lat.txt"
+    file.write_text(
+        "                    RDMA_Write Latency Test\n Device         : mlx5_0\n"
+        " Number of qps   : 1\n Link type       : IB\n"
+        " #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]"
+        "    t_stdev[usec]\n" + rows
+    )
+    found = judge(file, preset("dgx_h100", hosts=2))
+    assert {"affinity", "low_cpu_frequency"} <= {*found.group}
+    assert "slow_pair" not in found.group
+    assert "message costs" in next(c.form for c in found.candidates if c.name == "affinity")

@@ -1,6 +1,6 @@
 """Processes or NICs far from their GPU: every step costs more, the volume does not."""
 
-from weft.bench.expected import Setting
+from weft.bench.expected import NET_STEP, Setting
 from weft.bench.fault import Fault, Variant, crosses
 from weft.sources import sourced
 
@@ -10,12 +10,16 @@ _LEAST, _MOST = 1.25, 6.0
 
 def _amount(setting: Setting, amount: float) -> Variant:
     times = _LEAST * (_MOST / _LEAST) ** amount
-    family = "net_step" if crosses(setting) else "local_step"
+    family = NET_STEP if crosses(setting) else "local_step"
     return Variant(
-        label=f"each step costs {times:.2g} times as much",
+        label=f"each {_unit(setting)} costs {times:.2g} times as much",
         cluster=setting.cluster,
         factors={family: times},
     )
+
+
+def _unit(setting: Setting) -> str:
+    return "step" if setting.sweep.what == "collective" else "message"
 
 
 affinity = Fault(

@@ -1,6 +1,6 @@
 """CPUs that save power: the start of a collective and the proxy threads are slow."""
 
-from weft.bench.expected import Setting
+from weft.bench.expected import NET_STEP, Setting
 from weft.bench.fault import Fault, Variant, crosses
 from weft.sources import sourced
 
@@ -10,7 +10,7 @@ _LEAST, _MOST = 1.25, 4.0
 
 def _amount(setting: Setting, amount: float) -> Variant:
     times = _LEAST * (_MOST / _LEAST) ** amount
-    steps = {"net_step": times} if crosses(setting) else {}
+    steps = {NET_STEP: times} if crosses(setting) else {}
     return Variant(
         label=f"clock at {1 / times:.0%} of what is usual",
         cluster=setting.cluster,

@@ -29,6 +29,7 @@ shared_network = Fault(
     shows={
         "idle_counters": "traffic of others",
         "another_run": "changes",
+        "within_run": "varies",
         "pair_tests": "every pair is slow",
     },
 )

@@ -25,7 +25,7 @@ untuned_fabric = Fault(
     variants=_variants,
     check="PFC, ECN and their counters on NICs and switches; socket buffers",
     command='ethtool -S IFACE | grep -E "pause|discard"; weft diagnose',
-    shows={"fabric_counters": "pauses or discards"},
+    shows={"fabric_counters": "pauses or discards", "within_run": "varies"},
     causes=frozenset(
         {
             "pfc-storm",

@@ -74,6 +74,8 @@ class Link:
     hops: int = _SAME_LEAF_HOPS
     """Switches on the way; 0 for a cable from NIC to NIC."""
     mtu_bytes: int | None = None
+    ends_ratio: float = 1.0
+    """How many times as long a host takes to post and to take a message, as on a slow core."""
 
     @property
     def line_bytes_per_s(self) -> float:
@@ -95,7 +97,7 @@ def latency(link: Link, size_bytes: float, verb: Verb = "write") -> Estimate:
     ways = 2 if verb == "read" else 1
     ends = []
     for end in ("value", "low", "high"):
-        fixed = getattr(ENDS_S, end) + link.hops * getattr(hops, end)
+        fixed = getattr(ENDS_S, end) * link.ends_ratio + link.hops * getattr(hops, end)
         fetch = 0.0 if inline or verb == "read" else getattr(FETCH_S, end)
         slowest = LOWEST_SHARE if end == "high" else 1.0
         ends.append(ways * fixed + fetch + moved_s / slowest)
@@ -125,7 +127,7 @@ def bandwidth(
     at_once = queue_pairs * (most if depth is None else min(depth, most))
     answered = latency(link, size_bytes, "read")
     ends = [
-        _rate(link, size_bytes, queue_pairs * per_s, one_s / at_once)
+        _rate(link, size_bytes, queue_pairs * per_s / link.ends_ratio, one_s / at_once)
         for per_s, one_s in (
             (MESSAGES_PER_S.value, answered.value),
             (MESSAGES_PER_S.low, answered.high),
