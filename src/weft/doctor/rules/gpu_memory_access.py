@@ -131,6 +131,7 @@ def _between_gpus(facts: Facts, failed: list[Fact]) -> Iterator[Finding]:
         < _HALF * without.get((one.source, one.target, one.test.removesuffix("enabled")), 0.0)
     ]  # fmt: skip
     if not (late or worse or failed):
+        yield from _looked_at(facts)
         return
     yield finding(
         "pcie-acs-enabled",
@@ -169,6 +170,25 @@ def _unmapped(facts: Facts) -> Iterator[Finding]:
             next_command="grep -e PeerMapping -e StreamMem /proc/driver/nvidia/params",
             missing=("the parameters of the nvidia module",),
             explains=("verbs-provider-incompatible",),
+        )
+
+
+def _looked_at(facts: Facts) -> Iterator[Finding]:
+    """Suspect translation where somebody asked for it by itself and it is on."""
+    groups = [
+        one for one in facts.of(IommuState)
+        if one.state == "on" and one.evidence.text.rstrip().endswith(("DMA", "DMA-FQ"))
+    ]  # fmt: skip
+    if groups:
+        yield finding(
+            "pcie-acs-enabled",
+            groups,
+            0.35,
+            severity=Severity.WARNING,
+            message="the I/O memory unit translates every access of devices",
+            advice=_ADVICE,
+            next_command=_ACS,
+            missing=("whether GPUs or adapters reach one another slowly, or not at all",),
         )
 
 

@@ -127,7 +127,7 @@ def _behind(facts: Facts) -> Iterator[Finding]:
             )
 
 
-_ERRING = {"generation": 0.55, "slow copies": 0.55, "replays": 0.4}
+_ERRING = {"generation": 0.55, "slow copies": 0.55, "slot": 0.6, "replays": 0.4}
 """What a diagnosis under load says of a link, and how far it names the cause."""
 
 

@@ -94,7 +94,7 @@ _BAD_MEMORY = _loose(
     r"row remapping(?P<failed> failed)|row remappings are pending"
 )
 _TOO_HOT = _loose(
-    r"Temperature \d+ of .{1,20} exceeded .{0,20}maximum allowed temperature|"
+    r"exceeded .{0,20}maximum allowed temperature|"
     r"thermal violations totaling|clocks event due to thermal violation"
 )
 _BIT_ERRORS = _loose(

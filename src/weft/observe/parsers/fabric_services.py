@@ -53,6 +53,17 @@ def _said_of_partition(found: re.Match[str], line: Line) -> Sequence[Fact]:
     return _said(found, line) if "fail" in line.text.lower() else ()
 
 
+def _untrained(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    del found
+    text = f"nvlink: failed to train: {line.text.strip()[:200]}"
+    return (
+        Message(
+            software="fabric manager", level="error", text=text, moment=line.moment,
+            evidence=line.evidence,
+        ),
+    )  # fmt: skip
+
+
 _LOG = r"\[[A-Z][a-z]{2} \d\d \d{4} [\d:]+\] \[(?:INFO|WARNING|ERROR|CRITICAL)\] \[tid \d+\]"
 fabric_services = Parser(
     tool="fabric manager and IMEX",
@@ -99,6 +110,13 @@ fabric_services = Parser(
             _is("fabric", "failed"),
         ),
         pattern("aborting fabric manager", r"aborting fabric manager", _is("fabric", "failed")),
+        pattern(
+            "fabric manager ",
+            r"fabric manager (?:is )?(?:exiting|aborting|terminating)",
+            _is("fabric", "failed"),
+        ),
+        pattern("not trained", r"not trained to ACTIVE", _untrained),
+        pattern("failed NVLink connections", r"failed NVLink connections", _untrained),
         pattern(
             "abric manager",
             r"abric manager (?:initialization|startup) (?:has )?failed",

@@ -14,6 +14,7 @@ from weft.observe.facts import (
     Fact,
     Filesystem,
     HostMemory,
+    IommuState,
     Limit,
     PeerMemoryClient,
     Process,
@@ -77,6 +78,14 @@ def _no_devices(found: re.Match[str], line: Line) -> Sequence[Fact]:
 def _no_devices_asked(found: re.Match[str], line: Line) -> Sequence[Fact]:
     asked = "HostConfig.Devices" in line.source.command
     return _no_devices(found, line) if asked else ()
+
+
+def _groups(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    """State how the groups of the I/O memory unit translate, where somebody looked."""
+    if "iommu_groups" not in line.source.command:
+        return ()
+    state = "passthrough" if found["type"] == "identity" else "on"
+    return (IommuState(state=state, host=line.host, evidence=line.evidence),)
 
 
 def _hypervisor(found: re.Match[str], line: Line) -> Sequence[Fact]:
@@ -238,6 +247,8 @@ host_state = Parser(
         "Hypervisor",
         '"Devices"',
         "HostConfig",
+        "DMA",
+        "identity",
         "detect-virt",
     ),
     reader=table(
@@ -261,6 +272,11 @@ host_state = Parser(
             _process_limit,
         ),
         pattern("Max ", r"Max [\w ]{1,30}?\s{2,30}\S{1,30}\s{1,30}\S", nothing),
+        pattern(
+            "",
+            r"\s*(?:\d{1,5}\s+)?(?P<type>DMA(?:-FQ)?|identity)\s*$",
+            _groups,
+        ),
         pattern("ulimit -l", r"ulimit -l\s*[:=]+>?\s*(?P<value>\d+|unlimited)", _memlock),
         pattern('"Devices"', r"\"Devices\": (?:null|\[\s*\])", _no_devices),
         pattern("[]", r"\[\]\s*$", _no_devices_asked),

@@ -328,6 +328,17 @@ def _aer(found: re.Match[str], line: Line) -> Sequence[Fact]:
     )
 
 
+def _slot(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    """State that a driver finds its slot too slow for its adapter."""
+    bus = _BUS.search(line.before)
+    return (
+        PcieError(
+            device=bus[0] if bus else "", kind="slot", text=found["text"].strip(),
+            host=_host(line), moment=line.moment, evidence=line.evidence,
+        ),
+    )  # fmt: skip
+
+
 def _iommu_fault(found: re.Match[str], line: Line) -> Sequence[Fact]:
     device = re.search(r"[0-9a-f]{2,4}:[0-9a-f]{2}[:.][0-9a-f]{1,2}(?:\.\d)?", found["text"])
     return (
@@ -524,6 +535,14 @@ _PATTERNS = (
     pattern("Call Trace:", r"Call Trace:", nothing),
     pattern("Hardware name:", r"Hardware name:", nothing),
     pattern("nvidia-nvswitch", r"nvidia-nvswitch\d*: ", nothing),
+    *(
+        pattern(mark, rf"(?P<text>{mark}.*)", _slot)
+        for mark in (
+            "not sufficient for optimal performance",
+            "insufficient for optimal performance",
+            "PCIe BW is different than device",
+        )
+    ),
     pattern("PCIe Bus Error", r"(?P<device>)(?P<text>PCIe Bus Error: .*)", _aer),
     pattern("AMD-Vi: Event", r"AMD-Vi: (?P<text>Event.*)", _iommu_fault),
     pattern(

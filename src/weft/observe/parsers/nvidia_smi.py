@@ -13,7 +13,7 @@ from weft.observe.facts import (
     SoftwareVersion,
 )
 from weft.observe.parser import READ, Parser, Source
-from weft.observe.parsers._values import real
+from weft.observe.parsers._values import integer, real
 
 _MEBI = 2**20
 _HEAD = re.compile(
@@ -66,7 +66,13 @@ class _Reader:
     def seen(self, found: "re.Match[str]", evidence: Evidence) -> Sequence[Fact]:
         """Return the GPU of a first line."""
         self.inside, self.gpu = True, found["bus"].lower()
+        errors = integer(found["ecc"])
+        wrong = GpuReading(
+            gpu=self.gpu, name="ecc_uncorrectable_volatile", value=float(errors or 0),
+            host=self.source.host, evidence=evidence,
+        )  # fmt: skip
         return (
+            *((wrong,) if errors else ()),
             GpuSeen(
                 name=found["name"],
                 index=int(found["index"]),

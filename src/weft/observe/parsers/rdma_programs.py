@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from weft.observe.facts import (
+    AdapterEvent,
     AdapterOpenFailed,
     CallFailed,
     CompletionError,
@@ -46,6 +47,8 @@ _NO_DEVICE = re.compile(
     r"(?:No (?:IB|RDMA|InfiniBand|HCA) devices?(?: were| are)? (?:found|available|detected)|"
     r"Did not detect devices|Unable to find the Infiniband/RoCE device|"
     r"(?:No|0) (?:HCAs?|RNICs?) (?:were |are )?(?:found|available)|No available RNIC|"
+    r"couldn't read (?:uverbs )?ABI version|unable to get RDMA device list|"
+    r"unable to open /dev/infiniband/rdma_cm|no RDMA devices|"
     r"can't list IB devices|No matching device found|Failed to get IB devices? list)",
     re.IGNORECASE,
 )
@@ -126,7 +129,15 @@ _MANAGER = re.compile(
     r"(?:can't open UMAD port|umad_init: .*fail|can't init UMAD library)", re.IGNORECASE
 )
 _GID_TYPE = re.compile(r"(?:read|open) failed in ncclIbRoceGetVersionNum: ")
-_UNOPENED = re.compile(r"^\s*Failed to open device\s*$")
+_UNOPENED = re.compile(
+    r"^\s*(?:Failed to open device|Couldn't get context for (?:the device|"
+    r"(?P<adapter>\w+)))\s*$"
+)
+_WATCHED = re.compile(
+    r"^\s*event_type (?P<event>[\w ]{3,60}?) \((?P<number>\d+)\), port (?P<port>\d+)"
+)
+_DEVICE_FATAL = 8
+"""Of a device itself [libibverbs, enum ibv_event_type]."""
 _NO_GID = re.compile(
     r"can't read sgid of index (?P<index>\d+)|Could not get local gid for gid index "
     r"(?P<index2>\d+)|[Ff]ailed to query gid .{0,40}?index (?P<index3>\d+)|"
@@ -295,8 +306,20 @@ def _no_gid_type(found: re.Match[str], line: Line) -> Sequence[Fact]:
 
 
 def _unopened(found: re.Match[str], line: Line) -> Sequence[Fact]:
-    del found
-    return (AdapterOpenFailed(process=_process(line), evidence=line.evidence),)
+    adapter = found["adapter"] or ""
+    return (AdapterOpenFailed(adapter=adapter, process=_process(line), evidence=line.evidence),)
+
+
+def _watched(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    """State an asynchronous event as ``ibv_asyncwatch`` prints it."""
+    event, fatal = found["event"].lower(), int(found["number"]) == _DEVICE_FATAL
+    on = "port" if event.startswith("port") else "device" if fatal else "qp"
+    return (
+        AdapterEvent(
+            event=event, port=int(found["port"]) or None, fatal=fatal, on=on,
+            moment=line.moment, process=_process(line), evidence=line.evidence,
+        ),
+    )  # fmt: skip
 
 
 def _no_gid(found: re.Match[str], line: Line) -> Sequence[Fact]:
@@ -350,6 +373,11 @@ rdma_programs = Parser(
         "sgid",
         "GetVersionNum",
         "open device",
+        "context for",
+        "event_type ",
+        "ABI version",
+        "RoCE device",
+        "rdma_cm",
         "device found",
         "IB devices",
         "undefined symbol",
@@ -378,6 +406,7 @@ rdma_programs = Parser(
         (_NO_GID, _no_gid),
         (_GID_TYPE, _no_gid_type),
         (_UNOPENED, _unopened),
+        (_WATCHED, _watched),
         (_USED_INDEX, _used_index),
         (_MAD, nothing),
     ),
