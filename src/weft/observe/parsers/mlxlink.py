@@ -1,7 +1,7 @@
 """``mlxlink``: one port's link as the adapter's firmware sees it, with its advice."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from weft.observe.facts import (
@@ -12,6 +12,7 @@ from weft.observe.facts import (
     LinkLayer,
     LinkTraining,
     Message,
+    ModuleReading,
     PcieLink,
     PhysicalState,
     PortState,
@@ -27,7 +28,11 @@ _NAMES = frozenset(
         "Supported Cable Speed (Ext.)", "Status Opcode", "Group Opcode", "Recommendation",
         "Link Down Counter", "Link Error Recovery Counter", "Effective Physical Errors",
         "Effective Physical BER", "Raw Physical BER", "Symbol Errors", "Symbol BER",
-        "Time Since Last Clear [Min]",
+        "Time Since Last Clear [Min]", "Identifier", "Compliance", "Cable Technology",
+        "Cable Type", "OUI", "Vendor Name", "Vendor Part Number", "Vendor Serial Number", "Rev",
+        "Wavelength [nm]", "Transfer Distance [m]", "Attenuation (5g,7g,12g,25g) [dB]",
+        "FW Version", "Digital Diagnostic Monitoring", "Power Class", "CDR RX", "CDR TX",
+        "LOS Alarm", "IB Cable Width", "Memory Map Revision", "Cable Breakout", "Active set",
     }
 )  # fmt: skip
 _HEAD = re.compile(
@@ -51,6 +56,19 @@ _COUNTERS = {
     "Effective Physical Errors": "effective_physical_errors",
     "Symbol Errors": "symbol_error",
 }
+_LEVEL = re.compile(
+    r"\s{0,8}(?P<name>Temperature \[C\]|Voltage \[mV\]|Bias Current \[mA\]|"
+    r"[RT]x Power Current \[dBm\])\s*: (?P<values>-?[\d.]+(?:,-?[\d.]+){0,15}) "
+    r"\[(?P<low>-?[\d.]+)\.\.(?P<high>-?[\d.]+)\]\s*$"
+)
+_MILLI = 1e-3
+_LEVELS: dict[str, tuple[str, Callable[[float], float]]] = {
+    "Temperature [C]": ("temperature", float),
+    "Voltage [mV]": ("voltage", lambda milli: milli * _MILLI),
+    "Bias Current [mA]": ("bias", lambda milli: milli * _MILLI),
+    "Rx Power Current [dBm]": ("rx_power", lambda dbm: 10 ** (dbm / 10) * _MILLI),
+    "Tx Power Current [dBm]": ("tx_power", lambda dbm: 10 ** (dbm / 10) * _MILLI),
+}
 _WELL = ("no issue was observed", "n/a", "")
 
 
@@ -73,6 +91,9 @@ class _Reader:
         pcie = self._pcie(text, number)
         if pcie is not None:
             return pcie
+        level = _LEVEL.match(text)
+        if level:
+            return tuple(self._levels(level, self.source.evidence(text, number)))
         found = _FIELD.match(text) if self.inside or self._asked() else None
         if not found or found["name"] not in _NAMES:
             return READ if self.inside and re.match(r"\s*-{4,}\s*$", text) else None
@@ -111,6 +132,22 @@ class _Reader:
                 evidence=self.source.evidence(text, number),
             ),
         )
+
+    def _levels(self, found: "re.Match[str]", evidence: Evidence) -> Iterable[ModuleReading]:
+        """State what a module reports of each lane, and whether that is within its limits."""
+        name, scaled = _LEVELS[found["name"]]
+        values = [float(one) for one in found["values"].split(",")]
+        low, high = float(found["low"]), float(found["high"])
+        for lane, value in enumerate(values, start=1):
+            yield ModuleReading(
+                interface=self._device(),
+                name=name,
+                value=scaled(value),
+                lane=lane if len(values) > 1 else None,
+                alarm="low" if value < low else "high" if value > high else "",
+                host=self.source.host,
+                evidence=evidence,
+            )
 
     def _asked(self) -> bool:
         return "mlxlink" in self.source.command
