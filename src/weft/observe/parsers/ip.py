@@ -14,7 +14,8 @@ _LINK = re.compile(
 )
 _BRIEF = re.compile(
     r"(?P<name>[A-Za-z][\w.-]{0,30})(?P<pair>@\w+)?\s+(?P<state>UP|DOWN|UNKNOWN)\s+"
-    r"(?P<addresses>(?:[0-9a-fA-F.:]+/\d{1,3}\s*)+)$"
+    r"(?:(?P<addresses>(?:[0-9a-fA-F.:]+/\d{1,3}\s*)+)|[0-9a-f]{2}(?::[0-9a-f]{2}){5,19} "
+    r"<(?P<flags>[A-Z0-9_,-]+)>\s*)$"
 )
 _ADDRESS = re.compile(r"\s+inet6? (?P<address>[0-9a-fA-F.:]+/\d+)")
 _PICKED = re.compile(
@@ -134,11 +135,12 @@ class _Reader:
         return self._route(route, text, number) if route else None
 
     def _brief(self, found: "re.Match[str]", text: str, number: int) -> Interface:
-        """Read a line of ``ip -br addr``."""
+        """Read a line of ``ip -br addr``, or of ``ip -br link`` with its flags."""
         return Interface(
             interface=found["name"],
             up=found["state"] != "DOWN",
-            addresses=tuple(found["addresses"].split()),
+            carrier=None if found["flags"] is None else "LOWER_UP" in found["flags"],
+            addresses=tuple((found["addresses"] or "").split()),
             host=self.source.host,
             evidence=self.source.evidence(text, number),
         )
@@ -165,7 +167,7 @@ class _Reader:
 
 ip = Parser(
     tool="ip",
-    marks=("> mtu ", " dev ", " UP ", " UNKNOWN ", " scope "),
+    marks=("> mtu ", " dev ", " UP ", " UNKNOWN ", " DOWN ", " scope "),
     reader=_Reader,
     rank=30,
 )
