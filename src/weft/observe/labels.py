@@ -61,6 +61,7 @@ LABEL = re.compile(
     r"|(?P<logger>[A-Za-z][\w.-]{1,80}):(?=[^\s:/\\])"  # Python's logging, names glued on
     r"|(?P<logged2>[A-Za-z][\w.-]{1,80} [a-z][\w./@-]{1,60})(?:\[\d{1,8}\])?: "
     r"|(?P<machine>[a-z][\w.-]{0,60}\d[\w.-]{0,20})\t"
+    r"|# (?=[A-Za-z])"  # what was put out of force, or noted in a script
     r"|>{1,6} ?|[-*\u2022|](?=\s) ?|\+(?=[^+-])"  # quoted mail, lists, tables, changes
     r"|(?<=\s)(?=\S)"  # indented as a whole
     r")(?P<text>.*)",

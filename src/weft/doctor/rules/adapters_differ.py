@@ -10,6 +10,7 @@ References: NCCL user guide, NCCL_IGNORE_NET_MISMATCH (not documented), NCCL_NET
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from weft.doctor import job
 from weft.doctor.rule import Facts, Finding, Rule, Severity, Symptom, finding
@@ -148,6 +149,7 @@ def _adapters(facts: Facts) -> Iterator[Finding]:
         )
     if not counts:
         yield from _listed_unlike(facts)
+        yield from _named_apart(facts)
     if len(set(counts.values())) > 1:
         words = ", ".join(f"{host}: {count}" for host, count in sorted(counts.items()))
         yield _unlike(
@@ -185,6 +187,25 @@ def _listed_unlike(facts: Facts) -> Iterator[Finding]:
         next_command="lspci | grep -i -e mellanox -e infiniband   # on every host",
         missing=("whether these hosts are meant to be alike",),
     )
+
+
+def _named_apart(facts: Facts) -> Iterator[Finding]:
+    """Find a launcher's script that names another adapter for each rank of a host."""
+    files: dict[str, dict[str, Fact]] = {}
+    for one in job.settings(facts, "NCCL_IB_HCA"):
+        files.setdefault(one.evidence.file, {}).setdefault(one.value, one)
+    for named in files.values():
+        if len(named) > 1 and all(_is_one_adapter(value) for value in named):
+            yield replace(
+                _unlike([*named.values()], 0.55, "each rank is given another adapter"),
+                severity=Severity.WARNING,
+                advice="give all ranks the whole list: NCCL picks the adapter near each GPU",
+                missing=("whether these are ranks of one job",),
+            )
+
+
+def _is_one_adapter(value: str) -> bool:
+    return bool(value) and not value.startswith("^") and "," not in value
 
 
 def _listed_by_tools(facts: Facts) -> dict[str, set[str]]:

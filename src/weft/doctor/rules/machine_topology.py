@@ -21,6 +21,7 @@ from weft.observe.facts import (
     Fact,
     Message,
     NumaAffinity,
+    RingsConnected,
     SoftwareVersion,
     TopologyPart,
 )
@@ -80,7 +81,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
     elif slow:
         yield _wrong("vm-topology-wrong", slow, 0.7)
     elif unread:
-        yield _wrong("vm-topology-missing", unread, 0.6)
+        yield _unread(facts, unread)
     elif reverse:
         yield _wrong("topology-misdetected", [*reverse, *file], 0.75)
     elif file:
@@ -125,6 +126,15 @@ def _wrong(cause: str, seen: list[Fact], confidence_ratio: float) -> Finding:
         advice="use the provider's topology file for exactly this machine, or none on metal",
         next_command=_LOOK,
         explains=(Symptom.GPUDIRECT_OFF, Symptom.VERBS_CALL),
+    )
+
+
+def _unread(facts: Facts, unread: list[Fact]) -> Finding:
+    """Say that paths could not be read; where the ranks met all the same, it costs speed."""
+    met = facts.any_of(RingsConnected)
+    return replace(
+        _wrong("vm-topology-missing", unread, 0.45 if met else 0.6),
+        severity=Severity.WARNING if met else Severity.ERROR,
     )
 
 

@@ -12,6 +12,7 @@ References: Multus CNI; NVIDIA network operator; whereabouts IPAM.
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from weft.doctor import job, links
 from weft.doctor.rule import Facts, Finding, Rule, Severity, Symptom, finding
@@ -35,6 +36,7 @@ _MULTUS = re.compile(r"multus|network-?attachment|error adding (pod|container)|"
                      r"network)|allocate ip|assigning ip|storage engine|\bipam ?(?:conn|client|"
                      r"config)|nic networks, found|number of gpus detected",
                      re.IGNORECASE)  # fmt: skip
+_SANDBOX = "FailedCreatePodSandBox"
 _FIRST = re.compile(r'plugin type="(?:calico|cilium|flannel|aws-cni|azure-vnet|bridge)')
 """A plug-in that gives pods their first network."""
 _NETWORK_POD = re.compile(
@@ -49,8 +51,9 @@ _LOOK = (
 def _check(facts: Facts) -> Iterator[Finding]:
     failed: list[Fact] = [
         one for one in facts.of(ClusterEvent)
-        if _MULTUS.search(one.message) and not _FIRST.search(one.message)
-        and not _added_later(facts, one) and ("fail" in one.reason.lower() or one.warning
+        if (_MULTUS.search(one.message) or one.reason == _SANDBOX)
+        and not _FIRST.search(one.message) and not _added_later(facts, one)
+        and ("fail" in one.reason.lower() or one.warning
                                             or "fail" in one.message.lower())
     ]  # fmt: skip
     failed += [
@@ -72,6 +75,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
     elif ill:
         yield _network("k8s-secondary-network-failed", [*ill], 0.55, Severity.WARNING)
     yield from _shared_addresses(facts)
+    yield from _one_range(facts)
     yield from _same_inside(facts)
     if not failed:
         yield from _vanished(facts)
@@ -109,6 +113,19 @@ def _network(
         next_command=_LOOK,
         explains=("gid-link-local", "gid-table-sparse", "gid-index-wrong", Symptom.VERBS_CALL),
     )
+
+
+def _one_range(facts: Facts) -> Iterator[Finding]:
+    """Find a network whose nodes give out the same addresses, each without the others."""
+    seen = [one for one in facts.of(ClusterEvent) if one.reason == "OneRangeOnEveryNode"]
+    if seen:
+        yield replace(
+            _network("k8s-ipam-duplicate-address", [*seen], 0.55, Severity.WARNING),
+            message="every node gives out the same range by itself: pods of two nodes will "
+            "share addresses",
+            advice="use an IPAM over the whole cluster (whereabouts, nv-ipam)",
+            missing=("whether pods of more than one node use this network",),
+        )
 
 
 def _shared_addresses(facts: Facts) -> Iterator[Finding]:

@@ -55,10 +55,16 @@ def _check(facts: Facts) -> Iterator[Finding]:
         next_command=_LOOK,
         missing=() if versions or variables else ("version and variables of every rank",),
         explains=(Symptom.CONNECT, Symptom.WATCHDOG, Symptom.LENGTH_ERROR),
-        suspects=() if wrong or versions else (_MISMATCH,),
+        suspects=() if versions else (_NETWORKS,) if wrong else (_MISMATCH,),
     )
 
 
+_NETWORKS = Suspect(
+    cause="net-backend-mismatch",
+    confidence_ratio=0.3,
+    question="do all ranks choose the same network (Using network ...)?",
+    next_command="NCCL_DEBUG=INFO on every rank; grep 'Using network'",
+)
 _MISMATCH = Suspect(
     cause="app-collective-mismatch",
     confidence_ratio=0.4,

@@ -256,6 +256,8 @@ def _fewer(facts: Facts, products: str) -> Iterator[Finding]:
         if one.link is not None:
             key = (one.host, one.gpu)
             links[key] = links.get(key, 0) + one.active
+    if len(links) == 1 and "sxm" in products:
+        yield from _partly_off(facts)
     if not links or not has_switch(products):
         return
     most = max(links.values())
@@ -275,6 +277,24 @@ def _fewer(facts: Facts, products: str) -> Iterator[Finding]:
                 advice="drain the host; reset the GPUs; if it stays, repair",
                 next_command=_LOOK,
             )
+
+
+def _partly_off(facts: Facts) -> Iterator[Finding]:
+    """Find the one GPU that was asked, of which some links are off and others are not."""
+    listed = [one for one in facts.of(GpuLink) if one.link is not None]
+    off = [one for one in listed if not one.active]
+    if off and len(off) < len(listed):
+        yield finding(
+            "nvlink-links-inactive",
+            off,
+            0.55,
+            severity=Severity.WARNING,
+            subject=off[0].gpu,
+            message=f"of the {len(listed)} NVLinks of GPU {off[0].gpu} {len(off)} are down",
+            advice="compare with its fellows; drain the host and reset the GPUs",
+            next_command=_LOOK,
+            missing=("how many links its fellows have (nvidia-smi nvlink -s)",),
+        )
 
 
 scale_up_links = Rule(causes=("nvlink-links-inactive", "nvlink-error"), check=_check)

@@ -76,6 +76,17 @@ def _slowed(found: re.Match[str], line: Line) -> Sequence[Fact]:
     )  # fmt: skip
 
 
+def _slowed_by_heat(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    """State what somebody noted of a GPU in one line, several reasons beside one another."""
+    del found
+    return (
+        GpuThrottle(
+            gpu="", reason="thermal_slowdown", active=True, host=line.host,
+            evidence=line.evidence,
+        ),
+    )  # fmt: skip
+
+
 def _sick_fabric(found: re.Match[str], line: Line) -> Sequence[Fact]:
     return (
         Message(
@@ -108,7 +119,7 @@ gpu_programs = Parser(
         "GPU_IS_LOST",
         "fallen off the bus",
         "XidCriticalError",
-        "Slowdown ",
+        "Slowdown",
         "unhealthy fabric state",
         "GPU requires reset",
         "RESET_REQUIRED",
@@ -133,7 +144,7 @@ gpu_programs = Parser(
         ),
         pattern(
             "cuMemCreate",
-            r"cuMemCreate.{0,80}(?:operation not permitted|NOT_PERMITTED)",
+            r"cuMemCreate.{0,160}(?:operation not permitted|NOT_PERMITTED)",
             _not_permitted,
         ),
         pattern("GPU is lost", r"GPU is lost", _lost),
@@ -148,6 +159,7 @@ gpu_programs = Parser(
             pattern(mark, rf"{mark} .{{0,100}}?is engaged", _slowed)
             for mark in ("HW Thermal Slowdown", "HW Slowdown", "HW Power Brake Slowdown")
         ),
+        pattern("W Thermal Slowdown", r"W Thermal Slowdown\W{1,6}Active", _slowed_by_heat),
         pattern(
             "unhealthy fabric state: ",
             r"unhealthy fabric state: (?P<why>.{0,200}(?:degraded|unhealthy|recovery).{0,40})",

@@ -492,7 +492,8 @@ _PATTERNS = (
     ),
     pattern(
         "NVRM: ",
-        r"NVRM: .{0,120}?(?:(?P<lost>GPU is lost)|(?P<imex>Abrupt nvidia-imex.*)|"
+        r"NVRM: .{0,120}?(?:(?P<lost>GPU is lost|GPU lost from the bus|NV_ERR_GPU_IS_LOST)|"
+        r"(?P<imex>Abrupt nvidia-imex.*)|"
         r"(?P<link>NVLink: (?:Link training failed|[Ff]ailed to train).*|"
         r"Failed to activate link ?\d.*|"
         r"\S{0,60} ?[^\[]{0,100}\[NV_ERR_(?:FABRIC_|NVLINK_FABRIC)\w+\].*))",

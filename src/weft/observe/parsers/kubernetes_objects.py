@@ -1,6 +1,7 @@
-"""``kubectl get -o json`` or ``-o yaml`` of nodes, pods, events and daemon sets."""
+"""``kubectl get -o json`` or ``-o yaml`` of nodes, pods, events, daemon sets and networks."""
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -21,6 +22,11 @@ from weft.observe.parser import Parser, Source
 from weft.observe.parsers._values import integer, size
 from weft.observe.parsers.kubectl import shortage
 
+_OWN_RANGE = re.compile(r'"type"\s{0,4}:\s{0,4}"host-local"')
+_OVER_NODES = re.compile(
+    r'"type"\s{0,4}:\s{0,4}"(?:macvlan|ipvlan|sriov|ib-sriov|host-device|ipoib)"'
+)
+"""Networks that reach other nodes; a bridge may stay within its own."""
 _NETWORKS = "k8s.v1.cni.cncf.io/network-status"
 _SIZED = {"memory", "ephemeral-storage"}
 
@@ -265,6 +271,18 @@ def _state(kind: str, name: str, message: str, evidence: Evidence) -> ClusterEve
     )  # fmt: skip
 
 
+def _attachment(value: dict[str, Any], name: str, evidence: Evidence) -> Iterator[Fact]:
+    """State a network whose plug-in gives out one range on every node by itself."""
+    text = _plain(_dict(value, "spec"), "config")
+    found = _OWN_RANGE.search(text)
+    if found and _OVER_NODES.search(text):
+        message = f"{name} gives out one range of addresses on every node (host-local)"
+        yield ClusterEvent(
+            reason="OneRangeOnEveryNode", message=message, kind="NetworkAttachmentDefinition",
+            subject=name, evidence=_said(evidence, f"ipam {found[0]}"),
+        )  # fmt: skip
+
+
 _KINDS = {
     "Node": _node,
     "Pod": _pod,
@@ -273,5 +291,6 @@ _KINDS = {
     "SriovNetworkNodeState": _virtual_functions,
     "NicClusterPolicy": _policy,
     "ComputeDomain": _domain,
+    "NetworkAttachmentDefinition": _attachment,
 }
 kubernetes_objects = Parser(tool="kubectl get -o json or yaml", document=_document)

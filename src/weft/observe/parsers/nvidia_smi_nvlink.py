@@ -10,7 +10,7 @@ from weft.observe.parsers._values import integer
 
 _GIGA = 1e9
 _GPU = re.compile(
-    r"\s*GPU (?P<index>\d+): (?P<name>.+?) \(UUID: (?P<uuid>[\w-]+)\)(?P<rest>.*)"
+    r"\s*GPU (?P<index>\d+): (?P<name>.+?) \(UUID: (?P<uuid>[\w.-]+)\)(?P<rest>.*)"
 )
 _LINK = re.compile(
     r"\s*Link (?P<link>\d+): (?:(?P<rate>[\d.]+) GB/s|<?(?P<inactive>inactive|InActive)>?)"
@@ -177,7 +177,7 @@ class _Reader:
 nvidia_smi_nvlink = Parser(
     tool="nvidia-smi nvlink",
     marks=(
-        "(UUID: GPU-",
+        "(UUID: ",
         "all links are",
         "GB/s",
         "inactive",

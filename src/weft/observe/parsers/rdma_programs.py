@@ -60,7 +60,7 @@ _NOT_THERE = re.compile(
 _PROVIDER = re.compile(
     r"libibverbs: Warning: (?:no userspace device-specific driver found for (?P<path>\S+)|"
     r"Driver (?P<driver>\S+) does not support the kernel ABI|"
-    r"couldn't (?:load|open) driver '?(?P<load>\S+?)'?:|"
+    r"couldn't (?:load|open) driver '?(?P<load>[^\s':]+)'?|"
     r"couldn't open config directory '?(?P<folder>[^']+)'?)"
 )
 _LOADER = re.compile(
