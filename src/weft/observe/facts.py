@@ -603,6 +603,19 @@ class CollectiveTimeout:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ThreadAt:
+    """What the main thread of a Python process does, by its stack.
+
+    ``kind`` is "collective", "storage", "loader" (the next batch) or "other".
+    """
+
+    kind: str
+    function: str = ""
+    process: Process = NOBODY
+    evidence: Evidence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WorkProgress:
     """How far a rank had got in its row of collectives."""
 

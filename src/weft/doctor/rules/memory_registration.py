@@ -35,6 +35,8 @@ from weft.observe.facts import (
     MeasuredTransfer,
 )
 
+_SCARCE = frozenset({errno.EAGAIN, errno.EIO, errno.ENOSPC})
+"""What drivers return where the adapter has no room for another memory region."""
 _ENOUGH_BYTES = 1 << 30
 _AREA = frozenset({"CmaTotal", "CmaFree"})
 _TINY_BYTES = 1 << 16
@@ -81,6 +83,8 @@ def _check(facts: Facts) -> Iterator[Finding]:
         small and job.uses_rdma(facts) and not _made(facts)
     ):  # a login shell's limit alone is not the job's
         yield _named("memlock-limit", small, 0.4)
+    elif scarce := [one for one in failed if one.errno in _SCARCE and "reg" in one.call]:
+        yield _scarce(scarce)
     else:
         yield from _starved(facts)
     if refused and not memory:
@@ -95,6 +99,30 @@ def _starved(facts: Facts) -> Iterator[Finding]:
     area = [one for one in facts.of(HostMemory) if one.name == "CmaFree" and not one.size_bytes]
     if area:
         yield _named("kernel-cma-exhausted", area, LIKELY_RATIO)
+
+
+def _scarce(failed: list[CallFailed]) -> Finding:
+    """Name what may have run out, where the driver says neither memory nor limit."""
+    return suspected(
+        (
+            Suspect(
+                cause="mr-limit-exceeded",
+                confidence_ratio=0.45,
+                question="does the kernel log tell of keys or sizes of memory that ran out?",
+                next_command="dmesg | grep -i -e mkey -e 'mr size'; rdma resource show",
+            ),
+            Suspect(
+                cause="memlock-limit",
+                confidence_ratio=0.25,
+                question="what is ulimit -l inside the job (not in the login shell)?",
+                next_command=_SETTLES,
+            ),
+        ),
+        failed,
+        symptom=Symptom.REGISTRATION,
+        message="memory could not be registered with the adapter: something of it ran out",
+        advice="end programs that died badly or restart the host: the adapter keeps their keys",
+    )
 
 
 def _told(facts: Facts) -> Iterator[Finding]:

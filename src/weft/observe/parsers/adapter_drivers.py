@@ -50,7 +50,8 @@ _RECOVERS = re.compile(
 _NO_KEYS = re.compile(
     rf"(?:\b(?:{_DRIVERS}) {_DEVICE}|\binfiniband (?P<name>\w+):).{{0,60}}?"
     r"(?:[Ff]ailed to (?:alloc(?:ate)?|register)(?: id for| HW| free)? (?:MR|stag|mkey)\b|"
-    r"out of (?:stags|mkeys|mrs|keys)\b|Max (?:MRs?|stags)\b.{0,20}(?:exceeded|reached)).*",
+    r"out of (?:stags|mkeys|mrs|mr size|keys)\b|"
+    r"Max (?:MRs?|stags)\b.{0,20}(?:exceeded|reached)).*",
     re.IGNORECASE,
 )
 
