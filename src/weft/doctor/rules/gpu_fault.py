@@ -79,6 +79,7 @@ _SORTS = (
 
 _BY_RUNTIME = (
     ("nvlink-error", "uncorrectable nvlink error"),
+    ("nvlink-error", "peer gpu memory over nvlink"),
     ("gpu-xid-ecc-contained", "uncorrectable ecc error"),
     ("gpu-xid-off-the-bus", "cuda error: gpu is lost"),
 )

@@ -15,7 +15,6 @@ from collections.abc import Iterator
 
 from weft.doctor import job
 from weft.doctor.rule import (
-    LIKELY_RATIO,
     Facts,
     Fault,
     Finding,
@@ -86,7 +85,6 @@ def _check(facts: Facts) -> Iterator[Finding]:
         yield _down(seen, _names(disabled), sure, severity)
     else:
         yield from _looked_at(facts, down)
-        yield from _none_up(facts, down)
     yield from _checked(facts)
     yield from _on_switches(facts)
     yield from _orphans(facts)
@@ -118,13 +116,6 @@ def _looked_at(facts: Facts, down: list[AdapterPort]) -> Iterator[Finding]:
         yield _down([*told, *down], _names(down), 0.65, Severity.WARNING)
     elif down and not any(_active(facts).values()):  # nobody shows ports for being idle
         yield _down([*down], _names(down), 0.55, Severity.WARNING)
-
-
-def _none_up(facts: Facts, down: list[AdapterPort]) -> Iterator[Finding]:
-    """Suspect the ports of a host that has no other: somebody looked at them for a reason."""
-    ports = facts.of(AdapterPort)
-    if down and len(down) == len(ports) and not facts.any_of(AdapterInterface, LinkTraining):
-        yield _down([*down], _names(down), LIKELY_RATIO, Severity.WARNING)
 
 
 def _on_switches(facts: Facts) -> Iterator[Finding]:

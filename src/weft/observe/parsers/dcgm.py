@@ -409,6 +409,36 @@ class _DcgmReader:
 
 
 _LONGEST_CELL = 8192
+_MOST_SENTENCES, _LONGEST = 2000, 1024
+
+
+def _sentences(value: object) -> Iterable[str]:
+    """Return the texts of a document, at most so many as any host has."""
+    waiting, told = [value], 0
+    while waiting and told < _MOST_SENTENCES:
+        one = waiting.pop()
+        if isinstance(one, str):
+            told += 1
+            yield one
+        elif isinstance(one, dict):
+            waiting.extend(one.values())
+        elif isinstance(one, list):
+            waiting.extend(one)
+
+
+def _document(value: object, source: Source, number: int) -> Iterable[Fact] | None:
+    """Return what ``dcgmi health -j`` and ``dcgmi diag -j`` say."""
+    if not isinstance(value, dict):
+        return None
+    named = any(str(key).startswith("DCGM ") for key in value)
+    header = " ".join(_sentences(value.get("header")))
+    if not named and not re.search(r"Health Monitor|Diagnostic|NVLINK", header):
+        return None
+    reader = _LINES(source)
+    told = (reader.take(one[:_LONGEST], number) for one in _sentences(value))
+    return [fact for facts in told for fact in facts or READ]
+
+
 dcgm = Parser(
     tool="DCGM",
     marks=(
@@ -444,6 +474,7 @@ dcgm = Parser(
         "| Warning",
     ),
     reader=_DcgmReader,
+    document=_document,
     rank=39,
-    longest=1024,
+    longest=_LONGEST,
 )

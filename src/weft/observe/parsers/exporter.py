@@ -12,7 +12,9 @@ from weft.observe.facts import (
     Fact,
     GpuFault,
     GpuLinkErrors,
+    GpuReading,
     GpuThrottle,
+    PcieError,
     PhysicalState,
     PortState,
     RemappedRows,
@@ -41,6 +43,9 @@ _SPELT = {
 }
 _HEAT = {0x20: "sw_thermal_slowdown", 0x40: "hw_thermal_slowdown"}
 """Bits of the mask of reasons that hold clocks down [nvml.h, nvmlClocksEventReason]."""
+
+
+_MANY_REPLAYS = 1000
 
 
 def _labels(found: re.Match[str]) -> dict[str, str]:
@@ -74,6 +79,20 @@ def _of_gpu(found: re.Match[str], line: Line) -> Sequence[Fact]:
             GpuThrottle(gpu=gpu, reason=one, active=True, host=host, evidence=line.evidence)
             for one in reasons
         )
+    return _of_memory(name, gpu, value, line, host)
+
+
+def _of_memory(name: str, gpu: str, value: int, line: Line, host: str) -> Sequence[Fact]:
+    """State what a counter of a GPU's memory, slot or links says."""
+    if name.startswith("ECC_DBE"):
+        return (
+            GpuReading(
+                gpu=gpu, name="ecc_uncorrectable_volatile", value=float(value), host=host,
+                evidence=line.evidence,
+            ),
+        )  # fmt: skip
+    if name.startswith("PCIE_REPLAY"):
+        return _replays(gpu, value, line)
     if name.startswith("ROW_REMAP"):
         failed = name.endswith("FAILURE")
         return (
@@ -107,6 +126,18 @@ def _of_state(found: re.Match[str], line: Line) -> Sequence[Fact]:
     )  # fmt: skip
 
 
+def _replays(gpu: str, value: int, line: Line) -> Sequence[Fact]:
+    """State packets sent again over a slot, if they are many: some are usual."""
+    if value < _MANY_REPLAYS:
+        return READ
+    return (
+        PcieError(
+            device=f"GPU {gpu}", kind="replays", text=f"{value} replays", host=line.host,
+            evidence=line.evidence,
+        ),
+    )  # fmt: skip
+
+
 def _of_port(found: re.Match[str], line: Line) -> Sequence[Fact]:
     labels, name = _labels(found), _SPELT.get(found["name"])
     if name is None:
@@ -133,6 +164,7 @@ exporter = Parser(
             "DCGM_FI_DEV_",
             r"DCGM_FI_DEV_(?P<name>XID_ERRORS|ROW_REMAP_PENDING|ROW_REMAP_FAILURE|"
             rf"NVLINK_(?:REPLAY|RECOVERY)_ERROR_COUNT_TOTAL|FABRIC_MANAGER_STATUS|"
+            r"ECC_DBE_VOL_TOTAL|PCIE_REPLAY_COUNTER|"
             rf"CLOCKS?_(?:EVENT|THROTTLE)_REASONS){_VALUE}",
             _of_gpu,
         ),

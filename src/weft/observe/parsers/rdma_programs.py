@@ -133,6 +133,9 @@ _UNOPENED = re.compile(
     r"^\s*(?:Failed to open device|Couldn't get context for (?:the device|"
     r"(?P<adapter>\w+)))\s*$"
 )
+_REFUSED = re.compile(
+    r"\bibv_open_device\b.{0,60}?(?P<error>Permission denied|Operation not permitted)"
+)
 _WATCHED = re.compile(
     r"^\s*event_type (?P<event>[\w ]{3,60}?) \((?P<number>\d+)\), port (?P<port>\d+)"
 )
@@ -310,6 +313,15 @@ def _unopened(found: re.Match[str], line: Line) -> Sequence[Fact]:
     return (AdapterOpenFailed(adapter=adapter, process=_process(line), evidence=line.evidence),)
 
 
+def _refused(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    code, _ = errno_within(found["error"])
+    return (
+        AdapterOpenFailed(
+            errno=code, error=found["error"], process=_process(line), evidence=line.evidence
+        ),
+    )
+
+
 def _watched(found: re.Match[str], line: Line) -> Sequence[Fact]:
     """State an asynchronous event as ``ibv_asyncwatch`` prints it."""
     event, fatal = found["event"].lower(), int(found["number"]) == _DEVICE_FATAL
@@ -399,6 +411,7 @@ rdma_programs = Parser(
         (_LOCKED, _locked),
         (_REGISTERING, _failed("ibv_reg_mr")),
         (_QUEUE_PAIR, _failed("ibv_create_qp")),
+        (_REFUSED, _refused),
         (_VERBS_CALL, _called),
         (_NOT_THERE, _not_there),
         (_NO_DEVICE, _no_device),

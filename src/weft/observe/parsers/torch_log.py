@@ -343,6 +343,7 @@ _PATTERNS = (
     pattern("To avoid data inconsistency", r"To avoid", nothing),
     pattern("ProcessGroupNCCL", r"ProcessGroupNCCL", nothing),
     pattern("CUDA error:", r"CUDA error: .*", _message),
+    pattern("HIP error:", r"HIP error: .*", _message),
     pattern("Failed to find reverse path", r"Failed to find reverse path.*", _message),
 )
 
