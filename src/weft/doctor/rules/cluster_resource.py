@@ -59,7 +59,8 @@ _NONE_FOUND = re.compile(r"no (?:rdma )?devices? (?:in current configuration|fou
                          r"missing rdma device spec|no (?:valid )?efa devices|"
                          r"exiting\.\. (?:can not change|one or more invalid)|"
                          r"not rdma device|no rdma devices available for|"
-                         r"rdma modules loaded\?|device plugin unable",
+                         r"rdma modules loaded\?|device plugin unable|fail to configure sriov|"
+                         r"exposing devices: +\[\]",
                          re.IGNORECASE)  # fmt: skip
 
 

@@ -15,10 +15,20 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from weft.doctor import job, links
-from weft.doctor.rule import Facts, Finding, Rule, Suspect, Symptom, finding, suspected
+from weft.doctor.rule import (
+    Facts,
+    Finding,
+    Rule,
+    Severity,
+    Suspect,
+    Symptom,
+    finding,
+    suspected,
+)
 from weft.observe.facts import (
     AdapterEvent,
     CallFailed,
+    CollectiveTimeout,
     CompletionError,
     Fact,
     Gid,
@@ -53,7 +63,9 @@ def _check(facts: Facts) -> Iterator[Finding]:
         yield _wrong(gone, 0.85, "the GID in use is in the adapter's table no more")
     changed = [one for one in facts.of(AdapterEvent) if "gid" in one.event.lower()]
     if changed:
-        yield _wrong(changed, 0.75, "the GID table changed while the job ran")
+        found_so = _wrong(changed, 0.75, "the GID table changed while the job ran")
+        failed = facts.any_of(CompletionError, CallFailed, CollectiveTimeout)
+        yield found_so if failed else replace(found_so, severity=Severity.WARNING)
 
 
 def _wrong(

@@ -30,6 +30,30 @@ _ON_THE_WAY = (
 _FOREIGN = ("ucx", "openmpi", "open mpi", "mpi", "pmix")
 
 
+_BESIDE = (
+    Suspect(
+        cause="hca-selection-wrong",
+        confidence_ratio=0.25,
+        question="does UCX_NET_DEVICES name the adapters beside the GPUs, and those alone?",
+        next_command="ucx_info -d | grep -e Transport -e Device; env | grep UCX_",
+    ),
+)
+
+
+def _peer_lost(seen: list[Fact]) -> Iterator[Finding]:
+    """Find transfers of data between agents that ended without a word of the adapters."""
+    yield finding(
+        "peer-process-died",
+        seen,
+        0.35,
+        message="transfers to another agent ended in error; the agent, or the way, is gone",
+        advice="read the other agent's log first; then test the path between the two hosts",
+        next_command="kubectl logs <other pod> --previous; ib_write_bw -d <adapter> <host>",
+        missing=("the other agent's log of the same minute", "UCX_LOG_LEVEL=info output"),
+        suspects=(*_ON_THE_WAY, *_BESIDE),
+    )
+
+
 def _check(facts: Facts) -> Iterator[Finding]:
     seen: list[Fact] = [
         *[one for one in facts.of(CallFailed) if one.library.lower() in _FOREIGN],
@@ -41,6 +65,11 @@ def _check(facts: Facts) -> Iterator[Finding]:
     ]  # fmt: skip
     calls = [one for one in seen if isinstance(one, CallFailed)]
     if len(calls) == len(seen) and job.went_on(facts, calls):
+        return
+    moved = [one for one in facts.of(Message) if one.software == "NIXL"]
+    if moved:  # NIXL uses UCX to carry data, not to start ranks
+        if not facts.any_of(CallFailed, CompletionError):
+            yield from _peer_lost([*moved, *seen])
         return
     if seen and not job.began(facts):
         yield finding(

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from weft.observe.facts import Fact, Message
+from weft.observe.facts import ClusterEvent, Fact, Message
 from weft.observe.parser import Parser
 from weft.observe.patterns import Line, nothing, pattern, table
 
@@ -18,6 +18,17 @@ def _refused(found: re.Match[str], line: Line) -> Sequence[Fact]:
             evidence=line.evidence,
         ),
     )
+
+
+def _unsynchronised(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    """State that the daemon of the SR-IOV operator could not set a node's functions up."""
+    del found
+    return (
+        ClusterEvent(
+            reason="NotReady", message=line.text.strip()[-300:], kind="SriovNetworkNodeState",
+            subject=line.host, warning=True, evidence=line.evidence,
+        ),
+    )  # fmt: skip
 
 
 _STAMP = r"(?:\d{4}/\d\d/\d\d \d\d:\d\d:\d\d|[IWEF]\d{4} [\d:.]+ +\d+ [\w.]+:\d+\])"
@@ -39,6 +50,11 @@ device_plugin = Parser(
         "device plugin unable",
         "Exiting.. ",
         "EFA devices",
+        "configure sriov",
+        "exposing devices",
+        "astSyncError",
+        "lockdown mode",
+        "set NumVfs",
         "is not rdma device",
         "RDMA devices available for RDMA capable",
         "Are RDMA modules loaded",
@@ -62,8 +78,15 @@ device_plugin = Parser(
             "Exiting.. ", r"Exiting\.\. (?:can not change|one or more invalid).*", _refused
         ),
         pattern("No valid EFA devices", r"No valid EFA devices found.*", _refused),
+        pattern("Fail to configure sriov", r"Fail to configure sriov.*", _refused),
+        pattern("exposing devices:", r"exposing devices: +\[\]", _refused),
+        pattern("yncStatus", r"yncStatus\W{1,5}Failed\W.{0,20}astSyncError\W{1,5}.*",
+                _unsynchronised),
+        pattern("device detected when in lockdown", r"device detected when in lockdown mode.*",
+                _unsynchronised),
+        pattern("fail to set NumVfs", r"fail to set NumVfs.*", _unsynchronised),
         pattern("no EFA devices", r"no EFA devices (?:were )?found.*", _refused),
-        pattern("No EFA devices", r"No EFA devices (?:were )?found.*", _refused),
+        pattern("No EFA devices", r"No EFA devices (?:were )?found(?!, falling).*", _refused),
         pattern("rdma is required in", r"rdma is required in .* not rdma device.*", _refused),
         pattern("No RDMA devices available", r"No RDMA devices available for.*", _refused),
         pattern("RDMA resources for", r"RDMA resources for \S+ not found.*", _refused),

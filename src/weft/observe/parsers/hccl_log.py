@@ -95,6 +95,6 @@ def _coded(found: re.Match[str], line: Line) -> Sequence[Fact]:
 hccl_log = Parser(
     tool="HCCL",
     marks=("EI00",),
-    reader=table(pattern("EI00", r"EI(?P<code>00\d\d)\b(?=[:\]])", _coded)),
+    reader=table(pattern("EI00", r"EI(?P<code>00\d\d)\b(?=[:)\]])", _coded)),
     rank=13,
 )

@@ -100,7 +100,14 @@ _NC = re.compile(
 _NOT_MET = re.compile(
     r"(?P<tcp>unable to complete a TCP connection)|"
     r"(?P<daemon>(?:ORTE|PRTE) daemon has unexpectedly failed after launch)|"
-    r"Failed to connect to GCS(?: at address (?P<gcs>[\w.:-]{1,80}))?"
+    r"Failed to connect to GCS(?: at address (?P<gcs>[\w.:-]{1,80}))?|"
+    r"unable to connect to server (?P<hydra>[\w.-]{1,80}) at port \d+ \(check for firewalls!|"
+    r"mpi/pmix\w*: pmixp_dconn_connect: .{0,80}Cannot establish direct connection to "
+    r"(?P<slurm>[\w.-]{1,80})"
+)
+_HANDSHAKE = re.compile(
+    r"SocketHandShakePlugin: connect\(\) ?(?P<peer>[\w.-]{1,80})(?::\d+)?: "
+    r"(?P<error>[A-Z][\w ]+?) \[\d+\]"
 )
 _NC_OPEN = re.compile(r"Connection to (?P<peer>\S+) (?P<port>\d+) port \[\S+\] succeeded")
 _SHARED = re.compile(
@@ -226,10 +233,16 @@ def _nc(found: re.Match[str], line: Line) -> Sequence[Fact]:
 
 def _not_met(found: re.Match[str], line: Line) -> Sequence[Fact]:
     """State that a launcher did not reach, or hear from, a host; one names a firewall."""
-    error = "no route to host, or refused" if found["tcp"] else "timed out"
-    failed = _connect("launcher", found["gcs"] or "", error, line)
-    number = errno.EHOSTUNREACH if found["tcp"] else errno.ETIMEDOUT
+    blocked = found["tcp"] or found["hydra"]
+    error = "no route to host, or refused" if blocked else "timed out"
+    peer = found["gcs"] or found["hydra"] or found["slurm"] or ""
+    failed = _connect("launcher", peer, error, line)
+    number = errno.EHOSTUNREACH if blocked else errno.ETIMEDOUT
     return tuple(replace(one, errno=number, error=found[0]) for one in failed)
+
+
+def _handshake(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    return _connect("Mooncake", found["peer"], found["error"], line)
 
 
 def _open(found: re.Match[str], line: Line) -> Sequence[Fact]:
@@ -274,6 +287,9 @@ job_log = Parser(
         "complete a TCP connection",
         "daemon has unexpectedly",
         "connect to GCS",
+        "check for firewalls",
+        "direct connection to",
+        "SocketHandShakePlugin",
         "connectFullMesh",
         "SO_ERROR",
         "Unable to resolve hostname",
@@ -312,6 +328,7 @@ job_log = Parser(
         (_GLOO_MESH, _gloo_mesh),
         (_REFUSED, _gloo),
         (_NOT_MET, _not_met),
+        (_HANDSHAKE, _handshake),
         (_NC_OPEN, _open),
         (_NC, _nc),
     ),

@@ -20,7 +20,7 @@ _NONE = re.compile(
     r"(?:optimal |eligible |suitable )?provider|NET/OFI No eligible providers|"
     r"fi_getinfo: provider (?P<provider>\w+) output empty list|"
     r"fi_getinfo\b.{0,80}(?:No data available|-61\b)|"
-    r"EFA libfabric provider not detected)",
+    r"EFA libfabric provider not detected|No available EFA devices)",
     re.IGNORECASE,
 )
 _USUAL = re.compile(r".{0,200}?fi_getinfo: provider (?!efa)\S+ returned -61\b")
@@ -123,6 +123,7 @@ libfabric = Parser(
         "fi_getinfo",
         "libfabric:",
         "-61",
+        "available EFA",
     ),
     reader=_Reader,
     rank=17,

@@ -146,6 +146,11 @@ _NO_GID = re.compile(
     r"(?P<index2>\d+)|[Ff]ailed to query gid .{0,40}?index (?P<index3>\d+)|"
     r"Failed to query GID (?P<index4>\d+) on "
 )
+_EMPTY_GID = re.compile(
+    r"GID is NULL, please check|(?:s?gid|GID) (?:at index \d+ )?is (?:all )?zeros?\b"
+)
+_COMPATIBLE = re.compile(r"is not loaded\. Disabling UserSpace RDMA")
+"""What cuFile says where storage is local: it needs the module for remote file systems only."""
 _MAD = re.compile(r"^(?!.{0,60}nvlsm: ).{0,200}?(?:ibwarn|ibpanic|\S{1,24}: iberror): ")
 _HOST = re.compile(r"(?P<host>[A-Za-z][\w.-]{1,80}):\d+:\d+[ :]")
 
@@ -340,6 +345,11 @@ def _no_gid(found: re.Match[str], line: Line) -> Sequence[Fact]:
     return (replace(_call_failed("ibv_query_gid", line), gid_index=int(index)),)
 
 
+def _empty_gid(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    del found
+    return (replace(_call_failed("ibv_query_gid", line), local_gid="::"),)
+
+
 rdma_programs = Parser(
     tool="programs that use RDMA",
     marks=(
@@ -400,6 +410,7 @@ rdma_programs = Parser(
         *_ib_diagnostics.SORTS,
         (_PROVIDER, _provider),
         (_LOADER, _library),
+        (_COMPATIBLE, nothing),
         (_MODULE, _not_loaded),
         (_SCRIPT, _unloaded),
         (_NEEDS_MODULE, _not_loaded),
@@ -417,6 +428,7 @@ rdma_programs = Parser(
         (_NO_DEVICE, _no_device),
         (_MANAGER, _no_manager),
         (_NO_GID, _no_gid),
+        (_EMPTY_GID, _empty_gid),
         (_GID_TYPE, _no_gid_type),
         (_UNOPENED, _unopened),
         (_WATCHED, _watched),

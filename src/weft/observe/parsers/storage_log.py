@@ -30,7 +30,14 @@ _NETWORK = re.compile(
     r"Lustre: .{0,200}(?:Connection to \S+ .{0,60}was lost|slow reply)|"
     r"ceph: (?:mds\d+ (?:hung|caps stale)|osd\d+ .{0,60}(?:lost|down))|"
     r"beegfs: .{0,200}(?:timed out|unreachable)|mmfs.{0,200}(?:unmount|lost)|"
-    r"CIFS: VFS: .{0,80}(?:not responded|No task)",
+    r"CIFS: VFS: .{0,80}(?:not responded|No task)|"
+    r"LNetError: .{0,200}(?:Can't load LND|timed? ?out|rc[ =:]+-\d+)|"
+    r"nvme nvme\d+: (?:rdma connection establishment failed|Connect rejected: status|"
+    r"rdma_resolve_addr wait failed|Failed reconnect attempt|failed to connect queue|"
+    r"starting error recovery|Reconnecting in \d+ seconds|Removing after \d+ failed)|"
+    r"nvme_rdma\.c:\s*\d+:\w+: \*ERROR\*: (?:RDMA address resolution|RDMA connect|Failed to "
+    r"connect)|rpcrdma: connection to \S+ .{0,60}closed \(-1(?:10|11|13)\)|"
+    r"BeeGFS\S*: .{0,80}RDMA.{0,80}(?:timed? ?out|fail)",
     re.IGNORECASE,
 )
 _DISK = re.compile(
@@ -89,6 +96,8 @@ storage_log = Parser(
         "CIFS",
         "I/O error",
         "nvme",
+        "rpcrdma",
+        "LNetError",
         "-fs",
         "XFS",
         "read-only",

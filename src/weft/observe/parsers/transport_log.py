@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from weft.observe.facts import (
+    AdapterEvent,
     CallFailed,
     CompletionError,
     DmaBufAvailable,
@@ -187,6 +188,27 @@ def _mpi_failed(found: re.Match[str], line: Line) -> Sequence[Fact]:
     return tuple(replace(one, level="error") for one in told if isinstance(one, Message))
 
 
+def _asynchronous(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    """State an asynchronous event of an adapter, as programs other than NCCL name it."""
+    event = found["event"].strip().lower()
+    return (
+        AdapterEvent(
+            event=event, on="port" if "port" in event else "device",
+            adapter=found["adapter"], fatal=bool(re.search("fatal|catastrophic", event)),
+            moment=line.moment, process=_process(line), evidence=line.evidence,
+        ),
+    )  # fmt: skip
+
+
+def _nixl(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    return (
+        Message(
+            software="NIXL", level="error", text=found[0], moment=line.moment,
+            process=_process(line), evidence=line.evidence,
+        ),
+    )  # fmt: skip
+
+
 def _unselected(found: re.Match[str], line: Line) -> Sequence[Fact]:
     """State that the transport asked for cannot be selected, where MPI says it."""
     return _mpi_failed(found, line) if _PML.search(line.text) else READ
@@ -213,6 +235,19 @@ _PATTERNS = (
         r"(?P<error>[A-Z][\w ]+)",
         _call,
     ),
+    pattern(
+        "Received context async",
+        r"Received context async event (?P<event>[A-Za-z][\w /-]{2,40}?) for context "
+        r"(?P<adapter>\w+)",
+        _asynchronous,
+    ),
+    pattern(
+        "IB Async event on",
+        r"IB Async event on (?P<adapter>\w+): "
+        r"(?P<event>port (?:active|error)|[a-z][\w -]{2,60})",
+        _asynchronous,
+    ),
+    pattern("NIXL_ERR_", r"NIXL_ERR_[A-Z_]{4,30}", _nixl),
     pattern("inter-node cfg", r"inter-node cfg", _configured),
     pattern("pml_ucx.c", r"pml_ucx\.c:\d+ +Error: (?P<level>)(?P<text>.*)", _pml),
     pattern("UCX  ", r"UCX  (?P<level>\w+)\s+(?P<text>.*)", _ucx),
@@ -289,6 +324,7 @@ _PATTERNS = (
     pattern("unable to reach each other for", r"unable to reach each other for.*", _mpi_failed),
     pattern("No components were able", r"No components were able to be opened.*", _mpi_failed),
     pattern("cannot be selected", r"cannot be selected", _unselected),
+    pattern(", but peer ", r", but peer .{1,80} selected pml \w+", _mpi_failed),
     pattern("allow registering part", r"allow registering part of your physical.*", _mpi),
     pattern("UCX CUDA support was not", r"UCX CUDA support was not found.*", _mpi),
     pattern("VRAM memory is detected", r"VRAM memory is detected as host.*", _mpi),
