@@ -309,12 +309,15 @@ def read_stream(stream: Bytes, source: Source) -> tuple[list[Fact], FileRead]:
 
 
 def _best(block: str, source: Source) -> str:
-    """Return a block as it is or with its lines joined, whichever more of can be read."""
+    """Return a block as it is or with its lines joined, whichever more of can be read.
+
+    A block of which nothing can be read alone may go on in what stands before it.
+    """
     best, seen = block, None
     for joined in map(unwrapped, unbroken(block)):
         seen = seen or _tried(block, source)
         unread, facts = _tried(joined, source)
-        if unread < seen[0] and facts >= _KEPT_RATIO * seen[1]:
+        if unread < seen[0] and facts and facts >= _KEPT_RATIO * seen[1]:
             best, seen = joined, (unread, facts)
     return best
 
