@@ -645,7 +645,11 @@ class CollectiveMismatch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessEnded:
-    """A process died: ``how`` is oom, signal, segfault or exit."""
+    """A process died: ``how`` is oom, signal, segfault or exit.
+
+    ``by_kernel`` where the kernel's log tells it, which tells of every process of a host; the
+    rest is told by the job, its launcher or its scheduler.
+    """
 
     how: str
     pid: int | None = None
@@ -653,6 +657,7 @@ class ProcessEnded:
     signal: int | None = None
     exit_code: int | None = None
     rank: int | None = None
+    by_kernel: bool = False
     host: str = ""
     moment: Moment | None = None
     evidence: Evidence

@@ -70,6 +70,7 @@ class Parser:
     ``marks`` are texts of which any stretch of this tool's output holds at least one: a block
     of lines without them is never shown to its reader, unless it is the one that read last.
     ``rank`` orders the parsers where two could claim a line: the lower is asked first.
+    ``rest`` knows lines of this tool that nobody reads and that tell of nothing.
     A line is cut at ``longest`` before the reader sees it, so that no expression can take long.
     """
 
@@ -79,3 +80,4 @@ class Parser:
     document: Document | None = None
     rank: int = 50
     longest: int = LONGEST_LINE
+    rest: Callable[[str], bool] | None = None

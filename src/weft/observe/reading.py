@@ -20,7 +20,7 @@ from weft.observe.envelopes import PART, is_escaped, unescaped, unwrapped
 from weft.observe.facts import Fact, FileRead
 from weft.observe.labels import is_numbered, labels
 from weft.observe.observation import Ledger
-from weft.observe.parser import Parser, Reader, Source
+from weft.observe.parser import LONGEST_LINE, Parser, Reader, Source
 from weft.observe.pickled import MOST_BYTES, NotPlain, is_pickle, plain
 from weft.observe.text import (
     BLOCK_BYTES,
@@ -46,6 +46,12 @@ def all_parsers() -> tuple[tuple[str, Parser], ...]:
     """Return the parsers by name, the first to be asked first."""
     loaded = [(name, plugins.load(parsers, name, Parser)) for name in plugins.names(parsers)]
     return tuple(sorted(loaded, key=lambda item: (item[1].rank, item[0])))
+
+
+@cache
+def _at_rest() -> tuple[tuple[str, Callable[[str], bool]], ...]:
+    """Return what knows the lines of a tool that tell of nothing, by the tool's parser."""
+    return tuple((name, one.rest) for name, one in all_parsers() if one.rest is not None)
 
 
 @dataclass(slots=True)
@@ -168,8 +174,16 @@ class Reading:
         elif not self._without_label(line, number):
             if _FENCE.match(line):
                 self.ledger.blank += 1
-            else:
+            elif not self._says_nothing(line):
                 self.ledger.pass_over(line, number)
+
+    def _says_nothing(self, line: str) -> bool:
+        """Count a line that nobody reads for the tool whose idle talk it is."""
+        for name, known in _at_rest():
+            if known(line[:LONGEST_LINE]):
+                self._count(name, 1)
+                return True
+        return False
 
     def _collect(self, line: str, number: int) -> None:
         outcome = self._documents.add(line, number)

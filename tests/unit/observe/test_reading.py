@@ -133,3 +133,24 @@ def test_what_loggers_put_before_lines_does_not_hide_what_they_say(stamp, lines)
     assert not file.unread
     plain, _ = read_text("\n".join(lines), "log.txt")
     assert [type(one) for one in facts] == [type(one) for one in plain]
+
+
+IDLE = """\
+[    0.000000] Linux version 6.8.0-41-generic (gcc-13) #41-Ubuntu SMP
+[Fri Nov 20 10:00:01 2026] ACPI: PCI Root Bridge [PC00] (domain 0000 [bus 00-16])
+Nov 20 10:00:02 node1 kernel: EXT4-fs (sda1): mounted filesystem with ordered data mode
+<6>[   12.520000] usb 1-1: new high-speed USB device number 2 using xhci_hcd
+"""
+
+
+def test_what_the_kernel_says_of_no_trouble_is_understood():
+    facts, file = read_text(IDLE, "dmesg")
+    assert not facts
+    assert file.unread == 0
+    assert dict(file.tools) == {"kernel_log": 4}
+
+
+def test_what_the_kernel_complains_of_and_nobody_knows_is_shown():
+    _, file = read_text("[   13.500000] widget 0000:55:00.0: gadget failed to start\n", "dmesg")
+    assert file.unread == 1
+    assert len(file.complaints) == 1

@@ -1,7 +1,9 @@
 """A process of the job died first; errors of the others are its echo.
 
 What it checks: deaths by the kernel, by signals and by faults, earlier than the network's
-errors where both say when; broken connections that only a death explains.
+errors where both say when; broken connections that only a death explains. The kernel's log
+tells of every process of a host and of every day: a death in it is the cause where the job has
+errors of that time or lost a peer, or where it was one of its ranks; else it is a suspect.
 Why it matters: the survivors' logs are long and about the network; the cause is one line in
 another log.
 What to do: read the log of the rank that died and its host's kernel log.
@@ -52,6 +54,19 @@ _POD_LOST = frozenset(
     }
 )
 """Reasons of events after which a pod's processes are gone [Kubernetes, node controller]."""
+_PATIENCE_S = 3600.0
+"""A death shows in the others' errors at the latest when their longest patience ends: the watch
+over collectives gives one up after 10 to 30 minutes [PyTorch, ProcessGroupNCCL]; twice that."""
+_SERVICE = re.compile(
+    r"systemd|dbus|sshd|kubelet|containerd|dockerd|crond?\b|rsyslog|snapd|node_export|prometheus|"
+    r"dcgm|nv-hostengine|chrom|firefox|Xorg|gnome|apt|dpkg|unattended|tuned|polkit|telegraf|"
+    r"fluent|filebeat|packagekit|fwupd|etcd|kube-|coredns|calico|grafana|mysqld|postgres|nginx"
+)
+"""Names of processes that are of no job, as those of services and desktops are."""
+_PEER_GONE = (
+    r"closed by remote peer|remote process (has )?exited|broken pipe|connection reset by peer|"
+    r"got 0 bytes|connection was likely closed|horovod has been shut down"
+)
 _ABORTED = 6
 """What a process does to itself after an error: an echo where there are errors."""
 _JOB = re.compile(
@@ -72,13 +87,20 @@ def _check(facts: Facts) -> Iterator[Finding]:
         *facts.of(CallFailed),
     ]
     first = [one.moment for one in errors if one.moment is not None]
-    deaths: list[Fact] = [
+    ended = [
         one for one in facts.of(ProcessEnded)
         if one.how in {"oom", "segfault", "signal"} and one.signal not in _TERMINATED
         and not (one.signal == _ABORTED and errors)
         and not _of_itself(one, errors)
         and not _after(one.moment, first) and (errors or _of_the_job(facts, one))
     ]  # fmt: skip
+    closed = job.said(facts, _PEER_GONE)
+    suffers = bool(errors or closed)
+    doubtful = [
+        one for one in ended
+        if one.by_kernel and not _counts(facts, one, first, suffers=suffers)
+    ]  # fmt: skip
+    deaths: list[Fact] = [one for one in ended if one not in doubtful]
     deaths += [
         one for one in facts.of(PodState)
         if {one.reason, one.phase} & _POD_ENDS
@@ -90,9 +112,6 @@ def _check(facts: Facts) -> Iterator[Finding]:
     if deaths:
         yield _died(deaths, [*errors], 0.85 if errors else 0.6)
         return
-    closed = job.said(facts, r"closed by remote peer|remote process (has )?exited|broken pipe|"
-                             r"connection reset by peer|got 0 bytes|connection was likely "
-                             r"closed|horovod has been shut down")  # fmt: skip
     remote = [one for one in facts.of(CompletionError) if one.status in _REMOTE]
     if closed and all(getattr(one, "library", "") == "PyTorch" for one in closed):
         yield _store_gone(closed)
@@ -107,6 +126,40 @@ def _check(facts: Facts) -> Iterator[Finding]:
             message="the other end refused access to its memory, as a dead process does",
             advice="look at the other rank first: a killed peer gives this status too",
         )
+    elif doubtful:
+        yield _perhaps(doubtful)
+
+
+def _counts(facts: Facts, death: ProcessEnded, errors: list[Moment], *, suffers: bool) -> bool:
+    """Return whether a death that the kernel tells of is one that the job suffered from."""
+    if _is_rank(facts, death):
+        return True
+    old = death.moment is not None and _long_before(death.moment, errors)
+    return suffers and not old and not _SERVICE.match(death.name)
+
+
+def _long_before(moment: Moment, errors: list[Moment]) -> bool:
+    """Return whether a death is known to be older than any error that it could have caused."""
+    same = [one.time_s for one in errors if one.clock is moment.clock is not Clock.BOOT]
+    return bool(same) and moment.time_s < min(same) - _PATIENCE_S
+
+
+def _perhaps(deaths: list[ProcessEnded]) -> Finding:
+    """Ask of deaths in the kernel's log whether they were the job's."""
+    suspect = Suspect(
+        cause="peer-process-died",
+        confidence_ratio=0.25,
+        question="was it a process of this job, and did it die while the job ran?",
+        next_command="dmesg -T | grep -i -e oom -e segfault; the times of the job's log",
+    )
+    return suspected(
+        [suspect],
+        deaths,
+        severity=Severity.WARNING,
+        message="the kernel's log tells of a process that died; nothing says that it was the "
+        "job's",
+        advice="compare its time and name with the job's",
+    )
 
 
 def _of_itself(
@@ -132,11 +185,15 @@ def _of_the_job(facts: Facts, ended: ProcessEnded) -> bool:
 
     A name that no training, benchmark or launcher has is a stranger's: services die too.
     """
-    told = [getattr(one, "process", None) for one in facts.of(CommunicatorRank)]
-    pids = {one.pid for one in told if one is not None}
-    if ended.pid is not None and ended.pid in pids:
+    if _is_rank(facts, ended):
         return True
     return not ended.name or _JOB.search(ended.name.lower()) is not None
+
+
+def _is_rank(facts: Facts, ended: ProcessEnded) -> bool:
+    """Return whether a process has the number of one that joined a communicator."""
+    pids = {one.process.pid for one in facts.of(CommunicatorRank)}
+    return ended.pid is not None and ended.pid in pids
 
 
 def _after(moment: Moment | None, errors: list[Moment]) -> bool:

@@ -6,6 +6,7 @@ Only what bears on GPUs, adapters, PCI Express, memory and dead processes is sta
 import re
 from collections.abc import Sequence
 
+from weft.observe.complaints import complains
 from weft.observe.facts import (
     AdapterFault,
     CableEvent,
@@ -295,6 +296,7 @@ def _killed(found: re.Match[str], line: Line) -> Sequence[Fact]:
     return (
         ProcessEnded(
             how="oom",
+            by_kernel=True,
             pid=integer(found["pid"]),
             name=found["name"],
             signal=9,
@@ -416,6 +418,7 @@ def _segfault_before(found: re.Match[str], line: Line) -> Sequence[Fact]:
     return (
         ProcessEnded(
             how="segfault",
+            by_kernel=True,
             pid=int(who["pid"]) if who else None,
             name=who["name"] if who else "",
             signal=11,
@@ -688,9 +691,24 @@ _PATTERNS = (
         "link becomes ready", r"(?P<word>link becomes ready)(?P<interface>)", _interface_before
     ),
 )
+_FORM = re.compile(
+    r"(?:<\d{1,3}>)?(?:\[\s{0,8}\d{1,9}\.\d{6}\](?:\s?\[\s{0,6}[TC]\d{1,7}\])?|"
+    r"\[(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}\]|"
+    r"(?:[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S{0,16}) "
+    r"[\w.-]{1,80} kernel:) "
+)
+"""How the kernel's lines begin: dmesg with seconds or dates, and in the journal."""
+
+
+def _idle(line: str) -> bool:
+    """Return whether a line is the kernel's and tells of no trouble."""
+    return _FORM.match(line) is not None and not complains(line)
+
+
 kernel_log = Parser(
     tool="kernel log",
     marks=tuple(sorted({one.mark for one in _PATTERNS})),
     reader=table(*_PATTERNS),
     rank=20,
+    rest=_idle,
 )
