@@ -30,6 +30,9 @@ def _diagnosed(text: str) -> None:
     facts, _ = read_text(text, "cut.txt")
     for one in rank(find(facts)):
         assert 0 < one.finding.confidence_ratio < 1
+        rivals = {s.cause: s.confidence_ratio for s in one.finding.suspects}
+        rivals[one.finding.cause] = one.finding.confidence_ratio
+        assert sum(rivals.values()) <= 1 + 1e-9
         assert one.finding.evidence
         assert one.finding.cause
 

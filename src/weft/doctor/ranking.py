@@ -1,10 +1,11 @@
 """One account of all findings: consequences under their cause, the rest ranked."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from weft.doctor.rule import Finding, Severity, Symptom
+from weft.doctor.shares import share
 
 SURE_RATIO = 0.7
 """From this confidence on a warning counts as a finding by itself."""
@@ -31,7 +32,10 @@ class Ranked:
 
 
 def rank(found: Iterable[Finding]) -> tuple[Ranked, ...]:
-    """Fold consequences under their causes and order the rest, the gravest and surest first."""
+    """Fold consequences under their causes and order the rest, the gravest and surest first.
+
+    Confidences of rivals are shared out last (``shares``): they order by what each rule says.
+    """
     waiting = sorted(_merged(found), key=_weight, reverse=True)
     ranked: list[Ranked] = []
     while waiting:
@@ -44,7 +48,12 @@ def rank(found: Iterable[Finding]) -> tuple[Ranked, ...]:
             follow = [ranked[above].finding, *ranked[above].consequences, *follow]
             ranked.pop(above)
         ranked.append(Ranked(finding=first, consequences=tuple(follow)))
-    return tuple(sorted(ranked, key=lambda one: -_weight(one.finding)))
+    ranked.sort(key=lambda one: -_weight(one.finding))
+    shared = share([one.finding for one in ranked])
+    return tuple(
+        replace(one, finding=finding, consequences=share(one.consequences))
+        for finding, one in zip(shared, ranked, strict=True)
+    )
 
 
 def _takes(cause: Finding, other: Finding) -> bool:

@@ -83,6 +83,8 @@ def _lines(one: Diagnosed) -> Iterator[str]:
     finding = one.finding
     for line in finding.evidence[:_MOST_LINES]:
         yield f"seen: {_place(line)}: {line.text}"
+    if not finding.decided and not finding.suspects:
+        yield f"suspect: {finding.cause} ({finding.confidence_ratio:.0%})"
     if not finding.decided:
         for suspect in finding.suspects:
             yield f"suspect: {suspect.cause} ({suspect.confidence_ratio:.0%}): " + (
