@@ -71,6 +71,8 @@ class JudgedRun:
     outcome: str
     first: str
     """Most probable explanation."""
+    suspect: bool = False
+    """It passed with the shape of a fault."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,6 +113,8 @@ class Rates:
     trials: int
     passed_ratio: float
     """Faults that were let through as PASS."""
+    suspect_ratio: float
+    """Of these, those told to have the shape of a fault all the same."""
     failed_ratio: float
     harmful: int
     """Trials that slow a range of sizes by more than REAL_HARM."""
@@ -146,6 +150,8 @@ class JudgeScore:
     stated_ratio: float
     """What the judge allows itself."""
     healthy_inconclusive: int
+    false_suspects: int
+    """Healthy sweeps that pass with the shape of a fault."""
     by_model: Rates
     """Where the model says what is expected."""
     by_three_collectives: Rates
@@ -254,6 +260,7 @@ def _score(seen: _Seen) -> JudgeScore:
         healthy=len(seen.runs), false_fails=outcomes[Outcome.FAIL],
         false_fail_ratio=outcomes[Outcome.FAIL] / max(1, len(seen.runs)),
         stated_ratio=FALSE_FAIL_RATIO, healthy_inconclusive=outcomes[Outcome.INCONCLUSIVE],
+        false_suspects=sum(one.suspect for one in seen.runs),
         by_model=_rates(seen.trials), by_three_collectives=_rates(seen.three_trials),
         by_good_run=_rates(seen.good_trials),
         good_false_fails=seen.good.count(Outcome.FAIL),
@@ -268,13 +275,15 @@ def _score(seen: _Seen) -> JudgeScore:
 
 def _rates(trials: "Sequence[_Trial]") -> Rates:
     many = max(1, len(trials))
+    passed = [one for one in trials if one.outcome is Outcome.PASS]
     harmful = [one for one in trials if one.harm_ratio > REAL_HARM]
     alone = [one for one in trials if len(one.group) == 1]
     counts = [one.counted for one in trials if one.counted]
     several = max(1, len(counts))
     return Rates(
         trials=len(trials),
-        passed_ratio=sum(one.outcome is Outcome.PASS for one in trials) / many,
+        passed_ratio=len(passed) / many,
+        suspect_ratio=sum(one.suspect for one in passed) / max(1, len(passed)),
         failed_ratio=sum(one.outcome is Outcome.FAIL for one in trials) / many,
         harmful=len(harmful),
         harmful_passed_ratio=sum(one.outcome is Outcome.PASS for one in harmful)
@@ -322,6 +331,7 @@ class _Trial:
     group: tuple[str, ...]
     stated: float
     harm_ratio: float
+    suspect: bool
     counted: tuple[tuple[str, ...], str] | None = None
     """Counts that were told, and the true one."""
 
@@ -378,9 +388,11 @@ def _timing(point: rows.Point) -> Timing:
 def _judged(run: Row, setting: Setting, site: str) -> JudgedRun:
     points = expected(setting)
     outcome, _ = overall(judge_ranges(setting.sweep.timings, points))
+    said = shape.explain(setting, points)
     return JudgedRun(
         run=run.get("run_id") or "", site=site, health=run.get("health") or "unknown",
-        sizes=len(points), outcome=outcome, first=shape.explain(setting, points)[0].name,
+        sizes=len(points), outcome=outcome, first=said[0].name,
+        suspect=outcome is Outcome.PASS and shape.is_suspect(said),
     )  # fmt: skip
 
 
@@ -432,12 +444,14 @@ def _trial(name: str, form: Variant, setting: Setting, cost: Sequence[float]) ->
     faulty = replace(setting, sweep=replace(setting.sweep, timings=timings))
     points = expected(faulty)
     outcome, _ = overall(judge_ranges(timings, points))
-    found = _left(shape.explain(faulty, points))
+    said = shape.explain(faulty, points)
+    found = _left(said)
     group = shape.leading_group(found)
     by_share = sorted((one for one in found if one.group), key=lambda one: -one.probability)
     return _Trial(
         fault=name, outcome=outcome, ranked=tuple(one.name for one in by_share), group=group,
         stated=sum(one.probability for one in found if one.name in group),
+        suspect=outcome is Outcome.PASS and shape.is_suspect(said),
         harm_ratio=_harm(timings, cost), counted=_counted(found, name, form),
     )  # fmt: skip
 

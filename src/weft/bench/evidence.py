@@ -32,6 +32,7 @@ class Told:
 
 def told(setting: Setting, seen: Observation, findings: Iterable[Finding]) -> Told:
     """Weigh every fault by what the files say beside the curve."""
+    possible = {name for name, kind in all_faults() if any(True for _ in kind.forms(setting))}
     logs = {name: 0.0 for name, _ in all_faults()}
     lines: list[str] = []
     checked = set()
@@ -42,7 +43,10 @@ def told(setting: Setting, seen: Observation, findings: Iterable[Finding]) -> To
         shown = check.read(setting, seen)
         checked |= {name} if shown else set()
         for what, one in shown.items():
-            own = [fault for fault, kind in all_faults() if kind.shows.get(name) == what]
+            own = [
+                fault for fault, kind in all_faults()
+                if kind.shows.get(name) == what and fault in possible
+            ]  # fmt: skip
             side = "for" if one.there else "against"
             lines += [f"{one.text}: {side} {fault}" for fault in own]
             odds = math.log((1 - MISLED) / MISLED)

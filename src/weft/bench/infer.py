@@ -6,6 +6,7 @@ makes the verdict inconclusive: missing evidence is never a pass.
 """
 
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -55,12 +56,12 @@ def infer(sweep: Sweep, seen: Observation) -> Inferred:
         ) if not there
     ]  # fmt: skip
     if missing or gpu is None or sweep.ranks is None or sweep.host_count is None:
-        ask = "describe the cluster: -f cluster.yaml (weft init writes one)"
-        return Inferred(cluster=None, known=(), assumed=(), unknown=(*missing, ask))
+        missing[-1] += "; a cluster file says it all: -f cluster.yaml"
+        return Inferred(cluster=None, known=(), assumed=(), unknown=tuple(missing))
     hosts = sweep.host_count
     per_host = -(-sweep.ranks // hosts)
     server = _server(gpu, per_host)
-    known = [f"{sweep.ranks} ranks on {hosts} hosts, {sweep.gpu_name}"]
+    known = [f"{sweep.gpu_name}: {sweep.ranks} on {hosts} host{'s' * (hosts > 1)}"]
     assumed = [f"server: {server.title}"] if server else ["server: one that is not in the list"]
     nics = _nics(seen, server)
     version = _version(seen)
@@ -183,16 +184,14 @@ def _nics(seen: Observation, server: Server | None) -> _Nics:
     network = next((one.network for one in seen.of(NetworkChosen)), "")
     ports = up_ports(seen)
     known, assumed, unknown = [], [], []
-    used, there = max(adapters(seen), default=0), _fastest(ports)
+    used, there = max(_counted(chosen), default=0), _fastest(ports)
     # A server may have more ports of one rate than a job should use: two are for storage.
     count = used or (min(there, server.nics) if server else there)
     if count:
         said = "adapters a host that NCCL uses" if used else "ports of one rate a host"
         known.append(f"{count} {said}")
         if server and count < server.nics:
-            unknown.append(
-                f"whether {count} adapters are all of a host ({server.title}: {server.nics})"
-            )
+            unknown.append(f"whether a host has {server.nics} NICs ({server.title}) or {count}")
     else:
         count = server.nics if server else 1
         assumed.append(f"NICs of a host: {count}")
@@ -237,9 +236,13 @@ def _fastest(ports: list[AdapterPort]) -> int:
 
 
 def adapters(seen: Observation) -> tuple[int, ...]:
-    """Return how many ports the log says that each host uses."""
+    """Return how many RDMA ports the log says that each host uses; of sockets none."""
+    return _counted(one for one in seen.of(AdapterChosen) if not one.address)
+
+
+def _counted(chosen: Iterable[AdapterChosen]) -> tuple[int, ...]:
     by_host: dict[str, set[str]] = defaultdict(set)
-    for one in seen.of(AdapterChosen):
+    for one in chosen:
         if one.adapter and len(one.parts) <= 1:
             by_host[one.process.host].add(f"{one.adapter}:{one.port}")
     return tuple(len(found) for found in by_host.values())

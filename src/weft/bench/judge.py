@@ -91,6 +91,8 @@ class Judgement:
     points: tuple[Judged, ...]
     candidates: tuple[Candidate, ...]
     """Explanations by probability: ``healthy`` too, where it is not settled that it is not."""
+    suspect: bool = False
+    """It passed, and has the curve of a fault all the same."""
     group: tuple[str, ...] = ()
     """The most probable faults, which this run cannot tell apart: one name is one fault."""
     next_checks: tuple[NextCheck, ...] = ()
@@ -180,7 +182,7 @@ def _judged(setting: Setting, found: Inferred, seen: Observation) -> Judgement:
         *found.unknown, *(_other_cluster(fast) if not measured else ()),
         *(mpi.unknown(setting.sweep, ranges) if by_model else ()), *_over_tcp(setting, outcome),
     )  # fmt: skip
-    supposed = outcome if found.unknown else None
+    supposed = outcome if found.unknown and not (fast and not measured) else None
     outcome = Outcome.INCONCLUSIVE if unknown else outcome
     findings = find(seen.facts)
     known = told(setting, seen, findings)
@@ -191,8 +193,9 @@ def _judged(setting: Setting, found: Inferred, seen: Observation) -> Judgement:
     if outcome is Outcome.FAIL:
         candidates = tuple(shape.among_faults(candidates))
     best = next((one for one in candidates if one.group), None)
-    curve = _curve(setting, best, points) if best and outcome is not Outcome.PASS else None
-    sweep, passed = setting.sweep, outcome is Outcome.PASS
+    suspect = outcome is Outcome.PASS and shape.is_suspect(candidates)
+    sweep, passed = setting.sweep, outcome is Outcome.PASS and not suspect
+    curve = _curve(setting, best, points) if best and not passed else None
     # Wrong results fail at any speed; of its speed they say nothing.
     outcome = Outcome.FAIL if _wrong(sweep) else outcome
     return Judgement(
@@ -200,7 +203,8 @@ def _judged(setting: Setting, found: Inferred, seen: Observation) -> Judgement:
         what=sweep.what, ranks=setting.group.ranks, hosts=setting.group.domains,
         ranges=tuple(ranges), points=tuple(_points(_ranked(setting), points)),
         candidates=candidates,
-        group=() if passed else shape.leading_group(candidates), told=known.lines,
+        suspect=suspect, group=() if passed else shape.leading_group(candidates),
+        told=known.lines,
         next_checks=() if passed else _next(explained, candidates, known.checked), curve=curve,
         good=setting.baseline.names if setting.baseline else (),
         said=(*found.known, *(_faster(fast) if measured else ()), *sweep.remarks, *remarks,

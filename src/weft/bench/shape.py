@@ -51,7 +51,10 @@ class Candidate:
     form: str = ""
     """The form that fits best, as ``4 of 8 NICs``."""
     forms: tuple[tuple[str, float], ...] = ()
-    """Its forms and how probable each is if it is this fault, the most probable first."""
+    """Its forms that are probable if it is this fault, and how much: the most probable first,
+    or from the slightest to the heaviest where it comes in every amount."""
+    is_graded: bool = False
+    """Whether it comes in every amount."""
     group: int = 0
     """Number of its group, from 1: those of one group fit equally. 0: no fault."""
     curve_s: tuple[float, ...] = ()
@@ -100,10 +103,10 @@ def explain(
         own = log_likelihoods(fit, [one.shift for one in forms[name]])
         own = _with_told(own, forms[name], (told or {}).get(name, ""))
         best[name] = forms[name][own.index(max(own))]
-        amounts[name] = _amounts(own, forms[name])
+        amounts[name] = _amounts(own, forms[name], graded=fault.amount is not None)
         logs[name] = math.log(share) + _mean_log(own) + (evidence or {}).get(name, 0.0)
     probability = _shares(logs)
-    groups = _groups(fit, forms, best, probability)
+    groups = _groups(fit, forms, best, probability, evidence or {})
     found = [_candidate(name, faults, best, probability, groups) for name in logs]
     return _ranked([replace(one, forms=amounts.get(one.name, ())) for one in found])
 
@@ -118,11 +121,14 @@ def _with_told(logs: Sequence[float], forms: Sequence[_Form], told: str) -> list
     return [log + math.log(share * count) for log, share in zip(logs, shares, strict=True)]
 
 
-def _amounts(logs: Sequence[float], forms: Sequence[_Form]) -> tuple[tuple[str, float], ...]:
+def _amounts(
+    logs: Sequence[float], forms: Sequence[_Form], *, graded: bool
+) -> tuple[tuple[str, float], ...]:
     shares = _shares(dict(enumerate(logs)))
-    order = sorted(shares, key=lambda place: -shares[place])
-    told = [(forms[place].variant.label, shares[place]) for place in order]
-    return tuple(one for one in told if one[1] >= LEAST_FORM or one == told[0])
+    most = max(shares.values())
+    told = [place for place, share in shares.items() if share >= min(LEAST_FORM, most)]
+    order = told if graded else sorted(told, key=lambda place: -shares[place])
+    return tuple((forms[place].variant.label, shares[place]) for place in order)
 
 
 def _candidate(
@@ -139,7 +145,7 @@ def _candidate(
     return Candidate(
         name=name, title=fault.title, probability=probability[name], form=form.variant.label,
         group=groups[name], curve_s=form.curve_s, check=fault.check, command=fault.command,
-        likeness=fault.likeness,
+        likeness=fault.likeness, is_graded=fault.amount is not None,
     )  # fmt: skip
 
 
@@ -177,6 +183,16 @@ def among_faults(candidates: Sequence[Candidate]) -> list[Candidate]:
     )
 
 
+def is_suspect(candidates: Sequence[Candidate]) -> bool:
+    """Tell whether faults explain a sweep better than none, by odds that are strong evidence.
+
+    A sweep may be inside its band at every size and have the curve of a fault all the same.
+    """
+    sound = sum(one.probability for one in candidates if one.name == HEALTHY)
+    faults = sum(one.probability for one in candidates if one.group)
+    return bool(candidates) and faults > ALIKE * sound
+
+
 def leading_group(candidates: Sequence[Candidate]) -> tuple[str, ...]:
     """Return the faults of the most probable group, the most probable first."""
     first = next((one for one in candidates if one.group), None)
@@ -188,8 +204,12 @@ def _groups(
     forms: Mapping[str, Sequence[_Form]],
     best: Mapping[str, _Form],
     probability: Mapping[str, float],
+    evidence: Mapping[str, float],
 ) -> dict[str, int]:
-    """Number the groups: the most probable fault takes those that its curve fits as well."""
+    """Number the groups: the most probable fault takes those that its curve fits as well.
+
+    What other outputs tell apart is told apart, whatever the curves are.
+    """
     found: dict[str, int] = {}
     for name in sorted(best, key=lambda one: -probability[one]):
         if name in found:
@@ -200,7 +220,9 @@ def _groups(
         for other in best:
             if other in found:
                 continue
-            if own - _closest(made, forms[other]) < math.log(ALIKE):
+            apart = own - _closest(made, forms[other])
+            apart += evidence.get(name, 0.0) - evidence.get(other, 0.0)
+            if apart < math.log(ALIKE):
                 found[other] = number
     return found
 

@@ -1,5 +1,6 @@
 """What the judge says where a run leaves something open: assumed, supposed, hidden."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,7 +28,8 @@ def _cost(cluster, run, name, label):
 
 
 def _with_fault(cluster, sweep_on, name, label, **more):
-    cost = _cost(cluster, sweep_on(cluster), name, label)
+    sizes = {"sizes": more["sizes"]} if "sizes" in more else {}
+    cost = _cost(cluster, sweep_on(cluster, **sizes), name, label)
     return sweep_on(cluster, lambda size: cost[size], **more)
 
 
@@ -281,3 +283,76 @@ def test_a_message_that_takes_long_to_start_is_a_slow_host_and_no_slow_link(tmp_
     assert {"affinity", "low_cpu_frequency"} <= {*found.group}
     assert "slow_pair" not in found.group
     assert "message costs" in next(c.form for c in found.candidates if c.name == "affinity")
+
+
+def test_a_pass_with_the_curve_of_a_fault_says_so(cluster, sweep_on):
+    """SHARP that is missing lies inside the band, and no sound system has that bump."""
+    sharp = cluster.with_(fabric=cluster.fabric.with_(in_network_reduction=True))
+    sizes = tuple(2**p for p in range(10, 34))
+    found = judge_sweep(
+        _with_fault(sharp, sweep_on, "sharp_missing", "no CollNet", sizes=sizes), sharp
+    )
+    assert found.outcome is Outcome.PASS
+    assert found.suspect
+    assert "sharp_missing" in found.group
+    shown = report.show(found, "text")
+    assert "its shape is that of a fault" in shown
+    assert "sharp_missing" in shown
+    sound = judge_sweep(sweep_on(sharp, sizes=sizes), sharp)
+    assert (sound.outcome, sound.suspect) == (Outcome.PASS, False)
+
+
+def test_what_a_log_tells_apart_is_no_group(cluster, sweep_on, tmp_path):
+    """One curve, and a log that says which of the faults it is."""
+    run = _with_fault(cluster, sweep_on, "nics_lost", "4 of 8")
+    names = " ".join(f"[{i}]mlx5_{i}:1/IB" for i in range(4))
+    log = tmp_path / "nccl.log"
+    log.write_text(f"n0:1:1 [0] NCCL INFO NET/IB : Using {names} [RO]; OOB e0:10.0.0.1<0>\n")
+    assert len(judge_sweep(run, cluster).group) > 1
+    assert judge_sweep(run, cluster, observe(log)).group == ("nics_lost",)
+
+
+def test_interfaces_of_sockets_are_no_lost_adapters(cluster, sweep_on, tmp_path):
+    run = _with_fault(cluster, sweep_on, "tcp_fallback", "10Gb/s")
+    log = tmp_path / "nccl.log"
+    log.write_text(
+        "n0:1:1 [0] NCCL INFO NET/Socket : Using [0]eno1:10.9.0.10<0>\n"
+        "n0:1:1 [0] NCCL INFO Using network Socket\n"
+        "n0:1:1 [0] NCCL INFO Channel 00/0 : 0[0] -> 8[0] [send] via NET/Socket/0\n"
+    )
+    found = judge_sweep(run, cluster, observe(log))
+    assert found.fault is not None
+    assert found.fault.name == "tcp_fallback"
+    assert not any("nics_lost" in line or "gpudirect_off" in line for line in found.told)
+
+
+def test_what_cannot_be_missing_is_not_told_as_missing(cluster, sweep_on, tmp_path):
+    """A cluster without SHARP lacks no channels of CollNet."""
+    log = tmp_path / "nccl.log"
+    log.write_text(
+        "n0:1:1 [0] NCCL INFO 16 coll channels, 0 collnet channels, 0 nvls channels, "
+        "32 p2p channels, 2 p2p channels per peer\n"
+    )
+    found = judge_sweep(
+        _with_fault(cluster, sweep_on, "nics_lost", "2 of 8"), cluster, observe(log)
+    )
+    assert not any("sharp_missing" in line for line in found.told)
+    assert any("nvls_missing" in line for line in found.told)
+
+
+def test_json_of_rccl_tests_names_its_hosts(tmp_path):
+    """LL128 is not there on these GPUs: forcing it is refused and no fault of the run."""
+    cluster = preset("mi300x_roce", hosts=2)
+    rows = [
+        {"name": "AllReduce", "nodes": 2, "ranks": 16, "ranksPerNode": 8, "size": 2**p,
+         "type": "float", "redop": "sum", "inPlace": 0, "time": 40.0 + 2**p / 30e3,
+         "algBw": 30.0, "busBw": 56.0, "wrong": 0}
+        for p in range(20, 34)
+    ]  # fmt: skip
+    file = tmp_path / "run.json"
+    file.write_text(json.dumps(rows))
+    found = judge(file, cluster)
+    assert (found.benchmark, found.ranks, found.hosts) == ("rccl-tests", 16, 2)
+    assert found.outcome is Outcome.FAIL
+    forms = {form for one in found.candidates for form, _ in one.forms}
+    assert "NCCL_PROTO=LL128" not in forms

@@ -24,7 +24,8 @@ def _read(setting: Setting, seen: Observation) -> Mapping[str, Seen]:
         found["fewer adapters"] = Seen(there=count < nics, text=text, form=form)
     paths = seen.of(ChannelPath)
     far = [one for one in paths if one.transport == "NET"]
-    if far:
+    # Sockets have no GPUDirect: that it is off is no fault of its own.
+    if far and not ("sockets" in found and found["sockets"].there):
         through = sum(one.gpudirect for one in far)
         text = f"{through} of {len(far)} channels over the network have GPUDirect"
         found["no GPUDirect"] = Seen(there=through < len(far), text=text)

@@ -13,6 +13,7 @@ from weft.observe.facts import (
     BenchmarkRank,
     BenchmarkRun,
     BenchmarkSummary,
+    CommunicatorShape,
     Evidence,
     Fact,
     MeasuredCollective,
@@ -36,7 +37,7 @@ _RANK = re.compile(
 )
 _BOUNDS = re.compile(r"# Out of bounds values : (?P<count>\d+) (?P<ok>OK|FAILED)")
 _AVERAGE = re.compile(r"# Avg bus bandwidth\s*:\s*(?P<rate>[\d.]+)")
-_VERSION = re.compile(r"# nccl-tests version:? (?P<version>\S+)")
+_VERSION = re.compile(r"# (?P<name>[nr]ccl-tests) version:? (?P<version>\S+)")
 _STARTING = re.compile(r"# Collective test starting: (?P<name>\w+)")
 _CONCLUDED = re.compile(r"#? ?Collective test concluded: (?P<name>\w+)")
 _FAILED = re.compile(r"(?:.*: )?Test (?:NCCL|CUDA) failure (?P<place>\S+) (?P<text>.*)")
@@ -154,7 +155,7 @@ class _Reader:
         self.inside = True
         return (
             BenchmarkRun(
-                benchmark="nccl-tests",
+                benchmark=found["name"],
                 version=found["version"],
                 evidence=self.source.evidence(text, number),
             ),
@@ -239,13 +240,31 @@ def _document(value: object, source: Source, number: int) -> Iterable[Fact] | No
     """Return the rows of a JSON report: of nccl-tests an object, of rccl-tests a list."""
     if isinstance(value, list):
         rows = [one for one in value if isinstance(one, dict) and one.keys() >= _RCCL]
-        return [fact for row in rows for fact in _flat(row, source, number)] or None
+        shape = _shape(rows[0], source, number) if rows else []
+        return shape + [fact for row in rows for fact in _flat(row, source, number)] or None
     if not isinstance(value, dict) or not isinstance(value.get("results"), list):
         return None
     config = value.get("config")
     if not isinstance(config, dict) and "nccl" not in str(value.keys()).lower():
         return None
     return list(_rows(value, source, number))
+
+
+def _shape(row: dict[str, object], source: Source, number: int) -> list[Fact]:
+    """Return that rccl-tests ran, and how its ranks lie on hosts where it says."""
+    hosts = integer(row.get("nodes"))
+    where = source.evidence(f"{row}", number)
+    begun = BenchmarkRun(benchmark="rccl-tests", evidence=where)
+    if not hosts:
+        return [begun]
+    return [
+        begun,
+        CommunicatorShape(
+            ranks=integer(row.get("ranks")), hosts=hosts,
+            local_ranks=integer(row.get("ranksPerNode")),
+            evidence=where,
+        ),
+    ]  # fmt: skip
 
 
 def _flat(row: dict[str, object], source: Source, number: int) -> Iterable[Fact]:

@@ -58,6 +58,7 @@ def _facts(result: JudgeScore) -> Iterator[tuple[str, str]]:
     false = f"{result.false_fails} of {result.healthy} ({result.false_fail_ratio:.1%})"
     yield "false FAIL", f"{false}; {result.stated_ratio:.0%} is allowed"
     yield "healthy, INCONCLUSIVE", f"{result.healthy_inconclusive} of {result.healthy}"
+    yield "PASS with the shape of a fault", f"{result.false_suspects} of {result.healthy}"
     yield "false FAIL by a good run", f"{result.good_false_fails} of {result.healthy}"
 
 
@@ -67,6 +68,7 @@ def _rates(result: JudgeScore) -> Table:
         ("trials", lambda one: f"{one.trials}"),
         ("FAIL", lambda one: f"{one.failed_ratio:.0%}"),
         ("PASS", lambda one: f"{one.passed_ratio:.0%}"),
+        ("of them with the shape of a fault", lambda one: f"{one.suspect_ratio:.0%}"),
         ("PASS, of those that cost over 20 %", lambda one: f"{one.harmful_passed_ratio:.0%}"),
         ("right fault first", lambda one: f"{one.first_ratio:.0%}"),
         ("right fault in the first 3", lambda one: f"{one.top3_ratio:.0%}"),

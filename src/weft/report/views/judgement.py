@@ -80,6 +80,8 @@ def _operations(result: Judgement) -> str:
 
 
 def _means(result: Judgement) -> str:
+    if result.suspect:
+        return "it is inside the band at every size, but its shape is that of a fault."
     slow = any(one.outcome is Outcome.FAIL for one in result.ranges)
     if result.outcome is Outcome.FAIL and not slow:
         return "its results are wrong, whatever the speed."
@@ -119,7 +121,7 @@ def _supposition(one: Supposition, *, network: bool) -> tuple[str, ...]:
 
 
 def _unseen(result: Judgement) -> Iterator[Block]:
-    if result.unseen:
+    if result.unseen and not result.suspect:
         yield Table(
             title="What it would have passed with",
             columns=("fault", "form", "costs", "sizes", "look at"),
@@ -137,7 +139,7 @@ def _facts(result: Judgement) -> Iterator[tuple[str, str]]:
     yield "benchmark", f"{result.benchmark}, {_operations(result)}"
     if result.ranks:
         hosts = "1 host" if result.hosts == 1 else f"{result.hosts} hosts"
-        yield "ranks", f"{result.ranks} on {hosts}"
+        yield "ranks", f"{result.ranks} on {hosts if result.hosts else 'hosts not named'}"
     yield from _cluster(result)
     if result.good:
         yield "expected", f"as in {_listed(result.good)}"
@@ -214,7 +216,8 @@ def _tested(test: str) -> str:
 
 
 def _faults(result: Judgement) -> Iterator[Block]:
-    if result.outcome is Outcome.PASS or not result.candidates:
+    quiet = result.outcome is Outcome.PASS and not result.suspect
+    if quiet or not result.candidates:
         return
     shown = [one for one in result.candidates if one.probability >= LEAST_PROBABILITY]
     title = "What fits the shape"
@@ -263,6 +266,8 @@ def _entry(one: Candidate) -> Entry:
 
 def _amounts(one: Candidate) -> str:
     """Say how probable each amount of a fault is, if it is that fault."""
+    if one.is_graded:
+        return f"from '{one.forms[0][0]}' to '{one.forms[-1][0]}'"
     shown = one.forms[:_MOST_FORMS]
     return ", ".join(f"{share:.0%} {form}" for form, share in shown)
 

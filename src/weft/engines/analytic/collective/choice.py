@@ -126,12 +126,13 @@ def options(path: Path, operation: Operation) -> tuple[Option, ...]:
         for kind in (asked or usable)
         for protocol in _protocols(path, kind)
     )
-    if not found:
+    able_to = tuple(o for o in found if o.nccl_algbw_bytes_per_s > 0)
+    if not found or (path.env.get("NCCL_PROTO") and not able_to):
         raise SpecError(
             f"NCCL_PROTO={path.env.get('NCCL_PROTO')!r} leaves nothing to run {operation} with;"
-            " allowed are LL, LL128 and Simple"
+            " allowed are LL, LL128 and Simple, and LL128 where the GPUs have it"
         )
-    return tuple(o for o in found if o.nccl_algbw_bytes_per_s > 0) or found
+    return able_to or found
 
 
 def nccl_time_s(path: Path, option: Option, size_bytes: float) -> float:
