@@ -17,6 +17,7 @@ from weft.observe.facts import MeasuredLatency, MeasuredTransfer
 from weft.predict.provenance import provenance
 
 _PORT: Final = 5301
+_STREAMS: Final = 4
 _MARGIN_S: Final = 60.0
 MEASURED: Final = "none: measured"
 TOOLS: Final = ("iperf3", "perftest")
@@ -31,8 +32,8 @@ class Field:
     launcher: str = "ssh"
     tool: str = "iperf3"
     seconds: float = 5.0
-    streams: int = 4
-    """Connections of each pair: one core cannot fill a fast link with one."""
+    streams: int | None = None
+    """Connections of each pair (iperf3); none: 4, as one core fills no fast link with one."""
 
 
 def measured_load(
@@ -50,6 +51,8 @@ def measured_load(
         raise SpecError(f"a load is offered by {' or '.join(TOOLS)}, not by {where.tool!r}")
     if len(where.hosts) < 2:  # noqa: PLR2004 - a pair
         raise SpecError("a load needs two hosts or more; name them with --hosts")
+    if where.tool == "perftest" and where.streams is not None:
+        raise SpecError("perftest holds the rate of one queue pair; --streams is for iperf3")
     if where.tool == "perftest" and len(where.hosts) > 2:  # noqa: PLR2004 - a pair
         raise SpecError("perftest loads one pair; iperf3 loads any number of hosts at once")
 
@@ -92,11 +95,12 @@ def _words(
     address = address.rpartition("@")[2]
     if where.tool == "iperf3":
         # iperf3 holds each stream to its share of the rate.
-        share = f"{gbit / where.streams * 1e9:.0f}"
+        streams = where.streams or _STREAMS
+        share = f"{gbit / streams * 1e9:.0f}"
         return (
             ("iperf3", "--server", "--one-off", "--port", port),
             ("iperf3", "--client", address, "--port", port, "--json", "--bitrate", share,
-             "--parallel", f"{where.streams}", "--time", f"{where.seconds:g}"),
+             "--parallel", f"{streams}", "--time", f"{where.seconds:g}"),
         )  # fmt: skip
     words = (
         "ib_write_bw", "-F", "--report_gbits", "-D", f"{max(1, round(where.seconds))}",

@@ -5,6 +5,8 @@ import pytest
 from weft.bench.load import Carried, raise_load, simulated_load
 from weft.bench.load_hosts import Field, measured_load, processes
 from weft.errors import SpecError
+from weft.report.page import Table
+from weft.report.views.load_test import load_test
 from weft.spec.load import preset
 
 PEAK = 1e9
@@ -79,3 +81,10 @@ def test_what_cannot_be_loaded_is_refused():
         measured_load(Field(hosts=("a", "b"), launcher="srun"), PEAK)
     with pytest.raises(SpecError, match="at most what the NICs"):
         simulated_load(preset("hgx_h100_roce", hosts=2), 1e15)
+
+
+def test_every_column_of_the_steps_has_a_name():
+    result = simulated_load(preset("hgx_h100_roce", hosts=2), 1e9, largest_multiple=1.0)
+    tables = [one for one in load_test.page(result).blocks if isinstance(one, Table)]
+    assert all(all(one.columns) for one in tables)
+    assert tables

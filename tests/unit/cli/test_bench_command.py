@@ -160,3 +160,29 @@ def test_the_band_of_a_good_run_is_not_called_that_of_healthy_clusters(capsys):
     shown = capsys.readouterr().out
     assert "band that one more run of the same cluster falls into" in shown
     assert "80 % band of healthy clusters" not in shown
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--streams", "2"], ["--launcher", "ssh"], ["--tool", "iperf3"], ["--seconds", "2"],
+        ["--line", "1Gb/s"],
+    ],
+)  # fmt: skip
+def test_a_simulated_load_refuses_what_only_real_hosts_heed(words, capsys):
+    """A knob that changes nothing is refused."""
+    given = ["bench", "load", "--simulate", "--set", "hosts=2", "--peak", "1Gb/s"]
+    assert app.run([*given, *words]) == 2
+    assert f"heeds no {words[0]}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", [["--size", "1KiB"], ["--simulated-hosts", "4"]])
+def test_a_real_load_refuses_what_only_the_simulator_heeds(words, capsys):
+    assert app.run(["bench", "load", "--hosts", "a,b", "--peak", "1Gb/s", *words]) == 2
+    assert f"heeds no {words[0]}" in capsys.readouterr().err
+
+
+def test_perftest_offers_a_load_over_one_queue_pair(capsys):
+    words = ["bench", "load", "--hosts", "a,b", "--tool", "perftest", "--streams", "2"]
+    assert app.run([*words, "--peak", "1Gb/s"]) == 2
+    assert "--streams is for iperf3" in capsys.readouterr().err

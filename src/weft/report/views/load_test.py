@@ -22,7 +22,14 @@ def _blocks(result: LoadTest) -> Iterator[Block]:
     yield Facts(pairs=tuple(_facts(result)))
     yield Table(
         title="Step by step",
-        columns=("times the peak", "offered Gb/s", "delivered Gb/s", "delivered", "tail", ""),
+        columns=(
+            "times the peak",
+            "offered Gb/s",
+            "delivered Gb/s",
+            "delivered",
+            "tail",
+            "why broken",
+        ),
         rows=rows_of(*(_step(one) for one in result.steps)),
         left=(5,),
         notes=("Rates are of one host. Tail: p99 of a transfer, or the round trip of TCP.",),

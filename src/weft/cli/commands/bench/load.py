@@ -1,11 +1,12 @@
 """`weft bench load`: raise the load to two or three times the peak, and say where it breaks."""
 
-from typing import Annotated, Final
+from collections.abc import Mapping
+from typing import Annotated, Any, Final
 
 import typer
 
 from weft.cli import options
-from weft.cli.commands.bench.reach import Hosts, PairLauncherName, Seconds, Streams
+from weft.cli.commands.bench.reach import Hosts
 from weft.errors import SpecError
 from weft.units import parse_rate, parse_size
 
@@ -30,17 +31,32 @@ def load(
     sets: options.Sets = [],  # noqa: B006 - as above
     hosts: Hosts = "",
     tool: Annotated[
-        str, typer.Option("--tool", metavar="NAME", help="iperf3, or perftest for a pair.")
-    ] = "iperf3",
-    launcher: PairLauncherName = "ssh",
+        str | None,
+        typer.Option("--tool", metavar="NAME", help="iperf3 unless told; perftest for a pair."),
+    ] = None,
+    launcher: Annotated[
+        str | None,
+        typer.Option(
+            "--launcher", metavar="NAME", help="ssh unless told; local, kubectl or netns."
+        ),
+    ] = None,
     line: Annotated[
         str, typer.Option("--line", metavar="RATE", help="Line rate of a host, if known.")
     ] = "",
-    seconds: Seconds = 5.0,
-    streams: Streams = 4,
+    seconds: Annotated[
+        float | None,
+        typer.Option("--seconds", metavar="NUMBER", help="Of one step; 5.", min=1),
+    ] = None,
+    streams: Annotated[
+        int | None,
+        typer.Option(
+            "--streams", metavar="COUNT", help="Connections of each pair (iperf3); 4.", min=1
+        ),
+    ] = None,
     size: Annotated[
-        str, typer.Option("--size", metavar="SIZE", help="Of a simulated transfer.")
-    ] = "1MiB",
+        str | None,
+        typer.Option("--size", metavar="SIZE", help="Of a simulated transfer; 1MiB."),
+    ] = None,
     most_hosts: Annotated[
         int | None,
         typer.Option("--simulated-hosts", metavar="COUNT", help="Hosts to simulate.", min=2),
@@ -80,22 +96,42 @@ def load(
     check_places(out, charts=chart)
     if simulate == bool(hosts):
         raise SpecError("give --simulate with -f cluster.yaml, or real hosts with --hosts")
+    real = {"tool": tool, "launcher": launcher, "seconds": seconds, "streams": streams}
+    simulated = {"size_bytes": None if size is None else parse_size(size), "hosts": most_hosts}
+    _refuse(simulate=simulate, real={**real, "line": line or None},
+            simulated={"size": size, "simulated-hosts": most_hosts, "file": files or None,
+                       "set": sets or None})  # fmt: skip
     rate = parse_rate(peak)
     with watched("loading the network", quiet=quiet) as report:
         if simulate:
             result = simulated_load(
-                cluster_alone(files, sets), rate, size_bytes=parse_size(size), hosts=most_hosts,
-                largest_multiple=largest, delivered_ratio=delivered, tail_growth=tail,
-                report=report,
+                cluster_alone(files, sets), rate, largest_multiple=largest,
+                delivered_ratio=delivered, tail_growth=tail, report=report, **_given(simulated),
             )  # fmt: skip
         else:
             names, addresses = places(hosts)
             result = measured_load(
-                Field(hosts=names, addresses=addresses, launcher=launcher, tool=tool,
-                      seconds=seconds, streams=streams),
+                Field(hosts=names, addresses=addresses, **_given(real)),
                 rate, line_bytes_per_s=parse_rate(line) if line else None,
                 largest_multiple=largest, delivered_ratio=delivered, tail_growth=tail,
                 report=report,
             )  # fmt: skip
     emit(result, output, out=out, charts=chart)
     return 0 if result.breaking_multiple is None else BROKEN
+
+
+def _given(named: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what was asked for; what was not is as the load test has it."""
+    return {name: value for name, value in named.items() if value is not None}
+
+
+def _refuse(
+    *, simulate: bool, real: Mapping[str, object], simulated: Mapping[str, object]
+) -> None:
+    """Refuse what was asked for and this way would not heed."""
+    unheeded = _given(real if simulate else simulated)
+    if unheeded:
+        words = ", ".join(f"--{name}" for name in unheeded)
+        way = "--simulate" if simulate else "--hosts"
+        known = ", ".join(f"--{name}" for name in (simulated if simulate else real))
+        raise SpecError(f"a load with {way} heeds no {words}; it heeds {known}")

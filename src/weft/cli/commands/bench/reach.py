@@ -20,9 +20,6 @@ PairLauncherName = Annotated[
     str, typer.Option("--launcher", metavar="NAME", help="local, ssh, kubectl or netns.")
 ]
 """Where processes are started host by host, and not as a job."""
-Streams = Annotated[
-    int, typer.Option("--streams", metavar="COUNT", help="Connections or queue pairs.", min=1)
-]
 Seconds = Annotated[
     float, typer.Option("--seconds", metavar="NUMBER", help="Of one step or test.", min=1)
 ]
