@@ -71,7 +71,7 @@ class Joined:
     def read(self, size: int, /) -> bytes:
         """Return the next bytes, the head first."""
         head, self._head = self._head[:size], self._head[size:]
-        return head or self._rest.read(size)
+        return head + self._rest.read(size - len(head)) if len(head) < size else head
 
 
 def looks_binary(head: bytes) -> bool:
