@@ -1338,8 +1338,9 @@ class Counter:
 class Interface:
     """A network interface with what is known of it.
 
-    ``enabled`` is whether it may be up, as configured; ``reason`` why it is down all the same,
-    in the words of the switch or host.
+    ``possible_bytes_per_s`` is the highest rate its adapter supports. ``enabled`` is whether
+    it may be up, as configured; ``reason`` why it is down all the same, in the words of the
+    switch or host.
     """
 
     interface: str
@@ -1347,6 +1348,7 @@ class Interface:
     carrier: bool | None = None
     mtu_bytes: int | None = None
     rate_bytes_per_s: float | None = None
+    possible_bytes_per_s: float | None = None
     addresses: tuple[str, ...] = ()
     kind: str = ""
     fec: str = ""

@@ -37,9 +37,10 @@ _COUNTED = re.compile(
 )
 _MOMENT = re.compile(
     r"(?<![A-Za-z0-9])(?:"
-    r"(?P<word>before|after|pre|post|start|end|t[0-9]|sample_?[0-9]{1,3}|reading_?[0-9]{1,3})"
-    r"|(?P<date>20\d\d[-_.]?(?:0\d|1[0-2])[-_.]?[0-3]\d)[-_.T ]?(?P<hour>[0-2]\d)"
-    r"[-_.:]?(?P<minute>[0-5]\d)(?:[-_.:]?(?P<second>[0-5]\d))?Z?"
+    r"(?P<word>before|after|pre|post|start|end|t[0-9]|"
+    r"(?:sample|reading|day|week|hour|minute)_?[0-9]{1,3})"
+    r"|(?P<date>20\d\d[-_.]?(?:0\d|1[0-2])[-_.]?[0-3]\d)(?:[-_.T ]?(?P<hour>[0-2]\d)"
+    r"[-_.:]?(?P<minute>[0-5]\d)(?:[-_.:]?(?P<second>[0-5]\d))?Z?)?"
     r"|(?P<epoch>1[6-9]\d{8})"
     r")(?![A-Za-z0-9])",
     re.IGNORECASE,
@@ -122,7 +123,7 @@ def _order(moment: "re.Match[str]") -> tuple[int, float | None]:
         return int(moment["epoch"]), float(moment["epoch"])
     digits_of_day = re.sub(r"\D", "", moment["date"])
     year, month, day = int(digits_of_day[:4]), int(digits_of_day[4:6]), int(digits_of_day[6:])
-    clock = (int(moment["hour"]), int(moment["minute"]), int(moment["second"] or 0))
+    clock = (int(moment["hour"] or 0), int(moment["minute"] or 0), int(moment["second"] or 0))
     at_s = timegm((year, month, day, *clock))
     return at_s, float(at_s)
 

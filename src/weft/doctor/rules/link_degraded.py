@@ -23,6 +23,7 @@ from weft.observe.facts import (
     FabricCheck,
     FabricLink,
     Fact,
+    Interface,
     LinkLayer,
     LinkTraining,
     Message,
@@ -39,6 +40,7 @@ _SPLIT_LANES = 2
 # HDR100 and NDR200 are whole ports of two lanes; no slower generation was sold so.
 _SPLIT_LANE_BYTES_PER_S = units.rate_from_gbit(50.0)
 _FELLOWS = 3
+_GIGABIT_PER_S = units.rate_from_gbit(1.0)
 _UNEXPECTED = re.compile(
     r"[Uu]nexpected (?:actual )?(?:link )?(?:speed|width)|"
     r"operates? in .{1,20}(?:speed|width) mode|[Nn]on-?optimal link (?:speed|width)"
@@ -51,6 +53,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
     yield from trained
     cables = list(_cables(facts))
     yield from cables
+    yield from _far_below(facts)
     if not trained and not cables:
         yield from _words(facts)
         yield from _slower_than_its_fellows(facts)
@@ -197,6 +200,20 @@ def _whole_fellow(facts: Facts, port: AdapterPort) -> bool:
         and "4X" in one.rate_text.upper() and speed in one.rate_text.upper()
         for one in facts.of(AdapterPort)
     )  # fmt: skip
+
+
+def _far_below(facts: Facts) -> Iterator[Finding]:
+    """Find interfaces at 10 or 100 Mbit/s that can do a thousand or more.
+
+    Pairs of the cable are broken. One step below what an adapter can do may be all that its
+    switch can.
+    """
+    for one in facts.of(Interface):
+        able, runs = one.possible_bytes_per_s or 0.0, one.rate_bytes_per_s or 0.0
+        name = f"{one.host} {one.interface}".strip()
+        if 0 < runs < _GIGABIT_PER_S <= able and one.carrier is not False:
+            yield _degraded(_SPEED, [one], 0.7, runs / able, "it was negotiated", name,
+                            Severity.WARNING)  # fmt: skip
 
 
 def _slower_than_its_fellows(facts: Facts) -> Iterator[Finding]:

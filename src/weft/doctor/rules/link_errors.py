@@ -47,6 +47,7 @@ _DAMAGED = re.compile(
 """Frames that were damaged on the wire, as drivers and switches of many makers count them."""
 _ON_SWITCHES = frozenset({"fcs", "symbol", "align", "crc", "fcs_err", "align_err"})
 _LOST = "link_downed"
+_NO_LID = (None, 0, 0xFFFF)
 _CHANGES = frozenset({"carrier_changes", "link_flaps"})
 _OFTEN = 20
 _TIMES_ITS_FELLOWS = 10
@@ -70,6 +71,8 @@ def _check(facts: Facts) -> Iterator[Finding]:
     yield from _sick_modules(facts)
     yield from _flapping(facts)
     yield from _unsteady(facts)
+    yield from _restless(facts)
+    yield from _odd_switch_ports(facts)
     yield from _said(facts)
 
 
@@ -183,6 +186,49 @@ def _unsteady(facts: Facts) -> Iterator[Finding]:
             advice="replace the cable or transceiver of this port, then watch the count",
             next_command="read the count of changes again after ten minutes",
             missing=("whether the count still rises",),
+            explains=(*_FOLLOW, "port-down", "fabric-path-unreachable"),
+        )
+
+
+def _odd_switch_ports(facts: Facts) -> Iterator[Finding]:
+    """Find the few ports of a switch that count errors of receipt while others count none."""
+    ports = [one for one in facts.of(Counter) if one.on_switch and one.name == "rx_errors"]
+    odd = [one for one in ports if one.value >= _MANY]
+    clean = sum(one.value < _FEW for one in ports)
+    if odd and clean >= len(odd):
+        yield finding(
+            "ib-link-errors",
+            odd,
+            0.5,
+            severity=Severity.WARNING,
+            subject=", ".join(dict.fromkeys(one.where for one in odd[:4])),
+            message="a switch counts errors of receipt on a port, and none on its fellows",
+            advice="look whether frames are damaged (cable) or too long (MTU)",
+            next_command="show interfaces counters errors; show interfaces transceiver",
+            missing=("whether these are damaged frames, and still rise",),
+            explains=_FOLLOW,
+        )
+
+
+def _restless(facts: Facts) -> Iterator[Finding]:
+    """Find ports that were down at one reading and up at another; one address is one port."""
+    states: dict[tuple[str, str, object], dict[PortState, AdapterPort]] = {}
+    for one in facts.of(AdapterPort):
+        own = one.lid if one.lid not in _NO_LID else one.guid
+        if own and one.state in {PortState.DOWN, PortState.ACTIVE}:
+            states.setdefault((one.host, one.adapter, own), {})[one.state] = one
+    seen = [port for found in states.values() if len(found) > 1 for port in found.values()]
+    if seen:
+        yield finding(
+            "ib-link-flap",
+            seen,
+            0.5,
+            severity=Severity.WARNING,
+            subject=", ".join(dict.fromkeys(one.adapter for one in seen)),
+            message="a port was down at one reading and up at another",
+            advice="replace the cable or transceiver of this port, then watch it",
+            next_command="dmesg -T | grep -i link; read the state of the port again",
+            missing=("whether somebody took the port down or brought it up between the two",),
             explains=(*_FOLLOW, "port-down", "fabric-path-unreachable"),
         )
 

@@ -21,7 +21,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
     trapped = job.said(
         facts,
         r"bad p_?key|p_?key (mismatch|violation|check failed)|no valid pkey|"
-        r"unable to find specified pkey",
+        r"unable to find specified pkey|do(es)? not (share specified|have any shared) pkey",
     )
     if limited or trapped:
         yield finding(

@@ -9,6 +9,7 @@ References: NCCL troubleshooting, RoCE; ibv_modify_qp(3): 110 connectivity, 101 
 """
 
 import errno
+import re
 from collections.abc import Iterator
 
 from weft.doctor import job, links
@@ -22,7 +23,7 @@ from weft.doctor.rule import (
     finding,
     suspected,
 )
-from weft.observe.facts import CallFailed, HostReached, TransferSetup
+from weft.observe.facts import CallFailed, HostReached, LinkEvent, Message, TransferSetup
 
 _UNREACHABLE = {
     errno.ENETUNREACH: ("unreachable", 0.75),
@@ -31,6 +32,10 @@ _UNREACHABLE = {
 }
 _OTHERS = ("UCX", "MPI")
 """Transports that fail before the collective library begins: that is another cause."""
+_LATE = re.compile(
+    r"MAD completed in error \(IB_TIMEOUT\)|Timeout while getting attribute|"
+    r"send completed with error.{0,20}\(IB_TIMEOUT\)"
+)
 _LOOK = (
     "ib_write_bw -d <adapter> -x <GID index> on both hosts; ip route get <peer> oif <interface>"
 )
@@ -47,6 +52,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
     if not failed:
         yield from _not_resolved(facts)
         yield from _not_answered(facts)
+        yield from _unanswered(facts)
         return
     same = _same_ends(failed)
     yield finding(
@@ -136,6 +142,36 @@ def _not_answered(facts: Facts) -> Iterator[Finding]:
         missing=("whether the other host drops echo requests by rule",),
         explains=(Symptom.VERBS_CALL, Symptom.TRANSPORT_RETRY),
     )
+
+
+def _unanswered(facts: Facts) -> Iterator[Finding]:
+    """Find questions of the subnet manager that nodes did not answer, where none left."""
+    late = [
+        one for one in facts.of(Message)
+        if one.software == "OpenSM" and _LATE.search(one.text)
+    ]  # fmt: skip
+    if late and not facts.of(LinkEvent):
+        yield suspected(
+            (
+                Suspect(
+                    cause="fabric-path-unreachable",
+                    confidence_ratio=0.35,
+                    question="which node lies at the end of the path in the next lines?",
+                    next_command="ibtracert; smpquery -D nodeinfo <path>",
+                ),
+                Suspect(
+                    cause="ib-link-errors",
+                    confidence_ratio=0.3,
+                    question="do errors rise on a link of this path?",
+                    next_command="ibqueryerrors",
+                ),
+            ),
+            late,
+            symptom=Symptom.VERBS_CALL,
+            severity=Severity.WARNING,
+            message="the subnet manager gets no answer from a node",
+            advice="look whether the node is booting or hung; then at the links towards it",
+        )
 
 
 def _sure(failed: CallFailed) -> float:

@@ -13,9 +13,19 @@ import re
 from collections.abc import Iterator
 
 from weft.doctor.rule import Facts, Fault, Finding, Rule, Severity, Symptom, finding
+from weft.doctor.rules.link_errors import risen
 from weft.observe.facts import Counter, Fact, PauseWatchdog
 
-_PAUSE = re.compile(r"tx_(?:prio\d_|global_)?pause(?:_ctrl_phy)?$")
+_PAUSE = re.compile(
+    r"tx_(?:prio\d_|global_)?pause(?:_ctrl_phy)?$|tx_priority_\d_xoff(?:\.nic)?$|"
+    r"tx_pfc_ena_frames_pri\d$|pfc_pri\d_tx_transitions$|frames_tx_pri(?:pause|_\d)$|"
+    r"mac_tx_pfc_pri\d_pkt_num$|tx_pause_frames$|link_xoff_tx(?:\.nic)?$"
+)
+"""Pauses sent, as mlx5, ice, bnxt_en, ionic and hns3 count them."""
+_RECEIVED = re.compile(
+    r"rx_(?:vport_)?(?:rdma_)?(?:unicast(?:_packets)?|packets(?:_phy)?|prio\d_packets|"
+    r"ucast_frames|good_frames|ok)(?:\.nic)?$|frames_rx_unicast$|mac_rx_uni_pkt_num$"
+)
 _STORM = re.compile(r"tx_pause_storm_(?:error|warning)_events$")
 _LOUD = 10_000
 _TIMES = 100
@@ -32,6 +42,10 @@ def _check(facts: Facts) -> Iterator[Finding]:
     caught += [one for one in facts.of(Counter) if _STORM.match(one.name) and one.value > 0]
     if caught:
         yield _storm(caught, 0.9, Severity.ERROR)
+        return
+    stuck = _stuck(facts)
+    if stuck:
+        yield _storm([*stuck], 0.75, Severity.ERROR)
         return
     loud = _one_alone(facts)
     if loud:
@@ -52,6 +66,24 @@ def _storm(seen: list[Fact], confidence_ratio: float, severity: Severity) -> Fin
         explains=("roce-packet-loss", Symptom.TRANSPORT_RETRY, Symptom.WATCHDOG),
         fault=Fault.MISTUNED,
     )
+
+
+def _stuck(facts: Facts) -> list[Counter]:
+    """Return pauses that an adapter kept sending while it took in nothing at all."""
+    counters = [one for one in facts.of(Counter) if not one.on_switch]
+    if not any(_PAUSE.match(one.name) for one in counters):
+        return []
+    rise = risen(counters)
+    took: dict[tuple[str, str], int] = {}
+    for (host, where, _, name), by in rise.items():
+        if _RECEIVED.match(name):
+            took[host, where] = took.get((host, where), 0) + by
+    return [
+        one for one in counters
+        if _PAUSE.match(one.name)
+        and rise.get((one.host, one.where, one.port, one.name), 0) > _LOUD
+        and took.get((one.host, one.where)) == 0
+    ]  # fmt: skip
 
 
 def _one_alone(facts: Facts) -> Counter | None:

@@ -52,6 +52,10 @@ _NO_LINK = re.compile(
     r"unplugged|negotiation|disabled|signal|no partner|partner|closed by|not detected|"
     r"training|shut|unsupported|remote", re.IGNORECASE
 )  # fmt: skip
+_OF_AN_ADAPTER = re.compile(r"\b(?:ibstat|ibstatus|ibv_devinfo|ib_\w+|mlxlink|rdma link)\b")
+_OF_A_POD = re.compile(r"net\d{1,2}")
+"""Names that the multiple networks of a pod get."""
+_REFUSED = re.compile(r"(?:\S{1,80}[#$])?\s*Port number ")
 _NO_LID = (None, 0, 0xFFFF)
 _PORTS_OF_AN_ADAPTER = 2
 _FREE_IN_A_ROW = 3
@@ -84,7 +88,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
         sure, severity = (0.75, Severity.WARNING) if alone else (0.45, Severity.INFO)
         yield _down(seen, _names(disabled), sure, severity)
     else:
-        yield from _looked_at(facts, down)
+        yield from list(_looked_at(facts, down)) or list(_given(facts, down))
     yield from _checked(facts)
     yield from _on_switches(facts)
     yield from _orphans(facts)
@@ -116,6 +120,36 @@ def _looked_at(facts: Facts, down: list[AdapterPort]) -> Iterator[Finding]:
         yield _down([*told, *down], _names(down), 0.65, Severity.WARNING)
     elif down and not any(_active(facts).values()):  # nobody shows ports for being idle
         yield _down([*down], _names(down), 0.55, Severity.WARNING)
+
+
+def _given(facts: Facts, down: list[AdapterPort]) -> Iterator[Finding]:
+    """Find ports somebody asked about by name, and those a pod was given.
+
+    A port that was up at another moment is unsteady rather than down.
+    """
+    back = {
+        (one.host, one.adapter) for one in facts.of(AdapterPort)
+        if one.state not in {PortState.DOWN, PortState.UNKNOWN}
+    }  # fmt: skip
+    said = [
+        set(_SPLIT.split(one.command)) for one in facts.of(Command)
+        if _OF_AN_ADAPTER.search(one.command)
+    ]  # fmt: skip
+    asked: list[Fact] = [
+        one for one in down
+        if (one.host, one.adapter) not in back and any(one.adapter in words for words in said)
+    ]  # fmt: skip
+    inside: list[Fact] = [
+        one for one in facts.of(AdapterInterface)
+        if one.up is False and _OF_A_POD.fullmatch(one.interface)
+        and (one.host, one.adapter) not in back
+    ]  # fmt: skip
+    seen = asked + inside
+    if seen:
+        names = dict.fromkeys(
+            one.adapter for one in seen if isinstance(one, AdapterPort | AdapterInterface)
+        )
+        yield _down(seen, ", ".join(list(names)[:4]), 0.6, Severity.WARNING)
 
 
 def _on_switches(facts: Facts) -> Iterator[Finding]:
@@ -198,7 +232,7 @@ def _names(ports: list[AdapterPort]) -> str:
 
 
 def _is_wanted(facts: Facts, port: AdapterPort) -> bool:
-    if port.evidence.text.strip().startswith("Port number "):  # a benchmark was to use it
+    if _REFUSED.match(port.evidence.text):  # a benchmark was to use it
         return True
     filters = [
         one.value for name in ("NCCL_IB_HCA", "UCX_NET_DEVICES")

@@ -11,8 +11,16 @@ References: InfiniBand Architecture Specification, subnet management; opensm(8);
 from collections.abc import Iterator
 
 from weft.doctor import job
-from weft.doctor.rule import Facts, Finding, Rule, Symptom, finding
-from weft.observe.facts import AdapterPort, LinkLayer, PhysicalState, PortState, SubnetManager
+from weft.doctor.rule import Facts, Finding, Rule, Severity, Symptom, finding
+from weft.observe.facts import (
+    AdapterPort,
+    Fact,
+    LinkLayer,
+    Message,
+    PhysicalState,
+    PortState,
+    SubnetManager,
+)
 
 _NO_LID = (None, 0, 0xFFFF)
 _UNBOUND = (
@@ -42,6 +50,8 @@ def _check(facts: Facts) -> Iterator[Finding]:
             next_command="sminfo; systemctl status opensm",
             explains=_FOLLOW,
         )
+    else:
+        yield from _beginning(facts)
     masters = {one.guid: one for one in facts.of(SubnetManager) if one.state == "master"}
     if len(masters) > 1 and "" not in masters:
         yield finding(
@@ -52,6 +62,33 @@ def _check(facts: Facts) -> Iterator[Finding]:
             advice="leave one master on each fabric and give the others a lower priority",
             next_command="sminfo   # on each fabric or plane",
             missing=("whether the outputs are of one fabric or of several planes",),
+        )
+
+
+def _beginning(facts: Facts) -> Iterator[Finding]:
+    """Find ports that a manager leaves waiting, and a manager whose own port is down."""
+    left: list[Fact] = [
+        one for one in facts.of(AdapterPort)
+        if one.state is PortState.INIT and one.link_layer is LinkLayer.INFINIBAND
+        and one.sm_lid not in _NO_LID
+    ]  # fmt: skip
+    dark = [one for one in facts.of(Message) if one.text == "SM port is down"]
+    if left or dark:
+        yield finding(
+            "ib-no-subnet-manager",
+            [*left, *dark],
+            0.7 if dark else 0.5,
+            severity=Severity.WARNING,
+            message="the port of the subnet manager is down"
+            if dark
+            else "a subnet manager is known and has not brought the port to Active",
+            advice="bind the manager to a port that is up (opensm -g)"
+            if dark
+            else "look in the manager's log for this port's GUID; a virtual function needs a "
+            "GUID of its own and a manager with virtualization on",
+            next_command="sminfo; systemctl status opensm",
+            missing=("whether the manager still runs and sees this port",),
+            explains=_FOLLOW,
         )
 
 

@@ -29,6 +29,7 @@ _MODES = re.compile(
     r"\s+\d+base\S+(?:\s+\d+base\S+)*(?:/\w+)?(?: \w+/\w+)?\s*$|\s+(?:None|RS|BASER|"
     r"LLRS|LL_RS|Not reported)\s*$"
 )
+_MODE = re.compile(r"\b(\d{2,7})base")
 _DRIVEN = {"driver", "version", "firmware-version", "bus-info"}
 
 
@@ -42,6 +43,8 @@ class _Reader:
     fields: dict[str, str] = field(default_factory=dict)
     where: Evidence | None = None
     command: str = ""
+    modes: list[int] = field(default_factory=list)
+    listing: bool = False
 
     def take(self, text: str, number: int) -> Sequence[Fact] | None:
         """Return the facts of a line."""
@@ -62,17 +65,22 @@ class _Reader:
         found = _FIELD.match(text) if self.inside or text.startswith("driver: ") else None
         if found:
             return self._gather(found, text, number)
-        return READ if self.inside and _MODES.match(text) else None
+        if not self.inside or not _MODES.match(text):
+            return None
+        if self.listing:
+            self.modes += map(int, _MODE.findall(text))
+        return READ
 
     def end(self) -> Iterable[Fact]:
         """State the settings gathered."""
         fields, self.fields = self.fields, {}
+        modes, self.modes, self.listing = self.modes, [], False
         where, self.where, inside, self.inside = self.where, None, self.inside, ""
         if where is None or not fields:
             return ()
         if inside == "pause":
             return (self._pause(fields, where),)
-        return self._settings(fields, where)
+        return self._settings(fields, max(modes, default=0), where)
 
     def _counter(self, found: "re.Match[str]", text: str, number: int) -> Sequence[Fact]:
         self._follow()
@@ -103,6 +111,9 @@ class _Reader:
         if found["name"] in {"Speed", "Link detected", "RX", "Active FEC encoding"}:
             self.where = self.source.evidence(text, number)
         self.fields[found["name"]] = found["value"]
+        self.listing = found["name"] == "Supported link modes"
+        if self.listing:
+            self.modes += map(int, _MODE.findall(found["value"]))
         return READ
 
     def _pause(self, fields: dict[str, str], where: Evidence) -> PauseSetting:
@@ -114,12 +125,15 @@ class _Reader:
             evidence=where,
         )
 
-    def _settings(self, fields: dict[str, str], where: Evidence) -> Sequence[Fact]:
+    def _settings(
+        self, fields: dict[str, str], fastest: int, where: Evidence
+    ) -> Sequence[Fact]:
         speed = _SPEED.match(fields.get("Speed", ""))
         interface = Interface(
             interface=self.interface,
             carrier=yes(fields.get("Link detected")),
             rate_bytes_per_s=rate(int(speed[1]) * _MEGABIT) if speed else None,
+            possible_bytes_per_s=rate(fastest * _MEGABIT) if fastest else None,
             fec=fields.get("Active FEC encoding", ""),
             driver=fields.get("driver", ""),
             host=self.source.host,

@@ -12,7 +12,9 @@ from weft.observe.parser import READ, Parser, Source
 from weft.observe.parsers._ib_counters import kernel_name, saturated
 
 _NODE = re.compile(r"Errors for (?:(?P<guid>0x[0-9a-f]+) )?\"(?P<name>[^\"]*)\"")
-_PORT = re.compile(r"\s*GUID (?P<guid>0x[0-9a-f]+) port (?P<port>\d+|ALL): (?P<counters>.*)")
+_PORT = re.compile(
+    r"\s*GUID (?P<guid>0x[0-9a-f]+)(?:\.{3})? port (?P<port>\d+|ALL): (?P<counters>.*)"
+)
 _COUNTER = re.compile(r"\[(\w+) == (\d+)(?: \([^)]*\))?\]")
 _SUMMARY = re.compile(r"## |\s*Link info:")
 

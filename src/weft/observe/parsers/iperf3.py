@@ -1,11 +1,13 @@
 """What iperf3 prints, and the JSON of ``--json``: what was received, over the whole test."""
 
+import errno
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from weft import units
 from weft.observe.facts import (
+    CallFailed,
     Fact,
     MeasuredLatency,
     MeasuredTransfer,
@@ -26,7 +28,28 @@ _AROUND = re.compile(
     r"\[ ID\] Interval |(?:- ){10,}|iperf Done\.|Accepted connection from |"
     r"Server listening on \d+"
 )
+_REFUSED = re.compile(
+    r"(?:iperf3: error - unable to connect to server.{0,100}?: |(?:tcp )?connect failed: |"
+    r"(?:qperf: )?failed to connect: )(?P<text>[A-Z].{1,80})"
+)
+_ERRNO = {
+    "no route to host": errno.EHOSTUNREACH,
+    "network is unreachable": errno.ENETUNREACH,
+    "connection refused": errno.ECONNREFUSED,
+    "connection timed out": errno.ETIMEDOUT,
+    "operation timed out": errno.ETIMEDOUT,
+    "connection reset by peer": errno.ECONNRESET,
+}
 _ERROR = re.compile(r"iperf3: error - (?P<text>.+)")
+
+
+def _refused(words: str, source: Source, text: str, number: int) -> CallFailed:
+    """Return why a test found nobody at the other end."""
+    said = words.strip()
+    return CallFailed(
+        call="connect", error=said, errno=_ERRNO.get(said.lower()), library="iperf3",
+        evidence=source.evidence(text, number),
+    )  # fmt: skip
 
 
 def _document(value: object, source: Source, number: int) -> Iterable[Fact] | None:
@@ -99,6 +122,9 @@ class _Reader:
         row = _ROW.match(text)
         if row:
             return self._row(row, text, number)
+        refused = _REFUSED.match(text)
+        if refused:
+            return (_refused(refused["text"], self.source, text, number),)
         error = _ERROR.match(text)
         if error:
             where = self.source.evidence(text, number)
@@ -135,5 +161,9 @@ class _Reader:
 
 
 iperf3 = Parser(
-    tool="iperf3", marks=("bits/sec", "iperf"), reader=_Reader, document=_document, rank=40
+    tool="iperf3",
+    marks=("bits/sec", "iperf", "connect failed: ", "failed to connect: "),
+    reader=_Reader,
+    document=_document,
+    rank=40,
 )

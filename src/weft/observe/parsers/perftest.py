@@ -84,7 +84,7 @@ _TROUBLE = re.compile(
     r"WARNING: BW peak|Port number \d)"
 )
 _UNCONNECTED = re.compile(r"\s*Couldn't connect to (?P<peer>\S+:\d+)")
-_PORT = re.compile(r"\s*Port number (?P<port>\d{1,3}) state is (?P<state>\w+)")
+_PORT = re.compile(r"(?:\S{1,80}[#$])?\s*Port number (?P<port>\d{1,3}) state is (?P<state>\w+)")
 _ASKED = re.compile(r"\bib_\w+ .*?-d ?(?P<device>[\w.]+)")
 _NOISE = re.compile(
     r"\s*(?:\* Waiting for client|initializing CUDA|There are \d+ device|Picking|"

@@ -17,6 +17,7 @@ from weft.observe.facts import (
 )
 from weft.observe.parser import Parser, Source
 
+_PAUSE_FIRST = re.compile(r"sleep \S{1,10} ?(?:;|&&) ?")
 _PROMPT = re.compile(
     r"\s*(?:(?:\(\w+\) )?(?:\[(?P<user>[\w.-]+)@(?P<host>[\w.-]+)[ :][^\]]{0,120}\][$#]|"
     r"(?P<user2>[\w.-]+)@(?P<host2>[\w.-]+):[^$#]{0,120}[$#]|[~/][\w/.-]{0,60}[$#]|"
@@ -206,7 +207,7 @@ class _Reader:
         self.waited = self.waited or bool(_PAUSE.match(command))
         if self.source.sample is not None and not self.numbers:
             return  # the file's name said which reading it is
-        key = (host, command.strip())
+        key = (host, _PAUSE_FIRST.sub("", command.strip()))
         if not _COUNTS.search(command) or (key in self.typed and not (host or self.waited)):
             return
         times = self.typed.get(key, -1) + 1

@@ -107,6 +107,7 @@ subnet_manager = Parser(
             r"\((?P<text>[^)]*)\).*",
             _notice,
         ),
+        pattern("SM port is down", r"(?P<text>SM port is down)(?P<place>)", _error),
         pattern("0x0", r"0x0\d -> ", nothing),
         pattern("0x8", r"0x80 -> ", nothing),
         pattern("Method 0x", r"Method 0x\w+, Attr", nothing),
