@@ -38,6 +38,7 @@ _HEAD_BYTES = 4096
 _KEPT_RATIO = 0.8
 """Of the facts of a text as it is that it still states with its lines joined."""
 _NO_DIGITS = str.maketrans("", "", "0123456789")
+_INDENTED = re.compile(r"^[ \t]+\S", re.MULTILINE)
 _FENCE = re.compile(r"\s*(?:```[\w-]*|~~~[\w-]*|[-=_*#─.]{3,}|>+)\s*$")
 
 
@@ -91,11 +92,13 @@ class Reading:
         self._last = ("", 0)
         self._candidates: list[tuple[str, Parser]] | None = None
         self._numbered: bool | None = None
+        self._flat: bool | None = None
         self._documents = DocumentCollector(source, [p for _, p in all_parsers()])
 
     def block(self, text: str) -> None:
         """Read a block of whole lines."""
         self._block, self._candidates, self._numbered = text, None, None
+        self._flat = None
         ledger, session = self.ledger, self._main
         number = ledger.lines
         carries = PART in text or "\\" in text or "{" in text
@@ -171,7 +174,7 @@ class Reading:
         """Try a line that nobody read as the start of a document, then without its label."""
         if self._documents.begins(line):
             self._collect(line, number)
-        elif not self._without_label(line, number):
+        elif not self._without_label(line, number) and not self._indented(line, number):
             if _FENCE.match(line):
                 self.ledger.blank += 1
             elif not self._says_nothing(line):
@@ -229,6 +232,12 @@ class Reading:
             if self._asked(session, one.text, number) or self._offer(session, one.text, number):
                 return True
         return False
+
+    def _indented(self, line: str, number: int) -> bool:
+        """Read on in a text that lost all its indents, as pages and chats take them."""
+        if self._flat is None:
+            self._flat = _INDENTED.search(self._block) is None
+        return self._flat and self._asked(self._main, f"    {line}", number)
 
     def _numbers_here(self) -> bool:
         """Return whether the lines of the block are numbered."""

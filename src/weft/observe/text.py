@@ -51,6 +51,7 @@ _WIDE = " " * 256
 _GAP = re.compile(r"[ \t]{256,}")
 """No table is so wide; so no expression spends long on what is no text."""
 _BINARY_RATIO = 0.02
+_FEWEST_INDENTED = 3
 _TEXT_CONTROLS = frozenset(b"\t\n\r\x0b\x0c\x1b\x08\x07")
 
 
@@ -115,7 +116,19 @@ def unpasted(block: str) -> str:
         block = _LEFT_OF_ANSI.sub("", block)
     if block.startswith(">") or "\n>" in block:
         block = _unquoted(block)
+    if block[:1] in {" ", "\t"}:
+        block = _undented(block)
     return unnumbered(unwrapped(block))
+
+
+def _undented(block: str) -> str:
+    """Take off what the first line of a block is indented by, where all lines are."""
+    lines = block.split("\n")
+    full = [line for line in lines if line.strip()]
+    margin = full[0][: len(full[0]) - len(full[0].lstrip())] if full else ""
+    if len(full) < _FEWEST_INDENTED or not all(line.startswith(margin) for line in full):
+        return block
+    return "\n".join(line.removeprefix(margin) for line in lines)
 
 
 def _unquoted(block: str) -> str:

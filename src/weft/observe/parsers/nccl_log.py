@@ -58,7 +58,9 @@ _BARE = re.compile(
     r"|Error while (?:creating|attaching to) shared memory|Error: failed to extend /dev/shm"
     r"|Cannot initialize CollNet|Loaded (?:net|collnet) plugin|Failed to find reverse path"
     r"|\d+\[\w+\] -> \d+\[\w+\] .{0,40}via |\S+\.cc:\d+ -> \d|\.\.\. -> \S+\.cc:\d+ ->"
-    r" \d|\[\d+(?:\.\.\d+)?\] (?:IB|RoCE))"
+    r" \d|\[\d+(?:\.\.\d+)?\] (?:IB|RoCE)"
+    r"|=== System :|CPU/\d[\w-]* \(|\+ (?:PCI|GPU|NVL|NET|NIC|SYS|CPU|XGMI|C2C)\[[\d.]+\] - "
+    r"|Ring \d\d : \d+\[|Using internal [Nn]etwork |Net : Message truncated)"
 )
 _QUOTED = re.compile(
     r"Last NCCL \S{0,20} ?log entry(?: \(may be unrelated\))?:? '(?P<said>\S.*?)'?\.?\s*$|"
@@ -365,6 +367,11 @@ nccl_log = Parser(
         "Attribute ",
         "NET plugin",
         "shared memory segment",
+        "=== System",
+        "PCI[",
+        "Ring 0",
+        "Using internal ",
+        "Net : ",
     ),
     reader=_Reader,
     rank=10,

@@ -28,7 +28,11 @@ _FIELD = re.compile(
 _SHORT = re.compile(
     r"(?P<indent> {0,24})(?P<name>[A-Z][\w .()/-]{0,60}?)\s*: (?P<value>.*?)\s*$"
 )
-_HEADING = re.compile(r"(?P<indent> {4,24})(?P<name>[A-Z][\w .()/-]{2,60}?)\s*$")
+_SQUEEZED = re.compile(
+    r"[A-Z][\w ]{1,40} ?: (?:Active|Not Active|\d{1,6}(?:\.\d{1,3})? (?:MHz|C|W|%|MiB))\s*$"
+)
+"""Fields whose gaps were lost with the indents."""
+_HEADING = re.compile(r"(?P<indent> {3,24})(?P<name>[A-Z][\w .()/-]{2,60}?)\s*$")
 _ARROW = re.compile(r"\s{2,}<[=-]+.*$")
 _MEGA = 1e6
 _GENERATION_GT = {1: 2.5, 2: 5.0, 3: 8.0, 4: 16.0, 5: 32.0, 6: 64.0}
@@ -102,7 +106,9 @@ class _Reader:
             return (*done, seen)
         if not self.inside:
             return self._outside(text, number)
-        found = _FIELD.match(text) or (_SHORT.match(text) if text.startswith("  ") else None)
+        found = _FIELD.match(text) or (
+            _SHORT.match(text) if text.startswith("  ") or _SQUEEZED.match(text) else None
+        )
         if found:
             return self._field(found, text, number)
         heading = _HEADING.match(text)
@@ -134,6 +140,8 @@ class _Reader:
 
     def _field(self, found: "re.Match[str]", text: str, number: int) -> Sequence[Fact]:
         indent, name = len(found["indent"]), found["name"].strip()
+        if not indent and self.path:
+            indent = self.path[-1][0] + 1  # a text that lost its indents
         while self.path and self.path[-1][0] >= indent:
             self.path.pop()
         path = "/".join([*(part for _, part in self.path), name])
