@@ -10,8 +10,8 @@ the mixed outputs of many hosts are told apart.
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cache
+from dataclasses import dataclass, field, fields, replace
+from functools import cache, partial
 
 from weft import plugins
 from weft.observe import parsers
@@ -86,7 +86,7 @@ class Reading:
         """Begin with nothing read."""
         self.ledger = Ledger(source)
         self._main = _Session(source)
-        source.leave = self._leave
+        source.leave = partial(self._leave, self._main)
         self._labelled: dict[str, _Session] = {}
         self._block = ""
         self._last = ("", 0)
@@ -130,9 +130,9 @@ class Reading:
             for reader in session.readers.values():
                 self.ledger.keep(reader.end())
 
-    def _leave(self) -> None:
+    def _leave(self, session: _Session) -> None:
         """State what was gathered of a host before the output of the next begins."""
-        for name, reader in self._main.readers.items():
+        for name, reader in session.readers.items():
             if name != _COMMANDS:
                 self.ledger.keep(reader.end())
 
@@ -250,6 +250,7 @@ class Reading:
         session = self._labelled.get(key) if key else self._main
         if session is None:
             session = _Session(Source(self.ledger.source.file, host or self.ledger.source.host))
+            session.source.leave = partial(self._leave, session)
             if len(self._labelled) < _MOST_LABELS:
                 self._labelled[key] = session
         return session
@@ -339,18 +340,39 @@ def _best(block: str, source: Source) -> str:
     best, seen = block, None
     for joined in map(unwrapped, unbroken(block)):
         seen = seen or _tried(block, source)
-        unread, facts = _tried(joined, source)
-        if unread < seen[0] and facts and facts >= _KEPT_RATIO * seen[1]:
-            best, seen = joined, (unread, facts)
+        tried = _tried(joined, source)
+        if tried.better_than(seen) and (best is block or tried.unread < seen.unread):
+            best, seen = joined, tried
     return best
 
 
-def _tried(block: str, source: Source) -> tuple[int, int]:
-    """Return how many lines of a block nobody reads, and how many facts it states."""
+@dataclass(frozen=True, slots=True)
+class _Tried:
+    """What reading a block gave: lines nobody read, facts, and how much these say."""
+
+    unread: int
+    facts: int
+    said: int
+
+    def better_than(self, other: "_Tried") -> bool:
+        """Return whether more was understood, and nothing much lost."""
+        if self.unread < other.unread:
+            return self.facts > 0 and self.facts >= _KEPT_RATIO * other.facts
+        return self.unread == other.unread and self.said > other.said
+
+
+def _tried(block: str, source: Source) -> _Tried:
+    """Read a block for trial."""
     trial = Reading(replace(source))
     trial.block(block)
     trial.end()
-    return trial.ledger.unread, len(trial.ledger.facts)
+    facts = trial.ledger.facts
+    said = sum(
+        getattr(fact, one.name) != one.default
+        for fact in facts
+        for one in fields(type(fact))  # type: ignore[arg-type]  # every fact is a dataclass
+    )
+    return _Tried(trial.ledger.unread, len(facts), said)
 
 
 def _read_pickle(stream: Bytes, source: Source) -> tuple[list[Fact], FileRead]:

@@ -50,6 +50,8 @@ _MARKS_OF_ORDER = ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "ut
 _WIDE = " " * 256
 _GAP = re.compile(r"[ \t]{256,}")
 """No table is so wide; so no expression spends long on what is no text."""
+_CELLS = re.compile(r"(?:\|[^|\n]*+\|[ \t]*+\n)*\|[^|\n]*\|")
+_CELL = re.compile(r"^\| ?([^|\n]*?)[ \t]*\|[ \t]*$", re.MULTILINE)
 _BINARY_RATIO = 0.02
 _FEWEST_INDENTED = 3
 _TEXT_CONTROLS = frozenset(b"\t\n\r\x0b\x0c\x1b\x08\x07")
@@ -118,6 +120,8 @@ def unpasted(block: str) -> str:
         block = _unquoted(block)
     if block[:1] in {" ", "\t"}:
         block = _undented(block)
+    elif block.startswith("|") and _CELLS.fullmatch(block.rstrip("\n")):
+        block = _CELL.sub(r"\1", block)
     return unnumbered(unwrapped(block))
 
 

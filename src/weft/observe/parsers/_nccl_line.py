@@ -9,7 +9,7 @@ from weft.observe.moments import moment
 from weft.observe.parser import Source
 
 _WHO = re.compile(
-    r"(?:.*[\s\]>):])?(?P<host>[\w.<>-]{1,120}):(?P<pid>\d{1,8}):\d{1,8} ?(?:\[(?P<gpu>"
+    r"(?:.*[\s\]>):|+])?(?P<host>[\w.<>-]{1,120}):(?P<pid>\d{1,8}):\d{1,8} ?(?:\[(?P<gpu>"
     r"\d{1,3})\])?"
 )
 _GLUED = re.compile(

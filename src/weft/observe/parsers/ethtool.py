@@ -21,7 +21,7 @@ _COUNTER = re.compile(
 )
 _FIELD = re.compile(
     r"\s*(?P<name>[A-Z][\w /.-]{1,40}|driver|version|firmware-version|bus-info|RX|TX|"
-    r"expansion-rom-version|supports-[\w-]+):\s*(?P<value>.*?)\s*$"
+    r"expansion-rom-version|supports-[\w-]+):(?!\d\d:)\s*(?P<value>.*?)\s*$"
 )
 _SPEED = re.compile(r"(\d+)\s*Mb/s")
 _MEGABIT = 1e-3
