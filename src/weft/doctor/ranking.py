@@ -36,7 +36,7 @@ def rank(found: Iterable[Finding]) -> tuple[Ranked, ...]:
 
     Confidences of rivals are shared out last (``shares``): they order by what each rule says.
     """
-    waiting = sorted(_merged(found), key=_weight, reverse=True)
+    waiting = sorted(_merged(_read(found)), key=_weight, reverse=True)
     ranked: list[Ranked] = []
     while waiting:
         first = waiting.pop(0)
@@ -54,6 +54,16 @@ def rank(found: Iterable[Finding]) -> tuple[Ranked, ...]:
         replace(one, finding=finding, consequences=share(one.consequences))
         for finding, one in zip(shared, ranked, strict=True)
     )
+
+
+def _read(found: Iterable[Finding]) -> list[Finding]:
+    """Leave out what rests on words that are not understood where a cause is named."""
+    seen = list(found)
+    named = any(
+        one.decided and one.severity is not Severity.INFO and one.symptom is not Symptom.WORDS
+        for one in seen
+    )
+    return [one for one in seen if not (named and one.symptom is Symptom.WORDS)]
 
 
 def _takes(cause: Finding, other: Finding) -> bool:

@@ -39,6 +39,7 @@ class Symptom(StrEnum):
     NOT_INITIALISED = "GPU not initialised"
     FEWER_LINKS = "links missing"
     SLOW = "bandwidth below what the machine should give"
+    WORDS = "lines that complain and are not understood"
 
 
 class Fault(StrEnum):

@@ -1696,6 +1696,18 @@ class DaemonSetState:
 # ---- what reading gave ----
 
 
+@dataclass(frozen=True, slots=True)
+class Complaint:
+    """A line that no parser understood and that tells of trouble, of these kinds.
+
+    ``words`` are the line's without its numbers: lines that differ in numbers are one.
+    """
+
+    words: str
+    troubles: tuple[str, ...]
+    evidence: Evidence
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileRead:
     """How much of one file was understood.
@@ -1709,7 +1721,7 @@ class FileRead:
     unread: int
     tools: tuple[tuple[str, int], ...] = ()
     first_unread: tuple[Evidence, ...] = field(default=())
-    complaints: tuple[Evidence, ...] = field(default=())
+    complaints: tuple[Complaint, ...] = field(default=())
     left_out: int = 0
     skipped: str = ""
 

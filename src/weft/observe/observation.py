@@ -6,13 +6,22 @@ from functools import cache
 from operator import attrgetter
 from typing import TypeVar
 
-from weft.observe.complaints import complains
-from weft.observe.facts import CableEvent, Counter, Evidence, Fact, FileRead, LinkEvent
+from weft.observe.complaints import MOST, troubles
+from weft.observe.facts import (
+    CableEvent,
+    Complaint,
+    Counter,
+    Evidence,
+    Fact,
+    FileRead,
+    LinkEvent,
+)
 from weft.observe.parser import Source
 
 F = TypeVar("F")
 MOST_OF_A_KIND = 60_000
 _SHOWN_UNREAD = 5
+_NO_DIGITS = str.maketrans("", "", "0123456789")
 _EACH_COUNTS = (LinkEvent, CableEvent)
 
 
@@ -56,7 +65,7 @@ class Ledger:
     left_out: int = 0
     read_by: dict[str, int] = field(default_factory=dict)
     samples: list[Evidence] = field(default_factory=list)
-    complaints: list[Evidence] = field(default_factory=list)
+    complaints: dict[str, Complaint] = field(default_factory=dict)
     _seen: dict[type, set[object]] = field(default_factory=dict)
 
     def keep(self, facts: Iterable[Fact]) -> None:
@@ -85,8 +94,11 @@ class Ledger:
         self.unread += 1
         if len(self.samples) < _SHOWN_UNREAD:
             self.samples.append(self.source.evidence(text, number))
-        if len(self.complaints) < _SHOWN_UNREAD and complains(text):
-            self.complaints.append(self.source.evidence(text, number))
+        kinds = troubles(text) if len(self.complaints) < MOST else ()
+        if kinds:
+            evidence = self.source.evidence(text, number)
+            words = evidence.text.translate(_NO_DIGITS)
+            self.complaints.setdefault(words, Complaint(words, kinds, evidence))
 
     def closed(self) -> FileRead:
         """Return how much of the file was understood."""
@@ -97,6 +109,6 @@ class Ledger:
             unread=self.unread,
             tools=tuple(sorted(self.read_by.items(), key=lambda item: -item[1])),
             first_unread=tuple(self.samples),
-            complaints=tuple(self.complaints),
+            complaints=tuple(self.complaints.values()),
             left_out=self.left_out,
         )

@@ -60,8 +60,9 @@ def _complaints(result: Diagnosis) -> Iterator[Entry]:
     """Yield the lines to read first where no cause is named."""
     if any(one.finding.decided for one in result.findings):
         return
-    lines = [line for file in result.files for line in file.complaints]
-    for line in lines[:_MOST_COMPLAINTS]:
+    shown = {line for one in result.findings for line in one.finding.evidence}
+    lines = [one.evidence for file in result.files for one in file.complaints]
+    for line in [line for line in lines if line not in shown][:_MOST_COMPLAINTS]:
         yield Entry(head=_place(line), text=line.text)
 
 
