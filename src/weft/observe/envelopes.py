@@ -39,6 +39,9 @@ _PAYLOADS: Final = ("jsonPayload", "_source", "result", "record")
 _LONGEST_MICRO: Final = 17
 _SECONDS: Final = ((1e17, 1e-9), (1e14, 1e-6), (1e11, 1e-3), (1e8, 1.0))
 """What a number that is a date counts in, by its size."""
+_MOST_BESIDE: Final = 8
+_FEWEST_BLANKS: Final = 2
+_DEEPEST_BESIDE: Final = 2
 _MARKS: Final = tuple(f'"{name}"' for name in (*_SAID, *_PAYLOADS))
 _LOGFMT = re.compile(
     r"(?P<before>(?:[\w.@-]{1,40}=(?:\"[^\"]{0,200}\"|[^\s\"]{0,200}) ){1,20})"
@@ -99,7 +102,18 @@ def record(held: object) -> str | None:
     if text is None or not (_BESIDE & whole.keys() or payload):
         return None
     head = [*_when(whole), *_who(whole)]
-    return _parted(" ".join([*head, ""]) if head else "", text)
+    beside = islice(_beside(whole, 0), _MOST_BESIDE)
+    lines = "\n".join([text.rstrip(), *(one for one in beside if one not in text)])
+    return _parted(" ".join([*head, ""]) if head else "", lines)
+
+
+def _beside(held: Mapping[str, Any], depth: int) -> Iterator[str]:
+    """Yield the sentences that stand beside the message: errors, reasons, details."""
+    for name, value in held.items():
+        if isinstance(value, str) and value.count(" ") >= _FEWEST_BLANKS and name not in _WHEN:
+            yield value.strip()
+        elif isinstance(value, dict) and depth < _DEEPEST_BESIDE and name not in _WHERE:
+            yield from _beside(value, depth + 1)
 
 
 def _parted(head: str, text: str) -> str:
