@@ -29,7 +29,8 @@ def _observed(folder):
 
 def _found(folder):
     rule = plugins.load(rules, folder.parent.name, Rule)
-    return list(rule.check(Facts(_observed(folder).facts)))
+    seen = _observed(folder)
+    return list(rule.check(Facts((*seen.facts, *seen.complaints))))
 
 
 @pytest.mark.parametrize("name", plugins.names(rules))

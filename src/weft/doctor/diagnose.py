@@ -75,8 +75,7 @@ def diagnose(
     Each finding that is a change of the cluster is priced for the job given, or for a default.
     """
     seen = observed if isinstance(observed, Observation) else observe(*observed)
-    heard = (one for file in seen.files for one in file.complaints)
-    ranked = rank(find((*seen.facts, *heard)))
+    ranked = rank(find((*seen.facts, *seen.complaints)))
     return Diagnosis(
         verdict=_verdict(ranked, seen),
         findings=tuple(_priced(one, cluster, job) for one in ranked),

@@ -37,6 +37,11 @@ class Observation:
         return [fact for fact in self.facts if isinstance(fact, kind)]
 
     @property
+    def complaints(self) -> tuple[Complaint, ...]:
+        """Return the lines that nobody understood and that tell of trouble."""
+        return tuple(one for file in self.files for one in file.complaints)
+
+    @property
     def read_ratio(self) -> float:
         """Return the share of all lines with text that were understood."""
         full = sum(file.lines - file.blank for file in self.files)

@@ -6,7 +6,7 @@ Only what bears on GPUs, adapters, PCI Express, memory and dead processes is sta
 import re
 from collections.abc import Sequence
 
-from weft.observe.complaints import complains
+from weft.observe.complaints import troubles
 from weft.observe.facts import (
     AdapterFault,
     CableEvent,
@@ -702,7 +702,7 @@ _FORM = re.compile(
 
 def _idle(line: str) -> bool:
     """Return whether a line is the kernel's and tells of no trouble."""
-    return _FORM.match(line) is not None and not complains(line)
+    return _FORM.match(line) is not None and not troubles(line)
 
 
 kernel_log = Parser(
