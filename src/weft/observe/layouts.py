@@ -109,6 +109,17 @@ def series(name: str) -> str:
     return f"{folder}/{_MOMENT.sub('@', base)}".lstrip("/")
 
 
+def readings(name: str) -> str:
+    """Return what files share that were read at the same times: a folder's, or one series.
+
+    >>> readings("hosts/a/sample_1_at_5/ibstat") == readings("hosts/a/sample_2_at_9/perfquery")
+    True
+    """
+    whole = series(name)
+    folder, sampled, _ = whole.rpartition("/@/")
+    return folder if sampled else whole
+
+
 def _order(moment: "re.Match[str]") -> tuple[int, float | None]:
     """Return the place of a reading among others of its series, and its time if that is said.
 

@@ -6,7 +6,7 @@ from weft.doctor.diagnose import diagnose
 from weft.doctor.rule import Severity
 from weft.doctor.rules.link_errors import risen
 from weft.observe.bundle import observe
-from weft.observe.facts import Counter
+from weft.observe.facts import Counter, Evidence
 from weft.observe.layouts import placed, series
 
 BEFORE = "NIC statistics:\n     out_of_sequence: 812\n     packet_seq_err: 40\n"
@@ -89,3 +89,22 @@ def test_the_bundle_of_a_collector_keeps_its_own_numbers():
     name = "hosts/a/sample_2_at_1767607800/ethtool.txt"
     assert placed(name).sample == 2
     assert series(name) == series("hosts/a/sample_1_at_1767607790/ethtool.txt")
+
+
+def test_a_counter_of_the_second_sample_alone_rose_whichever_tool_the_first_has():
+    """ibqueryerrors lists what is not zero: before, a sound subnet has nothing to list."""
+    listed = Evidence(
+        "b/hosts/a/sample_2_at_20/ibqueryerrors", 2, "port 3: [SymbolErrorCounter == 9]"
+    )
+    other = Evidence("b/hosts/a/sample_1_at_10/nstat", 2, "IpInReceives 5")
+    late = Counter(where="leaf", name="symbol_error", value=9, port=3, on_switch=True, sample=2,
+                   evidence=listed)  # fmt: skip
+    early = Counter(where="", name="IpInReceives", value=5, sample=1, evidence=other)
+    assert risen([early, late]) == {("", "leaf", 3, "symbol_error"): 9}
+
+
+def test_a_counter_of_the_only_sample_did_not_rise():
+    listed = Evidence("b/hosts/a/sample_1_at_10/ibqueryerrors", 2, "port 3: [...]")
+    only = Counter(where="leaf", name="symbol_error", value=9, port=3, on_switch=True, sample=1,
+                   evidence=listed)  # fmt: skip
+    assert risen([only]) == {}

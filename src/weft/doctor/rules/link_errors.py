@@ -25,7 +25,7 @@ from weft.observe.facts import (
     Message,
     PortState,
 )
-from weft.observe.layouts import series
+from weft.observe.layouts import readings, series
 
 _ERRORS = frozenset(
     {
@@ -109,7 +109,7 @@ def risen(counters: Sequence[Counter]) -> dict[_Key, int]:
     first: dict[tuple[str, _Key], Counter] = {}
     earliest: dict[str, int] = {}
     for one in counters:
-        group = series(one.evidence.file)
+        group = readings(one.evidence.file)
         earliest[group] = min(earliest.get(group, _sample(one)), _sample(one))
     rise: dict[_Key, int] = {}
     for one in counters:
@@ -120,7 +120,7 @@ def risen(counters: Sequence[Counter]) -> dict[_Key, int]:
         elif _sample(one) < _sample(before):
             rise[key] = before.value - one.value
             first[group, key] = one
-        elif one.on_switch and _sample(one) != earliest[group]:
+        elif one.on_switch and _sample(one) != earliest[readings(one.evidence.file)]:
             rise[key] = one.value
     return rise
 

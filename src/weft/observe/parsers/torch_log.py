@@ -319,7 +319,7 @@ _PATTERNS = (
     pattern("oom-kill event", r"oom-kill event", _oom),
     pattern("OOMKilled", r"OOMKilled", _oom),
     pattern("Out Of Memory", r"Out Of Memory", _oom),
-    pattern("oom_kill", r"oom_kill", _oom),
+    pattern("oom_kill", r"oom_kill(?!_process|er)", _oom),
     pattern("Segmentation fault", r"Segmentation fault", _segfault),
     pattern("Caught signal 11", r"Caught signal 11", _segfault),
     pattern(
