@@ -20,6 +20,7 @@ from weft.observe.facts import (
     Fact,
     Limit,
     NoProvider,
+    NoVerbsLibrary,
     PluginSeen,
     ProviderChosen,
 )
@@ -131,6 +132,7 @@ def _without_plugin(facts: Facts) -> Iterator[Finding]:
     none = [one for one in facts.of(PluginSeen) if one.role == "net" and not one.loaded]
     refused = job.said(facts, r"failed to initialize any net plugin")
     slow: list[Fact] = [*job.uses_sockets(facts), *refused]
+    slow += facts.of(NoVerbsLibrary) if asked else []
     loaded = [one for one in facts.of(ProviderChosen) if "NET/OFI" in one.evidence.text]
     if slow and none and (has_efa or asked) and not loaded and not facts.of(NoProvider):
         yield finding(

@@ -134,7 +134,8 @@ def _refused(facts: Facts, pinned: list[Setting]) -> Iterator[Finding]:
         return
     nobody = [one for one in facts.of(TransferSetup) if _is_nobody(one)]
     if empty or nobody:
-        yield _wrong([*empty, *nobody, *pinned], 0.85, "the GID in use is empty")
+        seen: list[Fact] = [*empty, *nobody, *pinned]
+        yield _wrong(seen, 0.85, "the GID in use is empty", (_IN_A_POD,))
         return
     yield from _unconnected(calls, pinned)
 
@@ -201,6 +202,12 @@ _BETWEEN = (
         question="is active_mtu the same at both ends?",
         next_command="ibv_devinfo | grep -e hca_id -e active_mtu   # on both hosts",
     ),
+)
+_IN_A_POD = Suspect(
+    cause="k8s-no-roce-gid",
+    confidence_ratio=0.4,
+    question="does it run in a pod to which the adapter's interface was not given?",
+    next_command="ip -br link; cat /sys/class/infiniband/*/ports/1/gids/*   # in the pod",
 )
 _OTHERS = (
     Suspect(

@@ -27,18 +27,26 @@ from weft.doctor.rule import (
 )
 from weft.observe.facts import (
     AdapterOpenFailed,
+    AdapterPort,
     DeviceNode,
     Fact,
     NoProvider,
     NoRdmaDevice,
     NoVerbsLibrary,
     PluginSeen,
+    PortState,
 )
 
 _ADVICE = "pass /dev/infiniband into the container with IPC_LOCK, or request the RDMA resource"
 _LOOK = "ls -l /dev/infiniband; ibv_devices; ibstat   # in the container and on the host"
 _MERELY_LISTED = frozenset({"", "empty list", "no ib devices found"})
 """What tools say that only list adapters, and a library that goes on without."""
+_DENIED = Suspect(
+    cause="container-rdma-permission",
+    confidence_ratio=0.3,
+    next_command="ls -lZ /dev/infiniband; cat /dev/infiniband/uverbs0",
+    question="are the nodes there and refused (permissions, device cgroup)?",
+)
 _SUSPECTS = (
     Suspect(
         cause="container-no-rdma-device",
@@ -113,15 +121,23 @@ def _not_passed_in(evidence: list[Fact], *, seen: bool, wanted: bool) -> Finding
         next_command=_LOOK,
         missing=() if seen else ("ls -l /dev/infiniband where the job runs",),
         explains=(Symptom.SOCKETS,),
+        suspects=() if seen else (_DENIED,),
         fault=Fault.SOCKETS,
     )
 
 
 def _opens_without_reason(facts: Facts) -> list[Fact]:
-    """Return adapters that could not be opened, where denial is not the stated reason."""
+    """Return adapters that could not be opened, where denial is not the stated reason.
+
+    Where the same listing shows a port that is up, the others belong to somebody else.
+    """
+    own = {
+        one.evidence.file for one in facts.of(AdapterPort) if one.state is PortState.ACTIVE
+    }  # fmt: skip
     return [
         one for one in facts.of(AdapterOpenFailed)
         if one.errno not in {1, 13} and "permi" not in one.error.lower()
+        and (one.adapter or one.evidence.file not in own)
     ]  # fmt: skip
 
 

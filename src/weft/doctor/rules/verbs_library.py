@@ -10,7 +10,7 @@ References: NCCL troubleshooting guide; rdma-core packaging.
 from collections.abc import Iterator
 
 from weft.doctor import job
-from weft.doctor.rule import Facts, Fault, Finding, Rule, Severity, Symptom, finding
+from weft.doctor.rule import Facts, Fault, Finding, Rule, Severity, Suspect, Symptom, finding
 from weft.observe.facts import (
     AdapterOpenFailed,
     DeviceNode,
@@ -49,8 +49,21 @@ def _check(facts: Facts) -> Iterator[Finding]:
         next_command="ldconfig -p | grep -e ibverbs -e mlx5; ls /dev/infiniband",
         missing=() if sure else ("whether the host has an RDMA adapter at all (ibstat)",),
         explains=(Symptom.SOCKETS, "container-no-rdma-device", "rdma-netdev-other-namespace"),
+        suspects=(_OTHER_ABI,) if _is_of_other_abi(absent) else (),
         fault=Fault.SOCKETS,
     )
+
+
+_OTHER_ABI = Suspect(
+    cause="verbs-provider-incompatible",
+    confidence_ratio=0.3,
+    question="is the provider in the image of the same release as the host's driver?",
+    next_command="ibv_devinfo; modinfo mlx5_ib bnxt_re | grep ^version",
+)
+
+
+def _is_of_other_abi(absent: list[NoVerbsLibrary]) -> bool:
+    return any("kernel ABI" in one.evidence.text for one in absent)
 
 
 def _absent(facts: Facts) -> list[NoVerbsLibrary]:

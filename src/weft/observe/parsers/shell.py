@@ -41,9 +41,9 @@ _KNOWN = re.compile(
     r"\b(?!\()"
 )
 _EXPORT = re.compile(
-    r"\s*(?:export |set |-x |--env |-e )?(?P<name>(?:NCCL|RCCL|UCX|FI|OMPI|NVSHMEM|"
-    r"MLX5|TORCH|CUDA|GLOO|SHARP|ROCM|ROCR|NVIDIA|RDMAV|IBV|MELLANOX)_\w+)="
-    r"(?P<value>.*)$"
+    r"\s*(?:export |set |-x |--env |-e )?\"?(?P<name>(?:NCCL|RCCL|UCX|FI|OMPI|NVSHMEM|"
+    r"MLX5|TORCH|CUDA|GLOO|SHARP|ROCM|ROCR|NVIDIA|RDMAV|IBV|MELLANOX)_\w+)"
+    r"(?:=|\"?: ?(?=\"))(?P<value>.*)$"
 )
 _LAUNCH = re.compile(
     r"(?:-x |--mca |-mca |-H |-np |-n \d|--host |--allow-run-as-root|\"\$\{BIN\}\"|"
@@ -160,10 +160,10 @@ class _Reader:
         answer = self._answer(text, number)
         if answer is not None:
             return (answer,)
-        variable = _EXPORT.match(text) if "=" in text else None
+        variable = _EXPORT.match(text)
         if variable:
             evidence = self.source.evidence(text, number)
-            value = variable["value"].strip().strip("\"'")
+            value = variable["value"].strip().rstrip(",").strip("\"'")
             return (Setting(name=variable["name"], value=value, evidence=evidence),)
         if self.continued or _LAUNCH.match(text.strip()):
             return self._launch(text, number)
