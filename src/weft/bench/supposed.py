@@ -54,7 +54,8 @@ def _systems(sweep: Sweep) -> Iterator[tuple[str, Cluster]]:
     if sweep.what != "collective":
         kind = _layer(sweep)
         for text in RATES:
-            yield f"{text} {kind}", link_between(kind, units.parse_rate(text))
+            rate = units.parse_rate(text)
+            yield f"{units.show_rate(rate)} {kind}", link_between(kind, rate)
         return
     gpu, hosts, ranks = gpu_of(sweep.gpu_name), sweep.host_count, sweep.ranks
     if gpu is None or not hosts or not ranks or hosts == 1:

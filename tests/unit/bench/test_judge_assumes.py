@@ -7,12 +7,15 @@ from pathlib import Path
 import pytest
 
 from weft import report
+from weft.bench.check import all_checks
 from weft.bench.expected import Setting, group_of, times_s
 from weft.bench.fault import all_faults
 from weft.bench.judge import judge, judge_sweep
 from weft.bench.sweep import read_sweep
 from weft.bench.verdict import Outcome
 from weft.observe.bundle import observe
+from weft.observe.facts import Evidence, MeasuredCollective
+from weft.observe.observation import Observation
 from weft.spec.load import preset
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "runs"
@@ -155,8 +158,8 @@ def test_a_link_of_unknown_rate_is_asked_for_and_supposed(tmp_path):
     assert found.outcome is Outcome.INCONCLUSIVE
     assert "rate of the link of mlx5_0" in found.unknown[0]
     outcomes = {one.system: one.outcome for one in found.suppositions}
-    assert outcomes["200Gb/s infiniband"] is Outcome.PASS
-    assert outcomes["400Gb/s infiniband"] is Outcome.FAIL
+    assert outcomes["200 Gb/s infiniband"] is Outcome.PASS
+    assert outcomes["400 Gb/s infiniband"] is Outcome.FAIL
     port = "CA 'mlx5_0'\n\tPort 1:\n\t\tState: Active\n\t\tRate: {}\n"
     port += "\t\tLink layer: InfiniBand\n"
     for rate, outcome in ((200, Outcome.PASS), (400, Outcome.FAIL)):
@@ -264,6 +267,21 @@ def test_a_run_that_varies_while_it_lasts_speaks_for_traffic_of_others(tmp_path)
     assert share["unsteady"] > share["steady"]
     assert any("in place and out of place of large sizes differ" in t for t in told["unsteady"])
     assert told["steady"] == ()
+
+
+@pytest.mark.parametrize(("spread", "varies"), [(0.01, False), (0.4, True)])
+def test_iterations_that_differ_are_told(spread, varies):
+    rows = [
+        MeasuredCollective(
+            operation="all_reduce", size_bytes=2**30, time_s=1.0,
+            times_s=tuple(1.0 + spread * (turn % 2) for turn in range(20)),
+            evidence=Evidence("run.json", 1, ""),
+        )
+    ]  # fmt: skip
+    setting = Setting(cluster=preset("dgx_h100"), sweep=None, group=None)
+    read = dict(all_checks())["within_run"].read
+    assert read is not None
+    assert ("varies" in read(setting, Observation(facts=tuple(rows)))) is varies
 
 
 def test_a_message_that_takes_long_to_start_is_a_slow_host_and_no_slow_link(tmp_path):
