@@ -7,8 +7,8 @@ makes the verdict inconclusive: missing evidence is never a pass.
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Final, Literal
 
 from weft import catalogue, units
 from weft.bench.sweep import Sweep
@@ -18,6 +18,7 @@ from weft.engines.analytic.collective.tuning import number
 from weft.observe.facts import (
     AdapterChosen,
     AdapterPort,
+    CommunicatorShape,
     LinkLayer,
     NetworkChosen,
     PortState,
@@ -58,12 +59,12 @@ def infer(sweep: Sweep, seen: Observation) -> Inferred:
     if missing or gpu is None or sweep.ranks is None or sweep.host_count is None:
         missing[-1] += "; a cluster file says it all: -f cluster.yaml"
         return Inferred(cluster=None, known=(), assumed=(), unknown=tuple(missing))
-    hosts = sweep.host_count
-    per_host = -(-sweep.ranks // hosts)
+    hosts, per_host = domains(gpu, sweep.ranks, sweep.host_count)
     server = _server(gpu, per_host)
-    known = [f"{sweep.gpu_name}: {sweep.ranks} on {hosts} host{'s' * (hosts > 1)}"]
-    assumed = [f"server: {server.title}"] if server else ["server: one that is not in the list"]
-    nics = _nics(seen, server)
+    seen_on = f"{sweep.host_count} host{'s' * (sweep.host_count > 1)}"
+    known = [f"{sweep.gpu_name}: {sweep.ranks} on {seen_on}"]
+    assumed = [f"server: {server.title}" if server else "server: one that is not in the list"]
+    nics = _with_racks(_nics(seen, server), sweep, seen, racks=hosts)
     version = _version(seen)
     known += [f"NCCL {version}"] if version else []
     assumed += [] if version else [f"NCCL {Nccl().version}"]
@@ -73,7 +74,7 @@ def infer(sweep: Sweep, seen: Observation) -> Inferred:
         fabric=FabricChoice.model_construct(kind=nics.fabric),
         nccl=Nccl(version=version) if version else Nccl(),
     )  # fmt: skip
-    if hosts == 1:
+    if hosts == sweep.host_count == 1:
         return Inferred(
             cluster=cluster, known=tuple(known), assumed=tuple(assumed), unknown=(),
             guessed=("host",),
@@ -112,7 +113,9 @@ def _infer_link(seen: Observation) -> Inferred:
     )  # fmt: skip
 
 
-_KINDS = {LinkLayer.INFINIBAND: "infiniband", LinkLayer.ETHERNET: "roce"}
+_MOST_OF_ONE_HOST: Final = 16
+"""GPUs that one operating system has at most; a larger NVLink domain joins several."""
+_KINDS: Final = {LinkLayer.INFINIBAND: "infiniband", LinkLayer.ETHERNET: "roce"}
 
 
 def link_between(kind: str, rate_bytes_per_s: float) -> Cluster:
@@ -153,6 +156,16 @@ def as_logged(cluster: Cluster, sweep: Sweep, seen: Observation) -> Inferred:
         cluster=cluster.with_(nccl=cluster.nccl.with_(version=version)), known=(said,),
         assumed=(), unknown=tuple(unknown),
     )  # fmt: skip
+
+
+def domains(gpu: str, ranks: int, hosts: int) -> tuple[int, int]:
+    """Return servers and the ranks on each: a rack of many hosts is one server here."""
+    per_host = -(-ranks // hosts)
+    server = _server(gpu, per_host)
+    if server is not None and server.scale_up_gpus > _MOST_OF_ONE_HOST:
+        racks = -(-ranks // server.scale_up_gpus)
+        return racks, -(-ranks // racks)
+    return hosts, per_host
 
 
 def _server(gpu: str, per_host: int) -> Server | None:
@@ -214,6 +227,19 @@ def _nics(seen: Observation, server: Server | None) -> _Nics:
         fabric=kind, count=count, bytes_per_s=rate, nic=server.nic if server else "connectx7",
         known=tuple(known), assumed=tuple(assumed), unknown=tuple(unknown),
     )  # fmt: skip
+
+
+def _with_racks(nics: _Nics, sweep: Sweep, seen: Observation, *, racks: int) -> _Nics:
+    """Add what is assumed of hosts that NVLink joins; inside one rack NICs do not matter."""
+    if sweep.host_count in (None, racks):
+        return nics
+    joined = any(one.multi_host_scale_up for one in seen.of(CommunicatorShape))
+    words = f"{sweep.host_count} hosts in {racks} NVLink domain{'s' * (racks > 1)}"
+    own = replace(nics, known=(), assumed=(), unknown=()) if racks == 1 else nics
+    if joined:
+        return replace(own, known=(*own.known, words))
+    ask = f"whether NVLink joins the {sweep.host_count} hosts (MNNVL in NCCL's log)"
+    return replace(own, assumed=(*own.assumed, words), unknown=(ask, *own.unknown))
 
 
 def _rate(chosen: list[AdapterChosen], ports: list[AdapterPort]) -> float | None:

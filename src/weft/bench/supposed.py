@@ -11,7 +11,7 @@ from typing import Final
 
 from weft import catalogue, units
 from weft.bench.expected import Setting, expected, group_of
-from weft.bench.infer import link_between
+from weft.bench.infer import domains, link_between
 from weft.bench.sweep import Sweep
 from weft.bench.verdict import Outcome, judge_ranges, overall
 from weft.catalogue.named import gpu_of
@@ -57,14 +57,28 @@ def _systems(sweep: Sweep) -> Iterator[tuple[str, Cluster]]:
             rate = units.parse_rate(text)
             yield f"{units.show_rate(rate)} {kind}", link_between(kind, rate)
         return
-    gpu, hosts, ranks = gpu_of(sweep.gpu_name), sweep.host_count, sweep.ranks
-    if gpu is None or not hosts or not ranks or hosts == 1:
+    gpu, ranks = gpu_of(sweep.gpu_name), sweep.ranks
+    if gpu is None or not sweep.host_count or not ranks:
+        return
+    hosts, per_host = domains(gpu, ranks, sweep.host_count)
+    if sweep.host_count == 1:
         return
     for name in presets():
         own = preset(name, hosts=hosts)
-        if own.host.gpu == gpu and own.gpus_per_domain >= -(-ranks // hosts):
+        if own.host.gpu == gpu and own.gpus_per_domain >= per_host:
             yield name, own
-            yield from _with_fewer_nics(name, own)
+            if hosts == sweep.host_count:
+                yield from _with_fewer_nics(name, own)
+            else:
+                yield f"{name}, hosts not joined", _apart(own, sweep.host_count, ranks)
+
+
+def _apart(rack: Cluster, hosts: int, ranks: int) -> Cluster:
+    """Return the hosts of a rack without the NVLink between them, each with its own NICs."""
+    own = -(-ranks // hosts)
+    up = rack.host.scale_up.with_(gpus=own)
+    nics = max(1, rack.host.nics * own // rack.host.gpus)
+    return rack.with_(hosts=hosts, host=rack.host.with_(gpus=own, nics=nics, scale_up=up))
 
 
 def _with_fewer_nics(name: str, cluster: Cluster) -> Iterator[tuple[str, Cluster]]:

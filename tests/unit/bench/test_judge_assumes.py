@@ -374,3 +374,46 @@ def test_json_of_rccl_tests_names_its_hosts(tmp_path):
     assert found.outcome is Outcome.FAIL
     forms = {form for one in found.candidates for form, _ in one.forms}
     assert "NCCL_PROTO=LL128" not in forms
+
+
+_GB200 = "".join(
+    f"#  Rank {r:2d} Group  0 Pid  1 on  n{r // 4} device  {r % 4} [0x0] NVIDIA GB200\n"
+    for r in range(72)
+)
+
+
+def test_hosts_that_nvlink_joins_are_one_rack_and_that_is_assumed_or_known(tmp_path):
+    """Eighteen operating systems of one NVL72 are no eighteen hosts with NICs between them."""
+    rows = "".join(
+        f"  {size}  {size // 4}  float  sum  -1  {size / 380e9 * 1e6:.1f}  1.0  1.0  0\n"
+        for size in (2**28, 2**30, 2**33)
+    )
+    file = tmp_path / "all_reduce.txt"
+    file.write_text(
+        f"{_GB200}# out-of-place\n# size count type redop root time algbw busbw\n{rows}"
+    )
+    found = judge(file)
+    assert found.outcome is Outcome.INCONCLUSIVE
+    assert "whether NVLink joins the 18 hosts" in found.unknown[0]
+    assert {"gb200_nvl72", "gb200_nvl72, hosts not joined"} == {
+        one.system for one in found.suppositions
+    }
+    log = tmp_path / "nccl.log"
+    log.write_text(
+        "a:1:1 [0] NCCL INFO comm 0x55 rank 0 nRanks 72 nNodes 18 localRanks 4 localRank 0 "
+        "MNNVL 1\n"
+    )
+    known = judge([file, log])
+    assert known.unknown == ()
+    assert known.outcome is found.supposed
+
+
+def test_copies_in_host_memory_cost_as_much_with_four_nics_to_a_gpu():
+    """32 NICs of 100 Gb/s copy through the slots of eight GPUs, as eight of 400 Gb/s do."""
+    cost = {}
+    for name in ("aws_p5", "dgx_h100"):
+        own = preset(name, hosts=4)
+        run = replace(read_sweep([EXAMPLES / "all_reduce_h100.txt"])[0], ranks=32, host_count=4)
+        cost[name] = _cost(own, run, "gpudirect_off", "copies")[2**33]
+    assert cost["aws_p5"] == pytest.approx(cost["dgx_h100"], rel=0.1)
+    assert cost["aws_p5"] > 2
