@@ -47,7 +47,6 @@ from weft.observe.facts import (
 
 _MODULES = ("nvidia_peermem", "nv_peer_mem", "nvidia-peermem", "amdgpu_peermem", "ib_peer_mem")
 _CUDA = re.compile(r"--use_(?:cuda|rocm)")
-_OF_GPU = re.compile(r"\b(?:gpu|cuda|device) (?:mr|memory|buffer)\b|\bgpu\b", re.IGNORECASE)
 _FIRST_VERSION_WITH_NAME = (2, 23)
 _OF_GPU = re.compile(r"regist\w+ (?:the )?(?:GPU|CUDA|VRAM|HBM) (?:MR|mem|buf)", re.IGNORECASE)
 _NO_GPUDIRECT = ("gb10", "geforce", "rtx", "a10g", "tesla t4", "orin", "thor")
@@ -94,10 +93,30 @@ def _check(facts: Facts) -> Iterator[Finding]:
             "gdr-peermem-not-registered", [*loaded, *facts.of(PeerMemoryClient)], 0.55
         )
         yield replace(found, severity=Severity.WARNING)
+    elif loaded and not works and _too_old(facts) and (plain := _plain(facts)):
+        found = _attached("gdr-nccl-too-old", [*plain, *loaded, *_too_old(facts)], 0.55)
+        yield replace(found, severity=Severity.WARNING)
     elif absent and not (works or loaded or facts.any_of(GpuDirectState)):
         yield _not_loaded(
             [*absent], 0.4, "it is not among the loaded modules", Severity.WARNING
         )
+
+
+def _too_old(facts: Facts) -> list[Fact]:
+    """Return the versions of the library that do not know the module's new name."""
+    return [
+        one for one in job.versions(facts)
+        if job.version(one.version) < _FIRST_VERSION_WITH_NAME
+    ]  # fmt: skip
+
+
+def _plain(facts: Facts) -> list[Fact]:
+    """Return channels over verbs, none of which reaches GPU memory directly."""
+    channels = [
+        one for one in facts.of(ChannelPath)
+        if one.transport == "NET" and one.network.upper().startswith("IB")
+    ]  # fmt: skip
+    return [] if any(one.gpudirect for one in channels) else [*channels[:2]]
 
 
 def _on_some_hosts(facts: Facts) -> Iterator[Finding]:
@@ -242,10 +261,7 @@ def _turned_off(
     facts: Facts, off: list[Fact], absent: list[Fact], loaded: list[Fact]
 ) -> Iterator[Finding]:
     clients = facts.of(PeerMemoryClient)
-    old = [
-        one for one in job.versions(facts)
-        if job.version(one.version) < _FIRST_VERSION_WITH_NAME
-    ]  # fmt: skip
+    old = _too_old(facts)
     pinned = job.settings(facts, "NCCL_NET_GDR_LEVEL")
     if absent:
         yield _not_loaded([*off, *absent], 0.85, "it is not among the loaded modules")

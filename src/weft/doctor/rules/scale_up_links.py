@@ -200,7 +200,12 @@ def _said(facts: Facts) -> Iterator[Finding]:
 
 
 def _has_fellows(facts: Facts, link: GpuLink) -> bool:
-    """Return whether the host has other GPUs: of a single one no link need be live."""
+    """Return whether the host has other GPUs: of a single one no link need be live.
+
+    A GPU with a number above zero has fellows, listed or not.
+    """
+    if link.gpu.isdigit() and int(link.gpu) > 0:
+        return True
     seen = {str(one.index) for one in facts.of(GpuSeen) if one.host == link.host}
     return len(seen | {one.gpu for one in facts.of(GpuLink) if one.host == link.host}) > 1
 

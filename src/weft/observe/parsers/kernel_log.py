@@ -198,6 +198,14 @@ def _cma(found: re.Match[str], line: Line) -> Sequence[Fact]:
     )
 
 
+def _no_total(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    """State that the kernel could set no contiguous area aside when it started."""
+    del found
+    return (
+        HostMemory(name="CmaTotal", size_bytes=0, host=_host(line), evidence=line.evidence),
+    )
+
+
 def _no_area(found: re.Match[str], line: Line) -> Sequence[Fact]:
     """State that the contiguous area could not give what was asked of it."""
     del found
@@ -473,6 +481,12 @@ _PATTERNS = (
         _xid,
     ),
     pattern(
+        "Xid 14",
+        r"Xid (?P<bus>)(?P<code>14[4-9]), (?P<pid>)(?P<name>)"
+        r"(?P<text>[A-Z]{2,8}_\w+ (?:Nonf|F)atal\b.*)",
+        _xid,
+    ),
+    pattern(
         "detected NVSwitch",
         r"detected NVSwitch (?P<kind>non-fatal|fatal) error (?P<code>\d+)(?P<text>.*)",
         _manager,
@@ -534,6 +548,7 @@ _PATTERNS = (
         _amd,
     ),
     pattern("cma: Reserved ", r"cma: Reserved (?P<mib>\d{1,9}) MiB", _cma),
+    pattern("cma: Failed to reserve", r"cma: Failed to reserve \d{1,9} [KM]iB", _no_total),
     pattern("cma_alloc", r"cma_alloc.{0,60}alloc failed", _no_area),
     pattern("Comm: ", r"Comm: ", nothing),
     pattern("Call Trace:", r"Call Trace:", nothing),

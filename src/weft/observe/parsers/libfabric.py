@@ -19,7 +19,7 @@ _NONE = re.compile(
     r".{0,300}?(?:NET/OFI (?:.{0,80}: )?(?:Couldn't|Could not|Unable to) find any "
     r"(?:optimal |eligible |suitable )?provider|NET/OFI No eligible providers|"
     r"fi_getinfo: provider (?P<provider>\w+) output empty list|"
-    r"fi_getinfo\b.{0,80}(?:No data available|-61\b)|"
+    r"fi_(?:getinfo|info)\b.{0,80}(?:No data available|-61\b)|"
     r"EFA libfabric provider not detected|No available EFA devices)",
     re.IGNORECASE,
 )
@@ -30,7 +30,7 @@ _SAID = re.compile(
     r"(?:Work completion|CQ|cq)\b.{0,80}(?:[Uu]nreachable|[Uu]nresponsive) re(?:mote|ceiver).*)"
 )
 _SHARED = re.compile(r".{0,120}?\b(?:smr_|shm_|:shm:).{0,120}No space left on device")
-_BARE = re.compile(r"\s*-61\s*$")
+_BARE = re.compile(r"\s*-61(?: \(?No data available\)?)?\s*$")
 _FIELD = re.compile(
     r"\s*(?P<name>provider|fabric|domain|version|type|protocol): ?(?P<value>\S.{0,120})$"
 )

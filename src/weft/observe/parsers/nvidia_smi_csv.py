@@ -28,7 +28,7 @@ _READINGS = {
     "clocks.current.sm": ("sm_clock", "Hz", 1e6),
     "clocks.max.sm": ("sm_clock_max", "Hz", 1e6),
     "utilization.gpu": ("utilisation", "ratio", 0.01),
-    "ecc.errors.uncorrected.volatile.total": ("ecc_uncorrectable", "", 1.0),
+    "ecc.errors.uncorrected.volatile.total": ("ecc_uncorrectable_volatile", "", 1.0),
     "ecc.errors.uncorrected.aggregate.total": ("ecc_uncorrectable_aggregate", "", 1.0),
     "ecc.errors.corrected.volatile.total": ("ecc_correctable", "", 1.0),
 }

@@ -33,6 +33,10 @@ _SQUEEZED = re.compile(
 )
 """Fields whose gaps were lost with the indents."""
 _HEADING = re.compile(r"(?P<indent> {3,24})(?P<name>[A-Z][\w .()/-]{2,60}?)\s*$")
+_BLOCK = re.compile(
+    r"\s*(?P<title>Clocks Throttle Reasons|Clocks Event Reasons|Remapped Rows|"
+    r"(?<= {3})(?:Fabric|ECC Errors))\s*$"
+)
 _ARROW = re.compile(r"\s{2,}<[=-]+.*$")
 _MEGA = 1e6
 _GENERATION_GT = {1: 2.5, 2: 5.0, 3: 8.0, 4: 16.0, 5: 32.0, 6: 64.0}
@@ -66,6 +70,8 @@ _ENDINGS = (
     ("Aggregate/SRAM Uncorrectable", "ecc_uncorrectable_sram", ""),
     ("Volatile/DRAM Uncorrectable", "ecc_uncorrectable_volatile", ""),
     ("Volatile/SRAM Uncorrectable", "ecc_uncorrectable_sram_volatile", ""),
+    ("Volatile/SRAM Uncorrectable Parity", "ecc_uncorrectable_sram_volatile", ""),
+    ("Volatile/SRAM Uncorrectable SEC-DED", "ecc_uncorrectable_sram_volatile", ""),
     ("Aggregate/DRAM Correctable", "ecc_correctable", ""),
     ("/Replays Since Reset", "pcie_replays", ""),
 )
@@ -125,11 +131,11 @@ class _Reader:
 
     def _outside(self, text: str, number: int) -> Sequence[Fact] | None:
         """Read blocks that were pasted without their beginning."""
-        for title in ("Clocks Throttle Reasons", "Clocks Event Reasons", "Remapped Rows"):
-            if text.strip() == title:
-                self.inside = True
-                self._descend(len(text) - len(text.lstrip()), title)
-                return READ
+        begun = _BLOCK.match(text)
+        if begun:
+            self.inside = True
+            self._descend(len(text) - len(text.lstrip()), begun["title"])
+            return READ
         del number
         return None
 
@@ -285,6 +291,8 @@ nvidia_smi_query = Parser(
         "Event Reasons",
         "Remapped Rows",
         "Attached GPUs",
+        "    Fabric\n",
+        "    ECC Errors\n",
     ),
     reader=_Reader,
     rank=27,

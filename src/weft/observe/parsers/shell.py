@@ -63,6 +63,8 @@ _EXEC = re.compile(
 _SOUGHT = re.compile(r"lsmod\s*\|\s*e?grep\s+(?:-\w+\s+)*[\"']?(?P<name>[\w-]+)[\"']?\s*$")
 _KIBI = 1 << 10
 _LIMITED = re.compile(r"\bulimit -(?:H|S)?l\s*['\")]*\s*$")
+_MANY = re.compile(r"\b(?:srun|mpirun|mpiexec|pdsh|clush|ansible|parallel|for|hostname)\b")
+"""A command that is answered once for each of several hosts."""
 _SHOWN = re.compile(
     r"\becho \"?\$\{?(?P<name>(?:NCCL|UCX|FI|RCCL|GLOO)_\w+)\}?\"?\s*$|"
     r"\bprintenv (?P<named>(?:NCCL|UCX|FI|RCCL|GLOO)_\w+)\s*$"
@@ -145,6 +147,8 @@ class _Reader:
     names: list[str] = field(default_factory=list)
     missing: bool = False
     limited: int = 0
+    many: bool = False
+    member: str = ""
     shown: tuple[str, int] | None = None
     typed: dict[tuple[str, str], int] = field(default_factory=dict)
     waited: bool = False
@@ -185,6 +189,7 @@ class _Reader:
         shown = _SHOWN.search(command)
         self.shown = (shown["name"] or shown["named"], number) if shown else None
         self.limited = number if _LIMITED.search(command) else 0
+        self.many, self.member = bool(_MANY.search(command)), ""
         search = _SOUGHT.search(command)
         self.sought = (search["name"], evidence) if search else None
         typed = _EXPORT.match(command) if command.startswith("export ") else None
@@ -220,14 +225,22 @@ class _Reader:
         if self.shown and self.shown[1] == number - 1 and _WORD.match(text):
             evidence = self.source.evidence(text, number)
             return Setting(name=self.shown[0], value=text.strip(), evidence=evidence)
-        limit = _VALUE.match(text) if self.limited == number - 1 else None
-        return self._memlock(limit["value"], text, number) if limit else None
+        if self.limited != number - 1:
+            return None
+        limit = _VALUE.match(text)
+        self.limited = number if self.many else 0
+        if not limit:
+            self.member = text.strip() if _WORD.match(text) else ""
+            self.limited = self.limited if self.member else 0
+            return None
+        return self._memlock(limit["value"], text, number)
 
     def _memlock(self, value: str, text: str, number: int) -> Limit:
         """State what ``ulimit -l`` answered, in KiB."""
         limit = None if value == "unlimited" else int(value) * _KIBI
         evidence = self.source.evidence(text, number)
-        return Limit(name="memlock", limit=limit, host=self.source.host, evidence=evidence)
+        host = self.member or self.source.host
+        return Limit(name="memlock", limit=limit, host=host, evidence=evidence)
 
     def _entry(self, text: str, number: int) -> Sequence[Fact] | None:
         """Take what a folder holds, from its listing in words or in long lines."""

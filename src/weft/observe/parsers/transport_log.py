@@ -223,6 +223,15 @@ _PATTERNS = (
         _completion,
     ),
     pattern("ib_mlx5_log.c", r"ib_mlx5_log\.c:\d+", nothing),
+    *(
+        pattern(
+            word,
+            rf"(?P<what>{word})(?: error)? on (?P<adapter>\w+):(?P<port>\d+)/"
+            r"(?P<layer>\w+) \(synd (?P<synd>0x[0-9a-f]+) vend (?P<vend>0x[0-9a-f]+)",
+            _completion,
+        )
+        for word in _STATUS
+    ),
     pattern(
         "ibv_",
         r"(?P<call>ibv_\w+)\([^)]{0,400}\).{0,200}? failed: (?:(?P<errno>\d+) )?"
