@@ -341,8 +341,8 @@ _PATTERNS = (
     pattern(
         "unable to reliably start", r"unable to reliably start one or more daemons", _mpi_failed
     ),
-    pattern("MPIR_Init", r"MPIR_Init", nothing),
-    pattern("MPID_Init", r"MPID_Init", nothing),
+    pattern("MPIR_Init", r"MPIR_Init(?!.{0,400}cannot create)", nothing),
+    pattern("MPID_Init", r"MPID_Init(?!.{0,400}cannot create)", nothing),
 )
 
 
