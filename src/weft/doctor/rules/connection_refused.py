@@ -9,6 +9,7 @@ References: firewalld reject behaviour; connect(2); NCCL troubleshooting, networ
 
 import errno
 from collections.abc import Iterator
+from dataclasses import replace
 
 from weft.doctor import job
 from weft.doctor.rule import (
@@ -86,8 +87,11 @@ def _check(facts: Facts) -> Iterator[Finding]:
         return
     lost = [one for one in failed if _number(one) in {errno.ECONNREFUSED, errno.ETIMEDOUT}]
     if lost and not _met_later(facts, lost):
+        unanswered = all(
+            _number(one) == errno.ETIMEDOUT and one.library == "NCCL" for one in lost
+        )
         yield suspected(
-            _others(""),
+            _unanswered() if unanswered else _others(""),
             lost,
             symptom=Symptom.CONNECT,
             severity=Severity.ERROR if _given_up(lost) else Severity.INFO,
@@ -187,6 +191,20 @@ def _others(known: str) -> tuple[Suspect, ...]:
         ),
     )
     return tuple(one for one in suspects if one.cause != known)
+
+
+def _unanswered() -> tuple[Suspect, ...]:
+    """Return who may be to blame where nobody answers: a host that lives would refuse."""
+    shares = {
+        "host-firewall": 0.35,
+        "bootstrap-wrong-interface": 0.3,
+        "peer-process-died": 0.2,
+        "host-routing-ambiguous": 0.15,
+    }
+    known = {one.cause: one for one in _others("")}
+    return tuple(
+        replace(known[cause], confidence_ratio=share) for cause, share in shares.items()
+    )
 
 
 connection_refused = Rule(causes=("host-firewall",), check=_check)

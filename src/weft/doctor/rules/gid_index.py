@@ -144,10 +144,10 @@ def _unconnected(calls: list[CallFailed], pinned: list[Setting]) -> Iterator[Fin
     """Read what the refusal itself says: nothing, or an error that wrong indices give."""
     unsaid = [
         one for one in calls
-        if one.errno is None
-        and ((one.library in {"perftest", "verbs program"} and one.next_state == "RTR")
-             or (one.library == "NVSHMEM" and (one.next_state == "RTR"
-                                               or "create_ah" in one.call)))
+        if (one.errno is None and one.next_state == "RTR"
+            and one.library in {"perftest", "verbs program", "NVSHMEM"})
+        or (one.errno is None and one.library == "NVSHMEM" and "create_ah" in one.call)
+        or (one.errno == errno.EREMOTEIO and one.next_state == "RTR")  # firmware refused
     ]  # fmt: skip
     if unsaid:
         yield suspected(

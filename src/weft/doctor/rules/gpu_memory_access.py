@@ -158,7 +158,11 @@ def _between_gpus(facts: Facts, failed: list[Fact]) -> Iterator[Finding]:
 
 def _unmapped(facts: Facts) -> Iterator[Finding]:
     """Find GPUs that may not ring the adapter's doorbell, as GPU-initiated networks need."""
-    lines = job.said(facts, r"cannot map UAR of device|hostregister with iomemory failed")
+    lines = job.said(
+        facts,
+        r"cannot map UAR of device|hostregister with iomemory failed|"
+        r"cannot allocate buffer on the specified memory type",
+    )
     if lines:
         yield finding(
             "gdr-access-blocked",

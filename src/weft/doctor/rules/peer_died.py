@@ -115,7 +115,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
     remote = [one for one in facts.of(CompletionError) if one.status in _REMOTE]
     if closed and all(getattr(one, "library", "") == "PyTorch" for one in closed):
         yield _store_gone(closed)
-    elif closed:
+    elif closed and not _unanswered(facts):  # the one that could not connect hangs up as well
         yield _died(closed, [], 0.55)
     elif remote:
         yield suspected(
@@ -215,6 +215,15 @@ def _died(seen: list[Fact], echoes: list[Fact], confidence_ratio: float) -> Find
         next_command="dmesg -T | grep -i -e oom -e segfault -e Xid; kubectl get pods -o wide",
         missing=() if echoes else ("the logs of the other ranks, with times",),
         explains=_FOLLOW,
+    )
+
+
+def _unanswered(facts: Facts) -> bool:
+    """Return whether a rank called another in vain until it gave up."""
+    return any(
+        "connect" in one.call.lower()
+        and "timed out" in f"{one.error} {one.evidence.text}".lower()
+        for one in facts.of(CallFailed)
     )
 
 

@@ -9,6 +9,7 @@ References: docker run --shm-size; NCCL troubleshooting, shared memory.
 """
 
 import errno
+import re
 from collections.abc import Iterator
 
 from weft.doctor.rule import Facts, Finding, Rule, Severity, finding
@@ -16,18 +17,25 @@ from weft.observe.facts import CallFailed, Fact, Filesystem, SharedMemoryFailed
 
 _FULL_RATIO = 0.9
 _SMALL_BYTES = 1 << 28
+_OPENED = frozenset({"open", "shm_open"})
+_SEGMENT = re.compile(r"\bshm(?:utils)?\.(?:h|cc):|\bshm_open\b")
+"""Where the library opens segments, in lines that do not name one."""
 _LOOK = "df -h /dev/shm; ls /dev/shm | wc -l   # inside the container"
 
 
 def _check(facts: Facts) -> Iterator[Finding]:
     failed: list[SharedMemoryFailed | CallFailed] = list(facts.of(SharedMemoryFailed))
-    failed += [one for one in facts.of(CallFailed) if "fallocate" in one.call]
+    failed += [
+        one for one in facts.of(CallFailed)
+        if "fallocate" in one.call
+        or (one.call in _OPENED and _SEGMENT.search(one.evidence.text))
+    ]  # fmt: skip
     mounts: list[Fact] = [
         one
         for one in facts.of(Filesystem)
         if one.mount == "/dev/shm" and _is_tight(one)  # noqa: S108 - a mount point
     ]
-    gone = [one for one in failed if _is(one, errno.ENOENT, "no such file")]
+    gone = [one for one in failed if _is(one, errno.ENOENT, "no such file") or _unheld(one)]
     full = [one for one in failed if one not in gone]
     if gone and not any(_is(one, errno.ENOSPC, "no space left") for one in full):
         full = []  # what says no reason says it of the same segment
@@ -38,7 +46,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
         yield finding(
             "shm-segment-missing",
             gone,
-            0.8,
+            0.6 if all(map(_unheld, gone)) else 0.8,
             message="a shared segment is gone before its reader came: it is not that "
             "it is full",
             advice="look whether a rank died first, and whether ranks share /dev/shm and IPC",
@@ -51,6 +59,12 @@ def _check(facts: Facts) -> Iterator[Finding]:
 
 def _is(failed: SharedMemoryFailed | CallFailed, number: int, words: str) -> bool:
     return failed.errno == number or words in f"{failed.error} {failed.evidence.text}".lower()
+
+
+def _unheld(failed: SharedMemoryFailed | CallFailed) -> bool:
+    """Return whether a reader came to no segment, and the line does not say why."""
+    silent = isinstance(failed, SharedMemoryFailed) and not (failed.errno or failed.error)
+    return silent and "attaching to" in failed.evidence.text
 
 
 def _is_tight(mount: Filesystem) -> bool:

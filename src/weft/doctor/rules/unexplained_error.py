@@ -19,6 +19,7 @@ from weft.observe.facts import (
     CollectiveTimeout,
     CompletionError,
     DuplicateGpu,
+    Fact,
     GpuCallFailed,
     NoSocketInterface,
     ProcessEnded,
@@ -133,32 +134,45 @@ _SORTS = (
         causes=("bootstrap-wrong-interface", "topology-misdetected", "peer-process-died"),
     ),
 )
+_NO_WAY = _Sort(
+    words="peer access is not supported",
+    message="two GPUs were taken to reach one another's memory and may not",
+    causes=("topology-misdetected", "container-gpu-isolation", "nccl-env-misuse"),
+)
 _LIKELIHOOD = (0.4, 0.3, 0.2)
 """Shares of the causes of a sort by their place: an order, not a measurement."""
 
 
 def _check(facts: Facts) -> Iterator[Finding]:
+    calls = facts.of(GpuCallFailed)
+    if calls and all(_NO_WAY.words in one.error.lower() for one in calls):
+        yield _named(_NO_WAY, [*calls])
+        return
     if facts.any_of(*_EXPLAIN):
         return
-    for sort in _SORTS:
+    for sort in (_NO_WAY, *_SORTS):
         seen = job.said(facts, sort.words)
         if seen:
-            yield suspected(
-                [
-                    Suspect(
-                        cause=cause,
-                        confidence_ratio=share,
-                        question=_QUESTIONS[cause],
-                        next_command=_LOGS,
-                    )
-                    for cause, share in zip(sort.causes, _LIKELIHOOD, strict=False)
-                ],
-                seen,
-                severity=Severity.WARNING,
-                message=sort.message,
-                advice="run once with NCCL_DEBUG=INFO and read the first warning of all ranks",
-            )
+            yield _named(sort, seen)
             return
+
+
+def _named(sort: _Sort, seen: list[Fact]) -> Finding:
+    return suspected(
+        [
+            Suspect(
+                cause=cause,
+                confidence_ratio=share,
+                question=_QUESTIONS[cause],
+                next_command=_LOGS,
+            )
+            for cause, share in zip(sort.causes, _LIKELIHOOD, strict=False)
+        ],
+        seen,
+        severity=Severity.WARNING,
+        message=sort.message,
+        advice="run once with NCCL_DEBUG=INFO and read the first warning of all ranks",
+    )
 
 
 unexplained_error = Rule(

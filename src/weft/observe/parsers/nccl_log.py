@@ -46,6 +46,7 @@ _BARE = re.compile(
     r"Assigned |GPU Direct"
     r"|NCCL_\w+ set |DMA-BUF is|Failed to (?:initialize|open libibv)|Bootstrap ?: "
     r"Using|TOPO/NET|Call to ibv_"
+    r"|(?:Net ?: )?Call to (?:recv|send) (?:from|to) |Call to (?:shm_)?open failed"
     r"|Cuda failure|Bootstrap ?: [Nn]o socket|socket\w{4,30}: |nvml\w{3,40}\(\) failed"
     r"|Fusing NET"
     r"|Mismatched collective|req \d+/\d+ tag |Connect to \S+ failed|Net ?: Connect to "

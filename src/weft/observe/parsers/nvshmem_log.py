@@ -28,7 +28,8 @@ _STATUS = re.compile(r"non-zero status: (-?\d{1,5})\b")
 _HOST = re.compile(r"(?P<host>[A-Za-z][\w.-]{1,80}):\d+:\d+ \[\d+\]")
 _SKIPPED = re.compile(
     r"device \S+ is not (?:enumerated as an mlx5 device|supported \(expected HCA interface)|"
-    r"co\w{2,4} not find user specified HCA name"
+    r"co\w{2,4} not find user specified HCA name|"
+    r"device \S+ cannot allocate buffer on the specified memory type"
 )
 _NO_DEVICE = re.compile(
     r"no active IB device\b[^,]{0,80} found|get_device_list failed|No NICs "

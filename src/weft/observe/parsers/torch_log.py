@@ -74,7 +74,7 @@ def _stuck(found: re.Match[str], line: Line) -> Sequence[Fact]:
 def _progress(found: re.Match[str], line: Line) -> Sequence[Fact]:
     text = line.text
     values = {
-        key: re.search(rf"last {key}(?: NCCL)? work: (-?\d+)", text)
+        key: re.search(rf"[Ll]ast {key}(?: NCCL)? work: (-?\d+)", text)
         for key in ("enqueued", "started", "completed")
     }
     del found
@@ -87,6 +87,12 @@ def _progress(found: re.Match[str], line: Line) -> Sequence[Fact]:
             evidence=line.evidence,
         ),
     )
+
+
+def _dumped(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    """State that a rank gave up, and how far it came if the line says so."""
+    how_far = _progress(found, line) if "ast enqueued" in line.text else ()
+    return (*_stuck(found, line), *how_far)
 
 
 def _storage(found: re.Match[str], line: Line) -> Sequence[Fact]:
@@ -199,6 +205,9 @@ def _store(call: str, found: re.Match[str], line: Line) -> Sequence[Fact]:
 
 
 def _store_lost(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    """State that the store was lost, or that it answers and the rank asked for never came."""
+    if (found["error"] or "").lower().startswith("wait timeout"):
+        return _stuck(found, line)
     return _store("store recv", found, line)
 
 
@@ -241,6 +250,11 @@ _PATTERNS = (
         _store_barrier,
     ),
     pattern(
+        "waiting for clients",
+        r"waiting for clients\. (?P<error>\d+/\d+ clients joined)",
+        _store_barrier,
+    ),
+    pattern(
         "store->get(",
         r"store->get\('[^']{0,40}'\) got error: (?P<error>.{1,200})(?P<peer>)",
         _store_lost,
@@ -259,8 +273,8 @@ _PATTERNS = (
         _store_unreached,
     ),
     pattern(
-        "Watchdog caught collective operation timeout",
-        r"Watchdog caught collective operation timeout: \w+\((?P<work>.*)\) ran for "
+        "caught collective operation timeout",
+        r"caught collective operation timeout: \w+\((?P<work>.*)\) ran for "
         r"(?P<ran>\d+)",
         _timeout,
     ),
@@ -284,6 +298,7 @@ _PATTERNS = (
     pattern("COLLECTIVE_DTYPE_MISMATCH", r"COLLECTIVE_DTYPE_MISMATCH.*", _message),
     pattern("wait timeout after", r"wait timeout after (?P<error>)\d+ ?ms", _store_unreached),
     pattern("last enqueued", r"last enqueued", _progress),
+    pattern("due to a collective timeout", r"due to a collective timeout", _dumped),
     pattern(
         "[Errno ", rf"\[Errno {_ERRNOS}\] (?P<error>[A-Z][^:;]*)(?P<path>: ?'[^']*')?", _storage
     ),
