@@ -34,7 +34,7 @@ _OTHERS = ("UCX", "MPI")
 """Transports that fail before the collective library begins: that is another cause."""
 _LATE = re.compile(
     r"MAD completed in error \(IB_TIMEOUT\)|Timeout while getting attribute|"
-    r"send completed with error.{0,20}\(IB_TIMEOUT\)"
+    r"send completed with error.{0,20}\(IB_TIMEOUT\)|bad status 110|_do_madrpc failed"
 )
 _LOOK = (
     "ib_write_bw -d <adapter> -x <GID index> on both hosts; ip route get <peer> oif <interface>"
@@ -148,7 +148,7 @@ def _unanswered(facts: Facts) -> Iterator[Finding]:
     """Find questions of the subnet manager that nodes did not answer, where none left."""
     late = [
         one for one in facts.of(Message)
-        if one.software == "OpenSM" and _LATE.search(one.text)
+        if one.software in {"OpenSM", "infiniband-diags"} and _LATE.search(one.text)
     ]  # fmt: skip
     if late and not facts.of(LinkEvent):
         yield suspected(
@@ -169,7 +169,7 @@ def _unanswered(facts: Facts) -> Iterator[Finding]:
             late,
             symptom=Symptom.VERBS_CALL,
             severity=Severity.WARNING,
-            message="the subnet manager gets no answer from a node",
+            message="a node of the fabric does not answer",
             advice="look whether the node is booting or hung; then at the links towards it",
         )
 

@@ -92,6 +92,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
     yield from _checked(facts)
     yield from _on_switches(facts)
     yield from _orphans(facts)
+    yield from _slaves(facts)
     yield from _asked(facts)
     yield from _lost(facts)
     yield from _cut(facts)
@@ -172,6 +173,20 @@ def _on_switches(facts: Facts) -> Iterator[Finding]:
         names = dict.fromkeys(f"{one.host} {one.interface}".strip() for one in seen)
         yield _down([*seen], ", ".join(list(names)[:4]), 0.75 if stopped else 0.55,
                     Severity.WARNING)  # fmt: skip
+
+
+def _slaves(facts: Facts) -> Iterator[Finding]:
+    """Find slaves of bonds that are down beside others that are up."""
+    slaves = [one for one in facts.of(Interface) if one.kind == "bond slave"]
+    down: list[Fact] = [
+        one for one in slaves
+        if one.up is False and any(other.up and other.host == one.host for other in slaves)
+    ]  # fmt: skip
+    if down:
+        names = ", ".join(
+            dict.fromkeys(one.interface for one in down if isinstance(one, Interface))
+        )
+        yield _down(down, names, 0.7, Severity.WARNING)
 
 
 def _orphans(facts: Facts) -> Iterator[Finding]:

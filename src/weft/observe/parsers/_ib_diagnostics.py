@@ -7,13 +7,17 @@ import errno
 import re
 from collections.abc import Sequence
 
-from weft.observe.facts import CallFailed, Fact, SubnetManager
+from weft.observe.facts import CallFailed, Fact, Message, SubnetManager
 from weft.observe.patterns import Line
 
 _NO_MANAGER = re.compile(
     r"No SM/SA found on port|Query SA failed: (?:Connection timed out|Resource temporarily|"
     r"No such device)|Failed to query SA:ClassPortInfo|umad_recv failed: attr 0x\w+: "
     r"Connection timed out|can't resolve sm port"
+)
+_LATE = re.compile(
+    r"umad \(DR path .{3,160}\) bad status 110; Connection timed out|"
+    r"_do_madrpc failed; dport \(.{3,160}\)"
 )
 _NO_ROUTE = re.compile(
     r"(?:ibwarn|iberror|ibtracert|ibroute|smpquery).{0,60}?(?P<text>can't (?:find a "
@@ -36,9 +40,18 @@ def _no_route(found: re.Match[str], line: Line) -> Sequence[Fact]:
     )  # fmt: skip
 
 
-SORTS = ((_NO_MANAGER, _no_manager), (_NO_ROUTE, _no_route))
+def _late(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    return (
+        Message(
+            software="infiniband-diags", level="warning", text=found[0], evidence=line.evidence
+        ),
+    )
+
+
+SORTS = ((_LATE, _late), (_NO_MANAGER, _no_manager), (_NO_ROUTE, _no_route))
 """Sentences and what they state, for the reader of programs that use RDMA."""
 MARKS = (
+    "umad (DR path", "_do_madrpc",
     "SM/SA", "SA failed", "query SA", "umad_recv", "sm port", "a route", "can't reach",
     "no route found", "port state found",
 )  # fmt: skip
