@@ -461,6 +461,7 @@ def _hot(found: re.Match[str], line: Line) -> Sequence[Fact]:
 
 _DEVICE = r"(?P<device>[0-9a-fA-F]{4}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.\d)"
 _PATTERNS = (
+    pattern("active_", r"active_(?:anon|file):\d{1,12} ", nothing),
     pattern("not enough MMIO", r"not enough MMIO resources for SR-IOV", _hung),
     pattern("can't enable", r"can't enable \d+ VFs.*", _hung),
     pattern(
@@ -715,9 +716,28 @@ _FORM = re.compile(
 """How the kernel's lines begin: dmesg with seconds or dates, and in the journal."""
 
 
+_MATTERS = re.compile(
+    r"mlx|\bib_|rdma|infiniband|roce|ipoib|nvidia|nvrm|nvlink|nvswitch|amdgpu|kfd|\bgpu|pcie|"
+    r"\baer\b|dpc:|bnxt|irdma|\bice\b|\befa\b|\bena\b|hfi1|erdma|\bhns|cxgb|qed|"
+    r"\b(?:eth|bond|ib|en[spox])\d|vfio|dmar|\blink\b|firmware|hung|blocked for more|lockup|"
+    r"\bmce\b|edac|hardware error|\bnfs|lustre|gpfs|beegfs|nvme|i/o error|"
+    r"^(?!pci|ACPI)\w+ [0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.\d",
+    re.IGNORECASE,
+)
+"""What in the kernel of a host the network and the GPUs hang on. Of the rest it says 'invalid',
+'disabled' and 'not supported' at every sound boot."""
+_WORDS_OF_OTHERS = ("Command line:", "Kernel command line:", "acpi ", "ACPI", "oom-kill:")
+
+
 def _idle(line: str) -> bool:
-    """Return whether a line is the kernel's and tells of no trouble."""
-    return _FORM.match(line) is not None and not troubles(line)
+    """Return whether a line is the kernel's and tells of no trouble that matters here."""
+    form = _FORM.match(line)
+    if form is None:
+        return False
+    text = line[form.end() :].lstrip()
+    if not troubles(text) or text.startswith(_WORDS_OF_OTHERS):
+        return True
+    return not _MATTERS.search(text)
 
 
 kernel_log = Parser(

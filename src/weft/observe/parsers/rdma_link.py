@@ -68,11 +68,12 @@ def _statistic(found: re.Match[str], line: Line) -> Sequence[Fact]:
 
 rdma_link = Parser(
     tool="rdma",
-    marks=("link ", "node_type ", "physical_state", "cm_id "),
+    marks=("link ", "node_type ", "physical_state", "cm_id ", "NETLINK_RDMA"),
     reader=table(
         pattern(
             "link ", r"link [\w.-]+/(?:\d+|-) (?:lqpn|cm_idn|cqn|mrn|pdn|srqn) \d", nothing
         ),
+        pattern("Failed to open NETLINK_RDMA", r"Failed to open NETLINK_RDMA socket", nothing),
         pattern("pd ", r"pd \d+ cq \d+ qp \d+ cm_id \d+", nothing),
         pattern("dev ", r"dev [\w.-]+ (?:cqn|mrn|pdn|ctxn|srqn) \d", nothing),
         pattern(
