@@ -45,6 +45,11 @@ _QUOTA = re.compile(r"insufficient (?:unused )?quota for (?P<name>[\w./-]+)")
 _UNAVAILABLE = re.compile(
     r"(?:devices unavailable for|allocate unhealthy devices) (?P<name>[\w./-]+)"
 )
+_NO_NODE = re.compile(
+    r"(?:lstat |custom device \W{1,3})/dev/infiniband/[^\s:]+: (?:lstat .{0,60})?no such file"
+)
+"""A node of a device that the plug-in still counts and the host has no more."""
+_NO_FOLDER = re.compile(r"hostPath type check failed: /dev/infiniband\b")
 _SERVICES = re.compile(
     r"^kube-|^(?:nvidia-)?(?:gpu|network)-operator$|^(?:calico|tigera|cilium|openshift)-"
 )
@@ -229,6 +234,12 @@ def _no_quota(facts: Facts) -> Iterator[Finding]:
 
 def _refused(facts: Facts) -> Iterator[Finding]:
     """Find devices that a node offered and its kubelet could not give."""
+    nodeless: list[Fact] = [
+        one for one in facts.of(ClusterEvent)
+        if _NO_NODE.search(one.message) or _NO_NODE.search(one.evidence.text)
+    ]  # fmt: skip
+    if nodeless:
+        yield _resource("k8s-rdma-resource-stale", nodeless, 0.5, "the adapter's device")
     for one in facts.of(ClusterEvent):
         found = _UNAVAILABLE.search(one.message)
         if found and _RDMA.search(found["name"]):
@@ -246,9 +257,14 @@ def _not_running(facts: Facts) -> Iterator[Finding]:
     ill += [
         one for one in facts.of(ClusterEvent)
         if one.kind == "SriovNetworkNodeState"
+        or _NO_FOLDER.search(one.evidence.text)
         or (one.kind == "NicClusterPolicy" and _OF_DRIVERS.search(one.message))
     ]  # fmt: skip
-    ill += job.said(facts, r"not enough MMIO resources for SR-IOV|can't enable \d+ VFs")
+    ill += job.said(
+        facts,
+        r"not enough MMIO resources for SR-IOV|can't enable \d+ VFs|"
+        r"openibd (?:re)?start\W{1,3}failed",
+    )
     if ill:
         found = _resource("k8s-rdma-resource-missing", ill, 0.55, "the plug-in's resource")
         yield replace(

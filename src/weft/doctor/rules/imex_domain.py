@@ -34,7 +34,7 @@ _RACK = re.compile(r"\bgb[23]00|nvl72|vera")
 
 def _check(facts: Facts) -> Iterator[Finding]:
     shapes = [one for one in facts.of(CommunicatorShape) if one.multi_host_scale_up]
-    apart = [
+    apart: list[Fact] = [
         one for one in facts.of(ServiceState)
         if one.service.startswith("imex ")
         and one.state in {"unavailable", "degraded", "invalid"}
@@ -49,6 +49,11 @@ def _check(facts: Facts) -> Iterator[Finding]:
     if service:
         known = {one.evidence for one in handles}
         handles += [one for one in _imports(facts) if one.evidence not in known]
+    apart += [
+        one
+        for one in facts.of(ClusterEvent)
+        if re.search(r"imex-channels/\S+ no such file", one.evidence.text)
+    ]
     if handles or apart or stopped:
         yield finding(
             "imex-domain-missing",

@@ -292,7 +292,7 @@ def _flapping(facts: Facts) -> Iterator[Finding]:
         if one.name == _LOST
         and rise.get((one.host, one.where, one.port, one.name), 0) > 0
     ]  # fmt: skip
-    watched = job.said(facts, r"ib ?link ?flapping")
+    watched = job.said(facts, r"ib ?link ?flapping|changing its up status often")
     seen: list[Fact] = [*events, *lost, *flaps, *watched]
     if seen:
         hosts = dict.fromkeys(one.process.host for one in events if one.process.host)

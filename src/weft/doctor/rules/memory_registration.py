@@ -10,6 +10,7 @@ troubleshooting, "Cannot allocate memory".
 """
 
 import errno
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
@@ -28,6 +29,7 @@ from weft.doctor.rule import (
 from weft.observe.facts import (
     AdapterFault,
     CallFailed,
+    Command,
     CommunicatorRank,
     Fact,
     HostMemory,
@@ -39,6 +41,11 @@ _SCARCE = frozenset({errno.EAGAIN, errno.EIO, errno.ENOSPC})
 """What drivers return where the adapter has no room for another memory region."""
 _ENOUGH_BYTES = 1 << 30
 _AREA = frozenset({"CmaTotal", "CmaFree"})
+_STARTED = re.compile(
+    r"/proc/(?:\d|\$)[^ ]*/limits|(?:srun|mpirun|mpiexec|kubectl exec|(?:docker|podman) (?:run|"
+    r"exec)|prlimit)\b.*(?:ulimit -l|-l\b|limits)"
+)
+"""Commands that show the limits of a service, or of what a launcher starts."""
 _TINY_BYTES = 1 << 16
 _CALLS = (
     "reg_mr",
@@ -83,6 +90,8 @@ def _check(facts: Facts) -> Iterator[Finding]:
         small and job.uses_rdma(facts) and not _made(facts)
     ):  # a login shell's limit alone is not the job's
         yield _named("memlock-limit", small, 0.4)
+    elif served := _of_a_starter(facts, small):
+        yield replace(_named("memlock-limit", served, 0.4), severity=Severity.WARNING)
     elif scarce := [one for one in failed if one.errno in _SCARCE and "reg" in one.call]:
         yield _scarce(scarce)
     else:
@@ -92,6 +101,14 @@ def _check(facts: Facts) -> Iterator[Finding]:
     yield from _unsupported(facts)
     yield from _skipped(facts)
     yield from _told(facts)
+
+
+def _of_a_starter(facts: Facts, small: list[Limit]) -> list[Limit]:
+    """Return limits read of a service, or within what it starts: not of a login shell."""
+    if _made(facts):
+        return []
+    looked = any(_STARTED.search(one.command) for one in facts.of(Command))
+    return [one for one in small if looked or "LimitMEMLOCK" in one.evidence.text]
 
 
 def _starved(facts: Facts) -> Iterator[Finding]:

@@ -218,7 +218,7 @@ def _checked(facts: Facts) -> Iterator[Finding]:
         r"no ib port .{0,80}is active|ib port .{0,60}is not active|"
         r"port \d+ down since|down too long: |only \d+ port\(s\) are act|"
         r"only \d+ linkup|port \d+: state down|port \d+ is down|"
-        r"rdma device \w+ (disapp|is miss|vanish)",
+        r"^rdma port is down: |rdma device \w+ (disapp|is miss|vanish)",
     )
     if missed:
         yield _down(missed, "", 0.7)

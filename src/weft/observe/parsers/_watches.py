@@ -23,6 +23,10 @@ from weft.observe.facts import (
 )
 
 _GPU = re.compile(r"\bGPU[ :]{0,2}(?P<index>\d{1,3})\b|\b(?P<uuid>GPU-[0-9a-fA-F-]{4,40})")
+_ADAPTER = re.compile(
+    r"\b(?:mlx[45]_\w+|bnxt_re\w*|roce[po]\w+|rdmap\w+|irdma\w*|ionic_\w+|ib(?:s|p)?\d\w*)\b"
+)
+_CONDITIONAL = re.compile(r"\b(?:if|when|unless|whether|until|should|RESOLVED|resolved)\b")
 _DEVICES = re.compile(r"[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.\d")
 
 
@@ -63,6 +67,20 @@ def _told(found: re.Match[str], said: Complaint) -> tuple[Fact, ...]:
         Message(
             software="health check", level="error", text=said.text.strip()[:300],
             moment=said.moment, evidence=said.evidence,
+        ),
+    )  # fmt: skip
+
+
+def _alert(found: re.Match[str], said: Complaint) -> tuple[Fact, ...]:
+    """State a port of which an alert, or a reason to drain a node, says that it is down."""
+    del found
+    if not _ADAPTER.search(said.text) or _CONDITIONAL.search(said.text):
+        return ()
+    return (
+        Message(
+            software="health check", level="error",
+            text=f"rdma port is down: {said.text.strip()[-250:]}", moment=said.moment,
+            evidence=said.evidence,
         ),
     )  # fmt: skip
 
@@ -157,6 +175,17 @@ _SORTS: tuple[tuple[re.Pattern[str], _Build], ...] = (
         ),
         _told,
     ),
+    (
+        re.compile(
+            r"\b(?:infiniband|ib|rdma|roce|hca)(?: (?:device|port|link)s?){1,2}\b"
+            r"[^.\n]{0,60}?\b(?:(?<!not )(?<!longer )down|inactive|"
+            r"not (?:in )?(?:the )?active)\b"
+            r"(?![ _](?:count|event|error|threshold|time))",
+            re.IGNORECASE,
+        ),
+        _alert,
+    ),
+    (re.compile(r"changing its up status often"), _told),
     (
         re.compile(
             r"gpu count mismatch \(found (?P<a>\d+), expected (?P<b>\d+)\)|"

@@ -3,10 +3,11 @@
 Only failures to give a pod its networks or devices are stated, as events of the cluster.
 """
 
+import errno
 import re
 from collections.abc import Sequence
 
-from weft.observe.facts import ClusterEvent, Fact
+from weft.observe.facts import CallFailed, ClusterEvent, Fact, Process
 from weft.observe.parser import Parser
 from weft.observe.patterns import Line, nothing, pattern, table
 
@@ -39,6 +40,21 @@ def _admission(found: re.Match[str], line: Line) -> Sequence[Fact]:
     return _event("UnexpectedAdmissionError", found, line)
 
 
+def _no_node(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    return _event("Failed", found, line)
+
+
+def _denied(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    """State a connection between pods that a policy of the cluster drops."""
+    return (
+        CallFailed(
+            call="connect", errno=errno.EHOSTUNREACH, error="dropped by a network policy",
+            peer=found["peer"], library="network policy", moment=line.moment,
+            process=Process(host=line.host), evidence=line.evidence,
+        ),
+    )  # fmt: skip
+
+
 cni_log = Parser(
     tool="kubelet, container runtimes and CNI",
     marks=(
@@ -56,6 +72,9 @@ cni_log = Parser(
         "IPAMConfig",
         "NIC networks, found",
         "actual number of GPUs",
+        "/dev/infiniband",
+        "imex-channels",
+        "olicy denied",
         "kubelet[",
         "containerd[",
         "crio[",
@@ -79,6 +98,31 @@ cni_log = Parser(
         pattern("] LoadIPAM", r"\] (?P<text>LoadIPAMConfig .*Error.*)", _sandbox),
         pattern(
             "expected ", r"(?P<text>expected \d+ .{0,20}NIC networks, found \d.*)", _sandbox
+        ),
+        pattern(
+            "lstat /dev/infiniband", r"(?P<text>lstat /dev/infiniband\S+ no such.*)", _no_node
+        ),
+        pattern(
+            "while adding custom device",
+            r"(?P<text>while adding custom device \W{1,3}/dev/infiniband.*no such.*)",
+            _no_node,
+        ),
+        pattern("hostPath type", r"(?P<text>hostPath type .*/dev/infiniband.*)", _no_node),
+        pattern(
+            "/dev/nvidia-caps-imex",
+            r"(?P<text>/dev/nvidia-caps-imex-channels/\S+ no such.*)",
+            _no_node,
+        ),
+        pattern(
+            "xx drop (Policy denied",
+            r"xx drop \(Policy denied.{0,200}-> (?P<peer>\d+\.[\d.]+):\d+ tcp SYN",
+            _denied,
+        ),
+        pattern(
+            " <> ",
+            r" <> (?P<peer>[\w./-]{1,120})(?::\d+)? .{0,40}[Pp]olicy denied.{0,20}DROPPED "
+            r"\(TCP Flags: SYN\)",
+            _denied,
         ),
         pattern(
             "Number of GPUs detected",

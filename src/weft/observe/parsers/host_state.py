@@ -21,7 +21,7 @@ from weft.observe.facts import (
     ServiceState,
     SoftwareVersion,
 )
-from weft.observe.parser import Parser
+from weft.observe.parser import READ, Parser
 from weft.observe.parsers._values import integer, real, size
 from weft.observe.patterns import Line, nothing, pattern, table
 
@@ -63,6 +63,14 @@ def _process_limit(found: re.Match[str], line: Line) -> Sequence[Fact]:
             evidence=line.evidence,
         ),
     )
+
+
+def _service_limit(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    """State the limit that systemd gives a service."""
+    value = size(found["value"])
+    if value is None and found["value"] != "infinity":
+        return READ
+    return (Limit(name="memlock", limit=value, host=line.host, evidence=line.evidence),)
 
 
 def _no_devices(found: re.Match[str], line: Line) -> Sequence[Fact]:
@@ -227,6 +235,7 @@ host_state = Parser(
     marks=(
         "max locked memory",
         "Max locked memory",
+        "LimitMEMLOCK=",
         "open files",
         "ulimit",
         "Use%",
@@ -265,6 +274,11 @@ host_state = Parser(
             r"POSIX message queues|real-time priority|cpu time|file locks|real-time "
             r"non-blocking time)\s+\(",
             nothing,
+        ),
+        pattern(
+            "LimitMEMLOCK=",
+            r"(?<!Default)LimitMEMLOCK=(?P<value>\d+[KMGT]?|infinity)\b",
+            _service_limit,
         ),
         pattern(
             "Max locked",
