@@ -44,6 +44,7 @@ device_plugin = Parser(
         "ResourceName:",
         "ResourcePrefix",
         "discoverDevices()",
+        "DiscoverSriovDevices()",
         "resource server",
         "Kubelet Plugin Registry",
         "device plugin with",
@@ -98,6 +99,7 @@ device_plugin = Parser(
                 r"resource|Starting|Discovering|discovered interfaces|Resource manager|"
                 r"manager\.go|ResourceList|resource manager|Creating new|Watching)", nothing),
         pattern("discoverDevices()", r"discoverDevices\(\)", nothing),
+        pattern("DiscoverSriovDevices()", r"DiscoverSriovDevices\(\): un", nothing),
     ),
     rank=47,
 )  # fmt: skip

@@ -12,8 +12,8 @@ Runs = Annotated[
     list[Path],
     typer.Argument(
         metavar="RUN...",
-        help="Output of nccl-tests (text or JSON), perftest, OSU or weft bench run; with the "
-        "NCCL log of the run, if it is apart.",
+        help="Output of nccl-tests or rccl-tests (text or JSON), perftest, iperf3, OSU or weft "
+        "bench run; with the NCCL log of the run or ibstat of a host, if they are there.",
     ),
 ]
 FAILED: Final = 4
@@ -46,7 +46,8 @@ def judge(
     The sweep is laid over the curve that this cluster should show, noise is allowed for, and
     known faults are simulated to see whose curve it is. Leaves with 0 for PASS, 4 for FAIL, 5
     where the run cannot tell. Without -f the cluster is worked out from the output itself, as
-    far as it says. Runs given with --good say what is expected in place of the model.
+    far as it says; what is assumed is named, with the verdict on each system that it may be.
+    Runs given with --good say what is expected in place of the model.
 
     \b
     Examples:
