@@ -173,13 +173,21 @@ _ERRNOS = {
 }
 
 
-def errno_of(text: str) -> int | None:
-    """Return the number of the system error that a text begins with.
+_FEWEST_LETTERS = 8
 
-    >>> errno_of("Cannot allocate memory"), errno_of("unknown")
-    (12, None)
+
+def errno_of(text: str) -> int | None:
+    """Return the number of the system error that a text begins with, or that it is cut within.
+
+    >>> errno_of("Cannot allocate memory"), errno_of("unknown"), errno_of("Cannot alloc")
+    (12, None, 12)
     """
-    return next((code for words, code in _ERRNOS.items() if text.startswith(words)), None)
+    for words, code in _ERRNOS.items():
+        if text.startswith(words):
+            return code
+    cut = text.rstrip(" .…>")
+    begun = [code for words, code in _ERRNOS.items() if words.startswith(cut)]
+    return begun[0] if len(cut) >= _FEWEST_LETTERS and len(begun) == 1 else None
 
 
 _NUMBERED = re.compile(

@@ -44,7 +44,8 @@ def _process(line: Line) -> Process:
 
 
 def _timeout(found: re.Match[str], line: Line) -> Sequence[Fact]:
-    fields = dict(_FIELD.findall(found["work"]))
+    work = found["work"] if found["ran"] else found["work"].rpartition(",")[0]  # cut in a word
+    fields = dict(_FIELD.findall(work))
     timeout = integer(fields.get("Timeout(ms)"))
     ran = integer(found["ran"])
     return (
@@ -274,8 +275,8 @@ _PATTERNS = (
     ),
     pattern(
         "caught collective operation timeout",
-        r"caught collective operation timeout: \w+\((?P<work>.*)\) ran for "
-        r"(?P<ran>\d+)",
+        r"caught collective operation timeout: \w+\((?P<work>.*?)"
+        r"(?:\) ran for (?P<ran>\d+)|$)",
         _timeout,
     ),
     pattern("Heartbeat monitor timed out", r"Heartbeat monitor timed out", _stuck),
