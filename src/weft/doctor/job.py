@@ -53,6 +53,38 @@ def on_one_host(facts: Facts) -> bool:
     return known == 1 if known is not None else _meet_without_network(facts)
 
 
+def companies(facts: Facts, places: Iterable[str]) -> list[set[str]]:
+    """Return the hosts that may belong to one job, together.
+
+    A job is whole where every rank of its largest communicator is seen: no other host is of
+    it. The rest is taken for one.
+    """
+    rest = set(places)
+    found: list[set[str]] = []
+    for whole in _whole_jobs(facts):
+        if rest & whole:
+            found.append(rest & whole)
+            rest -= whole
+    return [*found, rest] if rest else found
+
+
+def _whole_jobs(facts: Facts) -> list[set[str]]:
+    """Return the hosts of each communicator of several ranks that are all seen."""
+    members: dict[tuple[int, str], dict[int, str]] = {}
+    for one in facts.of(CommunicatorRank):
+        if one.communicator and one.ranks > 1 and one.process.host:
+            key = (one.ranks, one.communicator)
+            members.setdefault(key, {})[one.rank] = one.process.host
+    whole: list[set[str]] = []
+    known: set[str] = set()
+    for (ranks, _), by_rank in sorted(members.items(), reverse=True):
+        hosts = set(by_rank.values())
+        if len(by_rank) == ranks and not hosts & known:
+            whole.append(hosts)
+        known |= hosts
+    return whole
+
+
 def _meet_without_network(facts: Facts) -> bool:
     paths = facts.of(ChannelPath)
     ranks = max((one.ranks for one in facts.of(CommunicatorRank)), default=0)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from weft.doctor.diagnose import diagnose
+from weft.doctor.diagnose import diagnose, find
 from weft.doctor.ranking import Verdict
 from weft.doctor.rule import Severity
 from weft.observe.observation import Observation
@@ -246,3 +246,29 @@ def test_a_mismatch_seen_before_any_transfer_stands_beside_a_refused_one():
     )
     causes = [one.finding.cause for one in _said(_REFUSED + compared, _REDIRECTING).findings]
     assert {"app-collective-mismatch", "pcie-acs-enabled"} <= set(causes)
+
+
+def _joined(host, rank, network, communicator):
+    head = f"{host}:{40 + rank}:{50 + rank} [0] NCCL INFO"
+    return (
+        f"{head} Using network {network}\n"
+        f"{head} ncclCommInitRank comm 0x55d0{rank} rank {rank} nranks 2 cudaDev 0 busId 1a000 "
+        f"commId {communicator} - Init COMPLETE\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("communicator", "differ"), [("0x51", True), ("0x77", False)], ids=["one job", "two jobs"]
+)
+def test_ranks_that_never_meet_may_use_other_networks(communicator, differ):
+    """The log of a sound job beside another one is no mismatch: both are whole."""
+    if differ:
+        texts = [_joined("a1", 0, "IB", "0x51") + _joined("a2", 1, "Socket", communicator)]
+    else:
+        texts = [
+            "".join(_joined(f"a{rank}", rank, "IB", "0x51") for rank in (0, 1)),
+            "".join(_joined(f"b{rank}", rank, "Socket", communicator) for rank in (0, 1)),
+        ]
+    facts = [fact for n, text in enumerate(texts) for fact in read_text(text, f"{n}.log")[0]]
+    causes = {one.cause for one in find(facts)}
+    assert ("net-backend-mismatch" in causes) is differ

@@ -50,6 +50,8 @@ def _networks(facts: Facts) -> Iterator[Finding]:
         places.setdefault(family, set()).add(_place(old))
     fast = next((name for name in families if name != "Socket"), "")
     apart = places.get("Socket", set()) - places.get(fast, set())
+    met = job.companies(facts, apart | places.get(fast, set()))
+    apart = {one for group in met if group & places.get(fast, set()) for one in group & apart}
     if "Socket" in families and fast and apart:
         seen: list[Fact] = [families["Socket"], families[fast]]
         yield finding(
@@ -150,7 +152,10 @@ def _adapters(facts: Facts) -> Iterator[Finding]:
     if not counts:
         yield from _listed_unlike(facts)
         yield from _named_apart(facts)
-    if len(set(counts.values())) > 1:
+    unlike = any(
+        len({counts[one] for one in group}) > 1 for group in job.companies(facts, counts)
+    )
+    if unlike:
         words = ", ".join(f"{host}: {count}" for host, count in sorted(counts.items()))
         yield _unlike(
             [*ignored, *job.verbs_adapters(facts)],
