@@ -30,6 +30,7 @@ from weft.observe.facts import (
     AdapterInterface,
     AdapterPort,
     CallFailed,
+    CompletionError,
     Fact,
     Gid,
     MeasuredLatency,
@@ -58,6 +59,8 @@ _OF_A_NAME = (
         next_command="ls -l /dev/infiniband; ibv_devices   # in the container and on the host",
     ),
 )
+_IWARP = re.compile(r"i40iw|cxgb[34]_|siw\d?")
+"""What drivers call adapters that have no other protocol."""
 _SPLIT = re.compile(r"[,\s]+")
 
 
@@ -91,6 +94,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
             fault=Fault.SOCKETS,
         )
     yield from _skipped(facts)
+    yield from _of_another_sort(facts)
     yield from _not_there(facts)
     yield from _cannot_be_used(facts)
     yield from _without_gids(facts)
@@ -115,6 +119,26 @@ def _skipped(facts: Facts) -> Iterator[Finding]:
         advice="name the adapters as ibv_devices does (NVSHMEM_HCA_LIST, NVSHMEM_HCA_PREFIX)",
         next_command="ibv_devices; env | grep NVSHMEM",
         missing=() if failed else ("whether the transport found another adapter",),
+    )
+
+
+def _of_another_sort(facts: Facts) -> Iterator[Finding]:
+    """Find adapters in use that speak iWARP alone, which is not the RoCE they are taken for."""
+    used = job.verbs_adapters(facts)
+    strange = [one for one in used if _IWARP.match(one.adapter)]
+    if not strange:
+        return
+    failed = facts.any_of(CompletionError, CallFailed)
+    yield finding(
+        "hca-selection-wrong",
+        [*strange, *facts.of(CompletionError)],
+        0.6 if failed else 0.45,
+        severity=Severity.ERROR if failed else Severity.WARNING,
+        subject=strange[0].adapter,
+        message=f"{strange[0].adapter} is in use and speaks iWARP, which NCCL does not",
+        advice=_ADVICE,
+        next_command=_COMMAND,
+        explains=(Symptom.TRANSPORT_RETRY,) if failed and len(strange) < len(used) else (),
     )
 
 

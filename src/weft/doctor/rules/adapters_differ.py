@@ -69,11 +69,17 @@ def _networks(facts: Facts) -> Iterator[Finding]:
 def _plugins(facts: Facts) -> Iterator[Finding]:
     """Find hosts that use a network plug-in while others found none to load."""
     seen = [one for one in facts.of(PluginSeen) if one.role == "net" and one.process.host]
-    using = {one.process.host: one for one in seen if one.loaded and _is_external(one)}
-    without = {
-        one.process.host: one for one in seen
-        if not one.loaded and one.process.host not in using
-    }  # fmt: skip
+    chosen = [
+        one for one in facts.of(NetworkChosen)
+        if one.process.host and "socket" not in one.network.lower()
+    ]  # fmt: skip
+    using: dict[str, Fact] = {
+        one.process.host: one for one in chosen if one.network != "IB"
+    } | {one.process.host: one for one in seen if one.loaded and _is_external(one)}
+    without: dict[str, Fact] = {
+        one.process.host: one for one in chosen if one.network == "IB"
+    } | {one.process.host: one for one in seen if not one.loaded}
+    without = {host: one for host, one in without.items() if host not in using}
     if using and without:
         yield finding(
             "net-backend-mismatch",

@@ -28,16 +28,17 @@ def _check(facts: Facts) -> Iterator[Finding]:
         return
     rails = {here for _, here, _ in known} & {there for _, _, there in known}
     never = [one for one in job.settings(facts, "NCCL_CROSS_NIC") if one.value == "0"]
-    sure = 0.75 if rails else 0.55
-    if never:
-        return
+    sure = 0.5 if never else 0.75 if rails else 0.55
     yield finding(
         "rail-isolated",
-        crossing,
+        [*crossing, *never],
         sure,
         severity=Severity.ERROR,
         message="only transfers from one rail's subnet to another's fail",
-        advice="NCCL_CROSS_NIC=0, or route between the subnets of the rails",
+        advice="route between the subnets of the rails: rings cross them in spite of "
+        "NCCL_CROSS_NIC=0 where the hosts are not alike"
+        if never
+        else "NCCL_CROSS_NIC=0, or route between the subnets of the rails",
         next_command="NCCL_CROSS_NIC=0 for one run; ping -I <interface> <peer of another rail>",
         missing=("whether ib_write_bw passes between the two adapters",),
         explains=(Symptom.TRANSPORT_RETRY, Symptom.FLUSHED, "fabric-path-unreachable"),
