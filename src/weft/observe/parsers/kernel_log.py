@@ -692,7 +692,8 @@ _PATTERNS = (
             f"{service}[",
             rf"{service}\[\d{{1,9}}\]: (?:<\w+> {{1,4}}\[[\d.]+\] )?(?:device \()?"
             r"(?P<interface>[a-z][\w.-]{1,30}?)\)?: (?:carrier: )?(?P<word>Gained carrier|"
-            r"Lost carrier|link connected|link disconnected)",
+            r"Lost carrier|link connected|link disconnected|"
+            r"state change: activated -> unavailable(?= \(reason 'carrier-changed'))",
             _carrier,
         )
         for service in ("systemd-networkd", "NetworkManager")
