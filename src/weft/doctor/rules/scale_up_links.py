@@ -154,7 +154,7 @@ def _apart(facts: Facts) -> Iterator[Finding]:
 
 def _said(facts: Facts) -> Iterator[Finding]:
     """Find what the library, or a health check, says of links by itself."""
-    inactive = job.said(facts, r"nvlinks? inactive|nvlinkstatusinactive|"
+    inactive = job.said(facts, r"nvlinks? inactive|inactive nvlink|nvlinkstatusinactive|"
                                r"only \d+ nvlinks are up out of|nvlink threshold violated|"
                                r"no gpus report active nvlink|"
                                r"no gpu pairs report nvlink")  # fmt: skip

@@ -18,6 +18,7 @@ from weft.observe.facts import (
     Message,
     Moment,
     PcieAccessControl,
+    PcieError,
     RemappedRows,
     ServiceState,
 )
@@ -87,8 +88,8 @@ def _alert(found: re.Match[str], said: Complaint) -> tuple[Fact, ...]:
 
 def _fewer_gpus(found: re.Match[str], said: Complaint) -> tuple[Fact, ...]:
     """State that some GPUs of a node are gone; that none is there has many reasons."""
-    there = int(found["a"] or found["c"] or found["f"])
-    due = int(found["b"] or found["d"] or found["e"])
+    there = int(found["a"] or found["c"] or found["f"] or found["h"])
+    due = int(found["b"] or found["d"] or found["e"] or found["g"])
     if not 0 < there < due:
         return ()
     return (
@@ -129,7 +130,7 @@ def _rows(found: re.Match[str], said: Complaint) -> tuple[Fact, ...]:
 
 
 def _fault(found: re.Match[str], said: Complaint) -> tuple[Fact, ...]:
-    code = int(found["code"] or found["named"])
+    code = int(found["code"] or found["named"] or found["first"])
     return (
         GpuFault(
             code=code, bus_id=f"GPU {said.gpu}" if said.gpu else "", text=said.text[:200],
@@ -153,6 +154,26 @@ def _link_down(found: re.Match[str], said: Complaint) -> tuple[Fact, ...]:
         GpuLinkErrors(
             gpu=said.gpu, link=None, counter="down", value=1, host=said.host,
             evidence=said.evidence,
+        ),
+    )  # fmt: skip
+
+
+def _link_errs(found: re.Match[str], said: Complaint) -> tuple[Fact, ...]:
+    del found
+    return (
+        GpuLinkErrors(
+            gpu=said.gpu, link=None, counter="recovery", value=1, host=said.host,
+            evidence=said.evidence,
+        ),
+    )  # fmt: skip
+
+
+def _slow_copies(found: re.Match[str], said: Complaint) -> tuple[Fact, ...]:
+    del found
+    return (
+        PcieError(
+            device=f"GPU {said.gpu}", kind="slow copies", text=said.text.strip()[:200],
+            host=said.host, moment=said.moment, evidence=said.evidence,
         ),
     )  # fmt: skip
 
@@ -190,7 +211,8 @@ _SORTS: tuple[tuple[re.Pattern[str], _Build], ...] = (
         re.compile(
             r"gpu count mismatch \(found (?P<a>\d+), expected (?P<b>\d+)\)|"
             r"gres/gpu count reported lower than configured \((?P<c>\d+) < (?P<d>\d+)\)|"
-            r"(?:GPU|gpu)_?count: Expected to see (?P<e>\d+) but found (?P<f>\d+)"
+            r"(?:GPU|gpu)_?count: Expected to see (?P<e>\d+) but found (?P<f>\d+)|"
+            r"GPU count mismatch: expected=(?P<g>\d+), (?:detected|topo)=(?P<h>\d+)"
         ),
         _fewer_gpus,
     ),
@@ -212,18 +234,31 @@ _SORTS: tuple[tuple[re.Pattern[str], _Build], ...] = (
     (
         re.compile(
             r"\bX[Ii][Dd] (?P<code>\d{1,3})(?:\.\d+)? ?\([^)]{1,80}\)(?: \w+){0,6} detected|"
-            r"\bErrorCode:(?P<named>\d{1,3})\b(?=.{0,200}(?:Xid|XID|PCI:))"
+            r"\bErrorCode:(?P<named>\d{1,3})\b(?=.{0,200}(?:Xid|XID|PCI:))|"
+            r"Found [1-9]\d* Xid message\(s\): Xid (?P<first>\d{1,3}) "
+            r"\((?:ISOLATE|RESET|REBOOT)"
         ),
         _fault,
     ),
     (
         re.compile(
             r"nvlink threshold violated|no GPUs report active nvlink|"
-            r"no GPU pairs report NVLink P2P"
+            r"no GPU pairs report NVLink P2P|Found [1-9]\d* inactive NVLink\(s\)"
         ),
         _told,
     ),
     (re.compile(r"DCGM_FR_NVLINK_DOWN\b"), _link_down),
+    (
+        re.compile(
+            r"XGMI error count: [1-9]\d* on GPU|"
+            r"NVLink errors detected: \d+ replay, [1-9]\d* recovery"
+        ),
+        _link_errs,
+    ),
+    (
+        re.compile(r"(?:Host|Device) to (?:Host|Device) test on GPU \d+ failed\. Bandwidth"),
+        _slow_copies,
+    ),
     (
         re.compile(
             r"temperature is \d+ °?C exceeding the threshold|DCGM_FR_\w*THERMAL\w*|"

@@ -59,6 +59,8 @@ node_watch = Parser(
         "XID ",
         "Xid ",
         "nvlink",
+        "inactive NVLink(s)",
+        "NVLink errors detected",
         "NVLink P2P",
         "exceeding the threshold",
         "slowdown events",
