@@ -10,7 +10,9 @@ through an RDMA device plug-in), install rdma-core in the image, unset NCCL_IB_D
 References: NCCL user guide, environment variables and troubleshooting; rdma-core README.
 """
 
+import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from weft.doctor import job
 from weft.doctor.rule import (
@@ -30,6 +32,7 @@ from weft.observe.facts import (
     AdapterPort,
     DeviceNode,
     Fact,
+    ModuleRefused,
     NoProvider,
     NoRdmaDevice,
     NoVerbsLibrary,
@@ -41,6 +44,10 @@ _ADVICE = "pass /dev/infiniband into the container with IPC_LOCK, or request the
 _LOOK = "ls -l /dev/infiniband; ibv_devices; ibstat   # in the container and on the host"
 _MERELY_LISTED = frozenset({"", "empty list", "no ib devices found"})
 """What tools say that only list adapters, and a library that goes on without."""
+_DRIVER = re.compile(
+    r"(?:mlx[45]_(?:ib|core)|ib_(?:core|uverbs|cm|umad)|rdma_u?cm|bnxt_re|irdma|erdma|efa|ionic_rdma|"
+    r"hns_roce\w*|hiroce\w*|qedr|iw_cxgb4|mana_ib)$"
+)
 _DENIED = Suspect(
     cause="container-rdma-permission",
     confidence_ratio=0.3,
@@ -78,6 +85,7 @@ _SUSPECTS = (
 def _check(facts: Facts) -> Iterator[Finding]:
     if job.on_one_host(facts):
         return
+    yield from _undriven(facts)
     nodes: list[Fact] = [
         one for one in facts.of(DeviceNode)
         if not one.present and ("infiniband" in one.path or "uverbs" in one.path)
@@ -106,6 +114,20 @@ def _check(facts: Facts) -> Iterator[Finding]:
     elif sockets and not adapters and not missing:
         yield from _unseen(facts, sockets)
         yield from _needed(facts)
+
+
+def _undriven(facts: Facts) -> Iterator[Finding]:
+    """Suspect a host whose kernel refused the RDMA driver of an adapter."""
+    refused = [one for one in facts.of(ModuleRefused) if _DRIVER.match(one.name)]
+    if refused and not job.uses_rdma(facts) and not job.active_ports(facts):
+        yield suspected(
+            (replace(_SUSPECTS[0], confidence_ratio=0.45), *_SUSPECTS[2:3]),
+            refused,
+            severity=Severity.WARNING,
+            message=f"the kernel refused {refused[0].name}: its adapters offer no RDMA",
+            advice="install the driver that was built for the running kernel, or boot the "
+            "kernel that it was built for",
+        )
 
 
 def _not_passed_in(evidence: list[Fact], *, seen: bool, wanted: bool) -> Finding:

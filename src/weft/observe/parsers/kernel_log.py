@@ -26,7 +26,7 @@ from weft.observe.facts import (
     SecureBoot,
     SoftwareVersion,
 )
-from weft.observe.parser import Parser
+from weft.observe.parser import READ, Parser
 from weft.observe.parsers._values import integer, is_prose, real
 from weft.observe.patterns import Line, nothing, pattern, table
 
@@ -382,6 +382,23 @@ def _symbol(found: re.Match[str], line: Line) -> Sequence[Fact]:
     )
 
 
+_OF_MODULE = re.compile(r"(?P<module>\w{2,40}): $")
+
+
+def _unlike_kernel(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    """State a module that was built against other symbols than the kernel's own."""
+    named = _OF_MODULE.search(line.before)
+    if not named:
+        return READ
+    return (
+        ModuleRefused(
+            name=named["module"], reason="disagrees about version of symbol",
+            symbol=found["symbol"], host=_host(line), moment=line.moment,
+            evidence=line.evidence,
+        ),
+    )  # fmt: skip
+
+
 def _refused(found: re.Match[str], line: Line) -> Sequence[Fact]:
     return (
         ModuleRefused(
@@ -461,6 +478,11 @@ def _hot(found: re.Match[str], line: Line) -> Sequence[Fact]:
 
 _DEVICE = r"(?P<device>[0-9a-fA-F]{4}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.\d)"
 _PATTERNS = (
+    pattern(
+        "disagrees about version",
+        r"disagrees about version of symbol (?P<symbol>\w+)",
+        _unlike_kernel,
+    ),
     pattern("active_", r"active_(?:anon|file):\d{1,12} ", nothing),
     pattern("not enough MMIO", r"not enough MMIO resources for SR-IOV", _hung),
     pattern("can't enable", r"can't enable \d+ VFs.*", _hung),
