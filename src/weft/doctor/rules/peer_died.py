@@ -95,6 +95,10 @@ def _check(facts: Facts) -> Iterator[Finding]:
         and not _after(one.moment, first) and (errors or _of_the_job(facts, one))
     ]  # fmt: skip
     closed = job.said(facts, _PEER_GONE)
+    closed += [
+        one for one in facts.of(CallFailed)
+        if one.library == "Gloo" and "closed by peer" in one.error.lower()
+    ]  # fmt: skip
     suffers = bool(errors or closed)
     doubtful = [
         one for one in ended

@@ -16,7 +16,8 @@ _TASK = re.compile(r"/task:(\d{1,6})")
 _DEAD = re.compile(
     r"tasks? (?:are|is) unhealthy|stopped sending heartbeats|[Hh]eartbeat timeout|"
     r"indicates that another task died|detected missing heartbeats|"
-    r"/job:\S{1,80}/task:\d+ is down|task has failed, got preempted"
+    r"/job:\S{1,80}/task:\d+ (?:is down|unexpectedly disconnected)|"
+    r"task has failed, got preempted"
 )
 _NOT_ALL = re.compile(
     r"Barrier timed out\b.{0,200}|DEADLINE_EXCEEDED: (?:Getting|GetKeyValue|Connection|"
@@ -131,6 +132,7 @@ xla_log = Parser(
         "eartbeat",
         "another task",
         "is down",
+        "unexpectedly disconnected",
         "Barrier timed out",
         "DEADLINE_EXCEEDED",
         "ailed to connect to",
