@@ -158,6 +158,7 @@ class Reading:
         for line, number in full:
             if self._documents.open or not self._asked(self._main, line, number):
                 self._line(line, number)
+        self._conclude(self._documents.close())  # what was carried goes on in nothing else
         nothing = self.ledger.unread - unread >= len(full)
         self.ledger.unread = unread + (spanned if nothing and full else 0)
         self._block, self._candidates, self._numbered = block, None, None
