@@ -6,7 +6,7 @@ from functools import cache
 from operator import attrgetter
 from typing import TypeVar
 
-from weft.observe.complaints import MOST, troubles
+from weft.observe.complaints import LONGEST, MOST, troubles
 from weft.observe.facts import (
     CableEvent,
     Complaint,
@@ -21,6 +21,8 @@ from weft.observe.parser import Source
 F = TypeVar("F")
 MOST_OF_A_KIND = 60_000
 _SHOWN_UNREAD = 5
+_MOST_ASKED = 20_000
+"""Lines that nobody read, their numbers apart, of which it is known whether they complain."""
 _NO_DIGITS = str.maketrans("", "", "0123456789")
 _EACH_COUNTS = (LinkEvent, CableEvent)
 
@@ -72,6 +74,7 @@ class Ledger:
     samples: list[Evidence] = field(default_factory=list)
     complaints: dict[str, Complaint] = field(default_factory=dict)
     _seen: dict[type, set[object]] = field(default_factory=dict)
+    _asked: set[str] = field(default_factory=set)
 
     def keep(self, facts: Iterable[Fact]) -> None:
         """Keep the facts that are new."""
@@ -99,11 +102,20 @@ class Ledger:
         self.unread += 1
         if len(self.samples) < _SHOWN_UNREAD:
             self.samples.append(self.source.evidence(text, number))
-        kinds = troubles(text) if len(self.complaints) < MOST else ()
+        kinds = self._troubles(text) if len(self.complaints) < MOST else ()
         if kinds:
             evidence = self.source.evidence(text, number)
             words = evidence.text.translate(_NO_DIGITS)
             self.complaints.setdefault(words, Complaint(words, kinds, evidence))
+
+    def _troubles(self, text: str) -> tuple[str, ...]:
+        """Return the kinds of trouble of a line that is unlike those before but for numbers."""
+        alike = text[:LONGEST].translate(_NO_DIGITS)
+        if alike in self._asked:
+            return ()
+        if len(self._asked) < _MOST_ASKED:
+            self._asked.add(alike)
+        return troubles(text)
 
     def closed(self) -> FileRead:
         """Return how much of the file was understood."""
