@@ -254,9 +254,8 @@ def _net(
         return both, ("CPU copying for TCP" if copied < total else limit)
     if not (host.gpudirect and kind.gpudirect):
         slot = PCIE_BYTES_PER_S.get(tuning.gpu_class(host.gpu), 48e9)
-        # A copy goes through the slots of GPUs too: four NICs to a GPU copy no more than one.
-        slots = min(nics, float(local))
-        staged = min(total, slots * fitted("staging", 0.33) * slot)
+        copied = nics * min(rate, fitted("staging", 0.33) * slot)
+        staged = min(copied, local * slot)  # where NICs are more than GPUs
         return (staged, "copies in host memory (no GPUDirect)")
     return total, limit
 
