@@ -106,6 +106,7 @@ LABELS = {
     "mpirun": "[1,{file}]<stdout>:",
     "mpirun with stamps": "Mon Mar  2 {clock} 2026[1,{file}]<stderr>:",
     "pdsh": "gpu-{file}.example.org: ",
+    "pdsh by address": "10.0.0.{file}: ",
     "a search in a folder": "logs/out-{file}.log:",
     "a search with numbers": "{line}:",
     "cat -n": "{line:6d}\t",

@@ -15,6 +15,7 @@ from weft.observe.facts import (
     ChannelPath,
     CommunicatorRank,
     CommunicatorShape,
+    Complaint,
     Fact,
     MeasuredLatency,
     MeasuredTransfer,
@@ -164,7 +165,11 @@ def version(text: str) -> tuple[int, ...]:
 
 
 def said(facts: Facts, pattern: str) -> list[Fact]:
-    """Return messages and failed calls whose words match, whoever wrote them."""
+    """Return messages, failed calls and complaints whose words match, whoever wrote them.
+
+    A line that no parser understood counts too: what a tool says is known by its words, though
+    its name and stamp were cut off.
+    """
     expression = re.compile(pattern, re.IGNORECASE)
     found: list[Fact] = [
         one for one in facts.of(Message)
@@ -174,6 +179,7 @@ def said(facts: Facts, pattern: str) -> list[Fact]:
         one for one in facts.of(CallFailed)
         if expression.search(f"{one.call} {one.error}") or expression.search(one.evidence.text)
     ]  # fmt: skip
+    found += [one for one in facts.of(Complaint) if expression.search(one.evidence.text)]
     return found
 
 

@@ -49,9 +49,9 @@ _TROUBLE = {
 }
 _FINE = re.compile(
     r"\bno (?:errors?|failures?|drops?|issues?)\b|\b0 (?:errors?|failures?|failed|dropped)"
-    r"|(?:errors?|failures?|failed|dropped\w*)(?: \w+)?[\s:=|.]*(?:\b0\b|none|no\b|false)"
+    r"|(?:errors?|failures?|failed|dropped\w*)(?: \w+)?[\s:=|.]*(?:\b0\b|none\b|no\b|false)"
     r"|without error|success|\bpassed\b|ignor|\W[Nn]ot [Aa]ctive"
-    r"|process exited, code=|failed with result '",
+    r"|retrying|will retry|try(?:ing)? again|process exited, code=|failed with result '",
     re.IGNORECASE,
 )
 _ANY = re.compile("|".join(_TROUBLE.values()), re.IGNORECASE)

@@ -37,7 +37,7 @@ LABEL = re.compile(
     r"|\((?P<actor>[\w.-]{1,60}(?: pid=\d{1,9})?(?:, ip=[\d.]{7,15})?)\) ?"  # Ray and others
     r"|\[pod/(?P<pod>[\w./-]{1,120})\] ?"  # kubectl logs --prefix
     r"|(?P<task>\d{1,5}): "  # srun --label, grep -n
-    r"|(?P<file>(?:\.{0,2}/)?(?:[\w.@+-]{1,80}/){0,12}[\w@+-][\w.@+-]{0,80}\."
+    r"|(?P<file>(?!\d{1,3}(?:\.\d{1,3}){3}:)(?:\.{0,2}/)?(?:[\w.@+-]{1,80}/){0,12}[\w@+-][\w.@+-]{0,80}\."
     r"(?:txt|log|out|err|json|md|csv|\d{1,3})):(?!\d{1,8}:\d{1,8} ?\[)(?:\d{1,8}[:-])?"
     r"|(?P<host>[A-Za-z][\w.-]{1,80}|\d{1,3}(?:\.\d{1,3}){3}):(?: |(?=\t))"  # pdsh, clush
     r"|(?P<service>[\w.-]{1,60}) +\| ?"  # docker compose

@@ -77,7 +77,10 @@ def _unloadable(facts: Facts) -> list[Fact]:
         if one.role in {"net", "collnet"} and not one.loaded
         and (_LOADER.search(one.reason) or _LOADER.search(one.evidence.text))
     ]  # fmt: skip
-    refused += job.said(facts, r"requires at least libfabric version")
+    refused += job.said(
+        facts,
+        r"requires at least libfabric version|net/ofi .{0,120}cannot open shared object",
+    )
     refused += [
         one
         for one in job.said(facts, r"GLIBC(XX)?_[\d.]+.{0,3} not found")

@@ -33,7 +33,7 @@ _LOOK = "NCCL_TOPO_DUMP_FILE=topo.xml for one run; lspci -tv; nvidia-smi topo -m
 _BROKEN_FILE = (
     r"xml (parse|import|export|topology has wrong|graph has wrong|mismatch)|"
     r"system node not found in xml|"
-    r"value \S+ too long \(max"
+    r"value \S+ too long \(max|attribute \w+ of node \w+ not found"
 )
 _NOT_FOUND = re.compile(r"could not|couldn't|cannot|failed to|not found|no path", re.IGNORECASE)
 _MISREAD = (

@@ -37,6 +37,7 @@ from weft.observe.facts import (
 _NETWORK = re.compile(r"ethernet|infiniband|network|mellanox|connectx|mlx\d|\befa\b|\bnic\b")
 _GPU = re.compile(r"3d controller|vga|\bnvidia\b|\bgpu\b|display|instinct")
 _BY_NAME = re.compile(r"(?:mlx[45]|bnxt|irdma|rocep|ibp|efa|ens|enp|eth|ib)[_\dpsf]")
+_NARROW = re.compile(r"Width x\d+ \(downgraded")
 _MANY = 8
 _LOOK = "lspci -vv -s <bus id> | grep -e LnkCap: -e LnkSta:; dmesg | grep -i 'pcie bandwidth'"
 
@@ -69,9 +70,31 @@ def _check(facts: Facts) -> Iterator[Finding]:
             fault=Fault.PCIE_NARROW,
             left_ratio=left,
         )
+    yield from _noted(facts)
     yield from _erring(facts)
     yield from _behind(facts)
     yield from _unlike(facts)
+
+
+def _noted(facts: Facts) -> Iterator[Finding]:
+    """Find a width that is called too small, of a device and a slot that are not named."""
+    seen = [
+        one for one in facts.of(PcieLink)
+        if one.max_lanes is None and not one.device
+        and _NARROW.search(one.evidence.text)
+    ]  # fmt: skip
+    if seen:
+        yield finding(
+            "pcie-link-degraded",
+            seen,
+            0.55,
+            severity=Severity.WARNING,
+            message="a device has fewer PCI Express lanes than it can have",
+            advice="reseat the card or riser, check the BIOS, try another slot",
+            next_command=_LOOK,
+            missing=("which device it is, and what its slot can do (lspci -vv)",),
+            explains=(Symptom.SLOW,),
+        )
 
 
 def _unlike(facts: Facts) -> Iterator[Finding]:

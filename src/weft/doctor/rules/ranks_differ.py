@@ -74,12 +74,16 @@ _MISMATCH = Suspect(
 
 
 def _versions(facts: Facts) -> list[Fact]:
-    """Return the versions of one library that differ between hosts or processes."""
+    """Return the versions of one library that differ between hosts, or files where unnamed."""
     found: dict[str, dict[str, SoftwareVersion]] = {}
     for one in facts.of(SoftwareVersion):
-        if one.software.upper() in {"NCCL", "RCCL"} and one.process.host:
-            found.setdefault(one.software.upper(), {}).setdefault(one.version, one)
-    return [one for kinds in found.values() if len(kinds) > 1 for one in kinds.values()]
+        if one.software.upper() in {"NCCL", "RCCL"}:
+            place = one.process.host or one.evidence.file
+            found.setdefault(one.software.upper(), {}).setdefault(place, one)
+    unlike = [
+        {one.version: one for one in places.values()} for places in found.values()
+    ]  # fmt: skip
+    return [one for versions in unlike if len(versions) > 1 for one in versions.values()]
 
 
 def _variables(facts: Facts) -> list[Fact]:
