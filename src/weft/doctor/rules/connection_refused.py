@@ -32,6 +32,12 @@ from weft.observe.facts import (
 )
 
 _NC = "nc -zv <other host> <port>; ping -c1 <other host>; firewall-cmd --list-all"
+_SHUT_OUT = (
+    r"unreachable remote|\bRC: ?110\b.{0,80}unreach|"
+    r"the security group on either|net/ofi .{0,200}\berr: 113\b|"
+    r"prov_err: (?:not|is) a directory"
+)
+"""What a fabric says of a peer that a security group keeps apart."""
 _FIREWALL = {errno.EHOSTUNREACH, errno.ECONNABORTED}
 _WORDS = {
     errno.EHOSTUNREACH: "no route to host",
@@ -44,60 +50,66 @@ _WORDS = {
 
 def _check(facts: Facts) -> Iterator[Finding]:
     failed = [one for one in facts.of(CallFailed) if _number(one) and _is_tcp(one)]
-    blocked = [one for one in failed if _number(one) in _FIREWALL]
-    shut = job.said(
-        facts,
-        r"unreachable remote|\bRC: ?110\b.{0,80}unreach|"
-        r"the security group on either|net/ofi .{0,200}\berr: 113\b|"
-        r"prov_err: (?:not|is) a directory",
-    )
+    shut = job.said(facts, _SHUT_OUT)
     if shut and not failed:
-        yield finding(
-            "host-firewall",
-            shut,
-            0.6,
-            message="a peer is unreachable over the cloud's fabric, as behind a security group",
-            advice="let the security group of the hosts pass all its own traffic, in and out",
-            next_command="aws ec2 describe-security-groups; ping -c1 <other host>",
-            missing=("the rules of the security group",),
-            symptom=Symptom.CONNECT,
-            explains=(Symptom.WATCHDOG,),
-        )
+        yield _shut_out(shut)
         return
     yield from _over_fabric(facts)
-    answers: list[Fact] = [one for one in facts.of(HostReached) if one.received > 0]
     filters = _filters(facts)
+    blocked = [one for one in failed if _number(one) in _FIREWALL]
     if filters and not blocked:
         blocked = [one for one in failed if _number(one) == errno.ETIMEDOUT]
     if blocked:
-        yield finding(
-            "host-firewall",
-            [*blocked, *answers, *filters],
-            0.85 if answers and filters else 0.75 if answers or filters else 0.6,
-            message="a host refuses TCP from its peers, which reads like a missing route",
-            advice="open all TCP and UDP ports between the hosts of the job",
-            next_command=_NC,
-            missing=()
-            if answers
-            else ("whether ping reaches the host: then it is a firewall, not a route",),
-            symptom=Symptom.CONNECT,
-            explains=(Symptom.WATCHDOG,),
-            suspects=_others("host-firewall"),
-        )
+        answers: list[Fact] = [one for one in facts.of(HostReached) if one.received > 0]
+        yield _blocked([*blocked], answers, filters)
         return
     lost = [one for one in failed if _number(one) in {errno.ECONNREFUSED, errno.ETIMEDOUT}]
     if lost and not _met_later(facts, lost):
-        unanswered = all(
-            _number(one) == errno.ETIMEDOUT and one.library == "NCCL" for one in lost
-        )
-        yield suspected(
-            _unanswered() if unanswered else _others(""),
-            lost,
-            symptom=Symptom.CONNECT,
-            severity=Severity.ERROR if _given_up(lost) else Severity.INFO,
-            message="a rank could not connect to another",
-            advice="look whether the other rank was alive, then at firewall and interface",
-        )
+        yield _lost(lost)
+
+
+def _shut_out(seen: list[Fact]) -> Finding:
+    return finding(
+        "host-firewall",
+        seen,
+        0.6,
+        message="a peer is unreachable over the cloud's fabric, as behind a security group",
+        advice="let the security group of the hosts pass all its own traffic, in and out",
+        next_command="aws ec2 describe-security-groups; ping -c1 <other host>",
+        missing=("the rules of the security group",),
+        symptom=Symptom.CONNECT,
+        explains=(Symptom.WATCHDOG,),
+    )
+
+
+def _blocked(failed: list[Fact], answers: list[Fact], filters: list[Fact]) -> Finding:
+    return finding(
+        "host-firewall",
+        [*failed, *answers, *filters],
+        0.85 if answers and filters else 0.75 if answers or filters else 0.6,
+        message="a host refuses TCP from its peers, which reads like a missing route",
+        advice="open all TCP and UDP ports between the hosts of the job",
+        next_command=_NC,
+        missing=()
+        if answers
+        else ("whether ping reaches the host: then it is a firewall, not a route",),
+        symptom=Symptom.CONNECT,
+        explains=(Symptom.WATCHDOG,),
+        suspects=_others("host-firewall"),
+    )
+
+
+def _lost(failed: list[CallFailed]) -> Finding:
+    """Say who may be at fault where a connection was refused, or never answered."""
+    silent = all(_number(one) == errno.ETIMEDOUT and one.library == "NCCL" for one in failed)
+    return suspected(
+        _unanswered() if silent else _others(""),
+        failed,
+        symptom=Symptom.CONNECT,
+        severity=Severity.ERROR if _given_up(failed) else Severity.INFO,
+        message="a rank could not connect to another",
+        advice="look whether the other rank was alive, then at firewall and interface",
+    )
 
 
 def _over_fabric(facts: Facts) -> Iterator[Finding]:
