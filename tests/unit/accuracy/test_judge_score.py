@@ -61,12 +61,17 @@ def _published(name):
 
 
 def test_one_nic_in_use_of_eight_is_found_in_a_run_that_was_published():
-    """Eight H200 behind one NIC by choice, read as if all eight rails were meant."""
+    """Eight H200 behind one NIC by choice, read as if all eight rails were meant.
+
+    One link at an eighth, or other traffic on all, makes nearly the same curve.
+    """
     setting, site = _published("h200-1rail-roce-2n")
     cluster = setting.cluster.with_(host=setting.cluster.host.with_(nics=8))
     with constants.using(constants.without(site)):
         found = shape.among_faults(shape.explain(replace(setting, cluster=cluster)))
-    assert "nics_lost" in shape.leading_group(found)
+    lost = next(one for one in found if one.name == "nics_lost")
+    assert lost.form.startswith("1 of 8")
+    assert lost.probability > max(one.probability for one in found) / 2
 
 
 def test_a_forced_ring_is_found_in_a_run_that_was_published():

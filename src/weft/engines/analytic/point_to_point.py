@@ -145,7 +145,7 @@ def streams(link: Link, count: int = 1) -> Estimate:
 
     >>> ten = Link(fabric="tcp", bytes_per_s=1.25e9)
     >>> round(streams(ten).value / 1e9, 2)
-    1.23
+    1.24
     """
     kind = fabric.find("tcp")
     one, host = kind.socket_bytes_per_s, kind.host_socket_bytes_per_s

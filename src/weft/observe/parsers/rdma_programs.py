@@ -58,7 +58,7 @@ _NOT_THERE = re.compile(
     r"Invalid IB devices specified: \[(?P<fourth>'[^']{1,40}')"
 )
 _PROVIDER = re.compile(
-    r"libibverbs: Warning: (?:no userspace device-specific driver found for (?P<path>\S+)|"
+    r"Warning: (?:no userspace device-specific driver found for (?P<path>\S+)|"
     r"Driver (?P<driver>\S+) does not support the kernel ABI|"
     r"couldn't (?:load|open) driver '?(?P<load>[^\s':]+)'?|"
     r"couldn't open config directory '?(?P<folder>[^']+)'?)"
@@ -363,6 +363,7 @@ rdma_programs = Parser(
         "HCA",
         "RNIC",
         "libibverbs",
+        "device-specific driver",
         "ibv_",
         "shared object",
         "=> not found",
