@@ -35,10 +35,20 @@ class Sense:
 
 
 @cache
-def senses() -> tuple[Sense, ...]:
-    """Return the senses, the more special first."""
+def _table() -> tuple[dict[str, str], ...]:
     text = resources.files("weft.doctor").joinpath("senses.toml").read_text()
-    return tuple(_sense(one) for one in tomllib.loads(text)["sense"])
+    return tuple(tomllib.loads(text)["sense"])
+
+
+def causes() -> tuple[str, ...]:
+    """Return the causes that a line may hint at, each once."""
+    return tuple(dict.fromkeys(one["cause"] for one in _table()))
+
+
+@cache
+def senses() -> tuple[Sense, ...]:
+    """Return the senses, the more special first; expressions are made when first asked for."""
+    return tuple(map(_sense, _table()))
 
 
 def _sense(told: dict[str, str]) -> Sense:

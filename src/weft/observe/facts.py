@@ -1698,12 +1698,8 @@ class DaemonSetState:
 
 @dataclass(frozen=True, slots=True)
 class Complaint:
-    """A line that no parser understood and that tells of trouble, of these kinds.
+    """A line that no parser understood and that tells of trouble, of these kinds."""
 
-    ``words`` are the line's without its numbers: lines that differ in numbers are one.
-    """
-
-    words: str
     troubles: tuple[str, ...]
     evidence: Evidence
 

@@ -106,7 +106,7 @@ class Ledger:
         if kinds:
             evidence = self.source.evidence(text, number)
             words = evidence.text.translate(_NO_DIGITS)
-            self.complaints.setdefault(words, Complaint(words, kinds, evidence))
+            self.complaints.setdefault(words, Complaint(kinds, evidence))
 
     def _troubles(self, text: str) -> tuple[str, ...]:
         """Return the kinds of trouble of a line that is unlike those before but for numbers."""

@@ -59,7 +59,6 @@ def _check(facts: Facts) -> Iterator[Finding]:
     services = [
         one for one in facts.of(ServiceState) if _SERVICE in one.service.replace("-", "")
     ]
-    failed = _failed(services)
     early: list[Fact] = [
         one for one in facts.of(GpuCallFailed)
         if one.code == _NOT_READY or "not yet initialized" in one.error.lower()
@@ -68,6 +67,12 @@ def _check(facts: Facts) -> Iterator[Finding]:
     early = early or job.said(
         facts, r"system not yet initialized|error 802\b|nv_err_fabric_manager_not_present"
     )
+    yield from _stopped(facts, _failed(services), early)
+    yield from _restarted(facts, services, early)
+
+
+def _stopped(facts: Facts, failed: list[ServiceState], early: list[Fact]) -> Iterator[Finding]:
+    """Find a service that does not run, where something shows that it should."""
     waiting = _waiting(facts)
     needed = [one for one in failed if _NEEDED.search(one.text)]
     if early or needed:
@@ -84,6 +89,12 @@ def _check(facts: Facts) -> Iterator[Finding]:
         yield _not_running(waiting, failed)
     elif failed and not facts.of(GpuSeen):
         yield _not_running([], failed, LIKELY_RATIO)
+
+
+def _restarted(
+    facts: Facts, services: list[ServiceState], early: list[Fact]
+) -> Iterator[Finding]:
+    """Find NVLink multicast that the driver refuses, as after a restart of the service."""
     multicast = [
         one for one in facts.of(GpuCallFailed)
         if "nvls" in f"{one.place} {one.call} {one.evidence.text}".lower()

@@ -87,7 +87,20 @@ _BY_RUNTIME = (
 
 
 def _check(facts: Facts) -> Iterator[Finding]:
-    faults = facts.of(GpuFault)
+    named = _by_code(facts) or _by_runtime(facts)
+    unready = [one for one in facts.of(GpuUnreachable) if "init" in one.error.lower()]
+    if named:
+        yield named
+    elif unready:
+        yield _fault(_SORTS[-1], [*unready])
+    else:
+        yield from _links(facts)
+        yield from _remapping(facts)
+        yield from _fewer(facts)
+
+
+def _by_code(facts: Facts) -> Finding | None:
+    """Return the fault of the first sort that the driver tells of, or a device gone."""
     gone: list[Fact] = [
         *[
             one
@@ -97,29 +110,33 @@ def _check(facts: Facts) -> Iterator[Finding]:
         *[one for one in facts.of(PciDevice) if one.gone and not is_adapter(one)],
     ]
     for sort in _SORTS:
-        hits: list[Fact] = [one for one in faults if _is(one, sort) and _counts(one)]
+        hits: list[Fact] = [
+            one for one in facts.of(GpuFault) if _is(one, sort) and _counts(one)
+        ]  # fmt: skip
         if sort.cause == "gpu-xid-off-the-bus":
             hits += gone
         if hits and all("kept by" in getattr(one, "text", "") for one in hits):
             kept = _fault(sort, hits)  # perhaps of a day long past
-            yield replace(kept, confidence_ratio=0.6, severity=Severity.WARNING)
-            return
+            return replace(kept, confidence_ratio=0.6, severity=Severity.WARNING)
         if hits:
-            yield _fault(sort, [*hits, *_memory(facts, sort)])
-            return
+            return _fault(sort, [*hits, *_memory(facts, sort)])
+    return None
+
+
+def _by_runtime(facts: Facts) -> Finding | None:
+    """Return the fault that programs tell of."""
     for cause, words in _BY_RUNTIME:
         said: list[Fact] = [
             one for one in facts.of(GpuCallFailed) if words in one.error.lower()
         ]  # fmt: skip
         said = said or job.said(facts, words)
         if said:
-            yield _fault(next(one for one in _SORTS if one.cause == cause), said)
-            return
-    unready = [one for one in facts.of(GpuUnreachable) if "init" in one.error.lower()]
-    if unready:
-        yield _fault(_SORTS[-1], [*unready])
-        return
-    yield from _links(facts)
+            return _fault(next(one for one in _SORTS if one.cause == cause), said)
+    return None
+
+
+def _remapping(facts: Facts) -> Iterator[Finding]:
+    """Find memory of which rows wait to be remapped, or that counts errors since it started."""
     pending = [
         one for one in facts.of(RemappedRows) if one.pending or one.failed
     ]  # fmt: skip
@@ -133,7 +150,6 @@ def _check(facts: Facts) -> Iterator[Finding]:
     elif now:
         found = _fault(_SORTS[2], [*now])
         yield replace(found, severity=Severity.WARNING, confidence_ratio=0.65)
-    yield from _fewer(facts)
 
 
 def _fewer(facts: Facts) -> Iterator[Finding]:

@@ -41,6 +41,22 @@ _LOOK = (
 )
 
 
+_OTHERWISE = (
+    Suspect(
+        cause="gid-index-wrong",
+        confidence_ratio=0.3,
+        question="are both GIDs RoCEv2 IPv4 ones of the same rail?",
+        next_command="show_gids",
+    ),
+    Suspect(
+        cause="rail-isolated",
+        confidence_ratio=0.2,
+        question="are the two ends on different rails?",
+        next_command="NCCL_CROSS_NIC=0 for one run",
+    ),
+)
+
+
 def _check(facts: Facts) -> Iterator[Finding]:
     calls = [
         one for one in facts.of(CallFailed)
@@ -72,20 +88,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
             Symptom.VERBS_CALL,
             Symptom.CONNECT,
         ),
-        suspects=(
-            Suspect(
-                cause="gid-index-wrong",
-                confidence_ratio=0.3,
-                question="are both GIDs RoCEv2 IPv4 ones of the same rail?",
-                next_command="show_gids",
-            ),
-            Suspect(
-                cause="rail-isolated",
-                confidence_ratio=0.2,
-                question="are the two ends on different rails?",
-                next_command="NCCL_CROSS_NIC=0 for one run",
-            ),
-        ),
+        suspects=_OTHERWISE,
     )
 
 

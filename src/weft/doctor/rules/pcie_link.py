@@ -8,7 +8,7 @@ References: PCI Express Base Specification, Link Status and Capabilities; lspci(
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from weft.doctor.rule import (
@@ -25,6 +25,7 @@ from weft.observe.facts import (
     AdapterFault,
     AdapterSeen,
     CableEvent,
+    Fact,
     GpuSeen,
     PciAddress,
     PciDevice,
@@ -39,6 +40,9 @@ _GPU = re.compile(r"3d controller|vga|\bnvidia\b|\bgpu\b|display|instinct")
 _BY_NAME = re.compile(r"(?:mlx[45]|bnxt|irdma|rocep|ibp|efa|ens|enp|eth|ib)[_\dpsf]")
 _NARROW = re.compile(r"Width x\d+ \(downgraded")
 _MANY = 8
+_NAMED = 4
+"""Devices that a finding names; the rest are counted by its evidence."""
+_COMPARE = "compare LnkSta with LnkCap; a device of another sort may be meant so"
 _LOOK = "lspci -vv -s <bus id> | grep -e LnkCap: -e LnkSta:; dmesg | grep -i 'pcie bandwidth'"
 
 
@@ -84,17 +88,13 @@ def _noted(facts: Facts) -> Iterator[Finding]:
         and _NARROW.search(one.evidence.text)
     ]  # fmt: skip
     if seen:
-        yield finding(
-            "pcie-link-degraded",
-            seen,
-            0.55,
-            severity=Severity.WARNING,
+        yield _hinted(
+            seen, 0.55,
             message="a device has fewer PCI Express lanes than it can have",
             advice="reseat the card or riser, check the BIOS, try another slot",
-            next_command=_LOOK,
-            missing=("which device it is, and what its slot can do (lspci -vv)",),
+            missing="which device it is, and what its slot can do (lspci -vv)",
             explains=(Symptom.SLOW,),
-        )
+        )  # fmt: skip
 
 
 def _unlike(facts: Facts) -> Iterator[Finding]:
@@ -107,18 +107,12 @@ def _unlike(facts: Facts) -> Iterator[Finding]:
     rates = {name: (one.lanes or 0) * (one.transfers_per_s or 0) for name, one in told.items()}
     slow = [told[name] for name, rate in rates.items() if rate <= _HALF * max(rates.values())]
     if slow and len(slow) < len(rates) / 2:
-        yield finding(
-            "pcie-link-degraded",
-            slow,
-            LIKELY_RATIO,
-            severity=Severity.WARNING,
-            subject=", ".join(one.device for one in slow[:4]),
+        yield _hinted(
+            slow, LIKELY_RATIO, [one.device for one in slow],
             message="an adapter has half the PCI Express link of its fellows, or less",
-            advice="compare LnkSta with LnkCap; a device of another sort may be meant so",
-            next_command=_LOOK,
-            missing=("width and speed of the link now (lspci -vv)",),
+            advice=_COMPARE,
             explains=(Symptom.SLOW,),
-        )
+        )  # fmt: skip
 
 
 _FEWEST = 4
@@ -136,18 +130,12 @@ def _behind(facts: Facts) -> Iterator[Finding]:
         usual = rates[len(rates) // 2]
         slow = [one for one in seen.values() if (one.link_bytes_per_s or 0) <= _HALF * usual]
         if len(rates) >= _FEWEST and slow and len(slow) < len(rates) // 2:
-            yield finding(
-                "pcie-link-degraded",
-                slow,
-                LIKELY_RATIO,
-                severity=Severity.WARNING,
-                subject=", ".join(one.name for one in slow[:4]),
+            yield _hinted(
+                slow, LIKELY_RATIO, [one.name for one in slow],
                 message="the library sees a device behind half the link of its fellows",
-                advice="compare LnkSta with LnkCap; a device of another sort may be meant so",
-                next_command=_LOOK,
-                missing=("width and speed of the link now (lspci -vv)",),
+                advice=_COMPARE,
                 explains=(Symptom.SLOW,),
-            )
+            )  # fmt: skip
 
 
 _ERRING = {"generation": 0.55, "slow copies": 0.55, "slot": 0.6, "replays": 0.4}
@@ -165,16 +153,33 @@ def _erring(facts: Facts) -> Iterator[Finding]:
     seen = told or grave or (many if len(many) >= _MANY else [])
     if not seen:
         return
-    yield finding(
-        "pcie-link-degraded",
+    yield _hinted(
         seen,
         max((_ERRING[one.kind] for one in told), default=0.4),
-        severity=Severity.WARNING,
-        subject=", ".join(list(dict.fromkeys(one.device for one in seen if one.device))[:4]),
+        list(dict.fromkeys(one.device for one in seen if one.device)),
         message="a PCI Express link reports errors, or moves less than it should",
         advice="reseat the card or riser, update firmware; replace what reports again",
+    )
+
+
+def _hinted(
+    seen: Sequence[Fact], confidence_ratio: float, devices: Sequence[str] = (), *,
+    message: str, advice: str,
+    missing: str = "width and speed of the link now (lspci -vv)",
+    explains: tuple[Symptom, ...] = (),
+) -> Finding:  # fmt: skip
+    """Return a warning of a link whose width and speed themselves are not all known."""
+    return finding(
+        "pcie-link-degraded",
+        seen,
+        confidence_ratio,
+        severity=Severity.WARNING,
+        subject=", ".join(devices[:_NAMED]),
+        message=message,
+        advice=advice,
         next_command=_LOOK,
-        missing=("width and speed of the link now (lspci -vv)",),
+        missing=(missing,),
+        explains=explains,
     )
 
 

@@ -87,6 +87,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
         *facts.of(CallFailed),
     ]
     first = [one.moment for one in errors if one.moment is not None]
+    closed = _closed(facts)
     ended = [
         one for one in facts.of(ProcessEnded)
         if one.how in {"oom", "segfault", "signal"} and one.signal not in _TERMINATED
@@ -94,25 +95,12 @@ def _check(facts: Facts) -> Iterator[Finding]:
         and not _of_itself(one, errors)
         and not _after(one.moment, first) and (errors or _of_the_job(facts, one))
     ]  # fmt: skip
-    closed = job.said(facts, _PEER_GONE)
-    closed += [
-        one for one in facts.of(CallFailed)
-        if one.library == "Gloo" and "closed by peer" in one.error.lower()
-    ]  # fmt: skip
-    suffers = bool(errors or closed)
     doubtful = [
         one for one in ended
-        if one.by_kernel and not _counts(facts, one, first, suffers=suffers)
+        if one.by_kernel and not _counts(facts, one, first, suffers=bool(errors or closed))
     ]  # fmt: skip
     deaths: list[Fact] = [one for one in ended if one not in doubtful]
-    deaths += [
-        one for one in facts.of(PodState)
-        if {one.reason, one.phase} & _POD_ENDS
-    ]  # fmt: skip
-    deaths += [
-        one for one in facts.of(ClusterEvent)
-        if errors and one.reason in _POD_LOST and "EmptyDir" not in one.message
-    ]  # fmt: skip
+    deaths += _pods_gone(facts, failing=bool(errors))
     if deaths:
         yield _died(deaths, [*errors], 0.85 if errors else 0.6)
         return
@@ -122,16 +110,42 @@ def _check(facts: Facts) -> Iterator[Finding]:
     elif closed and not _unanswered(facts):  # the one that could not connect hangs up as well
         yield _died(closed, [], 0.55)
     elif remote:
-        yield suspected(
-            _SUSPECTS,
-            [*remote, *[one for one in facts.of(AdapterEvent) if one.on == "qp"]],
-            symptom=Symptom.REMOTE_ERROR,
-            severity=Severity.WARNING if _only_a_tool(facts, remote) else Severity.ERROR,
-            message="the other end refused access to its memory, as a dead process does",
-            advice="look at the other rank first: a killed peer gives this status too",
-        )
+        yield _refused(facts, remote)
     elif doubtful:
         yield _perhaps(doubtful)
+
+
+def _closed(facts: Facts) -> list[Fact]:
+    """Return connections that the other end closed."""
+    return [
+        *job.said(facts, _PEER_GONE),
+        *[
+            one for one in facts.of(CallFailed)
+            if one.library == "Gloo" and "closed by peer" in one.error.lower()
+        ],
+    ]  # fmt: skip
+
+
+def _pods_gone(facts: Facts, *, failing: bool) -> list[Fact]:
+    """Return pods that ended, and those that were taken away while the job was failing."""
+    ended = [one for one in facts.of(PodState) if {one.reason, one.phase} & _POD_ENDS]
+    lost = [
+        one for one in facts.of(ClusterEvent)
+        if failing and one.reason in _POD_LOST and "EmptyDir" not in one.message
+    ]  # fmt: skip
+    return [*ended, *lost]
+
+
+def _refused(facts: Facts, remote: list[CompletionError]) -> Finding:
+    """Say who may be at fault where the other end refused access to its memory."""
+    return suspected(
+        _SUSPECTS,
+        [*remote, *[one for one in facts.of(AdapterEvent) if one.on == "qp"]],
+        symptom=Symptom.REMOTE_ERROR,
+        severity=Severity.WARNING if _only_a_tool(facts, remote) else Severity.ERROR,
+        message="the other end refused access to its memory, as a dead process does",
+        advice="look at the other rank first: a killed peer gives this status too",
+    )
 
 
 def _counts(facts: Facts, death: ProcessEnded, errors: list[Moment], *, suffers: bool) -> bool:

@@ -22,7 +22,7 @@ from weft.doctor.rule import (
     finding,
     suspected,
 )
-from weft.doctor.senses import Sense, sense_of, senses
+from weft.doctor.senses import Sense, causes, sense_of
 from weft.observe.complaints import troubles
 from weft.observe.facts import ClusterEvent, Complaint, Message
 
@@ -51,7 +51,7 @@ def _complaints(facts: Facts) -> Iterator[Complaint]:
     said = [one for one in facts.of(Message) if one.level in {"error", "warning"}]
     events = [one for one in facts.of(ClusterEvent) if one.warning]
     for line in (*(one.evidence for one in said), *(one.evidence for one in events)):
-        yield Complaint(line.text, troubles(line.text), line)
+        yield Complaint(troubles(line.text), line)
 
 
 def _named(sense: Sense, lines: list[Complaint]) -> Finding:
@@ -87,4 +87,4 @@ def _hinted(likeliest: list[Sense], lines: list[Complaint]) -> Finding:
     )
 
 
-unread_words = Rule(causes=tuple(dict.fromkeys(one.cause for one in senses())), check=_check)
+unread_words = Rule(causes=causes(), check=_check)

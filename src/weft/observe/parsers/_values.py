@@ -23,6 +23,8 @@ _LANE_GBIT = {
     "NDR": 106.25,
     "XDR": 212.5,
 }
+PCIE_TRANSFERS_PER_S = {1: 2.5e9, 2: 5e9, 3: 8e9, 4: 16e9, 5: 32e9, 6: 64e9}
+"""Transfers a second of a lane, by generation [PCI Express Base Specification]."""
 _SPEED = re.compile(r"(\d{1,5}(?:\.\d{1,6})?)\s*(?:Gbps|Gb/s(?:ec)?|GT/s)")
 
 

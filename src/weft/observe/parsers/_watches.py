@@ -32,7 +32,7 @@ _DEVICES = re.compile(r"[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.\d")
 
 
 @dataclass(frozen=True, slots=True)
-class Complaint:
+class Alarm:
     """One sentence: where it came from and when."""
 
     text: str
@@ -47,10 +47,10 @@ class Complaint:
         return (found["index"] or found["uuid"]) if found else ""
 
 
-_Build = Callable[["re.Match[str]", Complaint], tuple[Fact, ...]]
+_Build = Callable[["re.Match[str]", Alarm], tuple[Fact, ...]]
 
 
-def _flapping(found: re.Match[str], said: Complaint) -> tuple[Fact, ...]:
+def _flapping(found: re.Match[str], said: Alarm) -> tuple[Fact, ...]:
     names = (found["names"] or found["one"] or "").replace(",", " ").split()
     return tuple(
         AdapterEvent(
@@ -61,7 +61,7 @@ def _flapping(found: re.Match[str], said: Complaint) -> tuple[Fact, ...]:
     )  # fmt: skip
 
 
-def _told(found: re.Match[str], said: Complaint) -> tuple[Fact, ...]:
+def _told(found: re.Match[str], said: Alarm) -> tuple[Fact, ...]:
     """Keep the sentence: the rules know its words."""
     del found
     return (
@@ -72,7 +72,7 @@ def _told(found: re.Match[str], said: Complaint) -> tuple[Fact, ...]:
     )  # fmt: skip
 
 
-def _alert(found: re.Match[str], said: Complaint) -> tuple[Fact, ...]:
+def _alert(found: re.Match[str], said: Alarm) -> tuple[Fact, ...]:
     """State a port of which an alert, or a reason to drain a node, says that it is down."""
     del found
     if not _ADAPTER.search(said.text) or _CONDITIONAL.search(said.text):
@@ -86,7 +86,7 @@ def _alert(found: re.Match[str], said: Complaint) -> tuple[Fact, ...]:
     )  # fmt: skip
 
 
-def _fewer_gpus(found: re.Match[str], said: Complaint) -> tuple[Fact, ...]:
+def _fewer_gpus(found: re.Match[str], said: Alarm) -> tuple[Fact, ...]:
     """State that some GPUs of a node are gone; that none is there has many reasons."""
     there = int(found["a"] or found["c"] or found["f"] or found["h"])
     due = int(found["b"] or found["d"] or found["e"] or found["g"])
@@ -100,7 +100,7 @@ def _fewer_gpus(found: re.Match[str], said: Complaint) -> tuple[Fact, ...]:
     )  # fmt: skip
 
 
-def _manager(found: re.Match[str], said: Complaint) -> tuple[Fact, ...]:
+def _manager(found: re.Match[str], said: Alarm) -> tuple[Fact, ...]:
     return (
         ServiceState(
             service="nvidia-fabricmanager", state="failed", text=found[0][:200],
@@ -109,7 +109,7 @@ def _manager(found: re.Match[str], said: Complaint) -> tuple[Fact, ...]:
     )  # fmt: skip
 
 
-def _redirecting(found: re.Match[str], said: Complaint) -> tuple[Fact, ...]:
+def _redirecting(found: re.Match[str], said: Alarm) -> tuple[Fact, ...]:
     del found
     return tuple(
         PcieAccessControl(
@@ -119,7 +119,7 @@ def _redirecting(found: re.Match[str], said: Complaint) -> tuple[Fact, ...]:
     )
 
 
-def _rows(found: re.Match[str], said: Complaint) -> tuple[Fact, ...]:
+def _rows(found: re.Match[str], said: Alarm) -> tuple[Fact, ...]:
     failed = re.search(r"fail|RMA|LIMIT|UNCORRECTABLE_ROW", found[0]) is not None
     return (
         RemappedRows(
@@ -129,7 +129,7 @@ def _rows(found: re.Match[str], said: Complaint) -> tuple[Fact, ...]:
     )  # fmt: skip
 
 
-def _fault(found: re.Match[str], said: Complaint) -> tuple[Fact, ...]:
+def _fault(found: re.Match[str], said: Alarm) -> tuple[Fact, ...]:
     code = int(found["code"] or found["named"] or found["first"])
     return (
         GpuFault(
@@ -139,7 +139,7 @@ def _fault(found: re.Match[str], said: Complaint) -> tuple[Fact, ...]:
     )  # fmt: skip
 
 
-def _hot(found: re.Match[str], said: Complaint) -> tuple[Fact, ...]:
+def _hot(found: re.Match[str], said: Alarm) -> tuple[Fact, ...]:
     del found
     return (
         GpuThrottle(
@@ -148,7 +148,7 @@ def _hot(found: re.Match[str], said: Complaint) -> tuple[Fact, ...]:
     )
 
 
-def _link_down(found: re.Match[str], said: Complaint) -> tuple[Fact, ...]:
+def _link_down(found: re.Match[str], said: Alarm) -> tuple[Fact, ...]:
     del found
     return (
         GpuLinkErrors(
@@ -158,7 +158,7 @@ def _link_down(found: re.Match[str], said: Complaint) -> tuple[Fact, ...]:
     )  # fmt: skip
 
 
-def _link_errs(found: re.Match[str], said: Complaint) -> tuple[Fact, ...]:
+def _link_errs(found: re.Match[str], said: Alarm) -> tuple[Fact, ...]:
     del found
     return (
         GpuLinkErrors(
@@ -168,7 +168,7 @@ def _link_errs(found: re.Match[str], said: Complaint) -> tuple[Fact, ...]:
     )  # fmt: skip
 
 
-def _slow_copies(found: re.Match[str], said: Complaint) -> tuple[Fact, ...]:
+def _slow_copies(found: re.Match[str], said: Alarm) -> tuple[Fact, ...]:
     del found
     return (
         PcieError(
@@ -269,7 +269,7 @@ _SORTS: tuple[tuple[re.Pattern[str], _Build], ...] = (
 )
 
 
-def complaints(said: Complaint) -> tuple[Fact, ...]:
+def stated(said: Alarm) -> tuple[Fact, ...]:
     """Return what a sentence of a watch states, nothing when it complains of nothing known."""
     for expression, build in _SORTS:
         found = expression.search(said.text)

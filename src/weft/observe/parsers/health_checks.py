@@ -15,7 +15,7 @@ from weft.observe.facts import (
     RemappedRows,
 )
 from weft.observe.parser import Parser
-from weft.observe.parsers._watches import Complaint, complaints
+from weft.observe.parsers._watches import Alarm, stated
 from weft.observe.patterns import Line, nothing, pattern, table
 
 _GPU = re.compile(r"\bGPU (?:[Ii]d )?(\d{1,3})\b")
@@ -73,7 +73,7 @@ _SORTS: tuple[tuple[re.Pattern[str], _Build], ...] = (
 def _check(found: re.Match[str], line: Line) -> Sequence[Fact]:
     text = found["text"]
     gpu = _GPU.search(text)
-    known = complaints(Complaint(text, line.host, line.evidence, line.moment))
+    known = stated(Alarm(text, line.host, line.evidence, line.moment))
     if known:
         return known
     for expression, build in _SORTS:

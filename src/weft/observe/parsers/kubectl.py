@@ -22,7 +22,7 @@ from weft.observe.facts import (
 )
 from weft.observe.parser import READ, Parser, Source
 from weft.observe.parsers._values import integer, size
-from weft.observe.parsers._watches import Complaint, complaints
+from weft.observe.parsers._watches import Alarm, stated
 
 _NAME = re.compile(r"Name:\s+(?P<name>\S+)\s*$")
 _NODE = re.compile(r"(?:oc|kubectl) describe node[s/ ]*(?P<name>[\w.-]+)")
@@ -212,7 +212,7 @@ class _Reader:
                 evidence=evidence,
             ),
         ]  # fmt: skip
-        known = complaints(Complaint(text=message, host=self._node(), evidence=evidence))
+        known = stated(Alarm(text=message, host=self._node(), evidence=evidence))
         code = None if known else _XID.search(message)
         facts.extend(known)
         if code:

@@ -14,13 +14,18 @@ from weft.observe.facts import (
     PortState,
 )
 from weft.observe.parser import READ, Parser, Source
-from weft.observe.parsers._values import integer, layer, rate, state
+from weft.observe.parsers._values import (
+    PCIE_TRANSFERS_PER_S,
+    integer,
+    layer,
+    rate,
+    state,
+)
 
 _HEAD = re.compile(r"\s*(?:PCI_addr|RDMA)\s+\|\s.{0,400}\bNet\b.{0,400}\|")
 _RULE = re.compile(r"-{60,}\s*$")
 _ABOUT = re.compile(r"Dev #\d+|\s(?:Desc|PN|PSID|SN|FW|Tempr|FW_Ver): ")
 _WIDTH = re.compile(r"x(?P<lanes>\d{1,2}) G(?P<generation>\d)")
-_TRANSFERS_PER_S = {1: 2.5e9, 2: 5e9, 3: 8e9, 4: 16e9, 5: 32e9, 6: 64e9}
 _DIGITS = re.compile(r"\d+")
 
 
@@ -75,7 +80,7 @@ class _Reader:
         if able and runs:
             yield PcieLink(
                 device=bus, name=adapter, lanes=int(runs[1]), max_lanes=int(able["lanes"]),
-                max_transfers_per_s=_TRANSFERS_PER_S.get(int(able["generation"])),
+                max_transfers_per_s=PCIE_TRANSFERS_PER_S.get(int(able["generation"])),
                 host=host, evidence=evidence,
             )  # fmt: skip
 

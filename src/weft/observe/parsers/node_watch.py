@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from weft.observe.facts import Fact
 from weft.observe.moments import moment
 from weft.observe.parser import READ, Parser, Source
-from weft.observe.parsers._watches import Complaint, complaints
+from weft.observe.parsers._watches import Alarm, stated
 
 _WELL = re.compile(
     r"no (?:\w+ ){1,3}issue|issue found$|skipped evaluation|is less than threshold|"
@@ -23,8 +23,8 @@ class _Reader:
 
     def take(self, text: str, number: int) -> Sequence[Fact] | None:
         """Return the facts of a line."""
-        said = complaints(
-            Complaint(
+        said = stated(
+            Alarm(
                 text=text, host=self.source.host, moment=moment(text),
                 evidence=self.source.evidence(text, number),
             )

@@ -15,11 +15,9 @@ from weft.observe.facts import (
     ScaleUpFabricState,
 )
 from weft.observe.parser import READ, Parser, Source
-from weft.observe.parsers._values import integer, real, yes
+from weft.observe.parsers._values import PCIE_TRANSFERS_PER_S, integer, real, yes
 
 _UNIT = re.compile(r"\s*\[[^\]]{1,12}\]")
-_GENERATIONS = {1: 2.5e9, 2: 5e9, 3: 8e9, 4: 16e9, 5: 32e9, 6: 64e9}
-"""Transfers a second of a lane, by generation [PCI Express Base Specification]."""
 _READINGS = {
     "temperature.gpu": ("temperature", "°C", 1.0),
     "power.draw": ("power_draw", "W", 1.0),
@@ -143,8 +141,8 @@ class _Reader:
                 name=row.get("name", "") or "NVIDIA GPU",
                 lanes=width,
                 max_lanes=most,
-                transfers_per_s=_GENERATIONS.get(speed or 0),
-                max_transfers_per_s=_GENERATIONS.get(fastest or 0),
+                transfers_per_s=PCIE_TRANSFERS_PER_S.get(speed or 0),
+                max_transfers_per_s=PCIE_TRANSFERS_PER_S.get(fastest or 0),
                 host=self.source.host,
                 evidence=self.source.evidence(text, number),
             ),
