@@ -30,7 +30,7 @@ def _observed(folder):
 def _found(folder):
     rule = plugins.load(rules, folder.parent.name, Rule)
     seen = _observed(folder)
-    return list(rule.check(Facts((*seen.facts, *seen.complaints))))
+    return list(rule.check(Facts((*seen.facts, *seen.complaints, *seen.openings))))
 
 
 @pytest.mark.parametrize("name", plugins.names(rules))

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 from tests.samples.test_rules import FIRES, SILENT
-from tests.samples.test_words import FILES
 from tests.varied_text import VARIATIONS
 
+from weft.doctor.casebook import Kind, cases
 from weft.doctor.diagnose import find
 from weft.doctor.ranking import rank
 from weft.doctor.rule import Severity
@@ -38,15 +38,10 @@ def _files(folder):
 
 
 def _words():
-    for path in FILES:
-        for block in path.read_text().split("### ")[1:]:
-            title, _, text = block.partition("\n")
-            parts = [
-                part.partition("\n") for part in f"\n@@ out.txt\n{text}".split("\n@@ ")[1:]
-            ]
-            files = [(name, held) for name, _, held in parts if held.strip()]
-            if files and PROSE not in title:
-                yield title, files
+    for case in cases(Kind.BY_RULE):
+        title = f"{'/'.join(case.causes)} | {case.tool} | {case.shows}"
+        if PROSE not in title:
+            yield title, list(case.files)
 
 
 def _share(all_of_them, how, share):

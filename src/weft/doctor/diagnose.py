@@ -75,7 +75,7 @@ def diagnose(
     Each finding that is a change of the cluster is priced for the job given, or for a default.
     """
     seen = observed if isinstance(observed, Observation) else observe(*observed)
-    ranked = rank(find((*seen.facts, *seen.complaints)))
+    ranked = rank(find((*seen.facts, *seen.complaints, *seen.openings)))
     return Diagnosis(
         verdict=_verdict(ranked, seen),
         findings=tuple(_priced(one, cluster, job) for one in ranked),
@@ -103,7 +103,8 @@ def _provenance(cluster: Cluster | None, job: Job | None) -> Provenance:
 
 def _verdict(ranked: Sequence[Ranked], seen: Observation) -> Verdict:
     tools = {name for file in seen.files for name, _ in file.tools}
-    if not ranked and seen.files and tools <= _SAY_NOTHING:
+    grave = [one for one in ranked if one.finding.severity is not Severity.INFO]
+    if not grave and seen.files and tools <= _SAY_NOTHING:
         return Verdict.UNDECIDED
     return verdict(ranked)
 

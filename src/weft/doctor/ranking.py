@@ -1,6 +1,6 @@
 """One account of all findings: consequences under their cause, the rest ranked."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -11,6 +11,8 @@ SURE_RATIO = 0.7
 """From this confidence on a warning counts as a finding by itself."""
 _ABOUT_AS_SURE = 0.11
 """A difference of weight that decides nothing between a cause and what follows from it."""
+_FIRST = 2
+"""So many of the causes of a finding count as said."""
 _WEIGHT = {Severity.ERROR: 1.0, Severity.WARNING: 0.6, Severity.INFO: 0.2}
 """How much a severity counts beside confidence when findings are ranked."""
 
@@ -57,13 +59,30 @@ def rank(found: Iterable[Finding]) -> tuple[Ranked, ...]:
 
 
 def _read(found: Iterable[Finding]) -> list[Finding]:
-    """Leave out what rests on words that are not understood where a cause is named."""
+    """Make a remark of what rests on words alone where a rule speaks, or leave it out."""
     seen = list(found)
-    named = any(
-        one.decided and one.severity is not Severity.INFO and one.symptom is not Symptom.WORDS
-        for one in seen
+    ruled = [one for one in seen if one.symptom is not Symptom.WORDS]
+    grave = [one for one in ruled if one.severity is not Severity.INFO]
+    if not grave:
+        return seen
+    said = {cause for one in grave for cause in one.causes[:_FIRST]}
+    remarks = (_besides(one, said) for one in seen if one.symptom is Symptom.WORDS)
+    return [*ruled, *(one for one in remarks if one.suspects)]
+
+
+def _besides(words: Finding, said: Collection[str]) -> Finding:
+    """Return a finding that rests on words with the suspects only that no rule has named."""
+    left = tuple(one for one in words.suspects if one.cause not in said)
+    first = left[0] if left else words.suspects[0]
+    return replace(
+        words,
+        cause=first.cause,
+        confidence_ratio=first.confidence_ratio,
+        severity=Severity.INFO,
+        next_command=first.next_command,
+        missing=tuple(one.question for one in left),
+        suspects=left,
     )
-    return [one for one in seen if not (named and one.symptom is Symptom.WORDS)]
 
 
 def _takes(cause: Finding, other: Finding) -> bool:
@@ -94,9 +113,10 @@ def verdict(ranked: Iterable[Ranked]) -> Verdict:
     warnings = [one for one in found if one.severity is Severity.WARNING]
     if any(one.decided for one in errors):
         return Verdict.FINDINGS
-    if any(one.confidence_ratio >= SURE_RATIO for one in warnings):
+    if any(one.decided and one.confidence_ratio >= SURE_RATIO for one in warnings):
         return Verdict.FINDINGS
-    return Verdict.UNDECIDED if errors else Verdict.QUIET
+    hints = [one for one in warnings if one.symptom is Symptom.WORDS]
+    return Verdict.UNDECIDED if errors or hints else Verdict.QUIET
 
 
 def _weight(finding: Finding) -> float:

@@ -39,7 +39,7 @@ class Symptom(StrEnum):
     NOT_INITIALISED = "GPU not initialised"
     FEWER_LINKS = "links missing"
     SLOW = "bandwidth below what the machine should give"
-    WORDS = "lines that complain and are not understood"
+    WORDS = "words as in cases that are known"
 
 
 class Fault(StrEnum):
@@ -108,8 +108,8 @@ class Finding:
 
     @property
     def decided(self) -> bool:
-        """Return whether the evidence names the cause."""
-        return self.confidence_ratio >= LIKELY_RATIO
+        """Return whether the evidence names the cause; words that are alike never do."""
+        return self.confidence_ratio >= LIKELY_RATIO and self.symptom is not Symptom.WORDS
 
     @property
     def causes(self) -> tuple[str, ...]:

@@ -117,12 +117,16 @@ def observe(*paths: Path) -> Observation:
             seen, read = _read(member, budget, within)
             kept = _kept(seen, read, facts, tally)
             examples = len(files) < _MOST_EXAMPLES
-            plain = kept if examples else replace(kept, first_unread=(), complaints=())
-            files.append(plain)
+            files.append(kept if examples else _without_examples(kept))
             if budget.members_left <= 0 or budget.bytes_left <= 0:
                 files.append(_skipped(str(path), "the rest is beyond what one bundle may hold"))
                 break
     return Observation(tuple(facts), tuple(files))
+
+
+def _without_examples(read: FileRead) -> FileRead:
+    """Return the account of a file without its lines, of which a bundle may have many."""
+    return replace(read, first_unread=(), complaints=(), opening="")
 
 
 def _kept(

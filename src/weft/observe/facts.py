@@ -1704,11 +1704,24 @@ class Complaint:
     evidence: Evidence
 
 
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """How a text begins, understood or not, its long lines cut; blank lines are kept.
+
+    ``read_ratio`` is the share of its lines that some parser understood.
+    """
+
+    text: str
+    evidence: Evidence
+    read_ratio: float = 0.0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileRead:
     """How much of one file was understood.
 
-    ``complaints`` are the first lines that were not, and that tell of trouble.
+    ``complaints`` are the first lines that were not, and that tell of trouble; ``opening`` is
+    how the file begins, understood or not, its long lines cut.
     """
 
     file: str
@@ -1718,6 +1731,7 @@ class FileRead:
     tools: tuple[tuple[str, int], ...] = ()
     first_unread: tuple[Evidence, ...] = field(default=())
     complaints: tuple[Complaint, ...] = field(default=())
+    opening: str = field(default="", repr=False)
     left_out: int = 0
     skipped: str = ""
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
+from itertools import islice
 from operator import attrgetter
 from typing import TypeVar
 
@@ -15,12 +16,15 @@ from weft.observe.facts import (
     Fact,
     FileRead,
     LinkEvent,
+    Opening,
 )
 from weft.observe.parser import Source
 
 F = TypeVar("F")
 MOST_OF_A_KIND = 60_000
 _SHOWN_UNREAD = 5
+_OPENING_LINES = 150
+_OPENING_LENGTH = 16_000
 _MOST_ASKED = 20_000
 """Lines that nobody read, their numbers apart, of which it is known whether they complain."""
 _NO_DIGITS = str.maketrans("", "", "0123456789")
@@ -44,10 +48,20 @@ class Observation:
         return tuple(one for file in self.files for one in file.complaints)
 
     @property
+    def openings(self) -> tuple[Opening, ...]:
+        """Return how each text begins."""
+        return tuple(_opening(file) for file in self.files if file.opening)
+
+    @property
     def read_ratio(self) -> float:
         """Return the share of all lines with text that were understood."""
         full = sum(file.lines - file.blank for file in self.files)
         return 1.0 - sum(file.unread for file in self.files) / full if full else 1.0
+
+
+def _opening(file: FileRead) -> Opening:
+    first = Evidence(file.file, 1, file.opening.partition("\n")[0].strip())
+    return Opening(file.opening, first, file.read_ratio)
 
 
 @cache
@@ -71,6 +85,7 @@ class Ledger:
     unread: int = 0
     left_out: int = 0
     read_by: dict[str, int] = field(default_factory=dict)
+    opening: str = ""
     samples: list[Evidence] = field(default_factory=list)
     complaints: dict[str, Complaint] = field(default_factory=dict)
     _seen: dict[type, set[object]] = field(default_factory=dict)
@@ -96,6 +111,12 @@ class Ledger:
         if self.source.sample is None or not isinstance(fact, Counter):
             return fact
         return replace(fact, sample=self.source.sample, sampled_s=self.source.sampled_s)
+
+    def begin(self, block: str) -> None:
+        """Note how the text begins, from the first of its blocks."""
+        if not self.lines:
+            lines = islice(block.split("\n"), _OPENING_LINES)
+            self.opening = "\n".join(line[:LONGEST] for line in lines)[:_OPENING_LENGTH]
 
     def pass_over(self, text: str, number: int) -> None:
         """Note a line that nobody understood."""
@@ -127,5 +148,6 @@ class Ledger:
             tools=tuple(sorted(self.read_by.items(), key=lambda item: -item[1])),
             first_unread=tuple(self.samples),
             complaints=tuple(self.complaints.values()),
+            opening=self.opening,
             left_out=self.left_out,
         )

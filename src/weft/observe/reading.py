@@ -100,6 +100,7 @@ class Reading:
         self._block, self._candidates, self._numbered = text, None, None
         self._flat = None
         ledger, session = self.ledger, self._main
+        ledger.begin(text)
         number = ledger.lines
         carries = PART in text or "\\" in text or "{" in text
         for line in text.split("\n"):

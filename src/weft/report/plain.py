@@ -72,7 +72,12 @@ def _key(key: object) -> str:
 
 @cache
 def _keys(cls: Any) -> tuple[str, ...]:  # noqa: ANN401 - a dataclass
-    return (*(field.name for field in fields(cls)), *_properties(cls))
+    return (*(field.name for field in _shown(cls)), *_properties(cls))
+
+
+def _shown(cls: Any) -> "list[Field[Any]]":  # noqa: ANN401 - a dataclass
+    """Return the fields that are part of an answer: what ``repr`` leaves out is not."""
+    return [field for field in fields(cls) if field.repr]
 
 
 def _properties(cls: type) -> dict[str, property]:
@@ -132,7 +137,7 @@ def _first_line(cls: type) -> str:
 
 def _dataclass(cls: Any, defs: _Defs) -> Json:  # noqa: ANN401 - a dataclass
     hints = get_type_hints(cls)
-    shapes = {field.name: _field(field, hints[field.name], defs) for field in fields(cls)}
+    shapes = {field.name: _field(field, hints[field.name], defs) for field in _shown(cls)}
     for name, member in _properties(cls).items():
         shapes[name] = _schema(get_type_hints(member.fget).get("return", Any), defs)
     return {
