@@ -9,6 +9,7 @@ from weft import plugins
 from weft.doctor import rules as folder
 from weft.doctor.price import Price, default_case, price
 from weft.doctor.ranking import Ranked, Verdict, rank, verdict
+from weft.doctor.remarks import heeded
 from weft.doctor.rule import Facts, Finding, Rule, Severity
 from weft.observe.bundle import observe
 from weft.observe.facts import Fact, FileRead
@@ -47,7 +48,7 @@ class Diagnosis:
         return tuple(dict.fromkeys([*named, *rest]))
 
 
-_SAY_NOTHING = frozenset({"weft's own documents", "commands"})
+_SAY_NOTHING = frozenset({"weft's own documents", "commands", "quotations"})
 """What is read and says nothing of a cluster."""
 
 
@@ -60,9 +61,10 @@ def all_rules() -> tuple[tuple[str, Rule], ...]:
 def find(facts: Iterable[Fact]) -> list[Finding]:
     """Ask every rule, and name in each finding the rule that made it."""
     seen = Facts(facts)
-    return [
+    found = (
         replace(one, rule=name) for name, rule in all_rules() for one in rule.check(seen)
-    ]  # fmt: skip
+    )  # fmt: skip
+    return heeded(found, seen)
 
 
 def diagnose(

@@ -10,6 +10,7 @@ from weft.observe.facts import (
     AdapterPort,
     AdapterSeen,
     BenchmarkRank,
+    BenchmarkSummary,
     BootstrapInterface,
     CallFailed,
     ChannelPath,
@@ -17,6 +18,7 @@ from weft.observe.facts import (
     CommunicatorShape,
     Complaint,
     Fact,
+    MeasuredCollective,
     MeasuredLatency,
     MeasuredTransfer,
     Message,
@@ -24,6 +26,7 @@ from weft.observe.facts import (
     PortState,
     Setting,
     SoftwareVersion,
+    WorkSeen,
 )
 
 _TRY_ALL = frozenset({"ucx", "mpi", "openmpi", "open mpi"})
@@ -197,3 +200,34 @@ def versions(facts: Facts, software: str = "NCCL") -> list[SoftwareVersion]:
     return [
         one for one in facts.of(SoftwareVersion) if one.software.upper() == software.upper()
     ]
+
+
+_RESULTS = (
+    WorkSeen,
+    MeasuredCollective,
+    MeasuredLatency,
+    MeasuredTransfer,
+    MeasuredCollective,
+    BenchmarkSummary,
+)
+
+
+def worked_after(facts: Facts, failed: Iterable[Fact], *also: type[Fact]) -> bool:
+    """Return whether in each file of these lines a program is at work below the last of them.
+
+    A step of training, a result of a benchmark, an answer of the peer: what failed before was
+    tried again. ``also`` names other facts that show it; one that says of itself that it is
+    not complete does not.
+    """
+    last: dict[str, int] = {}
+    for one in failed:
+        file = one.evidence.file
+        last[file] = max(last.get(file, 0), one.evidence.line)
+    worked: dict[str, int] = {}
+    for kind in (*_RESULTS, *also):
+        seen: list[Fact] = facts.of(kind)
+        for fact in seen:
+            if getattr(fact, "complete", True) and getattr(fact, "kind", "") != "serving":
+                file = fact.evidence.file
+                worked[file] = max(worked.get(file, 0), fact.evidence.line)
+    return bool(last) and all(worked.get(file, 0) > line for file, line in last.items())

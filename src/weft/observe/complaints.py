@@ -48,7 +48,9 @@ _TROUBLE = {
     r"|\bWARN(?:ING)?:",
 }
 _FINE = re.compile(
-    r"\bno (?:errors?|failures?|drops?|issues?)\b|\b0 (?:errors?|failures?|failed|dropped)"
+    r"^\s*(?:\W{0,3}\[\s?(?:ok|pass(?:ed)?)\s?\]|[\u2713\u2714\u2705])"
+    r"|\bno (?:uncorrectable |correctable |ecc |xid |link ){0,3}(?:errors?|failures?|drops?"
+    r"|issues?)\b|\b0 (?:errors?|failures?|failed|dropped)"
     r"|(?:errors?|failures?|failed|dropped\w*)(?: \w+)?[\s:=|.]*(?:\b0\b|none\b|no\b|false)"
     r"|without error|success|\bpassed\b|ignor|\W[Nn]ot [Aa]ctive"
     r"|retrying|will retry|try(?:ing)? again|process exited, code=|failed with result '",

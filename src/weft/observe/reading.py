@@ -22,6 +22,7 @@ from weft.observe.labels import is_numbered, labels
 from weft.observe.observation import Ledger
 from weft.observe.parser import LONGEST_LINE, Parser, Reader, Source
 from weft.observe.pickled import MOST_BYTES, NotPlain, is_pickle, plain
+from weft.observe.quotation import quotations
 from weft.observe.text import (
     BLOCK_BYTES,
     BLOCKS_IN_VAIN,
@@ -33,6 +34,8 @@ from weft.observe.text import (
 from weft.observe.wrapping import unbroken
 
 _COMMANDS = "shell"
+_QUOTED = "quotations"
+"""What counts lines that only quote messages, in place of a parser."""
 _MOST_LABELS = 4096
 _HEAD_BYTES = 4096
 _KEPT_RATIO = 0.8
@@ -103,10 +106,15 @@ class Reading:
         ledger.begin(text)
         number = ledger.lines
         carries = PART in text or "\\" in text or "{" in text
+        quoted = quotations(text)
+        begin = number + 1
         for line in text.split("\n"):
             number += 1
             if not line or line.isspace():
                 ledger.blank += 1
+                continue
+            if quoted and number - begin in quoted and not self._documents.open:
+                self._count(_QUOTED, 1)
                 continue
             if carries and self._carried(line, number):
                 continue

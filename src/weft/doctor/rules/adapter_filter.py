@@ -86,7 +86,9 @@ def _check(facts: Facts) -> Iterator[Finding]:
             "hca-selection-wrong",
             [*said, *filters],
             0.8,
-            severity=Severity.WARNING if _measured(facts) else Severity.ERROR,
+            severity=Severity.WARNING
+            if _measured(facts) or job.worked_after(facts, said)
+            else Severity.ERROR,
             message="a filter of adapters names one that is not there",
             advice=_ADVICE,
             next_command=_COMMAND,

@@ -25,6 +25,7 @@ from weft.observe.facts import (
     NoRdmaDevice,
     PodResource,
     PodState,
+    WorkSeen,
 )
 
 _RDMA = re.compile(
@@ -280,8 +281,15 @@ def _plugin(facts: Facts) -> Iterator[Finding]:
     lines: list[Fact] = [
         one for one in facts.of(Message) if _NONE_FOUND.search(one.evidence.text)
     ]
+    passed_over = all("RDMA resources for" in one.evidence.text for one in lines)
+    serves = any(one.kind == "serving" for one in facts.of(WorkSeen))
     if lines:
-        yield _resource("k8s-rdma-resource-missing", lines, 0.8, "the plug-in's resource")
+        unsure = passed_over and serves  # it may be a device that nobody selects
+        found = _resource(
+            "k8s-rdma-resource-missing", lines, 0.6 if unsure else 0.8,
+            "the plug-in's resource", Severity.WARNING if unsure else Severity.ERROR,
+        )  # fmt: skip
+        yield found
     nodes = [one for one in facts.of(DeviceNode) if "infiniband" in one.path]
     there = {one.path.rpartition("/")[2].rstrip("0123456789") for one in nodes if one.present}
     gone: list[Fact] = [

@@ -58,6 +58,8 @@ def _check(facts: Facts) -> Iterator[Finding]:
         yield _differ(unused, 0.65, "a rank left out parameters that others reduce")
         return
     waiting = job.said(facts, r"one or more tensors .{0,80}subset of ranks")
+    if waiting and not said and job.worked_after(facts, waiting):
+        return  # the rank that was waited for came
     if waiting and not said:
         yield suspected(
             _OF_WAITING,

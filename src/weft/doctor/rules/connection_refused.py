@@ -50,6 +50,8 @@ _WORDS = {
 
 def _check(facts: Facts) -> Iterator[Finding]:
     failed = [one for one in facts.of(CallFailed) if _number(one) and _is_tcp(one)]
+    if job.worked_after(facts, failed):  # it was tried again until the other was there
+        failed = []
     shut = job.said(facts, _SHUT_OUT)
     if shut and not failed:
         yield _shut_out(shut)

@@ -163,7 +163,7 @@ def _unmapped(facts: Facts) -> Iterator[Finding]:
         r"cannot map UAR of device|hostregister with iomemory failed|"
         r"cannot allocate buffer on the specified memory type",
     )
-    if lines:
+    if lines and not job.worked_after(facts, lines):  # one adapter of several was left out
         yield finding(
             "gdr-access-blocked",
             lines,

@@ -23,7 +23,14 @@ from weft.doctor.rule import (
     finding,
     suspected,
 )
-from weft.observe.facts import CallFailed, HostReached, LinkEvent, Message, TransferSetup
+from weft.observe.facts import (
+    CallFailed,
+    CommunicatorRank,
+    HostReached,
+    LinkEvent,
+    Message,
+    TransferSetup,
+)
 
 _UNREACHABLE = {
     errno.ENETUNREACH: ("unreachable", 0.75),
@@ -65,6 +72,9 @@ def _check(facts: Facts) -> Iterator[Finding]:
     ]  # fmt: skip
     calls = [one for one in calls if job.began(facts) or one.library.upper() not in _OTHERS]
     failed = [one for one in calls if _sure(one) and not links.is_link_local(one.local_gid)]
+    retried = [one for one in failed if "retrying" in one.evidence.text]
+    if job.worked_after(facts, retried, CommunicatorRank):
+        failed = [one for one in failed if one not in retried]
     if not failed:
         yield from _not_resolved(facts)
         yield from _not_answered(facts)
@@ -95,7 +105,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
 def _not_resolved(facts: Facts) -> Iterator[Finding]:
     """Find connections that the connection manager could not make, for whatever reason."""
     failed = [one for one in facts.of(CallFailed) if one.call == "rdma_cm"]
-    if failed:
+    if failed and not job.worked_after(facts, failed):
         yield suspected(
             (
                 Suspect(

@@ -63,6 +63,12 @@ _SERVICE = re.compile(
     r"fluent|filebeat|packagekit|fwupd|etcd|kube-|coredns|calico|grafana|mysqld|postgres|nginx"
 )
 """Names of processes that are of no job, as those of services and desktops are."""
+_OF_A_SERVICE = re.compile(
+    rf"(?:^|[\s/])(?:{_SERVICE.pattern}|bird|bgpd|bgpcfgd|bfdd|frr|zebra|felix|haproxy|envoy|"
+    r"client_loop|packet_write_wait|rsyncd|postfix|ntpd|chronyd|nfsd)[\w.-]*(?:\[\d+\])?:"
+)
+"""The name of a service where a line names who writes it: its connections are no job's."""
+_HEAD = 120
 _PEER_GONE = (
     r"closed by remote peer|remote process (has )?exited|broken pipe|connection reset by peer|"
     r"got 0 bytes|connection was likely closed|horovod has been shut down"
@@ -88,6 +94,8 @@ def _check(facts: Facts) -> Iterator[Finding]:
     ]
     first = [one.moment for one in errors if one.moment is not None]
     closed = _closed(facts)
+    if job.worked_after(facts, closed):
+        closed = []
     ended = [
         one for one in facts.of(ProcessEnded)
         if one.how in {"oom", "segfault", "signal"} and one.signal not in _TERMINATED
@@ -118,12 +126,20 @@ def _check(facts: Facts) -> Iterator[Finding]:
 def _closed(facts: Facts) -> list[Fact]:
     """Return connections that the other end closed."""
     return [
-        *job.said(facts, _PEER_GONE),
+        *[
+            one for one in job.said(facts, _PEER_GONE)
+            if not _OF_A_SERVICE.search(_head(one)) and "decommission" not in one.evidence.text
+        ],
         *[
             one for one in facts.of(CallFailed)
             if one.library == "Gloo" and "closed by peer" in one.error.lower()
         ],
     ]  # fmt: skip
+
+
+def _head(line: Fact) -> str:
+    """Return what a line begins with, where the name of its program stands."""
+    return line.evidence.text[:_HEAD]
 
 
 def _pods_gone(facts: Facts, *, failing: bool) -> list[Fact]:

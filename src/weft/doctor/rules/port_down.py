@@ -325,7 +325,11 @@ def _cut(facts: Facts) -> Iterator[Finding]:
     cables = facts.of(FabricLink)
     down = [one for one in cables if one.state is PortState.DOWN]
     known = [one for one in down if one.peer_name or one.peer_guid]
-    disabled = [one for one in down if one.physical_state is PhysicalState.DISABLED]
+    idle = {(one.name, one.port) for one in down}
+    disabled = [
+        one for one in down
+        if one.physical_state is PhysicalState.DISABLED and not _in_a_row(one, idle)
+    ]  # fmt: skip
     unlike = [] if known or disabled else _unlike_its_fellows(cables, down)
     beside = [] if known or disabled or unlike else _beside_an_uplink(cables, down)
     cut = [*known, *disabled] or unlike or beside

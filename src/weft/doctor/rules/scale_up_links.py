@@ -266,8 +266,9 @@ def _fewer(facts: Facts, products: str) -> Iterator[Finding]:
     if not links or not has_switch(products):
         return
     most = max(links.values())
+    cut = _cut_off(facts)
     for (host, gpu), count in links.items():
-        if count < most:
+        if count < most and (host, gpu) != cut:
             seen = [
                 one for one in facts.of(GpuLink)
                 if (one.host, one.gpu) == (host, gpu) and not one.active
@@ -282,6 +283,26 @@ def _fewer(facts: Facts, products: str) -> Iterator[Finding]:
                 advice="drain the host; reset the GPUs; if it stays, repair",
                 next_command=_LOOK,
             )
+
+
+def _cut_off(facts: Facts) -> tuple[str, str] | None:
+    """Return the GPU in whose list the text ends: the rest of its links was cut off."""
+    listed: dict[tuple[str, str], list[GpuLink]] = {}
+    for one in facts.of(GpuLink):
+        if one.link is not None:
+            listed.setdefault((one.host, one.gpu), []).append(one)
+    if not listed:
+        return None
+    key, last = list(listed.items())[-1]
+    others = [{one.link for one in links} for place, links in listed.items() if place != key]
+    seen = [one.link for one in last]
+    shorter = all(seen == sorted(links)[: len(seen)] and len(links) > len(seen)
+                  for links in map(_numbers, others))  # fmt: skip
+    return key if others and shorter and all(one.active for one in last) else None
+
+
+def _numbers(links: set[int | None]) -> set[int]:
+    return {one for one in links if one is not None}
 
 
 def _partly_off(facts: Facts) -> Iterator[Finding]:

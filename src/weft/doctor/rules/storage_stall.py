@@ -8,6 +8,7 @@ References: write(2), ENOSPC and EDQUOT; PyTorch distributed checkpointing.
 """
 
 import errno
+import re
 from collections.abc import Iterator
 
 from weft.doctor.rule import Facts, Finding, Rule, Severity, Symptom, finding
@@ -22,11 +23,18 @@ from weft.observe.facts import (
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 _FULL_RATIO = 0.99
+_OF_NO_RANK = re.compile(
+    r"Could not install packages|\bpip\b|\.cache/|\b(?:apt|dnf|yum)\b|\bwriting blob\b"
+)
+"""Words of programs that install or fetch, before or beside any job."""
 _NOT_STORAGE = ("/dev/shm", "/run", "/sys", "/boot", "/snap", "tmpfs")  # noqa: S108 - mount points
 
 
 def _check(facts: Facts) -> Iterator[Finding]:
-    failed = [one for one in facts.of(StorageFailed) if "/dev/shm" not in one.path]  # noqa: S108 - as above
+    failed = [
+        one for one in facts.of(StorageFailed)
+        if "/dev/shm" not in one.path and not _OF_NO_RANK.search(one.evidence.text)  # noqa: S108 - as above
+    ]  # fmt: skip
     full: list[Fact] = [
         one for one in facts.of(Filesystem)
         if (one.used_ratio or 0) >= _FULL_RATIO and not one.mount.startswith(_NOT_STORAGE)

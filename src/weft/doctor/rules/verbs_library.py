@@ -15,11 +15,14 @@ from weft.observe.facts import (
     AdapterOpenFailed,
     DeviceNode,
     GpuCallFailed,
+    MeasuredLatency,
+    MeasuredTransfer,
     NoProvider,
     NoRdmaDevice,
     NoVerbsLibrary,
     PluginSeen,
     TransferSetup,
+    WorkSeen,
 )
 
 _EFA = ("efa", "ofi", "libfabric")
@@ -29,7 +32,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
     absent = _absent(facts)
     failing = facts.of(GpuCallFailed) or job.said(facts, r"internal error|unhandled system")
     alone = job.on_one_host(facts) and not failing
-    if not absent or alone or facts.of(NoProvider):
+    if not absent or alone or facts.of(NoProvider) or _others_work(facts, absent):
         return
     if any(
         not one.loaded and any(word in f"{one.name} {one.reason}".lower() for word in _EFA)
@@ -52,6 +55,15 @@ def _check(facts: Facts) -> Iterator[Finding]:
         suspects=(_OTHER_ABI,) if _is_of_other_abi(absent) else (),
         fault=Fault.SOCKETS,
     )
+
+
+def _others_work(facts: Facts, absent: list[NoVerbsLibrary]) -> bool:
+    """Return whether only the part for one of several adapters lacks, and RDMA works below."""
+    of_one = all(one.library.startswith("provider") for one in absent)
+    measured = any(one.kind == "result" for one in facts.of(WorkSeen)) or facts.any_of(
+        MeasuredTransfer, MeasuredLatency
+    )
+    return of_one and measured and job.worked_after(facts, absent)
 
 
 _OTHER_ABI = Suspect(

@@ -337,7 +337,7 @@ host_state = Parser(
         ),
         pattern(
             "avc:",
-            r"avc:\s+denied .{0,200}?name=\"(?P<path>uverbs\d+|rdma_cm)\"",
+            r"avc:\s+denied .{0,200}?name=\"(?P<path>uverbs\d+|rdma_cm)\"(?!.*permissive=1)",
             _denied,
         ),
         pattern(

@@ -58,6 +58,15 @@ _KINDS = (
 )
 
 
+_NAME_OF_A_BIT = re.compile(r"\[ ?\d+\] \w")
+"""The bit of an error register, which the line above tells of."""
+_RECOVERED = re.compile(
+    r"non-?fatal reset|reset (?:done|complete|finished|succe|request(?:ed)? succe)|"
+    r"requests max timeout"
+)
+"""A reset that an adapter came back from, and what a driver says of its patience."""
+
+
 def _host(line: Line) -> str:
     found = _HOST.search(line.before[:200])
     return found["host"] if found else line.host
@@ -215,6 +224,8 @@ def _no_area(found: re.Match[str], line: Line) -> Sequence[Fact]:
 def _adapter(found: re.Match[str], line: Line) -> Sequence[Fact]:
     text = found["text"].strip()
     low = text.lower()
+    if _RECOVERED.search(low) or _NAME_OF_A_BIT.match(text):
+        return READ
     kind = next((k for word, k in _KINDS if word in low), "command" if "failed" in low else "")
     if not kind:
         return ()

@@ -45,6 +45,7 @@ _EXPORT = re.compile(
     r"MLX5|TORCH|CUDA|GLOO|SHARP|ROCM|ROCR|NVIDIA|RDMAV|IBV|MELLANOX)_\w+)"
     r"(?:=|\"?: ?(?=\"))(?P<value>.*)$"
 )
+_COMMENT = re.compile(r"\s+#.*$")
 _LAUNCH = re.compile(
     r"(?:-x |--mca |-mca |-H |-np |-n \d|--host |--allow-run-as-root|\"\$\{BIN\}\"|"
     r"mpirun (?!noticed|detected|was|has|could|failed))"
@@ -167,7 +168,7 @@ class _Reader:
         variable = _EXPORT.match(text)
         if variable:
             evidence = self.source.evidence(text, number)
-            value = variable["value"].strip().rstrip(",").strip("\"'")
+            value = _COMMENT.sub("", variable["value"]).strip().rstrip(",").strip("\"'")
             return (Setting(name=variable["name"], value=value, evidence=evidence),)
         if self.continued or _LAUNCH.match(text.strip()):
             return self._launch(text, number)
@@ -194,7 +195,7 @@ class _Reader:
         self.sought = (search["name"], evidence) if search else None
         typed = _EXPORT.match(command) if command.startswith("export ") else None
         if typed:
-            value = typed["value"].strip().strip("\"'")
+            value = _COMMENT.sub("", typed["value"]).strip().strip("\"'")
             absent.append(Setting(name=typed["name"], value=value, evidence=evidence))
         return (*absent, Command(command=command[:300], host=host, evidence=evidence))
 

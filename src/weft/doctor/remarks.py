@@ -1,0 +1,32 @@
+"""What somebody says below an output takes the alarm out of it: it was meant, or is over."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from weft.doctor.rule import Facts, Finding, Severity
+from weft.observe.facts import Remark
+
+_SAYS = {
+    "meant": "somebody says that it was done on purpose",
+    "over": "somebody says that it is over",
+}
+
+
+def heeded(found: Iterable[Finding], facts: Facts) -> list[Finding]:
+    """Return the findings; one whose every line stands above a remark is told, no alarm."""
+    remarks = facts.of(Remark)
+    return [_told(one, remarks) for one in found] if remarks else list(found)
+
+
+def _told(one: Finding, remarks: list[Remark]) -> Finding:
+    below = [
+        remark for remark in remarks
+        if one.evidence and all(
+            line.file == remark.evidence.file and line.line <= remark.evidence.line
+            for line in one.evidence
+        )
+    ]  # fmt: skip
+    if not below or one.severity is Severity.INFO:
+        return one
+    message = f"{one.message} ({_SAYS[below[-1].says]})"
+    return replace(one, severity=Severity.INFO, message=message)

@@ -1,0 +1,77 @@
+"""What shows that trouble is over: work that goes on, and what somebody remarks on it.
+
+Of each sort of work the last line is kept: what stands above it did not stop the program.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from weft.observe.facts import Evidence, Fact, Remark, WorkSeen
+from weft.observe.parser import READ, Parser, Source
+
+_MOST_PEERS = 4096
+_WORK = re.compile(
+    r"(?P<connected>(?:client socket has connected|TCP client connected) to (?:host )?"
+    r"(?P<peer>[^\s,]{1,120}))|"
+    r"(?P<step>\b(?:step|iter(?:ation)?|epoch)\b[\s:=#|]{0,6}\d.{0,80}?\b(?:loss|tok(?:ens)?/s|"
+    r"s/iter|s/it|it/s|img/s|samples/s|throughput|tflops))|"
+    r"(?P<ping>ping data: rdma-ping)|"
+    r"(?P<result>^\s*\d{1,10}\s+\d{1,8}(?:\s+\d+\.\d+){3}\s*$|^\d{1,10}\s{2,}\d+\.\d\d\s*$|"
+    r"^\d+ (?:bytes|iters) in [\d.]+ seconds = )|"
+    r"(?P<serving>device plugin endpoint started serving)|"
+    r"(?P<passed>(?:^|[\s;:|])PASSED\s*$)|"
+    r"(?P<ended>^\s*exit(?:[ _](?:code|status))?[=: ]{1,3}0\s*$|\bprocess exited, code=0\b)",
+    re.IGNORECASE,
+)
+_REMARK = re.compile(
+    r"(?P<meant>\bon purpose\b|\bby design\b|\bdeliberately\b|\bas planned\b|\bthat was me\b|"
+    r"\bI (?:killed|pulled|stopped|unplugged|rebooted|pressed)\b|\bpatch day\b|"
+    r"\bnever been cabled\b)|"
+    r"(?P<over>\bRMA (?:is )?done\b|\bback in (?:production|service)\b)",
+    re.IGNORECASE,
+)
+
+
+@dataclass(slots=True)
+class _Aftermath:
+    """Keeps the last line of each sort of work."""
+
+    source: Source
+    last: dict[tuple[str, str], Evidence] = field(default_factory=dict)
+
+    def take(self, text: str, number: int) -> Sequence[Fact] | None:
+        work = _WORK.search(text)
+        if work:
+            kind = work.lastgroup if work.lastgroup != "peer" else "connected"
+            key = (kind or "", (work["peer"] or "").rstrip(".,"))
+            if key in self.last or len(self.last) < _MOST_PEERS:
+                self.last[key] = self.source.evidence(text, number)
+            return READ
+        said = _REMARK.search(text)
+        if said:
+            evidence = self.source.evidence(text, number)
+            return (Remark(says=str(said.lastgroup), evidence=evidence),)
+        return None
+
+    def end(self) -> Iterable[Fact]:
+        last, self.last = self.last, {}
+        return [
+            WorkSeen(kind=kind, peer=peer, evidence=evidence)
+            for (kind, peer), evidence in last.items()
+        ]
+
+
+aftermath = Parser(
+    tool="work that goes on",
+    marks=(
+        "connected to", "started serving", ".", "step", "Step", "iter", "Iter", "epoch",
+        "Epoch", "rdma-ping", "PASSED",
+        "exit", "purpose", "design", "deliberately", "planned", "That was me", "that was me",
+        "I killed", "I pulled", "I stopped", "I unplugged", "I rebooted", "patch day",
+        "been cabled", "RMA ", "ack in ",
+    ),
+    reader=_Aftermath,
+    rank=90,
+    longest=512,
+)  # fmt: skip
