@@ -59,7 +59,8 @@ def test_most_cases_are_known_by_the_others():
     book = casebook()
     faulty = [case for case in book.cases if case.causes != (SOUND,)]
     right = 0
-    for case in faulty[::5]:
-        found = book.alike((text for _, text in case.files), without=case)
-        right += bool(found) and found[0].cause in case.causes
-    assert right >= KNOWN_BY_OTHERS * len(faulty[::5])
+    for case in faulty[::9]:
+        found = book.alike([text for _, text in case.files], without=case)
+        faults = [one.cause for one in found if one.cause != SOUND]
+        right += bool(faults) and faults[0] in case.causes
+    assert right >= KNOWN_BY_OTHERS * len(faulty[::9])

@@ -10,17 +10,19 @@ as much as it tells of the cause: what is learned of the cause C from reading th
 
 which is the cosine of the two sets of words, a word weighted with the root of I. The
 ``NEAREST`` cases vote for their causes with the square of their likeness (Dudani 1976,
-distance-weighted nearest neighbours); a cause's share of all votes is how probable it is (how
-often that is so: ``docs/explanation/how-accurate.md``).
+distance-weighted nearest neighbours). The texts have half of the votes as wholes, and half by
+their lines, of which often one alone decides. A cause's share of all votes is how probable it
+is (how often that is so: ``docs/explanation/how-sure-the-doctor-is.md``).
 """
 
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
+from heapq import nlargest
 from importlib import resources
 from statistics import fmean
 
@@ -123,43 +125,58 @@ class Casebook:
         """Return the length of a set of words; an unknown one counts as those of one case."""
         return math.sqrt(sum(self._counts.get(word, self._unknown) for word in words))
 
-    def alike(self, texts: Iterable[str], without: Case | None = None) -> tuple[Likeness, ...]:
+    def alike(self, texts: Sequence[str], without: Case | None = None) -> tuple[Likeness, ...]:
         """Return the causes of the cases that texts read like, the likeliest first.
 
         A case is left out where the book shall not know it.
         """
-        votes: dict[str, float] = defaultdict(float)
+        whole = [words_of(text) for text in texts]
+        lines = {words_of(line) for text in texts for line in text.split("\n")}
         near: dict[int, float] = {}
-        seen: set[str] = set()
-        for words in map(words_of, texts):
-            seen |= words
+        votes: dict[str, float] = defaultdict(float)
+        for passages in (whole, sorted(lines, key=sorted)):
+            for cause, share in self._shares(passages, near, without).items():
+                votes[cause] += share / 2
+        seen = frozenset[str]().union(*whole)
+        return tuple(
+            self._likeness(cause, share, near, seen)
+            for cause, share in sorted(votes.items(), key=lambda item: -item[1])
+        )
+
+    def _shares(
+        self,
+        passages: Iterable[frozenset[str]],
+        near: dict[int, float],
+        without: Case | None,
+    ) -> dict[str, float]:
+        """Return each cause's share of the votes on passages, and note the nearest cases."""
+        votes: dict[str, float] = defaultdict(float)
+        for words in passages:
             for number, likeness in self._nearest(words, without):
                 causes = self.cases[number].causes
                 near[number] = max(near.get(number, 0.0), likeness)
                 for cause in causes:
                     votes[cause] += likeness**2 / len(causes)
         total = sum(votes.values())
-        return tuple(
-            self._likeness(cause, count / total, near, seen)
-            for cause, count in sorted(votes.items(), key=lambda item: -item[1])
-        )
+        return {cause: count / total for cause, count in votes.items()}
 
     def _nearest(self, words: frozenset[str], without: Case | None) -> list[tuple[int, float]]:
         """Return the cases nearest to a set of words, with their likeness."""
         shared: dict[int, float] = defaultdict(float)
         for word in sorted(words & self._by_word.keys()):
+            told = self._counts[word]
             for number in self._by_word[word]:
-                shared[number] += self._counts[word]
+                shared[number] += told
         length = self._length(words)
         alike = (
-            (number, counts / (length * self._lengths[number]))
+            (counts / (length * self._lengths[number]), -number)
             for number, counts in shared.items()
             if counts and self.cases[number] is not without
         )
-        return sorted(alike, key=lambda item: (-item[1], item[0]))[:NEAREST]
+        return [(-number, likeness) for likeness, number in nlargest(NEAREST, alike)]
 
     def _likeness(
-        self, cause: str, share_ratio: float, near: dict[int, float], seen: set[str]
+        self, cause: str, share_ratio: float, near: dict[int, float], seen: frozenset[str]
     ) -> Likeness:
         own = [number for number in near if cause in self.cases[number].causes]
         own.sort(key=lambda number: -near[number])

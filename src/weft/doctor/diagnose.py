@@ -42,10 +42,14 @@ class Diagnosis:
 
     @property
     def causes(self) -> tuple[str, ...]:
-        """Return the cause classes in order: named ones, then suspects, each once."""
-        named = [one.finding.cause for one in self.findings if one.finding.decided]
-        rest = [cause for one in self.findings for cause in one.finding.causes]
-        return tuple(dict.fromkeys([*named, *rest]))
+        """Return the causes, each once: named ones in order, then the likeliest suspects."""
+        found = [one.finding for one in self.findings]
+        named = [one.cause for one in found if one.decided]
+        suspects = sorted(
+            (suspect for one in found for suspect in one.suspected),
+            key=lambda one: -one.confidence_ratio,
+        )
+        return tuple(dict.fromkeys([*named, *(one.cause for one in suspects)]))
 
 
 _SAY_NOTHING = frozenset({"weft's own documents", "commands", "quotations"})

@@ -112,6 +112,12 @@ class Finding:
         return self.confidence_ratio >= LIKELY_RATIO and self.symptom is not Symptom.WORDS
 
     @property
+    def suspected(self) -> tuple[Suspect, ...]:
+        """Return what it suspects: its suspects, or the cause that it cannot decide."""
+        alone = Suspect(cause=self.cause, confidence_ratio=self.confidence_ratio, question="")
+        return self.suspects or (() if self.decided else (alone,))
+
+    @property
     def causes(self) -> tuple[str, ...]:
         """Return the causes it allows, the likeliest first."""
         return (self.cause, *(one.cause for one in self.suspects if one.cause != self.cause))

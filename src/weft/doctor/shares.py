@@ -38,16 +38,11 @@ def _total(rivals: Sequence[Finding]) -> float:
     """Add up what rivals claim; a cause that several suspect counts once."""
     claims: dict[str, float] = {}
     for one in rivals:
-        for suspect in _suspects(one):
+        for suspect in one.suspected:
             claims[suspect.cause] = max(
                 claims.get(suspect.cause, 0.0), suspect.confidence_ratio
             )
     return sum(claims.values())
-
-
-def _suspects(finding: Finding) -> tuple[Suspect, ...]:
-    alone = Suspect(cause=finding.cause, confidence_ratio=finding.confidence_ratio, question="")
-    return finding.suspects or (alone,)
 
 
 def _scaled(finding: Finding, total: float) -> Finding:

@@ -3,14 +3,13 @@
 What it checks: texts that were not understood to the end against the casebook
 (``doctor/casebook``): how probable each cause is by the cases that read most alike. What the
 parsers read whole is for the rules to judge; bundles of many files read like everything; and
-what reads most like a sound case, and was half understood, is taken for one.
+what has most votes for being sound is taken for sound.
 Why it matters: no list of messages is ever complete, and an empty answer helps nobody.
 What to do: nothing by likeness alone; the question of each suspect says what would settle it.
 References: the cosine of term weights, and votes of the nearest cases; see the casebook.
 """
 
-from collections.abc import Iterator, Sequence
-from statistics import fmean
+from collections.abc import Iterator
 
 from weft.doctor.casebook import SOUND, Likeness, casebook
 from weft.doctor.causes import known
@@ -32,26 +31,22 @@ _LEAST_RATIO = 0.08
 _LEAST_LIKENESS = 0.2
 """Of texts that are less like their nearest case the guess is right in a third only."""
 _SHOWN_LINES = 3
-_UNDERSTOOD_RATIO = 0.95
-_HALF = 0.5
+_READ_RATIO = 0.95
+_TELLING_RATIO = 0.5
+"""Of the weight of the most telling line, what others must have to be shown."""
 
 
 def _check(facts: Facts) -> Iterator[Finding]:
     openings = facts.of(Opening)
-    complaints = facts.of(Complaint)
-    unread = [one for one in openings if one.read_ratio < _UNDERSTOOD_RATIO]
-    if not unread or len(openings) > _MOST_FILES:
+    if len(openings) > _MOST_FILES or all(one.read_ratio >= _READ_RATIO for one in openings):
         return
-    found = casebook().alike(_whole(one, complaints) for one in unread)
+    complaints = facts.of(Complaint)
+    found = casebook().alike([_whole(one, complaints) for one in openings])
+    sound = sum(one.share_ratio for one in found if one.cause == SOUND)
     likely = [one for one in found if one.cause != SOUND and one.share_ratio >= _LEAST_RATIO]
-    if likely and found[0].nearest_ratio >= _LEAST_LIKENESS and not _sound(found, unread):
-        yield _finding(likely[:_SUSPECTS], [*_lines(unread), *complaints])
-
-
-def _sound(found: Sequence[Likeness], texts: Sequence[Opening]) -> bool:
-    """Return whether the texts read most like sound ones, and were half understood."""
-    read = fmean(one.read_ratio for one in texts)
-    return found[0].cause == SOUND and read >= _HALF
+    near = max((one.nearest_ratio for one in found), default=0.0)
+    if likely and sound < LIKELY_RATIO and near >= _LEAST_LIKENESS:
+        yield _finding(likely[:_SUSPECTS], [*_lines(openings), *complaints])
 
 
 def _whole(opening: Opening, complaints: list[Complaint]) -> str:
@@ -82,7 +77,7 @@ def _finding(likely: list[Likeness], lines: list[Opening | Complaint]) -> Findin
 def _telling(likely: Likeness, lines: list[Opening | Complaint]) -> list[Opening | Complaint]:
     """Return the lines whose words speak most for a cause, those that say the same once."""
     weights = {line.evidence: likely.weight(line.evidence.text) for line in lines}
-    least = max(weights.values()) * _HALF
+    least = max(weights.values()) * _TELLING_RATIO
     best = sorted(lines, key=lambda line: -weights[line.evidence])
     return [line for line in best if weights[line.evidence] >= least][:_SHOWN_LINES]
 
