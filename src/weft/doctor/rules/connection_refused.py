@@ -8,6 +8,7 @@ References: firewalld reject behaviour; connect(2); NCCL troubleshooting, networ
 """
 
 import errno
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -25,9 +26,11 @@ from weft.doctor.rule import (
 from weft.observe.facts import (
     CallFailed,
     CommunicatorRank,
+    CompletionError,
     Fact,
     HostReached,
     PacketFilter,
+    ProcessEnded,
     ServiceState,
 )
 
@@ -38,6 +41,13 @@ _SHUT_OUT = (
     r"prov_err: (?:not|is) a directory"
 )
 """What a fabric says of a peer that a security group keeps apart."""
+_HUNG_UP = r"closed by remote peer|connection reset by peer|no route to host"
+_LOST = re.compile(r"lost communication with a remote daemon|actor died unexpectedly")
+"""What launchers say of processes that they do not reach any more, dead or not."""
+_NO_ANSWER = 12
+_BY_KERNEL = "connection timed out"
+"""How a kernel says that nobody answered: a program's own patience also ends over refusals."""
+_ROCE_PORT = "4791"
 _FIREWALL = {errno.EHOSTUNREACH, errno.ECONNABORTED}
 _WORDS = {
     errno.EHOSTUNREACH: "no route to host",
@@ -56,11 +66,14 @@ def _check(facts: Facts) -> Iterator[Finding]:
     if shut and not failed:
         yield _shut_out(shut)
         return
-    yield from _over_fabric(facts)
     filters = _filters(facts)
+    yield from _over_fabric(facts, filters)
     blocked = [one for one in failed if _number(one) in _FIREWALL]
+    blocked = blocked or _silent_though_up(facts, failed)
     if filters and not blocked:
-        blocked = [one for one in failed if _number(one) == errno.ETIMEDOUT]
+        blocked = [one for one in failed if _dropped(one)]
+    if filters and not blocked:
+        yield from _cut_off(facts, filters)
     if blocked:
         answers: list[Fact] = [one for one in facts.of(HostReached) if one.received > 0]
         yield _blocked([*blocked], answers, filters)
@@ -103,7 +116,10 @@ def _blocked(failed: list[Fact], answers: list[Fact], filters: list[Fact]) -> Fi
 
 def _lost(failed: list[CallFailed]) -> Finding:
     """Say who may be at fault where a connection was refused, or never answered."""
-    silent = all(_number(one) == errno.ETIMEDOUT and one.library == "NCCL" for one in failed)
+    silent = all(_number(one) == errno.ETIMEDOUT for one in failed) and any(
+        one.library in {"NCCL", "nc"} or _BY_KERNEL in one.evidence.text.lower()
+        for one in failed
+    )
     return suspected(
         _unanswered() if silent else _others(""),
         failed,
@@ -114,14 +130,64 @@ def _lost(failed: list[CallFailed]) -> Finding:
     )
 
 
-def _over_fabric(facts: Facts) -> Iterator[Finding]:
+def _silent_though_up(facts: Facts, failed: list[CallFailed]) -> list[CallFailed]:
+    """Return connections that nobody answered, to hosts that answer otherwise.
+
+    A host that is up refuses what nobody listens to; silence is a filter's.
+    """
+    up = {one.target for one in facts.of(HostReached) if one.received and one.target}
+    return [
+        one for one in failed
+        if one.peer.partition("<")[0].partition(":")[0] in up
+        and (one.library == "nc" or _BY_KERNEL in one.evidence.text.lower())
+        and _number(one) == errno.ETIMEDOUT
+    ]  # fmt: skip
+
+
+def _dropped(failed: CallFailed) -> bool:
+    """Return whether a connection failed as it does where its packets are dropped.
+
+    A verbs benchmark does not say how it failed; whom it could not reach is all it prints.
+    """
+    return _number(failed) == errno.ETIMEDOUT or failed.library == "perftest"
+
+
+def _cut_off(facts: Facts, filters: list[Fact]) -> Iterator[Finding]:
+    """Find what else is lost where packets are filtered: daemons, actors, connections."""
+    lost: list[Fact] = [
+        one for one in facts.of(ProcessEnded)
+        if not one.by_kernel and _LOST.search(one.evidence.text)
+    ]  # fmt: skip
+    lost += job.said(facts, _HUNG_UP)
+    lost += [
+        one
+        for one in facts.of(CompletionError)
+        if one.status == _NO_ANSWER and any(_ROCE_PORT in f.evidence.text for f in filters)
+    ]
+    if lost:
+        yield replace(
+            _blocked(lost, [], filters),
+            confidence_ratio=0.65,
+            explains=frozenset(
+                {Symptom.WATCHDOG, Symptom.TRANSPORT_RETRY, "peer-process-died"}
+            ),
+        )
+
+
+def _over_fabric(facts: Facts, filters: list[Fact]) -> Iterator[Finding]:
     """Find requests that a cloud's fabric ended in error: a peer is gone, or shut out."""
-    ended = job.said(
-        facts,
-        r"net/ofi request .{0,80}completed with error|"
-        r"unresponsive re(ceiver|mote)|efa:cq:.{0,160}\berr: \d",
-    )
-    if ended:
+    ended = [
+        one for one in job.said(
+            facts,
+            r"net/ofi request .{0,80}completed with error|"
+            r"unresponsive re(ceiver|mote)|efa:cq:.{0,160}\berr: \d",
+        )
+        if "unrecoverable state" not in one.evidence.text  # of the local device
+    ]  # fmt: skip
+    grouped = [one for one in filters if getattr(one, "chain", "") == "security group"]
+    if ended and grouped:
+        yield _shut_out([*ended, *grouped])
+    elif ended:
         yield suspected(
             (
                 Suspect(
@@ -158,8 +224,11 @@ def _met_later(facts: Facts, lost: list[CallFailed]) -> bool:
 
 def _filters(facts: Facts) -> list[Fact]:
     """Return what shows that a host filters the packets that come in."""
-    policies = [one for one in facts.of(PacketFilter) if one.policy in {"DROP", "REJECT"}
-                and one.chain == "INPUT"]  # fmt: skip
+    policies: list[Fact] = [
+        one for one in facts.of(PacketFilter)
+        if one.policy in {"DROP", "REJECT"} and one.chain != "FORWARD"
+    ]  # fmt: skip
+    policies += job.said(facts, r"-P INPUT (DROP|REJECT)|\bstop firewalld\b")
     services = [one for one in facts.of(ServiceState)
                 if one.state == "active" and one.service in {"firewalld", "ufw"}]  # fmt: skip
     return [*policies, *services]

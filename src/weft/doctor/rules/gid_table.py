@@ -14,8 +14,16 @@ from dataclasses import replace
 
 from weft.doctor import job, links
 from weft.doctor.rule import Facts, Finding, Rule, Severity, Symptom, finding
-from weft.observe.facts import CallFailed, CompletionError, Fact, Gid, ProcessEnded
+from weft.observe.facts import (
+    CallFailed,
+    Command,
+    CompletionError,
+    Fact,
+    Gid,
+    ProcessEnded,
+)
 
+_PICKS = re.compile(r"\|\s*(?:grep|e?grep|awk|sed|tail|head)\b")
 _FIRST_USUAL = 4
 _LOOKED_AT = re.compile(r"\s*(?:cat|head|grep|more|less|tail): \S*/[1-9]\d*: ")
 _SEARCHES_RIGHT = (2, 25)
@@ -27,7 +35,10 @@ def _check(facts: Facts) -> Iterator[Finding]:
         key = (gid.host, gid.adapter, gid.port)
         if key not in first or gid.index < first[key].index:
             first[key] = gid
-    late = [gid for gid in first.values() if gid.index >= _FIRST_USUAL]
+    late = [
+        gid for gid in first.values()
+        if gid.index >= _FIRST_USUAL and not _picked_out(facts, gid)
+    ]  # fmt: skip
     lookup = job.said(facts, r"(gid|roce).{0,40}(type|version)|gid_attrs|roce.?version")
     lookup = [one for one in lookup if _unreadable(one) and not _is_a_hole(one)]
     other = [one for one in facts.of(CallFailed) if "modify_qp" in one.call]
@@ -61,6 +72,16 @@ def _check(facts: Facts) -> Iterator[Finding]:
         if chooses
         else (),
     )
+
+
+def _picked_out(facts: Facts, gid: Gid) -> bool:
+    """Return whether a line was picked out of a table: then others may stand before it."""
+    above = [
+        one for one in facts.of(Command)
+        if one.evidence.file == gid.evidence.file and one.evidence.line < gid.evidence.line
+    ]  # fmt: skip
+    last = max(above, key=lambda one: one.evidence.line, default=None)
+    return last is not None and _PICKS.search(last.command) is not None
 
 
 def _begins_late(seen: list[Fact], confidence_ratio: float) -> Finding:

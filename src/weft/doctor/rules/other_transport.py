@@ -7,6 +7,7 @@ the ranks. Then see whether the collective library works.
 References: UCX FAQ; Open MPI, selecting a PML and BTL.
 """
 
+import errno
 from collections.abc import Iterator
 
 from weft.doctor import job
@@ -54,9 +55,18 @@ def _peer_lost(seen: list[Fact]) -> Iterator[Finding]:
     )
 
 
+def _of_the_launcher(call: CallFailed) -> bool:
+    """Return whether it is a connection over TCP that nobody answered: no transport's fault."""
+    return call.call == "connect" and call.errno in {errno.ETIMEDOUT, errno.EHOSTUNREACH}
+
+
 def _check(facts: Facts) -> Iterator[Finding]:
     seen: list[Fact] = [
-        *[one for one in facts.of(CallFailed) if one.library.lower() in _FOREIGN],
+        *[
+            one
+            for one in facts.of(CallFailed)
+            if one.library.lower() in _FOREIGN and not _of_the_launcher(one)
+        ],
         *[one for one in facts.of(CompletionError) if one.library.lower() in _FOREIGN],
     ]
     seen += [
@@ -71,7 +81,10 @@ def _check(facts: Facts) -> Iterator[Finding]:
         if not facts.any_of(CallFailed, CompletionError):
             yield from _peer_lost([*moved, *seen])
         return
-    if seen and not job.began(facts):
+    children = any(one.software == "macvlan" for one in facts.of(Message)) or any(
+        "macvlan" in one.evidence.text for one in seen
+    )
+    if seen and not job.began(facts) and not children:  # of those pod_network asks
         yield finding(
             "mpi-ucx-not-nccl",
             seen,

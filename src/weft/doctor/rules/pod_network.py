@@ -15,20 +15,34 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from weft.doctor import job, links
-from weft.doctor.rule import Facts, Finding, Rule, Severity, Symptom, finding
+from weft.doctor.rule import (
+    Facts,
+    Finding,
+    Rule,
+    Severity,
+    Suspect,
+    Symptom,
+    finding,
+    suspected,
+)
 from weft.observe.facts import (
+    BootstrapInterface,
     CallFailed,
     ClusterEvent,
     Command,
+    CompletionError,
     DaemonSetState,
     DeviceNode,
     Fact,
     Gid,
     GidCount,
     Interface,
+    LinkLayer,
+    Message,
     PodInterface,
     PodResource,
     PodState,
+    TransferSetup,
 )
 
 _MULTUS = re.compile(r"multus|network-?attachment|error adding (pod|container)|"
@@ -42,7 +56,35 @@ _FIRST = re.compile(r'plugin type="(?:calico|cilium|flannel|aws-cni|azure-vnet|b
 _NETWORK_POD = re.compile(
     r"multus|whereabouts|nv-ipam|spiderpool|cni-plugins|(?:rdma|sriov|ib-sriov)-cni"
 )
+_TAKEN = re.compile(
+    r"ip[ _]conflict|duplicate (?:ip|address)|conflicts with mac", re.IGNORECASE
+)
+_SHARED_BY_HOSTS = re.compile(r"docker|virbr|br-|cni|cali|lo\b|veth|tun|usb|lxc|podman")
+"""Interfaces that have the same address on every host by design."""
 _RDMA = re.compile(r"rdma|hostdev|sriov|mlnx|mellanox|roce", re.IGNORECASE)
+_NO_ANSWER = 12
+_TWICE = (
+    r"(?:address|\bip\b)\W{0,2}[\d.]{7,15} (?:is|was) [\w ]{2,30}(?:by|to) (?:\d|two|"
+    r"several|both|another|other)|duplicate (?:ip|address)"
+)
+_CHILD = Suspect(
+    cause="k8s-macvlan-rdma-conflict",
+    confidence_ratio=0.48,
+    question="do several children share the adapter, each with other entries of its GID table?",
+    next_command="ip -d link show type macvlan; show_gids   # on the node and in each pod",
+)
+_INDEX = Suspect(
+    cause="gid-index-wrong",
+    confidence_ratio=0.3,
+    question="is the GID at the index in use the pod's own, in every pod?",
+    next_command="show_gids; echo $NCCL_IB_GID_INDEX   # in each pod",
+)
+_PATH = Suspect(
+    cause="fabric-path-unreachable",
+    confidence_ratio=0.2,
+    question="does ping reach the peer from this very interface?",
+    next_command="ping -I net1 <address of the peer's net1>",
+)
 _LOOK = (
     "kubectl get pod -o yaml | grep -A20 network-status; kubectl exec -- ip -br addr; show_gids"
 )
@@ -68,7 +110,10 @@ def _check(facts: Facts) -> Iterator[Finding]:
         one for one in facts.of(ClusterEvent)
         if one.kind == "NicClusterPolicy" and _NETWORK_POD.search(one.message)
     ]  # fmt: skip
-    if failed:
+    taken = [one for one in failed if _TAKEN.search(one.evidence.text)]
+    if taken:
+        yield _network("k8s-ipam-duplicate-address", taken, 0.8)
+    elif failed:
         yield _network("k8s-secondary-network-failed", failed, 0.8)
     elif ill_states:
         yield _network("k8s-secondary-network-failed", [*ill_states], 0.55, Severity.WARNING)
@@ -77,6 +122,8 @@ def _check(facts: Facts) -> Iterator[Finding]:
     yield from _shared_addresses(facts)
     yield from _one_range(facts)
     yield from _same_inside(facts)
+    yield from _same_of_ranks(facts)
+    yield from _children(facts)
     if not failed:
         yield from _vanished(facts)
         yield from _without_address(facts)
@@ -153,6 +200,44 @@ def _same_inside(facts: Facts) -> Iterator[Finding]:
             yield _network("k8s-ipam-duplicate-address", [*same], 0.85)
 
 
+def _same_of_ranks(facts: Facts) -> Iterator[Finding]:
+    """Find an address that two hosts or pods of a job have as their own."""
+    owners: dict[str, list[BootstrapInterface | Gid]] = {}
+    for one in facts.of(BootstrapInterface):
+        if one.process.host and one.address and not _SHARED_BY_HOSTS.match(one.interface):
+            owners.setdefault(one.address, []).append(one)
+    for gid in facts.of(Gid):
+        if gid.host and gid.ipv4 and gid.interface.startswith("net"):
+            owners.setdefault(gid.ipv4, []).append(gid)
+    for address, same in owners.items():
+        if address.startswith(("127.", "169.254.", "::1", "fe80")):
+            continue
+        if len({one.host if isinstance(one, Gid) else one.process.host for one in same}) > 1:
+            yield _network("k8s-ipam-duplicate-address", [*same], 0.8)
+    said = job.said(facts, _TWICE)
+    if said:
+        yield _network("k8s-ipam-duplicate-address", said, 0.8)
+
+
+def _children(facts: Facts) -> Iterator[Finding]:
+    """Ask of children of the RDMA interface, where transfers between pods fail."""
+    children: list[Fact] = [one for one in facts.of(Message) if one.software == "macvlan"]
+    failed: list[Fact] = [
+        *[one for one in facts.of(CompletionError) if one.status == _NO_ANSWER],
+        *[one for one in facts.of(CallFailed) if "ibv_" in one.call],
+    ]
+    children += [one for one in failed if "macvlan" in one.evidence.text]
+    if children and failed:
+        yield suspected(
+            (_CHILD, _INDEX, _PATH),
+            [*children, *failed],
+            symptom=Symptom.TRANSPORT_RETRY,
+            message="transfers of pods fail whose interfaces are children (macvlan) of the "
+            "adapter's",
+            advice="give each pod a function of its own (SR-IOV), or one child a parent",
+        )
+
+
 def _pod(command: Command) -> str:
     words = command.command.partition(" exec ")[2].split()
     return next((word for word in words if not word.startswith("-")), "")
@@ -186,20 +271,36 @@ def _no_gid(facts: Facts) -> Iterator[Finding]:
     """Find a pod whose RDMA device has no GID at all."""
     empty = [one for one in facts.of(GidCount) if one.entries == 0]
     nodes = [one for one in facts.of(DeviceNode) if one.present and "uverbs" in one.path]
+    bare = _nameless(facts)
     if empty and not facts.of(Gid) and (_in_a_pod(facts) or nodes):
-        yield _network("k8s-no-roce-gid", [*empty, *nodes], 0.7)
+        sure = 0.88 if bare else 0.7
+        yield _network("k8s-no-roce-gid", [*empty, *nodes, *bare], sure)
         return
-    bare = [
-        one for one in facts.of(CallFailed)
-        if "modify_qp" in one.call and links.is_empty(one.local_gid)
-    ]  # fmt: skip
     inside = [one for one in facts.of(Interface) if one.interface != "lo"]
     first_only = bool(inside) and all(one.interface == "eth0" for one in inside)
     if bare and first_only and _in_a_pod(facts):
         yield _network("k8s-no-roce-gid", [*bare, *inside], 0.88)
+    refused = [one for one in facts.of(CallFailed) if "modify_qp" in one.call]
+    ethernet = links.layer(facts) is not LinkLayer.INFINIBAND
+    if refused and not bare and first_only and _in_a_pod(facts) and ethernet:
+        yield _network("k8s-no-roce-gid", [*refused, *inside], 0.7)
     managed = job.said(facts, r"unable to perform rdma_client|unexpected cm event")
     if managed and not bare and first_only and _in_a_pod(facts):
         yield _network("k8s-no-roce-gid", [*managed, *inside], 0.7)
+
+
+def _nameless(facts: Facts) -> list[Fact]:
+    """Return queue pairs that had an empty GID of their own, over Ethernet."""
+    found: list[Fact] = [
+        one for one in facts.of(CallFailed)
+        if "modify_qp" in one.call and links.is_empty(one.local_gid)
+    ]  # fmt: skip
+    found += [
+        one
+        for one in facts.of(TransferSetup)
+        if one.link_layer is LinkLayer.ETHERNET and links.is_empty(one.local_gid)
+    ]
+    return found
 
 
 def _in_a_pod(facts: Facts) -> bool:

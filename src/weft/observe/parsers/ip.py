@@ -17,6 +17,8 @@ _BRIEF = re.compile(
     r"(?:(?P<addresses>(?:[0-9a-fA-F.:]+/\d{1,3}\s*)+)|[0-9a-f]{2}(?::[0-9a-f]{2}){5,19} "
     r"<(?P<flags>[A-Z0-9_,-]+)>\s*)$"
 )
+_NAMED = re.compile(r"\s*(?P<name>[a-z][a-z0-9]{1,14})@if\d+:?\s*$")
+"""One end of a pair, of which no more than its name was printed."""
 _ADDRESS = re.compile(r"\s+inet6? (?P<address>[0-9a-fA-F.:]+/\d+)")
 _PICKED = re.compile(
     r"\s*inet (?P<address>[0-9.]+/\d{1,2}) .{0,60}?scope (?:global|link) (?:\w+ )*?"
@@ -127,6 +129,12 @@ class _Reader:
     def _whole(self, text: str, number: int) -> Fact | None:
         """Return what a line states alone: a route, or an interface in brief."""
         brief, route = _BRIEF.match(text), _ROUTE.match(text)
+        named = _NAMED.match(text)
+        if named:
+            return Interface(
+                interface=named["name"], host=self.source.host,
+                evidence=self.source.evidence(text, number),
+            )  # fmt: skip
         if brief:
             return self._brief(brief, text, number)
         picked = _PICKED.match(text) if self.link is None else None
@@ -167,7 +175,7 @@ class _Reader:
 
 ip = Parser(
     tool="ip",
-    marks=("> mtu ", " dev ", " UP ", " UNKNOWN ", " DOWN ", " scope "),
+    marks=("> mtu ", "@if", " dev ", " UP ", " UNKNOWN ", " DOWN ", " scope "),
     reader=_Reader,
     rank=30,
 )

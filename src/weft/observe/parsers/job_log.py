@@ -94,7 +94,7 @@ _REFUSED = re.compile(
 _NC = re.compile(
     r"(?:nc|ncat|Ncat|netcat|telnet)(?:: connect to|: Unable to connect to| to address) "
     r"(?P<peer>[\w.:-]{1,80})(?: \([^)]*\))?(?: port (?P<port>\d+)(?: \(\w+\))?)?"
-    r"(?: failed)?: (?P<error>[A-Z][\w ]+)|"
+    r"(?:(?: failed)?: (?P<error>[A-Z][\w ]+)| (?P<silent>timed out): Operation now)|"
     r"Ncat: (?P<ncat>No route to host|Connection refused|TIMEOUT|Connection timed out)"
 )
 _NOT_MET = re.compile(
@@ -227,7 +227,7 @@ def _no_interface(found: re.Match[str], line: Line) -> Sequence[Fact]:
 
 
 def _nc(found: re.Match[str], line: Line) -> Sequence[Fact]:
-    error = (found["error"] or found["ncat"] or "").strip()
+    error = (found["error"] or found["ncat"] or found["silent"] or "").strip()
     return _connect("nc", found["peer"] or "", error, line)
 
 

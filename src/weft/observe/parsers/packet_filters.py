@@ -1,0 +1,95 @@
+"""What keeps packets from a host or pod outside its own tables of rules.
+
+Security groups and rules of clouds, policies of networks of pods, meshes of proxies, the logs
+of packets that a kernel's filter wrote, and rules that drop with their counters.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from weft.observe.facts import Fact, PacketFilter
+from weft.observe.parser import READ, Parser, Source
+
+_CLOUD = re.compile(
+    r"\bDenyAllIn[Bb]ound\b|DefaultInboundAction\W{1,9}Block|"
+    r"(?:security|nsg|firewall)[\w -]{0,20}(?:group|rule|list)s?\b.{0,120}?"
+    r"(?:\b(?:allows?|permits?|opens?|passe?s?)\b.{0,30}(?:\b22\b|\bonly\b)|\bclosed\b|\bblock)|"
+    r"does not (?:name|reference|include|allow) itself|without itself as (?:a )?source",
+    re.IGNORECASE,
+)
+_SSH_ONLY = re.compile(r"\btcp/22\b|\"FromPort\": 22\b")
+_ALL = re.compile(r"IpProtocol\W{1,5}-1|\ball traffic\b", re.IGNORECASE)
+_EGRESS = re.compile(r"IpPermissionsEgress.*")
+_POLICY = re.compile(
+    r"Allowing ingress traffic:|rbac_access_denied|\bDENY (?:Global)?NetworkPolicy|"
+    r"calico-packet: IN=",
+)
+_DENIES = re.compile(r"\s*(?:[\w-]+\s+)?(?:\w+[-_])*(?:deny|isolat\w+)(?:[-_]\w+)*\s")
+_STRICT = re.compile(r"\s*(?:mode:\s*)?[\"']?STRICT[\"']?\s*$")
+_ASKED_POLICY = re.compile(r"\b(?:netpol|networkpolic|authorizationpolic)")
+_ASKED_MESH = re.compile(r"\bpeerauthentication")
+_ASKED_GROUP = re.compile(r"describe-security-groups|security-group|IpPermissions")
+_LOGGED = re.compile(r"\b(?:drop|reject|deny|block)\w*\W{1,4}.{0,40}\bIN=\S* OUT=\S* .{0,120}"
+                     r"PROTO=(?:TCP|UDP)", re.IGNORECASE)  # fmt: skip
+_COUNTED = re.compile(
+    r"\s*(?!0\s)[\d.]+[KMGT]?\s+[\d.]+[KMGT]?\s+(?P<policy>DROP|REJECT)\s+"
+    r"(?:tcp|udp|all|6|17|0)\s+--\s"
+)
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Reads line by line; what was asked decides what a name or a word means."""
+
+    source: Source
+
+    def take(self, text: str, number: int) -> Sequence[Fact] | None:
+        """Return the filter that a line tells of."""
+        found = self._kind(text)
+        if not found:
+            return None
+        chain, policy = found
+        evidence = self.source.evidence(text, number)
+        return (
+            PacketFilter(chain=chain, policy=policy, host=self.source.host, evidence=evidence),
+        )
+
+    def _kind(self, text: str) -> tuple[str, str] | None:
+        """Return which filter it is, and what it does."""
+        counted = _COUNTED.match(text)
+        if counted or _LOGGED.search(text):
+            return "INPUT", counted["policy"] if counted else "DROP"
+        if _CLOUD.search(text) or self._ssh_only(text):
+            return "security group", "DROP"
+        if _POLICY.search(text) or self._denies(text):
+            return "network policy", "DROP"
+        return None
+
+    def _ssh_only(self, text: str) -> bool:
+        """Return whether a security group passes its own packets for logins only."""
+        inward = _EGRESS.sub("", text)
+        group = _ASKED_GROUP.search(f"{self.source.command} {text}")
+        return bool(group and _SSH_ONLY.search(inward)) and not _ALL.search(inward)
+
+    def _denies(self, text: str) -> bool:
+        """Return whether an object that was asked for is one that keeps others out."""
+        command = self.source.command
+        if _ASKED_MESH.search(command) and _STRICT.match(text):
+            return True
+        return _ASKED_POLICY.search(command) is not None and _DENIES.match(text) is not None
+
+    def end(self) -> Iterable[Fact]:
+        """Keep nothing to the end."""
+        return READ
+
+
+packet_filters = Parser(
+    tool="packet filters of clouds and clusters",
+    marks=("enyAllIn", "DefaultInboundAction", "ecurity", "SECURITY", "NSG", "irewall",
+           "IpPerm", "calico-packet", "etworkPolicy", "Allowing ingress", "rbac_access",
+           "netpol", "networkpolic", "authorizationpolic", "peerauthentication", "PROTO=",
+           "DROP", "REJECT", "itself"),
+    reader=_Reader,
+    rank=90,
+)  # fmt: skip
