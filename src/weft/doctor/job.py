@@ -14,6 +14,7 @@ from weft.observe.facts import (
     BootstrapInterface,
     CallFailed,
     ChannelPath,
+    Command,
     CommunicatorRank,
     CommunicatorShape,
     Complaint,
@@ -23,14 +24,24 @@ from weft.observe.facts import (
     MeasuredTransfer,
     Message,
     NetworkChosen,
+    Opening,
     PortState,
+    ProcessEnded,
     Setting,
     SoftwareVersion,
     WorkSeen,
 )
 
 _TRY_ALL = frozenset({"ucx", "mpi", "openmpi", "open mpi"})
+_MPI_NAMES = frozenset({"mpi", "openmpi", "open mpi", "pmix"})
 _NUMBER = re.compile(r"\d+")
+_GID_VARIABLE = re.compile(r"gid_(?:index|idx)$", re.IGNORECASE)
+_GID_ASSIGNED = re.compile(r"gid_(?:index|idx)[= ](\d+)\b", re.IGNORECASE)
+_MPI = (
+    r"\bPML\b|\b(?:pml|btl|mtl|coll)_\w|\bi?_?MPI|libmpi|\bmpi(?:run|exec)\b|\borte|\bOPAL\b|"
+    r"\btcp_ep\b|\bon tcp/|\bPRTE\b|\bpmix|nccl.tests|\w_perf\b"
+)
+"""By these words one knows that a transport was MPI's; over TCP it starts ranks as well."""
 POD_FAILED = re.compile(
     r"CrashLoopBackOff|ImagePull|ErrImage|ConfigError|ContainerError|^Error"
 )
@@ -118,6 +129,29 @@ def went_on(facts: Facts, failed: Iterable[CallFailed]) -> bool:
 def settings(facts: Facts, name: str) -> list[Setting]:
     """Return what a variable was set to, by whomever."""
     return [one for one in facts.of(Setting) if one.name == name and not one.ignored]
+
+
+def gid_indices(facts: Facts) -> list[tuple[int, Fact]]:
+    """Return the entries of the GID table that somebody asked for, by whichever variable."""
+    found: list[tuple[int, Fact]] = []
+    for one in facts.of(Setting):
+        number = _NUMBER.match(one.value)
+        if _GID_VARIABLE.search(one.name) and number and not one.ignored:
+            found.append((int(number[0]), one))
+    for command in facts.of(Command):
+        found += [(int(index), command) for index in _GID_ASSIGNED.findall(command.command)]
+    return found
+
+
+def uses_mpi(facts: Facts) -> bool:
+    """Return whether what was said names MPI, and not a transport that others use too."""
+    named = any(one.software.lower() in _MPI_NAMES for one in facts.of(Message))
+    named = named or any(one.library.lower() in _MPI_NAMES for one in facts.of(CallFailed))
+    if named or said(facts, _MPI):
+        return True
+    words = re.compile(_MPI)
+    ends = (one.evidence.text for one in facts.of(ProcessEnded))
+    return any(words.search(text) for text in (*ends, *(o.text for o in facts.of(Opening))))
 
 
 def began(facts: Facts) -> bool:

@@ -134,7 +134,44 @@ NAMED = {
         (
             "[1719922011.2] [g02:5120 :0] ib_device.c:1332 UCX  ERROR ibv_create_ah(dlid=49152 "
             "sl=0 port=1) for RC DEVX QP connect on mlx5_2 failed: Connection timed out\n"
+            "[g02:05120] *** An error occurred in MPI_Bcast\n"
+            "[g02:05120] pml_ucx.c:424  Error: ucp_ep_create(proc=1) failed\n"
         ),
+    ),
+    "a transport that nobody says is MPI's": (
+        "fabric-path-unreachable",
+        (
+            "[1719922011.2] [g02:5120 :0] ib_device.c:1332 UCX  ERROR ibv_create_ah(dlid=49152 "
+            "sl=0 port=1) for RC DEVX QP connect on mlx5_2 failed: Connection timed out\n"
+        ),
+    ),
+    "an entry of the GID table that a transport refuses": (
+        "gid-index-wrong",
+        "[1719922011.2] [g02:5120:0] ib_device.c:1101 UCX  ERROR invalid gid[6] on mlx5_4:1\n",
+    ),
+    "a queue over Ethernet to a link-local address": (
+        "gid-link-local",
+        (
+            "[1719922011.2] [g02:5120:0] ib_mlx5_log.c:171 UCX  ERROR Transport retry count "
+            "exceeded on mlx5_4:1/RoCE (synd 0x15 vend 0x81 hw_synd 0/0)\n"
+            "[1719922011.2] [g02:5120:0] ib_mlx5_log.c:171 UCX  ERROR RC QP 0x21 wqe[3]: SEND "
+            "s-e [inl len 26] [rqpn 0x7 dlid=0 sl=0 port=1 src_path_bits=0 "
+            "dgid=fe80::5aa2:e1ff:fe44:12 sgid_index=3 traffic_class=106]\n"
+        ),
+    ),
+    "a pinned index that is link-local": (
+        "gid-index-wrong",
+        (
+            "n1:7:9 [0] NCCL INFO NCCL_IB_GID_INDEX set by environment to 1.\n"
+            "n1:7:9 [0] NCCL WARN NET/IB : Got completion from peer 10.1.1.2<4431> with status=12 "
+            "opcode=0 len=0 vendor err 129 (Send) localGid fe80::5aa2:e1ff:fe44:11 remoteGids"
+            "fe80::5aa2:e1ff:fe44:12 hca mlx5_4\n"
+        ),
+    ),
+    "the memory of a GPU that a process does not see": (
+        "container-gpu-isolation",
+        "[1719922011.2] [g02:5120:0] cuda_ipc_cache.c:158 UCX  ERROR cuIpcOpenMemHandle() "
+        "failed: invalid device ordinal\n",
     ),
     "a guest with one flat bus": (
         "vm-topology-missing",

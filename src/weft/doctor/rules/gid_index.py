@@ -33,7 +33,6 @@ from weft.observe.facts import (
     Fact,
     Gid,
     LinkLayer,
-    Setting,
     TransferSetup,
 )
 
@@ -45,16 +44,21 @@ _FOLLOW = (
     Symptom.TRANSPORT_RETRY, Symptom.FLUSHED, Symptom.VERBS_CALL, "fabric-path-unreachable",
     "hca-selection-wrong",
 )  # fmt: skip
+_UNANSWERED = frozenset({12, 13})
+_LAST_LINK_LOCAL = 1
+"""The table of a port with an address begins with its link-local GID, as RoCE v1 and v2."""
 _SURE = {errno.ENODATA: 0.8, errno.EINVAL: 0.55, errno.ENODEV: 0.55}
 _FIRST_VERSION_THAT_CHOOSES = (2, 21)
 
 
 def _check(facts: Facts) -> Iterator[Finding]:
-    pinned = job.settings(facts, "NCCL_IB_GID_INDEX")
+    pinned = job.gid_indices(facts)
+    asked: list[Fact] = [fact for _, fact in pinned]
     if links.layer(facts) is LinkLayer.INFINIBAND:
         return
-    found = list(_against_table(facts, pinned)) or list(_refused(facts, pinned))
-    found = found or list(_link_local_used(facts))
+    found = list(_against_table(facts, pinned)) or list(_refused(facts, asked))
+    found = found or list(_link_local_used(facts)) or list(_said_so(facts))
+    found = found or list(_pinned_to_link_local(facts))
     yield from found
     if not found:
         yield from _without_address(facts)
@@ -84,16 +88,13 @@ def _wrong(
     )
 
 
-def _against_table(facts: Facts, pinned: list[Setting]) -> Iterator[Finding]:
+def _against_table(facts: Facts, pinned: list[tuple[int, Fact]]) -> Iterator[Finding]:
     """Compare pinned indices with the tables of the ports in use."""
     tables: dict[tuple[str, str, int], list[Gid]] = {}
     for gid in facts.of(Gid):
         tables.setdefault((gid.host, gid.adapter, gid.port), []).append(gid)
     used = {one.adapter for one in job.verbs_adapters(facts)}
-    for one in pinned:
-        if not one.value.isdigit():
-            continue
-        index = int(one.value)
+    for index, one in pinned:
         for (_, adapter, _port), table in tables.items():
             if used and adapter not in used:
                 continue
@@ -104,16 +105,17 @@ def _against_table(facts: Facts, pinned: list[Setting]) -> Iterator[Finding]:
                 yield _wrong(
                     [one, *at, *routable],
                     0.85,
-                    f"NCCL_IB_GID_INDEX={index} {what} of {adapter}",
+                    f"the GID index asked for, {index}, {what} of {adapter}",
                 )
                 return
 
 
-def _refused(facts: Facts, pinned: list[Setting]) -> Iterator[Finding]:
+def _refused(facts: Facts, pinned: list[Fact]) -> Iterator[Finding]:
+    of_mpi = job.uses_mpi(facts)
     calls = [
         one for one in facts.of(CallFailed)
         if ("modify_qp" in one.call or "query_gid" in one.call or "create_ah" in one.call)
-        and one.library.upper() != "UCX"
+        and not (one.library.upper() == "UCX" and (of_mpi or one.errno == errno.ENODEV))
     ]  # fmt: skip
     empty = [
         one for one in calls if links.is_empty(one.local_gid) or links.is_empty(one.remote_gid)
@@ -140,7 +142,7 @@ def _refused(facts: Facts, pinned: list[Setting]) -> Iterator[Finding]:
     yield from _unconnected(calls, pinned)
 
 
-def _unconnected(calls: list[CallFailed], pinned: list[Setting]) -> Iterator[Finding]:
+def _unconnected(calls: list[CallFailed], pinned: list[Fact]) -> Iterator[Finding]:
     """Read what the refusal itself says: nothing, or an error that wrong indices give."""
     unsaid = [
         one for one in calls
@@ -168,6 +170,30 @@ def _unconnected(calls: list[CallFailed], pinned: list[Setting]) -> Iterator[Fin
                 () if one.errno == errno.ENODATA else _OTHERS,
             )
             return
+
+
+def _said_so(facts: Facts) -> Iterator[Finding]:
+    """Find a transport that says of an entry of the table that it is not valid."""
+    invalid = job.said(facts, r"\binvalid s?gid ?\[\d+\]")
+    if invalid:
+        asked = [fact for _, fact in job.gid_indices(facts)]
+        found = _wrong([*invalid, *asked], 0.8, "there is no GID at the index that is used")
+        yield replace(found, explains=found.explains | {"mpi-ucx-not-nccl"})
+
+
+def _pinned_to_link_local(facts: Facts) -> Iterator[Finding]:
+    """Find an index pinned to one of the first entries, which are always link-local."""
+    unmet = [one for one in facts.of(CompletionError) if one.status in _UNANSWERED]
+    pinned = [fact for index, fact in job.gid_indices(facts) if index <= _LAST_LINK_LOCAL]
+    over: list[Fact] = [one for one in unmet if links.is_link_local(one.local_gid)]
+    over += [
+        one for one in facts.of(TransferSetup)
+        if unmet and links.is_link_local(one.local_gid or one.remote_gid)
+    ]  # fmt: skip
+    if pinned and over:
+        yield _wrong(
+            [*pinned, *over, *unmet], 0.75, "the index asked for is that of a link-local GID"
+        )
 
 
 def _is_alone(setup: TransferSetup) -> bool:

@@ -55,7 +55,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
     crashed: list[Fact] = [one for one in facts.of(ProcessEnded) if one.how == "segfault"]
     sure = 0.85 if late and lookup else 0.65 if chooses and crashed else 0.6 if lookup else 0.3
     failing = bool(lookup or facts.of(CompletionError) or (chooses and crashed))
-    if other and not lookup:
+    if other and (not lookup or (job.gid_indices(facts) and not late)):
         return
     yield finding(
         "gid-table-sparse",

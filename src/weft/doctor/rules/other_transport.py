@@ -1,6 +1,7 @@
 """MPI's own transport failed before the collective library began.
 
 What it checks: errors of UCX or libfabric in a log without a word of the collective library.
+Where nothing names MPI they may be another program's: then it is a suspicion.
 Why it matters: people tune NCCL for hours while mpirun's transport is what fails.
 What to do: let MPI use TCP (--mca pml ob1 --mca btl tcp,self or UCX_TLS=tcp): it only starts
 the ranks. Then see whether the collective library works.
@@ -11,7 +12,16 @@ import errno
 from collections.abc import Iterator
 
 from weft.doctor import job
-from weft.doctor.rule import Facts, Finding, Rule, Suspect, Symptom, finding
+from weft.doctor.rule import (
+    Facts,
+    Finding,
+    Rule,
+    Severity,
+    Suspect,
+    Symptom,
+    finding,
+    suspected,
+)
 from weft.observe.facts import CallFailed, CompletionError, Fact, Message
 
 _ON_THE_WAY = (
@@ -39,6 +49,37 @@ _BESIDE = (
         next_command="ucx_info -d | grep -e Transport -e Device; env | grep UCX_",
     ),
 )
+
+
+_NOT_SHARED = r"cuIpcOpenMemHandle|cuda_ipc\b.{0,80}\b(?:fail|invalid)|rocm_ipc.{0,80}fail"
+"""What UCX says when it cannot open the memory of another process's GPU."""
+_OF_OTHERS = (
+    Suspect(
+        cause="mpi-ucx-not-nccl",
+        confidence_ratio=0.4,
+        question="is it MPI that uses UCX here, and does the collective library begin later?",
+        next_command="mpirun --mca pml ob1 --mca btl tcp,self ...   # as before",
+    ),
+    *_ON_THE_WAY,
+)
+_ISOLATED = Suspect(
+    cause="container-gpu-isolation",
+    confidence_ratio=0.45,
+    question="do the processes see one another's GPUs (CUDA_VISIBLE_DEVICES, containers)?",
+    next_command="nvidia-smi -L; echo $CUDA_VISIBLE_DEVICES   # in both",
+)
+
+
+def _undecided(seen: list[Fact], shared: list[Fact]) -> Finding:
+    """Say who may be meant where nothing tells that MPI is the user of the transport."""
+    moved = any(isinstance(one, (CallFailed, CompletionError)) for one in seen)
+    return suspected(
+        (_ISOLATED, *_OF_OTHERS) if shared else _OF_OTHERS,
+        seen,
+        severity=Severity.ERROR if moved or shared else Severity.INFO,
+        message="a transport beside the collective library failed",
+        advice="see which program uses it, and whether the collective library fails as well",
+    )
 
 
 def _peer_lost(seen: list[Fact]) -> Iterator[Finding]:
@@ -84,7 +125,12 @@ def _check(facts: Facts) -> Iterator[Finding]:
     children = any(one.software == "macvlan" for one in facts.of(Message)) or any(
         "macvlan" in one.evidence.text for one in seen
     )
-    if seen and not job.began(facts) and not children:  # of those pod_network asks
+    if not seen or job.began(facts) or children:  # of the last pod_network asks
+        return
+    shared = job.said(facts, _NOT_SHARED)
+    if shared or not job.uses_mpi(facts):
+        yield _undecided(seen, shared)
+    else:
         yield finding(
             "mpi-ucx-not-nccl",
             seen,

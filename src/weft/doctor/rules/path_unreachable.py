@@ -70,8 +70,9 @@ def _check(facts: Facts) -> Iterator[Finding]:
         if "modify_qp" in one.call or "create_ah" in one.call or "rdma_connect" in one.call
         or "resolve" in one.call
     ]  # fmt: skip
-    calls = [one for one in calls if job.began(facts) or one.library.upper() not in _OTHERS]
-    failed = [one for one in calls if _sure(one) and not links.is_link_local(one.local_gid)]
+    if job.uses_mpi(facts) and not job.began(facts):
+        calls = [one for one in calls if one.library.upper() not in _OTHERS]
+    failed = [one for one in calls if _sure(one) and not _stays_on_link(one)]
     retried = [one for one in failed if "retrying" in one.evidence.text]
     if job.worked_after(facts, retried, CommunicatorRank):
         failed = [one for one in failed if one not in retried]
@@ -100,6 +101,11 @@ def _check(facts: Facts) -> Iterator[Finding]:
         ),
         suspects=_OTHERWISE,
     )
+
+
+def _stays_on_link(one: CallFailed) -> bool:
+    """Return whether an end has an address of its own link only: no path is missing then."""
+    return links.is_link_local(one.local_gid or one.remote_gid)
 
 
 def _not_resolved(facts: Facts) -> Iterator[Finding]:

@@ -83,6 +83,11 @@ _USED_GID = re.compile(
     r"(?:RDMA )?[Dd]evice:? (?P<adapter>\w+), LID: ?(?P<lid>\d+), GID: (?:\(GID_Index "
     r"(?P<index>\d+)\) )?(?P<gid>[0-9a-f]{2}(?::[0-9a-f]{2}){15})\b"
 )
+_END = re.compile(
+    r"^\s*(?P<end>local|remote) address:\s+LID 0x(?P<lid>[0-9a-f]{4}), QPN 0x[0-9a-f]+, PSN "
+    r"0x[0-9a-f]+(?:, GID|: GID) (?P<gid>[0-9a-f:.]{2,45})\s*$"
+)
+"""An end of a queue pair as the examples of the verbs library print it."""
 _USED_INDEX = re.compile(
     r"\b(?P<adapter>(?:mlx[45]|bnxt_re|irdma|rocep|roceo|qedr|ionic|erdma|rdma|hns)\w*)"
     r"(?::\d+|[ ,]+port[ =:]*\d+)?[^\w\n]{1,4}(?:(?:is )?(?:using|uses|chose|selected|picked)"
@@ -212,6 +217,21 @@ def _used_gid(found: re.Match[str], line: Line) -> Sequence[Fact]:
             link_layer=LinkLayer.ETHERNET if found["lid"] == "0" else LinkLayer.INFINIBAND,
             gid_index=integer(found["index"]),
             local_gid=gid,
+            evidence=line.evidence,
+        ),
+    )
+
+
+def _end(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    """State the GID of an end; over Ethernet there is no LID."""
+    ethernet = int(found["lid"], 16) == 0
+    is_local = found["end"] == "local"
+    return (
+        TransferSetup(
+            operation="pingpong",
+            link_layer=LinkLayer.ETHERNET if ethernet else LinkLayer.INFINIBAND,
+            local_gid=found["gid"] if is_local else "",
+            remote_gid="" if is_local else found["gid"],
             evidence=line.evidence,
         ),
     )

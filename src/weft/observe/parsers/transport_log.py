@@ -100,6 +100,19 @@ def _call(found: re.Match[str], line: Line) -> Sequence[Fact]:
     )
 
 
+def _to_whom(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    """State the far end of a queue that failed; over Ethernet there is no LID."""
+    return (
+        TransferSetup(
+            operation="UCX",
+            link_layer=LinkLayer.UNKNOWN if int(found["lid"]) else LinkLayer.ETHERNET,
+            gid_index=int(found["index"]),
+            remote_gid=found["gid"],
+            evidence=line.evidence,
+        ),
+    )
+
+
 def _configured(found: re.Match[str], line: Line) -> Sequence[Fact]:
     del found
     device = re.search(r"/(\w+):(\d+)", line.text)
@@ -221,6 +234,12 @@ _PATTERNS = (
         r"(?P<adapter>\w+):(?P<port>\d+)/"
         r"(?P<layer>\w+) \(synd (?P<synd>0x[0-9a-f]+) vend (?P<vend>0x[0-9a-f]+)",
         _completion,
+    ),
+    pattern(
+        "QP 0x",
+        r"QP 0x\w+ wqe\[\d+\].{0,160}?\bdlid=(?P<lid>\d+) .{0,80}?\bdgid="
+        r"(?P<gid>[\da-fA-F:.]+) .{0,60}?sgid_index=(?P<index>\d+)",
+        _to_whom,
     ),
     pattern("ib_mlx5_log.c", r"ib_mlx5_log\.c:\d+", nothing),
     *(
