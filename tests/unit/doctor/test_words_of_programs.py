@@ -163,15 +163,17 @@ NAMED = {
         "gid-index-wrong",
         (
             "n1:7:9 [0] NCCL INFO NCCL_IB_GID_INDEX set by environment to 1.\n"
-            "n1:7:9 [0] NCCL WARN NET/IB : Got completion from peer 10.1.1.2<4431> with status=12 "
-            "opcode=0 len=0 vendor err 129 (Send) localGid fe80::5aa2:e1ff:fe44:11 remoteGids"
-            "fe80::5aa2:e1ff:fe44:12 hca mlx5_4\n"
+            "n1:7:9 [0] NCCL WARN NET/IB : Got completion from peer 10.1.1.2<4431> with "
+            "status=12 opcode=0 len=0 vendor err 129 (Send) localGid "
+            "fe80::5aa2:e1ff:fe44:11 remoteGidsfe80::5aa2:e1ff:fe44:12 hca mlx5_4\n"
         ),
     ),
     "the memory of a GPU that a process does not see": (
         "container-gpu-isolation",
-        "[1719922011.2] [g02:5120:0] cuda_ipc_cache.c:158 UCX  ERROR cuIpcOpenMemHandle() "
-        "failed: invalid device ordinal\n",
+        (
+            "[1719922011.2] [g02:5120:0] cuda_ipc_cache.c:158 UCX  ERROR "
+            "cuIpcOpenMemHandle() failed: invalid device ordinal\n"
+        ),
     ),
     "a guest with one flat bus": (
         "vm-topology-missing",
@@ -180,6 +182,37 @@ NAMED = {
             "\tGPU0\tGPU1\tGPU2\tGPU3\tNIC0\n"
             "GPU0\t X \tPHB\tPHB\tPHB\tPHB\nGPU1\tPHB\t X \tPHB\tPHB\tPHB\n"
             "GPU2\tPHB\tPHB\t X \tPHB\tPHB\nGPU3\tPHB\tPHB\tPHB\t X \tPHB\n"
+        ),
+    ),
+    "a peer sought at the bridge of virtual machines": (
+        "bootstrap-wrong-interface",
+        (
+            "n2:8:9 [0] NCCL WARN socketStartConnect: Connect to 192.168.122.1<44321> failed : "
+            "Connection refused\n"
+        ),
+    ),
+    "ranks that meet over a tunnel and over a card": (
+        "bootstrap-wrong-interface",
+        (
+            "n1:7:7 [0] NCCL INFO Bootstrap : Using tun0:10.8.0.3<0>\n"
+            "n2:8:8 [0] NCCL INFO Bootstrap : Using eno1:10.41.0.3<0>\n"
+            "n2:8:9 [0] NCCL WARN socketStartConnect: Connect to 10.8.0.3<44321> failed : "
+            "Connection timed out\n"
+        ),
+    ),
+    "an adapter asked for where TCP is all there is": (
+        "container-no-rdma-device",
+        (
+            "[1719922011.2] [g02:5120:0] ucp_context.c:1010 UCX  WARN  network device 'mlx5_2:1' "
+            "is not available, please use one or more of: 'eth0'(tcp), 'lo'(tcp)\n"
+        ),
+    ),
+    "a node that a group alone may open": (
+        "container-rdma-permission",
+        (
+            "$ ls -l /dev/infiniband/uverbs0\n"
+            "crw-rw---- 1 root rdma 231, 192 Nov  3 12:00 /dev/infiniband/uverbs0\n"
+            "$ ibv_devinfo\nFailed to open device\n"
         ),
     ),
     "sockets over the bridge of containers": (

@@ -40,6 +40,13 @@ from weft.observe.facts import (
 )
 
 _COMMAND = "ibv_devices; ibdev2netdev; echo $NCCL_IB_HCA   # on every host"
+_ADAPTER_UNOFFERED = re.compile(
+    r"network device '?[\w.-]+:\d'? is not available, please use one or more of: "
+    r"(?:'?[\w.@-]+'?\(tcp\)(?:, )?)+\s*$"
+)
+"""UCX says so where an adapter was named and interfaces of TCP are all there is."""
+_FIRST_ENTRIES = 3
+"""Entries of the GID table of a port with one address; nobody looks further by itself."""
 _ADVICE = "name the adapters of the compute network in NCCL_IB_HCA, as they are called here"
 _PAIRED = (
     "rail-isolated", "fabric-path-unreachable", Symptom.VERBS_CALL, Symptom.TRANSPORT_RETRY,
@@ -81,7 +88,10 @@ def _check(facts: Facts) -> Iterator[Finding]:
     filters = [*job.settings(facts, "NCCL_IB_HCA"), *job.settings(facts, "UCX_NET_DEVICES")]
     yield from _names_nothing(facts, filters)
     said = job.said(facts, r"network device .{1,60} is not available")
-    if said:
+    nothing = [one for one in said if _ADAPTER_UNOFFERED.search(one.evidence.text)]
+    if nothing and len(nothing) == len(said):
+        yield _none_offered(nothing)
+    elif said:
         yield finding(
             "hca-selection-wrong",
             [*said, *filters],
@@ -101,6 +111,36 @@ def _check(facts: Facts) -> Iterator[Finding]:
     yield from _cannot_be_used(facts)
     yield from _without_gids(facts)
     yield from _off_the_network(facts, filters)
+
+
+def _none_offered(seen: list[Fact]) -> Finding:
+    """Suspect that there is no adapter at all where one was named and plain TCP is offered."""
+    return suspected(
+        (
+            Suspect(
+                cause="container-no-rdma-device",
+                confidence_ratio=0.4,
+                question="are there uverbs nodes in /dev/infiniband where the job runs?",
+                next_command="ls -l /dev/infiniband; ibv_devices   # where the job runs",
+            ),
+            Suspect(
+                cause="hca-selection-wrong",
+                confidence_ratio=0.35,
+                question="does UCX_NET_DEVICES name an adapter that this host has?",
+                next_command=_COMMAND,
+            ),
+            Suspect(
+                cause="mpi-ucx-not-nccl",
+                confidence_ratio=0.25,
+                question="is it MPI's transport alone that lacks the adapter?",
+                next_command="mpirun --mca pml ob1 --mca btl tcp,self ...   # as before",
+            ),
+        ),
+        seen,
+        symptom=Symptom.SOCKETS,
+        message="the adapter that was asked for is not there, nor is any other",
+        advice="see whether the host has the adapter, and whether the job was given it",
+    )
 
 
 def _skipped(facts: Facts) -> Iterator[Finding]:
@@ -246,6 +286,7 @@ def _without_gids(facts: Facts) -> Iterator[Finding]:
     bare = [
         one for one in facts.of(CallFailed)
         if one.library == "UCX" and "query_gid" in one.call and one.adapter
+        and (one.gid_index or 0) <= _FIRST_ENTRIES
     ]  # fmt: skip
     if bare:
         names = ", ".join(dict.fromkeys(one.adapter for one in bare))

@@ -27,14 +27,25 @@ from weft.observe.facts import (
     AdapterChosen,
     BootstrapInterface,
     CallFailed,
+    Interface,
     NoSocketInterface,
 )
 
-_BRIDGE = re.compile(r"(docker|br-|virbr|veth|lxc|cni|flannel|cali|podman|lo$|lo\d*$)")
-_BRIDGE_ADDRESS = re.compile(
-    r"(?:^|\D)(172\.17\.\d+\.\d+|127\.\d+\.\d+\.\d+|169\.254\.\d+\.\d+)|"
-    r"%(?:docker|br-|virbr|veth|lxc|cni|flannel|cali|podman)"
+_OF_HOST = (
+    r"docker|br-|virbr|veth|lxc|lxdbr|cni|flannel|cali|cilium|weave|kube-|podman|vmnet|"
+    r"nodelocaldns|tailscale|zt[a-z0-9]|wg\d|tun\d|usb\d"
 )
+"""Interfaces of a host's containers and guests, its private tunnels, and its controller."""
+_BRIDGE = re.compile(rf"({_OF_HOST}|lo$|lo\d*$)")
+_BRIDGE_ADDRESS = re.compile(
+    r"(?:^|\D)(172\.17\.\d+\.\d+|172\.(?:1[89]|2\d|3[01])\.0\.1(?!\d)|"
+    r"192\.168\.122\.\d+|127\.\d+\.\d+\.\d+|169\.254\.\d+\.\d+)|"
+    rf"%(?:{_OF_HOST})"
+)
+"""What Docker gives its bridges (172.17.0.0/16 and on), and libvirt its own (192.168.122.0/24),
+and addresses that every host gives itself [Docker, default address pools; libvirt, networking].
+"""
+_NO_PAIR = r"unable to find reachable pairing between local and remote interfaces"
 _LINK_LOCAL = "fe80"
 _ADVICE = "set NCCL_SOCKET_IFNAME to the interface that leads to the other hosts"
 _LOOK = "ip -br addr; ip route get <address of the other host>; echo $NCCL_SOCKET_IFNAME"
@@ -84,7 +95,8 @@ def _check(facts: Facts) -> Iterator[Finding]:
             explains=(Symptom.CONNECT, Symptom.WATCHDOG),
         )
     if not job.on_one_host(facts):
-        yield from _bridges(facts)
+        found = list(_bridges(facts)) or list(_apart(facts)) or list(_unpaired(facts))
+        yield from found
     yield from _mesh(facts)
 
 
@@ -112,17 +124,64 @@ def _mesh(facts: Facts) -> Iterator[Finding]:
         )
 
 
+def _apart(facts: Facts) -> Iterator[Finding]:
+    """Find ranks that offer interfaces of other names and other networks, and did not meet."""
+    offered = facts.of(BootstrapInterface)
+    networks = {(one.interface, _network(one.address)) for one in offered if one.address}
+    apart = len({name for name, _ in networks}) > 1 and len({net for _, net in networks}) > 1
+    failed = [one for one in facts.of(CallFailed) if _connects(one) and _lost(one)]
+    if apart and failed and all("." in one.address for one in offered):
+        names = ", ".join(sorted({name for name, _ in networks}))
+        yield finding(
+            "bootstrap-wrong-interface",
+            [*offered, *failed],
+            0.65,
+            message=f"the ranks meet over interfaces of different networks: {names}",
+            advice=_ADVICE,
+            next_command=_LOOK,
+            explains=(Symptom.CONNECT, Symptom.WATCHDOG),
+        )
+
+
+def _unpaired(facts: Facts) -> Iterator[Finding]:
+    """Find a transport of MPI whose interfaces lead to none of the other host's."""
+    unpaired = job.said(facts, _NO_PAIR)
+    if unpaired:
+        yield finding(
+            "bootstrap-wrong-interface",
+            unpaired,
+            0.65,
+            message="no interface of one host leads to an interface of the other",
+            advice="name the network that joins the hosts in btl_tcp_if_include",
+            next_command=_LOOK,
+            explains=(Symptom.CONNECT, "mpi-ucx-not-nccl"),
+        )
+
+
+def _at_bridge(failed: CallFailed, own: set[str]) -> bool:
+    """Return whether a peer was sought at an address that a host keeps for itself."""
+    text = failed.peer or failed.evidence.text
+    return bool(_BRIDGE_ADDRESS.search(text)) or failed.peer.partition("<")[0] in own
+
+
 def _bridges(facts: Facts) -> Iterator[Finding]:
     bridges: list[BootstrapInterface | AdapterChosen] = [
         one for one in facts.of(BootstrapInterface) if _BRIDGE.match(one.interface)
     ]
     bridges += _sockets_over_bridges(facts)
+    own = {
+        address.partition("/")[0] for one in facts.of(Interface)
+        if _BRIDGE.match(one.interface) for address in one.addresses
+    }  # fmt: skip
     failed = [
         one for one in facts.of(CallFailed)
         if not one.call.startswith(("ibv", "wrap_ibv"))
-        and (_BRIDGE_ADDRESS.search(one.peer) or bridges)
+        and (_at_bridge(one, own) or bridges)
     ]  # fmt: skip
-    failed = [one for one in failed if _connects(one) or _BRIDGE_ADDRESS.search(one.peer)]
+    failed = [
+        one for one in failed
+        if _connects(one) or (one.peer and _BRIDGE_ADDRESS.search(one.peer))
+    ]  # fmt: skip
     if not failed and not (bridges and (job.hosts(facts) or 0) > 1):
         return
     yield finding(

@@ -47,6 +47,8 @@ _FOLLOW = (
 _UNANSWERED = frozenset({12, 13})
 _LAST_LINK_LOCAL = 1
 """The table of a port with an address begins with its link-local GID, as RoCE v1 and v2."""
+_LAST_OF_ONE_ADDRESS = 3
+"""The last entry of a port with one address: each GID is there as RoCE v1 and v2."""
 _SURE = {errno.ENODATA: 0.8, errno.EINVAL: 0.55, errno.ENODEV: 0.55}
 _FIRST_VERSION_THAT_CHOOSES = (2, 21)
 
@@ -128,7 +130,9 @@ def _refused(facts: Facts, pinned: list[Fact]) -> Iterator[Finding]:
         )
         return
     unread = [
-        one for one in calls if "query_gid" in one.call and one.gid_index and not one.errno
+        one for one in calls
+        if "query_gid" in one.call and one.gid_index
+        and (not one.errno or one.gid_index > _LAST_OF_ONE_ADDRESS)
     ]  # fmt: skip
     if unread:
         what = f"there is no GID at index {unread[0].gid_index}, which was asked for"

@@ -24,6 +24,8 @@ from weft.observe.facts import (
 )
 
 _FORBIDDEN = re.compile(r"is forbidden: .*(?:IPC_LOCK|privileged|hostPath|hostNetwork|RAWIO)")
+_CLOSED = "---"
+"""The end of the mode of a node that not everybody may open."""
 _DENIED = frozenset({1, 13})
 
 
@@ -93,11 +95,11 @@ def _without_commands(refused: list[CallFailed]) -> Finding:
 
 
 def _closed_nodes(facts: Facts) -> list[Fact]:
-    """Return nodes that root alone may open, where a device could not be opened."""
+    """Return nodes that root or a group alone may open, where a device could not be opened."""
     unopened = [one for one in facts.of(AdapterOpenFailed) if not one.error]
     closed = [
         one for one in facts.of(DeviceNode)
-        if one.present and "uverbs" in one.path and one.mode.startswith("crw-------")
+        if one.present and "uverbs" in one.path and one.mode.endswith(_CLOSED)
     ]  # fmt: skip
     return [*unopened, *closed] if unopened and closed else []
 

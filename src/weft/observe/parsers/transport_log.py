@@ -24,7 +24,7 @@ _WHO = re.compile(r"\[(?P<host>[\w.-]{1,80}):(?P<pid>\d{1,8}):\d")
 _LAYERS = {"IB": LinkLayer.INFINIBAND, "RoCE": LinkLayer.ETHERNET}
 _DESTINATION = re.compile(r"dlid=(\d+)")
 _REMOTE = re.compile(r"dgid=([0-9a-fA-F:.]+)")
-_INDEX = re.compile(r"sgid_index=(\d+)")
+_INDEX = re.compile(r"\b(?:sgid_)?index=(\d+)")
 _PML = re.compile(r"\b(?:PML|pml|mtl|MTL) \w+ cannot")
 _MULTI_LINE = 3
 _LOGGED = re.compile(r"ERROR|[Ee]rror|WARN|\]\[|\d\d:\d\d:\d\d|NCCL")
