@@ -203,8 +203,8 @@ NAMED = {
     "an adapter asked for where TCP is all there is": (
         "container-no-rdma-device",
         (
-            "[1719922011.2] [g02:5120:0] ucp_context.c:1010 UCX  WARN  network device 'mlx5_2:1' "
-            "is not available, please use one or more of: 'eth0'(tcp), 'lo'(tcp)\n"
+            "[1719922011.2] [g02:5120:0] ucp_context.c:1010 UCX  WARN  network device "
+            "'mlx5_2:1' is not available, please use one or more of: 'eth0'(tcp), 'lo'(tcp)\n"
         ),
     ),
     "a node that a group alone may open": (
