@@ -63,6 +63,8 @@ def _check(facts: Facts) -> Iterator[Finding]:
     if job.worked_after(facts, failed):  # it was tried again until the other was there
         failed = []
     shut = job.said(facts, _SHUT_OUT)
+    if shut and not failed and job.said(facts, _TAKEN):
+        return  # the peer was taken away
     if shut and not failed:
         yield _shut_out(shut)
         return
@@ -95,6 +97,10 @@ def _shut_out(seen: list[Fact]) -> Finding:
         symptom=Symptom.CONNECT,
         explains=(Symptom.WATCHDOG,),
     )
+
+
+_TAKEN = r"spot (?:instance )?interruption|interruption notice|instance .{0,30}terminat"
+"""What a cloud says when it takes a machine back."""
 
 
 def _blocked(failed: list[Fact], answers: list[Fact], filters: list[Fact]) -> Finding:

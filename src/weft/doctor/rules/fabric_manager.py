@@ -23,6 +23,7 @@ from weft.doctor.rule import (
     Suspect,
     Symptom,
     finding,
+    suspected,
 )
 from weft.doctor.rules.scale_up_links import has_switch
 from weft.observe.facts import (
@@ -67,8 +68,45 @@ def _check(facts: Facts) -> Iterator[Finding]:
     early = early or job.said(
         facts, r"system not yet initialized|error 802\b|nv_err_fabric_manager_not_present"
     )
+    runs = [one for one in services if one.state == "active"]
+    barred = _barred(facts)
+    if early and ((runs and not _failed(services)) or barred):
+        yield _not_activated([*early, *runs, *barred])
+        return
     yield from _stopped(facts, _failed(services), early)
     yield from _restarted(facts, services, early)
+
+
+def _barred(facts: Facts) -> list[Fact]:
+    """Return GPUs that may not join their fabric, as in a guest without its partition."""
+    return [
+        one for one in facts.of(ScaleUpFabricState) if "permission" in one.status.lower()
+    ]  # fmt: skip
+
+
+def _not_activated(seen: list[Fact]) -> Finding:
+    """Say who may be to blame where the service runs and the GPUs wait all the same."""
+    return suspected(
+        (
+            Suspect(
+                cause="nvswitch-partition-wrong",
+                confidence_ratio=0.5,
+                question="is this a virtual machine whose partition the host has not "
+                "activated?",
+                next_command="fmpm -l   # on the host",
+            ),
+            Suspect(
+                cause="fabric-manager-not-running",
+                confidence_ratio=0.3,
+                question="is the service that runs of this host, and of the driver's version?",
+                next_command=_LOOK,
+            ),
+        ),
+        seen,
+        symptom=Symptom.NOT_INITIALISED,
+        message="the GPUs wait for their NVLink switches, though the fabric manager runs",
+        advice="activate the guest's partition; on metal compare the service with the driver",
+    )
 
 
 def _stopped(facts: Facts, failed: list[ServiceState], early: list[Fact]) -> Iterator[Finding]:
@@ -178,5 +216,10 @@ def _not_running(
 
 
 fabric_manager = Rule(
-    causes=("fabric-manager-not-running", "fabric-manager-restarted"), check=_check
+    causes=(
+        "fabric-manager-not-running",
+        "fabric-manager-restarted",
+        "nvswitch-partition-wrong",
+    ),
+    check=_check,
 )

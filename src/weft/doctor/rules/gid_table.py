@@ -39,7 +39,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
         gid for gid in first.values()
         if gid.index >= _FIRST_USUAL and not _picked_out(facts, gid)
     ]  # fmt: skip
-    lookup = job.said(facts, r"(gid|roce).{0,40}(type|version)|gid_attrs|roce.?version")
+    lookup = job.said(facts, r"(gid|roce).{0,40}(type|version)|gid_attrs/types|roce.?version")
     lookup = [one for one in lookup if _unreadable(one) and not _is_a_hole(one)]
     other = [one for one in facts.of(CallFailed) if "modify_qp" in one.call]
     if not late and not lookup:

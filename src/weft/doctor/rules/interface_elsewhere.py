@@ -26,13 +26,13 @@ def _check(facts: Facts) -> Iterator[Finding]:
         yield finding(
             "rdma-netdev-other-namespace",
             without,
-            0.8 if with_interface else 0.6,
+            0.85 if with_interface else 0.6,
             severity=Severity.ERROR if active and with_interface else Severity.WARNING,
             subject=", ".join(one.adapter for one in without),
             message="an RDMA device has no network interface here: another namespace has it",
             advice="run in the namespace that has the interface, or move the interface back",
             next_command="rdma system; ip netns list; ls /sys/class/infiniband/*/device/net",
-            explains=("port-down", "gid-link-local"),
+            explains=("port-down", "gid-link-local", "gid-index-wrong"),
         )
 
 

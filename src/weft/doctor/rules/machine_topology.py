@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from weft.doctor import job
-from weft.doctor.rule import Facts, Finding, Rule, Severity, Symptom, finding
+from weft.doctor.rule import LIKELY_RATIO, Facts, Finding, Rule, Severity, Symptom, finding
 from weft.observe.facts import (
     Distance,
     Fact,
@@ -72,7 +72,13 @@ def _check(facts: Facts) -> Iterator[Finding]:
         if "topology file" in one.evidence.text.lower()
         and "no such file" in one.evidence.text.lower()
     ]  # fmt: skip
-    if broken:
+    graph = job.settings(facts, "NCCL_GRAPH_FILE")
+    if graph and job.said(facts, r"xml import channel|xml graph file"):
+        yield replace(
+            _wrong("vm-topology-wrong", [*broken, *graph], LIKELY_RATIO),
+            severity=Severity.WARNING,
+        )
+    elif broken:
         yield _wrong("vm-topology-wrong", [*broken, *file], 0.85 if file else 0.7)
     elif file and absent:
         yield _wrong("vm-topology-missing", [*absent, *file], 0.8)

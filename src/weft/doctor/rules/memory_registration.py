@@ -46,6 +46,11 @@ _STARTED = re.compile(
     r"exec)|prlimit)\b.*(?:ulimit -l|-l\b|limits)"
 )
 """Commands that show the limits of a service, or of what a launcher starts."""
+_SPENT = (
+    r"exceeds? (?:the )?(?:device )?max_mr_size|ibv_mr_count: [1-9]\d{4}|"
+    r"limited by log_num_mtt|RCACHE_MAX_REGIONS=inf"
+)
+"""Words of an adapter that has no room for more, or for so large a region."""
 _TINY_BYTES = 1 << 16
 _CALLS = (
     "reg_mr",
@@ -144,6 +149,10 @@ def _scarce(failed: list[CallFailed]) -> Finding:
 
 def _told(facts: Facts) -> Iterator[Finding]:
     """Find what MPI says of limits where it does not say which call failed."""
+    lacking = job.said(facts, r"DEVX requested but not supported|"
+                              r"registration not supported by provider")  # fmt: skip
+    if lacking:
+        yield _provider(facts, lacking, 0.65)
     locked = job.said(facts, r"memlock\b.{0,40}\btoo (low|small)|"
                              r"severely limit memory registrations")  # fmt: skip
     part = job.said(facts, r"registering part of your physical memory")
@@ -227,7 +236,11 @@ def _undecided(facts: Facts, memory: list[CallFailed]) -> Iterator[Finding]:
     if any(one.size_bytes == 0 for one in area) and all(one.limit is None for one in limits):
         yield _named("kernel-cma-exhausted", [*memory, *area, *limits], 0.85 if limits else 0.7)
         return
-    unlimited = bool(limits)
+    unlimited = bool(limits) or bool(job.said(facts, r"ulimit -l\W{0,3}unlimited"))
+    spent = job.said(facts, _SPENT)
+    if spent:
+        yield replace(_named("mr-limit-exceeded", [*memory, *spent], 0.75))
+        return
     tiny = any(one.size_bytes is not None and one.size_bytes < _TINY_BYTES for one in memory)
     suspects = (
         Suspect(

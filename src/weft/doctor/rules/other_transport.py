@@ -9,6 +9,7 @@ References: UCX FAQ; Open MPI, selecting a PML and BTL.
 """
 
 import errno
+import re
 from collections.abc import Iterator
 
 from weft.doctor import job
@@ -38,6 +39,14 @@ _ON_THE_WAY = (
         next_command="ib_write_bw -d <adapter> <other host>",
     ),
 )
+_SHARED = re.compile(
+    r"\bmm_(?:posix|sysv|ep|xpmem)\b|\bshm(?:_open|at)\b|shared memory", re.IGNORECASE
+)
+_LACKING = re.compile(
+    r"DEVX requested but not supported|not supported by (?:the )?provider", re.IGNORECASE
+)
+"""Memory that the processes of a host share, and what an adapter's provider cannot do."""
+_LENGTH_ERROR = 1
 _FOREIGN = ("ucx", "openmpi", "open mpi", "mpi", "pmix")
 
 
@@ -101,6 +110,14 @@ def _of_the_launcher(call: CallFailed) -> bool:
     return call.call == "connect" and call.errno in {errno.ETIMEDOUT, errno.EHOSTUNREACH}
 
 
+def _says_why(line: Fact) -> bool:
+    """Return whether a line names what fails, which is no matter of MPI but of other rules."""
+    length = isinstance(line, CompletionError) and line.status == _LENGTH_ERROR
+    return length or bool(
+        _SHARED.search(line.evidence.text) or _LACKING.search(line.evidence.text)
+    )
+
+
 def _check(facts: Facts) -> Iterator[Finding]:
     seen: list[Fact] = [
         *[
@@ -114,6 +131,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
         one for one in facts.of(Message)
         if one.level == "error" and one.software.lower() in _FOREIGN
     ]  # fmt: skip
+    seen = [one for one in seen if not _says_why(one)]
     calls = [one for one in seen if isinstance(one, CallFailed)]
     if len(calls) == len(seen) and job.went_on(facts, calls):
         return

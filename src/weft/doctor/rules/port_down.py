@@ -12,6 +12,7 @@ References: InfiniBand Architecture Specification, port states; ibportstate(8); 
 import re
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 
 from weft.doctor import job
 from weft.doctor.rule import (
@@ -25,6 +26,7 @@ from weft.doctor.rule import (
 )
 from weft.doctor.rules.adapter_filter import chosen_by
 from weft.observe.facts import (
+    AdapterEvent,
     AdapterInterface,
     AdapterPort,
     CollectiveTimeout,
@@ -94,6 +96,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
     yield from _orphans(facts)
     yield from _slaves(facts)
     yield from _asked(facts)
+    yield from _stays_down(facts)
     yield from _lost(facts)
     yield from _cut(facts)
 
@@ -318,6 +321,23 @@ def _lost(facts: Facts) -> Iterator[Finding]:
         names = ", ".join(dict.fromkeys(event.interface for event in gone))
         severity = Severity.ERROR if failing else Severity.WARNING
         yield _down([*gone, *failing[:2]], names, 0.65 if failing else 0.6, severity)
+
+
+_STILL_DOWN = (
+    r"(?:^|\s)1: DOWN\s*$|(?:^|\s)2: Polling\s*$|\boperstate[=: ]+down\b|"
+    r"\bcarrier[=: ]+0\b"
+)
+"""What the kernel's files say of a port without a link."""
+
+
+def _stays_down(facts: Facts) -> Iterator[Finding]:
+    """Find a port that lost its link under the job, and that still has none."""
+    lost = [one for one in facts.of(AdapterEvent) if "port" in one.event and "err" in one.event]
+    back = [one for one in facts.of(AdapterEvent) if "port active" in one.event]
+    still = job.said(facts, _STILL_DOWN)
+    if lost and still and not back:
+        found = _down([*lost, *still], lost[0].adapter, 0.88)
+        yield replace(found, explains=found.explains | {"ib-link-flap", "ib-link-errors"})
 
 
 def _cut(facts: Facts) -> Iterator[Finding]:

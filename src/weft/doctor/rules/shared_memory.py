@@ -11,15 +11,36 @@ References: docker run --shm-size; NCCL troubleshooting, shared memory.
 import errno
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
+from weft.doctor import job
 from weft.doctor.rule import Facts, Finding, Rule, Severity, finding
-from weft.observe.facts import CallFailed, Fact, Filesystem, SharedMemoryFailed
+from weft.observe.facts import (
+    CallFailed,
+    Fact,
+    Filesystem,
+    ProcessEnded,
+    SharedMemoryFailed,
+    StorageFailed,
+)
 
 _FULL_RATIO = 0.9
 _SMALL_BYTES = 1 << 28
 _OPENED = frozenset({"open", "shm_open"})
 _SEGMENT = re.compile(r"\bshm(?:utils)?\.(?:h|cc):|\bshm_open\b")
 """Where the library opens segments, in lines that do not name one."""
+_SIGBUS = 7
+"""A page of a mapped file that cannot be had: of /dev/shm, where it is full."""
+_SHARED = re.compile(r"/dev/sh[m]|/psm_|\bshm_open\b|\bshm\b|shared.?mem", re.IGNORECASE)
+_NO_ROOM = (
+    r"shared.?mem.{0,120}(?:no space left|not enough space)|"
+    r"/dev/shm\b.{0,40}(?:\bis |\W)full\b|"
+    r"shm_open.{0,40}no space left"
+)
+_NO_SEGMENT = (
+    r"shm_open\(.{0,80}no such file|shmat\(.{0,40}(?:invalid argument|identifier removed)|"
+    r"no such file.{0,30}/psm_"
+)
 _LOOK = "df -h /dev/shm; ls /dev/shm | wc -l   # inside the container"
 
 
@@ -30,6 +51,10 @@ def _check(facts: Facts) -> Iterator[Finding]:
         if "fallocate" in one.call
         or (one.call in _OPENED and _SEGMENT.search(one.evidence.text))
     ]  # fmt: skip
+    told: list[Fact] = [*job.said(facts, _NO_ROOM)]
+    told += [one for one in facts.of(StorageFailed) if of_shared_memory(one)]
+    lost = job.said(facts, _NO_SEGMENT)
+    buses = [one for one in facts.of(ProcessEnded) if one.signal == _SIGBUS]
     mounts: list[Fact] = [
         one
         for one in facts.of(Filesystem)
@@ -53,8 +78,33 @@ def _check(facts: Facts) -> Iterator[Finding]:
             next_command=_LOOK,
             missing=("the first error of the other ranks on this host",),
         )
+    elif told:
+        yield _small([*told, *mounts], 0.85)
+    elif lost:
+        yield finding(
+            "shm-segment-missing",
+            lost,
+            0.7,
+            message="a process does not find the shared segment that its fellow made",
+            advice="let the containers of a host share /dev/shm and IPC; look who died first",
+            next_command=_LOOK,
+            explains=("mpi-ucx-not-nccl",),
+        )
+    elif buses and (mounts or _of_shared_queue(facts)):
+        found = _small([*buses, *mounts], 0.8 if mounts else 0.65)
+        yield replace(found, explains=found.explains | {"peer-process-died"})
     elif mounts:
         yield _small(mounts, 0.55, Severity.WARNING)
+
+
+def of_shared_memory(failed: StorageFailed) -> bool:
+    """Return whether what failed is shared memory rather than storage."""
+    return bool(_SHARED.search(f"{failed.path} {failed.evidence.text}"))
+
+
+def _of_shared_queue(facts: Facts) -> bool:
+    """Return whether a stack or message of the dying process names shared memory."""
+    return bool(job.said(facts, r"\bshm\b|shm_|shared.?memory"))
 
 
 def _is(failed: SharedMemoryFailed | CallFailed, number: int, words: str) -> bool:
@@ -89,7 +139,7 @@ def _small(
         message="shared memory is too small for the ranks of this host",
         advice="--shm-size=1g or --ipc=host; remove stale segments in /dev/shm",
         next_command=_LOOK,
-        explains=("app-storage-stall",),
+        explains=("app-storage-stall", "mpi-ucx-not-nccl"),
     )
 
 

@@ -12,12 +12,14 @@ import re
 from collections.abc import Iterator
 
 from weft.doctor.rule import Facts, Finding, Rule, Severity, Symptom, finding
+from weft.doctor.rules.shared_memory import of_shared_memory
 from weft.observe.facts import (
     CallFailed,
     CollectiveTimeout,
     CompletionError,
     Fact,
     Filesystem,
+    LinkEvent,
     StorageFailed,
 )
 
@@ -33,7 +35,8 @@ _NOT_STORAGE = ("/dev/shm", "/run", "/sys", "/boot", "/snap", "tmpfs")  # noqa: 
 def _check(facts: Facts) -> Iterator[Finding]:
     failed = [
         one for one in facts.of(StorageFailed)
-        if "/dev/shm" not in one.path and not _OF_NO_RANK.search(one.evidence.text)  # noqa: S108 - as above
+        if not of_shared_memory(one) and not _by_network(facts, one)
+        and "/dev/shm" not in one.path and not _OF_NO_RANK.search(one.evidence.text)  # noqa: S108 - as above
     ]  # fmt: skip
     full: list[Fact] = [
         one for one in facts.of(Filesystem)
@@ -69,6 +72,14 @@ def _check(facts: Facts) -> Iterator[Finding]:
             missing=("the log of the rank that was writing",),
             explains=(Symptom.WATCHDOG,),
         )
+
+
+def _by_network(facts: Facts, failed: StorageFailed) -> bool:
+    """Return whether storage that is reached over RDMA failed as its network did."""
+    remote = failed.evidence.text.find("nvme nvme") >= 0
+    down = any(not one.up for one in facts.of(LinkEvent))
+    own = [one for one in facts.of(CompletionError) if "nvme nvme" in one.evidence.text]
+    return remote and (down or bool(own))
 
 
 storage_stall = Rule(causes=("app-storage-stall",), check=_check)

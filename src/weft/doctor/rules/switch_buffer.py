@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 
 from weft.doctor.rule import Facts, Fault, Finding, Rule, Severity, Symptom, finding
-from weft.observe.facts import Counter, Fact, Message
+from weft.observe.facts import Counter, Fact, Message, PauseSetting
 
 _IN = re.compile(
     r"(rx_drp|rx_drop\w*|in_?discards?|in_drops|ingress\w*drop\w*|pg\d?\w*_?drop\w*)",
@@ -41,6 +41,10 @@ def _check(facts: Facts) -> Iterator[Finding]:
         yield from _said(facts)
         return
     seen: list[Fact] = [*dropped, *queues, *full]
+    unheld = [] if dropped or full else _without_pause(facts, queues)
+    if unheld:
+        yield _lossy([*queues, *unheld])
+        return
     sure = bool(dropped and (full or queues))
     yield finding(
         "switch-buffer-exhausted",
@@ -55,6 +59,30 @@ def _check(facts: Facts) -> Iterator[Finding]:
         "show pfc counters",
         missing=() if full else ("watermarks of the queues on the same switch",),
         explains=("roce-packet-loss", Symptom.TRANSPORT_RETRY),
+        fault=Fault.MISTUNED,
+    )
+
+
+def _without_pause(facts: Facts, queues: list[Counter]) -> list[Fact]:
+    """Return ports that drop on their way out and on which no priority is paused."""
+    ports = {one.where for one in queues}
+    return [
+        one for one in facts.of(PauseSetting)
+        if one.on_switch and one.interface in ports and not one.priorities
+    ]  # fmt: skip
+
+
+def _lossy(seen: list[Fact]) -> Finding:
+    return finding(
+        "roce-packet-loss",
+        seen,
+        0.65,
+        severity=Severity.WARNING,
+        message="a port drops packets of a queue, and PFC is off on it",
+        advice="switch PFC on for the priority of RoCE, or set adapters up for loss",
+        next_command="show interface priority-flow-control; show pfc counters",
+        missing=("whether the queue that drops is RoCE's",),
+        explains=(Symptom.TRANSPORT_RETRY, Symptom.FLUSHED),
         fault=Fault.MISTUNED,
     )
 
@@ -81,4 +109,4 @@ def _said(facts: Facts) -> Iterator[Finding]:
         )
 
 
-switch_buffer = Rule(causes=("switch-buffer-exhausted",), check=_check)
+switch_buffer = Rule(causes=("switch-buffer-exhausted", "roce-packet-loss"), check=_check)

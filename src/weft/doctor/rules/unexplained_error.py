@@ -139,7 +139,10 @@ _NO_WAY = _Sort(
     message="two GPUs were taken to reach one another's memory and may not",
     causes=("topology-misdetected", "container-gpu-isolation", "nccl-env-misuse"),
 )
-_NO_MEMORY = r"failed to (?:cuda |hip )?(?:host )?(?:c?alloc|malloc)|out of memory"
+_NO_MEMORY = (
+    r"shared.?mem.{0,120}no space left|"
+    r"failed to (?:cuda |hip )?(?:host )?(?:c?alloc|malloc)|out of memory"
+)
 """The GPU's memory is full: that explains a result, and is no fault of the network."""
 _LIKELIHOOD = (0.4, 0.3, 0.2)
 """Shares of the causes of a sort by their place: an order, not a measurement."""

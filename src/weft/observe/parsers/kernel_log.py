@@ -647,8 +647,8 @@ _PATTERNS = (
         "NIC Link is ", r"NIC Link is (?P<word>[Uu]p|[Dd]own)(?P<interface>)", _interface_before
     ),
     pattern("infiniband ", r"infiniband (?P<device>\w+): (?P<text>.*)", _adapter),
-    pattern("mlx4_", r"mlx4_\w+ (?P<device>\S+?):? (?P<text>.*)", _adapter),
-    pattern("bnxt_", r"bnxt_\w+ (?P<device>\S+?):? (?P<text>.*)", _adapter),
+    pattern("mlx4_", r"mlx4_\w+ (?P<device>\S+:\S+?|\S+(?=:)):? (?P<text>.*)", _adapter),
+    pattern("bnxt_", r"bnxt_\w+ (?P<device>\S+:\S+?|\S+(?=:)):? (?P<text>.*)", _adapter),
     pattern(
         "Killed process",
         r"Killed process (?P<pid>\d+)[, ]*\(?(?P<name>[^),]*)",

@@ -22,7 +22,8 @@ _PROMPT = re.compile(
     r"\s*(?:(?:\(\w+\) )?(?:\[(?P<user>[\w.-]+)@(?P<host>[\w.-]+)[ :][^\]]{0,120}\][$#]|"
     r"(?P<user2>[\w.-]+)@(?P<host2>[\w.-]+):[^$#]{0,120}[$#]|[~/][\w/.-]{0,60} ?[$#]|"
     r"[\w.-]{1,40} \[[\w.-]{1,40}: \w{3,12}\] (?:\([\w -]{1,30}\) )?[#>]|"
-    r"[\w.-]{1,40}@[\w.-]{1,60}>(?= show )|[$#>]|sonic-cli#|\w[\w.-]{0,40}#)\s+|"
+    r"[\w.-]{1,40}@[\w.-]{1,60}>(?= show )|[$#>]|sonic-cli#|"
+    r"(?!(?:ba|z|c|k)?sh\b)(?P<host3>[a-z][\w-]{0,40})[$]|\w[\w.-]{0,40}#)\s+|"
     r"\w[\w.-]{0,40}[#>](?=show ))"
     r"(?P<command>\S.*)"
 )
@@ -179,7 +180,7 @@ class _Reader:
             return None
         evidence = self.source.evidence(text, number)
         inside = _EXEC.search(command)
-        host = (prompt["host"] or prompt["host2"] or "") if prompt else ""
+        host = (prompt["host"] or prompt["host2"] or prompt["host3"] or "") if prompt else ""
         host = inside["pod"] if inside else host
         self.source.arrive(host)
         self.source.command = command
