@@ -215,6 +215,40 @@ NAMED = {
             "$ ibv_devinfo\nFailed to open device\n"
         ),
     ),
+    "a module that is loaded and used by no RDMA driver": (
+        "gdr-peermem-not-registered",
+        (
+            "$ cat /proc/modules\n"
+            "nvidia_peermem 16384 0 - Live 0xffffffffc1a2b000 (POE)\n"
+            "ib_core 446464 3 rdma_cm,ib_uverbs,mlx5_ib, Live 0xffffffffc0f51000 (OE)\n"
+            "n1:7:9 [0] NCCL INFO NCCL version 2.23.4+cuda12.6\n"
+            "n1:7:9 [0] NCCL INFO NET/IB : GPU Direct RDMA Disabled for HCA 0 'mlx5_0'\n"
+        ),
+    ),
+    "an old library where the RDMA driver uses the module": (
+        "gdr-nccl-too-old",
+        (
+            "$ lsmod | grep peer\n"
+            "nvidia_peermem         16384  0\n"
+            "ib_core               434176  3 rdma_cm,nvidia_peermem,mlx5_ib\n"
+            "n1:7:9 [0] NCCL INFO NET/IB : GPU Direct RDMA Disabled for HCA 0 'mlx5_0'\n"
+        ),
+    ),
+    "a benchmark on GPU memory while the module is loaded": (
+        "gdr-peermem-not-registered",
+        (
+            "$ lsmod | grep nvidia_peermem\nnvidia_peermem         16384  0\n"
+            "$ ib_write_bw -d mlx5_0 --use_cuda=0\nCouldn't allocate MR\n"
+        ),
+    ),
+    "a window of the GPU that is full": (
+        "gdr-access-blocked",
+        (
+            "$ ib_write_bw -d mlx5_0 --use_cuda=0 -s 536870912\n"
+            "Couldn't allocate MR\n"
+            "nvidia_peermem: nvidia_p2p_get_pages failed: -12\n"
+        ),
+    ),
     "sockets over the bridge of containers": (
         "bootstrap-wrong-interface",
         (

@@ -52,6 +52,15 @@ _OF_GPU = re.compile(r"regist\w+ (?:the )?(?:GPU|CUDA|VRAM|HBM) (?:MR|mem|buf)",
 _NO_GPUDIRECT = ("gb10", "geforce", "rtx", "a10g", "tesla t4", "orin", "thor")
 _WITH_GPUDIRECT = ("a100", "h100", "h200", "h20", "h800", "b200", "b300", "v100")
 _EMULATED = ("rxe", "siw", "erdma", "usb4", "efa")
+_NEITHER = (
+    r"peermem is not (?:supported|loaded).{0,80}(?:(?:does not support|no|without) dma-?buf|"
+    r"dma-?buf is not supported)"
+)
+_NO_ROOM = (
+    r"\b(?:nvidia_p2p_get_pages|nv_get_p2p\w*)\b.{0,60}(?:fail|error|-12\b|INSUFFICIENT)|"
+    r"NV_ERR_INSUFFICIENT_RESOURCES"
+)
+_EVEN_RATIO = 0.45
 _LOOK = (
     "lsmod | grep peermem; ls /sys/kernel/mm/memory_peers; dmesg | grep -i "
     "peermem; mokutil --sb-state"
@@ -71,11 +80,10 @@ def _check(facts: Facts) -> Iterator[Finding]:
     apart = [one for one in refused if "registering" in one.reason]
     refused = [one for one in refused if one not in apart]
     yield from _told(facts, [] if works else [*apart], [*off, *loaded])
-    faulty = _bad_address(facts)
-    if faulty and not refused:
-        sure = 0.85 if absent else 0.75 if any(one.errno for one in faulty) else 0.7
-        found = _not_loaded([*faulty, *absent], sure, "GPU memory cannot be registered")
-        yield replace(found, explains=found.explains | {Symptom.REGISTRATION})
+    registrations = [] if refused else _of_registrations(facts, loaded, absent)
+    yield from registrations
+    if any(one.cause != "gdr-peermem-not-loaded" for one in registrations):
+        return
     if refused and not works and not loaded:
         yield _not_loaded([*refused, *off, *absent], 0.9, _why(refused[0]))
     elif refused and works:
@@ -88,7 +96,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
     elif absent and not (works or loaded) and any(_is_missed(one) for one in absent):
         found = _not_loaded([*absent], 0.75, "says the program that needs it")
         yield replace(found, explains=found.explains | {Symptom.REGISTRATION})
-    elif loaded and not (works or off) and _nobody_registered(facts):
+    elif loaded and not (works or off) and _nobody_registered(facts, loaded):
         found = _attached(
             "gdr-peermem-not-registered", [*loaded, *facts.of(PeerMemoryClient)], 0.55
         )
@@ -145,8 +153,65 @@ def _bad_address(facts: Facts) -> list[CallFailed]:
         if ("reg_mr" in one.call or "mr_reg" in one.call)
         and (one.errno == errno.EFAULT
              or (one.errno is None and one.library == "verbs program"
-                 and (on_gpus or _OF_GPU.search(one.evidence.text))))
+                 and (on_gpus or _OF_GPU.search(one.evidence.text)
+                  or _CUDA.search(one.evidence.text))))
     ]  # fmt: skip
+
+
+def _over_dma_buf(facts: Facts) -> bool:
+    """Return whether a benchmark was told to reach GPU memory without the module."""
+    return any("_dmabuf" in one.command for one in facts.of(Command))
+
+
+def _of_registrations(
+    facts: Facts, loaded: list[KernelModule], absent: list[ModuleAbsent]
+) -> list[Finding]:
+    """Return what registrations of GPU memory that failed say of the module."""
+    no_room = job.said(facts, _NO_ROOM)
+    faulty = _bad_address(facts)
+    if no_room:
+        return [_no_window(no_room)]
+    if _over_dma_buf(facts):
+        faulty = [one for one in faulty if one.errno != errno.EFAULT]
+    if not faulty:
+        return []
+    if loaded and _places(loaded) - _places(absent):
+        found = _attached("gdr-peermem-not-registered", [*faulty, *loaded], 0.7)
+    else:
+        sure = 0.85 if absent else 0.75 if any(one.errno for one in faulty) else 0.7
+        found = _not_loaded([*faulty, *absent], sure, "GPU memory cannot be registered")
+    return [replace(found, explains=found.explains | {Symptom.REGISTRATION})]
+
+
+def _no_window(seen: list[Fact]) -> Finding:
+    """Say that the GPU's driver gave the module no pages: the module is there and was asked."""
+    return finding(
+        "gdr-access-blocked",
+        seen,
+        0.7,
+        message="the GPU's driver would not pin the memory: its window (BAR1) may be too small",
+        advice="enable above-4G decoding and resizable BAR, or register less at a time",
+        next_command="nvidia-smi -q -d MEMORY | grep -A3 BAR1; dmesg | grep -i -e nvrm -e peer",
+        missing=("the size of BAR1 beside the size of the memory registered",),
+        explains=(Symptom.GPUDIRECT_OFF, Symptom.REGISTRATION),
+        fault=Fault.GPUDIRECT_OFF,
+    )
+
+
+def _clients(facts: Facts, loaded: Iterable[Fact]) -> list[PeerMemoryClient]:
+    """Return who registered; the old module's absence says nothing where the new one runs."""
+    old = any(getattr(one, "name", "") == "nv_peer_mem" for one in loaded)
+    return [
+        one for one in facts.of(PeerMemoryClient)
+        if one.name or old or "memory_peers/nv_mem" not in one.evidence.text
+    ]  # fmt: skip
+
+
+def _is_in_use(loaded: Iterable[Fact]) -> bool | None:
+    """Return whether the RDMA driver is used by the module, where it is listed beside it."""
+    drivers = [one for one in loaded if isinstance(one, KernelModule)
+               and not _is_module(one.name)]  # fmt: skip
+    return any(_is_module(user) for one in drivers for user in one.used_by) if drivers else None
 
 
 def _place(one: Fact) -> str:
@@ -160,7 +225,7 @@ def _places(seen: Iterable[Fact]) -> set[str]:
 
 def _told(facts: Facts, apart: list[Fact], beside: list[Fact]) -> Iterator[Finding]:
     """Find what the library, or the module itself, says in so many words."""
-    neither = job.said(facts, r"peermem is not supported.{0,60}does not support dma-?buf")
+    neither = job.said(facts, _NEITHER)
     script = job.said(facts, r"peermem-ctr\b.{0,200}(unbound variable|fail|error)|"
                              r"failed to load nvidia.peermem module")  # fmt: skip
     if script and not facts.of(ModuleRefused):
@@ -171,9 +236,9 @@ def _told(facts: Facts, apart: list[Fact], beside: list[Fact]) -> Iterator[Findi
         yield _attached("gdr-peermem-not-registered", [*apart, *beside], 0.85)
 
 
-def _nobody_registered(facts: Facts) -> bool:
+def _nobody_registered(facts: Facts, loaded: Iterable[Fact]) -> bool:
     """Return whether somebody looked for clients of the peer-memory interface, in vain."""
-    clients = facts.of(PeerMemoryClient)
+    clients = _clients(facts, loaded)
     return bool(clients) and not any(one.name for one in clients)
 
 
@@ -260,17 +325,29 @@ def _not_needed(refused: list[ModuleRefused]) -> Finding:
 def _turned_off(
     facts: Facts, off: list[Fact], absent: list[Fact], loaded: list[Fact]
 ) -> Iterator[Finding]:
-    clients = facts.of(PeerMemoryClient)
+    drivers = [one for one in facts.of(KernelModule) if one.name in {"ib_core", "ib_uverbs"}]
+    in_use = _is_in_use([*loaded, *drivers])
+    clients = _clients(facts, loaded)
     old = _too_old(facts)
     pinned = job.settings(facts, "NCCL_NET_GDR_LEVEL")
+    absent = [one for one in absent if _place(one) not in _places(loaded)]
     if absent:
         yield _not_loaded([*off, *absent], 0.85, "it is not among the loaded modules")
-    elif loaded and clients and not any(one.name for one in clients):
+    elif loaded and clients and not any(one.name for one in clients) and not (old and in_use):
         yield _attached("gdr-peermem-not-registered", [*off, *loaded, *clients], 0.85)
     elif loaded and old:
         yield _attached("gdr-nccl-too-old", [*off, *loaded, *old], 0.8)
+    elif loaded and (in_use is False or job.versions(facts)):
+        sure = 0.55 if in_use else 0.75
+        yield _attached("gdr-peermem-not-registered", [*off, *loaded, *drivers], sure)
     elif loaded:
-        yield _attached("gdr-peermem-not-registered", [*off, *loaded], 0.55)
+        yield suspected(
+            _WITH_MODULE[::-1] if in_use else _WITH_MODULE,
+            [*off, *loaded],
+            symptom=Symptom.GPUDIRECT_OFF,
+            message="GPUDirect RDMA is off although the peer-memory module is loaded",
+            advice="see whether the RDMA driver knows the module, and how old NCCL is",
+        )
     elif not pinned and _between_hosts(facts):
         yield suspected(
             _SUSPECTS,
@@ -335,7 +412,15 @@ _SUSPECTS = (
     ),
 )
 
+_WITH_MODULE = tuple(replace(one, confidence_ratio=_EVEN_RATIO) for one in _SUSPECTS[1:])
+"""What is left where the module is loaded."""
+
 gpudirect_off = Rule(
-    causes=("gdr-peermem-not-loaded", "gdr-peermem-not-registered", "gdr-nccl-too-old"),
+    causes=(
+        "gdr-peermem-not-loaded",
+        "gdr-peermem-not-registered",
+        "gdr-nccl-too-old",
+        "gdr-access-blocked",
+    ),
     check=_check,
 )

@@ -74,6 +74,8 @@ def _check(facts: Facts) -> Iterator[Finding]:
         for one in failed
         if _is(one, errno.ENOMEM, "cannot allocate memory") or _is_bare(one)
     ]
+    if any(one.errno == errno.EFAULT for one in failed):  # the bare ones repeat it
+        memory = [one for one in memory if not _is_bare(one)]
     refused = [one for one in failed if _is(one, errno.EINVAL, "invalid argument")]
     keys = [
         one for one in facts.of(AdapterFault)
@@ -300,7 +302,10 @@ def _unsupported(facts: Facts) -> Iterator[Finding]:
         if _is(one, errno.EOPNOTSUPP, "not supported")
         or _is(one, errno.ENOSYS, "not implemented")
     ]  # fmt: skip
-    lacking = [one for one in lacking if "ibv_" in f"{one.call} {one.evidence.text}"]
+    lacking = [
+        one for one in lacking
+        if "ibv_" in f"{one.call} {one.evidence.text}" and "peermem" not in one.evidence.text
+    ]  # fmt: skip
     if lacking:
         yield _provider(facts, lacking, 0.8)
 

@@ -15,6 +15,7 @@ from weft.observe.facts import (
     Filesystem,
     HostMemory,
     IommuState,
+    KernelModule,
     Limit,
     PeerMemoryClient,
     Process,
@@ -25,6 +26,8 @@ from weft.observe.parser import READ, Parser
 from weft.observe.parsers._values import integer, real, size
 from weft.observe.patterns import Line, nothing, pattern, table
 
+_AWAITED = re.compile(r"\b(?:until|wait\w*|if|whether|ensure|check that)\b", re.IGNORECASE)
+"""Before a state that is wished for."""
 _KIBI = 2**10
 _LIMITS = {
     "max locked memory": "memlock",
@@ -211,6 +214,18 @@ def _peer(found: re.Match[str], line: Line) -> Sequence[Fact]:
     return (PeerMemoryClient(name=found["name"] or "", host=line.host, evidence=line.evidence),)
 
 
+def _loaded(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    if _AWAITED.search(line.before):
+        return READ
+    name = found["name"].replace("-", "_")
+    return (KernelModule(name=name, host=line.host, evidence=line.evidence),)
+
+
+def _in_sysfs(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    """State a module whose folder is listed, where the line is an answer and no question."""
+    return _loaded(found, line) if not line.before.strip() else READ
+
+
 def _no_peers(found: re.Match[str], line: Line) -> Sequence[Fact]:
     del found
     return (PeerMemoryClient(name="", host=line.host, evidence=line.evidence),)
@@ -251,6 +266,8 @@ host_state = Parser(
         "rdma_create_event_channel",
         "OPEN_FAILED",
         "memory_peers",
+        "peermem",
+        "nv_peer_mem",
         ".service",
         "Filesystem",
         "Hypervisor",
@@ -382,6 +399,11 @@ host_state = Parser(
         ),
         pattern(
             "/sys/kernel/mm/memory_peers",
+            r"/sys/kernel/mm/memory_peers\S*, .{0,40}\bENOENT\b",
+            _no_peers,
+        ),
+        pattern(
+            "/sys/kernel/mm/memory_peers",
             r"/sys/kernel/mm/memory_peers\S*?'?: No such file",
             _no_peers,
         ),
@@ -395,6 +417,26 @@ host_state = Parser(
             r"memory_peers'?:? (?:is )?(?:empty|total 0|No such file)",
             _no_peers,
         ),
+        *(
+            pattern(
+                mark,
+                rf"(?P<name>{mark})(?: +\d{{4,7}} +\d+\b|(?: module)? (?:is|was) (?:already )?"
+                r"(?:loaded|present)\b)",
+                _loaded,
+            )
+            for mark in ("nvidia_peermem", "nvidia-peermem", "nv_peer_mem")
+        ),
+        pattern(
+            "lsmod",
+            r"lsmod\b.{0,60}?\b(?P<name>nvidia_peermem|nv_peer_mem) +\d{4,7} +\d+\b",
+            _loaded,
+        ),
+        pattern(
+            "successfully loaded nv",
+            r"successfully loaded (?P<name>nvidia-peermem)\b",
+            _loaded,
+        ),
+        pattern("/sys/module/nv", r"/sys/module/(?P<name>nvidia_peermem)/?\s*$", _in_sysfs),
         pattern(
             "",
             r"\W{0,8}(?P<service>[\w@.-]+\.service)\s+(?:loaded|not-found|masked)"

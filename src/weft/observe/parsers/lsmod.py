@@ -1,4 +1,4 @@
-"""``lsmod``: the loaded kernel modules."""
+"""``lsmod`` and ``/proc/modules``: the loaded kernel modules."""
 
 import re
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ lsmod = Parser(
         pattern(
             "",
             r"(?P<name>[A-Za-z]\w{1,55})\s+(?P<size>\d{3,9})\s+(?P<count>-?\d{1,6})"
-            r"(?:\s+(?P<users>[\w,-]+))?\s*$",
+            r"(?:\s+(?P<users>[\w,-]+))?(?:\s+Live 0x[0-9a-f]+.{0,20})?\s*$",
             _module,
         ),
     ),

@@ -105,9 +105,10 @@ _CM_NUMBERS = {"1": "ADDR_ERROR", "3": "ROUTE_ERROR", "6": "CONNECT_ERROR",
                "7": "UNREACHABLE", "8": "REJECTED"}  # fmt: skip
 """Events of the connection manager [librdmacm, enum rdma_cm_event_type]."""
 _MODULE = re.compile(
-    r"(?P<name>nvidia[_-]peermem|nv_peer_mem)\b.{0,30}?\b(?:not (?:loaded|found|running|"
-    r"detected)|missing|is(?:n't| not) loaded)|"
-    r"GPU ?(?:Direct )?RDMA without nvidia[_-]peermem|ib_?core is not using peermem",
+    r"(?<![/\w])(?P<name>nvidia[_-]peermem|nv_peer_mem)\b.{0,30}?\b(?:not (?:loaded|found|"
+    r"running|detected)|missing|is(?:n't| not) loaded)|"
+    r"GPU ?(?:Direct )?RDMA without nvidia[_-]peermem|"
+    r"ib_?core is not using (?:the )?(?:nvidia_)?peermem",
     re.IGNORECASE,
 )
 _NEEDS_MODULE = re.compile(
