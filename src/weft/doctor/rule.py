@@ -113,9 +113,10 @@ class Finding:
 
     @property
     def suspected(self) -> tuple[Suspect, ...]:
-        """Return what it suspects: its suspects, or the cause that it cannot decide."""
+        """Return what it suspects: its suspects, and the cause that it cannot decide."""
         alone = Suspect(cause=self.cause, confidence_ratio=self.confidence_ratio, question="")
-        return self.suspects or (() if self.decided else (alone,))
+        named = self.decided or any(one.cause == self.cause for one in self.suspects)
+        return self.suspects if named else (alone, *self.suspects)
 
     @property
     def causes(self) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from weft.doctor import job
 from weft.doctor.rule import Facts, Fault, Finding, Rule, Severity, Symptom, finding
-from weft.observe.facts import Fact, Setting
+from weft.observe.facts import Fact, ProviderChosen, Setting
 
 _UNSET = "unset it, also in /etc/nccl.conf and ~/.nccl.conf"
 _LOOK = "env | grep -e NCCL -e UCX; cat /etc/nccl.conf ~/.nccl.conf"
@@ -54,6 +54,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
     yield from _no_such_network(facts)
     yield from _without_gpus(facts)
     yield from _pinned_graph(facts)
+    yield from _slow_provider(facts)
 
 
 def _switched_off(facts: Facts, bad: _Bad) -> Iterator[Finding]:
@@ -74,6 +75,29 @@ def _switched_off(facts: Facts, bad: _Bad) -> Iterator[Finding]:
         explains=(Symptom.SOCKETS,) if harm else (Symptom.GPUDIRECT_OFF,),
         fault=bad.fault,
     )
+
+
+def _slow_provider(facts: Facts) -> Iterator[Finding]:
+    """Find a provider of sockets that somebody asked for, and that was taken."""
+    asked = [
+        one for one in job.settings(facts, "FI_PROVIDER")
+        if one.value.startswith(("tcp", "sockets"))
+    ]  # fmt: skip
+    taken = [
+        one for one in facts.of(ProviderChosen)
+        if one.provider.startswith(("tcp", "sockets")) and "OFI" in one.evidence.text
+    ]  # fmt: skip
+    if asked and taken:
+        yield finding(
+            "nccl-env-misuse",
+            [*asked, *taken],
+            0.8,
+            message=f"FI_PROVIDER={asked[0].value} keeps the plug-in to sockets",
+            advice=_UNSET,
+            next_command="env | grep FI_; fi_info -p efa",
+            explains=(Symptom.SOCKETS,),
+            fault=Fault.SOCKETS,
+        )
 
 
 def _experimental(facts: Facts) -> Iterator[Finding]:

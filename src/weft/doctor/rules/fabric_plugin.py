@@ -53,7 +53,8 @@ def _check(facts: Facts) -> Iterator[Finding]:
             fault=Fault.SOCKETS,
         )
     slow = _slow_alone(facts)
-    if slow:
+    asked = any("efa" not in one.value for one in job.settings(facts, "FI_PROVIDER"))
+    if slow and not asked:  # what somebody asked for is another matter (environment_misuse)
         offer = f"the plug-in has only {slow[0].provider} to offer: no fabric provider"
         yield _no_provider(facts, slow, 0.8, offer, _FOLLOW)
     yield from _without_plugin(facts)

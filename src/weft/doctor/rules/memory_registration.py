@@ -31,6 +31,7 @@ from weft.observe.facts import (
     CallFailed,
     Command,
     CommunicatorRank,
+    Counter,
     Fact,
     HostMemory,
     Limit,
@@ -51,6 +52,8 @@ _SPENT = (
     r"limited by log_num_mtt|RCACHE_MAX_REGIONS=inf"
 )
 """Words of an adapter that has no room for more, or for so large a region."""
+_MANY_REGIONS = 16_000
+"""Adapters of small functions have room for 16,384 memory regions [irdma, mlx5 VF]."""
 _TINY_BYTES = 1 << 16
 _CALLS = (
     "reg_mr",
@@ -239,7 +242,7 @@ def _undecided(facts: Facts, memory: list[CallFailed]) -> Iterator[Finding]:
         yield _named("kernel-cma-exhausted", [*memory, *area, *limits], 0.85 if limits else 0.7)
         return
     unlimited = bool(limits) or bool(job.said(facts, r"ulimit -l\W{0,3}unlimited"))
-    spent = job.said(facts, _SPENT)
+    spent = [*job.said(facts, _SPENT), *_counted(facts)]
     if spent:
         yield replace(_named("mr-limit-exceeded", [*memory, *spent], 0.75))
         return
@@ -271,6 +274,11 @@ def _undecided(facts: Facts, memory: list[CallFailed]) -> Iterator[Finding]:
         message="memory could not be registered with the adapter: no memory, says the kernel",
         advice="look at the limit of locked memory first: it is the usual cause",
     )
+
+
+def _counted(facts: Facts) -> list[Fact]:
+    """Return counts of memory regions of a device that are as large as small limits are."""
+    return [one for one in facts.of(Counter) if one.name == "mr" and one.value >= _MANY_REGIONS]
 
 
 def _provider(facts: Facts, refused: Sequence[Fact], least_ratio: float = 0.55) -> Finding:

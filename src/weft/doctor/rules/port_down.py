@@ -29,6 +29,7 @@ from weft.observe.facts import (
     AdapterEvent,
     AdapterInterface,
     AdapterPort,
+    CallFailed,
     CollectiveTimeout,
     Command,
     CompletionError,
@@ -256,6 +257,11 @@ def _is_wanted(facts: Facts, port: AdapterPort) -> bool:
         one.value for name in ("NCCL_IB_HCA", "UCX_NET_DEVICES")
         for one in job.settings(facts, name)
     ]  # fmt: skip
+    failing: list[CallFailed | CompletionError] = [
+        *facts.of(CallFailed), *facts.of(CompletionError)
+    ]  # fmt: skip
+    if port.state is PortState.DOWN and any(one.adapter == port.adapter for one in failing):
+        return True  # a rank used it
     named = any(
         chosen_by(one, port.adapter) and port.adapter in _SPLIT.split(one)
         for one in filters

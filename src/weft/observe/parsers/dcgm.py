@@ -47,7 +47,8 @@ _XID = re.compile(
 _LOST = re.compile(r"GPU .{0,40}(?:is lost|fallen off the bus|inaccessible)", re.IGNORECASE)
 _MEMORY = re.compile(
     r"row ?remap\w* (?:are )?(?:failure|pending|failed)|remapped row.{0,30}(?:fail|pending)|"
-    r"(?:volatile|aggregate)? ?(?:double.bit|DBE|uncorrectable)\w* .{0,40}(?:detected|in GPU)|"
+    r"(?:volatile|aggregate)? ?(?:double.bit|DBE|uncorrectable(?! nvlink))\w* "
+    r"(?!nvlink).{0,40}(?:detected|in GPU)|"
     r"Detected \d+ volatile double-bit",
     re.IGNORECASE,
 )

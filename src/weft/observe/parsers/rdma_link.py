@@ -52,6 +52,15 @@ def _device_before(found: re.Match[str], line: Line) -> Sequence[Fact]:
     )
 
 
+def _regions(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    """State how many memory regions a device holds."""
+    name = re.search(r"(\w[\w.-]{0,40}): $", line.before[-60:])
+    regions = int(found["regions"])
+    where = name[1] if name else ""
+    return (Counter(where=where, name="mr", value=regions, host=line.host,
+                    evidence=line.evidence),)  # fmt: skip
+
+
 def _statistic(found: re.Match[str], line: Line) -> Sequence[Fact]:
     return tuple(
         Counter(
@@ -68,12 +77,15 @@ def _statistic(found: re.Match[str], line: Line) -> Sequence[Fact]:
 
 rdma_link = Parser(
     tool="rdma",
-    marks=("link ", "node_type ", "physical_state", "cm_id ", "NETLINK_RDMA"),
+    marks=("link ", " qp ", "node_type ", "physical_state", "cm_id ", "NETLINK_RDMA"),
     reader=table(
         pattern(
             "link ", r"link [\w.-]+/(?:\d+|-) (?:lqpn|cm_idn|cqn|mrn|pdn|srqn) \d", nothing
         ),
         pattern("Failed to open NETLINK_RDMA", r"Failed to open NETLINK_RDMA socket", nothing),
+        pattern(
+            "pd ", r"pd \d+ cq \d+ qp \d+ (?:cm_id \d+ )?mr (?P<regions>\d{1,15})", _regions
+        ),
         pattern("pd ", r"pd \d+ cq \d+ qp \d+ cm_id \d+", nothing),
         pattern("dev ", r"dev [\w.-]+ (?:cqn|mrn|pdn|ctxn|srqn) \d", nothing),
         pattern(

@@ -60,7 +60,8 @@ _STATUS = re.compile(
 
 
 _SAID_STORM = re.compile(
-    r"PFC[ _]?(?:watchdog|WD|W)\b.{0,80}?(?:detected|storm|stuck|shut)|PFC storm "
+    r"PFC[ _]?(?:watchdog|WD|W)\b(?!.{0,20}\bno storm).{0,80}?(?:detected|storm|stuck|shut)|"
+    r"PFC storm "
     r"(?:detected|on)|"
     r"PFCWD-\d-(?:STUCK|STORM|QUEUE)|pause storm (?:detected|on)",
     re.IGNORECASE,
