@@ -3,6 +3,7 @@
 import re
 from ipaddress import IPv6Address, ip_address
 
+from weft import units
 from weft.doctor import job
 from weft.doctor.rule import Facts
 from weft.observe.facts import (
@@ -11,12 +12,30 @@ from weft.observe.facts import (
     CompletionError,
     Gid,
     LinkLayer,
+    PhysicalState,
+    PortState,
 )
 
 _LINK_LOCAL_PREFIX = 0xFE80
 _PREFIX_BITS = 112
+_OWN_PREFIX_BITS = 16
+"""Addresses that hosts give themselves, 169.254/16, are of one network [RFC 3927]."""
 # rdma-core names adapters by what runs on them and where they sit: rocep65s0f0, ibp12s0.
 _NAMED_BY_LAYER = re.compile(r"(?:roce|ib)(?:P\d+)?[ps]?\d|(?:roce|ib)[opx]")
+
+
+ASKED_RATE = re.compile(
+    r"No IB port (?P<adapter>[\w-]+)(?::\d+)? is ACTIVE \(LinkUp (?P<rate>\d+) Gb/sec"
+)
+"""What a health check says that found no port in the state and at the rate it asks for."""
+
+
+def below_asked(port: AdapterPort, asked: re.Match[str]) -> bool:
+    """Return whether a port is up, and slower than a health check asks for."""
+    up = port.state is PortState.ACTIVE or port.physical_state is PhysicalState.LINK_UP
+    rate = port.rate_bytes_per_s or 0.0
+    same = port.adapter in {"", asked["adapter"]}
+    return up and same and 0 < rate < units.rate_from_gbit(float(asked["rate"]))
 
 
 def layer(facts: Facts, adapter: str = "") -> LinkLayer:
@@ -97,7 +116,8 @@ def subnet(gid: str, prefix_bits: int = 24) -> int | None:
     found = address(gid)
     if found is None or found.ipv4_mapped is None:
         return None
-    return int(found.ipv4_mapped) >> (32 - prefix_bits)
+    bits = _OWN_PREFIX_BITS if found.ipv4_mapped.is_link_local else prefix_bits
+    return int(found.ipv4_mapped) >> (32 - bits)
 
 
 def pairs(facts: Facts) -> list[CompletionError | CallFailed]:

@@ -22,7 +22,11 @@ def _check(facts: Facts) -> Iterator[Finding]:
         if one.on == "device"
         and (one.fatal or "catastrophic" in one.event or "fatal" in one.event)
     ]  # fmt: skip
-    events += job.said(facts, r"catastrophic error|device fatal")
+    events += job.said(
+        facts,
+        r"catastrophic error|device fatal|firmware internal error|"
+        r"\bcr-?space read failed|local device in an unrecoverable",
+    )
     faults: list[Fact] = [one for one in facts.of(AdapterFault) if one.kind in _KINDS]
     faults += [one for one in facts.of(PciDevice) if one.gone and is_adapter(one)]
     if events or faults:

@@ -54,6 +54,11 @@ _NO_FOLDER = re.compile(r"hostPath type check failed: /dev/infiniband\b")
 _SERVICES = re.compile(
     r"^kube-|^(?:nvidia-)?(?:gpu|network)-operator$|^(?:calico|tigera|cilium|openshift)-"
 )
+_GPUS_SHORT = re.compile(r"insufficient [\w.-]+/(?:gpu|mig)", re.IGNORECASE)
+_OF_QUEUE = re.compile(
+    r"queue resource quota insufficient|exceed\w* (?:the )?quota", re.IGNORECASE
+)
+"""What a queue says of a pod for which its share has no room."""
 _ALL_GIVEN = Suspect(
     cause="k8s-rdma-resource-exhausted",
     confidence_ratio=0.25,
@@ -98,6 +103,8 @@ def _short(facts: Facts, name: str, events: list[ClusterEvent]) -> Finding:
     ]  # fmt: skip
     asked = [one for one in facts.of(PodResource) if one.resource == name]
     seen: list[Fact] = [*events, *offers, *asked]
+    if not offers and any(_OF_QUEUE.search(one.message) for one in events):
+        return _resource("k8s-rdma-resource-exhausted", seen, 0.7, name)
     if any(one.allocatable for one in offers):
         return _booked(facts, name, offers, seen)
     if any(one.allocated for one in offers):  # how much there is was not asked
@@ -149,7 +156,7 @@ def _held_by_none(facts: Facts, name: str) -> list[Fact]:
 
 
 def _undecided(events: list[ClusterEvent], name: str) -> Finding:
-    gpus_short = any("gpu" in one.message.lower() for one in events)
+    gpus_short = any(_GPUS_SHORT.search(one.message) for one in events)
     suspects = (
         Suspect(
             cause="k8s-rdma-resource-missing",
@@ -296,11 +303,16 @@ def _plugin(facts: Facts) -> Iterator[Finding]:
         one for one in nodes
         if not one.present and any(w in one.path for w in ("uverbs", "umad", "rdma_cm"))
     ]  # fmt: skip
+    gone += job.said(facts, r"unable to open /dev/infiniband/rdma_cm")
     bare = _without_uverbs(facts, nodes)
     granted = [one for one in facts.of(PodResource) if _RDMA.search(one.resource)]
     if bare and granted:
         yield _resource(
             "k8s-rdma-resource-partial", [*bare, *nodes, *granted], 0.92, "the adapter"
+        )
+    elif bare and gone and there & {"umad", "issm", "rdma_cm"}:
+        yield _resource(
+            "k8s-rdma-resource-partial", [*bare, *gone, *nodes], 0.85, "the adapter"
         )
     elif gone and there and "uverbs" in there:
         yield _resource("k8s-rdma-resource-partial", [*gone], 0.6, "the adapter")

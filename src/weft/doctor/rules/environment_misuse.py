@@ -189,7 +189,8 @@ def _without_gpus(facts: Facts) -> Iterator[Finding]:
 def _refused(facts: Facts) -> Iterator[Finding]:
     """Find a variable whose value the library itself refuses."""
     lines = job.said(facts, r"could not force merge nics|"
-                            r"(invalid|unknown|unrecogni[sz]ed|not a valid)\b.*"
+                            r"(invalid|unknown|unrecogni[sz]ed|not a valid)\b(?! (?:resource|"
+                            r"argument|device|memory|usage|context|access)\b).*"
                             r"\b(?-i:NCCL_(?!DEBUG)[A-Z])|"
                             r"\b(?-i:NCCL_(?!DEBUG)[A-Z_]+)\b.*\b(invalid|not valid|could not "
 

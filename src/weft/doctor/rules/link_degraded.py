@@ -13,7 +13,7 @@ from collections import Counter as Count
 from collections.abc import Iterator
 
 from weft import units
-from weft.doctor import job
+from weft.doctor import job, links
 from weft.doctor.rule import Facts, Fault, Finding, Rule, Severity, Symptom, finding
 from weft.observe.facts import (
     AdapterChosen,
@@ -57,6 +57,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
     if not trained and not cables:
         yield from _words(facts)
         yield from _slower_than_its_fellows(facts)
+        yield from _below_the_check(facts)
         yield from _complained(facts)
 
 
@@ -189,6 +190,20 @@ def _words(facts: Facts) -> Iterator[Finding]:
                             one.adapter, Severity.WARNING)  # fmt: skip
 
 
+def _below_the_check(facts: Facts) -> Iterator[Finding]:
+    """Find ports that are up below the rate that a health check of the site asks for."""
+    for said in job.said(facts, links.ASKED_RATE.pattern):
+        asked = links.ASKED_RATE.search(said.evidence.text)
+        for one in facts.of(AdapterPort):
+            if asked and links.below_asked(one, asked):
+                left = (one.rate_bytes_per_s or 0.0) / units.rate_from_gbit(
+                    float(asked["rate"])
+                )
+                cause = _WIDTH if re.search(r"\b[12]X", one.rate_text) else _SPEED
+                yield _degraded(cause, [said, one], 0.75, left,
+                                "the site's check asks for more", asked["adapter"])  # fmt: skip
+
+
 def _whole_fellow(facts: Facts, port: AdapterPort) -> bool:
     """Return whether another port of the host runs four lanes of the same speed.
 
@@ -232,8 +247,14 @@ def _slower_than_its_fellows(facts: Facts) -> Iterator[Finding]:
         enough = _FELLOWS - 1 if _of_one_make(facts, ports) else _FELLOWS
         if len(slow) == 1 and count >= enough:
             left = (slow[0].rate_bytes_per_s or 0) / (usual or 1)
-            yield _degraded(_SPEED, [*slow], 0.55, left, "its fellows are faster",
+            cause = _WIDTH if _narrow(slow[0]) else _SPEED
+            yield _degraded(cause, [*slow], 0.55, left, "its fellows are faster",
                             slow[0].adapter, Severity.WARNING)  # fmt: skip
+
+
+def _narrow(port: AdapterPort | AdapterChosen) -> bool:
+    """Return whether a port says that it runs fewer than four lanes."""
+    return re.search(r"\b[12]X\b", getattr(port, "rate_text", "")) is not None
 
 
 def _of_one_make(facts: Facts, ports: list[AdapterPort | AdapterChosen]) -> bool:

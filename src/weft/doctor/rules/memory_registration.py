@@ -125,7 +125,9 @@ def _starved(facts: Facts) -> Iterator[Finding]:
     """Find a contiguous area that gave nothing, where no call is known to have failed."""
     area = [one for one in facts.of(HostMemory) if one.name == "CmaFree" and not one.size_bytes]
     if area:
-        yield _named("kernel-cma-exhausted", area, LIKELY_RATIO)
+        refused = job.said(facts, r"cannot allocate memory")
+        sure = 0.65 if refused else LIKELY_RATIO
+        yield _named("kernel-cma-exhausted", [*area, *refused], sure)
 
 
 def _scarce(failed: list[CallFailed]) -> Finding:

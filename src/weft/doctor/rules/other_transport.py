@@ -23,7 +23,7 @@ from weft.doctor.rule import (
     finding,
     suspected,
 )
-from weft.observe.facts import CallFailed, CompletionError, Fact, Message
+from weft.observe.facts import CallFailed, ClusterEvent, CompletionError, Fact, Message
 
 _ON_THE_WAY = (
     Suspect(
@@ -143,6 +143,9 @@ def _check(facts: Facts) -> Iterator[Finding]:
     children = any(one.software == "macvlan" for one in facts.of(Message)) or any(
         "macvlan" in one.evidence.text for one in seen
     )
+    waiting = any(one.reason == "FailedScheduling" for one in facts.of(ClusterEvent))
+    if waiting:  # a launcher whose workers have no host yet
+        seen = [one for one in seen if "start one or more daemons" not in one.evidence.text]
     if not seen or job.began(facts) or children:  # of the last pod_network asks
         return
     shared = job.said(facts, _NOT_SHARED)

@@ -69,6 +69,11 @@ _OF_A_SERVICE = re.compile(
 )
 """The name of a service where a line names who writes it: its connections are no job's."""
 _HEAD = 120
+_OF_CLUSTER = re.compile(
+    r"kube-|multus|whereabouts|calico|cilium|coredns|nvidia-|gpu-operator|network-operator|"
+    r"dcgm|sriov|rdma-shared|nv-ipam|prometheus|node-exporter|metrics-server"
+)
+"""Names of pods that serve the cluster and are of no job."""
 _PEER_GONE = (
     r"closed by remote peer|remote process (has )?exited|broken pipe|connection reset by peer|"
     r"got 0 bytes|connection was likely closed|horovod has been shut down"
@@ -144,7 +149,10 @@ def _head(line: Fact) -> str:
 
 def _pods_gone(facts: Facts, *, failing: bool) -> list[Fact]:
     """Return pods that ended, and those that were taken away while the job was failing."""
-    ended = [one for one in facts.of(PodState) if {one.reason, one.phase} & _POD_ENDS]
+    ended = [
+        one for one in facts.of(PodState)
+        if {one.reason, one.phase} & _POD_ENDS and not _OF_CLUSTER.match(one.pod)
+    ]  # fmt: skip
     lost = [
         one for one in facts.of(ClusterEvent)
         if failing and one.reason in _POD_LOST and "EmptyDir" not in one.message

@@ -104,7 +104,8 @@ def _check(facts: Facts) -> Iterator[Finding]:
     ]  # fmt: skip
     ill = [
         one for one in facts.of(PodState)
-        if _NETWORK_POD.search(one.pod) and job.POD_FAILED.search(one.phase)
+        if _NETWORK_POD.search(one.pod)
+        and (job.POD_FAILED.search(one.phase) or one.phase == "OOMKilled")
     ]  # fmt: skip
     ill_states = [
         one for one in facts.of(ClusterEvent)

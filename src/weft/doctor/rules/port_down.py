@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
-from weft.doctor import job
+from weft.doctor import job, links
 from weft.doctor.rule import (
     Facts,
     Fault,
@@ -224,8 +224,17 @@ def _checked(facts: Facts) -> Iterator[Finding]:
         r"only \d+ linkup|port \d+: state down|port \d+ is down|"
         r"^rdma port is down: |rdma device \w+ (disapp|is miss|vanish)",
     )
+    missed = [one for one in missed if not _up_at_another_rate(facts, one)]
     if missed:
         yield _down(missed, "", 0.7)
+
+
+def _up_at_another_rate(facts: Facts, missed: Fact) -> bool:
+    """Return whether a check asked for a rate, and its port is up at a lower one."""
+    asked = links.ASKED_RATE.search(missed.evidence.text)
+    return asked is not None and any(
+        links.below_asked(one, asked) for one in facts.of(AdapterPort)
+    )
 
 
 def _down(

@@ -12,6 +12,7 @@ import errno
 from collections.abc import Iterator
 from ipaddress import ip_interface
 
+from weft.doctor import job, links
 from weft.doctor.rule import Facts, Finding, Rule, Severity, Symptom, finding
 from weft.observe.facts import (
     AdapterChosen,
@@ -25,35 +26,48 @@ from weft.observe.facts import (
 _PAIR = 2
 _DOTS = 3
 _HOST_BITS = 32
-_NOT_COUNTED = ("default", "0.0.0.0/0", "fe80", "ff", "::", "169.254")
+_NOT_COUNTED = ("default", "0.0.0.0/0", "fe80", "ff", "::")
 
 
 def _check(facts: Facts) -> Iterator[Finding]:
-    routes: dict[tuple[str, str, int | None], list[Route]] = {}
+    routes: dict[tuple[str, str], list[Route]] = {}
     for one in facts.of(Route):
-        if not one.destination.startswith(_NOT_COUNTED) and not one.via:
-            routes.setdefault((one.host, one.destination, one.metric), []).append(one)
-    failing = facts.any_of(CallFailed, CompletionError) or any(
-        not one.received for one in facts.of(HostReached)
+        if not one.destination.startswith(_not_counted(facts)) and not one.via:
+            routes.setdefault((one.host, one.destination), []).append(one)
+    failing = (
+        facts.any_of(CallFailed, CompletionError)
+        or any(not one.received for one in facts.of(HostReached))
+        or bool(job.said(facts, r"closed by remote peer"))
     )
     if not any("/" in one.destination for one in facts.of(Route)):  # no table was shown
         yield from _same_subnet(facts, failing=failing)
         if failing:
             yield from _offered_together(facts)
-    for (host, destination, _), ways in routes.items():
+    for (host, destination), ways in routes.items():
         interfaces = sorted({one.interface for one in ways})
-        if len(interfaces) > 1:
+        alike = len({one.metric for one in ways}) < len(interfaces)
+        if len(interfaces) > 1 and (alike or (failing and all(one.source for one in ways))):
             yield finding(
                 "host-routing-ambiguous",
                 ways,
-                0.75 if failing else 0.6,
+                0.6 if not (failing and alike) else 0.75,
                 severity=Severity.ERROR if failing else Severity.WARNING,
                 subject=host,
                 message=f"{' and '.join(interfaces)} both lead to {destination}",
                 advice="give each interface a subnet of its own, or route by source address",
                 next_command="ip route; ip rule; ip -br addr   # on every host",
-                explains=(Symptom.CONNECT, Symptom.TRANSPORT_RETRY, Symptom.WATCHDOG),
-            )
+                explains=(Symptom.CONNECT, Symptom.TRANSPORT_RETRY, Symptom.WATCHDOG,
+                          "peer-process-died"),
+            )  # fmt: skip
+
+
+def _not_counted(facts: Facts) -> tuple[str, ...]:
+    """Return how networks begin that several interfaces have by design.
+
+    Addresses that hosts gave themselves count where transfers between such ones fail.
+    """
+    own = any(links.is_self_assigned(one.local_gid) for one in links.pairs(facts))
+    return _NOT_COUNTED if own else (*_NOT_COUNTED, "169.254")
 
 
 def _same_subnet(facts: Facts, *, failing: bool) -> Iterator[Finding]:

@@ -19,6 +19,7 @@ from weft.observe.facts import (
     Message,
     PhysicalState,
     PortState,
+    ServiceState,
     SubnetManager,
 )
 
@@ -38,7 +39,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
         and one.sm_lid in _NO_LID
     ]  # fmt: skip
     none = [one for one in facts.of(SubnetManager) if one.state == "none"]
-    unbound = job.said(facts, _UNBOUND)
+    unbound = [*job.said(facts, _UNBOUND), *_stopped(facts)]
     if waiting or none or unbound:
         yield finding(
             "ib-no-subnet-manager",
@@ -63,6 +64,16 @@ def _check(facts: Facts) -> Iterator[Finding]:
             next_command="sminfo   # on each fabric or plane",
             missing=("whether the outputs are of one fabric or of several planes",),
         )
+
+
+def _stopped(facts: Facts) -> list[Fact]:
+    """Return a manager that does not run, where ports know of none: LID 0 is nobody's."""
+    stopped = [
+        one for one in facts.of(ServiceState)
+        if one.service.startswith("opensm") and one.state in {"inactive", "failed"}
+    ]  # fmt: skip
+    asked = job.said(facts, r"do_madrpc failed; dport \(Lid 0\)|sminfo: iberror: failed")
+    return [*stopped, *asked] if stopped and asked else []
 
 
 def _beginning(facts: Facts) -> Iterator[Finding]:

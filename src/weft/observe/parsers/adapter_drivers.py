@@ -5,6 +5,7 @@ time out, hardware errors, a device that could not be brought up. What else they
 to the kernel's log.
 """
 
+import errno
 import re
 from collections.abc import Sequence
 
@@ -36,7 +37,8 @@ _SICK = re.compile(
     r"device (?:has failed|removed|unrecoverable|is going to be reset)|needs reset|"
     r"adapter (?:halted|stopped|error)|Rebuild failed|unload and reload driver|critical error|"
     r"\bunrecoverable|Internal error detected|reset (?:failed|aborted)|"
-    r"adminq state [23]\b).*",
+    r"adminq state [23]\b|didn't send any completion for admin|isn't ready, can't reset|"
+    r"[Ff]ailed to submit command \w+ \(opcode \d+\) err -19).*",
     re.IGNORECASE,
 )
 _PROBE = re.compile(
@@ -56,11 +58,18 @@ _NO_KEYS = re.compile(
 )
 
 
+_NUMBER = re.compile(r"\[-(\d{1,3})\]|\berr(?:or)?:? -(\d{1,3})")
+_LACKS = {errno.ENOMEM, errno.ENOSPC, errno.ENOBUFS, errno.EAGAIN, errno.EDQUOT}
+"""Errors that say that something is used up; others are a device that does not answer."""
+
+
 def _no_keys(found: re.Match[str], line: Line) -> Sequence[Fact]:
-    """State that an adapter has no memory key left."""
+    """State that an adapter has no memory key left, or did not carry out what was asked."""
+    number = _NUMBER.search(line.text)
+    lacks = number is None or int(number[1]) in _LACKS
     return (
         AdapterFault(
-            kind="keys", device=found["device"] or found["name"] or "",
+            kind="keys" if lacks else "timeout", device=found["device"] or found["name"] or "",
             text=found[0].strip()[:200], host=line.host, moment=line.moment,
             evidence=line.evidence,
         ),

@@ -39,6 +39,11 @@ _ALLOCATED = re.compile(
     r"\s+(?P<name>(?:[\w.-]+/)[\w.-]+)\s+(?P<request>\d+)(?: \(\d+%\))?\s+(?P<limit>"
     r"\d+)(?: \(\d+%\))?\s*$"
 )
+_STATED = re.compile(
+    r"\s*(?P<what>capacity|allocatable|allocated)\W{1,3}(?P<name>[\w.-]+/[\w.-]+): "
+    r"(?P<count>\d+)\s*$"
+)
+_PICKED = re.compile(r"describe (?:nodes?[/ ]|\$).*\|\s*e?grep")
 _IN_TOTAL = re.compile(r"\s*\((?P<count>\d{1,5}) in total\)")
 _OF_NODE = re.compile(
     r"\s+(?P<namespace>[a-z0-9][a-z0-9-]*)\s+(?P<pod>[a-z0-9][a-z0-9.-]*)\s+\d+m? \(\d+%\)\s"
@@ -128,6 +133,7 @@ class _Reader:
     limits: dict[str, int] = field(default_factory=dict)
     network: str = ""
     networks: bool = False
+    seen_resource: str = ""
 
     def take(self, text: str, number: int) -> Sequence[Fact] | None:
         """Return the facts of a line."""
@@ -143,7 +149,37 @@ class _Reader:
             return self._network(network["key"], network["value"], evidence)
         if self.section:
             return self._within(text, evidence)
-        return None
+        return self._picked_out(text, evidence)
+
+    def _picked_out(self, text: str, evidence: Evidence) -> Sequence[Fact] | None:
+        """Read what was picked out of a node's description: it has, it offers, it gave away."""
+        stated = _STATED.match(text)
+        if stated:
+            what = {stated["what"]: int(stated["count"])}
+            return (
+                NodeResource(
+                    resource=stated["name"], node=self._node(), evidence=evidence,
+                    capacity=what.get("capacity"), allocatable=what.get("allocatable"),
+                    allocated=what.get("allocated"),
+                ),
+            )  # fmt: skip
+        if not _PICKED.search(self.source.command):
+            return None
+        resource, given = _RESOURCE.match(text), _ALLOCATED.match(text)
+        if given:
+            self.seen_resource = ""
+            used = int(given["request"])
+            return (NodeResource(resource=given["name"], allocated=used, evidence=evidence),)
+        if not resource or "/" not in resource["name"]:
+            return None
+        name, count = resource["name"], integer(resource["value"])
+        again, self.seen_resource = self.seen_resource == name, name
+        return (
+            NodeResource(
+                resource=name, capacity=None if again else count,
+                allocatable=count if again else None, evidence=evidence,
+            ),
+        )  # fmt: skip
 
     def _network(self, key: str, value: str, evidence: Evidence) -> Sequence[Fact]:
         """State an interface of a pod, as the annotation of its networks lists it."""
@@ -349,6 +385,9 @@ kubectl = Parser(
         "Allocatable:",
         "Capacity:",
         "Insufficient ",
+        "describe node",
+        "describe $",
+        "allocated",
         "quota for",
         "is forbidden:",
         "pod sandbox",

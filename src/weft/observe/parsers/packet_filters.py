@@ -87,7 +87,8 @@ class _Reader:
 packet_filters = Parser(
     tool="packet filters of clouds and clusters",
     marks=("enyAllIn", "DefaultInboundAction", "ecurity", "SECURITY", "NSG", "irewall",
-           "IpPerm", "calico-packet", "etworkPolicy", "Allowing ingress", "rbac_access",
+           "IpPerm", "IpProtocol", "calico-packet", "etworkPolicy", "Allowing ingress",
+           "rbac_access",
            "netpol", "networkpolic", "authorizationpolic", "peerauthentication", "PROTO=",
            "DROP", "REJECT", "itself"),
     reader=_Reader,

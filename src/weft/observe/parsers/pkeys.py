@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from weft.observe.facts import Fact, PartitionKey
 from weft.observe.parser import READ, Parser, Source
@@ -18,6 +18,8 @@ _KEY_OF = re.compile(
     r"\s*+(?:pkey|P_Key|PKey)\s*+\[?(?P<index>\d++)\]?\s*+[:=]?\s*+(?P<key>0x[0-9a-fA-F]{1,4})",
     re.IGNORECASE,
 )
+_UNIQ = re.compile(r"pkeys/\*.*\buniq -c")
+_COUNTED = re.compile(r"\s*\d{1,4} (?P<key>0x[0-9a-fA-F]{4})\s*$")
 _COUNT = re.compile(r"\s*\d+ pkeys capacity")
 
 
@@ -26,6 +28,7 @@ class _Reader:
     """Reads one key or one row of keys a line; key 0 means an unused entry."""
 
     source: Source
+    kinds: list[tuple[int, str, int]] = field(default_factory=list)
 
     def take(self, text: str, number: int) -> Sequence[Fact] | None:
         """Return the keys of a line."""
@@ -36,14 +39,23 @@ class _Reader:
                 int(found["index"]), [found["key"]], groups.get("adapter") or "",
                 groups.get("port"), (text, number),
             )  # fmt: skip
+        counted = _COUNTED.match(text) if _UNIQ.search(self.source.command) else None
+        if counted:
+            key = int(counted["key"], 16)
+            self.kinds.append((key, text, number)) if key else None
+            return READ
         row = _ROW.match(text)
         if row:
             return self._keys(int(row["first"]), row["keys"].split(), "", None, (text, number))
         return READ if _COUNT.match(text) else None
 
     def end(self) -> Iterable[Fact]:
-        """Keep nothing to the end."""
-        return READ
+        """State the one key that a table holds, where its sorts of keys were counted."""
+        kinds, self.kinds = self.kinds, []
+        if len(kinds) != 1:
+            return READ
+        key, text, number = kinds[0]
+        return self._keys(0, [hex(key)], "", None, (text, number))
 
     def _keys(
         self, first: int, keys: list[str], adapter: str, port: str | None, line: tuple[str, int]

@@ -58,4 +58,4 @@ def _destination(to: str, mask: str) -> str:
         return to
 
 
-route = Parser(tool="route", marks=("Genmask",), reader=_Reader, rank=31)
+route = Parser(tool="route", marks=("Genmask", " U ", " UG ", " UH "), reader=_Reader, rank=31)

@@ -25,7 +25,8 @@ from weft.observe.parsers._values import integer, layer, physical, rate, real, s
 _FULL = 0x8000
 _GIGA = 1e9
 _FILE = re.compile(r"(?P<path>/(?:sys|host/sys)/[\w/.:@-]{3,200}?)(?::|=| +)\s*(?P<value>\S.*)")
-_CAT = re.compile(r"\b(?:cat|more|head) (?:-\w+ )?(?P<path>/sys/[\w/.:@*-]{3,200})\s*$")
+_CAT = re.compile(r"\b(?:cat|more|head) (?:-\w+ )?(?P<path>/sys/[\w/.:@*{},-]{3,200})\s*$")
+_BRACES = re.compile(r"\{(?P<names>[\w,]{1,80})\}")
 _LONE = re.compile(
     r"\s*(?:0x[0-9a-fA-F]{1,8}|\d+: \w+|[0-9a-fA-F:]{2,45}|\d{1,20}|\d+ Gb/sec \(.*\)|"
     r"[A-Z]\w+)\s*$"
@@ -58,6 +59,8 @@ class _Reader:
 
     source: Source
     path: str = ""
+    several: str = ""
+    place: int = 0
 
     def take(self, text: str, number: int) -> Sequence[Fact] | None:
         """Return the facts of a line."""
@@ -91,7 +94,18 @@ class _Reader:
     def _asked(self, text: str) -> str:
         """Return the file whose value a line is, where a command printed one file."""
         asked = _CAT.search(self.source.command)
-        return asked["path"].replace("*", "any") if asked and _LONE.match(text) else ""
+        if asked is None or not _LONE.match(text):
+            return ""
+        path = asked["path"].replace("*", "any")
+        braces = _BRACES.search(path)
+        if braces is None:
+            return path
+        if path != self.several:
+            self.several, self.place = path, 0
+        names = braces["names"].split(",")
+        self.place += 1
+        name = names[self.place - 1] if self.place <= len(names) else ""
+        return path.replace(braces[0], name) if name else ""
 
     def end(self) -> Iterable[Fact]:
         """Keep nothing to the end."""
