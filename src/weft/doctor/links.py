@@ -30,12 +30,15 @@ ASKED_RATE = re.compile(
 """What a health check says that found no port in the state and at the rate it asks for."""
 
 
-def below_asked(port: AdapterPort, asked: re.Match[str]) -> bool:
-    """Return whether a port is up, and slower than a health check asks for."""
-    up = port.state is PortState.ACTIVE or port.physical_state is PhysicalState.LINK_UP
-    rate = port.rate_bytes_per_s or 0.0
-    same = port.adapter in {"", asked["adapter"]}
-    return up and same and 0 < rate < units.rate_from_gbit(float(asked["rate"]))
+def below_asked(facts: Facts, asked: re.Match[str]) -> list[AdapterPort]:
+    """Return the port a health check asks about, where it is up and slower than asked."""
+    ports = [one for one in facts.of(AdapterPort) if one.adapter in {"", asked["adapter"]}]
+    up = any(
+        one.state is PortState.ACTIVE or one.physical_state is PhysicalState.LINK_UP
+        for one in ports
+    )
+    rate = units.rate_from_gbit(float(asked["rate"]))
+    return [one for one in ports if up and 0 < (one.rate_bytes_per_s or 0.0) < rate]
 
 
 def layer(facts: Facts, adapter: str = "") -> LinkLayer:

@@ -44,6 +44,11 @@ _SHUT_OUT = (
 _HUNG_UP = r"closed by remote peer|connection reset by peer|no route to host"
 _LOST = re.compile(r"lost communication with a remote daemon|actor died unexpectedly")
 """What launchers say of processes that they do not reach any more, dead or not."""
+_FILTERED = (
+    r"-P INPUT (?:DROP|REJECT)|\bstop firewalld\b|\bDenyAllIn[Bb]ound\b|"
+    r"firewall[\w -]{0,20}(?:policy|rule).{0,40}block|self[- ]reference"
+)
+"""What speaks of a filter in the same line as the failure."""
 _NO_ANSWER = 12
 _BY_KERNEL = "connection timed out"
 """How a kernel says that nobody answered: a program's own patience also ends over refusals."""
@@ -234,7 +239,7 @@ def _filters(facts: Facts) -> list[Fact]:
         one for one in facts.of(PacketFilter)
         if one.policy in {"DROP", "REJECT"} and one.chain != "FORWARD"
     ]  # fmt: skip
-    policies += job.said(facts, r"-P INPUT (DROP|REJECT)|\bstop firewalld\b")
+    policies += job.said(facts, _FILTERED)
     services = [one for one in facts.of(ServiceState)
                 if one.state == "active" and one.service in {"firewalld", "ufw"}]  # fmt: skip
     return [*policies, *services]

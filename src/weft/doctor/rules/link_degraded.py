@@ -194,14 +194,13 @@ def _below_the_check(facts: Facts) -> Iterator[Finding]:
     """Find ports that are up below the rate that a health check of the site asks for."""
     for said in job.said(facts, links.ASKED_RATE.pattern):
         asked = links.ASKED_RATE.search(said.evidence.text)
-        for one in facts.of(AdapterPort):
-            if asked and links.below_asked(one, asked):
-                left = (one.rate_bytes_per_s or 0.0) / units.rate_from_gbit(
-                    float(asked["rate"])
-                )
-                cause = _WIDTH if re.search(r"\b[12]X", one.rate_text) else _SPEED
-                yield _degraded(cause, [said, one], 0.75, left,
-                                "the site's check asks for more", asked["adapter"])  # fmt: skip
+        if asked is None:
+            continue
+        for one in links.below_asked(facts, asked):
+            left = (one.rate_bytes_per_s or 0.0) / units.rate_from_gbit(float(asked["rate"]))
+            cause = _WIDTH if re.search(r"\b[12]X", one.rate_text) else _SPEED
+            yield _degraded(cause, [said, one], 0.75, left, "the site's check asks for more",
+                            asked["adapter"])  # fmt: skip
 
 
 def _whole_fellow(facts: Facts, port: AdapterPort) -> bool:

@@ -41,6 +41,8 @@ from weft.observe.facts import (
 _SCARCE = frozenset({errno.EAGAIN, errno.EIO, errno.ENOSPC})
 """What drivers return where the adapter has no room for another memory region."""
 _ENOUGH_BYTES = 1 << 30
+_SCARCE_AREA_BYTES = 4 << 20
+"""Of a contiguous area with less left no queue of usual length can be made."""
 _AREA = frozenset({"CmaTotal", "CmaFree"})
 _STARTED = re.compile(
     r"/proc/(?:\d|\$)[^ ]*/limits|(?:srun|mpirun|mpiexec|kubectl exec|(?:docker|podman) (?:run|"
@@ -243,10 +245,18 @@ def _undecided(facts: Facts, memory: list[CallFailed]) -> Iterator[Finding]:
     if any(one.size_bytes == 0 for one in area) and all(one.limit is None for one in limits):
         yield _named("kernel-cma-exhausted", [*memory, *area, *limits], 0.85 if limits else 0.7)
         return
-    unlimited = bool(limits) or bool(job.said(facts, r"ulimit -l\W{0,3}unlimited"))
+    told = any("current: unlimited" in one.evidence.text for one in memory)
+    unlimited = told or bool(limits or job.said(facts, r"ulimit -l\W{0,3}unlimited"))
     spent = [*job.said(facts, _SPENT), *_counted(facts)]
     if spent:
         yield replace(_named("mr-limit-exceeded", [*memory, *spent], 0.75))
+        return
+    scarce = [
+        one for one in area
+        if one.name == "CmaFree" and (one.size_bytes or 0) < _SCARCE_AREA_BYTES
+    ]  # fmt: skip
+    if unlimited and scarce:
+        yield _named("kernel-cma-exhausted", [*memory, *scarce, *limits], 0.65)
         return
     tiny = any(one.size_bytes is not None and one.size_bytes < _TINY_BYTES for one in memory)
     suspects = (

@@ -11,7 +11,11 @@ from collections.abc import Iterator
 
 from weft.doctor import job
 from weft.doctor.rule import Facts, Finding, Rule, Symptom, finding
-from weft.observe.facts import PartitionKey
+from weft.observe.facts import CallFailed, PartitionKey
+
+_FOLLOW = (
+    Symptom.TRANSPORT_RETRY, Symptom.FLUSHED, "fabric-path-unreachable", "mpi-ucx-not-nccl",
+)  # fmt: skip
 
 
 def _check(facts: Facts) -> Iterator[Finding]:
@@ -21,8 +25,10 @@ def _check(facts: Facts) -> Iterator[Finding]:
     trapped = job.said(
         facts,
         r"bad p_?key|p_?key (mismatch|violation|check failed)|no valid pkey|"
-        r"unable to find specified pkey|do(es)? not (share specified|have any shared) pkey",
+        r"unable to find (?:specified )?pkey|"
+        r"do(es)? not (share specified|have any shared) pkey",
     )
+    yield from _no_such_index(facts)
     if limited or trapped:
         yield finding(
             "ib-pkey-membership",
@@ -34,8 +40,25 @@ def _check(facts: Facts) -> Iterator[Finding]:
             else "ports complain of partition keys that do not fit",
             advice="make the ports full members (partitions.conf: ALL=full), restart the SM",
             next_command="smpquery pkeys <lid> 1   # bit 15 set: 0xffff; not set: 0x7fff",
-            explains=(Symptom.TRANSPORT_RETRY, Symptom.FLUSHED, "fabric-path-unreachable"),
+            explains=_FOLLOW,
         )
+
+
+def _no_such_index(facts: Facts) -> Iterator[Finding]:
+    """Find an index of the table that the job was told to use and that holds no key."""
+    held = {one.index for one in facts.of(PartitionKey) if one.key}
+    failed = [one for one in facts.of(CallFailed) if "modify_qp" in one.call]
+    for one in job.settings(facts, "NCCL_IB_PKEY"):
+        if failed and held and one.value.isdigit() and int(one.value) not in held:
+            yield finding(
+                "ib-pkey-membership",
+                [one, *failed, *facts.of(PartitionKey)],
+                0.8,
+                message=f"NCCL_IB_PKEY={one.value} is an index that holds no partition key",
+                advice="have the subnet manager give the port the key, or correct the index",
+                next_command="grep . /sys/class/infiniband/*/ports/*/pkeys/[0-7]",
+                explains=(*_FOLLOW, Symptom.VERBS_CALL, "gid-index-wrong"),
+            )
 
 
 partition_key = Rule(causes=("ib-pkey-membership",), check=_check)

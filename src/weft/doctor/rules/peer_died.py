@@ -74,6 +74,7 @@ _OF_CLUSTER = re.compile(
     r"dcgm|sriov|rdma-shared|nv-ipam|prometheus|node-exporter|metrics-server"
 )
 """Names of pods that serve the cluster and are of no job."""
+_CLUSTER_ROW = re.compile(rf"(?:kube-system\s|(?:[\w-]+\s+)?(?:{_OF_CLUSTER.pattern}))")
 _PEER_GONE = (
     r"closed by remote peer|remote process (has )?exited|broken pipe|connection reset by peer|"
     r"got 0 bytes|connection was likely closed|horovod has been shut down"
@@ -105,7 +106,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
         one for one in facts.of(ProcessEnded)
         if one.how in {"oom", "segfault", "signal"} and one.signal not in _TERMINATED
         and not (one.signal == _ABORTED and errors)
-        and not _of_itself(one, errors)
+        and not _of_itself(one, errors) and not _CLUSTER_ROW.match(one.evidence.text)
         and not _after(one.moment, first) and (errors or _of_the_job(facts, one))
     ]  # fmt: skip
     doubtful = [

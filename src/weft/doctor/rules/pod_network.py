@@ -208,16 +208,21 @@ def _same_of_ranks(facts: Facts) -> Iterator[Finding]:
         if one.process.host and one.address and not _SHARED_BY_HOSTS.match(one.interface):
             owners.setdefault(one.address, []).append(one)
     for gid in facts.of(Gid):
-        if gid.host and gid.ipv4 and gid.interface.startswith("net"):
+        if gid.ipv4 and gid.interface.startswith("net"):
             owners.setdefault(gid.ipv4, []).append(gid)
     for address, same in owners.items():
         if address.startswith(("127.", "169.254.", "::1", "fe80")):
             continue
-        if len({one.host if isinstance(one, Gid) else one.process.host for one in same}) > 1:
+        if len({_owner(one) for one in same}) > 1:
             yield _network("k8s-ipam-duplicate-address", [*same], 0.8)
     said = job.said(facts, _TWICE)
     if said:
         yield _network("k8s-ipam-duplicate-address", said, 0.8)
+
+
+def _owner(one: BootstrapInterface | Gid) -> str:
+    """Return who says that an address is its own: a host, else an adapter."""
+    return one.host or one.adapter if isinstance(one, Gid) else one.process.host
 
 
 def _children(facts: Facts) -> Iterator[Finding]:
@@ -273,6 +278,10 @@ def _no_gid(facts: Facts) -> Iterator[Finding]:
     empty = [one for one in facts.of(GidCount) if one.entries == 0]
     nodes = [one for one in facts.of(DeviceNode) if one.present and "uverbs" in one.path]
     bare = _nameless(facts)
+    zeros = [one for one in facts.of(Gid) if links.is_empty(one.gid)]
+    if zeros and len(zeros) == len(facts.of(Gid)) and bare and _in_a_pod(facts):
+        yield _network("k8s-no-roce-gid", [*zeros, *bare], 0.88)
+        return
     if empty and not facts.of(Gid) and (_in_a_pod(facts) or nodes):
         sure = 0.88 if bare else 0.7
         yield _network("k8s-no-roce-gid", [*empty, *nodes, *bare], sure)

@@ -232,9 +232,7 @@ def _checked(facts: Facts) -> Iterator[Finding]:
 def _up_at_another_rate(facts: Facts, missed: Fact) -> bool:
     """Return whether a check asked for a rate, and its port is up at a lower one."""
     asked = links.ASKED_RATE.search(missed.evidence.text)
-    return asked is not None and any(
-        links.below_asked(one, asked) for one in facts.of(AdapterPort)
-    )
+    return asked is not None and bool(links.below_asked(facts, asked))
 
 
 def _down(

@@ -26,7 +26,7 @@ from weft.observe.facts import (
 _NO_LID = (None, 0, 0xFFFF)
 _UNBOUND = (
     r"sm mad controller bind failed|unable to register class 129|"
-    r"osm_vendor_bind.{0,40}err|failed to bind to (?:the )?port"
+    r"osm_vendor_bind.{0,40}err|failed to bind to (?:the )?port\b(?! \d{2,5}\b)"
 )
 _FOLLOW = (Symptom.TRANSPORT_RETRY, Symptom.SOCKETS, "port-down", "container-no-rdma-device")
 

@@ -43,7 +43,7 @@ _STATED = re.compile(
     r"\s*(?P<what>capacity|allocatable|allocated)\W{1,3}(?P<name>[\w.-]+/[\w.-]+): "
     r"(?P<count>\d+)\s*$"
 )
-_PICKED = re.compile(r"describe (?:nodes?[/ ]|\$).*\|\s*e?grep")
+_PICKED = re.compile(r"describe (?:nodes?\b|\$).*\|\s*(?:e?grep|sed|awk)")
 _IN_TOTAL = re.compile(r"\s*\((?P<count>\d{1,5}) in total\)")
 _OF_NODE = re.compile(
     r"\s+(?P<namespace>[a-z0-9][a-z0-9-]*)\s+(?P<pod>[a-z0-9][a-z0-9.-]*)\s+\d+m? \(\d+%\)\s"
@@ -134,10 +134,13 @@ class _Reader:
     network: str = ""
     networks: bool = False
     seen_resource: str = ""
+    asked: str = ""
 
     def take(self, text: str, number: int) -> Sequence[Fact] | None:
         """Return the facts of a line."""
         evidence = self.source.evidence(text, number)
+        if self.source.command != self.asked:  # another command's output is in no section yet
+            self.asked, self.section = self.source.command, ""
         if _NETWORK_STATUS.match(text):
             self.networks = True
         for expression, read in _LINES:

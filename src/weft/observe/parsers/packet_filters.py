@@ -13,8 +13,10 @@ from weft.observe.parser import READ, Parser, Source
 
 _CLOUD = re.compile(
     r"\bDenyAllIn[Bb]ound\b|DefaultInboundAction\W{1,9}Block|"
-    r"(?:security|nsg|firewall)[\w -]{0,20}(?:group|rule|list)s?\b.{0,120}?"
-    r"(?:\b(?:allows?|permits?|opens?|passe?s?)\b.{0,30}(?:\b22\b|\bonly\b)|\bclosed\b|\bblock)|"
+    r"(?:\bNSG\b|\bSG\b|(?:security|firewall)[\w -]{0,20}"
+    r"(?:group|rule|list|policy)s?\b).{0,120}?"
+    r"(?:\b(?:allows?|permits?|opens?|passe?s?)\b.{0,30}"
+    r"(?:\b22\b|\bonly\b|\bbut not\b)|\bclosed\b|\bblock)|"
     r"does not (?:name|reference|include|allow) itself|without itself as (?:a )?source",
     re.IGNORECASE,
 )
@@ -86,7 +88,7 @@ class _Reader:
 
 packet_filters = Parser(
     tool="packet filters of clouds and clusters",
-    marks=("enyAllIn", "DefaultInboundAction", "ecurity", "SECURITY", "NSG", "irewall",
+    marks=("enyAllIn", "DefaultInboundAction", "ecurity", "SECURITY", "NSG", "SG ", "irewall",
            "IpPerm", "IpProtocol", "calico-packet", "etworkPolicy", "Allowing ingress",
            "rbac_access",
            "netpol", "networkpolic", "authorizationpolic", "peerauthentication", "PROTO=",

@@ -36,6 +36,7 @@ _KNOWN = re.compile(
     r"lldpctl|lldpcli|lshw|nv|ls|free|numactl|lscpu|uname|env|export|systemctl|sharp"
     r"\w*|ucx_info|fi_info|ping|"
     r"iptables|firewall-cmd|ufw|systemd-detect-virt|nc|ncat|nft|telnet|strace|ncclras|mlxlink|"
+    r"rping|ucmatose|udaddy|qperf|aws|gcloud|az|oci|"
     r"mpirun|srun|show_gids|saquery|opensm|docker|podman|hostname|sysctl|dcgmi|mst|"
     r"mlxlink|mlxconfig|"
     r"torchrun|python3?|\S*_perf|ifconfig|route|cma_\w+|dcb|lldptool|for|echo|exec|configure|interface)"
@@ -77,7 +78,7 @@ _LISTED = re.compile(
     r"\bls\s+(?:-[\w-]+\s+)*(?P<path>/dev/infiniband|/sys/class/infiniband|"
     r"/sys/kernel/mm/memory_peers)/?\s*(?:2>\S+|\|\s*cat)?\s*$"
 )
-_NAMES = re.compile(r"\s*[\w.-]{2,40}(?:\s+[\w.-]{2,40}){0,40}\s*$")
+_NAMES = re.compile(r"\s*\w[\w.-]{1,39}(?:\s+\w[\w.-]{1,39}){0,40}\s*$")
 _LONG_LINE = re.compile(r"\s*(?:total [1-9]|[cdlb-][rwxsStT-]{9}\S*\s)")
 _SIGNS = (
     "$ ",

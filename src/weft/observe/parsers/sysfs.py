@@ -25,7 +25,11 @@ from weft.observe.parsers._values import integer, layer, physical, rate, real, s
 _FULL = 0x8000
 _GIGA = 1e9
 _FILE = re.compile(r"(?P<path>/(?:sys|host/sys)/[\w/.:@-]{3,200}?)(?::|=| +)\s*(?P<value>\S.*)")
-_CAT = re.compile(r"\b(?:cat|more|head) (?:-\w+ )?(?P<path>/sys/[\w/.:@*{},-]{3,200})\s*$")
+_CAT = re.compile(
+    r"\b(?:cat|more|head) (?:-\w+ )?(?P<path>/sys/[\w/.:@*{},[\]-]{3,200})"
+    r"['\"]?\s*(?:\| dshbak.*)?$"
+)
+_RANGE = re.compile(r"\[[\w-]{1,20}\]")
 _BRACES = re.compile(r"\{(?P<names>[\w,]{1,80})\}")
 _LONE = re.compile(
     r"\s*(?:0x[0-9a-fA-F]{1,8}|\d+: \w+|[0-9a-fA-F:]{2,45}|\d{1,20}|\d+ Gb/sec \(.*\)|"
@@ -97,6 +101,7 @@ class _Reader:
         if asked is None or not _LONE.match(text):
             return ""
         path = asked["path"].replace("*", "any")
+        path = _RANGE.sub("any", path)
         braces = _BRACES.search(path)
         if braces is None:
             return path
