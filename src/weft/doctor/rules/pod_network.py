@@ -11,6 +11,7 @@ References: Multus CNI; NVIDIA network operator; whereabouts IPAM.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -213,16 +214,18 @@ def _same_of_ranks(facts: Facts) -> Iterator[Finding]:
     for address, same in owners.items():
         if address.startswith(("127.", "169.254.", "::1", "fe80")):
             continue
-        if len({_owner(one) for one in same}) > 1:
+        if max(Counter(sort for sort, _ in {_owner(one) for one in same}).values()) > 1:
             yield _network("k8s-ipam-duplicate-address", [*same], 0.8)
     said = job.said(facts, _TWICE)
     if said:
         yield _network("k8s-ipam-duplicate-address", said, 0.8)
 
 
-def _owner(one: BootstrapInterface | Gid) -> str:
-    """Return who says that an address is its own: a host, else an adapter."""
-    return one.host or one.adapter if isinstance(one, Gid) else one.process.host
+def _owner(one: BootstrapInterface | Gid) -> tuple[str, str]:
+    """Return who says that an address is its own, and of which sort that name is."""
+    if isinstance(one, BootstrapInterface):
+        return "rank's host", one.process.host
+    return ("table's host", one.host) if one.host else ("adapter", one.adapter)
 
 
 def _children(facts: Facts) -> Iterator[Finding]:
