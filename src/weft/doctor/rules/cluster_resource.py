@@ -65,6 +65,10 @@ _ALL_GIVEN = Suspect(
     question="does any pod of these nodes ask for it (kubectl get pods -A -o yaml)?",
     next_command=_LOOK,
 )
+_OF_ONE = re.compile(
+    r"(?:spec for device|resources for) [0-9a-f]{4}:[0-9a-f]{2}:", re.IGNORECASE
+)
+"""What a plug-in says of one device."""
 _NONE_FOUND = re.compile(r"no (?:rdma )?devices? (?:in current configuration|found for|"
                          r"in device pool|(?:were )?found for)|no eligible devices found|"
                          r"missing rdma device spec|no (?:valid )?efa devices|"
@@ -292,18 +296,20 @@ def _plugin(facts: Facts) -> Iterator[Finding]:
     serves = any(one.kind == "serving" for one in facts.of(WorkSeen))
     if lines:
         unsure = passed_over and serves  # it may be a device that nobody selects
-        found = _resource(
-            "k8s-rdma-resource-missing", lines, 0.6 if unsure else 0.8,
-            "the plug-in's resource", Severity.WARNING if unsure else Severity.ERROR,
+        served = _taken_in(facts)
+        of_one = served and all(_OF_ONE.search(one.evidence.text) for one in lines)
+        yield _resource(
+            "k8s-rdma-resource-partial" if of_one else "k8s-rdma-resource-missing",
+            [*lines, *served], 0.6 if unsure else 0.8, "the plug-in's resource",
+            Severity.WARNING if unsure else Severity.ERROR,
         )  # fmt: skip
-        yield found
     nodes = [one for one in facts.of(DeviceNode) if "infiniband" in one.path]
     there = {one.path.rpartition("/")[2].rstrip("0123456789") for one in nodes if one.present}
     gone: list[Fact] = [
         one for one in nodes
         if not one.present and any(w in one.path for w in ("uverbs", "umad", "rdma_cm"))
     ]  # fmt: skip
-    gone += job.said(facts, r"unable to open /dev/infiniband/rdma_cm")
+    gone += [one for one in facts.of(NoRdmaDevice) if "/dev/infiniband/rdma_cm" in one.cause]
     bare = _without_uverbs(facts, nodes)
     granted = [one for one in facts.of(PodResource) if _RDMA.search(one.resource)]
     if bare and granted:
@@ -316,6 +322,14 @@ def _plugin(facts: Facts) -> Iterator[Finding]:
         )
     elif gone and there and "uverbs" in there:
         yield _resource("k8s-rdma-resource-partial", [*gone], 0.6, "the adapter")
+
+
+def _taken_in(facts: Facts) -> list[Fact]:
+    """Return what a plug-in says of devices that it did take in."""
+    return [
+        one for one in facts.of(Message)
+        if one.software == "device plug-in" and one.level == "info"
+    ]  # fmt: skip
 
 
 def _without_uverbs(facts: Facts, nodes: list[DeviceNode]) -> list[Fact]:

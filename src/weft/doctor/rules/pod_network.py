@@ -64,6 +64,10 @@ _SHARED_BY_HOSTS = re.compile(r"docker|virbr|br-|cni|cali|lo\b|veth|tun|usb|lxc|
 """Interfaces that have the same address on every host by design."""
 _RDMA = re.compile(r"rdma|hostdev|sriov|mlnx|mellanox|roce", re.IGNORECASE)
 _NO_ANSWER = 12
+_ALL_ZERO = (
+    r"\b(?:gid table|gids?)\b.{0,40}\b(?:all zeros?|is empty|are empty)\b|"
+    r"no (?:valid|usable) gid\b.{0,60}no address"
+)
 _TWICE = (
     r"(?:address|\bip\b)\W{0,2}[\d.]{7,15} (?:is|was) [\w ]{2,30}(?:by|to) (?:\d|two|"
     r"several|both|another|other)|duplicate (?:ip|address)"
@@ -293,6 +297,12 @@ def _no_gid(facts: Facts) -> Iterator[Finding]:
     first_only = bool(inside) and all(one.interface == "eth0" for one in inside)
     if bare and first_only and _in_a_pod(facts):
         yield _network("k8s-no-roce-gid", [*bare, *inside], 0.88)
+    told = [
+        one for one in job.said(facts, _ALL_ZERO)
+        if _in_a_pod(facts) or re.search(r"\bpods?\b|container|namespace", one.evidence.text)
+    ]  # fmt: skip
+    if told and not bare:
+        yield _network("k8s-no-roce-gid", told, 0.7)
     refused = [one for one in facts.of(CallFailed) if "modify_qp" in one.call]
     ethernet = links.layer(facts) is not LinkLayer.INFINIBAND
     if refused and not bare and first_only and _in_a_pod(facts) and ethernet:

@@ -31,6 +31,14 @@ def _unsynchronised(found: re.Match[str], line: Line) -> Sequence[Fact]:
     )  # fmt: skip
 
 
+def _served(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    """State that a plug-in took a device in."""
+    text = found[0].strip()[:300]
+    return (
+        Message(software="device plug-in", level="info", text=text, evidence=line.evidence),
+    )
+
+
 _STAMP = r"(?:\d{4}/\d\d/\d\d \d\d:\d\d:\d\d|[IWEF]\d{4} [\d:.]+ +\d+ [\w.]+:\d+\])"
 device_plugin = Parser(
     tool="Kubernetes device plug-ins",
@@ -60,6 +68,8 @@ device_plugin = Parser(
         "is not rdma device",
         "RDMA devices available for RDMA capable",
         "Are RDMA modules loaded",
+        "] added",
+        "has RDMA spec",
     ),
     reader=table(
         pattern("missing RDMA device spec", r"missing RDMA device spec for.*", _refused),
@@ -94,6 +104,8 @@ device_plugin = Parser(
         pattern("No RDMA devices available", r"No RDMA devices available for.*", _refused),
         pattern("RDMA resources for", r"RDMA resources for \S+ not found.*", _refused),
         pattern("device plugin unable", r"device plugin unable.{0,20} Kubelet.*", _refused),
+        pattern("device [", r"device \[[0-9a-f:.]{7,13}\] added", _served),
+        pattern("has RDMA spec", r"has RDMA spec \[/dev/infiniband/.*", _served),
         pattern("", rf"{_STAMP} Resource: &\{{", nothing),
         pattern("", rf"{_STAMP} (?:loaded config|Using Kubelet|Registered device|Initializing "
                 r"resource|Starting|Discovering|discovered interfaces|Resource manager|"

@@ -583,6 +583,8 @@ _PATTERNS = (
     ),
     pattern("cma: Reserved ", r"cma: Reserved (?P<mib>\d{1,9}) MiB", _cma),
     pattern("cma: Failed to reserve", r"cma: Failed to reserve \d{1,9} [KM]iB", _no_total),
+    pattern("CONFIG_CMA is not", r"CONFIG_CMA is not set", _no_total),
+    pattern("CONFIG_DMA_CMA is not", r"CONFIG_DMA_CMA is not set", _no_total),
     pattern("cma_alloc", r"cma_alloc.{0,60}alloc failed", _no_area),
     pattern("Comm: ", r"Comm: ", nothing),
     pattern("Call Trace:", r"Call Trace:", nothing),

@@ -17,6 +17,7 @@ _CLOUD = re.compile(
     r"(?:group|rule|list|policy)s?\b).{0,120}?"
     r"(?:\b(?:allows?|permits?|opens?|passe?s?)\b.{0,30}"
     r"(?:\b22\b|\bonly\b|\bbut not\b)|\bclosed\b|\bblock)|"
+    r"\b(?:stop|disabl|flush)\w*\W{1,3}(?:the )?(?:firewalld?|ufw|iptables|nftables)\b|"
     r"does not (?:name|reference|include|allow) itself|without itself as (?:a )?source",
     re.IGNORECASE,
 )
@@ -89,8 +90,8 @@ class _Reader:
 packet_filters = Parser(
     tool="packet filters of clouds and clusters",
     marks=("enyAllIn", "DefaultInboundAction", "ecurity", "SECURITY", "NSG", "SG ", "irewall",
-           "IpPerm", "IpProtocol", "calico-packet", "etworkPolicy", "Allowing ingress",
-           "rbac_access",
+           "IpPerm", "iptables", "nftables", "ufw", "IpProtocol", "calico-packet",
+           "etworkPolicy", "Allowing ingress", "rbac_access",
            "netpol", "networkpolic", "authorizationpolic", "peerauthentication", "PROTO=",
            "DROP", "REJECT", "itself"),
     reader=_Reader,

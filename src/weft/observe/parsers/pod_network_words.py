@@ -20,6 +20,11 @@ _CHILD = re.compile(
     r"^(?=.*(?:\bmacvlans?\b|MacvlanNetwork))(?=.*(?:\bmlx\d_|\brdma|\bRDMA|RoCE|\bHCA\b|\bGIDs?\b|"
     r"\bnet\d\b|\bparent\b|MacvlanNetwork|\bmode (?:bridge|passthru|private|vepa)\b))"
 )
+_ZERO = re.compile(
+    r"\b(?:gid table|GIDs?)\b.{0,40}\b(?:all zeros?|is empty|are empty)\b|"
+    r"no (?:valid|usable) GID\b.{0,60}no address",
+    re.IGNORECASE,
+)
 _LISTED = re.compile(
     r"\s*(?:pods?/)?(?P<pod>[a-z0-9][\w.-]{0,60})\s+(?P<name>net\d{1,2})(?:@\w+)?\s+"
     r"(?:UP|UNKNOWN)\s+(?P<address>\d{1,3}(?:\.\d{1,3}){3}/\d{1,2})(?:\s+(?P<node>[\w.-]+))?\s*$"
@@ -28,6 +33,11 @@ _LISTED = re.compile(
 
 def _taken(found: re.Match[str], line: Line) -> Sequence[Fact]:
     return (Message(software="IPAM", level="error", text=found.string.strip()[:200],
+                    evidence=line.evidence),)  # fmt: skip
+
+
+def _zero(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    return (Message(software="GID table", level="error", text=found.string.strip()[:200],
                     evidence=line.evidence),)  # fmt: skip
 
 
@@ -47,7 +57,18 @@ def _listed(found: re.Match[str], line: Line) -> Sequence[Fact]:
 
 pod_network_words = Parser(
     tool="notes on the networks of pods",
-    marks=("macvlan", "Macvlan", "address", "duplicate", "uplicate", "IP ", " net"),
-    reader=words((_LISTED, _listed), (_TAKEN, _taken), (_CHILD, _child)),
+    marks=(
+        "macvlan",
+        "Macvlan",
+        "zero",
+        "empty",
+        "GID",
+        "address",
+        "duplicate",
+        "uplicate",
+        "IP ",
+        " net",
+    ),
+    reader=words((_LISTED, _listed), (_TAKEN, _taken), (_ZERO, _zero), (_CHILD, _child)),
     rank=91,
 )

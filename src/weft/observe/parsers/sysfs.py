@@ -29,7 +29,7 @@ _CAT = re.compile(
     r"\b(?:cat|more|head) (?:-\w+ )?(?P<path>/sys/[\w/.:@*{},[\]-]{3,200})"
     r"['\"]?\s*(?:\| dshbak.*)?$"
 )
-_RANGE = re.compile(r"\[[\w-]{1,20}\]")
+_RANGE = re.compile(r"\[(?P<first>\d)-(?P<last>\d)\]")
 _BRACES = re.compile(r"\{(?P<names>[\w,]{1,80})\}")
 _LONE = re.compile(
     r"\s*(?:0x[0-9a-fA-F]{1,8}|\d+: \w+|[0-9a-fA-F:]{2,45}|\d{1,20}|\d+ Gb/sec \(.*\)|"
@@ -55,6 +55,14 @@ _PAIRED = re.compile(
     r"duplicate|lifespan)\w{2,60})\s{0,40}(?:=|:|,|\u2192|->)?\s{0,40}\+?"
     r"(?P<value>\d[\d,]{0,24})(?:\s|,|$)"
 )
+
+
+def _names(several: re.Match[str]) -> list[str]:
+    """Return what a shell makes of braces, or of a range of digits."""
+    told = several.groupdict()
+    if told.get("names"):
+        return told["names"].split(",")
+    return [str(number) for number in range(int(told["first"]), int(told["last"]) + 1)]
 
 
 @dataclass(slots=True)
@@ -101,13 +109,12 @@ class _Reader:
         if asked is None or not _LONE.match(text):
             return ""
         path = asked["path"].replace("*", "any")
-        path = _RANGE.sub("any", path)
-        braces = _BRACES.search(path)
+        braces = _BRACES.search(path) or _RANGE.search(path)
         if braces is None:
             return path
         if path != self.several:
             self.several, self.place = path, 0
-        names = braces["names"].split(",")
+        names = _names(braces)
         self.place += 1
         name = names[self.place - 1] if self.place <= len(names) else ""
         return path.replace(braces[0], name) if name else ""
