@@ -15,7 +15,16 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from weft.doctor import job
-from weft.doctor.rule import LIKELY_RATIO, Facts, Finding, Rule, Severity, Symptom, finding
+from weft.doctor.rule import (
+    LIKELY_RATIO,
+    Facts,
+    Finding,
+    Rule,
+    Severity,
+    Suspect,
+    Symptom,
+    finding,
+)
 from weft.observe.facts import (
     Distance,
     Fact,
@@ -138,10 +147,28 @@ def _wrong(cause: str, seen: list[Fact], confidence_ratio: float) -> Finding:
 def _unread(facts: Facts, unread: list[Fact]) -> Finding:
     """Say that paths could not be read; where the ranks met all the same, it costs speed."""
     met = facts.any_of(RingsConnected)
-    return replace(
-        _wrong("vm-topology-missing", unread, 0.45 if met else 0.6),
-        severity=Severity.WARNING if met else Severity.ERROR,
-    )
+    guest = [one for one in facts.of(SoftwareVersion) if one.software == "hypervisor"]
+    found = _wrong("vm-topology-missing", [*unread, *guest], 0.45 if met else 0.6)
+    if not guest:  # on metal, and where a file is given, the same words come of it
+        found = replace(found, confidence_ratio=min(found.confidence_ratio, 0.5),
+                        suspects=_OTHER_TREES)  # fmt: skip
+    return replace(found, severity=Severity.WARNING if met else Severity.ERROR)
+
+
+_OTHER_TREES = (
+    Suspect(
+        cause="topology-misdetected",
+        confidence_ratio=0.3,
+        question="is this no virtual machine (systemd-detect-virt says none)?",
+        next_command="systemd-detect-virt; lspci -tv",
+    ),
+    Suspect(
+        cause="vm-topology-wrong",
+        confidence_ratio=0.2,
+        question="is NCCL_TOPO_FILE set, to a file of another machine or older addresses?",
+        next_command="echo $NCCL_TOPO_FILE; lspci -D | grep -i nvidia",
+    ),
+)
 
 
 def _file_alone(file: list[Fact]) -> Finding:

@@ -43,7 +43,8 @@ _SHARED = re.compile(
     r"\bmm_(?:posix|sysv|ep|xpmem)\b|\bshm(?:_open|at)\b|shared memory", re.IGNORECASE
 )
 _LACKING = re.compile(
-    r"DEVX requested but not supported|not supported by (?:the )?provider", re.IGNORECASE
+    r"DEVX requested but not supported|not supported by (?:the )?provider",
+    re.IGNORECASE,
 )
 """Memory that the processes of a host share, and what an adapter's provider cannot do."""
 _LENGTH_ERROR = 1
