@@ -11,6 +11,8 @@ SURE_RATIO = 0.7
 """From this confidence on a warning counts as a finding by itself."""
 _ABOUT_AS_SURE = 0.11
 """A difference of weight that decides nothing between a cause and what follows from it."""
+_WORTH_SAYING_RATIO = 0.2
+"""From this probability on words speak for another cause beside what a rule says."""
 _FIRST = 2
 """So many of the causes of a finding count as said."""
 _WEIGHT = {Severity.ERROR: 1.0, Severity.WARNING: 0.6, Severity.INFO: 0.2}
@@ -72,7 +74,11 @@ def _read(found: Iterable[Finding]) -> list[Finding]:
 
 def _besides(words: Finding, said: Collection[str]) -> Finding:
     """Return a finding that rests on words with the suspects only that no rule has named."""
-    left = tuple(one for one in words.suspects if one.cause not in said)
+    left = tuple(
+        one
+        for one in words.suspects
+        if one.cause not in said and one.confidence_ratio >= _WORTH_SAYING_RATIO
+    )
     first = left[0] if left else words.suspects[0]
     return replace(
         words,

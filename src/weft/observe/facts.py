@@ -1381,6 +1381,7 @@ class HostReached:
     """
 
     target: str
+    address: str = ""
     sent: int
     received: int
     size_bytes: int | None = None

@@ -24,12 +24,15 @@ from weft.observe.facts import (
     PluginSeen,
 )
 
+_CROSSED = r"wrong type (?:3 != 4|4 != 3)"
+"""Kinds of sockets: 3 is of the network of sockets, 4 of InfiniBand [nccl, socket.h]."""
 _UNOPENED = (Symptom.WATCHDOG, "container-no-rdma-device", "container-rdma-permission")
 
 
 def _check(facts: Facts) -> Iterator[Finding]:
     yield from _networks(facts)
     yield from _plugins(facts)
+    yield from _crossed(facts)
     yield from _adapters(facts)
 
 
@@ -90,6 +93,22 @@ def _plugins(facts: Facts) -> Iterator[Finding]:
             "transports differ: " + ", ".join(sorted(without)),
             advice="install the same plug-in on all hosts, or none (NCCL_NET_PLUGIN=none)",
             next_command="find / -name 'libnccl-net*.so'; echo $LD_LIBRARY_PATH   # every host",
+            explains=(Symptom.CONNECT, Symptom.WATCHDOG),
+        )
+
+
+def _crossed(facts: Facts) -> Iterator[Finding]:
+    """Find a peer that connects its sockets to a listener for InfiniBand, or the reverse."""
+    crossed = job.said(facts, _CROSSED)
+    if crossed:
+        yield finding(
+            "net-backend-mismatch",
+            [*crossed, *facts.of(NetworkChosen)],
+            0.8,
+            message="a rank with another network answered: sockets met InfiniBand",
+            advice="compare the network that each rank chose, and what chooses it: "
+            "NCCL_IB_DISABLE, NCCL_NET, a plug-in that only some hosts have",
+            next_command="NCCL_DEBUG=INFO on every rank; grep 'Using network'",
             explains=(Symptom.CONNECT, Symptom.WATCHDOG),
         )
 

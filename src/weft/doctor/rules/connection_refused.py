@@ -82,8 +82,10 @@ def _check(facts: Facts) -> Iterator[Finding]:
     if filters and not blocked:
         yield from _cut_off(facts, filters)
     if blocked:
-        answers: list[Fact] = [one for one in facts.of(HostReached) if one.received > 0]
-        yield _blocked([*blocked], answers, filters)
+        answers = [one for one in facts.of(HostReached) if one.received > 0]
+        tried = {one.peer.partition("<")[0] for one in blocked if one.peer}
+        same = [one for one in answers if not tried or one.address in {"", *tried}]
+        yield _blocked([*blocked], [*same], filters, elsewhere=bool(answers) and not same)
         return
     lost = [one for one in failed if _number(one) in {errno.ECONNREFUSED, errno.ETIMEDOUT}]
     if lost and not _met_later(facts, lost):
@@ -108,7 +110,11 @@ _TAKEN = r"spot (?:instance )?interruption|interruption notice|instance .{0,30}t
 """What a cloud says when it takes a machine back."""
 
 
-def _blocked(failed: list[Fact], answers: list[Fact], filters: list[Fact]) -> Finding:
+def _blocked(
+    failed: list[Fact], answers: list[Fact], filters: list[Fact], *, elsewhere: bool = False
+) -> Finding:
+    if elsewhere and not filters:
+        return _at_another_address(failed)
     return finding(
         "host-firewall",
         [*failed, *answers, *filters],
@@ -122,6 +128,21 @@ def _blocked(failed: list[Fact], answers: list[Fact], filters: list[Fact]) -> Fi
         symptom=Symptom.CONNECT,
         explains=(Symptom.WATCHDOG,),
         suspects=_others("host-firewall"),
+    )
+
+
+def _at_another_address(failed: list[Fact]) -> Finding:
+    return finding(
+        "bootstrap-wrong-interface",
+        failed,
+        0.65,
+        message="a peer is tried at an address without a way to it, and answers at another",
+        advice="name the interface of the network that connects the hosts "
+        "(NCCL_SOCKET_IFNAME, GLOO_SOCKET_IFNAME, btl_tcp_if_include)",
+        next_command="ip -br addr; ip route get <address>   # on both hosts",
+        symptom=Symptom.CONNECT,
+        explains=(Symptom.WATCHDOG,),
+        suspects=_others("bootstrap-wrong-interface"),
     )
 
 
@@ -301,4 +322,4 @@ def _unanswered() -> tuple[Suspect, ...]:
     )
 
 
-connection_refused = Rule(causes=("host-firewall",), check=_check)
+connection_refused = Rule(causes=("host-firewall", "bootstrap-wrong-interface"), check=_check)

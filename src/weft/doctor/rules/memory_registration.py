@@ -316,6 +316,10 @@ def _provider(facts: Facts, refused: Sequence[Fact], least_ratio: float = 0.55) 
     )
 
 
+_GOES_ON = re.compile(r"peermem|set_ece")
+"""Not of the provider, or what the library goes on without: enhanced connections."""
+
+
 def _unsupported(facts: Facts) -> Iterator[Finding]:
     """Find a provider without a feature that the transport needs, such as shared queues."""
     lacking = [
@@ -325,7 +329,8 @@ def _unsupported(facts: Facts) -> Iterator[Finding]:
     ]  # fmt: skip
     lacking = [
         one for one in lacking
-        if "ibv_" in f"{one.call} {one.evidence.text}" and "peermem" not in one.evidence.text
+        if "ibv_" in f"{one.call} {one.evidence.text}"
+        and not _GOES_ON.search(one.evidence.text)
     ]  # fmt: skip
     if lacking:
         yield _provider(facts, lacking, 0.8)

@@ -23,7 +23,8 @@ _MATTERS = (
 )  # fmt: skip
 
 _UNLIKE = (
-    r"wrong type \S+ !=|mismatch(ed|ing)? (nccl )?version|nccl version mismatch|"
+    r"wrong type (?!3 != 4|4 != 3)\S+ !=|"
+    r"mismatch(ed|ing)? (nccl )?version|nccl version mismatch|"
     r"unexpected (magic|type)|mismatch in (rank count|info) from procs|wrong magic \S+ !=|"
     r"ranks has already checked in|(req|resp)size is \d+ !=|mismatched response size|"
     r"with family 0 is neither|was compiled with (too old |nccl version).{0,120}running with|"

@@ -10,6 +10,7 @@ through an RDMA device plug-in), install rdma-core in the image, unset NCCL_IB_D
 References: NCCL user guide, environment variables and troubleshooting; rdma-core README.
 """
 
+import errno
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -30,6 +31,7 @@ from weft.doctor.rule import (
 from weft.observe.facts import (
     AdapterOpenFailed,
     AdapterPort,
+    CallFailed,
     DeviceNode,
     Fact,
     ModuleRefused,
@@ -90,7 +92,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
         one for one in facts.of(DeviceNode)
         if not one.present and ("infiniband" in one.path or "uverbs" in one.path)
     ]  # fmt: skip
-    missing = [*nodes, *_opens_without_reason(facts)]
+    missing = [*nodes, *_opens_without_reason(facts), *_opens_of_nothing(facts)]
     sockets: list[Fact] = [*facts.of(NoRdmaDevice), *job.uses_sockets(facts)]
     sockets += job.said(facts, r"failed to initialize any net plugin")
     adapters = [*job.active_ports(facts)]
@@ -142,7 +144,7 @@ def _not_passed_in(evidence: list[Fact], *, seen: bool, wanted: bool) -> Finding
         advice=_ADVICE,
         next_command=_LOOK,
         missing=() if seen else ("ls -l /dev/infiniband where the job runs",),
-        explains=(Symptom.SOCKETS,),
+        explains=(Symptom.SOCKETS, "mpi-ucx-not-nccl"),
         suspects=() if seen else (_DENIED,),
         fault=Fault.SOCKETS,
     )
@@ -160,6 +162,15 @@ def _opens_without_reason(facts: Facts) -> list[Fact]:
         one for one in facts.of(AdapterOpenFailed)
         if one.errno not in {1, 13} and "permi" not in one.error.lower()
         and (one.adapter or one.evidence.file not in own)
+    ]  # fmt: skip
+
+
+def _opens_of_nothing(facts: Facts) -> list[CallFailed]:
+    """Return opens of a listed adapter that found no node to open."""
+    return [
+        one for one in facts.of(CallFailed)
+        if "open_device" in one.call
+        and (one.errno == errno.ENOENT or "no such file" in one.error.lower())
     ]  # fmt: skip
 
 

@@ -41,11 +41,12 @@ def _check(facts: Facts) -> Iterator[Finding]:
         return
     wanted = [*job.settings(facts, "NCCL_IB_HCA"), *job.settings(facts, "NCCL_IB_GID_INDEX")]
     nodes = [one for one in facts.of(DeviceNode) if one.present and "infiniband" in one.path]
-    sure = bool(wanted or nodes or job.known_adapters(facts) or (job.hosts(facts) or 0) > 1)
+    sure = bool(wanted or nodes or job.known_adapters(facts))
+    likely = sure or (job.hosts(facts) or 0) > 1
     yield finding(
         "container-no-verbs-library",
         [*absent, *wanted, *nodes, *job.uses_sockets(facts)],
-        0.85 if sure else 0.55,
+        0.85 if sure else 0.7 if likely else 0.55,
         severity=Severity.ERROR if sure else Severity.WARNING,
         message="libibverbs, or its part for this adapter, is not where the job runs",
         advice="install rdma-core (libibverbs1, ibverbs-providers) in the image",

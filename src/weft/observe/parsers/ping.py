@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from weft.observe.facts import Evidence, Fact, HostReached, PacketFilter, ServiceState
 from weft.observe.parser import READ, Parser, Source
 
-_TO = re.compile(r"(?:PING|---) (?P<host>[\w.:-]{1,120})(?: \(.*| ping statistics ---)")
+_TO = re.compile(
+    r"(?:PING|---) (?P<host>[\w.:-]{1,120})"
+    r"(?: \((?P<address>[\da-fA-F.:]{2,40})?.*| ping statistics ---)"
+)
 _SIZE = re.compile(r"PING .{1,200}?\) (?P<size>\d{1,6})\(\d{1,6}\) bytes of data")
 _TOO_LONG = re.compile(
     r".{0,200}?(?:message too long, mtu[= ]+|Frag needed.{0,40}?mtu ?= ?)(?P<mtu>\d{2,5})",
@@ -37,6 +40,7 @@ class _Reader:
 
     source: Source
     host: str = ""
+    address: str = ""
     chain: str = ""
     size: int | None = None
     mtu: int | None = None
@@ -50,14 +54,15 @@ class _Reader:
             self.mtu = int(told["mtu"]) if told else self.mtu
             if to:
                 self._asked_of(to["host"], text)
+                self.address = to["address"] or self.address
             return READ
         count = _COUNT.match(text)
         if count:
             sent, received = int(count["sent"]), int(count["received"])
             return (
                 HostReached(
-                    target=self.host, sent=sent, received=received, size_bytes=self.size,
-                    whole=self._whole(), mtu_bytes=self.mtu,
+                    target=self.host, address=self.address, sent=sent, received=received,
+                    size_bytes=self.size, whole=self._whole(), mtu_bytes=self.mtu,
                     host=self.source.host, evidence=evidence,
                 ),
             )  # fmt: skip

@@ -121,9 +121,13 @@ def _configured(found: re.Match[str], line: Line) -> Sequence[Fact]:
     return (TransferSetup(operation="UCX", adapter=device[1], evidence=line.evidence),)
 
 
+_HARMLESS = re.compile(r"exceeded transports/devices limit")
+"""What UCX calls an error and goes on from: it leaves out what is beyond its tables."""
+
+
 def _ucx(found: re.Match[str], line: Line) -> Sequence[Fact]:
     level = found["level"].lower()
-    if level not in {"error", "warn", "fatal"}:
+    if level not in {"error", "warn", "fatal"} or _HARMLESS.search(found["text"]):
         return READ
     return (
         Message(
@@ -213,6 +217,26 @@ def _asynchronous(found: re.Match[str], line: Line) -> Sequence[Fact]:
     )  # fmt: skip
 
 
+def _shared(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    return (
+        CallFailed(
+            call="shm_open", error=found["error"].strip(), errno=errno_of(found["error"]),
+            library="PSM2", moment=line.moment, process=_process(line), evidence=line.evidence,
+        ),
+    )  # fmt: skip
+
+
+def _port_event(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    """State the event that Open MPI prints by its number and name of the verbs."""
+    name = found["event"].lower().replace("_", " ").replace("err", "error")
+    return (
+        AdapterEvent(
+            event=name, on="port" if "port" in name else "device", fatal="fatal" in name,
+            moment=line.moment, process=_process(line), evidence=line.evidence,
+        ),
+    )  # fmt: skip
+
+
 def _nixl(found: re.Match[str], line: Line) -> Sequence[Fact]:
     return (
         Message(
@@ -275,6 +299,12 @@ _PATTERNS = (
         r"(?P<event>port (?:active|error)|[a-z][\w -]{2,60})",
         _asynchronous,
     ),
+    pattern(
+        "Error number:",
+        r"Error number:\s+\d+ \(IBV_EVENT_(?P<event>PORT_ERR|DEVICE_FATAL)\)",
+        _port_event,
+    ),
+    pattern("shm_open: ", r"shm_open: (?P<error>[A-Z][\w ]{3,60})", _shared),
     pattern("NIXL_ERR_", r"NIXL_ERR_[A-Z_]{4,30}", _nixl),
     pattern("inter-node cfg", r"inter-node cfg", _configured),
     pattern("pml_ucx.c", r"pml_ucx\.c:\d+ +Error: (?P<level>)(?P<text>.*)", _pml),
