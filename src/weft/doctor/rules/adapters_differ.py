@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from weft.doctor import job
-from weft.doctor.rule import Facts, Finding, Rule, Severity, Symptom, finding
+from weft.doctor.rule import Facts, Finding, Rule, Severity, Suspect, Symptom, finding
 from weft.observe.facts import (
     AdapterChosen,
     AdapterOpenFailed,
@@ -104,13 +104,22 @@ def _crossed(facts: Facts) -> Iterator[Finding]:
         yield finding(
             "net-backend-mismatch",
             [*crossed, *facts.of(NetworkChosen)],
-            0.8,
+            0.65,
             message="a rank with another network answered: sockets met InfiniBand",
             advice="compare the network that each rank chose, and what chooses it: "
             "NCCL_IB_DISABLE, NCCL_NET, a plug-in that only some hosts have",
             next_command="NCCL_DEBUG=INFO on every rank; grep 'Using network'",
             explains=(Symptom.CONNECT, Symptom.WATCHDOG),
+            suspects=(_NOT_PASSED_ON,),
         )
+
+
+_NOT_PASSED_ON = Suspect(
+    cause="nccl-version-or-env-mismatch",
+    confidence_ratio=0.3,
+    question="does the launcher pass every variable on to all hosts (mpirun -x)?",
+    next_command="env | grep NCCL   # as each rank sees it",
+)
 
 
 def _is_external(plugin: PluginSeen) -> bool:

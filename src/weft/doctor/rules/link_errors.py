@@ -13,9 +13,11 @@ from collections.abc import Iterator, Sequence
 from weft.doctor import job
 from weft.doctor.rule import Facts, Finding, Rule, Severity, Symptom, finding
 from weft.observe.facts import (
+    NOBODY,
     AdapterEvent,
     AdapterPort,
     CableEvent,
+    CallFailed,
     CollectiveTimeout,
     CompletionError,
     Counter,
@@ -296,11 +298,12 @@ def _flapping(facts: Facts) -> Iterator[Finding]:
     seen: list[Fact] = [*events, *lost, *flaps, *watched]
     if seen:
         hosts = dict.fromkeys(one.process.host for one in events if one.process.host)
+        sure = bool(lost or (events and not _of_any_port(events, facts)))
         yield finding(
             "ib-link-flap",
             [*seen, *cables],
-            0.85 if events or lost else 0.7 if watched else 0.6,
-            severity=Severity.ERROR if events or lost else Severity.WARNING,
+            0.85 if sure else 0.7 if watched else 0.6,
+            severity=Severity.ERROR if sure else Severity.WARNING,
             subject=", ".join(hosts),
             message="a port lost its link while it was in use",
             advice="replace the cable or transceiver of the port with the event, not "
@@ -309,6 +312,12 @@ def _flapping(facts: Facts) -> Iterator[Finding]:
             "<adapter> -m",
             explains=(*_FOLLOW, "port-down", "fabric-path-unreachable", "peer-process-died"),
         )
+
+
+def _of_any_port(events: Sequence[AdapterEvent], facts: Facts) -> bool:
+    """Return whether MPI tells of some port, used or not, and nothing failed by it."""
+    nameless = all(one.process == NOBODY and not one.adapter for one in events)
+    return nameless and not facts.any_of(CompletionError, CollectiveTimeout, CallFailed)
 
 
 def _lost_and_back(events: Sequence[LinkEvent]) -> list[LinkEvent]:
