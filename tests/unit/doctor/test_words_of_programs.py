@@ -249,6 +249,46 @@ NAMED = {
             "nvidia_peermem: nvidia_p2p_get_pages failed: -12\n"
         ),
     ),
+    "a reset that is asked for by rows to be remapped": (
+        "gpu-xid-ecc-contained",
+        (
+            "==============NVSMI LOG==============\n"
+            "Attached GPUs                             : 1\n"
+            "GPU 00000000:DF:00.0\n"
+            "    GPU Recovery Action                   : Reset\n"
+            "    Remapped Rows\n"
+            "        Correctable Error                 : 0\n"
+            "        Uncorrectable Error               : 1\n"
+            "        Pending                           : Yes\n"
+            "        Remapping Failure Occurred        : No\n"
+        ),
+    ),
+    "a GPU that does not start, and a tool that cannot reach it": (
+        "gpu-xid-other",
+        (
+            "$ nvidia-smi\n"
+            "Unable to determine the device handle for GPU2: 0000:3B:00.0: Unknown Error\n"
+            "$ dmesg\n"
+            "[  33.1] NVRM: GPU 0000:3b:00.0: RmInitAdapter failed! (0x62:0x55:2401)\n"
+        ),
+    ),
+    "an object store that does not answer, and ranks that wait": (
+        "app-storage-stall",
+        (
+            "rank 3 ERROR reading: ReadTimeoutError on s3://own-bucket/part-7.tar, attempt 9\n"
+            "[rank0]:[E ProcessGroupNCCL.cpp:616] [Rank 0] Watchdog caught collective "
+            "operation timeout: WorkNCCL(SeqNum=12, OpType=ALLREDUCE, Timeout(ms)=600000) ran "
+            "for 600029 milliseconds before timing out.\n"
+        ),
+    ),
+    "a profile that closes the device nodes": (
+        "container-rdma-permission",
+        (
+            'audit: type=1400 audit(1718000012.1:3): apparmor="DENIED" operation="open" '
+            'profile="own" name="/dev/infiniband/uverbs1" pid=20 comm="python3"\n'
+            "NCCL WARN NET/IB : Unable to open device mlx5_1\n"
+        ),
+    ),
     "sockets over the bridge of containers": (
         "bootstrap-wrong-interface",
         (

@@ -35,6 +35,9 @@ from weft.observe.facts import (
 _LOOK = "nvidia-smi -q -d ROW_REMAPPER,ECC; dmesg -T | grep -i -e Xid -e NVRM"
 _ADAPTER = re.compile(r"infiniband|ethernet|network|mellanox|broadcom.*netx", re.IGNORECASE)
 _LINK_DEAD = re.compile(r"nvlink: .{0,20}(?:fatal|uncorrect|failed)", re.IGNORECASE)
+_XID = re.compile(r"\bxid\W{0,3}(\d{2,3})\b", re.IGNORECASE)
+_TO_RECOVER = 154
+"""It says what to do after another fault [NVIDIA, Xid catalogue]."""
 _LINK_EVENTS = frozenset(range(144, 151))
 _FOLLOW = (
     Symptom.TRANSPORT_RETRY, Symptom.FLUSHED, Symptom.WATCHDOG, Symptom.REMOTE_ERROR,
@@ -99,13 +102,26 @@ def _check(facts: Facts) -> Iterator[Finding]:
         yield from _fewer(facts)
 
 
+def _is_any_fault(gpu: GpuUnreachable) -> bool:
+    """Return whether it is said that a GPU does not answer, as it is of faults of any sort."""
+    return gpu.error == "ERR!" or "unknown error" in gpu.error.lower()
+
+
 def _by_code(facts: Facts) -> Finding | None:
-    """Return the fault of the first sort that the driver tells of, or a device gone."""
+    """Return the fault of the first sort that the driver tells of, or a device gone.
+
+    Where the driver tells more, that a tool cannot reach the GPU says nothing of its own.
+    """
+    told = facts.of(GpuFault) or any("init" in one.error.lower()
+                                     for one in facts.of(GpuUnreachable))  # fmt: skip
+    rows = any(one.pending or one.failed for one in facts.of(RemappedRows))
     gone: list[Fact] = [
         *[
             one
             for one in facts.of(GpuUnreachable)
-            if (one.bus_id or _is_lost(one)) and "init" not in one.error.lower()
+            if (one.bus_id or _is_lost(one))
+            and "init" not in one.error.lower()
+            and not (told and _is_any_fault(one))
         ],
         *[one for one in facts.of(PciDevice) if one.gone and not is_adapter(one)],
     ]
@@ -115,6 +131,8 @@ def _by_code(facts: Facts) -> Finding | None:
         ]  # fmt: skip
         if sort.cause == "gpu-xid-off-the-bus":
             hits += gone
+        if rows and all(getattr(one, "code", None) == _TO_RECOVER for one in hits):
+            continue  # the reset is for the rows
         if hits and all("kept by" in getattr(one, "text", "") for one in hits):
             kept = _fault(sort, hits)  # perhaps of a day long past
             return replace(kept, confidence_ratio=0.6, severity=Severity.WARNING)
@@ -174,7 +192,8 @@ def _is_lost(gpu: GpuUnreachable) -> bool:
 
 def _is(fault: GpuFault, sort: _Sort) -> bool:
     """Return whether a fault is of a sort: by its code, else by what the driver says of it."""
-    if fault.code in sort.codes:
+    named = _XID.search(fault.evidence.text) if fault.code == _TO_RECOVER else None
+    if (int(named[1]) if named else fault.code) in sort.codes:
         return True
     known = any(fault.code in one.codes for one in _SORTS)
     of_links = sort.cause == "nvlink-error" and _LINK_DEAD.search(fault.text)

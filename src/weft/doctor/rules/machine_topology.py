@@ -60,7 +60,9 @@ def _check(facts: Facts) -> Iterator[Finding]:
         *job.settings(facts, "NCCL_TOPO_FILE"),
         *job.settings(facts, "NCCL_GRAPH_FILE"),
     ]
-    unread = job.said(facts, r"could not find real path|pci_bus|topology file|parsing xml")
+    unread = job.said(
+        facts, r"could not find real path|pci_bus(?!_?id)|topology file|parsing xml"
+    )
     broken = job.said(facts, _BROKEN_FILE)
     slow: list[Fact] = [
         one for one in facts.of(TopologyPart)

@@ -21,9 +21,15 @@ from weft.observe.facts import (
     ClusterEvent,
     DeviceNode,
     Fact,
+    NoRdmaDevice,
 )
 
 _FORBIDDEN = re.compile(r"is forbidden: .*(?:IPC_LOCK|privileged|hostPath|hostNetwork|RAWIO)")
+_BY_PROFILE = (
+    r"(?!.*permissive=1)\bdenied\b.{0,200}/dev/infiniband/|"
+    r"(?!.*permissive=1)avc: +denied.{0,200}\buverbs\d"
+)
+"""What the kernel's security modules write of a node that a profile closes."""
 _CLOSED = "---"
 """The end of the mode of a node that not everybody may open."""
 _DENIED = frozenset({1, 13})
@@ -38,6 +44,8 @@ def _check(facts: Facts) -> Iterator[Finding]:
         one for one in facts.of(CallFailed)
         if "open_device" in one.call and (one.errno in _DENIED or "permi" in one.error.lower())
     ]  # fmt: skip
+    if facts.any_of(AdapterOpenFailed, NoRdmaDevice):
+        denied += job.said(facts, _BY_PROFILE)
     denied = denied or _closed_nodes(facts)
     forbidden: list[Fact] = [
         one for one in facts.of(ClusterEvent) if _FORBIDDEN.search(one.message)

@@ -11,10 +11,12 @@ import errno
 import re
 from collections.abc import Iterator
 
+from weft.doctor import job
 from weft.doctor.rule import Facts, Finding, Rule, Severity, Symptom, finding
 from weft.doctor.rules.shared_memory import of_shared_memory
 from weft.observe.facts import (
     CallFailed,
+    ClusterEvent,
     CollectiveTimeout,
     CompletionError,
     Fact,
@@ -23,6 +25,14 @@ from weft.observe.facts import (
     StorageFailed,
 )
 
+_VOLUME = re.compile(r"Failed(?:Mount|AttachVolume|MapVolume)|VolumeConditionAbnormal")
+_NO_DATA = (
+    r"transport endpoint is not connected\W{0,6}/|"
+    r"\b(?:FSTimeout|ReadTimeout|EndpointConnection)Error\b.{0,80}"
+    r"(?:s3|gs|abfs|hdfs|oci|https?)://|"
+    r"\b(?:s3|gs|abfs|hdfs|oci)://\S+ .{0,40}(?:fail|time(?:d )?out)"
+)
+"""Words of programs whose files are behind a network."""
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 _FULL_RATIO = 0.99
 _OF_NO_RANK = re.compile(
@@ -30,6 +40,14 @@ _OF_NO_RANK = re.compile(
 )
 """Words of programs that install or fetch, before or beside any job."""
 _NOT_STORAGE = ("/dev/shm", "/run", "/sys", "/boot", "/snap", "tmpfs")  # noqa: S108 - mount points
+
+
+def _unread(facts: Facts) -> list[Fact]:
+    """Return what says that a mount or an object store did not answer."""
+    volumes: list[Fact] = [
+        one for one in facts.of(ClusterEvent) if one.warning and _VOLUME.match(one.reason)
+    ]
+    return [*volumes, *job.said(facts, _NO_DATA)]
 
 
 def _check(facts: Facts) -> Iterator[Finding]:
@@ -60,6 +78,16 @@ def _check(facts: Facts) -> Iterator[Finding]:
             explains=(Symptom.WATCHDOG, Symptom.TRANSPORT_RETRY, Symptom.FLUSHED,
                       "peer-process-died", Symptom.CONNECT),
         )  # fmt: skip
+    elif waiting and (unread := _unread(facts)):
+        yield finding(
+            "app-storage-stall",
+            [*unread, *waiting],
+            0.65,
+            message="a rank could not reach its data, and the others waited for it",
+            advice="see to the mount or the object store; raise the timeout where it is slow",
+            next_command="mount; df -h; dmesg | tail   # on the host of the rank that is late",
+            explains=(Symptom.WATCHDOG, "peer-process-died"),
+        )
     elif full and waiting:
         yield finding(
             "app-storage-stall",
