@@ -32,10 +32,9 @@ _TABLE = re.compile(
     re.IGNORECASE,
 )
 """The head of a table that explains messages."""
-_MARKS = (
-    "re.compile(", "regexp.Must", "std::regex", "%", "{{", "expr: ", "Fix", " passed",
-    "=== RUN", "[ RUN ", "|", "Ran ",
-)  # fmt: skip
+_IN_SOURCE = ("re.compile(", "regexp.Must", "std::regex", "%", "{{", "expr: ", "alert: ")
+_IN_TESTS = (" passed", "=== RUN", "[ RUN ", "Ran ")
+_ROW = re.compile(r"^\s*\|.*\|\s*$", re.MULTILINE)
 
 
 def quotations(block: str) -> frozenset[int]:
@@ -44,14 +43,22 @@ def quotations(block: str) -> frozenset[int]:
     >>> quotations('memlock = re.compile(r"Cannot allocate memory")')
     frozenset({0})
     """
-    if not any(mark in block for mark in _MARKS):
+    source = any(mark in block for mark in _IN_SOURCE)
+    tests = any(mark in block for mark in _IN_TESTS)
+    table = "|\n" in block and _ROW.search(block) is not None
+    if not (source or tests or table or "Fix" in block):
         return _NOTHING
     lines = block.split("\n")
     found = {
         place for place, line in enumerate(lines)
-        if _SOURCE.search(line[:_LONGEST]) or _NOTES.match(line)
+        if (source and _SOURCE.search(line[:_LONGEST]))
+        or ("Fix" in line and _NOTES.match(line))
     }  # fmt: skip
-    return frozenset(found | _tested(lines) | _explained(lines))
+    if tests:
+        found |= _tested(lines)
+    if table:
+        found |= _explained(lines)
+    return frozenset(found)
 
 
 _LONGEST = 600

@@ -25,7 +25,7 @@ _WORK = re.compile(
     re.IGNORECASE,
 )
 _REMARK = re.compile(
-    r"(?P<meant>\bon purpose\b|\bby design\b|\bdeliberately\b|\bas planned\b|\bthat was me\b|"
+    r"(?P<meant>\bon purpose\b|\bdeliberately\b|\bas planned\b|\bthat was me\b|"
     r"\bI (?:killed|pulled|stopped|unplugged|rebooted|pressed)\b|\bpatch day\b|"
     r"\bnever been cabled\b)|"
     r"(?P<over>\bRMA (?:is )?done\b|\bback in (?:production|service)\b)",
@@ -67,7 +67,7 @@ aftermath = Parser(
     marks=(
         "connected to", "started serving", ".", "step", "Step", "iter", "Iter", "epoch",
         "Epoch", "rdma-ping", "PASSED",
-        "exit", "purpose", "design", "deliberately", "planned", "That was me", "that was me",
+        "exit", "purpose", "deliberately", "planned", "That was me", "that was me",
         "I killed", "I pulled", "I stopped", "I unplugged", "I rebooted", "patch day",
         "been cabled", "RMA ", "ack in ",
     ),
