@@ -45,7 +45,8 @@ _HUNG_UP = r"closed by remote peer|connection reset by peer|no route to host"
 _LOST = re.compile(r"lost communication with a remote daemon|actor died unexpectedly")
 """What launchers say of processes that they do not reach any more, dead or not."""
 _FILTERED = (
-    r"-P INPUT (?:DROP|REJECT)|\bstop firewalld\b|\bDenyAllIn[Bb]ound\b|"
+    r"-P INPUT (?:DROP|REJECT)|\bstop firewalld\b(?!.{0,80}(?:no change|n[o']t help|still))|"
+    r"\bDenyAllIn[Bb]ound\b|"
     r"firewall[\w -]{0,20}(?:policy|rule).{0,40}block|self[- ]reference"
 )
 """What speaks of a filter in the same line as the failure."""

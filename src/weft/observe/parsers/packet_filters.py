@@ -15,12 +15,18 @@ _CLOUD = re.compile(
     r"\bDenyAllIn[Bb]ound\b|DefaultInboundAction\W{1,9}Block|"
     r"(?:\bNSG\b|\bSG\b|(?:security|firewall)[\w -]{0,20}"
     r"(?:group|rule|list|policy)s?\b).{0,120}?"
-    r"(?:\b(?:allows?|permits?|opens?|passe?s?)\b.{0,30}"
+    r"(?:\b(?:allows?|permits?|opens?|passe?s?)\b(?! (?:all|any|every))[^;.]{0,30}"
     r"(?:\b22\b|\bonly\b|\bbut not\b)|\bclosed\b|\bblock)|"
-    r"\b(?:stop|disabl|flush)\w*\W{1,3}(?:the )?(?:firewalld?|ufw|iptables|nftables)\b|"
+    r"\b(?:stop|disabl|flush)\w*\W{1,3}(?:the )?(?:firewalld?|ufw|iptables|nftables)\b"
+    r"(?!.{0,80}(?:no (?:change|difference|effect)|(?:not|n't) help|\bstill\b))|"
     r"does not (?:name|reference|include|allow) itself|without itself as (?:a )?source",
     re.IGNORECASE,
 )
+_SPARED = re.compile(
+    r"\b(?:not|no|nothing|never|isn't|aren't|doesn't|don't)\b.{0,40}(?:block|closed|drop)",
+    re.IGNORECASE,
+)
+"""What is said of a filter that was looked at and is not to blame."""
 _SSH_ONLY = re.compile(r"\btcp/22\b|\"FromPort\": 22\b")
 _ALL = re.compile(r"IpProtocol\W{1,5}-1|\ball traffic\b", re.IGNORECASE)
 _EGRESS = re.compile(r"IpPermissionsEgress.*")
@@ -63,7 +69,8 @@ class _Reader:
         counted = _COUNTED.match(text)
         if counted or _LOGGED.search(text):
             return "INPUT", counted["policy"] if counted else "DROP"
-        if _CLOUD.search(text) or self._ssh_only(text):
+        told = _CLOUD.search(text) and not _SPARED.search(text)
+        if told or self._ssh_only(text):
             return "security group", "DROP"
         if _POLICY.search(text) or self._denies(text):
             return "network policy", "DROP"
