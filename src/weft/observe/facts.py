@@ -1627,6 +1627,7 @@ class PodState:
     restarts: int | None = None
     container: str = ""
     node: str = ""
+    address: str = ""
     moment: Moment | None = None
     evidence: Evidence
 

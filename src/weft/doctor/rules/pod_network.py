@@ -127,6 +127,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
         yield _network("k8s-secondary-network-failed", [*ill], 0.55, Severity.WARNING)
     yield from _shared_addresses(facts)
     yield from _one_range(facts)
+    yield from _same_in_table(facts)
     yield from _same_inside(facts)
     yield from _same_of_ranks(facts)
     yield from _children(facts)
@@ -190,6 +191,18 @@ def _shared_addresses(facts: Facts) -> Iterator[Finding]:
     for same in owners.values():
         if len({one.pod for one in same}) > 1:
             yield _network("k8s-ipam-duplicate-address", [*same], 0.85)
+
+
+def _same_in_table(facts: Facts) -> Iterator[Finding]:
+    """Find an address that pods on two nodes have: of one node, they may share its own."""
+    owners: dict[str, list[PodState]] = {}
+    for one in facts.of(PodState):
+        if one.address and one.node and one.phase == "Running":
+            owners.setdefault(one.address, []).append(one)
+    for same in owners.values():
+        if len({one.node for one in same}) > 1:
+            yield _network("k8s-ipam-duplicate-address", [*same], 0.85)
+            return
 
 
 def _same_inside(facts: Facts) -> Iterator[Finding]:

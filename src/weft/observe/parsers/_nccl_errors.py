@@ -158,7 +158,7 @@ def _connect(found: re.Match[str], words: Words) -> Sequence[Fact]:
             call=found.groupdict().get("call") or "connect",
             errno=number(found.groupdict().get("errno")) or errno_of(error),
             error=error,
-            peer=found["peer"],
+            peer=found["peer"] or "",
             library="NCCL",
             moment=words.moment,
             process=words.process,
@@ -321,7 +321,7 @@ def _no_provider(found: re.Match[str], words: Words) -> Sequence[Fact]:
 
 
 _CONNECT = rule(
-    r"(?:\w+ ?: |ncclOsSocketPoll|socketPoll)?[Cc]onnect(?:ing)? to (?P<peer>\S+) "
+    r"(?:\w+ ?: |ncclOsSocketPoll|socketPoll)?[Cc]onnect(?:ing)?(?: to (?P<peer>\S+))? "
     r"(?:failed|returned|timed out)(?: with(?: error)?)?(?: ?:)? ?"
     r"(?:(?P<errno>\d+) ?)?\(?(?P<error>[A-Z][^(),]*)?",
     _connect,

@@ -115,7 +115,9 @@ _SHARED = re.compile(
     r"DataLoader worker \(pid .{0,30}?is killed by signal: Bus error|"
     r"insufficient shared memory \(shm\)|out of shared memory\. Please try to raise|"
     r"unable to (?:mmap|open|write to file) .{0,60}?(?:/dev/shm|/torch_)|"
-    r"shm\w*: .{0,60}?(?:no space|No space left)",
+    r"shm\w*: .{0,60}?(?:no space|No space left)|"
+    r"[Nn]ot enough memory to write .{0,60}?check that /dev/shm|"
+    r"(?:shared_mem_pool|vader_segment)\.\S{1,80} \(the shared-memory",
     re.IGNORECASE,
 )
 _RANK = re.compile(r"(?:\[?[Rr]ank ?|rank +: )(\d{1,6})\b")

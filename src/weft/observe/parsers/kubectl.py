@@ -86,8 +86,9 @@ _SANDBOX = re.compile(
 _INSUFFICIENT = re.compile(r"Insufficient ([\w.-]+(?:/[\w.-]+)?)")
 _PODS_HEAD = re.compile(r"(?:NAMESPACE\s+)?NAME\s+(?:READY|DESIRED|STATUS|ALLOCATED)\s+.*")
 _POD_ROW = re.compile(
-    r"(?:(?P<namespace>[a-z][\w-]+)\s+)?(?P<pod>[a-z0-9][\w.-]+)\s+(?P<ready>\d+/\d+)"
-    r"\s+(?P<phase>[A-Z][\w:]+)\s+(?P<restarts>\d+)"
+    r"(?:(?P<namespace>[a-z][\w-]+)\s+)?(?:pod/)?(?P<pod>[a-z0-9][\w.-]+)\s+"
+    r"(?P<ready>\d+/\d+)\s+(?P<phase>[A-Z][\w:]+)\s+(?P<restarts>\d+)(?: \([^)]{1,20}\))?"
+    r"(?:\s+\d[\dydhms]*\s+(?P<address>\d[\d.]+|[\da-f]*:[\da-f:]+)\s+(?P<node>[\w.-]+))?"
 )
 _DAEMON_ROW = re.compile(
     r"(?:(?P<namespace>[a-z][\w-]+)\s+)?(?P<name>[a-z0-9][\w.-]+)\s+(?P<desired>\d+)"
@@ -346,6 +347,8 @@ class _Reader:
                 pod=found["pod"],
                 phase=found["phase"],
                 restarts=int(found["restarts"]),
+                address=found["address"] or "",
+                node=found["node"] or "",
                 evidence=evidence,
             ),
         )
