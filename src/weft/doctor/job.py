@@ -201,6 +201,14 @@ def version(text: str) -> tuple[int, ...]:
     return tuple(int(part) for part in _NUMBER.findall(text.partition("+")[0])[:3])
 
 
+_MPIRUN = re.compile(r"^\s*(?:\S{0,80}[$#] )?(?:mpirun|mpiexec|orterun)\s", re.MULTILINE)
+
+
+def keeps_variables(facts: Facts) -> bool:
+    """Return whether ``mpirun`` starts the job and passes no variable on to other hosts."""
+    return any(_MPIRUN.search(one.text) and " -x " not in one.text for one in facts.of(Opening))
+
+
 def said(facts: Facts, pattern: str) -> list[Fact]:
     """Return messages, failed calls and complaints whose words match, whoever wrote them.
 

@@ -100,7 +100,18 @@ def _plugins(facts: Facts) -> Iterator[Finding]:
 def _crossed(facts: Facts) -> Iterator[Finding]:
     """Find a peer that connects its sockets to a listener for InfiniBand, or the reverse."""
     crossed = job.said(facts, _CROSSED)
-    if crossed:
+    named = job.settings(facts, "NCCL_IB_DISABLE") + job.settings(facts, "NCCL_NET")
+    if crossed and named and job.keeps_variables(facts):
+        yield finding(
+            "nccl-version-or-env-mismatch",
+            [*crossed, *named],
+            0.75,
+            message="the ranks have other networks: mpirun passes no variable on by itself",
+            advice="name every variable with -x, or set it in /etc/nccl.conf on all hosts",
+            next_command="mpirun ... env | grep NCCL   # as each rank sees it",
+            explains=(Symptom.CONNECT, Symptom.WATCHDOG),
+        )
+    elif crossed:
         yield finding(
             "net-backend-mismatch",
             [*crossed, *facts.of(NetworkChosen)],
@@ -261,4 +272,7 @@ def _listed_whole(facts: Facts) -> list[AdapterChosen]:
     return [one for one in job.verbs_adapters(facts) if one.rate_bytes_per_s is None]
 
 
-adapters_differ = Rule(causes=("net-backend-mismatch", "hca-set-mismatch"), check=_check)
+adapters_differ = Rule(
+    causes=("net-backend-mismatch", "hca-set-mismatch", "nccl-version-or-env-mismatch"),
+    check=_check,
+)
