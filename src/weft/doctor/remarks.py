@@ -1,4 +1,7 @@
-"""What somebody says below an output takes the alarm out of it: it was meant, or is over."""
+"""What somebody says below an output makes an error a warning: it was meant, or is over.
+
+No more than that: anybody may write a line below an error.
+"""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -13,7 +16,7 @@ _SAYS = {
 
 
 def heeded(found: Iterable[Finding], facts: Facts) -> list[Finding]:
-    """Return the findings; one whose every line stands above a remark is told, no alarm."""
+    """Return the findings; an error whose every line stands above a remark is a warning."""
     remarks = facts.of(Remark)
     return [_told(one, remarks) for one in found] if remarks else list(found)
 
@@ -26,7 +29,7 @@ def _told(one: Finding, remarks: list[Remark]) -> Finding:
             for line in one.evidence
         )
     ]  # fmt: skip
-    if not below or one.severity is Severity.INFO:
+    if not below or one.severity is not Severity.ERROR:
         return one
     message = f"{one.message} ({_SAYS[below[-1].says]})"
-    return replace(one, severity=Severity.INFO, message=message)
+    return replace(one, severity=Severity.WARNING, message=message)
