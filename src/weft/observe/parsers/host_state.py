@@ -420,8 +420,7 @@ host_state = Parser(
         *(
             pattern(
                 mark,
-                rf"(?P<name>{mark})(?: +\d{{4,7}} +\d+\b|(?: module)? (?:is|was) (?:already )?"
-                r"(?:loaded|present)\b)",
+                rf"(?P<name>{mark})(?: module)? (?:is|was) (?:already )?(?:loaded|present)\b",
                 _loaded,
             )
             for mark in ("nvidia_peermem", "nvidia-peermem", "nv_peer_mem")
