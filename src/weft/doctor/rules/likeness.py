@@ -10,6 +10,7 @@ References: the cosine of term weights, and votes of the nearest cases; see the 
 """
 
 from collections.abc import Iterator
+from textwrap import shorten
 
 from weft.doctor.casebook import SOUND, Likeness, casebook
 from weft.doctor.causes import known
@@ -31,6 +32,7 @@ _LEAST_RATIO = 0.08
 _LEAST_LIKENESS = 0.2
 """Of texts that are less like their nearest case the guess is right in a third only."""
 _SHOWN_LINES = 3
+_LONGEST_QUOTE = 90
 _READ_RATIO = 0.95
 _TELLING_RATIO = 0.5
 """Of the weight of the most telling line, what others must have to be shown."""
@@ -83,13 +85,19 @@ def _telling(likely: Likeness, lines: list[Opening | Complaint]) -> list[Opening
 
 
 def _suspect(one: Likeness) -> Suspect:
-    cause, case = known()[one.cause], one.cases[0]
+    cause = known()[one.cause]
     return Suspect(
         cause=one.cause,
         confidence_ratio=one.share_ratio,
-        question=f"{cause.question} (as in {case.tool}: {case.shows})",
+        question=f'{cause.question} (as in "{_told(one)}")',
         next_command=cause.command,
     )
+
+
+def _told(one: Likeness) -> str:
+    """Return the line of the nearest case that speaks most for its cause."""
+    lines = (line for _, text in one.cases[0].files for line in text.split("\n"))
+    return shorten(max(lines, key=one.weight), _LONGEST_QUOTE, placeholder=" ...")
 
 
 likeness = Rule(causes=tuple(known()), check=_check)
