@@ -29,7 +29,6 @@ from weft.observe.facts import (
     Distance,
     Fact,
     Message,
-    NumaAffinity,
     RingsConnected,
     SoftwareVersion,
     TopologyPart,
@@ -72,12 +71,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
     reverse = job.said(facts, _MISREAD) or ([] if file else _of_graph(facts))
     flat = _flat(facts)
     if flat and not (file or unread or slow):
-        guest = [one for one in facts.of(SoftwareVersion) if one.software == "hypervisor"]
-        sure = bool(guest) or any(one.numa in {"N/A", "-1"} for one in facts.of(NumaAffinity))
-        yield replace(
-            _wrong("vm-topology-missing", [*flat, *guest], 0.75 if guest else 0.55),
-            severity=Severity.ERROR if sure and guest else Severity.WARNING,
-        )
+        yield _of_flat(facts, flat)
     absent = [
         one for one in unread
         if "topology file" in one.evidence.text.lower()
@@ -103,6 +97,15 @@ def _check(facts: Facts) -> Iterator[Finding]:
         yield _wrong("topology-misdetected", [*reverse, *file], 0.75)
     elif file:
         yield _file_alone(file)
+
+
+def _of_flat(facts: Facts, flat: list[Fact]) -> Finding:
+    """Say that a machine shows no tree of PCI, surely where it is known to be a guest."""
+    guest = [one for one in facts.of(SoftwareVersion) if one.software == "hypervisor"]
+    return replace(
+        _wrong("vm-topology-missing", [*flat, *guest], 0.75 if guest else 0.55),
+        severity=Severity.ERROR if guest else Severity.WARNING,
+    )
 
 
 def _of_graph(facts: Facts) -> list[Fact]:

@@ -250,7 +250,7 @@ def _undecided(facts: Facts, memory: list[CallFailed]) -> Iterator[Finding]:
     unlimited = told or bool(limits or job.said(facts, r"ulimit -l\W{0,3}unlimited"))
     spent = [*job.said(facts, _SPENT), *_counted(facts)]
     if spent:
-        yield replace(_named("mr-limit-exceeded", [*memory, *spent], 0.75))
+        yield _named("mr-limit-exceeded", [*memory, *spent], 0.75)
         return
     scarce = [
         one for one in area
@@ -260,7 +260,18 @@ def _undecided(facts: Facts, memory: list[CallFailed]) -> Iterator[Finding]:
         yield _named("kernel-cma-exhausted", [*memory, *scarce, *limits], 0.65)
         return
     tiny = any(one.size_bytes is not None and one.size_bytes < _TINY_BYTES for one in memory)
-    suspects = (
+    yield suspected(
+        _rivals(unlimited=unlimited, tiny=tiny),
+        [*memory, *limits],
+        symptom=Symptom.REGISTRATION,
+        message="memory could not be registered with the adapter: no memory, says the kernel",
+        advice="look at the limit of locked memory first: it is the usual cause",
+    )
+
+
+def _rivals(*, unlimited: bool, tiny: bool) -> tuple[Suspect, ...]:
+    """Return what may leave no memory to register, by the limit and the size."""
+    return (
         Suspect(
             cause="memlock-limit",
             confidence_ratio=0.1 if unlimited else 0.65,
@@ -279,13 +290,6 @@ def _undecided(facts: Facts, memory: list[CallFailed]) -> Iterator[Finding]:
             question="is CmaTotal in /proc/meminfo zero?",
             next_command="grep Cma /proc/meminfo",
         ),
-    )
-    yield suspected(
-        suspects,
-        [*memory, *limits],
-        symptom=Symptom.REGISTRATION,
-        message="memory could not be registered with the adapter: no memory, says the kernel",
-        advice="look at the limit of locked memory first: it is the usual cause",
     )
 
 

@@ -68,33 +68,40 @@ def _check(facts: Facts) -> Iterator[Finding]:
         sure = mounts or any(_is(one, errno.ENOSPC, "no space left") for one in full)
         yield _small([*full, *mounts], 0.9 if sure else 0.7)
     elif gone:
-        yield finding(
-            "shm-segment-missing",
-            gone,
-            0.6 if all(map(_unheld, gone)) else 0.8,
-            message="a shared segment is gone before its reader came: it is not that "
-            "it is full",
-            advice="look whether a rank died first, and whether ranks share /dev/shm and IPC",
-            next_command=_LOOK,
-            missing=("the first error of the other ranks on this host",),
-        )
+        yield _gone(gone)
     elif told:
         yield _small([*told, *mounts], 0.85)
     elif lost:
-        yield finding(
-            "shm-segment-missing",
-            lost,
-            0.7,
-            message="a process does not find the shared segment that its fellow made",
-            advice="let the containers of a host share /dev/shm and IPC; look who died first",
-            next_command=_LOOK,
-            explains=("mpi-ucx-not-nccl",),
-        )
+        yield _not_found(lost)
     elif buses and (mounts or _of_shared_queue(facts)):
         found = _small([*buses, *mounts], 0.8 if mounts else 0.65)
         yield replace(found, explains=found.explains | {"peer-process-died"})
     elif mounts:
         yield _small(mounts, 0.55, Severity.WARNING)
+
+
+def _gone(failed: list[SharedMemoryFailed | CallFailed]) -> Finding:
+    return finding(
+        "shm-segment-missing",
+        failed,
+        0.6 if all(map(_unheld, failed)) else 0.8,
+        message="a shared segment is gone before its reader came: it is not that it is full",
+        advice="look whether a rank died first, and whether ranks share /dev/shm and IPC",
+        next_command=_LOOK,
+        missing=("the first error of the other ranks on this host",),
+    )
+
+
+def _not_found(told: list[Fact]) -> Finding:
+    return finding(
+        "shm-segment-missing",
+        told,
+        0.7,
+        message="a process does not find the shared segment that its fellow made",
+        advice="let the containers of a host share /dev/shm and IPC; look who died first",
+        next_command=_LOOK,
+        explains=("mpi-ucx-not-nccl",),
+    )
 
 
 def of_shared_memory(failed: StorageFailed) -> bool:
