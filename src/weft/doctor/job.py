@@ -249,7 +249,6 @@ _RESULTS = (
     MeasuredCollective,
     MeasuredLatency,
     MeasuredTransfer,
-    MeasuredCollective,
     BenchmarkSummary,
 )
 

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
-from itertools import islice
 from operator import attrgetter
 from typing import TypeVar
 
@@ -115,7 +114,7 @@ class Ledger:
     def begin(self, block: str) -> None:
         """Note how the text begins, from the first of its blocks."""
         if not self.lines:
-            lines = islice(block.split("\n"), _OPENING_LINES)
+            lines = block.split("\n", _OPENING_LINES)[:_OPENING_LINES]
             self.opening = "\n".join(line[:LONGEST] for line in lines)[:_OPENING_LENGTH]
 
     def pass_over(self, text: str, number: int) -> None:
