@@ -8,7 +8,7 @@ from pathlib import Path
 from weft import plugins
 from weft.doctor import rules as folder
 from weft.doctor.price import Price, default_case, price
-from weft.doctor.ranking import Ranked, Verdict, rank, verdict
+from weft.doctor.ranking import Ranked, Verdict, causes, rank, verdict
 from weft.doctor.remarks import heeded
 from weft.doctor.rule import Facts, Finding, Rule, Severity
 from weft.observe.bundle import observe
@@ -42,14 +42,8 @@ class Diagnosis:
 
     @property
     def causes(self) -> tuple[str, ...]:
-        """Return the causes, each once: named ones in order, then the likeliest suspects."""
-        found = [one.finding for one in self.findings]
-        named = [one.cause for one in found if one.decided]
-        suspects = sorted(
-            (suspect for one in found for suspect in one.suspected),
-            key=lambda one: -one.confidence_ratio,
-        )
-        return tuple(dict.fromkeys([*named, *(one.cause for one in suspects)]))
+        """Return the causes named or suspected, each once, the likeliest first."""
+        return causes(one.finding for one in self.findings)
 
 
 _SAY_NOTHING = frozenset({"weft's own documents", "commands", "quotations"})

@@ -1,10 +1,15 @@
-"""One account of all findings: consequences under their cause, the rest ranked."""
+"""One account of all findings: consequences under their cause, the rest ranked.
 
-from collections.abc import Collection, Iterable
+Two opinions say how probable a cause is: the rules, and the cases that a text reads like. They
+are heard with equal weight (the linear opinion pool, Stone 1961): what is ranked is their sum,
+that of a rule the more the graver it is, and where it decides.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from weft.doctor.rule import Finding, Severity, Symptom
+from weft.doctor.rule import Finding, Severity, Suspect, Symptom
 from weft.doctor.shares import share
 
 SURE_RATIO = 0.7
@@ -15,6 +20,8 @@ _WORTH_SAYING_RATIO = 0.2
 """From this probability on words speak for another cause beside what a rule says."""
 _FIRST = 2
 """So many of the causes of a finding count as said."""
+_MOST_HINTS = 3
+"""So many suspects are shown where words alone speak."""
 _WEIGHT = {Severity.ERROR: 1.0, Severity.WARNING: 0.6, Severity.INFO: 0.2}
 """How much a severity counts beside confidence when findings are ranked."""
 
@@ -52,7 +59,7 @@ def rank(found: Iterable[Finding]) -> tuple[Ranked, ...]:
             follow = [ranked[above].finding, *ranked[above].consequences, *follow]
             ranked.pop(above)
         ranked.append(Ranked(finding=first, consequences=tuple(follow)))
-    ranked.sort(key=lambda one: -_weight(one.finding))
+    ranked.sort(key=lambda one: -_pooled(one.finding))
     shared = share([one.finding for one in ranked])
     return tuple(
         replace(one, finding=finding, consequences=share(one.consequences))
@@ -61,34 +68,50 @@ def rank(found: Iterable[Finding]) -> tuple[Ranked, ...]:
 
 
 def _read(found: Iterable[Finding]) -> list[Finding]:
-    """Make a remark of what rests on words alone where a rule speaks, or leave it out."""
+    """Note in findings what words say of their causes, and of words what no rule has said."""
     seen = list(found)
-    ruled = [one for one in seen if one.symptom is not Symptom.WORDS]
+    words = [one for one in seen if one.symptom is Symptom.WORDS]
+    alike = {one.cause: one.confidence_ratio for each in words for one in each.suspects}
+    ruled = [_noted(one, alike) for one in seen if one.symptom is not Symptom.WORDS]
     grave = [one for one in ruled if one.severity is not Severity.INFO]
-    if not grave:
-        return seen
     said = {cause for one in grave for cause in one.causes[:_FIRST]}
-    remarks = (_besides(one, said) for one in seen if one.symptom is Symptom.WORDS)
-    return [*ruled, *(one for one in remarks if one.suspects)]
+    return [*ruled, *(left for one in words for left in _left(one, said))]
 
 
-def _besides(words: Finding, said: Collection[str]) -> Finding:
-    """Return a finding that rests on words with the suspects only that no rule has named."""
+def _noted(finding: Finding, alike: Mapping[str, float]) -> Finding:
+    """Return a finding with what the casebook says of each cause in it."""
+    if not alike:
+        return finding
+    return replace(
+        finding,
+        alike_ratio=alike.get(finding.cause, 0.0),
+        suspects=tuple(
+            replace(one, alike_ratio=alike.get(one.cause, 0.0)) for one in finding.suspects
+        ),
+    )
+
+
+def _left(words: Finding, said: Collection[str]) -> Iterator[Finding]:
+    """Yield what words say: all where no rule speaks, else a remark on what none has named."""
+    if not said:
+        yield replace(words, suspects=words.suspects[:_MOST_HINTS],
+                      missing=words.missing[:_MOST_HINTS])  # fmt: skip
+        return
     left = tuple(
         one
-        for one in words.suspects
+        for one in words.suspects[:_MOST_HINTS]
         if one.cause not in said and one.confidence_ratio >= _WORTH_SAYING_RATIO
     )
-    first = left[0] if left else words.suspects[0]
-    return replace(
-        words,
-        cause=first.cause,
-        confidence_ratio=first.confidence_ratio,
-        severity=Severity.INFO,
-        next_command=first.next_command,
-        missing=tuple(one.question for one in left),
-        suspects=left,
-    )
+    if left:
+        yield replace(
+            words,
+            cause=left[0].cause,
+            confidence_ratio=left[0].confidence_ratio,
+            severity=Severity.INFO,
+            next_command=left[0].next_command,
+            missing=tuple(one.question for one in left),
+            suspects=left,
+        )
 
 
 def _takes(cause: Finding, other: Finding) -> bool:
@@ -123,6 +146,32 @@ def verdict(ranked: Iterable[Ranked]) -> Verdict:
         return Verdict.FINDINGS
     hints = [one for one in warnings if one.symptom is Symptom.WORDS]
     return Verdict.UNDECIDED if errors or hints else Verdict.QUIET
+
+
+def causes(found: Iterable[Finding]) -> tuple[str, ...]:
+    """Return all causes that findings name or suspect, each once, the likeliest first."""
+    weights: dict[str, float] = {}
+    for one in found:
+        claims = {suspect.cause: _pooled_suspect(suspect, one) for suspect in one.suspected}
+        if one.decided:
+            claims[one.cause] = _pooled(one)
+        for cause, weight in claims.items():
+            weights[cause] = max(weight, weights.get(cause, 0.0))
+    return tuple(sorted(weights, key=lambda cause: -weights[cause]))
+
+
+def _pooled(finding: Finding) -> float:
+    """Return what rules and words together say of a finding."""
+    if finding.symptom is Symptom.WORDS:
+        return finding.confidence_ratio
+    return _weight(finding) + finding.alike_ratio
+
+
+def _pooled_suspect(suspect: Suspect, finding: Finding) -> float:
+    """Return what rules and words together say of a suspect of a finding."""
+    if finding.symptom is Symptom.WORDS:
+        return suspect.confidence_ratio
+    return _WEIGHT[finding.severity] * suspect.confidence_ratio + suspect.alike_ratio
 
 
 def _weight(finding: Finding) -> float:

@@ -73,12 +73,16 @@ class Facts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suspect:
-    """A cause that the evidence allows; ``question`` is what would settle it."""
+    """A cause that the evidence allows; ``question`` is what would settle it.
+
+    ``alike_ratio`` is how probable the cases that read alike make the cause.
+    """
 
     cause: str
     confidence_ratio: float
     question: str
     next_command: str = ""
+    alike_ratio: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +92,7 @@ class Finding:
     ``cause`` is a class that a rule names in its ``causes``; ``explains`` names the causes and
     symptoms that follow from it. A finding below ``LIKELY_RATIO`` is a list of ``suspects``.
     ``fault`` and ``left_ratio`` say which fault of the model prices it and how much is left.
+    ``alike_ratio`` is how probable the cases that read alike make the cause.
     """
 
     cause: str
@@ -105,6 +110,7 @@ class Finding:
     suspects: tuple[Suspect, ...] = ()
     fault: Fault | None = None
     left_ratio: float = 1.0
+    alike_ratio: float = 0.0
 
     @property
     def decided(self) -> bool:
@@ -114,7 +120,12 @@ class Finding:
     @property
     def suspected(self) -> tuple[Suspect, ...]:
         """Return what it suspects: its suspects, and the cause that it cannot decide."""
-        alone = Suspect(cause=self.cause, confidence_ratio=self.confidence_ratio, question="")
+        alone = Suspect(
+            cause=self.cause,
+            confidence_ratio=self.confidence_ratio,
+            question="",
+            alike_ratio=self.alike_ratio,
+        )
         named = self.decided or any(one.cause == self.cause for one in self.suspects)
         return self.suspects if named else (alone, *self.suspects)
 

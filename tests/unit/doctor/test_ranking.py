@@ -1,4 +1,4 @@
-from weft.doctor.ranking import Verdict, explains, rank, verdict
+from weft.doctor.ranking import Verdict, causes, explains, rank, verdict
 from weft.doctor.rule import Severity, Suspect, Symptom, finding, suspected
 from weft.observe.facts import Evidence, NoRdmaDevice
 
@@ -83,3 +83,43 @@ def test_the_verdict_is_of_errors_and_of_warnings_that_are_sure():
 
 def test_evidence_is_each_line_once():
     assert finding("a", SEEN * 3, 0.9, message="m", advice="d").evidence == (SEEN[0].evidence,)
+
+
+def _alike(**shares):
+    suspects = [
+        Suspect(cause=cause, confidence_ratio=share, question=f"is it {cause}?")
+        for cause, share in shares.items()
+    ]
+    return suspected(
+        suspects, SEEN, message="reads like", advice="ask", symptom=Symptom.WORDS,
+        severity=Severity.WARNING,
+    )  # fmt: skip
+
+
+def _order(found):
+    return causes(one.finding for one in rank(found))
+
+
+def test_words_decide_between_rules_that_are_about_as_sure():
+    rules = [_named("a", 0.8), _named("b", 0.7)]
+    assert _order(rules) == ("a", "b")
+    ranked = rank([*rules, _alike(b=0.4)])
+    assert [one.finding.cause for one in ranked] == ["b", "a"]
+    assert ranked[0].finding.alike_ratio == 0.4
+
+
+def test_words_lift_the_suspect_that_they_speak_for():
+    assert _order([_open()]) == ("peer-process-died", "gid-index-wrong")
+    assert _order([_open(), _alike(**{"gid-index-wrong": 0.5})])[0] == "gid-index-wrong"
+
+
+def test_words_alone_stand_below_a_named_cause_and_show_three_suspects():
+    alike = _alike(b=0.4, c=0.3, d=0.2, e=0.1)
+    assert _order([_named("a", 0.6), alike])[0] == "a"
+    (only,) = rank([alike])
+    assert len(only.finding.suspects) == 3
+
+
+def test_no_remark_is_made_of_words_for_what_a_rule_named():
+    (only,) = rank([_named("a"), _alike(a=0.6, b=0.1)])
+    assert only.finding.cause == "a"

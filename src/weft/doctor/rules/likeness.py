@@ -27,8 +27,8 @@ from weft.doctor.rule import (
 from weft.observe.facts import Complaint, Evidence, Opening
 
 _MOST_FILES = 12
-_SUSPECTS = 3
-_LEAST_RATIO = 0.08
+_SUSPECTS = 9
+_LEAST_RATIO = 0.05
 _LEAST_LIKENESS = 0.2
 """Of texts that are less like their nearest case the guess is right in a third only."""
 _SHOWN_LINES = 3

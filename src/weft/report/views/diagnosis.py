@@ -19,6 +19,7 @@ _VERDICTS = {
 }
 _MOST_LINES = 4
 _MOST_REASONS = 4
+_ALIKE_SHOWN_RATIO = 0.2
 _MOST_COMPLAINTS = 6
 
 
@@ -93,6 +94,8 @@ def _lines(one: Diagnosed) -> Iterator[str]:
             )
     elif finding.missing:
         yield f"to be sure: {'; '.join(finding.missing)}"
+    if finding.decided and finding.alike_ratio >= _ALIKE_SHOWN_RATIO:
+        yield f"speaks for it: {finding.alike_ratio:.0%} of the known outputs that read alike"
     yield f"do: {finding.advice}"
     if finding.next_command:
         yield f"next: {finding.next_command}"
