@@ -13,7 +13,8 @@ from tools.ibsim import Lab, Net, cluster_of, guid_of, needs_ibsim, rendered
 from weft.generate.plan import plan
 from weft.network import topology
 from weft.observe.bundle import observe
-from weft.observe.facts import FabricLink, PortState
+from weft.observe.facts.base import PortState
+from weft.observe.facts.subnet import FabricLink
 
 SEEN_WHEN_BAD = re.compile(
     r"Unrecognized|Warning:|PARSE ERROR|Error in QoS|cannot find or setup|ERR "

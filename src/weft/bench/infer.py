@@ -15,16 +15,12 @@ from weft.bench.sweep import Sweep
 from weft.catalogue.devices import Server
 from weft.catalogue.named import gpu_of
 from weft.engines.analytic.collective.tuning import number
-from weft.observe.facts import (
-    AdapterChosen,
-    AdapterPort,
-    CommunicatorShape,
-    LinkLayer,
-    NetworkChosen,
-    PortState,
-    SoftwareVersion,
-    TransferSetup,
-)
+from weft.observe.facts.adapters import AdapterPort
+from weft.observe.facts.base import LinkLayer, PortState
+from weft.observe.facts.benchmarks import TransferSetup
+from weft.observe.facts.communicators import CommunicatorShape
+from weft.observe.facts.programs import SoftwareVersion
+from weft.observe.facts.transports import AdapterChosen, NetworkChosen
 from weft.observe.observation import Observation
 from weft.spec.cluster import Cluster, FabricChoice, Host, Nccl, ScaleUp
 

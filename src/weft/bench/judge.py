@@ -32,7 +32,7 @@ from weft.bench.verdict import FALSE_FAIL_RATIO, Outcome, RangeVerdict, judge_ra
 from weft.doctor.diagnose import find
 from weft.doctor.ranking import rank
 from weft.doctor.rule import Finding, Severity
-from weft.observe.facts import Setting as Variable
+from weft.observe.facts.programs import Setting as Variable
 from weft.observe.observation import Observation
 from weft.predict.provenance import provenance
 from weft.results import Estimate, Provenance

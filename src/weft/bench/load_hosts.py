@@ -13,7 +13,7 @@ from weft.bench.load import DELIVERED, TAIL_GROWTH, Carried, LoadTest, finished,
 from weft.bench.processes import Started, on_host, run_together
 from weft.errors import SpecError, ToolFailed
 from weft.observe.bundle import observe
-from weft.observe.facts import MeasuredLatency, MeasuredTransfer
+from weft.observe.facts.benchmarks import MeasuredLatency, MeasuredTransfer
 from weft.predict.provenance import provenance
 
 _PORT: Final = 5301

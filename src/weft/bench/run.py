@@ -18,7 +18,8 @@ from weft.bench.sweep import Sweep, Timing, sweep_of
 from weft.bench.tool import Ask, Process, Tool
 from weft.errors import SpecError, ToolFailed
 from weft.observe.bundle import observe
-from weft.observe.facts import BenchmarkRun, SoftwareVersion
+from weft.observe.facts.benchmarks import BenchmarkRun
+from weft.observe.facts.programs import SoftwareVersion
 from weft.observe.observation import Observation
 
 TIMEOUT_S: Final = 900.0

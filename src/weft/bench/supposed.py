@@ -16,7 +16,7 @@ from weft.bench.sweep import Sweep
 from weft.bench.verdict import Outcome, judge_ranges, overall
 from weft.catalogue.named import gpu_of
 from weft.errors import WeftError
-from weft.observe.facts import LinkLayer
+from weft.observe.facts.base import LinkLayer
 from weft.spec.cluster import Cluster
 from weft.spec.load import preset, presets
 

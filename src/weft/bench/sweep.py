@@ -12,17 +12,17 @@ from weft.calibrate.readers.nccl_tests import operation_in
 from weft.engines.analytic.point_to_point import Verb
 from weft.errors import SpecError
 from weft.observe.bundle import observe
-from weft.observe.facts import (
+from weft.observe.facts.base import LinkLayer
+from weft.observe.facts.benchmarks import (
     BenchmarkRank,
     BenchmarkRun,
     BenchmarkSummary,
-    CommunicatorShape,
-    LinkLayer,
     MeasuredCollective,
     MeasuredLatency,
     MeasuredTransfer,
     TransferSetup,
 )
+from weft.observe.facts.communicators import CommunicatorShape
 from weft.observe.observation import Observation
 from weft.traffic.collective import Operation
 

@@ -12,7 +12,8 @@ from weft.doctor.ranking import Ranked, Verdict, causes, rank, verdict
 from weft.doctor.remarks import heeded
 from weft.doctor.rule import Facts, Finding, Rule, Severity
 from weft.observe.bundle import observe
-from weft.observe.facts import Fact, FileRead
+from weft.observe.facts.base import Fact
+from weft.observe.facts.reading import FileRead
 from weft.observe.observation import Observation
 from weft.predict.provenance import provenance
 from weft.results import Provenance

@@ -4,33 +4,27 @@ import re
 from collections.abc import Iterable
 
 from weft.doctor.rule import Facts
-from weft.observe.facts import (
-    AdapterChosen,
-    AdapterInterface,
-    AdapterPort,
-    AdapterSeen,
+from weft.observe.facts.adapters import AdapterInterface, AdapterPort, AdapterSeen
+from weft.observe.facts.aftermath import WorkSeen
+from weft.observe.facts.base import Fact, PortState
+from weft.observe.facts.benchmarks import (
     BenchmarkRank,
     BenchmarkSummary,
-    BootstrapInterface,
-    CallFailed,
-    ChannelPath,
-    Command,
-    CommunicatorRank,
-    CommunicatorShape,
-    Complaint,
-    Fact,
     MeasuredCollective,
     MeasuredLatency,
     MeasuredTransfer,
+)
+from weft.observe.facts.communicators import ChannelPath, CommunicatorRank, CommunicatorShape
+from weft.observe.facts.programs import (
+    Command,
     Message,
-    NetworkChosen,
-    Opening,
-    PortState,
     ProcessEnded,
     Setting,
     SoftwareVersion,
-    WorkSeen,
 )
+from weft.observe.facts.reading import Complaint, Opening
+from weft.observe.facts.transports import AdapterChosen, BootstrapInterface, NetworkChosen
+from weft.observe.facts.verbs import CallFailed
 
 _TRY_ALL = frozenset({"ucx", "mpi", "openmpi", "open mpi"})
 _MPI_NAMES = frozenset({"mpi", "openmpi", "open mpi", "pmix"})

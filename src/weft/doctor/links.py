@@ -6,15 +6,9 @@ from ipaddress import IPv6Address, ip_address
 from weft import units
 from weft.doctor import job
 from weft.doctor.rule import Facts
-from weft.observe.facts import (
-    AdapterPort,
-    CallFailed,
-    CompletionError,
-    Gid,
-    LinkLayer,
-    PhysicalState,
-    PortState,
-)
+from weft.observe.facts.adapters import AdapterPort, Gid
+from weft.observe.facts.base import LinkLayer, PhysicalState, PortState
+from weft.observe.facts.verbs import CallFailed, CompletionError
 
 _LINK_LOCAL_PREFIX = 0xFE80
 _PREFIX_BITS = 112

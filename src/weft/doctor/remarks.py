@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from weft.doctor.rule import Facts, Finding, Severity
-from weft.observe.facts import Remark
+from weft.observe.facts.aftermath import Remark
 
 _SAYS = {
     "meant": "somebody says that it was done on purpose",

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeVar, cast
 
-from weft.observe.facts import Evidence, Fact
+from weft.observe.facts.base import Evidence, Fact
 
 F = TypeVar("F")
 MOST_EVIDENCE = 8

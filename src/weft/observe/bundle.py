@@ -23,7 +23,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from weft.errors import Unreadable
-from weft.observe.facts import Fact, FileRead
+from weft.observe.facts.base import Fact
+from weft.observe.facts.reading import FileRead
 from weft.observe.layouts import placed
 from weft.observe.observation import MOST_OF_A_KIND, Observation
 from weft.observe.parser import Source

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from weft.observe.envelopes import unfolded
-from weft.observe.facts import Fact
+from weft.observe.facts.base import Fact
 from weft.observe.parser import Parser, Source
 
 _MOST_BYTES = 1 << 25

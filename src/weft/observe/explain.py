@@ -6,7 +6,8 @@ from enum import Enum
 from pathlib import Path
 
 from weft.observe.bundle import observe
-from weft.observe.facts import Fact, FileRead, Process
+from weft.observe.facts.base import Fact, Process
+from weft.observe.facts.reading import FileRead
 
 
 @dataclass(frozen=True, slots=True)

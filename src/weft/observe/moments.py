@@ -4,7 +4,7 @@ import re
 from calendar import timegm
 from datetime import UTC, datetime
 
-from weft.observe.facts import Clock, Moment
+from weft.observe.facts.base import Clock, Moment
 
 _DAY_S = 86400
 _EARLIEST_EPOCH_S = 1e9

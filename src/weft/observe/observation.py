@@ -7,16 +7,10 @@ from operator import attrgetter
 from typing import TypeVar
 
 from weft.observe.complaints import LONGEST, MOST, troubles
-from weft.observe.facts import (
-    CableEvent,
-    Complaint,
-    Counter,
-    Evidence,
-    Fact,
-    FileRead,
-    LinkEvent,
-    Opening,
-)
+from weft.observe.facts.adapters import CableEvent
+from weft.observe.facts.base import Evidence, Fact
+from weft.observe.facts.interfaces import Counter, LinkEvent
+from weft.observe.facts.reading import Complaint, FileRead, Opening
 from weft.observe.parser import Source
 
 F = TypeVar("F")

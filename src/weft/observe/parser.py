@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from weft.observe.facts import Evidence, Fact
+from weft.observe.facts.base import Evidence, Fact
 
 LONGEST_EVIDENCE = 400
 LONGEST_LINE = 2048

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from weft.observe.facts import Evidence, Fact, Moment
+from weft.observe.facts.base import Evidence, Fact, Moment
 from weft.observe.moments import moment
 from weft.observe.parser import READ, Reader, Source
 

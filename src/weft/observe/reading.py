@@ -17,7 +17,8 @@ from weft import plugins
 from weft.observe import parsers
 from weft.observe.documents import DocumentCollector, Outcome
 from weft.observe.envelopes import PART, is_escaped, unescaped, unwrapped
-from weft.observe.facts import Fact, FileRead
+from weft.observe.facts.base import Fact
+from weft.observe.facts.reading import FileRead
 from weft.observe.labels import is_numbered, labels
 from weft.observe.observation import Ledger
 from weft.observe.parser import LONGEST_LINE, Parser, Reader, Source

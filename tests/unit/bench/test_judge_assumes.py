@@ -14,7 +14,8 @@ from weft.bench.judge import judge, judge_sweep
 from weft.bench.sweep import read_sweep
 from weft.bench.verdict import Outcome
 from weft.observe.bundle import observe
-from weft.observe.facts import Evidence, MeasuredCollective
+from weft.observe.facts.base import Evidence
+from weft.observe.facts.benchmarks import MeasuredCollective
 from weft.observe.observation import Observation
 from weft.spec.load import preset
 

@@ -25,7 +25,7 @@ from weft.collect.way import Way
 from weft.doctor.diagnose import find
 from weft.errors import SpecError
 from weft.observe.bundle import observe
-from weft.observe.facts import Counter
+from weft.observe.facts.interfaces import Counter
 
 QUICK = Wish(interval_s=1)
 CHANGES = re.compile(

@@ -1,6 +1,7 @@
 from weft.doctor.ranking import Verdict, causes, explains, rank, verdict
 from weft.doctor.rule import Severity, Suspect, Symptom, finding, suspected
-from weft.observe.facts import Evidence, NoRdmaDevice
+from weft.observe.facts.base import Evidence
+from weft.observe.facts.transports import NoRdmaDevice
 
 SEEN = (NoRdmaDevice(evidence=Evidence("nccl.log", 3, "No device found")),)
 

@@ -6,7 +6,8 @@ from weft.doctor.diagnose import diagnose
 from weft.doctor.rule import Severity
 from weft.doctor.rules.link_errors import risen
 from weft.observe.bundle import observe
-from weft.observe.facts import Counter, Evidence
+from weft.observe.facts.base import Evidence
+from weft.observe.facts.interfaces import Counter
 from weft.observe.layouts import placed, series
 
 BEFORE = "NIC statistics:\n     out_of_sequence: 812\n     packet_seq_err: 40\n"

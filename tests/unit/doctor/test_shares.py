@@ -5,7 +5,8 @@ import pytest
 from weft.doctor.ranking import rank
 from weft.doctor.rule import Severity, Suspect, Symptom, finding, suspected
 from weft.doctor.shares import share
-from weft.observe.facts import Evidence, NoRdmaDevice
+from weft.observe.facts.base import Evidence
+from weft.observe.facts.transports import NoRdmaDevice
 
 SEEN = (NoRdmaDevice(evidence=Evidence("nccl.log", 3, "No device found")),)
 

@@ -11,13 +11,9 @@ import pytest
 from weft.errors import Unreadable
 from weft.observe import bundle
 from weft.observe.bundle import observe
-from weft.observe.facts import (
-    AdapterPort,
-    ClusterEvent,
-    ModuleRefused,
-    NodeResource,
-    PodState,
-)
+from weft.observe.facts.adapters import AdapterPort
+from weft.observe.facts.hosts import ModuleRefused
+from weft.observe.facts.pods import ClusterEvent, NodeResource, PodState
 
 LINE = "modprobe: ERROR: could not insert 'nvidia_peermem': Invalid argument\n"
 LINK = "link mlx5_0/1 state ACTIVE physical_state LINK_UP netdev ens1\n"

@@ -14,19 +14,14 @@ import pytest
 
 from weft.observe import bundle
 from weft.observe.bundle import observe
-from weft.observe.facts import (
-    AdapterPort,
-    ClusterEvent,
-    Counter,
-    FabricLink,
-    GpuFault,
-    ModuleRefused,
-    NodeResource,
-    PauseWatchdog,
-    PcieLink,
-    PodState,
-    RemappedRows,
-)
+from weft.observe.facts.adapters import AdapterPort
+from weft.observe.facts.gpus import GpuFault, RemappedRows
+from weft.observe.facts.hosts import ModuleRefused
+from weft.observe.facts.interfaces import Counter
+from weft.observe.facts.pci import PcieLink
+from weft.observe.facts.pods import ClusterEvent, NodeResource, PodState
+from weft.observe.facts.service_quality import PauseWatchdog
+from weft.observe.facts.subnet import FabricLink
 
 LINE = b"modprobe: ERROR: could not insert 'nvidia_peermem': Invalid argument\n"
 XID = "NVRM: Xid (PCI:0000:18:00): 79, pid=811, name=python3, GPU has fallen off the bus.\n"

@@ -8,7 +8,7 @@ import struct
 import pytest
 
 from weft.observe.bundle import observe
-from weft.observe.facts import CollectiveCall, WorkProgress
+from weft.observe.facts.collectives import CollectiveCall, WorkProgress
 from weft.observe.pickled import NotPlain, plain
 
 TRACE = {

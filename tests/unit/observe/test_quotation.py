@@ -2,7 +2,7 @@
 
 import pytest
 
-from weft.observe.facts import GpuFault
+from weft.observe.facts.gpus import GpuFault
 from weft.observe.quotation import quotations
 from weft.observe.reading import read_text
 

@@ -5,13 +5,11 @@ import io
 import pytest
 
 from weft.observe import observation
-from weft.observe.facts import (
-    AdapterPort,
-    CompletionError,
-    Counter,
-    MeasuredCollective,
-    Setting,
-)
+from weft.observe.facts.adapters import AdapterPort
+from weft.observe.facts.benchmarks import MeasuredCollective
+from weft.observe.facts.interfaces import Counter
+from weft.observe.facts.programs import Setting
+from weft.observe.facts.verbs import CompletionError
 from weft.observe.parser import Source
 from weft.observe.reading import read_stream, read_text
 

@@ -9,7 +9,7 @@ from typing import Final
 from weft.bench.baseline import NARROWEST
 from weft.bench.check import Check, Seen
 from weft.bench.expected import Setting
-from weft.observe.facts import MeasuredCollective
+from weft.observe.facts.benchmarks import MeasuredCollective
 from weft.observe.observation import Observation
 
 LARGE_BYTES: Final = 64 * 2**20

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 from weft.bench.check import Check, Seen
 from weft.bench.expected import Setting
-from weft.observe.facts import NetworkChosen
-from weft.observe.facts import Setting as Variable
+from weft.observe.facts.programs import Setting as Variable
+from weft.observe.facts.transports import NetworkChosen
 from weft.observe.observation import Observation
 
 _STEERS = {

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from weft.bench.check import Check, Seen
 from weft.bench.expected import Setting
 from weft.bench.infer import adapters
-from weft.observe.facts import ChannelCount, ChannelPath, NetworkChosen
+from weft.observe.facts.communicators import ChannelCount, ChannelPath
+from weft.observe.facts.transports import NetworkChosen
 from weft.observe.observation import Observation
 
 

@@ -13,7 +13,7 @@ from typing import Final
 from weft.bench.check import Check, Seen
 from weft.bench.checks.another_run import CHANGES, LARGE_BYTES
 from weft.bench.expected import Setting
-from weft.observe.facts import MeasuredCollective
+from weft.observe.facts.benchmarks import MeasuredCollective
 from weft.observe.observation import Observation
 
 FEWEST_ITERATIONS: Final = 5

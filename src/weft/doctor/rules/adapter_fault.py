@@ -7,11 +7,17 @@ References: mlx5 driver documentation, devlink health; InfiniBand verbs, IBV_EVE
 """
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from weft.doctor import job
 from weft.doctor.rule import Facts, Finding, Rule, Symptom, finding
 from weft.doctor.rules.gpu_fault import is_adapter
-from weft.observe.facts import AdapterEvent, AdapterFault, Fact, PciDevice
+from weft.observe.facts.adapters import AdapterFault
+from weft.observe.facts.pci import PciDevice
+from weft.observe.facts.verbs import AdapterEvent
+
+if TYPE_CHECKING:
+    from weft.observe.facts.base import Fact
 
 _KINDS = frozenset({"health", "reset", "timeout"})
 

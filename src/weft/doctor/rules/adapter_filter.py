@@ -26,18 +26,12 @@ from weft.doctor.rule import (
     finding,
     suspected,
 )
-from weft.observe.facts import (
-    AdapterInterface,
-    AdapterPort,
-    CallFailed,
-    CompletionError,
-    Fact,
-    Gid,
-    MeasuredLatency,
-    MeasuredTransfer,
-    NoRdmaDevice,
-    Setting,
-)
+from weft.observe.facts.adapters import AdapterInterface, AdapterPort, Gid
+from weft.observe.facts.base import Fact
+from weft.observe.facts.benchmarks import MeasuredLatency, MeasuredTransfer
+from weft.observe.facts.programs import Setting
+from weft.observe.facts.transports import NoRdmaDevice
+from weft.observe.facts.verbs import CallFailed, CompletionError
 
 _COMMAND = "ibv_devices; ibdev2netdev; echo $NCCL_IB_HCA   # on every host"
 _ADAPTER_UNOFFERED = re.compile(

@@ -14,11 +14,11 @@ from dataclasses import replace
 
 from weft.doctor import job
 from weft.doctor.rule import Facts, Finding, Rule, Severity, Suspect, Symptom, finding
-from weft.observe.facts import (
+from weft.observe.facts.adapters import AdapterSeen
+from weft.observe.facts.base import Fact
+from weft.observe.facts.transports import (
     AdapterChosen,
     AdapterOpenFailed,
-    AdapterSeen,
-    Fact,
     NetworkChosen,
     NoRdmaDevice,
     PluginSeen,

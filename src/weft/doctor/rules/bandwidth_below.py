@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from weft.catalogue.named import gpu_of
 from weft.doctor import job
 from weft.doctor.rule import Facts, Finding, Rule, Severity, Suspect, Symptom, suspected
-from weft.observe.facts import BenchmarkRank, LinkLayer, MeasuredCollective
+from weft.observe.facts.base import LinkLayer
+from weft.observe.facts.benchmarks import BenchmarkRank, MeasuredCollective
 from weft.results import Estimate
 
 _LARGE_BYTES = 1 << 28

@@ -23,13 +23,9 @@ from weft.doctor.rule import (
     finding,
     suspected,
 )
-from weft.observe.facts import (
-    AdapterChosen,
-    BootstrapInterface,
-    CallFailed,
-    Interface,
-    NoSocketInterface,
-)
+from weft.observe.facts.interfaces import Interface
+from weft.observe.facts.transports import AdapterChosen, BootstrapInterface, NoSocketInterface
+from weft.observe.facts.verbs import CallFailed
 
 _OF_HOST = (
     r"docker|br-|virbr|veth|lxc|lxdbr|cni|flannel|cali|cilium|weave|kube-|podman|vmnet|"

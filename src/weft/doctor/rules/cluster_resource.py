@@ -15,18 +15,18 @@ from dataclasses import replace
 
 from weft.doctor import job
 from weft.doctor.rule import Facts, Finding, Rule, Severity, Suspect, finding, suspected
-from weft.observe.facts import (
+from weft.observe.facts.aftermath import WorkSeen
+from weft.observe.facts.base import Fact
+from weft.observe.facts.hosts import DeviceNode
+from weft.observe.facts.pods import (
     ClusterEvent,
-    DeviceNode,
-    Fact,
-    Message,
     NodePod,
     NodeResource,
-    NoRdmaDevice,
     PodResource,
     PodState,
-    WorkSeen,
 )
+from weft.observe.facts.programs import Message
+from weft.observe.facts.transports import NoRdmaDevice
 
 _RDMA = re.compile(
     r"rdma|hostdev|mlnx|mellanox|sriov|efa|hca|roce|infiniband|\bib\b|openshift\.io",

@@ -11,13 +11,9 @@ from collections.abc import Iterator
 
 from weft.doctor import job
 from weft.doctor.rule import Facts, Finding, Rule, Suspect, Symptom, finding, suspected
-from weft.observe.facts import (
-    CollectiveCall,
-    CollectiveMismatch,
-    CollectiveTimeout,
-    CompletionError,
-    Fact,
-)
+from weft.observe.facts.base import Fact
+from weft.observe.facts.collectives import CollectiveCall, CollectiveMismatch, CollectiveTimeout
+from weft.observe.facts.verbs import CompletionError
 
 _LOOK = "TORCH_DISTRIBUTED_DEBUG=DETAIL for one run; compare the dumps of the flight recorder"
 

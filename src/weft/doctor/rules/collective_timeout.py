@@ -9,7 +9,8 @@ References: PyTorch ProcessGroupNCCL, flight recorder (TORCH_NCCL_TRACE_BUFFER_S
 from collections.abc import Iterator
 
 from weft.doctor.rule import Facts, Finding, Rule, Suspect, Symptom, suspected
-from weft.observe.facts import CollectiveTimeout, CommunicatorRank, CommunicatorShape
+from weft.observe.facts.collectives import CollectiveTimeout
+from weft.observe.facts.communicators import CommunicatorRank, CommunicatorShape
 
 _FEW = 8
 _DUMP = "the dump of the flight recorder of every rank, and py-spy dump of the missing rank"

@@ -23,16 +23,12 @@ from weft.doctor.rule import (
     finding,
     suspected,
 )
-from weft.observe.facts import (
-    CallFailed,
-    CommunicatorRank,
-    CompletionError,
-    Fact,
-    HostReached,
-    PacketFilter,
-    ProcessEnded,
-    ServiceState,
-)
+from weft.observe.facts.base import Fact
+from weft.observe.facts.communicators import CommunicatorRank
+from weft.observe.facts.hosts import ServiceState
+from weft.observe.facts.interfaces import HostReached, PacketFilter
+from weft.observe.facts.programs import ProcessEnded
+from weft.observe.facts.verbs import CallFailed, CompletionError
 
 _NC = "nc -zv <other host> <port>; ping -c1 <other host>; firewall-cmd --list-all"
 _SHUT_OUT = (

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from weft.doctor import job
 from weft.doctor.rule import Facts, Finding, Rule, finding
-from weft.observe.facts import DuplicateGpu
+from weft.observe.facts.communicators import DuplicateGpu
 
 
 def _check(facts: Facts) -> Iterator[Finding]:

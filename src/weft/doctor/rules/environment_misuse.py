@@ -11,10 +11,15 @@ References: NCCL user guide, environment variables; nccl.conf in /etc and in the
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from weft.doctor import job
 from weft.doctor.rule import Facts, Fault, Finding, Rule, Severity, Symptom, finding
-from weft.observe.facts import Fact, ProviderChosen, Setting
+from weft.observe.facts.programs import Setting
+from weft.observe.facts.transports import ProviderChosen
+
+if TYPE_CHECKING:
+    from weft.observe.facts.base import Fact
 
 _UNSET = "unset it, also in /etc/nccl.conf and ~/.nccl.conf"
 _LOOK = "env | grep -e NCCL -e UCX; cat /etc/nccl.conf ~/.nccl.conf"

@@ -26,15 +26,15 @@ from weft.doctor.rule import (
     suspected,
 )
 from weft.doctor.rules.scale_up_links import has_switch
-from weft.observe.facts import (
-    Fact,
+from weft.observe.facts.base import Fact
+from weft.observe.facts.gpus import (
     GpuCallFailed,
     GpuLink,
     GpuSeen,
     ScaleUpFabricState,
     ScaleUpSwitchFault,
-    ServiceState,
 )
+from weft.observe.facts.hosts import ServiceState
 
 _NOT_READY = 802
 _OF_OTHERS = frozenset({2, 46, 101, 209, 214, 220, 700, 702, 710, 715, 716, 717, 718, 719})

@@ -15,15 +15,10 @@ from dataclasses import replace
 
 from weft.doctor import job
 from weft.doctor.rule import Facts, Fault, Finding, Rule, Severity, Symptom, finding
-from weft.observe.facts import (
-    CallFailed,
-    Fact,
-    Limit,
-    NoProvider,
-    NoVerbsLibrary,
-    PluginSeen,
-    ProviderChosen,
-)
+from weft.observe.facts.base import Fact
+from weft.observe.facts.hosts import Limit
+from weft.observe.facts.transports import NoProvider, NoVerbsLibrary, PluginSeen, ProviderChosen
+from weft.observe.facts.verbs import CallFailed
 
 _LOADER = re.compile(
     r"(GLIBC(XX)?_|version .{1,30} not found|undefined symbol|wrong ELF|"

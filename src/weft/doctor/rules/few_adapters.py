@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from weft.doctor import job
 from weft.doctor.rule import Facts, Fault, Finding, Rule, Severity, finding
-from weft.observe.facts import LinkLayer
+from weft.observe.facts.base import LinkLayer
 
 _FEW_RATIO = 0.5
 

@@ -25,16 +25,11 @@ from weft.doctor.rule import (
     finding,
     suspected,
 )
-from weft.observe.facts import (
-    AdapterEvent,
-    CallFailed,
-    CollectiveTimeout,
-    CompletionError,
-    Fact,
-    Gid,
-    LinkLayer,
-    TransferSetup,
-)
+from weft.observe.facts.adapters import Gid
+from weft.observe.facts.base import Fact, LinkLayer
+from weft.observe.facts.benchmarks import TransferSetup
+from weft.observe.facts.collectives import CollectiveTimeout
+from weft.observe.facts.verbs import AdapterEvent, CallFailed, CompletionError
 
 _LOOK = "show_gids; echo $NCCL_IB_GID_INDEX   # on both hosts"
 _ADVICE = (

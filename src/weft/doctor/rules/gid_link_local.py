@@ -12,15 +12,11 @@ from collections.abc import Iterator
 
 from weft.doctor import job, links
 from weft.doctor.rule import Facts, Finding, Rule, Severity, Symptom, finding
-from weft.observe.facts import (
-    CallFailed,
-    CompletionError,
-    Fact,
-    Gid,
-    Interface,
-    LinkLayer,
-    TransferSetup,
-)
+from weft.observe.facts.adapters import Gid
+from weft.observe.facts.base import Fact, LinkLayer
+from weft.observe.facts.benchmarks import TransferSetup
+from weft.observe.facts.interfaces import Interface
+from weft.observe.facts.verbs import CallFailed, CompletionError
 
 _NO_LAYER = {LinkLayer.UNKNOWN}
 _UNANSWERED = frozenset({12, 13})

@@ -14,14 +14,10 @@ from dataclasses import replace
 
 from weft.doctor import job, links
 from weft.doctor.rule import Facts, Finding, Rule, Severity, Symptom, finding
-from weft.observe.facts import (
-    CallFailed,
-    Command,
-    CompletionError,
-    Fact,
-    Gid,
-    ProcessEnded,
-)
+from weft.observe.facts.adapters import Gid
+from weft.observe.facts.base import Fact
+from weft.observe.facts.programs import Command, ProcessEnded
+from weft.observe.facts.verbs import CallFailed, CompletionError
 
 _PICKS = re.compile(r"\|\s*(?:grep|e?grep|awk|sed|tail|head)\b")
 _FIRST_USUAL = 4

@@ -22,15 +22,15 @@ from weft.doctor.rule import (
     Symptom,
     finding,
 )
-from weft.observe.facts import (
-    Fact,
+from weft.observe.facts.base import Fact
+from weft.observe.facts.gpus import (
     GpuCallFailed,
     GpuFault,
     GpuReading,
     GpuUnreachable,
-    PciDevice,
     RemappedRows,
 )
+from weft.observe.facts.pci import PciDevice
 
 _LOOK = "nvidia-smi -q -d ROW_REMAPPER,ECC; dmesg -T | grep -i -e Xid -e NVRM"
 _ADAPTER = re.compile(r"infiniband|ethernet|network|mellanox|broadcom.*netx", re.IGNORECASE)

@@ -25,19 +25,13 @@ from weft.doctor.rule import (
     Symptom,
     finding,
 )
-from weft.observe.facts import (
-    AdapterSeen,
-    CallFailed,
-    CollectiveMismatch,
-    CompletionError,
-    Fact,
-    GpuSeen,
-    IommuState,
-    MeasuredCopy,
-    PciDevice,
-    PcieAccessControl,
-    PcieError,
-)
+from weft.observe.facts.adapters import AdapterSeen
+from weft.observe.facts.base import Fact
+from weft.observe.facts.benchmarks import MeasuredCopy
+from weft.observe.facts.collectives import CollectiveMismatch
+from weft.observe.facts.gpus import GpuSeen
+from weft.observe.facts.pci import IommuState, PciDevice, PcieAccessControl, PcieError
+from weft.observe.facts.verbs import CallFailed, CompletionError
 
 _PEERS = re.compile(r"\b(?:nvidia|NVRM|amdgpu|mlx\d_core|bnxt_en|ice|ionic) [0-9a-f]{4}:")
 _DEVICES = re.compile(r"NVIDIA|Mellanox|Instinct|ConnectX|NetXtreme-E|E810", re.IGNORECASE)

@@ -10,7 +10,8 @@ References: nvidia-smi(1), clocks event reasons.
 from collections.abc import Iterator
 
 from weft.doctor.rule import Facts, Finding, Rule, Severity, finding
-from weft.observe.facts import Fact, GpuReading, GpuThrottle
+from weft.observe.facts.base import Fact
+from weft.observe.facts.gpus import GpuReading, GpuThrottle
 
 _HEAT = ("thermal", "hw_slowdown", "hw slowdown", "power_brake", "power brake")
 _LOW_RATIO = 0.85

@@ -27,23 +27,19 @@ from weft.doctor.rule import (
     finding,
     suspected,
 )
-from weft.observe.facts import (
-    AdapterChosen,
-    BenchmarkRank,
-    CallFailed,
-    ChannelPath,
-    Command,
-    DmaBufAvailable,
-    Fact,
-    GpuDirectState,
-    GpuSeen,
+from weft.observe.facts.base import Fact, LinkLayer
+from weft.observe.facts.benchmarks import BenchmarkRank
+from weft.observe.facts.communicators import ChannelPath, RingsConnected
+from weft.observe.facts.gpus import GpuSeen
+from weft.observe.facts.hosts import (
     KernelModule,
-    LinkLayer,
     ModuleAbsent,
     ModuleRefused,
     PeerMemoryClient,
-    RingsConnected,
 )
+from weft.observe.facts.programs import Command
+from weft.observe.facts.transports import AdapterChosen, DmaBufAvailable, GpuDirectState
+from weft.observe.facts.verbs import CallFailed
 
 _MODULES = ("nvidia_peermem", "nv_peer_mem", "nvidia-peermem", "amdgpu_peermem", "ib_peer_mem")
 _CUDA = re.compile(r"--use_(?:cuda|rocm)")

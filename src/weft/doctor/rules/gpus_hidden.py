@@ -12,13 +12,9 @@ from collections.abc import Iterator
 
 from weft.doctor import job
 from weft.doctor.rule import Facts, Finding, Rule, finding
-from weft.observe.facts import (
-    ChannelPath,
-    CommunicatorRank,
-    CommunicatorShape,
-    Fact,
-    GpuCallFailed,
-)
+from weft.observe.facts.base import Fact
+from weft.observe.facts.communicators import ChannelPath, CommunicatorRank, CommunicatorShape
+from weft.observe.facts.gpus import GpuCallFailed
 
 _SWITCHES = ("NCCL_P2P_DISABLE", "NCCL_SHM_DISABLE")
 _INVALID_DEVICE = 101

@@ -12,15 +12,11 @@ from collections.abc import Iterator
 
 from weft.doctor import job
 from weft.doctor.rule import Facts, Finding, Rule, Severity, finding
-from weft.observe.facts import (
-    ClusterEvent,
-    CommunicatorShape,
-    Fact,
-    GpuCallFailed,
-    GpuSeen,
-    ScaleUpFabricState,
-    ServiceState,
-)
+from weft.observe.facts.base import Fact
+from weft.observe.facts.communicators import CommunicatorShape
+from weft.observe.facts.gpus import GpuCallFailed, GpuSeen, ScaleUpFabricState
+from weft.observe.facts.hosts import ServiceState
+from weft.observe.facts.pods import ClusterEvent
 
 _INVALID_HANDLE = 400
 _NOT_PERMITTED = 800

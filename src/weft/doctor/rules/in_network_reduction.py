@@ -9,10 +9,14 @@ References: NVIDIA SHARP deployment guide; NCCL user guide, NCCL_COLLNET_ENABLE.
 
 import re
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from weft.doctor import job
 from weft.doctor.rule import Facts, Finding, Rule, Severity, finding
-from weft.observe.facts import Fact, InNetworkReduction
+from weft.observe.facts.transports import InNetworkReduction
+
+if TYPE_CHECKING:
+    from weft.observe.facts.base import Fact
 
 _OF_SWITCHES = re.compile(r"sharp|aggregation|\btree\b", re.IGNORECASE)
 """Words of what happens in the switches, unlike those of the library's own fall back."""

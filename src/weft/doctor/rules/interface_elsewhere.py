@@ -11,7 +11,8 @@ import re
 from collections.abc import Iterator
 
 from weft.doctor.rule import Facts, Finding, Rule, Severity, finding
-from weft.observe.facts import AdapterInterface, AdapterPort, LinkLayer, PortState
+from weft.observe.facts.adapters import AdapterInterface, AdapterPort
+from weft.observe.facts.base import LinkLayer, PortState
 
 _LINE = re.compile(r"(?:^|[\s:>)\]])link \S{1,60}/\d{1,3} (?:state|subnet)")
 

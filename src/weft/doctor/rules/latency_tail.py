@@ -10,7 +10,7 @@ References: perftest, ib_write_lat; Dean and Barroso, The Tail at Scale, 2013.
 from collections.abc import Iterator
 
 from weft.doctor.rule import Facts, Finding, Rule, Severity, Suspect, suspected
-from weft.observe.facts import MeasuredLatency
+from weft.observe.facts.benchmarks import MeasuredLatency
 
 _SMALL_BYTES = 4096
 _TIMES = 10

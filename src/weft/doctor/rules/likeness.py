@@ -24,7 +24,8 @@ from weft.doctor.rule import (
     Symptom,
     suspected,
 )
-from weft.observe.facts import Complaint, Evidence, Opening
+from weft.observe.facts.base import Evidence
+from weft.observe.facts.reading import Complaint, Opening
 
 _MOST_FILES = 12
 _SUSPECTS = 9

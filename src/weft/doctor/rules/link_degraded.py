@@ -15,21 +15,12 @@ from collections.abc import Iterator
 from weft import units
 from weft.doctor import job, links
 from weft.doctor.rule import Facts, Fault, Finding, Rule, Severity, Symptom, finding
-from weft.observe.facts import (
-    AdapterChosen,
-    AdapterPort,
-    AdapterSeen,
-    Counter,
-    FabricCheck,
-    FabricLink,
-    Fact,
-    Interface,
-    LinkLayer,
-    LinkTraining,
-    Message,
-    PhysicalState,
-    PortState,
-)
+from weft.observe.facts.adapters import AdapterPort, AdapterSeen, LinkTraining
+from weft.observe.facts.base import Fact, LinkLayer, PhysicalState, PortState
+from weft.observe.facts.interfaces import Counter, Interface
+from weft.observe.facts.programs import Message
+from weft.observe.facts.subnet import FabricCheck, FabricLink
+from weft.observe.facts.transports import AdapterChosen
 
 _WIDTH, _SPEED = "ib-link-degraded-width", "ib-link-degraded-speed"
 _RESET = (

@@ -12,21 +12,13 @@ from collections.abc import Iterator, Sequence
 
 from weft.doctor import job
 from weft.doctor.rule import Facts, Finding, Rule, Severity, Symptom, finding
-from weft.observe.facts import (
-    NOBODY,
-    AdapterEvent,
-    AdapterPort,
-    CableEvent,
-    CallFailed,
-    CollectiveTimeout,
-    CompletionError,
-    Counter,
-    FabricCheck,
-    Fact,
-    LinkEvent,
-    Message,
-    PortState,
-)
+from weft.observe.facts.adapters import AdapterPort, CableEvent
+from weft.observe.facts.base import NOBODY, Fact, PortState
+from weft.observe.facts.collectives import CollectiveTimeout
+from weft.observe.facts.interfaces import Counter, LinkEvent
+from weft.observe.facts.programs import Message
+from weft.observe.facts.subnet import FabricCheck
+from weft.observe.facts.verbs import AdapterEvent, CallFailed, CompletionError
 from weft.observe.layouts import readings, series
 
 _ERRORS = frozenset(

@@ -25,14 +25,10 @@ from weft.doctor.rule import (
     Symptom,
     finding,
 )
-from weft.observe.facts import (
-    Distance,
-    Fact,
-    Message,
-    RingsConnected,
-    SoftwareVersion,
-    TopologyPart,
-)
+from weft.observe.facts.base import Fact
+from weft.observe.facts.communicators import RingsConnected, TopologyPart
+from weft.observe.facts.pci import Distance
+from weft.observe.facts.programs import Message, SoftwareVersion
 
 _FEWEST_GPUS = 4
 _IMPOSSIBLE_BYTES_PER_S = 0.3e9

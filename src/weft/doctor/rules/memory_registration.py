@@ -26,17 +26,14 @@ from weft.doctor.rule import (
     finding,
     suspected,
 )
-from weft.observe.facts import (
-    AdapterFault,
-    CallFailed,
-    Command,
-    CommunicatorRank,
-    Counter,
-    Fact,
-    HostMemory,
-    Limit,
-    MeasuredTransfer,
-)
+from weft.observe.facts.adapters import AdapterFault
+from weft.observe.facts.base import Fact
+from weft.observe.facts.benchmarks import MeasuredTransfer
+from weft.observe.facts.communicators import CommunicatorRank
+from weft.observe.facts.hosts import HostMemory, Limit
+from weft.observe.facts.interfaces import Counter
+from weft.observe.facts.programs import Command
+from weft.observe.facts.verbs import CallFailed
 
 _SCARCE = frozenset({errno.EAGAIN, errno.EIO, errno.ENOSPC})
 """What drivers return where the adapter has no room for another memory region."""

@@ -12,7 +12,8 @@ from collections.abc import Iterator
 
 from weft.doctor import job
 from weft.doctor.rule import Facts, Finding, Rule, Severity, Symptom, finding
-from weft.observe.facts import CallFailed, CompletionError, Fact, LinkLayer
+from weft.observe.facts.base import Fact, LinkLayer
+from weft.observe.facts.verbs import CallFailed, CompletionError
 
 
 def _check(facts: Facts) -> Iterator[Finding]:

@@ -12,7 +12,8 @@ References: CMIS and SFF-8636 (alarm and warning flags); ethtool(8), -m; mlxlink
 from collections.abc import Iterator
 
 from weft.doctor.rule import Facts, Finding, Rule, Severity, Suspect, suspected
-from weft.observe.facts import Interface, ModuleReading
+from weft.observe.facts.adapters import ModuleReading
+from weft.observe.facts.interfaces import Interface
 
 _WHY = {
     "rx_power": "too little or too much light arrives (fibre, connector, or the other end)",

@@ -23,7 +23,10 @@ from weft.doctor.rule import (
     finding,
     suspected,
 )
-from weft.observe.facts import CallFailed, ClusterEvent, CompletionError, Fact, Message
+from weft.observe.facts.base import Fact
+from weft.observe.facts.pods import ClusterEvent
+from weft.observe.facts.programs import Message
+from weft.observe.facts.verbs import CallFailed, CompletionError
 
 _ON_THE_WAY = (
     Suspect(

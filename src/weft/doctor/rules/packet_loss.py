@@ -13,7 +13,8 @@ from collections.abc import Iterator
 
 from weft.doctor.rule import Facts, Fault, Finding, Rule, Severity, Symptom, finding
 from weft.doctor.rules.link_errors import risen
-from weft.observe.facts import Counter, PauseSetting
+from weft.observe.facts.interfaces import Counter
+from weft.observe.facts.service_quality import PauseSetting
 
 _OTHER_VENDORS = (
     "oos_drop_count", "res_oos_drop_count", "seq_err_naks_rcvd", "to_retransmits",

@@ -23,17 +23,11 @@ from weft.doctor.rule import (
     finding,
     suspected,
 )
-from weft.observe.facts import (
-    AdapterEvent,
-    AdapterPort,
-    CompletionError,
-    Fact,
-    HostReached,
-    Interface,
-    LinkLayer,
-    PortState,
-    TransferSetup,
-)
+from weft.observe.facts.adapters import AdapterPort
+from weft.observe.facts.base import Fact, LinkLayer, PortState
+from weft.observe.facts.benchmarks import TransferSetup
+from weft.observe.facts.interfaces import HostReached, Interface
+from weft.observe.facts.verbs import AdapterEvent, CompletionError
 
 _LENGTH_ERROR = 1
 _REMOTE = frozenset({9, 10, 11})

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 
 from weft.doctor import job
 from weft.doctor.rule import Facts, Finding, Rule, Symptom, finding
-from weft.observe.facts import CallFailed, PartitionKey
+from weft.observe.facts.adapters import PartitionKey
+from weft.observe.facts.verbs import CallFailed
 
 _FOLLOW = (
     Symptom.TRANSPORT_RETRY, Symptom.FLUSHED, "fabric-path-unreachable", "mpi-ucx-not-nccl",

@@ -23,14 +23,11 @@ from weft.doctor.rule import (
     finding,
     suspected,
 )
-from weft.observe.facts import (
-    CallFailed,
-    CommunicatorRank,
-    HostReached,
-    LinkEvent,
-    Message,
-    TransferSetup,
-)
+from weft.observe.facts.benchmarks import TransferSetup
+from weft.observe.facts.communicators import CommunicatorRank
+from weft.observe.facts.interfaces import HostReached, LinkEvent
+from weft.observe.facts.programs import Message
+from weft.observe.facts.verbs import CallFailed
 
 _UNREACHABLE = {
     errno.ENETUNREACH: ("unreachable", 0.75),

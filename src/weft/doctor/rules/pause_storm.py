@@ -14,7 +14,9 @@ from collections.abc import Iterator
 
 from weft.doctor.rule import Facts, Fault, Finding, Rule, Severity, Symptom, finding
 from weft.doctor.rules.link_errors import risen
-from weft.observe.facts import Counter, Fact, PauseWatchdog
+from weft.observe.facts.base import Fact
+from weft.observe.facts.interfaces import Counter
+from weft.observe.facts.service_quality import PauseWatchdog
 
 _PAUSE = re.compile(
     r"tx_(?:prio\d_|global_)?pause(?:_ctrl_phy)?$|tx_priority_\d_xoff(?:\.nic)?$|"

@@ -21,19 +21,12 @@ from weft.doctor.rule import (
     Symptom,
     finding,
 )
-from weft.observe.facts import (
-    AdapterFault,
-    AdapterSeen,
-    CableEvent,
-    Fact,
-    GpuSeen,
-    PciAddress,
-    PciDevice,
-    PcieError,
-    PcieLink,
-    SoftwareVersion,
-    TopologyPart,
-)
+from weft.observe.facts.adapters import AdapterFault, AdapterSeen, CableEvent
+from weft.observe.facts.base import Fact
+from weft.observe.facts.communicators import TopologyPart
+from weft.observe.facts.gpus import GpuSeen
+from weft.observe.facts.pci import PciAddress, PciDevice, PcieError, PcieLink
+from weft.observe.facts.programs import SoftwareVersion
 
 _NETWORK = re.compile(r"ethernet|infiniband|network|mellanox|connectx|mlx\d|\befa\b|\bnic\b")
 _GPU = re.compile(r"3d controller|vga|\bnvidia\b|\bgpu\b|display|instinct")

@@ -24,21 +24,13 @@ from weft.doctor.rule import (
     finding,
     suspected,
 )
-from weft.observe.facts import (
-    AdapterEvent,
-    BenchmarkRank,
-    BenchmarkSummary,
-    CallFailed,
-    Clock,
-    ClusterEvent,
-    CollectiveTimeout,
-    CommunicatorRank,
-    CompletionError,
-    Fact,
-    Moment,
-    PodState,
-    ProcessEnded,
-)
+from weft.observe.facts.base import Clock, Fact, Moment
+from weft.observe.facts.benchmarks import BenchmarkRank, BenchmarkSummary
+from weft.observe.facts.collectives import CollectiveTimeout
+from weft.observe.facts.communicators import CommunicatorRank
+from weft.observe.facts.pods import ClusterEvent, PodState
+from weft.observe.facts.programs import ProcessEnded
+from weft.observe.facts.verbs import AdapterEvent, CallFailed, CompletionError
 
 _REMOTE = frozenset({9, 10, 11})
 _TERMINATED = (15, 2)

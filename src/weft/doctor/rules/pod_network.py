@@ -26,25 +26,21 @@ from weft.doctor.rule import (
     finding,
     suspected,
 )
-from weft.observe.facts import (
-    BootstrapInterface,
-    CallFailed,
+from weft.observe.facts.adapters import Gid, GidCount
+from weft.observe.facts.base import Fact, LinkLayer
+from weft.observe.facts.benchmarks import TransferSetup
+from weft.observe.facts.hosts import DeviceNode
+from weft.observe.facts.interfaces import Interface
+from weft.observe.facts.pods import (
     ClusterEvent,
-    Command,
-    CompletionError,
     DaemonSetState,
-    DeviceNode,
-    Fact,
-    Gid,
-    GidCount,
-    Interface,
-    LinkLayer,
-    Message,
     PodInterface,
     PodResource,
     PodState,
-    TransferSetup,
 )
+from weft.observe.facts.programs import Command, Message
+from weft.observe.facts.transports import BootstrapInterface
+from weft.observe.facts.verbs import CallFailed, CompletionError
 
 _MULTUS = re.compile(r"multus|network-?attachment|error adding (pod|container)|"
                      r"failed to (setup|set up|create pod sandbox|add "

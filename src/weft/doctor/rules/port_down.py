@@ -25,24 +25,13 @@ from weft.doctor.rule import (
     finding,
 )
 from weft.doctor.rules.adapter_filter import chosen_by
-from weft.observe.facts import (
-    AdapterEvent,
-    AdapterInterface,
-    AdapterPort,
-    CallFailed,
-    CollectiveTimeout,
-    Command,
-    CompletionError,
-    FabricLink,
-    Fact,
-    Interface,
-    LinkEvent,
-    LinkLayer,
-    LinkTraining,
-    Message,
-    PhysicalState,
-    PortState,
-)
+from weft.observe.facts.adapters import AdapterInterface, AdapterPort, LinkTraining
+from weft.observe.facts.base import Fact, LinkLayer, PhysicalState, PortState
+from weft.observe.facts.collectives import CollectiveTimeout
+from weft.observe.facts.interfaces import Interface, LinkEvent
+from weft.observe.facts.programs import Command, Message
+from weft.observe.facts.subnet import FabricLink
+from weft.observe.facts.verbs import AdapterEvent, CallFailed, CompletionError
 
 _FOLLOW = (
     Symptom.TRANSPORT_RETRY,

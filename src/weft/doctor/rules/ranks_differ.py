@@ -13,7 +13,9 @@ from collections.abc import Iterator
 
 from weft.doctor import job
 from weft.doctor.rule import Facts, Finding, Rule, Suspect, Symptom, finding
-from weft.observe.facts import Fact, Setting, SoftwareVersion, TruncatedMessage
+from weft.observe.facts.base import Fact
+from weft.observe.facts.programs import Setting, SoftwareVersion
+from weft.observe.facts.verbs import TruncatedMessage
 
 _LOOK = "NCCL_DEBUG=VERSION and env | grep NCCL on every rank; ls /etc/nccl.conf"
 _MATTERS = (

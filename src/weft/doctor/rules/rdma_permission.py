@@ -14,15 +14,11 @@ from collections.abc import Iterator
 
 from weft.doctor import job
 from weft.doctor.rule import Facts, Fault, Finding, Rule, Suspect, Symptom, finding
-from weft.observe.facts import (
-    AdapterOpened,
-    AdapterOpenFailed,
-    CallFailed,
-    ClusterEvent,
-    DeviceNode,
-    Fact,
-    NoRdmaDevice,
-)
+from weft.observe.facts.base import Fact
+from weft.observe.facts.hosts import DeviceNode
+from weft.observe.facts.pods import ClusterEvent
+from weft.observe.facts.transports import AdapterOpened, AdapterOpenFailed, NoRdmaDevice
+from weft.observe.facts.verbs import CallFailed
 
 _FORBIDDEN = re.compile(r"is forbidden: .*(?:IPC_LOCK|privileged|hostPath|hostNetwork|RAWIO)")
 _BY_PROFILE = (

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from weft.doctor.rule import Facts, Finding, Rule, Severity, finding
 from weft.doctor.rules.link_errors import risen
-from weft.observe.facts import Counter
+from weft.observe.facts.interfaces import Counter
 
 _PORT = (
     "rx_discards_phy",

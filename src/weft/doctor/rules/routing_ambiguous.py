@@ -14,14 +14,9 @@ from ipaddress import ip_interface
 
 from weft.doctor import job, links
 from weft.doctor.rule import Facts, Finding, Rule, Severity, Symptom, finding
-from weft.observe.facts import (
-    AdapterChosen,
-    CallFailed,
-    CompletionError,
-    HostReached,
-    Interface,
-    Route,
-)
+from weft.observe.facts.interfaces import HostReached, Interface, Route
+from weft.observe.facts.transports import AdapterChosen
+from weft.observe.facts.verbs import CallFailed, CompletionError
 
 _PAIR = 2
 _DOTS = 3

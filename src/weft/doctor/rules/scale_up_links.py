@@ -20,14 +20,9 @@ from weft.doctor.rule import (
     Suspect,
     finding,
 )
-from weft.observe.facts import (
-    CommunicatorShape,
-    Distance,
-    GpuLink,
-    GpuLinkErrors,
-    GpuSeen,
-    PciDevice,
-)
+from weft.observe.facts.communicators import CommunicatorShape
+from weft.observe.facts.gpus import GpuLink, GpuLinkErrors, GpuSeen
+from weft.observe.facts.pci import Distance, PciDevice
 
 _WITH_SWITCH = re.compile(
     r"sxm|hgx|gb[23]00|nvl72|hbm3|\bh(200|20|800)\b|\bb[23]00\b|instinct|\bmi[23]\d\d"

@@ -15,14 +15,10 @@ from dataclasses import replace
 
 from weft.doctor import job
 from weft.doctor.rule import Facts, Finding, Rule, Severity, finding
-from weft.observe.facts import (
-    CallFailed,
-    Fact,
-    Filesystem,
-    ProcessEnded,
-    SharedMemoryFailed,
-    StorageFailed,
-)
+from weft.observe.facts.base import Fact
+from weft.observe.facts.hosts import Filesystem
+from weft.observe.facts.programs import ProcessEnded, SharedMemoryFailed, StorageFailed
+from weft.observe.facts.verbs import CallFailed
 
 _FULL_RATIO = 0.9
 _SMALL_BYTES = 1 << 28

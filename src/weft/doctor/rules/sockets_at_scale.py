@@ -11,10 +11,14 @@ of TCP up to sixteen GPUs.
 """
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from weft.doctor import job
 from weft.doctor.rule import Facts, Fault, Finding, Rule, Severity, finding
-from weft.observe.facts import CommunicatorRank, CommunicatorShape, Fact
+from weft.observe.facts.communicators import CommunicatorRank, CommunicatorShape
+
+if TYPE_CHECKING:
+    from weft.observe.facts.base import Fact
 
 _MOST_RANKS = 16
 

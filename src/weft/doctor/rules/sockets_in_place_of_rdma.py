@@ -28,19 +28,17 @@ from weft.doctor.rule import (
     finding,
     suspected,
 )
-from weft.observe.facts import (
+from weft.observe.facts.adapters import AdapterPort
+from weft.observe.facts.base import Fact, PortState
+from weft.observe.facts.hosts import DeviceNode, ModuleRefused
+from weft.observe.facts.transports import (
     AdapterOpenFailed,
-    AdapterPort,
-    CallFailed,
-    DeviceNode,
-    Fact,
-    ModuleRefused,
     NoProvider,
     NoRdmaDevice,
     NoVerbsLibrary,
     PluginSeen,
-    PortState,
 )
+from weft.observe.facts.verbs import CallFailed
 
 _ADVICE = "pass /dev/infiniband into the container with IPC_LOCK, or request the RDMA resource"
 _LOOK = "ls -l /dev/infiniband; ibv_devices; ibstat   # in the container and on the host"

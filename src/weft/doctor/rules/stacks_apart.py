@@ -11,7 +11,7 @@ References: py-spy dump; Python, faulthandler.
 from collections.abc import Iterator
 
 from weft.doctor.rule import Facts, Finding, Rule, Suspect, Symptom, finding, suspected
-from weft.observe.facts import ThreadAt
+from weft.observe.facts.programs import ThreadAt
 
 _STACKS = "py-spy dump --pid <pid>   # of every rank, at one moment"
 

@@ -14,16 +14,13 @@ from collections.abc import Iterator
 from weft.doctor import job
 from weft.doctor.rule import Facts, Finding, Rule, Severity, Symptom, finding
 from weft.doctor.rules.shared_memory import of_shared_memory
-from weft.observe.facts import (
-    CallFailed,
-    ClusterEvent,
-    CollectiveTimeout,
-    CompletionError,
-    Fact,
-    Filesystem,
-    LinkEvent,
-    StorageFailed,
-)
+from weft.observe.facts.base import Fact
+from weft.observe.facts.collectives import CollectiveTimeout
+from weft.observe.facts.hosts import Filesystem
+from weft.observe.facts.interfaces import LinkEvent
+from weft.observe.facts.pods import ClusterEvent
+from weft.observe.facts.programs import StorageFailed
+from weft.observe.facts.verbs import CallFailed, CompletionError
 
 _VOLUME = re.compile(r"Failed(?:Mount|AttachVolume|MapVolume)|VolumeConditionAbnormal")
 _NO_DATA = (

@@ -12,16 +12,11 @@ from collections.abc import Iterator
 
 from weft.doctor import job
 from weft.doctor.rule import Facts, Finding, Rule, Severity, Symptom, finding
-from weft.observe.facts import (
-    AdapterPort,
-    Fact,
-    LinkLayer,
-    Message,
-    PhysicalState,
-    PortState,
-    ServiceState,
-    SubnetManager,
-)
+from weft.observe.facts.adapters import AdapterPort
+from weft.observe.facts.base import Fact, LinkLayer, PhysicalState, PortState
+from weft.observe.facts.hosts import ServiceState
+from weft.observe.facts.programs import Message
+from weft.observe.facts.subnet import SubnetManager
 
 _NO_LID = (None, 0, 0xFFFF)
 _UNBOUND = (

@@ -12,7 +12,10 @@ import re
 from collections.abc import Iterator
 
 from weft.doctor.rule import Facts, Fault, Finding, Rule, Severity, Symptom, finding
-from weft.observe.facts import Counter, Fact, Message, PauseSetting
+from weft.observe.facts.base import Fact
+from weft.observe.facts.interfaces import Counter
+from weft.observe.facts.programs import Message
+from weft.observe.facts.service_quality import PauseSetting
 
 _IN = re.compile(
     r"(rx_drp|rx_drop\w*|in_?discards?|in_drops|ingress\w*drop\w*|pg\d?\w*_?drop\w*)",

@@ -11,14 +11,15 @@ References: IEEE 802.3, RoCE deployment guides; Arista, Cisco and SONiC configur
 
 from collections import Counter
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from weft.doctor.rule import Facts, Finding, Rule, Severity, Symptom, finding
-from weft.observe.facts import (
-    CollectiveTimeout,
-    CompletionError,
-    Fact,
-    Interface,
-)
+from weft.observe.facts.collectives import CollectiveTimeout
+from weft.observe.facts.interfaces import Interface
+from weft.observe.facts.verbs import CompletionError
+
+if TYPE_CHECKING:
+    from weft.observe.facts.base import Fact
 
 _SWITCH_PORT = "switch port"
 _JUMBO_BYTES = 4000

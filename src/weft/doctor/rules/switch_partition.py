@@ -9,10 +9,14 @@ References: NVIDIA Fabric Manager user guide, SXid errors and shared NVSwitch pa
 """
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from weft.doctor import job
 from weft.doctor.rule import Facts, Finding, Rule, Severity, finding
-from weft.observe.facts import Fact, ScaleUpPartition, ScaleUpSwitchFault
+from weft.observe.facts.gpus import ScaleUpPartition, ScaleUpSwitchFault
+
+if TYPE_CHECKING:
+    from weft.observe.facts.base import Fact
 
 _ACCESS = frozenset({11004, 11034, 11035, 11036})
 _LOOK = "fmpm -l; nvidia-smi nvlink -s; journalctl -u nvidia-fabricmanager"

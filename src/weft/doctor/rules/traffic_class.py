@@ -23,7 +23,9 @@ from weft.doctor.rule import (
     finding,
 )
 from weft.doctor.rules.link_errors import risen
-from weft.observe.facts import Counter, DscpPriority, Fact, PauseSetting, TrustState
+from weft.observe.facts.base import Fact
+from weft.observe.facts.interfaces import Counter
+from weft.observe.facts.service_quality import DscpPriority, PauseSetting, TrustState
 
 _SENT = re.compile(r"tx_prio(\d)_(?:packets|bytes)$")
 _BUSY = 1_000_000

@@ -15,7 +15,8 @@ from collections.abc import Iterator
 
 from weft.doctor import links
 from weft.doctor.rule import Facts, Finding, Rule, Suspect, Symptom, suspected
-from weft.observe.facts import CompletionError, LinkLayer
+from weft.observe.facts.base import LinkLayer
+from weft.observe.facts.verbs import CompletionError
 
 RETRY = 12
 NOT_READY = 13

@@ -11,10 +11,14 @@ NCCL user guide, NCCL_IB_QPS_PER_CONNECTION.
 """
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from weft.doctor.rule import Facts, Finding, Rule, Severity, Symptom, finding
 from weft.doctor.rules.link_errors import risen
-from weft.observe.facts import Counter, Fact, Neighbour
+from weft.observe.facts.interfaces import Counter, Neighbour
+
+if TYPE_CHECKING:
+    from weft.observe.facts.base import Fact
 
 _FEWEST_UPLINKS = 3
 _UNEVEN = 1.8

@@ -13,19 +13,13 @@ from dataclasses import dataclass
 
 from weft.doctor import job
 from weft.doctor.rule import Facts, Finding, Rule, Severity, Suspect, suspected
-from weft.observe.facts import (
-    CallFailed,
-    CollectiveMismatch,
-    CollectiveTimeout,
-    CompletionError,
-    DuplicateGpu,
-    Fact,
-    GpuCallFailed,
-    NoSocketInterface,
-    ProcessEnded,
-    SharedMemoryFailed,
-    TruncatedMessage,
-)
+from weft.observe.facts.base import Fact
+from weft.observe.facts.collectives import CollectiveMismatch, CollectiveTimeout
+from weft.observe.facts.communicators import DuplicateGpu
+from weft.observe.facts.gpus import GpuCallFailed
+from weft.observe.facts.programs import ProcessEnded, SharedMemoryFailed
+from weft.observe.facts.transports import NoSocketInterface
+from weft.observe.facts.verbs import CallFailed, CompletionError, TruncatedMessage
 
 _EXPLAIN = (
     CallFailed, CollectiveMismatch, CollectiveTimeout, CompletionError, DuplicateGpu,

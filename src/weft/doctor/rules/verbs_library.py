@@ -11,18 +11,16 @@ from collections.abc import Iterator
 
 from weft.doctor import job
 from weft.doctor.rule import Facts, Fault, Finding, Rule, Severity, Suspect, Symptom, finding
-from weft.observe.facts import (
+from weft.observe.facts.aftermath import WorkSeen
+from weft.observe.facts.benchmarks import MeasuredLatency, MeasuredTransfer, TransferSetup
+from weft.observe.facts.gpus import GpuCallFailed
+from weft.observe.facts.hosts import DeviceNode
+from weft.observe.facts.transports import (
     AdapterOpenFailed,
-    DeviceNode,
-    GpuCallFailed,
-    MeasuredLatency,
-    MeasuredTransfer,
     NoProvider,
     NoRdmaDevice,
     NoVerbsLibrary,
     PluginSeen,
-    TransferSetup,
-    WorkSeen,
 )
 
 _EFA = ("efa", "ofi", "libfabric")

@@ -8,9 +8,14 @@ References: NVIDIA firmware release notes; HGX software compatibility.
 """
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from weft.doctor.rule import Facts, Finding, Rule, Severity, finding
-from weft.observe.facts import AdapterSeen, Fact, SoftwareVersion
+from weft.observe.facts.adapters import AdapterSeen
+from weft.observe.facts.programs import SoftwareVersion
+
+if TYPE_CHECKING:
+    from weft.observe.facts.base import Fact
 
 _DRIVERS = frozenset(
     {"driver", "nvidia", "nvidia driver", "ofed", "mlnx_ofed", "cudadriver", "kernel"}

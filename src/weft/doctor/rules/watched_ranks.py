@@ -20,7 +20,7 @@ from weft.doctor.rule import (
     finding,
     suspected,
 )
-from weft.observe.facts import CommunicatorHealth
+from weft.observe.facts.communicators import CommunicatorHealth
 
 _AGAIN = "ncclras -v   # twice, a minute apart: which counts stand still"
 _FOLLOW = (

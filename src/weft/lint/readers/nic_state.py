@@ -6,7 +6,7 @@ from typing import Final
 
 from weft.lint.facts import Fact, Map, Mapped, Pause, Port, Side, Trust
 from weft.lint.reader import File, Reader
-from weft.observe import facts as seen
+from weft.observe.facts import interfaces, service_quality
 from weft.observe.reading import read_text
 
 _MARKS: Final = re.compile(
@@ -26,21 +26,21 @@ def _read(file: File) -> Iterator[Fact]:
 
 
 def _fact(file: File, one: object) -> Iterator[Fact]:
-    if isinstance(one, seen.PauseSetting):
+    if isinstance(one, service_quality.PauseSetting):
         yield Pause(
             at=file.at(one.evidence.line),
             side=Side.HOST,
             ports=_ports(one.interface),
             priorities=one.priorities,
         )
-    elif isinstance(one, seen.TrustState):
+    elif isinstance(one, service_quality.TrustState):
         yield Trust(
             at=file.at(one.evidence.line),
             side=Side.HOST,
             ports=_ports(one.interface),
             mode=one.trust,
         )
-    elif isinstance(one, seen.DscpPriority):
+    elif isinstance(one, service_quality.DscpPriority):
         for dscp in one.dscp:
             yield Mapped(
                 at=file.at(one.evidence.line),
@@ -50,7 +50,7 @@ def _fact(file: File, one: object) -> Iterator[Fact]:
                 target=one.priority,
                 ports=_ports(one.interface),
             )
-    elif isinstance(one, seen.Interface) and one.mtu_bytes and one.kind != "loopback":
+    elif isinstance(one, interfaces.Interface) and one.mtu_bytes and one.kind != "loopback":
         yield Port(
             at=file.at(one.evidence.line),
             side=Side.HOST,

@@ -7,7 +7,10 @@ import errno
 import re
 from collections.abc import Sequence
 
-from weft.observe.facts import CallFailed, Fact, Message, SubnetManager
+from weft.observe.facts.base import Fact
+from weft.observe.facts.programs import Message
+from weft.observe.facts.subnet import SubnetManager
+from weft.observe.facts.verbs import CallFailed
 from weft.observe.patterns import Line
 
 _NO_MANAGER = re.compile(

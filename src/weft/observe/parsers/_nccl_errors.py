@@ -3,19 +3,20 @@
 import re
 from collections.abc import Sequence
 
-from weft.observe.facts import (
-    AdapterEvent,
+from weft.observe.facts.base import Fact
+from weft.observe.facts.communicators import DuplicateGpu
+from weft.observe.facts.gpus import GpuCallFailed
+from weft.observe.facts.programs import Message, SharedMemoryFailed
+from weft.observe.facts.transports import (
     AdapterOpenFailed,
-    CallFailed,
-    CompletionError,
-    DuplicateGpu,
-    Fact,
-    GpuCallFailed,
     InNetworkReduction,
-    Message,
     NoProvider,
     NoSocketInterface,
-    SharedMemoryFailed,
+)
+from weft.observe.facts.verbs import (
+    AdapterEvent,
+    CallFailed,
+    CompletionError,
     TruncatedMessage,
 )
 from weft.observe.parsers._nccl_line import Rule, Words, number, rule

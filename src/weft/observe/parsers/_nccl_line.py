@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from weft.observe.facts import NOBODY, Evidence, Fact, Moment, Process
+from weft.observe.facts.base import NOBODY, Evidence, Fact, Moment, Process
 from weft.observe.moments import moment
 from weft.observe.parser import Source
 

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Sequence
 
-from weft.observe.facts import (
+from weft.observe.facts.base import Fact
+from weft.observe.facts.communicators import (
     AlgorithmChosen,
     ChannelPath,
-    Fact,
     RingSeen,
     TopologyPart,
     TreeSeen,

@@ -4,28 +4,27 @@ import re
 from collections.abc import Sequence
 
 from weft import units
-from weft.observe.facts import (
-    AdapterChosen,
-    BootstrapInterface,
+from weft.observe.facts.adapters import LinkTraining
+from weft.observe.facts.base import Fact, LinkLayer, PortState
+from weft.observe.facts.communicators import (
     ChannelCount,
     CommunicatorRank,
     CommunicatorShape,
-    DmaBufAvailable,
-    Fact,
-    GpuDirectState,
     InitTiming,
-    LinkLayer,
-    LinkTraining,
+    RingsConnected,
+)
+from weft.observe.facts.gpus import ScaleUpFabricState
+from weft.observe.facts.programs import Setting, SoftwareVersion
+from weft.observe.facts.transports import (
+    AdapterChosen,
+    BootstrapInterface,
+    DmaBufAvailable,
+    GpuDirectState,
     NetworkChosen,
     NoRdmaDevice,
     NoVerbsLibrary,
     PluginSeen,
-    PortState,
     ProviderChosen,
-    RingsConnected,
-    ScaleUpFabricState,
-    Setting,
-    SoftwareVersion,
 )
 from weft.observe.parser import READ
 from weft.observe.parsers._nccl_line import Rule, Words, number, rule

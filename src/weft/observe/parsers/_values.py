@@ -3,7 +3,7 @@
 import re
 
 from weft import units
-from weft.observe.facts import LinkLayer, PhysicalState, PortState
+from weft.observe.facts.base import LinkLayer, PhysicalState, PortState
 
 LONGEST_WITH_ERRNO = 1024
 _NUMBER = re.compile(

@@ -8,20 +8,12 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from weft.observe.facts import (
-    AdapterEvent,
-    Evidence,
-    Fact,
-    GpuFault,
-    GpuLinkErrors,
-    GpuThrottle,
-    Message,
-    Moment,
-    PcieAccessControl,
-    PcieError,
-    RemappedRows,
-    ServiceState,
-)
+from weft.observe.facts.base import Evidence, Fact, Moment
+from weft.observe.facts.gpus import GpuFault, GpuLinkErrors, GpuThrottle, RemappedRows
+from weft.observe.facts.hosts import ServiceState
+from weft.observe.facts.pci import PcieAccessControl, PcieError
+from weft.observe.facts.programs import Message
+from weft.observe.facts.verbs import AdapterEvent
 
 _GPU = re.compile(r"\bGPU[ :]{0,2}(?P<index>\d{1,3})\b|\b(?P<uuid>GPU-[0-9a-fA-F-]{4,40})")
 _ADAPTER = re.compile(

@@ -9,7 +9,8 @@ import errno
 import re
 from collections.abc import Sequence
 
-from weft.observe.facts import AdapterFault, Fact
+from weft.observe.facts.adapters import AdapterFault
+from weft.observe.facts.base import Fact
 from weft.observe.parser import READ, Parser
 from weft.observe.parsers._values import is_prose
 from weft.observe.patterns import Line, words

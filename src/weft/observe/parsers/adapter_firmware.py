@@ -7,7 +7,9 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from weft.observe.facts import AdapterSeen, Fact, Setting
+from weft.observe.facts.adapters import AdapterSeen
+from weft.observe.facts.base import Fact
+from weft.observe.facts.programs import Setting
 from weft.observe.parser import READ, Parser, Source
 
 _BEGINS = re.compile(r"Querying (?:Mellanox|NVIDIA) devices firmware|Device #\d{1,3}:\s*$")

@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from weft.observe.facts import Evidence, Fact, Remark, WorkSeen
+from weft.observe.facts.aftermath import Remark, WorkSeen
+from weft.observe.facts.base import Evidence, Fact
 from weft.observe.parser import READ, Parser, Source
 
 _MOST_PEERS = 4096

@@ -4,9 +4,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from weft.observe.facts import (
-    Distance,
-    Fact,
+from weft.observe.facts.base import Fact
+from weft.observe.facts.gpus import (
     GpuFault,
     GpuLink,
     GpuLinkErrors,
@@ -14,8 +13,8 @@ from weft.observe.facts import (
     GpuSeen,
     GpuThrottle,
     GpuUnreachable,
-    PcieLink,
 )
+from weft.observe.facts.pci import Distance, PcieLink
 from weft.observe.parser import READ, Parser, Source
 from weft.observe.parsers._values import integer, real
 

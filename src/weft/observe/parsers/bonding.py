@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from weft.observe.facts import Counter, Evidence, Fact, Interface
+from weft.observe.facts.base import Evidence, Fact
+from weft.observe.facts.interfaces import Counter, Interface
 from weft.observe.parser import READ, Parser, Source
 from weft.observe.parsers._values import rate
 

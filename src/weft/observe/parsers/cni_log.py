@@ -7,7 +7,9 @@ import errno
 import re
 from collections.abc import Sequence
 
-from weft.observe.facts import CallFailed, ClusterEvent, Fact, Process
+from weft.observe.facts.base import Fact, Process
+from weft.observe.facts.pods import ClusterEvent
+from weft.observe.facts.verbs import CallFailed
 from weft.observe.parser import Parser
 from weft.observe.patterns import Line, nothing, pattern, table
 

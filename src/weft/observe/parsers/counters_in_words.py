@@ -6,7 +6,8 @@ The kernel's names are kept in such lists: ``packet_seq_err=220118``, ``rx_disca
 import re
 from collections.abc import Sequence
 
-from weft.observe.facts import Counter, Fact
+from weft.observe.facts.base import Fact
+from weft.observe.facts.interfaces import Counter
 from weft.observe.parser import Parser
 from weft.observe.patterns import Line, words
 

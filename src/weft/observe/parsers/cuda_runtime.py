@@ -4,7 +4,10 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from weft.observe.facts import Fact, GpuCallFailed, Message, ScaleUpPartition, ServiceState
+from weft.observe.facts.base import Fact
+from weft.observe.facts.gpus import GpuCallFailed, ScaleUpPartition
+from weft.observe.facts.hosts import ServiceState
+from weft.observe.facts.programs import Message
 from weft.observe.parser import READ, Parser, Source
 from weft.observe.parsers._values import integer
 

@@ -4,14 +4,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from weft.observe.facts import (
-    Counter,
-    DscpPriority,
-    Evidence,
-    Fact,
-    PauseSetting,
-    PriorityClass,
-)
+from weft.observe.facts.base import Evidence, Fact
+from weft.observe.facts.interfaces import Counter
+from weft.observe.facts.service_quality import DscpPriority, PauseSetting, PriorityClass
 from weft.observe.parser import READ, Parser, Source
 
 _COMMAND = re.compile(

@@ -7,21 +7,20 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from weft.observe.facts import (
-    Fact,
+from weft.observe.facts.base import Fact
+from weft.observe.facts.benchmarks import MeasuredCopy
+from weft.observe.facts.gpus import (
     GpuFault,
     GpuLink,
     GpuLinkErrors,
     GpuThrottle,
-    MeasuredCopy,
-    Message,
-    PcieError,
-    PcieLink,
     RemappedRows,
     ScaleUpFabricState,
     ScaleUpSwitchFault,
-    ServiceState,
 )
+from weft.observe.facts.hosts import ServiceState
+from weft.observe.facts.pci import PcieError, PcieLink
+from weft.observe.facts.programs import Message
 from weft.observe.parser import READ, Parser, Reader, Source
 from weft.observe.parsers._values import integer
 from weft.observe.patterns import Build, Line, nothing, words

@@ -3,7 +3,9 @@
 import re
 from collections.abc import Sequence
 
-from weft.observe.facts import ClusterEvent, Fact, Message
+from weft.observe.facts.base import Fact
+from weft.observe.facts.pods import ClusterEvent
+from weft.observe.facts.programs import Message
 from weft.observe.parser import Parser
 from weft.observe.patterns import Line, nothing, pattern, table
 

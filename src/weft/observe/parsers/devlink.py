@@ -4,7 +4,9 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from weft.observe.facts import AdapterFault, Fact, PciAddress
+from weft.observe.facts.adapters import AdapterFault
+from weft.observe.facts.base import Fact
+from weft.observe.facts.pci import PciAddress
 from weft.observe.parser import READ, Parser, Source
 
 _DEVICE = re.compile(r"(?:pci|auxiliary)/(?P<device>[\w.:-]{4,60}?)(?:/\d+)?:?\s*$")

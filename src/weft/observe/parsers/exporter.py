@@ -6,20 +6,18 @@ They are of any age: the last fault of a GPU stays until the exporter starts ane
 import re
 from collections.abc import Sequence
 
-from weft.observe.facts import (
-    AdapterPort,
-    Counter,
-    Fact,
+from weft.observe.facts.adapters import AdapterPort
+from weft.observe.facts.base import Fact, PhysicalState, PortState
+from weft.observe.facts.gpus import (
     GpuFault,
     GpuLinkErrors,
     GpuReading,
     GpuThrottle,
-    PcieError,
-    PhysicalState,
-    PortState,
     RemappedRows,
-    ServiceState,
 )
+from weft.observe.facts.hosts import ServiceState
+from weft.observe.facts.interfaces import Counter
+from weft.observe.facts.pci import PcieError
 from weft.observe.parser import READ, Parser
 from weft.observe.patterns import Line, nothing, pattern, table
 

@@ -6,7 +6,9 @@ A fabric manager that finds no switch has nothing to do, which is a state of its
 import re
 from collections.abc import Sequence
 
-from weft.observe.facts import Fact, Message, ServiceState
+from weft.observe.facts.base import Fact
+from weft.observe.facts.hosts import ServiceState
+from weft.observe.facts.programs import Message
 from weft.observe.parser import Parser
 from weft.observe.patterns import Build, Line, nothing, pattern, table
 

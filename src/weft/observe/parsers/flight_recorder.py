@@ -3,15 +3,8 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from weft.observe.facts import (
-    Clock,
-    CollectiveCall,
-    Evidence,
-    Fact,
-    Moment,
-    Process,
-    WorkProgress,
-)
+from weft.observe.facts.base import Clock, Evidence, Fact, Moment, Process
+from weft.observe.facts.collectives import CollectiveCall, WorkProgress
 from weft.observe.parser import Parser, Source
 from weft.observe.parsers._values import integer
 

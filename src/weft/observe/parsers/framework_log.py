@@ -3,7 +3,9 @@
 import re
 from collections.abc import Sequence
 
-from weft.observe.facts import CollectiveMismatch, Fact, Message, ProcessEnded
+from weft.observe.facts.base import Fact
+from weft.observe.facts.collectives import CollectiveMismatch
+from weft.observe.facts.programs import Message, ProcessEnded
 from weft.observe.parser import Parser
 from weft.observe.patterns import Line, nothing, pattern, table
 

@@ -4,7 +4,8 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from weft.observe.facts import Evidence, Fact, GpuFault, GpuReading, GpuThrottle
+from weft.observe.facts.base import Evidence, Fact
+from weft.observe.facts.gpus import GpuFault, GpuReading, GpuThrottle
 from weft.observe.parser import READ, Parser, Source
 from weft.observe.parsers._values import real
 

@@ -3,14 +3,9 @@
 import re
 from collections.abc import Sequence
 
-from weft.observe.facts import (
-    Fact,
-    GpuCallFailed,
-    GpuFault,
-    GpuThrottle,
-    GpuUnreachable,
-    Message,
-)
+from weft.observe.facts.base import Fact
+from weft.observe.facts.gpus import GpuCallFailed, GpuFault, GpuThrottle, GpuUnreachable
+from weft.observe.facts.programs import Message
 from weft.observe.parser import Parser
 from weft.observe.parsers._values import is_prose
 from weft.observe.patterns import Line, pattern, table

@@ -7,15 +7,10 @@ import errno
 import re
 from collections.abc import Callable, Sequence
 
-from weft.observe.facts import (
-    CallFailed,
-    CollectiveMismatch,
-    CollectiveTimeout,
-    CompletionError,
-    Fact,
-    Message,
-    Process,
-)
+from weft.observe.facts.base import Fact, Process
+from weft.observe.facts.collectives import CollectiveMismatch, CollectiveTimeout
+from weft.observe.facts.programs import Message
+from weft.observe.facts.verbs import CallFailed, CompletionError
 from weft.observe.parser import READ, Parser
 from weft.observe.parsers._values import integer
 from weft.observe.patterns import Line, pattern, table

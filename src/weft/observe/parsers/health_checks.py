@@ -6,14 +6,10 @@ A line says which check failed and why; the words after it are the check's own.
 import re
 from collections.abc import Callable, Sequence
 
-from weft.observe.facts import (
-    AdapterEvent,
-    Fact,
-    GpuThrottle,
-    GpuUnreachable,
-    Message,
-    RemappedRows,
-)
+from weft.observe.facts.base import Fact
+from weft.observe.facts.gpus import GpuThrottle, GpuUnreachable, RemappedRows
+from weft.observe.facts.programs import Message
+from weft.observe.facts.verbs import AdapterEvent
 from weft.observe.parser import Parser
 from weft.observe.parsers._watches import Alarm, stated
 from weft.observe.patterns import Line, nothing, pattern, table

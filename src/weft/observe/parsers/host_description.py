@@ -8,7 +8,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from weft.observe.facts import Fact, Process, SoftwareVersion
+from weft.observe.facts.base import Fact, Process
+from weft.observe.facts.programs import SoftwareVersion
 from weft.observe.parser import READ, Parser, Source
 
 _KERNEL = re.compile(r"Linux (?P<host>[\w.-]{1,120}) (?P<version>\d\S{1,80}) #\d.{1,120}$")

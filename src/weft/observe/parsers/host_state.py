@@ -7,21 +7,19 @@
 import re
 from collections.abc import Sequence
 
-from weft.observe.facts import (
-    AdapterOpened,
-    AdapterOpenFailed,
+from weft.observe.facts.base import Fact, Process
+from weft.observe.facts.hosts import (
     DeviceNode,
-    Fact,
     Filesystem,
     HostMemory,
-    IommuState,
     KernelModule,
     Limit,
     PeerMemoryClient,
-    Process,
     ServiceState,
-    SoftwareVersion,
 )
+from weft.observe.facts.pci import IommuState
+from weft.observe.facts.programs import SoftwareVersion
+from weft.observe.facts.transports import AdapterOpened, AdapterOpenFailed
 from weft.observe.parser import READ, Parser
 from weft.observe.parsers._values import integer, real, size
 from weft.observe.patterns import Line, nothing, pattern, table

@@ -8,7 +8,9 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from weft.observe.facts import Counter, Evidence, FabricCheck, Fact
+from weft.observe.facts.base import Evidence, Fact
+from weft.observe.facts.interfaces import Counter
+from weft.observe.facts.subnet import FabricCheck
 from weft.observe.parser import READ, Parser, Source
 from weft.observe.parsers._values import integer
 

@@ -10,16 +10,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from weft.observe.facts import (
-    Counter,
-    Evidence,
-    FabricLink,
-    FabricNode,
-    Fact,
-    PhysicalState,
-    PortState,
-    SubnetManager,
-)
+from weft.observe.facts.base import Evidence, Fact, PhysicalState, PortState
+from weft.observe.facts.interfaces import Counter
+from weft.observe.facts.subnet import FabricLink, FabricNode, SubnetManager
 from weft.observe.parser import READ, Parser, Source
 from weft.observe.parsers._ib_counters import kernel_name, saturated
 from weft.observe.parsers._values import integer, lane_rate

@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from weft.observe.facts import FabricLink, Fact
+from weft.observe.facts.base import Fact
+from weft.observe.facts.subnet import FabricLink
 from weft.observe.parser import READ, Parser, Source
 from weft.observe.parsers._values import integer, lane_rate, physical, state
 

@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from weft.observe.facts import FabricLink, Fact, PhysicalState, PortState
+from weft.observe.facts.base import Fact, PhysicalState, PortState
+from weft.observe.facts.subnet import FabricLink
 from weft.observe.parser import READ, Parser, Source
 from weft.observe.parsers._values import integer, physical, speeds, state
 

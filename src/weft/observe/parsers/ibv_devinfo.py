@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from weft.observe.facts import AdapterPort, AdapterSeen, Evidence, Fact, Gid
+from weft.observe.facts.adapters import AdapterPort, AdapterSeen, Gid
+from weft.observe.facts.base import Evidence, Fact
 from weft.observe.parser import READ, Parser, Source
 from weft.observe.parsers._values import integer, layer, physical, state
 

@@ -6,14 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from weft import units
-from weft.observe.facts import (
-    CallFailed,
-    Fact,
-    MeasuredLatency,
-    MeasuredTransfer,
-    Message,
-    SoftwareVersion,
-)
+from weft.observe.facts.base import Fact
+from weft.observe.facts.benchmarks import MeasuredLatency, MeasuredTransfer
+from weft.observe.facts.programs import Message, SoftwareVersion
+from weft.observe.facts.verbs import CallFailed
 from weft.observe.parser import READ, Parser, Source
 from weft.observe.parsers._values import integer, real
 

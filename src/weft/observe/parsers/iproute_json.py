@@ -3,7 +3,9 @@
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from weft.observe.facts import AdapterPort, Counter, Fact, Interface, LinkLayer, Route
+from weft.observe.facts.adapters import AdapterPort
+from weft.observe.facts.base import Fact, LinkLayer
+from weft.observe.facts.interfaces import Counter, Interface, Route
 from weft.observe.parser import Parser, Source
 from weft.observe.parsers._values import integer, physical, state
 

@@ -8,18 +8,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from weft.observe.facts import (
-    CallFailed,
-    CollectiveMismatch,
-    CompletionError,
-    Fact,
-    HostReached,
-    Message,
-    NoSocketInterface,
-    Process,
-    ProcessEnded,
-    SharedMemoryFailed,
-)
+from weft.observe.facts.base import Fact, Process
+from weft.observe.facts.collectives import CollectiveMismatch
+from weft.observe.facts.interfaces import HostReached
+from weft.observe.facts.programs import Message, ProcessEnded, SharedMemoryFailed
+from weft.observe.facts.transports import NoSocketInterface
+from weft.observe.facts.verbs import CallFailed, CompletionError
 from weft.observe.parser import READ, Parser
 from weft.observe.parsers._values import errno_of, errno_within, integer
 from weft.observe.patterns import Line, nothing, words

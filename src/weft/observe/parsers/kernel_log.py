@@ -7,25 +7,18 @@ import re
 from collections.abc import Sequence
 
 from weft.observe.complaints import troubles
-from weft.observe.facts import (
-    AdapterFault,
-    CableEvent,
-    Fact,
+from weft.observe.facts.adapters import AdapterFault, CableEvent
+from weft.observe.facts.base import Fact
+from weft.observe.facts.gpus import (
     GpuFault,
     GpuThrottle,
     GpuUnreachable,
-    HostMemory,
-    IommuState,
-    LinkEvent,
-    Message,
-    ModuleRefused,
-    PcieError,
-    PcieLink,
-    ProcessEnded,
     ScaleUpSwitchFault,
-    SecureBoot,
-    SoftwareVersion,
 )
+from weft.observe.facts.hosts import HostMemory, ModuleRefused, SecureBoot
+from weft.observe.facts.interfaces import LinkEvent
+from weft.observe.facts.pci import IommuState, PcieError, PcieLink
+from weft.observe.facts.programs import Message, ProcessEnded, SoftwareVersion
 from weft.observe.parser import READ, Parser
 from weft.observe.parsers._values import integer, is_prose, real
 from weft.observe.patterns import Line, nothing, pattern, table

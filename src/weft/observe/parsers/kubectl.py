@@ -5,21 +5,19 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from weft.observe.facts import (
+from weft.observe.facts.base import Evidence, Fact
+from weft.observe.facts.gpus import GpuFault
+from weft.observe.facts.pods import (
     ClusterEvent,
     DaemonSetState,
-    Evidence,
-    Fact,
-    GpuFault,
-    Message,
     NodeCondition,
     NodePod,
     NodeResource,
     PodInterface,
     PodResource,
     PodState,
-    SharedMemoryFailed,
 )
+from weft.observe.facts.programs import Message, SharedMemoryFailed
 from weft.observe.parser import READ, Parser, Source
 from weft.observe.parsers._values import integer, size
 from weft.observe.parsers._watches import Alarm, stated

@@ -5,11 +5,10 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from weft.observe.facts import (
+from weft.observe.facts.base import Evidence, Fact
+from weft.observe.facts.pods import (
     ClusterEvent,
     DaemonSetState,
-    Evidence,
-    Fact,
     NodeCondition,
     NodeResource,
     PodInterface,

@@ -5,14 +5,9 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from weft.observe.facts import (
-    Fact,
-    Message,
-    NoProvider,
-    Process,
-    ProviderChosen,
-    SharedMemoryFailed,
-)
+from weft.observe.facts.base import Fact, Process
+from weft.observe.facts.programs import Message, SharedMemoryFailed
+from weft.observe.facts.transports import NoProvider, ProviderChosen
 from weft.observe.parser import READ, Parser, Source
 
 _NONE = re.compile(

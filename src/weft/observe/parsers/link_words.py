@@ -3,7 +3,8 @@
 import re
 from collections.abc import Sequence
 
-from weft.observe.facts import Fact, LinkEvent
+from weft.observe.facts.base import Fact
+from weft.observe.facts.interfaces import LinkEvent
 from weft.observe.moments import moment
 from weft.observe.parser import READ, Parser
 from weft.observe.patterns import Line, words

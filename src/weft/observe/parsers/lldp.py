@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from weft.observe.facts import Evidence, Fact, Neighbour
+from weft.observe.facts.base import Evidence, Fact
+from weft.observe.facts.interfaces import Neighbour
 from weft.observe.parser import READ, Parser, Source
 
 _OPENS = re.compile(r"Interface:\s+(?P<name>[^,\s]+)")

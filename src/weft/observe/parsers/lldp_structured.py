@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from weft.observe.facts import Evidence, Fact, Neighbour
+from weft.observe.facts.base import Evidence, Fact
+from weft.observe.facts.interfaces import Neighbour
 from weft.observe.parser import READ, Parser, Source
 
 _LINE = re.compile(

@@ -4,15 +4,9 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from weft.observe.facts import (
-    AdapterInterface,
-    AdapterPort,
-    AdapterSeen,
-    Fact,
-    PcieLink,
-    PhysicalState,
-    PortState,
-)
+from weft.observe.facts.adapters import AdapterInterface, AdapterPort, AdapterSeen
+from weft.observe.facts.base import Fact, PhysicalState, PortState
+from weft.observe.facts.pci import PcieLink
 from weft.observe.parser import READ, Parser, Source
 from weft.observe.parsers._values import (
     PCIE_TRANSFERS_PER_S,

@@ -3,7 +3,8 @@
 import re
 from collections.abc import Sequence
 
-from weft.observe.facts import Fact, KernelModule
+from weft.observe.facts.base import Fact
+from weft.observe.facts.hosts import KernelModule
 from weft.observe.parser import Parser
 from weft.observe.patterns import Line, nothing, pattern, table
 

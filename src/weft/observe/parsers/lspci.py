@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from weft.observe.facts import Fact, PciDevice, PcieAccessControl, PcieLink
+from weft.observe.facts.base import Fact
+from weft.observe.facts.pci import PciDevice, PcieAccessControl, PcieLink
 from weft.observe.parser import READ, Parser, Source
 from weft.observe.parsers._values import integer, real
 

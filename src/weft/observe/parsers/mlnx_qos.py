@@ -4,13 +4,12 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from weft.observe.facts import (
+from weft.observe.facts.base import Evidence, Fact
+from weft.observe.facts.programs import Setting
+from weft.observe.facts.service_quality import (
     DscpPriority,
-    Evidence,
-    Fact,
     PauseSetting,
     PriorityClass,
-    Setting,
     TrustState,
 )
 from weft.observe.parser import READ, Parser, Source

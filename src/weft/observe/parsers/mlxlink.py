@@ -4,19 +4,11 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from weft.observe.facts import (
-    AdapterPort,
-    Counter,
-    Evidence,
-    Fact,
-    LinkLayer,
-    LinkTraining,
-    Message,
-    ModuleReading,
-    PcieLink,
-    PhysicalState,
-    PortState,
-)
+from weft.observe.facts.adapters import AdapterPort, LinkTraining, ModuleReading
+from weft.observe.facts.base import Evidence, Fact, LinkLayer, PhysicalState, PortState
+from weft.observe.facts.interfaces import Counter
+from weft.observe.facts.pci import PcieLink
+from weft.observe.facts.programs import Message
 from weft.observe.parser import READ, Parser, Source
 from weft.observe.parsers._values import integer, lane_rate
 

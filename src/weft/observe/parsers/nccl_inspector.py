@@ -3,7 +3,9 @@
 from collections.abc import Iterable
 from typing import Any
 
-from weft.observe.facts import CommunicatorShape, Evidence, Fact, MeasuredCollective, Process
+from weft.observe.facts.base import Evidence, Fact, Process
+from weft.observe.facts.benchmarks import MeasuredCollective
+from weft.observe.facts.communicators import CommunicatorShape
 from weft.observe.parser import Parser, Source
 
 _MICRO = 1e-6

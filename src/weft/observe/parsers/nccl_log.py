@@ -11,15 +11,10 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from weft.observe.facts import (
-    NOBODY,
-    CallFailed,
-    CollectiveCall,
-    CompletionError,
-    Fact,
-    Message,
-    Process,
-)
+from weft.observe.facts.base import NOBODY, Fact, Process
+from weft.observe.facts.collectives import CollectiveCall
+from weft.observe.facts.programs import Message
+from weft.observe.facts.verbs import CallFailed, CompletionError
 from weft.observe.parser import READ, Parser, Source
 from weft.observe.parsers._nccl_errors import ERRORS, NVML, completion, message
 from weft.observe.parsers._nccl_line import Rule, Words, process_of

@@ -5,7 +5,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from weft.observe.facts import CommunicatorHealth, Evidence, Fact, Process, SoftwareVersion
+from weft.observe.facts.base import Evidence, Fact, Process
+from weft.observe.facts.communicators import CommunicatorHealth
+from weft.observe.facts.programs import SoftwareVersion
 from weft.observe.parser import READ, Parser, Source
 
 _TITLE = re.compile(r"(?P<name>Job summary|Communicators?\b.*|Errors|Warnings)\s*$")

@@ -7,7 +7,8 @@ same few sentences of the library, which say which sort of failure it was and no
 import re
 from collections.abc import Sequence
 
-from weft.observe.facts import Fact, Message
+from weft.observe.facts.base import Fact
+from weft.observe.facts.programs import Message
 from weft.observe.parser import Parser
 from weft.observe.patterns import Line, words
 

@@ -9,16 +9,15 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from weft.observe.facts import (
+from weft.observe.facts.base import Evidence, Fact
+from weft.observe.facts.benchmarks import (
     BenchmarkRank,
     BenchmarkRun,
     BenchmarkSummary,
-    CommunicatorShape,
-    Evidence,
-    Fact,
     MeasuredCollective,
-    Message,
 )
+from weft.observe.facts.communicators import CommunicatorShape
+from weft.observe.facts.programs import Message
 from weft.observe.parser import READ, Parser, Source
 from weft.observe.parsers._values import integer, real
 

@@ -11,15 +11,10 @@ from itertools import product
 from typing import Final
 
 from weft import units
-from weft.observe.facts import (
-    Distance,
-    Evidence,
-    Fact,
-    GpuDirectState,
-    NumaAffinity,
-    PcieLink,
-    TopologyPart,
-)
+from weft.observe.facts.base import Evidence, Fact
+from weft.observe.facts.communicators import TopologyPart
+from weft.observe.facts.pci import Distance, NumaAffinity, PcieLink
+from weft.observe.facts.transports import GpuDirectState
 from weft.observe.parser import READ, Parser, Source
 from weft.observe.parsers._values import integer, real
 

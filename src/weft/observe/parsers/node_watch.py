@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from weft.observe.facts import Fact
+from weft.observe.facts.base import Fact
 from weft.observe.moments import moment
 from weft.observe.parser import READ, Parser, Source
 from weft.observe.parsers._watches import Alarm, stated

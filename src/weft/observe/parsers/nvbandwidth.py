@@ -5,7 +5,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from weft.observe.facts import Fact, MeasuredCopy, Message
+from weft.observe.facts.base import Fact
+from weft.observe.facts.benchmarks import MeasuredCopy
+from weft.observe.facts.programs import Message
 from weft.observe.parser import READ, Parser, Source
 from weft.observe.parsers._values import real
 

@@ -4,14 +4,9 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from weft.observe.facts import (
-    Evidence,
-    Fact,
-    GpuReading,
-    GpuSeen,
-    GpuUnreachable,
-    SoftwareVersion,
-)
+from weft.observe.facts.base import Evidence, Fact
+from weft.observe.facts.gpus import GpuReading, GpuSeen, GpuUnreachable
+from weft.observe.facts.programs import SoftwareVersion
 from weft.observe.parser import READ, Parser, Source
 from weft.observe.parsers._values import integer, real
 

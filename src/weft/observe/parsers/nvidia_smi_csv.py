@@ -4,16 +4,15 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from weft.observe.facts import (
-    Evidence,
-    Fact,
+from weft.observe.facts.base import Evidence, Fact
+from weft.observe.facts.gpus import (
     GpuReading,
     GpuSeen,
     GpuThrottle,
-    PcieLink,
     RemappedRows,
     ScaleUpFabricState,
 )
+from weft.observe.facts.pci import PcieLink
 from weft.observe.parser import READ, Parser, Source
 from weft.observe.parsers._values import PCIE_TRANSFERS_PER_S, integer, real, yes
 

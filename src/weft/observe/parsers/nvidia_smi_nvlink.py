@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from weft.observe.facts import Fact, GpuLink, GpuLinkErrors, GpuSeen, GpuUnreachable
+from weft.observe.facts.base import Fact
+from weft.observe.facts.gpus import GpuLink, GpuLinkErrors, GpuSeen, GpuUnreachable
 from weft.observe.parser import READ, Parser, Source
 from weft.observe.parsers._values import integer
 

@@ -4,19 +4,17 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from weft.observe.facts import (
-    Evidence,
-    Fact,
+from weft.observe.facts.base import Evidence, Fact
+from weft.observe.facts.gpus import (
     GpuFault,
     GpuReading,
     GpuSeen,
     GpuThrottle,
-    Message,
-    PcieLink,
     RemappedRows,
     ScaleUpFabricState,
-    SoftwareVersion,
 )
+from weft.observe.facts.pci import PcieLink
+from weft.observe.facts.programs import Message, SoftwareVersion
 from weft.observe.parser import READ, Parser, Source
 from weft.observe.parsers._values import integer, real, size, yes
 

@@ -8,7 +8,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from weft.observe.facts import Distance, Evidence, Fact, NumaAffinity
+from weft.observe.facts.base import Evidence, Fact
+from weft.observe.facts.pci import Distance, NumaAffinity
 from weft.observe.parser import READ, Parser, Source
 
 _HEADING = re.compile(r"\s*GPU0(?:\s|$)")

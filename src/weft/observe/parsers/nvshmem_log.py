@@ -8,17 +8,12 @@ are, without the library's name.
 import re
 from collections.abc import Sequence
 
-from weft.observe.facts import (
-    CallFailed,
-    Fact,
-    GpuCallFailed,
-    Message,
-    ModuleAbsent,
-    NoRdmaDevice,
-    NoSocketInterface,
-    NoVerbsLibrary,
-    Process,
-)
+from weft.observe.facts.base import Fact, Process
+from weft.observe.facts.gpus import GpuCallFailed
+from weft.observe.facts.hosts import ModuleAbsent
+from weft.observe.facts.programs import Message
+from weft.observe.facts.transports import NoRdmaDevice, NoSocketInterface, NoVerbsLibrary
+from weft.observe.facts.verbs import CallFailed
 from weft.observe.parser import READ, Parser
 from weft.observe.parsers._values import errno_within, integer
 from weft.observe.patterns import Build, Line, words

@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from weft.observe.facts import Counter, Fact
+from weft.observe.facts.base import Fact
+from weft.observe.facts.interfaces import Counter
 from weft.observe.parser import READ, Parser, Source
 from weft.observe.parsers._values import real
 

@@ -4,7 +4,9 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from weft.observe.facts import CableEvent, Counter, Fact
+from weft.observe.facts.adapters import CableEvent
+from weft.observe.facts.base import Fact
+from weft.observe.facts.interfaces import Counter
 from weft.observe.parser import READ, Parser, Source
 
 _PORT = re.compile(r"\b(?:interface|transceiver) (?P<port>swp\d{1,3}(?:s\d)?)")

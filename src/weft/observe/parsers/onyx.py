@@ -4,7 +4,9 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from weft.observe.facts import AdapterPort, Fact, Interface, LinkLayer, PortState
+from weft.observe.facts.adapters import AdapterPort
+from weft.observe.facts.base import Fact, LinkLayer, PortState
+from weft.observe.facts.interfaces import Interface
 from weft.observe.parser import READ, Parser, Source
 from weft.observe.parsers._values import physical, state
 

@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from weft.observe.facts import BenchmarkRun, Fact, MeasuredLatency, MeasuredTransfer
+from weft.observe.facts.base import Fact
+from weft.observe.facts.benchmarks import BenchmarkRun, MeasuredLatency, MeasuredTransfer
 from weft.observe.parser import READ, Parser, Source
 
 _MICRO = 1e-6

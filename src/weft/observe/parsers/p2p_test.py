@@ -4,7 +4,9 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from weft.observe.facts import Fact, GpuSeen, MeasuredCopy
+from weft.observe.facts.base import Fact
+from weft.observe.facts.benchmarks import MeasuredCopy
+from weft.observe.facts.gpus import GpuSeen
 from weft.observe.parser import READ, Parser, Source
 from weft.observe.parsers._values import real
 

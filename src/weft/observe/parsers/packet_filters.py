@@ -8,7 +8,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from weft.observe.facts import Fact, PacketFilter
+from weft.observe.facts.base import Fact
+from weft.observe.facts.interfaces import PacketFilter
 from weft.observe.parser import READ, Parser, Source
 
 _CLOUD = re.compile(

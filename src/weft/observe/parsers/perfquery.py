@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from weft.observe.facts import Counter, Fact
+from weft.observe.facts.base import Fact
+from weft.observe.facts.interfaces import Counter
 from weft.observe.parser import READ, Parser, Source
 from weft.observe.parsers._ib_counters import kernel_name, saturated
 

@@ -9,18 +9,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from weft import units
-from weft.observe.facts import (
-    AdapterPort,
-    CallFailed,
-    CompletionError,
-    Evidence,
-    Fact,
-    LinkLayer,
-    MeasuredLatency,
-    MeasuredTransfer,
-    Message,
-    TransferSetup,
-)
+from weft.observe.facts.adapters import AdapterPort
+from weft.observe.facts.base import Evidence, Fact, LinkLayer
+from weft.observe.facts.benchmarks import MeasuredLatency, MeasuredTransfer, TransferSetup
+from weft.observe.facts.programs import Message
+from weft.observe.facts.verbs import CallFailed, CompletionError
 from weft.observe.parser import READ, Parser, Source
 from weft.observe.parsers._values import integer, layer, real, state
 

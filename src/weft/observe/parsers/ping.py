@@ -4,7 +4,9 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from weft.observe.facts import Evidence, Fact, HostReached, PacketFilter, ServiceState
+from weft.observe.facts.base import Evidence, Fact
+from weft.observe.facts.hosts import ServiceState
+from weft.observe.facts.interfaces import HostReached, PacketFilter
 from weft.observe.parser import READ, Parser, Source
 
 _TO = re.compile(

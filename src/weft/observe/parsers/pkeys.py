@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from weft.observe.facts import Fact, PartitionKey
+from weft.observe.facts.adapters import PartitionKey
+from weft.observe.facts.base import Fact
 from weft.observe.parser import READ, Parser, Source
 
 _FULL = 0x8000

@@ -6,7 +6,9 @@ An address that two pods have, and children (macvlan) of an interface that RDMA 
 import re
 from collections.abc import Sequence
 
-from weft.observe.facts import Fact, Message, PodInterface
+from weft.observe.facts.base import Fact
+from weft.observe.facts.pods import PodInterface
+from weft.observe.facts.programs import Message
 from weft.observe.parser import Parser
 from weft.observe.patterns import Line, words
 

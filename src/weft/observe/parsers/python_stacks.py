@@ -8,7 +8,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from weft.observe.facts import Fact, Process, ThreadAt
+from weft.observe.facts.base import Fact, Process
+from weft.observe.facts.programs import ThreadAt
 from weft.observe.parser import READ, Parser, Source
 
 _PROCESS = re.compile(r"\s*Process (?P<pid>\d{1,9}): (?P<command>.{0,200})")

@@ -3,7 +3,9 @@
 import re
 from collections.abc import Sequence
 
-from weft.observe.facts import AdapterPort, AdapterSeen, Counter, Fact, LinkLayer
+from weft.observe.facts.adapters import AdapterPort, AdapterSeen
+from weft.observe.facts.base import Fact, LinkLayer
+from weft.observe.facts.interfaces import Counter
 from weft.observe.parser import Parser
 from weft.observe.parsers._values import integer, physical, state
 from weft.observe.patterns import Line, nothing, pattern, table

@@ -8,22 +8,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from weft.observe.facts import (
-    AdapterEvent,
-    AdapterOpenFailed,
-    CallFailed,
-    CompletionError,
-    DeviceNode,
-    Fact,
-    Limit,
-    LinkLayer,
-    Message,
-    ModuleAbsent,
-    NoRdmaDevice,
-    NoVerbsLibrary,
-    Process,
-    TransferSetup,
-)
+from weft.observe.facts.base import Fact, LinkLayer, Process
+from weft.observe.facts.benchmarks import TransferSetup
+from weft.observe.facts.hosts import DeviceNode, Limit, ModuleAbsent
+from weft.observe.facts.programs import Message
+from weft.observe.facts.transports import AdapterOpenFailed, NoRdmaDevice, NoVerbsLibrary
+from weft.observe.facts.verbs import AdapterEvent, CallFailed, CompletionError
 from weft.observe.parser import READ, Parser
 from weft.observe.parsers import _ib_diagnostics
 from weft.observe.parsers._values import errno_within, integer, size

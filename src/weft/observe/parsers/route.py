@@ -5,7 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Network
 
-from weft.observe.facts import Fact, Route
+from weft.observe.facts.base import Fact
+from weft.observe.facts.interfaces import Route
 from weft.observe.parser import READ, Parser, Source
 
 _TITLE = re.compile(r"Kernel IP routing table|Destination\s+Gateway\s+Genmask")

@@ -4,17 +4,10 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from weft.observe.facts import (
-    AdapterSeen,
-    Command,
-    DeviceNode,
-    Evidence,
-    Fact,
-    Limit,
-    ModuleAbsent,
-    PeerMemoryClient,
-    Setting,
-)
+from weft.observe.facts.adapters import AdapterSeen
+from weft.observe.facts.base import Evidence, Fact
+from weft.observe.facts.hosts import DeviceNode, Limit, ModuleAbsent, PeerMemoryClient
+from weft.observe.facts.programs import Command, Setting
 from weft.observe.parser import Parser, Source
 
 _PAUSE_FIRST = re.compile(r"sleep \S{1,10} ?(?:;|&&) ?")

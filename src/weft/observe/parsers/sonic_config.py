@@ -7,13 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from weft import units
-from weft.observe.facts import (
+from weft.observe.facts.base import Evidence, Fact
+from weft.observe.facts.interfaces import Interface
+from weft.observe.facts.service_quality import (
     BufferSetting,
     DscpPriority,
     EcnSetting,
-    Evidence,
-    Fact,
-    Interface,
     PauseSetting,
 )
 from weft.observe.parser import Parser, Source

@@ -3,7 +3,9 @@
 import re
 from collections.abc import Sequence
 
-from weft.observe.facts import Fact, LinkEvent, PauseWatchdog
+from weft.observe.facts.base import Fact
+from weft.observe.facts.interfaces import LinkEvent
+from weft.observe.facts.service_quality import PauseWatchdog
 from weft.observe.parser import Parser
 from weft.observe.patterns import Line, pattern, table
 

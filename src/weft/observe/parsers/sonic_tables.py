@@ -4,7 +4,9 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from weft.observe.facts import CableEvent, Counter, Evidence, Fact, Interface
+from weft.observe.facts.adapters import CableEvent
+from weft.observe.facts.base import Evidence, Fact
+from weft.observe.facts.interfaces import Counter, Interface
 from weft.observe.parser import READ, Parser, Source
 
 _Match = re.Match[str]

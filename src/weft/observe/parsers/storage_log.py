@@ -8,7 +8,8 @@ import errno
 import re
 from collections.abc import Sequence
 
-from weft.observe.facts import Fact, Process, StorageFailed
+from weft.observe.facts.base import Fact, Process
+from weft.observe.facts.programs import StorageFailed
 from weft.observe.parser import READ, Parser
 from weft.observe.patterns import Build, Line, nothing, words
 

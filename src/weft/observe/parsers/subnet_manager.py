@@ -3,7 +3,10 @@
 import re
 from collections.abc import Sequence
 
-from weft.observe.facts import Fact, LinkEvent, Message, SubnetManager
+from weft.observe.facts.base import Fact
+from weft.observe.facts.interfaces import LinkEvent
+from weft.observe.facts.programs import Message
+from weft.observe.facts.subnet import SubnetManager
 from weft.observe.parser import Parser
 from weft.observe.parsers._values import integer
 from weft.observe.patterns import Line, nothing, pattern, table

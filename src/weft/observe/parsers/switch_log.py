@@ -7,7 +7,9 @@ NVUE, Junos and SONiC write sentences. A line of severity 5 or more is a notice.
 import re
 from collections.abc import Sequence
 
-from weft.observe.facts import CableEvent, Fact, Message
+from weft.observe.facts.adapters import CableEvent
+from weft.observe.facts.base import Fact
+from weft.observe.facts.programs import Message
 from weft.observe.moments import moment
 from weft.observe.parser import Parser
 from weft.observe.patterns import Line, words

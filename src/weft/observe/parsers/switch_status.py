@@ -8,7 +8,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from weft.observe.facts import Evidence, Fact, Interface, LinkEvent
+from weft.observe.facts.base import Evidence, Fact
+from weft.observe.facts.interfaces import Interface, LinkEvent
 from weft.observe.moments import moment
 from weft.observe.parser import READ, Parser, Source
 from weft.observe.parsers._values import integer

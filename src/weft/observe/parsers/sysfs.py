@@ -7,17 +7,10 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from weft.observe.facts import (
-    AdapterPort,
-    AdapterSeen,
-    Counter,
-    Evidence,
-    Fact,
-    Gid,
-    Interface,
-    PartitionKey,
-    PcieLink,
-)
+from weft.observe.facts.adapters import AdapterPort, AdapterSeen, Gid, PartitionKey
+from weft.observe.facts.base import Evidence, Fact
+from weft.observe.facts.interfaces import Counter, Interface
+from weft.observe.facts.pci import PcieLink
 from weft.observe.parser import READ, Parser, Source
 from weft.observe.parsers._ib_counters import saturated
 from weft.observe.parsers._values import integer, layer, physical, rate, real, state

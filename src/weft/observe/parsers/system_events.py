@@ -3,7 +3,9 @@
 import re
 from collections.abc import Sequence
 
-from weft.observe.facts import Fact, GpuThrottle, PcieError
+from weft.observe.facts.base import Fact
+from weft.observe.facts.gpus import GpuThrottle
+from weft.observe.facts.pci import PcieError
 from weft.observe.parser import Parser
 from weft.observe.patterns import Line, nothing, pattern, table
 

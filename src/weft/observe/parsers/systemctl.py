@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from weft.observe.facts import Fact, ServiceState
+from weft.observe.facts.base import Fact
+from weft.observe.facts.hosts import ServiceState
 from weft.observe.parser import READ, Parser, Source
 
 _UNIT = re.compile(r"\W{0,8}(?P<name>[\w@.-]{1,80})\.service(?: - .*)?$")

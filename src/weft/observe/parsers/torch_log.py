@@ -5,18 +5,15 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from weft.observe.facts import (
-    CallFailed,
+from weft.observe.facts.base import Fact, Process
+from weft.observe.facts.collectives import (
     CollectiveMismatch,
     CollectiveTimeout,
-    Fact,
-    Message,
-    Process,
-    ProcessEnded,
     RankCall,
-    StorageFailed,
     WorkProgress,
 )
+from weft.observe.facts.programs import Message, ProcessEnded, StorageFailed
+from weft.observe.facts.verbs import CallFailed
 from weft.observe.parser import READ, Parser, Source
 from weft.observe.parsers._values import errno_of, integer
 from weft.observe.patterns import Line, match, nothing, pattern

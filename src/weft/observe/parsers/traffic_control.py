@@ -4,7 +4,9 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from weft.observe.facts import Counter, Fact, Setting
+from weft.observe.facts.base import Fact
+from weft.observe.facts.interfaces import Counter
+from weft.observe.facts.programs import Setting
 from weft.observe.parser import READ, Parser, Source
 
 _QUEUE = re.compile(

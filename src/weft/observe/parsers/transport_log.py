@@ -4,18 +4,11 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from weft.observe.facts import (
-    AdapterEvent,
-    CallFailed,
-    CompletionError,
-    DmaBufAvailable,
-    Fact,
-    InNetworkReduction,
-    LinkLayer,
-    Message,
-    Process,
-    TransferSetup,
-)
+from weft.observe.facts.base import Fact, LinkLayer, Process
+from weft.observe.facts.benchmarks import TransferSetup
+from weft.observe.facts.programs import Message
+from weft.observe.facts.transports import DmaBufAvailable, InNetworkReduction
+from weft.observe.facts.verbs import AdapterEvent, CallFailed, CompletionError
 from weft.observe.parser import READ, Parser, Source
 from weft.observe.parsers._values import errno_of, integer
 from weft.observe.patterns import Line, match, nothing, pattern

@@ -4,7 +4,10 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from weft.observe.facts import AdapterSeen, DmaBufAvailable, Fact, SoftwareVersion
+from weft.observe.facts.adapters import AdapterSeen
+from weft.observe.facts.base import Fact
+from weft.observe.facts.programs import SoftwareVersion
+from weft.observe.facts.transports import DmaBufAvailable
 from weft.observe.parser import READ, Parser, Source
 
 _TRANSPORT = re.compile(r"#\s+Transport: (?P<name>\S{1,40})\s*$")

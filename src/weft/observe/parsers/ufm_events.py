@@ -6,7 +6,11 @@ A line is ``DATE TIME [id] [code] LEVEL [Category] Object [place]: text``.
 import re
 from collections.abc import Sequence
 
-from weft.observe.facts import CableEvent, FabricCheck, Fact, LinkEvent, Message
+from weft.observe.facts.adapters import CableEvent
+from weft.observe.facts.base import Fact
+from weft.observe.facts.interfaces import LinkEvent
+from weft.observe.facts.programs import Message
+from weft.observe.facts.subnet import FabricCheck
 from weft.observe.moments import moment
 from weft.observe.parser import READ, Parser
 from weft.observe.patterns import Line, words

@@ -6,13 +6,9 @@ Every iteration is timed alone; the time of a size is their median.
 from collections.abc import Iterable, Iterator
 from statistics import median
 
-from weft.observe.facts import (
-    BenchmarkRank,
-    BenchmarkRun,
-    Fact,
-    MeasuredCollective,
-    SoftwareVersion,
-)
+from weft.observe.facts.base import Fact
+from weft.observe.facts.benchmarks import BenchmarkRank, BenchmarkRun, MeasuredCollective
+from weft.observe.facts.programs import SoftwareVersion
 from weft.observe.parser import Parser, Source
 from weft.observe.parsers._values import integer, real
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from weft.observe.facts import Fact
+from weft.observe.facts.base import Fact
 from weft.observe.parser import READ, Parser, Source
 
 

@@ -5,7 +5,10 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from weft.observe.facts import CallFailed, CollectiveTimeout, Fact, Process, ProcessEnded
+from weft.observe.facts.base import Fact, Process
+from weft.observe.facts.collectives import CollectiveTimeout
+from weft.observe.facts.programs import ProcessEnded
+from weft.observe.facts.verbs import CallFailed
 from weft.observe.parser import READ, Parser, Reader, Source
 from weft.observe.parsers._values import errno_within, integer
 from weft.observe.patterns import Line, words

@@ -7,7 +7,7 @@ from weft.doctor.diagnose import Diagnosed, Diagnosis
 from weft.doctor.price import Price
 from weft.doctor.ranking import Verdict
 from weft.doctor.rule import Finding, Severity
-from weft.observe.facts import Evidence
+from weft.observe.facts.base import Evidence
 from weft.report.numbers import money, percent
 from weft.report.page import Block, Entries, Entry, Facts, Page, Sentences, View
 from weft.report.views._provenance import footer

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from weft.observe.explain import Explanation, Statement
-from weft.observe.facts import FileRead
+from weft.observe.facts.reading import FileRead
 from weft.report.numbers import by_unit, percent, show_size
 from weft.report.page import Block, Page, Sentences, Table, View
 
