@@ -1,5 +1,6 @@
 """What was seen, all together: the facts, and how much of each file was understood."""
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
@@ -17,6 +18,8 @@ F = TypeVar("F")
 MOST_OF_A_KIND = 60_000
 _SHOWN_UNREAD = 5
 _OPENING_LINES = 150
+_LONGEST_HEADING = 100
+_CLOCK = re.compile(r"(?<![\d:])[0-2]\d:[0-5]\d:[0-5]\d(?![\d:])")
 _OPENING_LENGTH = 16_000
 _MOST_ASKED = 20_000
 """Lines that nobody read, their numbers apart, of which it is known whether they complain."""
@@ -83,6 +86,8 @@ class Ledger:
     complaints: dict[str, Complaint] = field(default_factory=dict)
     _seen: dict[type, set[object]] = field(default_factory=dict)
     _asked: set[str] = field(default_factory=set)
+    _headings: dict[str, int] = field(default_factory=dict)
+    _reading: int = 0
 
     def keep(self, facts: Iterable[Fact]) -> None:
         """Keep the facts that are new."""
@@ -101,9 +106,20 @@ class Ledger:
 
     def _sampled(self, fact: Fact) -> Fact:
         """Return a counter with the sample it belongs to, and any other fact as it is."""
-        if self.source.sample is None or not isinstance(fact, Counter):
+        if not isinstance(fact, Counter) or fact.sample is not None:
             return fact
-        return replace(fact, sample=self.source.sample, sampled_s=self.source.sampled_s)
+        if self.source.sample is not None:
+            return replace(fact, sample=self.source.sample, sampled_s=self.source.sampled_s)
+        return replace(fact, sample=self._reading) if self._reading else fact
+
+    def _headed(self, text: str) -> None:
+        """Number the readings of what follows a heading that stood before, at another time."""
+        short = len(text) <= _LONGEST_HEADING and len(self._headings) < _MOST_ASKED
+        clock = _CLOCK.search(text) if short else None
+        if clock:
+            heading = text.replace(clock[0], "")
+            self._reading = self._headings.setdefault(heading, -1) + 1
+            self._headings[heading] = self._reading
 
     def begin(self, block: str) -> None:
         """Note how the text begins, from the first of its blocks."""
@@ -114,6 +130,7 @@ class Ledger:
     def pass_over(self, text: str, number: int) -> None:
         """Note a line that nobody understood."""
         self.unread += 1
+        self._headed(text)
         if len(self.samples) < _SHOWN_UNREAD:
             self.samples.append(self.source.evidence(text, number))
         kinds = self._troubles(text) if len(self.complaints) < MOST else ()

@@ -109,3 +109,34 @@ def test_a_counter_of_the_only_sample_did_not_rise():
     only = Counter(where="leaf", name="symbol_error", value=9, port=3, on_switch=True, sample=1,
                    evidence=listed)  # fmt: skip
     assert risen([only]) == {}
+
+
+_TWICE = """$ date; rdma statistic show link mlx5_2/1
+Tue Jan 6 11:02:00 UTC 2026
+link mlx5_2/1 rx_write_requests 4021 out_of_sequence 1184 packet_seq_err 9021
+$ sleep 60; date; rdma statistic show link mlx5_2/1
+Tue Jan 6 11:03:01 UTC 2026
+link mlx5_2/1 rx_write_requests 9830 out_of_sequence {} packet_seq_err 9021
+"""
+
+
+_HEADED = """--- mlx5_2 port 1 14:20:05
+out_of_sequence 1184
+packet_seq_err 90211
+--- {} port 1 14:20:15
+out_of_sequence {}
+packet_seq_err 90211
+"""
+
+
+@pytest.mark.parametrize("text", [_TWICE, _HEADED.replace("{}", "mlx5_2", 1)])
+@pytest.mark.parametrize(("later", "causes"), [(1184, []), (1719, ["roce-packet-loss"])])
+def test_what_a_file_has_again_later_was_read_twice(tmp_path, text, later, causes):
+    found = _causes(tmp_path, {"node.txt": text.format(later)}).findings
+    grave = [one.finding for one in found if one.finding.severity is Severity.ERROR]
+    assert [one.cause for one in grave] == causes
+
+
+def test_what_a_file_has_of_another_device_was_not_read_twice(tmp_path):
+    pasted = _HEADED.format("mlx5_3", 1184)
+    assert _causes(tmp_path, {"node.txt": pasted}).causes[:1] == ("roce-packet-loss",)

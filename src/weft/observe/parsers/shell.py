@@ -25,7 +25,7 @@ _KNOWN = re.compile(
     r"(?:nvidia-smi|ib\w+|ibv_\w+|rdma|ethtool|mlnx_qos|show|portstat|dmesg|"
     r"journalctl|lspci|lsmod|modprobe|mokutil|ulimit|df|ip|cat|grep|kubectl|oc|"
     r"perfquery|sminfo|smpquery|sleep|portstat|pfcstat|queuestat|nstat|"
-    r"uptime|netstat|ss|tc|dcb|devlink|mlxfwmanager|mstfwmanager|mstconfig|mstflint|flint|mstlink|"
+    r"uptime|date|netstat|ss|tc|dcb|devlink|mlxfwmanager|mstfwmanager|mstconfig|mstflint|flint|mstlink|"
     r"lldpctl|lldpcli|lshw|nv|ls|free|numactl|lscpu|uname|env|export|systemctl|sharp"
     r"\w*|ucx_info|fi_info|ping|"
     r"iptables|firewall-cmd|ufw|systemd-detect-virt|nc|ncat|nft|telnet|strace|ncclras|mlxlink|"
