@@ -97,7 +97,7 @@ PATTERNS = (
     ),
     pattern(
         "mlx5_core",
-        rf"mlx5_core {DEVICE}:? (?P<text>.{0, 80}?(?P<command>[A-Z][A-Z0-9_]+)\(0x\w+\) .*?"
+        rf"mlx5_core {DEVICE}:? (?P<text>.{{0,80}}?(?P<command>[A-Z][A-Z0-9_]+)\(0x\w+\) .*?"
         r"failed, status (?P<status>[^(,]+).*)",
         fault,
     ),
