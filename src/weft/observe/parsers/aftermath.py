@@ -66,7 +66,9 @@ class _Aftermath:
 aftermath = Parser(
     tool="work that goes on",
     marks=(
-        "connected to", "started serving", ".", "step", "Step", "iter", "Iter", "epoch",
+        "connected to", "started serving", "#bytes", "_bw", "_lat", "init the socket",
+        "BW ", "Gb/s", "GB/s", "MB/s",
+        "Latency", "latency", "Bandwidth", "seconds =", "step", "Step", "iter", "Iter", "epoch",
         "Epoch", "rdma-ping", "PASSED",
         "exit", "purpose", "deliberately", "planned", "That was me", "that was me",
         "I killed", "I pulled", "I stopped", "I unplugged", "I rebooted", "patch day",
