@@ -106,6 +106,12 @@ class Curve:
     y: Floats
 
 
+def curves(x: npt.ArrayLike, named: Mapping[str, Floats]) -> tuple[Curve, ...]:
+    """Return a curve of each name, all over the same places."""
+    places = np.asarray(x, float)
+    return tuple(Curve(name=name, x=places, y=one) for name, one in named.items())
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
     """One figure of a paper, simulated."""

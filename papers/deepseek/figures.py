@@ -15,6 +15,7 @@ from reproduction import (
     Limit,
     Paper,
     Scene,
+    curves,
     placed,
     plain,
     rings,
@@ -123,9 +124,7 @@ def _rails() -> Figure:
         "inside its host, so it never changes the rail, whether spines join them or not",
         x="GPUs",
         y="time (us)",
-        curves=tuple(
-            Curve(name=kind, x=8.0 * hosts, y=1e6 * one) for kind, one in times.items()
-        ),
+        curves=curves(8.0 * hosts, {kind: 1e6 * one for kind, one in times.items()}),
         numbers=(
             Limit(
                 name="planes over joined rails", unit="ratio", at_least=-0.015, at_most=0.015,
@@ -168,9 +167,7 @@ def _routing() -> Figure:
         "of tensor parallelism across hosts run; static: each connection has a path of its own",
         x="seed",
         y="share of the line",
-        curves=tuple(
-            Curve(name=way, x=np.array(SEEDS, float), y=kept[way]) for way in ways
-        ),
+        curves=curves(SEEDS, {way: kept[way] for way in ways}),
         numbers=(
             Limit(
                 name="hashed over adaptive, most of the seeds", unit="ratio", at_most=0.9,

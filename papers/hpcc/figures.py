@@ -16,10 +16,11 @@ from reproduction import (
     Number,
     Paper,
     Watched,
+    curves,
     jain_ratio,
     one_switch,
     watch,
-)  # fmt: skip
+)
 
 from weft.engines.packet.simulation import Flows, Options, simulate
 from weft.engines.packet.tables import FlowControl
@@ -176,9 +177,7 @@ def _tails() -> Figure:
         "5.1 scales them for DCQCN; the paper's loads are traces with incasts",
         x="share of flows",
         y="completion (us)",
-        curves=tuple(
-            Curve(name=one, x=x[shown], y=1e6 * times[one][shown]) for one in controls
-        ),
+        curves=curves(x[shown], {one: 1e6 * times[one][shown] for one in controls}),
         numbers=(
             Limit(
                 name="shorter 99th percentile than under DCQCN", unit="ratio", at_least=0.5,

@@ -26,6 +26,7 @@ from reproduction import (
     Limit,
     Number,
     Paper,
+    curves,
     placed,
     rings,
     spread_of,
@@ -154,9 +155,8 @@ def _multi() -> Figure:
         "with hosts at random they also meet on the way up",
         x="connections a hop",
         y="gain, mean of five seeds",
-        curves=tuple(
-            Curve(name=name, x=x, y=np.array([one.mean() for one in found]))
-            for name, found in gains.items()
+        curves=curves(
+            x, {name: np.array([one.mean() for one in found]) for name, found in gains.items()}
         ),
         numbers=(
             Limit(

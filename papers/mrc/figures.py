@@ -11,17 +11,17 @@ import numpy as np
 import numpy.typing as npt
 from reproduction import (
     ROCE_TUNED,
-    Curve,
     Figure,
     Floats,
     Limit,
     Number,
     Paper,
+    curves,
     plain,
     rates_over,
     rings,
     spread_of,
-)  # fmt: skip
+)
 
 from weft.engines.packet.simulation import Flows, Options, simulate
 from weft.engines.packet.tables import FlowControl
@@ -98,9 +98,7 @@ def _victim() -> Figure:
         "in the first milliseconds of DCQCN, before rates are found, it has 245 Gb/s",
         x="seed",
         y="rate of the victim (Gb/s)",
-        curves=tuple(
-            Curve(name=name, x=np.array(SEEDS, float), y=one) for name, one in rates.items()
-        ),
+        curves=curves(SEEDS, rates),
         numbers=(
             Limit(
                 name="victim with PFC alone, median", unit="Gb/s", at_least=30, at_most=100,
@@ -139,9 +137,7 @@ def _many_pairs() -> Figure:
         "worst millisecond the victim loses most. Intervals are of a second in the paper",
         x="seed",
         y="worst millisecond of the victim (Gb/s)",
-        curves=tuple(
-            Curve(name=name, x=np.array(SEEDS, float), y=one) for name, one in worst.items()
-        ),
+        curves=curves(SEEDS, worst),
         numbers=(
             Number(
                 name="worst millisecond with steps of 2 %", unit="Gb/s",
@@ -187,11 +183,11 @@ def _ring() -> Figure:
         "of eight cross); the order and the cabling of the measurement are not published",
         x="connections (queue pairs) a pair of NICs",
         y="share of the line",
-        curves=(
-            Curve(name="hashed, all hops cross", x=x, y=shares),
-            Curve(name="hashed, random order", x=x, y=random),
-            Curve(name="sprayed, one connection", x=x, y=np.full(len(x), sprayed.mean())),
-        ),
+        curves=curves(x, {
+            "hashed, all hops cross": shares,
+            "hashed, random order": random,
+            "sprayed, one connection": np.full(len(x), sprayed.mean()),
+        }),
         numbers=(
             Number(
                 name="one connection, hashed, random order", unit="ratio", published=0.5,
@@ -258,9 +254,9 @@ def _loss() -> Figure:
         "all wait for the slowest",
         x="packets lost (%)",
         y="share of the line",
-        curves=tuple(
-            Curve(name=f"{name}, {size >> 20} MiB", x=100 * np.array(LOSSES), y=one)
-            for (name, size), one in kept.items()
+        curves=curves(
+            100 * np.array(LOSSES),
+            {f"{name}, {size >> 20} MiB": one for (name, size), one in kept.items()},
         ),
         numbers=(
             Limit(

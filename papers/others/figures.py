@@ -11,13 +11,13 @@ import numpy.typing as npt
 from reproduction import (
     PS,
     ROCE_TUNED,
-    Curve,
     Figure,
     Floats,
     Limit,
     Number,
     Paper,
     Scene,
+    curves,
     exchange,
     plain,
     rings,
@@ -91,9 +91,7 @@ def _balancing() -> Figure:
         "by telemetry",
         x="seed",
         y="mean use of the NICs",
-        curves=tuple(
-            Curve(name=name, x=np.array(SEEDS, float), y=one) for name, one in use.items()
-        ),
+        curves=curves(SEEDS, use),
         numbers=(
             Number(
                 name="five-tuple", unit="ratio", published=0.845, simulated=mean["five-tuple"],
@@ -149,9 +147,9 @@ def _scheduled() -> Figure:
         "it is less",
         x="seed",
         y="time saved",
-        curves=tuple(
-            Curve(name=f"{kind}, {pairs} queue pairs", x=np.array(SEEDS, float), y=one)
-            for (kind, pairs), one in less.items()
+        curves=curves(
+            SEEDS,
+            {f"{kind}, {pairs} queue pairs": one for (kind, pairs), one in less.items()},
         ),
         numbers=(
             Limit(
@@ -198,9 +196,7 @@ def _resilience() -> Figure:
         "switches repeats so many frames that a quarter of its rate is left",
         x="seed",
         y="bandwidth lost",
-        curves=tuple(
-            Curve(name=way, x=np.array(SEEDS, float), y=one) for way, one in lost.items()
-        ),
+        curves=curves(SEEDS, lost),
         numbers=(
             Limit(
                 name="lost without adaptive routing, median", unit="ratio", at_least=0.5,
@@ -270,10 +266,7 @@ def _tcp() -> Figure:
         "algorithms: two nodes of Alps pass the rate of their NICs with RDMA (122.6 GB/s)",
         x="RDMA, sockets",
         y="bus bandwidth (GB/s)",
-        curves=(
-            Curve(name="NDv4", x=x, y=azure / 1e9),
-            Curve(name="Alps", x=x, y=alps / 1e9),
-        ),
+        curves=curves(x, {"NDv4": azure / 1e9, "Alps": alps / 1e9}),
         numbers=(
             Limit(
                 name="NDv4: RDMA over sockets", unit="ratio", at_least=187 / 3.2,

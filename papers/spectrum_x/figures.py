@@ -17,6 +17,7 @@ from reproduction import (
     Limit,
     Number,
     Paper,
+    curves,
     plain,
     rings,
     spread_of,
@@ -101,7 +102,7 @@ def _line_rate() -> Figure:
         "flows meet; their spines have links of the whole rate, one a host",
         x="share of pairs",
         y="share of the line",
-        curves=tuple(Curve(name=way, x=x, y=one) for way, one in rates.items()),
+        curves=curves(x, rates),
         numbers=(
             Number(
                 name="adaptive, 1st of 100 pairs", unit="ratio", published=0.98,
