@@ -169,48 +169,67 @@ def judge_sweep(
     return _judged(setting, found, seen)
 
 
-def _judged(setting: Setting, found: Inferred, seen: Observation) -> Judgement:
-    points = expected(setting)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Weighed:
+    """The verdict on times alone, with what speaks against trusting it."""
+
+    outcome: Outcome
+    ranges: tuple[RangeVerdict, ...]
+    remarks: tuple[str, ...]
+    faster: tuple[str, ...]
+    unknown: tuple[str, ...]
+    supposed: Outcome | None
+    """What it would be if what was supposed of the cluster is so."""
+
+
+def _weighed(setting: Setting, found: Inferred, points: Sequence[Expected]) -> _Weighed:
     ranges = judge_ranges(setting.sweep.timings, points)
     by_model = setting.baseline is None
     ranges = mpi.allowed(setting.sweep, ranges) if by_model else ranges
-    bandwidth = setting.sweep.what == "collective"
-    outcome, remarks = overall(ranges, needs_large=bandwidth)
+    outcome, remarks = overall(ranges, needs_large=setting.sweep.what == "collective")
     fast = [one.name for one in ranges if one.slower_ratio < one.implausible_below_ratio]
     measured = setting.baseline is not None or setting.cluster.overlay is not None
     unknown = (
         *found.unknown, *(_other_cluster(fast) if not measured else ()),
         *(mpi.unknown(setting.sweep, ranges) if by_model else ()), *_over_tcp(setting, outcome),
     )  # fmt: skip
-    supposed = outcome if found.unknown and not (fast and not measured) else None
-    outcome = Outcome.INCONCLUSIVE if unknown else outcome
+    return _Weighed(
+        outcome=Outcome.INCONCLUSIVE if unknown else outcome,
+        ranges=tuple(ranges),
+        remarks=tuple(remarks),
+        faster=tuple(_faster(fast)) if measured else (),
+        unknown=unknown,
+        supposed=outcome if found.unknown and not (fast and not measured) else None,
+    )
+
+
+def _judged(setting: Setting, found: Inferred, seen: Observation) -> Judgement:
+    points = expected(setting)
+    weighed = _weighed(setting, found, points)
     findings = find(seen.facts)
     known = told(setting, seen, findings)
-    explained = _in_question(setting, ranges) if outcome is Outcome.FAIL else setting
-    shown = mpi.explained(explained.sweep) if by_model else explained.sweep
-    explained = replace(explained, sweep=shown)
-    candidates = _candidates(explained, known)
-    if outcome is Outcome.FAIL:
-        candidates = tuple(shape.among_faults(candidates))
+    explained = _explained(setting, weighed)
+    candidates = _candidates(explained, known, weighed.outcome)
     best = next((one for one in candidates if one.group), None)
-    suspect = outcome is Outcome.PASS and shape.is_suspect(candidates)
-    sweep, passed = setting.sweep, outcome is Outcome.PASS and not suspect
-    curve = _curve(setting, best, points) if best and not passed else None
+    suspect = weighed.outcome is Outcome.PASS and shape.is_suspect(candidates)
+    sweep, passed = setting.sweep, weighed.outcome is Outcome.PASS and not suspect
     # Wrong results fail at any speed; of its speed they say nothing.
-    outcome = Outcome.FAIL if _wrong(sweep) else outcome
+    outcome = Outcome.FAIL if _wrong(sweep) else weighed.outcome
+    by_model = setting.baseline is None
     return Judgement(
         outcome=outcome, benchmark=sweep.benchmark, operation=_operation(sweep),
         what=sweep.what, ranks=setting.group.ranks, hosts=setting.group.domains,
-        ranges=tuple(ranges), points=tuple(_points(_ranked(setting), points)),
+        ranges=weighed.ranges, points=tuple(_points(_ranked(setting), points)),
         candidates=candidates,
         suspect=suspect, group=() if passed else shape.leading_group(candidates),
         told=known.lines,
-        next_checks=() if passed else _next(explained, candidates, known.checked), curve=curve,
+        next_checks=() if passed else _next(explained, candidates, known.checked),
+        curve=_curve(setting, best, points) if best and not passed else None,
         good=setting.baseline.names if setting.baseline else (),
-        said=(*found.known, *(_faster(fast) if measured else ()), *sweep.remarks, *remarks,
+        said=(*found.known, *weighed.faster, *sweep.remarks, *weighed.remarks,
               *_steered(setting, seen), *_said(setting)),
-        findings=_findings(findings), assumed=found.assumed, unknown=unknown,
-        guessed=found.guessed, supposed=supposed,
+        findings=_findings(findings), assumed=found.assumed, unknown=weighed.unknown,
+        guessed=found.guessed, supposed=weighed.supposed,
         suppositions=suppositions(sweep) if "network" in found.guessed and by_model else (),
         unseen=unseen(setting, points, known.logs) if _hides(setting, outcome) else (),
         noise_from=_noise(sweep), cluster=setting.cluster,
@@ -220,10 +239,21 @@ def _judged(setting: Setting, found: Inferred, seen: Observation) -> Judgement:
     )  # fmt: skip
 
 
-def _candidates(setting: Setting, known: Told) -> tuple[Candidate, ...]:
+def _explained(setting: Setting, weighed: _Weighed) -> Setting:
+    """Return what faults are to explain: of a run that fails, what of it does."""
+    failed = weighed.outcome is Outcome.FAIL
+    explained = _in_question(setting, weighed.ranges) if failed else setting
+    if setting.baseline is not None:
+        return explained
+    return replace(explained, sweep=mpi.explained(explained.sweep))
+
+
+def _candidates(setting: Setting, known: Told, outcome: Outcome) -> tuple[Candidate, ...]:
+    """Return what may have been; of a run that fails, faults alone."""
     if not setting.sweep.timings:
         return ()
-    return tuple(shape.explain(setting, evidence=known.logs, told=known.forms))
+    found = shape.explain(setting, evidence=known.logs, told=known.forms)
+    return tuple(shape.among_faults(found) if outcome is Outcome.FAIL else found)
 
 
 def _hides(setting: Setting, outcome: Outcome) -> bool:

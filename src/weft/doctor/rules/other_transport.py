@@ -122,20 +122,36 @@ def _says_why(line: Fact) -> bool:
     )
 
 
-def _check(facts: Facts) -> Iterator[Finding]:
-    seen: list[Fact] = [
-        *[
-            one
-            for one in facts.of(CallFailed)
-            if one.library.lower() in _FOREIGN and not _of_the_launcher(one)
-        ],
-        *[one for one in facts.of(CompletionError) if one.library.lower() in _FOREIGN],
+def _failures(facts: Facts) -> list[Fact]:
+    """Return what failed beside the collective library, and does not say itself why."""
+    ended: list[CallFailed | CompletionError] = [
+        *(one for one in facts.of(CallFailed) if not _of_the_launcher(one)),
+        *facts.of(CompletionError),
     ]
-    seen += [
-        one for one in facts.of(Message)
-        if one.level == "error" and one.software.lower() in _FOREIGN
-    ]  # fmt: skip
-    seen = [one for one in seen if not _says_why(one)]
+    errors = [one for one in facts.of(Message) if one.level == "error"]
+    foreign = [
+        *(one for one in ended if one.library.lower() in _FOREIGN),
+        *(one for one in errors if one.software.lower() in _FOREIGN),
+    ]
+    return [one for one in foreign if not _says_why(one)]
+
+
+def _of_children(facts: Facts, seen: list[Fact]) -> bool:
+    """Return whether a pod's interface is the child of another: there ``pod_network`` asks."""
+    return any(one.software == "macvlan" for one in facts.of(Message)) or any(
+        "macvlan" in one.evidence.text for one in seen
+    )
+
+
+def _without_waiting(facts: Facts, seen: list[Fact]) -> list[Fact]:
+    """Leave out what a launcher says of workers that have no host yet."""
+    if not any(one.reason == "FailedScheduling" for one in facts.of(ClusterEvent)):
+        return seen
+    return [one for one in seen if "start one or more daemons" not in one.evidence.text]
+
+
+def _check(facts: Facts) -> Iterator[Finding]:
+    seen = _failures(facts)
     calls = [one for one in seen if isinstance(one, CallFailed)]
     if len(calls) == len(seen) and job.went_on(facts, calls):
         return
@@ -144,13 +160,8 @@ def _check(facts: Facts) -> Iterator[Finding]:
         if not facts.any_of(CallFailed, CompletionError):
             yield from _peer_lost([*moved, *seen])
         return
-    children = any(one.software == "macvlan" for one in facts.of(Message)) or any(
-        "macvlan" in one.evidence.text for one in seen
-    )
-    waiting = any(one.reason == "FailedScheduling" for one in facts.of(ClusterEvent))
-    if waiting:  # a launcher whose workers have no host yet
-        seen = [one for one in seen if "start one or more daemons" not in one.evidence.text]
-    if not seen or job.began(facts) or children:  # of the last pod_network asks
+    children, seen = _of_children(facts, seen), _without_waiting(facts, seen)
+    if not seen or job.began(facts) or children:
         return
     shared = job.said(facts, _NOT_SHARED)
     if shared or not job.uses_mpi(facts):

@@ -258,12 +258,7 @@ def make_state(wiring: Wiring, routes: Routes, flows: Flows, options: Options) -
     """Fill the tables of a simulation that has not begun."""
     rng = np.random.default_rng(options.seed)
     settings = _settings(wiring, routes, options)
-    settings.relays[:] = len(flows.relays) > 0
-    if flows.relays and settings.numbered.any():
-        raise SpecError(
-            f"{options.recovery} numbers packets, and switches that reduce do not; "
-            "use recovery trim on lossless links"
-        )
+    _allow_relays(settings, flows, options)
     flags = _flags(flows, settings)
     successor_start, successors = _successors(flows)
     relays, relay_of, relayed = _relays(flows)
@@ -274,9 +269,6 @@ def make_state(wiring: Wiring, routes: Routes, flows: Flows, options: Options) -
     settings.limited[:] = hosts.message.any() or hosts.switch.any()
     parts = _parts(wiring, links, flows, settings)
     tree, part_rows, part_links = place_events(links, parts)
-    counts = table(1, COUNTS)
-    counts.root[:], counts.lookahead[:], counts.free_packet[:] = 1, parts.lookahead_ps, -1
-    counts.pool_packets[:], counts.pause_rows[:] = FIRST_POOL, options.pause_records
     made = State if len(settings) == 1 else StateOfClasses
     return made(
         links=links,
@@ -290,7 +282,7 @@ def make_state(wiring: Wiring, routes: Routes, flows: Flows, options: Options) -
         shares=table(len(links) if len(settings) > 1 else 1, SHARE),
         flowlets=_flowlets(wiring, options),
         settings=settings,
-        counts=counts,
+        counts=_counts(parts, options),
         tree=tree,
         parts=part_rows,
         part_links=part_links,
@@ -306,6 +298,24 @@ def make_state(wiring: Wiring, routes: Routes, flows: Flows, options: Options) -
         relay_of=relay_of,
         relayed=relayed,
     )
+
+
+def _allow_relays(settings: Table, flows: Flows, options: Options) -> None:
+    """Note in the settings whether switches relay, and refuse what that cannot go with."""
+    settings.relays[:] = len(flows.relays) > 0
+    if flows.relays and settings.numbered.any():
+        raise SpecError(
+            f"{options.recovery} numbers packets, and switches that reduce do not; "
+            "use recovery trim on lossless links"
+        )
+
+
+def _counts(parts: Parts, options: Options) -> Table:
+    """Return the counts of a simulation that has not begun: nothing sent, no packet free."""
+    counts = table(1, COUNTS)
+    counts.root[:], counts.lookahead[:], counts.free_packet[:] = 1, parts.lookahead_ps, -1
+    counts.pool_packets[:], counts.pause_rows[:] = FIRST_POOL, options.pause_records
+    return counts
 
 
 def _parts(wiring: Wiring, links: Table, flows: Flows, settings: Table) -> Parts:

@@ -510,24 +510,31 @@ def _routing(tree: Tree, device: str) -> Iterator[Fact]:
                 message=f"BGP of {device} is off: its sessions do not start",
                 fix="set its state to enabled",
             )
-    family = bgp.under("address-family", "ipv4-unicast")
+    yield _speaker(whole_bgp, bgp, device, asn)
+    yield from _filters(tree, bgp, device)
+    yield from _neighbors(bgp, device)
+
+
+def _speaker(whole_bgp: Tree, bgp: Tree, device: str, asn: int) -> Speaker:
+    """Return who speaks BGP; the default VRF's own values stand before those of all."""
+    family = bgp.under(*_FAMILY)
     relaxed = bgp.under("path-selection", "multipath", "aspath-ignore")
-    paths = family.under("multipaths", "ebgp")
-    at = (bgp["autonomous-system"] or whole_bgp["autonomous-system"]).at
-    yield Speaker(
-        at=at,
+    return Speaker(
+        at=(bgp["autonomous-system"] or whole_bgp["autonomous-system"]).at,
         device=device,
         asn=asn,
         router_id=(bgp["router-id"] or whole_bgp["router-id"]).string(),
-        paths=paths.number(),
+        paths=family.under("multipaths", "ebgp").number(),
         relaxed=relaxed.true() if relaxed else None,
         announces=bool(family["network"])
         or any(_on(one) for one in family["redistribute"].parts()),
     )
-    yield from _filters(tree, bgp, device)
-    state = family["state"]
-    active = _on(family) if state else None
-    groups = bgp["peer-group"]
+
+
+def _neighbors(bgp: Tree, device: str) -> Iterator[Neighbor]:
+    """Yield the sessions; what one does not say its peer group says."""
+    family, groups = bgp.under(*_FAMILY), bgp["peer-group"]
+    active = _on(family) if family["state"] else None
     for key, one in bgp["neighbor"].items():
         group = groups[one["peer-group"].string()]
         remote = one["remote-as"] or group["remote-as"]
