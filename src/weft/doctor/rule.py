@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeVar, cast
 
+from weft.doctor.causes import known
 from weft.observe.facts.base import Evidence, Fact
 
 F = TypeVar("F")
@@ -180,6 +181,19 @@ def finding(
         suspects=tuple(suspects),
         fault=fault,
         left_ratio=left_ratio,
+    )
+
+
+def suspect(
+    cause: str, confidence_ratio: float, *, question: str = "", next_command: str = ""
+) -> Suspect:
+    """Return a suspect, with what all rules ask of its cause where this one asks no more."""
+    asked = known()[cause]
+    return Suspect(
+        cause=cause,
+        confidence_ratio=confidence_ratio,
+        question=question or asked.question,
+        next_command=next_command or asked.command,
     )
 
 

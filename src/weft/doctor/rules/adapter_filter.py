@@ -21,9 +21,9 @@ from weft.doctor.rule import (
     Finding,
     Rule,
     Severity,
-    Suspect,
     Symptom,
     finding,
+    suspect,
     suspected,
 )
 from weft.observe.facts.adapters import AdapterInterface, AdapterPort, Gid
@@ -47,18 +47,8 @@ _PAIRED = (
 )  # fmt: skip
 _SEVERAL = 2
 _OF_A_NAME = (
-    Suspect(
-        cause="hca-selection-wrong",
-        confidence_ratio=0.45,
-        question="is there an adapter of that name on this host?",
-        next_command=_COMMAND,
-    ),
-    Suspect(
-        cause="container-no-rdma-device",
-        confidence_ratio=0.3,
-        question="does the container see the adapters that its host has?",
-        next_command="ls -l /dev/infiniband; ibv_devices   # in the container and on the host",
-    ),
+    suspect("hca-selection-wrong", 0.45),
+    suspect("container-no-rdma-device", 0.3),
 )
 _IWARP = re.compile(r"i40iw|cxgb[34]_|siw\d?")
 """What drivers call adapters that have no other protocol."""
@@ -111,23 +101,12 @@ def _none_offered(seen: list[Fact]) -> Finding:
     """Suspect that there is no adapter at all where one was named and plain TCP is offered."""
     return suspected(
         (
-            Suspect(
-                cause="container-no-rdma-device",
-                confidence_ratio=0.4,
-                question="are there uverbs nodes in /dev/infiniband where the job runs?",
-                next_command="ls -l /dev/infiniband; ibv_devices   # where the job runs",
-            ),
-            Suspect(
-                cause="hca-selection-wrong",
-                confidence_ratio=0.35,
-                question="does UCX_NET_DEVICES name an adapter that this host has?",
-                next_command=_COMMAND,
-            ),
-            Suspect(
-                cause="mpi-ucx-not-nccl",
-                confidence_ratio=0.25,
+            suspect("container-no-rdma-device", 0.4),
+            suspect("hca-selection-wrong", 0.35),
+            suspect(
+                "mpi-ucx-not-nccl",
+                0.25,
                 question="is it MPI's transport alone that lacks the adapter?",
-                next_command="mpirun --mca pml ob1 --mca btl tcp,self ...   # as before",
             ),
         ),
         seen,
@@ -294,14 +273,7 @@ def _without_gids(facts: Facts) -> Iterator[Finding]:
             next_command=f"show_gids {names}; ibdev2netdev; echo $UCX_NET_DEVICES",
             missing=("the GID table of this adapter, inside the container",),
             explains=(Symptom.VERBS_CALL, "mpi-ucx-not-nccl", "gid-index-wrong"),
-            suspects=(
-                Suspect(
-                    cause="k8s-no-roce-gid",
-                    confidence_ratio=0.4,
-                    question="is this a pod without an interface of the adapter?",
-                    next_command="kubectl exec <pod> -- ip -br addr",
-                ),
-            ),
+            suspects=(suspect("k8s-no-roce-gid", 0.4),),
         )
 
 

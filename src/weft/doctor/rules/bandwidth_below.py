@@ -14,7 +14,16 @@ from dataclasses import dataclass
 
 from weft.catalogue.named import gpu_of
 from weft.doctor import job
-from weft.doctor.rule import Facts, Finding, Rule, Severity, Suspect, Symptom, suspected
+from weft.doctor.rule import (
+    Facts,
+    Finding,
+    Rule,
+    Severity,
+    Suspect,
+    Symptom,
+    suspect,
+    suspected,
+)
 from weft.observe.facts.base import LinkLayer
 from weft.observe.facts.benchmarks import BenchmarkRank, MeasuredCollective
 from weft.results import Estimate
@@ -123,32 +132,16 @@ def _expected(run: _Run, row: MeasuredCollective) -> Estimate | None:
 
 
 _WITHIN = (
-    Suspect(
-        cause="nvlink-links-inactive",
-        confidence_ratio=0.35,
-        question="are all NVLinks of all GPUs up?",
-        next_command="nvidia-smi nvlink -s",
-    ),
-    Suspect(
-        cause="nccl-env-misuse",
-        confidence_ratio=0.3,
+    suspect("nvlink-links-inactive", 0.35),
+    suspect(
+        "nccl-env-misuse",
+        0.3,
         question="is peer access or NVLS switched off (NCCL_P2P_DISABLE, NCCL_NVLS_ENABLE)?",
-        next_command="env | grep NCCL; cat /etc/nccl.conf",
     ),
-    Suspect(
-        cause="gpu-thermal-throttle",
-        confidence_ratio=0.2,
-        question="are the GPUs' clocks held down?",
-        next_command="nvidia-smi -q -d PERFORMANCE,CLOCK",
-    ),
+    suspect("gpu-thermal-throttle", 0.2),
 )
 _BETWEEN = (
-    Suspect(
-        cause="pcie-acs-enabled",
-        confidence_ratio=0.3,
-        question="do PCI bridges between GPU and adapter redirect requests (ACSCtl)?",
-        next_command="lspci -vvv | grep ACSCtl",
-    ),
+    suspect("pcie-acs-enabled", 0.3),
     Suspect(
         cause="gdr-peermem-not-loaded",
         confidence_ratio=0.25,

@@ -21,6 +21,7 @@ from weft.doctor.rule import (
     Suspect,
     Symptom,
     finding,
+    suspect,
     suspected,
 )
 from weft.observe.facts.interfaces import Interface
@@ -55,18 +56,8 @@ _OF_MESH = (
         question="does every host's name resolve to an address that the others reach?",
         next_command=_LOOK_GLOO,
     ),
-    Suspect(
-        cause="host-firewall",
-        confidence_ratio=0.3,
-        question="does a port opened by hand answer from the other host?",
-        next_command="nc -zv <other host> <port>",
-    ),
-    Suspect(
-        cause="peer-process-died",
-        confidence_ratio=0.2,
-        question="did a rank end before the others came?",
-        next_command="the logs of all ranks",
-    ),
+    suspect("host-firewall", 0.3),
+    suspect("peer-process-died", 0.2),
 )
 
 
@@ -196,14 +187,7 @@ def _bridges(facts: Facts) -> Iterator[Finding]:
             "peer-process-died",
             "mpi-ucx-not-nccl",
         ),
-        suspects=(
-            Suspect(
-                cause="host-routing-ambiguous",
-                confidence_ratio=0.2,
-                next_command="ip route",
-                question="which way does the host route to its peers?",
-            ),
-        ),
+        suspects=(suspect("host-routing-ambiguous", 0.2),),
     )
 
 

@@ -14,7 +14,16 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from weft.doctor import job
-from weft.doctor.rule import Facts, Finding, Rule, Severity, Suspect, finding, suspected
+from weft.doctor.rule import (
+    Facts,
+    Finding,
+    Rule,
+    Severity,
+    Suspect,
+    finding,
+    suspect,
+    suspected,
+)
 from weft.observe.facts.aftermath import WorkSeen
 from weft.observe.facts.base import Fact
 from weft.observe.facts.hosts import DeviceNode
@@ -168,18 +177,8 @@ def _undecided(events: list[ClusterEvent], name: str) -> Finding:
             question=f"does any node list {name} under Allocatable?",
             next_command=_LOOK,
         ),
-        Suspect(
-            cause="k8s-rdma-resource-exhausted",
-            confidence_ratio=0.55 if gpus_short else 0.3,
-            question="is all of it allocated to other pods?",
-            next_command=_LOOK,
-        ),
-        Suspect(
-            cause="k8s-rdma-resource-stale",
-            confidence_ratio=0.15,
-            question="does the node offer it while no pod holds it?",
-            next_command=_LOOK,
-        ),
+        suspect("k8s-rdma-resource-exhausted", 0.55 if gpus_short else 0.3, next_command=_LOOK),
+        suspect("k8s-rdma-resource-stale", 0.15, next_command=_LOOK),
     )
     return suspected(
         suspects,

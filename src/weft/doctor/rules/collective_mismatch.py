@@ -10,7 +10,7 @@ References: PyTorch, TORCH_DISTRIBUTED_DEBUG=DETAIL and the flight recorder.
 from collections.abc import Iterator
 
 from weft.doctor import job
-from weft.doctor.rule import Facts, Finding, Rule, Suspect, Symptom, finding, suspected
+from weft.doctor.rule import Facts, Finding, Rule, Suspect, Symptom, finding, suspect, suspected
 from weft.observe.facts.base import Fact
 from weft.observe.facts.collectives import CollectiveCall, CollectiveMismatch, CollectiveTimeout
 from weft.observe.facts.verbs import CompletionError
@@ -19,12 +19,7 @@ _LOOK = "TORCH_DISTRIBUTED_DEBUG=DETAIL for one run; compare the dumps of the fl
 
 
 _OF_WAITING = (
-    Suspect(
-        cause="app-collective-mismatch",
-        confidence_ratio=0.6,
-        question="do all ranks submit the same tensors in every step?",
-        next_command=_LOOK,
-    ),
+    suspect("app-collective-mismatch", 0.6),
     Suspect(
         cause="peer-process-died",
         confidence_ratio=0.3,

@@ -8,7 +8,7 @@ References: PyTorch ProcessGroupNCCL, flight recorder (TORCH_NCCL_TRACE_BUFFER_S
 
 from collections.abc import Iterator
 
-from weft.doctor.rule import Facts, Finding, Rule, Suspect, Symptom, suspected
+from weft.doctor.rule import Facts, Finding, Rule, Suspect, Symptom, suspect, suspected
 from weft.observe.facts.collectives import CollectiveTimeout
 from weft.observe.facts.communicators import CommunicatorRank, CommunicatorShape
 
@@ -38,12 +38,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
                 question=f"was {where} alive then (it waits in no list)?",
                 next_command=f"the log and host of {where}",
             ),
-            Suspect(
-                cause="app-storage-stall",
-                confidence_ratio=0.2,
-                question="was a rank writing a checkpoint or reading data?",
-                next_command="df -h; dmesg | grep -i -e nfs -e lustre -e 'blocked for more'",
-            ),
+            suspect("app-storage-stall", 0.2),
             Suspect(
                 cause="fabric-path-unreachable",
                 confidence_ratio=0.15,

@@ -21,6 +21,7 @@ from weft.doctor.rule import (
     Suspect,
     Symptom,
     finding,
+    suspect,
     suspected,
 )
 from weft.observe.facts.base import Fact
@@ -277,30 +278,10 @@ def _is_tcp(failed: CallFailed) -> bool:
 
 def _others(known: str) -> tuple[Suspect, ...]:
     suspects = (
-        Suspect(
-            cause="peer-process-died",
-            confidence_ratio=0.35,
-            next_command="the other rank's log",
-            question="was the process of the other rank alive then?",
-        ),
-        Suspect(
-            cause="host-firewall",
-            confidence_ratio=0.3,
-            next_command=_NC,
-            question="does a port opened by hand answer from the other host?",
-        ),
-        Suspect(
-            cause="bootstrap-wrong-interface",
-            confidence_ratio=0.25,
-            next_command="ip -br addr",
-            question="is the peer's address one of the compute or management network?",
-        ),
-        Suspect(
-            cause="host-routing-ambiguous",
-            confidence_ratio=0.15,
-            next_command="ip route",
-            question="do two interfaces share a subnet?",
-        ),
+        suspect("peer-process-died", 0.35),
+        suspect("host-firewall", 0.3),
+        suspect("bootstrap-wrong-interface", 0.25),
+        suspect("host-routing-ambiguous", 0.15),
     )
     return tuple(one for one in suspects if one.cause != known)
 

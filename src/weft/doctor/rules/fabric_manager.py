@@ -23,6 +23,7 @@ from weft.doctor.rule import (
     Suspect,
     Symptom,
     finding,
+    suspect,
     suspected,
 )
 from weft.doctor.rules.scale_up_links import has_switch
@@ -88,13 +89,7 @@ def _not_activated(seen: list[Fact]) -> Finding:
     """Say who may be to blame where the service runs and the GPUs wait all the same."""
     return suspected(
         (
-            Suspect(
-                cause="nvswitch-partition-wrong",
-                confidence_ratio=0.5,
-                question="is this a virtual machine whose partition the host has not "
-                "activated?",
-                next_command="fmpm -l   # on the host",
-            ),
+            suspect("nvswitch-partition-wrong", 0.5),
             Suspect(
                 cause="fabric-manager-not-running",
                 confidence_ratio=0.3,
@@ -203,15 +198,7 @@ def _not_running(
         next_command=_LOOK,
         missing=() if failed else ("the state of the service, and whether this is a VM",),
         explains=(Symptom.NOT_INITIALISED,),
-        suspects=(
-            Suspect(
-                cause="nvswitch-partition-wrong",
-                confidence_ratio=0.3,
-                question="is this a virtual machine whose partition the host has not "
-                "activated?",
-                next_command="fmpm -l   # on the host",
-            ),
-        ),
+        suspects=(suspect("nvswitch-partition-wrong", 0.3),),
     )
 
 

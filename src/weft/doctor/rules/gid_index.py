@@ -23,6 +23,7 @@ from weft.doctor.rule import (
     Suspect,
     Symptom,
     finding,
+    suspect,
     suspected,
 )
 from weft.observe.facts.adapters import Gid
@@ -208,32 +209,16 @@ def _is_nobody(setup: TransferSetup) -> bool:
     )
 
 
-_AT_WRONG_INDEX = Suspect(
-    cause="gid-index-wrong",
-    confidence_ratio=0.45,
+_AT_WRONG_INDEX = suspect(
+    "gid-index-wrong",
+    0.45,
     question="is the GID of the index in use (-x) a RoCEv2 one with an address, at both ends?",
-    next_command=_LOOK,
 )
 _BETWEEN = (
-    Suspect(
-        cause="fabric-path-unreachable",
-        confidence_ratio=0.3,
-        question="does ping reach the peer from this very interface?",
-        next_command="ping -I <interface> <address of the peer on this rail>",
-    ),
-    Suspect(
-        cause="mtu-mismatch",
-        confidence_ratio=0.15,
-        question="is active_mtu the same at both ends?",
-        next_command="ibv_devinfo | grep -e hca_id -e active_mtu   # on both hosts",
-    ),
+    suspect("fabric-path-unreachable", 0.3),
+    suspect("mtu-mismatch", 0.15),
 )
-_IN_A_POD = Suspect(
-    cause="k8s-no-roce-gid",
-    confidence_ratio=0.4,
-    question="does it run in a pod to which the adapter's interface was not given?",
-    next_command="ip -br link; cat /sys/class/infiniband/*/ports/1/gids/*   # in the pod",
-)
+_IN_A_POD = suspect("k8s-no-roce-gid", 0.4)
 _OTHERS = (
     Suspect(
         cause="hca-selection-wrong",

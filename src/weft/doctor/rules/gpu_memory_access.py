@@ -24,6 +24,7 @@ from weft.doctor.rule import (
     Suspect,
     Symptom,
     finding,
+    suspect,
 )
 from weft.observe.facts.adapters import AdapterSeen
 from weft.observe.facts.base import Fact
@@ -229,14 +230,7 @@ def _redirected(
 def _blocked(facts: Facts, protection: list[Fact]) -> Finding:
     looked = facts.of(PcieAccessControl)
     translating = [one for one in facts.of(IommuState) if one.state == "on"]
-    suspects = (
-        Suspect(
-            cause="pcie-acs-enabled",
-            confidence_ratio=0.1 if looked else 0.45,
-            question="does a bridge between GPU and adapter have ReqRedir+ or CmpltRedir+?",
-            next_command=_ACS,
-        ),
-    )
+    suspects = (suspect("pcie-acs-enabled", 0.1 if looked else 0.45),)
     return finding(
         "gdr-access-blocked",
         [*protection, *translating],

@@ -22,9 +22,9 @@ from weft.doctor.rule import (
     Finding,
     Rule,
     Severity,
-    Suspect,
     Symptom,
     finding,
+    suspect,
     suspected,
 )
 from weft.observe.facts.base import Fact, LinkLayer
@@ -388,24 +388,9 @@ def _attached(cause: str, seen: list[Fact], confidence_ratio: float) -> Finding:
 
 
 _SUSPECTS = (
-    Suspect(
-        cause="gdr-peermem-not-loaded",
-        confidence_ratio=0.45,
-        next_command=_LOOK,
-        question="is nvidia_peermem loaded (lsmod)?",
-    ),
-    Suspect(
-        cause="gdr-peermem-not-registered",
-        confidence_ratio=0.2,
-        next_command=_LOOK,
-        question="does /sys/kernel/mm/memory_peers hold an entry of the module?",
-    ),
-    Suspect(
-        cause="gdr-nccl-too-old",
-        confidence_ratio=0.15,
-        next_command="NCCL_DEBUG=VERSION",
-        question="is NCCL 2.22 or older while the module is called nvidia_peermem?",
-    ),
+    suspect("gdr-peermem-not-loaded", 0.45),
+    suspect("gdr-peermem-not-registered", 0.2),
+    suspect("gdr-nccl-too-old", 0.15),
 )
 
 _WITH_MODULE = tuple(replace(one, confidence_ratio=_EVEN_RATIO) for one in _SUSPECTS[1:])

@@ -9,7 +9,7 @@ References: perftest, ib_write_lat; Dean and Barroso, The Tail at Scale, 2013.
 
 from collections.abc import Iterator
 
-from weft.doctor.rule import Facts, Finding, Rule, Severity, Suspect, suspected
+from weft.doctor.rule import Facts, Finding, Rule, Severity, Suspect, suspect, suspected
 from weft.observe.facts.benchmarks import MeasuredLatency
 
 _SMALL_BYTES = 4096
@@ -23,12 +23,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
     if slow:
         yield suspected(
             (
-                Suspect(
-                    cause="roce-packet-loss",
-                    confidence_ratio=0.35,
-                    question="do out_of_sequence or local_ack_timeout_err rise meanwhile?",
-                    next_command="rdma statistic show, before and after",
-                ),
+                suspect("roce-packet-loss", 0.35),
                 Suspect(
                     cause="pfc-storm",
                     confidence_ratio=0.25,

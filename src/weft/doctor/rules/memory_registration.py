@@ -24,6 +24,7 @@ from weft.doctor.rule import (
     Suspect,
     Symptom,
     finding,
+    suspect,
     suspected,
 )
 from weft.observe.facts.adapters import AdapterFault
@@ -133,18 +134,8 @@ def _scarce(failed: list[CallFailed]) -> Finding:
     """Name what may have run out, where the driver says neither memory nor limit."""
     return suspected(
         (
-            Suspect(
-                cause="mr-limit-exceeded",
-                confidence_ratio=0.45,
-                question="does the kernel log tell of keys or sizes of memory that ran out?",
-                next_command="dmesg | grep -i -e mkey -e 'mr size'; rdma resource show",
-            ),
-            Suspect(
-                cause="memlock-limit",
-                confidence_ratio=0.25,
-                question="what is ulimit -l inside the job (not in the login shell)?",
-                next_command=_SETTLES,
-            ),
+            suspect("mr-limit-exceeded", 0.45),
+            suspect("memlock-limit", 0.25, next_command=_SETTLES),
         ),
         failed,
         symptom=Symptom.REGISTRATION,
@@ -269,24 +260,9 @@ def _undecided(facts: Facts, memory: list[CallFailed]) -> Iterator[Finding]:
 def _rivals(*, unlimited: bool, tiny: bool) -> tuple[Suspect, ...]:
     """Return what may leave no memory to register, by the limit and the size."""
     return (
-        Suspect(
-            cause="memlock-limit",
-            confidence_ratio=0.1 if unlimited else 0.65,
-            question="what is ulimit -l inside the job (not in the login shell)?",
-            next_command=_SETTLES,
-        ),
-        Suspect(
-            cause="mr-limit-exceeded",
-            confidence_ratio=0.45 if unlimited else 0.2,
-            question="does the kernel log refuse CREATE_MKEY with limits exceeded?",
-            next_command="dmesg | grep -i -e mkey -e 'limits exceeded'",
-        ),
-        Suspect(
-            cause="kernel-cma-exhausted",
-            confidence_ratio=0.5 if unlimited and tiny else 0.15,
-            question="is CmaTotal in /proc/meminfo zero?",
-            next_command="grep Cma /proc/meminfo",
-        ),
+        suspect("memlock-limit", 0.1 if unlimited else 0.65, next_command=_SETTLES),
+        suspect("mr-limit-exceeded", 0.45 if unlimited else 0.2),
+        suspect("kernel-cma-exhausted", 0.5 if unlimited and tiny else 0.15),
     )
 
 

@@ -21,6 +21,7 @@ from weft.doctor.rule import (
     Suspect,
     Symptom,
     finding,
+    suspect,
     suspected,
 )
 from weft.observe.facts.base import Fact
@@ -29,18 +30,8 @@ from weft.observe.facts.programs import Message
 from weft.observe.facts.verbs import CallFailed, CompletionError
 
 _ON_THE_WAY = (
-    Suspect(
-        cause="roce-packet-loss",
-        confidence_ratio=0.3,
-        question="does it come under load alone, with out_of_sequence rising?",
-        next_command="rdma statistic show; ethtool -S <interface> | grep -e discard -e pause",
-    ),
-    Suspect(
-        cause="fabric-path-unreachable",
-        confidence_ratio=0.25,
-        question="does ib_write_bw pass between the two hosts on this adapter?",
-        next_command="ib_write_bw -d <adapter> <other host>",
-    ),
+    suspect("roce-packet-loss", 0.3),
+    suspect("fabric-path-unreachable", 0.25),
 )
 _SHARED = re.compile(
     r"\bmm_(?:posix|sysv|ep|xpmem)\b|\bshm(?:_open|at)\b|shared memory", re.IGNORECASE
@@ -67,20 +58,10 @@ _BESIDE = (
 _NOT_SHARED = r"cuIpcOpenMemHandle|cuda_ipc\b.{0,80}\b(?:fail|invalid)|rocm_ipc.{0,80}fail"
 """What UCX says when it cannot open the memory of another process's GPU."""
 _OF_OTHERS = (
-    Suspect(
-        cause="mpi-ucx-not-nccl",
-        confidence_ratio=0.4,
-        question="is it MPI that uses UCX here, and does the collective library begin later?",
-        next_command="mpirun --mca pml ob1 --mca btl tcp,self ...   # as before",
-    ),
+    suspect("mpi-ucx-not-nccl", 0.4),
     *_ON_THE_WAY,
 )
-_ISOLATED = Suspect(
-    cause="container-gpu-isolation",
-    confidence_ratio=0.45,
-    question="do the processes see one another's GPUs (CUDA_VISIBLE_DEVICES, containers)?",
-    next_command="nvidia-smi -L; echo $CUDA_VISIBLE_DEVICES   # in both",
-)
+_ISOLATED = suspect("container-gpu-isolation", 0.45)
 
 
 def _undecided(seen: list[Fact], shared: list[Fact]) -> Finding:

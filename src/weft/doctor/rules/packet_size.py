@@ -18,9 +18,9 @@ from weft.doctor.rule import (
     Finding,
     Rule,
     Severity,
-    Suspect,
     Symptom,
     finding,
+    suspect,
     suspected,
 )
 from weft.observe.facts.adapters import AdapterPort
@@ -145,24 +145,9 @@ def _small(facts: Facts, ports: list[AdapterPort]) -> Iterator[Finding]:
 
 
 _SUSPECTS = (
-    Suspect(
-        cause="mtu-mismatch",
-        confidence_ratio=0.45,
-        next_command=_LOOK,
-        question="is active_mtu the same on both hosts?",
-    ),
-    Suspect(
-        cause="nccl-version-or-env-mismatch",
-        confidence_ratio=0.25,
-        next_command="NCCL_DEBUG=VERSION on every rank",
-        question="do all ranks run the same NCCL with the same variables?",
-    ),
-    Suspect(
-        cause="app-collective-mismatch",
-        confidence_ratio=0.2,
-        next_command="TORCH_DISTRIBUTED_DEBUG=DETAIL for one run",
-        question="do all ranks call the same collective with the same size?",
-    ),
+    suspect("mtu-mismatch", 0.45, next_command=_LOOK),
+    suspect("nccl-version-or-env-mismatch", 0.25),
+    suspect("app-collective-mismatch", 0.2),
 )
 
 packet_size = Rule(causes=("mtu-mismatch", "roce-mtu-small"), check=_check)

@@ -21,6 +21,7 @@ from weft.doctor.rule import (
     Suspect,
     Symptom,
     finding,
+    suspect,
     suspected,
 )
 from weft.observe.facts.benchmarks import TransferSetup
@@ -46,18 +47,8 @@ _LOOK = (
 
 
 _OTHERWISE = (
-    Suspect(
-        cause="gid-index-wrong",
-        confidence_ratio=0.3,
-        question="are both GIDs RoCEv2 IPv4 ones of the same rail?",
-        next_command="show_gids",
-    ),
-    Suspect(
-        cause="rail-isolated",
-        confidence_ratio=0.2,
-        question="are the two ends on different rails?",
-        next_command="NCCL_CROSS_NIC=0 for one run",
-    ),
+    suspect("gid-index-wrong", 0.3),
+    suspect("rail-isolated", 0.2),
 )
 
 
@@ -111,24 +102,14 @@ def _not_resolved(facts: Facts) -> Iterator[Finding]:
     if failed and not job.worked_after(facts, failed):
         yield suspected(
             (
-                Suspect(
-                    cause="fabric-path-unreachable",
-                    confidence_ratio=0.4,
-                    question="does ping reach the peer from the adapter's own interface?",
-                    next_command=_LOOK,
-                ),
-                Suspect(
-                    cause="k8s-no-roce-gid",
-                    confidence_ratio=0.3,
+                suspect("fabric-path-unreachable", 0.4, next_command=_LOOK),
+                suspect(
+                    "k8s-no-roce-gid",
+                    0.3,
                     question="does the address used belong to an interface of the adapter?",
                     next_command="show_gids; ip -br addr",
                 ),
-                Suspect(
-                    cause="host-routing-ambiguous",
-                    confidence_ratio=0.15,
-                    question="do two interfaces lie in the subnet of the peer?",
-                    next_command="ip route",
-                ),
+                suspect("host-routing-ambiguous", 0.15),
             ),
             failed,
             symptom=Symptom.VERBS_CALL,
@@ -175,12 +156,7 @@ def _unanswered(facts: Facts) -> Iterator[Finding]:
                     question="which node lies at the end of the path in the next lines?",
                     next_command="ibtracert; smpquery -D nodeinfo <path>",
                 ),
-                Suspect(
-                    cause="ib-link-errors",
-                    confidence_ratio=0.3,
-                    question="do errors rise on a link of this path?",
-                    next_command="ibqueryerrors",
-                ),
+                suspect("ib-link-errors", 0.3),
             ),
             late,
             symptom=Symptom.VERBS_CALL,

@@ -22,6 +22,7 @@ from weft.doctor.rule import (
     Suspect,
     Symptom,
     finding,
+    suspect,
     suspected,
 )
 from weft.observe.facts.base import Clock, Fact, Moment
@@ -280,24 +281,14 @@ def _store_gone(closed: list[Fact]) -> Finding:
 
 
 _SUSPECTS = (
-    Suspect(
-        cause="peer-process-died",
-        confidence_ratio=0.45,
-        question="was the other process alive when this was printed?",
-        next_command="the log and the kernel log of the other rank's host",
-    ),
+    suspect("peer-process-died", 0.45),
     Suspect(
         cause="hca-selection-wrong",
         confidence_ratio=0.3,
         question="is the adapter of the line one of the compute network, on both hosts?",
         next_command="ibv_devices; ibdev2netdev; nvidia-smi topo -m",
     ),
-    Suspect(
-        cause="nccl-version-or-env-mismatch",
-        confidence_ratio=0.2,
-        question="do both ranks run the same NCCL with the same variables?",
-        next_command="NCCL_DEBUG=VERSION on every rank",
-    ),
+    suspect("nccl-version-or-env-mismatch", 0.2),
 )
 
 peer_died = Rule(causes=("peer-process-died",), check=_check)

@@ -24,6 +24,7 @@ from weft.doctor.rule import (
     Suspect,
     Symptom,
     finding,
+    suspect,
     suspected,
 )
 from weft.observe.facts.adapters import Gid, GidCount
@@ -80,11 +81,8 @@ _INDEX = Suspect(
     question="is the GID at the index in use the pod's own, in every pod?",
     next_command="show_gids; echo $NCCL_IB_GID_INDEX   # in each pod",
 )
-_PATH = Suspect(
-    cause="fabric-path-unreachable",
-    confidence_ratio=0.2,
-    question="does ping reach the peer from this very interface?",
-    next_command="ping -I net1 <address of the peer's net1>",
+_PATH = suspect(
+    "fabric-path-unreachable", 0.2, next_command="ping -I net1 <address of the peer's net1>"
 )
 _LOOK = (
     "kubectl get pod -o yaml | grep -A20 network-status; kubectl exec -- ip -br addr; show_gids"

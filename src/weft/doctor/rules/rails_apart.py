@@ -13,8 +13,6 @@ from collections.abc import Iterator
 from weft.doctor import job, links
 from weft.doctor.rule import Facts, Finding, Rule, Severity, Symptom, finding
 
-_PER_RAIL = 2
-
 
 def _check(facts: Facts) -> Iterator[Finding]:
     ends = [

@@ -12,7 +12,7 @@ References: NCCL troubleshooting; Open MPI, mpirun -x.
 from collections.abc import Iterator
 
 from weft.doctor import job
-from weft.doctor.rule import Facts, Finding, Rule, Suspect, Symptom, finding
+from weft.doctor.rule import Facts, Finding, Rule, Symptom, finding, suspect
 from weft.observe.facts.base import Fact
 from weft.observe.facts.programs import Setting, SoftwareVersion
 from weft.observe.facts.verbs import TruncatedMessage
@@ -62,18 +62,8 @@ def _check(facts: Facts) -> Iterator[Finding]:
     )
 
 
-_NETWORKS = Suspect(
-    cause="net-backend-mismatch",
-    confidence_ratio=0.3,
-    question="do all ranks choose the same network (Using network ...)?",
-    next_command="NCCL_DEBUG=INFO on every rank; grep 'Using network'",
-)
-_MISMATCH = Suspect(
-    cause="app-collective-mismatch",
-    confidence_ratio=0.4,
-    question="do sender and receiver, or all ranks, name the same size?",
-    next_command="TORCH_DISTRIBUTED_DEBUG=DETAIL for one run",
-)
+_NETWORKS = suspect("net-backend-mismatch", 0.3)
+_MISMATCH = suspect("app-collective-mismatch", 0.4)
 
 
 def _versions(facts: Facts) -> list[Fact]:

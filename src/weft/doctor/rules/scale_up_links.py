@@ -11,15 +11,7 @@ import re
 from collections.abc import Iterator
 
 from weft.doctor import job
-from weft.doctor.rule import (
-    LIKELY_RATIO,
-    Facts,
-    Finding,
-    Rule,
-    Severity,
-    Suspect,
-    finding,
-)
+from weft.doctor.rule import LIKELY_RATIO, Facts, Finding, Rule, Severity, finding, suspect
 from weft.observe.facts.communicators import CommunicatorShape
 from weft.observe.facts.gpus import GpuLink, GpuLinkErrors, GpuSeen
 from weft.observe.facts.pci import Distance, PciDevice
@@ -183,14 +175,7 @@ def _said(facts: Facts) -> Iterator[Finding]:
             message="GPUs joined by NVLink may not reach one another: hardware is suspected",
             advice="reset the GPUs, look at NVLink errors; NCCL_IGNORE_DISABLED_P2P=1 hides it",
             next_command="nvidia-smi nvlink -s; nvidia-smi nvlink -e; nvidia-smi topo -p2p r",
-            suspects=(
-                Suspect(
-                    cause="nvlink-links-inactive",
-                    confidence_ratio=0.3,
-                    question="are all links of both GPUs active (nvidia-smi nvlink -s)?",
-                    next_command=_LOOK,
-                ),
-            ),
+            suspects=(suspect("nvlink-links-inactive", 0.3, next_command=_LOOK),),
         )
 
 

@@ -23,9 +23,9 @@ from weft.doctor.rule import (
     Finding,
     Rule,
     Severity,
-    Suspect,
     Symptom,
     finding,
+    suspect,
     suspected,
 )
 from weft.observe.facts.adapters import AdapterPort
@@ -48,35 +48,14 @@ _DRIVER = re.compile(
     r"(?:mlx[45]_(?:ib|core)|ib_(?:core|uverbs|cm|umad)|rdma_u?cm|bnxt_re|irdma|erdma|efa|ionic_rdma|"
     r"hns_roce\w*|hiroce\w*|qedr|iw_cxgb4|mana_ib)$"
 )
-_DENIED = Suspect(
-    cause="container-rdma-permission",
-    confidence_ratio=0.3,
-    next_command="ls -lZ /dev/infiniband; cat /dev/infiniband/uverbs0",
-    question="are the nodes there and refused (permissions, device cgroup)?",
-)
+_DENIED = suspect("container-rdma-permission", 0.3)
 _SUSPECTS = (
-    Suspect(
-        cause="container-no-rdma-device",
-        confidence_ratio=0.4,
-        next_command=_LOOK,
-        question="are there uverbs nodes in /dev/infiniband where the job runs?",
-    ),
-    Suspect(
-        cause="hca-selection-wrong",
-        confidence_ratio=0.25,
-        next_command="env | grep NCCL_IB",
-        question="does NCCL_IB_HCA name an adapter that is there?",
-    ),
-    Suspect(
-        cause="container-no-verbs-library",
-        confidence_ratio=0.2,
-        next_command="ldconfig -p | grep verbs",
-        question="are libibverbs and the adapter's provider in the image?",
-    ),
-    Suspect(
-        cause="nccl-env-misuse",
-        confidence_ratio=0.15,
-        next_command="env | grep NCCL; cat /etc/nccl.conf",
+    suspect("container-no-rdma-device", 0.4),
+    suspect("hca-selection-wrong", 0.25),
+    suspect("container-no-verbs-library", 0.2),
+    suspect(
+        "nccl-env-misuse",
+        0.15,
         question="is NCCL_IB_DISABLE or NCCL_NET set, also in nccl.conf?",
     ),
 )

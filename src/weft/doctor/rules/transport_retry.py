@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator
 
 from weft.doctor import links
-from weft.doctor.rule import Facts, Finding, Rule, Suspect, Symptom, suspected
+from weft.doctor.rule import Facts, Finding, Rule, Suspect, Symptom, suspect, suspected
 from weft.observe.facts.base import LinkLayer
 from weft.observe.facts.verbs import CompletionError
 
@@ -24,7 +24,6 @@ FLUSHED = 5
 _EXAMPLES = re.compile(r"\bFailed status .{5,60}\(\d{1,2}\) for wr_id")
 """What the examples of the verbs library print (``ibv_rc_pingpong``)."""
 _PAIR = "ib_write_bw -d <adapter> -x <GID index> <other host>; same for a pair that works"
-_PEER = "the log of the other rank, and its host's dmesg (oom, segfault, Xid)"
 
 
 def _check(facts: Facts) -> Iterator[Finding]:
@@ -42,18 +41,8 @@ def _check(facts: Facts) -> Iterator[Finding]:
     elif flushed:
         yield suspected(
             (
-                Suspect(
-                    cause="peer-process-died",
-                    confidence_ratio=0.35,
-                    question="which rank failed first, with which status?",
-                    next_command=_PEER,
-                ),
-                Suspect(
-                    cause="fabric-path-unreachable",
-                    confidence_ratio=0.3,
-                    question="can the two hosts reach one another on this adapter?",
-                    next_command=_PAIR,
-                ),
+                suspect("peer-process-died", 0.35),
+                suspect("fabric-path-unreachable", 0.3, next_command=_PAIR),
             ),
             flushed,
             symptom=Symptom.FLUSHED,
@@ -75,15 +64,9 @@ def _suspects(facts: Facts, retries: list[CompletionError]) -> list[Suspect]:
     )
     infiniband = not ethernet and LinkLayer.INFINIBAND in layers
     alive = _both_ends_speak(facts)
-    died = Suspect(
-        cause="peer-process-died",
-        confidence_ratio=0.2
-        if alive or _benchmark(retries)
-        else 0.45
-        if _all_blame_one(facts)
-        else 0.35,
-        question="was the process of the other rank alive when this was printed?",
-        next_command=_PEER,
+    died = suspect(
+        "peer-process-died",
+        0.2 if alive or _benchmark(retries) else 0.45 if _all_blame_one(facts) else 0.35,
     )
     path = Suspect(
         cause="fabric-path-unreachable",
@@ -91,12 +74,7 @@ def _suspects(facts: Facts, retries: list[CompletionError]) -> list[Suspect]:
         question="did it come at the first transfer, and does ib_write_bw pass for this pair?",
         next_command=_PAIR,
     )
-    flap = Suspect(
-        cause="ib-link-flap",
-        confidence_ratio=0.15,
-        question="did a port go down on either host (dmesg, link_downed)?",
-        next_command="dmesg -T | grep -i -e mlx5 -e link; perfquery -x",
-    )
+    flap = suspect("ib-link-flap", 0.15)
     if infiniband:
         return [died, path, flap, _PKEY]
     return [died, path, flap, _GID, _LOSS, _RAIL]
@@ -131,29 +109,9 @@ def _blamed(facts: Facts) -> int:
     return len({one.peer for one in facts.of(CompletionError) if one.peer})
 
 
-_PKEY = Suspect(
-    cause="ib-pkey-membership",
-    confidence_ratio=0.2,
-    question="is index 0 of the partition table of both hosts a full member (0xffff)?",
-    next_command="smpquery pkeys <lid> 1",
-)
-_GID = Suspect(
-    cause="gid-index-wrong",
-    confidence_ratio=0.25,
-    question="is the GID in use a RoCEv2 IPv4 one of the same rail on both hosts?",
-    next_command="show_gids; env | grep NCCL_IB_GID_INDEX   # on both hosts",
-)
-_LOSS = Suspect(
-    cause="roce-packet-loss",
-    confidence_ratio=0.2,
-    question="do out_of_sequence and local_ack_timeout_err rise under load?",
-    next_command="rdma statistic show; ethtool -S <interface> | grep -e discard -e pause",
-)
-_RAIL = Suspect(
-    cause="rail-isolated",
-    confidence_ratio=0.1,
-    question="are the two GIDs of different rails, with rails not routed to each other?",
-    next_command="NCCL_CROSS_NIC=0 for one run",
-)
+_PKEY = suspect("ib-pkey-membership", 0.2)
+_GID = suspect("gid-index-wrong", 0.25)
+_LOSS = suspect("roce-packet-loss", 0.2)
+_RAIL = suspect("rail-isolated", 0.1)
 
 transport_retry = Rule(causes=("fabric-path-unreachable", "peer-process-died"), check=_check)

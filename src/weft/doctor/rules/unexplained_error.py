@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from weft.doctor import job
-from weft.doctor.rule import Facts, Finding, Rule, Severity, Suspect, suspected
+from weft.doctor.rule import Facts, Finding, Rule, Severity, suspect, suspected
 from weft.observe.facts.base import Fact
 from weft.observe.facts.collectives import CollectiveMismatch, CollectiveTimeout
 from weft.observe.facts.communicators import DuplicateGpu
@@ -28,27 +28,6 @@ _EXPLAIN = (
 _LOGS = "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET,ENV for one run, the logs of all ranks"
 _RESULT = r"^(?!.*\bNCCL (?:WARN|INFO)\b).*"
 """Before the words of a result: lines of the library's own log say more than these."""
-_QUESTIONS = {
-    "app-collective-mismatch": "do all ranks make the same calls, in the same order?",
-    "bootstrap-wrong-interface": "which interface do the ranks meet over (Bootstrap : Using)?",
-    "container-gpu-isolation": "do the ranks of a host see all its GPUs, in one container?",
-    "container-no-rdma-device": "are there uverbs nodes in /dev/infiniband where the job runs?",
-    "duplicate-gpu": "does every rank of a host set a device of its own?",
-    "efa-plugin-not-loaded": "could the plug-in of the cloud's fabric be loaded?",
-    "fabric-manager-not-running": "does nvidia-fabricmanager run, if there are NVSwitches?",
-    "fabric-path-unreachable": "does ib_write_bw pass between the two hosts?",
-    "gpu-xid-off-the-bus": "does nvidia-smi still list every GPU, and what says its log?",
-    "hca-fatal-error": "does the kernel log tell of a fault of the adapter?",
-    "hca-selection-wrong": "do the names of adapters that were set exist here?",
-    "host-firewall": "does a port opened by hand answer from the other host?",
-    "ib-link-flap": "did a port go down (dmesg, link_downed)?",
-    "imex-domain-missing": "do the hosts of a rack share an IMEX domain?",
-    "nccl-env-misuse": "which NCCL_ variables are set, also in nccl.conf?",
-    "nccl-version-or-env-mismatch": "do all ranks run one NCCL with the same variables?",
-    "peer-process-died": "did another rank end first, and with what?",
-    "shm-too-small": "how full is /dev/shm where the job runs?",
-    "topology-misdetected": "what does the topology dump say of GPUs and adapters?",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,12 +138,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
 def _named(sort: _Sort, seen: list[Fact]) -> Finding:
     return suspected(
         [
-            Suspect(
-                cause=cause,
-                confidence_ratio=share,
-                question=_QUESTIONS[cause],
-                next_command=_LOGS,
-            )
+            suspect(cause, share, next_command=_LOGS)
             for cause, share in zip(sort.causes, _LIKELIHOOD, strict=False)
         ],
         seen,

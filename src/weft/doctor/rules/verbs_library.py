@@ -10,7 +10,7 @@ References: NCCL troubleshooting guide; rdma-core packaging.
 from collections.abc import Iterator
 
 from weft.doctor import job
-from weft.doctor.rule import Facts, Fault, Finding, Rule, Severity, Suspect, Symptom, finding
+from weft.doctor.rule import Facts, Fault, Finding, Rule, Severity, Symptom, finding, suspect
 from weft.observe.facts.aftermath import WorkSeen
 from weft.observe.facts.benchmarks import MeasuredLatency, MeasuredTransfer, TransferSetup
 from weft.observe.facts.gpus import GpuCallFailed
@@ -65,12 +65,7 @@ def _others_work(facts: Facts, absent: list[NoVerbsLibrary]) -> bool:
     return of_one and measured and job.worked_after(facts, absent)
 
 
-_OTHER_ABI = Suspect(
-    cause="verbs-provider-incompatible",
-    confidence_ratio=0.3,
-    question="is the provider in the image of the same release as the host's driver?",
-    next_command="ibv_devinfo; modinfo mlx5_ib bnxt_re | grep ^version",
-)
+_OTHER_ABI = suspect("verbs-provider-incompatible", 0.3)
 
 
 def _is_of_other_abi(absent: list[NoVerbsLibrary]) -> bool:
