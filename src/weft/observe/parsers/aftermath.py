@@ -25,6 +25,8 @@ _WORK = re.compile(
     r"(?P<ended>^\s*exit(?:[ _](?:code|status))?[=: ]{1,3}0\s*$|\bprocess exited, code=0\b)",
     re.IGNORECASE,
 )
+_BETWEEN_COLUMNS = "      "
+"""What a row of results holds that somebody pasted without its heading."""
 _REMARK = re.compile(
     r"(?P<meant>\bon purpose\b|\bdeliberately\b|\bas planned\b|\bthat was me\b|"
     r"\bI (?:killed|pulled|stopped|unplugged|rebooted|pressed)\b|\bpatch day\b|"
@@ -67,7 +69,7 @@ aftermath = Parser(
     tool="work that goes on",
     marks=(
         "connected to", "started serving", "#bytes", "_bw", "_lat", "init the socket",
-        "BW ", "Gb/s", "GB/s", "MB/s",
+        "BW ", "Gb/s", "GB/s", "MB/s", _BETWEEN_COLUMNS,
         "Latency", "latency", "Bandwidth", "seconds =", "step", "Step", "iter", "Iter", "epoch",
         "Epoch", "rdma-ping", "PASSED",
         "exit", "purpose", "deliberately", "planned", "That was me", "that was me",
