@@ -78,7 +78,8 @@ class Likeness:
     def weight(self, line: str) -> float:
         """Return how much the words of a line speak for this cause, a long line the less."""
         words = words_of(line)
-        return sum(self.words.get(word, 0.0) for word in words) / math.sqrt(1 + len(words))
+        told = math.fsum(self.words.get(word, 0.0) for word in words)
+        return told / math.sqrt(1 + len(words))
 
 
 def words_of(text: str) -> frozenset[str]:
@@ -123,7 +124,8 @@ class Casebook:
 
     def _length(self, words: Iterable[str]) -> float:
         """Return the length of a set of words; an unknown one counts as those of one case."""
-        return math.sqrt(sum(self._counts.get(word, self._unknown) for word in words))
+        # fsum: words of a set come in another order in each run, and the sum must not show it.
+        return math.sqrt(math.fsum(self._counts.get(word, self._unknown) for word in words))
 
     def alike(self, texts: Sequence[str], without: Case | None = None) -> tuple[Likeness, ...]:
         """Return the causes of the cases that texts read like, the likeliest first.

@@ -1,6 +1,9 @@
 """What outputs hint at that rules do not know: causes of the cases that read alike."""
 
 import math
+import os
+import subprocess
+import sys
 
 import pytest
 
@@ -101,3 +104,18 @@ def test_lines_that_differ_in_numbers_are_one_complaint():
 
 def test_a_line_without_trouble_has_none():
     assert troubles("Using network IB") == ()
+
+
+def test_a_text_reads_alike_to_the_last_digit_in_every_run():
+    """Words are kept in sets, whose order changes from run to run; sums must not show it."""
+    text = "fabtool: node 7 lost quorum of its imex domain; adapter mlx5_3 timed out, port down"
+    code = (
+        "from weft.doctor.casebook import casebook\n"
+        f"found = casebook().alike([{text!r}])\n"
+        f"print([(one.cause, one.share_ratio, one.weight({text!r})) for one in found])"
+    )
+    said = {
+        subprocess.check_output([sys.executable, "-c", code], env={**os.environ, **seed})
+        for seed in ({"PYTHONHASHSEED": str(number)} for number in range(4))
+    }
+    assert len(said) == 1
