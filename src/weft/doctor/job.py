@@ -164,9 +164,12 @@ def uses_sockets(facts: Facts) -> list[NetworkChosen]:
             and "fastsocket" not in one.network.lower()]  # fmt: skip
 
 
-def uses_rdma(facts: Facts) -> list[NetworkChosen]:
-    """Return who uses InfiniBand or RoCE through verbs."""
-    return [one for one in facts.of(NetworkChosen) if one.network.upper().startswith("IB")]
+def uses_rdma(facts: Facts) -> list[NetworkChosen | AdapterChosen]:
+    """Return who uses InfiniBand or RoCE through verbs; old versions list adapters alone."""
+    chosen = facts.of(NetworkChosen)
+    if not chosen:
+        return [*verbs_adapters(facts)]
+    return [one for one in chosen if one.network.upper().startswith("IB")]
 
 
 def known_adapters(facts: Facts) -> set[str]:

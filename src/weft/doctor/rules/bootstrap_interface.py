@@ -34,7 +34,7 @@ _OF_HOST = (
 )
 """Interfaces of a host's containers and guests, its private tunnels, and its controller."""
 _BRIDGE = re.compile(rf"({_OF_HOST}|lo$|lo\d*$)")
-_BRIDGE_ADDRESS = re.compile(
+OF_EACH_HOST = re.compile(
     r"(?:^|\D)(172\.17\.\d+\.\d+|172\.(?:1[89]|2\d|3[01])\.0\.1(?!\d)|"
     r"192\.168\.122\.\d+|127\.\d+\.\d+\.\d+|169\.254\.\d+\.\d+)|"
     rf"%(?:{_OF_HOST})"
@@ -80,9 +80,15 @@ def _check(facts: Facts) -> Iterator[Finding]:
             next_command=_LOOK,
             missing=() if named else ("the interfaces of the host (ip -br addr)",),
             explains=(Symptom.CONNECT, Symptom.WATCHDOG),
+            suspects=(suspect("nccl-env-misuse", 0.15),) if named else (),
         )
     if not job.on_one_host(facts):
-        found = list(_bridges(facts)) or list(_apart(facts)) or list(_unpaired(facts))
+        found = (
+            list(_bridges(facts))
+            or list(_same(facts))
+            or list(_apart(facts))
+            or list(_unpaired(facts))
+        )
         yield from found
     yield from _mesh(facts)
 
@@ -148,7 +154,7 @@ def _unpaired(facts: Facts) -> Iterator[Finding]:
 def _at_bridge(failed: CallFailed, own: set[str]) -> bool:
     """Return whether a peer was sought at an address that a host keeps for itself."""
     text = failed.peer or failed.evidence.text
-    return bool(_BRIDGE_ADDRESS.search(text)) or failed.peer.partition("<")[0] in own
+    return bool(OF_EACH_HOST.search(text)) or failed.peer.partition("<")[0] in own
 
 
 def _bridges(facts: Facts) -> Iterator[Finding]:
@@ -167,7 +173,7 @@ def _bridges(facts: Facts) -> Iterator[Finding]:
     ]  # fmt: skip
     failed = [
         one for one in failed
-        if _connects(one) or (one.peer and _BRIDGE_ADDRESS.search(one.peer))
+        if _connects(one) or (one.peer and OF_EACH_HOST.search(one.peer))
     ]  # fmt: skip
     if not failed and not (bridges and (job.hosts(facts) or 0) > 1):
         return
@@ -189,6 +195,26 @@ def _bridges(facts: Facts) -> Iterator[Finding]:
         ),
         suspects=(suspect("host-routing-ambiguous", 0.2),),
     )
+
+
+def _same(facts: Facts) -> Iterator[Finding]:
+    """Find ranks of several hosts that offer one address, of those each host gives itself."""
+    owners: dict[str, dict[str, BootstrapInterface]] = {}
+    for one in facts.of(BootstrapInterface):
+        if one.process.host and OF_EACH_HOST.match(one.address):
+            owners.setdefault(one.address, {})[one.process.host] = one
+    for address, hosts in owners.items():
+        if len(hosts) > 1:
+            yield finding(
+                "bootstrap-wrong-interface",
+                list(hosts.values()),
+                0.8,
+                message=f"ranks on several hosts offer one address, {address}: that of a "
+                "container behind each host's own bridge",
+                advice="start the containers with the host's network (docker run --net=host)",
+                next_command=_LOOK,
+                explains=(Symptom.CONNECT, Symptom.WATCHDOG),
+            )
 
 
 def _sockets_over_bridges(facts: Facts) -> list[AdapterChosen]:

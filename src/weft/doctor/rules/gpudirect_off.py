@@ -142,12 +142,16 @@ def _on_some_hosts(facts: Facts) -> Iterator[Finding]:
 
 
 def _bad_address(facts: Facts) -> list[CallFailed]:
-    """Return registrations refused as a bad address, as of GPU memory without the module."""
+    """Return registrations refused as a bad address, as of GPU memory without the module.
+
+    What NVSHMEM registers first is its heap on the GPU.
+    """
     on_gpus = any(_CUDA.search(one.command) for one in facts.of(Command))
     return [
         one for one in facts.of(CallFailed)
         if ("reg_mr" in one.call or "mr_reg" in one.call)
         and (one.errno == errno.EFAULT
+             or (one.errno is None and not one.error and one.library == "NVSHMEM")
              or (one.errno is None and one.library == "verbs program"
                  and (on_gpus or _OF_GPU.search(one.evidence.text)
                   or _CUDA.search(one.evidence.text))))

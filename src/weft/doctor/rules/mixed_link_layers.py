@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from weft.doctor import job
-from weft.doctor.rule import Facts, Finding, Rule, Severity, Symptom, finding
+from weft.doctor.rule import Facts, Finding, Rule, Severity, Symptom, finding, suspect
 from weft.observe.facts.base import Fact, LinkLayer
 from weft.observe.facts.verbs import CallFailed, CompletionError
 
@@ -46,7 +46,11 @@ def _check(facts: Facts) -> Iterator[Finding]:
         )
         if failing
         else (),
+        suspects=(_PATH,) if failing and not odd else (),
     )
+
+
+_PATH = suspect("fabric-path-unreachable", 0.2)
 
 
 def _refused(seen: list[Fact]) -> Finding:

@@ -99,11 +99,20 @@ def _too_large(facts: Facts) -> list[Fact]:
 
 def _ports(facts: Facts) -> list[AdapterPort]:
     used = {one.adapter for one in job.verbs_adapters(facts)}
+    if not used and _has_infiniband(facts):
+        return []  # there Ethernet ports carry what is not of the job
     return [
         one for one in facts.of(AdapterPort)
         if one.state in _IN_USE and one.link_layer in _RATHER_ETHERNET
         and one.active_mtu_bytes and (not used or one.adapter in used)
     ]  # fmt: skip
+
+
+def _has_infiniband(facts: Facts) -> bool:
+    return any(
+        one.link_layer is LinkLayer.INFINIBAND and one.state is PortState.ACTIVE
+        for one in facts.of(AdapterPort)
+    )
 
 
 def _tests_are_small(facts: Facts, sizes: set[int | None]) -> bool:

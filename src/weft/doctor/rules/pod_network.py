@@ -27,6 +27,7 @@ from weft.doctor.rule import (
     suspect,
     suspected,
 )
+from weft.doctor.rules.bootstrap_interface import OF_EACH_HOST
 from weft.observe.facts.adapters import Gid, GidCount
 from weft.observe.facts.base import Fact, LinkLayer
 from weft.observe.facts.benchmarks import TransferSetup
@@ -223,7 +224,7 @@ def _same_of_ranks(facts: Facts) -> Iterator[Finding]:
         if gid.ipv4 and gid.interface.startswith("net"):
             owners.setdefault(gid.ipv4, []).append(gid)
     for address, same in owners.items():
-        if address.startswith(("127.", "169.254.", "::1", "fe80")):
+        if OF_EACH_HOST.match(address) or address.startswith(("::1", "fe80")):
             continue
         if max(Counter(sort for sort, _ in {_owner(one) for one in same}).values()) > 1:
             yield _network("k8s-ipam-duplicate-address", [*same], 0.8)

@@ -9,12 +9,14 @@ What to do: one image for all; let the launcher pass the variables on (mpirun -x
 References: NCCL troubleshooting; Open MPI, mpirun -x.
 """
 
+import re
 from collections.abc import Iterator
 
 from weft.doctor import job
-from weft.doctor.rule import Facts, Finding, Rule, Symptom, finding, suspect
+from weft.doctor.rule import Facts, Finding, Rule, Severity, Symptom, finding, suspect
 from weft.observe.facts.base import Fact
-from weft.observe.facts.programs import Setting, SoftwareVersion
+from weft.observe.facts.communicators import CommunicatorRank
+from weft.observe.facts.programs import Command, Setting, SoftwareVersion
 from weft.observe.facts.verbs import TruncatedMessage
 
 _LOOK = "NCCL_DEBUG=VERSION and env | grep NCCL on every rank; ls /etc/nccl.conf"
@@ -33,6 +35,15 @@ _UNLIKE = (
     r"version does not match with nvshmem|uid bootstrap version|nvshmem version in cumodule|"
     r"undefined symbol: p?nccl|version `?nccl_[\d.]+'? not found|versions are inconsistent"
 )
+_NOBODY_LISTENS = r"with family [1-9]\d* is neither"
+"""A handle that the peer never filled in: it has not called what this rank waits for."""
+_MOST_ELEMENTS_BYTES = 4096
+_MPIRUN = re.compile(
+    r"(?P<own>(?:\b[A-Z]\w+=\S+ +)+)(?:\S*/)?(?:mpirun|mpiexec|orterun) (?P<words>.*)"
+)
+_NCCL = re.compile(r"\b(NCCL_(?!DEBUG)\w+)=")
+_PASSED = re.compile(r"-x +(\w+)")
+_SEVERAL_HOSTS = re.compile(r"(?:--host|-H|-host)[ =]\S+,|--?(?:machine|host)file\b|-N 1\b")
 
 
 def _check(facts: Facts) -> Iterator[Finding]:
@@ -42,12 +53,16 @@ def _check(facts: Facts) -> Iterator[Finding]:
         *job.said(
             facts,
             r"message truncated|posted incorrect receive info|"
-            r"collective mismatch error, local size",
+            rf"collective mismatch error, local size|{_NOBODY_LISTENS}",
         ),
     ]
     versions = _versions(facts)
     variables = _variables(facts)
+    yield from _kept_back(facts)
     if not (wrong or truncated or versions):
+        return
+    if _of_the_program(facts) and not (wrong or versions or variables):
+        yield _unlike_calls(truncated)
         return
     yield finding(
         "nccl-version-or-env-mismatch",
@@ -60,6 +75,60 @@ def _check(facts: Facts) -> Iterator[Finding]:
         explains=(Symptom.CONNECT, Symptom.WATCHDOG, Symptom.LENGTH_ERROR),
         suspects=() if versions else (_NETWORKS,) if wrong else (_MISMATCH,),
     )
+
+
+def _of_the_program(facts: Facts) -> bool:
+    """Return whether messages differ as elements of two types do: few bytes, twice or so.
+
+    What the library itself exchanges differs by its version in other ratios, and the steps
+    that its algorithms send are large.
+    """
+    sizes = [(one.received_bytes, one.expected_bytes) for one in facts.of(TruncatedMessage)]
+    unlike_types = [
+        one for one in sizes
+        if min(one) > 0 and max(one) <= _MOST_ELEMENTS_BYTES and max(one) in {
+            min(one) << times for times in (1, 2, 3)
+        }
+    ]  # fmt: skip
+    begun = any(one.complete for one in facts.of(CommunicatorRank))
+    return (bool(sizes) and unlike_types == sizes) or (
+        begun and bool(job.said(facts, _NOBODY_LISTENS))
+    )
+
+
+def _unlike_calls(seen: list[Fact]) -> Finding:
+    return finding(
+        "app-collective-mismatch",
+        seen,
+        0.6,
+        message="a rank sends what its peer has not asked for: another type, count or order",
+        advice="compare type, count and order of sends and receives of the two ranks; group "
+        "those that depend on each other (ncclGroupStart)",
+        next_command="NCCL_DEBUG_SUBSYS=COLL NCCL_DEBUG=INFO   # what each rank calls",
+        explains=(Symptom.CONNECT, Symptom.WATCHDOG, Symptom.LENGTH_ERROR),
+        suspects=(suspect("nccl-version-or-env-mismatch", 0.3),),
+    )
+
+
+def _kept_back(facts: Facts) -> Iterator[Finding]:
+    """Find variables that ``mpirun`` was given for itself and does not pass on to all hosts."""
+    for command in facts.of(Command):
+        line = _MPIRUN.search(command.command)
+        if not line or not _SEVERAL_HOSTS.search(line["words"]):
+            continue
+        passed = set(_PASSED.findall(line["words"]))
+        kept = [name for name in _NCCL.findall(line["own"]) if name not in passed]
+        if kept:
+            yield finding(
+                "nccl-version-or-env-mismatch",
+                [command, *(one for name in kept for one in job.settings(facts, name))],
+                0.65,
+                severity=Severity.WARNING,
+                message=f"mpirun keeps {', '.join(kept)} to its own host",
+                advice="name every variable with -x, or set it in /etc/nccl.conf on all hosts",
+                next_command="mpirun ... env | grep NCCL   # as each rank sees it",
+                explains=(Symptom.CONNECT, Symptom.WATCHDOG),
+            )
 
 
 _NETWORKS = suspect("net-backend-mismatch", 0.3)
@@ -88,4 +157,6 @@ def _variables(facts: Facts) -> list[Fact]:
     return [one for values in found.values() if len(values) > 1 for one in values.values()]
 
 
-ranks_differ = Rule(causes=("nccl-version-or-env-mismatch",), check=_check)
+ranks_differ = Rule(
+    causes=("nccl-version-or-env-mismatch", "app-collective-mismatch"), check=_check
+)

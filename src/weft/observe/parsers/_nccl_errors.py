@@ -367,8 +367,8 @@ ERRORS: dict[str, tuple[Rule, ...]] = {
     ),
     "NET": (
         rule(
-            r"NET/\w+ ?: [Mm]essage truncated ?: receiving (?P<received>\d+) bytes instead of "
-            r"(?P<expected>\d+)",
+            r"NET/\w+ ?: (?:peer \S+ )?[Mm]essage truncated ?: receiving "
+            r"(?P<received>\d+) bytes instead of (?P<expected>\d+)",
             _truncated,
         ),
     ),
@@ -460,7 +460,7 @@ ERRORS: dict[str, tuple[Rule, ...]] = {
             r"No NIC info for dev).*",
             _no_provider,
         ),
-        rule(r"NET/OFI Completion with error", _message),
+        rule(r"NET/OFI (?:Completion with error|Unexpected )", _message),
     ),
 }
 _NVLS = rule(

@@ -45,6 +45,11 @@ _LAUNCH = re.compile(
     r"(?:-x |--mca |-mca |-H |-np |-n \d|--host |--allow-run-as-root|\"\$\{BIN\}\"|"
     r"mpirun (?!noticed|detected|was|has|could|failed))"
 )
+_LED = re.compile(
+    r"\s*(?P<own>(?:[A-Z][A-Z0-9_]{1,60}=\S{0,200} +)+)(?=(?:\S{0,80}/)?"
+    r"(?:mpirun|mpiexec|orterun|srun|torchrun|python3?|\w+_perf)\b)"
+)
+"""Variables before the name of a program, which are that program's alone."""
 _FORWARDED = re.compile(r"-x (?P<name>[A-Z][A-Z0-9_]+)(?:=(?P<value>\S+))?")
 _SEPARATOR = re.compile(
     r"(?:={3,}|#{2,}|-{3,}|\*{3,}|`) ?(?P<command>[\w./-][^=#*]{1,200}?) ?(?:={3,}|#{2,}"
@@ -160,11 +165,9 @@ class _Reader:
         answer = self._answer(text, number)
         if answer is not None:
             return (answer,)
-        variable = _EXPORT.match(text)
-        if variable:
-            evidence = self.source.evidence(text, number)
-            value = _COMMENT.sub("", variable["value"]).strip().rstrip(",").strip("\"'")
-            return (Setting(name=variable["name"], value=value, evidence=evidence),)
+        variables = self._variables(text, number)
+        if variables:
+            return variables
         if self.continued or _LAUNCH.match(text.strip()):
             return self._launch(text, number)
         prompt = _PROMPT.match(text)
@@ -284,6 +287,24 @@ class _Reader:
         if sought and sought[0] not in text.partition("grep")[0]:
             host = self.source.host
             self.absent.append(ModuleAbsent(name=sought[0], host=host, evidence=sought[1]))
+
+    def _variables(self, text: str, number: int) -> Sequence[Fact]:
+        """Return a variable that a line sets, or those of the command that follows them."""
+        evidence = self.source.evidence(text, number)
+        led = _LED.match(text)
+        if led:
+            own = [
+                Setting(name=one["name"], value=one["value"], origin="command",
+                        evidence=evidence)
+                for word in led["own"].split()
+                if (one := _EXPORT.match(word))
+            ]  # fmt: skip
+            return (*own, *self._launch(text, number))
+        variable = _EXPORT.match(text)
+        if not variable:
+            return ()
+        value = _COMMENT.sub("", variable["value"]).strip().rstrip(",").strip("\"'")
+        return (Setting(name=variable["name"], value=value, evidence=evidence),)
 
     def _launch(self, text: str, number: int) -> Sequence[Fact]:
         """Read the lines of a launch: the variables it forwards."""
