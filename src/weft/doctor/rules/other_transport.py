@@ -61,14 +61,21 @@ _OF_OTHERS = (
     suspect("mpi-ucx-not-nccl", 0.4),
     *_ON_THE_WAY,
 )
+_UNSENT = (
+    suspect("mpi-ucx-not-nccl", 0.45),
+    suspect("fabric-path-unreachable", 0.2),
+    suspect("gid-index-wrong", 0.15),
+)
+"""Where a call failed before anything was sent, nothing was lost on the way."""
 _ISOLATED = suspect("container-gpu-isolation", 0.45)
 
 
 def _undecided(seen: list[Fact], shared: list[Fact]) -> Finding:
     """Say who may be meant where nothing tells that MPI is the user of the transport."""
     moved = any(isinstance(one, (CallFailed, CompletionError)) for one in seen)
+    unsent = all(isinstance(one, CallFailed) for one in seen)
     return suspected(
-        (_ISOLATED, *_OF_OTHERS) if shared else _OF_OTHERS,
+        (_ISOLATED, *_OF_OTHERS) if shared else _UNSENT if unsent else _OF_OTHERS,
         seen,
         severity=Severity.ERROR if moved or shared else Severity.INFO,
         message="a transport beside the collective library failed",
