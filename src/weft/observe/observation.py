@@ -20,6 +20,8 @@ _SHOWN_UNREAD = 5
 _OPENING_LINES = 150
 _LONGEST_HEADING = 100
 _CLOCK = re.compile(r"(?<![\d:])[0-2]\d:[0-5]\d:[0-5]\d(?![\d:])")
+_LOOP = re.compile(r"\b(?:for|while|until)\b.*\bdo\b.*\bsleep\b|\bwatch\b.*\s-n")
+"""Commands that print the same again and again, with a pause between."""
 _OPENING_LENGTH = 16_000
 _MOST_ASKED = 20_000
 """Lines that nobody read, their numbers apart, of which it is known whether they complain."""
@@ -87,6 +89,7 @@ class Ledger:
     _seen: dict[type, set[object]] = field(default_factory=dict)
     _asked: set[str] = field(default_factory=set)
     _headings: dict[str, int] = field(default_factory=dict)
+    _turns: dict[tuple[object, ...], int] = field(default_factory=dict)
     _reading: int = 0
 
     def keep(self, facts: Iterable[Fact]) -> None:
@@ -110,9 +113,20 @@ class Ledger:
             return fact
         if self.source.sample is not None:
             return replace(fact, sample=self.source.sample, sampled_s=self.source.sampled_s)
-        return replace(fact, sample=self._reading) if self._reading else fact
+        reading = self._reading or self._turn(fact)
+        return replace(fact, sample=reading) if reading else fact
 
-    def _headed(self, text: str) -> None:
+    def _turn(self, counter: Counter) -> int:
+        """Return how often a loop with pauses has printed a counter before."""
+        if not _LOOP.search(self.source.command):
+            return 0
+        key = (self.source.command, counter.host, counter.where, counter.port, counter.name)
+        turn = self._turns.get(key, -1) + 1
+        if key in self._turns or len(self._turns) < _MOST_ASKED:
+            self._turns[key] = turn
+        return turn
+
+    def headed(self, text: str) -> None:
         """Number the readings of what follows a heading that stood before, at another time."""
         short = len(text) <= _LONGEST_HEADING and len(self._headings) < _MOST_ASKED
         clock = _CLOCK.search(text) if short else None
@@ -130,7 +144,7 @@ class Ledger:
     def pass_over(self, text: str, number: int) -> None:
         """Note a line that nobody understood."""
         self.unread += 1
-        self._headed(text)
+        self.headed(text)
         if len(self.samples) < _SHOWN_UNREAD:
             self.samples.append(self.source.evidence(text, number))
         kinds = self._troubles(text) if len(self.complaints) < MOST else ()

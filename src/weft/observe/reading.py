@@ -231,6 +231,7 @@ class Reading:
         for one in labels(line, numbered=self._numbers_here()):
             if not one.text or one.text.isspace():
                 self.ledger.blank += 1
+                self.ledger.headed(line)
                 return True
             if one.text.startswith('{"') and PART not in one.text:
                 said = unwrapped(one.text)

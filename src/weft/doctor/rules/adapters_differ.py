@@ -179,7 +179,8 @@ def _adapters(facts: Facts) -> Iterator[Finding]:
     counted = job.said(
         facts,
         r"mixed local (coll)?net device counts|"
-        r"unexpected number of remote (control )?rails",
+        r"unexpected number of remote (control )?rails|"
+        r"has a different number of devices ?=? ?\d+ as remote",
     )
     if counted:
         yield _unlike(

@@ -11,6 +11,7 @@ References: ibportstate(8); InfiniBand Architecture Specification, link width an
 import re
 from collections import Counter as Count
 from collections.abc import Iterator
+from dataclasses import replace
 
 from weft import units
 from weft.doctor import job, links
@@ -167,7 +168,10 @@ def _possible(lanes: int) -> int:
 
 
 def _words(facts: Facts) -> Iterator[Finding]:
-    for one in facts.of(AdapterPort):
+    up = {(one.host, one.adapter) for one in job.active_ports(facts)}
+    for port in facts.of(AdapterPort):
+        told = port.state is PortState.UNKNOWN and (port.host, port.adapter) in up
+        one = replace(port, state=PortState.ACTIVE) if told else port
         words = one.rate_text.upper()
         if one.link_layer is LinkLayer.ETHERNET:  # one lane of 25 Gbit/s is a whole port there
             continue
@@ -233,7 +237,8 @@ def _slower_than_its_fellows(facts: Facts) -> Iterator[Finding]:
             rates.setdefault((one.host, one.link_layer), []).append(one)
     for ports in rates.values():
         usual, count = Count(one.rate_bytes_per_s for one in ports).most_common(1)[0]
-        slow = [one for one in ports if (one.rate_bytes_per_s or 0) < (usual or 0)]
+        below = [one for one in ports if (one.rate_bytes_per_s or 0) < (usual or 0)]
+        slow = list({one.adapter: one for one in below}.values())
         enough = _FELLOWS - 1 if _of_one_make(facts, ports) else _FELLOWS
         if len(slow) == 1 and count >= enough:
             left = (slow[0].rate_bytes_per_s or 0) / (usual or 1)

@@ -7,6 +7,7 @@ What to do: install libibverbs1 and ibverbs-providers (rdma-core) in the image.
 References: NCCL troubleshooting guide; rdma-core packaging.
 """
 
+import re
 from collections.abc import Iterator
 
 from weft.doctor import job
@@ -23,7 +24,7 @@ from weft.observe.facts.transports import (
     PluginSeen,
 )
 
-_EFA = ("efa", "ofi", "libfabric")
+_EFA = re.compile(r"(?<![a-z])(?:efa|ofi|libfabric)(?![a-z])", re.IGNORECASE)
 
 
 def _check(facts: Facts) -> Iterator[Finding]:
@@ -33,7 +34,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
     if not absent or alone or facts.of(NoProvider) or _others_work(facts, absent):
         return
     if any(
-        not one.loaded and any(word in f"{one.name} {one.reason}".lower() for word in _EFA)
+        not one.loaded and one.role == "net" and _EFA.search(f"{one.name} {one.reason}")
         for one in facts.of(PluginSeen)
     ):
         return

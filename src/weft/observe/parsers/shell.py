@@ -21,8 +21,9 @@ _PROMPT = re.compile(
     r"(?P<command>\S.*)"
 )
 _KNOWN = re.compile(
+    r"(?:cd /\S{1,200}\s*(?:;|&&)\s*)?"
     r"(?:sudo |time |srun [^|]{0,200}|mpirun |env |docker |watch )*(?:/\S*/)?"
-    r"(?:nvidia-smi|ib\w+|ibv_\w+|rdma|ethtool|mlnx_qos|show|portstat|dmesg|"
+    r"(?:cd(?= /)|tail(?= -)|while(?= (?:true|:|sleep)\b)|nvidia-smi|ib\w+|ibv_\w+|rdma|ethtool|mlnx_qos|show|portstat|dmesg|"
     r"journalctl|lspci|lsmod|modprobe|mokutil|ulimit|df|ip|cat|grep|kubectl|oc|"
     r"perfquery|sminfo|smpquery|sleep|portstat|pfcstat|queuestat|nstat|"
     r"uptime|date|netstat|ss|tc|dcb|devlink|mlxfwmanager|mstfwmanager|mstconfig|mstflint|flint|mstlink|"
@@ -41,6 +42,7 @@ _EXPORT = re.compile(
     r"(?:=|\"?: ?(?=\"))(?P<value>.*)$"
 )
 _COMMENT = re.compile(r"\s+#.*$")
+_WENT = re.compile(r"cd (?P<folder>/[^\s;&]{1,200})")
 _LAUNCH = re.compile(
     r"(?:-x |--mca |-mca |-H |-np |-n \d|--host |--allow-run-as-root|\"\$\{BIN\}\"|"
     r"mpirun (?!noticed|detected|was|has|could|failed))"
@@ -181,6 +183,8 @@ class _Reader:
         host = inside["pod"] if inside else host
         self.source.arrive(host)
         self.source.command = command
+        went = _WENT.match(command)
+        self.source.folder = went["folder"] if went else self.source.folder
         self._again(command, host)
         absent, self.absent = [*self.absent, *self._folder()], []
         listed = _LISTED.search(command)

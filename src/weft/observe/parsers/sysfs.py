@@ -6,6 +6,7 @@ A line is ``/sys/path:value``, or the value follows a heading ``==> /sys/path <=
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from weft.observe.facts.adapters import AdapterPort, AdapterSeen, Gid, PartitionKey
 from weft.observe.facts.base import Evidence, Fact
@@ -18,12 +19,17 @@ from weft.observe.parsers._values import integer, layer, physical, rate, real, s
 _FULL = 0x8000
 _GIGA = 1e9
 _FILE = re.compile(r"(?P<path>/(?:sys|host/sys)/[\w/.:@-]{3,200}?)(?::|=| +)\s*(?P<value>\S.*)")
+_ONE = r"/sys/[\w/.:@*{},[\]-]{3,200}"
 _CAT = re.compile(
-    r"\b(?:cat|more|head) (?:-\w+ )?(?P<path>/sys/[\w/.:@*{},[\]-]{3,200})"
-    r"['\"]?\s*(?:\| dshbak.*)?$"
+    rf"\b(?:cat|more|head) (?:-\w+ )?(?P<paths>{_ONE}(?:\s{{1,9}}{_ONE}){{0,15}})"
+    r"['\"]?\s*(?:\| dshbak.*|2>\S+\s*)?(?P<rest>$|;.{0,200}$|\).{0,200}$)"
 )
+_BARE_FILE = re.compile(r"(?:\./)?[a-z][\w/]{2,80}:\S.{0,200}$")
+_ROW = re.compile(r"\s*(?:[\d:.T-]{8,30}\s+)?(?P<values>\d{1,20}(?:\s+\d{1,20}){0,15})\s*$")
 _RANGE = re.compile(r"\[(?P<first>\d)-(?P<last>\d)\]")
-_BRACES = re.compile(r"\{(?P<names>[\w,]{1,80})\}")
+_BRACES = re.compile(r"\{(?P<names>[\w,]{1,200})\}")
+_DOTS = re.compile(r"\{(?P<first>\d{1,3})\.\.(?P<last>\d{1,3})\}")
+_MOST_PATHS = 64
 _LONE = re.compile(
     r"\s*(?:0x[0-9a-fA-F]{1,8}|\d+: \w+|[0-9a-fA-F:]{2,45}|\d{1,20}|\d+ Gb/sec \(.*\)|"
     r"[A-Z]\w+)\s*$"
@@ -51,11 +57,32 @@ _PAIRED = re.compile(
 
 
 def _names(several: re.Match[str]) -> list[str]:
-    """Return what a shell makes of braces, or of a range of digits."""
+    """Return what a shell makes of braces, or of a range of numbers."""
     told = several.groupdict()
     if told.get("names"):
         return told["names"].split(",")
-    return [str(number) for number in range(int(told["first"]), int(told["last"]) + 1)]
+    last = min(int(told["last"]), int(told["first"]) + _MOST_PATHS)
+    return [str(number) for number in range(int(told["first"]), last + 1)]
+
+
+@lru_cache(maxsize=64)
+def _expanded(paths: str) -> tuple[str, ...]:
+    """Return the files that a shell makes of paths, in its order.
+
+    >>> _expanded("/sys/a/pkeys/0 /sys/a/{rate,state}")
+    ('/sys/a/pkeys/0', '/sys/a/rate', '/sys/a/state')
+    """
+    found: list[str] = []
+    left = paths.replace("*", "any").split()[::-1]
+    while left and len(found) < _MOST_PATHS:
+        path = left.pop()
+        several = _BRACES.search(path) or _RANGE.search(path) or _DOTS.search(path)
+        if several is None:
+            found.append(path)
+        else:
+            head, tail = path[: several.start()], path[several.end() :]
+            left += [head + name + tail for name in _names(several)][::-1]
+    return tuple(found)
 
 
 @dataclass(slots=True)
@@ -74,11 +101,14 @@ class _Reader:
             self.path = heading["path"]
             return READ
         evidence = self.source.evidence(text, number)
-        found = _FILE.match(text)
+        found = _FILE.match(text) or self._below(text)
         path = found["path"] if found else self.path or self._asked(text)
         if path:
             self.path = self.path if found else ""
             return self._value(path, (found["value"] if found else text).strip(), evidence)
+        row = self._row(text, evidence)
+        if row:
+            return row
         summary = _SUMMARY.match(text)
         if summary:
             return self._summary(summary, evidence)
@@ -96,21 +126,39 @@ class _Reader:
             )
         return None
 
+    def _below(self, text: str) -> "re.Match[str] | None":
+        """Return a file named within the folder that the session went to, and its value."""
+        folder = self.source.folder.rstrip("/")
+        bare = _BARE_FILE.match(text) if folder.startswith("/sys/") else None
+        return _FILE.match(f"{folder}/{bare[0].removeprefix('./')}") if bare else None
+
     def _asked(self, text: str) -> str:
-        """Return the file whose value a line is, where a command printed one file."""
+        """Return the file whose value a line is, where a command printed files one by one."""
         asked = _CAT.search(self.source.command)
         if asked is None or not _LONE.match(text):
             return ""
-        path = asked["path"].replace("*", "any")
-        braces = _BRACES.search(path) or _RANGE.search(path)
-        if braces is None:
-            return path
-        if path != self.several:
-            self.several, self.place = path, 0
-        names = _names(braces)
+        paths = _expanded(asked["paths"])
+        if len(paths) == 1:
+            return paths[0]
+        if asked["paths"] != self.several:
+            self.several, self.place = asked["paths"], 0
         self.place += 1
-        name = names[self.place - 1] if self.place <= len(names) else ""
-        return path.replace(braces[0], name) if name else ""
+        again = "done" in asked["rest"]
+        if self.place > len(paths) and not again:
+            return ""
+        return paths[(self.place - 1) % len(paths)]
+
+    def _row(self, text: str, evidence: Evidence) -> Sequence[Fact]:
+        """Read values on one line, as a command puts what it printed into its own words."""
+        asked = _CAT.search(self.source.command)
+        found = _ROW.match(text) if asked and asked["rest"].startswith(")") else None
+        if asked is None or found is None:
+            return ()
+        paths, values = _expanded(asked["paths"]), found["values"].split()
+        if len(paths) != len(values):
+            return ()
+        told = zip(paths, values, strict=True)
+        return tuple(one for path, value in told for one in self._value(path, value, evidence))
 
     def end(self) -> Iterable[Fact]:
         """Keep nothing to the end."""
