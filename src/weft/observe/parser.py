@@ -20,7 +20,8 @@ READ: tuple[Fact, ...] = ()
 class Source:
     """The text being read: its name, its host, and the last command typed in it (hints).
 
-    ``folder`` is where the session went (``cd``), if it did. ``sample`` and ``sampled_s`` where the text is one of several readings of counters.
+    ``folder`` is where the session went (``cd``), if it did.
+    ``sample`` and ``sampled_s`` where the text is one of several readings of counters.
     """
 
     file: str

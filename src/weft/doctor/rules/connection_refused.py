@@ -24,6 +24,7 @@ from weft.doctor.rule import (
     suspect,
     suspected,
 )
+from weft.observe.facts.aftermath import WorkSeen
 from weft.observe.facts.base import Fact
 from weft.observe.facts.communicators import CommunicatorRank
 from weft.observe.facts.hosts import ServiceState
@@ -86,7 +87,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
         yield _blocked([*blocked], [*same], filters, elsewhere=bool(answers) and not same)
         return
     lost = [one for one in failed if _number(one) in {errno.ECONNREFUSED, errno.ETIMEDOUT}]
-    if lost and not _met_later(facts, lost):
+    if lost and not _met_later(facts, lost) and not _merely_tried(facts, lost):
         yield _lost(lost)
 
 
@@ -250,6 +251,12 @@ def _met_later(facts: Facts, lost: list[CallFailed]) -> bool:
     """Return whether all that failed was tried again, and the ranks then met."""
     retried = all("retrying" in one.evidence.text for one in lost)
     return retried and any(one.complete for one in facts.of(CommunicatorRank))
+
+
+def _merely_tried(facts: Facts, lost: list[CallFailed]) -> bool:
+    """Return whether somebody only tried a port, which was refused while the job works."""
+    tried = all(one.library == "nc" and _number(one) == errno.ECONNREFUSED for one in lost)
+    return tried and any(one.kind == "step" for one in facts.of(WorkSeen))
 
 
 def _filters(facts: Facts) -> list[Fact]:

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 
 from weft.doctor import job
 from weft.doctor.rule import Facts, Fault, Finding, Rule, Severity, Symptom, finding
+from weft.observe.facts.interfaces import Interface
 from weft.observe.facts.programs import Setting
-from weft.observe.facts.transports import ProviderChosen
+from weft.observe.facts.transports import NoSocketInterface, ProviderChosen
 
 if TYPE_CHECKING:
     from weft.observe.facts.base import Fact
@@ -60,6 +61,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
     yield from _without_gpus(facts)
     yield from _pinned_graph(facts)
     yield from _slow_provider(facts)
+    yield from _other_family(facts)
 
 
 def _switched_off(facts: Facts, bad: _Bad) -> Iterator[Finding]:
@@ -103,6 +105,39 @@ def _slow_provider(facts: Facts) -> Iterator[Finding]:
             explains=(Symptom.SOCKETS,),
             fault=Fault.SOCKETS,
         )
+
+
+def _other_family(facts: Facts) -> Iterator[Finding]:
+    """Find a family of addresses asked for that the interfaces at hand do not have."""
+    found = facts.of(NoSocketInterface)
+    for one in job.settings(facts, "NCCL_SOCKET_FAMILY") if found else []:
+        sixth = one.value.upper().endswith("6")
+        named = job.settings(facts, "NCCL_SOCKET_IFNAME")
+        names = [name.strip("=") for each in named for name in each.value.split(",")]
+        held = [
+            each for each in facts.of(Interface)
+            if each.addresses and each.interface != "lo"
+            and (not names or each.interface.startswith(tuple(names)))
+        ]  # fmt: skip
+        lacking = [each for each in held if not _has_family(each, sixth=sixth)]
+        if (held and len(lacking) == len(held)) or not (held or names):
+            yield finding(
+                "nccl-env-misuse",
+                [one, *found, *lacking],
+                0.9 if lacking else 0.75,
+                message=f"NCCL_SOCKET_FAMILY={one.value} leaves out the addresses at hand",
+                advice=_UNSET,
+                next_command="ip -br addr; env | grep NCCL_SOCKET",
+                explains=("bootstrap-wrong-interface",),
+            )
+
+
+def _has_family(interface: Interface, *, sixth: bool) -> bool:
+    """Return whether an interface has an address of the family that leads to other hosts."""
+    return any(
+        (":" in address) == sixth and not address.lower().startswith("fe80")
+        for address in interface.addresses
+    )
 
 
 def _experimental(facts: Facts) -> Iterator[Finding]:

@@ -54,7 +54,8 @@ def _check(facts: Facts) -> Iterator[Finding]:
     asked: list[Fact] = [fact for _, fact in pinned]
     if links.layer(facts) is LinkLayer.INFINIBAND:
         return
-    found = list(_against_table(facts, pinned)) or list(_refused(facts, asked))
+    found = list(_against_table(facts, pinned)) or list(_between_hosts(facts, pinned))
+    found = found or list(_refused(facts, asked))
     found = found or list(_link_local_used(facts)) or list(_said_so(facts))
     found = found or list(_pinned_to_link_local(facts))
     yield from found
@@ -104,6 +105,40 @@ def _against_table(facts: Facts, pinned: list[tuple[int, Fact]]) -> Iterator[Fin
                     [one, *at, *routable],
                     0.85,
                     f"the GID index asked for, {index}, {what} of {adapter}",
+                )
+                return
+
+
+def _between_hosts(facts: Facts, pinned: list[tuple[int, Fact]]) -> Iterator[Finding]:
+    """Compare what an index names on two hosts: one may have the right entry elsewhere."""
+    tables: dict[str, dict[str, list[Gid]]] = {}
+    for gid in facts.of(Gid):
+        if links.is_ipv4(gid.gid) and gid.version != 1:
+            place = gid.host or gid.evidence.file
+            tables.setdefault(gid.adapter, {}).setdefault(place, []).append(gid)
+    failed = [one for one in links.pairs(facts)
+              if isinstance(one, CallFailed) or one.status in _UNANSWERED]  # fmt: skip
+    for index, asked in pinned:
+        for table in tables.values():
+            at = {place: gid for place, held in table.items() for gid in held
+                  if gid.index == index}  # fmt: skip
+            meant = {links.subnet(gid.gid): gid for gid in at.values()}
+            astray = [
+                (gid, other) for place, gid in at.items() for other in table[place]
+                if other.index != index and len(meant) > 1
+                and links.subnet(other.gid) in meant.keys() - {links.subnet(gid.gid)}
+            ]  # fmt: skip
+            if astray:
+                gid, other = astray[0]
+                what = (
+                    f"index {index} of {gid.adapter} names another network's GID on one host; "
+                    f"there the peers' network is at index {other.index}"
+                )
+                told = _wrong([asked, gid, other, *at.values(), *failed], 0.9, what)
+                yield replace(
+                    told,
+                    severity=Severity.ERROR if failed else Severity.WARNING,
+                    explains=told.explains | {"rail-isolated"},
                 )
                 return
 

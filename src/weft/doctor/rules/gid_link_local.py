@@ -24,7 +24,7 @@ _UNANSWERED = frozenset({12, 13})
 _NO_WAY = frozenset({errno.ETIMEDOUT, errno.EHOSTUNREACH, errno.ENETUNREACH})
 _FOLLOW = (
     Symptom.TRANSPORT_RETRY, Symptom.FLUSHED, Symptom.VERBS_CALL, "fabric-path-unreachable",
-    "gid-index-wrong",
+    "gid-index-wrong", "mpi-ucx-not-nccl",
 )  # fmt: skip
 
 
@@ -39,6 +39,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
         and _on_ethernet(layers[one.adapter], one.local_gid, one.remote_gid)
     ]
     failing += _handles(facts)
+    failing += _shown(facts) if failing else []
     unanswered = [one for one in facts.of(CompletionError) if one.status in _UNANSWERED]
     failing += _used(facts) if unanswered else []
     routable = [
@@ -52,7 +53,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
         return  # the port is not of the job's network at all
     if failing:
         rails = {one.adapter for one in local}
-        known = LinkLayer.ETHERNET in layers.values()
+        known = LinkLayer.ETHERNET in layers.values() or bool(_handles(facts) and _shown(facts))
         yield _unaddressed([*failing, *bare], 0.9 if known else 0.3 if len(rails) > 1 else 0.7)
     elif bare and unanswered:
         yield _unaddressed([*unanswered, *bare], 0.75)
@@ -68,8 +69,23 @@ def _handles(facts: Facts) -> list[Fact]:
     return [
         one for one in facts.of(CallFailed)
         if "create_ah" in one.call and one.errno in _NO_WAY and _from_mac(one.remote_gid)
-        and not job.uses_mpi(facts)
+        and (not job.uses_mpi(facts) or _is_bare(facts, one.adapter))
     ]  # fmt: skip
+
+
+def _shown(facts: Facts) -> list[Fact]:
+    """Return the link-local entries of the ports that failed, where their tables are known."""
+    bare = {one.adapter for one in facts.of(CallFailed) if _is_bare(facts, one.adapter)}
+    return [one for one in facts.of(Gid) if one.adapter in bare
+            and links.is_link_local(one.gid)]  # fmt: skip
+
+
+def _is_bare(facts: Facts, adapter: str) -> bool:
+    """Return whether the table of an Ethernet port was shown and holds link-local GIDs only."""
+    table = [one for one in facts.of(Gid) if one.adapter == adapter and adapter]
+    held = [one for one in table if not links.is_empty(one.gid)]
+    ethernet = links.layer(facts, adapter) is LinkLayer.ETHERNET
+    return ethernet and bool(held) and all(links.is_link_local(one.gid) for one in held)
 
 
 def _used(facts: Facts) -> list[Fact]:

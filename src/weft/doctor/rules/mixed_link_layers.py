@@ -9,11 +9,16 @@ References: NCCL user guide, NCCL_IB_HCA.
 
 from collections import Counter
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from weft.doctor import job
 from weft.doctor.rule import Facts, Finding, Rule, Severity, Symptom, finding, suspect
 from weft.observe.facts.base import Fact, LinkLayer
+from weft.observe.facts.communicators import ChannelPath
 from weft.observe.facts.verbs import CallFailed, CompletionError
+
+if TYPE_CHECKING:
+    from weft.observe.facts.transports import AdapterChosen
 
 
 def _check(facts: Facts) -> Iterator[Finding]:
@@ -26,7 +31,8 @@ def _check(facts: Facts) -> Iterator[Finding]:
     if len(layers) == 1 or not layers or job.on_one_host(facts):
         return
     failing: list[Fact] = [*facts.of(CompletionError), *facts.of(CallFailed)]
-    odd = _of_the_few(facts)
+    odd: list[Fact] = [*_of_the_few(facts), *_over_the_few(facts)]
+    odd = odd or (_unlike_peers(facts) if failing else [])
     yield finding(
         "mixed-link-layers",
         [*odd, *chosen, *failing],
@@ -68,11 +74,46 @@ def _refused(seen: list[Fact]) -> Finding:
 def _of_the_few(facts: Facts) -> list[CompletionError]:
     """Return errors of adapters whose link layer is not that of most adapters in use."""
     chosen = {one.adapter: one.link_layer for one in job.verbs_adapters(facts)}
-    counts = Counter(chosen.values())
-    usual = counts.most_common(1)[0][0]
+    usual = _usual(facts)
     errors = [one for one in facts.of(CompletionError) if one.adapter in chosen]
     alone = len({chosen[one.adapter] for one in errors}) == 1
     return [one for one in errors if alone and chosen[one.adapter] is not usual]
+
+
+def _usual(facts: Facts) -> LinkLayer:
+    """Return the link layer of most adapters in use."""
+    layers = {one.adapter: one.link_layer for one in job.verbs_adapters(facts)}
+    return Counter(layers.values()).most_common(1)[0][0]
+
+
+def _over_the_few(facts: Facts) -> list[CallFailed]:
+    """Return failed set-ups of processes whose every way out is over one of the few."""
+    usual = _usual(facts)
+    layers = {(one.process, one.index): one.link_layer for one in job.verbs_adapters(facts)}
+    ways: dict[tuple[str, int | None], set[LinkLayer]] = {}
+    for one in facts.of(ChannelPath):
+        if one.transport == "NET" and (one.process, one.device) in layers:
+            place = (one.process.host, one.process.pid)
+            ways.setdefault(place, set()).add(layers[one.process, one.device])
+    return [
+        one for one in facts.of(CallFailed)
+        if "modify_qp" in one.call
+        and (over := ways.get((one.process.host, one.process.pid)))
+        and usual not in over and LinkLayer.UNKNOWN not in over
+    ]  # fmt: skip
+
+
+def _unlike_peers(facts: Facts) -> list[Fact]:
+    """Return adapters of one number on two hosts of a job that have other link layers."""
+    numbered: dict[int, dict[LinkLayer, AdapterChosen]] = {}
+    hosts = {one.process.host for one in job.verbs_adapters(facts)}
+    if "" in hosts or len(job.companies(facts, hosts)) != 1:
+        return []
+    for one in job.verbs_adapters(facts):
+        if one.index is not None and one.link_layer is not LinkLayer.UNKNOWN:
+            numbered.setdefault(one.index, {})[one.link_layer] = one
+    unlike = [by for by in numbered.values() if len(by) > 1]
+    return [one for by in unlike for one in by.values()]
 
 
 mixed_link_layers = Rule(causes=("mixed-link-layers",), check=_check)

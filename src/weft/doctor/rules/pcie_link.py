@@ -24,7 +24,7 @@ from weft.doctor.rule import (
 from weft.observe.facts.adapters import AdapterFault, AdapterSeen, CableEvent
 from weft.observe.facts.base import Fact
 from weft.observe.facts.communicators import TopologyPart
-from weft.observe.facts.gpus import GpuSeen
+from weft.observe.facts.gpus import GpuReading, GpuSeen
 from weft.observe.facts.pci import PciAddress, PciDevice, PcieError, PcieLink
 from weft.observe.facts.programs import SoftwareVersion
 
@@ -33,6 +33,7 @@ _GPU = re.compile(r"3d controller|vga|\bnvidia\b|\bgpu\b|display|instinct")
 _BY_NAME = re.compile(r"(?:mlx[45]|bnxt|irdma|rocep|ibp|efa|ens|enp|eth|ib)[_\dpsf]")
 _NARROW = re.compile(r"Width x\d+ \(downgraded")
 _MANY = 8
+_BUSY_RATIO = 0.5
 _NAMED = 4
 """Devices that a finding names; the rest are counted by its evidence."""
 _COMPARE = "compare LnkSta with LnkCap; a device of another sort may be meant so"
@@ -47,9 +48,11 @@ def _check(facts: Facts) -> Iterator[Finding]:
             continue
         sort = _sort(facts, known, one)
         fewer_lanes = bool(one.lanes and one.max_lanes and one.lanes < one.max_lanes)
-        if (sort == "gpu" and not fewer_lanes) or sort in {"bridge", "other"}:
+        if sort == "gpu" and not fewer_lanes and not _at_work(facts, one):
             continue
-        sure = sort == "network" or (fewer_lanes and not _alone(one, sort))
+        if sort in {"bridge", "other"}:
+            continue
+        sure = sort in {"network", "gpu"} or (fewer_lanes and not _alone(one, sort))
         yield finding(
             "pcie-link-degraded",
             [one],
@@ -71,6 +74,15 @@ def _check(facts: Facts) -> Iterator[Finding]:
     yield from _erring(facts)
     yield from _behind(facts)
     yield from _unlike(facts)
+
+
+def _at_work(facts: Facts, link: PcieLink) -> bool:
+    """Return whether a GPU was busy when its link was read: then it does not save power."""
+    return any(
+        one.name == "utilisation" and (one.value or 0.0) >= _BUSY_RATIO
+        and _same(one.gpu.lower(), link.device.lower())
+        for one in facts.of(GpuReading)
+    )  # fmt: skip
 
 
 def _noted(facts: Facts) -> Iterator[Finding]:

@@ -25,7 +25,12 @@ from weft.doctor.rule import (
     finding,
 )
 from weft.doctor.rules.adapter_filter import chosen_by
-from weft.observe.facts.adapters import AdapterInterface, AdapterPort, LinkTraining
+from weft.observe.facts.adapters import (
+    AdapterInterface,
+    AdapterPort,
+    CableEvent,
+    LinkTraining,
+)
 from weft.observe.facts.base import Fact, LinkLayer, PhysicalState, PortState
 from weft.observe.facts.collectives import CollectiveTimeout
 from weft.observe.facts.interfaces import Interface, LinkEvent
@@ -336,10 +341,26 @@ def _stays_down(facts: Facts) -> Iterator[Finding]:
     """Find a port that lost its link under the job, and that still has none."""
     lost = [one for one in facts.of(AdapterEvent) if "port" in one.event and "err" in one.event]
     back = [one for one in facts.of(AdapterEvent) if "port active" in one.event]
-    still = job.said(facts, _STILL_DOWN)
+    still = [*job.said(facts, _STILL_DOWN), *_without_light(facts)]
     if lost and still and not back:
         found = _down([*lost, *still], lost[0].adapter, 0.88)
         yield replace(found, explains=found.explains | {"ib-link-flap", "ib-link-errors"})
+
+
+def _without_light(facts: Facts) -> list[Fact]:
+    """Return interfaces that lost their link in the log, last of all, and have none now.
+
+    A cable that was pulled and not put back is as good as a tool's word.
+    """
+    last = {(one.host, one.interface): one for one in facts.of(LinkEvent)}
+    down = {place: one for place, one in last.items() if not one.up}
+    dark: list[Fact] = [
+        one for one in facts.of(Interface)
+        if one.carrier is False and (one.host, one.interface) in down
+    ]  # fmt: skip
+    cables = {(one.host, one.device, one.module): one for one in facts.of(CableEvent)}
+    pulled: list[Fact] = [one for one in cables.values() if "unplugged" in one.event]
+    return [*dark, *pulled] if len(down) <= 1 and (down or pulled) else []
 
 
 def _cut(facts: Facts) -> Iterator[Finding]:

@@ -14,7 +14,7 @@ from ipaddress import ip_interface
 
 from weft.doctor import job, links
 from weft.doctor.rule import Facts, Finding, Rule, Severity, Symptom, finding
-from weft.observe.facts.interfaces import HostReached, Interface, Route
+from weft.observe.facts.interfaces import HostReached, Interface, NeighbourAddress, Route
 from weft.observe.facts.transports import AdapterChosen
 from weft.observe.facts.verbs import CallFailed, CompletionError
 
@@ -34,6 +34,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
         or any(not one.received for one in facts.of(HostReached))
         or bool(job.said(facts, r"closed by remote peer"))
     )
+    yield from _answering_for_another(facts, failing=failing)
     if not any("/" in one.destination for one in facts.of(Route)):  # no table was shown
         yield from _same_subnet(facts, failing=failing)
         if failing:
@@ -54,6 +55,37 @@ def _check(facts: Facts) -> Iterator[Finding]:
                 explains=(Symptom.CONNECT, Symptom.TRANSPORT_RETRY, Symptom.WATCHDOG,
                           "peer-process-died"),
             )  # fmt: skip
+
+
+def _answering_for_another(facts: Facts, *, failing: bool) -> Iterator[Finding]:
+    """Find an address that answers with the hardware address of its host's other interface."""
+    macs = {(one.host, one.interface): one.mac for one in facts.of(Interface) if one.mac}
+    owners: dict[tuple[str, str], tuple[Interface, str]] = {}
+    for one in facts.of(Interface):
+        for address in one.addresses:
+            mac = macs.get((one.host, one.interface), "")
+            owners[one.host, address.partition("/")[0]] = (one, mac)
+    for seen in facts.of(NeighbourAddress):
+        for (host, address), (owner, mac) in owners.items():
+            others = {own for (at, name), own in macs.items()
+                      if at == host and name != owner.interface}  # fmt: skip
+            if address == seen.address and host != seen.host and mac and seen.mac != mac and (
+                seen.mac in others
+            ):  # fmt: skip
+                yield finding(
+                    "host-routing-ambiguous",
+                    [seen, owner],
+                    0.85 if failing else 0.6,
+                    severity=Severity.ERROR if failing else Severity.WARNING,
+                    subject=host,
+                    message=f"{address} of {owner.interface} answers with the hardware address "
+                    "of another interface of its host",
+                    advice="give each interface a subnet of its own, or set arp_ignore=1 and "
+                    "arp_announce=2 and route by source address",
+                    next_command="ip neigh; ip -br link; sysctl net.ipv4.conf.all.arp_ignore",
+                    explains=(Symptom.CONNECT, Symptom.TRANSPORT_RETRY, Symptom.WATCHDOG),
+                )
+                return
 
 
 def _not_counted(facts: Facts) -> tuple[str, ...]:

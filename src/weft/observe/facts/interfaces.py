@@ -22,6 +22,7 @@ class Interface:
     possible_bytes_per_s: float | None = None
     addresses: tuple[str, ...] = ()
     kind: str = ""
+    mac: str = ""
     fec: str = ""
     driver: str = ""
     enabled: bool | None = None
@@ -72,6 +73,17 @@ class Route:
     via: str = ""
     metric: int | None = None
     source: str = ""
+    host: str = ""
+    evidence: Evidence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NeighbourAddress:
+    """Which hardware address answered for an address on an interface's link, if one did."""
+
+    address: str
+    interface: str
+    mac: str
     host: str = ""
     evidence: Evidence
 

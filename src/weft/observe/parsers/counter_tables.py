@@ -29,8 +29,10 @@ _SAYS = {
     ),
     "port": re.compile(r"port(?:_?(?:num|number|id))?$"),
 }
-_HEADING = re.compile(r"\s*#?\s*[A-Za-z]\w{1,60}(?:\s*[,;\t ]\s*[A-Za-z]\w{1,60}){2,40}\s*$")
-_CELLS = re.compile(r"\s*[,;\t]\s*|\s+")
+_NAME = re.compile(r"[A-Za-z]\w{1,60}$")
+_CELLS = re.compile(r"[,;\t ]+")
+_FEWEST, _MOST = 3, 40
+"""Columns of a table; what has more is another tool's."""
 _MOST_PLACES = 4096
 
 
@@ -45,9 +47,10 @@ class _Reader:
 
     def take(self, text: str, number: int) -> Sequence[Fact] | None:
         """Return the counters of a row, where a heading of counters stood above."""
-        if _HEADING.match(text):
-            return self._heading(text)
-        cells = _CELLS.split(text.strip()) if self.columns else []
+        heading = self._heading(text)
+        if heading is not None:
+            return heading
+        cells = _CELLS.split(text.strip(" #\t,;"), _MOST) if self.columns else []
         if not self.columns or len(cells) != len(self.columns):
             self.columns = ()
             return None
@@ -59,7 +62,9 @@ class _Reader:
         return READ
 
     def _heading(self, text: str) -> Sequence[Fact] | None:
-        names = [one for one in _CELLS.split(text.strip(" #\t")) if one]
+        names = _CELLS.split(text.strip(" #\t,;"), _MOST)
+        if not _FEWEST <= len(names) <= _MOST or not all(map(_NAME.match, names)):
+            return None
         columns = tuple(kernel_name(one) for one in names)
         says = {
             what: place

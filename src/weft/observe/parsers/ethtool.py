@@ -26,6 +26,11 @@ _FIELD = re.compile(
     r"\s*(?P<name>[A-Z][\w /.-]{1,40}|driver|version|firmware-version|bus-info|RX|TX|"
     r"expansion-rom-version|supports-[\w-]+):(?!\d\d:)\s*(?P<value>.*?)\s*$"
 )
+_ASKED = re.compile(r"\bethtool (?P<name>[a-z][\w.@-]*)\s*(?:\||$)")
+_OF_SETTINGS = re.compile(
+    r"\s*(?:Speed|Duplex|Auto-negotiation|Port|PHYAD|Transceiver|Link detected|Lanes|"
+    r"Supports Wake-on|Wake-on):\s"
+)
 _SPEED = re.compile(r"(\d+)\s*Mb/s")
 _MEGABIT = 1e-3
 _MODES = re.compile(
@@ -66,6 +71,8 @@ class _Reader:
             self.inside = "statistics"
             return done
         found = _FIELD.match(text) if self.inside or text.startswith("driver: ") else None
+        if found is None and not self.inside:
+            found = self._cut(text)
         if found:
             return self._gather(found, text, number)
         if not self.inside or not _MODES.match(text):
@@ -96,6 +103,15 @@ class _Reader:
                 evidence=self.source.evidence(text, number),
             ),
         )
+
+    def _cut(self, text: str) -> "re.Match[str] | None":
+        """Return a setting whose heading was cut off, of the interface that was asked for."""
+        asked = _ASKED.search(self.source.command)
+        found = _OF_SETTINGS.match(text) if asked else None
+        if asked is None or found is None:
+            return None
+        self.interface, self.inside = asked["name"], "settings"
+        return _FIELD.match(text)
 
     def _follow(self) -> None:
         """Take the interface from the command or file when it names one."""
@@ -158,6 +174,8 @@ ethtool = Parser(
     marks=(
         "NIC statistics",
         "Settings for ",
+        "Link detected",
+        "Speed: ",
         "rx_",
         "tx_",
         "driver: ",

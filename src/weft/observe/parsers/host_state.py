@@ -370,8 +370,19 @@ host_state = Parser(
         pattern(
             "/dev/infiniband/",
             r"(?P<path>/dev/infiniband/(?:uverbs|umad|rdma_cm)\w*)'?: (?P<errno>)"
-            r"(?P<error>Permission denied|Operation not permitted)",
+            r"(?P<error>[Pp]ermission denied|[Oo]peration not permitted)",
             _probe,
+        ),
+        pattern(
+            "[Errno ",
+            r"\[Errno (?P<errno>\d+)\] (?P<error>Permission denied|Operation not permitted)"
+            r": b?'(?P<path>/dev/infiniband/(?:uverbs|umad|rdma_cm)\w*)'",
+            _probe,
+        ),
+        pattern(
+            "No such file or directory: ",
+            r"No such file or directory: b?'(?P<path>/dev/infiniband/\w+)'",
+            _no_node,
         ),
         pattern(
             "/dev/infiniband/",

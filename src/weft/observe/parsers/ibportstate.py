@@ -20,6 +20,8 @@ _FIELD = re.compile(
     r"NeighborMTU|VLCap|OperVLs|CapMask|StateChangeEnable|\w+):\.{2,}(?P<value>.*?)\s*$"
 )
 _WIDTHS = re.compile(r"(\d+)X")
+_TRAINED = {"LinkWidthActive", "LinkSpeedExtActive"}
+_ASKED = re.compile(r"\b(?:smpquery|ibportstate) .{0,40}?-C ?(?P<name>[\w.-]{2,40})")
 _ENCODED = {"Supported": "supported", "Enabled": "enabled", "Active": "active"}
 
 
@@ -59,18 +61,19 @@ class _Reader:
     def end(self) -> Iterable[Fact]:
         """State the last port."""
         fields, self.fields = self.fields, {}
-        if self.where is None or "LinkWidthActive" not in fields:
+        asked = _ASKED.search(self.source.command)
+        if self.where is None or not fields.keys() & _TRAINED:
             return ()
         speed = {key: _speed(fields, key) for key in _ENCODED}
         return (
             LinkTraining(
-                where=self.name,
+                where=self.name or (asked["name"] if asked else ""),
                 port=self.port,
                 state=state(fields.get("LinkState", "")),
                 physical_state=physical(fields.get("PhysLinkState", "")),
                 width_supported=_width(fields.get("LinkWidthSupported", "")),
                 width_enabled=_width(fields.get("LinkWidthEnabled", "")),
-                width_active=_width(fields["LinkWidthActive"]),
+                width_active=_width(fields.get("LinkWidthActive", "")),
                 lane_bytes_per_s_supported=speed["Supported"],
                 lane_bytes_per_s_enabled=speed["Enabled"],
                 lane_bytes_per_s_active=speed["Active"],

@@ -24,6 +24,7 @@ _FIELD = re.compile(
     r"atomic_cap|local_ca_ack_delay|max_\w+|odp_caps|\w+_caps?|\w+_odp\w*)\s*+:\s*+"
     r"(?P<value>.*?)\s*$"
 )
+_ASKED = re.compile(r"\bibv_devinfo .{0,40}?-d ?(?P<name>[\w.-]{2,40})")
 _VERSIONS = {"RoCE v1": 1, "IB/RoCE v1": 1, "RoCE v2": 2}
 
 
@@ -68,8 +69,9 @@ class _Reader:
 
     def _gid(self, found: "re.Match[str]", text: str, number: int) -> Gid:
         gid = found["gid"].removeprefix("::ffff:")
+        asked = None if self.adapter else _ASKED.search(self.source.command)
         return Gid(
-            adapter=self.adapter,
+            adapter=asked["name"] if asked else self.adapter,
             port=self.port or 1,
             index=int(found["index"]),
             gid=found["gid"],

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from weft.observe.facts.base import Evidence, Fact
-from weft.observe.facts.interfaces import Counter, Interface, Route
+from weft.observe.facts.interfaces import Counter, Interface, NeighbourAddress, Route
 from weft.observe.parser import READ, Parser, Source
 from weft.observe.parsers._values import integer
 
@@ -25,6 +25,17 @@ _PICKED = re.compile(
     r"\s*inet (?P<address>[0-9.]+/\d{1,2}) .{0,60}?scope (?:global|link) (?:\w+ )*?"
     r"(?P<name>[a-zA-Z][\w.-]{1,30})\s*$"
 )
+_ONE_LINE = re.compile(
+    r"\d+: (?P<name>[A-Za-z][\w.-]{0,30})(?:@\w+)?\s+inet6? "
+    r"(?P<address>[0-9a-fA-F.:]+/\d{1,3}) "
+)
+"""An address as ``ip -o addr`` prints it."""
+_NEIGHBOUR = re.compile(
+    r"(?P<address>[0-9a-fA-F.:]{3,45}) dev (?P<dev>\S+) +"
+    r"(?:lladdr (?P<mac>[0-9a-f:]{11,60}) |(?:FAILED|INCOMPLETE)\b)"
+)
+_MAC = re.compile(r"\s+link/ether (?P<mac>[0-9a-f:]{17})\b|\s(?P<brief>(?:[0-9a-f]{2}:){5}"
+                  r"[0-9a-f]{2}) <")  # fmt: skip
 _KIND = re.compile(r"\s+link/(?P<kind>\w+)")
 _DETAIL = re.compile(
     r"\s+(?:valid_lft|altname|vf \d|promiscuity|RX:|TX:|parentbus|\d+ +\d+ +\d+|vlan "
@@ -54,6 +65,7 @@ class _Reader:
     link: "re.Match[str] | None" = None
     addresses: list[str] = field(default_factory=list)
     kind: str = ""
+    mac: str = ""
     where: Evidence | None = None
     host: str = ""
     columns: tuple[str, ...] = ()
@@ -78,7 +90,8 @@ class _Reader:
         if address:
             self.addresses.append(address["address"])
         elif kind:
-            self.kind = kind["kind"]
+            mac = _MAC.match(text)
+            self.kind, self.mac = kind["kind"], (mac["mac"] or "") if mac else ""
         else:
             counted = self._counted(text, number)
             return counted if counted is not None else READ if _DETAIL.match(text) else None
@@ -88,6 +101,7 @@ class _Reader:
         """State the last interface."""
         link, self.link = self.link, None
         addresses, self.addresses, kind, self.kind = tuple(self.addresses), [], self.kind, ""
+        mac, self.mac = self.mac, ""
         if link is None or self.where is None:
             return ()
         flags = link["flags"].split(",")
@@ -99,6 +113,7 @@ class _Reader:
                 mtu_bytes=integer(link["mtu"]),
                 addresses=addresses,
                 kind=kind,
+                mac=mac,
                 reason="its parent is down" if "M-DOWN" in flags else "",
                 host=self.host,
                 evidence=self.where,
@@ -130,7 +145,13 @@ class _Reader:
     def _whole(self, text: str, number: int) -> Fact | None:
         """Return what a line states alone: a route, or an interface in brief."""
         brief, route = _BRIEF.match(text), _ROUTE.match(text)
-        named = _NAMED.match(text)
+        named, neighbour = _NAMED.match(text), _NEIGHBOUR.match(text)
+        if neighbour:
+            return NeighbourAddress(
+                address=neighbour["address"], interface=neighbour["dev"],
+                mac=neighbour["mac"] or "", host=self.source.host,
+                evidence=self.source.evidence(text, number),
+            )  # fmt: skip
         if named:
             return Interface(
                 interface=named["name"], host=self.source.host,
@@ -138,7 +159,8 @@ class _Reader:
             )  # fmt: skip
         if brief:
             return self._brief(brief, text, number)
-        picked = _PICKED.match(text) if self.link is None else None
+        one_line = _ONE_LINE.match(text)
+        picked = one_line or (_PICKED.match(text) if self.link is None else None)
         if picked:
             return self._picked(picked, text, number)
         return self._route(route, text, number) if route else None
@@ -150,12 +172,13 @@ class _Reader:
             up=found["state"] != "DOWN",
             carrier=None if found["flags"] is None else "LOWER_UP" in found["flags"],
             addresses=tuple((found["addresses"] or "").split()),
+            mac=mac["brief"] or "" if (mac := _MAC.search(text)) else "",
             host=self.source.host,
             evidence=self.source.evidence(text, number),
         )
 
     def _picked(self, found: "re.Match[str]", text: str, number: int) -> Interface:
-        """Read an address that was picked out of the whole (``ip addr | grep``)."""
+        """Read an address that stands alone (``ip addr | grep``, ``ip -o addr``)."""
         return Interface(
             interface=found["name"], addresses=(found["address"],),
             host=self.source.host, evidence=self.source.evidence(text, number),

@@ -40,8 +40,13 @@ _STRICT = re.compile(r"\s*(?:mode:\s*)?[\"']?STRICT[\"']?\s*$")
 _ASKED_POLICY = re.compile(r"\b(?:netpol|networkpolic|authorizationpolic)")
 _ASKED_MESH = re.compile(r"\bpeerauthentication")
 _ASKED_GROUP = re.compile(r"describe-security-groups|security-group|IpPermissions")
-_LOGGED = re.compile(r"\b(?:drop|reject|deny|block)\w*\W{1,4}.{0,40}\bIN=\S* OUT=\S* .{0,120}"
-                     r"PROTO=(?:TCP|UDP)", re.IGNORECASE)  # fmt: skip
+_LOGGED = re.compile(r"(?:\b|_)(?:drop|reject|deny|block)\w*\W{1,4}.{0,40}\bIN=\S* OUT=\S* "
+                     r".{0,300}PROTO=(?:TCP|UDP)", re.IGNORECASE)  # fmt: skip
+_NOISE = re.compile(
+    r"\bSRC=0\.0\.0\.0\b|\bDST=(?:22[4-9]|23\d)\.|\bDST=[\d.]+\.255\b|\bDST=ff0|"
+    r"\bDPT=(?:22|23|25|53|67|68|80|111|123|13[789]|161|443|445|1900|3389|535[35])\b"
+)
+"""What every host of a network hears and drops: to all, or to services that none of it is."""
 _COUNTED = re.compile(
     r"\s*(?!0\s)[\d.]+[KMGT]?\s+[\d.]+[KMGT]?\s+(?P<policy>DROP|REJECT)\s+"
     r"(?:tcp|udp|all|6|17|0)\s+--\s"
@@ -68,7 +73,7 @@ class _Reader:
     def _kind(self, text: str) -> tuple[str, str] | None:
         """Return which filter it is, and what it does."""
         counted = _COUNTED.match(text)
-        if counted or _LOGGED.search(text):
+        if counted or (_LOGGED.search(text) and not _NOISE.search(text)):
             return "INPUT", counted["policy"] if counted else "DROP"
         told = _CLOUD.search(text) and not _SPARED.search(text)
         if told or self._ssh_only(text):

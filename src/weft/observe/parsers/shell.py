@@ -23,7 +23,8 @@ _PROMPT = re.compile(
 _KNOWN = re.compile(
     r"(?:cd /\S{1,200}\s*(?:;|&&)\s*)?"
     r"(?:sudo |time |srun [^|]{0,200}|mpirun |env |docker |watch )*(?:/\S*/)?"
-    r"(?:cd(?= /)|tail(?= -)|while(?= (?:true|:|sleep)\b)|nvidia-smi|ib\w+|ibv_\w+|rdma|ethtool|mlnx_qos|show|portstat|dmesg|"
+    r"(?:cd(?= /)|tail(?= -)|while(?= (?:true|:|sleep)\b)|"
+    r"nvidia-smi|ib\w+|ibv_\w+|rdma|ethtool|mlnx_qos|show|portstat|dmesg|"
     r"journalctl|lspci|lsmod|modprobe|mokutil|ulimit|df|ip|cat|grep|kubectl|oc|"
     r"perfquery|sminfo|smpquery|sleep|portstat|pfcstat|queuestat|nstat|"
     r"uptime|date|netstat|ss|tc|dcb|devlink|mlxfwmanager|mstfwmanager|mstconfig|mstflint|flint|mstlink|"
