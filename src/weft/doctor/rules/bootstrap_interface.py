@@ -88,6 +88,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
             or list(_same(facts))
             or list(_apart(facts))
             or list(_unpaired(facts))
+            or list(_everywhere(facts))
         )
         yield from found
     yield from _mesh(facts)
@@ -149,6 +150,40 @@ def _unpaired(facts: Facts) -> Iterator[Finding]:
             next_command=_LOOK,
             explains=(Symptom.CONNECT, "mpi-ucx-not-nccl"),
         )
+
+
+def _everywhere(facts: Facts) -> Iterator[Finding]:
+    """Find a transport of MPI that tries peers at addresses of networks without a way there.
+
+    It takes every interface of a host for one that leads to the others, public ones too; a
+    filter would be met on the one network that joins them.
+    """
+    failed = [
+        one for one in facts.of(CallFailed)
+        if one.library == "MPI" and one.peer and _connects(one)
+        and one.errno in {errno.EHOSTUNREACH, errno.ENETUNREACH}
+    ]  # fmt: skip
+    networks = {_network(one.peer) for one in failed}
+    if len(networks) > 1:
+        yield finding(
+            "bootstrap-wrong-interface",
+            failed,
+            0.65,
+            message="MPI tries its peers on several networks, and no way leads to them",
+            advice="name the one network that joins the hosts in btl_tcp_if_include and "
+            "oob_tcp_if_include",
+            next_command=_LOOK,
+            explains=(Symptom.CONNECT, "mpi-ucx-not-nccl"),
+            suspects=(_FILTER,),
+        )
+
+
+_FILTER = Suspect(
+    cause="host-firewall",
+    confidence_ratio=0.3,
+    question="do the hosts refuse TCP on the network that joins them, too?",
+    next_command="nc -zv <other host> <port>; firewall-cmd --list-all",
+)
 
 
 def _at_bridge(failed: CallFailed, own: set[str]) -> bool:

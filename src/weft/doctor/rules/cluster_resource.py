@@ -34,7 +34,7 @@ from weft.observe.facts.pods import (
     PodResource,
     PodState,
 )
-from weft.observe.facts.programs import Message
+from weft.observe.facts.programs import Command, Message
 from weft.observe.facts.transports import NoRdmaDevice
 
 _RDMA = re.compile(
@@ -95,6 +95,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
         yield _short(facts, name, seen)
     if not events:
         yield from _offered_none(facts)
+        yield from _gone(facts)
     yield from _refused(facts)
     yield from _no_quota(facts)
     yield from _plugin(facts)
@@ -232,6 +233,33 @@ def _offered_none(facts: Facts) -> Iterator[Finding]:
         if _RDMA.search(name) and offers and not any(one.allocatable for one in offers):
             wants = [one for one in facts.of(PodResource) if one.resource == name]
             yield _resource("k8s-rdma-resource-missing", [*offers, *wants], 0.75, name)
+
+
+def _gone(facts: Facts) -> Iterator[Finding]:
+    """Find a resource that a node offered at one reading, and at a later one no more."""
+    offers = [one for one in facts.of(NodeResource) if one.allocatable is not None]
+    for name in dict.fromkeys(one.resource for one in offers if _RDMA.search(one.resource)):
+        seen = [one for one in offers if one.resource == name]
+        last = {(one.node, one.evidence.file): one for one in seen}
+        lost = [
+            one for one in seen
+            if one.allocatable and not last[one.node, one.evidence.file].allocatable
+        ]  # fmt: skip
+        if lost:
+            restarted = [one for one in facts.of(Command) if _RESTART.search(one.command)]
+            now = last[lost[-1].node, lost[-1].evidence.file]
+            yield replace(
+                _resource(
+                    "k8s-rdma-resource-stale", [lost[-1], *restarted, now],
+                    0.75 if restarted else 0.6, name,
+                ),
+                message=f"a node offered {name} and offers none any more"
+                + (", since its kubelet was restarted" if restarted else ""),
+            )  # fmt: skip
+            return
+
+
+_RESTART = re.compile(r"restart\b.{0,20}\b(?:kubelet|k3s|rke2|containerd)\b")
 
 
 def _no_quota(facts: Facts) -> Iterator[Finding]:

@@ -6,11 +6,13 @@ What to do: take the log of the rank that is not in the list; look for what it d
 References: PyTorch ProcessGroupNCCL, flight recorder (TORCH_NCCL_TRACE_BUFFER_SIZE).
 """
 
+import re
 from collections.abc import Iterator
 
 from weft.doctor.rule import Facts, Finding, Rule, Suspect, Symptom, suspect, suspected
 from weft.observe.facts.collectives import CollectiveTimeout
 from weft.observe.facts.communicators import CommunicatorRank, CommunicatorShape
+from weft.observe.facts.transports import PluginSeen
 
 _FEW = 8
 _DUMP = "the dump of the flight recorder of every rank, and py-spy dump of the missing rank"
@@ -24,8 +26,10 @@ def _check(facts: Facts) -> Iterator[Finding]:
     absent = _absent(facts, waiting)
     where = "rank " + ", ".join(map(str, absent)) if absent else "the missing rank"
     tiny = all((one.elements_in or 0) <= 1 for one in timeouts)
+    plugless = _without_plugin(facts)
     yield suspected(
         (
+            *((_NO_PLUGIN,) if plugless else ()),
             Suspect(
                 cause="app-collective-mismatch",
                 confidence_ratio=0.25 if absent else 0.45 if tiny else 0.35,
@@ -46,12 +50,30 @@ def _check(facts: Facts) -> Iterator[Finding]:
                 next_command="NCCL_DEBUG=INFO, and the adapter's counters of every host",
             ),
         ),
-        timeouts,
+        [*timeouts, *plugless],
         symptom=Symptom.WATCHDOG,
         subject="ranks " + ", ".join(map(str, waiting[:8])) if waiting else "",
         message="a collective was given up: some rank never came",
         advice=f"look at {where}, before the time of the timeout",
     )
+
+
+_NO_PLUGIN = Suspect(
+    cause="efa-plugin-not-loaded",
+    confidence_ratio=0.4,
+    question="are these instances with EFA? without its plug-in they meet over Ethernet",
+    next_command="ls /dev/infiniband; find / -name 'libnccl-net*.so' 2>/dev/null",
+)
+_OF_EC2 = re.compile(r"ip-\d{1,3}-\d{1,3}-\d{1,3}-\d{1,3}(?:\.|$)")
+"""How EC2 names its hosts."""
+
+
+def _without_plugin(facts: Facts) -> list[PluginSeen]:
+    """Return hosts of EC2 on which no plug-in for the network was found."""
+    return [
+        one for one in facts.of(PluginSeen)
+        if one.role == "net" and not one.loaded and _OF_EC2.match(one.process.host)
+    ]  # fmt: skip
 
 
 def _absent(facts: Facts, waiting: list[int]) -> list[int]:

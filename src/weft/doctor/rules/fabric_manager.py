@@ -144,7 +144,16 @@ def _restarted(
             message="NVLink multicast is refused, as after a restart of the fabric manager",
             advice="reset all GPUs of the host (or reboot), then start the job",
             next_command="journalctl -u nvidia-fabricmanager; nvidia-smi --gpu-reset",
+            suspects=() if services else (_NEVER_STARTED,),
         )
+
+
+_NEVER_STARTED = Suspect(
+    cause="fabric-manager-not-running",
+    confidence_ratio=0.35,
+    question="does the service run on this host at all (systemctl is-active)?",
+    next_command=_LOOK,
+)
 
 
 def _failed(services: list[ServiceState]) -> list[ServiceState]:

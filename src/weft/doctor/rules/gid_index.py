@@ -157,7 +157,10 @@ def _refused(facts: Facts, pinned: list[Fact]) -> Iterator[Finding]:
     unmade = [one for one in calls if one.next_state == "RTR" and not one.local_gid]
     if alone and unmade and not facts.any_of(Gid):
         yield _wrong(
-            [*alone, *unmade, *pinned], 0.65, "a link-local GID is used, and cannot connect"
+            [*alone, *unmade, *pinned],
+            0.65,
+            "a link-local GID is used, and cannot connect",
+            (_NO_ADDRESS,),
         )
         return
     unread = [
@@ -172,7 +175,8 @@ def _refused(facts: Facts, pinned: list[Fact]) -> Iterator[Finding]:
     nobody = [one for one in facts.of(TransferSetup) if _is_nobody(one)]
     if empty or nobody:
         seen: list[Fact] = [*empty, *nobody, *pinned]
-        yield _wrong(seen, 0.85, "the GID in use is empty", (_IN_A_POD,))
+        first = not empty and not pinned and all(one.gid_index == 0 for one in nobody)
+        yield _wrong(seen, 0.55 if first else 0.85, "the GID in use is empty", (_IN_A_POD,))
         return
     yield from _unconnected(calls, pinned)
 
@@ -252,6 +256,9 @@ _AT_WRONG_INDEX = suspect(
 _BETWEEN = (
     suspect("fabric-path-unreachable", 0.3),
     suspect("mtu-mismatch", 0.15),
+)
+_NO_ADDRESS = suspect(
+    "gid-link-local", 0.35, question="has the adapter's interface an IPv4 address at all?"
 )
 _IN_A_POD = suspect("k8s-no-roce-gid", 0.4)
 _OTHERS = (

@@ -1,8 +1,8 @@
 """The driver reports a fault of a GPU: its memory, its link, its firmware, or it is gone.
 
 What it checks: Xid codes with what belongs to each: row remapping for memory, links for NVLink,
-a device that answers with all ones for one that fell off the bus. A fault of an application
-(13, 31, 43, 45) is no hardware.
+a device that answers with all ones for one that fell off the bus. Memory faults of a program
+(13, 31, 32, 43, 69) are its own as a rule; those of several programs on one device are not.
 Why it matters: the job's errors on other hosts are echoes of one GPU.
 What to do: as NVIDIA's catalogue says for the code: reset, drain, or return the card.
 References: NVIDIA Xid errors; NVIDIA GPU debug guidelines; row remapping guide.
@@ -36,6 +36,10 @@ _LOOK = "nvidia-smi -q -d ROW_REMAPPER,ECC; dmesg -T | grep -i -e Xid -e NVRM"
 _ADAPTER = re.compile(r"infiniband|ethernet|network|mellanox|broadcom.*netx", re.IGNORECASE)
 _LINK_DEAD = re.compile(r"nvlink: .{0,20}(?:fatal|uncorrect|failed)", re.IGNORECASE)
 _XID = re.compile(r"\bxid\W{0,3}(\d{2,3})\b", re.IGNORECASE)
+_PROGRAM_CODES = frozenset({13, 31, 32, 43, 69})
+"""Faults that a program makes by its own accesses, or a device that fails [NVIDIA, Xid]."""
+_MANY = 3
+_MINUTE_S = 60.0
 _TO_RECOVER = 154
 """It says what to do after another fault [NVIDIA, Xid catalogue]."""
 _LINK_EVENTS = frozenset(range(144, 151))
@@ -100,6 +104,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
         yield from _links(facts)
         yield from _remapping(facts)
         yield from _fewer(facts)
+        yield from _of_programs(facts)
 
 
 def _is_any_fault(gpu: GpuUnreachable) -> bool:
@@ -168,6 +173,45 @@ def _remapping(facts: Facts) -> Iterator[Finding]:
     elif now:
         found = _fault(_SORTS[2], [*now])
         yield replace(found, severity=Severity.WARNING, confidence_ratio=0.65)
+
+
+def _of_programs(facts: Facts) -> Iterator[Finding]:
+    """Find faults that a program makes, or the device: of several programs, the device.
+
+    Ranks of one job fault on all their GPUs at once; one device that faults again and again,
+    with other programs, is ill.
+    """
+    seen = [one for one in facts.of(GpuFault) if one.code in _PROGRAM_CODES]
+    devices = dict.fromkeys(one.bus_id for one in seen)
+    again = [
+        bus for bus in devices
+        if len(_runs([one for one in seen if one.bus_id == bus])) >= _MANY
+    ]  # fmt: skip
+    if not seen:
+        return
+    yield finding(
+        "gpu-xid-other",
+        [one for one in seen if one.bus_id in again] or seen,
+        0.6 if again else LIKELY_RATIO,
+        severity=Severity.WARNING,
+        subject=", ".join([one for one in again or devices if one][:4]),
+        message="one GPU stopped several programs with memory faults: perhaps it is ill"
+        if again
+        else "a program was stopped by a memory fault on its GPU: its own, or the device's",
+        advice="run the device's diagnostics (dcgmi diag -r 3)"
+        if again
+        else "run the program under compute-sanitizer; if others fail on this GPU, test it",
+        next_command=_LOOK,
+        missing=("whether other programs fault on this GPU, and this one on others",),
+    )
+
+
+def _runs(faults: list[GpuFault]) -> set[object]:
+    """Return by what faults are told apart: the programs they stopped, else their minutes."""
+    by_time = {
+        int(one.moment.time_s // _MINUTE_S) for one in faults if one.moment and one.pid is None
+    }
+    return {one.pid for one in faults if one.pid is not None} | by_time
 
 
 def _fewer(facts: Facts) -> Iterator[Finding]:

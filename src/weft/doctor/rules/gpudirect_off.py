@@ -38,7 +38,12 @@ from weft.observe.facts.hosts import (
     PeerMemoryClient,
 )
 from weft.observe.facts.programs import Command
-from weft.observe.facts.transports import AdapterChosen, DmaBufAvailable, GpuDirectState
+from weft.observe.facts.transports import (
+    AdapterChosen,
+    DmaBufAvailable,
+    GpuDirectState,
+    ProviderChosen,
+)
 from weft.observe.facts.verbs import CallFailed
 
 _MODULES = ("nvidia_peermem", "nv_peer_mem", "nvidia-peermem", "amdgpu_peermem", "ib_peer_mem")
@@ -283,7 +288,9 @@ def _by_design(facts: Facts) -> bool:
     gpus = " ".join(one.name for one in facts.of(GpuSeen)).lower()
     adapters = {one.adapter for one in facts.of(AdapterChosen)}
     emulated = bool(adapters) and all(one.startswith(_EMULATED) for one in adapters)
-    return any(word in gpus for word in _NO_GPUDIRECT) or emulated
+    of_efa = any(one.provider.startswith("efa") for one in facts.of(ProviderChosen))
+    plain_efa = of_efa and not _could_have_it(facts)  # most instances with EFA have none
+    return any(word in gpus for word in _NO_GPUDIRECT) or emulated or plain_efa
 
 
 def _why(refused: ModuleRefused) -> str:

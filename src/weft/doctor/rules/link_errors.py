@@ -294,7 +294,7 @@ def _flapping(facts: Facts) -> Iterator[Finding]:
         yield finding(
             "ib-link-flap",
             [*seen, *cables],
-            0.85 if sure else 0.7 if watched else 0.6,
+            0.85 if sure else 0.7 if watched or _again_and_again(facts) else 0.6,
             severity=Severity.ERROR if sure else Severity.WARNING,
             subject=", ".join(hosts),
             message="a port lost its link while it was in use",
@@ -324,6 +324,20 @@ def _lost_and_back(events: Sequence[LinkEvent]) -> list[LinkEvent]:
         elif where in been_up and last_up[where] > place:
             lost.append(one)
     return lost
+
+
+def _again_and_again(facts: Facts) -> bool:
+    """Return whether a link came back and was lost once more, as a bad cable or optic does."""
+    came_back: dict[tuple[str, str], int] = {}
+    up: dict[tuple[str, str], bool] = {}
+    for one in facts.of(LinkEvent):
+        where = (one.host, one.interface)
+        if one.up and not up.get(where, True):
+            came_back[where] = came_back.get(where, 0) + 1
+        up[where] = one.up
+    return any(
+        times > 1 or (times == 1 and not up[where]) for where, times in came_back.items()
+    )
 
 
 def _of_other_ports(facts: Facts) -> bool:

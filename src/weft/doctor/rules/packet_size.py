@@ -25,7 +25,11 @@ from weft.doctor.rule import (
 )
 from weft.observe.facts.adapters import AdapterPort
 from weft.observe.facts.base import Fact, LinkLayer, PortState
-from weft.observe.facts.benchmarks import TransferSetup
+from weft.observe.facts.benchmarks import (
+    MeasuredCollective,
+    MeasuredTransfer,
+    TransferSetup,
+)
 from weft.observe.facts.interfaces import HostReached, Interface
 from weft.observe.facts.verbs import AdapterEvent, CompletionError
 
@@ -145,11 +149,18 @@ def _small(facts: Facts, ports: list[AdapterPort]) -> Iterator[Finding]:
     yield finding(
         "roce-mtu-small",
         [*ports, *setups],
-        0.7,
-        severity=Severity.WARNING,
+        0.7 if setups else 0.55,
+        severity=Severity.WARNING if setups or _in_use(facts) else Severity.INFO,
         message="RoCE runs with packets of 1024 bytes: Ethernet MTU 1500",
         advice="jumbo frames on hosts and switches bring a few per cent; no fault by itself",
         next_command=_LOOK,
+    )
+
+
+def _in_use(facts: Facts) -> bool:
+    """Return whether a job or a benchmark uses the ports: of a port alone it says little."""
+    return bool(job.verbs_adapters(facts)) or facts.any_of(
+        MeasuredTransfer, MeasuredCollective, Interface
     )
 
 

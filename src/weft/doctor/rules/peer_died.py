@@ -97,7 +97,8 @@ def _check(facts: Facts) -> Iterator[Finding]:
         closed = []
     ended = [
         one for one in facts.of(ProcessEnded)
-        if one.how in {"oom", "segfault", "signal"} and one.signal not in _TERMINATED
+        if (one.how in {"oom", "segfault", "signal"} or _left(facts, one))
+        and one.signal not in _TERMINATED
         and not (one.signal == _ABORTED and errors)
         and not _of_itself(one, errors) and not _CLUSTER_ROW.match(one.evidence.text)
         and not _after(one.moment, first) and (errors or _of_the_job(facts, one))
@@ -120,6 +121,12 @@ def _check(facts: Facts) -> Iterator[Finding]:
         yield _refused(facts, remote)
     elif doubtful:
         yield _perhaps(doubtful)
+
+
+def _left(facts: Facts, ended: ProcessEnded) -> bool:
+    """Return whether a rank left by an exception of its own, and others wait for it since."""
+    waiting = {one.process.rank for one in facts.of(CollectiveTimeout)}
+    return ended.how == "exception" and bool(waiting) and ended.rank not in waiting
 
 
 def _closed(facts: Facts) -> list[Fact]:

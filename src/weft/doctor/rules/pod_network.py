@@ -291,6 +291,17 @@ def _vanished(facts: Facts) -> Iterator[Finding]:
 def _no_gid(facts: Facts) -> Iterator[Finding]:
     """Find a pod whose RDMA device has no GID at all."""
     empty = [one for one in facts.of(GidCount) if one.entries == 0]
+    first = [
+        one for one in facts.of(TransferSetup)
+        if one.link_layer is LinkLayer.ETHERNET and one.gid_index == 0
+        and links.is_empty(one.local_gid)
+    ]  # fmt: skip
+    if first and not facts.of(Gid):
+        yield replace(
+            _network("k8s-no-roce-gid", [*first], 0.7),
+            message="the adapter's GID 0, which any interface of its gives it, is empty: no "
+            "interface of it is where the program runs",
+        )
     nodes = [one for one in facts.of(DeviceNode) if one.present and "uverbs" in one.path]
     bare = _nameless(facts)
     zeros = [one for one in facts.of(Gid) if links.is_empty(one.gid)]
@@ -336,9 +347,10 @@ def _nameless(facts: Facts) -> list[Fact]:
 
 def _in_a_pod(facts: Facts) -> bool:
     """Return whether interfaces were listed inside a pod: its first is one end of a pair."""
-    return any("eth0@if" in one.evidence.text for one in facts.of(Interface)) or any(
-        "kubectl exec" in one.command for one in facts.of(Command)
-    )
+    return any(
+        "eth0@if" in one.evidence.text or (one.driver == "veth" and one.interface == "eth0")
+        for one in facts.of(Interface)
+    ) or any("kubectl exec" in one.command for one in facts.of(Command))
 
 
 pod_network = Rule(causes=tuple(_WORDS), check=_check)

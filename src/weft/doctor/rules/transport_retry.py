@@ -13,9 +13,11 @@ NCCL_IB_TIMEOUT and NCCL_IB_RETRY_CNT.
 import re
 from collections.abc import Iterator
 
-from weft.doctor import links
+from weft.doctor import job, links
 from weft.doctor.rule import Facts, Finding, Rule, Suspect, Symptom, suspect, suspected
-from weft.observe.facts.base import LinkLayer
+from weft.observe.facts.adapters import Gid
+from weft.observe.facts.base import Fact, LinkLayer
+from weft.observe.facts.transports import NetworkChosen
 from weft.observe.facts.verbs import CompletionError
 
 RETRY = 12
@@ -39,16 +41,29 @@ def _check(facts: Facts) -> Iterator[Finding]:
             advice="look first for a rank that died earlier; then at GIDs, ports and counters",
         )
     elif flushed:
+        first = _first_is_link_local(facts)
         yield suspected(
             (
+                *((_FIRST_GID,) if first else ()),
                 suspect("peer-process-died", 0.35),
                 suspect("fabric-path-unreachable", 0.3, next_command=_PAIR),
             ),
-            flushed,
+            [*flushed, *first],
             symptom=Symptom.FLUSHED,
             message="work was flushed after an error that this log does not hold",
             advice="collect the logs of all ranks: the first error is on another",
         )
+
+
+def _first_is_link_local(facts: Facts) -> list[Fact]:
+    """Return GIDs that a program takes which asks for none: link-local, beside routable ones.
+
+    NCCL and the like look for a routable one by themselves.
+    """
+    searches = facts.of(NetworkChosen) or job.versions(facts) or job.gid_indices(facts)
+    if searches or not any(links.is_ipv4(one.gid) for one in facts.of(Gid)):
+        return []
+    return [one for one in facts.of(Gid) if one.index == 0 and links.is_link_local(one.gid)]
 
 
 def _subject(retries: list[CompletionError]) -> str:
@@ -109,6 +124,11 @@ def _blamed(facts: Facts) -> int:
     return len({one.peer for one in facts.of(CompletionError) if one.peer})
 
 
+_FIRST_GID = suspect(
+    "gid-index-wrong",
+    0.45,
+    question="which GID index does the program take? index 0 is link-local here",
+)
 _PKEY = suspect("ib-pkey-membership", 0.2)
 _GID = suspect("gid-index-wrong", 0.25)
 _LOSS = suspect("roce-packet-loss", 0.2)

@@ -46,7 +46,11 @@ def _check(facts: Facts) -> Iterator[Finding]:
         "container-no-verbs-library",
         [*absent, *wanted, *nodes, *job.uses_sockets(facts)],
         0.85 if sure else 0.7 if likely else 0.55,
-        severity=Severity.ERROR if sure else Severity.WARNING,
+        severity=Severity.ERROR
+        if sure
+        else Severity.INFO
+        if job.worked_after(facts, absent)
+        else Severity.WARNING,
         message="libibverbs, or its part for this adapter, is not where the job runs",
         advice="install rdma-core (libibverbs1, ibverbs-providers) in the image",
         next_command="ldconfig -p | grep -e ibverbs -e mlx5; ls /dev/infiniband",

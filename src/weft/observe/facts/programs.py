@@ -55,7 +55,7 @@ class Command:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessEnded:
-    """A process died: ``how`` is oom, signal, segfault or exit.
+    """A process died: ``how`` is oom, signal, segfault, exception or exit.
 
     ``by_kernel`` where the kernel's log tells it, which tells of every process of a host; the
     rest is told by the job, its launcher or its scheduler.

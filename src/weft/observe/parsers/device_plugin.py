@@ -72,6 +72,9 @@ device_plugin = Parser(
         "Are RDMA modules loaded",
         "] added",
         "has RDMA spec",
+        "/sys/class/infiniband_verbs/",
+        "gets registered",
+        'exposing "',
     ),
     reader=table(
         pattern("missing RDMA device spec", r"missing RDMA device spec for.*", _refused),
@@ -108,6 +111,15 @@ device_plugin = Parser(
         pattern("device plugin unable", r"device plugin unable.{0,20} Kubelet.*", _refused),
         pattern("device [", r"device \[[0-9a-f:.]{7,13}\] added", _served),
         pattern("has RDMA spec", r"has RDMA spec \[/dev/infiniband/.*", _served),
+        pattern(
+            "device: ",
+            r"device: [\w.-]+,uverbs\d+,/sys/class/infiniband_verbs/uverbs\d+,\S+",
+            _served,
+        ),
+        pattern("", rf"{_STAMP} Fetching EFA devices", nothing),
+        pattern("gets registered", r"gets registered successfully", nothing),
+        pattern("", rf"{_STAMP} (?:exposing \W?\d+\W? devices|Updating \"|Listening for|All "
+                r"servers)", nothing),
         pattern("", rf"{_STAMP} Resource: &\{{", nothing),
         pattern("", rf"{_STAMP} (?:loaded config|Using Kubelet|Registered device|Initializing "
                 r"resource|Starting|Discovering|discovered interfaces|Resource manager|"

@@ -106,6 +106,8 @@ _NETWORK_STATUS = re.compile(r".{0,60}k8s\.v1\.cni\.cncf\.io/network-status:")
 _SHARED = re.compile(
     r"[Uu]sage of EmptyDir volume \"(?P<name>\S*(?:shm|shared-?mem)\S*)\" exceeds",
 )
+_NEAR_LINES = 8
+"""Two counts of one resource so near are what a node has, and what it offers of it."""
 _PLAIN = {"cpu", "memory", "pods", "ephemeral-storage", "hugepages-1Gi", "hugepages-2Mi"}
 _ROW_OF_TABLE = re.compile(r"\s+(?:Type|----|Resource|--------|Namespace|---------)\s+")
 
@@ -132,7 +134,7 @@ class _Reader:
     limits: dict[str, int] = field(default_factory=dict)
     network: str = ""
     networks: bool = False
-    seen_resource: str = ""
+    seen: dict[str, int] = field(default_factory=dict)
     asked: str = ""
 
     def take(self, text: str, number: int) -> Sequence[Fact] | None:
@@ -169,13 +171,15 @@ class _Reader:
             return None
         resource, given = _RESOURCE.match(text), _ALLOCATED.match(text)
         if given:
-            self.seen_resource = ""
+            self.seen.clear()
             used = int(given["request"])
             return (NodeResource(resource=given["name"], allocated=used, evidence=evidence),)
         if not resource or "/" not in resource["name"]:
             return None
         name, count = resource["name"], integer(resource["value"])
-        again, self.seen_resource = self.seen_resource == name, name
+        again = evidence.line - self.seen.pop(name, -_NEAR_LINES) < _NEAR_LINES
+        if not again:
+            self.seen[name] = evidence.line
         return (
             NodeResource(
                 resource=name, capacity=None if again else count,
@@ -399,6 +403,7 @@ kubectl = Parser(
         "GetNetworkDelegates",
         "Events:",
         "READY",
+        "<none>",
         "DESIRED",
         "Requests:",
         "Limits:",

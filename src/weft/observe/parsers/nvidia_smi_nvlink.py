@@ -16,6 +16,13 @@ _GPU = re.compile(
 _LINK = re.compile(
     r"\s*Link (?P<link>\d+): (?:(?P<rate>[\d.]+) GB/s|<?(?P<inactive>inactive|InActive)>?)"
 )
+_REMOTE = re.compile(
+    r"\s*Link (?P<link>\d+): Remote Device (?P<bus>[0-9A-Fa-f:.]+): Link (?P<other>\d+)\s*$"
+)
+_ABOUT = re.compile(
+    r"\s+(?:NVLE: \w+|Firmware Version:|(?:MSE|NETIR(?: UPHY| CLN| DLN)?): [\d:.]+|"
+    r"Link \d+, [A-Z][\w /-]{3,60}: (?:true|false|\d+))\s*$"
+)
 _ERROR = re.compile(
     r"\s*Link (?P<link>\d+): (?P<name>(?:Replay|Recovery|CRC|[A-Z][\w ]+?)(?: Flit)?"
     r"(?: Data)? Errors?|[A-Z][\w -]+?): (?P<value>\d+)\s*$"
@@ -56,11 +63,9 @@ class _Reader:
         gpu = _GPU.match(text)
         if gpu:
             return self._gpu(gpu, text, number)
-        link = _LINK.match(text)
+        link = _LINK.match(text) or _REMOTE.match(text)
         if link:
-            rate = link["rate"]
-            speed = float(rate) * _GIGA if rate else None
-            return (self._link(int(link["link"]), speed, text, number),)
+            return (self._state(link, text, number),)
         if _ALL.match(text):
             return (self._link(None, None, text, number),)
         if _NONE.match(text):
@@ -69,7 +74,17 @@ class _Reader:
         if error:
             return (self._error(error, text, number),)
         gone = _GONE.match(text) or _ABSENT.match(text)
-        return self._gone(gone, text, number) if gone else self._of_dcgm(text, number)
+        if gone:
+            return self._gone(gone, text, number)
+        about = self.gpu and _ABOUT.match(text)
+        return READ if about else self._of_dcgm(text, number)
+
+    def _state(self, link: "re.Match[str]", text: str, number: int) -> GpuLink:
+        """State a link by its rate, or by what it leads to."""
+        rate = link.groupdict().get("rate")
+        speed = float(rate) * _GIGA if rate else None
+        state = self._link(int(link["link"]), speed, text, number)
+        return replace(state, active=True) if "bus" in link.groupdict() else state
 
     def _of_dcgm(self, text: str, number: int) -> Sequence[Fact] | None:
         """Read what ``dcgmi nvlink -s`` prints: a letter for each link of a GPU."""

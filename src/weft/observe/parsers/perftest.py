@@ -59,7 +59,7 @@ _FIELDS = frozenset(
         "rdma_cm QPs",
     }
 )
-_ADDRESS = re.compile(r"\s*(?P<end>local|remote) address: LID (?P<lid>\w+) QPN")
+_ADDRESS = re.compile(r"\s*(?P<end>local|remote) address: LID (?P<lid>\w+)(?: |$)")
 _GID = re.compile(r"\s*GID: (?P<gid>[\d:]+)")
 _HEADING = re.compile(r"\s*#bytes\s+#?iterations\s+(?P<columns>.*)")
 _ROW = re.compile(

@@ -135,6 +135,8 @@ _REFUSED = re.compile(
 _WATCHED = re.compile(
     r"^\s*event_type (?P<event>[\w ]{3,60}?) \((?P<number>\d+)\), port (?P<port>\d+)"
 )
+_UNNAMED_PARTITION = re.compile(r"acm_ep_up: ERROR - unable to assign EP name for pkey 0x")
+"""What ibacm says of each partition that has no interface on the host, as those of guests."""
 _DEVICE_FATAL = 8
 """Of a device itself [libibverbs, enum ibv_event_type]."""
 _NO_GID = re.compile(
@@ -402,6 +404,7 @@ rdma_programs = Parser(
         "peermem",
         "peer_mem",
         "UMAD",
+        "acm_ep_up",
         "ibwarn",
         "iberror",
         "sgid",
@@ -446,6 +449,7 @@ rdma_programs = Parser(
         (_WATCHED, _watched),
         (_USED_INDEX, _used_index),
         (_MAD, nothing),
+        (_UNNAMED_PARTITION, nothing),
     ),
     rank=19,
     longest=1024,

@@ -13,9 +13,10 @@ from weft.observe.parser import Parser, Source
 _PAUSE_FIRST = re.compile(r"sleep \S{1,10} ?(?:;|&&) ?")
 _PROMPT = re.compile(
     r"\s*(?:(?:\(\w+\) )?(?:\[(?P<user>[\w.-]+)@(?P<host>[\w.-]+)[ :][^\]]{0,120}\][$#]|"
-    r"(?P<user2>[\w.-]+)@(?P<host2>[\w.-]+):[^$#]{0,120}[$#]|[~/][\w/.-]{0,60} ?[$#]|"
+    r"(?P<user2>[\w.-]+)@(?P<host2>[\w.-]+)(?::| (?=[~/]))[^$#]{0,120}[$#]|"
+    r"[~/][\w/.-]{0,60} ?[$#]|"
     r"[\w.-]{1,40} \[[\w.-]{1,40}: \w{3,12}\] (?:\([\w -]{1,30}\) )?[#>]|"
-    r"[\w.-]{1,40}@[\w.-]{1,60}>(?= show )|[$#>]|sonic-cli#|"
+    r"[\w.-]{1,40}@[\w.-]{1,60}>(?= show )|[$#>\u276f]|sonic-cli#|"
     r"(?!(?:ba|z|c|k)?sh\b)(?P<host3>[a-z][\w-]{0,40})[$]|\w[\w.-]{0,40}#)\s+|"
     r"\w[\w.-]{0,40}[#>](?=show ))"
     r"(?P<command>\S.*)"
@@ -25,7 +26,8 @@ _KNOWN = re.compile(
     r"(?:sudo |time |srun [^|]{0,200}|mpirun |env |docker |watch )*(?:/\S*/)?"
     r"(?:cd(?= /)|tail(?= -)|while(?= (?:true|:|sleep)\b)|"
     r"nvidia-smi|ib\w+|ibv_\w+|rdma|ethtool|mlnx_qos|show|portstat|dmesg|"
-    r"journalctl|lspci|lsmod|modprobe|mokutil|ulimit|df|ip|cat|grep|kubectl|oc|"
+    r"journalctl|lspci|lsmod|modprobe|mokutil|ulimit|df|ip|cat|grep|kubectl|oc|service|"
+    r"k\w{0,3}(?= (?:get|describe|logs|exec|apply|delete|-n) )|"
     r"perfquery|sminfo|smpquery|sleep|portstat|pfcstat|queuestat|nstat|"
     r"uptime|date|netstat|ss|tc|dcb|devlink|mlxfwmanager|mstfwmanager|mstconfig|mstflint|flint|mstlink|"
     r"lldpctl|lldpcli|lshw|nv|ls|free|numactl|lscpu|uname|env|export|systemctl|sharp"
@@ -85,6 +87,8 @@ _SIGNS = (
     "$ ",
     "# ",
     "> ",
+    "\u276f ",
+    " | grep ",
     "==",
     "##",
     "NCCL_",
@@ -98,6 +102,7 @@ _SIGNS = (
     "mpirun",
     "srun ",
     "modprobe",
+    "service ",
     "lsmod",
     "nvidia-smi",
     "ibv_",
@@ -328,8 +333,10 @@ def _bare(command: str) -> bool:
     words = command.split()
     return len(words) <= _MOST_WORDS and (
         any(word.startswith("-") for word in words[1:])
+        or (words[1:2] == ["|"] and words[2:3] in (["grep"], ["egrep"], ["awk"], ["head"]))
         or (len(words) == 1 and words[0].startswith(("ib", "nvidia-smi", "show_gids", "lsmod")))
         or words[:1] == ["modprobe"]
+        or (words[:1] == ["service"] and words[2:] in (["status"], ["start"], ["restart"]))
     )
 
 

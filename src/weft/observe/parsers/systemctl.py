@@ -12,6 +12,12 @@ _UNIT = re.compile(r"\W{0,8}(?P<name>[\w@.-]{1,80})\.service(?: - .*)?$")
 _ACTIVE = re.compile(r"\s{1,12}Active: (?P<state>\w+)(?P<text>.*)")
 _ABSENT = re.compile(r"Unit (?P<name>[\w@.-]{1,80}?)(?:\.service)? could not be found")
 _FAILED = re.compile(r"Job for (?P<name>[\w@.-]{1,80}?)(?:\.service)? failed because")
+_UNKNOWN = re.compile(r"(?P<name>[\w@.-]{1,80}): unrecognized service\s*$")
+_JOURNAL = re.compile(
+    r"[A-Z][a-z]{2} [ \d]\d [\d:]{8} \S{1,80} "
+    r"(?:systemd\[1\]: (?:Start|Stopp|Reload)(?:ing|ed)\b|"
+    r"[\w@.-]{1,80}\[\d+\]: [Ss]tarting\W{1,4}(?:OK|done)\W*$)"
+)
 _SEE = re.compile(r'See "systemctl status ')
 _DETAIL = re.compile(
     r"\s{1,12}(?:Loaded|Main PID|Process|Tasks|Memory|CPU|CGroup|Docs|Status|Drop-In|"
@@ -37,13 +43,14 @@ class _Reader:
             return (self._state(failed["name"], "failed", text, number),)
         if _SEE.match(text):
             return READ
-        absent = _ABSENT.match(text)
+        absent = _ABSENT.match(text) or _UNKNOWN.match(text)
         if absent:
             return (self._state(absent["name"], "absent", text, number),)
         active = _ACTIVE.match(text) if self.unit else None
         if active:
             return (self._state(self.unit, active["state"], text, number),)
-        return READ if self.unit and _DETAIL.match(text) else None
+        detail = _DETAIL.match(text) or _DETAIL.match(f" {text}") or _JOURNAL.match(text)
+        return READ if self.unit and detail else None
 
     def end(self) -> Iterable[Fact]:
         """Keep nothing to the end."""
@@ -61,7 +68,7 @@ class _Reader:
 
 systemctl = Parser(
     tool="systemctl",
-    marks=(".service", "Active: ", "could not be found"),
+    marks=(".service", "Active: ", "could not be found", "unrecognized service"),
     reader=_Reader,
     rank=53,
 )

@@ -151,6 +151,16 @@ def _task(found: re.Match[str], line: Line) -> Sequence[Fact]:
     )
 
 
+def _raised(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    """State that a rank ended by an exception of its own."""
+    return (
+        ProcessEnded(
+            how="exception", name=found["name"], rank=int(found["rank"]), host=line.host,
+            moment=line.moment, evidence=line.evidence,
+        ),
+    )  # fmt: skip
+
+
 def _oom(found: re.Match[str], line: Line) -> Sequence[Fact]:
     del found
     return (
@@ -335,6 +345,14 @@ _PATTERNS = (
     pattern("oom_kill", r"oom_kill(?!_process|er)", _oom),
     pattern("Segmentation fault", r"Segmentation fault", _segfault),
     pattern("Caught signal 11", r"Caught signal 11", _segfault),
+    pattern(
+        "[rank",
+        r"\[rank(?P<rank>\d{1,6})\]: ?(?:[a-z_]\w{0,40}\.){0,6}"
+        r"(?P<name>(?!Dist|Connection|Timeout|Runtime|Broken|Child)[A-Z]\w{2,60}"
+        r"(?:Error|Exception)): "
+        r"(?!.{0,300}(?i:nccl|gloo|c10d|timed? ?out|socket|connect|collective|store))",
+        _raised,
+    ),
     pattern(
         "torch.distributed.DistBackendError",
         r"torch\.distributed\.DistBackendError.*",

@@ -281,6 +281,12 @@ _PATTERNS = (
         _call,
     ),
     pattern(
+        "ibv_",
+        r"(?P<call>ibv_\w+)\([^)]{0,400}\) returned (?P<errno>[1-9]\d{0,2}): "
+        r"(?P<error>[A-Z][\w ]+)",
+        _call,
+    ),
+    pattern(
         "Received context async",
         r"Received context async event (?P<event>[A-Za-z][\w /-]{2,40}?) for context "
         r"(?P<adapter>\w+)",

@@ -25,7 +25,7 @@ def _xid(found: re.Match[str], line: Line) -> Sequence[Fact]:
     return (
         GpuFault(
             code=code,
-            bus_id=found["bus"] or "",
+            bus_id=(found["bus"] or "").removeprefix("PCI:"),
             text=text,
             pid=integer(found["pid"]),
             process_name=(found["name"] or "").strip("'<>").removeprefix("unknown"),
@@ -120,6 +120,16 @@ def _no_answer(found: re.Match[str], line: Line) -> Sequence[Fact]:
     )  # fmt: skip
 
 
+def _to_reset(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    """State that a GPU must be reset before the driver goes on, as code 154 says."""
+    return (
+        GpuFault(
+            code=154, bus_id=found["gpu"] or "", text="reset required", fatal=True,
+            host=host_of(line), moment=line.moment, evidence=line.evidence,
+        ),
+    )  # fmt: skip
+
+
 PATTERNS = (
     pattern(
         "nvidia-nvswitch",
@@ -136,6 +146,12 @@ PATTERNS = (
         "Xid (",
         r"Xid \((?:PCI:)?(?P<bus>[0-9a-fA-F:.]+)?[^)]*\): (?P<code>\d+)(?:, |: ?)?"
         r"(?:pid=(?P<pid>[^,]*), )?(?:name=(?P<name>[^,]*), )?(?P<text>.*)",
+        _xid,
+    ),
+    pattern(
+        "Xid ",
+        r"Xid (?P<code>\d{1,3}) (?P<bus>(?:PCI:)?[0-9a-fA-F]{4}:[0-9a-fA-F:.]+) "
+        r"(?:pid=(?P<pid>\d+)\b)?(?P<name>)(?P<text>.*)",
         _xid,
     ),
     pattern(
@@ -181,6 +197,11 @@ PATTERNS = (
         r"GSP-RM unresponsive|"
         r"GSP core unresponsive|Failed to boot GSP|Max GSP-RM boot attempts)",
         _no_answer,
+    ),
+    pattern(
+        "NVRM: ",
+        r"NVRM: (?:(?P<gpu>GPU\d+) )?.{0,200}?\[?NV_ERR_RESET_REQUIRED\b",
+        _to_reset,
     ),
     pattern("NVRM: ", r"NVRM: ", nothing),
     pattern(

@@ -21,6 +21,13 @@ _MATTERS = re.compile(
 )
 """What in the kernel of a host the network and the GPUs hang on. Of the rest it says 'invalid',
 'disabled' and 'not supported' at every sound boot."""
+_TRACE = re.compile(
+    r"-+\[ cut here \]|---\[ end trace|RIP: |Call Trace:|(?:\? )?\w+\+0x[0-9a-f]+/0x|"
+    r"Workqueue: |Hardware name: |CPU: \d|memcpy: detected field-spanning write|"
+    r"ib_srpt (?:ib_cm_listen\(\)|srpt_add_one\(\w+\)) failed|SubnSet\("
+)
+"""Lines of a trace, which the line above it explains; a compiler's check that warns once; and a
+storage target that finds nothing to listen on."""
 _WORDS_OF_OTHERS = ("Command line:", "Kernel command line:", "acpi ", "ACPI", "oom-kill:")
 
 
@@ -30,6 +37,6 @@ def idle(line: str) -> bool:
     if form is None:
         return False
     text = line[form.end() :].lstrip()
-    if not troubles(text) or text.startswith(_WORDS_OF_OTHERS):
+    if not troubles(text) or _TRACE.match(text) or text.startswith(_WORDS_OF_OTHERS):
         return True
     return not _MATTERS.search(text)
