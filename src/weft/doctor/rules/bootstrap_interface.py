@@ -178,11 +178,10 @@ def _everywhere(facts: Facts) -> Iterator[Finding]:
         )
 
 
-_FILTER = Suspect(
-    cause="host-firewall",
-    confidence_ratio=0.3,
+_FILTER = suspect(
+    "host-firewall",
+    0.3,
     question="do the hosts refuse TCP on the network that joins them, too?",
-    next_command="nc -zv <other host> <port>; firewall-cmd --list-all",
 )
 
 

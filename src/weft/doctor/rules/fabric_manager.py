@@ -148,11 +148,10 @@ def _restarted(
         )
 
 
-_NEVER_STARTED = Suspect(
-    cause="fabric-manager-not-running",
-    confidence_ratio=0.35,
+_NEVER_STARTED = suspect(
+    "fabric-manager-not-running",
+    0.35,
     question="does the service run on this host at all (systemctl is-active)?",
-    next_command=_LOOK,
 )
 
 

@@ -66,10 +66,9 @@ class _Reader:
         link = _LINK.match(text) or _REMOTE.match(text)
         if link:
             return (self._state(link, text, number),)
-        if _ALL.match(text):
-            return (self._link(None, None, text, number),)
-        if _NONE.match(text):
-            return (self._link(None, None, text, number, supported=False),)
+        none = _NONE.match(text)
+        if none or _ALL.match(text):
+            return (self._link(None, None, text, number, supported=not none),)
         error = _ERROR.match(text)
         if error:
             return (self._error(error, text, number),)
