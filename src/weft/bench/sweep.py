@@ -300,8 +300,8 @@ def _test(
     """Return the table of a row: the last that was set up above it in its file."""
     where = row.evidence
     above = [one for one in setups if one.evidence.file == where.file]
-    above = [one for one in above if one.evidence.line <= where.line]
-    setup = max(above, key=lambda one: one.evidence.line, default=None)
+    above = [one for one in above if one.evidence.place <= where.place]
+    setup = max(above, key=lambda one: one.evidence.place, default=None)
     if isinstance(row, MeasuredTransfer) and row.operation == "tcp":
         return MessageTest(what="bandwidth", verb="tcp", queue_pairs=row.streams or 1)
     return MessageTest(

@@ -111,11 +111,11 @@ def went_on(facts: Facts, failed: Iterable[CallFailed]) -> bool:
     for one in failed:
         if one.library.lower() not in _TRY_ALL:
             return False
-        last[one.evidence.file] = max(last.get(one.evidence.file, 0), one.evidence.line)
+        last[one.evidence.file] = max(last.get(one.evidence.file, 0), one.evidence.place)
     measured: list[Fact] = [*facts.of(MeasuredLatency), *facts.of(MeasuredTransfer)]
     below = {
         one.evidence.file for one in measured
-        if one.evidence.line > last.get(one.evidence.file, one.evidence.line)
+        if one.evidence.place > last.get(one.evidence.file, one.evidence.place)
     }  # fmt: skip
     return bool(last) and below >= last.keys()
 
@@ -260,12 +260,12 @@ def worked_after(facts: Facts, failed: Iterable[Fact], *also: type[Fact]) -> boo
     last: dict[str, int] = {}
     for one in failed:
         file = one.evidence.file
-        last[file] = max(last.get(file, 0), one.evidence.line)
+        last[file] = max(last.get(file, 0), one.evidence.place)
     worked: dict[str, int] = {}
     for kind in (*_RESULTS, *also):
         seen: list[Fact] = facts.of(kind)
         for fact in seen:
             if getattr(fact, "complete", True) and getattr(fact, "kind", "") != "serving":
                 file = fact.evidence.file
-                worked[file] = max(worked.get(file, 0), fact.evidence.line)
+                worked[file] = max(worked.get(file, 0), fact.evidence.place)
     return bool(last) and all(worked.get(file, 0) > line for file, line in last.items())

@@ -13,6 +13,8 @@ from datetime import UTC, datetime
 from itertools import islice
 from typing import Any, Final
 
+from weft.observe.backwards import run_backwards, turned
+
 PART: Final = "\x0b"
 """Parts the lines that one line of a file carries."""
 _SAID: Final = (
@@ -262,9 +264,14 @@ def _lines(value: object, depth: int) -> Iterator[str]:
 
 def _of_list(values: Sequence[Any], depth: int) -> Iterable[str]:
     if all(isinstance(one, str) for one in values):
-        yield from (line for one in values for line in one.splitlines())
+        lines = [line for one in values for line in one.splitlines()]
+        yield from (lines[place] for place in turned(lines))
     elif all(isinstance(one, list) and [*map(type, one[:2])] == [str, str] for one in values):
-        yield from (one[1] for one in values)  # pairs of a stamp and a line
+        newest_first = [one[0] for one in values] > [one[0] for one in reversed(values)]
+        pairs = reversed(values) if newest_first else values
+        yield from (one[1] for one in pairs)  # pairs of a stamp and a line
     else:
-        for one in values:
-            yield from _lines(one, depth + 1)
+        records = [list(_lines(one, depth + 1)) for one in values]
+        back = run_backwards([one[0] for one in records if one])
+        for one in reversed(records) if back else records:
+            yield from one

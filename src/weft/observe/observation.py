@@ -1,7 +1,7 @@
 """What was seen, all together: the facts, and how much of each file was understood."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from operator import attrgetter
@@ -72,6 +72,11 @@ def _key_of(kind: type) -> Callable[[object], object]:
     return attrgetter(*names)
 
 
+def _moved(evidence: Evidence, moved: Mapping[int, int]) -> Evidence:
+    """Return a line of a text that was turned with its number in the file."""
+    return replace(evidence, line=moved.get(evidence.line, evidence.line), turned=evidence.line)
+
+
 @dataclass(slots=True)
 class Ledger:
     """The account of one file being read: equal facts are kept once, kinds are bounded."""
@@ -137,7 +142,7 @@ class Ledger:
 
     def begin(self, block: str) -> None:
         """Note how the text begins, from the first of its blocks."""
-        if not self.lines:
+        if not self.lines and not self.opening:
             lines = block.split("\n", _OPENING_LINES)[:_OPENING_LINES]
             self.opening = "\n".join(line[:LONGEST] for line in lines)[:_OPENING_LENGTH]
 
@@ -161,6 +166,20 @@ class Ledger:
         if len(self._asked) < _MOST_ASKED:
             self._asked.add(alike)
         return troubles(text)
+
+    def put_back(self, moved: Mapping[int, int]) -> None:
+        """Give lines that were read in another order the numbers that they have in the file."""
+        if not moved:
+            return
+        self.facts = [
+            replace(one, evidence=_moved(one.evidence, moved))  # type: ignore[type-var]
+            for one in self.facts
+        ]
+        self.samples = [_moved(one, moved) for one in self.samples]
+        self.complaints = {
+            words: replace(one, evidence=_moved(one.evidence, moved))
+            for words, one in self.complaints.items()
+        }
 
     def closed(self) -> FileRead:
         """Return how much of the file was understood."""

@@ -15,6 +15,7 @@ from functools import cache, partial
 
 from weft import plugins
 from weft.observe import parsers
+from weft.observe.backwards import in_time
 from weft.observe.documents import DocumentCollector, Outcome
 from weft.observe.envelopes import PART, is_escaped, unescaped, unwrapped
 from weft.observe.facts.base import Fact
@@ -336,11 +337,17 @@ def read_stream(stream: Bytes, source: Source) -> tuple[list[Fact], FileRead]:
         return [], nothing
     reading = Reading(source)
     in_vain = 0
-    for block in blocks(Joined(head, stream)):
+    moved: dict[int, int] = {}
+    for stretch in in_time(blocks(Joined(head, stream))):
+        block, ledger = stretch.text, reading.ledger
+        ledger.begin(stretch.as_it_stands)
+        for place, at in enumerate(stretch.places or (), ledger.lines + 1):
+            moved[place] = at + ledger.lines + 1
         best = _best(block, source) if in_vain < BLOCKS_IN_VAIN else block
         in_vain = in_vain + 1 if best is block else 0
         reading.block(best)
     reading.end()
+    reading.ledger.put_back(moved)
     return reading.ledger.facts, reading.ledger.closed()
 
 

@@ -74,9 +74,9 @@ def _picked_out(facts: Facts, gid: Gid) -> bool:
     """Return whether a line was picked out of a table: then others may stand before it."""
     above = [
         one for one in facts.of(Command)
-        if one.evidence.file == gid.evidence.file and one.evidence.line < gid.evidence.line
+        if one.evidence.file == gid.evidence.file and one.evidence.place < gid.evidence.place
     ]  # fmt: skip
-    last = max(above, key=lambda one: one.evidence.line, default=None)
+    last = max(above, key=lambda one: one.evidence.place, default=None)
     return last is not None and _PICKS.search(last.command) is not None
 
 

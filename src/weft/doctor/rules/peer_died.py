@@ -210,7 +210,7 @@ def _of_itself(
 ) -> bool:
     """Return whether a program that stands alone fell over its own error, told just above."""
     above = [one for one in errors if one.evidence.file == ended.evidence.file
-             and one.evidence.line < ended.evidence.line]  # fmt: skip
+             and one.evidence.place < ended.evidence.place]  # fmt: skip
     alone = all(getattr(one, "library", "") == "verbs program" for one in errors)
     return ended.how == "segfault" and alone and bool(above)
 

@@ -137,7 +137,7 @@ def _added_later(facts: Facts, failed: ClusterEvent) -> bool:
     return any(
         one.reason == "AddedInterface" and one.subject == failed.subject
         and "eth0" not in one.message and one.evidence.file == failed.evidence.file
-        and one.evidence.line > failed.evidence.line
+        and one.evidence.place > failed.evidence.place
         for one in facts.of(ClusterEvent)
     )  # fmt: skip
 

@@ -1,17 +1,27 @@
 """What all facts share: the line they were read from, its time and writer, words of state."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The line a fact was read from."""
+    """The line a fact was read from.
+
+    ``turned`` is its place among the lines in the order in which they were written, of a file
+    whose newest line stands first.
+    """
 
     file: str
     line: int
     text: str
+    turned: int = field(default=0, compare=False, repr=False)
+
+    @property
+    def place(self) -> int:
+        """Return what says which of two lines of one file was written first."""
+        return self.turned or self.line
 
 
 class Fact(Protocol):
