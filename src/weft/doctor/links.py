@@ -93,6 +93,16 @@ def is_ipv4(gid: str) -> bool:
     return found is not None and found.ipv4_mapped is not None
 
 
+def plain(gid: str) -> str:
+    """Return the IPv4 address that a GID holds, or nothing.
+
+    >>> plain("::ffff:10.0.0.1"), plain("fe80::1")
+    ('10.0.0.1', '')
+    """
+    found = address(gid)
+    return str(found.ipv4_mapped) if found and found.ipv4_mapped else ""
+
+
 def is_self_assigned(gid: str) -> bool:
     """Return whether a GID holds an IPv4 address that a host gave itself: nobody configured it.
 

@@ -1,7 +1,8 @@
 """A pair of adapters cannot reach one another: cabling, routing or a switch's configuration.
 
 What it checks: queue pairs that could not be connected (network unreachable, timed out), and
-benchmarks between two hosts that failed at once.
+benchmarks between two hosts that failed at once; pings that get no answer; a switch none of
+whose BGP sessions stands.
 Why it matters: channels pair adapters by index, so one pair without a path stops the job.
 What to do: test the pair with ib_write_bw on the named adapters; look at cabling and routes;
 NCCL pairs equal indices, so cable them alike.
@@ -13,6 +14,7 @@ import re
 from collections.abc import Iterator
 
 from weft.doctor import job, links
+from weft.doctor.reach import reach
 from weft.doctor.rule import (
     Facts,
     Finding,
@@ -26,9 +28,9 @@ from weft.doctor.rule import (
 )
 from weft.observe.facts.benchmarks import TransferSetup
 from weft.observe.facts.communicators import CommunicatorRank
-from weft.observe.facts.interfaces import HostReached, LinkEvent
+from weft.observe.facts.interfaces import HostReached, LinkEvent, RoutingSession
 from weft.observe.facts.programs import Message
-from weft.observe.facts.verbs import CallFailed
+from weft.observe.facts.verbs import CallFailed, CompletionError
 
 _UNREACHABLE = {
     errno.ENETUNREACH: ("unreachable", 0.75),
@@ -41,6 +43,8 @@ _LATE = re.compile(
     r"MAD completed in error \(IB_TIMEOUT\)|Timeout while getting attribute|"
     r"send completed with error.{0,20}\(IB_TIMEOUT\)|bad status 110|_do_madrpc failed"
 )
+_RAILS_APART = 0.5
+"""How sure it is where pings show that it is the rails that are not joined."""
 _LOOK = (
     "ib_write_bw -d <adapter> -x <GID index> on both hosts; ip route get <peer> oif <interface>"
 )
@@ -67,13 +71,17 @@ def _check(facts: Facts) -> Iterator[Finding]:
     if not failed:
         yield from _not_resolved(facts)
         yield from _not_answered(facts)
+        yield from _no_sessions(facts)
         yield from _unanswered(facts)
         return
     same = _same_ends(failed)
+    sure = max(_sure(one) for one in failed)
+    if reach(facts).rails_apart:
+        sure = _RAILS_APART
     yield finding(
         "fabric-path-unreachable",
         failed,
-        max(_sure(one) for one in failed),
+        sure,
         subject=", ".join(dict.fromkeys(one.peer for one in failed if one.peer)),
         message="no path between " + (same or "two adapters") + ", says the kernel",
         advice="test this pair with ib_write_bw; check cables (equal ports) and routes",
@@ -119,19 +127,30 @@ def _not_resolved(facts: Facts) -> Iterator[Finding]:
 
 
 def _not_answered(facts: Facts) -> Iterator[Finding]:
-    """Find a host that does not answer to an echo request of common size."""
-    lost = [
-        one for one in facts.of(HostReached)
-        if one.sent and not one.received and not one.whole
-    ]  # fmt: skip
+    """Find a host that does not answer to an echo request of common size.
+
+    What crosses the rails of a host is no missing path: rails need not be joined.
+    """
+    tried = reach(facts)
+    across = [id(one) for one in tried.lost_across]
+    lost = [one for one in tried.lost if id(one) not in across]
     if not lost:
         return
-    unmade = [one for one in facts.of(CallFailed) if "modify_qp" in one.call]
+    unmade: list[CallFailed | CompletionError] = [
+        one for one in facts.of(CallFailed) if "modify_qp" in one.call
+    ]
+    targets = {one.address or one.target for one in lost}
+    broken = [
+        one for one in facts.of(CompletionError)
+        if links.plain(one.remote_gid) in targets or _same_way(one, lost)
+    ]  # fmt: skip
+    apart = tried.lost_alone or (tried.lost_within and tried.met_within)
+    sure = 0.8 if broken else 0.65 if unmade or apart else 0.5
     yield finding(
         "fabric-path-unreachable",
-        [*lost, *unmade],
-        0.65 if unmade else 0.5,
-        severity=Severity.ERROR if unmade else Severity.WARNING,
+        [*lost, *unmade, *broken],
+        sure,
+        severity=Severity.ERROR if unmade or broken else Severity.WARNING,
         subject=", ".join(dict.fromkeys(one.target for one in lost if one.target)),
         message="a host does not answer to ping over this path",
         advice="look at the route and the neighbour's address; some hosts drop echo requests",
@@ -139,6 +158,33 @@ def _not_answered(facts: Facts) -> Iterator[Finding]:
         missing=("whether the other host drops echo requests by rule",),
         explains=(Symptom.VERBS_CALL, Symptom.TRANSPORT_RETRY),
     )
+
+
+def _same_way(broken: CompletionError, lost: list[HostReached]) -> bool:
+    """Return whether a transfer broke on the adapter from which nobody is reached."""
+    return broken.adapter != "" and any(one.source == broken.adapter for one in lost)
+
+
+def _no_sessions(facts: Facts) -> Iterator[Finding]:
+    """Find a switch all of whose sessions of routing are down: it knows no way out."""
+    by_host: dict[str, list[RoutingSession]] = {}
+    for one in facts.of(RoutingSession):
+        by_host.setdefault(one.host or one.evidence.file, []).append(one)
+    for host, sessions in by_host.items():
+        down = [one for one in sessions if not one.established and not one.stopped]
+        if len(down) == len(sessions):
+            yield finding(
+                "fabric-path-unreachable",
+                down,
+                0.75,
+                severity=Severity.ERROR if facts.any_of(CallFailed, CompletionError)
+                else Severity.WARNING,
+                subject=host,
+                message="no session of BGP stands on this switch: it has lost all its routes",
+                advice="look at the links to the neighbours, their numbers and passwords",
+                next_command="show ip bgp neighbors <neighbour>; show log | grep -i bgp",
+                explains=(Symptom.TRANSPORT_RETRY, Symptom.CONNECT, "rail-isolated"),
+            )  # fmt: skip
 
 
 def _unanswered(facts: Facts) -> Iterator[Finding]:

@@ -93,16 +93,30 @@ class HostReached:
     """Whether another host answers to an echo request (``ping``).
 
     ``whole`` when the request may not be taken apart on the way; ``mtu_bytes`` is what a hop,
-    or the host itself, said that it can pass on.
+    or the host itself, said that it can pass on. ``source`` is the address, interface or
+    adapter that it was asked from, where that is said.
     """
 
     target: str
+    source: str = ""
     address: str = ""
     sent: int
     received: int
     size_bytes: int | None = None
     whole: bool = False
     mtu_bytes: int | None = None
+    host: str = ""
+    evidence: Evidence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoutingSession:
+    """How a session of BGP with a neighbour stands; ``stopped`` where somebody meant it to."""
+
+    neighbour: str
+    state: str
+    established: bool
+    stopped: bool = False
     host: str = ""
     evidence: Evidence
 

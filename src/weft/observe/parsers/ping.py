@@ -18,6 +18,12 @@ _TOO_LONG = re.compile(
     r".{0,200}?(?:message too long, mtu[= ]+|Frag needed.{0,40}?mtu ?= ?)(?P<mtu>\d{2,5})",
     re.IGNORECASE,
 )
+_FROM = re.compile(r"PING \S{1,120} .{0,60}?\bfrom (?P<source>[\w.:-]{1,60})")
+_ASKED_OF = re.compile(
+    r"\bping[46]? (?=(?:.{0,80}\s)?-I ?(?P<source>[\w.:-]{1,60}))?.{0,100}?"
+    r"(?<=\s)(?P<address>\d{1,3}(?:\.\d{1,3}){3})(?=\s*(?:$|[|;&>]))(?!.*\bping )"
+)
+"""Whom a command asks, where what it printed was cut down to the sum."""
 _WHOLE = re.compile(r"\bping\b.*-M (?:do|probe)\b")
 _REPLY = re.compile(
     r"\d{1,6} bytes from [^:]{1,120}: icmp_seq|From \S+ icmp_seq=|rtt min/avg|round-trip min"
@@ -43,9 +49,11 @@ class _Reader:
     source: Source
     host: str = ""
     address: str = ""
+    origin: str = ""
     chain: str = ""
     size: int | None = None
     mtu: int | None = None
+    command: str = ""
     nft: bool = False
 
     def take(self, text: str, number: int) -> Sequence[Fact] | None:
@@ -61,9 +69,11 @@ class _Reader:
         count = _COUNT.match(text)
         if count:
             sent, received = int(count["sent"]), int(count["received"])
+            self._by_command()
             return (
                 HostReached(
-                    target=self.host, address=self.address, sent=sent, received=received,
+                    target=self.host, source=self.origin, address=self.address,
+                    sent=sent, received=received,
                     size_bytes=self.size, whole=self._whole(), mtu_bytes=self.mtu,
                     host=self.source.host, evidence=evidence,
                 ),
@@ -106,10 +116,20 @@ class _Reader:
 
     def _asked_of(self, host: str, text: str) -> None:
         """Remember whom a ping is for, and its size where the first line tells it."""
-        self.host = host
+        self.host, self.command = host, self.source.command
         if text.startswith("PING"):
+            origin = _FROM.match(text)
+            self.origin = origin["source"] if origin else ""
             size = _SIZE.match(text)
             self.size, self.mtu = int(size["size"]) if size else None, None
+
+    def _by_command(self) -> None:
+        """Take from the command whom it asks, where the output does not tell it."""
+        asked = _ASKED_OF.search(self.source.command)
+        if asked and self.command != self.source.command:
+            self.command = self.source.command
+            self.host = self.address = asked["address"]
+            self.origin, self.size, self.mtu = asked["source"] or "", None, None
 
     def _whole(self) -> bool:
         """Return whether the ping may not be taken apart on the way."""

@@ -17,6 +17,7 @@ from weft.observe.facts.verbs import AdapterEvent, CallFailed, CompletionError
 from weft.observe.parser import READ, Parser
 from weft.observe.parsers import _ib_diagnostics
 from weft.observe.parsers._values import errno_within, integer, size
+from weft.observe.parsers.reach_table import asked_in_vain
 from weft.observe.patterns import Build, Line, nothing, words
 
 _SAID = r"(?:fail(?:ed|s|ure)?|couldn'?t|could not|cannot|can't|unable to|error)"
@@ -246,7 +247,7 @@ def _cm_event(found: re.Match[str], line: Line) -> Sequence[Fact]:
     if not event:
         return READ
     failed = _call_failed("rdma_cm", line)
-    return (replace(failed, error=event),)
+    return (replace(failed, error=event), *asked_in_vain(line))
 
 
 def _not_loaded(found: re.Match[str], line: Line) -> Sequence[Fact]:

@@ -1,0 +1,76 @@
+"""Who reaches whom, a pair a line, as scripts sum up many pings or transfers; ``rping``.
+
+``10.0.0.1 -> 10.0.1.2  0/3``, ``mlx5_2 -> 10.7.0.4 rc=1``, ``10.8.0.80 node80 0/3 Destination
+Net Unreachable``: whoever writes such a table, a line names an end, the other, and how it went.
+"""
+
+import re
+from collections.abc import Sequence
+
+from weft.observe.facts.base import Fact
+from weft.observe.facts.interfaces import HostReached
+from weft.observe.parser import READ, Parser
+from weft.observe.patterns import Line, words
+
+_ADDRESS = r"\d{1,3}(?:\.\d{1,3}){3}"
+_LOST = (
+    r"fail(?:ed|s)?|FAIL(?:ED)?|time(?:d )?out|TIMEOUT|unreachable|UNREACHABLE|no route|lost"
+)
+_FINE = r"ok|OK|pass(?:ed)?|PASS(?:ED)?|reachable|alive|\d+(?:\.\d+)? ?ms"
+_PAIR = re.compile(
+    rf"^\s*(?P<source>[A-Za-z\d][\w.:-]{{0,60}}?)\s*(?:->|\u2192|=>)\s*(?P<to>{_ADDRESS})"
+    r"(?:/\d+)?[\s:|]+(?:(?P<received>\d{1,6})/(?P<sent>\d{1,6})\b|rc=(?P<code>\d{1,3})\b|"
+    rf"(?P<lost>{_LOST})\b|(?P<fine>{_FINE})(?:\s|$))"
+)
+_ROW = re.compile(
+    rf"^\s*(?P<to>{_ADDRESS})\s+(?:[A-Za-z][\w.-]{{0,60}}\s+){{0,3}}"
+    r"(?P<received>\d{1,6})/(?P<sent>\d{1,6})\s+(?:rtt\b|(?:Destination )?(?:Net|Host)\w* "
+    r"[Uu]nreachable|[Tt]imeout|[Nn]o (?:reply|answer|route)|100% (?:packet )?loss)"
+)
+_BY_CM = re.compile(
+    rf"\brping (?=(?:.{{0,80}}\s)?-a ?(?P<to>{_ADDRESS}))"
+    rf"(?=(?:.{{0,80}}\s)?-I ?(?P<source>{_ADDRESS}))?"
+)
+_ANSWER = re.compile(r"^\s*(?:client )?ping data: ")
+"""What ``rping -v`` prints of each answer."""
+
+
+def _pair(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    sent = int(found["sent"] or 1)
+    fine = bool(found["fine"]) or found["code"] == "0"
+    received = int(found["received"]) if found["received"] else int(fine)
+    return (_reached(line, found["to"], found["source"], sent, received),)
+
+
+def _row(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    return (_reached(line, found["to"], "", int(found["sent"]), int(found["received"])),)
+
+
+def _answered(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    del found
+    asked = _BY_CM.search(line.source.command)
+    if asked is None:
+        return READ
+    return (_reached(line, asked["to"], asked["source"] or "", 1, 1),)
+
+
+def asked_in_vain(line: Line) -> Sequence[Fact]:
+    """Return that nobody answered ``rping``, where that is the command typed last."""
+    asked = _BY_CM.search(line.source.command)
+    return (_reached(line, asked["to"], asked["source"] or "", 1, 0),) if asked else READ
+
+
+def _reached(line: Line, to: str, source: str, sent: int, received: int) -> HostReached:
+    return HostReached(
+        target=to, source=source, address=to, sent=sent, received=received, host=line.host,
+        evidence=line.evidence,
+    )  # fmt: skip
+
+
+reach_table = Parser(
+    tool="tables of who reaches whom",
+    marks=("->", "\u2192", "=>", "nreachable", " rtt ", "imeout", "% loss", "ping data: "),
+    reader=words((_PAIR, _pair), (_ROW, _row), (_ANSWER, _answered)),
+    rank=57,
+    longest=300,
+)
