@@ -1,7 +1,7 @@
 """RoCE traffic travels outside the priority that the network keeps lossless.
 
 What it checks: the priorities with PFC against the priority in which packets are counted, and
-ports that sort by 802.1p although the traffic is marked by DSCP.
+ports that sort by 802.1p although the traffic is marked by DSCP; queues of switches.
 Why it matters: unprotected packets are dropped under load, and RoCE repeats whole windows.
 What to do: trust DSCP on hosts and switches, mark the traffic (NCCL_IB_TC, cma_roce_tos) for
 the lossless priority, and watch that priority's counters rise.
@@ -10,6 +10,7 @@ References: mlnx_qos(8); NCCL user guide, NCCL_IB_TC; IEEE 802.1Qbb.
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from weft.doctor import job
 from weft.doctor.rule import (
@@ -25,9 +26,16 @@ from weft.doctor.rule import (
 from weft.doctor.rules.link_errors import risen
 from weft.observe.facts.base import Fact
 from weft.observe.facts.interfaces import Counter
-from weft.observe.facts.service_quality import DscpPriority, PauseSetting, TrustState
+from weft.observe.facts.programs import Setting
+from weft.observe.facts.service_quality import (
+    ClassMatch,
+    DscpPriority,
+    PauseSetting,
+    TrustState,
+)
 
 _SENT = re.compile(r"tx_prio(\d)_(?:packets|bytes)$")
+_QUEUE = re.compile(r"(?:uc|queue)(?P<queue>\d)_(?P<dropped>dropped_)?packets$")
 _BUSY = 1_000_000
 _ECN_BITS = 2
 """The traffic class is the DSCP with the two bits of ECN behind it [RFC 3168]."""
@@ -58,6 +66,8 @@ def _check(facts: Facts) -> Iterator[Finding]:
             explains=("roce-packet-loss", Symptom.TRANSPORT_RETRY),
             fault=Fault.MISTUNED,
         )
+    elif queued := _queued_elsewhere(facts, lossless):
+        yield queued
     else:
         yield from _trust(facts)
         yield from _apart(facts)
@@ -69,7 +79,7 @@ def _marked_elsewhere(facts: Facts, lossless: set[int]) -> Iterator[Finding]:
     """Find a DSCP of the job that the host itself puts outside the lossless priority."""
     for setting in job.settings(facts, "NCCL_IB_TC"):
         dscp = int(setting.value) >> _ECN_BITS if setting.value.isdigit() else None
-        into = [one for one in facts.of(DscpPriority) if dscp in one.dscp and not one.on_switch]
+        into = [one for one in facts.of(DscpPriority) if dscp in one.dscp]
         wrong = [one for one in into if one.priority not in lossless]
         if wrong and len(wrong) == len(into):
             yield finding(
@@ -84,6 +94,68 @@ def _marked_elsewhere(facts: Facts, lossless: set[int]) -> Iterator[Finding]:
                 fault=Fault.MISTUNED,
             )
             return
+
+
+def _queued_elsewhere(facts: Facts, lossless: set[int]) -> Finding | None:
+    """Find a port that sends what it has through a queue that drops, none through the lossless.
+
+    Where no job of RDMA is seen the queue may hold what needs no protection.
+    """
+    for queues in _queues(facts).values():
+        kept = [one for number, one in queues.items() if number in lossless]
+        busy = [
+            one for number, one in queues.items()
+            if number not in lossless and one.dropped and one.packets.value >= _BUSY
+        ]  # fmt: skip
+        inside = sum(one.packets.value for one in kept)
+        if not kept or not busy or inside >= _OTHER_RATIO * busy[0].packets.value:
+            continue
+        drops = [one.dropped for one in busy if one.dropped]
+        marks: list[Fact] = [*job.settings(facts, "NCCL_IB_TC"), *facts.of(ClassMatch)]
+        marks += [one for one in facts.of(TrustState) if one.trust != "dscp"]
+        rdma = any(one.name.startswith("NCCL_IB_") for one in facts.of(Setting))
+        sure = rdma or job.verbs_adapters(facts)
+        return finding(
+            "qos-dscp-mismatch",
+            [*drops, *(one.packets for one in [*busy, *kept]), *marks],
+            0.8 if sure else 0.6,
+            severity=Severity.ERROR if sure else Severity.WARNING,
+            subject=busy[0].packets.where,
+            message="a port drops what it sends in a queue without PFC, and its lossless queue "
+            "is idle",
+            advice="trust DSCP on every port and mark RoCE for the lossless priority",
+            next_command=_LOOK,
+            explains=("roce-packet-loss", "switch-buffer-exhausted", Symptom.TRANSPORT_RETRY),
+            fault=Fault.MISTUNED,
+        )
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Queue:
+    """What a queue of a port sent, and dropped if it did."""
+
+    packets: Counter
+    dropped: Counter | None
+
+
+def _queues(facts: Facts) -> dict[tuple[str, str], dict[int, _Queue]]:
+    """Return the queues of each port of a switch, by their number."""
+    sent: dict[tuple[str, str], dict[int, Counter]] = {}
+    drops: dict[tuple[str, str, int], Counter] = {}
+    for one in facts.of(Counter):
+        found = _QUEUE.match(one.name) if one.on_switch else None
+        if found and found["dropped"] and one.value:
+            drops[one.host, one.where, int(found["queue"])] = one
+        elif found and not found["dropped"]:
+            sent.setdefault((one.host, one.where), {})[int(found["queue"])] = one
+    return {
+        place: {
+            number: _Queue(counter, drops.get((*place, number)))
+            for number, counter in queues.items()
+        }
+        for place, queues in sent.items()
+    }
 
 
 def _apart(facts: Facts) -> Iterator[Finding]:

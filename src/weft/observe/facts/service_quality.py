@@ -42,6 +42,16 @@ class DscpPriority:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ClassMatch:
+    """The DSCP values that a class of a switch takes; whither it goes, a policy says."""
+
+    name: str
+    dscp: tuple[int, ...]
+    host: str = ""
+    evidence: Evidence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PriorityClass:
     """A traffic class: its priorities and how it is served."""
 

@@ -18,6 +18,9 @@ _INGRESS = re.compile(
     r"(?:Pkts|Packets))\s*:?\s+(?P<value>\d[\d,]*)(?: packets)?\s*$"
 )
 _PAUSES = re.compile(r"\s*TxPPP:\s*(?P<tx>\d[\d,]*),\s*RxPPP:\s*(?P<rx>\d[\d,]*)\s*$")
+_PAUSED = re.compile(
+    r"PFC \d of Qos-group \d ?: TxPPP (?P<tx>\d[\d,]*), RxPPP (?P<rx>\d[\d,]*)\s*$"
+)
 _REST = re.compile(
     r"\s*(?:[+|][-+=]{3,}|-{5,}\s*$|\||QoS-Group#|Port (?:E|In)gress Statistics|"
     r"PFC Statistics|PFC_COS|WRED Drop|(?:High?|Low) Priority|Ingress )"
@@ -69,10 +72,12 @@ class _Reader:
         row = _ROW.match(text) if self.group else None
         if row and "Drop Pkts" in row["name"]:
             return {f"queue{self.group}_dropped_packets": row["unicast"]}
+        if row and row["name"] == "Tx Pkts":
+            return {f"queue{self.group}_packets": row["unicast"]}
         return {}
 
     def _pauses(self, text: str) -> dict[str, str]:
-        found = _PAUSES.match(text)
+        found = _PAUSES.match(text) or _PAUSED.match(text)
         if found:
             return {"tx_pause": found["tx"], "rx_pause": found["rx"]}
         flow = _FLOW.match(text)

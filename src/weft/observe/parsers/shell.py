@@ -18,7 +18,8 @@ _PROMPT = re.compile(
     r"[\w.-]{1,40} \[[\w.-]{1,40}: \w{3,12}\] (?:\([\w -]{1,30}\) )?[#>]|"
     r"[\w.-]{1,40}@[\w.-]{1,60}>(?= show )|[$#>\u276f]|sonic-cli#|"
     r"(?!(?:ba|z|c|k)?sh\b)(?P<host3>[a-z][\w-]{0,40})[$]|\w[\w.-]{0,40}#)\s+|"
-    r"\w[\w.-]{0,40}[#>](?=show ))"
+    r"\w[\w.-]{0,40}(?:\(config[\w-]{0,30}\))?[#>](?=show )|"
+    r"(?P<host4>[a-z][\w.-]{0,60}):[~/][\w./-]{0,80} [#>$] )"
     r"(?P<command>\S.*)"
 )
 _KNOWN = re.compile(
@@ -185,7 +186,8 @@ class _Reader:
             return None
         evidence = self.source.evidence(text, number)
         inside = _EXEC.search(command)
-        host = (prompt["host"] or prompt["host2"] or prompt["host3"] or "") if prompt else ""
+        hosts = prompt.group("host", "host2", "host3", "host4") if prompt else ()
+        host = next(filter(None, hosts), "")
         host = inside["pod"] if inside else host
         self.source.arrive(host)
         self.source.command = command

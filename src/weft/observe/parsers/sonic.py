@@ -19,7 +19,7 @@ _RULE = re.compile(r"\s*-{2,}(?:\s+-{2,})+\s*$")
 _NAMES = re.compile(r"\s*(?:IFACE|Port|QUEUE|TYPE|Interface)\b.*")
 _ROW = re.compile(rf"\s*(?P<port>{_PORT})\s+(?P<rest>\S.*?)\s*$")
 _QUEUE = re.compile(
-    rf"\s*(?P<port>{_PORT})\s+(?P<queue>(?:UC|MC|ALL|VOQ)\d+)\s+(?P<numbers>[\d,N/A]+"
+    rf"\s*(?P<port>{_PORT}|Et\d[\d/]*)\s+(?P<queue>(?:UC|MC|ALL|VOQ)\d+)\s+(?P<numbers>[\d,N/A]+"
     rf"(?:\s+[\d,N/A]+){{3}})"
 )
 _WATCHDOG = re.compile(
@@ -218,6 +218,7 @@ sonic = Parser(
         "PortChannel",
         "per unicast",
         "stormed",
+        "TxQ ",
     ),
     reader=_Reader,
     rank=37,

@@ -1,4 +1,4 @@
-"""SONiC's smaller tables of ports: descriptions, flaps, faults of transceivers."""
+"""SONiC's smaller tables of ports: descriptions, flaps, transceivers, lossless priorities."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from weft.observe.facts.adapters import CableEvent
 from weft.observe.facts.base import Evidence, Fact
 from weft.observe.facts.interfaces import Counter, Interface
+from weft.observe.facts.service_quality import PauseSetting
 from weft.observe.parser import READ, Parser, Source
 
 _Match = re.Match[str]
@@ -38,6 +39,12 @@ def _faulty(row: _Match, source: Source, evidence: Evidence) -> Fact | None:
                       host=source.host, evidence=evidence)  # fmt: skip
 
 
+def _lossless(row: _Match, source: Source, evidence: Evidence) -> Fact:
+    priorities = tuple(int(one) for one in row["priorities"].split(",") if one.isdigit())
+    return PauseSetting(interface=row["port"], priorities=priorities, on_switch=True,
+                        host=source.host, evidence=evidence)  # fmt: skip
+
+
 _Row = Callable[[_Match, Source, Evidence], Fact | None]
 _TABLES: tuple[tuple[re.Pattern[str], re.Pattern[str], _Row], ...] = (
     (
@@ -59,6 +66,11 @@ _TABLES: tuple[tuple[re.Pattern[str], re.Pattern[str], _Row], ...] = (
         re.compile(r"\s*Port\s+Error Status\s*$"),
         re.compile(rf"{_PORT}(?P<error>[A-Za-z][\w ,()./-]{{1,120}}?)\s*$"),
         _faulty,
+    ),
+    (
+        re.compile(r"\s*Interface\s+Lossless priorities\s*$"),
+        re.compile(rf"{_PORT}(?P<priorities>[0-7](?:,[0-7])*|N/A|none)\s*$"),
+        _lossless,
     ),
 )
 
@@ -93,7 +105,13 @@ class _Reader:
 
 sonic_tables = Parser(
     tool="SONiC tables",
-    marks=("Flap Count", "Error Status", "Alias          Desc", "Description\n"),
+    marks=(
+        "Flap Count",
+        "Error Status",
+        "Lossless priorities",
+        "Alias          Desc",
+        "Description\n",
+    ),
     reader=_Reader,
     rank=34,
     longest=1024,

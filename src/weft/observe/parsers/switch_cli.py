@@ -65,8 +65,14 @@ _EOS_STUCK = re.compile(
     rf"\s*(?P<port>{_PORT})\s+(?:UC|TC|Q)?(?P<queue>\d)\s+(?P<stuck>\d+)\s+(?P<recovered>\d+)"
     r"(?:\s+\d+)?\s*$"
 )
-_NXOS_FRAME = re.compile(rf"\s*\|\s*(?P<port>{_PORT})\s*(?:\||$)")
-_NXOS_STATE = re.compile(r"\s*\|.{0,40}(?:PFCWD State|PFC WD State)\s*:\s*(?P<state>\w+)")
+_NXOS_FRAME = re.compile(
+    rf"\s*\|\s*(?P<port>{_PORT})\s*(?:\||$)|"
+    rf"\s*(?P<port2>{_PORT}) Interface PFC watchdog: \[Enabled"
+)
+_NXOS_STATE = re.compile(
+    r"\s*\|.{0,40}(?:PFCWD State|PFC WD State)\s*:\s*(?P<state>\w+)|"
+    r"\s*\| QOS GROUP \d \[(?P<state2>\w+)\] PFC \["
+)
 _NXOS_SHUT = re.compile(r"\s*+\|?\s*+Shutdown\s*+\|\s*+(?P<count>\d+)")
 _NXOS_REST = re.compile(
     r"\s*(?:[+|][-+=]{3,}|\|\s*(?:Stats|Restored|Total|VL|Pkts|Bytes|Dropped)\b)"
@@ -162,11 +168,12 @@ class _Reader:
                                  stuck["recovered"], "", evidence)  # fmt: skip
         frame = _NXOS_FRAME.match(text)
         if frame:
-            self.port = frame["port"]
+            self.port = frame["port"] or frame["port2"]
             return READ
         state = _NXOS_STATE.match(text)
         if state and self.port:
-            return self._stormed(self.port, None, "0", "0", state["state"].lower(), evidence)
+            word = (state["state"] or state["state2"]).lower()
+            return self._stormed(self.port, None, "0", "0", word, evidence)
         count = _NXOS_SHUT.match(text)
         if count and self.port:
             return self._stormed(self.port, None, count["count"], "0", "", evidence)

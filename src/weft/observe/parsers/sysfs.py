@@ -51,7 +51,7 @@ _SUMMARY = re.compile(
 )
 _PAIRED = re.compile(
     r"\s{0,40}(?P<name>(?:np|rp|req|resp|rx|roce|out_of|packet_seq|local_ack|rnr_nak|implied|"
-    r"duplicate|lifespan)\w{2,60})\s{0,40}(?:=|:|,|\u2192|->)?\s{0,40}\+?"
+    r"duplicate|lifespan|to_retrans|seq_err|max_retry|oos_drop|res_oos)\w{2,60})\s{0,40}(?:=|:|,|\u2192|->)?\s{0,40}\+?"
     r"(?P<value>\d[\d,]{0,24})(?:\s|,|$)"
 )
 
@@ -372,6 +372,8 @@ sysfs = Parser(
         "packet_seq",
         "rnr_nak",
         "roce_",
+        "retransmits",
+        "oos_drop",
     ),
     reader=_Reader,
     rank=41,
