@@ -1,7 +1,8 @@
 """GPUDirect RDMA is off although GPU and adapter could use it.
 
 What it checks: the library's own word for each adapter, the peer-memory module (refused,
-absent, loaded but not attached) and whether NCCL is too old for its new name. Where DMA-BUF
+absent, loaded but not attached) and whether NCCL is too old for its new name, by its version
+or by a newer one that has it on. Where DMA-BUF
 does the work, and on platforms without GPUDirect, nothing is wrong.
 Why it matters: every byte passes through host memory: half the bandwidth and more latency.
 What to do: by cause: load nvidia_peermem after the RDMA driver, sign it or enrol its key,
@@ -27,13 +28,14 @@ from weft.doctor.rule import (
     suspect,
     suspected,
 )
-from weft.observe.facts.base import Fact, LinkLayer
+from weft.observe.facts.base import Fact, LinkLayer, Process
 from weft.observe.facts.benchmarks import BenchmarkRank
 from weft.observe.facts.communicators import ChannelPath, RingsConnected
 from weft.observe.facts.gpus import GpuSeen
 from weft.observe.facts.hosts import (
     KernelModule,
     ModuleAbsent,
+    ModuleBuilt,
     ModuleRefused,
     PeerMemoryClient,
 )
@@ -52,6 +54,8 @@ _FIRST_VERSION_WITH_NAME = (2, 23)
 _OF_GPU = re.compile(r"regist\w+ (?:the )?(?:GPU|CUDA|VRAM|HBM) (?:MR|mem|buf)", re.IGNORECASE)
 _NO_GPUDIRECT = ("gb10", "geforce", "rtx", "a10g", "tesla t4", "orin", "thor")
 _WITH_GPUDIRECT = ("a100", "h100", "h200", "h20", "h800", "b200", "b300", "v100")
+_DRIVERS = frozenset({"ib_core", "ib_uverbs"})
+"""The RDMA driver's modules: the peer-memory module uses them where it is attached."""
 _EMULATED = ("rxe", "siw", "erdma", "usb4", "efa")
 _NEITHER = (
     r"peermem is not (?:supported|loaded).{0,80}(?:(?:does not support|no|without) dma-?buf|"
@@ -78,6 +82,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
     ]  # fmt: skip
     works = _works_without(facts)
     yield from _on_some_hosts(facts)
+    yield from _by_version(facts, loaded)
     apart = [one for one in refused if "registering" in one.reason]
     refused = [one for one in refused if one not in apart]
     yield from _told(facts, [] if works else [*apart], [*off, *loaded])
@@ -144,6 +149,29 @@ def _on_some_hosts(facts: Facts) -> Iterator[Finding]:
             [*seen, *others], 0.75, f"on {', '.join(sorted(without))} no channel reaches GPU "
             "memory directly, on other hosts all do",
         )  # fmt: skip
+
+
+def _by_version(facts: Facts, loaded: list[KernelModule]) -> Iterator[Finding]:
+    """Find a host on which an old version has it off and a newer one has it on."""
+    versions = {_who(one.process): one for one in job.versions(facts) if one.process.host}
+    on: dict[str, list[Fact]] = {}
+    off: dict[str, list[Fact]] = {}
+    for state in facts.of(GpuDirectState):
+        named = versions.get(_who(state.process))
+        if named is None or not _matters(state):
+            continue
+        new = job.version(named.version) >= _FIRST_VERSION_WITH_NAME
+        if state.enabled and new:
+            on.setdefault(state.process.host, []).extend((named, state))
+        elif not state.enabled and not new:
+            off.setdefault(state.process.host, []).extend((named, state))
+    for host in on.keys() & off.keys():
+        seen = [*off[host][:2], *on[host][:2], *loaded]
+        yield _attached("gdr-nccl-too-old", seen, 0.9 if loaded else 0.75)
+
+
+def _who(process: Process) -> tuple[str, int | None]:
+    return process.host, process.pid
 
 
 def _bad_address(facts: Facts) -> list[CallFailed]:
@@ -215,7 +243,7 @@ def _clients(facts: Facts, loaded: Iterable[Fact]) -> list[PeerMemoryClient]:
 def _is_in_use(loaded: Iterable[Fact]) -> bool | None:
     """Return whether the RDMA driver is used by the module, where it is listed beside it."""
     drivers = [one for one in loaded if isinstance(one, KernelModule)
-               and not _is_module(one.name)]  # fmt: skip
+               and one.name in _DRIVERS]  # fmt: skip
     return any(_is_module(user) for one in drivers for user in one.used_by) if drivers else None
 
 
@@ -332,7 +360,8 @@ def _not_needed(refused: list[ModuleRefused]) -> Finding:
 def _turned_off(
     facts: Facts, off: list[Fact], absent: list[Fact], loaded: list[Fact]
 ) -> Iterator[Finding]:
-    drivers = [one for one in facts.of(KernelModule) if one.name in {"ib_core", "ib_uverbs"}]
+    drivers = [one for one in facts.of(KernelModule) if one.name in _DRIVERS]
+    apart = _built_apart(facts)
     in_use = _is_in_use([*loaded, *drivers])
     clients = _clients(facts, loaded)
     old = _too_old(facts)
@@ -340,6 +369,8 @@ def _turned_off(
     absent = [one for one in absent if _place(one) not in _places(loaded)]
     if absent:
         yield _not_loaded([*off, *absent], 0.85, "it is not among the loaded modules")
+    elif loaded and apart:
+        yield _attached("gdr-peermem-not-registered", [*off, *loaded, *apart, *clients], 0.9)
     elif loaded and clients and not any(one.name for one in clients) and not (old and in_use):
         yield _attached("gdr-peermem-not-registered", [*off, *loaded, *clients], 0.85)
     elif loaded and old:
@@ -364,6 +395,14 @@ def _turned_off(
             message="the library says GPUDirect RDMA is off; why, this log does not say",
             advice="collect lsmod and /sys/kernel/mm/memory_peers; some GPUs have no GPUDirect",
         )
+
+
+def _built_apart(facts: Facts) -> list[ModuleBuilt]:
+    """Return the module where its file says that it was built without the RDMA driver."""
+    return [
+        one for one in facts.of(ModuleBuilt)
+        if _is_module(one.name) and not _DRIVERS & set(one.upon)
+    ]  # fmt: skip
 
 
 def _could_have_it(facts: Facts) -> bool:

@@ -16,6 +16,16 @@ class KernelModule:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ModuleBuilt:
+    """The modules that a kernel module was built upon, as its file says."""
+
+    name: str
+    upon: tuple[str, ...]
+    host: str = ""
+    evidence: Evidence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ModuleAbsent:
     """Somebody looked for a kernel module among the loaded and found none."""
 

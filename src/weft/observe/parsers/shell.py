@@ -24,14 +24,14 @@ _PROMPT = re.compile(
 )
 _KNOWN = re.compile(
     r"(?:cd /\S{1,200}\s*(?:;|&&)\s*)?"
-    r"(?:sudo |time |srun [^|]{0,200}|mpirun |env |docker |watch )*(?:/\S*/)?"
+    r"(?:sudo |time |srun [^|]{0,200}|mpirun |env |docker |watch )*(?:[.~]{0,2}/(?:\S*/)?)?"
     r"(?:cd(?= /)|tail(?= -)|while(?= (?:true|:|sleep)\b)|"
     r"nvidia-smi|ib\w+|ibv_\w+|rdma|ethtool|mlnx_qos|show|portstat|dmesg|"
     r"journalctl|lspci|lsmod|modprobe|mokutil|ulimit|df|ip|cat|grep|kubectl|oc|service|"
     r"k\w{0,3}(?= (?:get|describe|logs|exec|apply|delete|-n) )|"
     r"perfquery|sminfo|smpquery|sleep|portstat|pfcstat|queuestat|nstat|"
     r"uptime|date|netstat|ss|tc|dcb|devlink|mlxfwmanager|mstfwmanager|mstconfig|mstflint|flint|mstlink|"
-    r"lldpctl|lldpcli|lshw|nv|ls|free|numactl|lscpu|uname|env|export|systemctl|sharp"
+    r"modinfo|ofed_info|lldpctl|lldpcli|lshw|nv|ls|free|numactl|lscpu|uname|env|export|systemctl|sharp"
     r"\w*|ucx_info|fi_info|ping|"
     r"iptables|firewall-cmd|ufw|systemd-detect-virt|nc|ncat|nft|telnet|strace|ncclras|mlxlink|"
     r"rping|ucmatose|udaddy|qperf|aws|gcloud|az|oci|"
