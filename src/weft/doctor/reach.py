@@ -36,7 +36,11 @@ class Reach:
 
 def reach(facts: Facts) -> Reach:
     """Return what the pairs that were tried show."""
-    tried = [one for one in facts.of(HostReached) if one.sent and not one.whole]
+    last: dict[tuple[str, str, str, str], HostReached] = {}
+    for one in facts.of(HostReached):
+        if one.sent and not one.whole:  # who answers at last was not cut off
+            last[one.evidence.file, one.host, one.source, _target(one)] = one
+    tried = [*last.values()]
     owned, found = _owned(facts), Reach()
     apart: list[HostReached] = []
     for one in tried:
@@ -115,7 +119,7 @@ def _owned(facts: Facts) -> dict[str, set[int]]:
     for _, net, place in _addresses(facts):
         owned.setdefault(place, set()).add(net)
     for asked in facts.of(HostReached):
-        net = links.subnet(asked.source) if asked.source and asked.host else None
-        if net is not None:
-            owned.setdefault(asked.host, set()).add(net)
+        origin = links.subnet(asked.source) if asked.source and asked.host else None
+        if origin is not None:
+            owned.setdefault(asked.host, set()).add(origin)
     return owned

@@ -29,7 +29,7 @@ from weft.doctor.rule import (
 from weft.observe.facts.adapters import AdapterInterface, AdapterPort, Gid
 from weft.observe.facts.base import Fact
 from weft.observe.facts.benchmarks import MeasuredLatency, MeasuredTransfer
-from weft.observe.facts.programs import Setting
+from weft.observe.facts.programs import Command, Setting
 from weft.observe.facts.transports import NoRdmaDevice
 from weft.observe.facts.verbs import CallFailed, CompletionError
 
@@ -45,6 +45,10 @@ _ADVICE = "name the adapters of the compute network in NCCL_IB_HCA, as they are 
 _PAIRED = (
     "rail-isolated", "fabric-path-unreachable", Symptom.VERBS_CALL, Symptom.TRANSPORT_RETRY,
 )  # fmt: skip
+_STARTS = re.compile(r"(?:mpirun|mpiexec|srun)\b.*(?:\bNCCL_|_perf\b)")
+_MPI_ENDED = r"pml_ucx\S* .{0,10}error"
+_BESIDE_MPI_RATIO = 0.45
+"""How sure a wrong filter is where MPI itself fails: it needs no adapter to start ranks."""
 _SEVERAL = 2
 _OF_A_NAME = (
     suspect("hca-selection-wrong", 0.45),
@@ -75,6 +79,13 @@ def _check(facts: Facts) -> Iterator[Finding]:
     nothing = [one for one in said if _ADAPTER_UNOFFERED.search(one.evidence.text)]
     if nothing and len(nothing) == len(said):
         yield _none_offered(nothing)
+    elif said and _ends_mpi(facts):
+        yield suspected(
+            (suspect("hca-selection-wrong", _BESIDE_MPI_RATIO),),
+            [*said, *filters],
+            message="a filter of MPI's transport names an adapter that is not there",
+            advice=_ADVICE,
+        )
     elif said:
         yield finding(
             "hca-selection-wrong",
@@ -95,6 +106,12 @@ def _check(facts: Facts) -> Iterator[Finding]:
     yield from _cannot_be_used(facts)
     yield from _without_gids(facts)
     yield from _off_the_network(facts, filters)
+
+
+def _ends_mpi(facts: Facts) -> bool:
+    """Return whether MPI ended that was only to start the ranks of the collective library."""
+    starts = any(_STARTS.search(one.command) for one in facts.of(Command))
+    return starts and not job.began(facts) and bool(job.said(facts, _MPI_ENDED))
 
 
 def _none_offered(seen: list[Fact]) -> Finding:

@@ -11,13 +11,15 @@ from collections.abc import Iterator
 
 from weft.doctor import job
 from weft.doctor.rule import Facts, Finding, Rule, Suspect, Symptom, finding, suspect, suspected
-from weft.observe.facts.base import Fact
+from weft.observe.facts.base import Fact, Process
 from weft.observe.facts.collectives import CollectiveCall, CollectiveMismatch, CollectiveTimeout
 from weft.observe.facts.verbs import CompletionError
 
 _LOOK = "TORCH_DISTRIBUTED_DEBUG=DETAIL for one run; compare the dumps of the flight recorder"
 
 
+_PAIRED = frozenset({"Send", "Recv"})
+"""Calls that two ranks make, each its own."""
 _OF_WAITING = (
     suspect("app-collective-mismatch", 0.6),
     Suspect(
@@ -93,7 +95,24 @@ def _apart(facts: Facts) -> list[Fact]:
             and len({(one.operation, one.elements, one.shape) for one in same}) > 1
         ):
             return [*same]
-    return _different_operations(facts)
+    return _last_calls_differ(facts) or _different_operations(facts)
+
+
+def _last_calls_differ(facts: Facts) -> list[Fact]:
+    """Return the last calls of processes that have one communicator, where they do not agree.
+
+    Each process has an address of its own for it, so its size must do, and all must be seen.
+    """
+    own: dict[Process, list[CollectiveCall]] = {}
+    for one in facts.of(CollectiveCall):
+        if one.ranks and one.process.pid is not None:
+            own.setdefault(one.process, []).append(one)
+    last = [calls[0] for calls in own.values() if len(calls) == 1]
+    alike = {(one.ranks, one.sequence) for one in last}
+    whole = len(last) == len(own) and len(alike) == 1 and alike.pop()[0] == len(last)
+    told = {(one.operation, one.elements) for one in last}
+    paired = any(one.operation in _PAIRED for one in last)
+    return [*last] if whole and len(told) > 1 and not paired else []
 
 
 def _different_operations(facts: Facts) -> list[Fact]:

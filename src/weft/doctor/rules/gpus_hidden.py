@@ -1,20 +1,22 @@
 """Ranks of one host cannot see one another's GPUs.
 
 What it checks: GPUs that the management library does not find by bus id, handles that cannot be
-imported, and ranks of one host that meet through the network because each sees one GPU.
+imported, and ranks of one host that meet through the network because each sees one GPU; pods
+of one node that do.
 Why it matters: NVLink lies idle: ranks of one host fail to start or meet through adapters.
 What to do: let every rank see all GPUs of the host and choose by local rank: no
 --gpus-per-task binding, one container a host.
 References: NVIDIA container toolkit, NVIDIA_VISIBLE_DEVICES; Slurm --gpu-bind=none.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from weft.doctor import job
-from weft.doctor.rule import Facts, Finding, Rule, finding
+from weft.doctor.rule import Facts, Finding, Rule, Severity, finding
 from weft.observe.facts.base import Fact
 from weft.observe.facts.communicators import ChannelPath, CommunicatorRank, CommunicatorShape
 from weft.observe.facts.gpus import GpuCallFailed
+from weft.observe.facts.pods import PodState
 
 _SWITCHES = ("NCCL_P2P_DISABLE", "NCCL_SHM_DISABLE")
 _INVALID_DEVICE = 101
@@ -44,6 +46,18 @@ def _check(facts: Facts) -> Iterator[Finding]:
     handles = job.said(facts, _HANDLES)
     if handles and not (lines or network):
         yield _not_shared(handles)
+    shared = [] if lines or network else _on_one_node(facts)
+    if shared:
+        yield finding(
+            "container-gpu-isolation",
+            shared,
+            0.7,
+            severity=Severity.WARNING,
+            message="ranks in different containers of one host meet through the network",
+            advice="one container with all GPUs for the ranks of a host",
+            next_command="kubectl get pods -o wide; nvidia-smi topo -m   # on the node",
+            missing=("whether these GPUs are joined by more than the network",),
+        )
     if lines or network:
         yield finding(
             "container-gpu-isolation",
@@ -66,6 +80,42 @@ def _not_shared(handles: list[Fact]) -> Finding:
         next_command="nvidia-smi -L; ls -l /proc/self/ns/ipc /proc/self/ns/pid   # every rank",
         missing=("whether the ranks share a container, and which GPUs each sees",),
     )
+
+
+def _on_one_node(facts: Facts) -> list[Fact]:
+    """Return pods of one node whose ranks, one in each, take one another for other hosts."""
+    shapes = {
+        one.process.host: one for one in facts.of(CommunicatorShape)
+        if one.process.host and (one.local_ranks or 0) < (one.ranks or 0)
+    }  # fmt: skip
+    paths: dict[str, list[ChannelPath]] = {}
+    for one in facts.of(ChannelPath):
+        paths.setdefault(one.process.host, []).append(one)
+    nodes: dict[str, dict[str, PodState]] = {}
+    for pod in facts.of(PodState):
+        talks = pod.pod in shapes or pod.pod in paths
+        if pod.node and talks and pod.phase == "Running":
+            nodes.setdefault(pod.node, {})[pod.pod] = pod
+    for pods in nodes.values():
+        ranks = {
+            rank for name in pods for rank in _ranks(shapes.get(name), paths.get(name, ()))
+        }
+        over = [
+            path for name in pods for path in paths.get(name, ())
+            if {path.source, path.target} <= ranks
+        ]  # fmt: skip
+        counted = any((shapes[name].hosts or 0) > 1 for name in pods if name in shapes)
+        by_network = bool(over) and all(one.transport == "NET" for one in over)
+        if len(pods) > 1 and counted and by_network:
+            return [*pods.values(), *over[:2], *shapes.values()]
+    return []
+
+
+def _ranks(shape: CommunicatorShape | None, paths: Iterable[ChannelPath]) -> set[int]:
+    """Return the ranks of one container: as it says itself, and from where it sends."""
+    own = {one.source if one.direction == "send" else one.target for one in paths
+           if one.direction in {"send", "receive"}}  # fmt: skip
+    return own | ({shape.rank} if shape and shape.rank is not None else set())
 
 
 def _network_within(facts: Facts) -> list[Fact]:

@@ -2,7 +2,7 @@
 
 What it checks: links of impossibly low rate in the topology (virtual bridges without a speed),
 paths that could not be read, reverse paths that were not found, and topology files that do not
-fit.
+fit; GPUs whose bus a container does not show; guests in which all adapters are equally far.
 Why it matters: GPU and adapter are paired badly or GPUDirect is refused, and half the bandwidth
 is gone without an error.
 What to do: in a virtual machine give the provider's topology file for this size; on metal fix
@@ -26,11 +26,18 @@ from weft.doctor.rule import (
     finding,
 )
 from weft.observe.facts.base import Fact
-from weft.observe.facts.communicators import RingsConnected, TopologyPart
-from weft.observe.facts.pci import Distance
+from weft.observe.facts.communicators import ChannelPath, RingsConnected, TopologyPart
+from weft.observe.facts.gpus import GpuSeen
+from weft.observe.facts.pci import Distance, PciBus
 from weft.observe.facts.programs import Message, SoftwareVersion
 
 _FEWEST_GPUS = 4
+_COLONS = 2
+_FAR = frozenset({"PHB", "NODE", "SYS"})
+_FAR_RATIO = 0.65
+"""How sure it is that a guest lacks a file, in which no adapter is near any GPU."""
+_LONG_DOMAIN = re.compile(r"pci_bus/[1-9a-f][0-9a-f]{4}:")
+"""A PCI domain beyond 16 bits: devices behind a volume manager (VMD) of the processor."""
 _IMPOSSIBLE_BYTES_PER_S = 0.3e9
 _LOOK = "NCCL_TOPO_DUMP_FILE=topo.xml for one run; lspci -tv; nvidia-smi topo -m"
 
@@ -65,9 +72,8 @@ def _check(facts: Facts) -> Iterator[Finding]:
         and 0 < one.link_bytes_per_s <= _IMPOSSIBLE_BYTES_PER_S
     ]  # fmt: skip
     reverse = job.said(facts, _MISREAD) or ([] if file else _of_graph(facts))
-    flat = _flat(facts)
-    if flat and not (file or unread or slow):
-        yield _of_flat(facts, flat)
+    if not (file or unread or slow):
+        yield from _without_tree(facts)
     absent = [
         one for one in unread
         if "topology file" in one.evidence.text.lower()
@@ -93,6 +99,40 @@ def _check(facts: Facts) -> Iterator[Finding]:
         yield _wrong("topology-misdetected", [*reverse, *file], 0.75)
     elif file:
         yield _file_alone(file)
+
+
+def _odd_tree(facts: Facts, unread: list[Fact]) -> list[Fact]:
+    """Return what shows that the tree is there and the library cannot follow it.
+
+    A domain that it does not expect, or a GPU whose bus the container does not show.
+    """
+    behind = [one for one in unread if _LONG_DOMAIN.search(one.evidence.text)]
+    shown = {one.bus: one for one in facts.of(PciBus)}
+    hidden: list[Fact] = [
+        one for one in facts.of(GpuSeen)
+        if shown and one.bus_id and bus_of(one.bus_id) not in shown
+    ]  # fmt: skip
+    return [*unread, *hidden, *shown.values()] if hidden else behind
+
+
+def bus_of(bus_id: str) -> str:
+    """Return the bus of a device's address, its domain as the kernel writes it.
+
+    >>> bus_of("00000000:8D:00.0")
+    '0000:8d'
+    """
+    domain, bus, _ = bus_id.lower().split(":") if bus_id.count(":") == _COLONS else ("", "", "")
+    return f"{domain[-4:]}:{bus}"
+
+
+def _without_tree(facts: Facts) -> Iterator[Finding]:
+    """Find a machine whose distances between devices show no tree."""
+    flat, far = _flat(facts), _flat_guest(facts)
+    if flat:
+        yield _of_flat(facts, flat)
+    elif far:
+        found = _wrong("vm-topology-missing", far, _FAR_RATIO)
+        yield replace(found, severity=Severity.WARNING)
 
 
 def _of_flat(facts: Facts, flat: list[Fact]) -> Finding:
@@ -124,6 +164,24 @@ def _flat(facts: Facts) -> list[Fact]:
     return [*seen[:2]] if same and len(gpus) >= _FEWEST_GPUS and others else []
 
 
+def _flat_guest(facts: Facts) -> list[Fact]:
+    """Return how far adapters are from the GPUs of a guest, where all are alike and none near.
+
+    GPUs of a guest may see one another's links all the same.
+    """
+    guest = [one for one in facts.of(SoftwareVersion) if one.software == "hypervisor"]
+    seen = [
+        one for one in facts.of(Distance)
+        if one.source.startswith("GPU") and not one.target.startswith("GPU")
+    ]  # fmt: skip
+    alike = {one.connection for one in seen}
+    several = len({one.target for one in seen}) > 1 and len({one.source for one in seen}) > 1
+    reached = any(one.gpudirect for one in facts.of(ChannelPath))
+    if not guest or not several or len(alike) != 1 or reached:
+        return []
+    return [*seen[:2]] if alike <= _FAR else []
+
+
 _WORDS = {
     "vm-topology-wrong": "the topology does not fit this machine",
     "vm-topology-missing": (
@@ -147,6 +205,9 @@ def _wrong(cause: str, seen: list[Fact], confidence_ratio: float) -> Finding:
 
 def _unread(facts: Facts, unread: list[Fact]) -> Finding:
     """Say that paths could not be read; where the ranks met all the same, it costs speed."""
+    odd = _odd_tree(facts, unread)
+    if odd:
+        return _wrong("topology-misdetected", odd, 0.75)
     met = facts.any_of(RingsConnected)
     guest = [one for one in facts.of(SoftwareVersion) if one.software == "hypervisor"]
     found = _wrong("vm-topology-missing", [*unread, *guest], 0.45 if met else 0.6)

@@ -155,16 +155,18 @@ def _check(facts: Facts) -> Iterator[Finding]:
     if shared or not job.uses_mpi(facts):
         yield _undecided(seen, shared)
     else:
+        crashed = any("crashed in" in one.text for one in facts.of(Message))
         yield finding(
             "mpi-ucx-not-nccl",
             seen,
-            0.6,
+            0.7 if crashed else 0.6,
             message="MPI's own transport failed; the collective library had not begun",
             advice="start the ranks over TCP: --mca pml ob1 --mca btl tcp,self, or UCX_TLS=tcp",
             next_command="mpirun --mca pml ob1 --mca btl tcp,self ...   # as before",
             missing=("NCCL_DEBUG=INFO output of a run with MPI over TCP",),
             explains=(Symptom.TRANSPORT_RETRY, Symptom.VERBS_CALL, "gid-index-wrong",
-                      "fabric-path-unreachable"),
+                      "fabric-path-unreachable",
+                      *(("peer-process-died",) if crashed else ())),
             suspects=_ON_THE_WAY,
         )  # fmt: skip
 

@@ -1,7 +1,7 @@
 """A rank was held up by storage, and the others gave up waiting for it.
 
 What it checks: a full or failing file system, as one rank reports it, and watchdog timeouts or
-lost peers on others.
+lost peers on others; a thread that waits for storage meanwhile.
 Why it matters: the network is blamed for a full disk.
 What to do: make room, write checkpoints to temporary names, and let every rank fail together.
 References: write(2), ENOSPC and EDQUOT; PyTorch distributed checkpointing.
@@ -16,10 +16,11 @@ from weft.doctor.rule import Facts, Finding, Rule, Severity, Symptom, finding
 from weft.doctor.rules.shared_memory import of_shared_memory
 from weft.observe.facts.base import Fact
 from weft.observe.facts.collectives import CollectiveTimeout
+from weft.observe.facts.communicators import CommunicatorHealth
 from weft.observe.facts.hosts import Filesystem
 from weft.observe.facts.interfaces import LinkEvent
 from weft.observe.facts.pods import ClusterEvent
-from weft.observe.facts.programs import StorageFailed
+from weft.observe.facts.programs import StorageFailed, ThreadAt
 from weft.observe.facts.verbs import CallFailed, CompletionError
 
 _VOLUME = re.compile(r"Failed(?:Mount|AttachVolume|MapVolume)|VolumeConditionAbnormal")
@@ -75,6 +76,17 @@ def _check(facts: Facts) -> Iterator[Finding]:
             explains=(Symptom.WATCHDOG, Symptom.TRANSPORT_RETRY, Symptom.FLUSHED,
                       "peer-process-died", Symptom.CONNECT),
         )  # fmt: skip
+    elif held := _held(facts):
+        yield finding(
+            "app-storage-stall",
+            [*held, *waiting],
+            0.7,
+            message="a rank waits for storage, and the others wait for it",
+            advice="look at the storage of that rank, and at what it reads or writes there",
+            next_command="df -h; dmesg | grep -i -e nfs -e lustre -e 'blocked for more'",
+            missing=("a second look some minutes later: is it still there?",),
+            explains=(Symptom.WATCHDOG, "app-collective-mismatch", "peer-process-died"),
+        )
     elif waiting and (unread := _unread(facts)):
         yield finding(
             "app-storage-stall",
@@ -97,6 +109,17 @@ def _check(facts: Facts) -> Iterator[Finding]:
             missing=("the log of the rank that was writing",),
             explains=(Symptom.WATCHDOG,),
         )
+
+
+def _held(facts: Facts) -> list[Fact]:
+    """Return where threads wait for storage while others gave up a collective, or are ahead."""
+    ahead: list[Fact] = [
+        one for one in facts.of(CommunicatorHealth)
+        if "MISMATCH" in {one.status, one.errors}
+    ]  # fmt: skip
+    held = [one for one in facts.of(ThreadAt) if one.kind == "storage"]
+    late = [*facts.of(CollectiveTimeout), *ahead]
+    return [*held, *ahead] if held and late else []
 
 
 def _by_network(facts: Facts, failed: StorageFailed) -> bool:

@@ -7,13 +7,17 @@ from weft.observe.facts.base import NOBODY, Evidence, Moment, Process
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CollectiveCall:
-    """A collective a rank began or reached; ``sequence`` counts them in a communicator."""
+    """A collective a rank began or reached; ``sequence`` counts them in a communicator.
+
+    ``communicator`` may be an address, which each process has its own; ``ranks`` is its size.
+    """
 
     operation: str
     sequence: int
     elements: int | None = None
     datatype: str = ""
     communicator: str = ""
+    ranks: int | None = None
     state: str = ""
     shape: str = ""
     group: str = ""

@@ -104,3 +104,12 @@ class NumaAffinity:
     numa: str = ""
     host: str = ""
     evidence: Evidence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PciBus:
+    """A PCI bus that the kernel's files show, where all of them were listed."""
+
+    bus: str
+    host: str = ""
+    evidence: Evidence

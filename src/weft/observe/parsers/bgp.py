@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from weft.observe.facts.base import Fact
 from weft.observe.facts.interfaces import RoutingSession
 from weft.observe.parser import Parser
-from weft.observe.patterns import Line, words
+from weft.observe.patterns import Line, nothing, words
 
 _SINCE = (
     r"(?:never|\d{1,3}:\d\d(?::\d\d)?|(?:\d{1,4}y)?(?:\d{1,3}w)?(?:\d{1,3}d)?(?:\d{1,2}h)?"
@@ -23,6 +23,7 @@ _ROW = re.compile(
     r"(?P<state>Idle(?: ?\((?P<why>\w+)\))?|Active|Connect|OpenSent|OpenConfirm|Estab\w*|"
     r"Establ|\d{1,8})(?:[\s/|]|$)"
 )
+_HEAD = re.compile(r"^\s*(?:Description\s+)?(?:Neigh\w+\s+V\s+AS|Peer\s+AS\s+InPkt)\s")
 
 
 def _session(found: re.Match[str], line: Line) -> Sequence[Fact]:
@@ -42,7 +43,7 @@ def _session(found: re.Match[str], line: Line) -> Sequence[Fact]:
 bgp = Parser(
     tool="BGP sessions",
     marks=("Up/Down", "State/PfxRcd", "State|#Active", "PfxRcd"),
-    reader=words((_ROW, _session)),
+    reader=words((_ROW, _session), (_HEAD, nothing)),
     rank=58,
     longest=300,
 )

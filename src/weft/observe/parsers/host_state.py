@@ -109,6 +109,19 @@ def _hypervisor(found: re.Match[str], line: Line) -> Sequence[Fact]:
     )  # fmt: skip
 
 
+def _guest_product(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    """State that the host is a guest, by the name of the machine that its firmware tells."""
+    command = line.source.command
+    if "system-product-name" not in command and "product_name" not in command:
+        return ()
+    return (
+        SoftwareVersion(
+            software="hypervisor", version=found["name"].lower(),
+            process=Process(host=line.host), evidence=line.evidence,
+        ),
+    )  # fmt: skip
+
+
 def _memlock(found: re.Match[str], line: Line) -> Sequence[Fact]:
     """State ``ulimit -l``, which prints KiB."""
     value = integer(found["value"])
@@ -274,6 +287,7 @@ host_state = Parser(
         "DMA",
         "identity",
         "detect-virt",
+        "product",
     ),
     reader=table(
         pattern(
@@ -311,6 +325,12 @@ host_state = Parser(
         pattern("[]", r"\[\]\s*$", _no_devices_asked),
         pattern("Hypervisor vendor:", r"Hypervisor vendor:\s+(?P<name>\S+)", _hypervisor),
         pattern("", r"(?P<name>kvm|qemu|vmware|microsoft|xen|amazon)\s*$", _hypervisor),
+        pattern(
+            "",
+            r"(?P<name>Virtual Machine|KVM|HVM domU|Standard PC|VMware|Google Compute Engine|"
+            r"OpenStack|Bochs|RHEV)\b",
+            _guest_product,
+        ),
         pattern("Filesystem", r"Filesystem\s+\S+", nothing),
         pattern(
             "",

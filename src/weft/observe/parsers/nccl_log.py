@@ -86,7 +86,7 @@ _OPERATION = re.compile(
     r"(?P<operation>AllReduce|AllGather|ReduceScatter|Broadcast|Reduce|Send|Recv|"
     r"AllToAll|AlltoAll)"
     r": opCount (?P<sequence>[0-9a-f]+) .*?count (?P<count>\d+) datatype (?P<type>\d+)"
-    r" .*?comm (?P<comm>\S+)"
+    r" .*?comm (?P<comm>\S+)(?: \[nranks=(?P<ranks>\d{1,6})\])?"
 )
 _OPEN_MESSAGES = (CompletionError, CallFailed)
 _CUT_WORDS = ("Got completion", "Call to ")
@@ -244,6 +244,7 @@ class _Reader:
                 elements=int(found["count"]),
                 datatype=found["type"],
                 communicator=found["comm"],
+                ranks=int(found["ranks"]) if found["ranks"] else None,
                 state="began",
                 process=words.process,
                 evidence=words.evidence,

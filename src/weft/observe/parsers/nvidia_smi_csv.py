@@ -52,6 +52,9 @@ def _reasons(mask: int, gpu: str, host: str, evidence: Evidence) -> list[Fact]:
     ]
 
 
+_BUS = re.compile(r"(?:[0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.\d|\[|$)")
+
+
 @dataclass(slots=True)
 class _Reader:
     """Remembers the columns of the heading."""
@@ -70,7 +73,11 @@ class _Reader:
             self._asked_for(len(cells))
         if not self.columns or len(cells) != len(self.columns):
             return None
-        return self._row(dict(zip(self.columns, cells, strict=True)), text, number)
+        row = dict(zip(self.columns, cells, strict=True))
+        if not _BUS.match(row.get("pci.bus_id", "")):
+            self.columns = []  # another command's output
+            return None
+        return self._row(row, text, number)
 
     def _asked_for(self, cells: int) -> None:
         """Take the columns from the command, where it asked for rows without a heading."""

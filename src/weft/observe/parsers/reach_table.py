@@ -5,12 +5,14 @@ Net Unreachable``: whoever writes such a table, a line names an end, the other, 
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
+from weft.observe.facts.aftermath import WorkSeen
 from weft.observe.facts.base import Fact
 from weft.observe.facts.interfaces import HostReached
-from weft.observe.parser import READ, Parser
-from weft.observe.patterns import Line, words
+from weft.observe.parser import READ, Parser, Source
+from weft.observe.patterns import Line
 
 _ADDRESS = r"\d{1,3}(?:\.\d{1,3}){3}"
 _LOST = (
@@ -46,14 +48,6 @@ def _row(found: re.Match[str], line: Line) -> Sequence[Fact]:
     return (_reached(line, found["to"], "", int(found["sent"]), int(found["received"])),)
 
 
-def _answered(found: re.Match[str], line: Line) -> Sequence[Fact]:
-    del found
-    asked = _BY_CM.search(line.source.command)
-    if asked is None:
-        return READ
-    return (_reached(line, asked["to"], asked["source"] or "", 1, 1),)
-
-
 def asked_in_vain(line: Line) -> Sequence[Fact]:
     """Return that nobody answered ``rping``, where that is the command typed last."""
     asked = _BY_CM.search(line.source.command)
@@ -67,10 +61,37 @@ def _reached(line: Line, to: str, source: str, sent: int, received: int) -> Host
     )  # fmt: skip
 
 
+_SORTS = ((_PAIR, _pair), (_ROW, _row))
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Reads rows; what answers ``rping`` is a pair by the command that was typed."""
+
+    source: Source
+
+    def take(self, text: str, number: int) -> Sequence[Fact] | None:
+        """Return who was reached."""
+        line = Line(text, number, self.source)
+        asked = _BY_CM.search(self.source.command) if _ANSWER.match(text) else None
+        if asked:
+            work = WorkSeen(kind="ping", peer=asked["to"], evidence=line.evidence)
+            return (work, _reached(line, asked["to"], asked["source"] or "", 1, 1))
+        for expression, build in _SORTS:
+            found = expression.match(text)
+            if found:
+                return build(found, line)
+        return None
+
+    def end(self) -> Iterable[Fact]:
+        """Keep nothing to the end."""
+        return READ
+
+
 reach_table = Parser(
     tool="tables of who reaches whom",
     marks=("->", "\u2192", "=>", "nreachable", " rtt ", "imeout", "% loss", "ping data: "),
-    reader=words((_PAIR, _pair), (_ROW, _row), (_ANSWER, _answered)),
+    reader=_Reader,
     rank=57,
     longest=300,
 )

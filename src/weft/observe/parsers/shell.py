@@ -31,7 +31,7 @@ _KNOWN = re.compile(
     r"k\w{0,3}(?= (?:get|describe|logs|exec|apply|delete|-n) )|"
     r"perfquery|sminfo|smpquery|sleep|portstat|pfcstat|queuestat|nstat|"
     r"uptime|date|netstat|ss|tc|dcb|devlink|mlxfwmanager|mstfwmanager|mstconfig|mstflint|flint|mstlink|"
-    r"modinfo|ofed_info|lldpctl|lldpcli|lshw|nv|ls|free|numactl|lscpu|uname|env|export|systemctl|sharp"
+    r"modinfo|dmidecode|ofed_info|lldpctl|lldpcli|lshw|nv|ls|free|numactl|lscpu|uname|env|export|systemctl|sharp"
     r"\w*|ucx_info|fi_info|ping|"
     r"iptables|firewall-cmd|ufw|systemd-detect-virt|nc|ncat|nft|telnet|strace|ncclras|mlxlink|"
     r"rping|ucmatose|udaddy|qperf|aws|gcloud|az|oci|"

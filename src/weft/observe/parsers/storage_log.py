@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 
 from weft.observe.facts.base import Fact, Process
-from weft.observe.facts.programs import StorageFailed
+from weft.observe.facts.programs import StorageFailed, ThreadAt
 from weft.observe.parser import READ, Parser
 from weft.observe.patterns import Build, Line, nothing, words
 
@@ -43,7 +43,7 @@ _NETWORK = re.compile(
 )
 _DISK = re.compile(
     r"(?:blk_update_request: |Buffer )?I/O error(?:, dev|,? on dev) (?!fd\d|sr\d|loop)|"
-    r"nvme nvme\d+: (?:I/O \d+.{0,40}timeout|controller is down)|"
+    r"nvme nvme\d+: (?:I/O (?:tag )?\d+.{0,60}timeout|controller is down)|"
     r"(?:EXT4-fs|XFS|BTRFS)[^:]{0,40}(?:error|\): Corruption|\): .{0,40}shut ?down)|"
     r"Remounting filesystem read-only|Read-only file system",
     re.IGNORECASE,
@@ -52,6 +52,12 @@ _WAITS = re.compile(
     r"(?:nfs|rpc_wait|lustre|ll_\w+|ptlrpc|cl_sync|xfs_\w+|ext4_\w+|jbd2|ceph|fuse_\w+|"
     r"io_schedule|wait_on_page)\w*\+0x"
 )
+_STACK = re.compile(
+    r"^\s*\[<0>\] (?P<function>(?:nfs|rpc_wait|lustre|ll_|ptlrpc|cl_sync|ceph_|fuse_|jbd2_|"
+    r"wait_on_page)\w{0,60})\+0x"
+)
+"""Where the kernel holds a process, as ``/proc/PID/stack`` shows it."""
+_PROCESS = re.compile(r"/proc/(?P<pid>\d{1,8})/stack")
 _PATH = re.compile(r"'(?P<path>/[^']{1,200})'|(?<=\s)(?P<bare>/(?!dev/sd)[\w./-]{3,200})")
 _RANK = re.compile(r"\[?[Rr]ank ?(\d{1,6})[\]:]")
 
@@ -73,6 +79,17 @@ def _failed(code: int | None) -> Build:
         )
 
     return build
+
+
+def _waits(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    asked = _PROCESS.search(line.source.command)
+    pid = int(asked["pid"]) if asked else None
+    return (
+        ThreadAt(
+            kind="storage", function=found["function"],
+            process=Process(host=line.host, pid=pid), evidence=line.evidence,
+        ),
+    )  # fmt: skip
 
 
 storage_log = Parser(
@@ -112,6 +129,7 @@ storage_log = Parser(
         (_WRITER, _failed(None)),
         (_NETWORK, _failed(errno.ETIMEDOUT)),
         (_DISK, _failed(errno.EIO)),
+        (_STACK, _waits),
         (_WAITS, nothing),
     ),
     rank=59,

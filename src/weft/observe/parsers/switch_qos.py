@@ -47,10 +47,13 @@ class _Reader:
     port: str = ""
     mapping: bool = False
     name: str = ""
+    command: str = ""
 
     def take(self, text: str, number: int) -> Sequence[Fact] | None:
         """Return the facts of a line."""
         evidence = self.source.evidence(text, number)
+        if self.source.command != self.command:
+            self.command, self.port, self.mapping = self.source.command, "", False
         port, class_ = _PORT.match(text), _CLASS.match(text)
         if port or class_:
             self.port = port["port"] if port else self.port

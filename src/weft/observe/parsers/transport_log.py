@@ -244,7 +244,22 @@ def _unselected(found: re.Match[str], line: Line) -> Sequence[Fact]:
     return _mpi_failed(found, line) if _PML.search(line.text) else READ
 
 
+def _crashed(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    """State that a process died in the frames in which a transport begins."""
+    return (
+        Message(
+            software="UCX", level="error", text=f"crashed in {found['function']}",
+            process=_process(line), evidence=line.evidence,
+        ),
+    )  # fmt: skip
+
+
 _PATTERNS = (
+    pattern("ucp_init", r"(?P<function>ucp_init\w*)\(\)\s+\S{1,200}:\d+", _crashed),
+    pattern("uct_md_open", r"(?P<function>uct_md_open\w*)\(\)\s+\S{1,200}:\d+", _crashed),
+    pattern(
+        "mca_pml_ucx_open", r"(?P<function>mca_pml_ucx_open)\(\)\s+\S{1,200}:\d+", _crashed
+    ),
     pattern(
         "ib_mlx5_log.c",
         r"ib_mlx5_log\.c:\d+\s+(?:UCX\s+\w+\s+)?(?P<what>[A-Z][\w -]+?)(?: error)? on "
