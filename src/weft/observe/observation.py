@@ -20,7 +20,10 @@ _SHOWN_UNREAD = 5
 _OPENING_LINES = 150
 _LONGEST_HEADING = 100
 _CLOCK = re.compile(r"(?<![\d:])[0-2]\d:[0-5]\d:[0-5]\d(?![\d:])")
-_LOOP = re.compile(r"\b(?:for|while|until)\b.*\bdo\b.*\bsleep\b|\bwatch\b.*\s-n")
+_LOOP = re.compile(
+    r"\b(?:for|while|until)\b.*\bdo\b.*\bsleep\b|\bwatch\b.*\s-n|"
+    r"^(?!.*\bfor \w+ in)\s*(?!sudo sleep|sleep)\S.*(?:;|&&)\s*sleep [\d.]+\s*(?:;|&&)"
+)
 """Commands that print the same again and again, with a pause between."""
 _OPENING_LENGTH = 16_000
 _MOST_ASKED = 20_000
