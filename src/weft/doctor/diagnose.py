@@ -7,6 +7,7 @@ from pathlib import Path
 
 from weft import plugins
 from weft.doctor import rules as folder
+from weft.doctor.joined import joined
 from weft.doctor.price import Price, default_case, price
 from weft.doctor.ranking import Ranked, Verdict, causes, rank, verdict
 from weft.doctor.remarks import heeded
@@ -59,7 +60,7 @@ def all_rules() -> tuple[tuple[str, Rule], ...]:
 
 def find(facts: Iterable[Fact]) -> list[Finding]:
     """Ask every rule, and name in each finding the rule that made it."""
-    seen = Facts(facts)
+    seen = Facts(joined(facts))
     found = (
         replace(one, rule=name) for name, rule in all_rules() for one in rule.check(seen)
     )  # fmt: skip

@@ -24,6 +24,7 @@ from weft.doctor.rule import (
     suspect,
     suspected,
 )
+from weft.observe.facts.hosts import NameResolved
 from weft.observe.facts.interfaces import Interface
 from weft.observe.facts.transports import AdapterChosen, BootstrapInterface, NoSocketInterface
 from weft.observe.facts.verbs import CallFailed
@@ -92,6 +93,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
         )
         yield from found
     yield from _mesh(facts)
+    yield from _at_own_loopback(facts)
 
 
 def _mesh(facts: Facts) -> Iterator[Finding]:
@@ -115,6 +117,30 @@ def _mesh(facts: Facts) -> Iterator[Finding]:
             symptom=Symptom.CONNECT,
             message="the ranks could not join one another over Gloo",
             advice="set GLOO_SOCKET_IFNAME to the interface that leads to the others",
+        )
+
+
+def _at_own_loopback(facts: Facts) -> Iterator[Finding]:
+    """Find a host that takes the name of another, which it could not reach, for its own."""
+    own = {one.name: one for one in facts.of(NameResolved) if one.host != one.name}
+    failed = [
+        one for one in facts.of(CallFailed)
+        if _connects(one) and one.peer.partition(":")[0].strip("[]") in own
+    ]  # fmt: skip
+    if failed:
+        names = {one.peer.partition(":")[0].strip("[]") for one in failed}
+        elsewhere = any(own[name].host for name in names)  # else it may be its own host's list
+        yield finding(
+            "bootstrap-wrong-interface",
+            [*(own[name] for name in sorted(names)), *failed],
+            0.8 if elsewhere else 0.5,
+            severity=Severity.ERROR if elsewhere else Severity.WARNING,
+            message=f"{', '.join(sorted(names))} resolves to a loopback address, which no "
+            "other host is behind",
+            advice="give the name the address that the others reach (/etc/hosts, DNS), or "
+            "name the address itself in MASTER_ADDR",
+            next_command=_LOOK_GLOO,
+            explains=(Symptom.CONNECT, Symptom.WATCHDOG),
         )
 
 

@@ -44,7 +44,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
     failing += _used(facts) if unanswered else []
     routable = [
         gid for gid in facts.of(Gid)
-        if links.is_ipv4(gid.gid) and (gid.adapter in layers or not layers)
+        if links.is_ipv4(gid.gid) and (gid.adapter in layers or not any(layers))
     ]  # fmt: skip
     if (routable and not bare) or _chosen(facts):
         return

@@ -15,6 +15,7 @@ from weft.doctor.rule import Facts, Finding, Rule, Severity, Symptom, finding
 from weft.observe.facts.adapters import AdapterPort, CableEvent
 from weft.observe.facts.base import NOBODY, Fact, PortState
 from weft.observe.facts.collectives import CollectiveTimeout
+from weft.observe.facts.hosts import Uptime
 from weft.observe.facts.interfaces import Counter, LinkEvent
 from weft.observe.facts.programs import Message
 from weft.observe.facts.subnet import FabricCheck
@@ -40,9 +41,9 @@ _DAMAGED = re.compile(
 )
 """Frames that were damaged on the wire, as drivers and switches of many makers count them."""
 _ON_SWITCHES = frozenset({"fcs", "symbol", "align", "crc", "fcs_err", "align_err"})
-_LOST = "link_downed"
+_LOST = frozenset({"link_downed", "link_down_events_phy", "link_down_events"})
 _NO_LID = (None, 0, 0xFFFF)
-_CHANGES = frozenset({"carrier_changes", "link_flaps"})
+_CHANGES = frozenset({"carrier_changes", "carrier_down_count", "link_flaps"})
 _OFTEN = 20
 _TIMES_ITS_FELLOWS = 10
 _COMPLAINT = re.compile(
@@ -55,6 +56,10 @@ _COMPLAINT = re.compile(
 )
 """What ibdiagnet says of links that make errors."""
 _FEW = 10
+_HOUR_S = 3600.0
+_ALLOWED_PER_HOUR = 120.0
+"""Errors of a link of 32 Gbit/s at a bit error rate of 1e-12 [InfiniBand Architecture
+Specification, links]; faster links may make more."""
 _MANY = 1000
 _LOOK = "ibqueryerrors -c; sleep 60; ibqueryerrors   # which counters rise"
 _FOLLOW = (Symptom.TRANSPORT_RETRY, Symptom.FLUSHED, Symptom.WATCHDOG)
@@ -65,6 +70,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
     yield from _sick_modules(facts)
     yield from _flapping(facts)
     yield from _unsteady(facts)
+    yield from _often_lost(facts)
     yield from _restless(facts)
     yield from _odd_switch_ports(facts)
     yield from _said(facts)
@@ -135,8 +141,9 @@ def _counted(facts: Facts) -> Iterator[Finding]:
         one for one in counters
         if (one.saturated or one.value >= _MANY)
         and (one.host, one.where, one.port, one.name) not in still
+        and not _within_bounds(facts, one)
     ]  # fmt: skip
-    some = [one for one in counters if one.value >= _FEW]
+    some = [one for one in counters if one.value >= _FEW and not _within_bounds(facts, one)]
     told = [
         one for one in facts.of(Message)
         if one.software == "mlxlink" and "signal integrity" in one.text.lower()
@@ -149,6 +156,44 @@ def _counted(facts: Facts) -> Iterator[Finding]:
         yield _errors(worst, 0.85 if rising else 0.75, Severity.ERROR)
     elif some and not still:
         yield _errors(some, 0.5, Severity.WARNING)
+
+
+def _per_hour(facts: Facts, counter: Counter) -> float | None:
+    """Return how fast a counter of a host grew since the host is up, if that is known."""
+    if counter.on_switch or counter.saturated:
+        return None
+    ups = facts.of(Uptime)
+    own = [one for one in ups if one.host == counter.host]
+    known = own or (ups if len(ups) == 1 and not (counter.host and ups[0].host) else [])
+    return counter.value / (known[-1].up_s / _HOUR_S) if known else None
+
+
+def _within_bounds(facts: Facts, counter: Counter) -> bool:
+    """Return whether a sound link may have made so many errors in so long a time."""
+    rate = _per_hour(facts, counter)
+    return rate is not None and rate < _ALLOWED_PER_HOUR
+
+
+def _often_lost(facts: Facts) -> Iterator[Finding]:
+    """Find a port that lost its link again and again since its host is up."""
+    odd = [
+        one for one in facts.of(Counter)
+        if one.name in _LOST and one.value >= _FEW and (_per_hour(facts, one) or 0) >= 1
+    ]  # fmt: skip
+    if odd:
+        ports = dict.fromkeys(f"{one.host} {one.where}".strip() for one in odd)
+        yield finding(
+            "ib-link-flap",
+            [*odd, *facts.of(Uptime)],
+            0.65,
+            severity=Severity.WARNING,
+            subject=", ".join(list(ports)[:4]),
+            message="a port has lost its link more than once an hour since its host is up",
+            advice="replace the cable or transceiver of this port, then watch the count",
+            next_command="read link_downed again after ten minutes",
+            missing=("whether the count still rises",),
+            explains=(*_FOLLOW, "port-down", "fabric-path-unreachable"),
+        )
 
 
 def _is_error(counter: Counter) -> bool:
@@ -283,7 +328,7 @@ def _flapping(facts: Facts) -> Iterator[Finding]:
     rise = risen(facts.of(Counter))
     lost = [
         one for one in facts.of(Counter)
-        if one.name == _LOST
+        if one.name in _LOST
         and rise.get((one.host, one.where, one.port, one.name), 0) > 0
     ]  # fmt: skip
     watched = job.said(facts, r"ib ?link ?flapping|changing its up status often")

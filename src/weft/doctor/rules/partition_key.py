@@ -12,8 +12,11 @@ from collections.abc import Iterator
 from weft.doctor import job
 from weft.doctor.rule import Facts, Finding, Rule, Symptom, finding
 from weft.observe.facts.adapters import PartitionKey
-from weft.observe.facts.verbs import CallFailed
+from weft.observe.facts.verbs import CallFailed, CompletionError
 
+_UNANSWERED = frozenset({12, 13})
+_PARTITION = 0x7FFF
+"""The bits of a key that name the partition; the other tells of membership."""
 _FOLLOW = (
     Symptom.TRANSPORT_RETRY, Symptom.FLUSHED, "fabric-path-unreachable", "mpi-ucx-not-nccl",
 )  # fmt: skip
@@ -30,6 +33,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
         r"do(es)? not (share specified|have any shared) pkey",
     )
     yield from _no_such_index(facts)
+    yield from _apart(facts)
     if limited or trapped:
         yield finding(
             "ib-pkey-membership",
@@ -43,6 +47,34 @@ def _check(facts: Facts) -> Iterator[Finding]:
             next_command="smpquery pkeys <lid> 1   # bit 15 set: 0xffff; not set: 0x7fff",
             explains=_FOLLOW,
         )
+
+
+def _apart(facts: Facts) -> Iterator[Finding]:
+    """Find two hosts of which the same port is a full member of another partition.
+
+    What is sent takes the key at index 0, where nobody asks for another.
+    """
+    if job.settings(facts, "NCCL_IB_PKEY"):
+        return
+    ports: dict[tuple[str, int | None], dict[str, PartitionKey]] = {}
+    for one in facts.of(PartitionKey):
+        if one.index == 0 and one.full and one.adapter:
+            place = one.host or one.evidence.file
+            ports.setdefault((one.adapter, one.port), {})[place] = one
+    unanswered = [one for one in facts.of(CompletionError) if one.status in _UNANSWERED]
+    for (adapter, _), held in ports.items():
+        if unanswered and len({one.key & _PARTITION for one in held.values()}) > 1:
+            yield finding(
+                "ib-pkey-membership",
+                [*held.values(), *unanswered],
+                0.8,
+                subject=adapter,
+                message="two hosts are in two partitions by the key at index 0",
+                advice="put the ports into one partition (partitions.conf), restart the SM",
+                next_command="grep . /sys/class/infiniband/*/ports/*/pkeys/[0-7]   # on both",
+                explains=_FOLLOW,
+            )
+            return
 
 
 def _no_such_index(facts: Facts) -> Iterator[Finding]:

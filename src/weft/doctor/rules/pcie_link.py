@@ -25,7 +25,7 @@ from weft.observe.facts.adapters import AdapterFault, AdapterSeen, CableEvent
 from weft.observe.facts.base import Fact
 from weft.observe.facts.communicators import TopologyPart
 from weft.observe.facts.gpus import GpuReading, GpuSeen
-from weft.observe.facts.pci import PciAddress, PciDevice, PcieError, PcieLink
+from weft.observe.facts.pci import PciAddress, PciBridge, PciDevice, PcieError, PcieLink
 from weft.observe.facts.programs import SoftwareVersion
 
 _NETWORK = re.compile(r"ethernet|infiniband|network|mellanox|connectx|mlx\d|\befa\b|\bnic\b")
@@ -50,7 +50,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
         fewer_lanes = bool(one.lanes and one.max_lanes and one.lanes < one.max_lanes)
         if sort == "gpu" and not fewer_lanes and not _at_work(facts, one):
             continue
-        if sort in {"bridge", "other"}:
+        if sort in {"bridge", "other"} or (not fewer_lanes and _at_its_slot(facts, one)):
             continue
         sure = sort in {"network", "gpu"} or (fewer_lanes and not _alone(one, sort))
         yield finding(
@@ -74,6 +74,18 @@ def _check(facts: Facts) -> Iterator[Finding]:
     yield from _erring(facts)
     yield from _behind(facts)
     yield from _unlike(facts)
+
+
+def _at_its_slot(facts: Facts, link: PcieLink) -> bool:
+    """Return whether a device is as fast as the port above it can be at all."""
+    bus = link.device.rpartition(":")[0].rpartition(":")[2]
+    above = {one.bus_id for one in facts.of(PciBridge) if one.below == bus
+             and one.host == link.host}  # fmt: skip
+    return any(
+        one.device in above and one.host == link.host and one.max_transfers_per_s is not None
+        and (link.transfers_per_s or 0.0) >= one.max_transfers_per_s
+        for one in facts.of(PcieLink)
+    )  # fmt: skip
 
 
 def _at_work(facts: Facts, link: PcieLink) -> bool:

@@ -70,6 +70,18 @@ class Gid:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class GidKind:
+    """Of which version of RoCE an entry of a port's GID table is, where only that is told."""
+
+    adapter: str
+    port: int
+    index: int
+    version: int
+    host: str = ""
+    evidence: Evidence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GidCount:
     """How many entries a host's GID tables have, as a tool counted them."""
 

@@ -121,3 +121,22 @@ class ServiceState:
     host: str = ""
     moment: Moment | None = None
     evidence: Evidence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NameResolved:
+    """The address that a host finds for a name."""
+
+    name: str
+    address: str
+    host: str = ""
+    evidence: Evidence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Uptime:
+    """How long a host has been up: its counters are hardly older."""
+
+    up_s: float
+    host: str = ""
+    evidence: Evidence

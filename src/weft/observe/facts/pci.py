@@ -46,6 +46,16 @@ class PcieLink:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PciBridge:
+    """A bridge, and the bus directly below it."""
+
+    bus_id: str
+    below: str
+    host: str = ""
+    evidence: Evidence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PcieAccessControl:
     """The access control of a PCI bridge; redirection sends peer traffic up to the root."""
 

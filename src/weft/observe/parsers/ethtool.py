@@ -11,7 +11,7 @@ from weft.observe.facts.service_quality import PauseSetting
 from weft.observe.parser import READ, Parser, Source
 from weft.observe.parsers._values import rate, yes
 
-_NAMED = re.compile(r"ethtool[ _](?:--?[\w-]+[ _])*(?P<name>[a-z][\w.@-]*)\s*$")
+_NAMED = re.compile(r"ethtool[ _](?:--?[\w-]+[ _])*(?P<name>[a-z][\w.@-]*)\s*(?:[|;\"']|$)")
 _SETTINGS = re.compile(r"Settings for (?P<name>[\w.@-]+):")
 _STATISTICS = re.compile(
     r"NIC statistics:|(?:FEC|Standard|Ring|Channel|Coalesce|Pause|Features) "

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from weft.observe.facts.base import Fact, Process
+from weft.observe.facts.hosts import Uptime
 from weft.observe.facts.programs import SoftwareVersion
 from weft.observe.parser import READ, Parser, Source
 
@@ -18,11 +19,19 @@ _ANYWHERE = re.compile(
     r"PRIVACY_POLICY|DOCUMENTATION)_URL|UBUNTU_CODENAME|ANSI_COLOR|LOGO|CPE_NAME|PLATFORM_ID|"
     r"(?:REDHAT|DEBIAN|ROCKY|ALMALINUX)_[A-Z_]{3,40})=\S|"
     r"# (?:not installed: [\w.-]{1,60}$|left with \d{1,3}: |no time left for: )|"
-    r"\s{0,4}\d\d:\d\d:\d\d up .{1,60}load average: |cat: /(?:etc|proc)/\S{1,80}: No such file|"
+    r"cat: /(?:etc|proc)/\S{1,80}: No such file|"
     r"HugePages_(?:Total|Free|Rsvd|Surp): |"
     r"[EWI]\d{4} [\d:.]{8,16} .{0,12}memcache\.go:\d{1,5}\] .{0,80}couldn't get "
     r"(?:current server API group list|resource list)"
 )
+_UP = re.compile(
+    r"\s{0,4}(?:\d\d:\d\d:\d\d )?up\s{1,4}(?P<time>\d.{1,80}?)(?:,?\s+\d+ users?,.*)?$"
+)
+_SPAN = re.compile(r"(\d{1,6}) (year|week|day|hour|min|sec)")
+_CLOCK = re.compile(r"(?<!\d)(\d{1,3}):(\d\d)(?=,|\s*$)")
+_SPAN_S = {
+    "year": 31_557_600, "week": 604_800, "day": 86_400, "hour": 3600, "min": 60, "sec": 1,
+}  # fmt: skip
 _BY_COMMAND = {
     "lscpu": re.compile(r"\s{0,4}[A-Za-z][\w .()/:&-]{1,40}:\s+\S"),
     "sysctl": re.compile(r"[a-z][\w./-]{2,80} = ?"),
@@ -50,6 +59,11 @@ class _Reader:
                     evidence=self.source.evidence(text, number),
                 ),
             )  # fmt: skip
+        up = _UP.match(text)
+        up_s = _seconds(up["time"]) if up else 0.0
+        if up_s:
+            evidence = self.source.evidence(text, number)
+            return (Uptime(up_s=up_s, host=self.source.host, evidence=evidence),)
         if _ANYWHERE.match(text):
             return READ
         command = self.source.command.removeprefix("sudo ")
@@ -63,6 +77,17 @@ class _Reader:
         return READ
 
 
+def _seconds(time: str) -> float:
+    """Return how long ``uptime`` says a host is up.
+
+    >>> _seconds("1 day,  2:30"), _seconds("3 weeks, 2 hours"), _seconds("to date")
+    (95400.0, 1821600.0, 0.0)
+    """
+    total = float(sum(int(count) * _SPAN_S[unit] for count, unit in _SPAN.findall(time)))
+    clock = _CLOCK.search(time)
+    return total + (int(clock[1]) * 3600 + int(clock[2]) * 60 if clock else 0)
+
+
 host_description = Parser(
     tool="host description",
     marks=(
@@ -70,6 +95,7 @@ host_description = Parser(
         "# not installed: ",
         "# left with ",
         "load average: ",
+        "up ",
         "No such file",
         "Architecture: ",
         "lscpu",

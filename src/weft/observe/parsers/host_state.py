@@ -14,6 +14,7 @@ from weft.observe.facts.hosts import (
     HostMemory,
     KernelModule,
     Limit,
+    NameResolved,
     PeerMemoryClient,
     ServiceState,
 )
@@ -198,6 +199,19 @@ def _probe(found: re.Match[str], line: Line) -> Sequence[Fact]:
     )
 
 
+def _resolved(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    """State names that a host takes for its own loopback (``/etc/hosts``, ``getent hosts``)."""
+    if line.before.strip():
+        return READ
+    return tuple(
+        NameResolved(
+            name=name, address=found["address"], host=line.host, evidence=line.evidence
+        )
+        for name in found["names"].split()
+        if not name.startswith("localhost")
+    )
+
+
 def _denied(found: re.Match[str], line: Line) -> Sequence[Fact]:
     """State that a security module keeps a node from a process."""
     return (
@@ -288,6 +302,8 @@ host_state = Parser(
         "identity",
         "detect-virt",
         "product",
+        "127.0.",
+        "Errno",
     ),
     reader=table(
         pattern(
@@ -392,6 +408,12 @@ host_state = Parser(
             r"(?P<path>/dev/infiniband/(?:uverbs|umad|rdma_cm)\w*)'?: (?P<errno>)"
             r"(?P<error>[Pp]ermission denied|[Oo]peration not permitted)",
             _probe,
+        ),
+        pattern(
+            "127.",
+            r"(?P<address>127(?:\.\d{1,3}){3})\s+(?P<names>[A-Za-z][\w.-]{0,80}"
+            r"(?:\s+[A-Za-z][\w.-]{0,80}){0,4})\s*$",
+            _resolved,
         ),
         pattern(
             "[Errno ",

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from weft.observe.facts.base import Fact
-from weft.observe.facts.pci import PciDevice, PcieAccessControl, PcieLink
+from weft.observe.facts.pci import PciBridge, PciDevice, PcieAccessControl, PcieLink
 from weft.observe.parser import READ, Parser, Source
 from weft.observe.parsers._values import integer, real
 
@@ -30,6 +30,7 @@ _CONTROL = re.compile(r"(?P<before>.{0,200}?)ACSCtl:(?P<flags>.*)")
 _LABEL = re.compile(r"[A-Za-z0-9][\w .:/()#-]*")
 _FLAG = re.compile(r"\b(\w{1,24})([+-])")
 _DRIVER = re.compile(r"\s+Kernel driver in use: (?P<driver>\S+)")
+_BELOW = re.compile(r"\s*Bus: primary=[0-9a-f]{2}, secondary=(?P<bus>[0-9a-f]{2})\b")
 _DETAIL = re.compile(
     r"\s+(?:Subsystem|Control|Status|Latency|Interrupt|Region|Capabilities|DevCap|"
     r"DevCtl|DevSta|LnkCap2?|"
@@ -70,14 +71,23 @@ class _Reader:
         if "LnkSta" in text or "LnkCap:" in text:
             brief = _IN_BRIEF.match(text)
             return (self._brief(brief, text, number),) if brief else self._link(text, number)
-        driver = _DRIVER.match(text)
-        if driver and self.device:
-            return READ
-        return READ if self.device and _DETAIL.match(text) else None
+        return self._below(text, number) if self.device else None
 
     def end(self) -> Iterable[Fact]:
         """Keep nothing to the end."""
         return READ
+
+    def _below(self, text: str, number: int) -> Sequence[Fact] | None:
+        """Read what stands below the name of a device."""
+        below = _BELOW.match(text)
+        if below:
+            return (
+                PciBridge(
+                    bus_id=self.device, below=below["bus"], host=self.source.host,
+                    evidence=self.source.evidence(text, number),
+                ),
+            )  # fmt: skip
+        return READ if _DRIVER.match(text) or _DETAIL.match(text) else None
 
     def _device(self, found: "re.Match[str]", text: str, number: int) -> Sequence[Fact]:
         self.device, self.name, self.capable = found["bus"], found["name"], None

@@ -33,7 +33,7 @@ _SQUEEZED = re.compile(
 _HEADING = re.compile(r"(?P<indent> {3,24})(?P<name>[A-Z][\w .()/-]{2,60}?)\s*$")
 _BLOCK = re.compile(
     r"\s*(?P<title>Clocks Throttle Reasons|Clocks Event Reasons|Remapped Rows|"
-    r"(?<= {3})(?:Fabric|ECC Errors))\s*$"
+    r"GPU Link Info|(?<= {3})(?:Fabric|ECC Errors))\s*$"
 )
 _ARROW = re.compile(r"\s{2,}<[=-]+.*$")
 _MEGA = 1e6
@@ -288,6 +288,7 @@ nvidia_smi_query = Parser(
         "Throttle Reasons",
         "Event Reasons",
         "Remapped Rows",
+        "GPU Link Info",
         "Attached GPUs",
         "    Fabric\n",
         "    ECC Errors\n",

@@ -24,7 +24,8 @@ _PROMPT = re.compile(
 )
 _KNOWN = re.compile(
     r"(?:cd /\S{1,200}\s*(?:;|&&)\s*)?"
-    r"(?:sudo |time |srun [^|]{0,200}|mpirun |env |docker |watch )*(?:[.~]{0,2}/(?:\S*/)?)?"
+    r"(?:sudo |time |srun [^|]{0,200}|mpirun |env |docker |"
+    r"watch (?:-\w{1,12} ?[\d.]{0,6} ){0,3}[\"']?)*(?:[.~]{0,2}/(?:\S*/)?)?"
     r"(?:cd(?= /)|tail(?= -)|while(?= (?:true|:|sleep)\b)|"
     r"nvidia-smi|ib\w+|ibv_\w+|rdma|ethtool|mlnx_qos|show|portstat|dmesg|"
     r"journalctl|lspci|lsmod|modprobe|mokutil|ulimit|df|ip|cat|grep|kubectl|oc|service|"
@@ -36,7 +37,7 @@ _KNOWN = re.compile(
     r"iptables|firewall-cmd|ufw|systemd-detect-virt|nc|ncat|nft|telnet|strace|ncclras|mlxlink|"
     r"rping|ucmatose|udaddy|qperf|aws|gcloud|az|oci|"
     r"mpirun|srun|show_gids|saquery|opensm|docker|podman|hostname|sysctl|dcgmi|mst|"
-    r"mlxlink|mlxconfig|"
+    r"mlxlink|mlxconfig|getent|"
     r"torchrun|python3?|\S*_perf|ifconfig|route|cma_\w+|dcb|lldptool|for|echo|exec|configure|interface)"
     r"\b(?!\()"
 )

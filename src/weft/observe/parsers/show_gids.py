@@ -35,6 +35,25 @@ def _entry(found: re.Match[str], line: Line) -> Sequence[Fact]:
     )
 
 
+_PORT = re.compile(r"/infiniband/(?P<adapter>[\w.-]+)/ports/(?P<port>\d+)")
+
+
+def _row(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    """Read an entry and its type that a loop put on one line, of the port it went to."""
+    source = line.source
+    port = _PORT.search(source.command) or _PORT.search(source.folder)
+    gid = found["gid"].lower()
+    mapped = _MAPPED.match(gid)
+    return (
+        Gid(
+            adapter=port["adapter"] if port else "", port=int(port["port"]) if port else 1,
+            index=int(found["index"]), gid=gid, version=int(found["version"]),
+            ipv4=".".join(str(int(part, 16)) for part in mapped.groups()) if mapped else "",
+            interface=found["interface"] or "", host=line.host, evidence=line.evidence,
+        ),
+    )  # fmt: skip
+
+
 def _count(found: re.Match[str], line: Line) -> Sequence[Fact]:
     entries = int(found["entries"])
     return (GidCount(entries=entries, host=line.host, evidence=line.evidence),)
@@ -60,6 +79,12 @@ show_gids = Parser(
             rf"\s*(?P<adapter>[a-z][\w.-]*)\s+(?P<interface>[a-z][\w.@-]*)\s+(?P<port>\d+)\s+"
             rf"(?P<index>\d+)\s+{_GID}\s+(?P<version>(?:RoCE )?v\d)(?:\s+{_IPV4})?",
             _entry,
+        ),
+        pattern(
+            "",
+            rf"\s*(?P<index>\d{{1,3}})[:\s]\s*{_GID}\s+(?:IB/)?RoCE v(?P<version>[12])"
+            r"(?:\s+(?P<interface>[a-z][\w.@-]*))?\s*$",
+            _row,
         ),
         pattern(
             "/sys/class/infiniband/",

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from weft.observe.facts.adapters import AdapterPort, AdapterSeen, Gid, PartitionKey
+from weft.observe.facts.adapters import AdapterPort, AdapterSeen, Gid, GidKind, PartitionKey
 from weft.observe.facts.base import Evidence, Fact
 from weft.observe.facts.interfaces import Counter, Interface
 from weft.observe.facts.pci import PcieLink
@@ -30,9 +30,11 @@ _RANGE = re.compile(r"\[(?P<first>\d)-(?P<last>\d)\]")
 _BRACES = re.compile(r"\{(?P<names>[\w,]{1,200})\}")
 _DOTS = re.compile(r"\{(?P<first>\d{1,3})\.\.(?P<last>\d{1,3})\}")
 _MOST_PATHS = 64
+_CLOCK = re.compile(r"\s*\d\d:\d\d:\d\d\s*$")
+_ROCE = re.compile(r"RoCE v([12])")
 _LONE = re.compile(
     r"\s*(?:0x[0-9a-fA-F]{1,8}|\d+: \w+|[0-9a-fA-F:]{2,45}|\d{1,20}|\d+ Gb/sec \(.*\)|"
-    r"[A-Z]\w+)\s*$"
+    r"[A-Z]\w+|(?:IB/)?RoCE v[12])\s*$"
 )
 _HEADING = re.compile(r"==> (?P<path>/\S+) <==")
 _PORT = re.compile(
@@ -44,6 +46,9 @@ _ADAPTER_PCI = re.compile(
     r".*/(?:infiniband|net)/(?P<bus>[\w.-]+)/device/(?P<file>(?:current|max)_link_\w+)$"
 )
 _NET = re.compile(r".*/net/(?P<name>[\w.-]+)/statistics/(?P<counter>\w+)$")
+_NET_COUNT = re.compile(
+    r".*/net/(?P<name>[\w.-]+)/(?P<counter>carrier_(?:changes|down_count|up_count))$"
+)
 _NET_FILE = re.compile(r".*/net/(?P<name>[\w.-]+)/(?P<file>mtu|operstate|carrier)$")
 _SUMMARY = re.compile(
     r"(?P<adapter>[a-z][\w.-]+) pci=(?P<bus>[0-9a-f:.]+)(?: numa=(?P<numa>-?\d+))?"
@@ -135,7 +140,7 @@ class _Reader:
     def _asked(self, text: str) -> str:
         """Return the file whose value a line is, where a command printed files one by one."""
         asked = _CAT.search(self.source.command)
-        if asked is None or not _LONE.match(text):
+        if asked is None or not _LONE.match(text) or _CLOCK.match(text):
             return ""
         paths = _expanded(asked["paths"])
         if len(paths) == 1:
@@ -255,6 +260,18 @@ def _gid(of: AdapterPort, name: str, value: str) -> Sequence[Fact]:
     )
 
 
+def _gid_kind(of: AdapterPort, name: str, value: str) -> Sequence[Fact]:
+    index, version = integer(name), _ROCE.search(value)
+    if index is None or of.port is None or version is None:
+        return READ
+    return (
+        GidKind(
+            adapter=of.adapter, port=of.port, index=index, version=int(version[1]),
+            host=of.host, evidence=of.evidence,
+        ),
+    )  # fmt: skip
+
+
 def _partition_key(of: AdapterPort, name: str, value: str) -> Sequence[Fact]:
     key, index = integer(value), integer(name)
     if not key or index is None:
@@ -276,6 +293,7 @@ _TABLES: dict[str, _Entry] = {
     "counters": _narrow_counter,
     "hw_counters": _counter,
     "gids": _gid,
+    "gid_attrs/types": _gid_kind,
     "pkeys": _partition_key,
 }
 _STATES: dict[str, Callable[[AdapterPort, str], AdapterPort]] = {
@@ -356,6 +374,7 @@ _PATHS: tuple[tuple[re.Pattern[str], _Read], ...] = (
     (_ADAPTER_PCI, _of_pci),
     (_DEVICE, _of_device),
     (_NET, _of_net),
+    (_NET_COUNT, _of_net),
     (_NET_FILE, _of_net_file),
     (_PCI, _of_pci),
 )
