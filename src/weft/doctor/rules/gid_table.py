@@ -20,6 +20,8 @@ from weft.observe.facts.programs import Command, ProcessEnded
 from weft.observe.facts.verbs import CallFailed, CompletionError
 
 _PICKS = re.compile(r"\|\s*(?:grep|e?grep|awk|sed|tail|head)\b")
+_WITHOUT_EMPTY = re.compile(r"\|\s*grep -\w*v\w* \S*0000:0000:\S*")
+"""Leaves out entries that hold nothing; those left are the whole table."""
 _FIRST_USUAL = 4
 _LOOKED_AT = re.compile(r"\s*(?:cat|head|grep|more|less|tail): \S*/[1-9]\d*: ")
 _SEARCHES_RIGHT = (2, 25)
@@ -77,7 +79,8 @@ def _picked_out(facts: Facts, gid: Gid) -> bool:
         if one.evidence.file == gid.evidence.file and one.evidence.place < gid.evidence.place
     ]  # fmt: skip
     last = max(above, key=lambda one: one.evidence.place, default=None)
-    return last is not None and _PICKS.search(last.command) is not None
+    command = _WITHOUT_EMPTY.sub("", last.command) if last else ""
+    return _PICKS.search(command) is not None
 
 
 def _begins_late(seen: list[Fact], confidence_ratio: float) -> Finding:

@@ -338,7 +338,7 @@ host_state = Parser(
         ),
         pattern("ulimit -l", r"ulimit -l\s*[:=]+>?\s*(?P<value>\d+|unlimited)", _memlock),
         pattern('"Devices"', r"\"Devices\": (?:null|\[\s*\])", _no_devices),
-        pattern("[]", r"\[\]\s*$", _no_devices_asked),
+        pattern("[]", r"\[\](?:\s+(?:false|\[\]|null|map\[\]))*\s*$", _no_devices_asked),
         pattern("Hypervisor vendor:", r"Hypervisor vendor:\s+(?P<name>\S+)", _hypervisor),
         pattern("", r"(?P<name>kvm|qemu|vmware|microsoft|xen|amazon)\s*$", _hypervisor),
         pattern(
