@@ -27,8 +27,8 @@ mlx5_2  1  5  0000:0000:0000:0000:0000:ffff:0a64:0{}01 10.100.{}.1   v2      eth
 """
 PINNED = """NCCL_IB_GID_INDEX=3
 b:4:77 [0] transport/net_ib.cc:1590 NCCL WARN NET/IB: Got completion from peer \
-10.1.0.1<50114> with status=12 opcode=0 len=0 vendor err 129 (Send) localGid ::ffff:10.100.{}.1 remoteGids\
-::ffff:10.100.2.1 hca mlx5_2
+10.1.0.1<50114> with status=12 opcode=0 len=0 vendor err 129 (Send) \
+localGid ::ffff:10.100.{}.1 remoteGids::ffff:10.100.2.1 hca mlx5_2
 """
 
 
