@@ -38,7 +38,7 @@ def test_an_index_that_names_other_networks_on_two_hosts_is_wrong():
     assert "index 5" in found[0].message
 
 
-SLOT = """3a:01.0 PCI bridge: Intel Corporation PCI Express Root Port (prog-if 00 [Normal decode])
+SLOT = """3a:01.0 PCI bridge: Intel Corporation Root Port (prog-if 00 [Normal decode])
 	Bus: primary=3a, secondary=3b, subordinate=3b, sec-latency=0
 		LnkCap:	Port #1, Speed {}GT/s, Width x16, ASPM not supported
 		LnkSta:	Speed 16GT/s, Width x16
