@@ -9,9 +9,11 @@ References: PyTorch ProcessGroupNCCL, flight recorder (TORCH_NCCL_TRACE_BUFFER_S
 import re
 from collections.abc import Iterator
 
+from weft.doctor import job
 from weft.doctor.rule import Facts, Finding, Rule, Suspect, Symptom, suspect, suspected
 from weft.observe.facts.collectives import CollectiveTimeout
 from weft.observe.facts.communicators import CommunicatorRank, CommunicatorShape
+from weft.observe.facts.programs import Message
 from weft.observe.facts.transports import PluginSeen
 
 _FEW = 8
@@ -27,6 +29,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
     where = "rank " + ", ".join(map(str, absent)) if absent else "the missing rank"
     tiny = all((one.elements_in or 0) <= 1 for one in timeouts)
     plugless = _without_plugin(facts)
+    saving = _saving(facts, timeouts)
     yield suspected(
         (
             *((_NO_PLUGIN,) if plugless else ()),
@@ -42,7 +45,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
                 question=f"was {where} alive then (it waits in no list)?",
                 next_command=f"the log and host of {where}",
             ),
-            suspect("app-storage-stall", 0.2),
+            suspect("app-storage-stall", 0.55 if saving else 0.2),
             Suspect(
                 cause="fabric-path-unreachable",
                 confidence_ratio=0.15,
@@ -50,12 +53,26 @@ def _check(facts: Facts) -> Iterator[Finding]:
                 next_command="NCCL_DEBUG=INFO, and the adapter's counters of every host",
             ),
         ),
-        [*timeouts, *plugless],
+        [*timeouts, *saving, *plugless],
         symptom=Symptom.WATCHDOG,
         subject="ranks " + ", ".join(map(str, waiting[:8])) if waiting else "",
         message="a collective was given up: some rank never came",
         advice=f"look at {where}, before the time of the timeout",
     )
+
+
+def _saving(facts: Facts, timeouts: list[CollectiveTimeout]) -> list[Message]:
+    """Return what shows that a checkpoint was in the making when the others began to wait."""
+    first: dict[str, int] = {}
+    for one in timeouts:
+        place = one.evidence
+        first[place.file] = min(place.line, first.get(place.file, place.line))
+    before = [
+        one for one in facts.of(Message)
+        if one.software == "checkpoint"
+        and one.evidence.line < first.get(one.evidence.file, 0)
+    ]  # fmt: skip
+    return [] if job.worked_after(facts, before) else before[-2:]
 
 
 _NO_PLUGIN = Suspect(

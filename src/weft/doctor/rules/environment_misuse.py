@@ -15,9 +15,13 @@ from typing import TYPE_CHECKING
 
 from weft.doctor import job
 from weft.doctor.rule import Facts, Fault, Finding, Rule, Severity, Symptom, finding
+from weft.observe.facts.benchmarks import MeasuredCollective, MeasuredTransfer
+from weft.observe.facts.collectives import CollectiveTimeout
+from weft.observe.facts.communicators import ChannelPath, RingsConnected
 from weft.observe.facts.interfaces import Interface
 from weft.observe.facts.programs import Setting
 from weft.observe.facts.transports import NoSocketInterface, ProviderChosen
+from weft.observe.facts.verbs import CallFailed, CompletionError
 
 if TYPE_CHECKING:
     from weft.observe.facts.base import Fact
@@ -74,7 +78,11 @@ def _switched_off(facts: Facts, bad: _Bad) -> Iterator[Finding]:
         "nccl-env-misuse",
         [*found, *harm],
         0.9 if harm and adapters else 0.6,
-        severity=Severity.ERROR if harm and adapters else Severity.WARNING,
+        severity=Severity.ERROR
+        if harm and adapters
+        else Severity.INFO
+        if harm and _met(facts)
+        else Severity.WARNING,
         message=f"{bad.name}={found[0].value}: {bad.harm}",
         advice=_UNSET,
         next_command=_LOOK,
@@ -82,6 +90,13 @@ def _switched_off(facts: Facts, bad: _Bad) -> Iterator[Finding]:
         explains=(Symptom.SOCKETS,) if harm else (Symptom.GPUDIRECT_OFF,),
         fault=bad.fault,
     )
+
+
+def _met(facts: Facts) -> bool:
+    """Return whether the ranks met over what is left, and nothing says that it is slow."""
+    measured = facts.any_of(MeasuredCollective, MeasuredTransfer)
+    failed = facts.any_of(CallFailed, CompletionError, CollectiveTimeout)
+    return facts.any_of(ChannelPath, RingsConnected) and not (measured or failed)
 
 
 def _slow_provider(facts: Facts) -> Iterator[Finding]:

@@ -55,7 +55,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
     if links.layer(facts) is LinkLayer.INFINIBAND:
         return
     found = list(_against_table(facts, pinned)) or list(_between_hosts(facts, pinned))
-    found = found or list(_refused(facts, asked))
+    found = found or list(_unlike(facts, pinned)) or list(_refused(facts, asked))
     found = found or list(_link_local_used(facts)) or list(_said_so(facts))
     found = found or list(_pinned_to_link_local(facts))
     yield from found
@@ -141,6 +141,31 @@ def _between_hosts(facts: Facts, pinned: list[tuple[int, Fact]]) -> Iterator[Fin
                     explains=told.explains | {"rail-isolated"},
                 )
                 return
+
+
+def _unlike(facts: Facts, pinned: list[tuple[int, Fact]]) -> Iterator[Finding]:
+    """Find hosts on which no index names a routable GID on both, for who takes one for all.
+
+    NCCL looks an index up on each host by itself.
+    """
+    failed = [
+        one for one in facts.of(CompletionError)
+        if one.status in _UNANSWERED and one.library and one.library != "NCCL"
+    ]  # fmt: skip
+    tables: dict[str, dict[str, dict[int, Gid]]] = {}
+    for gid in facts.of(Gid):
+        if links.is_ipv4(gid.gid) and gid.version != 1 and gid.host:
+            at = tables.setdefault(gid.adapter, {}).setdefault(gid.host, {})
+            at[gid.index] = gid
+    for table in tables.values():
+        common = set.intersection(*(set(at) for at in table.values()))
+        if failed and not pinned and len(table) > 1 and not common:
+            yield _wrong(
+                [*failed, *(gid for at in table.values() for gid in at.values())],
+                0.65,
+                "no index names a routable GID on all hosts: their tables are laid out unlike",
+            )
+            return
 
 
 def _refused(facts: Facts, pinned: list[Fact]) -> Iterator[Finding]:

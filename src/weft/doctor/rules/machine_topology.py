@@ -26,10 +26,14 @@ from weft.doctor.rule import (
     finding,
 )
 from weft.observe.facts.base import Fact
+from weft.observe.facts.benchmarks import MeasuredCollective
+from weft.observe.facts.collectives import CollectiveTimeout
 from weft.observe.facts.communicators import ChannelPath, RingsConnected, TopologyPart
 from weft.observe.facts.gpus import GpuSeen
 from weft.observe.facts.pci import Distance, PciBus
 from weft.observe.facts.programs import Message, SoftwareVersion
+from weft.observe.facts.transports import GpuDirectState
+from weft.observe.facts.verbs import CallFailed, CompletionError
 
 _FEWEST_GPUS = 4
 _COLONS = 2
@@ -86,7 +90,8 @@ def _check(facts: Facts) -> Iterator[Finding]:
             severity=Severity.WARNING,
         )
     elif broken:
-        yield _wrong("vm-topology-wrong", [*broken, *file], 0.85 if file else 0.7)
+        found = _wrong("vm-topology-wrong", [*broken, *file], 0.85 if file else 0.7)
+        yield found if file else replace(found, suspects=_OTHER_TREES[:1])
     elif file and absent:
         yield _wrong("vm-topology-missing", [*absent, *file], 0.8)
     elif file and (unread or slow):
@@ -97,7 +102,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
         yield _unread(facts, unread)
     elif reverse:
         yield _wrong("topology-misdetected", [*reverse, *file], 0.75)
-    elif file:
+    elif file and not _is_content(facts):
         yield _file_alone(file)
 
 
@@ -231,6 +236,13 @@ _OTHER_TREES = (
         next_command="echo $NCCL_TOPO_FILE; lspci -D | grep -i nvidia",
     ),
 )
+
+
+def _is_content(facts: Facts) -> bool:
+    """Return whether a benchmark ran with the file, and nothing failed or was missed."""
+    missed = facts.any_of(CompletionError, CallFailed, CollectiveTimeout)
+    off = any(not one.enabled for one in facts.of(GpuDirectState))
+    return facts.any_of(MeasuredCollective) and not missed and not off
 
 
 def _file_alone(file: list[Fact]) -> Finding:

@@ -25,6 +25,8 @@ _FIELD = re.compile(
     r"(?P<value>.*?)\s*$"
 )
 _ASKED = re.compile(r"\bibv_devinfo .{0,40}?-d ?(?P<name>[\w.-]{2,40})")
+_HEADING = re.compile(r"(?P<host>[A-Za-z][\w.-]{0,60}):\s*$")
+"""A host's name above a table of its own."""
 _VERSIONS = {"RoCE v1": 1, "IB/RoCE v1": 1, "RoCE v2": 2}
 
 
@@ -37,6 +39,7 @@ class _Reader:
     port: int | None = None
     fields: dict[str, str] = field(default_factory=dict)
     where: Evidence | None = None
+    heading: tuple[str, int] = ("", 0)
 
     def take(self, text: str, number: int) -> Sequence[Fact] | None:
         """Return the adapter, GID or port that a line completes."""
@@ -52,7 +55,11 @@ class _Reader:
             return done
         gid = _GID.match(text)
         if gid:
+            if self.heading[1] == number - 1 and not self.adapter:
+                self.source.arrive(self.heading[0])
             return (self._gid(gid, text, number),)
+        if text.rstrip().endswith(":") and (heading := _HEADING.match(text)):
+            self.heading = heading["host"], number
         found = _FIELD.match(text)
         if not found:
             return None

@@ -168,6 +168,7 @@ lspci = Parser(
         "LnkSta",
         "ACSCtl:",
         " controller: ",
+        " controller [",
         "PCI bridge",
         "accelerators",
         "(rev ",

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 
 from weft.observe.facts.base import Fact, Process
-from weft.observe.facts.programs import StorageFailed, ThreadAt
+from weft.observe.facts.programs import Message, StorageFailed, ThreadAt
 from weft.observe.parser import READ, Parser
 from weft.observe.patterns import Build, Line, nothing, words
 
@@ -58,6 +58,12 @@ _STACK = re.compile(
 )
 """Where the kernel holds a process, as ``/proc/PID/stack`` shows it."""
 _PROCESS = re.compile(r"/proc/(?P<pid>\d{1,8})/stack")
+_SAVING = re.compile(
+    r"\b(?:[Ss]aving (?:\w+ ){0,4}(?:checkpoint|ckpt|state)|"
+    r"[Gg]etting (?:full )?(?:model|optimizer) state dict|"
+    r"[Rr]etrieving (?:full )?(?:model|optimizer) state dict|"
+    r"[Ww]riting (?:\w+ ){0,3}(?:checkpoint|ckpt))\b"
+)
 _PATH = re.compile(r"'(?P<path>/[^']{1,200})'|(?<=\s)(?P<bare>/(?!dev/sd)[\w./-]{3,200})")
 _RANK = re.compile(r"\[?[Rr]ank ?(\d{1,6})[\]:]")
 
@@ -92,6 +98,16 @@ def _waits(found: re.Match[str], line: Line) -> Sequence[Fact]:
     )  # fmt: skip
 
 
+def _saving(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    """State that a rank gathers or writes a checkpoint."""
+    return (
+        Message(
+            software="checkpoint", level="info", text=found[0], moment=line.moment,
+            evidence=line.evidence,
+        ),
+    )  # fmt: skip
+
+
 storage_log = Parser(
     tool="storage and file systems",
     marks=(
@@ -103,6 +119,10 @@ storage_log = Parser(
         "file handle",
         "StreamWriter",
         "save",
+        "Saving ",
+        "saving ",
+        "state dict",
+        "riting ",
         "write",
         "iostream",
         "unexpected pos",
@@ -131,6 +151,7 @@ storage_log = Parser(
         (_DISK, _failed(errno.EIO)),
         (_STACK, _waits),
         (_WAITS, nothing),
+        (_SAVING, _saving),
     ),
     rank=59,
     longest=1024,

@@ -35,6 +35,9 @@ def _dma_buf(found: re.Match[str], line: Line) -> Sequence[Fact]:
     return (DmaBufAvailable(process=_process(line), evidence=line.evidence),)
 
 
+_NO_ANSWER = 12
+
+
 def _completion(found: re.Match[str], line: Line) -> Sequence[Fact]:
     return (
         CompletionError(
@@ -219,6 +222,17 @@ def _shared(found: re.Match[str], line: Line) -> Sequence[Fact]:
     )  # fmt: skip
 
 
+def _unanswered(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    """State that a peer did not answer, which an unreliable endpoint notices by itself."""
+    del found
+    return (
+        CompletionError(
+            status=_NO_ANSWER, library="UCX", moment=line.moment, process=_process(line),
+            evidence=line.evidence,
+        ),
+    )  # fmt: skip
+
+
 def _port_event(found: re.Match[str], line: Line) -> Sequence[Fact]:
     """State the event that Open MPI prints by its number and name of the verbs."""
     name = found["event"].lower().replace("_", " ").replace("err", "error")
@@ -300,6 +314,11 @@ _PATTERNS = (
         r"(?P<call>ibv_\w+)\([^)]{0,400}\) returned (?P<errno>[1-9]\d{0,2}): "
         r"(?P<error>[A-Z][\w ]+)",
         _call,
+    ),
+    pattern(
+        "UD endpoint ",
+        r"UD endpoint \S{3,20} to .{0,120}?: unhandled timeout",
+        _unanswered,
     ),
     pattern(
         "Received context async",
