@@ -12,6 +12,7 @@ from typing import Any
 
 from weft.observe.envelopes import unfolded
 from weft.observe.facts.base import Fact
+from weft.observe.inside import texts
 from weft.observe.parser import Parser, Source
 
 _MOST_BYTES = 1 << 25
@@ -38,6 +39,8 @@ class Outcome:
     returned: Sequence[tuple[str, int]] = ()
     carried: Sequence[tuple[str, int]] = ()
     """Lines of text that a document holds which itself is no tool's."""
+    texts: Sequence[Sequence[tuple[str, int]]] = ()
+    """Texts of their own within a document that was read."""
 
 
 @dataclass(slots=True)
@@ -103,7 +106,8 @@ class DocumentCollector:
                 parser.document(value, self.source, lines[0][1]) if parser.document else None
             )
             if facts is not None:
-                return Outcome(parser.tool, tuple(facts), len(lines))
+                within = texts(value, lines)
+                return Outcome(parser.tool, tuple(facts), len(lines), texts=within)
         carried = [(one, lines[0][1]) for one in unfolded(value)]
         if not carried:
             return Outcome(returned=lines)

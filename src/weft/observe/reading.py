@@ -39,6 +39,8 @@ _COMMANDS = "shell"
 _QUOTED = "quotations"
 """What counts lines that only quote messages, in place of a parser."""
 _MOST_LABELS = 4096
+_MOST_WITHIN = 4
+"""So many documents whose texts are read may lie within one another."""
 _HEAD_BYTES = 4096
 _KEPT_RATIO = 0.8
 """Of the facts of a text as it is that it still states with its lines joined."""
@@ -98,6 +100,7 @@ class Reading:
         self._candidates: list[tuple[str, Parser]] | None = None
         self._numbered: bool | None = None
         self._flat: bool | None = None
+        self._depth = 0
         self._documents = DocumentCollector(source, [p for _, p in all_parsers()])
 
     def block(self, text: str) -> None:
@@ -211,6 +214,11 @@ class Reading:
             self._count(outcome.tool, outcome.lines)
             self.ledger.keep(outcome.facts)
         self._replay(outcome.returned)
+        if self._depth < _MOST_WITHIN:
+            self._depth += 1
+            for text in outcome.texts:
+                self._read_all(text, 0)
+            self._depth -= 1
         if outcome.carried:
             self._read_all(outcome.carried, outcome.lines)
 

@@ -22,9 +22,10 @@ _BEGINS = re.compile(
     r"\s|[#$>|+*`{}]|-{2}|\[\s*\d{1,9}\.\d|\[?\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|"
     r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) |"
     r"\[\d{1,6},\d{1,6}\]<|\[rank\d|\[pod/|\([\w.]{1,60} pid=|[\w.<>-]{1,100}:\d{1,8}:\d{1,8} |"
-    r"NCCL (?:INFO|WARN)|[EWIF]\d{4} \d\d:|[\w.-]{1,60}@[\w.-]{1,60}[: ][^$#]{0,80}[$#] "
+    r"NCCL (?:INFO|WARN)|[EWIF]\d{4} \d\d:|[\w.-]{1,60}@[\w.-]{1,60}[: ][^$#]{0,80}[$#] |"
+    r"(?:apiVersion|kind|metadata|spec|status|data|items):(?: |$)"
 )
-"""How lines begin that go on from none: stamps, labels, prompts, rules, indents."""
+"""How lines begin that go on from none: stamps, labels, prompts, rules, indents, keys."""
 
 
 def unbroken(block: str) -> Iterator[str]:
