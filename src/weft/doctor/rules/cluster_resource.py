@@ -38,7 +38,8 @@ from weft.observe.facts.programs import Command, Message
 from weft.observe.facts.transports import NoRdmaDevice
 
 _RDMA = re.compile(
-    r"rdma|hostdev|mlnx|mellanox|sriov|efa|hca|roce|infiniband|\bib\b|openshift\.io",
+    r"rdma|hostdev|mlnx|mellanox|sriov|efa|hca|roce|infiniband|\bib\b|openshift\.io|"
+    r"/[\w.-]*rail|[_-]vfs?\b|[/_-]nics?\b|resib",
     re.IGNORECASE,
 )
 _SHORT = re.compile(r"[Ii]nsufficient (?!unused|quota)([\w./-]+)")
@@ -63,6 +64,7 @@ _NO_FOLDER = re.compile(r"hostPath type check failed: /dev/infiniband\b")
 _SERVICES = re.compile(
     r"^kube-|^(?:nvidia-)?(?:gpu|network)-operator$|^(?:calico|tigera|cilium|openshift)-"
 )
+_GPU = re.compile(r"^(?:nvidia|amd)\.com/gpu$")
 _GPUS_SHORT = re.compile(r"insufficient [\w.-]+/(?:gpu|mig)", re.IGNORECASE)
 _OF_QUEUE = re.compile(
     r"queue resource quota insufficient|exceed\w* (?:the )?quota", re.IGNORECASE
@@ -111,14 +113,26 @@ def _shortage(event: ClusterEvent) -> tuple[str, ...]:
 
 def _short(facts: Facts, name: str, events: list[ClusterEvent]) -> Finding:
     offers = [one for one in facts.of(NodeResource) if one.resource == name]
-    others = [
-        one for one in facts.of(NodeResource)
-        if _RDMA.search(one.resource) and one.resource != name and one.allocatable
-    ]  # fmt: skip
     asked = [one for one in facts.of(PodResource) if one.resource == name]
     seen: list[Fact] = [*events, *offers, *asked]
     if not offers and any(_OF_QUEUE.search(one.message) for one in events):
         return _resource("k8s-rdma-resource-exhausted", seen, 0.7, name)
+    without = _without(facts, name, offers, events)
+    if without:
+        return _on_some(name, [*events, *without, *offers, *asked])
+    return _offered(facts, name, offers, events, asked)
+
+
+def _offered(
+    facts: Facts, name: str, offers: list[NodeResource], events: list[ClusterEvent],
+    asked: list[PodResource],
+) -> Finding:  # fmt: skip
+    """Say why a resource is short that nodes have all alike, or none."""
+    others = [
+        one for one in facts.of(NodeResource)
+        if _RDMA.search(one.resource) and one.resource != name and one.allocatable
+    ]  # fmt: skip
+    seen: list[Fact] = [*events, *offers, *asked]
     if any(one.allocatable for one in offers):
         return _booked(facts, name, offers, seen)
     if any(one.allocated for one in offers):  # how much there is was not asked
@@ -130,6 +144,37 @@ def _short(facts: Facts, name: str, events: list[ClusterEvent]) -> Finding:
             "k8s-rdma-resource-missing", [*events, *offers, *others, *asked], 0.85, name
         )
     return _undecided(events, name)
+
+
+def _without(
+    facts: Facts, name: str, offers: list[NodeResource], events: list[ClusterEvent]
+) -> list[Fact]:
+    """Return what nodes offer that lack a resource which their like offer.
+
+    Only nodes with GPUs are alike; and if more nodes refuse than lack it, it is used up.
+    """
+    has = {one.node for one in offers if one.allocatable}
+    if not has:
+        return []
+    lacking: dict[str, Fact] = {
+        one.node: one for one in facts.of(NodeResource)
+        if one.allocatable and _GPU.search(one.resource) and one.node and one.node not in has
+    }  # fmt: skip
+    count = re.compile(rf"\b(\d+) Insufficient {re.escape(name)}(?![\w./-]*\w)")
+    counts = [int(found[1]) for one in events for found in count.finditer(one.message)]
+    if not counts or max(counts) > len(lacking):
+        return []
+    return [*lacking.values()]
+
+
+def _on_some(name: str, seen: list[Fact]) -> Finding:
+    found = _resource("k8s-rdma-resource-partial", seen, 0.8, name)
+    return replace(
+        found,
+        message=f"a node with GPUs offers no {name}, which its like offer",
+        advice="look at the plug-in and the adapters of that node",
+        explains=found.explains | {"k8s-rdma-resource-exhausted"},
+    )
 
 
 def _booked(facts: Facts, name: str, offers: list[NodeResource], seen: list[Fact]) -> Finding:
@@ -232,7 +277,8 @@ def _offered_none(facts: Facts) -> Iterator[Finding]:
         offers = [one for one in facts.of(NodeResource) if one.resource == name]
         if _RDMA.search(name) and offers and not any(one.allocatable for one in offers):
             wants = [one for one in facts.of(PodResource) if one.resource == name]
-            yield _resource("k8s-rdma-resource-missing", [*offers, *wants], 0.75, name)
+            cause = "stale" if any(one.capacity for one in offers) else "missing"
+            yield _resource(f"k8s-rdma-resource-{cause}", [*offers, *wants], 0.75, name)
 
 
 def _gone(facts: Facts) -> Iterator[Finding]:

@@ -11,20 +11,17 @@ References: NCCL user guide, environment variables; nccl.conf in /etc and in the
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from weft.doctor import job
 from weft.doctor.rule import Facts, Fault, Finding, Rule, Severity, Symptom, finding
+from weft.observe.facts.base import Fact
 from weft.observe.facts.benchmarks import MeasuredCollective, MeasuredTransfer
 from weft.observe.facts.collectives import CollectiveTimeout
 from weft.observe.facts.communicators import ChannelPath, RingsConnected
 from weft.observe.facts.interfaces import Interface
 from weft.observe.facts.programs import Setting
-from weft.observe.facts.transports import NoSocketInterface, ProviderChosen
+from weft.observe.facts.transports import NoProvider, NoSocketInterface, ProviderChosen
 from weft.observe.facts.verbs import CallFailed, CompletionError
-
-if TYPE_CHECKING:
-    from weft.observe.facts.base import Fact
 
 _UNSET = "unset it, also in /etc/nccl.conf and ~/.nccl.conf"
 _LOOK = "env | grep -e NCCL -e UCX; cat /etc/nccl.conf ~/.nccl.conf"
@@ -52,6 +49,7 @@ _SETTINGS = (
     _Bad(name="NCCL_P2P_DISABLE", values=_YES, harm="GPUs of a host meet through host memory"),
     _Bad(name="NCCL_SHM_DISABLE", values=_YES, harm="ranks of a host meet through the network"),
 )  # fmt: skip
+_OF_PLUGIN = re.compile(r"network (?:aws )?(?:libfabric|ofi)\b.{0,20} not found", re.IGNORECASE)
 _EXPERIMENTAL = ("NCCL_IB_USE_INLINE", "NCCL_IB_PREPOST_RECEIVE_WORK_REQUESTS")
 
 
@@ -190,7 +188,7 @@ def _fused(facts: Facts) -> Iterator[Finding]:
 def _no_such_network(facts: Facts) -> Iterator[Finding]:
     """Find a network asked for by name that no plug-in offers."""
     refused = job.said(facts, r"failed to initialize any net plugin|"
-                              r"network \\S+ not found")  # fmt: skip
+                              r"network \S+ not found")  # fmt: skip
     asked = [
         one for one in job.settings(facts, "NCCL_NET")
         if not re.search(r"libfabric|ofi", one.value, re.IGNORECASE)
@@ -241,6 +239,12 @@ def _without_gpus(facts: Facts) -> Iterator[Finding]:
         )
 
 
+def _echoes_plugin(facts: Facts, line: Fact) -> bool:
+    """Return whether a network is not found because its plug-in found no provider before."""
+    gave_up = facts.any_of(NoProvider)
+    return gave_up and _OF_PLUGIN.search(line.evidence.text) is not None
+
+
 def _refused(facts: Facts) -> Iterator[Finding]:
     """Find a variable whose value the library itself refuses."""
     lines = job.said(facts, r"could not force merge nics|"
@@ -255,6 +259,7 @@ def _refused(facts: Facts) -> Iterator[Finding]:
                             r"no valid (<ipv4|\[ipv6)|when getting address info|"
                             r"\b(?-i:NCCL_[A-Z_]+) has been set to .{0,200}not "
                             r"compatible")  # fmt: skip
+    lines = [one for one in lines if not _echoes_plugin(facts, one)]
     named: list[Setting] = [
         one for one in facts.of(Setting)
         if one.name.startswith("NCCL_")

@@ -17,7 +17,13 @@ from weft.doctor import job
 from weft.doctor.rule import Facts, Fault, Finding, Rule, Severity, Symptom, finding
 from weft.observe.facts.base import Fact
 from weft.observe.facts.hosts import Limit
-from weft.observe.facts.transports import NoProvider, NoVerbsLibrary, PluginSeen, ProviderChosen
+from weft.observe.facts.transports import (
+    AdapterChosen,
+    NoProvider,
+    NoVerbsLibrary,
+    PluginSeen,
+    ProviderChosen,
+)
 from weft.observe.facts.verbs import CallFailed
 
 _LOADER = re.compile(
@@ -54,11 +60,19 @@ def _check(facts: Facts) -> Iterator[Finding]:
         yield _no_provider(facts, slow, 0.8, offer, _FOLLOW)
     yield from _without_plugin(facts)
     absent = _absent(facts)
-    if absent and not fine:
+    if absent and not (fine and not _on_another_host(facts)):
         none = "the plug-in finds no fabric provider it can use"
         found = _no_provider(facts, absent, 0.85, none, (*_FOLLOW, Symptom.REGISTRATION))
         idle = (job.hosts(facts) or 1) == 1 and all(map(_is_elsewhere, absent))
         yield replace(found, severity=Severity.WARNING) if idle else found
+
+
+def _on_another_host(facts: Facts) -> bool:
+    """Return whether one host finds no provider while only others have one."""
+    without = {one.process.host for one in facts.of(NoProvider)} - {""}
+    having = {one.process.host for one in facts.of(ProviderChosen)}
+    having |= {one.process.host for one in facts.of(AdapterChosen)}
+    return bool(without) and "" not in having and not without & having
 
 
 def _is_elsewhere(one: Fact) -> bool:
@@ -127,6 +141,7 @@ def _without_plugin(facts: Facts) -> Iterator[Finding]:
         *[one for one in job.settings(facts, "FI_PROVIDER") if "efa" in one.value],
         *[one for one in job.settings(facts, "NCCL_NET")
           if "libfabric" in one.value.lower() or "ofi" in one.value.lower()],
+        *[one for one in job.settings(facts, "NCCL_NET_PLUGIN") if "ofi" in one.value],
     ]  # fmt: skip
     none = [one for one in facts.of(PluginSeen) if one.role == "net" and not one.loaded]
     refused = job.said(facts, r"failed to initialize any net plugin")

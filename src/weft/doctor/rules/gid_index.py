@@ -90,8 +90,11 @@ def _wrong(
 def _against_table(facts: Facts, pinned: list[tuple[int, Fact]]) -> Iterator[Finding]:
     """Compare pinned indices with the tables of the ports in use."""
     tables: dict[tuple[str, str, int], list[Gid]] = {}
+    failed = facts.any_of(CompletionError, CallFailed, CollectiveTimeout)
     for gid in facts.of(Gid):
-        tables.setdefault((gid.host, gid.adapter, gid.port), []).append(gid)
+        # each host's table is in a file of its own; while nothing fails, any may be the job's
+        place = gid.host or (gid.evidence.file if failed else "")
+        tables.setdefault((place, gid.adapter, gid.port), []).append(gid)
     used = {one.adapter for one in job.verbs_adapters(facts)}
     for index, one in pinned:
         for (_, adapter, _port), table in tables.items():

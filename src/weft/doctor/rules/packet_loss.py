@@ -31,6 +31,13 @@ _LOSS = (
 _STRONG = frozenset(
     {"out_of_sequence", "packet_seq_err", "local_ack_timeout_err", *_OTHER_VENDORS}
 )
+_UNANSWERED = frozenset(
+    {
+        "local_ack_timeout_err", "req_tx_retry_excd_err", "tx_rdma_ack_timeout",
+        "tx_rdma_ccl_cts_ack_timeout",
+    }
+)  # fmt: skip
+"""These rise for a peer that is gone as well: nobody is there to say that packets came late."""
 _MANY = 1000
 
 
@@ -49,12 +56,15 @@ def _check(facts: Facts) -> Iterator[Finding]:
     strong = {one.name for one in seen} & _STRONG
     if not strong:
         return
-    sure = 0.8 if rising or len(strong) > 1 else 0.6
+    alone = strong <= _UNANSWERED
+    sure = 0.55 if alone else 0.8 if rising or len(strong) > 1 else 0.6
     yield finding(
         "roce-packet-loss",
         seen,
         sure,
-        severity=Severity.ERROR if rising or len(strong) > 1 else Severity.WARNING,
+        severity=Severity.ERROR
+        if not alone and (rising or len(strong) > 1)
+        else Severity.WARNING,
         subject=", ".join(dict.fromkeys(one.where for one in seen if one.where)),
         message="packets are lost and repeated on the way",
         advice="the same lossless priority on every hop, or an adapter set up for loss",

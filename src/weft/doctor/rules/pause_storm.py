@@ -43,7 +43,11 @@ def _check(facts: Facts) -> Iterator[Finding]:
     ]  # fmt: skip
     caught += [one for one in facts.of(Counter) if _STORM.match(one.name) and one.value > 0]
     if caught:
-        yield _storm(caught, 0.9, Severity.ERROR)
+        over = [one for one in caught if isinstance(one, PauseWatchdog) and _is_over(one)]
+        if len(over) < len(caught):
+            yield _storm(caught, 0.9, Severity.ERROR)
+        elif not _at_rest(facts, over):
+            yield _storm(caught, 0.75, Severity.WARNING)
         return
     stuck = _stuck(facts)
     if stuck:
@@ -52,6 +56,23 @@ def _check(facts: Facts) -> Iterator[Finding]:
     loud = _one_alone(facts)
     if loud:
         yield _storm([loud], 0.55, Severity.WARNING)
+
+
+def _is_over(watched: PauseWatchdog) -> bool:
+    """Return whether the switch says that every storm it saw of a queue has ended."""
+    return (
+        watched.status.lower() == "operational"
+        and watched.storms_detected == watched.storms_restored
+    )
+
+
+def _at_rest(facts: Facts, over: list[PauseWatchdog]) -> bool:
+    """Return whether no queue that had a storm took a pause between two readings."""
+    rise = risen(facts.of(Counter))
+    ports = {one.port for one in over}
+    seen = [by for (_, where, _, name), by in rise.items()
+            if where in ports and "pause" in name]  # fmt: skip
+    return bool(seen) and not any(seen)
 
 
 def _storm(seen: list[Fact], confidence_ratio: float, severity: Severity) -> Finding:

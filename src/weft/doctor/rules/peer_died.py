@@ -30,7 +30,7 @@ from weft.observe.facts.benchmarks import BenchmarkRank, BenchmarkSummary
 from weft.observe.facts.collectives import CollectiveTimeout
 from weft.observe.facts.communicators import CommunicatorRank
 from weft.observe.facts.pods import ClusterEvent, PodState
-from weft.observe.facts.programs import ProcessEnded
+from weft.observe.facts.programs import ProcessEnded, ProgramRaised
 from weft.observe.facts.verbs import AdapterEvent, CallFailed, CompletionError
 
 _REMOTE = frozenset({9, 10, 11})
@@ -108,6 +108,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
         if one.by_kernel and not _counts(facts, one, first, suffers=bool(errors or closed))
     ]  # fmt: skip
     deaths: list[Fact] = [one for one in ended if one not in doubtful]
+    deaths += _raised_before(facts, first)
     deaths += _pods_gone(facts, failing=bool(errors))
     if deaths:
         yield _died(deaths, [*errors], 0.85 if errors else 0.6)
@@ -127,6 +128,16 @@ def _left(facts: Facts, ended: ProcessEnded) -> bool:
     """Return whether a rank left by an exception of its own, and others wait for it since."""
     waiting = {one.process.rank for one in facts.of(CollectiveTimeout)}
     return ended.how == "exception" and bool(waiting) and ended.rank not in waiting
+
+
+def _raised_before(facts: Facts, errors: list[Moment]) -> list[Fact]:
+    """Return exceptions of programs that are known to be before all errors of the network."""
+    return [
+        one for one in facts.of(ProgramRaised)
+        if one.moment and not _after(one.moment, errors)
+        and any(at.clock is one.moment.clock is not Clock.BOOT for at in errors)
+        and not _long_before(one.moment, errors)
+    ]  # fmt: skip
 
 
 def _closed(facts: Facts) -> list[Fact]:

@@ -32,7 +32,7 @@ from weft.observe.facts.adapters import Gid, GidCount
 from weft.observe.facts.base import Fact, LinkLayer
 from weft.observe.facts.benchmarks import TransferSetup
 from weft.observe.facts.hosts import DeviceNode
-from weft.observe.facts.interfaces import Interface
+from weft.observe.facts.interfaces import AddressAnswered, Interface
 from weft.observe.facts.pods import (
     ClusterEvent,
     DaemonSetState,
@@ -55,9 +55,12 @@ _FIRST = re.compile(r'plugin type="(?:calico|cilium|flannel|aws-cni|azure-vnet|b
 _NETWORK_POD = re.compile(
     r"multus|whereabouts|nv-ipam|spiderpool|cni-plugins|(?:rdma|sriov|ib-sriov)-cni"
 )
+_OF_EACH = frozenset({"$p", "$pod", "${p}", "${pod}", '"$p"', '"$pod"', "$i", "$name"})
+"""How a loop over pods names the pod that it asks."""
 _TAKEN = re.compile(
     r"ip[ _]conflict|duplicate (?:ip|address)|conflicts with mac", re.IGNORECASE
 )
+_PAIR_OF_POD = re.compile(r"\b(?:eth0|net\d{1,2})@if")
 _SHARED_BY_HOSTS = re.compile(r"docker|virbr|br-|cni|cali|lo\b|veth|tun|usb|lxc|podman")
 """Interfaces that have the same address on every host by design."""
 _RDMA = re.compile(r"rdma|hostdev|sriov|mlnx|mellanox|roce", re.IGNORECASE)
@@ -124,6 +127,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
     yield from _one_range(facts)
     yield from _same_in_table(facts)
     yield from _same_inside(facts)
+    yield from _answered_twice(facts)
     yield from _same_of_ranks(facts)
     yield from _children(facts)
     if not failed:
@@ -203,6 +207,8 @@ def _same_in_table(facts: Facts) -> Iterator[Finding]:
 def _same_inside(facts: Facts) -> Iterator[Finding]:
     """Find an address that interfaces of two pods have, where each was asked itself."""
     pods = {one.host or _pod(one) for one in facts.of(Command) if "exec" in one.command}
+    if _OF_EACH.intersection(pods):  # asked in a loop over pods, each named before its answer
+        pods |= {one.host for one in facts.of(Interface) if one.host}
     owners: dict[str, list[Interface]] = {}
     for one in facts.of(Interface):
         if one.host in pods and one.interface not in {"lo", "eth0"}:
@@ -212,6 +218,17 @@ def _same_inside(facts: Facts) -> Iterator[Finding]:
     for same in owners.values():
         if len({one.host for one in same}) > 1:
             yield _network("k8s-ipam-duplicate-address", [*same], 0.85)
+
+
+def _answered_twice(facts: Facts) -> Iterator[Finding]:
+    """Find an address for which two adapters answer a pod."""
+    owners: dict[tuple[str, str], dict[str, Fact]] = {}
+    for one in facts.of(AddressAnswered):
+        owners.setdefault((one.host, one.address), {})[one.hardware_address] = one
+    for same in owners.values():
+        if len(same) > 1 and _in_a_pod(facts):
+            yield _network("k8s-ipam-duplicate-address", [*same.values()], 0.8)
+            return
 
 
 def _same_of_ranks(facts: Facts) -> Iterator[Finding]:
@@ -305,10 +322,13 @@ def _no_gid(facts: Facts) -> Iterator[Finding]:
     nodes = [one for one in facts.of(DeviceNode) if one.present and "uverbs" in one.path]
     bare = _nameless(facts)
     zeros = [one for one in facts.of(Gid) if links.is_empty(one.gid)]
-    if zeros and len(zeros) == len(facts.of(Gid)) and bare and _in_a_pod(facts):
-        yield _network("k8s-no-roce-gid", [*zeros, *bare], 0.88)
+    refused = [one for one in facts.of(CallFailed) if "modify_qp" in one.call]
+    if zeros and len(zeros) == len(facts.of(Gid)) and (bare or refused) and _in_a_pod(facts):
+        yield _network("k8s-no-roce-gid", [*zeros, *bare, *refused], 0.88 if bare else 0.75)
         return
-    if empty and not facts.of(Gid) and (_in_a_pod(facts) or nodes):
+    filled = {one.host for one in facts.of(Gid)}
+    empty = [one for one in empty if one.host not in filled]
+    if empty and (_in_a_pod(facts) or nodes):
         sure = 0.88 if bare else 0.7
         yield _network("k8s-no-roce-gid", [*empty, *nodes, *bare], sure)
         return
@@ -348,7 +368,8 @@ def _nameless(facts: Facts) -> list[Fact]:
 def _in_a_pod(facts: Facts) -> bool:
     """Return whether interfaces were listed inside a pod: its first is one end of a pair."""
     return any(
-        "eth0@if" in one.evidence.text or (one.driver == "veth" and one.interface == "eth0")
+        _PAIR_OF_POD.search(one.evidence.text)
+        or (one.driver == "veth" and one.interface == "eth0")
         for one in facts.of(Interface)
     ) or any("kubectl exec" in one.command for one in facts.of(Command))
 

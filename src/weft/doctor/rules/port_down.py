@@ -341,7 +341,7 @@ def _stays_down(facts: Facts) -> Iterator[Finding]:
     """Find a port that lost its link under the job, and that still has none."""
     lost = [one for one in facts.of(AdapterEvent) if "port" in one.event and "err" in one.event]
     back = [one for one in facts.of(AdapterEvent) if "port active" in one.event]
-    still = [*job.said(facts, _STILL_DOWN), *_without_light(facts)]
+    still = [*job.said(facts, _STILL_DOWN), *_without_light(facts), *_still_down(facts, lost)]
     if lost and still and not back:
         found = _down([*lost, *still], lost[0].adapter, 0.88)
         yield replace(found, explains=found.explains | {"ib-link-flap", "ib-link-errors"})
@@ -361,6 +361,16 @@ def _without_light(facts: Facts) -> list[Fact]:
     cables = {(one.host, one.device, one.module): one for one in facts.of(CableEvent)}
     pulled: list[Fact] = [one for one in cables.values() if "unplugged" in one.event]
     return [*dark, *pulled] if len(down) <= 1 and (down or pulled) else []
+
+
+def _still_down(facts: Facts, lost: list[AdapterEvent]) -> list[Fact]:
+    """Return the states of ports that lost their link, where none was seen to come back."""
+    if any(one.up for one in facts.of(LinkEvent)[-1:]):
+        return []
+    names = {(one.adapter, one.port) for one in lost if one.adapter}
+    ports = [one for one in facts.of(AdapterPort) if (one.adapter, one.port) in names]
+    down = all(one.state is PortState.DOWN for one in ports)
+    return [*ports] if down else []
 
 
 def _cut(facts: Facts) -> Iterator[Finding]:

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from weft.doctor import job
 from weft.doctor.rule import Facts, Finding, Rule, Severity, Symptom, finding, suspect
 from weft.observe.facts.base import Fact
+from weft.observe.facts.collectives import CollectiveTimeout
 from weft.observe.facts.communicators import CommunicatorRank
 from weft.observe.facts.programs import Command, Setting, SoftwareVersion
 from weft.observe.facts.verbs import TruncatedMessage
@@ -25,6 +26,14 @@ _MATTERS = (
     "NCCL_SOCKET_NTHREADS", "NCCL_MIN_NCHANNELS", "NCCL_MAX_NCHANNELS", "NCCL_BUFFSIZE",
     "NCCL_CROSS_NIC", "NCCL_P2P_DISABLE", "NCCL_SHM_DISABLE", "NCCL_IB_QPS_PER_CONNECTION",
 )  # fmt: skip
+_AGREED = frozenset(
+    {
+        "NCCL_ALGO", "NCCL_PROTO", "NCCL_BUFFSIZE", "NCCL_LL_BUFFSIZE", "NCCL_LL128_BUFFSIZE",
+        "NCCL_MIN_NCHANNELS", "NCCL_MAX_NCHANNELS", "NCCL_MIN_CTAS", "NCCL_MAX_CTAS",
+        "NCCL_NTHREADS",
+    }
+)  # fmt: skip
+"""What all ranks must have alike, for it says who sends what to whom."""
 
 _UNLIKE = (
     r"wrong type (?!3 != 4|4 != 3)\S+ !=|"
@@ -60,6 +69,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
     variables = _variables(facts)
     yield from _kept_back(facts)
     if not (wrong or truncated or versions):
+        yield from _unlike_settings(facts)
         return
     if _of_the_program(facts) and not (wrong or versions or variables):
         yield _unlike_calls(truncated)
@@ -132,6 +142,35 @@ def _kept_back(facts: Facts) -> Iterator[Finding]:
                 next_command="mpirun ... env | grep NCCL   # as each rank sees it",
                 explains=(Symptom.CONNECT, Symptom.WATCHDOG),
             )
+
+
+def _unlike_settings(facts: Facts) -> Iterator[Finding]:
+    """Find ranks that wait for each other and were told to do it in different ways."""
+    waits = facts.of(CollectiveTimeout)
+    found: dict[str, dict[str, dict[str, Setting]]] = {}
+    for one in facts.of(Setting):
+        if one.name in _AGREED and one.process.host and not one.ignored:
+            hosts = found.setdefault(one.name, {})
+            hosts.setdefault(one.process.host, {})[one.value.lower()] = one
+    unlike: list[Fact] = [
+        one
+        for hosts in found.values()
+        if len(hosts) > 1 and all(len(values) == 1 for values in hosts.values())
+        and len({value for values in hosts.values() for value in values}) > 1
+        for values in hosts.values()
+        for one in values.values()
+    ]  # fmt: skip
+    if waits and unlike:
+        yield finding(
+            "nccl-version-or-env-mismatch",
+            [*unlike, *waits],
+            0.75,
+            message="the ranks wait for each other, and have other variables: "
+            "each expects another algorithm",
+            advice="variables passed on by the launcher to every host, or unset on all",
+            next_command=_LOOK,
+            explains=(Symptom.WATCHDOG,),
+        )
 
 
 _NETWORKS = suspect("net-backend-mismatch", 0.3)

@@ -46,7 +46,8 @@ def _check(facts: Facts) -> Iterator[Finding]:
     products = " ".join([*names.values(), *(seen or cards)]).lower()
     for one in dark:
         product = (one.gpu_name or names.get(one.gpu, "") or products).lower()
-        if has_switch(product) and _has_fellows(facts, one):
+        joined = has_switch(product) or ("sxm" in product and bool(live - {one.gpu}))
+        if joined and _has_fellows(facts, one):
             yield _inactive([one], one.gpu, 0.9 if live else 0.75)
     if not dark:
         yield from _fewer(facts, products)
@@ -205,7 +206,7 @@ def _inactive(seen: list[GpuLink], gpu: str, confidence_ratio: float) -> Finding
         seen,
         confidence_ratio,
         subject=gpu,
-        message=f"GPU {gpu} has no live NVLink, and its product has a switch",
+        message=f"GPU {gpu} has no live NVLink, and its product is joined to its fellows",
         advice="drain the host; reset GPUs and fabric manager; if it stays, repair",
         next_command=_LOOK,
         explains=("container-gpu-isolation",),

@@ -122,6 +122,16 @@ class RoutingSession:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AddressAnswered:
+    """A hardware address that answered when a host asked who has an address."""
+
+    address: str
+    hardware_address: str
+    host: str = ""
+    evidence: Evidence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PacketFilter:
     """What a host's packet filter does with packets that come in: ACCEPT, DROP, REJECT."""
 

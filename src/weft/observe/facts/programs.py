@@ -74,6 +74,17 @@ class ProcessEnded:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ProgramRaised:
+    """A program raised an exception of its own, which nobody caught."""
+
+    name: str
+    rank: int | None = None
+    host: str = ""
+    moment: Moment | None = None
+    evidence: Evidence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ThreadAt:
     """What the main thread of a Python process does, by its stack.
 

@@ -498,6 +498,12 @@ for _role in ("NET", "TUNER", "PROFILER", "GIN", "ENV", "COLLNET", "RMA", "CollN
     )
     SETUP[f"{_role}/Plugin"] = SETUP[f"{_role}/Plugin:"] = _missing
 
+REFUSED_PLUGIN = rule(
+    r"(?P<name>\S*libnccl-net\S*\.so\S*): (?P<reason>(?:undefined symbol|cannot open|version|"
+    r"wrong ELF).*)",
+    _no_plugin,
+)
+"""What the loader says of a plug-in, printed as it is."""
 ENVIRONMENT = rule(
     r"(?P<name>[A-Z][A-Z0-9]*_\w+) set (?:by (?P<by>environment|\S*conf\S*) )?to (?P<value>.*)",
     _setting,

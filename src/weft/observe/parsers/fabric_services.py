@@ -198,7 +198,7 @@ fabric_services = Parser(
             _is("imex", "failed"),
         ),
         pattern("IMEX", r"IMEX version \S+ is running with", _is("imex", "active")),
-        pattern("[", _LOG, nothing),
+        pattern("[", _LOG + r"(?!.*\bNVSwitch (?:non-)?fatal error \d)", nothing),
         pattern("Message payload details", r"Message payload details", nothing),
         pattern("nv-fabricmanager[", r"nv-fabricmanager\[\d+\]:", nothing),
         pattern("nvidia-imex[", r"nvidia-imex\[\d+\]:", nothing),

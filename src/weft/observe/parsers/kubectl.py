@@ -151,7 +151,8 @@ class _Reader:
         network = _NETWORK.match(text) if self.networks else None
         if network:
             return self._network(network["key"], network["value"], evidence)
-        if self.section:
+        bare = self.section == "Name" and _PICKED.search(self.source.command)
+        if self.section and not bare:
             return self._within(text, evidence)
         return self._picked_out(text, evidence)
 
@@ -173,7 +174,11 @@ class _Reader:
         if given:
             self.seen.clear()
             used = int(given["request"])
-            return (NodeResource(resource=given["name"], allocated=used, evidence=evidence),)
+            return (
+                NodeResource(
+                    resource=given["name"], node=self.name, allocated=used, evidence=evidence
+                ),
+            )
         if not resource or "/" not in resource["name"]:
             return None
         name, count = resource["name"], integer(resource["value"])
@@ -182,7 +187,7 @@ class _Reader:
             self.seen[name] = evidence.line
         return (
             NodeResource(
-                resource=name, capacity=None if again else count,
+                resource=name, node=self.name, capacity=None if again else count,
                 allocatable=count if again else None, evidence=evidence,
             ),
         )  # fmt: skip
@@ -311,6 +316,7 @@ class _Reader:
         """Remember what is described."""
         del evidence
         self.name, self.section, self.networks = found["name"], "Name", False
+        self.seen.clear()
         return READ
 
     def event(self, found: "re.Match[str]", evidence: Evidence) -> Sequence[Fact]:

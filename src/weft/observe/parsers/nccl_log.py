@@ -19,7 +19,14 @@ from weft.observe.parser import READ, Parser, Source
 from weft.observe.parsers._nccl_errors import ERRORS, NVML, completion, message
 from weft.observe.parsers._nccl_line import Rule, Words, process_of
 from weft.observe.parsers._nccl_paths import CHOSEN, COUNTS, CPU, PART, PATHS, path_fact
-from weft.observe.parsers._nccl_setup import ENVIRONMENT, GPUDIRECT, LIST_ALONE, NET, SETUP
+from weft.observe.parsers._nccl_setup import (
+    ENVIRONMENT,
+    GPUDIRECT,
+    LIST_ALONE,
+    NET,
+    REFUSED_PLUGIN,
+    SETUP,
+)
 
 _MARK = " NCCL "
 _FORK = re.compile(
@@ -221,7 +228,7 @@ class _Reader:
         part = PART.expression.match(text) or CPU.expression.match(text)
         if part:
             return self._drawing(part, words)
-        for rule in (ENVIRONMENT, GPUDIRECT, COUNTS, CHOSEN, NVML, LIST_ALONE):
+        for rule in (ENVIRONMENT, GPUDIRECT, COUNTS, CHOSEN, NVML, LIST_ALONE, REFUSED_PLUGIN):
             found = rule.expression.match(text)
             if found:
                 return rule.build(found, words)

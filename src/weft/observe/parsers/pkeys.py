@@ -20,6 +20,12 @@ _KEY_OF = re.compile(
     re.IGNORECASE,
 )
 _UNIQ = re.compile(r"pkeys/\*.*\buniq -c")
+_SHOWN = re.compile(
+    r"\bcat (?:\S*?infiniband/(?P<adapter>[\w.-]+)/ports/(?P<port>\d+)/|\S*?/)?"
+    r"pkeys/(?:\*|(?P<index>\d+)\b|\[0|\{0)"
+)
+"""A command that shows keys without their indices, from that of index 0 on."""
+_ALONE = re.compile(r"\s*(?P<key>0x[0-9a-fA-F]{4})\s*$")
 _COUNTED = re.compile(r"\s*\d{1,4} (?P<key>0x[0-9a-fA-F]{4})\s*$")
 _COUNT = re.compile(r"\s*\d+ pkeys capacity")
 
@@ -30,6 +36,8 @@ class _Reader:
 
     source: Source
     kinds: list[tuple[int, str, int]] = field(default_factory=list)
+    shown: int = 0
+    asked: str = ""
 
     def take(self, text: str, number: int) -> Sequence[Fact] | None:
         """Return the keys of a line."""
@@ -45,10 +53,23 @@ class _Reader:
             key = int(counted["key"], 16)
             self.kinds.append((key, text, number)) if key else None
             return READ
+        shown = None if counted else _SHOWN.search(self.source.command)
+        alone = _ALONE.match(text) if shown else None
+        if shown and alone:
+            return self._next(shown, alone["key"], (text, number))
         row = _ROW.match(text)
         if row:
             return self._keys(int(row["first"]), row["keys"].split(), "", None, (text, number))
         return READ if _COUNT.match(text) else None
+
+    def _next(self, shown: "re.Match[str]", key: str, line: tuple[str, int]) -> Sequence[Fact]:
+        """State the next key of a table that is shown without its indices."""
+        if self.asked != self.source.command:
+            self.asked, self.shown = self.source.command, int(shown["index"] or 0)
+        self.shown += 1
+        return self._keys(
+            self.shown - 1, [key], shown["adapter"] or "", shown["port"], line
+        )  # fmt: skip
 
     def end(self) -> Iterable[Fact]:
         """State the one key that a table holds, where its sorts of keys were counted."""

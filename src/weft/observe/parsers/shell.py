@@ -35,7 +35,7 @@ _KNOWN = re.compile(
     r"modinfo|dmidecode|ofed_info|lldpctl|lldpcli|lshw|nv|ls|free|numactl|lscpu|uname|env|export|systemctl|sharp"
     r"\w*|ucx_info|fi_info|ping|"
     r"iptables|firewall-cmd|ufw|systemd-detect-virt|nc|ncat|nft|telnet|strace|ncclras|mlxlink|"
-    r"rping|ucmatose|udaddy|qperf|aws|gcloud|az|oci|"
+    r"rping|arping|ucmatose|udaddy|qperf|aws|gcloud|az|oci|"
     r"mpirun|srun|show_gids|saquery|opensm|docker|podman|hostname|sysctl|dcgmi|mst|"
     r"mlxlink|mlxconfig|getent|"
     r"torchrun|python3?|\S*_perf|ifconfig|route|cma_\w+|dcb|lldptool|for|echo|exec|configure|interface)"
@@ -68,11 +68,18 @@ _EXEC = re.compile(
     r"(?:kubectl|oc) exec (?:(?:-n|-c|--namespace|--container)[ =]\S+ |-\S+ )*(?:pods?/)?"
     r"(?P<pod>[a-z0-9][\w.-]{0,200})"
 )
-_SOUGHT = re.compile(r"lsmod\s*\|\s*e?grep\s+(?:-\w+\s+)*[\"']?(?P<name>[\w-]+)[\"']?\s*$")
+_SOUGHT = re.compile(
+    r"lsmod\s*\|\s*e?grep\s+(?:-\w+\s+)*[\"']?(?P<name>[\w-]+(?:\\?\|[\w-]+)*)"
+    r"[\"']?\s*$"
+)
+_ALTERNATIVES = re.compile(r"\\?\|")
 _KIBI = 1 << 10
 _LIMITED = re.compile(r"\bulimit -(?:H|S)?l\s*['\")]*\s*$")
 _MANY = re.compile(r"\b(?:srun|mpirun|mpiexec|pdsh|clush|ansible|parallel|for|hostname)\b")
 """A command that is answered once for each of several hosts."""
+_TITLE = re.compile(
+    r"(?P<sign>={1,4}|-{1,4}|#{1,4}|>{1,4}) ?(?P<host>[a-z0-9][\w.-]{0,80})(?: |$|:)"
+)
 _SHOWN = re.compile(
     r"\becho \"?\$\{?(?P<name>(?:NCCL|UCX|FI|RCCL|GLOO)_\w+)\}?\"?\s*$|"
     r"\bprintenv (?P<named>(?:NCCL|UCX|FI|RCCL|GLOO)_\w+)\s*$"
@@ -169,16 +176,11 @@ class _Reader:
     def take(self, text: str, number: int) -> Sequence[Fact] | None:
         """Return the command or variable of a line."""
         self._look(text)
-        if self.listed:
-            facts = self._entry(text, number)
-            if facts is not None:
-                return facts
-        answer = self._answer(text, number)
-        if answer is not None:
-            return (answer,)
-        variables = self._variables(text, number)
-        if variables:
-            return variables
+        answered = self._answered(text, number)
+        if answered is None:
+            answered = self._variables(text, number) or None
+        if answered is not None:
+            return answered
         if self.continued or _LAUNCH.match(text.strip()):
             return self._launch(text, number)
         prompt = _PROMPT.match(text)
@@ -216,6 +218,26 @@ class _Reader:
         self._look("")
         absent, self.absent = [*self.absent, *self._folder()], []
         return absent
+
+    def _answered(self, text: str, number: int) -> Sequence[Fact] | None:
+        """Return what a line answers to the command before it, if it does."""
+        if self.many and self._of_loop(text):
+            return ()
+        facts = self._entry(text, number) if self.listed else None
+        if facts is not None:
+            return facts
+        answer = self._answer(text, number)
+        return None if answer is None else (answer,)
+
+    def _of_loop(self, text: str) -> bool:
+        """Take a title that a loop writes before each host's answers: it names the host."""
+        titled = _TITLE.match(text)
+        if not titled or not re.search(
+            rf"echo [\"']?{titled['sign']} ?\$", self.source.command
+        ):
+            return False
+        self.source.arrive(titled["host"])
+        return True
 
     def _again(self, command: str, host: str) -> None:
         """Number the readings of counters: a command typed once more on a host begins one.
@@ -298,9 +320,10 @@ class _Reader:
     def _look(self, text: str) -> None:
         """Note whether the line after a search for a module shows it."""
         sought, self.sought = self.sought, None
-        if sought and sought[0] not in text.partition("grep")[0]:
+        names = _ALTERNATIVES.split(sought[0]) if sought else []
+        if sought and not any(name in text.partition("grep")[0] for name in names):
             host = self.source.host
-            self.absent.append(ModuleAbsent(name=sought[0], host=host, evidence=sought[1]))
+            self.absent.append(ModuleAbsent(name=names[0], host=host, evidence=sought[1]))
 
     def _variables(self, text: str, number: int) -> Sequence[Fact]:
         """Return a variable that a line sets, or those of the command that follows them."""

@@ -33,6 +33,7 @@ _MOST_PATHS = 64
 _CLOCK = re.compile(r"\s*\d\d:\d\d:\d\d\s*$")
 _ROCE = re.compile(r"RoCE v([12])")
 _LONE = re.compile(
+    r"(?!\s*\d\d:\d\d:\d\d\s*$)"  # when it was read
     r"\s*(?:0x[0-9a-fA-F]{1,8}|\d+: \w+|[0-9a-fA-F:]{2,45}|\d{1,20}|\d+ Gb/sec \(.*\)|"
     r"[A-Z]\w+|(?:IB/)?RoCE v[12])\s*$"
 )
