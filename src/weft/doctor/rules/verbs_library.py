@@ -12,7 +12,9 @@ from collections.abc import Iterator
 
 from weft.doctor import job
 from weft.doctor.rule import Facts, Fault, Finding, Rule, Severity, Symptom, finding, suspect
+from weft.observe.facts.adapters import AdapterPort
 from weft.observe.facts.aftermath import WorkSeen
+from weft.observe.facts.base import PortState
 from weft.observe.facts.benchmarks import MeasuredLatency, MeasuredTransfer, TransferSetup
 from weft.observe.facts.gpus import GpuCallFailed
 from weft.observe.facts.hosts import DeviceNode
@@ -28,6 +30,7 @@ _EFA = re.compile(r"(?<![a-z])(?:efa|ofi|libfabric)(?![a-z])", re.IGNORECASE)
 
 
 def _check(facts: Facts) -> Iterator[Finding]:
+    yield from _renamed(facts)
     absent = _absent(facts)
     failing = facts.of(GpuCallFailed) or job.said(facts, r"internal error|unhandled system")
     alone = job.on_one_host(facts) and not failing
@@ -61,6 +64,32 @@ def _check(facts: Facts) -> Iterator[Finding]:
     )
 
 
+_BY_ITS_OLD_NAME = re.compile(r"hfi1_\d+$")
+_OF_OTHERS = re.compile(r"mlx|bnxt|irdma|efa|rxe|siw|qedr|hns|erdma|ionic|roce")
+
+
+def _renamed(facts: Facts) -> Iterator[Finding]:
+    """Find an Omni-Path port in use under a name by which its library does not look for it."""
+    unseen = job.said(facts, r"no psm2 device is active|hfi1 units: total -?\d+, active 0\b")
+    up = [
+        one for one in facts.of(AdapterPort)
+        if one.state is PortState.ACTIVE and not _OF_OTHERS.match(one.adapter)
+    ]  # fmt: skip
+    if unseen and up and not any(_BY_ITS_OLD_NAME.match(one.adapter) for one in up):
+        yield finding(
+            "verbs-provider-incompatible",
+            [*unseen, *up],
+            0.7,
+            subject=up[0].adapter,
+            message=f"the library looks for hfi1_0 and the like; the port in use is called "
+            f"{up[0].adapter}",
+            advice="keep the kernel's names (NAME_KERNEL in the udev rule of rdma-core), or a "
+            "newer libpsm2",
+            next_command="ls /sys/class/infiniband /dev/hfi1*; fi_info -p psm2",
+            explains=(Symptom.SOCKETS, "efa-provider-missing"),
+        )
+
+
 def _others_work(facts: Facts, absent: list[NoVerbsLibrary]) -> bool:
     """Return whether only the part for one of several adapters lacks, and RDMA works below."""
     of_one = all(one.library.startswith("provider") for one in absent)
@@ -89,4 +118,6 @@ def _absent(facts: Facts) -> list[NoVerbsLibrary]:
     return [one for one in absent if none or not one.library.startswith("provider")]
 
 
-verbs_library = Rule(causes=("container-no-verbs-library",), check=_check)
+verbs_library = Rule(
+    causes=("container-no-verbs-library", "verbs-provider-incompatible"), check=_check
+)

@@ -21,7 +21,8 @@ _NONE = re.compile(
 _USUAL = re.compile(r".{0,200}?fi_getinfo: provider (?!efa)\S+ returned -61\b")
 _SAID = re.compile(
     r".{0,200}?(?P<text>This error indicates that the security group on either.*|"
-    r"err: \d{1,3}, (?:prov_err|message): .*|"
+    r"err: \d{1,3}, (?:prov_err|message): .*|no PSM2 device is active|"
+    r"hfi1 units: total -?\d+, active 0\b.*|"
     r"(?:Work completion|CQ|cq)\b.{0,80}(?:[Uu]nreachable|[Uu]nresponsive) re(?:mote|ceiver).*)"
 )
 _SHARED = re.compile(r".{0,120}?\b(?:smr_|shm_|:shm:).{0,120}No space left on device")
