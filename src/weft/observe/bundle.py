@@ -25,7 +25,7 @@ from typing import IO, Any
 from weft.errors import Unreadable
 from weft.observe.facts.base import Fact
 from weft.observe.facts.reading import FileRead
-from weft.observe.layouts import placed
+from weft.observe.layouts import owner, owners, placed
 from weft.observe.observation import MOST_OF_A_KIND, Observation
 from weft.observe.parser import Source
 from weft.observe.reading import read_stream
@@ -114,8 +114,9 @@ def observe(*paths: Path) -> Observation:
         if not path.exists():
             raise Unreadable(f"{path}: there is no such file or folder to read")
         within = f"{path.resolve().name}/" if path.is_dir() else ""
+        dumps = owners(path) if path.is_dir() else {}
         for member in _members(path):
-            seen, read = _read(member, budget, within)
+            seen, read = _read(member, budget, within, owner(member.name, dumps))
             kept = _kept(seen, read, facts, tally)
             examples = len(files) < _MOST_EXAMPLES
             files.append(kept if examples else _without_examples(kept))
@@ -145,15 +146,20 @@ def _kept(
     return replace(read, left_out=read.left_out + left_out) if left_out else read
 
 
-def _read(member: _Member, budget: _Budget, within: str) -> tuple[list[Fact], FileRead]:
-    """Read a member of the folder ``within``, whose name may say more than the member's."""
+def _read(
+    member: _Member, budget: _Budget, within: str, host: str = ""
+) -> tuple[list[Fact], FileRead]:
+    """Read a member of the folder ``within``, whose name may say more than the member's.
+
+    ``host`` is whose it is where no name says so.
+    """
     budget.members_left -= 1
     if member.stream is None:
         return [], _skipped(member.name, member.skipped)
     place = placed(within + member.name)
     source = Source(
         member.name,
-        host=place.host,
+        host=place.host or host,
         command=place.command,
         sample=place.sample,
         sampled_s=place.sampled_s,

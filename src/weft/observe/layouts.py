@@ -10,20 +10,25 @@ Layouts known, each by names that only it has:
 * ``show techsupport`` of SONiC: ``sonic_dump_HOST_DATE_TIME/dump/``, counters in
   ``WHAT.counters_1`` and ``_2``;
 * ``cl-support`` of Cumulus: ``cl_support_HOST_DATE_TIME/``;
+* folders of these that somebody renamed, and other copies of one machine's files, by the name
+  of the machine that they hold (``owners``);
 * copies of single hosts by hand: ``hosts/HOST/``, ``nodes/HOST/``;
 * readings by hand: names with ``_before`` and ``_after``, ``_t0`` and ``_t1``, or a time.
 """
 
+import os
 import re
 from calendar import timegm
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 
 _HOSTS = re.compile(
     r"(?:^|/)(?:"
     r"sosreport-(?P<sos>[A-Za-z][\w.]*(?:-[A-Za-z][\w.]*)*)[^/]*/"
     r"|sonic_dump_(?P<sonic>[\w.-]{1,80}?)_\d{8}_\d{6}[^/]*/"
-    r"|cl_support_(?P<cumulus>[\w.-]{1,80}?)_\d{8}[_-]\d{6}[^/]*/"
+    r"|cl_support__?(?P<cumulus>[\w.-]{1,80}?)_\d{8}[_-]\d{6}[^/]*/"
     r"|(?:hosts|nodes)/(?P<node>[\w.-]+)/"
     r"|diagnostics/(?P<netop>[\w.-]{1,120}?)-(?:lsmod|ibstat|ibv_devinfo|mst_status|"
     r"kernel_version|dmesg|ip_link|ip_addr)\.txt$)"
@@ -33,7 +38,7 @@ _COMMAND = re.compile(
 )
 _SAMPLE = re.compile(r"(?:^|/)sample_(?P<number>\d{1,3})_at_(?P<at>\d{1,12})/")
 _COUNTED = re.compile(
-    r"/dump/[\w.-]{1,80}\.counters(?:\.[\w.-]{1,80})?[_.](?P<number>\d{1,2})$"
+    r"(?:^|/)dump/[\w.-]{1,80}\.counters(?:\.[\w.-]{1,80})?[_.](?P<number>\d{1,2})$"
 )
 _MOMENT = re.compile(
     r"(?<![A-Za-z0-9])(?:"
@@ -50,6 +55,21 @@ _WORDS = {"before": 0, "pre": 0, "start": 0, "after": 1, "post": 1, "end": 1}
 _KERNEL_FILE = re.compile(
     r"(?:^|/)(?P<path>sys/(?:class/(?:infiniband|net)|devices|bus/pci)/[\w/.:@-]{3,200})$"
 )
+
+
+_BESIDE_ETC = frozenset(
+    {"dump", "Support", "sos_commands", "sos_reports", "proc", "sys", "var", "log", "run"}
+)
+"""What stands beside a copy of ``/etc`` where a whole machine was dumped."""
+_HOST_NAME = re.compile(r"\A\s*(?P<host>[A-Za-z0-9][\w.-]{0,79})\s*\Z")
+_SONIC_NAME = re.compile(
+    r'"DEVICE_METADATA"\s{0,20}:\s{0,20}\{\s{0,20}"localhost"\s{0,20}:\s{0,20}\{[^{}]{0,4000}'
+    r'"hostname"\s{0,20}:\s{0,20}"(?P<host>[A-Za-z0-9][\w.-]{0,79})"'
+)
+_SAYS_ITS_NAME = (("etc/hostname", _HOST_NAME), ("etc/sonic/config_db.json", _SONIC_NAME))
+_MOST_FOLDERS = 20_000
+_MOST_NAME_BYTES = 1 << 20
+_DEEPEST_OWNER = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,6 +113,53 @@ def placed(name: str) -> Place:
         sampled_s=float(sample["at"]) if sample else None,
         before=f"/{kernel['path']}:".encode() if kernel else b"",
     )
+
+
+def owners(root: Path) -> dict[str, str]:
+    """Return the folders below one that are dumps of a machine, each with the machine's name.
+
+    A folder is one whatever it is called where it holds a copy of ``/etc`` with the machine's
+    name beside what else such dumps hold. Links are not followed.
+    """
+    found: dict[str, str] = {}
+    for seen, (where, folders, _) in enumerate(os.walk(root)):
+        at = Path(where)
+        within = at.relative_to(root).as_posix().removeprefix(".")
+        if "etc" in folders and _BESIDE_ETC & set(folders):
+            host = _named(at)
+            if host:
+                found[f"{within}/" if within else ""] = host
+        if seen >= _MOST_FOLDERS:
+            break
+        if within.count("/") + 1 >= _DEEPEST_OWNER:
+            folders.clear()
+    return found
+
+
+def owner(name: str, known: Mapping[str, str]) -> str:
+    """Return the machine that a file was copied from, by the innermost dump that it is in.
+
+    >>> owner("a/b/log/syslog", {"": "x", "a/b/": "leaf1"}), owner("c/log", {"a/b/": "leaf1"})
+    ('leaf1', '')
+    """
+    around = [folder for folder in known if name.startswith(folder)]
+    return known[max(around, key=len)] if around else ""
+
+
+def _named(folder: Path) -> str:
+    """Return the name of the machine whose files a folder holds a copy of."""
+    for name, expression in _SAYS_ITS_NAME:
+        path = folder / name
+        if path.is_file() and path.resolve() == folder.resolve() / name:
+            try:
+                with path.open("rb") as stream:
+                    text = stream.read(_MOST_NAME_BYTES).decode(errors="replace")
+            except OSError:
+                continue
+            said = expression.search(text)
+            if said:
+                return said["host"]
+    return ""
 
 
 @lru_cache(maxsize=4096)

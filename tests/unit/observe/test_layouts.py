@@ -22,6 +22,7 @@ from weft.observe.facts.pci import PcieLink
 from weft.observe.facts.pods import ClusterEvent, NodeResource, PodState
 from weft.observe.facts.service_quality import PauseWatchdog
 from weft.observe.facts.subnet import FabricLink
+from weft.observe.layouts import placed
 
 LINE = b"modprobe: ERROR: could not insert 'nvidia_peermem': Invalid argument\n"
 XID = "NVRM: Xid (PCI:0000:18:00): 79, pid=811, name=python3, GPU has fallen off the bus.\n"
@@ -99,6 +100,62 @@ def test_a_sosreport_is_read_of_its_host_with_packed_logs_and_kernel_files(sosre
     assert [one.lanes for one in seen.of(PcieLink)] == [8]
     unread = [one for one in seen.files if one.unread]
     assert [one.file.rsplit("/", 1)[-1] for one in unread] == ["manifest.json"]
+
+
+METADATA = '{"DEVICE_METADATA": {"localhost": {"hwsku": "x", "hostname": "leaf-7"}}}'
+
+
+@pytest.mark.parametrize("folder", ["", "from the customer/", "a/b/leaf/"])
+@pytest.mark.parametrize(
+    ("dump", "says", "beside"),
+    [
+        ("sonic", {"etc/hostname": "leaf-7\n"}, "dump/version"),
+        ("sonic", {"etc/sonic/config_db.json": METADATA}, "log/x"),
+        ("cumulus", {"etc/hostname": "leaf-7\n"}, "Support/date"),
+    ],
+)
+def test_a_dump_that_was_renamed_is_known_by_what_it_holds(
+    tmp_path, folder, dump, says, beside
+):
+    counted = {
+        "dump/interface.counters_1": DUMPED + COUNTED.format(5),
+        "dump/interface.counters_2": DUMPED + COUNTED.format(99),
+    }
+    text = {"Support/ethtool.swp1": "NIC statistics:\n     rx_discards_phy: 5\n"}
+    files = {**says, beside: "", **(counted if dump == "sonic" else text)}
+    _lay(tmp_path, {f"{folder}{name}": content for name, content in files.items()})
+    counters = observe(tmp_path).of(Counter)
+    assert counters
+    assert {one.host for one in counters} == {"leaf-7"}
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"etc/hostname": "leaf-7\n"},
+        {"etc/hostname": "two words\n", "dump/version": ""},
+        {"etc/other": "leaf-7\n", "dump/version": ""},
+        {"other/etc/hostname": "leaf-7\n", "other/var/x": "", "dump/version": ""},
+    ],
+)
+def test_a_folder_that_is_no_dump_names_no_host(tmp_path, files):
+    _lay(tmp_path, {**files, "ibstat": IBSTAT})
+    assert [one.host for one in observe(tmp_path).of(AdapterPort)] == [""]
+
+
+def test_a_link_in_a_dump_is_not_followed_for_its_name(tmp_path):
+    _lay(tmp_path / "out", {"hostname": "secret\n"})
+    _lay(tmp_path / "file", {"dump/version": "", "etc/x": "", "ibstat": IBSTAT})
+    (tmp_path / "file/etc/hostname").symlink_to(tmp_path / "out/hostname")
+    _lay(tmp_path / "folder", {"dump/version": "", "ibstat": IBSTAT})
+    (tmp_path / "folder/etc").symlink_to(tmp_path / "out")
+    for name in ("file", "folder"):
+        assert [one.host for one in observe(tmp_path / name).of(AdapterPort)] == [""]
+
+
+def test_a_dump_whose_name_says_the_host_keeps_that_name():
+    for name in ("cl_support_leaf-7_20260302_101500/x", "cl_support__leaf-7_20260302_101500/x"):
+        assert placed(name).host == "leaf-7"
 
 
 def test_two_samples_of_a_switch_are_told_apart(tmp_path):
