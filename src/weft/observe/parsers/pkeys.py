@@ -63,13 +63,12 @@ class _Reader:
         return READ if _COUNT.match(text) else None
 
     def _next(self, shown: "re.Match[str]", key: str, line: tuple[str, int]) -> Sequence[Fact]:
-        """State the next key of a table that is shown without its indices."""
+        """State the next key of a table, or one index again: of the next port or host."""
         if self.asked != self.source.command:
-            self.asked, self.shown = self.source.command, int(shown["index"] or 0)
+            self.asked, self.shown = self.source.command, 0
+        first = int(shown["index"]) if shown["index"] else self.shown
         self.shown += 1
-        return self._keys(
-            self.shown - 1, [key], shown["adapter"] or "", shown["port"], line
-        )  # fmt: skip
+        return self._keys(first, [key], shown["adapter"] or "", shown["port"], line)
 
     def end(self) -> Iterable[Fact]:
         """State the one key that a table holds, where its sorts of keys were counted."""
