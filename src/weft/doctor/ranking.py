@@ -119,7 +119,8 @@ def _takes(cause: Finding, other: Finding) -> bool:
 
     Of two that are about as sure, the one that says whence the other comes is the cause.
     """
-    named = other.cause in cause.explains and cause.cause not in other.explains
+    whence = other.cause in cause.explains or other.symptom in cause.explains
+    named = whence and cause.cause not in other.explains
     near = _weight(other) - _weight(cause) <= _ABOUT_AS_SURE
     return cause.decided and (not other.decided or (named and near))
 

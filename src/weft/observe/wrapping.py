@@ -18,8 +18,12 @@ _MOST_JOINED = 64
 _RULES: Final = frozenset("|+-=*#_~<")
 _DIGITS = re.compile(r"[0-9a-fA-F]*\d[0-9a-fA-F]*")
 _LOOKED_AT = 60
+_PROMPT = re.compile(
+    r"[#$>] |[\w.-]{1,60}@[\w.-]{1,60}[: ][^$#]{0,80}[$#] |\[[^\]]{3,80}\][$#] "
+)
+"""How lines begin that somebody typed: a terminal may cut them, nobody folds them."""
 _BEGINS = re.compile(
-    r"\s|[#$>|+*`{}]|-{2}|\[\s*\d{1,9}\.\d|\[?\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|"
+    r"\s|[\w.-]{1,40}:\t|[#$>|+*`{}]|-{2}|\[\s*\d{1,9}\.\d|\[?\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|"
     r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) |"
     r"\[\d{1,6},\d{1,6}\]<|\[rank\d|\[pod/|\([\w.]{1,60} pid=|[\w.<>-]{1,100}:\d{1,8}:\d{1,8} |"
     r"NCCL (?:INFO|WARN)|[EWIF]\d{4} \d\d:|[\w.-]{1,60}@[\w.-]{1,60}[: ][^$#]{0,80}[$#] |"
@@ -64,7 +68,10 @@ def _folded_at(lines: Sequence[str], lengths: Sequence[int], width: int) -> set[
     """Return which lines go on in the next, in a text folded between words."""
     least = int(_FULL_RATIO * width)
     near = [n for n, length in enumerate(lengths[:-1]) if length >= least]
-    may = [n for n in near if _may_go_on(lines[n], lines[n + 1])]
+    may = [
+        n for n in near
+        if _may_go_on(lines[n], lines[n + 1]) and not _PROMPT.match(lines[n])
+    ]  # fmt: skip
     if not may:
         return set()
     heads = _heads(lines, set(near))

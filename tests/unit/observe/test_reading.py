@@ -9,6 +9,7 @@ from weft.observe.facts.adapters import AdapterPort
 from weft.observe.facts.benchmarks import MeasuredCollective
 from weft.observe.facts.interfaces import Counter
 from weft.observe.facts.programs import Setting
+from weft.observe.facts.transports import AdapterOpenFailed
 from weft.observe.facts.verbs import CompletionError
 from weft.observe.parser import Source
 from weft.observe.reading import read_stream, read_text
@@ -155,3 +156,15 @@ def test_what_the_kernel_complains_of_and_nobody_knows_is_shown():
     _, file = read_text("[   13.500000] widget 0000:55:00.0: gadget failed to start\n", "dmesg")
     assert file.unread == 1
     assert len(file.complaints) == 1
+
+
+def test_what_somebody_typed_is_not_joined_with_its_answer():
+    """Lines near the width of the widest look folded; a command never is."""
+    wide = 'openat(AT_FDCWD, "/dev/infiniband/uverbs2", O_RDWR|O_CLOEXEC) = -1 EPERM (denied)'
+    text = (
+        "root@pod-3:/work# strace -f -e trace=openat ibv_devinfo 2>&1 | grep uverbs | head -2\n"
+        f"{wide}\n{wide.replace('uverbs2', 'uverbs3')}\n"
+    )
+    facts, _ = read_text(text, "session.txt")
+    opened = [one.path for one in facts if isinstance(one, AdapterOpenFailed)]
+    assert opened == ["/dev/infiniband/uverbs2", "/dev/infiniband/uverbs3"]

@@ -39,6 +39,11 @@ _ADAPTER_UNOFFERED = re.compile(
     r"(?:'?[\w.@-]+'?\(tcp\)(?:, )?)+\s*$"
 )
 """UCX says so where an adapter was named and interfaces of TCP are all there is."""
+_OTHERS_OFFERED = re.compile(
+    r"not available, please use one or more of: .*:\d{1,2}'?\((?:ib|roce|rdma)\)", re.IGNORECASE
+)
+_NONE_LEFT = r"create UCP worker|ucp_worker_create|no usable transports"
+"""Words of MPI and UCX where the filter has left them no adapter at all."""
 _FIRST_ENTRIES = 3
 """Entries of the GID table of a port with one address; nobody looks further by itself."""
 _ADVICE = "name the adapters of the compute network in NCCL_IB_HCA, as they are called here"
@@ -86,6 +91,12 @@ def _check(facts: Facts) -> Iterator[Finding]:
             message="a filter of MPI's transport names an adapter that is not there",
             advice=_ADVICE,
         )
+    elif (
+        said
+        and all(_OTHERS_OFFERED.search(one.evidence.text) for one in said)
+        and not job.said(facts, _NONE_LEFT)
+    ):
+        yield _goes_without(said, filters)
     elif said:
         yield finding(
             "hca-selection-wrong",
@@ -112,6 +123,20 @@ def _ends_mpi(facts: Facts) -> bool:
     """Return whether MPI ended that was only to start the ranks of the collective library."""
     starts = any(_STARTS.search(one.command) for one in facts.of(Command))
     return starts and not job.began(facts) and bool(job.said(facts, _MPI_ENDED))
+
+
+def _goes_without(said: list[Fact], filters: list[Setting]) -> Finding:
+    """Say of a filter that it names an adapter too many, where others are offered."""
+    return finding(
+        "hca-selection-wrong",
+        [*said, *filters],
+        0.55,
+        severity=Severity.WARNING,
+        message="a filter of adapters names one that is not there; others are",
+        advice=_ADVICE,
+        next_command=_COMMAND,
+        missing=("whether the filter names another as well",),
+    )
 
 
 def _none_offered(seen: list[Fact]) -> Finding:

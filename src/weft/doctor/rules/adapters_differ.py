@@ -61,6 +61,7 @@ def _networks(facts: Facts) -> Iterator[Finding]:
             "net-backend-mismatch",
             seen,
             0.85,
+            symptom=Symptom.SOCKETS,
             message="some ranks chose RDMA and others sockets, so they cannot meet",
             advice="find why RDMA is missing on the hosts with sockets: "
             + ", ".join(sorted(apart)),

@@ -40,8 +40,9 @@ def _check(facts: Facts) -> Iterator[Finding]:
     if job.on_one_host(facts) and not told:
         return
     fine = facts.any_of(ProviderChosen) or bool(job.uses_rdma(facts))
-    unloadable = _unloadable(facts)
-    if unloadable and not fine:
+    able = _able(facts)
+    unloadable = [one for one in _unloadable(facts) if not able or _host(one) not in able]
+    if unloadable:
         yield finding(
             "efa-plugin-not-loaded",
             [*unloadable, *job.uses_sockets(facts)],
@@ -78,6 +79,18 @@ def _on_another_host(facts: Facts) -> bool:
 def _is_elsewhere(one: Fact) -> bool:
     """Return whether a plug-in says only that it was made for another machine than this."""
     return "Only EFA provider" in one.evidence.text
+
+
+def _able(facts: Facts) -> set[str]:
+    """Return the hosts whose ranks have a fast network; ``""`` stands for an unnamed one."""
+    chosen = [*facts.of(ProviderChosen), *job.uses_rdma(facts)]
+    hosts = {one.process.host for one in chosen}
+    return hosts | {""} if hosts else hosts
+
+
+def _host(one: Fact) -> str:
+    process = getattr(one, "process", None)
+    return process.host if process else ""
 
 
 def _unloadable(facts: Facts) -> list[Fact]:

@@ -8,7 +8,7 @@ References: InfiniBand Architecture Specification, PortCounters; ibqueryerrors(8
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from weft.doctor import job
 from weft.doctor.rule import Facts, Finding, Rule, Severity, Symptom, finding
@@ -42,6 +42,7 @@ _DAMAGED = re.compile(
 """Frames that were damaged on the wire, as drivers and switches of many makers count them."""
 _ON_SWITCHES = frozenset({"fcs", "symbol", "align", "crc", "fcs_err", "align_err"})
 _LOST = frozenset({"link_downed", "link_down_events_phy", "link_down_events"})
+_MADE_ANEW = "link_error_recovery"
 _NO_LID = (None, 0, 0xFFFF)
 _CHANGES = frozenset({"carrier_changes", "carrier_down_count", "link_flaps"})
 _OFTEN = 20
@@ -136,6 +137,8 @@ def _counted(facts: Facts) -> Iterator[Finding]:
     rising = [
         one for one in counters if rise.get((one.host, one.where, one.port, one.name), 0) > 0
     ]
+    if rising and _only_breaks(rise):
+        return  # the link is made anew, no frame is damaged: `_flapping` tells of it
     still = {key for key, by in rise.items() if by == 0}
     bad = [
         one for one in counters
@@ -194,6 +197,13 @@ def _often_lost(facts: Facts) -> Iterator[Finding]:
             missing=("whether the count still rises",),
             explains=(*_FOLLOW, "port-down", "fabric-path-unreachable"),
         )
+
+
+def _only_breaks(rise: Mapping[_Key, int]) -> bool:
+    """Return whether links were lost while they were watched, and nothing was damaged."""
+    rose = {name for (_, _, _, name), by in rise.items() if by > 0}
+    damage = any(name in _ERRORS or _DAMAGED.search(name) for name in rose - {_MADE_ANEW})
+    return bool(_LOST & rose) and not damage
 
 
 def _is_error(counter: Counter) -> bool:

@@ -30,7 +30,7 @@ from weft.observe.facts.benchmarks import MeasuredCollective
 from weft.observe.facts.collectives import CollectiveTimeout
 from weft.observe.facts.communicators import ChannelPath, RingsConnected, TopologyPart
 from weft.observe.facts.gpus import GpuSeen
-from weft.observe.facts.pci import Distance, PciBus
+from weft.observe.facts.pci import Distance, PciBus, PcieLink
 from weft.observe.facts.programs import Message, SoftwareVersion
 from weft.observe.facts.transports import GpuDirectState
 from weft.observe.facts.verbs import CallFailed, CompletionError
@@ -50,6 +50,7 @@ _BROKEN_FILE = (
     r"system node not found in xml|"
     r"value \S+ too long \(max|attribute \w+ of node \w+ not found"
 )
+_FIRST_GENERATION_TRANSFERS_PER_S = 2.5e9
 _NOT_FOUND = re.compile(r"could not|couldn't|cannot|failed to|not found|no path", re.IGNORECASE)
 _MISREAD = (
     r"reverse path|could not find any local path|failed to find (?:a )?path|"
@@ -97,7 +98,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
     elif file and (unread or slow):
         yield _wrong("vm-topology-wrong", [*unread, *slow, *file], 0.85)
     elif slow:
-        yield _wrong("vm-topology-wrong", slow, 0.7)
+        yield _of_slow(facts, slow)
     elif unread:
         yield _unread(facts, unread)
     elif reverse:
@@ -147,6 +148,21 @@ def _of_flat(facts: Facts, flat: list[Fact]) -> Finding:
         _wrong("vm-topology-missing", [*flat, *guest], 0.75 if guest else 0.55),
         severity=Severity.ERROR if guest else Severity.WARNING,
     )
+
+
+def _of_slow(facts: Facts, slow: list[Fact]) -> Finding:
+    """Say whose tree is too slow to be true: a guest's, or one that was read wrongly.
+
+    Where the links are seen to have trained well, the library did not find it.
+    """
+    trained: list[Fact] = [
+        one for one in facts.of(PcieLink)
+        if one.transfers_per_s and one.transfers_per_s > _FIRST_GENERATION_TRANSFERS_PER_S
+    ]  # fmt: skip
+    guest = any(one.software == "hypervisor" for one in facts.of(SoftwareVersion))
+    if trained and not guest:
+        return _wrong("topology-misdetected", [*slow, *trained[:1]], 0.65)
+    return replace(_wrong("vm-topology-wrong", slow, 0.7), suspects=_OTHER_TREES[:1])
 
 
 def _of_graph(facts: Facts) -> list[Fact]:

@@ -20,7 +20,7 @@ from weft.observe.facts.communicators import CommunicatorHealth
 from weft.observe.facts.hosts import Filesystem
 from weft.observe.facts.interfaces import LinkEvent
 from weft.observe.facts.pods import ClusterEvent
-from weft.observe.facts.programs import StorageFailed, ThreadAt
+from weft.observe.facts.programs import StorageAnswers, StorageFailed, ThreadAt
 from weft.observe.facts.verbs import CallFailed, CompletionError
 
 _VOLUME = re.compile(r"Failed(?:Mount|AttachVolume|MapVolume)|VolumeConditionAbnormal")
@@ -52,6 +52,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
     failed = [
         one for one in facts.of(StorageFailed)
         if not of_shared_memory(one) and not _by_network(facts, one)
+        and not _answered_again(facts, one)
         and not _OF_NO_RANK.search(one.evidence.text)
     ]  # fmt: skip
     full: list[Fact] = [
@@ -120,6 +121,16 @@ def _held(facts: Facts) -> list[Fact]:
     held = [one for one in facts.of(ThreadAt) if one.kind == "storage"]
     late = [*facts.of(CollectiveTimeout), *ahead]
     return [*held, *ahead] if held and late else []
+
+
+def _answered_again(facts: Facts, failed: StorageFailed) -> bool:
+    """Return whether the server that did not answer did so later, as the same log says."""
+    return any(
+        one.server == failed.server
+        and one.evidence.file == failed.evidence.file
+        and one.evidence.line > failed.evidence.line
+        for one in facts.of(StorageAnswers)
+    )
 
 
 def _by_network(facts: Facts, failed: StorageFailed) -> bool:

@@ -104,6 +104,17 @@ class StorageFailed:
     errno: int | None = None
     error: str = ""
     path: str = ""
+    server: str = ""
+    moment: Moment | None = None
+    process: Process = NOBODY
+    evidence: Evidence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StorageAnswers:
+    """A server of files that had not answered does so again."""
+
+    server: str
     moment: Moment | None = None
     process: Process = NOBODY
     evidence: Evidence

@@ -554,3 +554,6 @@ GPUDIRECT = rule(
     _gpudirect,
 )
 LIST_ALONE = rule(r"(?P<list>\[\d+\]\S+:\d+/(?:IB|RoCE).*)", _adapters)
+SETUP["ncclOsDlopen"] = SETUP["dlopen"] = (
+    rule(r"\w+\((?P<name>libr?nccl-(?:net|collnet)[^)]*)\) failed: (?P<reason>.*)", _no_plugin),
+)

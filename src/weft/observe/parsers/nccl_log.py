@@ -288,8 +288,9 @@ def _is_cut(fact: Fact) -> bool:
 
 
 def _by_first_word(words: Words, first: str) -> Sequence[Fact] | None:
-    family = "NET/IB" if first.startswith(("NET/IB", "NET/IB:")) else first
-    for rules in (ERRORS.get(family), NET.get(family), SETUP.get(first), PATHS.get(first)):
+    family = "NET/IB" if first.startswith("NET/IB") else first
+    call = first.partition("(")[0]
+    for rules in (ERRORS.get(family), NET.get(family), SETUP.get(call), PATHS.get(first)):
         facts = _matched(rules or (), words)
         if facts is not None:
             return facts

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 
 from weft.observe.facts.base import Fact, Process
-from weft.observe.facts.programs import Message, StorageFailed, ThreadAt
+from weft.observe.facts.programs import Message, StorageAnswers, StorageFailed, ThreadAt
 from weft.observe.parser import READ, Parser
 from weft.observe.patterns import Build, Line, nothing, words
 
@@ -41,6 +41,7 @@ _NETWORK = re.compile(
     r"BeeGFS\S*: .{0,80}RDMA.{0,80}(?:timed? ?out|fail)",
     re.IGNORECASE,
 )
+_BACK = re.compile(r"nfs: server (?P<nfs>\S+) OK\b")
 _DISK = re.compile(
     r"(?:blk_update_request: |Buffer )?I/O error(?:, dev|,? on dev) (?!fd\d|sr\d|loop)|"
     r"nvme nvme\d+: (?:I/O (?:tag )?\d+.{0,60}timeout|controller is down)|"
@@ -78,6 +79,7 @@ def _failed(code: int | None) -> Build:
                 errno=code,
                 error=found[0][:200],
                 path=(path["path"] or path["bare"] or "") if path else "",
+                server=found.groupdict().get("nfs") or "",
                 moment=line.moment,
                 process=Process(host=line.host, rank=int(rank[1]) if rank else None),
                 evidence=line.evidence,
@@ -108,6 +110,15 @@ def _saving(found: re.Match[str], line: Line) -> Sequence[Fact]:
     )  # fmt: skip
 
 
+def _answers(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    process = Process(host=line.host)
+    return (
+        StorageAnswers(
+            server=found["nfs"], moment=line.moment, process=process, evidence=line.evidence
+        ),
+    )
+
+
 storage_log = Parser(
     tool="storage and file systems",
     marks=(
@@ -127,6 +138,7 @@ storage_log = Parser(
         "iostream",
         "unexpected pos",
         "not responding",
+        "nfs: server",
         "Lustre",
         "ceph",
         "beegfs",
@@ -148,6 +160,7 @@ storage_log = Parser(
         (_STALE, _failed(errno.ESTALE)),
         (_WRITER, _failed(None)),
         (_NETWORK, _failed(errno.ETIMEDOUT)),
+        (_BACK, _answers),
         (_DISK, _failed(errno.EIO)),
         (_STACK, _waits),
         (_WAITS, nothing),
