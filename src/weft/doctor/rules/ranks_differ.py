@@ -145,7 +145,7 @@ def _kept_back(facts: Facts) -> Iterator[Finding]:
 
 
 def _unlike_settings(facts: Facts) -> Iterator[Finding]:
-    """Find ranks that wait for each other and were told to do it in different ways."""
+    """Find ranks that were told to do the same in different ways."""
     waits = facts.of(CollectiveTimeout)
     found: dict[str, dict[str, dict[str, Setting]]] = {}
     for one in facts.of(Setting):
@@ -160,13 +160,13 @@ def _unlike_settings(facts: Facts) -> Iterator[Finding]:
         for values in hosts.values()
         for one in values.values()
     ]  # fmt: skip
-    if waits and unlike:
+    if unlike and not job.worked_after(facts, unlike):
         yield finding(
             "nccl-version-or-env-mismatch",
             [*unlike, *waits],
-            0.75,
-            message="the ranks wait for each other, and have other variables: "
-            "each expects another algorithm",
+            0.75 if waits else 0.6,
+            message="the ranks have other variables: each expects another algorithm"
+            + (", and they wait for each other" if waits else ""),
             advice="variables passed on by the launcher to every host, or unset on all",
             next_command=_LOOK,
             explains=(Symptom.WATCHDOG,),

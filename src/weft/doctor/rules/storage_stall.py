@@ -48,18 +48,27 @@ def _unread(facts: Facts) -> list[Fact]:
     return [*volumes, *job.said(facts, _NO_DATA)]
 
 
-def _check(facts: Facts) -> Iterator[Finding]:
-    failed = [
+def _failures(facts: Facts) -> list[StorageFailed]:
+    """Return failures of a rank's files that lasted, and are its storage's own."""
+    return [
         one for one in facts.of(StorageFailed)
         if not of_shared_memory(one) and not _by_network(facts, one)
         and not _answered_again(facts, one)
         and not _OF_NO_RANK.search(one.evidence.text)
     ]  # fmt: skip
-    full: list[Fact] = [
+
+
+def _full(facts: Facts) -> list[Fact]:
+    """Return file systems without room."""
+    return [
         one for one in facts.of(Filesystem)
         if (one.used_ratio or 0) >= _FULL_RATIO and not one.mount.startswith(_NOT_STORAGE)
         and (one.device or "").startswith(_NOT_STORAGE) is False
     ]  # fmt: skip
+
+
+def _check(facts: Facts) -> Iterator[Finding]:
+    failed, full = _failures(facts), _full(facts)
     waiting = [*facts.of(CollectiveTimeout)]
     echoes: list[Fact] = [*waiting, *facts.of(CompletionError), *facts.of(CallFailed)]
     if failed:
