@@ -29,7 +29,7 @@ from weft.doctor.rule import (
 from weft.observe.facts.benchmarks import TransferSetup
 from weft.observe.facts.communicators import CommunicatorRank
 from weft.observe.facts.interfaces import HostReached, LinkEvent, RoutingSession
-from weft.observe.facts.programs import Message
+from weft.observe.facts.programs import Command, Message
 from weft.observe.facts.verbs import CallFailed, CompletionError
 
 _UNREACHABLE = {
@@ -43,6 +43,7 @@ _LATE = re.compile(
     r"MAD completed in error \(IB_TIMEOUT\)|Timeout while getting attribute|"
     r"send completed with error.{0,20}\(IB_TIMEOUT\)|bad status 110|_do_madrpc failed"
 )
+_PICKED = re.compile(r"\bbgp\b.*\|\s*(?:e?grep|include|inc|match|awk)\b")
 _RAILS_APART = 0.5
 """How sure it is where pings show that it is the rails that are not joined."""
 _LOOK = (
@@ -168,6 +169,8 @@ def _same_way(broken: CompletionError, lost: list[HostReached]) -> bool:
 def _no_sessions(facts: Facts) -> Iterator[Finding]:
     """Find a switch all of whose sessions of routing are down: it knows no way out."""
     by_host: dict[str, list[RoutingSession]] = {}
+    if any(_PICKED.search(one.command) for one in facts.of(Command)):
+        return  # of what was picked out nothing can be said to be all
     for one in facts.of(RoutingSession):
         by_host.setdefault(one.host or one.evidence.file, []).append(one)
     for host, sessions in by_host.items():

@@ -231,6 +231,9 @@ def _sent_by_priority(facts: Facts) -> dict[int, tuple[int, Counter]]:
 
 def _trust(facts: Facts) -> Iterator[Finding]:
     pcp = [one for one in facts.of(TrustState) if one.trust == "pcp" and not one.on_switch]
+    unsorted = [
+        one for one in facts.of(TrustState) if one.on_switch and one.trust in {"pcp", "none"}
+    ]
     marked = job.settings(facts, "NCCL_IB_TC")
     by_dscp = [one for one in facts.of(TrustState) if one.trust == "dscp"]
     if by_dscp and any(one.trust == "pcp" for one in facts.of(TrustState)) and not marked:
@@ -247,14 +250,14 @@ def _trust(facts: Facts) -> Iterator[Finding]:
             missing=("whether RoCE passes over the ports that sort by 802.1p",),
             fault=Fault.MISTUNED,
         )
-    elif pcp and marked:
+    elif (pcp or unsorted) and marked:
         yield finding(
             "qos-dscp-mismatch",
-            [*pcp, *marked],
+            [*pcp, *unsorted, *marked],
             0.6,
             severity=Severity.WARNING,
-            message="NCCL_IB_TC marks packets by DSCP, and the port sorts by 802.1p",
-            advice="mlnx_qos --trust=dscp on every RoCE interface",
+            message="NCCL_IB_TC marks packets by DSCP, and the port does not sort by it",
+            advice="trust DSCP on every RoCE port (mlnx_qos --trust=dscp on hosts)",
             next_command=_LOOK,
             fault=Fault.MISTUNED,
         )

@@ -1,7 +1,8 @@
-"""Who reaches whom, a pair a line, as scripts sum up many pings or transfers; ``rping``.
+"""Who reaches whom, a pair a line, as scripts sum up many pings or transfers.
 
 ``10.0.0.1 -> 10.0.1.2  0/3``, ``mlx5_2 -> 10.7.0.4 rc=1``, ``10.8.0.80 node80 0/3 Destination
 Net Unreachable``: whoever writes such a table, a line names an end, the other, and how it went.
+So do ``fping`` and ``rping``, and ``ip route get`` where it knows no way.
 """
 
 import re
@@ -29,6 +30,17 @@ _ROW = re.compile(
     r"(?P<received>\d{1,6})/(?P<sent>\d{1,6})\s+(?:rtt\b|(?:Destination )?(?:Net|Host)\w* "
     r"[Uu]nreachable|[Tt]imeout|[Nn]o (?:reply|answer|route)|100% (?:packet )?loss)"
 )
+_SEVERAL = re.compile(
+    rf"^\s*(?P<to>{_ADDRESS})\s+(?::\s*xmt/rcv/%loss = "
+    r"(?P<sent>\d{1,6})/(?P<received>\d{1,6})/|is (?P<state>alive|unreachable)\b)"
+)
+"""What ``fping`` sums up."""
+_FPING = re.compile(r"\bfping\b(?=(?:.{0,120}\s)?-[IS] ?(?P<source>[\w.:-]{1,60}))?")
+_ROUTE_ASKED = re.compile(
+    rf"\bip (?:-\w+ )*r(?:oute)? get (?P<to>{_ADDRESS})"
+    rf"(?:.{{0,40}}?\bfrom (?P<source>{_ADDRESS}))?"
+)
+_NO_ROUTE = re.compile(r"^\s*RTNETLINK answers: (?:Network is unreachable|No route to host)")
 _BY_CM = re.compile(
     rf"\brping (?=(?:.{{0,80}}\s)?-a ?(?P<to>{_ADDRESS}))"
     rf"(?=(?:.{{0,80}}\s)?-I ?(?P<source>{_ADDRESS}))?"
@@ -61,7 +73,22 @@ def _reached(line: Line, to: str, source: str, sent: int, received: int) -> Host
     )  # fmt: skip
 
 
-_SORTS = ((_PAIR, _pair), (_ROW, _row))
+def _summed(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    asked = _FPING.search(line.source.command)
+    source = (asked["source"] or "") if asked else ""
+    sent = int(found["sent"] or 1)
+    received = int(found["received"]) if found["received"] else int(found["state"] == "alive")
+    return (_reached(line, found["to"], source, sent, received),)
+
+
+def _unrouted(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    """State that the kernel knows no way to the address that was asked for."""
+    del found
+    asked = _ROUTE_ASKED.search(line.source.command)
+    return (_reached(line, asked["to"], asked["source"] or "", 1, 0),) if asked else READ
+
+
+_SORTS = ((_PAIR, _pair), (_ROW, _row), (_SEVERAL, _summed), (_NO_ROUTE, _unrouted))
 
 
 @dataclass(slots=True)
@@ -90,7 +117,19 @@ class _Reader:
 
 reach_table = Parser(
     tool="tables of who reaches whom",
-    marks=("->", "\u2192", "=>", "nreachable", " rtt ", "imeout", "% loss", "ping data: "),
+    marks=(
+        "->",
+        "\u2192",
+        "=>",
+        "nreachable",
+        " rtt ",
+        "imeout",
+        "% loss",
+        "ping data: ",
+        "xmt/rcv",
+        "is alive",
+        "RTNETLINK",
+    ),
     reader=_Reader,
     rank=57,
     longest=300,

@@ -171,7 +171,8 @@ class _Reader:
             self.port = frame["port"] or frame["port2"]
             return READ
         state = _NXOS_STATE.match(text)
-        if state and self.port:
+        if state and (self.port or state["state2"]):
+            self.port = self.port or self._asked_for()
             word = (state["state"] or state["state2"]).lower()
             return self._stormed(self.port, None, "0", "0", word, evidence)
         count = _NXOS_SHUT.match(text)
@@ -182,6 +183,11 @@ class _Reader:
             port = re.search(rf"\b(?:{_LONG})\b", text)
             return self._stormed(port[0] if port else "", None, "1", "0", "", evidence)
         return READ if self.port and _NXOS_REST.match(text) else None
+
+    def _asked_for(self) -> str:
+        """Return the port that the command names, where the heading was cut off."""
+        named = re.search(_PORT, self.source.command)
+        return named[0] if named else "a port that is not named"
 
     def _stormed(  # noqa: PLR0917 - the cells of one row
         self, port: str, queue: int | None, found: str, restored: str, state: str,

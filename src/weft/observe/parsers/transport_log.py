@@ -258,6 +258,10 @@ def _unselected(found: re.Match[str], line: Line) -> Sequence[Fact]:
     return _mpi_failed(found, line) if _PML.search(line.text) else READ
 
 
+_FRAME = r"(?:\(\)\s+\S{1,200}:\d+|\+0x)"
+"""What follows a function in a stack, as UCX and as the C library print it."""
+
+
 def _crashed(found: re.Match[str], line: Line) -> Sequence[Fact]:
     """State that a process died in the frames in which a transport begins."""
     return (
@@ -269,11 +273,9 @@ def _crashed(found: re.Match[str], line: Line) -> Sequence[Fact]:
 
 
 _PATTERNS = (
-    pattern("ucp_init", r"(?P<function>ucp_init\w*)\(\)\s+\S{1,200}:\d+", _crashed),
-    pattern("uct_md_open", r"(?P<function>uct_md_open\w*)\(\)\s+\S{1,200}:\d+", _crashed),
-    pattern(
-        "mca_pml_ucx_open", r"(?P<function>mca_pml_ucx_open)\(\)\s+\S{1,200}:\d+", _crashed
-    ),
+    pattern("ucp_init", rf"(?P<function>ucp_init\w*){_FRAME}", _crashed),
+    pattern("uct_md_open", rf"(?P<function>uct_md_open\w*){_FRAME}", _crashed),
+    pattern("mca_pml_ucx_open", rf"(?P<function>mca_pml_ucx_open){_FRAME}", _crashed),
     pattern(
         "ib_mlx5_log.c",
         r"ib_mlx5_log\.c:\d+\s+(?:UCX\s+\w+\s+)?(?P<what>[A-Z][\w -]+?)(?: error)? on "
