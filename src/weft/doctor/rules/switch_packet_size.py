@@ -35,8 +35,8 @@ def _check(facts: Facts) -> Iterator[Finding]:
         return
     hosts = [
         one for one in facts.of(Interface)
-        if one.kind != _SWITCH_PORT and one.up and (one.mtu_bytes or 0) >= _JUMBO_BYTES
-        and one.interface != "lo"
+        if one.kind != _SWITCH_PORT and one.up is not False
+        and (one.mtu_bytes or 0) >= _JUMBO_BYTES and one.interface != "lo"
     ]  # fmt: skip
     usual = Counter(one.mtu_bytes for one in ports).most_common(1)[0][0] or 0
     sent = max((one.mtu_bytes or 0 for one in hosts), default=0)

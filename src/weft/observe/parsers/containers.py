@@ -22,6 +22,9 @@ _ID = re.compile(r"[0-9a-f]{12}\s")
 _NAME = re.compile(r"[a-zA-Z0-9][\w.-]{0,120}$")
 _HEAD = re.compile(r"CONTAINER ID\s+IMAGE\s")
 _COLUMNS = re.compile(r"(?=.*\bNODE\b)(?:POD|NAME)(?:\s+[A-Z][A-Z_-]{1,30}){1,8}\s*$")
+_NAMED = re.compile(
+    r"\s*(?P<pod>[a-z0-9][\w.-]{0,120})[:, ]\s*node(?:Name)?[=:]\s?(?P<node>[a-z0-9][\w.-]*)"
+)
 _CHOSEN = re.compile(r"\b(?:kubectl|oc) get po(?:d|ds)?\b")
 
 
@@ -41,6 +44,9 @@ class _Reader:
         if _COLUMNS.match(text):
             self.columns = text.split()
             return READ
+        named = _NAMED.match(text)
+        if named and _CHOSEN.search(command):
+            return (_running(named["pod"], named["node"], evidence),)
         cells = text.split()
         if not self.columns or len(cells) != len(self.columns) or not _CHOSEN.search(command):
             return None
@@ -77,7 +83,7 @@ def _running(name: str, node: str, evidence: Evidence) -> PodState:
 
 containers = Parser(
     tool="containers",
-    marks=("podman ", "docker ", "nerdctl ", "NODE"),
+    marks=("podman ", "docker ", "nerdctl ", "NODE", "node=", "nodeName="),
     reader=_Reader,
     rank=33,
     longest=1024,

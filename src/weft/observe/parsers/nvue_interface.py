@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from weft.observe.facts.adapters import CableEvent
 from weft.observe.facts.base import Fact
-from weft.observe.facts.interfaces import Counter
+from weft.observe.facts.interfaces import Counter, Interface, Neighbour
 from weft.observe.parser import READ, Parser, Source
 
 _PORT = re.compile(r"\b(?:interface|transceiver) (?P<port>swp\d{1,3}(?:s\d)?)")
@@ -22,6 +22,11 @@ _SEEN = re.compile(
 _COLUMNS = ("rx_packets", "rx_errors", "rx_dropped", "rx_overruns", "tx_packets", "tx_errors",
             "tx_dropped", "tx_overruns")  # fmt: skip
 _LIMITS = re.compile(r"\s*Ch\s+Value\s+High Alarm\s+High Warn\s+Low Warn\s+Low Alarm")
+_STATES = re.compile(r"\s*Interface\s+Admin Status\s+Oper Status\s+Speed\s+MTU\s+Type\b")
+_STATE = re.compile(
+    r"\s*(?P<port>swp\d{1,3}(?:s\d)?)\s+(?P<admin>up|down)\s+(?P<oper>up|down)\s+\S+\s+"
+    r"(?P<mtu>\d{3,5})\s+swp(?:\s+(?P<system>[A-Za-z][\w.-]*)(?:\s+(?P<remote>[\w./:-]+))?)?"
+)
 _MEASURED = re.compile(
     r"\s*(?P<name>temperature|voltage|rx-power|tx-power|tx-bias-current)?\s+(?:-|\d)\s+"
     r"(?P<value>-?[\d.]+) (?:C|V|dBm|mA)\s+(?P<high>-?[\d.]+) (?:C|V|dBm|mA)"
@@ -42,6 +47,7 @@ _NAMES = {
     "buffer drops": "buffer_drops",
     "queue drops": "queue_drops",
 }
+_HEADS = ((_PAIRS, "pairs"), (_GLANCE, "glance"), (_LIMITS, "limits"), (_STATES, "states"))
 _DARK_DBM = -30.0
 """Below this there is no light at all: nothing is plugged in at the other end."""
 
@@ -60,7 +66,7 @@ class _Reader:
         if self.command != self.source.command:
             self.command = self.source.command
             self.end()
-        for head, name in ((_PAIRS, "pairs"), (_GLANCE, "glance"), (_LIMITS, "limits")):
+        for head, name in _HEADS:
             if head.match(text):
                 self.table, self.group = name, ""
                 return READ
@@ -68,7 +74,8 @@ class _Reader:
             return self._alarm(text, number)
         if not self.table:
             return None
-        facts = {"pairs": self._pair, "glance": self._glance, "limits": self._limit}[self.table]
+        facts = {"pairs": self._pair, "glance": self._glance, "limits": self._limit,
+                 "states": self._state}[self.table]  # fmt: skip
         found = facts(text, number)
         return READ if found is None and _LESSER.match(text) else found
 
@@ -95,6 +102,22 @@ class _Reader:
             self._counter(row["port"], name, int(value), text, number)
             for name, value in zip(_COLUMNS, row["cells"].split(), strict=True)
         )
+
+    def _state(self, text: str, number: int) -> Sequence[Fact] | None:
+        """Read a port with its size and its neighbour."""
+        row = _STATE.match(text)
+        if not row:
+            return None
+        host, evidence = self.source.host, self.source.evidence(text, number)
+        port = Interface(
+            interface=row["port"], up=row["oper"] == "up", enabled=row["admin"] == "up",
+            mtu_bytes=int(row["mtu"]), kind="switch port", host=host, evidence=evidence,
+        )  # fmt: skip
+        if not row["system"]:
+            return (port,)
+        beside = Neighbour(interface=row["port"], system=row["system"],
+                           port=row["remote"] or "", host=host, evidence=evidence)  # fmt: skip
+        return (port, beside)
 
     def _limit(self, text: str, number: int) -> Sequence[Fact] | None:
         row = _MEASURED.match(text)
@@ -135,7 +158,7 @@ class _Reader:
 
 nvue_interface = Parser(
     tool="NVUE interfaces",
-    marks=("Counter  ", "RX_OK  RX_ERR", "High Alarm", "alarm ", "cable-type"),
+    marks=("Counter  ", "RX_OK  RX_ERR", "High Alarm", "alarm ", "cable-type", "Oper Status"),
     reader=_Reader,
     rank=47,
     longest=1024,

@@ -10,7 +10,7 @@ from weft.observe.facts.hosts import DeviceNode, Limit, ModuleAbsent, PeerMemory
 from weft.observe.facts.programs import Command, Setting
 from weft.observe.parser import Parser, Source
 
-_PAUSE_FIRST = re.compile(r"sleep \S{1,10} ?(?:;|&&) ?")
+_THEN = re.compile(r"\s*(?:;|&&)\s*")
 _PROMPT = re.compile(
     r"\s*(?:(?:\(\w+\) )?(?:\[(?P<user>[\w.-]+)@(?P<host>[\w.-]+)[ :][^\]]{0,120}\][$#]|"
     r"(?P<user2>[\w.-]+)@(?P<host2>[\w.-]+)(?::| (?=[~/]))[^$#]{0,120}[$#]|"
@@ -33,7 +33,7 @@ _KNOWN = re.compile(
     r"perfquery|sminfo|smpquery|sleep|portstat|pfcstat|queuestat|nstat|"
     r"uptime|date|netstat|ss|tc|dcb|devlink|mlxfwmanager|mstfwmanager|mstconfig|mstflint|flint|mstlink|"
     r"modinfo|dmidecode|ofed_info|lldpctl|lldpcli|lshw|nv|ls|free|numactl|lscpu|uname|env|export|systemctl|sharp"
-    r"\w*|ucx_info|fi_info|ping|"
+    r"\w*|ucx_info|fi_info|f?ping|"
     r"iptables|firewall-cmd|ufw|systemd-detect-virt|nc|ncat|nft|telnet|strace|ncclras|mlxlink|"
     r"rping|arping|ucmatose|udaddy|qperf|aws|gcloud|az|oci|"
     r"mpirun|srun|show_gids|saquery|opensm|docker|podman|hostname|sysctl|dcgmi|mst|"
@@ -145,10 +145,10 @@ _SIGNS = (
 )
 _MOST_WORDS = 8  # more are prose
 _MOST_COMMANDS = 4096
-_PAUSE = re.compile(r"(?:sudo )?sleep\s+\d")
+_PAUSE = re.compile(r"(?:^|;|&&)\s*(?:sudo )?sleep\s+\d")
 _COUNTS = re.compile(
     r"ethtool .*(?:-S|--statistics)\b|perfquery|ibqueryerrors|hw_counters|/counters\b|"
-    r"rdma (?:-\w+ )*statistic|show .*(?:counter|queue|queuing|priority-group|pfc|drop|stat)|"
+    r"/debug/bnxt_re|rdma (?:-\w+ )*statistic|show .*(?:counter|queue|queuing|priority-group|pfc|drop|stat)|"
     r"ip (?:-\w+ )*-s |mlxlink .*-c|nstat|portstat|pfcstat|queuestat"
 )
 """Commands that print counters, which count from one reading to the next."""
@@ -244,10 +244,10 @@ class _Reader:
 
         Without the host's name only a pause between says that it is the same host.
         """
-        self.waited = self.waited or bool(_PAUSE.match(command))
+        self.waited = self.waited or bool(_PAUSE.search(command))
         if self.source.sample is not None and not self.numbers:
             return  # the file's name said which reading it is
-        key = (host, _PAUSE_FIRST.sub("", command.strip()))
+        key = (host, _counting(command))
         if not _COUNTS.search(command) or (key in self.typed and not (host or self.waited)):
             return
         times = self.typed.get(key, -1) + 1
@@ -353,6 +353,15 @@ class _Reader:
             if one["value"]
         ]
         return (Command(command=text.strip()[:300], evidence=evidence), *forwarded)
+
+
+def _counting(command: str) -> str:
+    """Return what of a command prints counters, without what is typed before and after.
+
+    >>> _counting("date; ethtool -S eth4") == _counting("sleep 30; ethtool -S eth4; uptime")
+    True
+    """
+    return "; ".join(part for part in _THEN.split(command.strip()) if _COUNTS.search(part))
 
 
 def _bare(command: str) -> bool:
