@@ -148,7 +148,8 @@ _MOST_COMMANDS = 4096
 _PAUSE = re.compile(r"(?:^|;|&&)\s*(?:sudo )?sleep\s+\d")
 _COUNTS = re.compile(
     r"ethtool .*(?:-S|--statistics)\b|perfquery|ibqueryerrors|hw_counters|/counters\b|"
-    r"/debug/bnxt_re|rdma (?:-\w+ )*statistic|show .*(?:counter|queue|queuing|priority-group|pfc|drop|stat)|"
+    r"/debug/bnxt_re|rdma (?:-\w+ )*statistic|"
+    r"show .*(?:counter|queue|queuing|priority-group|pfc|drop|stat)|"
     r"ip (?:-\w+ )*-s |mlxlink .*-c|nstat|portstat|pfcstat|queuestat"
 )
 """Commands that print counters, which count from one reading to the next."""
