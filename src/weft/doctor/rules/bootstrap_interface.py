@@ -43,7 +43,12 @@ OF_EACH_HOST = re.compile(
 """What Docker gives its bridges (172.17.0.0/16 and on), and libvirt its own (192.168.122.0/24),
 and addresses that every host gives itself [Docker, default address pools; libvirt, networking].
 """
-_NO_PAIR = r"unable to find reachable pairing between local and remote interfaces"
+_NO_PAIR = (
+    r"unable to find reachable pairing between local and remote interfaces|"
+    r"\bcannot find a corresponding process\b|recv_connect_ack\] received unexpected process"
+)
+"""The last two: what answers at an address is not the peer, as bridges with one address do
+[Open MPI FAQ, TCP]."""
 _LINK_LOCAL = "fe80"
 _ADVICE = "set NCCL_SOCKET_IFNAME to the interface that leads to the other hosts"
 _LOOK = "ip -br addr; ip route get <address of the other host>; echo $NCCL_SOCKET_IFNAME"

@@ -252,7 +252,11 @@ def _pinned_to_link_local(facts: Facts) -> Iterator[Finding]:
     """Find an index pinned to one of the first entries, which are always link-local."""
     unmet = [one for one in facts.of(CompletionError) if one.status in _UNANSWERED]
     pinned = [fact for index, fact in job.gid_indices(facts) if index <= _LAST_LINK_LOCAL]
-    over: list[Fact] = [one for one in unmet if links.is_link_local(one.local_gid)]
+    over: list[Fact] = [
+        one for one in unmet
+        if links.is_link_local(one.local_gid)
+        or (links.is_link_local(one.remote_gid) and links.is_ipv4(one.local_gid))
+    ]  # fmt: skip
     over += [
         one for one in facts.of(TransferSetup)
         if unmet and links.is_link_local(one.local_gid or one.remote_gid)

@@ -32,6 +32,7 @@ _SPLIT_LANES = 2
 # HDR100 and NDR200 are whole ports of two lanes; no slower generation was sold so.
 _SPLIT_LANE_BYTES_PER_S = units.rate_from_gbit(50.0)
 _FELLOWS = 3
+_OF_ANOTHER_PURPOSE_RATIO = 0.2
 _GIGABIT_PER_S = units.rate_from_gbit(1.0)
 _UNEXPECTED = re.compile(
     r"[Uu]nexpected (?:actual )?(?:link )?(?:speed|width)|"
@@ -49,6 +50,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
     if not trained and not cables:
         yield from _words(facts)
         yield from _slower_than_its_fellows(facts)
+        yield from _slower_interface(facts)
         yield from _below_the_check(facts)
         yield from _complained(facts)
 
@@ -245,6 +247,26 @@ def _slower_than_its_fellows(facts: Facts) -> Iterator[Finding]:
             cause = _WIDTH if _narrow(slow[0]) else _SPEED
             yield _degraded(cause, [*slow], 0.55, left, "its fellows are faster",
                             slow[0].adapter, Severity.WARNING)  # fmt: skip
+
+
+def _slower_interface(facts: Facts) -> Iterator[Finding]:
+    """Find the one interface that is slower than all of its name and host, which are alike.
+
+    One that is far slower is for another purpose.
+    """
+    rates: dict[tuple[str, str], dict[str, Interface]] = {}
+    for one in facts.of(Interface):
+        if one.rate_bytes_per_s and one.carrier is not False and one.kind != "switch port":
+            sort = re.sub(r"\d+", "", one.interface)
+            rates.setdefault((one.host, sort), {})[one.interface] = one
+    for alike in rates.values():
+        counts = Count(one.rate_bytes_per_s or 0.0 for one in alike.values())
+        usual, count = counts.most_common(1)[0]
+        slow = [one for one in alike.values() if (one.rate_bytes_per_s or 0.0) < usual]
+        left = (slow[0].rate_bytes_per_s or 0.0) / usual if slow else 0.0
+        if len(slow) == 1 and count >= _FELLOWS and left > _OF_ANOTHER_PURPOSE_RATIO:
+            yield _degraded(_SPEED, [*slow], 0.5, left, "its fellows are faster",
+                            slow[0].interface, Severity.WARNING)  # fmt: skip
 
 
 def _narrow(port: AdapterPort | AdapterChosen) -> bool:

@@ -91,6 +91,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
     yield from _orphans(facts)
     yield from _slaves(facts)
     yield from _asked(facts)
+    yield from _of_processors(facts)
     yield from _stays_down(facts)
     yield from _lost(facts)
     yield from _cut(facts)
@@ -207,6 +208,16 @@ def _asked(facts: Facts) -> Iterator[Finding]:
     if off:
         names = ", ".join(f"{one.where} port {one.port}" for one in off[:4])
         yield _down([*off], names, 0.65, Severity.WARNING)
+
+
+def _of_processors(facts: Facts) -> Iterator[Finding]:
+    """Find the port of a processor that has but this one to reach other hosts."""
+    down = [
+        one for one in facts.of(AdapterPort)
+        if one.state is PortState.DOWN and one.adapter.startswith("npu")
+    ]  # fmt: skip
+    if down:
+        yield _down([*down], _names(down), 0.7, Severity.WARNING)
 
 
 def _checked(facts: Facts) -> Iterator[Finding]:

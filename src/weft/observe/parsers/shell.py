@@ -37,7 +37,7 @@ _KNOWN = re.compile(
     r"iptables|firewall-cmd|ufw|systemd-detect-virt|nc|ncat|nft|telnet|strace|ncclras|mlxlink|"
     r"rping|arping|ucmatose|udaddy|qperf|aws|gcloud|az|oci|"
     r"mpirun|srun|show_gids|saquery|opensm|docker|podman|hostname|sysctl|dcgmi|mst|"
-    r"mlxlink|mlxconfig|getent|"
+    r"mlxlink|mlxconfig|getent|hccn_tool|"
     r"torchrun|python3?|\S*_perf|ifconfig|route|cma_\w+|dcb|lldptool|for|echo|exec|configure|interface)"
     r"\b(?!\()"
 )
