@@ -102,6 +102,8 @@ def _check(facts: Facts) -> Iterator[Finding]:
         yield _named("memlock-limit", small, 0.4)
     elif served := _of_a_starter(facts, small):
         yield replace(_named("memlock-limit", served, 0.4), severity=Severity.WARNING)
+    elif warned := _warned(facts, small):
+        yield replace(_named("memlock-limit", warned, 0.6), severity=Severity.WARNING)
     elif scarce := [one for one in failed if one.errno in _SCARCE and "reg" in one.call]:
         yield _scarce(scarce)
     else:
@@ -111,6 +113,13 @@ def _check(facts: Facts) -> Iterator[Finding]:
     yield from _unsupported(facts)
     yield from _skipped(facts)
     yield from _told(facts)
+
+
+def _warned(facts: Facts, small: list[Limit]) -> list[Fact]:
+    """Return limits that the verbs library warned of, where a device could not be set up."""
+    told: list[Fact] = [one for one in small if "RLIMIT_MEMLOCK" in one.evidence.text]
+    failed = job.said(facts, r"error initializing an OpenFabrics device|error in device init")
+    return [*told, *failed] if told and failed else []
 
 
 def _of_a_starter(facts: Facts, small: list[Limit]) -> list[Limit]:
