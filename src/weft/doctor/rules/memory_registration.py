@@ -100,10 +100,8 @@ def _check(facts: Facts) -> Iterator[Finding]:
         small and job.uses_rdma(facts) and not _made(facts)
     ):  # a login shell's limit alone is not the job's
         yield _named("memlock-limit", small, 0.4)
-    elif served := _of_a_starter(facts, small):
-        yield replace(_named("memlock-limit", served, 0.4), severity=Severity.WARNING)
-    elif warned := _warned(facts, small):
-        yield replace(_named("memlock-limit", warned, 0.6), severity=Severity.WARNING)
+    elif told := list(_told_of(facts, small)):
+        yield from told
     elif scarce := [one for one in failed if one.errno in _SCARCE and "reg" in one.call]:
         yield _scarce(scarce)
     else:
@@ -113,6 +111,14 @@ def _check(facts: Facts) -> Iterator[Finding]:
     yield from _unsupported(facts)
     yield from _skipped(facts)
     yield from _told(facts)
+
+
+def _told_of(facts: Facts, small: list[Limit]) -> Iterator[Finding]:
+    """Find limits of the job itself, though no registration is known to have failed."""
+    served, warned = _of_a_starter(facts, small), _warned(facts, small)
+    if served or warned:
+        found = _named("memlock-limit", [*warned, *served], 0.6 if warned else 0.4)
+        yield replace(found, severity=Severity.WARNING)
 
 
 def _warned(facts: Facts, small: list[Limit]) -> list[Fact]:
