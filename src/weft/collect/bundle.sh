@@ -83,11 +83,24 @@ choose_guard() {
     guard=
 }
 
+# A container may hold a shell and little else.
+need() {
+    lacks=
+    for tool in "$@"; do
+        command -v "$tool" >/dev/null 2>&1 || lacks="$lacks $tool"
+    done
+    [ -n "$lacks" ] || return 0
+    echo "weft collect: nothing was collected: there is a shell, but not$lacks" >&2
+    exit 127
+}
+
 # A pod may have nothing to write on but its shared memory.
 make_scratch() {
     for path in "${TMPDIR:-/tmp}" /var/tmp /dev/shm; do
-        scratch=$(mktemp -d "$path/weft.XXXXXX" 2>/dev/null) && return 0
+        scratch=$path/weft.$$.$(date +%s)
+        mkdir "$scratch" 2>/dev/null && return 0
     done
+    scratch=
     echo "weft collect: $host: no folder to write in: TMPDIR, /var/tmp, /dev/shm" >&2
     return 1
 }
@@ -100,6 +113,8 @@ leave() {
 }
 
 main() {
+    need date head mkdir rm tail tr uname
+    [ "${1:-}" != - ] || need tar
     host=$(uname -n | tr -cd 'A-Za-z0-9.-')
     began=$(date -u +%Y%m%dT%H%M%SZ)
     until=$(($(date +%s) + <longest_s>))
@@ -134,7 +149,9 @@ main() {
     sample 2
     redact
     if [ -n "$scratch" ]; then
-        tar -C "$scratch" -czf - "${folder##*/}"
+        zip=z
+        command -v gzip >/dev/null 2>&1 || zip=
+        tar -C "$scratch" -c"$zip"f - "${folder##*/}"
     else
         echo "weft collect: $folder is complete; now: weft diagnose $folder" >&2
     fi

@@ -25,7 +25,18 @@ MOST_BYTES: Final = 1 << 30
 """Of one host's archive."""
 _CHUNK_BYTES = 1 << 20
 _GZIP = b"\x1f\x8b"
-_LAST_WORDS = 300
+_LAST_WORDS = 2000
+_NO_SHELL = re.compile(
+    r"exec: \"(?:/bin/)?sh\": |\bstat /bin/sh: no such file|\bsh: (?:command )?not found\s*$"
+)
+"""How container runtimes and shells on the way say that there is no sh where they are."""
+_WITHOUT_SHELL = (
+    "there is no shell (sh), so nothing inside was read: no adapters, counters, limits, logs; "
+    "collect on its node (--via ssh), or in a container with a shell beside it "
+    "(kubectl debug --target)"
+)
+_STATUS = re.compile(r"command terminated with exit code \d+")
+"""What kubectl says below the words of the script."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,14 +179,25 @@ def _run(job: _Job, kept: IO[bytes]) -> str:
             asking.join(GRACE_S)
             process.stdout.close()
         said.seek(0)
-        last = said.read()[-_LAST_WORDS:].decode("utf-8", "replace").strip().splitlines()
+        words = said.read()[-_LAST_WORDS:].decode("utf-8", "replace")
     if not whole:
         return f"it gave more than {MOST_BYTES} bytes"
     if process.returncode:
-        return (
-            f"{job.words[0]} left with {process.returncode}: {last[-1] if last else 'no word'}"
-        )
+        return f"{job.words[0]} left with {process.returncode}: {_why(words)}"
     return "" if kept.tell() > len(_GZIP) else "it gave no bundle"
+
+
+def _why(said: str) -> str:
+    r"""Return why a command failed, by its last words.
+
+    >>> _why("weft collect: nothing was collected\ncommand terminated with exit code 127")
+    'weft collect: nothing was collected'
+    """
+    if _NO_SHELL.search(said):
+        return _WITHOUT_SHELL
+    lines = said.strip().splitlines()
+    own = [line for line in lines if not _STATUS.match(line)]
+    return (own or lines or ["no word"])[-1]
 
 
 def _copy(process: "subprocess.Popen[bytes]", kept: IO[bytes]) -> bool:

@@ -2,12 +2,25 @@
 # of its process group: when the input (3) ends, and when it brings no line for a minute.
 end_all() {
     trap '' HUP INT PIPE TERM
+    end_escaped TERM
     kill -TERM 0
     sleep 5
+    end_escaped KILL
     kill -KILL 0
 }
 
+# What left the group (setsid, a daemon) still has the mark in its environment, if it may be read.
+end_escaped() {
+    # shellcheck disable=SC2013 # names without blanks
+    for one in $(grep -lsxz "WEFT_HELD=$WEFT_HELD" /proc/[0-9]*/environ 2>/dev/null); do
+        one=${one#/proc/}
+        kill -"$1" "${one%/environ}" 2>/dev/null
+    done
+}
+
 watch_input() {
+    WEFT_HELD=$$.$(date +%s)
+    export WEFT_HELD
     exec 3<&0
     trap '' USR1 # until who takes it is ready
     (
@@ -34,6 +47,8 @@ watch_input() {
 unwatch() {
     # Of the watchers' end mksh speaks, and nobody may listen: that would end this half done.
     trap '' HUP INT PIPE TERM
-    # shellcheck disable=SC2086 # two numbers or none
-    [ -z "$watchers" ] || kill -KILL $watchers 2>/dev/null
+    [ -n "$watchers" ] || return 0
+    end_escaped KILL
+    # shellcheck disable=SC2086 # two numbers
+    kill -KILL $watchers 2>/dev/null
 }

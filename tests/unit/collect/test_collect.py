@@ -171,7 +171,91 @@ def test_a_host_named_twice_is_refused(tmp_path):
         gather(QUICK, _way("ssh"), ["a", "a"], tmp_path)
 
 
-@pytest.mark.parametrize("shell", ["sh", "bash", "busybox"])
+NO_SHELL = (
+    "error: Internal error occurred: error executing command in container: failed to exec in "
+    'container: failed to start exec "9f": OCI runtime exec failed: exec failed: unable to '
+    'start container process: exec: "sh": executable file not found in $PATH: unknown'
+)
+
+
+def test_a_pod_without_a_shell_is_named_and_the_others_give_their_bundles(tools, tmp_path):
+    said = f"cat >&2 <<'END'\n{NO_SHELL}\nEND\nexit 1"
+    there = 'while [ "$1" != -- ]; do shift; done; shift\nexec "$@"'
+    pretend(tools, "kubectl", f"case $3 in bare) {said};; esac\n{there}")
+    words = ("collect", "--via", "kubectl", "bare", "pod-0", "--out", tmp_path / "out")
+    done = subprocess.run(
+        [sys.executable, "-m", "weft", *words, "--interval", "1"],
+        check=False, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 3
+    assert [one.name for one in (tmp_path / "out").iterdir()] == ["pod-0.tar.gz"], done.stderr
+    assert "bare: kubectl left with 1: there is no shell (sh), so nothing inside" in done.stderr
+    assert "1 of 2 bundles" in done.stdout
+
+
+def _only(folder: Path, *names: str) -> dict[str, str]:
+    """Return an environment in which there are a few programs alone."""
+    folder.mkdir()
+    for name in names:
+        (folder / name).symlink_to(shutil.which(name))
+    return {"PATH": str(folder), "TMPDIR": str(folder)}
+
+
+FEW = ("date", "head", "mkdir", "rm", "sleep", "tail", "tr", "uname")
+
+
+def test_a_pod_with_a_shell_and_little_else_says_what_it_lacks(tmp_path):
+    place = "PATH=$PATH:/usr/sbin:/sbin:/usr/local/sbin:/opt/mellanox/iproute2/sbin"
+    text = script(QUICK)
+    assert place in text
+    done = subprocess.run(
+        ["/bin/sh", "-s", "--", "-"], input=text.replace(place, "PATH=$PATH").encode(),
+        check=False, capture_output=True, env=_only(tmp_path / "few", *FEW[1:]),
+    )  # fmt: skip
+    assert done.returncode == 127
+    assert b"nothing was collected: there is a shell, but not date" in done.stderr
+
+
+def test_a_pod_without_gzip_mktemp_and_grep_gives_its_bundle(tmp_path):
+    place = "PATH=$PATH:/usr/sbin:/sbin:/usr/local/sbin:/opt/mellanox/iproute2/sbin"
+    done = subprocess.run(
+        ["/bin/sh", "-s", "--", "-"], input=script(QUICK).replace(place, "PATH=$PATH").encode(),
+        check=False, capture_output=True, env=_only(tmp_path / "few", *FEW, "tar", "cat"),
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    (tmp_path / "pod.tar").write_bytes(done.stdout)
+    read = observe(tmp_path / "pod.tar").files
+    assert any(one.file.endswith("not_read") for one in read)
+    assert not [one for one in (tmp_path / "few").iterdir() if one.name.startswith("weft.")]
+
+
+@pytest.mark.parametrize("shell", ["sh", "bash", "busybox", "mksh"])
+@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGKILL])
+def test_what_left_the_session_of_the_script_ends_with_it(shell, sign, tools, tmp_path):
+    """A tool may start a daemon, which is in no group and no session of anybody who asked."""
+    real = shutil.which(shell)
+    if not real or not shutil.which("setsid"):
+        pytest.skip(f"{shell} or setsid is not installed")
+    pretend_shell(tools, real)
+    pretend_kubectl(tools)
+    daemon, tool = tmp_path / "daemon", tmp_path / "pid"
+    pretend(tools, "daemon", f"trap '' TERM HUP\n{sleeper(daemon)}")
+    pretend(tools, "ibstat", f"setsid -f {tools}/daemon >/dev/null\n{sleeper(tool)}")
+    words = ("collect", "--via", "kubectl", "pod-0", "--out", tmp_path / "out")
+    asking = subprocess.Popen(
+        [sys.executable, "-m", "weft", *words, "--interval", "1"],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
+    )  # fmt: skip
+    until(lambda: daemon.exists() and tool.exists(), "the script to reach ibstat")
+    pids = [int(one.read_text()) for one in (daemon, tool)]
+    if sign is signal.SIGKILL:
+        os.killpg(asking.pid, sign)
+    asking.send_signal(sign)
+    asking.wait()
+    until(lambda: not any(map(runs, pids)), "the daemon to end as well")
+
+
+@pytest.mark.parametrize("shell", ["sh", "bash", "busybox", "mksh"])
 @pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGKILL])
 def test_what_was_started_in_a_pod_ends_with_an_interrupt_or_a_kill(
     shell, sign, tools, tmp_path
