@@ -31,6 +31,8 @@ _NAMED = re.compile(
     rf"\s*-? ?\"?(?P<name>{_RESOURCE})\"?(?:: ?|=)\"?(?P<count>{_AMOUNT})\"?,?\s*$"
 )
 _ALONE = re.compile(rf"\s*\"?(?P<count>{_AMOUNT}|null|<none>|<no value>)\"?\s*$")
+_OF_ALL = re.compile(r"\.items\[\*?\]?\.status")
+_OF_EACH = re.compile(rf"\s*\"?{_AMOUNT}(?:\s+{_AMOUNT}){{1,200}}\"?\s*$")
 _MAP = re.compile(r"(?:map\[|\{)(?P<inside>[^\]{}]{3,400})[\]}]")
 _ENTRY = re.compile(rf"\"?(?P<name>{_RESOURCE})\"?: ?\"?(?P<count>{_AMOUNT})\b")
 _GAP = re.compile(r"\s{2,}|\t")
@@ -154,9 +156,15 @@ class _Reader:
         columns = _columns(question.command)
         if columns:
             return _row(question, columns, text, evidence)
-        picks = question.picks
         if question.wanted:
             return tuple(_wants(question, text, evidence)) or None
+        return self._counted(question, text, evidence)
+
+    def _counted(
+        self, question: _Question, text: str, evidence: Evidence
+    ) -> Sequence[Fact] | None:
+        """Read how much nodes have or offer: of each, in maps, or one count a line."""
+        picks = question.picks
         named, alone = _NAMED.match(text), _ALONE.match(text)
         if named and picks:
             if named["name"] in self.seen:  # the next map begins
@@ -165,10 +173,22 @@ class _Reader:
             pick = picks[min(self.at, len(picks) - 1)]
             count = _amount(named["count"])
             return (question.node(pick, count, evidence, resource=named["name"]),)
+        if len(picks) == 1 and picks[0].resource and _OF_ALL.search(question.command):
+            return _of_each(question, picks[0], text, evidence)
         if alone and self.at < len(picks) and picks[self.at].resource:
             self.at += 1
             return (question.node(picks[self.at - 1], _amount(alone["count"]), evidence),)
         return None
+
+
+def _of_each(
+    question: _Question, pick: _Pick, text: str, evidence: Evidence
+) -> Sequence[Fact] | None:
+    """Read one count of each node, which no name tells apart."""
+    if not (_OF_EACH.match(text) or _ALONE.match(text)):
+        return None
+    counts = [_amount(word) for word in text.strip().strip('"').split()]
+    return tuple(question.node(pick, count, evidence) for count in counts)
 
 
 def _columns(command: str) -> tuple[str, ...]:
