@@ -290,6 +290,7 @@ def _gone(facts: Facts) -> Iterator[Finding]:
         lost = [
             one for one in seen
             if one.allocatable and not last[one.node, one.evidence.file].allocatable
+            and (one.node or one.sample != last["", one.evidence.file].sample)
         ]  # fmt: skip
         if lost:
             restarted = [one for one in facts.of(Command) if _RESTART.search(one.command)]

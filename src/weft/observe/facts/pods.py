@@ -7,13 +7,17 @@ from weft.observe.facts.base import Evidence, Moment
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeResource:
-    """How much of a resource a node has, offers and has given away."""
+    """How much of a resource a node has, offers and has given away.
+
+    ``sample`` where it is one of several readings.
+    """
 
     resource: str
     node: str = ""
     capacity: int | None = None
     allocatable: int | None = None
     allocated: int | None = None
+    sample: int | None = None
     evidence: Evidence
 
 

@@ -188,7 +188,8 @@ class _Reader:
         return (
             NodeResource(
                 resource=name, node=self.name, capacity=None if again else count,
-                allocatable=count if again else None, evidence=evidence,
+                allocatable=count if again else None, sample=self.source.sample,
+                evidence=evidence,
             ),
         )  # fmt: skip
 

@@ -150,7 +150,8 @@ _COUNTS = re.compile(
     r"ethtool .*(?:-S|--statistics)\b|perfquery|ibqueryerrors|hw_counters|/counters\b|"
     r"/debug/bnxt_re|rdma (?:-\w+ )*statistic|"
     r"show .*(?:counter|queue|queuing|priority-group|pfc|drop|stat)|"
-    r"ip (?:-\w+ )*-s |mlxlink .*-c|nstat|portstat|pfcstat|queuestat"
+    r"ip (?:-\w+ )*-s |mlxlink .*-c|nstat|portstat|pfcstat|queuestat|"
+    r"\bk\w* (?:-\S+ )*(?:describe|get) nodes?\b"
 )
 """Commands that print counters, which count from one reading to the next."""
 
