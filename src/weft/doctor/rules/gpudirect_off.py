@@ -373,9 +373,11 @@ def _turned_off(
         yield _attached("gdr-peermem-not-registered", [*off, *loaded, *apart, *clients], 0.9)
     elif loaded and clients and not any(one.name for one in clients) and not (old and in_use):
         yield _attached("gdr-peermem-not-registered", [*off, *loaded, *clients], 0.85)
+    elif loaded and in_use is False:
+        yield _attached("gdr-peermem-not-registered", [*off, *loaded, *drivers], 0.75)
     elif loaded and old:
         yield _attached("gdr-nccl-too-old", [*off, *loaded, *old], 0.8)
-    elif loaded and (in_use is False or job.versions(facts)):
+    elif loaded and job.versions(facts):
         sure = 0.55 if in_use else 0.75
         yield _attached("gdr-peermem-not-registered", [*off, *loaded, *drivers], sure)
     elif loaded:
