@@ -56,6 +56,8 @@ _NO_GPUDIRECT = ("gb10", "geforce", "rtx", "a10g", "tesla t4", "orin", "thor")
 _WITH_GPUDIRECT = ("a100", "h100", "h200", "h20", "h800", "b200", "b300", "v100")
 _DRIVERS = frozenset({"ib_core", "ib_uverbs"})
 """The RDMA driver's modules: the peer-memory module uses them where it is attached."""
+_OLD_CLIENT = re.compile(r"memory_peers/nv_mem(?!_nc)")
+"""What the old module registers as, and at times the new one, which is ``nv_mem_nc`` too."""
 _EMULATED = ("rxe", "siw", "erdma", "usb4", "efa")
 _NEITHER = (
     r"peermem is not (?:supported|loaded).{0,80}(?:(?:does not support|no|without) dma-?buf|"
@@ -236,7 +238,7 @@ def _clients(facts: Facts, loaded: Iterable[Fact]) -> list[PeerMemoryClient]:
     old = any(getattr(one, "name", "") == "nv_peer_mem" for one in loaded)
     return [
         one for one in facts.of(PeerMemoryClient)
-        if one.name or old or "memory_peers/nv_mem" not in one.evidence.text
+        if one.name or old or not _OLD_CLIENT.search(one.evidence.text)
     ]  # fmt: skip
 
 

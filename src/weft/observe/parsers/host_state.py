@@ -235,7 +235,13 @@ def _opened(found: re.Match[str], line: Line) -> Sequence[Fact]:
     return (AdapterOpened(adapter=found["adapter"], process=process, evidence=line.evidence),)
 
 
+_READS = re.compile(r"(?:^|[\s;|&$#])(?:cat|ls|stat|test|find|grep|tail|head)\s")
+
+
 def _peer(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    """State a client whose folder is shown, where the line is an answer and no question."""
+    if _READS.search(line.before):
+        return READ
     return (PeerMemoryClient(name=found["name"] or "", host=line.host, evidence=line.evidence),)
 
 
