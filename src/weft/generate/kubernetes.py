@@ -10,7 +10,7 @@ from weft.errors import Infeasible, SpecError
 from weft.generate import names
 from weft.generate.host import VIRTUAL, rented_from
 from weft.generate.mode import Case, Mode, by_rank, find
-from weft.generate.nccl import devices
+from weft.generate.nccl import devices, host_interfaces
 from weft.generate.planned import Planned
 from weft.generate.underlay import POOLS
 from weft.network.topology import Layout
@@ -37,8 +37,6 @@ DEVICE_IDS: Final = {
 """What lspci -n shows after the vendor. [pci_ids]"""
 SHARED_MEMORY_GIB_PER_GPU: Final = 2
 UNSET: Final = "unset"
-OVERLAYS: Final = ("lo", "docker", "cni", "cali", "cilium", "lxc", "flannel", "veth", "kube")
-"""How interfaces begin that container networks make on a host."""
 NUMBER: Final = "N"
 """Stands in a name for the number of the rail."""
 SPARE_ADDRESSES: Final = 2
@@ -381,17 +379,8 @@ def _pods(wishes: Wishes, cluster: Cluster) -> dict[str, object]:
 
 def _settings(wishes: Wishes, mode: Mode) -> dict[str, Planned]:
     settings = {}
-    if mode.on_host_network and wishes.interfaces:
-        settings["NCCL_SOCKET_IFNAME"] = Planned(
-            value="=" + ",".join(wishes.interfaces), source="nccl_env",
-            reason="kubernetes.interfaces by their exact names (=)",
-        )  # fmt: skip
-    elif mode.on_host_network:
-        settings["NCCL_SOCKET_IFNAME"] = Planned(
-            value="^" + ",".join(OVERLAYS), source="nccl_env",
-            reason="not what container networks make on a host (^); give "
-            "kubernetes.interfaces to name the right ones",
-        )  # fmt: skip
+    if mode.on_host_network:
+        settings["NCCL_SOCKET_IFNAME"] = host_interfaces(wishes.interfaces)
     else:
         settings["NCCL_SOCKET_IFNAME"] = Planned(
             value="eth0", source="nccl_env",

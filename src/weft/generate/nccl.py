@@ -1,6 +1,6 @@
 """The variables of NCCL that should be set, by fabric; and those that should not."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,6 +14,8 @@ from weft.spec.cluster import Cluster
 
 GID_AUTOMATIC: Final = (2, 21)
 """From here on NCCL finds the GID of RoCE v2 by itself. [nccl_env]"""
+OVERLAYS: Final = ("lo", "docker", "cni", "cali", "cilium", "lxc", "flannel", "veth", "kube")
+"""How interfaces begin that container networks make on a host."""
 Setting = tuple[str, Planned]
 
 
@@ -142,7 +144,24 @@ def _rails_apart(_: _Case) -> Iterator[Setting]:
     )  # fmt: skip
 
 
+def host_interfaces(interfaces: Sequence[str]) -> Planned:
+    """Return which interfaces of a host sockets take: those named, or what is no overlay."""
+    if interfaces:
+        return Planned(
+            value="=" + ",".join(interfaces), source="nccl_env",
+            reason="kubernetes.interfaces by their exact names (=)",
+        )  # fmt: skip
+    return Planned(
+        value="^" + ",".join(OVERLAYS), source="nccl_env",
+        reason="not what container networks make on a host (^); give "
+        "kubernetes.interfaces to name the right ones",
+    )  # fmt: skip
+
+
 def _sockets(case: _Case) -> Iterator[Setting]:
+    if case.cloud is None:
+        wishes = case.cluster.kubernetes
+        yield "NCCL_SOCKET_IFNAME", host_interfaces(wishes.interfaces if wishes else ())
     fabric = case.cluster.fabric
     if fabric.socket_threads is not None:
         yield (

@@ -15,6 +15,7 @@ from weft import plugins
 from weft.errors import SpecError, Unreadable
 from weft.generate import targets
 from weft.generate.plan import Feature, Plan
+from weft.generate.rendered import BY_WEFT
 from weft.results import Provenance
 
 MANIFEST: Final = "weft-manifest.json"
@@ -153,7 +154,7 @@ def _left_out(plan: Plan) -> tuple[LeftOut, ...]:
 
 def header(plan: Plan, what: str) -> str:
     """Return the first line of a file that has comments."""
-    return f"# {what} of {plan.names.cluster.text()}, by weft"
+    return f"# {what} of {plan.names.cluster.text()}{BY_WEFT}"
 
 
 def write(configuration: Configuration, folder: Path) -> Configuration:

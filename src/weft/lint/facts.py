@@ -55,6 +55,13 @@ class Variable(Fact):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Meant(Fact):
+    """A kind of fabric that a file says it was made for."""
+
+    fabric: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Launch(Fact):
     """A command that starts the processes of a job."""
 

@@ -18,6 +18,7 @@ from weft.lint.facts import (
     Guids,
     Mapped,
     Mark,
+    Meant,
     Network,
     Offered,
     Option,
@@ -156,9 +157,12 @@ class Case(_Sorted):
 
     @cached_property
     def fabric(self) -> str:
-        """The kind of fabric: said by a cluster document, or seen; empty where it is open."""
+        """The kind of fabric: said by a document or a file, or seen; empty where it is open."""
         if self.cluster is not None:
             return str(self.cluster.cluster.fabric.kind)
+        meant = {one.fabric for one in self.of(Meant)}
+        if len(meant) == 1:
+            return meant.pop()
         infiniband = self._sees_infiniband()
         roce = self._sees_roce()
         if infiniband != roce:

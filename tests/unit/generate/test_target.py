@@ -25,6 +25,7 @@ from weft.generate.target import (
     write,
 )
 from weft.network import topology
+from weft.spec.kubernetes import Kubernetes
 from weft.spec.load import preset
 
 ROCE = preset("hgx_h100_roce", hosts=72)
@@ -388,15 +389,34 @@ def test_all_targets_are_those_that_can_write_the_plan_and_the_others_say_why_no
     assert render(made, ["nccl"]).left_out == ()
 
 
+def test_an_environment_without_variables_says_why():
+    cluster = ROCE.with_(fabric=ROCE.fabric.with_(kind="ultra_ethernet"))
+    for text in _texts(cluster, "nccl").values():
+        assert "plug-in" in text
+        assert all(line.startswith("#") for line in text.splitlines())
+
+
 @pytest.mark.parametrize(
-    ("kind", "words"), [("tcp", "over TCP"), ("ultra_ethernet", "plug-in")]
+    ("interfaces", "value"), [((), "^lo,docker,"), (("ens5f0",), "=ens5f0")]
 )
-def test_an_environment_without_variables_says_why(kind, words):
-    cluster = ROCE if kind == "ultra_ethernet" else preset("a100_tcp_100g", hosts=4)
-    texts = _texts(cluster.with_(fabric=cluster.fabric.with_(kind=kind)), "nccl")
-    for name in ("nccl/nccl.env", "nccl/nccl.conf"):
-        assert words in texts[name]
-        assert all(line.startswith("#") for line in texts[name].splitlines())
+def test_over_tcp_the_interfaces_are_named_outside_kubernetes_as_well(interfaces, value):
+    cluster = preset("a100_tcp_100g", hosts=4)
+    if interfaces:
+        cluster = cluster.with_(kubernetes=Kubernetes(interfaces=interfaces))
+    texts = _texts(cluster, "nccl", "launch")
+    assert f"\nNCCL_SOCKET_IFNAME={value}" in texts["nccl/nccl.conf"]
+    for name in ("nccl/nccl.env", "launch/mpirun.sh"):
+        assert f'NCCL_SOCKET_IFNAME="{value}' in texts[name]
+
+
+def test_the_user_names_the_interfaces_of_tcp_last():
+    cluster = preset("a100_tcp_100g", hosts=4)
+    cluster = cluster.with_(nccl=cluster.nccl.with_(env={"NCCL_SOCKET_IFNAME": "=bond0"}))
+    assert "\nNCCL_SOCKET_IFNAME==bond0\n" in _texts(cluster, "nccl")["nccl/nccl.conf"]
+
+
+def test_over_rdma_no_interface_is_named_outside_kubernetes():
+    assert "SOCKET_IFNAME" not in _texts(ROCE, "nccl")["nccl/nccl.conf"]
 
 
 MIXED = ROCE.with_(topology=ROCE.topology.with_(kind="leaf_spine"))

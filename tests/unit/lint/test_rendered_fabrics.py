@@ -13,7 +13,7 @@ import pytest
 from weft.errors import WeftError
 from weft.generate.plan import plan
 from weft.generate.target import render, suitable, target_names
-from weft.lint.lint import all_rules, facts_of, find
+from weft.lint.lint import all_rules, facts_of, find, lint_texts
 from weft.lint.rule import Case, Severity
 from weft.lint.text import Text
 from weft.spec.kubernetes import Kubernetes
@@ -873,3 +873,38 @@ def test_a_planted_fault_is_found_by_the_right_rule(fault):
 def test_at_least_sixty_faults_are_planted_over_all_targets():
     assert len(FAULTS) >= 60
     assert len({fault.file.partition("/")[0] for fault in FAULTS}) >= 5
+
+
+@pytest.mark.parametrize("fabric", ["tcp", "ultra_ethernet", "roce", "infiniband"])
+def test_a_folder_that_weft_rendered_names_its_fabric_and_is_read_whole(fabric):
+    linted = lint_texts(Text(name=name, content=text) for name, text in texts(fabric).items())
+    assert linted.fabric == fabric
+    assert linted.unread == ()
+
+
+def test_a_fabric_is_named_by_files_that_weft_rendered_alone():
+    note = "# environment of NCCL of x, by weft\n# fabric: {}\n"
+    for content, fabric in (
+        (note.format("tcp"), "tcp"),
+        (note.format("ultra_ethernet"), "ultra_ethernet"),
+        (note.format("magic"), ""),
+        (note.format("tcp").replace(", by weft", ""), ""),
+        (note.format("tcp") + "\n# fabric: ultra_ethernet\n", "tcp"),
+    ):
+        assert lint_texts([Text(name="nccl.env", content=content)]).fabric == fabric
+
+
+def test_two_files_of_different_fabrics_leave_the_fabric_open():
+    note = "# environment of NCCL of x, by weft\n# fabric: {}\n"
+    files = [Text(name=f"{kind}.env", content=note.format(kind))
+             for kind in ("tcp", "ultra_ethernet")]  # fmt: skip
+    assert lint_texts(files).fabric == ""
+
+
+def test_what_only_looks_like_a_file_of_weft_is_not_read():
+    for name, content in (
+        ("00-values.yaml", "# Helm values of x\nnfd:\n  enabled: true\n"),
+        ("inventory.yml", "# Ansible: inventory of x\nall:\n  hosts: {}\n"),
+        ("ufm.md", "# UFM for x\n\nsomething else\n"),
+    ):
+        assert [one.name for one in lint_texts([Text(name=name, content=content)]).unread]

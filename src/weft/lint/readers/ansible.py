@@ -22,6 +22,8 @@ _RUNS: Final = (
 _SYSCTL: Final = ("sysctl", "ansible.posix.sysctl")
 _LIMITS: Final = ("pam_limits", "community.general.pam_limits")
 _MODULES: Final = ("modprobe", "community.general.modprobe")
+_COLLECTIONS: Final = ("ansible.builtin.", "ansible.posix.", "community.general.")
+"""How the names of modules begin that are written in full."""
 _DEEPEST: Final = 6
 
 
@@ -35,7 +37,8 @@ def _is_play(tree: Tree) -> bool:
     first = next(tree.each(), None)
     keys = set(first.value) if first and isinstance(first.value, dict) else set()
     modules = {*_RUNS, *_SYSCTL, *_LIMITS, *_MODULES, "tasks", "roles", "block"}
-    return bool(keys & modules) and "set" not in keys and bool(keys & {"name", "hosts"})
+    runs = keys & modules or any(str(key).startswith(_COLLECTIONS) for key in keys)
+    return bool(runs) and "set" not in keys and bool(keys & {"name", "hosts"})
 
 
 def _read(file: File) -> Iterator[Fact]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from weft.generate.plan import Feature, Plan
+from weft.generate.rendered import FABRIC, UNSEEN
 from weft.generate.target import Files, Proof, Target, header
 
 OWN_PLUGINS: Final = {
@@ -14,8 +15,6 @@ OWN_PLUGINS: Final = {
 
 
 NOTHING: Final = {
-    "tcp": "nothing is set: over TCP NCCL chooses interface, sockets and threads by itself; "
-    "plan their number with fabric.sockets and fabric.socket_threads",
     "ultra_ethernet": "nothing is set: the plug-in of the NIC's maker that NCCL needs here "
     "brings its own settings along",
 }
@@ -28,7 +27,7 @@ def _refuses(plan: Plan) -> str | None:
 
 def _files(plan: Plan) -> Files:
     settings = plan.nccl.settings
-    lines = [header(plan, "environment of NCCL")]
+    lines = [header(plan, "environment of NCCL"), *_fabric(plan)]
     for name, one in settings.items():
         lines += [f"# {one.reason}", f'export {name}="{one.text()}"']
     lines += [f"# {one}" for one in _nothing(plan)]
@@ -39,7 +38,14 @@ def _files(plan: Plan) -> Files:
     ]
     if not conf:
         conf = [f"# {one}" for one in _nothing(plan)]
-    yield "nccl.conf", "\n".join([header(plan, "/etc/nccl.conf"), *conf]) + "\n"
+    yield "nccl.conf", "\n".join([header(plan, "/etc/nccl.conf"), *_fabric(plan), *conf]) + "\n"
+
+
+def _fabric(plan: Plan) -> Iterator[str]:
+    """Name a fabric that no setting shows, for people and for lint."""
+    kind = plan.cluster.fabric.kind
+    if kind in UNSEEN:
+        yield f"{FABRIC}{kind}"
 
 
 def _nothing(plan: Plan) -> Iterator[str]:

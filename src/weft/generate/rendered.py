@@ -1,0 +1,10 @@
+"""What files that weft wrote say of themselves, for whoever reads them again."""
+
+from typing import Final
+
+UNSEEN: Final = frozenset({"tcp", "ultra_ethernet", "scheduled_ethernet"})
+"""Kinds of fabric that no setting shows: RoCE pauses or marks, InfiniBand has a manager."""
+FABRIC: Final = "# fabric: "
+"""Begins the line that names such a kind."""
+BY_WEFT: Final = ", by weft"
+"""Ends the first line of a file that has comments."""
