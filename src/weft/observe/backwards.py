@@ -7,6 +7,8 @@ that they have in the file.
 """
 
 import re
+from array import array
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -15,8 +17,8 @@ from operator import itemgetter
 from weft.observe.facts.base import Clock, Moment
 from weft.observe.moments import stamp
 
-_HELD_BYTES = 1 << 25
-"""So much is turned at once; of a longer text each such stretch by itself."""
+_HELD_BYTES = 1 << 22
+"""So much is turned at once; the facts of longer texts are brought into order at their end."""
 _LOOKED_AT = 48
 """Lines of a block, evenly apart, whose stamps tell whether all need to be looked at."""
 _IN_VAIN = 16
@@ -39,31 +41,34 @@ _Stamps = list[tuple[int, tuple[int, Moment]]]
 class Stretch:
     """Lines in the order in which they were written, and as they stand in the file.
 
-    ``places`` are the places in the file of the lines of ``text``, where they differ.
+    ``places`` are the places in the file of the lines of ``text``, where they differ. A stretch
+    that ``goes_on`` belongs to the turned one before it, so that its lines are older.
     """
 
     text: str
     as_it_stands: str
     places: Sequence[int] | None = None
+    goes_on: bool = False
 
 
 def in_time(blocks: Iterable[str]) -> Iterator[Stretch]:
     """Yield the blocks of a text, those turned that run backwards."""
     held: list[str] = []
     size = in_vain = 0
+    goes_on = False
     for block in blocks:
         back = in_vain < _IN_VAIN and _may_run_backwards(block)
         in_vain = 0 if back else in_vain + 1
         if held and (not back or size >= _HELD_BYTES):
-            yield _turned("\n".join(held))
-            held, size = [], 0
+            yield _turned("\n".join(held), goes_on=goes_on)
+            held, size, goes_on = [], 0, back
         if back:
             held.append(block)
             size += len(block)
         else:
             yield Stretch(block, block)
     if held:
-        yield _turned("\n".join(held))
+        yield _turned("\n".join(held), goes_on=goes_on)
 
 
 def turned(lines: Sequence[str]) -> list[int]:
@@ -85,12 +90,54 @@ def run_backwards(heads: Sequence[str]) -> bool:
     return len(stamps) == len(heads) and _is_back(*_steps(stamps), sure=True)
 
 
-def _turned(text: str) -> Stretch:
+def _turned(text: str, *, goes_on: bool) -> Stretch:
     lines = text.split("\n")
     order = turned(lines)
     if all(map(int.__eq__, order, range(len(order)))):
         return Stretch(text, text)
-    return Stretch("\n".join(lines[place] for place in order), text, order)
+    inner = "\n".join(lines[place] for place in order)
+    return Stretch(inner, text, array("l", order), goes_on)
+
+
+class Order:
+    """Where the lines of a text stand in the file, and which of them were written first."""
+
+    def __init__(self) -> None:
+        """Begin with nothing turned."""
+        self._firsts: list[int] = []
+        self._lasts: list[int] = []
+        self._places: list[Sequence[int]] = []
+        self._runs: list[int] = []
+
+    def __bool__(self) -> bool:
+        """Return whether anything was turned."""
+        return bool(self._firsts)
+
+    def add(self, stretch: Stretch, lines_before: int) -> None:
+        """Note a stretch that was turned, below so many lines."""
+        if stretch.places is None:
+            return
+        follows = stretch.goes_on and self._lasts and self._lasts[-1] == lines_before
+        self._runs.append(self._runs[-1] if follows else len(self._firsts))
+        self._firsts.append(lines_before + 1)
+        self._lasts.append(lines_before + len(stretch.places))
+        self._places.append(stretch.places)
+
+    def line(self, number: int) -> int:
+        """Return the number in the file of a line that was read as so many-th."""
+        at = bisect_right(self._firsts, number) - 1
+        if at < 0 or number > self._lasts[at]:
+            return number
+        return self._firsts[at] + self._places[at][number - self._firsts[at]]
+
+    def written(self, number: int) -> int:
+        """Return the place in time of a line that was read as so many-th."""
+        at = bisect_right(self._firsts, number) - 1
+        if at < 0 or number > self._lasts[at]:
+            return number
+        run = self._runs[at]
+        last = self._lasts[bisect_right(self._runs, run) - 1]
+        return self._firsts[run] + last - self._lasts[at] + number - self._firsts[at]
 
 
 def _may_run_backwards(block: str) -> bool:
@@ -104,7 +151,12 @@ def _outputs(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
     """Yield where the outputs of a text begin and end."""
     first = 0
     for place, line in enumerate(lines):
-        if place > first and _PARTS.match(line) and stamp(line) is None:
+        if (
+            place > first
+            and not line[:1].isdigit()
+            and _PARTS.match(line)
+            and stamp(line) is None
+        ):
             yield first, place
             first = place
     yield first, len(lines)

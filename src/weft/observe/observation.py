@@ -1,12 +1,13 @@
 """What was seen, all together: the facts, and how much of each file was understood."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from operator import attrgetter
 from typing import TypeVar
 
+from weft.observe.backwards import Order
 from weft.observe.complaints import LONGEST, MOST, troubles
 from weft.observe.facts.adapters import CableEvent
 from weft.observe.facts.base import Evidence, Fact
@@ -75,9 +76,10 @@ def _key_of(kind: type) -> Callable[[object], object]:
     return attrgetter(*names)
 
 
-def _moved(evidence: Evidence, moved: Mapping[int, int]) -> Evidence:
+def _moved(evidence: Evidence, order: Order) -> Evidence:
     """Return a line of a text that was turned with its number in the file."""
-    return replace(evidence, line=moved.get(evidence.line, evidence.line), turned=evidence.line)
+    number = evidence.line
+    return replace(evidence, line=order.line(number), turned=order.written(number))
 
 
 @dataclass(slots=True)
@@ -170,17 +172,18 @@ class Ledger:
             self._asked.add(alike)
         return troubles(text)
 
-    def put_back(self, moved: Mapping[int, int]) -> None:
-        """Give lines that were read in another order the numbers that they have in the file."""
-        if not moved:
+    def put_back(self, order: Order) -> None:
+        """Bring what was read in another order into that of time, at its lines in the file."""
+        if not order:
             return
         self.facts = [
-            replace(one, evidence=_moved(one.evidence, moved))  # type: ignore[type-var]
+            replace(one, evidence=_moved(one.evidence, order))  # type: ignore[type-var]
             for one in self.facts
         ]
-        self.samples = [_moved(one, moved) for one in self.samples]
+        self.facts.sort(key=lambda one: one.evidence.place)
+        self.samples = [_moved(one, order) for one in self.samples]
         self.complaints = {
-            words: replace(one, evidence=_moved(one.evidence, moved))
+            words: replace(one, evidence=_moved(one.evidence, order))
             for words, one in self.complaints.items()
         }
 

@@ -15,7 +15,7 @@ from functools import cache, partial
 
 from weft import plugins
 from weft.observe import parsers
-from weft.observe.backwards import in_time
+from weft.observe.backwards import Order, in_time
 from weft.observe.documents import DocumentCollector, Outcome
 from weft.observe.envelopes import PART, is_escaped, unescaped, unwrapped
 from weft.observe.facts.base import Fact
@@ -345,17 +345,16 @@ def read_stream(stream: Bytes, source: Source) -> tuple[list[Fact], FileRead]:
         return [], nothing
     reading = Reading(source)
     in_vain = 0
-    moved: dict[int, int] = {}
+    order = Order()
     for stretch in in_time(blocks(Joined(head, stream))):
         block, ledger = stretch.text, reading.ledger
         ledger.begin(stretch.as_it_stands)
-        for place, at in enumerate(stretch.places or (), ledger.lines + 1):
-            moved[place] = at + ledger.lines + 1
+        order.add(stretch, ledger.lines)
         best = _best(block, source) if in_vain < BLOCKS_IN_VAIN else block
         in_vain = in_vain + 1 if best is block else 0
         reading.block(best)
     reading.end()
-    reading.ledger.put_back(moved)
+    reading.ledger.put_back(order)
     return reading.ledger.facts, reading.ledger.closed()
 
 

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from weft.doctor.diagnose import find
+from weft.observe import backwards, text
 from weft.observe.backwards import in_time, turned
 from weft.observe.facts.interfaces import LinkEvent
 from weft.observe.facts.verbs import CompletionError
@@ -92,7 +93,20 @@ def test_blocks_of_one_log_are_turned_together():
     lines = [f"2026-01-01 00:{59 - n:02}:00 x" for n in range(40)]
     [only] = in_time(["\n".join(lines[:25]), "\n".join(lines[25:])])
     assert only.text.split("\n") == lines[::-1]
-    assert only.places == [*range(39, -1, -1)]
+    assert [*only.places] == [*range(39, -1, -1)]
+
+
+def test_a_log_too_long_to_be_turned_at_once_is_in_order_all_the_same(monkeypatch):
+    monkeypatch.setattr(backwards, "_HELD_BYTES", 1)
+    monkeypatch.setattr(text, "BLOCK_BYTES", 1 << 12)
+    event = "2026-11-20T{:02}:{:02}:00+0000 n kernel: mlx5_core 0000:18:00.0 ens{}: Link down"
+    lines = [event.format(n // 60, n % 60, n) for n in range(600)]
+    facts, _ = read_text("\n".join(["-- Boot 1 --", *reversed(lines)]), "kernel.log")
+    links = [one for one in facts if isinstance(one, LinkEvent)]
+    assert [one.interface for one in links] == [f"ens{n}" for n in range(600)]
+    assert [one.evidence.line for one in links] == [*range(601, 1, -1)]
+    places = [one.evidence.place for one in links]
+    assert places == sorted(set(places))
 
 
 def test_what_follows_a_turned_block_keeps_its_numbers():
