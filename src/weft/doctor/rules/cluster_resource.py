@@ -29,6 +29,7 @@ from weft.observe.facts.base import Fact
 from weft.observe.facts.hosts import DeviceNode
 from weft.observe.facts.pods import (
     ClusterEvent,
+    FunctionPlan,
     NodePod,
     NodeResource,
     PodResource,
@@ -86,7 +87,8 @@ _NONE_FOUND = re.compile(r"no (?:rdma )?devices? (?:in current configuration|fou
                          r"exiting\.\. (?:can not change|one or more invalid)|"
                          r"not rdma device|no rdma devices available for|"
                          r"rdma modules loaded\?|device plugin unable|fail to configure sriov|"
-                         r"exposing devices: +\[\]",
+                         r"exposing devices: +\[\]|main\.go:\d+\] No devices found\.\s*$|"
+                         r"send devices .{0,40}\*Device\{\}",
                          re.IGNORECASE)  # fmt: skip
 
 
@@ -98,6 +100,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
     if not events:
         yield from _offered_none(facts)
         yield from _gone(facts)
+        yield from _fewer(facts)
     yield from _refused(facts)
     yield from _no_quota(facts)
     yield from _plugin(facts)
@@ -279,6 +282,21 @@ def _offered_none(facts: Facts) -> Iterator[Finding]:
             wants = [one for one in facts.of(PodResource) if one.resource == name]
             cause = "stale" if any(one.capacity for one in offers) else "missing"
             yield _resource(f"k8s-rdma-resource-{cause}", [*offers, *wants], 0.75, name)
+
+
+def _fewer(facts: Facts) -> Iterator[Finding]:
+    """Find a node that offers some of an adapter's virtual functions, and not all planned."""
+    for plan in facts.of(FunctionPlan):
+        offers = [
+            one for one in facts.of(NodeResource)
+            if one.resource.rpartition("/")[2] == plan.resource
+            and (one.allocatable or 0) % plan.functions
+        ]  # fmt: skip
+        if offers:
+            yield _resource(
+                "k8s-rdma-resource-partial", [*offers, plan], 0.65, plan.resource,
+                Severity.WARNING,
+            )  # fmt: skip
 
 
 def _gone(facts: Facts) -> Iterator[Finding]:

@@ -162,7 +162,9 @@ def _of_slow(facts: Facts, slow: list[Fact]) -> Finding:
     guest = any(one.software == "hypervisor" for one in facts.of(SoftwareVersion))
     if trained and not guest:
         return _wrong("topology-misdetected", [*slow, *trained[:1]], 0.65)
-    return replace(_wrong("vm-topology-wrong", slow, 0.7), suspects=_OTHER_TREES[:1])
+    return replace(
+        _wrong("vm-topology-wrong", slow, 0.7), suspects=(_NO_FILE, *_OTHER_TREES[:1])
+    )
 
 
 def _of_graph(facts: Facts) -> list[Fact]:
@@ -238,6 +240,12 @@ def _unread(facts: Facts, unread: list[Fact]) -> Finding:
     return replace(found, severity=Severity.WARNING if met else Severity.ERROR)
 
 
+_NO_FILE = Suspect(
+    cause="vm-topology-missing",
+    confidence_ratio=0.3,
+    question="is it a guest to which no topology file is given (NCCL_TOPO_FILE)?",
+    next_command="systemd-detect-virt; echo $NCCL_TOPO_FILE; cat /etc/nccl.conf",
+)
 _OTHER_TREES = (
     Suspect(
         cause="topology-misdetected",

@@ -161,7 +161,7 @@ def _scarce(failed: list[CallFailed]) -> Finding:
 
 def _told(facts: Facts) -> Iterator[Finding]:
     """Find what MPI says of limits where it does not say which call failed."""
-    lacking = job.said(facts, r"DEVX requested but not supported|"
+    lacking = job.said(facts, r"DEVX requested but not supported|invalid comp_mask|"
                               r"transport '[a-z]+_mlx5' is not available.{0,120}_verbs\b|"
                               r"registration not supported by provider")  # fmt: skip
     if lacking:

@@ -28,8 +28,8 @@ from weft.doctor.rule import (
     suspected,
 )
 from weft.doctor.rules.bootstrap_interface import OF_EACH_HOST
-from weft.observe.facts.adapters import Gid, GidCount
-from weft.observe.facts.base import Fact, LinkLayer
+from weft.observe.facts.adapters import AdapterPort, Gid, GidCount
+from weft.observe.facts.base import Fact, LinkLayer, PortState
 from weft.observe.facts.benchmarks import TransferSetup
 from weft.observe.facts.hosts import DeviceNode
 from weft.observe.facts.interfaces import AddressAnswered, Interface
@@ -343,12 +343,26 @@ def _no_gid(facts: Facts) -> Iterator[Finding]:
     if told and not bare:
         yield _network("k8s-no-roce-gid", told, 0.7)
     refused = [one for one in facts.of(CallFailed) if "modify_qp" in one.call]
+    unnamed = _unnamed_ports(facts)
+    if refused and unnamed and not bare and not zeros:
+        yield _network("k8s-no-roce-gid", [*refused, *unnamed], 0.65)
+        return
     ethernet = links.layer(facts) is not LinkLayer.INFINIBAND
     if refused and not bare and first_only and _in_a_pod(facts) and ethernet:
         yield _network("k8s-no-roce-gid", [*refused, *inside], 0.7)
     managed = job.said(facts, r"unable to perform rdma_client|unexpected cm event")
     if managed and not bare and first_only and _in_a_pod(facts):
         yield _network("k8s-no-roce-gid", [*managed, *inside], 0.7)
+
+
+def _unnamed_ports(facts: Facts) -> list[AdapterPort]:
+    """Return RoCE ports that are up, if none has a GUID: their interface is elsewhere."""
+    ports = [
+        one for one in facts.of(AdapterPort)
+        if one.state is PortState.ACTIVE and one.link_layer is LinkLayer.ETHERNET
+    ]  # fmt: skip
+    without = [one for one in ports if one.guid and not one.guid.strip("0x:")]
+    return without if len(without) == len(ports) else []
 
 
 def _nameless(facts: Facts) -> list[Fact]:

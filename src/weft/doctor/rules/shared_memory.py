@@ -50,7 +50,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
     told: list[Fact] = [*job.said(facts, _NO_ROOM)]
     told += [one for one in facts.of(StorageFailed) if of_shared_memory(one)]
     lost = job.said(facts, _NO_SEGMENT)
-    buses = [one for one in facts.of(ProcessEnded) if one.signal == _SIGBUS]
+    buses: list[Fact] = [one for one in facts.of(ProcessEnded) if one.signal == _SIGBUS]
     mounts: list[Fact] = [
         one
         for one in facts.of(Filesystem)
@@ -71,6 +71,9 @@ def _check(facts: Facts) -> Iterator[Finding]:
         yield _not_found(lost)
     elif buses and (mounts or _of_shared_queue(facts)):
         found = _small([*buses, *mounts], 0.8 if mounts else 0.65)
+        yield replace(found, explains=found.explains | {"peer-process-died"})
+    elif buses and job.began(facts):
+        found = replace(_small(buses, 0.6), missing=("df -h /dev/shm inside the container",))
         yield replace(found, explains=found.explains | {"peer-process-died"})
     elif mounts:
         yield _small(mounts, 0.55, Severity.WARNING)

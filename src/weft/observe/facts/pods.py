@@ -6,6 +6,15 @@ from weft.observe.facts.base import Evidence, Moment
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FunctionPlan:
+    """How many virtual functions of each adapter are to be offered as a resource."""
+
+    resource: str
+    functions: int
+    evidence: Evidence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NodeResource:
     """How much of a resource a node has, offers and has given away.
 

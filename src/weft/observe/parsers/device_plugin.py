@@ -75,6 +75,8 @@ device_plugin = Parser(
         "/sys/class/infiniband_verbs/",
         "gets registered",
         'exposing "',
+        "ListAndWatch(",
+        "No devices found.",
     ),
     reader=table(
         pattern("missing RDMA device spec", r"missing RDMA device spec for.*", _refused),
@@ -96,6 +98,11 @@ device_plugin = Parser(
         ),
         pattern("No valid EFA devices", r"No valid EFA devices found.*", _refused),
         pattern("Fail to configure sriov", r"Fail to configure sriov.*", _refused),
+        pattern("main.go", r"main\.go:\d+\] No devices found\.\s*$", _refused),
+        pattern("ListAndWatch(", r"ListAndWatch\(\S+\): send devices .{0,40}\{Devices:\[\]"
+                r"\*Device\{\},?\}", _refused),
+        pattern("ListAndWatch(", r"ListAndWatch\(\S+\): send devices .{0,40}\{Devices:\[\]"
+                r"\*Device\{&", _served),
         pattern("exposing devices:", r"exposing devices: +\[\]", _refused),
         pattern("yncStatus", r"yncStatus\W{1,5}Failed\W.{0,20}astSyncError\W{1,5}.*",
                 _unsynchronised),

@@ -9,6 +9,7 @@ from weft.observe.facts.base import Evidence, Fact
 from weft.observe.facts.pods import (
     ClusterEvent,
     DaemonSetState,
+    FunctionPlan,
     NodeCondition,
     NodeResource,
     PodInterface,
@@ -249,6 +250,17 @@ def _virtual_functions(value: dict[str, Any], name: str, evidence: Evidence) -> 
         yield _state("SriovNetworkNodeState", name, f"syncStatus Failed: {why}", evidence)
 
 
+def _functions(value: dict[str, Any], name: str, evidence: Evidence) -> Iterator[Fact]:
+    """State how many functions of an adapter a policy makes into a resource, if whole."""
+    spec = _dict(value, "spec")
+    count, resource = integer(spec.get("numVfs")), _plain(spec, "resourceName") or name
+    ports = _list(_dict(spec, "nicSelector"), "pfNames")
+    if count and not any("#" in str(one) for one in ports):
+        yield FunctionPlan(
+            resource=resource, functions=count, evidence=_said(evidence, f"numVfs: {count}")
+        )
+
+
 def _policy(value: dict[str, Any], name: str, evidence: Evidence) -> Iterator[Fact]:
     """State which parts of a network operator's policy are not ready."""
     for one in _list(_dict(value, "status"), "appliedStates"):
@@ -288,6 +300,7 @@ _KINDS = {
     "Event": _event,
     "DaemonSet": _daemon,
     "SriovNetworkNodeState": _virtual_functions,
+    "SriovNetworkNodePolicy": _functions,
     "NicClusterPolicy": _policy,
     "ComputeDomain": _domain,
     "NetworkAttachmentDefinition": _attachment,

@@ -25,7 +25,11 @@ _ELEMENT = re.compile(
 _ATTRIBUTE = re.compile(r"(\w{1,40})=\"([^\"]{0,300})\"")
 _GIGA: Final = 1e9
 _ENCODING_RATIO: Final = 128 / 130
-"""From the third generation on [PCI Express Base Specification, 4.2.2]."""
+"""From the third generation on; before it was 8 bits in 10 [PCI Express Base, 4.2.2]."""
+_OLD_ENCODING_RATIO: Final = 8 / 10
+_OLD_GIGA: Final = 5.0
+_BEGINS: Final = frozenset({"system", "cpu", "pci"})
+"""Elements by which a cut text of the tree is known as well."""
 _DEEPEST: Final = 64
 _MOST_DEVICES: Final = 256
 _BRIDGE_CLASS = "0x0604"
@@ -54,7 +58,7 @@ class _Reader:
     def take(self, text: str, number: int) -> Sequence[Fact] | None:
         """Return the facts of an element."""
         found = _ELEMENT.match(text)
-        if not found or not (self.inside or found["name"] == "system"):
+        if not found or not (self.inside or found["name"] in _BEGINS):
             return None
         name = found["name"]
         if found["close"]:
@@ -96,7 +100,9 @@ class _Reader:
     def _slot(self, values: dict[str, str], at: Evidence) -> Iterator[Fact]:
         lanes, giga = integer(values.get("link_width")), real(values.get("link_speed"))
         trained = bool(lanes and giga)
-        gbit = (giga or 0.0) * (lanes or 0) * _ENCODING_RATIO
+        old = giga is not None and giga <= _OLD_GIGA
+        encoded = _OLD_ENCODING_RATIO if old else _ENCODING_RATIO
+        gbit = (giga or 0.0) * (lanes or 0) * encoded
         yield TopologyPart(
             depth=len(self.above),
             kind="PCI",

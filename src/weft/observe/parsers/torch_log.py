@@ -178,6 +178,16 @@ def _segfault(found: re.Match[str], line: Line) -> Sequence[Fact]:
     )  # fmt: skip
 
 
+def _bus_error(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    del found
+    return (
+        ProcessEnded(
+            how="bus error", signal=7, rank=_process(line).rank, host=line.host,
+            moment=line.moment, evidence=line.evidence,
+        ),
+    )  # fmt: skip
+
+
 def _message(found: re.Match[str], line: Line) -> Sequence[Fact]:
     return (
         Message(
@@ -345,6 +355,7 @@ _PATTERNS = (
     pattern("oom_kill", r"oom_kill(?!_process|er)", _oom),
     pattern("Segmentation fault", r"Segmentation fault", _segfault),
     pattern("Caught signal 11", r"Caught signal 11", _segfault),
+    pattern("Caught signal 7", r"Caught signal 7 \(Bus error", _bus_error),
     pattern(
         "[rank",
         r"\[rank(?P<rank>\d{1,6})\]: ?(?:[a-z_]\w{0,40}\.){0,6}"
