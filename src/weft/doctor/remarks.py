@@ -25,7 +25,7 @@ def _told(one: Finding, remarks: list[Remark]) -> Finding:
     below = [
         remark for remark in remarks
         if one.evidence and all(
-            line.file == remark.evidence.file and line.line <= remark.evidence.line
+            line.file == remark.evidence.file and line.place <= remark.evidence.place
             for line in one.evidence
         )
     ]  # fmt: skip

@@ -87,3 +87,80 @@ def test_only_another_host_is_misled_by_a_loopback_name():
     assert _errors(NAMED.format("gpu-worker"), REFUSED) == ["bootstrap-wrong-interface"]
     own = _found(NAMED.format("gpu-head"), REFUSED)
     assert "bootstrap-wrong-interface" not in [one.cause for one in own[:1]]
+
+
+_ALONE = """{host}:100:100 [0] NCCL INFO Bootstrap : Using eth0:172.17.0.2<0>
+{host}:100:110 [0] NCCL INFO comm 0x55 rank 0 nranks 2 cudaDev 0 busId 1000 commId 0x{of} - \
+Init COMPLETE
+{host}:101:111 [1] NCCL INFO comm 0x56 rank 1 nranks 2 cudaDev 1 busId 2000 commId 0x{of} - \
+Init COMPLETE
+"""
+_OF_TWO = """{host}:100:100 [0] NCCL INFO Bootstrap : Using eth0:172.17.0.2<0>
+{host}:100:110 [0] NCCL INFO comm 0x55 rank {rank} nranks 4 cudaDev 0 busId 1000 commId 0xa1 - \
+Init START
+"""
+
+
+def test_jobs_of_one_host_each_may_have_the_address_of_a_bridge():
+    assert not _errors(_ALONE.format(host="n1", of="a1"), _ALONE.format(host="n2", of="b2"))
+    together = _errors(_OF_TWO.format(host="n1", rank=0), _OF_TWO.format(host="n2", rank=1))
+    assert together == ["bootstrap-wrong-interface"]
+
+
+_TRIED = """[n1][[1,1],0][btl_tcp_endpoint.c:625:mca_btl_tcp_endpoint_complete_connect] \
+connect() to 10.{}.0.2 failed: No route to host (113)
+"""
+_MEASURED = """# OSU MPI Latency Test v7.0
+# Size          Latency (us)
+1                       1.51
+2                       1.52
+"""
+
+
+def test_networks_without_a_way_do_not_matter_where_mpi_found_another():
+    tried = _TRIED.format(8) + _TRIED.format(9)
+    assert _errors(tried) == ["bootstrap-wrong-interface"]
+    assert not _errors(tried + _MEASURED)
+
+
+_NO_PORT = """libfabric:771:1730000000::psm2:core:psmx2_update_hfi_info():427<info> \
+hfi1 units: total 0, active 0; hfi1 contexts: total 0, free 0
+libfabric:771:1730000000::psm2:core:psmx2_getinfo():536<info> no PSM2 device is active.
+"""
+_BY_PLACE = """CA 'ibp12s0'
+\tCA type: MT4129
+\tNumber of ports: 1
+\tPort 1:
+\t\tState: Active
+\t\tPhysical state: LinkUp
+\t\tRate: 400
+\t\tBase lid: 31
+\t\tSM lid: 1
+\t\tLink layer: InfiniBand
+"""
+
+
+def test_an_adapter_called_by_its_place_need_not_be_one_of_omni_path():
+    assert not _errors(_NO_PORT, _BY_PLACE)
+
+
+_CHANNELS = """{host}:1:1 [0] NCCL INFO NCCL_MIN_NCHANNELS set by environment to {count}.
+{host}:1:1 [0] NCCL INFO Bootstrap : Using eth0:10.0.0.{count}<0>
+"""
+
+
+def test_unlike_settings_are_no_error_while_nobody_waits():
+    found = _found(_CHANNELS.format(host="n1", count=8), _CHANNELS.format(host="n2", count=16))
+    assert [(one.cause, one.severity) for one in found] == [
+        ("nccl-version-or-env-mismatch", Severity.WARNING)
+    ]
+
+
+_BEYOND = """n1:1:1 [0] graph/xml.cc:469 NCCL WARN Could not find real path of \
+/sys/class/pci_bus/10000:e1/../../10000:e1:00.0
+"""
+
+
+def test_a_tree_that_was_not_followed_is_no_error_where_the_rings_stand():
+    assert _errors(_BEYOND) == ["topology-misdetected"]
+    assert not _errors(_BEYOND + "n1:1:1 [0] NCCL INFO Connected all rings\n")

@@ -195,7 +195,7 @@ def _everywhere(facts: Facts) -> Iterator[Finding]:
         and one.errno in {errno.EHOSTUNREACH, errno.ENETUNREACH}
     ]  # fmt: skip
     networks = {_network(one.peer) for one in failed}
-    if len(networks) > 1:
+    if len(networks) > 1 and not job.worked_after(facts, failed):
         yield finding(
             "bootstrap-wrong-interface",
             failed,
@@ -269,7 +269,7 @@ def _same(facts: Facts) -> Iterator[Finding]:
         if one.process.host and OF_EACH_HOST.match(one.address):
             owners.setdefault(one.address, {})[one.process.host] = one
     for address, hosts in owners.items():
-        if len(hosts) > 1:
+        if max(map(len, job.companies(facts, hosts))) > 1:  # else each has a job of its own
             yield finding(
                 "bootstrap-wrong-interface",
                 list(hosts.values()),

@@ -65,12 +65,12 @@ def _saving(facts: Facts, timeouts: list[CollectiveTimeout]) -> list[Message]:
     """Return what shows that a checkpoint was in the making when the others began to wait."""
     first: dict[str, int] = {}
     for one in timeouts:
-        place = one.evidence
-        first[place.file] = min(place.line, first.get(place.file, place.line))
+        file, place = one.evidence.file, one.evidence.place
+        first[file] = min(place, first.get(file, place))
     before = [
         one for one in facts.of(Message)
         if one.software == "checkpoint"
-        and one.evidence.line < first.get(one.evidence.file, 0)
+        and one.evidence.place < first.get(one.evidence.file, 0)
     ]  # fmt: skip
     return [] if job.worked_after(facts, before) else before[-2:]
 

@@ -228,10 +228,10 @@ def _wrong(cause: str, seen: list[Fact], confidence_ratio: float) -> Finding:
 
 def _unread(facts: Facts, unread: list[Fact]) -> Finding:
     """Say that paths could not be read; where the ranks met all the same, it costs speed."""
-    odd = _odd_tree(facts, unread)
+    odd, met = _odd_tree(facts, unread), facts.any_of(RingsConnected)
     if odd:
-        return _wrong("topology-misdetected", odd, 0.75)
-    met = facts.any_of(RingsConnected)
+        found = _wrong("topology-misdetected", odd, 0.75)
+        return replace(found, severity=Severity.WARNING) if met else found
     guest = [one for one in facts.of(SoftwareVersion) if one.software == "hypervisor"]
     found = _wrong("vm-topology-missing", [*unread, *guest], 0.45 if met else 0.6)
     if not guest:  # on metal, and where a file is given, the same words come of it

@@ -55,7 +55,7 @@ _FIRST = re.compile(r'plugin type="(?:calico|cilium|flannel|aws-cni|azure-vnet|b
 _NETWORK_POD = re.compile(
     r"multus|whereabouts|nv-ipam|spiderpool|cni-plugins|(?:rdma|sriov|ib-sriov)-cni"
 )
-_OF_EACH = frozenset({"$p", "$pod", "${p}", "${pod}", '"$p"', '"$pod"', "$i", "$name"})
+_OF_EACH = re.compile(r"""["']?\$\{?\w+\}?["']?$""")
 """How a loop over pods names the pod that it asks."""
 _TAKEN = re.compile(
     r"ip[ _]conflict|duplicate (?:ip|address)|conflicts with mac", re.IGNORECASE
@@ -207,7 +207,7 @@ def _same_in_table(facts: Facts) -> Iterator[Finding]:
 def _same_inside(facts: Facts) -> Iterator[Finding]:
     """Find an address that interfaces of two pods have, where each was asked itself."""
     pods = {one.host or _pod(one) for one in facts.of(Command) if "exec" in one.command}
-    if _OF_EACH.intersection(pods):  # asked in a loop over pods, each named before its answer
+    if any(map(_OF_EACH.match, pods)):  # in a loop over pods, each named before its answer
         pods |= {one.host for one in facts.of(Interface) if one.host}
     owners: dict[str, list[Interface]] = {}
     for one in facts.of(Interface):

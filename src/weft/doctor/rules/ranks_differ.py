@@ -165,6 +165,7 @@ def _unlike_settings(facts: Facts) -> Iterator[Finding]:
             "nccl-version-or-env-mismatch",
             [*unlike, *waits],
             0.75 if waits else 0.6,
+            severity=Severity.ERROR if waits else Severity.WARNING,
             message="the ranks have other variables: each expects another algorithm"
             + (", and they wait for each other" if waits else ""),
             advice="variables passed on by the launcher to every host, or unset on all",

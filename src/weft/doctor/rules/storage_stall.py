@@ -137,7 +137,7 @@ def _answered_again(facts: Facts, failed: StorageFailed) -> bool:
     return any(
         one.server == failed.server
         and one.evidence.file == failed.evidence.file
-        and one.evidence.line > failed.evidence.line
+        and one.evidence.place > failed.evidence.place
         for one in facts.of(StorageAnswers)
     )
 

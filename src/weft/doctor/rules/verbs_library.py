@@ -65,7 +65,8 @@ def _check(facts: Facts) -> Iterator[Finding]:
 
 
 _BY_ITS_OLD_NAME = re.compile(r"hfi1_\d+$")
-_OF_OTHERS = re.compile(r"mlx|bnxt|irdma|efa|rxe|siw|qedr|hns|erdma|ionic|roce")
+_OF_OPAINFO = re.compile(r"\bPortState:")
+"""Only adapters of Omni-Path are listed so; others may be called by their place as well."""
 
 
 def _renamed(facts: Facts) -> Iterator[Finding]:
@@ -73,7 +74,8 @@ def _renamed(facts: Facts) -> Iterator[Finding]:
     unseen = job.said(facts, r"no psm2 device is active|hfi1 units: total -?\d+, active 0\b")
     up = [
         one for one in facts.of(AdapterPort)
-        if one.state is PortState.ACTIVE and not _OF_OTHERS.match(one.adapter)
+        if one.state is PortState.ACTIVE
+        and (one.adapter.startswith("opa") or _OF_OPAINFO.search(one.evidence.text))
     ]  # fmt: skip
     if unseen and up and not any(_BY_ITS_OLD_NAME.match(one.adapter) for one in up):
         yield finding(
