@@ -142,8 +142,12 @@ def owner(name: str, known: Mapping[str, str]) -> str:
     >>> owner("a/b/log/syslog", {"": "x", "a/b/": "leaf1"}), owner("c/log", {"a/b/": "leaf1"})
     ('leaf1', '')
     """
-    around = [folder for folder in known if name.startswith(folder)]
-    return known[max(around, key=len)] if around else ""
+    folder = name
+    while known and folder:
+        folder = folder[: folder.rstrip("/").rfind("/") + 1]
+        if folder in known:
+            return known[folder]
+    return ""
 
 
 def _named(folder: Path) -> str:

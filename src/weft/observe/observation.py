@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields, replace
-from functools import cache
+from functools import cache, lru_cache
 from operator import attrgetter
 from typing import TypeVar
 
@@ -26,6 +26,7 @@ _LOOP = re.compile(
     r"^(?!.*\bfor \w+ in)\s*(?!sudo sleep|sleep)\S.*(?:;|&&)\s*sleep [\d.]+\s*(?:;|&&)"
 )
 """Commands that print the same again and again, with a pause between."""
+_LONGEST_LOOP = 500
 _OPENING_LENGTH = 16_000
 _MOST_ASKED = 20_000
 """Lines that nobody read, their numbers apart, of which it is known whether they complain."""
@@ -82,6 +83,12 @@ def _moved(evidence: Evidence, order: Order) -> Evidence:
     return replace(evidence, line=order.line(number), turned=order.written(number))
 
 
+@lru_cache(maxsize=64)
+def _is_loop(command: str) -> bool:
+    """Return whether a command prints the same again and again."""
+    return _LOOP.search(command[:_LONGEST_LOOP]) is not None
+
+
 @dataclass(slots=True)
 class Ledger:
     """The account of one file being read: equal facts are kept once, kinds are bounded."""
@@ -128,7 +135,7 @@ class Ledger:
 
     def _turn(self, counter: Counter) -> int:
         """Return how often a loop with pauses has printed a counter before."""
-        if not _LOOP.search(self.source.command):
+        if not _is_loop(self.source.command):
             return 0
         key = (self.source.command, counter.host, counter.where, counter.port, counter.name)
         turn = self._turns.get(key, -1) + 1

@@ -119,8 +119,8 @@ _SERVICE = re.compile(
     r"IMEX (?P<what>\w+) status is (?P<state>\w+)"
 )
 _FRAME = re.compile(
-    r"\s*(?:[|+].*(?:Overall Health|Health Monitor|Diagnostic|Result|Warning|Pass|Fail|Skip|"
-    r"Integration|Hardware|Stress|Deployment|Metadata)|\w+ \[\d+:\d+\] \[\[)"
+    r"(?<!\s)\s*(?:[|+].*(?:Overall Health|Health Monitor|Diagnostic|Result|Warning|Pass|Fail|"
+    r"Skip|Integration|Hardware|Stress|Deployment|Metadata)|\w+ \[\d+:\d+\] \[\[)"
 )
 
 

@@ -350,7 +350,7 @@ host_state = Parser(
         pattern(
             "",
             r"(?P<name>Virtual Machine|KVM|HVM domU|Standard PC|VMware|Google Compute Engine|"
-            r"OpenStack|Bochs|RHEV)\b",
+            r"OpenStack|Bochs|RHEV)\b[\w .,()+/-]{0,40}$",
             _guest_product,
         ),
         pattern("Filesystem", r"Filesystem\s+\S+", nothing),

@@ -26,7 +26,10 @@ _FIELD = re.compile(
 )
 _ASKED = re.compile(r"\bibv_devinfo .{0,40}?-d ?(?P<name>[\w.-]{2,40})")
 _HEADING = re.compile(r"(?P<host>[A-Za-z][\w.-]{0,60}):\s*$")
-"""A host's name above a table of its own."""
+"""The name of a host, or of an adapter, above a table of its own."""
+_OF_ADAPTER = re.compile(
+    r"(?:mlx[45]|bnxt_re|irdma|roce|ib[ps]?\d|qedr|rdmap|rxe|hns|ionic|erdma|efa|mana|hfi)"
+)
 _VERSIONS = {"RoCE v1": 1, "IB/RoCE v1": 1, "RoCE v2": 2}
 
 
@@ -40,6 +43,7 @@ class _Reader:
     fields: dict[str, str] = field(default_factory=dict)
     where: Evidence | None = None
     heading: tuple[str, int] = ("", 0)
+    titled: str = ""
 
     def take(self, text: str, number: int) -> Sequence[Fact] | None:
         """Return the adapter, GID or port that a line completes."""
@@ -56,7 +60,7 @@ class _Reader:
         gid = _GID.match(text)
         if gid:
             if self.heading[1] == number - 1 and not self.adapter:
-                self.source.arrive(self.heading[0])
+                self._headed(self.heading[0])
             return (self._gid(gid, text, number),)
         if text.rstrip().endswith(":") and (heading := _HEADING.match(text)):
             self.heading = heading["host"], number
@@ -74,11 +78,18 @@ class _Reader:
         self.adapter, self.port = "", None
         return done
 
+    def _headed(self, name: str) -> None:
+        """Take the name above a table of GIDs for the adapter's or the host's."""
+        if _OF_ADAPTER.match(name):
+            self.titled = name
+        else:
+            self.source.arrive(name)
+
     def _gid(self, found: "re.Match[str]", text: str, number: int) -> Gid:
         gid = found["gid"].removeprefix("::ffff:")
-        asked = None if self.adapter else _ASKED.search(self.source.command)
+        asked = _ASKED.search(self.source.command)
         return Gid(
-            adapter=asked["name"] if asked else self.adapter,
+            adapter=self.adapter or (asked["name"] if asked else self.titled),
             port=self.port or 1,
             index=int(found["index"]),
             gid=found["gid"],

@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from weft.observe.facts.base import Evidence, Fact
@@ -52,6 +53,7 @@ class _Pick:
     key: str = ""
 
 
+@lru_cache(maxsize=64)
 def _picks(text: str) -> tuple[_Pick, ...]:
     """Return what a command asks for, in its order.
 
@@ -191,6 +193,7 @@ def _of_each(
     return tuple(question.node(pick, count, evidence) for count in counts)
 
 
+@lru_cache(maxsize=64)
 def _columns(command: str) -> tuple[str, ...]:
     """Return the paths of the columns of a table that a command asks for."""
     table, listed = _COLUMNS.search(command), _LISTED.search(command)

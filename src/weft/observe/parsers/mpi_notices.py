@@ -21,7 +21,10 @@ _VERBOSE = re.compile(
     r"\[[\w.-]{1,80}\](?:\[\[\d+,\d+\],\d+\])?\[btl_openib_ini\.c:\d+:\w+\] "
     r"(?:Querying INI files|Found corresponding INI values)"
 )
-_LONGEST = 30
+_LAST = re.compile(r"\s*btl_openib_warn_\w+ to 0\.")
+_OTHERS = re.compile(r"\b(?:NCCL|RCCL|UCX) |\b[Ee]rror\b|\bERROR\b|\b[Ff]ailed\b|Traceback ")
+"""What other programs say, where the end of a notice was lost."""
+_LONGEST = 20
 
 
 @dataclass(slots=True)
@@ -35,13 +38,15 @@ class _Reader:
         """Return nothing of a line that is understood."""
         if _VERBOSE.match(text):
             return READ
-        if _EDGE.match(text):
-            self.since = 0
-            return READ
         if _HARMLESS.match(text):
             self.since = number
         within = self.since and number - self.since <= _LONGEST
-        return READ if within else None
+        if not within or _OTHERS.search(text):
+            self.since = 0
+            return None
+        if _EDGE.match(text) or _LAST.match(text):
+            self.since = 0
+        return READ
 
     def end(self) -> Iterable[Fact]:
         """Forget the notice."""

@@ -14,7 +14,10 @@ from weft.observe.parsers._values import layer
 from weft.observe.patterns import Line, words
 
 _INTERFACE = re.compile(
-    r"^\s*(?P<name>[a-z][\w.-]{1,30}?):? mtu[ =:]+(?P<mtu>\d{3,5})\s*$", re.IGNORECASE
+    r"^\s*(?!(?:max|min|path|active|link|interface|ip|ipv[46]|tcp|default|new|old|current|"
+    r"oper|admin|actual|expected|the|with|set|l[23])\b)"
+    r"(?P<name>[a-z][\w.-]{1,30}?):? mtu[ =:]+(?P<mtu>\d{3,5})\s*$",
+    re.IGNORECASE,
 )
 _PORT = re.compile(
     r"^\s*(?P<adapter>(?:mlx|bnxt_re|irdma|roce|ib|qedr|rdma|hns|ionic|erdma)\w*?)"

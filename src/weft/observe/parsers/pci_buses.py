@@ -26,7 +26,6 @@ class _Reader:
     """Gathers the list until another command."""
 
     source: Source
-    command: str = ""
     buses: list[PciBus] = field(default_factory=list)
 
     def take(self, text: str, number: int) -> Sequence[Fact] | None:

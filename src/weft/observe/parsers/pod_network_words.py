@@ -28,7 +28,7 @@ _ZERO = re.compile(
     re.IGNORECASE,
 )
 _LISTED = re.compile(
-    r"\s*(?:pods?/)?(?P<pod>[a-z0-9][\w.-]{0,60})\s+(?P<name>net\d{1,2})(?:@\w+)?\s+"
+    r"(?<!\S)(?:pods?/)?(?P<pod>[a-z0-9][\w.-]{0,60})\s+(?P<name>net\d{1,2})(?:@\w+)?\s+"
     r"(?:UP|UNKNOWN)\s+(?P<address>\d{1,3}(?:\.\d{1,3}){3}/\d{1,2})(?:\s+(?P<node>[\w.-]+))?\s*$"
 )
 

@@ -22,7 +22,8 @@ _LOST = (
 _FINE = r"ok|OK|pass(?:ed)?|PASS(?:ED)?|reachable|alive|\d+(?:\.\d+)? ?ms"
 _PAIR = re.compile(
     rf"^\s*(?P<source>[A-Za-z\d][\w.:-]{{0,60}}?)\s*(?:->|\u2192|=>)\s*(?P<to>{_ADDRESS})"
-    r"(?:/\d+)?[\s:|]+(?:(?P<received>\d{1,6})/(?P<sent>\d{1,6})\b|rc=(?P<code>\d{1,3})\b|"
+    r"(?:/\d+)?[\s:|]+(?:(?P<received>\d{1,6})/(?P<sent>\d{1,6})\b"
+    r"(?P<missed> (?:packets? )?(?:lost|dropped|missing)\b)?|rc=(?P<code>\d{1,3})\b|"
     rf"(?P<lost>{_LOST})\b|(?P<fine>{_FINE})(?:\s|$))"
 )
 _ROW = re.compile(
@@ -53,6 +54,8 @@ def _pair(found: re.Match[str], line: Line) -> Sequence[Fact]:
     sent = int(found["sent"] or 1)
     fine = bool(found["fine"]) or found["code"] == "0"
     received = int(found["received"]) if found["received"] else int(fine)
+    if found["missed"]:
+        received = sent - received  # what is counted is what did not arrive
     return (_reached(line, found["to"], found["source"], sent, received),)
 
 

@@ -30,7 +30,6 @@ _RANGE = re.compile(r"\[(?P<first>\d)-(?P<last>\d)\]")
 _BRACES = re.compile(r"\{(?P<names>[\w,]{1,200})\}")
 _DOTS = re.compile(r"\{(?P<first>\d{1,3})\.\.(?P<last>\d{1,3})\}")
 _MOST_PATHS = 64
-_CLOCK = re.compile(r"\s*\d\d:\d\d:\d\d\s*$")
 _ROCE = re.compile(r"RoCE v([12])")
 _LONE = re.compile(
     r"(?!\s*\d\d:\d\d:\d\d\s*$)"  # when it was read
@@ -141,7 +140,7 @@ class _Reader:
     def _asked(self, text: str) -> str:
         """Return the file whose value a line is, where a command printed files one by one."""
         asked = _CAT.search(self.source.command)
-        if asked is None or not _LONE.match(text) or _CLOCK.match(text):
+        if asked is None or not _LONE.match(text):
             return ""
         paths = _expanded(asked["paths"])
         if len(paths) == 1:

@@ -36,6 +36,7 @@ def _dma_buf(found: re.Match[str], line: Line) -> Sequence[Fact]:
 
 
 _NO_ANSWER = 12
+"""No answer to what was sent again and again [libibverbs, IBV_WC_RETRY_EXC_ERR]."""
 
 
 def _completion(found: re.Match[str], line: Line) -> Sequence[Fact]:
