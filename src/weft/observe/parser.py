@@ -38,7 +38,7 @@ class Source:
         if host and host != self.host:
             if self.leave is not None:
                 self.leave()
-            self.host = host
+            self.host, self.folder = host, ""
 
     def evidence(self, text: str, number: int) -> Evidence:
         """Return a line as evidence, cut when it is long."""

@@ -55,7 +55,7 @@ class Command:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessEnded:
-    """A process died: ``how`` is oom, signal, segfault, exception or exit.
+    """A process died: ``how`` is oom, signal, segfault, bus error, exception or exit.
 
     ``by_kernel`` where the kernel's log tells it, which tells of every process of a host; the
     rest is told by the job, its launcher or its scheduler.
@@ -86,7 +86,7 @@ class ProgramRaised:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThreadAt:
-    """What the main thread of a Python process does, by its stack.
+    """What a process does: its main thread by the stack of Python, or of the kernel.
 
     ``kind`` is "collective", "storage", "loader" (the next batch) or "other".
     """
