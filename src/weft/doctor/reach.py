@@ -1,6 +1,6 @@
 """Who reaches whom: pings and transfers between many pairs, and whether they cross rails."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from weft.doctor import links
@@ -40,14 +40,14 @@ def reach(facts: Facts) -> Reach:
     for one in facts.of(HostReached):
         if one.sent and not one.whole:  # who answers at last was not cut off
             last[one.evidence.file, one.host, one.source, _target(one)] = one
-    tried = [*last.values()]
     owned, found = _owned(facts), Reach()
+    networks = _networks(facts)
     apart: list[HostReached] = []
-    for one in tried:
+    for one in last.values():
         lost = not one.received
         if lost:
             found.lost.append(one)
-        here, there = _origin(one, facts), links.subnet(one.address or one.target)
+        here, there = _origin(one, networks), links.subnet(_target(one))
         if here is None or there is None:
             apart.append(one)
         elif here == there:
@@ -85,13 +85,21 @@ def _target(one: HostReached) -> str:
     return one.address or one.target
 
 
-def _origin(one: HostReached, facts: Facts) -> int | None:
+def _origin(one: HostReached, networks: Mapping[str, set[int]]) -> int | None:
     """Return the network that was asked from, by its address or its interface's."""
     direct = links.subnet(one.source) if one.source else None
     if direct is not None or not one.source:
         return direct
-    nets = {net for name, net, _ in _addresses(facts) if name == one.source}
-    return nets.pop() if len(nets) == 1 else None
+    own = networks.get(one.source, set())
+    return next(iter(own)) if len(own) == 1 else None
+
+
+def _networks(facts: Facts) -> dict[str, set[int]]:
+    """Return the networks in which interfaces of a name have addresses, on whichever host."""
+    found: dict[str, set[int]] = {}
+    for name, net, _ in _addresses(facts):
+        found.setdefault(name, set()).add(net)
+    return found
 
 
 def _addresses(facts: Facts) -> list[tuple[str, int, str]]:

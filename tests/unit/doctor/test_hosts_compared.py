@@ -164,3 +164,29 @@ _BEYOND = """n1:1:1 [0] graph/xml.cc:469 NCCL WARN Could not find real path of \
 def test_a_tree_that_was_not_followed_is_no_error_where_the_rings_stand():
     assert _errors(_BEYOND) == ["topology-misdetected"]
     assert not _errors(_BEYOND + "n1:1:1 [0] NCCL INFO Connected all rings\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "causes"),
+    [
+        ("mpirun -np 4 --host n1:2,n2:2 ./train", ["nccl-version-or-env-mismatch"]),
+        ("mpirun -np 4 --host n1:2,n2:2 -x NCCL_ALGO ./train", []),
+        ("mpiexec -n 4 -ppn 2 -hosts n1,n2 ./train", []),
+        ("mpirun -np 4 ./train", []),
+    ],
+)
+def test_mpirun_of_open_mpi_keeps_variables_to_its_own_host(words, causes):
+    found = _found(f"NCCL_ALGO=Ring {words}\n")
+    assert [one.cause for one in found if one.rule == "ranks_differ"] == causes
+
+
+_REPEATED = """r12-n3:~$ rdma statistic show link bnxt_re1/1 -p | grep -E 'retrans|naks'; date
+\tto_retransmits {0}
+\tseq_err_naks_rcvd {0}
+Mon Jun 30 08:01:10 UTC 2025
+"""
+
+
+def test_what_was_lost_since_the_start_is_no_error_by_itself():
+    once = [one for one in _found(_REPEATED.format(4410220)) if one.rule == "packet_loss"]
+    assert [one.severity for one in once] == [Severity.WARNING]

@@ -156,9 +156,20 @@ def _counted(facts: Facts) -> Iterator[Finding]:
         return
     if rising or bad:
         worst = sorted([*rising, *bad], key=lambda one: (not one.saturated, -one.value))
-        yield _errors(worst, 0.85 if rising else 0.75, Severity.ERROR)
+        grave = rising or _are_grave(facts, bad)
+        severity = Severity.ERROR if grave else Severity.WARNING
+        yield _errors(worst, 0.85 if rising else 0.75, severity)
     elif some and not still:
         yield _errors(some, 0.5, Severity.WARNING)
+
+
+def _are_grave(facts: Facts, many: Sequence[Counter]) -> bool:
+    """Return whether many errors say more than that a link is old.
+
+    They came in a known time, there were more than can be counted, or transfers failed.
+    """
+    timed = any(one.saturated or _per_hour(facts, one) is not None for one in many)
+    return timed or facts.any_of(CompletionError)
 
 
 def _per_hour(facts: Facts, counter: Counter) -> float | None:

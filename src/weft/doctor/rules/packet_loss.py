@@ -13,8 +13,10 @@ from collections.abc import Iterator
 
 from weft.doctor.rule import Facts, Fault, Finding, Rule, Severity, Symptom, finding
 from weft.doctor.rules.link_errors import risen
+from weft.observe.facts.collectives import CollectiveTimeout
 from weft.observe.facts.interfaces import Counter
 from weft.observe.facts.service_quality import PauseSetting
+from weft.observe.facts.verbs import CompletionError
 
 _OTHER_VENDORS = (
     "oos_drop_count", "res_oos_drop_count", "seq_err_naks_rcvd", "to_retransmits",
@@ -58,13 +60,13 @@ def _check(facts: Facts) -> Iterator[Finding]:
         return
     alone = strong <= _UNANSWERED
     sure = 0.55 if alone else 0.8 if rising or len(strong) > 1 else 0.6
+    # What was lost since the host started is found on every network that may drop.
+    now = rising or facts.any_of(CompletionError, CollectiveTimeout)
     yield finding(
         "roce-packet-loss",
         seen,
         sure,
-        severity=Severity.ERROR
-        if not alone and (rising or len(strong) > 1)
-        else Severity.WARNING,
+        severity=Severity.ERROR if now and not alone else Severity.WARNING,
         subject=", ".join(dict.fromkeys(one.where for one in seen if one.where)),
         message="packets are lost and repeated on the way",
         advice="the same lossless priority on every hop, or an adapter set up for loss",

@@ -283,12 +283,10 @@ def _pod(command: Command) -> str:
 
 def _without_address(facts: Facts) -> Iterator[Finding]:
     given = [one for one in facts.of(PodResource) if _RDMA.search(one.resource) and one.request]
-    first_only = [
-        one.pod for one in facts.of(PodInterface)
-    ]  # fmt: skip
+    interfaces = Counter(one.pod for one in facts.of(PodInterface))
     alone = [
         one for one in facts.of(PodInterface)
-        if first_only.count(one.pod) == 1 and any(g.pod == one.pod for g in given)
+        if interfaces[one.pod] == 1 and any(g.pod == one.pod for g in given)
     ]  # fmt: skip
     gids = facts.of(Gid)
     if alone and not gids:

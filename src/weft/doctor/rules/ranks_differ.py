@@ -47,9 +47,9 @@ _UNLIKE = (
 _NOBODY_LISTENS = r"with family [1-9]\d* is neither"
 """A handle that the peer never filled in: it has not called what this rank waits for."""
 _MOST_ELEMENTS_BYTES = 4096
-_MPIRUN = re.compile(
-    r"(?P<own>(?:\b[A-Z]\w+=\S+ +)+)(?:\S*/)?(?:mpirun|mpiexec|orterun) (?P<words>.*)"
-)
+_MPIRUN = re.compile(r"(?:^|[\s/])(?:mpirun|mpiexec|orterun)\s")
+_PASSES_ALL = re.compile(r"\s-(?:ppn|perhost|genv\w*|hosts)\b")
+"""Options of MPICH and Intel MPI, which pass on all variables by themselves [Hydra]."""
 _NCCL = re.compile(r"\b(NCCL_(?!DEBUG)\w+)=")
 _PASSED = re.compile(r"-x +(\w+)")
 _SEVERAL_HOSTS = re.compile(r"(?:--host|-H|-host)[ =]\S+,|--?(?:machine|host)file\b|-N 1\b")
@@ -126,11 +126,13 @@ def _unlike_calls(seen: list[Fact]) -> Finding:
 def _kept_back(facts: Facts) -> Iterator[Finding]:
     """Find variables that ``mpirun`` was given for itself and does not pass on to all hosts."""
     for command in facts.of(Command):
-        line = _MPIRUN.search(command.command)
-        if not line or not _SEVERAL_HOSTS.search(line["words"]):
+        launcher = _MPIRUN.search(command.command)
+        words = command.command[launcher.end() - 1 :] if launcher else ""
+        if not launcher or not _SEVERAL_HOSTS.search(words) or _PASSES_ALL.search(words):
             continue
-        passed = set(_PASSED.findall(line["words"]))
-        kept = [name for name in _NCCL.findall(line["own"]) if name not in passed]
+        own = command.command[: launcher.start()]
+        passed = set(_PASSED.findall(words))
+        kept = [name for name in _NCCL.findall(own) if name not in passed]
         if kept:
             yield finding(
                 "nccl-version-or-env-mismatch",

@@ -43,12 +43,13 @@ def _check(facts: Facts) -> Iterator[Finding]:
     if not seen:
         return
     both = {one.name in _PORT for one in seen} == {True, False}
+    now = any(rise.get((one.host, one.where, one.port, one.name)) for one in seen)
     small = _mean_packet_bytes(counters)
     yield finding(
         "nic-rx-overrun",
         seen,
         0.8 if both else 0.55,
-        severity=Severity.ERROR if both else Severity.WARNING,
+        severity=Severity.ERROR if both and now else Severity.WARNING,
         subject=", ".join(dict.fromkeys(one.where for one in seen if one.where)),
         message="an adapter discards packets its host does not take in time"
         + (" (the packets are tiny)" if small is not None and small < 256 else ""),  # noqa: PLR2004 - bytes
@@ -56,7 +57,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
         next_command="ethtool -S <interface> | grep -e discard -e out_of_buffer; "
         "ethtool -g <interface>",
         missing=()
-        if both
+        if now
         else ("the same counters later: only their rise says that it is now",),
     )
 

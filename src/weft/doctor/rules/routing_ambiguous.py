@@ -26,8 +26,9 @@ _NOT_COUNTED = ("default", "0.0.0.0/0", "fe80", "ff", "::")
 
 def _check(facts: Facts) -> Iterator[Finding]:
     routes: dict[tuple[str, str], list[Route]] = {}
+    by_design = _not_counted(facts)
     for one in facts.of(Route):
-        if not one.destination.startswith(_not_counted(facts)) and not one.via:
+        if not one.destination.startswith(by_design) and not one.via:
             routes.setdefault((one.host, one.destination), []).append(one)
     failing = (
         facts.any_of(CallFailed, CompletionError)
@@ -59,27 +60,26 @@ def _check(facts: Facts) -> Iterator[Finding]:
 
 def _answering_for_another(facts: Facts, *, failing: bool) -> Iterator[Finding]:
     """Find an address that answers with the hardware address of its host's other interface."""
-    macs = {(one.host, one.interface): one.mac for one in facts.of(Interface) if one.mac}
-    owners: dict[tuple[str, str], tuple[Interface, str]] = {}
+    macs: dict[str, dict[str, str]] = {}
+    owners: dict[str, dict[str, Interface]] = {}
     for one in facts.of(Interface):
+        if one.mac:
+            macs.setdefault(one.host, {})[one.interface] = one.mac
         for address in one.addresses:
-            mac = macs.get((one.host, one.interface), "")
-            owners[one.host, address.partition("/")[0]] = (one, mac)
+            owners.setdefault(address.partition("/")[0], {})[one.host] = one
     for seen in facts.of(NeighbourAddress):
-        for (host, address), (owner, mac) in owners.items():
-            others = {own for (at, name), own in macs.items()
-                      if at == host and name != owner.interface}  # fmt: skip
-            if address == seen.address and host != seen.host and mac and seen.mac != mac and (
-                seen.mac in others
-            ):  # fmt: skip
+        for host, owner in owners.get(seen.address, {}).items():
+            own = macs.get(host, {})
+            mac = own.get(owner.interface, "")
+            if host != seen.host and mac and seen.mac != mac and seen.mac in own.values():
                 yield finding(
                     "host-routing-ambiguous",
                     [seen, owner],
                     0.85 if failing else 0.6,
                     severity=Severity.ERROR if failing else Severity.WARNING,
                     subject=host,
-                    message=f"{address} of {owner.interface} answers with the hardware address "
-                    "of another interface of its host",
+                    message=f"{seen.address} of {owner.interface} answers with the hardware "
+                    "address of another interface of its host",
                     advice="give each interface a subnet of its own, or set arp_ignore=1 and "
                     "arp_announce=2 and route by source address",
                     next_command="ip neigh; ip -br link; sysctl net.ipv4.conf.all.arp_ignore",

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 
 from weft.doctor.rule import Facts, Fault, Finding, Rule, Severity, Symptom, finding
+from weft.doctor.rules.link_errors import risen
 from weft.observe.facts.base import Fact
 from weft.observe.facts.interfaces import Counter
 from weft.observe.facts.programs import Message
@@ -36,7 +37,11 @@ _FEW = 100
 
 
 def _check(facts: Facts) -> Iterator[Finding]:
-    counters = [one for one in facts.of(Counter) if one.on_switch]
+    still = {key for key, by in risen(facts.of(Counter)).items() if by == 0}
+    counters = [
+        one for one in facts.of(Counter)
+        if one.on_switch and (one.host, one.where, one.port, one.name) not in still
+    ]  # fmt: skip
     dropped = [one for one in counters if _IN.search(one.name) and one.value >= _FEW]
     queues = [one for one in counters if _QUEUE_DROP.search(one.name) and one.value >= _FEW]
     full = [one for one in counters if _WATERMARK.search(one.name) and one.value >= _FULL_BYTES]
