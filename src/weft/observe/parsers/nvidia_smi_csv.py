@@ -34,8 +34,7 @@ _NAMES = re.compile(r"(?:[a-z]\w*[._]\w|index\b|name\b|uuid\b|count\b|pstate\b|t
 _FEW_COLUMNS = 2
 _ASKED = re.compile(r"--query-gpu[= ](?P<names>[\w.,]{3,600})")
 _SAID = ("active", "not active")
-
-
+_BUS = re.compile(r"(?:[0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.\d|\[|$)")
 _BITS = {
     0x8: "hw_slowdown",
     0x20: "sw_thermal_slowdown",
@@ -50,9 +49,6 @@ def _reasons(mask: int, gpu: str, host: str, evidence: Evidence) -> list[Fact]:
         GpuThrottle(gpu=gpu, reason=name, active=bool(mask & bit), host=host, evidence=evidence)
         for bit, name in _BITS.items()
     ]
-
-
-_BUS = re.compile(r"(?:[0-9a-fA-F]{4,8}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.\d|\[|$)")
 
 
 @dataclass(slots=True)

@@ -19,6 +19,7 @@ _ROW = re.compile(
 _HEAD = re.compile(r"\|\s*head\s*$")
 _HEAD_LINES = 10
 """``head`` shows so many."""
+_MOST_BUSES = 4096
 
 
 @dataclass(slots=True)
@@ -35,7 +36,7 @@ class _Reader:
             return None
         evidence = self.source.evidence(text, number)
         cut = asked["rest"] or ""
-        if not cut or _HEAD.match(cut):
+        if len(self.buses) < _MOST_BUSES and (not cut or _HEAD.match(cut)):
             limit = _HEAD_LINES if cut else 0
             self.buses += [
                 PciBus(bus=one, host=self.source.host, evidence=evidence)
