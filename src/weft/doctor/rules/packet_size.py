@@ -158,10 +158,12 @@ def _small(facts: Facts, ports: list[AdapterPort]) -> Iterator[Finding]:
 
 
 def _in_use(facts: Facts) -> bool:
-    """Return whether a job or a benchmark uses the ports: of a port alone it says little."""
-    return bool(job.verbs_adapters(facts)) or facts.any_of(
-        MeasuredTransfer, MeasuredCollective, Interface
-    )
+    """Return whether a job or a benchmark uses the ports, or interfaces were looked at too.
+
+    Of a port that is listed alone it says little.
+    """
+    used = job.verbs_adapters(facts) or facts.any_of(MeasuredTransfer, MeasuredCollective)
+    return bool(used) or facts.any_of(Interface)
 
 
 _SUSPECTS = (

@@ -194,10 +194,10 @@ def _versions(facts: Facts) -> list[Fact]:
 
 
 def _variables(facts: Facts) -> list[Fact]:
-    """Return variables that matter and have different values on different hosts."""
+    """Return variables that matter and that were set to more than one value, by whomever."""
     found: dict[str, dict[str, Setting]] = {}
     for one in facts.of(Setting):
-        if one.name in _MATTERS:
+        if one.name in _MATTERS and not one.ignored:
             found.setdefault(one.name, {}).setdefault(one.value, one)
     return [one for values in found.values() if len(values) > 1 for one in values.values()]
 

@@ -72,20 +72,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
     waiting = [*facts.of(CollectiveTimeout)]
     echoes: list[Fact] = [*waiting, *facts.of(CompletionError), *facts.of(CallFailed)]
     if failed:
-        full_up = any(one.errno in _FULL for one in failed)
-        yield finding(
-            "app-storage-stall",
-            [*failed, *full, *waiting],
-            0.9 if echoes else 0.75 if full_up else 0.5,
-            severity=Severity.ERROR if echoes or full_up else Severity.WARNING,
-            subject=next((one.path for one in failed if one.path), ""),
-            message="a rank failed at its storage; what others report is its echo",
-            advice="make room (or raise the quota), then restart from the last whole "
-            "checkpoint",
-            next_command="df -h; df -i; quota -s",
-            explains=(Symptom.WATCHDOG, Symptom.TRANSPORT_RETRY, Symptom.FLUSHED,
-                      "peer-process-died", Symptom.CONNECT),
-        )  # fmt: skip
+        yield _failed(failed, [*full, *waiting], echoed=bool(echoes))
     elif held := _held(facts):
         yield finding(
             "app-storage-stall",
@@ -119,6 +106,23 @@ def _check(facts: Facts) -> Iterator[Finding]:
             missing=("the log of the rank that was writing",),
             explains=(Symptom.WATCHDOG,),
         )
+
+
+def _failed(failed: list[StorageFailed], beside: list[Fact], *, echoed: bool) -> Finding:
+    """Say that a rank failed at its storage; ``echoed`` where others report as much."""
+    full_up = any(one.errno in _FULL for one in failed)
+    return finding(
+        "app-storage-stall",
+        [*failed, *beside],
+        0.9 if echoed else 0.75 if full_up else 0.5,
+        severity=Severity.ERROR if echoed or full_up else Severity.WARNING,
+        subject=next((one.path for one in failed if one.path), ""),
+        message="a rank failed at its storage; what others report is its echo",
+        advice="make room (or raise the quota), then restart from the last whole checkpoint",
+        next_command="df -h; df -i; quota -s",
+        explains=(Symptom.WATCHDOG, Symptom.TRANSPORT_RETRY, Symptom.FLUSHED,
+                  "peer-process-died", Symptom.CONNECT),
+    )  # fmt: skip
 
 
 def _held(facts: Facts) -> list[Fact]:
