@@ -171,7 +171,7 @@ def _apart(facts: Facts) -> Iterator[Finding]:
 def _unpaired(facts: Facts) -> Iterator[Finding]:
     """Find a transport of MPI whose interfaces lead to none of the other host's."""
     unpaired = job.said(facts, _NO_PAIR)
-    if unpaired:
+    if unpaired and not job.worked_after(facts, unpaired):
         yield finding(
             "bootstrap-wrong-interface",
             unpaired,

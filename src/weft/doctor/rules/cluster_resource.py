@@ -386,7 +386,8 @@ def _plugin(facts: Facts) -> Iterator[Finding]:
     ]
     passed_over = all("RDMA resources for" in one.evidence.text for one in lines)
     serves = any(one.kind == "serving" for one in facts.of(WorkSeen))
-    if lines:
+    held = any(_RDMA.search(one.resource) and one.capacity for one in facts.of(NodeResource))
+    if lines and not held:  # of what a node still counts, the event and the node tell more
         unsure = passed_over and serves  # it may be a device that nobody selects
         served = _taken_in(facts)
         of_one = served and all(_OF_ONE.search(one.evidence.text) for one in lines)

@@ -44,6 +44,7 @@ from weft.observe.facts.transports import (
     AdapterChosen,
     DmaBufAvailable,
     GpuDirectState,
+    NoRdmaDevice,
     ProviderChosen,
 )
 from weft.observe.facts.verbs import CallFailed
@@ -86,7 +87,8 @@ def _check(facts: Facts) -> Iterator[Finding]:
     yield from _on_some_hosts(facts)
     yield from _by_version(facts, loaded)
     apart = [one for one in refused if "registering" in one.reason]
-    refused = [one for one in refused if one not in apart]
+    idle = _without_adapters(facts)
+    refused = [one for one in refused if one not in apart and not idle]
     yield from _told(facts, [] if works else [*apart], [*off, *loaded])
     registrations = [] if refused else _of_registrations(facts, loaded, absent)
     yield from registrations
@@ -311,6 +313,12 @@ def _works_without(facts: Facts) -> bool:
         or bool(facts.of(DmaBufAvailable) and not facts.of(GpuDirectState))
         or bool(job.said(facts, r"dma-?buf.*(success|enabled|using|registered|supported)"))
     )
+
+
+def _without_adapters(facts: Facts) -> bool:
+    """Return whether a job on one host saw no adapter to reach GPU memory from."""
+    seen = job.known_adapters(facts) or job.verbs_adapters(facts)
+    return bool(facts.of(NoRdmaDevice)) and job.on_one_host(facts) and not seen
 
 
 def _by_design(facts: Facts) -> bool:

@@ -24,7 +24,8 @@ _OF_SWITCHES = re.compile(r"sharp|aggregation|\btree\b", re.IGNORECASE)
 
 def _check(facts: Facts) -> Iterator[Finding]:
     refused: list[Fact] = [one for one in facts.of(InNetworkReduction) if not one.available]
-    words = job.said(facts, r"sharp.{0,80}(fail|error|cannot|not (found|valid|avail))|"
+    words = job.said(facts, r"(?<!rdma_)sharp.{0,80}(fail|error|cannot|"
+                            r"not (found|valid|avail))|"
                             r"cannot initialize collnet|no (sharp )?aggregation "
                             r"manager")  # fmt: skip
     wanted: list[Fact] = [

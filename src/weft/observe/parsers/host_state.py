@@ -342,7 +342,11 @@ host_state = Parser(
             r"\s*(?:\d{1,5}\s+)?(?P<type>DMA(?:-FQ)?|identity)\s*$",
             _groups,
         ),
-        pattern("ulimit -l", r"ulimit -l\s*[:=]+>?\s*(?P<value>\d+|unlimited)", _memlock),
+        pattern(
+            "ulimit -l",
+            r"ulimit -l(?: [a-z]{1,10}){0,3}\s*[:=]+>?\s*(?P<value>\d+|unlimited)",
+            _memlock,
+        ),
         pattern('"Devices"', r"\"Devices\": (?:null|\[\s*\])", _no_devices),
         pattern("[]", r"\[\](?:\s+(?:false|\[\]|null|map\[\]))*\s*$", _no_devices_asked),
         pattern("Hypervisor vendor:", r"Hypervisor vendor:\s+(?P<name>\S+)", _hypervisor),

@@ -57,15 +57,16 @@ class _Reader:
 
     source: Source
     columns: list[str] = field(default_factory=list)
+    asked: str = ""
 
     def take(self, text: str, number: int) -> Sequence[Fact] | None:
         """Return the facts of a row."""
         cells = [cell.strip() for cell in text.split(",")]
         names = [_UNIT.sub("", cell) for cell in cells]
         if len(names) >= _FEW_COLUMNS and all(_NAMES.match(name) for name in names):
-            self.columns = names
+            self.columns, self.asked = names, self.source.command
             return READ
-        if not self.columns:
+        if self.asked != self.source.command:
             self._asked_for(len(cells))
         if not self.columns or len(cells) != len(self.columns):
             return None
@@ -77,10 +78,10 @@ class _Reader:
 
     def _asked_for(self, cells: int) -> None:
         """Take the columns from the command, where it asked for rows without a heading."""
+        self.asked = self.source.command
         asked = _ASKED.search(self.source.command)
         names = asked["names"].split(",") if asked and "noheader" in self.source.command else []
-        if len(names) == cells:
-            self.columns = names
+        self.columns = names if len(names) == cells else []
 
     def end(self) -> Iterable[Fact]:
         """Forget the columns."""
@@ -170,7 +171,16 @@ class _Reader:
 
 nvidia_smi_csv = Parser(
     tool="nvidia-smi --query-gpu",
-    marks=("index, ", "name, ", "uuid, ", "pci.bus_id", "pcie.link", "clocks_", "timestamp, "),
+    marks=(
+        "--query-gpu",
+        "index, ",
+        "name, ",
+        "uuid, ",
+        "pci.bus_id",
+        "pcie.link",
+        "clocks_",
+        "timestamp, ",
+    ),
     reader=_Reader,
     rank=37,
 )
