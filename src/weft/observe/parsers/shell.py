@@ -75,6 +75,8 @@ _SOUGHT = re.compile(
 _ALTERNATIVES = re.compile(r"\\?\|")
 _KIBI = 1 << 10
 _LIMITED = re.compile(r"\bulimit -(?:H|S)?l\s*['\")]*\s*$")
+_TOLD = re.compile(r"ulimit -l\b.{0,30}[:=]\s*(?:\d+|unlimited)\s*$")
+"""What a job prints of its limit, which is no command."""
 _MANY = re.compile(r"\b(?:srun|mpirun|mpiexec|pdsh|clush|ansible|parallel|for|hostname)\b")
 """A command that is answered once for each of several hosts."""
 _TITLE = re.compile(
@@ -369,6 +371,8 @@ def _counting(command: str) -> str:
 def _bare(command: str) -> bool:
     """Return whether a line without a prompt is a command, by its options or its name alone."""
     words = command.split()
+    if _TOLD.search(command):
+        return False
     return len(words) <= _MOST_WORDS and (
         any(word.startswith("-") for word in words[1:])
         or (words[1:2] == ["|"] and words[2:3] in (["grep"], ["egrep"], ["awk"], ["head"]))
