@@ -54,7 +54,7 @@ _LAUNCH = re.compile(
 )
 _LED = re.compile(
     r"\s*(?P<own>(?:[A-Z][A-Z0-9_]{1,60}=\S{0,200} +)+)(?=(?:\S{0,80}/)?"
-    r"(?:mpirun|mpiexec|orterun|srun|torchrun|python3?|\w+_perf)\b)"
+    r"(?:mpirun|mpiexec|orterun|srun|torchrun|python3?|\w+_perf)(?:\s|$))"
 )
 """Variables before the name of a program, which are that program's alone."""
 _FORWARDED = re.compile(r"-x (?P<name>[A-Z][A-Z0-9_]+)(?:=(?P<value>\S+))?")
@@ -332,7 +332,9 @@ class _Reader:
     def _variables(self, text: str, number: int) -> Sequence[Fact]:
         """Return a variable that a line sets, or those of the command that follows them."""
         evidence = self.source.evidence(text, number)
-        led = _LED.match(text)
+        prompt = _PROMPT.match(text) if "=" in text else None
+        typed = prompt["command"] if prompt else text
+        led = _LED.match(typed)
         if led:
             own = [
                 Setting(name=one["name"], value=one["value"], origin="command",
@@ -340,7 +342,7 @@ class _Reader:
                 for word in led["own"].split()
                 if (one := _EXPORT.match(word))
             ]  # fmt: skip
-            return (*own, *self._launch(text, number))
+            return (*own, *self._launch(typed, number))
         variable = _EXPORT.match(text)
         if not variable:
             return ()
