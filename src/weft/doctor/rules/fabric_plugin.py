@@ -39,7 +39,6 @@ def _check(facts: Facts) -> Iterator[Finding]:
     told = facts.of(NoProvider) or any(one.provider for one in facts.of(ProviderChosen))
     if job.on_one_host(facts) and not told:
         return
-    fine = facts.any_of(ProviderChosen) or bool(job.uses_rdma(facts))
     able = _able(facts)
     unloadable = [one for one in _unloadable(facts) if not able or _host(one) not in able]
     if unloadable:
@@ -61,7 +60,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
         yield _no_provider(facts, slow, 0.8, offer, _FOLLOW)
     yield from _without_plugin(facts)
     absent = _absent(facts)
-    if absent and not (fine and not _on_another_host(facts)):
+    if absent and not (able and not _on_another_host(facts)):
         none = "the plug-in finds no fabric provider it can use"
         found = _no_provider(facts, absent, 0.85, none, (*_FOLLOW, Symptom.REGISTRATION))
         idle = (job.hosts(facts) or 1) == 1 and all(map(_is_elsewhere, absent))

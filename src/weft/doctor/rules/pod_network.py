@@ -133,6 +133,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
     if not failed:
         yield from _vanished(facts)
         yield from _without_address(facts)
+        yield from _no_first_gid(facts)
         yield from _no_gid(facts)
 
 
@@ -303,9 +304,8 @@ def _vanished(facts: Facts) -> Iterator[Finding]:
         yield _network("k8s-secondary-network-failed", [*gone, *inside], 0.7)
 
 
-def _no_gid(facts: Facts) -> Iterator[Finding]:
-    """Find a pod whose RDMA device has no GID at all."""
-    empty = [one for one in facts.of(GidCount) if one.entries == 0]
+def _no_first_gid(facts: Facts) -> Iterator[Finding]:
+    """Find an adapter without the GID that any interface of its gives it."""
     first = [
         one for one in facts.of(TransferSetup)
         if one.link_layer is LinkLayer.ETHERNET and one.gid_index == 0
@@ -317,6 +317,10 @@ def _no_gid(facts: Facts) -> Iterator[Finding]:
             message="the adapter's GID 0, which any interface of its gives it, is empty: no "
             "interface of it is where the program runs",
         )
+
+
+def _no_gid(facts: Facts) -> Iterator[Finding]:
+    """Find a pod whose RDMA device has no GID at all."""
     nodes = [one for one in facts.of(DeviceNode) if one.present and "uverbs" in one.path]
     bare = _nameless(facts)
     zeros = [one for one in facts.of(Gid) if links.is_empty(one.gid)]
@@ -325,7 +329,9 @@ def _no_gid(facts: Facts) -> Iterator[Finding]:
         yield _network("k8s-no-roce-gid", [*zeros, *bare, *refused], 0.88 if bare else 0.75)
         return
     filled = {one.host for one in facts.of(Gid)}
-    empty = [one for one in empty if one.host not in filled]
+    empty = [
+        one for one in facts.of(GidCount) if one.entries == 0 and one.host not in filled
+    ]  # fmt: skip
     if empty and (_in_a_pod(facts) or nodes):
         sure = 0.88 if bare else 0.7
         yield _network("k8s-no-roce-gid", [*empty, *nodes, *bare], sure)
@@ -340,7 +346,6 @@ def _no_gid(facts: Facts) -> Iterator[Finding]:
     ]  # fmt: skip
     if told and not bare:
         yield _network("k8s-no-roce-gid", told, 0.7)
-    refused = [one for one in facts.of(CallFailed) if "modify_qp" in one.call]
     unnamed = _unnamed_ports(facts)
     if refused and unnamed and not bare and not zeros:
         yield _network("k8s-no-roce-gid", [*refused, *unnamed], 0.65)

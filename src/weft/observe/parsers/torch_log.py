@@ -16,10 +16,10 @@ from weft.observe.facts.programs import Message, ProcessEnded, StorageFailed
 from weft.observe.facts.verbs import CallFailed
 from weft.observe.parser import READ, Parser, Source
 from weft.observe.parsers._values import errno_of, integer
-from weft.observe.patterns import Line, match, nothing, pattern
+from weft.observe.patterns import Build, Line, match, nothing, pattern
 
 _MILLI = 1e-3
-_SEGFAULT = 11
+_SEGFAULT, _BUS_ERROR = 11, 7
 _RANK = re.compile(r"\[(?:default\d+\]:\[)?[Rr]ank ?(\d{1,6})[\]:]")
 _FIELD = re.compile(r"(\w+(?:\(ms\))?)=([^,()]+)")
 _CALL = re.compile(
@@ -168,24 +168,18 @@ def _oom(found: re.Match[str], line: Line) -> Sequence[Fact]:
     )
 
 
-def _segfault(found: re.Match[str], line: Line) -> Sequence[Fact]:
-    del found
-    return (
-        ProcessEnded(
-            how="segfault", signal=11, rank=_process(line).rank, host=line.host,
-            moment=line.moment, evidence=line.evidence,
-        ),
-    )  # fmt: skip
+def _crashed(how: str, signal: int) -> Build:
+    """Return a maker of the fact that a process ended by a signal of its own."""
 
+    def build(_found: re.Match[str], line: Line) -> Sequence[Fact]:
+        return (
+            ProcessEnded(
+                how=how, signal=signal, rank=_process(line).rank, host=line.host,
+                moment=line.moment, evidence=line.evidence,
+            ),
+        )  # fmt: skip
 
-def _bus_error(found: re.Match[str], line: Line) -> Sequence[Fact]:
-    del found
-    return (
-        ProcessEnded(
-            how="bus error", signal=7, rank=_process(line).rank, host=line.host,
-            moment=line.moment, evidence=line.evidence,
-        ),
-    )  # fmt: skip
+    return build
 
 
 def _message(found: re.Match[str], line: Line) -> Sequence[Fact]:
@@ -353,9 +347,11 @@ _PATTERNS = (
     pattern("OOMKilled", r"OOMKilled", _oom),
     pattern("Out Of Memory", r"Out Of Memory", _oom),
     pattern("oom_kill", r"oom_kill(?!_process|er)", _oom),
-    pattern("Segmentation fault", r"Segmentation fault", _segfault),
-    pattern("Caught signal 11", r"Caught signal 11", _segfault),
-    pattern("Caught signal 7", r"Caught signal 7 \(Bus error", _bus_error),
+    pattern("Segmentation fault", r"Segmentation fault", _crashed("segfault", _SEGFAULT)),
+    pattern("Caught signal 11", r"Caught signal 11", _crashed("segfault", _SEGFAULT)),
+    pattern(
+        "Caught signal 7", r"Caught signal 7 \(Bus error", _crashed("bus error", _BUS_ERROR)
+    ),
     pattern(
         "[rank",
         r"\[rank(?P<rank>\d{1,6})\]: ?(?:[a-z_]\w{0,40}\.){0,6}"
