@@ -48,7 +48,7 @@ class Diagnosis:
         return causes(one.finding for one in self.findings)
 
 
-_SAY_NOTHING = frozenset({"weft's own documents", "commands", "quotations"})
+_SAY_NOTHING = frozenset({"weft's own documents", "commands", "quotations", "titles"})
 """What is read and says nothing of a cluster."""
 
 

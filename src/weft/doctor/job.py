@@ -24,9 +24,10 @@ from weft.observe.facts.programs import (
 )
 from weft.observe.facts.reading import Complaint, Opening
 from weft.observe.facts.transports import AdapterChosen, BootstrapInterface, NetworkChosen
-from weft.observe.facts.verbs import CallFailed
+from weft.observe.facts.verbs import CallFailed, CompletionError
 
 _TRY_ALL = frozenset({"ucx", "mpi", "openmpi", "open mpi"})
+_MACVLAN = re.compile(r"\bmacvlan", re.IGNORECASE)
 _MPI_NAMES = frozenset({"mpi", "openmpi", "open mpi", "pmix"})
 _NUMBER = re.compile(r"\d+")
 _GID_VARIABLE = re.compile(r"gid_(?:index|idx)$", re.IGNORECASE)
@@ -223,6 +224,14 @@ def said(facts: Facts, pattern: str) -> list[Fact]:
     ]  # fmt: skip
     found += [one for one in facts.of(Complaint) if expression.search(one.evidence.text)]
     return found
+
+
+def macvlan(facts: Facts) -> list[Fact]:
+    """Return what shows that pods' interfaces are children (macvlan) of another."""
+    named: list[Fact] = [one for one in facts.of(Message) if one.software == "macvlan"]
+    named += [one for one in facts.of(Opening) if _MACVLAN.search(one.text)]
+    failed: list[Fact] = [*facts.of(CallFailed), *facts.of(CompletionError)]
+    return [*named, *(one for one in failed if _MACVLAN.search(one.evidence.text))]
 
 
 def by_host(facts: Iterable[AdapterChosen]) -> dict[str, list[AdapterChosen]]:

@@ -9,11 +9,12 @@ from typing import TypeVar
 
 from weft.observe.backwards import Order
 from weft.observe.complaints import LONGEST, MOST, troubles
-from weft.observe.facts.adapters import CableEvent
+from weft.observe.facts.adapters import CableEvent, Gid
 from weft.observe.facts.base import Evidence, Fact
 from weft.observe.facts.interfaces import Counter, LinkEvent
 from weft.observe.facts.reading import Complaint, FileRead, Opening
 from weft.observe.parser import Source
+from weft.observe.titles import Title
 
 F = TypeVar("F")
 MOST_OF_A_KIND = 60_000
@@ -106,6 +107,7 @@ class Ledger:
     _seen: dict[type, set[object]] = field(default_factory=dict)
     _asked: set[str] = field(default_factory=set)
     _headings: dict[str, int] = field(default_factory=dict)
+    _titles: dict[str, list[str]] = field(default_factory=dict)
     _turns: dict[tuple[object, ...], int] = field(default_factory=dict)
     _reading: int = 0
 
@@ -125,7 +127,9 @@ class Ledger:
             self.facts.append(fact)
 
     def _sampled(self, fact: Fact) -> Fact:
-        """Return a counter with the sample it belongs to, and any other fact as it is."""
+        """Return what may be read several times with the number of its reading."""
+        if isinstance(fact, Gid) and self._reading:
+            return replace(fact, sample=self._reading)
         if not isinstance(fact, Counter) or fact.sample is not None:
             return fact
         if self.source.sample is not None:
@@ -151,6 +155,13 @@ class Ledger:
             heading = text.replace(clock[0], "")
             self._reading = self._headings.setdefault(heading, -1) + 1
             self._headings[heading] = self._reading
+
+    def titled(self, title: Title) -> None:
+        """Number the readings of a host whose title says when each was taken."""
+        times = self._titles.setdefault(title.host, [])
+        if title.when and title.when not in times:
+            times.append(title.when)
+        self._reading = times.index(title.when) if title.when else 0
 
     def begin(self, block: str) -> None:
         """Note how the text begins, from the first of its blocks."""

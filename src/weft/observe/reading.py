@@ -33,11 +33,14 @@ from weft.observe.text import (
     blocks,
     looks_binary,
 )
+from weft.observe.titles import Title, titles
 from weft.observe.wrapping import unbroken
 
 _COMMANDS = "shell"
 _QUOTED = "quotations"
 """What counts lines that only quote messages, in place of a parser."""
+_TITLES = "titles"
+"""What counts lines that say whose the output below is."""
 _MOST_LABELS = 4096
 _MOST_WITHIN = 4
 """So many documents whose texts are read may lie within one another."""
@@ -112,6 +115,7 @@ class Reading:
         number = ledger.lines
         carries = PART in text or "\\" in text or "{" in text
         quoted = quotations(text)
+        named = {} if number else titles(text)
         begin = number + 1
         for line in text.split("\n"):
             number += 1
@@ -120,6 +124,9 @@ class Reading:
                 continue
             if quoted and number - begin in quoted and not self._documents.open:
                 self._count(_QUOTED, 1)
+                continue
+            if number - begin in named and not self._documents.open:
+                self._name(named[number - begin])
                 continue
             if carries and self._carried(line, number):
                 continue
@@ -135,6 +142,12 @@ class Reading:
                     continue
             self._line(line, number)
         ledger.lines = number
+
+    def _name(self, title: Title) -> None:
+        """Take what follows as the output of whom a title names, or as a later one."""
+        self._main.source.arrive(title.host)
+        self.ledger.titled(title)
+        self._count(_TITLES, 1)
 
     def end(self) -> None:
         """Take what the readers have kept to the end."""

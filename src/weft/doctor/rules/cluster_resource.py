@@ -146,7 +146,7 @@ def _offered(
         return _resource(
             "k8s-rdma-resource-missing", [*events, *offers, *others, *asked], 0.85, name
         )
-    return _undecided(events, name)
+    return _undecided(facts, events, name)
 
 
 def _without(
@@ -217,21 +217,30 @@ def _held_by_none(facts: Facts, name: str) -> list[Fact]:
     return found
 
 
-def _undecided(events: list[ClusterEvent], name: str) -> Finding:
+def _undecided(facts: Facts, events: list[ClusterEvent], name: str) -> Finding:
+    """Weigh why a resource is short where nobody shows what nodes offer.
+
+    GPUs that are short as well are in use; a port that is up was looked at because the node
+    has what its plug-in does not offer.
+    """
     gpus_short = any(_GPUS_SHORT.search(one.message) for one in events)
+    ports = job.active_ports(facts)
+    missing, exhausted, stale = (
+        (0.35, 0.55, 0.15) if gpus_short else (0.35, 0.2, 0.45) if ports else (0.6, 0.3, 0.15)
+    )
     suspects = (
         Suspect(
             cause="k8s-rdma-resource-missing",
-            confidence_ratio=0.35 if gpus_short else 0.6,
+            confidence_ratio=missing,
             question=f"does any node list {name} under Allocatable?",
             next_command=_LOOK,
         ),
-        suspect("k8s-rdma-resource-exhausted", 0.55 if gpus_short else 0.3, next_command=_LOOK),
-        suspect("k8s-rdma-resource-stale", 0.15, next_command=_LOOK),
+        suspect("k8s-rdma-resource-exhausted", exhausted, next_command=_LOOK),
+        suspect("k8s-rdma-resource-stale", stale, next_command=_LOOK),
     )
     return suspected(
         suspects,
-        events,
+        [*events, *ports],
         subject=name,
         message=f"no node has enough {name} for the pod",
         advice="compare the name in the pod with what the nodes offer",

@@ -52,7 +52,9 @@ _FIRST_VERSION_THAT_CHOOSES = (2, 21)
 def _check(facts: Facts) -> Iterator[Finding]:
     pinned = job.gid_indices(facts)
     asked: list[Fact] = [fact for _, fact in pinned]
-    if links.layer(facts) is LinkLayer.INFINIBAND:
+    unusable = list(_unusable(facts))
+    if unusable or links.layer(facts) is LinkLayer.INFINIBAND:
+        yield from unusable
         return
     found = list(_against_table(facts, pinned)) or list(_between_hosts(facts, pinned))
     found = found or list(_unlike(facts, pinned)) or list(_refused(facts, asked))
@@ -94,7 +96,10 @@ def _against_table(facts: Facts, pinned: list[tuple[int, Fact]]) -> Iterator[Fin
     for gid in facts.of(Gid):
         # each host's table is in a file of its own; while nothing fails, any may be the job's
         place = gid.host or (gid.evidence.file if failed else "")
-        tables.setdefault((place, gid.adapter, gid.port), []).append(gid)
+        table = tables.setdefault((place, gid.adapter, gid.port), [])
+        if table and gid.sample > table[-1].sample:  # it was read anew
+            table.clear()
+        table.append(gid)
     used = {one.adapter for one in job.verbs_adapters(facts)}
     for index, one in pinned:
         for (_, adapter, _port), table in tables.items():
@@ -239,6 +244,27 @@ def _unconnected(calls: list[CallFailed], pinned: list[Fact]) -> Iterator[Findin
             return
 
 
+def _unusable(facts: Facts) -> Iterator[Finding]:
+    """Find an adapter that is listed and not usable: none of InfiniBand is asked for an index.
+
+    That somebody left one out as well says that it was this one.
+    """
+    refused = [
+        one for one in facts.of(CallFailed)
+        if "modify_qp" in one.call and one.errno == errno.ENODEV
+    ]  # fmt: skip
+    named = job.settings(facts, "NCCL_IB_HCA")
+    without = [one for one in named if one.value.startswith("^")]
+    if refused and (without or links.layer(facts) is LinkLayer.INFINIBAND):
+        yield suspected(
+            (*_OF_ONE_ADAPTER, suspect("fabric-path-unreachable", 0.2)),
+            [*refused, *named],
+            symptom=Symptom.VERBS_CALL,
+            message="an adapter that is listed cannot be used: no such device",
+            advice="leave the adapter out; compare the RDMA stacks of container and host",
+        )
+
+
 def _said_so(facts: Facts) -> Iterator[Finding]:
     """Find a transport that says of an entry of the table that it is not valid."""
     invalid = job.said(facts, r"\binvalid s?gid ?\[\d+\]")
@@ -293,13 +319,19 @@ _NO_ADDRESS = suspect(
     "gid-link-local", 0.35, question="has the adapter's interface an IPv4 address at all?"
 )
 _IN_A_POD = suspect("k8s-no-roce-gid", 0.4)
+_AT_FIRST = suspect("gid-index-wrong", 0.45, next_command=_LOOK)
+_ONE_ADAPTER = Suspect(
+    cause="hca-selection-wrong",
+    confidence_ratio=0.3,
+    question="does it fail on one adapter alone, and work without it?",
+    next_command="NCCL_IB_HCA=^<adapter> for one run",
+)
+_OF_ONE_ADAPTER = (
+    replace(_ONE_ADAPTER, confidence_ratio=0.45),
+    suspect("verbs-provider-incompatible", 0.3),
+)
 _OTHERS = (
-    Suspect(
-        cause="hca-selection-wrong",
-        confidence_ratio=0.3,
-        question="does it fail on one adapter alone, and work without it?",
-        next_command="NCCL_IB_HCA=^<adapter> for one run",
-    ),
+    _ONE_ADAPTER,
     Suspect(
         cause="gid-table-sparse",
         confidence_ratio=0.25,
@@ -377,6 +409,25 @@ def _without_address(facts: Facts) -> Iterator[Finding]:
         yield _wrong(
             seen, 0.6, "no GID index is set, and the RoCEv2 IPv4 GID is not at index 0"
         )
+    elif failed and _of_first_entry(facts, routable):
+        yield suspected(
+            (
+                _AT_FIRST,
+                suspect("peer-process-died", 0.3),
+                suspect("fabric-path-unreachable", 0.25),
+            ),
+            seen,
+            symptom=Symptom.TRANSPORT_RETRY,
+            message="a peer did not answer, and index 0 of the port is no routable GID",
+            advice="see which version of NCCL runs: before 2.21 it takes index 0 unless told",
+        )
+
+
+def _of_first_entry(facts: Facts, routable: list[Gid]) -> bool:
+    """Return whether a library of unknown version, not told an index, may take a wrong one."""
+    untold = not (job.gid_indices(facts) or job.versions(facts) or facts.of(TransferSetup))
+    first = [one for one in facts.of(Gid) if one.index == 0 and links.is_link_local(one.gid)]
+    return untold and bool(first and routable)
 
 
 gid_index = Rule(causes=("gid-index-wrong",), check=_check)

@@ -47,6 +47,7 @@ _STARTED = re.compile(
     r"exec)|prlimit)\b.*(?:ulimit -l|-l\b|limits)"
 )
 """Commands that show the limits of a service, or of what a launcher starts."""
+_CONTAINER = re.compile(r"\b(?:docker|podman|nerdctl) (?:run|create)\b")
 _SPENT = (
     r"exceeds? (?:the )?(?:device )?max_mr_size|ibv_mr_count: [1-9]\d{4}|"
     r"limited by log_num_mtt|RCACHE_MAX_REGIONS=inf"
@@ -251,6 +252,11 @@ def _undecided(facts: Facts, memory: list[CallFailed]) -> Iterator[Finding]:
         return
     told = any("current: unlimited" in one.evidence.text for one in memory)
     unlimited = told or bool(limits or job.said(facts, r"ulimit -l\W{0,3}unlimited"))
+    default = _of_a_default(facts)
+    if default:
+        named = _named("memlock-limit", [*memory, *default], 0.6)
+        yield replace(named, suspects=_rivals(unlimited=True, tiny=False)[1:])
+        return
     spent = [*job.said(facts, _SPENT), *_counted(facts)]
     if spent:
         yield _named("mr-limit-exceeded", [*memory, *spent], 0.75)
@@ -270,6 +276,13 @@ def _undecided(facts: Facts, memory: list[CallFailed]) -> Iterator[Finding]:
         message="memory could not be registered with the adapter: no memory, says the kernel",
         advice="look at the limit of locked memory first: it is the usual cause",
     )
+
+
+def _of_a_default(facts: Facts) -> list[Command]:
+    """Return commands that start the job's container and leave its limit as it comes."""
+    started = [one for one in facts.of(Command) if _CONTAINER.search(one.command)]
+    raised = any("memlock" in one.command for one in facts.of(Command))
+    return [] if raised else started
 
 
 def _rivals(*, unlimited: bool, tiny: bool) -> tuple[Suspect, ...]:

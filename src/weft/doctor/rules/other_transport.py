@@ -124,13 +124,6 @@ def _failures(facts: Facts) -> list[Fact]:
     return [one for one in foreign if not _says_why(one)]
 
 
-def _of_children(facts: Facts, seen: list[Fact]) -> bool:
-    """Return whether a pod's interface is the child of another: there ``pod_network`` asks."""
-    return any(one.software == "macvlan" for one in facts.of(Message)) or any(
-        "macvlan" in one.evidence.text for one in seen
-    )
-
-
 def _without_waiting(facts: Facts, seen: list[Fact]) -> list[Fact]:
     """Leave out what a launcher says of workers that have no host yet."""
     if not any(one.reason == "FailedScheduling" for one in facts.of(ClusterEvent)):
@@ -148,8 +141,8 @@ def _check(facts: Facts) -> Iterator[Finding]:
         if not facts.any_of(CallFailed, CompletionError):
             yield from _peer_lost([*moved, *seen])
         return
-    children, seen = _of_children(facts, seen), _without_waiting(facts, seen)
-    if not seen or job.began(facts) or children:
+    seen = _without_waiting(facts, seen)
+    if not seen or job.began(facts) or job.macvlan(facts):  # of children pod_network asks
         return
     shared = job.said(facts, _NOT_SHARED)
     if shared or not job.uses_mpi(facts):

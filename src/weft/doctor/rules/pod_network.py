@@ -40,7 +40,7 @@ from weft.observe.facts.pods import (
     PodResource,
     PodState,
 )
-from weft.observe.facts.programs import Command, Message
+from weft.observe.facts.programs import Command
 from weft.observe.facts.transports import BootstrapInterface
 from weft.observe.facts.verbs import CallFailed, CompletionError
 
@@ -260,12 +260,11 @@ def _owner(one: BootstrapInterface | Gid) -> tuple[str, str]:
 
 def _children(facts: Facts) -> Iterator[Finding]:
     """Ask of children of the RDMA interface, where transfers between pods fail."""
-    children: list[Fact] = [one for one in facts.of(Message) if one.software == "macvlan"]
     failed: list[Fact] = [
         *[one for one in facts.of(CompletionError) if one.status == _NO_ANSWER],
         *[one for one in facts.of(CallFailed) if "ibv_" in one.call],
     ]
-    children += [one for one in failed if "macvlan" in one.evidence.text]
+    children = job.macvlan(facts)
     if children and failed:
         yield suspected(
             (_CHILD, _INDEX, _PATH),

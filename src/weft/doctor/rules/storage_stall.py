@@ -72,7 +72,8 @@ def _check(facts: Facts) -> Iterator[Finding]:
     waiting = [*facts.of(CollectiveTimeout)]
     echoes: list[Fact] = [*waiting, *facts.of(CompletionError), *facts.of(CallFailed)]
     if failed:
-        yield _failed(failed, [*full, *waiting], echoed=bool(echoes))
+        told = bool(echoes) and not _by_the_way(facts, failed)
+        yield _failed(failed, [*full, *waiting], echoed=told)
     elif held := _held(facts):
         yield finding(
             "app-storage-stall",
@@ -106,6 +107,12 @@ def _check(facts: Facts) -> Iterator[Finding]:
             missing=("the log of the rank that was writing",),
             explains=(Symptom.WATCHDOG,),
         )
+
+
+def _by_the_way(facts: Facts, failed: list[StorageFailed]) -> bool:
+    """Return whether a server was slow while adapters lost a peer: who waits still answers."""
+    slow = all(one.errno in {None, errno.ETIMEDOUT} and not one.path for one in failed)
+    return slow and facts.any_of(CompletionError)
 
 
 def _failed(failed: list[StorageFailed], beside: list[Fact], *, echoed: bool) -> Finding:

@@ -56,7 +56,10 @@ class AdapterInterface:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gid:
-    """One entry of a port's GID table; ``version`` is 1 or 2 on RoCE, None on InfiniBand."""
+    """One entry of a port's GID table; ``version`` is 1 or 2 on RoCE, None on InfiniBand.
+
+    ``sample`` is the number of the reading, where a text holds several of one host.
+    """
 
     adapter: str
     port: int
@@ -66,6 +69,7 @@ class Gid:
     ipv4: str = ""
     interface: str = ""
     host: str = ""
+    sample: int = 0
     evidence: Evidence
 
 

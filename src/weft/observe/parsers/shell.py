@@ -5,9 +5,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from weft.observe.facts.adapters import AdapterSeen
-from weft.observe.facts.base import Evidence, Fact
+from weft.observe.facts.base import Evidence, Fact, Process
 from weft.observe.facts.hosts import DeviceNode, Limit, ModuleAbsent, PeerMemoryClient
 from weft.observe.facts.programs import Command, Setting
+from weft.observe.facts.transports import NoVerbsLibrary
 from weft.observe.parser import Parser, Source
 
 _THEN = re.compile(r"\s*(?:;|&&)\s*")
@@ -33,7 +34,7 @@ _KNOWN = re.compile(
     r"perfquery|sminfo|smpquery|sleep|portstat|pfcstat|queuestat|nstat|"
     r"uptime|date|netstat|ss|tc|dcb|devlink|mlxfwmanager|mstfwmanager|mstconfig|mstflint|flint|mstlink|"
     r"modinfo|dmidecode|ofed_info|lldpctl|lldpcli|lshw|nv|ls|free|numactl|lscpu|uname|env|export|systemctl|sharp"
-    r"\w*|ucx_info|fi_info|f?ping|"
+    r"\w*|ucx_info|fi_info|f?ping|find|ldconfig|rpm|dpkg|ssh|"
     r"iptables|firewall-cmd|ufw|systemd-detect-virt|nc|ncat|nft|telnet|strace|ncclras|mlxlink|"
     r"rping|arping|ucmatose|udaddy|qperf|aws|gcloud|az|oci|"
     r"mpirun|srun|show_gids|saquery|opensm|docker|podman|hostname|sysctl|dcgmi|mst|"
@@ -65,12 +66,19 @@ _SEPARATOR = re.compile(
 
 
 _EXEC = re.compile(
-    r"(?:kubectl|oc) exec (?:(?:-n|-c|--namespace|--container)[ =]\S+ |-\S+ )*(?:pods?/)?"
-    r"(?P<pod>[a-z0-9][\w.-]{0,200})"
+    r"(?:(?:kubectl|oc|docker|podman|nerdctl) exec "
+    r"(?:(?:-n|-c|-u|-e|-w|--namespace|--container|--user|--env)[ =]\S+ |-\S+ )*(?:pods?/)?|"
+    r"^(?:sudo )?ssh (?:-\w{1,4} )?(?:-o \S{1,60} )?(?:[\w.-]{1,40}@)?(?=[\w.-]{1,80} \S))"
+    r"(?P<there>[a-z0-9][\w.-]{0,200})"
 )
+"""A command that runs another elsewhere: in a pod, in a container, on a host."""
 _SOUGHT = re.compile(
     r"lsmod\s*\|\s*e?grep\s+(?:-\w+\s+)*[\"']?(?P<name>[\w-]+(?:\\?\|[\w-]+)*)"
     r"[\"']?\s*$"
+)
+_LIBRARY_SOUGHT = re.compile(
+    r"(?:(?:ldconfig -p|rpm -qa|dpkg -l)\s*\|\s*e?grep\s+(?:-\w+\s+)*|find\s.{1,80}-name\s+)"
+    r"[\"']?\*?(?P<name>(?:lib)?ibverbs|rdma-core)[\w.*-]*[\"']?\s*(?:2>\s?\S+\s*)?$"
 )
 _ALTERNATIVES = re.compile(r"\\?\|")
 _KIBI = 1 << 10
@@ -196,7 +204,7 @@ class _Reader:
         inside = _EXEC.search(command)
         hosts = prompt.group("host", "host2", "host3", "host4") if prompt else ()
         host = next(filter(None, hosts), "")
-        host = inside["pod"] if inside else host
+        host = inside["there"] if inside else host
         self.source.arrive(host)
         self.source.command = command
         went = _WENT.match(command)
@@ -209,7 +217,7 @@ class _Reader:
         self.shown = (shown["name"] or shown["named"], number) if shown else None
         self.limited = number if _LIMITED.search(command) else 0
         self.many, self.member = bool(_MANY.search(command)), ""
-        search = _SOUGHT.search(command)
+        search = _SOUGHT.search(command) or _LIBRARY_SOUGHT.search(command)
         self.sought = (search["name"], evidence) if search else None
         typed = _EXPORT.match(command) if command.startswith("export ") else None
         if typed:
@@ -322,12 +330,13 @@ class _Reader:
         return []
 
     def _look(self, text: str) -> None:
-        """Note whether the line after a search for a module shows it."""
+        """Note whether the line after a search for a module or library shows it."""
         sought, self.sought = self.sought, None
         names = _ALTERNATIVES.split(sought[0]) if sought else []
-        if sought and not any(name in text.partition("grep")[0] for name in names):
+        counted = text.strip().isdigit() and int(text) > 0  # grep -c
+        if sought and not counted and not any(n in text.partition("grep")[0] for n in names):
             host = self.source.host
-            self.absent.append(ModuleAbsent(name=names[0], host=host, evidence=sought[1]))
+            self.absent.append(_not_found(names[0], host, sought[1]))
 
     def _variables(self, text: str, number: int) -> Sequence[Fact]:
         """Return a variable that a line sets, or those of the command that follows them."""
@@ -359,6 +368,13 @@ class _Reader:
             if one["value"]
         ]
         return (Command(command=text.strip()[:300], evidence=evidence), *forwarded)
+
+
+def _not_found(name: str, host: str, evidence: Evidence) -> Fact:
+    """State what a search did not find: a module, or the verbs library."""
+    if "verbs" in name or name == "rdma-core":
+        return NoVerbsLibrary(process=Process(host=host), evidence=evidence)
+    return ModuleAbsent(name=name, host=host, evidence=evidence)
 
 
 def _counting(command: str) -> str:
