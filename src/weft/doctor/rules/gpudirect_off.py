@@ -50,6 +50,7 @@ from weft.observe.facts.transports import (
 from weft.observe.facts.verbs import CallFailed
 
 _MODULES = ("nvidia_peermem", "nv_peer_mem", "nvidia-peermem", "amdgpu_peermem", "ib_peer_mem")
+_LOADS = re.compile(r"\b(?:modprobe|insmod)\b.{0,80}(?:nvidia[-_]peermem|nv_peer_mem)")
 _CUDA = re.compile(r"--use_(?:cuda|rocm)")
 _FIRST_VERSION_WITH_NAME = (2, 23)
 _OF_GPU = re.compile(r"regist\w+ (?:the )?(?:GPU|CUDA|VRAM|HBM) (?:MR|mem|buf)", re.IGNORECASE)
@@ -85,6 +86,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
     ]  # fmt: skip
     works = _works_without(facts)
     yield from _on_some_hosts(facts)
+    yield from _by_loading(facts)
     yield from _by_version(facts, loaded)
     apart = [one for one in refused if "registering" in one.reason]
     idle = _without_adapters(facts)
@@ -172,6 +174,22 @@ def _by_version(facts: Facts, loaded: list[KernelModule]) -> Iterator[Finding]:
     for host in on.keys() & off.keys():
         seen = [*off[host][:2], *on[host][:2], *loaded]
         yield _attached("gdr-nccl-too-old", seen, 0.9 if loaded else 0.75)
+
+
+def _by_loading(facts: Facts) -> Iterator[Finding]:
+    """Find a module that somebody loaded between a run without GPUDirect and one with it."""
+    states = facts.of(GpuDirectState)
+    for one in facts.of(Command):
+        file, place = one.evidence.file, one.evidence.place
+        if not _LOADS.search(one.command):
+            continue
+        off = [state for state in states if not state.enabled and _matters(state)
+               and state.evidence.file == file and state.evidence.place < place]  # fmt: skip
+        on = [state for state in states if state.enabled
+              and state.evidence.file == file and state.evidence.place > place]  # fmt: skip
+        if off and on:
+            yield _not_loaded([off[-1], one, on[0]], 0.85, "loaded by hand, GPUDirect is on")
+            return
 
 
 def _who(process: Process) -> tuple[str, int | None]:

@@ -409,17 +409,20 @@ def _again_and_again(facts: Facts) -> bool:
 def _of_other_ports(facts: Facts) -> bool:
     """Return whether events that name no port are rather of ports that nobody uses.
 
-    The adapters of the job are known to be up, one has a second port that is down, and nothing
-    failed: old versions of the library report the events of both ports.
+    The ports of the job are known to be up, an adapter has a second port that is down, and
+    nothing failed: old versions of the library report the events of both ports. Where nobody
+    says which ports the job uses, they are those that are up.
     """
-    if facts.any_of(CompletionError, CollectiveTimeout):
+    if facts.any_of(CompletionError, CollectiveTimeout, CallFailed):
         return False
+    ports = facts.of(AdapterPort)
     used = {(one.adapter, one.port) for one in job.verbs_adapters(facts)}
-    ports = [one for one in facts.of(AdapterPort) if one.adapter in {name for name, _ in used}]
+    used = used or {(one.adapter, one.port) for one in job.active_ports(facts)}
+    adapters = {name for name, _ in used}
     up = [one for one in ports if (one.adapter, one.port) in used
           and one.state is PortState.ACTIVE]  # fmt: skip
-    idle = [one for one in ports if (one.adapter, one.port) not in used
-            and one.state is PortState.DOWN]  # fmt: skip
+    idle = [one for one in ports if one.adapter in adapters and one.state is PortState.DOWN
+            and (one.adapter, one.port) not in used]  # fmt: skip
     return len(up) == len(used) > 0 and bool(idle)
 
 

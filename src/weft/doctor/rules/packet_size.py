@@ -8,6 +8,7 @@ What to do: one MTU on all hosts and switches: 4200 or 9000 on Ethernet for RDMA
 References: ibv_devinfo(1), active_mtu; NCCL release notes; RoCE deployment guides.
 """
 
+import errno
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -31,9 +32,14 @@ from weft.observe.facts.benchmarks import (
     TransferSetup,
 )
 from weft.observe.facts.interfaces import HostReached, Interface
-from weft.observe.facts.verbs import AdapterEvent, CompletionError
+from weft.observe.facts.reading import Opening
+from weft.observe.facts.verbs import AdapterEvent, CallFailed, CompletionError
 
 _LENGTH_ERROR = 1
+_TO_READY = re.compile(r"modify_qp|\bRTR\b", re.IGNORECASE)
+_OWN_QUEUE_PAIR = r"\bQP\b.{0,40}\bRTR\b.{0,80}(?:EINVAL|errno[= ]22|invalid argument)"
+_OF_GPU = re.compile(r"\bGIN\b|GDAKI|\bgin_|_gin\b")
+_HANGS = re.compile(r"\b(?:hangs?|hung|stuck|killed after)\b|\^Cmpirun", re.IGNORECASE)
 _REMOTE = frozenset({9, 10, 11})
 _SMALL_BYTES = 1024
 _JUMBO_BYTES = 4000
@@ -70,8 +76,50 @@ def _check(facts: Facts) -> Iterator[Finding]:
             advice="compare active_mtu on both hosts, then the versions and programs "
             "of the ranks",
         )
+    elif assumed := _assumes_more(facts, ports):
+        yield _assumed(assumed)
     elif sizes == {_SMALL_BYTES} or _tests_are_small(facts, sizes):
         yield from _small(facts, ports)
+
+
+def _assumes_more(facts: Facts, ports: list[AdapterPort]) -> list[Fact]:
+    """Return what shows that a program asks for larger packets than small ports have.
+
+    A plug-in's own queue pairs that are refused, or a transport that makes its queue pairs on
+    the GPU, where the job came no further.
+    """
+    small = [one for one in ports if one.active_mtu_bytes == _SMALL_BYTES]
+    small = small if len(small) == len(ports) else []
+    refused = [
+        one for one in facts.of(CallFailed)
+        if one.errno == errno.EINVAL and _TO_READY.search(f"{one.call} {one.evidence.text}")
+    ]  # fmt: skip
+    on_gpu = [] if refused or facts.any_of(CompletionError) else _made_on_gpu(facts)
+    told: list[Fact] = [*refused, *job.said(facts, _OWN_QUEUE_PAIR), *on_gpu]
+    return [*told, *small] if told and small else []
+
+
+def _made_on_gpu(facts: Facts) -> list[Fact]:
+    """Return openings that tell of transfers started by GPUs, and of a job that hangs."""
+    return [
+        one for one in facts.of(Opening)
+        if _OF_GPU.search(one.text) and _HANGS.search(one.text)
+    ]  # fmt: skip
+
+
+def _assumed(seen: list[Fact]) -> Finding:
+    return suspected(
+        (
+            suspect("mtu-mismatch", 0.48, next_command=_LOOK),
+            suspect("gid-index-wrong", 0.25),
+            suspect("verbs-provider-incompatible", 0.15),
+        ),
+        seen,
+        symptom=Symptom.VERBS_CALL,
+        message="the ports have packets of 1024 bytes; a program that asks for 4096 cannot "
+        "connect",
+        advice="set jumbo frames (4200 or 9000), or a version that asks the port for its MTU",
+    )
 
 
 def _of_interfaces(facts: Facts, broken: list[Fact]) -> Iterator[Finding]:
@@ -108,7 +156,7 @@ def _ports(facts: Facts) -> list[AdapterPort]:
     return [
         one for one in facts.of(AdapterPort)
         if one.state in _IN_USE and one.link_layer in _RATHER_ETHERNET
-        and one.active_mtu_bytes and (not used or one.adapter in used)
+        and one.active_mtu_bytes and (not used or not one.adapter or one.adapter in used)
     ]  # fmt: skip
 
 

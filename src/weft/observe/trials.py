@@ -1,0 +1,96 @@
+"""What people say they tried, and whether it helped: ``NCCL_CROSS_NIC=0 -> ok, 171 GB/s``.
+
+That a job runs with one thing changed is an experiment, and says more than most messages.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+_LONGEST = 400
+_WORKS = re.compile(
+    r"\b(?:works?|worked|working|runs|ran|ok|okay|fine|completes?|completed|pass(?:es|ed)?|"
+    r"succeeds?|succeeded|trains|starts|solve[sd]?|solved|fixe[sd]|cure[sd]|help(?:s|ed)|"
+    r"resolved|goes away|gone|disappears?|back to normal|as expected)\b|"
+    r"(?:->|=>|:)\s*(?:\d[\d.]* ?G[Bb](?:/s|ps)|good\b)|\u2705",
+    re.IGNORECASE,
+)
+_FAILS = re.compile(
+    r"\b(?:same (?:error|result|problem|hang)|not (?:help|work|fix|solve|ok)\w*|n[o']t (?:help|"
+    r"work|fix|change)\w*|no (?:effect|difference|change|luck|help|improvement)|still|in vain|"
+    r"un(?:able|successful\w*)|never|fails?|failed|hangs?|hung|crash(?:es|ed)?|times? out|"
+    r"timed out|refused|denied|cannot|could not|should|would|might|may)\b|[?\u274c]",
+    re.IGNORECASE,
+)
+"""Words by which a line says the opposite, or no more than a wish."""
+_BUT = re.compile(
+    r"(?:,|;|\.|\)|\u2014| but| while| whereas| and| otherwise| without)\s", re.IGNORECASE
+)
+_AHEAD = re.compile(r"\b(?:this|these|that|following|below|one line)\b", re.IGNORECASE)
+_TRIED = re.compile(
+    r"\b(?:NCCL|RCCL|UCX|FI|GLOO|OMPI_MCA|TP|NVSHMEM)_[A-Z0-9_a-z]{2,60}=\"?"
+    r"[\w^=,.:/-]{0,200}[\w]|"
+    r"--privileged\b|--(?:shm-size|ipc|ulimit|device|cap-add|network)[= ][\w=:./-]{1,60}|"
+    r"--mca [\w^]{1,40} [\w,^]{1,40}|"
+    r"modprobe nvidia[-_]peermem|modprobe nv_peer_mem|"
+    r"systemctl (?:re)?start nvidia-fabricmanager|systemctl stop (?:firewalld|ufw|iptables)|"
+    r"iptables -F|ufw disable|setenforce 0|(?:amd_|intel_)?iommu=(?:pt|off)|"
+    r"disable[_-]acs\S{0,20}|setpci .{1,60}ACS\S{0,40}|(?:systemctl start )?opensm\b"
+)
+_DROPPED = re.compile(
+    r"\b(?:without|unset(?:ting)?|removing|dropping|removed|unsetting|no longer set)"
+    r"\s+\"?(?P<name>(?:NCCL|RCCL|UCX|FI|GLOO)_[A-Z0-9_]{2,60})(?!=)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """Something that was changed, after which all was well; ``dropped`` where it was removed.
+
+    ``line`` counts from 1, ``text`` is the line that says so.
+    """
+
+    tried: str
+    line: int
+    text: str
+    dropped: bool = False
+
+
+def trials(text: str) -> Iterator[Trial]:
+    """Yield what a text says helped.
+
+    >>> [one.tried for one in trials("3 nodes, -x NCCL_CROSS_NIC=0: ok")]
+    ['NCCL_CROSS_NIC=0']
+    >>> [one.tried for one in trials("NCCL_IB_HCA=mlx5_5 -> same error")]
+    []
+    """
+    promised = 0
+    for number, line in enumerate(text.split("\n"), 1):
+        short = line[:_LONGEST]
+        if not short.strip():
+            continue
+        above, promised = promised, 0
+        told = list(_told(short))
+        if above and not told:
+            told = [found[0] for found in _TRIED.finditer(short)]
+        for tried in told:
+            yield Trial(tried.strip("\"'"), number, line.strip())
+        dropped = _DROPPED.search(short)
+        if dropped and _helped(short):
+            yield Trial(dropped["name"], number, line.strip(), dropped=True)
+        if not told and _AHEAD.search(short) and _helped(short):
+            promised = number
+
+
+def _told(line: str) -> Iterator[str]:
+    """Yield what was tried in the parts of a line that say that it helped."""
+    if not _TRIED.search(line) or not _WORKS.search(line):
+        return
+    parts = _BUT.split(line) if _FAILS.search(line) else [line]
+    for part in parts:
+        if _helped(part):
+            yield from (found[0] for found in _TRIED.finditer(part))
+
+
+def _helped(part: str) -> bool:
+    return _WORKS.search(part) is not None and _FAILS.search(part) is None

@@ -1,0 +1,36 @@
+"""What somebody says he tried, and that it helped."""
+
+import pytest
+
+from weft.observe.trials import trials
+
+
+@pytest.mark.parametrize(
+    ("text", "tried"),
+    [
+        ("NCCL_IB_HCA=mlx5_0,mlx5_1   -> ok, 171 GB/s", ["NCCL_IB_HCA=mlx5_0,mlx5_1"]),
+        ("# with this it runs\nexport NCCL_IB_HCA=^mlx5_3", ["NCCL_IB_HCA=^mlx5_3"]),
+        ("With NCCL_IB_DISABLE=1 it works, with NCCL_IB_DISABLE=0 it hangs",
+         ["NCCL_IB_DISABLE=1"]),
+        ("adding --ulimit memlock=-1 fixed it", ["--ulimit memlock=-1"]),
+        ("works fine after removing NCCL_TOPO_FILE", ["NCCL_TOPO_FILE"]),
+    ],
+)  # fmt: skip
+def test_a_change_that_helped_is_heard(text, tried):
+    assert [one.tried for one in trials(text)] == tried
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "NCCL_IB_HCA=mlx5_5 -> same error as above",
+        "NCCL_P2P_DISABLE=1 does not help",
+        "setting NCCL_IB_TIMEOUT=23 made no difference, works as before",
+        "NCCL_SOCKET_IFNAME=eth0 should work",
+        "still hangs with NCCL_SHM_DISABLE=1",
+        "NCCL INFO NCCL_P2P_DISABLE set by environment to 1",
+        "export NCCL_IB_HCA=mlx5_0",
+    ],
+)
+def test_a_change_that_did_not_help_or_was_only_made_says_nothing(text):
+    assert not list(trials(text))
