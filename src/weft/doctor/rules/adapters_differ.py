@@ -9,6 +9,7 @@ all have.
 References: NCCL user guide, NCCL_IGNORE_NET_MISMATCH (not documented), NCCL_NET.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -24,8 +25,12 @@ from weft.observe.facts.transports import (
     PluginSeen,
 )
 
-_CROSSED = r"wrong type (?:3 != 4|4 != 3)"
+_CROSSED = (
+    r"wrong (?:socket )?type \(?(?:peer )?(?:3 != (?:expected )?4|4 != (?:expected )?3)\b"
+)
 """Kinds of sockets: 3 is of the network of sockets, 4 of InfiniBand [nccl, socket.h]."""
+_GOES_ON = re.compile(r"different number of devices|rail count mismatch", re.IGNORECASE)
+"""What a library says that then uses as many adapters as both ends have."""
 _UNOPENED = (Symptom.WATCHDOG, "container-no-rdma-device", "container-rdma-permission")
 
 
@@ -181,14 +186,17 @@ def _adapters(facts: Facts) -> Iterator[Finding]:
         facts,
         r"mixed local (coll)?net device counts|"
         r"unexpected number of remote (control )?rails|"
+        r"\brail count mismatch|"
         r"has a different number of devices ?=? ?\d+ as remote",
     )
     if counted:
-        yield _unlike(
+        found = _unlike(
             [*counted, *facts.of(AdapterOpenFailed)],
             0.85,
             "the ranks count different numbers of adapters near their GPUs",
         )
+        borne = all(_GOES_ON.search(one.evidence.text) for one in counted)
+        yield replace(found, severity=Severity.WARNING) if borne else found
     closed = facts.of(AdapterOpenFailed)
     if ignored and closed and len(set(counts.values())) <= 1:
         yield _unlike(

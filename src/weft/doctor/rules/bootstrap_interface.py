@@ -86,7 +86,11 @@ def _check(facts: Facts) -> Iterator[Finding]:
             next_command=_LOOK,
             missing=() if named else ("the interfaces of the host (ip -br addr)",),
             explains=(Symptom.CONNECT, Symptom.WATCHDOG),
-            suspects=(suspect("nccl-env-misuse", 0.15),) if named else (),
+            suspects=(suspect("nccl-env-misuse", 0.15),)
+            if named
+            else (suspect("nccl-env-misuse", 0.3),)
+            if family
+            else (),
         )
     if not job.on_one_host(facts):
         found = (
@@ -95,6 +99,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
             or list(_apart(facts))
             or list(_unpaired(facts))
             or list(_everywhere(facts))
+            or list(_alike(facts))
         )
         yield from found
     yield from _mesh(facts)
@@ -146,6 +151,23 @@ def _at_own_loopback(facts: Facts) -> Iterator[Finding]:
             "name the address itself in MASTER_ADDR",
             next_command=_LOOK_GLOO,
             explains=(Symptom.CONNECT, Symptom.WATCHDOG),
+        )
+
+
+def _alike(facts: Facts) -> Iterator[Finding]:
+    """Find nodes that a program counts as several and that offer one address between them."""
+    alike = job.said(facts, r"every node should have a unique ip address")
+    if alike:
+        yield finding(
+            "bootstrap-wrong-interface",
+            alike,
+            0.65,
+            message="several nodes offer one address, as of a bridge that every host has",
+            advice="give each node the address that the others reach (VLLM_HOST_IP), or start "
+            "the containers with the host's network",
+            next_command="hostname -I; ip -br addr   # on every node",
+            explains=(Symptom.CONNECT,),
+            suspects=(suspect("k8s-ipam-duplicate-address", 0.25),),
         )
 
 

@@ -17,6 +17,8 @@ from weft.observe.facts.programs import Message
 from weft.observe.facts.transports import PluginSeen
 
 _FEW = 8
+_INTERPRETER_HELD = r"could not acquire GIL|GIL induced hang"
+"""A thread keeps Python's lock: it reads, writes or computes elsewhere, in no collective."""
 _DUMP = "the dump of the flight recorder of every rank, and py-spy dump of the missing rank"
 
 
@@ -30,12 +32,13 @@ def _check(facts: Facts) -> Iterator[Finding]:
     tiny = all((one.elements_in or 0) <= 1 for one in timeouts)
     plugless = _without_plugin(facts)
     saving = _saving(facts, timeouts)
+    held = job.said(facts, _INTERPRETER_HELD)
     yield suspected(
         (
             *((_NO_PLUGIN,) if plugless else ()),
             Suspect(
                 cause="app-collective-mismatch",
-                confidence_ratio=0.25 if absent else 0.45 if tiny else 0.35,
+                confidence_ratio=0.25 if absent or held else 0.45 if tiny else 0.35,
                 question="do all ranks wait in the same collective, with the same size?",
                 next_command=_DUMP,
             ),
@@ -45,7 +48,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
                 question=f"was {where} alive then (it waits in no list)?",
                 next_command=f"the log and host of {where}",
             ),
-            suspect("app-storage-stall", 0.55 if saving else 0.2),
+            suspect("app-storage-stall", 0.55 if saving else 0.45 if held else 0.2),
             Suspect(
                 cause="fabric-path-unreachable",
                 confidence_ratio=0.15,
@@ -53,7 +56,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
                 next_command="NCCL_DEBUG=INFO, and the adapter's counters of every host",
             ),
         ),
-        [*timeouts, *saving, *plugless],
+        [*timeouts, *saving, *plugless, *held],
         symptom=Symptom.WATCHDOG,
         subject="ranks " + ", ".join(map(str, waiting[:8])) if waiting else "",
         message="a collective was given up: some rank never came",

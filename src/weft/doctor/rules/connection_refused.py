@@ -48,9 +48,13 @@ _FILTERED = (
     r"firewall[\w -]{0,20}(?:policy|rule).{0,40}block|self[- ]reference"
 )
 """What speaks of a filter in the same line as the failure."""
+_DOTTED = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
+"""An address of IPv4: that there is no way for IPv6 is usual, and tried first."""
 _NO_ANSWER = 12
 _BY_KERNEL = "connection timed out"
 """How a kernel says that nobody answered: a program's own patience also ends over refusals."""
+_WAIT_ALONE = frozenset({"NCCL", "nc", "NIXL", "Horovod"})
+"""Who says that it timed out only where nobody answered at all."""
 _ROCE_PORT = "4791"
 _FIREWALL = {errno.EHOSTUNREACH, errno.ECONNABORTED}
 _WORDS = {
@@ -85,6 +89,10 @@ def _check(facts: Facts) -> Iterator[Finding]:
         tried = {one.peer.partition("<")[0] for one in blocked if one.peer}
         same = [one for one in answers if not tried or one.address in {"", *tried}]
         yield _blocked([*blocked], [*same], filters, elsewhere=bool(answers) and not same)
+        return
+    nowhere = [one for one in failed if _number(one) == errno.ENETUNREACH]
+    if any(_DOTTED.search(one.peer) for one in nowhere):
+        yield _without_way(nowhere)
         return
     lost = [one for one in failed if _number(one) in {errno.ECONNREFUSED, errno.ETIMEDOUT}]
     if lost and not _met_later(facts, lost) and not _merely_tried(facts, lost):
@@ -145,10 +153,28 @@ def _at_another_address(failed: list[Fact]) -> Finding:
     )
 
 
+def _without_way(failed: list[CallFailed]) -> Finding:
+    return finding(
+        "bootstrap-wrong-interface",
+        failed,
+        0.6,
+        subject=", ".join(dict.fromkeys(one.peer for one in failed if one.peer)),
+        message="a peer offers an address of a network to which this host has no way",
+        advice="name the interface of the network that connects the hosts "
+        "(NCCL_SOCKET_IFNAME, GLOO_SOCKET_IFNAME, btl_tcp_if_include)",
+        next_command="ip -br addr; ip route get <address>   # on both hosts",
+        symptom=Symptom.CONNECT,
+        explains=(Symptom.WATCHDOG,),
+        suspects=(suspect("host-routing-ambiguous", 0.2),),
+    )
+
+
 def _lost(failed: list[CallFailed]) -> Finding:
     """Say who may be at fault where a connection was refused, or never answered."""
     silent = all(_number(one) == errno.ETIMEDOUT for one in failed) and any(
-        one.library in {"NCCL", "nc"} or _BY_KERNEL in one.evidence.text.lower()
+        one.library in _WAIT_ALONE
+        or _BY_KERNEL in one.evidence.text.lower()
+        or "daemon has unexpectedly failed" in one.error
         for one in failed
     )
     return suspected(

@@ -20,7 +20,12 @@ from weft.observe.facts.collectives import CollectiveTimeout
 from weft.observe.facts.communicators import ChannelPath, RingsConnected
 from weft.observe.facts.interfaces import Interface
 from weft.observe.facts.programs import Setting
-from weft.observe.facts.transports import NoProvider, NoSocketInterface, ProviderChosen
+from weft.observe.facts.transports import (
+    NoProvider,
+    NoSocketInterface,
+    PluginSeen,
+    ProviderChosen,
+)
 from weft.observe.facts.verbs import CallFailed, CompletionError
 
 _UNSET = "unset it, also in /etc/nccl.conf and ~/.nccl.conf"
@@ -240,8 +245,10 @@ def _without_gpus(facts: Facts) -> Iterator[Finding]:
 
 
 def _echoes_plugin(facts: Facts, line: Fact) -> bool:
-    """Return whether a network is not found because its plug-in found no provider before."""
-    gave_up = facts.any_of(NoProvider)
+    """Return whether a network is not found because its plug-in is not, or gave up before."""
+    without = any(one.role == "net" and not one.loaded for one in facts.of(PluginSeen))
+    misnamed = job.settings(facts, "NCCL_NET_PLUGIN")  # then another plug-in was looked for
+    gave_up = facts.any_of(NoProvider) or (without and not misnamed)
     return gave_up and _OF_PLUGIN.search(line.evidence.text) is not None
 
 
@@ -256,6 +263,8 @@ def _refused(facts: Facts) -> Iterator[Finding]:
                                 r"parse)|no algorithm/protocol available|error ?: network "
                                 r".{1,40} not found|should not be called when nccl_comm_id|"
                             r"environment variable \[hccl_\w+\] is invalid|"
+                            r"\b(?-i:NCCL_[A-Z_]+)\S* is out of range|"
+                            r"\b(?-i:NCCL_[A-Z_]+) set on platform .*not supported|"
                             r"no valid (<ipv4|\[ipv6)|when getting address info|"
                             r"\b(?-i:NCCL_[A-Z_]+) has been set to .{0,200}not "
                             r"compatible")  # fmt: skip

@@ -156,7 +156,10 @@ def _without_plugin(facts: Facts) -> Iterator[Finding]:
         *[one for one in job.settings(facts, "NCCL_NET_PLUGIN") if "ofi" in one.value],
     ]  # fmt: skip
     none = [one for one in facts.of(PluginSeen) if one.role == "net" and not one.loaded]
-    refused = job.said(facts, r"failed to initialize any net plugin")
+    refused = job.said(
+        facts,
+        r"failed to initialize any net plugin|network (?:aws )?(?:libfabric|ofi) not found",
+    )
     slow: list[Fact] = [*job.uses_sockets(facts), *refused]
     slow += facts.of(NoVerbsLibrary) if asked else []
     loaded = [one for one in facts.of(ProviderChosen) if "NET/OFI" in one.evidence.text]
@@ -165,7 +168,9 @@ def _without_plugin(facts: Facts) -> Iterator[Finding]:
             "efa-plugin-not-loaded",
             [*none, *slow, *has_efa, *asked],
             0.8 if has_efa or refused else 0.65,
-            message="the fabric has a provider and the library has no plug-in to use it",
+            message="the fabric has a provider and the library has no plug-in to use it"
+            if has_efa
+            else "the fabric's network is asked for and the library has no plug-in for it",
             advice="install aws-ofi-nccl in the image, where the loader finds it",
             next_command="find / -name 'libnccl-net*.so' 2>/dev/null; echo $LD_LIBRARY_PATH",
             explains=_FOLLOW,

@@ -88,7 +88,7 @@ _BY_RUNTIME = (
     ("nvlink-error", "uncorrectable nvlink error"),
     ("nvlink-error", "peer gpu memory over nvlink"),
     ("gpu-xid-ecc-contained", "uncorrectable ecc error"),
-    ("gpu-xid-off-the-bus", "cuda error: gpu is lost"),
+    ("gpu-xid-off-the-bus", "gpu is lost"),
 )
 """What the runtime of programs says where nobody kept the driver's codes."""
 

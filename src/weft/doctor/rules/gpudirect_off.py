@@ -235,7 +235,8 @@ def _of_registrations(
     else:
         sure = 0.85 if absent else 0.75 if any(one.errno for one in faulty) else 0.7
         found = _not_loaded([*faulty, *absent], sure, "GPU memory cannot be registered")
-    return [replace(found, explains=found.explains | {Symptom.REGISTRATION})]
+    explained = found.explains | {Symptom.REGISTRATION, "mpi-ucx-not-nccl"}
+    return [replace(found, explains=explained)]
 
 
 def _no_window(seen: list[Fact]) -> Finding:
@@ -309,7 +310,7 @@ def _is_sought(name: str) -> bool:
 def _is_missed(absent: ModuleAbsent) -> bool:
     """Return whether a program complains; that the RDMA driver does not use it may be meant."""
     text = absent.evidence.text
-    return any(word in text for word in ("not", "without")) and "not using" not in text
+    return any(word in text for word in ("not", "n't", "without")) and "not using" not in text
 
 
 def _matters(state: GpuDirectState) -> bool:
@@ -437,6 +438,8 @@ def _built_apart(facts: Facts) -> list[ModuleBuilt]:
 
 def _could_have_it(facts: Facts) -> bool:
     """Return whether the GPUs are known to be of a kind that has GPUDirect RDMA."""
+    if any("GDR-supported" in one.reason for one in facts.of(GpuDirectState)):
+        return True
     gpus = [one.name for one in facts.of(GpuSeen)]
     gpus += [one.gpu_name for one in facts.of(BenchmarkRank)]
     return any(word in " ".join(gpus).lower() for word in _WITH_GPUDIRECT)

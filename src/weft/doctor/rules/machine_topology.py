@@ -94,7 +94,10 @@ def _check(facts: Facts) -> Iterator[Finding]:
         found = _wrong("vm-topology-wrong", [*broken, *file], 0.85 if file else 0.7)
         yield found if file else replace(found, suspects=_OTHER_TREES[:1])
     elif file and absent:
-        yield _wrong("vm-topology-missing", [*absent, *file], 0.8)
+        yield replace(
+            _wrong("vm-topology-missing", [*absent, *file], 0.8),
+            message="the topology file that is named is not there",
+        )
     elif file and (unread or slow):
         yield _wrong("vm-topology-wrong", [*unread, *slow, *file], 0.85)
     elif slow:

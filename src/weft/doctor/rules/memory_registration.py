@@ -250,9 +250,11 @@ def _undecided(facts: Facts, memory: list[CallFailed]) -> Iterator[Finding]:
     if any(one.size_bytes == 0 for one in area) and all(one.limit is None for one in limits):
         yield _named("kernel-cma-exhausted", [*memory, *area, *limits], 0.85 if limits else 0.7)
         return
-    told = any("current: unlimited" in one.evidence.text for one in memory)
+    told = any("current: unlimited" in one.evidence.text for one in memory) or all(
+        _is_silent(one) for one in memory
+    )
     unlimited = told or bool(limits or job.said(facts, r"ulimit -l\W{0,3}unlimited"))
-    default = _of_a_default(facts)
+    default = [] if told else _of_a_default(facts)
     if default:
         named = _named("memlock-limit", [*memory, *default], 0.6)
         yield replace(named, suspects=_rivals(unlimited=True, tiny=False)[1:])
@@ -283,6 +285,12 @@ def _of_a_default(facts: Facts) -> list[Command]:
     started = [one for one in facts.of(Command) if _CONTAINER.search(one.command)]
     raised = any("memlock" in one.command for one in facts.of(Command))
     return [] if raised else started
+
+
+def _is_silent(failed: CallFailed) -> bool:
+    """Return whether UCX does not name the limit, as it does wherever there is one."""
+    text = failed.evidence.text
+    return failed.library == "UCX" and "access=" in text and "locked memory" not in text
 
 
 def _rivals(*, unlimited: bool, tiny: bool) -> tuple[Suspect, ...]:

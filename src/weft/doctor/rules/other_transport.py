@@ -136,7 +136,9 @@ def _check(facts: Facts) -> Iterator[Finding]:
     calls = [one for one in seen if isinstance(one, CallFailed)]
     if len(calls) == len(seen) and job.went_on(facts, calls):
         return
-    moved = [one for one in facts.of(Message) if one.software == "NIXL"]
+    moved = [
+        one for one in facts.of(Message) if one.software == "NIXL" and one.level == "error"
+    ]
     if moved:  # NIXL uses UCX to carry data, not to start ranks
         if not facts.any_of(CallFailed, CompletionError):
             yield from _peer_lost([*moved, *seen])

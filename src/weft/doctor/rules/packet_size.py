@@ -68,11 +68,14 @@ def _check(facts: Facts) -> Iterator[Finding]:
     if len(sizes) > 1 and (broken or len({one.host or one.evidence.file for one in ports}) > 1):
         yield _differs([*broken, *ports], 0.85 if broken else 0.65)
     elif broken:
+        refused = not any(isinstance(one, CompletionError) for one in broken)
         yield suspected(
-            _SUSPECTS,
+            (*_SUSPECTS, _NO_ACCESS) if refused else _SUSPECTS,
             broken,
             symptom=Symptom.LENGTH_ERROR,
-            message="a message did not fit what the receiver had made ready",
+            message="a queue pair was refused access to memory"
+            if refused
+            else "a message did not fit what the receiver had made ready",
             advice="compare active_mtu on both hosts, then the versions and programs "
             "of the ranks",
         )
@@ -219,5 +222,8 @@ _SUSPECTS = (
     suspect("nccl-version-or-env-mismatch", 0.25),
     suspect("app-collective-mismatch", 0.2),
 )
+
+_NO_ACCESS = suspect("gdr-access-blocked", 0.3)
+"""Where an event tells of an access that was refused, and no status of a length."""
 
 packet_size = Rule(causes=("mtu-mismatch", "roce-mtu-small"), check=_check)

@@ -27,7 +27,7 @@ from weft.doctor.rule import (
     suspected,
 )
 from weft.observe.facts.benchmarks import TransferSetup
-from weft.observe.facts.communicators import CommunicatorRank
+from weft.observe.facts.communicators import CommunicatorRank, RingsConnected
 from weft.observe.facts.interfaces import HostReached, LinkEvent, RoutingSession
 from weft.observe.facts.programs import Command, Message
 from weft.observe.facts.verbs import CallFailed, CompletionError
@@ -67,7 +67,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
         calls = [one for one in calls if one.library.upper() not in _OTHERS]
     failed = [one for one in calls if _sure(one) and not _stays_on_link(one)]
     retried = [one for one in failed if "retrying" in one.evidence.text]
-    if job.worked_after(facts, retried, CommunicatorRank):
+    if job.worked_after(facts, retried, CommunicatorRank, RingsConnected):
         failed = [one for one in failed if one not in retried]
     if not failed:
         yield from _not_resolved(facts)
@@ -84,7 +84,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
         failed,
         sure,
         subject=", ".join(dict.fromkeys(one.peer for one in failed if one.peer)),
-        message="no path between " + (same or "two adapters") + ", says the kernel",
+        message=f"no path {same}, says the kernel",
         advice="test this pair with ib_write_bw; check cables (equal ports) and routes",
         next_command=_LOOK,
         missing=()
@@ -95,6 +95,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
             Symptom.FLUSHED,
             Symptom.VERBS_CALL,
             Symptom.CONNECT,
+            "mpi-ucx-not-nccl",
         ),
         suspects=_OTHERWISE,
     )
@@ -226,8 +227,10 @@ def _sure(failed: CallFailed) -> float:
 def _same_ends(failed: list[CallFailed]) -> str:
     first = failed[0]
     if first.local_gid and first.remote_gid:
-        return f"{first.local_gid} and {first.remote_gid}"
-    return first.adapter
+        return f"between {first.local_gid} and {first.remote_gid}"
+    if first.adapter and first.remote_gid:
+        return f"from {first.adapter} to {first.remote_gid}"
+    return f"from {first.adapter}" if first.adapter else "between two adapters"
 
 
 path_unreachable = Rule(causes=("fabric-path-unreachable",), check=_check)

@@ -70,7 +70,13 @@ def _check(facts: Facts) -> Iterator[Finding]:
         message="the RDMA device nodes are there, but the job may not open them",
         advice="allow /dev/infiniband in the device cgroup and security profile of the job",
         next_command="ls -lZ /dev/infiniband; id; ulimit -l   # where the job runs",
-        explains=(Symptom.SOCKETS, Symptom.REGISTRATION, "container-no-rdma-device"),
+        explains=(
+            Symptom.SOCKETS,
+            Symptom.REGISTRATION,
+            "container-no-rdma-device",
+            "efa-provider-missing",
+            "mpi-ucx-not-nccl",
+        ),
         fault=Fault.SOCKETS,
     )
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from ipaddress import ip_interface
 
 from weft.doctor import job, links
-from weft.doctor.rule import Facts, Finding, Rule, Severity, Symptom, finding
+from weft.doctor.rule import Facts, Finding, Rule, Severity, Symptom, finding, suspect
 from weft.observe.facts.interfaces import HostReached, Interface, NeighbourAddress, Route
 from weft.observe.facts.transports import AdapterChosen
 from weft.observe.facts.verbs import CallFailed, CompletionError
@@ -36,6 +36,8 @@ def _check(facts: Facts) -> Iterator[Finding]:
         or bool(job.said(facts, r"closed by remote peer"))
     )
     yield from _answering_for_another(facts, failing=failing)
+    yield from _strictly_filtered(facts, failing=failing)
+    yield from _from_elsewhere(facts)
     if not any("/" in one.destination for one in facts.of(Route)):  # no table was shown
         yield from _same_subnet(facts, failing=failing)
         if failing:
@@ -56,6 +58,45 @@ def _check(facts: Facts) -> Iterator[Finding]:
                 explains=(Symptom.CONNECT, Symptom.TRANSPORT_RETRY, Symptom.WATCHDOG,
                           "peer-process-died"),
             )  # fmt: skip
+
+
+def _strictly_filtered(facts: Facts, *, failing: bool) -> Iterator[Finding]:
+    """Find a host that drops what comes in over another way than its answer would go out.
+
+    It is said of every host with that setting; it does harm where peers are not reached.
+    """
+    strict = job.said(facts, r"rp_filter is set to strict")
+    unmet = [one for one in facts.of(CallFailed) if one.errno == errno.ETIMEDOUT]
+    if strict and failing and unmet:
+        yield finding(
+            "host-routing-ambiguous",
+            [*strict, *unmet],
+            0.55,
+            message="peers do not answer, and the host drops what comes in over another "
+            "interface than its answer would take (rp_filter)",
+            advice="set rp_filter to 2, or give each interface a subnet of its own",
+            next_command="sysctl -a | grep '\\.rp_filter'; ip route get <address>; ip rule",
+            missing=("the routing table of the host (ip route)",),
+            explains=(Symptom.CONNECT, Symptom.WATCHDOG),
+        )
+
+
+def _from_elsewhere(facts: Facts) -> Iterator[Finding]:
+    """Find a peer whose connection comes from an address that it did not name as its own."""
+    strange = job.said(facts, r"source IP of socket:")
+    if strange and not job.worked_after(facts, strange):
+        yield finding(
+            "host-routing-ambiguous",
+            strange,
+            0.6,
+            message="a peer connects from an address that is none of those it offers: its host "
+            "routes over another interface, or its address is translated",
+            advice="name the one network that joins the hosts (btl_tcp_if_include), or route "
+            "by source address",
+            next_command="ip route get <address of the other host>; ip rule   # on the peer",
+            explains=(Symptom.CONNECT, Symptom.WATCHDOG),
+            suspects=(suspect("bootstrap-wrong-interface", 0.3),),
+        )
 
 
 def _answering_for_another(facts: Facts, *, failing: bool) -> Iterator[Finding]:

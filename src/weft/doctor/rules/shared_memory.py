@@ -75,6 +75,8 @@ def _check(facts: Facts) -> Iterator[Finding]:
     elif buses and job.began(facts):
         found = replace(_small(buses, 0.6), missing=("df -h /dev/shm inside the container",))
         yield replace(found, explains=found.explains | {"peer-process-died"})
+    elif beside := job.said(facts, r"instead of /dev/shm because /dev/shm has only"):
+        yield _small([*beside, *mounts], 0.65, Severity.WARNING)
     elif mounts:
         yield _small(mounts, 0.55, Severity.WARNING)
 

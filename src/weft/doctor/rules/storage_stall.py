@@ -124,7 +124,9 @@ def _failed(failed: list[StorageFailed], beside: list[Fact], *, echoed: bool) ->
         0.9 if echoed else 0.75 if full_up else 0.5,
         severity=Severity.ERROR if echoed or full_up else Severity.WARNING,
         subject=next((one.path for one in failed if one.path), ""),
-        message="a rank failed at its storage; what others report is its echo",
+        message="storage is nearly full: what is yet to be written there will fail"
+        if all(one.error == "nearly full" for one in failed)
+        else "a rank failed at its storage; what others report is its echo",
         advice="make room (or raise the quota), then restart from the last whole checkpoint",
         next_command="df -h; df -i; quota -s",
         explains=(Symptom.WATCHDOG, Symptom.TRANSPORT_RETRY, Symptom.FLUSHED,

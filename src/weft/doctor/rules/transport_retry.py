@@ -12,6 +12,7 @@ NCCL_IB_TIMEOUT and NCCL_IB_RETRY_CNT.
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from weft.doctor import job, links
 from weft.doctor.rule import Facts, Finding, Rule, Suspect, Symptom, suspect, suspected
@@ -89,6 +90,12 @@ def _suspects(facts: Facts, retries: list[CompletionError]) -> list[Suspect]:
         question="did it come at the first transfer, and does ib_write_bw pass for this pair?",
         next_command=_PAIR,
     )
+    if _across_rails(retries):
+        return [
+            _CROSSED,
+            replace(path, confidence_ratio=0.3),
+            replace(died, confidence_ratio=0.25),
+        ]
     flap = suspect("ib-link-flap", 0.15)
     if infiniband:
         return [died, path, flap, _PKEY]
@@ -102,6 +109,15 @@ def _benchmark(retries: list[CompletionError]) -> bool:
         or _EXAMPLES.search(one.evidence.text) is not None
         for one in retries
     )
+
+
+def _across_rails(retries: list[CompletionError]) -> bool:
+    """Return whether every pair that failed is of adapters of unlike names, as rails are named.
+
+    Transfer engines name the adapter of the other end behind its address.
+    """
+    pairs = [(one.adapter, one.peer.partition("@")[2]) for one in retries]
+    return all(here and there and here != there for here, there in pairs)
 
 
 def _both_ends_speak(facts: Facts) -> bool:
@@ -132,6 +148,12 @@ _FIRST_GID = suspect(
 _PKEY = suspect("ib-pkey-membership", 0.2)
 _GID = suspect("gid-index-wrong", 0.25)
 _LOSS = suspect("roce-packet-loss", 0.2)
+_CROSSED = Suspect(
+    cause="rail-isolated",
+    confidence_ratio=0.4,
+    question="do pairs of adapters of one name work where those of unlike names fail?",
+    next_command=_PAIR,
+)
 _RAIL = suspect("rail-isolated", 0.1)
 
 transport_retry = Rule(causes=("fabric-path-unreachable", "peer-process-died"), check=_check)

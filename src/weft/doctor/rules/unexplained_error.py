@@ -61,6 +61,11 @@ _SORTS = (
         causes=("fabric-path-unreachable", "hca-selection-wrong", "peer-process-died"),
     ),
     _Sort(
+        words=r"NCCL GIN is unavailable",
+        message="no network that GPUs drive by themselves (GIN) joins all the ranks",
+        causes=("rail-isolated", "hca-selection-wrong", "gdr-peermem-not-loaded"),
+    ),
+    _Sort(
         words=r"failed to initialize any net plugin",
         message="no network could be initialised",
         causes=("nccl-env-misuse", "efa-plugin-not-loaded", "bootstrap-wrong-interface"),
@@ -102,7 +107,8 @@ _SORTS = (
         causes=("fabric-manager-not-running", "container-gpu-isolation", "imex-domain-missing"),
     ),
     _Sort(
-        words=_RESULT + r"(?:internal error|ncclInternalError|NCCL_ERROR_INTERNAL)",
+        words=_RESULT + r"(?:(?<!has encountered an )(?<!EFA )internal error|ncclInternalError|"
+        r"NCCL_ERROR_INTERNAL)",
         message="the library stopped at an error of its own, and nothing here says at which",
         causes=("bootstrap-wrong-interface", "topology-misdetected", "peer-process-died"),
     ),

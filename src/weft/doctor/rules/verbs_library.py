@@ -54,8 +54,11 @@ def _check(facts: Facts) -> Iterator[Finding]:
         else Severity.INFO
         if job.worked_after(facts, absent)
         else Severity.WARNING,
-        message="libibverbs, or its part for this adapter, is not where the job runs",
-        advice="install rdma-core (libibverbs1, ibverbs-providers) in the image",
+        message="libibverbs, or its part for this adapter, is not where the job runs"
+        if not all(one.library.startswith("UCX") for one in absent)
+        else "UCX has no part for the adapters where the job runs",
+        advice="install rdma-core (libibverbs1, ibverbs-providers) in the image"
+        + (", and a UCX built with it" if absent[0].library.startswith("UCX") else ""),
         next_command="ldconfig -p | grep -e ibverbs -e mlx5; ls /dev/infiniband",
         missing=() if sure else ("whether the host has an RDMA adapter at all (ibstat)",),
         explains=(Symptom.SOCKETS, "container-no-rdma-device", "rdma-netdev-other-namespace"),

@@ -348,7 +348,8 @@ ERRORS: dict[str, tuple[Rule, ...]] = {
         rule(r"NET/IB ?: No IP interface found", _no_interface),
         rule(
             r"NET/IB ?: (?:(?P<adapter>[^:\s]+):(?P<port>\d+) )?(?:Got )?(?:non-fatal )?"
-            r"async (?:fatal )?event(?: on (?:QP|CQ|SRQ|WQ)(?: \(\S*\))?)? ?:? (?P<event>.+)",
+            r"async (?:fatal )?event(?: on (?:QP|CQ|SRQ|WQ)(?: \(\S*\))?"
+            r"(?: \w{1,20}=\w{1,20}){0,12})? ?:? (?P<event>.+)",
             _event,
         ),
         rule(
@@ -360,6 +361,7 @@ ERRORS: dict[str, tuple[Rule, ...]] = {
             r"NET/IB ?: (?:(?P<adapter>[^:\s]+):(?P<port>\d+) )?(?P<event>GID table change)d",
             _event,
         ),
+        rule(r"NET/IB ?: Local mergedDev \S+ has a different number of devices", _message),
         rule(
             r"NET/IB ?: SHARP coll init error: (?P<reason>.*?)(?:\((?P<code>-?\d+)\))?$",
             _reduction,
@@ -388,22 +390,19 @@ ERRORS: dict[str, tuple[Rule, ...]] = {
         ),
         rule(r"Call to (?P<call>\w+)", _call),
     ),
-    "socketPollConnect:": (_CONNECT,),
-    "ncclOsSocketPollConnect": (_CONNECT,),
-    "socketPollConnect": (_CONNECT,),
-    "socketProgress:": (_CONNECT,),
+    "socket": (
+        _CONNECT,
+        rule(
+            r"(?P<call>\w+): (?:Connect|connect) to (?P<peer>\S+) failed ?: ?(?P<error>.*)",
+            _call,
+        ),
+        rule(r"\w+ from \S+: wrong (?:socket )?type\b", _message),
+    ),
     "Net": (_CONNECT, _RECEIVED),
     "Connect": (_CONNECT,),
     "connect": (
         rule(
             r"(?P<call>connect) (?:to (?P<peer>\S+) )?(?:returned|failed with) ?(?P<error>.*)",
-            _call,
-        ),
-    ),
-    "socketStartConnect:": (
-        _CONNECT,
-        rule(
-            r"(?P<call>\w+): (?:Connect|connect) to (?P<peer>\S+) failed ?: ?(?P<error>.*)",
             _call,
         ),
     ),
@@ -438,9 +437,12 @@ ERRORS: dict[str, tuple[Rule, ...]] = {
     "Cannot": (rule(r"(?P<reason>Cannot initialize CollNet.*)", _reduction),),
     "SHARP": (
         rule(
-            r"SHARP (?P<reason>.*(?:error|fail|Unable).*?)(?:\((?P<code>-?\d+)\))?$", _reduction
+            r"SHARP (?P<reason>.*(?:error|fail|Unable|[Nn]o (?:SHArP |SHARP )?resource|"
+            r"quota).*?)(?:\((?P<code>-?\d+)\))?$",
+            _reduction,
         ),
     ),
+    "RAS": (rule(r"RAS declaring peer \S+ as DEAD", _message),),
     "NET/OFI": (
         rule(
             r"NET/OFI (?:.*: )?(?:No eligible providers|"
@@ -470,5 +472,5 @@ _NVLS = rule(
 )
 ERRORS["Failed"] = (_NVLS,)
 ERRORS["Error:"] = ERRORS["Error"]
-NVML = rule(r"(?P<call>nvml\w+)\(\) failed: (?P<error>.*)", _gpu)
+NVML = rule(r"(?P<call>nvml\w+)\([^)]{0,60}\) failed: (?P<error>.*)", _gpu)
 WARNED = rule(r".", _message)

@@ -27,6 +27,7 @@ from weft.observe.facts.transports import (
     ProviderChosen,
 )
 from weft.observe.parser import READ
+from weft.observe.parsers._nccl_errors import message
 from weft.observe.parsers._nccl_line import Rule, Words, number, rule
 
 _LAYERS = {"IB": LinkLayer.INFINIBAND, "RoCE": LinkLayer.ETHERNET}
@@ -281,6 +282,22 @@ def _shape(found: re.Match[str], words: Words) -> Sequence[Fact]:
     )
 
 
+def _joined(found: re.Match[str], words: Words) -> Sequence[Fact]:
+    """State that NVLink joins ranks of several hosts, which the library then counts on."""
+    return (
+        CommunicatorShape(
+            multi_host_scale_up=found["mnnvl"] == "1",
+            process=words.process,
+            evidence=words.evidence,
+        ),
+    )
+
+
+def _said(found: re.Match[str], words: Words) -> Sequence[Fact]:
+    del found
+    return (message(words),)
+
+
 def _local_ranks(found: re.Match[str], words: Words) -> Sequence[Fact]:
     return (
         CommunicatorShape(
@@ -422,6 +439,7 @@ SETUP: dict[str, tuple[Rule, ...]] = {
             _no_plugin,
         ),
     ),
+    "Could": (rule(r"Could not open XML (?:topology|graph) file \S+ ?: \S.*", _said),),
     "Unable": (rule(r"Unable to load (?P<name>lib\S+)(?P<reason>.*)", _no_plugin),),
     "No": (rule(r"No [Pp]lugin found \((?P<name>[^)]*)\)", _no_plugin),),
     "ncclOsDlopen": (rule(r"ncclOsDlopen", _nothing),),
@@ -465,6 +483,10 @@ SETUP: dict[str, tuple[Rule, ...]] = {
         rule(r"Connected ", _nothing),
     ),
     "MNNVL": (
+        rule(
+            r"MNNVL (?P<mnnvl>\d) cliqueId \S+ cliqueSize \d+ cliqueRank",
+            _joined,
+        ),
         rule(
             r"MNNVL (?:busId )?(?P<bus>\S+) fabric UUID (?P<uuid>\S+) cliqueId (?P<clique>\S+) "
             r"state (?P<state>\S+)",
@@ -542,7 +564,10 @@ NET: dict[str, tuple[Rule, ...]] = {
             _provider,
         ),
         rule(r"NET/OFI (?:Initializing|Using) aws-ofi-nccl (?P<version>\S+)", _ofi_version),
-        rule(r"NET/OFI (?P<reason>.*disabling GDR.*)", _gpudirect_off),
+        rule(
+            r"NET/OFI (?P<reason>.*(?:disabling GDR|GDR disabled on GDR-supported).*)",
+            _gpudirect_off,
+        ),
         rule(r"NET/OFI Setting (?P<name>\w+)(?: to|=) ?(?P<value>.+)", _forced),
         rule(r"NET/OFI Running on (?P<name>\S+)", _nothing),
     ),

@@ -1,4 +1,4 @@
-"""What frameworks beside PyTorch print when ranks die or wait: DeepSpeed, Horovod."""
+"""What frameworks print when ranks die, wait or differ: DeepSpeed, Horovod, Accelerate."""
 
 import re
 from collections.abc import Sequence
@@ -48,13 +48,13 @@ def _waiting(found: re.Match[str], line: Line) -> Sequence[Fact]:
 
 
 def _unlike(found: re.Match[str], line: Line) -> Sequence[Fact]:
-    """State that Horovod compared what ranks submit under one name, and found it unlike."""
+    """State that a framework compared what ranks submit, and found it unlike."""
     del found
     return (CollectiveMismatch(evidence=line.evidence),)
 
 
 framework_log = Parser(
-    tool="DeepSpeed and Horovod",
+    tool="DeepSpeed, Horovod and Accelerate",
     marks=(
         "exits with return code",
         "Killing subprocess",
@@ -62,6 +62,7 @@ framework_log = Parser(
         "Missing ranks",
         "Mismatched ",
         "mismatching ",
+        "shape mismatches",
         "Horovod has been shut down",
         "Killed",
         "sigquit",
@@ -84,6 +85,7 @@ framework_log = Parser(
         ),
         pattern("mismatching ", r"mismatching (?:size|values?) on different ranks", _unlike),
         pattern("mismatching ", r"mismatching process sets", _unlike),
+        pattern("due to shape mismatches", r"due to shape mismatches", _unlike),
         pattern(
             "Horovod has been shut down",
             r"Horovod has been shut down\. This was caused by an exception on one.*",

@@ -9,9 +9,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from weft.observe.facts.base import Fact, Process
-from weft.observe.facts.collectives import CollectiveMismatch
+from weft.observe.facts.collectives import CollectiveMismatch, CollectiveTimeout
 from weft.observe.facts.interfaces import HostReached
-from weft.observe.facts.programs import Message, ProcessEnded, SharedMemoryFailed
+from weft.observe.facts.programs import (
+    Message,
+    ProcessEnded,
+    SharedMemoryFailed,
+    StorageFailed,
+)
 from weft.observe.facts.transports import NoSocketInterface
 from weft.observe.facts.verbs import CallFailed, CompletionError
 from weft.observe.parser import READ, Parser
@@ -19,6 +24,7 @@ from weft.observe.parsers._values import errno_of, errno_within, integer
 from weft.observe.patterns import Line, nothing, words
 
 _SEGFAULT, _KILLED = 11, 9
+_MILLI = 1e-3
 _NAMED_SIGNALS = {
     "SIGKILL": 9, "SIGSEGV": 11, "SIGABRT": 6, "SIGBUS": 7, "SIGTERM": 15, "SIGINT": 2,
     "Killed": 9, "Segmentation fault": 11, "Bus error": 7, "Aborted": 6,
@@ -43,6 +49,7 @@ _GONE = re.compile(
     r"DataLoader worker \(pid\(s\) [\d, ]+\) exited unexpectedly|"
     r"(?:Worker proc|EngineCore|Engine core proc|VllmWorker)\S*+[^\n]{0,40} died "
     r"unexpectedly|"
+    r"MPI communication peer process has unexpectedly disconnected|"
     r"ORTE has lost communication with a remote daemon|"
     r"PRTE has lost communication with a remote daemon|"
     r"CANCELLED AT \S+ DUE TO NODE FAILURE|"
@@ -62,9 +69,19 @@ _OUT_OF_MEMORY = re.compile(
 _GLOO = re.compile(
     r"gloo/\S+:\d+\] (?P<error>Connection refused|Connection timed out|No route to host|"
     r"Connection reset by peer|Connection closed by peer|connect|Connect timeout|"
-    r"Timed out waiting \d+ms for (?:recv|send) operation[^\[]{0,40}|"
     r"Read timeout|Write timeout)[^\[]{0,40}(?:\[(?P<peer>[^\]]{1,80})\])?"
 )
+_WAITED = re.compile(
+    r"gloo/\S+:\d+\] Timed out waiting (?P<ms>\d{1,9})ms for (?:recv|send) operation|"
+    r"Scheduler watchdog timeout \(self\.watchdog_timeout=(?P<s>\d{1,6})"
+    r"(?!.{0,60}soft=True)"
+)
+"""What waits in vain for another rank, to which the connection stands: Gloo; SGLang."""
+_NEARLY_FULL = re.compile(
+    r"(?P<path>/\S{1,200}) is over \d{2,3}% full, available space: .{0,80}Object creation will "
+    r"fail"
+)
+"""What Ray says when it will keep no more of its objects on disk."""
 _GLOO_MESH = re.compile(
     r"(?:Gloo )?connectFullMesh failed(?: with)?(?P<rest>.*)|"
     r"timed out connecting: (?P<only>.{1,200})"
@@ -77,9 +94,11 @@ _GLOO_LOOPBACK = re.compile(r"Unable to resolve hostname to a \(local\) address"
 _GLOO_SIZES = re.compile(r"op\.(?:preamble\.)?(?:length|nbytes) <= op\.\w+\. \d+ vs \d+")
 _GLOO_JOINED = re.compile(r"\[Gloo\] Rank \d+ is connected to \d+ peer ranks")
 _GLOO_STATUS = re.compile(r"wc->status == IBV_WC_SUCCESS\. (?P<status>\d+) vs 0")
-_GLOO_DEVICE = re.compile(
+_NO_ADDRESS = re.compile(
     r"(?:Unable to find (?:address|interface) for(?: device)?:? ?(?P<name>\S+)|"
-    r"gloo/\S+:\d+\] ifa != nullptr\. Unable to find address for: (?P<name2>\S+))"
+    r"gloo/\S+:\d+\] ifa != nullptr\. Unable to find address for: (?P<name2>\S+)|"
+    r"No usable network interfaces were found on this host|"
+    r"Unable to find a set of common task-to-task communication interfaces)"
 )
 _REFUSED = re.compile(
     r"(?P<error>Connection refused|Connection timed out|No route to host) "
@@ -99,6 +118,12 @@ _NOT_MET = re.compile(
     r"mpi/pmix\w*: pmixp_dconn_connect: .{0,80}Cannot establish direct connection to "
     r"(?P<slurm>[\w.-]{1,80})"
 )
+_TASKS = re.compile(
+    r"[Uu]nable to connect to [a-z]{2,20} (?:task|driver) service.{0,40} on any of the "
+    r"following addresses: (?P<addresses>.{1,400})"
+)
+"""What Horovod says of a host whose service it could not reach at any of its addresses."""
+_ADDRESS = re.compile(r"\('(?P<address>[\d.]{7,15})'")
 _HANDSHAKE = re.compile(
     r"SocketHandShakePlugin: connect\(\) ?(?P<peer>[\w.-]{1,80})(?::\d+)?: "
     r"(?P<error>[A-Z][\w ]+?) \[\d+\]"
@@ -111,7 +136,8 @@ _SHARED = re.compile(
     r"unable to (?:mmap|open|write to file) .{0,60}?(?:/dev/shm|/torch_)|"
     r"shm\w*: .{0,60}?(?:no space|No space left)|"
     r"[Nn]ot enough memory to write .{0,60}?check that /dev/shm|"
-    r"(?:shared_mem_pool|vader_segment)\.\S{1,80} \(the shared-memory",
+    r"(?:shared_mem_pool|vader_segment)\.\S{1,80} \(the shared-memory|"
+    r"not enough space for /\S{1,160} \(the shared-memory",
     re.IGNORECASE,
 )
 _RANK = re.compile(r"(?:\[?[Rr]ank ?|rank +: )(\d{1,6})\b")
@@ -186,6 +212,27 @@ def _gloo(found: re.Match[str], line: Line) -> Sequence[Fact]:
     return _connect("Gloo", (found["peer"] or "").strip(), found["error"].strip(), line)
 
 
+def _waited(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    seconds = int(found["s"]) if found["s"] else int(found["ms"]) * _MILLI
+    rank = _RANK.search(line.text[:400])
+    process = Process(host=line.host, rank=int(rank[1]) if rank else None)
+    return (
+        CollectiveTimeout(
+            operation="", timeout_s=float(seconds), moment=line.moment, process=process,
+            evidence=line.evidence,
+        ),
+    )  # fmt: skip
+
+
+def _nearly_full(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    return (
+        StorageFailed(
+            error="nearly full", path=found["path"], moment=line.moment,
+            process=Process(host=line.host), evidence=line.evidence,
+        ),
+    )  # fmt: skip
+
+
 def _gloo_mesh(found: re.Match[str], line: Line) -> Sequence[Fact]:
     """State that the mesh of Gloo was not made, and to whom, as far as the line says."""
     told = _GLOO_ERROR.search(found[0])
@@ -235,6 +282,11 @@ def _not_met(found: re.Match[str], line: Line) -> Sequence[Fact]:
     failed = _connect("launcher", peer, error, line)
     number = errno.EHOSTUNREACH if blocked else errno.ETIMEDOUT
     return tuple(replace(one, errno=number, error=found[0]) for one in failed)
+
+
+def _tasks(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    peer = _ADDRESS.search(found["addresses"])
+    return _connect("Horovod", peer["address"] if peer else "", "timed out", line)
 
 
 def _handshake(found: re.Match[str], line: Line) -> Sequence[Fact]:
@@ -300,6 +352,12 @@ job_log = Parser(
         "timed out [",
         "to host [",
         "Unable to find",
+        "usable network interfaces",
+        "Scheduler watchdog",
+        "communication interfaces",
+        "following addresses",
+        "enough space for",
+        "% full, available",
         "nc: ",
         "ncat",
         "Ncat",
@@ -315,15 +373,18 @@ job_log = Parser(
         (_OUT_OF_MEMORY, _starved),
         (_SIGNAL, _signalled),
         (_GONE, _gone),
-        (_GLOO_DEVICE, _no_interface),
+        (_NO_ADDRESS, _no_interface),
         (_GLOO_LOOPBACK, _gloo_loopback),
         (_GLOO_SIZES, _gloo_sizes),
         (_GLOO_JOINED, nothing),
         (_GLOO_STATUS, _gloo_status),
+        (_NEARLY_FULL, _nearly_full),
+        (_WAITED, _waited),
         (_GLOO, _gloo),
         (_GLOO_MESH, _gloo_mesh),
         (_REFUSED, _gloo),
         (_NOT_MET, _not_met),
+        (_TASKS, _tasks),
         (_HANDSHAKE, _handshake),
         (_NC_OPEN, _open),
         (_NC, _nc),

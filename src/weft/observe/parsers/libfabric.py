@@ -1,6 +1,7 @@
 """libfabric: ``fi_info``, its own log, and the OFI plug-in's lines outside a library's log."""
 
 import errno
+import os
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -8,6 +9,7 @@ from dataclasses import dataclass
 from weft.observe.facts.base import Fact, Process
 from weft.observe.facts.programs import Message, SharedMemoryFailed
 from weft.observe.facts.transports import NoProvider, ProviderChosen
+from weft.observe.facts.verbs import CallFailed
 from weft.observe.parser import READ, Parser, Source
 
 _NONE = re.compile(
@@ -23,9 +25,18 @@ _SAID = re.compile(
     r".{0,200}?(?P<text>This error indicates that the security group on either.*|"
     r"err: \d{1,3}, (?:prov_err|message): .*|no PSM2 device is active|"
     r"hfi1 units: total -?\d+, active 0\b.*|"
+    r"EFA internal error: \(\d{1,5}\) .*|"
     r"(?:Work completion|CQ|cq)\b.{0,80}(?:[Uu]nreachable|[Uu]nresponsive) re(?:mote|ceiver).*)"
 )
-_SHARED = re.compile(r".{0,120}?\b(?:smr_|shm_|:shm:).{0,120}No space left on device")
+_SHARED = re.compile(
+    r".{0,120}?\b(?:smr_|shm_|:shm:).{0,120}(?:No space left on device|"
+    r"Not enough available space in /dev/shm)"
+)
+_UNMET = re.compile(
+    r".{0,200}?(?::tcp:|:net:|:sockets:|xnet_|tcpx_).{0,120}connection failure "
+    r"\(sockerr (?P<errno>\d{1,3})\)"
+)
+"""What the providers over TCP say of a peer to which they could not connect."""
 _BARE = re.compile(r"\s*-61(?: \(?No data available\)?)?\s*$")
 _FIELD = re.compile(
     r"\s*(?P<name>provider|fabric|domain|version|type|protocol): ?(?P<value>\S.{0,120})$"
@@ -33,7 +44,9 @@ _FIELD = re.compile(
 _OFI = re.compile(
     r".{0,200}?(?:(?:INFO|WARN|TRACE): Function: \w+ Line: \d+: NET/OFI|libfabric:\d)"
 )
-_OF_VERBS = re.compile(r"\bibv_\w+.{0,40}(?:fail|error)|mr_reg.{0,60}fail|Cannot allocate")
+_OF_VERBS = re.compile(
+    r"\bibv_\w+.{0,40}(?:fail|error)|mr_reg.{0,60}fail|Cannot allocate|Unable to register MR\b"
+)
 """What the verbs library said to a provider: it is read as of any program that uses it."""
 _HOST = re.compile(r"\s*(?P<host>[A-Za-z][\w.-]{1,80}):\d+:\d+ ")
 
@@ -51,9 +64,9 @@ class _Reader:
         asked = "fi_info" in self.source.command
         if _USUAL.match(text):
             return READ  # every provider that does not fit says so
-        if _SHARED.match(text):
-            evidence = self.source.evidence(text, number)
-            return (SharedMemoryFailed(errno=errno.ENOSPC, evidence=evidence),)
+        failed = self._failed(text, number)
+        if failed:
+            return (failed,)
         said = _SAID.match(text)
         if said:
             return (self._message(said["text"], text, number),)
@@ -82,6 +95,24 @@ class _Reader:
             text=said.strip()[:300],
             process=Process(host=self.source.host),
             evidence=self.source.evidence(text, number),
+        )
+
+    def _failed(self, text: str, number: int) -> SharedMemoryFailed | CallFailed | None:
+        """State shared memory that could not be had, or a peer not reached over TCP."""
+        evidence = self.source.evidence(text, number)
+        if _SHARED.match(text):
+            return SharedMemoryFailed(errno=errno.ENOSPC, evidence=evidence)
+        unmet = _UNMET.match(text)
+        if unmet is None:
+            return None
+        code = int(unmet["errno"])
+        return CallFailed(
+            call="connect",
+            errno=code,
+            error=os.strerror(code),
+            library="libfabric",
+            process=Process(host=self.source.host),
+            evidence=evidence,
         )
 
     def _field(self, name: str, value: str, text: str, number: int) -> Sequence[Fact]:
@@ -118,6 +149,8 @@ libfabric = Parser(
         "NET/OFI",
         "fi_getinfo",
         "libfabric:",
+        "EFA internal error",
+        "sockerr ",
         "-61",
         "available EFA",
     ),

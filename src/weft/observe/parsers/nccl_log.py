@@ -50,7 +50,8 @@ _BARE = re.compile(
     r"Using|TOPO/NET|Call to ibv_"
     r"|(?:Net ?: )?Call to (?:recv|send) (?:from|to) "
     r"|Call to (?:(?:shm_)?open|posix_fallocate|ftruncate) failed"
-    r"|Cuda failure|Bootstrap ?: [Nn]o socket|socket\w{4,30}: |nvml\w{3,40}\(\) failed"
+    r"|Cuda failure|Bootstrap ?: [Nn]o socket|socket\w{4,30}: |nvml\w{3,40}\([^)]{0,60}\) "
+    r"failed"
     r"|Fusing NET"
     r"|Mismatched collective|req \d+/\d+ tag |Connect to \S+ failed|Net ?: Connect to "
     r"|Could not find real path|Message truncated|Attribute \w+ of node \w+ not found"
@@ -97,6 +98,8 @@ _OPERATION = re.compile(
 )
 _OPEN_MESSAGES = (CompletionError, CallFailed)
 _CUT_WORDS = ("Got completion", "Call to ")
+_SOCKET = re.compile(r"(?:nccl)?(?:Os)?[Ss]ocket\w{3,40}:?$")
+"""Functions of the library that join sockets; versions name them in several ways."""
 _MOST_SEEN = 200_000
 _CONTINUES_WITHIN = 4
 _LONGEST = 4096  # of all messages but lists of rings
@@ -289,6 +292,7 @@ def _is_cut(fact: Fact) -> bool:
 
 def _by_first_word(words: Words, first: str) -> Sequence[Fact] | None:
     family = "NET/IB" if first.startswith("NET/IB") else first
+    family = "socket" if _SOCKET.match(first) else family
     call = first.partition("(")[0]
     for rules in (ERRORS.get(family), NET.get(family), SETUP.get(call), PATHS.get(first)):
         facts = _matched(rules or (), words)

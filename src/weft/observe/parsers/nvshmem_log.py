@@ -13,7 +13,7 @@ from weft.observe.facts.gpus import GpuCallFailed
 from weft.observe.facts.hosts import ModuleAbsent
 from weft.observe.facts.programs import Message
 from weft.observe.facts.transports import NoRdmaDevice, NoSocketInterface, NoVerbsLibrary
-from weft.observe.facts.verbs import CallFailed
+from weft.observe.facts.verbs import CallFailed, CompletionError
 from weft.observe.parser import READ, Parser
 from weft.observe.parsers._values import errno_within, integer
 from weft.observe.patterns import Build, Line, words
@@ -39,7 +39,7 @@ _MULTICAST = re.compile(
     r"(?P<call>cuMulticast\w+) failed|team_internal_nvls\.cpp:\d+:.{0,40}?(?P<mapped>cuMem\w+) "
     r"failed|Mapping multicast groups for UC heap failed"
 )
-_FABRIC = re.compile(r"(?P<call>cuMem(?:Import|Export)\w+) failed for fabric handles")
+_FABRIC = re.compile(r"(?P<call>cuMem(?:Import|Export)\w+) failed\b(?! for fd)")
 _ADDRESS = re.compile(r"Unable to create ah\b|mlx5dv AH initialization failed")
 _MODIFIED = re.compile(
     r"mlx5dv_devx_obj_modify for (?P<state>INIT2RTR|RST2INIT|RTR2RTS)_QP|"
@@ -50,6 +50,7 @@ _DOORBELL = re.compile(
     r"GPU cannot map UAR of device \S+|cudaHostRegister with IoMemory failed|"
     r"device \S+ does not support all necessary atomic|init failed for (?:remote )?transport"
 )
+_COMPLETED = re.compile(r"ibv_poll_cq failed, status: (?P<status>\d{1,2})\b")
 _REGISTERED = re.compile(r"\bmem registration failed")
 _TOGETHER = re.compile(
     r"Multiple PEs per GPU \(MPG\) detected but MPS is not running|Peer GPU \d+ is not "
@@ -98,6 +99,15 @@ def _called(name: str) -> Build:
 def _modified(found: re.Match[str], line: Line) -> Sequence[Fact]:
     state = (found["state"] or found["dct"]).upper()
     return _call("ibv_modify_qp", _NEXT[state], line)
+
+
+def _completed(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    return (
+        CompletionError(
+            status=int(found["status"]), library=_LIBRARY, moment=line.moment,
+            process=_process(line), evidence=line.evidence,
+        ),
+    )  # fmt: skip
 
 
 def _no_device(found: re.Match[str], line: Line) -> Sequence[Fact]:
@@ -164,7 +174,8 @@ nvshmem_log = Parser(
         "mlx5dv",
         "Multicast",
         "multicast",
-        "fabric handles",
+        "cuMemImport",
+        "cuMemExport",
         "Unable to create ah",
         "for dct failed",
         "Multiple PEs",
@@ -177,6 +188,7 @@ nvshmem_log = Parser(
         "IoMemory",
         "atomic operations",
         "mem registration",
+        "ibv_poll_cq",
         "init failed for",
     ),
     reader=words(
@@ -190,6 +202,7 @@ nvshmem_log = Parser(
         (_ADDRESS, _called("ibv_create_ah")),
         (_MODIFIED, _modified),
         (_DOORBELL, _said),
+        (_COMPLETED, _completed),
         (_REGISTERED, _called("ibv_reg_mr")),
         (_TOGETHER, _said),
         (_NO_INTERFACE, _no_interface),

@@ -4,11 +4,13 @@ Each program has words of its own for the same few failures (memory not register
 pair not made, no device, no provider), so the words are sought, whoever wrote them.
 """
 
+import errno
 import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from weft.observe.facts.base import Fact, LinkLayer, Process
+from weft.observe.facts.adapters import AdapterPort
+from weft.observe.facts.base import Fact, LinkLayer, PortState, Process
 from weft.observe.facts.benchmarks import TransferSetup
 from weft.observe.facts.hosts import DeviceNode, Limit, ModuleAbsent
 from weft.observe.facts.programs import Message
@@ -35,7 +37,8 @@ _QUEUE_PAIR = re.compile(
     re.IGNORECASE,
 )
 _NO_DEVICE = re.compile(
-    r"(?:No (?:IB|RDMA|InfiniBand|HCA) devices?(?: were| are)? (?:found|available|detected)|"
+    r"(?:No (?:IB|ibverbs|RDMA|InfiniBand|HCA) devices?(?: were| are)? (?:found|available|"
+    r"detected|present)|"
     r"Did not detect devices|Unable to find the Infiniband/RoCE device|"
     r"(?:No|0) (?:HCAs?|RNICs?) (?:were |are )?(?:found|available)|No available RNIC|"
     r"couldn't read (?:uverbs )?ABI version|unable to get RDMA device list|"
@@ -46,7 +49,8 @@ _NO_DEVICE = re.compile(
 _NOT_THERE = re.compile(
     r"IB device (?P<name>\S+) not found|Unable to find IB device (?P<other>\S+)|"
     r"No match(?:ed|ing) device found: (?P<third>\S+)|"
-    r"Invalid IB devices specified: \[(?P<fourth>'[^']{1,40}')"
+    r"Invalid IB devices specified: \[(?P<fourth>'[^']{1,40}')|"
+    r"Unable to find device named: (?P<fifth>\S+)"
 )
 _PROVIDER = re.compile(
     r"Warning: (?:no userspace device-specific driver found for (?P<path>\S+)|"
@@ -64,7 +68,8 @@ _LOADER = re.compile(
 )
 _VERBS_CALL = re.compile(
     r"\b(?P<call>ibv_(?:reg|create|modify|open|alloc|query|get)_\w+)(?:\([^)]{0,120}\))?:? "
-    r"(?:call |has )?(?:failed|error|returned(?: error)?)\b",
+    r"(?:call |has )?(?:failed|error|returned(?: error)?|Cannot allocate memory|Bad address|"
+    r"Invalid argument)\b",
 )
 _MODIFY = re.compile(
     r"[Ff]ailed to (?:modify|transition|connect) (?:the )?(?:\w+ )?QP\b.{0,40}?\bto "
@@ -133,6 +138,19 @@ _UNOPENED = re.compile(
 _REFUSED = re.compile(
     r"\bibv_open_device\b.{0,60}?(?P<error>Permission denied|Operation not permitted)"
 )
+_CLOSED = re.compile(
+    r"\bDevice (?P<path>/dev/infiniband/uverbs\d{1,3}) is not accessible for read"
+)
+_NOT_ACTIVE = re.compile(
+    r"\b[Dd]evice (?P<adapter>[a-z]\w{1,30}),? port (?P<port>\d{1,2} )?(?:is )?not active\b"
+)
+"""What a program says of a port that it was told to use, or came upon."""
+_SLOW_BUILD = re.compile(
+    r"[1-9]\d{0,2} IB devices?(?:\(s\))? (?:were|was) detected, but accelerated IB support was "
+    r"not found"
+)
+"""NIXL, of a UCX that was built without what drives the adapters."""
+_PAIR = re.compile(r"\blocal_nic: (?P<local>\w{1,30}), peer_nic: (?P<peer>[^\s,]{1,80})")
 _WATCHED = re.compile(
     r"^\s*event_type (?P<event>[\w ]{3,60}?) \((?P<number>\d+)\), port (?P<port>\d+)"
 )
@@ -191,9 +209,7 @@ def _no_device(found: re.Match[str], line: Line) -> Sequence[Fact]:
 
 
 def _not_there(found: re.Match[str], line: Line) -> Sequence[Fact]:
-    name = (found["name"] or found["other"] or found["third"] or found["fourth"]).strip(
-        "'\":,."
-    )
+    name = next(one for one in found.groups() if one).strip("'\":,.")
     return (_call_failed("open device", line, adapter=name),)
 
 
@@ -266,9 +282,11 @@ _STATUS = re.compile("|".join(_STATUS_WORDS), re.IGNORECASE)
 
 
 def _completed(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    pair = _PAIR.search(line.text)
     return (
         CompletionError(
             status=_STATUS_WORDS[found[0].lower()], library="verbs program",
+            adapter=pair["local"] if pair else "", peer=pair["peer"] if pair else "",
             moment=line.moment, process=_process(line), evidence=line.evidence,
         ),
     )  # fmt: skip
@@ -339,6 +357,30 @@ def _refused(found: re.Match[str], line: Line) -> Sequence[Fact]:
             errno=code, error=found["error"], process=_process(line), evidence=line.evidence
         ),
     )
+
+
+def _closed(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    return (
+        AdapterOpenFailed(
+            path=found["path"], errno=errno.EACCES, error="not accessible",
+            process=_process(line), evidence=line.evidence,
+        ),
+    )  # fmt: skip
+
+
+def _not_active(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    return (
+        AdapterPort(
+            adapter=found["adapter"], port=integer(found["port"]), state=PortState.DOWN,
+            host=_process(line).host, evidence=line.evidence,
+        ),
+    )  # fmt: skip
+
+
+def _slow_build(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    del found
+    library = "UCX for InfiniBand"
+    return (NoVerbsLibrary(library=library, process=_process(line), evidence=line.evidence),)
 
 
 def _watched(found: re.Match[str], line: Line) -> Sequence[Fact]:
@@ -413,6 +455,10 @@ rdma_programs = Parser(
         "open device",
         "context for",
         "event_type ",
+        "not accessible",
+        "not active",
+        "IB device",
+        "device named",
         "ABI version",
         "RoCE device",
         "rdma_cm",
@@ -439,6 +485,9 @@ rdma_programs = Parser(
         (_REGISTERING, _failed("ibv_reg_mr")),
         (_QUEUE_PAIR, _failed("ibv_create_qp")),
         (_REFUSED, _refused),
+        (_CLOSED, _closed),
+        (_NOT_ACTIVE, _not_active),
+        (_SLOW_BUILD, _slow_build),
         (_VERBS_CALL, _called),
         (_NOT_THERE, _not_there),
         (_NO_DEVICE, _no_device),

@@ -256,6 +256,11 @@ _PATTERNS = (
         _store_lost,
     ),
     pattern(
+        "connection to the C10d store has",
+        r"connection to the C10d store has (?P<error>failed)",
+        _store_lost,
+    ),
+    pattern(
         "store based barrier on rank",
         r"store based barrier on rank.{0,160}?\((?P<error>world_size=\d+, worker_count=\d+)"
         r"(?P<peer>)(?P<errno>)",
@@ -291,6 +296,7 @@ _PATTERNS = (
         _timeout,
     ),
     pattern("Heartbeat monitor timed out", r"Heartbeat monitor timed out", _stuck),
+    pattern("Could not acquire GIL", r"Could not acquire GIL within.*", _message),
     pattern("watchdog got stuck for", r"watchdog got stuck for", _stuck),
     pattern("Mismatched NCCL version", r"Mismatched NCCL version.*", _message),
     pattern("Detected mismatch between collectives", r"Detected mismatch", nothing),

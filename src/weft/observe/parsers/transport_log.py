@@ -1,11 +1,13 @@
 """Logs of transports beside the collective library: UCX, MPI, SHARP, NVSHMEM, libfabric."""
 
+import errno
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from weft.observe.facts.base import Fact, LinkLayer, Process
 from weft.observe.facts.benchmarks import TransferSetup
+from weft.observe.facts.hosts import Limit, ModuleAbsent
 from weft.observe.facts.programs import Message
 from weft.observe.facts.transports import DmaBufAvailable, InNetworkReduction
 from weft.observe.facts.verbs import AdapterEvent, CallFailed, CompletionError
@@ -18,6 +20,9 @@ _LAYERS = {"IB": LinkLayer.INFINIBAND, "RoCE": LinkLayer.ETHERNET}
 _DESTINATION = re.compile(r"dlid=(\d+)")
 _REMOTE = re.compile(r"dgid=([0-9a-fA-F:.]+)")
 _INDEX = re.compile(r"\b(?:sgid_)?index=(\d+)")
+_LENGTH = re.compile(r"\blength=(\d{1,16})\b")
+_CURRENT = re.compile(r"\(current: (\d{1,12}) kbytes\)")
+_KIBI = 1 << 10
 _PML = re.compile(r"\b(?:PML|pml|mtl|MTL) \w+ cannot")
 _MULTI_LINE = 3
 _LOGGED = re.compile(r"ERROR|[Ee]rror|WARN|\]\[|\d\d:\d\d:\d\d|NCCL")
@@ -76,12 +81,24 @@ def _status_of(syndrome: int) -> int:
     return _SYNDROMES.get(syndrome, 0)
 
 
+def _limit(line: Line) -> Sequence[Fact]:
+    """State the limit of locked memory that UCX names where it was not enough."""
+    told = _CURRENT.search(line.text)
+    if not told:
+        return READ
+    limit = int(told[1]) * _KIBI
+    host = _process(line).host
+    return (Limit(name="memlock", limit=limit, host=host, evidence=line.evidence),)
+
+
 def _call(found: re.Match[str], line: Line) -> Sequence[Fact]:
     text = line.text
     error = found["error"].strip(" ,:.")
     index, remote = _INDEX.search(text), _REMOTE.search(text)
+    length = _LENGTH.search(text)
     device = re.search(r"\bon (\w+)(?::(\d+))? failed|\(dev=(\w+)", text)
     return (
+        *_limit(line),
         CallFailed(
             call=found["call"],
             errno=integer(found.groupdict().get("errno")) or errno_of(error),
@@ -89,6 +106,7 @@ def _call(found: re.Match[str], line: Line) -> Sequence[Fact]:
             adapter=(device[1] or device[3]) if device else "",
             gid_index=int(index[1]) if index else None,
             remote_gid=remote[1] if remote else "",
+            size_bytes=int(length[1]) if length else None,
             library="UCX",
             moment=line.moment,
             process=_process(line),
@@ -118,24 +136,48 @@ def _configured(found: re.Match[str], line: Line) -> Sequence[Fact]:
     return (TransferSetup(operation="UCX", adapter=device[1], evidence=line.evidence),)
 
 
+_DIAGNOSED = re.compile(
+    r"failed: Connection reset by remote peer|error 'Connection reset by remote peer'|"
+    r"rp_filter is set to strict mode"
+)
+"""What UCX says for diagnosis alone and tells of a cause."""
 _HARMLESS = re.compile(r"exceeded transports/devices limit")
 """What UCX calls an error and goes on from: it leaves out what is beyond its tables."""
 
 
 def _ucx(found: re.Match[str], line: Line) -> Sequence[Fact]:
     level = found["level"].lower()
-    if level not in {"error", "warn", "fatal"} or _HARMLESS.search(found["text"]):
+    told = level in {"error", "warn", "fatal"} or _DIAGNOSED.search(found["text"])
+    if not told or _HARMLESS.search(found["text"]):
         return READ
     return (
         Message(
             software="UCX",
-            level="warning" if level == "warn" else "error",
+            level="error" if level in {"error", "fatal"} else "warning",
             text=found["text"].strip()[:300],
             moment=line.moment,
             process=_process(line),
             evidence=line.evidence,
         ),
     )
+
+
+def _unconnected(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    """State that a peer could not be reached over TCP."""
+    return (
+        CallFailed(
+            call="connect", errno=errno_of(found["error"]), error=found["error"].strip(),
+            peer=found["peer"], library="UCX", moment=line.moment, process=_process(line),
+            evidence=line.evidence,
+        ),
+    )  # fmt: skip
+
+
+def _without_gpus(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    """State that UCX finds no way for the adapter to GPU memory, where it was told to."""
+    del found
+    host = _process(line).host
+    return (ModuleAbsent(name="nvidia_peermem", host=host, evidence=line.evidence),)
 
 
 def _pml(found: re.Match[str], line: Line) -> Sequence[Fact]:
@@ -205,9 +247,11 @@ def _mpi_failed(found: re.Match[str], line: Line) -> Sequence[Fact]:
 def _asynchronous(found: re.Match[str], line: Line) -> Sequence[Fact]:
     """State an asynchronous event of an adapter, as programs other than NCCL name it."""
     event = found["event"].strip().lower()
+    where = (found.groupdict().get("where") or "").lower()
+    queue = where in {"qp", "cq", "srq"} or "work queue" in event
     return (
         AdapterEvent(
-            event=event, on="port" if "port" in event else "device",
+            event=event, on="qp" if queue else "port" if "port" in event else "device",
             adapter=found["adapter"], fatal=bool(re.search("fatal|catastrophic", event)),
             moment=line.moment, process=_process(line), evidence=line.evidence,
         ),
@@ -252,6 +296,23 @@ def _nixl(found: re.Match[str], line: Line) -> Sequence[Fact]:
             process=_process(line), evidence=line.evidence,
         ),
     )  # fmt: skip
+
+
+def _unheard(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    """State that the first word of a peer never came, so that there is no connection."""
+    return (
+        CallFailed(
+            call="connect", errno=errno.ETIMEDOUT, error="timed out: no handshake came",
+            peer=found["peer"], library="NIXL", moment=line.moment, process=_process(line),
+            evidence=line.evidence,
+        ),
+    )  # fmt: skip
+
+
+def _unlike_rails(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    return tuple(
+        replace(one, level="warning") for one in _nixl(found, line) if isinstance(one, Message)
+    )
 
 
 def _unselected(found: re.Match[str], line: Line) -> Sequence[Fact]:
@@ -332,7 +393,8 @@ _PATTERNS = (
     pattern(
         "IB Async event on",
         r"IB Async event on (?P<adapter>\w+): "
-        r"(?P<event>port (?:active|error)|[a-z][\w -]{2,60})",
+        r"(?P<event>port (?:active|error)|[a-z][\w -]{2,60}?)"
+        r"(?= on (?P<where>port|QP|CQ|SRQ)|\s*$|[^\w -])",
         _asynchronous,
     ),
     pattern(
@@ -341,9 +403,26 @@ _PATTERNS = (
         _port_event,
     ),
     pattern("shm_open: ", r"shm_open: (?P<error>[A-Z][\w ]{3,60})", _shared),
+    pattern(
+        "Handshake from peer",
+        r"Handshake from peer '?(?P<peer>[^\s']{1,120})'? not received after",
+        _unheard,
+    ),
+    pattern(
+        "Rail count mismatch",
+        r"Rail count mismatch \(local: \d{1,4}, remote: \d{1,4}\)",
+        _unlike_rails,
+    ),
     pattern("NIXL_ERR_", r"NIXL_ERR_[A-Z_]{4,30}", _nixl),
     pattern("inter-node cfg", r"inter-node cfg", _configured),
     pattern("pml_ucx.c", r"pml_ucx\.c:\d+ +Error: (?P<level>)(?P<text>.*)", _pml),
+    pattern(
+        "connect(fd=",
+        r"connect\(fd=\d{1,7}, dest_addr=(?P<peer>[^\s)]{1,80})\) failed: "
+        r"(?P<error>[A-Z][\w ]{3,60})",
+        _unconnected,
+    ),
+    pattern("Couldn't enable GPUDirect RDMA", r"Couldn't enable GPUDirect RDMA", _without_gpus),
     pattern("UCX  ", r"UCX  (?P<level>\w+)\s+(?P<text>.*)", _ucx),
     pattern("SHARPD_OP_", r"SHARPD_OP_\w+ (?P<reason>failed.*)", _sharp),
     pattern("sharp_create_job", r"(?P<reason>sharp_create_job.*)", _sharp),
@@ -416,6 +495,8 @@ _PATTERNS = (
         "ucx function returned", r"ucx function returned with failed status.*", _mpi_failed
     ),
     pattern("unable to reach each other for", r"unable to reach each other for.*", _mpi_failed),
+    pattern("MPI process is unreachable", r"MPI process is unreachable.*", _mpi_failed),
+    pattern("Source IP of socket:", r"Source IP of socket:.*", _mpi),
     pattern("No components were able", r"No components were able to be opened.*", _mpi_failed),
     pattern("cannot be selected", r"cannot be selected", _unselected),
     pattern(", but peer ", r", but peer .{1,80} selected pml \w+", _mpi_failed),
