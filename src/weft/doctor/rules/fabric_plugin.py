@@ -32,6 +32,8 @@ _LOADER = re.compile(
     re.IGNORECASE,
 )
 _SLOW = re.compile(r"(?:tcp|sockets|udp|net)(?:;|$)", re.IGNORECASE)
+_SLINGSHOT = re.compile(r"hsn\d")
+"""How Slingshot's interfaces are called [HPE, Slingshot host software]."""
 _FOLLOW = (Symptom.SOCKETS, "container-no-verbs-library", "container-no-rdma-device")
 
 
@@ -163,6 +165,7 @@ def _without_plugin(facts: Facts) -> Iterator[Finding]:
     slow: list[Fact] = [*job.uses_sockets(facts), *refused]
     slow += facts.of(NoVerbsLibrary) if asked else []
     loaded = [one for one in facts.of(ProviderChosen) if "NET/OFI" in one.evidence.text]
+    asked += _on_slingshot(facts)
     if slow and none and (has_efa or asked) and not loaded and not facts.of(NoProvider):
         yield finding(
             "efa-plugin-not-loaded",
@@ -176,6 +179,15 @@ def _without_plugin(facts: Facts) -> Iterator[Finding]:
             explains=_FOLLOW,
             fault=Fault.SOCKETS,
         )
+
+
+def _on_slingshot(facts: Facts) -> list[Fact]:
+    """Return interfaces of Slingshot adapters that plain sockets use: a provider has them."""
+    used = [
+        one for one in facts.of(AdapterChosen)
+        if one.port is None and _SLINGSHOT.match(one.adapter)
+    ]  # fmt: skip
+    return [*used, *job.said(facts, r"NET/Socket ?: Using .{0,80}\bhsn\d")]
 
 
 fabric_plugin = Rule(causes=("efa-plugin-not-loaded", "efa-provider-missing"), check=_check)

@@ -38,6 +38,7 @@ _LINK_DEAD = re.compile(r"nvlink: .{0,20}(?:fatal|uncorrect|failed)", re.IGNOREC
 _XID = re.compile(r"\bxid\W{0,3}(\d{2,3})\b", re.IGNORECASE)
 _PROGRAM_CODES = frozenset({13, 31, 32, 43, 69})
 """Faults that a program makes by its own accesses, or a device that fails [NVIDIA, Xid]."""
+_SILENT = frozenset({119, 120})
 _MANY = 3
 _MINUTE_S = 60.0
 _TO_RECOVER = 154
@@ -71,7 +72,7 @@ _SORTS = (
           cause="gpu-xid-ecc-contained",
           message="an uncorrectable memory error hit one process; a row is to be remapped",
           advice="drain and reset the GPU, so that the remapping takes effect"),
-    _Sort(codes=frozenset({119, 120}), cause="gpu-xid-gsp-timeout",
+    _Sort(codes=_SILENT, cause="gpu-xid-gsp-timeout",
           message="the GPU's system processor does not answer",
           advice="reset the GPU or power-cycle the host; update driver; or switch GSP off"),
     _Sort(codes=frozenset({74, 137, *range(144, 151), 155}), cause="nvlink-error",
@@ -131,6 +132,8 @@ def _by_code(facts: Facts) -> Finding | None:
         *[one for one in facts.of(PciDevice) if one.gone and not is_adapter(one)],
     ]
     for sort in _SORTS:
+        if sort.cause == "gpu-xid-gsp-timeout" and _link_died_before(facts):
+            continue
         hits: list[Fact] = [
             one for one in facts.of(GpuFault) if _is(one, sort) and _counts(one)
         ]  # fmt: skip
@@ -144,6 +147,16 @@ def _by_code(facts: Facts) -> Finding | None:
         if hits:
             return _fault(sort, [*hits, *_memory(facts, sort)])
     return None
+
+
+def _link_died_before(facts: Facts) -> bool:
+    """Return whether a link failed for good before the GPU's system processor fell silent."""
+    dead = [one.evidence for one in facts.of(GpuFault) if _LINK_DEAD.search(one.text)]
+    silent = [one.evidence for one in facts.of(GpuFault) if one.code in _SILENT]
+    return any(
+        first.file == then.file and first.place < then.place
+        for first in dead for then in silent
+    )  # fmt: skip
 
 
 def _by_runtime(facts: Facts) -> Finding | None:

@@ -278,18 +278,23 @@ def _restless(facts: Facts) -> Iterator[Finding]:
         if own and one.state in {PortState.DOWN, PortState.ACTIVE}:
             states.setdefault((one.host, one.adapter, own), {})[one.state] = one
     seen = [port for found in states.values() if len(found) > 1 for port in found.values()]
+    used = job.by_host(job.verbs_adapters(facts))
+    lacking = any(
+        one.adapter not in {chosen.adapter for chosen in ports}
+        for ports in used.values() for one in seen
+    )  # fmt: skip
     if seen:
         yield finding(
             "ib-link-flap",
             seen,
-            0.5,
-            severity=Severity.WARNING,
+            0.55 if lacking else 0.5,
+            severity=Severity.ERROR if lacking else Severity.WARNING,
             subject=", ".join(dict.fromkeys(one.adapter for one in seen)),
             message="a port was down at one reading and up at another",
             advice="replace the cable or transceiver of this port, then watch it",
             next_command="dmesg -T | grep -i link; read the state of the port again",
             missing=("whether somebody took the port down or brought it up between the two",),
-            explains=(*_FOLLOW, "port-down", "fabric-path-unreachable"),
+            explains=(*_FOLLOW, "port-down", "fabric-path-unreachable", "hca-set-mismatch"),
         )
 
 

@@ -60,7 +60,10 @@ _LOOK = "ibstat; ip -br link; ibportstate <lid> <port>; swap the cable"
 
 
 def _check(facts: Facts) -> Iterator[Finding]:
-    down = [one for one in facts.of(AdapterPort) if one.state is PortState.DOWN]
+    down = [
+        one for one in facts.of(AdapterPort)
+        if one.state is PortState.DOWN and not _has_link(one) and not _came_up(facts, one)
+    ]  # fmt: skip
     alike = {(one.adapter, one.port): one for one in down}  # thousands of hosts are alike
     named = {key for key, one in alike.items() if _is_wanted(facts, one)}
     wanted = [one for one in down if (one.adapter, one.port) in named]
@@ -95,6 +98,24 @@ def _check(facts: Facts) -> Iterator[Finding]:
     yield from _stays_down(facts)
     yield from _lost(facts)
     yield from _cut(facts)
+
+
+def _has_link(port: AdapterPort) -> bool:
+    """Return whether the cable of a port of InfiniBand is up: what it lacks is a manager."""
+    infiniband = port.link_layer is LinkLayer.INFINIBAND
+    return infiniband and port.physical_state is PhysicalState.LINK_UP
+
+
+def _came_up(facts: Facts, port: AdapterPort) -> bool:
+    """Return whether a port is up at a later reading of the same text: unsteady, not down."""
+    return any(
+        one.state is PortState.ACTIVE
+        and (one.host, one.adapter, one.port) == (port.host, port.adapter, port.port)
+        and one.lid == port.lid not in _NO_LID
+        and one.evidence.file == port.evidence.file
+        and one.evidence.place > port.evidence.place
+        for one in facts.of(AdapterPort)
+    )
 
 
 def _closed(facts: Facts) -> list[AdapterInterface]:

@@ -11,7 +11,16 @@ References: InfiniBand Architecture Specification, subnet management; opensm(8);
 from collections.abc import Iterator
 
 from weft.doctor import job
-from weft.doctor.rule import Facts, Finding, Rule, Severity, Symptom, finding
+from weft.doctor.rule import (
+    Facts,
+    Finding,
+    Rule,
+    Severity,
+    Symptom,
+    finding,
+    suspect,
+    suspected,
+)
 from weft.observe.facts.adapters import AdapterPort
 from weft.observe.facts.base import Fact, LinkLayer, PhysicalState, PortState
 from weft.observe.facts.hosts import ServiceState
@@ -46,6 +55,14 @@ def _check(facts: Facts) -> Iterator[Finding]:
             next_command="sminfo; systemctl status opensm",
             explains=_FOLLOW,
         )
+    elif idle := _cabled(facts):
+        yield suspected(
+            (suspect("ib-no-subnet-manager", 0.48), suspect("port-down", 0.3)),
+            idle,
+            subject=", ".join(dict.fromkeys(one.adapter for one in idle)),
+            message="the cable is up, the port is not, and no subnet manager is known",
+            advice="start one subnet manager; where one runs, look whether it may bind here",
+        )
     else:
         yield from _beginning(facts)
     masters = {one.guid: one for one in facts.of(SubnetManager) if one.state == "master"}
@@ -59,6 +76,15 @@ def _check(facts: Facts) -> Iterator[Finding]:
             next_command="sminfo   # on each fabric or plane",
             missing=("whether the outputs are of one fabric or of several planes",),
         )
+
+
+def _cabled(facts: Facts) -> list[AdapterPort]:
+    """Return ports of InfiniBand whose link is trained and whose state is down all the same."""
+    return [
+        one for one in facts.of(AdapterPort)
+        if one.state is PortState.DOWN and one.physical_state is PhysicalState.LINK_UP
+        and one.link_layer is LinkLayer.INFINIBAND and one.sm_lid in _NO_LID
+    ]  # fmt: skip
 
 
 def _stopped(facts: Facts) -> list[Fact]:

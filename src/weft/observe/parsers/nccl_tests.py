@@ -352,6 +352,7 @@ nccl_tests = Parser(
     tool="nccl-tests",
     marks=(
         "#  Rank",
+        "#   Rank",
         "nThread",
         "out-of-place",
         "# Avg bus",
