@@ -26,6 +26,7 @@ _BEGINS = re.compile(
     r"\s|[\w.-]{1,40}:\t|[#$>|+*`{}]|-{2}|\[\s*\d{1,9}\.\d|\[?\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|"
     r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) |"
     r"\[\d{1,6},\d{1,6}\]<|\[rank\d|\[pod/|\([\w.]{1,60} pid=|[\w.<>-]{1,100}:\d{1,8}:\d{1,8} |"
+    r"[a-z][\w.-]{1,30}: (?:ib)?(?:error|warn|panic)|Couldn't |"
     r"NCCL (?:INFO|WARN)|[EWIF]\d{4} \d\d:|[\w.-]{1,60}@[\w.-]{1,60}[: ][^$#]{0,80}[$#] |"
     r"(?:apiVersion|kind|metadata|spec|status|data|items):(?: |$)"
 )

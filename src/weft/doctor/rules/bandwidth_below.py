@@ -9,6 +9,7 @@ What to do: ask the suspects in order; each leaves its mark in another output.
 References: NCCL tests, doc/PERFORMANCE.md; weft's model of collectives, docs/explanation.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -28,6 +29,11 @@ from weft.observe.facts.base import LinkLayer
 from weft.observe.facts.benchmarks import BenchmarkRank, MeasuredCollective
 from weft.results import Estimate
 
+_SHORT = (
+    r"check_ib_bw\w*: .{0,120}expected > ?[\d.]+ ?\w*, but measured|"
+    r"error: (?:bw|msg ?rate) (?:result|peak)?.{0,20}is below .{0,20}limit"
+)
+_OF_GPUS = re.compile(r"check_ib_bw_gdr|use_cuda|use_rocm")
 _LARGE_BYTES = 1 << 28
 _SLOWER = 2.0
 """Beyond the band of the model by this factor: no sound server of these GPUs is so slow."""
@@ -50,6 +56,7 @@ class _Run:
 
 
 def _check(facts: Facts) -> Iterator[Finding]:
+    yield from _below_a_limit(facts)
     run = _run(facts)
     rows = [
         one for one in facts.of(MeasuredCollective)
@@ -70,6 +77,21 @@ def _check(facts: Facts) -> Iterator[Finding]:
         message=_message(run, best, best.time_s / fair.value),
         advice="ask the suspects in order; `weft bench judge` tells which fault fits the curve",
     )
+
+
+def _below_a_limit(facts: Facts) -> Iterator[Finding]:
+    """Ask of a transfer between two adapters that a test or a health check found too slow."""
+    short = job.said(facts, _SHORT)
+    if short:
+        of_gpus = any(_OF_GPUS.search(one.evidence.text) for one in short)
+        yield suspected(
+            _FROM_GPUS if of_gpus else _OF_ADAPTERS,
+            short,
+            symptom=Symptom.SLOW,
+            severity=Severity.WARNING,
+            message="a transfer is slower than the limit that its test was given",
+            advice="compare the slot and the link of this adapter with those of a sound one",
+        )
 
 
 def _severity(run: _Run, times: float) -> Severity:
@@ -139,6 +161,15 @@ _WITHIN = (
         question="is peer access or NVLS switched off (NCCL_P2P_DISABLE, NCCL_NVLS_ENABLE)?",
     ),
     suspect("gpu-thermal-throttle", 0.2),
+)
+_OF_ADAPTERS = (
+    suspect("pcie-link-degraded", 0.4),
+    suspect("ib-link-degraded-speed", 0.35),
+)
+_FROM_GPUS = (
+    suspect("pcie-acs-enabled", 0.4),
+    suspect("pcie-link-degraded", 0.25),
+    suspect("gdr-peermem-not-loaded", 0.15),
 )
 _BETWEEN = (
     suspect("pcie-acs-enabled", 0.3),

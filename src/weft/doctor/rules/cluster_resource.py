@@ -15,6 +15,7 @@ from dataclasses import replace
 
 from weft.doctor import job
 from weft.doctor.rule import (
+    LIKELY_RATIO,
     Facts,
     Finding,
     Rule,
@@ -44,6 +45,7 @@ _RDMA = re.compile(
     re.IGNORECASE,
 )
 _SHORT = re.compile(r"[Ii]nsufficient (?!unused|quota)([\w./-]+)")
+_DIGITS = re.compile(r"\d+")
 _LOOK = (
     "kubectl describe node | grep -A12 -e Allocatable -e Allocated; kubectl -n "
     "<plugin> logs ds/<plugin>"
@@ -55,7 +57,8 @@ _PLUGIN_POD = re.compile(
 _OF_DRIVERS = re.compile(r"OFED|device-plugin|device-plug-in|sriov", re.IGNORECASE)
 _QUOTA = re.compile(r"insufficient (?:unused )?quota for (?P<name>[\w./-]+)")
 _UNAVAILABLE = re.compile(
-    r"(?:devices unavailable for|allocate unhealthy devices) (?P<name>[\w./-]+)"
+    r"(?:devices unavailable for|allocate (?:unhealthy|unregistered) devices?) "
+    r"(?P<name>[\w./-]+)"
 )
 _NO_NODE = re.compile(
     r"(?:lstat |custom device \W{1,3})/dev/infiniband/[^\s:]+: (?:lstat .{0,60})?no such file"
@@ -101,9 +104,11 @@ def _check(facts: Facts) -> Iterator[Finding]:
         yield from _offered_none(facts)
         yield from _gone(facts)
         yield from _fewer(facts)
+        yield from _beside_its_like(facts)
     yield from _refused(facts)
     yield from _no_quota(facts)
     yield from _plugin(facts)
+    yield from _claimed_twice(facts)
     yield from _not_running(facts)
 
 
@@ -308,6 +313,30 @@ def _fewer(facts: Facts) -> Iterator[Finding]:
             )  # fmt: skip
 
 
+def _beside_its_like(facts: Facts) -> Iterator[Finding]:
+    """Find a rail of which a node offers nothing, beside one named alike that it offers."""
+    offers = [
+        one for one in facts.of(NodeResource)
+        if one.allocatable is not None and _RDMA.search(one.resource)
+    ]  # fmt: skip
+    alike: dict[tuple[str, str], dict[str, NodeResource]] = {}
+    for one in offers:
+        alike.setdefault((one.node, _DIGITS.sub("0", one.resource)), {})[one.resource] = one
+    for same in alike.values():
+        none = [one for one in same.values() if not one.allocatable and not one.allocated]
+        if none and len(none) < len(same):
+            found = _resource(
+                "k8s-rdma-resource-partial", [*same.values()], LIKELY_RATIO, none[0].resource,
+                Severity.WARNING,
+            )  # fmt: skip
+            yield replace(
+                found,
+                message=f"a node offers none of {none[0].resource}, and some of its like",
+                missing=("whether this node has an adapter for it, and a pod asks for it",),
+            )
+            return
+
+
 def _gone(facts: Facts) -> Iterator[Finding]:
     """Find a resource that a node offered at one reading, and at a later one no more."""
     offers = [one for one in facts.of(NodeResource) if one.allocatable is not None]
@@ -424,6 +453,20 @@ def _plugin(facts: Facts) -> Iterator[Finding]:
         )
     elif gone and there and "uverbs" in there:
         yield _resource("k8s-rdma-resource-partial", [*gone], 0.6, "the adapter")
+
+
+def _claimed_twice(facts: Facts) -> Iterator[Finding]:
+    """Find a device that two pools of a plug-in select: the second goes without it."""
+    lines = job.said(facts, r"cannot add device \[[0-9a-f:.]+\]\. already allocated")
+    if lines:
+        found = _resource(
+            "k8s-rdma-resource-partial", lines, 0.5, "the plug-in's resource", Severity.WARNING
+        )
+        yield replace(
+            found, message="two pools of the plug-in select one device: the second lacks it",
+            advice="let the selectors of the pools name different devices",
+            next_command="kubectl get configmap -A -o yaml | grep -A20 resourceList",
+        )  # fmt: skip
 
 
 def _taken_in(facts: Facts) -> list[Fact]:

@@ -135,7 +135,8 @@ def _restarted(
     ]  # fmt: skip
     blamed = job.said(facts, r"configuration error in the fabric manager or nvswitch|"
                              r"(gpu handle|setup) .{0,30}multicast team|"
-                             r"nv_err_fabric_state_out_of_sync")  # fmt: skip
+                             r"nv_err_fabric_state_out_of_sync|"
+                             r"nvidia-fabricmanager daemon shutdown detected")  # fmt: skip
     if multicast or (blamed and not early):
         yield finding(
             "fabric-manager-restarted",

@@ -75,10 +75,10 @@ _SORTS = (
     _Sort(codes=_SILENT, cause="gpu-xid-gsp-timeout",
           message="the GPU's system processor does not answer",
           advice="reset the GPU or power-cycle the host; update driver; or switch GSP off"),
-    _Sort(codes=frozenset({74, 137, *range(144, 151), 155}), cause="nvlink-error",
+    _Sort(codes=frozenset({74, 136, 137, *range(144, 151), 155}), cause="nvlink-error",
           message="an NVLink reported an error",
           advice="reset the GPUs; if the same link returns without a kill before, replace"),
-    _Sort(codes=frozenset({38, 46, 61, 62, 109, 110, 136, 143, 154, 158, 173}),
+    _Sort(codes=frozenset({38, 46, 61, 62, 109, 110, 143, 154, 158, 173}),
           cause="gpu-xid-other",
           message="the driver reports a fault of the GPU",
           advice="reset the GPU and run its diagnostics (dcgmi diag -r 3)"),
@@ -181,8 +181,17 @@ def _remapping(facts: Facts) -> Iterator[Finding]:
         if one.name in {"ecc_uncorrectable_volatile", "ecc_uncorrectable_sram_volatile"}
         and one.value
     ]  # fmt: skip
-    if pending:
-        yield _fault(_SORTS[2], [*pending])
+    if any(one.failed for one in pending):
+        yield replace(
+            _fault(_SORTS[2], [*pending]),
+            message="rows of a GPU's memory had uncorrectable errors and could not be remapped",
+            advice="drain the GPU and have it replaced: no spare rows are left",
+        )
+    elif pending:
+        yield replace(
+            _fault(_SORTS[2], [*pending]),
+            message="rows of a GPU's memory had errors and wait to be remapped",
+        )
     elif now:
         found = _fault(_SORTS[2], [*now])
         yield replace(found, severity=Severity.WARNING, confidence_ratio=0.65)

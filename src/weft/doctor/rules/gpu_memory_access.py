@@ -64,6 +64,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
     if not redirecting and not protection:
         yield from _translated(facts)
         yield from _unmapped(facts)
+        yield from _refused_pages(facts)
         return
     if redirecting:
         found = _redirected(protection, redirecting, failing=_hangs(facts))
@@ -172,6 +173,24 @@ def _unmapped(facts: Facts) -> Iterator[Finding]:
             next_command="grep -e PeerMapping -e StreamMem /proc/driver/nvidia/params",
             missing=("the parameters of the nvidia module",),
             explains=("verbs-provider-incompatible",),
+        )
+
+
+def _refused_pages(facts: Facts) -> Iterator[Finding]:
+    """Find memory of a GPU that could not be mapped for an adapter."""
+    unmapped = job.said(facts, r"error -\d+ while calling nvidia_p2p_dma_map_pages")
+    if unmapped:
+        yield finding(
+            "gdr-access-blocked",
+            unmapped,
+            0.65,
+            severity=Severity.WARNING,
+            message="the pages of a GPU could not be mapped for the adapter",
+            advice=_ADVICE,
+            next_command=_ACS,
+            missing=("whether the IOMMU is on (dmesg)", "whether transfers of GPU memory fail"),
+            explains=_FOLLOW,
+            fault=Fault.GPUDIRECT_OFF,
         )
 
 

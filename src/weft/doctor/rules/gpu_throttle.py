@@ -15,6 +15,8 @@ from weft.observe.facts.gpus import GpuReading, GpuThrottle
 
 _HEAT = ("thermal", "hw_slowdown", "hw slowdown", "power_brake", "power brake")
 _LOW_RATIO = 0.85
+_HOTTEST_C = 105.0
+"""Where AMD's GPUs slow down by the hottest spot of their die; others stop before."""
 
 
 def _check(facts: Facts) -> Iterator[Finding]:
@@ -36,6 +38,25 @@ def _check(facts: Facts) -> Iterator[Finding]:
             next_command="nvidia-smi -q -d PERFORMANCE,TEMPERATURE,CLOCK",
             missing=() if slow else ("clocks under load",),
         )
+    elif limit := _at_limit(facts):
+        yield finding(
+            "gpu-thermal-throttle",
+            limit,
+            0.5,
+            severity=Severity.WARNING,
+            subject=", ".join(dict.fromkeys(one.gpu for one in limit)),
+            message="GPUs are as hot as they may become: their clocks are lowered there",
+            advice="look at fans, inlet temperature and dust; drain the host until it is cool",
+            next_command="amd-smi metric --throttle --temperature --clock",
+            missing=("the limit of this GPU, and its clocks under load",),
+        )
+
+
+def _at_limit(facts: Facts) -> list[GpuReading]:
+    return [
+        one for one in facts.of(GpuReading)
+        if one.name == "temperature" and one.unit == "°C" and (one.value or 0) >= _HOTTEST_C
+    ]  # fmt: skip
 
 
 def _slow(facts: Facts) -> list[Fact]:

@@ -33,7 +33,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
     apart: list[Fact] = [
         one for one in facts.of(ServiceState)
         if one.service.startswith("imex ")
-        and one.state in {"unavailable", "degraded", "invalid"}
+        and one.state in {"unavailable", "degraded", "invalid", "down"}
     ]  # fmt: skip
     service = [
         one for one in facts.of(ServiceState)
@@ -81,6 +81,7 @@ def _refused_handles(facts: Facts, *, on_scale_up: bool) -> list[Fact]:
         r"fabric.{0,60}handle.{0,40}fail|"
         r"handle_type_fabric.{0,80}(?:not_permitted|not permitted|failed)|"
         r"cumemimport\w*handle.{0,40}fabric|abrupt nvidia-imex|"
+        r"nvidia-imex daemon has invoked robust channel recovery|"
         r"computedomain .{0,30}(not )?ready|imex.{0,60}(fail|not |unavailable|error|no such)",
     )
     handles += [one for one in said if not _WATCHED.search(one.evidence.text)]

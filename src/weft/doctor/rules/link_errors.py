@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from weft.doctor import job
-from weft.doctor.rule import Facts, Finding, Rule, Severity, Symptom, finding
+from weft.doctor.rule import Facts, Finding, Rule, Severity, Symptom, finding, suspect
 from weft.observe.facts.adapters import AdapterPort, CableEvent
 from weft.observe.facts.base import NOBODY, Fact, PortState
 from weft.observe.facts.collectives import CollectiveTimeout
@@ -58,6 +58,9 @@ _COMPLAINT = re.compile(
 """What ibdiagnet says of links that make errors."""
 _FEW = 10
 _HOUR_S = 3600.0
+_MINUTE_S = 60.0
+"""A link that flaps is back within seconds; a host takes minutes to start."""
+_TRAPS = 3
 _ALLOWED_PER_HOUR = 120.0
 """Errors of a link of 32 Gbit/s at a bit error rate of 1e-12 [InfiniBand Architecture
 Specification, links]; faster links may make more."""
@@ -337,6 +340,7 @@ def _sick_modules(facts: Facts) -> Iterator[Finding]:
             advice="reseat or replace the cable or transceiver, and look at its temperature",
             next_command="mlxlink -d <adapter> -m; ethtool -m <interface>",
             explains=(*_FOLLOW, "ib-link-flap", "port-down"),
+            suspects=(suspect("port-down", 0.45),),
         )
 
 
@@ -349,7 +353,8 @@ def _flapping(facts: Facts) -> Iterator[Finding]:
     ]  # fmt: skip
     if _of_other_ports(facts):
         events = [one for one in events if one.port is not None]
-    flaps = _lost_and_back(facts.of(LinkEvent))
+    flaps: list[Fact] = [*_lost_and_back(facts.of(LinkEvent)), *_soon_back(facts)]
+    flaps += _traps_in_a_row(facts)
     cables = [one for one in facts.of(CableEvent) if "unplug" in one.event.lower()]
     rise = risen(facts.of(Counter))
     lost = [
@@ -395,6 +400,34 @@ def _lost_and_back(events: Sequence[LinkEvent]) -> list[LinkEvent]:
         elif where in been_up and last_up[where] > place:
             lost.append(one)
     return lost
+
+
+def _soon_back(facts: Facts) -> list[Fact]:
+    """Return ports that the subnet manager lost and met again sooner than a host restarts."""
+    lost: dict[str, LinkEvent] = {}
+    back: list[Fact] = []
+    for one in facts.of(LinkEvent):
+        if not one.up and "Removed port" in one.evidence.text:
+            lost[one.interface] = one
+        elif one.up and (before := lost.pop(one.interface, None)) is not None:
+            then, now = before.moment, one.moment
+            if then and now and 0 <= now.time_s - then.time_s <= _MINUTE_S:
+                back += [before, one]
+    return back
+
+
+def _traps_in_a_row(facts: Facts) -> list[Fact]:
+    """Return traps of one switch whose links change again and again within a minute."""
+    told: dict[str, list[Message]] = {}
+    for one in facts.of(Message):
+        if one.software == "OpenSM" and one.text.startswith("link state change") and one.moment:
+            told.setdefault(one.place, []).append(one)
+    return [
+        trap for traps in told.values()
+        if len(traps) >= _TRAPS and (first := traps[0].moment) and (last := traps[-1].moment)
+        and 0 <= last.time_s - first.time_s <= _MINUTE_S * len(traps) / _TRAPS
+        for trap in traps
+    ]  # fmt: skip
 
 
 def _again_and_again(facts: Facts) -> bool:

@@ -84,6 +84,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
         if "topology file" in one.evidence.text.lower()
         and "no such file" in one.evidence.text.lower()
     ]  # fmt: skip
+    yield from _checked(facts)
     graph = job.settings(facts, "NCCL_GRAPH_FILE")
     if graph and job.said(facts, r"xml import channel|xml graph file"):
         yield replace(
@@ -108,6 +109,17 @@ def _check(facts: Facts) -> Iterator[Finding]:
         yield _wrong("topology-misdetected", [*reverse, *file], 0.75)
     elif file and not _is_content(facts):
         yield _file_alone(file)
+
+
+def _checked(facts: Facts) -> Iterator[Finding]:
+    """Find a machine that does not look as the file of a health check says."""
+    unlike = job.said(facts, r"check_hw_topology: topology mismatch")
+    if unlike:
+        yield replace(
+            _wrong("vm-topology-wrong", unlike, 0.6),
+            severity=Severity.WARNING,
+            message="GPUs and adapters do not lie as the health check's file says",
+        )
 
 
 def _odd_tree(facts: Facts, unread: list[Fact]) -> list[Fact]:

@@ -134,7 +134,8 @@ def _of_a_starter(facts: Facts, small: list[Limit]) -> list[Limit]:
     if _made(facts):
         return []
     looked = any(_STARTED.search(one.command) for one in facts.of(Command))
-    return [one for one in small if looked or "LimitMEMLOCK" in one.evidence.text]
+    told = re.compile(r"LimitMEMLOCK|[Cc]an't propagate RLIMIT_MEMLOCK")
+    return [one for one in small if looked or told.search(one.evidence.text)]
 
 
 def _starved(facts: Facts) -> Iterator[Finding]:

@@ -32,9 +32,16 @@ from weft.observe.facts.benchmarks import (
     TransferSetup,
 )
 from weft.observe.facts.interfaces import HostReached, Interface
+from weft.observe.facts.pods import ClusterEvent
 from weft.observe.facts.reading import Opening
 from weft.observe.facts.verbs import AdapterEvent, CallFailed, CompletionError
 
+_APART = (
+    r"vport mtu \d+ is different than netdev mtu|failed to set mtu \d+ to port|"
+    r"setportmtu: (?:error|fail)"
+)
+"""Drivers of adapters and switches on a port that does not have the size it was to have."""
+_BEYOND_MASTER = re.compile(r"invalid MTU \d+, must be")
 _LENGTH_ERROR = 1
 _TO_READY = re.compile(r"modify_qp|\bRTR\b", re.IGNORECASE)
 _OWN_QUEUE_PAIR = r"\bQP\b.{0,40}\bRTR\b.{0,80}(?:EINVAL|errno[= ]22|invalid argument)"
@@ -59,6 +66,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
     if not remote:  # then the other end's status says more than this end's event
         broken += [one for one in facts.of(AdapterEvent) if "access violation" in one.event]
     yield from _of_interfaces(facts, broken)
+    yield from _told(facts)
     lost = _too_large(facts)
     if lost:
         yield _differs([*lost, *broken], 0.85 if broken else 0.75)
@@ -123,6 +131,37 @@ def _assumed(seen: list[Fact]) -> Finding:
         "connect",
         advice="set jumbo frames (4200 or 9000), or a version that asks the port for its MTU",
     )
+
+
+def _told(facts: Facts) -> Iterator[Finding]:
+    """Find sizes that a driver, a switch or a fabric's manager says it could not reconcile."""
+    apart = job.said(facts, _APART)
+    if apart:
+        yield replace(_differs(apart, 0.6), severity=Severity.WARNING)
+    asked = [one for one in facts.of(ClusterEvent) if _BEYOND_MASTER.search(one.message)]
+    if asked:
+        found = _differs([*asked], 0.8)
+        yield replace(
+            found,
+            message="a pod's network asks for packets larger than its parent interface takes",
+            advice="raise the MTU of the parent interface on the nodes, or lower the network's",
+            next_command="kubectl get net-attach-def -A -o yaml | grep -i mtu; ip link",
+            explains=found.explains | {"k8s-secondary-network-failed"},
+        )
+    refused = job.said(facts, r"validate_port_caps.{0,60}failed for mgid")
+    if refused:
+        yield suspected(
+            (
+                suspect("mtu-mismatch", 0.45, next_command="smpquery portinfo <lid> 1"),
+                suspect("ib-link-degraded-speed", 0.25),
+                suspect("ib-pkey-membership", 0.15),
+            ),
+            refused,
+            severity=Severity.WARNING,
+            message="a port may not join a multicast group: its MTU or rate is below the "
+            "group's, or the request is not whole",
+            advice="compare active MTU and rate of the port with the group's (saquery -g)",
+        )
 
 
 def _of_interfaces(facts: Facts, broken: list[Fact]) -> Iterator[Finding]:

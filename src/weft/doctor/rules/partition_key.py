@@ -30,7 +30,8 @@ def _check(facts: Facts) -> Iterator[Finding]:
         facts,
         r"bad p_?key|p_?key (mismatch|violation|check failed)|no valid pkey|"
         r"unable to find (?:specified )?pkey|"
-        r"do(es)? not (share specified|have any shared) pkey",
+        r"do(es)? not (share specified|have any shared) pkey|"
+        r"port is not in partition of this mc group",
     )
     yield from _no_such_index(facts)
     yield from _apart(facts)

@@ -44,6 +44,7 @@ _LATE = re.compile(
     r"send completed with error.{0,20}\(IB_TIMEOUT\)|bad status 110|_do_madrpc failed"
 )
 _PICKED = re.compile(r"\bbgp\b.*\|\s*(?:e?grep|include|inc|match|awk)\b")
+_OF_A_PAIR = re.compile(r"--src-to-dst|--sgid-to-dgid|--slid\b.{0,40}--dlid\b")
 _RAILS_APART = 0.5
 """How sure it is where pings show that it is the rails that are not joined."""
 _LOOK = (
@@ -74,6 +75,9 @@ def _check(facts: Facts) -> Iterator[Finding]:
         yield from _not_answered(facts)
         yield from _no_sessions(facts)
         yield from _unanswered(facts)
+        yield from _no_way(facts)
+        yield from _no_record(facts)
+        yield from _session_lost(facts)
         return
     same = _same_ends(failed)
     sure = max(_sure(one) for one in failed)
@@ -213,6 +217,75 @@ def _unanswered(facts: Facts) -> Iterator[Finding]:
             severity=Severity.WARNING,
             message="a node of the fabric does not answer",
             advice="look whether the node is booting or hung; then at the links towards it",
+        )
+
+
+def _no_way(facts: Facts) -> Iterator[Finding]:
+    """Find switches that have no entry for a node, or a cable whose other end is silent."""
+    told = [
+        one for one in facts.of(Message)
+        if one.software == "OpenSM" and one.text.startswith("no way: ")
+    ]  # fmt: skip
+    if told and not facts.of(LinkEvent):
+        silent = all("remote side" in one.text for one in told)
+        yield suspected(
+            (
+                suspect("fabric-path-unreachable", 0.4 if silent else 0.6),
+                suspect("ib-link-errors", 0.25 if silent else 0.1),
+                suspect("port-down", 0.2 if silent else 0.1),
+            ),
+            told,
+            symptom=Symptom.VERBS_CALL,
+            severity=Severity.WARNING,
+            message="the node behind a switch port does not answer"
+            if silent
+            else "a switch has no entry that leads to a node",
+            advice="look at this port's cable and what is behind it"
+            if silent
+            else "look whether the node left, then have the manager sweep anew (kill -HUP)",
+        )
+
+
+def _session_lost(facts: Facts) -> Iterator[Finding]:
+    """Find sessions of routing that were lost for want of an answer and did not come back."""
+    last = {
+        (one.evidence.file, one.place): one for one in facts.of(Message)
+        if one.software == "routing"
+    }  # fmt: skip
+    lost = [one for one in last.values() if "is lost" in one.text]
+    if lost and not facts.of(RoutingSession):
+        yield suspected(
+            (
+                suspect("fabric-path-unreachable", 0.5),
+                suspect("ib-link-flap", 0.25),
+                suspect("port-down", 0.15),
+            ),
+            lost,
+            severity=Severity.WARNING,
+            subject=", ".join(dict.fromkeys(one.place for one in lost[:4])),
+            message="a switch lost a neighbour without an answer: its routes over it are gone",
+            advice="look at the link to this neighbour and at the neighbour itself",
+        )
+
+
+def _no_record(facts: Facts) -> Iterator[Finding]:
+    """Ask why the manager knows no path between two nodes that it was asked for."""
+    asked = [
+        one for one in facts.of(Command)
+        if "saquery" in one.command and _OF_A_PAIR.search(one.command)
+    ]  # fmt: skip
+    none = job.said(facts, r"\bSA\(No records\)|status 0x0?300\b.{0,30}no records")
+    if asked and none:
+        yield suspected(
+            (
+                suspect("ib-pkey-membership", 0.4),
+                suspect("fabric-path-unreachable", 0.35),
+            ),
+            [*asked, *none],
+            symptom=Symptom.VERBS_CALL,
+            severity=Severity.WARNING,
+            message="the subnet manager gives no path between these two nodes",
+            advice="compare the partition keys of both ports, and look whether both are known",
         )
 
 

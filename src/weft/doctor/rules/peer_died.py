@@ -12,6 +12,7 @@ References: kernel OOM killer; signal(7); NCCL troubleshooting, remote process e
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from weft.doctor import job
 from weft.doctor.rule import (
@@ -124,6 +125,8 @@ def _check(facts: Facts) -> Iterator[Finding]:
         yield _refused(facts, remote)
     elif doubtful:
         yield _perhaps(doubtful)
+    else:
+        yield from _evicted(facts)
 
 
 def _left(facts: Facts, ended: ProcessEnded) -> bool:
@@ -172,6 +175,23 @@ def _pods_gone(facts: Facts, *, failing: bool) -> list[Fact]:
         if failing and one.reason in _POD_LOST and "EmptyDir" not in one.message
     ]  # fmt: skip
     return [*ended, *lost]
+
+
+def _evicted(facts: Facts) -> Iterator[Finding]:
+    """Find pods that the cluster took away, where no error of the job is shown."""
+    gone = [
+        one for one in facts.of(ClusterEvent)
+        if one.reason in {"Evicted", "MPIJobEvicted"} and one.warning is not False
+        and not _OF_CLUSTER.match(one.subject)
+    ]  # fmt: skip
+    if gone:
+        yield replace(
+            _died([*gone], [], 0.5),
+            severity=Severity.WARNING,
+            message="the cluster evicted a pod: if it was the job's, its other ranks fail",
+            advice="see to what its node ran short of; ask for it in the pod's requests",
+            next_command="kubectl get pods -o wide; kubectl describe node <node>",
+        )
 
 
 def _refused(facts: Facts, remote: list[CompletionError]) -> Finding:

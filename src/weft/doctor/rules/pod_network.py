@@ -58,7 +58,7 @@ _NETWORK_POD = re.compile(
 _OF_EACH = re.compile(r"""["']?\$\{?\w+\}?["']?$""")
 """How a loop over pods names the pod that it asks."""
 _TAKEN = re.compile(
-    r"ip[ _]conflict|duplicate (?:ip|address)|conflicts with mac", re.IGNORECASE
+    r"ip[ _]conflict|duplicate (?:ip|address|allocation)|conflicts with mac", re.IGNORECASE
 )
 _PAIR_OF_POD = re.compile(r"\b(?:eth0|net\d{1,2})@if")
 _SHARED_BY_HOSTS = re.compile(r"docker|virbr|br-|cni|cali|lo\b|veth|tun|usb|lxc|podman")

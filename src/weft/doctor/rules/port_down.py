@@ -23,6 +23,8 @@ from weft.doctor.rule import (
     Severity,
     Symptom,
     finding,
+    suspect,
+    suspected,
 )
 from weft.doctor.rules.adapter_filter import chosen_by
 from weft.observe.facts.adapters import (
@@ -31,7 +33,7 @@ from weft.observe.facts.adapters import (
     CableEvent,
     LinkTraining,
 )
-from weft.observe.facts.base import Fact, LinkLayer, PhysicalState, PortState
+from weft.observe.facts.base import Clock, Fact, LinkLayer, PhysicalState, PortState
 from weft.observe.facts.collectives import CollectiveTimeout
 from weft.observe.facts.interfaces import Interface, LinkEvent
 from weft.observe.facts.programs import Command, Message
@@ -54,6 +56,12 @@ _OF_A_POD = re.compile(r"net\d{1,2}")
 """Names that the multiple networks of a pod get."""
 _REFUSED = re.compile(r"(?:\S{1,80}[#$])?\s*Port number ")
 _NO_LID = (None, 0, 0xFFFF)
+_STARTED_S = 900.0
+"""Within so long after its start a host has brought up what it can."""
+_WITHIN = re.compile(
+    r"(?:lo|docker|veth|cali|cni|virbr|flannel|tun|tap|lxc|usb|idrac|vnet)\w*$"
+)
+"""Interfaces of programs within a host, and of its service processor."""
 _PORTS_OF_AN_ADAPTER = 2
 _FREE_IN_A_ROW = 3
 _LOOK = "ibstat; ip -br link; ibportstate <lid> <port>; swap the cable"
@@ -246,13 +254,46 @@ def _checked(facts: Facts) -> Iterator[Finding]:
     missed = job.said(
         facts,
         r"no ib port .{0,80}is active|ib port .{0,60}is not active|"
-        r"port \d+ down since|down too long: |only \d+ port\(s\) are act|"
+        r"port \d+ down since|down too long: |only [1-9]\d* port\(s\) are act|"
         r"only \d+ linkup|port \d+: state down|port \d+ is down|"
         r"^rdma port is down: |rdma device \w+ (disapp|is miss|vanish)",
     )
     missed = [one for one in missed if not _up_at_another_rate(facts, one)]
+    yield from _none_at_rate(facts)
+    yield from _unheard(facts)
     if missed:
         yield _down(missed, "", 0.7)
+
+
+def _unheard(facts: Facts) -> Iterator[Finding]:
+    """Ask of a port whose other end says that it hears nothing."""
+    told = job.said(facts, r"oper error event: mac_remote_fault occurred")
+    if told and not facts.of(LinkEvent):
+        yield suspected(
+            (suspect("port-down", 0.4), suspect("ib-link-errors", 0.35)),
+            told,
+            symptom=Symptom.FEWER_LINKS,
+            severity=Severity.WARNING,
+            message="the other end of a port says that it receives nothing: one way is broken",
+            advice="look whether the host restarted then; else clean or replace the cable",
+        )
+
+
+def _none_at_rate(facts: Facts) -> Iterator[Finding]:
+    """Ask of ports none of which is up at the rate that a health check expects.
+
+    That all are slow is more likely than that all are down: then other things fail first.
+    """
+    none = job.said(facts, r"only 0 port\(s\) are active and >=")
+    if none:
+        yield suspected(
+            (suspect("ib-link-degraded-speed", 0.45), suspect("port-down", 0.35)),
+            none,
+            symptom=Symptom.FEWER_LINKS,
+            severity=Severity.WARNING,
+            message="no port is up at the rate that a health check expects",
+            advice="look whether the ports are down, or up at a lower rate than expected",
+        )
 
 
 def _up_at_another_rate(facts: Facts, missed: Fact) -> bool:
@@ -352,14 +393,33 @@ def _lost(facts: Facts) -> Iterator[Finding]:
         if event.up:
             been_up.add((event.host, event.interface))
     failing: list[Fact] = [*facts.of(CompletionError), *facts.of(CollectiveTimeout)]
+    pulled = _pulled(facts)
     gone = [
         event for place, event in last.items()
-        if not event.up and (place in been_up or failing)
+        if not event.up and (place in been_up or failing or _runs_long(event) or pulled)
+        and not _WITHIN.match(event.interface)
     ]  # fmt: skip
     if gone:
         names = ", ".join(dict.fromkeys(event.interface for event in gone))
         severity = Severity.ERROR if failing else Severity.WARNING
-        yield _down([*gone, *failing[:2]], names, 0.65 if failing else 0.6, severity)
+        sure = 0.65 if failing else 0.6 if any(_place(one) in been_up for one in gone) else 0.5
+        yield _down([*gone, *pulled, *failing[:2]], names, sure, severity)
+
+
+def _place(event: LinkEvent) -> tuple[str, str]:
+    return event.host, event.interface
+
+
+def _runs_long(event: LinkEvent | CableEvent) -> bool:
+    """Return whether a host had started long ago: at its start ports without a cable tell."""
+    at = event.moment
+    return at is not None and at.clock is Clock.BOOT and at.time_s > _STARTED_S
+
+
+def _pulled(facts: Facts) -> list[CableEvent]:
+    """Return modules that were pulled while the host ran and were not put back."""
+    last = {(one.host, one.device, one.module): one for one in facts.of(CableEvent)}
+    return [one for one in last.values() if "unplugged" in one.event and _runs_long(one)]
 
 
 _STILL_DOWN = (

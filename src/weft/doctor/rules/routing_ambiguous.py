@@ -9,6 +9,7 @@ References: Linux ip-route(8), ip-rule(8), sysctl arp_ignore and arp_announce.
 """
 
 import errno
+import re
 from collections.abc import Iterator
 from ipaddress import ip_interface
 
@@ -18,6 +19,11 @@ from weft.observe.facts.interfaces import HostReached, Interface, NeighbourAddre
 from weft.observe.facts.transports import AdapterChosen
 from weft.observe.facts.verbs import CallFailed, CompletionError
 
+_MARTIAN = r"martian (?:source|destination) (?!255\.|0\.|127\.).{7,100}?on dev "
+_INNER = re.compile(
+    r"on dev (?:lo|docker|br-|veth|cali|cni|virbr|flannel|tun|eno|lxc|kube|podman)"
+)
+"""Interfaces within a host and those of its management."""
 _PAIR = 2
 _DOTS = 3
 _HOST_BITS = 32
@@ -37,6 +43,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
     )
     yield from _answering_for_another(facts, failing=failing)
     yield from _strictly_filtered(facts, failing=failing)
+    yield from _unexpected(facts)
     yield from _from_elsewhere(facts)
     if not any("/" in one.destination for one in facts.of(Route)):  # no table was shown
         yield from _same_subnet(facts, failing=failing)
@@ -127,6 +134,22 @@ def _answering_for_another(facts: Facts, *, failing: bool) -> Iterator[Finding]:
                     explains=(Symptom.CONNECT, Symptom.TRANSPORT_RETRY, Symptom.WATCHDOG),
                 )
                 return
+
+
+def _unexpected(facts: Facts) -> Iterator[Finding]:
+    """Find packets that the kernel did not expect on the interface they came in by."""
+    lines = [one for one in job.said(facts, _MARTIAN) if not _INNER.search(one.evidence.text)]
+    if lines:
+        yield finding(
+            "host-routing-ambiguous",
+            lines,
+            0.5,
+            severity=Severity.WARNING,
+            message="packets come in by another interface than the way back to their sender",
+            advice="give each interface a subnet of its own, or route by source address",
+            next_command="ip route get <sender>; ip rule; sysctl net.ipv4.conf.all.rp_filter",
+            missing=("whether two interfaces of this host have addresses of one subnet",),
+        )
 
 
 def _not_counted(facts: Facts) -> tuple[str, ...]:

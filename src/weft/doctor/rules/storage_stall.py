@@ -85,6 +85,18 @@ def _check(facts: Facts) -> Iterator[Finding]:
             missing=("a second look some minutes later: is it still there?",),
             explains=(Symptom.WATCHDOG, "app-collective-mismatch", "peer-process-died"),
         )
+    elif stuck := job.said(facts, r"persistent D-state .{0,60}processes detected"):
+        yield finding(
+            "app-storage-stall",
+            [*stuck, *waiting],
+            0.65 if waiting else 0.5,
+            severity=Severity.ERROR if waiting else Severity.WARNING,
+            message="processes wait in the kernel and cannot be stopped, as for storage",
+            advice="look at the mounts that these processes use",
+            next_command="cat /proc/<pid>/stack; dmesg | grep -i -e 'blocked for more' -e nfs",
+            missing=("what the processes wait for: storage, or the driver of a device",),
+            explains=(Symptom.WATCHDOG,),
+        )
     elif waiting and (unread := _unread(facts)):
         yield finding(
             "app-storage-stall",

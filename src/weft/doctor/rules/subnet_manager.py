@@ -32,6 +32,8 @@ _UNBOUND = (
     r"sm mad controller bind failed|unable to register class 129|"
     r"osm_vendor_bind.{0,40}err|failed to bind to (?:the )?port\b(?! \d{2,5}\b)"
 )
+_UNSWEPT = "Errors during initialization"
+"""What OpenSM says of a sweep that it will begin anew."""
 _FOLLOW = (Symptom.TRANSPORT_RETRY, Symptom.SOCKETS, "port-down", "container-no-rdma-device")
 
 
@@ -105,6 +107,7 @@ def _beginning(facts: Facts) -> Iterator[Finding]:
         and one.sm_lid not in _NO_LID
     ]  # fmt: skip
     dark = [one for one in facts.of(Message) if one.text == "SM port is down"]
+    yield from _unswept(facts)
     if left or dark:
         yield finding(
             "ib-no-subnet-manager",
@@ -120,6 +123,27 @@ def _beginning(facts: Facts) -> Iterator[Finding]:
             "GUID of its own and a manager with virtualization on",
             next_command="sminfo; systemctl status opensm",
             missing=("whether the manager still runs and sees this port",),
+            explains=_FOLLOW,
+        )
+
+
+def _unswept(facts: Facts) -> Iterator[Finding]:
+    """Find a manager whose last sweep of the subnet had errors: ports may be left waiting."""
+    last = {
+        one.evidence.file: one for one in facts.of(Message)
+        if one.software == "OpenSM" and one.text in {_UNSWEPT, "SUBNET UP"}
+    }  # fmt: skip
+    failed = [one for one in last.values() if one.text == _UNSWEPT]
+    if failed:
+        yield finding(
+            "ib-no-subnet-manager",
+            failed,
+            0.5,
+            severity=Severity.WARNING,
+            message="the subnet manager could not finish its sweep: ports may not come up",
+            advice="read what its log says above this line: who does not answer",
+            next_command="grep -e ERR -e 'SUBNET UP' /var/log/opensm.log; sminfo",
+            missing=("whether a later sweep ends with SUBNET UP",),
             explains=_FOLLOW,
         )
 

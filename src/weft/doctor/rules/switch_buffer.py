@@ -11,7 +11,18 @@ References: SONiC, show priority-group and show queue watermark; buffer profiles
 import re
 from collections.abc import Iterator
 
-from weft.doctor.rule import Facts, Fault, Finding, Rule, Severity, Symptom, finding
+from weft.doctor import job
+from weft.doctor.rule import (
+    Facts,
+    Fault,
+    Finding,
+    Rule,
+    Severity,
+    Symptom,
+    finding,
+    suspect,
+    suspected,
+)
 from weft.doctor.rules.link_errors import risen
 from weft.observe.facts.base import Fact
 from weft.observe.facts.interfaces import Counter
@@ -47,6 +58,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
     full = [one for one in counters if _WATERMARK.search(one.name) and one.value >= _FULL_BYTES]
     if not dropped and not queues:
         yield from _said(facts)
+        yield from _not_applied(facts)
         return
     seen: list[Fact] = [*dropped, *queues, *full]
     unheld = [] if dropped or full else _without_pause(facts, queues)
@@ -114,6 +126,25 @@ def _said(facts: Facts) -> Iterator[Finding]:
             missing=("discards of the ports of this switch",),
             explains=("roce-packet-loss", Symptom.TRANSPORT_RETRY),
             fault=Fault.MISTUNED,
+        )
+
+
+def _not_applied(facts: Facts) -> Iterator[Finding]:
+    """Find ports to which a switch could not apply what keeps a class from loss."""
+    buffers = job.said(facts, r"failed to set .{0,70}buffer (?:profile|pool)")
+    pauses = job.said(facts, r"no lossless tc found on port|failed to set pfc 0x")
+    if buffers or pauses:
+        yield suspected(
+            (
+                suspect("roce-packet-loss", 0.45),
+                suspect("switch-buffer-exhausted", 0.3)
+                if buffers
+                else suspect("qos-dscp-mismatch", 0.4),
+            ),
+            [*buffers, *pauses],
+            severity=Severity.WARNING,
+            message="a switch did not apply the lossless class to a port: RoCE may be dropped",
+            advice="compare the port's maps and buffer profiles with those of its fellows",
         )
 
 

@@ -193,8 +193,8 @@ def errno_of(text: str) -> int | None:
 
 
 _NUMBERED = re.compile(
-    r"(?:\berrno\b[ :=]{1,3}|\[|\bret(?:urned)?(?: is)?[ :=]{0,3}|\brc[ :=]{1,3}|\(|: )-?"
-    r"(?P<code>\d{1,3})(?=[\]\s,;:.)]|$)"
+    r"(?:\berrno\b[ :=]{1,3}|\[|\bret(?:urned)?(?: is)?[ :=]{0,3}|\brc[ :=]{1,3}|\berror=|"
+    r"\(|: )-?(?P<code>\d{1,3})(?=[\]\s,;:.)]|$)"
 )
 _LIKELY = frozenset({1, 2, 5, 12, 13, 14, 19, 22, 28, 61, 93, 95, 101, 110, 111, 113, 121})
 

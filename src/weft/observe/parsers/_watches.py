@@ -198,6 +198,12 @@ _SORTS: tuple[tuple[re.Pattern[str], _Build], ...] = (
         ),
         _alert,
     ),
+    (
+        re.compile(
+            r"only 0 port\(s\) are active and >=|persistent D-state .{0,60}processes det"
+        ),
+        _told,
+    ),
     (re.compile(r"changing its up status often"), _told),
     (
         re.compile(

@@ -66,6 +66,8 @@ cni_log = Parser(
         "multus",
         "Multus",
         "SRIOV-CNI",
+        "failed (add)",
+        "namespace isolation",
         "requested number of devices unavailable",
         "no healthy devices present",
         "assigning IP",
@@ -91,6 +93,12 @@ cni_log = Parser(
         pattern("failed to setup network", r"(?P<text>failed to setup network.*)", _sandbox),
         pattern("SRIOV-CNI", r"(?P<text>SRIOV-CNI failed.*)", _sandbox),
         pattern("Multus: ", r"(?P<text>Multus: .{0,200}?error.*)", _sandbox),
+        pattern(
+            "annotation violates permission",
+            r"(?P<text>annotation violates permission.*)",
+            _sandbox,
+        ),
+        pattern("failed (add): ", r"failed \(add\): (?P<text>\S.*)", _sandbox),
         pattern(
             "] Error ", r"\] (?P<text>Error (?:assigning IP|at storage engine).*)", _sandbox
         ),

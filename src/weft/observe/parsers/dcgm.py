@@ -331,7 +331,8 @@ _WELL = frozenset({"up", "ok", "healthy", "ready"})
 def _service(found: re.Match[str], line: Line) -> Sequence[Fact]:
     if found["manager"]:
         name, text = "nvidia-fabricmanager", found["text"].lower()
-        state = "failed" if "fail" in text else "activating" if "progress" in text else ""
+        waits = "progress" in text or "not started" in text
+        state = "failed" if "fail" in text else "activating" if waits else ""
     else:
         name, state = f"imex {found['what'].lower()}", found["state"].lower()
     if not state or state in _WELL:

@@ -72,6 +72,7 @@ device_plugin = Parser(
         "Are RDMA modules loaded",
         "] added",
         "has RDMA spec",
+        "Cannot add device",
         "/sys/class/infiniband_verbs/",
         "gets registered",
         'exposing "',
@@ -117,6 +118,8 @@ device_plugin = Parser(
         pattern("RDMA resources for", r"RDMA resources for \S+ not found.*", _refused),
         pattern("device plugin unable", r"device plugin unable.{0,20} Kubelet.*", _refused),
         pattern("device [", r"device \[[0-9a-f:.]{7,13}\] added", _served),
+        pattern("Cannot add device", r"Cannot add device \[[0-9a-f:.]{7,13}\]\. Already all.*",
+                _refused),
         pattern("has RDMA spec", r"has RDMA spec \[/dev/infiniband/.*", _served),
         pattern(
             "device: ",

@@ -43,6 +43,7 @@ node_watch = Parser(
         "ACTIVE<>DOWN",
         "down too long",
         "port(s) are active",
+        "persistent D-state",
         "LinkUp",
         "state DOWN",
         "is DOWN",

@@ -73,7 +73,8 @@ _STATE = re.compile(r"\s*Failed to modify QP (?P<qp>\S+) to (?P<state>RTR|RTS|IN
 _TROUBLE = re.compile(
     r"\s*(?:Unexpected CM event|Unable to (?:perform|init|connect|resolve|open|"
     r"Connect)|Couldn't|Failed to|"
-    r"Requested size larger|Conflicting CPU frequency|Error, |Problems with|Sub-Par|"
+    r"Requested size larger|Conflicting CPU frequency|Error, |Error: (?:BW|Msg)|"
+    r"Problems with|Sub-Par|"
     r"WARNING: BW peak|Port number \d)"
 )
 _UNCONNECTED = re.compile(r"\s*Couldn't connect to (?P<peer>\S+:\d+)")
@@ -316,6 +317,7 @@ perftest = Parser(
         "Port number ",
         "to RTR",
         "rdma_cm QPs",
+        "is below ",
         "Couldn't connect to",
     ),
     reader=_Reader,

@@ -70,6 +70,36 @@ def _notice(found: re.Match[str], line: Line) -> Sequence[Fact]:
     )
 
 
+def _way(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    """State that a switch has no entry that leads to a node, or a port no known neighbour."""
+    return (
+        Message(
+            software="OpenSM", level="error", text=f"no way: {found['text'].strip()}",
+            place=found["place"], moment=line.moment, evidence=line.evidence,
+        ),
+    )  # fmt: skip
+
+
+def _changed(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    """State that a switch told of a link that came or went, which one it does not say."""
+    return (
+        Message(
+            software="OpenSM", level="info", text=f"link state change at LID {found['lid']}",
+            place=f"LID {found['lid']}", moment=line.moment, evidence=line.evidence,
+        ),
+    )  # fmt: skip
+
+
+def _swept(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    """State that the manager has brought its subnet up."""
+    return (
+        Message(
+            software="OpenSM", level="info", text=found["text"], moment=line.moment,
+            evidence=line.evidence,
+        ),
+    )  # fmt: skip
+
+
 subnet_manager = Parser(
     tool="sminfo and OpenSM",
     marks=(
@@ -77,6 +107,7 @@ subnet_manager = Parser(
         "-> ",
         "with GUID",
         "Generic Notice",
+        " Notice ",
         "SUBNET UP",
         "Method 0x",
         "Entering MASTER",
@@ -92,6 +123,12 @@ subnet_manager = Parser(
             "sminfo:", r"sminfo: iberror: .{0,40}[Ff]ailed to open", nothing
         ),  # no port here
         pattern("sminfo:", r"sminfo: (?:iberror|query failed|.*failed)", _none),
+        pattern(
+            "0x01 -> ",
+            r"0x01 -> (?P<place>\w+): (?P<text>ERR [0-9A-F]{4}: (?:Dead end path|Can(?:'|no)t "
+            r"find (?:a )?(?:routing|path)|Path .{0,60}too long|Unknown remote side).*)",
+            _way,
+        ),
         pattern("0x01 -> ", r"0x01 -> (?P<place>\w+): (?P<text>ERR [0-9A-F]{4}: .*)", _error),
         pattern(
             "Removed port with GUID",
@@ -110,7 +147,18 @@ subnet_manager = Parser(
             r"\((?P<text>[^)]*)\).*",
             _notice,
         ),
+        pattern(
+            "Reporting ",
+            r"Reporting .{0,40}?[Ll]ink state change.{0,40}?LID:? ?(?P<lid>\d{1,5})\b",
+            _changed,
+        ),
         pattern("SM port is down", r"(?P<text>SM port is down)(?P<place>)", _error),
+        pattern(
+            "Errors during",
+            r"(?P<text>Errors during initialization)(?P<place>)",
+            _error,
+        ),
+        pattern("SUBNET UP", r"(?P<text>SUBNET UP)", _swept),
         pattern("0x0", r"0x0\d -> ", nothing),
         pattern("0x8", r"0x80 -> ", nothing),
         pattern("Method 0x", r"Method 0x\w+, Attr", nothing),

@@ -21,6 +21,8 @@ _KINDS = (
     ("insufficient power", "power"),
     ("temperature", "temperature"),
     ("timeout", "timeout"),
+    ("timedout", "timeout"),
+    ("didn't send any completion", "timeout"),
     ("reset", "reset"),
     ("create_mkey", "keys"),
     ("async reg mr failed", "keys"),

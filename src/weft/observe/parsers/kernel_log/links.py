@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from weft.observe.facts.base import Fact
 from weft.observe.facts.interfaces import LinkEvent
-from weft.observe.parsers.kernel_log.lines import host_of
+from weft.observe.parsers.kernel_log.lines import as_it_stands, host_of
 from weft.observe.patterns import Line, pattern
 
 
@@ -84,6 +84,7 @@ PATTERNS = (
         r"(?P<word>up|down)\b",
         link_event,
     ),
+    pattern("martian ", r"martian (?:source|destination) .{7,100}?on dev \S+", as_it_stands),
     pattern(
         "link becomes ready", r"(?P<word>link becomes ready)(?P<interface>)", interface_before
     ),

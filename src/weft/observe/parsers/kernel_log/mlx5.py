@@ -9,7 +9,7 @@ from weft.observe.facts.pci import PcieLink
 from weft.observe.facts.programs import SoftwareVersion
 from weft.observe.parsers._values import integer, real
 from weft.observe.parsers.kernel_log.adapters import fault
-from weft.observe.parsers.kernel_log.lines import BUS, DEVICE, host_of
+from weft.observe.parsers.kernel_log.lines import BUS, DEVICE, as_it_stands, host_of
 from weft.observe.parsers.kernel_log.links import link_event
 from weft.observe.patterns import Line, pattern
 
@@ -58,6 +58,9 @@ def _firmware(found: re.Match[str], line: Line) -> Sequence[Fact]:
 
 
 PATTERNS = (
+    pattern(
+        "VPort MTU ", r"VPort MTU \d{1,5} is different than netdev mtu \d{1,5}", as_it_stands
+    ),
     pattern(
         "mlx5_core",
         rf"mlx5_core {DEVICE}:? (?:\S+ )?Port module event(?:\[error\])?: "

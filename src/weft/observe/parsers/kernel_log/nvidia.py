@@ -91,7 +91,7 @@ def _driver(found: re.Match[str], line: Line) -> Sequence[Fact]:
         Message(
             software="GPU driver",
             level="error",
-            text=(found["imex"] or found["link"]).strip()[:300],
+            text=(found["service"] or found["link"]).strip()[:300],
             moment=line.moment,
             evidence=line.evidence,
         ),
@@ -108,6 +108,16 @@ def _unregistered(found: re.Match[str], line: Line) -> Sequence[Fact]:
             evidence=line.evidence,
         ),
     )
+
+
+def _peer_memory(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    """State that memory of a GPU could not be mapped for an adapter."""
+    return (
+        Message(
+            software="peer memory", level="error", text=found["text"].strip()[:300],
+            moment=line.moment, evidence=line.evidence,
+        ),
+    )  # fmt: skip
 
 
 def _no_answer(found: re.Match[str], line: Line) -> Sequence[Fact]:
@@ -184,7 +194,8 @@ PATTERNS = (
     pattern(
         "NVRM: ",
         r"NVRM: .{0,120}?(?:(?P<lost>GPU is lost|GPU lost from the bus|NV_ERR_GPU_IS_LOST)|"
-        r"(?P<imex>Abrupt nvidia-imex.*)|"
+        r"(?P<service>Abrupt nvidia-imex.*|nvidia-(?:fabricmanager|imex) daemon (?:shutdown "
+        r"detected|has invoked robust channel recovery).*)|"
         r"(?P<link>NVLink: (?:Link training failed|[Ff]ailed to train).*|"
         r"Failed to activate link ?\d.*|"
         r"\S{0,60} ?[^\[]{0,100}\[NV_ERR_(?:FABRIC_|NVLINK_FABRIC)\w+\].*))",
@@ -208,6 +219,12 @@ PATTERNS = (
         "nvidia-peermem ",
         r"nvidia-peermem nv_mem_client_init:\d+ ERROR .*?(?P<text>error while registering.*)",
         _unregistered,
+    ),
+    pattern(
+        "nvidia-peermem ",
+        r"nvidia-peermem \w+:\d+ ERROR (?P<text>.{0,80}while calling nvidia_p2p_dma_map_"
+        r"pages.*)",
+        _peer_memory,
     ),
     pattern("nvidia-peermem ", r"nvidia-peermem \w+:\d+ ERROR", nothing),
     pattern("nvidia-nvswitch", r"nvidia-nvswitch\d*: ", nothing),
