@@ -135,9 +135,11 @@ def _restarted(
     ]  # fmt: skip
     blamed = job.said(facts, r"configuration error in the fabric manager or nvswitch|"
                              r"(gpu handle|setup) .{0,30}multicast team|"
-                             r"nv_err_fabric_state_out_of_sync|"
-                             r"nvidia-fabricmanager daemon shutdown detected")  # fmt: skip
-    if multicast or (blamed and not early):
+                             r"nv_err_fabric_state_out_of_sync")  # fmt: skip
+    ended = job.said(facts, r"nvidia-fabricmanager daemon shutdown detected")
+    if ended and not (multicast or blamed or early):
+        yield _ended(ended)
+    elif multicast or (blamed and not early):
         yield finding(
             "fabric-manager-restarted",
             [*multicast, *blamed, *services],
@@ -147,6 +149,21 @@ def _restarted(
             next_command="journalctl -u nvidia-fabricmanager; nvidia-smi --gpu-reset",
             suspects=() if services else (_NEVER_STARTED,),
         )
+
+
+def _ended(seen: list[Fact]) -> Finding:
+    """Say that the service ended under running programs, as the driver tells of it."""
+    return finding(
+        "fabric-manager-restarted",
+        seen,
+        0.6,
+        severity=Severity.WARNING,
+        message="the fabric manager ended while GPUs were in use: the driver stopped programs",
+        advice="start the service again, reset the GPUs if NVLink multicast fails then",
+        next_command="journalctl -u nvidia-fabricmanager | tail; nvidia-smi -q",
+        missing=("whether a job was running then",),
+        suspects=(suspect("fabric-manager-not-running", 0.3),),
+    )
 
 
 _NEVER_STARTED = suspect(

@@ -202,12 +202,13 @@ def _bad_address(facts: Facts) -> list[CallFailed]:
     What NVSHMEM registers first is its heap on the GPU.
     """
     on_gpus = any(_CUDA.search(one.command) for one in facts.of(Command))
+    on_gpus = on_gpus or bool(job.said(facts, r"stack does not support DMA-BUF"))
     return [
         one for one in facts.of(CallFailed)
         if ("reg_mr" in one.call or "mr_reg" in one.call)
         and (one.errno == errno.EFAULT
              or (one.errno is None and not one.error and one.library == "NVSHMEM")
-             or (one.errno is None and one.library == "verbs program"
+             or (one.errno in {None, errno.EOPNOTSUPP} and one.library == "verbs program"
                  and (on_gpus or _OF_GPU.search(one.evidence.text)
                   or _CUDA.search(one.evidence.text))))
     ]  # fmt: skip

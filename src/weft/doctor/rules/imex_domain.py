@@ -33,7 +33,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
     apart: list[Fact] = [
         one for one in facts.of(ServiceState)
         if one.service.startswith("imex ")
-        and one.state in {"unavailable", "degraded", "invalid", "down"}
+        and one.state in {"unavailable", "degraded", "invalid"}
     ]  # fmt: skip
     service = [
         one for one in facts.of(ServiceState)
@@ -56,7 +56,9 @@ def _check(facts: Facts) -> Iterator[Finding]:
             [*handles, *service, *shapes, *facts.of(ScaleUpFabricState)],
             0.85 if shapes or (service and handles) else 0.65,
             severity=Severity.ERROR if handles or apart else Severity.WARNING,
-            message="a memory handle of another host cannot be imported: no common IMEX domain",
+            message="a memory handle of another host cannot be imported: no common IMEX domain"
+            if handles or apart
+            else "the IMEX service of this host or its domain is not up",
             advice="run nvidia-imex on all hosts of the rack with one nodes file",
             next_command="nvidia-imex-ctl -N; ls /dev/nvidia-caps-imex-channels",
             explains=("mpi-ucx-not-nccl",),
@@ -102,7 +104,7 @@ def _imports(facts: Facts) -> list[GpuCallFailed]:
 
 def _wanted(products: str, service: ServiceState) -> bool:
     """Return whether a service that does not run has GPUs that need it, or says why it fell."""
-    failed = service.state in {"failed", "unavailable", "degraded"}
+    failed = service.state in {"failed", "unavailable", "degraded", "down"}
     return failed and (_RACK.search(products) is not None or not products)
 
 

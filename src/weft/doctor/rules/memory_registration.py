@@ -330,8 +330,9 @@ def _provider(facts: Facts, refused: Sequence[Fact], least_ratio: float = 0.55) 
     )
 
 
-_GOES_ON = re.compile(r"peermem|set_ece")
-"""Not of the provider, or what the library goes on without: enhanced connections."""
+_GOES_ON = re.compile(r"peermem|set_ece|allocate MR with error=95")
+"""Not of the provider, or what the library goes on without: enhanced connections. Perftest is
+refused with 95 for memory of GPUs only."""
 
 
 def _unsupported(facts: Facts) -> Iterator[Finding]:

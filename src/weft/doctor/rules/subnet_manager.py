@@ -52,7 +52,9 @@ def _check(facts: Facts) -> Iterator[Finding]:
             [*waiting, *none, *unbound],
             0.9 if waiting else 0.8,
             subject=", ".join(dict.fromkeys(one.adapter for one in waiting)),
-            message="the cable is up and no subnet manager has brought the port to Active",
+            message="the cable is up and no subnet manager has brought the port to Active"
+            if waiting
+            else "no subnet manager answers on this fabric",
             advice="start one subnet manager (opensm, or the switch's or UFM's)",
             next_command="sminfo; systemctl status opensm",
             explains=_FOLLOW,

@@ -118,7 +118,7 @@ _SCRIPT = re.compile(
 """What the container that loads the module on Kubernetes says when it cannot."""
 _ADAPTERS = re.compile(r"mlx[45]|bnxt|efa|irdma|erdma|ionic|qedr|hns|mana|uverbs")
 _LIMIT = re.compile(
-    r"(?:Memlock limit:\s+|RLIMIT_MEMLOCK is |\(current: )(?P<limit>\d+|unlimited)"
+    r"(?:Memlock limit:\s+|RLIMIT_MEMLOCK (?:is|of) |\(current: )(?P<limit>\d+|unlimited)"
     r"(?: (?P<unit>kbytes|KB|bytes))?"
 )
 _LOCKED = re.compile(
