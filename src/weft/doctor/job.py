@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from weft.doctor.rule import Facts
 from weft.observe.facts.adapters import AdapterInterface, AdapterPort, AdapterSeen
 from weft.observe.facts.aftermath import WorkSeen
-from weft.observe.facts.base import Fact, PortState
+from weft.observe.facts.base import Evidence, Fact, PortState
 from weft.observe.facts.benchmarks import (
     BenchmarkRank,
     BenchmarkSummary,
@@ -234,6 +234,17 @@ def macvlan(facts: Facts) -> list[Fact]:
     return [*named, *(one for one in failed if _MACVLAN.search(one.evidence.text))]
 
 
+def only_a_tool(facts: Facts, failed: Iterable[CompletionError]) -> bool:
+    """Return whether a verbs benchmark alone fails while collectives pass over the fabric.
+
+    The kernel's log tells of the same errors, and not whose they are.
+    """
+    libraries = {one.library for one in failed}
+    passed = any(one.ok for one in facts.of(BenchmarkSummary))
+    elsewhere = on_one_host(facts) or uses_sockets(facts)
+    return "perftest" in libraries and libraries <= _TOOLS and passed and not elsewhere
+
+
 def by_host(facts: Iterable[AdapterChosen]) -> dict[str, list[AdapterChosen]]:
     """Return the adapters chosen on each host that has a name."""
     found: dict[str, list[AdapterChosen]] = {}
@@ -248,6 +259,43 @@ def versions(facts: Facts, software: str = "NCCL") -> list[SoftwareVersion]:
     return [
         one for one in facts.of(SoftwareVersion) if one.software.upper() == software.upper()
     ]
+
+
+_TOOLS = frozenset({"perftest", "verbs program"})
+"""Whose errors of work requests those of a benchmark may be: its own, or nobody's."""
+_CONTAINER = re.compile(
+    r"\b(?:docker|podman|nerdctl)(?: container)? (?:run|create)\s+"
+    r"(?P<options>-(?:\\\n|[^\n]){0,1500})"
+)
+_PASSED_IN = re.compile(
+    r"--privileged\b(?!=false)|/dev/infiniband|rdma|--device[a-z-]{0,20}[ =]"
+    r"(?![\"']?(?:nvidia\.com/|amd\.com/|/dev/(?:nvidia|kfd|dri|shm|fuse)))"
+)
+"""Options by which a container gets more of its host's devices than GPUs."""
+_LEFT_OUT = re.compile(r"\.\.\. +\S|\u2026 +\S")
+"""Where whoever shows a command leaves some of it out."""
+_MOST_OF_COMMAND = 300
+
+
+def containers_without_devices(facts: Facts) -> list[Fact]:
+    """Return the commands that start containers, where none of them passes RDMA devices in."""
+    started = [
+        (found["options"], Command(command=found[0], evidence=_line_of(one, found)))
+        for one in facts.of(Opening) for found in _CONTAINER.finditer(one.text)
+    ]  # fmt: skip
+    started += [
+        (found["options"], one) for one in facts.of(Command)
+        if len(one.command) < _MOST_OF_COMMAND and not one.command.endswith("\\")
+        and (found := _CONTAINER.search(one.command))
+    ]  # fmt: skip
+    passed = any(_PASSED_IN.search(said) for said, _ in started)
+    return [] if passed else [one for said, one in started if not _LEFT_OUT.search(said)]
+
+
+def _line_of(opening: Opening, found: "re.Match[str]") -> Evidence:
+    """Return the line of a text on which something begins."""
+    number = opening.text.count("\n", 0, found.start()) + 1
+    return Evidence(opening.evidence.file, number, found[0].partition("\n")[0])
 
 
 _RESULTS = (

@@ -272,3 +272,35 @@ def test_ranks_that_never_meet_may_use_other_networks(communicator, differ):
     facts = [fact for n, text in enumerate(texts) for fact in read_text(text, f"{n}.log")[0]]
     causes = {one.cause for one in find(facts)}
     assert ("net-backend-mismatch" in causes) is differ
+
+
+def _found(*texts):
+    return [one.finding for one in _said(*texts).findings]
+
+
+_FAR_END = (
+    "ash2:33:72 [0] transport/net_ib.cc:801 NCCL WARN NET/IB : Got completion with error 10, "
+    "opcode 0, len 0, vendor err 136\n"
+)
+
+
+def test_what_the_far_end_says_of_a_refused_access_is_no_death_of_a_peer():
+    assert "peer-process-died" in {one.cause for one in _found(_FAR_END)}
+    assert {one.cause for one in _found(_REFUSED, _FAR_END)} == {"gdr-access-blocked"}
+
+
+_BENCHMARK_FAILS = " Completion with error at client\n Failed status 11: wr_id 0 syndrom 0x89\n"
+_COLLECTIVES_WORK = "# Out of bounds values : 0 OK\n# Avg bus bandwidth    : 31.86\n"
+_ON_ONE_HOST = (
+    "w1:12:50 [0] NCCL INFO comm 0x56 rank 0 nRanks 2 nNodes 1 localRanks 2 localRank 0\n"
+)
+
+
+def test_a_benchmark_that_fails_where_collectives_pass_between_hosts_is_no_error():
+    def severities(*texts):
+        return {str(one.severity) for one in _found(*texts)}
+
+    assert severities(_BENCHMARK_FAILS) == {"error"}
+    assert severities(_BENCHMARK_FAILS, _COLLECTIVES_WORK) == {"warning"}
+    assert severities(_BENCHMARK_FAILS, _COLLECTIVES_WORK, _ON_ONE_HOST) == {"error"}
+    assert "error" in severities(_BENCHMARK_FAILS, _COLLECTIVES_WORK, _REFUSED)

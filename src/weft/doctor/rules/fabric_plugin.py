@@ -1,7 +1,8 @@
 """A cloud's fabric plug-in is missing, cannot be loaded, or finds no provider.
 
 What it checks: load errors of the plug-in that name a reason (a missing library or symbol
-version), refusals of its provider, and sockets afterwards. That no plug-in is installed is
+version), refusals of its provider or of the endpoint, sockets afterwards, and containers that
+were started without the devices. That no plug-in is installed is
 usual and says nothing.
 Why it matters: on EFA there is no other fast network: sockets follow, and a loud line about
 the verbs library that misleads.
@@ -14,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from weft.doctor import job
-from weft.doctor.rule import Facts, Fault, Finding, Rule, Severity, Symptom, finding
+from weft.doctor.rule import Facts, Fault, Finding, Rule, Severity, Symptom, finding, suspect
 from weft.observe.facts.base import Fact
 from weft.observe.facts.hosts import Limit
 from weft.observe.facts.transports import (
@@ -34,6 +35,12 @@ _LOADER = re.compile(
 _SLOW = re.compile(r"(?:tcp|sockets|udp|net)(?:;|$)", re.IGNORECASE)
 _SLINGSHOT = re.compile(r"hsn\d")
 """How Slingshot's interfaces are called [HPE, Slingshot host software]."""
+_OPTION = r"net/ofi disabling shared memory failed|net/ofi .{0,60}FI_OPT_\w+.{0,60}fail"
+_OLD_LIBRARY = suspect(
+    "efa-plugin-not-loaded", 0.3,
+    question="is the image's libfabric as new as the plug-in was built for?",
+    next_command="fi_info --version; find / -name 'libfabric.so*' 2>/dev/null",
+)  # fmt: skip
 _FOLLOW = (Symptom.SOCKETS, "container-no-verbs-library", "container-no-rdma-device")
 
 
@@ -61,12 +68,25 @@ def _check(facts: Facts) -> Iterator[Finding]:
         offer = f"the plug-in has only {slow[0].provider} to offer: no fabric provider"
         yield _no_provider(facts, slow, 0.8, offer, _FOLLOW)
     yield from _without_plugin(facts)
-    absent = _absent(facts)
-    if absent and not (able and not _on_another_host(facts)):
+    if not (able and not _on_another_host(facts)):
+        yield from _without_provider(facts)
+
+
+def _without_provider(facts: Facts) -> Iterator[Finding]:
+    """Find a plug-in that has no provider, or one that does not know the fabric's options."""
+    absent, refused = _absent(facts), job.said(facts, _OPTION)
+    bare = job.containers_without_devices(facts)
+    if absent:
         none = "the plug-in finds no fabric provider it can use"
-        found = _no_provider(facts, absent, 0.85, none, (*_FOLLOW, Symptom.REGISTRATION))
+        seen = [*absent, *refused, *bare]
+        found = _no_provider(facts, seen, 0.85, none, (*_FOLLOW, Symptom.REGISTRATION))
         idle = (job.hosts(facts) or 1) == 1 and all(map(_is_elsewhere, absent))
         yield replace(found, severity=Severity.WARNING) if idle else found
+    elif refused:
+        other = "the plug-in's endpoint refuses an option of the fabric: another provider's"
+        seen = [*refused, *bare]
+        found = _no_provider(facts, seen, 0.75 if bare else 0.55, other, _FOLLOW)
+        yield found if bare else replace(found, suspects=(_OLD_LIBRARY,))
 
 
 def _on_another_host(facts: Facts) -> bool:
@@ -84,7 +104,8 @@ def _is_elsewhere(one: Fact) -> bool:
 
 def _able(facts: Facts) -> set[str]:
     """Return the hosts whose ranks have a fast network; ``""`` stands for an unnamed one."""
-    chosen = [*facts.of(ProviderChosen), *job.uses_rdma(facts)]
+    fast = [one for one in facts.of(ProviderChosen) if not _SLOW.match(one.provider)]
+    chosen = [*fast, *job.uses_rdma(facts)]
     hosts = {one.process.host for one in chosen}
     return hosts | {""} if hosts else hosts
 

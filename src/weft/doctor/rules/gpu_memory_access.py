@@ -70,17 +70,20 @@ def _check(facts: Facts) -> Iterator[Finding]:
         found = _redirected(protection, redirecting, failing=_hangs(facts))
     else:
         found = _blocked(facts, protection)
+    if protection and job.only_a_tool(facts, facts.of(CompletionError)):
+        found = replace(found, severity=Severity.WARNING)
     yield replace(found, explains=found.explains | _echoes(facts, protection))
 
 
 def _echoes(facts: Facts, protection: list[Fact]) -> frozenset[str]:
-    """Return what ranks say whose peer's transfer was refused: sizes that do not fit.
+    """Return what the far end says of a transfer that was refused: errors, sizes that differ.
 
     NCCL compares the sizes that arrive; PyTorch compares the calls before any transfer.
     """
-    if not protection or facts.any_of(CollectiveMismatch):
+    if not protection:
         return frozenset()
-    return frozenset({"app-collective-mismatch"})
+    sizes = set() if facts.any_of(CollectiveMismatch) else {"app-collective-mismatch"}
+    return frozenset({Symptom.REMOTE_ERROR, *sizes})
 
 
 def _translated(facts: Facts) -> Iterator[Finding]:

@@ -2,7 +2,8 @@
 
 What it checks: the library's own word for each adapter, the peer-memory module (refused,
 absent, loaded but not attached) and whether NCCL is too old for its new name, by its version
-or by a newer one that has it on. Where DMA-BUF
+or by a newer one that has it on; ways that it turns to the processor though GPU and adapter
+are on one switch. Where DMA-BUF
 does the work, and on platforms without GPUDirect, nothing is wrong.
 Why it matters: every byte passes through host memory: half the bandwidth and more latency.
 What to do: by cause: load nvidia_peermem after the RDMA driver, sign it or enrol its key,
@@ -16,7 +17,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from weft.doctor import job
+from weft.doctor import job, near
 from weft.doctor.rule import (
     Facts,
     Fault,
@@ -69,6 +70,8 @@ _NO_ROOM = (
     r"\b(?:nvidia_p2p_get_pages|nv_get_p2p\w*)\b.{0,60}(?:fail|error|-12\b|INSUFFICIENT)|"
     r"NV_ERR_INSUFFICIENT_RESOURCES"
 )
+_LEVELS = ("NCCL_NET_GDR_LEVEL", "NCCL_IB_GDR_LEVEL", "NCCL_IB_CUDA_SUPPORT")
+"""Variables that say how near an adapter must be, in newer and in older versions."""
 _EVEN_RATIO = 0.45
 _LOOK = (
     "lsmod | grep peermem; ls /sys/kernel/mm/memory_peers; dmesg | grep -i "
@@ -103,8 +106,8 @@ def _check(facts: Facts) -> Iterator[Finding]:
     elif absent and loaded and _places(absent) - _places(loaded) and not off:
         there = [one for one in absent if _place(one) not in _places(loaded)]
         yield _not_loaded([*there, *loaded], 0.75, "on one host it is, on another it is not")
-    elif off and not works and not _by_design(facts):
-        yield from _turned_off(facts, [*off], [*absent], [*loaded])
+    elif not works and not _by_design(facts) and (shown := off or _turned(facts)):
+        yield from _turned_off(facts, [*shown], [*absent], [*loaded])
     elif absent and not (works or loaded) and any(_is_missed(one) for one in absent):
         found = _not_loaded([*absent], 0.75, "says the program that needs it")
         yield replace(found, explains=found.explains | {Symptom.REGISTRATION})
@@ -418,6 +421,10 @@ def _turned_off(
             message="GPUDirect RDMA is off although the peer-memory module is loaded",
             advice="see whether the RDMA driver knows the module, and how old NCCL is",
         )
+    elif not pinned and _between_hosts(facts) and near.by_way_of_host(facts):
+        why = "the library turns ways to the processor, to adapters on the GPU's own switch"
+        found = _not_loaded(off, 0.55, why, Severity.WARNING)
+        yield replace(found, suspects=_SUSPECTS[1:])
     elif not pinned and _between_hosts(facts):
         yield suspected(
             _SUSPECTS,
@@ -427,6 +434,13 @@ def _turned_off(
             message="the library says GPUDirect RDMA is off; why, this log does not say",
             advice="collect lsmod and /sys/kernel/mm/memory_peers; some GPUs have no GPUDirect",
         )
+
+
+def _turned(facts: Facts) -> list[Fact]:
+    """Return what the library does that shows it off, where nobody asked for that."""
+    if any(job.settings(facts, name) for name in _LEVELS):
+        return []
+    return near.by_way_of_host(facts) or near.plain_though_near(facts)
 
 
 def _built_apart(facts: Facts) -> list[ModuleBuilt]:

@@ -13,10 +13,12 @@ from collections.abc import Iterator
 from weft.doctor import job
 from weft.doctor.rule import Facts, Finding, Rule, Severity, finding
 from weft.observe.facts.base import Fact
+from weft.observe.facts.benchmarks import BenchmarkRank
 from weft.observe.facts.communicators import CommunicatorShape
 from weft.observe.facts.gpus import GpuCallFailed, GpuSeen, ScaleUpFabricState
 from weft.observe.facts.hosts import ServiceState
 from weft.observe.facts.pods import ClusterEvent
+from weft.observe.facts.reading import Opening
 
 _INVALID_HANDLE = 400
 _NOT_PERMITTED = 800
@@ -25,6 +27,12 @@ _DOMAIN = re.compile(
 )
 _WATCHED = re.compile(r"DCGM_FR_IMEX|IMEX daemon status is", re.IGNORECASE)
 """What a watch says wherever the service does not run, also where nobody needs it."""
+_OF_TRANSPORT = re.compile(r"(?:.*/)?(?:transport|mnnvl|allocator|p2p|nvls|coll_net|register)")
+"""Where in the library memory of another GPU is made known; programs pass bad handles too."""
+_NAMED = re.compile(
+    r"\bGB[23]00\b|\bNVL ?(?:72|36|144)\b|\bMNNVL ?=? ?1\b|multi-?node NVLink",
+    re.IGNORECASE,
+)
 _RACK = re.compile(r"\bgb[23]00|nvl72|vera")
 
 
@@ -42,7 +50,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
     products = " ".join({one.name for one in facts.of(GpuSeen)}).lower()
     stopped = [one for one in service if _wanted(products, one)]
     handles = _refused_handles(facts, on_scale_up=bool(shapes))
-    if service:
+    if service or _on_rack(facts):
         known = {one.evidence for one in handles}
         handles += [one for one in _imports(facts) if one.evidence not in known]
     apart += [
@@ -74,6 +82,7 @@ def _refused_handles(facts: Facts, *, on_scale_up: bool) -> list[Fact]:
             or "resource handle" in one.error.lower())
         and (on_scale_up
              or facts.any_of(ScaleUpFabricState)
+             or (_OF_TRANSPORT.match(one.place) is not None and _on_rack(facts))
              or "cumemcreate" in one.error.lower()
              or "fabric" in one.evidence.text.lower() or "import" in one.evidence.text.lower())
     ]  # fmt: skip
@@ -92,6 +101,14 @@ def _refused_handles(facts: Facts, *, on_scale_up: bool) -> list[Fact]:
         if one.warning is not False and _DOMAIN.search(one.message)
     ]  # fmt: skip
     return handles
+
+
+def _on_rack(facts: Facts) -> bool:
+    """Return whether something says that the job runs on a rack of one NVLink domain."""
+    names = [one.name for one in facts.of(GpuSeen)]
+    names += [one.gpu_name for one in facts.of(BenchmarkRank)]
+    names += [one.text for one in facts.of(Opening)]
+    return any(_NAMED.search(one) for one in names)
 
 
 def _imports(facts: Facts) -> list[GpuCallFailed]:

@@ -86,14 +86,13 @@ def _check(facts: Facts) -> Iterator[Finding]:
     ]  # fmt: skip
     yield from _checked(facts)
     graph = job.settings(facts, "NCCL_GRAPH_FILE")
-    if graph and job.said(facts, r"xml import channel|xml graph file"):
+    if graph and job.said(facts, r"xml graph file"):
         yield replace(
             _wrong("vm-topology-wrong", [*broken, *graph], LIKELY_RATIO),
             severity=Severity.WARNING,
         )
     elif broken:
-        found = _wrong("vm-topology-wrong", [*broken, *file], 0.85 if file else 0.7)
-        yield found if file else replace(found, suspects=_OTHER_TREES[:1])
+        yield _broken_file(broken, file)
     elif file and absent:
         yield replace(
             _wrong("vm-topology-missing", [*absent, *file], 0.8),
@@ -238,6 +237,22 @@ def _wrong(cause: str, seen: list[Fact], confidence_ratio: float) -> Finding:
         advice="use the provider's topology file for exactly this machine, or none on metal",
         next_command=_LOOK,
         explains=(Symptom.GPUDIRECT_OFF, Symptom.VERBS_CALL),
+    )
+
+
+def _broken_file(broken: list[Fact], file: list[Fact]) -> Finding:
+    """Say that a file does not fit, as one that names devices which are not there.
+
+    Whoever set the file is no other cause beside it.
+    """
+    found = _wrong("vm-topology-wrong", [*broken, *file], 0.85 if file else 0.7)
+    if not file:
+        return replace(found, suspects=_OTHER_TREES[:1])
+    return replace(
+        found,
+        advice="unset NCCL_TOPO_FILE and NCCL_GRAPH_FILE, also in /etc/nccl.conf, or use the "
+        "files of exactly this size of machine",
+        explains=found.explains | {"nccl-env-misuse"},
     )
 
 

@@ -27,7 +27,6 @@ from weft.doctor.rule import (
     suspected,
 )
 from weft.observe.facts.base import Clock, Fact, Moment
-from weft.observe.facts.benchmarks import BenchmarkRank, BenchmarkSummary
 from weft.observe.facts.collectives import CollectiveTimeout
 from weft.observe.facts.communicators import CommunicatorRank
 from weft.observe.facts.pods import ClusterEvent, PodState
@@ -200,7 +199,9 @@ def _refused(facts: Facts, remote: list[CompletionError]) -> Finding:
         _SUSPECTS,
         [*remote, *[one for one in facts.of(AdapterEvent) if one.on == "qp"]],
         symptom=Symptom.REMOTE_ERROR,
-        severity=Severity.WARNING if _only_a_tool(facts, remote) else Severity.ERROR,
+        severity=Severity.WARNING
+        if job.only_a_tool(facts, facts.of(CompletionError))
+        else Severity.ERROR,
         message="the other end refused access to its memory, as a dead process does",
         advice="look at the other rank first: a killed peer gives this status too",
     )
@@ -246,14 +247,6 @@ def _of_itself(
              and one.evidence.place < ended.evidence.place]  # fmt: skip
     alone = all(getattr(one, "library", "") == "verbs program" for one in errors)
     return ended.how == "segfault" and alone and bool(above)
-
-
-def _only_a_tool(facts: Facts, remote: list[CompletionError]) -> bool:
-    """Return whether a verbs benchmark alone fails while collectives pass between hosts."""
-    passed = [one for one in facts.of(BenchmarkSummary) if one.ok]
-    across = len({one.host for one in facts.of(BenchmarkRank)}) > 1
-    tool = all(one.library.lower().startswith("perftest") for one in remote)
-    return tool and across and bool(passed)
 
 
 def _of_the_job(facts: Facts, ended: ProcessEnded) -> bool:

@@ -1,7 +1,8 @@
 """The job runs over TCP sockets although the hosts have RDMA adapters.
 
 What it checks: which network each rank chose, whether the library found a verbs device,
-and whether the hosts' adapters, device nodes and ports would have allowed RDMA.
+and whether the hosts' adapters, device nodes and ports would have allowed RDMA; whether the
+container was started without the devices.
 A job on one host is left alone: its network carries nothing.
 Why it matters: TCP gives a tenth to a third of the bandwidth of RDMA and costs processor time;
 the job runs, only slowly, so nobody looks.
@@ -73,6 +74,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
     sockets: list[Fact] = [*facts.of(NoRdmaDevice), *job.uses_sockets(facts)]
     sockets += job.said(facts, r"failed to initialize any net plugin")
     adapters = [*job.active_ports(facts)]
+    bare = _started_without(facts) if adapters or (job.hosts(facts) or 0) > 1 else []
     if nodes or (missing and not job.uses_rdma(facts)):
         wanted = bool(
             sockets
@@ -82,7 +84,9 @@ def _check(facts: Facts) -> Iterator[Finding]:
         )
         if wanted or len(missing) > len(nodes):  # else nothing shows that there is an adapter
             yield _not_passed_in([*missing, *sockets], seen=bool(nodes), wanted=wanted)
-    if sockets and adapters and not job.uses_rdma(facts):
+    if bare and not missing and not job.uses_rdma(facts):
+        yield _started_bare([*facts.of(NoRdmaDevice), *bare, *adapters], wanted=bool(adapters))
+    elif sockets and adapters and not job.uses_rdma(facts):
         yield suspected(
             _SUSPECTS,
             [*sockets, *adapters],
@@ -123,6 +127,27 @@ def _not_passed_in(evidence: list[Fact], *, seen: bool, wanted: bool) -> Finding
         missing=() if seen else ("ls -l /dev/infiniband where the job runs",),
         explains=(Symptom.SOCKETS, "mpi-ucx-not-nccl"),
         suspects=() if seen else (_DENIED,),
+        fault=Fault.SOCKETS,
+    )
+
+
+def _started_without(facts: Facts) -> list[Fact]:
+    """Return how containers without devices were started, where the library found none."""
+    return job.containers_without_devices(facts) if facts.of(NoRdmaDevice) else []
+
+
+def _started_bare(evidence: list[Fact], *, wanted: bool) -> Finding:
+    """Say that the container was started without the devices, if the host has any."""
+    return finding(
+        "container-no-rdma-device",
+        evidence,
+        0.75 if wanted else 0.55,
+        severity=Severity.ERROR if wanted else Severity.WARNING,
+        message="the container was started without the RDMA adapters' device nodes",
+        advice="start it with --device=/dev/infiniband --ulimit memlock=-1, or --privileged",
+        next_command=_LOOK,
+        missing=() if wanted else ("whether the host has an RDMA adapter at all (ibstat)",),
+        explains=(Symptom.SOCKETS,),
         fault=Fault.SOCKETS,
     )
 

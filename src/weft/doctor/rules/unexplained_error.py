@@ -118,11 +118,12 @@ _NO_WAY = _Sort(
     message="two GPUs were taken to reach one another's memory and may not",
     causes=("topology-misdetected", "container-gpu-isolation", "nccl-env-misuse"),
 )
-_NO_MEMORY = (
-    r"shared.?mem.{0,120}no space left|"
+_TOLD = (
+    r"xml import channel\b|shared.?mem.{0,120}no space left|"
     r"failed to (?:cuda |hip )?(?:host )?(?:c?alloc|malloc)|out of memory"
 )
-"""The GPU's memory is full: that explains a result, and is no fault of the network."""
+"""What explains a result: a file of rings that does not fit (``machine_topology``), or memory
+of the GPU that is full, which is no fault of the network."""
 _LIKELIHOOD = (0.4, 0.3, 0.2)
 """Shares of the causes of a sort by their place: an order, not a measurement."""
 
@@ -132,7 +133,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
     if calls and all(_NO_WAY.words in one.error.lower() for one in calls):
         yield _named(_NO_WAY, [*calls])
         return
-    if facts.any_of(*_EXPLAIN) or job.said(facts, _NO_MEMORY):
+    if facts.any_of(*_EXPLAIN) or job.said(facts, _TOLD):
         return
     for sort in (_NO_WAY, *_SORTS):
         seen = job.said(facts, sort.words)

@@ -121,14 +121,32 @@ class TopologyPart:
     """One line of the machine as the library sees it: a node and the link that leads to it.
 
     ``kind`` is GPU, NIC, NET, CPU, PCI, NVS; ``link`` is PCI, NVL, SYS, ...
+    ``model`` is vendor and device of one on the PCI bus, as ``1000:c030``.
     """
 
     depth: int
     kind: str
     name: str
+    model: str = ""
     link: str = ""
     link_bytes_per_s: float | None = None
     rank: int | None = None
+    process: Process = NOBODY
+    evidence: Evidence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopologyPath:
+    """The way that the library would take from a GPU to a network device, over ``hops`` links.
+
+    ``connection`` is its worst part: PIX, PXB, PXN, PHB, SYS, ...; source and target are named
+    as in ``TopologyPart``.
+    """
+
+    source: str
+    target: str
+    connection: str
+    hops: int
     process: Process = NOBODY
     evidence: Evidence
 

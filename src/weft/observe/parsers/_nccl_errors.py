@@ -462,6 +462,12 @@ ERRORS: dict[str, tuple[Rule, ...]] = {
             r"No NIC info for dev).*",
             _no_provider,
         ),
+        rule(
+            r"NET/OFI (?:.{0,80}: )?(?:Couldn't|Could not|Unable to|Failed to) "
+            r"(?:allocate|create|open|enable) (?:an? |the )?(?:endpoint|domain|fabric)\b"
+            r"(?!.{0,80}(?:-12\b|[Cc]annot allocate))",
+            _no_provider,
+        ),
         rule(r"NET/OFI (?:Completion with error|Unexpected )", _message),
     ),
 }

@@ -9,6 +9,7 @@ from weft.observe.facts.communicators import (
     ChannelPath,
     RingSeen,
     TopologyPart,
+    TopologyPath,
     TreeSeen,
 )
 from weft.observe.parsers._nccl_line import Rule, Words, number, rule
@@ -16,7 +17,6 @@ from weft.observe.parsers._nccl_setup import _counts, _nothing
 
 _GIGA = 1e9
 _MOST_DIGITS = 10
-_STEP = 14  # spaces for each step down
 _ENDS = re.compile(
     r"(?P<source>-?\d+)(?:\[\w+\])? -> (?P<target>-?\d+)(?:\[\w+\])?"
     r" ?(?:\[(?P<direction>send|receive)\])? *(?:\[\w+\] *)?via (?P<path>.+)"
@@ -28,6 +28,12 @@ _NET = re.compile(
 _TREE = re.compile(
     r"\[(?P<channel>\d+)\] (?P<below>-?\d+(?:/-?\d+)*)->(?P<rank>-?\d+)->(?P<above>-?"
     r"\d+(?:\|-?\d+)*)"
+)
+_MODEL = re.compile(r"\((?P<vendor>[0-9a-f]{4})(?P<device>[0-9a-f]{4})[0-9a-f]{8}\)")
+"""Vendor and device of a bridge, with those of its subsystem, as one number."""
+_WAY = re.compile(
+    r"NET/(?P<target>[\w-]{1,24}) \((?P<hops>\d{1,3})/[\d.]{1,16}/"
+    r"(?P<connection>[A-Z\d]{2,4})\)"
 )
 _ALGORITHMS = ("TREE", "RING", "COLLNET_DIRECT", "COLLNET_CHAIN", "NVLS", "NVLS_TREE", "PAT")
 _PROTOCOLS = ("LL", "LL128", "SIMPLE")
@@ -94,21 +100,36 @@ def _trees(found: re.Match[str], words: Words) -> Sequence[Fact]:
 
 
 def _part(found: re.Match[str], words: Words) -> Sequence[Fact]:
-    """State a line of the drawing; the indentation tells how far down it is."""
+    """State a line of the drawing; the reader knows by its indentation how far down it is."""
     speed = found["speed"]
-    before = words.line[: words.line.find(words.text)]
-    spaces = len(before) - len(before.rstrip()) - 1
+    model = _MODEL.search(words.text) if found["kind"] == "PCI" else None
     return (
         TopologyPart(
-            depth=0 if found["kind"] == "CPU" and not speed else max(spaces, 0) // _STEP + 1,
+            depth=0,
             kind=found["kind"],
             name=found["name"].strip(),
+            model=f"{model['vendor']}:{model['device']}" if model else "",
             link=found["link"] or "",
             link_bytes_per_s=float(speed) * _GIGA if speed else None,
             rank=number(found["rank"]),
             process=words.process,
             evidence=words.evidence,
         ),
+    )
+
+
+def _ways(found: re.Match[str], words: Words) -> Sequence[Fact]:
+    """State how a GPU would reach each network device."""
+    return tuple(
+        TopologyPath(
+            source=found["source"],
+            target=one["target"],
+            connection=one["connection"],
+            hops=int(one["hops"]),
+            process=words.process,
+            evidence=words.evidence,
+        )
+        for one in _WAY.finditer(words.text)
     )
 
 
@@ -148,13 +169,10 @@ PATHS: dict[str, tuple[Rule, ...]] = {
     "==========================================": (rule(r"=+", _nothing),),
     "Pattern": (rule(r"Pattern \d", _nothing),),
     "NVLS": (rule(r"NVLS ", _nothing),),
-    "+": (rule(_PART, _part),),
-    "CPU/": (
-        rule(r"(?P<indent>)(?P<link>)(?P<speed>)(?P<kind>CPU)/(?P<name>\S+)(?P<rank>)", _part),
-    ),
 }
 PART = rule(_PART, _part)
 CPU = rule(r"(?P<indent>)(?P<link>)(?P<speed>)(?P<kind>CPU)/(?P<name>\S+)(?P<rank>)", _part)
+WAYS = rule(r"GPU/(?P<source>[\w-]{1,24}) ?: ?[A-Z]{2,4}/[\w-]{1,24} \(", _ways)
 CHOSEN = rule(
     r"(?P<operation>[A-Z][A-Za-z]+): (?P<size>\d+) Bytes -> (?:Algo|Algorithm) "
     r"(?P<algorithm>\w+) "

@@ -20,7 +20,10 @@ _NONE = re.compile(
     r"EFA libfabric provider not detected|No available EFA devices)",
     re.IGNORECASE,
 )
-_USUAL = re.compile(r".{0,200}?fi_getinfo: provider (?!efa)\S+ returned -61\b")
+_USUAL = re.compile(
+    r".{0,200}?fi_getinfo: provider (?:(?!efa)\S+ returned -61\b|(?:tcp|udp|sockets|shm|sm2|"
+    r"net|ofi_\w+|mrail|off_coll|lnx)\S* output empty list)"
+)
 _SAID = re.compile(
     r".{0,200}?(?P<text>This error indicates that the security group on either.*|"
     r"err: \d{1,3}, (?:prov_err|message): .*|no PSM2 device is active|"

@@ -13,12 +13,13 @@ from dataclasses import dataclass, field, replace
 
 from weft.observe.facts.base import NOBODY, Fact, Process
 from weft.observe.facts.collectives import CollectiveCall
+from weft.observe.facts.communicators import TopologyPart
 from weft.observe.facts.programs import Message
 from weft.observe.facts.verbs import CallFailed, CompletionError
 from weft.observe.parser import READ, Parser, Source
 from weft.observe.parsers._nccl_errors import ERRORS, NVML, completion, message
 from weft.observe.parsers._nccl_line import Rule, Words, process_of
-from weft.observe.parsers._nccl_paths import CHOSEN, COUNTS, CPU, PART, PATHS, path_fact
+from weft.observe.parsers._nccl_paths import CHOSEN, COUNTS, CPU, PART, PATHS, WAYS, path_fact
 from weft.observe.parsers._nccl_setup import (
     ENVIRONMENT,
     GPUDIRECT,
@@ -64,7 +65,8 @@ _BARE = re.compile(
     r"|Cannot initialize CollNet|Loaded (?:net|collnet) plugin|Failed to find reverse path"
     r"|\d+\[\w+\] -> \d+\[\w+\] .{0,40}via |\S+\.cc:\d+ -> \d|\.\.\. -> \S+\.cc:\d+ ->"
     r" \d|\[\d+(?:\.\.\d+)?\] (?:IB|RoCE)"
-    r"|=== System :|CPU/\d[\w-]* \(|\+ (?:PCI|GPU|NVL|NET|NIC|SYS|CPU|XGMI|C2C)\[[\d.]+\] - "
+    r"|=== System :|GPU/[\w-]{1,24} ?: ?[A-Z]{2,4}/[\w-]{1,24} \("
+    r"|CPU/\d[\w-]* \(|\+ (?:PCI|GPU|NVL|NET|NIC|SYS|CPU|XGMI|C2C)\[[\d.]+\] - "
     r"|Ring \d\d : \d+\[|Using internal [Nn]etwork |Net : Message truncated)"
 )
 _QUOTED = re.compile(
@@ -113,6 +115,7 @@ class _Reader:
     _processes: dict[str, Process] = field(default_factory=dict)
     _paths: set[str] = field(default_factory=set)
     _drawn_by: dict[str, int | None] = field(default_factory=dict)
+    _indents: dict[str, list[int]] = field(default_factory=dict)
     _calls: dict[tuple[Process, str], CollectiveCall] = field(default_factory=dict)
     _held: tuple[Words, Sequence[Fact], int] | None = None
 
@@ -228,22 +231,38 @@ class _Reader:
         called = _OPERATION.match(text)
         if called:
             return self._called(called, words)
-        part = PART.expression.match(text) or CPU.expression.match(text)
-        if part:
-            return self._drawing(part, words)
+        for rule in (WAYS, PART, CPU):
+            part = rule.expression.match(text)
+            if part:
+                return self._drawing(rule, part, words)
         for rule in (ENVIRONMENT, GPUDIRECT, COUNTS, CHOSEN, NVML, LIST_ALONE, REFUSED_PLUGIN):
             found = rule.expression.match(text)
             if found:
                 return rule.build(found, words)
         return (message(words),) if words.level != "INFO" else READ
 
-    def _drawing(self, part: "re.Match[str]", words: Words) -> Sequence[Fact]:
+    def _drawing(self, rule: Rule, part: "re.Match[str]", words: Words) -> Sequence[Fact]:
         """State the machine's topology as the first process of each host draws it."""
         host = words.process.host
         if self._drawn_by.setdefault(host, words.process.pid) != words.process.pid:
             return READ
-        rule = PART if part.re is PART.expression else CPU
-        return rule.build(part, words)
+        facts = rule.build(part, words)
+        depth = 0 if rule is WAYS else self._depth(words, top=rule is CPU)
+        return tuple(
+            replace(one, depth=depth) if isinstance(one, TopologyPart) else one for one in facts
+        )
+
+    def _depth(self, words: Words, *, top: bool) -> int:
+        """Return how far down a line of the drawing stands: below those with less before it."""
+        before = words.line[: words.line.find(words.text)]
+        indent = len(before) - len(before.rstrip())
+        above = self._indents.setdefault(words.process.host, [])
+        while above and (top or above[-1] >= indent):
+            above.pop()
+        if top:
+            return 0
+        above.append(indent)
+        return len(above)
 
     def _called(self, found: "re.Match[str]", words: Words) -> Sequence[Fact]:
         """Remember the last collective of each rank, which tells who stopped where."""
@@ -379,6 +398,7 @@ nccl_log = Parser(
         "shared memory segment",
         "=== System",
         "PCI[",
+        "/LOC)",
         "Ring 0",
         "Using internal ",
         "Net : ",

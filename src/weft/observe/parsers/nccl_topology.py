@@ -107,6 +107,7 @@ class _Reader:
             depth=len(self.above),
             kind="PCI",
             name=values.get("busid", ""),
+            model=_model(values),
             link="PCI",
             link_bytes_per_s=units.rate_from_gbit(gbit) if trained else None,
             evidence=at,
@@ -148,6 +149,12 @@ class _Reader:
                 index=integer(values.get("dev")),
                 evidence=at,
             )
+
+
+def _model(values: dict[str, str]) -> str:
+    """Return vendor and device of a PCI device, where the dump gives both."""
+    vendor, device = (values.get(name, "").removeprefix("0x") for name in ("vendor", "device"))
+    return f"{vendor}:{device}" if vendor and device else ""
 
 
 def _named(name: str, values: dict[str, str]) -> str:

@@ -29,7 +29,7 @@ _KNOWN = re.compile(
     r"watch (?:-\w{1,12} ?[\d.]{0,6} ){0,3}[\"']?)*(?:[.~]{0,2}/(?:\S*/)?)?"
     r"(?:cd(?= /)|tail(?= -)|while(?= (?:true|:|sleep)\b)|"
     r"nvidia-smi|ib\w+|ibv_\w+|rdma|ethtool|mlnx_qos|show|portstat|dmesg|"
-    r"journalctl|lspci|lsmod|modprobe|mokutil|ulimit|df|ip|cat|grep|kubectl|oc|service|"
+    r"journalctl|lspci|setpci|lsmod|modprobe|mokutil|ulimit|df|ip|cat|grep|kubectl|oc|service|"
     r"k\w{0,3}(?= (?:get|describe|logs|exec|apply|delete|-n) )|"
     r"perfquery|sminfo|smpquery|sleep|portstat|pfcstat|queuestat|nstat|"
     r"uptime|date|netstat|ss|tc|dcb|devlink|mlxfwmanager|mstfwmanager|mstconfig|mstflint|flint|mstlink|"
