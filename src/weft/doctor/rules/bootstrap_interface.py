@@ -24,6 +24,7 @@ from weft.doctor.rule import (
     suspect,
     suspected,
 )
+from weft.observe.facts.communicators import CommunicatorRank
 from weft.observe.facts.hosts import NameResolved
 from weft.observe.facts.interfaces import Interface
 from weft.observe.facts.transports import AdapterChosen, BootstrapInterface, NoSocketInterface
@@ -173,7 +174,7 @@ def _alike(facts: Facts) -> Iterator[Finding]:
 
 def _apart(facts: Facts) -> Iterator[Finding]:
     """Find ranks that offer interfaces of other names and other networks, and did not meet."""
-    offered = facts.of(BootstrapInterface)
+    offered = _unproven(facts)
     networks = {(one.interface, _network(one.address)) for one in offered if one.address}
     apart = len({name for name, _ in networks}) > 1 and len({net for _, net in networks}) > 1
     failed = [one for one in facts.of(CallFailed) if _connects(one) and _lost(one)]
@@ -244,9 +245,21 @@ def _at_bridge(failed: CallFailed, own: set[str]) -> bool:
     return bool(OF_EACH_HOST.search(text)) or failed.peer.partition("<")[0] in own
 
 
+def _unproven(facts: Facts) -> list[BootstrapInterface]:
+    """Leave out where ranks met and made a communicator: it led to all that they sought."""
+    made = {
+        (one.process.host, one.process.pid) for one in facts.of(CommunicatorRank)
+        if one.complete and one.ranks > 1
+    }  # fmt: skip
+    return [
+        one for one in facts.of(BootstrapInterface)
+        if one.process.pid is None or (one.process.host, one.process.pid) not in made
+    ]  # fmt: skip
+
+
 def _bridges(facts: Facts) -> Iterator[Finding]:
     bridges: list[BootstrapInterface | AdapterChosen] = [
-        one for one in facts.of(BootstrapInterface) if _BRIDGE.match(one.interface)
+        one for one in _unproven(facts) if _BRIDGE.match(one.interface)
     ]
     bridges += _sockets_over_bridges(facts)
     own = {

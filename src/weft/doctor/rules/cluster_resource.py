@@ -2,7 +2,7 @@
 
 What it checks: events that name insufficient resources, against what the nodes offer and have
 allocated, what the pods ask for and which pods the nodes list. Zero of a resource that nobody
-asks for means nothing.
+asks for, and no plug-in is configured to offer, means nothing.
 Why it matters: the pod never starts, or starts without its adapter.
 What to do: by case: correct the name, wait or add nodes, restart the device plug-in and
 kubelet. References: Kubernetes device plug-ins; k8s-rdma-shared-dev-plugin; SR-IOV network
@@ -35,6 +35,7 @@ from weft.observe.facts.pods import (
     NodeResource,
     PodResource,
     PodState,
+    ResourcePlan,
 )
 from weft.observe.facts.programs import Command, Message
 from weft.observe.facts.transports import NoRdmaDevice
@@ -102,6 +103,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
         yield _short(facts, name, seen)
     if not events:
         yield from _offered_none(facts)
+        yield from _planned_none(facts)
         yield from _gone(facts)
         yield from _fewer(facts)
         yield from _beside_its_like(facts)
@@ -296,6 +298,43 @@ def _offered_none(facts: Facts) -> Iterator[Finding]:
             wants = [one for one in facts.of(PodResource) if one.resource == name]
             cause = "stale" if any(one.capacity for one in offers) else "missing"
             yield _resource(f"k8s-rdma-resource-{cause}", [*offers, *wants], 0.75, name)
+
+
+def _planned_none(facts: Facts) -> Iterator[Finding]:
+    """Find a resource that a plug-in is to offer, and of which every node counts none."""
+    asked = {one.resource for one in facts.of(PodResource) if one.request or one.limit}
+    plans = facts.of(ResourcePlan)
+    by_name: dict[str, list[NodeResource]] = {}
+    for one in facts.of(NodeResource):
+        if "/" in one.resource and not _GPU.search(one.resource):
+            by_name.setdefault(one.resource, []).append(one)
+    found = {
+        name: [plan for plan in plans if _means(plan, name)] for name, offers in by_name.items()
+        if name not in asked and _counts_none(offers)
+    }  # fmt: skip
+    others = any(
+        one.allocatable and any(_means(plan, one.resource) for plan in plans if plan.resource)
+        for one in facts.of(NodeResource)
+    )
+    for name, named in sorted(found.items()):
+        if named:
+            yield _resource(
+                "k8s-rdma-resource-missing", [*by_name[name], *named], 0.55 if others else 0.7,
+                name, Severity.WARNING if others else Severity.ERROR,
+            )  # fmt: skip
+
+
+def _counts_none(offers: list[NodeResource]) -> bool:
+    """Return whether nodes list a resource, and never one of it."""
+    listed = any(one.capacity == 0 or one.allocatable == 0 for one in offers)
+    return listed and not any(one.capacity or one.allocatable for one in offers)
+
+
+def _means(plan: ResourcePlan, name: str) -> bool:
+    """Return whether a plan is of a resource, with what stands before its slash or without."""
+    if not plan.resource:
+        return _RDMA.search(name) is not None
+    return plan.resource in {name, name.rpartition("/")[2]}
 
 
 def _fewer(facts: Facts) -> Iterator[Finding]:

@@ -24,12 +24,14 @@ from weft.doctor.rule import (
     suspect,
     suspected,
 )
+from weft.doctor.rules.bootstrap_interface import OF_EACH_HOST
 from weft.observe.facts.aftermath import WorkSeen
 from weft.observe.facts.base import Fact
 from weft.observe.facts.communicators import CommunicatorRank
 from weft.observe.facts.hosts import ServiceState
-from weft.observe.facts.interfaces import HostReached, PacketFilter
+from weft.observe.facts.interfaces import HostReached, Interface, PacketFilter
 from weft.observe.facts.programs import ProcessEnded
+from weft.observe.facts.transports import BootstrapInterface
 from weft.observe.facts.verbs import CallFailed, CompletionError
 
 _NC = "nc -zv <other host> <port>; ping -c1 <other host>; firewall-cmd --list-all"
@@ -77,6 +79,10 @@ def _check(facts: Facts) -> Iterator[Finding]:
         yield _shut_out(shut)
         return
     filters = _filters(facts)
+    at_home = _at_home(facts, failed)
+    if at_home:
+        yield _shut_in(at_home, filters)
+        return
     yield from _over_fabric(facts, filters)
     blocked = [one for one in failed if _number(one) in _FIREWALL]
     blocked = blocked or _silent_though_up(facts, failed)
@@ -86,8 +92,11 @@ def _check(facts: Facts) -> Iterator[Finding]:
         yield from _cut_off(facts, filters)
     if blocked:
         answers = [one for one in facts.of(HostReached) if one.received > 0]
-        tried = {one.peer.partition("<")[0] for one in blocked if one.peer}
-        same = [one for one in answers if not tried or one.address in {"", *tried}]
+        tried = {_end(one) for one in blocked if one.peer}
+        same = [
+            one for one in answers
+            if not tried or one.address in {"", *tried} or one.target in tried
+        ]  # fmt: skip
         yield _blocked([*blocked], [*same], filters, elsewhere=bool(answers) and not same)
         return
     nowhere = [one for one in failed if _number(one) == errno.ENETUNREACH]
@@ -136,6 +145,48 @@ def _blocked(
         explains=(Symptom.WATCHDOG,),
         suspects=_others("host-firewall"),
     )
+
+
+def _shut_in(failed: list[CallFailed], filters: list[Fact]) -> Finding:
+    """State that a host does not reach itself: no cable, route or switch lies between."""
+    return finding(
+        "host-firewall",
+        [*failed, *filters],
+        0.8 if filters else 0.7,
+        message="a host gets no answer at an address of its own: its filter drops packets",
+        advice="let the host's filter pass TCP from its own addresses and from its peers",
+        next_command="iptables -nvL INPUT; nft list ruleset; nc -zv <own address> <port>",
+        missing=() if filters else ("the rules of the host's filter",),
+        symptom=Symptom.CONNECT,
+        explains=(Symptom.WATCHDOG, "peer-process-died"),
+    )
+
+
+def _at_home(facts: Facts, failed: list[CallFailed]) -> list[CallFailed]:
+    """Return connections that nobody answered, of a host to an address of its own alone.
+
+    Within a host a port that nobody listens to refuses at once, so silence is a filter's.
+    """
+    owners: dict[str, set[str]] = {}
+    for one in facts.of(BootstrapInterface):
+        if not OF_EACH_HOST.match(one.address):
+            owners.setdefault(one.address, set()).add(one.process.host)
+    hosts = {one.process.host for one in failed} | set().union(*owners.values())
+    if len(hosts) == 1:  # the interfaces that are listed beside are of the one that speaks
+        for listed in facts.of(Interface):
+            for address in listed.addresses if listed.host in {"", *hosts} else ():
+                owners.setdefault(address.partition("/")[0], set()).update(hosts)
+    return [
+        one for one in failed
+        if owners.get(_end(one)) == {one.process.host} and _number(one) == errno.ETIMEDOUT
+        and not OF_EACH_HOST.match(_end(one))
+    ]  # fmt: skip
+
+
+def _end(failed: CallFailed) -> str:
+    """Return the address or name of the peer, without its port."""
+    peer = failed.peer.partition("<")[0]
+    return peer.partition(":")[0] if peer.count(":") == 1 else peer
 
 
 def _at_another_address(failed: list[Fact]) -> Finding:
@@ -192,10 +243,11 @@ def _silent_though_up(facts: Facts, failed: list[CallFailed]) -> list[CallFailed
 
     A host that is up refuses what nobody listens to; silence is a filter's.
     """
-    up = {one.target for one in facts.of(HostReached) if one.received and one.target}
+    answers = [one for one in facts.of(HostReached) if one.received]
+    up = {name for one in answers for name in (one.target, one.address) if name}
     return [
         one for one in failed
-        if one.peer.partition("<")[0].partition(":")[0] in up
+        if _end(one) in up
         and (one.library == "nc" or _BY_KERNEL in one.evidence.text.lower())
         and _number(one) == errno.ETIMEDOUT
     ]  # fmt: skip

@@ -1,7 +1,8 @@
 """MPI's own transport failed before the collective library began.
 
 What it checks: errors of UCX or libfabric in a log without a word of the collective library.
-Where nothing names MPI they may be another program's: then it is a suspicion.
+Where nothing names MPI they may be another program's: then it is a suspicion. A program of MPI
+that had sent much over RoCE before a peer was lost is no such job: there packets are lost.
 Why it matters: people tune NCCL for hours while mpirun's transport is what fails.
 What to do: let MPI use TCP (--mca pml ob1 --mca btl tcp,self or UCX_TLS=tcp): it only starts
 the ranks. Then see whether the collective library works.
@@ -24,9 +25,15 @@ from weft.doctor.rule import (
     suspect,
     suspected,
 )
-from weft.observe.facts.base import Fact
+from weft.observe.facts.base import Fact, LinkLayer
+from weft.observe.facts.benchmarks import (
+    MeasuredCollective,
+    MeasuredLatency,
+    MeasuredTransfer,
+)
 from weft.observe.facts.pods import ClusterEvent
-from weft.observe.facts.programs import Message
+from weft.observe.facts.programs import Command, Message
+from weft.observe.facts.reading import Opening
 from weft.observe.facts.verbs import CallFailed, CompletionError
 
 _ON_THE_WAY = (
@@ -42,6 +49,9 @@ _LACKING = re.compile(
 )
 """Memory that the processes of a host share, and what an adapter's provider cannot do."""
 _LENGTH_ERROR = 1
+_NO_ANSWER = 12
+_OF_MPI = frozenset({"OSU", "IMB"})
+_BY_SIZE = "by size"
 _FOREIGN = ("ucx", "openmpi", "open mpi", "mpi", "pmix")
 
 
@@ -61,6 +71,10 @@ _OF_OTHERS = (
     suspect("mpi-ucx-not-nccl", 0.4),
     *_ON_THE_WAY,
 )
+_PROGRAM = re.compile(
+    r"\bO(?:pen ?)?MPI\b|\bMPICH\b|\bosu_\w|\bIMB-|\bmpi(?:run|exec)\b|\bompi_\w"
+)
+_COLLECTIVE_LIBRARY = re.compile(r"nccl|rccl|torch|horovod", re.IGNORECASE)
 _UNSENT = (
     suspect("mpi-ucx-not-nccl", 0.45),
     suspect("fabric-path-unreachable", 0.2),
@@ -68,6 +82,50 @@ _UNSENT = (
 )
 """Where a call failed before anything was sent, nothing was lost on the way."""
 _ISOLATED = suspect("container-gpu-isolation", 0.45)
+
+
+def _under_load(facts: Facts, seen: list[Fact]) -> bool:
+    """Return whether a program of MPI alone lost a peer over RoCE after it had sent a lot."""
+    lost = [
+        one for one in seen
+        if isinstance(one, CompletionError) and one.status == _NO_ANSWER
+        and one.link_layer is LinkLayer.ETHERNET
+    ]  # fmt: skip
+    if not lost or len(lost) < len([one for one in seen if isinstance(one, CompletionError)]):
+        return False
+    first = {one.evidence.file: one.evidence.place for one in reversed(lost)}
+    measured: list[Fact] = [*facts.of(MeasuredLatency), *facts.of(MeasuredTransfer)]
+    above = any(
+        one.evidence.place < first.get(one.evidence.file, 0) for one in measured
+        if getattr(one, "benchmark", "") in _OF_MPI
+    )  # fmt: skip
+    told = any(one.software == _BY_SIZE for one in facts.of(Message))
+    words = [one.text for one in facts.of(Opening)]
+    words += [one.text for one in facts.of(Message)]
+    words += [one.command for one in facts.of(Command)]
+    if any(map(_COLLECTIVE_LIBRARY.search, words)) or facts.any_of(MeasuredCollective):
+        return False  # a job that MPI only starts
+    return above or (told and any(map(_PROGRAM.search, words)))
+
+
+def _lossy(seen: list[Fact]) -> Finding:
+    return finding(
+        "roce-packet-loss",
+        seen,
+        0.55,
+        message="small or few transfers of MPI pass over RoCE, and large or many are lost",
+        advice="make every hop lossless in one priority (PFC, ECN), or set the adapters up for "
+        "loss; it is no fault of UCX",
+        next_command="ethtool -S <interface> | grep -e discard -e pause -e out_of; mlnx_qos -i "
+        "<interface>",
+        missing=("counters of loss and pauses, before and after such a run",),
+        explains=(Symptom.TRANSPORT_RETRY, Symptom.FLUSHED),
+        suspects=(
+            suspect("fabric-path-unreachable", 0.25),
+            suspect("peer-process-died", 0.2),
+            suspect("mpi-ucx-not-nccl", 0.15),
+        ),
+    )
 
 
 def _undecided(seen: list[Fact], shared: list[Fact]) -> Finding:
@@ -147,7 +205,9 @@ def _check(facts: Facts) -> Iterator[Finding]:
     if not seen or job.began(facts) or job.macvlan(facts):  # of children pod_network asks
         return
     shared = job.said(facts, _NOT_SHARED)
-    if shared or not job.uses_mpi(facts):
+    if not shared and _under_load(facts, seen):
+        yield _lossy(seen)
+    elif shared or not job.uses_mpi(facts):
         yield _undecided(seen, shared)
     else:
         crashed = any("crashed in" in one.text for one in facts.of(Message))
@@ -166,4 +226,4 @@ def _check(facts: Facts) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-other_transport = Rule(causes=("mpi-ucx-not-nccl",), check=_check)
+other_transport = Rule(causes=("mpi-ucx-not-nccl", "roce-packet-loss"), check=_check)

@@ -26,6 +26,7 @@ from weft.doctor.rule import (
     suspect,
     suspected,
 )
+from weft.doctor.rules.pod_network import without_device
 from weft.observe.facts.benchmarks import TransferSetup
 from weft.observe.facts.communicators import CommunicatorRank, RingsConnected
 from weft.observe.facts.interfaces import HostReached, LinkEvent, RoutingSession
@@ -43,6 +44,22 @@ _LATE = re.compile(
     r"MAD completed in error \(IB_TIMEOUT\)|Timeout while getting attribute|"
     r"send completed with error.{0,20}\(IB_TIMEOUT\)|bad status 110|_do_madrpc failed"
 )
+_NO_DEVICE = (
+    Suspect(
+        cause="k8s-no-roce-gid",
+        confidence_ratio=0.4,
+        question="is it a pod, and is its only interface one end of a pair (eth0@if)?",
+        next_command="ip -d link; show_gids",
+    ),
+    Suspect(
+        cause="hca-selection-wrong",
+        confidence_ratio=0.3,
+        question="which adapter owns the interface that the route leads over?",
+        next_command="ip route get <peer>; rdma link",
+    ),
+    suspect("port-down", 0.2),
+)
+"""Who may be to blame where an address belongs to no RDMA device [rdma_resolve_addr(3)]."""
 _PICKED = re.compile(r"\bbgp\b.*\|\s*(?:e?grep|include|inc|match|awk)\b")
 _OF_A_PAIR = re.compile(r"--src-to-dst|--sgid-to-dgid|--slid\b.{0,40}--dlid\b")
 _RAILS_APART = 0.5
@@ -113,6 +130,18 @@ def _stays_on_link(one: CallFailed) -> bool:
 def _not_resolved(facts: Facts) -> Iterator[Finding]:
     """Find connections that the connection manager could not make, for whatever reason."""
     failed = [one for one in facts.of(CallFailed) if one.call == "rdma_cm"]
+    said = any(one.errno == errno.ENODEV for one in failed)
+    without = without_device(facts) if said else []  # beside it the rest means the same
+    failed = [one for one in failed if one not in without]
+    if without and not job.worked_after(facts, without):
+        yield suspected(
+            _NO_DEVICE,
+            without,
+            symptom=Symptom.VERBS_CALL,
+            message="the connection manager found no RDMA device behind the address",
+            advice="use an address of an interface that the RDMA adapter owns, in a pod one of "
+            "its own (macvlan, host-device, SR-IOV)",
+        )
     if failed and not job.worked_after(facts, failed):
         yield suspected(
             (

@@ -99,7 +99,8 @@ def _check(facts: Facts) -> Iterator[Finding]:
         closed = []
     ended = [
         one for one in facts.of(ProcessEnded)
-        if (one.how in {"oom", "segfault", "signal"} or _left(facts, one))
+        if (one.how in {"oom", "segfault", "signal"} or _left(facts, one)
+            or _killed_before(one, errors))
         and one.signal not in _TERMINATED
         and not (one.signal == _ABORTED and errors)
         and not _of_itself(one, errors) and not _CLUSTER_ROW.match(one.evidence.text)
@@ -126,6 +127,14 @@ def _check(facts: Facts) -> Iterator[Finding]:
         yield _perhaps(doubtful)
     else:
         yield from _evicted(facts)
+
+
+def _killed_before(
+    ended: ProcessEnded, errors: list[CompletionError | CollectiveTimeout | CallFailed]
+) -> bool:
+    """Return whether somebody noted a kill above all errors: below them he tidies up."""
+    places = [one.evidence.place for one in errors if one.evidence.file == ended.evidence.file]
+    return ended.how == "killed" and bool(places) and ended.evidence.place < min(places)
 
 
 def _left(facts: Facts, ended: ProcessEnded) -> bool:

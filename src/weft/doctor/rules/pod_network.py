@@ -10,6 +10,7 @@ RDMA device (macvlan, host-device, SR-IOV); IPAM over the whole cluster.
 References: Multus CNI; NVIDIA network operator; whereabouts IPAM.
 """
 
+import errno
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -37,6 +38,7 @@ from weft.observe.facts.pods import (
     ClusterEvent,
     DaemonSetState,
     PodInterface,
+    PodNetworkAsked,
     PodResource,
     PodState,
 )
@@ -63,6 +65,9 @@ _TAKEN = re.compile(
 _PAIR_OF_POD = re.compile(r"\b(?:eth0|net\d{1,2})@if")
 _SHARED_BY_HOSTS = re.compile(r"docker|virbr|br-|cni|cali|lo\b|veth|tun|usb|lxc|podman")
 """Interfaces that have the same address on every host by design."""
+_OF_KERNEL = re.compile(r"(?:tunl|ip6tnl|sit|gre|gretap|erspan|ip_vti|ip6_vti|dummy|teql)\d")
+"""What modules of the kernel put into every namespace."""
+_ASKED_INSIDE = re.compile(r"\b(?:kubectl|oc|k)\b(?: .{0,80}?)? exec ")
 _RDMA = re.compile(r"rdma|hostdev|sriov|mlnx|mellanox|roce", re.IGNORECASE)
 _NO_ANSWER = 12
 _ALL_ZERO = (
@@ -132,6 +137,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
     yield from _children(facts)
     if not failed:
         yield from _vanished(facts)
+        yield from _not_made(facts)
         yield from _without_address(facts)
         yield from _no_first_gid(facts)
         yield from _no_gid(facts)
@@ -303,6 +309,34 @@ def _vanished(facts: Facts) -> Iterator[Finding]:
         yield _network("k8s-secondary-network-failed", [*gone, *inside], 0.7)
 
 
+def _not_made(facts: Facts) -> Iterator[Finding]:
+    """Find a pod whose annotation asks for networks, and that has too few interfaces.
+
+    Only where the loopback is listed too is the list a whole one.
+    """
+    by_pod: dict[str, list[Interface]] = {}
+    for one in facts.of(Interface) if _in_a_pod(facts) else ():
+        by_pod.setdefault(one.host or one.evidence.file, []).append(one)
+    for pod, inside in by_pod.items():
+        there = {one.interface for one in inside if not _OF_KERNEL.match(one.interface)}
+        asked = [
+            one for one in facts.of(PodNetworkAsked)
+            if pod == one.pod or not one.pod or not inside[0].host
+        ]  # fmt: skip
+        second = there - {"lo", "eth0"}
+        if len({one.pod for one in asked}) > 1:  # whose interfaces these are is not said
+            continue
+        if {"lo", "eth0"} <= there and len({one.network for one in asked}) > len(second):
+            yield replace(
+                _network("k8s-secondary-network-failed", [*asked, *inside],
+                         0.65 if second else 0.75),
+                message="the pod asks for networks whose interfaces are not in it",
+                advice="make the pod anew; the node's logs of kubelet and Multus tell why its "
+                "sandbox was made without them",
+            )  # fmt: skip
+            return
+
+
 def _no_first_gid(facts: Facts) -> Iterator[Finding]:
     """Find an adapter without the GID that any interface of its gives it."""
     first = [
@@ -352,9 +386,29 @@ def _no_gid(facts: Facts) -> Iterator[Finding]:
     ethernet = links.layer(facts) is not LinkLayer.INFINIBAND
     if refused and not bare and first_only and _in_a_pod(facts) and ethernet:
         yield _network("k8s-no-roce-gid", [*refused, *inside], 0.7)
-    managed = job.said(facts, r"unable to perform rdma_client|unexpected cm event")
-    if managed and not bare and first_only and _in_a_pod(facts):
-        yield _network("k8s-no-roce-gid", [*managed, *inside], 0.7)
+    yield from _no_device_of_address(facts, inside if first_only and not bare else [])
+
+
+def _no_device_of_address(facts: Facts, inside: list[Interface]) -> Iterator[Finding]:
+    """Find a connection manager that knows no RDMA device for the pod's only interface."""
+    unsaid = job.said(facts, r"unable to perform rdma_client|unexpected cm event")
+    without = without_device(facts)
+    if inside and (unsaid or without) and _in_a_pod(facts):
+        yield _network("k8s-no-roce-gid", [*without, *unsaid, *inside], 0.7)
+
+
+def without_device(facts: Facts) -> list[Fact]:
+    """Return what shows that the connection manager found no RDMA device behind an address.
+
+    It looks for one of the interface that the route leads over; a peer that does not answer
+    ends the search otherwise (timed out, unreachable).
+    """
+    failed: list[Fact] = [
+        one for one in facts.of(CallFailed) if one.call == "rdma_cm"
+        and (one.errno == errno.ENODEV or (one.errno is None and one.error == "ADDR_ERROR"))
+    ]  # fmt: skip
+    told = job.said(facts, r"unable to resolve the addr with rdma_resolve_addr")
+    return [*failed, *(one for one in told if one not in failed)]
 
 
 def _unnamed_ports(facts: Facts) -> list[AdapterPort]:
@@ -387,7 +441,7 @@ def _in_a_pod(facts: Facts) -> bool:
         _PAIR_OF_POD.search(one.evidence.text)
         or (one.driver == "veth" and one.interface == "eth0")
         for one in facts.of(Interface)
-    ) or any("kubectl exec" in one.command for one in facts.of(Command))
+    ) or any(_ASKED_INSIDE.search(one.command) for one in facts.of(Command))
 
 
 pod_network = Rule(causes=tuple(_WORDS), check=_check)

@@ -15,6 +15,18 @@ class FunctionPlan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ResourcePlan:
+    """A resource that nodes are to offer: a plug-in's configuration says so, or somebody.
+
+    ``resource`` is its name, with or without what stands before the slash; empty where
+    somebody speaks of "the resource" that a node counts.
+    """
+
+    resource: str
+    evidence: Evidence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NodeResource:
     """How much of a resource a node has, offers and has given away.
 
@@ -81,6 +93,16 @@ class PodInterface:
     default: bool | None = None
     device: str = ""
     node: str = ""
+    evidence: Evidence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PodNetworkAsked:
+    """A second network that a pod's annotation asks for; ``interface`` where it names one."""
+
+    pod: str
+    network: str
+    interface: str = ""
     evidence: Evidence
 
 

@@ -55,7 +55,9 @@ class Command:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessEnded:
-    """A process died: ``how`` is oom, signal, segfault, bus error, exception or exit.
+    """A process died: ``how`` is oom, signal, segfault, bus error, exception, exit or killed.
+
+    It is ``killed`` where somebody notes that he killed it, or has a harness do so.
 
     ``by_kernel`` where the kernel's log tells it, which tells of every process of a host; the
     rest is told by the job, its launcher or its scheduler.

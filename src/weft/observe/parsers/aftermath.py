@@ -9,9 +9,12 @@ from dataclasses import dataclass, field
 
 from weft.observe.facts.aftermath import Remark, WorkSeen
 from weft.observe.facts.base import Evidence, Fact
+from weft.observe.facts.programs import Message
 from weft.observe.parser import READ, Parser, Source
 
 _MOST_PEERS = 4096
+BY_SIZE = "by size"
+"""Who says in a ``Message`` that trouble comes with the number of hosts or bytes."""
 _WORK = re.compile(
     r"(?P<connected>(?:client socket has connected|TCP client connected) to (?:host )?"
     r"(?P<peer>[^\s,]{1,120}))|"
@@ -27,6 +30,18 @@ _WORK = re.compile(
 )
 _BETWEEN_COLUMNS = "      "
 """What a row of results holds that somebody pasted without its heading."""
+_BY_SIZE = re.compile(
+    r"\b\d{1,5}(?: ?(?:-|to|and|,) ?\d{1,5}){0,4} (?:nodes?|hosts?|ranks?|processes)\b"
+    r"[ :,=]{1,3}(?:(?:are|is|runs?|always|all) ){0,2}"
+    r"(?:ok|fine|pass\w{0,3}|works?|good|stable)\b|"
+    r"\b(?:big|large|larger|long) (?:messages?|sizes?|jobs?|runs?)\b.{0,60}"
+    r"\b(?:fail|die|abort|hang|crash)|"
+    r"\b(?:fails?|dies|aborts?|crash(?:es)?)\b.{0,40}\b(?:under (?:heavy |high )?load|at scale|"
+    r"(?:with|for) (?:large|big) messages|(?:above|beyond|from) \d{1,5} ?"
+    r"(?:nodes|hosts|ranks|[KM]i?B)\b)",
+    re.IGNORECASE,
+)
+"""Somebody's word that a program passes with few hosts or bytes, and not with more."""
 _REMARK = re.compile(
     r"(?P<meant>\bon purpose\b|\bdeliberately\b|\bas planned\b|\bthat was me\b|"
     r"\bI (?:killed|pulled|stopped|unplugged|rebooted|pressed)\b|\bpatch day\b|"
@@ -55,6 +70,10 @@ class _Aftermath:
         if said:
             evidence = self.source.evidence(text, number)
             return (Remark(says=str(said.lastgroup), evidence=evidence),)
+        if _BY_SIZE.search(text):
+            evidence = self.source.evidence(text, number)
+            return (Message(software=BY_SIZE, level="info", text=text.strip()[:300],
+                            evidence=evidence),)  # fmt: skip
         return None
 
     def end(self) -> Iterable[Fact]:
@@ -74,7 +93,8 @@ aftermath = Parser(
         "Epoch", "rdma-ping", "PASSED",
         "exit", "purpose", "deliberately", "planned", "That was me", "that was me",
         "I killed", "I pulled", "I stopped", "I unplugged", "I rebooted", "patch day",
-        "been cabled", "RMA ", "ack in ",
+        "been cabled", "RMA ", "ack in ", " nodes", " hosts", " ranks", " messages",
+        "arge ", "under ", "at scale",
     ),
     reader=_Aftermath,
     rank=90,

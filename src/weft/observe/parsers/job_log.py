@@ -43,6 +43,18 @@ _SIGNAL = re.compile(
     r"[Cc]hild process unexpectedly failed with "
     r"(?:an exit code (?P<child>-?\d+)|exitcode=-(?P<minus>\d+))"
 )
+_BY_HAND = re.compile(
+    r"\b(?:process(?:es)?|worker|peer|rank)s? (?:was |were |is )?killed(?: \w+)?: (?=.{0,40}"
+    r"\b(?:rank|pid|worker) ?\d)|"
+    r"\b(?:kill(?:all|ed)? (?:-s )?-?(?:9|KILL|SIGKILL)\b|(?:sent|sends|sending|injected?|"
+    r"injecting) SIGKILL\b|[Kk]ill(?:ed|ing|s) (?:the )?(?=(?:rank|worker|peer) \d))"
+    r"(?=.{0,60}\b(?:rank|worker|peer) ?#?\d)"
+)
+"""What a harness or a person notes who kills a rank."""
+_OF_RANK = re.compile(r"\b(?:rank|worker|peer) ?#?(?P<rank>\d{1,6})\b")
+_OF_PROCESS = re.compile(
+    r"\bpid[ :=]{1,2}(?P<pid>\d{1,8})\b|\bkill -\w{1,8} (?P<bare>\d{2,8})\b"
+)
 _GONE = re.compile(
     r"A worker died or was killed while executing a task by an unexpected system error|"
     r"actor died unexpectedly before finishing this task|"
@@ -183,6 +195,19 @@ def _signalled(found: re.Match[str], line: Line) -> Sequence[Fact]:
     return _ended(how, line, pid=pid, signal=signal)
 
 
+def _by_hand(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    """State whom a harness killed."""
+    del found
+    rank, process = _OF_RANK.search(line.text), _OF_PROCESS.search(line.text)
+    pid = integer(process["pid"] or process["bare"]) if process else None
+    return (
+        ProcessEnded(
+            how="killed", signal=_KILLED, pid=pid, rank=int(rank["rank"]) if rank else None,
+            host=line.host, moment=line.moment, evidence=line.evidence,
+        ),
+    )  # fmt: skip
+
+
 def _gone(found: re.Match[str], line: Line) -> Sequence[Fact]:
     return _ended("signal", line, host=found["host"] or found["node"] or "")
 
@@ -312,6 +337,9 @@ job_log = Parser(
         "received by PID",
         "exitcode",
         "Killed",
+        "kill",
+        "Kill",
+        "SIGKILL",
         "Segmentation fault",
         "Bus error",
         "Process received signal",
@@ -372,6 +400,7 @@ job_log = Parser(
         (_SHARED, _shared),
         (_OUT_OF_MEMORY, _starved),
         (_SIGNAL, _signalled),
+        (_BY_HAND, _by_hand),
         (_GONE, _gone),
         (_NO_ADDRESS, _no_interface),
         (_GLOO_LOOPBACK, _gloo_loopback),

@@ -14,16 +14,21 @@ from weft.observe.facts.pods import (
     NodePod,
     NodeResource,
     PodInterface,
+    PodNetworkAsked,
     PodResource,
     PodState,
 )
 from weft.observe.facts.programs import Message, SharedMemoryFailed
 from weft.observe.parser import READ, Parser, Source
+from weft.observe.parsers import _pod_networks
 from weft.observe.parsers._values import integer, size
 from weft.observe.parsers._watches import Alarm, stated
 
 _NAME = re.compile(r"Name:\s+(?P<name>\S+)\s*$")
 _NODE = re.compile(r"(?:oc|kubectl) describe node[s/ ]*(?P<name>[\w.-]+)")
+_POD = re.compile(
+    r"(?:oc|kubectl)\b.{0,80}? (?:describe|get) (?:pods?|po)[/ ](?P<name>[a-z0-9][\w.-]*)"
+)
 _SECTION = re.compile(
     r"(?P<indent>\s{0,8})(?P<name>Capacity|Allocatable|Allocated resources|Limits|"
     r"Requests|Conditions|Events|Containers|Init Containers|Addresses|System Info|"
@@ -106,6 +111,8 @@ _NETWORK_STATUS = re.compile(r".{0,60}k8s\.v1\.cni\.cncf\.io/network-status:")
 _SHARED = re.compile(
     r"[Uu]sage of EmptyDir volume \"(?P<name>\S*(?:shm|shared-?mem)\S*)\" exceeds",
 )
+_HELD, _WANTED = "held", "wanted"
+"""Which annotation lists networks here: those that a pod has, or those that it asks for."""
 _NEAR_LINES = 8
 """Two counts of one resource so near are what a node has, and what it offers of it."""
 _PLAIN = {"cpu", "memory", "pods", "ephemeral-storage", "hugepages-1Gi", "hugepages-2Mi"}
@@ -133,7 +140,7 @@ class _Reader:
     listed_count: int = 0
     limits: dict[str, int] = field(default_factory=dict)
     network: str = ""
-    networks: bool = False
+    networks: str = ""
     seen: dict[str, int] = field(default_factory=dict)
     asked: str = ""
 
@@ -143,7 +150,10 @@ class _Reader:
         if self.source.command != self.asked:  # another command's output is in no section yet
             self.asked, self.section = self.source.command, ""
         if _NETWORK_STATUS.match(text):
-            self.networks = True
+            self.networks = _HELD
+        asked = _pod_networks.NAMED.match(text)
+        if asked:
+            return self._asked_for(text, asked["value"], evidence)
         for expression, read in _LINES:
             found = expression.match(text)
             if found:
@@ -193,8 +203,24 @@ class _Reader:
             ),
         )  # fmt: skip
 
+    def _asked_for(self, text: str, value: str, evidence: Evidence) -> Sequence[Fact]:
+        """State the networks that an annotation asks for, here or in the lines below."""
+        self.networks = _WANTED
+        if text.startswith("Annotations:"):
+            self.section = "Annotations"
+        pod = self.name
+        if not pod:  # of a description no more was picked out than this line
+            described = _POD.search(self.source.command)
+            pod = described["name"] if described else ""
+        return tuple(_pod_networks.asked(value, pod, evidence))
+
     def _network(self, key: str, value: str, evidence: Evidence) -> Sequence[Fact]:
         """State an interface of a pod, as the annotation of its networks lists it."""
+        if self.networks == _WANTED:
+            if key != "name":
+                return READ
+            network = value.rpartition("/")[2]
+            return (PodNetworkAsked(pod=self.name, network=network, evidence=evidence),)
         if key == "name":
             self.network = value
             return READ
@@ -316,7 +342,7 @@ class _Reader:
     def named(self, found: "re.Match[str]", evidence: Evidence) -> Sequence[Fact]:
         """Remember what is described."""
         del evidence
-        self.name, self.section, self.networks = found["name"], "Name", False
+        self.name, self.section, self.networks = found["name"], "Name", ""
         self.seen.clear()
         return READ
 
@@ -419,6 +445,7 @@ kubectl = Parser(
         "Allocated resources",
         "Conditions:",
         "network-status",
+        "cncf.io/networks",
     ),
     reader=_Reader,
     rank=46,

@@ -16,11 +16,14 @@ from weft.observe.facts.pods import (
     PodResource,
     PodSecurity,
     PodState,
+    ResourcePlan,
 )
 from weft.observe.moments import moment
 from weft.observe.parser import Parser, Source
+from weft.observe.parsers import _pod_networks
 from weft.observe.parsers._values import integer, size
 from weft.observe.parsers.kubectl import shortage
+from weft.observe.parsers.resource_plans import NAMED
 
 _OWN_RANGE = re.compile(r'"type"\s{0,4}:\s{0,4}"host-local"')
 _OVER_NODES = re.compile(
@@ -194,7 +197,11 @@ def _ended(value: object, pod: str, node: str, evidence: Evidence) -> Iterator[F
 def _interfaces(
     value: dict[str, Any], pod: str, node: str, evidence: Evidence
 ) -> Iterator[Fact]:
-    told = _dict(_dict(value, "metadata"), "annotations").get(_NETWORKS)
+    annotations = _dict(_dict(value, "metadata"), "annotations")
+    wanted = annotations.get(_pod_networks.KEY)
+    if isinstance(wanted, str):
+        yield from _pod_networks.asked(wanted, pod, _said(evidence, f"networks {wanted}"))
+    told = annotations.get(_NETWORKS)
     try:
         networks = json.loads(told) if isinstance(told, str) else []
     except (ValueError, RecursionError):
@@ -262,11 +269,25 @@ def _functions(value: dict[str, Any], name: str, evidence: Evidence) -> Iterator
 
 
 def _policy(value: dict[str, Any], name: str, evidence: Evidence) -> Iterator[Fact]:
-    """State which parts of a network operator's policy are not ready."""
+    """State what a network operator's policy plans, and which of its parts are not ready."""
+    for part in ("rdmaSharedDevicePlugin", "sriovDevicePlugin"):
+        yield from _plans(_plain(_dict(_dict(value, "spec"), part), "config"), evidence)
     for one in _list(_dict(value, "status"), "appliedStates"):
         if _plain(one, "state") in {"notReady", "error"}:
             text = f"{_plain(one, 'name')} is {_plain(one, 'state')}"
             yield _state("NicClusterPolicy", name, text, evidence)
+
+
+def _configured(value: dict[str, Any], name: str, evidence: Evidence) -> Iterator[Fact]:
+    """State the resources that a plug-in's configuration names."""
+    del name
+    for text in _dict(value, "data").values():
+        yield from _plans(str(text), evidence)
+
+
+def _plans(text: str, evidence: Evidence) -> Iterator[Fact]:
+    for one in NAMED.finditer(text):
+        yield ResourcePlan(resource=one["name"], evidence=_said(evidence, one[0]))
 
 
 def _domain(value: dict[str, Any], name: str, evidence: Evidence) -> Iterator[Fact]:
@@ -303,6 +324,7 @@ _KINDS = {
     "SriovNetworkNodePolicy": _functions,
     "NicClusterPolicy": _policy,
     "ComputeDomain": _domain,
+    "ConfigMap": _configured,
     "NetworkAttachmentDefinition": _attachment,
 }
 kubernetes_objects = Parser(tool="kubectl get -o json or yaml", document=_document)

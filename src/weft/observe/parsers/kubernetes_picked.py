@@ -15,6 +15,7 @@ from typing import Any
 from weft.observe.facts.base import Evidence, Fact
 from weft.observe.facts.pods import NodeResource, PodInterface, PodResource
 from weft.observe.parser import READ, Parser, Source
+from weft.observe.parsers import _pod_networks
 from weft.observe.parsers._values import integer
 
 _ASKED = re.compile(r"\b(?:kubectl|oc)\b.{0,120}? get ")
@@ -38,6 +39,7 @@ _MAP = re.compile(r"(?:map\[|\{)(?P<inside>[^\]{}]{3,400})[\]}]")
 _ENTRY = re.compile(rf"\"?(?P<name>{_RESOURCE})\"?: ?\"?(?P<count>{_AMOUNT})\b")
 _GAP = re.compile(r"\s{2,}|\t")
 _NETWORKS = re.compile(r"network-status.{0,120}\bips\b")
+_WANTED_NETWORKS = re.compile(r"cni\\{0,2}\.cncf\\{0,2}\.io/networks\b(?!-)")
 _INTERFACE = re.compile(r"interface ?==? ?\\?[\"'](?P<name>\w{1,15})")
 _ADDRESS = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}(?:/\d{1,2})?")
 _POD = re.compile(r"[a-z0-9][a-z0-9.-]{0,200}")
@@ -153,6 +155,8 @@ class _Reader:
     def _answer(
         self, question: _Question, text: str, evidence: Evidence
     ) -> Sequence[Fact] | None:
+        if _WANTED_NETWORKS.search(question.command):
+            return _wanted_networks(question, text, evidence)
         if _NETWORKS.search(question.command):
             return _network(question, text, evidence)
         columns = _columns(question.command)
@@ -224,6 +228,17 @@ def _row(
     return facts or None
 
 
+def _wanted_networks(
+    question: _Question, text: str, evidence: Evidence
+) -> Sequence[Fact] | None:
+    """Read the networks that a pod's annotation asks for, alone or behind the pod's name."""
+    words = text.split(maxsplit=1)
+    pod = question.name("po")
+    if not pod and len(words) > 1 and _POD.fullmatch(words[0]):
+        pod, text = words
+    return tuple(_pod_networks.asked(text, pod, evidence)) or None
+
+
 def _network(question: _Question, text: str, evidence: Evidence) -> Sequence[Fact] | None:
     """Read a row that names a pod and one address of its networks."""
     words = text.split()
@@ -262,6 +277,10 @@ def _wants(
 def _document(value: object, source: Source, number: int) -> Iterable[Fact] | None:
     """Return what a JSON answer states, or None for one of another question."""
     question = _question(source)
+    if question and isinstance(value, list) and _WANTED_NETWORKS.search(question.command):
+        text = json.dumps(value)
+        evidence = Evidence(source.file, number, text[:300])
+        return list(_pod_networks.asked(text, question.name("po"), evidence))
     if question is None or not isinstance(value, dict) or "kind" in value:
         return None
     evidence = Evidence(source.file, number, json.dumps(value)[:300])

@@ -19,11 +19,11 @@ _TOO_LONG = re.compile(
     re.IGNORECASE,
 )
 _FROM = re.compile(r"PING \S{1,120} .{0,60}?\bfrom (?P<source>[\w.:-]{1,60})")
-_ASKED_OF = re.compile(
-    r"\bping[46]? (?=(?:.{0,80}\s)?-I ?(?P<source>[\w.:-]{1,60}))?.{0,100}?"
-    r"(?<=\s)(?P<address>\d{1,3}(?:\.\d{1,3}){3})(?=\s*(?:$|[|;&>]))(?!.*\bping )"
-)
-"""Whom a command asks, where what it printed was cut down to the sum."""
+_ASKED_OF = re.compile(r"\bping[46]?(?P<words>(?: +[^\s|;&>]{1,80}){1,24})")
+"""What follows the name of the program, where what it printed was cut down to the sum."""
+_VALUED = re.compile(r"-[a-zA-Z]*[cCiIFlmMpQsStTwW]$")
+"""The options of ``ping`` that the next word belongs to [ping(8)]."""
+_NUMERIC = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}$|[\da-fA-F]*:[\da-fA-F:.]+$")
 _WHOLE = re.compile(r"\bping\b.*-M (?:do|probe)\b")
 _REPLY = re.compile(
     r"\d{1,6} bytes from [^:]{1,120}: icmp_seq|From \S+ icmp_seq=|rtt min/avg|round-trip min"
@@ -40,6 +40,28 @@ _NFT_POLICY = re.compile(r"\bpolicy (?P<policy>drop|reject|accept)\b")
 _UFW = re.compile(r"Status: (?P<state>active|inactive)\s*$")
 _ASKED = re.compile(r"systemctl (?:is-active|is-enabled)\s+(?:-\S+ )*(?P<service>[\w@.-]+)|"
                     r"firewall-cmd --state(?P<firewall>)")  # fmt: skip
+
+
+def asked_of(command: str) -> tuple[str, str]:
+    """Return whom the last ping of a command asks, and from where, where it says so.
+
+    >>> asked_of("ping -c 3 -I eth2 n7 | tail -1"), asked_of("ping 10.0.0.4 -qc2")
+    (('n7', 'eth2'), ('10.0.0.4', ''))
+    """
+    target = origin = ""
+    for asked in _ASKED_OF.finditer(command):
+        target, origin, before = "", "", ""
+        for word in asked["words"].split():
+            if word.startswith("-I") and len(word) > len("-I"):
+                origin = word[len("-I") :]
+            elif _VALUED.match(before):
+                origin = word if before.endswith("I") else origin
+                before = ""
+                continue
+            elif not word.startswith("-"):
+                target = target or word
+            before = word
+    return target, origin
 
 
 @dataclass(slots=True)
@@ -125,11 +147,13 @@ class _Reader:
 
     def _by_command(self) -> None:
         """Take from the command whom it asks, where the output does not tell it."""
-        asked = _ASKED_OF.search(self.source.command)
-        if asked and self.command != self.source.command:
+        if self.command == self.source.command:
+            return
+        target, origin = asked_of(self.source.command)
+        if target:
             self.command = self.source.command
-            self.host = self.address = asked["address"]
-            self.origin, self.size, self.mtu = asked["source"] or "", None, None
+            self.host, self.address = target, target if _NUMERIC.match(target) else ""
+            self.origin, self.size, self.mtu = origin, None, None
 
     def _whole(self) -> bool:
         """Return whether the ping may not be taken apart on the way."""

@@ -100,6 +100,15 @@ _CM_EVENT = re.compile(
 _CM_NUMBERS = {"1": "ADDR_ERROR", "3": "ROUTE_ERROR", "6": "CONNECT_ERROR",
                "7": "UNREACHABLE", "8": "REJECTED"}  # fmt: skip
 """Events of the connection manager [librdmacm, enum rdma_cm_event_type]."""
+_CM_STATUS = re.compile(r"\b(?:error|status)[ :=]{1,3}-(?P<number>\d{1,3})\b")
+_UNANSWERED = frozenset({errno.ETIMEDOUT, errno.EHOSTUNREACH, errno.ENETUNREACH})
+"""What the resolution of an address ends with where somebody was asked and did not answer."""
+_RESOLVING = re.compile(
+    r"\b(?:rdma_(?:resolve|bind)_addr\b[^:]{0,120}?(?:: |\bfailed\b.{0,20}?)"
+    r"(?:No such device|Connection timed out|No route to host|Network is unreachable)|"
+    r"Unable to resolve the ADDR with rdma_resolve_addr)"
+)
+"""What programs print of ``rdma_resolve_addr`` and ``rdma_bind_addr`` [librdmacm]."""
 _MODULE = re.compile(
     r"(?<![/\w])(?P<name>nvidia[_-]peermem|nv_peer_mem)\b.{0,30}?\b(?:not (?:loaded|found|"
     r"running|detected)|missing|is(?:n't| not) loaded)|"
@@ -262,8 +271,19 @@ def _cm_event(found: re.Match[str], line: Line) -> Sequence[Fact]:
     event = found["event"] or found["named"] or _CM_NUMBERS.get(found["number"], "")
     if not event:
         return READ
+    status = _CM_STATUS.search(line.text)
     failed = _call_failed("rdma_cm", line)
-    return (replace(failed, error=event), *asked_in_vain(line))
+    code = int(status["number"]) if status else failed.errno
+    failed = replace(failed, errno=code, error=event)
+    nobody_asked = event == "ADDR_ERROR" and code not in _UNANSWERED
+    return (failed,) if nobody_asked else (failed, *asked_in_vain(line))
+
+
+def _unresolved(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    """State that an address was found on no RDMA device, or could not be resolved."""
+    del found
+    failed = replace(_call_failed("rdma_cm", line), error="ADDR_ERROR")
+    return (failed, *(asked_in_vain(line) if failed.errno in _UNANSWERED else ()))
 
 
 def _not_loaded(found: re.Match[str], line: Line) -> Sequence[Fact]:
@@ -462,6 +482,8 @@ rdma_programs = Parser(
         "ABI version",
         "RoCE device",
         "rdma_cm",
+        "rdma_resolve_addr",
+        "rdma_bind_addr",
         "device found",
         "IB devices",
         "undefined symbol",
@@ -480,6 +502,7 @@ rdma_programs = Parser(
         (_MODIFY, _modified),
         (_USED_GID, _used_gid),
         (_CM_EVENT, _cm_event),
+        (_RESOLVING, _unresolved),
         (_LIMIT, _limit),
         (_LOCKED, _locked),
         (_REGISTERING, _failed("ibv_reg_mr")),

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from weft.observe.facts.adapters import AdapterSeen
 from weft.observe.facts.base import Evidence, Fact, Process
 from weft.observe.facts.hosts import DeviceNode, Limit, ModuleAbsent, PeerMemoryClient
+from weft.observe.facts.interfaces import Interface
 from weft.observe.facts.programs import Command, Setting
 from weft.observe.facts.transports import NoVerbsLibrary
 from weft.observe.parser import Parser, Source
@@ -35,7 +36,7 @@ _KNOWN = re.compile(
     r"uptime|date|netstat|ss|tc|dcb|devlink|mlxfwmanager|mstfwmanager|mstconfig|mstflint|flint|mstlink|"
     r"modinfo|dmidecode|ofed_info|lldpctl|lldpcli|lshw|nv|ls|free|numactl|lscpu|uname|env|export|systemctl|sharp"
     r"\w*|ucx_info|fi_info|f?ping|find|ldconfig|rpm|dpkg|ssh|"
-    r"iptables|firewall-cmd|ufw|systemd-detect-virt|nc|ncat|nft|telnet|strace|ncclras|mlxlink|"
+    r"iptables|firewall-cmd|ufw|systemd-detect-virt|nc|ncat|curl|wget|socat|nft|telnet|strace|ncclras|mlxlink|"
     r"rping|arping|ucmatose|udaddy|qperf|aws|gcloud|az|oci|"
     r"mpirun|srun|show_gids|saquery|opensm|docker|podman|hostname|sysctl|dcgmi|mst|"
     r"mlxlink|mlxconfig|getent|hccn_tool|"
@@ -66,7 +67,7 @@ _SEPARATOR = re.compile(
 
 
 _EXEC = re.compile(
-    r"(?:(?:kubectl|oc|docker|podman|nerdctl) exec "
+    r"(?:\b(?:kubectl|oc|docker|podman|nerdctl) (?:.{0,80}? )?exec "
     r"(?:(?:-n|-c|-u|-e|-w|--namespace|--container|--user|--env)[ =]\S+ |-\S+ )*(?:pods?/)?|"
     r"^(?:sudo )?ssh (?:-\w{1,4} )?(?:-o \S{1,60} )?(?:[\w.-]{1,40}@)?(?=[\w.-]{1,80} \S))"
     r"(?P<there>[a-z0-9][\w.-]{0,200})"
@@ -97,7 +98,7 @@ _SHOWN = re.compile(
 _WORD = re.compile(r"\s*[\w^=,:./-]{1,200}\s*$")
 _VALUE = re.compile(r"\s*(?:\d{1,5}: )?(?P<value>unlimited|\d{1,18})\s*$")
 _LISTED = re.compile(
-    r"\bls\s+(?:-[\w-]+\s+)*(?P<path>/dev/infiniband|/sys/class/infiniband|"
+    r"\bls\s+(?:-[\w-]+\s+)*(?P<path>/dev/infiniband|/sys/class/infiniband|/sys/class/net|"
     r"/sys/kernel/mm/memory_peers)/?\s*(?:2>\S+|\|\s*cat)?\s*$"
 )
 _NAMES = re.compile(r"\s*\w[\w.-]{1,39}(?:\s+\w[\w.-]{1,39}){0,40}\s*$")
@@ -310,6 +311,8 @@ class _Reader:
         host = self.source.host
         if path == "/sys/class/infiniband":
             return AdapterSeen(adapter=name, host=host, evidence=evidence)
+        if path == "/sys/class/net":
+            return Interface(interface=name, host=host, evidence=evidence)
         if path == "/dev/infiniband":
             return DeviceNode(path=f"{path}/{name}", host=host, evidence=evidence)
         return PeerMemoryClient(name=name, host=host, evidence=evidence)
