@@ -16,6 +16,7 @@ from weft.observe.bundle import observe
 _SPELLING: Final = {
     "port-down": "ib-port-down",
     "gdr-nccl-too-old": "gdr-nccl-too-old-for-peermem",
+    "k8s-ipam-duplicate": "k8s-ipam-duplicate-address",
 }
 """Classes that cases and rules spell in two ways: the rule's name, and the cases'."""
 _QUIET: Final = ("healthy", "benign")

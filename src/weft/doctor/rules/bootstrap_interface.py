@@ -293,8 +293,16 @@ def _bridges(facts: Facts) -> Iterator[Finding]:
             "peer-process-died",
             "mpi-ucx-not-nccl",
         ),
-        suspects=(suspect("host-routing-ambiguous", 0.2),),
+        suspects=(
+            *((suspect("mpi-ucx-not-nccl", 0.3),) if _all_of_ucx(failed) else ()),
+            suspect("host-routing-ambiguous", 0.2),
+        ),
     )
+
+
+def _all_of_ucx(failed: list[CallFailed]) -> bool:
+    """Return whether it is UCX alone that took the wrong way, as it does under MPI."""
+    return bool(failed) and all(one.library == "UCX" for one in failed)
 
 
 def _same(facts: Facts) -> Iterator[Finding]:

@@ -39,6 +39,7 @@ from weft.observe.facts.pods import (
 )
 from weft.observe.facts.programs import Command, Message
 from weft.observe.facts.transports import NoRdmaDevice
+from weft.observe.layouts import placed, series
 
 _RDMA = re.compile(
     r"rdma|hostdev|mlnx|mellanox|sriov|efa|hca|roce|infiniband|\bib\b|openshift\.io|"
@@ -105,6 +106,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
         yield from _offered_none(facts)
         yield from _planned_none(facts)
         yield from _gone(facts)
+        yield from _shrunk(facts)
         yield from _fewer(facts)
         yield from _beside_its_like(facts)
     yield from _refused(facts)
@@ -398,6 +400,26 @@ def _gone(facts: Facts) -> Iterator[Finding]:
                 message=f"a node offered {name} and offers none any more"
                 + (", since its kubelet was restarted" if restarted else ""),
             )  # fmt: skip
+            return
+
+
+def _shrunk(facts: Facts) -> Iterator[Finding]:
+    """Find a node that offers less of a resource than in an earlier file of a series."""
+    first: dict[tuple[str, str, str], NodeResource] = {}
+    offers = [
+        one for one in facts.of(NodeResource) if one.allocatable and _RDMA.search(one.resource)
+    ]  # fmt: skip
+    for one in sorted(offers, key=lambda offer: placed(offer.evidence.file).sample or 0):
+        before = first.setdefault((one.resource, one.node, series(one.evidence.file)), one)
+        less = (before.allocatable or 0) > (one.allocatable or 0)
+        if less and before.evidence.file != one.evidence.file:
+            found = _resource("k8s-rdma-resource-stale", [before, one], 0.6, one.resource)
+            yield replace(
+                found,
+                message=f"a node offered {before.allocatable} of {one.resource} and offers "
+                f"{one.allocatable} now",
+                advice="see in the device plug-in's log what it passes over now; restart it",
+            )
             return
 
 

@@ -149,6 +149,16 @@ def _looked_at(facts: Facts, down: list[AdapterPort]) -> Iterator[Finding]:
         yield _down([*told, *down], _names(down), 0.65, Severity.WARNING)
     elif down and not any(_active(facts).values()):  # nobody shows ports for being idle
         yield _down([*down], _names(down), 0.55, Severity.WARNING)
+    elif alone := _alone(facts):
+        yield _down([alone], alone.interface, 0.52, Severity.WARNING)
+
+
+def _alone(facts: Facts) -> Interface | None:
+    """Return the one interface of Ethernet that somebody looked at, if it has no link."""
+    seen = {(one.host, one.interface) for one in facts.of(Interface)}
+    only = facts.of(Interface)[-1] if len(seen) == 1 else None
+    dark = only is not None and only.carrier is False and "Link detected" in only.evidence.text
+    return only if dark and not facts.any_of(AdapterPort, LinkEvent) else None
 
 
 def _given(facts: Facts, down: list[AdapterPort]) -> Iterator[Finding]:

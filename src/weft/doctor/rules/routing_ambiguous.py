@@ -1,7 +1,7 @@
 """Two interfaces of a host lie in one subnet, so the way out is chance.
 
 What it checks: routes to the same network with the same metric on two interfaces, and two
-interfaces with addresses of one subnet.
+interfaces with addresses of one subnet; addresses for which several adapters answer.
 Why it matters: replies leave by another interface than requests came in; RoCE and the
 bootstrap then fail for some pairs of hosts and not for others.
 What to do: one subnet for each rail, or policy routing by source address.
@@ -14,8 +14,23 @@ from collections.abc import Iterator
 from ipaddress import ip_interface
 
 from weft.doctor import job, links
-from weft.doctor.rule import Facts, Finding, Rule, Severity, Symptom, finding, suspect
-from weft.observe.facts.interfaces import HostReached, Interface, NeighbourAddress, Route
+from weft.doctor.rule import (
+    Facts,
+    Finding,
+    Rule,
+    Severity,
+    Symptom,
+    finding,
+    suspect,
+    suspected,
+)
+from weft.observe.facts.interfaces import (
+    AddressAnswered,
+    HostReached,
+    Interface,
+    NeighbourAddress,
+    Route,
+)
 from weft.observe.facts.transports import AdapterChosen
 from weft.observe.facts.verbs import CallFailed, CompletionError
 
@@ -42,6 +57,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
         or bool(job.said(facts, r"closed by remote peer"))
     )
     yield from _answering_for_another(facts, failing=failing)
+    yield from _answered_by_many(facts, failing=failing)
     yield from _strictly_filtered(facts, failing=failing)
     yield from _unexpected(facts)
     yield from _from_elsewhere(facts)
@@ -65,6 +81,31 @@ def _check(facts: Facts) -> Iterator[Finding]:
                 explains=(Symptom.CONNECT, Symptom.TRANSPORT_RETRY, Symptom.WATCHDOG,
                           "peer-process-died"),
             )  # fmt: skip
+
+
+def _answered_by_many(facts: Facts, *, failing: bool) -> Iterator[Finding]:
+    """Find an address that several adapters answer for, of one host or of two.
+
+    Linux answers for any of its addresses on every interface, unless told not to (arp_ignore).
+    """
+    owners: dict[tuple[str, str], dict[str, AddressAnswered]] = {}
+    for one in facts.of(AddressAnswered):
+        owners.setdefault((one.host, one.address), {})[one.hardware_address] = one
+    for (_, address), adapters in owners.items():
+        if len(adapters) > 1:
+            yield suspected(
+                (
+                    suspect("host-routing-ambiguous", 0.48),
+                    suspect("k8s-ipam-duplicate-address", 0.3),
+                ),
+                adapters.values(),
+                severity=Severity.ERROR if failing or len(adapters) > _PAIR else Severity.INFO,
+                subject=address,
+                message=f"{len(adapters)} adapters answer for {address}",
+                advice="see whose these hardware addresses are: of one host, set arp_ignore=1 "
+                "and arp_announce=2, or give each interface a subnet of its own",
+            )
+            return
 
 
 def _strictly_filtered(facts: Facts, *, failing: bool) -> Iterator[Finding]:

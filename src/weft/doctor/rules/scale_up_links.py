@@ -164,6 +164,7 @@ def _said(facts: Facts) -> Iterator[Finding]:
             "nvlink-links-inactive",
             inactive,
             0.75,
+            severity=Severity.ERROR if facts.any_of(GpuSeen) else Severity.WARNING,
             message="a health check finds NVLinks that should be active and are not",
             advice="drain the host; reset GPUs and fabric manager; if it stays, repair",
             next_command=_LOOK,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from weft.observe.facts.base import Fact, Process
 from weft.observe.facts.programs import Message, SharedMemoryFailed
-from weft.observe.facts.transports import NoProvider, ProviderChosen
+from weft.observe.facts.transports import BootstrapInterface, NoProvider, ProviderChosen
 from weft.observe.facts.verbs import CallFailed
 from weft.observe.parser import READ, Parser, Source
 
@@ -40,6 +40,11 @@ _UNMET = re.compile(
     r"\(sockerr (?P<errno>\d{1,3})\)"
 )
 """What the providers over TCP say of a peer to which they could not connect."""
+_OTHER = re.compile(r"-p \"?(?:shm|tcp|net|sockets|udp|sm2|lnx|self|ofi_rx[md])\b")
+_NIC = re.compile(
+    r"\s*(?:\|CCL_\w{4,6}\|)?\s*nic: \{ name (?:tcp|sockets|net):(?P<name>[\w.-]{1,40})"
+)
+"""The interface that oneCCL took of those which the provider over TCP offers."""
 _BARE = re.compile(r"\s*-61(?: \(?No data available\)?)?\s*$")
 _FIELD = re.compile(
     r"\s*(?P<name>provider|fabric|domain|version|type|protocol): ?(?P<value>\S.{0,120})$"
@@ -64,22 +69,13 @@ class _Reader:
 
     def take(self, text: str, number: int) -> Sequence[Fact] | None:
         """Return the facts of a line."""
-        asked = "fi_info" in self.source.command
         if _USUAL.match(text):
             return READ  # every provider that does not fit says so
-        failed = self._failed(text, number)
-        if failed:
-            return (failed,)
-        said = _SAID.match(text)
-        if said:
-            return (self._message(said["text"], text, number),)
-        none = _NONE.match(text)
-        if none or (asked and _BARE.match(text)):
-            found = _HOST.match(text)
-            process = Process(host=found["host"] if found else self.source.host)
-            provider = (none["provider"] or "") if none else ""
-            evidence = self.source.evidence(text, number)
-            return (NoProvider(provider=provider, process=process, evidence=evidence),)
+        told = self._event(text, number)
+        if told is None:
+            told = self._none(text, number)
+        if told is not None:
+            return told
         field = _FIELD.match(text)
         if field and (self.provider or field["name"] == "provider"):
             return self._field(field["name"], field["value"].strip(), text, number)
@@ -89,6 +85,38 @@ class _Reader:
         """State the last provider, should its block be cut."""
         provider, self.provider = self.provider, ""
         return self._chosen(provider, "") if provider else READ
+
+    def _event(self, text: str, number: int) -> Sequence[Fact] | None:
+        """Return what a provider says of itself: what failed, of whom, over which interface."""
+        failed = self._failed(text, number)
+        if failed:
+            return (failed,)
+        said, nic = _SAID.match(text), _NIC.match(text)
+        if said:
+            return (self._message(said["text"], text, number),)
+        if nic is None:
+            return None
+        process = Process(host=self.source.host)
+        evidence = self.source.evidence(text, number)
+        return (
+            BootstrapInterface(
+                interface=nic["name"], address="", process=process, evidence=evidence
+            ),
+        )
+
+    def _none(self, text: str, number: int) -> Sequence[Fact] | None:
+        """Return that no provider was found, if it was one of a fabric that was asked for."""
+        none = _NONE.match(text)
+        asked = "fi_info" in self.source.command
+        if not none and not (asked and _BARE.match(text)):
+            return None
+        if asked and _OTHER.search(self.source.command):
+            return READ  # every machine may lack it
+        found = _HOST.match(text)
+        process = Process(host=found["host"] if found else self.source.host)
+        provider = (none["provider"] or "") if none else ""
+        evidence = self.source.evidence(text, number)
+        return (NoProvider(provider=provider, process=process, evidence=evidence),)
 
     def _message(self, said: str, text: str, number: int) -> Message:
         """State what the provider says of a peer."""
@@ -149,6 +177,7 @@ libfabric = Parser(
         "nreachable re",
         "nresponsive re",
         "provider: ",
+        "nic: {",
         "NET/OFI",
         "fi_getinfo",
         "libfabric:",

@@ -35,6 +35,7 @@ _BLOCK = re.compile(
     r"\s*(?P<title>Clocks Throttle Reasons|Clocks Event Reasons|Remapped Rows|"
     r"GPU Link Info|(?<= {3})(?:Fabric|ECC Errors))\s*$"
 )
+_BITS = re.compile(r"\s{2,}\(bitmask 0x[0-9a-fA-F]{1,16}\)$")
 _ARROW = re.compile(r"\s{2,}<[=-]+.*$")
 _MEGA = 1e6
 _GENERATION_GT = {1: 2.5, 2: 5.0, 3: 8.0, 4: 16.0, 5: 32.0, 6: 64.0}
@@ -149,7 +150,7 @@ class _Reader:
         while self.path and self.path[-1][0] >= indent:
             self.path.pop()
         path = "/".join([*(part for _, part in self.path), name])
-        value = _ARROW.sub("", found["value"])
+        value = _BITS.sub("", _ARROW.sub("", found["value"]))
         evidence = self.source.evidence(text, number)
         if "Reasons/" in path and "Counters" not in path:
             return self._reason(name, value, evidence)
