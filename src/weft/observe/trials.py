@@ -82,6 +82,15 @@ def trials(text: str) -> Iterator[Trial]:
             promised = number
 
 
+def changes(command: str) -> list[str]:
+    """Return the variables and options of a command that go round a fault, or may.
+
+    >>> changes("mpirun -np 2 -x NCCL_DEBUG=INFO -x NCCL_NET_GDR_LEVEL=0 ./all_reduce_perf")
+    ['NCCL_DEBUG=INFO', 'NCCL_NET_GDR_LEVEL=0']
+    """
+    return [found[0].strip("\"'") for found in _TRIED.finditer(command)]
+
+
 def _told(line: str) -> Iterator[str]:
     """Yield what was tried in the parts of a line that say that it helped."""
     if not _TRIED.search(line) or not _WORKS.search(line):

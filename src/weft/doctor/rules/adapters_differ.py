@@ -10,13 +10,14 @@ References: NCCL user guide, NCCL_IGNORE_NET_MISMATCH (not documented), NCCL_NET
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from weft.doctor import job
 from weft.doctor.rule import Facts, Finding, Rule, Severity, Suspect, Symptom, finding
 from weft.observe.facts.adapters import AdapterSeen
 from weft.observe.facts.base import Fact
+from weft.observe.facts.communicators import ChannelPath
 from weft.observe.facts.transports import (
     AdapterChosen,
     AdapterOpenFailed,
@@ -56,6 +57,9 @@ def _networks(facts: Facts) -> Iterator[Finding]:
     for old, family in _listed(facts):
         families.setdefault(family, old)
         places.setdefault(family, set()).add(_place(old))
+    for path, family in _joined_by(facts, places):
+        families.setdefault(family, path)
+        places.setdefault(family, set()).add(_place(path))
     fast = next((name for name in families if name != "Socket"), "")
     apart = places.get("Socket", set()) - places.get(fast, set())
     met = job.companies(facts, apart | places.get(fast, set()))
@@ -162,7 +166,15 @@ def _listed(facts: Facts) -> Iterator[tuple[AdapterChosen, str]]:
             yield one, "Socket"
 
 
-def _place(one: NetworkChosen | PluginSeen | AdapterChosen) -> str:
+def _joined_by(facts: Facts, told: Mapping[str, set[str]]) -> Iterator[tuple[ChannelPath, str]]:
+    """Yield the networks of channels on hosts that name their choice in no other way."""
+    known = {place for places in told.values() for place in places}
+    for one in facts.of(ChannelPath):
+        if one.transport == "NET" and one.process.host and one.process.host not in known:
+            yield one, "IB" if one.network.startswith("IB") else one.network
+
+
+def _place(one: NetworkChosen | PluginSeen | AdapterChosen | ChannelPath) -> str:
     """Return where a line was written: its host, or its file where hosts were cut off."""
     return one.process.host or one.evidence.file
 

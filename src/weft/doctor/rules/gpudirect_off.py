@@ -180,19 +180,18 @@ def _by_version(facts: Facts, loaded: list[KernelModule]) -> Iterator[Finding]:
 
 
 def _by_loading(facts: Facts) -> Iterator[Finding]:
-    """Find a module that somebody loaded between a run without GPUDirect and one with it."""
-    states = facts.of(GpuDirectState)
-    for one in facts.of(Command):
-        file, place = one.evidence.file, one.evidence.place
-        if not _LOADS.search(one.command):
-            continue
-        off = [state for state in states if not state.enabled and _matters(state)
-               and state.evidence.file == file and state.evidence.place < place]  # fmt: skip
-        on = [state for state in states if state.enabled
-              and state.evidence.file == file and state.evidence.place > place]  # fmt: skip
-        if off and on:
-            yield _not_loaded([off[-1], one, on[0]], 0.85, "loaded by hand, GPUDirect is on")
-            return
+    """Find a module that somebody loaded, on in one run and off in another: on only after."""
+    loads = [one for one in facts.of(Command) if _LOADS.search(one.command)]
+    states = [one for one in facts.of(GpuDirectState) if _matters(one)]
+    off = [one for one in states if not one.enabled]
+    on = [one for one in states if one.enabled]
+    if not (loads and off and on):
+        return
+    file, place = loads[0].evidence.file, loads[0].evidence.place
+    late = any(one.evidence.file == file and one.evidence.place > place for one in off)
+    early = any(one.evidence.file == file and one.evidence.place < place for one in on)
+    if not late and not early:
+        yield _not_loaded([off[-1], loads[0], on[0]], 0.85, "loaded by hand, GPUDirect is on")
 
 
 def _who(process: Process) -> tuple[str, int | None]:
@@ -423,7 +422,7 @@ def _turned_off(
         )
     elif not pinned and _between_hosts(facts) and near.by_way_of_host(facts):
         why = "the library turns ways to the processor, to adapters on the GPU's own switch"
-        found = _not_loaded(off, 0.55, why, Severity.WARNING)
+        found = _not_loaded(off, 0.62, why, Severity.WARNING)
         yield replace(found, suspects=_SUSPECTS[1:])
     elif not pinned and _between_hosts(facts):
         yield suspected(

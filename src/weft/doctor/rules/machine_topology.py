@@ -148,7 +148,10 @@ def bus_of(bus_id: str) -> str:
 def _without_tree(facts: Facts) -> Iterator[Finding]:
     """Find a machine whose distances between devices show no tree."""
     flat, far = _flat(facts), _flat_guest(facts)
-    if flat:
+    drawn = _drawn_flat(facts)
+    if drawn:
+        yield _wrong("vm-topology-missing", drawn, _FAR_RATIO)
+    elif flat:
         yield _of_flat(facts, flat)
     elif far:
         found = _wrong("vm-topology-missing", far, _FAR_RATIO)
@@ -199,6 +202,20 @@ def _flat(facts: Facts) -> list[Fact]:
     others = {one.target for one in seen if not one.target.startswith("GPU")}
     same = {one.connection for one in seen} == {"PHB"}
     return [*seen[:2]] if same and len(gpus) >= _FEWEST_GPUS and others else []
+
+
+def _drawn_flat(facts: Facts) -> list[Fact]:
+    """Return the library's drawing of a machine whose devices all hang on a processor itself.
+
+    It could not read how their slots are linked, as in guests; metal has bridges.
+    """
+    parts = facts.of(TopologyPart)
+    gpus = [one for one in parts if one.kind == "GPU" and one.depth == 1]
+    nics = [one for one in parts if one.kind == "NIC" and one.depth == 1]
+    bridges = any(one.kind == "PCI" for one in parts)
+    unread = job.said(facts, r"could not read \S{1,120}max_link_(?:speed|width)")
+    several = len({one.name for one in gpus}) >= _FEWEST_GPUS
+    return [*unread[:2], *gpus, *nics] if several and nics and unread and not bridges else []
 
 
 def _flat_guest(facts: Facts) -> list[Fact]:

@@ -1,8 +1,8 @@
 """Somebody says what he changed, after which the job ran: an experiment that names the cause.
 
 What it checks: lines that say of a variable, an option or a command that it helped (or that the
-job runs without it), in outputs that tell of trouble. What only goes round a fault names the
-fault that it goes round.
+job runs without it), in outputs that tell of trouble; a benchmark that gives results with a
+variable and none without. What only goes round a fault names the fault that it goes round.
 Why it matters: the messages of many faults are alike; what cures them is not.
 What to do: mend what the change goes round, then take the change back.
 References: NCCL user guide, environment variables; docker run(1); UCX and Open MPI manuals.
@@ -12,16 +12,18 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from weft.doctor import job
 from weft.doctor.causes import known
 from weft.doctor.rule import Facts, Finding, Rule, Severity, Suspect, Symptom, suspect
-from weft.observe.facts.base import Evidence
+from weft.observe.facts.base import Evidence, Fact
+from weft.observe.facts.benchmarks import MeasuredCollective
 from weft.observe.facts.collectives import CollectiveTimeout
+from weft.observe.facts.communicators import CommunicatorRank
 from weft.observe.facts.gpus import GpuCallFailed
+from weft.observe.facts.programs import Command
 from weft.observe.facts.reading import Complaint, Opening
 from weft.observe.facts.verbs import CallFailed, CompletionError
-from weft.observe.trials import Trial, trials
-
-_UNDONE_RATIO = 0.55
+from weft.observe.trials import changes, trials
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,7 @@ def _remedy(change: str, cause: str, sure_ratio: float = 0.55, rather: str = "")
     return _Remedy(re.compile(change), cause, sure_ratio, rather)
 
 
+_UNDONE = _remedy("", "nccl-env-misuse")
 _REMEDIES = (
     _remedy(r"NCCL_CROSS_NIC=0", "rail-isolated", rather="fabric-path-unreachable"),
     _remedy(r"\w+_SOCKET_IFNAME=lo\b", "host-firewall", 0.4, "bootstrap-wrong-interface"),
@@ -47,7 +50,7 @@ _REMEDIES = (
     _remedy(r"(?:NCCL_IB|UCX_IB|NVSHMEM_IB)_GID_INDEX=", "gid-index-wrong"),
     _remedy(r"NCCL_(?:NET_GDR_LEVEL=(?:0|LOC)|IB_CUDA_SUPPORT=0)|UCX_IB_GPU_DIRECT_RDMA=n",
             "pcie-acs-enabled", 0.5, "gdr-access-blocked"),
-    _remedy(r"NCCL_P2P_(?:DISABLE=1|LEVEL=(?:LOC|0))", "pcie-acs-enabled", 0.45,
+    _remedy(r"NCCL_P2P_(?:DISABLE=1|LEVEL=(?:LOC|0))", "pcie-acs-enabled", 0.5,
             "container-gpu-isolation"),
     _remedy(r"--shm-size|--ipc[= ]host|NCCL_SHM_DISABLE=1", "shm-too-small"),
     _remedy(r"--ulimit[= ]memlock|--cap-add[= ]IPC_LOCK", "memlock-limit"),
@@ -71,6 +74,7 @@ _REMEDIES = (
 _FOLLOW = (
     Symptom.TRANSPORT_RETRY, Symptom.FLUSHED, Symptom.CONNECT, Symptom.VERBS_CALL,
     Symptom.REGISTRATION, Symptom.LOCAL_PROTECTION, Symptom.REMOTE_ERROR, Symptom.SOCKETS,
+    "nccl-env-misuse", "peer-process-died",
 )  # fmt: skip
 _TROUBLE = re.compile(
     r"\b(?:hang|hung|stuck|never (?:ends|returns|finishes)|fail|error|timed? out|crash|slow)",
@@ -80,40 +84,93 @@ _TROUBLE = re.compile(
 
 def _check(facts: Facts) -> Iterator[Finding]:
     said: dict[str, Finding] = {}
-    for opening in facts.of(Opening):
-        for trial in trials(opening.text):
-            found = _finding(trial, opening, failing=_failing(facts))
-            if found and found.cause not in said:
-                said[found.cause] = found
+    for found in (*_told(facts), *_measured(facts)):
+        said.setdefault(found.cause, found)
     yield from said.values()
 
 
-def _failing(facts: Facts) -> bool:
-    """Return whether anything else tells of trouble: a setting may simply be praised."""
+def _told(facts: Facts) -> Iterator[Finding]:
+    """Yield what somebody says helped, where anything else tells of trouble."""
     failed = facts.any_of(
         CompletionError, CallFailed, CollectiveTimeout, GpuCallFailed, Complaint
     )
-    return failed or any(_TROUBLE.search(one.text) for one in facts.of(Opening))
+    failed = failed or any(_TROUBLE.search(one.text) for one in facts.of(Opening))
+    for opening in facts.of(Opening) if failed else ():
+        for trial in trials(opening.text):
+            line = Evidence(opening.evidence.file, trial.line, trial.text)
+            remedy = _UNDONE if trial.dropped else _remedy_of(trial.tried)
+            if remedy:
+                how = f"the job runs {'without' if trial.dropped else 'with'} {trial.tried}"
+                yield _finding(remedy, f"{how}, says somebody", line)
 
 
-def _finding(trial: Trial, opening: Opening, *, failing: bool) -> Finding | None:
-    remedy = next((one for one in _REMEDIES if one.change.match(trial.tried)), None)
-    if trial.dropped:
-        remedy = _Remedy(re.compile(""), "nccl-env-misuse", _UNDONE_RATIO)
-    if remedy is None or not failing:
-        return None
-    text = opening.evidence.file
+def _measured(facts: Facts) -> Iterator[Finding]:
+    """Yield what a run has that gave results, and that the one which did not has not."""
+    for run in facts.of(Command):
+        if not (_gave_results(facts, run) and _failed_elsewhere(facts, run)):
+            continue
+        others = " ".join(one.command for one in facts.of(Command) if one is not run)
+        for changed in changes(run.command):
+            remedy = _remedy_of(changed)
+            if remedy and changed not in others and not _set_elsewhere(facts, run, changed):
+                how = f"with {changed} a run gave results, without it none did"
+                yield _finding(remedy, how, run.evidence)
+
+
+def _remedy_of(change: str) -> _Remedy | None:
+    return next((one for one in _REMEDIES if one.change.match(change)), None)
+
+
+def _gave_results(facts: Facts, run: Command) -> bool:
+    """Return whether a benchmark's results stand below a command, before the next one."""
+    file, place = run.evidence.file, run.evidence.place
+    later = [
+        one.evidence.place for one in facts.of(Command)
+        if one.evidence.file == file and one.evidence.place > place
+    ]  # fmt: skip
+    end = min(later, default=None)
+    return any(
+        one.evidence.file == file
+        and one.evidence.place > place
+        and (end is None or one.evidence.place < end)
+        for one in facts.of(MeasuredCollective)
+    )
+
+
+def _failed_elsewhere(facts: Facts, run: Command) -> bool:
+    """Return whether another output tells of an error, or of ranks that met and no more."""
+    file = run.evidence.file
+    errors: list[Fact] = [
+        *facts.of(CompletionError), *facts.of(CallFailed), *facts.of(CollectiveTimeout),
+        *facts.of(GpuCallFailed),
+    ]  # fmt: skip
+    if any(one.evidence.file != file for one in errors):
+        return True
+    measured = {one.evidence.file for one in facts.of(MeasuredCollective)}
+    met = {one.evidence.file for one in facts.of(CommunicatorRank) if one.complete}
+    return bool(met - measured - {file})
+
+
+def _set_elsewhere(facts: Facts, run: Command, change: str) -> bool:
+    """Return whether the variable has that value in other outputs as well."""
+    name, _, value = change.partition("=")
+    return any(
+        one.evidence.file != run.evidence.file and one.value == value
+        for one in job.settings(facts, name)
+    )
+
+
+def _finding(remedy: _Remedy, how: str, line: Evidence) -> Finding:
     return Finding(
         cause=remedy.cause,
         severity=Severity.ERROR,
         confidence_ratio=remedy.sure_ratio,
-        message=f"the job runs {'without' if trial.dropped else 'with'} {trial.tried}, "
-        "says somebody",
+        message=how,
         advice="mend what this goes round; a variable that hides a fault costs speed elsewhere",
-        evidence=(Evidence(text, trial.line, trial.text),),
+        evidence=(line,),
         next_command=known()[remedy.cause].command,
         missing=("the same run twice, with and without: nothing else changed",),
-        explains=frozenset(_FOLLOW),
+        explains=frozenset(_FOLLOW) - {remedy.cause},
         suspects=_rather(remedy),
     )
 

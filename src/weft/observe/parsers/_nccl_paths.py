@@ -71,6 +71,11 @@ def path_fact(ends: str, words: Words) -> Sequence[Fact] | None:
     )
 
 
+def _old_path(found: re.Match[str], words: Words) -> Sequence[Fact]:
+    """State how two ranks are joined as versions before 2.5 wrote it."""
+    return path_fact(found["ends"].strip(), words) or ()
+
+
 def _ring(found: re.Match[str], words: Words) -> Sequence[Fact]:
     text = found["ranks"]
     ranks = [part for part in text.split() if part.isdecimal() and len(part) < _MOST_DIGITS]
@@ -163,7 +168,10 @@ PATHS: dict[str, tuple[Rule, ...]] = {
             _ring,
         ),
     ),
-    "Ring": (rule(r"Ring (?P<channel>\d+) ?: (?P<ranks>-?\d+ -> -?\d+ -> -?\d+)$", _nothing),),
+    "Ring": (
+        rule(r"Ring (?P<channel>\d+) ?: (?P<ranks>-?\d+ -> -?\d+ -> -?\d+)$", _nothing),
+        rule(r"Ring \d+ ?: (?P<ends>\S{1,24} -> \S{1,24} .{0,60}via .+)", _old_path),
+    ),
     "Trees": (rule(r"Trees (?P<trees>\[.*)", _trees),),
     "===": (rule(r"=== System|===", _nothing),),
     "==========================================": (rule(r"=+", _nothing),),

@@ -298,6 +298,12 @@ def _said(found: re.Match[str], words: Words) -> Sequence[Fact]:
     return (message(words),)
 
 
+def _noted(found: re.Match[str], words: Words) -> Sequence[Fact]:
+    """State what the library notes and goes on from: alone it is no fault."""
+    del found
+    return (message(words, "info"),)
+
+
 def _local_ranks(found: re.Match[str], words: Words) -> Sequence[Fact]:
     return (
         CommunicatorShape(
@@ -386,6 +392,7 @@ def _ofi_version(found: re.Match[str], words: Words) -> Sequence[Fact]:
 _ADDRESS = r"(?P<interface>[^\s:]+):(?P<address>\S+)"
 _LOADED = r"(?P<name>\S+)(?: \(v\d+\))?"
 SETUP: dict[str, tuple[Rule, ...]] = {
+    "Topology": (rule(r"Topology detection ?: could not read \S+/max_link_speed", _noted),),
     "NCCL": (
         rule(r"(?P<what>NCCL) version (?P<version>[\d.]+\w*)(?:\+(?P<built>\S+))?", _version),
         rule(r"NCCL git version", _nothing),

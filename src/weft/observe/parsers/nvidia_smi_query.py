@@ -35,6 +35,10 @@ _BLOCK = re.compile(
     r"\s*(?P<title>Clocks Throttle Reasons|Clocks Event Reasons|Remapped Rows|"
     r"GPU Link Info|(?<= {3})(?:Fabric|ECC Errors))\s*$"
 )
+_REASONS = frozenset(
+    {"SW Thermal Slowdown", "HW Thermal Slowdown", "HW Slowdown", "HW Power Brake Slowdown"}
+)
+"""Reasons that need no heading above: their lines are picked out of the rest."""
 _BITS = re.compile(r"\s{2,}\(bitmask 0x[0-9a-fA-F]{1,16}\)$")
 _ARROW = re.compile(r"\s{2,}<[=-]+.*$")
 _MEGA = 1e6
@@ -152,7 +156,7 @@ class _Reader:
         path = "/".join([*(part for _, part in self.path), name])
         value = _BITS.sub("", _ARROW.sub("", found["value"]))
         evidence = self.source.evidence(text, number)
-        if "Reasons/" in path and "Counters" not in path:
+        if ("Reasons/" in path or name in _REASONS) and "Counters" not in path:
             return self._reason(name, value, evidence)
         if "Remapped Rows/" in path:
             self.rows[name], self.rows_at = value, evidence
