@@ -27,6 +27,7 @@ from weft.doctor.rule import (
 from weft.observe.facts.communicators import CommunicatorRank
 from weft.observe.facts.hosts import NameResolved
 from weft.observe.facts.interfaces import Interface
+from weft.observe.facts.programs import Command, Setting
 from weft.observe.facts.transports import AdapterChosen, BootstrapInterface, NoSocketInterface
 from weft.observe.facts.verbs import CallFailed
 
@@ -51,6 +52,11 @@ _NO_PAIR = (
 """The last two: what answers at an address is not the peer, as bridges with one address do
 [Open MPI FAQ, TCP]."""
 _LINK_LOCAL = "fe80"
+_DOTTED = re.compile(r"(?!127\.)\d{1,3}(?:\.\d{1,3}){3}")
+_NAMED = re.compile(
+    r"(?:--master[_-]addr|--rdzv[_-]endpoint|--init[_-]method|MASTER_ADDR|--dist-init-addr)[= ]"
+    r"(?:tcp://)?(?P<address>\d{1,3}(?:\.\d{1,3}){3})"
+)
 _ADVICE = "set NCCL_SOCKET_IFNAME to the interface that leads to the other hosts"
 _LOOK = "ip -br addr; ip route get <address of the other host>; echo $NCCL_SOCKET_IFNAME"
 
@@ -101,6 +107,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
             or list(_unpaired(facts))
             or list(_everywhere(facts))
             or list(_alike(facts))
+            or list(_beside_the_master(facts))
         )
         yield from found
     yield from _mesh(facts)
@@ -298,6 +305,49 @@ def _bridges(facts: Facts) -> Iterator[Finding]:
             suspect("host-routing-ambiguous", 0.2),
         ),
     )
+
+
+def _beside_the_master(facts: Facts) -> Iterator[Finding]:
+    """Find ranks that meet over another network than the one on which their master is named.
+
+    Whoever starts a job names an address that all can reach; the library takes the first
+    interface that it finds.
+    """
+    failed = [one for one in facts.of(CallFailed) if _connects(one)]
+    said: list[Command | Setting] = [*facts.of(Command), *facts.of(Setting)]
+    masters = {address: one for one in said if (address := _master(one))}
+    met = [one for one in facts.of(BootstrapInterface) if _DOTTED.fullmatch(one.address)]
+    apart = [
+        one for one in met
+        if all(_network(one.address) != _network(master) for master in masters)
+    ]  # fmt: skip
+    if failed and masters and apart and apart == met:
+        address = next(iter(masters))
+        known = any(
+            one.interface and any(_network(own) == _network(address) for own in one.addresses)
+            for one in facts.of(Interface)
+        )
+        yield finding(
+            "bootstrap-wrong-interface",
+            [*masters.values(), *apart, *failed],
+            0.65 if known else 0.5,
+            message=f"the ranks meet over {apart[0].interface} ({apart[0].address}), their "
+            f"master is named on another network ({address})",
+            advice=_ADVICE,
+            next_command=_LOOK,
+            explains=(Symptom.CONNECT, Symptom.WATCHDOG, "peer-process-died"),
+            suspects=(suspect("host-firewall", 0.2),),
+        )
+
+
+def _master(said: Command | Setting) -> str:
+    """Return the address of the master that a command or variable names."""
+    if isinstance(said, Setting):
+        return (
+            said.value if said.name == "MASTER_ADDR" and _DOTTED.fullmatch(said.value) else ""
+        )
+    found = _NAMED.search(said.command)
+    return found["address"] if found and not found["address"].startswith("127.") else ""
 
 
 def _all_of_ucx(failed: list[CallFailed]) -> bool:
