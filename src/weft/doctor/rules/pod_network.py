@@ -70,6 +70,9 @@ _OF_KERNEL = re.compile(r"(?:tunl|ip6tnl|sit|gre|gretap|erspan|ip_vti|ip6_vti|du
 _ASKED_INSIDE = re.compile(r"\b(?:kubectl|oc|k)\b(?: .{0,80}?)? exec ")
 _RDMA = re.compile(r"rdma|hostdev|sriov|mlnx|mellanox|roce", re.IGNORECASE)
 _NO_ANSWER = 12
+_WITH_ADDRESS = frozenset({"Running", "CrashLoopBackOff", "Error", "Terminating"})
+"""How pods stand that hold an address; those that ended gave theirs back."""
+_DOTTED = re.compile(r"\d{1,3}(?:\.\d{1,3}){3}")
 _ALL_ZERO = (
     r"\b(?:gid table|gids?)\b.{0,40}\b(?:all zeros?|is empty|are empty)\b|"
     r"no (?:valid|usable) gid\b.{0,60}no address"
@@ -203,10 +206,13 @@ def _same_in_table(facts: Facts) -> Iterator[Finding]:
     """Find an address that pods on two nodes have: of one node, they may share its own."""
     owners: dict[str, list[PodState]] = {}
     for one in facts.of(PodState):
-        if one.address and one.node and one.phase == "Running":
+        if one.address and one.node and one.phase in _WITH_ADDRESS:
             owners.setdefault(one.address, []).append(one)
-    for same in owners.values():
-        if len({one.node for one in same}) > 1:
+    for address, same in owners.items():
+        nodes = {one.node for one in same}
+        called_by_address = all(_DOTTED.fullmatch(node) for node in nodes)
+        own = called_by_address and address not in nodes and len({one.pod for one in same}) > 1
+        if len(nodes) > 1 or own:
             yield _network("k8s-ipam-duplicate-address", [*same], 0.85)
             return
 

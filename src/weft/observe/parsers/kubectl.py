@@ -436,6 +436,8 @@ kubectl = Parser(
         "GetNetworkDelegates",
         "Events:",
         "READY",
+        " Running ",
+        "BackOff ",
         "<none>",
         "DESIRED",
         "Requests:",
