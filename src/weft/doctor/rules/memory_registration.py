@@ -330,6 +330,7 @@ def _provider(facts: Facts, refused: Sequence[Fact], least_ratio: float = 0.55) 
     )
 
 
+_OF_ADAPTERS = re.compile(r"\bibv_|\bfi_(?:reg_)?mr")
 _GOES_ON = re.compile(r"peermem|set_ece|allocate MR with error=95")
 """Not of the provider, or what the library goes on without: enhanced connections. Perftest is
 refused with 95 for memory of GPUs only."""
@@ -344,7 +345,7 @@ def _unsupported(facts: Facts) -> Iterator[Finding]:
     ]  # fmt: skip
     lacking = [
         one for one in lacking
-        if "ibv_" in f"{one.call} {one.evidence.text}"
+        if _OF_ADAPTERS.search(f"{one.call} {one.evidence.text}")
         and not _GOES_ON.search(one.evidence.text)
     ]  # fmt: skip
     if lacking:
