@@ -107,7 +107,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
     elif reverse:
         yield _wrong("topology-misdetected", [*reverse, *file], 0.75)
     elif file and not _is_content(facts):
-        yield _file_alone(file)
+        yield _file_alone(facts, file)
 
 
 def _checked(facts: Facts) -> Iterator[Finding]:
@@ -316,15 +316,22 @@ def _is_content(facts: Facts) -> bool:
     return facts.any_of(MeasuredCollective) and not missed and not off
 
 
-def _file_alone(file: list[Fact]) -> Finding:
+def _file_alone(facts: Facts, file: list[Fact]) -> Finding:
+    """Say of a file that is set: it is a suspect where the library stopped and said no more.
+
+    One for the search of rings as well is of one very machine.
+    """
+    stopped = job.said(facts, r"\binternal error\b")
+    both = stopped and job.settings(facts, "NCCL_GRAPH_FILE")
     return finding(
         "vm-topology-wrong",
-        file,
-        0.2,
-        severity=Severity.INFO,
+        [*file, *stopped],
+        0.55 if both else 0.4 if stopped else 0.2,
+        severity=Severity.ERROR if stopped else Severity.INFO,
         message="a topology file is set; it must be of exactly this machine",
         advice="compare it with NCCL_TOPO_DUMP_FILE of a run without it",
         next_command=_LOOK,
+        explains=("nccl-env-misuse",) if both else (),
     )
 
 

@@ -9,16 +9,17 @@ References: NCCL user guide, environment variables; docker run(1); UCX and Open 
 """
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from weft.doctor import job
 from weft.doctor.causes import known
 from weft.doctor.rule import Facts, Finding, Rule, Severity, Suspect, Symptom, suspect
 from weft.observe.facts.base import Evidence, Fact
-from weft.observe.facts.benchmarks import MeasuredCollective
+from weft.observe.facts.benchmarks import BenchmarkSummary, MeasuredCollective
 from weft.observe.facts.collectives import CollectiveTimeout
-from weft.observe.facts.communicators import CommunicatorRank
+from weft.observe.facts.communicators import CommunicatorRank, RingsConnected
 from weft.observe.facts.gpus import GpuCallFailed
 from weft.observe.facts.programs import Command
 from weft.observe.facts.reading import Complaint, Opening
@@ -28,16 +29,25 @@ from weft.observe.trials import changes, trials
 
 @dataclass(frozen=True, slots=True)
 class _Remedy:
-    """What is changed, and the cause that goes away with it; ``rather`` what it may be else."""
+    """What is changed, and the cause that goes away with it; ``rather`` what it may be else.
+
+    ``silent`` where it names that cause only if the job hung, and no transfer told an error.
+    """
 
     change: re.Pattern[str]
     cause: str
     sure_ratio: float = 0.55
     rather: str = ""
+    silent: bool = False
 
 
-def _remedy(change: str, cause: str, sure_ratio: float = 0.55, rather: str = "") -> _Remedy:
-    return _Remedy(re.compile(change), cause, sure_ratio, rather)
+def _remedy(
+    change: str, cause: str, sure_ratio: float = 0.55, rather: str = "", *, silent: bool = False
+) -> _Remedy:
+    return _Remedy(re.compile(change), cause, sure_ratio, rather, silent)
+
+
+_NO_GPUDIRECT = r"NCCL_(?:NET_GDR_LEVEL=(?:0|LOC)|IB_CUDA_SUPPORT=0)|UCX_IB_GPU_DIRECT_RDMA=n"
 
 
 _UNDONE = _remedy("", "nccl-env-misuse")
@@ -48,8 +58,8 @@ _REMEDIES = (
             "host-routing-ambiguous"),
     _remedy(r"NCCL_IB_HCA=|UCX_NET_DEVICES=", "hca-selection-wrong", 0.5, "mixed-link-layers"),
     _remedy(r"(?:NCCL_IB|UCX_IB|NVSHMEM_IB)_GID_INDEX=", "gid-index-wrong"),
-    _remedy(r"NCCL_(?:NET_GDR_LEVEL=(?:0|LOC)|IB_CUDA_SUPPORT=0)|UCX_IB_GPU_DIRECT_RDMA=n",
-            "pcie-acs-enabled", 0.5, "gdr-access-blocked"),
+    _remedy(_NO_GPUDIRECT, "pcie-acs-enabled", 0.5, "gdr-access-blocked", silent=True),
+    _remedy(_NO_GPUDIRECT, "gdr-access-blocked", 0.5, "pcie-acs-enabled"),
     _remedy(r"NCCL_P2P_(?:DISABLE=1|LEVEL=(?:LOC|0))", "pcie-acs-enabled", 0.5,
             "container-gpu-isolation"),
     _remedy(r"--shm-size|--ipc[= ]host|NCCL_SHM_DISABLE=1", "shm-too-small"),
@@ -98,57 +108,63 @@ def _told(facts: Facts) -> Iterator[Finding]:
     for opening in facts.of(Opening) if failed else ():
         for trial in trials(opening.text):
             line = Evidence(opening.evidence.file, trial.line, trial.text)
-            remedy = _UNDONE if trial.dropped else _remedy_of(trial.tried)
+            remedy = _UNDONE if trial.dropped else _remedy_of(facts, trial.tried)
             if remedy:
                 how = f"the job runs {'without' if trial.dropped else 'with'} {trial.tried}"
                 yield _finding(remedy, f"{how}, says somebody", line)
 
 
 def _measured(facts: Facts) -> Iterator[Finding]:
-    """Yield what a run has that gave results, and that the one which did not has not."""
+    """Yield what a run has that gave results, and that the one which failed has not."""
+    runs = _Runs(facts)
     for run in facts.of(Command):
-        if not (_gave_results(facts, run) and _failed_elsewhere(facts, run)):
+        if not runs.alone_gave_results(run):
             continue
         others = " ".join(one.command for one in facts.of(Command) if one is not run)
         for changed in changes(run.command):
-            remedy = _remedy_of(changed)
+            remedy = _remedy_of(facts, changed)
             if remedy and changed not in others and not _set_elsewhere(facts, run, changed):
                 how = f"with {changed} a run gave results, without it none did"
                 yield _finding(remedy, how, run.evidence)
 
 
-def _remedy_of(change: str) -> _Remedy | None:
-    return next((one for one in _REMEDIES if one.change.match(change)), None)
+def _remedy_of(facts: Facts, change: str) -> _Remedy | None:
+    told = facts.any_of(CompletionError)
+    fits = (one for one in _REMEDIES if one.change.match(change) and not (one.silent and told))
+    return next(fits, None)
 
 
-def _gave_results(facts: Facts, run: Command) -> bool:
-    """Return whether a benchmark's results stand below a command, before the next one."""
-    file, place = run.evidence.file, run.evidence.place
-    later = [
-        one.evidence.place for one in facts.of(Command)
-        if one.evidence.file == file and one.evidence.place > place
-    ]  # fmt: skip
-    end = min(later, default=None)
-    return any(
-        one.evidence.file == file
-        and one.evidence.place > place
-        and (end is None or one.evidence.place < end)
-        for one in facts.of(MeasuredCollective)
-    )
+class _Runs:
+    """Which runs of a benchmark gave results, and which failed or met and measured nothing.
 
+    A run is what stands below a command, before the next one of its file, or above the first.
+    """
 
-def _failed_elsewhere(facts: Facts, run: Command) -> bool:
-    """Return whether another output tells of an error, or of ranks that met and no more."""
-    file = run.evidence.file
-    errors: list[Fact] = [
-        *facts.of(CompletionError), *facts.of(CallFailed), *facts.of(CollectiveTimeout),
-        *facts.of(GpuCallFailed),
-    ]  # fmt: skip
-    if any(one.evidence.file != file for one in errors):
-        return True
-    measured = {one.evidence.file for one in facts.of(MeasuredCollective)}
-    met = {one.evidence.file for one in facts.of(CommunicatorRank) if one.complete}
-    return bool(met - measured - {file})
+    def __init__(self, facts: Facts) -> None:
+        """Sort the outputs by the run that they are of."""
+        self._starts: dict[str, list[int]] = {}
+        for one in facts.of(Command):
+            self._starts.setdefault(one.evidence.file, []).append(one.evidence.place)
+        for places in self._starts.values():
+            places.sort()
+        self.measured = self._runs_of(facts.of(MeasuredCollective), facts.of(BenchmarkSummary))
+        met = [one for one in facts.of(CommunicatorRank) if one.complete]
+        self.failed = self._runs_of(
+            facts.of(CompletionError), facts.of(CallFailed), facts.of(CollectiveTimeout),
+            facts.of(GpuCallFailed),
+        ) | (self._runs_of(met, facts.of(RingsConnected)) - self.measured)  # fmt: skip
+
+    def alone_gave_results(self, command: Command) -> bool:
+        """Return whether a command's run gave results while another failed."""
+        run = self._run(command)
+        return run in self.measured - self.failed and bool(self.failed)
+
+    def _run(self, fact: Fact) -> tuple[str, int]:
+        file, place = fact.evidence.file, fact.evidence.place
+        return file, bisect_right(self._starts.get(file, []), place)
+
+    def _runs_of(self, *kinds: Sequence[Fact]) -> set[tuple[str, int]]:
+        return {self._run(one) for kind in kinds for one in kind}
 
 
 def _set_elsewhere(facts: Facts, run: Command, change: str) -> bool:

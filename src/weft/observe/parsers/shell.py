@@ -224,7 +224,12 @@ class _Reader:
         if typed:
             value = _COMMENT.sub("", typed["value"]).strip().strip("\"'")
             absent.append(Setting(name=typed["name"], value=value, evidence=evidence))
-        return (*absent, Command(command=command[:300], host=host, evidence=evidence))
+        forwarded = _forwarded(command, evidence) if prompt else []
+        return (
+            *absent,
+            Command(command=command[:300], host=host, evidence=evidence),
+            *forwarded,
+        )
 
     def end(self) -> Iterable[Fact]:
         """Return the modules that were sought in vain."""
@@ -365,12 +370,19 @@ class _Reader:
         """Read the lines of a launch: the variables it forwards."""
         self.continued = text.rstrip().endswith("\\")
         evidence = self.source.evidence(text, number)
-        forwarded = [
-            Setting(name=one["name"], value=one["value"], origin="command", evidence=evidence)
-            for one in _FORWARDED.finditer(text)
-            if one["value"]
-        ]
-        return (Command(command=text.strip()[:300], evidence=evidence), *forwarded)
+        return (
+            Command(command=text.strip()[:300], evidence=evidence),
+            *_forwarded(text, evidence),
+        )
+
+
+def _forwarded(command: str, evidence: Evidence) -> list[Setting]:
+    """Return the variables that a launch passes on to the ranks."""
+    return [
+        Setting(name=one["name"], value=one["value"], origin="command", evidence=evidence)
+        for one in _FORWARDED.finditer(command)
+        if one["value"]
+    ]
 
 
 def _not_found(name: str, host: str, evidence: Evidence) -> Fact:
