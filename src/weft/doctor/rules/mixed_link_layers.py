@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from weft.observe.facts.transports import AdapterChosen
 
 
+_STOPPED = r"remote process exited or there was a network error|unhandled system error"
+"""What the library says of a job that stopped at its network, where it says no more."""
+
+
 def _check(facts: Facts) -> Iterator[Finding]:
     chosen = job.verbs_adapters(facts)
     layers = {one.link_layer for one in chosen} - {LinkLayer.UNKNOWN}
@@ -31,6 +35,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
     if len(layers) == 1 or not layers or job.on_one_host(facts):
         return
     failing: list[Fact] = [*facts.of(CompletionError), *facts.of(CallFailed)]
+    failing = failing or job.said(facts, _STOPPED)
     odd: list[Fact] = [*_of_the_few(facts), *_over_the_few(facts)]
     odd = odd or (_unlike_peers(facts) if failing else [])
     yield finding(

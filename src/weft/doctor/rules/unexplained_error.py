@@ -86,7 +86,8 @@ _SORTS = (
         causes=("container-no-rdma-device", "hca-selection-wrong", "container-gpu-isolation"),
     ),
     _Sort(
-        words=r"retcode 6\b|socket recv failed while polling|ncclRemoteError|NCCL_ERROR_REMOTE",
+        words=r"retcode 6\b|socket recv failed while polling|ncclRemoteError|NCCL_ERROR_REMOTE|"
+        r"remote process exited or there was a network error",
         message="a rank lost another, and nothing here says why",
         causes=("peer-process-died", "fabric-path-unreachable", "host-firewall"),
     ),
