@@ -70,7 +70,8 @@ _OF_CLUSTER = re.compile(
 _CLUSTER_ROW = re.compile(rf"(?:kube-system\s|(?:[\w-]+\s+)?(?:{_OF_CLUSTER.pattern}))")
 _PEER_GONE = (
     r"closed by remote peer|remote process (has )?exited(?! or there)|broken pipe|"
-    r"connection reset by (?:remote )?peer|declaring peer \S+ as dead|bad queue pair \(qp\) number|"
+    r"connection reset by (?:remote )?peer|declaring peer \S+ as dead|"
+    r"bad queue pair \(qp\) number|"
     r"connection to the c10d store has failed|got 0 bytes|connection was likely closed|"
     r"horovod has been shut down"
 )
