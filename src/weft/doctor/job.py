@@ -226,6 +226,18 @@ def said(facts: Facts, pattern: str) -> list[Fact]:
     return found
 
 
+def told(facts: Facts, words: "re.Pattern[str]") -> list[Fact]:
+    """Return the first line of each text in which words stand, understood or not.
+
+    Unlike ``said`` it hears people too: what they ask, hope and quote as well as what is so.
+    """
+    return [
+        Opening(found[0], _line_of(one, found))
+        for one in facts.of(Opening)
+        if (found := words.search(one.text))
+    ]
+
+
 def macvlan(facts: Facts) -> list[Fact]:
     """Return what shows that pods' interfaces are children (macvlan) of another."""
     named: list[Fact] = [one for one in facts.of(Message) if one.software == "macvlan"]

@@ -3,7 +3,7 @@
 What it checks: the index in use against the table; queue pairs that failed with ENODATA, EINVAL
 or ENODEV; an empty GID; RoCE transfers that use a GID without an IPv4 address although the
 port has one, or a link-local one although it has one that can be routed; changes of the table
-while the job ran.
+while the job ran, or between two times at which it was read.
 Why it matters: the first transfer fails, on some hosts only, after an address or pod changed.
 What to do: leave NCCL_IB_GID_INDEX unset with NCCL 2.21 or newer; else look the index up on
 each host with show_gids.
@@ -11,6 +11,7 @@ References: NCCL user guide, NCCL_IB_GID_INDEX and NCCL_IB_ADDR_FAMILY; RoCE v2 
 """
 
 import errno
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
@@ -40,6 +41,11 @@ _FOLLOW = (
     Symptom.TRANSPORT_RETRY, Symptom.FLUSHED, Symptom.VERBS_CALL, "fabric-path-unreachable",
     "hca-selection-wrong",
 )  # fmt: skip
+_MOVED = re.compile(
+    r"^.{0,120}\bgid[ _]?(?:ind(?:ex|exes|ices)|idx|table|entr(?:y|ies))\b"
+    r"(?!.{0,40}\b(?:not|never)\b).{0,40}\b(?:moved|changed|shifted|renumbered|drifted|jumped)\b.{0,80}",
+    re.IGNORECASE | re.MULTILINE,
+)
 _UNANSWERED = frozenset({12, 13})
 _LAST_LINK_LOCAL = 1
 """The table of a port with an address begins with its link-local GID, as RoCE v1 and v2."""
@@ -56,7 +62,8 @@ def _check(facts: Facts) -> Iterator[Finding]:
     if unusable or links.layer(facts) is LinkLayer.INFINIBAND:
         yield from unusable
         return
-    found = list(_against_table(facts, pinned)) or list(_between_hosts(facts, pinned))
+    found = list(_moved(facts, pinned)) or list(_against_table(facts, pinned))
+    found = found or list(_between_hosts(facts, pinned))
     found = found or list(_unlike(facts, pinned)) or list(_refused(facts, asked))
     found = found or list(_link_local_used(facts)) or list(_said_so(facts))
     found = found or list(_pinned_to_link_local(facts))
@@ -87,6 +94,34 @@ def _wrong(
         explains=_FOLLOW,
         suspects=suspects,
     )
+
+
+def _moved(facts: Facts, pinned: list[tuple[int, Fact]]) -> Iterator[Finding]:
+    """Find a GID that a port had at one index and has at another: read twice, or said so.
+
+    In one table a GID of one version stands once for an interface.
+    """
+    places: dict[tuple[str, str, int, str, int, str], dict[int, Gid]] = {}
+    for gid in facts.of(Gid):
+        if gid.version and not links.is_empty(gid.gid):
+            place = gid.host or gid.evidence.file
+            key = (place, gid.adapter, gid.port, gid.gid, gid.version, gid.interface)
+            places.setdefault(key, {})[gid.index] = gid
+    moved = [[*at.values()] for at in places.values() if len(at) > 1]
+    told = job.told(facts, _MOVED) if not moved else []
+    for index, asked in pinned:
+        left = [at for at in moved if at[0].index == index]
+        if left:
+            what = f"the GID that was at index {index}, which is asked for, is at "
+            what += f"{left[0][-1].index} now"
+            yield _wrong([asked, *left[0]], 0.88, what)
+            return
+    if told and pinned:
+        asked_for = [fact for _, fact in pinned]
+        yield _wrong([*told, *asked_for], 0.7, "an index is asked for, and the table has moved")
+    elif moved and not pinned:
+        found = _wrong(moved[0], 0.55, "the GID table is not what it was: entries have moved")
+        yield replace(found, severity=Severity.WARNING)
 
 
 def _against_table(facts: Facts, pinned: list[tuple[int, Fact]]) -> Iterator[Finding]:

@@ -23,6 +23,10 @@ _PICKS = re.compile(r"\|\s*(?:grep|e?grep|awk|sed|tail|head)\b")
 _WITHOUT_EMPTY = re.compile(r"\|\s*grep -\w*v\w* \S*0000:0000:\S*")
 """Leaves out entries that hold nothing; those left are the whole table."""
 _FIRST_USUAL = 4
+_STOPS = re.compile(
+    r"^.{0,120}\b(?:hangs?|hung|stuck|segfaults?|segmentation fault|crash(?:es|ed)?)\b.{0,80}",
+    re.IGNORECASE | re.MULTILINE,
+)
 _LOOKED_AT = re.compile(r"\s*(?:cat|head|grep|more|less|tail): \S*/[1-9]\d*: ")
 _SEARCHES_RIGHT = (2, 25)
 
@@ -51,6 +55,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
         return
     chooses = _chooses_by_version(facts) if late else []
     crashed: list[Fact] = [one for one in facts.of(ProcessEnded) if one.how == "segfault"]
+    crashed = crashed or (job.told(facts, _STOPS) if chooses else [])
     sure = 0.85 if late and lookup else 0.65 if chooses and crashed else 0.6 if lookup else 0.3
     failing = bool(lookup or facts.of(CompletionError) or (chooses and crashed))
     if other and (not lookup or (job.gid_indices(facts) and not late)):
@@ -66,7 +71,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
         missing=() if late else ("the GID table where the job runs (show_gids)",),
         explains=(Symptom.VERBS_CALL, Symptom.TRANSPORT_RETRY)
         if lookup
-        else ("peer-process-died",)
+        else ("peer-process-died", "gid-index-wrong")
         if chooses
         else (),
     )

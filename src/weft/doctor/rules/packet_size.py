@@ -46,7 +46,12 @@ _LENGTH_ERROR = 1
 _TO_READY = re.compile(r"modify_qp|\bRTR\b", re.IGNORECASE)
 _OWN_QUEUE_PAIR = r"\bQP\b.{0,40}\bRTR\b.{0,80}(?:EINVAL|errno[= ]22|invalid argument)"
 _OF_GPU = re.compile(r"\bGIN\b|GDAKI|\bgin_|_gin\b")
-_HANGS = re.compile(r"\b(?:hangs?|hung|stuck|killed after)\b|\^Cmpirun", re.IGNORECASE)
+_HANGS = re.compile(
+    r"\b(?:hangs?|hung|hanging|stuck|killed after|nothing (?:more|further|after|else)|"
+    r"no (?:more|further) (?:output|lines?|progress)|never (?:ends|returns|finishes|completes)|"
+    r"does(?: not|n't) (?:end|return|finish|complete))\b|\^Cmpirun",
+    re.IGNORECASE,
+)
 _REMOTE = frozenset({9, 10, 11})
 _SMALL_BYTES = 1024
 _JUMBO_BYTES = 4000
@@ -211,8 +216,15 @@ def _has_infiniband(facts: Facts) -> bool:
 
 def _tests_are_small(facts: Facts, sizes: set[int | None]) -> bool:
     return not sizes and any(
-        one.mtu_bytes == _SMALL_BYTES and one.link_layer is LinkLayer.ETHERNET
-        for one in facts.of(TransferSetup)
+        one.mtu_bytes == _SMALL_BYTES and _over_ethernet(one) for one in facts.of(TransferSetup)
+    )
+
+
+def _over_ethernet(setup: TransferSetup) -> bool:
+    """Return whether a benchmark ran over RoCE; the kernel names such adapters after it."""
+    unsaid = setup.link_layer is LinkLayer.UNKNOWN
+    return setup.link_layer is LinkLayer.ETHERNET or (
+        unsaid and setup.adapter.startswith("roce")
     )
 
 
