@@ -66,6 +66,7 @@ _NO_NODE = re.compile(
     r"(?:lstat |custom device \W{1,3})/dev/infiniband/[^\s:]+: (?:lstat .{0,60})?no such file"
 )
 """A node of a device that the plug-in still counts and the host has no more."""
+_WHOLE_FOLDER = re.compile(r"\bls (?:-\w+ ){0,3}/dev/infiniband/?(?:\s*$|\s*[;|&2])")
 _NO_FOLDER = re.compile(r"hostPath type check failed: /dev/infiniband\b")
 _SERVICES = re.compile(
     r"^kube-|^(?:nvidia-)?(?:gpu|network)-operator$|^(?:calico|tigera|cilium|openshift)-"
@@ -545,7 +546,21 @@ def _without_uverbs(facts: Facts, nodes: list[DeviceNode]) -> list[Fact]:
     listed = [one for one in nodes if not one.present and one.path.endswith("uverbs*")]
     if has or not there:
         return []
-    return [*listed] if listed else [*facts.of(NoRdmaDevice)]
+    return [*listed] or _whole_listings(facts, there) or [*facts.of(NoRdmaDevice)]
+
+
+def _whole_listings(facts: Facts, there: list[DeviceNode]) -> list[Fact]:
+    """Return the commands that list the folder of the nodes itself, above some that are there.
+
+    Those of the manager (umad, issm) are of one adapter, which has a uverbs node as well.
+    """
+    of_adapter = [one for one in there if re.search(r"/(?:umad|issm)\d+$", one.path)]
+    return [
+        one for one in facts.of(Command)
+        if _WHOLE_FOLDER.search(one.command)
+        and any(node.evidence.file == one.evidence.file and node.host == one.host
+                and node.evidence.place > one.evidence.place for node in of_adapter)
+    ]  # fmt: skip
 
 
 cluster_resource = Rule(causes=tuple(_WORDS), check=_check)

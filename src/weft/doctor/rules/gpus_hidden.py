@@ -9,13 +9,14 @@ What to do: let every rank see all GPUs of the host and choose by local rank: no
 References: NVIDIA container toolkit, NVIDIA_VISIBLE_DEVICES; Slurm --gpu-bind=none.
 """
 
+import re
 from collections.abc import Iterable, Iterator
 
 from weft.doctor import job
 from weft.doctor.rule import Facts, Finding, Rule, Severity, finding
 from weft.observe.facts.base import Fact
 from weft.observe.facts.communicators import ChannelPath, CommunicatorRank, CommunicatorShape
-from weft.observe.facts.gpus import GpuCallFailed
+from weft.observe.facts.gpus import GpuCallFailed, GpuSeen
 from weft.observe.facts.pods import PodState
 
 _SWITCHES = ("NCCL_P2P_DISABLE", "NCCL_SHM_DISABLE")
@@ -24,8 +25,13 @@ _WORDS = (
     r"nvml.*(not found|could not find|busid|bus id|handle ?by ?pci)|by ?pci ?bus "
     r"?id.*(fail|not found)"
 )
-
-
+_SHARE_NODE = re.compile(
+    r"^.{0,120}\b(?:both|two|all|these|\d{1,2})(?: \d{1,2})? (?:pods|containers)\b.{0,40}?\b"
+    r"(?:on|in) (?:(?:the same|one|a single) (?:(?:physical|GPU|worker|kubernetes) )?"
+    r"(?:node|host|machine|server|instance)\b|[a-z][a-z-]{0,30}\d[\w.-]{0,60}\b).{0,160}",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""Somebody's word that pods or containers have one node between them."""
 _HANDLES = (
     r"(?:cuda|hip)ipc(?:get|open)memhandle failed ?: ?invalid|"
     r"failed to open cuda ipc handle ?: ?\d* ?invalid"
@@ -46,7 +52,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
     handles = job.said(facts, _HANDLES)
     if handles and not (lines or network):
         yield _not_shared(handles)
-    shared = [] if lines or network else _on_one_node(facts)
+    shared = [] if lines or network else _on_one_node(facts) or _said_to_share_node(facts)
     if shared:
         yield finding(
             "container-gpu-isolation",
@@ -91,24 +97,58 @@ def _on_one_node(facts: Facts) -> list[Fact]:
     paths: dict[str, list[ChannelPath]] = {}
     for one in facts.of(ChannelPath):
         paths.setdefault(one.process.host, []).append(one)
+    lone = _pods_of_one_gpu(facts)
     nodes: dict[str, dict[str, PodState]] = {}
     for pod in facts.of(PodState):
-        talks = pod.pod in shapes or pod.pod in paths
+        talks = pod.pod in shapes or pod.pod in paths or pod.pod in lone
         if pod.node and talks and pod.phase == "Running":
             nodes.setdefault(pod.node, {})[pod.pod] = pod
     for pods in nodes.values():
         ranks = {
             rank for name in pods for rank in _ranks(shapes.get(name), paths.get(name, ()))
         }
+        silent = [name for name in pods if name not in shapes and name not in paths]
+        mets = {end for name in pods for one in paths.get(name, ())
+                for end in (one.source, one.target)}  # fmt: skip
+        if len(mets) == len(pods) and mets > ranks and len(mets - ranks) == len(silent):
+            ranks = mets  # who says nothing is the rest of the ranks
         over = [
             path for name in pods for path in paths.get(name, ())
             if {path.source, path.target} <= ranks
         ]  # fmt: skip
-        counted = any((shapes[name].hosts or 0) > 1 for name in pods if name in shapes)
+        counted = not shapes or any(
+            (shapes[name].hosts or 0) > 1 for name in pods if name in shapes
+        )
         by_network = bool(over) and all(one.transport == "NET" for one in over)
         if len(pods) > 1 and counted and by_network:
             return [*pods.values(), *over[:2], *shapes.values()]
     return []
+
+
+def _pods_of_one_gpu(facts: Facts) -> set[str]:
+    """Return the pods that list one GPU and no more."""
+    shown: dict[str, set[str]] = {}
+    for one in facts.of(GpuSeen):
+        if one.host:
+            shown.setdefault(one.host, set()).add(one.uuid or one.bus_id or str(one.index))
+    return {host for host, gpus in shown.items() if len(gpus) == 1}
+
+
+def _said_to_share_node(facts: Facts) -> list[Fact]:
+    """Return what shows pods of one GPU that take one another for hosts, on a node they share.
+
+    That they share it somebody says: the library cannot know.
+    """
+    shapes = [
+        one for one in facts.of(CommunicatorShape)
+        if (one.hosts or 0) > 1 and one.hosts == one.ranks and one.local_ranks == 1
+    ]  # fmt: skip
+    paths = facts.of(ChannelPath)
+    by_network = bool(paths) and all(one.transport == "NET" for one in paths)
+    if not by_network or len(shapes) < len(facts.of(CommunicatorShape)):
+        return []
+    said = job.told(facts, _SHARE_NODE)
+    return [*said, *paths[:2], *shapes[:2]] if said and shapes else []
 
 
 def _ranks(shape: CommunicatorShape | None, paths: Iterable[ChannelPath]) -> set[int]:

@@ -27,8 +27,13 @@ from weft.doctor.rule import (
     finding,
     suspect,
 )
-from weft.observe.facts.base import Evidence, Fact
-from weft.observe.facts.communicators import ChannelCount, TopologyPart
+from weft.observe.facts.base import Evidence, Fact, Process
+from weft.observe.facts.communicators import (
+    ChannelCount,
+    RingSeen,
+    TopologyPart,
+    TopologyPath,
+)
 from weft.observe.facts.pci import Distance, PciDevice
 from weft.observe.facts.programs import Setting, SoftwareVersion
 from weft.observe.facts.reading import Opening
@@ -40,7 +45,12 @@ _VIRTUAL = re.compile(r"1000:c0[0-9a-f]{2}|\bPEX ?8[89]\d{3}|\bPEX880|\bPEX890")
 """Switches that the library itself knows to show bridges in place of what is there."""
 _LEAST_RATIO = 2
 _FILE = "NCCL_TOPO_FILE"
-_TITLED = re.compile(r"\s{0,8}#.{0,200}?\bNCCL_TOPO_FILE=(?P<file>\S{1,200})")
+_TITLED = re.compile(
+    r"(?!.{0,200}\bNCCL (?:INFO|WARN)\b)(?:\s{0,8}#.{0,200}?|(?=.{0,300}:\s*$).{0,200}?)"
+    r"\bNCCL_TOPO_FILE=(?P<file>[^\s:]{1,200})"
+)
+_OF_ALL = re.compile(r"\bChannel \d{1,5}/(?P<all>\d{1,5}) :")
+_BUS_ID = re.compile(r"[0-9A-Fa-f]{1,12}")
 _NUMBER = re.compile(r"\d+")
 _LOOK = (
     "NCCL_TOPO_DUMP_FILE=topo.xml for one run; lspci -tv; lspci -vv | grep -e LnkCap -e LnkSta"
@@ -102,7 +112,7 @@ def _slow_bridges(facts: Facts) -> list[Fact]:
 def _more_with_file(facts: Facts) -> list[Fact]:
     """Return the channels of two runs on a host: few, and far more with a topology file."""
     given = [*job.settings(facts, _FILE), *_titled(facts)]
-    counts = facts.of(ChannelCount)
+    counts = _channels(facts)
     for one in given:
         after = [count for count in counts if _follows(one, count)]
         before = [
@@ -117,8 +127,27 @@ def _more_with_file(facts: Facts) -> list[Fact]:
     return []
 
 
+def _channels(facts: Facts) -> list[ChannelCount]:
+    """Return how many channels each process has: by its sum, or by its rings' numbers."""
+    summed = facts.of(ChannelCount)
+    known = {one.process for one in summed}
+    rings: dict[Process, ChannelCount] = {}
+    for one in facts.of(RingSeen):
+        numbered = _OF_ALL.search(one.evidence.text)
+        most = rings.get(one.process)
+        if (
+            numbered
+            and one.process not in known
+            and (most is None or int(numbered["all"]) > most.collective)
+        ):
+            rings[one.process] = ChannelCount(
+                collective=int(numbered["all"]), process=one.process, evidence=one.evidence
+            )
+    return [*summed, *rings.values()]
+
+
 def _titled(facts: Facts) -> list[Setting]:
-    """Return comments above a run that say which topology file it was given."""
+    """Return comments and headings above a run that say which topology file it was given."""
     return [
         Setting(name=_FILE, value=told["file"], origin="comment",
                 evidence=Evidence(one.evidence.file, number, line.strip()))
@@ -162,10 +191,14 @@ def _crossed(facts: Facts) -> Iterator[Finding]:
 
 def _crossed_pairs(facts: Facts) -> list[Fact]:
     """Return two GPUs of one switch, each next to the other's adapter by their numbers."""
-    near_by: dict[tuple[str, str], dict[str, Distance]] = {}
+    near_by: dict[tuple[str, str], dict[str, Distance | TopologyPath]] = {}
     for one in facts.of(Distance):
         if one.source.startswith("GPU") and not one.target.startswith(("GPU", "CPU")):
             near_by.setdefault((one.host, one.source), {})[one.target] = one
+    for way in facts.of(TopologyPath) if not near_by else ():
+        # the library names a GPU by its place on the bus, in which they are numbered too
+        place = (way.process.host, str(int(way.source, 16)) if _is_hex(way.source) else "")
+        near_by.setdefault(place, {})[way.target] = way
     for (first, seen), (second, others) in combinations(sorted(near_by.items(), key=_order), 2):
         for low, high in combinations(sorted(seen.keys() & others.keys(), key=_numbers), 2):
             square = [seen[low], seen[high], others[low], others[high]]
@@ -176,7 +209,13 @@ def _crossed_pairs(facts: Facts) -> list[Fact]:
     return []
 
 
-def _order(item: tuple[tuple[str, str], dict[str, Distance]]) -> tuple[str, list[int]]:
+def _is_hex(name: str) -> bool:
+    return bool(_BUS_ID.fullmatch(name))
+
+
+def _order(
+    item: tuple[tuple[str, str], dict[str, Distance | TopologyPath]],
+) -> tuple[str, list[int]]:
     (host, name), _ = item
     return host, _numbers(name)
 

@@ -68,6 +68,9 @@ _SHARED_BY_HOSTS = re.compile(r"docker|virbr|br-|cni|cali|lo\b|veth|tun|usb|lxc|
 _OF_KERNEL = re.compile(r"(?:tunl|ip6tnl|sit|gre|gretap|erspan|ip_vti|ip6_vti|dummy|teql)\d")
 """What modules of the kernel put into every namespace."""
 _ASKED_INSIDE = re.compile(r"\b(?:kubectl|oc|k)\b(?: .{0,80}?)? exec ")
+_INFINIBAND = re.compile(
+    r"(?:^|[/_-])(?:ib|infiniband|ipoib|resib)(?:$|[/_\d-])", re.IGNORECASE
+)
 _RDMA = re.compile(r"rdma|hostdev|sriov|mlnx|mellanox|roce", re.IGNORECASE)
 _NO_ANSWER = 12
 _WITH_ADDRESS = frozenset({"Running", "CrashLoopBackOff", "Error", "Terminating"})
@@ -294,7 +297,10 @@ def _pod(command: Command) -> str:
 
 
 def _without_address(facts: Facts) -> Iterator[Finding]:
-    given = [one for one in facts.of(PodResource) if _RDMA.search(one.resource) and one.request]
+    given = [
+        one for one in facts.of(PodResource)
+        if _RDMA.search(one.resource) and (one.request or one.limit)
+    ]  # fmt: skip
     interfaces = Counter(one.pod for one in facts.of(PodInterface))
     alone = [
         one for one in facts.of(PodInterface)
@@ -303,6 +309,30 @@ def _without_address(facts: Facts) -> Iterator[Finding]:
     gids = facts.of(Gid)
     if alone and not gids:
         yield _network("k8s-no-roce-gid", [*alone, *given], 0.55, Severity.WARNING)
+    elif not gids:
+        yield from _first_alone(facts, [*given])
+
+
+def _first_alone(facts: Facts, given: list[Fact]) -> Iterator[Finding]:
+    """Find a pod with an RDMA device, of which the whole list of interfaces has only the first.
+
+    Over InfiniBand, or where the job does use RDMA, that is as it should be.
+    """
+    nodes = [one for one in facts.of(DeviceNode) if one.present and "uverbs" in one.path]
+    listed = [one for one in facts.of(Interface) if one.host or one.evidence.file]
+    there = {one.interface for one in listed if not _OF_KERNEL.match(one.interface)}
+    infiniband = links.layer(facts) is LinkLayer.INFINIBAND or any(
+        _INFINIBAND.search(getattr(one, "resource", "")) for one in given
+    )
+    works = job.uses_rdma(facts) or facts.any_of(TransferSetup, CallFailed, CompletionError)
+    asked = {one.pod for one in facts.of(PodNetworkAsked)}
+    if not given or there != {"lo", "eth0"} or not _in_a_pod(facts):
+        return
+    if not (infiniband or works or asked):
+        yield replace(
+            _network("k8s-no-roce-gid", [*given, *nodes, *listed], 0.55, Severity.WARNING),
+            missing=("whether the adapter is InfiniBand, which needs no interface in the pod",),
+        )
 
 
 def _vanished(facts: Facts) -> Iterator[Finding]:

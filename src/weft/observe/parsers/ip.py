@@ -57,11 +57,52 @@ _METRIC = re.compile(r"\bmetric (\d+)")
 _SOURCE = re.compile(r"\bsrc (\S+)")
 
 
+_LOOP = re.compile(
+    r"for (?P<each>\w{1,30}) in (?P<names>[\w. -]{3,300}); ?do (?P<body>.{1,400})"
+)
+_ASKS = re.compile(r"\b(?:exec|ssh) ")
+_PRINTS = re.compile(r"\b(?:echo|printf)\b")
+"""A loop that asks one pod or host after the other, all of them named."""
+
+
+def _asks(loop: "re.Match[str]") -> bool:
+    """Return whether a loop goes to another place each time, and does not print which."""
+    each, body = loop["each"], loop["body"]
+    goes = f"${each}" in body or f"${{{each}}}" in body
+    return goes and _ASKS.search(body) is not None and _PRINTS.search(body) is None
+
+
+@dataclass(slots=True)
+class _Turns:
+    """Tells whose answer it is where a loop asks several and does not print their names.
+
+    Each lists an interface once: where a name comes again, the next one answers.
+    """
+
+    command: str = ""
+    names: tuple[str, ...] = ()
+    turn: int = 0
+    seen: set[str] = field(default_factory=set)
+
+    def host(self, source: Source, interface: str) -> str:
+        """Return the host of the next interface."""
+        if source.command != self.command:
+            self.command, self.turn, self.seen = source.command, 0, set()
+            loop = _LOOP.match(self.command)
+            self.names = tuple(loop["names"].split()) if loop and _asks(loop) else ()
+        if interface in self.seen:
+            self.turn, self.seen = self.turn + 1, set()
+        self.seen.add(interface)
+        named = self.turn < len(self.names) and (not source.host or "$" in source.host)
+        return self.names[self.turn] if named else source.host
+
+
 @dataclass(slots=True)
 class _Reader:
     """Gathers the addresses of an interface until the next."""
 
     source: Source
+    turns: _Turns = field(default_factory=_Turns)
     link: "re.Match[str] | None" = None
     addresses: list[str] = field(default_factory=list)
     kind: str = ""
@@ -76,7 +117,7 @@ class _Reader:
         if link:
             done = tuple(self.end())
             self.link, self.where = link, self.source.evidence(text, number)
-            self.host = self.source.host
+            self.host = self.turns.host(self.source, link["name"])
             return done
         whole = self._whole(text, number)
         if whole is not None:
@@ -173,7 +214,7 @@ class _Reader:
             carrier=None if found["flags"] is None else "LOWER_UP" in found["flags"],
             addresses=tuple((found["addresses"] or "").split()),
             mac=mac["brief"] or "" if (mac := _MAC.search(text)) else "",
-            host=self.source.host,
+            host=self.turns.host(self.source, found["name"]),
             evidence=self.source.evidence(text, number),
         )
 
