@@ -18,7 +18,9 @@ from weft.observe.facts.transports import InNetworkReduction
 if TYPE_CHECKING:
     from weft.observe.facts.base import Fact
 
-_OF_SWITCHES = re.compile(r"sharp|aggregation|\btree\b", re.IGNORECASE)
+_OF_SWITCHES = re.compile(
+    r"sharp|aggregation|\btree\b|used by (?:the )?(?:SM\b|opensm|subnet m)", re.IGNORECASE
+)
 """Words of what happens in the switches, unlike those of the library's own fall back."""
 
 

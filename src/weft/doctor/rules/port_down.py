@@ -413,7 +413,17 @@ def _lost(facts: Facts) -> Iterator[Finding]:
         names = ", ".join(dict.fromkeys(event.interface for event in gone))
         severity = Severity.ERROR if failing else Severity.WARNING
         sure = 0.65 if failing else 0.6 if any(_place(one) in been_up for one in gone) else 0.5
+        if not failing and _of_other_layer(facts):
+            sure, severity = 0.45, Severity.INFO
         yield _down([*gone, *pulled, *failing[:2]], names, sure, severity)
+
+
+def _of_other_layer(facts: Facts) -> bool:
+    """Return whether only ports of Ethernet are down, beside ones of InfiniBand that are up."""
+    ports = facts.of(AdapterPort)
+    down = {one.link_layer for one in ports if one.state is PortState.DOWN}
+    up = {one.link_layer for one in ports if one.state is PortState.ACTIVE}
+    return down == {LinkLayer.ETHERNET} and up == {LinkLayer.INFINIBAND}
 
 
 def _place(event: LinkEvent) -> tuple[str, str]:

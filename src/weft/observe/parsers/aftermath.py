@@ -31,9 +31,10 @@ _WORK = re.compile(
 _BETWEEN_COLUMNS = "      "
 """What a row of results holds that somebody pasted without its heading."""
 _BY_SIZE = re.compile(
-    r"\b\d{1,5}(?: ?(?:-|to|and|,) ?\d{1,5}){0,4} (?:nodes?|hosts?|ranks?|processes)\b"
-    r"[ :,=]{1,3}(?:(?:are|is|runs?|always|all) ){0,2}"
-    r"(?:ok|fine|pass\w{0,3}|works?|good|stable)\b|"
+    r"\b\d{1,5}(?: ?(?:-|to|and|,) ?\d{1,5}){0,4} (?:of (?:the |our )?\d{1,5} )?"
+    r"(?:nodes?|hosts?|ranks?|processes)\b(?: \([^()]{1,40}\))?[ :,=]{1,3}"
+    r"(?:(?:are|is|it|the|same|case|job|program|input|runs?|always|all) ){0,5}"
+    r"(?:ok|fine|pass\w{0,3}|works?|good|stable|through|to the end|completes?|finishes)\b|"
     r"\b(?:big|large|larger|long) (?:messages?|sizes?|jobs?|runs?)\b.{0,60}"
     r"\b(?:fail|die|abort|hang|crash)|"
     r"\b(?:fails?|dies|aborts?|crash(?:es)?)\b.{0,40}\b(?:under (?:heavy |high )?load|at scale|"

@@ -25,6 +25,8 @@ _CURRENT = re.compile(r"\(current: (\d{1,12}) kbytes\)")
 _KIBI = 1 << 10
 _PML = re.compile(r"\b(?:PML|pml|mtl|MTL) \w+ cannot")
 _MULTI_LINE = 3
+_IN_VAIN = re.compile(r"(?:[Ff]ailed|[Uu]nable) to$|[Cc]ould ?n[o']t$|[Cc]an(?:not|'t)$|not$")
+_REFUSED_PORT = re.compile(r"\bport\b.{0,60}\b(?:not valid|invalid|not usable|skip)")
 _LOGGED = re.compile(r"ERROR|[Ee]rror|WARN|\]\[|\d\d:\d\d:\d\d|NCCL")
 
 
@@ -196,6 +198,16 @@ def _pml(found: re.Match[str], line: Line) -> Sequence[Fact]:
 def _sharp_said(found: re.Match[str], line: Line) -> Sequence[Fact]:
     """State a complaint that names SHARP, where a program and not a person wrote it."""
     return _sharp(found, line) if _LOGGED.search(line.before) else READ
+
+
+def _sharp_unlocked(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    """State that a group could not have a tree for itself, whichever way it is said."""
+    return _sharp(found, line) if _IN_VAIN.search(line.before) else READ
+
+
+def _sharp_of_manager(found: re.Match[str], line: Line) -> Sequence[Fact]:
+    """State that a port is refused since the subnet manager uses it."""
+    return _sharp(found, line) if _REFUSED_PORT.search(line.before) else READ
 
 
 def _sharp(found: re.Match[str], line: Line) -> Sequence[Fact]:
@@ -434,7 +446,13 @@ _PATTERNS = (
         for word in ("sharp", "SHARP", "AM ")
     ),
     pattern("tree lock failed", r"(?P<reason>tree lock failed.*)", _sharp),
+    pattern(" lock ", r" lock (?P<reason>.{0,60}\b(?:[Tt]ree|SAT|LLT)\b.*)", _sharp_unlocked),
     pattern("used by SM", r"(?P<reason>used by SM.*)", _sharp),
+    pattern(
+        "used by ",
+        r"(?P<reason>used by (?:the )?(?:SM|opensm|[Ss]ubnet [Mm]anager)\b.*)",
+        _sharp_of_manager,
+    ),
     pattern(
         "Local Port validation failed", r"(?P<reason>Local Port validation failed.*)", _sharp
     ),
