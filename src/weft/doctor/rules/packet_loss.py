@@ -23,9 +23,9 @@ _OTHER_VENDORS = (
     "rx_roce_out_of_seq", "RetransSegs", "retransSegs", "tcpRetransSegs", "rx_roce_discards",
     "req_rx_pkt_seq_err", "req_rx_impl_nak_seq_err", "req_tx_retry_excd_err",
     "resp_rx_outouf_seq", "resp_rx_out_of_seq", "tx_rdma_ack_timeout", "rx_rdma_out_of_order",
-    "tx_rdma_retx_pkts", "tx_rdma_ccl_cts_ack_timeout",
+    "tx_rdma_retx_pkts", "tx_rdma_ccl_cts_ack_timeout", "rq_num_oos", "sq_num_oos",
 )  # fmt: skip
-"""Broadcom (bnxt_re), Intel (irdma) and Pensando (ionic) names of the same."""
+"""The same of Broadcom (bnxt_re), Intel (irdma), Pensando (ionic) and ConnectX-3 (mlx4)."""
 _LOSS = (
     "out_of_sequence", "packet_seq_err", "local_ack_timeout_err", "implied_nak_seq_err",
     "rx_icrc_encapsulated", "roce_adp_retrans", "roce_slow_restart", *_OTHER_VENDORS,
