@@ -542,9 +542,10 @@ def _taken_in(facts: Facts) -> list[Fact]:
 def _without_uverbs(facts: Facts, nodes: list[DeviceNode]) -> list[Fact]:
     """Return what shows that some nodes of an adapter are there and its uverbs node is not."""
     there = [one for one in nodes if one.present]
-    has = any("uverbs" in one.path for one in there)
+    has = {one.host for one in there if "uverbs" in one.path}
+    there = [one for one in there if one.host not in has]  # the host of a pod may have it
     listed = [one for one in nodes if not one.present and one.path.endswith("uverbs*")]
-    if has or not there:
+    if not there:
         return []
     return [*listed] or _whole_listings(facts, there) or [*facts.of(NoRdmaDevice)]
 
