@@ -71,19 +71,11 @@ def _check(facts: Facts) -> Iterator[Finding]:
         facts, r"could not find real path|pci_bus(?!_?id)|topology file|parsing xml"
     )
     broken = job.said(facts, _BROKEN_FILE)
-    slow: list[Fact] = [
-        one for one in facts.of(TopologyPart)
-        if one.link == "PCI" and one.link_bytes_per_s is not None
-        and 0 < one.link_bytes_per_s <= _IMPOSSIBLE_BYTES_PER_S
-    ]  # fmt: skip
+    slow = _impossible(facts)
     reverse = job.said(facts, _MISREAD) or ([] if file else _of_graph(facts))
     if not (file or unread or slow):
         yield from _without_tree(facts)
-    absent = [
-        one for one in unread
-        if "topology file" in one.evidence.text.lower()
-        and "no such file" in one.evidence.text.lower()
-    ]  # fmt: skip
+    absent = [one for one in unread if _is_absence(one)]
     yield from _checked(facts)
     graph = job.settings(facts, "NCCL_GRAPH_FILE")
     if graph and job.said(facts, r"xml graph file"):
@@ -108,6 +100,21 @@ def _check(facts: Facts) -> Iterator[Finding]:
         yield _wrong("topology-misdetected", [*reverse, *file], 0.75)
     elif file and not _is_content(facts):
         yield _file_alone(facts, file)
+
+
+def _impossible(facts: Facts) -> list[Fact]:
+    """Return links of the library's drawing that are slower than any of PCI Express."""
+    return [
+        one for one in facts.of(TopologyPart)
+        if one.link == "PCI" and one.link_bytes_per_s is not None
+        and 0 < one.link_bytes_per_s <= _IMPOSSIBLE_BYTES_PER_S
+    ]  # fmt: skip
+
+
+def _is_absence(unread: Fact) -> bool:
+    """Return whether a line says that the topology file is not there."""
+    words = unread.evidence.text.lower()
+    return "topology file" in words and "no such file" in words
 
 
 def _checked(facts: Facts) -> Iterator[Finding]:

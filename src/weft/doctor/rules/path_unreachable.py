@@ -76,6 +76,21 @@ _OTHERWISE = (
 
 
 def _check(facts: Facts) -> Iterator[Finding]:
+    failed = _refused(facts)
+    if failed:
+        yield _no_path(facts, failed)
+        return
+    yield from _not_resolved(facts)
+    yield from _not_answered(facts)
+    yield from _no_sessions(facts)
+    yield from _unanswered(facts)
+    yield from _no_way(facts)
+    yield from _no_record(facts)
+    yield from _session_lost(facts)
+
+
+def _refused(facts: Facts) -> list[CallFailed]:
+    """Return the set-ups of connections that the kernel refused for want of a path."""
     calls = [
         one for one in facts.of(CallFailed)
         if "modify_qp" in one.call or "create_ah" in one.call or "rdma_connect" in one.call
@@ -87,25 +102,17 @@ def _check(facts: Facts) -> Iterator[Finding]:
     retried = [one for one in failed if "retrying" in one.evidence.text]
     if job.worked_after(facts, retried, CommunicatorRank, RingsConnected):
         failed = [one for one in failed if one not in retried]
-    if not failed:
-        yield from _not_resolved(facts)
-        yield from _not_answered(facts)
-        yield from _no_sessions(facts)
-        yield from _unanswered(facts)
-        yield from _no_way(facts)
-        yield from _no_record(facts)
-        yield from _session_lost(facts)
-        return
-    same = _same_ends(failed)
-    sure = max(_sure(one) for one in failed)
-    if reach(facts).rails_apart:
-        sure = _RAILS_APART
-    yield finding(
+    return failed
+
+
+def _no_path(facts: Facts, failed: list[CallFailed]) -> Finding:
+    apart = reach(facts).rails_apart
+    return finding(
         "fabric-path-unreachable",
         failed,
-        sure,
+        _RAILS_APART if apart else max(_sure(one) for one in failed),
         subject=", ".join(dict.fromkeys(one.peer for one in failed if one.peer)),
-        message=f"no path {same}, says the kernel",
+        message=f"no path {_same_ends(failed)}, says the kernel",
         advice="test this pair with ib_write_bw; check cables (equal ports) and routes",
         next_command=_LOOK,
         missing=()

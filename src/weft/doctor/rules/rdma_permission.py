@@ -32,6 +32,20 @@ _DENIED = frozenset({1, 13})
 
 
 def _check(facts: Facts) -> Iterator[Finding]:
+    denied = _denied(facts)
+    forbidden = [one for one in facts.of(ClusterEvent) if _FORBIDDEN.search(one.message)]
+    if forbidden and not denied:
+        yield _forbidden(forbidden)
+    commands = [one for one in facts.of(CallFailed) if "mlx5dv_devx" in one.call]
+    if commands and not denied:
+        yield _without_commands(commands)
+    if denied and not (job.uses_rdma(facts) or job.verbs_adapters(facts)):
+        outside = bool(facts.of(AdapterOpened) or job.active_ports(facts))
+        yield _not_opened(denied, 0.9 if outside else 0.8)
+
+
+def _denied(facts: Facts) -> list[Fact]:
+    """Return what says that a device may not be opened, or nodes whose mode forbids it."""
     denied: list[Fact] = [
         one for one in facts.of(AdapterOpenFailed)
         if one.errno in _DENIED or "permi" in one.error.lower()
@@ -42,31 +56,27 @@ def _check(facts: Facts) -> Iterator[Finding]:
     ]  # fmt: skip
     if facts.any_of(AdapterOpenFailed, NoRdmaDevice):
         denied += job.said(facts, _BY_PROFILE)
-    denied = denied or _closed_nodes(facts)
-    forbidden: list[Fact] = [
-        one for one in facts.of(ClusterEvent) if _FORBIDDEN.search(one.message)
-    ]  # fmt: skip
-    if forbidden and not denied:
-        yield finding(
-            "container-rdma-permission",
-            forbidden,
-            0.6,
-            message="the cluster refuses the pod the rights that RDMA needs",
-            advice="give its service account a security context with IPC_LOCK, or its "
-            "namespace a policy that allows it",
-            next_command="kubectl get ns --show-labels; oc get scc; kubectl describe rs",
-            explains=("memlock-limit",),
-        )
-    commands = [one for one in facts.of(CallFailed) if "mlx5dv_devx" in one.call]
-    if commands and not denied:
-        yield _without_commands(commands)
-    if not denied or job.uses_rdma(facts) or job.verbs_adapters(facts):
-        return
-    outside = bool(facts.of(AdapterOpened) or job.active_ports(facts))
-    yield finding(
+    return denied or _closed_nodes(facts)
+
+
+def _forbidden(events: list[ClusterEvent]) -> Finding:
+    return finding(
+        "container-rdma-permission",
+        events,
+        0.6,
+        message="the cluster refuses the pod the rights that RDMA needs",
+        advice="give its service account a security context with IPC_LOCK, or its "
+        "namespace a policy that allows it",
+        next_command="kubectl get ns --show-labels; oc get scc; kubectl describe rs",
+        explains=("memlock-limit",),
+    )
+
+
+def _not_opened(denied: list[Fact], confidence_ratio: float) -> Finding:
+    return finding(
         "container-rdma-permission",
         denied,
-        0.9 if outside else 0.8,
+        confidence_ratio,
         message="the RDMA device nodes are there, but the job may not open them",
         advice="allow /dev/infiniband in the device cgroup and security profile of the job",
         next_command="ls -lZ /dev/infiniband; id; ulimit -l   # where the job runs",

@@ -75,50 +75,65 @@ def _check(facts: Facts) -> Iterator[Finding]:
         told = bool(echoes) and not _by_the_way(facts, failed)
         yield _failed(failed, [*full, *waiting], echoed=told)
     elif held := _held(facts):
-        yield finding(
-            "app-storage-stall",
-            [*held, *waiting],
-            0.7,
-            message="a rank waits for storage, and the others wait for it",
-            advice="look at the storage of that rank, and at what it reads or writes there",
-            next_command="df -h; dmesg | grep -i -e nfs -e lustre -e 'blocked for more'",
-            missing=("a second look some minutes later: is it still there?",),
-            explains=(Symptom.WATCHDOG, "app-collective-mismatch", "peer-process-died"),
-        )
+        yield _waits([*held, *waiting])
     elif stuck := job.said(facts, r"persistent D-state .{0,60}processes detected"):
-        yield finding(
-            "app-storage-stall",
-            [*stuck, *waiting],
-            0.65 if waiting else 0.5,
-            severity=Severity.ERROR if waiting else Severity.WARNING,
-            message="processes wait in the kernel and cannot be stopped, as for storage",
-            advice="look at the mounts that these processes use",
-            next_command="cat /proc/<pid>/stack; dmesg | grep -i -e 'blocked for more' -e nfs",
-            missing=("what the processes wait for: storage, or the driver of a device",),
-            explains=(Symptom.WATCHDOG,),
-        )
+        yield _stuck(stuck, waiting)
     elif waiting and (unread := _unread(facts)):
-        yield finding(
-            "app-storage-stall",
-            [*unread, *waiting],
-            0.65,
-            message="a rank could not reach its data, and the others waited for it",
-            advice="see to the mount or the object store; raise the timeout where it is slow",
-            next_command="mount; df -h; dmesg | tail   # on the host of the rank that is late",
-            explains=(Symptom.WATCHDOG, "peer-process-died"),
-        )
+        yield _unreached([*unread, *waiting])
     elif full and waiting:
-        yield finding(
-            "app-storage-stall",
-            [*full, *waiting],
-            0.6,
-            severity=Severity.ERROR,
-            message="a file system is full, and collectives timed out",
-            advice="make room, then look which rank was writing",
-            next_command="df -h; df -i",
-            missing=("the log of the rank that was writing",),
-            explains=(Symptom.WATCHDOG,),
-        )
+        yield _without_room([*full, *waiting])
+
+
+def _waits(seen: list[Fact]) -> Finding:
+    return finding(
+        "app-storage-stall",
+        seen,
+        0.7,
+        message="a rank waits for storage, and the others wait for it",
+        advice="look at the storage of that rank, and at what it reads or writes there",
+        next_command="df -h; dmesg | grep -i -e nfs -e lustre -e 'blocked for more'",
+        missing=("a second look some minutes later: is it still there?",),
+        explains=(Symptom.WATCHDOG, "app-collective-mismatch", "peer-process-died"),
+    )
+
+
+def _stuck(stuck: list[Fact], waiting: list[CollectiveTimeout]) -> Finding:
+    return finding(
+        "app-storage-stall",
+        [*stuck, *waiting],
+        0.65 if waiting else 0.5,
+        severity=Severity.ERROR if waiting else Severity.WARNING,
+        message="processes wait in the kernel and cannot be stopped, as for storage",
+        advice="look at the mounts that these processes use",
+        next_command="cat /proc/<pid>/stack; dmesg | grep -i -e 'blocked for more' -e nfs",
+        missing=("what the processes wait for: storage, or the driver of a device",),
+        explains=(Symptom.WATCHDOG,),
+    )
+
+
+def _unreached(seen: list[Fact]) -> Finding:
+    return finding(
+        "app-storage-stall",
+        seen,
+        0.65,
+        message="a rank could not reach its data, and the others waited for it",
+        advice="see to the mount or the object store; raise the timeout where it is slow",
+        next_command="mount; df -h; dmesg | tail   # on the host of the rank that is late",
+        explains=(Symptom.WATCHDOG, "peer-process-died"),
+    )
+
+
+def _without_room(seen: list[Fact]) -> Finding:
+    return finding(
+        "app-storage-stall",
+        seen,
+        0.6,
+        message="a file system is full, and collectives timed out",
+        advice="make room, then look which rank was writing",
+        next_command="df -h; df -i",
+        missing=("the log of the rank that was writing",),
+        explains=(Symptom.WATCHDOG,),
+    )
 
 
 def _by_the_way(facts: Facts, failed: list[StorageFailed]) -> bool:

@@ -69,6 +69,11 @@ def _check(facts: Facts) -> Iterator[Finding]:
         )
     else:
         yield from _beginning(facts)
+    yield from _several(facts)
+
+
+def _several(facts: Facts) -> Iterator[Finding]:
+    """Find a fabric of which more than one manager says that it is master."""
     masters = {one.guid: one for one in facts.of(SubnetManager) if one.state == "master"}
     if len(masters) > 1 and "" not in masters:
         yield finding(

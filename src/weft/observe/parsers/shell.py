@@ -202,24 +202,9 @@ class _Reader:
         if not _KNOWN.match(command) or (not prompt and not titled and not _bare(command)):
             return None
         evidence = self.source.evidence(text, number)
-        inside = _EXEC.search(command)
-        hosts = prompt.group("host", "host2", "host3", "host4") if prompt else ()
-        host = next(filter(None, hosts), "")
-        host = inside["there"] if inside else host
-        self.source.arrive(host)
-        self.source.command = command
-        went = _WENT.match(command)
-        self.source.folder = went["folder"] if went else self.source.folder
-        self._again(command, host)
+        host = self._arrive(command, prompt)
         absent, self.absent = [*self.absent, *self._folder()], []
-        listed = _LISTED.search(command)
-        self.listed = (listed["path"], evidence) if listed else None
-        shown = _SHOWN.search(command)
-        self.shown = (shown["name"] or shown["named"], number) if shown else None
-        self.limited = number if _LIMITED.search(command) else 0
-        self.many, self.member = bool(_MANY.search(command)), ""
-        search = _SOUGHT.search(command) or _LIBRARY_SOUGHT.search(command)
-        self.sought = (search["name"], evidence) if search else None
+        self._expect(command, evidence)
         typed = _EXPORT.match(command) if command.startswith("export ") else None
         if typed:
             value = _COMMENT.sub("", typed["value"]).strip().strip("\"'")
@@ -230,6 +215,28 @@ class _Reader:
             Command(command=command[:300], host=host, evidence=evidence),
             *forwarded,
         )
+
+    def _arrive(self, command: str, prompt: re.Match[str] | None) -> str:
+        """Go where a command runs, and return the name of that host, pod or container."""
+        inside = _EXEC.search(command)
+        hosts = prompt.group("host", "host2", "host3", "host4") if prompt else ()
+        host = inside["there"] if inside else next(filter(None, hosts), "")
+        self.source.arrive(host)
+        self.source.command = command
+        went = _WENT.match(command)
+        self.source.folder = went["folder"] if went else self.source.folder
+        self._again(command, host)
+        return host
+
+    def _expect(self, command: str, evidence: Evidence) -> None:
+        """Note what the lines below a command will answer."""
+        listed, shown = _LISTED.search(command), _SHOWN.search(command)
+        self.listed = (listed["path"], evidence) if listed else None
+        self.shown = (shown["name"] or shown["named"], evidence.line) if shown else None
+        self.limited = evidence.line if _LIMITED.search(command) else 0
+        self.many, self.member = bool(_MANY.search(command)), ""
+        search = _SOUGHT.search(command) or _LIBRARY_SOUGHT.search(command)
+        self.sought = (search["name"], evidence) if search else None
 
     def end(self) -> Iterable[Fact]:
         """Return the modules that were sought in vain."""
