@@ -72,7 +72,7 @@ _OF_OTHERS = (
     *_ON_THE_WAY,
 )
 _PROGRAM = re.compile(
-    r"\bO(?:pen ?)?MPI\b|\bMPICH\b|\bosu_\w|\bIMB-|\bmpi(?:run|exec)\b|\bompi_\w"
+    r"\bO(?:pen ?)?MPI\b|\bMPICH\b|\bosu_\w|\bIMB-|\bmpi(?:run|exec)\b|\bompi_\w|\bMPI_[A-Z]\w"
 )
 _COLLECTIVE_LIBRARY = re.compile(r"nccl|rccl|torch|horovod", re.IGNORECASE)
 _UNSENT = (

@@ -35,6 +35,8 @@ _BY_SIZE = re.compile(
     r"(?:nodes?|hosts?|ranks?|processes)\b(?: \([^()]{1,40}\))?[ :,=]{1,3}"
     r"(?:(?:are|is|it|the|same|case|job|program|input|runs?|always|all) ){0,5}"
     r"(?:ok|fine|pass\w{0,3}|works?|good|stable|through|to the end|completes?|finishes)\b|"
+    r"\b(?:up to|below|under|fewer than) \d{1,5} (?:nodes?|hosts?|ranks?|processes)\b.{0,60}"
+    r"\b(?:ok|fine|pass(?:es)?|works?|runs?|finish(?:es)?|completes?|stable)\b|"
     r"\b(?:big|large|larger|long) (?:messages?|sizes?|jobs?|runs?)\b.{0,60}"
     r"\b(?:fail|die|abort|hang|crash)|"
     r"\b(?:fails?|dies|aborts?|crash(?:es)?)\b.{0,40}\b(?:under (?:heavy |high )?load|at scale|"
