@@ -20,10 +20,13 @@ _NO_HOST = re.compile(
     r"cuda|nccl|rccl|ucx|v\d|run|test|step|case|try|attempt|phase|part|fig|table|example|section|"
     r"version|iteration|epoch|job|log|file|exp|config|option|issue|pr\d|group|batch|size|numa|"
     r"cpu|dim|level|layer|stage|round|line|item|note|xid|sxid|mtu|gid|qp|lid|vlan|prio|pool|"
-    r"step|task|thread|block|page|day|week|sm\d|tc\d|q\d|pf\d|vf\d|slot|rail|plane)",
+    r"step|task|thread|block|page|day|week|sm\d|tc\d|q\d|pf\d|vf\d|slot|rail|plane|"
+    r"driver|image|release|ubuntu|rhel|rocky|centos|debian|kernel|cfg|build|commit|branch|tag|"
+    r"model|seed|before|after|(?:tp|pp|dp|ep|fp|bf|int|bs|cu|t)-?\d{1,3}$|"
+    r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[-_]?\d{1,2}$)",
     re.IGNORECASE,
 )
-"""What has a number and is no host: devices, ports, runs, settings."""
+"""What has a number and is no host: devices, ports, runs, dates, versions, settings."""
 _TITLE = re.compile(
     r"^(?P<before>[ \t]{0,3}(?:[#=*>+~_|/<-]{1,12}|\[)?)[ \t]{0,3}"
     r"(?:(?:(?:output|result|log|taken|run|same|this is|that is|now)s? )?"

@@ -35,8 +35,31 @@ _TRIED = re.compile(
     r"modprobe nvidia[-_]peermem|modprobe nv_peer_mem|"
     r"systemctl (?:re)?start nvidia-fabricmanager|systemctl stop (?:firewalld|ufw|iptables)|"
     r"iptables -F|ufw disable|setenforce 0|(?:amd_|intel_)?iommu=(?:pt|off)|"
-    r"disable[_-]acs\S{0,20}|setpci .{1,60}ACS\S{0,40}|(?:systemctl start )?opensm\b"
+    r"disable[_-]acs\S{0,20}|setpci .{1,60}ACS\S{0,40}|"
+    r"(?:re)?start(?:ed|ing)? (?:the )?opensm\b"
 )
+_HABIT = re.compile(
+    r"\b(?:always|everywhere|usually|normally|routinely|by default|recommended|in production|"
+    r"for (?:us|me|years|months|weeks)|(?:on|in|for) (?:all|every|other|the other)\b|elsewhere|"
+    r"(?:years?|months?) ago|last (?:year|month|spring|summer|autumn|winter)|used to|"
+    r"we (?:set|use|have|run with)|(?:is|are) (?:already )?set)\b",
+    re.IGNORECASE,
+)
+"""Words by which somebody praises what he has had all along, and tries nothing."""
+_TROUBLE = re.compile(
+    r"\b(?:hang(?:s|ing)?\b|hung|stuck|never (?:ends|returns|finishes|starts)|fail(?:s|ed|ing|"
+    r"ure)?\b|errors?\b|time[sd]? out|crash|abort|slow)",
+    re.IGNORECASE,
+)
+_DENIED = re.compile(
+    r"(?:\b(?:no|not|without|never|zero|0|any|nor|avoids?|prevents?|in case of)\b|n[o']t\b)"
+    r"[^.;:]{0,24}$|\bif\b[^,.;]{0,40}$|\b(?:might|may|could|would)\b.{0,20}$|"
+    r"\b(?:last (?:year|month|week|spring|summer|autumn|winter)|yesterday's|(?:years?|months?|"
+    r"weeks?) ago|of last)\b.{0,60}$|INFO .{0,200}$",
+    re.IGNORECASE,
+)
+"""What stands before a word of trouble that is denied, only thought of, or long past."""
+_NONE = re.compile(r"[- ]?free\b|(?:\(s\))?[ :=]{1,3}(?:0|none|no)\b(?!\.\d)", re.IGNORECASE)
 _DROPPED = re.compile(
     r"\b(?:without|unset(?:ting)?|removing|dropping|removed|unsetting|no longer set)"
     r"\s+\"?(?P<name>(?:NCCL|RCCL|UCX|FI|GLOO)_[A-Z0-9_]{2,60})(?!=)"
@@ -64,10 +87,42 @@ def trials(text: str) -> Iterator[Trial]:
     >>> [one.tried for one in trials("NCCL_IB_HCA=mlx5_5 -> same error")]
     []
     """
+    found = list(_tried(text))
+    values: dict[str, set[str]] = {}
+    for one in found:
+        values.setdefault(one.tried.partition("=")[0], set()).add(one.tried)
+    for one in found:
+        name = one.tried.partition("=")[0]
+        if len(values[name]) == 1 or _fails_with(name, text):
+            yield one  # where each of a variable's values will do, it decides nothing
+
+
+def tells_of_trouble(text: str) -> bool:
+    """Return whether somebody says that something fails, and not that nothing does.
+
+    >>> tells_of_trouble("two nodes hang for ever"), tells_of_trouble("no errors, no hangs")
+    (True, False)
+    """
+    for line in text.split("\n"):
+        short = line[:_LONGEST]
+        for said in _TROUBLE.finditer(short):
+            denied = _DENIED.search(short[: said.start()]) or _NONE.match(short, said.end())
+            if not denied:
+                return True
+    return False
+
+
+def _fails_with(name: str, text: str) -> bool:
+    lines = (line[:_LONGEST] for line in text.split("\n") if name in line)
+    return any(_FAILS.search(line) for line in lines)
+
+
+def _tried(text: str) -> Iterator[Trial]:
+    """Yield what lines say helped, whatever others say."""
     promised = 0
     for number, line in enumerate(text.split("\n"), 1):
         short = line[:_LONGEST]
-        if not short.strip():
+        if not short.strip() or _HABIT.search(short):
             continue
         above, promised = promised, 0
         told = list(_told(short))

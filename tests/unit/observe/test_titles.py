@@ -42,6 +42,10 @@ def test_a_title_names_the_host_of_what_stands_below(one, other, names):
         "=== run 1 ===\nx\n=== run 2 ===\ny\n",
         "=== node1 ===\nalone\n",
         "GPU 0:\nx\nGPU 1:\ny\n",
+        "# driver-545\nx\n# driver-560\ny\n",
+        "# t0\nx\n# t1\ny\n",
+        "# sep-03\nx\n# sep-04\ny\n",
+        "# fp16\nx\n# bf16\ny\n",
     ],
 )
 def test_what_names_no_host_or_stands_alone_is_no_title(text):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from weft.observe.trials import trials
+from weft.observe.trials import tells_of_trouble, trials
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,26 @@ def test_a_change_that_helped_is_heard(text, tried):
         "still hangs with NCCL_SHM_DISABLE=1",
         "NCCL INFO NCCL_P2P_DISABLE set by environment to 1",
         "export NCCL_IB_HCA=mlx5_0",
+        "we set NCCL_IB_HCA=mlx5_0 on all nodes, works well",
+        "NCCL_P2P_DISABLE=1: ok\nNCCL_P2P_DISABLE=0: ok",
+        "opensm runs on the head node, fine",
     ],
 )
 def test_a_change_that_did_not_help_or_was_only_made_says_nothing(text):
     assert not list(trials(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("the second rank hangs for ever", True),
+        ("with two nodes it fails", True),
+        ("no errors, no hangs", False),
+        ("errors: 0", False),
+        ("error free since the update", False),
+        ("If a job hangs, look at dmesg", False),
+        ("last year the runs were slow", False),
+    ],
+)
+def test_trouble_is_what_is_said_and_neither_denied_nor_thought_of(text, told):
+    assert tells_of_trouble(text) is told

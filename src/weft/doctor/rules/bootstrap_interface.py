@@ -314,9 +314,11 @@ def _beside_the_master(facts: Facts) -> Iterator[Finding]:
     interface that it finds.
     """
     failed = [one for one in facts.of(CallFailed) if _connects(one)]
+    if job.worked_after(facts, failed, CommunicatorRank):
+        return
     said: list[Command | Setting] = [*facts.of(Command), *facts.of(Setting)]
     masters = {address: one for one in said if (address := _master(one))}
-    met = [one for one in facts.of(BootstrapInterface) if _DOTTED.fullmatch(one.address)]
+    met = [one for one in _unproven(facts) if _DOTTED.fullmatch(one.address)]
     apart = [
         one for one in met
         if all(_network(one.address) != _network(master) for master in masters)

@@ -366,7 +366,7 @@ def _beside_its_like(facts: Facts) -> Iterator[Finding]:
         alike.setdefault((one.node, _DIGITS.sub("0", one.resource)), {})[one.resource] = one
     for same in alike.values():
         none = [one for one in same.values() if not one.allocatable and not one.allocated]
-        if none and len(none) < len(same):
+        if none and 2 * len(none) < len(same):  # half and half may be two kinds of rails
             found = _resource(
                 "k8s-rdma-resource-partial", [*same.values()], LIKELY_RATIO, none[0].resource,
                 Severity.WARNING,

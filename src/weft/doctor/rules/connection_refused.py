@@ -131,6 +131,8 @@ def _blocked(
 ) -> Finding:
     if elsewhere and not filters:
         return _at_another_address(failed)
+    if not answers and not filters and _by_hand(failed):
+        return _perhaps_off(failed)
     return finding(
         "host-firewall",
         [*failed, *answers, *filters],
@@ -143,6 +145,27 @@ def _blocked(
         else ("whether ping reaches the host: then it is a firewall, not a route",),
         symptom=Symptom.CONNECT,
         explains=(Symptom.WATCHDOG,),
+        suspects=_others("host-firewall"),
+    )
+
+
+def _by_hand(failed: list[Fact]) -> bool:
+    """Return whether somebody only tried to connect, and no program of a job did."""
+    return all(isinstance(one, CallFailed) and one.library == "nc" for one in failed)
+
+
+def _perhaps_off(failed: list[Fact]) -> Finding:
+    """Say of a host that was tried by hand that it may as well be switched off."""
+    return finding(
+        "host-firewall",
+        failed,
+        0.5,
+        severity=Severity.WARNING,
+        message="a host was not reached: its filter rejects TCP, or it is off or elsewhere",
+        advice="ask whether it answers a ping: then it is a filter, else look at the host",
+        next_command=_NC,
+        missing=("whether ping reaches the host",),
+        symptom=Symptom.CONNECT,
         suspects=_others("host-firewall"),
     )
 
@@ -228,12 +251,17 @@ def _lost(failed: list[CallFailed]) -> Finding:
         or "daemon has unexpectedly failed" in one.error
         for one in failed
     )
+    by_hand = _by_hand([*failed])
+    refused = by_hand and all(_number(one) == errno.ECONNREFUSED for one in failed)
+    given_up = Severity.WARNING if refused else Severity.ERROR  # nobody may need that port
     return suspected(
         _unanswered() if silent else _others(""),
         failed,
         symptom=Symptom.CONNECT,
-        severity=Severity.ERROR if _given_up(failed) else Severity.INFO,
-        message="a rank could not connect to another",
+        severity=given_up if _given_up(failed) else Severity.INFO,
+        message="a connection tried by hand was not made"
+        if by_hand
+        else "a rank could not connect to another",
         advice="look whether the other rank was alive, then at firewall and interface",
     )
 

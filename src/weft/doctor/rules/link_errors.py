@@ -327,7 +327,8 @@ def _sick_modules(facts: Facts) -> Iterator[Finding]:
     """Find cables and transceivers that the adapter calls faulty."""
     sick = [
         one for one in facts.of(CableEvent)
-        if "error" in one.event or "temperature" in one.event or "power budget" in one.event
+        if ("error" in one.event or "temperature" in one.event or "power budget" in one.event)
+        and not ("fault" in one.event and _up_below(facts, one))
     ]  # fmt: skip
     if sick:
         yield finding(
@@ -342,6 +343,16 @@ def _sick_modules(facts: Facts) -> Iterator[Finding]:
             explains=(*_FOLLOW, "ib-link-flap", "port-down"),
             suspects=(suspect("port-down", 0.45),),
         )
+
+
+def _up_below(facts: Facts, event: CableEvent) -> bool:
+    """Return whether a port came up below an event: a fault until then is its peer's start."""
+    return any(
+        one.up and event.device.split()[-1:] == [one.interface]
+        and one.evidence.file == event.evidence.file
+        and one.evidence.place > event.evidence.place
+        for one in facts.of(LinkEvent)
+    )  # fmt: skip
 
 
 def _flapping(facts: Facts) -> Iterator[Finding]:
@@ -373,7 +384,9 @@ def _flapping(facts: Facts) -> Iterator[Finding]:
             0.85 if sure else 0.7 if watched or _again_and_again(facts) else 0.6,
             severity=Severity.ERROR if sure else Severity.WARNING,
             subject=", ".join(hosts),
-            message="a port lost its link while it was in use",
+            message="a port lost its link while it was in use"
+            if sure
+            else "a link was lost and came back",
             advice="replace the cable or transceiver of the port with the event, not "
             "of its peer",
             next_command="dmesg -T | grep -i -e link -e 'module event'; mlxlink -d "

@@ -88,6 +88,9 @@ _FOLLOW = (
 )  # fmt: skip
 
 
+_DIAGNOSIS = re.compile(r"\bUCX +DIAG\b")
+
+
 def _check(facts: Facts) -> Iterator[Finding]:
     errors: list[CompletionError | CollectiveTimeout | CallFailed] = [
         *facts.of(CompletionError),
@@ -121,7 +124,7 @@ def _check(facts: Facts) -> Iterator[Finding]:
     if closed and all(getattr(one, "library", "") == "PyTorch" for one in closed):
         yield _store_gone(closed)
     elif closed and not _unanswered(facts):  # the one that could not connect hangs up as well
-        yield _died(closed, [], 0.55)
+        yield _hung_up(closed, alone=not errors)
     elif remote:
         yield _refused(facts, remote)
     elif doubtful:
@@ -295,6 +298,16 @@ def _died(seen: list[Fact], echoes: list[Fact], confidence_ratio: float) -> Find
         missing=() if echoes else ("the logs of the other ranks, with times",),
         explains=_FOLLOW,
     )
+
+
+def _hung_up(closed: list[Fact], *, alone: bool) -> Finding:
+    """Say that a peer closed its connections; only said for diagnosis, it may be the end."""
+    found = replace(
+        _died(closed, [], 0.55),
+        message="a peer closed its connections: its process ended, or died",
+    )
+    diagnosed = alone and all(_DIAGNOSIS.search(one.evidence.text) for one in closed)
+    return replace(found, severity=Severity.WARNING) if diagnosed else found
 
 
 def _unanswered(facts: Facts) -> bool:

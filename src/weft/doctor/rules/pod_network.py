@@ -216,7 +216,10 @@ def _same_in_table(facts: Facts) -> Iterator[Finding]:
         called_by_address = all(_DOTTED.fullmatch(node) for node in nodes)
         own = called_by_address and address not in nodes and len({one.pod for one in same}) > 1
         if len(nodes) > 1 or own:
-            yield _network("k8s-ipam-duplicate-address", [*same], 0.85)
+            yield replace(
+                _network("k8s-ipam-duplicate-address", [*same], 0.85),
+                message=f"two pods have the same address, {address}",
+            )
             return
 
 

@@ -197,7 +197,7 @@ def _on_switches(facts: Facts) -> Iterator[Finding]:
     The switch's own reason decides; a port with a cable and no link may wait for its host.
     """
     ports = [one for one in facts.of(Interface) if one.kind == "switch port" and one.enabled]
-    down = [one for one in ports if not one.up and one.reason]
+    down = [one for one in ports if not one.up and one.reason and not _up_below(facts, one)]
     stopped = [one for one in down if re.search(r"err|flap|fault|disabled by", one.reason,
                                                 re.IGNORECASE)]  # fmt: skip
     live = sum(bool(one.up) for one in ports)
@@ -211,6 +211,16 @@ def _on_switches(facts: Facts) -> Iterator[Finding]:
         names = dict.fromkeys(f"{one.host} {one.interface}".strip() for one in seen)
         yield _down([*seen], ", ".join(list(names)[:4]), 0.75 if stopped else 0.55,
                     Severity.WARNING)  # fmt: skip
+
+
+def _up_below(facts: Facts, port: Interface) -> bool:
+    """Return whether a log says further down that a port came up after all."""
+    return any(
+        one.up and one.interface == port.interface
+        and one.evidence.file == port.evidence.file
+        and one.evidence.place > port.evidence.place
+        for one in facts.of(LinkEvent)
+    )  # fmt: skip
 
 
 def _slaves(facts: Facts) -> Iterator[Finding]:

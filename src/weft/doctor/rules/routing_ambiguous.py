@@ -34,9 +34,11 @@ from weft.observe.facts.interfaces import (
 from weft.observe.facts.transports import AdapterChosen
 from weft.observe.facts.verbs import CallFailed, CompletionError
 
-_MARTIAN = r"martian (?:source|destination) (?!255\.|0\.|127\.).{7,100}?on dev "
+_MARTIAN = (
+    r"martian (?:source|destination) (?!255\.|0\.|127\.|[\d.]{5,12}\.255 ).{7,100}?on dev "
+)
 _INNER = re.compile(
-    r"on dev (?:lo|docker|br-|veth|cali|cni|virbr|flannel|tun|eno|lxc|kube|podman)"
+    r"on dev (?:lo|wl|docker|br-|veth|cali|cni|virbr|flannel|tun|eno|lxc|kube|podman)"
 )
 """Interfaces within a host and those of its management."""
 _PAIR = 2

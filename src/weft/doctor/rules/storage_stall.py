@@ -153,7 +153,9 @@ def _failed(failed: list[StorageFailed], beside: list[Fact], *, echoed: bool) ->
         subject=next((one.path for one in failed if one.path), ""),
         message="storage is nearly full: what is yet to be written there will fail"
         if all(one.error == "nearly full" for one in failed)
-        else "a rank failed at its storage; what others report is its echo",
+        else "a rank failed at its storage; what others report is its echo"
+        if echoed or full_up
+        else "storage failed or did not answer in time: who needs it waits",
         advice="make room (or raise the quota), then restart from the last whole checkpoint",
         next_command="df -h; df -i; quota -s",
         explains=(Symptom.WATCHDOG, Symptom.TRANSPORT_RETRY, Symptom.FLUSHED,

@@ -11,7 +11,7 @@ References: NCCL user guide, environment variables; docker run(1); UCX and Open 
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from weft.doctor import job
 from weft.doctor.causes import known
@@ -24,7 +24,7 @@ from weft.observe.facts.gpus import GpuCallFailed
 from weft.observe.facts.programs import Command
 from weft.observe.facts.reading import Complaint, Opening
 from weft.observe.facts.verbs import CallFailed, CompletionError
-from weft.observe.trials import changes, trials
+from weft.observe.trials import Trial, changes, tells_of_trouble, trials
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,15 +81,19 @@ _REMEDIES = (
     _remedy(r"disable[_-]acs|setpci|iommu=(?:pt|off)", "pcie-acs-enabled", 0.65),
     _remedy(r"opensm", "ib-no-subnet-manager", 0.6),
 )  # fmt: skip
+_ONE_OF_SEVERAL_RATIO = 0.4
+_GOES_ROUND = re.compile(
+    r"with (?:NCCL_(?:CROSS_NIC|NET_GDR_LEVEL|IB_CUDA_SUPPORT|P2P_|MNNVL|NVLS|COLLNET|SHM_)|"
+    r"\w{3,8}_SOCKET_IFNAME=lo\b|UCX_IB_GPU_DIRECT|UCX_TLS|--mca|OMPI_MCA|systemctl stop|"
+    r"iptables|ufw|setenforce|--privileged)"
+)
+"""Changes that switch off what fails, or give away more than is needed."""
+_BENCHMARK = re.compile(r"\w_perf\b")
 _FOLLOW = (
     Symptom.TRANSPORT_RETRY, Symptom.FLUSHED, Symptom.CONNECT, Symptom.VERBS_CALL,
     Symptom.REGISTRATION, Symptom.LOCAL_PROTECTION, Symptom.REMOTE_ERROR, Symptom.SOCKETS,
     "nccl-env-misuse", "peer-process-died",
 )  # fmt: skip
-_TROUBLE = re.compile(
-    r"\b(?:hang|hung|stuck|never (?:ends|returns|finishes)|fail|error|timed? out|crash|slow)",
-    re.IGNORECASE,
-)
 
 
 def _check(facts: Facts) -> Iterator[Finding]:
@@ -101,17 +105,56 @@ def _check(facts: Facts) -> Iterator[Finding]:
 
 def _told(facts: Facts) -> Iterator[Finding]:
     """Yield what somebody says helped, where anything else tells of trouble."""
-    failed = facts.any_of(
-        CompletionError, CallFailed, CollectiveTimeout, GpuCallFailed, Complaint
+    words = [one.evidence.text for one in facts.of(Complaint)]
+    words += [one.text for one in facts.of(Opening)]
+    if not (_failures(facts) or any(map(tells_of_trouble, words))):
+        return
+    for opening in facts.of(Opening):
+        file = opening.evidence.file
+        told = [
+            (trial, remedy) for trial in trials(opening.text)
+            if (remedy := _UNDONE if trial.dropped else _remedy_of(facts, trial.tried))
+            and not _failed_with(facts, trial, file)
+        ]  # fmt: skip
+        for trial, remedy in told:
+            at_once = {other.cause for one, other in told if one.line == trial.line}
+            how = f"the job runs {'without' if trial.dropped else 'with'} {trial.tried}"
+            line = Evidence(file, trial.line, trial.text)
+            found = _finding(remedy, f"{how}, says somebody", line)
+            yield found if len(at_once) == 1 else _one_of_several(found)
+
+
+def _failed_with(facts: Facts, trial: Trial, file: str) -> bool:
+    """Return whether what failed had the change as well, so that this is not what helped."""
+    name, _, value = trial.tried.partition("=")
+    had = [
+        one.evidence for one in job.settings(facts, name)
+        if not trial.dropped and one.value == value
+        and (one.evidence.file, one.evidence.line) != (file, trial.line)
+    ]  # fmt: skip
+    return any(
+        one.evidence.file == with_it.file and one.evidence.place > with_it.place
+        for with_it in had for one in _failures(facts)
+    )  # fmt: skip
+
+
+def _one_of_several(found: Finding) -> Finding:
+    """Weaken what was changed together with other things: which of them helped is not said."""
+    sure = min(found.confidence_ratio, _ONE_OF_SEVERAL_RATIO)
+    own = suspect(found.cause, sure)
+    return replace(
+        found,
+        confidence_ratio=sure,
+        suspects=(own, *(one for one in found.suspects if one.cause != found.cause)),
+        missing=("which of the changes helped: one run with each alone",),
     )
-    failed = failed or any(_TROUBLE.search(one.text) for one in facts.of(Opening))
-    for opening in facts.of(Opening) if failed else ():
-        for trial in trials(opening.text):
-            line = Evidence(opening.evidence.file, trial.line, trial.text)
-            remedy = _UNDONE if trial.dropped else _remedy_of(facts, trial.tried)
-            if remedy:
-                how = f"the job runs {'without' if trial.dropped else 'with'} {trial.tried}"
-                yield _finding(remedy, f"{how}, says somebody", line)
+
+
+def _failures(facts: Facts) -> list[Fact]:
+    return [
+        *facts.of(CompletionError), *facts.of(CallFailed), *facts.of(CollectiveTimeout),
+        *facts.of(GpuCallFailed),
+    ]  # fmt: skip
 
 
 def _measured(facts: Facts) -> Iterator[Finding]:
@@ -149,15 +192,19 @@ class _Runs:
             places.sort()
         self.measured = self._runs_of(facts.of(MeasuredCollective), facts.of(BenchmarkSummary))
         met = [one for one in facts.of(CommunicatorRank) if one.complete]
+        self.waited = self._runs_of(facts.of(CollectiveTimeout))
         self.failed = self._runs_of(
-            facts.of(CompletionError), facts.of(CallFailed), facts.of(CollectiveTimeout),
-            facts.of(GpuCallFailed),
-        ) | (self._runs_of(met, facts.of(RingsConnected)) - self.measured)  # fmt: skip
+            facts.of(CompletionError), facts.of(CallFailed), facts.of(GpuCallFailed)
+        ) | (self._runs_of(met, facts.of(RingsConnected)) - self.measured)
 
     def alone_gave_results(self, command: Command) -> bool:
-        """Return whether a command's run gave results while another failed."""
+        """Return whether a command's run gave results while another failed.
+
+        Ranks of a training wait for much that no benchmark meets.
+        """
         run = self._run(command)
-        return run in self.measured - self.failed and bool(self.failed)
+        waited = set() if _BENCHMARK.search(command.command) else self.waited
+        return run in self.measured - self.failed - self.waited and bool(self.failed | waited)
 
     def _run(self, fact: Fact) -> tuple[str, int]:
         file, place = fact.evidence.file, fact.evidence.place
@@ -182,7 +229,9 @@ def _finding(remedy: _Remedy, how: str, line: Evidence) -> Finding:
         severity=Severity.ERROR,
         confidence_ratio=remedy.sure_ratio,
         message=how,
-        advice="mend what this goes round; a variable that hides a fault costs speed elsewhere",
+        advice="mend what this goes round; a variable that hides a fault costs speed elsewhere"
+        if _GOES_ROUND.search(how)
+        else "keep the change, for every rank and beyond the next restart",
         evidence=(line,),
         next_command=known()[remedy.cause].command,
         missing=("the same run twice, with and without: nothing else changed",),

@@ -49,6 +49,10 @@ _EXPORT = re.compile(
     r"(?:=|\"?: ?(?=\"))(?P<value>.*)$"
 )
 _COMMENT = re.compile(r"\s+#.*$")
+_SAID_OF_IT = re.compile(
+    r"(?<=[^\s,])(?<!^[\"'])\s+(?:->|=>|\u2192|[:;(]\s?|[a-z]{2,20}\b(?!=))[^\"']*$"
+)
+"""What somebody writes behind a value: a shell ends it at the first blank."""
 _WENT = re.compile(r"cd (?P<folder>/[^\s;&]{1,200})")
 _LAUNCH = re.compile(
     r"(?:-x |--mca |-mca |-H |-np |-n \d|--host |--allow-run-as-root|\"\$\{BIN\}\"|"
@@ -96,6 +100,8 @@ _SHOWN = re.compile(
     r"\bprintenv (?P<named>(?:NCCL|UCX|FI|RCCL|GLOO)_\w+)\s*$"
 )
 _WORD = re.compile(r"\s*[\w^=,:./-]{1,200}\s*$")
+_SEARCHES = re.compile(r"grep|\s-i?name\s")
+_NO_PROGRAM = re.compile(r": (?:command )?not found\s*$")
 _VALUE = re.compile(r"\s*(?:\d{1,5}: )?(?P<value>unlimited|\d{1,18})\s*$")
 _LISTED = re.compile(
     r"\bls\s+(?:-[\w-]+\s+)*(?P<path>/dev/infiniband|/sys/class/infiniband|/sys/class/net|"
@@ -175,6 +181,7 @@ class _Reader:
     continued: bool = False
     sought: tuple[str, Evidence] | None = None
     absent: list[Fact] = field(default_factory=list)
+    libraries: dict[tuple[str, str], Fact | None] = field(default_factory=dict)
     listed: tuple[str, Evidence] | None = None
     names: list[str] = field(default_factory=list)
     missing: bool = False
@@ -239,10 +246,11 @@ class _Reader:
         self.sought = (search["name"], evidence) if search else None
 
     def end(self) -> Iterable[Fact]:
-        """Return the modules that were sought in vain."""
+        """Return the modules and libraries that were sought in vain."""
         self._look("")
         absent, self.absent = [*self.absent, *self._folder()], []
-        return absent
+        libraries, self.libraries = self.libraries, {}
+        return [*absent, *(one for one in libraries.values() if one is not None)]
 
     def _answered(self, text: str, number: int) -> Sequence[Fact] | None:
         """Return what a line answers to the command before it, if it does."""
@@ -348,10 +356,18 @@ class _Reader:
         """Note whether the line after a search for a module or library shows it."""
         sought, self.sought = self.sought, None
         names = _ALTERNATIVES.split(sought[0]) if sought else []
+        if not sought or _NO_PROGRAM.search(text):
+            return
         counted = text.strip().isdigit() and int(text) > 0  # grep -c
-        if sought and not counted and not any(n in text.partition("grep")[0] for n in names):
-            host = self.source.host
-            self.absent.append(_not_found(names[0], host, sought[1]))
+        host = self.source.host
+        lacks = _not_found(names[0], host, sought[1])
+        shown = _SEARCHES.split(text, maxsplit=1)[0]  # the next line may be the next search
+        there = counted or any(name in shown for name in names)
+        if isinstance(lacks, NoVerbsLibrary):  # it may be found by another search
+            before = self.libraries.setdefault((host, names[0]), lacks)
+            self.libraries[host, names[0]] = None if there else before
+        elif not there:
+            self.absent.append(lacks)
 
     def _variables(self, text: str, number: int) -> Sequence[Fact]:
         """Return a variable that a line sets, or those of the command that follows them."""
@@ -370,7 +386,8 @@ class _Reader:
         variable = _EXPORT.match(text)
         if not variable:
             return ()
-        value = _COMMENT.sub("", variable["value"]).strip().rstrip(",").strip("\"'")
+        value = _SAID_OF_IT.sub("", _COMMENT.sub("", variable["value"]).strip())
+        value = value.rstrip(",").strip("\"'")
         return (Setting(name=variable["name"], value=value, evidence=evidence),)
 
     def _launch(self, text: str, number: int) -> Sequence[Fact]:
