@@ -50,7 +50,7 @@ _EXPORT = re.compile(
 )
 _COMMENT = re.compile(r"\s+#.*$")
 _SAID_OF_IT = re.compile(
-    r"(?<=[^\s,])(?<!^[\"'])\s+(?:->|=>|\u2192|[:;(]\s?|[a-z]{2,20}\b(?!=))[^\"']*$"
+    r"(?<=[^\s,])\s{1,4}(?:->|=>|\u2192|[:;(]|[a-z]{2,20}\b(?!=))[^\"']{0,200}$"
 )
 """What somebody writes behind a value: a shell ends it at the first blank."""
 _WENT = re.compile(r"cd (?P<folder>/[^\s;&]{1,200})")
