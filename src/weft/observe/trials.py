@@ -10,7 +10,7 @@ from dataclasses import dataclass
 _LONGEST = 400
 _WORKS = re.compile(
     r"\b(?:works?|worked|working|runs|ran|ok|okay|fine|completes?|completed|pass(?:es|ed)?|"
-    r"succeeds?|succeeded|trains|starts|solve[sd]?|solved|fixe[sd]|cure[sd]|help(?:s|ed)|"
+    r"succeeds?|succeeded|trains|starts|solve[sd]?|solved|fix(?:es|ed)|cure[sd]|help(?:s|ed)|"
     r"resolved|goes away|gone|disappears?|back to normal|as expected)\b|"
     r"(?:->|=>|:)\s*(?:\d[\d.]* ?G[Bb](?:/s|ps)|good\b)|\u2705",
     re.IGNORECASE,
