@@ -94,5 +94,9 @@ def _stands_above(lines: list[str], place: int) -> bool:
 
 
 def _title(found: re.Match[str]) -> Title:
-    remark = found["remark"] or ""
-    return Title(found["core"].strip(), remark if _WHEN.search(remark) else "")
+    """Return whose an output is: of ``node tr-01`` the name, of ``node 1`` both words."""
+    remark, name = found["remark"] or "", found["id"] or ""
+    named = any(map(str.isalpha, name)) and any(map(str.isdigit, name))
+    return Title(
+        name if named else found["core"].strip(), remark if _WHEN.search(remark) else ""
+    )

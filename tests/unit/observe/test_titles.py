@@ -21,6 +21,7 @@ mlx5_0  1  3  0000:0000:0000:0000:0000:ffff:0ac9:0a1c 10.201.10.28 v2 ens6f0
         ("dgx7:", "dgx8:", ["dgx7", "dgx8"]),
         ("[trn-1]", "[trn-2]", ["trn-1", "trn-2"]),
         ("# pod A", "# pod B", ["pod A", "pod B"]),
+        ("# node tr-01", "# node tr-02", ["tr-01", "tr-02"]),
         ("Node 1:", "Node 2:", ["Node 1", "Node 2"]),
         ("# host A (works)", "# host B (fails)", ["host A", "host B"]),
         ("$ ssh rk7 show_gids", "$ ssh rk8 show_gids", ["rk7", "rk8"]),
