@@ -13,7 +13,7 @@ Specification, Link Capabilities.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import combinations
 
 from weft.doctor import job, near
@@ -110,21 +110,49 @@ def _slow_bridges(facts: Facts) -> list[Fact]:
 
 
 def _more_with_file(facts: Facts) -> list[Fact]:
-    """Return the channels of two runs on a host: few, and far more with a topology file."""
-    given = [*job.settings(facts, _FILE), *_titled(facts)]
-    counts = _channels(facts)
-    for one in given:
-        after = [count for count in counts if _follows(one, count)]
-        before = [
-            count for count in counts
-            if count.process.host in {other.process.host for other in after}
-            and not any(_follows(each, count) for each in given)
-        ]  # fmt: skip
-        for few, many in ((few, many) for few in before for many in after):
-            same = few.process.host == many.process.host and few.process != many.process
-            if same and 0 < few.collective * _LEAST_RATIO <= many.collective:
-                return [one, few, many]
+    """Return the channels of two runs on a host: few, and far more with a topology file.
+
+    Thousands of ranks may say both: each is held against those of its own host alone.
+    """
+    given = _Given([*job.settings(facts, _FILE), *_titled(facts)])
+    followed = [(given.above(one), one) for one in _channels(facts)]
+    without: dict[str, list[ChannelCount]] = {}
+    for said, count in followed:
+        if said is None:
+            without.setdefault(count.process.host, []).append(count)
+    for said, many in followed:
+        for few in without.get(many.process.host, ()) if said else ():
+            more = 0 < few.collective * _LEAST_RATIO <= many.collective
+            if said and more and few.process != many.process:
+                return [said, few, many]
     return []
+
+
+class _Given:
+    """Which runs were given a file: they say so themselves, or stand below who says so."""
+
+    def __init__(self, said: Iterable[Setting]) -> None:
+        """Keep what each process says, and the first line of each text that is nobody's."""
+        self._by_process: dict[tuple[str, int], Setting] = {}
+        self._titles: dict[str, Setting] = {}
+        for one in said:
+            file, pid = one.evidence.file, one.process.pid
+            if pid is not None:
+                self._by_process.setdefault((one.process.host, pid), one)
+            elif file not in self._titles or self._is_above(one, self._titles[file]):
+                self._titles[file] = one
+
+    def above(self, count: ChannelCount) -> Setting | None:
+        """Return what says that a run was given a file, if anything does."""
+        title = self._titles.get(count.evidence.file)
+        if title and self._is_above(title, count):
+            return title
+        pid = count.process.pid
+        return None if pid is None else self._by_process.get((count.process.host, pid))
+
+    @staticmethod
+    def _is_above(one: Fact, other: Fact) -> bool:
+        return one.evidence.place < other.evidence.place
 
 
 def _channels(facts: Facts) -> list[ChannelCount]:
@@ -155,16 +183,6 @@ def _titled(facts: Facts) -> list[Setting]:
         for number, line in enumerate(one.text.split("\n"), 1)
         if (told := _TITLED.match(line))
     ]  # fmt: skip
-
-
-def _follows(given: Setting, count: ChannelCount) -> bool:
-    """Return whether a run was given a file: it says so itself, or stands below who says so."""
-    if given.process.pid is not None:
-        return (given.process.host, given.process.pid) == (
-            count.process.host, count.process.pid,
-        )  # fmt: skip
-    line, said = count.evidence, given.evidence
-    return line.file == said.file and line.place > said.place
 
 
 def _crossed(facts: Facts) -> Iterator[Finding]:

@@ -68,9 +68,11 @@ _LOOK = "ibstat; ip -br link; ibportstate <lid> <port>; swap the cable"
 
 
 def _check(facts: Facts) -> Iterator[Finding]:
+    last_up = _last_up(facts)
     down = [
         one for one in facts.of(AdapterPort)
-        if one.state is PortState.DOWN and not _has_link(one) and not _came_up(facts, one)
+        if one.state is PortState.DOWN and not _has_link(one)
+        and last_up.get(_reading_of(one), 0) <= one.evidence.place  # else unsteady, not down
     ]  # fmt: skip
     alike = {(one.adapter, one.port): one for one in down}  # thousands of hosts are alike
     named = {key for key, one in alike.items() if _is_wanted(facts, one)}
@@ -114,16 +116,22 @@ def _has_link(port: AdapterPort) -> bool:
     return infiniband and port.physical_state is PhysicalState.LINK_UP
 
 
-def _came_up(facts: Facts, port: AdapterPort) -> bool:
-    """Return whether a port is up at a later reading of the same text: unsteady, not down."""
-    return any(
-        one.state is PortState.ACTIVE
-        and (one.host, one.adapter, one.port) == (port.host, port.adapter, port.port)
-        and one.lid == port.lid not in _NO_LID
-        and one.evidence.file == port.evidence.file
-        and one.evidence.place > port.evidence.place
-        for one in facts.of(AdapterPort)
-    )
+_Reading = tuple[str, str, str, int | None, int | None]
+
+
+def _reading_of(port: AdapterPort) -> _Reading:
+    """Return what two readings of a port have alike: its text, its names and its address."""
+    return port.evidence.file, port.host, port.adapter, port.port, port.lid
+
+
+def _last_up(facts: Facts) -> dict[_Reading, int]:
+    """Return where each port with an address is up for the last time in its text."""
+    places: dict[_Reading, int] = {}
+    for one in facts.of(AdapterPort):
+        if one.state is PortState.ACTIVE and one.lid not in _NO_LID:
+            key = _reading_of(one)
+            places[key] = max(one.evidence.place, places.get(key, 0))
+    return places
 
 
 def _closed(facts: Facts) -> list[AdapterInterface]:

@@ -132,10 +132,10 @@ def _failed_with(facts: Facts, trial: Trial, file: str) -> bool:
         if not trial.dropped and one.value == value
         and (one.evidence.file, one.evidence.line) != (file, trial.line)
     ]  # fmt: skip
-    return any(
-        one.evidence.file == with_it.file and one.evidence.place > with_it.place
-        for with_it in had for one in _failures(facts)
-    )  # fmt: skip
+    last: dict[str, int] = {}
+    for one in _failures(facts):
+        last[one.evidence.file] = max(one.evidence.place, last.get(one.evidence.file, 0))
+    return any(last.get(with_it.file, 0) > with_it.place for with_it in had)
 
 
 def _one_of_several(found: Finding) -> Finding:
