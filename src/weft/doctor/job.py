@@ -15,6 +15,7 @@ from weft.observe.facts.benchmarks import (
     MeasuredTransfer,
 )
 from weft.observe.facts.communicators import ChannelPath, CommunicatorRank, CommunicatorShape
+from weft.observe.facts.interfaces import AddressAnswered
 from weft.observe.facts.programs import (
     Command,
     Message,
@@ -188,6 +189,22 @@ def active_ports(facts: Facts) -> list[AdapterPort]:
 def verbs_adapters(facts: Facts) -> list[AdapterChosen]:
     """Return the RDMA adapters that the library uses (interfaces of sockets have no port)."""
     return [one for one in facts.of(AdapterChosen) if one.port is not None]
+
+
+def verbs_channels(facts: Facts) -> list[ChannelPath]:
+    """Return the channels that lead over InfiniBand or RoCE."""
+    return [
+        one for one in facts.of(ChannelPath)
+        if one.transport == "NET" and one.network.upper().startswith("IB")
+    ]  # fmt: skip
+
+
+def answered_by_several(facts: Facts) -> list[list[AddressAnswered]]:
+    """Return the answers for each address that several adapters gave one host, one of each."""
+    owners: dict[tuple[str, str], dict[str, AddressAnswered]] = {}
+    for one in facts.of(AddressAnswered):
+        owners.setdefault((one.host, one.address), {})[one.hardware_address] = one
+    return [[*adapters.values()] for adapters in owners.values() if len(adapters) > 1]
 
 
 def version(text: str) -> tuple[int, ...]:

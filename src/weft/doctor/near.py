@@ -2,14 +2,10 @@
 
 from collections.abc import Iterator
 
+from weft.doctor import job
 from weft.doctor.rule import Facts
 from weft.observe.facts.base import Fact
-from weft.observe.facts.communicators import (
-    ChannelPath,
-    RingsConnected,
-    TopologyPart,
-    TopologyPath,
-)
+from weft.observe.facts.communicators import RingsConnected, TopologyPart, TopologyPath
 from weft.observe.facts.pci import Distance
 
 _NEAR = frozenset({"PIX", "PXB"})
@@ -54,10 +50,7 @@ def plain_though_near(facts: Facts) -> list[Fact]:
 
     What is sent says nothing: the library reads some older GPUs through the host on purpose.
     """
-    channels = [
-        one for one in facts.of(ChannelPath)
-        if one.transport == "NET" and one.network.upper().startswith("IB")
-    ]  # fmt: skip
+    channels = job.verbs_channels(facts)
     direct = any(one.gpudirect for one in channels)
     direct = direct or any(one.gpudirect for one in facts.of(RingsConnected))
     received = [one for one in channels if one.direction == "receive"]

@@ -135,18 +135,15 @@ def _too_old(facts: Facts) -> list[Fact]:
 
 def _plain(facts: Facts) -> list[Fact]:
     """Return channels over verbs, none of which reaches GPU memory directly."""
-    channels = [
-        one for one in facts.of(ChannelPath)
-        if one.transport == "NET" and one.network.upper().startswith("IB")
-    ]  # fmt: skip
+    channels = job.verbs_channels(facts)
     return [] if any(one.gpudirect for one in channels) else [*channels[:2]]
 
 
 def _on_some_hosts(facts: Facts) -> Iterator[Finding]:
     """Find hosts that reach GPU memory on no channel while others do on all of theirs."""
     hosts: dict[str, list[ChannelPath]] = {}
-    for one in facts.of(ChannelPath):
-        if one.transport == "NET" and one.network.upper().startswith("IB") and one.process.host:
+    for one in job.verbs_channels(facts):
+        if one.process.host:
             hosts.setdefault(one.process.host, []).append(one)
     without = {host: paths for host, paths in hosts.items()
                if not any(one.gpudirect for one in paths)}  # fmt: skip

@@ -33,7 +33,7 @@ from weft.observe.facts.adapters import AdapterPort, Gid, GidCount
 from weft.observe.facts.base import Fact, LinkLayer, PortState
 from weft.observe.facts.benchmarks import TransferSetup
 from weft.observe.facts.hosts import DeviceNode
-from weft.observe.facts.interfaces import AddressAnswered, Interface
+from weft.observe.facts.interfaces import Interface
 from weft.observe.facts.pods import (
     ClusterEvent,
     DaemonSetState,
@@ -241,13 +241,9 @@ def _same_inside(facts: Facts) -> Iterator[Finding]:
 
 def _answered_twice(facts: Facts) -> Iterator[Finding]:
     """Find an address for which two adapters answer a pod."""
-    owners: dict[tuple[str, str], dict[str, Fact]] = {}
-    for one in facts.of(AddressAnswered):
-        owners.setdefault((one.host, one.address), {})[one.hardware_address] = one
-    for same in owners.values():
-        if len(same) > 1 and _in_a_pod(facts):
-            yield _network("k8s-ipam-duplicate-address", [*same.values()], 0.8)
-            return
+    several = job.answered_by_several(facts)
+    if several and _in_a_pod(facts):
+        yield _network("k8s-ipam-duplicate-address", [*several[0]], 0.8)
 
 
 def _same_of_ranks(facts: Facts) -> Iterator[Finding]:
@@ -322,7 +318,7 @@ def _first_alone(facts: Facts, given: list[Fact]) -> Iterator[Finding]:
     Over InfiniBand, or where the job does use RDMA, that is as it should be.
     """
     nodes = [one for one in facts.of(DeviceNode) if one.present and "uverbs" in one.path]
-    listed = [one for one in facts.of(Interface) if one.host or one.evidence.file]
+    listed = facts.of(Interface)
     there = {one.interface for one in listed if not _OF_KERNEL.match(one.interface)}
     infiniband = links.layer(facts) is LinkLayer.INFINIBAND or any(
         _INFINIBAND.search(getattr(one, "resource", "")) for one in given

@@ -24,13 +24,7 @@ from weft.doctor.rule import (
     suspect,
     suspected,
 )
-from weft.observe.facts.interfaces import (
-    AddressAnswered,
-    HostReached,
-    Interface,
-    NeighbourAddress,
-    Route,
-)
+from weft.observe.facts.interfaces import HostReached, Interface, NeighbourAddress, Route
 from weft.observe.facts.transports import AdapterChosen
 from weft.observe.facts.verbs import CallFailed, CompletionError
 
@@ -90,24 +84,20 @@ def _answered_by_many(facts: Facts, *, failing: bool) -> Iterator[Finding]:
 
     Linux answers for any of its addresses on every interface, unless told not to (arp_ignore).
     """
-    owners: dict[tuple[str, str], dict[str, AddressAnswered]] = {}
-    for one in facts.of(AddressAnswered):
-        owners.setdefault((one.host, one.address), {})[one.hardware_address] = one
-    for (_, address), adapters in owners.items():
-        if len(adapters) > 1:
-            yield suspected(
-                (
-                    suspect("host-routing-ambiguous", 0.48),
-                    suspect("k8s-ipam-duplicate-address", 0.3),
-                ),
-                adapters.values(),
-                severity=Severity.ERROR if failing or len(adapters) > _PAIR else Severity.INFO,
-                subject=address,
-                message=f"{len(adapters)} adapters answer for {address}",
-                advice="see whose these hardware addresses are: of one host, set arp_ignore=1 "
-                "and arp_announce=2, or give each interface a subnet of its own",
-            )
-            return
+    for answers in job.answered_by_several(facts)[:1]:
+        address = answers[0].address
+        yield suspected(
+            (
+                suspect("host-routing-ambiguous", 0.48),
+                suspect("k8s-ipam-duplicate-address", 0.3),
+            ),
+            answers,
+            severity=Severity.ERROR if failing or len(answers) > _PAIR else Severity.INFO,
+            subject=address,
+            message=f"{len(answers)} adapters answer for {address}",
+            advice="see whose these hardware addresses are: of one host, set arp_ignore=1 "
+            "and arp_announce=2, or give each interface a subnet of its own",
+        )
 
 
 def _strictly_filtered(facts: Facts, *, failing: bool) -> Iterator[Finding]:
