@@ -15,8 +15,9 @@ from pathlib import Path
 import atheris  # type: ignore[import-not-found]  # a tool of the developer
 
 with atheris.instrument_imports(include=["weft.observe", "weft.doctor"]):
-    from weft.doctor.diagnose import find
     from weft.doctor.ranking import rank
+
+    from weft.doctor.diagnose import find
     from weft.observe.reading import all_parsers, read_text
 
     all_parsers()

@@ -7,10 +7,11 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 CASE = "examples/llama3-405b-16k-h100-roce.yaml"
 PICTURES = {
-    "compare-step.svg": ["compare", "-f", CASE, "--chart", "step_breakdown={}"],
-    "compare-flips.svg": ["compare", "-f", CASE, "--chart", "flip_tornado={}"],
-    "need.svg": ["need", "-f", CASE, "--chart", "{}"],
-    "expect.svg": ["expect", "-f", CASE, "--set", "hosts=8", "--chart", "{}"],
+    "compare-decision.svg": ["compare", CASE, "--chart", "decision={}"],
+    "compare-step.svg": ["compare", CASE, "--chart", "step_breakdown={}"],
+    "compare-changes.svg": ["compare", CASE, "--chart", "break_even={}"],
+    "need.svg": ["need", CASE, "--chart", "{}"],
+    "expect.svg": ["expect", CASE, "--set", "hosts=8", "--chart", "{}"],
     "accuracy.svg": ["accuracy", "--kind", "collective_from_64MiB", "--chart", "{}"],
 }
 

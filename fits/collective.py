@@ -12,10 +12,11 @@ fitted_without.toml of engines/analytic/collective.
 
 import argparse
 import csv
-import datetime as dt
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import log
 from pathlib import Path
 
 import numpy as np
@@ -23,19 +24,22 @@ from numpy.typing import NDArray
 
 from weft.accuracy.kind import Row
 from weft.accuracy.rows import collective as rows
-from weft.engines.analytic.collective import collective_time, model
-from weft.engines.analytic.collective.constants import FILE, WITHOUT_FILE, Fitted, using
-from weft.network import fabric
+from weft.accuracy.run import TWICE
+from weft.engines.analytic.collective import spread
+from weft.engines.analytic.collective.choice import choose
+from weft.engines.analytic.collective.constants import Fitted
+from weft.engines.analytic.collective.model import option_time_s
+from weft.engines.analytic.collective.path import Same, path_of
 
 Array = NDArray[np.float64]
 
 HUBER = 0.15
-ROUNDS = 7
+ROUNDS = 5
+RENEWED = frozenset({2})
+"""Rounds that work the derivatives out anew; the others use the last."""
+MOST_OF_A_SWEEP = 8
 STEP = 0.02
 MAX_MOVE = 0.4
-MIN_SITES = 3
-LEAST_MOVE = 1e-3
-MIN_SITES_OF_FABRIC = 3
 MARK = 1.0
 """A weight of one site's range of sizes against one sigma of a prior."""
 
@@ -92,6 +96,8 @@ PRIORS: dict[str, tuple[float, float]] = {
     "channel.blackwell": (23e9, 0.15),
     "sharp.ampere": (0.41, 0.1),
     "sharp.hopper": (0.485, 0.1),
+    "sharp.blackwell": (0.7, 0.2),
+    "peer_channel": (15e9, 0.15),
     "base.volta": (1.2, 0.25),
     "base.ampere": (1.2, 0.25),
     "base.hopper": (1.1, 0.25),
@@ -158,18 +164,6 @@ NOT_FITTED: dict[str, float] = {
 sockets shows the gain of a tree on two hosts, so its share is that of a ring (8 / 15)."""
 
 
-STATED_BANDS: dict[str, tuple[float, float, int, int]] = {
-    "tcp.two_hosts.large": (0.65, 1.8, 0, 0),
-    "tcp.two_hosts.middle": (0.5, 1.8, 0, 0),
-    "tcp.two_hosts.small": (0.3, 1.8, 0, 0),
-    "tcp.more_hosts.large": (0.65, 2.0, 0, 0),
-    "tcp.more_hosts.middle": (0.5, 2.0, 0, 0),
-    "tcp.more_hosts.small": (0.3, 2.0, 0, 0),
-}
-"""Kernel sockets: one site has sweeps, so the range of single published values (4 to 9.6 GB/s
-where 7 is predicted) stands for the spread between sites."""
-
-
 @dataclass(frozen=True)
 class Sample:
     """One measured point."""
@@ -178,16 +172,18 @@ class Sample:
     size_bytes: float
     time_s: float
     row: str
+    family: str = ""
+    """Product family of its system: left out as a whole."""
 
     @property
     def size(self) -> str:
         """Range of sizes, as bands have it."""
-        return model.bucket(self.size_bytes)
+        return spread.bucket(self.size_bytes)
 
     @property
     def scale(self) -> str:
         """Hosts, as bands have them."""
-        return model.scale(self.case.group.domains)
+        return spread.scale(self.case.group.domains)
 
     @property
     def multi(self) -> bool:
@@ -204,32 +200,54 @@ def tables(folder: Path) -> dict[str, list[Row]]:
     return found
 
 
-def samples(data: Mapping[str, list[Row]]) -> list[Sample]:
-    """Return the healthy points that the model covers."""
+def samples(data: Mapping[str, list[Row]], most: int = MOST_OF_A_SWEEP) -> list[Sample]:
+    """Return the healthy points that the model covers, so many of a sweep at most.
+
+    Neighbouring sizes say the same, so a long sweep is thinned evenly.
+    """
     found: list[Sample] = []
     for run, points in rows.runs(data):
         case = rows.try_case(run)
-        if case is None or not case.healthy:
+        if case is None or not case.healthy or _is_copy(run):
             continue
-        name = run["run_id"]
-        found += [Sample(case, p.size_bytes, p.time_s, name) for p in points]
+        kept = _thinned(points, most)
+        found += [Sample(case, p.size_bytes, p.time_s, run["run_id"]) for p in kept]
     for row in data.get("nccl_summary", []):
         made = rows.try_summary(row)
-        if made is not None and made[0].healthy:
+        if made is not None and made[0].healthy and not _is_copy(row):
             case, point = made
             found.append(Sample(case, point.size_bytes, point.time_s, row["row_id"]))
-    return found
+    family = families(found)
+    return [replace(one, family=family[one.case.site]) for one in found]
+
+
+def _is_copy(row: Row) -> bool:
+    return any(words in (row.get("notes") or "").lower() for words in TWICE)
+
+
+def _thinned(points: Sequence[rows.Point], most: int) -> list[rows.Point]:
+    if len(points) <= most:
+        return list(points)
+    last = len(points) - 1
+    return [points[round(i * last / (most - 1))] for i in range(most)]
+
+
+def families(points: Iterable[Sample]) -> dict[str, str]:
+    """Return the family of every system: that of its sweeps over the most hosts."""
+    ordered = sorted(points, key=lambda p: p.case.group.domains)
+    return {p.case.site: p.case.family for p in ordered}
 
 
 def residuals(values: Mapping[str, float], points: Sequence[Sample]) -> Array:
-    """Return log(predicted / measured) of time."""
-    fitted = Fitted(dict(values) | NOT_FITTED, {"any": (1.0, 1.0)})
-    with using(fitted):
-        predicted = [
-            collective_time(p.case.cluster, p.case.operation, p.size_bytes, p.case.group)
-            for p in points
-        ]
-    return np.log([p.time_s.value / s.time_s for p, s in zip(predicted, points, strict=True)])
+    """Return log(predicted / measured) of the time of what the library chooses."""
+    fitted = Fitted(dict(values) | NOT_FITTED, spread.fixed())
+    return np.array([log(chosen_time_s(p, fitted) / p.time_s) for p in points])
+
+
+def chosen_time_s(p: Sample, fitted: Fitted) -> float:
+    """Return the time of the library's choice."""
+    path = path_of(Same(p.case.cluster), p.case.group, fitted)
+    return option_time_s(path, choose(path, p.case.operation, p.size_bytes), p.size_bytes)
 
 
 def site_weights(points: Sequence[Sample]) -> Array:
@@ -248,6 +266,18 @@ def site_weights(points: Sequence[Sample]) -> Array:
     )
 
 
+class Recorder(Fitted):
+    """Constants that note which of them are read."""
+
+    def __call__(self, name: str, default: float | None = None) -> float:
+        """Return one constant and note its name."""
+        READ.add(name)
+        return super().__call__(name, default)
+
+
+READ: set[str] = set()
+
+
 @dataclass
 class Problem:
     """Points, their weights, and the priors of the constants."""
@@ -260,117 +290,82 @@ class Problem:
         self.prior = np.log([PRIORS[n][0] for n in self.names])
         self.sigma = np.array([PRIORS[n][1] for n in self.names])
         self.weight = site_weights(self.points)
+        self.uses = self._uses()
+        self.everything = np.ones(len(self.points), dtype=bool)
+
+    def _uses(self) -> Array:
+        """Return which constants the runs of each point read: the others have no derivative."""
+        by_run: dict[str, set[str]] = defaultdict(set)
+        fitted = Recorder(self.values(self.prior) | NOT_FITTED, spread.fixed())
+        for p in self.points:
+            READ.clear()
+            chosen_time_s(p, fitted)
+            by_run[p.row] |= READ
+        return np.array([[n in by_run[p.row] for n in self.names] for p in self.points])
 
     def values(self, theta: Array) -> dict[str, float]:
         """Return constants by name."""
         return {n: float(v) for n, v in zip(self.names, np.exp(theta), strict=True)}
 
-    def residual(self, theta: Array) -> Array:
-        """Return residuals at a vector of constants."""
-        return residuals(self.values(theta), self.points)
+    def residual(self, theta: Array, kept: Array) -> Array:
+        """Return residuals at a vector of constants; none (0) of points that are not kept."""
+        found = np.zeros(len(self.points))
+        chosen = np.flatnonzero(kept)
+        found[chosen] = residuals(self.values(theta), [self.points[i] for i in chosen])
+        return found
 
-    def jacobian(self, theta: Array, at: Array) -> Array:
-        """Return derivatives by differences."""
-        columns = []
+    def jacobian(self, theta: Array, at: Array, kept: Array) -> Array:
+        """Return derivatives by differences, of the points kept."""
+        found = np.zeros((len(self.points), len(theta)))
         for i in range(len(theta)):
-            moved = theta.copy()
-            moved[i] += STEP
-            columns.append((self.residual(moved) - at) / STEP)
-        return np.stack(columns, axis=1)
+            used = kept & self.uses[:, i]
+            if used.any():
+                moved = theta.copy()
+                moved[i] += STEP
+                there = self.residual(moved, used)
+                found[used, i] = (there[used] - at[used]) / STEP
+        return found
 
-    def step(self, theta: Array, r: Array, jac: Array, keep: Array) -> Array:
-        """Return the Gauss-Newton step of the rows kept, with Huber weights."""
+    def step(self, theta: Array, r: Array, jac: Array, kept: Array) -> Array:
+        """Return constants after a Gauss-Newton step over the rows kept, Huber weighted."""
         huber = np.minimum(1.0, HUBER / np.maximum(np.abs(r), 1e-9))
-        w = self.weight * huber * keep * MARK / HUBER**2
+        w = self.weight * huber * kept * MARK / HUBER**2
         lhs = jac.T @ (w[:, None] * jac) + np.diag(1 / self.sigma**2)
         rhs = -(jac.T @ (w * r)) - (theta - self.prior) / self.sigma**2
-        return np.clip(np.linalg.solve(lhs, rhs), -MAX_MOVE, MAX_MOVE)
+        moved = theta + np.clip(np.linalg.solve(lhs, rhs), -MAX_MOVE, MAX_MOVE)
+        return np.asarray(np.minimum(moved, self.ceiling()))
 
-    def fit(self) -> tuple[Array, Array]:
-        """Return the constants of all points, and the last derivatives."""
-        theta = self.prior.copy()
-        everything = np.ones(len(self.points))
-        jac = np.zeros((len(self.points), len(theta)))
-        for _ in range(ROUNDS):
-            r = self.residual(theta)
-            jac = self.jacobian(theta, r)
-            theta = np.minimum(theta + self.step(theta, r, jac, everything), self.ceiling())
-        return theta, jac
+    @cached_property
+    def start(self) -> tuple[Array, Array]:
+        """Residuals and derivatives at the priors: the same for every fold."""
+        r = self.residual(self.prior, self.everything)
+        return r, self.jacobian(self.prior, r, self.everything)
+
+    def fit(self, kept: Array) -> tuple[Array, Array, Array]:
+        """Return the constants of the points kept, with derivatives and residuals there.
+
+        It starts from the priors, so that nothing of the other points enters.
+        """
+        r, jac = self.start
+        theta = self.prior
+        for turn in range(ROUNDS):
+            if turn in RENEWED:
+                jac = self.jacobian(theta, r, kept)
+            theta = self.step(theta, r, jac, kept)
+            r = self.residual(theta, kept)
+        return theta, jac, r
+
+    def refit(self, theta: Array, jac: Array, r: Array, kept: Array) -> Array:
+        """Return the constants of fewer points, to first order from those of more."""
+        without = theta
+        for _ in range(3):
+            without = self.step(without, r + jac @ (without - theta), jac, kept)
+        return without
 
     def ceiling(self) -> Array:
         """Return the bounds: no share of a NIC above one."""
         share = [n.startswith("net.") for n in self.names]
         return np.where(share, 0.0, np.inf)
-
-    def left_out(self, theta: Array, jac: Array) -> tuple[Array, dict[str, Array]]:
-        """Return residuals of every site under constants fitted without it, and those."""
-        changed: dict[str, Array] = {}
-        found = self.residual(theta)
-        sites = sorted({p.case.site for p in self.points})
-        for site in sites:
-            mine = np.array([p.case.site == site for p in self.points])
-            without = theta
-            for _ in range(3):
-                r = self.residual(theta) + jac @ (without - theta)
-                without = np.minimum(
-                    without + self.step(without, r, jac, (~mine).astype(float)), self.ceiling()
-                )
-            changed[site] = without
-            held = [p for p, m in zip(self.points, mine, strict=True) if m]
-            found[mine] = residuals(self.values(without), held)
-        return found, changed
-
-
-def band_name(p: Sample) -> list[str]:
-    """Return the classes of a point, the narrowest first, as the model looks them up."""
-    kind = fabric.find(p.case.cluster.fabric.kind)
-    return [*model.band_names(kind, p.scale, p.size), "any"]
-
-
-def bands(points: Sequence[Sample], r: Array) -> dict[str, tuple[float, float, int, int]]:
-    """Return the 80 % band (measured over predicted time) of every class with enough sites.
-
-    A wider class has the band of what has no narrower one, where that is enough sites.
-    """
-    found: dict[str, tuple[float, float, int, int]] = dict(STATED_BANDS)
-    for depth in (2, 1, 0):
-        groups: dict[str, list[int]] = defaultdict(list)
-        for i, p in enumerate(points):
-            for name in band_name(p):
-                if name.count(".") == depth and name not in STATED_BANDS:
-                    groups[name].append(i)
-        narrower = dict(found)
-        for name, members in sorted(groups.items()):
-            rest = [i for i in members if not any(n in narrower for n in band_name(points[i]))]
-            chosen = rest if len({points[i].case.site for i in rest}) >= MIN_SITES else members
-            sites: dict[str, int] = defaultdict(int)
-            for i in chosen:
-                sites[points[i].case.site] += 1
-            if len(sites) < (MIN_SITES_OF_FABRIC if depth > 1 else MIN_SITES):
-                continue
-            weight = np.array([sites[points[i].case.site] ** -0.25 for i in chosen])
-            low, high = quantiles(-r[chosen], weight, (0.1, 0.9))
-            low, high = min(0.99, float(np.exp(low))), max(1.01, float(np.exp(high)))
-            found[name] = (low, high, len(chosen), len(sites))
-    return found
-
-
-def coverage(points: Sequence[Sample], r: Array) -> None:
-    """Print how many points lie inside their band."""
-    found = bands(points, r)
-    inside: dict[str, list[bool]] = defaultdict(list)
-    for p, x in zip(points, r, strict=True):
-        name = next(n for n in band_name(p) if n in found)
-        inside[f"{p.scale}.{p.size}"].append(found[name][0] <= np.exp(-x) <= found[name][1])
-    for name, hits in sorted(inside.items()):
-        print(f"  inside the band: {name:20} {np.mean(hits):.2f} of {len(hits)}")
-
-
-def quantiles(values: Array, weight: Array, at: tuple[float, ...]) -> tuple[float, ...]:
-    """Return weighted quantiles."""
-    order = np.argsort(values)
-    share = (np.cumsum(weight[order]) - weight[order] / 2) / weight.sum()
-    return tuple(float(np.interp(a, share, values[order])) for a in at)
 
 
 def table(title: str, points: Sequence[Sample], r: Array) -> None:
@@ -393,76 +388,31 @@ def table(title: str, points: Sequence[Sample], r: Array) -> None:
         )
 
 
-def write(
-    values: Mapping[str, float],
-    band: Mapping[str, tuple[float, float, int, int]],
-    points: Sequence[Sample],
-) -> None:
-    """Write the constants with their date, rows and spread."""
-    nested: dict[str, dict[str, float]] = defaultdict(dict)
-    for name, value in sorted({**values, **NOT_FITTED}.items()):
-        table_name, _, key = name.rpartition(".")
-        nested[table_name][key or name] = value
-    today = dt.datetime.now(tz=dt.UTC).date()
-    lines = [
-        "# Constants that no source gives. Written by fits/collective.py; do not edit by hand.",
-        f"fitted = {today}",
-        f"rows = {len(points)}",
-        f"sites = {len({p.case.site for p in points})}",
-        'method = "Gauss-Newton on log time, Huber, ridge to physical priors; classes only"',
-        "",
-    ]
-    for name in sorted(nested):
-        lines.append(f"[constants.{name}]" if name else "[constants]")
-        lines += [f"{k} = {v:.6g}" for k, v in nested[name].items()]
-        lines.append("")
-    lines.append("# 80 % bands of measured over predicted time, from leave-one-site-out fits.")
-    for name, (low, high, rows_used, sites) in band.items():
-        lines += [
-            f'[bands."{name}"]',
-            f"low = {low:.4f}",
-            f"high = {high:.4f}",
-            f"rows = {rows_used}",
-            f"sites = {sites}",
-            "",
-        ]
-    FILE.write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
-
-
-def write_without(problem: Problem, theta: Array, changed: Mapping[str, Array]) -> None:
-    """Write what changes in the constants when one site is left out of the fit."""
-    lines = ["# Constants as fitted without one site. Written by fits/collective.py.", ""]
-    for site, without in sorted(changed.items()):
-        moved = [
-            f'"{name}" = {np.exp(new):.6g}'
-            for name, old, new in zip(problem.names, theta, without, strict=True)
-            if abs(new - old) > LEAST_MOVE
-        ]
-        if moved:
-            lines += [f'[without."{site}"]', *moved, ""]
-    WITHOUT_FILE.write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
-
-
 def main(arguments: Iterable[str] | None = None) -> None:
-    """Fit, print the errors, and write the file when asked."""
+    """Fit, print the errors, and write the files when asked."""
+    import nested  # noqa: PLC0415 - beside this file, and it needs a problem
+
     parser = argparse.ArgumentParser(description=__doc__)
     default = Path(rows.__file__).parents[1] / "data"
     parser.add_argument("--data", type=Path, default=default)
     parser.add_argument("--write", action="store_true")
+    parser.add_argument("--quick", action="store_true", help="constants alone, no folds")
     options = parser.parse_args(list(arguments) if arguments is not None else None)
     problem = Problem(samples(tables(options.data)))
-    theta, jac = problem.fit()
-    inside = problem.residual(theta)
-    outside, changed = problem.left_out(theta, jac)
-    table("in sample", problem.points, inside)
-    table("leave one site out", problem.points, outside)
-    coverage(problem.points, outside)
+    theta, jac, r = problem.fit(problem.everything)
+    table("in sample", problem.points, r)
     for name, value in problem.values(theta).items():
         print(f"  {name:28} {value:10.4g}  prior {PRIORS[name][0]:10.4g}")
-    worst(problem.points, outside)
+    if options.quick:
+        worst(problem.points, r)
+        return
+    whole = nested.fold(problem, "", (theta, jac, r))
+    table("a product family left out", problem.points, whole.outside)
+    worst(problem.points, whole.outside)
+    folds = nested.folds(problem)
+    nested.show(problem, folds)
     if options.write:
-        write(problem.values(theta), bands(problem.points, outside), problem.points)
-        write_without(problem, theta, changed)
+        nested.write(problem, whole, folds)
 
 
 def worst(points: Sequence[Sample], r: Array) -> None:

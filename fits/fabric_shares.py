@@ -58,6 +58,8 @@ TABLE = ROOT / "fits" / "fabric_shares.toml"
 PAGE = ROOT / "docs" / "explanation" / "fabric-shares.md"
 FACTORS = ROOT / "src" / "weft" / "network" / "shares.toml"
 HOSTS = 128
+SWITCHES = {"roce": {"switch": "asterfusion_cx732q"}}
+"""Switches of 32 ports; of other fabrics the usual one, with so many of its ports used."""
 PATTERNS: dict[str, dict[str, Any]] = {
     "permutation": {"permutation": {"size_bytes": "32MiB", "hosts": HOSTS}},
     "alltoall": {"collective": {"operation": "alltoall", "size_bytes": "32MiB"}},
@@ -186,7 +188,8 @@ class Case:
         """Return what is simulated; of NCCL's patterns cluster and settings alone."""
         traffic = [PATTERNS.get(self.pattern, PATTERNS["incast_4"])]
         kind = self.preset.partition("_")[0] if self.preset != "ultra_ethernet" else self.preset
-        host = {"gpus": 1, "nics": 1, "server": "", "scale_up": {"gpus": 1}}
+        host = {"gpus": 1, "nic": "", "nics": 1, "server": "", "scale_up": {"gpus": 1}}
+        switch = SWITCHES.get(kind, {"switch_ports": 32})
         return load_scenario(
             {
                 "cluster": {
@@ -196,7 +199,7 @@ class Case:
                     "fabric": {"kind": kind},
                     "topology": {
                         "kind": "leaf_spine",
-                        "switch": "asterfusion_cx732q",
+                        **switch,
                         "oversubscription": self.oversubscription,
                     },
                 },

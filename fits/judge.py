@@ -36,7 +36,7 @@ from weft.bench.expected import expected
 from weft.bench.likelihood import Table, fit_of
 from weft.bench.noise import FILE
 from weft.engines.analytic.collective import constants
-from weft.engines.analytic.collective.model import bucket
+from weft.engines.analytic.collective.spread import bucket
 
 EDGE = 0.9
 """Share of systems below the upper edge of a band."""
@@ -46,8 +46,24 @@ SIGMAS = 1.2816
 DRIFTS = (0.02, 0.1, 0.2, 0.4, 1.0)
 ROUNDS = 500
 LAGS = 6
+MOST_SWEEPS = 3
+"""Sweeps of one collective that count of one system: one has three dozens."""
 FARTHEST = 3.0
 """A residual beyond this many bands counts as this many where two systems are multiplied."""
+
+
+def balanced(data: dict[str, list[Row]]) -> dict[str, list[Row]]:
+    """Return the data with so many sweeps of a system at most, so that none outweighs all."""
+    by_system: dict[str, list[Row]] = defaultdict(list)
+    for run in data["nccl_runs"]:
+        by_system[f"{run.get('system')} {run.get('op')}"].append(run)
+    kept = []
+    for runs in by_system.values():
+        apart = max(1, -(-len(runs) // MOST_SWEEPS))
+        kept += runs[::apart]
+    names = {run["run_id"] for run in kept}
+    points = [point for point in data["nccl_points"] if point["run_id"] in names]
+    return data | {"nccl_runs": kept, "nccl_points": points}
 
 
 def noise_ratio(points: list[Row], buckets: tuple[str, ...]) -> tuple[float, int]:
@@ -198,7 +214,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=SHIPPED)
     parser.add_argument("--write", action="store_true")
     asked = parser.parse_args()
-    data = read(asked.data)
+    data = balanced(read(asked.data))
     lines = [
         "# Noise of a timing, and how errors of the model go together. Written by",
         "# fits/judge.py; do not edit by hand.",

@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from weft.accuracy.rows import gpu_steps
 from weft.accuracy.rows.training import Case, case_of, family_key
 from weft.catalogue import find
 from weft.engines.analytic import step as engine
@@ -35,6 +36,7 @@ from weft.spec.workload import Job
 
 Array = NDArray[np.float64]
 HERE = Path(__file__).parent
+PRIORS = tomllib.loads((HERE / "training_priors.toml").read_text(encoding="utf-8"))
 SHIPPED = Path(engine.__file__).with_name("constants.toml")
 HELD_OUT = SHIPPED.with_name("held_out.toml")
 HUBER = 0.15
@@ -58,13 +60,14 @@ SIGMAS = {
     "model.wave_loss": 0.4, "depth_loss": 0.5, "route_passes": 0.5,
     "expert_issue_ratio": 0.5, "sync_ratio": 0.5,
     "model.grouped_ratio": 0.08, "model.unaligned_ratio": 0.15,
-    "model.jitter_ratio": 0.5, "power_exponent": 0.2,
+    "model.jitter_ratio": 0.3, "power_exponent": 0.2,
     "volta.matrix.": 0.15, "deepspeed_unfused.matrix": 0.04,
     "deepspeed_unfused.passes": 0.1, ".matrix.": 0.035,
     ".matrix": 0.12, "attention": 0.2, "memory": 0.08,
     "passes": 0.2, "kernel_s": 0.4, "issue_s": 0.5, "hidden": 0.8, "step_s": 0.8,
 }  # fmt: skip
-FIXED = {"compute_units", "power_w_per_tflop"}
+FITTED = ("model", "generation", "software")
+FIXED = {"compute_units", "power_w_per_tflop", "flash2"}
 REFERENCE = "megatron"
 """Matrix products and attention of other classes are relative to this one."""
 
@@ -78,7 +81,8 @@ class Point:
     case: Case
     job: Job
     generation: str
-    software: str
+    lenders: Mapping[str, str]
+    """Class of software that each of its constants is of: its own, or the one like it."""
 
 
 def read_points(data: Path) -> list[Point]:
@@ -87,12 +91,15 @@ def read_points(data: Path) -> list[Point]:
     for name, every in (("train_runs", 1), ("train_runs_vtrain_single", SINGLE_EVERY)):
         with (data / f"{name}.csv").open(newline="", encoding="utf-8") as file:
             rows = list(csv.DictReader(file))[::every]
-        points += [point for row in rows if (point := _point(row)) is not None]
-    return points
+        points += [p for row in rows if (p := _point(row, case_of(row))) is not None]
+    with (data / "gpu_steps.csv").open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    return points + [
+        p for row in rows if (p := _point(row, gpu_steps.case_of(row))) is not None
+    ]
 
 
-def _point(row: Mapping[str, str]) -> Point | None:
-    case = case_of(row)
+def _point(row: Mapping[str, str], case: Case | str) -> Point | None:
     if isinstance(case, str) or case.doubt:
         return None
     try:
@@ -101,7 +108,14 @@ def _point(row: Mapping[str, str]) -> Point | None:
         return None
     generation = find("gpus", case.cluster.host.gpu).generation
     family = family_key(case.labels["family"])
-    return Point(row["row_id"], family, case, job, generation, software_class(job))
+    lenders = _lenders(software_class(job))
+    return Point(row["row_id"], family, case, job, generation, lenders)
+
+
+def _lenders(name: str) -> dict[str, str]:
+    own = PRIORS["software"][name]
+    borrowed = _lenders(own["like"]) if "like" in own else {}
+    return borrowed | dict.fromkeys(own, name)
 
 
 def paths(table: Mapping[str, Any], prefix: str = "") -> Iterable[str]:
@@ -110,7 +124,7 @@ def paths(table: Mapping[str, Any], prefix: str = "") -> Iterable[str]:
         name = f"{prefix}{key}"
         if isinstance(value, dict):
             yield from paths(value, f"{name}.")
-        elif name.startswith(("model", "generation", "software")) and key not in FIXED:
+        elif name.startswith(FITTED) and key not in FIXED and not isinstance(value, str):
             reference = name.startswith(f"software.{REFERENCE}.")
             if not (reference and key in {"matrix", "attention"}):
                 yield name
@@ -164,7 +178,7 @@ def touches(name: str, point: Point) -> bool:
     if kind == "generation":
         return rest[0] == point.generation
     if kind == "software":
-        return rest[0] == point.software
+        return rest[0] == point.lenders[rest[1]]
     sparse = any(part in name for part in ("grouped", "route", "expert", "sync"))
     return not sparse or point.job.model.experts is not None
 
@@ -340,6 +354,8 @@ def _line(key: str, value: Mapping[str, float] | float) -> str:
     if isinstance(value, Mapping):
         inside = ", ".join(f"{k} = {v:.4g}" for k, v in value.items())
         return f"{key} = {{ {inside} }}"
+    if isinstance(value, str):
+        return f'{key} = "{value}"'
     return f"{key} = {value:.4g}" if isinstance(value, float) else f"{key} = {value}"
 
 
@@ -350,8 +366,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=data)
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
-    priors = tomllib.loads((HERE / "training_priors.toml").read_text(encoding="utf-8"))
-    fit = Fit(read_points(options.data), priors)
+    fit = Fit(read_points(options.data), PRIORS)
     x, errors, slopes = fit.solve()
     held, changed = fit.left_out(x, errors, slopes)
     lines = [f"{'all':28s} in sample  {summary(errors)}"]

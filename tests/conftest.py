@@ -6,6 +6,7 @@ a scheduler sets for its user is not there.
 """
 
 import os
+import signal
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -25,6 +26,12 @@ settings.register_profile(EXPLORE, settings.get_profile(REPEATABLE), derandomize
 settings.load_profile(REPEATABLE)
 for name in OF_THE_USER:
     os.environ.pop(name, None)
+# A shell's background job and nohup ignore some signals, and children inherit that: a test that
+# interrupts one would wait for ever.
+for ignored in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
+    if signal.getsignal(ignored) is signal.SIG_IGN:
+        usual = signal.default_int_handler if ignored == signal.SIGINT else signal.SIG_DFL
+        signal.signal(ignored, usual)
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """Forwarding tables written by hand for clusters of two tiers, as ibroute prints them."""
 
 from weft.generate.wiring import wired
-from weft.network import topology
+from weft.network import network as resolver
 from weft.spec.load import load_cluster
 
 SMALL = {"server": "", "gpus": 1, "nics": 1, "scale_up": {"gpus": 1}}
@@ -9,7 +9,7 @@ SMALL = {"server": "", "gpus": 1, "nics": 1, "scale_up": {"gpus": 1}}
 
 def two_tiers(hosts=34, **host):
     """Return a cluster of 16 hosts a leaf, with 16 uplinks to two spines."""
-    topology_of = {"kind": "leaf_spine", "switch": "asterfusion_cx732q"}
+    topology_of = {"kind": "leaf_spine", "switch_ports": 32}
     return load_cluster(
         {
             "preset": "dgx_h100",
@@ -54,7 +54,7 @@ ROWS = {
 
 def loads_of(cluster, links, flows):
     """Add up what every link of the graph carries, following the tables one flow at a time."""
-    graph, found = topology.graph(cluster), {}
+    graph, found = resolver.graph(cluster), {}
     for source, target, size in flows:
         link = int(graph.start[source])
         while True:

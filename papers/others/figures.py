@@ -220,8 +220,8 @@ def _bus_bytes_per_s(*, nics: int, mtu: int, threads: bool, segment: str = "") -
             "preset": "h100_tcp_100g" if threads else "dgx_h100",
             "hosts": 2,
             "host": {
-                "gpus": nics, "nics": nics, "nic_bytes_per_s": "200Gb/s", "server": "",
-                "pcie_bytes_per_s": None, "scale_up": {"gpus": nics},
+                "gpus": nics, "nic": "", "nics": nics, "nic_bytes_per_s": "200Gb/s",
+                "server": "", "pcie_bytes_per_s": None, "scale_up": {"gpus": nics},
             },
             "fabric": {"kind": "tcp" if threads else "infiniband", "mtu_bytes": f"{mtu}B"},
         },

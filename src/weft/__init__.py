@@ -16,14 +16,15 @@ from types import ModuleType
 from typing import Any
 
 __all__ = [
-    "Calibration", "Comparison", "Configuration", "Diagnosis", "Drift", "Expectation",
+    "Calibration", "Claims", "Comparison", "Configuration", "Diagnosis", "Drift", "Expectation",
     "Judgement",
     "Linted", "Need", "Plan", "Prediction", "Scaling",
-    "Scoreboard", "Simulation", "Sweep", "Target", "Tuned", "accuracy", "calibrate", "catalog",
-    "compare", "diagnose", "diff",
+    "Scoreboard", "ServiceComparison", "ServicePrediction", "Simulation", "Sweep", "Target",
+    "Tuned", "accuracy", "calibrate", "catalog", "claims", "compare", "compare_service",
+    "diagnose", "diff",
     "expect", "fabrics", "judge", "lint",
-    "load_case", "load_cluster", "load_job", "load_scenario", "model",
-    "need", "plan", "predict",
+    "load_case", "load_cluster", "load_inference", "load_job", "load_scenario", "model",
+    "need", "plan", "predict", "predict_service",
     "preset", "render", "scaling", "simulate", "sweep", "tune",
 ]  # fmt: skip
 

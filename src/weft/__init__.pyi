@@ -1,8 +1,10 @@
 from weft import catalogue as catalog
 from weft.accuracy.run import score as accuracy
 from weft.accuracy.scoreboard import Scoreboard
+from weft.advise.claims import Claims, claims
 from weft.advise.compare import Comparison, compare
 from weft.advise.need import Need, Target, need
+from weft.advise.serving import ServiceComparison, compare_service
 from weft.api import fabrics
 from weft.bench.judge import Judgement, judge
 from weft.calibrate.calibration import Calibration, calibrate
@@ -12,6 +14,7 @@ from weft.generate.target import Configuration, render
 from weft.lint.diff import Drift, diff
 from weft.lint.lint import Linted, lint
 from weft.predict.collective import Expectation, expect
+from weft.predict.inference import ServicePrediction, predict_service
 from weft.predict.scaling import Scaling, scaling
 from weft.predict.simulate import simulate, sweep
 from weft.predict.simulation import Simulation, Sweep
@@ -19,6 +22,7 @@ from weft.predict.training import Prediction, predict
 from weft.spec.load import (
     load_case,
     load_cluster,
+    load_inference,
     load_job,
     load_scenario,
     model,
@@ -28,13 +32,14 @@ from weft.tune.search import tune
 from weft.tune.tuned import Tuned
 
 __all__ = [
-    "Calibration", "Comparison", "Configuration", "Diagnosis", "Drift", "Expectation",
+    "Calibration", "Claims", "Comparison", "Configuration", "Diagnosis", "Drift", "Expectation",
     "Judgement",
     "Linted", "Need", "Plan", "Prediction", "Scaling",
-    "Scoreboard", "Simulation", "Sweep", "Target", "Tuned", "accuracy", "calibrate", "catalog",
-    "compare", "diagnose", "diff",
+    "Scoreboard", "ServiceComparison", "ServicePrediction", "Simulation", "Sweep", "Target",
+    "Tuned", "accuracy", "calibrate", "catalog", "claims", "compare", "compare_service",
+    "diagnose", "diff",
     "expect", "fabrics", "judge", "lint",
-    "load_case", "load_cluster", "load_job", "load_scenario", "model",
-    "need", "plan", "predict",
+    "load_case", "load_cluster", "load_inference", "load_job", "load_scenario", "model",
+    "need", "plan", "predict", "predict_service",
     "preset", "render", "scaling", "simulate", "sweep", "tune",
 ]  # fmt: skip

@@ -10,8 +10,10 @@ if TYPE_CHECKING:
     from weft import catalogue as catalog
     from weft.accuracy.run import score as accuracy
     from weft.accuracy.scoreboard import Scoreboard
+    from weft.advise.claims import Claims, claims
     from weft.advise.compare import Comparison, compare
     from weft.advise.need import Need, Target, need
+    from weft.advise.serving import ServiceComparison, compare_service
     from weft.bench.judge import Judgement, judge
     from weft.calibrate.calibration import Calibration, calibrate
     from weft.doctor.diagnose import Diagnosis, diagnose
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from weft.lint.diff import Drift, diff
     from weft.lint.lint import Linted, lint
     from weft.predict.collective import Expectation, expect
+    from weft.predict.inference import ServicePrediction, predict_service
     from weft.predict.scaling import Scaling, scaling
     from weft.predict.simulate import simulate, sweep
     from weft.predict.simulation import Simulation, Sweep
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
     from weft.spec.load import (
         load_case,
         load_cluster,
+        load_inference,
         load_job,
         load_scenario,
         model,
@@ -37,8 +41,11 @@ if TYPE_CHECKING:
 
 VERBS: Final = {
     "predict": "predict",
+    "predict_service": "predict",
     "scaling": "predict",
     "compare": "compare",
+    "compare_service": "compare",
+    "claims": "claims",
     "need": "need",
     "expect": "expect",
     "accuracy": "accuracy",
@@ -73,6 +80,8 @@ _PLACES: Final = {
     "plan": "weft.generate.plan",
     "Configuration": "weft.generate.target",
     "render": "weft.generate.target",
+    "Claims": "weft.advise.claims",
+    "claims": "weft.advise.claims",
     "Comparison": "weft.advise.compare",
     "Need": "weft.advise.need",
     "Target": "weft.advise.need",
@@ -84,10 +93,15 @@ _PLACES: Final = {
     "expect": "weft.predict.collective",
     "load_case": "weft.spec.load",
     "load_cluster": "weft.spec.load",
+    "load_inference": "weft.spec.load",
     "load_job": "weft.spec.load",
     "load_scenario": "weft.spec.load",
     "model": "weft.spec.load",
     "predict": "weft.predict.training",
+    "ServiceComparison": "weft.advise.serving",
+    "compare_service": "weft.advise.serving",
+    "ServicePrediction": "weft.predict.inference",
+    "predict_service": "weft.predict.inference",
     "preset": "weft.spec.load",
     "scaling": "weft.predict.scaling",
     "Simulation": "weft.predict.simulation",
@@ -99,13 +113,15 @@ _PLACES: Final = {
 }
 
 __all__ = [
-    "VERBS", "Calibration", "Comparison", "Configuration", "Diagnosis", "Drift", "Expectation",
+    "VERBS", "Calibration", "Claims", "Comparison", "Configuration", "Diagnosis", "Drift",
+    "Expectation",
     "Judgement", "Linted", "Need", "Plan", "Prediction", "Scaling",
-    "Scoreboard", "Simulation", "Sweep", "Target", "Tuned", "accuracy", "calibrate", "catalog",
-    "compare", "diagnose", "diff",
+    "Scoreboard", "ServiceComparison", "ServicePrediction", "Simulation", "Sweep", "Target",
+    "Tuned", "accuracy", "calibrate", "catalog", "claims", "compare", "compare_service",
+    "diagnose", "diff",
     "expect", "fabrics", "judge", "lint",
-    "load_case", "load_cluster", "load_job", "load_scenario", "model",
-    "need", "plan", "predict",
+    "load_case", "load_cluster", "load_inference", "load_job", "load_scenario", "model",
+    "need", "plan", "predict", "predict_service",
     "preset", "render", "result_of", "scaling", "simulate", "sweep", "tune",
 ]  # fmt: skip
 
@@ -119,10 +135,9 @@ def result_of(verb: str) -> type:
 
 def fabrics() -> list[str]:
     """List the networks that ``compare`` knows."""
-    from weft import plugins  # noqa: PLC0415 - when it is asked for
-    from weft.advise import candidates  # noqa: PLC0415 - as above
+    from weft.advise.case import names  # noqa: PLC0415 - when it is asked for
 
-    return plugins.names(candidates)
+    return names()
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - any public name

@@ -4,6 +4,7 @@
   * SpecError          what the user wrote cannot be right
     * UnitError        a quantity without a unit, or with the wrong one
     * Infeasible       a job that no cluster of this shape can run (memory, divisibility)
+      * Mismatch       parts of a network that do not fit together
   * UnknownName        no plug-in, device or preset of that name
   * Unreadable         a file or device that cannot be read (exit code 3)
   * ToolFailed         a program of another maker that did not do its work (exit code 3)
@@ -36,6 +37,12 @@ class Infeasible(SpecError):  # noqa: N818 - reads better at the call site
     """The job cannot run on this cluster: it does not fit or does not divide."""
 
     code = "infeasible"
+
+
+class Mismatch(Infeasible):
+    """Fabric, switch, NIC, medium, topology or provider that do not fit together."""
+
+    code = "mismatch"
 
 
 class UnknownName(WeftError, ValueError):  # noqa: N818 - reads better at the call site

@@ -58,6 +58,8 @@ class Provenance:
     seed: int | None = None
     sources: tuple[str, ...] = ()
     assumptions: tuple[str, ...] = ()
+    defaults: tuple[str, ...] = ()
+    """Values of the cluster and the job that nobody gave, as key=value."""
 
 
 def combine(function: Callable[..., float], *parts: Estimate) -> Estimate:

@@ -12,6 +12,7 @@ Inside, every quantity is a plain number in one unit, and its name ends with it:
 Outside (files, command line, reports) every quantity is text with its unit.
 """
 
+import math
 import re
 from typing import Final
 
@@ -32,6 +33,7 @@ _BINARY: Final = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40}
 _NUMBER: Final = r"([+-]?\d[\d_]*(?:\.\d+)?(?:[eE][+-]?\d+)?)"
 _RATE: Final = re.compile(rf"{_NUMBER}\s*([kKMGT]i?|)(b|B|bit|bits|bytes?)(?:ps|/s)")
 _SIZE: Final = re.compile(rf"{_NUMBER}\s*([kKMGT]i?|)B")
+_BENCHMARK_SIZE: Final = re.compile(r"(\d+(?:\.\d+)?)([kKmMgG]?)")
 _TIME: Final = re.compile(rf"{_NUMBER}\s*(ps|ns|us|µs|ms|s|min|h|d|days?|years?)")
 _POWER: Final = re.compile(rf"{_NUMBER}\s*([kMG]?)W")
 _LENGTH: Final = re.compile(rf"{_NUMBER}\s*(mm|cm|m|km)")
@@ -47,6 +49,13 @@ SECONDS: Final = {
 
 LONG_S: Final = 1000.0
 """From here on three figures would round away seconds."""
+
+
+def _finite(number: str) -> float:
+    value = float(number)
+    if value == math.inf:
+        raise UnitError("is too large a number")
+    return value
 
 
 def _scale(prefix: str) -> int:
@@ -66,7 +75,7 @@ def parse_rate(text: str) -> float:
     if match is None:
         raise UnitError(f"{text!r} is not a rate; write bits as 400Gb/s or bytes as 50GB/s")
     number, prefix, unit = match.groups()
-    per_s = float(number) * _scale(prefix)
+    per_s = _finite(number) * _scale(prefix)
     return per_s if unit.startswith(("B", "byte")) else per_s / BITS_PER_BYTE
 
 
@@ -80,7 +89,20 @@ def parse_size(text: str) -> int:
     if match is None:
         raise UnitError(f"{text!r} is not a size; write 512MiB or 1GB")
     number, prefix = match.groups()
-    return round(float(number) * _scale(prefix))
+    return round(_finite(number) * _scale(prefix))
+
+
+def parse_benchmark_size(text: str) -> int:
+    """Read a size as nccl-tests writes it (8, 64M, 2G: binary), or with a unit; return bytes.
+
+    >>> parse_benchmark_size("8"), parse_benchmark_size("2G") == parse_size("2GiB")
+    (8, True)
+    """
+    match = _BENCHMARK_SIZE.fullmatch(str(text).strip())
+    if match is None:
+        return parse_size(text)
+    number, prefix = match.groups()
+    return round(_finite(number) * (_BINARY[f"{prefix.upper()}i"] if prefix else 1))
 
 
 def parse_time(text: str) -> float:
@@ -93,7 +115,7 @@ def parse_time(text: str) -> float:
     if match is None:
         raise UnitError(f"{text!r} is not a time; write 1.5us, 30s or 4h")
     number, unit = match.groups()
-    return float(number) * SECONDS[unit]
+    return _finite(number) * SECONDS[unit]
 
 
 def parse_power(text: str) -> float:
@@ -106,7 +128,7 @@ def parse_power(text: str) -> float:
     if match is None:
         raise UnitError(f"{text!r} is not a power; write 700W or 10.2kW")
     number, prefix = match.groups()
-    return float(number) * _scale(prefix)
+    return _finite(number) * _scale(prefix)
 
 
 def parse_length(text: str) -> float:
@@ -119,7 +141,7 @@ def parse_length(text: str) -> float:
     if match is None:
         raise UnitError(f"{text!r} is not a length; write 30m")
     number, unit = match.groups()
-    return float(number) * {"mm": 1e-3, "cm": 1e-2, "m": 1.0, "km": 1e3}[unit]
+    return _finite(number) * {"mm": 1e-3, "cm": 1e-2, "m": 1.0, "km": 1e3}[unit]
 
 
 def parse_money(text: str) -> float:
@@ -132,7 +154,7 @@ def parse_money(text: str) -> float:
     if match is None or not re.search(r"USD|\$", str(text)):
         raise UnitError(f"{text!r} is not an amount of money; write 38000USD or $38k")
     number, prefix = match.groups()
-    return float(number) * {"": 1.0, "k": 1e3, "M": 1e6, "B": 1e9}[prefix]
+    return _finite(number) * {"": 1.0, "k": 1e3, "M": 1e6, "B": 1e9}[prefix]
 
 
 def parse_flop_rate(text: str) -> float:
@@ -145,7 +167,7 @@ def parse_flop_rate(text: str) -> float:
     if match is None:
         raise UnitError(f"{text!r} is not a compute rate; write 989TFLOP/s")
     number, prefix = match.groups()
-    return float(number) * _scale(prefix)
+    return _finite(number) * _scale(prefix)
 
 
 def rate_from_gbit(gbit_per_s: float) -> float:

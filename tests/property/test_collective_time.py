@@ -3,6 +3,7 @@
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from weft.catalogue.fitting import switches_for
 from weft.engines.analytic.collective import collective_time
 from weft.network import fabric
 from weft.spec.cluster import Cluster, FabricChoice, Host, Nccl, ScaleUp
@@ -21,17 +22,20 @@ def situations(draw):
     hosts = draw(st.sampled_from([1, 2, 3, 4, 8, 33, 256, 2048]))
     per_host = draw(st.sampled_from([1, 2, 4, 8])) if hosts > 1 else 8
     neighbours = draw(st.sampled_from([1, 8 // per_host]))
+    kind = draw(st.sampled_from(fabric.names()))
+    fastest = max(fabric.find(kind).usual_switches)
+    rates = [rate for rate in (12.5e9, 25e9, 50e9) if rate <= fastest]
     cluster = Cluster.model_construct(
         hosts=hosts,
         host=Host.model_construct(
-            gpu=gpu, gpus=8, nic="connectx7", nics=draw(st.sampled_from([1, 4, 8])),
-            nic_bytes_per_s=draw(st.sampled_from([12.5e9, 25e9, 50e9])),
+            gpu=gpu, gpus=8, nic="", nics=draw(st.sampled_from([1, 4, 8])),
+            nic_bytes_per_s=draw(st.sampled_from(rates)),
             scale_up=ScaleUp.model_construct(
                 kind="xgmi" if gpu == "mi300x" else "nvlink", gpus=8, bytes_per_s=up,
                 in_network_reduction=reduces,
             ),
         ),
-        fabric=FabricChoice(kind=draw(st.sampled_from(fabric.names()))),
+        fabric=FabricChoice(kind=kind),
         nccl=Nccl(version=draw(st.sampled_from(["2.18.3", "2.23.4", "2.27.3", "2.30.7"]))),
     )  # fmt: skip
     group = Group(ranks=hosts * per_host, ranks_per_domain=per_host, neighbours=neighbours)
@@ -79,6 +83,7 @@ def test_faster_nics_are_never_slower_for_one_algorithm(situation, power):
     env = {"NCCL_ALGO": "Ring", "NCCL_PROTO": "Simple"}
     cluster = cluster.with_(nccl=Nccl(env=env))
     rate = cluster.host.nic_bytes_per_s
+    assume(switches_for(cluster.fabric.kind, 2 * rate))
     better = cluster.with_(host=cluster.host.with_(nic_bytes_per_s=2 * rate))
     before, after = (
         collective_time(c, operation, 2**power, group).time_s.value for c in (cluster, better)

@@ -111,7 +111,7 @@ def assert_turns_change_nothing(wiring, work, chosen):
 def with_delays():
     """Return a ring of pairs of GPUs: every other step of it never leaves its host."""
     host = {"server": "", "gpus": 2, "nics": 1, "scale_up": {"gpus": 2}}
-    topology = {"kind": "leaf_spine", "switch": "asterfusion_cx732q"}
+    topology = {"kind": "leaf_spine", "switch_ports": 32}
     ring = {"operation": "all_gather", "size_bytes": "2MiB", "placement": "shuffled"}
     spec = load_scenario(
         {

@@ -9,6 +9,7 @@ import pytest
 
 from weft.accuracy.kind import LeftOut, Score, as_shipped
 from weft.accuracy.kinds.training_step import training_step
+from weft.accuracy.kinds.training_step_one_gpu import training_step_one_gpu
 from weft.accuracy.kinds.training_step_single_host import training_step_single_host
 
 pytestmark = pytest.mark.published
@@ -119,3 +120,25 @@ def test_vtrain_s_layouts_are_ranked(runs):
 def test_what_a_setting_gains_has_the_right_sign(runs, slower, faster):
     by_row = {one.row: one for one in runs[1]}
     assert by_row[slower].predicted > by_row[faster].predicted
+
+
+def test_one_gpu_is_inside_its_bands_without_its_own_rows():
+    """Five steps of PyTorch 2.11 on one H100; the aim is that all are inside."""
+    _, found = scores(training_step_one_gpu)
+    assert len(found) == 5
+    assert all(one.inside for one in found)
+    assert max(abs(one.error_ratio) for one in found) < 0.15
+
+
+def test_what_compiling_gains_is_close(runs):
+    """One table of TorchTitan, 8 and 128 GPUs; and one GPU, two models."""
+    by_row = {one.row: one for one in runs[1]} | {
+        one.row: one for one in scores(training_step_one_gpu)[1]
+    }
+    for eager, compiled in (
+        ("t00217", "t00218"), ("t00220", "t00221"), ("g00001", "g00002"), ("g00003", "g00004"),
+    ):  # fmt: skip
+        gained = by_row[eager].measured / by_row[compiled].measured
+        assert by_row[eager].predicted / by_row[compiled].predicted == pytest.approx(
+            gained, rel=0.04
+        )

@@ -17,8 +17,6 @@ SOURCE = Path(weft.__file__).parent
 MODULES = sorted(SOURCE.rglob("*.py"))
 KINDS = {
     "weft.accuracy.kinds": "weft.accuracy.kind.Kind",
-    "weft.advise.candidates": "weft.advise.candidate.Candidate",
-    "weft.advise.claims": "weft.advise.claim.Claim",
     "weft.advise.considerations": "weft.advise.consideration.Consideration",
     "weft.advise.inputs": "weft.advise.input.Input",
     "weft.bench.checks": "weft.bench.check.Check",
@@ -27,7 +25,6 @@ KINDS = {
     "weft.bench.tools": "weft.bench.tool.Tool",
     "weft.collect.probes": "weft.collect.probe.Probe",
     "weft.collect.ways": "weft.collect.way.Way",
-    "weft.doctor.rules": "weft.doctor.rule.Rule",
     "weft.engines.analytic.collective.algorithms": (
         "weft.engines.analytic.collective.algorithm.CollectiveAlgorithm"
     ),
@@ -42,10 +39,11 @@ KINDS = {
     "weft.generate.targets": "weft.generate.target.Target",
     "weft.lint.readers": "weft.lint.reader.Reader",
     "weft.lint.rules": "weft.lint.rule.Rule",
-    "weft.network.fabrics": "weft.network.fabric.Fabric",
     "weft.network.routings": "weft.network.routing.Routing",
     "weft.network.topologies": "weft.network.topology.Topology",
     "weft.observe.parsers": "weft.observe.parser.Parser",
+    "weft.readers.document_kinds": "weft.readers.documents.Document",
+    "weft.readers.parsers": "weft.readers.parser.Parser",
     "weft.report.charts": "weft.report.chart.Chart",
     "weft.report.renderers": "weft.report.renderer.Renderer",
     "weft.report.views": "weft.report.page.View",

@@ -15,7 +15,7 @@ import pytest
 from weft.generate.plan import plan
 from weft.generate.target import render
 from weft.generate.wiring import wired
-from weft.network import topology
+from weft.network import network as resolver
 from weft.spec.load import preset
 
 UMAD = Path("/usr/lib/x86_64-linux-gnu/umad2sim/libumad2sim.so")
@@ -42,7 +42,7 @@ class Net:
         self.switches = list(wired(cluster))
         self.nics = cluster.host.nics
         self.guids = {one.name: guid_of(2 + one.tier, one.number) for one in self.switches}
-        self.radix = topology.layout(cluster).radix
+        self.radix = resolver.layout(cluster).radix
         self.hosts = {}
         for switch in self.switches:
             for port in switch.ports:

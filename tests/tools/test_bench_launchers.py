@@ -262,7 +262,7 @@ def _left(tmp_path, launcher, sign, *more):
 
     until(started, "two ranks to start")
     asking.send_signal(sign)
-    asking.wait()
+    asking.wait(timeout=60)
     asking.stderr.close()
     ranks = [int(one) for one in pids.read_text().split()]
     until(lambda: not any(map(runs, ranks)), "the ranks to end")

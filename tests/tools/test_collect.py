@@ -10,7 +10,7 @@ import pytest
 from tools.ibsim import Lab, Net, cluster_of, needs_ibsim, rendered
 from weft import api
 from weft.collect.script import Wish, script
-from weft.doctor.rule import Severity
+from weft.inventory.severity import Severity
 
 pytestmark = [pytest.mark.tool, pytest.mark.slow, needs_ibsim]
 
@@ -43,7 +43,7 @@ def _errors(lab: Lab, name: str, meanwhile: str = "", before: str = "") -> list:
     """Gather a bundle, perhaps with a fault after the first sample; return the errors found."""
     bundles = (_gathered(lab, f"{name}-{again}", meanwhile, before) for again in range(TRIES))
     bundle = next(one for one in bundles if not _a_tool_crashed(one))
-    found = [one.finding for one in api.diagnose([bundle]).findings]
+    found = api.diagnose([bundle]).findings
     return [
         one
         for one in found
@@ -87,8 +87,8 @@ def test_a_counter_that_rises_between_the_samples_names_its_port(lab):
     calm = rise.replace("=99", "=0")
     [found] = _errors(running, "errors", rise, before=calm)
     assert found.cause == "ib-link-errors"
-    assert f"{leaf.name} port 3" in found.subject
-    assert found.confidence_ratio > 0.8
+    assert f"port 3 of {leaf.name}" in found.entities
+    assert found.probability_ratio > 0.8
     running.tell(calm)
 
 
@@ -97,5 +97,5 @@ def test_a_cable_that_was_pulled_is_a_port_that_is_down(lab):
     spine = next(one for one in net.switches if one.tier == 1)
     running.tell(f'Unlink "S-{net.guids[spine.name]}"[2]')
     [found] = _errors(running, "pulled")
-    assert found.cause == "port-down"
-    assert f"{spine.name} port 2" in found.subject
+    assert found.cause == "ib-port-down"
+    assert f"port 2 of {spine.name}" in found.entities

@@ -29,7 +29,7 @@ CLUSTERS = {
     ),
     "lossless, one lane rate below": _cluster("hgx_h100_roce", "arista_7060dx5_64s", 12),
     "lossy": _cluster("h100_tcp_100g", "arista_7060dx5_64s", 200).with_(
-        host=preset("h100_tcp_100g").host.with_(nic_bytes_per_s=50e9)
+        host=preset("h100_tcp_100g").host.with_(nic="connectx7", nic_bytes_per_s=50e9)
     ),
 }
 

@@ -20,7 +20,7 @@ import pytest
 from weft.generate.plan import plan
 from weft.generate.target import render
 from weft.generate.wiring import wired
-from weft.network.topology import layout
+from weft.network.network import layout
 from weft.spec.load import preset
 
 DAEMONS = Path("/usr/lib/frr")
@@ -41,7 +41,7 @@ def _cluster():
     """Return 8 hosts with 8 NICs on 4 leaves, 10 uplinks each, and 2 spines."""
     cluster = preset("h100_tcp_100g", hosts=8)
     return cluster.with_(
-        host=cluster.host.with_(nics=8, nic_bytes_per_s=50e9),
+        host=cluster.host.with_(nic="connectx7", nics=8, nic_bytes_per_s=50e9),
         topology=cluster.topology.with_(kind="fat_tree", switch="sn4700", oversubscription=2.0),
     )
 
@@ -278,7 +278,7 @@ def groups():
     """Three groups of two leaves and a spine, whose spines are joined (dragonfly+)."""
     cluster = preset("h100_tcp_100g", hosts=24)
     cluster = cluster.with_(
-        host=cluster.host.with_(nics=2, nic_bytes_per_s=50e9),
+        host=cluster.host.with_(nic="connectx7", nics=2, nic_bytes_per_s=50e9),
         topology=cluster.topology.with_(
             kind="dragonfly_plus", switch="sn4700", oversubscription=4.0, hosts_per_pod=8
         ),

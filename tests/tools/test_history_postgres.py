@@ -76,7 +76,7 @@ def test_runs_are_kept_and_compared_in_postgresql(postgres):
     for ratio in (1.0, 1.01, 0.99, 1.0, 1.5):
         timing = replace(RUN.timings[0], time_s=0.1 * ratio)
         store.keep(replace(RUN, timings=(timing,)), postgres)
-    first = store.load(postgres)[0]
+    first = store.load(postgres).runs[0]
     assert first == replace(RUN, id=1, output=RUN.output.replace("\0", ""))
     (found,) = history(postgres).series
     assert found.runs == (1, 2, 3, 4, 5)

@@ -11,10 +11,7 @@ import pytest
 
 from tools.ibsim import Lab, Net, cluster_of, guid_of, needs_ibsim, rendered
 from weft.generate.plan import plan
-from weft.network import topology
-from weft.observe.bundle import observe
-from weft.observe.facts.base import PortState
-from weft.observe.facts.subnet import FabricLink
+from weft.network import network as resolver
 
 SEEN_WHEN_BAD = re.compile(
     r"Unrecognized|Warning:|PARSE ERROR|Error in QoS|cannot find or setup|ERR "
@@ -62,24 +59,10 @@ def test_the_fabric_that_is_discovered_is_the_graph(lab):
             far = int(device) if device else int(match[2])
             found[here, int(match[1]), peer, far] += 1
     assert found == net.cables()
-    layout = topology.layout(cluster)
+    layout = resolver.layout(cluster)
     assert len({cable[0] for cable in found}) == layout.switches
     ends = layout.host_leaf_cables + 2 * (layout.leaf_spine_cables + layout.spine_core_cables)
     assert found.total() == ends
-
-
-def test_iblinkinfo_lists_the_cables_of_the_graph(lab, tmp_path):
-    _, net, running, _ = lab
-    listed = tmp_path / "iblinkinfo.txt"
-    listed.write_text(running.ask("iblinkinfo", "-l"))
-    switches = {one.name for one in net.switches}
-    found = Counter(
-        (one.name, one.port, peer, int(device) if device else one.peer_port)
-        for one in observe(listed).of(FabricLink)
-        if one.name in switches and one.state is PortState.ACTIVE
-        for peer, _, device in (one.peer_name.partition(" mlx5_"),)
-    )
-    assert found == net.cables()
 
 
 def test_the_lanes_and_partition_that_were_programmed_are_the_planned_ones(lab):
@@ -97,7 +80,7 @@ def test_the_lanes_and_partition_that_were_programmed_are_the_planned_ones(lab):
 
 def test_a_path_crosses_as_many_switches_as_the_layout_says(lab):
     cluster, net, running, _ = lab
-    layout = topology.layout(cluster)
+    layout = resolver.layout(cluster)
     first = guid_of(1, 0)
     last = guid_of(1, (cluster.hosts - 1) * net.nics)
     trace = running.ask("ibtracert", "-G", f"0x{first[:-1]}1", f"0x{last[:-1]}1")

@@ -14,7 +14,7 @@ from weft.engines.packet.settings import options_of
 from weft.engines.packet.simulation import simulate
 from weft.engines.packet.static_routes import routes_of, scenario_fabric
 from weft.network.forwarding import read_forwarding
-from weft.network.topology import graph
+from weft.network.network import graph
 from weft.spec.load import load_scenario
 from weft.spec.show import document
 

@@ -19,7 +19,7 @@ def test_the_page_on_accuracy_states_aims_reasons_and_rows_left_out():
     result = score(kinds=["topology", "latency"])
     reasons = {"latency": [{"where": "A NIC", "reason": "it is\nslow"}]}
     page = "\n".join(load().accuracy(result, reasons))
-    assert "* `topology`: median error up to 0.0 %" in page
+    assert "| topology | all | median error | 12 | 0 % | 0 % to 0 % | reached |" in page
     assert "* **A NIC**: it is slow" in page
     assert "| topology | 115 |" in page
     assert "## Rows left out" in page

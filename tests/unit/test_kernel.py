@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import NamedTuple
 
 import numba
@@ -10,9 +11,16 @@ import numpy as np
 import pytest
 
 from weft import kernel
-from weft.kernel.cache import IN_USE, KEPT_CACHES, hold_cache, remove_old_caches
+from weft.kernel.cache import (
+    IN_USE,
+    KEPT_CACHES,
+    cache_folder,
+    hold_cache,
+    remove_old_caches,
+)
 
 fcntl = pytest.importorskip("fcntl")
+ROOT = Path(__file__).parents[2]
 
 
 def caches(folder, number, *, locked=True):
@@ -108,3 +116,39 @@ def test_compiling_is_announced_only_where_something_is_compiled(said):
     assert said(OtherSums).startswith("compiling other sums (")
     assert not said(OtherSums)
     assert not said(Sums)
+
+
+def test_a_cache_folder_of_somebody_else_is_refused(tmp_path, capsys):
+    usual = cache_folder(tmp_path)
+    assert usual.is_relative_to(tmp_path)
+    usual.mkdir(parents=True)
+    assert cache_folder(tmp_path) == usual
+    usual.chmod(0o777)
+    refused = cache_folder(tmp_path)
+    assert not refused.is_relative_to(tmp_path / "weft")
+    assert refused.stat().st_mode & 0o077 == 0
+    assert "all can write it" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("damage", [b"", None])
+def test_a_damaged_cache_is_compiled_again(damage, tmp_path):
+    """Of every file half or nothing is left, as after a full disk."""
+    run = ["-m", "weft", "simulate", "examples/scenarios/sharp.yaml", "-o", "json"]
+    told = []
+    for _ in range(3):
+        done = subprocess.run(
+            [sys.executable, *run], check=False, capture_output=True, text=True,
+            env={**os.environ, "XDG_CACHE_HOME": str(tmp_path)}, cwd=ROOT,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        told.append(("compiling" in done.stderr, done.stdout))
+        files = [*tmp_path.rglob("*.nbi"), *tmp_path.rglob("*.nbc")]
+        assert files
+        if len(told) == 1:
+            for file in files:
+                whole = file.read_bytes()
+                file.write_bytes(whole[: len(whole) // 2] if damage is None else damage)
+    compiled, results = zip(*told, strict=True)
+    assert compiled == (True, True, False)
+    assert len(set(results)) == 1

@@ -8,10 +8,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
-from weft.doctor.diagnose import Diagnosed, diagnose
-from weft.doctor.rule import Severity
+from weft.doctor.diagnose import Diagnosis, diagnose
+from weft.doctor.findings import NAMED_RATIO, Finding
 from weft.errors import Unreadable
-from weft.observe.bundle import observe
+from weft.inventory.severity import Severity
 
 _SPELLING: Final = {
     "port-down": "ib-port-down",
@@ -165,8 +165,7 @@ def _cases(folder: Path) -> Iterator[Path]:
 
 def _case(path: Path) -> DoctorCase:
     stated: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    observed = observe(*(path.parent / name for name in stated.get("files", ())))
-    said = diagnose(observed)
+    said = diagnose([path.parent / name for name in stated.get("files", ())])
     expected = canonical(stated.get("cause_class", ""))
     healthy = bool(stated.get("healthy")) or expected.startswith(_QUIET)
     found = tuple(_found(one) for one in said.findings)
@@ -182,19 +181,26 @@ def _case(path: Path) -> DoctorCase:
         evidence=found[0].evidence if found else (),
         found=found,
         verdict=said.verdict,
-        read_ratio=observed.read_ratio,
+        read_ratio=_read_ratio(said),
         first=bool(ranked) and ranked[0] == expected,
         top3=expected in ranked[:_TOP],
         false_alarm=healthy
-        and any(one.finding.severity is Severity.ERROR for one in said.findings),
+        and any(
+            one.severity is Severity.ERROR and one.probability_ratio >= NAMED_RATIO
+            for one in said.findings
+        ),
     )
 
 
-def _found(one: Diagnosed) -> Found:
-    lines = tuple(f"{line.file}:{line.line}" for line in one.finding.evidence)
+def _read_ratio(said: Diagnosis) -> float:
+    lines = sum(one.lines for one in said.files)
+    return min(1.0, sum(one.matched for one in said.files) / lines) if lines else 0.0
+
+
+def _found(one: Finding) -> Found:
     return Found(
-        cause=canonical(one.finding.cause),
-        severity=one.finding.severity,
-        confidence_ratio=one.finding.confidence_ratio,
-        evidence=lines,
+        cause=canonical(one.cause),
+        severity=one.severity,
+        confidence_ratio=one.probability_ratio,
+        evidence=tuple(line.place for line in one.evidence),
     )

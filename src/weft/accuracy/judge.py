@@ -29,7 +29,7 @@ from weft.bench.fault import Fault, Variant, all_faults
 from weft.bench.sweep import MessageTest, Sweep, Timing
 from weft.bench.verdict import FALSE_FAIL_RATIO, Outcome, judge_ranges, overall
 from weft.engines.analytic.collective import constants
-from weft.engines.analytic.collective.model import bucket
+from weft.engines.analytic.collective.spread import bucket
 from weft.errors import WeftError
 from weft.predict.provenance import provenance
 from weft.results import Provenance

@@ -66,6 +66,7 @@ class Kind:
     """It predicts a row with constants fitted without its site, while ``is_holding_out()``."""
 
 
+ONE_HOST: Final = "one_host"
 IN_THE_FIT: Final = "in the fit"
 """``health`` of rows that a constant was taken from, where no fit without them exists."""
 _HOLDING_OUT: Final[ContextVar[bool]] = ContextVar("holding_out", default=True)
@@ -84,3 +85,14 @@ def as_shipped() -> Iterator[None]:
         yield
     finally:
         _HOLDING_OUT.reset(token)
+
+
+def factor(score: Score) -> float:
+    """Return how many times too large or too small a prediction is; infinite when it is 0."""
+    ratio = score.predicted / score.measured
+    return max(ratio, 1 / ratio) if ratio > 0 else float("inf")
+
+
+def is_apart(score: Score) -> bool:
+    """Tell whether a row is reported apart: not known to be healthy, or one host alone."""
+    return not score.healthy or score.labels.get("scale") == ONE_HOST

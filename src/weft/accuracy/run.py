@@ -9,7 +9,11 @@ from weft import plugins
 from weft.accuracy import kinds as folder_of_kinds
 from weft.accuracy import scoreboard as board
 from weft.accuracy import tables as files
-from weft.accuracy.kind import Kind, LeftOut, Row, Score, as_shipped
+from weft.accuracy.aims import LARGE, SMALL, outcomes
+from weft.accuracy.by_system import by_system
+from weft.accuracy.calibrated import calibrated
+from weft.accuracy.kind import Kind, LeftOut, Row, Score, as_shipped, is_apart
+from weft.accuracy.nested import Nested, check
 from weft.accuracy.scoreboard import Scoreboard
 from weft.accuracy.trend import trends
 from weft.predict.provenance import provenance
@@ -17,6 +21,7 @@ from weft.predict.provenance import provenance
 Tables = Mapping[str, list[Row]]
 Found = Score | LeftOut
 
+COLLECTIVES: Final = frozenset({LARGE, SMALL})
 TWICE: Final = ("same logs as", "do not count twice")
 """Words of a row's notes that say another row holds the same measurement."""
 
@@ -36,6 +41,11 @@ def score(data_folder: Path | None = None, kinds: Sequence[str] | None = None) -
         shipped = [one for name, kind in again.items() for one in run(name, kind, tables)]
     shown = str(data_folder) if data_folder else "shipped"
     return assemble(shown, loaded, tables, found, shipped)
+
+
+def _folds(loaded: Mapping[str, Kind]) -> Nested | None:
+    """Check the committed folds against the measurements that come with weft."""
+    return check(files.read(files.SHIPPED)) if COLLECTIVES & loaded.keys() else None
 
 
 def run(name: str, kind: Kind, tables: Tables) -> list[Found]:
@@ -105,6 +115,7 @@ def assemble(
     missing = [one for one in found if isinstance(one, LeftOut)]
     names = list(dict.fromkeys((*board.ALWAYS, *loaded)))
     rows = {name: _rows_by_name(kind, tables) for name, kind in loaded.items()}
+    systems = tuple(by_system(scores))
 
     def row(score: Score) -> Row:
         return rows[score.kind].get(row_name(score)) or {}
@@ -122,12 +133,15 @@ def assemble(
             for name, kind in loaded.items()
             for part in board.parts(name, [s for s in scores if s.kind == name], kind.groups_by)
         ),
-        site_errors=tuple(board.site_errors(s for s in scores if not board.is_apart(s))),
+        site_errors=tuple(board.site_errors(s for s in scores if not is_apart(s))),
         left_out=tuple(board.reasons(missing)),
         worst=tuple(board.worst(scores, lambda one: row(one).get("source") or "")),
         trends=tuple(trends(scores, row)),
         scores=tuple(scores),
-        targets=board.TARGETS,
+        by_system=systems,
+        calibrated=calibrated(tables) if COLLECTIVES & loaded.keys() else (),
+        aims=tuple(outcomes(systems)),
+        nested=_folds(loaded),
         unread=tuple(sorted(tables.keys() - {f for k in _all_kinds() for f in k.files})),
         provenance=provenance(sources=tuple(_sources(tables)), assumptions=()),
     )

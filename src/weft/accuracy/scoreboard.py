@@ -6,7 +6,10 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Final
 
-from weft.accuracy.kind import LeftOut, Score
+from weft.accuracy.aims import Outcome
+from weft.accuracy.by_system import BySystem
+from weft.accuracy.kind import ONE_HOST, LeftOut, Score, factor, is_apart
+from weft.accuracy.nested import Nested
 from weft.accuracy.trend import Trend
 from weft.results import Provenance
 
@@ -14,32 +17,9 @@ ALWAYS: Final = (
     "collective_from_64MiB", "collective_below_64MiB", "training_step", "topology",
 )  # fmt: skip
 """Kinds that every scoreboard has, with no rows where the folder has none."""
-ONE_HOST: Final = "one_host"
 _WORST: Final = 10
 _EXAMPLES: Final = 3
 _NINTH_DECILE: Final = 0.9
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Target:
-    """What weft aims at for one kind, on rows that took no part in a fit."""
-
-    median_abs_error_ratio: float | None = None
-    p90_abs_error_ratio: float | None = None
-    median_factor: float | None = None
-    inside_band_low_ratio: float = 0.75
-    inside_band_high_ratio: float = 0.85
-
-
-TARGETS: Final[Mapping[str, Target]] = {
-    "collective_from_64MiB": Target(median_abs_error_ratio=0.08, p90_abs_error_ratio=0.20),
-    "collective_below_64MiB": Target(median_factor=1.35),
-    "training_step": Target(median_abs_error_ratio=0.10, p90_abs_error_ratio=0.25),
-    "topology": Target(
-        median_abs_error_ratio=0.0, p90_abs_error_ratio=0.0,
-        inside_band_low_ratio=1.0, inside_band_high_ratio=1.0,
-    ),
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,7 +101,13 @@ class Scoreboard:
     trends: tuple[Trend, ...]
     """Whether runs of one series are predicted in the order of their measurements."""
     scores: tuple[Score, ...]
-    targets: Mapping[str, Target]
+    by_system: tuple[BySystem, ...]
+    """Every system counted once, product families left out of the fit."""
+    calibrated: tuple[BySystem, ...]
+    """What is left to err after calibrating on one sweep of a system."""
+    aims: tuple[Outcome, ...]
+    nested: Nested | None
+    """Whether the committed folds are today's; none where no sweep was scored."""
     unread: tuple[str, ...]
     """Files of the folder that no kind reads."""
     provenance: Provenance
@@ -152,12 +138,6 @@ def group(
     )  # fmt: skip
 
 
-def factor(score: Score) -> float:
-    """Return how many times too large or too small a prediction is; infinite when it is 0."""
-    ratio = score.predicted / score.measured
-    return max(ratio, 1 / ratio) if ratio > 0 else float("inf")
-
-
 def quantile(values: Iterable[float], share: float) -> float:
     """Return a quantile, between two neighbours where it falls between them.
 
@@ -169,11 +149,6 @@ def quantile(values: Iterable[float], share: float) -> float:
     below = int(place)
     above = min(below + 1, len(ordered) - 1)
     return ordered[below] + (place - below) * (ordered[above] - ordered[below])
-
-
-def is_apart(score: Score) -> bool:
-    """Tell whether a row is reported apart: not known to be healthy, or one host alone."""
-    return not score.healthy or score.labels.get("scale") == ONE_HOST
 
 
 def site_errors(scores: Iterable[Score]) -> list[SiteError]:

@@ -1,1 +1,1 @@
-"""Which fabric, and why: compare candidates, flip points, claims put to the test, needs."""
+"""Which fabric, and why: compare candidates, break-even points, claims tested, needs."""

@@ -1,110 +1,104 @@
 """What a candidate is: another network for the same hosts."""
 
-from collections.abc import Callable
+import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from math import inf
-from typing import Literal
+from importlib.resources import files
+from typing import Any, Final, Literal
 
-from weft import catalogue, units
-from weft.catalogue.devices import Nic
-from weft.errors import Infeasible
-from weft.network.topology import layout
-from weft.spec.cluster import Cluster
+from weft.errors import UnknownName
+from weft.network import fabric
+from weft.spec.cluster import Cluster, FabricChoice
+from weft.spec.constraints import Skill
+from weft.spec.problems import nearest
 
-SAME_RATE = 1e-9
+TOPOLOGIES: Final = ("rail_optimized", "leaf_spine", "fat_tree", "rail_only")
+"""Kinds that a search tries, the most usual first."""
+GIVEN, NONE = "as_given", "none"
+SKILLS: Final[tuple[Skill, ...]] = ("none", "some", "expert")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """A network that the cluster could have, and what it asks of its owner.
+    """A network that the cluster could have, and what it asks of its owner."""
 
-    ``apply`` changes the fabric (and what follows from it) and keeps hosts, GPUs, the rate
-    of each NIC and the topology, so that rows of a comparison differ in the network alone.
-    """
-
+    name: str
     title: str
     short: str
     """Its title inside a sentence."""
     family: str
     """infiniband, ethernet, tcp or cloud: rivals of different families interest most."""
-    apply: Callable[[Cluster], Cluster]
+    fabric: str
     settings: int
     """Settings that must agree on every switch and NIC before it is lossless or balanced."""
     knowledge: str
     """What its operators must know."""
+    balancing: tuple[str, ...] = ()
+    """Modes of load balancing to choose from; empty: the fabric's default."""
+    tuning: Literal["tuned", "default", "misconfigured"] = "tuned"
+    in_network_reduction: bool = False
+    topologies: tuple[str, ...] = TOPOLOGIES
+    storage_fabric: str = ""
+    """Storage and management on a fabric of their own."""
+    needs_skill: Skill = "none"
+    """Skill that its operators need before it does what is predicted."""
     resembles: str | None = None
     """The measured candidate that it is built on, where no collective was published on its
     own fabric: it may turn out to be no faster than that one."""
     choice: bool = True
-    """Whether anybody would choose it; if not, it is shown as a risk and never advised."""
+    """False: it is shown for what it costs to be untuned and not recommended."""
+
+    def choices(self, cluster: Cluster) -> tuple[FabricChoice, ...]:
+        """Return the settings to choose from; the share that other traffic takes stays."""
+        copies = fabric.find(self.fabric).socket_bytes_per_s is not None
+        one = FabricChoice(
+            kind=self.fabric,
+            tuning=self.tuning,
+            in_network_reduction=self.in_network_reduction,
+            sockets=SOCKETS if copies else None,
+            socket_threads=SOCKET_THREADS if copies else None,
+        ).with_(load_ratio=cluster.fabric.load_ratio)
+        if not self.balancing:
+            return (one,)
+        return tuple(one.with_(load_balancing=mode) for mode in self.balancing)
+
+    def apply(self, cluster: Cluster) -> Cluster:
+        """Return a cluster with this fabric and its first settings; all else stays."""
+        topology = cluster.topology.with_(switch=None)
+        own = cluster.with_(fabric=self.choices(cluster)[0], topology=topology)
+        return self.with_storage(own)
+
+    def with_storage(self, cluster: Cluster) -> Cluster:
+        """Return a cluster with the storage network of this candidate, if it has one."""
+        if not self.storage_fabric:
+            return cluster
+        return cluster.with_(storage_fabric=FabricChoice(kind=self.storage_fabric))
 
 
-def on_fabric(
-    cluster: Cluster,
-    kind: str,
-    *,
-    load_balancing: str | None = None,
-    tuning: Literal["tuned", "default", "misconfigured"] = "tuned",
-    in_network_reduction: bool = False,
-) -> Cluster:
-    """Give a cluster another fabric with default settings; its switch follows the fabric.
-
-    The share of the links that other traffic takes, and the rate of the links, stay.
-    """
-    own = cluster.fabric
-    fabric = type(own)(
-        kind=kind,
-        load_balancing=load_balancing,
-        tuning=tuning,
-        in_network_reduction=in_network_reduction,
-    ).with_(link_bytes_per_s=own.link_bytes_per_s, load_ratio=own.load_ratio)
-    switch = cluster.topology.switch if own.kind == kind else None
-    changed = cluster.with_(fabric=fabric, topology=cluster.topology.with_(switch=switch))
-    return _with_nic(changed, kind)
-
-
-def _with_nic(cluster: Cluster, kind: str) -> Cluster:
-    """Keep the NIC if it speaks the fabric; else take the nearest that does, at its rate."""
-    if not cluster.host.nics or kind in catalogue.find("nics", cluster.host.nic).fabrics:
-        return cluster
-    rate = cluster.host.nic_bytes_per_s
-    nic = _nic_for(kind, rate)
-    if nic is None:
-        raise Infeasible(
-            f"no NIC of the catalogue speaks {kind} at {units.show_rate(rate)}; name one in "
-            "host.nic and its price in prices.nic_usd"
-        )
-    return cluster.with_(
-        host=cluster.host.with_(nic=nic), prices=cluster.prices.with_(nic_usd=None)
-    )
+SOCKET_THREADS, SOCKETS = 16, 64
+"""The most that NCCL allows: NCCL_SOCKET_NTHREADS, and its product with NSOCKS_PERTHREAD."""
 
 
 @cache
-def _nic_for(kind: str, rate_bytes_per_s: float) -> str | None:
-    """Return the slowest NIC that is fast enough, of equals the cheapest."""
-    found = [catalogue.find("nics", name) for name in catalogue.names("nics")]
-    able = [
-        nic
-        for nic in found
-        if kind in nic.fabrics and nic.bytes_per_s.value >= rate_bytes_per_s * (1 - SAME_RATE)
-    ]
-    if not able:
-        return None
-    return min(able, key=lambda nic: (nic.bytes_per_s.value, _price(nic))).name
+def candidates() -> Mapping[str, Candidate]:
+    """Return all candidates by name."""
+    text = (files("weft.advise") / "candidates.toml").read_text(encoding="utf-8")
+    return {name: _candidate(name, row) for name, row in tomllib.loads(text).items()}
 
 
-def _price(nic: Nic) -> float:
-    return inf if nic.price_usd is None else nic.price_usd.value
+def _candidate(name: str, row: Mapping[str, Any]) -> Candidate:
+    given: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in row.items()}
+    return Candidate(**given, name=name)
 
 
-def fitted(cluster: Cluster) -> Cluster:
-    """Let pods be as large as the switch allows where those asked for need another switch.
+def find(name: str) -> Candidate:
+    """Return a candidate by name.
 
-    A pod that suits one fabric's switch can be too large for the radix of another's.
+    >>> find("tcp").title
+    'TCP over Ethernet'
     """
-    try:
-        layout(cluster)
-    except Infeasible:
-        return cluster.with_(topology=cluster.topology.with_(hosts_per_pod=None))
-    return cluster
+    known = candidates()
+    if name not in known:
+        raise UnknownName(f"no network is called {name!r}; {nearest(name, known)}")
+    return known[name]

@@ -1,17 +1,19 @@
-"""The case that advice is given on: one cluster, one job, and its candidates side by side."""
+"""The case that advice is given on: one cluster, its jobs, and each candidate at its best."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from math import lcm
 
-from weft import plugins
-from weft.advise import candidates
-from weft.advise.candidate import Candidate, fitted
+from weft.advise.best import Found, Weighted, best
+from weft.advise.candidate import GIVEN, NONE, Candidate, candidates, find
+from weft.advise.limits import objections
 from weft.advise.oracle import Oracle, Pace
+from weft.advise.pins import NOTHING, Pins
 from weft.errors import Infeasible, WeftError
+from weft.network.network import layout
 from weft.predict.training import Prediction
-from weft.spec.cluster import Cluster
+from weft.spec.cluster import Cluster, FabricChoice
 from weft.spec.workload import Job, Parallelism
 from weft.units import SECONDS
 
@@ -22,17 +24,31 @@ RIVALS = ("infiniband", "roce_tuned", "tcp")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One candidate on this cluster, with what it costs and how fast it trains."""
+    """One candidate at its best, with what it costs and how fast it trains."""
 
     name: str
     candidate: Candidate
-    prediction: Prediction
+    predictions: tuple[Prediction, ...]
+    """Of each job."""
+    weights: tuple[float, ...]
+    """Share of each job in the tokens that are trained; they add up to 1."""
     years: float
 
     @property
+    def prediction(self) -> Prediction:
+        """The prediction of the first job."""
+        return self.predictions[0]
+
+    @property
     def progress_tokens_per_s(self) -> float:
-        """Tokens a second over the whole run: restarts and checkpoints taken off."""
-        return self.prediction.tokens_per_s.value * self.prediction.goodput_ratio.value
+        """Tokens a second over the whole run: restarts and checkpoints taken off.
+
+        Of several jobs: while each has its share of all tokens.
+        """
+        return 1 / sum(
+            weight / (one.tokens_per_s.value * one.goodput_ratio.value)
+            for one, weight in zip(self.predictions, self.weights, strict=True)
+        )
 
     @property
     def usd_per_s(self) -> float:
@@ -42,8 +58,11 @@ class Row:
 
     @property
     def usd_per_1t_tokens(self) -> float:
-        """Cost of a trillion tokens of progress: what the verdict is made on."""
-        return self.usd_per_s / self.progress_tokens_per_s * TRILLION
+        """Cost of a trillion tokens of progress: what the recommendation rests on."""
+        return sum(
+            weight * one.usd_per_1t_tokens.value
+            for one, weight in zip(self.predictions, self.weights, strict=True)
+        )
 
     @property
     def network_usd_per_s(self) -> float:
@@ -65,20 +84,43 @@ class Row:
 
 @dataclass(frozen=True)  # no slots: the table is worked out once and kept
 class Case:
-    """A cluster, a job with its parallelism fixed, and the candidates asked so far."""
+    """A cluster, its jobs, and the candidates at their best."""
 
     cluster: Cluster
-    job: Job
+    jobs: tuple[Weighted, ...]
     years: float
     names: tuple[str, ...]
     """Candidates of the table, in the order of the question."""
+    pins: Pins = NOTHING
     oracle: Oracle = field(default_factory=Oracle)
     advised: str | None = None
-    """The candidate advised; none: the cheapest."""
+    """The candidate that is recommended; none: the cheapest."""
+    seek: Callable[[Candidate, Cluster, Sequence[Weighted], Pins], Found] = best
+    """What finds the best network of a candidate."""
+    given: Mapping[str, Cluster] = field(default_factory=dict)
+    """Clusters that are compared as they are, by the names of their rows."""
+    searched: dict[str, Found] = field(default_factory=dict)
+    variants: dict[object, Row] = field(default_factory=dict)
+    """The same question with one thing changed, each made once."""
 
     def candidate(self, name: str) -> Candidate:
         """Return a candidate by name."""
-        return plugins.load(candidates, name, Candidate)
+        if name in self.given:
+            return replace(find(GIVEN), name=name, title=name, short=name)
+        return find(name)
+
+    def found(self, name: str) -> Found:
+        """Return the best network of a candidate, searched once."""
+        if name not in self.searched:
+            self.searched[name] = self._search(name)
+        return self.searched[name]
+
+    def _search(self, name: str) -> Found:
+        if name == NONE:
+            return without_network(self.cluster, self.jobs)
+        if name in self.given:
+            return best(find(GIVEN), self.given[name], self.jobs)
+        return self.seek(find(name), self.cluster, self.jobs, self.pins)
 
     def row(
         self,
@@ -87,14 +129,17 @@ class Case:
         change: Callable[[Cluster], Cluster] | None = None,
         job: Job | None = None,
     ) -> Row:
-        """Predict one candidate, on this cluster or on a changed one."""
-        chosen = self.candidate(name)
-        own = chosen.apply(self.cluster)
-        cluster = fitted(change(own) if change else own)
+        """Predict one candidate at its best, or with a change to that cluster or job."""
+        found = self.found(name)
+        cluster = fitted(change(found.cluster)) if change else found.cluster
+        jobs = found.jobs if job is None else (job,)
+        total = sum(one.weight for one in self.jobs)
+        weights = (1.0,) if job is not None else [one.weight / total for one in self.jobs]
         return Row(
             name=name,
-            candidate=chosen,
-            prediction=self.oracle.predict(cluster, job or self.job),
+            candidate=self.candidate(name),
+            predictions=tuple(self.oracle.predict(cluster, one) for one in jobs),
+            weights=tuple(weights),
             years=self.years,
         )
 
@@ -106,9 +151,14 @@ class Case:
         job: Job | None = None,
     ) -> Pace:
         """Predict the speed alone of one candidate, as row() does with its cost."""
-        own = self.candidate(name).apply(self.cluster)
-        cluster = fitted(own)
-        return self.oracle.pace(change(cluster) if change else cluster, job or self.job)
+        found = self.found(name)
+        cluster = change(found.cluster) if change else found.cluster
+        return self.oracle.pace(cluster, job or found.jobs[0])
+
+    @cached_property
+    def job(self) -> Job:
+        """The first job as the cheapest candidate runs it, with its parallelism."""
+        return self.best.prediction.job
 
     @cached_property
     def rows(self) -> tuple[Row, ...]:
@@ -133,9 +183,22 @@ class Case:
         return ""
 
     @cached_property
+    def objections(self) -> dict[str, tuple[str, ...]]:
+        """Why rows are not recommended whatever they cost, by name; empty where nothing."""
+        return {
+            row.name: objections(row.candidate, row.prediction.cost, self.cluster.constraints)
+            for row in self.rows
+        }
+
+    @cached_property
     def choices(self) -> tuple[Row, ...]:
-        """Rows that can be advised; all of them where the table holds nothing else."""
-        return tuple(row for row in self.rows if row.candidate.choice) or self.rows
+        """Rows that can be recommended; all of them where nothing else is in the table."""
+        return tuple(row for row in self.rows if not self.objections[row.name]) or self.rows
+
+    @property
+    def has_choice(self) -> bool:
+        """Whether any row meets the limits of the owner."""
+        return any(not found for found in self.objections.values())
 
     @cached_property
     def best(self) -> Row:
@@ -147,15 +210,15 @@ class Case:
 
     @cached_property
     def verdict(self) -> Row:
-        """The candidate advised."""
+        """The candidate that is recommended."""
         return self.best if self.advised is None else self.row(self.advised)
 
     @cached_property
     def rivals(self) -> tuple[Row, ...]:
-        """Those that could take the verdict over: cheapest other, cheapest other family.
+        """Those that could be recommended instead: cheapest other, cheapest other family.
 
-        Flip points are sought against these; a third or a fourth of the same family would
-        only say the same twice.
+        What would change the recommendation is sought against these; a third or a fourth of
+        the same family would only repeat it.
         """
         best = self.verdict
         others = sorted(
@@ -174,37 +237,64 @@ class Case:
     @property
     def gpus(self) -> int:
         """GPUs of the job."""
-        return self.job.gpus or self.cluster.gpus
+        return self.jobs[0].job.gpus or self.cluster.gpus
 
     def whole_gpus(self, gpus: float) -> int:
         """Return the nearest count that is whole replicas, whole hosts and whole experts."""
         assert isinstance(self.job.parallelism, Parallelism)
-        unit = _least_common(
-            (self.replica_gpus, self.cluster.host.gpus, self.job.parallelism.ep)
-        )
+        unit = lcm(self.replica_gpus, self.cluster.host.gpus, self.job.parallelism.ep)
         return max(1, round(gpus / unit)) * unit
 
     def at_gpus(self, name: str, gpus: int) -> Row:
-        """Predict a candidate at another size, with the batch of each GPU kept.
+        """Predict a candidate at another size, at its best there, with the batch of each GPU.
 
         Where the job does not fit so, activations are recomputed.
         """
         if gpus == self.gpus:
             return self.row(name)
         hosts = -(-gpus // self.cluster.host.gpus)
-        job = resized(self.job, gpus, self.gpus)
+        cluster = self.cluster.with_(hosts=hosts)
+        job = resized(self.found(name).jobs[0], gpus, self.gpus)
         try:
-            return self.row(name, change=lambda c: c.with_(hosts=hosts), job=job)
+            return self._elsewhere(name, cluster, job)
         except Infeasible:  # fewer replicas shard less: recompute, as anybody would
             if job.recompute == "full":
                 raise
-            full = job.with_(recompute="full")
-            return self.row(name, change=lambda c: c.with_(hosts=hosts), job=full)
+            return self._elsewhere(name, cluster, job.with_(recompute="full"))
+
+    def _elsewhere(self, name: str, cluster: Cluster, job: Job) -> Row:
+        other = Case(
+            cluster=cluster, jobs=(Weighted(job=job),), years=self.years, names=(name,),
+            pins=self.pins, oracle=self.oracle, seek=self.seek,
+        )  # fmt: skip
+        return other.row(name)
 
     def sizes(self, wanted: Iterable[int]) -> list[int]:
         """Return the sizes near those wanted that this job can run on, smallest first."""
         floor = self.whole_gpus(1)
         return sorted({self.whole_gpus(n) for n in wanted if n >= floor} | {self.gpus})
+
+
+def names() -> list[str]:
+    """List the networks that can be compared."""
+    return sorted(name for name in candidates() if name != NONE)
+
+
+def without_network(cluster: Cluster, jobs: tuple[Weighted, ...]) -> Found:
+    """Return hosts without NICs: all that jobs inside one domain need."""
+    alone = cluster.with_(
+        host=cluster.host.with_(nics=0), fabric=FabricChoice(kind="tcp"), storage_fabric=None
+    )
+    return best(find("as_given"), alone, jobs)
+
+
+def fitted(cluster: Cluster) -> Cluster:
+    """Let pods be as large as the switch allows where those asked for need another switch."""
+    try:
+        layout(cluster)
+    except Infeasible:
+        return cluster.with_(topology=cluster.topology.with_(hosts_per_pod=None))
+    return cluster
 
 
 def resized(job: Job, gpus: int, own: int) -> Job:
@@ -220,7 +310,3 @@ def resized(job: Job, gpus: int, own: int) -> Job:
     return job.with_(
         gpus=gpus, global_batch=max(1, round(batch / slots)) * slots, parallelism=spread
     )
-
-
-def _least_common(counts: Iterable[int]) -> int:
-    return lcm(*counts)

@@ -1,14 +1,26 @@
-"""What a claim is: something that practitioners write, put to the test on one case."""
+"""Claims of practitioners as data, and the one rule that decides each of them.
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+A claim is a row of ``claims.toml``: a point of the articles, its text, and statements. A
+statement names a quantity (``quantities``), the case that it is about, and the range that the
+claim gives for it. The estimate of a quantity has an 80 % band, and its outcome is::
+
+    holds            the whole band lies inside the range
+    does not hold    the whole band lies outside
+    within error     the band crosses an end of the range
+
+A claim holds when all of its statements do, and holds only for some of them when those do.
+"""
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cache
+from importlib.resources import files
+from math import floor, inf, isfinite, log10
 from typing import Final
 
-from weft.advise.case import Case, Row
-from weft.advise.consideration import Number
-from weft.advise.flip import Flip
-from weft.advise.spread import Spread
+from weft.results import Estimate
 
 ARTICLES: Final = {
     "K": "InfiniBand vs Ethernet for AI on Kubernetes (Kubernetes Recipes, L. Berton)",
@@ -17,90 +29,176 @@ ARTICLES: Final = {
     "L": "InfiniBand vs Ethernet for AI (Lilly Tech Systems, AI Hardware track)",
     "E": "High-Performance Networking for GPU Clusters: InfiniBand vs. Ethernet (EPOKA)",
 }
+FIGURES: Final = 3
+"""Significant figures that a number is printed with, and judged with."""
 
 
 class Outcome(StrEnum):
-    """What the test of a claim can say."""
+    """What the test of a claim, or of one statement, can say."""
 
     HOLDS = "holds"
     FAILS = "does not hold"
+    OPEN = "within error, undecided"
     WHEN = "holds only when"
     UNTESTED = "cannot be tested here"
 
 
-class Evidence(StrEnum):
-    """What stands behind a verdict."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claimed:
+    """The range of a quantity that a claim gives; both ends belong to it."""
 
-    COMPUTED = "computed by the analytic engine"
-    ASSUMED = "assumption, not simulated"
-    ARITHMETIC = "arithmetic"
-    COUNTED = "counted in the catalogue"
-    SIMULATED = "simulated packet by packet"
+    low: float = -inf
+    high: float = inf
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
-    """What came of a test."""
+class Statement:
+    """One number that a claim gives for one case."""
 
-    outcome: Outcome
-    reasons: tuple[str, ...]
-    condition: str = ""
-    """When it holds, for "holds only when"."""
-    numbers: tuple[Number, ...] = ()
-    evidence: Evidence = Evidence.COMPUTED
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trial:
-    """What a claim is tested on."""
-
-    case: Case
-    flips: Mapping[str, Flip]
-    spreads: Mapping[str, Spread]
-    packets: bool = False
-    """Whether the user asked for packets: what needs a simulation may take the time."""
-
-    def spread(self, name: str) -> Spread:
-        """Return what is unknown of a fabric; no width where it cannot be built here."""
-        none = Spread(name=name, slow_ratio=1.0, fast_ratio=1.0)
-        return self.spreads.get(name, none)
-
-
-def simulated(*rows: Row) -> bool:
-    """Say whether the networks of all these rows were simulated packet by packet."""
-    return all(row.prediction.packets and row.prediction.packets.said for row in rows)
-
-
-def told_by_packets(*rows: Row) -> tuple[str, ...]:
-    """Return what was simulated for some rows, and what it gave."""
-    found = (row.prediction.packets for row in rows)
-    return tuple(dict.fromkeys(line for one in found if one for line in one.said))
-
-
-NEEDS_PACKETS: Final = Verdict(
-    outcome=Outcome.UNTESTED,
-    reasons=("closed forms know no queues and no pauses; ask with --fidelity packet",),
-    evidence=Evidence.ASSUMED,
-)
+    quantity: str
+    """Name of a function of ``quantities``."""
+    label: str
+    """The case, as it reads after "holds only when"."""
+    claimed: Claimed
+    of: Mapping[str, object] = field(default_factory=dict)
+    """Arguments of the quantity."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """A rule or a claim of the articles, in our own words, and its test."""
+    """A rule or a claim of the articles, in our own words."""
 
+    name: str
     point: str
-    """D1 .. P8, as our list of the articles' content numbers it."""
+    """D1 .. X7, as the list of the articles' content numbers it."""
     articles: tuple[str, ...]
     text: str
-    test: Callable[[Trial], Verdict]
+    statements: tuple[Statement, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One statement with the number found for it."""
+
+    label: str
+    quantity: str
+    """What was computed, in words."""
+    unit: str
+    claimed: Claimed
+    found: Estimate | None
+    """Rounded to three figures; none where it cannot be computed here."""
+    outcome: Outcome
+    evidence: str
+    """How it was found, or why it cannot be."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tested:
-    """A claim with its verdict on this case."""
+    """A claim with its outcome on this case."""
 
     claim: str
     point: str
     articles: tuple[str, ...]
     text: str
-    verdict: Verdict
+    outcome: Outcome
+    condition: str
+    """Cases that the outcome is about, where it is not about all: those that it holds for, or
+    those that are undecided."""
+    findings: tuple[Finding, ...]
+
+
+def judge(found: Estimate, claimed: Claimed) -> Outcome:
+    """Compare a band with a claimed range: the only place that decides.
+
+    >>> judge(Estimate(0.2, 0.15, 0.25), Claimed(low=0.1, high=0.3)).value
+    'holds'
+    >>> judge(Estimate(0.4, 0.35, 0.5), Claimed(low=0.1, high=0.3)).value
+    'does not hold'
+    >>> judge(Estimate(0.3, 0.2, 0.4), Claimed(low=0.1, high=0.3)).value
+    'within error, undecided'
+    """
+    if claimed.low <= found.low and found.high <= claimed.high:
+        return Outcome.HOLDS
+    if found.high < claimed.low or found.low > claimed.high:
+        return Outcome.FAILS
+    return Outcome.OPEN
+
+
+def overall(outcomes: Iterable[Outcome]) -> Outcome:
+    """Return the outcome of a claim from those of its statements.
+
+    >>> overall([Outcome.HOLDS, Outcome.FAILS]).value
+    'holds only when'
+    >>> overall([Outcome.OPEN, Outcome.FAILS]).value
+    'within error, undecided'
+    """
+    kinds = set(outcomes) - {Outcome.UNTESTED}
+    if not kinds:
+        return Outcome.UNTESTED
+    if Outcome.HOLDS in kinds:
+        return Outcome.HOLDS if len(kinds) == 1 else Outcome.WHEN
+    return Outcome.OPEN if Outcome.OPEN in kinds else Outcome.FAILS
+
+
+def concluded(claim: Claim, findings: tuple[Finding, ...]) -> Tested:
+    """Return a claim with its outcome, from its findings alone."""
+    outcome = overall(one.outcome for one in findings)
+    return Tested(
+        claim=claim.name,
+        point=claim.point,
+        articles=claim.articles,
+        text=claim.text,
+        outcome=outcome,
+        condition=_condition(outcome, findings),
+        findings=findings,
+    )
+
+
+def _condition(outcome: Outcome, findings: tuple[Finding, ...]) -> str:
+    wanted = Outcome.HOLDS if outcome is Outcome.WHEN else outcome
+    labels = [one.label for one in findings if one.outcome is wanted]
+    return "" if len(labels) == len(findings) else "; ".join(labels)
+
+
+def rounded(found: Estimate) -> Estimate:
+    """Round value and band to the figures that are printed, so that both tell the same.
+
+    >>> rounded(Estimate(0.29996, 0.12345, 12345.0))
+    Estimate(value=0.3, low=0.123, high=12300.0)
+    """
+    return Estimate(*(_rounded(one) for one in (found.value, found.low, found.high)))
+
+
+def _rounded(number: float) -> float:
+    if not number or not isfinite(number):
+        return number
+    return round(number, FIGURES - 1 - floor(log10(abs(number))))
+
+
+RESERVED: Final = frozenset({"quantity", "label", "low", "high"})
+
+
+@cache
+def claims_of_articles() -> tuple[Claim, ...]:
+    """Read every claim."""
+    text = (files("weft.advise") / "claims.toml").read_text(encoding="utf-8")
+    return tuple(
+        Claim(
+            name=name,
+            point=row["point"],
+            articles=tuple(row["articles"]),
+            text=row["text"],
+            statements=tuple(_statement(one) for one in row["statements"]),
+        )
+        for name, row in tomllib.loads(text).items()
+    )
+
+
+def _statement(row: Mapping[str, object]) -> Statement:
+    ends = {key: float(str(row[key])) for key in ("low", "high") if key in row}
+    return Statement(
+        quantity=str(row["quantity"]),
+        label=str(row["label"]),
+        claimed=Claimed(**ends),
+        of={key: value for key, value in row.items() if key not in RESERVED},
+    )

@@ -1,28 +1,30 @@
-"""Fabrics side by side for one job: the table, the recommendation, flips, claims."""
+"""Networks side by side for the same hosts and jobs, each at its best."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import partial
 from math import inf
 
 from weft import plugins
-from weft.advise import candidates, claims, considerations, inputs
-from weft.advise.case import RIVALS, Case, Row
-from weft.advise.claim import Claim, Outcome, Tested, Trial, Verdict
+from weft.advise import considerations, inputs
+from weft.advise.attachment import is_cloud
+from weft.advise.best import Found, Weighted
+from weft.advise.break_even import BreakEven, break_even
+from weft.advise.candidate import GIVEN, NONE, candidates, find
+from weft.advise.case import Case, Row
+from weft.advise.chosen import Chosen, chosen, nics_text
 from weft.advise.consideration import Consideration, Opinion, Weighed
-from weft.advise.flip import Flip, flip
 from weft.advise.input import Input
 from weft.advise.oracle import Oracle
-from weft.advise.recommendation import Recommendation, recommend
+from weft.advise.pins import Pins
+from weft.advise.recommendation import Recommendation, is_dominated, recommend
 from weft.advise.spread import Spread, difference, spread
-from weft.advise.wording import joined
-from weft.errors import SpecError, UnknownName, WeftError
+from weft.advise.wording import percent
+from weft.errors import SpecError, WeftError
 from weft.predict.training import Prediction, prober_for
 from weft.predict.watching import Report
 from weft.results import Estimate, Provenance
 from weft.spec.cluster import Cluster
-from weft.spec.problems import nearest
 from weft.spec.workload import Job
 from weft.units import SECONDS
 
@@ -38,12 +40,12 @@ RENTED = "rented: every row pays the same for a GPU-hour, so rows differ in spee
 class Word(StrEnum):
     """The verdict on one row."""
 
-    ADVISED = "advised"
+    ADVISED = "recommended"
     BEST = "cheapest"
-    TIED = "as cheap"
-    RISK = "a risk, not a choice"
-    DEARER = "dearer"
-    SLOWER = "dearer and slower"
+    TIED = "costs the same"
+    EXCLUDED = "not recommended"
+    COSTS_MORE = "more expensive"
+    SLOWER = "more expensive and slower"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +55,13 @@ class Line:
     name: str
     title: str
     prediction: Prediction
+    """Of the first job; its cluster and its job are those that were found."""
+    others: tuple[Prediction, ...]
+    """Of the other jobs."""
+    chosen: tuple[Chosen, ...]
+    """What was pinned, and what was found."""
+    alternatives: tuple[str, ...]
+    """The next best with another topology or other NICs, and what they cost more."""
     step_s: Estimate
     mfu_ratio: Estimate
     exposed_s: float
@@ -69,6 +78,8 @@ class Line:
     """Progress over that of the fastest row."""
     cost_ratio: Estimate
     """Cost of a token over that of the cheapest row, errors that both share cancelled."""
+    objections: tuple[str, ...]
+    """Why it is not recommended whatever it costs."""
     verdict: Word
 
 
@@ -82,109 +93,149 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """All that an architect asked: table, verdict, what would flip it, what is claimed."""
+    """Table, recommendation, and what would change it."""
 
     cluster: Cluster
-    job: Job
-    """With the parallelism that all rows share."""
+    """As it was specified."""
+    jobs: tuple[Job, ...]
+    """As they were specified."""
+    weights: tuple[float, ...]
     years: float
-    parallelism: str
-    """Whether it was given or searched, and on which fabric."""
+    pinned: tuple[str, ...]
+    """Keys that all rows keep, with their values."""
     lines: tuple[Line, ...]
     left_out: tuple[LeftOut, ...]
     recommendation: Recommendation
     considerations: tuple[Weighed, ...]
-    flips: tuple[Flip, ...]
-    claims: tuple[Tested, ...]
+    break_evens: tuple[BreakEven, ...]
     notes: tuple[str, ...]
-    predictions: int
-    """How many predictions the answer took."""
+    timed: int
+    """How many networks the answer took."""
     complete: bool = True
     """False where the simulation was interrupted: what was missing is sourced."""
     provenance: Provenance
 
+    @property
+    def job(self) -> Job:
+        """The first job."""
+        return self.jobs[0]
+
 
 def compare(
-    cluster: Cluster,
-    job: Job,
+    cluster: Cluster | Sequence[Cluster],
+    job: Job | Sequence[Job],
     fabrics: Sequence[str] | None = None,
     *,
     years: float | None = None,
-    ask: Callable[[Cluster, Job], Prediction] | None = None,
+    pins: Iterable[str] = (),
+    same: Iterable[str] = (),
     fidelity: str = "analytic",
     report: Report | None = None,
 ) -> Comparison:
-    """Compare networks for the same hosts and job; ``ask`` stands in for predict().
+    """Compare networks for the same hosts, each at its best for the job.
 
-    Parallelism that is "auto" is searched once, on the cluster as it is given, and kept for
-    every row: rows then differ in the network alone. ``fidelity`` and ``report`` are those of
-    ``predict``.
+    ``pins`` are dotted keys that keep the value of the cluster (``topology.kind``); ``same``
+    names groups that all rows share as the cluster has them (parallelism, topology, switch,
+    nics). Several jobs count by their weights; several clusters are compared as they are.
+    ``fidelity`` and ``report`` are those of ``predict``.
     """
     prober = prober_for(fidelity, report)
-    oracle = Oracle.of(ask) if prober is None else Oracle.with_packets(prober)
-    span = cluster.prices.years if years is None else years
+    oracle = Oracle() if prober is None else Oracle.with_packets(prober)
+    given = (cluster,) if isinstance(cluster, Cluster) else tuple(cluster)
+    span = given[0].prices.years if years is None else years
     if not 0 < span < inf:
         raise SpecError(f"a cost over {span:g} years means nothing; give more than 0 years")
-    cluster = cluster.with_(prices=cluster.prices.with_(years=span))
-    names = tuple(dict.fromkeys(fabrics or _usual(cluster)))
-    _check(names)
-    fixed, said = _fix(oracle, cluster, job)
-    case = Case(cluster=cluster, job=fixed, years=span, names=names, oracle=oracle)
+    given = tuple(one.with_(prices=one.prices.with_(years=span)) for one in given)
+    asked = (job,) if isinstance(job, Job) else tuple(job)
+    jobs = tuple(Weighted(job=one, weight=one.weight) for one in asked)
+    groups = tuple(same)
+    kept = Pins.of(pins).and_same(groups)
+    if "parallelism" in groups:
+        jobs = tuple(_resolved(oracle, given[0], one) for one in jobs)
+    case = Case(
+        cluster=given[0], jobs=jobs, years=span, names=names_of(given[0], jobs, fabrics),
+        pins=kept, oracle=oracle,
+    )  # fmt: skip
+    found = compared(case if len(given) == 1 else _as_they_are(case, given))
+    return replace(found, complete=prober is None or not prober.interrupted)
+
+
+def _as_they_are(case: Case, clusters: Sequence[Cluster]) -> Case:
+    """Return a case whose rows are clusters, by their names."""
+    named: dict[str, Cluster] = {}
+    for one in clusters:
+        name = one.name if one.name not in named else f"{one.name} ({len(named) + 1})"
+        named[name] = one
+    return replace(case, names=tuple(named), given=named)
+
+
+def _resolved(oracle: Oracle, cluster: Cluster, one: Weighted) -> Weighted:
+    return replace(one, job=oracle.predict(cluster, one.job).job)
+
+
+def names_of(
+    cluster: Cluster, jobs: Sequence[Weighted], fabrics: Sequence[str] | None = None
+) -> tuple[str, ...]:
+    """Return the candidates; hosts alone where no job leaves a domain."""
+    for name in fabrics or ():
+        find(name)
+    most = max(one.job.gpus or cluster.gpus for one in jobs)
+    if most <= cluster.gpus_per_domain:
+        return (NONE,)
+    return tuple(dict.fromkeys(fabrics or _usual(cluster)))
+
+
+def _usual(cluster: Cluster) -> tuple[str, ...]:
+    """Return the usual six and the cluster's own network where it is none of their kind.
+
+    Hosts that are rented have the network that they are rented with, and TCP over it.
+    """
+    if is_cloud(cluster):
+        return (*_renting(cluster), "tcp")
+    if cluster.fabric.kind in {one.fabric for one in map(find, DEFAULT)}:
+        return DEFAULT
+    return (*DEFAULT, GIVEN)
+
+
+def _renting(cluster: Cluster) -> tuple[str, ...]:
+    """Return the candidate of the fabric that a provider rents, run as the provider does."""
+    kind = cluster.fabric.kind
+    if kind == "tcp":
+        return ()
+    own = (one for one in candidates().values() if one.fabric == kind and one.choice)
+    return (next((one.name for one in own), GIVEN),)
+
+
+def compared(case: Case) -> Comparison:
+    """Return the table of a case, the recommendation and what would change it."""
     cheapest = case.best  # raises with the reasons of each when none can run
     spreads = _spreads(case)
-    weighed = _weighed(case)
+    asked = () if case.given else plugins.names(considerations)
+    alone = len(case.rows) == 1  # nothing to choose between
+    weighed = () if alone else tuple(_weigh(case, name) for name in asked)
     advice = recommend(case, spreads, weighed)
-    case = replace(case, advised=advice.fabric)
-    flips = _flips(case, spreads)
-    trial = Trial(case=case, flips=flips, spreads=spreads, packets=prober is not None)
+    case = replace(case, advised=advice.fabric or advice.cheapest)
+    break_evens = {} if alone else _break_evens(case, spreads)
+    total = sum(one.weight for one in case.jobs)
     return Comparison(
-        cluster=cluster,
-        job=fixed,
-        years=span,
-        parallelism=said,
-        lines=tuple(_line(case, row, cheapest, spreads) for row in case.rows),
+        cluster=case.cluster,
+        jobs=tuple(one.job for one in case.jobs),
+        weights=tuple(one.weight / total for one in case.jobs),
+        years=case.years,
+        pinned=case.pins.shown(case.cluster),
+        lines=tuple(_line(case, row, advice, (cheapest, spreads)) for row in case.rows),
         left_out=_left_out(case),
         recommendation=advice,
         considerations=weighed,
-        flips=tuple(flips.values()),
-        claims=tuple(_tested(trial, name) for name in plugins.names(claims)),
-        notes=_notes(case),
-        predictions=oracle.calls,
-        complete=prober is None or not prober.interrupted,
+        break_evens=tuple(break_evens.values()),
+        notes=tuple(_notes(case)),
+        timed=sum(one.timed for one in case.searched.values()),
         provenance=case.verdict.prediction.provenance,
     )
 
 
-def _check(names: Sequence[str]) -> None:
-    known = plugins.names(candidates)
-    for name in names:
-        if name not in known:
-            raise UnknownName(f"no network is called {name!r}; {nearest(name, known)}")
-
-
-def _usual(cluster: Cluster) -> tuple[str, ...]:
-    """Return the usual six, and the cluster's own network where it is none of their kind."""
-    if cluster.fabric.kind in {*DEFAULT, "roce"}:
-        return DEFAULT
-    return (*DEFAULT, "as_given")
-
-
-def _fix(oracle: Oracle, cluster: Cluster, job: Job) -> tuple[Job, str]:
-    """Return the job with its parallelism filled in, and say where that came from."""
-    found = oracle.predict(cluster, job).job
-    if job.parallelism != "auto":
-        return found, "as the job gives it, the same on every fabric"
-    return found, f"searched once, on the cluster's own {cluster.fabric.kind}; the same on all"
-
-
 def _spreads(case: Case) -> dict[str, Spread]:
-    missing = [name for name in RIVALS if name not in case.names]
-    others = (case.attempt(partial(case.row, name)) for name in missing)
-    return {row.name: spread(case, row) for row in (*case.rows, *others) if row is not None}
-
-
-def _weighed(case: Case) -> tuple[Weighed, ...]:
-    return tuple(_weigh(case, name) for name in plugins.names(considerations))
+    return {row.name: spread(case, row) for row in case.rows}
 
 
 def _weigh(case: Case, name: str) -> Weighed:
@@ -205,39 +256,33 @@ def _weigh(case: Case, name: str) -> Weighed:
     )
 
 
-def _flips(case: Case, spreads: Mapping[str, Spread]) -> dict[str, Flip]:
+def _break_evens(case: Case, spreads: Mapping[str, Spread]) -> dict[str, BreakEven]:
     mine = case.verdict
     own = spreads[mine.name]
     apart = {r.name: difference(mine, r, own, spreads[r.name]) for r in case.rivals}
     margins = {n: ratio.value / max(ratio.low, SMALLEST) - 1 for n, ratio in apart.items()}
     asked = {name: plugins.load(inputs, name, Input) for name in plugins.names(inputs)}
-    found = {name: flip(case, name, one, margins) for name, one in asked.items()}
+    if case.given:  # nothing of clusters that are given is searched
+        asked = {name: one for name, one in asked.items() if one.confirmed is None}
+    found = {name: break_even(case, name, one, margins) for name, one in asked.items()}
     return {name: one for name, one in found.items() if one is not None}
 
 
-def _tested(trial: Trial, name: str) -> Tested:
-    claim = plugins.load(claims, name, Claim)
-    try:
-        verdict = claim.test(trial)
-    except WeftError as error:
-        verdict = Verdict(outcome=Outcome.UNTESTED, reasons=(str(error),))
-    return Tested(
-        claim=name,
-        point=claim.point,
-        articles=claim.articles,
-        text=claim.text,
-        verdict=verdict,
-    )
-
-
-def _line(case: Case, row: Row, cheapest: Row, spreads: Mapping[str, Spread]) -> Line:
-    prediction = row.prediction
+def _line(
+    case: Case, row: Row, advice: Recommendation, against: tuple[Row, Mapping[str, Spread]]
+) -> Line:
+    prediction, (cheapest, spreads) = row.prediction, against
     fastest = max(r.progress_tokens_per_s for r in case.rows)
     ratio = difference(row, cheapest, spreads[row.name], spreads[cheapest.name])
+    found = case.found(row.name)
+    mixed = row.usd_per_1t_tokens / prediction.usd_per_1t_tokens.value
     return Line(
         name=row.name,
         title=row.candidate.title,
         prediction=prediction,
+        others=row.predictions[1:],
+        chosen=chosen(found, case.pins, searched=case.jobs[0].job.parallelism == "auto"),
+        alternatives=tuple(_alternative(found, other) for other in found.alternatives),
         step_s=prediction.step_s,
         mfu_ratio=prediction.mfu_ratio,
         exposed_s=row.exposed_s,
@@ -246,27 +291,33 @@ def _line(case: Case, row: Row, cheapest: Row, spreads: Mapping[str, Spread]) ->
         goodput_ratio=prediction.goodput_ratio,
         cluster_usd=prediction.cost.total_usd,
         network_usd=prediction.cost.network_usd,
-        usd_per_1t_tokens=prediction.usd_per_1t_tokens,
+        usd_per_1t_tokens=prediction.usd_per_1t_tokens.map(lambda usd: usd * mixed),
         energy_wh_per_1m_tokens=prediction.energy_j_per_token.map(
             lambda joules: joules * 1e6 / SECONDS["h"]
         ),
         speed_ratio=row.progress_tokens_per_s / fastest,
         cost_ratio=Estimate(1.0, 1.0, 1.0) if row.name == cheapest.name else ratio,
-        verdict=_word(case, row, ratio),
+        objections=case.objections[row.name],
+        verdict=_word(case, row, advice),
     )
 
 
-def _word(case: Case, row: Row, ratio: Estimate) -> Word:
-    if row.name == case.advised:
+def _alternative(found: Found, other: Found) -> str:
+    host = nics_text(other.cluster)
+    more = percent(other.score / found.score - 1)
+    return f"{other.cluster.topology.kind} with {host}: a token costs {more} more"
+
+
+def _word(case: Case, row: Row, advice: Recommendation) -> Word:
+    if row.name == advice.fabric:
         return Word.ADVISED
+    if case.objections[row.name]:
+        return Word.EXCLUDED
     if row is case.best:
         return Word.BEST
-    if row not in case.choices:
-        return Word.RISK
-    if ratio.low <= 1:
+    if row.name in advice.tied_with:
         return Word.TIED
-    slower = row.progress_tokens_per_s < case.best.progress_tokens_per_s
-    return Word.SLOWER if slower else Word.DEARER
+    return Word.SLOWER if is_dominated(row, case.choices) else Word.COSTS_MORE
 
 
 def _left_out(case: Case) -> tuple[LeftOut, ...]:
@@ -278,36 +329,18 @@ def _left_out(case: Case) -> tuple[LeftOut, ...]:
     )
 
 
-def _other_nics(case: Case) -> list[str]:
-    asked = case.cluster.host.nic
-    built = {row.name: row.prediction.cluster.host.nic for row in case.rows}
-    return [
-        f"{name}: NICs are {nic}, because {asked} does not speak it"
-        for name, nic in built.items()
-        if nic != asked
-    ]
-
-
-def _pods_differ(case: Case, row: Row) -> bool:
-    asked, built = case.cluster.topology, row.prediction.cluster.topology
-    return asked.hosts_per_pod != built.hosts_per_pod
-
-
-def _notes(case: Case) -> tuple[str, ...]:
-    rivals = joined([row.candidate.short for row in case.rivals])
-    smaller = [r.name for r in case.rows if _pods_differ(case, r)]
-    rented = case.verdict.prediction.cost.rented
-    risks = [row.candidate.short for row in case.rows if row not in case.choices]
-    return (
-        *((RENTED,) * rented),
-        *(f"{name} is in the table as a risk, not as a choice" for name in risks),
-        *_other_nics(case),
-        *(f"{name}: pods as large as its switch allows, not as asked" for name in smaller),
-        f"flip points: where {rivals or 'nothing'} would be cheaper by more than is unknown",
-        "rows share hosts, NIC rate and topology; the switch follows the fabric and the rate",
-        "other sizes keep the batch of each GPU; activations are recomputed where they must be",
-        *_engine_notes(case),
-    )
+def _notes(case: Case) -> Iterator[str]:
+    if case.verdict.prediction.cost.rented:
+        yield RENTED
+    yield from dict.fromkeys(reason for found in case.objections.values() for reason in found)
+    if case.given:
+        yield "clusters are compared as they are: nothing of them is searched but parallelism"
+    else:
+        yield (
+            "each row has its own parallelism, NICs, switch and topology: the best found for "
+            "the job; --same parallelism,topology,nics holds them equal"
+        )
+    yield from _engine_notes(case)
 
 
 def _engine_notes(case: Case) -> Iterator[str]:

@@ -2,8 +2,7 @@
 
 from math import ceil
 
-from weft.network import fabric
-from weft.network.topology import layout
+from weft.network.network import layout, resolve
 from weft.sources import Sourced
 from weft.spec.cluster import Cluster
 
@@ -22,6 +21,7 @@ def with_bandwidth(cluster: Cluster, ratio: float) -> Cluster:
     faster = max(1.0, ratio)
     return cluster.with_(
         host=host.with_(
+            nic=host.nic if ratio <= 1 else "",  # faster than any may be
             nic_bytes_per_s=host.nic_bytes_per_s * ratio,
             pcie_bytes_per_s=None if pcie is None else pcie * faster,
         ),
@@ -37,6 +37,7 @@ def at_nic_rate(cluster: Cluster, rate_bytes_per_s: float) -> Cluster:
     wider = max(1.0, rate_bytes_per_s / host.nic_bytes_per_s)
     return cluster.with_(
         host=host.with_(
+            nic="",
             nic_bytes_per_s=rate_bytes_per_s,
             pcie_bytes_per_s=None if pcie is None else pcie * wider,
         ),
@@ -52,7 +53,7 @@ def fabric_factor(cluster: Cluster) -> Sourced:
     hosts. Both shares are those that the closed forms take.
     """
     choice, hosts = cluster.fabric, cluster.hosts
-    found = fabric.find(choice.kind)
+    found = resolve(cluster).fabric
     balanced, tuned = found.balanced(choice.load_balancing), found.tuned(choice.tuning)
     far = max(0.0, 1 - layout(cluster).hosts_per_unit / hosts)
     crowd = 1.0 if choice.tuning == "misconfigured" else 1 - 2 / max(2, hosts)

@@ -1,10 +1,7 @@
-"""What messages take on each fabric, beside what has been written about it."""
+"""What messages take on each fabric, and how many of them a step waits for."""
 
-from dataclasses import dataclass
 from math import log2
 
-from weft.advise.consideration import Number
-from weft.advise.wording import figure
 from weft.engines.analytic.collective import collective_time
 from weft.engines.engine import Traffic
 from weft.network import fabric
@@ -12,22 +9,6 @@ from weft.predict.training import Prediction
 from weft.results import Estimate
 from weft.spec.cluster import Cluster
 from weft.traffic.collective import Operation
-
-
-@dataclass(frozen=True, slots=True)
-class Published:
-    """A range of latencies that an article gives for a fabric."""
-
-    article: str
-    fabric: str
-    low_s: float
-    high_s: float
-    switches: int = 1
-
-    @property
-    def title(self) -> str:
-        """The fabric's title."""
-        return fabric.find(self.fabric).title
 
 
 def message_s(kind: str, switches: int) -> Estimate:
@@ -39,25 +20,6 @@ def message_s(kind: str, switches: int) -> Estimate:
         ends.low + switches * hop.low,
         ends.high + switches * hop.high,
     )
-
-
-def judge(published: tuple[Published, ...]) -> list[tuple[str, bool, Number]]:
-    """Say of each figure what weft has instead, and whether weft's value lies in its range."""
-    return [_judge(one) for one in published]
-
-
-def _judge(one: Published) -> tuple[str, bool, Number]:
-    ours = message_s(one.fabric, one.switches)
-    inside = one.low_s <= ours.value <= one.high_s
-    overlap = ours.low <= one.high_s and one.low_s <= ours.high
-    words = "inside" if inside else "the ranges meet" if overlap else "outside"
-    through = "through one switch" if one.switches == 1 else f"through {one.switches} switches"
-    text = (
-        f"{one.article}, {one.title}: {figure(one.low_s, 's')} to {figure(one.high_s, 's')}; "
-        f"weft {figure(ours.value, 's')} ({figure(ours.low, 's')} to "
-        f"{figure(ours.high, 's')}) {through}: {words}"
-    )
-    return text, inside, Number(f"{one.title}, {through}", ours.value, "s")
 
 
 def waited_steps(prediction: Prediction) -> float:

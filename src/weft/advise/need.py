@@ -1,6 +1,6 @@
 """How much network a target needs: one thing at a time, the others as they are."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -10,9 +10,11 @@ from typing import Literal
 from weft.advise.knobs import with_bandwidth
 from weft.advise.latencies import waited_steps
 from weft.advise.oracle import Oracle
+from weft.advise.pins import Pins
+from weft.advise.reach import Reaching, cheapest
 from weft.advise.wording import figure, percent
 from weft.errors import SpecError, WeftError
-from weft.network.topology import layout
+from weft.network.network import layout
 from weft.predict.training import Prediction
 from weft.results import Provenance
 from weft.spec.cluster import Cluster
@@ -101,6 +103,9 @@ class Need:
     requirements: tuple[Requirement, ...]
     curve: tuple[Point, ...]
     knee: Knee
+    cheapest: Reaching | None
+    """The cheapest network that reaches the target, each fabric at its best; none: no network
+    does."""
     sentence: str
     predictions: int
     provenance: Provenance
@@ -154,11 +159,13 @@ def need(
     job: Job,
     target: Target | None = None,
     *,
+    pins: Iterable[str] = (),
     ask: Callable[[Cluster, Job], Prediction] | None = None,
 ) -> Need:
     """Solve for the network that a target needs; ``ask`` stands in for predict().
 
-    Without a target: 95 % of the speed that unlimited bandwidth would give.
+    Without a target: 95 % of the speed that unlimited bandwidth would give. ``pins`` are keys
+    that the cheapest network keeps; with ``ask`` it is not searched.
     """
     target = target or Target(metric="mfu_of_max", value=0.95)
     _check(target)
@@ -173,6 +180,7 @@ def need(
     solvers = (_bandwidth, _nics, _oversubscription, _latency)
     requirements = tuple(solve(search, step_s) for solve in solvers)
     knee = _knee(curve)
+    least = None if ask else cheapest(cluster, job, step_s, Pins.of(pins))
     return Need(
         cluster=cluster,
         job=start.job,
@@ -184,6 +192,7 @@ def need(
         requirements=requirements,
         curve=curve,
         knee=knee,
+        cheapest=least,
         sentence=_sentence(requirements, knee, reached=start.step_s.value <= step_s),
         predictions=oracle.calls,
         provenance=start.provenance,

@@ -54,8 +54,10 @@ class Oracle:
 
     ask: Callable[[Cluster, Job], Prediction] = predict
     time: Callable[[Cluster, Job], Pace] = pace
-    asked: dict[str, Prediction] = field(default_factory=dict)
-    timed: dict[str, Pace] = field(default_factory=dict)
+    asked: dict[tuple[Cluster, Job], Prediction] = field(default_factory=dict)
+    timed: dict[tuple[Cluster, Job], Pace] = field(default_factory=dict)
+    simulates: bool = False
+    """Whether its collectives are simulated, which takes seconds for each network."""
 
     @classmethod
     def of(cls, ask: Callable[[Cluster, Job], Prediction] | None) -> "Oracle":
@@ -65,18 +67,20 @@ class Oracle:
     @classmethod
     def with_packets(cls, prober: "Prober") -> "Oracle":
         """Return one whose collectives are simulated packet by packet."""
-        return cls(partial(predict_with, prober=prober), partial(pace, prober=prober))
+        return cls(
+            partial(predict_with, prober=prober), partial(pace, prober=prober), simulates=True
+        )
 
     def predict(self, cluster: Cluster, job: Job) -> Prediction:
         """Predict, or return the same prediction again."""
-        key = cluster.model_dump_json() + job.model_dump_json()
+        key = cluster, job
         if key not in self.asked:
             self.asked[key] = self.ask(cluster, job)
         return self.asked[key]
 
     def pace(self, cluster: Cluster, job: Job) -> Pace:
         """Predict the speed alone, or return the same again."""
-        key = cluster.model_dump_json() + job.model_dump_json()
+        key = cluster, job
         if key in self.asked:
             return pace_of(self.asked[key])
         if key not in self.timed:

@@ -1,36 +1,44 @@
-"""The answer in a sentence: which fabric, why, and how sure that is."""
+"""The answer in a sentence, by one rule from the figures of the table.
+
+1. Rows that the owner's limits rule out are not recommended.
+2. Of the others, the row whose tokens cost least is the cheapest. A row whose extra cost of a
+   token may be nothing, within what is known of the difference alone, ties with it.
+3. A tied row that costs more and trains slower than another choice that has been measured is
+   not recommended.
+4. Of what remains, the row that most considerations beside money favour is recommended; of
+   equals, the cheapest.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from weft.advise.candidate import NONE
 from weft.advise.case import Case, Row
 from weft.advise.consideration import Weighed
 from weft.advise.spread import Spread, difference
-from weft.advise.wording import joined, percent
+from weft.advise.wording import joined, money, percent
 from weft.results import Estimate
 
 AS_FAST = 0.001
 """Differences below a thousandth are not worth a word."""
 RESOLVED = 1.005
 """Half a per cent of cost is below what a model of this error tells apart."""
-SAME = Estimate(1.0, 1.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recommendation:
-    """Which fabric, in a sentence, with the reasons and what it ties with.
+    """Which network, in a sentence, with the reasons and what it ties with."""
 
-    The cheapest by cost of a token is named, unless others cannot be told from it: then the
-    one of them that most considerations beside money favour, and of equals the cheapest.
-    """
-
-    fabric: str
+    fabric: str | None
+    """None: no network of the table meets the owner's limits."""
     cheapest: str
     sentence: str
     tied_with: tuple[str, ...]
-    """Fabrics whose cost of a token cannot be told from that of the cheapest."""
+    """Networks whose cost of a token cannot be told from that of the cheapest."""
+    tie_broken_by: tuple[str, ...]
+    """Considerations that favour the one recommended, where others tie."""
     rival: str | None
-    """The fabric it is set against: of another family where there is one."""
+    """The network it is compared with: of another family where there is one."""
     bands_overlap: bool
     """Whether the 80 % bands of its step time and of its rival's overlap."""
     rival_cost_ratio: Estimate | None
@@ -41,7 +49,7 @@ class Recommendation:
 def recommend(
     case: Case, spreads: Mapping[str, Spread], weighed: Sequence[Weighed]
 ) -> Recommendation:
-    """Name a fabric, and say honestly how far it leads."""
+    """Name a network by the rule above."""
     cheapest = case.best
     ratios = {
         row.name: difference(row, cheapest, spreads[row.name], spreads[cheapest.name])
@@ -49,8 +57,9 @@ def recommend(
         if row is not cheapest
     }
     tied = [row for row in case.rows if row.name in ratios and ratios[row.name].low <= RESOLVED]
-    favours = {row.name: _for(row.name, weighed) for row in (cheapest, *tied)}
-    chosen = max((cheapest, *tied), key=lambda r: (len(favours[r.name]), -r.usd_per_1t_tokens))
+    open_ = [r for r in (cheapest, *tied) if not is_dominated(r, case.choices)] or [cheapest]
+    favours = {row.name: _for(row.name, weighed) for row in open_}
+    chosen = max(open_, key=lambda r: (len(favours[r.name]), -r.usd_per_1t_tokens))
     rival = _rival(case, chosen)
     ratio = (
         None
@@ -58,14 +67,25 @@ def recommend(
         else difference(rival, chosen, spreads[rival.name], spreads[chosen.name])
     )
     return Recommendation(
-        fabric=chosen.name,
+        fabric=chosen.name if case.has_choice else None,
         cheapest=cheapest.name,
-        sentence=_sentence(chosen, rival, ratio, [cheapest, *tied], favours[chosen.name]),
+        sentence=_sentence(case, chosen, (rival, ratio), tied, favours[chosen.name]),
         tied_with=tuple(row.name for row in tied),
+        tie_broken_by=tuple(favours[chosen.name]) if tied else (),
         rival=None if rival is None else rival.name,
         bands_overlap=rival is not None and _overlap(chosen, rival),
         rival_cost_ratio=ratio,
-        reasons=tuple(_reason(one) for one in weighed),
+        reasons=_reasons(chosen, rival, weighed),
+    )
+
+
+def is_dominated(row: Row, others: Sequence[Row]) -> bool:
+    """Tell whether a measured choice both costs less a token and trains faster."""
+    return any(
+        other.usd_per_1t_tokens < row.usd_per_1t_tokens
+        and other.progress_tokens_per_s > row.progress_tokens_per_s
+        for other in others
+        if not other.candidate.resembles
     )
 
 
@@ -73,8 +93,21 @@ def _for(name: str, weighed: Sequence[Weighed]) -> list[str]:
     return [one.title for one in weighed if name in one.favours and one.breaks_ties]
 
 
-def _reason(one: Weighed) -> str:
-    return f"{one.title}{f' (for {joined(one.favours)})' if one.favours else ''}: {one.reason}"
+def _reasons(chosen: Row, rival: Row | None, weighed: Sequence[Weighed]) -> tuple[str, ...]:
+    """Return speed and price against the rival, what favours it, then what favours others."""
+    ours = [f"{one.title}: {one.reason}" for one in weighed if chosen.name in one.favours]
+    theirs = [
+        f"against it, {one.title}: {one.reason}"
+        for one in weighed
+        if one.favours and chosen.name not in one.favours
+    ]
+    figures = () if rival is None else (_figures(chosen, rival),)
+    return (*figures, *ours, *theirs)
+
+
+def _figures(chosen: Row, rival: Row) -> str:
+    detail = f"{_speed(chosen, rival)}, {_price(chosen, rival)}"
+    return f"against {rival.candidate.short} {detail}"
 
 
 def _rival(case: Case, chosen: Row) -> Row | None:
@@ -92,25 +125,42 @@ def _overlap(row: Row, other: Row) -> bool:
 
 
 def _sentence(
-    chosen: Row, rival: Row | None, ratio: Estimate | None, tied: list[Row], favours: list[str]
+    case: Case,
+    chosen: Row,
+    against: tuple[Row | None, Estimate | None],
+    tied: list[Row],
+    favours: list[str],
 ) -> str:
-    name, other = chosen.candidate.short, rival and rival.candidate.short
-    if rival is None or ratio is None:
-        return f"Take {name}: nothing else of what was asked for can run this job."
-    if len(tied) == 1:
+    rival, ratio = against
+    if chosen.name == NONE:
+        return f"{_domain(case)}: no scale-out network is needed."
+    if not case.has_choice:
+        reasons = joined(list(dict.fromkeys(case.objections[chosen.name])))
         return (
-            f"Take {name}: a token costs {_less(ratio)} than on {other}; "
-            f"{_speed(chosen, rival)}, and {_price(chosen, rival)}."
+            f"No network can be recommended within the limits. The cheapest, "
+            f"{chosen.candidate.short}: {reasons}."
         )
-    titles = joined([row.candidate.short for row in tied])
-    why = "it is the cheapest of them"
-    if favours:
-        why = f"what speaks for {name} beside money: {joined(favours)}"
+    name = chosen.candidate.short
+    if rival is None or ratio is None:
+        return f"Take {name}: no other network of those compared can be recommended."
+    figures = f"a token costs {_less(ratio)} than {rival.candidate.short}"
+    if not tied:
+        return f"Take {name}: {figures}."
+    others = joined([r.candidate.short for r in (case.best, *tied) if r is not chosen])
+    others = others[:1].upper() + others[1:]
+    why = f"{joined(favours)} favour it" if favours else "it costs least"
     return (
-        f"Take {name}. {titles} cost the same per token within the error of this model; {why}. "
-        f"Against {other} {_speed(chosen, rival)}, {_price(chosen, rival)} and a token "
-        f"costs {_less(ratio)}."
+        f"Take {name}. {others} cost the same within the model error; {why}. "
+        f"{figures[:1].upper()}{figures[1:]}."
     )
+
+
+def _domain(case: Case) -> str:
+    host, gpus = case.cluster.host, case.gpus
+    up = host.scale_up
+    if up.kind == "nvlink" and gpus <= up.gpus:
+        return f"{gpus} GPUs in one NVLink domain"
+    return f"{gpus} GPUs in one host"
 
 
 def _less(ratio: Estimate) -> str:
@@ -119,24 +169,20 @@ def _less(ratio: Estimate) -> str:
     word, sign = ("less", 1) if saved.value >= 0 else ("more", -1)
     ends = sorted((sign * saved.low, sign * saved.high))
     return (
-        f"{percent(abs(saved.value))} {word} (80 % band of the difference alone: "
-        f"{percent(ends[0])} to {percent(ends[1])} {word})"
+        f"{percent(abs(saved.value))} {word} "
+        f"(80 % band {percent(ends[0])} to {percent(ends[1])})"
     )
 
 
 def _speed(chosen: Row, rival: Row) -> str:
     lead = chosen.progress_tokens_per_s / rival.progress_tokens_per_s - 1
-    overlap = _overlap(chosen, rival)
-    bands = "the bands of their step times overlap" if overlap else "their bands do not overlap"
     if abs(lead) < AS_FAST:
-        return f"it trains as fast ({bands})"
-    return f"it trains {percent(abs(lead))} {'faster' if lead > 0 else 'slower'} ({bands})"
+        return "it trains as fast"
+    return f"it trains {percent(abs(lead))} {'faster' if lead > 0 else 'slower'}"
 
 
 def _price(chosen: Row, rival: Row) -> str:
-    if not rival.network_usd_per_s:
+    if chosen.prediction.cost.rented:
         return "the network is in the price of the GPU-hour"
-    ratio = chosen.network_usd_per_s / rival.network_usd_per_s - 1
-    if abs(ratio) < AS_FAST:
-        return "its network costs as much"
-    return f"its network costs {percent(abs(ratio))} {'more' if ratio > 0 else 'less'}"
+    mine, theirs = (row.prediction.cost.network_usd.value for row in (chosen, rival))
+    return f"its network costs {money(mine)} (not {money(theirs)})"

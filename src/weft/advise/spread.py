@@ -14,7 +14,8 @@ from math import hypot
 
 from weft.advise.case import Case, Row
 from weft.advise.knobs import fabric_factor, with_bandwidth
-from weft.network import fabric
+from weft.design.cost import TotalCost
+from weft.network.network import resolve
 from weft.results import Estimate
 
 OWN_PARTS = frozenset({"switches", "staff"})
@@ -33,7 +34,7 @@ class Spread:
 
 def spread(case: Case, row: Row) -> Spread:
     """Predict a candidate at both ends of its fabric's factor."""
-    copies = fabric.find(row.prediction.cluster.fabric.kind).host_socket_bytes_per_s
+    copies = resolve(row.prediction.cluster).fabric.host_socket_bytes_per_s
     if copies is not None:
         return Spread(
             name=row.name,
@@ -66,15 +67,18 @@ def _resembling(case: Case, row: Row) -> float:
 def difference(row: Row, other: Row, mine: Spread, theirs: Spread) -> Estimate:
     """Return the cost of a token on one fabric over that on another, with its own band."""
     ratio = row.usd_per_1t_tokens / other.usd_per_1t_tokens
-    price = hypot(*_prices(row, other)) / row.prediction.cost.total_usd.value
+    price = (
+        hypot(*price_errors(row.prediction.cost, other.prediction.cost))
+        / row.prediction.cost.total_usd.value
+    )
     up = hypot(1 - mine.slow_ratio, theirs.fast_ratio - 1, price)
     down = hypot(mine.fast_ratio - 1, 1 - theirs.slow_ratio, price)
     return Estimate(ratio, ratio * max(0.0, 1 - down), ratio * (1 + up))
 
 
-def _prices(row: Row, other: Row) -> Iterator[float]:
+def price_errors(own: TotalCost, other: TotalCost) -> Iterator[float]:
     """Yield the half band of the difference of each part of the cost."""
-    mine, theirs = row.prediction.cost.parts, other.prediction.cost.parts
+    mine, theirs = own.parts, other.parts
     for name in mine.keys() & theirs.keys():
         a, b = mine[name], theirs[name]
         if a.value == b.value:

@@ -1,10 +1,7 @@
 """What pauses do to traffic that has no part in them: an incast under one tuning."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from math import comb
-from statistics import median
 from typing import Final
 
 from weft.errors import Infeasible
@@ -35,40 +32,10 @@ class Storm:
     """Of each seed."""
     layers: tuple[str, ...]
     """Layers whose links stood paused, in the first seed."""
-    medians: tuple[float, ...]
-    """Time of a small transfer over its time alone, of each seed."""
     tails: tuple[float, ...]
-    """The same for the 99th of 100."""
+    """Time of the 99th of 100 small transfers over its time alone, of each seed."""
     said: str
     """What was simulated."""
-
-    @property
-    def median_ratio(self) -> float:
-        """The middle seed's time of a small transfer over its time alone."""
-        return median(self.medians)
-
-    @property
-    def tail_ratio(self) -> float:
-        """The same for the 99th of 100."""
-        return median(self.tails)
-
-
-def apart(high: Sequence[float], low: Sequence[float]) -> bool:
-    """Say whether every seed of one lies above every seed of another.
-
-    >>> apart((3.0, 2.5), (2.0, 1.0)), apart((3.0, 1.5), (2.0, 1.0))
-    (True, False)
-    """
-    return min(high) > max(low)
-
-
-def by_chance(seeds: int) -> str:
-    """Say how often seeds that differ in nothing lie apart all the same.
-
-    >>> by_chance(3)
-    'by chance so once in 20'
-    """
-    return f"by chance so once in {comb(2 * seeds, seeds)}"
 
 
 def storm(cluster: Cluster, tuning: str) -> Storm:
@@ -88,7 +55,6 @@ def _storm(part: tuple[Cluster, str], tuning: str) -> Storm:
         tuning=tuning,
         pauses=tuple(one.seeds[0].counts["pauses"] for one in found),
         layers=tuple(one.name for one in found[0].layers if one.paused_ratio > 0),
-        medians=tuple(one.p50 for one in slow),
         tails=tuple(one.p99 for one in slow),
         said="15 GPUs send 32 MiB each to one; from 2 ms on 64 KiB transfers at 10 % load go "
         f"from all others to the second half of the hosts, not to that one; {said}; "

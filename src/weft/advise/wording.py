@@ -28,9 +28,11 @@ def money(usd: float) -> str:
 
     >>> money(1234.5), money(2.5e6), money(1.2e9)
     ('$1,234', '$2.5M', '$1.2B')
+    >>> money(366_982)
+    '$367k'
     """
-    for letter, scale in (("B", 1e9), ("M", 1e6)):
-        if abs(usd) >= scale:
+    for letter, scale in (("B", 1e9), ("M", 1e6), ("k", 1e3)):
+        if abs(usd) >= scale and (letter != "k" or abs(usd) >= 10 * scale):
             return f"${usd / scale:.3g}{letter}"
     return f"${usd:,.0f}" if abs(usd) >= 100 else f"${usd:.3g}"  # noqa: PLR2004 - cents matter
 

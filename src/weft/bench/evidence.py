@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from weft.bench.check import MISLED, all_checks
 from weft.bench.expected import Setting
 from weft.bench.fault import Fault, all_faults
-from weft.doctor.rule import Finding, Severity
+from weft.doctor.findings import NAMED_RATIO, Finding
+from weft.inventory.severity import Severity
 from weft.observe.observation import Observation
 
 
@@ -63,11 +64,13 @@ def _found(kind: Fault, findings: Iterable[Finding], lines: list[str], name: str
     named = [
         one
         for one in findings
-        if one.decided and one.severity is not Severity.INFO and one.cause in kind.causes
+        if one.probability_ratio >= NAMED_RATIO
+        and one.severity is not Severity.INFO
+        and one.cause in kind.causes
     ]
     if not named:
         return 0.0
-    surest = max(named, key=lambda one: one.confidence_ratio)
+    surest = max(named, key=lambda one: one.probability_ratio)
     lines.append(f"the doctor finds {surest.cause}: for {name}")
-    share = min(1 - MISLED, surest.confidence_ratio)
+    share = min(1 - MISLED, surest.probability_ratio)
     return math.log(share / (1 - share))

@@ -150,7 +150,7 @@ def _scaled(factors: Mapping[str, float]) -> Fitted:
     for name, factor in factors.items():
         found = [key for key in values if key == name or key.startswith(f"{name}.")]
         values |= {key: values[key] * factor for key in found} or {name: factor}
-    return Fitted(values, own.bands)
+    return Fitted(values, own.spread)
 
 
 def _points(setting: Setting, cluster: Cluster) -> list[Expected]:

@@ -25,7 +25,7 @@ def good_runs(
     first = int(numbers[1])
     last = int(numbers[2] or first)
     url = history or store.default_url()
-    kept = {run.id: run for run in store.load(url) if run.id is not None}
+    kept = {run.id: run for run in store.load(url).runs if run.id is not None}
     named = [run for key, run in sorted(kept.items()) if first <= key <= last]
     if numbers[2]:
         # Between the first and the last may stand runs of another kind.

@@ -77,6 +77,8 @@ class History:
     url: str
     series: tuple[Series, ...]
     runs: int
+    unreadable: tuple[str, ...] = ()
+    """Rows that cannot be read and are left out, each with its number and the reason."""
 
     @property
     def regressions(self) -> int:
@@ -87,7 +89,8 @@ class History:
 def history(url: str | None = None, *, label: str | None = None) -> History:
     """Read the history and compare like with like."""
     where = url or store.default_url()
-    runs = [one for one in store.load(where) if label is None or one.label == label]
+    stored = store.load(where)
+    runs = [run for run in stored.runs if label is None or run.label == label]
     groups: dict[tuple[object, ...], list[BenchRun]] = {}
     for run in runs:
         groups.setdefault(likeness(run), []).append(run)
@@ -95,6 +98,7 @@ def history(url: str | None = None, *, label: str | None = None) -> History:
         url=store.hidden(where),
         series=tuple(series(found) for found in groups.values()),
         runs=len(runs),
+        unreadable=stored.unreadable,
     )
 
 

@@ -29,9 +29,9 @@ from weft.bench.supposed import Supposition, suppositions
 from weft.bench.sweep import Sweep, read_sweep
 from weft.bench.unseen import Unseen, unseen
 from weft.bench.verdict import FALSE_FAIL_RATIO, Outcome, RangeVerdict, judge_ranges, overall
-from weft.doctor.diagnose import find
-from weft.doctor.ranking import rank
-from weft.doctor.rule import Finding, Severity
+from weft.doctor.diagnose import diagnose
+from weft.doctor.findings import NAMED_RATIO, Finding
+from weft.inventory.severity import Severity
 from weft.observe.facts.programs import Setting as Variable
 from weft.observe.observation import Observation
 from weft.predict.provenance import provenance
@@ -144,7 +144,7 @@ def judge(
     paths = [files] if isinstance(files, Path) else list(files)
     sweep, seen = read_sweep(paths)
     runs = [one for item in good for one in good_runs(str(item), sweep, history)]
-    return judge_sweep(sweep, cluster, seen, good=runs)
+    return judge_sweep(sweep, cluster, seen, good=runs, findings=diagnose(paths).findings)
 
 
 def judge_sweep(
@@ -153,8 +153,12 @@ def judge_sweep(
     seen: Observation | None = None,
     *,
     good: Iterable[tuple[str, Sweep]] = (),
+    findings: Sequence[Finding] = (),
 ) -> Judgement:
-    """Judge a sweep that was read already; ``good`` are own sound runs by their name."""
+    """Judge a sweep that was read already; ``good`` are own sound runs by their name.
+
+    ``findings`` are what the doctor finds in the same files.
+    """
     seen, own = seen or Observation(), baseline(sweep, good)
     found = as_logged(cluster, sweep, seen) if cluster is not None else infer(sweep, seen)
     if found.cluster is None:
@@ -166,7 +170,7 @@ def judge_sweep(
     if own is not None and cluster is None:
         # Good runs of the cluster itself leave nothing open of what it is.
         found = replace(found, unknown=())
-    return _judged(setting, found, seen)
+    return _judged(setting, found, seen, findings)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,10 +207,11 @@ def _weighed(setting: Setting, found: Inferred, points: Sequence[Expected]) -> _
     )
 
 
-def _judged(setting: Setting, found: Inferred, seen: Observation) -> Judgement:
+def _judged(
+    setting: Setting, found: Inferred, seen: Observation, findings: Sequence[Finding]
+) -> Judgement:
     points = expected(setting)
     weighed = _weighed(setting, found, points)
-    findings = find(seen.facts)
     known = told(setting, seen, findings)
     explained = _explained(setting, weighed)
     candidates = _candidates(explained, known, weighed.outcome)
@@ -388,11 +393,10 @@ def _said(setting: Setting) -> list[str]:
 
 def _findings(found: Sequence[Finding]) -> tuple[str, ...]:
     """Say what the doctor finds in the output itself; its suspects are not told here."""
-    named = (one.finding for one in rank(found))
     return tuple(
-        f"{one.cause}: {one.message}"
-        for one in named
-        if one.decided and one.severity is not Severity.INFO
+        f"{one.cause}: {one.title}"
+        for one in found
+        if one.probability_ratio >= NAMED_RATIO and one.severity is not Severity.INFO
     )
 
 

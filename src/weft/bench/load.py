@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from weft.errors import SpecError
-from weft.network import fabric
+from weft.network.network import resolve
 from weft.predict.provenance import provenance
 from weft.results import Provenance
 from weft.spec.cluster import Cluster
@@ -239,7 +239,7 @@ def _simulated(cluster: Cluster, bytes_per_s: float, size_bytes: int) -> Carried
 def _carried(cluster: Cluster, done: "Simulation", duration_s: float) -> Carried:
     """Read a simulation: what was delivered while transfers arrived, after a warm-up."""
     (load,) = done.traffic
-    kind = fabric.find(cluster.fabric.kind)
+    kind = resolve(cluster).fabric
     window = [
         one for one in done.moments if duration_s / 4 <= one.time_s <= duration_s
     ]  # fmt: skip

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from weft.bench.sweep import Sweep
 from weft.bench.verdict import Outcome, RangeVerdict
-from weft.engines.analytic.collective.model import bucket
+from weft.engines.analytic.collective.spread import bucket
 
 _COST = "what MPI adds to a message is not modelled; perftest measures the link without it"
 _CHOICE = "MPI chooses its own algorithms, whose curve is not that of NCCL"

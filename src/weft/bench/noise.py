@@ -14,7 +14,7 @@ from pathlib import Path
 from statistics import stdev
 from typing import Final
 
-from weft.engines.analytic.collective.model import bucket
+from weft.engines.analytic.collective.spread import bucket
 
 FILE: Final = Path(__file__).with_name("noise.toml")
 _FEWEST: Final = 3

@@ -1,11 +1,12 @@
 """The run history: every benchmark that was run, in SQLite, or in PostgreSQL by its URL."""
 
 import json
+import math
 import os
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -138,20 +139,40 @@ def keep(run: BenchRun, url: str) -> BenchRun:
     return replace(run, id=number)
 
 
-def load(url: str) -> list[BenchRun]:
-    """Return the runs of a history, the oldest first."""
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What a history holds: its runs, the oldest first, and the rows that are none."""
+
+    runs: tuple[BenchRun, ...]
+    unreadable: tuple[str, ...] = ()
+    """One line for each row that cannot be read, with its number and the reason."""
+
+
+def load(url: str) -> Stored:
+    """Return the runs of a history; a row that cannot be read is named and left out."""
     with _connected(url) as (connection, tables):
         runs, timings = tables.tables["runs"], tables.tables["timings"]
         found = connection.execute(runs.select().order_by(runs.c.id.desc()).limit(_MOST_RUNS))
         rows = list(found)[::-1]
-        by_run: dict[int, list[Timing]] = {row.id: [] for row in rows}
-        for one in connection.execute(timings.select().order_by(timings.c.size_bytes)):
-            if one.run in by_run:
-                by_run[one.run].append(_timing(one))
-    return [_run(row, tuple(by_run[row.id])) for row in rows]
+        by_run: dict[int, list[Row[Any]]] = {row.id: [] for row in rows}
+        for timing in connection.execute(timings.select().order_by(timings.c.size_bytes)):
+            if timing.run in by_run:
+                by_run[timing.run].append(timing)
+    readable: list[BenchRun] = []
+    unreadable: list[str] = []
+    for row in rows:
+        try:
+            readable.append(_run(row, tuple(map(_timing, by_run[row.id]))))
+        except (ValueError, TypeError) as error:
+            unreadable.append(f"run {row.id} is left out: {error}")
+    return Stored(tuple(readable), tuple(unreadable))
 
 
 def _timing(row: "Row[Any]") -> Timing:
+    for name in ("size_bytes", "time_s"):
+        value = getattr(row, name)
+        if not (isinstance(value, int | float) and 0 < value < math.inf):
+            raise ValueError(f"{name} is {value!r:.40}; it must be a number above 0")
     return Timing(
         size_bytes=row.size_bytes, time_s=row.time_s, noise_ratio=row.noise_ratio,
         own_noise=bool(row.own_noise), wrong=row.wrong,
@@ -160,8 +181,17 @@ def _timing(row: "Row[Any]") -> Timing:
 
 def _run(row: "Row[Any]", timings: tuple[Timing, ...]) -> BenchRun:
     known: dict[str, Any] = {name: getattr(row, name) for name in _TEXTS}
-    known |= {name: tuple(json.loads(getattr(row, name))) for name in _LISTS}
+    known |= {name: _texts(name, getattr(row, name)) for name in _LISTS}
+    if not timings:
+        raise ValueError("it has no timings")
     return BenchRun(
         id=row.id, ranks=row.ranks, ranks_per_host=row.ranks_per_host, output=row.output,
         timings=timings, **known,
     )  # fmt: skip
+
+
+def _texts(name: str, stored: str) -> tuple[str, ...]:
+    found = json.loads(stored)
+    if not (isinstance(found, list) and all(isinstance(text, str) for text in found)):
+        raise ValueError(f"{name} is {stored!r:.40}; it must be a list of texts")
+    return tuple(found)

@@ -18,7 +18,7 @@ from typing import Final
 from weft.bench import student
 from weft.bench.expected import Expected
 from weft.bench.sweep import Timing
-from weft.engines.analytic.collective.model import bucket
+from weft.engines.analytic.collective.spread import bucket
 
 FALSE_FAIL_RATIO: Final = 0.01
 """Healthy sweeps that may be failed: the usual level of an acceptance test."""

@@ -50,6 +50,7 @@ def collective_ratios(
 ) -> dict[str, CollectiveRatios]:
     """Return the ratios of every class that was measured, and of each reach as a whole."""
     points: dict[str, list[_Point]] = defaultdict(list)
+    ranks: dict[str, set[int]] = defaultdict(set)
     for reading in readings:
         group = group_of(cluster, reading)
         found = collective_time(cluster, reading.operation, reading.size_bytes, group)
@@ -63,16 +64,18 @@ def collective_ratios(
         )  # fmt: skip
         for name in (f"{reading.operation.value}.{found.algorithm}", f"{ANY}.{ANY}"):
             points[f"{reach}.{name}"].append(point)
+            ranks[f"{reach}.{name}"].add(group.ranks)
     wholes = {
         name: _ratios(found, UNCHANGED)
         for name, found in points.items()
         if name.endswith(f"{ANY}.{ANY}")
     }
-    return wholes | {
+    ratios = wholes | {
         name: _ratios(found, wholes[f"{name.partition('.')[0]}.{ANY}.{ANY}"])
         for name, found in sorted(points.items())
         if name not in wholes
     }
+    return {name: one.with_(ranks=sorted(ranks[name])) for name, one in ratios.items()}
 
 
 def group_of(cluster: Cluster, reading: CollectiveReading) -> Group:

@@ -54,6 +54,61 @@ class Gpu(Device):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FabricFacts(Device):
+    """One way to join hosts: what its specification and measurements say of it.
+
+    Shares (``load_balancing``, ``tuning``) are of the payload rate.
+    """
+
+    rdma: bool
+    """The NIC moves the payload; without, the kernel copies it."""
+    gpudirect: bool
+    """GPU memory can be reached without a copy in host memory."""
+    lossless: str
+    """What keeps packets from being dropped: credits, PFC, scheduling, nothing ..."""
+    congestion_control: tuple[str, ...]
+    """Names, the usual one first."""
+    carrier: str = ""
+    """Fabric that switches and media must speak to carry this one; empty: this one."""
+    usual_switches: Mapping[float, str]
+    """Link rate in bytes/s, ascending, to the switch that is usual up to it."""
+    switch_balancing: tuple[str, ...] = ()
+    """Load-balancing modes that need adaptive routing in the switch."""
+    topologies: tuple[str, ...] = ()
+    """Topologies that it can have; empty: all."""
+    default_mtu_bytes: int
+    mtus_bytes: tuple[int, ...]
+    any_mtu: bool = False
+    """Any size between the smallest and the largest of ``mtus_bytes`` will do (IP)."""
+    header_bytes: Sourced
+    """On the wire beside each MTU of payload: headers, checksums, preamble, gap."""
+    load_balancing: Mapping[str, Sourced]
+    """Published share of bandwidth kept beyond the leaf, by mode; the first is the default."""
+    tuning: Mapping[str, Sourced]
+    """Published share of bandwidth kept when tuned, at default settings, misconfigured."""
+    end_to_end_s: Sourced
+    """Small message, one way, NIC to NIC, no switch in between."""
+    switch_hop_s: Sourced
+    step_overhead_s: Sourced
+    """What a dependent network step costs beyond that of verbs (NCCL's plug-in)."""
+    plugin_latency_s: float = 0.0
+    """Latency that the network plug-in reports to NCCL's tuning model."""
+    max_plugin_channels_per_nic: int | None = None
+    socket_bytes_per_s: Sourced | None = None
+    """Kernel TCP only: one connection, one core copying."""
+    host_socket_bytes_per_s: Sourced | None = None
+    """Kernel TCP only: all connections of a host, before the copies saturate it."""
+    packet_cost_bytes: Sourced | None = None
+    """Kernel TCP only: what a packet costs a core, as bytes that it could have copied."""
+    in_network_reduction: bool = False
+
+    @property
+    def carried_by(self) -> str:
+        """The fabric that its switches and media speak."""
+        return self.carrier or self.name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Nic(Device):
     """One network adapter (or one DPU used as one)."""
 
@@ -121,6 +176,25 @@ class Server(Device):
     rack_units: float = 0
     cloud: bool = False
     """Rented by the hour, network included; it cannot be bought."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rented:
+    """The network that a provider rents with one server; a tenant cannot choose another."""
+
+    fabrics: tuple[str, ...]
+    """The usual one first."""
+    topologies: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provider(Device):
+    """One cloud: what it rents, on which networks, and at which price."""
+
+    servers: Mapping[str, Rented]
+    """Server of the catalogue, and the network that is rented with it."""
+    price_usd_per_h: Mapping[str, Sourced] = field(default_factory=dict)
+    """Its own on-demand price of one GPU for one hour, by GPU of the catalogue."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

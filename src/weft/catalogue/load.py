@@ -19,17 +19,23 @@ from weft.catalogue.devices import (
     Assumption,
     Cable,
     Device,
+    FabricFacts,
     Gpu,
     Nic,
+    Provider,
     Rental,
     RentalPoint,
+    Rented,
     Server,
     Switch,
 )
 from weft.errors import SpecError, UnknownName
 from weft.sources import Kind, Source, Sourced
 
-Folder = Literal["gpus", "nics", "switches", "cables", "servers", "assumptions", "rentals"]
+Folder = Literal[
+    "gpus", "nics", "switches", "cables", "servers", "fabrics", "providers", "assumptions",
+    "rentals",
+]  # fmt: skip
 FOLDERS: Final[tuple[Folder, ...]] = get_args(Folder)
 
 _ROOT: Final = Path(__file__).parent
@@ -39,6 +45,8 @@ _CLASSES: Final[Mapping[str, type[Device]]] = {
     "switches": Switch,
     "cables": Cable,
     "servers": Server,
+    "fabrics": FabricFacts,
+    "providers": Provider,
     "assumptions": Assumption,
     "rentals": Rental,
 }
@@ -54,6 +62,8 @@ _READERS: Final[tuple[tuple[str, str, Callable[[str], float]], ...]] = (
     ("_m", "", units.parse_length),
 )
 """End of a field's name, what stands for it in a file, how its text is read."""
+_BY_RATE: Final = frozenset({"radix", "usual_switches"})
+"""Fields whose keys are link rates."""
 _NUMBER_KEYS: Final = frozenset({"value", "low", "high", "source", "confidence"})
 
 
@@ -76,6 +86,10 @@ def find(kind: Literal["switches"], name: str) -> Switch: ...
 def find(kind: Literal["cables"], name: str) -> Cable: ...
 @overload
 def find(kind: Literal["servers"], name: str) -> Server: ...
+@overload
+def find(kind: Literal["fabrics"], name: str) -> FabricFacts: ...
+@overload
+def find(kind: Literal["providers"], name: str) -> Provider: ...
 @overload
 def find(kind: Literal["assumptions"], name: str) -> Assumption: ...
 @overload
@@ -167,6 +181,8 @@ def _value(
     cited: Mapping[str, Source],
     where: str,
 ) -> Any:  # noqa: ANN401 - a number, text, or a mapping of them
+    if isinstance(raw, list):
+        return tuple(_value(item, read, cited, where) for item in raw)
     if not isinstance(raw, dict):
         return float(read(raw)) if read and isinstance(raw, str) else raw
     if "value" in raw:
@@ -206,11 +222,16 @@ def _sources(table: Mapping[str, Mapping[str, str]], where: str) -> dict[str, So
 
 
 def _shaped(values: dict[str, Any]) -> dict[str, Any]:
-    """Turn lists into tuples, rates of ports into numbers, points into records."""
-    shaped = {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
-    if "radix" in shaped:
-        ports = cast("Mapping[str, int]", shaped["radix"])
-        shaped["radix"] = {units.parse_rate(rate): count for rate, count in ports.items()}
+    """Turn rates that are keys into numbers, MTUs into whole bytes, points into records."""
+    shaped = dict(values)
+    for key in _BY_RATE & shaped.keys():
+        by_rate = cast("Mapping[str, object]", shaped[key])
+        shaped[key] = {units.parse_rate(rate): item for rate, item in by_rate.items()}
+    if "mtus_bytes" in shaped:
+        shaped["mtus_bytes"] = tuple(round(size) for size in shaped["mtus_bytes"])
+        shaped["default_mtu_bytes"] = round(shaped["default_mtu_bytes"])
+    if isinstance(shaped.get("servers"), dict):
+        shaped["servers"] = {name: Rented(**net) for name, net in shaped["servers"].items()}
     if "points" in shaped:
         shaped["points"] = tuple(RentalPoint(**point) for point in shaped["points"])
     return shaped

@@ -14,6 +14,7 @@ from typer.core import TyperGroup
 from weft import plugins
 from weft.cli import commands
 from weft.cli.failures import UsageError, report_failure
+from weft.cli.grouped import spread
 
 WIDEST_HELP: Final = 96
 _CONTEXT: Final = {"help_option_names": ["-h", "--help"], "max_content_width": WIDEST_HELP}
@@ -44,9 +45,12 @@ def load_command(name: str) -> Any:  # noqa: ANN401 - a click command; typer bun
         exported.rich_markup_mode = None
         exported.info.context_settings = _CONTEXT
         exported.pretty_exceptions_enable = False
+        for command in exported.registered_commands:
+            assert command.callback is not None
+            command.callback = spread(command.callback)
         return typer.main.get_group(exported)
     app = _plain_typer()
-    app.command(name=name)(exported)
+    app.command(name=name)(spread(exported))
     return typer.main.get_command(app)
 
 

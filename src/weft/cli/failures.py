@@ -27,6 +27,8 @@ _SUGGESTIONS: Final = {
     "unreadable": "check the path and its permissions",
     "internal": "run again with WEFT_DEBUG=1 and report the traceback with the input files",
 }
+_LONGEST_LINE: Final = 800
+_MOST_LINES: Final = 50
 _HINTED: Final = frozenset({"usage"})
 """Other messages say themselves what to do; programs get the suggestion with all of them."""
 
@@ -68,17 +70,29 @@ class Failure:
 def describe(failure: BaseException) -> Failure:
     """Say of any exception what the user did, or that it was our mistake."""
     if isinstance(failure, WeftError):
-        return Failure(code=failure.code, message=str(failure), exit_status=failure.exit_status)
+        lines = [_shortened(line) for line in str(failure).splitlines()[:_MOST_LINES]]
+        return Failure(
+            code=failure.code, message="\n".join(lines), exit_status=failure.exit_status
+        )
     if isinstance(failure, UsageError):
         text = getattr(failure, "format_message", failure.__str__)()
         context = getattr(failure, "ctx", None)
         command = f"weft {' '.join(_verbs(context))}".rstrip()
         return Failure(code="usage", message=text, exit_status=INPUT, command=command)
-    if isinstance(failure, OSError) and failure.filename is not None:
-        text = f"{failure.filename}: {failure.strerror or failure}"
+    if isinstance(failure, OSError):  # of the disk or the network, not of weft
+        reason = failure.strerror or str(failure) or type(failure).__name__
+        text = reason if failure.filename is None else f"{failure.filename}: {reason}"
         return Failure(code="unreadable", message=text, exit_status=CANNOT_READ)
     text = f"{type(failure).__name__}: {failure}"
     return Failure(code="internal", message=text, exit_status=INTERNAL)
+
+
+def _shortened(line: str) -> str:
+    """Return a line of a message; a value that it quotes may be of any length."""
+    if len(line) <= _LONGEST_LINE:
+        return line
+    half = _LONGEST_LINE // 2
+    return f"{line[:half]} ... {line[-half:]}"
 
 
 def _verbs(context: Any) -> list[str]:  # noqa: ANN401 - click's, or typer's own copy of it
@@ -110,7 +124,7 @@ def report_failure(failure: BaseException, words: Sequence[str]) -> int:
 def _text(told: Failure) -> str:
     first = f"weft: {told.message}"
     if told.exit_status == INTERNAL:
-        return f"{first}\nThis is a mistake in weft, not in your input; {told.suggestion}."
+        return f"{first}\nThis is a defect in weft, not in your input; {told.suggestion}."
     if told.code not in _HINTED:
         return first
     return f"{first}\nHint: {told.suggestion}."

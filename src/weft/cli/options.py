@@ -1,22 +1,60 @@
 """The options that verbs share, each written once."""
 
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from weft.cli.completion import complete_model, complete_preset, complete_set
+
 Files = Annotated[
     list[Path],
     typer.Option(
         "-f", "--file", metavar="FILE",
-        help="Cluster and job documents (YAML); give the option once for each, - for stdin.",
+        help="Cluster and job documents (YAML); repeatable; - is standard input.",
     ),
 ]  # fmt: skip
+Documents = Annotated[
+    list[Path],
+    typer.Argument(metavar="FILE", help="The same as -f FILE.", show_default=False),
+]
 Sets = Annotated[
     list[str],
     typer.Option(
-        "--set", metavar="PATH=VALUE",
+        "--set", metavar="PATH=VALUE", autocompletion=complete_set,
         help="Change one key of a document, as fabric.kind=roce or hosts=64; repeatable.",
+    ),
+]  # fmt: skip
+PresetName = Annotated[
+    str | None,
+    typer.Option(
+        "--preset", metavar="NAME", autocompletion=complete_preset,
+        help="A shipped cluster instead of a file, as dgx_h200; weft init --list has all.",
+    ),
+]  # fmt: skip
+HostCount = Annotated[
+    int | None, typer.Option("--hosts", metavar="N", min=1, help="Hosts of the cluster.")
+]
+GpuCount = Annotated[
+    int | None,
+    typer.Option("--gpus", metavar="N", min=1, help="GPUs of the cluster, in whole hosts."),
+]
+ModelName = Annotated[
+    str | None,
+    typer.Option(
+        "--model", metavar="NAME", autocompletion=complete_model,
+        help="Model to train: llama3_70b, meta-llama/Llama-3.1-70B, or a Hugging Face "
+        "config.json or its folder. Without a job file the rest has defaults, which the "
+        "result states.",
+    ),
+]  # fmt: skip
+Sweep = Annotated[
+    list[str],
+    typer.Option(
+        "--sweep", metavar="KEY=V,V,...", autocompletion=complete_set,
+        help="Repeat for each value of a key, as hosts=64,128 or fabric.kind=roce,tcp; given "
+        "twice, every pair of values.",
     ),
 ]  # fmt: skip
 OutputFormat = Annotated[
@@ -25,6 +63,12 @@ OutputFormat = Annotated[
 OutFile = Annotated[
     Path | None,
     typer.Option("--out", metavar="FILE", help="Write the result to a file instead."),
+]
+Full = Annotated[
+    bool,
+    typer.Option(
+        "--full", help="Print everything, not the first screen alone; -o json always has it."
+    ),
 ]
 OverlayFile = Annotated[
     Path | None,
@@ -54,3 +98,25 @@ ChartFile = Annotated[
     ),
 ]  # fmt: skip
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on standard error.")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterGiven:
+    """How a verb is told its cluster: documents or a preset, and what differs from them.
+
+    A parameter of this type becomes one option for each field (``weft.cli.grouped``).
+    """
+
+    files: Files = field(default_factory=list)
+    preset: PresetName = None
+    hosts: HostCount = None
+    gpus: GpuCount = None
+    sets: Sets = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseGiven(ClusterGiven):
+    """How a verb is told its cluster and its job."""
+
+    model: ModelName = None
+    overlay: OverlayFile = None

@@ -21,10 +21,14 @@ def emit(
     *,
     out: Path | None = None,
     charts: Sequence[Path] = (),
+    full: bool = True,
 ) -> None:
-    """Show one result in one format, on standard output or in a file."""
+    """Show one result in one format, on standard output or in a file.
+
+    Without ``full``, text is the first screen alone.
+    """
     terminal = out is None and sys.stdout.isatty()
-    text = report.show(result, output, terminal=terminal, command=command_line())
+    text = report.show(result, output, terminal=terminal, command=command_line(), full=full)
     if out is not None:
         write_file(out, text.encode("utf-8"))
     else:
@@ -59,7 +63,7 @@ def check_places(
                 f"{chart}: this result has no chart called {name!r}; there are: "
                 f"{', '.join(known)}"
                 if known
-                else f"{chart}: this result has no chart; leave --chart out"
+                else f"{chart}: this result has no chart; remove --chart"
             )
         form = str(chart).rpartition(".")[2]
         if form not in FORMS:
@@ -69,9 +73,9 @@ def check_places(
     drawn = (Path(str(chart).rpartition("=")[2]) for chart in charts)
     for file in (*filter(None, files), *drawn):
         if file.is_dir():
-            raise Unreadable(f"{file}: is a folder; name a file in it")
+            raise Unreadable(f"{file}: is a folder; give a file in it")
         if not file.parent.is_dir():
-            raise Unreadable(f"{file}: there is no folder {file.parent}; make it first")
+            raise Unreadable(f"{file}: folder {file.parent} does not exist; create it first")
 
 
 def draw(result: Any, target: str) -> None:  # noqa: ANN401 - as emit
@@ -84,8 +88,15 @@ def draw(result: Any, target: str) -> None:  # noqa: ANN401 - as emit
 def write_file(path: Path, content: bytes) -> None:
     """Write a file in one piece: whoever reads it sees the old one or all of the new one."""
     if not path.parent.is_dir():
-        raise Unreadable(f"{path}: there is no folder {path.parent}; make it first")
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        raise Unreadable(f"{path}: folder {path.parent} does not exist; create it first")
+    try:
+        _replace(path, content)
+    except OSError as error:  # a full disk names no file
+        raise Unreadable(f"{path}: cannot be written: {error.strerror or error}") from error
+
+
+def _replace(path: Path, content: bytes) -> None:
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".weft.")
     try:
         with os.fdopen(descriptor, "wb") as stream:
             stream.write(content)

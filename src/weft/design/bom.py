@@ -1,17 +1,20 @@
 """The bill of materials: servers, NICs, switches by tier, optics and cables by layer."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from weft import catalogue
-from weft.catalogue.devices import Gpu, Server
+from weft.catalogue.devices import Gpu, Nic, Server
+from weft.catalogue.fitting import server_nic
 from weft.design.ledger import EMPTY, Label, Ledger, Terms, stated, with_device
-from weft.design.media import medium
 from weft.errors import Infeasible, SpecError
-from weft.network.topology import Layout, layout
+from weft.network.network import Network, layout, resolve
+from weft.network.topology import Layout
 from weft.results import Estimate
 from weft.sources import Sourced
 from weft.spec.cluster import Cluster, TopologyChoice
+from weft.spec.compatibility import nic_of
 
 Part = Literal["servers", "nics", "switches", "optics"]
 Net = Literal["compute", "storage"]
@@ -42,6 +45,8 @@ class Line:
     usd_terms: Terms
     power_terms: Terms
     optical: bool = False
+    owned: int = 0
+    """Pieces that are already there (constraints.owned): they are not bought."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,15 +68,29 @@ def bill(cluster: Cluster) -> Bill:
     The price and the power of a catalogue server contain its own NICs. They are taken out of
     it and listed apart, so that another NIC changes the bill by what it costs more.
     """
-    network = layout(cluster)
-    ledger, lines, notes = _hosts(cluster, EMPTY)
+    network = resolve(cluster)
+    ledger, lines, notes = _hosts(cluster, network.nic, EMPTY)
+    if not network.is_needed:
+        return Bill(lines=lines, ledger=ledger, notes=notes)
+    owned = cluster.constraints.owned
     ledger, compute = _network(cluster, network, "compute", ledger)
     lines += compute
     if cluster.storage_fabric is not None:
-        separate = storage_cluster(cluster, network.site.trays_per_host)
-        ledger, storage = _network(separate, layout(separate), "storage", ledger)
+        separate = storage_cluster(cluster, network.layout.site.trays_per_host)
+        ledger, storage = _network(separate, resolve(separate), "storage", ledger)
         lines += storage
-    return Bill(lines=lines, ledger=ledger, notes=notes + _sparse_rails(cluster, network))
+    lines = tuple(_with_owned(lines, {**owned.switches, **owned.nics}))
+    sparse = _sparse_rails(cluster, network.layout)
+    return Bill(lines=lines, ledger=ledger, notes=notes + sparse)
+
+
+def _with_owned(lines: tuple[Line, ...], owned: Mapping[str, int]) -> Iterator[Line]:
+    """Yield lines with the pieces that are already there, the first lines served first."""
+    left = dict(owned)
+    for line in lines:
+        used = min(line.count, left.get(line.item, 0))
+        left[line.item] = left.get(line.item, 0) - used
+        yield replace(line, owned=used)
 
 
 def _sparse_rails(cluster: Cluster, network: Layout) -> tuple[str, ...]:
@@ -109,7 +128,9 @@ def storage_cluster(cluster: Cluster, trays_per_host: int = 1) -> Cluster:
         fabric=fabric,
         storage_fabric=None,
         topology=topology,
-        host=cluster.host.with_(nics=ports, nic_bytes_per_s=rate, gpus=ports),
+        host=cluster.host.with_(
+            server="", nic="", nics=ports, nic_bytes_per_s=rate, gpus=ports
+        ),
     )
 
 
@@ -119,37 +140,44 @@ def server_of(cluster: Cluster) -> Server | None:
 
 
 def _hosts(
-    cluster: Cluster, ledger: Ledger
+    cluster: Cluster, bought_nic: Nic | None, ledger: Ledger
 ) -> tuple[Ledger, tuple[Line, ...], tuple[str, ...]]:
     host = cluster.host
     notes: tuple[str, ...] = ()
     server = server_of(cluster)
-    nic, nics = (server.nic, server.nics) if server else (host.nic, host.nics)
     ledger, item = _with_server(cluster, server, ledger)
-    for slug in dict.fromkeys((nic, host.nic)):
-        device = catalogue.find("nics", slug)
-        ledger = with_device(ledger, f"price of {slug}", device.price_usd, "nics", slug)
-        ledger = with_device(ledger, f"power of {slug}", device.power_w, "nics", slug)
+    own = server_nic(server) if server else bought_nic
+    slug = bought_nic.name if bought_nic else "NIC"
+    nic, nics = (own.name, server.nics) if server and own else (slug, host.nics)
+    for device in filter(None, (own, bought_nic)):
+        ledger = with_device(ledger, f"price of {device.name}", device.price_usd, device)
+        ledger = with_device(ledger, f"power of {device.name}", device.power_w, device)
     inside = _terms(ledger, f"price of {nic}", -nics)
     drawn = _terms(ledger, f"power of {nic}", -nics)
-    bought = _terms(ledger, f"price of {host.nic}", 1)
+    bought = _terms(ledger, f"price of {slug}", 1)
     if cluster.prices.nic_usd is not None:
         ledger = ledger.add(
             "prices.nic_usd", stated(cluster.prices.nic_usd, "prices.nic_usd"), {}
         )
         bought = (("prices.nic_usd", 1),)
     if not bought:
-        notes = (f"{host.nic} has no price of its own: it counts as part of the server",)
+        notes = (f"{slug} has no price of its own: it counts as part of the server",)
     if item.startswith("estimate") and cluster.prices.server_usd is None:
         inside = ()
     lines = (
         _line(ledger, "servers", "compute", item, place="host", count=cluster.hosts,
               usd=(("server", 1), *inside), power=(("server power", 1), *drawn)),
-        _line(ledger, "nics", "compute", host.nic, place="host",
+        _line(ledger, "nics", "compute", slug, place="host",
               count=cluster.hosts * host.nics, usd=bought,
-              power=_terms(ledger, f"power of {host.nic}", 1)),
+              power=_terms(ledger, f"power of {slug}", 1)),
     )  # fmt: skip
     return ledger, tuple(line for line in lines if line.count), notes
+
+
+def server_lines(cluster: Cluster) -> tuple[Ledger, tuple[Line, ...]]:
+    """Return the line of the servers alone, without any NIC or network."""
+    ledger, lines, _ = _hosts(cluster, nic_of(cluster.host, cluster.fabric), EMPTY)
+    return ledger, tuple(line for line in lines if line.part == "servers")
 
 
 def _terms(ledger: Ledger, name: str, times: float) -> Terms:
@@ -191,7 +219,7 @@ def _from_gpus(gpu: Gpu, each: Sourced | None, ratio: str, gpus: int) -> Sourced
 
 
 def _network(
-    cluster: Cluster, network: Layout, net: Net, ledger: Ledger
+    cluster: Cluster, network: Network, net: Net, ledger: Ledger
 ) -> tuple[Ledger, tuple[Line, ...]]:
     ledger, switches = _switches(cluster, network, net, ledger)
     ledger, cables = _cables(cluster, network, net, ledger)
@@ -199,17 +227,18 @@ def _network(
 
 
 def _switches(
-    cluster: Cluster, network: Layout, net: Net, ledger: Ledger
+    cluster: Cluster, network: Network, net: Net, ledger: Ledger
 ) -> tuple[Ledger, tuple[Line, ...]]:
-    slug = network.switch
-    device = catalogue.find("switches", slug)
+    device, layout = network.switch, network.layout
+    assert device is not None, "a network that is needed has a switch"
+    slug = device.name
     price = f"price of {slug}"
     if cluster.prices.switch_usd is not None:
         price = "prices.switch_usd"
         ledger = ledger.add(price, stated(cluster.prices.switch_usd, price), {})
-    ledger = with_device(ledger, price, device.price_usd, "switches", slug)
-    ledger = with_device(ledger, f"power of {slug}", device.power_w, "switches", slug)
-    tiers = {"leaf": network.leaf, "spine": network.spine, "core": network.core}
+    ledger = with_device(ledger, price, device.price_usd, device)
+    ledger = with_device(ledger, f"power of {slug}", device.power_w, device)
+    tiers = {"leaf": layout.leaf, "spine": layout.spine, "core": layout.core}
     return ledger, tuple(
         _line(ledger, "switches", net, slug, place=tier, count=count,
               usd=((price, 1),), power=((f"power of {slug}", 1),))
@@ -219,25 +248,25 @@ def _switches(
 
 
 def _cables(
-    cluster: Cluster, network: Layout, net: Net, ledger: Ledger
+    cluster: Cluster, network: Network, net: Net, ledger: Ledger
 ) -> tuple[Ledger, tuple[Line, ...]]:
-    rate = network.link_bytes_per_s * network.planes
-    cable = medium(rate, cluster.topology.cable_m, cluster.fabric.kind)
+    cable = network.cable
+    assert cable is not None, "a network that is needed has links"
     slug = cable.name
-    ledger = with_device(ledger, f"price of {slug}", cable.price_usd, "cables", slug)
-    ledger = with_device(ledger, f"power of {slug}", cable.power_per_end_w, "cables", slug)
+    ledger = with_device(ledger, f"price of {slug}", cable.price_usd, cable)
+    ledger = with_device(ledger, f"power of {slug}", cable.power_per_end_w, cable)
     price: Terms = ((f"price of {slug}", 2 if cable.per_end else 1),)
     if cluster.prices.optic_usd is not None:
         optic = stated(cluster.prices.optic_usd, "prices.optic_usd")
         ledger, price = ledger.add("prices.optic_usd", optic, {}), (("prices.optic_usd", 1),)
     elif cable.per_end:
         fibre = catalogue.find("assumptions", "fibre_link")
-        ledger = with_device(ledger, "fibre of a link", fibre.value, "assumptions", fibre.name)
+        ledger = with_device(ledger, "fibre of a link", fibre.value, fibre)
         price += (("fibre of a link", 1),)
     return ledger, tuple(
         _line(ledger, "optics", net, slug, place=layer, count=count, usd=price,
               power=((f"power of {slug}", 2),), optical=cable.optical)
-        for layer, count in network.cables.items()
+        for layer, count in network.layout.cables.items()
         if count
     )  # fmt: skip
 

@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from weft import catalogue
+from weft.catalogue.devices import Gpu, Provider
+from weft.catalogue.fitting import provider_of, providers_price
 from weft.design.bom import NETWORK_PARTS, Line, Part, bill, server_of
 from weft.design.ledger import (
     EMPTY,
@@ -21,11 +23,11 @@ from weft.design.ledger import (
 )
 from weft.errors import SpecError, UnknownName
 from weft.results import Estimate
-from weft.sources import Sourced
+from weft.sources import Source, Sourced
 from weft.spec.cluster import Cluster
 from weft.units import SECONDS
 
-_HOURS_PER_YEAR = SECONDS["year"] / SECONDS["h"]
+HOURS_PER_YEAR = SECONDS["year"] / SECONDS["h"]
 _MONTHS_PER_YEAR = 12
 _W_PER_KW = 1000
 _GPUS_PER_STAFFED = 1000
@@ -91,16 +93,16 @@ def is_rented(cluster: Cluster) -> bool:
 
 def _owned(cluster: Cluster, overrides: Mapping[str, float]) -> TotalCost:
     materials = bill(cluster)
-    ledger = _running(cluster, materials.ledger, overrides)
-    results = spread(_bought(cluster, materials.lines), ledger.numbers)
+    ledger = running(cluster, materials.ledger, overrides)
+    results = spread(bought(cluster, materials.lines), ledger.numbers)
     rental = _rental_of(cluster)
     return replace(
         _collected(cluster, results, ledger, rented=False),
         lines=materials.lines,
-        warnings=_unusual(results["share"].value)
+        warnings=(_unusual(results["share"].value) if cluster.host.nics else ())
         + _too_much_power(cluster, results["power_w"].value)
         + materials.notes,
-        rented_usd_per_gpu_hour=_as_estimate(rental) if rental else None,
+        rented_usd_per_gpu_hour=_as_estimate(rental.usd_per_h) if rental else None,
     )
 
 
@@ -133,18 +135,19 @@ def _as_estimate(number: Sourced) -> Estimate:
     return Estimate(number.value, number.low, number.high)
 
 
-def _bought(cluster: Cluster, lines: tuple[Line, ...]) -> Callable[[Values], dict[str, float]]:
+def bought(cluster: Cluster, lines: tuple[Line, ...]) -> Callable[[Values], dict[str, float]]:
     """Return the cost of what is bought and run, as a function of the ledger's numbers."""
     years, gpus = cluster.prices.years, cluster.gpus
-    rounds = {part: max(1.0, years / _life_years(part)) for part in ("servers", *NETWORK_PARTS)}
+    rounds = {part: life_rounds(part, years) for part in ("servers", *NETWORK_PARTS)}
 
     def results(x: Values) -> dict[str, float]:
-        usd, watt, optical = _hardware(lines, x)
+        usd, worth, watt, optical = _hardware(lines, x)
         network_usd = sum(usd[part] for part in NETWORK_PARTS)
         network_w = sum(watt[part] for part in NETWORK_PARTS)
         running = _year(x, watt["servers"], network_w, cluster)
         network_share_w = network_w * x["pue"] / running["power_w"]
-        supported = usd["switches"] * x["support_network"] + usd["nics"] * x["support_servers"]
+        supported = worth["switches"] * x["support_network"]
+        supported += worth["nics"] * x["support_servers"]
         parts: dict[str, float] = {
             **{str(part): spent * rounds[part] for part, spent in usd.items()},
             "spares": optical * x["transceiver_failures"] * years,
@@ -163,8 +166,9 @@ def _bought(cluster: Cluster, lines: tuple[Line, ...]) -> Callable[[Values], dic
         return {
             **parts,
             "total": total, "network": network, "hardware": sum(usd.values()),
-            "network_hardware": network_usd, "share": network_usd / sum(usd.values()),
-            "usd_per_gpu_hour": total / (gpus * years * _HOURS_PER_YEAR),
+            "network_hardware": network_usd,
+            "share": sum(worth[part] for part in NETWORK_PARTS) / sum(worth.values()),
+            "usd_per_gpu_hour": total / (gpus * years * HOURS_PER_YEAR),
             "energy_year": running["energy"],
             "power_w": running["power_w"], "it_power_w": running["it_power_w"],
         }  # fmt: skip
@@ -174,17 +178,22 @@ def _bought(cluster: Cluster, lines: tuple[Line, ...]) -> Callable[[Values], dic
 
 def _hardware(
     lines: tuple[Line, ...], x: Values
-) -> tuple[dict[Part, float], dict[Part, float], float]:
-    """Return purchase and power by part, and what of the purchase is optical."""
+) -> tuple[dict[Part, float], dict[Part, float], dict[Part, float], float]:
+    """Return purchase, worth and power by part, and what of the purchase is optical.
+
+    What is already there is worth its price (support is paid for it) and is not bought.
+    """
     usd: dict[Part, float] = {"servers": 0.0, "nics": 0.0, "switches": 0.0, "optics": 0.0}
-    watt = dict(usd)
+    worth, watt = dict(usd), dict(usd)
     optical = 0.0
     for line in lines:
-        bought = line.count * sum(x[name] * times for name, times in line.usd_terms)
+        each = sum(x[name] * times for name, times in line.usd_terms)
+        bought = (line.count - line.owned) * each
         usd[line.part] += bought
+        worth[line.part] += line.count * each
         watt[line.part] += line.count * sum(x[name] * t for name, t in line.power_terms)
         optical += bought if line.optical else 0.0
-    return usd, watt, optical
+    return usd, worth, watt, optical
 
 
 def _year(x: Values, servers_w: float, network_w: float, cluster: Cluster) -> dict[str, float]:
@@ -196,18 +205,21 @@ def _year(x: Values, servers_w: float, network_w: float, cluster: Cluster) -> di
     return {
         "power_w": power_w,
         "it_power_w": it_power_w,
-        "energy": power_w / _W_PER_KW * _HOURS_PER_YEAR * x["electricity"],
+        "energy": power_w / _W_PER_KW * HOURS_PER_YEAR * x["electricity"],
         "colocation": it_power_w / _W_PER_KW * _MONTHS_PER_YEAR * x["colocation"],
         "staff": engineers * x["engineer"],
     }
 
 
-def _life_years(part: str) -> float:
+def life_rounds(part: str, years: float) -> float:
+    """Return how often a part is bought in so many years."""
     name = "life_servers" if part == "servers" else "life_network"
-    return catalogue.find("assumptions", name).value.value
+    return max(1.0, years / catalogue.find("assumptions", name).value.value)
 
 
-def _running(cluster: Cluster, ledger: Ledger, overrides: Mapping[str, float]) -> Ledger:
+def running(
+    cluster: Cluster, ledger: Ledger, overrides: Mapping[str, float] | None = None
+) -> Ledger:
     """Add what running costs: the spec's own prices first, then the catalogue's."""
     prices = cluster.prices
     support = prices.support_ratio_per_year
@@ -223,8 +235,9 @@ def _running(cluster: Cluster, ledger: Ledger, overrides: Mapping[str, float]) -
     }
     for name, (value, key) in written.items():
         ledger = with_assumption(ledger, name, value, key)
-    ledger = _engineers(cluster, ledger)
-    return _overridden(ledger, overrides)
+    if cluster.host.nics:  # without NICs there is no fabric to run
+        ledger = _engineers(cluster, ledger)
+    return _overridden(ledger, overrides or {})
 
 
 def _overridden(ledger: Ledger, overrides: Mapping[str, float]) -> Ledger:
@@ -250,21 +263,53 @@ def _engineers(cluster: Cluster, ledger: Ledger) -> Ledger:
     return with_assumption(ledger, "untuned_effort", None, "")
 
 
-def _rental_of(cluster: Cluster) -> Sourced | None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Rent:
+    """Price of one GPU for one hour, and whose it is."""
+
+    usd_per_h: Sourced
+    sources: Mapping[str, Source]
+    said: tuple[str, ...] = ()
+
+
+def _rental_of(cluster: Cluster) -> _Rent | None:
+    """Return what the spec states, else the provider's own price, else that of the market."""
+    gpu = catalogue.find("gpus", cluster.host.gpu)
     if cluster.prices.gpu_rental_usd_per_h is not None:
-        return stated(cluster.prices.gpu_rental_usd_per_h, "prices.gpu_rental_usd_per_h")
-    return catalogue.find("gpus", cluster.host.gpu).rental_usd_per_h
+        own = stated(cluster.prices.gpu_rental_usd_per_h, "prices.gpu_rental_usd_per_h")
+        return _Rent(usd_per_h=own, sources={})
+    provider = provider_of(cluster.host.server)
+    market = gpu.rental_usd_per_h
+    if provider is None:
+        return None if market is None else _Rent(usd_per_h=market, sources=gpu.sources)
+    price = provider.price_usd_per_h.get(gpu.name)
+    if price is not None:
+        date = provider.sources[price.sources[0]].date
+        said = f"{provider.title} asks {price.value:g} USD for one {gpu.title} and hour"
+        return _Rent(usd_per_h=price, sources=provider.sources, said=(f"{said} ({date})",))
+    return None if market is None else _market_rent(provider, gpu, market)
+
+
+def _market_rent(provider: Provider, gpu: Gpu, market: Sourced) -> _Rent:
+    """Return the price of the market, its range up to the most that a provider asks."""
+    known = providers_price(gpu.name).values()
+    highest = max((price.high for price in known), default=market.high)
+    wider = replace(market, high=max(market.high, highest), confidence=1)
+    said = (
+        f"no price of {provider.title} for one {gpu.title} is known: that of the market, with "
+        "a range up to the highest of any provider"
+    )
+    return _Rent(usd_per_h=wider, sources=gpu.sources, said=(said,))
 
 
 def _rented(cluster: Cluster, overrides: Mapping[str, float]) -> TotalCost:
-    rental = _rental_of(cluster)
-    gpu = catalogue.find("gpus", cluster.host.gpu)
-    if rental is None:
+    rent = _rental_of(cluster)
+    if rent is None:
         raise SpecError(
-            f"host.gpu: {gpu.name}: the catalogue has no rental price of it; set "
+            f"host.gpu: {cluster.host.gpu}: the catalogue has no rental price of it; set "
             "prices.gpu_rental_usd_per_h"
         )
-    ledger = EMPTY.add("rental", rental, gpu.sources)
+    ledger = EMPTY.add("rental", rent.usd_per_h, rent.sources)
     for name in ("network_share", "server_load", "engineer"):
         ledger = with_assumption(ledger, name, None, "")
     ledger = with_assumption(ledger, "pue", cluster.prices.pue, "pue")
@@ -280,15 +325,15 @@ def _rented(cluster: Cluster, overrides: Mapping[str, float]) -> TotalCost:
     note = "rented: the network, its power and its staff are in the price of a GPU-hour"
     return replace(
         _collected(cluster, results, ledger, rented=True),
-        warnings=(note,),
-        rented_usd_per_gpu_hour=_as_estimate(rental),
+        warnings=(note, *rent.said),
+        rented_usd_per_gpu_hour=_as_estimate(rent.usd_per_h),
     )
 
 
 def _hired(cluster: Cluster) -> Callable[[Values], dict[str, float]]:
     """Return the cost of a rented cluster as a function of the ledger's numbers."""
     years, gpus = cluster.prices.years, cluster.gpus
-    hours = years * _HOURS_PER_YEAR
+    hours = years * HOURS_PER_YEAR
 
     def results(x: Values) -> dict[str, float]:
         parts = {

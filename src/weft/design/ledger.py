@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 from math import hypot
 
 from weft import catalogue
-from weft.catalogue.devices import Assumption
-from weft.catalogue.load import Folder
+from weft.catalogue.devices import Assumption, Device
 from weft.results import Estimate
 from weft.sources import Source, Sourced
 
@@ -89,13 +88,10 @@ def label_of(assumption: Assumption) -> Label:
     return Label(title=assumption.title, unit=unit)
 
 
-def with_device(
-    ledger: Ledger, name: str, number: Sourced | None, kind: Folder, slug: str
-) -> Ledger:
+def with_device(ledger: Ledger, name: str, number: Sourced | None, device: Device) -> Ledger:
     """Add one number of a device; one that was never published adds nothing."""
     if number is None or name in ledger.numbers:
         return ledger
-    device = catalogue.find(kind, slug)
     if isinstance(device, Assumption):
         return ledger.add(name, number, device.sources, label_of(device))
     unit = "W" if name.startswith("power") else "USD"

@@ -1,122 +1,116 @@
-"""From files or facts to what is wrong, ranked."""
+"""From files to what is wrong: findings, the most severe and most probable first, a verdict."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
+from typing import Final
 
-from weft import plugins
-from weft.doctor import rules as folder
-from weft.doctor.joined import joined
-from weft.doctor.price import Price, default_case, price
-from weft.doctor.ranking import Ranked, Verdict, causes, rank, verdict
-from weft.doctor.remarks import heeded
-from weft.doctor.rule import Facts, Finding, Rule, Severity
-from weft.observe.bundle import observe
-from weft.observe.facts.base import Fact
-from weft.observe.facts.reading import FileRead
-from weft.observe.observation import Observation
+from weft.doctor.case import Case
+from weft.doctor.cost import Fault, Price
+from weft.doctor.findings import Finding, findings
+from weft.doctor.infer import candidates
+from weft.doctor.verdict import Verdict, not_covered, verdict
+from weft.expectations.compare import deviations
+from weft.expectations.derive import derive
+from weft.expectations.expectation import Deviation  # noqa: TC001 - a type at run time
+from weft.expectations.known import Known
+from weft.inventory.inventory import Event, FileRead, Inventory
+from weft.inventory.severity import Severity
 from weft.predict.provenance import provenance
+from weft.readers.read import read
 from weft.results import Provenance
 from weft.spec.cluster import Cluster
 from weft.spec.workload import Job
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Diagnosed:
-    """One thing that is wrong, what follows from it, and what it costs."""
-
-    finding: Finding
-    consequences: tuple[Finding, ...] = ()
-    price: Price | None = None
+_MOST_PRICES: Final = 5
+"""Each price takes two predictions."""
+_NOTICED_RATIO: Final = 0.01
+_SEVERE_RATIO: Final = 0.05
+"""A step that is longer by so much is an error; below the first figure nobody notices."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diagnosis:
-    """What is wrong on a cluster, the gravest and surest first."""
+    """What is wrong on a cluster, the most severe and most probable first."""
 
     verdict: Verdict
-    findings: tuple[Diagnosed, ...]
+    findings: tuple[Finding, ...]
+    not_covered: tuple[str, ...] = ()
+    """Areas of which nothing was read."""
     files: tuple[FileRead, ...] = ()
-    facts: int = 0
-    rules: int = 0
     provenance: Provenance
 
     @property
     def causes(self) -> tuple[str, ...]:
-        """Return the causes named or suspected, each once, the likeliest first."""
-        return causes(one.finding for one in self.findings)
-
-
-_SAY_NOTHING = frozenset({"weft's own documents", "commands", "quotations", "titles"})
-"""What is read and says nothing of a cluster."""
-
-
-@cache
-def all_rules() -> tuple[tuple[str, Rule], ...]:
-    """Return every rule by name."""
-    return tuple((name, plugins.load(folder, name, Rule)) for name in plugins.names(folder))
-
-
-def find(facts: Iterable[Fact]) -> list[Finding]:
-    """Ask every rule, and name in each finding the rule that made it."""
-    seen = Facts(joined(facts))
-    found = (
-        replace(one, rule=name) for name, rule in all_rules() for one in rule.check(seen)
-    )  # fmt: skip
-    return heeded(found, seen)
+        """Return the causes named or suspected, each once, the most probable first."""
+        listed = [one.cause for one in self.findings if one.severity != Severity.INFO]
+        rivals = [rival.cause for one in self.findings for rival in one.rivals]
+        return tuple(dict.fromkeys((*listed, *rivals)))
 
 
 def diagnose(
-    observed: Observation | Sequence[Path],
+    observed: Inventory | Sequence[Path],
     cluster: Cluster | None = None,
     job: Job | None = None,
 ) -> Diagnosis:
-    """Say what is wrong, from paths or from what was already observed.
+    """Say what is wrong, from paths or from what was already read.
 
-    Each finding that is a change of the cluster is priced for the job given, or for a default.
+    With a cluster, what it declares is expected; with a job as well, findings are priced for
+    it, and how severe a loss of speed is follows from the price.
     """
-    seen = observed if isinstance(observed, Observation) else observe(*observed)
-    ranked = rank(find((*seen.facts, *seen.complaints, *seen.openings)))
+    inventory = observed if isinstance(observed, Inventory) else read(*observed)
+    derive(inventory)
+    case = case_of(Known(inventory, cluster, job))
+    found = findings(case, candidates(case))
+    priced = [_priced(one, cluster, job) for one in found[:_MOST_PRICES]]
+    found = sorted([*priced, *found[_MOST_PRICES:]], key=lambda one: -one.weight)
     return Diagnosis(
-        verdict=_verdict(ranked, seen),
-        findings=tuple(_priced(one, cluster, job) for one in ranked),
-        files=seen.files,
-        facts=len(seen.facts),
-        rules=len(all_rules()),
+        verdict=verdict(found, case),
+        findings=tuple(found),
+        not_covered=not_covered(inventory),
+        files=tuple(inventory.files),
         provenance=_provenance(cluster, job),
     )
 
 
+def case_of(known: Known) -> Case:
+    """Return what the inference works on."""
+    by_name: dict[str, list[Deviation]] = {}
+    for one in deviations(known):
+        by_name.setdefault(one.attribute, []).append(one)
+    events: dict[str, list[Event]] = {}
+    for event in known.inventory.events.values():
+        events.setdefault(event.code, []).append(event)
+    return Case(known, by_name, events)
+
+
+def _priced(found: Finding, cluster: Cluster | None, job: Job | None) -> Finding:
+    """Return a finding with what it costs; for a stated job its severity follows from that."""
+    if not found.model:
+        return found
+    from weft.doctor.price import price  # noqa: PLC0415 - only where something has a price
+
+    cost = price(Fault[found.model.upper()], found.left_ratio, cluster, job)
+    if cost is None or not cost.stated:
+        return replace(found, price=cost)
+    return replace(found, price=cost, severity=_severity(found.severity, cost))
+
+
+def _severity(severity: Severity, cost: Price) -> Severity:
+    if cost.step_ratio.value >= _SEVERE_RATIO:
+        return Severity.ERROR
+    if cost.step_ratio.value >= _NOTICED_RATIO:
+        return Severity.WARNING
+    return Severity.WARNING if severity is Severity.ERROR else severity
+
+
 def _provenance(cluster: Cluster | None, job: Job | None) -> Provenance:
-    """Say with what faults were priced: rules need no spec."""
-    default_cluster, default_job = default_case()
     stated = "the job given" if cluster and job else "a default job, named at each price"
     return provenance(
-        cluster or default_cluster,
-        job or default_job,
+        *(one for one in (cluster, job) if one is not None),
         sources=(),
         assumptions=(
             f"prices are for {stated}, with and without the fault",
             "a rail that is slow on one host is slow for the whole job",
         ),
     )
-
-
-def _verdict(ranked: Sequence[Ranked], seen: Observation) -> Verdict:
-    tools = {name for file in seen.files for name, _ in file.tools}
-    grave = [one for one in ranked if one.finding.severity is not Severity.INFO]
-    if not grave and seen.files and tools <= _SAY_NOTHING:
-        return Verdict.UNDECIDED
-    return verdict(ranked)
-
-
-def _priced(ranked: Ranked, cluster: Cluster | None, job: Job | None) -> Diagnosed:
-    found = ranked.finding
-    worth = found.fault is not None and found.severity is not Severity.INFO
-    cost = (
-        price(found.fault, found.left_ratio, cluster, job)
-        if worth and found.fault and (found.decided or cluster is not None)
-        else None
-    )
-    return Diagnosed(finding=found, consequences=ranked.consequences, price=cost)

@@ -1,9 +1,8 @@
 """What a fault costs: the same job with and without it, through the model."""
 
-from dataclasses import dataclass
 from functools import cache
 
-from weft.doctor.rule import Fault
+from weft.doctor.cost import Fault, Price
 from weft.errors import WeftError
 from weft.predict.training import Prediction, predict
 from weft.results import Estimate, combine
@@ -14,21 +13,6 @@ from weft.units import SECONDS
 
 _HOURS_PER_DAY = SECONDS["d"] / SECONDS["h"]
 _STATED_HOSTS = 16
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Price:
-    """What a fault costs a job: step time gained, and the money a day that waits for it."""
-
-    fault: Fault
-    step_ratio: Estimate
-    """By how much the step grows: 0.1 is ten per cent."""
-    usd_per_day: Estimate
-    cluster: str
-    job: str
-    gpus: int
-    stated: bool
-    """Whether the job is the user's own; else it is weft's default, named here."""
 
 
 @cache

@@ -21,6 +21,8 @@ class CollectiveTime:
     """What bounds it: NIC, NVLink, PCIe, latency, CPU, oversubscribed uplinks ..."""
     reasons: tuple[str, ...] = ()
     assumptions: tuple[str, ...] = ()
+    domain: str = ""
+    """``within the measured domain``, or what of it lies beyond any measurement."""
 
     @property
     def algbw_bytes_per_s(self) -> float:
@@ -67,3 +69,5 @@ class StepTime:
     """weights, gradients, optimizer, activations, reserve of the fullest GPU."""
     reasons: tuple[str, ...]
     assumptions: tuple[str, ...]
+    domain: str = ""
+    """``within the measured domain``, or what of the step lies beyond any measurement."""

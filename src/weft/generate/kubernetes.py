@@ -13,6 +13,7 @@ from weft.generate.mode import Case, Mode, by_rank, find
 from weft.generate.nccl import devices, host_interfaces
 from weft.generate.planned import Planned
 from weft.generate.underlay import POOLS
+from weft.network.network import resolve
 from weft.network.topology import Layout
 from weft.spec.cluster import Cluster
 from weft.spec.kubernetes import Kubernetes as Wishes
@@ -176,10 +177,10 @@ def kubernetes(cluster: Cluster, layout: Layout) -> Kubernetes | None:
 
 
 def _case(cluster: Cluster) -> Case:
-    wishes = cluster.kubernetes or Wishes()
+    wishes, nic = cluster.kubernetes or Wishes(), resolve(cluster).nic
     return Case(
         fabric=cluster.fabric.kind,
-        nic_vendor=catalogue.find("nics", cluster.host.nic).vendor,
+        nic_vendor=nic.vendor if nic else "",
         gpus_per_host=cluster.host.gpus,
         pods_per_host=wishes.pods_per_host,
         virtual=rented_from(cluster) in VIRTUAL,

@@ -29,9 +29,9 @@ from weft.generate.planned import Planned, Refused
 from weft.generate.subnet import Subnet, subnet
 from weft.generate.tuned import left_out, tuned_dcqcn, tuned_marking, tuned_pause
 from weft.generate.underlay import Underlay, underlay
-from weft.network import fabric as network_fabric
 from weft.network import naming
-from weft.network.topology import Layout, Mesh, layout
+from weft.network.network import resolve
+from weft.network.topology import Layout, Mesh
 from weft.predict.provenance import provenance
 from weft.results import Provenance
 from weft.sources import Source
@@ -127,7 +127,8 @@ def plan(cluster: Cluster, guids: Mapping[str, str] | None = None) -> Plan:
 
 @lru_cache(maxsize=256)
 def _plan(cluster: Cluster, guids: tuple[tuple[str, str], ...]) -> Plan:
-    network, fabric = layout(cluster), network_fabric.find(cluster.fabric.kind)
+    whole = resolve(cluster)
+    network, fabric = whole.layout, whole.fabric
     ours = rented_from(cluster) is None
     paused = fabric.name in PAUSED and ours
     label = labels(cluster) if fabric.name in PAUSED else None
@@ -168,7 +169,7 @@ def _plan(cluster: Cluster, guids: tuple[tuple[str, str], ...]) -> Plan:
 def _marking(cluster: Cluster, network: Layout, stop: Pause | None) -> Marking | None:
     if stop is None:
         return None
-    fabric = network_fabric.find(cluster.fabric.kind)
+    fabric = resolve(cluster).fabric
     return tuned_marking(cluster, stop, marking(fabric, network, stop.xoff_bytes))
 
 

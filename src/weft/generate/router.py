@@ -8,7 +8,7 @@ from typing import Final
 from weft.generate.plan import Feature, Plan
 from weft.generate.underlay import Underlay
 from weft.generate.wiring import Port, Wired, wired
-from weft.network.topology import layout
+from weft.network.network import layout
 
 PREFIX: Final = 31
 """Length of the prefix of a link to a host."""

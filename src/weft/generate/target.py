@@ -157,14 +157,19 @@ def header(plan: Plan, what: str) -> str:
     return f"# {what} of {plan.names.cluster.text()}{BY_WEFT}"
 
 
-def write(configuration: Configuration, folder: Path) -> Configuration:
-    """Put a configuration into a folder: each file whole or not at all; return it so placed.
+def write(configuration: Configuration, folder: Path, *, force: bool = False) -> Configuration:
+    """Write a configuration into a folder: each file whole or not at all; return it so placed.
 
     All files are written beside their places first and renamed when the last one is there.
-    Files of an earlier run that are not written any more go, if nobody changed them.
+    Files of an earlier run that are no longer rendered are removed if nobody changed them.
+    A file that no earlier run wrote, or that was changed since, is replaced only with
+    ``force``; symbolic links below the folder are never followed. Raises Unreadable for both.
     """
     contents = {file.path: file.text for file in configuration.files}
+    _check_links(folder, contents)
     before = _manifest(folder)
+    if not force:
+        _check_foreign(folder, contents, before)
     renewed = {path.partition("/")[0] for path in contents}
     kept = {p: sha for p, sha in before.items() if p.partition("/")[0] not in renewed}
     now = kept | {file.path: file.sha256 for file in configuration.files}
@@ -180,6 +185,35 @@ def write(configuration: Configuration, folder: Path) -> Configuration:
     for path in before.keys() - now.keys():
         _remove(folder / path, before[path])
     return replace(configuration, folder=str(folder))
+
+
+def _check_links(folder: Path, paths: Iterable[str]) -> None:
+    for path in (*paths, MANIFEST):
+        below = (PurePosixPath(path), *PurePosixPath(path).parents)[:-1]
+        for place in (folder / part for part in below):  # the folder itself was named
+            if place.is_symlink():
+                raise Unreadable(f"{place}: is a symbolic link; weft writes through none")
+
+
+def _check_foreign(
+    folder: Path, contents: Mapping[str, str], before: Mapping[str, str]
+) -> None:
+    """Raise Unreadable where a file would be lost that weft did not write as it now is."""
+    foreign = [
+        folder / path
+        for path, text in contents.items()
+        if _sha256_of(folder / path) not in {None, before.get(path), _sha256(text)}
+    ]
+    if foreign:
+        more = f" and {len(foreign) - 1} more" if len(foreign) > 1 else ""
+        raise Unreadable(
+            f"{foreign[0]}{more}: not written by weft, or changed since; move it away, or "
+            "replace it with --force"
+        )
+
+
+def _sha256_of(file: Path) -> str | None:
+    return hashlib.sha256(file.read_bytes()).hexdigest() if file.is_file() else None
 
 
 def _beside(place: Path, text: str) -> Path:
@@ -212,7 +246,7 @@ def _inside(path: str) -> bool:
 
 
 def _remove(file: Path, sha256: str) -> None:
-    if file.is_file() and _sha256(file.read_text("utf-8")) == sha256:
+    if not file.is_symlink() and _sha256_of(file) == sha256:
         file.unlink()
         if not any(file.parent.iterdir()):
             file.parent.rmdir()

@@ -24,7 +24,7 @@ from weft.generate.lossless import (
     xoff_of,
 )
 from weft.generate.planned import Planned, Refused
-from weft.network.fabric import find
+from weft.network.network import resolve
 from weft.network.topology import Layout
 from weft.spec.cluster import Cluster
 from weft.spec.scenario import IncastTraffic, Scenario, TrafficItem
@@ -254,7 +254,7 @@ def _listed(values: Mapping[str, object]) -> str:
 
 def _ways_left(cluster: Cluster, tuning: Tuning, queue_pairs: int) -> Left:
     settings = tuning.settings
-    kind = find(cluster.fabric.kind)
+    kind = resolve(cluster).fabric
     planned = cluster.fabric.load_balancing or kind.default_load_balancing
     if settings.balancing not in {None, planned}:
         yield (

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from weft.network import naming, topology
+from weft.network import naming
+from weft.network import network as resolver
 from weft.spec.cluster import Cluster
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class Wired:
 
 def wired(cluster: Cluster) -> Iterator[Wired]:
     """Yield every switch of a cluster, tier by tier."""
-    graph = topology.graph(cluster)
+    graph = resolver.graph(cluster)
     for vertex in range(graph.first[0], graph.vertices):
         yield _switch(graph, cluster, vertex)
 

@@ -4,11 +4,14 @@ numba's own index does not notice an edit in another file than that of the kerne
 the folder is named after the hash of all that kernels are made of.
 """
 
+import atexit
 import functools
 import hashlib
 import os
 import shutil
+import stat
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -35,9 +38,32 @@ def _source_hash() -> str:
     return digest.hexdigest()[:16]
 
 
-def _cache_folder() -> Path:
-    root = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return Path(root) / "weft" / "kernels" / _source_hash()
+def cache_folder(root: Path) -> Path:
+    """Return the folder for kernels of these sources below a user's cache folder.
+
+    What is in it is unpickled, so that a folder of another user is as good as code of
+    theirs: such a one is refused, and kernels are kept for this process alone.
+    """
+    folder = root / "weft" / "kernels" / _source_hash()
+    strange = [path for path in (folder, *folder.parents[:2]) if not _is_private(path)]
+    if not strange:
+        return folder
+    sys.stderr.write(
+        f"not used: {strange[0]}, because it is another user's or all can write it;"
+        " kernels are compiled each time\n"
+    )
+    own = Path(tempfile.mkdtemp(prefix="weft-kernels-"))
+    atexit.register(shutil.rmtree, own, ignore_errors=True)
+    return own
+
+
+def _is_private(path: Path) -> bool:
+    """Return whether only this user can write a path; one that does not exist yet is."""
+    try:
+        found = path.stat()
+    except OSError:
+        return True
+    return fcntl is None or (found.st_uid == os.getuid() and not found.st_mode & stat.S_IWOTH)
 
 
 @functools.cache
@@ -94,7 +120,7 @@ def _is_held(cache: Path) -> bool:
     return False
 
 
-CACHE = _cache_folder()
+CACHE = cache_folder(Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"))
 _LOCK = hold_cache(CACHE)
 if "NUMBA_CACHE_DIR" not in os.environ:
     setattr(numba.config, "CACHE_DIR", str(CACHE))  # noqa: B010 - set at run time by design

@@ -5,6 +5,7 @@ though only the outermost one is ever called: half of the time. Here a function 
 stays what its source says until it is part of an entry, which is optimised in one pass.
 """
 
+from contextlib import suppress
 from typing import Any
 
 from numba.core.caching import FunctionCache
@@ -106,10 +107,23 @@ class Kept(FunctionCache):
     """Compiled kernels on disk; reading one needs nothing of what compiling needs.
 
     numba would first import all that it can compile, SciPy's linear algebra with it: half of
-    the time in which a process starts.
+    the time in which a process starts. A file that cannot be read, for whatever reason, is a
+    kernel that is not there: it is compiled again and replaced.
     """
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Read a kernel that was compiled for the types of a call; none if there is none."""
-        with self._guard_against_spurious_io_errors():
-            return self._load_overload(sig, target_context)
+        """Return the kernel compiled for the types of a call; none if there is none."""
+        try:
+            with self._guard_against_spurious_io_errors():
+                return self._load_overload(sig, target_context)
+        except Exception:  # noqa: BLE001 - pickle raises anything on a damaged file
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep a compiled kernel; a damaged index is begun anew, a full disk keeps nothing."""
+        try:
+            super().save_overload(sig, data)
+        except Exception:  # noqa: BLE001 - as above
+            with suppress(Exception):
+                self.flush()
+                super().save_overload(sig, data)

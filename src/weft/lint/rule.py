@@ -6,7 +6,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Final, TypeVar, cast
 
-from weft.doctor.rule import Severity
+from weft.inventory.severity import Severity
 from weft.lint.facts import (
     Address,
     AddressPool,

@@ -1,17 +1,17 @@
 """What weft must know of a fabric: framing, what load balancing keeps, latency, copies.
 
-A fabric file holds facts and names, never loops. Shares (``ratio``) are of the payload rate.
+Its facts are a file of ``catalogue/fabrics``. Shares (``ratio``) are of the payload rate.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import fields
 from functools import cache
 from typing import Final
 
-from weft import plugins
+from weft import catalogue
+from weft.catalogue.devices import FabricFacts
 from weft.errors import UnknownName
-from weft.network import fabrics, shares
-from weft.sources import Source, Sourced, sourced
+from weft.network import shares
+from weft.sources import Source, Sourced
 
 ASSUMED_UNTIL_SIMULATED: Final = (
     "{title}: {mode} load balancing keeps {value:.0%} ({low:.0%} to {high:.0%}) of the"
@@ -23,44 +23,10 @@ ASSUMED_OF_TUNING: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fabric:
-    """One way to join hosts, as its specification and measurements describe it."""
+class Fabric(FabricFacts):
+    """One way to join hosts, and what closed forms take of it."""
 
-    name: str
-    title: str
-    rdma: bool
-    """The NIC moves the payload; without, the kernel copies it."""
-    gpudirect: bool
-    """GPU memory can be reached without a copy in host memory."""
-    lossless: str
-    """What keeps packets from being dropped: credits, PFC, scheduling, nothing ..."""
-    congestion_control: tuple[str, ...]
-    """Names, the usual one first."""
-    default_mtu_bytes: int
-    mtus_bytes: tuple[int, ...]
-    header_bytes: Sourced
-    """On the wire beside each MTU of payload: headers, checksums, preamble, gap."""
-    load_balancing: Mapping[str, Sourced]
-    """Published share of bandwidth kept beyond the leaf, by mode; the first is the default."""
-    tuning: Mapping[str, Sourced]
-    """Published share of bandwidth kept when tuned, at default settings, misconfigured."""
-    end_to_end_s: Sourced
-    """Small message, one way, NIC to NIC, no switch in between."""
-    switch_hop_s: Sourced
-    step_overhead_s: Sourced = field(default_factory=lambda: sourced(0.0, "nccl"))
-    """What a dependent network step costs beyond that of verbs (NCCL's plug-in)."""
-    plugin_latency_s: float = 0.0
-    """Latency that the network plug-in reports to NCCL's tuning model."""
-    max_plugin_channels_per_nic: int | None = None
-    socket_bytes_per_s: Sourced | None = None
-    """Kernel TCP only: one connection, one core copying."""
-    host_socket_bytes_per_s: Sourced | None = None
-    """Kernel TCP only: all connections of a host, before the copies saturate it."""
-    packet_cost_bytes: Sourced | None = None
-    """Kernel TCP only: what a packet costs a core, as bytes that it could have copied."""
-    in_network_reduction: bool = False
-    sources: Mapping[str, Source]
+    __slots__ = ()
 
     @property
     def default_load_balancing(self) -> str:
@@ -136,9 +102,10 @@ def find(name: str) -> Fabric:
     >>> find("infiniband").title
     'InfiniBand'
     """
-    return plugins.load(fabrics, name, Fabric)
+    facts = catalogue.find("fabrics", name)
+    return Fabric(**{field.name: getattr(facts, field.name) for field in fields(facts)})
 
 
 def names() -> list[str]:
     """List the fabrics."""
-    return plugins.names(fabrics)
+    return catalogue.names("fabrics")

@@ -1,19 +1,14 @@
 """What a topology is: hosts and switches in, counts and distances out, in closed form."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import lru_cache
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass, field
+from typing import Literal
 
-from weft import catalogue, plugins, units
+from weft import units
 from weft.catalogue.devices import Switch
 from weft.errors import Infeasible
-from weft.network import topologies
 from weft.network.clos import Clos, bisection_links, host_ratio, pod_ratio
-from weft.spec.cluster import Cluster, FabricChoice, Host, TopologyChoice
-
-if TYPE_CHECKING:
-    from weft.network.graph import Graph
+from weft.spec.cluster import TopologyChoice
 
 Scope = Literal["leaf", "pod", "far"]
 """How far apart two hosts are: on the same leaves, in one pod, or further."""
@@ -62,7 +57,7 @@ class Site:
         return None if pod is None else pod * self.trays_per_host
 
     def radix(self, planes: int) -> int:
-        """Return the ports of the switch at the rate of one plane.
+        """Return the ports of the switch at the rate of one plane, as far as they are used.
 
         Where the catalogue knows one rate only, a port splits in two of half the rate, as
         every cage of eight or four lanes does.
@@ -77,7 +72,8 @@ class Site:
             )
         ports = self.switch.radix[min(enough)]
         splits = len(self.switch.radix) == 1 and min(enough) >= 2 * rate
-        return 2 * ports if splits else ports
+        there = 2 * ports if splits else ports
+        return min(there, self.choice.switch_ports or there)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,10 +120,16 @@ class Layout:
     """Hosts that reach one another below the top tier (on one rail, if pods are rails)."""
     hops: tuple[int, int, int]
     oversubscriptions: tuple[float, float, float]
-    bisection_bytes_per_s: float
+    bisection_links: Callable[[], int] = field(compare=False, repr=False)
+    """Links of one plane between two halves of the hosts; counted when it is asked for."""
     joins_rails: bool = True
     """Whether the fabric connects different rails; if not, they meet over NVLink only."""
     wiring: Clos | Mesh
+
+    @property
+    def bisection_bytes_per_s(self) -> float:
+        """What one half of the hosts can send to the other."""
+        return self.bisection_links() * self.link_bytes_per_s * self.planes
 
     @property
     def switches(self) -> int:
@@ -169,33 +171,21 @@ class Topology:
     layout: Callable[[Site], Layout]
 
 
-def layout(cluster: Cluster) -> Layout:
-    """Return the network of a cluster in numbers; raise Infeasible when ports run out."""
-    return _layout(cluster.hosts, cluster.host, cluster.fabric, cluster.topology)
+def trays_of(gpus: int, nics: int) -> int:
+    """Return the machines with an operating system of their own in one host of a spec.
 
+    A host of more than 16 GPUs is a rack of trays with four GPUs each (NVL72 has 18).
 
-@lru_cache(maxsize=4096)
-def _layout(hosts: int, host: Host, fabric: FabricChoice, choice: TopologyChoice) -> Layout:
-    if host.nics == 0:
-        raise Infeasible(
-            "hosts have no NIC, so there is no network; set host.nics to 1 or more"
-        )
-    rate = fabric.link_bytes_per_s or host.nic_bytes_per_s
-    switch = catalogue.find("switches", choice.switch or usual_switch(fabric.kind, rate))
-    assert isinstance(switch, Switch)
-    site = site_of(hosts, host.gpus, host.nics, rate, Place(switch=switch, choice=choice))
-    return plugins.load(topologies, choice.kind, Topology).layout(site)
+    >>> trays_of(8, 8), trays_of(72, 72)
+    (1, 18)
+    """
+    trays = gpus // _TRAY_GPUS if gpus > _LARGEST_HOST_GPUS else 1
+    return 1 if nics % trays else trays
 
 
 def site_of(hosts: int, gpus: int, nics: int, link_bytes_per_s: float, place: Place) -> Site:
-    """Return the site of hosts with so many GPUs and NICs.
-
-    A host of more than 16 GPUs is a rack of trays with four GPUs each (NVL72 has 18): there
-    the rails are the NICs of one tray.
-    """
-    trays = gpus // _TRAY_GPUS if gpus > _LARGEST_HOST_GPUS else 1
-    if nics % trays:
-        trays = 1
+    """Return the site of hosts with so many GPUs and NICs; rails are the NICs of a tray."""
+    trays = trays_of(gpus, nics)
     per_tray = nics // trays
     rails = max(d for d in range(1, min(per_tray, gpus // trays) + 1) if per_tray % d == 0)
     return Site(
@@ -222,7 +212,7 @@ def clos_layout(
         trays=(network.trays_per_unit, network.units_per_group * network.trays_per_unit),
         hops=(1, min(3, far), far),
         oversubscriptions=(1.0, host_ratio(network), pod_ratio(network)),
-        bisection_links=bisection_links(network) * apart, joins_rails=apart == 1,
+        bisection_links=lambda: bisection_links(network) * apart, joins_rails=apart == 1,
     )  # fmt: skip
 
 
@@ -240,7 +230,7 @@ def layout_of(
     trays: tuple[int, int],
     hops: tuple[int, int, int],
     oversubscriptions: tuple[float, float, float],
-    bisection_links: int,
+    bisection_links: Callable[[], int],
     joins_rails: bool = True,
 ) -> Layout:
     """Return a layout from the counts of one plane; ``trays`` are those of a unit and a pod."""
@@ -253,29 +243,6 @@ def layout_of(
         host_leaf_cables=cables[0], leaf_spine_cables=cables[1], spine_core_cables=cables[2],
         ports_used=ports_used, hosts_per_unit=unit, hosts_per_pod=pod, hops=hops,
         oversubscriptions=oversubscriptions,
-        bisection_bytes_per_s=bisection_links * rate * planes,
+        bisection_links=bisection_links,
         joins_rails=joins_rails, wiring=wiring,
     )  # fmt: skip
-
-
-def graph(cluster: Cluster) -> "Graph":
-    """Build the real graph of a cluster, port by port."""
-    from weft.network.graph import build  # noqa: PLC0415 - numpy is slow to import
-
-    return build(layout(cluster))
-
-
-_INFINIBAND = ((200, "qm8700"), (400, "qm9700"), (800, "q3400"))
-_NVIDIA_ETHERNET = ((200, "sn4700"), (800, "sn5600"))
-_USUAL = {"infiniband": _INFINIBAND, "ultra_ethernet": ((800, "arista_7060x6_64pe"),)}
-
-
-def usual_switch(fabric: str, rate_bytes_per_s: float) -> str:
-    """Return the switch that such a fabric is usually built with at a link rate.
-
-    >>> usual_switch("infiniband", 50e9)
-    'qm9700'
-    """
-    by_rate = _USUAL.get(fabric, _NVIDIA_ETHERNET)
-    gbit = units.gbit_from_rate(rate_bytes_per_s)
-    return next((name for most, name in by_rate if gbit <= most * (1 + 1e-9)), by_rate[-1][1])

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from weft.engines.analytic import collective as engine
+from weft.engines.analytic.collective.settle import Answer, answers
 from weft.engines.engine import CollectiveTime
 from weft.errors import SpecError
 from weft.predict.provenance import provenance
@@ -45,6 +46,10 @@ class Expectation:
     """Mean over the sizes, as nccl-tests' last line has it."""
     peak_busbw_bytes_per_s: Estimate
     """Best of the curve, with its band."""
+    domain: str = ""
+    """``within the measured domain``, or what of it lies beyond any measurement."""
+    answers: tuple[Answer, ...] = ()
+    """Keys that the specification leaves open and that would narrow the band of the peak."""
     measured: tuple[Measured, ...] = ()
     """A run of the same operation on the same ranks, where one was given."""
     provenance: Provenance
@@ -86,6 +91,8 @@ def expect(
         points=points,
         mean_busbw_bytes_per_s=sum(p.busbw_bytes_per_s for p in points) / len(points),
         peak_busbw_bytes_per_s=busbw(best),
+        domain=best.domain,
+        answers=answers(cluster, kind, best.size_bytes, best.group),
         provenance=made(provenance(cluster, sources=(), assumptions=assumptions)),
     )
 

@@ -4,10 +4,9 @@ from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from typing import Final
 
-from weft import catalogue, units
+from weft import catalogue
 from weft.errors import WeftError
-from weft.network import fabric
-from weft.network.topology import layout
+from weft.network.network import layout, resolve
 from weft.spec.cluster import Cluster
 from weft.spec.scenario import Scenario
 from weft.spec.settings import NetworkSettings
@@ -31,7 +30,6 @@ HEEDED: Final = frozenset(
 )
 """Variables that the analytic engine heeds; a test holds them against its source."""
 _TIERS_WITH_PODS: Final = 3
-_SLACK: Final = 1 + 1e-9
 
 
 def doubts(cluster: Cluster) -> tuple[str, ...]:
@@ -39,7 +37,6 @@ def doubts(cluster: Cluster) -> tuple[str, ...]:
     return (
         *_variables(cluster),
         *_fabric(cluster),
-        *_nic(cluster),
         *_server(cluster),
         *_pods(cluster),
     )
@@ -97,38 +94,13 @@ def _variables(cluster: Cluster) -> Iterator[str]:
 
 
 def _fabric(cluster: Cluster) -> Iterator[str]:
-    choice, kind = cluster.fabric, fabric.find(cluster.fabric.kind)
+    choice, kind = cluster.fabric, resolve(cluster).fabric
     if kind.socket_bytes_per_s is None:
         for key in ("sockets", "socket_threads"):
             if getattr(choice, key) is not None:
                 yield f"without effect: fabric.{key}, because {kind.title} has no sockets"
-    if choice.in_network_reduction and not kind.in_network_reduction:
-        yield (
-            "without effect: fabric.in_network_reduction, because no switch of "
-            f"{kind.title} reduces"
-        )
     if cluster.storage_fabric is not None and cluster.storage_fabric.tuning != choice.tuning:
         yield "without effect on speed: storage_fabric.tuning, because storage is only priced"
-    if choice.mtu_bytes is not None and choice.mtu_bytes > max(kind.mtus_bytes):
-        yield (
-            f"fabric.mtu_bytes: {choice.mtu_bytes:,.0f} B is more than {kind.title} has "
-            f"({max(kind.mtus_bytes):,} B)"
-        )
-
-
-def _nic(cluster: Cluster) -> Iterator[str]:
-    host = cluster.host
-    if not host.nics:
-        return
-    device, kind = catalogue.find("nics", host.nic), cluster.fabric.kind
-    if kind not in device.fabrics:
-        spoken = ", ".join(device.fabrics)
-        yield f"host.nic: {host.nic} does not speak {kind}; it speaks {spoken}"
-    if host.nic_bytes_per_s > device.bytes_per_s.value * _SLACK:
-        yield (
-            f"host.nic_bytes_per_s: {units.show_rate(host.nic_bytes_per_s)} is more than "
-            f"{host.nic} has ({units.show_rate(device.bytes_per_s.value)})"
-        )
 
 
 def _server(cluster: Cluster) -> Iterator[str]:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Final
 
 from weft.engines.analytic.collective.constants import current
-from weft.engines.analytic.collective.model import time_of
+from weft.engines.analytic.collective.model import estimate
 from weft.engines.analytic.collective.path import Path, Same, path_of
 from weft.engines.engine import CollectiveTime
 from weft.engines.packet.paths import ideal_ps, paths_of
@@ -84,8 +84,8 @@ def with_share(
     if not path.fabric.rdma:
         path = replace(path, net_bytes_per_s=_ports(cluster, path), net_limit="NIC")
     slow, middle, fast = (
-        time_of(replace(path, fabric_ratio=end, fabric_limit="packets"), closed.operation,
-                closed.size_bytes)[0]
+        estimate(replace(path, fabric_ratio=end, fabric_limit="packets"), closed.operation,
+                 closed.size_bytes)[0].value
         for end in (share.low, share.value, share.high)
     )  # fmt: skip
     low, high = (end / closed.time_s.value for end in (closed.time_s.low, closed.time_s.high))

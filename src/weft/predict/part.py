@@ -3,12 +3,12 @@
 from functools import cache
 from typing import Final
 
-from weft import catalogue
 from weft.errors import WeftError
-from weft.network.topology import layout
+from weft.network.network import layout
 from weft.spec.cluster import Cluster
 
 LEAST_LEAVES, LEAST_LEAF_HOSTS = 3, 8
+_SMALL_RADIX: Final = (16, 24, 32, 48, 64, 96, 128)
 MODEL_HOSTS: Final = 64
 """Of a network of smaller switches, unless more are asked for."""
 
@@ -47,8 +47,8 @@ def model_of(
         return part.with_(hosts=most), _said(cluster, part, most)
     leaf = layout(small).hosts_per_unit
     return small, (
-        f"{small.hosts} NICs on leaves of {leaf} hosts ({small.topology.switch}) stand for the "
-        f"{cluster.hosts * cluster.host.nics} NICs of the cluster"
+        f"{small.hosts} NICs on leaves of {leaf} hosts ({small.topology.switch_ports} ports a "
+        f"switch) stand for the {cluster.hosts * cluster.host.nics} NICs of the cluster"
     )
 
 
@@ -62,16 +62,18 @@ def _said(cluster: Cluster, part: Cluster, hosts: int) -> str:
 
 
 def _smaller(cluster: Cluster, hosts: int) -> Cluster | None:
-    """Return one rail on the smallest switches of the catalogue that make several leaves."""
+    """Return one rail on switches of which so few ports are used that there are leaves."""
     rail = one_rail(cluster)
-    found: list[tuple[int, str, Cluster]] = []
-    for name in catalogue.names("switches"):
-        topology = cluster.topology.with_(kind="leaf_spine", switch=name, hosts_per_pod=None)
+    found: list[tuple[int, Cluster]] = []
+    for ports in _SMALL_RADIX:
+        topology = cluster.topology.with_(
+            kind="leaf_spine", switch_ports=ports, hosts_per_pod=None
+        )
         one = rail.with_(hosts=hosts, topology=topology)
         try:
             plan = layout(one)
         except WeftError:
             continue
         if LEAST_LEAF_HOSTS <= plan.hosts_per_unit <= hosts // LEAST_LEAVES:
-            found.append((plan.hosts_per_unit, name, one))
-    return max(found, key=lambda one: one[:2])[2] if found else None
+            found.append((plan.hosts_per_unit, one))
+    return max(found, key=lambda one: one[0])[1] if found else None

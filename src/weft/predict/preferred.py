@@ -65,18 +65,26 @@ def _ranges(operation: Operation, tried: list[Preference]) -> Iterator[Preferred
     held: Preferred | None = None
     for one in tried:
         told = one.gain_ratio > one.band_ratio
-        if held is not None and told and one.fastest == (held.algorithm, held.protocol):
-            held = replace(
-                held, last_bytes=2 * one.size_bytes - 1,
-                least_gain_ratio=min(held.least_gain_ratio, one.gain_ratio),
-                band_ratio=max(held.band_ratio, one.band_ratio),
-            )  # fmt: skip
+        longer = held and told and _longer(held, one)
+        if longer:
+            held = longer
             continue
         if held is not None:
             yield held
         held = _range(operation, one) if told else None
     if held is not None:
         yield held
+
+
+def _longer(held: Preferred, one: Preference) -> Preferred | None:
+    """Return a range with one more size, if its least gain stays above its widest band."""
+    gain = min(held.least_gain_ratio, one.gain_ratio)
+    band = max(held.band_ratio, one.band_ratio)
+    if one.fastest != (held.algorithm, held.protocol) or gain <= band:
+        return None
+    return replace(
+        held, last_bytes=2 * one.size_bytes - 1, least_gain_ratio=gain, band_ratio=band
+    )
 
 
 def _range(operation: Operation, one: Preference) -> Preferred:

@@ -30,7 +30,8 @@ from weft.engines.packet.settings import link_rate_of, options_of
 from weft.engines.packet.static_routes import routes_of, scenario_fabric
 from weft.errors import Infeasible, WeftError
 from weft.network.fabric import find
-from weft.network.topology import layout
+from weft.network.network import layout
+from weft.network.topology import trays_of
 from weft.predict.packets import extrapolated, share_kept, with_share
 from weft.predict.part import model_of
 from weft.predict.watching import Probing, Report
@@ -231,12 +232,14 @@ def _with_sockets(model: Cluster, cluster: Cluster) -> Cluster:
     The library keeps its connections, so their windows have grown long before.
     """
     top = find(cluster.fabric.kind).host_socket_bytes_per_s
+    nics = cluster.host.nics
+    trays = trays_of(cluster.host.gpus, nics)
     settings = settings_of(model)
     asked = settings.sockets or Sockets()
     sockets = asked.with_(
         threads=threads_of(cluster, asked),
         sockets=sockets_of(cluster, asked),
-        host_bytes_per_s=asked.host_bytes_per_s or (top and top.value / cluster.host.nics),
+        host_bytes_per_s=asked.host_bytes_per_s or (top and top.value * trays / nics),
     )
     name = model.fabric.kind if model.fabric.settings is None else model.fabric.settings.name
     knobs = {"start_window_bytes": GROWN_WINDOW, **settings.knobs}
@@ -251,14 +254,14 @@ def _plain(cluster: Cluster) -> Cluster:
     rate = fabric.link_bytes_per_s or cluster.host.nic_bytes_per_s
     gbit = gbit_from_rate(rate / topology.planes)
     usual = rate_from_gbit(min(USUAL_GBIT, key=lambda one: abs(log2(one / gbit))))
-    host = cluster.host.with_(nic_bytes_per_s=usual, pcie_bytes_per_s=None, server="")
+    host = cluster.host.with_(nic="", nic_bytes_per_s=usual, pcie_bytes_per_s=None, server="")
     return Cluster.model_construct(
         name="part", hosts=cluster.hosts, host=host,
         fabric=FabricChoice.model_construct(
             kind=fabric.kind, load_balancing=fabric.load_balancing, tuning=fabric.tuning,
             mtu_bytes=fabric.mtu_bytes, settings=fabric.settings),
         topology=TopologyChoice.model_construct(
-            kind=topology.kind, switch=topology.switch,
+            kind=topology.kind, switch=topology.switch, switch_ports=topology.switch_ports,
             oversubscription=topology.oversubscription,
             pod_oversubscription=topology.pod_oversubscription,
             hosts_per_pod=topology.hosts_per_pod, cable_m=topology.cable_m),

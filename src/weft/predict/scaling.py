@@ -38,6 +38,11 @@ class Scaling:
     points: tuple[Point, ...]
     skipped: tuple[Skipped, ...]
 
+    @property
+    def complete(self) -> bool:
+        """Tell whether the job runs at every size."""
+        return not self.skipped
+
 
 def scaling(
     cluster: Cluster,

@@ -66,6 +66,8 @@ class Prediction:
     """Whole training run at this goodput, when the job says how many tokens it has."""
     packets: Packets | None = None
     """What was simulated packet by packet, where that was asked for."""
+    domain: str = ""
+    """``within the measured domain``, or what of the step lies beyond any measurement."""
     complete: bool = True
     """False where the simulation was interrupted: what was missing is sourced."""
     provenance: Provenance
@@ -130,6 +132,7 @@ def predict_with(cluster: Cluster, job: Job, prober: "Prober | None") -> Predict
         energy_j_per_token=combine(lambda w, t: w * share / t, cost.power_w, progress),
         run_s=None if job.tokens is None else progress.map(lambda t: (job.tokens or 0) / t),
         packets=packets,
+        domain=step.domain,
         complete=prober is None or not prober.interrupted,
         provenance=_provenance(
             cluster,

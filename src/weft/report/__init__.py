@@ -10,14 +10,16 @@ from typing import Any, Final
 from weft import plugins
 from weft.errors import UnknownName
 from weft.report import charts, renderers, views
-from weft.report.page import View
+from weft.report.page import SCREEN_LINES, View
 from weft.report.plain import kind_of
 from weft.report.renderer import Renderer, Rendering
 
 __all__ = ["chart_names", "charts_of", "formats", "picture", "show", "view_of"]
 
+SCREEN_WIDTH: Final = 80
+"""Columns of the first screen where nobody says how wide the reader is."""
 PIPE_WIDTH: Final = 120
-"""Columns where nobody says how wide the reader is."""
+"""Columns of the full text there: its tables are wider."""
 
 
 def formats(kind: str = "") -> list[str]:
@@ -42,8 +44,12 @@ def show(
     terminal: bool = False,
     width: int | None = None,
     command: str = "",
+    full: bool = True,
 ) -> str:
-    """Render one result in one format, as text that ends with a line break."""
+    """Render one result in one format, as text that ends with a line break.
+
+    Without ``full``, text is cut to the first screen; other formats hold everything.
+    """
     renderer = plugins.load(renderers, output, Renderer)
     kind = kind_of(type(result))
     if renderer.kinds and kind not in renderer.kinds:
@@ -55,10 +61,16 @@ def show(
             result=result,
             view=view_of(type(result)),
             terminal=terminal,
-            width=width or shutil.get_terminal_size((PIPE_WIDTH, 24)).columns,
+            width=width or _columns(full=full),
             command=command,
+            full=full,
         )
     )
+
+
+def _columns(*, full: bool) -> int:
+    unknown = PIPE_WIDTH if full else SCREEN_WIDTH
+    return shutil.get_terminal_size((unknown, SCREEN_LINES)).columns
 
 
 def chart_names(result: Any) -> list[str]:  # noqa: ANN401 - any result

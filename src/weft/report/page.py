@@ -1,8 +1,11 @@
 """What a report is made of, before it is text, Markdown or HTML."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+SCREEN_LINES: Final = 24
+"""Lines of a terminal as it opens."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,6 +18,21 @@ class Table:
     left: tuple[int, ...] = (0,)
     """Places of the columns that hold words rather than numbers."""
     notes: tuple[str, ...] = ()
+    least: tuple[int, ...] = ()
+    """Places of the columns that the first screen drops where it is too narrow, in order."""
+
+    def without(self, place: int) -> "Table":
+        """Return the table without one column."""
+
+        def kept(cells: tuple[str, ...]) -> tuple[str, ...]:
+            return cells[:place] + cells[place + 1 :]
+
+        def moved(places: tuple[int, ...]) -> tuple[int, ...]:
+            return tuple(one - (one > place) for one in places if one != place)
+
+        rows = tuple(map(kept, self.rows))
+        left, least = moved(self.left), moved(self.least)
+        return replace(self, columns=kept(self.columns), rows=rows, left=left, least=least)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,16 +86,28 @@ Block = Table | Facts | Sentences | Entries | Drawing
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """One report."""
+    """One report: what the first screen holds, then everything else."""
 
     title: str
+    """The answer in one sentence, where there is one."""
+    answer: tuple[Block, ...] = ()
+    """What the first screen of a text holds, the most important first: the table that supports
+    the title, reasons, next steps. Empty: the text holds everything (listings, references)."""
     blocks: tuple[Block, ...]
+    """The rest: text prints it with ``--full``, other formats always."""
+    rest: str = ""
+    """What the rest is, for the last line of the first screen; empty: the titles of it."""
     footer: tuple[str, ...] = ()
+
+    @property
+    def everything(self) -> tuple[Block, ...]:
+        """All blocks in order."""
+        return (*self.answer, *self.blocks)
 
     @property
     def drawings(self) -> tuple[Drawing, ...]:
         """The charts alone."""
-        return tuple(block for block in self.blocks if isinstance(block, Drawing))
+        return tuple(block for block in self.everything if isinstance(block, Drawing))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +120,9 @@ class View:
     """Command that makes it; empty where several do."""
     page: Callable[[Any], Page]
     text: Callable[[Any], str] | None = None
-    """A text layout of its own, where another tool's readers expect one."""
+    """The full text in a layout of its own, where another tool's readers expect one."""
+    screen_lines: int = SCREEN_LINES
+    """Most lines of the text without ``--full``, for a page that has an answer."""
     charts: tuple[str, ...] | None = None
     """Names of all charts that its page may have; none: they follow from the result."""
 

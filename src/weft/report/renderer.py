@@ -16,6 +16,8 @@ class Rendering:
     terminal: bool = False
     """Whether a person reads it on a terminal, which takes colours and frames."""
     width: int = 96
+    full: bool = True
+    """Whether text holds everything, or the first screen alone."""
     command: str = ""
     """The command that made the result, to be copied."""
 

@@ -9,6 +9,7 @@ class Part(BaseModel):
     """One mapping of a spec file."""
 
     model_config = ConfigDict(
+        allow_inf_nan=False,
         extra="forbid",
         frozen=True,
         strict=True,  # "8" is text and true is no number: said, not guessed

@@ -1,6 +1,6 @@
 """What no single field can say: names that must exist, sizes that must divide."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path as File
 from pkgutil import iter_modules
 from typing import Final
@@ -8,11 +8,16 @@ from typing import Final
 from weft import catalogue
 from weft.spec.base import Part
 from weft.spec.cluster import Cluster
+from weft.spec.compatibility import network_problems
+from weft.spec.inference import Inference
+from weft.spec.inference_checks import placement_problems, service_problems
 from weft.spec.problems import Path, Problem, get_at, nearest
 from weft.spec.scenario import Scenario, TrafficItem
 from weft.spec.settings import NetworkSettings
 from weft.spec.workload import Job, Model, Parallelism
 
+COMPILED: Final = ("pytorch", "fsdp", "deepspeed")
+"""Frameworks whose models torch.compile takes."""
 STATIC: Final = "static"
 """The load balancing that follows forwarding tables."""
 
@@ -22,10 +27,15 @@ def problems(part: Part) -> Iterator[Problem]:
     if isinstance(part, Cluster):
         yield from _domain_problems(part)
         yield from _tuning_problems(part)
+        yield from _constraint_problems(part)
+        yield from _network_problems(part)
     if isinstance(part, NetworkSettings):
         yield from _threshold_problems(part)
     if isinstance(part, Job):
         yield from job_problems(part)
+    if isinstance(part, Inference):
+        yield from _model_problems(part.model)
+        yield from service_problems(part)
     if isinstance(part, Scenario):
         yield from scenario_problems(part)
 
@@ -78,8 +88,8 @@ def _names() -> dict[Path, Collection[str]]:
         ("host", "gpu"): catalogue.names("gpus"),
         ("host", "nic"): catalogue.names("nics"),
         ("host", "server"): catalogue.names("servers"),
-        ("fabric", "kind"): plugin_names("fabrics"),
-        ("storage_fabric", "kind"): plugin_names("fabrics"),
+        ("fabric", "kind"): catalogue.names("fabrics"),
+        ("storage_fabric", "kind"): catalogue.names("fabrics"),
         ("topology", "kind"): plugin_names("topologies"),
         ("topology", "switch"): catalogue.names("switches"),
         ("kubernetes", "mode"): plugin_names("modes", above="generate"),
@@ -95,6 +105,35 @@ def _domain_problems(cluster: Cluster) -> Iterator[Problem]:
         yield Problem(path=("host", "scale_up", "gpus"), message=message, value=domain)
 
 
+def _constraint_problems(cluster: Cluster) -> Iterator[Problem]:
+    """Yield fabrics, vendors and devices of the constraints that weft does not know."""
+    limits, owned = cluster.constraints, cluster.constraints.owned
+    named: tuple[tuple[Path, Iterable[str], Collection[str]], ...] = (
+        (("skills",), limits.skills, catalogue.names("fabrics")),
+        (("owned", "switches"), owned.switches, catalogue.names("switches")),
+        (("owned", "nics"), owned.nics, catalogue.names("nics")),
+    )
+    for path, names, known in named:
+        for name in names:
+            if name not in known:
+                message = f"is unknown; {nearest(name, known)}"
+                yield Problem(
+                    path=("constraints", *path, name), message=message, has_value=False
+                )
+    if limits.vendors:
+        devices = (*catalogue.all_of("switches").values(), *catalogue.all_of("nics").values())
+        known = sorted({device.vendor for device in devices if device.vendor})
+        for place, vendor in enumerate(limits.vendors):
+            if vendor not in known:
+                message = f"is no vendor of the catalogue; {nearest(vendor, known)}"
+                path = ("constraints", "vendors", str(place))
+                yield Problem(path=path, message=message, value=vendor)
+
+
+def _network_problems(cluster: Cluster) -> Iterator[Problem]:
+    yield from network_problems(cluster.hosts, cluster.host, cluster.fabric, cluster.topology)
+
+
 def plugin_names(folder: str, above: str = "network") -> list[str]:
     """Return the plug-ins of a folder of ``network`` (or of another part of weft).
 
@@ -108,6 +147,9 @@ def plugin_names(folder: str, above: str = "network") -> list[str]:
 def job_problems(job: Job) -> Iterator[Problem]:
     """Yield sizes of a job that do not divide."""
     yield from _model_problems(job.model)
+    if job.compile and job.framework not in COMPILED:
+        message = f"is for the frameworks {', '.join(COMPILED)}, not {job.framework}"
+        yield Problem(path=("compile",), message=message, value=True)
     if isinstance(job.parallelism, Parallelism):
         yield from _spread_problems(job, job.parallelism)
 
@@ -186,9 +228,11 @@ def _of(key: str, value: int, message: str) -> Problem:
     return Problem(path=("parallelism", key), message=message, value=value)
 
 
-def pair_problems(cluster: Cluster, job: Job) -> list[Problem]:
-    """Return what is wrong with a job on this cluster; paths are those of the job."""
-    return [*_precision_problems(cluster, job), *_size_problems(cluster, job)]
+def pair_problems(cluster: Cluster, work: Job | Inference) -> list[Problem]:
+    """Return what is wrong with a job or a service on this cluster; paths are those of it."""
+    if isinstance(work, Inference):
+        return [*_precision_problems(cluster, work), *placement_problems(cluster, work)]
+    return [*_precision_problems(cluster, work), *_size_problems(cluster, work)]
 
 
 _SAME_UNIT: Final = {"mxfp8": "fp8", "nvfp4": "fp4"}
@@ -198,7 +242,7 @@ _SCALING: Final = frozenset({"fp4", "fp6"})
 """Matrix units that scale blocks of numbers came with these widths (OCP MX, 2023)."""
 
 
-def _precision_problems(cluster: Cluster, job: Job) -> Iterator[Problem]:
+def _precision_problems(cluster: Cluster, job: Job | Inference) -> Iterator[Problem]:
     peaks = catalogue.find("gpus", cluster.host.gpu).flop_per_s
     scaled = job.precision in _SAME_UNIT
     lacks_scaling = scaled and not peaks.keys() & _SCALING
@@ -267,8 +311,9 @@ def _moved(problem: Problem, key: str) -> Problem:
 
 def scenario_problems(scenario: Scenario) -> Iterator[Problem]:
     """Yield what cannot be run: settings that contradict, traffic that has no room."""
-    for problem in _domain_problems(scenario.cluster):
-        yield _moved(problem, "cluster")
+    for check in (_domain_problems, _network_problems):
+        for problem in check(scenario.cluster):
+            yield _moved(problem, "cluster")
     for problem in (*_threshold_problems(scenario.network), *_route_problems(scenario.network)):
         yield _moved(problem, "network")
     yield from _class_problems(scenario)

@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field
 
 from weft.spec.base import Part
+from weft.spec.constraints import Constraints
 from weft.spec.kubernetes import Kubernetes
 from weft.spec.overlay import Overlay
 from weft.spec.quantities import Count, Money, Power, Rate, Ratio, Size, Time, Whole
@@ -38,7 +39,7 @@ class Host(Part):
     gpus: Count
     """GPUs of one host."""
     nic: str
-    """Name in the catalogue (`weft catalog nics` lists them)."""
+    """Name in the catalogue (`weft catalog nics` lists them); empty: any, at the rate below."""
     nics: Whole
     """NICs for compute (those that NCCL uses)."""
     nic_bytes_per_s: Rate
@@ -54,10 +55,10 @@ class Host(Part):
 
 
 class FabricChoice(Part):
-    """A fabric (a file of network/fabrics) and how it is set up."""
+    """A fabric (a file of catalogue/fabrics) and how it is set up."""
 
     kind: str
-    """infiniband, roce, ultra_ethernet, tcp, efa: a file of network/fabrics."""
+    """infiniband, roce, ultra_ethernet, tcp, efa: a file of catalogue/fabrics."""
     load_balancing: str | None = None
     """A mode that the fabric knows (ecmp, adaptive, spray, scheduled); none: its default."""
     tuning: Literal["tuned", "default", "misconfigured"] = "tuned"
@@ -85,6 +86,8 @@ class TopologyChoice(Part):
     """rail_optimized, fat_tree, leaf_spine, ...: a file of network/topologies."""
     switch: str | None = None
     """Name in the catalogue; none: the fabric's usual one at this rate."""
+    switch_ports: Annotated[int, Field(ge=2)] | None = None
+    """Ports of a switch that are used, at the rate of a link; none: all it has."""
     oversubscription: Annotated[float, Field(ge=1)] = 1.0
     """Down over up at the leaf; 1 is non-blocking."""
     pod_oversubscription: Annotated[float, Field(ge=1)] = 1.0
@@ -191,6 +194,8 @@ class Cluster(Part):
     """How pods reach the network and what they run; none: as weft chooses."""
     prices: Prices = Prices()
     """What you pay, where it is not what the catalogue says."""
+    constraints: Constraints = Constraints()
+    """What you can spend, buy and operate; recommendations respect it."""
     reliability: Reliability = Reliability()
     """How often the cluster stops, and what a stop costs."""
     site_power_limit_w: Power | None = None

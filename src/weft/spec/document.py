@@ -20,6 +20,7 @@ LARGEST_BYTES: Final = 1 << 17
 """Of a YAML file: the largest that is read within a few seconds, whatever it holds."""
 MOST_VALUES: Final = 20_000
 DEEPEST: Final = 50
+_CONTROL: Final = frozenset(map(chr, range(32))) - {"\t", "\n", "\r"} | {"\x7f"}
 _TAG: Final = "tag:yaml.org,2002:"
 
 
@@ -100,6 +101,14 @@ def merge(base: object, over: object) -> object:
     for key, value in over.items():
         joined[key] = merge(base[key], value) if key in base else value
     return joined
+
+
+def is_file(path: File) -> bool:
+    """Return whether a file is there; a name that cannot be one is none."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # too long, or a zero byte in it
+        return False
 
 
 def read_text(path: str | File, largest_bytes: int = LARGEST_BYTES) -> str:
@@ -235,6 +244,8 @@ class _Reader:
 
     def _scalar(self, node: Any, _path: Path) -> Any:  # noqa: ANN401
         text = node.value
+        if not _CONTROL.isdisjoint(text):
+            raise SpecError(f"{self._place(node)}: the value holds a control character")
         convert = _SCALARS.get(str(node.tag).removeprefix(_TAG))
         try:
             return convert(text) if convert else text

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from weft.errors import SpecError
-from weft.spec.document import read_text
+from weft.spec.document import is_file, read_text
 from weft.spec.problems import nearest
 
 Config = Mapping[str, Any]
@@ -51,7 +51,7 @@ def precision_of(path: Path) -> str | None:
     >>> precision_of(Path("no-such-file")) is None
     True
     """
-    if not path.is_file():
+    if not is_file(path):
         return None
     config = _parse(path)
     method = (config.get("quantization_config") or {}).get("quant_method", "")

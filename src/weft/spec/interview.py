@@ -1,23 +1,26 @@
 """The questions to settle before a network is chosen, and the two specs that answers make.
 
-Size now and later, what is run and how latency-sensitive it is, the share of time spent in
-communication, breadth of vendors, skill to tune RoCE, quoted costs. Nothing is read or
-written here: a front end asks, and hands the answers over as text.
+Size now and later, the work, vendors, skill, hardware already owned, quoted costs and limits.
+Every answer becomes a key of the cluster or of the job. Nothing is read or written here: a
+front end asks and passes the answers as text.
 """
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from weft import units
+from weft import catalogue, units
 from weft.errors import SpecError
 from weft.spec import checks
 from weft.spec.cluster import Cluster
-from weft.spec.load import load_job, models, preset, presets
+from weft.spec.inference import Inference
+from weft.spec.load import load_inference, load_job, models, preset, presets
 from weft.spec.problems import nearest, raise_all
 from weft.spec.workload import Job
 
 UNKNOWN: Final = "unknown"
+NOTHING: Final = "none"
+INFERENCE: Final = "inference"
 Check = Callable[[str], object]
 
 
@@ -30,6 +33,12 @@ class Question:
     default: str
     check: Check
     """Raises ValueError with what is allowed."""
+    work: str = ""
+    """The only work that it is about; empty: all."""
+
+    def applies(self, answers: Mapping[str, str]) -> bool:
+        """Say whether it is to be asked after some answers."""
+        return self.work in {"", answers.get("work")}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +46,7 @@ class Outcome:
     """What an interview made: two specs, and what to ask weft next."""
 
     cluster: Cluster
-    job: Job
+    job: Job | Inference
     model: str
     notes: tuple[str, ...]
 
@@ -74,6 +83,24 @@ def _money(text: str) -> float | None:
     return None if text == UNKNOWN else units.parse_money(text)
 
 
+def _time(text: str) -> float | None:
+    return None if text == UNKNOWN else units.parse_time(text)
+
+
+def _devices(text: str) -> dict[str, int]:
+    """Return device counts of text such as ``qm9700=4, connectx7=64``; none is empty."""
+    if text == NOTHING:
+        return {}
+    pairs = [part.strip().partition("=") for part in text.split(",")]
+    known = [*catalogue.names("switches"), *catalogue.names("nics")]
+    for name, _, count in pairs:
+        if name not in known:
+            raise ValueError(nearest(name, known))
+        if not count.isdecimal() or int(count) < 1:
+            raise ValueError("a name and a count for each device, as qm9700=4, or none")
+    return {name: int(count) for name, _, count in pairs}
+
+
 QUESTIONS: Final = (
     Question(
         key="preset", words="Which system (GPU type and servers)?", default="dgx_h100",
@@ -89,15 +116,25 @@ QUESTIONS: Final = (
     ),
     Question(
         key="work", words="What is run: training, fine_tuning or inference?",
-        default="training", check=_one_of("training", "fine_tuning", "inference"),
+        default="training", check=_one_of("training", "fine_tuning", INFERENCE),
     ),
     Question(
-        key="latency", words="Is it sensitive to latency (yes or no)?", default="yes",
-        check=_one_of("yes", "no"),
+        key="prompt", words="Tokens of a prompt?", default="2048", check=_whole, work=INFERENCE
     ),
     Question(
-        key="communication", default=UNKNOWN, check=_ratio,
-        words="Which share of the run time is communication (30%, or unknown)?",
+        key="output", words="Tokens of an answer?", default="512", check=_whole, work=INFERENCE
+    ),
+    Question(
+        key="sequences", words="Requests served at the same time, over all GPUs?",
+        default="512", check=_whole, work=INFERENCE,
+    ),
+    Question(
+        key="first_token", words="Longest time to the first token (2s, or unknown)?",
+        default=UNKNOWN, check=_time, work=INFERENCE,
+    ),
+    Question(
+        key="each", words="Longest time per output token (50ms, or unknown)?",
+        default=UNKNOWN, check=_time, work=INFERENCE,
     ),
     Question(
         key="vendors", words="Must several vendors be able to supply it (yes or no)?",
@@ -120,10 +157,21 @@ QUESTIONS: Final = (
         default=UNKNOWN, check=_ratio,
     ),
     Question(
+        key="owned", default=NOTHING, check=_devices,
+        words="Switches and NICs already owned (qm9700=4, or none)?",
+    ),
+    Question(
         key="limit", words="Limit for the network, with room to expand (5MUSD, or unknown)?",
         default=UNKNOWN, check=_money,
     ),
+    Question(
+        key="budget", words="Limit for the whole cluster over its use (20MUSD, or unknown)?",
+        default=UNKNOWN, check=_money,
+    ),
 )  # fmt: skip
+
+
+_QUESTION: Final = {question.key: question for question in QUESTIONS}
 
 
 def outcome(answers: Mapping[str, str]) -> Outcome:
@@ -133,8 +181,11 @@ def outcome(answers: Mapping[str, str]) -> Outcome:
     """
     cluster = _cluster(answers)
     model = answers["model"]
-    job = suggested_job(cluster, model, answers.get("work", "training"))
-    notes = tuple(_notes(answers, cluster))
+    work = answers.get("work", "training")
+    job: Job | Inference = (
+        _service(cluster, answers) if work == INFERENCE else suggested_job(cluster, model, work)
+    )
+    notes = tuple(_notes(cluster))
     return Outcome(cluster=cluster, job=job, model=model, notes=notes)
 
 
@@ -151,6 +202,24 @@ def suggested_job(cluster: Cluster, model: str, work: str = "training") -> Job:
     return job
 
 
+def _service(cluster: Cluster, answers: Mapping[str, str]) -> Inference:
+    model = answers["model"]
+    fields: dict[str, object] = {"name": f"{model}-inference".replace("_", "-"), "model": model}
+    counts = {
+        "prompt": "prompt_tokens", "output": "output_tokens", "sequences": "sequences"
+    }  # fmt: skip
+    fields |= {
+        field: int(answers.get(key, _QUESTION[key].default)) for key, field in counts.items()
+    }
+    for key, field in (("first_token", "first_token_s"), ("each", "token_s")):
+        limit_s = _time(answers.get(key, UNKNOWN))
+        if limit_s is not None:
+            fields[field] = f"{limit_s!r}s"
+    service = load_inference(fields)
+    raise_all(p.show("") for p in checks.pair_problems(cluster, service))
+    return service
+
+
 def _cluster(answers: Mapping[str, str]) -> Cluster:
     base = preset(answers["preset"])
     changes: dict[str, object] = {}
@@ -159,10 +228,33 @@ def _cluster(answers: Mapping[str, str]) -> Cluster:
     several = answers.get("vendors") == "yes" and base.fabric.kind == "infiniband"
     kind = "roce" if several else base.fabric.kind
     changes["fabric"] = {"kind": kind}
-    if kind != "infiniband" and answers.get("roce_skill", "expert") != "expert":
+    if kind == "roce" and answers.get("roce_skill", "expert") != "expert":
         changes["fabric"] = {"kind": kind, "tuning": "default"}
     changes["prices"] = _prices(answers)
+    changes["constraints"] = _constraints(answers, base.host.gpus)
     return preset(answers["preset"], **changes)
+
+
+def _constraints(answers: Mapping[str, str], host_gpus: int) -> dict[str, object]:
+    limits: dict[str, object] = {}
+    for key, field in (("limit", "network_budget_usd"), ("budget", "budget_usd")):
+        amount = _money(answers.get(key, UNKNOWN))
+        if amount is not None:
+            limits[field] = f"{amount!r}USD"
+    if answers.get("vendors") == "yes":
+        limits["min_vendors"] = 2
+    if "roce_skill" in answers:
+        limits["skills"] = {"roce": answers["roce_skill"]}
+    owned = _devices(answers.get("owned", NOTHING))
+    if owned:
+        switches = catalogue.names("switches")
+        limits["owned"] = {
+            "switches": {name: n for name, n in owned.items() if name in switches},
+            "nics": {name: n for name, n in owned.items() if name not in switches},
+        }
+    if answers.get("gpus_later", answers.get("gpus")) != answers.get("gpus"):
+        limits["later_hosts"] = -(-int(answers["gpus_later"]) // host_gpus)
+    return limits
 
 
 def _prices(answers: Mapping[str, str]) -> dict[str, object]:
@@ -177,26 +269,14 @@ def _prices(answers: Mapping[str, str]) -> dict[str, object]:
     return prices
 
 
-def _notes(answers: Mapping[str, str], cluster: Cluster) -> Iterator[str]:
+def _notes(cluster: Cluster) -> Iterator[str]:
     files = "-f cluster.yaml -f job.yaml"
     yield f"Compare fabrics: weft compare {files}"
-    later = -(-int(answers.get("gpus_later", cluster.gpus)) // cluster.host.gpus)
-    if later != cluster.hosts:
+    later = cluster.constraints.later_hosts
+    if later is not None:
         yield f"In 12 to 24 months: weft compare {files} --set hosts={later}"
-    if answers.get("vendors") == "yes":
-        yield "Several vendors must be able to supply: only Ethernet fabrics answer that."
     if cluster.fabric.tuning == "default":
         yield f"What tuning is worth: weft compare {files} --set fabric.tuning=tuned"
-    if answers.get("latency") == "yes":
-        yield "Latency matters: see small messages in weft expect -f cluster.yaml"
-    communication = _ratio(answers.get("communication", UNKNOWN))
-    if communication is not None:
-        yield f"Measured share of communication: {communication:.0%}; weft predict {files}"
-    if answers.get("work") == "inference":
-        yield "weft predicts training; the job stands for the training before the inference."
-    limit = _money(answers.get("limit", UNKNOWN))
-    if limit is not None:
-        yield f"Limit for the network: {limit:,.0f} USD; weft compare has its cost"
 
 
 def check(question: Question, text: str) -> str:

@@ -17,10 +17,19 @@ from pathlib import Path as File
 from typing import Any, Final, TypeVar
 
 from weft.errors import SpecError, UnknownName, WeftError
-from weft.spec import checks
+from weft.spec import checks, hub
 from weft.spec.base import Part
 from weft.spec.cluster import Cluster
-from weft.spec.document import Tree, merge, paths_of, read_documents, read_text, read_value
+from weft.spec.document import (
+    Tree,
+    is_file,
+    merge,
+    paths_of,
+    read_documents,
+    read_text,
+    read_value,
+)
+from weft.spec.inference import Inference
 from weft.spec.parts import build
 from weft.spec.problems import Problem, get_at, nearest, raise_all, shorten
 from weft.spec.scenario import Scenario
@@ -28,19 +37,22 @@ from weft.spec.settings import NetworkSettings, Tuning, TuningRecord
 from weft.spec.workload import Job, Model
 
 API_VERSION: Final = "weft/v1"
-Loaded = Cluster | Job | Model | Scenario
+Loaded = Cluster | Job | Inference | Model | Scenario
 KINDS: Final[Mapping[str, type[Loaded]]] = {
-    "Cluster": Cluster, "Job": Job, "Model": Model, "Scenario": Scenario,
+    "Cluster": Cluster, "Job": Job, "Inference": Inference, "Model": Model,
+    "Scenario": Scenario,
 }  # fmt: skip
 _BALANCING: Final = ("cluster", "fabric", "load_balancing")
 _SETTINGS: Final = "NetworkSettings"
 _DOCUMENTS: Final = (".yaml", ".yml")
 _MODEL_FILES: Final = (".yaml", ".yml", ".json")
+_CONFIG: Final = "config.json"
+"""What a folder of a Hugging Face model holds."""
 _ENVELOPE: Final = ("apiVersion", "kind", "metadata", "spec")
 
 P = TypeVar("P", bound=Part)
-Where = str | File | Mapping[str, Any]
-"""A path (``-`` is standard input), or the document itself as a mapping."""
+Where = str | File | Mapping[str, Any] | Tree
+"""A path (``-`` is standard input), or the document itself: a mapping, or ``written``."""
 
 
 def load_cluster(where: Where, sets: Iterable[str] = ()) -> Cluster:
@@ -61,6 +73,15 @@ def load_job(where: Where, sets: Iterable[str] = ()) -> Job:
     return _load(where, "Job", Job, sets)
 
 
+def load_inference(where: Where, sets: Iterable[str] = ()) -> Inference:
+    """Load an inference service from a file (or a mapping), with ``--set`` overrides.
+
+    >>> load_inference({"model": "llama3_8b", "sequences": 64}).output_tokens
+    512
+    """
+    return _load(where, "Inference", Inference, sets)
+
+
 def load_scenario(where: Where, sets: Iterable[str] = ()) -> Scenario:
     """Load a scenario from a file (or a mapping), with ``--set`` overrides.
 
@@ -71,24 +92,97 @@ def load_scenario(where: Where, sets: Iterable[str] = ()) -> Scenario:
     return _load(where, "Scenario", Scenario, sets)
 
 
-def load_case(paths: Sequence[str | File], sets: Iterable[str] = ()) -> tuple[Cluster, Job]:
-    """Load a cluster and a job from one file with both, or from several, and check them.
+def load_case(
+    paths: Sequence[str | File | Tree], sets: Iterable[str] = ()
+) -> tuple[Cluster, Job]:
+    """Load a cluster and a training job from one file with both, or from several.
+
+    A tree stands for a document that is in no file (``written``).
 
     Every problem of both is reported at once; an override goes to the part that has its key
     (``cluster.`` or ``job.`` before it decides).
     """
+    return _pair(paths, sets, "Job", Job)
+
+
+def load_service(
+    paths: Sequence[str | File | Tree], sets: Iterable[str] = ()
+) -> tuple[Cluster, Inference]:
+    """Load a cluster and an inference service, as ``load_case`` does a cluster and a job."""
+    return _pair(paths, sets, "Inference", Inference)
+
+
+W = TypeVar("W", Job, Inference)
+
+
+def _pair(
+    paths: Sequence[str | File | Tree], sets: Iterable[str], kind: str, work: type[W]
+) -> tuple[Cluster, W]:
     mappings = [tree for path in paths for tree in _documents(path)]
-    for_cluster, for_job = split_sets(sets)
-    places = ", ".join(str(path) for path in paths)
+    for_cluster, for_work = split_sets(sets, work)
+    places = ", ".join(_place(path) for path in paths)
     cluster_tree = _resolved(_pick(mappings, "Cluster", places), "Cluster", for_cluster)
-    job_tree = _resolved(_pick(mappings, "Job", places), "Job", for_job)
+    work_tree = _resolved(_pick(mappings, kind, places), kind, for_work)
     cluster, lines = _built(cluster_tree, Cluster)
-    job, more = _built(job_tree, Job)
+    found, more = _built(work_tree, work)
     raise_all(lines + more)
     assert cluster is not None
-    assert job is not None
-    raise_all(job_tree.lines(checks.pair_problems(cluster, job)))
-    return cluster, job
+    assert found is not None
+    raise_all(work_tree.lines(checks.pair_problems(cluster, found)))
+    return cluster, found
+
+
+def keys_written(
+    places: Sequence[str | File | Tree], sets: Iterable[str] = ()
+) -> frozenset[str]:
+    """Return the dotted keys that documents and overrides state, without those of a preset.
+
+    Keys of a job start with ``job.``; a mapping is the keys below it.
+
+    >>> sorted(keys_written([written("Cluster", {"host": {"nics": 4}}, "here")], ["hosts=2"]))
+    ['host.nics', 'hosts']
+    """
+    found: set[str] = set()
+    trees = [t for p in places for t in ([p] if isinstance(p, Tree) else _documents(p))]
+    for tree in trees:
+        spec = tree.data.get("spec") if _kind(tree) in {"Cluster", "Job"} else None
+        prefix = "job." if _kind(tree) == "Job" else ""
+        leaves = (p for p in paths_of(spec) if p and not _is_map(get_at(spec, p)))
+        found.update(prefix + ".".join(path) for path in leaves)
+    for prefix, texts in zip(("", "job."), split_sets(sets), strict=True):
+        for text in texts:
+            key = text.partition("=")[0].strip().removeprefix("spec.")
+            key = key.removeprefix("cluster.").removeprefix("job.")
+            found.add(prefix + key)
+    return frozenset(found)
+
+
+def load_cases(
+    places: Sequence[str | File | Tree], sets: Iterable[str] = ()
+) -> tuple[tuple[Cluster, ...], tuple[Job, ...]]:
+    """Load every cluster and every job of some documents, and check each pair.
+
+    Overrides change all clusters, or all jobs.
+    """
+    trees = [tree for place in places for tree in _documents(place)]
+    for_cluster, for_job = split_sets(sets)
+    clusters = [_resolved(t, "Cluster", for_cluster) for t in trees if _kind(t) == "Cluster"]
+    jobs = [_resolved(t, "Job", for_job) for t in trees if _kind(t) == "Job"]
+    built = [_built(tree, Cluster) for tree in clusters]
+    made = [_built(tree, Job) for tree in jobs]
+    raise_all(line for _, lines in (*built, *made) for line in lines)
+    pairs = ((c, j, tree) for c, _ in built for (j, _), tree in zip(made, jobs, strict=True))
+    raise_all(
+        line for c, j, tree in pairs if c and j
+        for line in tree.lines(checks.pair_problems(c, j))
+    )  # fmt: skip
+    return tuple(c for c, _ in built if c), tuple(j for j, _ in made if j)
+
+
+def written(kind: str, spec: Mapping[str, Any], place: str) -> Tree:
+    """Return a document that is in no file; messages call it ``place``."""
+    data = {"apiVersion": API_VERSION, "kind": kind, "spec": dict(spec)}
+    return Tree(data=data, marks=dict.fromkeys(paths_of(data), place), folder=File())
 
 
 def kind_of(path: str | File) -> str:
@@ -205,7 +299,7 @@ def shipped_text(folder: str, name: str) -> str:
     return (files("weft.spec") / folder / f"{name}.yaml").read_text(encoding="utf-8")
 
 
-def split_sets(sets: Iterable[str]) -> tuple[list[str], list[str]]:
+def split_sets(sets: Iterable[str], work: type[Part] = Job) -> tuple[list[str], list[str]]:
     """Sort ``--set`` overrides into those of the cluster and those of the job.
 
     >>> split_sets(["fabric.kind=roce", "precision=fp8", "job.name=x"])
@@ -214,7 +308,8 @@ def split_sets(sets: Iterable[str]) -> tuple[list[str], list[str]]:
     for_cluster, for_job = [], []
     for text in sets:
         first = text.split("=")[0].removeprefix("spec.").split(".")[0].strip()
-        if first == "job" or (first in Job.model_fields and first != "name"):
+        own = work.__name__.lower()
+        if first == own or (first in work.model_fields and first != "name"):
             for_job.append(text)
         else:
             for_cluster.append(text)
@@ -229,6 +324,8 @@ def _names(folder: str) -> tuple[str, ...]:
 def _load(where: Where, kind: str, part: type[P], sets: Iterable[str]) -> P:
     if isinstance(where, Mapping):
         tree = Tree(data=dict(where), marks=dict.fromkeys(paths_of(where), ""), folder=File())
+    elif isinstance(where, Tree):
+        tree = where
     else:
         tree = _pick(_documents(where), kind, str(where))
     loaded, lines = _built(_resolved(tree, kind, sets), part)
@@ -237,7 +334,18 @@ def _load(where: Where, kind: str, part: type[P], sets: Iterable[str]) -> P:
     return loaded
 
 
-def _documents(path: str | File) -> list[Tree]:
+def kinds_in(path: str | File) -> tuple[str, ...]:
+    """Return the kinds of the documents of a file; those of no kind are left out."""
+    return tuple(kind for tree in _documents(path) if (kind := _kind(tree)) is not None)
+
+
+def _place(where: str | File | Tree) -> str:
+    return where.marks.get((), "") if isinstance(where, Tree) else str(where)
+
+
+def _documents(path: str | File | Tree) -> list[Tree]:
+    if isinstance(path, Tree):
+        return [path]
     return read_documents(read_text(path), str(path), File(path).parent)
 
 
@@ -252,7 +360,7 @@ def _wrong_kind(tree: Tree) -> str:
         problem = Problem(path=(), message=message + " or ".join(KINDS), has_value=False)
     else:
         kind = tree.data["kind"]
-        message = f"is no kind; {nearest(kind, KINDS)}"
+        message = f"is unknown; {nearest(kind, KINDS)}"
         problem = Problem(path=("kind",), message=message, value=kind)
     return tree.lines([problem])[0]
 
@@ -300,7 +408,7 @@ def _resolved(tree: Tree, kind: str, sets: Iterable[str]) -> Tree:
         tree = _set(tree, text, kind)
     if not isinstance(tree.data, Mapping):
         return tree
-    lay = {"Cluster": _with_base, "Job": _with_model, "Scenario": _with_settings}.get(kind)
+    lay = _LAYERS.get(kind)
     return lay(tree) if lay else tree
 
 
@@ -329,7 +437,7 @@ def _is_map(value: object) -> bool:
 
 def _envelope_problems(data: Mapping[str, Any], kind: str) -> Iterable[Problem]:
     for key in data.keys() - set(_ENVELOPE):
-        message = f"is no key of a document; {nearest(key, _ENVELOPE)}"
+        message = f"is unknown; {nearest(key, _ENVELOPE)}"
         yield Problem(path=(key,), message=message, has_value=False)
     version = data.get("apiVersion")
     if version is None:
@@ -429,7 +537,7 @@ def _with_preset(tree: Tree) -> Tree:
     if "preset" not in tree.data:
         return tree
     if name not in presets():
-        message = f"is no preset; {nearest(name, presets())}"
+        message = f"is unknown; {nearest(name, presets())}"
         return _with_preset(_refused(tree, "preset", name, message))
     base = _unwrapped(_copy(_shipped("presets", name)), "Cluster")
     return base.under(_without(tree, "preset"))
@@ -452,14 +560,14 @@ def _with_settings(tree: Tree) -> Tree:
     elif str(named).endswith(_DOCUMENTS):
         base = _with_routes(_settings_alone(_tuning_file(str(named), tree.folder or File())))
     elif named not in tunings():
-        message = f"is no network preset; {nearest(named, tunings())}"
+        message = f"is unknown; {nearest(named, tunings())}"
         network.problems = [Problem(path=("preset",), message=message, value=named)]
         base = Tree(data={})
     else:
         base = _settings_alone(_tuning_file(named, File()))
         if "preset" not in network.data and get_at(tree.data, _BALANCING) is not None:
             base = _without(base, "balancing")  # the cluster says it, and nothing else does
-    if network.data.get("congestion") not in {None, base.data.get("congestion")}:
+    if network.data.get("congestion") not in (None, base.data.get("congestion")):
         base = _without(base, "knobs")  # they are those of another control
     return _with_part(tree, "network", base.under(_without(network, "preset")))
 
@@ -627,8 +735,8 @@ def _with_model(tree: Tree) -> Tree:
         over = _without(over, "preset", "config")
     if not isinstance(name, str):
         return tree
-    if name not in models() and not name.endswith(_MODEL_FILES):
-        message = f"is no model; {nearest(name, models())} A path ends in .yaml or .json"
+    if not _is_model(name, tree.folder or File()):
+        message = f"is unknown; {_nearest_model(name)}"
         return _with_model(_refused(tree, "model", name, message))
     try:
         base = _model_tree(name, tree.folder or File())
@@ -649,20 +757,45 @@ def _with_model(tree: Tree) -> Tree:
 
 def _model_tree(name_or_path: str | File, folder: File) -> Tree:
     name = str(name_or_path)
-    if name in models():
-        return _unwrapped(_copy(_shipped("models", name)), "Model")
-    if not name.endswith(_MODEL_FILES):
-        raise UnknownName(
-            f"no model is called {name!r}; {nearest(name, models())}; "
-            "or write the path of a model file or of a Hugging Face config.json"
-        )
+    if not _is_model(name, folder):
+        raise UnknownName(f"model {name!r} is unknown; {_nearest_model(name)}")
     path = folder / name
-    if name.endswith(".json"):
+    if is_file(path / _CONFIG):
+        path /= _CONFIG
+    elif (shipped := _shipped_model(name)) is not None:
+        return _unwrapped(_copy(_shipped("models", shipped)), "Model")
+    if path.suffix == ".json":
         from weft.spec.huggingface import read_config  # noqa: PLC0415 - few specs need it
 
         return Tree(data=read_config(path), marks={(): str(path)})
     return _unwrapped(_pick(_documents(path), "Model", str(path)), "Model")
 
 
+def _shipped_model(name: str) -> str | None:
+    return name if name in models() else hub.shipped_model(name)
+
+
+def _is_model(name: str, folder: File) -> bool:
+    if _shipped_model(name) is not None or name.endswith(_MODEL_FILES):
+        return True
+    return is_file(folder / name / _CONFIG)
+
+
+def _nearest_model(name: str) -> str:
+    known = hub.names() if "/" in name else models()
+    near = nearest(name.replace("-", "_").lower() if "/" not in name else name, known)
+    return (
+        f"{near} A model is a shipped name (`weft init --list`), a known name of the Hugging "
+        "Face Hub, a config.json, its folder, or a file ending in .yaml"
+    )
+
+
 def _copy(tree: Tree) -> Tree:
     return Tree(data=merge({}, tree.data), marks=dict(tree.marks), keys=dict(tree.keys))
+
+
+_LAYERS: Final[Mapping[str, Callable[[Tree], Tree]]] = {
+    "Cluster": _with_base, "Job": _with_model, "Inference": _with_model,
+    "Scenario": _with_settings,
+}  # fmt: skip
+"""What is laid under a document of each kind."""

@@ -34,6 +34,12 @@ class CollectiveRatios(Part):
     """Upper end of the 80 % band of what is left over."""
     rows: Annotated[int, Field(ge=0)] = 0
     """Measured sizes that these come from."""
+    ranks: list[int] = Field(default_factory=list)
+    """Numbers of ranks that were measured; none: not recorded."""
+
+    def covers(self, ranks: int) -> bool:
+        """Tell whether a number of ranks was measured."""
+        return not self.ranks or ranks in self.ranks
 
 
 class Overlay(Part):
@@ -78,6 +84,15 @@ class Overlay(Part):
             if f"{reach}.{name}" in self.collectives:
                 return self.collectives[f"{reach}.{name}"]
         return UNCHANGED
+
+    def measured(self, *, across: bool, operation: str, ranks: int) -> bool:
+        """Tell whether a collective was measured with a number of ranks."""
+        reach = "across" if across else "inside"
+        return any(
+            ratios.covers(ranks)
+            for name, ratios in self.collectives.items()
+            if name.startswith(f"{reach}.{operation}.")
+        )
 
     def matrix(self, precision: str) -> float:
         """Return the ratio of a precision; of the nearest one measured where it was not."""

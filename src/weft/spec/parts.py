@@ -72,12 +72,14 @@ def _missing(kind: type[Part], path: Path, _details: ErrorDetails) -> Problem:
 
 def _unknown(kind: type[Part], path: Path, _details: ErrorDetails) -> Problem:
     keys = part_at(kind, path[:-1]).model_fields
-    message = f"is no key of this part; {nearest(path[-1], keys)}"
+    message = f"is unknown; {nearest(path[-1], keys)}"
     return Problem(path=path, message=message, has_value=False)
 
 
 def _choice(kind: type[Part], path: Path, details: ErrorDetails) -> Problem:
-    annotation = part_at(kind, path[:-1]).model_fields[path[-1]].annotation
+    fields = part_at(kind, path[:-1]).model_fields
+    field = fields.get(path[-1]) or fields[path[-2]]  # the latter: a mapping's own key
+    annotation = field.annotation
     message = f"is not allowed; {nearest(details['input'], _literals(annotation))}"
     return Problem(path=path, message=message, value=details["input"])
 

@@ -58,8 +58,8 @@ def nearest(name: object, known: Iterable[str]) -> str:
     close = get_close_matches(str(name), names, n=3, cutoff=0.5)
     near = list(dict.fromkeys(holding + close))[:3]
     guess = f"did you mean {' or '.join(repr(n) for n in near)}?"
-    if near and len(names) > FEW:
-        return guess
+    if len(names) > FEW:
+        return guess if near else f"nothing of {len(names)} known names is similar"
     everything = f"here are: {', '.join(names)}" if names else "here are none"
     return f"{guess} T{everything}" if near else f"t{everything}"
 

@@ -42,8 +42,8 @@ def _suffix(unit: str) -> PlainSerializer:
     return PlainSerializer(show, when_used="json")
 
 
-_positive = Field(gt=0, allow_inf_nan=False)
-_not_negative = Field(ge=0, allow_inf_nan=False)
+_positive = Field(gt=0)
+_not_negative = Field(ge=0)
 
 Rate = Annotated[
     float, _positive, _text(units.parse_rate, "400Gb/s or 50GB/s"), _schema("400Gb/s"),

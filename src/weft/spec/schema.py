@@ -8,7 +8,7 @@ from weft.spec.problems import nearest
 
 
 def schema(kind: str) -> dict[str, Any]:
-    """Return the JSON Schema of one kind of document (cluster, job, model or scenario).
+    """Return the JSON Schema of one kind of document, as cluster or job.
 
     >>> schema("cluster")["properties"]["kind"]
     {'const': 'Cluster'}
@@ -21,7 +21,7 @@ def schema(kind: str) -> dict[str, Any]:
     definitions = spec.pop("$defs", {})
     if name == "Cluster":
         _allow_preset(spec, definitions)
-    if name == "Job":
+    if name in {"Job", "Inference"}:
         _allow_named_model(spec, definitions)
     if name == "Scenario":
         _allow_named_settings(spec, definitions)

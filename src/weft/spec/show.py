@@ -5,10 +5,11 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from textwrap import wrap
+from types import MappingProxyType
 from typing import Any, Final
 
 from weft.spec.base import Part
-from weft.spec.load import API_VERSION
+from weft.spec.load import API_VERSION, preset
 from weft.spec.settings import Tuning
 
 _WIDTH: Final = 96
@@ -61,40 +62,65 @@ def as_json(*parts: Part) -> str:
     return json.dumps(documents[0] if len(documents) == 1 else documents, indent=2)
 
 
-def explained(part: Part, head: str = "", replace: Mapping[str, object] | None = None) -> str:
+def explained(
+    part: Part,
+    head: str = "",
+    replace: Mapping[str, object] | None = None,
+    *,
+    base: str = "",
+) -> str:
     """Return a part as YAML with the meaning of every key beside it.
 
     Keys that have no value stand there as comments. ``replace`` gives top-level keys another
-    value (a model by its name).
+    value (a model by its name). With a preset as ``base`` the text names it, and keys that
+    have its value are comments too: what a file states is then what its owner decided.
     """
     data = document(part)
     lines = [f"# {line}".rstrip() for line in head.splitlines()]
     lines += [f"apiVersion: {API_VERSION}", f"kind: {data['kind']}", "metadata:"]
     lines += [f"  name: {_scalar(data['metadata']['name'])}", "spec:"]
-    lines += _keys(type(part), {**data["spec"], **(replace or {})}, "  ", skip=("name",))
+    same: Mapping[str, Any] = {}
+    if base:
+        lines.append(
+            f"  preset: {base}  # Laid under the keys below; weft init --list has all."
+        )
+        own = document(preset(base))["spec"]
+        same = {key: value for key, value in own.items() if key not in _ALWAYS}
+    spec = {**data["spec"], **(replace or {})}
+    lines += _keys(type(part), spec, "  ", skip=("name",), same=same)
     return "\n".join(lines) + "\n"
 
 
+_ALWAYS: Final = ("hosts",)
+"""Keys that a file states even where they are those of its preset."""
+
+
 def _keys(
-    kind: type[Part], data: Mapping[str, Any], indent: str, skip: tuple[str, ...] = ()
+    kind: type[Part],
+    data: Mapping[str, Any],
+    indent: str,
+    skip: tuple[str, ...] = (),
+    same: Mapping[str, Any] = MappingProxyType({}),
 ) -> Iterator[str]:
     for key, field in kind.model_fields.items():
         if key in skip:
             continue
-        value = data.get(key)
+        value, held = data.get(key), same.get(key)
         meaning = " ".join((field.description or "").split())
         below = _part_of(kind, key)
+        is_empty = value is None or (below is not None and not value)
+        is_comment = is_empty or (value is not None and value == held)
+        mark = "# " if is_comment and "#" not in indent else ""
         if isinstance(value, Mapping) and below:
-            mark = "" if value else "# "
             yield from _line(f"{indent}{mark}{key}:", meaning, indent)
-            yield from _keys(below, value, f"{indent}{mark}  ")
+            inner = held if isinstance(held, Mapping) and value != held else {}
+            yield from _keys(below, value, f"{indent}{mark}  ", same=inner)
         elif isinstance(value, Mapping) and value:
-            yield from _line(f"{indent}{key}:", meaning, indent)
-            yield from (f"{indent}  {k}: {_scalar(v)}" for k, v in value.items())
+            yield from _line(f"{indent}{mark}{key}:", meaning, indent)
+            yield from (f"{indent}{mark}  {k}: {_scalar(v)}" for k, v in value.items())
         else:
-            empty = indent.count("#") or value is not None
             shown = f"{key}: {_scalar(value)}" if value is not None else f"{key}:"
-            yield from _line(indent + ("" if empty else "# ") + shown, meaning, indent)
+            yield from _line(indent + mark + shown, meaning, indent)
 
 
 def _part_of(kind: type[Part], key: str) -> type[Part] | None:

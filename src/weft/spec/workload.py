@@ -250,13 +250,24 @@ class Job(Part):
     """Activations computed again: none, selective (attention) or full."""
     gradient_bytes: Annotated[float, Field(gt=0)] | None = None
     """Bytes of one gradient element on the wire; none: as the framework does."""
-    framework: Literal["megatron", "fsdp", "deepspeed", "jax", "other"] = "megatron"
-    """megatron, fsdp, deepspeed, jax or other: how collectives are issued."""
-    attention: Literal["flash", "unfused"] = "flash"
-    """Unfused: scores are written to memory, as before FlashAttention (2022)."""
+    optimizer_states: Literal["fp32", "bf16"] = "fp32"
+    """fp32: Adam with weights and moments of 32 bits beside weights of 16; bf16: all in 16."""
+    framework: Literal["megatron", "pytorch", "fsdp", "deepspeed", "jax", "other"] = "megatron"
+    """megatron (fused kernels), pytorch, fsdp, deepspeed, jax or other."""
+    compile: bool = False
+    """pytorch, fsdp, deepspeed: torch.compile fuses what lies between matrix products."""
+    fused_norm: bool = True
+    """Without compile: RMSNorm is one kernel (torch.nn.RMSNorm since PyTorch 2.9); false: it is
+    written out as operations, as in Hugging Face's models."""
+    attention: Literal["flash", "flash2", "flash1", "unfused"] = "flash"
+    """flash: fused kernels made for the GPU (cuDNN, FlashAttention-3; PyTorch's since 2.11);
+    flash2: those made for Ampere (FlashAttention-2); flash1: those of 2022; unfused: scores are
+    written to memory."""
     cuda_graphs: bool = False
     """Steps are replayed as CUDA graphs: the CPU never holds up the GPU."""
     gpus: Count | None = None
     """GPUs of this job; none: all of the cluster."""
     tokens: Annotated[float, Field(gt=0)] | None = None
     """Tokens of the whole training run, for its total time and cost."""
+    weight: Annotated[float, Field(gt=0)] = 1.0
+    """Share of this job in the tokens that are trained, beside other jobs of a comparison."""

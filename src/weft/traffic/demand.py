@@ -15,8 +15,13 @@ from weft.traffic.collective import Group, Operation
 ACTIVATION_BYTES: Final = 2
 """Activations and gathered parameters travel in 16 bits in every framework weft knows."""
 
-GRADIENT_BYTES: Final = {"megatron": 4, "fsdp": 4, "deepspeed": 2, "jax": 2, "other": 2}
-"""Gradients on the wire: Megatron-LM (main_grad) and FSDP (reduce_dtype) sum in 32 bits."""
+GRADIENT_BYTES: Final = {
+    "megatron": 4, "pytorch": 4, "fsdp": 4, "deepspeed": 2, "jax": 2, "other": 2,
+}  # fmt: skip
+"""Gradients on the wire: Megatron-LM (main_grad), FSDP (reduce_dtype) and DDP (the weights
+under autocast) sum in 32 bits."""
+HALF_BYTES: Final = 2
+"""Gradients of weights that are kept in 16 bits."""
 
 BUCKET_PARAMETERS: Final = 40_000_000
 """Least parameters of one gradient bucket of Megatron-LM's distributed optimiser."""
@@ -95,6 +100,8 @@ def expert_tp(spread: Parallelism) -> int:
 
 def gradient_bytes(job: Job) -> float:
     """Return the bytes of one gradient element on the wire."""
+    if job.gradient_bytes is None and job.optimizer_states == "bf16":
+        return HALF_BYTES
     return job.gradient_bytes or GRADIENT_BYTES[job.framework]
 
 

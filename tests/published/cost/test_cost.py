@@ -8,7 +8,7 @@ import pytest
 from weft.design.bom import bill
 from weft.design.cost import total_cost
 from weft.errors import Infeasible
-from weft.network.topology import layout
+from weft.network.network import layout
 
 pytestmark = pytest.mark.published
 
@@ -49,7 +49,8 @@ def test_rows_with_too_few_switches_are_flagged(h100, row):
 @pytest.mark.parametrize("fabric", ["infiniband", "roce", "ultra_ethernet"])
 def test_the_network_of_a_superpod_is_a_usual_share_of_its_cost(h100, hosts, fabric):
     """0.08 to 0.25 of the hardware, with default prices [Epoch, Bernstein, amcompute]."""
-    cost = total_cost(h100(hosts, fabric))
+    nic = "pollara" if fabric == "ultra_ethernet" else "connectx7"
+    cost = total_cost(h100(hosts, fabric, nic=nic))
     assert 0.08 <= cost.network_share_ratio.value <= 0.25
     assert not [w for w in cost.warnings if "hardware cost" in w]
 

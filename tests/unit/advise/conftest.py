@@ -4,11 +4,11 @@ from types import SimpleNamespace
 
 import pytest
 
+from weft.advise.best import Found, Weighted
 from weft.advise.case import Case
-from weft.advise.claim import Trial
-from weft.advise.compare import DEFAULT, compare
+from weft.advise.compare import DEFAULT, compared
 from weft.advise.oracle import Oracle
-from weft.advise.spread import spread
+from weft.advise.quantity import Trial
 from weft.engines.engine import StepTime, Traffic
 from weft.predict.training import Prediction
 from weft.results import Estimate, Provenance
@@ -105,6 +105,7 @@ def fake_predict(cluster: Cluster, job: Job) -> Prediction:
             power_w=_about(1e3 * cluster.gpus),
             rented=False,
             assumptions=(),
+            years=years,
         ),
         usd_per_1t_tokens=_about(usd_per_gpu_hour * gpus / 3600 / tokens_per_s * 1e12),
         energy_j_per_token=_about(1e3 * gpus / tokens_per_s),
@@ -167,21 +168,40 @@ def job():
     return make_job()
 
 
+def as_it_is(candidate, cluster, jobs, pins) -> Found:
+    """The fabric of a candidate on a cluster of which all but the NIC stays."""
+    del pins
+    own = candidate.apply(cluster)
+    return Found(
+        cluster=own.with_(host=own.host.with_(nic="")), jobs=tuple(one.job for one in jobs),
+        steps_s=(1.0,), usd_per_gpu_hour=1.0, score=1.0,
+    )  # fmt: skip
+
+
+def held_equal(cluster: Cluster, job: Job, ask=fake_predict, names=DEFAULT, **fields) -> Case:
+    """A case whose rows differ in the fabric alone: nothing is searched."""
+    return Case(
+        cluster=cluster, jobs=(Weighted(job=job),), years=4.0, names=names,
+        oracle=Oracle.of(ask), seek=as_it_is, **fields,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def held():
+    return held_equal
+
+
 @pytest.fixture
 def case(cluster, job):
-    return Case(
-        cluster=cluster, job=job, years=4.0, names=DEFAULT, oracle=Oracle.of(fake_predict)
-    )
+    return held_equal(cluster, job)
 
 
 @pytest.fixture
 def trial(case):
-    rows = [*case.rows]
-    spreads = {row.name: spread(case, row) for row in rows}
-    return Trial(case=case, flips={}, spreads=spreads)
+    return Trial(case=case, break_evens={})
 
 
 @pytest.fixture(scope="module")
 def comparison():
     """A whole comparison on the fake."""
-    return compare(make_cluster(), make_job(), ask=fake_predict)
+    return compared(held_equal(make_cluster(), make_job()))

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weft.advise.flip import crossing
+from weft.advise.break_even import crossing
 from weft.advise.need import largest, smallest
 
 THRESHOLDS = st.floats(min_value=1.01, max_value=999.0)

@@ -4,13 +4,10 @@ from functools import partial
 
 import pytest
 
-from weft import catalogue
-from weft.advise.candidate import fitted
-from weft.advise.case import Case, resized
+from weft.advise.case import fitted, resized
 from weft.advise.knobs import with_bandwidth
-from weft.advise.oracle import Oracle
 from weft.errors import Infeasible
-from weft.network.topology import layout
+from weft.network.network import layout
 from weft.spec.cluster import FabricChoice, TopologyChoice
 from weft.spec.workload import Parallelism
 
@@ -41,39 +38,28 @@ def test_a_job_resized_keeps_the_batch_of_each_replica(job):
     assert (half.global_batch, half.gpus, half.parallelism.dp) == (128, 128, None)
 
 
-def test_sizes_are_whole_replicas_and_hosts(case):
-    wide = Case(
-        cluster=case.cluster,
-        job=case.job.with_(parallelism=Parallelism(tp=8, pp=4, dp=8)),
-        years=4.0,
-        names=case.names,
-        oracle=case.oracle,
-    )
+def test_sizes_are_whole_replicas_and_hosts(cluster, job, held):
+    wide = held(cluster, job.with_(parallelism=Parallelism(tp=8, pp=4, dp=8)))
     assert wide.replica_gpus == 32
     assert wide.sizes((16, 50, 100)) == [64, 96, 256]
 
 
-def test_a_candidate_that_cannot_run_is_no_row(case):
+def test_a_candidate_that_cannot_run_is_no_row(case, cluster, job, held):
     def without_tcp(cluster, job):
         if cluster.fabric.kind == "tcp":
             raise Infeasible("not here")
         return case.oracle.ask(cluster, job)
 
-    kept = Case(
-        cluster=case.cluster, job=case.job, years=4.0, names=case.names,
-        oracle=Oracle.of(without_tcp),
-    )  # fmt: skip
+    kept = held(cluster, job, ask=without_tcp)
     assert "tcp" not in [row.name for row in kept.rows]
     assert kept.attempt(partial(kept.row, "tcp")) is None
 
 
-def test_nothing_to_compare_is_said(case):
+def test_nothing_to_compare_is_said(cluster, job, held):
     def never(_cluster, _job):
         raise Infeasible("no")
 
-    empty = Case(
-        cluster=case.cluster, job=case.job, years=4.0, names=("tcp",), oracle=Oracle.of(never)
-    )
+    empty = held(cluster, job, ask=never, names=("tcp",))
     with pytest.raises(Infeasible, match="can run this job: tcp: no"):
         empty.best  # noqa: B018 - raises
 
@@ -94,15 +80,6 @@ def test_slower_nics_keep_the_switches_and_faster_ones_get_more_planes(cluster):
     assert layout(slow).hops == layout(cluster).hops
     assert (fast.host.nic_bytes_per_s, fast.topology.planes) == (150e9, 3)
     assert layout(fast).link_bytes_per_s == 50e9
-
-
-def test_nics_that_do_not_speak_a_fabric_are_replaced(case):
-    given, swapped = case.cluster, case.row("ultra_ethernet").prediction.cluster
-    assert given.host.nic == "connectx7"
-    nic = catalogue.find("nics", swapped.host.nic)
-    assert "ultra_ethernet" in nic.fabrics
-    assert nic.bytes_per_s.value >= given.host.nic_bytes_per_s
-    assert case.row("tcp").prediction.cluster.host.nic == "connectx7"
 
 
 def test_pods_too_large_for_another_switch_become_as_large_as_it_allows(cluster):

@@ -1,24 +1,37 @@
-"""Each branch of the tests of the articles' claims, on the fake."""
+"""Claims are data; one rule decides all of them from the numbers that are printed."""
+
+from dataclasses import replace
+from inspect import signature
+from math import inf
+from pathlib import Path
 
 import pytest
 
-from weft import plugins
-from weft.advise import claims
-from weft.advise.case import Case
-from weft.advise.claim import ARTICLES, Claim, Evidence, Outcome, Trial
-from weft.advise.claims.d10_misconfiguration_costs_a_third import beside_storage
-from weft.advise.claims.p08_times_and_bandwidths import time_of
-from weft.advise.latencies import Published, judge
+from weft.advise import quantity as quantities
+from weft.advise.claim import (
+    ARTICLES,
+    Claimed,
+    Outcome,
+    claims_of_articles,
+    judge,
+    overall,
+    rounded,
+)
+from weft.advise.claims import claims, finding, put_to_test, study
 from weft.advise.oracle import Oracle
-from weft.network.shares import effects_under
-from weft.units import rate_from_gbit
+from weft.advise.quantity import NeedsPackets, Trial, all_quantities
+from weft.report import show
+from weft.results import Estimate
+from weft.spec.load import load_case, load_job, preset
 
-COMPUTE_S = 8.0
+EXAMPLES = Path(__file__).parents[3] / "examples"
+CASES = ("llama3-405b-16k-h100-roce.yaml", "llama70b-finetune-64gpu-100g-tcp.yaml")
+CLAIMS = {claim.point: claim for claim in claims_of_articles()}
+STATEMENTS = [one for claim in claims_of_articles() for one in claim.statements]
 
 
-def verdict_on(trial, start):
-    name = next(n for n in plugins.names(claims) if n.startswith(start))
-    return plugins.load(claims, name, Claim).test(trial)
+def value_of(asked, trial, **of):
+    return all_quantities()[asked].compute(trial, **of)
 
 
 def slowed(trial, kind, factor):
@@ -31,118 +44,152 @@ def slowed(trial, kind, factor):
         changed = cluster.with_(fabric=fabric) if cluster.fabric.kind == kind else cluster
         return asked(changed, job)
 
-    case = Case(
-        cluster=trial.case.cluster, job=trial.case.job, years=4.0, names=trial.case.names,
-        oracle=Oracle.of(ask),
-    )  # fmt: skip
-    return Trial(case=case, flips=trial.flips, spreads=trial.spreads)
+    return Trial(case=replace(trial.case, oracle=Oracle.of(ask)), break_evens=trial.break_evens)
 
 
-@pytest.mark.parametrize("name", plugins.names(claims))
-def test_a_claim_cites_articles_that_exist(name):
-    claim = plugins.load(claims, name, Claim)
-    assert claim.articles
-    assert set(claim.articles) <= set(ARTICLES)
+def test_every_point_of_the_articles_that_has_a_number_is_a_claim():
+    points = {*(f"D{n}" for n in range(1, 14)), *(f"P{n}" for n in range(1, 10)), "X7"}
+    assert set(CLAIMS) == points
+    assert all(set(claim.articles) <= set(ARTICLES) for claim in CLAIMS.values())
 
 
-def test_one_gigabyte_at_380_gbit_on_8_gpus_is_37_ms_and_not_one():
-    """1e9 B x 2 x 7/8 / (380e9 / 8 B/s) = 36.8 ms."""
-    assert time_of(rate_from_gbit(380)) == pytest.approx(36.8e-3, rel=2e-3)
+@pytest.mark.parametrize("statement", STATEMENTS, ids=lambda one: f"{one.quantity}:{one.label}")
+def test_a_statement_names_a_quantity_and_its_arguments(statement):
+    asked = all_quantities()[statement.quantity]
+    signature(asked.compute).bind(None, **statement.of)
+    assert asked.words(statement.of)
+    assert statement.claimed.low < statement.claimed.high
+    assert (statement.claimed.low, statement.claimed.high) != (-inf, inf)
 
 
-def test_tcp_within_10_to_30_per_cent_holds(trial):
-    """8 + 5 s against 8 + 1 s: 31 %. With half the slowness: 8 + 2.5 against 9: 14 %."""
-    assert verdict_on(trial, "d09").outcome is Outcome.WHEN
-    assert verdict_on(slowed(trial, "tcp", 0.5), "d09").outcome is Outcome.HOLDS
-    assert verdict_on(slowed(trial, "tcp", 0.21), "d09").outcome is Outcome.FAILS
+@pytest.mark.parametrize("claim", CLAIMS.values(), ids=lambda claim: claim.point)
+def test_the_cases_of_a_claim_have_names_of_their_own(claim):
+    labels = [one.label for one in claim.statements]
+    assert len(set(labels)) == len(labels)
 
 
-def test_the_batch_from_which_tcp_loses_30_per_cent_is_found(trial):
-    """9 = 0.7 x 13 needs b: (8b + 1) / (8b + 5) = 0.7, b = 1.04."""
-    batch = verdict_on(trial, "d09").numbers[1].value
-    assert batch / 256 == pytest.approx(1.04, rel=0.4)
+@pytest.fixture(scope="module", params=CASES)
+def report(request):
+    return claims(*load_case([EXAMPLES / request.param]))
 
 
-def test_misconfiguration_holds_only_when_little_bandwidth_is_left(trial):
-    """8 + 1 / (0.95 x 0.4 x 0.9) = 10.9 s against 9.05: 17 % and no third."""
-    verdict = verdict_on(trial, "d10")
-    assert verdict.outcome is Outcome.WHEN
-    assert verdict.evidence is Evidence.ASSUMED
-    worse = verdict_on(slowed(trial, "roce", 6), "d10")
-    assert worse.outcome is Outcome.WHEN or worse.outcome is Outcome.HOLDS
+def test_every_outcome_on_the_examples_follows_from_its_printed_numbers(report):
+    assert sum(report.outcomes.values()) == len(CLAIMS) == len(report.claims)
+    for claim in report.claims:
+        for one in claim.findings:
+            if one.found is None:
+                assert one.outcome is Outcome.UNTESTED
+                assert one.evidence
+            else:
+                assert one.found == rounded(one.found)
+                assert one.outcome is judge(one.found, one.claimed)
+        assert claim.outcome is overall(one.outcome for one in claim.findings)
+        if claim.outcome is Outcome.WHEN:
+            kept = [one.label for one in claim.findings if one.outcome is Outcome.HOLDS]
+            assert claim.condition == "; ".join(kept)
 
 
-def test_mis_set_pauses_beside_storage_lengthen_what_is_in_the_open(trial):
-    """8 + 1 / 0.95 s a step: the second part takes so many times as long as simulated."""
-    good = trial.case.row("roce_tuned")
-    slower = next(
-        one for one in effects_under("roce_misconfigured") if one.name == "beside_storage"
+def test_the_report_prints_each_number_with_the_outcome_that_it_leads_to(report):
+    text = " ".join(show(report, "text", full=True).split())
+    for claim in report.claims:
+        for one in claim.findings:
+            assert f"{one.label}: {one.outcome.value}" in text
+
+
+def test_most_claims_can_be_tested_without_packets(report):
+    untested = {one.point for one in report.claims if one.outcome is Outcome.UNTESTED}
+    assert untested <= {"P2", "X7", "D2"}
+
+
+def test_times_of_p8_do_not_follow_from_its_bandwidths(report):
+    """1e9 B x 2 x 7/8 / (380e9 / 8 B/s) = 36.8 ms, and not 1.0 ms."""
+    p8 = next(one for one in report.claims if one.point == "P8")
+    times = [one for one in p8.findings if one.unit == "s"]
+    assert [one.outcome for one in times] == [Outcome.FAILS] * 3
+    assert times[0].found.value == pytest.approx(36.8e-3)
+
+
+def test_speed_lost_to_tcp_is_that_of_the_two_steps(trial):
+    """8 + 5 s against 8 + 1 s: 1 - 9/13."""
+    lost = value_of("speed_lost", trial, name="tcp", over=["infiniband", "roce_tuned"])
+    assert lost.value == pytest.approx(1 - 9 / 13)
+    assert lost.low < lost.value < lost.high
+
+
+def test_a_larger_batch_loses_less_to_tcp(trial):
+    """8 b + 5 s against 8 b + 1 s."""
+    lost = [
+        value_of("speed_lost", trial, name="tcp", over=["infiniband"], batch=b).value
+        for b in (1, 4, 16)
+    ]
+    assert lost == pytest.approx([1 - (8 * b + 1) / (8 * b + 5) for b in (1, 4, 16)])
+
+
+def test_the_outcome_of_d9_follows_the_speed_of_tcp(trial):
+    first = CLAIMS["D9"].statements[0]
+    outcomes = [finding(slowed(trial, "tcp", f), first).outcome for f in (0.02, 0.6, 8.0)]
+    assert outcomes[0] is Outcome.FAILS
+    assert outcomes[1] in {Outcome.HOLDS, Outcome.OPEN}
+    assert outcomes[2] is Outcome.FAILS
+
+
+def test_the_exchange_of_gradients_over_compute(trial):
+    """2 x 1.05 s against 8 s at 256 sequences; at 32, one a replica, eight times that."""
+    given, least = (
+        value_of("reduction_over_compute", trial, batch=batch).value
+        for batch in ("as given", "least")
     )
-    found = beside_storage(good)
-    open_s = 1 / 0.95
-    step_s = COMPUTE_S + open_s * slower.simulated.value
-    own = good.prediction.mfu_ratio.value
-    assert found.value == pytest.approx(own * (COMPUTE_S + open_s) / step_s, rel=1e-3)
-    assert found.low < found.value < found.high <= good.prediction.mfu_ratio.high
-
-
-def test_tuned_roce_near_infiniband_is_better_than_claimed(trial):
-    assert verdict_on(trial, "d11").outcome is Outcome.WHEN
-    assert verdict_on(slowed(trial, "roce", 1.8), "d11").outcome is Outcome.HOLDS
-    assert verdict_on(slowed(trial, "roce", 10), "d11").outcome is Outcome.FAILS
-
-
-def test_rules_by_size_report_a_tie_as_a_tie(trial):
-    verdict = verdict_on(trial, "d03")
-    assert verdict.outcome in {Outcome.WHEN, Outcome.FAILS}
-    assert any("the rule says InfiniBand" in reason for reason in verdict.reasons)
-
-
-def test_a_rule_that_names_the_winner_at_every_size_holds(trial):
-    """RoCE so slow that InfiniBand wins everywhere: D2 above 64 GPUs is right."""
-    verdict = verdict_on(slowed(trial, "roce", 20), "d03")
-    assert any("InfiniBand is cheaper" in reason for reason in verdict.reasons)
-    assert verdict.outcome is Outcome.WHEN  # right below 2,048, wrong above
-
-
-def test_all_reduce_outlasts_compute_only_with_a_small_batch(trial):
-    """2 x 1.05 s against 8 s: equal at 67 of 256 sequences, above the 32 replicas."""
-    verdict = verdict_on(trial, "d13")
-    assert verdict.outcome is Outcome.WHEN
-    assert verdict.numbers[1].value == pytest.approx(256 * 2 / 0.95 / 8)
-
-
-def test_money_that_cannot_tell_leaves_it_to_the_other_factors(trial):
-    assert verdict_on(trial, "d05").outcome is Outcome.HOLDS
+    assert least == pytest.approx(8 * given)
+    assert put_to_test(trial, CLAIMS["D13"]).outcome in set(Outcome)
 
 
 def test_a_second_network_pays_from_some_load_on(trial):
-    """It costs 1.3 % more; sharing costs load x 1 s of 9."""
-    verdict = verdict_on(trial, "d07")
-    assert verdict.outcome is Outcome.WHEN
-    at = verdict.numbers[-1].value
-    dearer = verdict.numbers[0].value
-    assert 1 / (1 - at) - 1 == pytest.approx(9 * dearer, rel=0.5)
+    costs = [
+        value_of("second_network_cost", trial, load=load).value
+        for load in ("checkpoints", 0.1, 0.3, 0.5)
+    ]
+    assert costs == sorted(costs, reverse=True)
+    assert costs[0] > 1 > costs[-1]
 
 
-def test_a_latency_inside_outside_and_beside_the_model():
-    inside, beside, outside = judge(
-        (
-            Published("C", "infiniband", 1e-6, 2e-6),
-            Published("K", "infiniband", 0.5e-6, 1.2e-6),
-            Published("K", "infiniband", 0.1e-6, 0.2e-6),
-        )
-    )
-    assert (inside[1], beside[1], outside[1]) == (True, False, False)
-    assert inside[0].endswith("inside")
-    assert beside[0].endswith("meet")
-    assert outside[0].endswith("outside")
+def test_misconfigured_roce_leaves_less_than_untuned(trial):
+    """8 + 1 / (0.9 x 0.95 x share) s a step."""
+    untuned = value_of("mfu_left", trial, tuning="default")
+    mis_set = value_of("mfu_left", trial, tuning="misconfigured")
+    assert mis_set.value < untuned.value < 1
+    good = 8 + 1 / 0.95
+    assert mis_set.value == pytest.approx(good / (8 + 1 / (0.95 * 0.9 * 0.4)))
 
 
-def test_twice_as_slow_takes_a_fall_back_to_tcp(trial):
-    """Misconfigured: 10.9 s, TCP: 13 s, both under twice 9.05 s; slower TCP is over it."""
-    outcome = verdict_on(trial, "d12").outcome
-    slower = verdict_on(slowed(trial, "tcp", 4), "d12")
-    assert outcome in {Outcome.WHEN, Outcome.FAILS}
-    assert slower.outcome is Outcome.WHEN
-    assert "fell back to TCP" in slower.condition
+def test_what_needs_queues_says_what_it_needs(trial):
+    with pytest.raises(NeedsPackets, match="--fidelity packet"):
+        value_of("layers_paused", trial, tuning="roce_misconfigured")
+    for point in ("P2", "X7"):
+        assert put_to_test(trial, CLAIMS[point]).outcome is Outcome.UNTESTED
+
+
+def test_no_quantity_is_without_a_claim():
+    assert {one.quantity for one in STATEMENTS} == set(quantities.all_quantities())
+
+
+def test_exact_numbers_are_judged_like_others():
+    one = Estimate(1.0, 1.0, 1.0)
+    assert judge(one, Claimed(low=1.0)) is Outcome.HOLDS
+    assert judge(one, Claimed(low=1.0 + 1e-9)) is Outcome.FAILS
+
+
+def test_the_speed_lost_to_tcp_does_not_depend_on_the_fabric_of_the_file():
+    job = load_job({"model": "llama3_8b", "global_batch": 128})
+    found = set()
+    for kind in ("infiniband", "roce", "tcp"):
+        base = preset("dgx_h100", hosts=8)
+        cluster = base.with_(fabric=base.fabric.with_(kind=kind))
+        trial = study(cluster, job)
+        found.add(tuple(finding(trial, one).found for one in CLAIMS["D9"].statements))
+    assert len(found) == 1
+
+
+def test_on_one_host_a_claim_about_networks_is_not_answered_by_chance():
+    job = load_job({"model": "llama3_8b", "global_batch": 128})
+    made = claims(preset("dgx_h100", hosts=1), job)
+    assert {one.outcome for one in made.claims} <= set(Outcome)

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from weft.advise.claim import Outcome
 from weft.advise.compare import compare
 from weft.advise.need import Target, need
 from weft.spec.load import load_case
@@ -35,22 +34,16 @@ def lines(comparison):
     return {line.name: line for line in comparison.lines}
 
 
-def claims(comparison):
-    return {tested.point: tested.verdict for tested in comparison.claims}
-
-
-def test_six_fabrics_are_compared_with_few_predictions(llama):
-    """What an answer costs is the number of predictions; they take milliseconds each."""
+def test_six_fabrics_are_compared(llama):
     assert llama.cluster.gpus == 16384
     assert len(llama.lines) == 6
-    assert llama.predictions <= 120
 
 
 def test_at_scale_tuned_roce_is_within_five_per_cent_of_infiniband(llama):
     """Tolly measures both within 5 % on large all-reduce; communication is part of a step."""
     table = lines(llama)
     infiniband, roce = table["infiniband"].step_s.value, table["roce_tuned"].step_s.value
-    assert infiniband <= roce <= 1.05 * infiniband
+    assert roce == pytest.approx(infiniband, rel=0.05)
 
 
 def test_untuned_is_never_faster_than_tuned(llama, fine_tune):
@@ -63,7 +56,6 @@ def test_tcp_is_no_choice_at_scale(llama):
     table = lines(llama)
     assert table["tcp"].step_s.value > 1.5 * table["infiniband"].step_s.value
     assert llama.recommendation.fabric != "tcp"
-    assert claims(llama)["D9"].outcome is not Outcome.UNTESTED
 
 
 def test_nobody_is_advised_to_leave_roce_untuned(llama, fine_tune):
@@ -72,23 +64,9 @@ def test_nobody_is_advised_to_leave_roce_untuned(llama, fine_tune):
         assert "roce_default" not in comparison.recommendation.tied_with
 
 
-def test_every_claim_that_needs_no_packets_is_tested_at_scale(llama):
-    untested = {p for p, v in claims(llama).items() if v.outcome is Outcome.UNTESTED}
-    assert untested == {"P2", "X7"}
-
-
-def test_times_and_bandwidths_of_p8_contradict_one_another(llama):
-    assert claims(llama)["P8"].outcome is Outcome.FAILS
-
-
-def test_the_rules_of_size_contradict_one_another_and_both_are_judged(fine_tune):
-    verdicts = claims(fine_tune)
-    assert verdicts["D3"].reasons != verdicts["D4"].reasons
-
-
-def test_a_network_twice_as_dear_never_stays_the_cheapest_by_chance(llama):
-    """Its flip point lies between one and the multiple that eats its lead."""
-    price = next(flip for flip in llama.flips if flip.input == "network_price")
+def test_a_network_at_twice_the_price_never_stays_the_cheapest_by_chance(llama):
+    """Its break-even point lies between one and the multiple that eats its lead."""
+    price = next(one for one in llama.break_evens if one.input == "network_price")
     assert price.below is None
     assert price.above is None or price.above.at > 1
 

@@ -32,7 +32,7 @@ def _ended_by(asking, sign):
     if sign is signal.SIGKILL:
         os.killpg(asking.pid, sign)
     asking.send_signal(sign)
-    asking.wait()
+    asking.wait(timeout=60)
 
 
 @pytest.mark.parametrize("shell", SHELLS)
@@ -90,7 +90,7 @@ def test_the_shell_that_holds_gives_words_input_and_status_as_they_are(shell, to
         process.stdin.write(_holder().encode())
         process.stdin.flush()
         said = process.stdout.read().decode()
-        assert process.wait() == 7
+        assert process.wait(timeout=60) == 7
     assert said == f"{list(words[3:])} True\n"
 
 

@@ -1,6 +1,8 @@
 """The history keeps runs as they were and compares like with like only."""
 
 import random
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 
 import pytest
@@ -38,7 +40,33 @@ def url(tmp_path):
 def test_a_run_comes_back_as_it_was_kept(url):
     kept = store.keep(RUN, url)
     assert kept.id == 1
-    assert store.load(url) == [kept]
+    assert store.load(url).runs == (kept,)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ("update runs set hosts = 'a, b' where id = 2", "is left out"),
+        ("update runs set versions = '{\"a\": 1}' where id = 2", "must be a list of texts"),
+        ("update timings set time_s = 'soon' where run = 2", "time_s is 'soon'"),
+        ("update timings set time_s = -1 where run = 2", "must be a number above 0"),
+        (
+            "update timings set size_bytes = 9e999 where run = 2 and size_bytes = 1024",
+            "size_bytes is inf",
+        ),
+        ("delete from timings where run = 2", "no timings"),
+    ],
+)
+def test_a_row_that_cannot_be_read_is_named_and_the_others_stay(url, change, reason):
+    for _ in range(3):
+        store.keep(RUN, url)
+    with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as connection, connection:
+        connection.execute(change)
+    found = history(url)
+    assert [run for one in found.series for run in one.runs] == [1, 3]
+    assert len(found.unreadable) == 1
+    assert found.unreadable[0].startswith("run 2 is left out: ")
+    assert reason in found.unreadable[0]
 
 
 def test_only_runs_that_are_alike_are_compared(url):

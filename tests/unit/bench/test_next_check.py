@@ -8,7 +8,7 @@ from weft.bench.check import all_checks
 from weft.bench.evidence import MISLED
 from weft.bench.fault import all_faults
 from weft.bench.next_check import _gain_of_sweep, gain_bits
-from weft.doctor.diagnose import all_rules
+from weft.doctor.cause import causes
 
 CHECKS = dict(all_checks())
 
@@ -17,7 +17,7 @@ CHECKS = dict(all_checks())
 def test_a_fault_names_checks_that_there_are_and_causes_of_the_doctor(name, fault):
     assert fault.shows.keys() <= CHECKS.keys(), name
     assert fault.shows, "nothing would tell it apart"
-    known = {cause for _, rule in all_rules() for cause in rule.causes}
+    known = {one.name for one in causes()}
     assert fault.causes <= known
 
 

@@ -1,11 +1,13 @@
 """Every error says what is wrong, on the right stream, with the right exit code."""
 
+import errno
 import json
 
 import pytest
 
 from weft.cli import app
 from weft.cli.failures import describe, wants_json
+from weft.cli.output import write_file
 from weft.errors import SpecError, Unreadable, WeftError
 
 
@@ -17,7 +19,7 @@ from weft.errors import SpecError, Unreadable, WeftError
         (["expect"], 2, "spec"),
         (["expect", "-f", "no-such-file.yaml"], 3, "unreadable"),
         (["expect", "-o", "xml"], 2, "unknown_name"),
-        (["predict", "--sweep", "hosts=3"], 2, "usage"),
+        (["predict", "--sweep", "hosts=three"], 2, "usage"),
         (["predict", "--sweep", "gpus=8,0"], 2, "usage"),
     ],
 )
@@ -36,6 +38,13 @@ def test_an_error_has_its_exit_code_and_leaves_standard_output_empty(
         assert document["error"].keys() == {
             "code", "message", "category", "transient", "suggestion",
         }  # fmt: skip
+
+
+def test_an_error_of_the_system_is_no_mistake_of_weft(tmp_path):
+    full = describe(OSError(errno.ENOSPC, "No space left on device"))
+    assert (full.exit_status, full.message) == (3, "No space left on device")
+    with pytest.raises(Unreadable, match=r"x: cannot be written"):
+        write_file(tmp_path / ("x" * 300), b"")
 
 
 def test_a_mistake_of_ours_is_told_without_a_traceback_unless_asked(capsys, monkeypatch):

@@ -48,9 +48,9 @@ def test_there_is_no_progress_where_nobody_watches(capsys):
 def test_what_cannot_be_written_is_refused_before_the_work(tmp_path):
     good = tmp_path / "x.txt"
     output.check_places(None, good, charts=[tmp_path / "x.svg", Path(f"queue={good}.png")])
-    with pytest.raises(Unreadable, match="there is no folder"):
+    with pytest.raises(Unreadable, match="does not exist"):
         output.check_places(tmp_path / "nowhere" / "x")
-    with pytest.raises(Unreadable, match="there is no folder"):
+    with pytest.raises(Unreadable, match="does not exist"):
         output.check_places(charts=[Path(f"queue={tmp_path}/nowhere/x.svg")])
     with pytest.raises(Unreadable, match="is a folder"):
         output.check_places(tmp_path)

@@ -30,7 +30,7 @@ def infiniband(tmp_path):
 
 
 def test_the_plan_shows_every_value_and_explains_it_when_asked(roce, capsys):
-    assert app.run(["plan", "-f", roce]) == 0
+    assert app.run(["plan", "-f", roce, "--full"]) == 0
     short = capsys.readouterr().out
     assert app.run(["plan", "-f", roce, "--explain"]) == 0
     explained = "".join(capsys.readouterr().out.split())  # lines also end at hyphens
@@ -64,7 +64,8 @@ def test_what_was_left_out_is_said():
 
 def test_render_writes_every_target_that_fits(roce, tmp_path, capsys):
     out = tmp_path / "rendered"
-    assert app.run(["render", "all", "-f", roce, "--out", str(out), "--set", "hosts=4"]) == 0
+    words = ["render", "all", "-f", roce, "--out", str(out), "--set", "hosts=4", "--full"]
+    assert app.run(words) == 0
     written = {p.name for p in out.iterdir()}
     assert {"ansible", "cumulus", "kubernetes", "kubernetes_jobs"} <= written
     assert {"linux_host", "nccl", "slurm", "sonic"} <= written

@@ -62,7 +62,7 @@ def test_a_chart_that_there_is_not_is_told_before_anything_is_simulated(
     assert app.run(["simulate", scenario, "--chart", "tail=x.svg"]) == 2
     assert "called 'tail'; there are: timeline, slowdown, queue" in capsys.readouterr().err
     assert app.run(["simulate", scenario, scenario, "--chart", "x.svg"]) == 2
-    assert "no chart; leave --chart out" in capsys.readouterr().err
+    assert "no chart; remove --chart" in capsys.readouterr().err
 
 
 def test_a_result_without_the_picture_asked_for_is_still_shown(scenario, tmp_path, capsys):
@@ -95,7 +95,7 @@ def test_the_timeline_says_of_how_many_flows_it_draws_a_part(scenario, tmp_path)
 
 
 def test_seeds_of_one_scenario_show_their_spread(scenario, capsys):
-    assert app.run(["simulate", scenario, "--seeds", "3"]) == 0
+    assert app.run(["simulate", scenario, "--seeds", "3", "--full"]) == 0
     assert "Spread over seeds" in capsys.readouterr().out
 
 

@@ -127,8 +127,9 @@ def _answer(monkeypatch, text):
 def test_an_interview_asks_on_standard_error_and_writes_the_answers(
     tmp_path, capsys, monkeypatch
 ):
-    lines = "hgx_h100_roce 64 256 llama3_70b fine_tuning yes 30% yes none 38k$ 900USD 10% 5MUSD"
-    _answer(monkeypatch, "\n".join(lines.split()) + "\n")
+    work = "hgx_h100_roce 64 256 llama3_70b fine_tuning yes none"
+    limits = "38k$ 900USD 10% qm9700=2 5MUSD 20MUSD"
+    _answer(monkeypatch, "\n".join(f"{work} {limits}".split()) + "\n")
     assert app.run(["init", "--ask", "--dir", str(tmp_path)]) == 0
     told = capsys.readouterr()
     assert told.err.count("?") >= 13
@@ -136,6 +137,8 @@ def test_an_interview_asks_on_standard_error_and_writes_the_answers(
     cluster, job = load_case([tmp_path / "cluster.yaml", tmp_path / "job.yaml"])
     assert (cluster.gpus, cluster.fabric.tuning, job.framework) == (64, "default", "fsdp")
     assert cluster.prices.switch_usd == 38000
+    assert cluster.constraints.network_budget_usd == 5e6
+    assert cluster.constraints.skill("roce") == "none"
 
 
 def test_an_interview_with_no_answers_takes_the_defaults(tmp_path, monkeypatch):

@@ -116,7 +116,8 @@ def test_accuracy_without_rows_is_inconclusive_when_checked(tmp_path, capsys):
 
 @pytest.mark.parametrize("operation", ["all_gather", "alltoall", "sendrecv", "broadcast"])
 def test_every_operation_of_nccl_tests_can_be_expected(operation, case, capsys):
-    status, out, _ = _run(capsys, "expect", operation, "-f", case, "-b", "1MiB", "-e", "4MiB")
+    words = ("expect", operation, "-f", case, "-b", "1MiB", "-e", "4MiB", "--full")
+    status, out, _ = _run(capsys, *words)
     assert status == 0
     assert sum(not line.startswith("#") for line in out.splitlines()) == 3
 
@@ -125,7 +126,10 @@ def test_every_operation_of_nccl_tests_can_be_expected(operation, case, capsys):
     "words",
     [
         ("expect", "no_such_operation"),
-        ("expect", "-b", "8"),
+        ("expect", "-b", "8X"),
+        ("expect", "-n", "20"),
+        ("expect", "-g", "4"),
+        ("expect", "all_reduce", "all_gather"),
         ("expect", "-b", "1GiB", "-e", "1MiB"),
         ("expect", "--factor", "1"),
         ("expect", "--ranks", "1"),
@@ -180,3 +184,135 @@ def test_a_run_of_another_operation_is_refused(case, capsys):
     status, _, err = _run(capsys, "expect", "alltoall", "-f", case, "--measured", RUN)
     assert status == 2
     assert "holds all_reduce, not alltoall" in err
+
+
+def test_one_command_without_files_states_what_it_assumed(capsys):
+    words = ("--preset", "dgx_h200", "--gpus", "64", "--model", "meta-llama/Llama-3.1-8B")
+    status, out, _ = _run(capsys, "predict", *words, "--set", "precision=fp8", "-o", "json")
+    document = json.loads(out)
+    assert status == 0
+    assert document["cluster"]["hosts"] == 8
+    assert document["job"]["model"]["name"] == "llama3_8b"
+    batch = document["job"]["global_batch"]
+    assert f"global_batch={batch}" in document["provenance"]["defaults"]
+    assert not any(one.startswith("precision") for one in document["provenance"]["defaults"])
+
+
+def test_files_may_be_positional_and_mean_the_same(tmp_path, capsys):
+    cluster, job = tmp_path / "c.yaml", tmp_path / "j.yaml"
+    cluster.write_text(CLUSTER, "utf-8")
+    job.write_text(JOB.removeprefix("---\n"), "utf-8")
+    for verb in ("predict", "need"):
+        named = _run(capsys, verb, "-f", cluster, "-f", job, "-o", "json")
+        assert _run(capsys, verb, cluster, job, "-o", "json") == named
+    named = _run(capsys, "expect", "alltoall", "-f", cluster, "-o", "json")
+    assert _run(capsys, "expect", "alltoall", cluster, "-o", "json") == named
+    assert _run(capsys, "expect", cluster, "alltoall", "-o", "json") == named
+    named = _run(capsys, "render", "nccl", "-f", cluster, "-o", "json")
+    assert _run(capsys, "render", "nccl", cluster, "-o", "json") == named
+    named = _run(capsys, "bench", "judge", RUN, "-f", cluster, "-o", "json")
+    assert _run(capsys, "bench", "judge", RUN, cluster, "-o", "json") == named
+
+
+def test_the_words_of_nccl_tests_are_understood(case, capsys):
+    words = ("expect", "-f", case, "-o", "json")
+    ours = _run(capsys, *words, "-b", "8B", "-e", "2GiB", "--factor", "4")
+    theirs = _run(capsys, *words, "-b", "8", "-e", "2G", "-f", "4", "-g", "8")
+    assert theirs == ours
+    sizes = [point["size_bytes"] for point in json.loads(ours[1])["points"]]
+    assert (sizes[0], sizes[1], sizes[-1]) == (8, 32, 2**31)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--preset", "dgx_h200", "--gpus", "60", "--model", "llama3_8b"), "56 or 64"),
+        (("--preset", "dgx_h20", "--model", "llama3_8b"), "dgx_h200"),
+        (("--preset", "dgx_h200", "--model", "llama-3-70b"), "llama3_70b"),
+        (("--preset", "dgx_h200", "--model", "meta-llama/Llama-3.1-70"), "Llama-3.1-70B"),
+        (("--preset", "dgx_h200"), "--model"),
+        (("--model", "llama3_8b"), "--preset"),
+        (("--preset", "dgx_h200", "--hosts", "2", "--gpus", "16"), "one of them"),
+    ],
+)
+def test_a_case_that_is_not_whole_is_told_with_the_words_that_are_missing(words, told, capsys):
+    status, out, err = _run(capsys, "predict", *words)
+    assert (status, out) == (2, "")
+    assert told in err
+
+
+def test_a_folder_of_a_hugging_face_model_is_a_model(tmp_path, capsys, monkeypatch):
+    config = Path(__file__).parents[2] / "samples" / "huggingface" / "llama3_8b.json"
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "config.json").write_text(config.read_text("utf-8"), "utf-8")
+    monkeypatch.chdir(tmp_path)
+    words = ("predict", "--preset", "dgx_h200", "--hosts", "2", "-o", "json", "--model")
+    for model in ("mine", "mine/config.json"):
+        status, out, _ = _run(capsys, *words, model)
+        assert status == 0
+        assert json.loads(out)["job"]["model"]["layers"] == 32
+
+
+SERVING = str(Path(__file__).parents[3] / "examples" / "deepseek-v3-serving-h200.yaml")
+
+
+def test_predict_takes_an_inference_service(capsys):
+    assert app.run(["predict", "-f", SERVING, "--set", "sequences=512"]) == 0
+    out = capsys.readouterr().out
+    first = out.splitlines()[:24]
+    assert all(len(line) <= 80 for line in first)
+    for words in ("first token", "per output token", "waits for network", "per 1M output"):
+        assert any(words in line for line in first)
+
+
+def test_compare_takes_an_inference_service(capsys):
+    assert app.run(["compare", "-f", SERVING, "--fabrics", "none,infiniband,tcp"]) == 0
+    out = capsys.readouterr().out
+    lines = out.splitlines()
+    assert lines[0].startswith("Take ")
+    assert len(lines) <= 40
+    assert all(len(line) <= 80 for line in lines)
+    assert app.run(["compare", "-f", SERVING, "--fidelity", "packet"]) == 2
+    assert app.run(["compare", "-f", SERVING, "--same", "nics"]) == 2
+
+
+def test_predict_refuses_for_a_service_what_holds_for_training_alone(capsys):
+    assert app.run(["predict", "-f", SERVING, "--sweep", "gpus=8"]) == 2
+    assert app.run(["predict", "-f", SERVING, "--fidelity", "packet"]) == 2
+    assert app.run(["need", "-f", SERVING]) == 2
+    assert "needs a training job" in capsys.readouterr().err
+
+
+def test_one_key_gives_a_curve_whose_points_are_those_of_set(case, capsys):
+    words = ("predict", "-f", case, "-o", "json")
+    swept = json.loads(_run(capsys, *words, "--sweep", "hosts=8,16")[1])
+    assert swept["kind"] == "grid"
+    assert [point["values"] for point in swept["points"]] == [["8"], ["16"]]
+    alone = json.loads(_run(capsys, *words, "--set", "hosts=16")[1])
+    assert swept["points"][1]["measures"]["step_s"] == alone["step_s"]
+
+
+def test_two_keys_give_a_map_with_the_reason_of_what_cannot_run(case, tmp_path, capsys):
+    picture = tmp_path / "map.svg"
+    words = ("predict", "-f", case, "--sweep", "fabric.kind=roce,tcp", "--chart", picture)
+    status, out, _ = _run(capsys, *words, "--sweep", "parallelism.tp=4,7")
+    assert status == 5
+    assert "must divide" in " ".join(out.split())
+    assert "roce" in picture.read_text("utf-8")
+
+
+@pytest.mark.parametrize("verb", ["expect", "need", "compare"])
+def test_every_verb_with_a_number_can_be_swept(verb, case, capsys):
+    status, out, _ = _run(capsys, verb, "-f", case, "--sweep", "hosts=4,8", "-o", "json")
+    assert status == 0
+    assert all(point["measures"] for point in json.loads(out)["points"])
+
+
+@pytest.mark.parametrize(
+    "sweep", [["hosts"], ["hosts="], ["hosts=two"], ["fabric.kin=roce"], ["hosts=2", "hosts=4"]]
+)
+def test_a_sweep_of_nothing_is_refused(sweep, case, capsys):
+    words = [word for one in sweep for word in ("--sweep", one)]
+    status, out, err = _run(capsys, "predict", "-f", case, *words)
+    assert (status, out) == (2, "")
+    assert err

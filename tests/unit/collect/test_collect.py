@@ -22,10 +22,10 @@ from weft.collect import ways
 from weft.collect.gather import gather
 from weft.collect.script import Wish, script
 from weft.collect.way import Way
-from weft.doctor.diagnose import find
+from weft.doctor.diagnose import diagnose
 from weft.errors import SpecError
-from weft.observe.bundle import observe
-from weft.observe.facts.interfaces import Counter
+from weft.readers.places import places
+from weft.readers.read import read as read_all
 
 QUICK = Wish(interval_s=1)
 CHANGES = re.compile(
@@ -80,16 +80,13 @@ def bundle(tmp_path_factory) -> Path:
 
 
 def test_counters_of_a_bundle_have_two_samples_with_their_times(bundle):
-    counters = observe(bundle).of(Counter)
-    first = {one.sampled_s for one in counters if one.sample == 1}
-    second = {one.sampled_s for one in counters if one.sample == 2}
-    assert len(first) == len(second) == 1
-    assert second.pop() - first.pop() >= 1
+    first, second = sorted({place.sampled_s for place in places(bundle) if place.sampled_s})
+    assert second - first >= 1
 
 
 def test_a_bundle_names_its_host(bundle):
     host = Path("/proc/sys/kernel/hostname").read_text().strip()
-    assert {one.host for one in observe(bundle).of(Counter)} == {host}
+    assert {place.host for place in places(bundle)} == {host}
 
 
 @pytest.fixture
@@ -112,7 +109,7 @@ def test_over_ssh_each_host_gives_a_bundle_or_a_reason(tools, tmp_path):
     result = gather(QUICK, _way("ssh"), ["root@node-1", "down"], tmp_path / "out", told.append)
     good, bad = result.hosts
     assert Path(good.file).is_file()
-    assert observe(Path(good.file)).of(Counter)
+    assert any(place.sampled_s for place in places(Path(good.file)))
     assert bad.file == ""
     assert "no route to host" in bad.failure
     assert not result.complete
@@ -224,7 +221,7 @@ def test_a_pod_without_gzip_mktemp_and_grep_gives_its_bundle(tmp_path):
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     (tmp_path / "pod.tar").write_bytes(done.stdout)
-    read = observe(tmp_path / "pod.tar").files
+    read = read_all(tmp_path / "pod.tar").files
     assert any(one.file.endswith("not_read") for one in read)
     assert not [one for one in (tmp_path / "few").iterdir() if one.name.startswith("weft.")]
 
@@ -251,7 +248,7 @@ def test_what_left_the_session_of_the_script_ends_with_it(shell, sign, tools, tm
     if sign is signal.SIGKILL:
         os.killpg(asking.pid, sign)
     asking.send_signal(sign)
-    asking.wait()
+    asking.wait(timeout=60)
     until(lambda: not any(map(runs, pids)), "the daemon to end as well")
 
 
@@ -279,7 +276,7 @@ def test_what_was_started_in_a_pod_ends_with_an_interrupt_or_a_kill(
     if sign is signal.SIGKILL:
         os.killpg(asking.pid, sign)
     asking.send_signal(sign)
-    asking.wait()
+    asking.wait(timeout=60)
     until(lambda: not runs(pid), "ibstat to end")
     until(
         lambda: (
@@ -513,8 +510,8 @@ def test_a_diagnosis_is_the_same_of_a_redacted_bundle(tools, tmp_path):
     for redact in (False, True):
         wish = Wish(interval_s=1, redact=redact, salt="s3")
         gather(wish, _way("local"), [""], tmp_path / str(redact))
-        found = find(observe(tmp_path / str(redact)).facts)
-        seen.append([(one.cause, one.severity, one.confidence_ratio) for one in found])
+        found = diagnose([tmp_path / str(redact)]).findings
+        seen.append([(one.cause, one.severity, one.probability_ratio) for one in found])
     assert seen[0] == seen[1]
     assert {"gpu-xid-off-the-bus"} <= {cause for cause, *_ in seen[0]}
     assert len(seen[0]) > 1

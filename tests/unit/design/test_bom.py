@@ -4,7 +4,7 @@ import pytest
 
 from weft import catalogue
 from weft.design.bom import bill
-from weft.network.topology import layout
+from weft.network.network import layout
 from weft.spec.load import preset
 
 
@@ -72,7 +72,7 @@ def test_a_server_that_is_not_in_the_catalogue_costs_as_its_gpus(h100):
 
 
 def test_a_nic_without_a_price_counts_as_part_of_the_server(h100):
-    materials = bill(h100(nic="efa_v4"))
+    materials = bill(h100(nic="efa_v4", fabric="efa"))
     assert by_place(materials)["nics", "host"].unit_usd.value == 0
     assert materials.notes == (
         "efa_v4 has no price of its own: it counts as part of the server",

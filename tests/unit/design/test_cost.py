@@ -4,6 +4,7 @@ import pytest
 
 from weft.design.cost import total_cost
 from weft.errors import UnknownName
+from weft.spec.load import preset
 
 
 def test_parts_add_up_to_the_total_and_the_network_is_inside_it(h100):
@@ -97,8 +98,9 @@ def test_a_cloud_server_is_paid_by_the_hour(h100):
     cost = total_cost(h100(16, server="aws_p5", fabric="efa", nic="efa_v2"))
     assert cost.rented
     assert not cost.lines
-    assert cost.usd_per_gpu_hour.value == pytest.approx(2.95)
-    assert cost.total_usd.value == pytest.approx(128 * 4 * 8760 * 2.95)
+    assert cost.usd_per_gpu_hour.value == pytest.approx(4.9)
+    assert cost.total_usd.value == pytest.approx(128 * 4 * 8760 * 4.9)
+    assert "Amazon Web Services asks 4.9 USD" in cost.warnings[1]
     assert cost.network_usd.value == pytest.approx(0.13 * cost.total_usd.value)
     assert cost.power_w.value > 0
 
@@ -128,3 +130,11 @@ def test_a_site_that_gives_too_little_power_is_said(h100):
     short = total_cost(cluster.with_(site_power_limit_w=needed_w * 0.99)).warnings
     assert not any("site_power_limit_w" in warning for warning in enough)
     assert any("site_power_limit_w" in warning for warning in short)
+
+
+def test_a_provider_without_a_price_pays_that_of_the_market_with_a_wider_range():
+    azure, known = total_cost(preset("azure_nd_h100_v5")), total_cost(preset("gcp_a3_mega"))
+    assert azure.usd_per_gpu_hour.value == pytest.approx(2.95)
+    assert azure.usd_per_gpu_hour.high == pytest.approx(11.06)
+    assert "no price of Microsoft Azure" in azure.warnings[1]
+    assert known.usd_per_gpu_hour.value == pytest.approx(11.06)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from weft.catalogue import find
 from weft.design.ledger import EMPTY, spread, stated, with_assumption, with_device
 from weft.sources import Sourced
 
@@ -46,7 +47,7 @@ def test_an_estimate_of_nothing_is_zero():
 def test_weak_numbers_are_named_in_words_with_their_unit():
     """Two numbers called fabric_engineers, of two fabrics, are otherwise one riddle."""
     ledger = with_assumption(EMPTY, "engineer", None, "")
-    ledger = with_device(ledger, "power of x", number(25, 20, 30, 1), "nics", "connectx7")
+    ledger = with_device(ledger, "power of x", number(25, 20, 30, 1), find("nics", "connectx7"))
     pay, power = ledger.weak()
     assert pay.startswith("Fully loaded cost of an engineer: 250,000 USD/year (180,000 to ")
     assert power == "power of x: 25 W (20 to 30), confidence 1 of 3"

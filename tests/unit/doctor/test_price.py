@@ -1,7 +1,7 @@
 import pytest
 
+from weft.doctor.cost import Fault
 from weft.doctor.price import default_case, price, with_fault
-from weft.doctor.rule import Fault
 from weft.spec.load import load_job, preset
 
 

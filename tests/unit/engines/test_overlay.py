@@ -41,10 +41,24 @@ def test_volume_and_start_are_moved_apart():
     assert slow.time_s.value == pytest.approx(2 * large.time_s.value, rel=0.02)
 
 
-def test_the_band_is_that_of_the_measurement():
-    _, slow = times(SLOW, 8 << 30)
-    assert slow.time_s.low == pytest.approx(0.95 * slow.time_s.value)
+def test_the_band_is_that_of_the_measurement_and_of_what_differs_between_sweeps():
+    ratios = SLOW.collectives["across.any.any"].with_(ranks=[32])
+    own = SLOW.with_(collectives={"across.all_reduce.any": ratios})
+    bare, slow = times(own, 8 << 30)
+    assert slow.time_s.low <= 0.95 * slow.time_s.value
+    width = slow.time_s.high / slow.time_s.value
+    assert 1.05 < width < bare.time_s.high / bare.time_s.value
     assert any("overlay mine" in reason for reason in slow.reasons)
+
+
+def test_what_was_measured_of_others_narrows_the_band_less():
+    ratios = SLOW.collectives["across.any.any"].with_(ranks=[32])
+    widths = []
+    for name, ranks in (("all_reduce.any", 32), ("all_reduce.any", 64), ("any.any", 32)):
+        overlay = SLOW.with_(collectives={f"across.{name}": ratios.with_(ranks=[ranks])})
+        _, found = times(overlay, 8 << 30)
+        widths.append(found.time_s.high / found.time_s.low)
+    assert widths[0] < widths[1] == pytest.approx(widths[2])
 
 
 def test_what_was_not_measured_stays():

@@ -95,7 +95,10 @@ def test_a_scenario_names_it():
         "flow_control": "cbfc", "congestion": "none", "credit_unit_bytes": "256B",
         "credit_bytes": "200kB", "credit_spacing_bytes": "3200B",
     }  # fmt: skip
-    cluster = {"preset": "hgx_h100_roce", "hosts": 4, "fabric": {"kind": "ultra_ethernet"}}
+    cluster = {
+        "preset": "hgx_h100_roce", "hosts": 4, "fabric": {"kind": "ultra_ethernet"},
+        "host": {"nic": "pollara"},
+    }  # fmt: skip
     result = run(load_scenario({"cluster": cluster, "network": settings, "traffic": traffic}))
     assert result.complete
     assert result.settings["flow_control"] == "cbfc"

@@ -6,7 +6,7 @@ import pytest
 from weft.engines.packet.from_network import endpoint, wiring_of
 from weft.engines.packet.simulation import Flows, Options, simulate
 from weft.engines.packet.wiring import shortest_routes
-from weft.network.topology import graph, layout
+from weft.network.network import graph, layout
 from weft.spec.load import preset
 
 MIB = 1 << 20

@@ -13,7 +13,7 @@ from weft.engines.packet.simulation import Flows, Options, Stall, simulate
 from weft.engines.packet.tables import FlowControl, Stop, Watchdog
 from weft.engines.packet.wiring import Wiring, leaf_spine, shortest_routes
 from weft.errors import SpecError
-from weft.network.topology import graph
+from weft.network.network import graph
 from weft.spec.load import preset
 
 MTU = 4096

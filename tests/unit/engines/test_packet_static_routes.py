@@ -33,7 +33,7 @@ def scenario(tmp_path):
                     "preset": "dgx_h100", "hosts": HOSTS,
                     "host": {"server": "", "gpus": 1, "nics": 1, "scale_up": {"gpus": 1},
                              **(host or {})},
-                    "topology": {"kind": "leaf_spine", "switch": "asterfusion_cx732q"},
+                    "topology": {"kind": "leaf_spine", "switch_ports": 32},
                 },
                 "traffic": list(traffic or [PERMUTATION]),
                 "network": {**network, **more},
@@ -202,7 +202,7 @@ def by_destination(hosts, traffic, host=None, kind="leaf_spine", **more):
         {
             "cluster": {
                 "preset": "dgx_h100", "hosts": hosts, "host": ONE if host is None else host,
-                "topology": {"kind": kind, "switch": "asterfusion_cx732q"},
+                "topology": {"kind": kind, "switch_ports": 32},
                 "fabric": {"kind": "infiniband", "load_balancing": "static"},
             },
             "traffic": [traffic],
@@ -240,7 +240,7 @@ def test_routes_by_destination_lead_everywhere_on_rails_and_planes():
             {
                 "cluster": {
                     "preset": "dgx_h100", "hosts": 40, "host": host,
-                    "topology": {"switch": "asterfusion_cx732q", **more},
+                    "topology": {"switch_ports": 32, **more},
                     "fabric": {"kind": "infiniband", "load_balancing": "static"},
                 },
                 "traffic": [{"permutation": {"size_bytes": "64KiB"}}],

@@ -35,7 +35,16 @@ def test_every_effect_is_set_beside_the_same_planned_network(found):
 def test_a_network_without_pauses_has_no_such_effects(kind):
     assert (
         effects(
-            plan(load_cluster({"preset": "dgx_h100", "hosts": 8, "fabric": {"kind": kind}}))
+            plan(
+                load_cluster(
+                    {
+                        "preset": "dgx_h100",
+                        "hosts": 8,
+                        "fabric": {"kind": kind},
+                        "host": {"nic": "pollara" if "ultra" in kind else "connectx7"},
+                    }
+                )
+            )
         )
         == ()
     )

@@ -16,7 +16,7 @@ from weft.generate.manifest import text
 from weft.generate.mode import Case, by_rank
 from weft.generate.plan import plan
 from weft.generate.target import reason_against, render, suitable
-from weft.network import topology
+from weft.network import network as resolver
 from weft.spec.kubernetes import Kubernetes
 from weft.spec.load import load_cluster, preset, presets
 
@@ -221,7 +221,7 @@ def test_neighbours_have_one_label_and_slurm_says_the_same():
     labels = re.findall(r"node (host-\d+) .*leaf=(\S+) ", texts["kubernetes/label-nodes"])
     assert len(labels) == 96
     units = dict(labels)
-    size = topology.layout(cluster).hosts_per_unit
+    size = resolver.layout(cluster).hosts_per_unit
     assert len(set(units.values())) == len(
         re.findall(r"^SwitchName=unit", texts["slurm/topology.conf"], re.MULTILINE)
     )

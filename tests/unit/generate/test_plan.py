@@ -15,7 +15,7 @@ from weft.generate.headroom import cable_class_m, chip, headroom
 from weft.generate.host import rented_from
 from weft.generate.lossless import marking
 from weft.generate.plan import Feature, plan
-from weft.network import topology
+from weft.network import network as resolver
 from weft.network.fabric import find
 from weft.spec.cluster import Nccl
 from weft.spec.load import preset, presets
@@ -67,11 +67,11 @@ def test_marking_begins_before_it_is_certain_and_both_before_any_pause(name, cab
     made = plan(cluster.with_(topology=cluster.topology.with_(cable_m=cable_m)))
     kmin, kmax = made.marking.kmin_bytes.whole(), made.marking.kmax_bytes.whole()
     assert 0 < kmin < kmax < made.pause.xoff_bytes.whole()
-    ports = topology.layout(made.cluster).radix
+    ports = resolver.layout(made.cluster).radix
     pool = made.pause.pool_bytes.whole()
     assert made.pause.xoff_bytes.whole() <= pool / (1 + ports)
     held = pool + ports * made.pause.headroom_bytes.whole()
-    assert held <= topology.layout(made.cluster).site.switch.buffer_bytes.value
+    assert held <= resolver.layout(made.cluster).site.switch.buffer_bytes.value
 
 
 @pytest.mark.parametrize("name", ETHERNET)
@@ -259,7 +259,7 @@ def test_a_buffer_too_small_for_the_headroom_is_infeasible():
 
 def test_a_port_that_pauses_before_it_can_mark_is_infeasible():
     """A lossless switch with next to no shared buffer cannot warn anybody in time."""
-    network = topology.layout(preset("hgx_h100_roce"))
+    network = resolver.layout(preset("hgx_h100_roce"))
     xoff = plan(preset("hgx_h100_roce")).pause.xoff_bytes
     little = dataclasses.replace(xoff, value=40_000)
     with pytest.raises(Infeasible, match="no room to mark"):
@@ -268,7 +268,7 @@ def test_a_port_that_pauses_before_it_can_mark_is_infeasible():
 
 def test_the_watchdog_waits_longer_on_a_switch_with_more_ports():
     """SONiC multiplies 200 ms by 1 + (ports - 1) // 32."""
-    ports = topology.layout(preset("hgx_h100_roce")).radix
+    ports = resolver.layout(preset("hgx_h100_roce")).radix
     made = plan(preset("hgx_h100_roce")).pause
     assert made.watchdog_detection_ms.whole() == 200 * (1 + (ports - 1) // 32)
     assert made.watchdog_poll_ms.whole() <= min(1000, made.watchdog_detection_ms.whole())
@@ -277,7 +277,7 @@ def test_the_watchdog_waits_longer_on_a_switch_with_more_ports():
 @given(hosts=st.integers(1, 2000))
 def test_no_two_addresses_are_the_same_and_all_lie_in_the_pool(hosts):
     made = plan(preset("hgx_h100_roce").with_(hosts=hosts)).underlay
-    layout = topology.layout(preset("hgx_h100_roce").with_(hosts=hosts))
+    layout = resolver.layout(preset("hgx_h100_roce").with_(hosts=hosts))
     blocks = [made.leaf_block(leaf) for leaf in (0, layout.leaf // 2, layout.leaf - 1)]
     assert len({*blocks}) == len({0, layout.leaf // 2, layout.leaf - 1})
     near, far = made.link(layout.leaf - 1, layout.radix - 1)

@@ -8,7 +8,7 @@ import pytest
 
 from weft.generate.plan import plan
 from weft.generate.target import reason_against, render
-from weft.network import topology
+from weft.network import network as resolver
 from weft.spec.load import preset
 
 SAMPLES = Path(__file__).parents[2] / "samples" / "generate"
@@ -19,7 +19,7 @@ def fabric(name: str, switch: str, hosts: int = 8):
     cluster = preset(name, hosts=hosts)
     return cluster.with_(
         name=f"{cluster.fabric.kind}-{switch.replace('_', '-')}",
-        host=cluster.host.with_(nics=8, nic_bytes_per_s=50e9),
+        host=cluster.host.with_(nic="connectx7", nics=8, nic_bytes_per_s=50e9),
         topology=cluster.topology.with_(kind="fat_tree", switch=switch, oversubscription=2.0),
     )
 
@@ -56,7 +56,7 @@ def test_a_leaf_and_a_spine_are_as_they_were_read(target):
 def test_every_switch_has_the_as_number_and_the_router_id_of_the_plan(target):
     texts = _texts(target)
     made = plan(CASES[target]).underlay
-    network = topology.layout(CASES[target])
+    network = resolver.layout(CASES[target])
     for tier, count in enumerate((network.leaf, network.spine)):
         for number in range(count):
             name = f"{('leaf', 'spine')[tier]}-{number:04d}"
@@ -158,7 +158,7 @@ def test_every_cable_between_switches_is_named_by_both_ends(target):
             r"([^\s']+)", text,
         )  # fmt: skip
         ends |= {(path.split("/")[1], port, peer, far) for port, peer, far in found}
-    network = topology.layout(CASES[target])
+    network = resolver.layout(CASES[target])
     assert len(ends) == 2 * network.leaf_spine_cables
     assert all((peer, far, here, port) in ends for here, port, peer, far in ends)
 

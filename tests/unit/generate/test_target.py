@@ -24,7 +24,7 @@ from weft.generate.target import (
     target_names,
     write,
 )
-from weft.network import topology
+from weft.network import network as resolver
 from weft.spec.kubernetes import Kubernetes
 from weft.spec.load import preset
 
@@ -65,7 +65,7 @@ def test_every_port_keeps_its_headroom_and_the_pool_is_what_is_left():
     tables = json.loads(_texts(ROCE, "sonic")["sonic/leaf-0000/config_db.json"])
     profile = tables["BUFFER_PROFILE"]["pg_lossless_profile"]
     assert int(profile["size"]) == int(profile["xon"]) + int(profile["xoff"])
-    layout = topology.layout(ROCE)
+    layout = resolver.layout(ROCE)
     kept = layout.radix * int(profile["size"])
     pool = int(tables["BUFFER_POOL"]["ingress_pool"]["size"])
     assert "xoff" not in tables["BUFFER_POOL"]["ingress_pool"]
@@ -123,7 +123,7 @@ def test_every_nic_has_the_other_address_of_its_leafs_port():
 
 def test_sessions_of_bgp_are_those_between_switches():
     texts = _texts(ROCE, "sonic")
-    layout = topology.layout(ROCE)
+    layout = resolver.layout(ROCE)
     assert len(texts) == layout.switches
     sessions = sum(len(json.loads(text).get("BGP_NEIGHBOR", {})) for text in texts.values())
     assert sessions == 2 * layout.leaf_spine_cables
@@ -250,7 +250,7 @@ def test_an_unknown_target_is_named_with_those_that_there_are():
 
 
 def test_the_roots_are_the_guids_of_the_top_switches():
-    spines = topology.layout(INFINIBAND).spine
+    spines = resolver.layout(INFINIBAND).spine
     guids = {f"spine-{n:04d}": f"0x7cfe900303{n:04x}00" for n in range(spines)}
     texts = _texts(INFINIBAND, "opensm", **guids)
     assert texts["opensm/root_guid.conf"].split() == list(guids.values())
@@ -371,11 +371,42 @@ def test_a_manifest_cannot_point_outside(tmp_path):
     assert victim.read_text() == "kept"
 
 
+def test_a_file_of_the_user_is_replaced_with_force_alone(tmp_path):
+    made = render(plan(ROCE.with_(hosts=2)), ["nccl"])
+    mine = tmp_path / "nccl" / "nccl.conf"
+    mine.parent.mkdir()
+    mine.write_text("mine")
+    with pytest.raises(Unreadable, match=r"nccl\.conf: not written by weft"):
+        write(made, tmp_path)
+    assert mine.read_text() == "mine"
+    assert [p for p in tmp_path.rglob("*") if p.is_file()] == [mine]
+    write(made, tmp_path, force=True)
+    rendered = mine.read_text()
+    assert rendered != "mine"
+    mine.write_text(rendered + "# edited\n")
+    with pytest.raises(Unreadable, match="changed since"):
+        write(made, tmp_path)
+
+
+@pytest.mark.parametrize("linked", ["nccl", "nccl/nccl.conf", MANIFEST])
+def test_no_symbolic_link_is_written_through(tmp_path, linked):
+    elsewhere, folder = tmp_path / "elsewhere", tmp_path / "out"
+    (elsewhere / "inside").mkdir(parents=True)
+    (elsewhere / "inside" / "file").write_text("kept")
+    place = folder / linked
+    place.parent.mkdir(parents=True)
+    place.symlink_to(elsewhere / "inside" / ("file" if place.suffix else ""))
+    with pytest.raises(Unreadable, match="symbolic link"):
+        write(render(plan(ROCE.with_(hosts=2)), ["nccl"]), folder, force=True)
+    assert [p.name for p in elsewhere.rglob("*")] == ["inside", "file"]
+    assert (elsewhere / "inside" / "file").read_text() == "kept"
+
+
 @pytest.mark.slow
 def test_a_thousand_hosts_render():
     cluster = preset("hgx_h100_roce", hosts=1024)
     made = render(plan(cluster), suitable(plan(cluster)))
-    assert len(made.files) > topology.layout(cluster).switches
+    assert len(made.files) > resolver.layout(cluster).switches
 
 
 def test_all_targets_are_those_that_can_write_the_plan_and_the_others_say_why_not():
@@ -390,7 +421,8 @@ def test_all_targets_are_those_that_can_write_the_plan_and_the_others_say_why_no
 
 
 def test_an_environment_without_variables_says_why():
-    cluster = ROCE.with_(fabric=ROCE.fabric.with_(kind="ultra_ethernet"))
+    fabric, host = ROCE.fabric.with_(kind="ultra_ethernet"), ROCE.host.with_(nic="pollara")
+    cluster = ROCE.with_(fabric=fabric, host=host)
     for text in _texts(cluster, "nccl").values():
         assert "plug-in" in text
         assert all(line.startswith("#") for line in text.splitlines())

@@ -88,7 +88,7 @@ def test_the_exit_code_and_the_page_say_the_verdict(case, tmp_path, capsys):
     assert app.run(["diff", "-f", str(file), str(leaf)]) == 5
     leaf.write_text(files[LEAF].replace('"mtu": "9216"', '"mtu": "1500"', 1))
     capsys.readouterr()
-    assert app.run(["diff", "-f", str(file), str(leaf)]) == 4
+    assert app.run(["diff", "-f", str(file), str(leaf), "--full"]) == 4
     assert "planned 9216, running 1500" in " ".join(capsys.readouterr().out.split())
 
 

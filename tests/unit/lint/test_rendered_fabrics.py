@@ -33,7 +33,8 @@ FABRICS = {
     "infiniband": lambda: preset("dgx_a100", hosts=32),
     "tcp": lambda: preset("a100_tcp_100g", hosts=64),
     "ultra_ethernet": lambda: preset("hgx_h100_roce", hosts=32).with_(
-        fabric=preset("hgx_h100_roce").fabric.with_(kind="ultra_ethernet")
+        fabric=preset("hgx_h100_roce").fabric.with_(kind="ultra_ethernet"),
+        host=preset("hgx_h100_roce").host.with_(nic="pollara"),
     ),
     "roce_arista": lambda: preset("hgx_h100_roce", hosts=32).with_(
         topology=preset("hgx_h100_roce").topology.with_(switch="arista_7060x6_64pe")

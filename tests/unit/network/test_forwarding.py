@@ -9,7 +9,7 @@ from weft.errors import SpecError, Unreadable
 from weft.generate.wiring import wired
 from weft.network import naming
 from weft.network.forwarding import read_forwarding
-from weft.network.topology import graph
+from weft.network.network import graph
 from weft.spec.load import load_cluster, preset
 
 CLUSTER = two_tiers()

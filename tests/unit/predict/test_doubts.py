@@ -33,10 +33,6 @@ def test_nothing_is_odd_about_an_example(path):
     [
         (["nccl.env.NCCL_CROSS_NIC=2"], "not modelled: nccl.env NCCL_CROSS_NIC"),
         (["fabric.sockets=4"], "fabric.sockets"),
-        (["fabric.kind=roce", "fabric.in_network_reduction=true"], "no switch of RoCEv2"),
-        (["fabric.mtu_bytes=9000B"], "9,000 B is more than InfiniBand has (4,096 B)"),
-        (["fabric.kind=ultra_ethernet"], "connectx7 does not speak ultra_ethernet"),
-        (["host.nic=connectx6"], "400 Gb/s is more than connectx6 has (200 Gb/s)"),
         (["host.gpu=b200"], "holds 8 x h100_sxm"),
         (["topology.pod_oversubscription=4"], "pod_oversubscription, because there are"),
     ],

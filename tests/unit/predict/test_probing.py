@@ -5,13 +5,13 @@ from types import SimpleNamespace
 import pytest
 
 from weft.advise import storm as storms
-from weft.advise.claim import Evidence, Outcome, Trial
-from weft.advise.claims.d10_misconfiguration_costs_a_third import (
-    d10_misconfiguration_costs_a_third as d10,
-)
-from weft.advise.claims.p02_pauses_spread import p02_pauses_spread as p02
-from weft.advise.claims.x07_latency_spikes import x07_latency_spikes as x07
+from weft.advise.best import Weighted
+from weft.advise.case import Case
+from weft.advise.claim import Outcome, claims_of_articles
+from weft.advise.claims import finding, put_to_test
 from weft.advise.compare import compare
+from weft.advise.oracle import Oracle
+from weft.advise.quantity import PACKETS, SIMULATED, Trial
 from weft.cli import app
 from weft.cli.watch import probe_line
 from weft.errors import SpecError
@@ -34,7 +34,7 @@ def cluster(hosts=16, **more):
 
 def leaves(hosts=64, **fabric):
     """Leaves of 16 hosts with one NIC each."""
-    topology = {"kind": "leaf_spine", "switch": "asterfusion_cx732q"}
+    topology = {"kind": "leaf_spine", "switch_ports": 32}
     return cluster(hosts, host=ONE, topology=topology, fabric=fabric)
 
 
@@ -71,7 +71,7 @@ def test_every_seed_gives_one_share_and_more_paths_spread_better():
     env = {"nccl": {"env": {"NCCL_IB_QPS_PER_CONNECTION": "8"}}}
     few = Prober().key(leaves(), *RING)[0]
     many = Prober().key(load_cluster({**_spec(), **env}), *RING)[0]
-    assert (few.paths, many.paths) == (2, 16)
+    assert (few.paths, many.paths) == (4, 32)
     assert share_of(few, 1) == share_of(few, 1) < share_of(many, 1)
     tuning = load_tuning("roce_tuned")
     spread = tuning.with_(settings=tuning.settings.with_(queue_pairs=8))
@@ -81,7 +81,7 @@ def test_every_seed_gives_one_share_and_more_paths_spread_better():
 
 
 def _spec():
-    topology = {"kind": "leaf_spine", "switch": "asterfusion_cx732q"}
+    topology = {"kind": "leaf_spine", "switch_ports": 32}
     fabric = {"load_balancing": "ecmp"}
     return {"preset": "hgx_h100_roce", "hosts": 64, "host": ONE, "topology": topology,
             "fabric": fabric}  # fmt: skip
@@ -103,7 +103,10 @@ def test_leaves_that_are_too_large_are_modelled_by_smaller_ones():
 
 def test_fabrics_that_packets_do_not_decide_keep_their_factors():
     fabric = {"kind": "tcpx"}
-    asked = load_cluster({"preset": "h100_tcp_100g", "hosts": 4, "fabric": fabric})
+    host = {"nic": "gvnic_tcpx"}
+    asked = load_cluster(
+        {"preset": "h100_tcp_100g", "hosts": 4, "fabric": fabric, "host": host}
+    )
     found = predict(asked, load_job(JOB), fidelity="packet")
     assert found.provenance.engine == "analytic"
     assert found.step == predict(asked, load_job(JOB)).step
@@ -153,7 +156,7 @@ def test_the_command_takes_the_fidelity(tmp_path, capsys):
         "apiVersion: weft/v1\nkind: Job\n"
         "spec: {model: llama3_8b, global_batch: 32, parallelism: {sharding: zero1}}\n"
     )
-    assert app.run(["predict", "-f", str(file), "--fidelity", "packet"]) == 0
+    assert app.run(["predict", "-f", str(file), "--fidelity", "packet", "--full"]) == 0
     shown = " ".join(capsys.readouterr().out.split())
     assert "packets of one ring of 4 hosts" in shown
 
@@ -171,41 +174,45 @@ def _compared():
                    fidelity="packet")  # fmt: skip
 
 
-def test_claims_are_answered_by_packets_where_they_were_asked_for(compared):
-    found = {one.point: one.verdict for one in compared.claims}
-    assert found["D10"].evidence is Evidence.SIMULATED
-    assert found["D11"].evidence is Evidence.SIMULATED
-    assert any("without pauses" in reason for reason in found["D10"].reasons)
-    assert found["D9"].evidence is Evidence.SIMULATED
-    assert any("a thread copies" in reason for reason in found["D9"].reasons)
-    assert "too few for an incast" in found["P2"].reasons[0]
+def test_rows_say_what_was_simulated(compared):
     assert any("roce_tuned: packets of" in note for note in compared.notes)
 
 
-def test_without_packets_claims_of_queues_say_what_they_need():
-    trial = Trial(case=None, flips={}, spreads={})
-    for claim in (p02, x07):
-        assert claim.test(trial).outcome is Outcome.UNTESTED
-        assert "--fidelity packet" in claim.test(trial).reasons[0]
-    assert d10.articles == ("C",)
+CLAIMS = {claim.point: claim for claim in claims_of_articles()}
+
+
+def test_claims_are_answered_by_packets_where_they_were_asked_for(monkeypatch):
+    monkeypatch.setattr(probing, "MOST_NICS", 16)
+    monkeypatch.setattr(probing, "SEEDS", (1,))
+    oracle = Oracle.with_packets(Prober())
+    names = ("infiniband", "roce_tuned", "tcp")
+    case = Case(
+        cluster=cluster(), jobs=(Weighted(job=load_job(JOB)),), years=4.0, names=names,
+        oracle=oracle,
+    )  # fmt: skip
+    trial = Trial(case=case, break_evens={}, packets=True)
+    found = {one.label: one for one in put_to_test(trial, CLAIMS["D10"]).findings}
+    assert found["there are no pauses"].evidence == SIMULATED
+    assert 0 < found["there are no pauses"].found.value <= 1
+    assert finding(trial, CLAIMS["D11"].statements[0]).evidence == PACKETS
+    few = put_to_test(trial, CLAIMS["P2"])
+    assert few.outcome is Outcome.UNTESTED
+    assert "too few for an incast" in few.findings[0].evidence
 
 
 def test_mis_set_pauses_spread_and_hold_up_what_goes_elsewhere(monkeypatch):
     """Claims P2 and X7 on leaves of 16, the incast shorter than in earnest."""
     monkeypatch.setattr(storms, "INCAST_BYTES", 16 << 20)
     monkeypatch.setattr(storms, "SEEDS", (1,))
-    case = SimpleNamespace(
-        cluster=leaves(), candidate=lambda _: SimpleNamespace(apply=lambda one: one)
-    )
-    trial = Trial(case=case, flips={}, spreads={}, packets=True)
-    spread, spikes = p02.test(trial), x07.test(trial)
+    row = SimpleNamespace(prediction=SimpleNamespace(cluster=leaves()))
+    trial = Trial(case=SimpleNamespace(row=lambda _: row), break_evens={}, packets=True)
+    spread, spikes = (put_to_test(trial, CLAIMS[point]) for point in ("P2", "X7"))
     good, bad = (storms.storm(leaves(), n) for n in ("roce_tuned", "roce_misconfigured"))
-    assert min(bad.pauses) > max(good.pauses)
-    assert len(bad.layers) > len(good.layers)
-    assert bad.tail_ratio > 2 * good.tail_ratio
+    added, layers, tail = spread.findings
+    assert added.found.value == pytest.approx(bad.pauses[0] - good.pauses[0], rel=1e-2)
+    assert layers.found.value == len(bad.layers) > len(good.layers)
+    assert tail.found.value == pytest.approx(bad.tails[0] / good.tails[0], rel=1e-2)
     assert spread.outcome is Outcome.HOLDS
     assert spikes.outcome is Outcome.WHEN
-    assert "roce_misconfigured" in spikes.condition
-    assert "by chance so once in 2" in spread.reasons[2]
-    assert "a judgement" in spikes.reasons[-2]
-    assert spread.evidence is spikes.evidence is Evidence.SIMULATED
+    assert "mis-set" in spikes.condition
+    assert added.evidence == tail.evidence == SIMULATED

@@ -179,7 +179,7 @@ SMALL = {
     "preset": "hgx_h100_roce",
     "hosts": 64,
     "host": {"server": "", "gpus": 1, "nics": 1, "scale_up": {"gpus": 1}},
-    "topology": {"kind": "leaf_spine", "switch": "asterfusion_cx732q"},
+    "topology": {"kind": "leaf_spine", "switch_ports": 32},
 }
 STUCK = [{"gpu": 0, "begin_s": "10us", "end_s": "1010us"}]
 

@@ -7,7 +7,7 @@ from weft.predict.doubts import scenario_doubts
 from weft.predict.simulate import simulate
 from weft.spec.load import load_scenario
 
-ONE = {"gpus": 1, "nics": 1, "server": "", "scale_up": {"gpus": 1}}
+ONE = {"gpus": 1, "nic": "", "nics": 1, "server": "", "scale_up": {"gpus": 1}}
 
 
 def scenario(kind="roce", traffic=None, hosts=8, **network):
@@ -71,7 +71,7 @@ def test_a_setting_that_changes_nothing_or_little_good_is_said(network, said):
 
 def test_a_gap_in_sprayed_packets_is_no_loss():
     """EFA's settings spray and repeat selectively: nothing is lost, so nothing is resent."""
-    topology = {"kind": "leaf_spine", "switch": "asterfusion_cx732q"}
+    topology = {"kind": "leaf_spine", "switch_ports": 32}
     asked = scenario("efa", hosts=64)
     asked = load_scenario(
         {

@@ -145,7 +145,7 @@ def test_a_terminal_gets_the_same_words(monkeypatch):
 
 def test_a_result_without_that_chart_says_which_it_has(expectation):
     with pytest.raises(UnknownName, match="busbw_curve"):
-        report.picture(expectation, "flip_tornado", "svg")
+        report.picture(expectation, "break_even", "svg")
     with pytest.raises(UnknownName, match="svg, png"):
         report.picture(expectation, None, "gif")
     with pytest.raises(UnknownName, match="no chart"):
@@ -155,3 +155,48 @@ def test_a_result_without_that_chart_says_which_it_has(expectation):
 def test_a_drawing_is_no_text_but_is_in_the_html(expectation):
     assert isinstance(report.view_of(type(expectation)).page(expectation).drawings[0], Drawing)
     assert "<svg" in report.show(expectation, "html")
+
+
+LONG = Table(title="Rows", columns=("n",), rows=tuple((str(n),) for n in range(90)))
+SCREEN = Page(
+    title="A verdict",
+    answer=(LONG, Sentences(title="Next", lines=("do this", "then that"))),
+    blocks=(Facts(title="Details", pairs=(("name", "value"),)),),
+    footer=("the end",),
+)
+
+
+def _screen(page, **settings):
+    view = View(shows="", verb="", page=lambda _: page)
+    return text.text.render(Rendering(result=None, view=view, width=80, full=False, **settings))
+
+
+def test_the_first_screen_holds_the_answer_and_names_the_rest():
+    shown = _screen(SCREEN)
+    lines = shown.splitlines()
+    assert len(lines) <= 24
+    assert lines[0] == "A verdict"
+    assert "- do this" in lines
+    assert "- then that" in lines
+    counted = next(line for line in lines if line.startswith("... and "))
+    numbers = sum(line.strip().isdecimal() for line in lines)
+    assert counted == f"... and {90 - numbers} more"
+    assert lines[-1] == "More with --full: details."
+
+
+def test_an_answer_with_little_in_it_is_printed_whole():
+    page = Page(title="t", answer=(Sentences(lines=("one",)),), blocks=())
+    assert _screen(page) == "t\n\none\n"
+
+
+def test_a_page_without_an_answer_is_printed_whole():
+    lines = _screen(Page(title="t", blocks=(LONG,))).splitlines()
+    assert sum(line.strip().isdecimal() for line in lines) == 90
+
+
+def test_every_other_format_holds_everything():
+    view = View(shows="", verb="", page=lambda _: SCREEN)
+    for renderer in (md.md, html.html):
+        shown = renderer.render(Rendering(result={}, view=view, full=False))
+        for words in ("89", "then that", "Details", "the end"):
+            assert words in shown

@@ -12,6 +12,8 @@ from weft.bench.history import History, series
 from weft.bench.load import simulated_load
 from weft.bench.run import BenchRun
 from weft.bench.sweep import Timing
+from weft.errors import Infeasible
+from weft.predict.grid import axis, grid
 from weft.report import frames, schema
 from weft.report.charts.judged_sweep import judged_sweep
 from weft.report.page import Drawing
@@ -39,6 +41,14 @@ def _case():
     return cluster, job
 
 
+def _service():
+    cluster = api.preset("dgx_h200", hosts=4)
+    service = api.load_inference(
+        {"model": "deepseek_v3", "precision": "fp8", "sequences": 1024, "token_s": "1ms"}
+    )
+    return cluster, service
+
+
 def _small():
     """An incast over stock settings, which cut rates and are slow to raise them."""
     traffic = [{"incast": {"senders": 3, "size_bytes": "2MiB"}}]
@@ -46,13 +56,30 @@ def _small():
     return api.load_scenario({**INCAST, "traffic": traffic, "network": network})
 
 
+def _swept(*keys):
+    """Three sizes, and networks where keys name them; the smallest cannot run."""
+
+    def run(point):
+        cluster = api.preset("dgx_h100", hosts=int(point["hosts"]))
+        if cluster.hosts == 1:
+            raise Infeasible("too small")
+        found = api.predict(cluster, _case()[1])
+        return "llama3_8b", {"step_s": found.step_s, "name": point["hosts"]}, found.provenance
+
+    return grid("predict", [axis(one) for one in ("hosts=1,8,16", *keys)], run)
+
+
 @cache
 def _result(kind):
     make = {
         "expectation": an_expectation,
         "prediction": lambda: api.predict(*_case()),
+        "service_comparison": lambda: api.compare_service(*_service()),
+        "service_prediction": lambda: api.predict_service(*_service()),
         "scaling": lambda: api.scaling(*_case(), [16, 32, 64]),
+        "grid": lambda: _swept("fabric.kind=roce,tcp"),
         "comparison": lambda: api.compare(*_case(), ["infiniband", "roce_tuned", "tcp"]),
+        "claims": lambda: api.claims(*_case()),
         "need": lambda: api.need(*_case()),
         "calibration": lambda: api.calibrate(_case()[0], [RUN]),
         "simulation": lambda: api.simulate(api.load_scenario(INCAST)),
@@ -78,8 +105,12 @@ CHARTS = {
     "configuration": [],
     "expectation": ["busbw_curve"],
     "prediction": ["step_breakdown"],
+    "service_comparison": [],
+    "service_prediction": [],
     "scaling": ["scaling_curve"],
-    "comparison": ["step_breakdown", "cost_bars", "flip_tornado"],
+    "grid": ["sweep_map"],
+    "comparison": ["decision", "step_breakdown", "cost_bars", "break_even"],
+    "claims": [],
     "need": ["mfu_bandwidth"],
     "simulation": ["timeline", "queue", "slowdown"],
     "sweep": [],
@@ -149,12 +180,14 @@ def test_a_chart_is_drawn_with_its_axes_labelled(kind, chart):
         "busbw_curve": ("busbw, GB/s", "message size"),
         "judged_sweep": ("measured over expected time", "message size", "80 % band"),
         "load_curve": ("times the projected peak", "delivered", "offered"),
+        "decision": ("USD per 1T tokens", "seconds per step", "recommended"),
         "step_breakdown": ("seconds per step", "compute"),
         "scaling_curve": ("tokens/s", "MFU, %", "GPUs"),
         "cost_bars": ("USD over", "switches"),
-        "flip_tornado": ("swing of the cost", "changes the verdict"),
+        "break_even": ("change of the cost", "changes the recommendation"),
         "mfu_bandwidth": ("MFU, %", "Gb/s", "knee", "today"),
         "topology": ("measured", "predicted"),
+        "sweep_map": ("hosts", "fabric.kind", "step time, s"),
         "timeline": ("time, us", "host1.nic0 to host0.nic0"),
         "queue": ("queue, MB", "received, Tb/s", "leaf0 to host0.nic0"),
         "front": ("time of the traffic over that", "99th of 100 flows", "roce_tuned", "best"),
@@ -181,7 +214,7 @@ def _kept():
 
 
 def test_every_chart_is_used_by_a_view():
-    results = [*(_result(kind) for kind in KINDS), _kept()]
+    results = [*(_result(kind) for kind in KINDS), _kept(), _swept()]
     pages = [report.view_of(type(one)).page(one) for one in results]
     used = {drawing.chart for page in pages for drawing in page.drawings}
     assert used == set(report.all_charts())

@@ -75,7 +75,7 @@ def test_a_job_has_no_more_gpus_than_the_cluster():
 
 
 def test_names_of_plugins_are_the_files_of_their_folder():
-    assert {"infiniband", "roce", "tcp"} <= set(checks.plugin_names("fabrics"))
+    assert {"rail_optimized", "fat_tree"} <= set(checks.plugin_names("topologies"))
     assert checks.plugin_names("no_such_folder") == []
 
 
@@ -89,3 +89,10 @@ def test_a_model_is_whole():
     experts = shape.experts.with_(experts_per_token=9)
     job = _job("mixtral_8x7b").with_(model=shape.with_(kv_heads=3, experts=experts))
     assert _paths(job) == ["model.experts.experts_per_token", "model.kv_heads"]
+
+
+def test_only_pytorch_s_own_operations_are_compiled():
+    job = _job().with_(compile=True)
+    (problem,) = checks.job_problems(job.with_(framework="megatron"))
+    assert problem.path == ("compile",)
+    assert not list(checks.job_problems(job.with_(framework="fsdp")))

@@ -3,6 +3,7 @@
 import pytest
 
 from weft.errors import SpecError
+from weft.spec.inference import Inference
 from weft.spec.interview import QUESTIONS, check, outcome, suggested_job
 from weft.spec.load import models, preset, presets
 
@@ -43,13 +44,48 @@ def test_quotes_become_prices():
     assert _ask().cluster.prices == preset("dgx_h100").prices
 
 
-def test_what_was_said_and_has_no_key_becomes_a_note():
-    made = _ask(communication="30%", limit="5MUSD", work="inference", latency="yes")
-    said = "\n".join(made.notes)
-    for words in ("30%", "5,000,000 USD", "weft predicts training", "weft expect"):
-        assert words in said
-    plain = "\n".join(_ask(latency="no").notes)
-    assert plain == "Compare fabrics: weft compare -f cluster.yaml -f job.yaml"
+CHANGED = {
+    "preset": "hgx_h100_roce",
+    "gpus": "64",
+    "gpus_later": "512",
+    "model": "llama3_8b",
+    "work": "fine_tuning",
+    "prompt": "4096",
+    "output": "128",
+    "sequences": "1024",
+    "first_token": "2s",
+    "each": "50ms",
+    "vendors": "yes",
+    "roce_skill": "none",
+    "switch": "30kUSD",
+    "optic": "500USD",
+    "support": "7%",
+    "owned": "qm9700=4, connectx7=64",
+    "limit": "1MUSD",
+    "budget": "20MUSD",
+}
+
+
+@pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question.key)
+def test_every_answer_changes_a_key_of_the_spec(question):
+    about = {"work": question.work} if question.work else {}
+    base, changed = _ask(**about), _ask(**about, **{question.key: CHANGED[question.key]})
+    assert (base.cluster, base.job) != (changed.cluster, changed.job)
+
+
+def test_limits_become_constraints():
+    limits = _ask(**CHANGED).cluster.constraints
+    assert (limits.network_budget_usd, limits.budget_usd) == (1e6, 20e6)
+    assert (limits.min_vendors, limits.skills, limits.later_hosts) == (2, {"roce": "none"}, 64)
+    assert limits.owned.switches == {"qm9700": 4}
+    assert limits.owned.nics == {"connectx7": 64}
+
+
+def test_inference_becomes_a_service_with_its_limits():
+    service = _ask(work="inference", prompt="4096", each="50ms").job
+    assert isinstance(service, Inference)
+    assert (service.prompt_tokens, service.token_s, service.sequences) == (4096, 0.05, 512)
+    assert not QUESTIONS[5].applies({"work": "training"})
 
 
 def test_fine_tuning_is_sharded_by_its_framework():
@@ -70,11 +106,13 @@ def test_a_suggested_batch_divides_for_every_size(name):
     [
         ("gpus", "many", "a whole number"),
         ("gpus", "0", "a whole number"),
-        ("communication", "130%", "a share"),
-        ("communication", "much", "a share"),
+        ("support", "130%", "a share"),
+        ("support", "much", "a share"),
+        ("owned", "qm970=4", "did you mean 'qm9700'"),
+        ("owned", "qm9700", "a name and a count"),
         ("switch", "38000", "38000USD"),
         ("preset", "dgx_h10", "did you mean 'dgx_h100'"),
-        ("latency", "perhaps", "no, yes"),
+        ("vendors", "perhaps", "no, yes"),
     ],
 )
 def test_a_wrong_answer_is_told_what_is_allowed(key, answer, allowed):

@@ -6,9 +6,11 @@ import pytest
 
 from weft.errors import SpecError, UnknownName, Unreadable
 from weft.spec.load import (
+    kinds_in,
     load_case,
     load_cluster,
     load_documents,
+    load_inference,
     load_job,
     model,
     preset,
@@ -48,6 +50,10 @@ def both(tmp_path):
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_every_example_is_a_cluster_and_a_job_that_fit(path):
+    if "Inference" in kinds_in(path):
+        assert load_inference(path).model
+        assert load_cluster(path).gpus
+        return
     cluster, job = load_case([path])
     spread = job.parallelism
     assert isinstance(spread, Parallelism)
@@ -96,7 +102,7 @@ def test_an_override_has_the_last_word_with_or_without_its_prefix(both):
         assert load_cluster(both, [text]).fabric.kind == "tcp"
     assert load_cluster(both, ["hosts=2", "hosts=3"]).hosts == 3
     assert load_job(both, ["parallelism=auto"]).parallelism == "auto"
-    assert load_cluster(both, ["preset=aws_p5"]).host.gpu == "h100_sxm"
+    assert load_cluster(both, ["preset=dgx_h200"]).host.gpu == "h200_sxm"
     assert load_cluster(both, ["nccl.env.NCCL_IB_TC=106"]).nccl.env == {"NCCL_IB_TC": "106"}
     assert load_cluster(both, ["fabric={kind: tcp, sockets: 4}"]).fabric.sockets == 4
 
@@ -113,7 +119,7 @@ def test_an_override_goes_to_the_document_that_has_its_key(both):
     ("text", "told"),
     [
         ("fabric.kind=roc", r"--set fabric\.kind=roc: fabric\.kind: value 'roc': is not known"),
-        ("fabric.knd=roce", r"--set fabric\.knd=roce: fabric\.knd: is no key"),
+        ("fabric.knd=roce", r"--set fabric\.knd=roce: fabric\.knd: is unknown"),
         ("hosts=4.5", r"--set hosts=4\.5: hosts: value 4\.5: must be a whole number"),
         ("host.nic_bytes_per_s=400", r"--set .*=400: .*value 400: has no unit"),
         ("hosts", r"--set hosts: is not path=value"),

@@ -67,7 +67,8 @@ def test_every_tuning_loads_and_is_laid_under_what_is_written(name):
     ],
 )
 def test_the_fabric_of_the_cluster_names_the_settings(fabric, tuning):
-    cluster = {"preset": "hgx_h100_roce", "fabric": fabric}
+    nic = "pollara" if fabric["kind"] == "ultra_ethernet" else "connectx7"
+    cluster = {"preset": "hgx_h100_roce", "fabric": fabric, "host": {"nic": nic}}
     assert scenario(cluster=cluster).network == scenario(network={"preset": tuning}).network
 
 
@@ -100,7 +101,7 @@ def test_a_cluster_can_be_a_file_beside_the_scenario(tmp_path):
         ({"network": {"preset": "roce_tund"}}, "network.preset.*did you mean 'roce_tuned'"),
         ({"network": {"balancing": "sprey"}}, "network.balancing.*did you mean 'spray'"),
         ({"network": {"congestion": "dcqn"}}, "network.congestion.*did you mean 'dcqcn'"),
-        ({"cluster": "dgx_h10"}, "cluster.preset.*is no preset"),
+        ({"cluster": "dgx_h10"}, "cluster.preset.*is unknown"),
         ({"traffic": []}, "traffic: must hold at least one entry"),
         ({"seeds": [1, 2, 1]}, "seeds.2: value 1: is there before"),
         (
@@ -159,7 +160,7 @@ def test_set_changes_one_entry_of_a_list_and_leaves_the_rest():
         ("network.classes.0.weight=2", r"network\.classes: holds no list here .* whole list"),
         (
             "traffic.1.permutation.sizes=1",
-            r"^--set .*traffic\.1\.permutation\.sizes: is no key",
+            r"^--set .*traffic\.1\.permutation\.sizes: is unknown",
         ),
         ("traffic.1.incast.senders=3", r"traffic\.1\.incast\.size_bytes: is missing"),
     ],

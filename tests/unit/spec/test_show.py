@@ -5,7 +5,6 @@ import json
 import pytest
 
 from weft.spec.load import (
-    load_case,
     load_cluster,
     load_documents,
     load_job,
@@ -72,6 +71,21 @@ def test_text_that_yaml_would_misread_is_quoted(reload):
 
 def test_an_example_shown_is_the_example(tmp_path, request):
     for path in sorted((request.config.rootpath / "examples").glob("*.yaml")):
-        parts = list(load_case([path]))
+        parts = load_documents(path)
         (tmp_path / "x.yaml").write_text(as_yaml(*parts))
-        assert list(load_case([tmp_path / "x.yaml"])) == parts
+        assert load_documents(tmp_path / "x.yaml") == parts
+
+
+@pytest.mark.parametrize("name", presets())
+def test_a_template_over_a_preset_states_what_differs_alone(reload, name):
+    own = preset(name)
+    text = explained(own, base=name)
+    assert reload(text) == [own]
+    changed = own.with_(hosts=3, prices=own.prices.with_(switch_usd=1000.0))
+    assert reload(explained(changed, base=name)) == [changed]
+    stated = [
+        line
+        for line in explained(changed, base=name).splitlines()
+        if line.strip() and not line.strip().startswith("#")
+    ]
+    assert len(stated) <= 9

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from weft import catalogue, plugins
 from weft.accuracy.kind import Kind, LeftOut, Row, Score
 from weft.catalogue.devices import Switch
+from weft.catalogue.fitting import usual_switch
 from weft.errors import WeftError
 from weft.network import topologies
 from weft.network.clos import mesh_max, three_tier_max, two_tier_max
-from weft.network.topology import Layout, Place, Topology, site_of, usual_switch
+from weft.network.topology import Layout, Place, Topology, site_of
 from weft.spec.cluster import TopologyChoice
 from weft.units import rate_from_gbit
 

@@ -1,6 +1,6 @@
 """Published training runs: MLPerf logs, Megatron-LM, vTrain, NeMo, TorchTitan and others."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import exp, hypot, log
 from typing import Final
 
@@ -17,9 +17,20 @@ def score_rows(
     rows: Iterable[Row], kind: str, *, is_sampled: bool = False
 ) -> Iterator[Score | LeftOut]:
     """Score rows of a table of training runs, of which the fit may have seen a sample."""
+    yield from score_cases(rows, kind, case_of, is_sampled=is_sampled)
+
+
+def score_cases(
+    rows: Iterable[Row],
+    kind: str,
+    read: Callable[[Row], Case | str],
+    *,
+    is_sampled: bool = False,
+) -> Iterator[Score | LeftOut]:
+    """Score rows of a table that ``read`` makes cases of."""
     for row in rows:
         identity = row.get("row_id", "")
-        case = case_of(row)
+        case = read(row)
         if isinstance(case, str):
             yield LeftOut(kind=kind, row=identity, reason=case)
             continue

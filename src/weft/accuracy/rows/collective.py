@@ -12,6 +12,7 @@ from typing import Final
 
 from weft import catalogue, units
 from weft.accuracy.kind import LeftOut, Row, Score, is_holding_out
+from weft.accuracy.rows.family import family_of
 from weft.engines.analytic.collective import collective_time, constants
 from weft.errors import WeftError
 from weft.spec.cluster import Cluster, FabricChoice, Host, Nccl, ScaleUp
@@ -94,6 +95,10 @@ class Case:
     labels: Mapping[str, str]
     site: str
     healthy: bool
+    family: str = ""
+    """Product family of the system: left out of fits as a whole."""
+    sweep: str = ""
+    """Key of the sweep: its points are not independent."""
 
 
 def _text(row: Row, *keys: str) -> str:
@@ -140,24 +145,32 @@ def _nics(row: Row) -> tuple[int, float]:
 
 def _env(row: Row) -> dict[str, str]:
     text = " ".join(row.get(k) or "" for k in ("settings", "condition"))
-    found = {k: v for k, v in _ENV.findall(text) if k in _KNOWN_ENV}
+    found = {k: v.rstrip(",.") for k, v in _ENV.findall(text) if k in _KNOWN_ENV}
     if re.search(r"\bGDR 0\b", text):
         found["NET_GDR_LEVEL"] = "0"
     if found.get("NET_GDR_LEVEL") == "1":
         del found["NET_GDR_LEVEL"]
     if re.search(r"nvls\)? disabled", text.lower()):
         found["NVLS_ENABLE"] = "0"
+    elif re.search(r"\bnvls on\b|^nvls\b|nvls\) enabled", text.lower()):
+        found.setdefault("NVLS_ENABLE", "1")
     bare = re.fullmatch(r"(Ring|Tree|NVLSTree|NVLS)", text.strip())
     if bare:
         found["ALGO"] = bare[1]
     return {f"NCCL_{k}": v for k, v in found.items()}
 
 
-def _version(row: Row, gpu: str) -> str:
+def _nccl(row: Row, gpu: str) -> Nccl:
+    """Return the library; a release that the row does not state is that of its years."""
     text = re.sub(r"nccl-tests [\d.]+", "", _text(row, "software", "condition"))
     said = re.search(r"nccl[ =v]*(2\.\d+(?:\.\d+)*)", text)
     if said:
-        return said[1]
+        return Nccl(version=said[1], env=_env(row))
+    usual = _usual_version(row, gpu)
+    return Nccl.model_construct(_fields_set={"env"}, version=usual, env=_env(row))
+
+
+def _usual_version(row: Row, gpu: str) -> str:
     year = re.search(r"\b20(19|2\d)\b", _text(row, "site", "software"))
     if year and int(year[0]) in _YEARS:
         return _YEARS[int(year[0])]
@@ -217,14 +230,21 @@ def case_of(row: Row) -> Case:
             kind=fabric, in_network_reduction=_sharp(row, fabric),
             mtu_bytes=_mtu_bytes(row),
         ),
-        nccl=Nccl(version=_version(row, gpu), env=_env(row)),
+        nccl=_nccl(row, gpu),
     )  # fmt: skip
     return Case(
         cluster=cluster, group=Group(ranks=gpus, ranks_per_domain=local), operation=operation,
-        labels=_labels(row, gpu, fabric if domains > 1 else "inside", nodes, domains),
+        labels=_labels(row, gpu, fabric if domains > 1 else "inside", domains),
         site=row.get("system") or row.get("site") or cluster.name,
         healthy=_text(row, "health") in HEALTHY,
+        family=family_of(row, cluster), sweep=_sweep(row),
     )  # fmt: skip
+
+
+def _sweep(row: Row) -> str:
+    """Return the run of a row; of single values those of one system, setting, collective."""
+    run = row.get("run_id")
+    return run or " | ".join(row.get(k) or "" for k in ("system", "op", "condition"))
 
 
 def _mtu_bytes(row: Row) -> int | None:
@@ -260,13 +280,13 @@ def _sharp(row: Row, fabric: str) -> bool:
     return fabric == "infiniband" and "sharp" in _text(row, "settings", "condition")
 
 
-def _labels(row: Row, gpu: str, fabric: str, nodes: int, domains: int) -> dict[str, str]:
+def _labels(row: Row, gpu: str, fabric: str, domains: int) -> dict[str, str]:
     if domains == 1:
         scale = "one_host"
     elif domains == len(("one", "other")):
         scale = "two_hosts"
     else:
-        scale = "3-8 hosts" if nodes <= _MANY else "more than 8 hosts"
+        scale = "3-8 hosts" if domains <= _MANY else "more than 8 hosts"
     return {
         "collective": _text(row, "op"), "fabric": fabric, "gpu": gpu, "scale": scale,
         "health": _text(row, "health") or "unknown",
@@ -284,13 +304,17 @@ def size_label(size_bytes: float) -> str:
 def score(kind: str, row_name: str, case: Case, point: Point) -> Score:
     """Predict one point: busbw from 64 MiB on, time below.
 
-    The constants are those fitted without its site, where the fit has seen it.
+    Constants and error model are those fitted without its product family, where the fit has
+    seen the system.
     """
     size_bytes = point.size_bytes
     site = case.site if is_holding_out() else ""
     with constants.using(constants.without(site)):
         found = collective_time(case.cluster, case.operation, size_bytes, case.group)
-    labels = {**case.labels, "size": size_label(size_bytes), "algorithm": found.algorithm}
+    labels = {
+        **case.labels, "size": size_label(size_bytes), "algorithm": found.algorithm,
+        "domain": found.domain.partition(":")[0],
+    }  # fmt: skip
     if size_bytes < LARGE_BYTES:
         quantity, measured = "time_s", point.time_s
         predicted, low, high = found.time_s.value, found.time_s.low, found.time_s.high

@@ -105,7 +105,7 @@ def cluster_of(machine: Machine, fabric: str, gpus: int) -> Cluster:
     nic = min(NIC_NAMES, key=lambda pair: abs(pair[0] - each))[1]
     kind = next((k for p, k in FABRICS if re.search(p, fabric)), "infiniband")
     if kind in {"efa", "tcpx", "tcpxo"}:
-        nic = {"tcpx": "gvnic_tcpx", "tcpxo": "gvnic_tcpxo"}.get(kind, _efa(machine))
+        nic = ""  # the one that this cloud has at the rate
     host = Host.model_validate(
         {
             "gpu": machine.gpu,
@@ -126,12 +126,6 @@ def cluster_of(machine: Machine, fabric: str, gpus: int) -> Cluster:
         hosts=-(-gpus // machine.gpus),
         host=host,
         fabric=FabricChoice(kind=kind),
-    )
-
-
-def _efa(machine: Machine) -> str:
-    return {"a100_sxm_40": "efa_v1", "h100_sxm": "efa_v2", "h200_sxm": "efa_v3"}.get(
-        machine.gpu, "efa_v4"
     )
 
 

@@ -130,6 +130,16 @@ def _framework(row: Row) -> str:
     return words.framework(f"{row.get('framework', '')} {row.get('model', '')}")
 
 
+def _is_compiled(row: Row) -> bool:
+    """Tell whether a run went through torch.compile.
+
+    TorchTitan's commands have it in every run but those of its tables that do not name it
+    beside FSDP alone: 8-bit products and asynchronous tensor parallelism need it to be fast.
+    """
+    torchtitan = row.get("family", "").startswith("torchtitan")
+    return torchtitan and not re.fullmatch(r"Table \d FSDP", row.get("other", ""))
+
+
 def _sizes(row: Row) -> dict[str, int]:
     """Return the parallel sizes: columns first, then what the model's name holds."""
     text = f"{row.get('model', '')} {row.get('other', '')}"
@@ -325,7 +335,10 @@ def _job(row: Row, reading: _Reading) -> Job:
             "recompute": (recipe and recipe.recompute) or _recompute(row),
             "gradient_bytes": _gradient_bytes(row),
             "framework": _framework(row),
-            "attention": "unfused" if _is_unfused(row) else "flash",
+            "compile": _is_compiled(row),
+            # TorchTitan's runs are of 2024 and 2025, before PyTorch had the kernel.
+            "fused_norm": not row.get("family", "").startswith("torchtitan"),
+            "attention": _attention(row),
             "cuda_graphs": bool(recipe and recipe.graphs)
             or bool(GRAPHS.search(row.get("notes", ""))),
             "gpus": reading.gpus,
@@ -501,6 +514,19 @@ def _gradient_bytes(row: Row) -> float | None:
     if re.search(REDUCED_GRADIENTS, row.get("framework", ""), re.IGNORECASE):
         return 2.0
     return {"PURE": 2.0, "DEFAULT": 4.0}.get(mixed)
+
+
+def _attention(row: Row) -> str:
+    """Return the kernels of attention.
+
+    Composer's benchmarks took Triton's of 2022, and PyTorch its own until 2.11.
+    """
+    framework = row.get("framework", "")
+    if framework.startswith("Composer"):
+        return "flash1"
+    if framework.startswith("torchtitan"):
+        return "flash2"
+    return "unfused" if _is_unfused(row) else "flash"
 
 
 def _is_unfused(row: Row) -> bool:

@@ -3,7 +3,7 @@
 from weft.advise.case import Case, Row
 from weft.advise.consideration import Consideration, Number, Opinion
 from weft.advise.wording import joined
-from weft.network import fabric
+from weft.network.network import resolve
 from weft.sources import Kind
 
 
@@ -12,7 +12,7 @@ def _measured(row: Row) -> int:
     if row.candidate.resembles:
         return 0
     choice = row.prediction.cluster.fabric
-    found = fabric.find(choice.kind)
+    found = resolve(row.prediction.cluster).fabric
     behind = (found.source(key) for key in found.balanced(choice.load_balancing).sources)
     return sum(source.kind is Kind.MEASURED for source in behind)
 
@@ -22,8 +22,7 @@ def _weigh(case: Case) -> Opinion:
     never = [row.candidate.short for row in case.choices if not counts[row.name]]
     return Opinion(
         favours=tuple(name for name, number in counts.items() if number) if never else (),
-        reason=f"no collective measured on {joined(never)} is published, so what is predicted "
-        "of it could not be checked"
+        reason=f"no measured collective of {joined(never)} is published"
         if never
         else "each of these rests on at least one published measurement",
         numbers=tuple(Number(name, n, "measurements") for name, n in counts.items()),

@@ -13,15 +13,14 @@ def _weigh(case: Case) -> Opinion:
     ahead = fastest.progress_tokens_per_s / second.progress_tokens_per_s - 1
     return Opinion(
         favours=(fastest.name,) if ahead >= MATTERS else (),
-        reason=f"{fastest.candidate.short} trains fastest, {percent(ahead)} ahead of "
-        f"{second.candidate.short}; the slowest, {slowest.candidate.short}, is "
-        f"{percent(1 - 1 / (1 + lead))} behind",
+        reason=f"{fastest.candidate.short} trains {percent(ahead)} faster than "
+        f"{second.candidate.short}, {percent(lead)} faster than {slowest.candidate.short}",
         numbers=tuple(Number(r.name, r.progress_tokens_per_s, "tokens/s") for r in rows),
     )
 
 
 performance = Consideration(
-    title="raw performance",
+    title="speed",
     weigh=_weigh,
     source="articles C (factor of a decision) and E (usable bandwidth a GPU)",
 )

@@ -1,8 +1,11 @@
 """What if communication were a larger, or a smaller, part of the step?"""
 
-from weft.advise.case import TRILLION, Case
-from weft.advise.input import Input
+from weft.advise.case import Case
+from weft.advise.question import search_input
+from weft.advise.question import with_batch as batch_of
 from weft.spec.workload import Job, Parallelism
+
+RATIOS = (0.25, 1.0, 4.0)
 
 
 def with_batch(case: Case, batch: float) -> Job:
@@ -13,22 +16,23 @@ def with_batch(case: Case, batch: float) -> Job:
     return case.job.with_(global_batch=max(1, round(batch / slots)) * slots)
 
 
-def _least(case: Case) -> float:
-    """Return the batch of one micro-batch a replica: the most communication there can be."""
-    return float(case.gpus // case.replica_gpus * case.job.micro_batch)
+def _current(case: Case) -> float:
+    return float(case.jobs[0].job.global_batch)
 
 
-def _usd(case: Case, name: str, batch: float) -> float:
-    row, changed = case.row(name), case.pace(name, job=with_batch(case, batch))
-    return row.usd_per_s / changed.progress_tokens_per_s * TRILLION
+def _choices(case: Case) -> tuple[float, ...]:
+    return tuple(n for r in RATIOS if (n := _current(case) * r).is_integer())
 
 
-communication_share = Input(
-    title="sequences of one step: fewer make communication a larger share of it",
+def _changed(case: Case, batch: float) -> Case:
+    return batch_of(case, round(batch))
+
+
+communication_share = search_input(
+    title="sequences of a step",
     unit="sequences",
-    current=lambda case: float(case.job.global_batch),
-    span=lambda case: (_least(case), 16.0 * case.job.global_batch),
-    usd_per_1t_tokens=_usd,
-    source="one micro-batch a replica to sixteen times the batch",
-    snap=lambda case, batch: float(with_batch(case, batch).global_batch),
+    current=_current,
+    changed=_changed,
+    choices=_choices,
+    source="a quarter to four times the batch: fewer make communication a larger share",
 )

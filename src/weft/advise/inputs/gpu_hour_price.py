@@ -17,7 +17,7 @@ def _hourly(case: Case) -> float:
 
 
 gpu_hour_price = Input(
-    title="cost of a GPU-hour, with the difference between the networks kept",
+    title="cost of a GPU-hour without the network",
     unit="USD",
     current=_hourly,
     span=lambda case: (0.25 * _hourly(case), 4 * _hourly(case)),

@@ -1,21 +1,31 @@
 """What if the cluster were smaller, or larger?"""
 
 from weft.advise.case import Case
-from weft.advise.input import Input
+from weft.advise.question import resized, search_input
 
-LARGEST = 8
-
-
-def _usd(case: Case, name: str, gpus: float) -> float:
-    return case.at_gpus(name, case.whole_gpus(gpus)).usd_per_1t_tokens
+RATIOS = (0.25, 1.0, 4.0)
 
 
-gpus = Input(
+def _current(case: Case) -> float:
+    return float(case.gpus)
+
+
+def _choices(case: Case) -> tuple[float, ...]:
+    """Return sizes of whole hosts, and what the owner plans."""
+    later = case.cluster.constraints.later_hosts
+    planned = () if later is None else (later / case.cluster.hosts,)
+    return tuple(sorted({case.gpus * r for r in (*RATIOS, *planned) if _whole(case, r)}))
+
+
+def _whole(case: Case, ratio: float) -> bool:
+    return (case.cluster.hosts * ratio).is_integer() and (case.gpus * ratio).is_integer()
+
+
+gpus = search_input(
     title="GPUs, with the batch of each kept",
     unit="GPUs",
-    current=lambda case: float(case.gpus),
-    span=lambda case: (float(case.whole_gpus(1)), float(LARGEST * case.gpus)),
-    usd_per_1t_tokens=_usd,
-    source="one model replica to eight times the cluster",
-    snap=lambda case, gpus: float(case.whole_gpus(gpus)),
+    current=_current,
+    changed=lambda case, gpus: resized(case, gpus / case.gpus),
+    choices=_choices,
+    source="a quarter to four times the cluster, and the size that is planned",
 )

@@ -16,7 +16,7 @@ def _usd(case: Case, name: str, extra_s: float) -> float:
 
 
 latency = Input(
-    title="latency that the fabric advised adds to each message",
+    title="latency added to each message",
     unit="s",
     current=lambda _: 0.0,
     span=lambda _: (0.0, LONGEST_S),

@@ -26,7 +26,7 @@ def _span(case: Case) -> tuple[float, float]:
 
 
 load_balancing = Input(
-    title="share of its links that the load balancing of the fabric advised fills",
+    title="share of its links that load balancing fills",
     unit="ratio",
     current=_current,
     span=_span,

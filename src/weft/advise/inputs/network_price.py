@@ -12,7 +12,7 @@ def _usd(case: Case, name: str, multiple: float) -> float:
 
 
 network_price = Input(
-    title="price of the network advised, as a multiple of the catalogue's",
+    title="price of the network recommended, over the catalogue's",
     unit="x",
     current=lambda _: 1.0,
     span=lambda _: (0.5, 2.3),

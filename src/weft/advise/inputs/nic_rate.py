@@ -1,31 +1,27 @@
-"""What if the NICs were slower, or faster?"""
+"""What if every network had NICs of the same rate?"""
 
 from weft.advise.case import Case
-from weft.advise.input import Input
-from weft.advise.knobs import at_nic_rate
+from weft.advise.question import pinned, search_input
 from weft.units import gbit_from_rate, rate_from_gbit
 
 RATES_GBIT = (100.0, 200.0, 400.0, 800.0)
 
 
-def _usd(case: Case, name: str, gbit_per_s: float) -> float:
-    rate = rate_from_gbit(gbit_per_s)
-    return case.row(name, change=lambda c: at_nic_rate(c, rate)).usd_per_1t_tokens
+def _changed(case: Case, gbit_per_s: float) -> Case:
+    host = case.cluster.host.with_(nic_bytes_per_s=rate_from_gbit(gbit_per_s))
+    return pinned(case, case.cluster.with_(host=host), "host.nic_bytes_per_s")
 
 
 def _current(case: Case) -> float:
-    return gbit_from_rate(case.cluster.host.nic_bytes_per_s)
+    return gbit_from_rate(case.verdict.prediction.cluster.host.nic_bytes_per_s)
 
 
-nic_rate = Input(
-    title="rate of a NIC, with switches and cables to match",
+nic_rate = search_input(
+    title="rate of a NIC in all networks",
     unit="Gb/s",
     current=_current,
-    span=lambda case: (
-        min(RATES_GBIT[0], _current(case)),
-        max(RATES_GBIT[-1], _current(case)),
-    ),
-    usd_per_1t_tokens=_usd,
-    choices=RATES_GBIT,
-    source="rates that are sold; the price of the server is kept",
+    changed=_changed,
+    choices=lambda _: RATES_GBIT,
+    source="rates that are sold, as far as the PCIe of the host feeds them",
+    applies=lambda case: not case.verdict.prediction.cost.rented,
 )

@@ -20,7 +20,7 @@ def _usd(case: Case, name: str, engineers: float) -> float:
 
 
 staff_cost = Input(
-    title="engineers that the fabric advised needs beyond those counted",
+    title="engineers needed beyond those counted",
     unit="engineers",
     current=lambda _: 0.0,
     span=lambda case: (0.0, 1.3 * max(PER_GPUS, case.gpus) / PER_GPUS),

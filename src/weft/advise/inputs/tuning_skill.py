@@ -16,7 +16,7 @@ def _usd(case: Case, name: str, untuned_ratio: float) -> float:
 
 
 tuning_skill = Input(
-    title="share of the time that the tuned RoCE runs untuned",
+    title="share of the time that RoCE runs untuned",
     unit="ratio",
     current=lambda _: 0.0,
     span=lambda _: (0.0, 1.0),

@@ -33,7 +33,6 @@ affinity = Fault(
     causes=frozenset(
         {
             "vm-topology-wrong",
-            "vm-topology-missing",
             "topology-misdetected",
         }
     ),

@@ -4,14 +4,14 @@ from collections.abc import Iterable
 
 from weft.bench.expected import Setting
 from weft.bench.fault import Fault, Variant, crosses
-from weft.network import fabric
+from weft.network.network import resolve
 from weft.sources import sourced
 
 
 def _variants(setting: Setting) -> Iterable[Variant]:
     cluster = setting.cluster
     sockets = cluster.fabric.sockets or 1
-    if not crosses(setting) or fabric.find(cluster.fabric.kind).socket_bytes_per_s is None:
+    if not crosses(setting) or resolve(cluster).fabric.socket_bytes_per_s is None:
         return
     if sockets > 1:
         few = cluster.fabric.with_(sockets=1, socket_threads=1)

@@ -37,7 +37,7 @@ nics_lost = Fault(
     },
     causes=frozenset(
         {
-            "port-down",
+            "ib-port-down",
             "hca-selection-wrong",
             "hca-set-mismatch",
             "rail-isolated",

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from weft.bench.expected import Setting
 from weft.bench.fault import Fault, Variant, crosses
-from weft.network import fabric
+from weft.network.network import resolve
 from weft.sources import sourced
 
 
@@ -12,7 +12,7 @@ def _variants(setting: Setting) -> Iterable[Variant]:
     cluster = setting.cluster
     if not crosses(setting):
         return
-    kind = fabric.find(cluster.fabric.kind)
+    kind = resolve(cluster).fabric
     now = cluster.fabric.mtu_bytes or kind.default_mtu_bytes
     for smaller in (size for size in kind.mtus_bytes if size < now):
         yield Variant(

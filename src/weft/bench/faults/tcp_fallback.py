@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from weft import units
 from weft.bench.expected import Setting
 from weft.bench.fault import Fault, Variant, crosses
-from weft.network import fabric
+from weft.network.network import resolve
 from weft.sources import sourced
 
 _MANAGEMENT = ("100Gb/s", "25Gb/s", "10Gb/s")
@@ -15,7 +15,7 @@ def _variants(setting: Setting) -> Iterable[Variant]:
     cluster = setting.cluster
     if not crosses(setting) or setting.sweep.what != "collective":
         return
-    if not fabric.find(cluster.fabric.kind).rdma:
+    if not resolve(cluster).fabric.rdma:
         return
     plain = cluster.fabric.with_(
         kind="tcp", load_balancing=None, mtu_bytes=None, in_network_reduction=False

@@ -14,14 +14,14 @@ DataOption = Annotated[
     Path | None,
     typer.Option(
         "--data", metavar="DIR",
-        help="Folder of measurements (CSV files as those shipped); without it those.",
+        help="Folder of measurements (CSV files as those shipped); default: the shipped ones.",
     ),
 ]  # fmt: skip
 KindOption = Annotated[
-    list[str], typer.Option("--kind", metavar="NAME", help="One kind alone; repeatable.")
+    list[str], typer.Option("--kind", metavar="NAME", help="Only this kind; repeatable.")
 ]
 CheckOption = Annotated[
-    bool, typer.Option("--check", help="Leave with 4 where an aim is missed, 5 without rows.")
+    bool, typer.Option("--check", help="Exit code 4 where an aim is missed, 5 without rows.")
 ]
 DoctorOption = Annotated[
     Path | None,
@@ -34,7 +34,7 @@ JudgeOption = Annotated[
     bool,
     typer.Option(
         "--judge",
-        help="Score weft bench judge instead: false alarms, and faults laid over real sweeps.",
+        help="Score weft bench judge instead: false alarms, and faults added to real sweeps.",
     ),
 ]
 FAILED: Final = 4
@@ -49,6 +49,7 @@ def accuracy(
     doctor: DoctorOption = None,
     judge: JudgeOption = False,
     output: options.OutputFormat = "text",
+    full: options.Full = False,
     out: options.OutFile = None,
     chart: options.ChartFile = [],  # noqa: B006 - as above
     quiet: options.Quiet = False,
@@ -57,7 +58,7 @@ def accuracy(
 
     By collective, fabric, GPU, scale and size: rows, median and 90th percentile of the error,
     bias, and how many rows fall inside the 80 % band; which rows are left out and why. Broken
-    systems stand apart.
+    systems are listed separately.
 
     \b
     Examples:
@@ -72,38 +73,36 @@ def accuracy(
 
     check_format(output)
     if doctor is not None:
-        return _doctor(doctor, output, out)
+        return _doctor(doctor, output, out, full=full)
     if judge:
-        return _judge(data, output, out, quiet=quiet)
+        return _judge(data, output, out, full=full, quiet=quiet)
     with progress("predicting every measurement", quiet=quiet):
         result = api.accuracy(data, kind or None)
-    emit(result, output, out=out, charts=chart)
+    emit(result, output, full=full, out=out, charts=chart)
     return _verdict(result) if check else 0
 
 
-def _doctor(folder: Path, output: str, out: Path | None) -> int:
+def _doctor(folder: Path, output: str, out: Path | None, *, full: bool) -> int:
     from weft.accuracy.doctor import score  # noqa: PLC0415 - as above
     from weft.cli.output import emit  # noqa: PLC0415 - as above
 
-    emit(score(folder), output, out=out)
+    emit(score(folder), output, full=full, out=out)
     return 0
 
 
-def _judge(data: Path | None, output: str, out: Path | None, *, quiet: bool) -> int:
+def _judge(data: Path | None, output: str, out: Path | None, *, full: bool, quiet: bool) -> int:
     from weft.accuracy.judge import score  # noqa: PLC0415 - as above
     from weft.cli.output import emit, progress  # noqa: PLC0415 - as above
 
     with progress("judging every sweep, with and without faults", quiet=quiet):
         result = score(data)
-    emit(result, output, out=out)
+    emit(result, output, full=full, out=out)
     return 0
 
 
 def _verdict(result: "Scoreboard") -> int:
-    from weft.report.views.scoreboard import missed_aims  # noqa: PLC0415 - as above
+    from weft.accuracy.aims import missed  # noqa: PLC0415 - as above
 
-    groups = [group for group in result.groups if group.kind in result.targets and group.rows]
-    if not groups:
+    if not result.aims:
         return INCONCLUSIVE
-    missed = any(missed_aims(group, result.targets[group.kind]) for group in groups)
-    return FAILED if missed else 0
+    return FAILED if missed(result.aims) else 0

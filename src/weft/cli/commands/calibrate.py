@@ -10,7 +10,7 @@ from weft.cli import options
 Runs = Annotated[
     list[Path],
     typer.Argument(
-        metavar="[RUN]...",
+        metavar="RUN",
         help="Output of nccl-tests (text or JSON) or perftest, from this cluster.",
     ),
 ]
@@ -20,7 +20,7 @@ SaveOption = Annotated[
 NameOption = Annotated[
     str | None,
     typer.Option(
-        "--name", metavar="NAME", help="What results call it; without it the file's name."
+        "--name", metavar="NAME", help="Name in results; default: the name of the file."
     ),
 ]
 GpuOption = Annotated[
@@ -31,12 +31,12 @@ GpuOption = Annotated[
 def calibrate(
     runs: Runs = [],  # noqa: B006 - typer reads the default, nobody changes it
     *,
-    files: options.Files = [],  # noqa: B006 - as above
-    sets: options.Sets = [],  # noqa: B006 - as above
+    given: options.ClusterGiven,
     gpu: GpuOption = False,
     save: SaveOption = Path("overlay.toml"),
     name: NameOption = None,
     output: options.OutputFormat = "text",
+    full: options.Full = False,
     out: options.OutFile = None,
     quiet: options.Quiet = False,
 ) -> None:
@@ -48,19 +48,20 @@ def calibrate(
 
     \b
     Examples:
-      weft calibrate all_reduce.txt all_gather.txt -f cluster.yaml
-      weft calibrate --gpu -f cluster.yaml --save h100.toml
-      weft predict -f cluster.yaml -f job.yaml --overlay overlay.toml
+      weft calibrate all_reduce.txt all_gather.txt cluster.yaml
+      weft calibrate --gpu cluster.yaml --save h100.toml
+      weft predict cluster.yaml job.yaml --overlay overlay.toml
     """  # noqa: D301 - click's mark for text that is not to be wrapped
     from weft import api  # noqa: PLC0415 - after the words are understood
-    from weft.cli.inputs import cluster_alone  # noqa: PLC0415 - as above
+    from weft.cli.inputs import cluster_of, documents_among  # noqa: PLC0415 - as above
     from weft.cli.output import check_format, emit, progress, write_file  # noqa: PLC0415 - as above
     from weft.spec.overlay import as_toml  # noqa: PLC0415 - as above
 
     check_format(output)
-    cluster = cluster_alone(files, sets)
+    documents, outputs = documents_among(runs)
+    cluster = cluster_of(given, documents)
     with progress("measuring the GPU" if gpu else "fitting", quiet=quiet):
-        result = api.calibrate(cluster, runs, name=name or save.stem, measure_gpu=gpu)
+        result = api.calibrate(cluster, outputs, name=name or save.stem, measure_gpu=gpu)
     remark = "Written by weft calibrate: ratios of measured to predicted, for --overlay."
     write_file(save, as_toml(result.overlay, remark).encode("utf-8"))
-    emit(result, output, out=out)
+    emit(result, output, full=full, out=out)

@@ -24,6 +24,7 @@ def catalog(
     ] = "",
     *,
     output: options.OutputFormat = "text",
+    full: options.Full = False,
     out: options.OutFile = None,
 ) -> None:
     """Show the catalogue: every figure with its range, its source and its confidence.
@@ -40,4 +41,4 @@ def catalog(
     check_format(output)
     folder = cast("Folder", kind)
     result = sheet(folder, name) if name else listing(folder if kind else None)
-    emit(result, output, out=out)
+    emit(result, output, full=full, out=out)

@@ -15,7 +15,7 @@ WayOption = Annotated[
     str | None,
     typer.Option(
         "--via", metavar="WAY",
-        help="local, ssh or kubectl: run it there; without, the script is printed.",
+        help="local, ssh or kubectl: run it there; default: print the script.",
     ),
 ]  # fmt: skip
 FolderOption = Annotated[
@@ -28,7 +28,7 @@ FabricOption = Annotated[
     bool,
     typer.Option(
         "--fabric",
-        help="Also what every host sees alike (subnet, Kubernetes): on one host.",
+        help="Also cluster-wide state (subnet, Kubernetes); use it on one host.",
     ),
 ]
 RedactOption = Annotated[
@@ -53,8 +53,8 @@ def collect(
 
     Without --via it prints one POSIX shell script: read it, then run it where you like. It
     needs no agent and no network. With --via the same script runs there and one bundle a
-    host is kept. Counters are read twice, so that rates exist. Leaves with 3 when a host
-    gave no bundle.
+    host is kept. Counters are read twice, so that rates exist. The exit code is 3 when a
+    host returned no bundle.
 
     \b
     Examples:

@@ -18,33 +18,34 @@ UNSEEN: Final = 5
 def diff(
     paths: PathsArgument,
     *,
-    files: options.Files = [],  # noqa: B006 - typer reads the default, nobody changes it
-    sets: options.Sets = [],  # noqa: B006 - as above
+    given: options.ClusterGiven,
     output: options.OutputFormat = "text",
+    full: options.Full = False,
     out: options.OutFile = None,
     quiet: options.Quiet = False,
 ) -> int:
     """Compare what is running with the plan: each setting planned, running, and why it matters.
 
     Reads what `weft lint` reads: config_db.json, nv config show, running configurations,
-    scripts, manifests, the environment of a job. Leaves with 0 when all that was seen is as
-    planned, 4 when something differs, 5 when a setting that losslessness needs was not seen.
+    scripts, manifests, the environment of a job. The exit code is 0 when everything is as
+    planned, 4 when something differs, 5 when a setting that lossless traffic needs is missing.
 
     \b
     Examples:
-      weft diff -f cluster.yaml running/
-      weft diff -f cluster.yaml leaf-0000/config_db.json nccl.conf weft-rdma
-      weft diff -f cluster.yaml bundle/ -o json
+      weft diff cluster.yaml running/
+      weft diff cluster.yaml leaf-0000/config_db.json nccl.conf weft-rdma
+      weft diff cluster.yaml bundle/ -o json
     """  # noqa: D301 - click's mark for text that is not to be wrapped
     from weft import api  # noqa: PLC0415 - after the words are understood
-    from weft.cli.inputs import cluster_alone  # noqa: PLC0415 - as above
+    from weft.cli.inputs import cluster_of, documents_among  # noqa: PLC0415 - as above
     from weft.cli.output import check_format, emit, progress  # noqa: PLC0415 - as above
     from weft.lint.diff import Verdict  # noqa: PLC0415 - as above
 
     check_format(output)
-    cluster = cluster_alone(files, sets)
+    documents, running = documents_among(paths)
+    cluster = cluster_of(given, documents)
     with progress("reading", quiet=quiet):
-        result = api.diff(cluster, paths)
-    emit(result, output, out=out)
+        result = api.diff(cluster, running)
+    emit(result, output, full=full, out=out)
     codes = {Verdict.EQUAL: 0, Verdict.DIFFERENT: DIFFERENT, Verdict.UNSEEN: UNSEEN}
     return codes[result.verdict]

@@ -15,11 +15,12 @@ def explain(
     ],
     *,
     output: options.OutputFormat = "text",
+    full: options.Full = False,
     out: options.OutFile = None,
 ) -> None:
-    """Show what was understood of a file: its facts by kind, and the lines nobody read.
+    """Show what was understood of files: attributes by entity, events, how much was read.
 
-    It judges nothing; `weft diagnose` does.
+    It draws no conclusions; `weft diagnose` does.
 
     \b
     Examples:
@@ -28,7 +29,8 @@ def explain(
       weft explain bundle.tar.gz -o json
     """  # noqa: D301 - click's mark for text that is not to be wrapped
     from weft.cli.output import check_format, emit  # noqa: PLC0415 - after the words are understood
-    from weft.observe.explain import explain as explained  # noqa: PLC0415 - as above
+    from weft.inventory.explain import explain as explained  # noqa: PLC0415 - as above
+    from weft.readers.read import read  # noqa: PLC0415 - as above
 
     check_format(output)
-    emit(explained(*paths), output, out=out)
+    emit(explained(read(*paths)), output, full=full, out=out)

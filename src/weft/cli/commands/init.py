@@ -58,7 +58,7 @@ def init(  # noqa: PLR0917 - typer passes them by name
     for question in interview.QUESTIONS:
         if question.key in answers:
             interview.check(question, answers[question.key])
-        elif ask:
+        elif ask and question.applies(answers):
             answers[question.key] = _ask(question, _default(question, answers))
         elif question.key in {"preset", "model"}:
             answers[question.key] = question.default
@@ -99,8 +99,10 @@ def _write(directory: Path, made: "Outcome", preset: str) -> None:
 
     head = f"A cluster for weft, from the preset {preset}. Quantities have units.\n"
     texts = (
-        explained(made.cluster, head + "\n".join(made.notes)),
-        explained(made.job, "A training job for weft.", replace={"model": made.model}),
+        explained(made.cluster, head + "\n".join(made.notes), base=preset),
+        explained(
+            made.job, "The work of the cluster, for weft.", replace={"model": made.model}
+        ),
     )
     try:
         directory.mkdir(parents=True, exist_ok=True)

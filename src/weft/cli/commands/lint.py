@@ -17,7 +17,7 @@ VersionOption = Annotated[
 ]
 IgnoreOption = Annotated[
     list[str],
-    typer.Option("--ignore", metavar="RULE", help="Leave a rule out; repeatable."),
+    typer.Option("--ignore", metavar="RULE", help="Skip a rule; repeatable."),
 ]
 OutputFormat = Annotated[
     str,
@@ -36,14 +36,15 @@ def lint(
     nccl: VersionOption = None,
     ignore: IgnoreOption = [],  # noqa: B006 - typer reads the default, nobody changes it
     output: OutputFormat = "text",
+    full: options.Full = False,
     out: options.OutFile = None,
     quiet: options.Quiet = False,
 ) -> int:
-    """Check configuration files offline: does NCCL mean what NIC, switch and pod mean?
+    """Check configuration files offline, across NCCL, NICs, switches and pods.
 
     Reads NCCL settings, scripts, Kubernetes manifests, Slurm, OpenSM, SONiC, Cumulus, EOS,
-    NX-OS, FRR and Linux hosts; what it does not know is listed. Leaves with 4 when there is
-    an error or a warning, with 2 when no file can be read. Give all files of a cluster at once:
+    NX-OS, FRR and Linux hosts; unknown files are listed. The exit code is 4 for
+    an error or a warning, 2 when no file can be read. Give all files of a cluster at once:
     rules compare them.
 
     \b
@@ -60,7 +61,7 @@ def lint(
     check_format(output, "linted")
     with progress("reading", quiet=quiet):
         result = api.lint(paths, version(nccl) if nccl else None, frozenset(ignore))
-    emit(result, output, out=out)
+    emit(result, output, full=full, out=out)
     if not result.files:
         return UNUSABLE
     return 0 if result.clean else FOUND

@@ -20,41 +20,54 @@ TargetOption = Annotated[
     ),
 ]  # fmt: skip
 METRICS: Final = ("mfu_of_max", "mfu", "tokens_per_s", "step_s")
-FAILED = 4
+FAILED, PARTIAL = 4, 5
 
 
 def need(
+    documents: options.Documents = [],  # noqa: B006 - typer reads the default, nobody changes it
     *,
-    files: options.Files = [],  # noqa: B006 - typer reads the default, nobody changes it
-    sets: options.Sets = [],  # noqa: B006 - as above
+    given: options.CaseGiven,
     target: TargetOption = None,
+    sweep: options.Sweep = [],  # noqa: B006 - as above
     output: options.OutputFormat = "text",
+    full: options.Full = False,
     out: options.OutFile = None,
-    overlay: options.OverlayFile = None,
     chart: options.ChartFile = [],  # noqa: B006 - as above
     quiet: options.Quiet = False,
 ) -> int:
     """Solve for the bandwidth, NICs, oversubscription and latency that a target needs.
 
-    One thing at a time, the others as they are; with the curve of speed against bandwidth and
-    its knee. The exit code is 4 where the cluster as it is does not reach the target.
+    One thing at a time, the others as they are; then the cheapest network that reaches it,
+    and the curve of speed against bandwidth with its knee. The exit code is 4 where the
+    cluster as it is does not reach the target.
 
     \b
     Examples:
-      weft need -f cluster.yaml -f job.yaml
-      weft need -f both.yaml --target mfu=0.42 --chart knee.svg
-      weft need -f both.yaml --target step_s=8 -o json
+      weft need cluster.yaml job.yaml
+      weft need --preset dgx_h200 --gpus 512 --model llama3_70b
+      weft need both.yaml --target mfu=0.42 --chart knee.svg
+      weft need both.yaml --target step_s=8 -o json
+      weft need both.yaml --sweep hosts=16,64,256
     """  # noqa: D301 - click's mark for text that is not to be wrapped
     from weft import api  # noqa: PLC0415 - after the words are understood
-    from weft.cli.inputs import cluster_and_job  # noqa: PLC0415 - as above
+    from weft.cli.inputs import case_of, with_defaults  # noqa: PLC0415 - as above
     from weft.cli.output import check_format, emit, progress  # noqa: PLC0415 - as above
+    from weft.cli.sweeps import needed, swept_case  # noqa: PLC0415 - as above
 
     check_format(output)
     wanted = None if target is None else _target(target)
-    cluster, job = cluster_and_job(files, sets, overlay)
+    if sweep:
+        with progress("solving", quiet=quiet):
+            found = swept_case(
+                "need", sweep, given, documents,
+                run=lambda one: api.need(one.cluster, one.job, wanted), measures=needed,
+            )  # fmt: skip
+        emit(found, output, full=full, out=out, charts=chart)
+        return 0 if found.complete else PARTIAL
+    case = case_of(given, documents)
     with progress("solving", quiet=quiet):
-        result = api.need(cluster, job, wanted)
-    emit(result, output, out=out, charts=chart)
+        result = api.need(case.cluster, case.job, wanted, pins=case.pins)
+    emit(with_defaults(result, case.defaults), output, full=full, out=out, charts=chart)
     return 0 if result.reached else FAILED
 
 

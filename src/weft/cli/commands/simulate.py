@@ -26,13 +26,14 @@ def simulate(
         typer.Option("--seeds", metavar="COUNT", min=1, help="Run seeds 1 to COUNT instead."),
     ] = None,
     output: options.OutputFormat = "text",
+    full: options.Full = False,
     out: options.OutFile = None,
     chart: options.ChartFile = [],  # noqa: B006 - as above
     quiet: options.Quiet = False,
 ) -> int:
     """Simulate a scenario packet by packet: completions, tails, queues, pauses, marks.
 
-    Every seed runs in a thread of its own, on all cores; how many there are changes no bit.
+    Every seed runs in a thread of its own, on all cores; the result does not depend on it.
     A scenario names a cluster, what is sent over it (collectives, jobs, incast, permutations,
     transfers, background), and how switches and NICs are set up. Progress and the time that is
     left go to standard error; Ctrl-C shows what happened until then (exit code 5).
@@ -56,5 +57,5 @@ def simulate(
     with Watcher(quiet=quiet) as watcher:
         found = api.sweep(asked, report=watcher.show)
     result = found if len(asked) > 1 else found.simulations[0]
-    emit(result, output, out=out, charts=chart)
+    emit(result, output, full=full, out=out, charts=chart)
     return 0 if result.complete else PARTIAL

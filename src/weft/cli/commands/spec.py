@@ -23,7 +23,7 @@ def validate(
     files: Documents,
     output: Annotated[str, typer.Option("-o", "--output", help="text or json.")] = "text",
 ) -> int:
-    """Check documents: names, units, sizes that must divide; every mistake is told at once.
+    """Check documents: names, units, sizes that must divide; every mistake is reported at once.
 
     A cluster and a job given together are checked against each other.
     """
@@ -58,7 +58,7 @@ def show(
     sets: options.Sets = [],  # noqa: B006 - typer reads the default, nobody changes it
     output: Annotated[str, typer.Option("-o", "--output", help="yaml or json.")] = "yaml",
 ) -> int:
-    """Show documents in full: presets and models laid under, overrides laid over."""
+    """Show documents in full, with presets, models and overrides applied."""
     from weft.spec.load import load_documents  # noqa: PLC0415 - after the words are understood
     from weft.spec.show import as_json, as_yaml  # noqa: PLC0415
 

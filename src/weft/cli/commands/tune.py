@@ -14,20 +14,20 @@ FilesArgument = Annotated[
     list[Path],
     typer.Argument(
         metavar="FILE...",
-        help="Scenario documents, or one cluster: then usual traffic is made up for it.",
+        help="Scenario documents, or one cluster: then typical traffic is generated for it.",
     ),
 ]
 KnobOption = Annotated[
     list[str],
-    typer.Option("--knob", metavar="NAME", help="Turn this knob alone; repeatable. "
+    typer.Option("--knob", metavar="NAME", help="Search this knob only; repeatable. "
                  "`--knob list` names all."),
 ]  # fmt: skip
 ObjectiveOption = Annotated[
     list[str],
     typer.Option(
         "--objective", metavar="NAME",
-        help="Judge by this, the first before the second; repeatable. `--objective list` names "
-        "all.",
+        help="Rank by this objective, the first before the second; repeatable. "
+        "`--objective list` names all.",
     ),
 ]  # fmt: skip
 
@@ -37,11 +37,13 @@ def tune(
     *,
     sets: options.Sets = [],  # noqa: B006 - typer reads the default, nobody changes it
     trials: Annotated[
-        int, typer.Option("--trials", metavar="COUNT", min=1, help="Settings to try in all.")
+        int, typer.Option("--trials", metavar="COUNT", min=1, help="Settings to try in total.")
     ] = 64,
     seeds: Annotated[
         int,
-        typer.Option("--seeds", metavar="COUNT", min=1, help="Runs of each scenario a trial."),
+        typer.Option(
+            "--seeds", metavar="COUNT", min=1, help="Runs of each scenario per trial."
+        ),
     ] = 2,
     knobs: KnobOption = [],  # noqa: B006 - as above
     judged_by: ObjectiveOption = [],  # noqa: B006 - as above
@@ -64,19 +66,20 @@ def tune(
     workers: Annotated[
         int | None,
         typer.Option(
-            "--workers", metavar="COUNT", min=1, help="Threads; without it one a core."
+            "--workers", metavar="COUNT", min=1, help="Threads; default: one per core."
         ),
     ] = None,
     output: options.OutputFormat = "text",
+    full: options.Full = False,
     out: options.OutFile = None,
     chart: options.ChartFile = [],  # noqa: B006 - as above
     quiet: options.Quiet = False,
 ) -> int:
     """Tune congestion control, marking, pauses and buffers by simulation, packet by packet.
 
-    The best settings are compared on seeds that the search did not know with those it began
-    from and with those that ship; then each knob alone goes back, to say what it is worth.
-    The file of --save goes into a cluster (fabric.settings) or to weft plan --tuning.
+    The best settings are compared, on seeds that the search did not use, with the first
+    settings and with the shipped ones; then each knob is reverted alone to measure its effect.
+    Use the file of --save in a cluster (fabric.settings) or with weft plan --tuning.
 
     \b
     Examples:
@@ -108,5 +111,5 @@ def tune(
         head = "Written by weft tune: settings found by simulation; metadata.record says how."
         write_file(save, tuning_yaml(result.tuning, head).encode("utf-8"))
         result = replace(result, saved=str(save))
-    emit(result, output, out=out, charts=chart)
+    emit(result, output, full=full, out=out, charts=chart)
     return 0 if result.complete else PARTIAL

@@ -12,6 +12,7 @@ import numpy as np
 
 from weft.engines.packet.wiring import Ints, Wiring
 from weft.network.fabric import find
+from weft.network.network import resolve
 from weft.spec.cluster import Cluster
 from weft.spec.scenario import Scenario
 from weft.spec.settings import Sockets
@@ -62,7 +63,7 @@ def said_of(scenario: Scenario) -> tuple[str, ...]:
 
 def packet_bytes(scenario: Scenario) -> tuple[int, float]:
     """Return payload and headers of a full packet."""
-    fabric = find(scenario.cluster.fabric.kind)
+    fabric = resolve(scenario.cluster).fabric
     mtu = scenario.network.mtu_bytes or scenario.cluster.fabric.mtu_bytes
     return mtu or fabric.default_mtu_bytes, round(fabric.header_bytes.value)
 

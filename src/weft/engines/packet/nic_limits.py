@@ -2,10 +2,9 @@
 
 from typing import Any, Final
 
-from weft import catalogue
+from weft.catalogue.devices import Nic
 from weft.engines.packet.simulation import PS_PER_S
-from weft.errors import UnknownName
-from weft.network.fabric import find
+from weft.network.network import resolve
 from weft.sources import Kind, Source, sourced
 from weft.spec.scenario import Scenario
 
@@ -36,9 +35,10 @@ of small reads on the NICs of that study's kind."""
 def limits_of(scenario: Scenario) -> dict[str, Any]:
     """Return the options of the kernel that NICs set; TCP has no queue pairs or messages."""
     nic = scenario.network.nic
-    if not find(scenario.cluster.fabric.kind).rdma:
+    network = resolve(scenario.cluster)
+    if not network.fabric.rdma:
         return {"messages_per_s": nic.messages_per_s, "message_bytes": nic.message_bytes}
-    rate = nic.messages_per_s or _messages_per_s(scenario.cluster.host.nic)
+    rate = nic.messages_per_s or _messages_per_s(network.nic)
     miss_s = nic.connection_miss_s
     miss_s = CONNECTION_MISS_S.value if miss_s is None else miss_s
     return {
@@ -49,9 +49,7 @@ def limits_of(scenario: Scenario) -> dict[str, Any]:
     }
 
 
-def _messages_per_s(name: str) -> float | None:
-    try:
-        stated = catalogue.find("nics", name).messages_per_s
-    except UnknownName:
+def _messages_per_s(nic: Nic | None) -> float | None:
+    if nic is None or nic.messages_per_s is None:
         return None
-    return None if stated is None else stated.value
+    return nic.messages_per_s.value

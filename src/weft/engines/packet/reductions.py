@@ -12,7 +12,7 @@ from weft.engines.packet.schedules import Ids, Work
 from weft.engines.packet.simulation import Relay
 from weft.engines.packet.trees import Tree, switches_of, tree_of
 from weft.errors import Infeasible
-from weft.network.fabric import find
+from weft.network.network import resolve
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +54,7 @@ def _over_nvlink(work: Work, one: Reduction, host: int, gpus: Sequence[int]) -> 
 
 def _over_fabric(work: Work, one: Reduction, gpus: Sequence[int], turn: int) -> dict[int, Ids]:
     fabric = work.fabric
-    if not find(fabric.cluster.fabric.kind).in_network_reduction:
+    if not resolve(fabric.cluster).fabric.in_network_reduction:
         raise Infeasible(
             f"switches of {fabric.cluster.fabric.kind} do not reduce; "
             "use ring, tree or hierarchical, or fabric.kind infiniband"

@@ -20,7 +20,7 @@ from weft.engines.packet.wiring import Wiring
 from weft.errors import Infeasible
 from weft.network.forwarding import Forwarding
 from weft.network.graph import Graph
-from weft.network.topology import graph
+from weft.network.network import graph
 from weft.spec.cluster import Cluster
 
 MOST_FLOWS = 4_000_000

@@ -14,8 +14,8 @@ from weft.engines.packet.nic_limits import limits_of
 from weft.engines.packet.simulation import FOREVER_PS, PS_PER_S, Options, Stall, TrafficClass
 from weft.engines.packet.tables import FlowControl, Watchdog
 from weft.errors import SpecError
-from weft.network.fabric import Fabric, find
-from weft.network.topology import layout
+from weft.network.fabric import Fabric
+from weft.network.network import layout, resolve
 from weft.spec.base import Part
 from weft.spec.cluster import Cluster
 from weft.spec.scenario import Scenario
@@ -74,7 +74,7 @@ def _laid_over(network: NetworkSettings, own: ClassSettings) -> NetworkSettings:
 
 def _options(scenario: Scenario, network: NetworkSettings, seed: int) -> Options:
     cluster = scenario.cluster
-    fabric = find(cluster.fabric.kind)
+    fabric = resolve(cluster).fabric
     mtu = network.mtu_bytes or cluster.fabric.mtu_bytes or fabric.default_mtu_bytes
     asked: dict[str, Any] = {
         "flow_control": _flow_control(network.flow_control),

@@ -14,8 +14,8 @@ from weft.engines.packet.names import TIERS, tiers_of
 from weft.engines.packet.schedules import Fabric, Schedule, fabric_of
 from weft.engines.packet.settings import balancing_of
 from weft.engines.packet.wiring import Ints, Routes, Wiring, shortest_routes
-from weft.network.fabric import find
 from weft.network.forwarding import Forwarding, Links, read_forwarding
+from weft.network.network import resolve
 from weft.spec.scenario import Scenario
 
 STATIC = "static"
@@ -26,7 +26,7 @@ def scenario_fabric(scenario: Scenario) -> Fabric:
     """Wire the network of a scenario, and read its forwarding tables where it names some."""
     network = scenario.network
     fabric = fabric_of(scenario.cluster, network.bit_error_ratio, inside_of(scenario))
-    kind = find(scenario.cluster.fabric.kind)
+    kind = resolve(scenario.cluster).fabric
     if balancing_of(network, scenario.cluster, kind) != STATIC:
         return fabric
     if network.balancing != STATIC:

@@ -14,7 +14,8 @@ from weft.lint.rule import Case, Found, Layer, Rule, Severity, problem
 
 
 def _check(case: Case) -> Found:
-    assert case.cluster is not None
+    if case.cluster is None:  # several documents: nobody can say whose files these are
+        return
     kind = case.fabric
     if case.on_ethernet:
         alien: list[Fact] = [*case.options("opensm")[:1], *case.of(Partition)[:1]]

@@ -64,7 +64,7 @@ def _mesh_layout(site: Site, mesh: Mesh, planes: int) -> Layout:
         ports_used=group.ports_used,
         trays=(min(group.trays_per_unit, group.trays), group.trays),
         hops=(1, 3, 4), oversubscriptions=(1.0, host_ratio(group), far),
-        bisection_links=_bisection_links(mesh),
+        bisection_links=lambda: _bisection_links(mesh),
     )  # fmt: skip
 
 

@@ -24,4 +24,4 @@ def _build(drawing: Drawing) -> Any:  # noqa: ANN401 - altair is not typed
     return (bars + ranges).properties(width=WIDTH, height=ROW_HEIGHT * 0.7 * max(1, len(rows)))
 
 
-knob_worth = Chart(title="What each knob is worth", build=_build)
+knob_worth = Chart(title="Effect of each knob", build=_build)

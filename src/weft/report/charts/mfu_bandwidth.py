@@ -50,7 +50,7 @@ def _marks(marks: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [
         {"gbit_per_s": knee, "text": f"knee {knee or 0:.3g}", "colour": RED, "dy": -40},
         {"gbit_per_s": today, "text": f"today {today or 0:.3g}", "colour": INK, "dy": -8},
-        {"gbit_per_s": need, "text": f"needed {need or 0:.3g}", "colour": "#006d4f", "dy": -24},
+        {"gbit_per_s": need, "text": f"needed {need or 0:.3g}", "colour": "#006d4f", "dy": -56},
     ]
 
 

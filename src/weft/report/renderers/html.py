@@ -49,7 +49,7 @@ def _render(rendering: Rendering) -> str:
 def fragment(page: Page) -> Iterator[str]:
     """Yield the body of a page, without its frame: what a notebook shows."""
     yield f"<main><h1>{escape(page.title)}</h1>"
-    for block in page.blocks:
+    for block in page.everything:
         lines = list(_block(block))
         if lines:
             yield "<section>"

@@ -9,7 +9,7 @@ from weft.report.renderer import Renderer, Rendering
 def _render(rendering: Rendering) -> str:
     page = rendering.page
     lines = [f"# {page.title}", ""]
-    for block in page.blocks:
+    for block in page.everything:
         shown = [] if isinstance(block, Drawing) else list(_block(block))
         if shown:
             lines += [f"## {block.title}", ""] if block.title else []

@@ -2,13 +2,29 @@
 
 import textwrap
 from collections.abc import Iterator
-from itertools import zip_longest
+from dataclasses import dataclass, field
+from itertools import chain, zip_longest
 
-from weft.report.page import Block, Entries, Facts, Page, Sentences, Table
+from weft.report.page import (
+    Block,
+    Drawing,
+    Entries,
+    Entry,
+    Facts,
+    Page,
+    Sentences,
+    Table,
+)
 from weft.report.renderer import Renderer, Rendering
 
 GAP = "  "
 PLAIN, HEAD, NOTE = "", "bold", "dim"
+Line = tuple[str, str]
+"""A style and the text that it is for."""
+LEAST_LINES = 3
+"""Lines of a block that blocks before it on the first screen leave room for."""
+MORE_LINES = 2
+"""Lines that name what ``--full`` adds."""
 LEAST_WORDS = 18
 """Narrowest column of words: below that a table cannot be read."""
 WIDEST_PROSE = 96
@@ -16,22 +32,28 @@ WIDEST_PROSE = 96
 
 
 def _render(rendering: Rendering) -> str:
-    if rendering.view.text is not None:
-        return rendering.view.text(rendering.result)
-    lines = list(_lines(rendering.page, rendering.width, stack=rendering.terminal))
+    page, view = rendering.page, rendering.view
+    if page.answer and not rendering.full:
+        lines = list(
+            _screen(page, rendering.width, view.screen_lines, stack=rendering.terminal)
+        )
+    elif view.text is not None:
+        return view.text(rendering.result)
+    else:
+        lines = list(_lines(page, rendering.width, stack=rendering.terminal))
     if rendering.terminal:
         return _coloured(lines)
     return "\n".join(text for _, text in lines).rstrip() + "\n"
 
 
-def _lines(page: Page, width: int, *, stack: bool) -> Iterator[tuple[str, str]]:
+def _lines(page: Page, width: int, *, stack: bool) -> Iterator[Line]:
     """Yield every line with its style: heads are bold and notes dim on a terminal."""
     for title in textwrap.wrap(page.title, width):
         yield HEAD, title
     yield PLAIN, "=" * min(len(page.title), width)
     yield PLAIN, ""
-    for block in page.blocks:
-        lines = list(_block(block, width, stack=stack))
+    for block in page.everything:
+        lines = _laid(block, width, stack=stack).lines
         if lines:
             yield from [(HEAD, block.title), (PLAIN, "")] if block.title else []
             yield from (*lines, (PLAIN, ""))
@@ -39,35 +61,116 @@ def _lines(page: Page, width: int, *, stack: bool) -> Iterator[tuple[str, str]]:
         yield from ((NOTE, part) for part in _wrapped(line, width, "", ""))
 
 
-def _block(block: Block, width: int, *, stack: bool) -> Iterator[tuple[str, str]]:
+def _screen(page: Page, width: int, most_lines: int, *, stack: bool) -> Iterator[Line]:
+    """Yield the answer in so many lines; the last names what had no room."""
+    title = [(HEAD, part) for part in textwrap.wrap(page.title, width)]
+    narrow = [_narrowed(block, width) for block in page.answer]
+    blocks = [(block, _laid(block, width, stack=stack)) for block in narrow]
+    blocks = [(block, laid) for block, laid in blocks if laid.items]
+    titles = [block.title for block in page.blocks if block.title and _holds(block)]
+    rest = [page.rest] if page.rest else titles
+    whole = True
+    left = most_lines - len(title) - 1 - MORE_LINES
+    yield from (*title, (PLAIN, ""))
+    for place, (block, laid) in enumerate(blocks):
+        head = [(HEAD, block.title)] if block.title else []
+        following = sum(_least(*later) for later in blocks[place + 1 :])
+        shown = laid.within(max(left - following, _least(block, laid)) - len(head) - 1)
+        if len(head) + len(shown) + 1 > left:
+            rest.insert(0, block.title)
+            whole = False
+            continue
+        yield from (*head, *shown, (PLAIN, ""))
+        left -= len(head) + len(shown) + 1
+        whole = whole and shown == laid.lines
+    if rest or not whole:
+        yield from ((NOTE, part) for part in _more(rest, width))
+
+
+def _more(titles: list[str], width: int) -> list[str]:
+    """Name what ``--full`` adds, in as many lines as are kept for it."""
+    names = ", ".join(_lowered(name) for name in dict.fromkeys(titles) if name)
+    text = f"More with --full: {names}." if names else "More with --full."
+    return textwrap.wrap(text, width, max_lines=MORE_LINES, placeholder=" ...")
+
+
+def _lowered(title: str) -> str:
+    """Begin a title in lower case inside a sentence; abbreviations stay as they are."""
+    return title if title[1:2].isupper() else f"{title[:1].lower()}{title[1:]}"
+
+
+def _holds(block: Block) -> bool:
+    parts = (getattr(block, name, ()) for name in ("rows", "pairs", "items", "lines"))
+    return not isinstance(block, Drawing) and any(parts)
+
+
+def _least(block: Block, laid: "_Laid") -> int:
+    """Return the lines that a block is kept for while blocks before it are laid."""
+    body = min(len(laid.lines), len(laid.head) + LEAST_LINES)
+    return body + bool(block.title) + 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Laid:
+    """The lines of a block: what always stands, one group an item, what ends it."""
+
+    head: list[Line] = field(default_factory=list)
+    items: list[list[Line]]
+    tail: list[Line] = field(default_factory=list)
+
+    @property
+    def lines(self) -> list[Line]:
+        return [*self.head, *chain.from_iterable(self.items), *self.tail]
+
+    def within(self, most_lines: int) -> list[Line]:
+        """Return whole items in so many lines, with a last line that counts the others."""
+        if len(self.lines) <= most_lines:
+            return self.lines
+        if len(self.lines) - len(self.tail) <= most_lines:
+            return [*self.head, *chain.from_iterable(self.items)]
+        room, shown = most_lines - len(self.head) - 1, list[Line]()
+        for place, item in enumerate(self.items):
+            if len(shown) + len(item) > room and shown:
+                left = len(self.items) - place
+                return [*self.head, *shown, (NOTE, f"... and {left} more")]
+            shown += item[: max(room, 1)]
+        return [*self.head, *shown]
+
+
+def _laid(block: Block, width: int, *, stack: bool) -> _Laid:
     if isinstance(block, Table):
-        yield from (
-            _stacked(block) if stack and not _fits(block, width) else _table(block, width)
-        )
-        for note in block.notes:
-            yield from ((NOTE, part) for part in _wrapped(note, width, "", ""))
-    elif isinstance(block, Facts):
-        widest = max((len(name) for name, _ in block.pairs), default=0)
-        after = " " * (widest + len(GAP))
-        room = max(width, len(after) + LEAST_WORDS)
-        for name, value in block.pairs:
-            line = f"{name:<{widest}}{GAP}{value}".rstrip()
-            wrapped = textwrap.wrap(
-                line, room, subsequent_indent=after, break_long_words=False,
-                break_on_hyphens=False,
-            )  # fmt: skip
-            yield from ((PLAIN, part) for part in (wrapped if len(line) > room else [line]))
-    elif isinstance(block, Entries):
-        for item in block.items:
-            first = _wrapped(f"{item.head}: {item.text}", width, "", "    ")
-            yield from ((PLAIN, part) for part in first)
-            for line in item.lines:
-                yield from ((PLAIN, part) for part in _wrapped(line, width, "  - ", "    "))
-    elif isinstance(block, Sentences):
+        return _laid_table(block, width, stack=stack)
+    if isinstance(block, Facts):
+        return _Laid(items=_facts(block, width))
+    if isinstance(block, Entries):
+        return _Laid(items=[_entry(item, width) for item in block.items])
+    if isinstance(block, Sentences):
         mark = "- " if len(block.lines) > 1 else ""
-        for line in block.lines:
-            parts = _wrapped(line, width, mark, " " * len(mark))
-            yield from ((PLAIN, part) for part in parts)
+        wrapped = (_wrapped(line, width, mark, " " * len(mark)) for line in block.lines)
+        return _Laid(items=[[(PLAIN, part) for part in parts] for parts in wrapped])
+    return _Laid(items=[])
+
+
+def _facts(block: Facts, width: int) -> list[list[Line]]:
+    widest = max((len(name) for name, _ in block.pairs), default=0)
+    after = " " * (widest + len(GAP))
+    room = max(width, len(after) + LEAST_WORDS)
+
+    def wrapped(line: str) -> list[str]:
+        if len(line) <= room:
+            return [line]
+        return textwrap.wrap(
+            line, room, subsequent_indent=after, break_long_words=False, break_on_hyphens=False
+        )
+
+    lines = (f"{name:<{widest}}{GAP}{value}".rstrip() for name, value in block.pairs)
+    return [[(PLAIN, part) for part in wrapped(line)] for line in lines]
+
+
+def _entry(item: Entry, width: int) -> list[Line]:
+    first = _wrapped(f"{item.head}: {item.text}", width, "", "    ")
+    others = (part for line in item.lines for part in _wrapped(line, width, "  - ", "    "))
+    return [(PLAIN, part) for part in (*first, *others)]
 
 
 def _wrapped(line: str, width: int, first: str, others: str) -> list[str]:
@@ -76,10 +179,13 @@ def _wrapped(line: str, width: int, first: str, others: str) -> list[str]:
     )
 
 
-def _table(table: Table, width: int) -> Iterator[tuple[str, str]]:
+def _laid_table(table: Table, width: int, *, stack: bool) -> _Laid:
+    notes = [(NOTE, p) for note in table.notes for p in _wrapped(note, width, "", "")]
+    if stack and not _fits(table, width):
+        return _Laid(items=[_stacked(table, row) for row in table.rows], tail=notes)
     widths = _widths(table, width)
 
-    def line(style: str, cells: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    def line(style: str, cells: tuple[str, ...]) -> Iterator[Line]:
         wrapped = [_cell_lines(c, w) for c, w in zip(cells, widths, strict=True)]
         for parts in zip_longest(*wrapped, fillvalue=""):
             padded = [
@@ -88,23 +194,42 @@ def _table(table: Table, width: int) -> Iterator[tuple[str, str]]:
             ]
             yield style, GAP.join(padded).rstrip()
 
-    yield from line(HEAD, table.columns)
-    yield PLAIN, GAP.join("-" * wide for wide in widths)
-    for row in table.rows:
-        yield from line(PLAIN, row)
+    rule = (PLAIN, GAP.join("-" * wide for wide in widths))
+    rows = [list(line(PLAIN, row)) for row in table.rows]
+    return _Laid(head=[*line(HEAD, table.columns), rule], items=rows, tail=notes)
+
+
+def _narrowed(block: Block, width: int) -> Block:
+    """Drop the least columns of a table until every row of numbers takes one line."""
+    while isinstance(block, Table) and block.least and _least_width(block) > width:
+        block = block.without(block.least[0])
+    return block
+
+
+def _least_width(table: Table) -> int:
+    """Return what a table takes with its words wrapped and its numbers whole."""
+    columns = zip(*table.rows, strict=True) if table.rows else [()] * len(table.columns)
+    widths = (
+        min(LEAST_WORDS, max(map(len, cells), default=0))
+        if place in table.left
+        else max(map(len, (*cells, *table.columns[place].split())), default=0)
+        for place, cells in enumerate(columns)
+    )
+    return sum(widths) + len(GAP) * (len(table.columns) - 1)
 
 
 def _fits(table: Table, width: int) -> bool:
     return sum(_widths(table, width)) + len(GAP) * (len(table.columns) - 1) <= width
 
 
-def _stacked(table: Table) -> Iterator[tuple[str, str]]:
-    """Write each row as lines of name and value, for a terminal too narrow for its columns."""
+def _stacked(table: Table, row: tuple[str, ...]) -> list[Line]:
+    """Write a row as lines of name and value, for a terminal too narrow for its columns."""
     widest = max(map(len, table.columns))
-    for row in table.rows:
-        yield HEAD, row[0]
-        for name, cell in zip(table.columns[1:], row[1:], strict=True):
-            yield PLAIN, f"  {name:<{widest}}  {cell}".rstrip()
+    pairs = zip(table.columns[1:], row[1:], strict=True)
+    return [
+        (HEAD, row[0]),
+        *((PLAIN, f"  {name:<{widest}}  {cell}".rstrip()) for name, cell in pairs),
+    ]
 
 
 def _cell_lines(cell: str, width: int) -> list[str]:

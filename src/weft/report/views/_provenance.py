@@ -1,6 +1,16 @@
 """The last lines of every report: what made the result, and what that cannot see."""
 
+from collections.abc import Iterator
+
+from weft.report.page import Sentences
 from weft.results import Effect, Provenance
+
+
+def defaults(made: Provenance) -> Iterator[Sentences]:
+    """Say which values nobody gave, and how to give them."""
+    if made.defaults:
+        named = ", ".join(made.defaults)
+        yield Sentences(lines=(f"Defaults, change them with --set: {named}.",))
 
 
 def footer(made: Provenance) -> tuple[str, ...]:

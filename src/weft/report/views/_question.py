@@ -19,6 +19,17 @@ def question(cluster: Cluster, job: Job, gpus: int) -> tuple[tuple[str, str], ..
     )
 
 
+def brief(cluster: Cluster, job: Job, gpus: int) -> tuple[tuple[str, str], ...]:
+    """Describe a cluster and a job in three lines."""
+    named = dict(question(cluster, job, gpus))
+    tokens = f"{figure(job.global_batch, 'sequences')} of {job.sequence_length} tokens"
+    return (
+        ("cluster", named["cluster"]),
+        ("network", named["network"]),
+        ("job", f"{tokens}, {job.precision}; {named['parallelism']}"),
+    )
+
+
 def spread(job: Job) -> str:
     """Say how a job is spread over its GPUs.
 

@@ -11,24 +11,28 @@ from weft.report.views._provenance import footer
 
 def _page(result: Calibration) -> Page:
     return Page(
-        title=f"{result.cluster.name} with its own measurements: {result.overlay.name}",
+        title=f"{result.cluster.name} with your own measurements: {result.overlay.name}",
+        answer=tuple(_answer(result)),
         blocks=tuple(_blocks(result)),
         footer=footer(result.provenance),
     )
 
 
-def _blocks(result: Calibration) -> Iterator[Block]:
+def _answer(result: Calibration) -> Iterator[Block]:
     yield Facts(pairs=tuple(_facts(result)))
-    yield _files(result)
     if result.overlay.collectives:
         yield _collectives(result)
     if result.gpu is not None:
         yield _ratios(result)
-        yield _products(result.gpu)
     yield Sentences(
-        title="Use",
-        lines=("give the overlay to any verb with --overlay FILE; every result then names it",),
+        lines=("Give the overlay to any verb with --overlay FILE; its result names it.",)
     )
+
+
+def _blocks(result: Calibration) -> Iterator[Block]:
+    yield _files(result)
+    if result.gpu is not None:
+        yield _products(result.gpu)
 
 
 def _facts(result: Calibration) -> Iterator[tuple[str, str]]:
@@ -69,7 +73,7 @@ def _collectives(result: Calibration) -> Table:
         title="Measured over predicted time",
         columns=("class", "sizes", "start and steps", "volume", "band of the rest"),
         rows=rows_of(*rows),
-        notes=("1 changes nothing; above 1 is slower than predicted",),
+        notes=("1 is as predicted; above 1 is slower.",),
     )
 
 

@@ -1,17 +1,15 @@
-"""`weft compare`: fabrics side by side, the verdict and what would change it."""
+"""`weft compare`: networks side by side, which to take and what would change that."""
 
 from collections.abc import Iterator
+from typing import Final
 
-from weft.advise.claim import ARTICLES
-from weft.advise.compare import Comparison, Line
-from weft.advise.flip import Crossing, Flip
+from weft.advise.break_even import BreakEven, Crossing
+from weft.advise.compare import Comparison, Line, Word
 from weft.advise.wording import figure
 from weft.report.numbers import band, figures, money, percent, seconds
 from weft.report.page import (
     Block,
     Drawing,
-    Entries,
-    Entry,
     Facts,
     Page,
     Sentences,
@@ -20,25 +18,49 @@ from weft.report.page import (
     rows_of,
 )
 from weft.report.views._cost import cost_rows, cost_table
-from weft.report.views._provenance import footer
-from weft.report.views._question import question
+from weft.report.views._provenance import defaults, footer
 from weft.report.views._step import breakdown_rows, grouped_s
+
+SCREEN_LINES = 40
+"""Of the text without ``--full``; the first 24 hold the answer."""
+MOST_CHANGES = 3
+"""Inputs that the first screen names, those that change the recommendation first."""
+MOST_REASONS = 2
 
 
 def _page(result: Comparison) -> Page:
-    name = f"{result.job.model.name} on {result.cluster.name}"
     return Page(
-        title=f"{name}: {figure(len(result.lines), 'networks')} side by side",
+        title=result.recommendation.sentence,
+        answer=tuple(_answer(result)),
         blocks=tuple(_blocks(result)),
         footer=footer(result.provenance),
     )
 
 
-def _blocks(result: Comparison) -> Iterator[Block]:
-    gpus = result.lines[0].prediction.gpus if result.lines else result.cluster.gpus
-    yield Sentences(title="Recommendation", lines=(result.recommendation.sentence,))
-    yield Facts(title="Question", pairs=question(result.cluster, result.job, gpus))
+def _answer(result: Comparison) -> Iterator[Block]:
     yield _table(result)
+    yield Sentences(title="Reasons", lines=result.recommendation.reasons[:MOST_REASONS])
+    if result.break_evens:
+        changes = [one.text for one in _ordered(result) if one.changes][:MOST_CHANGES]
+        nothing = "none of the inputs searched changes it within its range"
+        yield Sentences(
+            title="What would change the recommendation", lines=tuple(changes) or (nothing,)
+        )
+    yield _found(result)
+    left_out = tuple(f"{one.name}: {one.reason}" for one in result.left_out)
+    yield Sentences(title="Left out", lines=left_out)
+    yield from defaults(result.provenance)
+
+
+def _blocks(result: Comparison) -> Iterator[Block]:
+    yield Facts(title="Question", pairs=_question(result))
+    yield Sentences(title="All reasons", lines=result.recommendation.reasons)
+    yield _figures(result)
+    yield Drawing(
+        chart="decision",
+        title=_decided(result),
+        rows=tuple(_decision_row(line) for line in result.lines),
+    )
     yield Drawing(
         chart="step_breakdown",
         title="Where the time of a step goes",
@@ -57,9 +79,11 @@ def _blocks(result: Comparison) -> Iterator[Block]:
         marks={"years": result.years},
     )
     yield cost_table({one.name: one.prediction.cost for one in result.lines}, result.years)
-    yield Sentences(title="Reasons", lines=result.recommendation.reasons)
-    yield from _flips(result)
-    yield from _claims(result)
+    alternatives = tuple(
+        f"{line.name}: {other}" for line in result.lines for other in line.alternatives
+    )
+    yield Sentences(title="The next best of each network", lines=alternatives)
+    yield from _break_evens(result)
     warned = tuple(
         dict.fromkeys(
             f"{line.name}: {one}"
@@ -68,10 +92,52 @@ def _blocks(result: Comparison) -> Iterator[Block]:
         )
     )
     yield Sentences(title="Warnings", lines=warned)
-    left_out = tuple(f"{one.name}: {one.reason}" for one in result.left_out)
-    yield Sentences(title="Left out", lines=left_out)
-    yield Sentences(title="Notes", lines=(result.parallelism, *result.notes))
+    yield Sentences(title="Notes", lines=result.notes)
     yield Sentences(title="Assumptions", lines=_assumptions(result))
+
+
+def _decided(result: Comparison) -> str:
+    """Name the network to take, as a picture without its page must."""
+    job, cluster = result.job.model.name, result.cluster.gpus
+    found = [line.title for line in result.lines if line.verdict is Word.ADVISED]
+    taken = f"take {found[0]}" if found else "no network meets the limits"
+    return f"{job} on {cluster:,} GPUs: {taken}"
+
+
+_SIMPLER: Final = {
+    Word.ADVISED: "recommended",
+    Word.BEST: "costs the same",
+    Word.TIED: "costs the same",
+}
+"""Verdicts as the picture tells them apart; the others are one."""
+
+
+def _decision_row(line: Line) -> dict[str, object]:
+    usd, step = line.usd_per_1t_tokens, line.step_s
+    return {
+        "label": line.title,
+        "verdict": _SIMPLER.get(line.verdict, "other"),
+        "usd": usd.value, "usd_low": usd.low, "usd_high": usd.high,
+        "usd_text": money(usd.value),
+        "step_s": step.value, "step_s_low": step.low, "step_s_high": step.high,
+        "step_s_text": seconds(step.value),
+    }  # fmt: skip
+
+
+def _question(result: Comparison) -> tuple[tuple[str, str], ...]:
+    host = result.cluster.host
+    jobs = (
+        f"{job.model.name} on {figure(job.gpus or result.cluster.gpus, 'GPUs')}, "
+        f"{job.precision}, {figure(job.global_batch, 'sequences')} of {job.sequence_length} "
+        f"tokens{'' if len(result.jobs) == 1 else f', {weight:.0%} of the tokens'}"
+        for job, weight in zip(result.jobs, result.weights, strict=True)
+    )
+    return (
+        ("cluster", f"{figure(result.cluster.hosts, 'hosts')} of {host.gpus} {host.gpu}"),
+        *(("job", job) for job in jobs),
+        ("pinned", ", ".join(result.pinned) or "nothing of the network"),
+        ("networks timed", str(result.timed)),
+    )
 
 
 def _assumptions(result: Comparison) -> tuple[str, ...]:
@@ -81,13 +147,68 @@ def _assumptions(result: Comparison) -> tuple[str, ...]:
 
 def _table(result: Comparison) -> Table:
     return Table(
-        title="Verdict",
+        columns=("network", "$ per 1T", "more", "step (80 % band)", "network", "verdict"),
+        rows=rows_of(*(_cells(line) for line in result.lines)),
+        left=(0, 5),
+    )
+
+
+def _cells(line: Line) -> tuple[str, ...]:
+    more, step = line.cost_ratio.value - 1, line.step_s
+    return (
+        line.name,
+        money(line.usd_per_1t_tokens.value),
+        f"{more:.1%}".replace("%", " %") if more > 0 else "",
+        f"{figures(step.value)} ({step.low:.2g}-{step.high:.2g}) s",
+        money(line.network_usd.value),
+        _verdict(line),
+    )
+
+
+def _verdict(line: Line) -> str:
+    if any("over budget" in one for one in line.objections):
+        return "over budget"
+    return line.verdict.value.removesuffix(" and slower")
+
+
+_KINDS: Final = {"rail_optimized": "rails joined", "rail_only": "rails apart"}
+
+
+def _found(result: Comparison) -> Table:
+    return Table(
+        title="Found for each (* pinned)",
+        columns=("network", "parallelism", "NICs", "switches"),
+        rows=rows_of(*(_found_cells(line) for line in result.lines)),
+        left=(0, 1, 2, 3),
+    )
+
+
+def _found_cells(line: Line) -> tuple[str, ...]:
+    by_key = {one.key: (one.value, "*" * one.pinned) for one in line.chosen}
+    none = ("none", "")
+    spread, spread_pin = by_key["parallelism"]
+    nics, nics_pin = by_key.get("host.nics", none)
+    switches, switch_pin = by_key.get("topology.switch", none)
+    kind, kind_pin = by_key.get("topology.kind", ("", ""))
+    ranks = [part.replace(" ", "") for part in spread.split(", ") if "DP" not in part]
+    return (
+        line.name,
+        " ".join(ranks or ["DP alone"]) + spread_pin,
+        nics.rsplit(" ", 1)[0].replace(" ", "") + nics_pin,
+        f"{switches.replace(' x ', ' ')}{switch_pin} "
+        f"{_KINDS.get(kind, kind.replace('_', ' '))}{kind_pin}".rstrip(),
+    )
+
+
+def _figures(result: Comparison) -> Table:
+    return Table(
+        title="Figures",
         columns=(
             "network", "step", "MFU %", "exposed", "$ per 1T tokens",
-            f"network, {result.years:g} years", "token cost", "verdict",
+            f"network, {result.years:g} years", "token cost",
         ),
-        rows=rows_of(*(_cells(line) for line in result.lines)),
-        left=(0, 7),
+        rows=rows_of(*(_figure_cells(line) for line in result.lines)),
+        left=(0,),
         notes=(
             "In brackets the 80 % band.",
             "; ".join(f"{line.name}: {line.title}" for line in result.lines),
@@ -96,7 +217,7 @@ def _table(result: Comparison) -> Table:
     )  # fmt: skip
 
 
-def _cells(line: Line) -> tuple[str, ...]:
+def _figure_cells(line: Line) -> tuple[str, ...]:
     return (
         line.name,
         seconds(line.step_s),
@@ -105,7 +226,6 @@ def _cells(line: Line) -> tuple[str, ...]:
         money(line.usd_per_1t_tokens),
         money(line.network_usd),
         "1" if line.cost_ratio.low == line.cost_ratio.high == 1 else band(line.cost_ratio),
-        str(line.verdict.value),
     )
 
 
@@ -131,85 +251,68 @@ def _breakdown(result: Comparison) -> Table:
     )
 
 
-def _flips(result: Comparison) -> Iterator[Block]:
-    if not result.flips:
+def _ordered(result: Comparison) -> list[BreakEven]:
+    return sorted(result.break_evens, key=lambda one: (not one.changes, -abs(one.swing_ratio)))
+
+
+def _break_evens(result: Comparison) -> Iterator[Block]:
+    if not result.break_evens:
         return
-    ordered = sorted(result.flips, key=lambda one: (not one.flips, -abs(one.swing_ratio)))
+    ordered = _ordered(result)
     yield Table(
-        title="What would flip the verdict",
-        columns=("input", "now", "searched", "flips below", "flips above", "cost swing"),
-        rows=rows_of(*(_flip_cells(one) for one in ordered)),
+        title="Break-even points of all inputs",
+        columns=("input", "now", "searched", "below", "above", "cost swing"),
+        rows=rows_of(*(_change_cells(one) for one in ordered)),
         left=(0, 3, 4),
         notes=(
             "; ".join(f"{_short(one)}: {one.title}" for one in ordered),
-            "cost swing: how far the cost of a token of the cheapest moves over the range",
+            "below, above: where another network is recommended; cost swing: of its own tokens",
         ),
     )
     yield Drawing(
-        chart="flip_tornado",
-        title="What would change the verdict",
+        chart="break_even",
+        title="What would change the recommendation",
         rows=tuple(_tornado_row(one) for one in ordered),
     )
 
 
-def _flip_cells(one: Flip) -> tuple[str, ...]:
+def _change_cells(one: BreakEven) -> tuple[str, ...]:
     return (
         _short(one),
-        figure(one.current, one.unit),
-        _range(one),
-        _crossing(one.below, one.unit),
-        _crossing(one.above, one.unit),
+        one.now,
+        one.searched,
+        _crossing(one.below),
+        _crossing(one.above),
         percent(one.swing_ratio),
     )
 
 
-def _short(one: Flip) -> str:
+def _short(one: BreakEven) -> str:
     return one.input.replace("_", " ")
 
 
-def _range(one: Flip) -> str:
-    low, high = figure(one.low, one.unit), figure(one.high, one.unit)
-    unit = f" {one.unit}"
-    return f"{low.removesuffix(unit) if high.endswith(unit) else low} to {high}"
+def _crossing(crossing: Crossing | None) -> str:
+    return "no" if crossing is None else f"{crossing.shown}: {crossing.winner}"
 
 
-def _crossing(crossing: Crossing | None, unit: str) -> str:
-    return "no" if crossing is None else f"{figure(crossing.at, unit)}: {crossing.winner}"
-
-
-def _tornado_row(one: Flip) -> dict[str, object]:
+def _tornado_row(one: BreakEven) -> dict[str, object]:
     notes = [
-        f"{word} {_crossing(crossing, one.unit)}"
+        f"{word} {_crossing(crossing)}"
         for word, crossing in (("below", one.below), ("above", one.above))
         if crossing is not None
     ]
     return {
         "input": _short(one),
         "swing": one.swing_ratio * 100,
-        "flips": one.flips,
+        "changes": one.changes,
         "note": ", ".join(notes),
     }
-
-
-def _claims(result: Comparison) -> Iterator[Block]:
-    if not result.claims:
-        return
-    items = (
-        Entry(
-            head=f"{one.point} ({', '.join(one.articles)})",
-            text=f'"{one.text}" {one.verdict.outcome.value} {one.verdict.condition}'.rstrip(),
-            lines=(*one.verdict.reasons, f"evidence: {one.verdict.evidence.value}"),
-        )
-        for one in sorted(result.claims, key=lambda one: (one.point[0], int(one.point[1:])))
-    )
-    articles = (f"{letter}: {title}" for letter, title in ARTICLES.items())
-    yield Entries(title="What the articles say, on this cluster", items=tuple(items))
-    yield Sentences(title="Articles", lines=tuple(articles))
 
 
 comparison = View(
     shows="weft.advise.compare.Comparison",
     verb="compare",
     page=_page,
-    charts=("step_breakdown", "cost_bars", "flip_tornado"),
+    screen_lines=SCREEN_LINES,
+    charts=("decision", "step_breakdown", "cost_bars", "break_even"),
 )

@@ -9,22 +9,24 @@ from weft.report.views._provenance import footer
 
 def _page(result: Configuration) -> Page:
     return Page(
-        title=f"Configuration of {result.cluster}",
-        blocks=(
+        title=f"Configuration of {result.cluster}: {len(result.files)} files",
+        answer=(
             Table(
                 title="Files",
                 columns=("target", "files", "bytes", "first"),
                 rows=rows_of(*_targets(result)),
                 left=(0, 3),
             ),
+            *_left_out(result),
+            Sentences(lines=(_where(result),)),
+        ),
+        blocks=(
             Table(
-                title="How far each is proven",
-                columns=("target", "file", "proof"),
+                title="Validation",
+                columns=("target", "file", "validated by"),
                 rows=rows_of(*((p.target, p.file, p.proof.value) for p in result.proofs)),
                 left=(0, 1, 2),
             ),
-            *_left_out(result),
-            Sentences(lines=(_where(result),)),
         ),
         footer=footer(result.provenance)[:1],
     )
@@ -43,7 +45,7 @@ def _left_out(result: Configuration) -> Iterator[Table]:
 def _where(result: Configuration) -> str:
     if result.folder:
         return f"Written to {result.folder}, with the checksums in {MANIFEST}."
-    return "Nothing is written: --out DIR writes the files, -o json holds the text of each."
+    return "Nothing was written. --out DIR writes the files; -o json has the text of each."
 
 
 def _targets(result: Configuration) -> Iterator[tuple[str, ...]]:

@@ -1,141 +1,128 @@
-"""`weft diagnose`: what is wrong, on which lines, how sure, what it costs and what to do."""
+"""`weft diagnose`: the verdict, causes with evidence and fix, and what was not covered."""
 
 from collections import Counter
 from collections.abc import Iterator
 
-from weft.doctor.diagnose import Diagnosed, Diagnosis
-from weft.doctor.price import Price
-from weft.doctor.ranking import Verdict
-from weft.doctor.rule import Finding, Severity
-from weft.observe.facts.base import Evidence
+from weft.doctor.cost import Price
+from weft.doctor.diagnose import Diagnosis
+from weft.doctor.findings import Finding, folded
+from weft.doctor.verdict import Verdict
+from weft.inventory.evidence import Evidence
+from weft.inventory.severity import Severity
 from weft.report.numbers import money, percent
 from weft.report.page import Block, Entries, Entry, Facts, Page, Sentences, View
 from weft.report.views._provenance import footer
 
-_VERDICTS = {
-    Verdict.QUIET: "Nothing is wrong, as far as these outputs show.",
-    Verdict.FINDINGS: "Something is wrong.",
-    Verdict.UNDECIDED: "Something may be wrong, and these outputs cannot tell what.",
-}
-_MOST_LINES = 4
+_FIRST = 3
+"""Findings of the first screen."""
+_MOST_LINES = 2
+_MOST_LINES_IN_FULL = 8
+_MOST_PLACES = 3
 _MOST_REASONS = 4
-_ALIKE_SHOWN_RATIO = 0.2
-_MOST_COMPLAINTS = 6
+_MOST_UNREAD = 6
 
 
 def _page(result: Diagnosis) -> Page:
     return Page(
-        title="Diagnosis",
-        blocks=tuple(_blocks(result)),
+        title=_headline(result),
+        answer=tuple(_answer(result)),
+        blocks=tuple(_rest(result)),
         footer=footer(result.provenance)[:1],
     )
 
 
-def _verdict(result: Diagnosis) -> str:
-    """Say what came of it; a suspicion that is too weak for a verdict is no all-clear."""
-    suspected = any(one.finding.severity is not Severity.INFO for one in result.findings)
-    if result.verdict is Verdict.QUIET and suspected:
-        return "Nothing is sure to be wrong, as far as these outputs show; see what may be."
-    if result.verdict is Verdict.QUIET and any(file.complaints for file in result.files):
-        return "Nothing is wrong in what was understood; not all was, and some of it complains."
-    return _VERDICTS[result.verdict]
+def _headline(result: Diagnosis) -> str:
+    """Return the verdict in one sentence, which names what it is about."""
+    shown = [one for one in result.findings if one.severity is not Severity.INFO]
+    if result.verdict is Verdict.NONE or not shown:
+        read = sum(1 for one in result.files if not one.skipped)
+        files = f"{read} file{'' if read == 1 else 's'}"
+        if result.verdict is Verdict.UNKNOWN:
+            return f"Cannot tell: nothing in {files} that weft can judge"
+        return f"No problem found in {files}"
+    more = f" ({len(shown) - 1} more)" if len(shown) > 1 else ""
+    said = "cannot tell; suspected" if result.verdict is Verdict.UNKNOWN else result.verdict
+    return f"{said.capitalize()}: {_short(shown[0].title)}{more}"
 
 
-def _blocks(result: Diagnosis) -> Iterator[Block]:
-    yield Sentences(lines=(_verdict(result),))
-    for severity, title in (
-        (Severity.ERROR, "Errors"),
-        (Severity.WARNING, "Warnings"),
-        (Severity.INFO, "Remarks"),
-    ):
-        found = [one for one in result.findings if one.finding.severity is severity]
-        if found:
-            yield Entries(title=title, items=tuple(_entry(one) for one in found))
-    heard = tuple(_complaints(result))
-    if heard:
-        yield Entries(title="Not understood, and it sounds like trouble", items=heard)
+def _short(title: str) -> str:
+    return title.split(": ", 1)[0] if len(title) > 100 else title  # noqa: PLR2004 - one line
+
+
+def _answer(result: Diagnosis) -> Iterator[Block]:
+    if result.findings:
+        first = result.findings[:_FIRST]
+        yield Entries(items=tuple(_entry(one, _MOST_LINES) for one in first))
+    if len(result.findings) > _FIRST:
+        rest = folded([one.cause for one in result.findings[_FIRST:]], 6)
+        yield Sentences(lines=(f"Further findings (--full): {rest}",))
+    if result.not_covered:
+        yield Sentences(lines=(f"Not checked (no data): {', '.join(result.not_covered)}",))
+
+
+def _rest(result: Diagnosis) -> Iterator[Block]:
+    if result.findings:
+        yield Entries(
+            title="All findings",
+            items=tuple(_entry(one, _MOST_LINES_IN_FULL) for one in result.findings),
+        )
+    unread = [line for file in result.files for line in file.unread][:_MOST_UNREAD]
+    if unread:
+        items = tuple(Entry(head=line.place, text=line.text) for line in unread)
+        yield Entries(title="Errors that weft could not interpret", items=items)
     yield Facts(title="Read", pairs=tuple(_read(result)))
 
 
-def _complaints(result: Diagnosis) -> Iterator[Entry]:
-    """Yield the lines to read first where no cause is named."""
-    if any(one.finding.decided for one in result.findings):
-        return
-    shown = {line for one in result.findings for line in one.finding.evidence}
-    lines = [one.evidence for file in result.files for one in file.complaints]
-    for line in [line for line in lines if line not in shown][:_MOST_COMPLAINTS]:
-        yield Entry(head=_place(line), text=line.text)
+def _entry(found: Finding, most_lines: int) -> Entry:
+    head = f"{found.cause}, {found.severity}, {found.confidence} confidence"
+    return Entry(head=head, text=found.title, lines=tuple(_lines(found, most_lines)))
 
 
-def _entry(one: Diagnosed) -> Entry:
-    finding = one.finding
-    named = not finding.subject or finding.subject in finding.message
-    where = "" if named else f" ({finding.subject})"
-    return Entry(
-        head=_head(finding), text=f"{finding.message}{where}", lines=tuple(_lines(one))
-    )
+def _lines(found: Finding, most_lines: int) -> Iterator[str]:
+    if found.entities and not any(one in found.title for one in found.entities):
+        yield f"where: {folded(found.entities, _MOST_PLACES)}"
+    for line in _spread(found.evidence, most_lines):
+        yield f"evidence: {line.place}: {line.text}" if line.text else f"evidence: {line.place}"
+    for text in found.deviations[: most_lines - _MOST_LINES]:
+        yield f"deviation: {text}"
+    if found.fix:
+        yield f"fix: {found.fix}"
+    if found.confirm:
+        yield f"to confirm: {found.confirm}"
+    for rival in found.rivals:
+        yield f"or: {rival.cause} ({percent(rival.probability_ratio)}); {rival.confirm}"
+    if found.price is not None:
+        yield _price(found.price)
+    if found.consequences:
+        yield f"consequences: {', '.join(found.consequences)}"
 
 
-def _head(finding: Finding) -> str:
-    sure = f"{finding.confidence_ratio:.0%} sure"
-    return f"{finding.cause}, {sure}" if finding.decided else "undecided"
-
-
-def _lines(one: Diagnosed) -> Iterator[str]:
-    finding = one.finding
-    for line in finding.evidence[:_MOST_LINES]:
-        yield f"seen: {_place(line)}: {line.text}"
-    if not finding.decided and not finding.suspects:
-        yield f"suspect: {finding.cause} ({finding.confidence_ratio:.0%})"
-    if not finding.decided:
-        for suspect in finding.suspects:
-            yield f"suspect: {suspect.cause} ({suspect.confidence_ratio:.0%}): " + (
-                suspect.question
-            )
-    elif finding.missing:
-        yield f"to be sure: {'; '.join(finding.missing)}"
-    if finding.decided and finding.alike_ratio >= _ALIKE_SHOWN_RATIO:
-        yield f"speaks for it: {finding.alike_ratio:.0%} of the known outputs that read alike"
-    yield f"do: {finding.advice}"
-    if finding.next_command:
-        yield f"next: {finding.next_command}"
-    if one.price is not None:
-        yield _price(one.price)
-    if one.consequences:
-        follow = dict.fromkeys(_name(finding) for finding in one.consequences)
-        yield f"follows from it: {', '.join(follow)}"
-
-
-def _name(finding: Finding) -> str:
-    if finding.symptom is not None and not finding.decided:
-        return finding.symptom
-    return finding.cause
-
-
-def _place(line: Evidence) -> str:
-    return f"{line.file}:{line.line}"
+def _spread(lines: tuple[Evidence, ...], most: int) -> Iterator[Evidence]:
+    """Yield some of the lines, of different files first."""
+    seen: set[str] = set()
+    others = [one for one in lines if not (one.file in seen or seen.add(one.file))]  # type: ignore[func-returns-value]
+    rest = [one for one in lines if one not in others]
+    yield from [*others, *rest][:most]
 
 
 def _price(price: Price) -> str:
     whose = "your job" if price.stated else "a default job"
     return (
-        f"costs: step {percent(price.step_ratio)} longer, {money(price.usd_per_day)} a day "
+        f"cost: step {percent(price.step_ratio)} longer, {money(price.usd_per_day)} a day "
         f"({whose}: {price.job} on {price.gpus} GPUs of {price.cluster}; {price.fault})"
     )
 
 
 def _read(result: Diagnosis) -> Iterator[tuple[str, str]]:
     yield "files", str(len(result.files))
-    yield "facts", str(result.facts)
-    yield "rules asked", str(result.rules)
-    unread = sum(file.unread for file in result.files)
-    yield "lines not understood", str(unread)
+    yield "lines", str(sum(file.lines for file in result.files))
+    yield "lines recognised", str(sum(file.matched for file in result.files))
     skipped = Counter(file.skipped for file in result.files if file.skipped)
     for why, count in skipped.most_common(_MOST_REASONS):
         yield "files not read", f"{count}: {why}"
-    left_out = sum(file.left_out for file in result.files)
-    if left_out:
-        yield "facts left out", f"{left_out}: more of a kind than one diagnosis can hold"
+    notes = Counter(note for file in result.files for note in file.notes)
+    for why, count in notes.most_common(_MOST_REASONS):
+        yield "could not be read", f"{count}: {why}"
 
 
 diagnosis = View(shows="weft.doctor.diagnose.Diagnosis", verb="diagnose", page=_page)

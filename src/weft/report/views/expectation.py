@@ -12,8 +12,14 @@ from weft.predict.collective import FLOAT_BYTES, Expectation, Measured, busbw
 from weft.report.numbers import band, collective_rate, figures, seconds, show_rate, show_size
 from weft.report.page import Drawing, Facts, Page, Sentences, Table, View, rows_of
 from weft.report.views._provenance import footer
+from weft.results import Estimate
 from weft.traffic.collective import Operation
 
+MOST_SIZES = 11
+"""Rows of the first screen."""
+MOST_OUTSIDE = 6
+LEAST_RATE = 1e7
+"""Bytes a second below which a bus bandwidth says nothing that the time does not."""
 _REDUCING = frozenset({Operation.ALL_REDUCE, Operation.REDUCE, Operation.REDUCE_SCATTER})
 _ROOTED = frozenset({Operation.BROADCAST, Operation.REDUCE})
 _SPLIT = frozenset({Operation.ALL_GATHER, Operation.REDUCE_SCATTER, Operation.ALL_TO_ALL})
@@ -62,6 +68,7 @@ def _facts(result: Expectation) -> Iterator[tuple[str, str]]:
     )
     yield "NCCL", result.cluster.nccl.version
     yield "peak busbw", collective_rate(result.peak_busbw_bytes_per_s)
+    yield "estimate", result.domain
 
 
 def _row(point: CollectiveTime) -> str:
@@ -158,9 +165,10 @@ def _page(result: Expectation) -> Page:
         marks={"measured": [_measured_row(one) for one in result.measured]},
     )
     return Page(
-        title=f"{result.operation.value} on {result.cluster.name}",
+        title=_title(result),
+        answer=(Facts(pairs=tuple(_brief(result))), _screen(result), *_measured_brief(result)),
         blocks=(
-            Facts(pairs=tuple(_facts(result))),
+            Facts(title="Ranks", pairs=tuple(_facts(result))),
             curve,
             table,
             *_measured_blocks(result),
@@ -168,7 +176,67 @@ def _page(result: Expectation) -> Page:
             Sentences(title="Assumptions", lines=result.provenance.assumptions),
         ),
         footer=footer(result.provenance),
+        rest="every size in the layout of nccl-tests, reasons, assumptions",
     )
+
+
+def _title(result: Expectation) -> str:
+    peak = collective_rate(result.peak_busbw_bytes_per_s)
+    name, gpus = result.operation.value, f"{result.ranks} GPUs of {result.cluster.name}"
+    return f"{name} on {gpus}: peak busbw {peak}"
+
+
+def _brief(result: Expectation) -> Iterator[tuple[str, str]]:
+    facts = dict(_facts(result))
+    yield "cluster", f"{facts['cluster']}, {facts['network']}"
+    yield "ranks", f"{facts['ranks']}; NCCL {facts['NCCL']}"
+    yield "estimate", result.domain
+    for answer in result.answers[:1]:
+        before, after = (_ends(one) for one in (answer.before, answer.after))
+        yield "to narrow it", f"state {answer.key}: band {before} becomes {after} GB/s"
+
+
+def _ends(rate: Estimate) -> str:
+    return f"{figures(rate.low / 1e9)}-{figures(rate.high / 1e9)}"
+
+
+def _screen(result: Expectation) -> Table:
+    """Show sizes evenly spaced in so many rows, the largest always."""
+    step = -(-len(result.points) // MOST_SIZES)
+    shown = result.points[::-1][::step][::-1]
+    which = f", {len(shown)} of {len(result.points)} sizes" if step > 1 else ""
+    return Table(
+        title=f"In brackets the 80 % band{which}",
+        columns=("size", "time", "busbw GB/s", "NCCL's choice"),
+        rows=rows_of(
+            *(
+                (
+                    show_size(point.size_bytes),
+                    seconds(point.time_s),
+                    _rate(point),
+                    _choice(point),
+                )
+                for point in shown
+            )
+        ),
+        left=(3,),
+    )
+
+
+def _rate(point: CollectiveTime) -> str:
+    """Show a bus bandwidth as nccl-tests does, whose two decimals end at 0.01 GB/s."""
+    rate = busbw(point)
+    return band(rate, scale=1e9) if rate.low >= LEAST_RATE else "< 0.01"
+
+
+def _measured_brief(result: Expectation) -> Iterator[Sentences]:
+    if result.measured:
+        outside = [one for one in result.measured if not one.inside]
+        sizes = ", ".join(show_size(one.size_bytes) for one in outside[:MOST_OUTSIDE])
+        more = len(outside) - MOST_OUTSIDE
+        others = f" and {more} more" if more > 0 else ""
+        tail = f"; outside: {sizes}{others}" if outside else ""
+        yield Sentences(lines=(f"{_verdict(result)}{tail}",))
 
 
 def _measured_blocks(result: Expectation) -> Iterator[Table]:

@@ -36,7 +36,7 @@ def _refused(plan: Plan) -> Iterator[Block]:
         for one in (*plan.nccl.refused, *plan.left_out)
     )
     if items:
-        yield Entries(title="Asked for and left out", items=items)
+        yield Entries(title="Requested and left out", items=items)
 
 
 def _effects(result: ExplainedPlan) -> Iterator[Block]:
@@ -47,7 +47,7 @@ def _effects(result: ExplainedPlan) -> Iterator[Block]:
     )
     if items:
         simulated = Entry(head="simulated", text=items_of[0].scenario)
-        yield Entries(title="What they are worth, by simulation", items=(simulated, *items))
+        yield Entries(title="Effect of the values, by simulation", items=(simulated, *items))
 
 
 def _worth(effect: Effect) -> str:
@@ -62,7 +62,7 @@ def _worth(effect: Effect) -> str:
 
 def _stopped(effect: Effect) -> str:
     return (
-        f"links stand paused for {seconds(effect.paused_without_s)} in all (as planned "
+        f"links are paused for {seconds(effect.paused_without_s)} in all (as planned "
         f"{seconds(effect.paused_s)}); {effect.drops_without} packets dropped"
     )
 

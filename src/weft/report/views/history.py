@@ -8,17 +8,47 @@ from weft.report.page import Block, Drawing, Page, Sentences, Table, View, rows_
 
 _MOST_RUNS = 12
 _MOST_HOSTS = 4
+_MOST_UNREADABLE = 5
 
 
 def _page(result: History) -> Page:
-    return Page(title="Run history", blocks=tuple(_blocks(result)))
-
-
-def _blocks(result: History) -> Iterator[Block]:
     slower = (
         f"{result.regressions} slower than before" if result.series else "nothing to compare"
     )
-    yield Sentences(lines=(f"{result.runs} runs in {result.url}; {slower}.",))
+    return Page(
+        title=f"{result.runs} runs in {result.url}; {slower}.",
+        answer=tuple(_answer(result)),
+        blocks=tuple(_blocks(result)),
+    )
+
+
+def _answer(result: History) -> Iterator[Block]:
+    """Yield the newest run of each series against those before, the slower ones first."""
+    if result.series:
+        order = sorted(result.series, key=lambda one: not one.regression)
+        yield Table(
+            columns=("benchmark", "runs", "newest", "fails from", "verdict"),
+            rows=rows_of(*(_newest(one) for one in order)),
+            left=(0, 4),
+        )
+        for one in order[:1]:
+            yield Sentences(lines=tuple(_notes(one)))
+    yield Sentences(lines=result.unreadable[:_MOST_UNREADABLE])
+
+
+def _newest(one: Series) -> tuple[str, ...]:
+    if one.newest_slower_ratio is None or one.newest_limit_ratio is None:
+        return _title(one), str(len(one.runs)), "-", "-", "too few runs"
+    return (
+        _title(one),
+        str(len(one.runs)),
+        signed_percent(one.newest_slower_ratio),
+        signed_percent(one.newest_limit_ratio),
+        "SLOWER" if one.regression else "as before",
+    )
+
+
+def _blocks(result: History) -> Iterator[Block]:
     for place, one in enumerate(result.series, start=1):
         yield _table(one)
         if len(one.runs) > 1:

@@ -48,7 +48,7 @@ def _blocks(result: JudgeScore) -> Iterator[Block]:
         left=(0, 8),
         notes=(
             "First: named first among the faults. Group: among those said to fit equally.",
-            "A fault within the band of the model cannot be told.",
+            "A fault within the band of the model cannot be detected.",
         ),
     )
 
@@ -77,18 +77,18 @@ def _rates(result: JudgeScore) -> Table:
         ("groups of one fault", lambda one: f"{one.alone}"),
         ("of them right", lambda one: f"{one.alone_ratio:.0%}"),
         ("runs with lost NICs", lambda one: f"{one.counted}"),
-        ("how many, told right", lambda one: f"{one.count_first_ratio:.0%}"),
-        ("how many, among those told", lambda one: f"{one.count_told_ratio:.0%}"),
-        ("numbers told", lambda one: f"{one.counts_told:.1f}"),
+        ("amount, right", lambda one: f"{one.count_first_ratio:.0%}"),
+        ("amount, among those named", lambda one: f"{one.count_told_ratio:.0%}"),
+        ("amounts named", lambda one: f"{one.counts_told:.1f}"),
     )
     return Table(
-        title="Faults laid over healthy sweeps",
+        title="Faults added to healthy sweeps",
         columns=("", "by the model", "three collectives", "by a good run"),
         rows=rows_of(*((name, *(show(one) for one in ways)) for name, show in rows)),
         left=(0,),
         notes=(
-            "Group: the most probable faults, which the run cannot tell apart.",
-            "Three collectives: all-to-all and send and receive beside an all-reduce.",
+            "Group: the most probable faults, which the run cannot distinguish.",
+            "Three collectives: all-to-all and send and receive, next to an all-reduce.",
             "A good run: another of the same system, a few per cent apart from day to day.",
         ),
     )

@@ -26,7 +26,7 @@ from weft.report.views._provenance import footer
 _MEANS = {
     Outcome.PASS: "the run is as fast as this cluster should be.",
     Outcome.FAIL: "the run is slower than this cluster should be.",
-    Outcome.INCONCLUSIVE: "this run cannot tell.",
+    Outcome.INCONCLUSIVE: "the data do not decide.",
 }
 _BAND_OF_HEALTHY = "In brackets the 80 % band of healthy clusters."
 _BAND_OF_GOOD = "In brackets the band that one more run of the same cluster falls into."
@@ -40,25 +40,83 @@ _HIDING = (
 )
 _MOST_FAULTS = 6
 _MOST_FORMS = 4
+_MOST_SYSTEMS = 3
 _MOST_CHECKS = 3
 _MOST_GOOD = 4
 _HUNDRED = 100
 
 
 def _page(result: Judgement) -> Page:
+    ranks = f" on {result.ranks} ranks" if result.ranks else ""
     return Page(
-        title=f"Judgement of {_operations(result)}",
+        title=f"{result.outcome}: {_operations(result)}{ranks}: {_means(result)}",
+        answer=tuple(_answer(result)),
         blocks=tuple(_blocks(result)),
         footer=footer(result.provenance),
+        rest="each size, each fault with what would confirm it, the assumptions",
     )
 
 
+def _answer(result: Judgement) -> Iterator[Block]:
+    unknown = tuple(_unknown(result))
+    if unknown:  # ranges and faults are then those of an assumed system
+        yield Sentences(lines=unknown)
+        yield from _supposed_in_brief(result)
+    elif result.points:
+        yield _ranges(result)
+    yield from _faults_in_brief(result)
+    yield from _unseen_in_brief(result)
+
+
+def _faults_in_brief(result: Judgement) -> Iterator[Block]:
+    """Yield a line for each fault that fits, and the check that would tell most."""
+    if _is_quiet(result):
+        return
+    shown = [one for one in result.candidates if one.probability >= LEAST_PROBABILITY]
+    yield Table(
+        title="What fits the shape",
+        columns=("probability", "fault"),
+        rows=rows_of(*((f"{one.probability:.0%}", _formed(one)) for one in shown)),
+        left=(1,),
+    )
+    for check in result.next_checks[:1]:
+        yield Sentences(lines=(f"Next: {check.title}: {check.command}",))
+
+
+def _unseen_in_brief(result: Judgement) -> Iterator[Block]:
+    """Yield what a PASS does not exclude."""
+    if result.unseen and not result.suspect:
+        faults = (f"{one.name} ({one.form}: {signed_percent(one.slower_ratio)})"
+                  for one in result.unseen)  # fmt: skip
+        yield Sentences(title="It would also pass with", lines=(f"{'; '.join(faults)}.",))
+
+
+def _supposed_in_brief(result: Judgement) -> Iterator[Table]:
+    """Yield the systems that the run may be of, by the verdict on each."""
+    found: dict[str, list[str]] = {}
+    for one in result.suppositions:
+        found.setdefault(_supposition(one, network=False)[1], []).append(one.system)
+    if found:
+        yield Table(
+            title="Verdict by system",
+            columns=("verdict", "if the system is"),
+            rows=rows_of(*((verdict, _few(names)) for verdict, names in found.items())),
+            left=(0, 1),
+        )
+
+
+def _few(names: list[str]) -> str:
+    more = len(names) - _MOST_SYSTEMS
+    shown = "; ".join(names[:_MOST_SYSTEMS])
+    return f"{shown} and {more} more" if more > 0 else shown
+
+
 def _blocks(result: Judgement) -> Iterator[Block]:
-    yield Sentences(lines=(f"{result.outcome}: {_means(result)}", *_unknown(result)))
-    yield Facts(pairs=tuple(_facts(result)))
+    yield Facts(title="Judged", pairs=tuple(_facts(result)))
     yield from _supposed(result)
     if result.points:
-        yield _ranges(result)
+        if any(_unknown(result)):
+            yield _ranges(result)
         yield from _faults(result)
         yield from _unseen(result)
         yield _ratio_chart(result)
@@ -89,10 +147,10 @@ def _means(result: Judgement) -> str:
 
 
 def _unknown(result: Judgement) -> Iterator[str]:
-    for one in result.unknown:
-        yield f"not known: {one}"
+    if result.unknown:
+        yield f"Unknown: {'; '.join(result.unknown)}."
     if result.supposed is not None and result.cluster is not None:
-        yield f"if it is {_system(result)}, as assumed below: {result.supposed}"
+        yield f"If it is {_system(result)}: {result.supposed}."
 
 
 def _system(result: Judgement) -> str:
@@ -115,7 +173,7 @@ def _supposed(result: Judgement) -> Iterator[Table]:
 
 
 def _supposition(one: Supposition, *, network: bool) -> tuple[str, ...]:
-    verdict = "too fast: it is not this" if one.too_fast else str(one.outcome)
+    verdict = "too fast for it" if one.too_fast else str(one.outcome)
     middle = (one.network,) if network else ()
     return one.system, *middle, verdict, signed_percent(one.slower_ratio)
 
@@ -174,7 +232,7 @@ def _listed(names: tuple[str, ...]) -> str:
 def _ranges(result: Judgement) -> Table:
     return Table(
         title="By range of sizes",
-        columns=("sizes", "verdict", "time against expected", "noise", "passes", "fails"),
+        columns=("sizes", "verdict", "time", "noise", "passes to", "fails from"),
         rows=rows_of(*(_range(one) for one in result.ranges)),
         left=(0, 1),
         notes=(*(_note(one) for one in result.ranges if one.reason), _level(result)),
@@ -183,8 +241,8 @@ def _ranges(result: Judgement) -> Table:
 
 def _level(result: Judgement) -> str:
     return (
-        "Passes: the edge of the 80 % band. Fails: beyond what one healthy cluster in "
-        f"{round(1 / result.false_fail_ratio)} shows."
+        "Time against what is expected. Passes to the edge of the 80 % band; fails from what "
+        f"one healthy cluster in {round(1 / result.false_fail_ratio)} exceeds."
     )
 
 
@@ -195,8 +253,8 @@ def _range(one: RangeVerdict) -> tuple[str, ...]:
         str(one.outcome),
         signed_percent(one.slower_ratio),
         f"±{one.noise_ratio * _HUNDRED:.1f} %",
-        f"up to {signed_percent(one.pass_below_ratio)}",
-        f"from {signed_percent(one.fail_above_ratio)}",
+        signed_percent(one.pass_below_ratio),
+        signed_percent(one.fail_above_ratio),
     )
 
 
@@ -215,34 +273,41 @@ def _tested(test: str) -> str:
     return f"{test}; " if test else ""
 
 
-def _faults(result: Judgement) -> Iterator[Block]:
+def _is_quiet(result: Judgement) -> bool:
+    """Tell whether there is nothing to explain."""
     quiet = result.outcome is Outcome.PASS and not result.suspect
-    if quiet or not result.candidates:
+    return quiet or not result.candidates
+
+
+def _faults(result: Judgement) -> Iterator[Block]:
+    if _is_quiet(result):
         return
     shown = [one for one in result.candidates if one.probability >= LEAST_PROBABILITY]
-    title = "What fits the shape"
+    title = "Faults that fit the shape"
     if len(result.group) > 1:
         share = sum(one.probability for one in shown if one.name in result.group)
         names = ", ".join(result.group)
-        first = f"{share:.0%} one of {names}: this run cannot tell them apart."
+        first = f"{share:.0%} one of {names}: this run cannot distinguish them."
         if shown[0].name not in result.group:
             first = f"{shown[0].probability:.0%} {shown[0].title}; {first}"
         yield Sentences(title=title, lines=(first,))
         title = ""
     yield Entries(title=title, items=tuple(_entry(one) for one in shown[:_MOST_FAULTS]))
     if result.told:
-        yield Sentences(title="What the log says beside the curve", lines=result.told)
+        yield Sentences(title="What the log adds", lines=result.told)
     if result.next_checks:
         yield _next(result)
 
 
 def _next(result: Judgement) -> Table:
     return Table(
-        title="What would tell them apart",
-        columns=("check", "worth", "would show", "command"),
+        title="Checks that would distinguish them",
+        columns=("check", "gain, bits", "would show", "command"),
         rows=rows_of(*(_check(one) for one in result.next_checks[:_MOST_CHECKS])),
         left=(0, 2, 3),
-        notes=("Worth: the doubt between the faults above that it removes, in bits.",),
+        notes=(
+            "Gain: the uncertainty between the faults above that the check removes, in bits.",
+        ),
     )
 
 
@@ -257,11 +322,14 @@ def _entry(one: Candidate) -> Entry:
     lines = [f"how much: {_amounts(one)}"] if len(one.forms) > 1 else []
     lines += [f"look at: {one.check}"] if one.check else []
     lines += [f"next: {one.command}"] if one.command else []
-    lines += [f"alike: {one.likeness}"] if one.likeness else []
-    form = f" ({one.form})" if one.form else ""
+    lines += [f"similar: {one.likeness}"] if one.likeness else []
     return Entry(
-        head=f"{one.probability:.0%} {one.name}", text=f"{one.title}{form}", lines=tuple(lines)
+        head=f"{one.probability:.0%} {one.name}", text=_formed(one), lines=tuple(lines)
     )
+
+
+def _formed(one: Candidate) -> str:
+    return f"{one.title} ({one.form})" if one.form else one.title
 
 
 def _amounts(one: Candidate) -> str:

@@ -5,21 +5,51 @@ from typing import Final
 
 from weft.lint.lint import Finding, Linted
 from weft.lint.rule import Severity
-from weft.report.page import Block, Entries, Entry, Facts, Page, Sentences, View
+from weft.report.page import Block, Entries, Entry, Page, Sentences, View
 from weft.report.views._provenance import footer
 
 _MOST_PLACES: Final = 3
 _MOST_UNREAD: Final = 8
+_ORDER: Final = (Severity.ERROR, Severity.WARNING, Severity.INFO)
 
 
 def _page(result: Linted) -> Page:
     return Page(
-        title="Lint", blocks=tuple(_blocks(result)), footer=footer(result.provenance)[:1]
+        title=_verdict(result),
+        answer=tuple(_answer(result)),
+        blocks=tuple(_blocks(result)),
+        rest="each finding with its line, its fix and its reference",
+        footer=footer(result.provenance)[:1],
+    )
+
+
+def _answer(result: Linted) -> Iterator[Block]:
+    """Yield each rule that fired once, with its first place and how many more it has."""
+    by_rule: dict[str, list[Finding]] = {}
+    for one in sorted(result.findings, key=lambda one: _ORDER.index(one.severity)):
+        by_rule.setdefault(one.rule, []).append(one)
+    if by_rule:
+        yield Entries(items=tuple(_folded(found) for found in by_rule.values()))
+    if result.unread:
+        names = ", ".join(one.name for one in result.unread[:_MOST_PLACES])
+        more = len(result.unread) - _MOST_PLACES
+        others = f" and {more} more" if more > 0 else ""
+        yield Sentences(lines=(f"Not read: {names}{others}.",))
+    yield Sentences(lines=(_read(result),))
+
+
+def _folded(found: list[Finding]) -> Entry:
+    first = found[0]
+    files = len({one.at.file for one in found})
+    times = f", {len(found)} times in {_many(files, 'file')}; first" if len(found) > 1 else ""
+    return Entry(
+        head=first.severity.value,
+        text=first.message,
+        lines=(f"{first.rule}{times}: {first.at.file}:{first.at.line}",),
     )
 
 
 def _blocks(result: Linted) -> Iterator[Block]:
-    yield Sentences(lines=(_verdict(result),))
     by_file: dict[str, list[Finding]] = {}
     for one in result.findings:
         by_file.setdefault(one.at.file, []).append(one)
@@ -27,13 +57,11 @@ def _blocks(result: Linted) -> Iterator[Block]:
         yield Entries(title=file, items=tuple(map(_entry, found)))
     if result.unchecked:
         lines = (
-            f"{one.rule}: nothing was read of {' or '.join(one.missing)}"
-            for one in result.unchecked
+            f"{one.rule}: no file has {' or '.join(one.missing)}" for one in result.unchecked
         )
-        yield Sentences(title="Could not be checked", lines=tuple(lines))
+        yield Sentences(title="Not checked", lines=tuple(lines))
     if result.unread:
         yield Sentences(title="Not read", lines=tuple(_unread(result)))
-    yield Facts(title="Read", pairs=tuple(_read(result)))
 
 
 def _verdict(result: Linted) -> str:
@@ -41,13 +69,13 @@ def _verdict(result: Linted) -> str:
     for one in result.findings:
         counts[one.severity] += 1
     if not result.files:
-        return "Nothing was checked: weft can read none of these files."
+        return "Nothing was checked: weft cannot read any of these files."
     if not result.findings:
-        return "Nothing is wrong in these files, as far as they show."
+        return f"No problem found in {_many(len(result.files), 'file')}."
     return (
         f"{_many(counts[Severity.ERROR], 'error')}, "
         f"{_many(counts[Severity.WARNING], 'warning')}, "
-        f"{_many(counts[Severity.INFO], 'remark')}."
+        f"{_many(counts[Severity.INFO], 'remark')} in {_many(len(result.files), 'file')}."
     )
 
 
@@ -68,7 +96,7 @@ def _lines(one: Finding) -> Iterator[str]:
         yield f"here: {one.at.text}"
     for place in one.evidence[1 : 1 + _MOST_PLACES]:
         yield f"and {place.file}:{place.line}: {place.text}"
-    yield f"do: {one.fix}"
+    yield f"fix: {one.fix}"
     yield f"see: {one.reference}"
 
 
@@ -79,11 +107,13 @@ def _unread(result: Linted) -> Iterator[str]:
         yield f"and {len(result.unread) - _MOST_UNREAD} more; -o json lists them"
 
 
-def _read(result: Linted) -> Iterator[tuple[str, str]]:
-    yield "files", str(len(result.files))
-    yield "settings", str(result.facts)
-    yield "rules asked", str(result.rules)
-    yield "fabric", result.fabric or "not said; rules of one fabric alone are not asked"
+def _read(result: Linted) -> str:
+    idle = f", {len(result.unchecked)} had nothing to check" if result.unchecked else ""
+    fabric = result.fabric or "unknown (rules for one fabric were not evaluated)"
+    return (
+        f"{result.facts} settings read, {_many(result.rules, 'rule')} evaluated{idle}; "
+        f"fabric: {fabric}."
+    )
 
 
 linted = View(shows="weft.lint.lint.Linted", verb="lint", page=_page)

@@ -11,16 +11,15 @@ from weft.units import gbit_from_rate
 
 def _page(result: LoadTest) -> Page:
     return Page(
-        title="Load test",
+        title=_verdict(result),
+        answer=(Facts(pairs=tuple(_facts(result))), _steps(result)),
         blocks=tuple(_blocks(result)),
         footer=footer(result.provenance) if result.provenance.models else (),
     )
 
 
-def _blocks(result: LoadTest) -> Iterator[Block]:
-    yield Sentences(lines=(_verdict(result),))
-    yield Facts(pairs=tuple(_facts(result)))
-    yield Table(
+def _steps(result: LoadTest) -> Table:
+    return Table(
         title="Step by step",
         columns=(
             "times the peak",
@@ -33,7 +32,11 @@ def _blocks(result: LoadTest) -> Iterator[Block]:
         rows=rows_of(*(_step(one) for one in result.steps)),
         left=(5,),
         notes=("Rates are of one host. Tail: p99 of a transfer, or the round trip of TCP.",),
+        least=(4, 2),
     )
+
+
+def _blocks(result: LoadTest) -> Iterator[Block]:
     yield Drawing(
         chart="load_curve",
         title=_verdict(result),
@@ -47,7 +50,7 @@ def _blocks(result: LoadTest) -> Iterator[Block]:
         ),
         marks={"breaking": result.breaking_multiple},
     )
-    yield Sentences(title="Said", lines=result.said)
+    yield Sentences(title="Remarks", lines=result.said)
 
 
 def _verdict(result: LoadTest) -> str:
@@ -56,7 +59,7 @@ def _verdict(result: LoadTest) -> str:
     why = next(one.why for one in result.steps if one.multiple == result.breaking_multiple)
     return (
         f"Breaks at {result.breaking_multiple:.3g} times the peak: {why} "
-        f"(sound up to {result.sound_multiple:.3g})."
+        f"(carried up to {result.sound_multiple:.3g})."
     )
 
 

@@ -11,11 +11,12 @@ _SHOWN = 0.005
 
 
 def _page(result: Localisation) -> Page:
-    return Page(title="Which part is slow", blocks=tuple(_blocks(result)))
+    return Page(
+        title=_verdict(result), answer=tuple(_answer(result)), blocks=tuple(_blocks(result))
+    )
 
 
-def _blocks(result: Localisation) -> Iterator[Block]:
-    yield Sentences(lines=(_verdict(result),))
+def _answer(result: Localisation) -> Iterator[Block]:
     yield Facts(pairs=tuple(_facts(result)))
     suspects = [one for one in result.suspects if one.probability > _SHOWN][:_MOST]
     yield Table(
@@ -24,6 +25,11 @@ def _blocks(result: Localisation) -> Iterator[Block]:
         rows=rows_of(*((one.part, f"{one.probability:.0%}") for one in suspects)),
         notes=(f"None of them: {result.none_probability:.0%}.",),
     )
+    if result.next:
+        yield Sentences(title="Next tests", lines=result.commands)
+
+
+def _blocks(result: Localisation) -> Iterator[Block]:
     if result.outcomes:
         best = result.expected_bytes_per_s or 1.0
         yield Table(
@@ -39,7 +45,7 @@ def _blocks(result: Localisation) -> Iterator[Block]:
         )  # fmt: skip
     if result.next:
         yield Table(
-            title="Next tests",
+            title="What the next tests tell",
             columns=("hosts", "slow, probably", "gain, bits"),
             rows=rows_of(
                 *(
@@ -52,7 +58,6 @@ def _blocks(result: Localisation) -> Iterator[Block]:
                 )
             ),
         )
-        yield Sentences(title="Commands", lines=result.commands)
 
 
 def _rate(bytes_per_s: float) -> str:

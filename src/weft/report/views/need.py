@@ -2,10 +2,10 @@
 
 from weft.advise.need import Need, Requirement
 from weft.advise.wording import figure
-from weft.report.numbers import figures, percent, seconds, tokens_per_s
+from weft.report.numbers import figures, money, percent, seconds, tokens_per_s
 from weft.report.page import Drawing, Facts, Page, Sentences, Table, View, rows_of
-from weft.report.views._provenance import footer
-from weft.report.views._question import question
+from weft.report.views._provenance import defaults, footer
+from weft.report.views._question import brief
 from weft.units import gbit_from_rate
 
 _METRICS = {
@@ -24,15 +24,15 @@ def _page(result: Need) -> Page:
         "need": bandwidth.need if bandwidth else None,
     }
     return Page(
-        title=f"How much network {result.job.model.name} needs on {result.cluster.name}",
-        blocks=(
-            Sentences(lines=(result.sentence,)),
-            Facts(
-                title="Question",
-                pairs=question(result.cluster, result.job, result.cluster.gpus),
-            ),
-            Facts(title="Target", pairs=_target(result)),
+        title=result.sentence,
+        answer=(
+            Facts(pairs=brief(result.cluster, result.job, result.cluster.gpus)),
+            *defaults(result.provenance),
+            _cheapest(result),
             _requirements(result),
+            Facts(title="Target", pairs=_target(result)),
+        ),
+        blocks=(
             Drawing(
                 chart="mfu_bandwidth",
                 title="How much network is enough",
@@ -52,6 +52,20 @@ def _page(result: Need) -> Page:
         ),
         footer=footer(result.provenance),
     )
+
+
+def _cheapest(result: Need) -> Sentences:
+    title = "Cheapest network that reaches it (* pinned)"
+    least = result.cheapest
+    if least is None:
+        return Sentences(title=title, lines=("No network reaches the target.",))
+    cost = least.prediction.cost
+    parts = ", ".join(one.value + "*" * one.pinned for one in least.chosen)
+    line = (
+        f"{least.title}: {money(cost.network_usd.value)} over {cost.years:g} years, "
+        f"{seconds(least.prediction.step_s)} a step; {parts}."
+    )
+    return Sentences(title=title, lines=(line,))
 
 
 def _target(result: Need) -> tuple[tuple[str, str], ...]:

@@ -12,8 +12,8 @@ from weft.report.numbers import (
 )
 from weft.report.page import Drawing, Facts, Page, Sentences, Table, View, rows_of
 from weft.report.views._cost import cost_table
-from weft.report.views._provenance import footer
-from weft.report.views._question import question
+from weft.report.views._provenance import defaults, footer
+from weft.report.views._question import brief
 from weft.report.views._step import TITLES, breakdown_rows
 
 SMALLEST_SHARE = 0.0005
@@ -25,15 +25,18 @@ def _page(result: Prediction) -> Page:
     name = f"{result.job.model.name} on {result.cluster.name}"
     return Page(
         title=f"{name}: {seconds(result.step_s)} a step, {percent(result.mfu_ratio)} MFU",
+        answer=(
+            Facts(pairs=(*brief(result.cluster, result.job, result.gpus), *_answer(result))),
+            *defaults(result.provenance),
+            _breakdown(result),
+        ),
         blocks=(
-            Facts(pairs=question(result.cluster, result.job, result.gpus)),
-            Facts(title="Answer", pairs=_answer(result)),
+            Facts(title="Goodput, energy, HFU", pairs=_more(result)),
             Drawing(
                 chart="step_breakdown",
                 title="Where the time of a step goes",
                 rows=tuple(breakdown_rows(result.step, result.cluster.fabric.kind)),
             ),
-            _breakdown(result),
             *_traffic(result),
             _memory(result),
             cost_table({result.cluster.name: result.cost}, result.cost.years),
@@ -47,26 +50,30 @@ def _page(result: Prediction) -> Page:
 
 def _answer(result: Prediction) -> tuple[tuple[str, str], ...]:
     pairs = [
-        ("step time", seconds(result.step_s)),
-        ("MFU", percent(result.mfu_ratio)),
-        ("HFU", percent(result.hfu_ratio)),
         ("exposed communication", percent(result.exposed_ratio)),
         ("throughput", count(result.tokens_per_s, "tokens/s")),
-        ("per GPU", count(result.tokens_per_s.value / result.gpus, "tokens/s")),
-        ("goodput", percent(result.goodput_ratio)),
         ("cost", f"{money(result.usd_per_1t_tokens)} per 1T tokens"),
-        ("energy", band(result.energy_j_per_token, "J per token")),
     ]
     if result.run_s is not None:
         pairs.append(("whole run", seconds(result.run_s)))
-    return tuple(pairs)
+    return (*pairs, ("estimate", result.domain))
+
+
+def _more(result: Prediction) -> tuple[tuple[str, str], ...]:
+    return (
+        ("HFU", percent(result.hfu_ratio)),
+        ("throughput of a GPU", count(result.tokens_per_s.value / result.gpus, "tokens/s")),
+        ("goodput", percent(result.goodput_ratio)),
+        ("energy", band(result.energy_j_per_token, "J per token")),
+    )
 
 
 def _breakdown(result: Prediction) -> Table:
     whole = result.step.step_s.value
+    by_size = sorted(result.step.breakdown_s.items(), key=lambda one: -one[1])
     parts = [
         (TITLES.get(part, part.replace("_", " ")), part_s, part_s / whole)
-        for part, part_s in result.step.breakdown_s.items()
+        for part, part_s in by_size
         if part_s / whole >= SMALLEST_SHARE
     ]
     return Table(

@@ -4,29 +4,39 @@ from weft.predict.scaling import Point, Scaling
 from weft.report.numbers import band, money, percent, seconds, tokens_per_s
 from weft.report.page import Drawing, Facts, Page, Sentences, Table, View, rows_of
 from weft.report.views._provenance import footer
-from weft.report.views._question import question
+from weft.report.views._question import brief
 from weft.spec.workload import Job, Parallelism
 
 
 def _page(result: Scaling) -> Page:
     first = result.points[0].prediction
     return Page(
-        title=f"{result.job.model.name} on {result.cluster.name} as the cluster grows",
-        blocks=(
-            Facts(pairs=question(result.cluster, result.job, result.cluster.gpus)),
+        title=_title(result),
+        answer=(
+            Facts(pairs=brief(result.cluster, result.job, result.cluster.gpus)),
             _table(result),
+            Sentences(
+                title="Sizes left out",
+                lines=tuple(f"{one.gpus} GPUs: {one.reason}" for one in result.skipped),
+            ),
+        ),
+        blocks=(
             Drawing(
                 chart="scaling_curve",
                 title=f"{result.job.model.name} as the cluster grows",
                 rows=tuple(_chart_row(point) for point in result.points),
             ),
-            Sentences(
-                title="Sizes left out",
-                lines=tuple(f"{one.gpus} GPUs: {one.reason}" for one in result.skipped),
-            ),
             Sentences(title="Assumptions", lines=first.provenance.assumptions),
         ),
         footer=footer(first.provenance),
+    )
+
+
+def _title(result: Scaling) -> str:
+    last = result.points[-1]
+    return (
+        f"{result.job.model.name} on {result.cluster.name}, {result.points[0].gpus} to "
+        f"{last.gpus} GPUs: a GPU keeps {percent(last.efficiency_ratio.value)} of its speed"
     )
 
 
@@ -39,6 +49,7 @@ def _table(result: Scaling) -> Table:
         ),
         rows=rows_of(*(_cells(point) for point in result.points)),
         left=(8,),
+        least=(4, 3, 8),
         notes=(
             "The batch grows in step with the GPUs.",
             "Efficiency: tokens per second and GPU, against the smallest size.",

@@ -13,7 +13,7 @@ def _page(result: Sweep) -> Page:
     names = ", ".join(one.scenario.name for one in result.simulations)
     return Page(
         title=f"Simulations of {names}",
-        blocks=(
+        answer=(
             Facts(pairs=tuple(_facts(result))),
             Table(
                 title="Completions over seeds",
@@ -21,9 +21,10 @@ def _page(result: Sweep) -> Page:
                 rows=rows_of(*_rows(result)),
                 left=(0, 1),
                 notes=(SPREAD_NOTE,),
+                least=(5, 7, 2, 8),
             ),
-            Sentences(title="Assumptions", lines=result.provenance.assumptions),
         ),
+        blocks=(Sentences(title="Assumptions", lines=result.provenance.assumptions),),
         footer=footer(result.provenance),
     )
 

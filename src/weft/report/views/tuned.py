@@ -16,8 +16,8 @@ WIDE: Final = 5.0
 PER_CENT: Final = 100
 NO_EFFECT: Final = "no effect"
 ALIKE: Final = (
-    f"within {percent(ALIKE_RATIO)} of each other, a judgement: then the next objective "
-    "decides, and a knob worth less goes back"
+    f"within {percent(ALIKE_RATIO)} of each other; then the next objective "
+    "decides, and a knob with less effect is reverted"
 )
 
 
@@ -32,14 +32,16 @@ def _where(result: Tuned) -> str:
 
 def _page(result: Tuned) -> Page:
     return Page(
-        title=f"Tuned for {', '.join(one.name for one in result.scenarios)}",
-        blocks=(
-            Facts(pairs=tuple(_facts(result))),
+        title=f"Tuned for {', '.join(one.name for one in result.scenarios)}: {_found(result)}",
+        answer=(
             *_contenders(result),
             *_worths(result),
+            Sentences(lines=(_where(result), *_incomplete(result))),
+        ),
+        blocks=(
+            Facts(title="Search", pairs=tuple(_facts(result))),
             _front(result),
             *_drawings(result),
-            Sentences(lines=(_where(result),)),
             Sentences(title="Assumptions", lines=result.provenance.assumptions),
         ),
         footer=footer(result.provenance),
@@ -49,7 +51,6 @@ def _page(result: Tuned) -> Page:
 def _facts(result: Tuned) -> Iterator[tuple[str, str]]:
     first = result.scenarios[0].cluster
     yield "network", f"{first.fabric.kind}, {first.topology.kind}"
-    yield "found", _found(result)
     yield (
         "search",
         (
@@ -60,9 +61,12 @@ def _facts(result: Tuned) -> Iterator[tuple[str, str]]:
     for line in result.objectives:
         yield f"objective {line.title}", f"{line.meaning}; {line.over} of all runs"
     yield "as good as", ALIKE
+
+
+def _incomplete(result: Tuned) -> Iterator[str]:
     if not result.complete:
         more = f"; run again with --study {result.study} to go on" if result.study else ""
-        yield "complete", f"no: interrupted{more}"
+        yield f"The search was interrupted{more}."
 
 
 def _found(result: Tuned) -> str:
@@ -75,12 +79,26 @@ def _found(result: Tuned) -> str:
         )
     changed = sum(one.kept for one in result.worths)
     if record.gain_ratio <= 0 or not changed:
-        return "nothing better than the settings it began from, on seeds it did not know"
+        return f"nothing better than the first settings, on seeds of its own{_better(result)}"
     return (
-        f"{percent(record.gain_ratio)} less time than the settings it began from "
+        f"{percent(record.gain_ratio)} less time than the first settings "
         f"({percent(record.gain_low_ratio)} to {percent(record.gain_high_ratio)} by run), "
         f"{changed} of {_knobs(result)} changed{_as_good(result)}"
     )
+
+
+def _better(result: Tuned) -> str:
+    """Name the best of the shipped settings where it is better in what counts first."""
+
+    def scores(one: Contender) -> tuple[float, ...]:
+        signs = {line.name: -1 if line.more_is_better else 1 for line in result.objectives}
+        return tuple(sign * one.scores[name].value for name, sign in signs.items())
+
+    best = min(result.contenders, key=scores, default=None)
+    ours = next((one for one in result.contenders if one.name == BEST), None)
+    if best is None or ours is None or scores(best)[0] == scores(ours)[0]:
+        return ""
+    return f"; {best.name}, as shipped, is better"
 
 
 def _knobs(result: Tuned) -> str:
@@ -114,6 +132,8 @@ def _contenders(result: Tuned) -> Iterator[Block]:
     notes = ["In brackets the range over scenarios and seeds; times in brackets by seed."]
     if ends:
         notes.append(f"{', '.join(ends)}: stopped at ten times the time of the first settings.")
+    first = 1 + len(result.objectives)
+    last = first + len(result.scenarios) - 1
     yield Table(
         title="Settings compared",
         columns=(
@@ -124,12 +144,13 @@ def _contenders(result: Tuned) -> Iterator[Block]:
         ),
         rows=rows_of(*(_contender_cells(result, one) for one in result.contenders)),
         notes=tuple(notes),
+        least=tuple(range(last, first - 1, -1)),
     )
 
 
 def _contender_cells(result: Tuned, one: Contender) -> tuple[str, ...]:
     return (
-        {BEST: "best found", START: "begun from"}.get(one.name, one.name),
+        {BEST: "best found", START: "first settings"}.get(one.name, one.name),
         *(_score(line, one.scores[line.name]) for line in result.objectives),
         *(seconds(time) for time in one.times_s),
         str(one.drops),
@@ -151,19 +172,20 @@ def _worths(result: Tuned) -> Iterator[Block]:
     if not result.worths:
         return
     yield Table(
-        title="What each knob is worth",
+        title="Effect of each knob",
         columns=(
             "knob", "where", "from", "to",
-            *(f"{line.title} if back" for line in result.objectives), "sure", "changed",
+            *(f"{line.title} if reverted" for line in result.objectives), "sure", "changed",
         ),
         rows=rows_of(*(_worth_cells(result, one) for one in result.worths)),
         left=(0, 1),
+        least=(1, *range(len(result.objectives) + 3, 4, -1)),
         notes=(
             (
-                "If back: change of the objective when this knob alone goes back to where it "
-                "was, range over scenarios and seeds."
+                "If reverted: change of the objective when this knob alone returns to its "
+                "first value, range over scenarios and seeds."
             ),
-            "Sure: no run was better without it. What is worth nothing is left as it was.",
+            "Sure: no run was better without it. Knobs without effect keep their first value.",
             *_no_effect(result),
         ),
     )  # fmt: skip
@@ -172,8 +194,8 @@ def _worths(result: Tuned) -> Iterator[Block]:
 def _no_effect(result: Tuned) -> Iterator[str]:
     if any(_sure(one) == NO_EFFECT for one in result.worths):
         yield (
-            "No effect: every run came out the same without it, as nothing in it got that far "
-            "with the other settings found."
+            "No effect: every run gave the same without it; no traffic reached its threshold "
+            "with the other settings."
         )
 
 
@@ -237,7 +259,7 @@ def _front(result: Tuned) -> Table:
         rows=rows_of(*(_front_cells(result, one) for one in shown)),
         notes=(
             "No trial is better in one objective and as good in the others; search's seeds."
-            + (f" {alike} more came out just as these." if alike else "")
+            + (f" {alike} more gave the same." if alike else "")
             + (f" {more} more in -o json." if more else ""),
         ),
     )
@@ -268,7 +290,7 @@ def _drawings(result: Tuned) -> Iterator[Drawing]:
         yield Drawing(
             chart="knob_worth",
             name="knobs",
-            title="What each knob of the best settings is worth",
+            title="Effect of each knob of the best settings",
             rows=tuple(
                 _bar(one, first.name) for one in result.worths if any(_ends(one, first.name))
             ),

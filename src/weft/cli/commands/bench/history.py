@@ -18,14 +18,15 @@ def history(
         str | None, typer.Option("--label", metavar="TEXT", help="Runs of this label alone.")
     ] = None,
     output: options.OutputFormat = "text",
+    full: options.Full = False,
     out: options.OutFile = None,
     chart: options.ChartFile = [],  # noqa: B006 - typer reads the default, nobody changes it
 ) -> int:
     """List the runs that were kept and say whether the newest of a kind is slower.
 
     Only runs of the same operation, sizes, hosts, ranks, software and options are compared.
-    Leaves with 0 where nothing became slower, 4 where the newest run of a kind did, 5 where
-    the history is empty.
+    The exit code is 0 where nothing became slower, 4 where the newest run of a kind did, 5
+    where the history is empty.
 
     \b
     Examples:
@@ -39,7 +40,7 @@ def history(
     check_format(output)
     check_places(out, charts=chart)
     result = read(url, label=label)
-    emit(result, output, out=out, charts=chart)
+    emit(result, output, full=full, out=out, charts=chart)
     if not result.runs:
         return NOTHING
     return SLOWER if result.regressions else 0

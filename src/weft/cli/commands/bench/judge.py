@@ -23,9 +23,9 @@ INCONCLUSIVE: Final = 5
 def judge(
     runs: Runs,
     *,
-    files: options.Files = [],  # noqa: B006 - typer reads the default, nobody changes it
-    sets: options.Sets = [],  # noqa: B006 - as above
+    given: options.ClusterGiven,
     output: options.OutputFormat = "text",
+    full: options.Full = False,
     out: options.OutFile = None,
     overlay: options.OverlayFile = None,
     good: Annotated[
@@ -43,28 +43,30 @@ def judge(
 ) -> int:
     """Judge a measured sweep: PASS, FAIL or INCONCLUSIVE, and which fault fits if it fails.
 
-    The sweep is laid over the curve that this cluster should show, noise is allowed for, and
-    known faults are simulated to see whose curve it is. Leaves with 0 for PASS, 4 for FAIL, 5
-    where the run cannot tell. Without -f the cluster is worked out from the output itself, as
-    far as it says; what is assumed is named, with the verdict on each system that it may be.
-    Runs given with --good say what is expected in place of the model.
+    The sweep is compared with the curve that this cluster should show, with noise taken into
+    account, and with the curves of simulated faults. The exit code is 0 for PASS, 4 for FAIL,
+    5 for INCONCLUSIVE. Without a cluster document the cluster is inferred from the output;
+    assumptions are listed, with the verdict for each possible system. Runs given with --good
+    replace the model as the expectation.
 
     \b
     Examples:
-      weft bench judge all_reduce.txt -f cluster.yaml
-      weft bench judge run.json nccl.log -f cluster.yaml --chart judged.svg
-      weft bench judge tonight.json -f cluster.yaml --good 3-9
+      weft bench judge all_reduce.txt cluster.yaml
+      weft bench judge run.json nccl.log cluster.yaml --chart judged.svg
+      weft bench judge tonight.json cluster.yaml --good 3-9
       weft bench judge all_reduce.txt -o json
     """  # noqa: D301 - click's mark for text that is not to be wrapped
     from weft import api  # noqa: PLC0415 - after the words are understood
     from weft.bench.verdict import Outcome  # noqa: PLC0415 - as above
-    from weft.cli.inputs import cluster_alone  # noqa: PLC0415 - as above
+    from weft.cli.inputs import cluster_of, documents_among, is_given  # noqa: PLC0415 - as above
     from weft.cli.output import check_format, check_places, emit, progress  # noqa: PLC0415 - as above
 
     check_format(output)
     check_places(out, charts=chart)
-    cluster = cluster_alone(files, sets, overlay) if files else None
+    documents, outputs = documents_among(runs)
+    known = is_given(given, documents)
+    cluster = cluster_of(given, documents, overlay=overlay) if known else None
     with progress("judging", quiet=quiet):
-        result = api.judge(runs, cluster, good=good, history=history)
-    emit(result, output, out=out, charts=chart)
+        result = api.judge(outputs, cluster, good=good, history=history)
+    emit(result, output, full=full, out=out, charts=chart)
     return {Outcome.PASS: 0, Outcome.FAIL: FAILED}.get(result.outcome, INCONCLUSIVE)

@@ -14,6 +14,7 @@ BROKEN: Final = 4
 
 
 def load(
+    documents: options.Documents = [],  # noqa: B006 - typer reads the default, nobody changes it
     *,
     peak: Annotated[
         str,
@@ -27,17 +28,18 @@ def load(
     simulate: Annotated[
         bool, typer.Option("--simulate", help="In the packet simulator, on the cluster of -f.")
     ] = False,
-    files: options.Files = [],  # noqa: B006 - typer reads the default, nobody changes it
+    files: options.Files = [],  # noqa: B006 - as above
+    preset: options.PresetName = None,
     sets: options.Sets = [],  # noqa: B006 - as above
     hosts: Hosts = "",
     tool: Annotated[
         str | None,
-        typer.Option("--tool", metavar="NAME", help="iperf3 unless told; perftest for a pair."),
+        typer.Option("--tool", metavar="NAME", help="default: iperf3; perftest for a pair."),
     ] = None,
     launcher: Annotated[
         str | None,
         typer.Option(
-            "--launcher", metavar="NAME", help="ssh unless told; local, kubectl or netns."
+            "--launcher", metavar="NAME", help="default: ssh; or local, kubectl, netns."
         ),
     ] = None,
     line: Annotated[
@@ -70,6 +72,7 @@ def load(
         typer.Option("--tail", metavar="NUMBER", help="Growth of the tail that breaks it."),
     ] = 3.0,
     output: options.OutputFormat = "text",
+    full: options.Full = False,
     out: options.OutFile = None,
     chart: options.ChartFile = [],  # noqa: B006 - as above
     quiet: options.Quiet = False,
@@ -78,34 +81,36 @@ def load(
 
     A step is broken where less than --delivered of it arrives, or where the tail of a transfer
     (simulated) or the round trip (TCP) grows past --tail times that of the lightest step. The
-    multiple is then narrowed by halving. Leaves with 0 where the load is carried up to --to
-    times the peak, 4 where it breaks before.
+    multiple is then narrowed by halving. The exit code is 0 where the load is carried up
+    to --to times the peak, 4 where it breaks before.
 
     \b
     Examples:
-      weft bench load --simulate -f cluster.yaml --peak 1200Gb/s
+      weft bench load --simulate cluster.yaml --peak 1200Gb/s
       weft bench load --hosts a,b,c,d --peak 30Gb/s --line 100Gb/s
     """  # noqa: D301 - click's mark for text that is not to be wrapped
     from weft.bench.command import places  # noqa: PLC0415 - after the words are understood
     from weft.bench.load import simulated_load  # noqa: PLC0415 - as above
     from weft.bench.load_hosts import Field, measured_load  # noqa: PLC0415 - as above
-    from weft.cli.inputs import cluster_alone  # noqa: PLC0415 - as above
+    from weft.cli.inputs import cluster_of, is_given  # noqa: PLC0415 - as above
     from weft.cli.output import check_format, check_places, emit, watched  # noqa: PLC0415 - as above
 
     check_format(output)
     check_places(out, charts=chart)
     if simulate == bool(hosts):
-        raise SpecError("give --simulate with -f cluster.yaml, or real hosts with --hosts")
+        raise SpecError("give --simulate with cluster.yaml, or real hosts with --hosts")
     real = {"tool": tool, "launcher": launcher, "seconds": seconds, "streams": streams}
     simulated = {"size_bytes": None if size is None else parse_size(size), "hosts": most_hosts}
+    given = options.ClusterGiven(files=files, preset=preset, sets=sets)
+    named = is_given(given, documents) or None
     _refuse(simulate=simulate, real={**real, "line": line or None},
-            simulated={"size": size, "simulated-hosts": most_hosts, "file": files or None,
-                       "set": sets or None})  # fmt: skip
+            simulated={"size": size, "simulated-hosts": most_hosts, "file": named,
+                       "set": given.sets or None})  # fmt: skip
     rate = parse_rate(peak)
     with watched("loading the network", quiet=quiet) as report:
         if simulate:
             result = simulated_load(
-                cluster_alone(files, sets), rate, largest_multiple=largest,
+                cluster_of(given, documents), rate, largest_multiple=largest,
                 delivered_ratio=delivered, tail_growth=tail, report=report, **_given(simulated),
             )  # fmt: skip
         else:
@@ -116,7 +121,7 @@ def load(
                 largest_multiple=largest, delivered_ratio=delivered, tail_growth=tail,
                 report=report,
             )  # fmt: skip
-    emit(result, output, out=out, charts=chart)
+    emit(result, output, full=full, out=out, charts=chart)
     return 0 if result.breaking_multiple is None else BROKEN
 
 
@@ -134,4 +139,4 @@ def _refuse(
         words = ", ".join(f"--{name}" for name in unheeded)
         way = "--simulate" if simulate else "--hosts"
         known = ", ".join(f"--{name}" for name in (simulated if simulate else real))
-        raise SpecError(f"a load with {way} heeds no {words}; it heeds {known}")
+        raise SpecError(f"{words} has no effect with {way}; allowed there: {known}")

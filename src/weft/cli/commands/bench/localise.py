@@ -53,14 +53,15 @@ def localise(
     launcher: PairLauncherName = "ssh",
     seconds: Seconds = 3.0,
     output: options.OutputFormat = "text",
+    full: options.Full = False,
     out: options.OutFile = None,
     quiet: options.Quiet = False,
 ) -> int:
     """Find the slow host or uplink: plan the tests that tell most, and read their results.
 
-    Without --run the next test is printed, with its command; give what it measured with
-    --result and ask again. With --run the tests are run until a part is named. Leaves with 4
-    where a part is named, 0 where all are sound, 5 while it is open.
+    Without --run the next test is printed, with its command; give its measurement with
+    --result and run weft again. With --run the tests are run until a part is named. The exit
+    code is 4 where a part is named, 0 where all are healthy, 5 while it is undecided.
 
     \b
     Examples:
@@ -90,7 +91,7 @@ def localise(
             at_once=at_once, largest_group=group,
         )  # fmt: skip
     found = replace(found, commands=_commands(found, launcher, addresses))
-    emit(found, output, out=out)
+    emit(found, output, full=full, out=out)
     if found.named:
         return FAULTY
     return 0 if found.settled and _sound(found) else OPEN
@@ -133,7 +134,7 @@ def _leaves(text: str, hosts: tuple[str, ...]) -> dict[str, str]:
     for part in (one for one in text.split(",") if one):
         leaf, equals, members = part.partition("=")
         if not equals or not leaf:
-            raise SpecError(f"{part!r} is no leaf; write its hosts as leaf1=a+b")
+            raise SpecError(f"{part!r} is not a leaf; write its hosts as leaf1=a+b")
         found |= dict.fromkeys(members.split("+"), leaf)
     if found and found.keys() != set(hosts):
         odd = ", ".join(sorted(found.keys() ^ set(hosts)))
@@ -147,7 +148,7 @@ def _outcome(text: str) -> "Outcome":
     names, equals, rate = text.rpartition("=")
     hosts = tuple(one for one in names.split(",") if one)
     if not equals or len(hosts) < 2:  # noqa: PLR2004 - a pair
-        raise SpecError(f"{text!r} is no result; write it as a,b=92Gb/s")
+        raise SpecError(f"{text!r} is not a result; write it as a,b=92Gb/s")
     return Outcome(hosts=hosts, bytes_per_s=parse_rate(rate))
 
 

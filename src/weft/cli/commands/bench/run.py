@@ -37,7 +37,7 @@ def run(
     ranks_per_host: Annotated[
         int | None,
         typer.Option(
-            "--ranks-per-host", metavar="COUNT", help="GPUs on each host; 1 unless told.", min=1
+            "--ranks-per-host", metavar="COUNT", help="GPUs on each host; default: 1.", min=1
         ),
     ] = None,
     smallest: Annotated[
@@ -124,8 +124,8 @@ def run(
 ) -> int:
     """Run a benchmark and keep what it measured in the run history.
 
-    No shell reads the commands here; over ssh every word is quoted for the far one. Nothing
-    stays behind: processes that outlive the run are ended. The output that --save writes is
+    Commands run without a shell; over ssh every word is quoted. Processes that outlive
+    the run are ended. The output that --save writes is
     what weft bench judge reads.
 
     \b

@@ -8,8 +8,9 @@ from typing import Final
 
 from weft import plugins
 from weft.engines.analytic.collective import algorithms, tuning
-from weft.engines.analytic.collective.graph import Graph
+from weft.engines.analytic.collective.graph import Graph, Graphs
 from weft.engines.analytic.collective.path import Path
+from weft.engines.analytic.collective.tuning import Tuning
 from weft.traffic.collective import Operation
 
 Limits = Mapping[str, float]
@@ -17,8 +18,9 @@ Limits = Mapping[str, float]
 
 PROTOCOLS: Final = ("ll", "ll128", "simple")
 REDUCING: Final = frozenset({Operation.ALL_REDUCE, Operation.REDUCE_SCATTER, Operation.REDUCE})
-_VERBS_TABLES: Final = "2.27.3"
-"""RCCL's step over the network steers its choice (320 us); NCCL's stands for time."""
+_MEASURED_TABLES: Final = "2.30.7"
+"""Tables whose times stand for the hardware whatever release runs: NVIDIA's newest. Those of
+a release steer its choice (Tree counted 28 us a step to 2.22; RCCL's ring counts 320 us)."""
 _ONE_WAY: Final = frozenset({Operation.ALL_GATHER, Operation.REDUCE_SCATTER})
 
 
@@ -37,11 +39,12 @@ class CollectiveAlgorithm:
     protocols: tuple[str, ...]
     refusal: Callable[[Path, Operation], str]
     nccl_latency_s: Callable[[Path, Operation, str], float]
-    nccl_algbw_bytes_per_s: Callable[[Path, Graph, Operation, str], float]
+    nccl_algbw_bytes_per_s: Callable[[Path, Graphs, Operation, str], float]
     latency_s: Callable[[Path, Operation, str], float]
-    limits: Callable[[Path, Graph, Operation, str], Limits]
-    corrected: bool = False
-    """Whether the library multiplies its bandwidth by a factor that depends on size."""
+    limits: Callable[[Path, Graphs, Operation, str], Limits]
+    corrected_below: int = 0
+    """The library multiplies the bandwidth by a factor that depends on size below 2^(this + 6)
+    bytes; 0: never."""
 
 
 @cache
@@ -80,14 +83,18 @@ def levels(domains: int) -> int:
     return int(log2(domains)) if domains > 1 else 0
 
 
+def measured(path: Path) -> Tuning:
+    """Return the tables whose times and ceilings stand for the hardware of a path."""
+    return tuning.find(_MEASURED_TABLES) if path.tuning.library == "nccl" else path.tuning
+
+
 def net_step_s(path: Path, algorithm: str, protocol: str) -> float:
     """Return weft's cost of one dependent step over the network.
 
     NCCL's constant stands for verbs through one switch; a fabric's own overhead, further
     switches and longer cables come on top.
     """
-    tables = path.tuning if path.tuning.library == "nccl" else tuning.find(_VERBS_TABLES)
-    base = tables.step_s["net"][algorithm][protocol]
+    base = tuning.find(_MEASURED_TABLES).step_s["net"][algorithm][protocol]
     fabric = path.fabric
     extra = path.net_const("step_overhead", fabric.step_overhead_s.value)
     further = max(0, path.reach.hops - 1) * fabric.switch_hop_s.value
@@ -98,12 +105,12 @@ def net_step_s(path: Path, algorithm: str, protocol: str) -> float:
 
 def local_step_s(path: Path, algorithm: str, protocol: str) -> float:
     """Return weft's cost of one dependent step inside a domain."""
-    return path.tuning.step_s[path.link][algorithm][protocol] * path.const("local_step")
+    return measured(path).step_s[path.link][algorithm][protocol] * path.const("local_step")
 
 
 def base_s(path: Path, algorithm: str, protocol: str) -> float:
     """Return weft's cost of starting one collective."""
-    return path.tuning.base_s[algorithm][protocol] * path.const("base")
+    return measured(path).base_s[algorithm][protocol] * path.const("base")
 
 
 def net_available(path: Path, family: str) -> float:
@@ -115,19 +122,27 @@ def net_available(path: Path, family: str) -> float:
 
 
 def nccl_net_step_s(path: Path, algorithm: str, protocol: str) -> float:
-    """Return the library's own cost of one step over the network."""
-    row = "tree" if path.local == 1 else algorithm
+    """Return the library's own cost of one step over the network.
+
+    Since 2.23 one rank a host counts the step of a tree, for nothing hides it.
+    """
+    as_tree = path.local == 1 and path.tuning.rules.alone_steps_as_tree
+    row = "tree" if as_tree else algorithm
     inter = path.tuning.step_s["net"][row][protocol] + path.fabric.plugin_latency_s
     return inter + (path.fabric.plugin_latency_s if protocol == "simple" else 0.0)
 
 
 def nccl_local_step_s(path: Path, algorithm: str, protocol: str) -> float:
-    """Return the library's own cost of one step inside a domain."""
-    return path.tuning.step_s[path.link][algorithm][protocol]
+    """Return the library's own cost of one step inside a domain.
+
+    One GPU a host has no NVLink path, so the library takes the row of PCIe.
+    """
+    row = path.link if path.local > 1 else "pci"
+    return path.tuning.step_s[row][algorithm][protocol]
 
 
 def nccl_bus_bytes_per_s(path: Path, graph: Graph) -> float:
-    """Return channels times speed, which the library starts from."""
+    """Return channels times speed: the speed inside for up to two hosts."""
     few = path.few_domains
     return graph.channels * (graph.intra_bytes_per_s if few else graph.inter_bytes_per_s)
 

@@ -13,8 +13,8 @@ from weft.engines.analytic.collective.path import Path
 from weft.errors import SpecError
 from weft.traffic.collective import Operation
 
-_LAST_CORRECTED: Final = 23
 _PLATEAU_BYTES: Final = 64
+_CORRECTED_FROM_BYTES: Final = 64
 _SEND_LL_BYTES: Final = 16384
 """NCCL sends with LL up to this size for one peer (NCCL_P2P_LL_THRESHOLD)."""
 _SHARPNESS: Final = 12.0
@@ -88,16 +88,16 @@ def _joined(limits: Limits) -> float:
 def _option(
     path: Path, operation: Operation, kind: CollectiveAlgorithm, protocol: str
 ) -> Option:
-    graph = search(path)
-    limits = kind.limits(path, graph, operation, protocol)
+    graphs = search(path)
+    limits = kind.limits(path, graphs, operation, protocol)
     algbw = _joined(limits) * path.fitted(f"protocol.{protocol}", 1.0)
     ratio = path.tuning.bandwidth_ratio.get("two" if path.few_domains else "more", {})
     share = ratio.get(kind.name, {}).get(protocol, 1.0) if path.domains > 1 else 1.0
     return Option(
-        kind=kind, protocol=protocol, channels=graph.total_channels,
+        kind=kind, protocol=protocol, channels=graphs.total_channels,
         nccl_latency_s=kind.nccl_latency_s(path, operation, protocol),
         nccl_algbw_bytes_per_s=share
-        * kind.nccl_algbw_bytes_per_s(path, graph, operation, protocol),
+        * kind.nccl_algbw_bytes_per_s(path, graphs, operation, protocol),
         latency_s=kind.latency_s(path, operation, protocol),
         algbw_bytes_per_s=algbw,
         limit=min(limits, key=lambda name: limits[name]),
@@ -141,14 +141,27 @@ def nccl_time_s(path: Path, option: Option, size_bytes: float) -> float:
     if option.kind.name == "pairwise":
         small = size_bytes <= _SEND_LL_BYTES * path.ranks
         return option.nccl_latency_s + (0.0 if small == (option.protocol == "ll") else 1.0)
-    if option.kind.corrected:
-        index = math.floor(math.log2(max(size_bytes, 64) / 64))
-        if index < _LAST_CORRECTED and option.kind.name == "tree":
-            algbw *= path.tuning.tree_correction_ratio[option.protocol][index]
+    algbw *= _correction(path, option, size_bytes)
     latency = option.nccl_latency_s
     if size_bytes / (option.channels * path.ranks) >= _PLATEAU_BYTES:
         latency *= option.plateau_ratio
     return latency + size_bytes / algbw
+
+
+def _correction(path: Path, option: Option, size_bytes: float) -> float:
+    """Return the factor by which trees miss the library's model at a size."""
+    if size_bytes < _CORRECTED_FROM_BYTES:
+        return 1.0
+    if option.kind.name == "nvls_tree":
+        x86 = path.cpu in {"intel", "amd"}
+        if not (path.tuning.rules.nvls_tree_corrected and x86):
+            return 1.0
+        if path.table_class != "blackwell":
+            return 1.0
+    index = math.floor(math.log2(size_bytes / _CORRECTED_FROM_BYTES))
+    if index >= option.kind.corrected_below:
+        return 1.0
+    return path.tuning.tree_correction_ratio[option.protocol][index]
 
 
 def choose(path: Path, operation: Operation, size_bytes: float) -> Option:

@@ -9,6 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
+from weft.engines.analytic.collective.spread import Spread, from_raw
+
 FILE: Final = Path(__file__).with_name("fitted.toml")
 WITHOUT_FILE: Final = Path(__file__).with_name("fitted_without.toml")
 
@@ -21,20 +23,13 @@ class Fitted:
     """
 
     values: Mapping[str, float]
-    bands: Mapping[str, tuple[float, float]]
+    spread: Spread
 
     def __call__(self, name: str, default: float | None = None) -> float:
         """Return one constant; its class's default where it was not fitted."""
         found = self.values.get(name, default)
         assert found is not None, f"no fitted constant {name}"
         return found
-
-    def band(self, *names: str) -> tuple[float, float]:
-        """Return the 80 % band, as ratios of time, of the first class that has one."""
-        for name in names:
-            if name in self.bands:
-                return self.bands[name]
-        return self.bands["any"]
 
 
 def flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, float]]:
@@ -50,8 +45,7 @@ def flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, floa
 def read(path: Path) -> Fitted:
     """Read fitted constants from a file."""
     raw = tomllib.loads(path.read_text("utf-8"))
-    bands = {k: (float(v["low"]), float(v["high"])) for k, v in raw["bands"].items()}
-    return Fitted(dict(flat(raw["constants"])), bands)
+    return Fitted(dict(flat(raw["constants"])), from_raw(raw["spread"]))
 
 
 @cache
@@ -61,22 +55,32 @@ def shipped() -> Fitted:
 
 
 @cache
-def _changes() -> Mapping[str, Mapping[str, float]]:
-    raw = tomllib.loads(WITHOUT_FILE.read_text("utf-8"))
-    return {site: dict(flat(changed)) for site, changed in raw["without"].items()}
+def nested() -> Mapping[str, Any]:
+    """Return what was fitted with one product family left out at a time, as the file has it."""
+    return tomllib.loads(WITHOUT_FILE.read_text("utf-8"))
+
+
+def family(site: str) -> str:
+    """Return the product family of a system that a fit has seen; empty for others."""
+    return str(nested()["families"].get(site, ""))
 
 
 @cache
-def without(site: str) -> Fitted:
-    """Return the constants fitted without one site; the shipped ones if it was not used.
+def without_family(name: str) -> Fitted:
+    """Return constants and spreads fitted without one product family."""
+    left_out = nested()["without"][name]
+    changed = dict(flat(left_out.get("constants", {})))
+    return Fitted({**shipped().values, **changed}, from_raw(left_out["spread"]))
 
-    Scores of a row the fit has seen are made with these, so that errors are those of a site
-    never seen.
+
+def without(site: str) -> Fitted:
+    """Return what was fitted without the family of a site; as shipped if it was not used.
+
+    Scores of a row the fit has seen are made with these, so that errors are those of a
+    product family never seen.
     """
-    changed = _changes().get(site)
-    if changed is None:
-        return shipped()
-    return Fitted({**shipped().values, **changed}, shipped().bands)
+    name = family(site)
+    return without_family(name) if name else shipped()
 
 
 _CURRENT: Final[ContextVar[Fitted | None]] = ContextVar("fitted", default=None)

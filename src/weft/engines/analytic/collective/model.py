@@ -2,25 +2,26 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from weft.engines.analytic.collective.choice import Option, choose
+from weft.engines.analytic.collective.algorithm import REDUCING
+from weft.engines.analytic.collective.choice import Option, choose, options
 from weft.engines.analytic.collective.constants import Fitted, current
+from weft.engines.analytic.collective.domain import Place, distances, sentence
+from weft.engines.analytic.collective.mixture import Law, parts
 from weft.engines.analytic.collective.path import Path, Same, path_of
+from weft.engines.analytic.collective.spread import bucket
 from weft.engines.engine import CollectiveTime
 from weft.engines.overlay import overlaid
 from weft.errors import Infeasible
-from weft.network.fabric import Fabric
 from weft.results import Estimate
 from weft.spec.cluster import Cluster
 from weft.traffic.collective import Group, Operation
 
-_LARGE_BYTES: Final = 64 * 2**20
-_SMALL_BYTES: Final = 256 * 2**10
 _FLOOR_POWERS: Final = 6
-_FILLED_LATENCY_S: Final = 400e-6
-"""The pipeline of the largest published rings; longer ones fill by chunks, not by steps."""
+_SURE_POWERS: Final = 3
 _FILL_RANKS: Final = 16
 """Ranks of most published runs, to which the sizes of half fill refer."""
 _LATENCY_SHARE: Final = 0.5
@@ -39,8 +40,7 @@ def option_time_s(path: Path, option: Option, size_bytes: float) -> float:
     fill = full * size_bytes / (size_bytes + half)
     if path.domains > 1:
         fill *= path.net_const("fill_net")
-    filled_s = option.latency_s + fill * min(option.latency_s, _FILLED_LATENCY_S)
-    return filled_s + size_bytes / option.algbw_bytes_per_s
+    return option.latency_s * (1 + fill) + size_bytes / option.algbw_bytes_per_s
 
 
 @lru_cache(maxsize=32768)
@@ -66,34 +66,102 @@ def time_of(path: Path, operation: Operation, size_bytes: float) -> tuple[float,
     return (max(time_s, floor_s) if size_bytes >= 1 else time_s), option
 
 
-def bucket(size_bytes: float) -> str:
-    """Name the range of sizes that a band belongs to."""
-    if size_bytes >= _LARGE_BYTES:
-        return "large"
-    return "small" if size_bytes <= _SMALL_BYTES else "middle"
+def place_of(path: Path, operation: Operation) -> Place:
+    """Return where a collective of a group lies among what was measured."""
+    return Place(
+        operation=operation.value, ranks=path.ranks, domains=path.domains, local=path.local,
+        generation=path.gpu_class, fabric=path.fabric.name,
+        version=path.version if path.tuning.library == "nccl" else (),
+    )  # fmt: skip
 
 
-def scale(domains: int) -> str:
-    """Name the range of hosts that a band belongs to."""
-    return ("one_host", "two_hosts", "more_hosts")[min(domains, 3) - 1]
+@lru_cache(maxsize=32768)
+def law_of(path: Path, operation: Operation, size_bytes: float) -> tuple[Law, Option]:
+    """Return the law of a time on a system never measured, and the most likely option."""
+    spread = path.fitted.spread
+    found = parts(
+        path, operation, size_bytes, nvls_off=spread.choice["nvls_off"],
+        trust=spread.choice["stated" if path.release_stated else "open"],
+    )  # fmt: skip
+    law = Law(
+        tuple(part.weight for part in found),
+        tuple(math.log(option_time_s(path, part.option, size_bytes)) for part in found),
+        _margin(path, operation, bucket(size_bytes)).sigma,
+    )
+    return law, found[0].option
 
 
-def band_names(fabric: Fabric, scale: str, size: str) -> tuple[str, ...]:
-    """Return the classes that may have a band, the narrowest first.
+@dataclass(frozen=True, slots=True)
+class _Margin:
+    """Spread of the law, the levels that are the ends of its band, and what that rests on."""
 
-    RDMA fabrics without published runs of their own have that of RoCE.
+    sigma: float
+    low: float
+    high: float
+    domain: str
+
+
+@lru_cache(maxsize=16384)
+def _margin(path: Path, operation: Operation, size: str) -> _Margin:
+    place, spread = place_of(path, operation), path.fitted.spread
+    far = distances(place, spread.measured)
+    low, high = spread.ends(place, size, far)
+    return _Margin(
+        spread.sigma(place, size, far), low, high, sentence(place, spread.measured, far)
+    )
+
+
+def _floor_s(path: Path, operation: Operation, size_bytes: float, middle_s: float) -> float:
+    """Return the largest median of smaller powers of two, where one may be above a time.
+
+    Where even the slowest option is faster at an eighth of the size, the smaller powers need
+    no law of their own.
     """
-    wide = (f"{scale}.{size}", size)
-    if scale == "one_host":
-        return wide
-    relative = (f"roce.{scale}.{size}",) if fabric.rdma else ()
-    return (f"{fabric.name}.{scale}.{size}", *relative, *wide)
+    if size_bytes < 1:
+        return 0.0
+    last = math.floor(math.log2(size_bytes))
+    first = max(0, last - _FLOOR_POWERS)
+    sure = max(first, last - _SURE_POWERS)
+    slowest_s = max(option_time_s(path, o, 2.0**sure) for o in options(path, operation))
+    if slowest_s <= middle_s:
+        first = sure + 1
+    powers = range(first, last + 1)
+    return max((law_of(path, operation, 2.0**p)[0].quantile(0.5) for p in powers), default=0)
 
 
-def band(path: Path, size_bytes: float) -> tuple[float, float]:
-    """Return the ends of the 80 % band over the time."""
-    names = band_names(path.fabric, scale(path.domains), bucket(size_bytes))
-    return path.fitted.band(*names)
+def estimate(path: Path, operation: Operation, size_bytes: float) -> tuple[Estimate, Option]:
+    """Return the median of the law with its 80 % band, and the most likely option.
+
+    The library may switch too late and be faster with a larger message; the floor of smaller
+    powers of two keeps such a step out of the prediction.
+    """
+    law, option = law_of(path, operation, size_bytes)
+    middle = law.quantile(0.5)
+    raised = max(1.0, _floor_s(path, operation, size_bytes, middle) / middle)
+    margin = _margin(path, operation, bucket(size_bytes))
+    return Estimate(
+        middle * raised,
+        min(middle, law.quantile(margin.low)) * raised,
+        max(middle, law.quantile(margin.high)) * raised,
+    ), option
+
+
+def _least_s(path: Path, operation: Operation, size_bytes: float) -> float:
+    """Return the time in which the NICs of a domain can send what must leave it, no sooner.
+
+    All-gather and reduce-scatter: (D - 1) / D of the size over D domains, all-reduce twice
+    that where the network does not reduce; all-to-all: what each rank holds for others.
+    """
+    if path.domains == 1 or (path.network_reduces and operation in REDUCING):
+        return 0.0
+    beyond = size_bytes * (path.domains - 1) / path.domains
+    leaves = {
+        Operation.ALL_REDUCE: 2 * beyond,
+        Operation.ALL_GATHER: beyond,
+        Operation.REDUCE_SCATTER: beyond,
+        Operation.ALL_TO_ALL: path.local * size_bytes * (1 - path.local / path.ranks),
+    }
+    return leaves.get(operation, 0.0) / (path.nics * path.nic_line_bytes_per_s)
 
 
 def _reasons(path: Path, option: Option, size_bytes: float) -> tuple[str, ...]:
@@ -130,18 +198,21 @@ def _predict(
             f"{group.ranks} ranks span {path.domains} hosts but hosts have no NIC;"
             " set host.nics to 1 or more"
         )
-    time_s, option = time_of(path, operation, size_bytes)
-    low, high = band(path, size_bytes)
+    found, option = estimate(path, operation, size_bytes)
     volume_s = size_bytes / option.algbw_bytes_per_s
-    other_s = time_s + _published_more_s(path, option, volume_s)
-    found = CollectiveTime(
-        operation=operation, group=group, size_bytes=size_bytes,
-        time_s=Estimate(time_s, min(time_s, other_s) * low, max(time_s, other_s) * high),
+    published_ratio = 1 + _published_more_s(path, option, volume_s) / found.value
+    low = max(found.low * min(1.0, published_ratio), _least_s(path, operation, size_bytes))
+    time_s = Estimate(
+        found.value, min(found.value, low), found.high * max(1.0, published_ratio)
+    )
+    made = CollectiveTime(
+        operation=operation, group=group, size_bytes=size_bytes, time_s=time_s,
         algorithm=option.kind.name, protocol=option.protocol, channels=option.channels,
-        limit=option.limit if volume_s > _LATENCY_SHARE * time_s else "latency",
+        limit=option.limit if volume_s > _LATENCY_SHARE * time_s.value else "latency",
         reasons=_reasons(path, option, size_bytes), assumptions=path.assumptions,
+        domain=_margin(path, operation, bucket(size_bytes)).domain,
     )  # fmt: skip
-    return overlaid(same.cluster, found, volume_s)
+    return overlaid(same.cluster, made, volume_s, fitted.spread.calibrated)
 
 
 def collective_time(

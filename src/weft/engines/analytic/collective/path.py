@@ -9,9 +9,11 @@ from weft import units
 from weft.engines.analytic.collective import tuning
 from weft.engines.analytic.collective.constants import Fitted
 from weft.engines.analytic.collective.tuning import Tuning
-from weft.errors import WeftError
-from weft.network import fabric, topology
+from weft.errors import Mismatch, WeftError
+from weft.network import fabric
+from weft.network import network as resolver
 from weft.network.fabric import Fabric
+from weft.network.topology import trays_of
 from weft.spec.cluster import Cluster
 from weft.traffic.collective import Group
 
@@ -23,8 +25,6 @@ _CABLE_S_PER_M: Final = 5e-9
 """Propagation in fibre and copper [catalogue: 4.5 to 5.0 ns/m]."""
 _FITTED_CABLE_M: Final = 30.0
 """Mean cable that published systems, which do not state it, are taken to have."""
-_WIDE_TREES: Final = (2, 13)
-"""Published two-host runs show rings before about this version, and trees after."""
 _MESH_LINKS: Final = 7
 """xGMI joins each of eight GPUs to every other by one link."""
 _MERGES_PORTS: Final = (2, 20)
@@ -99,6 +99,8 @@ class Path:
     factors: tuple[str, ...]
     """What load balancing and tuning are taken to leave, simulated and published."""
     assumptions: tuple[str, ...]
+    release_stated: bool = False
+    """Whether the specification states the release of the library."""
 
     @property
     def ranks(self) -> int:
@@ -109,12 +111,6 @@ class Path:
     def few_domains(self) -> bool:
         """At most two: a tree then has one edge, and the library counts differently."""
         return self.domains <= _EDGE
-
-    @property
-    def tree_ratio(self) -> float:
-        """How much wider than the network the search lays the inside of a tree."""
-        pair = self.few_domains and self.domains > 1
-        return 2.0 if pair and self.version >= _WIDE_TREES else 1.0
 
     @property
     def scale_index(self) -> str:
@@ -156,7 +152,9 @@ class Path:
 
 def _reach(cluster: Cluster, group: Group, domains: int) -> Reach:
     try:
-        found = topology.layout(cluster)
+        found = resolver.layout(cluster)
+    except Mismatch:
+        raise
     except WeftError as error:
         far = max(0.0, 1 - _FALLBACK_LEAF_HOSTS / domains)
         return Reach(
@@ -166,7 +164,8 @@ def _reach(cluster: Cluster, group: Group, domains: int) -> Reach:
         )  # fmt: skip
     span = (domains - 1) * group.stride + 1
     far = max(0.0, 1 - found.hosts_per_unit / span)
-    if group.stride > 1:  # Its domains never are neighbours: so many of them leave the leaf.
+    if group.stride > 1 and found.hosts_per_unit < cluster.hosts:
+        # Its domains never are neighbours: so many of them leave the leaf.
         far = max(far, min(1.0, group.stride / found.hosts_per_unit))
     scope = found.scope(max(span, found.hosts_per_unit + 1) if far else span)
     return Reach(
@@ -261,7 +260,10 @@ def _net(
 
 
 def _socket_cap(cluster: Cluster, kind: Fabric, fitted: Fitted) -> float:
-    """Return what the cores of a host copy: sockets x threads until memory saturates."""
+    """Return what the cores of a host copy: sockets x threads until memory saturates.
+
+    Each tray of a rack copies with cores and memory of its own.
+    """
     choice = cluster.fabric
     assert kind.socket_bytes_per_s is not None
     assert kind.host_socket_bytes_per_s is not None
@@ -275,7 +277,8 @@ def _socket_cap(cluster: Cluster, kind: Fabric, fitted: Fitted) -> float:
     one = fitted("socket", kind.socket_bytes_per_s.value) * mtu / packet
     top = fitted("host_socket", kind.host_socket_bytes_per_s.value)
     linear = workers * one * kind.tuned(choice.tuning).value
-    return linear * top / math.hypot(linear, top)
+    one_tray = linear * top / math.hypot(linear, top)
+    return one_tray * trays_of(cluster.host.gpus, cluster.host.nics)
 
 
 def _gpudirect(cluster: Cluster, kind: Fabric) -> bool:
@@ -318,7 +321,8 @@ def path_of(same: Same, group: Group, fitted: Fitted) -> Path:
     version = tuning.number(cluster.nccl.version)
     local = min(group.ranks_per_domain, group.ranks, host.gpus)
     domains = -(-group.ranks // local)
-    reach = _reach(cluster, group, domains) if domains > 1 else Reach(
+    # The variables change what NCCL uses, not the network that there is.
+    reach = _reach(same.cluster, group, domains) if domains > 1 else Reach(
         far_ratio=0.0, hops=0, oversubscription=1.0, cable_s=0.0
     )  # fmt: skip
     shares = _fabric_share(cluster, kind, reach, domains)
@@ -346,6 +350,7 @@ def path_of(same: Same, group: Group, fitted: Fitted) -> Path:
         tuning=tables, version=version, env=cluster.nccl.env, fitted=fitted,
         factors=_factors(cluster, kind, reach, domains),
         assumptions=_assumptions(cluster, kind, reach, domains),
+        release_stated="version" in cluster.nccl.model_fields_set,
     )  # fmt: skip
 
 

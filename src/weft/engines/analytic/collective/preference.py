@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from weft.engines.analytic.collective.choice import choose, options
 from weft.engines.analytic.collective.constants import current
-from weft.engines.analytic.collective.model import band, option_time_s
+from weft.engines.analytic.collective.model import collective_time, option_time_s
 from weft.engines.analytic.collective.path import Same, path_of
 from weft.spec.cluster import Cluster
 from weft.traffic.collective import Group, Operation
@@ -33,8 +33,9 @@ def preference(
     times_s = {option: option_time_s(path, option, size_bytes)
                for option in options(path, operation)}  # fmt: skip
     fastest = min(times_s, key=lambda option: times_s[option])
+    band = collective_time(cluster, operation, size_bytes, group).time_s
     return Preference(
         size_bytes=size_bytes, chosen=(chosen.kind.name, chosen.protocol),
         fastest=(fastest.kind.name, fastest.protocol),
-        gain_ratio=times_s[chosen] / times_s[fastest], band_ratio=band(path, size_bytes)[1],
+        gain_ratio=times_s[chosen] / times_s[fastest], band_ratio=band.high / band.value,
     )  # fmt: skip

@@ -21,6 +21,44 @@ ByClass = Mapping[str, Mapping[str, float]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """The laws that changed between releases; each release states those that it changed."""
+
+    nvls_law: str
+    """``whole``: the graph's bandwidth; ``half_inter``: min(intra, inter / 2) of NVLSTree
+    beyond two hosts; ``efficiency``: NVLinks times nvls_ratio, ceilings a channel."""
+    nvls_ratio_of_bus: float
+    """Algorithm bandwidth over bus bandwidth of NVLS, where the law has a fixed one."""
+    nvls_tree_ratio_of_bus: float
+    nvls_one_way_ratio: float
+    """The same for all-gather and reduce-scatter; 0: NVLS does not run them."""
+    nvls_one_way_narrow: bool
+    """Whether these count (n - 1) / n of the NVLinks and 0.9 of the network."""
+    nvls_tree_linear: bool
+    """Whether NVLSTree counts a step for every host; else for every level of its tree."""
+    nvls_tree_corrected: bool
+    """Whether NVLSTree has the correction of trees (x86 with Blackwell only)."""
+    ring_ll_ratio: float
+    ring_ll_one_way_ratio: float
+    ring_ll128_alone_ratio: float
+    """Share of a ring's bandwidth that LL128 keeps with one rank a host."""
+    ring_extra_crossings: int
+    """Network steps of all-reduce beyond 2 (hosts - 1)."""
+    alone_steps_as_tree: bool
+    simple_tree_ratio: float
+    """What a tree of simple chains keeps."""
+    pat_ratio: float
+    max_channels: int
+    nvls_heads: int
+    duplicates_few: bool
+    """Whether up to four channels of 25 GB/s are laid twice from Hopper on."""
+    peer_channel_gbyte_per_s: float
+    """NIC rate for which a send takes one more channel; 0: two at most, fewer at scale."""
+    doubles_below: int
+    """Channels below which hosts from Hopper on double fast rings once more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Tuning:
     """What one version of the library counts with when it chooses."""
 
@@ -39,7 +77,7 @@ class Tuning:
     search_bytes_per_s: Mapping[str, tuple[float, ...]]
     scale_up_link_bytes_per_s: Mapping[str, float]
     bandwidth_ratio: Mapping[str, ByClass]
-    nvls_by_efficiency: bool
+    rules: Rules
 
 
 def _table(raw: Any, unit: str | None = None) -> Any:  # noqa: ANN401 - whatever TOML held
@@ -100,16 +138,15 @@ def find(version: str) -> Tuning:
 def _tuning(name: str) -> Tuning:
     raw = _read(name)
     tables = {k: _table(v) for k, v in raw.items() if isinstance(v, dict)}
-    rules = tables["rules"]
     return Tuning(
         name=raw["name"],
         library=raw["library"],
         bandwidth_ratio=tables.get("bandwidth_ratio", {}),
-        nvls_by_efficiency=rules["nvls_by_efficiency"],
+        rules=Rules(**tables["rules"]),
         **{
             field: tables[field]
             for field in Tuning.__dataclass_fields__
-            if field in tables and field != "bandwidth_ratio"
+            if field in tables and field not in {"bandwidth_ratio", "rules"}
         },
     )
 

@@ -2,6 +2,6 @@
 
 from weft.engines.analytic.step.goodput import goodput
 from weft.engines.analytic.step.model import step_time
-from weft.engines.analytic.step.search import resolve, search
+from weft.engines.analytic.step.search import all_ways, resolve, search
 
-__all__ = ["goodput", "resolve", "search", "step_time"]
+__all__ = ["all_ways", "goodput", "resolve", "search", "step_time"]

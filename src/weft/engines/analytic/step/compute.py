@@ -7,11 +7,11 @@ A matrix product of m x k by k x n takes::
 e: best share of the peak of this GPU generation and precision; W: waves of 128 x 256 tiles
 over the compute units, of which a part w of the last is lost; d: inner length that filling and
 draining a tile costs; B r: memory bandwidth reached;
-t0: start of a kernel. Everything else is passes over memory: bytes / (B r).
+t0: start of a kernel. Everything else is passes over memory: see operations.py.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from weft.catalogue.devices import Gpu
@@ -22,12 +22,14 @@ from weft.engines.analytic.step.constants import (
     has_fused_experts,
 )
 from weft.engines.analytic.step.memory import LOW_PRECISIONS
+from weft.engines.analytic.step.operations import passes_of
 from weft.spec.workload import Job
 from weft.traffic.demand import (
     ACTIVATION_BYTES,
     dense_parameters,
     expert_parameters,
     expert_tp,
+    micro_batches,
     spread_of,
     tokens_of,
 )
@@ -38,6 +40,8 @@ ALIGNED: Final = 64
 """Multiples of 128 bytes in 16 bits feed the tensor cores best [NVIDIA, matrix guide]."""
 BACKWARD_ATTENTION_FLOPS: Final = 2.5
 """Fused backward recomputes the scores: five products to the two of forward [Dao 2022]."""
+FIRST_FLASH_RATIO: Final = 0.5
+"""FlashAttention-2 is about twice as fast as the first on A100 [Dao 2023, section 4.1]."""
 BACKWARD_ATTENTION_RATE: Final = 0.85
 """Backward kernels reach this share of the rate of forward ones [Dao 2023, figures 4 to 6]."""
 
@@ -75,6 +79,10 @@ class Device:
     unaligned_ratio: float
     kernel_s: float
     operand_bytes: float
+    element_ratio: float
+    """Bytes of an activation over those of 16 bits, which operations.toml counts in."""
+    way: str
+    """How operations between matrix products run: a way of operations.toml."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,8 +109,26 @@ class Times:
         )
 
 
+def device_of(gpu: Gpu, job: Job, constants: Constants, software: Software) -> Device:
+    """Return the GPU as the roofline sees it, with the kernels that a job runs."""
+    best = device(gpu, job.precision, constants, software)
+    if job.attention in {"flash", "unfused"} and not job.compile:
+        return best
+    ratio = 1.0
+    if job.attention == "flash2" and gpu.generation in constants.generations:
+        ratio = constants.generations[gpu.generation].flash2
+    if job.attention == "flash1":
+        ratio = FIRST_FLASH_RATIO
+    return replace(
+        best,
+        attention_flop_per_s=best.attention_flop_per_s * ratio,
+        way="compiled" if job.compile else best.way,
+    )
+
+
 def device(gpu: Gpu, precision: str, constants: Constants, software: Software) -> Device:
-    """Return the GPU as the roofline sees it."""
+    """Return the GPU as the roofline sees it, with the best kernels there are for it."""
+    wide = 2.0 if precision in {"fp32", "tf32"} else 1.0
     generation = constants.generations.get(gpu.generation) or _unknown(gpu)
     half = "fp16" if "bf16" not in gpu.flop_per_s else "bf16"
     half_peak = gpu.peak_flop_per_s(half)
@@ -123,7 +149,9 @@ def device(gpu: Gpu, precision: str, constants: Constants, software: Software) -
         grouped_ratio=constants.grouped_ratio,
         unaligned_ratio=constants.unaligned_ratio,
         kernel_s=software.kernel_s,
-        operand_bytes=1.0 if precision in LOW_PRECISIONS else 2.0,
+        operand_bytes=1.0 if precision in LOW_PRECISIONS else ACTIVATION_BYTES * wide,
+        element_ratio=wide,
+        way=software.operations,
     )
 
 
@@ -142,6 +170,7 @@ def _unknown(gpu: Gpu) -> Generation:
         compute_units=132,
         matrix={half: ratio},
         attention=0.4,
+        flash2=1.0,
         memory=0.75,
         power_w_per_tflop=0.0001,
     )
@@ -226,7 +255,7 @@ def attention_flops(job: Job) -> float:
     model = job.model
     keys = (
         model.mean_attended(job.sequence_length)
-        if job.attention == "flash"
+        if job.attention != "unfused"
         else job.sequence_length
     )
     return 2 * tokens_of(job) * keys * _score_width(job)
@@ -243,7 +272,7 @@ def _score_width(job: Job) -> float:
 def attention_core(job: Job, on: Device) -> tuple[Times, Times]:
     """Return forward and backward time of scores, softmax and values of one layer."""
     flops = attention_flops(job)
-    if job.attention == "flash":
+    if job.attention != "unfused":
         forward_s = flops / on.attention_flop_per_s
         backward_s = forward_s * BACKWARD_ATTENTION_FLOPS / BACKWARD_ATTENTION_RATE
         launch = Times(launch_s=on.kernel_s)
@@ -286,23 +315,38 @@ def layer_times(job: Job, on: Device, *, sparse: bool) -> tuple[Times, Times, Ti
         products_count = len(products)
     matrix_s += sum(product_s(p, on) for p in products)
     core_forward, core_backward = attention_core(job, on)
-    bytes_forward = _passes_bytes(job, products, on, sparse=sparse)
+    passes, elements = passes_of(job, on.way), layer_elements(job, on, sparse=sparse)
+    moved = passes.bytes_moved(elements)
+    quantised = _quantised_bytes(products, on)
     if sparse and not has_fused_experts(job):
-        bytes_forward += _quantised_bytes(expert_products(job), on)
-    kernels = products_count + (20 if sparse else 8)
+        quantised += _quantised_bytes(expert_products(job), on)
+    kernels = passes.kernels(*elements)
     forward = Times(
         matrix_s=matrix_s,
-        memory_s=bytes_forward / on.memory_bytes_per_s,
-        launch_s=kernels * on.kernel_s,
+        memory_s=(moved[0] + quantised) / on.memory_bytes_per_s,
+        launch_s=(products_count + kernels[0]) * on.kernel_s,
     )
     weights = 1.0 if job.model.trainable_ratio > TRAINED_RATIO else 0.05
     backward = Times(
         matrix_s=matrix_s * (1 + weights),
-        memory_s=forward.memory_s * 1.6,
-        launch_s=forward.launch_s * (1 + weights),
+        memory_s=(moved[1] + quantised * QUANTISED_AGAIN) / on.memory_bytes_per_s,
+        launch_s=(products_count * (1 + weights) + kernels[1]) * on.kernel_s,
     )
     again = selective_times(job, on, core_forward) if job.recompute == "selective" else Times()
     return forward.plus(core_forward), backward.plus(core_backward), again
+
+
+def layer_kernels(job: Job, on: Device) -> float:
+    """Count the kernels that a dense layer starts in its forward pass."""
+    mla = job.model.latent_attention
+    products = 2 if mla is None else 4 + (mla.q_lora_rank > 0)
+    forward = passes_of(job, on.way).forward
+    others = sum(forward[over].kernels for over in ("hidden", "rotated", "inner"))
+    return products + DENSE_PRODUCTS + 1 + others
+
+
+DENSE_PRODUCTS: Final = 2
+"""Matrix products of a feed-forward part, gate and up in one."""
 
 
 def selective_times(job: Job, on: Device, core: Times) -> Times:
@@ -312,7 +356,7 @@ def selective_times(job: Job, on: Device, core: Times) -> Times:
     instead, whose wide outputs need not be kept [DeepSeek-V3, section 3.2.3].
     """
     mla = job.model.latent_attention
-    if mla is None or job.attention != "flash":
+    if mla is None or job.attention == "unfused":
         return core
     ranks = {mla.q_lora_rank, mla.kv_lora_rank}
     ups = [p for p in attention_products(job) if p.inner in ranks]
@@ -323,25 +367,29 @@ TRAINED_RATIO: Final = 0.5
 """Below it the model is an adapter (LoRA): the large products have no weight gradient."""
 
 
-def _passes_bytes(job: Job, products: list[Product], on: Device, *, sparse: bool) -> float:
-    """Count the bytes of norms, residuals, dropout, rotation, activation and casts, forward."""
-    model, spread, tokens = job.model, spread_of(job), tokens_of(job)
+QUANTISED_AGAIN: Final = 1.6
+"""Gradients of outputs are quantised for both products of backward; inputs are kept."""
+
+
+def layer_elements(job: Job, on: Device, *, sparse: bool) -> dict[str, float]:
+    """Count the elements, of 16 bits, that the memory-bound operations of a layer run over."""
+    model, spread = job.model, spread_of(job)
     split = spread.tp if spread.sequence_parallel else 1
-    experts = model.experts if sparse else None
-    elements = 10 * model.hidden / split
-    elements += 2 * (model.heads + model.kv_heads) * model.head_dim / spread.tp
-    width = model.ffn_hidden / spread.tp
-    if experts is not None:
-        shared = experts.shared_ffn_hidden or experts.shared_experts * experts.ffn_hidden
-        split_tokens = spread.tp if spread.ep > 1 else 1
-        width = experts.experts_per_token * experts.ffn_hidden / split_tokens
-        width += shared / spread.tp
-        # Permute and unpermute read and write every copy of a token, weights once more.
-        elements += (
-            on.route_passes * 5 * experts.experts_per_token * model.hidden / split_tokens
-        )
-    elements += (3 if model.gated_ffn else 2) * width
-    return tokens * elements * ACTIVATION_BYTES + _quantised_bytes(products, on)
+    tokens = tokens_of(job) * on.element_ratio
+    found = {
+        "hidden": tokens * model.hidden / split,
+        "rotated": tokens * (model.heads + model.kv_heads) * model.head_dim / spread.tp,
+    }
+    experts = model.experts
+    if not sparse or experts is None:
+        return found | {"inner": tokens * model.ffn_hidden / spread.tp}
+    split_tokens = spread.tp if spread.ep > 1 else 1
+    copies = tokens * experts.experts_per_token / split_tokens
+    shared = experts.shared_ffn_hidden or experts.shared_experts * experts.ffn_hidden
+    return found | {
+        "inner": copies * experts.ffn_hidden + tokens * shared / spread.tp,
+        "copies": on.route_passes * copies * model.hidden,
+    }
 
 
 def _quantised_bytes(products: Iterable[Product], on: Device) -> float:
@@ -355,16 +403,35 @@ def head_times(job: Job, on: Device) -> tuple[Times, Times]:
     """Return forward and backward time of the vocabulary head and its loss."""
     product = head_product(job)
     forward_s = product_s(product, on, on.half_flop_per_s)
-    logits_s = product.rows * product.columns * 4 / on.memory_bytes_per_s
-    forward = Times(matrix_s=forward_s, memory_s=2 * logits_s, launch_s=4 * on.kernel_s)
+    passes = passes_of(job, on.way)
+    moved = passes.bytes_moved({"logits": product.rows * product.columns * on.element_ratio})
+    kernels = passes.kernels("logits")
     weights = 1.0 if job.model.trainable_ratio > TRAINED_RATIO else 0.0
-    return forward, Times(
-        matrix_s=forward_s * (1 + weights), memory_s=2 * logits_s, launch_s=4 * on.kernel_s
+    return Times(
+        matrix_s=forward_s,
+        memory_s=moved[0] / on.memory_bytes_per_s,
+        launch_s=kernels[0] * on.kernel_s,
+    ), Times(
+        matrix_s=forward_s * (1 + weights),
+        memory_s=moved[1] / on.memory_bytes_per_s,
+        launch_s=kernels[1] * on.kernel_s,
     )
 
 
-OPTIMIZER_BYTES: Final = 30
-"""Adam in mixed precision, read and write: gradient, master, two moments, 16-bit weight."""
+def accumulate_s(job: Job, on: Device) -> float:
+    """Return the time to add up the gradients of all micro-batches of one step."""
+    spread = spread_of(job)
+    if spread.sharding in {"zero3", "hsdp"}:
+        return 0.0
+    weights = dense_parameters(job.model, spread) + expert_parameters(job.model, spread)
+    trained = weights * job.model.trainable_ratio
+    once = sum(passes_of(job, on.way).bytes_moved({"weights": trained}))
+    return once * (micro_batches(job) - 1) / on.memory_bytes_per_s
+
+
+OPTIMIZER_BYTES: Final = {"fp32": 30, "bf16": 14}
+"""A fused Adam, read and write: gradient, weight and two moments in that format, and beside
+masters of 32 bits a weight of 16."""
 
 
 def optimizer_s(job: Job, on: Device) -> float:
@@ -376,4 +443,5 @@ def optimizer_s(job: Job, on: Device) -> float:
     if spread.sharding != "none":
         dense /= ranks
         experts /= max(1, ranks * spread.tp // spread.ep) if spread.ep > 1 else ranks
-    return (dense + experts) * model.trainable_ratio * OPTIMIZER_BYTES / on.memory_bytes_per_s
+    moved = OPTIMIZER_BYTES[job.optimizer_states]
+    return (dense + experts) * model.trainable_ratio * moved / on.memory_bytes_per_s

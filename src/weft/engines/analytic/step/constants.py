@@ -6,7 +6,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, Final
 
 from weft.spec.workload import Job
 
@@ -34,6 +34,8 @@ class Generation:
     """Best share of the peak in training, by precision."""
     attention: float
     """Share of the 16-bit peak in fused attention."""
+    flash2: float
+    """Rate of FlashAttention-2, made for Ampere, over that of kernels made for this one."""
     power_w_per_tflop: float
     """Of the part at full clocks: one with less of it slows down under load."""
     memory: float
@@ -60,10 +62,12 @@ class Software:
     """Its matrix products over the best of the generation."""
     attention: float
     """Its fused attention over the best of the generation (FlashAttention-2 against cuDNN)."""
+    operations: str
+    """How operations between matrix products run: a way of operations.toml."""
     kernel_s: float
-    """Start and drain of one kernel."""
+    """Start and drain of one kernel on the GPU."""
     issue_s: float
-    """CPU time to issue one layer forward; a layer is never faster."""
+    """CPU time to issue one kernel of a layer; a layer is never faster than its kernels."""
     hidden_tp: float
     hidden_dp: float
     hidden_pp: float
@@ -93,7 +97,7 @@ class Constants:
     """Part of a sparse layer's issue that no GPU work hides: the CPU waits for the counts of
     tokens before it can issue the experts."""
     jitter_ratio: float
-    """Slowest over mean GPU, per natural logarithm of the hosts."""
+    """Deviation of the speed of one GPU, over its mean."""
     power_exponent: float
     """Clock under load against power limit, of parts of one generation."""
     generations: Mapping[str, Generation]
@@ -116,9 +120,16 @@ def constants_of(table: Mapping[str, Any]) -> Constants:
     return Constants(
         **table["model"],
         generations={k: Generation(**v) for k, v in table["generation"].items()},
-        software={k: Software(**v) for k, v in table["software"].items()},
+        software={k: Software(**software_table(table, k)) for k in table["software"]},
         bands={k: (v["low"], v["high"]) for k, v in table["bands"].items()},
     )
+
+
+def software_table(table: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """Return the constants of one class; those that it does not set are of the one like it."""
+    own = dict(table["software"][name])
+    like = own.pop("like", None)
+    return (software_table(table, like) if like else {}) | own
 
 
 @cache
@@ -181,13 +192,19 @@ def has_fused_experts(job: Job) -> bool:
     return job.cuda_graphs and job.model.experts is not None
 
 
+PYTORCH: Final = frozenset({"pytorch", "fsdp"})
+
+
 def software_class(job: Job) -> str:
     """Name the class of software that a job runs on.
 
     Unfused attention marks Megatron-LM and Megatron-DeepSpeed of 2021 and 2022, and the
-    BERT examples of their time; whole graphs of experts mark Megatron-Core since June 2026.
+    BERT examples of their time, the first FlashAttention PyTorch's libraries of 2023; whole
+    graphs of experts mark Megatron-Core since June 2026.
     """
     if job.framework == "megatron" and has_fused_experts(job):
         return "megatron_graphs"
+    if job.framework in PYTORCH and job.attention == "flash1":
+        return "fsdp_flash1"
     old = job.attention == "unfused" and job.framework in {"megatron", "deepspeed", "other"}
     return f"{job.framework}_unfused" if old else job.framework

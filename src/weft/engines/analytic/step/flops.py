@@ -50,7 +50,7 @@ def hardware_flops(job: Job) -> float:
         keys = float(job.sequence_length)
     attention = 2 * model.layers * keys * attention_width(model) * tokens
     mla = model.latent_attention
-    if job.recompute == "selective" and mla is not None and job.attention == "flash":
+    if job.recompute == "selective" and mla is not None and job.attention != "unfused":
         heads = model.heads
         up = mla.q_lora_rank * (mla.qk_nope_head_dim + mla.qk_rope_head_dim)
         up += mla.kv_lora_rank * (mla.qk_nope_head_dim + mla.v_head_dim)

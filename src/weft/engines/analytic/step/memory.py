@@ -26,8 +26,9 @@ LOW_PRECISIONS: Final = frozenset({"fp8", "mxfp8", "fp6", "fp4", "nvfp4"})
 RESERVE_BYTES: Final = 4.0e9
 """CUDA context, NCCL buffers, workspaces and fragmentation of one GPU."""
 WEIGHT_BYTES: Final = 2
-MASTER_BYTES: Final = 12
-"""32-bit weight and both moments of Adam [Rajbhandari 2020, section 3.1]."""
+STATE_BYTES: Final = {"fp32": 12, "bf16": 4}
+"""Both moments of Adam, and a 32-bit weight beside moments of 32 bits [Rajbhandari 2020,
+section 3.1]; moments of 16 bits update the weight itself."""
 
 
 def memory_bytes(job: Job) -> dict[str, float]:
@@ -48,11 +49,13 @@ def memory_bytes(job: Job) -> dict[str, float]:
     gathered = one_layer if spread.pp == 1 else total
     trained = model.trainable_ratio
     halved = spread.sharding == "zero2"
-    gradient = job.gradient_bytes or (4 if job.framework == "megatron" else 2)
+    summed = 4 if job.framework == "megatron" and job.optimizer_states == "fp32" else 2
+    gradient = job.gradient_bytes or summed
+    state = STATE_BYTES[job.optimizer_states]
     return {
         "weights": (2 * shards + gathered if fully else total) * WEIGHT_BYTES,
         "gradients": gradient * trained * (shards if fully or halved else total),
-        "optimizer": MASTER_BYTES * trained * (total if spread.sharding == "none" else shards),
+        "optimizer": state * trained * (total if spread.sharding == "none" else shards),
         "activations": activation_bytes(job),
         "reserve": RESERVE_BYTES,
     }

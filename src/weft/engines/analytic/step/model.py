@@ -1,17 +1,22 @@
 """One optimiser step: compute, pipeline, communication, optimiser and stragglers."""
 
-from collections.abc import Callable
-from math import log
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from statistics import NormalDist
 from typing import Final
 
 from weft import catalogue
 from weft.catalogue.devices import Gpu
 from weft.engines.analytic.collective import collective_time
+from weft.engines.analytic.step import domain
 from weft.engines.analytic.step.compute import (
     Device,
     Times,
-    device,
+    accumulate_s,
+    device_of,
     head_times,
+    layer_kernels,
     layer_times,
     optimizer_s,
 )
@@ -45,41 +50,112 @@ def step_time(
 ) -> StepTime:
     """Return the time of one optimiser step of a resolved job, with its breakdown."""
     fitted = fitted or constants()
-    software = fitted.software[software_class(job)]
-    gpu = catalogue.find("gpus", cluster.host.gpu)
-    assert isinstance(gpu, Gpu)
-    on = as_measured(
-        device(gpu, job.precision, fitted, software), cluster.overlay, job.precision
-    )
-    compute = _Compute(job, on, software, fitted)
-    traffic = _traffic(cluster, job, software, compute.windows(), collective)
-    parts = compute.breakdown_s()
-    for item in traffic:
-        parts[f"exposed_{item.dimension}"] += item.exposed_s
-    # Communication inside the layers stretches the bubble as their compute does.
-    inside = sum(parts[f"exposed_{dimension}"] for dimension in ("tp", "cp", "ep"))
-    parts["bubble"] += inside * bubble_s(spread_of(job), 1.0, 0.0) / micro_batches(job)
-    parts["optimizer"] = optimizer_s(job, on) + software.step_s
-    waits = parts["matrix"] + parts["attention"] + parts["memory_bound"] + parts["recompute"]
-    parts["straggler"] = fitted.jitter_ratio * log(max(1, _hosts(cluster, job))) * waits
+    prepared = prepare(cluster, job, fitted)
+    times = tuple(_total_s(cluster, demand, collective) for demand in prepared.wanted)
+    parts, shares = prepared.parts_s(times), prepared.exposed_ratios(times)
     total_s = sum(parts.values())
-    low, high = fitted.band(job, gpu.generation, one_host=_hosts(cluster, job) <= 1)
+    generation = _gpu(cluster).generation
+    low, high = fitted.band(job, generation, one_host=_hosts(cluster, job) <= 1)
+    place = domain.place_of(cluster, job, generation)
     return StepTime(
-        step_s=Estimate(total_s, total_s * low, total_s * high),
+        step_s=domain.widened(Estimate(total_s, total_s * low, total_s * high), place),
+        domain=domain.sentence(place),
         breakdown_s=parts,
-        traffic=traffic,
+        traffic=tuple(
+            _traffic(demand, total, shares[demand.dimension])
+            for demand, total in zip(prepared.wanted, times, strict=True)
+        ),
         model_flops=model_flops(job),
         hardware_flops=hardware_flops(job),
         memory_bytes=memory_bytes(job),
         reasons=(_reason(parts, total_s),),
-        assumptions=(_CLASS.format(software_class(job), gpu.generation),),
+        assumptions=(_CLASS.format(software_class(job), generation),),
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """One way to run a job on a machine, before the times of its collectives are known."""
+
+    job: Job
+    software: Software
+    windows: Windows
+    wanted: tuple[Demand, ...]
+    alone_s: Mapping[str, float]
+    """Parts of the step that are no communication."""
+    bubble_per_exposed: float
+    """How much exposed communication inside the layers stretches the bubble."""
+    straggler_s: float
+
+    def exposed_ratios(self, times: Sequence[float]) -> dict[str, float]:
+        """Return the exposed share of each dimension, given the time of each demand."""
+        totals: dict[str, float] = {}
+        for demand, total_s in zip(self.wanted, times, strict=True):
+            totals[demand.dimension] = totals.get(demand.dimension, 0.0) + total_s
+        return {
+            dimension: exposed_s(dimension, total_s, self.job, self.software, self.windows)
+            / (total_s or 1.0)
+            for dimension, total_s in totals.items()
+        }
+
+    def parts_s(self, times: Sequence[float]) -> dict[str, float]:
+        """Return the parts of the step, given the time of each demand; they add up to it."""
+        parts = dict(self.alone_s)
+        shares = self.exposed_ratios(times)
+        for demand, total_s in zip(self.wanted, times, strict=True):
+            parts[f"exposed_{demand.dimension}"] += total_s * shares[demand.dimension]
+        # Communication inside the layers stretches the bubble as their compute does.
+        inside = sum(parts[f"exposed_{dimension}"] for dimension in ("tp", "cp", "ep"))
+        parts["bubble"] += inside * self.bubble_per_exposed
+        parts["straggler"] = self.straggler_s
+        return parts
+
+
+def prepare(cluster: Cluster, job: Job, fitted: Constants | None = None) -> Prepared:
+    """Work out all of a step that does not depend on the network between domains."""
+    fitted = fitted or constants()
+    software = fitted.software[software_class(job)]
+    on = as_measured(
+        device_of(_gpu(cluster), job, fitted, software), cluster.overlay, job.precision
+    )
+    compute = _Compute(job, on, software, fitted)
+    alone = compute.breakdown_s()
+    alone["memory_bound"] += accumulate_s(job, on)
+    alone["optimizer"] = optimizer_s(job, on) + software.step_s
+    waits = alone["matrix"] + alone["attention"] + alone["memory_bound"] + alone["recompute"]
+    return Prepared(
+        job=job,
+        software=software,
+        windows=compute.windows(),
+        wanted=demands(job, cluster.gpus_per_domain),
+        alone_s=alone,
+        bubble_per_exposed=bubble_s(spread_of(job), 1.0, 0.0) / micro_batches(job),
+        straggler_s=fitted.jitter_ratio * slowest_of(job.gpus or cluster.gpus) * waits,
+    )
+
+
+def _gpu(cluster: Cluster) -> Gpu:
+    gpu = catalogue.find("gpus", cluster.host.gpu)
+    assert isinstance(gpu, Gpu)
+    return gpu
 
 
 ROUTER_ISSUES: Final = 1.5
 """CPU time to issue a sparse layer less its experts over that of a dense one."""
 
 _CLASS = "training-step constants of the class {} on {} GPUs, fitted on published runs"
+
+
+@cache
+def slowest_of(gpus: int) -> float:
+    """Return by how many deviations the slowest of so many GPUs is expected to be slower.
+
+    A synchronous step takes as long as its slowest GPU; speeds differ normally by chips and
+    cooling [Sinha 2022, section 4]. Expected greatest of n [Blom 1958]::
+
+        z((n - 0.375) / (n + 1/4))
+    """
+    return max(0.0, NormalDist().inv_cdf((gpus - 0.375) / (gpus + 0.25)))
 
 
 def _hosts(cluster: Cluster, job: Job) -> float:
@@ -118,19 +194,20 @@ class _Compute:
             return
         # Forward issues one layer in issue_s, backward in about the same, and a second
         # forward when everything is recomputed; a faster GPU waits for the CPU.
-        issue_s, sync_s = self._issue_s(software, sparse=sparse)
+        issue_s, sync_s = self._issue_s(on, software, sparse=sparse)
         forwards = 2 if self.job.recompute == "full" else 1
         for times in (forward, backward, again)[: forwards + 1]:
             self.issue_s += count * max(0.0, issue_s - times.total_s)
         self.issue_s += count * forwards * sync_s
 
-    def _issue_s(self, software: Software, *, sparse: bool) -> tuple[float, float]:
+    def _issue_s(self, on: Device, software: Software, *, sparse: bool) -> tuple[float, float]:
         """Return the CPU time to issue a layer, and what of it the GPU always waits for."""
+        dense_s = software.issue_s * layer_kernels(self.job, on)
         experts = self.job.model.experts
         if not sparse or experts is None:
-            return software.issue_s, 0.0
+            return dense_s, 0.0
         local = experts.experts / spread_of(self.job).ep
-        issue_s = software.issue_s * (ROUTER_ISSUES + local * self.fitted.expert_issue_ratio)
+        issue_s = dense_s * (ROUTER_ISSUES + local * self.fitted.expert_issue_ratio)
         # Another micro-batch in flight works on while this one waits.
         waits = 0.0 if spread_of(self.job).overlap_ep else self.fitted.sync_ratio
         return issue_s, issue_s * waits
@@ -171,30 +248,16 @@ class _Compute:
         }
 
 
-def _traffic(
-    cluster: Cluster, job: Job, software: Software, windows: Windows, collective: Collective
-) -> tuple[Traffic, ...]:
-    wanted = demands(job, cluster.gpus_per_domain)
-    times = [_total_s(cluster, demand, collective) for demand in wanted]
-    totals: dict[str, float] = {}
-    for demand, total_s in zip(wanted, times, strict=True):
-        totals[demand.dimension] = totals.get(demand.dimension, 0.0) + total_s
-    shares = {
-        dimension: exposed_s(dimension, total_s, job, software, windows) / (total_s or 1.0)
-        for dimension, total_s in totals.items()
-    }
-    return tuple(
-        Traffic(
-            dimension=demand.dimension,
-            operation=demand.operation,
-            group=demand.group,
-            size_bytes=demand.size_bytes,
-            calls=demand.calls,
-            total_s=total_s,
-            exposed_s=total_s * shares[demand.dimension],
-            fabric_ratio=_fabric_ratio(demand),
-        )
-        for demand, total_s in zip(wanted, times, strict=True)
+def _traffic(demand: Demand, total_s: float, exposed_ratio: float) -> Traffic:
+    return Traffic(
+        dimension=demand.dimension,
+        operation=demand.operation,
+        group=demand.group,
+        size_bytes=demand.size_bytes,
+        calls=demand.calls,
+        total_s=total_s,
+        exposed_s=total_s * exposed_ratio,
+        fabric_ratio=_fabric_ratio(demand),
     )
 
 

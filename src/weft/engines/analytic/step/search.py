@@ -8,6 +8,7 @@ from weft import catalogue
 from weft.catalogue.devices import Gpu
 from weft.engines.analytic.step.memory import memory_bytes
 from weft.engines.analytic.step.model import step_time
+from weft.engines.analytic.step.ways import Machine, Ways, ways_of
 from weft.engines.engine import StepTime
 from weft.errors import Infeasible
 from weft.spec.cluster import Cluster
@@ -15,6 +16,10 @@ from weft.spec.workload import Job, Parallelism
 from weft.traffic.demand import micro_batches, spread_of, stage_layers
 
 RECOMPUTE = ("none", "selective", "full")
+MOST_TRIED = 1000
+"""Ways to spread a job that are tried, the likely ones first."""
+PLAIN_SHARDING = {"megatron": "zero1", "other": "zero1", "pytorch": "none"}
+"""What a framework shards without being asked; the others shard everything."""
 LONG_CONTEXT = 4096
 """Context parallelism leaves each rank at least so many tokens of a sequence."""
 
@@ -40,15 +45,46 @@ def resolve(cluster: Cluster, job: Job, *, fits: bool = True) -> Job:
     return filled
 
 
-def search(cluster: Cluster, job: Job, limit: int = 1000) -> list[tuple[Parallelism, StepTime]]:
-    """Return the feasible ways to spread a job, fastest first, of at most ``limit`` tried."""
+def search(cluster: Cluster, job: Job) -> list[tuple[Parallelism, StepTime]]:
+    """Return the feasible ways to spread a job, fastest first, of the likely ones."""
     job = job.with_(gpus=job.gpus or cluster.gpus)
-    found = []
-    for candidate in islice(candidates(cluster, job), limit):
-        tried = job.with_(parallelism=candidate)
-        if sum(memory_bytes(tried).values()) <= _memory(cluster):
-            found.append((candidate, step_time(cluster, tried)))
+    found = [(spread_of(way), step_time(cluster, way)) for way in _fitting(cluster, job)]
     return sorted(found, key=lambda pair: pair[1].step_s.value)
+
+
+def all_ways(cluster: Cluster, job: Job) -> Ways:
+    """Return all ways to run a job on the machine of a cluster, prepared to be timed.
+
+    One that is given is the only one; for ``auto`` all feasible ones, with more recomputation
+    too. Raises Infeasible where there is none.
+    """
+    if job.parallelism != "auto":
+        job = resolve(cluster, job)
+    return _ways(Machine(cluster), job.with_(gpus=job.gpus or cluster.gpus, name=""))
+
+
+@lru_cache(maxsize=128)
+def _ways(machine: Machine, job: Job) -> Ways:
+    cluster = machine.cluster
+    if job.parallelism != "auto":
+        return ways_of(cluster, (job,))
+    found: list[Job] = []
+    for recompute in RECOMPUTE[RECOMPUTE.index(job.recompute) :]:
+        if recompute == "selective" and job.attention != "unfused" and found:
+            continue  # It frees nothing that fused attention keeps.
+        found += _fitting(cluster, job.with_(recompute=recompute))
+    if not found:
+        raise _nothing_fits(cluster, job)
+    return ways_of(cluster, found)
+
+
+def _fitting(cluster: Cluster, job: Job) -> Iterator[Job]:
+    """Yield the likely ways to spread a job that divide evenly and fit the memory."""
+    has = _memory(cluster)
+    for spread in islice(candidates(cluster, job), MOST_TRIED):
+        tried = job.with_(parallelism=spread)
+        if sum(memory_bytes(tried).values()) <= has:
+            yield tried
 
 
 def candidates(cluster: Cluster, job: Job) -> Iterator[Parallelism]:
@@ -74,8 +110,8 @@ def _variants(job: Job, spread: Parallelism) -> Iterator[Parallelism]:
     experts = job.model.experts
     ranks = (spread.dp or 1) * spread.cp * spread.tp
     widths = _powers(min(ranks, experts.experts, 64)) if experts else [1]
-    kinds = ["zero1"] if job.framework in {"megatron", "other"} else ["zero3"]
-    if spread.pp == 1 and kinds == ["zero1"] and not experts:
+    kinds = [PLAIN_SHARDING.get(job.framework, "zero3")]
+    if spread.pp == 1 and kinds != ["zero3"] and not experts:
         kinds.append("zero3")
     for ep in widths:
         if experts and (ranks % ep or experts.experts % ep):
@@ -111,18 +147,14 @@ def _powers(limit: int) -> list[int]:
 
 @lru_cache(maxsize=512)
 def _searched(cluster: Cluster, job: Job) -> Job:
-    found: list[tuple[StepTime, Job]] = []
-    for recompute in RECOMPUTE[RECOMPUTE.index(job.recompute) :]:
-        if recompute == "selective" and job.attention == "flash" and found:
-            continue  # It frees nothing that fused attention keeps.
-        tried = job.with_(recompute=recompute)
-        found += [(step, tried.with_(parallelism=p)) for p, step in search(cluster, tried)[:1]]
-    if found:
-        return min(found, key=lambda pair: pair[0].step_s.value)[1]
-    raise Infeasible(
+    return all_ways(cluster, job).fastest(cluster).job
+
+
+def _nothing_fits(cluster: Cluster, job: Job) -> Infeasible:
+    return Infeasible(
         f"{job.model.name} ({job.model.parameters() / 1e9:.3g}e9 parameters) with a global"
-        f" batch of {job.global_batch} fits in no way on {job.gpus} GPUs of"
-        f" {_memory(cluster) / 1e9:.0f} GB: {_advice(cluster, job)}"
+        f" batch of {job.global_batch} does not fit on {job.gpus} GPUs of"
+        f" {_memory(cluster) / 1e9:.0f} GB with any parallelism: {_advice(cluster, job)}"
     )
 
 

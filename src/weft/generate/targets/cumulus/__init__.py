@@ -11,7 +11,7 @@ from weft.generate.plan import Feature, Plan
 from weft.generate.router import PREFIX, Cages, Router, cages, routers, underlay_of
 from weft.generate.target import Files, Proof, Target, header
 from weft.generate.tuned import unset
-from weft.network.topology import layout
+from weft.network.network import layout
 
 GROUP: Final = "FABRIC"
 OWN: Final = "OWN"

@@ -18,7 +18,7 @@ from weft.generate.router import (
 )
 from weft.generate.target import Files, Proof, Target
 from weft.generate.tuned import unset
-from weft.network.topology import layout
+from weft.network.network import layout
 
 GROUP: Final = "FABRIC"
 OWN: Final = "OWN"

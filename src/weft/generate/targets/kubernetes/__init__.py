@@ -19,7 +19,7 @@ from weft.generate.plan import Feature, Plan
 from weft.generate.rails import RAILS_HEAD, RailLink, rail_links
 from weft.generate.target import Files, Proof, Target, header
 from weft.network import naming
-from weft.network.topology import layout
+from weft.network.network import layout
 
 PRIORITIES: Final = 8
 IPAM: Final = "nv-ipam.nvidia.com/v1alpha1"

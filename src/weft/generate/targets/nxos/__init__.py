@@ -12,7 +12,7 @@ from weft.generate.planned import Planned
 from weft.generate.router import PREFIX, Cages, HostLink, Router, cages, routers, underlay_of
 from weft.generate.target import Files, Proof, Target
 from weft.generate.tuned import unset
-from weft.network.topology import layout
+from weft.network.network import layout
 
 PEERS: Final = "FABRIC"
 OWN: Final = "OWN"

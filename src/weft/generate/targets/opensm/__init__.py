@@ -6,7 +6,7 @@ from weft.generate.plan import Feature, Plan
 from weft.generate.subnet import Subnet
 from weft.generate.target import Files, Proof, Target, header
 from weft.network import naming
-from weft.network.topology import layout
+from weft.network.network import layout
 
 FOLDER: Final = "/etc/opensm"
 SERVICE_LEVELS: Final = 16

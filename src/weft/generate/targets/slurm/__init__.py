@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from weft.generate import names
 from weft.generate.plan import Feature, Plan
 from weft.generate.target import Files, Proof, Target, header
-from weft.network.topology import layout
+from weft.network.network import layout
 
 
 def _files(plan: Plan) -> Files:

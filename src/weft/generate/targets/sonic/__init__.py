@@ -13,7 +13,7 @@ from weft.generate.router import OWN_ROUTES, PREFIX, Router, routers, underlay_o
 from weft.generate.target import Files, Proof, Target
 from weft.generate.underlay import Underlay
 from weft.generate.wiring import Wired
-from weft.network.topology import layout
+from weft.network.network import layout
 
 Table = dict[str, dict[str, Any]]
 MAP: Final = "AI"

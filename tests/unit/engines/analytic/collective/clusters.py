@@ -30,7 +30,7 @@ def cluster(
     return Cluster.model_construct(
         hosts=hosts,
         host=Host.model_construct(
-            gpu=gpu, gpus=gpus, nic="connectx7", nics=nics, nic_bytes_per_s=rate,
+            gpu=gpu, gpus=gpus, nic="", nics=nics, nic_bytes_per_s=rate,
             pcie_bytes_per_s=pcie, gpudirect=gpudirect,
             scale_up=ScaleUp.model_construct(
                 kind=kind, gpus=gpus, bytes_per_s=up, in_network_reduction=reduces

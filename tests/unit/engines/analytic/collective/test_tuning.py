@@ -1,16 +1,19 @@
 """NCCL's published constants, by version."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from weft.engines.analytic.collective import algorithm, tuning
 from weft.engines.analytic.collective.constants import Fitted
 from weft.engines.analytic.collective.graph import search
 from weft.engines.analytic.collective.path import Same, path_of
+from weft.engines.analytic.collective.spread import fixed
 from weft.traffic.collective import Group, Operation
 
 from .clusters import A100, cluster
 
-FITTED = Fitted({}, {"any": (1.0, 1.0)})
+FITTED = Fitted({}, fixed())
 
 
 def path(hosts: int, per_host: int = 8, **changes):
@@ -20,7 +23,7 @@ def path(hosts: int, per_host: int = 8, **changes):
 
 @pytest.mark.parametrize(
     ("asked", "found"),
-    [("2.16.2", "2.18.1"), ("2.18.6", "2.18.1"), ("2.26.2+cuda12.8", "2.23.4"),
+    [("2.16.2", "2.18.1"), ("2.18.6", "2.18.3"), ("2.26.2+cuda12.8", "2.25.1"),
      ("2.29.3", "2.29.2"), ("2.31", "2.30.7")],
 )  # fmt: skip
 def test_a_version_has_the_tables_of_the_newest_one_before_it(asked, found):
@@ -66,15 +69,42 @@ def test_the_latency_of_a_tree_is_the_published_formula():
 
 
 def test_the_search_finds_twelve_channels_of_20_in_a_dgx_a100():
-    """12 x 20 GB/s are the 240 GB/s of topo.h; rings are laid twice."""
-    graph = search(path(1, **A100))
-    assert (graph.channels, graph.intra_bytes_per_s) == (12, 20e9)
-    assert graph.total_channels == 24
+    """Six of 40 GB/s fill the 240 GB/s of topo.h; they are laid twice, and again connected."""
+    graphs = search(path(1, **A100))
+    assert (graphs.ring.channels, graphs.ring.intra_bytes_per_s) == (12, 20e9)
+    assert graphs.total_channels == 24
 
 
-def test_the_search_finds_sixteen_channels_over_eight_400g_nics():
-    graph = search(path(2))
-    assert (graph.channels, graph.inter_bytes_per_s) == (16, 24e9)
+@pytest.mark.parametrize(
+    ("nics", "version", "expected"),
+    [
+        (8, "2.27.3", (8, 48e9, 16)),
+        (4, "2.27.3", (8, 24e9, 16)),  # up to four channels are laid twice
+        (2, "2.27.3", (4, 24e9, 8)),
+        (8, "2.18.3", (8, 48e9, 32)),  # before 2.20 fast rings were doubled up to 32
+    ],
+)
+def test_the_search_over_400g_nics(nics, version, expected):
+    graphs = search(path(2, nics=nics, version=version))
+    found = (graphs.ring.channels, graphs.ring.inter_bytes_per_s, graphs.total_channels)
+    assert found == expected
+
+
+@given(
+    local=st.sampled_from([1, 2, 4, 8]),
+    nics=st.sampled_from([1, 2, 4, 8]),
+    gbit=st.sampled_from([10, 25, 100, 200, 400, 800]),
+    gpu=st.sampled_from(["v100", "a100_sxm_80", "h100_sxm", "b200_sxm"]),
+    version=st.sampled_from(tuning.versions()),
+)
+def test_channels_fit_what_the_host_has(local, nics, gbit, gpu, version):
+    route = path(2, local, nics=nics, rate=gbit / 8 * 1e9, gpu=gpu, gpus=local, version=version)
+    graphs = search(route)
+    network = graphs.ring.channels * graphs.ring.inter_bytes_per_s
+    assert network <= route.nics * route.nic_line_bytes_per_s * 1.2
+    assert 1 <= graphs.total_channels <= route.tuning.rules.max_channels
+    assert graphs.tree.channels == graphs.ring.channels
+    assert graphs.tree.intra_bytes_per_s >= graphs.tree.inter_bytes_per_s
 
 
 def test_two_ports_of_one_nic_are_one_device_since_2_20():

@@ -83,12 +83,21 @@ def test_every_knob_of_expert_parallelism_moves_the_step(change):
         {"precision": "fp8"}, {"sequence_length": 8192}, {"global_batch": 512},
         {"micro_batch": 2}, {"recompute": "selective"}, {"recompute": "full"},
         {"gradient_bytes": 8.0}, {"framework": "fsdp"}, {"framework": "jax"},
-        {"attention": "unfused"},
+        {"attention": "unfused"}, {"attention": "flash2"}, {"attention": "flash1"},
+        {"optimizer_states": "bf16"}, {"framework": "pytorch"},
     ],
     ids=str,
 )  # fmt: skip
 def test_every_knob_of_the_job_moves_the_step(change):
     job = dense()
+    assert predicted(job.with_(**change)).step_s.value != pytest.approx(
+        predicted(job).step_s.value, rel=1e-6
+    )
+
+
+@pytest.mark.parametrize("change", [{"compile": True}, {"fused_norm": False}], ids=str)
+def test_every_knob_of_pytorch_moves_its_step(change):
+    job = dense(framework="fsdp", model=load.model("llama2_13b"))
     assert predicted(job.with_(**change)).step_s.value != pytest.approx(
         predicted(job).step_s.value, rel=1e-6
     )

@@ -42,7 +42,7 @@ def test_the_search_takes_the_fastest_that_fits(cluster):
         ({"parallelism": Parallelism(tp=8, pp=16, virtual_stages=6)}, "at most 80"),
         ({"parallelism": Parallelism(ep=8)}, "no experts"),
         ({"parallelism": Parallelism(dp=128)}, "the fullest GPU needs"),
-        ({"gpus": 1, "global_batch": 1}, "fits in no way"),
+        ({"gpus": 1, "global_batch": 1}, "does not fit on"),
     ],
 )
 def test_what_cannot_run_is_refused_with_what_to_do(cluster, fields, message):

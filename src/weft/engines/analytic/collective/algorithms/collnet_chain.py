@@ -4,12 +4,13 @@ from weft.engines.analytic.collective.algorithm import (
     CollectiveAlgorithm,
     Limits,
     base_s,
+    local_step_s,
     nccl_local_step_s,
     nccl_net_step_s,
     net_available,
     net_step_s,
 )
-from weft.engines.analytic.collective.graph import Graph
+from weft.engines.analytic.collective.graph import Graphs
 from weft.engines.analytic.collective.path import Path
 from weft.traffic.collective import Operation
 
@@ -31,17 +32,17 @@ def _nccl_latency(path: Path, operation: Operation, protocol: str) -> float:  # 
     return base + 2 * (path.local - 1) * local + net
 
 
-def _nccl_algbw(path: Path, graph: Graph, operation: Operation, protocol: str) -> float:  # noqa: ARG001
-    return 0.5 * graph.channels * graph.intra_bytes_per_s
+def _nccl_algbw(path: Path, graphs: Graphs, operation: Operation, protocol: str) -> float:  # noqa: ARG001
+    return 0.5 * graphs.tree.channels * graphs.tree.intra_bytes_per_s
 
 
 def _latency(path: Path, operation: Operation, protocol: str) -> float:  # noqa: ARG001
     base = base_s(path, "collnet_chain", protocol)
-    local = nccl_local_step_s(path, "collnet_chain", protocol) * path.const("local_step")
+    local = local_step_s(path, "collnet_chain", protocol)
     return base + 2 * (path.local - 1) * local + net_step_s(path, "collnet_chain", protocol)
 
 
-def _limits(path: Path, graph: Graph, operation: Operation, protocol: str) -> Limits:  # noqa: ARG001
+def _limits(path: Path, graphs: Graphs, operation: Operation, protocol: str) -> Limits:  # noqa: ARG001
     net = net_available(path, "tree") * path.const("sharp", 0.45)
     found = {path.fabric_limit or path.net_limit: net}
     if path.local > 1:

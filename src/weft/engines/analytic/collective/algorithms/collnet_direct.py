@@ -3,12 +3,13 @@
 from weft.engines.analytic.collective.algorithm import (
     CollectiveAlgorithm,
     Limits,
+    local_step_s,
     nccl_local_step_s,
     nccl_net_step_s,
     net_available,
     net_step_s,
 )
-from weft.engines.analytic.collective.graph import Graph
+from weft.engines.analytic.collective.graph import Graphs
 from weft.engines.analytic.collective.path import Path
 from weft.traffic.collective import Operation
 
@@ -35,7 +36,8 @@ def _nccl_latency(path: Path, operation: Operation, protocol: str) -> float:  # 
     return _fan(path, local) + nccl_net_step_s(path, "collnet_direct", protocol)
 
 
-def _nccl_algbw(path: Path, graph: Graph, operation: Operation, protocol: str) -> float:  # noqa: ARG001
+def _nccl_algbw(path: Path, graphs: Graphs, operation: Operation, protocol: str) -> float:  # noqa: ARG001
+    graph = graphs.direct
     bus = graph.channels * graph.intra_bytes_per_s
     crowd = path.local / graph.channels
     factor = max(1.0, crowd - (crowd - 1) / 2)
@@ -44,11 +46,11 @@ def _nccl_algbw(path: Path, graph: Graph, operation: Operation, protocol: str) -
 
 
 def _latency(path: Path, operation: Operation, protocol: str) -> float:  # noqa: ARG001
-    local = nccl_local_step_s(path, "collnet_direct", protocol) * path.const("local_step")
+    local = local_step_s(path, "collnet_direct", protocol)
     return _fan(path, local) + net_step_s(path, "collnet_direct", protocol)
 
 
-def _limits(path: Path, graph: Graph, operation: Operation, protocol: str) -> Limits:  # noqa: ARG001
+def _limits(path: Path, graphs: Graphs, operation: Operation, protocol: str) -> Limits:  # noqa: ARG001
     net = net_available(path, "tree") * path.const("sharp", 0.45)
     scale_up = path.scale_up_bytes_per_s * path.scale_up_const("tree") / 2
     return {"NVLink": scale_up, path.fabric_limit or path.net_limit: net}

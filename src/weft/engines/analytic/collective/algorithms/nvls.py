@@ -3,6 +3,7 @@
 from weft.engines.analytic.collective.algorithm import (
     CollectiveAlgorithm,
     Limits,
+    measured,
     nccl_bus_bytes_per_s,
     nccl_local_step_s,
     nccl_net_step_s,
@@ -10,23 +11,31 @@ from weft.engines.analytic.collective.algorithm import (
     net_step_s,
     volume,
 )
-from weft.engines.analytic.collective.graph import Graph
+from weft.engines.analytic.collective.graph import Graph, Graphs
 from weft.engines.analytic.collective.path import Path
 from weft.traffic.collective import Operation
 
 _MIN_RANKS = 3
 
 
-def _refusal(path: Path, operation: Operation) -> str:  # noqa: ARG001 - one signature
+def no_switch(path: Path) -> str:
+    """Say why NVLink switches do not reduce for a path; empty where they do."""
     if not path.scale_up_reduces or path.table_class not in {"hopper", "blackwell"}:
         return "no NVLink switch that reduces"
     if path.env.get("NCCL_NVLS_ENABLE", "1") == "0":
         return "NCCL_NVLS_ENABLE=0"
-    if path.local < _MIN_RANKS:
-        return "too few GPUs in the domain"
+    return "too few GPUs in the domain" if path.local < _MIN_RANKS else ""
+
+
+def _refusal(path: Path, operation: Operation) -> str:
+    one_way = operation is not Operation.ALL_REDUCE
+    if one_way and path.tuning.rules.nvls_one_way_ratio == 0:
+        return "this version runs NVLS for all-reduce only"
     if path.domains > 1 and not path.network_reduces:
         return "no in-network reduction between hosts"
-    return ""
+    if path.domains > 1 and one_way and path.nics < path.local:
+        return "fewer NICs than GPUs"
+    return no_switch(path)
 
 
 def _nccl_latency(path: Path, operation: Operation, protocol: str) -> float:  # noqa: ARG001
@@ -34,22 +43,36 @@ def _nccl_latency(path: Path, operation: Operation, protocol: str) -> float:  # 
     return base + (nccl_net_step_s(path, "nvls", protocol) if path.domains > 1 else 0.0)
 
 
-def _nccl_algbw(path: Path, graph: Graph, operation: Operation, protocol: str) -> float:  # noqa: ARG001
-    bus = nccl_bus_bytes_per_s(path, graph)
+def nvls_inside_bytes_per_s(path: Path, graph: Graph) -> float:
+    """Return what one channel moves over NVLinks by the library's efficiency (since 2.28).
+
+    It uses NVLS from two channels on; with one the ratio is 0.
+    """
+    share = path.tuning.nvls_ratio[path.table_class] * (1 - 1 / graph.channels)
+    return graph.intra_bytes_per_s * share
+
+
+def _nccl_algbw(path: Path, graphs: Graphs, operation: Operation, protocol: str) -> float:  # noqa: ARG001
+    rules, graph = path.tuning.rules, graphs.nvls
     reduces = operation is Operation.ALL_REDUCE
-    if path.tuning.nvls_by_efficiency:
-        kept = path.tuning.nvls_ratio[path.table_class] * (1 - 1 / graph.channels)
-        inside = bus * kept * (2 if reduces else (path.local - 1) / path.local)
-        bus = min(inside, bus) if path.domains > 1 else inside
-    elif not reduces:
-        bus = bus * (path.local - 1) / path.local * (1.0 if path.domains == 1 else 0.9)
-    else:
-        bus = bus * 5 / 6 * 2
-    return bus / volume(operation, path.ranks)
+    others = (path.local - 1) / path.local
+    intra, inter = graph.intra_bytes_per_s, graph.inter_bytes_per_s
+    if rules.nvls_law == "efficiency":
+        inside = nvls_inside_bytes_per_s(path, graph) * (2 if reduces else others)
+        found = graph.channels * min(inside, inter)
+        return found / volume(operation, path.ranks) if reduces else found
+    if rules.nvls_law == "whole":
+        return nccl_bus_bytes_per_s(path, graph) * rules.nvls_ratio_of_bus
+    if reduces:
+        return graph.channels * min(intra, inter) * rules.nvls_ratio_of_bus
+    narrow = rules.nvls_one_way_narrow
+    speed = min(intra * others, inter * 0.9) if narrow else min(intra, inter)
+    return graph.channels * speed * rules.nvls_one_way_ratio
 
 
 def _latency(path: Path, operation: Operation, protocol: str) -> float:  # noqa: ARG001
-    local = path.tuning.base_s["nvls"][protocol] + nccl_local_step_s(path, "nvls", protocol)
+    local = measured(path).base_s["nvls"][protocol]
+    local += measured(path).step_s[path.link]["nvls"][protocol]
     net = net_step_s(path, "nvls", protocol) if path.domains > 1 else 0.0
     return local * path.const("nvls_step") + net
 
@@ -62,7 +85,7 @@ def scale_up_algbw(path: Path, operation: Operation) -> float:
     return path.scale_up_bytes_per_s * ratio / volume(operation, path.local)
 
 
-def _limits(path: Path, graph: Graph, operation: Operation, protocol: str) -> Limits:  # noqa: ARG001
+def _limits(path: Path, graphs: Graphs, operation: Operation, protocol: str) -> Limits:  # noqa: ARG001
     found = {"NVLink": scale_up_algbw(path, operation)}
     if path.domains > 1:
         found[path.fabric_limit or path.net_limit] = net_available(path, "tree") * path.const(

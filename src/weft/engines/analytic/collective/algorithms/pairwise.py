@@ -8,7 +8,7 @@ from weft.engines.analytic.collective.algorithm import (
     net_available,
     net_step_s,
 )
-from weft.engines.analytic.collective.graph import Graph
+from weft.engines.analytic.collective.graph import Graphs, peer_channels
 from weft.engines.analytic.collective.path import Path
 from weft.traffic.collective import Operation
 
@@ -36,11 +36,11 @@ def _unused_latency(path: Path, operation: Operation, protocol: str) -> float:
     return _latency(path, operation, protocol)
 
 
-def _unused_algbw(path: Path, graph: Graph, operation: Operation, protocol: str) -> float:
-    return min(_limits(path, graph, operation, protocol).values())
+def _unused_algbw(path: Path, graphs: Graphs, operation: Operation, protocol: str) -> float:
+    return min(_limits(path, graphs, operation, protocol).values())
 
 
-def _limits(path: Path, graph: Graph, operation: Operation, protocol: str) -> Limits:  # noqa: ARG001
+def _limits(path: Path, graphs: Graphs, operation: Operation, protocol: str) -> Limits:  # noqa: ARG001
     inside, beyond = _peers(path, operation)
     ranks = 1 if operation is Operation.SEND_RECV else path.ranks
     carried = 0.5 if protocol == "ll" else 1.0
@@ -61,6 +61,9 @@ def _limits(path: Path, graph: Graph, operation: Operation, protocol: str) -> Li
             net = min(total, path.nics * path.nic_line_bytes_per_s / senders)
         net *= carried
         found[path.fabric_limit or path.net_limit] = net * ranks / beyond
+        if alone and path.fabric.rdma and path.tuning.library == "nccl":
+            each = path.fitted("peer_channel", 15e9)
+            found["channels of one peer"] = peer_channels(path) * each * carried
     return found
 
 

@@ -11,11 +11,11 @@ from weft.engines.analytic.collective.algorithm import (
     net_step_s,
     volume,
 )
-from weft.engines.analytic.collective.graph import Graph
+from weft.engines.analytic.collective.graph import Graphs
 from weft.engines.analytic.collective.path import Path
 from weft.traffic.collective import Operation
 
-_SINCE = (2, 23)
+_DEVICE_DRIVEN = frozenset({"tcpx"})
 _PIPELINED = 3.5
 _PER_RANK_S = 2.8e-6
 
@@ -23,10 +23,10 @@ _PER_RANK_S = 2.8e-6
 def _refusal(path: Path, operation: Operation) -> str:  # noqa: ARG001 - one signature
     if path.domains == 1 or path.local > 1:
         return "more than one rank in a domain"
-    if path.tuning.library != "nccl" or path.version < _SINCE:
+    if path.tuning.library != "nccl" or path.tuning.rules.pat_ratio == 0:
         return "this version has no PAT"
-    if not path.fabric.rdma:
-        return "the network is not driven by the host"
+    if path.fabric.name in _DEVICE_DRIVEN:
+        return "the network plug-in unpacks on the GPU"
     return "NCCL_PAT_ENABLE=0" if path.env.get("NCCL_PAT_ENABLE", "1") == "0" else ""
 
 
@@ -35,8 +35,8 @@ def _nccl_latency(path: Path, operation: Operation, protocol: str) -> float:  # 
     return path.tuning.base_s["pat"][protocol] + net + _PER_RANK_S * path.ranks
 
 
-def _nccl_algbw(path: Path, graph: Graph, operation: Operation, protocol: str) -> float:  # noqa: ARG001
-    return 0.75 * nccl_bus_bytes_per_s(path, graph) / volume(operation, path.ranks)
+def _nccl_algbw(path: Path, graphs: Graphs, operation: Operation, protocol: str) -> float:  # noqa: ARG001
+    return path.tuning.rules.pat_ratio * nccl_bus_bytes_per_s(path, graphs.tree)
 
 
 def _latency(path: Path, operation: Operation, protocol: str) -> float:  # noqa: ARG001
@@ -44,11 +44,11 @@ def _latency(path: Path, operation: Operation, protocol: str) -> float:  # noqa:
     return base_s(path, "pat", protocol) + net + _PER_RANK_S * path.ranks
 
 
-def _limits(path: Path, graph: Graph, operation: Operation, protocol: str) -> Limits:  # noqa: ARG001
+def _limits(path: Path, graphs: Graphs, operation: Operation, protocol: str) -> Limits:  # noqa: ARG001
     share = volume(operation, path.ranks)
     return {
         path.fabric_limit or path.net_limit: net_available(path, "ring") / share,
-        "channels": graph.total_channels * path.channel_bytes_per_s / share,
+        "channels": graphs.total_channels * path.channel_bytes_per_s / share,
     }
 
 

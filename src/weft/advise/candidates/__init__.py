@@ -1,1 +1,0 @@
-"""One file for each network that a cluster could be given instead of its own."""

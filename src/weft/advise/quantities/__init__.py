@@ -1,0 +1,1 @@
+"""Quantities that claims are about, by topic."""

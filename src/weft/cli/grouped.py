@@ -1,0 +1,61 @@
+"""Parameters that stand for several options: a dataclass whose fields are options."""
+
+import inspect
+from collections.abc import Callable
+from dataclasses import MISSING, Field, fields, is_dataclass
+from functools import wraps
+from typing import Any, get_type_hints
+
+_KEYWORD = inspect.Parameter.KEYWORD_ONLY
+
+
+def spread(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a command that takes each field of its dataclass parameters as a parameter.
+
+    >>> from dataclasses import dataclass
+    >>> @dataclass
+    ... class Size:
+    ...     width: int = 1
+    >>> def area(size: Size, height: int = 2) -> int:
+    ...     return size.width * height
+    >>> spread(area)(width=3), str(inspect.signature(spread(area)))
+    (6, '(*, width: int = 1, height: int = 2) -> int')
+    """
+    hints = get_type_hints(command, include_extras=True)
+    groups: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
+    if not groups:
+        return command
+
+    @wraps(command)
+    def called(**given: Any) -> Any:  # noqa: ANN401 - whatever the options hold
+        for name, group in groups.items():
+            names = [field.name for field in fields(group)]
+            given[name] = group(**{key: given.pop(key) for key in names if key in given})
+        return command(**given)
+
+    del called.__wrapped__  # its signature is another
+    own = [
+        parameter
+        for one in inspect.signature(command).parameters.values()
+        for parameter in (
+            map(_parameter, fields(groups[one.name]), _hints_of(groups[one.name]))
+            if one.name in groups
+            else [one.replace(kind=_KEYWORD, annotation=hints[one.name])]
+        )
+    ]
+    called.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        own, return_annotation=hints.get("return", inspect.Signature.empty)
+    )
+    called.__annotations__ = {one.name: one.annotation for one in own}
+    return called
+
+
+def _hints_of(group: Any) -> list[Any]:  # noqa: ANN401 - a dataclass
+    hints = get_type_hints(group, include_extras=True)
+    return [hints[field.name] for field in fields(group)]
+
+
+def _parameter(field: "Field[Any]", hint: Any) -> inspect.Parameter:  # noqa: ANN401 - any annotation
+    made = field.default_factory
+    default = field.default if made is MISSING else made()
+    return inspect.Parameter(field.name, _KEYWORD, default=default, annotation=hint)

@@ -1,0 +1,139 @@
+"""``--sweep``: a verb at several values of a key, each laid over the documents as a set."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import typer
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from weft.advise.compare import Comparison
+    from weft.advise.need import Need
+    from weft.cli.inputs import Case
+    from weft.cli.options import CaseGiven, ClusterGiven
+    from weft.predict.collective import Expectation
+    from weft.predict.grid import Grid, Measures
+    from weft.predict.training import Prediction
+    from weft.results import Estimate, Provenance
+    from weft.spec.cluster import Cluster
+
+Given = TypeVar("Given", bound="ClusterGiven")
+Result = TypeVar("Result", "Prediction", "Need", "Comparison")
+
+
+def swept_case(
+    verb: str,
+    sweep: Sequence[str],
+    given: "CaseGiven",
+    documents: "Sequence[Path]",
+    *,
+    run: "Callable[[Case], Result]",
+    measures: "Callable[[Result], Measures]",
+) -> "Grid":
+    """Run a verb on a cluster and a job at every point of a sweep."""
+    from weft.cli.inputs import case_of  # noqa: PLC0415 - after the words are understood
+    from weft.predict.grid import axis, grid  # noqa: PLC0415 - as above
+
+    stated: list[tuple[str, ...]] = []
+
+    def at(point: Mapping[str, str]) -> "tuple[str, Measures, Provenance]":
+        own, sets = _at(given, point)
+        if "model" in point:
+            own = replace(own, model=point["model"])
+        case = case_of(own, documents, sets)
+        stated.append(case.defaults)
+        result = run(case)
+        model = "" if "model" in point else f"{case.job.model.name} on "
+        about = f"{model}{case.cluster.name}"
+        return about, measures(result), result.provenance
+
+    found = grid(verb, [axis(text) for text in sweep], at)
+    return replace(found, provenance=replace(found.provenance, defaults=_shared(stated)))
+
+
+def swept_cluster(
+    sweep: Sequence[str],
+    given: "ClusterGiven",
+    documents: "Sequence[Path]",
+    overlay: "Path | None",
+    run: "Callable[[Cluster], Expectation]",
+) -> "Grid":
+    """Expect a collective at every point of a sweep."""
+    from weft.cli.inputs import cluster_of  # noqa: PLC0415 - after the words are understood
+    from weft.predict.grid import axis, grid  # noqa: PLC0415 - as above
+
+    def at(point: Mapping[str, str]) -> "tuple[str, Measures, Provenance]":
+        own, sets = _at(given, point)
+        result = run(cluster_of(own, documents, overlay=overlay, more=sets))
+        about = f"{result.operation.value} on {result.cluster.name}"
+        return about, expected(result), result.provenance
+
+    return grid("expect", [axis(text) for text in sweep], at)
+
+
+def predicted(result: "Prediction") -> "Measures":
+    """Return what a sweep of predictions shows."""
+    return {
+        "step_s": result.step_s,
+        "mfu_ratio": result.mfu_ratio,
+        "exposed_ratio": result.exposed_ratio,
+        "tokens_per_s": result.tokens_per_s,
+        "usd_per_1t_tokens": result.usd_per_1t_tokens,
+    }
+
+
+def needed(result: "Need") -> "Measures":
+    """Return what a sweep of needs shows: a requirement out of reach is text."""
+    from weft.advise.wording import figure  # noqa: PLC0415 - as above
+
+    shown = {
+        one.name: "out of reach" if one.need is None else figure(one.need, one.unit)
+        for one in result.requirements
+    }
+    return {**shown, "reached": "yes" if result.reached else "no"}
+
+
+def compared(result: "Comparison") -> "Measures":
+    """Return what a sweep of comparisons shows: which network to take, and its price."""
+    taken = result.recommendation.fabric
+    same = ", ".join(one for one in result.recommendation.tied_with if one != taken)
+    found: dict[str, Estimate | float | str] = {"recommended": taken or "no network"}
+    found |= {"costs_the_same": same}
+    for line in result.lines:
+        if line.name == taken:
+            found |= {"usd_per_1t_tokens": line.usd_per_1t_tokens, "step_s": line.step_s}
+    return found
+
+
+def expected(result: "Expectation") -> "Measures":
+    """Return what a sweep of collectives shows: the peak, and the time of the least size."""
+    return {
+        "peak_busbw_bytes_per_s": result.peak_busbw_bytes_per_s,
+        "smallest_s": result.points[0].time_s,
+    }
+
+
+def _at(given: Given, point: Mapping[str, str]) -> tuple[Given, list[str]]:
+    """Lay a point over what was given; hosts and GPUs are those of the options."""
+    counts = {key: value for key, value in point.items() if key in {"gpus", "hosts"}}
+    wrong = [f"{key}={value}" for key, value in counts.items() if not value.isdecimal()]
+    if wrong:
+        raise typer.BadParameter(f"{wrong[0]}: write whole numbers", param_hint="--sweep")
+    own = replace(given, hosts=None, gpus=None) if counts else given
+    apart = {*counts, "model"}
+    sets = [f"{key}={value}" for key, value in point.items() if key not in apart]
+    sizes: dict[str, Any] = {key: int(value) for key, value in counts.items()}
+    return replace(own, **sizes), sets
+
+
+def _shared(stated: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+    """Return the defaults that all points share; those that differ by their key alone."""
+    every = dict.fromkeys(one for defaults in stated for one in defaults)
+    shared = {one for one in every if all(one in defaults for defaults in stated)}
+    return tuple(
+        dict.fromkeys(
+            one if one in shared else f"{one.partition('=')[0]} by point" for one in every
+        )
+    )

@@ -1,0 +1,106 @@
+"""What the inference works on: the inventory, its deviations, and which clues are met where."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+import re2
+
+from weft import plugins
+from weft.doctor.cause import Clue
+from weft.errors import UnknownName
+from weft.expectations.expectation import Deviation
+from weft.expectations.known import Known
+from weft.inventory.entity import Entity
+from weft.inventory.evidence import Evidence
+from weft.inventory.inventory import Event, Inventory, Reading, Value
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A clue that is met: of which entity, and on which lines."""
+
+    clue: Clue
+    entity: Entity
+    evidence: tuple[Evidence, ...]
+    text: str = ""
+
+
+@dataclass(slots=True)
+class Case:
+    """Everything that a diagnosis is made from."""
+
+    known: Known
+    deviations: Mapping[str, list[Deviation]]
+    events: Mapping[str, list[Event]]
+
+    @property
+    def inventory(self) -> Inventory:
+        """Return what was observed."""
+        return self.known.inventory
+
+    def hits(self, clue: Clue) -> Iterator[Hit]:
+        """Yield where a clue is met."""
+        if clue.event:
+            yield from self._events(clue)
+        elif clue.deviation:
+            for one in self.deviations.get(clue.deviation, ()):
+                yield Hit(clue, one.entity, one.evidence, one.text)
+        elif clue.predicate:
+            yield from predicate(clue.predicate)(clue, self)
+        else:
+            yield from self._attributes(clue)
+
+    def _events(self, clue: Clue) -> Iterator[Hit]:
+        for event in self.events.get(clue.event, ()):
+            if all(
+                _matches(pattern, event.fields.get(name, ""))
+                for name, pattern in (clue.where or {}).items()
+            ):
+                yield Hit(clue, event.entity, tuple(event.evidence))
+
+    def _attributes(self, clue: Clue) -> Iterator[Hit]:
+        kind, _, name = clue.attribute.partition(".")
+        for entity, found in self.inventory.of(kind):
+            if clue.of and not _matches(clue.of, entity.key[-1]):
+                continue
+            for reading in reversed(found.get(name, ())):
+                if not clue.values or _is_one(reading.value, clue.values):
+                    yield Hit(clue, entity, (reading.evidence,))
+                    break
+
+
+def _is_one(value: Any, wanted: tuple[Any, ...]) -> bool:  # noqa: ANN401 - any value
+    if isinstance(value, str):
+        return any(isinstance(one, str) and _matches(one, value) for one in wanted)
+    return any(one == value and isinstance(one, bool) == isinstance(value, bool)
+               for one in wanted)  # fmt: skip
+
+
+def _matches(pattern: str, text: str) -> bool:
+    return bool(_compiled(pattern).search(text))
+
+
+@cache
+def _compiled(pattern: str) -> Any:  # noqa: ANN401 - re2 has no types
+    return re2.compile(pattern)
+
+
+@cache
+def predicate(name: str) -> Callable[[Clue, Case], Iterator[Hit]]:
+    """Return a predicate by name; UnknownName where there is none."""
+    from weft.doctor import predicates  # noqa: PLC0415 - predicates need this module
+
+    for module in plugins.names(predicates):
+        found = getattr(import_module(f"{predicates.__name__}.{module}"), name, None)
+        if found is not None:
+            return found  # type: ignore[no-any-return]
+    raise UnknownName(f"no predicate is called {name!r}")
+
+
+def last(found: Mapping[str, Sequence[Reading]], name: str) -> Value | None:
+    """Return the last value of an attribute among those of an entity, if there is one."""
+    known = found.get(name)
+    return known[-1].value if known else None

@@ -1,0 +1,275 @@
+"""Findings: causes where they hold, what follows from them, and what nothing explains."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from weft.doctor.case import Case, Hit
+from weft.doctor.cost import Price
+from weft.doctor.infer import Candidate, host, lines_of, near
+from weft.expectations.expectation import Deviation
+from weft.inventory.entity import INPUT, Entity
+from weft.inventory.evidence import Evidence
+from weft.inventory.inventory import Event
+from weft.inventory.severity import Severity
+
+NAMED_RATIO: Final = 0.5
+"""From this probability on a cause is named; below it is a suspect."""
+SHOWN_RATIO: Final = 0.05
+"""Below this probability a cause is not mentioned."""
+HIGH_RATIO: Final = 0.85
+MEDIUM_RATIO: Final = 0.6
+CLOSE: Final = 3.0
+"""Rivals whose odds are within this factor are shown together."""
+_WEIGHT: Final = {"error": 1.0, "warning": 0.6, "info": 0.2}
+_UNEXPLAINED_RATIO: Final = 0.4
+"""How probable an error that nothing accounts for is a problem of the cluster."""
+_BY_ITSELF_RATIO: Final = {
+    "declared": 0.9,
+    "modelled": 0.7,
+    "rated": 0.7,
+    "peers": 0.75,
+    "standard": 0.75,
+    "capable": 0.85,
+}
+"""How probable a deviation is a problem of its own, by where its expectation comes from."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rival:
+    """Another cause of the same evidence, and the command that separates the two."""
+
+    cause: str
+    probability_ratio: float
+    confirm: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One thing that is wrong, or may be."""
+
+    cause: str
+    title: str
+    severity: Severity
+    probability_ratio: float
+    entities: tuple[str, ...]
+    evidence: tuple[Evidence, ...]
+    fix: str = ""
+    confirm: str = ""
+    rivals: tuple[Rival, ...] = ()
+    consequences: tuple[str, ...] = ()
+    deviations: tuple[str, ...] = ()
+    model: str = ""
+    left_ratio: float = 1.0
+    price: Price | None = None
+    page: str = ""
+
+    @property
+    def confidence(self) -> str:
+        """Return high, medium or low, as the report says it."""
+        if self.probability_ratio >= HIGH_RATIO:
+            return "high"
+        return "medium" if self.probability_ratio >= MEDIUM_RATIO else "low"
+
+    @property
+    def weight(self) -> float:
+        """Return what findings are ordered by: severity times probability."""
+        return _WEIGHT[self.severity] * self.probability_ratio
+
+
+def findings(case: Case, found: Sequence[Candidate]) -> list[Finding]:
+    """Return what is wrong, the most severe and most probable first."""
+    shown = [one for one in found if one.probability >= SHOWN_RATIO]
+    kept, follow = _folded(shown)
+    explained = _explained(shown)
+    causes = list(_grouped([one for one in kept if not one.cause.benign], follow, case))
+    rest = [*_deviations(case, explained), *_unexplained(case, explained)]
+    return sorted([*causes, *rest], key=lambda one: -one.weight)
+
+
+def _folded(shown: Sequence[Candidate]) -> tuple[list[Candidate], dict[int, list[str]]]:
+    """Fold causes that follow from a more probable one; return the rest and what follows."""
+    kept: list[Candidate] = []
+    follow: dict[int, list[str]] = {}
+    for one in sorted(shown, key=lambda one: -one.probability):
+        above = next((other for other in kept if _explains(other, one)), None)
+        if above is None:
+            kept.append(one)
+        else:
+            follow.setdefault(id(above), []).append(one.cause.name)
+    return kept, follow
+
+
+def _explains(cause: Candidate, other: Candidate) -> bool:
+    """Return whether a cause that is likely explains another, at the same place."""
+    if cause.cause is other.cause or cause.probability < NAMED_RATIO:
+        return False
+    if not near(cause.entity, other.entity):
+        return False
+    known = cause.cause.explains
+    by_name = other.cause.name in known
+    return by_name or all(hit.clue.name in known for hit in other.supports)
+
+
+def _explained(shown: Iterable[Candidate]) -> set[tuple[str, str]]:
+    """Return the events and deviations that a cause accounts for, each with its host."""
+    return {
+        (name, host(hit.entity))
+        for one in shown
+        for hit in one.supports
+        for name in (hit.clue.name, *one.cause.explains)
+    }
+
+
+def _grouped(
+    kept: Sequence[Candidate], follow: dict[int, list[str]], case: Case
+) -> Iterator[Finding]:
+    """Yield one finding a cause, with all the places where it holds."""
+    groups: dict[str, list[Candidate]] = {}
+    for one in kept:
+        groups.setdefault(one.cause.name, []).append(one)
+    for same in groups.values():
+        same.sort(key=lambda one: -one.probability)
+        sure = [one for one in same if one.probability >= same[0].probability / CLOSE]
+        yield _finding(sure, follow, case)
+
+
+def _finding(same: Sequence[Candidate], follow: dict[int, list[str]], case: Case) -> Finding:
+    first = same[0]
+    entities = tuple(dict.fromkeys(one.entity for one in same))
+    texts = dict.fromkeys(hit.text for one in same for hit in one.supports if hit.text)
+    hits = [hit for one in same for hit in one.supports]
+    return Finding(
+        cause=first.cause.name,
+        title=_filled(first.cause.title, entities, hits),
+        severity=Severity(first.cause.severity),
+        probability_ratio=first.probability,
+        entities=tuple(str(one) for one in _named(entities, hits)),
+        evidence=lines_of(hits),
+        fix=_filled(first.cause.fix, entities, hits),
+        confirm=_filled(first.cause.confirm, entities, hits),
+        rivals=tuple(_rivals(first)),
+        consequences=tuple(dict.fromkeys(n for one in same for n in follow.get(id(one), ()))),
+        deviations=tuple(texts),
+        model=first.cause.model,
+        left_ratio=_left(hits, case),
+        page=first.cause.page,
+    )
+
+
+def _named(entities: Sequence[Entity], hits: Sequence[Hit]) -> tuple[Entity, ...]:
+    """Return the places of a finding; of one of the whole input, what its clues are about."""
+    if any(one.kind != INPUT for one in entities):
+        return tuple(entities)
+    about = dict.fromkeys(hit.entity for hit in hits if hit.entity.kind != INPUT)
+    return tuple(one for one in about if any(one.key))
+
+
+def _left(hits: Sequence[Hit], case: Case) -> float:
+    """Return how much of what was expected is left, at the worst place."""
+    ratios = [
+        deviation.left_ratio
+        for hit in hits if hit.clue.deviation
+        for deviation in case.deviations.get(hit.clue.deviation, ())
+        if deviation.entity == hit.entity
+    ]  # fmt: skip
+    return min(ratios, default=1.0)
+
+
+def _rivals(one: Candidate) -> Iterator[Rival]:
+    close = sorted(one.rivals, key=lambda rival: -rival.probability)
+    seen: set[str] = set()
+    for rival in close:
+        if rival.cause.name not in seen and rival.probability * CLOSE >= one.probability:
+            seen.add(rival.cause.name)
+            yield Rival(
+                cause=rival.cause.name,
+                probability_ratio=rival.probability,
+                confirm=_filled(rival.cause.confirm, (rival.entity,), rival.hits),
+            )
+
+
+def _deviations(case: Case, explained: set[tuple[str, str]]) -> Iterator[Finding]:
+    """Yield deviations that no cause accounts for, one finding an attribute."""
+    for name, found in case.deviations.items():
+        left = [one for one in found if (name, host(one.entity)) not in explained]
+        if left:
+            yield _of_deviations(name, left)
+
+
+def _of_deviations(name: str, found: Sequence[Deviation]) -> Finding:
+    worst = min(found, key=lambda one: abs(one.left_ratio))
+    row = worst.expectation
+    entities = tuple(one.entity for one in found)
+    return Finding(
+        cause=name,
+        title=f"{row.about}: {worst.text}"
+        if len(found) == 1
+        else (f"{row.about} ({len(found)} of them; the largest: {worst.text})"),
+        severity=Severity(worst.severity),
+        probability_ratio=_BY_ITSELF_RATIO[worst.expected.source],
+        entities=tuple(str(one) for one in entities),
+        evidence=tuple(line for one in found for line in one.evidence),
+        fix=_filled(row.fix, entities, ()),
+        confirm=_filled(row.confirm, (worst.entity,), ()),
+        deviations=tuple(one.text for one in found),
+        model=row.model,
+        left_ratio=worst.left_ratio,
+    )
+
+
+def _unexplained(case: Case, explained: set[tuple[str, str]]) -> Iterator[Finding]:
+    """Yield errors that were logged and that no cause accounts for."""
+    for code, events in case.events.items():
+        left = [
+            one for one in events
+            if one.severity == "error" and (code, host(one.entity)) not in explained
+        ]  # fmt: skip
+        if left:
+            yield _of_events(code, left)
+
+
+def _of_events(code: str, events: Sequence[Event]) -> Finding:
+    count = sum(one.count for one in events)
+    return Finding(
+        cause=f"unexplained: {code}",
+        title=f"{code} was logged {count} times and no known cause accounts for it"
+        if count > 1
+        else f"{code} was logged and no known cause accounts for it",
+        severity=Severity.WARNING,
+        probability_ratio=_UNEXPLAINED_RATIO,
+        entities=tuple(str(one.entity) for one in events if one.entity.kind != INPUT),
+        evidence=tuple(line for one in events for line in one.evidence),
+    )
+
+
+def _filled(template: str, entities: Sequence[Entity], hits: Sequence[Hit]) -> str:
+    """Return a text of a table with the names of the entities that it is about."""
+    if "{" not in template:
+        return template
+    names = [str(one) for one in _named(entities, hits)]
+    fields: dict[str, str] = {"entities": folded(names) or "the hosts that were read"}
+    for one in (*entities, *(hit.entity for hit in hits)):
+        if one.kind != INPUT:
+            for name, said in one.fields.items():
+                fields.setdefault(name, said)
+    fields["hosts"] = folded([host(one) for one in entities if host(one)]) or "the host"
+    return template.format_map(_Missing(fields))
+
+
+class _Missing(dict[str, str]):
+    """Fields of a template; one that is not known stands for itself."""
+
+    def __missing__(self, key: str) -> str:
+        return key.upper()
+
+
+def folded(names: Sequence[str], most: int = 3) -> str:
+    """Return names as a reader wants them: few, and how many more there are.
+
+    >>> folded(["a", "b", "c", "d", "e"])
+    'a, b, c and 2 more'
+    """
+    listed = list(dict.fromkeys(names))
+    more = f" and {len(listed) - most} more" if len(listed) > most else ""
+    return ", ".join(listed[:most]) + more

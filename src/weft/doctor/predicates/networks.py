@@ -1,0 +1,239 @@
+"""Joins of how jobs find and use the network, by name; each yields the clue where it holds."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from weft.doctor.case import Case, Hit, last
+from weft.doctor.cause import Clue
+from weft.inventory.entity import Entity
+from weft.inventory.inventory import Event, Inventory, Reading
+
+_OLD_NCCL: Final = (2, 22, 4)
+"""From this version on NCCL looks for nvidia_peermem by its present name."""
+
+
+def _between_hosts(inventory: Inventory) -> list[Entity]:
+    """Return the processes of jobs over several hosts that use sockets."""
+    processes = list(inventory.of("process"))
+    several = any((last(found, "nodes") or 0) > 1 for _, found in processes)  # type: ignore[operator]
+    on_sockets = [
+        one
+        for one, found in processes
+        if "Socket" in {last(found, "network"), last(found, "path")}
+    ]
+    return on_sockets if several else []
+
+
+def _of_job(clue: Clue, case: Case, events: Sequence[Event]) -> Iterator[Hit]:
+    """Yield events where a job over several hosts uses sockets."""
+    if _between_hosts(case.inventory):
+        for event in events:
+            yield Hit(clue, event.entity, tuple(event.evidence))
+
+
+def no_device_between_hosts(clue: Clue, case: Case) -> Iterator[Hit]:
+    """Yield "no device" where a job over several hosts then uses sockets."""
+    yield from _of_job(clue, case, case.events.get("nccl.no_device", ()))
+
+
+def no_library_between_hosts(clue: Clue, case: Case) -> Iterator[Hit]:
+    """Yield a missing verbs library where a job over several hosts then uses sockets."""
+    yield from _of_job(clue, case, case.events.get("nccl.no_verbs_library", ()))
+
+
+def active_ports_beside_sockets(clue: Clue, case: Case) -> Iterator[Hit]:
+    """Yield active ports where a job over several hosts uses sockets."""
+    if not _between_hosts(case.inventory):
+        return
+    for entity, found in case.inventory.of("port"):
+        if last(found, "state") == "active":
+            yield Hit(clue, entity, (found["state"][-1].evidence,))
+
+
+def _setting(case: Case, name: str) -> Iterator[tuple[Entity, Reading]]:
+    for entity, found in case.inventory.of("setting"):
+        if entity.key[-1] == name and "value" in found:
+            yield entity, found["value"][-1]
+
+
+def verbs_disabled_between_hosts(clue: Clue, case: Case) -> Iterator[Hit]:
+    """Yield NCCL_IB_DISABLE=1 where a job over several hosts uses sockets."""
+    if _between_hosts(case.inventory):
+        for entity, reading in _setting(case, "NCCL_IB_DISABLE"):
+            if reading.value == "1":
+                yield Hit(clue, entity, (reading.evidence,))
+
+
+def filter_without_device(clue: Clue, case: Case) -> Iterator[Hit]:
+    """Yield NCCL_IB_HCA where NCCL then finds no device, or names one that is not there."""
+    known = {entity.field("adapter") for entity, _ in case.inventory.of("port")}
+    for entity, reading in _setting(case, "NCCL_IB_HCA"):
+        wanted = {one.strip("=^").split(":")[0] for one in str(reading.value).split(",")}
+        absent = known and not any(name.startswith(one) for one in wanted for name in known)
+        if absent or ("nccl.no_device" in case.events and _between_hosts(case.inventory)):
+            yield Hit(clue, entity, (reading.evidence,))
+
+
+def fewer_adapters_than_active_ports(clue: Clue, case: Case) -> Iterator[Hit]:
+    """Yield processes that use fewer adapters than ports of one kind are active."""
+    active: dict[object, set[str]] = {}
+    for entity, found in case.inventory.of("port"):
+        if last(found, "state") == "active" and "link_layer" in found:
+            kind = (last(found, "link_layer"), last(found, "rate"))
+            active.setdefault(kind, set()).add(entity.field("adapter"))
+    most = max((len(one) for one in active.values()), default=0)
+    for entity, found in case.inventory.of("process"):
+        used = last(found, "adapters")
+        if isinstance(used, tuple) and len(used) < most:
+            yield Hit(clue, entity, (found["adapters"][-1].evidence,))
+
+
+def adapters_differ_between_hosts(clue: Clue, case: Case) -> Iterator[Hit]:
+    """Yield processes with fewer adapters than others of the same input use."""
+    counts = {
+        entity: len(used)
+        for entity, found in case.inventory.of("process")
+        if isinstance(used := last(found, "adapters"), tuple)
+    }
+    most = max(counts.values(), default=0)
+    for entity, count in counts.items():
+        if count < most:
+            line = case.inventory.all(entity, "adapters")[-1].evidence
+            yield Hit(clue, entity, (line,))
+
+
+def mixed_link_layers(clue: Clue, case: Case) -> Iterator[Hit]:
+    """Yield processes that use adapters of both link layers."""
+    for entity, found in case.inventory.of("process"):
+        used = last(found, "adapters")
+        if isinstance(used, tuple):
+            layers = {"/IB" in one for one in used if "/" in one}
+            if len(layers) > 1:
+                yield Hit(clue, entity, (found["adapters"][-1].evidence,))
+
+
+def gid_table_starts_late(clue: Clue, case: Case) -> Iterator[Hit]:
+    """Yield ports whose lowest GID index is above 3, where the version of GIDs is looked up."""
+    searched = any(_setting(case, "NCCL_IB_ROCE_VERSION_NUM")) or any(
+        code in case.events for code in ("nccl.gid_version_unread", "verbs.qp_no_gid")
+    )
+    lowest: dict[tuple[str, ...], tuple[int, Reading, Entity]] = {}
+    for entity, found in case.inventory.of("gid"):
+        index = int(entity.key[-1])
+        reading = next(iter(found.values()))[-1]
+        at = entity.key[:-1]
+        if at not in lowest or index < lowest[at][0]:
+            lowest[at] = (index, reading, entity)
+    for index, reading, entity in lowest.values():
+        if index > 3 and searched:  # noqa: PLR2004 - v1 and v2 of two addresses
+            yield Hit(clue, entity, (reading.evidence,))
+
+
+def gids_of_different_subnets(clue: Clue, case: Case) -> Iterator[Hit]:
+    """Yield failed connections whose two GIDs are of different subnets."""
+    for event in case.events.get("nccl.gids", ()):
+        if event.fields.get("local") != event.fields.get("remote"):
+            yield Hit(clue, event.entity, tuple(event.evidence))
+
+
+def two_interfaces_in_one_subnet(clue: Clue, case: Case) -> Iterator[Hit]:
+    """Yield interfaces of one host that are attached to the same IP network."""
+    seen: dict[tuple[str, object], Entity] = {}
+    for entity, found in case.inventory.of("interface"):
+        net = last(found, "subnet")
+        first = seen.setdefault((entity.field("host"), net), entity)
+        if net and first is not entity:
+            yield Hit(clue, entity, (found["subnet"][-1].evidence,))
+
+
+def same_address_on_two_hosts(clue: Clue, case: Case) -> Iterator[Hit]:
+    """Yield addresses that two hosts or pods have."""
+    seen: dict[object, Entity] = {}
+    for entity, found in case.inventory.of("interface"):
+        address = last(found, "address")
+        if not address or str(address[0]).startswith("127."):  # type: ignore[index]
+            continue
+        first = seen.setdefault(address, entity)
+        hosts = {first.field("host"), entity.field("host")}
+        if len(hosts) > 1 and "" not in hosts:
+            yield Hit(clue, entity, (found["address"][-1].evidence,))
+
+
+def _gdr_off_beside_peermem(case: Case, *, old: bool) -> Iterator[Event]:
+    loaded = any(
+        entity.key[-1] == "nvidia_peermem" for entity, _ in case.inventory.of("module")
+    )
+    versions = [
+        tuple(int(part) for part in str(last(found, "nccl")).split(".") if part.isdigit())
+        for _, found in case.inventory.of("process")
+        if "nccl" in found
+    ]
+    if loaded and versions and (min(versions) < _OLD_NCCL) == old:
+        for event in case.events.get("nccl.gdr_adapter", ()):
+            if event.fields.get("state") == "Disabled":
+                yield event
+
+
+def gdr_off_beside_peermem_and_old_nccl(clue: Clue, case: Case) -> Iterator[Hit]:
+    """Yield adapters without GPUDirect beside the module, where NCCL does not know its name."""
+    for event in _gdr_off_beside_peermem(case, old=True):
+        yield Hit(clue, event.entity, tuple(event.evidence))
+
+
+def gdr_off_beside_peermem_and_new_nccl(clue: Clue, case: Case) -> Iterator[Hit]:
+    """Yield adapters without GPUDirect although the module is loaded and NCCL knows it."""
+    for event in _gdr_off_beside_peermem(case, old=False):
+        yield Hit(clue, event.entity, tuple(event.evidence))
+
+
+def _insufficient(case: Case) -> Iterator[tuple[Event, Entity, Mapping[str, list[Reading]]]]:
+    """Yield resources that the scheduler refused, with what each node says of them."""
+    for event in case.events.get("k8s.insufficient", ()):
+        for entity, found in case.inventory.of("resource"):
+            if entity.key[-1] == event.fields.get("resource", "").rstrip("."):
+                yield event, entity, found
+
+
+def resource_all_allocated(clue: Clue, case: Case) -> Iterator[Hit]:
+    """Yield refused resources of which a node has allocated all that it offers."""
+    for event, entity, found in _insufficient(case):
+        offered, used = last(found, "allocatable"), last(found, "allocated")
+        if offered and used is not None and used >= offered:  # type: ignore[operator]
+            yield Hit(clue, entity, (*event.evidence, found["allocated"][-1].evidence))
+
+
+def resource_free_yet_refused(clue: Clue, case: Case) -> Iterator[Hit]:
+    """Yield refused resources of which a node has some left."""
+    for event, entity, found in _insufficient(case):
+        offered, used = last(found, "allocatable"), last(found, "allocated")
+        if offered and used is not None and used < offered:  # type: ignore[operator]
+            yield Hit(clue, entity, (*event.evidence, found["allocated"][-1].evidence))
+
+
+def resource_unhealthy(clue: Clue, case: Case) -> Iterator[Hit]:
+    """Yield refused resources that a node has and offers none of."""
+    for event, entity, found in _insufficient(case):
+        capacity, offered = last(found, "capacity"), last(found, "allocatable")
+        if capacity and offered == 0.0:
+            yield Hit(clue, entity, (*event.evidence, found["allocatable"][-1].evidence))
+
+
+def adapters_open_beside_those_refused(clue: Clue, case: Case) -> Iterator[Hit]:
+    """Yield hosts that use verbs although some devices, of others, could not be opened."""
+    for event in case.events.get("verbs.open_failed", ()):
+        for entity, found in case.inventory.of("process"):
+            same = entity.field("host") == event.entity.field("host")
+            if same and "adapters" in found and last(found, "network") != "Socket":
+                yield Hit(clue, event.entity, (found["adapters"][-1].evidence,))
+
+
+def chosen_port_down(clue: Clue, case: Case) -> Iterator[Hit]:
+    """Yield ports that are down and that NCCL_IB_HCA names."""
+    wanted = {
+        one.strip("=^").split(":")[0]
+        for _, reading in _setting(case, "NCCL_IB_HCA")
+        for one in str(reading.value).split(",")
+    }
+    for entity, found in case.inventory.of("port"):
+        if entity.field("adapter") in wanted and last(found, "state") == "down":
+            yield Hit(clue, entity, (found["state"][-1].evidence,))

@@ -1,0 +1,55 @@
+"""Joins over the ranks of a job, by name; each yields the clue where it holds."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from weft.doctor.case import Case, Hit, last
+from weft.doctor.cause import Clue
+from weft.inventory.entity import Entity
+from weft.inventory.inventory import Reading
+
+
+def _waiting(case: Case) -> dict[Entity, dict[str, list[Reading]]]:
+    return {e: found for e, found in case.inventory.of("rank") if "sequence" in found}
+
+
+def ranks_behind(clue: Clue, case: Case) -> Iterator[Hit]:
+    """Yield ranks that wait in an earlier collective than most, or that wait in none."""
+    waiting = _waiting(case)
+    at = Counter(last(found, "sequence") for found in waiting.values())
+    if not at:
+        return
+    furthest = max(one for one in at if isinstance(one, float))
+    for entity, found in case.inventory.of("rank"):
+        sequence = last(found, "sequence")
+        behind = isinstance(sequence, float) and sequence < furthest
+        idle = sequence is None and last(found, "status") == "idle"
+        if behind or idle:
+            yield Hit(clue, entity, (next(iter(found.values()))[-1].evidence,))
+
+
+def ranks_differ_in_operation(clue: Clue, case: Case) -> Iterator[Hit]:
+    """Yield ranks that wait in one sequence number with another operation or shape."""
+    groups: dict[object, Counter[tuple[object, object]]] = {}
+    waiting = _waiting(case)
+    for found in waiting.values():
+        what = (last(found, "operation"), last(found, "shape"))
+        groups.setdefault(last(found, "sequence"), Counter())[what] += 1
+    for entity, found in waiting.items():
+        mine = groups[last(found, "sequence")]
+        what = (last(found, "operation"), last(found, "shape"))
+        if len(mine) > 1 and mine.most_common(1)[0][0] != what:
+            yield Hit(clue, entity, (found["operation"][-1].evidence,))
+
+
+def ranks_absent(clue: Clue, case: Case) -> Iterator[Hit]:
+    """Yield ranks of which there is no dump beside those of the others."""
+    waiting = _waiting(case)
+    sizes = [last(found, "ranks") for _, found in case.inventory.of("job")]
+    world = max((int(one) for one in sizes if isinstance(one, float)), default=0)
+    there = {int(e.key[-1]) for e, _ in case.inventory.of("rank") if e.key[-1].isdigit()}
+    absent = sorted(set(range(world)) - there)
+    if waiting and absent and len(absent) < world / 2:
+        line = next(iter(waiting.values()))["sequence"][-1].evidence
+        for rank in absent:
+            yield Hit(clue, Entity("rank", ("", str(rank))), (line,))

@@ -1,0 +1,96 @@
+"""The verdict: what the findings mean as a whole, and what the input did not cover."""
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Final
+
+from weft.doctor.case import Case
+from weft.doctor.findings import MEDIUM_RATIO, NAMED_RATIO, Finding, folded
+from weft.inventory.inventory import Inventory
+
+_FEWEST_LINES: Final = 5
+_LITTLE: Final = 0.1
+"""A file of which less than this share of lines was recognised was not covered."""
+DOUBT_RATIO: Final = 0.25
+"""From this probability on a finding stands against \"no problem found\"."""
+
+
+class Verdict(StrEnum):
+    """What the evidence says as a whole."""
+
+    PROBLEM = "problem found"
+    POSSIBLE = "possible problem"
+    NONE = "no problem found"
+    UNKNOWN = "cannot tell"
+
+
+_CODES: Final = {
+    Verdict.PROBLEM: 4,
+    Verdict.POSSIBLE: 0,
+    Verdict.NONE: 0,
+    Verdict.UNKNOWN: 5,
+}
+
+COVERAGE: Final = {
+    "links of adapters": ("port.rate", "port.state", "interface.rate"),
+    "counters of adapters": (
+        "port.symbol_errors",
+        "priority.rx_pause",
+        "interface.rx_discards",
+    ),
+    "switches": ("switch_port.state", "queue.rx_pause", "switch_port.symbol_errors"),
+    "GPU health": ("gpu.temperature", "gpu.ecc_uncorrectable", "gpu.nvlinks_active"),
+    "NCCL": ("process.network", "process.adapters"),
+    "benchmarks": ("collective.busbw", "transfer.bandwidth"),
+    "PCIe links": ("slot.width", "gpu.pcie_width"),
+}
+"""Areas, and the attributes of which at least one must have been read to have covered each."""
+
+
+def verdict(found: Sequence[Finding], case: Case) -> Verdict:
+    """Return what the findings mean as a whole."""
+    if any(one.severity == "error" and one.probability_ratio >= NAMED_RATIO for one in found):
+        return Verdict.PROBLEM
+    if any(
+        one.severity == "warning" and one.probability_ratio >= MEDIUM_RATIO for one in found
+    ):
+        return Verdict.PROBLEM
+    unsure = [
+        one for one in found if one.severity != "info" and one.probability_ratio >= DOUBT_RATIO
+    ]
+    inventory = case.inventory
+    nothing = not inventory.readings and not inventory.events
+    if nothing or _failed(found, case) or any(one.severity == "error" for one in unsure):
+        return Verdict.UNKNOWN
+    return Verdict.POSSIBLE if unsure else Verdict.NONE
+
+
+def _failed(found: Sequence[Finding], case: Case) -> bool:
+    """Return whether an error was logged that no finding is sure enough to explain."""
+    lines = {line for one in found for line in one.evidence}
+    return any(
+        event.severity == "error" and lines.intersection(event.evidence)
+        for events in case.events.values()
+        for event in events
+    )
+
+
+def not_covered(inventory: Inventory) -> tuple[str, ...]:
+    """Return the areas of which nothing was read, and the files of which little was."""
+    seen = {
+        f"{entity.kind}.{name}"
+        for entity, found in inventory.readings.items()
+        for name in found
+    }
+    areas = tuple(area for area, names in COVERAGE.items() if not seen.intersection(names))
+    strange = [
+        one.file
+        for one in inventory.files
+        if one.skipped or (one.lines >= _FEWEST_LINES and one.matched < _LITTLE * one.lines)
+    ]
+    return (*areas, f"most of {folded(strange)}") if strange else areas
+
+
+def exit_code(found: Verdict, *, strict: bool = False) -> int:
+    """Return the exit code of a verdict; with ``strict`` a possible problem is one."""
+    return _CODES[Verdict.PROBLEM if strict and found is Verdict.POSSIBLE else found]

@@ -1,0 +1,46 @@
+"""Attributes that follow from others: shares of time, counts."""
+
+from weft.inventory.inventory import Inventory
+
+
+def derive(inventory: Inventory) -> None:
+    """Add to an inventory what follows from what it holds."""
+    _shares_of_time(inventory)
+    _ranks_of_benchmarks(inventory)
+    _weakest_lanes(inventory)
+
+
+def _ranks_of_benchmarks(inventory: Inventory) -> None:
+    """Count the ranks and hosts of each benchmark from the ranks that it lists."""
+    ranks: dict[str, dict[str, str]] = {}
+    for entity, found in inventory.of("rank"):
+        host = str(found["host"][-1].value) if "host" in found else ""
+        ranks.setdefault(entity.field("job"), {})[entity.field("rank")] = host
+    for entity, found in list(inventory.of("collective")):
+        mine = ranks.get(entity.field("job"), {})
+        if mine and "ranks" not in found:
+            line = next(iter(found.values()))[-1].evidence
+            inventory.record(entity, "ranks", float(len(mine)), line)
+            inventory.record(entity, "hosts", float(len(set(mine.values()))), line)
+
+
+def _shares_of_time(inventory: Inventory) -> None:
+    """Turn two readings of the time that a priority was paused into a share of time."""
+    for entity, found in list(inventory.of("priority")):
+        readings = found.get("rx_pause_duration", [])
+        if len(readings) < 2:  # noqa: PLR2004 - first and last
+            continue
+        first, last = readings[0], readings[-1]
+        grown = inventory.increase(entity, "rx_pause_duration")
+        if grown is not None and first.time_s is not None and last.time_s is not None:
+            over = last.time_s - first.time_s
+            if over > 0:
+                inventory.record(entity, "pause_share", min(1.0, grown / over), last.evidence)
+
+
+def _weakest_lanes(inventory: Inventory) -> None:
+    """Take the lane that receives the least light for the power of the port."""
+    for entity, found in list(inventory.of("port")):
+        for reading in found.get("rx_power_lanes", ())[-1:]:
+            lanes = reading.value if isinstance(reading.value, tuple) else ()
+            inventory.record(entity, "rx_power", min(map(float, lanes)), reading.evidence)

@@ -1,0 +1,110 @@
+"""What an expectation and a deviation are."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from weft.inventory.entity import Entity, attribute
+from weft.inventory.evidence import Evidence
+from weft.inventory.inventory import Value
+from weft.inventory.shown import shown
+from weft.inventory.table import tables
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expectation:
+    """One row: what an attribute should be, and how far it may be from it.
+
+    ``compare`` is at_least, at_most, equal, not or alike; ``sources`` are asked in order, and
+    the first that knows answers. ``tolerance`` is a share of what is expected.
+    """
+
+    attribute: str
+    compare: str
+    sources: Mapping[str, Any]
+    tolerance: float = 0.0
+    when: Mapping[str, Any] = field(default_factory=dict)
+    """Attributes of the entity or of what contains it, and the value each must have."""
+    unless: Mapping[str, Any] = field(default_factory=dict)
+    """As ``when``: an entity that has one of these values is not compared."""
+    severity: str = "warning"
+    about: str = ""
+    fix: str = ""
+    confirm: str = ""
+    model: str = ""
+    """The change of the cluster whose cost the model knows: link_narrow, gpudirect_off, ..."""
+
+    @property
+    def kind(self) -> str:
+        """Return the kind of entity that the attribute is of."""
+        return self.attribute.partition(".")[0]
+
+    @property
+    def name(self) -> str:
+        """Return the attribute without its kind."""
+        return self.attribute.partition(".")[2]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expected:
+    """A value that was expected of one entity, and who says so."""
+
+    value: Value
+    source: str
+    """declared, modelled, rated, peers or standard."""
+    basis: str
+    tolerance: float | None = None
+    severity: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deviation:
+    """An attribute that is not as it should be."""
+
+    expectation: Expectation
+    entity: Entity
+    observed: Value
+    expected: Expected
+    severity: str
+    evidence: tuple[Evidence, ...]
+
+    @property
+    def attribute(self) -> str:
+        """Return the attribute as ``kind.name``."""
+        return self.expectation.attribute
+
+    @property
+    def left_ratio(self) -> float:
+        """Return observed over expected, 1 where they are no quantities."""
+        wanted, seen = self.expected.value, self.observed
+        if isinstance(wanted, bool) or isinstance(seen, bool):
+            return 1.0
+        if isinstance(wanted, int | float) and isinstance(seen, int | float) and wanted:
+            return float(seen / wanted)
+        return 1.0
+
+    @property
+    def text(self) -> str:
+        """Return the deviation as one sentence."""
+        about = attribute(self.attribute).about
+        bound = {"at_least": "at least ", "at_most": "at most ", "not": "anything but "}
+        wanted = bound.get(self.expectation.compare, "") + self.shown(self.expected.value)
+        seen = self.shown(self.observed)
+        return f"{self.entity}: {about} is {seen}, expected {wanted} ({self.expected.basis})"
+
+    def shown(self, value: Value) -> str:
+        """Return a value of the attribute as text."""
+        return shown(self.attribute, value)
+
+
+@cache
+def expectations() -> tuple[Expectation, ...]:
+    """Return every expectation of the tables."""
+    found = tables("weft.expectations", "tables")
+    return tuple(_expectation(row) for table in found.values() for row in table)
+
+
+def _expectation(row: Mapping[str, Any]) -> Expectation:
+    attribute(row["attribute"])
+    return Expectation(**row)

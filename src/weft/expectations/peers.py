@@ -1,0 +1,88 @@
+"""What comparable entities of the same input show: the value of a clear majority of them."""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any, Final
+
+from weft.expectations.expectation import Expectation, Expected
+from weft.expectations.known import Known
+from weft.inventory.entity import Entity
+from weft.inventory.inventory import Value
+
+_FEWEST: Final = 3
+"""So many entities have a majority; of two that differ neither is known to be right."""
+
+
+def expected(
+    row: Expectation,
+    entity: Entity,
+    value: Value,
+    known: Known,
+    told: Any,  # noqa: ANN401 - what the row says
+) -> Expected | None:
+    """Return the value of the majority of the peers, or of the other one of two."""
+    values = _groups(row, told, known)[_group(row, told, entity, known)]
+    if len(values) == 1:
+        return None
+    (most, count), *_ = values.most_common(1)
+    total = sum(values.values())
+    share = told.get("share", 0.5) if told else 0.5
+    if total >= _FEWEST and count > share * total:
+        basis = f"{count} of {total} peers have {_text(row, most)}"
+        return Expected(value=most, source="peers", basis=basis)
+    severity = told.get("two", "") if told else ""
+    other = _better(row, values, value)
+    if other is None or not severity:
+        return None
+    listed = ", ".join(_text(row, one) for one in values)
+    basis = f"its peers differ: {listed}; which is right is not known"
+    return Expected(value=other, source="peers", basis=basis, severity=severity)
+
+
+def _better(row: Expectation, values: "Counter[Value]", mine: Value) -> Value | None:
+    """Return what stands against a value where there is no majority, if the row wants that."""
+    numbers = [one for one in values if isinstance(one, int | float)]
+    if numbers and row.compare == "at_least":
+        return max(numbers)
+    if numbers and row.compare == "at_most":
+        return min(numbers)
+    return next((one for one in values if one != mine), None)
+
+
+def _groups(row: Expectation, told: Any, known: Known) -> dict[Any, "Counter[Value]"]:  # noqa: ANN401
+    key = (row.attribute, f"peers {told.get('same') if told else ''}")
+    if key not in known.kept:
+        groups: dict[Any, Counter[Value]] = {}
+        for entity, value in _values(row, known):
+            groups.setdefault(_group(row, told, entity, known), Counter())[value] += 1
+        known.kept[key] = groups
+    return known.kept[key]  # type: ignore[no-any-return]
+
+
+def _values(row: Expectation, known: Known) -> Iterator[tuple[Entity, Value]]:
+    from weft.expectations.compare import applies, observed  # noqa: PLC0415 - it imports this
+
+    for entity, _ in known.inventory.of(row.kind):
+        if applies(row, entity, known.inventory):
+            seen = observed(row, entity, known.inventory)
+            if seen is not None:
+                yield entity, seen[0]
+
+
+def _group(row: Expectation, told: Any, entity: Entity, known: Known) -> tuple[Any, ...]:  # noqa: ANN401
+    """Return what makes entities comparable: equal fields of the key and attributes."""
+    same = told.get("same", ()) if told else ()
+    parts: list[Any] = [row.kind]
+    for one in same:
+        if "." in one:
+            found = known.inventory.nearest(entity, one)
+            parts.append(found.value if found else None)
+        else:
+            parts.append(entity.field(one))
+    return tuple(parts)
+
+
+def _text(row: Expectation, value: Value) -> str:
+    from weft.inventory.shown import shown  # noqa: PLC0415 - only where something differs
+
+    return shown(row.attribute, value)

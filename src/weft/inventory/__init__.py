@@ -1,0 +1,1 @@
+"""What is observed on a cluster: entities, attributes, events, and the evidence of each."""

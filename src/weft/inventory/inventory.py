@@ -1,0 +1,188 @@
+"""The inventory: what was read of each entity, what happened to it, and where that stands."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from weft.inventory.entity import INPUT, Entity, attribute, within
+from weft.inventory.evidence import Evidence
+
+Value = str | float | bool | tuple[str, ...]
+MOST_READINGS: Final = 16
+"""Different values of one attribute of one entity that are kept; more say nothing new."""
+MOST_LINES: Final = 4
+"""Lines kept as evidence of one event."""
+EVERYTHING: Final = Entity(INPUT, ())
+
+
+@dataclass(slots=True)
+class Reading:
+    """One value of one attribute, as often as it was read in a row."""
+
+    value: Value
+    evidence: Evidence
+    time_s: float | None = None
+    count: int = 1
+
+
+@dataclass(slots=True)
+class Event:
+    """Something that happened to an entity: a message that was logged, once or often."""
+
+    code: str
+    entity: Entity
+    severity: str
+    fields: Mapping[str, str]
+    evidence: list[Evidence]
+    first_s: float | None = None
+    last_s: float | None = None
+    count: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileRead:
+    """What became of one file."""
+
+    file: str
+    lines: int = 0
+    matched: int = 0
+    formats: tuple[str, ...] = ()
+    skipped: str = ""
+    """Why it was not read, if it was not."""
+    notes: tuple[str, ...] = ()
+    """What could not be read of it."""
+    unread: tuple[Evidence, ...] = ()
+    """First lines that look like trouble and that no reader knows."""
+
+
+@dataclass(slots=True)
+class Inventory:
+    """Everything observed, by entity."""
+
+    readings: dict[Entity, dict[str, list[Reading]]] = field(default_factory=dict)
+    events: dict[tuple[str, Entity], Event] = field(default_factory=dict)
+    files: list[FileRead] = field(default_factory=list)
+    samples: dict[str, float] = field(default_factory=dict)
+    """When each output that was read several times was read first, by its name."""
+
+    def record(
+        self,
+        entity: Entity,
+        name: str,
+        value: Value,
+        evidence: Evidence,
+        time_s: float | None = None,
+    ) -> None:
+        """Add one reading of an attribute; an equal value in a row is counted, not kept."""
+        known = self.readings.setdefault(entity, {}).setdefault(name, [])
+        if known and known[-1].value == value and known[-1].time_s == time_s:
+            known[-1].count += 1
+        elif len(known) < MOST_READINGS:
+            known.append(Reading(value, evidence, time_s))
+        else:
+            known[-1] = Reading(value, evidence, time_s)
+
+    def happened(self, event: Event) -> None:
+        """Add one event; the same event of the same entity is counted."""
+        known = self.events.setdefault((event.code, event.entity), event)
+        if known is event:
+            return
+        known.count += 1
+        known.last_s = event.last_s if event.last_s is not None else known.last_s
+        if len(known.evidence) < MOST_LINES:
+            known.evidence.extend(event.evidence)
+
+    def of(self, kind: str) -> Iterator[tuple[Entity, dict[str, list[Reading]]]]:
+        """Yield the entities of a kind with their attributes, in the order they were read."""
+        return ((one, found) for one, found in self.readings.items() if one.kind == kind)
+
+    def all(self, entity: Entity, name: str) -> list[Reading]:
+        """Return every reading of an attribute of an entity, in the order they were read."""
+        return self.readings.get(entity, {}).get(name, [])
+
+    def reading(self, entity: Entity, name: str) -> Reading | None:
+        """Return the last reading of an attribute of an entity, if there is one."""
+        known = self.all(entity, name)
+        return known[-1] if known else None
+
+    def value(self, entity: Entity, name: str) -> Value | None:
+        """Return the last value of an attribute of an entity, if there is one."""
+        known = self.reading(entity, name)
+        return known.value if known else None
+
+    def nearest(self, entity: Entity, path: str) -> Reading | None:
+        """Return the last reading of ``kind.attribute`` of the entity or its container."""
+        wanted, _, name = path.partition(".")
+        for outer in within(entity):
+            if outer.kind == wanted:
+                return self.reading(outer, name)
+        return None
+
+    def coded(self, code: str) -> Iterator[Event]:
+        """Yield the events of a code."""
+        return (event for (known, _), event in self.events.items() if known == code)
+
+    def increase(self, entity: Entity, name: str) -> float | None:
+        """Return by how much a counter grew between two readings, whichever was read first."""
+        known = self.all(entity, name)
+        numbers = [one.value for one in known if isinstance(one.value, int | float)]
+        return abs(numbers[-1] - numbers[0]) if len(numbers) > 1 else None
+
+    def rename_host(self, old: str, new: str) -> None:
+        """Give entities of one host the name of another: it was learnt late."""
+        self.readings, moved = {}, self.readings
+        for entity, found in moved.items():
+            mine = self.readings.setdefault(_renamed(entity, old, new), {})
+            for name, known in found.items():
+                mine.setdefault(name, []).extend(known)
+        self.events, events = {}, self.events
+        for (code, entity), event in events.items():
+            event.entity = _renamed(entity, old, new)
+            there = self.events.setdefault((code, event.entity), event)
+            if there is not event:
+                there.count += event.count
+                there.evidence.extend(event.evidence[: MOST_LINES - len(there.evidence)])
+
+
+def _renamed(entity: Entity, old: str, new: str) -> Entity:
+    if entity.kind == INPUT or entity.fields.get("host") != old:
+        return entity
+    return Entity(entity.kind, (new, *entity.key[1:]))
+
+
+def typed(path: str, text: str, factor: float = 1.0) -> Value | None:
+    """Return a text as the value of an attribute, or None where it is no such value.
+
+    >>> typed("port.rate", "200", 125e6)
+    25000000000.0
+    """
+    kind_of_value = attribute(path).type
+    if kind_of_value == "text":
+        return text.strip() or None
+    if kind_of_value == "list":
+        return tuple(part for part in text.replace(",", " ").split() if part) or None
+    if kind_of_value == "flag":
+        return _FLAGS.get(text.strip().lower())
+    return _number(text, factor)
+
+
+_FLAGS: Final = {
+    **dict.fromkeys(("1", "yes", "true", "on", "enabled", "active", "up", "ok", "y"), True),
+    **dict.fromkeys(("0", "no", "false", "off", "disabled", "inactive", "down", "n"), False),
+}
+_SCALES: Final = {"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
+
+
+def _number(text: str, factor: float) -> float | None:
+    plain = text.strip().replace(",", "")
+    scale = _SCALES.get(plain[-1:], 1.0)
+    try:
+        base = int(plain, 16) if plain.startswith("0x") else float(plain.rstrip("kKMG"))
+    except ValueError:
+        return None
+    return base * scale * factor
+
+
+def sample_name(file: str) -> str:
+    """Return what the samples of one output share: the last part of the name of their files."""
+    return file.rpartition("/")[2]

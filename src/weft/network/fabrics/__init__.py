@@ -1,1 +1,0 @@
-"""The fabrics, one file each."""

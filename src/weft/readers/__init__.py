@@ -1,0 +1,1 @@
+"""Readers: one a format, all of which fill the same inventory."""

@@ -1,0 +1,168 @@
+"""Outputs with a header line and columns below it, as rows of tables.
+
+Where a line of dashes follows the header it tells how wide columns are; else cells are what
+white space separates, and a row has as many as the header.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Final
+
+import re2
+
+from weft.inventory.entity import attribute
+from weft.inventory.inventory import typed
+from weft.readers.line import Line
+from weft.readers.rows import FACTORS
+from weft.readers.scribe import Scribe
+
+_DASHES: Final = re2.compile(r"^[\s+|]*-{2,}[-\s+|]*$")
+_WORDS: Final = re2.compile(r"\S+")
+_GAPS: Final = re2.compile(r"\s{2,}")
+
+
+@dataclass(slots=True)
+class _Span:
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Columns:
+    """One table: its header, the columns that are fields of keys, and those that are values."""
+
+    name: str
+    header: str
+    key: Mapping[str, str]
+    """Pattern of the title of a column -> field of the key."""
+    cells: Mapping[str, str]
+    """Pattern of the title of a column -> attribute, and its unit after a space if it has one.
+
+    Groups of the pattern are fields of the key too.
+    """
+    split: str = ""
+    """What separates cells, where it is not white space, as a comma."""
+    unit: str = ""
+    values: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def opens(self) -> tuple[str, ...]:
+        """Return the patterns of the line that begins such an output."""
+        return (self.header,)
+
+    def block(self, scribe: Scribe) -> "ColumnBlock":
+        """Begin to read one output."""
+        return ColumnBlock(self, scribe)
+
+    @cached_property
+    def keys(self) -> list[tuple[Any, str]]:
+        """Return the patterns of columns that are fields of keys."""
+        return [(re2.compile(one), name) for one, name in self.key.items()]
+
+    @cached_property
+    def paths(self) -> list[tuple[Any, str]]:
+        """Return the patterns of columns that are values."""
+        return [(re2.compile(one), path) for one, path in self.cells.items()]
+
+
+def columns(told: Mapping[str, Any]) -> Columns:
+    """Return a table from its row, checked against the vocabulary."""
+    for path in told["cells"].values():
+        attribute(path.partition(" ")[0])
+    values = {str(k).lower(): str(v) for k, v in told.get("values", {}).items()}
+    return Columns(**{**told, "values": values})
+
+
+@dataclass(slots=True)
+class ColumnBlock:
+    """One output being read: its header first, then its rows."""
+
+    columns: Columns
+    scribe: Scribe
+    header: str = ""
+    titles: list[str] = field(default_factory=list)
+    spans: list[_Span] = field(default_factory=list)
+
+    def read(self, raw: bytes, line: Line) -> bool:
+        """Read a line of the output; return whether it states anything."""
+        del raw
+        if not self.header:
+            self.header = line.text
+            self.titles = self._words(line.text)
+            return True
+        if _DASHES.search(line.text):
+            self._measure(line.text)
+            return True
+        cells = self._cells(line.text)
+        return bool(cells) and self._row(cells, line)
+
+    def end(self) -> None:
+        """End the output."""
+
+    def _words(self, text: str) -> list[str]:
+        if self.columns.split:
+            most = len(self.titles) - 1  # the last cell may hold what separates cells
+            return [one.strip() for one in text.split(self.columns.split, most)]
+        return [str(one) for one in _WORDS.findall(text.replace("|", " "))]
+
+    def _measure(self, dashes: str) -> None:
+        """Take the widths of columns from the dashes below the header."""
+        marks = [_Span(*found.span()) for found in re2.finditer(r"-+", dashes)]
+        if len(marks) < 2:  # noqa: PLR2004 - one rule below the whole header
+            return
+        self.spans = marks
+        spaced = [str(one) for one in _GAPS.split(self.header.strip())]
+        measured = [self.header[one.start : one.end].strip() for one in marks]
+        self.titles = spaced if len(spaced) == len(marks) else measured
+
+    def _cells(self, text: str) -> list[str]:
+        if self.spans:
+            return self._spaced(text) or self._measured(text)
+        words = self._words(text)
+        more = len(words) - len(self.titles)
+        if more == 1 and not self.columns.split:  # a first cell of two words, as "GPU 1"
+            words = [words[1], *words[2:]]
+        return words if len(words) == len(self.titles) else []
+
+    def _measured(self, text: str) -> list[str]:
+        """Return the cells of a line as wide as the header, or nothing where it is no row."""
+        starts = [one.start for one in self.spans]
+        if any(text[start - 1 : start].strip() for start in starts[1:]):
+            return []
+        ends = [*starts[1:], len(text)]
+        cells = [text[start:end].strip() for start, end in zip(starts, ends, strict=True)]
+        filled = sum(map(bool, cells))
+        return cells if cells[0] and 2 * filled > len(cells) else []
+
+    def _spaced(self, text: str) -> list[str]:
+        """Return the cells of a line with two spaces or more between them, if none is empty."""
+        cells = [str(one) for one in _GAPS.split(text.strip())]
+        return cells if len(cells) == len(self.titles) else []
+
+    def _row(self, cells: Sequence[str], line: Line) -> bool:
+        row = list(zip(self.titles, cells, strict=False))
+        key = dict(self._key(row))
+        states = False
+        for title, cell in row:
+            for pattern, path in self.columns.paths:
+                found = pattern.search(title)
+                if found:
+                    states |= self._set(path, cell, line, {**key, **found.groupdict()})
+        return states
+
+    def _key(self, row: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+        for pattern, name in self.columns.keys:
+            for title, cell in row:
+                if pattern.search(title):
+                    yield name, cell
+                    break
+
+    def _set(self, told: str, cell: str, line: Line, key: Mapping[str, str]) -> bool:
+        path, _, unit = told.partition(" ")
+        said = self.columns.values.get(cell.lower(), cell)
+        value = typed(path, said, FACTORS.get(unit or self.columns.unit, 1.0))
+        if value is None:
+            return False
+        self.scribe.state(path, value, line, key)
+        return True

@@ -1,0 +1,1 @@
+"""Kinds of JSON and XML documents; one file each."""

@@ -1,0 +1,160 @@
+"""All message tables and the openings of all formats, matched together in one pass.
+
+RE2 decides for every row at once, in time linear in the length of the line; only rows that
+match are looked at further.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final
+
+from weft import plugins
+from weft.inventory.table import tables
+from weft.readers import parsers
+from weft.readers.column import ColumnBlock, Columns, columns
+from weft.readers.line import Line
+from weft.readers.matcher import Matcher
+from weft.readers.parser import Parser
+from weft.readers.rows import Row, row
+from weft.readers.scribe import Scribe
+
+MOST_LINES_OF_BLOCK: Final = 200_000
+"""Lines of one output that a parser is given."""
+
+
+@dataclass(slots=True)
+class Format:
+    """The output of one command as a table: lines that open it, and rows within it."""
+
+    name: str
+    opens: tuple[str, ...]
+    rows: tuple[Row, ...]
+    job: str = ""
+    """``file``: every file of this format is a job of its own."""
+    _matcher: Matcher | None = None
+
+    def block(self, scribe: Scribe) -> "TableBlock":
+        """Begin to read one output."""
+        if self.job == "file":
+            scribe.context["job"] = scribe.file
+        return TableBlock(self, scribe)
+
+    @property
+    def matcher(self) -> Matcher:
+        """Return the rows as a set, compiled when an output of this format is met."""
+        if self._matcher is None:
+            self._matcher = Matcher([one.match for one in self.rows])
+        return self._matcher
+
+
+@dataclass(slots=True)
+class TableBlock:
+    """One output of a format, read line by line."""
+
+    format: Format
+    scribe: Scribe
+
+    def read(self, raw: bytes, line: Line) -> bool:
+        """Record what a line within the block states; return whether it states anything."""
+        rows = self.format.rows
+        hits = [
+            rows[one].read(line, self.scribe) for one in sorted(self.format.matcher.match(raw))
+        ]
+        return any(hits)
+
+    def end(self) -> None:
+        """Forget what the lines were about."""
+        for one in self.format.rows:
+            for field in one.enters:
+                self.scribe.context.pop(field, None)
+        if self.format.job:
+            self.scribe.context.pop("job", None)
+
+
+@dataclass(slots=True)
+class ParserBlock:
+    """One output that a parser reads as a whole: its lines, until it ends."""
+
+    parser: Parser
+    scribe: Scribe
+    lines: list[Line]
+
+    def read(self, raw: bytes, line: Line) -> bool:
+        """Keep a line of the output."""
+        keeps = self.parser.keeps
+        if len(self.lines) < MOST_LINES_OF_BLOCK and (not keeps or self.parser.kept(raw)):
+            self.lines.append(line)
+            return True
+        return False
+
+    def end(self) -> None:
+        """Read the output."""
+        self.parser.read(self.lines, self.scribe)
+
+
+Form = Format | Columns | Parser
+"""What reads the output of one command."""
+Block = TableBlock | ColumnBlock | ParserBlock
+"""One such output being read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """Every table, ready to match."""
+
+    messages: tuple[Row, ...]
+    formats: "tuple[Form, ...]"
+    openings: tuple[int, ...]
+    """Which format each pattern after those of the messages opens."""
+    matcher: Matcher
+
+    def matches(self, line: bytes) -> tuple[Sequence[Row], "Form | None"]:
+        """Return the message rows that a line may match, and the format that it opens."""
+        found = self.matcher.match(line)
+        if not found:
+            return (), None
+        count = len(self.messages)
+        opened = next((self.openings[one - count] for one in found if one >= count), None)
+        hits = sorted(one for one in found if one < count)
+        return [self.messages[one] for one in hits], (
+            None if opened is None else self.formats[opened]
+        )
+
+
+@cache
+def engine() -> Engine:
+    """Return the engine with every table of the package."""
+    messages = tuple(_rows(tables("weft.readers", "messages")))
+    known = _formats(tables("weft.readers", "formats"))
+    formats: tuple[Form, ...] = (*known, *_columns(), *_parsers())
+    openings = [(place, one) for place, of in enumerate(formats) for one in of.opens]
+    patterns = [*(one.match for one in messages), *(one for _, one in openings)]
+    return Engine(
+        messages=messages,
+        formats=formats,
+        openings=tuple(place for place, _ in openings),
+        matcher=Matcher(patterns),
+    )
+
+
+def _rows(found: Mapping[str, Any]) -> Iterator[Row]:
+    for tool, table in found.items():
+        for told in table:
+            yield row(told, tool)
+
+
+def _formats(found: Mapping[str, Any]) -> Iterator[Format]:
+    for name, table in found.items():
+        listed = tuple(row(told, name) for told in table["rows"])
+        yield Format(name, tuple(table["opens"]), listed, str(table.get("job", "")))
+
+
+def _columns() -> Iterator[Columns]:
+    for table in tables("weft.readers", "columns").values():
+        yield from (columns(told) for told in table)
+
+
+def _parsers() -> Iterator[Parser]:
+    for name in plugins.names(parsers):
+        yield plugins.load(parsers, name, Parser)

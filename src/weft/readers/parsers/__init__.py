@@ -1,0 +1,1 @@
+"""Parsers of formats that no table and no library reads; one file each."""

@@ -1,0 +1,115 @@
+"""What a row of a message table or of a format says about a line."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import re2
+
+from weft.inventory.entity import attribute
+from weft.inventory.inventory import Value, typed
+from weft.readers.line import Line
+from weft.readers.scribe import Scribe
+from weft.units import rate_from_gbit
+
+FACTORS: Mapping[str, float] = {
+    "Gb/s": rate_from_gbit(1.0), "Mb/s": rate_from_gbit(1e-3), "kb/s": rate_from_gbit(1e-6),
+    "b/s": rate_from_gbit(1e-9), "GB/s": 1e9, "MB/s": 1e6,
+    "MiB/s": 2.0**20, "us": 1e-6, "ms": 1e-3, "ns": 1e-9, "KiB": 2.0**10, "MiB": 2.0**20,
+    "GiB": 2.0**30, "MHz": 1e6, "%": 1e-2, "kB": 1e3,
+}  # fmt: skip
+"""Units of the texts of tools, in those of the inventory."""
+
+
+@dataclass(slots=True)
+class Row:
+    """One pattern, the attributes that it states and the event that it is.
+
+    ``sets`` maps ``kind.attribute`` to a template of the named groups; ``enters`` lists groups
+    that name what the following lines of the block are about.
+    """
+
+    match: str
+    tool: str
+    code: str = ""
+    entity: str = ""
+    severity: str = ""
+    sets: Mapping[str, str] = field(default_factory=dict)
+    unit: str = ""
+    values: Mapping[str, str] = field(default_factory=dict)
+    enters: tuple[str, ...] = ()
+    leaves: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+    """Fields that the block must have entered."""
+    lacks: tuple[str, ...] = ()
+    """Fields that the block must not have entered."""
+    examples: tuple[str, ...] = ()
+    source: str = ""
+    since: str = ""
+    closes: str = ""
+    """Not empty: the block of a format ends here."""
+    _pattern: Any = None
+
+    @property
+    def pattern(self) -> Any:  # noqa: ANN401 - re2 has no types
+        """Return the pattern, compiled when it is first needed: most rows never match."""
+        if self._pattern is None:
+            self._pattern = re2.compile(self.match.encode())
+        return self._pattern
+
+    def read(self, line: Line, scribe: Scribe) -> bool:
+        """Record what a line states; return whether it is one that the row is about."""
+        found = self.pattern.search(line.raw)
+        if found is None or not self._is_here(scribe):
+            return False
+        groups = {
+            _text(one): _text(said).strip() for one, said in found.groupdict().items() if said
+        }
+        for one in self.leaves:
+            scribe.context.pop(one, None)
+        for one in self.enters:
+            scribe.context[one] = groups.get(one, "yes")
+        for path, template in self.sets.items():
+            value = self._value(path, template, groups)
+            if value is not None:
+                scribe.state(path, value, line, groups)
+        if self.code:
+            scribe.event(self.code, self.entity, self.severity, line, groups)
+        return True
+
+    def _is_here(self, scribe: Scribe) -> bool:
+        context = scribe.context
+        return all(context.get(one) for one in self.needs) and not any(
+            context.get(one) for one in self.lacks
+        )
+
+    def _value(self, path: str, template: str, groups: Mapping[str, str]) -> Value | None:
+        try:
+            said = template.format_map(groups) if "{" in template else template
+        except KeyError:
+            return None
+        said = self.values.get(said.lower(), said)
+        return typed(path, said, FACTORS.get(self.unit, 1.0))
+
+
+def _text(said: bytes) -> str:
+    return said.decode("utf-8", "replace")
+
+
+def row(told: Mapping[str, Any], tool: str) -> Row:
+    """Return a row from what its table says, checked against the vocabulary."""
+    listed: dict[str, Any] = dict(told)
+    sets = {str(path): str(value) for path, value in listed.pop("sets", {}).items()}
+    for path in sets:
+        attribute(path)
+    listed |= {name: tuple(listed.get(name, ())) for name in _LISTS}
+    return Row(
+        tool=tool,
+        sets=sets,
+        match=str(listed.pop("match")),
+        values={str(k).lower(): str(v) for k, v in listed.pop("values", {}).items()},
+        **listed,
+    )
+
+
+_LISTS = ("enters", "leaves", "needs", "lacks", "examples")

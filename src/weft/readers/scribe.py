@@ -1,0 +1,78 @@
+"""Writes what a reader finds into the inventory, for the entity that a line is about."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from weft.inventory.entity import INPUT, Entity, kind
+from weft.inventory.evidence import LONGEST_TEXT, Evidence
+from weft.inventory.inventory import EVERYTHING, Event, Inventory, Value, typed
+from weft.readers.line import Line
+from weft.readers.prefix import prefix
+
+
+@dataclass(slots=True)
+class Scribe:
+    """One file being read: what its lines are about, and where they are written to."""
+
+    inventory: Inventory
+    file: str
+    context: dict[str, str] = field(default_factory=dict)
+    """Fields of keys that hold until another value: host, adapter, interface, ..."""
+    time_s: float | None = None
+    """When the file was written, for rates of counters; a line's own time is nearer."""
+    _line: int = -1
+    _prefix: Mapping[str, str] = field(default_factory=dict)
+
+    def state(self, path: str, value: Value, line: Line, groups: Mapping[str, str]) -> None:
+        """Record ``kind.attribute`` of the entity that a line is about.
+
+        ``groups`` are fields of its key that the line names.
+        """
+        wanted, _, name = path.partition(".")
+        entity = self.entity(wanted, line, groups)
+        if entity is not None:
+            self.inventory.record(entity, name, value, self.evidence(line), self.time_s)
+
+    def said(self, path: str, text: str, line: Line, groups: Mapping[str, str]) -> None:
+        """Record an attribute from its text, converted to its type; not what is none."""
+        value = typed(path, text)
+        if value is not None:
+            self.state(path, value, line, groups)
+
+    def event(
+        self, code: str, wanted: str, severity: str, line: Line, groups: Mapping[str, str]
+    ) -> None:
+        """Record an event; where its entity is not known it happened to what contains it."""
+        entity = self.entity(wanted, line, groups) or self.entity("host", line, groups)
+        fields = {**self._prefix, **groups}
+        self.inventory.happened(
+            Event(code, entity or EVERYTHING, severity, fields, [self.evidence(line)],
+                  self.time_s, self.time_s)
+        )  # fmt: skip
+
+    def entity(self, wanted: str, line: Line, groups: Mapping[str, str]) -> Entity | None:
+        """Return the entity of a kind that a line is about, or None where a key is missing."""
+        if wanted == INPUT or not wanted:
+            return EVERYTHING
+        if line.number != self._line:
+            self._line, self._prefix = line.number, prefix(line.text)
+        found = kind(wanted)
+        key = [self._field(name, found.defaults, groups) for name in found.key]
+        return None if None in key else Entity(wanted, tuple(key))  # type: ignore[arg-type]
+
+    def evidence(self, line: Line) -> Evidence:
+        """Return a line as evidence."""
+        return Evidence(self.file, line.number, line.text[:LONGEST_TEXT].strip())
+
+    def _field(
+        self, name: str, defaults: Mapping[str, str], groups: Mapping[str, str]
+    ) -> str | None:
+        said = groups.get(name) or self._prefix.get(name) or self.context.get(name)
+        if said:
+            return said
+        if name not in defaults:
+            return None
+        instead = defaults[name]
+        if instead == "file":
+            return self.file
+        return self._field(instead, {instead: ""}, groups) if instead else ""

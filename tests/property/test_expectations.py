@@ -1,0 +1,138 @@
+"""Whatever attribute is not as expected, the finding follows; where all agree there is silence.
+
+Every expectation of the tables is tried, on an inventory made for it: entities that agree, and
+the same with one that differs. No tool's output is involved, so nothing is tuned to a wording.
+"""
+
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from weft.doctor.diagnose import diagnose
+from weft.doctor.verdict import Verdict
+from weft.expectations.expectation import Expectation, expectations
+from weft.inventory.entity import Entity, kind
+from weft.inventory.evidence import Evidence
+from weft.inventory.inventory import Inventory, Value
+
+BY_LIMIT = [row for row in expectations() if "standard" in row.sources]
+BY_PEERS = [row for row in expectations() if "peers" in row.sources]
+BY_CAPABILITY = [row for row in expectations() if "capable" in row.sources]
+OF_TABLES = {"port.mtu"}
+"""Attributes whose good value is not any value: MTU 1024 is small by itself."""
+
+
+def entity(row: Expectation, number: int) -> Entity:
+    fields = kind(row.kind).key
+    same = (row.sources.get("peers") or {}).get("same", ())
+    if fields[-1] in same:  # entities of one name on different hosts
+        return Entity(row.kind, (f"n{number}", *("x" for _ in fields[1:])))
+    return Entity(row.kind, (*("n1" for _ in fields[:-1]), str(number)))
+
+
+def put(inventory: Inventory, at: Entity, row: Expectation, value: Value, line: int) -> None:
+    """Record a value, and what the row asks of the entity before it compares."""
+    inventory.record(at, row.name, value, Evidence("f", line, "seen"))
+    for path, wanted in row.when.items():
+        owner, _, name = path.partition(".")
+        fields = kind(owner).key
+        holder = at if owner == at.kind else Entity(owner, at.key[: len(fields)])
+        first = wanted[0] if isinstance(wanted, list) else wanted
+        if name not in inventory.readings.get(holder, {}) and not str(first).startswith(">="):
+            inventory.record(holder, name, first, Evidence("f", line + 1, "seen"))
+
+
+def ids(rows: list[Expectation]) -> Iterator[str]:
+    return (row.attribute for row in rows)
+
+
+def beyond(row: Expectation, limit: Value, factor: float) -> Value:
+    """Return a value on the wrong side of a limit."""
+    if isinstance(limit, bool):
+        return not limit
+    if isinstance(limit, list | tuple):
+        return str(limit[0])
+    if isinstance(limit, str):
+        return limit if row.compare == "not" else f"not {limit}"
+    assert isinstance(limit, int | float)
+    if row.compare == "at_least":
+        return limit / factor
+    return max(limit * factor, limit + factor)
+
+
+def named(inventory: Inventory, row: Expectation, at: Entity) -> bool:
+    """Return whether a finding is about the attribute or a cause that it points to."""
+    found = diagnose(inventory).findings
+    return any(
+        str(at) in one.entities
+        or row.attribute == one.cause
+        or any(str(at) in text for text in one.deviations)
+        for one in found
+    )
+
+
+@pytest.mark.parametrize("row", BY_LIMIT, ids=ids(BY_LIMIT))
+@settings(max_examples=5, deadline=None)
+@given(factor=st.floats(1.5, 1000.0), number=st.integers(0, 99))
+def test_a_value_beyond_a_limit_is_found(row: Expectation, factor: float, number: int) -> None:
+    told = row.sources["standard"]
+    if "value" not in told:
+        return
+    inventory, at = Inventory(), entity(row, number)
+    put(inventory, at, row, beyond(row, told["value"], factor), 1)
+    assert named(inventory, row, at)
+
+
+@pytest.mark.parametrize("row", BY_PEERS, ids=ids(BY_PEERS))
+@settings(max_examples=5, deadline=None)
+@given(peers=st.integers(3, 40), odd=st.integers(0, 2), factor=st.floats(2.0, 100.0))
+def test_one_that_differs_from_its_peers_is_found(
+    row: Expectation, peers: int, odd: int, factor: float
+) -> None:
+    inventory, good = Inventory(), sample(row)
+    share = (row.sources["peers"] or {}).get("share", 0.5)
+    for number in range(max(peers, int(1 / (1 - share)) + 2)):
+        worse = beyond(row, good, factor) if number == odd else good
+        put(inventory, entity(row, number), row, worse, number * 2)
+    assert named(inventory, row, entity(row, odd))
+
+
+@pytest.mark.parametrize("row", BY_PEERS, ids=ids(BY_PEERS))
+@settings(max_examples=5, deadline=None)
+@given(peers=st.integers(2, 40))
+def test_peers_that_agree_are_silence(row: Expectation, peers: int) -> None:
+    inventory, good = Inventory(), sample(row)
+    for number in range(peers):
+        put(inventory, entity(row, number), row, good, number * 2)
+    assert diagnose(inventory).verdict is Verdict.NONE
+
+
+@pytest.mark.parametrize("row", BY_CAPABILITY, ids=ids(BY_CAPABILITY))
+@settings(max_examples=5, deadline=None)
+@given(factor=st.floats(1.5, 32.0))
+def test_less_than_it_can_do_is_found(row: Expectation, factor: float) -> None:
+    best = row.sources["capable"]["attribute"]
+    for share, problem in ((1.0, False), (factor, True)):
+        inventory, at = Inventory(), entity(row, 1)
+        inventory.record(at, best, 32.0, Evidence("f", 9, "seen"))
+        worse = share * (1 + row.tolerance) if row.compare == "at_most" else 1 / share
+        put(inventory, at, row, 32.0 if share == 1.0 else 32.0 * worse, 1)
+        assert named(inventory, row, at) is problem
+
+
+def sample(row: Expectation) -> Value:
+    """Return a value of the type of the attribute that is good by itself."""
+    attribute = kind(row.kind).attributes[row.name]
+    if attribute.type == "flag":
+        return True
+    if attribute.type == "list":
+        return ("a", "b")
+    if row.attribute in OF_TABLES:
+        return 4096.0
+    if attribute.unit == "bytes/s":
+        return 1e12
+    if attribute.type in {"number", "counter"}:
+        return 64.0
+    return {"port.state": "active", "process.network": "IB"}.get(row.attribute, "1.2.3")

@@ -1,0 +1,326 @@
+"""Plain states of a sick cluster, a few lines each: the doctor names what and where."""
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from weft.doctor.diagnose import Diagnosis, diagnose
+from weft.doctor.verdict import Verdict
+from weft.predict.collective import busbw, expect
+from weft.spec.cluster import Cluster
+from weft.spec.load import preset
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Cluster:
+    return preset("dgx_h100", hosts=2)
+
+
+def diagnosed(folder: Path, files: dict[str, str], cluster: Cluster | None = None) -> Diagnosis:
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return diagnose([folder], cluster)
+
+
+def ibstat(rates: list[float], *, model: str = "MT4129", layer: str = "InfiniBand") -> str:
+    return "".join(
+        f"CA 'mlx5_{place}'\n\tCA type: {model}\n\tNumber of ports: 1\n\tPort 1:\n"
+        f"\t\tState: {'Active' if rate else 'Down'}\n"
+        f"\t\tPhysical state: {'LinkUp' if rate else 'Polling'}\n"
+        f"\t\tRate: {rate or 10:g}\n\t\tBase lid: {place + 1}\n\t\tSM lid: 1\n"
+        f"\t\tLink layer: {layer}\n"
+        for place, rate in enumerate(rates)
+    )
+
+
+def found(result: Diagnosis, *words: str) -> str:
+    """Return the title of the first finding that is a problem and holds the words."""
+    assert result.verdict is Verdict.PROBLEM, result
+    titles = [f"{one.cause} {one.title} {' '.join(one.entities)}" for one in result.findings]
+    hits = [one for one in titles if all(word.lower() in one.lower() for word in words)]
+    assert hits, titles
+    return hits[0]
+
+
+@pytest.mark.parametrize("slow", [2.5, 25, 100, 200])
+def test_one_of_two_ports_is_slow(tmp_path: Path, cluster: Cluster, slow: float) -> None:
+    result = diagnosed(tmp_path, {"ibstat.txt": ibstat([400, slow])}, cluster)
+    assert "mlx5_1" in found(result, "rate", "mlx5_1")
+
+
+@pytest.mark.parametrize("slow", [2.5, 25, 100])
+def test_one_of_eight_ports_is_slow_without_a_cluster_file(tmp_path: Path, slow: float) -> None:
+    result = diagnosed(tmp_path, {"ibstat.txt": ibstat([400] * 7 + [slow])})
+    assert "mlx5_7" in found(result, "rate")
+
+
+def test_all_ports_run_at_half_of_what_the_file_declares(
+    tmp_path: Path, cluster: Cluster
+) -> None:
+    found(diagnosed(tmp_path, {"ibstat.txt": ibstat([200] * 8)}, cluster), "rate")
+
+
+def test_ports_as_declared_are_no_problem(tmp_path: Path, cluster: Cluster) -> None:
+    result = diagnosed(tmp_path, {"ibstat.txt": ibstat([400] * 8)}, cluster)
+    assert result.verdict is Verdict.NONE
+    assert result.not_covered
+
+
+@pytest.mark.parametrize("lid", [0, 7])
+def test_one_port_polls_beside_seven_that_are_active(tmp_path: Path, lid: int) -> None:
+    text = ibstat([400] * 7 + [0]).replace("Base lid: 8", f"Base lid: {lid}")
+    assert "mlx5_7" in found(diagnosed(tmp_path, {"ibstat.txt": text}), "link")
+
+
+def nccl_log(
+    adapters: int, *, gdr: bool, network: str = "IB", ranks: int = 8, host: str = "n1"
+) -> str:
+    using = " ".join(f"[{one}]mlx5_{one}:1/IB" for one in range(adapters))
+    path = f"{network}/0/GDRDMA" if gdr else f"{network}/0"
+    lines = ["NCCL version 2.27.3+cuda12.9"]
+    for rank in range(ranks):
+        front = f"{host}:{100 + rank}:{200 + rank} [{rank}] NCCL INFO"
+        if network == "IB":
+            lines.append(f"{front} NET/IB : Using {using} [RO]; OOB eth0:10.0.0.1<0>")
+        lines += [
+            f"{front} Using network {network}",
+            f"{front} comm 0x rank {rank} nRanks 16 nNodes 2 localRanks 8 localRank {rank}",
+            f"{front} Channel 00/0 : {rank}[0] -> {rank + 8}[0] [send] via NET/{path}",
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def test_nccl_uses_half_of_the_adapters(tmp_path: Path, cluster: Cluster) -> None:
+    result = diagnosed(tmp_path, {"nccl.log": nccl_log(4, gdr=False)}, cluster)
+    found(result, "fewer adapters")
+    found(result, "GPUDirect")
+
+
+def test_nccl_as_declared_is_no_problem(tmp_path: Path, cluster: Cluster) -> None:
+    result = diagnosed(tmp_path, {"nccl.log": nccl_log(8, gdr=True)}, cluster)
+    assert result.verdict is Verdict.NONE, result.findings
+
+
+@pytest.mark.parametrize("ranks", [8, 64])
+def test_all_ranks_use_sockets(tmp_path: Path, cluster: Cluster, ranks: int) -> None:
+    text = nccl_log(0, gdr=False, network="Socket", ranks=ranks)
+    found(diagnosed(tmp_path / "with", {"nccl.log": text}, cluster), "network")
+
+
+def test_many_ranks_use_sockets_and_no_file_says_that_they_should_not(tmp_path: Path) -> None:
+    text = nccl_log(0, gdr=False, network="Socket", ranks=64)
+    result = diagnosed(tmp_path, {"nccl.log": text})
+    assert result.findings
+
+
+def nccl_tests(share: float, cluster: Cluster) -> str:
+    head = "# nThread 1 nGpus 1 minBytes 1073741824 maxBytes 8589934592\n"
+    ranks = "".join(
+        f"#  Rank {rank:2d} Group  0 Pid  {500 + rank} on    n{rank // 8} device  {rank % 8} "
+        "[0x19] NVIDIA H100 80GB HBM3\n"
+        for rank in range(16)
+    )
+    rows = ""
+    for point in expect(cluster, smallest_bytes=1 << 30, largest_bytes=1 << 33).points:
+        bus = busbw(point).value * share / 1e9
+        alg = bus / (2 * 15 / 16)
+        time_us = point.size_bytes / alg / 1e3
+        rows += (
+            f"{int(point.size_bytes)} {int(point.size_bytes / 4)} float sum -1 "
+            f"{time_us:.1f} {alg:.2f} {bus:.2f} 0\n"
+        )
+    return f"{head}{ranks}#       size  count  type redop root time algbw busbw #wrong\n{rows}"
+
+
+@pytest.mark.parametrize("share", [0.3, 0.5])
+def test_nccl_tests_far_below_the_expected_curve(
+    tmp_path: Path, cluster: Cluster, share: float
+) -> None:
+    result = diagnosed(tmp_path, {"all_reduce.txt": nccl_tests(share, cluster)}, cluster)
+    found(result, "collective")
+
+
+def test_nccl_tests_on_the_expected_curve(tmp_path: Path, cluster: Cluster) -> None:
+    result = diagnosed(tmp_path, {"all_reduce.txt": nccl_tests(1.0, cluster)}, cluster)
+    assert result.verdict is Verdict.NONE, result.findings
+
+
+def test_a_priority_that_is_paused_nine_seconds_of_ten(tmp_path: Path) -> None:
+    files = {
+        "hosts/n1/sample_1_at_1000/ethtool_-S_eth2": (
+            "NIC statistics:\n     rx_prio3_pause: 1000\n     rx_prio3_pause_duration: 5000\n"
+        ),
+        "hosts/n1/sample_2_at_1010/ethtool_-S_eth2": (
+            "NIC statistics:\n     rx_prio3_pause: 9001000\n"
+            "     rx_prio3_pause_duration: 9005000\n"
+        ),
+    }
+    title = found(diagnosed(tmp_path, files), "pause")
+    assert "eth2" in title
+    assert "n1" in title
+
+
+def test_very_many_pauses_without_a_congestion_mark(tmp_path: Path) -> None:
+    text = "$ ethtool -S eth2 | grep pause\n     rx_prio3_pause: 18000000\n"
+    assert "eth2" in found(diagnosed(tmp_path, {"ethtool.txt": text}), "pause")
+
+
+def test_discards_that_grow_in_a_lossless_class(tmp_path: Path) -> None:
+    files = {
+        f"hosts/n1/sample_{n}_at_{1000 + n}/ethtool_-S_eth2": (
+            f"NIC statistics:\n     rx_prio3_discards: {1000 * n}\n"
+        )
+        for n in (1, 2)
+    }
+    found(diagnosed(tmp_path, files), "priority 3 of eth2", "drops")
+
+
+def test_pause_counters_of_a_sonic_switch(tmp_path: Path) -> None:
+    text = (
+        "admin@leaf1:~$ show pfc counters\n"
+        "    Port Rx    PFC0    PFC1    PFC2         PFC3    PFC4    PFC5    PFC6    PFC7\n"
+        "-----------  ------  ------  ------  -----------  ------  ------  ------  ------\n"
+        "  Ethernet0       0       0       0  182,000,000       0       0       0       0\n"
+        "  Ethernet4       0       0       0            0       0       0       0       0\n"
+    )
+    assert "ethernet0" in found(diagnosed(tmp_path, {"pfc.txt": text}), "pause").lower()
+
+
+def test_gpudirect_off_and_peermem_not_loaded(tmp_path: Path) -> None:
+    log = "\n".join(
+        f"n1:10:1{one} [{one}] NCCL INFO NET/IB : GPU Direct RDMA Disabled for HCA {one} "
+        f"'mlx5_{one}'"
+        for one in range(8)
+    )
+    modules = (
+        "$ lsmod\nModule                  Size  Used by\nnvidia_uvm   1753088  0\n"
+        "nvidia              56463360  147 nvidia_uvm,nvidia_modeset\nmlx5_ib   500000  0\n"
+    )
+    result = diagnosed(tmp_path, {"nccl.log": log, "lsmod.txt": modules})
+    found(result, "gdr-peermem-not-loaded")
+
+
+def test_two_drivers_on_two_hosts(tmp_path: Path) -> None:
+    files = {
+        f"{host}/nvidia-smi.txt": f"| NVIDIA-SMI {v} Driver Version: {v} CUDA Version: 12.4 |\n"
+        for host, v in (("n1", "550.90.07"), ("n2", "535.183.01"))
+    }
+    found(diagnosed(tmp_path, files), "driver")
+
+
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [
+        (
+            "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver",
+            "driver",
+        ),
+        ("Failed to initialize NVML: Driver/library version mismatch", "driver"),
+        ("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 GiB.", "memory"),
+        (
+            "n1:1:2 [0] NCCL WARN NET/IB : mlx5_2:1 Got async error event: port error",
+            "mlx5_2",
+        ),
+    ],
+)
+def test_a_line_that_says_it_all(tmp_path: Path, text: str, cause: str) -> None:
+    found(diagnosed(tmp_path, {"out.txt": text + "\n"}), cause)
+
+
+def test_ports_that_wait_for_a_subnet_manager(tmp_path: Path) -> None:
+    text = ibstat([400] * 8).replace("Active", "Initializing").replace("SM lid: 1", "SM lid: 0")
+    service = (
+        "$ systemctl status opensm\n● opensm.service - opensm\n   Active: inactive (dead)\n"
+    )
+    found(diagnosed(tmp_path, {"ibstat.txt": text, "opensm.txt": service}), "subnet-manager")
+
+
+def test_gpu_health_of_dcgm(tmp_path: Path) -> None:
+    text = "#Entity   TVIOL   ECCDBV\nID\nGPU 0     0       0\nGPU 1     91000000  2\n"
+    result = diagnosed(tmp_path, {"dcgmi_dmon.txt": "$ dcgmi dmon -e 241,311\n" + text})
+    found(result, "GPU 1")
+
+
+def test_an_empty_folder_cannot_tell(tmp_path: Path) -> None:
+    assert diagnose([tmp_path]).verdict is Verdict.UNKNOWN
+
+
+def test_a_dead_adapter_does_not_hide_a_dead_port_of_another_host(tmp_path: Path) -> None:
+    files = {
+        "n1/dmesg.txt": "[ 9.1] mlx5_core 0000:5e:00.0: device's health compromised\n",
+        "n2/ibstat.txt": ibstat([400] * 7 + [0]),
+    }
+    result = diagnosed(tmp_path, files)
+    found(result, "n1")
+    found(result, "n2", "mlx5_7")
+
+
+def test_folders_of_hosts_are_not_merged(tmp_path: Path) -> None:
+    files = {
+        f"n{one}/ibstat.txt": ibstat([400] * 7 + [400 if one else 100]) for one in range(4)
+    }
+    title = found(diagnosed(tmp_path, files), "rate")
+    assert "n0" in title
+    assert "n1" not in title
+
+
+def test_many_hosts_are_folded(tmp_path: Path) -> None:
+    files = {f"n{one}/ibstat.txt": ibstat([400] * 7 + [0]) for one in range(60)}
+    result = diagnosed(tmp_path, files)
+    assert len(result.findings) == 1
+    assert len(result.findings[0].title) < 300
+    assert len(result.findings[0].entities) == 60
+
+
+def flight(sequence: int, operation: str = "nccl:all_reduce", ranks: int = 8) -> str:
+    """Return a dump of the flight recorder, which does not hold the rank itself."""
+    entry = {
+        "collective_seq_id": sequence, "profiling_name": operation, "state": "scheduled",
+        "input_sizes": [[1024]],
+    }  # fmt: skip
+    config = {"0": {"ranks": str(list(range(ranks)))}}
+    return json.dumps({"version": "2.4", "pg_config": config, "entries": [entry]})
+
+
+@pytest.mark.parametrize("behind", [0, 3, 7])
+def test_the_rank_that_is_behind_in_flight_recorder_dumps(tmp_path: Path, behind: int) -> None:
+    files = {
+        f"trace_rank_{rank}.json": flight(88122 if rank == behind else 88123)
+        for rank in range(8)
+    }
+    assert f"rank {behind} did not" in found(diagnosed(tmp_path, files), "rank-behind")
+
+
+def test_the_rank_with_another_operation_in_flight_recorder_dumps(tmp_path: Path) -> None:
+    files = {
+        f"trace_rank_{rank}.json": flight(7, "nccl:broadcast" if rank == 5 else "nccl:all")
+        for rank in range(8)
+    }
+    assert "rank 5" in found(diagnosed(tmp_path, files), "app-collective-mismatch")
+
+
+def test_a_rank_without_a_dump_beside_those_of_the_others(tmp_path: Path) -> None:
+    files = {f"trace_rank_{rank}.json": flight(7) for rank in range(8) if rank != 2}
+    assert "rank 2" in found(diagnosed(tmp_path, files), "peer-process-died")
+
+
+def test_a_thousand_hosts_with_one_that_is_odd(tmp_path: Path) -> None:
+    files = {f"hosts/n{one}/ibstat": ibstat([400] * 8) for one in range(999)}
+    files["hosts/n999/ibstat"] = ibstat([400] * 7 + [100])
+    result = diagnosed(tmp_path, files)
+    assert "n999" in found(result, "rate")
+    assert len(result.findings) == 1
+
+
+def test_a_line_of_a_megabyte_takes_linear_time(tmp_path: Path) -> None:
+    took = []
+    for size in (1 << 17, 1 << 20):
+        text = ("NET/IB : Got completion from peer " * (size // 34))[:size] + "\n"
+        begin = time.process_time()
+        diagnosed(tmp_path / str(size), {"nccl.log": text})
+        took.append(time.process_time() - begin)
+    assert took[1] < 40 * max(took[0], 0.01)
