@@ -25,6 +25,7 @@ counts = st.integers(1, 10**6)
 rates = st.floats(1e6, 1e13).map(lambda v: f"{v!r}B/s") | st.integers(1, 1600).map(
     lambda v: f"{v}Gb/s"
 )
+port_rates = st.floats(1e6, 5e10).map(lambda v: f"{v!r}B/s")  # Up to what a ConnectX-7 has.
 sizes = st.integers(1, 2**40).map(lambda v: f"{v}B")
 times = st.floats(0, 1e7).map(lambda v: f"{v!r}s")
 money = st.floats(0, 1e9).map(lambda v: f"{v!r}USD")
@@ -33,17 +34,23 @@ ratios = st.floats(0, 1)
 scale_ups = st.builds(ScaleUp, gpus=st.just(1), bytes_per_s=rates, kind=st.just("xgmi"))
 hosts = st.builds(
     Host, gpu=st.just("h100_sxm"), gpus=counts, nic=st.just("connectx7"),
-    nics=st.integers(0, 64), nic_bytes_per_s=rates, pcie_bytes_per_s=st.none() | rates,
+    nics=st.integers(0, 64), nic_bytes_per_s=port_rates, pcie_bytes_per_s=st.none() | rates,
     scale_up=scale_ups,
 )  # fmt: skip
-fabrics = st.builds(
-    FabricChoice, kind=st.sampled_from(["roce", "tcp", "efa"]), mtu_bytes=st.none() | sizes,
-    sockets=st.none() | counts, link_bytes_per_s=st.none() | rates,
-    load_ratio=st.floats(0, 0.99),
-)  # fmt: skip
+
+
+def fabric(kind, *mtu):
+    return st.builds(
+        FabricChoice, kind=st.just(kind), mtu_bytes=st.none() | st.sampled_from(mtu),
+        sockets=st.none() | counts, link_bytes_per_s=st.none() | port_rates,
+        load_ratio=st.floats(0, 0.99),
+    )  # fmt: skip
+
+
+fabrics = fabric("roce", "1024B", "4096B") | fabric("tcp", "1500B", "9000B")
 topologies = st.builds(
     TopologyChoice, oversubscription=st.floats(1, 100), hosts_per_pod=st.none() | counts,
-    cable_m=st.floats(0.1, 1e4),
+    cable_m=st.floats(0.1, 100),
 )  # fmt: skip
 asked_of_kubernetes = st.builds(
     Kubernetes, mode=st.none() | st.sampled_from(["host_device", "dranet"]), script=names,
