@@ -15,7 +15,8 @@ from weft.doctor.verdict import Verdict
 from weft.expectations.expectation import Expectation, expectations
 from weft.inventory.entity import Entity, kind
 from weft.inventory.evidence import Evidence
-from weft.inventory.inventory import Inventory, Value
+from weft.inventory.inventory import Inventory
+from weft.inventory.values import Value
 
 BY_LIMIT = [row for row in expectations() if "standard" in row.sources]
 BY_PEERS = [row for row in expectations() if "peers" in row.sources]

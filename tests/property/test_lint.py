@@ -5,9 +5,9 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from weft.lint.document import MOST_NODES
 from weft.lint.lint import lint_texts
 from weft.lint.text import Text
+from weft.readers.untrusted import MOST_NODES
 
 SAMPLES = Path(__file__).parents[1] / "samples" / "lint"
 FILES = sorted(path for path in SAMPLES.rglob("*") if path.is_file())

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
+from typing import Final
 
 from weft import plugins
 from weft.calibrate import fit, gpu, readers
@@ -13,9 +14,12 @@ from weft.calibrate.reader import CollectiveReading, MessageReading, Reader, Rea
 from weft.engines.analytic.collective import collective_time
 from weft.errors import SpecError, Unreadable
 from weft.predict.provenance import provenance
+from weft.readers.untrusted import read_bytes
 from weft.results import Provenance
 from weft.spec.cluster import Cluster
 from weft.spec.overlay import Overlay
+
+LARGEST_BYTES: Final = 64 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,9 +87,11 @@ def calibrate(
 def read_file(path: Path) -> tuple[FileRead, list[Reading]]:
     """Read one file with the reader that claims it."""
     try:
-        content = path.read_bytes()
+        content = read_bytes(path, LARGEST_BYTES)
     except OSError as error:
         raise Unreadable(f"{path}: {error.strerror}") from error
+    if len(content) > LARGEST_BYTES:
+        raise SpecError(f"{path}: is larger than {LARGEST_BYTES >> 20} MiB; one run a file")
     text = content.decode("utf-8", errors="replace")
     for name in plugins.names(readers):
         reader = plugins.load(readers, name, Reader)

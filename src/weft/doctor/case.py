@@ -15,7 +15,8 @@ from weft.expectations.expectation import Deviation
 from weft.expectations.known import Known
 from weft.inventory.entity import Entity
 from weft.inventory.evidence import Evidence
-from weft.inventory.inventory import Event, Inventory, Reading, Value
+from weft.inventory.inventory import Event, Inventory, Reading
+from weft.inventory.values import Value
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ of each is its odds over one plus the odds of all of them (one stands for none o
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from math import prod
 from typing import Final
 
@@ -62,7 +63,11 @@ def candidates(case: Case) -> list[Candidate]:
 
 
 def _of_cause(cause: Cause, case: Case) -> Iterator[Candidate]:
-    hits = [hit for clue in cause.clues for hit in case.hits(clue)]
+    hits = [
+        hit
+        for clue in cause.clues
+        for hit in case.inventory.contained(f"the cause {cause.name}", partial(case.hits, clue))
+    ]
     if not any(hit.clue.weight >= FEWEST_WEIGHT for hit in hits):
         return
     placed = [(hit, _scope(hit.entity, cause.scope)) for hit in hits]

@@ -60,9 +60,14 @@ def verdict(found: Sequence[Finding], case: Case) -> Verdict:
     ]
     inventory = case.inventory
     nothing = not inventory.readings and not inventory.events
-    if nothing or _failed(found, case) or any(one.severity == "error" for one in unsure):
+    dropped = any(file.notes for file in inventory.files)
+    if nothing or dropped or _failed(found, case) or _is_error(unsure):
         return Verdict.UNKNOWN
     return Verdict.POSSIBLE if unsure else Verdict.NONE
+
+
+def _is_error(found: Sequence[Finding]) -> bool:
+    return any(one.severity == "error" for one in found)
 
 
 def _failed(found: Sequence[Finding], case: Case) -> bool:

@@ -1,6 +1,7 @@
 """Observed against expected: the inventory in, deviations out."""
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import re2
@@ -10,7 +11,8 @@ from weft.expectations.expectation import Deviation, Expectation, Expected, expe
 from weft.expectations.known import Known
 from weft.inventory.entity import Entity, kind
 from weft.inventory.evidence import Evidence
-from weft.inventory.inventory import Inventory, Value, sample_name
+from weft.inventory.inventory import Inventory, sample_name
+from weft.inventory.values import Value
 
 Source = Callable[[Expectation, Entity, Value, Known, Any], Expected | None]
 _SOURCES: Mapping[str, Source] = {
@@ -26,9 +28,15 @@ _SOURCES: Mapping[str, Source] = {
 def deviations(known: Known) -> Iterator[Deviation]:
     """Yield what is not as it should be."""
     for row in expectations():
-        for entity, found in list(known.inventory.of(row.kind)):
-            if row.name in found and applies(row, entity, known.inventory):
-                yield from _compared(row, entity, known)
+        yield from known.inventory.contained(
+            f"the expectation of {row.attribute}", partial(_of_row, row, known)
+        )
+
+
+def _of_row(row: Expectation, known: Known) -> Iterator[Deviation]:
+    for entity, found in list(known.inventory.of(row.kind)):
+        if row.name in found and applies(row, entity, known.inventory):
+            yield from _compared(row, entity, known)
 
 
 def applies(row: Expectation, entity: Entity, inventory: Inventory) -> bool:

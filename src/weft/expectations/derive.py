@@ -1,13 +1,15 @@
 """Attributes that follow from others: shares of time, counts."""
 
+from functools import partial
+
 from weft.inventory.inventory import Inventory
+from weft.inventory.values import number
 
 
 def derive(inventory: Inventory) -> None:
     """Add to an inventory what follows from what it holds."""
-    _shares_of_time(inventory)
-    _ranks_of_benchmarks(inventory)
-    _weakest_lanes(inventory)
+    for step in (_shares_of_time, _ranks_of_benchmarks, _weakest_lanes):
+        inventory.contained(step.__name__.strip("_"), partial(step, inventory))
 
 
 def _ranks_of_benchmarks(inventory: Inventory) -> None:
@@ -43,4 +45,6 @@ def _weakest_lanes(inventory: Inventory) -> None:
     for entity, found in list(inventory.of("port")):
         for reading in found.get("rx_power_lanes", ())[-1:]:
             lanes = reading.value if isinstance(reading.value, tuple) else ()
-            inventory.record(entity, "rx_power", min(map(float, lanes)), reading.evidence)
+            powers = [one for lane in lanes if (one := number(lane)) is not None]
+            if powers:
+                inventory.record(entity, "rx_power", min(powers), reading.evidence)

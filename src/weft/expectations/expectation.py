@@ -7,9 +7,9 @@ from typing import Any
 
 from weft.inventory.entity import Entity, attribute
 from weft.inventory.evidence import Evidence
-from weft.inventory.inventory import Value
 from weft.inventory.shown import shown
 from weft.inventory.table import tables
+from weft.inventory.values import Value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ from weft.errors import WeftError
 from weft.expectations.expectation import Expectation, Expected
 from weft.expectations.known import Known
 from weft.inventory.entity import Entity
-from weft.inventory.inventory import Value
+from weft.inventory.values import Value, whole
 
 _CLOSE: Final = 0.03
 _PAIR: Final = 2
@@ -36,7 +36,7 @@ def expected(
 def _busbw(entity: Entity, known: Known) -> float | None:
     from weft.predict.collective import busbw, expect  # noqa: PLC0415 - only for benchmarks
 
-    size = int(entity.field("size"))
+    size = whole(entity.field("size"))
     ranks, hosts = _count(entity, "ranks", known), _count(entity, "hosts", known)
     operation = entity.field("operation") or _operation(entity, ranks, known)
     assert known.cluster is not None

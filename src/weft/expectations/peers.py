@@ -7,7 +7,7 @@ from typing import Any, Final
 from weft.expectations.expectation import Expectation, Expected
 from weft.expectations.known import Known
 from weft.inventory.entity import Entity
-from weft.inventory.inventory import Value
+from weft.inventory.values import Value
 
 _FEWEST: Final = 3
 """So many entities have a majority; of two that differ neither is known to be right."""

@@ -9,8 +9,8 @@ import re2
 from weft.expectations.expectation import Expectation, Expected
 from weft.expectations.known import Known
 from weft.inventory.entity import Entity
-from weft.inventory.inventory import Value, typed
 from weft.inventory.table import rows
+from weft.inventory.values import Value, typed
 from weft.units import parse_rate
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from weft.expectations.expectation import Expectation, Expected
 from weft.expectations.known import Known
 from weft.inventory.entity import Entity, kind
-from weft.inventory.inventory import Value
+from weft.inventory.values import Value
 
 
 def _growth(entity: Entity, name: str, known: Known) -> float | None:

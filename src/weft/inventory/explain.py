@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from weft.inventory.entity import INPUT
-from weft.inventory.inventory import FileRead, Inventory, Value
+from weft.inventory.inventory import FileRead, Inventory
 from weft.inventory.shown import shown
+from weft.inventory.values import Value
 
 
 @dataclass(frozen=True, slots=True)

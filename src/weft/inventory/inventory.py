@@ -1,17 +1,19 @@
 """The inventory: what was read of each entity, what happened to it, and where that stands."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypeVar
 
-from weft.inventory.entity import INPUT, Entity, attribute, within
-from weft.inventory.evidence import Evidence
+from weft.inventory.entity import INPUT, Entity, within
+from weft.inventory.evidence import LONGEST_TEXT, Evidence
+from weft.inventory.values import Value
 
-Value = str | float | bool | tuple[str, ...]
 MOST_READINGS: Final = 16
 """Different values of one attribute of one entity that are kept; more say nothing new."""
 MOST_LINES: Final = 4
 """Lines kept as evidence of one event."""
+ALL_FILES: Final = "all files together"
+T = TypeVar("T")
 EVERYTHING: Final = Entity(INPUT, ())
 
 
@@ -50,7 +52,7 @@ class FileRead:
     skipped: str = ""
     """Why it was not read, if it was not."""
     notes: tuple[str, ...] = ()
-    """What could not be read of it."""
+    """What could not be read of it, and why: readers that failed, bounds that it exceeded."""
     unread: tuple[Evidence, ...] = ()
     """First lines that look like trouble and that no reader knows."""
 
@@ -143,44 +145,25 @@ class Inventory:
                 there.count += event.count
                 there.evidence.extend(event.evidence[: MOST_LINES - len(there.evidence)])
 
+    def contained(self, what: str, found: Callable[[], Iterable[T] | None]) -> list[T]:
+        """Return what a step finds in the inventory; where it fails, what it found until then.
+
+        A failure is noted as one of the whole input, so that no verdict is passed over it.
+        """
+        kept: list[T] = []
+        try:
+            for one in found() or ():
+                kept.append(one)  # noqa: PERF402 - what came before a failure counts
+        except Exception as error:  # noqa: BLE001 - values that nobody thought of
+            why = f"{what} failed: {type(error).__name__}: {str(error)[:LONGEST_TEXT]}"
+            self.files.append(FileRead(file=ALL_FILES, skipped=why, notes=(why,)))
+        return kept
+
 
 def _renamed(entity: Entity, old: str, new: str) -> Entity:
     if entity.kind == INPUT or entity.fields.get("host") != old:
         return entity
     return Entity(entity.kind, (new, *entity.key[1:]))
-
-
-def typed(path: str, text: str, factor: float = 1.0) -> Value | None:
-    """Return a text as the value of an attribute, or None where it is no such value.
-
-    >>> typed("port.rate", "200", 125e6)
-    25000000000.0
-    """
-    kind_of_value = attribute(path).type
-    if kind_of_value == "text":
-        return text.strip() or None
-    if kind_of_value == "list":
-        return tuple(part for part in text.replace(",", " ").split() if part) or None
-    if kind_of_value == "flag":
-        return _FLAGS.get(text.strip().lower())
-    return _number(text, factor)
-
-
-_FLAGS: Final = {
-    **dict.fromkeys(("1", "yes", "true", "on", "enabled", "active", "up", "ok", "y"), True),
-    **dict.fromkeys(("0", "no", "false", "off", "disabled", "inactive", "down", "n"), False),
-}
-_SCALES: Final = {"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
-
-
-def _number(text: str, factor: float) -> float | None:
-    plain = text.strip().replace(",", "")
-    scale = _SCALES.get(plain[-1:], 1.0)
-    try:
-        base = int(plain, 16) if plain.startswith("0x") else float(plain.rstrip("kKMG"))
-    except ValueError:
-        return None
-    return base * scale * factor
 
 
 def sample_name(file: str) -> str:

@@ -3,7 +3,7 @@
 from typing import Final
 
 from weft.inventory.entity import attribute
-from weft.inventory.inventory import Value
+from weft.inventory.values import Value
 from weft.units import BITS_PER_BYTE
 
 _SCALES: Final = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))

@@ -1,25 +1,13 @@
 """YAML and JSON as trees whose every part knows its place in the file."""
 
-import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from weft.lint.text import JsonLocator, Locator, Place, Text
-
-MOST_NODES: Final = 500_000
-"""More than any configuration holds; an expansion of aliases stops here."""
-DEEPEST: Final = 200
-
-
-class BrokenDocument(ValueError):  # noqa: N818 - reads better at the call site
-    """Text that is not what its name promises, with the place."""
-
-    def __init__(self, message: str, line: int, column: int = 1) -> None:
-        """Keep the message and where it stands."""
-        super().__init__(message)
-        self.message, self.line, self.column = message, line, column
+from weft.readers.untrusted import DEEPEST, MOST_NODES, Malformed, json_value, yaml_nodes
 
 
 @dataclass(slots=True, eq=False)
@@ -103,25 +91,20 @@ def whole(text: str) -> int | None:
 
 
 def read_json(text: Text) -> Tree:
-    """Read one JSON document."""
+    """Read one JSON document; raise Malformed where it is none or a key stands twice."""
     repeated: list[str] = []
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)
         if len(found) != len(pairs):
-            keys = [key for key, _ in pairs]
-            repeated.extend(key for key in found if keys.count(key) > 1)
+            counts = Counter(key for key, _ in pairs)
+            repeated.extend(key for key, count in counts.items() if count > 1)
         return found
 
-    try:
-        value = json.loads(text.content, object_pairs_hook=unique)
-    except json.JSONDecodeError as failure:
-        raise BrokenDocument(failure.msg, failure.lineno, failure.colno) from failure
-    except RecursionError as failure:
-        raise BrokenDocument("nested too deeply", 1) from failure
+    value = json_value(text.content, unique)
     if repeated:
         at = _second(text, repeated[0])
-        raise BrokenDocument(f"the key {repeated[0]!r} stands twice in one object", at)
+        raise Malformed(f"the key {repeated[0]!r} stands twice in one object", at)
     return Tree(value, text, JsonLocator(text.content))
 
 
@@ -132,22 +115,8 @@ def _second(text: Text, key: str) -> int:
 
 
 def read_yaml(text: Text) -> list[Tree]:
-    """Read the documents of a YAML file."""
-    import yaml  # noqa: PLC0415 - only where there is YAML
-
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    try:
-        nodes = list(yaml.compose_all(text.content, Loader=loader))
-        return [_tree(node, text) for node in nodes if node is not None]
-    except yaml.MarkedYAMLError as failure:
-        mark = failure.problem_mark or failure.context_mark
-        message = failure.problem or failure.context or "is no YAML"
-        line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
-        raise BrokenDocument(message, line, column) from failure
-    except yaml.YAMLError as failure:
-        raise BrokenDocument(str(failure).partition("\n")[0], 1) from failure
-    except RecursionError as failure:
-        raise BrokenDocument("nested too deeply", 1) from failure
+    """Read the documents of a YAML file; raise Malformed where it is none."""
+    return [_tree(node, text) for node in yaml_nodes(text.content)]
 
 
 def _tree(node: Any, text: Text) -> Tree:  # noqa: ANN401 - a node of the YAML library
@@ -178,7 +147,7 @@ class _Reading:
         self.count[0] += 1
         mark = node.start_mark
         if self.count[0] > MOST_NODES or len(path) > DEEPEST:
-            raise BrokenDocument("holds more than a configuration can", mark.line + 1)
+            raise Malformed("holds more than a configuration can", mark.line + 1)
         self.places.setdefault(path, (mark.line + 1, mark.column + 1))
         kind = node.id
         if kind == "mapping":
@@ -195,7 +164,7 @@ class _Reading:
             name = key.value if key.id == "scalar" else str(key.value)
             mark = key.start_mark
             if name in found and name != "<<":
-                raise BrokenDocument(
+                raise Malformed(
                     f"the key {name!r} stands twice in one mapping; the last one wins",
                     mark.line + 1,
                     mark.column + 1,

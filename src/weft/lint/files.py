@@ -1,7 +1,5 @@
 """The files that a user names, read with bounds: nothing is followed, nothing is run."""
 
-import tarfile
-import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +7,15 @@ from typing import Final
 
 from weft.errors import Unreadable
 from weft.lint.text import Text
+from weft.readers.archives import (
+    DEEPEST_FOLDER,
+    UNREADABLE,
+    Bounded,
+    Budget,
+    TooLarge,
+    members,
+)
+from weft.readers.untrusted import printable, read_bytes
 
 LARGEST_BYTES: Final = 64 << 20
 MOST_FILES: Final = 100_000
@@ -45,45 +52,51 @@ def collect(paths: Sequence[Path]) -> Iterator[Text | Unread]:
 
 
 def _below(path: Path) -> Iterator[Path]:
-    if not path.is_dir():
-        yield path
-        return
-    for one in sorted(path.iterdir()):
-        if one.is_symlink():
-            continue
-        if one.is_dir() and one.name not in _SKIPPED and one.name[0] != ".":
-            yield from _below(one)
-        elif one.is_file():
-            yield one
+    """Yield the files below a folder in the order of names; without recursion."""
+    waiting = [(path, 0)]
+    while waiting:
+        place, depth = waiting.pop()
+        if not place.is_dir():
+            yield place
+        elif depth <= DEEPEST_FOLDER:
+            inside = sorted(place.iterdir(), reverse=True)
+            waiting += [(one, depth + 1) for one in inside if _is_wanted(one)]
+
+
+def _is_wanted(path: Path) -> bool:
+    if path.is_symlink():
+        return False
+    if path.is_dir():
+        return path.name not in _SKIPPED and path.name[0] != "."
+    return path.is_file()
 
 
 def _members(file: Path) -> Iterator[Text | Unread]:
     """Yield the files of an archive, read in place: its names are labels, never paths."""
-    left = MOST_UNPACKED_BYTES
-    try:
-        with tarfile.open(file, "r|*") as archive:
-            for number, member in enumerate(archive):
-                name = f"{file.as_posix()}/{member.name}"
-                if not member.isfile():
-                    continue
-                left -= member.size
-                if member.size > LARGEST_BYTES or left < 0 or number > MOST_FILES:
-                    yield Unread(name=name, reason="larger than is read of an archive")
-                    return
-                stream = archive.extractfile(member)
-                yield _text(name, stream.read(LARGEST_BYTES) if stream else b"", "")
-    except (OSError, EOFError, tarfile.TarError, zlib.error) as failure:
-        yield Unread(name=str(file), reason=f"is no archive that can be read: {failure}")
+    budget = Budget(bytes_left=MOST_UNPACKED_BYTES)
+    for member in members(file):
+        name = f"{printable(file.as_posix())}/{member.name}"
+        if member.stream is None:
+            yield Unread(name=name, reason=member.skipped)
+            continue
+        stream = Bounded(member.stream, LARGEST_BYTES, budget)
+        try:
+            yield _text(name, b"".join(iter(lambda: stream.read(1 << 20), b"")), "")  # noqa: B023 - read at once
+        except TooLarge:
+            yield Unread(name=name, reason="larger than is read of an archive")
+        except UNREADABLE as failure:
+            yield Unread(name=name, reason=f"cannot be read: {failure}")
 
 
 def _read(file: Path) -> Text | Unread:
+    name = printable(file.as_posix())
     try:
-        if file.stat().st_size > LARGEST_BYTES:
-            return Unread(name=str(file), reason=f"larger than {LARGEST_BYTES} bytes")
-        content = file.read_bytes()
+        content = read_bytes(file, LARGEST_BYTES)
     except OSError as failure:
-        return Unread(name=str(file), reason=str(failure.strerror))
-    return _text(file.as_posix(), content, str(file))
+        return Unread(name=name, reason=str(failure.strerror))
+    if len(content) > LARGEST_BYTES:
+        return Unread(name=name, reason=f"larger than {LARGEST_BYTES} bytes")
+    return _text(name, content, str(file))
 
 
 def _text(name: str, content: bytes, origin: str) -> Text | Unread:

@@ -1,12 +1,12 @@
 """Objects of Kubernetes in files: lists are opened, embedded JSON is read with its place."""
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
 from weft.lint.document import Tree
 from weft.lint.facts import Flaw
 from weft.lint.reader import File
+from weft.readers.untrusted import json_value
 
 
 def objects(file: File) -> Iterator[Tree]:
@@ -39,7 +39,7 @@ def embedded(part: Tree, found: list[Flaw]) -> Any:  # noqa: ANN401 - plain valu
     if not text.strip():
         return None
     try:
-        return json.loads(text)
+        return json_value(text)
     except ValueError as failure:
         found.append(
             Flaw(

@@ -7,10 +7,11 @@ from typing import Final
 
 from weft import plugins
 from weft.lint import readers
-from weft.lint.document import BrokenDocument, Tree, read_json, read_yaml
+from weft.lint.document import Tree, read_json, read_yaml
 from weft.lint.facts import Fact, Flaw
 from weft.lint.shell import Command, commands
 from weft.lint.text import Place, Text
+from weft.readers.untrusted import Malformed
 
 JSON_ENDS: Final = (".json",)
 SHELL_ENDS: Final = (".sh", ".bash", ".sbatch", ".slurm", ".env", ".profile", ".bashrc")
@@ -37,7 +38,7 @@ class File:
     def flaw(self) -> Flaw | None:
         """What is wrong with the document, where it is broken."""
         failure = self._outcome
-        if isinstance(failure, BrokenDocument):
+        if isinstance(failure, Malformed):
             return Flaw(
                 at=Place(self.text, failure.line, failure.column),
                 rule="broken_document",
@@ -49,13 +50,13 @@ class File:
     @property
     def documents(self) -> list[Tree]:
         """The JSON or YAML documents of the file; none where it is neither or broken."""
-        return [] if isinstance(self._outcome, BrokenDocument) else self._outcome
+        return [] if isinstance(self._outcome, Malformed) else self._outcome
 
     @cached_property
-    def _outcome(self) -> list[Tree] | BrokenDocument:
+    def _outcome(self) -> list[Tree] | Malformed:
         try:
             return self._read()
-        except BrokenDocument as failure:
+        except Malformed as failure:
             return failure
 
     def _read(self) -> list[Tree]:
@@ -93,7 +94,7 @@ class File:
 def _perhaps_json(text: Text) -> list[Tree]:
     try:
         return [read_json(text)]
-    except BrokenDocument:
+    except Malformed:
         return []
 
 
@@ -103,7 +104,7 @@ def _templated(text: Text) -> list[Tree]:
         return []
     try:
         return read_yaml(text)
-    except BrokenDocument:
+    except Malformed:
         return [Tree({}, text, lambda _: (1, 1))]
 
 

@@ -18,14 +18,21 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import IO, Any
+
+from weft.readers.untrusted import Bytes, opened, printable
 
 BLOCK_BYTES = 1 << 18
 MOST_MEMBERS = 100_000
 MOST_MEMBER_BYTES = 2 << 30
 MOST_TOTAL_BYTES = 4 << 30
 MOST_RATIO = 1000
+MOST_RATIO_OF_ALL = 200
+"""Of all members of a zip file together: logs of the same line a million times reach 100."""
+_RATIO_OF_ALL_MATTERS_BYTES = 256 << 20
+DEEPEST_FOLDER = 64
 _RATIO_MATTERS_BYTES = 64 << 20
 _MOST_HEADER_BYTES = 1 << 20
 _HIDDEN = (".git", "__pycache__", "node_modules", ".venv")
@@ -40,6 +47,7 @@ _MOST_LISTING_BYTES = 32 << 20
 _MOST_TAIL_BYTES = (1 << 16) + 256
 _SEE_ELSEWHERE = (1 << 32) - 1
 _TOO_MUCH = "it holds more than may be read"
+_LOCAL_HEADER_BYTES = 30
 _MOST_ZIP_BYTES = 64 << 20
 """Of an archive within another whose end must be read first, so is held in memory."""
 UNREADABLE = (
@@ -50,13 +58,6 @@ UNREADABLE = (
     zlib.error,
     lzma.LZMAError,
 )
-
-
-class Bytes(Protocol):
-    """A stream of bytes."""
-
-    def read(self, size: int, /) -> bytes:
-        """Return the next bytes, none at the end."""
 
 
 class Joined:
@@ -114,31 +115,51 @@ class Member:
 
 
 def members(path: Path) -> Iterator[Member]:
-    """Yield the texts of a file, folder or archive."""
+    """Yield the texts of a file, folder or archive; a pipe is a file, a device is refused."""
     if path.is_dir():
         yield from _folder(path)
-    elif zipfile.is_zipfile(path):
-        yield from _zip(path, path.name)
+    elif path.is_file() and zipfile.is_zipfile(path):
+        yield from _zip(path, label(path.name))
     else:
-        yield from _file(path, path.name)
+        yield from _file(path, label(path.name))
 
 
 def _folder(path: Path) -> Iterator[Member]:
-    for child in sorted(path.iterdir()):
-        if child.is_symlink() or child.name in _HIDDEN:
-            continue
-        if child.is_dir():
-            yield from (replace(m, name=f"{child.name}/{m.name}") for m in _folder(child))
-        elif child.is_file():
-            yield from (
-                replace(m, name=f"{child.name}/{m.name}") if m.name != child.name else m
-                for m in members(child)
-            )
+    """Yield the texts of a folder and of the folders in it, in the order of names.
+
+    Links are passed over; folders are a list and not a recursion, whose depth a name controls.
+    """
+    waiting: list[tuple[Path, tuple[str, ...]]] = [(path, ())]
+    while waiting:
+        place, above = waiting.pop()
+        name = "/".join(above)
+        if place.is_file():
+            yield from (_below(name, above[-1], member) for member in members(place))
+        elif len(above) > DEEPEST_FOLDER:
+            yield Member(name, skipped=f"folders are nested more than {DEEPEST_FOLDER} deep")
+        else:
+            try:
+                inside = sorted(place.iterdir(), reverse=True)
+            except OSError as error:
+                yield Member(name or str(path), skipped=f"it cannot be read: {_why(error)}")
+                continue
+            waiting += [
+                (child, (*above, label(child.name)))
+                for child in inside
+                if child.name not in _HIDDEN
+                and not child.is_symlink()
+                and (child.is_dir() or child.is_file())
+            ]
+
+
+def _below(path: str, own: str, member: Member) -> Member:
+    """Return a member of a file below a folder: itself, or what lies within the archive."""
+    return replace(member, name=path if member.name == own else f"{path}/{member.name}")
 
 
 def _file(path: Path, name: str) -> Iterator[Member]:
     try:
-        with path.open("rb") as stream:
+        with opened(path) as stream:
             yield from _unpacked(stream, name, MOST_MEMBER_BYTES, path.stat().st_size)
     except UNREADABLE as error:
         yield Member(name, skipped=f"it cannot be read: {_why(error)}")
@@ -239,19 +260,39 @@ def _zip(path: Path | IO[bytes], name: str, depth: int = 0) -> Iterator[Member]:
             yield Member(name, skipped="it lists more files than may be read")
             return
         with zipfile.ZipFile(path) as archive:
+            _refuse_bombs(archive.infolist())
             for info in archive.infolist():
-                label = _label(info.filename)
+                named = label(info.filename)
                 symlink = stat.S_ISLNK(info.external_attr >> 16)
                 if info.is_dir() or symlink:
                     continue
                 if info.flag_bits & 1:
-                    yield Member(label, skipped="it is encrypted")
+                    yield Member(named, skipped="it is encrypted")
                     continue
                 with archive.open(info) as stream:
                     bound = _bound(info.compress_size)
-                    yield from _inner(stream, label, bound, info.file_size, depth)
-    except (*UNREADABLE, NotImplementedError, RuntimeError) as error:
+                    yield from _inner(stream, named, bound, info.file_size, depth)
+    except (*UNREADABLE, NotImplementedError, RuntimeError, ValueError) as error:
         yield Member(name, skipped=f"the archive is damaged: {error}")
+
+
+def _refuse_bombs(infos: list[zipfile.ZipInfo]) -> None:
+    """Raise BadZipFile where members share bytes, or unpack to far more than they hold.
+
+    Each member alone stays within its own ratio: such an archive names one body many times
+    [Fifield 2019, A better zip bomb].
+    """
+    ordered = sorted(infos, key=lambda one: one.header_offset)
+    for one, following in pairwise(ordered):
+        if (
+            one.header_offset + _LOCAL_HEADER_BYTES + one.compress_size
+            > following.header_offset
+        ):
+            raise zipfile.BadZipFile("its members overlap")
+    unpacked = sum(one.file_size for one in infos)
+    packed = sum(one.compress_size for one in infos)
+    if unpacked > max(_RATIO_OF_ALL_MATTERS_BYTES, packed * MOST_RATIO_OF_ALL):
+        raise zipfile.BadZipFile(f"it unpacks to more than {MOST_RATIO_OF_ALL} times its size")
 
 
 _FOREIGN = {
@@ -271,15 +312,15 @@ def _tar(stream: Bytes, name: str, limit: int, depth: int) -> Iterator[Member]:
             for info in _headers(archive):
                 if not info.isreg():
                     continue
-                label = _label(info.name)
+                named = label(info.name)
                 if info.size > limit:
                     yield Member(
-                        label, skipped="it holds more than may be read, as may the rest"
+                        named, skipped="it holds more than may be read, as may the rest"
                     )
                     return
                 held = archive.extractfile(info)
                 if held is not None:
-                    yield from _inner(held, label, limit, info.size, depth)
+                    yield from _inner(held, named, limit, info.size, depth)
     except UNREADABLE as error:
         yield Member(name, skipped=f"the archive is damaged: {error}")
 
@@ -321,7 +362,7 @@ class _Header(tarfile.TarInfo):
         return super()._proc_member(archive)  # type: ignore[misc, no-any-return]  # for subclasses
 
 
-def _label(name: str) -> str:
-    """Return a member's name as a label: no root, no way up, no control characters."""
+def label(name: str) -> str:
+    """Return a name as a label: no root, no way up, no control characters, valid UTF-8."""
     parts = [part for part in re.split(r"[\\/]", name) if part not in {"", ".", ".."}]
-    return re.sub(r"[\x00-\x1f\x7f]", "?", "/".join(parts))[:300]
+    return printable("/".join(parts))[:300]

@@ -12,7 +12,7 @@ from typing import Any, Final
 import re2
 
 from weft.inventory.entity import attribute
-from weft.inventory.inventory import typed
+from weft.inventory.values import typed
 from weft.readers.line import Line
 from weft.readers.rows import FACTORS
 from weft.readers.scribe import Scribe

@@ -1,12 +1,13 @@
-"""JSON and XML documents: parsed by a library, then read by what knows their kind."""
+"""JSON documents: parsed by a library, then read by what knows their kind."""
 
-import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from weft import plugins
 from weft.readers import document_kinds
 from weft.readers.scribe import Scribe
+from weft.readers.untrusted import Malformed, json_value
 
 Reader = Callable[[Any, str, Scribe], bool]
 
@@ -19,23 +20,26 @@ class Document:
         self.name, self.reads = name, reads
 
 
-def read_document(data: bytes, title: str, scribe: Scribe) -> str:
-    """Read a document; return the name of its kind, or an empty text where none knows it."""
-    parsed = _parsed(data)
-    if parsed is None:
-        return ""
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A document that a kind may know."""
+
+    name: str
+    reads: Reader
+    value: Any
+
+    def read(self, title: str, scribe: Scribe) -> bool:
+        """Record what the document states; return whether it is of this kind."""
+        return self.reads(self.value, title, scribe)
+
+
+def kinds_of(data: bytes) -> Iterator[Parsed]:
+    """Yield what may know a document, which is parsed once; nothing for what is no JSON."""
+    text = data.decode("utf-8", "replace").lstrip("\ufeff \t\r\n")
+    try:
+        value = json_value(text)
+    except Malformed:
+        return
     for name in plugins.names(document_kinds):
         kind = plugins.load(document_kinds, name, Document)
-        if kind.reads(parsed, title, scribe):
-            return kind.name
-    return ""
-
-
-def _parsed(data: bytes) -> Any:  # noqa: ANN401 - whatever JSON or XML holds
-    text = data.decode("utf-8", "replace").lstrip("\ufeff \t\r\n")
-    if text[:1] in "[{":
-        try:
-            return json.loads(text)
-        except (ValueError, RecursionError):
-            return None
-    return None
+        yield Parsed(kind.name, kind.reads, value)

@@ -12,8 +12,9 @@ from typing import Final
 import re2
 
 from weft.errors import Unreadable
-from weft.readers.archives import Bounded, Budget, Bytes, Joined, members
+from weft.readers.archives import Bounded, Budget, Joined, members
 from weft.readers.layouts import owner, owners, placed
+from weft.readers.untrusted import Bytes
 
 _PARTS: Final = frozenset(
     ("hosts", "nodes", "switches", "logs", "log", "etc", "proc", "sys", "var", "tmp", "output",

@@ -1,33 +1,42 @@
 """From paths to an inventory: each file line by line, whatever stands in it.
 
-A reader that fails becomes a note on its file; nothing that is read can stop the rest.
+A reader that fails becomes a note on its file, with the line and the reader; nothing that is
+read can stop the rest. Each file and the whole input have a deadline; what was left out by it
+is named, and then "no problem found" is no verdict.
 """
 
-import io
-from collections.abc import Iterable, Iterator
+import codecs
+import time
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, TypeVar
 
 import re2
 
 from weft.inventory.evidence import Evidence
 from weft.inventory.inventory import FileRead, Inventory, sample_name
-from weft.readers.archives import UNREADABLE, Bytes, TooLarge
-from weft.readers.documents import read_document
+from weft.readers.archives import UNREADABLE, Joined, TooLarge
+from weft.readers.documents import kinds_of
 from weft.readers.engine import Block, Engine, Form, ParserBlock, engine
 from weft.readers.fold import Seen
 from weft.readers.line import Line
 from weft.readers.parser import Parser
 from weft.readers.places import Place, places
 from weft.readers.scribe import Scribe
+from weft.readers.untrusted import Bytes
 
 BLOCK_BYTES: Final = 1 << 20
 LONGEST_LINE: Final = 4 << 20
 """A longer line is read in parts of this size."""
 MOST_DOCUMENT_BYTES: Final = 64 << 20
 """A JSON or XML document is read whole, so bounded."""
+MOST_S_OF_FILE: Final = 120.0
+MOST_S: Final = 900.0
+"""Of the whole input: 4 GiB of logs take about four minutes."""
 _MOST_NOTES: Final = 8
+_LONGEST_WHY: Final = 200
+T = TypeVar("T")
 OTHERWISE: Final = "otherwise"
 """The table of lines that count only where no other row knows them."""
 _ESCAPES: Final = re2.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
@@ -36,18 +45,55 @@ _FRONT: Final = re2.compile(
 )
 
 
-def read(*paths: Path) -> Inventory:
-    """Read files, folders and archives into one inventory."""
+class OutOfTime(Exception):  # noqa: N818 - ends one file, never seen outside
+    """A file, or the input as a whole, took longer than it may."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deadline:
+    """Until when there is time, on a clock in seconds."""
+
+    clock: Callable[[], float]
+    until_s: float
+
+    def check(self) -> None:
+        """Raise OutOfTime where the time is over."""
+        if self.clock() > self.until_s:
+            raise OutOfTime
+
+    def sooner(self, seconds: float) -> "Deadline":
+        """Return the deadline of a part, which has so many seconds at most."""
+        return Deadline(self.clock, min(self.until_s, self.clock() + seconds))
+
+
+def read(*paths: Path, clock: Callable[[], float] = time.monotonic) -> Inventory:
+    """Read files, folders and archives into one inventory.
+
+    Raises Unreadable for a path that is not there or is a device.
+    """
     inventory = Inventory()
+    deadline = Deadline(clock, clock() + MOST_S)
     for place in places(*paths):
-        inventory.files.append(_read_place(place, inventory))
+        try:
+            deadline.check()
+        except OutOfTime:
+            inventory.files.append(_left_out(place.name, _TOO_LATE))
+            break
+        inventory.files.append(_read_place(place, inventory, deadline.sooner(MOST_S_OF_FILE)))
     _name_the_only_host(inventory)
     return inventory
 
 
-def _read_place(place: Place, inventory: Inventory) -> FileRead:
+_TOO_LATE: Final = f"it and what follows were left out: reading took longer than {MOST_S:.0f} s"
+
+
+def _left_out(file: str, why: str) -> FileRead:
+    return FileRead(file=file, skipped=why, notes=(why,))
+
+
+def _read_place(place: Place, inventory: Inventory, deadline: Deadline) -> FileRead:
     if place.skipped:
-        return FileRead(file=place.name, skipped=place.skipped)
+        return _left_out(place.name, place.skipped)
     scribe = Scribe(inventory, place.name, {"host": place.host} if place.host else {})
     scribe.time_s = place.sampled_s
     if place.sampled_s is not None:
@@ -55,28 +101,29 @@ def _read_place(place: Place, inventory: Inventory) -> FileRead:
     reading = Reading(engine(), scribe)
     assert place.stream is not None
     try:
-        _read_stream(place.stream, place.title, scribe, reading)
+        _read_stream(place.stream, place.title, reading, deadline)
+    except OutOfTime:
+        reading.cut_short("it took longer than it may")
     except TooLarge:
-        return FileRead(file=place.name, skipped="it holds more than may be read")
+        reading.cut_short("it holds more than may be read")
     except UNREADABLE as error:
-        return FileRead(file=place.name, skipped=f"it cannot be read: {error}")
+        reading.cut_short(f"it cannot be read: {error}")
     return reading.account()
 
 
-def _read_stream(stream: Bytes, title: str, scribe: Scribe, reading: "Reading") -> None:
+def _read_stream(stream: Bytes, title: str, reading: "Reading", deadline: Deadline) -> None:
     head = _filled(stream)
     if _is_binary(head):
         reading.skipped = "it is not text"
         return
     if _is_document(head):
-        whole = head + b"".join(iter(lambda: stream.read(BLOCK_BYTES), b""))
-        if len(whole) <= MOST_DOCUMENT_BYTES:
-            kind = _contained(reading, lambda: read_document(whole, title, scribe))
-            reading.document(kind or "")
-        head, stream = whole, io.BytesIO()
+        head += _filled(stream, MOST_DOCUMENT_BYTES + 1 - len(head))
+        if len(head) <= MOST_DOCUMENT_BYTES:
+            reading.document(head, title)
+        deadline.check()
     reading.title(title)
     repeats = reading.seen.repeats
-    for number, line in enumerate(_lines(head, stream), 1):
+    for number, line in enumerate(_lines(head, stream, deadline), 1):
         if repeats(line):
             reading.repeated += 1
         else:
@@ -84,12 +131,13 @@ def _read_stream(stream: Bytes, title: str, scribe: Scribe, reading: "Reading") 
     reading.finish()
 
 
-def _filled(stream: Bytes) -> bytes:
-    """Return the first block whole: a stream may give less than it is asked."""
-    parts = b""
-    while len(parts) < BLOCK_BYTES and (more := stream.read(BLOCK_BYTES - len(parts))):
-        parts += more
-    return parts
+def _filled(stream: Bytes, size: int = BLOCK_BYTES) -> bytes:
+    """Return the next bytes, all of them: a stream may give less than it is asked."""
+    parts = []
+    while size > 0 and (more := stream.read(min(size, BLOCK_BYTES))):
+        parts.append(more)
+        size -= len(more)
+    return b"".join(parts)
 
 
 @dataclass(slots=True)
@@ -126,16 +174,15 @@ class Reading:
         line = Line(number, raw.decode("utf-8", "replace"), raw)
         if len(rows) > 1:
             rows = [one for one in rows if one.tool != OTHERWISE]
-        hits = [_contained(self, lambda one=one: one.read(line, self.scribe))
+        hits = [self._contained(number, one.code or one.tool, one.read, line, self.scribe)
                 for one in rows]  # fmt: skip
         closes = any(one.closes for one, hit in zip(rows, hits, strict=True) if hit)
         if closes or (opened is not None and opened is not self.opened):
             self._end()
         if opened is not None and self.block is None:
             self._begin(opened)
-        read = self.block is not None and _contained(
-            self,
-            lambda: self.block.read(raw, line),
+        read = self.block is not None and self._contained(
+            number, self._format, self.block.read, raw, line
         )
         if rows and rows[0].tool == OTHERWISE and not read:
             if len(self.unread) < _MOST_NOTES:
@@ -143,15 +190,26 @@ class Reading:
         else:
             self.matched += bool(read or any(hits))
 
-    def document(self, kind: str) -> None:
-        """Note that the file was a document of a kind that is known."""
-        if kind:
-            self.formats[kind] = None
-            self.matched += 1
+    def document(self, data: bytes, title: str) -> None:
+        """Read the file as a document, where one kind of them knows it."""
+        for kind in kinds_of(data):
+            if self._contained(1, kind.name, kind.read, title, self.scribe):
+                self.formats[kind.name] = None
+                self.matched += 1
+                return
 
     def finish(self) -> None:
         """End the last block."""
         self._end()
+
+    def cut_short(self, why: str) -> None:
+        """Note that the rest of the file was not read; what was read of it counts."""
+        self._end()
+        if self.lines:
+            self.notes.append(f"after line {self.lines + self.repeated}: {why}")
+        else:
+            self.skipped = why
+            self.notes.append(why)
 
     def account(self) -> FileRead:
         """Return what became of the file."""
@@ -176,17 +234,30 @@ class Reading:
 
     def _end(self) -> None:
         if self.block is not None:
-            _contained(self, self.block.end)
+            self._contained(self.lines + self.repeated, self._format, self.block.end)
         self.block = self.opened = None
 
+    @property
+    def _format(self) -> str:
+        return self.opened.name if self.opened else ""
 
-def _contained(reading: Reading, act):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-    """Do something with untrusted input; a failure is a note on the file."""
-    try:
-        return act()
-    except Exception as error:  # noqa: BLE001 - whatever a reader trips over
-        reading.notes.append(f"{type(error).__name__}: {error}")
-        return None
+    def _contained(
+        self,
+        line: int,
+        reader: str,
+        act: Callable[..., T],
+        *given: Any,  # noqa: ANN401 - what the reader takes
+    ) -> T | None:
+        """Do something with untrusted input; a failure is a note: file, line and reader."""
+        try:
+            return act(*given)
+        except Exception as error:  # noqa: BLE001 - whatever a reader trips over
+            if len(self.notes) < _MOST_NOTES:
+                self.notes.append(
+                    f"line {line}: the reader {reader} failed: {type(error).__name__}: "
+                    f"{str(error)[:_LONGEST_WHY]}"
+                )
+            return None
 
 
 def _plain(raw: bytes) -> bytes:
@@ -199,11 +270,12 @@ def _plain(raw: bytes) -> bytes:
     return raw
 
 
-def _lines(head: bytes, stream: Bytes) -> Iterator[bytes]:
+def _lines(head: bytes, stream: Bytes, deadline: Deadline) -> Iterator[bytes]:
     """Yield the lines of a stream, of which the first part was read."""
     head, stream = _as_utf8(head, stream)
     rest = b""
     while head:
+        deadline.check()
         parts = (rest + head).split(b"\n")
         rest = parts.pop()
         yield from parts
@@ -219,8 +291,23 @@ def _as_utf8(head: bytes, stream: Bytes) -> tuple[bytes, Bytes]:
     """Return UTF-16, as shells of Windows write it, as UTF-8."""
     if head[:2] not in {b"\xff\xfe", b"\xfe\xff"}:
         return head.removeprefix(b"\xef\xbb\xbf"), stream
-    whole = head + b"".join(iter(lambda: stream.read(BLOCK_BYTES), b""))
-    return whole.decode("utf-16", "replace").encode(), io.BytesIO()
+    converted = _Utf16(Joined(head, stream))
+    return converted.read(BLOCK_BYTES), converted
+
+
+class _Utf16:
+    """A stream of UTF-16 as UTF-8."""
+
+    def __init__(self, stream: Bytes) -> None:
+        self._stream = stream
+        self._decoder = codecs.getincrementaldecoder("utf-16")("replace")
+
+    def read(self, size: int, /) -> bytes:
+        """Return the next bytes, none at the end."""
+        while data := self._stream.read(size):
+            if text := self._decoder.decode(data):
+                return text.encode("utf-8", "replace")
+        return self._decoder.decode(b"", final=True).encode("utf-8", "replace")
 
 
 def _is_binary(head: bytes) -> bool:

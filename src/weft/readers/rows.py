@@ -7,7 +7,7 @@ from typing import Any
 import re2
 
 from weft.inventory.entity import attribute
-from weft.inventory.inventory import Value, typed
+from weft.inventory.values import Value, typed
 from weft.readers.line import Line
 from weft.readers.scribe import Scribe
 from weft.units import rate_from_gbit

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 
 from weft.inventory.entity import INPUT, Entity, kind
 from weft.inventory.evidence import LONGEST_TEXT, Evidence
-from weft.inventory.inventory import EVERYTHING, Event, Inventory, Value, typed
+from weft.inventory.inventory import EVERYTHING, Event, Inventory
+from weft.inventory.values import Value, typed
 from weft.readers.line import Line
 from weft.readers.prefix import prefix
 

@@ -14,6 +14,7 @@ from pathlib import Path as File
 from typing import Any, Final
 
 from weft.errors import SpecError, Unreadable
+from weft.readers.untrusted import read_bytes
 from weft.spec.problems import Path, Problem, place_of
 
 LARGEST_BYTES: Final = 1 << 17
@@ -116,8 +117,7 @@ def read_text(path: str | File, largest_bytes: int = LARGEST_BYTES) -> str:
     if str(path) == "-":
         return _standard_input()
     try:
-        with File(path).open("rb") as stream:
-            raw = stream.read(largest_bytes + 1)
+        raw = read_bytes(File(path), largest_bytes)
     except OSError as error:
         reason = error.strerror or str(error)
         raise Unreadable(f"{path}: cannot be read: {reason}; check the path") from error

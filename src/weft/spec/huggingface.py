@@ -3,12 +3,12 @@
 One small function an architecture; the table at the end names those that are read.
 """
 
-import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from weft.errors import SpecError
+from weft.readers.untrusted import Malformed, json_value
 from weft.spec.document import is_file, read_text
 from weft.spec.problems import nearest
 
@@ -63,11 +63,10 @@ def precision_of(path: Path) -> str | None:
 
 def _parse(path: Path) -> Config:
     try:
-        config = json.loads(read_text(path, LARGEST_BYTES))
-    except (json.JSONDecodeError, RecursionError) as error:
-        line = getattr(error, "lineno", 1)
-        column = getattr(error, "colno", 1)
-        raise SpecError(f"{path}:{line}:{column}: is not JSON: {error}") from error
+        config = json_value(read_text(path, LARGEST_BYTES))
+    except Malformed as error:
+        place = f"{path}:{error.line}:{error.column}"
+        raise SpecError(f"{place}: is not JSON: {error}") from error
     if not isinstance(config, Mapping):
         raise SpecError(f"{path}: is no config.json: it holds no mapping")
     return config

@@ -1,20 +1,21 @@
 """The JSON that nccl-tests writes with -J (version 3), where even booleans are text."""
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from weft.calibrate.reader import CollectiveReading, Reader
 from weft.calibrate.readers.nccl_tests import operation_in
 from weft.errors import SpecError
+from weft.inventory.values import number
+from weft.readers.untrusted import Malformed, json_value
 
 _US = 1e-6
 
 
 def _document(text: str) -> Mapping[str, Any] | None:
     try:
-        found = json.loads(text)
-    except (json.JSONDecodeError, RecursionError):
+        found = json_value(text)
+    except Malformed:
         return None
     return found if isinstance(found, dict) else None
 
@@ -62,11 +63,8 @@ def _time_us(result: Mapping[str, Any], side: str) -> float | None:
 
 
 def _number(value: object) -> float | None:
-    try:
-        found = float(str(value))
-    except ValueError:
-        return None
-    return found if 0 < found < float("inf") else None
+    found = number(value)
+    return found if found is not None and found > 0 else None
 
 
 nccl_tests_json = Reader(title="nccl-tests JSON", claims=_claims, read=_read)

@@ -7,6 +7,7 @@ from weft.doctor.case import Case, Hit, last
 from weft.doctor.cause import Clue
 from weft.inventory.entity import Entity
 from weft.inventory.inventory import Event, Inventory, Reading
+from weft.inventory.values import whole
 
 _OLD_NCCL: Final = (2, 22, 4)
 """From this version on NCCL looks for nvidia_peermem by its present name."""
@@ -119,7 +120,9 @@ def gid_table_starts_late(clue: Clue, case: Case) -> Iterator[Hit]:
     )
     lowest: dict[tuple[str, ...], tuple[int, Reading, Entity]] = {}
     for entity, found in case.inventory.of("gid"):
-        index = int(entity.key[-1])
+        index = whole(entity.key[-1])
+        if index is None:
+            continue
         reading = next(iter(found.values()))[-1]
         at = entity.key[:-1]
         if at not in lowest or index < lowest[at][0]:
@@ -164,7 +167,7 @@ def _gdr_off_beside_peermem(case: Case, *, old: bool) -> Iterator[Event]:
         entity.key[-1] == "nvidia_peermem" for entity, _ in case.inventory.of("module")
     )
     versions = [
-        tuple(int(part) for part in str(last(found, "nccl")).split(".") if part.isdigit())
+        tuple(whole(part) or 0 for part in str(last(found, "nccl")).split("."))
         for _, found in case.inventory.of("process")
         if "nccl" in found
     ]

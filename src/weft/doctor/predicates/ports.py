@@ -7,6 +7,7 @@ from weft.doctor.case import Case, Hit, last
 from weft.doctor.cause import Clue
 from weft.inventory.entity import Entity
 from weft.inventory.inventory import Reading  # noqa: TC001 - a type at run time
+from weft.inventory.values import whole
 
 _FEW: Final = 4
 """Ports of a switch that somebody picked out of an output."""
@@ -34,8 +35,9 @@ def link_down_beside_links_up(clue: Clue, case: Case) -> Iterator[Hit]:
     """
     ports: dict[str, dict[int, dict[str, list[Reading]]]] = {}
     for entity, found in case.inventory.of("switch_port"):
-        if entity.key[-1].isdigit():
-            ports.setdefault(entity.key[0], {})[int(entity.key[-1])] = found
+        number = whole(entity.key[-1])
+        if number is not None:
+            ports.setdefault(entity.key[0], {})[number] = found
     for switch, mine in ports.items():
         up = [number for number, found in mine.items() if last(found, "state") == "active"]
         for number, found in mine.items():

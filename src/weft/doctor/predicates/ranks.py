@@ -7,6 +7,7 @@ from weft.doctor.case import Case, Hit, last
 from weft.doctor.cause import Clue
 from weft.inventory.entity import Entity
 from weft.inventory.inventory import Reading
+from weft.inventory.values import whole
 
 
 def _waiting(case: Case) -> dict[Entity, dict[str, list[Reading]]]:
@@ -47,8 +48,9 @@ def ranks_absent(clue: Clue, case: Case) -> Iterator[Hit]:
     waiting = _waiting(case)
     sizes = [last(found, "ranks") for _, found in case.inventory.of("job")]
     world = max((int(one) for one in sizes if isinstance(one, float)), default=0)
-    there = {int(e.key[-1]) for e, _ in case.inventory.of("rank") if e.key[-1].isdigit()}
-    absent = sorted(set(range(world)) - there)
+    there = {whole(entity.key[-1]) for entity, _ in case.inventory.of("rank")}
+    few = world < 2 * len(there)  # else the other ranks wrote no dump at all
+    absent = sorted(set(range(world)) - there) if few else []
     if waiting and absent and len(absent) < world / 2:
         line = next(iter(waiting.values()))["sequence"][-1].evidence
         for rank in absent:

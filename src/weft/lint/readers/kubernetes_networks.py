@@ -1,6 +1,5 @@
 """What gives pods RDMA devices and networks: operators' policies, networks, pools, claims."""
 
-import json
 import re
 from collections.abc import Callable, Iterator
 from typing import Any, Final
@@ -22,6 +21,7 @@ from weft.lint.facts import (
 )
 from weft.lint.manifests import embedded, name_of, objects
 from weft.lint.reader import File, Reader
+from weft.readers.untrusted import json_value
 
 Found = Iterator[Fact]
 _NETWORKS: Final = frozenset(
@@ -174,7 +174,7 @@ def _chain(part: Tree, flaws: list[Flaw]) -> list[dict[str, Any]]:
     if not text:
         return []
     try:
-        found = json.loads(f"[{text}]")
+        found = json_value(f"[{text}]")
     except ValueError as failure:
         message = f"metaPlugins is no list of JSON objects: {failure}"
         fix = "write objects with a comma between"

@@ -1,6 +1,5 @@
 """Pods of any kind of object: containers, devices, networks, environment, commands."""
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -12,6 +11,7 @@ from weft.lint.manifests import name_of, objects
 from weft.lint.quantity import kubernetes_bytes
 from weft.lint.reader import File, Reader
 from weft.lint.shell import commands_in
+from weft.readers.untrusted import json_value
 
 _NETWORKS: Final = "k8s.v1.cni.cncf.io/networks"
 _SETTINGS: Final = (
@@ -110,7 +110,7 @@ def _networks(metadata: Tree) -> Iterator[str]:
     text = metadata["annotations"][_NETWORKS].string().strip()
     if text.startswith("["):
         try:
-            entries = json.loads(text)
+            entries = json_value(text)
         except ValueError:
             return
         for one in entries:

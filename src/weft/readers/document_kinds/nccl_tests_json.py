@@ -2,12 +2,17 @@
 
 from typing import Any, Final
 
+from weft.inventory.values import number
 from weft.readers.documents import Document
 from weft.readers.line import Line
 from weft.readers.scribe import Scribe
 
-_GIGA: Final = 1e9
-_MICRO: Final = 1e-6
+_FIGURES: Final = (
+    ("collective.busbw", "bus_bw", 1e9),
+    ("collective.algbw", "alg_bw", 1e9),
+    ("collective.time", "time", 1e-6),
+)
+"""Attribute, its name in the report, and the unit of the report in that of the attribute."""
 
 
 def _reads(document: Any, title: str, scribe: Scribe) -> bool:  # noqa: ANN401 - any JSON
@@ -22,9 +27,10 @@ def _reads(document: Any, title: str, scribe: Scribe) -> bool:  # noqa: ANN401 -
             continue
         key = {"job": scribe.file, "size": str(row["size"])}
         line = Line(1, f"{row['size']} bytes: {best}", b"")
-        scribe.state("collective.busbw", float(best["bus_bw"]) * _GIGA, line, key)
-        scribe.state("collective.algbw", float(best.get("alg_bw", 0)) * _GIGA, line, key)
-        scribe.state("collective.time", float(best.get("time", 0)) * _MICRO, line, key)
+        for path, name, unit in _FIGURES:
+            value = number(best.get(name), unit)
+            if value is not None:
+                scribe.state(path, value, line, key)
     return bool(rows)
 
 

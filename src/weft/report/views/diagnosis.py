@@ -37,6 +37,8 @@ def _headline(result: Diagnosis) -> str:
     if result.verdict is Verdict.NONE or not shown:
         read = sum(1 for one in result.files if not one.skipped)
         files = f"{read} file{'' if read == 1 else 's'}"
+        if result.verdict is Verdict.UNKNOWN and any(file.notes for file in result.files):
+            return f"Cannot tell: no problem found, but not all of {files} could be read"
         if result.verdict is Verdict.UNKNOWN:
             return f"Cannot tell: nothing in {files} that weft can judge"
         return f"No problem found in {files}"
@@ -56,6 +58,9 @@ def _answer(result: Diagnosis) -> Iterator[Block]:
     if len(result.findings) > _FIRST:
         rest = folded([one.cause for one in result.findings[_FIRST:]], 6)
         yield Sentences(lines=(f"Further findings (--full): {rest}",))
+    lost = [f"{file.file}: {file.notes[0]}" for file in result.files if file.notes]
+    if lost:
+        yield Sentences(lines=(f"Not read whole: {folded(lost, _MOST_PLACES)}",))
     if result.not_covered:
         yield Sentences(lines=(f"Not checked (no data): {', '.join(result.not_covered)}",))
 

@@ -1,0 +1,176 @@
+"""Documents of strangers: opened, bounded and parsed in one place, for every verb.
+
+Whatever a path is and whatever a document holds, each function returns within a bounded time
+and memory, or raises: ``Unreadable`` for what is no file, ``Malformed`` with the line and the
+column for what is no document. Nothing here follows a recursion that the input controls:
+a YAML library that does ends the whole process.
+"""
+
+import json
+import os
+import select
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+from weft.errors import Unreadable
+
+DEEPEST: Final = 200
+"""Mappings and lists within one another; no configuration and no tool needs 20."""
+MOST_NODES: Final = 500_000
+"""Values of one YAML document, those that aliases repeat included."""
+PATIENCE_S: Final = 10.0
+"""How long a pipe may give nothing."""
+_KINDS: Final = {
+    stat.S_ISDIR: "a folder",
+    stat.S_ISCHR: "a device",
+    stat.S_ISBLK: "a device",
+    stat.S_ISSOCK: "a socket",
+}
+Pairs = Callable[[list[tuple[str, Any]]], dict[str, Any]]
+
+
+class Malformed(ValueError):  # noqa: N818 - reads better at the call site
+    """Text that is not what its name promises, with the place."""
+
+    def __init__(self, message: str, line: int = 1, column: int = 1) -> None:
+        """Keep the message and its place, both from 1."""
+        super().__init__(message)
+        self.message, self.line, self.column = message, line, column
+
+
+class Bytes(Protocol):
+    """A stream of bytes."""
+
+    def read(self, size: int, /) -> bytes:
+        """Return the next bytes, none at the end."""
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[Bytes]:
+    """Open a file or a pipe; raise OSError where there is neither, Unreadable for a device.
+
+    A pipe is read as long as it gives something every ``PATIENCE_S`` seconds.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        mode = os.fstat(descriptor).st_mode
+        if stat.S_ISREG(mode):
+            with os.fdopen(descriptor, "rb", closefd=False) as stream:
+                yield stream
+        elif stat.S_ISFIFO(mode):
+            yield _Pipe(descriptor, path)
+        else:
+            kind = next((name for is_it, name in _KINDS.items() if is_it(mode)), "no file")
+            raise Unreadable(f"{path}: is {kind}; name a file, a folder or an archive")
+    finally:
+        os.close(descriptor)
+
+
+def read_bytes(path: Path, most_bytes: int) -> bytes:
+    """Return a file of at most so many bytes, and one more of a longer one."""
+    with opened(path) as stream:
+        parts, left = [], most_bytes + 1
+        while left > 0 and (part := stream.read(left)):
+            parts.append(part)
+            left -= len(part)
+        return b"".join(parts)
+
+
+def printable(name: str) -> str:
+    r"""Return a name of a file as reports show it: valid UTF-8, without control characters.
+
+    >>> printable("a\x1b[31m\n")
+    'a?[31m?'
+    """
+    text = name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return "".join("?" if one < " " or "\x7f" <= one <= "\x9f" else one for one in text)
+
+
+class _Pipe:
+    """What another process writes, which may never come."""
+
+    def __init__(self, descriptor: int, path: Path) -> None:
+        self._descriptor, self._path = descriptor, path
+
+    def read(self, size: int, /) -> bytes:
+        """Return the next bytes, none at the end; raise Unreadable where nothing comes."""
+        ready, _, _ = select.select([self._descriptor], [], [], PATIENCE_S)
+        if not ready:
+            raise Unreadable(
+                f"{self._path}: is a pipe that gave nothing for {PATIENCE_S:.0f} s; "
+                "start its writer first, or name a file"
+            )
+        return os.read(self._descriptor, min(size, 1 << 20))
+
+
+def json_value(text: str | bytes, pairs: Pairs | None = None) -> Any:  # noqa: ANN401 - JSON
+    """Return the value of one JSON document; ``NaN`` and ``Infinity`` are null.
+
+    ``pairs`` makes a mapping of the keys and values of an object. Raises Malformed, also for
+    a document nested deeper than ``DEEPEST`` and for an integer of thousands of digits.
+    """
+    if isinstance(text, bytes):
+        text = text.decode("utf-8", "replace")
+    try:
+        value = json.loads(text, object_pairs_hook=pairs, parse_constant=lambda _: None)
+    except json.JSONDecodeError as failure:
+        raise Malformed(failure.msg, failure.lineno, failure.colno) from failure
+    except RecursionError as failure:
+        raise Malformed("nested too deeply") from failure
+    except ValueError as failure:  # an integer that Python refuses to convert
+        raise Malformed("an integer of more digits than any number needs") from failure
+    if _is_deeper(value, DEEPEST):
+        raise Malformed("nested too deeply")
+    return value
+
+
+def _is_deeper(value: object, most: int) -> bool:
+    """Return whether mappings and lists are nested deeper; level by level, no recursion."""
+    level = [value]
+    for _ in range(most + 1):
+        level = [
+            below
+            for one in level
+            if isinstance(one, dict | list)
+            for below in (one.values() if isinstance(one, dict) else one)
+            if isinstance(below, dict | list)
+        ]
+        if not level:
+            return False
+    return True
+
+
+def yaml_nodes(text: str) -> list[Any]:
+    """Return the nodes of each YAML document of a text, as the YAML library gives them.
+
+    Raises Malformed; depth and size are known before the library builds anything.
+    """
+    import yaml  # noqa: PLC0415 - 20 ms that not every command needs
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        _check_events(yaml.parse(text, Loader=loader))
+        return [one for one in yaml.compose_all(text, Loader=loader) if one is not None]
+    except yaml.MarkedYAMLError as failure:
+        mark = failure.problem_mark or failure.context_mark
+        message = failure.problem or failure.context or "is no YAML"
+        line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
+        raise Malformed(message, line, column) from failure
+    except yaml.YAMLError as failure:
+        raise Malformed(str(failure).partition("\n")[0]) from failure
+
+
+def _check_events(events: Iterator[Any]) -> None:
+    import yaml  # noqa: PLC0415 - as above
+
+    depth = 0
+    for count, event in enumerate(events):
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        if depth > DEEPEST:
+            raise Malformed("nested too deeply", event.start_mark.line + 1)
+        if count > 2 * MOST_NODES:  # a collection has a start and an end
+            raise Malformed("holds more values than a configuration", event.start_mark.line + 1)
