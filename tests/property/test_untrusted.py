@@ -118,9 +118,9 @@ def test_a_file_out_of_time_is_not_called_healthy(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("device", ["/dev/zero", "/dev/null"])
 def test_a_device_is_refused(device):
-    with pytest.raises(Unreadable, match="is a device"):
+    with pytest.raises(Unreadable, match="it is a device"):
         read(Path(device))
-    with pytest.raises(Unreadable, match="is a device"):
+    with pytest.raises(Unreadable, match="it is a device"):
         lint([Path(device)])
 
 

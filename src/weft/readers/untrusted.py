@@ -64,7 +64,7 @@ def opened(path: Path) -> Iterator[Bytes]:
             yield _Pipe(descriptor, path)
         else:
             kind = next((name for is_it, name in _KINDS.items() if is_it(mode)), "no file")
-            raise Unreadable(f"{path}: is {kind}; name a file, a folder or an archive")
+            raise Unreadable(f"{path}: cannot be read: it is {kind}; name a file or an archive")
     finally:
         os.close(descriptor)
 
@@ -100,7 +100,7 @@ class _Pipe:
         ready, _, _ = select.select([self._descriptor], [], [], PATIENCE_S)
         if not ready:
             raise Unreadable(
-                f"{self._path}: is a pipe that gave nothing for {PATIENCE_S:.0f} s; "
+                f"{self._path}: cannot be read: it is a pipe that gave nothing for {PATIENCE_S:.0f} s; "
                 "start its writer first, or name a file"
             )
         return os.read(self._descriptor, min(size, 1 << 20))
