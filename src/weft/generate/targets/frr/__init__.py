@@ -30,18 +30,28 @@ DAEMONS: Final = ("bgpd=yes", "vtysh_enable=yes", 'zebra_options="-A 127.0.0.1"'
 
 
 def _files(plan: Plan) -> Files:
-    yield "daemons", "\n".join([header(plan, "/etc/frr/daemons"), *DAEMONS]) + "\n"
+    yield "daemons", daemons(plan)
     sysctl = [f"{key} = {value}" for key, value in FORWARDING]
     where = "/etc/sysctl.d/90-weft-forwarding.conf"
     yield "90-weft-forwarding.conf", "\n".join([header(plan, where), *sysctl]) + "\n"
     for router in routers(plan):
-        yield f"{router.name}/frr.conf", "\n".join(_conf(plan, router)) + "\n"
+        yield f"{router.name}/frr.conf", configuration(plan, router)
         yield f"{router.name}/interfaces", "\n".join(_interfaces(plan, router)) + "\n"
 
 
 def port_name(number: int) -> str:
     """Return the name of a port, counted from 1 as on the front of the switch."""
     return f"swp{number + 1}"
+
+
+def daemons(plan: Plan) -> str:
+    """Return which of FRR's daemons run."""
+    return "\n".join([header(plan, "/etc/frr/daemons"), *DAEMONS]) + "\n"
+
+
+def configuration(plan: Plan, router: Router) -> str:
+    """Return frr.conf of one switch."""
+    return "\n".join(_conf(plan, router)) + "\n"
 
 
 def _conf(plan: Plan, router: Router) -> Iterator[str]:

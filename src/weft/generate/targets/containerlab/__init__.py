@@ -1,0 +1,91 @@
+"""containerlab: the fabric in containers, routed as the FRR target routes it."""
+
+from typing import Any, Final
+
+import yaml
+
+from weft.generate.cabling import HOST, Cabling, Device, End, cabling
+from weft.generate.plan import Feature, Plan
+from weft.generate.router import PREFIX, Router, routers, underlay_of
+from weft.generate.target import Files, Proof, Target, header
+from weft.generate.targets.frr import FORWARDING, configuration, daemons
+
+FRR_IMAGE: Final = "quay.io/frrouting/frr:10.2.1"
+HOST_IMAGE: Final = "ghcr.io/srl-labs/network-multitool"
+"""Has iproute2: the route over several ports needs it."""
+
+
+def _files(plan: Plan) -> Files:
+    whole = cabling(plan)
+    lab = {
+        "name": plan.names.label.text(),
+        "prefix": "",
+        "topology": {
+            "nodes": _nodes(plan, whole),
+            "links": [{"endpoints": [_end(c.below), _end(c.above)]} for c in whole.cables],
+        },
+    }
+    first = header(plan, "fabric.clab.yml")
+    yield "fabric.clab.yml", f"{first}\n{yaml.safe_dump(lab, sort_keys=False)}"
+    yield "daemons", daemons(plan)
+    for router in routers(plan):
+        yield f"{router.name}/frr.conf", configuration(plan, router)
+
+
+def _nodes(plan: Plan, whole: Cabling) -> dict[str, Any]:
+    commands = _host_commands(plan, whole)
+    return {
+        device.name: {"kind": "linux", "image": HOST_IMAGE, "exec": commands[device.name]}
+        if device.role == HOST
+        else _switch(device)
+        for device in whole.devices
+    }
+
+
+def _switch(device: Device) -> dict[str, Any]:
+    return {
+        "kind": "linux",
+        "image": FRR_IMAGE,
+        "binds": [
+            "daemons:/etc/frr/daemons:ro",
+            f"{device.name}/frr.conf:/etc/frr/frr.conf:ro",
+        ],
+        "sysctls": dict(FORWARDING),
+    }
+
+
+def _host_commands(plan: Plan, whole: Cabling) -> dict[str, list[str]]:
+    """Return each host's addresses, and its route to the fabric over each of its ports."""
+    by_name: dict[str, Router] = {router.name: router for router in routers(plan)}
+    pool = underlay_of(plan).pool.text()
+    found: dict[str, list[str]] = {d.name: [] for d in whole.devices if d.role == HOST}
+    hops: dict[str, list[str]] = {name: [] for name in found}
+    for cable in whole.cables:
+        if not cable.below.nic:
+            continue
+        leaf, name = by_name[cable.above.device], cable.below.device
+        there = next(h.address for h in leaf.hosts if h.port.number == cable.above.number)
+        port = interface_name(cable.below)
+        found[name].append(f"ip address add {there + 1}/{PREFIX} dev {port}")
+        hops[name].append(f"nexthop via {there} dev {port}")
+    for name, ways in hops.items():
+        found[name].append(" ".join(["ip route add", pool, *ways]))
+    return found
+
+
+def _end(end: End) -> str:
+    return f"{end.device}:{interface_name(end)}"
+
+
+def interface_name(end: End) -> str:
+    """Return the Linux interface of a port: ethN of a host, swpN of a switch, from 1."""
+    return f"eth{end.number + 1}" if end.nic else f"swp{end.number + 1}"
+
+
+containerlab = Target(
+    title="containerlab: the fabric in containers, switches on FRR",
+    supports=frozenset({Feature.IP, Feature.PFC, Feature.PLANES, Feature.MESH, Feature.RACK}),
+    needs=frozenset({Feature.IP}),
+    files=_files,
+    proofs={"fabric.clab.yml": Proof.GOLDEN, "SWITCH/frr.conf": Proof.SOFTWARE},
+)

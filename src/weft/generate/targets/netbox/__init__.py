@@ -1,0 +1,108 @@
+"""NetBox: devices, interfaces and cables as its bulk import takes them, one CSV a kind."""
+
+import csv
+import io
+import tomllib
+from collections.abc import Iterable, Iterator
+from functools import cache
+from importlib import resources
+from typing import Final
+
+from weft.generate.cabling import HOST, Cabling, Device, End, cabling
+from weft.generate.plan import Feature, Plan
+from weft.generate.target import Files, Proof, Target
+from weft.network.naming import TIER_NAMES
+
+INTERFACE: Final = "dcim.interface"
+COLOURS: Final = {HOST: "9e9e9e", "leaf": "2196f3", "spine": "4caf50", "core": "ff9800"}
+Rows = Iterable[tuple[object, ...]]
+
+
+def _files(plan: Plan) -> Files:
+    whole = cabling(plan)
+    site = plan.names.label.text()
+    roles = [role for role in (HOST, *TIER_NAMES) if any(d.role == role for d in whole.devices)]
+    models = {whole.model(device): None for device in whole.devices}
+    makers = {model.vendor: None for model in models}
+    yield "1-sites.csv", _csv("name,slug,status", [(plan.cluster.name, site, "active")])
+    yield "2-manufacturers.csv", _csv("name,slug", [(name, _slug(name)) for name in makers])
+    yield (
+        "3-device-roles.csv",
+        _csv("name,slug,color", [(role, role, COLOURS[role]) for role in roles]),
+    )
+    yield (
+        "4-device-types.csv",
+        _csv(
+            "manufacturer,model,slug,u_height",
+            [(m.vendor, m.name, _slug(m.name), m.rack_units) for m in models],
+        ),
+    )
+    yield (
+        "5-devices.csv",
+        _csv(
+            "name,role,manufacturer,device_type,site,status",
+            [_device(whole, device, plan.cluster.name) for device in whole.devices],
+        ),
+    )
+    yield "6-interfaces.csv", _csv("device,name,type,mtu", _interfaces(plan, whole))
+    yield (
+        "7-cables.csv",
+        _csv(
+            "side_a_device,side_a_type,side_a_name,side_b_device,side_b_type,side_b_name,status",
+            [(*_end(c.below), *_end(c.above), "connected") for c in whole.cables],
+        ),
+    )
+
+
+def _device(whole: Cabling, device: Device, site: str) -> tuple[object, ...]:
+    model = whole.model(device)
+    return device.name, device.role, model.vendor, model.name, site, "planned"
+
+
+def _interfaces(plan: Plan, whole: Cabling) -> Iterator[tuple[object, ...]]:
+    kind = _interface_type(plan)
+    link = plan.link
+    for cable in whole.cables:
+        for end in (cable.below, cable.above):
+            mtu = link.host_mtu_bytes if end.nic else link.switch_mtu_bytes
+            yield end.device, interface_name(end), kind, mtu.text() if mtu else ""
+
+
+def _end(end: End) -> tuple[str, str, str]:
+    return end.device, INTERFACE, interface_name(end)
+
+
+def interface_name(end: End) -> str:
+    """Return what a port is called: the NIC of a host, or the number on the front."""
+    return end.nic or f"swp{end.number + 1}"
+
+
+def _interface_type(plan: Plan) -> str:
+    family = "infiniband" if Feature.SUBNET in plan.features else "ethernet"
+    return _types()[family].get(f"{plan.link.rate_gbit_per_s.number():.0f}", "other")
+
+
+@cache
+def _types() -> dict[str, dict[str, str]]:
+    table = resources.files(__package__).joinpath("interface_types.toml")
+    return tomllib.loads(table.read_text("utf-8"))
+
+
+def _slug(text: str) -> str:
+    return "-".join("".join(c if c.isalnum() else " " for c in text.lower()).split())
+
+
+def _csv(header: str, rows: Rows) -> str:
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(header.split(","))
+    writer.writerows(rows)
+    return stream.getvalue()
+
+
+netbox = Target(
+    title="NetBox: devices, interfaces and cables for its bulk import",
+    supports=frozenset(set(Feature) - {Feature.PROVIDER}),
+    files=_files,
+    proofs={"1-sites.csv ... 7-cables.csv": Proof.GOLDEN},
+)
