@@ -8,7 +8,9 @@ from weft.spec.load import preset
 
 
 def test_of_a_rack_only_the_network_and_its_manager_are_written():
-    assert set(suitable(plan(preset("gb200_nvl72")))) == {"opensm", "ufm"}
+    assert set(suitable(plan(preset("gb200_nvl72")))) == {
+        "drawio", "netbox", "opensm", "ufm",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("target", ["nccl", "linux_host", "ansible", "slurm", "launch"])
