@@ -87,5 +87,9 @@ containerlab = Target(
     supports=frozenset({Feature.IP, Feature.PFC, Feature.PLANES, Feature.MESH, Feature.RACK}),
     needs=frozenset({Feature.IP}),
     files=_files,
-    proofs={"fabric.clab.yml": Proof.GOLDEN, "SWITCH/frr.conf": Proof.SOFTWARE},
+    proofs={
+        "fabric.clab.yml": Proof.GOLDEN,
+        "daemons": Proof.GOLDEN,
+        "SWITCH/frr.conf": Proof.SOFTWARE,
+    },
 )
