@@ -115,7 +115,9 @@ def report_failure(failure: BaseException, words: Sequence[str]) -> int:
     told = describe(failure)
     if told.exit_status == INTERNAL and os.environ.get("WEFT_DEBUG"):
         traceback.print_exception(failure)
-    print(_text(told), file=sys.stderr)
+    from weft.report import escape  # noqa: PLC0415 - only where something failed
+
+    print(escape.lines(_text(told)), file=sys.stderr)
     if wants_json(words):
         print(json.dumps(told.envelope(), indent=2))
     return told.exit_status

@@ -100,8 +100,8 @@ class _Pipe:
         ready, _, _ = select.select([self._descriptor], [], [], PATIENCE_S)
         if not ready:
             raise Unreadable(
-                f"{self._path}: cannot be read: it is a pipe that gave nothing for {PATIENCE_S:.0f} s; "
-                "start its writer first, or name a file"
+                f"{self._path}: cannot be read: it is a pipe that gave nothing for "
+                f"{PATIENCE_S:.0f} s; start its writer first, or name a file"
             )
         return os.read(self._descriptor, min(size, 1 << 20))
 

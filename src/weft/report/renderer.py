@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from weft.report import escape
 from weft.report.page import Page, View
 
 
@@ -23,8 +24,8 @@ class Rendering:
 
     @property
     def page(self) -> Page:
-        """The result as tables and sentences."""
-        return self.view.page(self.result)
+        """The result as tables and sentences, whose texts hold no control character."""
+        return escape.page(self.view.page(self.result))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Final
 
+from weft.report import escape
 from weft.report.renderer import Renderer, Rendering
 
 if TYPE_CHECKING:  # rules take time to load, and every other format does without them
@@ -18,17 +19,11 @@ def _render(rendering: Rendering) -> str:
 def _line(one: "Finding") -> str:
     place = one.at
     where = {"file": place.file, "line": place.line, "col": place.column, "title": one.rule}
-    pairs = ",".join(f"{key}={_property(str(value))}" for key, value in where.items())
-    text = _data(f"{one.message}\nTo do: {one.fix}")
+    pairs = ",".join(
+        f"{key}={escape.github_property(str(value))}" for key, value in where.items()
+    )
+    text = escape.github(f"{one.message}\nTo do: {one.fix}")
     return f"::{_COMMANDS[one.severity.value]} {pairs}::{text}"
-
-
-def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
 
 
 github = Renderer(title="GitHub annotations", render=_render, kinds=frozenset({"linted"}))

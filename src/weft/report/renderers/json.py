@@ -1,15 +1,12 @@
 """JSON: inside numbers, their unit at the end of the key; one document."""
 
-from json import dumps
-
+from weft.report import escape
 from weft.report.plain import document
 from weft.report.renderer import Renderer, Rendering
 
 
 def _render(rendering: Rendering) -> str:
-    return (
-        dumps(document(rendering.result), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    )
+    return escape.json_text(document(rendering.result))
 
 
 json = Renderer(title="JSON", render=_render)

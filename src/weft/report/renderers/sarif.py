@@ -1,9 +1,9 @@
 """SARIF 2.1.0: findings as code scanners exchange them."""
 
 from importlib.metadata import version
-from json import dumps
 from typing import TYPE_CHECKING, Any, Final
 
+from weft.report import escape
 from weft.report.renderer import Renderer, Rendering
 
 if TYPE_CHECKING:  # rules take time to load, and every other format does without them
@@ -32,7 +32,7 @@ def _render(rendering: Rendering) -> str:
         "results": [_result(one, names) for one in result.findings],
     }
     log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
-    return dumps(log, indent=2, ensure_ascii=False) + "\n"
+    return escape.json_text(log)
 
 
 def _rule(name: str, result: "Linted") -> Json:

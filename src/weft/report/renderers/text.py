@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import chain, zip_longest
 
+from weft.report import escape
 from weft.report.page import (
     Block,
     Drawing,
@@ -38,12 +39,12 @@ def _render(rendering: Rendering) -> str:
             _screen(page, rendering.width, view.screen_lines, stack=rendering.terminal)
         )
     elif view.text is not None:
-        return view.text(rendering.result)
+        return escape.lines(view.text(rendering.result))
     else:
         lines = list(_lines(page, rendering.width, stack=rendering.terminal))
     if rendering.terminal:
         return _coloured(lines)
-    return "\n".join(text for _, text in lines).rstrip() + "\n"
+    return escape.lines("\n".join(text for _, text in lines).rstrip() + "\n")
 
 
 def _lines(page: Page, width: int, *, stack: bool) -> Iterator[Line]:
@@ -303,7 +304,7 @@ def _coloured(lines: list[tuple[str, str]]) -> str:
     console = Console(soft_wrap=True)
     with console.capture() as capture:
         for style, line in lines:
-            console.print(Text(line, style=style))
+            console.print(Text(escape.lines(line), style=style))
     return capture.get()
 
 
