@@ -42,7 +42,8 @@ def put(inventory: Inventory, at: Entity, row: Expectation, value: Value, line: 
         holder = at if owner == at.kind else Entity(owner, at.key[: len(fields)])
         first = wanted[0] if isinstance(wanted, list) else wanted
         if name not in inventory.readings.get(holder, {}) and not str(first).startswith(">="):
-            inventory.record(holder, name, first, Evidence("f", line + 1, "seen"))
+            value = "QSFP-DD" if str(first).startswith("~") else first
+            inventory.record(holder, name, value, Evidence("f", line + 1, "seen"))
 
 
 def ids(rows: list[Expectation]) -> Iterator[str]:
@@ -59,7 +60,7 @@ def beyond(row: Expectation, limit: Value, factor: float) -> Value:
         return limit if row.compare == "not" else f"not {limit}"
     assert isinstance(limit, int | float)
     if row.compare == "at_least":
-        return limit / factor
+        return limit / factor if limit > 0 else limit * factor
     return max(limit * factor, limit + factor)
 
 

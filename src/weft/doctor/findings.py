@@ -248,6 +248,8 @@ def _filled(template: str, entities: Sequence[Entity], hits: Sequence[Hit]) -> s
     if "{" not in template:
         return template
     names = [str(one) for one in _named(entities, hits)]
+    if not names:
+        template = template.removesuffix(": {entities}")
     fields: dict[str, str] = {"entities": folded(names) or "the hosts that were read"}
     for one in (*entities, *(hit.entity for hit in hits)):
         if one.kind != INPUT:

@@ -9,6 +9,8 @@ from weft.doctor.findings import MEDIUM_RATIO, NAMED_RATIO, Finding, folded
 from weft.inventory.inventory import Inventory
 
 _FEWEST_LINES: Final = 5
+UNREAD: Final = "log.unread"
+"""Lines that look like trouble and that no row knows: nothing can be said of them."""
 _LITTLE: Final = 0.1
 """A file of which less than this share of lines was recognised was not covered."""
 DOUBT_RATIO: Final = 0.25
@@ -59,7 +61,7 @@ def verdict(found: Sequence[Finding], case: Case) -> Verdict:
         one for one in found if one.severity != "info" and one.probability_ratio >= DOUBT_RATIO
     ]
     inventory = case.inventory
-    nothing = not inventory.readings and not inventory.events
+    nothing = not inventory.readings and all(code == UNREAD for code, _ in inventory.events)
     dropped = any(file.notes for file in inventory.files)
     if nothing or dropped or _failed(found, case) or _is_error(unsure):
         return Verdict.UNKNOWN

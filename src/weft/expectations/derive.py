@@ -1,14 +1,18 @@
 """Attributes that follow from others: shares of time, counts."""
 
+from collections import Counter
 from functools import partial
 
+from weft.inventory.entity import Entity
+from weft.inventory.evidence import Evidence  # noqa: TC001 - a type at run time
 from weft.inventory.inventory import Inventory
 from weft.inventory.values import number
 
 
 def derive(inventory: Inventory) -> None:
     """Add to an inventory what follows from what it holds."""
-    for step in (_shares_of_time, _ranks_of_benchmarks, _weakest_lanes):
+    steps = (_shares_of_time, _ranks_of_benchmarks, _weakest_lanes, _devices_of_hosts)
+    for step in steps:
         inventory.contained(step.__name__.strip("_"), partial(step, inventory))
 
 
@@ -48,3 +52,19 @@ def _weakest_lanes(inventory: Inventory) -> None:
             powers = [one for lane in lanes if (one := number(lane)) is not None]
             if powers:
                 inventory.record(entity, "rx_power", min(powers), reading.evidence)
+
+
+def _devices_of_hosts(inventory: Inventory) -> None:
+    """Count the GPUs and adapters of each host in the output that lists the most of them."""
+    for kind, name in (("gpu", "gpus"), ("adapter", "adapters")):
+        listed: Counter[tuple[str, str]] = Counter()
+        lines: dict[tuple[str, str], Evidence] = {}
+        for entity, found in inventory.of(kind):
+            if "model" in found and entity.key[0]:
+                line = found["model"][-1].evidence
+                listed[entity.key[0], line.file] += 1
+                lines[entity.key[0], line.file] = line
+        for (host, file), count in listed.most_common():
+            at = Entity("host", (host,))
+            if not inventory.all(at, name):
+                inventory.record(at, name, float(count), lines[host, file])

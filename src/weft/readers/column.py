@@ -118,16 +118,26 @@ class ColumnBlock:
 
     def _cells(self, text: str) -> list[str]:
         if self.spans:
-            return self._spaced(text) or self._measured(text)
+            return self._spaced(text) or self._measured(text, self.spans)
         words = self._words(text)
         more = len(words) - len(self.titles)
         if more == 1 and not self.columns.split:  # a first cell of two words, as "GPU 1"
             words = [words[1], *words[2:]]
-        return words if len(words) == len(self.titles) else []
+        if len(words) == len(self.titles):
+            return words
+        return [] if self.columns.split else self._spaced(text) or self._aligned(text)
 
-    def _measured(self, text: str) -> list[str]:
+    def _aligned(self, text: str) -> list[str]:
+        """Return the cells of a line that begin where the titles of the header begin."""
+        if "|" in text:
+            return []
+        return self._measured(
+            text, [_Span(*one.span()) for one in _WORDS.finditer(self.header)]
+        )
+
+    def _measured(self, text: str, spans: Sequence[_Span]) -> list[str]:
         """Return the cells of a line as wide as the header, or nothing where it is no row."""
-        starts = [one.start for one in self.spans]
+        starts = [one.start for one in spans]
         if any(text[start - 1 : start].strip() for start in starts[1:]):
             return []
         ends = [*starts[1:], len(text)]
