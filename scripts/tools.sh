@@ -10,7 +10,8 @@ PACKAGES="opensm ibsim-utils infiniband-diags slurmctld slurmd slurm-client slur
 openssh-client openssh-server
 shellcheck libyang2-dev libpcre2-dev gcc python3-dev frr iproute2 iputils-ping procps
 ansible-core ansible-lint openmpi-bin iperf3 postgresql
-gawk original-awk busybox mksh"
+gawk original-awk busybox mksh
+prometheus prometheus-alertmanager"
 
 lacking() {
     for package in $PACKAGES; do

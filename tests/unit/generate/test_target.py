@@ -312,6 +312,8 @@ def test_small_configurations_are_as_they_were_read(cluster):
     for path, text in _texts(cluster, *suitable(plan(cluster))).items():
         if path.startswith("sonic/") and "leaf-0000" not in path:
             continue
+        if path.startswith("prometheus/weft"):  # holds predictions; promtool tests it
+            continue
         expected = SAMPLES / cluster.name / path
         if not expected.exists():
             expected.parent.mkdir(parents=True, exist_ok=True)

@@ -1,0 +1,211 @@
+"""Prometheus: recording rules and alerts of this fabric, their tests, Alertmanager, scrapes."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+import yaml
+
+from weft.generate.alert import (
+    SEVERITIES,
+    SHORT,
+    TYPICAL,
+    Alert,
+    alerts,
+    cause_of,
+    inhibitions,
+    key_of,
+    recorded,
+    series_of,
+)
+from weft.generate.expected_busbw import (
+    EXPECTED,
+    SIZED,
+    SIZES_MIB,
+    TOLERANCE,
+    Point,
+    points,
+    size_label,
+    size_pattern,
+)
+from weft.generate.plan import Feature, Plan
+from weft.generate.target import Files, Proof, Target, header
+from weft.generate.targets.prometheus.cases import Fabric, cases
+from weft.metrics.source import exporters
+from weft.network import naming
+
+INTERVAL: Final = "30s"
+BUSBW: Final = "collective.busbw"
+RUNBOOK: Final = "runbook.html"
+_FIELDS: Final = {
+    "entities": "it", "adapter": "{{ $labels.device }}", "interface": "{{ $labels.device }}",
+    "hosts": "{{ $labels.instance }}", "gpu": "{{ $labels.gpu }}", "slot": "SLOT",
+}  # fmt: skip
+"""What fields of a fix are in an alert, where only labels are known."""
+Rule = Mapping[str, Any]
+
+
+def _files(plan: Plan) -> Files:
+    chosen = alerts(plan)
+    expected = list(points(plan)) if any(one.observes == BUSBW for one in chosen) else []
+    groups = [
+        {"name": "weft-recorded", "interval": INTERVAL, "rules": list(_recorded(plan, chosen))},
+        {"name": "weft-expected", "interval": INTERVAL, "rules": list(_expected(expected))},
+        {"name": "weft-alerts", "interval": INTERVAL,
+         "rules": [_rule(plan, one) for one in chosen]},
+    ]  # fmt: skip
+    filled = {"groups": [one for one in groups if one["rules"]]}
+    yield "weft.rules.yml", _text(plan, "recording rules and alerts", filled)
+    for name, document in cases(Fabric(plan=plan, chosen=chosen, expected=expected)).items():
+        yield name, _text(plan, "tests of the rules (promtool test rules)", _shared(document))
+    yield "alertmanager.yml", _text(plan, "Alertmanager", _alertmanager(chosen))
+    yield "prometheus.yml", _text(plan, "Prometheus", _prometheus(plan))
+    yield "hosts.json", json.dumps(_hosts(plan), indent=1) + "\n"
+
+
+def _shared(document: dict[str, Any]) -> dict[str, Any]:
+    """Make equal series of the cases one object, which YAML writes once."""
+    known: dict[tuple[str, str], dict[str, str]] = {}
+    for test in document["tests"]:
+        test["input_series"] = [
+            known.setdefault((one["series"], one["values"]), one)
+            for one in test["input_series"]
+        ]
+    return document
+
+
+def _text(plan: Plan, what: str, document: Mapping[str, Any]) -> str:
+    dumped = yaml.safe_dump(document, sort_keys=False, width=10_000, allow_unicode=True)
+    return f"{header(plan, what)}\n{dumped}"
+
+
+def _recorded(plan: Plan, chosen: Sequence[Alert]) -> Iterator[Rule]:
+    extra = [f"[[{BUSBW}:avg]]"] if any(one.observes == BUSBW for one in chosen) else []
+    for one in series_of([*(alert.expr for alert in chosen), *extra]):
+        yield {"record": one.record, "expr": one.expr(key_of(plan))}
+
+
+def _expected(expected: Sequence[Point]) -> Iterator[Rule]:
+    """Yield expected values, measured values by size, and which of them are too low."""
+    if not expected:
+        return
+    for one in expected:
+        yield {"record": EXPECTED, "expr": f"vector({one.busbw_bytes_per_s.low:.4g})",
+               "labels": one.labels}  # fmt: skip
+    measured = recorded(f"[[{BUSBW}:avg]]")
+    for size_mib in SIZES_MIB:
+        yield {
+            "record": SIZED,
+            "expr": f'{measured}{{message_size=~"{size_pattern(size_mib)}"}}',
+            "labels": {"size": size_label(size_mib)},
+        }
+    same = "collective, n_nodes, nranks, size"
+    kept = f"{same}, comm_name, slurm_job_id"
+    yield {
+        "record": SHORT,
+        "expr": f"(avg by ({kept}) ({SIZED})) < bool on ({same}) group_left () "
+        f"({TOLERANCE} * {EXPECTED})",
+    }
+    yield {"record": TYPICAL, "expr": f"avg by ({same}) ({SIZED})"}
+
+
+def _rule(plan: Plan, alert: Alert) -> Rule:
+    cause = cause_of(alert)
+    annotations = {
+        "summary": alert.summary,
+        "description": alert.because,
+        "runbook_url": f"{RUNBOOK}#{alert.cause}",
+        "runbook": f"weft runbook {alert.cause}",
+    }
+    if cause is not None:
+        annotations |= {"action": _labelled(cause.fix), "confirm": _labelled(cause.confirm)}
+    return {
+        "alert": alert.name,
+        "expr": recorded(alert.expr),
+        "for": alert.hold,
+        "labels": {"severity": alert.severity, "cause": alert.cause,
+                   "cluster": plan.names.cluster.text()},
+        "annotations": annotations,
+    }  # fmt: skip
+
+
+def _labelled(text: str) -> str:
+    for name, label in _FIELDS.items():
+        text = text.replace(f"{{{name}}}", label)
+    return text
+
+
+def _alertmanager(chosen: Sequence[Alert]) -> dict[str, Any]:
+    present = [one for one in SEVERITIES if any(a.severity == one for a in chosen)]
+    return {
+        "route": {
+            "receiver": present[-1],
+            "group_by": ["cluster", "cause"],
+            "routes": [{"receiver": one, "matchers": [f'severity="{one}"']} for one in present],
+        },
+        "receivers": [{"name": one} for one in present],
+        "inhibit_rules": list(_inhibit_rules(chosen)),
+    }
+
+
+def _inhibit_rules(chosen: Sequence[Alert]) -> Iterator[dict[str, Any]]:
+    """Yield one rule a source and scope: on the same host, or for jobs on the same cluster."""
+    found: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for source, target in inhibitions(chosen):
+        wide = _spans_hosts(source) or _spans_hosts(target)
+        place = ["cluster"] if wide else ["cluster", "instance"]
+        found.setdefault((source.name, tuple(place)), []).append(target.name)
+    for (name, equal), targets in found.items():
+        yield {
+            "source_matchers": [f'alertname="{name}"'],
+            "target_matchers": [f'alertname=~"{"|".join(targets)}"'],
+            "equal": [*equal],
+        }
+
+
+def _spans_hosts(alert: Alert) -> bool:
+    return alert.observes.partition(".")[0] in {"collective", "ib", "queue", "switch_port"}
+
+
+def _prometheus(plan: Plan) -> dict[str, Any]:
+    return {
+        "global": {
+            "scrape_interval": INTERVAL, "evaluation_interval": INTERVAL,
+            "external_labels": {"cluster": plan.names.cluster.text()},
+        },
+        "rule_files": ["weft.rules.yml"],
+        "scrape_configs": list(_scrapes()),
+    }  # fmt: skip
+
+
+def _scrapes() -> Iterator[dict[str, Any]]:
+    """Yield a scrape of every exporter that runs on hosts; ``instance`` is the host."""
+    ports = {one.job: one.port for one in exporters().values() if "host" in one.labels}
+    for job, port in ports.items():
+        yield {
+            "job_name": job,
+            "file_sd_configs": [{"files": ["hosts.json"]}],
+            "relabel_configs": [
+                {"source_labels": ["__address__"], "target_label": "instance"},
+                {"source_labels": ["__address__"], "target_label": "__address__",
+                 "regex": "(.*)", "replacement": f"$1:{port}"},
+            ],
+        }  # fmt: skip
+
+
+def _hosts(plan: Plan) -> list[dict[str, Any]]:
+    count = plan.cluster.hosts
+    return [{"targets": [naming.host(number, count) for number in range(count)]}]
+
+
+prometheus = Target(
+    title="Prometheus and Alertmanager: recording rules, alerts, inhibition, tests of them",
+    supports=frozenset(Feature) - {Feature.RACK},
+    files=_files,
+    proofs={
+        "weft.rules.yml, weft-1m.test.yml, weft-5m.test.yml": Proof.SOFTWARE,
+        "alertmanager.yml": Proof.SOFTWARE,
+        "prometheus.yml": Proof.SOFTWARE,
+        "hosts.json": Proof.SOFTWARE,
+    },
+)

@@ -1,0 +1,1 @@
+"""Metrics of the exporters that people run, and the attribute that each of them is."""
