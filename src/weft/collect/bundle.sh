@@ -8,7 +8,8 @@
 #                            or brings no line for a minute: whoever asked is gone
 #
 # It reads and changes nothing: no configuration, no counter, no file but its own. It needs no
-# network and installs nothing. Each command gets <patience_s> s and may print <most_bytes> bytes;
+# network and installs nothing. <what_of_secrets>
+# Each command gets <patience_s> s and may print <most_bytes> bytes;
 # what has not begun after <longest_s> s is left out. Counters are read twice, <interval_s> s apart,
 # so that rates exist. Without root some commands say less; nothing fails because of it. Every
 # command stands below: read them first.
@@ -36,7 +37,14 @@ keep_part() {
         printf '$ %.300s\n' "$*"
         # shellcheck disable=SC2086 # the guard is some words or none
         $guard "$@" 2>&1 </dev/null || printf '# left with %s: %.300s\n' "$?" "$*" >>"$place/not_read"
-    } | "$cut" -c <most_bytes> >"$kept"
+    } | shortened "$cut" "${kept##*/}" >"$kept"
+}
+# shortened CUT NAME: what is kept of an output, without the secrets in it
+shortened() {
+    case $1 in
+    head) head -c <most_bytes> | without_secrets "$2" ;;
+    tail) without_secrets "$2" | tail -c <most_bytes> ;;
+    esac
 }
 keep() { keep_part head "$@"; }
 keep_end() { keep_part tail "$@"; }
@@ -69,6 +77,7 @@ sample() {
     place=$folder/hosts/$host
 }
 
+# <secrets>
 redact() {
     :
 # <redact>
@@ -113,7 +122,7 @@ leave() {
 }
 
 main() {
-    need date head mkdir rm tail tr uname
+    need date head mkdir rm tail tr uname <filter>
     [ "${1:-}" != - ] || need tar
     host=$(uname -n | tr -cd 'A-Za-z0-9.-')
     began=$(date -u +%Y%m%dT%H%M%SZ)
@@ -135,6 +144,7 @@ main() {
     fi
     place=$folder/hosts/$host
     mkdir -p "$place" || exit 1
+    removed=$place/removed
     choose_guard
 
     echo "weft collect: $host: counters, first sample" >&2
@@ -147,6 +157,9 @@ main() {
     if [ "$passed" -lt <interval_s> ]; then sleep $((<interval_s> - passed)); fi
     echo "weft collect: $host: counters, second sample" >&2
     sample 2
+    if [ -s "$removed" ]; then
+        echo "weft collect: $host: secrets were removed; $removed lists how many of which kind" >&2
+    fi
     redact
     if [ -n "$scratch" ]; then
         zip=z

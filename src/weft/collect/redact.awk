@@ -266,6 +266,15 @@ function learn(kind, name,    short) {
     if (kind == "h" && sub(/[.].*/, "", short) && is_name(short)) print kind, tolower(short)
 }
 function learn_line(    rest_of, name, at) {
+    # The name of the host with a domain, wherever a tool prints it, gives the domain away.
+    at = index(tolower($0), tolower(own) ".")
+    if (at && own != "") {
+        name = substr($0, at + length(own) + 1)
+        if (match(name, /^[A-Za-z0-9-]+[.][A-Za-z0-9.-]*[A-Za-z]/)) {
+            name = tolower(substr(name, 1, RLENGTH))
+            if (name !~ /(^|[.])(local|localdomain|internal|log|txt|service)$/) print "d", name
+        }
+    }
     if (match($0, /SysName: *[^ ]+/)) learn("h", substr($0, RSTART + 8, RLENGTH - 8))
     if (match($0, /"kubernetes.io\/hostname": *"[^"]+"/)) { name = substr($0, RSTART, RLENGTH - 1); sub(/.*"/, "", name); learn("h", name) }
     if (FILENAME ~ /show_lldp_(table|neighbors)/ && NF > 3) learn("h", $2)

@@ -7,6 +7,11 @@
     {
         echo "h $host itself"
         echo "h ${host%%.*} itself"
+        # The site's own domain: of the host's name, of its lines in /etc/hosts, of its searches.
+        case $host in *.*.*) echo "d ${host#*.}" ;; esac
+        if [ -r /etc/hosts ]; then
+            awk -v own="${host%%.*}" '/^[0-9a-f]/ { for (i = 2; i <= NF && $i !~ /^#/; i++) if (index($i, own ".") == 1 && $i ~ /[.].*[.]/) { sub(/^[^.]*[.]/, "", $i); print "d " $i } }' /etc/hosts
+        fi
         if [ -r /etc/resolv.conf ]; then
             awk '/^(search|domain)/ { for (i = 2; i <= NF; i++) if ($i ~ /[.]/ && $i !~ /cluster[.]local$/) print "d " $i }' /etc/resolv.conf
         fi
@@ -15,7 +20,7 @@
         fi
         awk -F: '$3 >= 1000 && $3 < 60000 { print "u " $1 }' /etc/passwd
         for path in /home/*; do [ ! -d "$path" ] || printf 'u %s\n' "${path##*/}"; done
-        find "$folder" -type f ! -name .names -exec awk -v pass=learn -v secret=- "$program" {} +
+        find "$folder" -type f ! -name .names -exec awk -v pass=learn -v own="${host%%.*}" -v secret=- "$program" {} +
     } 2>/dev/null | tr "[:upper:]" "[:lower:]" | sort -u | awk '
         # Words that are also words of tools are no names to hide.
         $2 ~ /^(localhost|sonic|cumulus|switch|host|node|root|ubuntu|debian|centos|rocky|core|admin|user|nvidia|cloud-user|ec2-user|opc|test|guest|docker|kube|none|unknown)$/ { next }

@@ -11,6 +11,7 @@ from weft import plugins
 from weft.collect import probes
 from weft.collect.held import held
 from weft.collect.probe import MOST_BYTES, Command, Each, Probe, Scope
+from weft.collect.secrets import program
 from weft.errors import SpecError
 
 PATIENCE_S: Final = 60
@@ -30,6 +31,8 @@ class Wish:
     """Also what is the same from every host: the subnet, the Kubernetes cluster."""
     redact: bool = False
     """Hide addresses, names and serial numbers, the same one always the same way."""
+    keep_secrets: bool = False
+    """Leave passwords, tokens and keys in what is collected."""
     salt: str = ""
     """Of which, and of the thing, each substitute is made; letters and digits."""
 
@@ -52,9 +55,10 @@ def script(wish: Wish) -> str:
         "fabric": _block(used, Scope.FABRIC, counters=False),
         "host counters": _block(used, Scope.HOST, counters=True),
         "fabric counters": _block(used, Scope.FABRIC, counters=True),
+        "secrets": _without_secrets(wish),
         "redact": _redaction(wish.salt) if wish.redact else "",
     }
-    if not wish.salt.isalnum() and wish.redact:
+    if wish.redact and not wish.salt.isalnum():
         raise SpecError("redaction needs a salt of letters and digits")
     for mark, text in blocks.items():
         frame = frame.replace(f"# <{mark}>\n", f"{text}\n" if text else "")
@@ -64,6 +68,8 @@ def script(wish: Wish) -> str:
         "<interval_s>": str(wish.interval_s),
         "<named>": "" if wish.redact else "-$host",
         "<longest_s>": str(LONGEST_S + wish.interval_s),
+        "<filter>": "cat" if wish.keep_secrets else "awk",
+        "<what_of_secrets>": _SECRETS_STAY if wish.keep_secrets else _SECRETS_GO,
     }
     for mark, text in numbers.items():
         frame = frame.replace(mark, text)
@@ -101,6 +107,24 @@ def _keep(command: Command) -> str:
     )
     file = shlex.quote(command.file) if command.each is Each.ONCE else f'"{command.file}_$name"'
     return " ".join((verb, file, words, *command.files))
+
+
+_SECRETS_STAY: Final = "Secrets in what commands print stay in it."
+_SECRETS_GO: Final = "Secrets in what commands print are removed."
+
+
+def _without_secrets(wish: Wish) -> str:
+    """Write the filter that each output passes before it is kept."""
+    if wish.keep_secrets:
+        return "without_secrets() { cat; }"
+    salt = wish.salt if wish.salt.isalnum() else "none"
+    return (
+        "# shellcheck disable=SC2016 # awk's own dollar signs\n"
+        f"secrets='\n{program()}'\n"
+        "without_secrets() {\n"
+        f'    awk -v secret={salt} -v file="$1" -v report="$removed" "$secrets"\n'
+        "}"
+    )
 
 
 def _redaction(secret: str) -> str:

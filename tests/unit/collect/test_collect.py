@@ -217,7 +217,8 @@ def test_a_pod_without_gzip_mktemp_and_grep_gives_its_bundle(tmp_path):
     place = "PATH=$PATH:/usr/sbin:/sbin:/usr/local/sbin:/opt/mellanox/iproute2/sbin"
     done = subprocess.run(
         ["/bin/sh", "-s", "--", "-"], input=script(QUICK).replace(place, "PATH=$PATH").encode(),
-        check=False, capture_output=True, env=_only(tmp_path / "few", *FEW, "tar", "cat"),
+        check=False, capture_output=True,
+        env=_only(tmp_path / "few", *FEW, "tar", "cat", "awk"),
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     (tmp_path / "pod.tar").write_bytes(done.stdout)

@@ -35,6 +35,10 @@ RedactOption = Annotated[
     bool,
     typer.Option("--redact", help="Hide addresses, names and serial numbers on the host."),
 ]
+KeepOption = Annotated[
+    bool,
+    typer.Option("--keep-secrets", help="Leave passwords, tokens and keys in the outputs."),
+]
 INCOMPLETE = 3
 
 
@@ -46,6 +50,7 @@ def collect(
     interval_s: IntervalOption = 10,
     fabric: FabricOption = False,
     redact: RedactOption = False,
+    keep_secrets: KeepOption = False,
     output: options.OutputFormat = "text",
     quiet: options.Quiet = False,
 ) -> int:
@@ -53,8 +58,8 @@ def collect(
 
     Without --via it prints one POSIX shell script: read it, then run it where you like. It
     needs no agent and no network. With --via the same script runs there and one bundle a
-    host is kept. Counters are read twice, so that rates exist. The exit code is 3 when a
-    host returned no bundle.
+    host is kept. Counters are read twice, so that rates exist. Passwords, tokens and keys are
+    removed on the host. The exit code is 3 when a host returned no bundle.
 
     \b
     Examples:
@@ -67,7 +72,10 @@ def collect(
 
     from weft.collect.script import Wish, script  # noqa: PLC0415 - as above
 
-    wish = Wish(interval_s=interval_s, fabric=fabric, redact=redact, salt=secrets.token_hex(16))
+    wish = Wish(
+        interval_s=interval_s, fabric=fabric, redact=redact, keep_secrets=keep_secrets,
+        salt=secrets.token_hex(16),
+    )  # fmt: skip
     if via is None:
         return _print(script(wish), hosts)
     from weft import plugins  # noqa: PLC0415 - as above
