@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from weft.calibrate.calibration import Calibration, calibrate
     from weft.doctor.diagnose import Diagnosis, diagnose
     from weft.generate.plan import Plan, plan
+    from weft.generate.runbook import Runbooks
+    from weft.generate.runbook import runbooks as runbook
     from weft.generate.target import Configuration, render
     from weft.lint.diff import Drift, diff
     from weft.lint.lint import Linted, lint
@@ -59,6 +61,7 @@ VERBS: Final = {
     "diff": "diff",
     "plan": "plan",
     "render": "render",
+    "runbook": "runbook",
 }
 """Verbs of this module, and the command that speaks each."""
 
@@ -80,6 +83,8 @@ _PLACES: Final = {
     "plan": "weft.generate.plan",
     "Configuration": "weft.generate.target",
     "render": "weft.generate.target",
+    "Runbooks": "weft.generate.runbook",
+    "runbook": "weft.generate.runbook:runbooks",
     "Claims": "weft.advise.claims",
     "claims": "weft.advise.claims",
     "Comparison": "weft.advise.compare",
@@ -115,14 +120,14 @@ _PLACES: Final = {
 __all__ = [
     "VERBS", "Calibration", "Claims", "Comparison", "Configuration", "Diagnosis", "Drift",
     "Expectation",
-    "Judgement", "Linted", "Need", "Plan", "Prediction", "Scaling",
+    "Judgement", "Linted", "Need", "Plan", "Prediction", "Runbooks", "Scaling",
     "Scoreboard", "ServiceComparison", "ServicePrediction", "Simulation", "Sweep", "Target",
     "Tuned", "accuracy", "calibrate", "catalog", "claims", "compare", "compare_service",
     "diagnose", "diff",
     "expect", "fabrics", "judge", "lint",
     "load_case", "load_cluster", "load_inference", "load_job", "load_scenario", "model",
     "need", "plan", "predict", "predict_service",
-    "preset", "render", "result_of", "scaling", "simulate", "sweep", "tune",
+    "preset", "render", "result_of", "runbook", "scaling", "simulate", "sweep", "tune",
 ]  # fmt: skip
 
 

@@ -1,5 +1,6 @@
 """HTML: one file that opens offline: tables, charts as SVG, the JSON, the command to copy."""
 
+import re
 from base64 import b64encode
 from collections.abc import Iterator
 from hashlib import sha256
@@ -55,7 +56,7 @@ def fragment(page: Page) -> Iterator[str]:
     for block in page.everything:
         lines = list(_block(block))
         if lines:
-            yield "<section>"
+            yield f'<section id="{anchor(block.title)}">' if block.title else "<section>"
             if block.title and not isinstance(block, Drawing):  # charts bear their own
                 yield f"<h2>{html_text(block.title)}</h2>"
             yield from lines
@@ -63,6 +64,15 @@ def fragment(page: Page) -> Iterator[str]:
     yield "<footer>"
     yield from (f"<p>{html_text(line)}</p>" for line in page.footer)
     yield "</footer></main>"
+
+
+def anchor(title: str) -> str:
+    """Return what a link to the part of a page with this title ends in.
+
+    >>> anchor("ECC and row remap")
+    'ecc-and-row-remap'
+    """
+    return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
 
 
 def _block(block: Block) -> Iterator[str]:

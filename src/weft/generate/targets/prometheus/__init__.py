@@ -29,6 +29,7 @@ from weft.generate.expected_busbw import (
     size_pattern,
 )
 from weft.generate.plan import Feature, Plan
+from weft.generate.runbook import runbook_of
 from weft.generate.target import Files, Proof, Target, header
 from weft.generate.targets.prometheus.cases import Fabric, cases
 from weft.metrics.source import exporters
@@ -114,8 +115,8 @@ def _rule(plan: Plan, alert: Alert) -> Rule:
     annotations = {
         "summary": alert.summary,
         "description": alert.because,
-        "runbook_url": f"{RUNBOOK}#{alert.cause}",
-        "runbook": f"weft runbook {alert.cause}",
+        "runbook_url": f"{RUNBOOK}#{runbook_of(alert.cause)}",
+        "runbook": f"weft runbook {runbook_of(alert.cause)}",
     }
     if cause is not None:
         annotations |= {"action": _labelled(cause.fix), "confirm": _labelled(cause.confirm)}
