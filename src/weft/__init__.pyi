@@ -25,9 +25,11 @@ from weft.spec.load import (
     load_inference,
     load_job,
     load_scenario,
+    load_study,
     model,
     preset,
 )
+from weft.study.run import Studied, run_study
 from weft.tune.search import tune
 from weft.tune.tuned import Tuned
 
@@ -35,11 +37,13 @@ __all__ = [
     "Calibration", "Claims", "Comparison", "Configuration", "Diagnosis", "Drift", "Expectation",
     "Judgement",
     "Linted", "Need", "Plan", "Prediction", "Scaling",
-    "Scoreboard", "ServiceComparison", "ServicePrediction", "Simulation", "Sweep", "Target",
+    "Scoreboard", "ServiceComparison", "ServicePrediction", "Simulation", "Studied", "Sweep",
+    "Target",
     "Tuned", "accuracy", "calibrate", "catalog", "claims", "compare", "compare_service",
     "diagnose", "diff",
     "expect", "fabrics", "judge", "lint",
-    "load_case", "load_cluster", "load_inference", "load_job", "load_scenario", "model",
+    "load_case", "load_cluster", "load_inference", "load_job", "load_scenario", "load_study",
+    "model",
     "need", "plan", "predict", "predict_service",
-    "preset", "render", "scaling", "simulate", "sweep", "tune",
+    "preset", "render", "run_study", "scaling", "simulate", "sweep", "tune",
 ]  # fmt: skip

@@ -35,9 +35,11 @@ if TYPE_CHECKING:
         load_inference,
         load_job,
         load_scenario,
+        load_study,
         model,
         preset,
     )
+    from weft.study.run import Studied, run_study
     from weft.tune.search import tune
     from weft.tune.tuned import Tuned
 
@@ -54,6 +56,7 @@ VERBS: Final = {
     "calibrate": "calibrate",
     "simulate": "simulate",
     "sweep": "simulate",
+    "run_study": "sweep",
     "tune": "tune",
     "diagnose": "diagnose",
     "judge": "bench",
@@ -101,6 +104,9 @@ _PLACES: Final = {
     "load_inference": "weft.spec.load",
     "load_job": "weft.spec.load",
     "load_scenario": "weft.spec.load",
+    "load_study": "weft.spec.load",
+    "Studied": "weft.study.run",
+    "run_study": "weft.study.run",
     "model": "weft.spec.load",
     "predict": "weft.predict.training",
     "ServiceComparison": "weft.advise.serving",
@@ -121,13 +127,16 @@ __all__ = [
     "VERBS", "Calibration", "Claims", "Comparison", "Configuration", "Diagnosis", "Drift",
     "Expectation",
     "Judgement", "Linted", "Need", "Plan", "Prediction", "Runbooks", "Scaling",
-    "Scoreboard", "ServiceComparison", "ServicePrediction", "Simulation", "Sweep", "Target",
+    "Scoreboard", "ServiceComparison", "ServicePrediction", "Simulation", "Studied", "Sweep",
+    "Target",
     "Tuned", "accuracy", "calibrate", "catalog", "claims", "compare", "compare_service",
     "diagnose", "diff",
     "expect", "fabrics", "judge", "lint",
-    "load_case", "load_cluster", "load_inference", "load_job", "load_scenario", "model",
+    "load_case", "load_cluster", "load_inference", "load_job", "load_scenario", "load_study",
+    "model",
     "need", "plan", "predict", "predict_service",
-    "preset", "render", "result_of", "runbook", "scaling", "simulate", "sweep", "tune",
+    "preset", "render", "result_of", "run_study", "runbook", "scaling",
+    "simulate", "sweep", "tune",
 ]  # fmt: skip
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from weft.predict.collective import Expectation
     from weft.predict.grid import Grid, Measures
     from weft.predict.training import Prediction
-    from weft.results import Estimate, Provenance
+    from weft.results import Provenance
     from weft.spec.cluster import Cluster
 
 Given = TypeVar("Given", bound="ClusterGiven")
@@ -63,6 +63,7 @@ def swept_cluster(
     """Expect a collective at every point of a sweep."""
     from weft.cli.inputs import cluster_of  # noqa: PLC0415 - after the words are understood
     from weft.predict.grid import axis, grid  # noqa: PLC0415 - as above
+    from weft.study.measures import expected  # noqa: PLC0415 - as above
 
     def at(point: Mapping[str, str]) -> "tuple[str, Measures, Provenance]":
         own, sets = _at(given, point)
@@ -71,48 +72,6 @@ def swept_cluster(
         return about, expected(result), result.provenance
 
     return grid("expect", [axis(text) for text in sweep], at)
-
-
-def predicted(result: "Prediction") -> "Measures":
-    """Return what a sweep of predictions shows."""
-    return {
-        "step_s": result.step_s,
-        "mfu_ratio": result.mfu_ratio,
-        "exposed_ratio": result.exposed_ratio,
-        "tokens_per_s": result.tokens_per_s,
-        "usd_per_1t_tokens": result.usd_per_1t_tokens,
-    }
-
-
-def needed(result: "Need") -> "Measures":
-    """Return what a sweep of needs shows: a requirement out of reach is text."""
-    from weft.advise.wording import figure  # noqa: PLC0415 - as above
-
-    shown = {
-        one.name: "out of reach" if one.need is None else figure(one.need, one.unit)
-        for one in result.requirements
-    }
-    return {**shown, "reached": "yes" if result.reached else "no"}
-
-
-def compared(result: "Comparison") -> "Measures":
-    """Return what a sweep of comparisons shows: which network to take, and its price."""
-    taken = result.recommendation.fabric
-    same = ", ".join(one for one in result.recommendation.tied_with if one != taken)
-    found: dict[str, Estimate | float | str] = {"recommended": taken or "no network"}
-    found |= {"costs_the_same": same}
-    for line in result.lines:
-        if line.name == taken:
-            found |= {"usd_per_1t_tokens": line.usd_per_1t_tokens, "step_s": line.step_s}
-    return found
-
-
-def expected(result: "Expectation") -> "Measures":
-    """Return what a sweep of collectives shows: the peak, and the time of the least size."""
-    return {
-        "peak_busbw_bytes_per_s": result.peak_busbw_bytes_per_s,
-        "smallest_s": result.points[0].time_s,
-    }
 
 
 def _at(given: Given, point: Mapping[str, str]) -> tuple[Given, list[str]]:

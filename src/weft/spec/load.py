@@ -34,13 +34,14 @@ from weft.spec.parts import build
 from weft.spec.problems import Problem, get_at, nearest, raise_all, shorten
 from weft.spec.scenario import Scenario
 from weft.spec.settings import NetworkSettings, Tuning, TuningRecord
+from weft.spec.study import Study
 from weft.spec.workload import Job, Model
 
 API_VERSION: Final = "weft/v1"
-Loaded = Cluster | Job | Inference | Model | Scenario
+Loaded = Cluster | Job | Inference | Model | Scenario | Study
 KINDS: Final[Mapping[str, type[Loaded]]] = {
     "Cluster": Cluster, "Job": Job, "Inference": Inference, "Model": Model,
-    "Scenario": Scenario,
+    "Scenario": Scenario, "Study": Study,
 }  # fmt: skip
 _BALANCING: Final = ("cluster", "fabric", "load_balancing")
 _SETTINGS: Final = "NetworkSettings"
@@ -90,6 +91,14 @@ def load_scenario(where: Where, sets: Iterable[str] = ()) -> Scenario:
     'dcqcn'
     """
     return _load(where, "Scenario", Scenario, sets)
+
+
+def load_study(where: Where, sets: Iterable[str] = ()) -> tuple[Study, tuple[Tree, ...]]:
+    """Load a study and the documents that it names, which are looked for beside it."""
+    study = _load(where, "Study", Study, sets)
+    folder = File(where).parent if isinstance(where, str | File) else File()
+    named = (_documents(folder / name) for name in study.documents)
+    return study, tuple(tree for trees in named for tree in trees)
 
 
 def load_case(

@@ -72,8 +72,9 @@ def compare(
         with_defaults,
     )
     from weft.cli.output import check_format, check_places, emit  # noqa: PLC0415 - as above
-    from weft.cli.sweeps import compared, swept_case  # noqa: PLC0415 - as above
+    from weft.cli.sweeps import swept_case  # noqa: PLC0415 - as above
     from weft.cli.watch import watched  # noqa: PLC0415 - as above
+    from weft.study.measures import compared  # noqa: PLC0415 - as above
 
     if fabrics == "list":
         print("\n".join(api.fabrics()))

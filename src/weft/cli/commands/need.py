@@ -52,7 +52,8 @@ def need(
     from weft import api  # noqa: PLC0415 - after the words are understood
     from weft.cli.inputs import case_of, with_defaults  # noqa: PLC0415 - as above
     from weft.cli.output import check_format, emit, progress  # noqa: PLC0415 - as above
-    from weft.cli.sweeps import needed, swept_case  # noqa: PLC0415 - as above
+    from weft.cli.sweeps import swept_case  # noqa: PLC0415 - as above
+    from weft.study.measures import needed  # noqa: PLC0415 - as above
 
     check_format(output)
     wanted = None if target is None else _target(target)

@@ -52,8 +52,9 @@ def predict(
         with_defaults,
     )
     from weft.cli.output import check_format, check_places, emit  # noqa: PLC0415 - as above
-    from weft.cli.sweeps import predicted, swept_case  # noqa: PLC0415 - as above
+    from weft.cli.sweeps import swept_case  # noqa: PLC0415 - as above
     from weft.cli.watch import watched  # noqa: PLC0415 - as above
+    from weft.study.measures import predicted  # noqa: PLC0415 - as above
 
     check_format(output)
     if is_service(given, documents):

@@ -1,0 +1,64 @@
+"""`weft sweep`: what a study found, and where its table is."""
+
+from collections.abc import Iterator
+
+from weft.report.numbers import by_unit, money, seconds
+from weft.report.page import Block, Facts, Page, Sentences, Table, View
+from weft.report.views.grid import TITLES
+from weft.study.journal import SUFFIX
+from weft.study.run import Extreme, Studied
+
+
+def _page(result: Studied) -> Page:
+    return Page(title=_title(result), answer=tuple(_answer(result)), blocks=(), footer=())
+
+
+def _title(result: Studied) -> str:
+    if result.complete:
+        return f"{result.name}: {result.points} points of weft {result.verb} in {result.table}"
+    return (
+        f"{result.name}: {result.done} of {result.points} points done; the table is not written"
+    )
+
+
+def _answer(result: Studied) -> Iterator[Block]:
+    new = result.done - result.taken_over
+    pairs = [("Run now", f"{new} points in {seconds(result.elapsed_s)} on {result.backend}")]
+    if result.taken_over:
+        pairs.append(("Taken over", f"{result.taken_over} points of an earlier run"))
+    if not result.complete:
+        kept = f"in {result.table}{SUFFIX}; the same command goes on with them"
+        pairs.append(("Kept", kept))
+    yield Facts(pairs=tuple(pairs))
+    yield Table(
+        columns=("measure", "least", "median", "most", "least at", "most at"),
+        rows=tuple(
+            (
+                TITLES.get(spread.name, spread.name),
+                *(
+                    _shown(spread.name, value)
+                    for value in (spread.least.value, spread.median, spread.most.value)
+                ),
+                _place(spread.least),
+                _place(spread.most),
+            )
+            for spread in result.spreads
+        ),
+        left=(0, 4, 5),
+        least=(5, 4),
+    )
+    yield Sentences(
+        title="Points without measures",
+        lines=tuple(f"{n} x {reason}" for reason, n in result.failed.items()),
+    )
+
+
+def _shown(name: str, value: float) -> str:
+    return money(value) if name.startswith("usd_") else by_unit(name, value)
+
+
+def _place(extreme: Extreme) -> str:
+    return ", ".join(f"{key.rpartition('.')[2]}={value}" for key, value in extreme.at)
+
+
+studied = View(shows="weft.study.run.Studied", verb="sweep", page=_page)

@@ -1,0 +1,1 @@
+"""Where the points of a study run; one file each."""
