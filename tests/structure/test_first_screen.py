@@ -18,6 +18,8 @@ INCAST = str(ROOT / "examples" / "scenarios" / "incast-32-to-1.yaml")
 SMALL = ["--set", "traffic.0.incast.senders=3", "--set", "cluster.hosts=4"]
 WITHOUT_FILES = ["--preset", "dgx_h200", "--gpus", "512", "--model", "llama3_70b"]
 
+STUDY = str(ROOT / "examples" / "studies" / "fabric-under-load.yaml")
+
 EXAMPLES = {
     "predict": [[CASE], [LARGE], WITHOUT_FILES, [LARGE, "--sweep", "gpus=4096,8192,16384"]],
     "compare": [[CASE], [LARGE], WITHOUT_FILES],
@@ -34,6 +36,7 @@ EXAMPLES = {
     "bench localise": [["--hosts", "a,b,c,d", "--result", "a,b=92Gb/s"]],
     "simulate": [[INCAST, *SMALL], [INCAST, INCAST, *SMALL]],
     "tune": [[INCAST, *SMALL, "--trials", "2", "--seeds", "1", "--knob", "kmin_bytes"]],
+    "sweep": [[STUDY, "--table", "rows.csv", "--set", "samples=1"]],
     "accuracy": [["--kind", "topology"]],
     "calibrate": [[str(SAMPLES / "calibrate" / "two_hosts.txt"), "--preset", "dgx_h100"]],
 }

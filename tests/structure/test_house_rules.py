@@ -47,6 +47,7 @@ KINDS = {
     "weft.report.charts": "weft.report.chart.Chart",
     "weft.report.renderers": "weft.report.renderer.Renderer",
     "weft.report.views": "weft.report.page.View",
+    "weft.study.backends": "weft.study.backend.Backend",
     "weft.traffic.collectives": "weft.traffic.collective.Algorithm",
     "weft.tune.knobs": "weft.tune.knob.Knob",
     "weft.tune.objectives": "weft.tune.objective.Objective",

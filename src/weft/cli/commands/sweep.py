@@ -56,7 +56,7 @@ def sweep(
 
     \b
     Examples:
-      weft sweep examples/study.yaml --table results.csv
+      weft sweep examples/studies/fabric-under-load.yaml --table results.csv
       weft sweep study.yaml --table results.parquet --workers 8
       weft sweep study.yaml --table results.parquet --backend dask --address tcp://head:8786
     """  # noqa: D301 - click's mark for text that is not to be wrapped
