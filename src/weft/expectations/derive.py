@@ -11,7 +11,13 @@ from weft.inventory.values import number
 
 def derive(inventory: Inventory) -> None:
     """Add to an inventory what follows from what it holds."""
-    steps = (_shares_of_time, _ranks_of_benchmarks, _weakest_lanes, _devices_of_hosts)
+    steps = (
+        _shares_of_time,
+        _ranks_of_benchmarks,
+        _weakest_lanes,
+        _devices_of_hosts,
+        _tcp_loss,
+    )
     for step in steps:
         inventory.contained(step.__name__.strip("_"), partial(step, inventory))
 
@@ -68,3 +74,13 @@ def _devices_of_hosts(inventory: Inventory) -> None:
             at = Entity("host", (host,))
             if not inventory.all(at, name):
                 inventory.record(at, name, float(count), lines[host, file])
+
+
+def _tcp_loss(inventory: Inventory) -> None:
+    """Divide the TCP segments sent again by those sent, between two readings."""
+    for entity, found in list(inventory.of("host")):
+        sent = inventory.increase(entity, "tcp_sent")
+        again = inventory.increase(entity, "tcp_retransmitted")
+        if sent and again is not None:
+            line = found["tcp_retransmitted"][-1].evidence
+            inventory.record(entity, "tcp_loss", again / sent, line)

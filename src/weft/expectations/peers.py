@@ -9,6 +9,7 @@ from weft.expectations.known import Known
 from weft.inventory.entity import Entity
 from weft.inventory.values import Value
 
+_GROUP_RATIO: Final = 0.1
 _FEWEST: Final = 3
 """So many entities have a majority; of two that differ neither is known to be right."""
 
@@ -26,6 +27,8 @@ def expected(
         return None
     (most, count), *_ = values.most_common(1)
     total = sum(values.values())
+    if told and told.get("groups"):
+        return _of_groups(row, values, value)
     share = told.get("share", 0.5) if told else 0.5
     if total >= _FEWEST and count > share * total:
         basis = f"{count} of {total} peers have {_text(row, most)}"
@@ -37,6 +40,23 @@ def expected(
     listed = ", ".join(_text(row, one) for one in values)
     basis = f"its peers differ: {listed}; which is right is not known"
     return Expected(value=other, source="peers", basis=basis, severity=severity)
+
+
+def _of_groups(row: Expectation, values: "Counter[Value]", mine: Value) -> Expected | None:
+    """Return the lowest value of a group above the value, if the value is of no group.
+
+    Ports of a switch come in groups, as uplinks and downlinks. A group has at least three and
+    a tenth of all; one that is slower than a group and in none is odd.
+    """
+    total = sum(values.values())
+    fewest = max(_FEWEST, total * _GROUP_RATIO)
+    groups = [one for one, count in values.items() if count >= fewest]
+    above = [one for one in groups if isinstance(one, float) and one > mine]  # type: ignore[operator]
+    if mine in groups or not above:
+        return None
+    best = min(above)
+    basis = f"{values[best]} of {total} ports have {_text(row, best)}"
+    return Expected(value=best, source="peers", basis=basis)
 
 
 def _better(row: Expectation, values: "Counter[Value]", mine: Value) -> Value | None:

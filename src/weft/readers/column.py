@@ -20,6 +20,9 @@ from weft.readers.scribe import Scribe
 _DASHES: Final = re2.compile(r"^[\s+|]*-{2,}[-\s+|]*$")
 _WORDS: Final = re2.compile(r"\S+")
 _GAPS: Final = re2.compile(r"\s{2,}")
+_UNIT: Final = re2.compile(r" (?:%|MHz|W|MiB|C)$")
+"""Units after numbers; the row says which."""
+_NUMBERS: Final = {"number", "counter"}
 
 
 @dataclass(slots=True)
@@ -171,6 +174,7 @@ class ColumnBlock:
     def _set(self, told: str, cell: str, line: Line, key: Mapping[str, str]) -> bool:
         path, _, unit = told.partition(" ")
         said = self.columns.values.get(cell.lower(), cell)
+        said = str(_UNIT.sub("", said)) if attribute(path).type in _NUMBERS else said
         value = typed(path, said, FACTORS.get(unit or self.columns.unit, 1.0))
         if value is None:
             return False
