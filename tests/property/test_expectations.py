@@ -41,9 +41,16 @@ def put(inventory: Inventory, at: Entity, row: Expectation, value: Value, line: 
         fields = kind(owner).key
         holder = at if owner == at.kind else Entity(owner, at.key[: len(fields)])
         first = wanted[0] if isinstance(wanted, list) else wanted
-        if name not in inventory.readings.get(holder, {}) and not str(first).startswith(">="):
-            value = "QSFP-DD" if str(first).startswith("~") else first
-            inventory.record(holder, name, value, Evidence("f", line + 1, "seen"))
+        if name not in inventory.readings.get(holder, {}):
+            inventory.record(holder, name, wished(first), Evidence("f", line + 1, "seen"))
+
+
+def wished(condition: Value) -> Value:
+    """Return a value that meets a condition of a row."""
+    text = str(condition)
+    if text.startswith(">="):
+        return float(text[2:]) * 2
+    return "QSFP-DD" if text.startswith("~") else condition
 
 
 def ids(rows: list[Expectation]) -> Iterator[str]:
