@@ -24,6 +24,10 @@ class Demands:
     source: Ints
     target: Ints
     size_bytes: Floats
+    plane: Ints | None = None
+    """Plane that a flow keeps to; none: the routing chooses."""
+    entropy: Ints | None = None
+    """What else a hash sees of a flow: its queue pair's UDP source port; none: nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,8 +5,10 @@ from weft.network.routing import Demands, Hop, Paths, Routing, mixed, split, wal
 
 
 def _route(graph: Graph, demands: Demands, seed: int) -> Paths:
-    flow = mixed(demands.source, demands.target, seed)
-    ways = split(demands, 1, flow % graph.layout.planes)
+    more = () if demands.entropy is None else (demands.entropy,)
+    flow = mixed(demands.source, demands.target, seed, *more)
+    plane = flow % graph.layout.planes if demands.plane is None else demands.plane
+    ways = split(demands, 1, plane)
 
     def choose(hop: Hop) -> Ints:
         return mixed(flow[hop.path], hop.at)

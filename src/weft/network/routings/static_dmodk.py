@@ -13,7 +13,8 @@ from weft.network.topology import Mesh
 
 def _route(graph: Graph, demands: Demands, seed: int) -> Paths:  # noqa: ARG001 - no chance here
     port, leaf = _digits(graph, demands.target)
-    ways = split(demands, 1, port % graph.layout.planes)
+    plane = port % graph.layout.planes if demands.plane is None else demands.plane
+    ways = split(demands, 1, plane)
 
     def choose(hop: Hop) -> Ints:
         tier, by_port, by_leaf = graph.tier(hop.at), port[hop.path], leaf[hop.path]

@@ -1,0 +1,146 @@
+"""Which links flows use: one path each where a hash or a table chooses, all where they spread.
+
+Spraying and adaptive routing give every uplink of a switch the same load, so the links that
+they choose from are one resource of their summed rate: the uplinks of a leaf, those of a group
+to the cores, and the same on the way down. What reordering or a late choice costs is not in it.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from weft import plugins
+from weft.engines.flow.solver import Uses
+from weft.errors import Infeasible
+from weft.network import routings
+from weft.network.graph import HOST_LEAF, LEAF_SPINE, Floats, Graph, Ints
+from weft.network.routing import Demands, Paths, Routing, mixed
+from weft.network.topology import Mesh
+
+PATHS: Final = {"ecmp": "ecmp", "flowlet": "ecmp", "static": "static_dmodk"}
+"""Balancing -> routing that gives each flow one path. A NIC that sends without gaps leaves no
+flowlets [Vanini 2017], so those keep to the path of their hash."""
+SPREAD: Final = frozenset({"spray", "adaptive"})
+MOST_TRIES: Final = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Routed:
+    """Flows on the links that they use."""
+
+    bytes_per_s: Floats
+    """By link, or by set of links that carry the same."""
+    uses: Uses
+    links: Ints
+    """By flow: links from end to end."""
+    length_m: Floats
+    """By flow: cable from end to end."""
+
+
+def routed(
+    graph: Graph,
+    demands: Demands,
+    balancing: str,
+    *,
+    seed: int = 0,
+    ratio: Floats | None = None,
+) -> Routed:
+    """Route flows over a graph whose links have a ``ratio`` of their rate left (none: all).
+
+    A link of ratio 0 is down: paths avoid it, as routing does once it has converged. Raises
+    Infeasible where a flow has no path left.
+    """
+    left = np.ones(graph.links) if ratio is None else ratio
+    name = PATHS.get(balancing, "ecmp")
+    routing = plugins.load(routings, name, Routing)
+    paths = _alive(graph, demands, routing, seed, left > 0)
+    rate = graph.rate_bytes_per_s * left
+    lengths = np.diff(paths.start)
+    cable = np.add.reduceat(graph.length_m[paths.links], paths.start[:-1])
+    links = paths.links
+    if balancing in SPREAD:
+        pool = pools(graph)
+        rate = np.bincount(pool, weights=rate).astype(float)
+        links = pool[links]
+    # A resource of rate 0 is on no path; the solver wants rates above 0 everywhere.
+    rate = np.where(rate > 0, rate, 1.0)
+    return Routed(
+        bytes_per_s=rate, uses=Uses(start=paths.start, links=links), links=lengths,
+        length_m=cable,
+    )  # fmt: skip
+
+
+def pools(graph: Graph) -> Ints:
+    """Return by link the number of the set of links that balancing loads evenly."""
+    mesh = isinstance(graph.layout.wiring, Mesh)
+    up = graph.target > graph.source
+    lower = np.where(up, graph.source, graph.target)
+    # One set a link at hosts; one a leaf; one a group, or one a pair of groups of a dragonfly+.
+    group = graph.group[lower]
+    if mesh:
+        group = graph.group[graph.source] * graph.vertices + graph.group[graph.target]
+    member = np.where(graph.layer == LEAF_SPINE, lower, group)
+    member = np.where(graph.layer == HOST_LEAF, np.arange(graph.links), member)
+    keys = ((member * 2 + up) * 3 + graph.layer) * graph.layout.planes + graph.plane
+    return np.asarray(np.unique(keys, return_inverse=True)[1], np.int64).ravel()
+
+
+def _alive(
+    graph: Graph, demands: Demands, routing: Routing, seed: int, up: npt.NDArray[np.bool_]
+) -> Paths:
+    """Route flows; those that meet a link that is down are hashed again until none does."""
+    paths = routing.route(graph, demands, seed)
+    if up.all():
+        return paths
+    for attempt in range(1, MOST_TRIES + 1):
+        dead = np.add.reduceat(~up[paths.links], paths.start[:-1]) > 0
+        if not dead.any():
+            return paths
+        again = np.flatnonzero(dead)
+        ecmp = plugins.load(routings, "ecmp", Routing)
+        plane = None if demands.plane is None else demands.plane[again]
+        other = Demands(
+            source=demands.source[again], target=demands.target[again],
+            size_bytes=demands.size_bytes[again], plane=plane,
+            entropy=mixed(again, attempt),
+        )  # fmt: skip
+        paths = _replaced(paths, again, ecmp.route(graph, other, seed))
+    flow = int(np.flatnonzero(np.add.reduceat(~up[paths.links], paths.start[:-1]) > 0)[0])
+    raise Infeasible(
+        f"flow {flow}: no path of {MOST_TRIES} tried avoids the links that are down; a NIC or "
+        "a leaf without links cannot be routed around"
+    )
+
+
+def _replaced(paths: Paths, which: Ints, other: Paths) -> Paths:
+    """Put other paths in the places of some."""
+    lengths = np.diff(paths.start)
+    new = lengths.copy()
+    new[which] = np.diff(other.start)
+    start = np.concatenate([[0], np.cumsum(new)])
+    links = np.empty(start[-1], np.int64)
+    kept = np.ones(len(lengths), bool)
+    kept[which] = False
+    links[np.repeat(kept, new)] = paths.links[np.repeat(kept, lengths)]
+    links[np.repeat(~kept, new)] = other.links
+    return replace(paths, start=start, links=links)
+
+
+def coupled(uses: Uses, team: Ints, weight: Floats) -> Uses:
+    """Return the uses of teams whose flows all run at the rate of the slowest.
+
+    ``team`` and ``weight`` are by flow. A pipeline (a ring, one send over several queue pairs)
+    moves as fast as its slowest part, so it is one flow that uses all links of its parts.
+    """
+    links = int(uses.links.max(initial=0)) + 1
+    lengths = np.diff(uses.start)
+    keys = np.repeat(team, lengths) * links + uses.links
+    found, place = np.unique(keys, return_inverse=True)
+    each = np.repeat(weight, lengths)
+    summed = np.bincount(place, weights=each, minlength=len(found)).astype(float)
+    owner, link = np.divmod(found, links)
+    teams = int(team.max(initial=-1)) + 1
+    start = np.searchsorted(owner, np.arange(teams + 1))
+    return Uses(start=start, links=link, weight=summed)
