@@ -21,7 +21,7 @@ KINDS = [
 ]  # fmt: skip
 
 
-def network(kind, hosts, radix, planes=1, nics=1, oversubscription=1.0):
+def network(kind, hosts, radix, planes=1, *, nics=1, oversubscription=1.0):
     ports = {RATE / n: radix * n for n in (1, 2, 4, 8)}
     switch = Switch(name="test", title="", fabrics=(), radix=ports)
     choice = TopologyChoice(kind=kind, planes=planes, oversubscription=oversubscription)
