@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from weft.advise.serving import ServiceComparison, compare_service
     from weft.bench.judge import Judgement, judge
     from weft.calibrate.calibration import Calibration, calibrate
+    from weft.check.checked import Checklist, check
     from weft.doctor.diagnose import Diagnosis, diagnose
     from weft.generate.plan import Plan, plan
     from weft.generate.runbook import Runbooks
@@ -60,6 +61,7 @@ VERBS: Final = {
     "tune": "tune",
     "diagnose": "diagnose",
     "judge": "bench",
+    "check": "check",
     "lint": "lint",
     "diff": "diff",
     "plan": "plan",
@@ -78,6 +80,8 @@ _PLACES: Final = {
     "diagnose": "weft.doctor.diagnose",
     "Judgement": "weft.bench.judge",
     "judge": "weft.bench.judge",
+    "Checklist": "weft.check.checked",
+    "check": "weft.check.checked",
     "Drift": "weft.lint.diff",
     "diff": "weft.lint.diff",
     "Linted": "weft.lint.lint",
@@ -124,13 +128,12 @@ _PLACES: Final = {
 }
 
 __all__ = [
-    "VERBS", "Calibration", "Claims", "Comparison", "Configuration", "Diagnosis", "Drift",
-    "Expectation",
+    "VERBS", "Calibration", "Checklist", "Claims", "Comparison", "Configuration", "Diagnosis",
+    "Drift", "Expectation",
     "Judgement", "Linted", "Need", "Plan", "Prediction", "Runbooks", "Scaling",
     "Scoreboard", "ServiceComparison", "ServicePrediction", "Simulation", "Studied", "Sweep",
-    "Target",
-    "Tuned", "accuracy", "calibrate", "catalog", "claims", "compare", "compare_service",
-    "diagnose", "diff",
+    "Target", "Tuned", "accuracy", "calibrate", "catalog", "check", "claims", "compare",
+    "compare_service", "diagnose", "diff",
     "expect", "fabrics", "judge", "lint",
     "load_case", "load_cluster", "load_inference", "load_job", "load_scenario", "load_study",
     "model",

@@ -64,19 +64,27 @@ def _fits(value: Value, wanted: Any) -> bool:  # noqa: ANN401 - whatever a row s
 def _compared(row: Expectation, entity: Entity, known: Known) -> Iterator[Deviation]:
     """Compare one attribute with the first expectation of it that is known."""
     seen = observed(row, entity, known.inventory)
-    if seen is None:
+    wanted = expected(row, entity, known)
+    if seen is None or wanted is None:
         return
     value, evidence = seen
-    for source, told in row.sources.items():
-        wanted = _SOURCES[source](row, entity, value, known, told)
-        if wanted is None:
-            continue
-        if differs(row, value, wanted):
-            yield Deviation(
-                expectation=row, entity=entity, observed=value, expected=wanted,
-                severity=wanted.severity or row.severity, evidence=evidence,
-            )  # fmt: skip
-        return
+    if differs(row, value, wanted):
+        yield Deviation(
+            expectation=row, entity=entity, observed=value, expected=wanted,
+            severity=wanted.severity or row.severity, evidence=evidence,
+        )  # fmt: skip
+
+
+def expected(row: Expectation, entity: Entity, known: Known) -> Expected | None:
+    """Return the first expectation of an observed attribute that is known, if any is."""
+    seen = observed(row, entity, known.inventory)
+    if seen is None:
+        return None
+    found = (
+        _SOURCES[source](row, entity, seen[0], known, told)
+        for source, told in row.sources.items()
+    )
+    return next((one for one in found if one is not None), None)
 
 
 def observed(

@@ -1,0 +1,1 @@
+"""The checklist before production: items that are measured, and fail where they are not."""
