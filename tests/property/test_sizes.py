@@ -13,7 +13,7 @@ from weft.spec import load
 
 MODELS = ("llama3_2_1b", "llama3_8b", "mixtral_8x7b", "qwen3_14b")
 LARGEST_GROWTH = 1.5
-"""Of the step without its exchange of gradients: pipelines twice as deep wait twice as often."""
+"""Of the step without its exchange of gradients: deeper pipelines wait more often."""
 TARGETS = (1e-300, 1e-9, 0.3, 0.999999, 1.0, 1e9, 1e300)
 
 
@@ -58,7 +58,8 @@ def test_twice_the_hosts_cost_a_small_batch_no_more_than_what_they_exchange(seed
     steps = []
     for count in (hosts, 2 * hosts):
         cluster = {
-            "preset": machine, "hosts": count, "host": own, "fabric": {"kind": "ultra_ethernet"},
+            "preset": machine, "hosts": count, "host": own,
+            "fabric": {"kind": "ultra_ethernet"},
         }  # fmt: skip
         try:
             steps.append(predict(load.load_cluster(cluster), load.load_job(job)))

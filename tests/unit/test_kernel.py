@@ -152,3 +152,70 @@ def test_a_damaged_cache_is_compiled_again(damage, tmp_path):
     compiled, results = zip(*told, strict=True)
     assert compiled == (True, True, False)
     assert len(set(results)) == 1
+
+
+KERNEL = """
+from typing import NamedTuple
+import numpy as np
+from weft import kernel
+
+class State(NamedTuple):
+    rows: np.ndarray
+    numbers: np.ndarray
+
+@kernel.inner
+def twice(number):
+    return 2 * number
+
+@kernel.entry
+def add(state, count):
+    total = 0.0
+    for place in range(count):
+        state.rows[place].seen += twice(place)
+        total += state.rows[place].seen * state.numbers[place]
+    return total
+
+state = State(kernel.table(4, np.dtype([("seen", np.int32)])), np.arange(4.0))
+print(kernel.COMPILED, add(state, 4), add(state, 4))
+"""
+BROKEN = {
+    "numba is missing": ("numba/__init__.py", "raise ImportError('no numba here')"),
+    "a pass of numba has moved": (
+        "sitecustomize.py",
+        "import numba.core.typed_passes as moved; del moved.NativeLowering",
+    ),
+    "numba refuses to compile": (
+        "sitecustomize.py",
+        """import numba.core.codegen as moved
+def refuse(*_): raise AttributeError('not here')
+moved.JITCodeLibrary.add_ir_module = refuse""",
+    ),
+}
+
+
+def _added_up(folder, **environment):
+    (folder / "sums.py").write_text(KERNEL)
+    paths = f"{folder}:{ROOT / 'src'}"
+    done = subprocess.run(
+        [sys.executable, "sums.py"], cwd=folder, check=True, capture_output=True, text=True,
+        env={**os.environ, "PYTHONPATH": paths, "XDG_CACHE_HOME": str(folder), **environment},
+    )  # fmt: skip
+    return done.stdout.split(), done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", BROKEN)
+def test_without_its_extension_of_numba_everything_still_runs(case, tmp_path):
+    name, text = BROKEN[case]
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_text(text)
+    said, told = _added_up(tmp_path)
+    assert said == ["False", "28.0", "56.0"]
+    assert told.count("the simulator is not compiled") == 1
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not kernel.COMPILED, reason="nothing is compiled")
+def test_compiled_or_not_the_result_is_the_same_and_nothing_is_said_of_a_wish(tmp_path):
+    assert _added_up(tmp_path)[0] == ["True", "28.0", "56.0"]
+    assert _added_up(tmp_path, NUMBA_DISABLE_JIT="1") == (["False", "28.0", "56.0"], "")

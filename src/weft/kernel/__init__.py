@@ -9,60 +9,46 @@ Kernels are plain functions of record tables and numbers. Three facts shape what
 * numba's disk cache does not notice an edit in another file (``cache``); only entries are
   cached, which hold all the rest.
 
-``NUMBA_DISABLE_JIT=1`` runs the same sources as plain Python, with the same results.
+``NUMBA_DISABLE_JIT=1`` runs the same sources as plain Python, with the same results. So does an
+installation whose numba is missing, or of a version that the extension does not fit: then the
+first kernel that runs says why (``jit``).
 """
 
 import functools
+import sys
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
-import numba
-import numpy as np
-
-from weft.kernel import compilers, rows
 from weft.kernel.ladders import ladder
+from weft.kernel.table import Table, table
 
 __all__ = ["COMPILED", "Table", "choice", "entry", "inner", "ladder", "prefetch", "table"]
 
 F = TypeVar("F", bound=Callable[..., Any])
-Table = np.recarray[Any, Any]
-COMPILED = not getattr(numba.config, "DISABLE_JIT")  # noqa: B009 - its stub does not know it
 
 
-def _jit(function: Callable[..., Any], **flags: Any) -> Any:
-    njit: Any = numba.njit  # its stub does not know _nrt
-    return njit(error_model="numpy", **flags)(function)
+def _plain_inner(function: F) -> F:
+    """Return a function as it is, where nothing is compiled."""
+    return function
 
 
-def inner(function: F) -> F:
-    """Compile a function that other kernels call; it is always inlined."""
-    flags = {"forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    return cast("F", _jit(function, pipeline_class=compilers.Inner, **flags))
-
-
-def entry(function: F) -> F:
-    """Compile a kernel that Python calls with a state; it releases the interpreter's lock."""
-    if not COMPILED:
-        return function
-    compiled = _jit(function, pipeline_class=compilers.Entry, nogil=True)
-    compiled._cache = compilers.Kept(function)
+def _plain_entry(function: F) -> F:
+    """Return a kernel that Python runs; the first one says why nothing is compiled."""
 
     @functools.wraps(function)
     def call(state: Any, *arguments: Any) -> Any:
-        return compiled(rows.Addresses(state), *map(rows.given, arguments))
+        _say_why()
+        return function(state, *arguments)
 
     return cast("F", call)
 
 
-def table(count: int, dtype: np.dtype[np.void]) -> Table:
-    """Make a table of zeros; ``row.field`` works with and without compilation.
-
-    It begins at a cache line, so that rows of 64 or 128 bytes share none.
-    """
-    size_bytes = count * dtype.itemsize
-    raw = np.zeros(size_bytes + rows.CACHE_LINE_BYTES, np.uint8)
-    skip = -raw.ctypes.data % rows.CACHE_LINE_BYTES
-    return cast("Table", raw[skip : skip + size_bytes].view(dtype).view(np.recarray))
+@functools.cache
+def _say_why() -> None:
+    if WHY_NOT:
+        sys.stderr.write(
+            f"the simulator is not compiled and runs some 100 times slower: {WHY_NOT}\n"
+        )
 
 
 def _prefetch_nothing(rows: Table, row: int, line: int) -> None:
@@ -74,5 +60,20 @@ def _read_choice(state: Any) -> bool:
     return bool(getattr(type(state), "CHOICE", False))
 
 
-prefetch: Any = rows.prefetch if COMPILED else _prefetch_nothing
-choice: Any = rows.choice if COMPILED else _read_choice
+inner: Any = _plain_inner
+entry: Any = _plain_entry
+prefetch: Any = _prefetch_nothing
+choice: Any = _read_choice
+COMPILED = False
+WHY_NOT = ""
+"""Why kernels run as plain Python although nobody asked for that."""
+try:
+    from weft.kernel import jit, rows
+except Exception as _error:  # noqa: BLE001 - a numba of another kind, or none
+    WHY_NOT = f"numba cannot be used: {type(_error).__name__}: {_error}"
+else:
+    if jit.IS_WANTED:
+        WHY_NOT = jit.why_not()
+        COMPILED = not WHY_NOT
+    if COMPILED:
+        inner, entry, prefetch, choice = jit.inner, jit.entry, rows.prefetch, rows.choice

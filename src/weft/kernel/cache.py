@@ -15,8 +15,10 @@ import tempfile
 import time
 from pathlib import Path
 
-import numba
-
+try:
+    import numba
+except ImportError:  # then nothing is compiled
+    numba = None  # type: ignore[assignment]
 try:
     import fcntl
 except ImportError:  # not on Windows, where caches are left alone
@@ -28,7 +30,7 @@ _MARKS_OF_KERNELS = (b"@inner", b"@entry", b"IntEnum", b"ladder(")
 
 
 def _source_hash() -> str:
-    digest = hashlib.sha256(numba.__version__.encode())
+    digest = hashlib.sha256(getattr(numba, "__version__", "").encode())
     for path in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(path.read_bytes())
     for path in sorted((_PACKAGE / "engines" / "packet").rglob("*.py")):
@@ -122,5 +124,5 @@ def _is_held(cache: Path) -> bool:
 
 CACHE = cache_folder(Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"))
 _LOCK = hold_cache(CACHE)
-if "NUMBA_CACHE_DIR" not in os.environ:
+if numba is not None and "NUMBA_CACHE_DIR" not in os.environ:
     setattr(numba.config, "CACHE_DIR", str(CACHE))  # noqa: B010 - set at run time by design

@@ -103,6 +103,12 @@ class Entry(Inner):
         return super().define_pipelines()
 
 
+class Quiet(Inner):
+    """Compile a function that Python calls, without a word: it takes no time to speak of."""
+
+    lowering: Any = _EntryLowering
+
+
 class Kept(FunctionCache):
     """Compiled kernels on disk; reading one needs nothing of what compiling needs.
 

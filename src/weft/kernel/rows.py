@@ -28,7 +28,8 @@ from numba.extending import (
     unbox,
 )
 
-CACHE_LINE_BYTES = 64
+from weft.kernel.table import CACHE_LINE_BYTES
+
 _BYTE, _WORD = ir.IntType(8), ir.IntType(64)
 
 
