@@ -30,6 +30,14 @@ MeasuredOption = Annotated[
         "--measured", metavar="RUN", help="Output of nccl-tests; its ranks are expected."
     ),
 ]
+GateOption = Annotated[
+    str | None,
+    typer.Option(
+        "--emit",
+        metavar="GATE",
+        help="Thresholds for a gate that you run: aicr, gcm, nhc or superbench.",
+    ),
+]
 RunOption = Annotated[
     list[str], typer.Option("-n", "-w", "-c", "-t", "-m", "-d", "-a", "-z", hidden=True)
 ]
@@ -76,6 +84,7 @@ def expect(
     unheeded: RunOption = [],  # noqa: B006 - as above
     sweep: options.Sweep = [],  # noqa: B006 - as above
     measured: MeasuredOption = None,
+    gate: GateOption = None,
     fidelity: options.Fidelity = "analytic",
     output: options.OutputFormat = "text",
     full: options.Full = False,
@@ -95,6 +104,7 @@ def expect(
       weft expect alltoall cluster.yaml --ranks 64 -b 1M -e 1G -o json
       weft expect cluster.yaml --sweep hosts=2,8,32 --sweep fabric.kind=infiniband,roce
       weft expect cluster.yaml --measured run.txt --chart busbw.svg
+      weft expect cluster.yaml --emit superbench --out rules.yaml
     """  # noqa: D301 - click's mark for text that is not to be wrapped
     from weft import api  # noqa: PLC0415 - after the words are understood
     from weft.cli import inputs  # noqa: PLC0415 - as above
@@ -107,6 +117,9 @@ def expect(
     check_places(out, charts=chart, kind="grid" if sweep else "expectation")
     _refuse(unheeded)
     operation, documents = _words(words)
+    if gate is not None:
+        _write_gate(gate, inputs.cluster_of(given, documents, overlay=overlay), out)
+        return 0
     steps, given = _factor(given)
     run = None if measured is None else inputs.measured_run(measured, operation)
     if run is not None:
@@ -130,6 +143,19 @@ def expect(
         result = beside(result, run.times_s, fidelity=fidelity)
     emit(result, output, full=full, out=out, charts=chart)
     return 0
+
+
+def _write_gate(gate: str, cluster: "Cluster", out: Path | None) -> None:
+    """Write the thresholds for a gate, with band, derivation and date."""
+    from datetime import UTC, datetime  # noqa: PLC0415 - as above
+
+    from weft.generate.gate import emit as emit_gate  # noqa: PLC0415 - as above
+
+    text = emit_gate(gate, cluster, datetime.now(UTC).date())
+    if out is None:
+        typer.echo(text, nl=False)
+    else:
+        out.write_text(text, "utf-8")
 
 
 def _words(words: Sequence[str]) -> tuple[str, list[Path]]:

@@ -1,0 +1,1 @@
+"""Gates that people run: one file a tool that takes a threshold."""
