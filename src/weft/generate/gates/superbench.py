@@ -33,7 +33,7 @@ def _write(asked: Asked) -> str:
 
 
 def _rules(asked: Asked, operation: str, name: str) -> dict[str, dict[str, object]]:
-    found = {}
+    found: dict[str, dict[str, object]] = {}
     for size in _SIZES:
         one = asked.threshold(operation, smallest_bytes=size, largest_bytes=size)
         found[f"weft-{name}-{size}"] = {
