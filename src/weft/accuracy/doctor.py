@@ -4,12 +4,12 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
+from weft.accuracy.posterior import Scale, scale
 from weft.doctor.diagnose import Diagnosis, diagnose
-from weft.doctor.findings import NAMED_RATIO, Finding
+from weft.doctor.findings import HIGH_RATIO, MEDIUM_RATIO, NAMED_RATIO, Finding
 from weft.errors import Unreadable
 from weft.inventory.severity import Severity
 
@@ -21,8 +21,12 @@ _SPELLING: Final = {
 """Classes that cases and rules spell in two ways: the rule's name, and the cases'."""
 _QUIET: Final = ("healthy", "benign")
 _TOP: Final = 3
-_STEPS: Final = (0.0, 0.5, 0.6, 0.7, 0.8, 0.9, 1.01)
-"""Bounds of the groups of confidences; below the first step a cause is a suspect."""
+_LEVELS: Final = (
+    ("low", 0.0, MEDIUM_RATIO),
+    ("medium", MEDIUM_RATIO, HIGH_RATIO),
+    ("high", HIGH_RATIO, 1.01),
+)
+"""Confidences as reports state them, each with the probabilities it stands for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +76,10 @@ class Confusion:
 class Reliability:
     """Of the findings stated with such a confidence, how many named the right cause."""
 
+    level: str
+    """high, medium or low, as a report states it."""
+    stated_ratio: float
+    """Mean of the stated probabilities."""
     from_ratio: float
     to_ratio: float
     findings: int
@@ -96,6 +104,7 @@ class DoctorScore:
     """Healthy and benign cases with a finding of severity error."""
     cases: tuple[DoctorCase, ...]
     confusion: tuple[Confusion, ...]
+    scale: Scale | None = None
     reliability: tuple[Reliability, ...] = ()
     """Errors and warnings by stated confidence; all but the case's own cause count as wrong."""
 
@@ -134,21 +143,34 @@ def score(folder: Path) -> DoctorScore:
             for (expected, found), count in sorted(pairs.items())
         ),
         reliability=tuple(_reliability(cases)),
+        scale=scale(_stated(cases)),
     )
 
 
-def _reliability(cases: Sequence[DoctorCase]) -> Iterator[Reliability]:
-    stated = [
-        (one.confidence_ratio, one.cause == case.expected)
+def _stated(cases: Sequence[DoctorCase]) -> list[list[tuple[float, bool]]]:
+    """Return of each case the probabilities that were stated, and whether each was right."""
+    return [
+        [
+            (one.confidence_ratio, one.cause == case.expected)
+            for one in case.found
+            if one.severity is not Severity.INFO
+        ]
         for case in cases
-        for one in case.found
-        if one.severity is not Severity.INFO
     ]
-    for low, high in pairwise(_STEPS):
-        right = [ok for ratio, ok in stated if low <= ratio < high]
-        if right:
+
+
+def _reliability(cases: Sequence[DoctorCase]) -> Iterator[Reliability]:
+    stated = [one for case in _stated(cases) for one in case]
+    for level, low, high in _LEVELS:
+        group = [(ratio, ok) for ratio, ok in stated if low <= ratio < high]
+        if group:
             yield Reliability(
-                from_ratio=low, to_ratio=min(high, 1.0), findings=len(right), right=sum(right)
+                level=level,
+                stated_ratio=sum(ratio for ratio, _ in group) / len(group),
+                from_ratio=low,
+                to_ratio=min(high, 1.0),
+                findings=len(group),
+                right=sum(ok for _, ok in group),
             )
 
 

@@ -10,6 +10,7 @@ from weft.inventory.entity import Entity
 from weft.inventory.values import Value
 
 _GROUP_RATIO: Final = 0.1
+_PAIR: Final = 2
 _FEWEST: Final = 3
 """So many entities have a majority; of two that differ neither is known to be right."""
 
@@ -45,11 +46,11 @@ def expected(
 def _of_groups(row: Expectation, values: "Counter[Value]", mine: Value) -> Expected | None:
     """Return the lowest value of a group above the value, if the value is of no group.
 
-    Ports of a switch come in groups, as uplinks and downlinks. A group has at least three and
+    Ports of a switch come in groups, as uplinks and downlinks. A group has at least two and
     a tenth of all; one that is slower than a group and in none is odd.
     """
     total = sum(values.values())
-    fewest = max(_FEWEST, total * _GROUP_RATIO)
+    fewest = max(_PAIR, total * _GROUP_RATIO)
     groups = [one for one, count in values.items() if count >= fewest]
     above = [one for one in groups if isinstance(one, float) and one > mine]  # type: ignore[operator]
     if mine in groups or not above:

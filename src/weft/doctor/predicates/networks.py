@@ -139,6 +139,23 @@ def gids_of_different_subnets(clue: Clue, case: Case) -> Iterator[Hit]:
             yield Hit(clue, event.entity, tuple(event.evidence))
 
 
+_COMPLETIONS: Final = ("nccl.retry_exceeded", "nccl.flushed", "nccl.completion_error")
+_BOTH: Final = 2
+
+
+def two_hosts_report_one_another(clue: Clue, case: Case) -> Iterator[Hit]:
+    """Yield failed transfers of two hosts that each name another peer: both are alive.
+
+    Of a process that died, the others name one address, and its own host reports nothing.
+    """
+    events = [one for code in _COMPLETIONS for one in case.events.get(code, ())]
+    hosts = {one.entity.field("host") for one in events if one.entity.field("host")}
+    peers = {one.fields["peer"] for one in events if one.fields.get("peer")}
+    if len(hosts) == _BOTH == len(peers):
+        for event in events:
+            yield Hit(clue, event.entity, tuple(event.evidence))
+
+
 def two_interfaces_in_one_subnet(clue: Clue, case: Case) -> Iterator[Hit]:
     """Yield interfaces of one host that are attached to the same IP network."""
     seen: dict[tuple[str, object], Entity] = {}

@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 
 from weft.accuracy.doctor import DoctorCase, DoctorScore
+from weft.accuracy.posterior import Scale
 from weft.report.numbers import percent
-from weft.report.page import Block, Facts, Page, Table, View, rows_of
+from weft.report.page import Block, Facts, Page, Sentences, Table, View, rows_of
 
 
 def _page(result: DoctorScore) -> Page:
@@ -24,11 +25,12 @@ def _blocks(result: DoctorScore) -> Iterator[Block]:
     )
     yield Table(
         title="How sure it was, and how often that was right",
-        columns=("stated", "findings", "right"),
+        columns=("confidence", "stated on average", "findings", "right"),
         rows=rows_of(
             *(
                 (
-                    f"{percent(one.from_ratio)} to {percent(one.to_ratio)}",
+                    f"{one.level} ({percent(one.from_ratio)} to {percent(one.to_ratio)})",
+                    percent(one.stated_ratio),
                     str(one.findings),
                     percent(one.right / one.findings),
                 )
@@ -37,6 +39,8 @@ def _blocks(result: DoctorScore) -> Iterator[Block]:
         ),
         left=(0,),
     )
+    if result.scale is not None:
+        yield Sentences(lines=(_scale(result.scale),))
     wrong = [one for one in result.cases if one.false_alarm or not (one.healthy or one.first)]
     if wrong:
         yield Table(
@@ -50,6 +54,15 @@ def _blocks(result: DoctorScore) -> Iterator[Block]:
         columns=("expected", "found first", "cases"),
         rows=rows_of(*((one.expected, one.found, str(one.cases)) for one in result.confusion)),
         left=(0, 1),
+    )
+
+
+def _scale(found: Scale) -> str:
+    verdict = "scaling would help" if found.helps else "scaling would not help"
+    return (
+        f"The scale of the odds that fits best is {found.best:g} (1 is as stated); on cases "
+        f"left out one at a time {verdict}: loss {found.loss_left_out:.3f} scaled, "
+        f"{found.loss_as_stated:.3f} as stated."
     )
 
 
