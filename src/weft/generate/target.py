@@ -45,6 +45,8 @@ class Target:
     """By kind of file."""
     refuses: Callable[[Plan], str | None] = lambda _: None
     """Why a plan cannot be written although its features can; none where it can."""
+    configures: bool = True
+    """Whether the fabric, a host or a job reads it; else ``all`` leaves it out."""
     files: Callable[[Plan], Files]
 
 
@@ -116,12 +118,13 @@ def reason_against(name: str, plan: Plan) -> str | None:
 def render(plan: Plan, names: Iterable[str]) -> Configuration:
     """Write out the files of some targets; refuse before anything is rendered.
 
-    The name ``all`` stands for every target that can write the plan; the others are listed
-    with the reason.
+    The name ``all`` stands for every target that configures the fabric, hosts or jobs and can
+    write the plan;
+    those that cannot are listed with the reason.
     """
     asked = list(dict.fromkeys(names))
     everything = asked == [ALL]
-    chosen = suitable(plan) if everything else asked
+    chosen = _configuring(suitable(plan)) if everything else asked
     loaded = {name: plugins.load(targets, name, Target) for name in chosen}
     against = [reason for name in chosen if (reason := reason_against(name, plan))]
     if against:
@@ -142,6 +145,10 @@ def render(plan: Plan, names: Iterable[str]) -> Configuration:
         left_out=_left_out(plan) if everything else (),
         provenance=plan.provenance,
     )
+
+
+def _configuring(names: Iterable[str]) -> list[str]:
+    return [name for name in names if plugins.load(targets, name, Target).configures]
 
 
 def _left_out(plan: Plan) -> tuple[LeftOut, ...]:

@@ -42,6 +42,7 @@ air = Target(
     title="NVIDIA Air: the fabric as a simulation",
     supports=frozenset({Feature.IP, Feature.PFC, Feature.PLANES, Feature.MESH, Feature.RACK}),
     needs=frozenset({Feature.IP}),
+    configures=False,
     files=_files,
     proofs={"topology.json": Proof.GOLDEN},
 )

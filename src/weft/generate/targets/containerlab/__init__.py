@@ -86,6 +86,7 @@ containerlab = Target(
     title="containerlab: the fabric in containers, switches on FRR",
     supports=frozenset({Feature.IP, Feature.PFC, Feature.PLANES, Feature.MESH, Feature.RACK}),
     needs=frozenset({Feature.IP}),
+    configures=False,
     files=_files,
     proofs={
         "fabric.clab.yml": Proof.GOLDEN,

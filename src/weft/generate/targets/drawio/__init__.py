@@ -116,6 +116,7 @@ def _cell(root: ET.Element, cell: dict[str, str], sides: dict[str, str]) -> None
 drawio = Target(
     title="draw.io: the fabric as a drawing",
     supports=frozenset(set(Feature) - {Feature.PROVIDER}),
+    configures=False,
     files=_files,
     proofs={"fabric.drawio": Proof.GOLDEN},
 )

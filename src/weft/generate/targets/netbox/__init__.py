@@ -107,6 +107,7 @@ def _csv(header: str, rows: Rows) -> str:
 netbox = Target(
     title="NetBox: devices, interfaces and cables for its bulk import",
     supports=frozenset(set(Feature) - {Feature.PROVIDER}),
+    configures=False,
     files=_files,
     proofs=dict.fromkeys(PROVEN, Proof.GOLDEN),
 )

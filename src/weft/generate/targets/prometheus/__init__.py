@@ -202,6 +202,7 @@ def _hosts(plan: Plan) -> list[dict[str, Any]]:
 prometheus = Target(
     title="Prometheus and Alertmanager: recording rules, alerts, inhibition, tests of them",
     supports=frozenset(Feature) - {Feature.RACK},
+    configures=False,
     files=_files,
     proofs={
         "weft.rules.yml, weft-1m.test.yml, weft-5m.test.yml": Proof.SOFTWARE,
