@@ -30,13 +30,21 @@ make_venv() {
 }
 
 [ -x "$VENV/bin/python" ] || make_venv "$(find_python)"
-stamp=$(cksum pyproject.toml | cut -d' ' -f1)
+stamp=$(cat pyproject.toml requirements.lock | cksum | cut -d' ' -f1)
 if [ "$(cat "$VENV/.weft-stamp" 2>/dev/null || true)" != "$stamp" ]; then
     echo "installing weft into $VENV (first run only) ..." >&2
-    install() {
-        "$VENV/bin/python" -m pip install --quiet --disable-pip-version-check -e '.[dev]' >&2
+    pip_install() { "$VENV/bin/python" -m pip install --quiet --disable-pip-version-check "$@" >&2; }
+    # The packages of the lock file, whose hashes must be right, then weft itself.
+    locked() {
+        pip_install --require-hashes -r requirements.lock &&
+            pip_install --no-build-isolation -e '.[dev]'
     }
-    if install || { sleep 10 && install; }; then # a mirror that did not answer may answer now
+    # A mirror may lack a locked version: then what pyproject.toml allows, and it is said.
+    allowed() {
+        echo "not all of requirements.lock can be had here: installing what pyproject.toml allows" >&2
+        pip_install -e '.[dev]'
+    }
+    if locked || { sleep 10 && locked; } || allowed; then # what did not answer may answer now
         echo "$stamp" >"$VENV/.weft-stamp"
     elif "$VENV/bin/python" -c 'import weft, pytest' 2>/dev/null; then
         echo "could not bring $VENV up to date; going on with what it has" >&2

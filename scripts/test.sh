@@ -15,4 +15,6 @@ run ruff format --check .
 run mypy
 run lint-imports --no-cache
 run codespell src docs papers tests README.md CONTRIBUTING.md CHANGELOG.md
+sh scripts/audit.sh
+run python benchmarks/hostile.py --mutations 500
 run pytest -q -n 2 "$@"

@@ -167,6 +167,8 @@ class Reading:
     def line(self, number: int, raw: bytes) -> None:
         """Read one line."""
         self.lines += 1
+        if self.block is None and not raw.strip():
+            return
         raw = _plain(raw)
         rows, opened = self.engine.matches(raw)
         if not rows and opened is None and self.block is None:
