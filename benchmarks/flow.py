@@ -158,6 +158,8 @@ def beside(
         )  # fmt: skip
     except subprocess.TimeoutExpired:
         return {f"{name}_run_s": f"> {limit_s:g}", f"{name}_ratio": limit_s / row["run_s"]}
+    except subprocess.CalledProcessError as error:
+        return {f"{name}_run_s": f"failed: {error.stderr[-80:]}"}
     solve_s, run_s = map(float, ran.stdout.split()[-2:])
     theirs = np.loadtxt(command[-1], ndmin=2)
     apart = [

@@ -76,7 +76,11 @@ def study(
     found = compared(case)
     case = replace(case, advised=found.recommendation.fabric or found.recommendation.cheapest)
     break_evens = {one.input: one for one in found.break_evens}
-    return Trial(case=case, break_evens=break_evens, packets=prober is not None)
+    return Trial(
+        case=case,
+        break_evens=break_evens,
+        packets=prober is not None and prober.engine.name == "packet",
+    )
 
 
 def put_to_test(trial: Trial, claim: Claim) -> Tested:

@@ -15,7 +15,7 @@ from weft.advise.reach import Reaching, cheapest
 from weft.advise.wording import figure, percent
 from weft.errors import SpecError, WeftError
 from weft.network.network import layout
-from weft.predict.training import Prediction
+from weft.predict.training import Prediction, prober_for
 from weft.results import Provenance
 from weft.spec.cluster import Cluster
 from weft.spec.workload import Job
@@ -160,16 +160,18 @@ def need(
     target: Target | None = None,
     *,
     pins: Iterable[str] = (),
+    fidelity: str = "analytic",
     ask: Callable[[Cluster, Job], Prediction] | None = None,
 ) -> Need:
     """Solve for the network that a target needs; ``ask`` stands in for predict().
 
     Without a target: 95 % of the speed that unlimited bandwidth would give. ``pins`` are keys
-    that the cheapest network keeps; with ``ask`` it is not searched.
+    that the cheapest network keeps; with ``ask`` or another fidelity it is not searched.
     """
     target = target or Target(metric="mfu_of_max", value=0.95)
     _check(target)
-    oracle = Oracle.of(ask)
+    prober = prober_for(fidelity)
+    oracle = Oracle.of(ask) if prober is None else Oracle.with_packets(prober)
     start = oracle.predict(cluster, job)
     search = _Search(start, oracle, target.metric)
     curve = _curve(search)

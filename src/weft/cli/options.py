@@ -80,7 +80,7 @@ Fidelity = Annotated[
     str,
     typer.Option(
         "--fidelity", metavar="ENGINE",
-        help="analytic, or packet: the network's share is simulated, not looked up.",
+        help="analytic; flow or packet: the network's share is simulated, not looked up.",
     ),
 ]  # fmt: skip
 TuningFile = Annotated[

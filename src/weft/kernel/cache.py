@@ -33,7 +33,7 @@ def _source_hash() -> str:
     digest = hashlib.sha256(getattr(numba, "__version__", "").encode())
     for path in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(path.read_bytes())
-    for path in sorted((_PACKAGE / "engines" / "packet").rglob("*.py")):
+    for path in sorted((_PACKAGE / "engines").rglob("*.py")):
         text = path.read_bytes()
         if any(mark in text for mark in _MARKS_OF_KERNELS):
             digest.update(text)

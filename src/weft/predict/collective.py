@@ -70,9 +70,9 @@ def expect(
     """Expect the curve of one collective, at sizes a constant factor apart.
 
     ``ranks`` is every GPU of the cluster and ``ranks_per_domain`` every GPU of a host unless
-    they are given. With the fidelity ``packet`` what the network leaves of the NICs' rate is
-    simulated (on a part of the network where it is large), not taken from its source;
-    ``report`` is told how far that is.
+    they are given. With the fidelity ``flow`` (the whole network) or ``packet`` (a part of it
+    where it is large) what the network leaves of the NICs' rate is simulated, not taken from
+    its source; ``report`` is told how far that is.
     """
     sweep, made = _engine(fidelity, report)
     kind = _operation(operation)
@@ -106,16 +106,15 @@ def _engine(
     """Return what predicts a curve, and how its provenance says so."""
     if fidelity == "analytic":
         return engine.sweep, lambda made: made
-    if fidelity != "packet":
-        raise SpecError(f"no fidelity is called {fidelity!r}; there are: analytic, packet")
-    from weft.predict import probing  # noqa: PLC0415 - it compiles a simulator
-    from weft.predict.simulate import PACKET_EFFECTS  # noqa: PLC0415 - as above
+    from weft.predict import probing  # noqa: PLC0415 - it compiles kernels
+
+    simulator = probing.engine_of(fidelity)
 
     def made(plain: Provenance) -> Provenance:
-        models = plain.models | PACKET_EFFECTS
-        return replace(plain, engine="packet", models=models, seed=probing.SEEDS[0])
+        models = plain.models | simulator.models
+        return replace(plain, engine=simulator.name, models=models, seed=probing.SEEDS[0])
 
-    return partial(probing.sweep, report=report), made
+    return partial(probing.sweep, engine=simulator, report=report), made
 
 
 def beside(

@@ -83,8 +83,15 @@ def with_share(
     path = path_of(Same(cluster), closed.group, current())
     if not path.fabric.rdma:
         path = replace(path, net_bytes_per_s=_ports(cluster, path), net_limit="NIC")
+    return with_ratio(path, closed, share, said, limit="packets")
+
+
+def with_ratio(
+    path: Path, closed: CollectiveTime, share: Estimate, said: str, *, limit: str
+) -> CollectiveTime:
+    """Put a share of the rate of a path in the place of its factors."""
     slow, middle, fast = (
-        estimate(replace(path, fabric_ratio=end, fabric_limit="packets"), closed.operation,
+        estimate(replace(path, fabric_ratio=end, fabric_limit=limit), closed.operation,
                  closed.size_bytes)[0].value
         for end in (share.low, share.value, share.high)
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The collectives of a training step packet by packet: each pattern once, remembered.
+"""The collectives of a training step simulated: each pattern once, remembered.
 
 A pattern is a ring, an exchange or pairs, run by as many groups side by side as the network
 has room for, hosts placed without regard to leaves, as the closed forms assume. The share of
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from math import log2
 from statistics import median
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -28,14 +28,15 @@ from weft.engines.packet.rounds import add_collective
 from weft.engines.packet.schedules import Fabric, Schedule, Work, schedule_of
 from weft.engines.packet.settings import link_rate_of, options_of
 from weft.engines.packet.static_routes import routes_of, scenario_fabric
-from weft.errors import Infeasible, WeftError
+from weft.errors import Infeasible, SpecError, WeftError
 from weft.network.fabric import find
 from weft.network.network import layout
 from weft.network.topology import trays_of
 from weft.predict.packets import extrapolated, share_kept, with_share
 from weft.predict.part import model_of
+from weft.predict.simulate import PACKET_EFFECTS
 from weft.predict.watching import Probing, Report
-from weft.results import Estimate
+from weft.results import Effect, Estimate
 from weft.spec.cluster import Cluster, FabricChoice, TopologyChoice
 from weft.spec.load import settings_of
 from weft.spec.scenario import IncastTraffic, Scenario, TrafficItem
@@ -44,6 +45,7 @@ from weft.traffic import collectives
 from weft.traffic.collective import Algorithm, Group, Operation
 from weft.units import gbit_from_rate, rate_from_gbit, show_rate
 
+FLOW: Final = "flow"
 SEEDS: Final = (1, 2, 3)
 RINGS: Final = frozenset({Operation.ALL_REDUCE, Operation.ALL_GATHER, Operation.REDUCE_SCATTER})
 CARRIED: Final = (
@@ -80,8 +82,25 @@ class Pattern:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Engine:
+    """What simulates patterns, and how a collective's closed form takes what it gives."""
+
+    name: str
+    """As provenance and ``--fidelity`` have it."""
+    models: frozenset[Effect]
+    placed: str
+    """What is assumed of where groups are placed."""
+    key: Callable[[Cluster, Operation, Group], tuple[Any, int]]
+    """Returns the pattern that a group runs, and the hosts that run it in the cluster."""
+    words: Callable[[Any], str]
+    probed: Callable[[Cluster, Any, int], "Probed"]
+    put: Callable[[Cluster, CollectiveTime, Estimate, str], CollectiveTime]
+    """Puts a share into the closed form."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Probed:
-    """What packets leave of the NICs' rate, and how that was found."""
+    """What the network leaves of the NICs' rate, and how that was found."""
 
     pattern: str
     share: Estimate
@@ -91,10 +110,11 @@ class Probed:
 
 @dataclass(slots=True, kw_only=True)
 class Prober:
-    """Answers what packets leave, each pattern once; after an interruption, no more."""
+    """Answers what the network leaves, each pattern once; after an interruption, no more."""
 
     report: Report | None = None
-    found: dict[tuple[Pattern, int], Probed | None] = field(default_factory=dict)
+    engine: Engine = field(default_factory=lambda: engine_of("packet"))
+    found: dict[tuple[Any, int], Probed | None] = field(default_factory=dict)
     missing: dict[str, None] = field(default_factory=dict)
     """Why some collectives of the step keep their sourced factors."""
     interrupted: bool = False
@@ -108,7 +128,7 @@ class Prober:
             self._count(cluster, asked)
 
     def _count(self, cluster: Cluster, asked: Iterable[tuple[Operation, Group]]) -> None:
-        keys = {self.key(cluster, *one) for one in asked if one[1].domains > 1}
+        keys = {self.engine.key(cluster, *one) for one in asked if one[1].domains > 1}
         self.planned += sum(key not in self.found for key in keys)
 
     def collective(self, end: str = "value") -> Callable[..., CollectiveTime]:
@@ -124,30 +144,33 @@ class Prober:
             if probed is None:
                 return closed
             share = getattr(probed.share, end)
-            return with_share(cluster, closed, Estimate(share, share, share), probed.said)
+            band = Estimate(share, share, share)
+            return self.engine.put(cluster, closed, band, probed.said)
 
         return timed
 
     def probe(self, cluster: Cluster, operation: Operation, group: Group) -> Probed | None:
-        """Return what packets leave a group of the NICs; none where it cannot be simulated."""
+        """Return what a group is left of its NICs; none where it cannot be simulated."""
         try:
             key = self.key(cluster, operation, group)
         except WeftError as error:
-            self.missing.setdefault(f"sourced factors, not packets: {error}")
+            self.missing.setdefault(f"sourced factors, not {self.engine.name}s: {error}")
             return None
         if key not in self.found:
             self.found[key] = self._simulated(cluster, *key)
         return self.found[key]
 
-    def _simulated(self, cluster: Cluster, pattern: Pattern, hosts: int) -> Probed | None:
+    def _simulated(self, cluster: Cluster, pattern: Any, hosts: int) -> Probed | None:  # noqa: ANN401 - the engine's
         if self.interrupted:
             self.missing.setdefault("interrupted: what was not yet simulated keeps its "
                                     "sourced factors")  # fmt: skip
             return None
         self.planned = max(self.planned, self.done + 1)
-        self._tell(f"{_words(pattern)}, {cluster.fabric.kind} {cluster.fabric.tuning}")
+        self._tell(
+            f"{self.engine.words(pattern)}, {cluster.fabric.kind} {cluster.fabric.tuning}"
+        )
         try:
-            return _probed(cluster, pattern, hosts)
+            return self.engine.probed(cluster, pattern, hosts)
         except KeyboardInterrupt:
             self.interrupted = True
             return self._simulated(cluster, pattern, hosts)
@@ -163,31 +186,33 @@ class Prober:
         self.report(Probing(done=self.done, planned=self.planned, doing=doing,
                             elapsed_s=elapsed, left_s=left))  # fmt: skip
 
-    def key(self, cluster: Cluster, operation: Operation, group: Group) -> tuple[Pattern, int]:
+    def key(self, cluster: Cluster, operation: Operation, group: Group) -> tuple[Any, int]:
         """Return the pattern that a group runs, and the hosts that run it in the cluster."""
-        fabric = find(cluster.fabric.kind)
-        if not fabric.rdma and fabric.socket_bytes_per_s is None:
-            raise Infeasible(
-                f"{fabric.title} is bounded by what hosts copy, which was measured"
-            )
-        settings_of(cluster)  # says which fabrics have none
-        kind = "ring" if operation in RINGS else "exchange"
-        kind = "pairs" if operation is Operation.SEND_RECV else kind
-        most = MOST_NICS if fabric.rdma else min(MOST_NICS, MOST_COPYING)
-        model = model_of(_plain(cluster), most, most)[0]
-        hosts = min(group.domains, model.hosts)
-        groups = max(1, min(cluster.hosts // group.domains, model.hosts // hosts))
-        paths = _paths(cluster, operation, group)
-        if not fabric.rdma:
-            model = _with_sockets(model, cluster)
-            paths *= sockets_of(cluster, Sockets())
-        pattern = Pattern(cluster=model, kind=kind, groups=groups, hosts=hosts, paths=paths)
-        return pattern, cluster.hosts
+        return self.engine.key(cluster, operation, group)
 
     @property
     def probes(self) -> tuple[Probed, ...]:
         """All that was simulated."""
         return tuple(one for one in self.found.values() if one is not None)
+
+
+def _key(cluster: Cluster, operation: Operation, group: Group) -> tuple[Pattern, int]:
+    """Return the pattern that a group runs, and the hosts that run it in the cluster."""
+    fabric = find(cluster.fabric.kind)
+    if not fabric.rdma and fabric.socket_bytes_per_s is None:
+        raise Infeasible(f"{fabric.title} is bounded by what hosts copy, which was measured")
+    settings_of(cluster)  # says which fabrics have none
+    kind = kind_of(operation)
+    most = MOST_NICS if fabric.rdma else min(MOST_NICS, MOST_COPYING)
+    model = model_of(_plain(cluster), most, most)[0]
+    hosts = min(group.domains, model.hosts)
+    groups = max(1, min(cluster.hosts // group.domains, model.hosts // hosts))
+    paths = paths_between(cluster, operation, group)
+    if not fabric.rdma:
+        model = _with_sockets(model, cluster)
+        paths *= sockets_of(cluster, Sockets())
+    pattern = Pattern(cluster=model, kind=kind, groups=groups, hosts=hosts, paths=paths)
+    return pattern, cluster.hosts
 
 
 def sweep(
@@ -197,6 +222,7 @@ def sweep(
     ranks: int,
     ranks_per_domain: int,
     *,
+    engine: Engine | None = None,
     report: Report | None = None,
 ) -> list[CollectiveTime]:
     """Predict the curve of nccl-tests with the network's share simulated."""
@@ -204,17 +230,24 @@ def sweep(
     closed = [collective_time(cluster, operation, size, group) for size in sizes]
     if group.domains == 1:
         return closed
-    prober = Prober(report=report)
+    prober = Prober(report=report, engine=engine or PACKET_ENGINE)
     probed = prober.probe(cluster, operation, group)
     if prober.interrupted:  # the one pattern that there was
         raise KeyboardInterrupt
     if probed is None:
         missing = tuple(prober.missing)
         return [replace(one, assumptions=(*one.assumptions, *missing)) for one in closed]
-    return [with_share(cluster, one, probed.share, probed.said) for one in closed]
+    return [prober.engine.put(cluster, one, probed.share, probed.said) for one in closed]
 
 
-def _paths(cluster: Cluster, operation: Operation, group: Group) -> int:
+def kind_of(operation: Operation) -> str:
+    """Return the pattern that an operation runs: a ring, an exchange or pairs."""
+    if operation is Operation.SEND_RECV:
+        return "pairs"
+    return "ring" if operation in RINGS else "exchange"
+
+
+def paths_between(cluster: Cluster, operation: Operation, group: Group) -> int:
     """Return the connections of two NICs: channels of the library a NIC, times queue pairs.
 
     Queue pairs are those that NCCL is told to use, or that the packet settings have.
@@ -416,3 +449,27 @@ def _schedule(pattern: Pattern, fabric: Fabric, mtu_bytes: int, seed: int) -> Sc
         add_collective(work, algorithm, operation, gpus, size, ranks_per_domain=1,
                        channels=cluster.host.nics)  # fmt: skip
     return schedule_of(work)
+
+
+PACKET_ENGINE: Final = Engine(
+    name="packet",
+    models=PACKET_EFFECTS,
+    placed=PLACED,
+    key=_key,
+    words=_words,
+    probed=lambda *asked: _probed(*asked),  # noqa: PLW0108 - looked up when it is called
+    put=with_share,
+)
+
+
+def engine_of(fidelity: str) -> Engine:
+    """Return what simulates at a fidelity; raise SpecError where nothing is called so."""
+    if fidelity == FLOW:
+        from weft.predict.flows import FLOW_ENGINE  # noqa: PLC0415 - it takes what is above
+
+        return FLOW_ENGINE
+    if fidelity != PACKET_ENGINE.name:
+        raise SpecError(
+            f"no fidelity is called {fidelity!r}; there are: analytic, {FLOW}, packet"
+        )
+    return PACKET_ENGINE

@@ -11,7 +11,6 @@ from weft.engines.analytic import step as engine
 from weft.engines.analytic.collective.constants import current
 from weft.engines.analytic.collective.path import Same, path_of
 from weft.engines.engine import StepTime
-from weft.errors import SpecError
 from weft.predict.provenance import provenance
 from weft.predict.watching import Report
 from weft.results import Estimate, Provenance, combine
@@ -21,14 +20,14 @@ from weft.traffic.demand import demands
 from weft.units import SECONDS
 
 if TYPE_CHECKING:
-    from weft.predict.probing import Prober
+    from weft.predict.probing import Engine, Prober
 
 TRILLION = 1e12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Packets:
-    """What the packet engine gave to a prediction."""
+    """What a simulation gave to a prediction."""
 
     said: tuple[str, ...]
     """What was simulated, what it gave, and what was extrapolated."""
@@ -65,7 +64,7 @@ class Prediction:
     run_s: Estimate | None
     """Whole training run at this goodput, when the job says how many tokens it has."""
     packets: Packets | None = None
-    """What was simulated packet by packet, where that was asked for."""
+    """What was simulated, by flows or packet by packet, where that was asked for."""
     domain: str = ""
     """``within the measured domain``, or what of the step lies beyond any measurement."""
     complete: bool = True
@@ -82,8 +81,9 @@ def predict(
 ) -> Prediction:
     """Predict one training job on one cluster.
 
-    With the fidelity ``packet`` what the network leaves of the NICs' rate is simulated for
-    every pattern of the step, not taken from its source; ``report`` is told how far that is.
+    With the fidelity ``flow`` or ``packet`` what the network leaves of the NICs' rate is
+    simulated for every pattern of the step, not taken from its source; ``report`` is told how
+    far that is.
     Raises Infeasible when the job fits in no way that weft knows of.
     """
     return predict_with(cluster, job, prober_for(fidelity, report))
@@ -93,11 +93,9 @@ def prober_for(fidelity: str, report: Report | None = None) -> "Prober | None":
     """Return what simulates collectives at this fidelity; none where nothing does."""
     if fidelity == "analytic":
         return None
-    if fidelity != "packet":
-        raise SpecError(f"no fidelity is called {fidelity!r}; there are: analytic, packet")
-    from weft.predict.probing import Prober  # noqa: PLC0415 - it compiles a simulator
+    from weft.predict.probing import Prober, engine_of  # noqa: PLC0415 - it compiles kernels
 
-    return Prober(report=report)
+    return Prober(report=report, engine=engine_of(fidelity))
 
 
 def predict_with(cluster: Cluster, job: Job, prober: "Prober | None") -> Prediction:
@@ -139,12 +137,13 @@ def predict_with(cluster: Cluster, job: Job, prober: "Prober | None") -> Predict
             resolved,
             (*step.assumptions, *cost.assumptions, *_factors(cluster, step, packets)),
             packets,
+            None if prober is None else prober.engine,
         ),
     )
 
 
 def _factors(cluster: Cluster, step: StepTime, packets: Packets | None) -> tuple[str, ...]:
-    """Return what the fabric is taken to leave the collectives; none where packets say it."""
+    """Return what the fabric is taken to leave; none where that is simulated."""
     if packets is not None and packets.said:
         return ()
     same = Same(cluster)
@@ -178,19 +177,22 @@ def _step(
 
 
 def _provenance(
-    cluster: Cluster, job: Job, assumptions: tuple[str, ...], packets: Packets | None
+    cluster: Cluster,
+    job: Job,
+    assumptions: tuple[str, ...],
+    packets: Packets | None,
+    engine: "Engine | None",
 ) -> Provenance:
-    if packets is None or not packets.said:
+    if packets is None or engine is None or not packets.said:
         missing = () if packets is None else packets.missing
         return provenance(cluster, job, sources=(), assumptions=(*assumptions, *missing))
-    from weft.predict.probing import PLACED, SEEDS  # noqa: PLC0415 - as above
-    from weft.predict.simulate import PACKET_EFFECTS  # noqa: PLC0415 - as above
+    from weft.predict.probing import SEEDS  # noqa: PLC0415 - as above
 
     made = provenance(
-        cluster, job, sources=(), assumptions=(*assumptions, PLACED, *packets.missing)
+        cluster, job, sources=(), assumptions=(*assumptions, engine.placed, *packets.missing)
     )
-    models = made.models | PACKET_EFFECTS
-    return replace(made, engine="packet", models=models, seed=SEEDS[0])
+    models = made.models | engine.models
+    return replace(made, engine=engine.name, models=models, seed=SEEDS[0])
 
 
 def sweep(

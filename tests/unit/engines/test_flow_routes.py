@@ -7,7 +7,7 @@ from weft import plugins
 from weft.catalogue.devices import Switch
 from weft.engines.flow.routes import coupled, pools, routed
 from weft.engines.flow.solver import Uses, max_min_rates
-from weft.errors import Infeasible
+from weft.errors import Infeasible, SpecError
 from weft.network import topologies
 from weft.network.graph import HOST_LEAF, LEAF_SPINE, build
 from weft.network.routing import Demands
@@ -149,3 +149,9 @@ def test_parts_of_a_send_on_the_same_link_share_it():
     uses = Uses(start=np.arange(5), links=np.array([0, 0, 0, 1]))
     send = coupled(uses, np.zeros(4, np.int64), np.full(4, 0.25))
     assert max_min_rates(np.array([RATE, RATE]), send) == pytest.approx([RATE * 4 / 3])
+
+
+def test_an_unknown_load_balancing_names_those_that_there_are():
+    graph = network("leaf_spine", 32, 16)
+    with pytest.raises(SpecError, match="adaptive, ecmp"):
+        routed(graph, shift(graph, 8), "round_robin")

@@ -145,8 +145,8 @@ def test_progress_names_the_pattern_and_the_time_left():
 
 
 def test_an_unknown_fidelity_is_refused():
-    with pytest.raises(SpecError, match="analytic, packet"):
-        predict(cluster(), load_job(JOB), fidelity="flow")
+    with pytest.raises(SpecError, match="analytic, flow, packet"):
+        predict(cluster(), load_job(JOB), fidelity="fluid")
 
 
 def test_the_command_takes_the_fidelity(tmp_path, capsys):

@@ -29,6 +29,7 @@ def need(
     given: options.CaseGiven,
     target: TargetOption = None,
     sweep: options.Sweep = [],  # noqa: B006 - as above
+    fidelity: options.Fidelity = "analytic",
     output: options.OutputFormat = "text",
     full: options.Full = False,
     out: options.OutFile = None,
@@ -61,13 +62,14 @@ def need(
         with progress("solving", quiet=quiet):
             found = swept_case(
                 "need", sweep, given, documents,
-                run=lambda one: api.need(one.cluster, one.job, wanted), measures=needed,
+                run=lambda one: api.need(one.cluster, one.job, wanted, fidelity=fidelity),
+                measures=needed,
             )  # fmt: skip
         emit(found, output, full=full, out=out, charts=chart)
         return 0 if found.complete else PARTIAL
     case = case_of(given, documents)
     with progress("solving", quiet=quiet):
-        result = api.need(case.cluster, case.job, wanted, pins=case.pins)
+        result = api.need(case.cluster, case.job, wanted, pins=case.pins, fidelity=fidelity)
     emit(with_defaults(result, case.defaults), output, full=full, out=out, charts=chart)
     return 0 if result.reached else FAILED
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from weft import plugins
 from weft.engines.flow.solver import Uses
-from weft.errors import Infeasible
+from weft.errors import Infeasible, SpecError
 from weft.network import routings
 from weft.network.graph import HOST_LEAF, LEAF_SPINE, Floats, Graph, Ints
 from weft.network.routing import Demands, Paths, Routing, mixed
@@ -22,7 +22,8 @@ from weft.network.topology import Mesh
 PATHS: Final = {"ecmp": "ecmp", "flowlet": "ecmp", "static": "static_dmodk"}
 """Balancing -> routing that gives each flow one path. A NIC that sends without gaps leaves no
 flowlets [Vanini 2017], so those keep to the path of their hash."""
-SPREAD: Final = frozenset({"spray", "adaptive"})
+SPREAD: Final = frozenset({"spray", "adaptive", "planned", "scheduled"})
+"""Planned paths and cells of a scheduled fabric collide no more than sprayed packets do."""
 MOST_TRIES: Final = 64
 
 
@@ -50,11 +51,13 @@ def routed(
     """Route flows over a graph whose links have a ``ratio`` of their rate left (none: all).
 
     A link of ratio 0 is down: paths avoid it, as routing does once it has converged. Raises
-    Infeasible where a flow has no path left.
+    Infeasible where a flow has no path left, SpecError where there is no such balancing.
     """
     left = np.ones(graph.links) if ratio is None else ratio
-    name = PATHS.get(balancing, "ecmp")
-    routing = plugins.load(routings, name, Routing)
+    if balancing not in PATHS and balancing not in SPREAD:
+        known = ", ".join(sorted({*PATHS, *SPREAD}))
+        raise SpecError(f"no load balancing is called {balancing!r}; there are: {known}")
+    routing = plugins.load(routings, PATHS.get(balancing, "ecmp"), Routing)
     paths = _alive(graph, demands, routing, seed, left > 0)
     rate = graph.rate_bytes_per_s * left
     lengths = np.diff(paths.start)

@@ -1,0 +1,216 @@
+"""The collectives of a training step as flows, over the whole network of the cluster.
+
+Every group runs its pattern at once, on all NICs, its hosts placed without regard to leaves.
+A ring, and a send over several queue pairs or planes, moves at the rate of its slowest part.
+The share of the NICs' rate that the slowest group is left takes the place of the factors for
+hash collisions and oversubscription; what tuning costs, and what spreading loses to
+reordering, flows do not see: those factors stay.
+"""
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from statistics import median
+from typing import Final
+
+import numpy as np
+
+from weft.engines.analytic.collective.constants import current
+from weft.engines.analytic.collective.path import Same, path_of
+from weft.engines.engine import CollectiveTime
+from weft.engines.flow.routes import SPREAD, coupled, routed
+from weft.engines.flow.solver import Flows, Uses, complete, max_min_rates
+from weft.network.fabric import find
+from weft.network.graph import Floats, Graph, Ints
+from weft.network.network import graph
+from weft.network.routing import Demands, mixed
+from weft.predict.packets import with_ratio
+from weft.predict.probing import FLOW, PLACED, SEEDS, Engine, Probed, kind_of, paths_between
+from weft.results import Effect, Estimate
+from weft.spec.cluster import Cluster
+from weft.traffic.collective import Group, Operation
+
+FLOW_EFFECTS: Final = frozenset(
+    {Effect.SERIALISATION, Effect.LATENCY, Effect.OVERSUBSCRIPTION, Effect.COLLISIONS}
+)
+MOST_FLOWS: Final = 1 << 16
+"""Of an exchange: as many shifts side by side as there are flows for, at least one."""
+MOST_SHIFTS: Final = 8
+"""Peers that a rank of an exchange sends to at once; more even out what few collide."""
+MOST_FILLS: Final = 2e7
+"""Uses of links times flows up to which every end is solved for; beyond, the first rates."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pattern:
+    """What is simulated: groups of hosts over the whole network of a cluster."""
+
+    cluster: Cluster
+    kind: str
+    groups: int
+    hosts: int
+    """Of one group."""
+    stride: int
+    """Of the hosts of a group, in hosts: as many groups lie side by side."""
+    paths: int
+    """Connections between two NICs, each hashed on its own."""
+    ratio: tuple[tuple[int, float], ...] = ()
+    """Links that have another share of their rate left than all of it: (link, share)."""
+
+
+def _key(cluster: Cluster, operation: Operation, group: Group) -> tuple[Pattern, int]:
+    hosts = min(group.domains, cluster.hosts)
+    pattern = Pattern(
+        cluster=_network_of(cluster), kind=kind_of(operation),
+        groups=_groups(cluster.hosts, hosts, group.stride), hosts=hosts,
+        stride=_stride(cluster.hosts, hosts, group.stride),
+        paths=paths_between(cluster, operation, group),
+    )  # fmt: skip
+    return pattern, cluster.hosts
+
+
+def _stride(cluster_hosts: int, hosts: int, stride: int) -> int:
+    """Return how far apart the hosts of a group lie, as far as the cluster reaches."""
+    return max(1, min(stride, cluster_hosts // hosts))
+
+
+def _groups(cluster_hosts: int, hosts: int, stride: int) -> int:
+    """Return how many groups there are: all that fit into whole blocks of hosts."""
+    side = _stride(cluster_hosts, hosts, stride)
+    return max(1, cluster_hosts // (hosts * side)) * side
+
+
+@lru_cache(maxsize=256)
+def _network_of(cluster: Cluster) -> Cluster:
+    """Keep what a network is built from, so that the same one is not simulated twice."""
+    host = cluster.host.with_(server="", cpu="") if cluster.host.server else cluster.host
+    return Cluster.model_construct(
+        name="network", hosts=cluster.hosts, host=host, fabric=cluster.fabric,
+        topology=cluster.topology,
+    )  # fmt: skip
+
+
+@lru_cache(maxsize=8)
+def _graph(cluster: Cluster) -> Graph:
+    return graph(cluster)
+
+
+def _words(pattern: Pattern) -> str:
+    """Say what a pattern is."""
+    if pattern.kind == "pairs":
+        return f"{pattern.groups} pairs of hosts"
+    name = pattern.kind + "s" * (pattern.groups > 1)
+    return f"{pattern.groups if pattern.groups > 1 else 'one'} {name} of {pattern.hosts} hosts"
+
+
+def _balancing(cluster: Cluster) -> str:
+    return cluster.fabric.load_balancing or find(cluster.fabric.kind).default_load_balancing
+
+
+def probed(_cluster: Cluster, pattern: Pattern, _hosts: int) -> Probed:
+    """Return what flows leave a pattern of the NICs' rate, over seeds."""
+    shares = _shares(pattern)
+    share = Estimate(median(shares), min(shares), max(shares))
+    cluster = pattern.cluster
+    kept = f"{share.value:.0%} ({share.low:.0%} to {share.high:.0%})"
+    said = (
+        f"flows of {_words(pattern)} ({cluster.fabric.kind}, {_balancing(cluster)}, "
+        f"{pattern.paths} paths a pair, {len(SEEDS)} seeds) keep {kept} of the NICs"
+    )
+    return Probed(pattern=_words(pattern), share=share, said=said)
+
+
+@lru_cache(maxsize=4096)
+def _shares(pattern: Pattern) -> tuple[float, ...]:
+    return tuple(share_of(pattern, seed) for seed in SEEDS)
+
+
+def share_of(pattern: Pattern, seed: int) -> float:
+    """Return the time of what a NIC sends at its line rate over that of the last flow."""
+    network = _graph(pattern.cluster)
+    sends, team = _sends(pattern, network, seed)
+    ratio = np.ones(network.links)
+    for link, left in pattern.ratio:
+        ratio[link] = left
+    found = routed(network, sends, _balancing(pattern.cluster), seed=seed, ratio=ratio)
+    parts = pattern.paths * network.layout.planes
+    weight = np.full(len(sends.source), 1 / parts)
+    uses = coupled(found.uses, team, weight)
+    line = float(network.rate_bytes_per_s[0]) * network.layout.planes
+    took_s = _last_end(found.bytes_per_s, uses)
+    due_s = _shifts(pattern) / line
+    return float(min(1.0, due_s / took_s))
+
+
+def _last_end(bytes_per_s: Floats, uses: Uses) -> float:
+    """Return when the last of flows of one byte ends.
+
+    Long rings are as slow as at first: others that end leave little on their links.
+    """
+    flows = len(uses.start) - 1
+    if len(uses.links) / max(1, flows) * len(uses.links) > MOST_FILLS:
+        return float(1 / max_min_rates(bytes_per_s, uses).min())
+    sent = Flows(uses=uses, size_bytes=np.ones(flows))
+    return float(complete(bytes_per_s, sent).end_s.max())
+
+
+def _shifts(pattern: Pattern) -> int:
+    """Return how many peers every NIC sends to at once."""
+    if pattern.kind != "exchange":
+        return 1
+    nics = pattern.groups * pattern.hosts * pattern.cluster.host.nics
+    return max(1, min(MOST_SHIFTS, pattern.hosts - 1, MOST_FLOWS // nics))
+
+
+def _sends(pattern: Pattern, network: Graph, seed: int) -> tuple[Demands, Ints]:
+    """Return every part of every send, and the team that moves at one rate.
+
+    Groups of a stride share a block of hosts, which are dealt out to them at random. Each NIC
+    sends to the NIC of the same number of the host so many places further in its group; peers
+    of an exchange are drawn from all of them.
+    """
+    rng = np.random.default_rng(seed)
+    nics, planes = network.layout.site.nics_per_host, network.layout.planes
+    block = pattern.stride * pattern.hosts
+    blocks = np.arange(pattern.groups * pattern.hosts).reshape(-1, block)
+    teams = rng.permuted(blocks, axis=1).reshape(pattern.groups, pattern.hosts)
+    far = 1 + rng.permutation(pattern.hosts - 1)[: _shifts(pattern)]
+    far = far if pattern.kind == "exchange" else np.array([1])
+    near = np.broadcast_to(teams, (len(far), *teams.shape))
+    peer = np.stack([np.roll(teams, -step, axis=1) for step in far])
+    ports = np.arange(nics)
+    source = (near[..., None] * nics + ports).ravel()
+    target = (peer[..., None] * nics + ports).ravel()
+    send = np.arange(len(source))
+    group = send // nics // pattern.hosts % pattern.groups
+    ring = group * nics + send % nics
+    team = ring if pattern.kind == "ring" else send
+    parts = pattern.paths * planes
+    part = np.tile(np.arange(parts), len(source))
+    return Demands(
+        source=source.repeat(parts), target=target.repeat(parts),
+        size_bytes=np.ones(len(part)), plane=part % planes,
+        entropy=mixed(send.repeat(parts), part),
+    ), team.repeat(parts)  # fmt: skip
+
+
+def put(cluster: Cluster, closed: CollectiveTime, share: Estimate, said: str) -> CollectiveTime:
+    """Put what flows leave in the place of collisions and oversubscription alone."""
+    path = path_of(Same(cluster), closed.group, current())
+    kind, choice = path.fabric, cluster.fabric
+    kept = [kind.tuned(choice.tuning)] if choice.tuning != "tuned" else []
+    spread = _balancing(cluster) in SPREAD and path.reach.far_ratio > 0
+    kept += [kind.balanced(choice.load_balancing)] if spread else []
+    for one in kept:
+        share = Estimate(
+            share.value * one.value, share.low * one.low, min(1.0, share.high * one.high)
+        )
+    found = with_ratio(path, closed, share, said, limit="flows")
+    factors = [kind.tuning_assumption(choice.tuning)] if choice.tuning != "tuned" else []
+    factors += [kind.assumption(choice.load_balancing)] if spread else []
+    return replace(found, assumptions=(*found.assumptions, *factors))
+
+
+FLOW_ENGINE: Final = Engine(
+    name=FLOW, models=FLOW_EFFECTS, placed=PLACED, key=_key, words=_words, probed=probed,
+    put=put,
+)  # fmt: skip
