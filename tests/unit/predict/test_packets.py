@@ -193,8 +193,8 @@ def test_without_its_congestion_control_it_would_hold_them_too(kind):
 
 
 def test_an_unknown_fidelity_is_refused():
-    with pytest.raises(SpecError, match="analytic, packet"):
-        expect(cluster(), fidelity="flow")
+    with pytest.raises(SpecError, match="analytic, flow, packet"):
+        expect(cluster(), fidelity="fluid")
 
 
 def test_a_fabric_without_settings_is_refused(monkeypatch):
