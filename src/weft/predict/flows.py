@@ -19,9 +19,8 @@ from weft.engines.analytic.collective.path import Same, path_of
 from weft.engines.engine import CollectiveTime
 from weft.engines.flow.routes import SPREAD, coupled, routed
 from weft.engines.flow.solver import Flows, Uses, complete, max_min_rates
-from weft.network.fabric import find
 from weft.network.graph import Floats, Graph, Ints
-from weft.network.network import graph
+from weft.network.network import graph, resolve
 from weft.network.routing import Demands, mixed
 from weft.predict.packets import with_ratio
 from weft.predict.probing import FLOW, PLACED, SEEDS, Engine, Probed, kind_of, paths_between
@@ -103,7 +102,7 @@ def _words(pattern: Pattern) -> str:
 
 
 def _balancing(cluster: Cluster) -> str:
-    return cluster.fabric.load_balancing or find(cluster.fabric.kind).default_load_balancing
+    return resolve(cluster).balancing
 
 
 def probed(_cluster: Cluster, pattern: Pattern, _hosts: int) -> Probed:

@@ -6,7 +6,7 @@ import pytest
 from weft.advise.need import need
 from weft.engines.analytic.collective.path import uplink_share
 from weft.errors import SpecError
-from weft.network.network import graph
+from weft.network.network import graph, resolve
 from weft.predict import flows, probing
 from weft.predict.collective import expect
 from weft.predict.flows import FLOW_ENGINE, Pattern, share_of
@@ -66,7 +66,7 @@ def test_more_paths_a_pair_collide_less():
 
 def test_a_ring_hashed_on_one_path_keeps_what_is_published_of_ecmp():
     """Between the ends of what closed forms take, published and simulated by packets."""
-    published = flows.find("roce").balanced("ecmp")
+    published = resolve(leaves()).balanced
     share = Prober(engine=FLOW_ENGINE).probe(leaves(), *RING).share
     assert published.low <= share.low <= share.value <= share.high <= published.high
 
