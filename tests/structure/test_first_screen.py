@@ -27,6 +27,7 @@ EXAMPLES = {
     "expect": [[CASE], [LARGE, "alltoall"], ["--preset", "gb200_nvl72"]],
     "claims": [[CASE], WITHOUT_FILES],
     "plan": [[CASE], [LARGE], ["--preset", "dgx_h100"]],
+    "emulate": [["--preset", "dgx_h100", "--fault", "port-down"]],
     "check": [[str(SAMPLES / "rules" / "link_degraded" / "fires"), "--preset", "dgx_h100"]],
     "runbook": [[CASE], ["pfc-storm", "--preset", "hgx_h100_roce"]],
     "render": [["nccl", "opensm", "--preset", "dgx_h100"]],

@@ -333,6 +333,8 @@ def _has_peers(row: Expectation, inventory: Inventory) -> bool:
 
 
 def _meets(compare: str, seen: Any, wanted: Any) -> bool:  # noqa: ANN401 - any attribute
+    if compare == "one_of":
+        return seen in wanted
     if compare == "count":
         return isinstance(seen, tuple) and len(set(seen)) == int(wanted)
     if compare == "at_least":

@@ -15,7 +15,7 @@ class Test:
 
     attribute: str = ""
     compare: str = "equal"
-    """equal, at_least, or count (of a list)."""
+    """equal, one_of, at_least, or count (of a list)."""
     value: Any = None
     deviation: bool = False
     """Judge by the expectation tables in place of a value."""

@@ -192,9 +192,16 @@ def _rivals(one: Candidate) -> Iterator[Rival]:
 def _deviations(case: Case, explained: set[tuple[str, str]]) -> Iterator[Finding]:
     """Yield deviations that no cause accounts for, one finding an attribute."""
     for name, found in case.deviations.items():
-        left = [one for one in found if (name, host(one.entity)) not in explained]
+        left = [one for one in found if not _accounted(name, host(one.entity), explained)]
         if left:
             yield _of_deviations(name, left)
+
+
+def _accounted(name: str, place: str, explained: set[tuple[str, str]]) -> bool:
+    """Return whether a cause accounts for a deviation: of a job, a cause on any host does."""
+    if place:
+        return (name, place) in explained
+    return any(name == one for one, _ in explained)
 
 
 def _of_deviations(name: str, found: Sequence[Deviation]) -> Finding:

@@ -52,7 +52,7 @@ def candidates(case: Case) -> list[Candidate]:
     for one in found:
         one.rivals = [
             other for other in found
-            if other is not one and other.cause is not one.cause and one.lines & other.lines
+            if other.cause.name != one.cause.name and one.lines & other.lines
         ]  # fmt: skip
     for one in found:
         against: dict[str, float] = {}

@@ -76,7 +76,7 @@ class Bundle:
         self.set(Entity("adapter", (host, adapter)), "firmware", "28.43")
         self.set(Entity("adapter", (host, adapter)), "model", "MT4129")
         if self.roce:
-            self.set(Entity("gid", (host, adapter, "1", "3")), "type", "roce v2")
+            self.set(Entity("gid", (host, adapter, "1", "3")), "type", "v2")
             self.set(Entity("gid", (host, adapter, "1", "0")), "type", "ib")
             for name, value in {"mtu": 9000.0, "trust": "dscp",
                                 "pfc": tuple("00010000")}.items():  # fmt: skip

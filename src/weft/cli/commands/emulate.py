@@ -1,0 +1,67 @@
+"""`weft emulate`: outputs of a fabric that is not there, healthy or with faults."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from weft.cli import options
+
+FolderOption = Annotated[
+    Path, typer.Option("--out", metavar="DIR", help="Folder of the bundle; new or empty.")
+]
+FaultOption = Annotated[
+    list[str],
+    typer.Option("--fault", metavar="KIND[@HOST/N]", help="Inject a fault; repeatable."),
+]
+CollectOption = Annotated[
+    int, typer.Option("--collect", min=1, metavar="COUNT", help="Hosts whose outputs to write.")
+]
+SeedOption = Annotated[
+    int, typer.Option("--seed", metavar="NUMBER", help="Chooses places and noise.")
+]
+AnswerOption = Annotated[
+    Path | None,
+    typer.Option("--answer", metavar="FILE", help="Name the faults in this file alone."),
+]
+
+
+def emulate(
+    documents: options.Documents = [],  # noqa: B006 - typer reads the default, nobody changes it
+    *,
+    given: options.ClusterGiven,
+    folder: FolderOption = Path("emulated"),
+    fault: FaultOption = [],  # noqa: B006 - as above
+    collect: CollectOption = 4,
+    seed: SeedOption = 0,
+    answer: AnswerOption = None,
+    output: options.OutputFormat = "text",
+    full: options.Full = False,
+) -> None:
+    """Emulate hosts of a cluster: what weft collect and the first run would bring.
+
+    Values follow from the plan and the model, formats are those that the tools print. Use it to
+    rehearse an incident: one person injects with --answer, the other finds the fault with
+    weft diagnose, and the answer scores it. The same words and seed give the same bytes.
+
+    \b
+    Examples:
+      weft emulate --preset dgx_h100 --hosts 64 --out healthy
+      weft emulate --preset hgx_h100_roce --hosts 64 --fault pause-storm --out incident
+      weft emulate cluster.yaml --fault port-down@host-0003/2 --collect 8 --out incident
+      weft emulate cluster.yaml --fault link-flap --seed 7 --answer answer.json --out incident
+    """  # noqa: D301 - click's mark for text that is not to be wrapped
+    from weft import api  # noqa: PLC0415 - after the words are understood
+    from weft.cli.inputs import cluster_of  # noqa: PLC0415 - as above
+    from weft.cli.output import check_format, emit  # noqa: PLC0415 - as above
+    from weft.emulate.bundle import answer as answer_of  # noqa: PLC0415 - as above
+    from weft.emulate.bundle import emulate as emulated  # noqa: PLC0415 - as above
+    from weft.emulate.bundle import write  # noqa: PLC0415 - as above
+
+    check_format(output)
+    plan = api.plan(cluster_of(given, documents))
+    state = emulated(plan, fault, hosts=min(collect, plan.cluster.hosts), seed=seed)
+    result = write(state, folder, seed=seed, hidden=answer is not None)
+    if answer is not None:
+        answer.write_text(answer_of(state), "utf-8")
+    emit(result, output, full=full)

@@ -1,0 +1,145 @@
+"""The bundle that weft collect would bring from an emulated fabric, and its metrics."""
+
+import json
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from weft.emulate.job import nccl_log, nccl_tests
+from weft.emulate.outputs import HARDWARE, PORT_COUNTERS, outputs, samples
+from weft.emulate.state import Host, Injected, State, faults, healthy, inject
+from weft.errors import SpecError, Unreadable
+from weft.generate.plan import Plan
+from weft.metrics.source import metrics
+from weft.network.network import layout
+from weft.results import Provenance
+
+BETWEEN_S: Final = 60
+"""Time between the two samples of counters."""
+FIRST_S: Final = 1_795_000_000
+"""When the first sample was taken, in seconds since 1970."""
+PEERS: Final = 3
+"""Healthy hosts whose outputs are beside those of a faulty one."""
+STATES: Final = {"down": 1, "initializing": 2, "armed": 3, "active": 4}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Emulated:
+    """What was written, and the answer: which faults are where."""
+
+    folder: str
+    cluster: str
+    hosts: tuple[str, ...]
+    files: int
+    injected: tuple[str, ...] | None
+    """Faults as KIND@HOST/NUMBER; None where the answer is kept apart."""
+    provenance: Provenance
+
+
+def emulate(
+    plan: Plan, wanted: Sequence[str], *, hosts: int = PEERS + 1, seed: int = 0
+) -> State:
+    """Return the state of some hosts with faults, each KIND or KIND@HOST/NUMBER.
+
+    A place that is not given is chosen by the seed. The same words and seed give the same
+    state. Raises SpecError, UnknownName.
+    """
+    count = plan.cluster.hosts
+    if not 1 <= hosts <= count:
+        raise SpecError(f"--collect {hosts}: the cluster has {count} hosts")
+    chance = random.Random(seed)  # noqa: S311 - choice of places, no secret
+    numbers = sorted(chance.sample(range(count), hosts))
+    state = healthy(plan, numbers, seed)
+    for word in wanted:
+        name, _, place = word.partition("@")
+        host, number = _place(state, name, place, chance)
+        inject(state, name, host, number)
+    return state
+
+
+def _place(state: State, name: str, place: str, chance: random.Random) -> tuple[Host, int]:
+    if not place:
+        host = chance.choice(state.hosts)
+        fault = faults().get(name)
+        parts = host.gpus if fault is not None and fault.at == "gpu" else host.rails
+        return host, chance.randrange(len(parts))
+    wanted, _, number = place.partition("/")
+    found = [one for one in state.hosts if one.name == wanted]
+    if not found or not (number or "0").isdecimal():
+        names = ", ".join(one.name for one in state.hosts)
+        raise SpecError(f"{name}@{place}: write KIND@HOST/NUMBER; hosts collected: {names}")
+    return found[0], int(number or 0)
+
+
+def files(state: State, *, seed: int = 0) -> Iterator[tuple[str, str]]:
+    """Yield the files of a bundle: paths below its folder, and texts."""
+    for host in state.hosts:
+        for name, text in outputs(state, host):
+            yield f"hosts/{host.name}/{name}", text
+        for number, at_s in enumerate((0, BETWEEN_S)):
+            folder = f"sample_{number + 1}_at_{FIRST_S + at_s}"
+            for name, text in samples(state, host, at_s):
+                yield f"hosts/{host.name}/{folder}/{name}", text
+    yield "nccl.log", nccl_log(state)
+    if len(state.hosts) > 1:
+        yield "all_reduce.txt", nccl_tests(state, seed)
+
+
+def metrics_text(state: State, host: Host, at_s: float) -> str:
+    """Return what node_exporter and rdma_exporter of a host would answer to a scrape."""
+    lines = []
+    rate = layout(state.plan.cluster).link_bytes_per_s
+    for rail in host.rails:
+        labels = f'{{device="mlx5_{rail.number}",port="1"}}'
+        values = {
+            "port.state": STATES[rail.values["port.state"]],
+            "port.rate": rate * rail.values["port.rate_ratio"],
+            **{path: rail.count(path, at_s) for path in _counted(state)},
+        }
+        for path, value in values.items():
+            lines.append(f"{metrics(path)[0].metric}{labels} {value:.17g}")
+    return "\n".join(lines) + "\n"
+
+
+def _counted(state: State) -> list[str]:
+    hardware = [*HARDWARE] if state.kind == "roce" else []
+    return [*PORT_COUNTERS, *hardware, "port.tx_bytes"]
+
+
+def write(state: State, folder: Path, *, seed: int = 0, hidden: bool = False) -> Emulated:
+    """Write a bundle into a folder that does not exist or is empty.
+
+    With ``hidden`` the faults are not named in what is returned. Raises Unreadable.
+    """
+    try:
+        if folder.exists() and any(folder.iterdir()):
+            raise Unreadable(f"{folder}: is not empty; name a new folder")
+        count = 0
+        for path, text in files(state, seed=seed):
+            place = folder / path
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(text, "utf-8")
+            count += 1
+    except OSError as failure:
+        raise Unreadable(f"{folder}: cannot be written: {failure.strerror}") from failure
+    return Emulated(
+        folder=str(folder), cluster=state.plan.names.cluster.text(),
+        hosts=tuple(one.name for one in state.hosts), files=count,
+        injected=None if hidden else tuple(map(named, state.injected)),
+        provenance=state.plan.provenance,
+    )  # fmt: skip
+
+
+def named(one: Injected) -> str:
+    """Return a fault as it is written on the command line."""
+    return f"{one.fault.name}@{one.host}/{one.number}"
+
+
+def answer(state: State) -> str:
+    """Return the answer of a rehearsal as JSON: faults, places, causes that name them."""
+    return json.dumps(
+        [{"fault": one.fault.name, "host": one.host, "number": one.number,
+          "causes": list(one.fault.cause)} for one in state.injected], indent=1,
+    ) + "\n"  # fmt: skip

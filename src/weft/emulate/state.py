@@ -1,0 +1,204 @@
+"""The state of a fabric: every attribute of its hosts, as the plan wants it, and its faults."""
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, Final
+
+from weft.errors import SpecError, UnknownName
+from weft.generate.plan import Plan
+from weft.inventory.table import rows
+from weft.network import naming
+from weft.network.network import layout
+from weft.plugins import unknown
+
+FIRMWARE: Final = "28.43.2026"
+DRIVER: Final = "570.124.06"
+NCCL: Final = "2.27.3"
+WORDS: Final = {"infiniband": "InfiniBand", "roce": "Ethernet"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """A kind of fault: what it changes, and the causes that would name it rightly."""
+
+    name: str
+    at: str
+    cause: tuple[str, ...]
+    sets: Mapping[str, Any] = field(default_factory=dict)
+    grows: Mapping[str, float] = field(default_factory=dict)
+    kernel: tuple[str, ...] = ()
+    log: tuple[str, ...] = ()
+    fabrics: tuple[str, ...] = ("infiniband", "roce")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Injected:
+    """A fault at a place: the answer of a rehearsal."""
+
+    fault: Fault
+    host: str
+    number: int
+    """Of the rail or of the GPU."""
+
+    @property
+    def element(self) -> str:
+        """Return what names the place in a finding."""
+        return f"mlx5_{self.number}" if self.fault.at == "port" else self.host
+
+
+@dataclass(slots=True)
+class Part:
+    """A rail or a GPU of a host: attributes by their path, counters with their growth."""
+
+    number: int
+    values: dict[str, Any] = field(default_factory=dict)
+    counters: dict[str, int] = field(default_factory=dict)
+    growth: dict[str, float] = field(default_factory=dict)
+
+    def count(self, path: str, at_s: float) -> int:
+        """Return a counter at a time after the first sample."""
+        return int(self.counters.get(path, 0) + self.growth.get(path, 0.0) * at_s)
+
+
+@dataclass(slots=True)
+class Host:
+    """A host: its own attributes, its rails, its GPUs, and lines of its logs."""
+
+    name: str
+    number: int
+    values: dict[str, Any]
+    rails: list[Part]
+    gpus: list[Part]
+    kernel: list[str] = field(default_factory=list)
+    log: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class State:
+    """The hosts of which somebody collects outputs, out of a fabric."""
+
+    plan: Plan
+    kind: str
+    hosts: list[Host]
+    injected: list[Injected] = field(default_factory=list)
+
+
+@cache
+def faults() -> Mapping[str, Fault]:
+    """Return every kind of fault by name."""
+    return {row["fault"]: _fault(row) for row in rows("weft.emulate", "faults.yaml")}
+
+
+def _fault(row: Mapping[str, Any]) -> Fault:
+    told = dict(row)
+    for key in ("cause", "kernel", "log", "fabrics"):
+        if key in told:
+            told[key] = tuple(told[key])
+    return Fault(name=told.pop("fault"), **told)
+
+
+def healthy(plan: Plan, numbers: Sequence[int], seed: int) -> State:
+    """Return the state of some hosts of a healthy fabric, with ordinary noise of counters.
+
+    Raises SpecError for fabrics whose outputs are not known.
+    """
+    kind = plan.cluster.fabric.kind
+    if kind not in WORDS:
+        raise SpecError(f"fabric.kind {kind}: InfiniBand and RoCE can be emulated")
+    chance = random.Random(seed)  # noqa: S311 - noise, no secret
+    return State(plan, kind, [_host(plan, number, chance) for number in numbers])
+
+
+def _host(plan: Plan, number: int, chance: random.Random) -> Host:
+    cluster = plan.cluster
+    values = {"host.driver": DRIVER, "host.nccl": NCCL, "host.network": "IB",
+              "host.gdr": "yes" if cluster.host.gpudirect else "no"}  # fmt: skip
+    return Host(
+        naming.host(number, cluster.hosts), number, values,
+        [_rail(plan, rail, chance) for rail in range(len(plan.names.device_list()))],
+        [_gpu(gpu, chance) for gpu in range(cluster.host.gpus)],
+    )  # fmt: skip
+
+
+def _rail(plan: Plan, number: int, chance: random.Random) -> Part:
+    mtu = plan.link.path_mtu_bytes
+    host_mtu = plan.link.host_mtu_bytes
+    lossless = plan.labels.priority.whole() if plan.labels else -1
+    values = {
+        "port.state": "active", "port.physical": "link_up",
+        "port.mtu": mtu.whole() if mtu else 0,
+        "port.rate_ratio": 1.0, "interface.mtu": host_mtu.whole() if host_mtu else 2044,
+        "interface.state": "up", "interface.trust": "dscp", "slot.width": 16, "slot.speed": 32,
+        "interface.pfc": " ".join(str(int(one == lossless)) for one in range(8)),
+        "adapter.firmware": FIRMWARE,
+    }  # fmt: skip
+    noise = {"port.link_downed": chance.randrange(3), "port.rcv_errors": chance.randrange(3),
+             "priority.rx_pause": chance.randrange(4000),
+             "interface.rx_discards": chance.randrange(50)}  # fmt: skip
+    rate = layout(plan.cluster).link_bytes_per_s
+    growth = {"priority.rx_pause": chance.uniform(0, 30),
+              "priority.rx_pause_duration": chance.uniform(0, 300),
+              "port.tx_bytes": rate * chance.uniform(0.4, 0.5)}  # fmt: skip
+    return Part(number, values, noise, growth)
+
+
+def _gpu(number: int, chance: random.Random) -> Part:
+    values = {"gpu.throttle_thermal": "no", "gpu.throttle_power_brake": "no",
+              "gpu.remap_failed": "no", "gpu.remap_pending": "no",
+              "gpu.temperature": chance.randrange(52, 74)}  # fmt: skip
+    return Part(number, values)
+
+
+def slot_of(part: Part, base: int) -> str:
+    """Return a PCI address; adapters and GPUs have different buses.
+
+    >>> slot_of(Part(2), 0x17)
+    '0000:1b:00.0'
+    """
+    return f"0000:{base + 2 * part.number:02x}:00.0"
+
+
+ADAPTER_BUS: Final = 0x18
+GPU_BUS: Final = 0x81
+
+
+def inject(state: State, name: str, host: Host, number: int) -> Injected:
+    """Put a fault into a state, at a host and a rail or GPU of it; return what was injected.
+
+    Raises UnknownName for a fault that does not exist, SpecError where it cannot be here.
+    """
+    if name not in faults():
+        raise UnknownName(unknown("fault", name, sorted(faults())))
+    fault = faults()[name]
+    if state.kind not in fault.fabrics:
+        raise SpecError(f"{name} is a fault of {' and '.join(fault.fabrics)}, not {state.kind}")
+    parts = host.gpus if fault.at == "gpu" else host.rails
+    if not 0 <= number < len(parts):
+        raise SpecError(f"{host.name} has no {fault.at} {number}; it has 0 to {len(parts) - 1}")
+    part = parts[number]
+    for path, value in fault.sets.items():
+        (host.values if path.startswith("host.") else part.values)[path] = value
+    part.growth |= dict(fault.grows)
+    fields = {
+        "host": host.name, "device": f"mlx5_{number}", "number": str(number),
+        "interface": f"rail{number}", "slot": slot_of(part, ADAPTER_BUS),
+        "gpu_slot": slot_of(part, GPU_BUS).removesuffix(".0"),
+    }  # fmt: skip
+    host.kernel += [_filled(line, fields) for line in fault.kernel]
+    host.log += [_filled(line, fields) for line in fault.log]
+    done = Injected(fault=fault, host=host.name, number=number)
+    state.injected.append(done)
+    return done
+
+
+def _filled(line: str, fields: Mapping[str, str]) -> str:
+    for name, value in fields.items():
+        line = line.replace(f"{{{name}}}", value)
+    return line
+
+
+def suitable(kind: str) -> Iterator[Fault]:
+    """Yield the faults of a kind of fabric."""
+    return (one for one in faults().values() if kind in one.fabrics)
