@@ -338,7 +338,7 @@ LINT = """\
 # Rules of lint
 
 This page is made from the rules themselves (`python docs/generate.py lint`).
-`weft lint` asks all of them; [how to use it](../how-to/lint-a-configuration.md).
+`weft lint` evaluates all of them; [how to use it](../how-to/lint-a-configuration.md).
 A severity may be lower where the evidence is weaker; a rule that needs several sides says
 nothing, and is listed as not checked, while one of them is missing.
 """

@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from weft import plugins
-from weft.lint import rules
-from weft.lint.lint import lint
+from weft.lint.lint import all_rules, lint
 
 SAMPLES = Path(__file__).parent / "lint"
-NAMES = plugins.names(rules)
+RULES = dict(all_rules())
+NAMES = list(RULES)
 
 
 @cache

@@ -1,20 +1,21 @@
 """What every rule of the linter owes its reader."""
 
-import importlib
 from pathlib import Path
 
 import pytest
 
 from weft import plugins
-from weft.lint import readers, rules
+from weft.lint import readers
+from weft.lint.lint import all_rules, description
 
 ROOT = Path(__file__).parents[2]
-NAMES = plugins.names(rules)
+RULES = dict(all_rules())
+NAMES = list(RULES)
 SECTIONS = ("What it checks:", "Why it matters:", "What to do:", "References:")
 
 
 def _words(name):
-    return importlib.import_module(f"weft.lint.rules.{name}").__doc__
+    return "\n\n".join(description(name))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -29,8 +30,7 @@ def test_a_rule_says_what_it_checks_why_it_matters_what_to_do_and_from_where(nam
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_rule_has_an_address_where_to_read_more(name):
-    rule = getattr(importlib.import_module(f"weft.lint.rules.{name}"), name)
-    assert rule.reference.startswith("https://")
+    assert RULES[name].reference.startswith("https://")
 
 
 def test_the_page_on_lint_is_what_rules_and_readers_say():

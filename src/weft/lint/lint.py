@@ -17,6 +17,7 @@ from weft.lint.facts import Fact, Side
 from weft.lint.files import Unread, collect
 from weft.lint.reader import File, all_readers
 from weft.lint.rule import Case, Layer, Problem, Rule, Severity
+from weft.lint.table import table_rules
 from weft.lint.text import Evidence, Text
 from weft.predict.provenance import provenance
 from weft.results import Provenance
@@ -83,8 +84,9 @@ class Linted:
 
 @cache
 def all_rules() -> tuple[tuple[str, Rule], ...]:
-    """Return every rule by name."""
-    return tuple((name, plugins.load(folder, name, Rule)) for name in plugins.names(folder))
+    """Return every rule by name, sorted: those of the tables and those that are files."""
+    files = ((name, plugins.load(folder, name, Rule)) for name in plugins.names(folder))
+    return tuple(sorted([*table_rules(), *files], key=lambda one: one[0]))
 
 
 def facts_of(text: Text) -> tuple[list[str], list[Fact]]:
@@ -124,7 +126,8 @@ def read(texts: Iterable[Text | Unread]) -> tuple[list[Fact], list[Read], list[U
 
 def description(name: str) -> tuple[str, str]:
     """Return the first line of a rule's documentation, and the rest."""
-    words = import_module(f"{folder.__name__}.{name}").__doc__ or ""
+    words = dict(all_rules())[name].about
+    words = words or import_module(f"{folder.__name__}.{name}").__doc__ or ""
     summary, _, rest = words.partition("\n\n")
     return summary.strip(), rest.strip()
 

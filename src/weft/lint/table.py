@@ -1,0 +1,234 @@
+"""Rules that are rows of data: which settings, under which conditions, and what to do.
+
+A rule of ``tables/*.yaml`` has an ``about`` (the four sections of its page) and ``rows``. Each
+row names one kind of fact (``of``) and tests of its fields (``when``); the first row that holds
+for a fact reports it. A test is a value, a list of values, or ``OPERATORS`` by name.
+``fabric`` and ``cluster`` (dotted paths of the cluster document, or ``none``) are conditions on
+what else was read; ``with`` and ``without`` are about another fact, and ``same`` lists the
+fields that the two share, as ``value: port`` where the names differ.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import fields
+from functools import cache
+from typing import Any, Final
+
+import re2
+
+from weft.inventory import table as inventory_tables
+from weft.lint import facts as vocabulary
+from weft.lint.document import whole
+from weft.lint.facts import Fact, Side
+from weft.lint.rule import Case, Found, Layer, Problem, Rule, Severity, problem
+
+Test = Mapping[str, Any]
+
+
+def table_rules() -> Iterator[tuple[str, Rule]]:
+    """Yield every rule of the tables by name; raises ValueError for an unknown field."""
+    for rules in inventory_tables.tables("weft.lint", "tables").values():
+        for row in rules:
+            yield row["rule"], _rule(row)
+
+
+def _rule(row: Mapping[str, Any]) -> Rule:
+    checked = [_checked(row["rule"], one) for one in row["rows"]]
+
+    def check(case: Case) -> Found:
+        reported: set[int] = set()
+        for one in checked:
+            for fact in _candidates(case, one):
+                partners = () if id(fact) in reported else _partners(case, one, fact)
+                if partners is None or id(fact) in reported:
+                    continue
+                reported.add(id(fact))
+                yield _problem(case, one, fact, partners)
+
+    return Rule(
+        layer=Layer(row["layer"]),
+        severity=Severity(row["severity"]),
+        reference=row["reference"],
+        check=check,
+        needs=tuple(Side[one.upper()] for one in row.get("needs", ())),
+        not_on=frozenset(row.get("not_on", ())),
+        about=row["about"].strip(),
+    )
+
+
+def _checked(rule: str, row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a row whose kinds, fields and operators are known."""
+    parts: list[Mapping[str, Any]] = [
+        row,
+        *(row[one] for one in ("with", "without") if one in row),
+    ]
+    for part in parts:
+        for field, test in part.get("when", {}).items():
+            names = {"file", *(one.name for one in fields(_kind(part["of"])))}
+            unknown = ({field} - names) | (set(_operators(test)) - OPERATORS.keys())
+            if unknown:
+                raise ValueError(f"rule {rule}: {', '.join(sorted(unknown))} is unknown")
+    return row
+
+
+def _kind(name: str) -> type[Fact]:
+    kind: type[Fact] = getattr(vocabulary, name)
+    return kind
+
+
+def _candidates(case: Case, row: Mapping[str, Any]) -> Iterator[Fact]:
+    """Yield the facts that a row is about, where it applies to this fabric and cluster."""
+    if not _applies(case, row):
+        return
+    when = row.get("when", {})
+    for fact in case.of(_kind(row["of"])):
+        if _matches(fact, when):
+            yield fact
+
+
+def _applies(case: Case, row: Mapping[str, Any]) -> bool:
+    cluster = row.get("cluster", {})
+    if "fabric" in row and not holds(case.fabric, row["fabric"], None):
+        return False
+    if cluster == "none":
+        return case.cluster is None
+    return not cluster or (
+        case.cluster is not None
+        and all(
+            holds(_at(case.cluster.cluster, path), test, None) for path, test in cluster.items()
+        )
+    )
+
+
+def _at(value: Any, path: str) -> Any:  # noqa: ANN401 - any attribute of a cluster document
+    for name in path.split("."):
+        value = getattr(value, name)
+    return value
+
+
+def _matches(fact: Fact, when: Test) -> bool:
+    return all(holds(_field(fact, name), test, fact) for name, test in when.items())
+
+
+def _field(fact: Fact, name: str) -> Any:  # noqa: ANN401 - any field of a fact
+    return fact.at.text.stem if name == "file" else getattr(fact, name)
+
+
+def _partners(case: Case, row: Mapping[str, Any], fact: Fact) -> tuple[Fact, ...] | None:
+    """Return the fact that a row compares with; None where one lacks, or is there in excess."""
+    absent = row.get("without")
+    if absent and any(_is_partner(fact, one, absent) for one in case.of(_kind(absent["of"]))):
+        return None
+    wanted = row.get("with")
+    if not wanted:
+        return ()
+    found = (one for one in case.of(_kind(wanted["of"])) if _is_partner(fact, one, wanted))
+    first = next(found, None)
+    return None if first is None else (first,)
+
+
+def _is_partner(fact: Fact, other: Fact, part: Mapping[str, Any]) -> bool:
+    same = part.get("same", {})
+    pairs = same.items() if isinstance(same, Mapping) else ((name, name) for name in same)
+    return (
+        other is not fact
+        and _matches(other, part.get("when", {}))
+        and all(_text(_field(fact, a)) == _text(_field(other, b)) for a, b in pairs)
+    )
+
+
+def _problem(
+    case: Case, row: Mapping[str, Any], fact: Fact, partners: tuple[Fact, ...]
+) -> Problem:
+    words = {one.name: _shown(getattr(fact, one.name)) for one in fields(fact)}
+    words |= {"fabric": case.fabric, "other": partners[0] if partners else None}
+    shown: list[Fact] = [fact, *partners]
+    if row.get("cluster") and case.cluster is not None:
+        shown.append(case.cluster)
+    severity = row.get("severity")
+    return problem(
+        shown,
+        row["message"].format(**words),
+        row["fix"].format(**words),
+        severity=Severity(severity) if severity else None,
+    )
+
+
+def _shown(value: Any) -> Any:  # noqa: ANN401 - any field of a fact
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else value
+
+
+def _text(value: Any) -> str:  # noqa: ANN401 - any field of a fact
+    """Return a value as rows write it.
+
+    >>> _text(True), _text(None), _text(" PXB ")
+    ('true', 'none', 'pxb')
+    """
+    return str(value).strip().lower()
+
+
+def _number(value: Any, fact: Fact | None) -> float | None:  # noqa: ANN401 - as above
+    """Return a number: itself, a text of one, or ``times`` another ``field`` of the fact."""
+    if isinstance(value, Mapping):
+        other = _number(getattr(fact, value["field"]), fact)
+        return None if other is None else other * value.get("times", 1)
+    if isinstance(value, str):
+        return whole(value)
+    return value if isinstance(value, int | float) else None
+
+
+def _compares(judge: Callable[[float, float], bool]) -> Callable[..., bool]:
+    def compare(value: Any, bound: Any, fact: Fact | None) -> bool:  # noqa: ANN401 - as above
+        number, limit = _number(value, fact), _number(bound, fact)
+        return number is not None and limit is not None and judge(number, limit)
+
+    return compare
+
+
+def _is_one_of(value: Any, allowed: Any, _: Fact | None) -> bool:  # noqa: ANN401 - as above
+    several = (
+        allowed if isinstance(allowed, Sequence) and not isinstance(allowed, str) else [allowed]
+    )
+    return _text(value) in {_text(one) for one in several}
+
+
+def _is_outside(number: float | None, ends: tuple[float, float]) -> bool:
+    return number is not None and not ends[0] <= number <= ends[1]
+
+
+@cache
+def _pattern(text: str) -> Any:  # noqa: ANN401 - a pattern of re2
+    return re2.compile(text)
+
+
+OPERATORS: Final[Mapping[str, Callable[[Any, Any, Fact | None], bool]]] = {
+    "is": _is_one_of,
+    "not": lambda value, barred, fact: not _is_one_of(value, barred, fact),
+    "below": _compares(lambda number, bound: number < bound),
+    "above": _compares(lambda number, bound: number > bound),
+    "at_most": _compares(lambda number, bound: number <= bound),
+    "outside": lambda value, ends, fact: _is_outside(_number(value, fact), ends),
+    "any_outside": lambda value, ends, _: any(_is_outside(one, ends) for one in value or ()),
+    "multiple_of": _compares(lambda number, factor: number % factor == 0),
+    "power_of_two": lambda value, wanted, fact: (
+        ((number := int(_number(value, fact) or 0)) & (number - 1) == 0) is wanted
+    ),
+    "matches": lambda value, pattern, _: _pattern(pattern).fullmatch(str(value)) is not None,
+    "not_matches": lambda value, pattern, _: not _pattern(pattern).fullmatch(str(value)),
+    "has": lambda value, item, _: item in value,
+    "lacks": lambda value, item, _: item not in value,
+    "longer": lambda value, count, _: len(value) > count,
+}
+"""What a test may ask of a field; texts compare without case and surrounding spaces."""
+
+
+def _operators(test: Any) -> Mapping[str, Any]:  # noqa: ANN401 - a test as a row writes it
+    return test if isinstance(test, Mapping) else {"is": test}
+
+
+def holds(value: Any, test: Any, fact: Fact | None) -> bool:  # noqa: ANN401 - as above
+    """Return whether a value passes every operator of a test.
+
+    >>> holds("PXB", ["pix", "pxb"], None), holds("12", {"above": 3, "below": 9}, None)
+    (True, False)
+    """
+    return all(OPERATORS[name](value, bound, fact) for name, bound in _operators(test).items())
