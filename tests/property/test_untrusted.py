@@ -14,12 +14,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from weft.calibrate.calibration import read_file
 from weft.doctor.diagnose import diagnose
 from weft.doctor.verdict import Verdict, exit_code
-from weft.errors import Unreadable
+from weft.errors import SpecError, Unreadable
 from weft.inventory.inventory import ALL_FILES
 from weft.inventory.values import number, whole
-from weft.lint.lint import lint
+from weft.lint.lint import lint, lint_texts
+from weft.lint.text import Text
 from weft.readers import read as reading
 from weft.readers import untrusted
 from weft.readers.document_kinds.ip_link import ip_link
@@ -192,6 +194,33 @@ def test_deep_json_and_endless_digits_are_refused(text, tmp_path):
 @settings(max_examples=50, deadline=None)
 def test_json_within_the_bounds_is_read_as_it_is(value):
     assert json_value(json.dumps(value)) == value
+
+
+BLANK_SAFE = (
+    "frr.conf",
+    "eos.conf",
+    "nxos.cfg",
+    "startup.yaml",
+    "partitions.conf",
+    "rails.tsv",
+)
+
+
+@pytest.mark.parametrize("name", BLANK_SAFE)
+def test_a_file_of_empty_lines_is_checked_in_linear_time(name):
+    """Backtracking over 64 Ki empty lines takes minutes: the test would not end."""
+    lint_texts([Text(name=name, content="a b\n" + "\n" * (1 << 16))])
+
+
+LINES = (" " * 60_000, "#" + " size time" * 6000, "9" * 60_000, "\n" * 60_000)
+
+
+@pytest.mark.parametrize("line", LINES, ids=["spaces", "titles", "digits", "empty"])
+def test_hostile_text_is_no_benchmark(line, tmp_path):
+    path = tmp_path / "run.txt"
+    path.write_text(f"# nThread 1\n# size time algbw\n{line}\n")
+    with pytest.raises(SpecError):
+        read_file(path)
 
 
 def test_members_that_overlap_are_refused(tmp_path):

@@ -1,11 +1,13 @@
 """The text that nccl-tests and rccl-tests print, with whatever is logged between its rows."""
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
+import re2
+
 from weft.calibrate.reader import CollectiveReading, Reader
 from weft.errors import SpecError
+from weft.inventory.values import number, whole
 from weft.traffic.collective import Operation
 
 NAMES: Final = {
@@ -16,9 +18,9 @@ NAMES: Final = {
     "sendrecv": Operation.SEND_RECV, "send_recv": Operation.SEND_RECV,
     "broadcast": Operation.BROADCAST, "reduce": Operation.REDUCE,
 }  # fmt: skip
-_HEAD: Final = re.compile(r"#.*\bsize\b.*\btime\b.*\balgbw\b", re.IGNORECASE)
-_RANK: Final = re.compile(r"#\s*Rank\s+(\d+).*?\bon\s+(\S+)")
-_ROW: Final = re.compile(r"^\s*(\d+)\s+(\d+)\s+(\w+)\s+(.*)$")
+_HEAD: Final = re2.compile(r"(?i)#.*\bsize\b.*\btime\b.*\balgbw\b")
+_RANK: Final = re2.compile(r"#\s*Rank\s+(\d+).*?\bon\s+(\S+)")
+_ROW: Final = re2.compile(r"^\s*(\d+)\s+(\d+)\s+(\w+)\s+(.*)$")
 _SIDE: Final = 4
 """Columns of one side: time, algbw, busbw, wrong."""
 _REDUCES: Final = frozenset({"sum", "prod", "min", "max", "avg", "all", "mulsum"})
@@ -45,7 +47,7 @@ def _claims(text: str) -> bool:
 
 def _read(text: str, name: str) -> Iterator[CollectiveReading]:
     lines = text.splitlines()
-    hosts_by_rank = {int(m[1]): m[2] for m in map(_RANK.match, lines) if m}
+    hosts_by_rank = {whole(m[1]): m[2] for m in map(_RANK.match, lines) if m}
     rows = [row for line in lines if (row := _row(line))]
     if not hosts_by_rank:
         raise SpecError(f"{name}: no '# Rank' lines, so ranks and hosts are not known")
@@ -78,17 +80,15 @@ def _row(line: str) -> tuple[float, str, _Sides] | None:
         found = _numbers(cells[max(0, end - _SIDE) : end])
         if found:
             sides.append(found)
-    return (float(match[1]), reduction, sides[::-1]) if sides else None
+    return (number(match[1]) or 0.0, reduction, sides[::-1]) if sides else None
 
 
 def _numbers(cells: list[str]) -> tuple[float, float, float] | None:
     """Return three figures of which the time has a decimal point or the rates have one."""
-    try:
-        time, algbw, busbw = (float(cell) for cell in cells[:3])
-    except ValueError:
+    figures = [found for cell in cells[:3] if (found := number(cell)) is not None]
+    if len(figures) < 3 or len(cells) != _SIDE or "." not in "".join(cells[1:3]):  # noqa: PLR2004
         return None
-    whole = len(cells) == _SIDE and "." in "".join(cells[1:3])
-    return (time, algbw, busbw) if whole else None
+    return figures[0], figures[1], figures[2]
 
 
 def _operation(

@@ -1,18 +1,20 @@
 """The text that perftest prints: ib_write_bw, ib_read_lat and their like."""
 
-import re
 from collections.abc import Iterator
 from typing import Final, Literal
 
+import re2
+
 from weft.calibrate.reader import MessageReading, Reader
+from weft.inventory.values import number, whole
 from weft.units import rate_from_gbit
 
-_TEST: Final = re.compile(
-    r"(RDMA_Write|RDMA_Read|Send)\s+(Bidirectional\s+)?(BW|Latency)\s+(Test|.*)", re.IGNORECASE
+_TEST: Final = re2.compile(
+    r"(?i)(RDMA_Write|RDMA_Read|Send)\s+(Bidirectional\s+)?(BW|Latency)\s+(Test|.*)"
 )
-_HEAD: Final = re.compile(r"#bytes\s+#iterations\s+(.*)", re.IGNORECASE)
-_PAIRS: Final = re.compile(r"Number of qps\s*:\s*(\d+)")
-_DEPTH: Final = re.compile(r"TX depth\s*:\s*(\d+)")
+_HEAD: Final = re2.compile(r"(?i)#bytes\s+#iterations\s+(.*)")
+_PAIRS: Final = re2.compile(r"Number of qps\s*:\s*(\d+)")
+_DEPTH: Final = re2.compile(r"TX depth\s*:\s*(\d+)")
 _SCALES: Final = {
     "gb/sec": rate_from_gbit(1.0), "mb/sec": 2.0**20, "mib/sec": 2.0**20, "gib/sec": 2.0**30,
 }  # fmt: skip
@@ -40,8 +42,9 @@ def _read(text: str, name: str) -> Iterator[MessageReading]:  # noqa: ARG001 - o
     for size_bytes, figures in _rows(text):
         figure = figures[min(_COLUMNS[what], len(figures) - 1)]
         yield MessageReading(
-            verb=verb, size_bytes=size_bytes, queue_pairs=int(pairs[1]) if pairs else 1,
-            depth=int(depth[1]) if depth else None, ways=ways,
+            verb=verb, size_bytes=size_bytes, ways=ways,
+            queue_pairs=whole(pairs[1]) or 1 if pairs else 1,
+            depth=whole(depth[1]) if depth else None,
             time_s=figure * _US if what == "latency" else None,
             bytes_per_s=figure * scale if what == "bw" and scale else None,
         )  # fmt: skip
@@ -50,14 +53,17 @@ def _read(text: str, name: str) -> Iterator[MessageReading]:  # noqa: ARG001 - o
 def _rows(text: str) -> Iterator[tuple[float, list[float]]]:
     for line in text.splitlines():
         cells = line.split()
-        if len(cells) < 3 or not (cells[0].isdigit() and cells[1].isdigit()):  # noqa: PLR2004
+        if len(cells) < 3 or whole(cells[1]) is None:  # noqa: PLR2004
             continue
-        try:
-            figures = [float(cell) for cell in cells[2:]]
-        except ValueError:
-            continue
-        if float(cells[0]) > 0 and max(figures) > 0:
-            yield float(cells[0]), figures
+        figures = [found for cell in cells[2:] if (found := number(cell)) is not None]
+        size_bytes = whole(cells[0])
+        if (
+            len(figures) == len(cells) - 2
+            and size_bytes
+            and size_bytes > 0
+            and max(figures) > 0
+        ):
+            yield float(size_bytes), figures
 
 
 perftest = Reader(title="perftest text", claims=_claims, read=_read)

@@ -1,9 +1,10 @@
 """Arista EOS: running or startup configuration."""
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
+
+import re2
 
 from weft.lint.document import whole
 from weft.lint.facts import (
@@ -38,10 +39,9 @@ from weft.lint.sections import (
     vrf_of,
 )
 
-_MARKS: Final = re.compile(
-    r"^\s*(qos map (?:dscp|traffic-class)|service-profile |uc-tx-queue |tx-queue \d|"
-    r"qos profile |priority-flow-control pause watchdog|service routing protocols model)",
-    re.MULTILINE,
+_MARKS: Final = re2.compile(
+    r"(?m)^\s*(qos map (?:dscp|traffic-class)|service-profile |uc-tx-queue |tx-queue \d|"
+    r"qos profile |priority-flow-control pause watchdog|service routing protocols model)"
 )
 _CLASSES: Final = 8
 _MILLI: Final = 1000

@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, Final, Protocol
 
+import re2
+
 from weft.lint.document import Tree, whole
 from weft.lint.facts import (
     Address,
@@ -40,7 +42,7 @@ from weft.lint.sections import numbers, speed_gbit
 from weft.lint.text import Place, Text
 
 _FAMILY: Final = ("address-family", "ipv4-unicast")
-_COMMAND: Final = re.compile(r"^\s*nv set \S", re.MULTILINE)
+_COMMAND: Final = re2.compile(r"(?m)^\s*nv set \S")
 _RANGE: Final = re.compile(r"([A-Za-z]\w*?)(\d+)-(\d+)")
 _TRUST: Final = {"l3": "dscp", "both": "dscp", "port": "none", "l2": "pcp"}
 _MILLI: Final = 1000

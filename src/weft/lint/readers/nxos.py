@@ -1,9 +1,10 @@
 """Cisco NX-OS: running or startup configuration."""
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
+
+import re2
 
 from weft.lint.document import whole
 from weft.lint.facts import (
@@ -42,10 +43,9 @@ from weft.lint.sections import (
     vrf_of,
 )
 
-_MARKS: Final = re.compile(
-    r"^\s*(class-map type |policy-map type |feature bgp|service-policy type |"
-    r"priority-flow-control watch-dog|feature lldp|system qos)",
-    re.MULTILINE,
+_MARKS: Final = re2.compile(
+    r"(?m)^\s*(class-map type |policy-map type |feature bgp|service-policy type |"
+    r"priority-flow-control watch-dog|feature lldp|system qos)"
 )
 _DEFAULT_QUEUE: Final = 0
 _DEFAULT_MTU: Final = 1500

@@ -1,15 +1,14 @@
 """``partitions.conf`` of OpenSM: partitions, their flags and their members."""
 
-import re
 from collections.abc import Iterator
+
+import re2
 
 from weft.lint.document import whole
 from weft.lint.facts import Fact, Flaw, Partition
 from weft.lint.reader import File, Reader
 
-_DEFINITION = re.compile(
-    r"([\w.-]*)\s*(?:=\s*(0x[0-9a-fA-F]+|\d+))?\s*(,[^:]*)?:(.*)", re.DOTALL
-)
+_DEFINITION = re2.compile(r"(?s)([\w.-]*)\s*(?:=\s*(0x[0-9a-fA-F]+|\d+))?\s*(,[^:]*)?:(.*)")
 _DEFAULT_KEY = 0x7FFF
 _MEMBERS = {"full": True, "limited": False}
 
