@@ -87,10 +87,12 @@ class Deviation:
     @property
     def text(self) -> str:
         """Return the deviation as one sentence."""
-        about = attribute(self.attribute).about
-        bound = {"at_least": "at least ", "at_most": "at most ", "not": "anything but "}
+        about = attribute(self.attribute).about.partition(" (")[0]
+        bound = {"at_least": "at least ", "at_most": "at most "}
         wanted = bound.get(self.expectation.compare, "") + self.shown(self.expected.value)
         seen = self.shown(self.observed)
+        if self.expectation.compare == "not":
+            return f"{self.entity}: {about} is {seen} ({self.expected.basis})"
         return f"{self.entity}: {about} is {seen}, expected {wanted} ({self.expected.basis})"
 
     def shown(self, value: Value) -> str:

@@ -28,7 +28,7 @@ def _number(path: str, value: float) -> str:
         busbw = path.startswith("collective.")
         return _scaled(value, "B/s") if busbw else _scaled(value * BITS_PER_BYTE, "b/s")
     if unit == "ratio":
-        return f"{value * 100:.0f} %"
+        return f"{value * 100:.3g} %"
     if unit in {"Hz", "bytes"} and not path.endswith("mtu"):
         return _scaled(value, "Hz" if unit == "Hz" else "B")
     return f"{value:,.12g} {unit}".strip() if value < 1e6 else f"{value:,.0f} {unit}".strip()  # noqa: PLR2004

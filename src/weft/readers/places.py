@@ -20,7 +20,8 @@ _PARTS: Final = frozenset(
     ("hosts", "nodes", "switches", "logs", "log", "etc", "proc", "sys", "var", "tmp", "output",
      "outputs", "commands", "before", "after", "first", "second", "data", "dump", "run", "usr",
      "fabric", "job", "jobs", "bundle", "report", "sos_commands", "sos_reports", "k8s",
-     "kubernetes", "diagnostics", "support", "subnet", "network", "gpu", "nccl", "tests")
+     "kubernetes", "diagnostics", "support", "subnet", "network", "gpu", "nccl", "tests",
+     "net", "bonding", "class", "devices", "bus", "infiniband")
 )  # fmt: skip
 """Folders that do not name a host."""
 _SAMPLE: Final = re2.compile(r"^(?:sample|reading|t)_?\d+(?:_at_\d+)?$")

@@ -20,6 +20,7 @@ _MOST_LINES_IN_FULL = 8
 _MOST_PLACES = 3
 _MOST_REASONS = 4
 _MOST_UNREAD = 6
+_LONGEST_HEADLINE = 90
 
 
 def _page(result: Diagnosis) -> Page:
@@ -44,11 +45,17 @@ def _headline(result: Diagnosis) -> str:
         return f"No problem found in {files}"
     more = f" ({len(shown) - 1} more)" if len(shown) > 1 else ""
     said = "cannot tell; suspected" if result.verdict is Verdict.UNKNOWN else result.verdict
-    return f"{said.capitalize()}: {_short(shown[0].title)}{more}"
+    return f"{said.capitalize()}: {_short(shown[0])}{more}"
 
 
-def _short(title: str) -> str:
-    return title.split(": ", 1)[0] if len(title) > 100 else title  # noqa: PLR2004 - one line
+def _short(found: Finding) -> str:
+    """Return the title without its details, and the first place that it is about."""
+    if len(found.title) <= _LONGEST_HEADLINE:
+        return found.title
+    title = found.title.split(": ", 1)[0]
+    if not found.entities or any(one in title for one in found.entities):
+        return title
+    return f"{title}: {folded(found.entities, 1)}"
 
 
 def _answer(result: Diagnosis) -> Iterator[Block]:
@@ -61,6 +68,8 @@ def _answer(result: Diagnosis) -> Iterator[Block]:
     lost = [f"{file.file}: {file.notes[0]}" for file in result.files if file.notes]
     if lost:
         yield Sentences(lines=(f"Not read whole: {folded(lost, _MOST_PLACES)}",))
+    if not result.findings:
+        yield from _not_interpreted(result, _FIRST)
     if result.not_covered:
         yield Sentences(lines=(f"Not checked (no data): {', '.join(result.not_covered)}",))
 
@@ -71,11 +80,17 @@ def _rest(result: Diagnosis) -> Iterator[Block]:
             title="All findings",
             items=tuple(_entry(one, _MOST_LINES_IN_FULL) for one in result.findings),
         )
-    unread = [line for file in result.files for line in file.unread][:_MOST_UNREAD]
+    yield from _not_interpreted(result, _MOST_UNREAD)
+    yield Facts(title="Read", pairs=tuple(_read(result)))
+
+
+def _not_interpreted(result: Diagnosis, most: int) -> Iterator[Block]:
+    """Yield the first lines that look like trouble and that no reader knows."""
+    unread = [line for file in result.files for line in file.unread][:most]
     if unread:
         items = tuple(Entry(head=line.place, text=line.text) for line in unread)
-        yield Entries(title="Errors that weft could not interpret", items=items)
-    yield Facts(title="Read", pairs=tuple(_read(result)))
+        yield Entries(title="Lines that look like errors and that weft cannot interpret",
+                      items=items)  # fmt: skip
 
 
 def _entry(found: Finding, most_lines: int) -> Entry:
