@@ -83,7 +83,7 @@ def findings(case: Case, found: Sequence[Candidate]) -> list[Finding]:
     kept, follow = _folded(shown)
     explained = _explained(shown)
     causes = list(_grouped([one for one in kept if not one.cause.benign], follow, case))
-    rest = [*_deviations(case, explained), *_unexplained(case, explained)]
+    rest = [*_deviations(case, explained), *_unexplained(case, explained, shown)]
     return sorted([*causes, *rest], key=lambda one: -one.weight)
 
 
@@ -225,13 +225,18 @@ def _of_deviations(name: str, found: Sequence[Deviation]) -> Finding:
     )
 
 
-def _unexplained(case: Case, explained: set[tuple[str, str]]) -> Iterator[Finding]:
-    """Yield errors that were logged and that no cause accounts for."""
+def _unexplained(
+    case: Case, explained: set[tuple[str, str]], shown: Iterable[Candidate]
+) -> Iterator[Finding]:
+    """Yield errors that were logged and that no cause accounts for; a line counts once."""
+    seen = {line for one in shown for hit in one.supports for line in hit.evidence}
     for code, events in case.events.items():
         left = [
             one for one in events
             if one.severity == "error" and (code, host(one.entity)) not in explained
+            and not seen.issuperset(one.evidence)
         ]  # fmt: skip
+        seen.update(line for one in left for line in one.evidence)
         if left:
             yield _of_events(code, left)
 
