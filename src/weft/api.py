@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from weft.advise.compare import Comparison, compare
     from weft.advise.need import Need, Target, need
     from weft.advise.serving import ServiceComparison, compare_service
+    from weft.advise.whatif import WhatIf, whatif
     from weft.bench.judge import Judgement, judge
     from weft.calibrate.calibration import Calibration, calibrate
     from weft.check.checked import Checklist, check
@@ -51,6 +52,7 @@ VERBS: Final = {
     "compare": "compare",
     "compare_service": "compare",
     "claims": "claims",
+    "whatif": "whatif",
     "need": "need",
     "expect": "expect",
     "accuracy": "accuracy",
@@ -125,6 +127,8 @@ _PLACES: Final = {
     "sweep": "weft.predict.simulate",
     "Tuned": "weft.tune.tuned",
     "tune": "weft.tune.search",
+    "WhatIf": "weft.advise.whatif",
+    "whatif": "weft.advise.whatif",
 }
 
 __all__ = [
@@ -132,14 +136,14 @@ __all__ = [
     "Drift", "Expectation",
     "Judgement", "Linted", "Need", "Plan", "Prediction", "Runbooks", "Scaling",
     "Scoreboard", "ServiceComparison", "ServicePrediction", "Simulation", "Studied", "Sweep",
-    "Target", "Tuned", "accuracy", "calibrate", "catalog", "check", "claims", "compare",
-    "compare_service", "diagnose", "diff",
+    "Target", "Tuned", "WhatIf", "accuracy", "calibrate", "catalog", "check", "claims",
+    "compare", "compare_service", "diagnose", "diff",
     "expect", "fabrics", "judge", "lint",
     "load_case", "load_cluster", "load_inference", "load_job", "load_scenario", "load_study",
     "model",
     "need", "plan", "predict", "predict_service",
     "preset", "render", "result_of", "run_study", "runbook", "scaling",
-    "simulate", "sweep", "tune",
+    "simulate", "sweep", "tune", "whatif",
 ]  # fmt: skip
 
 

@@ -26,6 +26,7 @@ EXAMPLES = {
     "need": [[CASE], [LARGE], WITHOUT_FILES, [LARGE, "--target", "mfu=0.99"]],
     "expect": [[CASE], [LARGE, "alltoall"], ["--preset", "gb200_nvl72"]],
     "claims": [[CASE], WITHOUT_FILES],
+    "whatif": [[CASE], WITHOUT_FILES],
     "plan": [[CASE], [LARGE], ["--preset", "dgx_h100"]],
     "emulate": [["--preset", "dgx_h100", "--fault", "port-down"]],
     "check": [[str(SAMPLES / "rules" / "link_degraded" / "fires"), "--preset", "dgx_h100"]],

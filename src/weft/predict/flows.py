@@ -19,7 +19,8 @@ from weft.engines.analytic.collective.path import Same, path_of
 from weft.engines.engine import CollectiveTime
 from weft.engines.flow.routes import SPREAD, coupled, routed
 from weft.engines.flow.solver import Flows, Uses, complete, max_min_rates
-from weft.network.graph import Floats, Graph, Ints
+from weft.errors import Infeasible
+from weft.network.graph import HOST_LEAF, Floats, Graph, Ints
 from weft.network.network import graph, resolve
 from weft.network.routing import Demands, mixed
 from weft.predict.packets import with_ratio
@@ -126,10 +127,10 @@ def _shares(pattern: Pattern) -> tuple[float, ...]:
 def share_of(pattern: Pattern, seed: int) -> float:
     """Return the time of what a NIC sends at its line rate over that of the last flow."""
     network = _graph(pattern.cluster)
-    sends, team = _sends(pattern, network, seed)
     ratio = np.ones(network.links)
     for link, left in pattern.ratio:
         ratio[link] = left
+    sends, team = _sends(pattern, network, seed, ratio)
     found = routed(network, sends, _balancing(pattern.cluster), seed=seed, ratio=ratio)
     parts = pattern.paths * network.layout.planes
     weight = np.full(len(sends.source), 1 / parts)
@@ -160,7 +161,7 @@ def _shifts(pattern: Pattern) -> int:
     return max(1, min(MOST_SHIFTS, pattern.hosts - 1, MOST_FLOWS // nics))
 
 
-def _sends(pattern: Pattern, network: Graph, seed: int) -> tuple[Demands, Ints]:
+def _sends(pattern: Pattern, network: Graph, seed: int, ratio: Floats) -> tuple[Demands, Ints]:
     """Return every part of every send, and the team that moves at one rate.
 
     Groups of a stride share a block of hosts, which are dealt out to them at random. Each NIC
@@ -185,11 +186,42 @@ def _sends(pattern: Pattern, network: Graph, seed: int) -> tuple[Demands, Ints]:
     team = ring if pattern.kind == "ring" else send
     parts = pattern.paths * planes
     part = np.tile(np.arange(parts), len(source))
+    near_port, far_port = source.repeat(parts), target.repeat(parts)
     return Demands(
-        source=source.repeat(parts), target=target.repeat(parts),
-        size_bytes=np.ones(len(part)), plane=part % planes,
+        source=near_port, target=far_port, size_bytes=np.ones(len(part)),
+        plane=_planes(network, near_port, far_port, part, ratio),
         entropy=mixed(send.repeat(parts), part),
     ), team.repeat(parts)  # fmt: skip
+
+
+def _planes(network: Graph, source: Ints, target: Ints, part: Ints, ratio: Floats) -> Ints:
+    """Return the plane of each part: in turn over those in which both ports have a link.
+
+    Raises Infeasible where two ports have no plane in common: a host cannot send without one.
+    """
+    planes = network.layout.planes
+    links = np.flatnonzero((network.layer == HOST_LEAF) & (network.source < network.endpoints))
+    up = np.zeros((network.endpoints, planes), np.bool_)
+    alive = (ratio[links] > 0) & (ratio[network.reverse[links]] > 0)
+    up[network.source[links], network.plane[links]] = alive
+    both = up[source] & up[target]
+    count = both.sum(axis=1)
+    if not count.all():
+        port = int(np.flatnonzero(~up.any(axis=1))[0])
+        host, nic = divmod(port, network.layout.site.nics_per_host)
+        raise Infeasible(f"NIC {nic} of host {host} has no link that is up")
+    place = np.cumsum(both, axis=1) == (part % count + 1)[:, None]
+    return np.asarray(np.argmax(place & both, axis=1), np.int64)
+
+
+def degraded(ratio: tuple[tuple[int, float], ...]) -> Engine:
+    """Return the engine over a network whose links have a share of their rate left; 0: down."""
+
+    def key(cluster: Cluster, operation: Operation, group: Group) -> tuple[Pattern, int]:
+        pattern, hosts = _key(cluster, operation, group)
+        return replace(pattern, ratio=ratio), hosts
+
+    return replace(FLOW_ENGINE, key=key)
 
 
 def put(cluster: Cluster, closed: CollectiveTime, share: Estimate, said: str) -> CollectiveTime:

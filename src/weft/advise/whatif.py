@@ -1,0 +1,191 @@
+"""What each fault of the network costs a job: the step with it, and the money.
+
+Every fault is tried in one place of the network, as flows, once routing has converged on what
+is left. A fault that leaves a NIC of the job without a link stops the job: collectives wait for
+every rank.
+"""
+
+import tomllib
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
+from itertools import combinations_with_replacement
+from typing import Any, Final
+
+import numpy as np
+
+from weft.engines.analytic.step.goodput import DAY_S, RESTART_S
+from weft.errors import Infeasible, SpecError
+from weft.network.graph import HOST_LEAF, LEAF_SPINE, SPINE_CORE, Graph, Ints
+from weft.network.network import graph
+from weft.predict.flows import degraded
+from weft.predict.probing import Prober
+from weft.predict.training import Prediction, predict_with
+from weft.predict.watching import Report
+from weft.results import Estimate, Provenance
+from weft.spec.cluster import Cluster
+from weft.spec.workload import Job
+from weft.units import SECONDS
+
+LAYERS: Final = {"host_leaf": HOST_LEAF, "leaf_spine": LEAF_SPINE, "spine_core": SPINE_CORE}
+TIERS: Final = {"leaf": 0, "spine": 1, "core": 2}
+MOST_AT_ONCE: Final = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """One row of ``faults.toml``."""
+
+    name: str
+    title: str
+    part: str
+    left_ratio: float
+    monthly_ratio: float | None
+    """Share of such parts that fail in a month; none: not published."""
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Harm:
+    """What one fault, or several at once, do to the job."""
+
+    title: str
+    faults: tuple[str, ...]
+    parts: int
+    """Of the kind in the whole network; of several faults the fewest."""
+    step_s: Estimate | None
+    """While it lasts; none where it stops the job."""
+    slower_ratio: float | None
+    """Step over that without a fault; none where it stops the job."""
+    usd: Estimate
+    """Of the job's GPUs that wait: one day of it, or one stop with its restart."""
+    monthly: float | None
+    """Events a month over all parts; none where no rate is published."""
+    reason: str = ""
+    """Why it stops the job."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WhatIf:
+    """Faults of a network, ranked by what they cost this job."""
+
+    cluster: Cluster
+    job: Job
+    prediction: Prediction
+    """Without a fault, as flows."""
+    harms: tuple[Harm, ...]
+    """The most expensive first."""
+    provenance: Provenance
+
+
+def whatif(
+    cluster: Cluster, job: Job, *, faults: int = 1, report: Report | None = None
+) -> WhatIf:
+    """Try every kind of fault (``faults`` 2: and every two at once) on the network of a job."""
+    if not 1 <= faults <= MOST_AT_ONCE:
+        raise SpecError(f"{faults} faults at once; 1 or {MOST_AT_ONCE} are tried")
+    network = graph(cluster)
+    base = predict_with(cluster, job, Prober(engine=degraded(()), report=report))
+    kinds = [one for one in known_faults() if len(_places(network, one))]
+    tried = [(one,) for one in kinds]
+    single = [_harm(base, network, one, report) for one in tried]
+    if faults == MOST_AT_ONCE:
+        lasting = [one for one, harm in zip(kinds, single, strict=True) if harm.step_s]
+        pairs = combinations_with_replacement(lasting, 2)
+        single += [_harm(base, network, pair, report) for pair in pairs]
+    harms = tuple(sorted(single, key=lambda harm: -harm.usd.value))
+    return WhatIf(
+        cluster=cluster, job=base.job, prediction=base, harms=harms,
+        provenance=_provenance(base, kinds),
+    )  # fmt: skip
+
+
+@cache
+def known_faults() -> tuple[Fault, ...]:
+    """Return the rows of ``faults.toml`` in their order."""
+    text = (files("weft.advise") / "faults.toml").read_text(encoding="utf-8")
+    rows: dict[str, Any] = tomllib.loads(text)
+    sources = rows.pop("sources")
+    found = []
+    for name, row in rows.items():
+        rate = row.get("monthly", {})
+        found.append(
+            Fault(
+                name=name,
+                title=row["title"],
+                part=row["part"],
+                left_ratio=row["left"],
+                monthly_ratio=rate.get("value"),
+                source=sources[rate["source"]]["title"] if rate else "",
+            )
+        )
+    return tuple(found)
+
+
+def _places(network: Graph, fault: Fault) -> Ints:
+    """Return all parts that can have a fault: switches, or cables by their link up."""
+    if fault.part in TIERS:
+        tier = TIERS[fault.part]
+        return np.arange(network.first[tier], network.first[tier + 1])
+    up = network.source < network.target
+    return np.flatnonzero((network.layer == LAYERS[fault.part]) & up)
+
+
+def _links(network: Graph, faults: tuple[Fault, ...]) -> tuple[tuple[int, float], ...]:
+    """Return the links that faults touch, each fault in the next place of its kind."""
+    found: dict[int, float] = {}
+    for number, fault in enumerate(faults):
+        places = _places(network, fault)
+        place = places[sum(one.part == fault.part for one in faults[:number]) % len(places)]
+        if fault.part in TIERS:
+            touched = np.flatnonzero((network.source == place) | (network.target == place))
+        else:
+            touched = np.array([place, network.reverse[place]])
+        for link in touched.tolist():
+            found[link] = min(found.get(link, 1.0), fault.left_ratio)
+    return tuple(sorted(found.items()))
+
+
+def _harm(
+    base: Prediction, network: Graph, faults: tuple[Fault, ...], report: Report | None
+) -> Harm:
+    """Predict the job with some faults."""
+    parts = min(len(_places(network, one)) for one in faults)
+    alone = faults[0] if len(faults) == 1 else None
+    monthly = alone and alone.monthly_ratio and alone.monthly_ratio * parts
+    per_hour = base.cost.usd_per_gpu_hour.map(lambda usd: usd * base.gpus)
+    two = len(faults) > 1 and faults[0] == faults[1]
+    harm = Harm(
+        title=f"two of: {faults[0].title}" if two else " and ".join(f.title for f in faults),
+        faults=tuple(one.name for one in faults),
+        parts=parts,
+        step_s=None,
+        slower_ratio=None,
+        usd=per_hour.map(lambda rate: rate * _stop_s(base) / SECONDS["h"]),
+        monthly=monthly or None,
+    )
+    prober = Prober(engine=degraded(_links(network, faults)), report=report)
+    try:
+        step_s = predict_with(base.cluster, base.job, prober).step_s
+    except Infeasible as error:
+        return replace(harm, reason=str(error))
+    # Other hashes may by luck collide less; that is no gain of the fault.
+    slower = max(1.0, step_s.value / base.step_s.value)
+    day = DAY_S / SECONDS["h"] * (1 - 1 / slower)
+    usd = per_hour.map(lambda rate: rate * day)
+    return replace(harm, step_s=step_s, slower_ratio=slower, usd=usd)
+
+
+def _stop_s(base: Prediction) -> float:
+    """Return what a stop costs in time: the restart, without the work since a checkpoint."""
+    return base.cluster.reliability.restart_s or RESTART_S.value
+
+
+def _provenance(base: Prediction, kinds: list[Fault]) -> Provenance:
+    sources = sorted({one.source for one in kinds if one.source})
+    said = (
+        "each fault is in one place, the first of its kind; routing has converged on the rest",
+        "a stop costs its restart alone: on another host, without the work since a checkpoint",
+        *(f"failures a month are those of {source}" for source in sources),
+    )
+    return replace(base.provenance, assumptions=(*base.provenance.assumptions, *said))

@@ -1,0 +1,57 @@
+"""`weft whatif`: faults ranked by what they cost the job."""
+
+from weft.advise.whatif import Harm, WhatIf
+from weft.report.numbers import figures, money, percent, seconds, signed_percent
+from weft.report.page import Page, Sentences, Table, View, rows_of
+from weft.report.views._provenance import footer
+
+NOTE = (
+    "A stop costs its restart; a slow step is counted for one day. Events a month only where "
+    "a rate is published."
+)
+
+
+def _page(result: WhatIf) -> Page:
+    name = f"{result.job.model.name} on {result.cluster.name}"
+    stops = [harm for harm in result.harms if harm.step_s is None]
+    return Page(
+        title=f"{name}: {_verdict(result, stops)}",
+        answer=(
+            Table(
+                columns=("fault", "parts", "step", "slower", "one costs", "a month"),
+                rows=rows_of(*(_row(harm) for harm in result.harms)),
+                left=(0,),
+            ),
+            Sentences(lines=(NOTE,)),
+        ),
+        blocks=(
+            Sentences(
+                title="Why the job stops",
+                lines=tuple(f"{harm.title}: {harm.reason}" for harm in stops),
+            ),
+            Sentences(title="Assumptions", lines=result.provenance.assumptions),
+        ),
+        footer=footer(result.provenance),
+    )
+
+
+def _verdict(result: WhatIf, stops: list[Harm]) -> str:
+    lasting = [harm for harm in result.harms if harm.slower_ratio is not None]
+    worst = max(lasting, key=lambda harm: harm.slower_ratio or 0.0, default=None)
+    said = f"{len(stops)} of {len(result.harms)} faults stop it"
+    if worst is None or worst.slower_ratio is None:
+        return said
+    if worst.slower_ratio == 1:
+        return f"{said}; the others do not slow it"
+    return f"{said}; the others slow it by up to {percent(worst.slower_ratio - 1)}"
+
+
+def _row(harm: Harm) -> tuple[str, ...]:
+    step = "stops" if harm.step_s is None else seconds(harm.step_s.value)
+    slower = "" if harm.slower_ratio is None else signed_percent(harm.slower_ratio - 1)
+    monthly = "" if harm.monthly is None else figures(harm.monthly)
+    parts = f"{harm.parts:,}"
+    return harm.title, parts, step, slower, money(harm.usd.value), monthly
+
+
+what_if = View(shows="weft.advise.whatif.WhatIf", verb="whatif", page=_page, charts=())

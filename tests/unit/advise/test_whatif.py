@@ -1,0 +1,103 @@
+"""`weft whatif`: which faults stop a job, which slow it, and what that costs."""
+
+import pytest
+
+from weft.advise import whatif as module
+from weft.advise.whatif import known_faults, whatif
+from weft.cli import app
+from weft.errors import SpecError
+from weft.network.network import graph
+from weft.spec.load import load_cluster, load_job
+
+JOB = {"model": "llama3_8b", "global_batch": 128, "parallelism": {"sharding": "zero1"}}
+ONE = {"gpus": 1, "nics": 1, "server": "", "scale_up": {"gpus": 1}}
+
+
+def leaves(planes=1, **topology):
+    """Four leaves of 8 hosts with one NIC each; rings cross them."""
+    wanted = {"kind": "leaf_spine", "switch_ports": 16, "planes": planes, **topology}
+    return load_cluster(
+        {
+            "preset": "hgx_h100_roce", "hosts": 32, "host": ONE, "topology": wanted,
+            "fabric": {"load_balancing": "adaptive"},
+        }
+    )  # fmt: skip
+
+
+def by_name(found):
+    return {" + ".join(harm.faults): harm for harm in found.harms}
+
+
+@pytest.fixture(scope="module")
+def harms():
+    return by_name(whatif(leaves(), load_job(JOB), faults=2))
+
+
+def test_a_nic_without_a_link_stops_the_job(harms):
+    for name in ("nic_link_down", "leaf_down"):
+        assert harms[name].step_s is None
+        assert "no link that is up" in harms[name].reason
+        assert harms[name].usd.value > 0
+
+
+def test_a_nic_at_half_rate_slows_more_than_any_link_of_a_leaf(harms):
+    """Half of one NIC is half of its ring; a leaf has other links to the spines."""
+    others = ("leaf_link_down", "leaf_link_half")
+    assert harms["nic_link_half"].slower_ratio > 1
+    for name in others:
+        assert 1 <= harms[name].slower_ratio < harms["nic_link_half"].slower_ratio
+
+
+def test_less_rate_left_never_harms_less(harms):
+    assert harms["leaf_link_down"].slower_ratio >= harms["leaf_link_half"].slower_ratio
+    assert harms["spine_down"].slower_ratio >= harms["leaf_link_down"].slower_ratio
+
+
+def test_two_faults_harm_no_less_than_one_of_them(harms):
+    for name, harm in harms.items():
+        first = name.split(" + ")[0]
+        if " + " in name and harm.slower_ratio is not None:
+            assert harm.slower_ratio >= harms[first].slower_ratio - 1e-9
+
+
+def test_harms_are_ranked_by_what_they_cost():
+    found = whatif(leaves(), load_job(JOB))
+    costs = [harm.usd.value for harm in found.harms]
+    assert costs == sorted(costs, reverse=True)
+    assert found.prediction.provenance.engine == "flow"
+
+
+def test_a_nic_with_a_link_in_another_plane_goes_on():
+    """Of two planes one is left: half of the rate, and no stop."""
+    harm = by_name(whatif(leaves(planes=2, kind="multi_plane"), load_job(JOB)))["nic_link_down"]
+    assert harm.step_s is not None
+    assert harm.slower_ratio > 1
+
+
+def test_as_many_a_month_as_there_are_parts_times_the_published_rate(harms):
+    """0.057 % of the links between NICs and leaves fail in a month [Qian 2024]."""
+    cluster = leaves()
+    ports = graph(cluster).endpoints
+    assert harms["nic_link_down"].monthly == pytest.approx(0.00057 * ports)
+    assert harms["leaf_link_down"].monthly is None
+
+
+def test_every_fault_has_a_part_that_networks_have():
+    parts = module.LAYERS.keys() | module.TIERS.keys()
+    for fault in known_faults():
+        assert fault.part in parts
+        assert 0 <= fault.left_ratio < 1
+        assert (fault.monthly_ratio is None) == (not fault.source)
+
+
+def test_more_faults_at_once_are_refused():
+    with pytest.raises(SpecError, match="1 or 2"):
+        whatif(leaves(), load_job(JOB), faults=3)
+
+
+def test_the_command_says_which_faults_stop_the_job(capsys):
+    words = ["whatif", "--preset", "hgx_h100_roce", "--gpus", "128", "--model", "llama3_8b"]
+    assert app.run(words) == 0
+    shown = capsys.readouterr().out
+    assert "faults stop it" in shown
+    assert "leaf switch down" in shown
