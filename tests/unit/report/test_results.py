@@ -146,6 +146,8 @@ PACKETS = {"simulation", "sweep", "tuned", "load_test"}
 
 
 def result_engine(kind):
+    if kind == "what_if":
+        return "flow"
     return "packet" if kind in PACKETS else "analytic"
 
 
