@@ -215,6 +215,15 @@ def test_a_file_of_empty_lines_is_checked_in_linear_time(name):
 LINES = (" " * 60_000, "#" + " size time" * 6000, "9" * 60_000, "\n" * 60_000)
 
 
+OPENING = "ClusterName=a\nSwitchName=b\nbgpd=yes\n"
+
+
+@pytest.mark.parametrize("name", ["slurm.conf", "topology.conf", "daemons"])
+def test_a_line_of_one_word_is_checked_in_linear_time(name):
+    """As above: a word of 128 KiB that no "=" follows."""
+    lint_texts([Text(name=name, content=OPENING + "a" * (1 << 17))])
+
+
 @pytest.mark.parametrize("line", LINES, ids=["spaces", "titles", "digits", "empty"])
 def test_hostile_text_is_no_benchmark(line, tmp_path):
     path = tmp_path / "run.txt"

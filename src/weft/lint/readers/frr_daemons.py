@@ -1,13 +1,14 @@
 """``/etc/frr/daemons``: which daemons of FRR are started."""
 
-import re
 from collections.abc import Iterator
 from typing import Final
+
+import re2
 
 from weft.lint.facts import Fact, Option
 from weft.lint.reader import File, Reader
 
-_ROW: Final = re.compile(r"(\w+)=[\"']?(yes|no)[\"']?")
+_ROW: Final = re2.compile(r"(\w+)=[\"']?(yes|no)[\"']?")
 
 
 def _claims(file: File) -> bool:

@@ -3,11 +3,13 @@
 import re
 from collections.abc import Iterator
 
+import re2
+
 from weft.lint.facts import Fact, Nodes, Option
 from weft.lint.hostlist import expand
 from weft.lint.reader import File, Reader
 
-_PAIR = re.compile(r"(\w+)=(\S+)")
+_PAIR = re2.compile(r"(\w+)=(\S+)")
 
 
 def _claims(file: File) -> bool:

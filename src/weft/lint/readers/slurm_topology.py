@@ -3,12 +3,14 @@
 import re
 from collections.abc import Iterator
 
+import re2
+
 from weft.lint.document import Tree
 from weft.lint.facts import Fact, Flaw, TreeSwitch
 from weft.lint.hostlist import expand, turned
 from weft.lint.reader import File, Reader
 
-_PAIR = re.compile(r"(\w+)=(\S+)")
+_PAIR = re2.compile(r"(\w+)=(\S+)")
 
 
 def _claims(file: File) -> bool:
