@@ -8,7 +8,7 @@ from typing import Final
 from weft import plugins
 from weft.bench import checks
 from weft.bench.expected import Setting
-from weft.observe.observation import Observation
+from weft.observe.reading import Observation
 
 MISLED: Final = 0.05
 """Chance that a check shows what is not so, or hides what is. Judgement: the doctor's findings

@@ -13,7 +13,7 @@ from weft.bench.expected import Setting
 from weft.bench.fault import Fault, all_faults
 from weft.doctor.findings import NAMED_RATIO, Finding
 from weft.inventory.severity import Severity
-from weft.observe.observation import Observation
+from weft.observe.reading import Observation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

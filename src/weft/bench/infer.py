@@ -21,7 +21,7 @@ from weft.observe.facts.benchmarks import TransferSetup
 from weft.observe.facts.communicators import CommunicatorShape
 from weft.observe.facts.programs import SoftwareVersion
 from weft.observe.facts.transports import AdapterChosen, NetworkChosen
-from weft.observe.observation import Observation
+from weft.observe.reading import Observation
 from weft.spec.cluster import Cluster, FabricChoice, Host, Nccl, ScaleUp
 
 

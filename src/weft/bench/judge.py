@@ -33,7 +33,7 @@ from weft.doctor.diagnose import diagnose
 from weft.doctor.findings import NAMED_RATIO, Finding
 from weft.inventory.severity import Severity
 from weft.observe.facts.programs import Setting as Variable
-from weft.observe.observation import Observation
+from weft.observe.reading import Observation
 from weft.predict.provenance import provenance
 from weft.results import Estimate, Provenance
 from weft.spec.cluster import Cluster

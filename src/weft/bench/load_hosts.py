@@ -12,8 +12,8 @@ from weft.bench.command import Command
 from weft.bench.load import DELIVERED, TAIL_GROWTH, Carried, LoadTest, finished, raise_load
 from weft.bench.processes import Started, on_host, run_together
 from weft.errors import SpecError, ToolFailed
-from weft.observe.bundle import observe
 from weft.observe.facts.benchmarks import MeasuredLatency, MeasuredTransfer
+from weft.observe.reading import observe
 from weft.predict.provenance import provenance
 
 _PORT: Final = 5301

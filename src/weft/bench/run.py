@@ -17,10 +17,9 @@ from weft.bench.processes import Report, Started, on_host, over_hosts, run_toget
 from weft.bench.sweep import Sweep, Timing, sweep_of
 from weft.bench.tool import Ask, Process, Tool
 from weft.errors import SpecError, ToolFailed
-from weft.observe.bundle import observe
 from weft.observe.facts.benchmarks import BenchmarkRun
 from weft.observe.facts.programs import SoftwareVersion
-from weft.observe.observation import Observation
+from weft.observe.reading import Observation, observe
 
 TIMEOUT_S: Final = 900.0
 _VERSION_S: Final = 15.0

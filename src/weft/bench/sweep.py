@@ -11,7 +11,6 @@ from weft.bench import noise
 from weft.calibrate.readers.nccl_tests import operation_in
 from weft.engines.analytic.point_to_point import Verb
 from weft.errors import SpecError
-from weft.observe.bundle import observe
 from weft.observe.facts.base import LinkLayer
 from weft.observe.facts.benchmarks import (
     BenchmarkRank,
@@ -23,7 +22,7 @@ from weft.observe.facts.benchmarks import (
     TransferSetup,
 )
 from weft.observe.facts.communicators import CommunicatorShape
-from weft.observe.observation import Observation
+from weft.observe.reading import Observation, observe
 from weft.traffic.collective import Operation
 
 What = Literal["collective", "bandwidth", "latency"]

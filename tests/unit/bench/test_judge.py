@@ -17,7 +17,7 @@ from weft.bench.sweep import MessageTest, Timing, read_sweep
 from weft.bench.verdict import Outcome
 from weft.doctor.diagnose import diagnose
 from weft.errors import SpecError
-from weft.observe.bundle import observe
+from weft.observe.reading import observe
 from weft.spec.load import preset
 from weft.spec.overlay import CollectiveRatios, Overlay
 from weft.traffic.collective import Operation

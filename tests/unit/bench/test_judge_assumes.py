@@ -13,10 +13,9 @@ from weft.bench.fault import all_faults
 from weft.bench.judge import judge, judge_sweep
 from weft.bench.sweep import read_sweep
 from weft.bench.verdict import Outcome
-from weft.observe.bundle import observe
 from weft.observe.facts.base import Evidence
 from weft.observe.facts.benchmarks import MeasuredCollective
-from weft.observe.observation import Observation
+from weft.observe.reading import Observation, observe
 from weft.spec.load import preset
 
 LARGE = (2**30, 2**32)

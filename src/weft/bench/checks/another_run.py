@@ -10,7 +10,7 @@ from weft.bench.baseline import NARROWEST
 from weft.bench.check import Check, Seen
 from weft.bench.expected import Setting
 from weft.observe.facts.benchmarks import MeasuredCollective
-from weft.observe.observation import Observation
+from weft.observe.reading import Observation
 
 LARGE_BYTES: Final = 64 * 2**20
 FEWEST_RUNS: Final = 3

@@ -6,7 +6,7 @@ from weft.bench.check import Check, Seen
 from weft.bench.expected import Setting
 from weft.observe.facts.programs import Setting as Variable
 from weft.observe.facts.transports import NetworkChosen
-from weft.observe.observation import Observation
+from weft.observe.reading import Observation
 
 _STEERS = {
     "algorithm": ("NCCL_ALGO",),

@@ -7,7 +7,7 @@ from weft.bench.expected import Setting
 from weft.bench.infer import adapters
 from weft.observe.facts.communicators import ChannelCount, ChannelPath
 from weft.observe.facts.transports import NetworkChosen
-from weft.observe.observation import Observation
+from weft.observe.reading import Observation
 
 
 def _read(setting: Setting, seen: Observation) -> Mapping[str, Seen]:

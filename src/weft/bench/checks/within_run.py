@@ -14,7 +14,7 @@ from weft.bench.check import Check, Seen
 from weft.bench.checks.another_run import CHANGES, LARGE_BYTES
 from weft.bench.expected import Setting
 from weft.observe.facts.benchmarks import MeasuredCollective
-from weft.observe.observation import Observation
+from weft.observe.reading import Observation
 
 FEWEST_ITERATIONS: Final = 5
 FEWEST_SIZES: Final = 3

@@ -20,7 +20,7 @@ def _claims(file: File) -> bool:
 
 
 def _read(file: File) -> Iterator[Fact]:
-    found, _ = read_text(file.text.content, file.name)
+    found = read_text(file.text.content, file.name)
     for one in found:
         yield from _fact(file, one)
 
