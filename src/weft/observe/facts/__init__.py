@@ -11,16 +11,4 @@ Conventions of all facts:
 * words of state are those of the InfiniBand specification, whatever the tool writes:
   ``base.PortState`` and ``base.PhysicalState``;
 * names of adapters, interfaces and counters are kept as the machine spells them.
-
-Where they are, by what tells of them:
-
-* any program: ``programs``; what they share, and words of state: ``base``;
-* a job's communication library: ``transports`` it talks over, ``communicators`` it makes,
-  ``collectives`` it runs, ``verbs`` that fail;
-* ``benchmarks``;
-* a host: ``hosts`` (kernel, limits, files, services), ``pci``, ``gpus``;
-* the network: RDMA ``adapters`` and cables, ``interfaces`` (counters and routes too),
-  ``service_quality`` (PFC, ECN, buffers), ``subnet`` (InfiniBand as a whole);
-* an orchestrator: ``pods``;
-* the reading itself: ``reading``, and ``aftermath`` for what happened later.
 """
