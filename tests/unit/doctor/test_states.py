@@ -324,3 +324,40 @@ def test_a_line_of_a_megabyte_takes_linear_time(tmp_path: Path) -> None:
         diagnosed(tmp_path / str(size), {"nccl.log": text})
         took.append(time.process_time() - begin)
     assert took[1] < 40 * max(took[0], 0.01)
+
+
+def test_a_port_error_of_nccl_names_the_port(tmp_path: Path) -> None:
+    line = "n8:33:34 [4] transport/net_ib.cc:119 NCCL WARN NET/IB : mlx5_4:1 Got async {}\n"
+    for spelling in ("event : port error", "error event: port error"):
+        result = diagnosed(tmp_path, {"nccl.log": line.format(spelling)})
+        assert "mlx5_4/1 on n8" in found(result, "mlx5_4")
+
+
+def test_an_inactive_nvlink_among_the_hosts_of_a_large_job(tmp_path: Path) -> None:
+    def links(odd: str) -> str:
+        return "GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-1)\n" + "".join(
+            f"\t Link {link}: {odd if link == 3 else '26.562 GB/s'}\n" for link in range(4)
+        )
+
+    files = {
+        f"hosts/n{host}/nvidia-smi_nvlink_-s.txt": links(
+            "<inactive>" if host == 433 else "26.562 GB/s"
+        )
+        for host in range(500)
+    }
+    assert "n433" in found(diagnosed(tmp_path, files), "NVLink", "n433")
+
+
+def test_two_hosts_that_report_one_another_are_both_alive(tmp_path: Path) -> None:
+    text = (
+        "n{}:1:2 [0] transport/net_ib.cc:1 NCCL WARN NET/IB : Got completion from peer "
+        "10.0.0.{}<4711> with status=12 opcode=0 len=0 vendor err 129 (Send)\n"
+    )
+    both = diagnosed(tmp_path / "both", {"nccl.log": text.format(1, 2) + text.format(2, 1)})
+    one = diagnosed(tmp_path / "one", {"nccl.log": text.format(1, 3) + text.format(2, 3)})
+    assert both.causes[0] == "fabric-path-unreachable"
+    assert both.findings[0].probability_ratio > max(
+        finding.probability_ratio
+        for finding in one.findings
+        if finding.cause == "fabric-path-unreachable"
+    )
