@@ -123,11 +123,11 @@ def alerts(plan: Plan) -> tuple[Alert, ...]:
         for one in all_alerts()
         if (not one.fabrics or kind in one.fabrics)
         and plan.cluster.host.nics >= one.least_nics
-        and _named(one.expr, one.because) <= known.keys()
+        and names_in(one.expr, one.because) <= known.keys()
     )  # fmt: skip
 
 
-def _named(*texts: str) -> set[str]:
+def names_in(*texts: str) -> set[str]:
     """Return the quantities that texts speak of."""
     return {m["name"] for text in texts for m in _PART.finditer(text) if m["name"]}
 
