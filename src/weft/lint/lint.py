@@ -73,6 +73,8 @@ class Linted:
     rules: int
     facts: int
     fabric: str
+    absent: tuple[str, ...] = ()
+    """Switches that sessions of the others lead to, and that no file is of."""
     provenance: Provenance
     """``spec_sha256`` is that of the files as they were read."""
 
@@ -80,6 +82,18 @@ class Linted:
     def clean(self) -> bool:
         """Whether nothing is worse than a remark."""
         return all(one.severity is Severity.INFO for one in self.findings)
+
+
+def causes(findings: Iterable[Finding]) -> list[list[Finding]]:
+    """Group findings that one change of the configuration fixes, the gravest group first.
+
+    Those of one rule whose fixes differ in numbers alone have one cause.
+    """
+    groups: dict[tuple[str, str], list[Finding]] = {}
+    for one in findings:
+        fix = "".join("#" if letter.isdigit() else letter for letter in one.fix)
+        groups.setdefault((one.rule, fix), []).append(one)
+    return sorted(groups.values(), key=lambda found: _ORDER[found[0].severity])
 
 
 @cache
@@ -224,6 +238,7 @@ def lint_texts(
         rules=sum(_is_asked(rule, case) for name, rule in names.items() if name not in ignore),
         facts=len(facts),
         fabric=case.fabric,
+        absent=tuple(sorted(case.absent)),
         provenance=replace(
             provenance(sources=(), assumptions=_assumed(case)), spec_sha256=digest.hexdigest()
         ),

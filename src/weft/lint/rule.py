@@ -19,6 +19,7 @@ from weft.lint.facts import (
     Mapped,
     Mark,
     Meant,
+    Neighbor,
     Network,
     Offered,
     Option,
@@ -238,12 +239,38 @@ class Case(_Sorted):
         ]
         return sorted(found, key=lambda one: (one.fleet, one.name))
 
+    @cached_property
+    def absent(self) -> frozenset[str]:
+        """Switches that sessions of those that were read lead to, and that no file is of.
+
+        A name of a port's description, or the address of the session. A host is no switch.
+        """
+        hosts = {one.device for one in self.of(Address) if one.side is Side.HOST}
+        read = {switch.name for switch in self.switches}
+        own = {
+            one.address.partition("/")[0]
+            for switch in self.switches
+            for one in switch.of(Address)
+        }
+        far = {name for switch in self.switches for name in _far_ends(switch)}
+        return frozenset(far - hosts - read - own)
+
     def fleets(self) -> Iterator[list[Device]]:
         """Yield the switches that are configured together: one vendor's render, one folder."""
         groups: dict[str, list[Device]] = {}
         for one in self.switches:
             groups.setdefault(one.fleet, []).append(one)
         yield from groups.values()
+
+
+def _far_ends(switch: Device) -> Iterator[str]:
+    """Yield where the sessions of a switch lead, as far as its files say."""
+    peers = {one.name: one.peer for one in switch.of(Port) if one.peer}
+    for one in switch.of(Neighbor):
+        if one.peer in peers:
+            yield peers[one.peer]
+        elif "." in one.peer and one.peer.replace(".", "").isdecimal():
+            yield one.peer
 
 
 def _fleet(device: str, folder: str) -> str:

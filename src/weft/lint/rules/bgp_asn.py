@@ -40,7 +40,7 @@ def _check(case: Case) -> Found:
                 )
                 if own and other:
                     yield from _session(own, other, session)
-        yield from _leaves(fleet)
+        yield from _leaves(fleet, case.absent)
 
 
 def _session(own: Speaker, other: Speaker, session: Neighbor) -> Found:
@@ -68,8 +68,8 @@ def _session(own: Speaker, other: Speaker, session: Neighbor) -> Found:
         )
 
 
-def _leaves(fleet: list[Device]) -> Found:
-    names = {switch.name for switch in fleet}
+def _leaves(fleet: list[Device], absent: frozenset[str]) -> Found:
+    names = {switch.name for switch in fleet} | absent
     leaves: dict[int, Speaker] = {}
     for switch in fleet:
         to_hosts = [p for p in switch.of(Port) if p.peer and p.peer not in names]

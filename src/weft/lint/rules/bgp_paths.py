@@ -7,6 +7,8 @@ What to do: maximum-paths of 64 or more; multipath-relax (default on EOS).
 References: RFC 7938, section 6; FRR, bgp bestpath as-path multipath-relax.
 """
 
+from collections.abc import Set as AbstractSet
+
 from weft.lint.facts import Neighbor, Port, Speaker
 from weft.lint.rule import Case, Device, Found, Layer, Rule, Severity, problem
 
@@ -20,7 +22,7 @@ def _check(case: Case) -> Found:
             paths = len(sessions)
             for one in switch.of(Speaker):
                 few = one.paths is not None and one.paths < paths
-                if few and (one.paths == 1 or _leaf(switch, speakers)):
+                if few and (one.paths == 1 or _leaf(switch, speakers.keys() | case.absent)):
                     yield problem(
                         one,
                         f"{switch.name} uses {one.paths} of {paths} paths",
@@ -40,10 +42,10 @@ def _check(case: Case) -> Found:
                     )
 
 
-def _leaf(switch: Device, speakers: dict[str, Speaker]) -> bool:
+def _leaf(switch: Device, switches: AbstractSet[str]) -> bool:
     """Return whether all sessions lead upwards: the ports to hosts have none."""
     peers = {port.peer for port in switch.of(Port) if port.peer}
-    return bool(peers - speakers.keys())
+    return bool(peers - switches)
 
 
 bgp_paths = Rule(

@@ -34,7 +34,7 @@ def _check(case: Case) -> Found:
 
 def _hosts(case: Case, one: Bond) -> bool:
     """Return whether members of a LAG lead to hosts."""
-    switches = {switch.name for switch in case.switches}
+    switches = {switch.name for switch in case.switches} | case.absent
     peers = {
         p.peer
         for s in case.switches

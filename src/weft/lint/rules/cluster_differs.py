@@ -37,7 +37,7 @@ def _check(case: Case) -> Found:
             "remove it, or correct fabric.kind",
         )
     rate = units.gbit_from_rate(case.cluster.cluster.host.nic_bytes_per_s)
-    names = {switch.name for switch in case.switches}
+    names = {switch.name for switch in case.switches} | case.absent
     slow = [
         one
         for switch in case.switches

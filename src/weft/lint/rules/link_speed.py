@@ -19,7 +19,7 @@ _FEW_RATIO: Final = 0.25
 
 def _check(case: Case) -> Found:
     for fleet in case.fleets():
-        names = {switch.name for switch in fleet}
+        names = {switch.name for switch in fleet} | case.absent
         for switch in fleet:
             for up in (True, False):
                 ports = [one for one in switch.of(Port) if one.speed_gbit and one.peer]

@@ -1,16 +1,15 @@
 """`weft lint`: what is wrong, file by file, with the line, the reason and what to do."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
-from weft.lint.lint import Finding, Linted
+from weft.lint.lint import Finding, Linted, causes
 from weft.lint.rule import Severity
 from weft.report.page import Block, Entries, Entry, Page, Sentences, View
 from weft.report.views._provenance import footer
 
 _MOST_PLACES: Final = 3
 _MOST_UNREAD: Final = 8
-_ORDER: Final = (Severity.ERROR, Severity.WARNING, Severity.INFO)
 
 
 def _page(result: Linted) -> Page:
@@ -24,18 +23,21 @@ def _page(result: Linted) -> Page:
 
 
 def _answer(result: Linted) -> Iterator[Block]:
-    """Yield each rule that fired once, with its first place and how many more it has."""
-    by_rule: dict[str, list[Finding]] = {}
-    for one in sorted(result.findings, key=lambda one: _ORDER.index(one.severity)):
-        by_rule.setdefault(one.rule, []).append(one)
-    if by_rule:
-        yield Entries(items=tuple(_folded(found) for found in by_rule.values()))
+    """Yield each cause once, with its first place, its fix and how many more places it has."""
+    if result.findings:
+        yield Entries(items=tuple(_folded(found) for found in causes(result.findings)))
+    if result.absent:
+        names = _some(result.absent)
+        yield Sentences(lines=(f"Part of the fabric: sessions lead to {names}, not read.",))
     if result.unread:
-        names = ", ".join(one.name for one in result.unread[:_MOST_PLACES])
-        more = len(result.unread) - _MOST_PLACES
-        others = f" and {more} more" if more > 0 else ""
-        yield Sentences(lines=(f"Not read: {names}{others}.",))
+        names = _some([one.name for one in result.unread])
+        yield Sentences(lines=(f"Not read: {names}.",))
     yield Sentences(lines=(_read(result),))
+
+
+def _some(names: Sequence[str]) -> str:
+    more = len(names) - _MOST_PLACES
+    return ", ".join(names[:_MOST_PLACES]) + (f" and {more} more" if more > 0 else "")
 
 
 def _folded(found: list[Finding]) -> Entry:
@@ -45,7 +47,7 @@ def _folded(found: list[Finding]) -> Entry:
     return Entry(
         head=first.severity.value,
         text=first.message,
-        lines=(f"{first.rule}{times}: {first.at.file}:{first.at.line}",),
+        lines=(f"{first.rule}{times}: {first.at.file}:{first.at.line}", f"fix: {first.fix}"),
     )
 
 
@@ -72,7 +74,9 @@ def _verdict(result: Linted) -> str:
         return "Nothing was checked: weft cannot read any of these files."
     if not result.findings:
         return f"No problem found in {_many(len(result.files), 'file')}."
+    groups, places = len(causes(result.findings)), len(result.findings)
     return (
+        f"{_many(groups, 'cause')} in {_many(places, 'place')}: "
         f"{_many(counts[Severity.ERROR], 'error')}, "
         f"{_many(counts[Severity.WARNING], 'warning')}, "
         f"{_many(counts[Severity.INFO], 'remark')} in {_many(len(result.files), 'file')}."
