@@ -27,6 +27,7 @@ from weft.readers import untrusted
 from weft.readers.document_kinds.ip_link import ip_link
 from weft.readers.read import read
 from weft.readers.untrusted import Malformed, json_value, opened, yaml_nodes
+from weft.report import show
 
 ROOT = Path(__file__).parents[1]
 SAMPLES = sorted((ROOT / "samples" / "rules").glob("*/*/*")) + sorted(
@@ -87,7 +88,9 @@ def test_a_reader_that_fails_is_named_and_the_rest_is_diagnosed(tmp_path, monkey
     assert failed.notes == ("line 1: the reader ip_link failed: KeyError: 'dst'",)
     assert any("peermem" in one.cause for one in found.findings)
     (tmp_path / "b.txt").unlink()
-    assert exit_code(diagnose([tmp_path]).verdict) == 5
+    alone = diagnose([tmp_path])
+    assert exit_code(alone.verdict) == 5
+    assert "1 of 1 files could not be read whole" in show(alone)
 
 
 def test_a_check_that_fails_is_named_and_the_rest_is_checked(tmp_path, monkeypatch):

@@ -38,8 +38,10 @@ def _headline(result: Diagnosis) -> str:
     if result.verdict is Verdict.NONE or not shown:
         read = sum(1 for one in result.files if not one.skipped)
         files = f"{read} file{'' if read == 1 else 's'}"
-        if result.verdict is Verdict.UNKNOWN and any(file.notes for file in result.files):
-            return f"Cannot tell: no problem found, but not all of {files} could be read"
+        lost = sum(1 for file in result.files if file.notes)
+        if result.verdict is Verdict.UNKNOWN and lost:
+            of_all = f"{lost} of {len(result.files)} files"
+            return f"Cannot tell: no problem found, but {of_all} could not be read whole"
         if result.verdict is Verdict.UNKNOWN:
             return f"Cannot tell: nothing in {files} that weft can judge"
         return f"No problem found in {files}"
