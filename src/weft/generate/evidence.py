@@ -41,6 +41,12 @@ _ALL: Final = (
         "https://github.com/sonic-net/sonic-swss",
     ),
     _source(
+        "sonic_pool", Kind.CODE,
+        "SONiC sonic-swss, cfgmgr/buffer_pool_mellanox.lua; the MMU is that of "
+        "sonic-buildimage, buffers_defaults_t0.j2",
+        "https://github.com/sonic-net/sonic-swss", "2026-08",
+    ),
+    _source(
         "sonic_qos", Kind.CODE,
         "SONiC sonic-buildimage: qos_config.j2, buffers_config.j2, cable lengths by role",
         "https://github.com/sonic-net/sonic-buildimage",

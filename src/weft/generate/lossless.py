@@ -10,6 +10,7 @@ from weft.errors import Infeasible, SpecError
 from weft.generate.cloud import Cloud, cloud_of
 from weft.generate.headroom import KIB, Headroom, cable_class_m, headroom
 from weft.generate.planned import Planned
+from weft.generate.platform import Kept, kept_back, platforms
 from weft.network.fabric import Fabric
 from weft.network.topology import Layout
 from weft.spec.cluster import Cluster
@@ -200,21 +201,30 @@ def pause(layout: Layout) -> Pause:
 
 def pool_of(layout: Layout, headroom_bytes: int) -> Planned | None:
     """Return what ports share beside so much headroom each; none where nobody knows."""
-    buffer = layout.site.switch.buffer_bytes
-    if buffer is None:
+    switch = layout.site.switch
+    held = platforms().get(layout.switch)
+    kept: tuple[Kept, ...]
+    if held is not None and held.mmu_bytes is not None:
+        whole, source = held.mmu_bytes, "sonic_pool"
+        lanes = held.cages * held.lanes // layout.radix
+        kept = kept_back(layout.radix, lanes, headroom_bytes + XON_BYTES)
+    elif switch.buffer_bytes is not None:
+        whole, source = int(switch.buffer_bytes.value), "catalogue"
+        kept = (Kept(what="lossless groups", count=layout.radix,
+                     each_bytes=headroom_bytes + XON_BYTES),)  # fmt: skip
+    else:
         return None
-    kept = headroom_bytes + XON_BYTES
-    left = int(buffer.value) - layout.radix * kept
+    left = whole - sum(one.bytes for one in kept)
     if left <= 0:
         raise Infeasible(
-            f"{layout.radix} ports x {kept} B of headroom and XON are more than the "
-            f"{buffer.value:.0f} B of {layout.site.switch.name}; shorten topology.cable_m"
+            f"{layout.radix} ports x {headroom_bytes + XON_BYTES} B of headroom and XON, and "
+            f"what the chip keeps, are more than the {whole} B of {switch.name}; shorten "
+            "topology.cable_m"
         )
+    parts = "".join(f" - {one.what} {one.count} x {one.each_bytes} B" for one in kept)
     return Planned(
-        value=left // KIB * KIB, unit="B", source="catalogue",
-        reason=f"buffer {buffer.value:.0f} B - {layout.radix} ports x ({headroom_bytes} B of "
-        f"headroom + {XON_BYTES} B of XON): every port keeps its own",
-    )  # fmt: skip
+        value=left // KIB * KIB, unit="B", source=source, reason=f"buffer {whole} B{parts}"
+    )
 
 
 def xoff_of(layout: Layout, pool: Planned | None, alpha: float) -> Planned | None:

@@ -53,7 +53,9 @@ def test_the_switch_the_nic_and_nccl_have_one_class():
         assert tables["DSCP_TO_TC_MAP"]["AI"][dscp] == priority
         assert tables["TC_TO_QUEUE_MAP"]["AI"][priority] == priority
         assert tables["TC_TO_PRIORITY_GROUP_MAP"]["AI"][priority] == priority
-        for port, maps in tables["PORT_QOS_MAP"].items():
+        maps_of = dict(tables["PORT_QOS_MAP"])
+        assert maps_of.pop("global") == {"dscp_to_tc_map": "AI"}
+        for port, maps in maps_of.items():
             assert maps["pfc_enable"] == maps["pfcwd_sw_enable"] == priority
             assert "wred_profile" in tables["QUEUE"][f"{port}|{priority}"]
             profile = tables["BUFFER_PG"][f"{port}|{priority}"]["profile"]
@@ -61,15 +63,71 @@ def test_the_switch_the_nic_and_nccl_have_one_class():
 
 
 def test_every_port_keeps_its_headroom_and_the_pool_is_what_is_left():
-    """ports x (xon + xoff) + pool <= buffer, where no headroom is shared."""
+    """What the chip keeps, every port's headroom and the pool fill the MMU and no more.
+
+    Twice 19 KiB of the pipeline, 10 KiB of mirrors and 9216 B of the egress profile a port,
+    and 256 KiB of management, by buffer_pool_mellanox.lua.
+    """
     tables = json.loads(_texts(ROCE, "sonic")["sonic/leaf-0000/config_db.json"])
     profile = tables["BUFFER_PROFILE"]["pg_lossless_profile"]
     assert int(profile["size"]) == int(profile["xon"]) + int(profile["xoff"])
-    layout = resolver.layout(ROCE)
-    kept = layout.radix * int(profile["size"])
-    pool = int(tables["BUFFER_POOL"]["ingress_pool"]["size"])
-    assert "xoff" not in tables["BUFFER_POOL"]["ingress_pool"]
-    assert kept + pool <= layout.site.switch.buffer_bytes.value < kept + pool + 1024
+    ports = resolver.layout(ROCE).radix
+    kept = ports * (int(profile["size"]) + 2 * 19 * 1024 + 10 * 1024 + 9216) + 256 * 1024
+    pools = tables["BUFFER_POOL"]
+    pool = int(pools["ingress_lossless_pool"]["size"])
+    assert "xoff" not in pools["ingress_lossless_pool"]
+    assert kept + pool <= 158_229_504 < kept + pool + 1024
+    assert pools["egress_lossless_pool"]["size"] == "158229504"
+
+
+def test_ports_of_sonic_are_those_of_their_cage():
+    """As port_config.ini of Mellanox-SN5600-O128: the second port of cage 1 is etp1b."""
+    tables = json.loads(_texts(ROCE, "sonic")["sonic/leaf-0000/config_db.json"])
+    ports = tables["PORT"]
+    found = {
+        name: [ports[name][key] for key in ("alias", "index", "subport", "lanes")]
+        for name in ("Ethernet0", "Ethernet4", "Ethernet8")
+    }
+    assert found == {
+        "Ethernet0": ["etp1a", "1", "1", "0,1,2,3"],
+        "Ethernet4": ["etp1b", "1", "2", "4,5,6,7"],
+        "Ethernet8": ["etp2a", "2", "1", "8,9,10,11"],
+    }
+    assert tables["DEVICE_METADATA"]["localhost"]["hwsku"] == "Mellanox-SN5600-O128"
+    modes = {row["brkout_mode"] for row in tables["BREAKOUT_CFG"].values()}
+    assert modes == {"2x400G[200G,100G,50G,40G,25G,10G]"}
+    assert len(tables["BREAKOUT_CFG"]) == 64
+    assert {n: f"{r['name']} {r['port']}" for n, r in tables["DEVICE_NEIGHBOR"].items()} == {
+        name: row["description"] for name, row in ports.items()
+    }
+
+
+def test_lanes_of_a_cage_may_lie_further_apart_than_its_ports_are_numbered():
+    """As platform.json of the MSN4600C: Ethernet4 has the lanes 8 to 11."""
+    tables = json.loads(_texts(preset("h100_tcp_100g", hosts=64).with_(
+        topology=preset("h100_tcp_100g").topology.with_(switch="sn4600c")
+    ), "sonic")["sonic/leaf-0000/config_db.json"])  # fmt: skip
+    assert tables["PORT"]["Ethernet4"]["lanes"] == "8,9,10,11"
+    assert tables["PORT"]["Ethernet4"]["alias"] == "etp2"
+
+
+def test_every_group_of_peers_has_a_policy_each_way_that_lets_the_fabric_through():
+    """RFC 8212: without one, eBGP exchanges nothing; each leaf's block has to pass."""
+    cluster = preset("hgx_h100_roce", hosts=64)
+    mesh = cluster.topology.with_(kind="dragonfly_plus", hosts_per_pod=16)
+    for text in _texts(cluster.with_(topology=mesh), "sonic").values():
+        tables = json.loads(text)
+        pool = next(key for key in tables["PREFIX"] if key.startswith("FABRIC|10|"))
+        network, lengths = pool.split("|")[2:]
+        shortest, longest = map(int, lengths.split(".."))
+        for key in tables.get("BGP_GLOBALS_AF_AGGREGATE_ADDR", {}):
+            block = ip_network(key.rpartition("|")[2])
+            assert block.subnet_of(ip_network(network))
+            assert shortest <= block.prefixlen <= longest
+        for row in tables["BGP_PEER_GROUP_AF"].values():
+            assert row["route_map_in"] == ["FABRIC"]
+            for name in row["route_map_in"] + row["route_map_out"]:
+                assert tables["ROUTE_MAP"][f"{name}|10"]["route_operation"] == "permit"
 
 
 def test_notifications_of_congestion_have_one_class_and_no_pause():
@@ -240,7 +298,11 @@ def _on(switch: str):
 
 
 def test_sonic_refuses_a_switch_whose_lanes_or_buffer_are_unknown():
-    assert "does not know" in reason_against("sonic", plan(_on("sn5400")))
+    lossless = preset("hgx_h100_roce", hosts=16)
+    slow = lossless.with_(host=lossless.host.with_(nic_bytes_per_s=12.5e9))
+    slow = slow.with_(topology=slow.topology.with_(switch="sn4600c"))
+    assert "size of the MMU" in reason_against("sonic", plan(slow))
+    assert "platform.json" in reason_against("sonic", plan(_on("sn5400")))
     assert "lanes of" in reason_against("sonic", plan(_on("arista_7060x6_64pe")))
 
 

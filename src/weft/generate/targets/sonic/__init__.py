@@ -4,11 +4,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from json.encoder import encode_basestring_ascii as _quoted
 from math import log2
+from string import ascii_lowercase
 from typing import Any, Final
 
-from weft import units
 from weft.generate.lossless import Labels, Marking, Pause
 from weft.generate.plan import Feature, Plan
+from weft.generate.platform import EGRESS_BYTES, Platform, platforms
 from weft.generate.router import OWN_ROUTES, PREFIX, Router, routers, underlay_of
 from weft.generate.target import Files, Proof, Target
 from weft.generate.underlay import Underlay
@@ -27,49 +28,46 @@ OWN: Final = "OWN"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hardware:
-    """How SONiC knows a switch."""
-
-    sku: str
-    platform: str
-    lanes: int
-    """Of all ports together."""
-
-
-HARDWARE: Final[Mapping[str, Hardware]] = {
-    "sn3700": Hardware(sku="ACS-MSN3700", platform="x86_64-mlnx_msn3700-r0", lanes=128),
-    "sn4600": Hardware(sku="ACS-MSN4600", platform="x86_64-mlnx_msn4600-r0", lanes=256),
-    "sn4600c": Hardware(sku="ACS-MSN4600C", platform="x86_64-mlnx_msn4600c-r0", lanes=256),
-    "sn4700": Hardware(sku="ACS-MSN4700", platform="x86_64-mlnx_msn4700-r0", lanes=256),
-    "sn5400": Hardware(sku="ACS-SN5400", platform="x86_64-nvidia_sn5400-r0", lanes=512),
-    "sn5600": Hardware(sku="ACS-SN5600", platform="x86_64-nvidia_sn5600-r0", lanes=512),
-}
-"""By name in the catalogue; on these, lanes are counted along the front. [sonic_qos]"""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class _Case:
     """One plan, with what all its switches share."""
 
     plan: Plan
-    hardware: Hardware
-    lanes: int
-    """Of one port."""
+    hardware: Platform
+    rate: int
+    """Gb/s of a port."""
+
+    @property
+    def split(self) -> int:
+        """Ports of one cage."""
+        return self.hardware.split(self.rate)
+
+    @property
+    def lanes(self) -> int:
+        """Of one port."""
+        return self.hardware.lanes // self.split
 
     def port(self, number: int) -> str:
         return f"Ethernet{number * self.lanes}"
 
+    def alias(self, number: int) -> str:
+        cage, place = divmod(number, self.split)
+        return f"etp{cage + 1}" + ("" if self.split == 1 else ascii_lowercase[place])
+
 
 def _files(plan: Plan) -> Files:
-    network = layout(plan.cluster)
-    hardware = HARDWARE[network.switch]
-    case = _Case(plan=plan, hardware=hardware, lanes=hardware.lanes // network.radix)
+    case = _Case(
+        plan=plan, hardware=platforms()[layout(plan.cluster).switch], rate=_rate(plan)
+    )  # fmt: skip
     shared = _quality(plan)
     for router in routers(plan):
         switch = router.switch
         tables = _device(case, router) | _ports(case, router) | _routing(case, router)
         tables |= shared | _port_quality(case, switch)
         yield f"{switch.name}/config_db.json", _dump(tables)
+
+
+def _rate(plan: Plan) -> int:
+    return int(plan.link.rate_gbit_per_s.number())
 
 
 def _dump(tables: Mapping[str, Table]) -> str:
@@ -102,7 +100,7 @@ def _device(case: _Case, router: Router) -> dict[str, Table]:
         "DEVICE_METADATA": {
             "localhost": {
                 "hostname": switch.name,
-                "hwsku": case.hardware.sku,
+                "hwsku": case.hardware.breakouts[case.rate].hwsku,
                 "platform": case.hardware.platform,
                 "type": ROLES[switch.tier],
                 "bgp_asn": str(router.asn),
@@ -121,15 +119,18 @@ _HASHED: Final = ["DST_IP", "SRC_IP", "IP_PROTOCOL", "L4_DST_PORT", "L4_SRC_PORT
 def _ports(case: _Case, router: Router) -> dict[str, Table]:
     link = case.plan.link
     assert link.switch_mtu_bytes is not None, "an Ethernet plan has the MTU of its switches"
-    mtu, megabits = link.switch_mtu_bytes.text(), int(link.rate_gbit_per_s.number() * 1000)
+    mtu, megabits = link.switch_mtu_bytes.text(), case.rate * 1000
     devices = {one.port.number: one.device for one in router.hosts}
     table: Table = {}
+    neighbours: Table = {}
     for port in router.switch.ports:
+        cage, place = divmod(port.number, case.split)
         far = devices.get(port.number) or case.port(port.peer_port)
-        first = port.number * case.lanes
+        first = cage * case.hardware.stride + place * case.lanes
         table[case.port(port.number)] = {
-            "alias": f"etp{port.number + 1}",
-            "index": str(port.number + 1),
+            "alias": case.alias(port.number),
+            "index": str(cage + 1),
+            "subport": str(place + 1 if case.split > 1 else 0),
             "lanes": ",".join(str(lane) for lane in range(first, first + case.lanes)),
             "speed": str(megabits),
             "fec": "rs",
@@ -137,7 +138,14 @@ def _ports(case: _Case, router: Router) -> dict[str, Table]:
             "admin_status": "up",
             "description": f"{port.peer} {far}",
         }
-    return {"PORT": table}
+        neighbours[case.port(port.number)] = {"name": port.peer, "port": far}
+    mode = {"brkout_mode": case.hardware.breakouts[case.rate].mode}
+    cages = (f"Ethernet{cage * case.hardware.lanes}" for cage in range(case.hardware.cages))
+    return {
+        "PORT": table,
+        "DEVICE_NEIGHBOR": neighbours,
+        "BREAKOUT_CFG": dict.fromkeys(cages, mode),
+    }
 
 
 def _routing(case: _Case, router: Router) -> dict[str, Table]:
@@ -179,11 +187,13 @@ def _groups(underlay: Underlay, router: Router) -> dict[str, Table]:
         "peer_type": "external", "capability_ext_nexthop": "true",
         "keepalive": underlay.keepalive_s.text(), "holdtime": underlay.hold_s.text(),
     }  # fmt: skip
-    families: Table = {f"default|{GROUP}|ipv4_unicast": {"admin_status": "up"}}
-    if _joined(router):
-        families[f"default|{ACROSS}|ipv4_unicast"] = {
-            "admin_status": "up", "route_map_out": [ACROSS],
-        }  # fmt: skip
+    told = {GROUP: GROUP, **({ACROSS: ACROSS} if _joined(router) else {})}
+    families: Table = {
+        f"default|{group}|ipv4_unicast": {
+            "route_map_in": [GROUP], "route_map_out": [out], "admin_status": "up",
+        }
+        for group, out in told.items()
+    }  # fmt: skip
     return {
         "BGP_PEER_GROUP": {key.rpartition("|")[0]: peers for key in families},
         "BGP_PEER_GROUP_AF": families,
@@ -195,13 +205,23 @@ def _joined(router: Router) -> bool:
 
 
 def _policies(underlay: Underlay, router: Router) -> dict[str, Table]:
-    """Return what may be announced: the fabric's own addresses, so not the management port."""
-    maps = {f"{OWN}|10": {"route_operation": "permit", "match_prefix_set": OWN}}
+    """Return what may be announced and learned: the fabric's own addresses.
+
+    Without a policy each way, FRR exchanges no route over eBGP [RFC 8212].
+    """
+    loopbacks, pool = underlay.loopbacks.text(), underlay.pool.text()
+    longest = pool.rpartition("/")[2]
+    maps = {
+        f"{OWN}|10": {"route_operation": "permit", "match_prefix_set": OWN},
+        f"{GROUP}|10": {"route_operation": "permit", "match_prefix_set": GROUP},
+    }
     tables: dict[str, Table] = {
-        "PREFIX_SET": {OWN: {"mode": "IPv4"}},
+        "PREFIX_SET": {OWN: {"mode": "IPv4"}, GROUP: {"mode": "IPv4"}},
         "PREFIX": {
-            f"{OWN}|5|{underlay.loopbacks.text()}|32..32": {"action": "permit"},
-            f"{OWN}|10|{underlay.pool.text()}|{PREFIX}..32": {"action": "permit"},
+            f"{OWN}|5|{loopbacks}|32..32": {"action": "permit"},
+            f"{OWN}|10|{pool}|{PREFIX}..32": {"action": "permit"},
+            f"{GROUP}|5|{loopbacks}|32..32": {"action": "permit"},
+            f"{GROUP}|10|{pool}|{longest}..32": {"action": "permit"},
         },
     }
     if _joined(router):
@@ -223,7 +243,10 @@ def _quality(plan: Plan) -> dict[str, Table]:
     """Return the tables that are the same on every switch; none without PFC."""
     if plan.labels is None or plan.pause is None or plan.marking is None:
         return {}
-    return _maps(plan.labels) | _schedule(plan.labels, plan.marking) | _buffers(plan.pause)
+    mmu = platforms()[layout(plan.cluster).switch].mmu_bytes
+    assert mmu is not None, "refused where the MMU is unknown"
+    buffers = _buffers(plan.pause, str(mmu))
+    return _maps(plan.labels) | _schedule(plan.labels, plan.marking) | buffers
 
 
 def _maps(labels: Labels) -> dict[str, Table]:
@@ -266,24 +289,27 @@ def _schedule(labels: Labels, marking: Marking) -> dict[str, Table]:
     }
 
 
-def _buffers(pause: Pause) -> dict[str, Table]:
+def _buffers(pause: Pause, mmu: str) -> dict[str, Table]:
     assert pause.pool_bytes is not None, "refused where the buffer is unknown"
     pool, xon = pause.pool_bytes.text(), pause.xon_bytes.text()
     held = pause.xon_bytes.whole() + pause.headroom_bytes.whole()
     return {
         "BUFFER_POOL": {
-            "ingress_pool": {"type": "ingress", "mode": "dynamic", "size": pool},
-            "egress_lossless_pool": {"type": "egress", "mode": "dynamic", "size": pool},
+            "ingress_lossless_pool": {"type": "ingress", "mode": "dynamic", "size": pool},
+            "egress_lossless_pool": {"type": "egress", "mode": "dynamic", "size": mmu},
             "egress_lossy_pool": {"type": "egress", "mode": "dynamic", "size": pool},
         },
         "BUFFER_PROFILE": {
-            "ingress_lossy_profile": _profile("ingress_pool", size="0", alpha="3"),
+            "ingress_lossless_profile": _profile("ingress_lossless_pool", size="0", alpha="7"),
+            "ingress_lossy_profile": _profile("ingress_lossless_pool", size="0", alpha="3"),
             "pg_lossless_profile": _profile(
-                "ingress_pool", size=str(held), alpha=_exponent(pause),
+                "ingress_lossless_pool", size=str(held), alpha=_exponent(pause),
                 xon=xon, xoff=pause.headroom_bytes.text(),
                 xon_offset=pause.xon_offset_bytes.text()),
             "egress_lossless_profile": _profile("egress_lossless_pool", size="0", alpha="7"),
-            "egress_lossy_profile": _profile("egress_lossy_pool", size="9216", alpha="3"),
+            "egress_lossy_profile": _profile(
+                "egress_lossy_pool", size=str(EGRESS_BYTES), alpha="7"),
+            "q_lossy_profile": _profile("egress_lossy_pool", size="0", alpha="3"),
         },
     }  # fmt: skip
 
@@ -309,20 +335,33 @@ def _port_quality(case: _Case, switch: Wired) -> dict[str, Table]:
     for queue in range(QUEUES):
         kind = "rdma" if queue == lossless else "cnp" if queue == cnp else "other"
         marked = {"wred_profile": f"{MAP}_LOSSLESS"} if queue == lossless else {}
-        held = "egress_lossless_profile" if queue == lossless else "egress_lossy_profile"
+        held = "egress_lossless_profile" if queue == lossless else "q_lossy_profile"
         for name in names:
             queues[f"{name}|{queue}"] = {"scheduler": f"scheduler.{kind}", **marked}
             buffers[f"{name}|{queue}"] = {"profile": held}
     groups = {f"{name}|0": {"profile": "ingress_lossy_profile"} for name in names}
     groups |= {f"{name}|{lossless}": {"profile": "pg_lossless_profile"} for name in names}
     return {
-        "PORT_QOS_MAP": {name: _port_maps(lossless) for name in names},
+        "PORT_QOS_MAP": {
+            **{name: _port_maps(lossless) for name in names},
+            "global": {"dscp_to_tc_map": MAP},
+        },
+        "BUFFER_PORT_INGRESS_PROFILE_LIST": _each(
+            names, {"profile_list": ["ingress_lossless_profile"]}
+        ),
+        "BUFFER_PORT_EGRESS_PROFILE_LIST": _each(
+            names, {"profile_list": ["egress_lossless_profile", "egress_lossy_profile"]}
+        ),
         "CABLE_LENGTH": {"AZURE": dict.fromkeys(names, f"{pause.cable_m.text()}m")},
         "QUEUE": queues,
         "BUFFER_QUEUE": buffers,
         "BUFFER_PG": groups,
         "PFC_WD": _watchdogs(pause, names),
     }
+
+
+def _each(names: Sequence[str], row: dict[str, list[str]]) -> Table:
+    return dict.fromkeys(names, row)
 
 
 def _port_maps(lossless: int) -> dict[str, str]:
@@ -348,15 +387,18 @@ def _watchdogs(pause: Pause, names: Sequence[str]) -> Table:
 
 
 def _refuses(plan: Plan) -> str | None:
-    network = layout(plan.cluster)
-    if network.switch not in HARDWARE:
-        known = ", ".join(HARDWARE)
-        return f"sonic knows the lanes of {known}, not those of {network.switch}"
-    if HARDWARE[network.switch].lanes % network.radix:
-        rate = units.show_rate(network.link_bytes_per_s)
-        return f"sonic cannot split {network.switch} into {network.radix} ports of {rate}"
-    if plan.pause is not None and plan.pause.pool_bytes is None:
-        return f"sonic needs the buffer of {network.switch}, which the catalogue does not know"
+    switch, rate = layout(plan.cluster).switch, _rate(plan)
+    known = platforms().get(switch)
+    if known is None:
+        return (
+            f"sonic knows the lanes of {', '.join(platforms())}, not those of {switch}; it "
+            "needs platform, cages, lanes and breakout modes from its platform.json"
+        )
+    if rate not in known.breakouts:
+        able = ", ".join(f"{one}" for one in known.breakouts)
+        return f"sonic knows the hwsku of {switch} with ports of {able} Gb/s, not of {rate}"
+    if plan.pause is not None and known.mmu_bytes is None:
+        return f"sonic needs the size of the MMU of {switch} from its buffers_defaults_t0.j2"
     return None
 
 
