@@ -24,6 +24,7 @@ from weft.lint.facts import (
     MapUse,
     Marking,
     Neighbor,
+    Option,
     Pause,
     Port,
     PrefixRow,
@@ -137,6 +138,10 @@ def _ports(tree: Tree, device: str) -> Iterator[Fact]:
             peer_port=peer[2] if peer else "",
             link_local=None if sixes is None else name in sixes,
         )
+        if "pfc_asym" in row:
+            at = part["pfc_asym"].at
+            key, value = f"{name}.pfc_asym", row["pfc_asym"]
+            yield Option(at=at, device=device, program="sonic-port", name=key, value=value)
     yield from _hardware(tree, device)
     yield from _bundles(tree, device)
 

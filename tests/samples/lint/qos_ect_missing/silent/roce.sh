@@ -1,0 +1,2 @@
+#!/bin/sh
+cma_roce_tos -d mlx5_0 -t 106
