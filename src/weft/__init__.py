@@ -16,59 +16,18 @@ from types import ModuleType
 from typing import Any
 
 __all__ = [
-    "Calibration",
-    "Claims",
-    "Comparison",
-    "Configuration",
-    "Diagnosis",
-    "Drift",
-    "Expectation",
-    "Judgement",
-    "Linted",
-    "Need",
-    "Plan",
-    "Prediction",
-    "Scaling",
-    "Scoreboard",
-    "ServiceComparison",
-    "ServicePrediction",
-    "Simulation",
-    "Studied",
-    "Sweep",
-    "Target",
-    "Tuned",
-    "WhatIf",
-    "accuracy",
-    "calibrate",
-    "catalog",
-    "claims",
-    "compare",
-    "compare_service",
-    "diagnose",
-    "diff",
-    "expect",
-    "fabrics",
-    "judge",
-    "lint",
-    "load_case",
-    "load_cluster",
-    "load_inference",
-    "load_job",
-    "load_scenario",
-    "load_study",
+    "Calibration", "Checklist", "Claims", "Comparison", "Configuration", "Diagnosis",
+    "Drift", "Expectation",
+    "Judgement", "Linted", "Need", "Plan", "Prediction", "Runbooks", "Scaling",
+    "Scoreboard", "ServiceComparison", "ServicePrediction", "Simulation", "Studied", "Sweep",
+    "Target", "Tuned", "WhatIf", "accuracy", "calibrate", "catalog", "check", "claims",
+    "compare", "compare_service", "diagnose", "diff",
+    "expect", "fabrics", "judge", "lint",
+    "load_case", "load_cluster", "load_inference", "load_job", "load_scenario", "load_study",
     "model",
-    "need",
-    "plan",
-    "predict",
-    "predict_service",
-    "preset",
-    "render",
-    "run_study",
-    "scaling",
-    "simulate",
-    "sweep",
-    "tune",
-    "whatif",
+    "need", "plan", "predict", "predict_service",
+    "preset", "render", "run_study", "runbook", "scaling",
+    "simulate", "sweep", "tune", "whatif",
 ]  # fmt: skip
 
 
@@ -94,6 +53,7 @@ class _Package(ModuleType):
 
     accuracy = _verb("accuracy")
     calibrate = _verb("calibrate")
+    check = _verb("check")
     lint = _verb("lint")
     predict = _verb("predict")
     tune = _verb("tune")

@@ -9,8 +9,11 @@ from weft.advise.whatif import WhatIf, whatif
 from weft.api import fabrics
 from weft.bench.judge import Judgement, judge
 from weft.calibrate.calibration import Calibration, calibrate
+from weft.check.checked import Checklist, check
 from weft.doctor.diagnose import Diagnosis, diagnose
 from weft.generate.plan import Plan, plan
+from weft.generate.runbook import Runbooks
+from weft.generate.runbook import runbooks as runbook
 from weft.generate.target import Configuration, render
 from weft.lint.diff import Drift, diff
 from weft.lint.lint import Linted, lint
@@ -35,57 +38,16 @@ from weft.tune.search import tune
 from weft.tune.tuned import Tuned
 
 __all__ = [
-    "Calibration",
-    "Claims",
-    "Comparison",
-    "Configuration",
-    "Diagnosis",
-    "Drift",
-    "Expectation",
-    "Judgement",
-    "Linted",
-    "Need",
-    "Plan",
-    "Prediction",
-    "Scaling",
-    "Scoreboard",
-    "ServiceComparison",
-    "ServicePrediction",
-    "Simulation",
-    "Studied",
-    "Sweep",
-    "Target",
-    "Tuned",
-    "WhatIf",
-    "accuracy",
-    "calibrate",
-    "catalog",
-    "claims",
-    "compare",
-    "compare_service",
-    "diagnose",
-    "diff",
-    "expect",
-    "fabrics",
-    "judge",
-    "lint",
-    "load_case",
-    "load_cluster",
-    "load_inference",
-    "load_job",
-    "load_scenario",
-    "load_study",
+    "Calibration", "Checklist", "Claims", "Comparison", "Configuration", "Diagnosis",
+    "Drift", "Expectation",
+    "Judgement", "Linted", "Need", "Plan", "Prediction", "Runbooks", "Scaling",
+    "Scoreboard", "ServiceComparison", "ServicePrediction", "Simulation", "Studied", "Sweep",
+    "Target", "Tuned", "WhatIf", "accuracy", "calibrate", "catalog", "check", "claims",
+    "compare", "compare_service", "diagnose", "diff",
+    "expect", "fabrics", "judge", "lint",
+    "load_case", "load_cluster", "load_inference", "load_job", "load_scenario", "load_study",
     "model",
-    "need",
-    "plan",
-    "predict",
-    "predict_service",
-    "preset",
-    "render",
-    "run_study",
-    "scaling",
-    "simulate",
-    "sweep",
-    "tune",
-    "whatif",
+    "need", "plan", "predict", "predict_service",
+    "preset", "render", "run_study", "runbook", "scaling",
+    "simulate", "sweep", "tune", "whatif",
 ]  # fmt: skip

@@ -3,23 +3,22 @@
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING
 
 from weft import plugins
 from weft.errors import SpecError, UnknownName
+from weft.predict.provenance import provenance
+from weft.results import Provenance
+from weft.spec.document import Tree
+from weft.spec.study import Study
 from weft.study import backends, table
 from weft.study.backend import Backend
 from weft.study.journal import appending, fingerprint, journal_of, read_rows
 from weft.study.points import Point, count, points
 from weft.study.task import REASON, Cell, Row, Task
-
-if TYPE_CHECKING:
-    from weft.spec.document import Tree
-    from weft.spec.study import Study
 
 NUMBER = "point"
 
@@ -67,6 +66,8 @@ class Studied:
     """Points without measures by the reason."""
     spreads: tuple[Spread, ...]
     elapsed_s: float
+    provenance: Provenance
+    """Of the study as a whole; each row has its own."""
 
     @property
     def complete(self) -> bool:
@@ -75,8 +76,8 @@ class Studied:
 
 
 def run_study(
-    study: "Study",
-    documents: Sequence["Tree"],
+    study: Study,
+    documents: Sequence[Tree],
     out: Path,
     *,
     backend: str = "joblib",
@@ -117,10 +118,12 @@ def run_study(
     if len(rows) == whole:
         table.write(out, every)
         journal.unlink(missing_ok=True)
+    made = provenance(study, sources=(), assumptions=())
     return Studied(
         name=study.name, verb=study.verb, table=str(out), backend=place.title, points=whole,
         done=len(rows), taken_over=before, failed=_failed(rows.values()),
         spreads=tuple(_spreads(study, every)), elapsed_s=time.monotonic() - began,
+        provenance=replace(made, engine=study.fidelity),
     )  # fmt: skip
 
 
@@ -142,7 +145,7 @@ def _failed(rows: Iterable[Row]) -> dict[str, int]:
     return dict(reasons.most_common())
 
 
-def _spreads(study: "Study", rows: Sequence[Mapping[str, Cell]]) -> Iterator[Spread]:
+def _spreads(study: Study, rows: Sequence[Mapping[str, Cell]]) -> Iterator[Spread]:
     """Yield the spread of every measure that has a band."""
     names = dict.fromkeys(name for row in rows for name in row if f"{name}_low" in row)
     for name in names:

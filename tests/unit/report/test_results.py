@@ -1,10 +1,12 @@
 """Every kind of result that the verbs give: its document, its pages, its charts."""
 
 import json
+import tempfile
 from functools import cache
 from pathlib import Path
 
 import pytest
+import yaml
 from jsonschema import Draft202012Validator
 
 from weft import api, report
@@ -47,6 +49,24 @@ def _service():
         {"model": "deepseek_v3", "precision": "fp8", "sequences": 1024, "token_s": "1ms"}
     )
     return cluster, service
+
+
+def _studied():
+    """Two points of a study, whose table goes into a folder that is removed."""
+    case = [
+        {"apiVersion": "weft/v1", "kind": "Cluster",
+         "spec": {"preset": "dgx_h100", "hosts": 8}},
+        {"apiVersion": "weft/v1", "kind": "Job",
+         "spec": {"model": "llama3_8b", "global_batch": 128}},
+    ]  # fmt: skip
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "case.yaml").write_text(yaml.safe_dump_all(case))
+        study = Path(folder) / "study.yaml"
+        spec = {"verb": "predict", "documents": ["case.yaml"], "keys": {"hosts": [4, 8]}}
+        study.write_text(
+            yaml.safe_dump({"apiVersion": "weft/v1", "kind": "Study", "spec": spec})
+        )
+        return api.run_study(*api.load_study(study), Path(folder) / "rows.csv", workers=1)
 
 
 def _small():
@@ -97,6 +117,7 @@ def _result(kind):
         "load_test": lambda: simulated_load(
             api.preset("hgx_h100_roce", hosts=2), 120e9, size_bytes=1 << 16
         ),
+        "studied": _studied,
         "scoreboard": lambda: api.accuracy(None, ["topology"]),
     }
     return make[kind]()
@@ -108,6 +129,7 @@ CHARTS = {
     "configuration": [],
     "checklist": [],
     "runbooks": [],
+    "studied": [],
     "expectation": ["busbw_curve"],
     "prediction": ["step_breakdown"],
     "service_comparison": [],

@@ -4,13 +4,19 @@ from collections.abc import Iterator
 
 from weft.report.numbers import by_unit, money, seconds
 from weft.report.page import Block, Facts, Page, Sentences, Table, View
+from weft.report.views._provenance import footer
 from weft.report.views.grid import TITLES
 from weft.study.journal import SUFFIX
 from weft.study.run import Extreme, Studied
 
 
 def _page(result: Studied) -> Page:
-    return Page(title=_title(result), answer=tuple(_answer(result)), blocks=(), footer=())
+    return Page(
+        title=_title(result),
+        answer=tuple(_answer(result)),
+        blocks=(),
+        footer=footer(result.provenance),
+    )
 
 
 def _title(result: Studied) -> str:

@@ -78,6 +78,7 @@ def _panels(
 grafana = Target(
     title="Grafana: fabric, rails, host, job, RoCE",
     supports=frozenset(Feature) - {Feature.RACK},
+    configures=False,
     files=_files,
     proofs={
         f"{name}.json": Proof.GOLDEN
