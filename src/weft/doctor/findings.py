@@ -1,7 +1,7 @@
 """Findings: causes where they hold, what follows from them, and what nothing explains."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from weft.doctor.case import Case, Hit
@@ -84,7 +84,39 @@ def findings(case: Case, found: Sequence[Candidate]) -> list[Finding]:
     explained = _explained(shown)
     causes = list(_grouped([one for one in kept if not one.cause.benign], follow, case))
     rest = [*_deviations(case, explained), *_unexplained(case, explained, shown)]
-    return sorted([*causes, *rest], key=lambda one: -one.weight)
+    return sorted(_with_effects([*causes, *rest], case), key=lambda one: -one.weight)
+
+
+def _with_effects(found: Sequence[Finding], case: Case) -> list[Finding]:
+    """Return the findings, a slow result below the likeliest one that the model says slows it.
+
+    A result that misses what the model expects is an effect; where something is found that the
+    same model prices, that is the reason, as severe as its effect.
+    """
+    effects = [one for one in found if _is_effect(one, case)]
+    reasons = [
+        one for one in found if one.model and one.probability_ratio >= NAMED_RATIO
+        and one not in effects
+    ]  # fmt: skip
+    if not (effects and reasons):
+        return list(found)
+    reason = max(reasons, key=lambda one: one.weight)
+    severity = max(
+        (reason.severity, *(one.severity for one in effects)), key=_WEIGHT.__getitem__
+    )
+    names = (one.cause for one in effects)
+    told = replace(
+        reason, severity=severity,
+        consequences=tuple(dict.fromkeys((*reason.consequences, *names))),
+        deviations=(*reason.deviations, *(text for one in effects for text in one.deviations)),
+    )  # fmt: skip
+    return [told if one is reason else one for one in found if one not in effects]
+
+
+def _is_effect(one: Finding, case: Case) -> bool:
+    """Return whether a finding is a deviation from what the model expects of a result."""
+    deviations = case.deviations.get(one.cause, ())
+    return bool(deviations) and all(d.expected.source == "modelled" for d in deviations)
 
 
 def _folded(shown: Sequence[Candidate]) -> tuple[list[Candidate], dict[int, list[str]]]:

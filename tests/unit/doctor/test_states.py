@@ -144,6 +144,15 @@ def test_nccl_tests_far_below_the_expected_curve(
     found(result, "collective")
 
 
+def test_a_slow_benchmark_follows_from_what_slows_it(tmp_path: Path, cluster: Cluster) -> None:
+    files = {"run.txt": nccl_tests(0.4, cluster), "nccl.log": nccl_log(8, gdr=False)}
+    first, *others = diagnosed(tmp_path, files, cluster).findings
+    assert first.cause == "process.gdr"
+    assert first.severity == "error"
+    assert "collective.busbw" in first.consequences
+    assert all(one.cause != "collective.busbw" for one in others)
+
+
 def test_nccl_tests_on_the_expected_curve(tmp_path: Path, cluster: Cluster) -> None:
     result = diagnosed(tmp_path, {"all_reduce.txt": nccl_tests(1.0, cluster)}, cluster)
     assert result.verdict is Verdict.NONE, result.findings
