@@ -6,9 +6,10 @@
 
 A mutation is a sample that was cut, repeated, mixed with others and with odd pieces, by a seed
 that is printed: the same seed makes the same input. Each goes through one verb in a worker of
-its own, which is ended after ``HANG_S``: that is a hang. Counted are crashes (an exception that
-is no error of weft), hangs, files that a diagnosis lost (one is given beside each mutation and
-must be read), planted secrets that leave the collector, and the peak memory of a worker.
+its own, which ends after ``HANG_S`` of processor time: that is a hang. Counted are crashes (an
+exception that is no error of weft), hangs, files that a diagnosis lost (one is given beside
+each mutation and must be read), planted secrets that leave the collector, and the peak memory
+of a worker.
 Inputs that fail are kept in ``--keep``: make each a test in tests/property/test_untrusted.py.
 """
 
@@ -16,6 +17,7 @@ import argparse
 import multiprocessing
 import random
 import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -39,9 +41,12 @@ from weft.spec import load
 from weft.spec.load import load_case
 
 ROOT: Final = Path(__file__).parents[1]
-HANG_S: Final = 20.0
+HANG_S: Final = 20
+"""Processor time that a mutation may take: a busy machine makes no hang of a slow answer."""
+WAITING_S: Final = 300.0
+"""Wall time after which a mutation hangs that uses no processor at all."""
 LONGEST: Final = 30_000
-BATCH: Final = 50
+BATCH: Final = 250
 HEALTHY: Final = "modprobe: ERROR: could not insert 'nvidia_peermem': Invalid argument\n"
 ODD: Final = (
     b"412..", b"1e999", "²".encode(), b"9" * 5000, b"NaN", b"0x" + b"f" * 400, b"\x1b[31m",
@@ -151,9 +156,17 @@ def _work(seeds: list[int], verbs: list[str], folder: str, pipe) -> None:  # noq
     for seed in seeds:
         verb = verbs[seed % len(verbs)]
         pipe.send((seed, verb, None))
+        used = int(time.process_time())
+        resource.setrlimit(resource.RLIMIT_CPU, (used + HANG_S, resource.RLIM_INFINITY))
         pipe.send((seed, verb, tried(verb, seed, known, Path(folder))))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     pipe.send((-1, "", str(peak)))
+
+
+def _ended(exitcode: int | None) -> str:
+    if exitcode == -signal.SIGXCPU:
+        return f"hang: longer than {HANG_S} s of processor time"
+    return f"crash: the process ended with {exitcode}"
 
 
 def _outcomes(seeds: list[int], verbs: list[str]) -> Iterator[tuple[int, str, str]]:
@@ -169,17 +182,18 @@ def _outcomes(seeds: list[int], verbs: list[str]) -> Iterator[tuple[int, str, st
             left = list(batch)
             at: tuple[int, str] | None = None
             while True:
-                silent = not ours.poll(HANG_S if at else 60.0)
+                silent = not ours.poll(WAITING_S)
                 try:
                     seed, verb, outcome = (0, "", "") if silent else ours.recv()
                 except EOFError:
+                    worker.join()
                     if at:  # it died in the middle of one
-                        yield *at, f"crash: the process ended with {worker.exitcode}"
+                        yield *at, _ended(worker.exitcode)
                     break
                 if silent:
                     worker.kill()
                     if at:
-                        yield *at, f"hang: longer than {HANG_S:.0f} s"
+                        yield *at, f"hang: longer than {WAITING_S:.0f} s"
                     break
                 if seed < 0:
                     yield -1, "", outcome
