@@ -53,7 +53,7 @@ def infer(sweep: Sweep, seen: Observation) -> Inferred:
         ) if not there
     ]  # fmt: skip
     if missing or gpu is None or sweep.ranks is None or sweep.host_count is None:
-        missing[-1] += "; a cluster file says it all: -f cluster.yaml"
+        missing[-1] += "; a cluster file says it all: weft bench judge RUN cluster.yaml"
         return Inferred(cluster=None, known=(), assumed=(), unknown=tuple(missing))
     hosts, per_host = domains(gpu, sweep.ranks, sweep.host_count)
     server = _server(gpu, per_host)
@@ -90,7 +90,7 @@ def _infer_link(seen: Observation) -> Inferred:
         what = f" of {', '.join(sorted(used))}" if used else ""
         ask = (
             f"the rate of the link{what}: give ibstat or ibv_devinfo of the host beside the "
-            "run, or describe the cluster: -f cluster.yaml"
+            "run, or describe the cluster: cluster.yaml"
         )
         return Inferred(cluster=None, known=(), assumed=(), unknown=(ask,))
     port = min(ports, key=lambda one: one.rate_bytes_per_s or 0.0)
@@ -206,7 +206,7 @@ def _nics(seen: Observation, server: Server | None) -> _Nics:
         assumed.append(f"NICs of a host: {count}")
         unknown.append(
             "the NICs of a host (give the log of NCCL_DEBUG=INFO or ibstat beside the run, or "
-            "-f cluster.yaml)"
+            "cluster.yaml)"
         )
     rate = _rate(chosen, ports)
     if rate is None:

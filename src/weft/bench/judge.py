@@ -441,7 +441,7 @@ def _by_good_runs(sweep: Sweep, own: Baseline, found: Inferred) -> Judgement:
         hosts=sweep.host_count, ranges=tuple(ranges), points=tuple(_points(judged, points)),
         candidates=(), good=own.names, noise_from=_noise(sweep), cluster=None,
         said=(*_faster(fast), *said, *sweep.remarks, *remarks,
-              "which fault it is takes a cluster file: -f cluster.yaml"),
+              "which fault it is takes a cluster file: cluster.yaml"),
         assumed=found.assumed, provenance=provenance(sources=sweep.sources, assumptions=()),
     )  # fmt: skip
 

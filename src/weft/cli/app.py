@@ -16,6 +16,10 @@ from weft.cli import commands
 from weft.cli.failures import UsageError, report_failure
 from weft.cli.grouped import spread
 
+STAGES: Final = (
+    "decide", "design", "configure", "verify", "diagnose", "operate", "reference",
+)  # fmt: skip
+"""The stages of a cluster's life, in which order the help lists the commands."""
 WIDEST_HELP: Final = 96
 _CONTEXT: Final = {"help_option_names": ["-h", "--help"], "max_content_width": WIDEST_HELP}
 
@@ -25,8 +29,11 @@ def command_names() -> list[str]:
     return [name.replace("_", "-") for name in plugins.names(commands)]
 
 
-def summary(name: str) -> str:
-    """Read the first line of a command's docstring without importing the command."""
+def described(name: str) -> tuple[str, str]:
+    """Read the stage and the summary of a command without importing it.
+
+    Both stand in the first line of its file, as in "`weft compare` (decide): what ...".
+    """
     place = Path(commands.__path__[0]) / name.replace("-", "_")
     file = (
         place.with_suffix(".py")
@@ -34,7 +41,13 @@ def summary(name: str) -> str:
         else place / "__init__.py"
     )
     line = (ast.get_docstring(ast.parse(file.read_text("utf-8"))) or "").partition("\n")[0]
-    return line.partition(": ")[2].rstrip(".") or line
+    head, _, said = line.partition("): ")
+    return head.partition(" (")[2], said.rstrip(".")
+
+
+def summary(name: str) -> str:
+    """Return what a command does, in one line."""
+    return described(name)[1]
 
 
 def load_command(name: str) -> Any:  # noqa: ANN401 - a click command; typer bundles its own
@@ -78,9 +91,14 @@ class Commands(TyperGroup):
         return load_command(cmd_name)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401, ARG002 - as above
-        """Write one line per command into the help, still without importing any."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, summary(name)) for name in command_names()])
+        """Write one line per command into the help, by stage, still without importing any."""
+        lines: dict[str, list[tuple[str, str]]] = {stage: [] for stage in STAGES}
+        for name in command_names():
+            stage, said = described(name)
+            lines[stage].append((name, said))
+        for stage, rows in lines.items():
+            with formatter.section(stage.capitalize()):
+                formatter.write_dl(rows)
 
 
 def _root() -> Any:  # noqa: ANN401 - a click group
@@ -93,10 +111,9 @@ def _root() -> Any:  # noqa: ANN401 - a click group
         Describe the cluster and the job in two YAML files (weft init writes them), then ask:
 
         \b
-          weft predict -f cluster.yaml -f job.yaml      how long a step takes, and why
-          weft compare -f cluster.yaml -f job.yaml      what another fabric would do
-          weft need    -f cluster.yaml -f job.yaml      how much network is enough
-          weft expect  -f cluster.yaml                  what nccl-tests should show
+          weft compare cluster.yaml job.yaml   which network to take
+          weft expect cluster.yaml             what nccl-tests should show
+          weft diagnose bundle/ cluster.yaml   what is wrong
 
         Exit codes: 0 ok, 1 internal error, 2 wrong input, 3 cannot read, 4 the verdict is a
         failure, 5 partial or inconclusive.

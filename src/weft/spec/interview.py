@@ -270,7 +270,7 @@ def _prices(answers: Mapping[str, str]) -> dict[str, object]:
 
 
 def _notes(cluster: Cluster) -> Iterator[str]:
-    files = "-f cluster.yaml -f job.yaml"
+    files = "cluster.yaml job.yaml"
     yield f"Compare fabrics: weft compare {files}"
     later = cluster.constraints.later_hosts
     if later is not None:

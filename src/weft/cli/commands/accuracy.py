@@ -1,4 +1,4 @@
-"""`weft accuracy`: how far the model is from published measurements."""
+"""`weft accuracy` (verify): how far the model is from published measurements."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final

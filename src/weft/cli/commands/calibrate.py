@@ -1,4 +1,4 @@
-"""`weft calibrate`: your own measurements into the model, as an overlay for every verb."""
+"""`weft calibrate` (verify): your measurements into the model, as an overlay for every verb."""
 
 from pathlib import Path
 from typing import Annotated

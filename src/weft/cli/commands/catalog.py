@@ -1,4 +1,4 @@
-"""`weft catalog`: hardware, prices and running costs, each figure with its sources."""
+"""`weft catalog` (design): hardware, prices and running costs, each figure with its sources."""
 
 from typing import TYPE_CHECKING, Annotated, cast
 

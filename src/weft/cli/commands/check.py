@@ -1,4 +1,4 @@
-"""`weft check`: the checklist before production, measured; what is not measured fails."""
+"""`weft check` (verify): the checklist before production; what is not measured fails."""
 
 from pathlib import Path
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""`weft claims`: what practitioners' articles say, put to the test on this cluster."""
+"""`weft claims` (decide): what articles on InfiniBand and Ethernet say, put to the test."""
 
 from weft.cli import options
 

@@ -1,4 +1,4 @@
-"""`weft collect`: gather what `weft diagnose` reads, by a script that can be read first."""
+"""`weft collect` (diagnose): gather what diagnose reads, by a script to be read first."""
 
 from pathlib import Path
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""`weft compare`: what other networks would do to this job, side by side."""
+"""`weft compare` (decide): what other networks would do to this job, side by side."""
 
 from collections.abc import Sequence
 from typing import Annotated

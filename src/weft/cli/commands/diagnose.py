@@ -1,4 +1,4 @@
-"""`weft diagnose`: what is wrong on a cluster, from whatever its tools printed."""
+"""`weft diagnose` (diagnose): what is wrong, from whatever the cluster's tools printed."""
 
 from pathlib import Path
 from typing import Annotated
@@ -36,7 +36,7 @@ def diagnose(
     \b
     Examples:
       weft diagnose nccl.log
-      weft diagnose bundle/ -f cluster.yaml -f job.yaml
+      weft diagnose bundle/ cluster.yaml job.yaml
       weft diagnose nccl.log dmesg.txt ibstat.txt -o json
     """  # noqa: D301 - click's mark for text that is not to be wrapped
     from weft import api  # noqa: PLC0415 - after the words are understood

@@ -1,4 +1,4 @@
-"""`weft diff`: compare what is running with what weft would render."""
+"""`weft diff` (configure): compare what is running with what weft would render."""
 
 from pathlib import Path
 from typing import Annotated, Final

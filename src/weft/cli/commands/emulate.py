@@ -1,4 +1,4 @@
-"""`weft emulate`: outputs of a fabric that is not there, healthy or with faults."""
+"""`weft emulate` (operate): outputs of a fabric that is not there, healthy or faulty."""
 
 from pathlib import Path
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""`weft expect`: what nccl-tests should show on this cluster, with its band."""
+"""`weft expect` (verify): what nccl-tests should show on this cluster, with its band."""
 
 from collections.abc import Sequence
 from dataclasses import replace

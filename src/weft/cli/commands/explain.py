@@ -1,4 +1,4 @@
-"""`weft explain`: what was understood of the output of a tool."""
+"""`weft explain` (diagnose): what was understood of the output of a tool."""
 
 from pathlib import Path
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""`weft init`: write a cluster and a job to start from."""
+"""`weft init` (design): write a cluster and a job to start from."""
 
 import sys
 from pathlib import Path

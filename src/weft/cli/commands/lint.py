@@ -1,4 +1,4 @@
-"""`weft lint`: check configuration files, yours or weft's, across their layers."""
+"""`weft lint` (configure): check configuration files across their layers."""
 
 from pathlib import Path
 from typing import Annotated, Final

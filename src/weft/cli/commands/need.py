@@ -1,4 +1,4 @@
-"""`weft need`: how much network a target asks for, and where more stops to pay."""
+"""`weft need` (decide): how much network a target needs, and where more stops to pay."""
 
 from typing import TYPE_CHECKING, Annotated, Final
 

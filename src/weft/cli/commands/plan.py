@@ -1,4 +1,4 @@
-"""`weft plan`: every number of the configuration, computed once, with its reason."""
+"""`weft plan` (configure): every number of the configuration, once, with its reason."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""`weft predict`: how long a training step takes on this cluster, and why."""
+"""`weft predict` (decide): how long a training step takes on this cluster, and why."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""`weft render`: write the configuration of switches, hosts and NCCL from one plan."""
+"""`weft render` (configure): write the configuration of switches, hosts and NCCL."""
 
 from pathlib import Path
 from typing import Annotated

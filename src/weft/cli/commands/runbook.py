@@ -1,4 +1,4 @@
-"""`weft runbook`: what to do about each fault, with the names of this cluster."""
+"""`weft runbook` (operate): what to do about each fault, with the names of this cluster."""
 
 from typing import Annotated
 

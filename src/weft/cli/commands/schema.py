@@ -1,4 +1,4 @@
-"""`weft schema`: commands, options and JSON Schemas, for programs that call weft."""
+"""`weft schema` (reference): commands, options and JSON Schemas, for programs."""
 
 import json
 from typing import Annotated, Any

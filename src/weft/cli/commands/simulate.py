@@ -1,4 +1,4 @@
-"""`weft simulate`: run a scenario packet by packet, and show tails, queues and pauses."""
+"""`weft simulate` (decide): run a scenario packet by packet: tails, queues, pauses."""
 
 from pathlib import Path
 from typing import Annotated

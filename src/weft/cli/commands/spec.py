@@ -1,4 +1,4 @@
-"""`weft spec`: check, show and describe cluster and job documents."""
+"""`weft spec` (design): check, show and describe cluster and job documents."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`weft sweep`: a study of one verb over many keys, resumable, on many cores or machines."""
+"""`weft sweep` (decide): a study of one verb over many keys, on cores or machines."""
 
 import sys
 from contextlib import contextmanager

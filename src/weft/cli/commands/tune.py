@@ -1,4 +1,4 @@
-"""`weft tune`: search settings of switches and NICs for your own fabric and traffic."""
+"""`weft tune` (configure): search settings of switches and NICs for a fabric and traffic."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`weft version`: which weft this is."""
+"""`weft version` (reference): which weft this is."""
 
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as installed

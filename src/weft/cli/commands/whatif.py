@@ -1,4 +1,4 @@
-"""`weft whatif`: what each fault of the network costs this job."""
+"""`weft whatif` (operate): what each fault of the network costs this job."""
 
 from typing import Annotated
 

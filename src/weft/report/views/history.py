@@ -127,7 +127,7 @@ def _notes(one: Series) -> Iterator[str]:
         )
     if one.regression and one.runs[0] is not None and one.runs[-2] is not None:
         yield (
-            "Next: what made it slower, as weft bench judge OUTPUT -f cluster.yaml --good "
+            "Next: what made it slower, as weft bench judge OUTPUT cluster.yaml --good "
             f"{one.runs[0]}-{one.runs[-2]} says."
         )
     if one.change is not None:

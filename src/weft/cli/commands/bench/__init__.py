@@ -1,4 +1,4 @@
-"""`weft bench`: judge, run, compare and localise benchmarks of the network."""
+"""`weft bench` (verify): judge, run, compare and localise benchmarks of the network."""
 
 import typer
 
