@@ -24,6 +24,7 @@ CLOSE: Final = 3.0
 _WEIGHT: Final = {"error": 1.0, "warning": 0.6, "info": 0.2}
 _UNEXPLAINED_RATIO: Final = 0.4
 """How probable an error that nothing accounts for is a problem of the cluster."""
+_LONGEST_LINE: Final = 120
 _BY_ITSELF_RATIO: Final = {
     "declared": 0.9,
     "modelled": 0.7,
@@ -274,17 +275,20 @@ def _unexplained(
 
 
 def _of_events(code: str, events: Sequence[Event]) -> Finding:
-    count = sum(one.count for one in events)
+    line = " ".join(events[0].evidence[0].text.split())
     return Finding(
         cause=f"unexplained: {code}",
-        title=f"{code} was logged {count} times and no known cause accounts for it"
-        if count > 1
-        else f"{code} was logged and no known cause accounts for it",
+        title=f"An error that no known cause accounts for: {_clipped(line)}",
         severity=Severity.WARNING,
         probability_ratio=_UNEXPLAINED_RATIO,
         entities=tuple(str(one.entity) for one in events if one.entity.kind != INPUT),
         evidence=tuple(line for one in events for line in one.evidence),
     )
+
+
+def _clipped(line: str) -> str:
+    """Return a line of a log, at most two lines of the report long."""
+    return line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]} ..."
 
 
 def _filled(template: str, entities: Sequence[Entity], hits: Sequence[Hit]) -> str:

@@ -34,6 +34,9 @@ def expected(
     if total >= _FEWEST and count > share * total:
         basis = f"{count} of {total} peers have {_text(row, most)}"
         return Expected(value=most, source="peers", basis=basis)
+    if (middle := _agreed(row, values, share)) is not None:
+        basis = f"the median of {total} peers is {_text(row, middle)}"
+        return Expected(value=middle, source="peers", basis=basis)
     severity = told.get("two", "") if told else ""
     other = _better(row, values, value)
     if other is None or not severity:
@@ -41,6 +44,19 @@ def expected(
     listed = ", ".join(_text(row, one) for one in values)
     basis = f"its peers differ: {listed}; which is right is not known"
     return Expected(value=other, source="peers", basis=basis, severity=severity)
+
+
+def _agreed(row: Expectation, values: "Counter[Value]", share: float) -> Value | None:
+    """Return the median of measured values if most are as near to it as the row tolerates.
+
+    Measured values are never equal, so no value has a majority; those around the median do.
+    """
+    numbers = sorted(one for one in values.elements() if isinstance(one, int | float))
+    if row.compare not in {"at_least", "at_most"} or len(numbers) < _FEWEST:
+        return None
+    middle = numbers[len(numbers) // 2]
+    close = sum(abs(one - middle) <= row.tolerance * abs(middle) for one in numbers)
+    return middle if close > share * len(numbers) else None
 
 
 def _of_groups(row: Expectation, values: "Counter[Value]", mine: Value) -> Expected | None:

@@ -75,6 +75,14 @@ def filter_without_device(clue: Clue, case: Case) -> Iterator[Hit]:
             yield Hit(clue, entity, (reading.evidence,))
 
 
+def filter_on_sockets(clue: Clue, case: Case) -> Iterator[Hit]:
+    """Yield NCCL_IB_HCA where NCCL finds no device and the log does not say how many hosts."""
+    processes = [found for _, found in case.inventory.of("process")]
+    if "nccl.no_device" in case.events and not any(last(one, "nodes") for one in processes):
+        for entity, reading in _setting(case, "NCCL_IB_HCA"):
+            yield Hit(clue, entity, (reading.evidence,))
+
+
 def fewer_adapters_than_active_ports(clue: Clue, case: Case) -> Iterator[Hit]:
     """Yield processes that use fewer adapters than ports of one kind are active."""
     active: dict[object, set[str]] = {}
