@@ -129,7 +129,7 @@ def _lossless(made):
                 "enabled": True, "priorities": [{"priority": 3, "no_drop": True}],
                 "watchdog": {"enabled": True, "action": "drop", "timer": {
                     "timeout": f"{seconds:.2f}", "recovery_time": f"{seconds:.2f}",
-                    "polling_interval": f"{seconds / 2:.3f}",
+                    "polling_interval": "0.100",
                 }},
             },
             "uc_tx_queues": [

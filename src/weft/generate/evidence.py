@@ -83,6 +83,36 @@ _ALL: Final = (
         "https://www.arista.com/en/um-eos/eos-quality-of-service",
     ),
     _source(
+        "nvue_qos", Kind.DATASHEET,
+        "NVIDIA NVUE command reference, QoS: pfc-watchdog polling-interval and robustness",
+        "https://docs.nvidia.com/networking-ethernet-software/nvue-reference/"
+        "Set-and-Unset-Commands/QoS", "2026-11",
+    ),
+    _source(
+        "cisco_qos", Kind.DATASHEET,
+        "Cisco Nexus 9000 NX-OS QoS configuration guide: priority flow control, watchdog",
+        "https://www.cisco.com/c/en/us/td/docs/dcn/nx-os/nexus9000/105x/configuration/qos/"
+        "cisco-nexus-9000-series-nx-os-quality-of-service-configuration-guide-105x.html",
+    ),
+    _source(
+        "cisco_blueprint", Kind.DATASHEET,
+        "Cisco Data Center Networking Blueprint for AI/ML Applications",
+        "https://www.cisco.com/c/en/us/td/docs/dcn/whitepapers/cisco-data-center-networking-"
+        "blueprint-for-ai-ml-applications.html",
+    ),
+    _source(
+        "juniper_pfcwd", Kind.DATASHEET, "Juniper Junos CoS: PFC watchdog and its defaults",
+        "https://www.juniper.net/documentation/us/en/software/junos/cos/topics/topic-map/"
+        "cos-pfc-watchdog-configure.html",
+    ),
+    _source(
+        "juniper_dcqcn", Kind.DATASHEET,
+        "Juniper Apstra: DCQCN configlets (classes, PFC, drop profile 55 % and 90 %)",
+        "https://www.juniper.net/documentation/us/en/software/apstra6.1/apstra-connectorops-"
+        "rnic-configurator-guide/topics/concept/apstra-connectorops-rnic-configurator-guide-"
+        "dcqcn-configlets.html",
+    ),
+    _source(
         "frr_datacenter", Kind.CODE,
         "FRRouting: defaults of the profile datacenter, as Cumulus Linux has them",
         "https://docs.frrouting.org/en/latest/basic.html",

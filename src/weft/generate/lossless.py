@@ -11,6 +11,7 @@ from weft.generate.cloud import Cloud, cloud_of
 from weft.generate.headroom import KIB, Headroom, cable_class_m, headroom
 from weft.generate.planned import Planned
 from weft.generate.platform import Kept, kept_back, platforms
+from weft.generate.switch_system import SwitchSystem, system_of
 from weft.network.fabric import Fabric
 from weft.network.topology import Layout
 from weft.spec.cluster import Cluster
@@ -28,14 +29,9 @@ LARGEST_MTU_BYTES: Final = {"Arista": 9214}
 """By vendor, where it is not the 9216 of the others. [arista_qos]"""
 HOST_MTU_BYTES: Final = 9000
 LEAST_KMIN_BYTES: Final = 150_000
-KMAX_OVER_KMIN: Final = 10
 KMAX_OVER_KMIN_AT_LEAST: Final = 4
 BDP_RATIO: Final = 0.25
 XON_BYTES: Final = 19 * KIB
-POLL_MS: Final = 200
-MOST_POLL_MS: Final = 1000
-PORTS_PER_STEP: Final = 32
-COUNTED_POLLS: Final = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,9 +68,8 @@ class Pause:
     watchdog_restoration_ms: Planned
     watchdog_action: Planned
     watchdog_polls: Planned
-    """Polls in a row that find a queue stuck, where the switch counts polls."""
-    watchdog_short_poll_ms: Planned
-    """Time between polls where they are counted."""
+    """Polls in a row that find a queue stuck."""
+    watchdog_restore_polls: Planned
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,11 +167,15 @@ def room(layout: Layout) -> Headroom:
     return headroom(switch, layout.link_bytes_per_s, cable_m, SWITCH_MTU_BYTES)
 
 
-def pause(layout: Layout) -> Pause:
-    """Return all of PFC for the switches of a layout."""
+def system(layout: Layout) -> SwitchSystem:
+    """Return the operating system that the vendor of the switches ships them with."""
+    return system_of(layout.site.switch.vendor)
+
+
+def pause(layout: Layout, on: SwitchSystem) -> Pause:
+    """Return all of PFC for the switches of a layout that run a system."""
     needed = room(layout)
     pool = pool_of(layout, needed.headroom_bytes)
-    step = 1 + (layout.radix - 1) // PORTS_PER_STEP
     return Pause(
         cable_m=Planned(
             value=cable_class_m(layout.site.choice.cable_m), unit="m", source="sonic_qos",
@@ -193,9 +192,10 @@ def pause(layout: Layout) -> Pause:
             reason="SONiC's own: the peer goes on as soon as there is room again"),
         buffer_alpha=Planned(
             value=1.0, source="sonic_qos",
-            reason="a priority group may take as much as is free (dynamic_th 0 is 2^0)"),
+            reason="a priority group may take as much as is free (dynamic_th 0 is 2^0)"
+            if on.has_claim else f"of weft's simulations; not written: {on.leaves}"),
         pool_bytes=pool, xoff_bytes=xoff_of(layout, pool, 1.0),
-        **_watchdog(step, layout.radix),
+        **_watchdog(on, layout.radix),
     )  # fmt: skip
 
 
@@ -251,43 +251,45 @@ def threshold_bytes(pool_bytes: float, alpha: float, ports: int) -> int:
     return int(alpha * pool_bytes / (1 + alpha * ports))
 
 
-def _watchdog(step: int, ports: int) -> dict[str, Planned]:
-    why = f"200 ms x {step}, as {ports} ports are (1 + {ports - 1} // 32) times the work"
+def _watchdog(on: SwitchSystem, ports: int) -> dict[str, Planned]:
+    dog = on.watchdog
+    step = dog.step(ports)
+    poll_ms = dog.poll_ms * step
+    why = f"{dog.why}; {dog.poll_ms} ms a poll" + (
+        f" x {step}, as {ports} ports are (1 + {ports - 1} // {dog.ports}) times the work"
+        if step > 1 else ""
+    )  # fmt: skip
 
-    def planned(most: int | None = None) -> Planned:
-        value = POLL_MS * step if most is None else min(most, POLL_MS * step)
-        return Planned(value=value, unit="ms", reason=why, source="sonic_pfcwd")
+    def planned(value: int | str, reason: str, unit: str = "") -> Planned:
+        return Planned(value=value, unit=unit, reason=reason, source=dog.source)
 
     return {
-        "watchdog_poll_ms": planned(MOST_POLL_MS),
-        "watchdog_detection_ms": planned(),
-        "watchdog_restoration_ms": planned(),
-        "watchdog_action": Planned(
-            value="drop",
-            source="sonic_pfcwd",
-            reason="a queue paused for so long is a storm: dropping frees the others",
-        ),
-        "watchdog_polls": Planned(
-            value=COUNTED_POLLS,
-            source="arista_qos",
-            reason="EOS takes a poll of at most half the detection time; NVUE and NX-OS "
-            "count polls, and two of these make the detection time",
-        ),
-        "watchdog_short_poll_ms": Planned(
-            value=POLL_MS * step // COUNTED_POLLS,
-            unit="ms",
-            source="arista_qos",
-            reason=f"the detection time / {COUNTED_POLLS} polls",
-        ),
-    }
+        "watchdog_poll_ms": planned(
+            min(poll_ms, dog.most_poll_ms or poll_ms), f"{on.title}: {why}", "ms"),
+        "watchdog_detection_ms": planned(
+            poll_ms * dog.polls, f"{dog.polls} polls; {why}", "ms"),
+        "watchdog_restoration_ms": planned(
+            poll_ms * dog.restore_polls, f"{dog.restore_polls} polls; {why}", "ms"),
+        "watchdog_action": planned(
+            "drop", "a queue paused for so long is a storm: dropping frees the others"),
+        "watchdog_polls": planned(dog.polls, f"polls in a row that find it stuck; {dog.why}"),
+        "watchdog_restore_polls": planned(
+            dog.restore_polls, f"polls until the queue is given back; {dog.why}"),
+    }  # fmt: skip
 
 
-def marking(fabric: Fabric, layout: Layout, xoff: Planned | None) -> Marking:
-    """Return the ECN thresholds: below the pause even when every port is congested."""
+def marking(fabric: Fabric, layout: Layout, xoff: Planned | None, on: SwitchSystem) -> Marking:
+    """Return the ECN thresholds of a system.
+
+    Below the pause even when every port is congested, where weft sets all that decides where
+    a port pauses; else as the system's vendor has them, and nothing is claimed.
+    """
+    if not on.has_claim:
+        xoff = None
     far_s = fabric.end_to_end_s.value + layout.switch_hops("far") * fabric.switch_hop_s.value
     bdp = 2 * far_s * layout.link_bytes_per_s
     kmin = int(max(LEAST_KMIN_BYTES, BDP_RATIO * bdp))
-    kmax = KMAX_OVER_KMIN * kmin
+    kmax = on.marking.kmax_ratio * kmin
     most = kmax if xoff is None else xoff.whole() - SWITCH_MTU_BYTES
     shown = f"the larger of 150 kB and a quarter of {bdp:.0f} B (rate x round trip)"
     cap = ""
@@ -303,14 +305,22 @@ def marking(fabric: Fabric, layout: Layout, xoff: Planned | None) -> Marking:
     if kmin > kmax // KMAX_OVER_KMIN_AT_LEAST:
         kmin = kmax // KMAX_OVER_KMIN_AT_LEAST
         shown += ", but at most a quarter of Kmax"
+    why = on.marking.why
+    claim = (
+        "marking is certain before anybody is paused"
+        if on.has_claim and xoff is not None
+        else f"not claimed to be below the pause: {on.leaves}"
+        if on.leaves
+        else "not claimed to be below the pause: the size of the buffer is unknown"
+    )
     return Marking(
         kmin_bytes=Planned(value=kmin // KIB * KIB, unit="B", reason=shown,
                            source="cumulus_roce"),
         kmax_bytes=Planned(
-            value=kmax // KIB * KIB, unit="B", source="cumulus_roce",
-            reason=f"ten times Kmin{cap}: marking is certain before anybody is paused"),
-        pmax_ratio=Planned(value=1.0, source="cumulus_roce",
-                           reason="every packet is marked at Kmax; SONiC's default is 0.05"),
+            value=kmax // KIB * KIB, unit="B", source=on.marking.source,
+            reason=f"{on.marking.kmax_ratio} x Kmin{cap}: {claim}"),
+        pmax_ratio=Planned(
+            value=on.marking.pmax_ratio, source=on.marking.source, reason=why),
     )  # fmt: skip
 
 

@@ -22,11 +22,13 @@ from weft.generate.lossless import (
     labels,
     marking,
     pause,
+    system,
 )
 from weft.generate.mode import NODE_GPUS
 from weft.generate.nccl import Variables, devices, variables
 from weft.generate.planned import Planned, Refused
 from weft.generate.subnet import Subnet, subnet
+from weft.generate.switch_system import SwitchSystem
 from weft.generate.tuned import left_out, tuned_dcqcn, tuned_marking, tuned_pause
 from weft.generate.underlay import Underlay, underlay
 from weft.network import naming
@@ -132,7 +134,7 @@ def _plan(cluster: Cluster, guids: tuple[tuple[str, str], ...]) -> Plan:
     ours = rented_from(cluster) is None
     paused = fabric.name in PAUSED and ours
     label = labels(cluster) if fabric.name in PAUSED else None
-    stop = tuned_pause(cluster, network, pause(network)) if paused else None
+    stop, marks = lossless(cluster, system(network)) if paused else (None, None)
     path_mtu = cluster.fabric.mtu_bytes or fabric.default_mtu_bytes
     lanes = (
         subnet(network, path_mtu, in_network_reduction=cluster.fabric.in_network_reduction)
@@ -144,7 +146,7 @@ def _plan(cluster: Cluster, guids: tuple[tuple[str, str], ...]) -> Plan:
         "link": _link(fabric.name, network, path_mtu, ours=ours),
         "labels": label,
         "pause": stop,
-        "marking": _marking(cluster, network, stop),
+        "marking": marks,
         "dcqcn": (
             tuned_dcqcn(cluster, network, dcqcn()) if fabric.name == "roce" and ours else None
         ),
@@ -166,11 +168,12 @@ def _plan(cluster: Cluster, guids: tuple[tuple[str, str], ...]) -> Plan:
     )  # fmt: skip
 
 
-def _marking(cluster: Cluster, network: Layout, stop: Pause | None) -> Marking | None:
-    if stop is None:
-        return None
-    fabric = resolve(cluster).fabric
-    return tuned_marking(cluster, stop, marking(fabric, network, stop.xoff_bytes))
+def lossless(cluster: Cluster, on: SwitchSystem) -> tuple[Pause, Marking]:
+    """Return PFC and ECN as switches with a system take them, and with the cluster's tuning."""
+    whole = resolve(cluster)
+    stop = tuned_pause(cluster, whole.layout, pause(whole.layout, on))
+    rules = marking(whole.fabric, whole.layout, stop.xoff_bytes, on)
+    return stop, tuned_marking(cluster, stop, rules)
 
 
 def _queue_pairs(nccl: object) -> int:

@@ -14,6 +14,7 @@ from weft.spec.kubernetes import Kubernetes
 from weft.spec.overlay import Overlay
 from weft.spec.quantities import Count, Money, Power, Rate, Ratio, Size, Time, Whole
 from weft.spec.settings import Tuning
+from weft.spec.site import Site
 
 
 class ScaleUp(Part):
@@ -200,6 +201,8 @@ class Cluster(Part):
     """How often the cluster stops, and what a stop costs."""
     site_power_limit_w: Power | None = None
     """Power that the site can give; none: enough."""
+    site: Site | None = None
+    """What switches need around the fabric; none: only the fabric is configured."""
     overlay: Overlay | None = None
     """Your own measurements, as `weft calibrate` wrote them."""
 

@@ -14,7 +14,8 @@ from weft.generate.evidence import SOURCES
 from weft.generate.headroom import cable_class_m, chip, headroom
 from weft.generate.host import rented_from
 from weft.generate.lossless import marking
-from weft.generate.plan import Feature, plan
+from weft.generate.plan import Feature, lossless, plan
+from weft.generate.switch_system import switch_systems
 from weft.network import network as resolver
 from weft.network.fabric import find
 from weft.spec.cluster import Nccl
@@ -55,7 +56,10 @@ def test_every_source_is_used_by_some_plan():
     clusters += [preset("hgx_h100_roce").with_(hosts=512)]
     tuned = {"settings": {"settings": {"congestion": "dcqcn"}}}
     clusters += [preset("hgx_h100_roce", fabric=tuned)]
+    for switch in ("cisco_n9364e_sg2", "arista_7060x6_32pe", "juniper_qfx5240_64od"):
+        clusters += [preset("hgx_h100_roce", topology={"switch": switch})]
     used = {source.key for cluster in clusters for source in plan(cluster).sources}
+    used |= {one.watchdog.source for one in switch_systems().values()}
     assert used == set(SOURCES)
 
 
@@ -263,7 +267,7 @@ def test_a_port_that_pauses_before_it_can_mark_is_infeasible():
     xoff = plan(preset("hgx_h100_roce")).pause.xoff_bytes
     little = dataclasses.replace(xoff, value=40_000)
     with pytest.raises(Infeasible, match="no room to mark"):
-        marking(find("roce"), network, little)
+        marking(find("roce"), network, little, switch_systems()["sonic"])
 
 
 def test_the_watchdog_waits_longer_on_a_switch_with_more_ports():
@@ -272,6 +276,29 @@ def test_the_watchdog_waits_longer_on_a_switch_with_more_ports():
     made = plan(preset("hgx_h100_roce")).pause
     assert made.watchdog_detection_ms.whole() == 200 * (1 + (ports - 1) // 32)
     assert made.watchdog_poll_ms.whole() <= min(1000, made.watchdog_detection_ms.whole())
+
+
+DEFAULTS = {
+    "sonic": (800, 800, 800, 1.0), "nvue": (100, 300, 300, 1.0), "eos": (100, 200, 200, 1.0),
+    "nxos": (100, 100, 1000, 0.07), "junos": (100, 200, 200, 1.0),
+}  # fmt: skip
+"""Poll, detection and restoration in ms and Pmax on 128 ports, as each vendor documents."""
+
+
+@pytest.mark.parametrize("name", DEFAULTS)
+def test_watchdog_and_pmax_are_those_of_the_platform(name):
+    stop, marks = lossless(preset("hgx_h100_roce"), switch_systems()[name])
+    found = (stop.watchdog_poll_ms, stop.watchdog_detection_ms, stop.watchdog_restoration_ms)
+    assert (*(one.whole() for one in found), marks.pmax_ratio.number()) == DEFAULTS[name]
+
+
+@pytest.mark.parametrize("name", DEFAULTS)
+def test_marking_before_pausing_is_claimed_only_where_weft_sets_pool_and_alpha(name):
+    stop, marks = lossless(preset("hgx_h100_roce"), switch_systems()[name])
+    claimed = "marking is certain before anybody is paused" in marks.kmax_bytes.reason
+    assert claimed == (name == "sonic")
+    assert not claimed or marks.kmax_bytes.whole() < stop.xoff_bytes.whole()
+    assert claimed or "not claimed" in marks.kmax_bytes.reason
 
 
 @given(hosts=st.integers(1, 2000))

@@ -6,10 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from weft.generate.plan import plan
+from weft.errors import SpecError
+from weft.generate.plan import lossless, plan
+from weft.generate.switch_system import switch_systems
 from weft.generate.target import reason_against, render
 from weft.network import network as resolver
 from weft.spec.load import preset
+from weft.spec.site import Site
 
 SAMPLES = Path(__file__).parents[2] / "samples" / "generate"
 
@@ -124,11 +127,14 @@ def test_every_vendor_says_the_numbers_of_the_plan(target):
     cluster = CASES[target]
     cluster = cluster.with_(nccl=cluster.nccl.with_(env={"NCCL_IB_TC": "138"}))
     made = plan(cluster)
+    on = switch_systems()["nvue" if target == "cumulus" else target]
+    stop, marks = lossless(cluster, on)
     wanted = {
         "dscp": 34, "cnp_dscp": made.labels.cnp_dscp.value,
         "priority": made.labels.priority.value, "weight": made.labels.rdma_weight.value,
-        "kmin": made.marking.kmin_bytes.value, "kmax": made.marking.kmax_bytes.value,
-        "percent": 100, "poll": made.pause.watchdog_short_poll_ms.value,
+        "kmin": marks.kmin_bytes.value, "kmax": marks.kmax_bytes.value,
+        "percent": round(100 * marks.pmax_ratio.number()),
+        "poll": stop.watchdog_poll_ms.value,
         "mtu": made.link.switch_mtu_bytes.value, "paths": made.underlay.most_paths.value,
     }  # fmt: skip
     for path, text in _texts(target, cluster).items():
@@ -169,10 +175,64 @@ def test_a_switch_of_another_vendor_is_refused_by_name(target):
     assert "not those of celestica_ds5000" in reason_against(target, plan(other))
 
 
-def test_a_long_cable_is_refused_where_no_source_has_its_thresholds():
+def test_beyond_100_m_nx_os_gets_pause_buffers_whose_arithmetic_closes():
+    """Size = pause threshold + headroom; pausing begins above Kmax; all ports fit."""
     cluster = CASES["nxos"]
     far = cluster.with_(topology=cluster.topology.with_(cable_m=150.0))
-    assert "by hand" in reason_against("nxos", plan(far))
+    stop, _ = lossless(far, switch_systems()["nxos"])
+    pattern = r"pause buffer-size (\d+) pause-threshold (\d+) resume-threshold (\d+)"
+    assert "pause buffer-size" not in "".join(_texts("nxos", cluster).values())
+    for text in _texts("nxos", far).values():
+        size, pause, resume = map(int, re.search(pattern, text).groups())
+        kmax = int(re.search(r"maximum-threshold (\d+) bytes", text)[1])
+        assert resume < kmax < pause
+        assert size == pause + stop.headroom_bytes.whole()
+        assert "service-policy type queuing input AI-PAUSE" in text
+        network = resolver.layout(far)
+        assert network.radix * size <= network.site.switch.buffer_bytes.value
+
+
+def test_pause_buffers_that_do_not_fit_are_refused():
+    cluster = CASES["nxos"]
+    far = cluster.with_(topology=cluster.topology.with_(cable_m=300.1))
+    assert "shorten topology.cable_m" in reason_against("nxos", plan(far))
+
+
+@pytest.mark.parametrize(("release", "said"), [
+    ("5.14", ("ip address 100.64", "router bgp enable on", "qos roce enable on",
+              "aspath-ignore on", "ecn enable\n")),
+    ("5.15.0", ("ipv4 address 100.64", "router bgp state enabled", "qos roce state enabled",
+                "aspath-ignore enabled", "ecn enabled\n")),
+])  # fmt: skip
+def test_nvue_is_spelt_for_the_named_release_which_the_file_states(release, said):
+    cluster = CASES["cumulus"].with_(site=Site(release=release))
+    for text in _texts("cumulus", cluster).values():
+        assert f"for Cumulus Linux {release} " in text
+        assert all(one in text for one in said)
+        assert "qos roce cable-length" not in text
+
+
+def test_a_release_of_nvue_without_the_watchdog_is_refused():
+    cluster = CASES["cumulus"].with_(site=Site(release="5.5"))
+    with pytest.raises(SpecError, match=r"5\.6 and later"):
+        _texts("cumulus", cluster)
+
+
+@pytest.mark.parametrize(("target", "pattern"), [
+    ("cumulus", r"hash-seed (\d+)"), ("nxos", r"universal-id (\d+)"),
+])  # fmt: skip
+def test_leaves_and_spines_never_share_a_hash_seed(target, pattern):
+    """One seed at both tiers leaves a spine with the flows that one leaf hashed to it."""
+    seeds = {path: int(re.search(pattern, text)[1]) for path, text in _texts(target).items()}
+    assert len(set(seeds.values())) == len(seeds) > 2
+
+
+def test_adaptive_routing_of_the_document_reaches_nvue_instead_of_a_seed():
+    cluster = fabric("hgx_h100_roce", "sn5600", hosts=24)
+    asked = cluster.with_(fabric=cluster.fabric.with_(load_balancing="adaptive"))
+    text = _texts("cumulus", asked)["cumulus/leaf-0000/nvue.commands"]
+    assert "nv set router adaptive-routing state enabled" in text
+    assert "hash-seed" not in text
 
 
 def test_the_mtu_is_the_most_that_the_vendors_switches_take():

@@ -1,0 +1,147 @@
+"""Configurations of switches as text: what a template is given, and how it is filled.
+
+A target has one template; it holds the vendor's words, and this module the values: the same
+for every vendor, each of them from the plan.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from weft.generate.lossless import Marking, Pause
+from weft.generate.plan import Plan, lossless
+from weft.generate.router import PREFIX, Router, underlay_of
+from weft.generate.switch_system import SwitchSystem, switch_systems
+from weft.generate.tuned import unset
+from weft.network.network import layout
+
+DSCPS: Final = 64
+OTHER: Final = 0
+"""Class and queue of all other traffic."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PortText:
+    """One port, as a template writes it."""
+
+    name: str
+    number: int
+    peer: str
+    far: str
+    """Port of the peer, or the NIC of a host."""
+    address: str
+    """With its prefix; empty towards another switch."""
+    peer_asn: int
+    """0 towards a host."""
+    across: bool
+    """Leads to another group, where groups are joined directly."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lossless:
+    """PFC and ECN of one system, and what is said of them."""
+
+    system: SwitchSystem
+    pause: Pause
+    marking: Marking
+    unset: tuple[str, ...]
+    """What a search found and this target leaves to the switch."""
+
+    @property
+    def percent(self) -> int:
+        """Share of packets that are marked at Kmax."""
+        return round(self.marking.pmax_ratio.number() * 100)
+
+    @property
+    def claim(self) -> str:
+        """Say whether ECN marks before PFC pauses: computed, or not claimed."""
+        if not self.system.has_claim or self.pause.xoff_bytes is None:
+            return "Not claimed that ECN marks before PFC pauses: weft does not set all terms."
+        return (
+            f"ECN is certain at {self.marking.kmax_bytes.text()} B, PFC pauses from "
+            f"{self.pause.xoff_bytes.text()} B on, with every port congested."
+        )
+
+
+def lossless_of(plan: Plan, name: str) -> Lossless | None:
+    """Return PFC and ECN of a plan for a system; None for a lossy fabric."""
+    if plan.pause is None:
+        return None
+    on = switch_systems()[name]
+    pause, marking = lossless(plan.cluster, on)
+    return Lossless(system=on, pause=pause, marking=marking, unset=unset(pause))
+
+
+def fill(
+    target: str, template: str, plan: Plan, router: Router, name: Callable[[int], str],
+    **more: Any,  # noqa: ANN401 - whatever the target's template asks for besides
+) -> str:  # fmt: skip
+    """Return the text of a target's template for one switch; ``name`` is of a port."""
+    ports = _ports(router, name)
+    values: dict[str, Any] = {
+        "cluster": plan.names.cluster.text(),
+        "router": router,
+        "ports": ports,
+        "hosts": [one for one in ports if not one.peer_asn],
+        "fabric": [one for one in ports if one.peer_asn],
+        "underlay": underlay_of(plan),
+        "mtu": "" if plan.link.switch_mtu_bytes is None else plan.link.switch_mtu_bytes.text(),
+        "rate_gbit": int(plan.link.rate_gbit_per_s.number()),
+        "prefix": PREFIX,
+        "labels": plan.labels,
+        "other": OTHER,
+        "other_dscps": _other_dscps(plan),
+        "balancing": _balancing(plan),
+        "seed": router.switch.count + 1,
+        "lossless": None,
+    }
+    return str(_template(f"{target}/{template}").render(values | more))
+
+
+def _ports(router: Router, name: Callable[[int], str]) -> list[PortText]:
+    hosts = {one.port.number: one for one in router.hosts}
+    fabric = {one.port.number: one for one in router.fabric}
+    return [
+        PortText(
+            name=name(port.number), number=port.number, peer=port.peer,
+            far=name(port.peer_port) if port.host is None else hosts[port.number].device,
+            address="" if port.host is None else f"{hosts[port.number].address}/{PREFIX}",
+            peer_asn=fabric[port.number].peer_asn if port.host is None else 0,
+            across=port.host is None and fabric[port.number].across,
+        )
+        for port in router.switch.ports
+    ]  # fmt: skip
+
+
+def _other_dscps(plan: Plan) -> list[int]:
+    """Return the DSCPs that are neither RDMA's nor CNPs'."""
+    if plan.labels is None:
+        return []
+    own = {plan.labels.dscp.whole(), plan.labels.cnp_dscp.whole()}
+    return [dscp for dscp in range(DSCPS) if dscp not in own]
+
+
+def _balancing(plan: Plan) -> str:
+    """Return how the cluster's document spreads flows; ecmp where it leaves it open."""
+    return plan.cluster.fabric.load_balancing or "ecmp"
+
+
+@cache
+def _template(path: str) -> Any:  # noqa: ANN401 - jinja2's own
+    environment = Environment(  # noqa: S701 - no HTML is written
+        loader=PackageLoader("weft.generate", "targets"), undefined=StrictUndefined,
+        trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
+    )  # fmt: skip
+    return environment.get_template(path)
+
+
+def vendor_refusal(plan: Plan, target: str, known: Iterable[str]) -> str | None:
+    """Return why a target cannot name the ports of a plan's switches; None where it can."""
+    switch = layout(plan.cluster).switch
+    names = tuple(known)
+    if switch in names:
+        return None
+    return f"{target} knows the ports of {', '.join(names)}, not those of {switch}"
