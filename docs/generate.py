@@ -21,6 +21,7 @@ from weft.lint.reader import all_readers
 from weft.lint.rule import Layer
 from weft.readers.column import Columns
 from weft.readers.engine import Format, engine
+from weft.readers.tree import rows as object_rows
 from weft.report.views.scoreboard import outcome_texts
 
 HERE = Path(__file__).parent
@@ -273,6 +274,12 @@ def diagnosis() -> Iterator[str]:
         for row in expectations()
     ]
     yield from _table(("attribute", "shown by", "expectation", "causes"), deviations)
+    yield "## Attributes that are read and not compared\n"
+    yield "A cause, a condition or another attribute uses them.\n"
+    compared = {row.attribute for row in expectations()}
+    plain = [(f"`{path}`", ", ".join(sorted(by))) for path, by in sorted(shown.items())
+             if path not in compared]  # fmt: skip
+    yield from _table(("attribute", "shown by"), plain)
     yield "## Causes\n"
     listed = [
         (
@@ -305,7 +312,10 @@ def _shown_by() -> dict[str, set[str]]:
     for of in formats:
         if isinstance(of, Columns):
             for path in of.cells.values():
-                found.setdefault(path, set()).add(of.name)
+                found.setdefault(path.partition(" ")[0], set()).add(of.name)
+    for one in object_rows():
+        for path in one.sets:
+            found.setdefault(path.partition(" ")[0], set()).add(f"{one.name} (object)")
     return found
 
 

@@ -24,7 +24,7 @@ from weft.lint.lint import lint, lint_texts
 from weft.lint.text import Text
 from weft.readers import read as reading
 from weft.readers import untrusted
-from weft.readers.document_kinds.ip_link import ip_link
+from weft.readers.document_kinds.flight_recorder import flight_recorder
 from weft.readers.read import read
 from weft.readers.untrusted import Malformed, json_value, opened, yaml_nodes
 from weft.report import show
@@ -79,13 +79,13 @@ def test_a_reader_that_fails_is_named_and_the_rest_is_diagnosed(tmp_path, monkey
     def fails(*_):
         raise KeyError("dst")
 
-    monkeypatch.setattr(ip_link, "reads", fails)
+    monkeypatch.setattr(flight_recorder, "reads", fails)
     (tmp_path / "a.json").write_text('[{"ifname": "eth0"}]')
     (tmp_path / "b.txt").write_text(LINE)
     found = diagnose([tmp_path])
     (failed,) = [one for one in found.files if one.notes]
     assert failed.file == "a.json"
-    assert failed.notes == ("line 1: the reader ip_link failed: KeyError: 'dst'",)
+    assert failed.notes == ("line 1: the reader flight_recorder failed: KeyError: 'dst'",)
     assert any("peermem" in one.cause for one in found.findings)
     (tmp_path / "b.txt").unlink()
     alone = diagnose([tmp_path])

@@ -56,7 +56,7 @@ class Case:
 
     def _events(self, clue: Clue) -> Iterator[Hit]:
         for event in self.events.get(clue.event, ()):
-            if all(
+            if event.count >= clue.least and all(
                 _matches(pattern, event.fields.get(name, ""))
                 for name, pattern in (clue.where or {}).items()
             ):

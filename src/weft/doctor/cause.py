@@ -33,6 +33,8 @@ class Clue:
     """For an attribute: the values that count. For an event: none."""
     where: Mapping[str, str] | None = None
     """For an event: patterns that fields of the message must match."""
+    least: int = 1
+    """For an event: how often it must have happened to one entity."""
 
     @property
     def name(self) -> str:

@@ -1,4 +1,4 @@
-"""What the entity itself says that it can do: another attribute of it."""
+"""What the entity can do: another attribute of it, or ``kind.attribute`` of its container."""
 
 from typing import Any
 
@@ -17,7 +17,12 @@ def expected(
 ) -> Expected | None:
     """Return the value of the attribute that the row names, if it was read."""
     del row, value
-    found = known.inventory.reading(entity, told["attribute"])
+    path = told["attribute"]
+    found = (
+        known.inventory.nearest(entity, path)
+        if "." in path
+        else known.inventory.reading(entity, path)
+    )
     if found is None:
         return None
     return Expected(value=found.value, source="capable", basis=told["basis"])

@@ -123,7 +123,8 @@ def differs(row: Expectation, value: Value, wanted: Expected) -> bool:
     tolerance = row.tolerance if wanted.tolerance is None else wanted.tolerance
     limit = wanted.value
     if row.compare == "not":
-        return value == limit or (isinstance(limit, tuple) and str(value) in limit)
+        refused = limit if isinstance(limit, tuple) else (limit,)
+        return any(_fits(str(value) if isinstance(one, str) else value, one) for one in refused)
     if isinstance(value, int | float) and isinstance(limit, int | float):
         if row.compare == "at_least":
             return value < limit * (1 - tolerance)

@@ -5,7 +5,7 @@ from functools import partial
 
 from weft.inventory.entity import Entity
 from weft.inventory.evidence import Evidence  # noqa: TC001 - a type at run time
-from weft.inventory.inventory import Inventory
+from weft.inventory.inventory import Inventory, Reading
 from weft.inventory.values import number
 
 
@@ -17,6 +17,8 @@ def derive(inventory: Inventory) -> None:
         _weakest_lanes,
         _devices_of_hosts,
         _tcp_loss,
+        _carriers,
+        _active_nvlinks,
     )
     for step in steps:
         inventory.contained(step.__name__.strip("_"), partial(step, inventory))
@@ -84,3 +86,28 @@ def _tcp_loss(inventory: Inventory) -> None:
         if sent and again is not None:
             line = found["tcp_retransmitted"][-1].evidence
             inventory.record(entity, "tcp_loss", again / sent, line)
+
+
+def _carriers(inventory: Inventory) -> None:
+    """Note whether interfaces that are enabled have a link, and their name without numbers."""
+    for entity, found in list(inventory.of("interface")):
+        for reading in found.get("flags", ())[-1:]:
+            flags = reading.value if isinstance(reading.value, tuple) else ()
+            if "UP" in flags:
+                name = entity.field("interface")
+                family = "".join("#" if one.isdigit() else one for one in name)
+                inventory.record(entity, "family", family, reading.evidence)
+                inventory.record(entity, "carrier", "LOWER_UP" in flags, reading.evidence)
+
+
+def _active_nvlinks(inventory: Inventory) -> None:
+    """Count the NVLinks of each GPU that are up."""
+    links: dict[tuple[str, ...], list[Reading]] = {}
+    for entity, found in inventory.of("nvlink"):
+        if "state" in found:
+            links.setdefault(entity.key[:2], []).append(found["state"][-1])
+    for key, states in links.items():
+        at = Entity("gpu", key)
+        if not inventory.all(at, "nvlinks_active"):
+            active = sum(one.value == "active" for one in states)
+            inventory.record(at, "nvlinks_active", float(active), states[-1].evidence)

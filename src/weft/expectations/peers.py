@@ -66,14 +66,25 @@ def _of_groups(row: Expectation, values: "Counter[Value]", mine: Value) -> Expec
     a tenth of all; one that is slower than a group and in none is odd.
     """
     total = sum(values.values())
+    if not isinstance(mine, float):
+        return _usual(row, values, mine)
     fewest = max(_PAIR, total * _GROUP_RATIO)
     groups = [one for one, count in values.items() if count >= fewest]
-    above = [one for one in groups if isinstance(one, float) and one > mine]  # type: ignore[operator]
+    above = [one for one in groups if isinstance(one, float) and one > mine]
     if mine in groups or not above:
         return None
     best = min(above)
     basis = f"{values[best]} of {total} ports have {_text(row, best)}"
     return Expected(value=best, source="peers", basis=basis)
+
+
+def _usual(row: Expectation, values: "Counter[Value]", mine: Value) -> Expected | None:
+    """Return the most frequent text, if the value is the only one of its kind among groups."""
+    (most, count), *_ = values.most_common(1)
+    if values[mine] > 1 or count < _FEWEST:
+        return None
+    basis = f"{count} of {sum(values.values())} peers have {_text(row, most)}"
+    return Expected(value=most, source="peers", basis=basis)
 
 
 def _better(row: Expectation, values: "Counter[Value]", mine: Value) -> Value | None:

@@ -14,14 +14,12 @@ import re2
 from weft.inventory.entity import attribute
 from weft.inventory.values import typed
 from weft.readers.line import Line
-from weft.readers.rows import FACTORS
+from weft.readers.rows import FACTORS, bare
 from weft.readers.scribe import Scribe
 
 _DASHES: Final = re2.compile(r"^[\s+|]*-{2,}[-\s+|]*$")
 _WORDS: Final = re2.compile(r"\S+")
 _GAPS: Final = re2.compile(r"\s{2,}")
-_UNIT: Final = re2.compile(r" (?:%|MHz|W|MiB|C)$")
-"""Units after numbers; the row says which."""
 _NUMBERS: Final = {"number", "counter"}
 
 
@@ -48,6 +46,8 @@ class Columns:
     """What separates cells, where it is not white space, as a comma."""
     unit: str = ""
     values: Mapping[str, str] = field(default_factory=dict)
+    needs: str = ""
+    """What a line before the header must have entered, where several outputs share it."""
 
     @property
     def opens(self) -> tuple[str, ...]:
@@ -97,6 +97,8 @@ class ColumnBlock:
         if _DASHES.search(line.text):
             self._measure(line.text)
             return True
+        if self.columns.needs and not self.scribe.context.get(self.columns.needs):
+            return False
         cells = self._cells(line.text)
         return bool(cells) and self._row(cells, line)
 
@@ -127,6 +129,10 @@ class ColumnBlock:
         if more == 1 and not self.columns.split:  # a first cell of two words, as "GPU 1"
             words = [words[1], *words[2:]]
         if len(words) == len(self.titles):
+            return words
+        titles = [str(one) for one in _GAPS.split(self.header.strip())]
+        if len(words) == len(titles) and not self.columns.split:  # titles of several words
+            self.titles = titles
             return words
         return [] if self.columns.split else self._spaced(text) or self._aligned(text)
 
@@ -174,7 +180,7 @@ class ColumnBlock:
     def _set(self, told: str, cell: str, line: Line, key: Mapping[str, str]) -> bool:
         path, _, unit = told.partition(" ")
         said = self.columns.values.get(cell.lower(), cell)
-        said = str(_UNIT.sub("", said)) if attribute(path).type in _NUMBERS else said
+        said = bare(said) if attribute(path).type in _NUMBERS else said
         value = typed(path, said, FACTORS.get(unit or self.columns.unit, 1.0))
         if value is None:
             return False

@@ -1,13 +1,13 @@
-"""JSON documents: parsed by a library, then read by what knows their kind."""
+"""JSON and XML documents: parsed by a library, then read by rows and by parsers of a kind."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from weft import plugins
-from weft.readers import document_kinds
+from weft.readers import document_kinds, tree
 from weft.readers.scribe import Scribe
-from weft.readers.untrusted import Malformed, json_value
+from weft.readers.untrusted import Lines, Malformed, json_lines, json_value, xml_value
 
 Reader = Callable[[Any, str, Scribe], bool]
 
@@ -34,12 +34,30 @@ class Parsed:
 
 
 def kinds_of(data: bytes) -> Iterator[Parsed]:
-    """Yield what may know a document, which is parsed once; nothing for what is no JSON."""
+    """Yield what may know a document, which is parsed once; nothing for what is none."""
     text = data.decode("utf-8", "replace").lstrip("\ufeff \t\r\n")
     try:
-        value = json_value(text)
+        value, lines = _value(text)
     except Malformed:
         return
+    yield Parsed("objects", _objects(lines), value)
     for name in plugins.names(document_kinds):
         kind = plugins.load(document_kinds, name, Document)
         yield Parsed(kind.name, kind.reads, value)
+
+
+def _value(text: str) -> tuple[Any, Lines]:
+    if text.startswith("<"):
+        return xml_value(text)
+    value = json_value(text)
+    return value, json_lines(text, value)
+
+
+def _objects(lines: Lines) -> Reader:
+    """Return a reader of the objects that rows know."""
+
+    def reads(value: Any, title: str, scribe: Scribe) -> bool:  # noqa: ANN401 - any JSON
+        del title
+        return bool(tree.read(value, lines, scribe))
+
+    return reads

@@ -24,7 +24,7 @@ from weft.readers.line import Line
 from weft.readers.parser import Parser
 from weft.readers.places import Place, places
 from weft.readers.scribe import Scribe
-from weft.readers.untrusted import Bytes
+from weft.readers.untrusted import Bytes, Malformed, json_value
 
 BLOCK_BYTES: Final = 1 << 20
 LONGEST_LINE: Final = 4 << 20
@@ -116,12 +116,15 @@ def _read_stream(stream: Bytes, title: str, reading: "Reading", deadline: Deadli
     if _is_binary(head):
         reading.skipped = "it is not text"
         return
-    if _is_document(head):
+    reading.title(title)
+    front = _front_of_document(head)
+    if front is not None:
         head += _filled(stream, MOST_DOCUMENT_BYTES + 1 - len(head))
         if len(head) <= MOST_DOCUMENT_BYTES:
-            reading.document(head, title)
+            if front:
+                reading.line(1, head[:front])
+            reading.document(head[front:], title)
         deadline.check()
-    reading.title(title)
     repeats = reading.seen.repeats
     for number, line in enumerate(_lines(head, stream, deadline), 1):
         if repeats(line):
@@ -157,6 +160,8 @@ class Reading:
     skipped: str = ""
     unread: list[Evidence] = field(default_factory=list)
     seen: Seen = field(default_factory=Seen)
+    is_document: bool = False
+    """Whether the file is a document that some kind knows: its lines are no log."""
 
     def title(self, title: str) -> None:
         """Read the name of the file as the command that wrote it."""
@@ -187,7 +192,7 @@ class Reading:
             number, self._format, self.block.read, raw, line
         )
         if rows and rows[0].tool == OTHERWISE and not read:
-            if len(self.unread) < _MOST_NOTES:
+            if not self.is_document and len(self.unread) < _MOST_NOTES:
                 self.unread.append(self.scribe.evidence(line))
         else:
             self.matched += bool(read or any(hits))
@@ -197,8 +202,8 @@ class Reading:
         for kind in kinds_of(data):
             if self._contained(1, kind.name, kind.read, title, self.scribe):
                 self.formats[kind.name] = None
-                self.matched += 1
-                return
+                self.matched += data.count(b"\n") + 1
+                self.is_document = True
 
     def finish(self) -> None:
         """End the last block."""
@@ -269,7 +274,27 @@ def _plain(raw: bytes) -> bytes:
         raw = _ESCAPES.sub("", raw.decode("utf-8", "replace")).encode()
     if raw[:1] == b">" or b"<std" in raw[:80]:
         raw = _FRONT.sub("", raw.decode("utf-8", "replace")).encode()
-    return raw
+    return _unwrapped(raw) if raw[:1] == b"{" and raw[-1:] == b"}" else raw
+
+
+_TEXT_KEYS: Final = ("MESSAGE", "message", "msg", "log")
+_HOST_KEYS: Final = ("_HOSTNAME", "host", "hostname", "node")
+
+
+def _unwrapped(raw: bytes) -> bytes:
+    """Return a record of a log written as JSON as a line of syslog: its host, then its text."""
+    if not any(f'"{one}"'.encode() in raw for one in _TEXT_KEYS):
+        return raw
+    try:
+        record = json_value(raw)
+    except Malformed:
+        return raw
+    text = next((record[one] for one in _TEXT_KEYS if isinstance(record.get(one), str)), "")
+    host = next((record[one] for one in _HOST_KEYS if isinstance(record.get(one), str)), "")
+    front = (
+        f"Jan 01 00:00:00 {host} {record.get('SYSLOG_IDENTIFIER') or 'log'}: " if host else ""
+    )
+    return f"{front}{text.strip()}".encode() if text.strip() else raw
 
 
 def _lines(head: bytes, stream: Bytes, deadline: Deadline) -> Iterator[bytes]:
@@ -315,6 +340,15 @@ class _Utf16:
 def _is_binary(head: bytes) -> bool:
     utf16 = head[:2] in {b"\xff\xfe", b"\xfe\xff"}
     return not utf16 and b"\0" in head[:4096] and head[:2] != b"\x80\x02"
+
+
+def _front_of_document(head: bytes) -> int | None:
+    """Return how many bytes stand before a document: a prompt, or None where there is none."""
+    if _is_document(head):
+        return 0
+    prompt, _, rest = head[:2048].partition(b"\n")
+    is_prompt = any(mark in prompt for mark in (b"$ ", b"# ", b"> ", b"~$", b"#"))
+    return len(prompt) + 1 if is_prompt and rest and _is_document(rest) else None
 
 
 def _is_document(head: bytes) -> bool:

@@ -19,6 +19,20 @@ FACTORS: Mapping[str, float] = {
     "GiB": 2.0**30, "MHz": 1e6, "%": 1e-2, "kB": 1e3,
 }  # fmt: skip
 """Units of the texts of tools, in those of the inventory."""
+_QUANTITY = re2.compile(
+    r"^(-?[0-9][0-9.,]*(?:[eE][-+]?[0-9]+)?) ?"
+    r"(?:x|X|%|C|W|V|MHz|MiB|KiB|MB|GB|TB|GB/s|GT/s|Gb/s|Mb/s|Gbps|Mbps|dBm|mW|mA|Bytes|RPM)$"
+)
+
+
+def bare(said: str) -> str:
+    """Return the number of a quantity, whose unit a row states; other texts as they are.
+
+    >>> bare("16x"), bare("41 C"), bare("0x10"), bare("N/A")
+    ('16', '41', '0x10', 'N/A')
+    """
+    found = _QUANTITY.search(said.strip())
+    return str(found[1]) if found else said
 
 
 @dataclass(slots=True)

@@ -8,12 +8,14 @@ a YAML library that does ends the whole process.
 
 import json
 import os
+import re
 import select
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, Protocol
+from xml.parsers import expat
 
 from weft.errors import Unreadable
 
@@ -30,6 +32,9 @@ _KINDS: Final = {
     stat.S_ISSOCK: "a socket",
 }
 Pairs = Callable[[list[tuple[str, Any]]], dict[str, Any]]
+Lines = dict[int, int]
+"""The line on which an object of a document begins, by the identity of the object."""
+_BRACES: Final = re.compile(r'"(?:[^"\\]|\\.)*"|\{|\n')
 
 
 class Malformed(ValueError):  # noqa: N818 - reads better at the call site
@@ -141,6 +146,71 @@ def _is_deeper(value: object, most: int) -> bool:
         if not level:
             return False
     return True
+
+
+def json_lines(text: str, value: object) -> Lines:
+    """Return where the objects of a JSON document begin, if it has more than one line.
+
+    The objects of a document, outermost first, are its opening braces in their order.
+    """
+    line, braces = 1, []
+    for found in _BRACES.finditer(text):
+        line += found[0] == "\n"
+        if found[0] == "{":
+            braces.append(line)
+    if line == 1:
+        return {}
+    objects, waiting = [], [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, dict):
+            objects.append(id(one))
+            waiting.extend(reversed(one.values()))
+        elif isinstance(one, list):
+            waiting.extend(reversed(one))
+    return dict(zip(objects, braces, strict=False))
+
+
+def xml_value(text: str) -> tuple[Any, Lines]:
+    """Return an XML document as JSON would hold it, and where its elements begin.
+
+    An element is an object of its attributes and children, of several of one name a list; one
+    that has only text is that text. Raises Malformed, also for a document that declares
+    entities or is nested deeper than ``DEEPEST``.
+    """
+    parser, lines = expat.ParserCreate(), Lines()
+    above: list[tuple[dict[str, Any], list[str]]] = [({}, [])]
+
+    def start(_name: str, attributes: dict[str, str]) -> None:
+        if len(above) > DEEPEST:
+            raise Malformed("nested too deeply", parser.CurrentLineNumber)
+        above.append((dict(attributes), []))
+        lines[id(above[-1][0])] = parser.CurrentLineNumber
+
+    def end(name: str) -> None:
+        own, words = above.pop()
+        value: Any = own or "".join(words).strip()
+        outer = above[-1][0]
+        if name in outer:
+            known = outer[name]
+            outer[name] = [*known, value] if isinstance(known, list) else [known, value]
+        else:
+            outer[name] = value
+
+    def keep(said: str) -> None:
+        above[-1][1].append(said)
+
+    def refuse(*_: object) -> None:
+        raise Malformed("declares entities", parser.CurrentLineNumber)
+
+    parser.StartElementHandler, parser.EndElementHandler = start, end
+    parser.CharacterDataHandler = keep
+    parser.EntityDeclHandler = refuse
+    try:
+        parser.Parse(text, True)  # noqa: FBT003 - the last part
+    except expat.ExpatError as failure:
+        raise Malformed(expat.ErrorString(failure.code), failure.lineno) from failure
+    return above[0][0], lines
 
 
 def yaml_nodes(text: str) -> list[Any]:

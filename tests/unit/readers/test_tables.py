@@ -11,6 +11,7 @@ from weft.readers.engine import Format, engine
 from weft.readers.read import Reading
 from weft.readers.rows import Row
 from weft.readers.scribe import Scribe
+from weft.readers.tree import rows as object_rows
 
 MESSAGES = engine().messages
 IN_FORMATS = [row for of in engine().formats if isinstance(of, Format) for row in of.rows]
@@ -47,14 +48,18 @@ def test_a_row_names_what_the_vocabulary_has(row: Row) -> None:
     assert row.code == "" or row.severity in {"error", "warning", "info"}
 
 
+def all_codes() -> set[str]:
+    return {row.code for row in (*MESSAGES, *IN_FORMATS, *object_rows()) if row.code}
+
+
 def known_names() -> set[str]:
-    codes = {row.code for row in (*MESSAGES, *IN_FORMATS) if row.code}
+    codes = all_codes()
     return codes | {row.attribute for row in expectations()} | {one.name for one in causes()}
 
 
 @pytest.mark.parametrize("cause", causes(), ids=lambda one: one.name)
 def test_a_cause_refers_to_messages_and_attributes_that_exist(cause) -> None:
-    codes = {row.code for row in (*MESSAGES, *IN_FORMATS)}
+    codes = all_codes()
     expected = {row.attribute for row in expectations()}
     for clue in cause.clues:
         assert not clue.event or clue.event in codes

@@ -31,7 +31,7 @@ def link_up_without_address(clue: Clue, case: Case) -> Iterator[Hit]:
 def link_down_beside_links_up(clue: Clue, case: Case) -> Iterator[Hit]:
     """Yield ports of a switch that poll between ports that are up, or beside one that is.
 
-    Ports above the highest that is up are unused, unless only a few ports were read at all.
+    Ports above the highest that is up are unused, unless somebody picked a few ports.
     """
     ports: dict[str, dict[int, dict[str, list[Reading]]]] = {}
     for entity, found in case.inventory.of("switch_port"):
@@ -40,9 +40,10 @@ def link_down_beside_links_up(clue: Clue, case: Case) -> Iterator[Hit]:
             ports.setdefault(entity.key[0], {})[number] = found
     for switch, mine in ports.items():
         up = [number for number, found in mine.items() if last(found, "state") == "active"]
+        picked = len(mine) <= _FEW and set(mine) != set(range(1, len(mine) + 1))
         for number, found in mine.items():
             polls = str(last(found, "physical")).lower() == "polling"
-            used = bool(up) and (min(up) < number < max(up) or len(mine) <= _FEW)
+            used = bool(up) and (min(up) < number < max(up) or picked)
             if polls and used and last(found, "state") == "down":
                 port = Entity("switch_port", (switch, str(number)))
                 yield Hit(clue, port, (found["state"][-1].evidence,))
