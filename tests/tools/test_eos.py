@@ -6,6 +6,7 @@ from weft.generate.plan import plan
 from weft.generate.router import cages, routers
 from weft.generate.target import render
 from weft.spec.load import preset
+from weft.spec.site import Aaa, Site
 
 pyavd = pytest.importorskip(
     "pyavd", reason="pyavd is not installed; run scripts/tools.sh", exc_type=ImportError
@@ -163,6 +164,69 @@ def test_the_text_is_what_arista_writes_for_the_same_plan(case):
         assert not judged.failed, [str(one) for one in judged.validation_errors]
         ours = _stanzas(texts[f"eos/{router.name}/eos.conf"])
         assert ours == _stanzas(pyavd.get_device_config(said)), router.name
+
+
+SITE = Site(
+    management_prefix="192.0.2.0/24", ntp=("192.0.2.3",), syslog=("192.0.2.5",),
+    aaa=Aaa(servers=("192.0.2.6",)), snmp_user="monitor", gnmi_port=9339,
+    maintenance=("spine-0000",),
+)  # fmt: skip
+
+
+def _around(router):
+    """Say the site of the first spine in the words of AVD's schema."""
+    auth, priv = "FILL_IN_SNMP_AUTH_SECRET", "FILL_IN_SNMP_PRIV_SECRET"
+    return {
+        "hostname": router.name,
+        "vrfs": [{"name": "MGMT", "ip_routing": False}],
+        "management_interfaces": [{"name": "Management1", "vrf": "MGMT",
+                                   "ip_address": f"192.0.2.{11 + router.switch.count}/24"}],
+        "static_routes": [{"vrf": "MGMT", "destination_address_prefix": "0.0.0.0/0",
+                           "gateway": "192.0.2.1"}],
+        "ntp": {"servers": [{"name": "192.0.2.3", "vrf": "MGMT", "iburst": True}]},
+        "logging": {"vrfs": [{"name": "MGMT", "hosts": [{"name": "192.0.2.5"}]}]},
+        "tacacs_servers": {"hosts": [{"host": "192.0.2.6", "vrf": "MGMT", "key_type": "0",
+                                      "key": "FILL_IN_TACACS_SECRET"}]},
+        "aaa_server_groups": [{"name": "SITE", "type": "tacacs+",
+                               "servers": [{"server": "192.0.2.6", "vrf": "MGMT"}]}],
+        "aaa_authentication": {"login": {"default": "group SITE local"}},
+        "aaa_authorization": {"exec": {"default": "group SITE local"}},
+        "aaa_accounting": {"exec": {"default": {
+            "type": "start-stop", "group": "SITE"}}},
+        "snmp_server": {
+            "groups": [{"name": "SITE", "version": "v3", "authentication": "priv"}],
+            "users": [{"name": "monitor", "group": "SITE", "version": "v3", "auth": "sha",
+                       "auth_passphrase": auth, "priv": "aes", "priv_passphrase": priv}],
+            "vrfs": [{"name": "MGMT", "enable": True}],
+        },
+        "management_api_gnmi": {"transport": {"grpc": [
+            {"name": "default", "port": 9339, "vrf": "MGMT"}]}},
+        "maintenance": {"units": [{"name": "System", "quiesce": True}]},
+        "banners": {"login": f"{SITE.banner}\nEOF"},
+        "router_bfd": {"interval": 300, "min_rx": 300, "multiplier": 3},
+        "router_bgp": {"as": str(router.asn),
+                       "peer_groups": [{"name": "FABRIC", "bfd": True}]},
+    }  # fmt: skip
+
+
+NO_MODEL = {"unit System", "quiesce", "dcbx mode ieee"}
+"""Lines that AVD has no key for."""
+
+
+def test_every_line_of_the_site_is_one_that_arista_writes():
+    made = plan(CLUSTERS["lossless, two tiers, split cages"].with_(site=SITE))
+    router = next(one for one in routers(made) if one.name == "spine-0000")
+    text = next(f.text for f in render(made, ["eos"]).files if "spine-0000" in f.path)
+    without = plan(CLUSTERS["lossless, two tiers, split cages"])
+    before = next(f.text for f in render(without, ["eos"]).files if "spine-0000" in f.path)
+    said = _around(router)
+    judged = pyavd.validate_structured_config(said)
+    assert not judged.failed, [str(one) for one in judged.validation_errors]
+    known = {line.strip() for line in pyavd.get_device_config(said).splitlines()}
+    added = {one.strip() for one in text.splitlines() if not one.startswith("! ")}
+    added -= {one.strip() for one in before.splitlines()}
+    assert len(added) > 20
+    assert added - known - NO_MODEL == set()
 
 
 FAULTS = {

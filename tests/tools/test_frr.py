@@ -22,6 +22,7 @@ from weft.generate.target import render
 from weft.generate.wiring import wired
 from weft.network.network import layout
 from weft.spec.load import preset
+from weft.spec.site import Site
 
 DAEMONS = Path("/usr/lib/frr")
 HEADERS_BYTES = 28
@@ -67,6 +68,14 @@ def test_vtysh_has_nothing_against_any_switch(name, hosts, tmp_path):
     files = render(plan(preset(name, hosts=hosts)), ["frr"]).files
     for file in (one for one in files if one.path.endswith("frr.conf")):
         assert _complaints(file.text, tmp_path) == "", file.path
+
+
+def test_vtysh_has_nothing_against_what_a_site_adds(tmp_path):
+    cluster = _cluster().with_(site=Site(maintenance=("leaf-0000",)))
+    for path, text in _texts(cluster).items():
+        if path.endswith("frr.conf"):
+            assert " neighbor FABRIC bfd" in text
+            assert _complaints(text, tmp_path) == "", path
 
 
 FAULTS = {

@@ -13,6 +13,7 @@ import pytest
 from weft.generate.plan import plan
 from weft.generate.target import render
 from weft.spec.load import preset
+from weft.spec.site import Aaa, Site
 
 libyang = pytest.importorskip(
     "libyang", reason="the binding of libyang is not installed; run scripts/tools.sh",
@@ -158,6 +159,21 @@ def _some(switches: dict) -> dict:
 def test_the_switches_of_a_fabric_are_valid(models, name, hosts, changes):
     for switch, config in _some(_switches(name, hosts, **changes)).items():
         assert models.problems(config) == [], switch
+
+
+SITES = {
+    "all of it": Site(
+        management_prefix="192.0.2.0/24", ntp=("192.0.2.3",), syslog=("192.0.2.5",),
+        aaa=Aaa(servers=("192.0.2.6",)), snmp_user="monitor", maintenance=("leaf-0000",)),
+    "RADIUS": Site(aaa=Aaa(protocol="radius", servers=("192.0.2.6",)), bfd=False),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", SITES)
+def test_the_tables_of_a_site_are_valid(models, case):
+    cluster = preset("hgx_h100_roce", hosts=8).with_(site=SITES[case])
+    for file in render(plan(cluster), ["sonic"]).files:
+        assert models.problems(json.loads(file.text)) == [], file.path
 
 
 def test_the_switches_of_three_tiers_are_valid(models):

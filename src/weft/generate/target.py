@@ -45,6 +45,9 @@ class Target:
     """By kind of file."""
     refuses: Callable[[Plan], str | None] = lambda _: None
     """Why a plan cannot be written although its features can; none where it can."""
+    applied: str = ""
+    """How a file gets onto a switch, and what of the switch's own stays; empty where it is
+    no whole configuration of a switch."""
     configures: bool = True
     """Whether the fabric, a host or a job reads it; else ``all`` leaves it out."""
     files: Callable[[Plan], Files]
@@ -70,6 +73,14 @@ class Proven:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Applied:
+    """How the files of a target get onto switches."""
+
+    target: str
+    how: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LeftOut:
     """A target that cannot write the plan, where all were asked for."""
 
@@ -84,6 +95,7 @@ class Configuration:
     cluster: str
     files: tuple[File, ...]
     proofs: tuple[Proven, ...]
+    applied: tuple[Applied, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     """Of all targets, where all were asked for."""
     folder: str = ""
@@ -142,9 +154,17 @@ def render(plan: Plan, names: Iterable[str]) -> Configuration:
             for name, target in loaded.items()
             for file, proof in target.proofs.items()
         ),
+        applied=tuple(Applied(target=one, how=how) for one, how in _applied(loaded).items()),
         left_out=_left_out(plan) if everything else (),
         provenance=plan.provenance,
     )
+
+
+def _applied(names: Iterable[str]) -> dict[str, str]:
+    """Return how the files of targets get onto switches, where they do."""
+    known = (name for name in names if name in target_names())
+    hows = {name: plugins.load(targets, name, Target).applied for name in known}
+    return {name: how for name, how in hows.items() if how}
 
 
 def _configuring(names: Iterable[str]) -> list[str]:
@@ -180,7 +200,8 @@ def write(configuration: Configuration, folder: Path, *, force: bool = False) ->
     renewed = {path.partition("/")[0] for path in contents}
     kept = {p: sha for p, sha in before.items() if p.partition("/")[0] not in renewed}
     now = kept | {file.path: file.sha256 for file in configuration.files}
-    manifest = json.dumps(now, indent=1, sort_keys=True) + "\n"
+    how = _applied(sorted({path.partition("/")[0] for path in now}))
+    manifest = json.dumps({"apply": how, "files": now}, indent=1, sort_keys=True) + "\n"
     with ExitStack() as waiting:
         pairs = []
         for path, text in (contents | {MANIFEST: manifest}).items():
@@ -242,6 +263,7 @@ def _manifest(folder: Path) -> dict[str, str]:
         return {}
     try:
         listed = json.loads(file.read_text("utf-8"))
+        listed = listed.get("files", listed)  # of an earlier release: the files alone
         return {str(path): str(sha) for path, sha in listed.items() if _inside(str(path))}
     except (ValueError, AttributeError) as failure:
         raise SpecError(f"{file}: is not a manifest of weft; remove it") from failure

@@ -115,6 +115,7 @@ def facts_of(text: Text) -> tuple[list[str], list[Fact]]:
     if file.flaw is not None:
         names = names or ["document"]
         facts.append(file.flaw)
+    facts.extend(file.placeholders())
     return names, facts
 
 

@@ -1,11 +1,13 @@
 """What a reader is: it says which files are its own, and which facts are in them."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Final
 
 from weft import plugins
+from weft.generate.rendered import PLACEHOLDER
 from weft.lint import readers
 from weft.lint.document import Tree, read_json, read_yaml
 from weft.lint.facts import Fact, Flaw
@@ -13,6 +15,7 @@ from weft.lint.shell import Command, commands
 from weft.lint.text import Place, Text
 from weft.readers.untrusted import Malformed
 
+_PLACEHOLDER: Final = re.compile(rf"{PLACEHOLDER}[A-Z0-9_]+")
 JSON_ENDS: Final = (".json",)
 SHELL_ENDS: Final = (".sh", ".bash", ".sbatch", ".slurm", ".env", ".profile", ".bashrc")
 YAML_ENDS: Final = (".yaml", ".yml")
@@ -46,6 +49,20 @@ class File:
                 fix="correct the line; programs read nothing of it",
             )
         return None
+
+    def placeholders(self) -> Iterator[Flaw]:
+        """Yield each placeholder of ``weft render`` that is left, at its first place."""
+        seen: set[str] = set()
+        for number, line in self.lines() if PLACEHOLDER in self.text.content else ():
+            for found in _PLACEHOLDER.finditer(line):
+                if found[0] not in seen:
+                    seen.add(found[0])
+                    yield Flaw(
+                        at=self.at(number, found.start() + 1),
+                        rule="placeholder_left",
+                        message=f"{found[0]} is a placeholder of weft render",
+                        fix="replace it, or give the value under site in the cluster document",
+                    )
 
     @property
     def documents(self) -> list[Tree]:

@@ -18,6 +18,7 @@ def _page(result: Configuration) -> Page:
                 left=(0, 3),
             ),
             *_left_out(result),
+            *_applied(result),
             Sentences(lines=(_where(result),)),
         ),
         blocks=(
@@ -30,6 +31,11 @@ def _page(result: Configuration) -> Page:
         ),
         footer=footer(result.provenance)[:1],
     )
+
+
+def _applied(result: Configuration) -> Iterator[Sentences]:
+    if result.applied:
+        yield Sentences(lines=tuple(f"{one.target}: {one.how}" for one in result.applied))
 
 
 def _left_out(result: Configuration) -> Iterator[Table]:

@@ -10,6 +10,7 @@ from weft.errors import SpecError
 from weft.generate.plan import Feature, Plan
 from weft.generate.rendered import BY_WEFT
 from weft.generate.router import cages, routers, underlay_of
+from weft.generate.site_text import site_text
 from weft.generate.switch_text import fill, lossless_of, vendor_refusal
 from weft.generate.target import Files, Proof, Target
 
@@ -18,6 +19,8 @@ RELEASE: Final = "5.15"
 OLDEST: Final = (5, 6)
 """Has the watchdog of PFC."""
 RENAMED: Final = (5, 15)
+SYSLOG_MOVED: Final = (5, 13)
+"""From ``service syslog`` to ``system syslog``."""
 SWITCHES: Final = ("sn3700", "sn4600", "sn4600c", "sn4700", "sn5400", "sn5600")
 """Spectrum switches whose cages are counted along the front."""
 APPLY: Final = "`sh nvue.commands`, `nv config diff`, `nv config apply --confirm`"
@@ -36,6 +39,7 @@ def _files(plan: Plan) -> Files:
         used = sorted({held.place(number)[0] + 1 for number in numbers})
         text = fill(
             "cumulus", "nvue.commands.j2", plan, router, name, lossless=lossless, by=BY_WEFT,
+            site=site_text(plan, router, "mgmt"), since_5_13=_numbers(release) >= SYSLOG_MOVED,
             apply=APPLY, cages=held, release=release, since_5_15=_numbers(release) >= RENAMED,
             all_ports=",".join(map(name, numbers)),
             broken_out=",".join(f"swp{cage}" for cage in used),
@@ -77,5 +81,6 @@ cumulus = Target(
     needs=frozenset({Feature.IP}),
     refuses=_refuses,
     files=_files,
+    applied=f"merge: {APPLY}; what the site has stays",
     proofs={"SWITCH/nvue.commands": Proof.GOLDEN},
 )

@@ -11,6 +11,7 @@ from weft import units
 from weft.generate.plan import Feature, Plan
 from weft.generate.rendered import BY_WEFT
 from weft.generate.router import cages, routers
+from weft.generate.site_text import site_text
 from weft.generate.switch_text import fill, lossless_of, vendor_refusal
 from weft.generate.target import Files, Proof, Target
 from weft.network.network import layout
@@ -37,6 +38,7 @@ def _files(plan: Plan) -> Files:
     for router in routers(plan):
         text = fill(
             "eos", "eos.conf.j2", plan, router, name, lossless=lossless, by=BY_WEFT,
+            site=site_text(plan, router, "MGMT"),
             apply=APPLY, lane_gbit=LANE_GBIT[layout(plan.cluster).switch],
         )  # fmt: skip
         yield f"{router.name}/eos.conf", text
@@ -57,5 +59,6 @@ eos = Target(
     needs=frozenset({Feature.IP}),
     refuses=_refuses,
     files=_files,
+    applied=f"merge, in a session: {APPLY}; what the site has stays",
     proofs={"SWITCH/eos.conf": Proof.SCHEMA},
 )

@@ -6,6 +6,7 @@ from typing import Final
 from weft.generate.plan import Feature, Plan
 from weft.generate.rendered import BY_WEFT
 from weft.generate.router import OWN_ROUTES, Router, routers
+from weft.generate.site_text import site_text
 from weft.generate.switch_text import fill
 from weft.generate.target import Files, Proof, Target, header
 
@@ -37,7 +38,9 @@ def port_name(number: int) -> str:
 
 def daemons(plan: Plan) -> str:
     """Return which of FRR's daemons run."""
-    return "\n".join([header(plan, "/etc/frr/daemons"), *DAEMONS]) + "\n"
+    site = plan.cluster.site
+    more = ("bfdd=yes",) if site is not None and site.bfd else ()
+    return "\n".join([header(plan, "/etc/frr/daemons"), *more, *DAEMONS]) + "\n"
 
 
 def configuration(plan: Plan, router: Router) -> str:
@@ -49,6 +52,7 @@ def configuration(plan: Plan, router: Router) -> str:
     return fill(
         "frr", "frr.conf.j2", plan, router, port_name,
         groups=list(groups), own_routes=OWN_ROUTES, by=BY_WEFT,
+        site=site_text(plan, router, "mgmt"),
     )  # fmt: skip
 
 
@@ -68,6 +72,8 @@ frr = Target(
     supports=frozenset({Feature.IP, Feature.PLANES, Feature.MESH, Feature.RACK}),
     needs=frozenset({Feature.IP}),
     files=_files,
+    applied="whole: frr.conf replaces FRR's (`systemctl reload frr`); the rest of the Linux "
+    "switch stays",
     proofs={
         "SWITCH/frr.conf": Proof.SOFTWARE,
         "SWITCH/interfaces": Proof.GOLDEN,

@@ -12,6 +12,7 @@ from weft.generate.lossless import KMAX_OVER_KMIN_AT_LEAST, SWITCH_MTU_BYTES
 from weft.generate.plan import Feature, Plan
 from weft.generate.rendered import BY_WEFT
 from weft.generate.router import cages, routers, underlay_of
+from weft.generate.site_text import site_text
 from weft.generate.switch_text import Lossless, fill, lossless_of, vendor_refusal
 from weft.generate.target import Files, Proof, Target
 from weft.network.network import layout
@@ -91,6 +92,7 @@ def _files(plan: Plan) -> Files:
     for router in routers(plan):
         text = fill(
             "nxos", "nxos.conf.j2", plan, router, name, lossless=lossless, by=BY_WEFT,
+            site=site_text(plan, router, "management"),
             apply=APPLY, cages=held, strict=STRICT, buffer=buffer,
             claim=_claim(lossless, buffer) if lossless else "",
         )  # fmt: skip
@@ -115,5 +117,6 @@ nxos = Target(
     needs=frozenset({Feature.IP}),
     refuses=_refuses,
     files=_files,
+    applied=f"merge, in a session: {APPLY}; what the site has stays",
     proofs={"SWITCH/nxos.conf": Proof.GOLDEN},
 )

@@ -11,6 +11,7 @@ from weft.generate.lossless import Labels, Marking, Pause
 from weft.generate.plan import Feature, Plan
 from weft.generate.platform import EGRESS_BYTES, Platform, platforms
 from weft.generate.router import OWN_ROUTES, PREFIX, Router, routers, underlay_of
+from weft.generate.site_text import SiteText, site_text
 from weft.generate.target import Files, Proof, Target
 from weft.generate.underlay import Underlay
 from weft.generate.wiring import Wired
@@ -63,6 +64,9 @@ def _files(plan: Plan) -> Files:
         switch = router.switch
         tables = _device(case, router) | _ports(case, router) | _routing(case, router)
         tables |= shared | _port_quality(case, switch)
+        site = site_text(plan, router, "mgmt")
+        if site is not None:
+            tables |= _site(site, tables)
         yield f"{switch.name}/config_db.json", _dump(tables)
 
 
@@ -111,6 +115,51 @@ def _device(case: _Case, router: Router) -> dict[str, Table]:
         },
         "SWITCH_HASH": {"GLOBAL": {"ecmp_hash": _HASHED}},
     }
+
+
+def _site(site: SiteText, tables: Mapping[str, Table]) -> dict[str, Table]:
+    """Return the tables around the fabric, and those of BGP with what the site wants of it."""
+    tacacs = site.protocol == "tacacs"
+    servers = {
+        one: {"priority": str(number), "vrf": "mgmt"}
+        for number, one in enumerate(site.servers, 1)
+    }
+    globals_ = {"default": {**tables["BGP_GLOBALS"]["default"],
+                            "graceful_shutdown": str(site.drained).lower()}}  # fmt: skip
+    groups = {
+        key: {**row, "bfd": str(site.bfd).lower()}
+        for key, row in tables["BGP_PEER_GROUP"].items()
+    }
+    port: Table = {f"eth0|{site.address}": {"gwaddr": site.gateway}} if site.address else {}
+    return {
+        "MGMT_PORT": {"eth0": {"alias": "eth0", "admin_status": "up"}},
+        "MGMT_INTERFACE": port,
+        "MGMT_VRF_CONFIG": {"vrf_global": {"mgmtVrfEnabled": "true"}},
+        "NTP": {"global": {"vrf": "mgmt"}},
+        "NTP_SERVER": {one: {"iburst": "on"} for one in site.ntp},
+        "SYSLOG_SERVER": {one: {"vrf": "mgmt"} for one in site.syslog},
+        "AAA": {"authentication": {
+            "login": f"{'tacacs+' if tacacs else 'radius'},local", "failthrough": "True"}},
+        ("TACPLUS" if tacacs else "RADIUS"): {"global": {"passkey": site.secret}},
+        ("TACPLUS_SERVER" if tacacs else "RADIUS_SERVER"): servers,
+        "SNMP_USER": _snmp(site),
+        "GNMI": {"gnmi": {"port": str(site.gnmi_port), "client_auth": "true",
+                          "vrf": "mgmt"}} if site.gnmi_port else {},
+        "LLDP": {"GLOBAL": {"enabled": "true"}},
+        "BANNER_MESSAGE": {"global": {"state": "enabled", "login": site.banner}},
+        "BGP_GLOBALS": globals_,
+        "BGP_PEER_GROUP": groups,
+    }  # fmt: skip
+
+
+def _snmp(site: SiteText) -> Table:
+    if not site.snmp_user:
+        return {}
+    return {site.snmp_user: {
+        "SNMP_USER_TYPE": "Priv", "SNMP_USER_PERMISSION": "RO",
+        "SNMP_USER_AUTH_TYPE": "SHA", "SNMP_USER_AUTH_PASSWORD": site.snmp_auth,
+        "SNMP_USER_ENCRYPTION_TYPE": "AES", "SNMP_USER_ENCRYPTION_PASSWORD": site.snmp_priv,
+    }}  # fmt: skip
 
 
 _HASHED: Final = ["DST_IP", "SRC_IP", "IP_PROTOCOL", "L4_DST_PORT", "L4_SRC_PORT"]
@@ -408,5 +457,7 @@ sonic = Target(
     needs=frozenset({Feature.IP}),
     refuses=_refuses,
     files=_files,
+    applied="merge patch: `config load config_db.json`, then `config save`. It is no whole "
+    "configuration: `config reload` and `config replace` of it remove what the site has.",
     proofs={"SWITCH/config_db.json": Proof.SCHEMA},
 )

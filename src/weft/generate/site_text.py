@@ -1,0 +1,92 @@
+"""What a site has around the fabric, as the templates of switches write it.
+
+What the document leaves open is a placeholder that begins with ``FILL_IN_``: it is visible in
+the file, no switch takes it for a working value, and ``weft lint`` reports it. Secrets are
+always placeholders.
+"""
+
+from dataclasses import dataclass
+from ipaddress import ip_interface, ip_network
+from typing import Final
+
+from weft.errors import SpecError
+from weft.generate.plan import Plan
+from weft.generate.rendered import PLACEHOLDER
+from weft.generate.router import Router
+
+FIRST_HOST: Final = 11
+"""Of the management prefix; the addresses below are for gateways."""
+BFD_MS: Final = 300
+BFD_MULTIPLIER: Final = 3
+"""A dead peer is found in 0.9 s: the defaults of EOS, FRR and Cumulus Linux."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SiteText:
+    """The site's part of one switch."""
+
+    vrf: str
+    address: str
+    """Of the management port, with its prefix; empty for DHCP."""
+    gateway: str
+    ntp: tuple[str, ...]
+    syslog: tuple[str, ...]
+    protocol: str
+    """``tacacs`` or ``radius``."""
+    servers: tuple[str, ...]
+    secret: str
+    """Of the servers above; always a placeholder."""
+    snmp_user: str
+    """Empty: no SNMP."""
+    snmp_auth: str
+    snmp_priv: str
+    gnmi_port: int
+    """0: no gNMI."""
+    bfd: bool
+    bfd_ms: int
+    bfd_multiplier: int
+    banner: str
+    drained: bool
+
+
+def site_text(plan: Plan, router: Router, vrf: str) -> SiteText | None:
+    """Return the site's part of a switch; None where the document has no site.
+
+    ``vrf`` is what the system calls its management VRF. Raises SpecError for a prefix that has
+    too few addresses.
+    """
+    site = plan.cluster.site
+    if site is None:
+        return None
+    address, gateway = _management(site.management_prefix, router.switch.count)
+    return SiteText(
+        vrf=site.management_vrf or vrf, address=address,
+        gateway=site.management_gateway or gateway,
+        ntp=site.ntp or (f"{PLACEHOLDER}NTP_SERVER",),
+        syslog=site.syslog or (f"{PLACEHOLDER}SYSLOG_SERVER",),
+        protocol=site.aaa.protocol,
+        servers=site.aaa.servers or (f"{PLACEHOLDER}{site.aaa.protocol.upper()}_SERVER",),
+        secret=f"{PLACEHOLDER}{site.aaa.protocol.upper()}_SECRET",
+        snmp_user=site.snmp_user or "", snmp_auth=f"{PLACEHOLDER}SNMP_AUTH_SECRET",
+        snmp_priv=f"{PLACEHOLDER}SNMP_PRIV_SECRET", gnmi_port=site.gnmi_port or 0,
+        bfd=site.bfd, bfd_ms=BFD_MS, bfd_multiplier=BFD_MULTIPLIER, banner=site.banner,
+        drained=router.name in site.maintenance,
+    )  # fmt: skip
+
+
+def _management(prefix: str | None, count: int) -> tuple[str, str]:
+    """Return address and gateway of the switch of a number; empty where DHCP gives them.
+
+    >>> _management("192.0.2.0/24", 0)
+    ('192.0.2.11/24', '192.0.2.1')
+    """
+    if prefix is None:
+        return "", ""
+    network = ip_network(prefix)
+    if FIRST_HOST + count >= network.num_addresses - 1:
+        raise SpecError(
+            f"site.management_prefix {prefix}: has no address for switch {count + 1}; switches "
+            f"are numbered from the {FIRST_HOST}th on, so give a larger one"
+        )
+    own = ip_interface(f"{network[FIRST_HOST + count]}/{network.prefixlen}")
+    return str(own), str(network[1])
