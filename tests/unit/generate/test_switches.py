@@ -2,12 +2,14 @@
 
 import json
 import re
+from itertools import chain
 from pathlib import Path
 
 import pytest
 
 from weft.errors import SpecError
 from weft.generate.plan import lossless, plan
+from weft.generate.router import routers
 from weft.generate.switch_system import switch_systems
 from weft.generate.target import reason_against, render
 from weft.network import network as resolver
@@ -33,6 +35,7 @@ CASES = {
     "cumulus": fabric("hgx_h100_roce", "sn4700"),
     "eos": fabric("hgx_h100_roce", "arista_7060x6_32pe", hosts=12),
     "nxos": fabric("hgx_h100_roce", "cisco_n9364e_sg2", hosts=24),
+    "junos": fabric("hgx_h100_roce", "juniper_qfx5240_64od", hosts=24),
 }
 """A fabric of two tiers for every target of switches."""
 
@@ -80,7 +83,9 @@ def test_every_leaf_has_its_end_of_every_link_to_a_host(target):
     assert found == gateways
 
 
-LOSSLESS = ("cumulus", "eos", "nxos")
+LOSSLESS = ("cumulus", "eos", "nxos", "junos")
+IN_BYTES = LOSSLESS[:3]
+"""Junos marks by the fill of a queue's buffer in per cent."""
 SAID = {
     "cumulus": {
         "dscp": r"dscp (\d+) switch-priority 3$",
@@ -122,7 +127,7 @@ SAID = {
 """How each vendor spells what the plan says once."""
 
 
-@pytest.mark.parametrize("target", LOSSLESS)
+@pytest.mark.parametrize("target", IN_BYTES)
 def test_every_vendor_says_the_numbers_of_the_plan(target):
     cluster = CASES[target]
     cluster = cluster.with_(nccl=cluster.nccl.with_(env={"NCCL_IB_TC": "138"}))
@@ -160,8 +165,8 @@ def test_every_cable_between_switches_is_named_by_both_ends(target):
     ends = set()
     for path, text in _texts(target).items():
         found = re.findall(
-            r"(?:interface (\S+)(?: description|\n +description)) '?((?:leaf|spine)-\d+) "
-            r"([^\s']+)", text,
+            r"(?:(?:interface )?(\S+)(?: description| ?{?\n +description)) ['\"]?"
+            r"((?:leaf|spine)-\d+) ([^\s'\"]+)", text,
         )  # fmt: skip
         ends |= {(path.split("/")[1], port, peer, far) for port, peer, far in found}
     network = resolver.layout(CASES[target])
@@ -287,6 +292,83 @@ def test_groups_tell_one_another_their_own_routes_alone():
         assert across == to_spines
         told = tables["BGP_PEER_GROUP_AF"].get("default|ACROSS|ipv4_unicast", {})
         assert bool(told.get("route_map_out")) == ("/spine" in path)
+
+
+def _tree(text):
+    """Read Junos' braces into nested lists of statements; fails on what is not closed."""
+    text = re.sub(r"/\*.*?\*/", "", text)
+    top, waiting, words = [], [], []
+    here = top
+    for word in re.findall(r'"[^"]*"|[{};]|[^\s{};"]+', text):
+        if word == "{":
+            inner = []
+            here.append((" ".join(words), inner))
+            waiting.append(here)
+            here, words = inner, []
+        elif word == "}":
+            assert not words, f"{words} has no end"
+            here = waiting.pop()
+        elif word == ";":
+            here.append((" ".join(words), None))
+            words = []
+        else:
+            words.append(word)
+    assert not waiting
+    assert not words
+    return top
+
+
+def _at(tree, *path):
+    """Return what stands below a path of statements."""
+    for name in path:
+        found = [inner for key, inner in tree if key == name]
+        assert len(found) == 1, f"{name}: {len(found)} times"
+        tree = found[0]
+    return tree
+
+
+@pytest.mark.parametrize("site", [None, Site(snmp_user="monitor")])
+def test_junos_closes_what_it_opens_and_names_only_what_is_defined(site):
+    made = plan(CASES["junos"].with_(site=site))
+    for text in _texts("junos", CASES["junos"].with_(site=site)).values():
+        tree = _tree(text)
+        quality = _at(tree, "class-of-service")
+        classes = {key.split()[1] for key, _ in _at(quality, "forwarding-classes")}
+        classes |= {"best-effort", "network-control"}  # of Junos itself
+        schedulers = {key for key, _ in _at(quality, "schedulers")}
+        used = [key.split() for key, _ in _at(quality, "scheduler-maps", "AI")]
+        assert {words[1] for words in used} == classes
+        assert {words[3] for words in used} == schedulers
+        marked = {key for key, _ in _at(quality, "schedulers", "NO-LOSS")}
+        assert "explicit-congestion-notification" in marked
+        group = _at(tree, "protocols", "bgp", "group FABRIC")
+        policies = {key.split()[-1] for key, _ in _at(tree, "policy-options")}
+        for key, _ in group:
+            if key.split()[0] in {"import", "export", "peer-as-list"}:
+                assert key.split()[1] in policies
+        interfaces = {key for key, _ in _at(tree, "interfaces")}
+        found = _at(group, "dynamic-neighbor FABRIC", "peer-auto-discovery")
+        peers = {key.split()[1] for key, _ in found if key.startswith("interface ")}
+        assert {f"{one}.0" for one in interfaces} >= peers
+        assert len(peers) in {len(router.fabric) for router in routers(made)}
+        assert {key for key, _ in _at(quality, "interfaces")} <= interfaces
+
+
+def test_junos_classifies_every_dscp_once_and_pauses_by_that_of_rdma():
+    made = plan(CASES["junos"])
+    for text in _texts("junos").values():
+        quality = _at(_tree(text), "class-of-service")
+        said = {name.split()[1]: re.findall(r"[01]{6}", rows[0][0])
+                for name, rows in _at(quality, "classifiers", "dscp AI")}  # fmt: skip
+        assert said["NO-LOSS"] == [f"{made.labels.dscp.whole():06b}"]
+        assert said["CNP"] == [f"{made.labels.cnp_dscp.whole():06b}"]
+        assert sorted(chain.from_iterable(said.values())) == [
+            f"{dscp:06b}" for dscp in range(64)
+        ]
+        profile = _at(quality, "congestion-notification-profile", "AI")
+        assert _at(profile, "input", "dscp")[0][0] == f"code-point {said['NO-LOSS'][0]}"
+        queue = _at(profile, "output", "ieee-802.1", "code-point 011")[0][0].split()[1]
+        assert f"class NO-LOSS queue-num {queue} no-loss pfc-priority 3" in text
 
 
 def test_frr_is_for_routing_alone():

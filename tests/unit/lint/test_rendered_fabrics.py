@@ -42,6 +42,9 @@ FABRICS = {
     "roce_cisco": lambda: preset("hgx_h100_roce", hosts=32).with_(
         topology=preset("hgx_h100_roce").topology.with_(switch="cisco_n9364e_sg2")
     ),
+    "roce_juniper": lambda: preset("hgx_h100_roce", hosts=32).with_(
+        topology=preset("hgx_h100_roce").topology.with_(switch="juniper_qfx5240_64od")
+    ),
     "efa": lambda: preset("aws_p5", hosts=32),
     "frr": lambda: preset("a100_tcp_100g", hosts=160),
     "roce_functions": lambda: _in_mode("sriov_ethernet"),

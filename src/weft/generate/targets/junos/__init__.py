@@ -1,0 +1,77 @@
+"""Juniper Junos Evolved on QFX5240: PFC by DSCP, ECN, classifiers, BGP over link-local.
+
+The syntax is that of Juniper's documents: BGP by discovery of peers over IPv6, PFC by DSCP for
+untagged traffic, classes and drop profile of Juniper's DCQCN configlets [juniper_dcqcn].
+"""
+
+from typing import Final
+
+from weft.generate.plan import Feature, Plan
+from weft.generate.rendered import BY_WEFT
+from weft.generate.router import cages, routers, underlay_of
+from weft.generate.site_text import site_text
+from weft.generate.switch_text import fill, lossless_of, vendor_refusal
+from weft.generate.target import Files, Proof, Target
+
+SWITCHES: Final = ("juniper_qfx5240_64od",)
+ECMP: Final = (16, 32, 64, 128)
+"""Numbers of paths that Junos can be told."""
+NO_LOSS_QUEUE: Final = 4
+CNP_QUEUE: Final = 3
+FILL_PERCENT: Final = (55, 90)
+"""Fill of the queue's buffer at which marking begins and at which it is certain.
+[juniper_dcqcn]"""
+CONTROL_PERCENT: Final = 5
+"""For network-control: classes without a scheduler get no bandwidth, and BGP would flap."""
+APPLY: Final = "`load merge FILE`, `show | compare`, `commit confirmed 5`"
+
+
+def _files(plan: Plan) -> Files:
+    held, lossless = cages(plan), lossless_of(plan, "junos")
+    paths = underlay_of(plan).most_paths.whole()
+
+    def name(number: int) -> str:
+        cage, place = held.place(number)
+        return f"et-0/0/{cage}" + (f":{place}" if held.split > 1 else "")
+
+    for router in routers(plan):
+        numbers = [port.number for port in router.switch.ports]
+        asns = sorted({one.peer_asn for one in router.fabric})
+        text = fill(
+            "junos", "junos.conf.j2", plan, router, name, lossless=lossless, by=BY_WEFT,
+            site=site_text(plan, router, "mgmt_junos"), apply=APPLY, cages=held,
+            used_cages=sorted({held.place(number)[0] for number in numbers}),
+            most_ecmp=next(one for one in ECMP if one >= paths), peer_asns=_listed(asns),
+            no_loss_queue=NO_LOSS_QUEUE, cnp_queue=CNP_QUEUE, fill_percent=FILL_PERCENT,
+            control_percent=CONTROL_PERCENT,
+        )  # fmt: skip
+        yield f"{router.name}/junos.conf", text
+
+
+def _listed(asns: list[int]) -> str:
+    """Return AS numbers as an as-list takes them.
+
+    >>> _listed([65001]), _listed([65001, 65002, 65003])
+    ('65001', '65001-65003')
+    """
+    if len(asns) > 1 and asns[-1] - asns[0] == len(asns) - 1:
+        return f"{asns[0]}-{asns[-1]}"
+    return str(asns[0]) if len(asns) == 1 else f"[ {' '.join(map(str, asns))} ]"
+
+
+def _refuses(plan: Plan) -> str | None:
+    refusal = vendor_refusal(plan, "junos", SWITCHES)
+    if refusal is None and underlay_of(plan).most_paths.whole() > ECMP[-1]:
+        return f"junos takes at most {ECMP[-1]} paths"
+    return refusal
+
+
+junos = Target(
+    title="Juniper Junos Evolved: configuration of every switch",
+    supports=frozenset({Feature.IP, Feature.PFC, Feature.PLANES, Feature.RACK}),
+    needs=frozenset({Feature.IP}),
+    refuses=_refuses,
+    files=_files,
+    applied=f"merge: {APPLY}; what the site has stays",
+    proofs={"SWITCH/junos.conf": Proof.GOLDEN},
+)
