@@ -25,8 +25,8 @@ keep_part() {
     kept=$place/$(printf %s "$2" | tr -c 'A-Za-z0-9.+=@_-' '_')
     shift 2
     if ! command -v "$1" >/dev/null 2>&1; then
-        grep -qsx "# not installed: $1" "$place/not_read" ||
-            echo "# not installed: $1" >>"$place/not_read"
+        grep -qs -e "^# not installed: $1\$" -e "^# not installed: $1 (" "$place/not_read" ||
+            echo "# not installed: $1$(lost_with "$1")" >>"$place/not_read"
         return 0
     fi
     if [ "$(date +%s)" -ge "$until" ]; then
@@ -44,6 +44,12 @@ shortened() {
     case $1 in
     head) head -c <most_bytes> | without_secrets "$2" ;;
     tail) without_secrets "$2" | tail -c <most_bytes> ;;
+    esac
+}
+# lost_with COMMAND: what `weft diagnose` cannot judge without it
+lost_with() {
+    case $1 in
+# <lost>
     esac
 }
 keep() { keep_part head "$@"; }

@@ -13,6 +13,7 @@ from weft.collect.held import held
 from weft.collect.probe import MOST_BYTES, Command, Each, Probe, Scope
 from weft.collect.secrets import program
 from weft.errors import SpecError
+from weft.expectations.coverage import lost_with
 
 PATIENCE_S: Final = 60
 """For one command."""
@@ -57,6 +58,7 @@ def script(wish: Wish) -> str:
         "fabric counters": _block(used, Scope.FABRIC, counters=True),
         "secrets": _without_secrets(wish),
         "redact": _redaction(wish.salt) if wish.redact else "",
+        "lost": _lost(used),
     }
     if wish.redact and not wish.salt.isalnum():
         raise SpecError("redaction needs a salt of letters and digits")
@@ -84,6 +86,18 @@ def _block(used: list[Probe], scope: Scope, *, counters: bool) -> str:
         if one.scope is scope and commands:
             lines += [f"# {one.title}: {one.why}", *_lines(commands)]
     return "\n".join(f"    {line}" for line in lines)
+
+
+def _lost(used: list[Probe]) -> str:
+    """Write for each command what cannot be judged without it."""
+    words = (
+        one.words.split()[0] for probe in used for one in (*probe.commands, *probe.counters)
+    )
+    return "\n".join(
+        f"    {shlex.quote(word)}) echo ' (not judged without it: {', '.join(lost)})' ;;"
+        for word in dict.fromkeys(words)
+        if (lost := lost_with(word))
+    )
 
 
 def _lines(commands: tuple[Command, ...]) -> Iterator[str]:

@@ -6,6 +6,7 @@ from typing import Final
 
 from weft.doctor.case import Case
 from weft.doctor.findings import MEDIUM_RATIO, NAMED_RATIO, Finding, folded
+from weft.expectations.coverage import not_read
 from weft.inventory.inventory import Inventory
 
 _FEWEST_LINES: Final = 5
@@ -32,21 +33,6 @@ _CODES: Final = {
     Verdict.NONE: 0,
     Verdict.UNKNOWN: 5,
 }
-
-COVERAGE: Final = {
-    "links of adapters": ("port.rate", "port.state", "interface.rate"),
-    "counters of adapters": (
-        "port.symbol_errors",
-        "priority.rx_pause",
-        "interface.rx_discards",
-    ),
-    "switches": ("switch_port.state", "queue.rx_pause", "switch_port.symbol_errors"),
-    "GPU health": ("gpu.temperature", "gpu.ecc_uncorrectable", "gpu.nvlinks_active"),
-    "NCCL": ("process.network", "process.adapters"),
-    "benchmarks": ("collective.busbw", "transfer.bandwidth"),
-    "PCIe links": ("slot.width", "gpu.pcie_width"),
-}
-"""Areas, and the attributes of which at least one must have been read to have covered each."""
 
 
 def verdict(found: Sequence[Finding], case: Case) -> Verdict:
@@ -83,13 +69,8 @@ def _failed(found: Sequence[Finding], case: Case) -> bool:
 
 
 def not_covered(inventory: Inventory) -> tuple[str, ...]:
-    """Return the areas of which nothing was read, and the files of which little was."""
-    seen = {
-        f"{entity.kind}.{name}"
-        for entity, found in inventory.readings.items()
-        for name in found
-    }
-    areas = tuple(area for area, names in COVERAGE.items() if not seen.intersection(names))
+    """Return what was not read, each with its command, and files of which little was read."""
+    areas = tuple(not_read(inventory))
     strange = [
         one.file
         for one in inventory.files

@@ -370,3 +370,18 @@ def test_two_hosts_that_report_one_another_are_both_alive(tmp_path: Path) -> Non
         for finding in one.findings
         if finding.cause == "fabric-path-unreachable"
     )
+
+
+def test_what_a_host_could_not_show_is_named_with_its_command(tmp_path: Path) -> None:
+    ibstat = "CA 'mlx5_0'\n\tPort 1:\n\t\tState: Active\n\t\tRate: 400\n"
+    for host, text in (("n1", ibstat), ("n2", "# not installed: ibstat (not judged)\n")):
+        folder = tmp_path / "hosts" / host
+        folder.mkdir(parents=True)
+        (folder / "ibstat").write_text(text)
+        (folder / "nvidia-smi.csv").write_text(
+            "index, name, temperature.gpu\n0, NVIDIA H100, 40\n"
+        )
+    found = diagnose([tmp_path]).not_covered
+    assert "links of adapters of n2 (ibstat is not installed)" in found
+    assert "cabling (lldpctl)" in found
+    assert not [one for one in found if "GPU health" in one]

@@ -22,7 +22,9 @@ ethernet = Probe(
     counters=(
         Command("ethtool -S {}", each=Each.INTERFACE),
         Command(
-            "grep -s .", name="sysfs_net_statistics", files=("/sys/class/net/*/statistics/*",)
+            "grep -s .",
+            name="sysfs_net_statistics",
+            files=("/sys/class/net/*/statistics/*", "/sys/class/net/*/carrier_changes"),
         ),
     ),
 )

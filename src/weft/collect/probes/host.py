@@ -16,5 +16,12 @@ host = Probe(
         Command("cat /proc/cmdline"),
         Command("sysctl net.core net.ipv4.tcp_rmem net.ipv4.tcp_congestion_control"),
         Command("cat /etc/os-release"),
+        Command("chronyc tracking"),
+        Command(
+            "grep -s .",
+            name="sysfs_governor",
+            files=("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor",),
+        ),
+        Command("ipmitool sdr elist"),
     ),
 )
