@@ -1,5 +1,7 @@
 """The host's own tools read what is rendered for it."""
 
+import json
+import os
 import re
 import shutil
 import subprocess
@@ -106,3 +108,91 @@ def test_only_bridges_with_the_capability_lose_acs(folder, tmp_path, licence, lo
     lines = log.read_text().splitlines()
     assert [line for line in lines if "=" in line] == ["setpci -s 00:01.0 ECAP_ACS+0x6.w=0000"]
     assert ("modprobe nvidia-peermem" in lines) == loaded
+
+
+OFED = {
+    "class/net/{net}/ecn/roce_np": "cnp_dscp cnp_802p_prio min_time_between_cnps",
+    "class/net/{net}/ecn/roce_rp": "rpg_ai_rate rpg_hai_rate rpg_time_reset rpg_byte_reset",
+    "class/net/{net}/ecn/roce_np/enable": "3",
+    "class/net/{net}/ecn/roce_rp/enable": "3",
+    "class/infiniband/{device}/tc/1": "traffic_class",
+}
+KERNEL = {
+    "kernel/config/rdma_cm/{device}/ports/1": "default_roce_mode default_roce_tos",
+    "kernel/debug/mlx5/{slot}/cc_params": "np_cnp_dscp np_cnp_prio rp_ai_rate",
+}
+TOOLS = {"ofed": ("mlnx_qos", "cma_roce_mode", "cma_roce_tos"), "kernel": ("dcb",), "bare": ()}
+
+
+def _fake_sysfs(root: Path, devices: int, files: dict[str, str]) -> None:
+    for number in range(devices):
+        named = {
+            "net": f"net{number}",
+            "device": f"mlx5_{number}",
+            "slot": f"0000:{number:02x}:00.0",
+        }
+        device = root / "devices" / named["slot"]
+        (device / "net" / named["net"]).mkdir(parents=True)
+        place = root / "class" / "infiniband" / named["device"]
+        place.mkdir(parents=True)
+        (place / "device").symlink_to(device)
+        for folder, names in files.items():
+            made = root / folder.format_map(named)
+            made.mkdir(parents=True, exist_ok=True)
+            for name in names.split():
+                (made / name).write_text("0")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="a network namespace takes root")
+@_needs("unshare")
+@pytest.mark.parametrize("driver", list(TOOLS))
+def test_every_address_is_set_whatever_the_driver_has(folder, tmp_path, driver):
+    """With MLNX_OFED, with the kernel's driver and dcb, and where nothing of both is there."""
+    files = {"ofed": OFED, "kernel": KERNEL, "bare": {}}[driver]
+    _fake_sysfs(tmp_path / "sys", 8, files)
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    log = tmp_path / "log"
+    for name in (*TOOLS[driver], "ethtool"):
+        _fake(tools, name, f'echo "{name} $*" >>{log}')
+    _fake(tools, "hostname", "echo host-0001")
+    script, rails = folder / "linux_host" / "weft-rdma", folder / "linux_host" / "rails.tsv"
+    lines = [
+        f"ip link add net{n} type veth peer name far{n}; ip link set far{n} up"
+        for n in range(8)
+    ]
+    lines += [f"sh {script} 2>{tmp_path}/said", "echo $? >&2", "ip -j address", "ip rule"]
+    done = subprocess.run(
+        ["unshare", "--net", "sh", "-c", "; ".join(lines)], capture_output=True, text=True,
+        check=True, env={"PATH": f"{tools}:/usr/sbin:/usr/bin:/sbin:/bin",
+                         "SYSFS": str(tmp_path / "sys"), "RAILS": str(rails)},
+    )  # fmt: skip
+    shown = json.JSONDecoder().raw_decode(done.stdout)[0]
+    found = {
+        (one["ifname"], f"{address['local']}/{address['prefixlen']}")
+        for one in shown
+        for address in one.get("addr_info", ())
+        if address["family"] == "inet"
+    }
+    rows = [row.split("\t") for row in rails.read_text().splitlines() if "host-0001\t" in row]
+    assert len(rows) == 8
+    assert {(f"net{row[1].removeprefix('mlx5_')}", row[2]) for row in rows} <= found
+    assert all(f"lookup {row[4]}" in done.stdout for row in rows)
+    said = (tmp_path / "said").read_text()
+    asked = log.read_text()
+    if driver == "ofed":
+        assert (said, done.stderr) == ("", "0\n")
+        assert asked.count("--pfc 0,0,0,1,0,0,0,0 --cable_len") == 8
+        place = tmp_path / "sys/class/net/net7/ecn/roce_np/cnp_dscp"
+        assert place.read_text().strip() == "48"
+        return
+    assert done.stderr.split()[-1] == "1"
+    assert "of cable" in said, "the length of the cables could not be told, so it is said"
+    if driver == "kernel":
+        assert asked.count("pfc set dev net") == 8
+        manager = tmp_path / "sys/kernel/config/rdma_cm/mlx5_3/ports/1"
+        assert (manager / "default_roce_tos").read_text().strip() == "106"
+        control = tmp_path / "sys/kernel/debug/mlx5/0000:03:00.0/cc_params"
+        assert (control / "np_cnp_dscp").read_text().strip() == "48"
+    else:
+        assert said.count("failed: pfc of net") == 8

@@ -117,6 +117,8 @@ class Nic(Device):
     pcie_lanes: int = 0
     fabrics: tuple[str, ...] = ()
     """Names of weft fabrics it can speak."""
+    rdma_name: str = ""
+    """How its driver names RDMA devices, before the number."""
     messages_per_s: Sourced | None = None
     """Messages that it can begin in a second, as the vendor states it."""
     power_w: Sourced | None = None
@@ -176,6 +178,13 @@ class Server(Device):
     rack_units: float = 0
     cloud: bool = False
     """Rented by the hour, network included; it cannot be bought."""
+    rdma_devices: tuple[str, ...] = ()
+    """NICs of the compute network as Linux names them, in the order of the GPUs that they
+    serve; empty where no list is published."""
+    other_rdma_devices: tuple[str, ...] = ()
+    """Those of storage and management: no gradient may run over them."""
+    pci_addresses: tuple[str, ...] = ()
+    """Of ``rdma_devices``, in the same order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

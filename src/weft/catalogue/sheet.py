@@ -161,7 +161,7 @@ _ELSEWHERE = frozenset(
 def _facts(device: Device) -> Iterator[tuple[str, str]]:
     for field in fields(device):
         value = getattr(device, field.name)
-        if field.name in _ELSEWHERE or isinstance(value, Sourced) or value in (None, ""):
+        if field.name in _ELSEWHERE or isinstance(value, Sourced) or value in (None, "", ()):
             continue
         if isinstance(value, tuple):
             yield field.name.replace("_", " "), ", ".join(str(item) for item in value)

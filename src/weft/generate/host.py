@@ -33,13 +33,16 @@ def host_settings(cluster: Cluster) -> HostSettings:
     )  # fmt: skip
 
 
+def server_of(cluster: Cluster) -> Server | None:
+    """Return the server of the catalogue that the hosts are; none where it is not named."""
+    named = cluster.host.server
+    return catalogue.find("servers", named) if named else None
+
+
 def rented_from(cluster: Cluster) -> str | None:
     """Return the vendor that the hosts are rented from; none where they are bought."""
-    if not cluster.host.server:
-        return None
-    server = catalogue.find("servers", cluster.host.server)
-    assert isinstance(server, Server)
-    return server.vendor if server.cloud else None
+    server = server_of(cluster)
+    return server.vendor if server is not None and server.cloud else None
 
 
 def _acs(cluster: Cluster) -> Planned:

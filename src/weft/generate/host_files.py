@@ -7,6 +7,7 @@ from weft.generate.lossless import Dcqcn, Labels
 from weft.generate.plan import Feature, Plan
 from weft.generate.rails import RAILS_HEAD, rail_links, rail_prefixes
 from weft.generate.target import Files, header
+from weft.network.network import resolve
 
 PRIORITIES: Final = 8
 FIRST_TABLE: Final = 101
@@ -135,85 +136,179 @@ def _script(plan: Plan) -> Iterator[str]:
     assert link.host_mtu_bytes is not None, "an Ethernet plan has the MTU of its hosts"
     yield "#!/bin/sh"
     yield header(plan, SCRIPT)
-    yield "# Run it as often as you like: it sets, it never adds."
-    yield "set -eu"
-    yield ""
-    yield "# The network interface of an RDMA device."
-    yield "interface_of() {"
-    yield '    for path in "/sys/class/infiniband/$1/device/net/"*; do'
-    yield '        echo "${path##*/}"'
-    yield "        return"
-    yield "    done"
-    yield "}"
-    yield ""
+    yield from _SCRIPT_HEAD
     yield f"for device in {' '.join(plan.names.device_list())}; do"
     yield '    interface=$(interface_of "$device")'
-    yield f'    ip link set dev "$interface" mtu {link.host_mtu_bytes.text()} up'
+    yield '    [ -n "$interface" ] || { failed "$device has no network interface"; continue; }'
+    mtu = link.host_mtu_bytes.text()
+    yield f'    ip link set dev "$interface" mtu {mtu} up || failed "MTU of $interface"'
     if plan.labels is not None:
-        yield from _quality(plan.labels, plan.dcqcn)
+        yield from _quality(plan, plan.labels)
     yield "done"
     yield ""
     yield from _addresses(plan)
+    yield 'exit "$trouble"'
 
 
-def _quality(labels: Labels, control: Dcqcn | None) -> Iterator[str]:
+_SCRIPT_HEAD: Final = (
+    "# Run it as often as you like: it sets, it never adds. What fails is reported, the rest",
+    "# is done all the same, and the exit code is 1.",
+    "set -u",
+    "sys=${SYSFS:-/sys}",
+    "trouble=0",
+    'failed() { echo "weft-rdma: failed: $*" >&2; trouble=1; }',
+    "",
+    "# The network interface of an RDMA device.",
+    "interface_of() {",
+    '    for path in "$sys/class/infiniband/$1/device/net/"*; do',
+    '        [ -e "$path" ] && echo "${path##*/}"',
+    "        return",
+    "    done",
+    "}",
+    "",
+)
+_FIRMWARE_CABLE_M: Final = 7
+"""Length of cable that the NIC keeps headroom for unless told otherwise (mlnx_qos)."""
+
+
+def _quality(plan: Plan, labels: Labels) -> Iterator[str]:
+    lossless = labels.priority.text()
+    yield "    # PFC by priority replaces the pause of the whole link."
+    yield '    ethtool -A "$interface" rx off tx off 2>/dev/null  # no harm if refused'
+    nic = resolve(plan.cluster).nic
+    nvidia = nic is None or nic.vendor == "NVIDIA"
+    if nvidia:
+        yield "    if command -v mlnx_qos >/dev/null; then"
+        yield from _by_mlnx_qos(plan, labels)
+        yield "    else"
+    indent = "        " if nvidia else "    "
+    pairs = f"{labels.dscp.text()}:{lossless} {labels.cnp_dscp.text()}:"
+    for words in (
+        "dcbx set {} host ieee",
+        f"pfc set {{}} prio-pfc all:off {lossless}:on",
+        f"app replace {{}} dscp-prio {pairs}{labels.cnp_priority.text()}",
+    ):
+        what = words.split()[0]
+        full = words.format('dev "$interface"')
+        yield f'{indent}dcb {full} || failed "{what} of $interface"'
+    if nvidia:
+        if _cable_m(plan) > _FIRMWARE_CABLE_M:
+            yield (
+                f'{indent}failed "mlnx_qos is missing: $interface keeps headroom for '
+                f'{_FIRMWARE_CABLE_M} m of cable, not {_cable_m(plan)}"'
+            )
+        yield "    fi"
+    yield from _class_of_connections(labels)
+    if nvidia and plan.dcqcn is not None:
+        yield from _dcqcn(labels, plan.dcqcn)
+    elif not nvidia:
+        yield "    # Congestion control: DCQCN is set with the tool of the NIC's vendor."
+
+
+def _cable_m(plan: Plan) -> float:
+    return plan.pause.cable_m.number() if plan.pause is not None else 0
+
+
+def _by_mlnx_qos(plan: Plan, labels: Labels) -> Iterator[str]:
     lossless = labels.priority.whole()
     pfc = ",".join(str(int(number == lossless)) for number in range(PRIORITIES))
-    yield "    # PFC by priority replaces the pause of the whole link."
-    yield '    ethtool -A "$interface" rx off tx off || true'
-    yield f'    mlnx_qos -i "$interface" --trust dscp --pfc {pfc}'
+    cable = f" --cable_len {_cable_m(plan):g}" if plan.pause is not None else ""
+    yield "        # The operating system decides (-d os): nothing a switch offers changes it."
+    yield (
+        f'        mlnx_qos -i "$interface" -d os --trust dscp --pfc {pfc}{cable} >/dev/null ||'
+    )
+    yield '            failed "PFC and trust of $interface"'
     for dscp, priority in (
         (labels.dscp, labels.priority),
         (labels.cnp_dscp, labels.cnp_priority),
     ):
         mapped = f"set,{dscp.text()},{priority.text()}"
-        yield f'    mlnx_qos -i "$interface" --dscp2prio {mapped} || true  # set already'
-    yield '    cma_roce_mode -d "$device" -p 1 -m 2'
-    yield f'    cma_roce_tos -d "$device" -t {labels.traffic_class.text()}'
+        yield f'        mlnx_qos -i "$interface" --dscp2prio {mapped} >/dev/null 2>&1 ||'
+        yield (
+            f'            mlnx_qos -i "$interface" | grep -Eq '
+            f"'prio:{priority.text()} dscp:.*\\b{dscp.text()}\\b' ||"
+        )
+        yield f'            failed "DSCP {dscp.text()} of $interface"'
+
+
+def _class_of_connections(labels: Labels) -> Iterator[str]:
+    """Yield the class of connections that name none: RoCE v2, with the label of the fabric."""
+    class_ = labels.traffic_class.text()
+    yield "    if command -v cma_roce_tos >/dev/null; then"
+    yield '        cma_roce_mode -d "$device" -p 1 -m 2 >/dev/null || failed "mode of $device"'
     yield (
-        f"    echo {labels.traffic_class.text()} "
-        '>"/sys/class/infiniband/$device/tc/1/traffic_class"'
+        f'        cma_roce_tos -d "$device" -t {class_} >/dev/null || failed "class of $device"'
     )
-    if control is not None:
-        yield from _dcqcn(labels, control)
+    yield "    else"
+    yield '        manager=$sys/kernel/config/rdma_cm/$device; mkdir -p "$manager"'
+    yield '        echo "RoCE v2" >"$manager/ports/1/default_roce_mode" ||'
+    yield '            failed "mode of $device"'
+    yield f'        echo {class_} >"$manager/ports/1/default_roce_tos" ||'
+    yield '            failed "class of $device"'
+    yield "    fi"
+    yield "    # Only MLNX_OFED has this file; without it programs name their class."
+    yield '    if [ -e "$sys/class/infiniband/$device/tc/1/traffic_class" ]; then'
+    yield f'        echo {class_} >"$sys/class/infiniband/$device/tc/1/traffic_class" ||'
+    yield '            failed "traffic_class of $device"'
+    yield "    fi"
 
 
 def _dcqcn(labels: Labels, control: Dcqcn) -> Iterator[str]:
-    ecn = '"/sys/class/net/$interface/ecn'
+    """Yield DCQCN in the files of MLNX_OFED, else in those of the kernel's driver."""
+    ecn = '"$net/ecn'
     priority = labels.priority.text()
+    settings = [
+        (ofed, kernel, value.text())
+        for ofed, kernel, value in (
+            ("roce_np/cnp_dscp", "np_cnp_dscp", labels.cnp_dscp),
+            ("roce_np/cnp_802p_prio", "np_cnp_prio", labels.cnp_priority),
+            ("roce_np/min_time_between_cnps", "np_min_time_between_cnps",
+             control.min_time_between_cnps_us),
+            ("roce_rp/rpg_ai_rate", "rp_ai_rate", control.ai_rate_mbit_per_s),
+            ("roce_rp/rpg_hai_rate", "rp_hai_rate", control.hai_rate_mbit_per_s),
+            ("roce_rp/rpg_time_reset", "rp_time_reset", control.time_reset_us),
+            ("roce_rp/rpg_byte_reset", "rp_byte_reset", control.byte_reset),
+            ("roce_rp/dce_tcp_g", "rp_dce_tcp_g", control.alpha_gain),
+            ("roce_rp/rate_reduce_monitor_period", "rp_rate_reduce_monitor_period",
+             control.rate_reduce_monitor_period_us),
+            ("roce_rp/rpg_min_rate", "rp_min_rate", control.minimum_rate_mbit_per_s),
+            ("roce_rp/rpg_threshold", "rp_threshold", control.fast_recovery_stages),
+            ("roce_rp/dce_tcp_rtt", "rp_dce_tcp_rtt", control.alpha_timer_us),
+        )
+        if value is not None
+    ]  # fmt: skip
+    yield "    net=$sys/class/net/$interface"
+    yield '    if [ -d "$net/ecn" ]; then'
     for role in ("roce_np", "roce_rp"):
-        yield f'    echo {control.enabled.text()} >{ecn}/{role}/enable/{priority}"'
-    for file, value in (
-        ("roce_np/cnp_dscp", labels.cnp_dscp),
-        ("roce_np/cnp_802p_prio", labels.cnp_priority),
-        ("roce_np/min_time_between_cnps", control.min_time_between_cnps_us),
-        ("roce_rp/rpg_ai_rate", control.ai_rate_mbit_per_s),
-        ("roce_rp/rpg_hai_rate", control.hai_rate_mbit_per_s),
-        ("roce_rp/rpg_time_reset", control.time_reset_us),
-        ("roce_rp/rpg_byte_reset", control.byte_reset),
-        ("roce_rp/dce_tcp_g", control.alpha_gain),
-        ("roce_rp/rate_reduce_monitor_period", control.rate_reduce_monitor_period_us),
-        ("roce_rp/rpg_min_rate", control.minimum_rate_mbit_per_s),
-        ("roce_rp/rpg_threshold", control.fast_recovery_stages),
-        ("roce_rp/dce_tcp_rtt", control.alpha_timer_us),
-    ):
-        if value is not None:
-            yield f'    echo {value.text()} >{ecn}/{file}"'
+        yield f'        echo {control.enabled.text()} >{ecn}/{role}/enable/{priority}" ||'
+        yield f'            failed "{role} of $interface"'
+    for ofed, _, value in settings:
+        what = ofed.partition("/")[2]
+        yield f'        echo {value} >{ecn}/{ofed}" || failed "{what} of $device"'
+    yield "    else"
+    yield '        slot=$(readlink -f "$sys/class/infiniband/$device/device")'
+    yield "        # DCQCN itself is on in the kernel's driver."
+    yield "        control=$sys/kernel/debug/mlx5/${slot##*/}/cc_params"
+    for _, kernel, value in settings:
+        yield f'        echo {value} >"$control/{kernel}" || failed "{kernel} of $device"'
+    yield "    fi"
 
 
 def _addresses(plan: Plan) -> Iterator[str]:
     assert plan.underlay is not None, "an Ethernet plan has an underlay"
     pool = plan.underlay.pool.text()
+    way = 'via "$gateway" dev "$interface"'
     yield "# Each rail answers through its own table, so packets leave where they belong."
     yield "self=$(hostname -s)"
     yield "tab=$(printf '\\t')"
     yield 'while IFS="$tab" read -r host device address gateway table; do'
     yield '    [ "$host" = "$self" ] || continue'
     yield '    interface=$(interface_of "$device")'
-    yield '    ip address replace "$address" dev "$interface"'
-    yield f'    ip route replace {pool} via "$gateway" dev "$interface" table "$table"'
-    yield '    ip rule del from "${address%/*}" table "$table" 2>/dev/null || true'
-    yield '    ip rule add from "${address%/*}" table "$table"'
+    yield '    [ -n "$interface" ] || continue'
+    yield '    ip address replace "$address" dev "$interface" || failed "address of $interface"'
+    yield f'    ip route replace {pool} {way} table "$table" || failed "route of $interface"'
+    yield '    ip rule del from "${address%/*}" table "$table" 2>/dev/null'
+    yield '    ip rule add from "${address%/*}" table "$table" || failed "rule of $interface"'
     yield "    # What binds no address, as NCCL where its ranks meet, takes the main table, and"
     yield "    # would find the default gateway alone there."
     yield "    prefixes="
@@ -223,9 +318,9 @@ def _addresses(plan: Plan) -> Iterator[str]:
         yield f'        {devices[rail]}) prefixes="{" ".join(map(str, prefixes))}" ;;'
     yield "    esac"
     yield "    for prefix in $prefixes; do"
-    yield '        ip route replace "$prefix" via "$gateway" dev "$interface"'
+    yield f'        ip route replace "$prefix" {way} || failed "route to $prefix"'
     yield "    done"
-    yield f"done <{RAILS}"
+    yield f'done <"${{RAILS:-{RAILS}}}"'
 
 
 def _rails(plan: Plan) -> Iterator[str]:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final
 from weft import catalogue
 from weft.errors import Infeasible, SpecError
 from weft.generate import names
-from weft.generate.host import VIRTUAL, rented_from
+from weft.generate.host import VIRTUAL, rented_from, server_of
 from weft.generate.mode import Case, Mode, by_rank, find
-from weft.generate.nccl import devices, host_interfaces
+from weft.generate.nccl import host_interfaces
 from weft.generate.planned import Planned
 from weft.generate.underlay import POOLS
 from weft.network.network import resolve
@@ -267,14 +267,15 @@ def _parts(mode: Mode) -> dict[str, object]:
 
 
 def _rails(wishes: Wishes, cluster: Cluster, layout: Layout, mode: Mode) -> dict[str, object]:
-    count = len(devices(cluster, layout))
+    count = layout.site.nics_per_host
+    addresses = _pci(wishes, cluster, count)
     pooled = bool(mode.network)
     flat = pooled and cluster.fabric.kind == "infiniband"
     return {
         "nics": Planned(
             value=count, source="cluster", reason="host.nics: each has a rail of its own"),
-        "interfaces": _interfaces(wishes, count),
-        "pci_addresses": _pci(wishes, count),
+        "interfaces": _interfaces(wishes, count, named=addresses is not None),
+        "pci_addresses": addresses,
         "resources": _resources(mode),
         "networks": _listed(mode.network, "one a rail, as k8s-launch-kit names them"),
         "address_pools": _listed(
@@ -301,28 +302,34 @@ def _listed(name: str, reason: str) -> Planned | None:
     return Planned(value=name, source="l8k", reason=reason) if name else None
 
 
-def _interfaces(wishes: Wishes, count: int) -> Planned:
+def _interfaces(wishes: Wishes, count: int, *, named: bool) -> Planned:
     if wishes.interfaces:
         _as_many("kubernetes.interfaces", wishes.interfaces, count)
         listed = ",".join(names.interface(one) for one in wishes.interfaces)
         return Planned(value=listed, source="cluster", reason="kubernetes.interfaces")
-    named = "the operator gives these names, by kubernetes.pci_addresses"
+    given = "the operator gives these names, by the PCI addresses"
     assumed = (
         "assumed: compare with ls /sys/class/infiniband/*/device/net on a host, and give "
         "kubernetes.interfaces, or kubernetes.pci_addresses to have them named so"
     )
     return Planned(
         value=",".join(f"eth_r{rail}" for rail in range(count)), source="l8k",
-        reason=named if wishes.pci_addresses else assumed,
+        reason=given if named else assumed,
     )  # fmt: skip
 
 
-def _pci(wishes: Wishes, count: int) -> Planned | None:
-    if not wishes.pci_addresses:
+def _pci(wishes: Wishes, cluster: Cluster, count: int) -> Planned | None:
+    if wishes.pci_addresses:
+        _as_many("kubernetes.pci_addresses", wishes.pci_addresses, count)
+        listed = ",".join(names.pci_address(one) for one in wishes.pci_addresses)
+        return Planned(value=listed, source="cluster", reason="kubernetes.pci_addresses")
+    server = server_of(cluster)
+    if server is None or len(server.pci_addresses) != count:
         return None
-    _as_many("kubernetes.pci_addresses", wishes.pci_addresses, count)
-    listed = ",".join(names.pci_address(one) for one in wishes.pci_addresses)
-    return Planned(value=listed, source="cluster", reason="kubernetes.pci_addresses")
+    return Planned(
+        value=",".join(server.pci_addresses), source="catalogue",
+        reason=f"of the compute NICs of a {server.title}",
+    )  # fmt: skip
 
 
 def _as_many(what: str, given: tuple[str, ...], count: int) -> None:

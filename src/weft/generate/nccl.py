@@ -4,8 +4,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from weft import catalogue
 from weft.generate import names
 from weft.generate.cloud import Cloud, cloud_of
+from weft.generate.host import server_of
 from weft.generate.lossless import Labels
 from weft.generate.planned import Planned, Refused
 from weft.generate.subnet import Subnet
@@ -76,14 +78,38 @@ def _beside(cloud: Cloud | None) -> Planned | None:
     return Planned(value=cloud.title, reason=cloud.beside, source=cloud.source)
 
 
-def devices(cluster: Cluster, layout: Layout) -> tuple[str, ...]:
-    """Return the RDMA devices of a host, rail by rail: the user's list, or mlx5_0 ..."""
-    asked = cluster.nccl.env.get("NCCL_IB_HCA", "")
+def devices(cluster: Cluster, layout: Layout) -> Planned:
+    """Return the RDMA devices of a host, rail by rail, with commas between.
+
+    They are the user's (``NCCL_IB_HCA`` with ``=``), those of the server in the catalogue, or
+    mlx5_0 and so on, which holds only where every NIC is a compute NIC.
+    """
+    asked, nics = cluster.nccl.env.get("NCCL_IB_HCA", ""), layout.site.nics_per_host
     if asked.startswith("=") and asked != "=":
         listed = asked.removeprefix("=").split(",")
         if len(listed) == cluster.host.nics:
-            return tuple(names.label(one.partition(":")[0], "NCCL_IB_HCA") for one in listed)
-    return tuple(f"mlx5_{number}" for number in range(layout.site.nics_per_host))
+            own = [names.label(one.partition(":")[0], "NCCL_IB_HCA") for one in listed]
+            return Planned(
+                value=",".join(own), source="cluster", reason="nccl.env NCCL_IB_HCA names them"
+            )
+    server = server_of(cluster)
+    known = server.rdma_devices if server and server.nic == cluster.host.nic else ()
+    if server is not None and len(known) == nics:
+        return Planned(
+            value=",".join(known), source="catalogue",
+            reason=f"the compute NICs of a {server.title}, in the order of its GPUs",
+        )  # fmt: skip
+    return Planned(
+        value=",".join(f"{_driver(cluster)}{number}" for number in range(nics)),
+        source="estimate",
+        reason="assumed: as the driver counts where every NIC is a compute NIC; compare with "
+        "ibdev2netdev, and give your own in nccl.env NCCL_IB_HCA as =a,b,...",
+    )  # fmt: skip
+
+
+def _driver(cluster: Cluster) -> str:
+    nic = catalogue.find("nics", cluster.host.nic) if cluster.host.nic else None
+    return (nic.rdma_name if nic else "") or "mlx5_"
 
 
 def _planned(case: _Case) -> Iterator[Setting]:
@@ -96,7 +122,7 @@ def _planned(case: _Case) -> Iterator[Setting]:
 
 def _hcas(case: _Case) -> Planned:
     return Planned(
-        value="=" + ",".join(devices(case.cluster, case.layout)), source="nccl_env",
+        value=f"={devices(case.cluster, case.layout).text()}", source="nccl_env",
         reason="exact names (=), in the order of the rails, so that storage NICs stay out; "
         "compare them with the output of ibdev2netdev",
     )  # fmt: skip
@@ -160,6 +186,11 @@ def host_interfaces(interfaces: Sequence[str]) -> Planned:
 
 def _sockets(case: _Case) -> Iterator[Setting]:
     if case.cloud is None:
+        yield "NCCL_IB_DISABLE", Planned(
+            value=1, source="nccl_env",
+            reason="the fabric is planned for TCP: without it NCCL takes any RDMA device that "
+            "a host has, over switches without PFC",
+        )  # fmt: skip
         wishes = case.cluster.kubernetes
         yield "NCCL_SOCKET_IFNAME", host_interfaces(wishes.interfaces if wishes else ())
     fabric = case.cluster.fabric

@@ -228,10 +228,7 @@ def _names(cluster: Cluster, network: Layout) -> Names:
         last_host=named(naming.host(hosts - 1, hosts), "the last of them"),
         first_leaf=named(naming.switch(0, 0), "tier and number"),
         rails=named(network.rails, "NICs of a host that end on different leaves"),
-        devices=named(
-            ",".join(devices(cluster, network)),
-            "as the driver counts where all NICs are compute NICs; give your own in "
-            "nccl.env NCCL_IB_HCA as =a,b,..."),
+        devices=devices(cluster, network),
         hosts_per_unit=named(network.hosts_per_unit, "hosts on the same leaves"),
     )  # fmt: skip
 

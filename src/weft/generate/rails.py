@@ -1,6 +1,6 @@
 """The links of hosts to their leaves: which NIC has which address and which gateway."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, collapse_addresses, summarize_address_range
 from typing import TYPE_CHECKING, Final
@@ -66,6 +66,14 @@ def rail_prefixes(plan: "Plan") -> list[tuple[int, tuple[IPv4Network, ...]]]:
         (rail, tuple(collapse_addresses(plan.underlay.leaf_block(leaf) for leaf in own)))
         for rail, own in sorted(leaves.items())
     ]
+
+
+def spanned(links: Sequence[RailLink]) -> IPv4Network:
+    """Return the smallest prefix that holds both ends of some links."""
+    first = min(int(IPv4Address(one.gateway)) for one in links)
+    last = max(int(IPv4Address(one.address)) for one in links)
+    bits = (first ^ last).bit_length()
+    return IPv4Network((first >> bits << bits, 32 - bits))
 
 
 def used_addresses(plan: "Plan") -> Iterator[IPv4Network]:

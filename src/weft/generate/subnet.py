@@ -69,9 +69,9 @@ def subnet(layout: Layout, path_mtu_bytes: int, *, in_network_reduction: bool) -
             reason="fabric.in_network_reduction; its aggregation manager runs beside the "
             "master and needs leaves that are rails"),
         adaptive_sl_mask=Planned(
-            value=f"0x{1 << COLLECTIVE_SL:04x}", source="mlnxsm",
-            reason="the level of collectives alone: IPoIB and management want packets in "
-            "order"),
+            value="0xffff", source="mlnxsm",
+            reason="every level, as is the default: NCCL has its own, but UCX, NVSHMEM and "
+            "DeepEP send on level 0 and would stay on one path each"),
     )  # fmt: skip
 
 

@@ -27,6 +27,10 @@ class Underlay:
     pool: Planned
     """Links to hosts: one block of it a leaf, two addresses a port."""
     leaf_prefix: Planned
+    rails: Planned
+    """Rails with leaves of their own; 1 where one leaf has NICs of all."""
+    rail_prefix: Planned
+    """Length of the prefix that holds the leaves of one rail and nothing else."""
     loopbacks: Planned
     leaf_asn: Planned
     """Of the first leaf; each further one adds 1."""
@@ -41,8 +45,10 @@ class Underlay:
     """What the groups of a dragonfly+ tell one another."""
 
     def leaf_block(self, leaf: int) -> IPv4Network:
-        """Return the addresses below one leaf."""
-        return _block(self.pool.text(), self.leaf_prefix.whole(), leaf)
+        """Return the addresses below one leaf: those of a rail follow one another."""
+        unit, rail = divmod(leaf, self.rails.whole())
+        first = rail * 2 ** (self.leaf_prefix.whole() - self.rail_prefix.whole())
+        return _block(self.pool.text(), self.leaf_prefix.whole(), first + unit)
 
     def link(self, leaf: int, port: int) -> tuple[IPv4Address, IPv4Address]:
         """Return the addresses of a leaf's port and of the NIC on it, a /31 together."""
@@ -70,15 +76,23 @@ def _block(pool: str, length: int, leaf: int) -> IPv4Network:
 def underlay(layout: Layout) -> Underlay:
     """Return the numbering of a layout's switches and host links."""
     length = 32 - (2 * layout.radix - 1).bit_length()
+    rails = layout.rails if layout.leaf % layout.rails == 0 else 1
+    rail_length = length - (layout.leaf // rails - 1).bit_length()
+    blocks = rails * 2 ** (length - rail_length)
     return Underlay(
         sessions=Planned(
             value="unnumbered eBGP", source="rfc5549",
             reason="one session a link over its link-local IPv6 address: no addresses to "
             "plan, and a miscabled link cannot carry a wrong one"),
         pool=Planned(
-            value=_pool(layout.leaf, length), source="rfc3021",
+            value=_pool(blocks, length), source="rfc3021",
             reason=f"{layout.leaf} leaves x a /{length} of /31 links; change it where the "
             "site has it in use"),
+        rails=Planned(value=rails, reason="rails with leaves of their own"),
+        rail_prefix=Planned(
+            value=rail_length, source="rfc3021",
+            reason="the leaves of one rail: a route and a pool of addresses for each rail, "
+            "and none for two"),
         leaf_prefix=Planned(
             value=length, source="rfc3021",
             reason=f"two addresses for each of {layout.radix} ports, one route a leaf"),

@@ -1,6 +1,8 @@
 """Kubernetes: a mode that fits, said why; names that nobody can break out of."""
 
 import re
+from ipaddress import IPv4Network
+from itertools import combinations
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
@@ -325,3 +327,16 @@ def test_every_cluster_can_have_what_suits_it():
     for name in presets():
         made = plan(preset(name, hosts=2))
         assert ("kubernetes" in suitable(made)) == (made.kubernetes is not None), name
+
+
+@pytest.mark.parametrize("hosts", [2, 63, 256])
+def test_the_pool_of_a_rail_is_its_own_prefix(hosts):
+    """It holds every static address of its rail, and overlaps with no other rail's."""
+    shown = _texts(ROCE.with_(hosts=hosts), "kubernetes")["kubernetes/30-address-pools.yaml"]
+    specs = [one["spec"] for one in YAML(typ="safe").load_all(shown)]
+    pools = [IPv4Network(one["cidr"]) for one in specs]
+    for pool, spec in zip(pools, specs, strict=True):
+        for one in spec["staticAllocations"]:
+            assert IPv4Network(one["prefix"]).subnet_of(pool)
+    if len({one["staticAllocations"][0]["prefix"].rpartition(".")[0] for one in specs}) > 1:
+        assert not any(a.overlaps(b) for a, b in combinations(pools, 2))

@@ -341,14 +341,13 @@ def test_the_lane_that_nccl_asks_for_is_its_own_on_every_link():
     assert int(lanes[sl]) < int(re.search(r"qos_max_vls (\d+)", conf)[1])
 
 
-def test_adaptive_routing_is_on_the_level_of_collectives_and_sharp_as_asked():
-    """The mask has the bit of NCCL's service level and no other."""
+def test_adaptive_routing_is_on_every_level_and_sharp_as_asked():
+    """NCCL has a level of its own; UCX, NVSHMEM and DeepEP use level 0."""
     shared = INFINIBAND.with_(fabric=INFINIBAND.fabric.with_(in_network_reduction=True))
     for cluster, said in ((INFINIBAND, "| SHARP | off |"), (shared, "| SHARP | on |")):
         texts = _texts(cluster, "ufm", "nccl")
-        sl = int(re.search(r"NCCL_IB_SL=(\d+)", texts["nccl/nccl.conf"])[1])
         mask = re.search(r"ar_sl_mask (\S+)", texts["ufm/mlnxsm-overlay.conf"])[1]
-        assert int(mask, 16) == 1 << sl
+        assert int(mask, 16) == 0xFFFF
         assert said in texts["ufm/ufm.md"]
         assert ("NCCL_COLLNET_ENABLE" in texts["ufm/ufm.md"]) == ("on" in said)
 

@@ -16,7 +16,7 @@ from weft.generate.kubernetes import against
 from weft.generate.manifest import Manifest, Value, text
 from weft.generate.mode import INFINIBAND
 from weft.generate.plan import Feature, Plan
-from weft.generate.rails import RAILS_HEAD, RailLink, rail_links
+from weft.generate.rails import RAILS_HEAD, RailLink, rail_links, spanned
 from weft.generate.target import Files, Proof, Target, header
 from weft.network import naming
 from weft.network.network import layout
@@ -170,13 +170,14 @@ def _cidr_pools(plan: Plan) -> Iterator[Manifest]:
     assert plan.underlay is not None, "an Ethernet plan has an underlay"
     pool = plan.underlay.pool.text()
     by_rail = sorted(rail_links(plan), key=lambda link: (link.rail, link.host))
-    for rail, links in groupby(by_rail, key=lambda link: link.rail):
+    for rail, group in groupby(by_rail, key=lambda link: link.rail):
+        links = list(group)
         yield {
             "apiVersion": IPAM,
             "kind": "CIDRPool",
             "metadata": meta(part.pools()[rail], part.operator_namespace.text()),
             "spec": {
-                "cidr": pool,
+                "cidr": str(spanned(links)),
                 "perNodeNetworkPrefix": 31,
                 "gatewayIndex": 0,
                 "nodeSelector": _labelled(plan),

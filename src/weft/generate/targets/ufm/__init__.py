@@ -28,7 +28,7 @@ def _overlay(plan: Plan, subnet: Subnet) -> Iterator[str]:
 def _points(plan: Plan, subnet: Subnet) -> Iterator[str]:
     link = plan.link
     assert link.path_mtu_bytes is not None, "an InfiniBand plan has a path MTU"
-    adaptive = f"SL {subnet.sl.text()} (mask {subnet.adaptive_sl_mask.text()})"
+    adaptive = f"every SL (mask {subnet.adaptive_sl_mask.text()})"
     yield f"# UFM for {plan.names.cluster.text()}"
     yield ""
     yield "What the plan wants of UFM, point by point. Written from documents: look at each"
