@@ -5,6 +5,6 @@ set -eu
 # MPI only starts the ranks and exchanges addresses: over TCP, off the RDMA NICs.
 exec mpirun -np 16 --hostfile "$(dirname "$0")/hostfile" --map-by ppr:8:node --bind-to none \
     --mca pml ob1 --mca btl tcp,self --mca coll ^hcoll \
-    -x NCCL_IB_HCA="=mlx5_0,mlx5_1,mlx5_2,mlx5_3,mlx5_4,mlx5_5,mlx5_6,mlx5_7" \
+    -x NCCL_IB_HCA="=mlx5_0,mlx5_3,mlx5_4,mlx5_5,mlx5_6,mlx5_9,mlx5_10,mlx5_11" \
     -x NCCL_IB_SL="1" \
     -x LD_LIBRARY_PATH "$@"
