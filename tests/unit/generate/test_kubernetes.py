@@ -17,6 +17,7 @@ from weft.generate.kubernetes import UNSET
 from weft.generate.manifest import text
 from weft.generate.mode import Case, by_rank
 from weft.generate.plan import plan
+from weft.generate.rails import rail_links
 from weft.generate.target import reason_against, render, suitable
 from weft.network import network as resolver
 from weft.spec.kubernetes import Kubernetes
@@ -338,5 +339,9 @@ def test_the_pool_of_a_rail_is_its_own_prefix(hosts):
     for pool, spec in zip(pools, specs, strict=True):
         for one in spec["staticAllocations"]:
             assert IPv4Network(one["prefix"]).subnet_of(pool)
-    if len({one["staticAllocations"][0]["prefix"].rpartition(".")[0] for one in specs}) > 1:
-        assert not any(a.overlaps(b) for a, b in combinations(pools, 2))
+    leaves = {}
+    for link in rail_links(plan(ROCE.with_(hosts=hosts))):
+        leaves.setdefault(link.rail, set()).add(link.leaf)
+    for first, second in combinations(range(len(pools)), 2):
+        apart = not leaves[first] & leaves[second]
+        assert not apart or not pools[first].overlaps(pools[second])
