@@ -4,13 +4,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from weft import catalogue
 from weft.generate import names
 from weft.generate.cloud import Cloud, cloud_of
 from weft.generate.host import server_of
 from weft.generate.lossless import Labels
 from weft.generate.planned import Planned, Refused
 from weft.generate.subnet import Subnet
+from weft.network.network import resolve
 from weft.network.topology import Layout
 from weft.spec.cluster import Cluster
 
@@ -108,7 +108,7 @@ def devices(cluster: Cluster, layout: Layout) -> Planned:
 
 
 def _driver(cluster: Cluster) -> str:
-    nic = catalogue.find("nics", cluster.host.nic) if cluster.host.nic else None
+    nic = resolve(cluster).nic
     return (nic.rdma_name if nic else "") or "mlx5_"
 
 

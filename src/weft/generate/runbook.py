@@ -127,7 +127,7 @@ def _fits(row: Mapping[str, Any], plan: Plan, known: Mapping[str, str]) -> bool:
 def _known(plan: Plan) -> dict[str, str]:
     devices = plan.names.device_list()
     found = quantities(plan) | {
-        "devices_listed": f"{devices[0]} to {devices[-1]}" if len(devices) > 1 else devices[0],
+        "devices_listed": ", ".join(devices),
         "gpus": str(plan.cluster.host.gpus),
         "first_host": plan.names.first_host.text(),
         "last_host": plan.names.last_host.text(),
