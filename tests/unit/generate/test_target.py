@@ -308,7 +308,7 @@ def test_sonic_refuses_a_switch_whose_lanes_or_buffer_are_unknown():
 
 def test_an_unknown_target_is_named_with_those_that_there_are():
     with pytest.raises(UnknownName, match="opensm"):
-        render(plan(ROCE), ["junos"])
+        render(plan(ROCE), ["iosxe"])
 
 
 def test_the_roots_are_the_guids_of_the_top_switches():
