@@ -11,7 +11,9 @@ import pytest
 
 from tools.ibsim import Lab, Net, cluster_of, guid_of, needs_ibsim, rendered
 from weft.generate.plan import plan
+from weft.generate.target import render
 from weft.network import network as resolver
+from weft.spec.cluster import Tenant
 
 SEEN_WHEN_BAD = re.compile(
     r"Unrecognized|Warning:|PARSE ERROR|Error in QoS|cannot find or setup|ERR "
@@ -115,3 +117,42 @@ def test_other_trees_come_up_too(kind, tmp_path):
         said = running.opensm(rendered(cluster, net, tmp_path))
     assert "ftree tables configured on all switches" in said
     assert not _complaints(said)
+
+
+def _port(host: int) -> str:
+    return f"{guid_of(1, host * 8)[:-1]}1"
+
+
+def test_hosts_of_two_tenants_have_no_path_to_one_another(tmp_path):
+    """The manager runs on a host of neither; every port has its tenant's key at index 0."""
+    tenants = (Tenant(name="red", hosts=3), Tenant(name="blue", hosts=3, p_key=0x20))
+    cluster = cluster_of(8).with_(tenants=tenants)
+    net = Net(cluster)
+    devices = plan(cluster).names.device_list()
+    ports = {
+        f"{cable.peer} {devices[cable.peer_port]}": f"0x{guid[:-1]}1"
+        for guid, (_, _, cable) in net.hosts.items()
+    }
+    guids = {name: f"0x{guid}" for name, guid in net.guids.items()} | ports
+    files = {file.path: file.text for file in render(plan(cluster, guids), ["opensm"]).files}
+    for path, text in files.items():
+        (tmp_path / path.removeprefix("opensm/")).write_text(text)
+    conf = files["opensm/opensm.master.conf"].replace("/etc/opensm", str(tmp_path))
+    assert "m_key FILL_IN_M_KEY" in conf
+    with Lab(tmp_path, net) as running:
+        running.client["SIM_HOST"] = f"H-{guid_of(1, 7 * 8)}"
+        said = running.opensm(conf.replace("FILL_IN_M_KEY", "0x1f2e3d4c5b6a7988"))
+        assert not _complaints(said)
+        for host, first in ((0, "0x8001 0x7fff"), (2, "0x8001 0x7fff"), (3, "0x8020 0x7fff")):
+            assert first in running.ask("smpquery", "-G", "pkeys", f"0x{_port(host)}", "1")
+
+        def keys(source: int, target: int) -> list[str]:
+            """Return the P_Keys of the paths that the subnet manager gives."""
+            gids = [
+                ":".join(("fe80:", *re.findall("....", _port(one)))) for one in (source, target)
+            ]
+            shown = running.ask("saquery", "PR", "--sgid-to-dgid", "-".join(gids))
+            return re.findall(r"pkey\.+(\S+)", shown)
+
+        assert (keys(0, 2), keys(3, 5)) == (["0x8001"], ["0x8020"])
+        assert (keys(0, 3), keys(5, 2), keys(0, 6)) == ([], [], [])

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from weft.generate.manifest import Manifest, Value
@@ -36,6 +37,13 @@ def kubernetes(plan: "Plan") -> "Kubernetes":
     """Return the part of the plan; a target without it has been refused."""
     assert plan.kubernetes is not None, "a plan without it is refused"
     return plan.kubernetes
+
+
+def by_tenant(plan: "Plan") -> Iterator[tuple[str, "Plan"]]:
+    """Yield the plan of each tenant by its name; the whole plan by none where there is one."""
+    for tenant, hosts in plan.cluster.groups():
+        own = kubernetes(plan).of_tenant(tenant, len(hosts)) if tenant else kubernetes(plan)
+        yield tenant, replace(plan, kubernetes=own)
 
 
 def meta(name: str, namespace: str = "") -> Mapping[str, Value]:

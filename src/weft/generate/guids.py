@@ -1,4 +1,4 @@
-"""GUIDs of switches by name, from the map of names that infiniband-diags and OpenSM read."""
+"""GUIDs of switches and NICs by name, from a map of names as infiniband-diags reads it."""
 
 import re
 from collections.abc import Mapping
@@ -32,6 +32,8 @@ def parse_name_map(text: str, where: str) -> Mapping[str, str]:
 
     >>> parse_name_map('0x7cfe900303000000 "spine-0000"\n# spare\n', "map")
     {'spine-0000': '0x7cfe900303000000'}
+    >>> parse_name_map('0x7cfe900301000001 "host-0000 mlx5_0"', "map")
+    {'host-0000 mlx5_0': '0x7cfe900301000001'}
     """
     found: dict[str, str] = {}
     for number, line in enumerate(text.splitlines(), start=1):
@@ -41,7 +43,9 @@ def parse_name_map(text: str, where: str) -> Mapping[str, str]:
         if match is None:
             raise SpecError(f"{where}:{number}: {line[:60]!r}: {_AS}")
         guid, name = match.groups()
-        names.label(name, f"{where}:{number}: name")
+        host, _, device = name.partition(" ")
+        for word in (host, device) if device else (name,):
+            names.label(word, f"{where}:{number}: name")
         if name in found or guid.lower() in found.values():
             raise SpecError(f"{where}:{number}: {name} or its GUID is named twice")
         found[name] = guid.lower()

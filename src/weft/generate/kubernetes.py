@@ -1,7 +1,7 @@
 """Kubernetes: the mode of attachment, the names of its objects, the pods of a job."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from ipaddress import IPv4Network
 from typing import TYPE_CHECKING, Final
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 OPERATOR: Final = "nvidia-network-operator"
 OPERATOR_VERSION: Final = "v26.7.0"
 NODE_LABEL: Final = "feature.node.kubernetes.io/pci-15b3.present"
+TENANT_LABEL: Final = "tenant"
 LEAF_LABEL: Final = "network.topology.nvidia.com/leaf"
 SPINE_LABEL: Final = "network.topology.nvidia.com/spine"
 DEVICE_IDS: Final = {
@@ -78,6 +79,7 @@ class Kubernetes:
     device_class: Planned | None
     claim: Planned | None
     """These two where pods claim devices."""
+    pods_per_host: Planned
     pods: Planned
     gpus_per_pod: Planned
     gpu_resource: Planned
@@ -88,6 +90,18 @@ class Kubernetes:
     ray_image: Planned
     settings: Mapping[str, Planned]
     """Variables of NCCL that differ in a pod; the value unset takes one away."""
+    tenant: Planned | None = None
+    """Value of the label of its hosts, where these are the manifests of one tenant."""
+
+    def of_tenant(self, name: str, hosts: int) -> "Kubernetes":
+        """Return what the manifests of a tenant print: a namespace and networks of its own."""
+        own = Planned(value=name, source="cluster", reason="tenants: a namespace of its own")
+        pods_per_host = self.pods_per_host.whole()
+        networks = self.networks
+        if networks is not None:
+            networks = replace(networks, value=f"{name}-{networks.text()}")
+        pods = replace(self.pods, value=hosts * pods_per_host, reason="the tenant's hosts")
+        return replace(self, tenant=own, namespace=own, networks=networks, pods=pods)
 
     def attached(self) -> Mode:
         """Return the mode itself."""
@@ -369,6 +383,8 @@ def _pods(wishes: Wishes, cluster: Cluster) -> dict[str, object]:
         **images,
         "script": Planned(
             value=names.script(wishes.script), source="cluster", reason="kubernetes.script"),
+        "pods_per_host": Planned(
+            value=shared, source="cluster", reason="kubernetes.pods_per_host"),
         "pods": Planned(
             value=cluster.hosts * shared, source="cluster",
             reason="hosts x kubernetes.pods_per_host"),

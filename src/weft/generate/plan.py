@@ -110,7 +110,7 @@ class Plan:
     kubernetes: Kubernetes | None
     """None where no way to attach pods fits."""
     guids: Mapping[str, str]
-    """Node GUIDs of switches by name, where the user gave a map of them."""
+    """GUIDs by name, where the user gave a map: nodes of switches, ports of NICs."""
     features: frozenset[Feature]
     sources: tuple[Source, ...]
     provenance: Provenance
@@ -123,7 +123,7 @@ class Plan:
 
 
 def plan(cluster: Cluster, guids: Mapping[str, str] | None = None) -> Plan:
-    """Plan the configuration of a cluster; ``guids`` names the switches of a subnet."""
+    """Plan the configuration of a cluster; ``guids`` names switches and NICs of a subnet."""
     return _plan(cluster, tuple(sorted((guids or {}).items())))
 
 
@@ -136,11 +136,7 @@ def _plan(cluster: Cluster, guids: tuple[tuple[str, str], ...]) -> Plan:
     label = labels(cluster) if fabric.name in PAUSED else None
     stop, marks = lossless(cluster, system(network)) if paused else (None, None)
     path_mtu = cluster.fabric.mtu_bytes or fabric.default_mtu_bytes
-    lanes = (
-        subnet(network, path_mtu, in_network_reduction=cluster.fabric.in_network_reduction)
-        if fabric.name == "infiniband" and ours
-        else None
-    )
+    lanes = subnet(cluster, network, path_mtu) if fabric.name == "infiniband" and ours else None
     parts: dict[str, object] = {
         "names": _names(cluster, network),
         "link": _link(fabric.name, network, path_mtu, ours=ours),

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from weft.generate.attachment import kubernetes
+from weft.generate.kubernetes import TENANT_LABEL
 from weft.generate.manifest import Value
 
 if TYPE_CHECKING:
@@ -120,6 +121,8 @@ def _pod(plan: "Plan", job: str, container: Mapping[str, Value]) -> dict[str, Va
         "containers": [dict(container)],
         "volumes": [{"name": "shm", "emptyDir": shared}],
     }
+    if part.tenant is not None:
+        spec["nodeSelector"] = {TENANT_LABEL: part.tenant.text()}
     if mode.on_host_network:
         spec["hostNetwork"] = True
         spec["dnsPolicy"] = "ClusterFirstWithHostNet"

@@ -442,6 +442,8 @@ class Partition(Fact):
     members: tuple[tuple[str, bool | None], ...] = ()
     """Who, and whether full; None where the default of the partition decides."""
     full_by_default: bool = False
+    at_index_0: bool = False
+    """Its key is the first of each member's, which NCCL takes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,11 +1,13 @@
 """What no single field can say: names that must exist, sizes that must divide."""
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path as File
 from pkgutil import iter_modules
 from typing import Final
 
 from weft import catalogue
+from weft.catalogue.devices import Server
 from weft.spec.base import Part
 from weft.spec.cluster import Cluster
 from weft.spec.compatibility import network_problems
@@ -29,6 +31,7 @@ def problems(part: Part) -> Iterator[Problem]:
         yield from _tuning_problems(part)
         yield from _constraint_problems(part)
         yield from _network_problems(part)
+        yield from _tenant_problems(part)
     if isinstance(part, NetworkSettings):
         yield from _threshold_problems(part)
     if isinstance(part, Job):
@@ -132,6 +135,35 @@ def _constraint_problems(cluster: Cluster) -> Iterator[Problem]:
 
 def _network_problems(cluster: Cluster) -> Iterator[Problem]:
     yield from network_problems(cluster.hosts, cluster.host, cluster.fabric, cluster.topology)
+
+
+def _tenant_problems(cluster: Cluster) -> Iterator[Problem]:
+    tenants = cluster.tenants
+    if not tenants:
+        return
+    server = catalogue.find("servers", cluster.host.server) if cluster.host.server else None
+    if isinstance(server, Server) and server.cloud:
+        message = f"the provider of {server.title} keeps its tenants apart; leave it out"
+        yield Problem(path=("tenants",), message=message, has_value=False)
+    elif cluster.fabric.kind != "infiniband":
+        message = (
+            "are kept apart by P_Keys, which only fabric.kind infiniband has; it is "
+            f"{cluster.fabric.kind}. Leave them out, and give each a VRF on the switches"
+        )
+        yield Problem(path=("tenants",), message=message, has_value=False)
+    last = cluster.groups()[-1][1].stop
+    if last > cluster.hosts:
+        message = f"have {last} hosts together; the cluster has {cluster.hosts}"
+        yield Problem(path=("tenants",), message=message, has_value=False)
+    for key in ("name", "p_key"):
+        seen = Counter(getattr(tenant, key) for tenant in tenants)
+        for place, tenant in enumerate(tenants):
+            value = getattr(tenant, key)
+            if value is not None and seen[value] > 1:
+                path = ("tenants", str(place), key)
+                yield Problem(
+                    path=path, message="is given twice; each has its own", value=value
+                )
 
 
 def plugin_names(folder: str, above: str = "network") -> list[str]:

@@ -4,6 +4,7 @@ Fields hold inside numbers (bytes, bytes/s, seconds, USD, watts); files hold tex
 """
 
 import re
+from itertools import accumulate
 from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
@@ -175,6 +176,23 @@ class Reliability(Part):
     """What one checkpoint holds the job up."""
 
 
+class Tenant(Part):
+    """Hosts that reach one another and no host of another tenant."""
+
+    name: Annotated[str, Field(pattern=r"^[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?$")]
+    """Small letters, digits and -: the name of its partition and of its namespace."""
+    hosts: Count
+    """The first tenant has the first hosts of the cluster, each further one the next."""
+    p_key: Annotated[int, Field(ge=1, le=0x7FFE)] | None = None
+    """P_Key without its membership bit, as 0x10; none: the next one that is free."""
+
+
+Tenants = Annotated[
+    tuple[Tenant, ...],
+    BeforeValidator(lambda value: tuple(value) if isinstance(value, list) else value),
+]
+
+
 class Cluster(Part):
     """All that weft needs to know of a cluster."""
 
@@ -201,10 +219,21 @@ class Cluster(Part):
     """How often the cluster stops, and what a stop costs."""
     site_power_limit_w: Power | None = None
     """Power that the site can give; none: enough."""
+    tenants: Tenants = ()
+    """Who shares an InfiniBand cluster and must not reach one another; none: one tenant."""
     site: Site | None = None
     """What switches need around the fabric; none: only the fabric is configured."""
     overlay: Overlay | None = None
     """Your own measurements, as `weft calibrate` wrote them."""
+
+    def groups(self) -> tuple[tuple[str, range], ...]:
+        """Return the tenants by name with the numbers of their hosts; all hosts without."""
+        ends = accumulate(tenant.hosts for tenant in self.tenants)
+        found = (
+            (one.name, range(end - one.hosts, end))
+            for one, end in zip(self.tenants, ends, strict=True)
+        )
+        return tuple(found) or (("", range(self.hosts)),)
 
     @property
     def gpus(self) -> int:

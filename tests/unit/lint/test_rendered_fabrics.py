@@ -787,7 +787,7 @@ LATER = [
            "SELF=limited", "ib_partition"),
     _fault("a policy that does not end", "infiniband", "opensm/qos-policy.conf",
            r"end-qos-ulps", "", "broken_line"),
-    _fault("adaptive routing of another level", "infiniband", OVERLAY, r"0x0002", "0x0001",
+    _fault("adaptive routing of another level", "infiniband", OVERLAY, r"0xffff", "0x0001",
            "ib_adaptive_routing"),
     _fault("adaptive routing not on", "infiniband", OVERLAY, r"cap TRUE", "cap FALSE",
            "ib_adaptive_routing"),

@@ -3,6 +3,7 @@
 import pytest
 
 from weft.spec import checks
+from weft.spec.cluster import Tenant
 from weft.spec.load import load_job, preset
 from weft.spec.workload import Parallelism
 
@@ -96,3 +97,20 @@ def test_only_pytorch_s_own_operations_are_compiled():
     (problem,) = checks.job_problems(job.with_(framework="megatron"))
     assert problem.path == ("compile",)
     assert not list(checks.job_problems(job.with_(framework="fsdp")))
+
+
+TENANTS = {
+    "more hosts than there are": ("dgx_h100", [("red", 5, None)], "have 5 hosts together"),
+    "one name twice": ("dgx_h100", [("red", 1, None), ("red", 1, None)], "is given twice"),
+    "one key twice": ("dgx_h100", [("red", 1, 5), ("blue", 1, 5)], "is given twice"),
+    "Ethernet": ("hgx_h100_roce", [("red", 1, None)], "kept apart by P_Keys"),
+    "a provider's network": ("azure_nd_h100_v5", [("red", 1, None)], "keeps its tenants apart"),
+}
+
+
+@pytest.mark.parametrize("case", TENANTS)
+def test_tenants_that_cannot_be_kept_apart_are_refused(case):
+    name, rows, said = TENANTS[case]
+    tenants = tuple(Tenant(name=who, hosts=hosts, p_key=key) for who, hosts, key in rows)
+    cluster = preset(name, hosts=4).with_(tenants=tenants)
+    assert any(said in problem.message for problem in checks.problems(cluster))

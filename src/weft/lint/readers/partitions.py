@@ -59,6 +59,7 @@ def _partition(file: File, text: str, line: int) -> Iterator[Fact]:
         service_level=whole(flags.get("sl", "")),
         members=tuple(_member(one) for one in match[4].split(",") if one.strip()),
         full_by_default=flags.get("defmember", "limited") == "full",
+        at_index_0="indx0" in flags,
     )
 
 

@@ -81,6 +81,8 @@ def _members(one: Partition, rows: list[Partition]) -> Found:
             f"all members of {one.name} are limited: none can talk to another",
             "make them full",
         )
+    elif any(other.at_index_0 and _has_full(other) for other in rows):
+        pass  # NCCL takes the key of the job's partition
     elif limited & _ALL and not full - {"SELF", "ALL_SWITCHES", "ALL_ROUTERS"}:
         default = one.key & _MOST == _MOST
         alone = not any(other is not one and _has_full(other) for other in rows)

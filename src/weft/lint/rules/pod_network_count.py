@@ -18,11 +18,12 @@ from weft.lint.rule import Case, Found, Layer, Rule, Severity, problem
 def _check(case: Case) -> Found:
     networks = {one.name: one for one in case.of(Network)}
     by_resource = {_base(one.resource): one for one in networks.values() if one.resource}
-    containers: dict[str, list[Container]] = {}
+    # Jobs of one name in several namespaces stand in files of their own.
+    containers: dict[tuple[str, str], list[Container]] = {}
     for one in case.of(Container):
-        containers.setdefault(one.device, []).append(one)
+        containers.setdefault((one.at.text.name, one.device), []).append(one)
     for pod in case.of(Workload):
-        own = containers.get(pod.device, [])
+        own = containers.get((pod.at.text.name, pod.device), [])
         if not own or pod.host_network:
             continue
         attached = [networks[n] for n in map(_name, pod.networks) if n in networks]

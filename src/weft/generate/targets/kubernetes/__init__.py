@@ -6,15 +6,16 @@ from itertools import groupby
 from typing import Final
 
 from weft.generate.attachment import (
+    by_tenant,
     component,
     meta,
     node_selector,
     rails,
 )
 from weft.generate.attachment import kubernetes as part_of
-from weft.generate.kubernetes import against
+from weft.generate.kubernetes import TENANT_LABEL, against
 from weft.generate.manifest import Manifest, Value, text
-from weft.generate.mode import INFINIBAND
+from weft.generate.mode import INFINIBAND, Mode
 from weft.generate.plan import Feature, Plan
 from weft.generate.rails import RAILS_HEAD, RailLink, rail_links, spanned
 from weft.generate.target import Files, Proof, Target, header
@@ -24,6 +25,10 @@ from weft.network.network import layout
 PRIORITIES: Final = 8
 IPAM: Final = "nv-ipam.nvidia.com/v1alpha1"
 CONFIGURATION: Final = "configuration.net.nvidia.com/v1alpha1"
+ADMISSION: Final = (
+    "The API server needs the admission plug-in PodNodeSelector: it keeps the pods of a "
+    "namespace on the hosts of its tenant, whose NICs have its P_Key alone."
+)
 MAX_READ_REQUEST_BYTES: Final = 4096
 """As NVIDIA's operator tunes NICs."""
 
@@ -45,10 +50,46 @@ def _files(plan: Plan) -> Files:
         if plan.underlay is not None:
             # The pods hold the addresses: the unit of the host is to give it none.
             yield "rails.tsv", RAILS_HEAD + "\n"
-    networks = list(mode.networks(plan))
+    if plan.cluster.tenants:
+        head = [*_head(plan, "namespaces of the tenants"), ADMISSION]
+        yield "05-tenants.yaml", text(_tenants(plan), head)
+    networks = _networks(plan, mode)
     if networks:
         head = [*_head(plan, mode.title), f"{part.interfaces.reason}: {part.interfaces.text()}"]
         yield "40-networks.yaml", text(networks, head)
+
+
+def _networks(plan: Plan, mode: Mode) -> list[Manifest]:
+    """Return the networks of every tenant; what several have is there once."""
+    found: list[Manifest] = []
+    for _, own in by_tenant(plan):
+        found += (one for one in mode.networks(own) if one not in found)
+    return found
+
+
+def _tenants(plan: Plan) -> Iterator[Manifest]:
+    """Yield a namespace a tenant, bound to its hosts, and what it may ask for there."""
+    for tenant, own in by_tenant(plan):
+        part = part_of(own)
+        yield {
+            "apiVersion": "v1",
+            "kind": "Namespace",
+            "metadata": {
+                "name": tenant,
+                "annotations": {
+                    "scheduler.alpha.kubernetes.io/node-selector": f"{TENANT_LABEL}={tenant}"
+                },
+            },
+        }
+        pods = part.pods.whole()
+        most = {part.gpu_resource.text(): pods * part.gpus_per_pod.whole()}
+        most |= dict.fromkeys(part.resource_list(), pods)
+        yield {
+            "apiVersion": "v1",
+            "kind": "ResourceQuota",
+            "metadata": meta("devices", tenant),
+            "spec": {"hard": {f"requests.{name}": str(count) for name, count in most.items()}},
+        }
 
 
 def _head(plan: Plan, what: str) -> list[str]:
@@ -227,12 +268,19 @@ def _labels(plan: Plan) -> Iterator[str]:
     yield header(plan, "labels of nodes: which hosts hang on the same leaves")
     yield "# Run it as often as you like: it sets, it never adds."
     yield "set -eu"
+    tenants = {
+        host: f" {TENANT_LABEL}={tenant}"
+        for tenant, hosts in plan.cluster.groups()
+        for host in hosts
+        if tenant
+    }
     for host in range(plan.cluster.hosts):
         unit = host // network.hosts_per_unit
         name = naming.host(host, plan.cluster.hosts)
         yield (
             f"kubectl label node {name} --overwrite "
             f"{leaf}=unit{unit:04d} {spine}=pod{unit // units_per_pod:04d}"
+            f"{tenants.get(host, '')}"
         )
 
 
@@ -259,6 +307,7 @@ kubernetes = Target(
     refuses=_refuses,
     files=_files,
     proofs={
+        "05-tenants.yaml": Proof.SCHEMA,
         "10-nic-cluster-policy.yaml": Proof.SCHEMA,
         "20-nic-configuration.yaml": Proof.SCHEMA,
         "30-address-pools.yaml": Proof.SCHEMA,

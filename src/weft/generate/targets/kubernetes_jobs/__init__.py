@@ -1,6 +1,6 @@
 """Kubernetes: the training job in six kinds, nccl-tests and perftest, on the rails."""
 
-from weft.generate.attachment import kubernetes
+from weft.generate.attachment import by_tenant, kubernetes
 from weft.generate.job import Job, all_jobs
 from weft.generate.kubernetes import against
 from weft.generate.manifest import text
@@ -11,10 +11,15 @@ from weft.spec.kubernetes import Kubernetes as Wishes
 
 
 def _files(plan: Plan) -> Files:
-    for job in all_jobs().values():
-        if job.rdma_alone and plan.link.path_mtu_bytes is None:
-            continue
-        yield job.file, text(job.manifests(plan), _head(plan, job))
+    jobs = [
+        job
+        for job in all_jobs().values()
+        if plan.link.path_mtu_bytes is not None or not job.rdma_alone
+    ]
+    for tenant, own in by_tenant(plan):
+        for job in jobs:
+            path = f"{tenant}/{job.file}" if tenant else job.file
+            yield path, text(job.manifests(own), _head(own, job))
 
 
 def _head(plan: Plan, job: Job) -> list[str]:

@@ -107,6 +107,8 @@ def _function(plan: Plan, rail: int) -> dict[str, Value]:
 def _refuses(plan: Plan) -> str | None:
     if plan.kubernetes is None:
         return against(plan.cluster)
+    if plan.cluster.tenants:
+        return "l8k writes the networks of one tenant; take target kubernetes"
     if plan.underlay is not None:
         return (
             "l8k gives each rail one flat subnet, and the plan routes a /31 to every NIC; "

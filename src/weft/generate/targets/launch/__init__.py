@@ -13,12 +13,15 @@ PORT: Final = 29500
 
 
 def _files(plan: Plan) -> Files:
-    yield "torchrun.sh", "\n".join(_torchrun(plan)) + "\n"
-    yield "mpirun.sh", "\n".join(_mpirun(plan)) + "\n"
-    yield "hostfile", "\n".join(_hostfile(plan)) + "\n"
+    for tenant, hosts in plan.cluster.groups():
+        for name, lines in (
+            ("torchrun.sh", _torchrun), ("mpirun.sh", _mpirun), ("hostfile", _hostfile),
+        ):  # fmt: skip
+            path = f"{tenant}/{name}" if tenant else name
+            yield path, "\n".join(lines(plan, hosts)) + "\n"
 
 
-def _torchrun(plan: Plan) -> Iterator[str]:
+def _torchrun(plan: Plan, hosts: range) -> Iterator[str]:
     """Yield what every host runs; the first one is where they meet."""
     cluster = plan.cluster
     yield "#!/bin/sh"
@@ -27,13 +30,14 @@ def _torchrun(plan: Plan) -> Iterator[str]:
     yield "set -eu"
     yield from (f'export {name}="{one.text()}"' for name, one in plan.nccl.settings.items())
     yield (
-        f"exec torchrun --nnodes={cluster.hosts} --nproc-per-node={cluster.host.gpus} "
+        f"exec torchrun --nnodes={len(hosts)} --nproc-per-node={cluster.host.gpus} "
         '--rdzv-backend=c10d --rdzv-id="${JOB_ID:-weft}" \\'
     )
-    yield f'    --rdzv-endpoint="${{MEET:-{plan.names.first_host.text()}}}:{PORT}" "$@"'
+    first = naming.host(hosts.start, cluster.hosts)
+    yield f'    --rdzv-endpoint="${{MEET:-{first}}}:{PORT}" "$@"'
 
 
-def _mpirun(plan: Plan) -> Iterator[str]:
+def _mpirun(plan: Plan, hosts: range) -> Iterator[str]:
     """Yield what one host runs; Open MPI passes on what -x names, with its value."""
     cluster = plan.cluster
     yield "#!/bin/sh"
@@ -43,7 +47,8 @@ def _mpirun(plan: Plan) -> Iterator[str]:
     yield "# MPI only starts the ranks and exchanges addresses: over TCP, off the RDMA NICs."
     yield from _why_off(plan)
     yield (
-        f'exec mpirun -np {cluster.gpus} --hostfile "$(dirname "$0")/hostfile" '
+        f"exec mpirun -np {len(hosts) * cluster.host.gpus} "
+        '--hostfile "$(dirname "$0")/hostfile" '
         f"--map-by ppr:{cluster.host.gpus}:node --bind-to none \\"
     )
     yield "    --mca pml ob1 --mca btl tcp,self --mca coll ^hcoll \\"
@@ -65,9 +70,9 @@ def _off_the_rails(plan: Plan) -> Iterator[str]:
         yield f"    --mca btl_tcp_if_exclude lo,sppp,{rails} \\"
 
 
-def _hostfile(plan: Plan) -> Iterator[str]:
+def _hostfile(plan: Plan, hosts: range) -> Iterator[str]:
     cluster = plan.cluster
-    for number in range(cluster.hosts):
+    for number in hosts:
         yield f"{naming.host(number, cluster.hosts)} slots={cluster.host.gpus}"
 
 

@@ -1,7 +1,9 @@
 """OpenSM: configuration of master and standby, partitions, QoS policy, roots."""
 
+from collections.abc import Iterator
 from typing import Final
 
+from weft.generate import names
 from weft.generate.plan import Feature, Plan
 from weft.generate.subnet import Subnet
 from weft.generate.target import Files, Proof, Target, header
@@ -43,6 +45,7 @@ def _conf(plan: Plan, subnet: Subnet, priority: int, *, with_roots: bool) -> lis
         "use_ucast_cache TRUE",
         f"partition_config_file {FOLDER}/partitions.conf",
         "part_enforce both",
+        *_keys(subnet),
         f"# {subnet.max_vls.reason}",
         "qos TRUE",
         f"qos_policy_file {FOLDER}/qos-policy.conf",
@@ -57,20 +60,45 @@ def _conf(plan: Plan, subnet: Subnet, priority: int, *, with_roots: bool) -> lis
     return lines
 
 
+def _keys(subnet: Subnet) -> list[str]:
+    if subnet.m_key is None:
+        return []
+    return [
+        f"# {subnet.m_key.reason}",
+        f"m_key {subnet.m_key.text()}",
+        f"# {subnet.m_key_protection_level.reason}",
+        f"m_key_protection_level {subnet.m_key_protection_level.text()}",
+        f"# {subnet.m_key_lease_s.reason}",
+        f"m_key_lease_period {subnet.m_key_lease_s.text()}",
+    ]
+
+
 def _arbitration(subnet: Subnet) -> str:
     lane = subnet.vl.whole()
     return f"0:{OTHER_WEIGHT},{lane}:{COLLECTIVE_WEIGHT}"
 
 
 def _partitions(plan: Plan, subnet: Subnet) -> str:
-    partition = f"Default={subnet.p_key.text()}, ipoib, mtu={subnet.mtu_code.text()}"
-    return "\n".join(
-        [
-            header(plan, "partitions.conf"),
-            f"# {subnet.p_key.reason}",
-            f"{partition}, defmember=full : ALL, ALL_SWITCHES=full, SELF=full ;",
-        ]
-    ) + "\n"  # fmt: skip
+    ipoib = f"ipoib, mtu={subnet.mtu_code.text()}"
+    lines = [header(plan, "partitions.conf"), f"# {subnet.p_key.reason}"]
+    default = f"Default={subnet.p_key.text()}"
+    if not subnet.tenants:
+        own = f"{default}, {ipoib}, defmember=full : ALL, ALL_SWITCHES=full, SELF=full ;"
+        return "\n".join([*lines, own]) + "\n"
+    lines.append(f"{default}, defmember=limited : ALL, ALL_SWITCHES=full, SELF=full ;")
+    for tenant, hosts in plan.cluster.groups():
+        key, last = subnet.tenants[tenant].text(), plan.cluster.hosts
+        lines.append(f"# {names.hosts_list(hosts.start, hosts.stop, last)}")
+        lines.append(f"{tenant}={key}, indx0, {ipoib}, defmember=full :")
+        each = [", ".join(plan.guids[port] for port in _ports(plan, host)) for host in hosts]
+        lines += [",\n".join(f"    {ports}" for ports in each) + " ;"]
+    return "\n".join(lines) + "\n"
+
+
+def _ports(plan: Plan, host: int) -> Iterator[str]:
+    """Yield the names of the NICs of a host, as a map of names has them."""
+    for device in plan.names.device_list():
+        yield f"{naming.host(host, plan.cluster.hosts)} {device}"
 
 
 def _policy(plan: Plan, subnet: Subnet) -> str:
@@ -97,6 +125,18 @@ def _roots(plan: Plan) -> list[str]:
 
 def _refuses(plan: Plan) -> str | None:
     missing = [name for name in _top(plan) if name not in plan.guids] if plan.guids else []
+    if unnamed := [
+        port
+        for _, hosts in (plan.cluster.groups() if plan.cluster.tenants else ())
+        for host in hosts
+        for port in _ports(plan, host)
+        if port not in plan.guids
+    ]:
+        return (
+            f"the partitions of tenants list the ports of their NICs, and the map of names "
+            f'has no "{unnamed[0]}" ({len(unnamed)} are missing): write its port GUID '
+            "(ibstat -p on the host) and this name, and give the map by --node-names"
+        )
     if missing:
         return (
             f"the map of names has no {missing[0]} ({len(missing)} of the top switches are "

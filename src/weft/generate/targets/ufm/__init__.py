@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from weft.generate.plan import Feature, Plan
+from weft.generate.rendered import PLACEHOLDER
 from weft.generate.subnet import Subnet
 from weft.generate.target import Files, Proof, Target, header
 
@@ -23,6 +24,13 @@ def _overlay(plan: Plan, subnet: Subnet) -> Iterator[str]:
     ):
         yield from (f"# {one.reason}", f"{name} {one.text()}")
     yield from ("# on switches that can", "enable_ar_by_device_cap TRUE")
+    if subnet.m_key is not None:
+        managers = [
+            plan.guids.get(name, f"{PLACEHOLDER}GUID_OF_{name.upper().replace('-', '_')}")
+            for name in subnet.managers.text().split(", ")
+        ]
+        yield "# port GUIDs that may become master; any other manager is ignored"
+        yield f"allowed_sm_guids {','.join(managers)}"
 
 
 def _points(plan: Plan, subnet: Subnet) -> Iterator[str]:
@@ -40,7 +48,10 @@ def _points(plan: Plan, subnet: Subnet) -> Iterator[str]:
         ("subnet manager", "UFM's own, one master and one standby", subnet.managers.reason),
         ("routing engine", subnet.adaptive_overlay.text(), subnet.adaptive_overlay.reason),
         ("adaptive routing on", adaptive, subnet.adaptive_sl_mask.reason),
-        ("partition", f"{subnet.p_key.text()}, all full members", subnet.p_key.reason),
+        ("default partition", f"{subnet.p_key.text()}, {_membership(subnet)}",
+         subnet.p_key.reason),
+        *((f"partition {name}", f"{key.text()}, full members, index 0", key.reason)
+          for name, key in subnet.tenants.items()),
         ("MTU of the IPoIB group", f"{link.path_mtu_bytes.text()} B", subnet.mtu_code.reason),
         ("operational virtual lanes", subnet.max_vls.text(), subnet.max_vls.reason),
         ("NCCL's service level", subnet.sl.text(), subnet.sl.reason),
@@ -48,6 +59,10 @@ def _points(plan: Plan, subnet: Subnet) -> Iterator[str]:
     ):  # fmt: skip
         yield f"| {point} | {value} | {why} |"
     yield from ("", *_sharp(subnet))
+
+
+def _membership(subnet: Subnet) -> str:
+    return "hosts limited, switches and manager full" if subnet.tenants else "all full members"
 
 
 def _sharp(subnet: Subnet) -> tuple[str, ...]:
