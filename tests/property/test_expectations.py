@@ -71,7 +71,9 @@ def beyond(row: Expectation, limit: Value, factor: float) -> Value:
     if isinstance(limit, bool):
         return not limit
     if isinstance(limit, list | tuple):
-        return matching(str(limit[0]))
+        if row.compare == "not":
+            return matching(str(limit[0]))
+        return limit[:1] if isinstance(limit, tuple) else f"{limit[0]}x"
     if isinstance(limit, str):
         return limit if row.compare == "not" else f"{limit}x"
     assert isinstance(limit, int | float)

@@ -125,12 +125,18 @@ def differs(row: Expectation, value: Value, wanted: Expected) -> bool:
     if row.compare == "not":
         refused = limit if isinstance(limit, tuple) else (limit,)
         return any(_fits(str(value) if isinstance(one, str) else value, one) for one in refused)
+    if isinstance(limit, tuple) and isinstance(value, str):
+        return value not in limit
     if isinstance(value, int | float) and isinstance(limit, int | float):
-        if row.compare == "at_least":
-            return value < limit * (1 - tolerance)
-        if row.compare == "at_most":
-            return value > limit * (1 + tolerance)
-        return abs(value - limit) > abs(limit) * tolerance
+        return _is_beyond(row.compare, value, limit, tolerance)
     if isinstance(value, tuple) and isinstance(limit, int | float):
         return len(value) < limit if row.compare == "at_least" else len(value) != limit
     return value != limit
+
+
+def _is_beyond(compare: str, value: float, limit: float, tolerance: float) -> bool:
+    if compare == "at_least":
+        return value < limit * (1 - tolerance)
+    if compare == "at_most":
+        return value > limit * (1 + tolerance)
+    return abs(value - limit) > abs(limit) * tolerance

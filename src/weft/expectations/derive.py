@@ -2,11 +2,20 @@
 
 from collections import Counter
 from functools import partial
+from typing import Final
 
 from weft.inventory.entity import Entity
 from weft.inventory.evidence import Evidence  # noqa: TC001 - a type at run time
 from weft.inventory.inventory import Inventory, Reading
-from weft.inventory.values import number
+from weft.inventory.values import Value, number
+
+_UNREACHABLE: Final = ("fe80:", "127.", "::1", "169.254.")
+_TUNING: Final = (
+    "iommu", "intel_iommu", "amd_iommu", "pci=", "pcie_", "numa_balancing", "hugepages",
+    "default_hugepagesz", "mitigations", "intel_idle", "processor.max_cstate", "isolcpus",
+    "nohz_full", "transparent_hugepage", "cgroup_no_v1", "systemd.unified_cgroup_hierarchy",
+)  # fmt: skip
+"""Parameters of the kernel that change how fast or whether RDMA and GPUs work."""
 
 
 def derive(inventory: Inventory) -> None:
@@ -17,7 +26,10 @@ def derive(inventory: Inventory) -> None:
         _weakest_lanes,
         _devices_of_hosts,
         _tcp_loss,
+        _families,
         _carriers,
+        _addressed,
+        _kernel_parameters,
         _active_nvlinks,
     )
     for step in steps:
@@ -88,16 +100,46 @@ def _tcp_loss(inventory: Inventory) -> None:
             inventory.record(entity, "tcp_loss", again / sent, line)
 
 
+def _families(inventory: Inventory) -> None:
+    """Note the name without numbers of each interface: those of one family are comparable."""
+    for entity, found in list(inventory.of("interface")):
+        if entity.field("interface") and found:
+            name = "".join("#" if one.isdigit() else one for one in entity.field("interface"))
+            inventory.record(entity, "family", name, next(iter(found.values()))[-1].evidence)
+
+
 def _carriers(inventory: Inventory) -> None:
-    """Note whether interfaces that are enabled have a link, and their name without numbers."""
+    """Note whether interfaces that are enabled have a link."""
     for entity, found in list(inventory.of("interface")):
         for reading in found.get("flags", ())[-1:]:
             flags = reading.value if isinstance(reading.value, tuple) else ()
             if "UP" in flags:
-                name = entity.field("interface")
-                family = "".join("#" if one.isdigit() else one for one in name)
-                inventory.record(entity, "family", family, reading.evidence)
                 inventory.record(entity, "carrier", "LOWER_UP" in flags, reading.evidence)
+
+
+def _addressed(inventory: Inventory) -> None:
+    """Note which interfaces that are up have an address that others can reach."""
+    known = list(inventory.of("interface"))
+    hosts = {entity.key[0] for entity, found in known if "address" in found}
+    for entity, found in known:
+        state = found.get("state")
+        if entity.key[0] in hosts and state and state[-1].value == "up":
+            listed = [str(a) for r in found.get("address", ()) for a in _listed(r.value)]
+            usable = any(not one.lower().startswith(_UNREACHABLE) for one in listed)
+            inventory.record(entity, "addressed", usable, state[-1].evidence)
+
+
+def _listed(value: Value) -> tuple[str, ...]:
+    return value if isinstance(value, tuple) else (str(value),)
+
+
+def _kernel_parameters(inventory: Inventory) -> None:
+    """Keep of the command line of the kernel what should be equal on all hosts."""
+    for entity, found in list(inventory.of("host")):
+        for reading in found.get("command_line", ())[-1:]:
+            kept = [one for one in _listed(reading.value) if one.startswith(_TUNING)]
+            line = " ".join(sorted(kept)) or "none"
+            inventory.record(entity, "kernel_parameters", line, reading.evidence)
 
 
 def _active_nvlinks(inventory: Inventory) -> None:

@@ -1,5 +1,6 @@
 """The inventory: what was read of each entity, what happened to it, and where that stands."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
@@ -12,6 +13,9 @@ MOST_READINGS: Final = 16
 """Different values of one attribute of one entity that are kept; more say nothing new."""
 MOST_LINES: Final = 4
 """Lines kept as evidence of one event."""
+_FRONT: Final = 24
+"""Characters that tell one counter of an output from another."""
+_DIGITS: Final = re.compile(r"[0-9]+")
 ALL_FILES: Final = "all files together"
 T = TypeVar("T")
 EVERYTHING: Final = Entity(INPUT, ())
@@ -75,9 +79,9 @@ class Inventory:
         evidence: Evidence,
         time_s: float | None = None,
     ) -> None:
-        """Add one reading of an attribute; an equal value in a row is counted, not kept."""
+        """Add one reading of an attribute; what a like line repeats is counted, not kept."""
         known = self.readings.setdefault(entity, {}).setdefault(name, [])
-        if known and known[-1].value == value and known[-1].time_s == time_s:
+        if known and _is_repeated(known[-1], value, evidence, time_s):
             known[-1].count += 1
         elif len(known) < MOST_READINGS:
             known.append(Reading(value, evidence, time_s))
@@ -125,10 +129,21 @@ class Inventory:
         return (event for (known, _), event in self.events.items() if known == code)
 
     def increase(self, entity: Entity, name: str) -> float | None:
-        """Return by how much a counter grew between two readings, whichever was read first."""
-        known = self.all(entity, name)
-        numbers = [one.value for one in known if isinstance(one.value, int | float)]
-        return abs(numbers[-1] - numbers[0]) if len(numbers) > 1 else None
+        """Return by how much a counter grew between two readings, whichever was read first.
+
+        Several counters of a tool may be one attribute: each line is compared with its like.
+        """
+        known = [one for one in self.all(entity, name) if isinstance(one.value, int | float)]
+        if len(known) < 2:  # noqa: PLR2004 - first and last
+            return None
+        lines: dict[str, list[float]] = {}
+        for one in known:
+            line = _DIGITS.sub("#", one.evidence.text)
+            lines.setdefault(line, []).append(float(one.value))  # type: ignore[arg-type]
+        pairs = [each for each in lines.values() if len(each) > 1]
+        if not pairs and known[0].time_s != known[-1].time_s:
+            pairs = [[float(one.value) for one in known]]  # type: ignore[arg-type]
+        return max((abs(each[-1] - each[0]) for each in pairs), default=None)
 
     def rename_host(self, old: str, new: str) -> None:
         """Give entities of one host the name of another: it was learnt late."""
@@ -158,6 +173,12 @@ class Inventory:
             why = f"{what} failed: {type(error).__name__}: {str(error)[:LONGEST_TEXT]}"
             self.files.append(FileRead(file=ALL_FILES, skipped=why, notes=(why,)))
         return kept
+
+
+def _is_repeated(last: Reading, value: Value, evidence: Evidence, time_s: float | None) -> bool:
+    """Return whether a line says again what the last one said, as far as its front shows."""
+    same = last.value == value and last.time_s == time_s
+    return same and last.evidence.text[:_FRONT] == evidence.text[:_FRONT]
 
 
 def _renamed(entity: Entity, old: str, new: str) -> Entity:

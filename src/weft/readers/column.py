@@ -19,6 +19,7 @@ from weft.readers.scribe import Scribe
 
 _DASHES: Final = re2.compile(r"^[\s+|]*-{2,}[-\s+|]*$")
 _WORDS: Final = re2.compile(r"\S+")
+_FREE: Final = re2.compile(r"(?i)^(?:reason|message|comment|description)$|\(REASON\)$")
 _GAPS: Final = re2.compile(r"\s{2,}")
 _NUMBERS: Final = {"number", "counter"}
 
@@ -126,6 +127,9 @@ class ColumnBlock:
             return self._spaced(text) or self._measured(text, self.spans)
         words = self._words(text)
         more = len(words) - len(self.titles)
+        if more > 0 and self.titles and _FREE.search(self.titles[-1]):
+            last = len(self.titles) - 1  # the last cell is a text of several words
+            return [*words[:last], " ".join(words[last:])]
         if more == 1 and not self.columns.split:  # a first cell of two words, as "GPU 1"
             words = [words[1], *words[2:]]
         if len(words) == len(self.titles):

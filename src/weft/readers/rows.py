@@ -39,6 +39,7 @@ def bare(said: str) -> str:
 class Row:
     """One pattern, the attributes that it states and the event that it is.
 
+    A group whose name ends in 2 is another spelling of the one without.
     ``sets`` maps ``kind.attribute`` to a template of the named groups; ``enters`` lists groups
     that name what the following lines of the block are about.
     """
@@ -76,9 +77,10 @@ class Row:
         found = self.pattern.search(line.raw)
         if found is None or not self._is_here(scribe):
             return False
-        groups = {
-            _text(one): _text(said).strip() for one, said in found.groupdict().items() if said
-        }
+        groups: dict[str, str] = {}
+        for one, said in found.groupdict().items():
+            if said:
+                groups.setdefault(_text(one).removesuffix("2"), _text(said).strip())
         for one in self.leaves:
             scribe.context.pop(one, None)
         for one in self.enters:

@@ -24,6 +24,20 @@ def _is_sxm(model: str) -> bool:
     return any(mark in model for mark in ("SXM", "HBM3", "B200", "B300", "GB200"))
 
 
+def fabric_manager_stopped_on_nvswitch_host(clue: Clue, case: Case) -> Iterator[Hit]:
+    """Yield a fabric manager that does not run on a host whose GPUs sit on NVSwitches."""
+    on_switch = {
+        entity.field("host")
+        for entity, found in case.inventory.of("gpu")
+        if "model" in found and _is_sxm(str(found["model"][-1].value))
+    }
+    for entity, found in case.inventory.of("service"):
+        name, state = entity.field("service"), found.get("state", [])
+        stopped = any(one.value in {"inactive", "failed"} for one in state[-1:])
+        if "fabricmanager" in name and stopped and entity.field("host") in on_switch:
+            yield Hit(clue, entity, (state[-1].evidence,))
+
+
 def more_nodes_than_hosts(clue: Clue, case: Case) -> Iterator[Hit]:
     """Yield communicators in which a GPU counts as a node of its own."""
     for entity, found in case.inventory.of("process"):
