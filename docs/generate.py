@@ -3,6 +3,7 @@
 python docs/generate.py accuracy
 """
 
+import ast
 import re
 import sys
 import textwrap
@@ -15,6 +16,7 @@ from weft.accuracy.by_system import BySystem
 from weft.accuracy.scoreboard import Group, Scoreboard
 from weft.doctor.cause import causes
 from weft.expectations.expectation import expectations
+from weft.generate.target import target_names
 from weft.lint.lint import all_rules as all_lint_rules
 from weft.lint.lint import description
 from weft.lint.reader import all_readers
@@ -378,10 +380,65 @@ def _write_lint() -> None:
     (HERE / "reference" / "lint.md").write_text("\n".join(lint()).rstrip() + "\n", "utf-8")
 
 
+PROVEN = """\
+# What each target was proven to do
+
+This page is made by `python docs/generate.py proven` from the tests that carry the mark
+`proves`: what the rendered files achieve, which program says so, in which release, and the test
+that asks it.
+
+* SONiC and Cumulus Linux route by FRR. Its configuration is made of what weft rendered by a
+  translation in `tests/tools/switch_frr.py`, not by the systems themselves, which are not to be
+  had outside of a switch; FRR then runs with its own defaults.
+* What a switch does with PFC, ECN and its buffers is proven nowhere: there is no switch here.
+"""
+
+
+def proven() -> Iterator[str]:
+    """Yield the page on what each target was proven to do."""
+    found = sorted(proofs())
+    tools = tomllib.loads((HERE / "proven_tools.toml").read_text("utf-8"))
+    yield PROVEN
+    for target in target_names():
+        own = [row for row in found if row[0] == target]
+        if own:
+            yield f"## {target}\n"
+        for _, effect, tool, test in own:
+            by = f"{tools[tool]['title']} {tools[tool]['release']}"
+            yield f"* {effect[0].upper()}{effect[1:]}. By {by}: `{test}`."
+        if own:
+            yield ""
+    known = {target for target, *_ in found}
+    yield "## No effect that a program of others confirms\n"
+    yield ", ".join(f"`{one}`" for one in target_names() if one not in known) + "."
+    yield "They are compared with reviewed files; try them on one device first."
+
+
+def proofs() -> Iterator[tuple[str, str, str, str]]:
+    """Yield target, effect, tool and test of every mark ``proves``."""
+    folder = HERE.parent / "tests"
+    for file in sorted(folder.rglob("test_*.py")):
+        text = file.read_text("utf-8")
+        if "mark.proves(" not in text:
+            continue
+        for node in ast.walk(ast.parse(text)):
+            for mark in getattr(node, "decorator_list", ()):
+                if isinstance(mark, ast.Call) and ast.unparse(mark.func).endswith("proves"):
+                    said = {one.arg: ast.literal_eval(one.value) for one in mark.keywords}
+                    test = f"{file.relative_to(folder)}::{node.name}"
+                    for target in map(ast.literal_eval, mark.args):
+                        yield target, said["effect"], said["tool"], test
+
+
+def _write_proven() -> None:
+    (HERE / "reference" / "proven.md").write_text("\n".join(proven()) + "\n", "utf-8")
+
+
 PAGES: dict[str, Callable[[], None]] = {
     "accuracy": _write_accuracy,
     "diagnosis": _write_diagnosis,
     "lint": _write_lint,
+    "proven": _write_proven,
 }
 
 

@@ -41,6 +41,11 @@ def _run(folder, *words):
     )  # fmt: skip
 
 
+@pytest.mark.proves(
+    "ansible",
+    effect="the playbook is read",
+    tool="ansible",
+)
 def test_the_playbook_is_read(folder):
     words = ("ansible-playbook", "-i", "inventory.yml", "--syntax-check", "playbook.yml")
     done = _run(folder, *words)

@@ -154,6 +154,11 @@ def _stanzas(text):
 
 
 @pytest.mark.parametrize("case", CLUSTERS)
+@pytest.mark.proves(
+    "eos",
+    effect="the text is what Arista's renderer makes of the same plan",
+    tool="pyavd",
+)
 def test_the_text_is_what_arista_writes_for_the_same_plan(case):
     made = plan(CLUSTERS[case])
     texts = {file.path: file.text for file in render(made, ["eos"]).files}
@@ -213,6 +218,11 @@ NO_MODEL = {"unit System", "quiesce", "dcbx mode ieee"}
 """Lines that AVD has no key for."""
 
 
+@pytest.mark.proves(
+    "eos",
+    effect="every line of the site is one that Arista's renderer writes",
+    tool="pyavd",
+)
 def test_every_line_of_the_site_is_one_that_arista_writes():
     made = plan(CLUSTERS["lossless, two tiers, split cages"].with_(site=SITE))
     router = next(one for one in routers(made) if one.name == "spine-0000")

@@ -34,6 +34,11 @@ def _complaints(text, folder):
 
 
 @pytest.mark.parametrize(("name", "hosts"), [("h100_tcp_100g", 300), ("h100_tcp_100g", 4)])
+@pytest.mark.proves(
+    "frr",
+    effect="every line is read",
+    tool="vtysh",
+)
 def test_vtysh_has_nothing_against_any_switch(name, hosts, tmp_path):
     files = render(plan(preset(name, hosts=hosts)), ["frr"]).files
     for file in (one for one in files if one.path.endswith("frr.conf")):
@@ -110,6 +115,11 @@ def test_a_leaf_spreads_over_all_its_uplinks(fabric):
     assert settled(hops, [["ipv6"] * paths] * len(others)) == [["ipv6"] * paths] * len(others)
 
 
+@pytest.mark.proves(
+    "frr",
+    effect="only addresses of the fabric are announced",
+    tool="frr",
+)
 def test_only_addresses_of_the_fabric_are_announced(fabric):
     """One block a leaf and one address a switch: links to hosts stay below their leaf."""
 
@@ -138,6 +148,11 @@ def test_what_binds_no_address_reaches_every_rail_over_the_fabric(fabric):
         assert fabric.inside("host-0000", *words, check=False).returncode == 0, address
 
 
+@pytest.mark.proves(
+    "frr",
+    effect="groups of a dragonfly+ reach one another directly, never through a third",
+    tool="frr",
+)
 def test_groups_reach_one_another_directly_and_never_through_a_third(groups):
     """A path is leaf, spine, spine, leaf: two AS numbers before the leaf's own at most."""
     network = layout(groups.cluster)

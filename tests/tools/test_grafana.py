@@ -51,6 +51,9 @@ def test_panels_read_what_the_rules_record_and_do_not_overlap(name):
     shutil.which("promtool") is None, reason="promtool is not installed; run scripts/tools.sh"
 )
 @pytest.mark.parametrize("name", CLUSTERS)
+@pytest.mark.proves(
+    "grafana", effect="every query returns data on a healthy fabric", tool="prometheus"
+)
 def test_every_query_returns_data_on_a_healthy_fabric(name, tmp_path):
     texts, boards = _rendered(name)
     (tmp_path / "weft.rules.yml").write_text(texts["prometheus/weft.rules.yml"])

@@ -32,6 +32,11 @@ def folder(tmp_path_factory):
 
 @_needs("shellcheck")
 @pytest.mark.parametrize("path", ["linux_host/weft-rdma", "linux_host/weft-gpudirect"])
+@pytest.mark.proves(
+    "linux_host",
+    effect="the scripts are clean",
+    tool="shell",
+)
 def test_the_script_is_a_clean_shell_script(folder, path):
     done = subprocess.run(
         ["shellcheck", folder / path], capture_output=True, text=True, check=False

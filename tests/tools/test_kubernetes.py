@@ -236,6 +236,12 @@ TARGETS = ("kubernetes", "kubernetes_jobs")
 
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("case", CASES)
+@pytest.mark.proves(
+    "kubernetes",
+    "kubernetes_jobs",
+    effect="every manifest is valid, unknown fields being errors",
+    tool="kubernetes",
+)
 def test_a_cluster_would_take_every_manifest(case, target, definitions):
     problems = [
         f"{path} {made['kind']}: {problem}"

@@ -19,6 +19,11 @@ pytestmark = [
 ]
 
 
+@pytest.mark.proves(
+    "launch",
+    effect="every rank starts with the planned environment",
+    tool="openmpi",
+)
 def test_every_rank_starts_with_the_planned_environment(tmp_path):
     cluster = preset("hgx_h100_roce", hosts=1)
     write(render(plan(cluster), ["launch"]), tmp_path)

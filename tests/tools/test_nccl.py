@@ -38,6 +38,11 @@ def _variants():
             yield cluster.with_(fabric=cluster.fabric.with_(in_network_reduction=True))
 
 
+@pytest.mark.proves(
+    "nccl",
+    effect="every variable is known, current and in range",
+    tool="nccl_table",
+)
 def test_every_variable_is_known_current_and_in_range(known):
     seen = set()
     for cluster in _variants():

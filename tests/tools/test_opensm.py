@@ -41,6 +41,11 @@ def lab(request, tmp_path_factory):
         yield cluster, net, running, said
 
 
+@pytest.mark.proves(
+    "opensm",
+    effect="the subnet comes up with the planned engine, without a complaint",
+    tool="opensm",
+)
 def test_the_subnet_comes_up_with_the_planned_engine_and_no_complaint(lab):
     _, _, _, said = lab
     assert "SUBNET UP" in said
@@ -67,6 +72,11 @@ def test_the_fabric_that_is_discovered_is_the_graph(lab):
     assert found.total() == ends
 
 
+@pytest.mark.proves(
+    "opensm",
+    effect="lanes and partition are programmed as planned",
+    tool="opensm",
+)
 def test_the_lanes_and_partition_that_were_programmed_are_the_planned_ones(lab):
     cluster, net, running, _ = lab
     subnet = plan(cluster).subnet
@@ -123,6 +133,11 @@ def _port(host: int) -> str:
     return f"{guid_of(1, host * 8)[:-1]}1"
 
 
+@pytest.mark.proves(
+    "opensm",
+    effect="hosts of two tenants have no path to one another",
+    tool="opensm",
+)
 def test_hosts_of_two_tenants_have_no_path_to_one_another(tmp_path):
     """The manager runs on a host of neither; every port has its tenant's key at index 0."""
     tenants = (Tenant(name="red", hosts=3), Tenant(name="blue", hosts=3, p_key=0x20))

@@ -63,6 +63,11 @@ def test_alertmanager_reads_what_inhibits_what(name, tmp_path):
 @needs_promtool
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["roce", "infiniband"])
+@pytest.mark.proves(
+    "prometheus",
+    effect="every alert fires on its fault and not on health",
+    tool="prometheus",
+)
 def test_every_alert_fires_on_its_fault_and_not_on_health_or_what_is_alike(name, tmp_path):
     folder = _written(name, tmp_path)
     text = (folder / "weft-1m.test.yml").read_text()

@@ -88,6 +88,11 @@ def _shown(folder, topology: str, hosts: int) -> tuple[str, str]:
 
 
 @pytest.mark.parametrize(("name", "hosts"), [("hgx_h100_roce", 192), ("dgx_h100", 1024)])
+@pytest.mark.proves(
+    "slurm",
+    effect="the controller shows the tree that was rendered",
+    tool="slurm",
+)
 def test_the_controller_shows_the_tree_that_was_rendered(name, hosts, tmp_path):
     text = render(plan(preset(name, hosts=hosts)), ["slurm"]).files[0].text
     shown, log = _shown(tmp_path, text, hosts)

@@ -156,6 +156,11 @@ def _some(switches: dict) -> dict:
     ("hgx_h100_roce", 64, {"kind": "dragonfly_plus", "hosts_per_pod": 16}),
     ("mi300x_roce", 100, {"kind": "fat_tree", "cable_m": 4.0}),
 ])  # fmt: skip
+@pytest.mark.proves(
+    "sonic",
+    effect="every table is valid: ports, BGP, QoS, buffers, watchdog",
+    tool="yang",
+)
 def test_the_switches_of_a_fabric_are_valid(models, name, hosts, changes):
     for switch, config in _some(_switches(name, hosts, **changes)).items():
         assert models.problems(config) == [], switch
@@ -170,6 +175,11 @@ SITES = {
 
 
 @pytest.mark.parametrize("case", SITES)
+@pytest.mark.proves(
+    "sonic",
+    effect="the tables of a site are valid",
+    tool="yang",
+)
 def test_the_tables_of_a_site_are_valid(models, case):
     cluster = preset("hgx_h100_roce", hosts=8).with_(site=SITES[case])
     for file in render(plan(cluster), ["sonic"]).files:

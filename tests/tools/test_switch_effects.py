@@ -53,6 +53,14 @@ def _cut(fabric, switch, peer, links):
 HOSTS = [f"host-{number:04d}" for number in range(8)]
 
 
+@pytest.mark.proves(
+    "sonic",
+    "cumulus",
+    "frr",
+    effect="every pair of hosts pings at the planned MTU and leaves use every path, with the "
+    "policies of eBGP on, also after a link and a spine are lost",
+    tool="frr",
+)
 def test_every_host_is_reached_on_every_path_and_after_a_link_and_a_spine_are_lost(fabric):
     """10 uplinks a leaf, 5 to each of 2 spines: 10 paths, 9 without a link, then 4 and 5."""
     assert "no bgp ebgp-requires-policy" not in "".join(fabric.confs.values())
@@ -97,6 +105,12 @@ def _asn(fabric):
 @pytest.mark.parametrize(("target", "file", "frr_of"), [
     ("sonic", "config_db.json", of_sonic), ("cumulus", "nvue.commands", of_nvue),
 ])  # fmt: skip
+@pytest.mark.proves(
+    "sonic",
+    "cumulus",
+    effect="FRR takes what the system makes of every switch's routing",
+    tool="vtysh",
+)
 def test_frr_reads_what_the_systems_make_of_every_switch(target, file, frr_of, tmp_path):
     for one in render(plan(four_leaves()), [target]).files:
         if one.path.endswith(file):
