@@ -1,0 +1,1 @@
+"""What a host shows of its network as metrics of Prometheus, beside what it should show."""
