@@ -52,6 +52,7 @@ NO_ANSWER = {
     "collect": "prints a script",
     "explain": "a listing of facts",
     "init": "writes files",
+    "monitor": "serves metrics",
     "schema": "a document",
     "spec": "documents",
     "version": "one line",
