@@ -73,6 +73,19 @@ class Pause:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Buffer:
+    """How the buffer of one switch is divided; the parts add up to the whole."""
+
+    whole_bytes: int
+    kept: tuple[Kept, ...]
+    """What is not shared."""
+    shared_bytes: int
+    unused_bytes: int
+    """Less than a KiB, which pools are counted in."""
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Marking:
     """ECN of the lossless queue: where it begins, where it is certain, its slope."""
 
@@ -199,8 +212,11 @@ def pause(layout: Layout, on: SwitchSystem) -> Pause:
     )  # fmt: skip
 
 
-def pool_of(layout: Layout, headroom_bytes: int) -> Planned | None:
-    """Return what ports share beside so much headroom each; none where nobody knows."""
+def buffer_of(layout: Layout, headroom_bytes: int) -> Buffer | None:
+    """Return how the buffer of a switch is divided, beside so much headroom of each port.
+
+    None where nobody knows the buffer. Raises Infeasible where nothing is left to share.
+    """
     switch = layout.site.switch
     held = platforms().get(layout.switch)
     kept: tuple[Kept, ...]
@@ -221,10 +237,22 @@ def pool_of(layout: Layout, headroom_bytes: int) -> Planned | None:
             f"what the chip keeps, are more than the {whole} B of {switch.name}; shorten "
             "topology.cable_m"
         )
-    parts = "".join(f" - {one.what} {one.count} x {one.each_bytes} B" for one in kept)
+    return Buffer(
+        whole_bytes=whole, kept=kept, shared_bytes=left // KIB * KIB,
+        unused_bytes=left % KIB, source=source,
+    )  # fmt: skip
+
+
+def pool_of(layout: Layout, headroom_bytes: int) -> Planned | None:
+    """Return what ports share beside so much headroom each; none where nobody knows."""
+    buffer = buffer_of(layout, headroom_bytes)
+    if buffer is None:
+        return None
+    parts = "".join(f" - {one.what} {one.count} x {one.each_bytes} B" for one in buffer.kept)
     return Planned(
-        value=left // KIB * KIB, unit="B", source=source, reason=f"buffer {whole} B{parts}"
-    )
+        value=buffer.shared_bytes, unit="B", source=buffer.source,
+        reason=f"buffer {buffer.whole_bytes} B{parts}",
+    )  # fmt: skip
 
 
 def xoff_of(layout: Layout, pool: Planned | None, alpha: float) -> Planned | None:

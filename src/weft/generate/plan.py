@@ -14,10 +14,12 @@ from weft.generate.lossless import (
     HOST_MTU_BYTES,
     LARGEST_MTU_BYTES,
     SWITCH_MTU_BYTES,
+    Buffer,
     Dcqcn,
     Labels,
     Marking,
     Pause,
+    buffer_of,
     dcqcn,
     labels,
     marking,
@@ -99,6 +101,8 @@ class Plan:
     link: Link
     labels: Labels | None
     pause: Pause | None
+    buffer: Buffer | None
+    """None without PFC, and where nobody knows the buffer."""
     marking: Marking | None
     dcqcn: Dcqcn | None
     subnet: Subnet | None
@@ -142,6 +146,7 @@ def _plan(cluster: Cluster, guids: tuple[tuple[str, str], ...]) -> Plan:
         "link": _link(fabric.name, network, path_mtu, ours=ours),
         "labels": label,
         "pause": stop,
+        "buffer": buffer_of(network, stop.headroom_bytes.whole()) if stop else None,
         "marking": marks,
         "dcqcn": (
             tuned_dcqcn(cluster, network, dcqcn()) if fabric.name == "roce" and ours else None

@@ -254,6 +254,16 @@ def test_sockets_of_a_cluster_reach_nccl():
     assert settings["NCCL_NSOCKS_PERTHREAD"].value == 2
 
 
+@pytest.mark.parametrize("name", ETHERNET)
+def test_the_parts_of_the_buffer_add_up_to_it(name):
+    made = plan(preset(name))
+    kept = sum(one.count * one.each_bytes for one in made.buffer.kept)
+    whole = kept + made.buffer.shared_bytes + made.buffer.unused_bytes
+    assert whole == made.buffer.whole_bytes
+    assert made.pause.pool_bytes.whole() == made.buffer.shared_bytes
+    assert 0 <= made.buffer.unused_bytes < 1024
+
+
 def test_a_buffer_too_small_for_the_headroom_is_infeasible():
     cluster = preset("hgx_h100_roce")
     cluster = cluster.with_(topology=cluster.topology.with_(cable_m=2000.0))

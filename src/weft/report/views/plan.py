@@ -28,9 +28,30 @@ def _page(result: Plan) -> Page:
             *_refused(result),
             Sentences(lines=(_NEXT,)),
         ),
-        blocks=tuple(_tables(result)),
+        blocks=(*_tables(result), *_buffer(result)),
         footer=footer(result.provenance)[:1],
         rest="every value",
+    )
+
+
+def _buffer(result: Plan) -> Iterator[Table]:
+    """Yield how the buffer of a switch is divided: the parts add up to the whole."""
+    if result.buffer is None:
+        return
+    rows = [
+        (one.what, str(one.count), str(one.each_bytes), str(one.bytes))
+        for one in result.buffer.kept
+    ]
+    rows += [
+        ("shared by all ports", "1", "", str(result.buffer.shared_bytes)),
+        ("unused", "1", "", str(result.buffer.unused_bytes)),
+        ("whole buffer", "", "", str(result.buffer.whole_bytes)),
+    ]
+    yield Table(
+        title="Buffer of one switch, in bytes",
+        columns=("part", "count", "each", "bytes"),
+        rows=rows_of(*rows),
+        left=(0,),
     )
 
 
