@@ -51,18 +51,16 @@ class File:
         return None
 
     def placeholders(self) -> Iterator[Flaw]:
-        """Yield each placeholder of ``weft render`` that is left, at its first place."""
-        seen: set[str] = set()
-        for number, line in self.lines() if PLACEHOLDER in self.text.content else ():
-            for found in _PLACEHOLDER.finditer(line):
-                if found[0] not in seen:
-                    seen.add(found[0])
-                    yield Flaw(
-                        at=self.at(number, found.start() + 1),
-                        rule="placeholder_left",
-                        message=f"{found[0]} is a placeholder of weft render",
-                        fix="replace it, or give the value under site in the cluster document",
-                    )
+        """Yield the placeholders of ``weft render`` that are left, all of a file as one."""
+        first = self.text.content.find(PLACEHOLDER)
+        if first >= 0:
+            words = sorted({*_PLACEHOLDER.findall(self.text.content, first)})
+            yield Flaw(
+                at=self.at(self.text.content.count("\n", 0, first) + 1),
+                rule="placeholder_left",
+                message=f"placeholders of weft render are left: {', '.join(words)}",
+                fix="replace them, or give the values under site in the cluster document",
+            )
 
     @property
     def documents(self) -> list[Tree]:

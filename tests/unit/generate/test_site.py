@@ -50,8 +50,8 @@ def _texts(target, site):
 
 def _placeholders(path, text):
     facts = facts_of(Text(name=path, content=text))[1]
-    return {one.message.split()[0] for one in facts
-            if getattr(one, "rule", "") == "placeholder_left"}  # fmt: skip
+    found = [one for one in facts if getattr(one, "rule", "") == "placeholder_left"]
+    return {word for one in found for word in re.findall(r"FILL_IN_\w+", one.message)}
 
 
 @pytest.mark.parametrize("target", CASES)

@@ -232,6 +232,16 @@ def test_leaves_and_spines_never_share_a_hash_seed(target, pattern):
     assert len(set(seeds.values())) == len(seeds) > 2
 
 
+def test_tiers_of_sonic_have_roles_of_their_own_which_seed_their_hash():
+    """orchagent seeds by the role (switch.json.j2): ToRRouter 0, LeafRouter 10, others 25."""
+    cluster = fabric("hgx_h100_roce", "sn5600", hosts=24)
+    roles = {}
+    for path, text in _texts("sonic", cluster).items():
+        role = json.loads(text)["DEVICE_METADATA"]["localhost"]["type"]
+        roles.setdefault(path.split("/")[1].partition("-")[0], set()).add(role)
+    assert roles == {"leaf": {"ToRRouter"}, "spine": {"LeafRouter"}}
+
+
 def test_adaptive_routing_of_the_document_reaches_nvue_instead_of_a_seed():
     cluster = fabric("hgx_h100_roce", "sn5600", hosts=24)
     asked = cluster.with_(fabric=cluster.fabric.with_(load_balancing="adaptive"))

@@ -22,6 +22,8 @@ MAP: Final = "AI"
 QUEUES: Final = 8
 DSCPS: Final = 64
 ROLES: Final = ("ToRRouter", "LeafRouter", "SpineRouter")
+"""By tier. SONiC seeds the hash of ECMP by them: 0, 10, 25, so tiers never share a seed.
+[sonic-buildimage, dockers/docker-orchagent/switch.json.j2]"""
 GROUP: Final = "FABRIC"
 ACROSS: Final = "ACROSS"
 """Peers in other groups, and what they are told."""
