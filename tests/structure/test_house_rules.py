@@ -33,7 +33,6 @@ KINDS = {
     "weft.engines.packet.patterns": "weft.engines.packet.pattern.Pattern",
     "weft.engines.packet.recovery": "weft.engines.packet.recover.Recovery",
     "weft.calibrate.readers": "weft.calibrate.reader.Reader",
-    "weft.generate.clouds": "weft.generate.cloud.Cloud",
     "weft.generate.gates": "weft.generate.gate.Gate",
     "weft.generate.jobs": "weft.generate.job.Job",
     "weft.generate.modes": "weft.generate.mode.Mode",

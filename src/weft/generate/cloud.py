@@ -1,21 +1,17 @@
-"""What a cloud is to a configuration: somebody else's network, and what NCCL needs on it."""
+"""Clouds: networks that a provider runs, and what NCCL needs there; rows of ``clouds.toml``."""
 
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
 
-from weft import plugins
-from weft.generate import clouds
 from weft.generate.host import rented_from
 from weft.generate.planned import Planned, Scalar
 from weft.spec.cluster import Cluster
 
-
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """A value and why the provider wants it."""
-
-    value: Scalar
-    reason: str
+Settings = Mapping[str, tuple[Scalar, str]]
+"""Values of variables, and why the provider wants them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,29 +23,47 @@ class Cloud:
     """As servers of the catalogue name it."""
     fabrics: frozenset[str]
     source: str
-    settings: Mapping[str, Setting]
+    settings: Settings
     """Variables by name; those of the plan that differ are replaced."""
-    more: Mapping[str, Mapping[str, Setting]] = field(default_factory=dict)
+    more: Mapping[str, Settings] = field(default_factory=dict)
     """Further variables by the name of the server."""
     traffic_class: int | None = None
     """That the provider's switches know; none where nothing reads it."""
     beside: str = ""
     """What is to be done that is no variable."""
+    libraries: tuple[str, ...] = ()
+    """Folders of the provider's plug-in; none where the image has it."""
+    mounts: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """Folders of the host that pods see: path there and path in the pod."""
 
     def variables(self, server: str) -> dict[str, Planned]:
         """Return the variables on one of its servers, with reasons."""
         both = {**self.settings, **self.more.get(server, {})}
         return {
-            name: Planned(value=one.value, reason=one.reason, source=self.source)
-            for name, one in both.items()
+            name: Planned(value=value, reason=reason, source=self.source)
+            for name, (value, reason) in both.items()
         }
+
+
+@cache
+def clouds() -> tuple[Cloud, ...]:
+    """Return all clouds, as ``clouds.toml`` lists them."""
+    rows = tomllib.loads(
+        resources.files(__package__).joinpath("clouds.toml").read_text("utf-8")
+    )
+    return tuple(
+        Cloud(**{
+            **row,
+            "fabrics": frozenset(row["fabrics"]),
+            "libraries": tuple(row.get("libraries", ())),
+        })
+        for row in rows.values()
+    )  # fmt: skip
 
 
 def cloud_of(cluster: Cluster) -> Cloud | None:
     """Return the cloud that a cluster is rented from; none where weft knows of none."""
-    vendor = rented_from(cluster)
-    for name in plugins.names(clouds) if vendor is not None else ():
-        cloud = plugins.load(clouds, name, Cloud)
-        if cloud.vendor == vendor and cluster.fabric.kind in cloud.fabrics:
-            return cloud
-    return None
+    vendor, fabric = rented_from(cluster), cluster.fabric.kind
+    return next(
+        (one for one in clouds() if one.vendor == vendor and fabric in one.fabrics), None
+    )

@@ -134,7 +134,8 @@ _ALL: Final = (
     ),
     _source(
         "aws_efa", Kind.DATASHEET,
-        "awsome-distributed-training, EFA cheat sheet",
+        "awsome-distributed-training, EFA cheat sheet; the plug-in's name is that of "
+        "https://github.com/aws/aws-ofi-nccl from 1.12 on",
         "https://github.com/aws-samples/awsome-distributed-training",
     ),
     _source(
@@ -146,6 +147,13 @@ _ALL: Final = (
         "gcp_gib", Kind.CODE,
         "Google Cloud cluster-toolkit: environment of gIB on A3 Ultra",
         "https://github.com/GoogleCloudPlatform/cluster-toolkit",
+    ),
+    _source(
+        "gcp_tcpx", Kind.CODE,
+        "Google container-engine-accelerators: example of GPUDirect-TCPX on A3 High; receive "
+        "CPUs as in Google's guide (126, where the example overlaps with sending at 124)",
+        "https://github.com/GoogleCloudPlatform/container-engine-accelerators/blob/master/"
+        "gpudirect-tcpx/nccl-config-latest.yaml",
     ),
     _source(
         "gcp_tcpxo", Kind.CODE,

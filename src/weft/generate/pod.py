@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from weft.generate.attachment import kubernetes
+from weft.generate.cloud import cloud_of
 from weft.generate.kubernetes import TENANT_LABEL
 from weft.generate.manifest import Value
 
@@ -60,7 +61,10 @@ def worker(
         "env": variables(plan, environment or {}),
         "resources": resources,
         "securityContext": {"capabilities": {"add": ["IPC_LOCK"]}},
-        "volumeMounts": [{"name": "shm", "mountPath": SHARED_MEMORY}],
+        "volumeMounts": [
+            {"name": "shm", "mountPath": SHARED_MEMORY},
+            *({"name": name, "mountPath": there} for name, (_, there) in _mounts(plan).items()),
+        ],
     }
     if script:
         container["command"] = list(SHELL)
@@ -68,10 +72,18 @@ def worker(
     return container
 
 
+def _mounts(plan: "Plan") -> Mapping[str, tuple[str, str]]:
+    cloud = cloud_of(plan.cluster)
+    return cloud.mounts if cloud is not None else {}
+
+
 def variables(plan: "Plan", environment: Environment) -> list[Value]:
     """Return the variables of NCCL and others as a container takes them."""
     nccl = kubernetes(plan).environment(plan.nccl)
     merged = {**{name: one.text() for name, one in nccl.items()}, **environment}
+    cloud = cloud_of(plan.cluster)
+    if cloud is not None and cloud.mounts:
+        merged["LD_LIBRARY_PATH"] = ":".join(cloud.libraries)
     return [{"name": name, "value": value} for name, value in merged.items()]
 
 
@@ -119,7 +131,14 @@ def _pod(plan: "Plan", job: str, container: Mapping[str, Value]) -> dict[str, Va
             {"key": part.gpu_resource.text(), "operator": "Exists", "effect": "NoSchedule"}
         ],
         "containers": [dict(container)],
-        "volumes": [{"name": "shm", "emptyDir": shared}],
+        "volumes": [
+            {"name": "shm", "emptyDir": shared},
+            *(
+                # A host without the plug-in holds the pod back: a missing folder is no mount.
+                {"name": name, "hostPath": {"path": here, "type": "Directory"}}
+                for name, (here, _) in _mounts(plan).items()
+            ),
+        ],
     }
     if part.tenant is not None:
         spec["nodeSelector"] = {TENANT_LABEL: part.tenant.text()}

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-UNSEEN: Final = frozenset({"tcp", "ultra_ethernet", "scheduled_ethernet"})
+UNSEEN: Final = frozenset({"tcp", "tcpx", "ultra_ethernet", "scheduled_ethernet"})
 """Kinds of fabric that no setting shows: RoCE pauses or marks, InfiniBand has a manager."""
 FABRIC: Final = "# fabric: "
 """Begins the line that names such a kind."""

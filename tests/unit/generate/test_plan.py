@@ -2,6 +2,7 @@
 
 import dataclasses
 import re
+import subprocess
 
 import pytest
 from hypothesis import given
@@ -16,6 +17,7 @@ from weft.generate.host import rented_from
 from weft.generate.lossless import marking
 from weft.generate.plan import Feature, lossless, plan
 from weft.generate.switch_system import switch_systems
+from weft.generate.target import render
 from weft.network import network as resolver
 from weft.network.fabric import find
 from weft.spec.cluster import Nccl
@@ -220,11 +222,12 @@ def test_a_rented_network_is_its_providers(name):
 
 
 @pytest.mark.parametrize(("name", "settings"), [
-    ("aws_p5", {"FI_EFA_USE_HUGE_PAGE": "0"}),
-    ("oci_h100", {"NCCL_IB_TC": "41", "NCCL_IB_FIFO_TC": "185", "NCCL_IB_TIMEOUT": "22"}),
+    ("aws_p5", {"FI_EFA_USE_HUGE_PAGE": "0", "NCCL_NET": "Libfabric"}),
+    ("oci_h100", {"NCCL_IB_TC": "41", "NCCL_IB_TIMEOUT": "22"}),
     ("oci_a100", {"NCCL_IB_TC": "41", "NCCL_IB_QPS_PER_CONNECTION": "4"}),
     ("gcp_a3_ultra", {"NCCL_NET": "gIB", "NCCL_IB_TC": "52", "NCCL_IB_FIFO_TC": "84"}),
-    ("gcp_a3_mega", {"NCCL_FASTRAK_CTRL_DEV": "eth0", "NCCL_PROTO": "Simple"}),
+    ("gcp_a3_high", {"NCCL_NET": "GPUDirectTCPX_v7", "NCCL_PROTO": "Simple"}),
+    ("gcp_a3_mega", {"NCCL_NET": "FasTrak", "NCCL_FASTRAK_CTRL_DEV": "eth0"}),
     ("azure_nd_h100_v5", {"NCCL_TOPO_FILE": "/opt/microsoft/ndv5-topo.xml"}),
     ("azure_nd_a100_v4", {"NCCL_TOPO_FILE": "/opt/microsoft/ndv4-topo.xml"}),
 ])  # fmt: skip
@@ -232,6 +235,47 @@ def test_every_cloud_has_what_its_provider_publishes(name, settings):
     made = plan(preset(name)).nccl
     assert {key: made.settings[key].text() for key in settings} == settings
     assert made.beside.reason
+
+
+def test_no_cloud_with_a_plug_in_falls_back_to_sockets():
+    """NCCL stops where the network that NCCL_NET names is not there; RDMA needs no plug-in."""
+    for cluster in map(preset, RENTED):
+        own = {"efa": "Libfabric", "tcpx": "GPUDirectTCPX_v7", "tcpxo": "FasTrak"}
+        wanted = own.get(cluster.fabric.kind)
+        if cluster.host.server.startswith("gcp") and cluster.fabric.kind == "roce":
+            wanted = "gIB"
+        asked = plan(cluster).nccl.settings.get("NCCL_NET")
+        assert (asked.text() if asked else None) == wanted, cluster.name
+
+
+def test_control_messages_have_a_class_of_their_own_only_where_the_provider_says_so():
+    """NCCL_IB_FIFO_TC=185 is of other NICs than those that Oracle's H100 shapes have."""
+    for name in ("oci_h100", "oci_a100"):
+        assert "NCCL_IB_FIFO_TC" not in plan(preset(name)).nccl.settings
+
+
+@pytest.mark.parametrize("name", ["gcp_a3_ultra", "gcp_a3_mega", "gcp_a3_high"])
+def test_a_launch_without_the_providers_plug_in_stops_before_any_rank(name, tmp_path):
+    texts = {file.path: file.text for file in render(plan(preset(name)), ["launch"]).files}
+    (tmp_path / "torchrun").write_text("#!/bin/sh\necho started $LD_LIBRARY_PATH\n")
+    (tmp_path / "torchrun").chmod(0o755)
+    for folder, code in ((tmp_path, 0), (tmp_path / "none", 1)):
+        env = {"PATH": f"{tmp_path}:/usr/bin:/bin", "NCCL_LIB_DIR": str(folder)}
+        done = subprocess.run(
+            ["sh", "-c", texts["launch/torchrun.sh"]], env=env, capture_output=True, text=True,
+            check=False,
+        )  # fmt: skip
+        assert done.returncode == code
+        assert (f"started {tmp_path}" in done.stdout) == (code == 0)
+        assert ("is missing" in done.stderr) == (code == 1)
+
+
+def test_pods_see_the_plug_in_that_the_provider_puts_on_the_host():
+    files = render(plan(preset("gcp_a3_ultra", hosts=4)), ["kubernetes_jobs"]).files
+    for file in files:
+        if "perftest" not in file.path:
+            assert "path: /home/kubernetes/bin/gib" in file.text, file.path
+            assert "/usr/local/gib/lib64" in file.text, file.path
 
 
 def test_the_class_of_a_cloud_gives_way_to_the_users():

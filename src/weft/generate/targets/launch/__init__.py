@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
+from weft.generate.cloud import cloud_of
 from weft.generate.plan import Feature, Plan
 from weft.generate.rails import used_addresses
 from weft.generate.target import Files, Proof, Target, header
@@ -28,6 +29,7 @@ def _torchrun(plan: Plan, hosts: range) -> Iterator[str]:
     yield header(plan, "torchrun")
     yield "# Run it on every host: sh torchrun.sh train.py ..."
     yield "set -eu"
+    yield from _libraries(plan)
     yield from (f'export {name}="{one.text()}"' for name, one in plan.nccl.settings.items())
     yield (
         f"exec torchrun --nnodes={len(hosts)} --nproc-per-node={cluster.host.gpus} "
@@ -37,6 +39,22 @@ def _torchrun(plan: Plan, hosts: range) -> Iterator[str]:
     yield f'    --rdzv-endpoint="${{MEET:-{first}}}:{PORT}" "$@"'
 
 
+def _libraries(plan: Plan) -> Iterator[str]:
+    """Yield where the provider's plug-in is; a run without it stops before any rank starts."""
+    cloud = cloud_of(plan.cluster)
+    if cloud is None or not cloud.libraries:
+        return
+    first, *others = cloud.libraries
+    yield f"plugin=${{NCCL_LIB_DIR:-{first}}}"
+    yield '[ -d "$plugin" ] || {'
+    yield f'    echo "$plugin is missing: install the plug-in of {cloud.title}," >&2'
+    yield '    echo "or give its folder as NCCL_LIB_DIR" >&2'
+    yield "    exit 1"
+    yield "}"
+    path = ":".join(("$plugin", *others))
+    yield f"export LD_LIBRARY_PATH={path}${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}"
+
+
 def _mpirun(plan: Plan, hosts: range) -> Iterator[str]:
     """Yield what one host runs; Open MPI passes on what -x names, with its value."""
     cluster = plan.cluster
@@ -44,6 +62,7 @@ def _mpirun(plan: Plan, hosts: range) -> Iterator[str]:
     yield header(plan, "mpirun of Open MPI")
     yield "# Run it on one host: sh mpirun.sh ./all_reduce_perf -b 8 -e 8G -f 2 -g 1"
     yield "set -eu"
+    yield from _libraries(plan)
     yield "# MPI only starts the ranks and exchanges addresses: over TCP, off the RDMA NICs."
     yield from _why_off(plan)
     yield (
@@ -77,8 +96,8 @@ def _hostfile(plan: Plan, hosts: range) -> Iterator[str]:
 
 
 def _refuses(plan: Plan) -> str | None:
-    if plan.cluster.fabric.kind in {"tcpx", "slingshot"}:
-        return f"the environment of {plan.cluster.fabric.kind} comes with its plug-in"
+    if plan.cluster.fabric.kind == "slingshot":
+        return "the environment of slingshot comes with its plug-in"
     return None
 
 

@@ -8,7 +8,6 @@ from weft.generate.rendered import FABRIC, UNSEEN
 from weft.generate.target import Files, Proof, Target, header
 
 OWN_PLUGINS: Final = {
-    "tcpx": "Google's plug-in sets its own variables: source its nccl-env-profile.sh",
     "slingshot": "aws-ofi-nccl on Slingshot takes the site's own settings of libfabric",
 }
 """Fabrics whose plug-in brings settings along that weft does not know."""

@@ -1,1 +1,0 @@
-"""Clouds, one file each: what their networks want of NCCL."""
