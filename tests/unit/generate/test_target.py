@@ -285,7 +285,7 @@ def test_a_target_says_how_far_each_of_its_files_is_proven(name):
     (INFINIBAND, "sonic", "sonic is for an Ethernet underlay; the fabric is infiniband"),
     (ROCE, "opensm", "opensm is for an InfiniBand subnet; the fabric is roce"),
     (preset("aws_p5"), "linux_host", "cannot express a network that the provider runs"),
-    (preset("gcp_a3_high"), "nccl", "Google's plug-in sets its own variables"),
+    (preset("gcp_a3_high"), "nccl_tuner", "brings a tuner of its own"),
 ])  # fmt: skip
 def test_a_target_refuses_what_it_cannot_write_and_says_which_can(cluster, name, message):
     with pytest.raises(SpecError, match=message) as refused:
