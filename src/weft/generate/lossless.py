@@ -3,7 +3,10 @@
 Every label is chosen once, here; the switch, the NIC and NCCL print the same number.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from math import ceil
+from types import MappingProxyType
 from typing import Final
 
 from weft.errors import Infeasible, SpecError
@@ -13,7 +16,7 @@ from weft.generate.planned import Planned
 from weft.generate.platform import Kept, kept_back, platforms
 from weft.generate.switch_system import SwitchSystem, system_of
 from weft.network.fabric import Fabric
-from weft.network.topology import Layout
+from weft.network.topology import Layout, Mesh
 from weft.spec.cluster import Cluster
 
 ECT0: Final = 2
@@ -50,11 +53,23 @@ class Labels:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LinkRoom:
+    """Cable and headroom of one kind of link."""
+
+    cable_m: Planned
+    headroom_bytes: Planned
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Pause:
     """PFC: room for what still arrives, when to pause and to go on, and the breaker."""
 
     cable_m: Planned
+    """The longest of all."""
     headroom_bytes: Planned
+    """For the longest cable."""
+    links: Mapping[str, LinkRoom]
+    """By kind of link (``host``, ``spine``, ``core``); empty where all are planned alike."""
     xon_bytes: Planned
     xon_offset_bytes: Planned
     """How far below the pause threshold the peer may send again."""
@@ -173,11 +188,37 @@ def _dscp_of(traffic_class: str) -> int:
     return dscp
 
 
-def room(layout: Layout) -> Headroom:
-    """Return the headroom of a port of this network."""
-    cable_m = cable_class_m(layout.site.choice.cable_m)
+def lengths_m(layout: Layout) -> dict[str, float]:
+    """Return the longest cable by kind of link; empty where the document has one for all."""
+    given = layout.site.choice.longest_cable_m
+    if given is None:
+        return {}
+    said = {kind: length for kind, length in given if length is not None}
+    longest = max(said.values(), default=layout.site.choice.cable_m)
+    return {kind: said.get(kind, longest) for kind in type(given).model_fields}
+
+
+def room(layout: Layout, cable_m: float | None = None) -> Headroom:
+    """Return the headroom of a port of this network, for the longest cable unless given."""
+    longest = max(lengths_m(layout).values(), default=layout.site.choice.cable_m)
     switch = layout.site.switch
-    return headroom(switch, layout.link_bytes_per_s, cable_m, SWITCH_MTU_BYTES)
+    length = cable_class_m(longest if cable_m is None else cable_m)
+    return headroom(switch, layout.link_bytes_per_s, length, SWITCH_MTU_BYTES)
+
+
+def _links(layout: Layout) -> dict[str, LinkRoom]:
+    found = {}
+    for kind, length in lengths_m(layout).items():
+        needed = room(layout, length)
+        found[kind] = LinkRoom(
+            cable_m=Planned(
+                value=cable_class_m(length), unit="m", source="sonic_qos",
+                reason=f"topology.longest_cable_m: {length:g} m; the next usual length"),
+            headroom_bytes=Planned(
+                value=needed.headroom_bytes, unit="B", reason=needed.shown,
+                source="sonic_headroom"),
+        )  # fmt: skip
+    return found
 
 
 def system(layout: Layout) -> SwitchSystem:
@@ -187,12 +228,14 @@ def system(layout: Layout) -> SwitchSystem:
 
 def pause(layout: Layout, on: SwitchSystem) -> Pause:
     """Return all of PFC for the switches of a layout that run a system."""
-    needed = room(layout)
-    pool = pool_of(layout, needed.headroom_bytes)
+    needed, links = room(layout), _links(layout)
+    pool = pool_of(layout, needed.headroom_bytes, links)
     return Pause(
+        links=links,
         cable_m=Planned(
-            value=cable_class_m(layout.site.choice.cable_m), unit="m", source="sonic_qos",
-            reason=f"topology.cable_m is {layout.site.choice.cable_m:g} m, a mean; the next "
+            value=int(needed.cable_m), unit="m", source="sonic_qos",
+            reason="the longest of topology.longest_cable_m" if links else
+            f"topology.cable_m is {layout.site.choice.cable_m:g} m, a mean; the next "
             "usual length covers longer ones. Raise cable_m if any cable is longer still"),
         headroom_bytes=Planned(
             value=needed.headroom_bytes, unit="B", reason=needed.shown,
@@ -212,30 +255,58 @@ def pause(layout: Layout, on: SwitchSystem) -> Pause:
     )  # fmt: skip
 
 
-def buffer_of(layout: Layout, headroom_bytes: int) -> Buffer | None:
+def _lossless_groups(
+    layout: Layout, headroom_bytes: int, links: Mapping[str, LinkRoom]
+) -> tuple[Kept, ...]:
+    """Return XON and headroom of all ports, of the tier that keeps the most."""
+    if not links:
+        each = headroom_bytes + XON_BYTES
+        return (Kept(what="lossless groups", count=layout.radix, each_bytes=each),)
+    ends = 2 if isinstance(layout.wiring, Mesh) else 1  # both ends are on spines
+    up = ceil(layout.leaf_spine_cables * layout.planes / max(1, layout.leaf))
+    out = ceil(ends * layout.spine_core_cables * layout.planes / max(1, layout.spine))
+    tiers = [{"host": layout.radix - up, "spine": up}]
+    if layout.spine:
+        tiers.append({"spine": layout.radix - out, "core": out})
+    if layout.spine_core_cables and ends == 1:
+        tiers.append({"core": layout.radix})
+    kept = [
+        tuple(
+            Kept(what=f"lossless groups, {kind} links", count=count,
+                 each_bytes=links[kind].headroom_bytes.whole() + XON_BYTES)
+            for kind, count in tier.items() if count
+        )
+        for tier in tiers
+    ]  # fmt: skip
+    return max(kept, key=lambda parts: sum(one.bytes for one in parts))
+
+
+def buffer_of(
+    layout: Layout, headroom_bytes: int, links: Mapping[str, LinkRoom] = MappingProxyType({})
+) -> Buffer | None:
     """Return how the buffer of a switch is divided, beside so much headroom of each port.
 
     None where nobody knows the buffer. Raises Infeasible where nothing is left to share.
     """
+    groups = _lossless_groups(layout, headroom_bytes, links)
     switch = layout.site.switch
     held = platforms().get(layout.switch)
     kept: tuple[Kept, ...]
     if held is not None and held.mmu_bytes is not None:
         whole, source = held.mmu_bytes, "sonic_pool"
         lanes = held.cages * held.lanes // layout.radix
-        kept = kept_back(layout.radix, lanes, headroom_bytes + XON_BYTES)
+        kept = (*groups, *kept_back(layout.radix, lanes))
     elif switch.buffer_bytes is not None:
         whole, source = int(switch.buffer_bytes.value), "catalogue"
-        kept = (Kept(what="lossless groups", count=layout.radix,
-                     each_bytes=headroom_bytes + XON_BYTES),)  # fmt: skip
+        kept = groups
     else:
         return None
     left = whole - sum(one.bytes for one in kept)
     if left <= 0:
         raise Infeasible(
-            f"{layout.radix} ports x {headroom_bytes + XON_BYTES} B of headroom and XON, and "
-            f"what the chip keeps, are more than the {whole} B of {switch.name}; shorten "
-            "topology.cable_m"
+            f"{layout.radix} ports x up to {headroom_bytes + XON_BYTES} B of headroom and XON, "
+            f"and what the chip keeps, are more than the {whole} B of {switch.name}; shorten "
+            f"topology.{'longest_cable_m' if links else 'cable_m'}"
         )
     return Buffer(
         whole_bytes=whole, kept=kept, shared_bytes=left // KIB * KIB,
@@ -243,9 +314,11 @@ def buffer_of(layout: Layout, headroom_bytes: int) -> Buffer | None:
     )  # fmt: skip
 
 
-def pool_of(layout: Layout, headroom_bytes: int) -> Planned | None:
+def pool_of(
+    layout: Layout, headroom_bytes: int, links: Mapping[str, LinkRoom] = MappingProxyType({})
+) -> Planned | None:
     """Return what ports share beside so much headroom each; none where nobody knows."""
-    buffer = buffer_of(layout, headroom_bytes)
+    buffer = buffer_of(layout, headroom_bytes, links)
     if buffer is None:
         return None
     parts = "".join(f" - {one.what} {one.count} x {one.each_bytes} B" for one in buffer.kept)

@@ -146,7 +146,7 @@ def _plan(cluster: Cluster, guids: tuple[tuple[str, str], ...]) -> Plan:
         "link": _link(fabric.name, network, path_mtu, ours=ours),
         "labels": label,
         "pause": stop,
-        "buffer": buffer_of(network, stop.headroom_bytes.whole()) if stop else None,
+        "buffer": buffer_of(network, stop.headroom_bytes.whole(), stop.links) if stop else None,
         "marking": marks,
         "dcqcn": (
             tuned_dcqcn(cluster, network, dcqcn()) if fabric.name == "roce" and ours else None

@@ -80,16 +80,15 @@ def platforms() -> dict[str, Platform]:
     }  # fmt: skip
 
 
-def kept_back(ports: int, lanes: int, lossless_bytes: int) -> tuple[Kept, ...]:
+def kept_back(ports: int, lanes: int) -> tuple[Kept, ...]:
     """Return what is taken from an MMU before ports share the rest.
 
-    ``lanes`` is of one port and ``lossless_bytes`` the size of its lossless priority group,
-    XON and headroom. As buffer_pool_mellanox.lua adds it up [sonic_pool], with one lossy and
-    one lossless group a port, every port up, and no headroom shared.
+    ``lanes`` is of one port; lossless priority groups come on top. As buffer_pool_mellanox.lua
+    adds it up [sonic_pool], with one lossy and one lossless group a port, every port up, and
+    no headroom shared.
     """
     pipeline = PIPELINE_8_LANES_BYTES if lanes == WIDE else PIPELINE_BYTES
     return (
-        Kept(what="lossless groups", count=ports, each_bytes=lossless_bytes),
         Kept(what="lossy groups", count=ports, each_bytes=pipeline),
         Kept(what="control groups", count=ports, each_bytes=pipeline),
         Kept(what="mirrors at egress", count=ports, each_bytes=MIRROR_BYTES),

@@ -76,6 +76,7 @@ def tuned_pause(cluster: Cluster, network: Layout, rules: Pause) -> Pause:
     if room is not rules.headroom_bytes:
         pool = pool_of(network, room.whole() if room.number() > rules.headroom_bytes.number()
                        else rules.headroom_bytes.whole())  # fmt: skip
+        rules = replace(rules, links={})  # of the search, on every link
     with_room = replace(rules, headroom_bytes=room, pool_bytes=pool)
     alpha = _alpha(cluster, network, tuning, with_room)
     xoff = xoff_of(network, pool, alpha.number())

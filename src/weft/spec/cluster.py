@@ -81,6 +81,17 @@ class FabricChoice(Part):
     """Switch and NIC settings of a file, as `weft tune` writes it; none: those of tuning."""
 
 
+class CableLengths(Part):
+    """The longest cable of each kind of link; none: the longest that is given."""
+
+    host: Annotated[float, Field(gt=0)] | None = None
+    """Between a host and its leaf, in metres."""
+    spine: Annotated[float, Field(gt=0)] | None = None
+    """Between a leaf and a spine, in metres."""
+    core: Annotated[float, Field(gt=0)] | None = None
+    """Between spines, or a spine and a core, in metres."""
+
+
 class TopologyChoice(Part):
     """How the switches are joined (a file of network/topologies)."""
 
@@ -100,6 +111,8 @@ class TopologyChoice(Part):
     """Parallel networks that the ports of each NIC are split over."""
     cable_m: Annotated[float, Field(gt=0)] = 30.0
     """Mean length of a cable, in metres."""
+    longest_cable_m: CableLengths | None = None
+    """From the cable list, for headroom by link; none: headroom follows cable_m."""
 
 
 def _env_text(value: object) -> object:

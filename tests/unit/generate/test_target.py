@@ -25,6 +25,7 @@ from weft.generate.target import (
     write,
 )
 from weft.network import network as resolver
+from weft.spec.cluster import CableLengths
 from weft.spec.kubernetes import Kubernetes
 from weft.spec.load import preset
 
@@ -540,3 +541,41 @@ def test_the_main_table_leads_to_every_rail_by_one_nic(cluster, hosts):
         ways = [by for net, by in routes.items() if ip_interface(address).ip in net]
         assert ways == [device if apart else "mlx5_0"]
     assert all(net.prefixlen < 31 for net in routes), "a link's own route would be replaced"
+
+
+LENGTHS = CableLengths(host=3.0, spine=40.0, core=250.0)
+
+
+def test_headroom_of_sonic_follows_the_cable_of_each_port_and_closes_against_the_mmu():
+    """Sizes of all ports (XON and headroom) and the pool are at most the MMU, on every tier."""
+    cluster = preset("hgx_h100_roce", hosts=128)
+    cluster = cluster.with_(
+        topology=cluster.topology.with_(hosts_per_pod=64, longest_cable_m=LENGTHS)
+    )
+    made = plan(cluster)
+    rooms = {kind: one.headroom_bytes.text() for kind, one in made.pause.links.items()}
+    assert rooms["host"] != rooms["spine"] != rooms["core"]
+    tiers = set()
+    for path, text in _texts(cluster, "sonic").items():
+        tables = json.loads(text)
+        tiers.add(path.split("/")[1].partition("-")[0])
+        used = 0
+        for port, row in tables["DEVICE_NEIGHBOR"].items():
+            pair = {path.split("/")[1].partition("-")[0], row["name"].partition("-")[0]}
+            kind = "host" if "host" in pair else "spine" if "leaf" in pair else "core"
+            profile = tables["BUFFER_PROFILE"][tables["BUFFER_PG"][f"{port}|3"]["profile"]]
+            assert profile["xoff"] == rooms[kind]
+            assert tables["CABLE_LENGTH"]["AZURE"][port] == {"host": "5m", "spine": "40m",
+                                                             "core": "300m"}[kind]  # fmt: skip
+            used += int(profile["size"])
+        pool = int(tables["BUFFER_POOL"]["ingress_lossless_pool"]["size"])
+        assert used + pool <= made.buffer.whole_bytes, path
+    assert tiers == {"leaf", "spine", "core"}
+
+
+def test_one_length_for_all_links_is_the_same_as_before():
+    cluster = preset("hgx_h100_roce", hosts=8)
+    alike = CableLengths(host=30.0, spine=30.0, core=30.0)
+    listed = cluster.with_(topology=cluster.topology.with_(longest_cable_m=alike))
+    assert plan(listed).pause.headroom_bytes.value == plan(cluster).pause.headroom_bytes.value
+    assert plan(listed).pause.pool_bytes.value == plan(cluster).pause.pool_bytes.value

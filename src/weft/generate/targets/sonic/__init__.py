@@ -343,7 +343,14 @@ def _schedule(labels: Labels, marking: Marking) -> dict[str, Table]:
 def _buffers(pause: Pause, mmu: str) -> dict[str, Table]:
     assert pause.pool_bytes is not None, "refused where the buffer is unknown"
     pool, xon = pause.pool_bytes.text(), pause.xon_bytes.text()
-    held = pause.xon_bytes.whole() + pause.headroom_bytes.whole()
+    rooms = {kind: one.headroom_bytes for kind, one in pause.links.items()}
+    groups = {
+        _group(kind): _profile(
+            "ingress_lossless_pool", size=str(pause.xon_bytes.whole() + room.whole()),
+            alpha=_exponent(pause), xon=xon, xoff=room.text(),
+            xon_offset=pause.xon_offset_bytes.text())
+        for kind, room in (rooms or {"": pause.headroom_bytes}).items()
+    }  # fmt: skip
     return {
         "BUFFER_POOL": {
             "ingress_lossless_pool": {"type": "ingress", "mode": "dynamic", "size": pool},
@@ -353,16 +360,35 @@ def _buffers(pause: Pause, mmu: str) -> dict[str, Table]:
         "BUFFER_PROFILE": {
             "ingress_lossless_profile": _profile("ingress_lossless_pool", size="0", alpha="7"),
             "ingress_lossy_profile": _profile("ingress_lossless_pool", size="0", alpha="3"),
-            "pg_lossless_profile": _profile(
-                "ingress_lossless_pool", size=str(held), alpha=_exponent(pause),
-                xon=xon, xoff=pause.headroom_bytes.text(),
-                xon_offset=pause.xon_offset_bytes.text()),
+            **groups,
             "egress_lossless_profile": _profile("egress_lossless_pool", size="0", alpha="7"),
             "egress_lossy_profile": _profile(
                 "egress_lossy_pool", size=str(EGRESS_BYTES), alpha="7"),
             "q_lossy_profile": _profile("egress_lossy_pool", size="0", alpha="3"),
         },
     }  # fmt: skip
+
+
+def _group(kind: str) -> str:
+    """Return the profile of the lossless group of a kind of link; of all, where all are alike.
+
+    >>> _group("host"), _group("")
+    ('pg_lossless_host_profile', 'pg_lossless_profile')
+    """
+    return f"pg_lossless_{kind}_profile" if kind else "pg_lossless_profile"
+
+
+def _kinds(case: _Case, switch: Wired) -> dict[str, str]:
+    """Return the kind of link of each port; none where all are planned alike."""
+    assert case.plan.pause is not None, "asked with PFC alone"
+    if not case.plan.pause.links:
+        return {case.port(port.number): "" for port in switch.ports}
+    kinds = {}
+    for port in switch.ports:
+        leaf = "leaf" in {switch.name.partition("-")[0], port.peer.partition("-")[0]}
+        kind = "host" if port.host is not None else "spine" if leaf else "core"
+        kinds[case.port(port.number)] = kind
+    return kinds
 
 
 def _exponent(pause: Pause) -> str:
@@ -391,7 +417,10 @@ def _port_quality(case: _Case, switch: Wired) -> dict[str, Table]:
             queues[f"{name}|{queue}"] = {"scheduler": f"scheduler.{kind}", **marked}
             buffers[f"{name}|{queue}"] = {"profile": held}
     groups = {f"{name}|0": {"profile": "ingress_lossy_profile"} for name in names}
-    groups |= {f"{name}|{lossless}": {"profile": "pg_lossless_profile"} for name in names}
+    kinds = _kinds(case, switch)
+    groups |= {f"{name}|{lossless}": {"profile": _group(kinds[name])} for name in names}
+    lengths = {kind: one.cable_m.text() for kind, one in pause.links.items()}
+    lengths = lengths or {"": pause.cable_m.text()}
     return {
         "PORT_QOS_MAP": {
             **{name: _port_maps(lossless) for name in names},
@@ -403,7 +432,7 @@ def _port_quality(case: _Case, switch: Wired) -> dict[str, Table]:
         "BUFFER_PORT_EGRESS_PROFILE_LIST": _each(
             names, {"profile_list": ["egress_lossless_profile", "egress_lossy_profile"]}
         ),
-        "CABLE_LENGTH": {"AZURE": dict.fromkeys(names, f"{pause.cable_m.text()}m")},
+        "CABLE_LENGTH": {"AZURE": {name: f"{lengths[kinds[name]]}m" for name in names}},
         "QUEUE": queues,
         "BUFFER_QUEUE": buffers,
         "BUFFER_PG": groups,
