@@ -180,7 +180,7 @@ class Reading:
             return
         line = Line(number, raw.decode("utf-8", "replace"), raw)
         if len(rows) > 1:
-            rows = [one for one in rows if one.tool != OTHERWISE]
+            rows = [one for one in rows if one.tool != OTHERWISE] or rows[-1:]
         hits = [self._contained(number, one.code or one.tool, one.read, line, self.scribe)
                 for one in rows]  # fmt: skip
         closes = any(one.closes for one, hit in zip(rows, hits, strict=True) if hit)
