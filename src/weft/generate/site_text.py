@@ -6,6 +6,7 @@ always placeholders.
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 from ipaddress import ip_interface, ip_network
 from typing import Final
 
@@ -13,6 +14,8 @@ from weft.errors import SpecError
 from weft.generate.plan import Plan
 from weft.generate.rendered import PLACEHOLDER
 from weft.generate.router import Router
+from weft.generate.wiring import wired
+from weft.spec.cluster import Cluster
 
 FIRST_HOST: Final = 11
 """Of the management prefix; the addresses below are for gateways."""
@@ -53,11 +56,17 @@ def site_text(plan: Plan, router: Router, vrf: str) -> SiteText | None:
     """Return the site's part of a switch; None where the document has no site.
 
     ``vrf`` is what the system calls its management VRF. Raises SpecError for a prefix that has
-    too few addresses.
+    too few addresses, and for a switch in maintenance that the cluster does not have.
     """
     site = plan.cluster.site
     if site is None:
         return None
+    unknown = [one for one in site.maintenance if one not in _switches(plan.cluster)]
+    if unknown:
+        raise SpecError(
+            f"site.maintenance: the cluster has no switch {unknown[0]}; switches are called as "
+            f"{router.name}"
+        )
     address, gateway = _management(site.management_prefix, router.switch.count)
     return SiteText(
         vrf=site.management_vrf or vrf, address=address,
@@ -72,6 +81,11 @@ def site_text(plan: Plan, router: Router, vrf: str) -> SiteText | None:
         bfd=site.bfd, bfd_ms=BFD_MS, bfd_multiplier=BFD_MULTIPLIER, banner=site.banner,
         drained=router.name in site.maintenance,
     )  # fmt: skip
+
+
+@lru_cache(maxsize=16)
+def _switches(cluster: Cluster) -> frozenset[str]:
+    return frozenset(one.name for one in wired(cluster))
 
 
 def _management(prefix: str | None, count: int) -> tuple[str, str]:

@@ -30,7 +30,7 @@ def _servers(value: tuple[str, ...]) -> tuple[str, ...]:
 
 def _word(value: str) -> str:
     """Refuse what would end a line or a word of a configuration and begin another."""
-    if not value.isprintable() or any(letter in value for letter in "\"'`$;#!\\{}"):
+    if not value.isprintable() or any(letter in value for letter in "\"'`$;#!^\\{}"):
         message = "holds a character that ends a word of some switch's configuration"
         raise ValueError(message)
     return value

@@ -125,8 +125,14 @@ def test_a_prefix_with_too_few_addresses_is_refused():
         _texts("cumulus", Site(management_prefix="192.0.2.0/29"))
 
 
+def test_a_switch_in_maintenance_that_is_none_is_refused():
+    with pytest.raises(SpecError, match="no switch spine-0099"):
+        _texts("cumulus", Site(maintenance=("spine-0099",)))
+
+
 @pytest.mark.parametrize("site", [
-    {"ntp": ("192.0.2.1 prefer",)}, {"syslog": ("a\nb",)}, {"banner": 'a" ; reload'},
+    {"banner": "a^ reload"}, {"ntp": ("192.0.2.1 prefer",)}, {"syslog": ("a\nb",)},
+    {"banner": 'a" ; reload'},
     {"management_prefix": "192.0.2.0/33"}, {"snmp_user": "a b"}, {"release": "new"},
     {"banner": "a\nEOF\nreload"}, {"gnmi_port": 0}, {"management_vrf": "x y"},
 ])  # fmt: skip
