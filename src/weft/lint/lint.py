@@ -22,8 +22,6 @@ from weft.lint.text import Evidence, Text
 from weft.predict.provenance import provenance
 from weft.results import Provenance
 
-MOST_OF_A_RULE: Final = 30
-"""Findings of one rule that are shown one by one."""
 _ORDER: Final = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
 
 
@@ -148,25 +146,15 @@ def description(name: str) -> tuple[str, str]:
 
 
 def find(case: Case, ignore: frozenset[str] = frozenset()) -> list[Finding]:
-    """Ask every rule that can be asked; the gravest first, then by place."""
+    """Return all that every applicable rule reports; the gravest first, then by place."""
     found = [
         _finding(name, rule, one)
         for name, rule in all_rules()
         if name not in ignore and _is_asked(rule, case)
-        for one in _bounded(list(rule.check(case)))
+        for one in rule.check(case)
     ]
     found.sort(key=lambda one: (_ORDER[one.severity], one.at.file, one.at.line, one.rule))
     return list(dict.fromkeys(found))
-
-
-def _bounded(problems: list[Problem]) -> list[Problem]:
-    """Keep the first of very many findings of one rule, and say how many more there are."""
-    if len(problems) <= MOST_OF_A_RULE:
-        return problems
-    last = problems[MOST_OF_A_RULE]
-    more = len(problems) - MOST_OF_A_RULE - 1
-    message = f"{last.message} (and {more} more like it)"
-    return [*problems[:MOST_OF_A_RULE], replace(last, message=message)]
 
 
 def _finding(name: str, rule: Rule, one: Problem) -> Finding:

@@ -107,6 +107,8 @@ JOB = [
     _fault("class beyond a byte", "roce", CONF, r"TC=106", "TC=416", "nccl_value",
            "nccl_traffic_class"),
     _fault("RDMA off", "roce", CONF, r"\Z", "NCCL_IB_DISABLE=1\n", "nccl_rdma_off"),
+    _fault("RDMA left on, on TCP", "tcp", CONF, r"_IB_DISABLE=1", "_IB_HCA=mlx5_0",
+           "nccl_settings_differ"),
     _fault("sockets forced", "infiniband", CONF, r"\Z", "NCCL_NET=Socket\n", "nccl_rdma_off"),
     _fault("algorithm forced", "roce", CONF, r"\Z", "NCCL_ALGO=Ring\n",
            "nccl_forced_algorithm"),

@@ -1,13 +1,19 @@
 """Members of a partition cannot talk to one another, or to the subnet manager.
 
 What it checks: keys (15 bits, once each), the default partition, full and limited members, the
-service level, and enforcement.
+service level, enforcement, and whether tenants (partitions whose hosts are listed, without a
+host in common) share a key of which both are full members.
 Why it matters: two limited members cannot talk: connections fail with "no route" or retries; if
-the subnet manager is no full member of the default partition, nobody can ask it for a path.
-What to do: full members for hosts of one tenant; SELF=full in Default.
+the subnet manager is no full member of the default partition, nobody can ask it for a path. Two
+full members of any one key do talk, whatever other partitions separate them.
+What to do: full members for hosts of one tenant; SELF=full in Default, and ALL=limited in it as
+soon as there are tenants.
 References: man opensm, PARTITION CONFIGURATION; InfiniBand specification, P_Key.
 """
 
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import combinations
 from typing import Final
 
 from weft.lint.facts import Partition
@@ -22,7 +28,7 @@ _ALL: Final = frozenset({"ALL", "ALL_CAS"})
 
 
 def _check(case: Case) -> Found:
-    rows = case.of(Partition)
+    rows = list(_merged(case.of(Partition)))
     keys: dict[int, Partition] = {}
     for one in rows:
         key = one.key & _MOST
@@ -45,6 +51,7 @@ def _check(case: Case) -> Found:
         yield from _members(one, rows)
     if rows and _MOST not in keys:
         yield problem(rows, "there is no default partition (0x7fff)", "define Default=0x7fff")
+    yield from _tenants(rows)
     for option in case.options("opensm", "part_enforce"):
         if len(keys) > 1 and option.value.lower() == "off":
             yield problem(
@@ -55,13 +62,61 @@ def _check(case: Case) -> Found:
             )
 
 
+def _merged(rows: Iterable[Partition]) -> Iterator[Partition]:
+    """Join the definitions of one partition; each line has its own default membership.
+
+    [man opensm, PARTITION CONFIGURATION: a partition may be defined on several lines]
+    """
+    found: dict[tuple[str, str, int], Partition] = {}
+    for one in rows:
+        name = (one.at.text.name, one.name, one.key & _MOST)
+        own = tuple(
+            (who, one.full_by_default if kind is None else kind) for who, kind in one.members
+        )
+        first = found.get(name)
+        found[name] = (
+            replace(first, members=first.members + own) if first else replace(one, members=own)
+        )
+    yield from found.values()
+
+
+def _tenants(rows: list[Partition]) -> Found:
+    """Report keys of which hosts of two tenants are full members."""
+    tenants = [(one, hosts) for one in rows if (hosts := _hosts(one)) and not _is_shared(one)]
+    apart = [
+        (one, other) for (one, hosts), (other, others) in combinations(tenants, 2)
+        if one.at.text.name == other.at.text.name and not hosts & others
+    ]  # fmt: skip
+    for shared in rows:
+        for one, other in apart:
+            if shared in (one, other) or shared.at.text.name != one.at.text.name:
+                continue
+            full = _hosts(shared)
+            everyone = _is_shared(shared)
+            if everyone or (full & _hosts(one) and full & _hosts(other)):
+                yield problem(
+                    [shared, one, other],
+                    f"hosts of {one.name} and {other.name} are full members of {shared.name} "
+                    f"({shared.key & _MOST:#06x}): the two tenants reach each other",
+                    f"make hosts limited members of {shared.name}: ALL=limited, SELF=full",
+                    severity=Severity.WARNING,
+                )
+                break
+
+
+def _hosts(one: Partition) -> set[str]:
+    """Return the GUIDs that are full members."""
+    return {who for who, full in one.members if full and who.startswith("0x")}
+
+
+def _is_shared(one: Partition) -> bool:
+    """Return whether every host is a full member."""
+    return any(full and who in _ALL for who, full in one.members)
+
+
 def _has_full(one: Partition) -> bool:
     """Return whether hosts are full members of a partition."""
-    return any(
-        (kind or (kind is None and one.full_by_default))
-        and (who in _ALL or who.startswith("0x"))
-        for who, kind in one.members
-    )
+    return any(full and (who in _ALL or who.startswith("0x")) for who, full in one.members)
 
 
 def _named(one: Partition) -> bool:
@@ -71,7 +126,7 @@ def _named(one: Partition) -> bool:
 
 
 def _members(one: Partition, rows: list[Partition]) -> Found:
-    full = {who for who, kind in one.members if kind or (kind is None and one.full_by_default)}
+    full = {who for who, is_full in one.members if is_full}
     limited = {who for who, _ in one.members} - full
     if not one.members:
         yield problem(one, f"partition {one.name} has no members", "name them")

@@ -10,6 +10,8 @@ from weft.report.views._provenance import footer
 
 _MOST_PLACES: Final = 3
 _MOST_UNREAD: Final = 8
+_MOST_OF_A_CAUSE: Final = 30
+"""Findings of one cause that are shown one by one; all of them are counted."""
 
 
 def _page(result: Linted) -> Page:
@@ -52,11 +54,22 @@ def _folded(found: list[Finding]) -> Entry:
 
 
 def _blocks(result: Linted) -> Iterator[Block]:
+    groups = causes(result.findings)
+    shown = {id(one) for found in groups for one in found[:_MOST_OF_A_CAUSE]}
     by_file: dict[str, list[Finding]] = {}
     for one in result.findings:
-        by_file.setdefault(one.at.file, []).append(one)
+        if id(one) in shown:
+            by_file.setdefault(one.at.file, []).append(one)
     for file, found in by_file.items():
         yield Entries(title=file, items=tuple(map(_entry, found)))
+    more = tuple(
+        f"{found[0].rule}: {_many(len(found) - _MOST_OF_A_CAUSE, 'more place')}; "
+        "-o json lists them"
+        for found in groups
+        if len(found) > _MOST_OF_A_CAUSE
+    )
+    if more:
+        yield Sentences(title="Not shown", lines=more)
     if result.unchecked:
         lines = (
             f"{one.rule}: no file has {' or '.join(one.missing)}" for one in result.unchecked
