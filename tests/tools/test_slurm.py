@@ -13,6 +13,7 @@ import pytest
 
 from weft.generate.plan import plan
 from weft.generate.target import render
+from weft.spec.cluster import Tenant
 from weft.spec.load import preset
 
 MISSING = [tool for tool in ("slurmctld", "scontrol") if shutil.which(tool) is None]
@@ -34,7 +35,7 @@ def _free_port() -> int:
 
 
 def _conf(folder, hosts: int) -> str:
-    port = _free_port()
+    port, tenants = _free_port(), folder / "tenants.conf"
     return f"""ClusterName=weft
 SlurmctldHost=localhost(127.0.0.1)
 SlurmUser={getpass.getuser()}
@@ -51,14 +52,17 @@ MpiDefault=none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
 TopologyPlugin=topology/tree
-NodeName=host-[0000-{hosts - 1:04d}] NodeAddr=127.0.0.1 CPUs=2 State=UNKNOWN
-PartitionName=gpu Nodes=ALL Default=YES State=UP
+GresTypes=gpu
+NodeName=host-[0000-{hosts - 1:04d}] NodeAddr=127.0.0.1 CPUs=8 Gres=gpu:8 State=UNKNOWN
+{f"Include {tenants}" if tenants.exists() else "PartitionName=gpu Nodes=ALL Default=YES"}
 """
 
 
-def _shown(folder, topology: str, hosts: int) -> tuple[str, str]:
+def _shown(folder, topology: str, hosts: int, *more: str, **files: str) -> tuple[str, str]:
     """Start the controller on a topology; return what scontrol shows, and the log."""
     (folder / "state").mkdir()
+    for name, text in files.items():
+        (folder / f"{name}.conf").write_text(text)
     (folder / "slurm.conf").write_text(_conf(folder, hosts))
     (folder / "topology.conf").write_text(topology)
     environment = {**os.environ, "SLURM_CONF": str(folder / "slurm.conf")}
@@ -77,6 +81,11 @@ def _shown(folder, topology: str, hosts: int) -> tuple[str, str]:
                 ["scontrol", "show", "topology"], env=environment, capture_output=True,
                 text=True, timeout=PATIENCE_S, check=False,
             ).stdout  # fmt: skip
+        for what in more:
+            shown += subprocess.run(
+                ["scontrol", "show", what], env=environment, capture_output=True, text=True,
+                timeout=PATIENCE_S, check=True,
+            ).stdout  # fmt: skip
     finally:
         controller.send_signal(signal.SIGTERM)
         try:
@@ -94,8 +103,12 @@ def _shown(folder, topology: str, hosts: int) -> tuple[str, str]:
     tool="slurm",
 )
 def test_the_controller_shows_the_tree_that_was_rendered(name, hosts, tmp_path):
-    text = render(plan(preset(name, hosts=hosts)), ["slurm"]).files[0].text
-    shown, log = _shown(tmp_path, text, hosts)
+    files = {
+        file.path: file.text
+        for file in render(plan(preset(name, hosts=hosts)), ["slurm"]).files
+    }
+    text = files["slurm/topology.conf"]
+    shown, log = _shown(tmp_path, text, hosts, gres=files["slurm/gres.conf"])
     assert not re.findall(r"(?:error|fatal):.*(?:opology|witch|node).*", log)
     rendered = re.findall(r"^SwitchName=(\S+)", text, re.MULTILINE)
     assert re.findall(r"SwitchName=(\S+)", shown) == rendered
@@ -109,3 +122,25 @@ def test_a_planted_fault_is_seen(tmp_path):
     shown, log = _shown(tmp_path, "SwitchName=unit0000 Hosts=host-[0000-0003]\n", 4)
     assert "SwitchName" not in shown
     assert "fatal" in log
+
+
+@pytest.mark.proves(
+    "slurm",
+    effect="a tenant's partition has its hosts alone",
+    tool="slurm",
+)
+def test_the_controller_keeps_tenants_on_their_hosts_and_counts_their_gpus(tmp_path):
+    tenants = (Tenant(name="red", hosts=2), Tenant(name="blue", hosts=1))
+    cluster = preset("dgx_h100", hosts=4).with_(tenants=tenants)
+    files = {file.path: file.text for file in render(plan(cluster), ["slurm"]).files}
+    shown, log = _shown(
+        tmp_path, files["slurm/topology.conf"], 4, "partitions", "nodes",
+        gres=files["slurm/gres.conf"], tenants=files["slurm/tenants.conf"],
+    )  # fmt: skip
+    complaints = set(re.findall(r"(?:error|fatal): (.*(?:gres|artition|topology).*)", log))
+    # A job names its tenant: no partition is everybody's.
+    assert complaints <= {"read_slurm_conf: default partition not set."}
+    held = dict(re.findall(r"PartitionName=(\S+)(?s:.*?)\bNodes=(\S+)", shown))
+    assert held == {"red": "host-[0000-0001]", "blue": "host-0002"}
+    assert re.findall(r"AllowAccounts=(\S+)", shown) == ["red", "blue"]
+    assert re.findall(r"Gres=(\S+)", shown) == ["gpu:8"] * 4

@@ -176,6 +176,8 @@ class Server(Device):
     price_usd: Sourced | None = None
     """With its NICs."""
     rack_units: float = 0
+    machines: int | None = None
+    """Machines of a rack, each with a name and a system of its own; None where it is one."""
     cloud: bool = False
     """Rented by the hour, network included; it cannot be bought."""
     rdma_devices: tuple[str, ...] = ()

@@ -142,22 +142,29 @@ def render(plan: Plan, names: Iterable[str]) -> Configuration:
     if against:
         able = ", ".join(suitable(plan)) or "none"
         raise SpecError(f"{'; '.join(against)}. Targets for this cluster: {able}")
+    files = tuple(
+        File(path=f"{name}/{path}", sha256=_sha256(text), text=text)
+        for name, target in loaded.items()
+        for path, text in target.files(plan)
+    )
     return Configuration(
         cluster=plan.names.cluster.text(),
-        files=tuple(
-            File(path=f"{name}/{path}", sha256=_sha256(text), text=text)
-            for name, target in loaded.items()
-            for path, text in target.files(plan)
-        ),
-        proofs=tuple(
-            Proven(target=name, file=file, proof=proof)
-            for name, target in loaded.items()
-            for file, proof in target.proofs.items()
-        ),
+        files=files,
+        proofs=tuple(_proven(loaded, files)),
         applied=tuple(Applied(target=one, how=how) for one, how in _applied(loaded).items()),
         left_out=_left_out(plan) if everything else (),
         provenance=plan.provenance,
     )
+
+
+def _proven(loaded: Mapping[str, Target], files: Iterable[File]) -> Iterator[Proven]:
+    """Yield how far each kind of file is proven; of a kind that was not written, nothing."""
+    written = {(file.path.split("/")[0], file.path.split("/")[-1]) for file in files}
+    for name, target in loaded.items():
+        for kinds, proof in target.proofs.items():
+            made = [k for k in kinds.split(", ") if (name, k.split("/")[-1]) in written]
+            if made:
+                yield Proven(target=name, file=", ".join(made), proof=proof)
 
 
 def _applied(names: Iterable[str]) -> dict[str, str]:
@@ -198,7 +205,11 @@ def write(configuration: Configuration, folder: Path, *, force: bool = False) ->
     if not force:
         _check_foreign(folder, contents, before)
     renewed = {path.partition("/")[0] for path in contents}
-    kept = {p: sha for p, sha in before.items() if p.partition("/")[0] not in renewed}
+    kept = {
+        path: sha
+        for path, sha in before.items()
+        if path.partition("/")[0] not in renewed and _sha256_of(folder / path) == sha
+    }
     now = kept | {file.path: file.sha256 for file in configuration.files}
     how = _applied(sorted({path.partition("/")[0] for path in now}))
     manifest = json.dumps({"apply": how, "files": now}, indent=1, sort_keys=True) + "\n"
@@ -211,7 +222,8 @@ def write(configuration: Configuration, folder: Path, *, force: bool = False) ->
         for temporary, place in pairs:
             temporary.replace(place)
     for path in before.keys() - now.keys():
-        _remove(folder / path, before[path])
+        if path.partition("/")[0] in renewed:
+            _remove(folder / path, before[path])
     return replace(configuration, folder=str(folder))
 
 

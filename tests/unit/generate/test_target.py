@@ -579,3 +579,27 @@ def test_one_length_for_all_links_is_the_same_as_before():
     listed = cluster.with_(topology=cluster.topology.with_(longest_cable_m=alike))
     assert plan(listed).pause.headroom_bytes.value == plan(cluster).pause.headroom_bytes.value
     assert plan(listed).pause.pool_bytes.value == plan(cluster).pause.pool_bytes.value
+
+
+def test_validation_is_stated_only_for_files_that_were_written():
+    """Without tenants there are no namespaces; without PCI addresses NICs are not set."""
+    for cluster in (ROCE, INFINIBAND):
+        made = render(plan(cluster), suitable(plan(cluster)))
+        written = {(file.path.split("/")[0], file.path.split("/")[-1]) for file in made.files}
+        for one in made.proofs:
+            for kind in one.file.split(", "):
+                assert (one.target, kind.split("/")[-1]) in written
+    stated = {one.file for one in made.proofs if one.target in {"kubernetes", "slurm"}}
+    assert stated.isdisjoint({"05-tenants.yaml", "tenants.conf"})
+
+
+@pytest.mark.parametrize("change", [lambda file: file.write_text("mine"), Path.unlink])
+def test_the_manifest_vouches_for_no_file_that_changed_since(change, tmp_path):
+    made = plan(INFINIBAND)
+    write(render(made, ["slurm"]), tmp_path)
+    change(tmp_path / "slurm" / "gres.conf")
+    write(render(made, ["opensm"]), tmp_path)
+    listed = json.loads((tmp_path / MANIFEST).read_text())["files"]
+    assert "slurm/topology.conf" in listed
+    assert "slurm/gres.conf" not in listed
+    assert (tmp_path / "slurm" / "topology.conf").exists()
