@@ -8,15 +8,20 @@ What to do: TopologyPlugin=topology/tree; PropagateResourceLimitsExcept=MEMLOCK.
 References: slurm.conf(5).
 """
 
+from typing import Final
+
 from weft.lint.facts import Option, TreeSwitch
 from weft.lint.rule import Case, Found, Layer, Rule, Severity, problem
+
+_MAIN: Final = frozenset({"ClusterName", "SlurmctldHost"})
+"""What every slurm.conf has."""
 
 
 def _check(case: Case) -> Found:
     rows = case.options("slurm")
     names = {one.name: one for one in rows}
-    if not rows:
-        return
+    if not names.keys() & _MAIN:
+        return  # gres.conf, or a file that slurm.conf includes, names no plug-in
     plugin = names.get("TopologyPlugin")
     if case.of(TreeSwitch) and (
         plugin is None or "default" in plugin.value or "flat" in plugin.value
