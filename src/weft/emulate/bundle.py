@@ -1,4 +1,4 @@
-"""The bundle that weft collect would bring from an emulated fabric, and its metrics."""
+"""The bundle that weft collect would bring from an emulated fabric."""
 
 import json
 import random
@@ -8,12 +8,10 @@ from pathlib import Path
 from typing import Final
 
 from weft.emulate.job import nccl_log, nccl_tests
-from weft.emulate.outputs import HARDWARE, PORT_COUNTERS, outputs, samples
+from weft.emulate.outputs import outputs, samples
 from weft.emulate.state import Host, Injected, State, faults, healthy, inject
 from weft.errors import SpecError, Unreadable
 from weft.generate.plan import Plan
-from weft.metrics.source import metrics
-from weft.network.network import layout
 from weft.results import Provenance
 
 BETWEEN_S: Final = 60
@@ -22,7 +20,6 @@ FIRST_S: Final = 1_795_000_000
 """When the first sample was taken, in seconds since 1970."""
 PEERS: Final = 3
 """Healthy hosts whose outputs are beside those of a faulty one."""
-STATES: Final = {"down": 1, "initializing": 2, "armed": 3, "active": 4}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,27 +82,6 @@ def files(state: State, *, seed: int = 0) -> Iterator[tuple[str, str]]:
     yield "nccl.log", nccl_log(state)
     if len(state.hosts) > 1:
         yield "all_reduce.txt", nccl_tests(state, seed)
-
-
-def metrics_text(state: State, host: Host, at_s: float) -> str:
-    """Return what node_exporter and rdma_exporter of a host would answer to a scrape."""
-    lines = []
-    rate = layout(state.plan.cluster).link_bytes_per_s
-    for rail in host.rails:
-        labels = f'{{device="mlx5_{rail.number}",port="1"}}'
-        values = {
-            "port.state": STATES[rail.values["port.state"]],
-            "port.rate": rate * rail.values["port.rate_ratio"],
-            **{path: rail.count(path, at_s) for path in _counted(state)},
-        }
-        for path, value in values.items():
-            lines.append(f"{metrics(path)[0].metric}{labels} {value:.17g}")
-    return "\n".join(lines) + "\n"
-
-
-def _counted(state: State) -> list[str]:
-    hardware = [*HARDWARE] if state.kind == "roce" else []
-    return [*PORT_COUNTERS, *hardware, "port.tx_bytes"]
 
 
 def write(state: State, folder: Path, *, seed: int = 0, hidden: bool = False) -> Emulated:

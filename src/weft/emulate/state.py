@@ -147,6 +147,7 @@ def _rail(plan: Plan, number: int, chance: random.Random) -> Part:
 def _gpu(number: int, chance: random.Random) -> Part:
     values = {"gpu.throttle_thermal": "no", "gpu.throttle_power_brake": "no",
               "gpu.remap_failed": "no", "gpu.remap_pending": "no",
+              "gpu.last_xid": 0,
               "gpu.temperature": chance.randrange(52, 74)}  # fmt: skip
     return Part(number, values)
 

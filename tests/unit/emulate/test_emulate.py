@@ -10,7 +10,8 @@ from weft.cli import app
 from weft.doctor.cause import causes
 from weft.doctor.diagnose import diagnose
 from weft.doctor.verdict import Verdict
-from weft.emulate.bundle import answer, emulate, files, metrics_text, write
+from weft.emulate.bundle import answer, emulate, files, write
+from weft.emulate.metrics import Timeline, metrics_text
 from weft.emulate.state import faults, suitable
 from weft.errors import SpecError, UnknownName, Unreadable
 from weft.expectations.expectation import expectations
@@ -118,6 +119,46 @@ def test_metrics_have_the_names_of_exporters():
     label = f'{{device="mlx5_{down.number}",port="1"}}'
     assert f"node_infiniband_state_id{label} 1\n" in text
     assert text.count("node_infiniband_state_id{") == 8
+
+
+def _shown(text, name, labels):
+    (line,) = (one for one in text.splitlines() if one.startswith(f"{name}{{{labels}}} "))
+    return float(line.rpartition(" ")[2])
+
+
+def test_a_fault_shows_from_its_begin_to_its_end_and_counters_never_fall():
+    made = plan(CLUSTERS["roce"])
+    host = emulate(made, (), seed=1).hosts[1].name
+    words = [f"port-down@{host}/2", f"crc-errors@{host}/2", f"gpu-off-the-bus@{host}/5"]
+    timeline = Timeline(healthy=emulate(made, (), seed=1),
+                        faulty=emulate(made, words, seed=1), at_s=100, until_s=160)  # fmt: skip
+    texts = [timeline.metrics_text(1, now_s) for now_s in (0, 99, 100, 159, 160, 1000)]
+    port, rail = 'device="mlx5_2",port="1"', 'device="rail2"'
+    assert [_shown(one, "node_infiniband_state_id", port) for one in texts] == [
+        4,
+        4,
+        1,
+        1,
+        4,
+        4,
+    ]
+    assert [_shown(one, "DCGM_FI_DEV_XID_ERRORS", 'gpu="5"') for one in texts] == [
+        0, 0, 79, 79, 0, 0]  # fmt: skip
+    errors = [_shown(one, "node_ethtool_received_crc_errors_phy", rail) for one in texts]
+    assert errors == [0, 0, 0, 40 * 59, 40 * 60, 40 * 60]
+
+
+@pytest.mark.parametrize("times", [(-1, 5), (5, 5), (9, 3)])
+def test_a_time_that_ends_before_it_begins_is_refused(times):
+    state = emulate(plan(CLUSTERS["roce"]), (), seed=1)
+    with pytest.raises(SpecError, match="end after they begin"):
+        Timeline(healthy=state, faulty=state, at_s=times[0], until_s=times[1])
+
+
+def test_states_of_other_hosts_make_no_timeline():
+    made = plan(CLUSTERS["roce"])
+    with pytest.raises(SpecError, match="use the same seed"):
+        Timeline(healthy=emulate(made, (), seed=1), faulty=emulate(made, (), seed=2))
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,113 @@
+"""What the exporters of an emulated host answer to scrapes, before, during and after faults."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from math import inf
+from typing import Final
+
+from weft.emulate.outputs import HARDWARE, INTERFACE_COUNTERS, PORT_COUNTERS, PRIORITY_COUNTERS
+from weft.emulate.state import Host, Part, State
+from weft.errors import SpecError
+from weft.generate.alert import key_of
+from weft.metrics.source import Metric, metrics
+from weft.network.network import layout
+
+_THERMAL, _POWER_BRAKE = 0x40, 0x80
+"""Bits of the reasons for a lower clock: NVML, nvmlClocksEventReasonHwThermalSlowdown and
+nvmlClocksEventReasonHwPowerBrakeSlowdown."""
+_GPU: Final = ("gpu.temperature", "gpu.last_xid", "gpu.remap_failed", "gpu.remap_pending")
+_GPU_COUNTERS: Final = ("gpu.ecc_uncorrectable", "gpu.nvlink_errors", "gpu.pcie_replays")
+Labels = Mapping[str, str]
+Value = str | float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timeline:
+    """A fabric that is healthy but for a time: both states are of the same hosts and seed."""
+
+    healthy: State
+    faulty: State
+    at_s: float = 0.0
+    """When the faults begin."""
+    until_s: float = inf
+    """When they have been removed; counters keep what they counted."""
+
+    def __post_init__(self) -> None:
+        """Raise SpecError for a time that ends before it begins, or for other hosts."""
+        if not 0 <= self.at_s < self.until_s:
+            raise SpecError(
+                f"faults from {self.at_s:g} s until {self.until_s:g} s: "
+                "they begin at 0 s or later and end after they begin"
+            )
+        names = [[one.name for one in state.hosts] for state in (self.healthy, self.faulty)]
+        if names[0] != names[1]:
+            raise SpecError("both states must be of the same hosts; use the same seed")
+
+    def metrics_text(self, number: int, now_s: float) -> str:
+        """Return all series of a host at a time, in the text format of Prometheus.
+
+        ``number`` is the place of the host in the states. One text holds the series of
+        node_exporter, rdma_exporter and dcgm-exporter.
+        """
+        before, after = self.healthy.hosts[number], self.faulty.hosts[number]
+        active = self.at_s <= now_s < self.until_s
+        for_s = max(0.0, min(now_s, self.until_s) - self.at_s)
+        key = key_of(self.healthy.plan)
+        lines = []
+        for path, labels, value in _gauges(self.healthy, after if active else before):
+            lines.append(_line(metrics(path)[0], key, labels, value))
+        for path, labels, one, two in _counters(self.healthy, before, after):
+            more = two.growth.get(path, 0.0) - one.growth.get(path, 0.0)
+            value = int(one.count(path, now_s) + more * for_s)
+            lines.append(_line(metrics(path)[0], key, labels, value))
+        return "\n".join(lines) + "\n"
+
+
+def metrics_text(state: State, host: Host, at_s: float) -> str:
+    """Return what the exporters of a host answer where its faults began at 0 s."""
+    timeline = Timeline(healthy=state, faulty=state)
+    return timeline.metrics_text(state.hosts.index(host), at_s)
+
+
+def _line(metric: Metric, key: Mapping[str, str], labels: Labels, value: Value) -> str:
+    words = {word: number for number, word in metric.values.items()}
+    number = float(words.get(str(value), value))
+    # Counters of states are in the unit of the exporter, gauges in that of the attribute.
+    shown = f"{number if metric.type == 'counter' else number / metric.factor:.17g}"
+    told = ",".join(f'{name}="{one}"' for name, one in labels.items())
+    return f"{metric.name(key)}{{{told}}} {shown}"
+
+
+def _gauges(state: State, host: Host) -> Iterator[tuple[str, Labels, Value]]:
+    rate = layout(state.plan.cluster).link_bytes_per_s
+    for rail in host.rails:
+        labels = _port(rail)
+        yield "port.state", labels, rail.values["port.state"]
+        yield "port.rate", labels, rate * rail.values["port.rate_ratio"]
+    for gpu in host.gpus:
+        labels = {"gpu": str(gpu.number)}
+        for path in _GPU:
+            yield path, labels, gpu.values[path]
+        hot = _THERMAL if gpu.values["gpu.throttle_thermal"] == "yes" else 0
+        brake = _POWER_BRAKE if gpu.values["gpu.throttle_power_brake"] == "yes" else 0
+        yield "gpu.clock_event_reasons", labels, hot + brake
+
+
+def _counters(
+    state: State, before: Host, after: Host
+) -> Iterator[tuple[str, Labels, Part, Part]]:
+    roce = state.kind == "roce"
+    ports = [*PORT_COUNTERS, "port.tx_bytes", *(HARDWARE if roce else ())]
+    interfaces = [*INTERFACE_COUNTERS, *PRIORITY_COUNTERS] if roce else []
+    for one, two in zip(before.rails, after.rails, strict=True):
+        for path in ports:
+            yield path, _port(one), one, two
+        for path in interfaces:
+            yield path, {"device": f"rail{one.number}"}, one, two
+    for one, two in zip(before.gpus, after.gpus, strict=True):
+        for path in _GPU_COUNTERS:
+            yield path, {"gpu": str(one.number)}, one, two
+
+
+def _port(rail: Part) -> dict[str, str]:
+    return {"device": f"mlx5_{rail.number}", "port": "1"}
