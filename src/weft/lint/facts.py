@@ -239,6 +239,13 @@ class Hash(Fact):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HashSeed(Fact):
+    """What a switch mixes into the hash of every flow; SONiC chooses it by the role."""
+
+    seed: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Hardware(Fact):
     """Which machine a switch is, as its configuration says."""
 

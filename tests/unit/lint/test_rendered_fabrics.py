@@ -107,8 +107,6 @@ JOB = [
     _fault("class beyond a byte", "roce", CONF, r"TC=106", "TC=416", "nccl_value",
            "nccl_traffic_class"),
     _fault("RDMA off", "roce", CONF, r"\Z", "NCCL_IB_DISABLE=1\n", "nccl_rdma_off"),
-    _fault("RDMA left on, on TCP", "tcp", CONF, r"_IB_DISABLE=1", "_IB_HCA=mlx5_0",
-           "nccl_settings_differ"),
     _fault("sockets forced", "infiniband", CONF, r"\Z", "NCCL_NET=Socket\n", "nccl_rdma_off"),
     _fault("algorithm forced", "roce", CONF, r"\Z", "NCCL_ALGO=Ring\n",
            "nccl_forced_algorithm"),
@@ -655,6 +653,10 @@ OVERLAY = "ufm/mlnxsm-overlay.conf"
 L8K = "l8k/cluster-config.yaml"
 
 LATER = [
+    _fault("one seed at both tiers", "roce", LEAF, r'"ToRRouter"', '"LeafRouter"',
+           "ecmp_hash"),
+    _fault("NX-OS: the seed of a spine", "roce_cisco", "nxos/leaf-0000/nxos.conf",
+           r"universal-id 1\b", "universal-id 9", "ecmp_hash"),
     _fault("no rule to the tables of the rails", "roce", SCRIPT, r" *ip rule add .*\n", "",
            "host_routes"),
     _fault("a rule to another table", "roce", SCRIPT, r'(ip rule add .*) table "\$table"',

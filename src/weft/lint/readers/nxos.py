@@ -14,6 +14,7 @@ from weft.lint.facts import (
     Fact,
     GroupUse,
     Hash,
+    HashSeed,
     LinkPause,
     Map,
     Mapped,
@@ -96,11 +97,14 @@ def _read(file: File) -> Iterator[Fact]:
     yield from filter_facts(top, device)
 
 
-def _hash(switch: _Switch) -> Iterator[Hash]:
+def _hash(switch: _Switch) -> Iterator[Hash | HashSeed]:
     for one in switch.top:
         if one.starts("ip", "load-sharing", "address"):
             layer_4 = any("port" in word for word in one.words)
             yield Hash(at=one.at, device=switch.device, side=Side.SWITCH, layer_4=layer_4)
+            if "universal-id" in one.words[:-1]:
+                seed = one.words[one.words.index("universal-id") + 1]
+                yield HashSeed(at=one.at, device=switch.device, seed=seed)
 
 
 def _split(one: Section, device: str) -> Iterator[Split]:

@@ -18,6 +18,7 @@ from weft.lint.facts import (
     GroupUse,
     Hardware,
     Hash,
+    HashSeed,
     Map,
     Mapped,
     MapRow,
@@ -152,6 +153,9 @@ def _hardware(tree: Tree, device: str) -> Iterator[Fact]:
     if sku:
         platform = tree.under("DEVICE_METADATA", "localhost", "platform").string()
         yield Hardware(at=sku.at, device=device, name=sku.string(), platform=platform)
+    role = tree.under("DEVICE_METADATA", "localhost", "type")
+    if role:
+        yield HashSeed(at=role.at, device=device, seed=role.string())
     fields = tree.under("SWITCH_HASH", "GLOBAL", "ecmp_hash")
     if fields:
         names = {one.string() for one in fields.each()} or {fields.string()}
