@@ -1,10 +1,10 @@
 """YAML and JSON as trees whose every part knows its place in the file."""
 
-import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from string import hexdigits
+from typing import Any, Final
 
 from weft.lint.text import JsonLocator, Locator, Place, Text
 from weft.readers.untrusted import DEEPEST, MOST_NODES, Malformed, json_value, yaml_nodes
@@ -78,6 +78,11 @@ class Tree:
         return self.string().lower() in {"true", "yes", "on", "1", "enabled", "enable"}
 
 
+_MOST_DIGITS: Final = 18
+_MOST_HEXADECIMAL: Final = 16
+_HEXADECIMAL: Final = frozenset(hexdigits)
+
+
 def whole(text: str) -> int | None:
     """Read a whole number, decimal or hexadecimal.
 
@@ -85,9 +90,12 @@ def whole(text: str) -> int | None:
     (32767, 12, None)
     """
     text = text.strip()
-    if re.fullmatch(r"-?\d{1,18}", text):
+    digits = text.removeprefix("-")
+    if len(digits) <= _MOST_DIGITS and digits.isascii() and digits.isdigit():
         return int(text)
-    return int(text, 16) if re.fullmatch(r"0[xX][0-9a-fA-F]{1,16}", text) else None
+    digits = text[2:] if text[:2] in {"0x", "0X"} else ""
+    is_hexadecimal = 0 < len(digits) <= _MOST_HEXADECIMAL and set(digits) <= _HEXADECIMAL
+    return int(digits, 16) if is_hexadecimal else None
 
 
 def read_json(text: Text) -> Tree:

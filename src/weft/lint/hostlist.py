@@ -1,12 +1,13 @@
 """Lists of hosts as Slurm writes them."""
 
-import re
 from collections.abc import Iterator
 from itertools import product
-from typing import Final
+from typing import Any, Final
+
+import re2
 
 MOST: Final = 200_000
-_RANGE: Final = re.compile(r"(\d+)(?:-(\d+))?")
+_RANGE: Final = re2.compile(r"(\d+)(?:-(\d+))?")
 
 
 def expand(text: str) -> tuple[str, ...]:
@@ -30,7 +31,7 @@ def turned(text: str) -> str:
     >>> turned("gpu[01-03],login"), turned("gpu[09-01]"), turned("gpu[7-0019]")
     ('', '09-01', '7-0019')
     """
-    for inside in re.findall(r"\[([^\]]*)\]", text):
+    for inside in re2.findall(r"\[([^\]]*)\]", text):
         for one in inside.split(","):
             match = _RANGE.fullmatch(one.strip())
             if match and match[2] and (int(match[2]) < int(match[1]) or _padded(match)):
@@ -38,7 +39,7 @@ def turned(text: str) -> str:
     return ""
 
 
-def _padded(match: re.Match[str]) -> bool:
+def _padded(match: Any) -> bool:  # noqa: ANN401 - re2 has no types
     """Tell whether the end alone is padded with zeros: the beginning gives the width."""
     return match[2].startswith("0") and len(match[2]) > len(match[1])
 
@@ -57,7 +58,7 @@ def _parts(text: str) -> Iterator[str]:
 
 
 def _expand_one(part: str) -> Iterator[str]:
-    pieces = re.split(r"\[([^\]]*)\]", part)
+    pieces = re2.split(r"\[([^\]]*)\]", part)
     choices = [
         list(_numbers(piece)) if number % 2 else [piece] for number, piece in enumerate(pieces)
     ]

@@ -1,8 +1,9 @@
 """What commands set on the NICs of a host: mlnx_qos, cma_roce_tos, ethtool, ip, sysfs."""
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final
+
+import re2
 
 from weft.lint.document import whole
 from weft.lint.facts import (
@@ -25,11 +26,11 @@ from weft.lint.facts import (
 )
 from weft.lint.shell import Command
 
-_ECN_ENABLE: Final = re.compile(r"/ecn/(roce_np|roce_rp)/enable/(\d)$")
-_ECN_VALUE: Final = re.compile(r"/ecn/(?:roce_np|roce_rp)/([a-z0-9_]+)$")
-_PAUSES: Final = re.compile(r"[01](,[01]){7}|.*\$.*")
-_TRAFFIC_CLASS: Final = re.compile(r"/tc/\d+/traffic_class$")
-_TOS: Final = re.compile(r"/default_roce_tos$")
+_ECN_ENABLE: Final = re2.compile(r"/ecn/(roce_np|roce_rp)/enable/(\d)$")
+_ECN_VALUE: Final = re2.compile(r"/ecn/(?:roce_np|roce_rp)/([a-z0-9_]+)$")
+_PAUSES: Final = re2.compile(r"[01](,[01]){7}|.*\$.*")
+_TRAFFIC_CLASS: Final = re2.compile(r"/tc/\d+/traffic_class$")
+_TOS: Final = re2.compile(r"/default_roce_tos$")
 _GIGABIT: Final = 1000
 _CONNECTX: Final = {
     "CNP_DSCP_P1": "cnp_dscp",

@@ -1,7 +1,8 @@
 """Sizes and counts as Kubernetes, Docker and switches write them."""
 
-import re
 from typing import Final
+
+import re2
 
 _SUFFIX: Final = {
     "": 1,
@@ -26,7 +27,7 @@ _SWITCH: Final = {
     "gb": 10**9,
     "gbytes": 10**9,
 }
-_NUMBER: Final = re.compile(r"(\d{1,15}(?:\.\d{1,6})?)\s*([A-Za-z]*)")
+_NUMBER: Final = re2.compile(r"(\d{1,15}(?:\.\d{1,6})?)\s*([A-Za-z]*)")
 
 
 def _size(text: str, suffixes: dict[str, int]) -> int | None:

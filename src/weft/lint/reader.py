@@ -1,10 +1,11 @@
 """What a reader is: it says which files are its own, and which facts are in them."""
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Final
+
+import re2
 
 from weft import plugins
 from weft.generate.rendered import PLACEHOLDER
@@ -15,7 +16,7 @@ from weft.lint.shell import Command, commands
 from weft.lint.text import Place, Text
 from weft.readers.untrusted import Malformed
 
-_PLACEHOLDER: Final = re.compile(rf"{PLACEHOLDER}[A-Z0-9_]+")
+_PLACEHOLDER: Final = re2.compile(rf"{PLACEHOLDER}[A-Z0-9_]+")
 JSON_ENDS: Final = (".json",)
 SHELL_ENDS: Final = (".sh", ".bash", ".sbatch", ".slurm", ".env", ".profile", ".bashrc")
 YAML_ENDS: Final = (".yaml", ".yml")

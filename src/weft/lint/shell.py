@@ -1,15 +1,16 @@
 """Commands in shell text: words, assignments, where output goes. Nothing is ever run."""
 
-import re
 import shlex
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
+import re2
+
 from weft.lint.text import Place
 
 LONGEST: Final = 20_000
-_ASSIGNMENT: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
+_ASSIGNMENT: Final = re2.compile(r"(?s)([A-Za-z_][A-Za-z0-9_]*)=(.*)")
 _OPERATORS: Final = frozenset(";&|()")
 _PREFIXES: Final = frozenset(
     {

@@ -1,10 +1,11 @@
 """The text of a file, and places in it that findings point at."""
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
+
+import re2
 
 LONGEST_SHOWN = 160
 
@@ -74,7 +75,7 @@ class Place:
         return Evidence(file=self.text.name, line=max(line, 1), column=column, text=shown)
 
 
-_TOKEN = re.compile(r'"((?:[^"\\]|\\.)*)"|[{}\[\],:]|[^\s{}\[\],:"]+')
+_TOKEN = re2.compile(r'"((?:[^"\\]|\\.)*)"|[{}\[\],:]|[^\s{}\[\],:"]+')
 
 
 @dataclass(slots=True)

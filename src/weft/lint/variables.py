@@ -1,12 +1,13 @@
 """What is known of NCCL's variables: since when, until when, which values."""
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import Final
+
+import re2
 
 PLUGINS: Final = (
     "NCCL_FASTRAK_",
@@ -111,5 +112,5 @@ def version(text: str) -> tuple[int, ...]:
     >>> version("deprecated 2.17 (MAX_CTAS)"), version("")
     ((2, 17), ())
     """
-    match = re.search(r"\d+(?:\.\d+)+", text)
+    match = re2.search(r"\d+(?:\.\d+)+", text)
     return tuple(int(part) for part in match[0].split(".")) if match else ()

@@ -1,13 +1,14 @@
 """Dockerfiles: the variables that an image gives to every job."""
 
-import re
 from collections.abc import Iterator
+
+import re2
 
 from weft.lint.facts import Fact, Variable
 from weft.lint.jobs import is_of_job
 from weft.lint.reader import File, Reader
 
-_OLD = re.compile(r"ENV\s+([A-Z][A-Z0-9_]*)\s+([^=\s].*)")
+_OLD = re2.compile(r"ENV\s+([A-Z][A-Z0-9_]*)\s+([^=\s].*)")
 
 
 def _claims(file: File) -> bool:

@@ -1,8 +1,9 @@
 """FRR: an integrated ``frr.conf``."""
 
-import re
 from collections.abc import Iterator
 from typing import Final
+
+import re2
 
 from weft.lint.document import whole
 from weft.lint.facts import Address, Fact, Neighbor, Port, Side, Speaker, Wanted
@@ -10,9 +11,7 @@ from weft.lint.filters import filter_facts
 from weft.lint.reader import File, Reader
 from weft.lint.sections import Section, is_document, sections
 
-_MARKS: Final = re.compile(
-    r"^(frr (?:version|defaults)|service integrated-vtysh-config)", re.MULTILINE
-)
+_MARKS: Final = re2.compile(r"(?m)^(frr (?:version|defaults)|service integrated-vtysh-config)")
 
 
 def _claims(file: File) -> bool:

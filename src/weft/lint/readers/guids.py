@@ -1,12 +1,13 @@
 """Lists of GUIDs: the roots of a tree, one a line."""
 
-import re
 from collections.abc import Iterator
+
+import re2
 
 from weft.lint.facts import Fact, Flaw, Guids
 from weft.lint.reader import File, Reader
 
-_GUID = re.compile(r"0x[0-9a-fA-F]{1,16}")
+_GUID = re2.compile(r"0x[0-9a-fA-F]{1,16}")
 
 
 def _claims(file: File) -> bool:

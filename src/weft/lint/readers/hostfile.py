@@ -1,13 +1,14 @@
 """Lists of hosts for mpirun: a host a line, with its slots."""
 
-import re
 from collections.abc import Iterator
 from typing import Final
+
+import re2
 
 from weft.lint.facts import Fact, Slots
 from weft.lint.reader import File, Reader
 
-_ROW: Final = re.compile(r"([A-Za-z0-9][\w.-]*)\s+slots\s*=\s*(\d{1,6})(\s.*)?")
+_ROW: Final = re2.compile(r"([A-Za-z0-9][\w.-]*)\s+slots\s*=\s*(\d{1,6})(\s.*)?")
 
 
 def _claims(file: File) -> bool:

@@ -1,21 +1,22 @@
 """``/etc/network/interfaces`` (ifupdown) and netplan: MTU and addresses of ports."""
 
-import re
 from collections.abc import Iterator
+
+import re2
 
 from weft.lint.document import whole
 from weft.lint.facts import Address, Bond, Fact, Port, Side
 from weft.lint.reader import File, Reader
 from weft.lint.sections import sections
 
-_SWITCH = re.compile(r"swp\d+")
+_SWITCH = re2.compile(r"swp\d+")
 _STARTS = frozenset({"auto", "allow-auto", "allow-hotplug"})
 
 
 def _claims(file: File) -> bool:
     if file.documents:
         return any(tree["network"]["ethernets"] for tree in file.documents)
-    return re.search(r"^iface \S+ inet", file.head, re.MULTILINE) is not None
+    return re2.search(r"(?m)^iface \S+ inet", file.head) is not None
 
 
 def _read(file: File) -> Iterator[Fact]:

@@ -1,13 +1,14 @@
 """Shell scripts, Slurm batch scripts and files of variables: the environment of a job."""
 
-import re
 from collections.abc import Iterator
+
+import re2
 
 from weft.lint.facts import Fact, Option
 from weft.lint.jobs import is_of_job, job_facts
 from weft.lint.reader import File, Reader
 
-_DIRECTIVE = re.compile(r"#SBATCH\s+(--?[A-Za-z-]+)(?:[=\s]\s*(\S+))?")
+_DIRECTIVE = re2.compile(r"#SBATCH\s+(--?[A-Za-z-]+)(?:[=\s]\s*(\S+))?")
 
 
 def _claims(file: File) -> bool:

@@ -1,12 +1,13 @@
 """The command line of the kernel: ``/etc/default/grub``, ``/proc/cmdline``."""
 
-import re
 from collections.abc import Iterator
+
+import re2
 
 from weft.lint.facts import Fact, Option
 from weft.lint.reader import File, Reader
 
-_GRUB = re.compile(r'GRUB_CMDLINE_LINUX(?:_DEFAULT)?\s*=\s*"?(.*?)"?\s*$')
+_GRUB = re2.compile(r'GRUB_CMDLINE_LINUX(?:_DEFAULT)?\s*=\s*"?(.*?)"?\s*$')
 
 
 def _claims(file: File) -> bool:

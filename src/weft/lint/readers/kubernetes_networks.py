@@ -1,8 +1,9 @@
 """What gives pods RDMA devices and networks: operators' policies, networks, pools, claims."""
 
-import re
 from collections.abc import Callable, Iterator
 from typing import Any, Final
+
+import re2
 
 from weft.lint.document import Tree, whole
 from weft.lint.facts import (
@@ -34,7 +35,7 @@ _NETWORKS: Final = frozenset(
         "OVSNetwork",
     }
 )
-_MTU: Final = re.compile(r'"mtu"\s*:\s*"?(\d{2,6})')
+_MTU: Final = re2.compile(r'"mtu"\s*:\s*"?(\d{2,6})')
 _RESOURCE: Final = "k8s.v1.cni.cncf.io/resourceName"
 
 

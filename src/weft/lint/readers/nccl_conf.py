@@ -1,19 +1,19 @@
 """``/etc/nccl.conf`` and ``~/.nccl.conf``: NAME=value, read by NCCL as it stands."""
 
-import re
 from collections.abc import Iterator
+
+import re2
 
 from weft.lint.facts import Fact, Flaw, Variable
 from weft.lint.reader import File, Reader
 
 _LONGEST = 4095
-_NAME = re.compile(r"[A-Z][A-Z0-9_]*")
+_NAME = re2.compile(r"[A-Z][A-Z0-9_]*")
 
 
 def _claims(file: File) -> bool:
     return file.text.stem in {"nccl.conf", ".nccl.conf"} or (
-        file.name.endswith(".conf")
-        and re.search(r"^NCCL_\w+=", file.head, re.MULTILINE) is not None
+        file.name.endswith(".conf") and re2.search(r"(?m)^NCCL_\w+=", file.head) is not None
     )
 
 

@@ -1,17 +1,18 @@
 """What tools printed of running NICs: ``mlnx_qos -i``, ``ip link``, as in a bundle."""
 
-import re
 from collections.abc import Iterator
 from typing import Final
+
+import re2
 
 from weft.lint.facts import Fact, Map, Mapped, Pause, Port, Side, Trust
 from weft.lint.reader import File, Reader
 from weft.observe.facts import interfaces, service_quality
 from weft.observe.reading import read_text
 
-_MARKS: Final = re.compile(
-    r"^(Priority trust state|PFC configuration:|dscp2prio mapping|\d+: \S+: <[A-Z,_-]+> mtu )",
-    re.MULTILINE,
+_MARKS: Final = re2.compile(
+    r"(?m)^(Priority trust state|PFC configuration:|dscp2prio mapping|"
+    r"\d+: \S+: <[A-Z,_-]+> mtu )"
 )
 
 

@@ -1,6 +1,5 @@
 """Cumulus Linux: NVUE, as YAML (``nv config show``, startup.yaml) or as ``nv set`` commands."""
 
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, Final, Protocol
@@ -43,7 +42,7 @@ from weft.lint.text import Place, Text
 
 _FAMILY: Final = ("address-family", "ipv4-unicast")
 _COMMAND: Final = re2.compile(r"(?m)^\s*nv set \S")
-_RANGE: Final = re.compile(r"([A-Za-z]\w*?)(\d+)-(\d+)")
+_RANGE: Final = re2.compile(r"([A-Za-z]\w*?)(\d+)-(\d+)")
 _TRUST: Final = {"l3": "dscp", "both": "dscp", "port": "none", "l2": "pcp"}
 _MILLI: Final = 1000
 _LOSSLESS_CLASS: Final = 3
@@ -91,7 +90,10 @@ def _commands(file: File) -> Tree:
     root: dict[str, Any] = {}
     places: dict[tuple[str, ...], tuple[int, int]] = {}
     for number, line in file.lines():
-        words = [word.strip("'\"") for word in _WORD.findall(line.split("#")[0])]
+        command = line.partition("#")[0]
+        quoted = "'" in command or '"' in command
+        words = _WORD.findall(command) if quoted else command.split()
+        words = [word.strip("'\"") for word in words]
         if words[:2] != ["nv", "set"] or len(words) < 4:  # noqa: PLR2004 - a key and a value
             continue
         at, path = root, tuple(words[2:-1])
@@ -118,7 +120,7 @@ def _store(at: dict[str, Any], key: str, value: str) -> None:
         at[key] = {str(before): {}, value: {}}
 
 
-_WORD: Final = re.compile(r"""'[^']*'|"[^"]*"|\S+""")
+_WORD: Final = re2.compile(r"""'[^']*'|"[^"]*"|\S+""")
 
 
 class _Places:
@@ -306,7 +308,7 @@ def _watchdog(dog: Tree, device: str) -> Iterator[Fact]:
 
 def _ms(text: str) -> float | None:
     """Read a time of NVUE: ``0:00:01`` or ``200`` milliseconds, or with a unit."""
-    match = re.fullmatch(r"(\d+)\s*(ms|s)?", text)
+    match = re2.fullmatch(r"(\d+)\s*(ms|s)?", text)
     if match:
         return int(match[1]) * (_MILLI if match[2] == "s" else 1)
     return None

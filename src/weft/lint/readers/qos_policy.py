@@ -1,13 +1,14 @@
 """``qos-policy.conf`` of OpenSM: who gets which service level."""
 
-import re
 from collections.abc import Iterator
+
+import re2
 
 from weft.lint.facts import Fact, Flaw, ServiceLevel
 from weft.lint.reader import File, Reader
 
-_ROW = re.compile(r"\s*([\w-][\w ,.x-]*?)\s*:\s*(\d+)\s*")
-_LEVEL = re.compile(r"\s*sl\s*:\s*(\d+)\s*")
+_ROW = re2.compile(r"\s*([\w-][\w ,.x-]*?)\s*:\s*(\d+)\s*")
+_LEVEL = re2.compile(r"\s*sl\s*:\s*(\d+)\s*")
 
 
 def _claims(file: File) -> bool:

@@ -3,15 +3,16 @@
 Others of its files are read by the reader of their format; here is what they say of themselves.
 """
 
-import re
 from collections.abc import Iterator
+
+import re2
 
 from weft.generate.rendered import BY_WEFT, FABRIC, UNSEEN
 from weft.lint.facts import Fact, Meant
 from weft.lint.reader import File, Reader
 
-_FOR_OTHERS = re.compile(r"# (?:Helm values|Ansible: inventory) of .{1,200}")
-_UFM = re.compile(r"# UFM for [^\n]{1,200}\n\nWhat the plan wants of UFM, point by point\.")
+_FOR_OTHERS = re2.compile(r"# (?:Helm values|Ansible: inventory) of .{1,200}")
+_UFM = re2.compile(r"# UFM for [^\n]{1,200}\n\nWhat the plan wants of UFM, point by point\.")
 
 
 def _claims(file: File) -> bool:

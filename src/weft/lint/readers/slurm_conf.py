@@ -1,6 +1,5 @@
 """``slurm.conf``: plug-ins, limits that are passed on, the nodes."""
 
-import re
 from collections.abc import Iterator
 
 import re2
@@ -15,10 +14,8 @@ _PAIR = re2.compile(r"(\w+)=(\S+)")
 def _claims(file: File) -> bool:
     if not file.name.endswith(".conf"):
         return False
-    known = re.search(
-        r"^(ClusterName|SlurmctldHost|TopologyPlugin|NodeName|PartitionName)=",
-        file.head,
-        re.MULTILINE,
+    known = re2.search(
+        r"(?m)^(ClusterName|SlurmctldHost|TopologyPlugin|NodeName|PartitionName)=", file.head
     )
     return file.text.stem == "slurm.conf" or known is not None
 

@@ -1,6 +1,5 @@
 """``topology.conf`` and ``topology.yaml`` of Slurm."""
 
-import re
 from collections.abc import Iterator
 
 import re2
@@ -16,7 +15,7 @@ _PAIR = re2.compile(r"(\w+)=(\S+)")
 def _claims(file: File) -> bool:
     if file.name.endswith((".yaml", ".yml")):
         return any(True for tree in file.documents for _ in _trees(tree))
-    return re.search(r"^(SwitchName|BlockName)=", file.head, re.MULTILINE) is not None
+    return re2.search(r"(?m)^(SwitchName|BlockName)=", file.head) is not None
 
 
 def _trees(tree: Tree) -> Iterator[Tree]:

@@ -1,8 +1,9 @@
 """``config_db.json`` of SONiC. Rows that are alike become one fact with all their ports."""
 
-import re
 from collections.abc import Callable, Iterator
 from typing import Any, Final
+
+import re2
 
 from weft.lint.document import Tree, whole
 from weft.lint.facts import (
@@ -71,7 +72,7 @@ _USES: Final = {
 }
 _GIGABIT: Final = 1000
 _TWO_PARTS: Final = 2
-_PEER: Final = re.compile(r"(\S+) (\S+)")
+_PEER: Final = re2.compile(r"(\S+) (\S+)")
 
 
 def _claims(file: File) -> bool:

@@ -1,12 +1,13 @@
 """``sysctl.conf`` and files of ``sysctl.d``."""
 
-import re
 from collections.abc import Iterator
+
+import re2
 
 from weft.lint.facts import Fact, Flaw, Option
 from weft.lint.reader import File, Reader
 
-_ROW = re.compile(r"-?\s*([a-z][\w./*-]+)\s*=\s*(.*?)\s*")
+_ROW = re2.compile(r"-?\s*([a-z][\w./*-]+)\s*=\s*(.*?)\s*")
 _TREES = ("net.", "kernel.", "vm.", "fs.", "net/", "kernel/", "vm/")
 
 

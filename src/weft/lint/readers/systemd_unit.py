@@ -1,7 +1,8 @@
 """Units of systemd: limits, order, environment, and the commands that they run."""
 
-import re
 from collections.abc import Iterator
+
+import re2
 
 from weft.lint.facts import Fact, Option
 from weft.lint.jobs import job_facts
@@ -9,9 +10,9 @@ from weft.lint.nics import nic_facts
 from weft.lint.reader import File, Reader
 from weft.lint.shell import commands
 
-_SECTION = re.compile(r"\[(\w+)\]")
-_HEADING = re.compile(r"^(\[(Service|Unit)\]|Limit[A-Z]+=)", re.MULTILINE)
-_ROW = re.compile(r"(\w+)\s*=\s*(.*)")
+_SECTION = re2.compile(r"\[(\w+)\]")
+_HEADING = re2.compile(r"(?m)^(\[(Service|Unit)\]|Limit[A-Z]+=)")
+_ROW = re2.compile(r"(\w+)\s*=\s*(.*)")
 _RUNS = frozenset({"ExecStart", "ExecStartPre", "ExecStartPost"})
 
 

@@ -8,13 +8,14 @@ What to do: one address a rail and no bond; let NCCL use them side by side.
 References: NCCL user guide, NCCL_IB_HCA; Meta, SIGCOMM 2024 (rails without bonds).
 """
 
-import re
 from typing import Final
+
+import re2
 
 from weft.lint.facts import Bond, Mark, Pause, Port, Side
 from weft.lint.rule import Case, Found, Layer, Rule, Severity, problem
 
-_FRONT: Final = re.compile(r"mgmt|management|storage|front|frontend|oob", re.IGNORECASE)
+_FRONT: Final = re2.compile(r"(?i)mgmt|management|storage|front|frontend|oob")
 
 
 def _check(case: Case) -> Found:

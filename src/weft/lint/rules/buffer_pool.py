@@ -7,14 +7,15 @@ What to do: shrink the pool by what the headroom of all ports takes.
 References: SONiC, BUFFER_POOL; data sheets in weft's catalogue.
 """
 
-import re
 from typing import Final
+
+import re2
 
 from weft.lint.facts import BufferPool, BufferProfile, Hardware
 from weft.lint.quality import lossless_profiles
 from weft.lint.rule import Case, Device, Found, Layer, Rule, Severity, problem
 
-_MODEL: Final = re.compile(r"(SN\d{4}C?)", re.IGNORECASE)
+_MODEL: Final = re2.compile(r"(?i)(SN\d{4}C?)")
 
 
 def _check(case: Case) -> Found:

@@ -9,8 +9,9 @@ What to do: raise xoff for the longest cable of the port, or shorten the cable.
 References: SONiC sonic-swss, buffer_headroom_mellanox.lua; IEEE 802.1Qbb annex O.
 """
 
-import re
 from typing import Final
+
+import re2
 
 from weft import units
 from weft.generate.headroom import (
@@ -25,7 +26,7 @@ from weft.lint.facts import BufferProfile, CableLength, GroupUse, Hardware, Port
 from weft.lint.quality import lossless_profiles
 from weft.lint.rule import Case, Device, Found, Layer, Rule, Severity, problem
 
-_SN5000: Final = re.compile(r"SN5\d{3}")
+_SN5000: Final = re2.compile(r"SN5\d{3}")
 _MTU_BYTES: Final = 9216
 _VENDORS_RATIO: Final = 0.4
 """Tables of vendors go down to this share of the whole sum. [sonic_headroom]"""

@@ -9,14 +9,15 @@ What to do: one row and one table for each rail of each host.
 References: ip-rule(8); Linux, source routing of several interfaces.
 """
 
-import re
 from collections import Counter
 from typing import Final
+
+import re2
 
 from weft.lint.facts import Fact, Option, RailTable
 from weft.lint.rule import Case, Found, Layer, Rule, Severity, problem
 
-_DEVICE: Final = re.compile(r"(mlx5|mlx4|bnxt_re|irdma|rocep\w*|rdma)_?\d+")
+_DEVICE: Final = re2.compile(r"(mlx5|mlx4|bnxt_re|irdma|rocep\w*|rdma)_?\d+")
 _MOST_RATIO: Final = 0.75
 _KERNELS: Final = frozenset({"0", "253", "254", "255", "main", "local", "default"})
 

@@ -7,14 +7,15 @@ What to do: rp_filter 2, arp_ignore 1, arp_announce 2.
 References: kernel documentation, ip-sysctl.
 """
 
-import re
 from collections import Counter
 from typing import Final
+
+import re2
 
 from weft.lint.facts import Address, Side
 from weft.lint.rule import Case, Found, Layer, Rule, Severity, problem
 
-_STRICT: Final = re.compile(r"net\.ipv4\.conf\..+\.rp_filter")
+_STRICT: Final = re2.compile(r"net\.ipv4\.conf\..+\.rp_filter")
 
 
 def _check(case: Case) -> Found:

@@ -7,15 +7,16 @@ What to do: use the name of the headless Service, or JobSet's <set>-<job>-0-0.<s
 References: Kubernetes, DNS for Services and Pods; JobSet.
 """
 
-import re
 from typing import Final
+
+import re2
 
 from weft.lint.facts import Launch, Named, Workload
 from weft.lint.rule import Case, Found, Layer, Rule, Severity, problem
 
 _PLACES: Final = ("--rdzv-endpoint", "--rdzv_endpoint", "--master-addr", "--master_addr")
-_NAME: Final = re.compile(r"([a-z][a-z0-9-]*)(?:\.([a-z][a-z0-9-]*)(\..*)?)?(?::\d+)?")
-_ADDED: Final = re.compile(r"-(master|worker|launcher)-\d+$")
+_NAME: Final = re2.compile(r"([a-z][a-z0-9-]*)(?:\.([a-z][a-z0-9-]*)(\..*)?)?(?::\d+)?")
+_ADDED: Final = re2.compile(r"-(master|worker|launcher)-\d+$")
 
 
 def _check(case: Case) -> Found:

@@ -9,16 +9,17 @@ What to do: one line a host, slots = GPUs, -np = their sum.
 References: mpirun(1) of Open MPI; torchrun.
 """
 
-import re
 from collections import Counter
 from typing import Final
+
+import re2
 
 from weft.lint.document import whole
 from weft.lint.facts import Launch, Slots
 from weft.lint.rule import Case, Found, Layer, Rule, Severity, problem
 
-_PLACED: Final = re.compile(r"ppr:(\d+):node")
-_HOST: Final = re.compile(r"(?:\$\{\w+:-)?([A-Za-z][\w.-]*)\}?(?::\d+)?")
+_PLACED: Final = re2.compile(r"ppr:(\d+):node")
+_HOST: Final = re2.compile(r"(?:\$\{\w+:-)?([A-Za-z][\w.-]*)\}?(?::\d+)?")
 _MPI: Final = frozenset({"mpirun", "mpiexec", "orterun"})
 
 

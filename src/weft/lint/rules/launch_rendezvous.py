@@ -8,8 +8,9 @@ What to do: give the name of the first host, the same on all.
 References: PyTorch, torchrun: rendezvous.
 """
 
-import re
 from typing import Final
+
+import re2
 
 from weft.lint.facts import Launch, Workload
 from weft.lint.rule import Case, Found, Layer, Rule, Severity, problem
@@ -18,9 +19,9 @@ _BACKENDS: Final = frozenset({"c10d", "etcd", "etcd-v2", "static", "zeus-adapter
 _LAST_PORT: Final = 65535
 _OWN_RANK: Final = ("Job/", "JobSet/", "Deployment/", "StatefulSet/")
 """Objects that tell pods nothing of their rank that torchrun reads by itself."""
-_DEFAULT: Final = re.compile(r"\$\{\w+:?-([^}]*)\}")
+_DEFAULT: Final = re2.compile(r"\$\{\w+:?-([^}]*)\}")
 """A variable of a shell with what is taken where it is unset."""
-_LOCAL: Final = re.compile(r"(localhost|127\.0\.0\.1|0\.0\.0\.0|::1)(:\d+)?")
+_LOCAL: Final = re2.compile(r"(localhost|127\.0\.0\.1|0\.0\.0\.0|::1)(:\d+)?")
 
 
 def _check(case: Case) -> Found:

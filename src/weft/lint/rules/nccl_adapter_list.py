@@ -9,14 +9,15 @@ What to do: write the exact list, as =mlx5_0,mlx5_1, in the order of the rails.
 References: NCCL user guide, NCCL_IB_HCA.
 """
 
-import re
 from collections import Counter
 from typing import Final
+
+import re2
 
 from weft.lint.rule import Case, Found, Layer, Rule, Severity, problem
 
 _MOST: Final = 32
-_INTERFACE: Final = re.compile(r"(eth\d+|ens\w+|enp\w+|eno\d+|ib\d+|bond\d+)")
+_INTERFACE: Final = re2.compile(r"(eth\d+|ens\w+|enp\w+|eno\d+|ib\d+|bond\d+)")
 
 
 def _check(case: Case) -> Found:
@@ -42,7 +43,7 @@ def _check(case: Case) -> Found:
 
 
 def _wrong(value: str) -> str:
-    plain = re.sub(r"^\^?=?", "", value.strip())
+    plain = re2.sub(r"^\^?=?", "", value.strip())
     entries = plain.split(",")
     if not plain:
         return "names no adapter"
@@ -76,7 +77,7 @@ def _loose(value: str) -> str:
     caught = [(a, b) for a in entries for b in entries if a != b and b.startswith(a)]
     if caught:
         return f"{caught[0][0]} is a prefix and takes {caught[0][1]} as well"
-    if any(re.search(r"_1$", one) for one in entries):
+    if any(re2.search(r"_1$", one) for one in entries):
         return "without = a name is a prefix: mlx5_1 takes mlx5_10 as well"
     return ""
 

@@ -7,13 +7,14 @@ What to do: name the interface that leads to the other hosts, as =eth0 or ^docke
 References: NCCL user guide, NCCL_SOCKET_IFNAME.
 """
 
-import re
 from typing import Final
+
+import re2
 
 from weft.lint.rule import Case, Found, Layer, Rule, Severity, problem
 
-_NOWHERE: Final = re.compile(r"(lo|docker\d*|virbr\d*|veth\w*|cni\d*|flannel.*|cbr\d*)")
-_DEVICE: Final = re.compile(r"(mlx\d|bnxt_re|irdma|rdma)_?\d*(_\d+)?")
+_NOWHERE: Final = re2.compile(r"(lo|docker\d*|virbr\d*|veth\w*|cni\d*|flannel.*|cbr\d*)")
+_DEVICE: Final = re2.compile(r"(mlx\d|bnxt_re|irdma|rdma)_?\d*(_\d+)?")
 
 
 def _check(case: Case) -> Found:

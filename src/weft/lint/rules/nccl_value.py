@@ -7,16 +7,17 @@ What to do: give a value that the guide names.
 References: NCCL user guide, environment variables; ncclParam reads numbers with strtoll.
 """
 
-import re
 from typing import Final
+
+import re2
 
 from weft.lint.document import whole
 from weft.lint.facts import Variable
 from weft.lint.rule import Case, Found, Layer, Rule, Severity, problem
 from weft.lint.variables import Known, documented
 
-_RANGE: Final = re.compile(r"(\d+)\.\.(\d+)")
-_CHOICES: Final = re.compile(r"[A-Za-z0-9_:]+(?:, [A-Za-z0-9_:]+)+")
+_RANGE: Final = re2.compile(r"(\d+)\.\.(\d+)")
+_CHOICES: Final = re2.compile(r"[A-Za-z0-9_:]+(?:, [A-Za-z0-9_:]+)+")
 _LEVELS: Final = frozenset({"0", "1", "2", "3", "4", "5"})
 _NUMBERS: Final = frozenset({"int", "int32", "int64", "uint64", "bytes", "bool"})
 
@@ -40,7 +41,7 @@ def _wrong(known: Known, value: str) -> str:
         return _wrong_number(known, value)
     if known.kind != "enum" or ":" in known.accepted:
         return ""
-    words = re.sub(r"\(.*", "", known.accepted).strip()
+    words = re2.sub(r"\(.*", "", known.accepted).strip()
     if _CHOICES.fullmatch(words) and value.upper() not in words.upper().split(", "):
         legacy = "legacy" in known.accepted and value in _LEVELS
         return "" if legacy or value.upper() == "ABORT" else "is none of its words"
@@ -58,7 +59,7 @@ def _wrong_number(known: Known, value: str) -> str:
         return f"lies outside {span[1]} to {span[2]}"
     if known.accepted.startswith((">0", ">=1")) and digits < 1:
         return "is to be 1 or more"
-    choices = re.fullmatch(r"\d(?:, \d)+", known.accepted)
+    choices = re2.fullmatch(r"\d(?:, \d)+", known.accepted)
     return "is none of its values" if choices and value not in known.accepted else ""
 
 

@@ -9,16 +9,17 @@ What to do: write it as the others are.
 References: NVIDIA network operator, multi-rail; NVIDIA IPAM plug-in.
 """
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, TypeVar
+
+import re2
 
 from weft.lint.facts import AddressPool, Fact, Network
 from weft.lint.rule import Case, Found, Layer, Rule, Severity, problem
 
 F = TypeVar("F", Network, AddressPool)
-_NUMBER: Final = re.compile(r"\d+")
+_NUMBER: Final = re2.compile(r"\d+")
 _SET: Final = 4
 _FEW_RATIO: Final = 0.25
 

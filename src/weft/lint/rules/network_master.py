@@ -7,13 +7,14 @@ What to do: one interface for each rail.
 References: NVIDIA network operator, MacvlanNetwork and IPoIBNetwork.
 """
 
-import re
 from typing import Final
+
+import re2
 
 from weft.lint.facts import Network, Workload
 from weft.lint.rule import Case, Found, Layer, Rule, Severity, problem
 
-_DIGITS: Final = re.compile(r"\d+")
+_DIGITS: Final = re2.compile(r"\d+")
 
 
 def _check(case: Case) -> Found:

@@ -9,10 +9,11 @@ What to do: offer it as the others.
 References: SR-IOV network device plugin, selectors; SriovNetworkNodePolicy.
 """
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import Final
+
+import re2
 
 from weft.lint.facts import Network, Offered
 from weft.lint.rule import Case, Found, Layer, Rule, Severity, problem
@@ -21,7 +22,7 @@ _SETTINGS: Final = (
     ("rdma", "isRdma"), ("vendor", "vendor"), ("link_type", "link type"),
     ("driver", "device type"), ("named", "naming of devices"), ("mtu_bytes", "MTU"),
 )  # fmt: skip
-_DIGITS: Final = re.compile(r"\d+")
+_DIGITS: Final = re2.compile(r"\d+")
 _ENOUGH: Final = 3
 
 

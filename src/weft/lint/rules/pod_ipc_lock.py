@@ -7,12 +7,12 @@ What to do: securityContext.capabilities.add: [IPC_LOCK].
 References: NVIDIA network operator, examples; capabilities(7), CAP_IPC_LOCK.
 """
 
-import re
 from typing import Final
 
 from weft.lint.facts import Container, Offered
 from weft.lint.rule import Case, Found, Layer, Rule, Severity, problem
 
+_GPUS: Final = ("nvidia.com/gpu", "nvidia.com/mig")
 _RDMA: Final = ("rdma/", "openshift.io/", "mellanox.com/")
 
 
@@ -26,7 +26,7 @@ def _check(case: Case) -> Found:
             for name, _ in [*one.limits, *one.requests]
             if name.startswith(_RDMA)
             or (name.partition("/")[2] in offers and "gpu" not in name)
-            or re.match(r"nvidia\.com/(?!gpu|mig)", name)
+            or (name.startswith("nvidia.com/") and not name.startswith(_GPUS))
         ]
         if names and not one.privileged and not {"IPC_LOCK", "ALL"} & set(one.capabilities):
             yield problem(

@@ -10,14 +10,15 @@ What to do: name the pod's own interface, eth0; the rails are for RDMA.
 References: Multus, interface names; NCCL user guide, NCCL_SOCKET_IFNAME.
 """
 
-import re
 from collections.abc import Iterator
 from typing import Final
+
+import re2
 
 from weft.lint.facts import Fact, Launch, Network, Workload
 from weft.lint.rule import Case, Found, Layer, Rule, Severity, problem
 
-_OF_MULTUS: Final = re.compile(r"=?net(\d+)")
+_OF_MULTUS: Final = re2.compile(r"=?net(\d+)")
 _VARIABLES: Final = ("NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", "NCCL_OOB_NET_IFNAME")
 _OF_MPI: Final = frozenset({"oob_tcp_if_include", "btl_tcp_if_include"})
 _SEVERAL: Final = 2

@@ -7,13 +7,14 @@ What to do: split the cage into as many ports as are configured.
 References: NX-OS, interface breakout; NVUE, link breakout.
 """
 
-import re
 from typing import Final
+
+import re2
 
 from weft.lint.facts import Port, Speaker, Split
 from weft.lint.rule import Case, Device, Found, Layer, Rule, Severity, problem
 
-_PART: Final = re.compile(r"(Ethernet\d+/\d+/|swp\d+s)(\d+)")
+_PART: Final = re2.compile(r"(Ethernet\d+/\d+/|swp\d+s)(\d+)")
 _FIRST: Final = {"E": 1, "s": 0}
 """Of the numbers of the parts, by how the name begins."""
 

@@ -7,13 +7,14 @@ What to do: take hwsku from the switch itself (show platform summary).
 References: SONiC, DEVICE_METADATA.
 """
 
-import re
 from typing import Final
+
+import re2
 
 from weft.lint.facts import Hardware
 from weft.lint.rule import Case, Found, Layer, Rule, Severity, problem
 
-_MODEL: Final = re.compile(r"sn(\d{4})", re.IGNORECASE)
+_MODEL: Final = re2.compile(r"(?i)sn(\d{4})")
 
 
 def _check(case: Case) -> Found:
