@@ -12,7 +12,7 @@ from weft.calibrate import fit, gpu, readers
 from weft.calibrate.gpu import GpuMeasurement
 from weft.calibrate.reader import CollectiveReading, MessageReading, Reader, Reading
 from weft.engines.analytic.collective import collective_time
-from weft.errors import SpecError, Unreadable
+from weft.errors import SpecError, Unreadable, WeftError
 from weft.predict.provenance import provenance
 from weft.readers.untrusted import read_bytes
 from weft.results import Provenance
@@ -96,7 +96,15 @@ def read_file(path: Path) -> tuple[FileRead, list[Reading]]:
     for name in plugins.names(readers):
         reader = plugins.load(readers, name, Reader)
         if reader.claims(text):
-            found = list(reader.read(text, path.name))
+            try:
+                found = list(reader.read(text, path.name))
+            except WeftError:
+                raise
+            except Exception as error:
+                what = f"{type(error).__name__}: {str(error)[:200]}"
+                raise SpecError(
+                    f"{path}: {reader.title} with values out of form: {what}"
+                ) from error
             return _file_read(path, reader, content, found), found
     titles = [plugins.load(readers, name, Reader).title for name in plugins.names(readers)]
     raise SpecError(f"{path}: not output of a benchmark that weft reads: {', '.join(titles)}")

@@ -31,6 +31,8 @@ class Unread:
 
     name: str
     reason: str
+    failed: bool = False
+    """Whether a reader or a rule of weft failed over it."""
 
 
 def collect(paths: Sequence[Path]) -> Iterator[Text | Unread]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from weft import plugins
-from weft.errors import UnknownName, Unreadable
+from weft.errors import UnknownName, Unreadable, WeftError
 from weft.generate.target import MANIFEST
 from weft.lint import rules as folder
 from weft.lint.facts import Fact, Side
@@ -81,6 +81,11 @@ class Linted:
         """Whether nothing is worse than a remark."""
         return all(one.severity is Severity.INFO for one in self.findings)
 
+    @property
+    def partial(self) -> bool:
+        """Whether a reader or a rule failed, so that something was not checked."""
+        return any(one.failed for one in self.unread)
+
 
 def causes(findings: Iterable[Finding]) -> list[list[Finding]]:
     """Group findings that one change of the configuration fixes, the gravest group first.
@@ -101,15 +106,29 @@ def all_rules() -> tuple[tuple[str, Rule], ...]:
     return tuple(sorted([*table_rules(), *files], key=lambda one: one[0]))
 
 
+class ReaderError(Exception):
+    """A reader met values that it cannot understand: a defect of weft, not of the file."""
+
+
+def _described(error: Exception) -> str:
+    return f"{type(error).__name__}: {str(error)[:200]}"
+
+
 def facts_of(text: Text) -> tuple[list[str], list[Fact]]:
     """Return the readers that understood a file, and what they found."""
     file = File(text)
     names: list[str] = []
     facts: list[Fact] = []
     for name, reader in all_readers().items():
-        if reader.claims(file):
-            names.append(name)
+        if not reader.claims(file):
+            continue
+        names.append(name)
+        try:
             facts.extend(reader.read(file))
+        except WeftError:
+            raise
+        except Exception as error:
+            raise ReaderError(f"{reader.title} failed: {_described(error)}") from error
     if file.flaw is not None:
         names = names or ["document"]
         facts.append(file.flaw)
@@ -128,7 +147,11 @@ def read(texts: Iterable[Text | Unread]) -> tuple[list[Fact], list[Read], list[U
             continue
         if text.name.rpartition("/")[2] == MANIFEST:  # checksums of what weft rendered
             continue
-        names, found = facts_of(text)
+        try:
+            names, found = facts_of(text)
+        except ReaderError as failure:
+            unread.append(Unread(name=text.name, reason=str(failure), failed=True))
+            continue
         facts.extend(found)
         if names:
             files.append(Read(name=text.name, readers=tuple(names), facts=len(found)))
@@ -145,16 +168,25 @@ def description(name: str) -> tuple[str, str]:
     return summary.strip(), rest.strip()
 
 
-def find(case: Case, ignore: frozenset[str] = frozenset()) -> list[Finding]:
-    """Return all that every applicable rule reports; the gravest first, then by place."""
-    found = [
-        _finding(name, rule, one)
-        for name, rule in all_rules()
-        if name not in ignore and _is_asked(rule, case)
-        for one in rule.check(case)
-    ]
+def find(
+    case: Case, ignore: frozenset[str] = frozenset()
+) -> tuple[list[Finding], list[Unread]]:
+    """Ask every rule that can be asked; return what is wrong and the rules that failed.
+
+    The gravest finding first, then by place.
+    """
+    found: list[Finding] = []
+    failed: list[Unread] = []
+    for name, rule in all_rules():
+        if name in ignore or not _is_asked(rule, case):
+            continue
+        try:
+            found += [_finding(name, rule, one) for one in list(rule.check(case))]
+        except Exception as error:  # noqa: BLE001 - as of a reader
+            reason = f"the rule failed: {_described(error)}"
+            failed.append(Unread(name=f"rule {name}", reason=reason, failed=True))
     found.sort(key=lambda one: (_ORDER[one.severity], one.at.file, one.at.line, one.rule))
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(found)), failed
 
 
 def _finding(name: str, rule: Rule, one: Problem) -> Finding:
@@ -219,10 +251,11 @@ def lint_texts(
     if not files and not unread:
         raise Unreadable("there is no file in the folders given; name files or other folders")
     case = Case(facts, nccl)
+    findings, failed = find(case, ignore)
     return Linted(
-        findings=tuple(find(case, ignore)),
+        findings=tuple(findings),
         files=tuple(files),
-        unread=tuple(unread),
+        unread=(*unread, *failed),
         unchecked=_unchecked(case),
         rules=sum(_is_asked(rule, case) for name, rule in names.items() if name not in ignore),
         facts=len(facts),

@@ -208,6 +208,6 @@ HEALTHY = {
 def test_a_healthy_configuration_of_others_raises_no_error(name):
     read = [facts_of(Text(name=file, content=text)) for file, text in HEALTHY[name].items()]
     assert all(readers for readers, _ in read), "nobody reads it: silence would prove nothing"
-    found = find(Case([fact for _, facts in read for fact in facts]))
+    found, _ = find(Case([fact for _, facts in read for fact in facts]))
     errors = [one for one in found if one.severity is Severity.ERROR]
     assert not errors, [(one.rule, one.at.line, one.message) for one in errors]

@@ -27,6 +27,7 @@ OutputFormat = Annotated[
     ),
 ]  # fmt: skip
 FOUND: Final = 4
+PARTIAL: Final = 5
 UNUSABLE: Final = 2
 
 
@@ -44,8 +45,8 @@ def lint(
 
     Reads NCCL settings, scripts, Kubernetes manifests, Slurm, OpenSM, SONiC, Cumulus, EOS,
     NX-OS, FRR and Linux hosts; unknown files are listed. The exit code is 4 for
-    an error or a warning, 2 when no file can be read. Give all files of a cluster at once:
-    rules compare them.
+    an error or a warning, 5 where a reader failed over a file, 2 when no file can be read.
+    Give all files of a cluster at once: rules compare them.
 
     \b
     Examples:
@@ -63,5 +64,7 @@ def lint(
         result = api.lint(paths, version(nccl) if nccl else None, frozenset(ignore))
     emit(result, output, full=full, out=out)
     if not result.files:
-        return UNUSABLE
-    return 0 if result.clean else FOUND
+        return PARTIAL if result.partial else UNUSABLE
+    if not result.clean:
+        return FOUND
+    return PARTIAL if result.partial else 0

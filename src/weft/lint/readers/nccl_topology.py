@@ -1,76 +1,59 @@
 """Topology of one host as NCCL reads it (NCCL_TOPO_FILE), in XML."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
 from typing import Any
-from xml.parsers import expat
 
 from weft.lint.document import whole
 from weft.lint.facts import Fact, Flaw, PciDevice
 from weft.lint.reader import File, Reader
+from weft.readers.untrusted import Malformed, xml_value
 
-_FORBIDDEN = ("<!DOCTYPE", "<!ENTITY")
+Path = tuple[tuple[str, Mapping[str, Any]], ...]
 
 
 def _claims(file: File) -> bool:
     return file.name.endswith(".xml") and ("<system" in file.head or "<cpu " in file.head)
 
 
-@dataclass(slots=True)
-class _Walk:
-    """Where the parser is: the CPU, the PCIe devices above, and what was found."""
+def _elements(tag: str, value: Any, above: Path) -> Iterator[tuple[str, Any, Path]]:  # noqa: ANN401 - any XML
+    """Yield every element with its tag and those above it, outermost first."""
+    for one in value if isinstance(value, list) else [value]:
+        yield tag, one, above
+        if isinstance(one, dict):
+            for name, below in one.items():
+                if isinstance(below, dict | list):
+                    yield from _elements(name, below, (*above, (tag, one)))
 
-    file: File
-    parser: Any
-    above: list[tuple[str, dict[str, str]]] = field(default_factory=list)
-    found: list[Fact] = field(default_factory=list)
 
-    def start(self, tag: str, attributes: dict[str, str]) -> None:
-        """Note a device with what it hangs on."""
-        if tag in {"gpu", "net"}:
-            buses = [a.get("busid", "") for name, a in self.above if name == "pci"]
-            cpus = [a.get("numaid", "") for name, a in self.above if name == "cpu"]
-            own = [a for name, a in self.above if name == "pci"]
-            self.found.append(
-                PciDevice(
-                    at=self.file.at(self.parser.CurrentLineNumber),
-                    kind=tag,
-                    name=attributes.get("name") or attributes.get("dev", ""),
-                    numa=cpus[-1] if cpus else "",
-                    switch=buses[-2] if len(buses) > 1 else "",
-                    speed=own[-1].get("link_speed", "") if own else "",
-                    width=whole(own[-1].get("link_width", "")) if own else None,
-                )
-            )
-        self.above.append((tag, attributes))
-
-    def end(self, _tag: str) -> None:
-        """Leave a device."""
-        self.above.pop()
+def _text(element: Mapping[str, Any], name: str) -> str:
+    said = element.get(name, "")
+    return said if isinstance(said, str) else ""
 
 
 def _read(file: File) -> Iterator[Fact]:
-    if any(word in file.text.content for word in _FORBIDDEN):
+    try:
+        document, lines = xml_value(file.text.content)
+    except Malformed as failure:
         yield Flaw(
-            at=file.at(1),
+            at=file.at(failure.line, failure.column),
             rule="broken_document",
-            message="declares entities",
-            fix="a topology of NCCL has none; remove the declaration",
+            message=failure.message,
+            fix="correct the XML; a topology of NCCL declares no entities",
         )
         return
-    parser = expat.ParserCreate()
-    walk = _Walk(file, parser)
-    parser.StartElementHandler, parser.EndElementHandler = walk.start, walk.end
-    try:
-        parser.Parse(file.text.content, True)  # noqa: FBT003 - the signature of expat
-    except expat.ExpatError as failure:
-        yield Flaw(
-            at=file.at(failure.lineno, failure.offset + 1),
-            rule="broken_document",
-            message=expat.ErrorString(failure.code),
-            fix="correct the XML",
-        )
-    yield from walk.found
+    for tag, one, above in _elements("", document, ()):
+        if tag in {"gpu", "net"} and isinstance(one, dict):
+            slots = [own for name, own in above if name == "pci"]
+            cpus = [own for name, own in above if name == "cpu"]
+            yield PciDevice(
+                at=file.at(lines[id(one)]),
+                kind=tag,
+                name=_text(one, "name") or _text(one, "dev"),
+                numa=_text(cpus[-1], "numaid") if cpus else "",
+                switch=_text(slots[-2], "busid") if len(slots) > 1 else "",
+                speed=_text(slots[-1], "link_speed") if slots else "",
+                width=whole(_text(slots[-1], "link_width")) if slots else None,
+            )
 
 
 nccl_topology = Reader(title="topology of NCCL", claims=_claims, read=_read)

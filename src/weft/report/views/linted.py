@@ -31,9 +31,11 @@ def _answer(result: Linted) -> Iterator[Block]:
     if result.absent:
         names = _some(result.absent)
         yield Sentences(lines=(f"Part of the fabric: sessions lead to {names}, not read.",))
-    if result.unread:
-        names = _some([one.name for one in result.unread])
-        yield Sentences(lines=(f"Not read: {names}.",))
+    failed = [f"{one.name}: {one.reason}" for one in result.unread if one.failed]
+    if failed:
+        yield Sentences(lines=(f"Not checked, by a defect of weft: {_some(failed)}.",))
+    if strange := [one.name for one in result.unread if not one.failed]:
+        yield Sentences(lines=(f"Not read: {_some(strange)}.",))
     yield Sentences(lines=(_read(result),))
 
 
