@@ -27,6 +27,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
+from weft.bench.sweep import read_sweep
 from weft.calibrate.calibration import read_file
 from weft.collect.secrets import program, secrets
 from weft.doctor.diagnose import diagnose
@@ -110,6 +111,11 @@ def _calibrate(path: Path) -> str:
     return ""
 
 
+def _bench(path: Path) -> str:
+    read_sweep([path])
+    return ""
+
+
 def _spec(path: Path) -> str:
     load_case([path])
     return ""
@@ -132,7 +138,7 @@ def _collect(path: Path) -> str:
 
 VERBS: Final[dict[str, Callable[[Path], str]]] = {
     "diagnose": _diagnose, "explain": _explain, "lint": _lint, "diff": _diff,
-    "calibrate": _calibrate, "predict": _spec, "collect": _collect,
+    "calibrate": _calibrate, "predict": _spec, "collect": _collect, "bench judge": _bench,
 }  # fmt: skip
 
 
