@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from weft.advise.year import LEAD_WEEKS, Year, year
 from weft.engines.analytic.step.goodput import DAY_S, RESTART_S
 from weft.errors import Infeasible, SpecError
 from weft.network.graph import HOST_LEAF, LEAF_SPINE, SPINE_CORE, Graph, Ints
@@ -75,13 +76,23 @@ class WhatIf:
     """Without a fault, as flows."""
     harms: tuple[Harm, ...]
     """The most expensive first."""
+    year: Year
+    """Of the faults whose rate is published."""
     provenance: Provenance
 
 
 def whatif(
-    cluster: Cluster, job: Job, *, faults: int = 1, report: Report | None = None
+    cluster: Cluster,
+    job: Job,
+    *,
+    faults: int = 1,
+    lead_weeks: float = LEAD_WEEKS,
+    report: Report | None = None,
 ) -> WhatIf:
-    """Try every kind of fault (``faults`` 2: and every two at once) on the network of a job."""
+    """Try every kind of fault (``faults`` 2: and every two at once) on the network of a job.
+
+    ``lead_weeks`` is the time from ordering a spare part to having it.
+    """
     if not 1 <= faults <= MOST_AT_ONCE:
         raise SpecError(f"{faults} faults at once; 1 or {MOST_AT_ONCE} are tried")
     network = graph(cluster)
@@ -96,6 +107,7 @@ def whatif(
     harms = tuple(sorted(single, key=lambda harm: -harm.usd.value))
     return WhatIf(
         cluster=cluster, job=base.job, prediction=base, harms=harms,
+        year=year(harms, _stop_s(base), lead_weeks=lead_weeks),
         provenance=_provenance(base, kinds),
     )  # fmt: skip
 

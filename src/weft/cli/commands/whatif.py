@@ -14,6 +14,15 @@ def whatif(
     faults: Annotated[
         int, typer.Option("--faults", min=1, max=2, help="Faults at once: 1 or 2.")
     ] = 1,
+    lead_weeks: Annotated[
+        float,
+        typer.Option(
+            "--lead-weeks",
+            min=0,
+            metavar="WEEKS",
+            help="From the order of a spare part to having it.",
+        ),
+    ] = 8.0,
     output: options.OutputFormat = "text",
     full: options.Full = False,
     out: options.OutFile = None,
@@ -40,6 +49,8 @@ def whatif(
     check_places(out, kind="what_if")
     case = case_of(given, documents)
     with watched("trying faults", "flow", quiet=quiet) as report:
-        result = api.whatif(case.cluster, case.job, faults=faults, report=report)
+        result = api.whatif(
+            case.cluster, case.job, faults=faults, lead_weeks=lead_weeks, report=report
+        )
     emit(result, output, full=full, out=out)
     return 0

@@ -1,7 +1,8 @@
 """`weft whatif`: faults ranked by what they cost the job."""
 
 from weft.advise.whatif import Harm, WhatIf
-from weft.report.numbers import figures, money, percent, seconds, signed_percent
+from weft.advise.year import STOCK_RATIO, Spare, Year
+from weft.report.numbers import band, figures, money, percent, seconds, signed_percent
 from weft.report.page import Page, Sentences, Table, View, rows_of
 from weft.report.views._provenance import footer
 
@@ -22,9 +23,16 @@ def _page(result: WhatIf) -> Page:
                 rows=rows_of(*(_row(harm) for harm in result.harms)),
                 left=(0,),
             ),
-            Sentences(lines=(NOTE,)),
+            Sentences(lines=(_of_year(result.year), NOTE)),
         ),
         blocks=(
+            Table(
+                title="Spares",
+                columns=("part that fails", "parts", "failures until delivery", "hold"),
+                rows=rows_of(*(_spare(one) for one in result.year.spares)),
+                left=(0,),
+            ),
+            Sentences(lines=(_of_spares(result.year),)),
             Sentences(
                 title="Why the job stops",
                 lines=tuple(f"{harm.title}: {harm.reason}" for harm in stops),
@@ -44,6 +52,26 @@ def _verdict(result: WhatIf, stops: list[Harm]) -> str:
     if worst.slower_ratio == 1:
         return f"{said}; the others do not slow it"
     return f"{said}; the others slow it by up to {percent(worst.slower_ratio - 1)}"
+
+
+def _of_year(year: Year) -> str:
+    if not year.spares:
+        return "A year: no rate is published for faults of this network."
+    return (
+        f"A year of those whose rate is published: {band(year.faults)} faults, "
+        f"{percent(year.lost_ratio)} of the work lost, {money(year.usd)}."
+    )
+
+
+def _of_spares(year: Year) -> str:
+    return (
+        f"Held so that {percent(STOCK_RATIO)} of deliveries come in time, {year.lead_weeks:g} "
+        f"weeks after the order (--lead-weeks); {year.draws:,} years were drawn."
+    )
+
+
+def _spare(one: Spare) -> tuple[str, ...]:
+    return one.title, f"{one.parts:,}", figures(one.expected), str(one.held)
 
 
 def _row(harm: Harm) -> tuple[str, ...]:
