@@ -12,7 +12,7 @@ from weft.spec.load import preset, presets
 
 TABLE = Path(__file__).parents[3] / "shared" / "knowledge" / "nccl_env.json"
 
-PLUGINS = ("NCCL_FASTRAK_",)
+PLUGINS = ("NCCL_FASTRAK_", "NCCL_GPUDIRECTTCPX_")
 """Variables of plug-ins, of which NCCL itself knows nothing."""
 UNTOLD = {"NCCL_P2P_NVL_CHUNKSIZE", "NCCL_P2P_PCI_CHUNKSIZE", "NCCL_NVLS_CHUNKSIZE"}
 """Parameters that are in NCCL and in Google's profiles, but not in NVIDIA's guide."""
