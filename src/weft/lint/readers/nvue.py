@@ -141,7 +141,7 @@ class _Places:
 def _names(key: str) -> Iterator[str]:
     """Yield the ports of ``swp1-4,swp9``."""
     for part in key.split(","):
-        match = _RANGE.fullmatch(part)
+        match = _RANGE.fullmatch(part) if "-" in part else None
         if match:
             last = min(int(match[3]), int(match[2]) + 1024)
             yield from (f"{match[1]}{n}" for n in range(int(match[2]), last + 1))

@@ -14,10 +14,12 @@ _TREES = ("net.", "kernel.", "vm.", "fs.", "net/", "kernel/", "vm/")
 def _claims(file: File) -> bool:
     if file.text.stem == "sysctl.conf" or file.text.folder == "sysctl.d":
         return True
-    if any(line.startswith("[") for _, line in file.lines()):  # a file with sections
+    if not file.name.endswith(".conf"):
         return False
-    return file.name.endswith(".conf") and any(
-        line.lstrip("- ").startswith(_TREES) and "=" in line for _, line in file.lines()
+    lines = [line for _, line in file.lines()]
+    has_sections = any(line.startswith("[") for line in lines)
+    return not has_sections and any(
+        line.lstrip("- ").startswith(_TREES) and "=" in line for line in lines
     )
 
 
