@@ -4,7 +4,7 @@ Each is imported when it is first asked for, so that no verb pays for another.
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final, get_type_hints
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from weft import catalogue as catalog
@@ -149,7 +149,7 @@ __all__ = [
 
 def result_of(verb: str) -> type:
     """Return the class of what a verb gives."""
-    given = get_type_hints(__getattr__(verb))["return"]
+    given = __getattr__(verb).__annotations__["return"]
     assert isinstance(given, type)
     return given
 

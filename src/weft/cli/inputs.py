@@ -1,12 +1,12 @@
 """Documents in, specs out: which files hold the cluster and the job, what is laid over them."""
 
 import json
-import re
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
+from weft.cli.documents import is_given
 from weft.errors import SpecError
 from weft.spec.cluster import Cluster
 from weft.spec.document import Tree
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from weft.predict.training import Prediction
 
 R = TypeVar("R", "Prediction", "Need", "Comparison")
-_YAML: Final = (".yaml", ".yml")
 
 USUAL_SEQUENCES: Final = 1024
 """Of one step where nobody says: 4 M tokens at 4,096 tokens each, as large models are trained
@@ -171,44 +170,10 @@ def perhaps_case_of(
     return cluster_of(given, documents, overlay=given.overlay), None
 
 
-def is_given(given: "ClusterGiven", documents: Sequence[Path] = ()) -> bool:
-    """Tell whether the words of a command give any cluster."""
-    return bool(documents or given.files or given.preset)
-
-
 def with_defaults(result: R, defaults: Sequence[str]) -> R:
     """Return a result that names the values which nobody gave."""
     made = replace(result.provenance, defaults=tuple(defaults))
     return replace(result, provenance=made)
-
-
-def documents_among(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
-    """Part the documents of weft from other files: logs, outputs, configurations.
-
-    A document is a YAML file with ``apiVersion: weft/`` at the start of a line.
-    """
-    documents = [path for path in paths if _is_document(path)]
-    return documents, [path for path in paths if path not in documents]
-
-
-def words_and_documents(
-    words: Sequence[str], known: Container[str]
-) -> tuple[list[str], list[Path]]:
-    """Part names from the files of documents: what is known is a name, ``-`` is a file."""
-    files = [
-        word for word in words
-        if word not in known and (word == "-" or word.endswith(_YAML) or Path(word).is_file())
-    ]  # fmt: skip
-    return [word for word in words if word not in files], [Path(word) for word in files]
-
-
-def _is_document(path: Path) -> bool:
-    if path.suffix not in _YAML or not path.is_file():
-        return False
-    with path.open("rb") as stream:
-        return (
-            re.search(rb"^apiVersion:\s*weft/", stream.read(1 << 16), re.MULTILINE) is not None
-        )
 
 
 def _kinds(files: Sequence[Path]) -> set[str]:

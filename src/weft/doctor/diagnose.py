@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from weft.doctor.case import Case
 from weft.doctor.cost import Fault, Price
@@ -19,8 +19,10 @@ from weft.inventory.severity import Severity
 from weft.predict.provenance import provenance
 from weft.readers.read import read
 from weft.results import Provenance
-from weft.spec.cluster import Cluster
-from weft.spec.workload import Job
+
+if TYPE_CHECKING:  # the models of documents take an eighth of a second to import
+    from weft.spec.cluster import Cluster
+    from weft.spec.workload import Job
 
 _MOST_PRICES: Final = 5
 """Each price takes two predictions."""
@@ -50,8 +52,8 @@ class Diagnosis:
 
 def diagnose(
     observed: Inventory | Sequence[Path],
-    cluster: Cluster | None = None,
-    job: Job | None = None,
+    cluster: "Cluster | None" = None,
+    job: "Job | None" = None,
 ) -> Diagnosis:
     """Say what is wrong, from paths or from what was already read.
 
@@ -84,7 +86,7 @@ def case_of(known: Known) -> Case:
     return Case(known, by_name, events)
 
 
-def _priced(found: Finding, cluster: Cluster | None, job: Job | None) -> Finding:
+def _priced(found: Finding, cluster: "Cluster | None", job: "Job | None") -> Finding:
     """Return a finding with what it costs; for a stated job its severity follows from that."""
     if not found.model:
         return found
@@ -104,7 +106,7 @@ def _severity(severity: Severity, cost: Price) -> Severity:
     return Severity.WARNING if severity is Severity.ERROR else severity
 
 
-def _provenance(cluster: Cluster | None, job: Job | None) -> Provenance:
+def _provenance(cluster: "Cluster | None", job: "Job | None") -> Provenance:
     stated = "the job given" if cluster and job else "a default job, named at each price"
     return provenance(
         *(one for one in (cluster, job) if one is not None),

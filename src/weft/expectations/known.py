@@ -1,11 +1,13 @@
 """All that expectations are made from: the inventory, and the cluster where one is given."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from weft.inventory.inventory import Inventory
-from weft.spec.cluster import Cluster
-from weft.spec.workload import Job
+
+if TYPE_CHECKING:
+    from weft.spec.cluster import Cluster
+    from weft.spec.workload import Job
 
 
 @dataclass(slots=True)
@@ -13,7 +15,7 @@ class Known:
     """What is known of a cluster before anything is judged."""
 
     inventory: Inventory
-    cluster: Cluster | None = None
-    job: Job | None = None
+    cluster: "Cluster | None" = None
+    job: "Job | None" = None
     kept: dict[Any, Any] = field(default_factory=dict)
     """What a source has worked out once for all entities."""

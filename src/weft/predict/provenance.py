@@ -1,14 +1,17 @@
 """What a result was made from, so that anybody can make it again."""
 
 import hashlib
+from collections.abc import Sequence
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING
 
 from weft import catalogue
-from weft.predict.doubts import doubts
 from weft.results import Effect, Provenance
-from weft.spec.base import Part
-from weft.spec.cluster import Cluster
+
+if TYPE_CHECKING:  # the models of documents take an eighth of a second to import
+    from weft.spec.base import Part
+    from weft.spec.cluster import Cluster
 
 ANALYTIC_EFFECTS = frozenset(
     {
@@ -35,10 +38,15 @@ def weft_version() -> str:
 
 
 def provenance(
-    *specs: Part, sources: tuple[str, ...], assumptions: tuple[str, ...]
+    *specs: "Part", sources: tuple[str, ...], assumptions: tuple[str, ...]
 ) -> Provenance:
     """Describe how a result of the analytic engine was made from these specs."""
-    odd = [doubt for spec in specs if isinstance(spec, Cluster) for doubt in doubts(spec)]
+    clusters = _clusters(specs) if specs else []
+    odd = []
+    if clusters:
+        from weft.predict.doubts import doubts  # noqa: PLC0415 - as above
+
+        odd = [doubt for one in clusters for doubt in doubts(one)]
     digest = hashlib.sha256()
     for spec in specs:
         digest.update(spec.model_dump_json().encode())
@@ -48,12 +56,18 @@ def provenance(
         models=ANALYTIC_EFFECTS,
         spec_sha256=digest.hexdigest(),
         catalogue_sha256=catalogue.sha256(),
-        overlay=next((_overlay_name(s) for s in specs if isinstance(s, Cluster)), None),
+        overlay=next(map(_overlay_name, clusters), None),
         sources=sources,
         assumptions=tuple(dict.fromkeys((*odd, *assumptions))),
     )
 
 
-def _overlay_name(cluster: Cluster) -> str | None:
+def _clusters(specs: Sequence["Part"]) -> list["Cluster"]:
+    from weft.spec.cluster import Cluster  # noqa: PLC0415 - as above
+
+    return [one for one in specs if isinstance(one, Cluster)]
+
+
+def _overlay_name(cluster: "Cluster") -> str | None:
     overlay = getattr(cluster, "overlay", None)
     return None if overlay is None else f"{overlay.name}@{overlay.sha256[:12]}"

@@ -53,7 +53,8 @@ def calibrate(
       weft predict cluster.yaml job.yaml --overlay overlay.toml
     """  # noqa: D301 - click's mark for text that is not to be wrapped
     from weft import api  # noqa: PLC0415 - after the words are understood
-    from weft.cli.inputs import cluster_of, documents_among  # noqa: PLC0415 - as above
+    from weft.cli.documents import documents_among  # noqa: PLC0415 - as above
+    from weft.cli.inputs import cluster_of  # noqa: PLC0415 - as above
     from weft.cli.output import check_format, emit, progress, write_file  # noqa: PLC0415 - as above
     from weft.spec.overlay import as_toml  # noqa: PLC0415 - as above
 

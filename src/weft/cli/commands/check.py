@@ -58,7 +58,8 @@ def check(
     import tempfile  # noqa: PLC0415 - after the words are understood
 
     from weft import api  # noqa: PLC0415 - as above
-    from weft.cli.inputs import cluster_of, documents_among  # noqa: PLC0415 - as above
+    from weft.cli.documents import documents_among  # noqa: PLC0415 - as above
+    from weft.cli.inputs import cluster_of  # noqa: PLC0415 - as above
     from weft.cli.output import check_format, emit, progress  # noqa: PLC0415 - as above
 
     check_format(output, "checklist")

@@ -40,13 +40,17 @@ def diagnose(
       weft diagnose nccl.log dmesg.txt ibstat.txt -o json
     """  # noqa: D301 - click's mark for text that is not to be wrapped
     from weft import api  # noqa: PLC0415 - after the words are understood
-    from weft.cli.inputs import documents_among, perhaps_case_of  # noqa: PLC0415 - as above
+    from weft.cli.documents import documents_among, is_given  # noqa: PLC0415 - as above
     from weft.cli.output import check_format, emit, progress  # noqa: PLC0415 - as above
     from weft.doctor.verdict import exit_code  # noqa: PLC0415 - as above
 
     check_format(output)
     documents, evidence = documents_among(paths)
-    cluster, job = perhaps_case_of(given, documents)
+    cluster = job = None
+    if is_given(given, documents):
+        from weft.cli.inputs import perhaps_case_of  # noqa: PLC0415 - it takes an eighth of a second
+
+        cluster, job = perhaps_case_of(given, documents)
     with progress("reading", quiet=quiet):
         result = api.diagnose(evidence, cluster, job)
     emit(result, output, full=full, out=out)

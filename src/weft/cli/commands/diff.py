@@ -37,7 +37,8 @@ def diff(
       weft diff cluster.yaml bundle/ -o json
     """  # noqa: D301 - click's mark for text that is not to be wrapped
     from weft import api  # noqa: PLC0415 - after the words are understood
-    from weft.cli.inputs import cluster_of, documents_among  # noqa: PLC0415 - as above
+    from weft.cli.documents import documents_among  # noqa: PLC0415 - as above
+    from weft.cli.inputs import cluster_of  # noqa: PLC0415 - as above
     from weft.cli.output import check_format, emit, progress  # noqa: PLC0415 - as above
     from weft.lint.diff import Verdict  # noqa: PLC0415 - as above
 

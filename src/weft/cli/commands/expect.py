@@ -160,7 +160,7 @@ def _write_gate(gate: str, cluster: "Cluster", out: Path | None) -> None:
 
 def _words(words: Sequence[str]) -> tuple[str, list[Path]]:
     """Part the operation, as weft or nccl-tests call it, from the documents."""
-    from weft.cli.inputs import words_and_documents  # noqa: PLC0415 - as above
+    from weft.cli.documents import words_and_documents  # noqa: PLC0415 - as above
     from weft.traffic.collective import Operation  # noqa: PLC0415 - as above
 
     known = [one.value for one in Operation]

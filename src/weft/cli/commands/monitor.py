@@ -58,7 +58,8 @@ def monitor(
       weft monitor cluster.yaml --textfile /var/lib/node_exporter/weft.prom
       weft monitor cluster.yaml --address 0.0.0.0 --web-config web.yml
     """  # noqa: D301 - click's mark for text that is not to be wrapped
-    from weft.cli.inputs import cluster_of, is_given  # noqa: PLC0415 - after the words
+    from weft.cli.documents import is_given  # noqa: PLC0415 - after the words
+    from weft.cli.inputs import cluster_of  # noqa: PLC0415 - after the words
     from weft.errors import SpecError  # noqa: PLC0415 - as above
     from weft.monitor.sample import Host  # noqa: PLC0415 - as above
 

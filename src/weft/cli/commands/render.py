@@ -55,7 +55,8 @@ def render(
       weft render nccl cluster.yaml -o json
     """  # noqa: D301 - click's mark for text that is not to be wrapped
     from weft import api  # noqa: PLC0415 - after the words are understood
-    from weft.cli.inputs import cluster_of, words_and_documents  # noqa: PLC0415 - as above
+    from weft.cli.documents import words_and_documents  # noqa: PLC0415 - as above
+    from weft.cli.inputs import cluster_of  # noqa: PLC0415 - as above
     from weft.cli.output import check_format, emit, progress  # noqa: PLC0415 - as above
     from weft.generate.guids import read_name_map  # noqa: PLC0415 - as above
     from weft.generate.target import write  # noqa: PLC0415 - as above

@@ -37,7 +37,8 @@ def runbook(
       weft runbook ib-link-errors --preset dgx_h100 -o md
     """  # noqa: D301 - click's mark for text that is not to be wrapped
     from weft import api  # noqa: PLC0415 - after the words are understood
-    from weft.cli.inputs import cluster_of, words_and_documents  # noqa: PLC0415 - as above
+    from weft.cli.documents import words_and_documents  # noqa: PLC0415 - as above
+    from weft.cli.inputs import cluster_of  # noqa: PLC0415 - as above
     from weft.cli.output import check_format, emit  # noqa: PLC0415 - as above
 
     check_format(output)

@@ -58,7 +58,8 @@ def judge(
     """  # noqa: D301 - click's mark for text that is not to be wrapped
     from weft import api  # noqa: PLC0415 - after the words are understood
     from weft.bench.verdict import Outcome  # noqa: PLC0415 - as above
-    from weft.cli.inputs import cluster_of, documents_among, is_given  # noqa: PLC0415 - as above
+    from weft.cli.documents import documents_among, is_given  # noqa: PLC0415 - as above
+    from weft.cli.inputs import cluster_of  # noqa: PLC0415 - as above
     from weft.cli.output import check_format, check_places, emit, progress  # noqa: PLC0415 - as above
 
     check_format(output)

@@ -92,7 +92,8 @@ def load(
     from weft.bench.command import places  # noqa: PLC0415 - after the words are understood
     from weft.bench.load import simulated_load  # noqa: PLC0415 - as above
     from weft.bench.load_hosts import Field, measured_load  # noqa: PLC0415 - as above
-    from weft.cli.inputs import cluster_of, is_given  # noqa: PLC0415 - as above
+    from weft.cli.documents import is_given  # noqa: PLC0415 - as above
+    from weft.cli.inputs import cluster_of  # noqa: PLC0415 - as above
     from weft.cli.output import check_format, check_places, emit, watched  # noqa: PLC0415 - as above
 
     check_format(output)
