@@ -15,7 +15,7 @@ ALLOWED = {
     "bench/store.py": "an address that the user types",
     "bench/sweep.py": "the name of an operation, one word",
     "catalogue": "files of the project",
-    "cli/inputs.py": "the head of a document of the user, one plain pattern",
+    "cli/documents.py": "the head of a document of the user, one plain pattern",
     "collect": "names that the user types and rows of the project",
     "engines": "a table of the user's own tuner",
     "generate": "names and values of the user's documents, each bounded in length",
