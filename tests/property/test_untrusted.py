@@ -31,7 +31,7 @@ from weft.report import show
 
 ROOT = Path(__file__).parents[1]
 SAMPLES = sorted((ROOT / "samples" / "rules").glob("*/*/*")) + sorted(
-    (ROOT / "samples" / "parsers").glob("*/*/input*")
+    (ROOT / "samples" / "benchmarks").glob("*/*/input*")
 )
 ODD = (
     "412..", "1e999", "²", "٣", "9" * 5000, "-", "", "NaN", "0x", "0x" + "f" * 400, "null",

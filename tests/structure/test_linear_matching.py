@@ -13,7 +13,6 @@ ALLOWED = {
     "bench/command.py": "names that the user types",
     "bench/good.py": "numbers of runs that the user types",
     "bench/store.py": "an address that the user types",
-    "bench/sweep.py": "the name of an operation, one word",
     "catalogue": "files of the project",
     "cli/documents.py": "the head of a document of the user, one plain pattern",
     "collect": "names that the user types and rows of the project",
@@ -21,8 +20,6 @@ ALLOWED = {
     "generate": "names and values of the user's documents, each bounded in length",
     "inventory/inventory.py": "digits of one name",
     "network/forwarding.py": "dumps of the subnet, by patterns without nested repetition",
-    "observe": "the readers of the benchmark judge, flat on every hostile shape "
-    "(benchmarks/hostile.py); they go when it reads through the inventory",
     "plugins.py": "names of files of the project",
     "readers/archives.py": "names of members, bounded in length",
     "readers/layouts.py": "names of files, bounded in length",

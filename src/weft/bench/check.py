@@ -8,7 +8,7 @@ from typing import Final
 from weft import plugins
 from weft.bench import checks
 from weft.bench.expected import Setting
-from weft.observe.reading import Observation
+from weft.inventory.inventory import Inventory
 
 MISLED: Final = 0.05
 """Chance that a check shows what is not so, or hides what is. Judgement: the doctor's findings
@@ -34,7 +34,7 @@ class Check:
 
     title: str
     command: str
-    read: Callable[[Setting, Observation], Mapping[str, Seen]] | None = None
+    read: Callable[[Setting, Inventory], Mapping[str, Seen]] | None = None
     """What the files of the run say of it already, by what a fault would show."""
     beside: Callable[[Setting], Setting | None] | None = None
     """Another sweep that the model can foresee; none where it would be the same again."""

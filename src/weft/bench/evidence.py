@@ -12,8 +12,8 @@ from weft.bench.check import MISLED, all_checks
 from weft.bench.expected import Setting
 from weft.bench.fault import Fault, all_faults
 from weft.doctor.findings import NAMED_RATIO, Finding
+from weft.inventory.inventory import Inventory
 from weft.inventory.severity import Severity
-from weft.observe.reading import Observation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +31,7 @@ class Told:
     """By fault, the form of it that they name."""
 
 
-def told(setting: Setting, seen: Observation, findings: Iterable[Finding]) -> Told:
+def told(setting: Setting, seen: Inventory, findings: Iterable[Finding]) -> Told:
     """Weigh every fault by what the files say beside the curve."""
     possible = {name for name, kind in all_faults() if any(True for _ in kind.forms(setting))}
     logs = {name: 0.0 for name, _ in all_faults()}

@@ -6,22 +6,19 @@ makes the verdict inconclusive: missing evidence is never a pass.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal
+
+import re2
 
 from weft import catalogue, units
 from weft.bench.sweep import Sweep
 from weft.catalogue.devices import Server
 from weft.catalogue.named import gpu_of
 from weft.engines.analytic.collective.tuning import number
-from weft.observe.facts.adapters import AdapterPort
-from weft.observe.facts.base import LinkLayer, PortState
-from weft.observe.facts.benchmarks import TransferSetup
-from weft.observe.facts.communicators import CommunicatorShape
-from weft.observe.facts.programs import SoftwareVersion
-from weft.observe.facts.transports import AdapterChosen, NetworkChosen
-from weft.observe.reading import Observation
+from weft.inventory.inventory import Inventory
+from weft.readers.benchmarks import measured
 from weft.spec.cluster import Cluster, FabricChoice, Host, Nccl, ScaleUp
 
 
@@ -41,7 +38,7 @@ class Inferred:
     """What no file describes: ``host``, ``network``; nothing where a cluster file is there."""
 
 
-def infer(sweep: Sweep, seen: Observation) -> Inferred:
+def infer(sweep: Sweep, seen: Inventory) -> Inferred:
     """Work out the cluster that a log comes from, as far as it says."""
     if sweep.what != "collective":
         return _infer_link(seen)
@@ -81,10 +78,10 @@ def infer(sweep: Sweep, seen: Observation) -> Inferred:
     )  # fmt: skip
 
 
-def _infer_link(seen: Observation) -> Inferred:
+def _infer_link(seen: Inventory) -> Inferred:
     """Work out the link of messages: its layer, and its rate where a port says it."""
-    setups = seen.of(TransferSetup)
-    used = {one.adapter for one in setups if one.adapter}
+    rows = measured(seen)
+    used = {one.adapter for one in rows if one.adapter}
     ports = [one for one in up_ports(seen) if not used or one.adapter in used]
     if not ports:
         what = f" of {', '.join(sorted(used))}" if used else ""
@@ -93,10 +90,10 @@ def _infer_link(seen: Observation) -> Inferred:
             "run, or describe the cluster: cluster.yaml"
         )
         return Inferred(cluster=None, known=(), assumed=(), unknown=(ask,))
-    port = min(ports, key=lambda one: one.rate_bytes_per_s or 0.0)
-    said = [one.link_layer for one in setups] + [port.link_layer]
+    port = min(ports, key=lambda one: one.rate_bytes_per_s)
+    said = [one.link_layer for one in rows] + [port.link_layer]
     layers = [one for one in said if one in _KINDS]
-    rate = port.rate_bytes_per_s or 0.0
+    rate = port.rate_bytes_per_s
     known = (
         f"{port.adapter} runs at {units.show_rate(rate)} now: that is taken, whether or not it "
         "is what the link should have"
@@ -109,9 +106,13 @@ def _infer_link(seen: Observation) -> Inferred:
     )  # fmt: skip
 
 
+_ACTIVE: Final = "active"
 _MOST_OF_ONE_HOST: Final = 16
 """GPUs that one operating system has at most; a larger NVLink domain joins several."""
-_KINDS: Final = {LinkLayer.INFINIBAND: "infiniband", LinkLayer.ETHERNET: "roce"}
+_KINDS: Final = {"infiniband": "infiniband", "ethernet": "roce"}
+"""Fabrics by the link layer of a port."""
+_LISTED: Final = re2.compile(r"^\[\d+\]([^\s:]+):(\d+)/(\w+)")
+_LAYERS: Final = {"IB": "infiniband", "RoCE": "ethernet"}
 
 
 def link_between(kind: str, rate_bytes_per_s: float) -> Cluster:
@@ -126,16 +127,45 @@ def link_between(kind: str, rate_bytes_per_s: float) -> Cluster:
     )
 
 
-def up_ports(seen: Observation) -> list[AdapterPort]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActivePort:
+    """An RDMA port that is up and whose rate is told."""
+
+    host: str
+    adapter: str
+    port: str
+    rate_bytes_per_s: float
+    link_layer: str
+
+
+def up_ports(seen: Inventory) -> list[ActivePort]:
     """Return the RDMA ports that are up and whose rate is told."""
     return [
-        one
-        for one in seen.of(AdapterPort)
-        if one.rate_bytes_per_s and one.state in (PortState.ACTIVE, PortState.UNKNOWN)
-    ]
+        ActivePort(
+            host=port.field("host") or found["rate"][-1].evidence.file,
+            adapter=port.field("adapter"), port=port.field("port"), rate_bytes_per_s=rate,
+            link_layer=str(seen.value(port, "link_layer") or ""),
+        )
+        for port, found in seen.of("port")
+        if isinstance(rate := seen.value(port, "rate"), float)
+        and rate
+        and seen.value(port, "state") in (_ACTIVE, None)
+    ]  # fmt: skip
 
 
-def as_logged(cluster: Cluster, sweep: Sweep, seen: Observation) -> Inferred:
+def networks(seen: Inventory) -> list[str]:
+    """Return the networks that the processes of a job say they use."""
+    said = [seen.value(process, "network") for process, _ in seen.of("process")]
+    return [str(one) for one in said if one]
+
+
+def variables(seen: Inventory) -> dict[str, str]:
+    """Return the variables of NCCL and its like that the files show, by name."""
+    said = {one.field("setting"): seen.value(one, "value") for one, _ in seen.of("setting")}
+    return {name: str(value) for name, value in said.items() if value is not None}
+
+
+def as_logged(cluster: Cluster, sweep: Sweep, seen: Inventory) -> Inferred:
     """Lay what a log says over the cluster of the user: its NCCL, and whether it is its GPU."""
     gpu = gpu_of(sweep.gpu_name)
     unknown = []
@@ -170,11 +200,9 @@ def _server(gpu: str, per_host: int) -> Server | None:
     return min(fitting, key=lambda one: (one.cloud, one.gpus), default=None)
 
 
-def _version(seen: Observation) -> str:
-    said = [
-        one.version for one in seen.of(SoftwareVersion) if one.software.upper() == "NCCL"
-    ]  # fmt: skip
-    return said[0] if said else ""
+def _version(seen: Inventory) -> str:
+    said = [seen.value(process, "nccl") for process, _ in seen.of("process")]
+    return next((str(one) for one in said if one), "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,12 +216,12 @@ class _Nics:
     unknown: tuple[str, ...]
 
 
-def _nics(seen: Observation, server: Server | None) -> _Nics:
-    chosen = [one for one in seen.of(AdapterChosen) if one.adapter]
-    network = next((one.network for one in seen.of(NetworkChosen)), "")
-    ports = up_ports(seen)
+def _nics(seen: Inventory, server: Server | None) -> _Nics:
+    chosen = _chosen(seen)
+    network, ports = next(iter(networks(seen)), ""), up_ports(seen)
     known, assumed, unknown = [], [], []
-    used, there = max(_counted(chosen), default=0), _fastest(ports)
+    used = max((*adapters(seen), *_counted(seen, "socket_interfaces")), default=0)
+    there = _fastest(ports)
     # A server may have more ports of one rate than a job should use: two are for storage.
     count = used or (min(there, server.nics) if server else there)
     if count:
@@ -208,7 +236,7 @@ def _nics(seen: Observation, server: Server | None) -> _Nics:
             "the NICs of a host (give the log of NCCL_DEBUG=INFO or ibstat beside the run, or "
             "cluster.yaml)"
         )
-    rate = _rate(chosen, ports)
+    rate = _rate(seen, chosen, ports)
     if rate is None:
         rate = float(server.nic_bytes_per_s) if server else units.parse_rate("100Gb/s")
         unknown.append("the rate of the NICs")
@@ -225,11 +253,11 @@ def _nics(seen: Observation, server: Server | None) -> _Nics:
     )  # fmt: skip
 
 
-def _with_racks(nics: _Nics, sweep: Sweep, seen: Observation, *, racks: int) -> _Nics:
+def _with_racks(nics: _Nics, sweep: Sweep, seen: Inventory, *, racks: int) -> _Nics:
     """Add what is assumed of hosts that NVLink joins; inside one rack NICs do not matter."""
     if sweep.host_count in (None, racks):
         return nics
-    joined = any(one.multi_host_scale_up for one in seen.of(CommunicatorShape))
+    joined = any(seen.value(process, "mnnvl") for process, _ in seen.of("process"))
     words = f"{sweep.host_count} hosts in {racks} NVLink domain{'s' * (racks > 1)}"
     own = replace(nics, known=(), assumed=(), unknown=()) if racks == 1 else nics
     if joined:
@@ -238,53 +266,66 @@ def _with_racks(nics: _Nics, sweep: Sweep, seen: Observation, *, racks: int) -> 
     return replace(own, assumed=(*own.assumed, words), unknown=(ask, *own.unknown))
 
 
-def _rate(chosen: list[AdapterChosen], ports: list[AdapterPort]) -> float | None:
-    told = next((one.rate_bytes_per_s for one in chosen if one.rate_bytes_per_s), None)
-    if told is not None:
-        return told
-    used = {one.adapter for one in chosen}
-    rates = [one.rate_bytes_per_s for one in ports if not used or one.adapter in used]
-    return max((rate for rate in rates if rate), default=None)
+def _rate(seen: Inventory, chosen: Mapping[str, str], ports: list[ActivePort]) -> float | None:
+    told = [seen.value(adapter, "rate") for adapter, _ in seen.of("adapter")]
+    rates = [one for one in told if isinstance(one, float)]
+    if rates:
+        return rates[0]
+    used = [one.rate_bytes_per_s for one in ports if not chosen or one.adapter in chosen]
+    return max(used, default=None)
 
 
-def _fastest(ports: list[AdapterPort]) -> int:
+def _fastest(ports: list[ActivePort]) -> int:
     """Return how many ports of a host have the highest rate there is."""
-    most = max((one.rate_bytes_per_s or 0.0 for one in ports), default=0.0)
-    by_file: dict[str, set[str]] = defaultdict(set)
+    most = max((one.rate_bytes_per_s for one in ports), default=0.0)
+    by_host: dict[str, set[str]] = defaultdict(set)
     for one in ports:
         if one.rate_bytes_per_s == most:
-            by_file[one.host or one.evidence.file].add(f"{one.adapter}:{one.port}")
-    return max(map(len, by_file.values()), default=0)
+            by_host[one.host].add(f"{one.adapter}:{one.port}")
+    return max(map(len, by_host.values()), default=0)
 
 
-def adapters(seen: Observation) -> tuple[int, ...]:
+def adapters(seen: Inventory) -> tuple[int, ...]:
     """Return how many RDMA ports the log says that each host uses; of sockets none."""
-    return _counted(one for one in seen.of(AdapterChosen) if not one.address)
+    return _counted(seen, "adapters")
 
 
-def _counted(chosen: Iterable[AdapterChosen]) -> tuple[int, ...]:
+def _counted(seen: Inventory, name: str) -> tuple[int, ...]:
     by_host: dict[str, set[str]] = defaultdict(set)
-    for one in chosen:
-        if one.adapter and len(one.parts) <= 1:
-            by_host[one.process.host].add(f"{one.adapter}:{one.port}")
-    return tuple(len(found) for found in by_host.values())
+    for process, found in seen.of("process"):
+        for reading in found.get(name, ()):
+            listed = reading.value if isinstance(reading.value, tuple) else ()
+            # A device that is made of several is no port of its own.
+            by_host[process.field("host")] |= {one for one in listed if "+" not in one}
+    return tuple(len(found) for found in by_host.values() if found)
+
+
+def _chosen(seen: Inventory) -> dict[str, str]:
+    """Return the link layer of each RDMA device that NCCL lists, by its name."""
+    listed = [
+        _LISTED.match(word)
+        for _, found in seen.of("process")
+        for reading in found.get("adapters", ())
+        for word in (reading.value if isinstance(reading.value, tuple) else ())
+    ]
+    return {one[1]: _LAYERS.get(one[3], "") for one in listed if one}
 
 
 def _fabric(
-    chosen: list[AdapterChosen], network: str, ports: list[AdapterPort]
+    chosen: Mapping[str, str], network: str, ports: list[ActivePort]
 ) -> tuple[str, bool]:
     """Return the fabric, and whether the log says it."""
     if "socket" in network.lower():
         return "tcp", True
     if "libfabric" in network.lower() or "ofi" in network.lower():
         return "efa", True
-    layers = {one.link_layer for one in chosen}
-    if LinkLayer.ETHERNET in layers and any(one.port is not None for one in chosen):
+    layers = set(chosen.values())
+    if "ethernet" in layers:
         return "roce", True
     seen = {one.link_layer for one in ports}
-    if not layers & {*_KINDS} and seen == {LinkLayer.ETHERNET}:
+    if not layers & {*_KINDS} and seen == {"ethernet"}:
         return "roce", True
-    return "infiniband", LinkLayer.INFINIBAND in layers | seen
+    return "infiniband", "infiniband" in layers | seen
 
 
 def _host(gpu: str, per_host: int, server: Server | None, nics: _Nics) -> Host:

@@ -22,7 +22,7 @@ from weft.bench.expected import (
 )
 from weft.bench.fault import Variant, all_faults
 from weft.bench.good import good_runs
-from weft.bench.infer import Inferred, as_logged, infer
+from weft.bench.infer import Inferred, as_logged, infer, variables
 from weft.bench.next_check import Doubt, NextCheck, next_checks
 from weft.bench.shape import Candidate
 from weft.bench.supposed import Supposition, suppositions
@@ -31,9 +31,8 @@ from weft.bench.unseen import Unseen, unseen
 from weft.bench.verdict import FALSE_FAIL_RATIO, Outcome, RangeVerdict, judge_ranges, overall
 from weft.doctor.diagnose import diagnose
 from weft.doctor.findings import NAMED_RATIO, Finding
+from weft.inventory.inventory import Inventory
 from weft.inventory.severity import Severity
-from weft.observe.facts.programs import Setting as Variable
-from weft.observe.reading import Observation
 from weft.predict.provenance import provenance
 from weft.results import Estimate, Provenance
 from weft.spec.cluster import Cluster
@@ -144,13 +143,13 @@ def judge(
     paths = [files] if isinstance(files, Path) else list(files)
     sweep, seen = read_sweep(paths)
     runs = [one for item in good for one in good_runs(str(item), sweep, history)]
-    return judge_sweep(sweep, cluster, seen, good=runs, findings=diagnose(paths).findings)
+    return judge_sweep(sweep, cluster, seen, good=runs, findings=diagnose(seen).findings)
 
 
 def judge_sweep(
     sweep: Sweep,
     cluster: Cluster | None = None,
-    seen: Observation | None = None,
+    seen: Inventory | None = None,
     *,
     good: Iterable[tuple[str, Sweep]] = (),
     findings: Sequence[Finding] = (),
@@ -159,7 +158,7 @@ def judge_sweep(
 
     ``findings`` are what the doctor finds in the same files.
     """
-    seen, own = seen or Observation(), baseline(sweep, good)
+    seen, own = seen or Inventory(), baseline(sweep, good)
     found = as_logged(cluster, sweep, seen) if cluster is not None else infer(sweep, seen)
     if found.cluster is None:
         return _by_good_runs(sweep, own, found) if own else _nothing_known(sweep, found)
@@ -208,7 +207,7 @@ def _weighed(setting: Setting, found: Inferred, points: Sequence[Expected]) -> _
 
 
 def _judged(
-    setting: Setting, found: Inferred, seen: Observation, findings: Sequence[Finding]
+    setting: Setting, found: Inferred, seen: Inventory, findings: Sequence[Finding]
 ) -> Judgement:
     points = expected(setting)
     weighed = _weighed(setting, found, points)
@@ -400,13 +399,13 @@ def _findings(found: Sequence[Finding]) -> tuple[str, ...]:
     )
 
 
-def _steered(setting: Setting, seen: Observation) -> list[str]:
+def _steered(setting: Setting, seen: Inventory) -> list[str]:
     """Tell the variables of the run that the spec does not have."""
     own = setting.cluster.nccl.env
     found = {
-        one.name: one.value
-        for one in seen.of(Variable)
-        if one.name in _STEERS and not one.ignored and own.get(one.name) != one.value
+        name: value
+        for name, value in variables(seen).items()
+        if name in _STEERS and own.get(name) != value
     }
     return [f"the log has {name}={value}, the spec has not" for name, value in found.items()]
 

@@ -2,8 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Final
 
 from weft import units
@@ -12,9 +10,9 @@ from weft.bench.command import Command
 from weft.bench.load import DELIVERED, TAIL_GROWTH, Carried, LoadTest, finished, raise_load
 from weft.bench.processes import Started, on_host, run_together
 from weft.errors import SpecError, ToolFailed
-from weft.observe.facts.benchmarks import MeasuredLatency, MeasuredTransfer
-from weft.observe.reading import observe
 from weft.predict.provenance import provenance
+from weft.readers.benchmarks import measured
+from weft.readers.read import read_text
 
 _PORT: Final = 5301
 _STREAMS: Final = 4
@@ -117,12 +115,9 @@ def _started(where: Field, host: str, words: tuple[str, ...], *, serves: bool) -
 def _carried(where: Field, bytes_per_s: float) -> Carried:
     started = processes(where, bytes_per_s)
     text = run_together(started, where.seconds + _MARGIN_S).decode("utf-8", errors="replace")
-    with TemporaryDirectory() as folder:
-        file = Path(folder) / "load.txt"
-        file.write_text(text, "utf-8")
-        seen = observe(file)
-    rates = [one.average_bytes_per_s for one in seen.of(MeasuredTransfer)]
-    trips = [one.average_s for one in seen.of(MeasuredLatency)]
+    rows = measured(read_text(text, "load.txt"))
+    rates = [one.rate_bytes_per_s for one in rows if one.what == "bandwidth"]
+    trips = [one.time_s for one in rows if one.what == "latency"]
     clients = sum(one.answers for one in started)
     if len(rates) < clients:
         raise ToolFailed(f"{where.tool}: {clients - len(rates)} of {clients} gave no result")

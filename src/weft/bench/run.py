@@ -3,10 +3,8 @@
 import datetime as dt
 import shlex
 import sys
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Final
 
 from weft import units
@@ -17,9 +15,8 @@ from weft.bench.processes import Report, Started, on_host, over_hosts, run_toget
 from weft.bench.sweep import Sweep, Timing, sweep_of
 from weft.bench.tool import Ask, Process, Tool
 from weft.errors import SpecError, ToolFailed
-from weft.observe.facts.benchmarks import BenchmarkRun
-from weft.observe.facts.programs import SoftwareVersion
-from weft.observe.reading import Observation, observe
+from weft.inventory.inventory import Inventory
+from weft.readers.read import read_text
 
 TIMEOUT_S: Final = 900.0
 _VERSION_S: Final = 15.0
@@ -140,12 +137,9 @@ def shown(started: Started) -> str:
     return shlex.join([*(["env", *env] if env else []), *words])
 
 
-def _read(tool: str, ask: Ask, text: str, asked: Started) -> tuple[Observation, Sweep]:
+def _read(tool: str, ask: Ask, text: str, asked: Started) -> tuple[Inventory, Sweep]:
     name = f"{ask.operation}_{tool}.txt"
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / name
-        file.write_text(text, "utf-8")
-        seen = observe(file)
+    seen = read_text(text, name)
     try:
         return seen, sweep_of(seen, (name,))
     except SpecError as error:
@@ -153,9 +147,17 @@ def _read(tool: str, ask: Ask, text: str, asked: Started) -> tuple[Observation, 
         raise ToolFailed(f"{asked.words[0]} printed no result{last}") from error
 
 
-def _versions(seen: Observation) -> tuple[str, ...]:
-    found = [f"{one.software} {one.version}" for one in seen.of(SoftwareVersion)]
-    found += [f"{one.benchmark} {one.version}" for one in seen.of(BenchmarkRun) if one.version]
+def _versions(seen: Inventory) -> tuple[str, ...]:
+    found = [
+        f"NCCL {version}"
+        for process, _ in seen.of("process")
+        if (version := seen.value(process, "nccl"))
+    ]
+    found += [
+        f"{seen.value(job, 'benchmark')} {version}"
+        for job, _ in seen.of("job")
+        if (version := seen.value(job, "benchmark_version"))
+    ]
     return tuple(dict.fromkeys(found))
 
 

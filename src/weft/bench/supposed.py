@@ -16,7 +16,6 @@ from weft.bench.sweep import Sweep
 from weft.bench.verdict import Outcome, judge_ranges, overall
 from weft.catalogue.named import gpu_of
 from weft.errors import WeftError
-from weft.observe.facts.base import LinkLayer
 from weft.spec.cluster import Cluster
 from weft.spec.load import preset, presets
 
@@ -95,7 +94,7 @@ def _with_fewer_nics(name: str, cluster: Cluster) -> Iterator[tuple[str, Cluster
 def _layer(sweep: Sweep) -> str:
     if any(one.test and one.test.verb == "tcp" for one in sweep.timings):
         return "tcp"
-    return "roce" if sweep.link_layer is LinkLayer.ETHERNET else "infiniband"
+    return "roce" if sweep.link_layer == "ethernet" else "infiniband"
 
 
 def _suppose(system: str, cluster: Cluster, sweep: Sweep) -> Supposition:

@@ -7,19 +7,22 @@ from pathlib import Path
 from statistics import median
 from typing import Final
 
-from weft import plugins
-from weft.calibrate import fit, gpu, readers
+from weft.calibrate import fit, gpu
 from weft.calibrate.gpu import GpuMeasurement
-from weft.calibrate.reader import CollectiveReading, MessageReading, Reader, Reading
+from weft.calibrate.reader import CollectiveReading, MessageReading, Reading, readings
 from weft.engines.analytic.collective import collective_time
-from weft.errors import SpecError, Unreadable, WeftError
+from weft.errors import SpecError, Unreadable
+from weft.inventory.inventory import Inventory
 from weft.predict.provenance import provenance
+from weft.readers.benchmarks import measured
+from weft.readers.read import read_text
 from weft.readers.untrusted import read_bytes
 from weft.results import Provenance
 from weft.spec.cluster import Cluster
 from weft.spec.overlay import Overlay
 
 LARGEST_BYTES: Final = 64 << 20
+_FORMATS: Final = ("nccl_tests", "rccl_tests", "weft_bench", "perftest")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,36 +88,31 @@ def calibrate(
 
 
 def read_file(path: Path) -> tuple[FileRead, list[Reading]]:
-    """Read one file with the reader that claims it."""
+    """Read what the benchmark of one file measured."""
     try:
         content = read_bytes(path, LARGEST_BYTES)
     except OSError as error:
         raise Unreadable(f"{path}: {error.strerror}") from error
     if len(content) > LARGEST_BYTES:
         raise SpecError(f"{path}: is larger than {LARGEST_BYTES >> 20} MiB; one run a file")
-    text = content.decode("utf-8", errors="replace")
-    for name in plugins.names(readers):
-        reader = plugins.load(readers, name, Reader)
-        if reader.claims(text):
-            try:
-                found = list(reader.read(text, path.name))
-            except WeftError:
-                raise
-            except Exception as error:
-                what = f"{type(error).__name__}: {str(error)[:200]}"
-                raise SpecError(
-                    f"{path}: {reader.title} with values out of form: {what}"
-                ) from error
-            return _file_read(path, reader, content, found), found
-    titles = [plugins.load(readers, name, Reader).title for name in plugins.names(readers)]
-    raise SpecError(f"{path}: not output of a benchmark that weft reads: {', '.join(titles)}")
-
-
-def _file_read(path: Path, reader: Reader, content: bytes, found: list[Reading]) -> FileRead:
+    seen = read_text(content.decode("utf-8", errors="replace"), path.name)
+    found = readings(seen, path.name)
+    if failed := [note for file in seen.files for note in file.notes]:
+        raise SpecError(f"{path}: {failed[0]}")
     if not found:
-        raise SpecError(f"{path}: {reader.title} without a row of results; was it cut short?")
+        raise SpecError(f"{path}: {_why_nothing(seen)}")
+    benchmark = next(one.benchmark for one in measured(seen))
     digest = hashlib.sha256(content).hexdigest()
-    return FileRead(file=str(path), benchmark=reader.title, sha256=digest, readings=len(found))
+    made = FileRead(file=str(path), benchmark=benchmark, sha256=digest, readings=len(found))
+    return made, found
+
+
+def _why_nothing(seen: Inventory) -> str:
+    """Say why an output gives no reading: it has no row, or it is another program's."""
+    begun = [one for file in seen.files for one in file.formats if one in _FORMATS]
+    if begun:
+        return f"{begun[0]} without a row of results; was it cut short?"
+    return "not output of a benchmark that weft calibrates with: " + ", ".join(_FORMATS)
 
 
 def _overlay(

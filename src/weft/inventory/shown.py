@@ -25,7 +25,7 @@ def shown(path: str, value: Value) -> str:
 def _number(path: str, value: float) -> str:
     unit = attribute(path).unit
     if unit == "bytes/s":
-        busbw = path.startswith("collective.")
+        busbw = path.endswith("bw")
         return _scaled(value, "B/s") if busbw else _scaled(value * BITS_PER_BYTE, "b/s")
     if unit == "ratio":
         return f"{value * 100:.3g} %"

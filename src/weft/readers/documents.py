@@ -33,13 +33,20 @@ class Parsed:
         return self.reads(self.value, title, scribe)
 
 
-def kinds_of(data: bytes) -> Iterator[Parsed]:
-    """Yield what may know a document, which is parsed once; nothing for what is none."""
-    text = data.decode("utf-8", "replace").lstrip("\ufeff \t\r\n")
+def kinds_of(data: bytes, lines_before: int = 0) -> Iterator[Parsed]:
+    """Yield what may know a document, which is parsed once; nothing for what is none.
+
+    ``lines_before`` are those of the file that stand before it.
+    """
+    whole = data.decode("utf-8", "replace")
+    text = whole.lstrip("\ufeff \t\r\n")
+    before = lines_before + whole[: len(whole) - len(text)].count("\n")
     try:
         value, lines = _value(text)
     except Malformed:
         return
+    if before:
+        lines = Lines((one, line + before) for one, line in lines.items())
     yield Parsed("objects", _objects(lines), value)
     for name in plugins.names(document_kinds):
         kind = plugins.load(document_kinds, name, Document)

@@ -63,11 +63,11 @@ def places(*paths: Path) -> Iterator[Place]:
                 yield Place(member.name, skipped=why)
                 continue
             stream = Joined(known.before, Bounded(member.stream, member.limit, budget))
-            title = known.command or _title(member.name)
+            title = known.command or title_of(member.name)
             yield Place(member.name, stream, host, title, known.sampled_s)
 
 
-def _title(name: str) -> str:
+def title_of(name: str) -> str:
     """Return the name of a file as a command line: tools of support name files so."""
     base = Path(name).name
     stem = base.rsplit(".", 1)[0] if "." in base else base

@@ -6,6 +6,7 @@ is named, and then "no problem found" is no verdict.
 """
 
 import codecs
+import io
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -22,7 +23,7 @@ from weft.readers.engine import Block, Engine, Form, ParserBlock, engine
 from weft.readers.fold import Seen
 from weft.readers.line import Line
 from weft.readers.parser import Parser
-from weft.readers.places import Place, places
+from weft.readers.places import Place, places, title_of
 from weft.readers.scribe import Scribe
 from weft.readers.untrusted import Bytes, Malformed, json_value
 
@@ -43,6 +44,9 @@ _ESCAPES: Final = re2.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _FRONT: Final = re2.compile(
     r"^(?:> ?)+|^(?:\[\d+,\d+\]<std\w+>: ?)|^\[\d+\]<std\w+>: ?|^.{0,40}\[\d+,\d+\]<std\w+>: ?"
 )
+_LONGEST_LABEL: Final = 64
+_RANK: Final = re2.compile(r"^ ?\d{1,5}: ([ #{].*)$")
+"""What ``srun --label`` and ``mpirun --tag-output`` write before the lines of a benchmark."""
 
 
 class OutOfTime(Exception):  # noqa: N818 - ends one file, never seen outside
@@ -91,6 +95,19 @@ def _left_out(file: str, why: str) -> FileRead:
     return FileRead(file=file, skipped=why, notes=(why,))
 
 
+def read_text(text: str, file: str) -> Inventory:
+    """Read a text that is at hand into an inventory of its own.
+
+    >>> read_text("nothing that a tool prints", "note.txt").readings
+    {}
+    """
+    inventory = Inventory()
+    place = Place(file, io.BytesIO(text.encode()), title=title_of(file))
+    deadline = Deadline(time.monotonic, time.monotonic() + MOST_S_OF_FILE)
+    inventory.files.append(_read_place(place, inventory, deadline))
+    return inventory
+
+
 def _read_place(place: Place, inventory: Inventory, deadline: Deadline) -> FileRead:
     if place.skipped:
         return _left_out(place.name, place.skipped)
@@ -123,15 +140,49 @@ def _read_stream(stream: Bytes, title: str, reading: "Reading", deadline: Deadli
         if len(head) <= MOST_DOCUMENT_BYTES:
             if front:
                 reading.line(1, head[:front])
-            reading.document(head[front:], title)
+            before = head[:front].count(b"\n")
+            reading.is_document = reading.document(head[front:], title, before)
         deadline.check()
     repeats = reading.seen.repeats
+    held = Held()
     for number, line in enumerate(_lines(head, stream, deadline), 1):
         if repeats(line):
             reading.repeated += 1
-        else:
+        elif reading.is_document or not held.holds(number, line):
             reading.line(number, line)
+        elif held.is_whole:
+            reading.held(held, title)
+            held = Held()
+    reading.held(held, title)
     reading.finish()
+
+
+@dataclass(slots=True)
+class Held:
+    """Lines of a text that may be a JSON document: from a brace at the margin to its end."""
+
+    first: int = 0
+    lines: list[bytes] = field(default_factory=list)
+    size: int = 0
+
+    def holds(self, number: int, raw: bytes) -> bool:
+        """Keep a line where it is part of such a document; return whether it is."""
+        if not self.lines and b"{" not in raw[:_LONGEST_LABEL]:
+            return False
+        plain = _unlabelled(raw.rstrip(b"\r\n"))
+        if not self.lines and plain[:1] != b"{":
+            return False
+        self.first = self.first or number
+        self.lines.append(plain)
+        self.size += len(plain)
+        return True
+
+    @property
+    def is_whole(self) -> bool:
+        """Return whether the document ends here, or is longer than a document may be."""
+        last = self.lines[-1].rstrip()
+        alone = len(self.lines) == 1 and last[-1:] == b"}"
+        return alone or last == b"}" or self.size > MOST_DOCUMENT_BYTES
 
 
 def _filled(stream: Bytes, size: int = BLOCK_BYTES) -> bytes:
@@ -197,13 +248,24 @@ class Reading:
         else:
             self.matched += bool(read or any(hits))
 
-    def document(self, data: bytes, title: str) -> None:
-        """Read the file as a document, where one kind of them knows it."""
-        for kind in kinds_of(data):
-            if self._contained(1, kind.name, kind.read, title, self.scribe):
+    def document(self, data: bytes, title: str, lines_before: int = 0) -> bool:
+        """Read a document, where a kind of them knows it; return whether one does."""
+        known = False
+        for kind in kinds_of(data, lines_before):
+            if self._contained(lines_before + 1, kind.name, kind.read, title, self.scribe):
                 self.formats[kind.name] = None
                 self.matched += data.count(b"\n") + 1
-                self.is_document = True
+                known = True
+        return known
+
+    def held(self, found: Held, title: str) -> None:
+        """Read lines that may be a document: as one, and as the lines that they are."""
+        is_log = len(found.lines) == 1 and any(key in found.lines[0] for key in _TEXT_BYTES)
+        whole = b"\n".join(found.lines)
+        self.is_document = not is_log and self.document(whole, title, found.first - 1)
+        for number, line in enumerate(found.lines, found.first):
+            self.line(number, line)
+        self.is_document = False
 
     def finish(self) -> None:
         """End the last block."""
@@ -269,21 +331,29 @@ class Reading:
 
 def _plain(raw: bytes) -> bytes:
     """Return a line without colours, quotation marks and stamps of launchers."""
-    raw = raw.rstrip(b"\r\n")
+    raw = _unlabelled(raw.rstrip(b"\r\n"))
+    return _unwrapped(raw) if raw[:1] == b"{" and raw[-1:] == b"}" else raw
+
+
+def _unlabelled(raw: bytes) -> bytes:
+    """Return a line without colours, quotation marks and what launchers write before it."""
     if b"\x1b" in raw:
         raw = _ESCAPES.sub("", raw.decode("utf-8", "replace")).encode()
     if raw[:1] == b">" or b"<std" in raw[:80]:
         raw = _FRONT.sub("", raw.decode("utf-8", "replace")).encode()
-    return _unwrapped(raw) if raw[:1] == b"{" and raw[-1:] == b"}" else raw
+    if b":" in raw[1:7] and (found := _RANK.match(raw.decode("utf-8", "replace"))):
+        raw = found[1].encode()
+    return raw
 
 
 _TEXT_KEYS: Final = ("MESSAGE", "message", "msg", "log")
+_TEXT_BYTES: Final = tuple(f'"{one}"'.encode() for one in _TEXT_KEYS)
 _HOST_KEYS: Final = ("_HOSTNAME", "host", "hostname", "node")
 
 
 def _unwrapped(raw: bytes) -> bytes:
     """Return a record of a log written as JSON as a line of syslog: its host, then its text."""
-    if not any(f'"{one}"'.encode() in raw for one in _TEXT_KEYS):
+    if not any(one in raw for one in _TEXT_BYTES):
         return raw
     try:
         record = json_value(raw)

@@ -1,5 +1,6 @@
 """What a row of a message table or of a format says about a line."""
 
+from collections import ChainMap
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,7 +17,8 @@ FACTORS: Mapping[str, float] = {
     "Gb/s": rate_from_gbit(1.0), "Mb/s": rate_from_gbit(1e-3), "kb/s": rate_from_gbit(1e-6),
     "b/s": rate_from_gbit(1e-9), "GB/s": 1e9, "MB/s": 1e6,
     "MiB/s": 2.0**20, "us": 1e-6, "ms": 1e-3, "ns": 1e-9, "KiB": 2.0**10, "MiB": 2.0**20,
-    "GiB": 2.0**30, "MHz": 1e6, "%": 1e-2, "kB": 1e3,
+    "GiB": 2.0**30, "TiB": 2.0**40, "Tb/s": rate_from_gbit(1e3), "MHz": 1e6, "%": 1e-2,
+    "kB": 1e3,
 }  # fmt: skip
 """Units of the texts of tools, in those of the inventory."""
 _QUANTITY = re2.compile(
@@ -40,8 +42,8 @@ class Row:
     """One pattern, the attributes that it states and the event that it is.
 
     A group whose name ends in 2 is another spelling of the one without.
-    ``sets`` maps ``kind.attribute`` to a template of the named groups; ``enters`` lists groups
-    that name what the following lines of the block are about.
+    ``sets`` maps ``kind.attribute`` to a template of the named groups and of what the block has
+    entered; ``enters`` lists groups that name what the following lines of the block are about.
     """
 
     match: str
@@ -51,6 +53,8 @@ class Row:
     severity: str = ""
     sets: Mapping[str, str] = field(default_factory=dict)
     unit: str = ""
+    units: Mapping[str, str] = field(default_factory=dict)
+    """Of attributes that have another unit than the row."""
     values: Mapping[str, str] = field(default_factory=dict)
     enters: tuple[str, ...] = ()
     leaves: tuple[str, ...] = ()
@@ -86,7 +90,7 @@ class Row:
         for one in self.enters:
             scribe.context[one] = groups.get(one, "yes")
         for path, template in self.sets.items():
-            value = self._value(path, template, groups)
+            value = self._value(path, template, ChainMap(groups, scribe.context))
             if value is not None:
                 scribe.state(path, value, line, groups)
         if self.code:
@@ -105,7 +109,7 @@ class Row:
         except KeyError:
             return None
         said = self.values.get(said.lower(), said)
-        return typed(path, said, FACTORS.get(self.unit, 1.0))
+        return typed(path, said, FACTORS.get(self.units.get(path, self.unit), 1.0))
 
 
 def _text(said: bytes) -> str:
@@ -115,13 +119,15 @@ def _text(said: bytes) -> str:
 def row(told: Mapping[str, Any], tool: str) -> Row:
     """Return a row from what its table says, checked against the vocabulary."""
     listed: dict[str, Any] = dict(told)
-    sets = {str(path): str(value) for path, value in listed.pop("sets", {}).items()}
+    given = {str(path).partition(" "): value for path, value in listed.pop("sets", {}).items()}
+    sets = {path: str(value) for (path, _, _), value in given.items()}
     for path in sets:
         attribute(path)
     listed |= {name: tuple(listed.get(name, ())) for name in _LISTS}
     return Row(
         tool=tool,
         sets=sets,
+        units={path: unit for path, _, unit in given if unit},
         match=str(listed.pop("match")),
         values={str(k).lower(): str(v) for k, v in listed.pop("values", {}).items()},
         **listed,

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from weft.inventory.entity import INPUT, Entity, kind
 from weft.inventory.evidence import LONGEST_TEXT, Evidence
@@ -9,6 +10,9 @@ from weft.inventory.inventory import EVERYTHING, Event, Inventory
 from weft.inventory.values import Value, typed
 from weft.readers.line import Line
 from weft.readers.prefix import prefix
+
+_PLACES: Final = ("file", "line")
+"""What stands for a field: where it was read."""
 
 
 @dataclass(slots=True)
@@ -21,6 +25,8 @@ class Scribe:
     """Fields of keys that hold until another value: host, adapter, interface, ..."""
     time_s: float | None = None
     """When the file was written, for rates of counters; a line's own time is nearer."""
+    objects: int = 0
+    """Objects of documents that were met in the file."""
     _line: int = -1
     _prefix: Mapping[str, str] = field(default_factory=dict)
 
@@ -74,6 +80,6 @@ class Scribe:
         if name not in defaults:
             return None
         instead = defaults[name]
-        if instead == "file":
-            return self.file
+        if instead in _PLACES:
+            return self.file if instead == "file" else str(self._line)
         return self._field(instead, {instead: ""}, groups) if instead else ""

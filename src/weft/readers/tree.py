@@ -120,14 +120,15 @@ def read(document: Any, places: Lines, scribe: Scribe) -> list[str]:  # noqa: AN
     found: dict[str, None] = {}
     waiting = [one for one in _through(document, "", None) if isinstance(one.value, dict)]
     waiting.reverse()
-    for number in range(1, MOST_OBJECTS):
+    for _ in range(MOST_OBJECTS):
         if not waiting:
             break
         at = waiting.pop()
+        scribe.objects += 1
         for row in _candidates(at.value):
             for one in row.within(at):
                 found[row.name] = None
-                row.read(one, _line(at, places, number), scribe)
+                row.read(one, _line(at, places, scribe.objects), scribe)
         waiting.extend(reversed([one for one in at.below() if isinstance(one.value, dict)]))
     return list(found)
 

@@ -34,6 +34,26 @@ class Operation(StrEnum):
         }.get(self, 1.0)
 
 
+_SPELLINGS: Final = {
+    "reducescatter": Operation.REDUCE_SCATTER, "allreduce": Operation.ALL_REDUCE,
+    "allgather": Operation.ALL_GATHER, "alltoall": Operation.ALL_TO_ALL,
+    "sendreceive": Operation.SEND_RECV, "sendrecv": Operation.SEND_RECV,
+    "broadcast": Operation.BROADCAST, "bcast": Operation.BROADCAST,
+    "reduce": Operation.REDUCE,
+}  # fmt: skip
+"""As benchmarks write them, without what stands between the words; the longest first."""
+
+
+def operation_in(text: str) -> Operation | None:
+    """Return the operation that a command line, the name of a file or a benchmark names.
+
+    >>> operation_in("./build/reduce_scatter_perf -b 8"), operation_in("AllReduce")
+    (<Operation.REDUCE_SCATTER: 'reduce_scatter'>, <Operation.ALL_REDUCE: 'all_reduce'>)
+    """
+    plain = "".join(one for one in text.lower() if one not in "_- ")
+    return next((kind for name, kind in _SPELLINGS.items() if name in plain), None)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
     """Ranks that run one collective, by where they sit.

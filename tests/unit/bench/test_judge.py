@@ -17,7 +17,7 @@ from weft.bench.sweep import MessageTest, Timing, read_sweep
 from weft.bench.verdict import Outcome
 from weft.doctor.diagnose import diagnose
 from weft.errors import SpecError
-from weft.observe.reading import observe
+from weft.readers.read import read
 from weft.spec.load import preset
 from weft.spec.overlay import CollectiveRatios, Overlay
 from weft.traffic.collective import Operation
@@ -326,7 +326,7 @@ def test_a_log_with_gpudirect_speaks_against_its_being_off(cluster, tmp_path, sw
     for way in ("/GDRDMA", ""):
         file = tmp_path / "nccl.log"
         file.write_text(CHANNELS.format(*[way] * 8))
-        found = judge_sweep(run, cluster, observe(file))
+        found = judge_sweep(run, cluster, read(file))
         share[way] = next(c.probability for c in found.candidates if c.name == "gpudirect_off")
         side = "against" if way else "for"
         assert any(line.endswith(f"{side} gpudirect_off") for line in found.told)
@@ -365,7 +365,7 @@ def _slower(line, factor):
 def test_what_the_doctor_finds_speaks_for_the_fault_that_it_is(cluster, sweep_on):
     run = _with_fault(cluster, sweep_on, "slow_pair", "a link at 4")
     log = SAMPLES / "rules" / "link_degraded" / "fires" / "ibportstate.txt"
-    found = judge_sweep(run, cluster, observe(log), findings=diagnose([log]).findings)
+    found = judge_sweep(run, cluster, read(log), findings=diagnose([log]).findings)
     assert found.fault is not None
     assert found.fault.name == "slow_pair"
     assert any("ib-link-degraded" in line and "slow_pair" in line for line in found.told)

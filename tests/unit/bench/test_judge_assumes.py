@@ -13,9 +13,7 @@ from weft.bench.fault import all_faults
 from weft.bench.judge import judge, judge_sweep
 from weft.bench.sweep import read_sweep
 from weft.bench.verdict import Outcome
-from weft.observe.facts.base import Evidence
-from weft.observe.facts.benchmarks import MeasuredCollective
-from weft.observe.reading import Observation, observe
+from weft.readers.read import read, read_text
 from weft.spec.load import preset
 
 LARGE = (2**30, 2**32)
@@ -70,7 +68,7 @@ def test_a_log_that_names_the_adapters_tells_how_many_are_left(cluster, sweep_on
     names = " ".join(f"[{i}]mlx5_{i}:1/IB" for i in range(5))
     log = tmp_path / "nccl.log"
     log.write_text(f"n0:1:1 [0] NCCL INFO NET/IB : Using {names} [RO]; OOB e0:10.0.0.1<0>\n")
-    found = judge_sweep(run, cluster, observe(log))
+    found = judge_sweep(run, cluster, read(log))
     alone = judge_sweep(run, cluster)
     share = {}
     for key, one in (("log", found), ("alone", alone)):
@@ -101,7 +99,7 @@ def test_what_a_log_denies_is_not_told_as_hidden(cluster, sweep_on, tmp_path):
     names = " ".join(f"[{i}]mlx5_{i}:1/IB" for i in range(8))
     log = tmp_path / "nccl.log"
     log.write_text(f"n0:1:1 [0] NCCL INFO NET/IB : Using {names} [RO]; OOB e0:10.0.0.1<0>\n")
-    found = judge_sweep(run, cluster, observe(log))
+    found = judge_sweep(run, cluster, read(log))
     assert found.outcome is Outcome.PASS
     assert "nics_lost" not in [one.name for one in found.unseen]
 
@@ -276,17 +274,16 @@ def test_a_run_that_varies_while_it_lasts_speaks_for_traffic_of_others(tmp_path)
 
 @pytest.mark.parametrize(("spread", "varies"), [(0.01, False), (0.4, True)])
 def test_iterations_that_differ_are_told(spread, varies):
-    rows = [
-        MeasuredCollective(
-            operation="all_reduce", size_bytes=2**30, time_s=1.0,
-            times_s=tuple(1.0 + spread * (turn % 2) for turn in range(20)),
-            evidence=Evidence("run.json", 1, ""),
-        )
-    ]  # fmt: skip
+    times_s = [1.0 + spread * (turn % 2) for turn in range(20)]
+    run = {
+        "weft_bench": 1, "benchmark": "torch.distributed", "operation": "all_reduce",
+        "results": [{"size_bytes": 2**30, "times_s": times_s}],
+    }  # fmt: skip
     setting = Setting(cluster=preset("dgx_h100"), sweep=None, group=None)
-    read = dict(all_checks())["within_run"].read
-    assert read is not None
-    assert ("varies" in read(setting, Observation(facts=tuple(rows)))) is varies
+    within_run = dict(all_checks())["within_run"].read
+    assert within_run is not None
+    seen = read_text(json.dumps(run), "run.json")
+    assert ("varies" in within_run(setting, seen)) is varies
 
 
 def test_a_message_that_takes_long_to_start_is_a_slow_host_and_no_slow_link(tmp_path):
@@ -331,7 +328,7 @@ def test_what_a_log_tells_apart_is_no_group(cluster, sweep_on, tmp_path):
     log = tmp_path / "nccl.log"
     log.write_text(f"n0:1:1 [0] NCCL INFO NET/IB : Using {names} [RO]; OOB e0:10.0.0.1<0>\n")
     assert len(judge_sweep(run, cluster).group) > 1
-    assert judge_sweep(run, cluster, observe(log)).group == ("nics_lost",)
+    assert judge_sweep(run, cluster, read(log)).group == ("nics_lost",)
 
 
 def test_interfaces_of_sockets_are_no_lost_adapters(cluster, sweep_on, tmp_path):
@@ -342,7 +339,7 @@ def test_interfaces_of_sockets_are_no_lost_adapters(cluster, sweep_on, tmp_path)
         "n0:1:1 [0] NCCL INFO Using network Socket\n"
         "n0:1:1 [0] NCCL INFO Channel 00/0 : 0[0] -> 8[0] [send] via NET/Socket/0\n"
     )
-    found = judge_sweep(run, cluster, observe(log))
+    found = judge_sweep(run, cluster, read(log))
     assert found.fault is not None
     assert found.fault.name == "tcp_fallback"
     assert not any("nics_lost" in line or "gpudirect_off" in line for line in found.told)
@@ -356,7 +353,7 @@ def test_what_cannot_be_missing_is_not_told_as_missing(cluster, sweep_on, tmp_pa
         "32 p2p channels, 2 p2p channels per peer\n"
     )
     found = judge_sweep(
-        _with_fault(cluster, sweep_on, "nics_lost", "2 of 8"), cluster, observe(log)
+        _with_fault(cluster, sweep_on, "nics_lost", "2 of 8"), cluster, read(log)
     )
     assert not any("sharp_missing" in line for line in found.told)
     assert any("nvls_missing" in line for line in found.told)

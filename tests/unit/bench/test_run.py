@@ -285,7 +285,7 @@ def test_runs_over_another_network_are_not_alike(tmp_path, monkeypatch):
 
 def test_what_a_run_wrote_calibrates_as_well():
     """The median of the iterations counts, and the hosts are those that were named."""
-    sample = Path(__file__).parents[2] / "samples" / "parsers" / "weft_bench" / "gloo"
+    sample = Path(__file__).parents[2] / "samples" / "benchmarks" / "weft_bench" / "gloo"
     _, found = read_file(sample / "input.txt")
     assert [(one.hosts, one.size_bytes, one.time_s) for one in found] == [
         (2, 1024, 0.00037), (2, 4194304, 0.0121),

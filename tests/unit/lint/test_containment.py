@@ -6,7 +6,6 @@ from dataclasses import replace
 import pytest
 
 from weft.calibrate.calibration import read_file
-from weft.calibrate.readers import perftest
 from weft.cli import app
 from weft.errors import SpecError
 from weft.lint import lint as linting
@@ -64,7 +63,6 @@ def test_the_exit_code_is_5_where_something_failed(folder, monkeypatch, capsys):
 def test_values_out_of_form_are_an_error_of_the_file(tmp_path, monkeypatch):
     file = tmp_path / "write_bw.txt"
     file.write_text(" #bytes     #iterations    BW peak[Gb/sec]    BW average[Gb/sec]\n")
-    broken = replace(perftest.perftest, read=_fails, claims=lambda _: True)
-    monkeypatch.setattr("weft.plugins.load", lambda *_: broken)
+    monkeypatch.setattr("weft.readers.rows.Row.read", lambda *_: next(_fails()))
     with pytest.raises(SpecError, match=re.escape(str(file))):
         read_file(file)

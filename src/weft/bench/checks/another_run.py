@@ -9,8 +9,8 @@ from typing import Final
 from weft.bench.baseline import NARROWEST
 from weft.bench.check import Check, Seen
 from weft.bench.expected import Setting
-from weft.observe.facts.benchmarks import MeasuredCollective
-from weft.observe.reading import Observation
+from weft.inventory.inventory import Inventory
+from weft.readers.benchmarks import measured
 
 LARGE_BYTES: Final = 64 * 2**20
 FEWEST_RUNS: Final = 3
@@ -19,12 +19,13 @@ CHANGES: Final = 0.1
 repeats closely shows. Judgement."""
 
 
-def _read(setting: Setting, seen: Observation) -> Mapping[str, Seen]:
+def _read(setting: Setting, seen: Inventory) -> Mapping[str, Seen]:
     """Compare the runs that one file, or several, hold of the same collective."""
     del setting
-    by_size: dict[tuple[str, int], list[float]] = defaultdict(list)
-    for one in seen.of(MeasuredCollective):
-        if one.size_bytes >= LARGE_BYTES and not one.in_place and one.time_s > 0:
+    by_size: dict[tuple[str, float], list[float]] = defaultdict(list)
+    for one in measured(seen):
+        large = one.what == "collective" and one.size_bytes >= LARGE_BYTES
+        if large and not one.in_place:
             by_size[one.operation, one.size_bytes].append(math.log(one.time_s))
     spreads = [stdev(logs) for logs in by_size.values() if len(logs) >= FEWEST_RUNS]
     if not spreads:

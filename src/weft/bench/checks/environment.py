@@ -4,9 +4,8 @@ from collections.abc import Mapping
 
 from weft.bench.check import Check, Seen
 from weft.bench.expected import Setting
-from weft.observe.facts.programs import Setting as Variable
-from weft.observe.facts.transports import NetworkChosen
-from weft.observe.reading import Observation
+from weft.bench.infer import networks, variables
+from weft.inventory.inventory import Inventory
 
 _STEERS = {
     "algorithm": ("NCCL_ALGO",),
@@ -16,10 +15,10 @@ _STEERS = {
 }
 
 
-def _read(setting: Setting, seen: Observation) -> Mapping[str, Seen]:
+def _read(setting: Setting, seen: Inventory) -> Mapping[str, Seen]:
     own = setting.cluster.nccl.env
-    values = {one.name: one.value for one in seen.of(Variable) if not one.ignored}
-    logged = bool(seen.of(NetworkChosen))
+    values = variables(seen)
+    logged = bool(networks(seen))
     found = {}
     for what, names in _STEERS.items():
         odd = [n for n in names if n in values and own.get(n) != values[n]]

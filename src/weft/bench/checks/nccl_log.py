@@ -4,42 +4,44 @@ from collections.abc import Mapping
 
 from weft.bench.check import Check, Seen
 from weft.bench.expected import Setting
-from weft.bench.infer import adapters
-from weft.observe.facts.communicators import ChannelCount, ChannelPath
-from weft.observe.facts.transports import NetworkChosen
-from weft.observe.reading import Observation
+from weft.bench.infer import adapters, networks
+from weft.inventory.inventory import Inventory
+from weft.inventory.values import Value
 
 
-def _read(setting: Setting, seen: Observation) -> Mapping[str, Seen]:
+def _read(setting: Setting, seen: Inventory) -> Mapping[str, Seen]:
     found: dict[str, Seen] = {}
-    networks = {one.network for one in seen.of(NetworkChosen)}
-    if networks:
-        sockets = any("socket" in one.lower() for one in networks)
-        found["sockets"] = Seen(
-            there=sockets, text=f"the log says network {', '.join(sorted(networks))}"
-        )
+    chosen = networks(seen)
+    sockets = any("socket" in one.lower() for one in chosen)
+    if chosen:
+        text = f"the log says network {', '.join(sorted(set(chosen)))}"
+        found["sockets"] = Seen(there=sockets, text=text)
     nics = setting.cluster.host.nics
     if count := min(adapters(seen), default=0):
         text = f"the log names {count} adapters of a host's {nics}"
         form = f"{count} of {nics} NICs work"
         found["fewer adapters"] = Seen(there=count < nics, text=text, form=form)
-    paths = seen.of(ChannelPath)
-    far = [one for one in paths if one.transport == "NET"]
+    direct = _told(seen, "gdr")
     # Sockets have no GPUDirect: that it is off is no fault of its own.
-    if far and not ("sockets" in found and found["sockets"].there):
-        through = sum(one.gpudirect for one in far)
-        text = f"{through} of {len(far)} channels over the network have GPUDirect"
-        found["no GPUDirect"] = Seen(there=through < len(far), text=text)
-    if any(one.transport in {"P2P", "SHM"} for one in paths):
-        shared = any(one.transport == "SHM" for one in paths)
-        text = f"GPUs of a host meet {'in host memory' if shared else 'directly'}"
-        found["no P2P"] = Seen(there=shared, text=text)
-    counts = seen.of(ChannelCount)
-    if counts:
-        nvls, trees = max(c.nvls for c in counts), max(c.collnet for c in counts)
-        found["no NVLS"] = Seen(there=not nvls, text=f"{nvls} channels of NVLS")
-        found["no CollNet"] = Seen(there=not trees, text=f"{trees} channels of CollNet")
+    if direct and not sockets:
+        text = f"{sum(map(bool, direct))} of {len(direct)} kinds of channels over the network "
+        found["no GPUDirect"] = Seen(there=not all(direct), text=f"{text}have GPUDirect")
+    paths = {
+        word for one in _told(seen, "local_paths") if isinstance(one, tuple) for word in one
+    }
+    if paths:
+        text = f"GPUs of a host meet {'in host memory' if 'SHM' in paths else 'directly'}"
+        found["no P2P"] = Seen(there="SHM" in paths, text=text)
+    for what, name in (("NVLS", "nvls_channels"), ("CollNet", "collnet_channels")):
+        if _told(seen, "channels"):
+            most = max((one for one in _told(seen, name) if isinstance(one, float)), default=0)
+            found[f"no {what}"] = Seen(there=not most, text=f"{most:g} channels of {what}")
     return found
+
+
+def _told(seen: Inventory, name: str) -> list[Value]:
+    """Return what the processes of a job say of themselves."""
+    return [one.value for _, found in seen.of("process") for one in found.get(name, ())]
 
 
 nccl_log = Check(

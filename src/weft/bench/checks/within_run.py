@@ -13,18 +13,18 @@ from typing import Final
 from weft.bench.check import Check, Seen
 from weft.bench.checks.another_run import CHANGES, LARGE_BYTES
 from weft.bench.expected import Setting
-from weft.observe.facts.benchmarks import MeasuredCollective
-from weft.observe.reading import Observation
+from weft.inventory.inventory import Inventory
+from weft.readers.benchmarks import Measured, measured
 
 FEWEST_ITERATIONS: Final = 5
 FEWEST_SIZES: Final = 3
 
 
-def _read(setting: Setting, seen: Observation) -> Mapping[str, Seen]:
+def _read(setting: Setting, seen: Inventory) -> Mapping[str, Seen]:
     """Look at the iterations of large sizes, or at their two timings where there are none."""
     del setting
-    rows = seen.of(MeasuredCollective)
-    large = [one for one in rows if one.size_bytes >= LARGE_BYTES and one.time_s > 0]
+    rows = [one for one in measured(seen) if one.what == "collective"]
+    large = [one for one in rows if one.size_bytes >= LARGE_BYTES]
     spreads = [
         stdev(map(math.log, one.times_s))
         for one in large
@@ -40,11 +40,11 @@ def _read(setting: Setting, seen: Observation) -> Mapping[str, Seen]:
     return {"varies": Seen(there=True, text=text)}
 
 
-def _gaps(large: list[MeasuredCollective]) -> list[float]:
+def _gaps(large: list[Measured]) -> list[float]:
     """Return the spread of the two timings of each size, where sizes enough have both."""
-    sides: dict[tuple[str, str, int], dict[bool, float]] = defaultdict(dict)
+    sides: dict[tuple[str, str, float], dict[bool, float]] = defaultdict(dict)
     for one in large:
-        sides[one.evidence.file, one.operation, one.size_bytes][one.in_place] = one.time_s
+        sides[one.file, one.operation, one.size_bytes][one.in_place] = one.time_s
     both = [one for one in sides.values() if len(one) > 1]
     gaps = [abs(math.log(one[True] / one[False])) / math.sqrt(2) for one in both]
     return gaps if len(gaps) >= FEWEST_SIZES else []

@@ -1,14 +1,15 @@
 """What tools printed of running NICs: ``mlnx_qos -i``, ``ip link``, as in a bundle."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 import re2
 
+from weft.inventory.inventory import Reading
+from weft.inventory.values import Value, whole
 from weft.lint.facts import Fact, Map, Mapped, Pause, Port, Side, Trust
 from weft.lint.reader import File, Reader
-from weft.observe.facts import interfaces, service_quality
-from weft.observe.reading import read_text
+from weft.readers.read import read_text
 
 _MARKS: Final = re2.compile(
     r"(?m)^(Priority trust state|PFC configuration:|dscp2prio mapping|"
@@ -21,44 +22,44 @@ def _claims(file: File) -> bool:
 
 
 def _read(file: File) -> Iterator[Fact]:
-    found = read_text(file.text.content, file.name)
-    for one in found:
-        yield from _fact(file, one)
+    seen = read_text(file.text.content, file.name)
+    for entity, found in seen.of("interface"):
+        last = {name: told[-1] for name, told in found.items()}
+        yield from _interface(file, entity.field("interface"), last)
+    for entity, found in seen.of("priority"):
+        for told in found.get("dscp", ())[-1:]:
+            for dscp in _numbers(told.value):
+                yield Mapped(
+                    at=file.at(told.evidence.line), side=Side.HOST, kind=Map.DSCP_TO_CLASS,
+                    source=dscp, target=int(entity.field("priority")),
+                    ports=_ports(entity.field("interface")),
+                )  # fmt: skip
 
 
-def _fact(file: File, one: object) -> Iterator[Fact]:
-    if isinstance(one, service_quality.PauseSetting):
-        yield Pause(
-            at=file.at(one.evidence.line),
-            side=Side.HOST,
-            ports=_ports(one.interface),
-            priorities=one.priorities,
-        )
-    elif isinstance(one, service_quality.TrustState):
-        yield Trust(
-            at=file.at(one.evidence.line),
-            side=Side.HOST,
-            ports=_ports(one.interface),
-            mode=one.trust,
-        )
-    elif isinstance(one, service_quality.DscpPriority):
-        for dscp in one.dscp:
-            yield Mapped(
-                at=file.at(one.evidence.line),
-                side=Side.HOST,
-                kind=Map.DSCP_TO_CLASS,
-                source=dscp,
-                target=one.priority,
-                ports=_ports(one.interface),
-            )
-    elif isinstance(one, interfaces.Interface) and one.mtu_bytes and one.kind != "loopback":
+def _interface(file: File, name: str, found: Mapping[str, Reading]) -> Iterator[Fact]:
+    if pfc := found.get("pfc"):
+        enabled = tuple(place for place, flag in enumerate(_numbers(pfc.value)) if flag)
+        at = file.at(pfc.evidence.line)
+        yield Pause(at=at, side=Side.HOST, ports=_ports(name), priorities=enabled)
+    if trust := found.get("trust"):
+        at, mode = file.at(trust.evidence.line), str(trust.value)
+        yield Trust(at=at, side=Side.HOST, ports=_ports(name), mode=mode)
+    mtu, flags = found.get("mtu"), found.get("flags")
+    if mtu and isinstance(mtu.value, float) and not _is_loopback(flags):
+        state = found.get("state")
         yield Port(
-            at=file.at(one.evidence.line),
-            side=Side.HOST,
-            name=one.interface,
-            mtu_bytes=one.mtu_bytes,
-            up=one.up,
-        )
+            at=file.at(mtu.evidence.line), side=Side.HOST, name=name,
+            mtu_bytes=int(mtu.value), up=state.value == "up" if state else None,
+        )  # fmt: skip
+
+
+def _is_loopback(flags: Reading | None) -> bool:
+    return flags is not None and isinstance(flags.value, tuple) and "LOOPBACK" in flags.value
+
+
+def _numbers(value: Value) -> list[int]:
+    listed = value if isinstance(value, tuple) else ()
+    return [number for one in listed if (number := whole(one)) is not None]
 
 
 def _ports(name: str) -> tuple[str, ...]:

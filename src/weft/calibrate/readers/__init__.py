@@ -1,1 +1,0 @@
-"""One file a benchmark whose output weft can read."""
