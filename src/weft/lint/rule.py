@@ -113,8 +113,11 @@ class Device(_Sorted):
 
     def __init__(self, name: str, fleet: str, facts: Iterable[Fact]) -> None:
         """Sort the facts of one switch."""
-        super().__init__(facts)
+        known = tuple(facts)
+        super().__init__(known)
         self.name, self.fleet = name, fleet
+        self.texts = tuple({fact.at.text: None for fact in known})
+        """The files that it was read from."""
 
 
 class Case(_Sorted):
