@@ -92,7 +92,7 @@ def _summed(inventory: Inventory, rows: list[Measured]) -> Iterator[Measured]:
     """Yield the sum of the TCP connections of a test in place of each of them."""
     waiting: list[Measured] = []
     for row in rows:
-        place = Entity("measurement", (row.file, str(row.line)))
+        place = Entity("measurement", (row.file, str(row.line), ""))
         stream = inventory.value(place, "stream")
         if stream == _SUM:
             yield replace(row, streams=len(waiting) or None)

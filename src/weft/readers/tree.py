@@ -88,8 +88,9 @@ class ObjectRow:
     def read(self, at: Place, line: Line, scribe: Scribe) -> None:
         """Record what an object states."""
         key = {name: said for name, path in self.key.items() for said in _texts(at, path)[:1]}
+        own = {**key, "object": str(scribe.objects)}  # several may stand in one line
         for told, path in self.sets.items():
-            self._set(told, _texts(at, path), line, key, scribe)
+            self._set(told, _texts(at, path), line, own, scribe)
         if self.code:
             scribe.event(self.code, self.entity, self.severity, line, key)
         if self.lines:

@@ -50,11 +50,13 @@ def test_what_a_launcher_writes_before_a_line_is_left_out(label):
     row = f"     {TABLE}"
     document = json.dumps({
         "weft_bench": 1, "benchmark": "torch.distributed", "operation": "all_gather",
-        "ranks": 2, "results": [{"size_bytes": 64, "times_s": [1.0, 2.0, 4.0]}],
+        "ranks": 2, "results": [{"size_bytes": 64, "times_s": [1.0, 2.0, 4.0]},
+                                {"size_bytes": 512, "times_s": [8.0]}],
     })  # fmt: skip
     found = measured(read_text(f"{label}{row}\nnote\n{label}{document}\n", "run.txt"))
-    assert [one.time_s for one in found] == pytest.approx([110.5e-6, 111.5e-6, 2.0])
-    assert found[2].operation == "all_gather"
+    assert [one.time_s for one in found] == pytest.approx([110.5e-6, 111.5e-6, 2.0, 8.0])
+    assert [one.size_bytes for one in found[2:]] == [64, 512]
+    assert {one.operation for one in found[2:]} == {"all_gather"}
 
 
 def test_documents_one_after_another_are_each_read():
