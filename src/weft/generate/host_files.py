@@ -206,7 +206,7 @@ def _quality(plan: Plan, labels: Labels) -> Iterator[str]:
 
 
 def _cable_m(plan: Plan) -> float:
-    return plan.pause.cable_m.number() if plan.pause is not None else 0
+    return plan.pause.room("host").cable_m.number() if plan.pause is not None else 0
 
 
 def _by_mlnx_qos(plan: Plan, labels: Labels) -> Iterator[str]:

@@ -86,6 +86,11 @@ class Pause:
     """Polls in a row that find a queue stuck."""
     watchdog_restore_polls: Planned
 
+    def room(self, kind: str) -> LinkRoom:
+        """Return cable and headroom of a kind of link; of the longest where none is listed."""
+        whole = LinkRoom(cable_m=self.cable_m, headroom_bytes=self.headroom_bytes)
+        return self.links.get(kind, whole)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Buffer:

@@ -30,6 +30,8 @@ class PortText:
     name: str
     number: int
     peer: str
+    kind: str
+    """Kind of link: ``host``, ``spine`` or ``core``."""
     far: str
     """Port of the peer, or the NIC of a host."""
     address: str
@@ -107,6 +109,7 @@ def _ports(router: Router, name: Callable[[int], str]) -> list[PortText]:
     return [
         PortText(
             name=name(port.number), number=port.number, peer=port.peer,
+            kind=router.switch.kind(port),
             far=name(port.peer_port) if port.host is None else hosts[port.number].device,
             address="" if port.host is None else f"{hosts[port.number].address}/{PREFIX}",
             peer_asn=fabric[port.number].peer_asn if port.host is None else 0,

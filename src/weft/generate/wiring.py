@@ -41,6 +41,13 @@ class Wired:
     """Pod or rail group of leaves and spines; -1 for cores."""
     ports: tuple[Port, ...]
 
+    def kind(self, port: Port) -> str:
+        """Return the kind of link of a port: ``host``, ``spine`` or ``core``."""
+        if port.host is not None:
+            return "host"
+        leaf = self.tier == 0 or port.peer.startswith(naming.TIER_NAMES[0])
+        return "spine" if leaf else "core"
+
 
 def wired(cluster: Cluster) -> Iterator[Wired]:
     """Yield every switch of a cluster, tier by tier."""

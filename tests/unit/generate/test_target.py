@@ -573,6 +573,31 @@ def test_headroom_of_sonic_follows_the_cable_of_each_port_and_closes_against_the
     assert tiers == {"leaf", "spine", "core"}
 
 
+def test_hosts_and_cumulus_take_the_length_of_their_own_cables():
+    """Per port as SONiC has it; the longest stays the default of the switch."""
+    cluster = preset("hgx_h100_roce", hosts=128)
+    listed = cluster.with_(
+        topology=cluster.topology.with_(hosts_per_pod=64, longest_cable_m=LENGTHS)
+    )
+    sonic, seen = _texts(listed, "sonic"), set()
+    for path, text in _texts(listed, "cumulus").items():
+        name = path.split("/")[1]
+        words = [line.split() for line in text.splitlines() if line.startswith("nv set")]
+        lengths = {w[4]: w[6] for w in words if w[2:4] == ["qos", "pfc"] and len(w) > 6
+                   and w[5] == "cable-length"}  # fmt: skip
+        profiles = {port: w[7] for w in words if w[4:7] == ["qos", "pfc", "profile"]
+                    for port in w[3].split(",")}  # fmt: skip
+        ports = [w[3] for w in words if w[2] == "interface" and w[4] == "description"]
+        asked = json.loads(sonic[f"sonic/{name}/config_db.json"])["CABLE_LENGTH"]["AZURE"]
+        given = [f"{lengths[profiles.get(port, 'default-global')]}m" for port in ports]
+        assert given == list(asked.values()), path
+        seen |= set(given)
+    assert seen == {"5m", "40m", "300m"}
+    assert "--cable_len 5 " in "".join(_texts(listed, "linux_host").values())
+    known = listed.with_(host=listed.host.with_(server="dgx_h100"))
+    assert "cableLen: 5\n" in "".join(_texts(known, "kubernetes").values())
+
+
 def test_one_length_for_all_links_is_the_same_as_before():
     cluster = preset("hgx_h100_roce", hosts=8)
     alike = CableLengths(host=30.0, spine=30.0, core=30.0)

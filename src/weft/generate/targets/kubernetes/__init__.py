@@ -195,7 +195,7 @@ def _template(plan: Plan) -> dict[str, Value]:
     if control is not None:
         qos["ecn"] = {"enabled": bool(control.enabled.value), "priority": lossless}
     if plan.pause is not None:
-        qos["cableLen"] = math.ceil(plan.pause.cable_m.number())
+        qos["cableLen"] = math.ceil(plan.pause.room("host").cable_m.number())
     template["roceOptimized"] = {"enabled": True, "roceMode": 2, "qos": qos}
     # The operator's own notification of congestion has DSCP 4, which no switch here knows.
     template["rawNvConfig"] = [

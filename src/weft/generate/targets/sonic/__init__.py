@@ -383,12 +383,7 @@ def _kinds(case: _Case, switch: Wired) -> dict[str, str]:
     assert case.plan.pause is not None, "asked with PFC alone"
     if not case.plan.pause.links:
         return {case.port(port.number): "" for port in switch.ports}
-    kinds = {}
-    for port in switch.ports:
-        leaf = "leaf" in {switch.name.partition("-")[0], port.peer.partition("-")[0]}
-        kind = "host" if port.host is not None else "spine" if leaf else "core"
-        kinds[case.port(port.number)] = kind
-    return kinds
+    return {case.port(port.number): switch.kind(port) for port in switch.ports}
 
 
 def _exponent(pause: Pause) -> str:
