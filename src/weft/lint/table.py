@@ -8,7 +8,7 @@ what else was read; ``with`` and ``without`` are about another fact, and ``same`
 fields that the two share, as ``value: port`` where the names differ.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from functools import cache
 from typing import Any, Final
@@ -21,7 +21,9 @@ from weft.lint.document import whole
 from weft.lint.facts import Fact, Side
 from weft.lint.rule import Case, Found, Layer, Problem, Rule, Severity, problem
 
-Test = Mapping[str, Any]
+Operator = Callable[[Any, Any, Fact | None], bool]
+Prepared = tuple[tuple[Operator, Any], ...]
+"""A test: what judges a value, and the bound that it is compared with."""
 
 
 def table_rules() -> Iterator[tuple[str, Rule]]:
@@ -56,18 +58,16 @@ def _rule(row: Mapping[str, Any]) -> Rule:
 
 
 def _checked(rule: str, row: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a row whose kinds, fields and operators are known."""
-    parts: list[Mapping[str, Any]] = [
-        row,
-        *(row[one] for one in ("with", "without") if one in row),
-    ]
-    for part in parts:
-        for field, test in part.get("when", {}).items():
-            names = {"file", *(one.name for one in fields(_kind(part["of"])))}
-            unknown = ({field} - names) | (set(_operators(test)) - OPERATORS.keys())
-            if unknown:
-                raise ValueError(f"rule {rule}: {', '.join(sorted(unknown))} is unknown")
-    return row
+    """Return a row with its tests prepared; its kinds, fields and operators are known."""
+    others = {one: _checked(rule, row[one]) for one in ("with", "without") if one in row}
+    when = row.get("when", {})
+    names = {"file", *(one.name for one in fields(_kind(row["of"])))}
+    for field, test in when.items():
+        unknown = ({field} - names) | (set(_operators(test)) - OPERATORS.keys())
+        if unknown:
+            raise ValueError(f"rule {rule}: {', '.join(sorted(unknown))} is unknown")
+    tests = tuple((field, _prepared(test)) for field, test in when.items())
+    return {**row, **others, "when": tests}
 
 
 def _kind(name: str) -> type[Fact]:
@@ -79,7 +79,7 @@ def _candidates(case: Case, row: Mapping[str, Any]) -> Iterator[Fact]:
     """Yield the facts that a row is about, where it applies to this fabric and cluster."""
     if not _applies(case, row):
         return
-    when = row.get("when", {})
+    when = row["when"]
     for fact in case.of(_kind(row["of"])):
         if _matches(fact, when):
             yield fact
@@ -105,8 +105,13 @@ def _at(value: Any, path: str) -> Any:  # noqa: ANN401 - any attribute of a clus
     return value
 
 
-def _matches(fact: Fact, when: Test) -> bool:
-    return all(holds(_field(fact, name), test, fact) for name, test in when.items())
+def _matches(fact: Fact, when: Iterable[tuple[str, Prepared]]) -> bool:
+    for name, test in when:  # once for every row and fact: all() over a generator takes twice
+        value = _field(fact, name)
+        for judge, bound in test:
+            if not judge(value, bound, fact):
+                return False
+    return True
 
 
 def _field(fact: Fact, name: str) -> Any:  # noqa: ANN401 - any field of a fact
@@ -131,7 +136,7 @@ def _is_partner(fact: Fact, other: Fact, part: Mapping[str, Any]) -> bool:
     pairs = same.items() if isinstance(same, Mapping) else ((name, name) for name in same)
     return (
         other is not fact
-        and _matches(other, part.get("when", {}))
+        and _matches(other, part["when"])
         and all(_text(_field(fact, a)) == _text(_field(other, b)) for a, b in pairs)
     )
 
@@ -184,11 +189,13 @@ def _compares(judge: Callable[[float, float], bool]) -> Callable[..., bool]:
     return compare
 
 
-def _is_one_of(value: Any, allowed: Any, _: Fact | None) -> bool:  # noqa: ANN401 - as above
-    several = (
-        allowed if isinstance(allowed, Sequence) and not isinstance(allowed, str) else [allowed]
-    )
-    return _text(value) in {_text(one) for one in several}
+def _is_one_of(value: Any, allowed: frozenset[str], _: Fact | None) -> bool:  # noqa: ANN401
+    return _text(value) in allowed
+
+
+def _texts(allowed: Any) -> frozenset[str]:  # noqa: ANN401 - a value or a list of values
+    several = isinstance(allowed, Sequence) and not isinstance(allowed, str)
+    return frozenset(map(_text, allowed if several else [allowed]))
 
 
 def _is_outside(number: float | None, ends: tuple[float, float]) -> bool:
@@ -200,7 +207,7 @@ def _pattern(text: str) -> Any:  # noqa: ANN401 - a pattern of re2
     return re2.compile(text)
 
 
-OPERATORS: Final[Mapping[str, Callable[[Any, Any, Fact | None], bool]]] = {
+OPERATORS: Final[Mapping[str, Operator]] = {
     "is": _is_one_of,
     "not": lambda value, barred, fact: not _is_one_of(value, barred, fact),
     "below": _compares(lambda number, bound: number < bound),
@@ -225,10 +232,18 @@ def _operators(test: Any) -> Mapping[str, Any]:  # noqa: ANN401 - a test as a ro
     return test if isinstance(test, Mapping) else {"is": test}
 
 
+def _prepared(test: Any) -> Prepared:  # noqa: ANN401 - a test as a row writes it
+    """Return the operators of a test with their bounds, the values of ``is`` as texts."""
+    return tuple(
+        (OPERATORS[name], _texts(bound) if name in {"is", "not"} else bound)
+        for name, bound in _operators(test).items()
+    )
+
+
 def holds(value: Any, test: Any, fact: Fact | None) -> bool:  # noqa: ANN401 - as above
     """Return whether a value passes every operator of a test.
 
     >>> holds("PXB", ["pix", "pxb"], None), holds("12", {"above": 3, "below": 9}, None)
     (True, False)
     """
-    return all(OPERATORS[name](value, bound, fact) for name, bound in _operators(test).items())
+    return all(judge(value, bound, fact) for judge, bound in _prepared(test))

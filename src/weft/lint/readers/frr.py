@@ -75,19 +75,22 @@ def _bgp(one: Section, device: str, maps: set[str]) -> Iterator[Fact]:
 
 
 def _neighbors(one: Section, parts: list[Section], device: str) -> Iterator[Fact]:
-    rows = list(one.find("neighbor"))
+    rows: dict[str, list[Section]] = {}
+    for row in one.find("neighbor"):
+        rows.setdefault(row.word(1), []).append(row)
+    activated = {
+        row.word(1)
+        for row in parts
+        if row.starts("neighbor") and row.words[2:] == ("activate",)
+    }
     off = one.first("no", "bgp", "default", "ipv4-unicast") is not None
-    for peer in dict.fromkeys(row.word(1) for row in rows):
-        own = [row for row in rows if row.word(1) == peer]
+    for peer, own in rows.items():
         group = next((row.after("peer-group") for row in own if row.after("peer-group")), "")
         if any(row.last == "peer-group" for row in own):
             continue
-        above = [row for row in rows if group and row.word(1) == group]
+        above = rows.get(group, [])
         remote = next(
             (r.after("remote-as") for r in [*own, *above] if r.after("remote-as")), ""
-        )
-        active = any(
-            row.words == ("neighbor", n, "activate") for row in parts for n in (peer, group)
         )
         unnumbered = any("interface" in row.words for row in own)
         yield Neighbor(
@@ -97,7 +100,7 @@ def _neighbors(one: Section, parts: list[Section], device: str) -> Iterator[Fact
             unnumbered=unnumbered,
             remote=remote,
             extended_nexthop=_extended([*own, *above]) if unnumbered else None,
-            active=active or not off,
+            active=not off or bool({peer, group} & activated),
         )
 
 
