@@ -6,6 +6,7 @@ every rank.
 """
 
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
@@ -110,6 +111,40 @@ def whatif(
         year=year(harms, _stop_s(base), lead_weeks=lead_weeks),
         provenance=_provenance(base, kinds),
     )  # fmt: skip
+
+
+def predict_failed(
+    cluster: Cluster, job: Job, names: Sequence[str], *, report: Report | None = None
+) -> Prediction:
+    """Predict a job, simulated as flows, while faults of ``faults.toml`` last.
+
+    A name given twice is in two places. Raises SpecError for an unknown name or a part that
+    the network does not have that often, Infeasible where a NIC of the job has no link left.
+    """
+    network = graph(cluster)
+    rows = {row.name: row for row in known_faults()}
+    for name in names:
+        if name not in rows:
+            raise SpecError(f"unknown fault {name!r}; known are: {', '.join(rows)}")
+    faults = tuple(rows[name] for name in names)
+    for part in {row.part for row in faults}:
+        wanted = [row for row in faults if row.part == part]
+        places = len(_places(network, wanted[0]))
+        if len(wanted) > places:
+            given = ", ".join(row.name for row in wanted)
+            raise SpecError(
+                f"{len(wanted)} faults of {part} ({given}), but the network has {places} of "
+                "them; give fewer, or another fault"
+            )
+    prober = Prober(engine=degraded(_links(network, faults)), report=report)
+    found = predict_with(cluster, job, prober)
+    said = "each fault is in the next place of its kind; routing has converged on the rest"
+    origin = found.provenance
+    return replace(
+        found,
+        failed=tuple(row.title for row in faults),
+        provenance=replace(origin, assumptions=(said, *origin.assumptions)),
+    )
 
 
 @cache

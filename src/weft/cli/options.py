@@ -83,6 +83,14 @@ Fidelity = Annotated[
         help="analytic; flow or packet: the network's share is simulated, not looked up.",
     ),
 ]  # fmt: skip
+Failed = Annotated[
+    list[str],
+    typer.Option(
+        "--failed", metavar="FAULT",
+        help="With --fidelity flow: while this fault lasts, as leaf_link_down or spine_down; "
+        "repeatable.",
+    ),
+]  # fmt: skip
 TuningFile = Annotated[
     Path | None,
     typer.Option(

@@ -69,6 +69,8 @@ class Prediction:
     """``within the measured domain``, or what of the step lies beyond any measurement."""
     complete: bool = True
     """False where the simulation was interrupted: what was missing is sourced."""
+    failed: tuple[str, ...] = ()
+    """Faults of the network that last during the step."""
     provenance: Provenance
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from weft.advise import whatif as module
-from weft.advise.whatif import known_faults, whatif
+from weft.advise.whatif import known_faults, predict_failed, whatif
 from weft.cli import app
 from weft.errors import SpecError
 from weft.network.network import graph
@@ -101,3 +101,25 @@ def test_the_command_says_which_faults_stop_the_job(capsys):
     shown = capsys.readouterr().out
     assert "faults stop it" in shown
     assert "leaf switch down" in shown
+
+
+def test_a_predicted_fault_is_the_one_that_whatif_ranks(harms):
+    """Where the fault slows the job, both give the same step."""
+    found = predict_failed(leaves(), load_job(JOB), ["nic_link_half"])
+    assert found.step_s == harms["nic_link_half"].step_s
+    assert found.failed == ("link or PCIe of a NIC at half rate",)
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [(["spine_gone"], "known are: nic_link_down"), (["core_down"], "has 0 of them")],
+)
+def test_a_fault_that_the_network_cannot_have_is_refused(names, said):
+    with pytest.raises(SpecError, match=said):
+        predict_failed(leaves(), load_job(JOB), names)
+
+
+def test_faults_need_simulated_links(capsys):
+    words = ["predict", "--preset", "hgx_h100_roce", "--model", "llama3_8b"]
+    assert app.run([*words, "--failed", "spine_down"]) == 2
+    assert "--fidelity flow" in capsys.readouterr().err

@@ -21,6 +21,7 @@ def predict(
     given: options.CaseGiven,
     sweep: options.Sweep = [],  # noqa: B006 - as above
     fidelity: options.Fidelity = "analytic",
+    failed: options.Failed = [],  # noqa: B006 - as above
     output: options.OutputFormat = "text",
     full: options.Full = False,
     out: options.OutFile = None,
@@ -40,6 +41,7 @@ def predict(
       weft predict cluster.yaml job.yaml
       weft predict both.yaml --set fabric.kind=tcp --set precision=fp8
       weft predict both.yaml --fidelity packet --set fabric.tuning=misconfigured
+      weft predict both.yaml --fidelity flow --failed leaf_link_down
       weft predict cluster.yaml inference.yaml --set sequences=512
       weft predict both.yaml --sweep gpus=128,512,1024,4096 --chart scaling.svg
       weft predict both.yaml --sweep hosts=64,128 --sweep fabric.kind=roce,tcp
@@ -57,6 +59,7 @@ def predict(
     from weft.study.measures import predicted  # noqa: PLC0415 - as above
 
     check_format(output)
+    _check_failed(failed, sweep=sweep, fidelity=fidelity)
     if is_service(given, documents):
         _refuse(sweep=sweep, fidelity=fidelity)
         check_places(out, charts=chart, kind="service_prediction")
@@ -83,7 +86,14 @@ def predict(
             )
         else:
             case = case_of(given, documents)
-            found = api.predict(case.cluster, case.job, fidelity=fidelity, report=report)
+            if failed:
+                from weft.advise.whatif import (  # noqa: PLC0415 - it compiles kernels
+                    predict_failed,
+                )
+
+                found = predict_failed(case.cluster, case.job, failed, report=report)
+            else:
+                found = api.predict(case.cluster, case.job, fidelity=fidelity, report=report)
             result = with_defaults(found, case.defaults)
     emit(result, output, full=full, out=out, charts=chart)
     return 0 if result.complete else PARTIAL
@@ -94,6 +104,19 @@ def _kind(sweep: Sequence[str]) -> str:
     if not sweep:
         return "prediction"
     return "scaling" if [one.partition("=")[0] for one in sweep] == ["gpus"] else "grid"
+
+
+def _check_failed(failed: Sequence[str], *, sweep: Sequence[str], fidelity: str) -> None:
+    """Refuse faults where links are not simulated, or together with a sweep."""
+    if failed and fidelity != "flow":
+        raise typer.BadParameter(
+            f"{fidelity!r} has no links that can fail; add --fidelity flow",
+            param_hint="--failed",
+        )
+    if failed and sweep:
+        raise typer.BadParameter(
+            "faults are not swept; run once without --sweep for each", param_hint="--failed"
+        )
 
 
 def _refuse(*, sweep: Sequence[str], fidelity: str) -> None:

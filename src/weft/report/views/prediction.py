@@ -56,7 +56,8 @@ def _answer(result: Prediction) -> tuple[tuple[str, str], ...]:
     ]
     if result.run_s is not None:
         pairs.append(("whole run", seconds(result.run_s)))
-    return (*pairs, ("estimate", result.domain))
+    failed = (("failed", "; ".join(result.failed)),) if result.failed else ()
+    return (*pairs, *failed, ("estimate", result.domain))
 
 
 def _more(result: Prediction) -> tuple[tuple[str, str], ...]:
