@@ -16,7 +16,7 @@ from typing import Any, Final
 import numpy as np
 
 from weft.advise.year import LEAD_WEEKS, Year, year
-from weft.engines.analytic.step.goodput import DAY_S, RESTART_S
+from weft.engines.analytic.step.goodput import DAY_S, stop_s
 from weft.errors import Infeasible, SpecError
 from weft.network.graph import HOST_LEAF, LEAF_SPINE, SPINE_CORE, Graph, Ints
 from weft.network.network import graph
@@ -24,7 +24,7 @@ from weft.predict.flows import degraded
 from weft.predict.probing import Prober
 from weft.predict.training import Prediction, predict_with
 from weft.predict.watching import Report
-from weft.results import Estimate, Provenance
+from weft.results import Estimate, Provenance, combine
 from weft.spec.cluster import Cluster
 from weft.spec.workload import Job
 from weft.units import SECONDS
@@ -108,7 +108,7 @@ def whatif(
     harms = tuple(sorted(single, key=lambda harm: -harm.usd.value))
     return WhatIf(
         cluster=cluster, job=base.job, prediction=base, harms=harms,
-        year=year(harms, _stop_s(base), lead_weeks=lead_weeks),
+        year=year(harms, _stop_s(base).value, lead_weeks=lead_weeks),
         provenance=_provenance(base, kinds),
     )  # fmt: skip
 
@@ -208,7 +208,7 @@ def _harm(
         parts=parts,
         step_s=None,
         slower_ratio=None,
-        usd=per_hour.map(lambda rate: rate * _stop_s(base) / SECONDS["h"]),
+        usd=combine(lambda rate, s: rate * s / SECONDS["h"], per_hour, _stop_s(base)),
         monthly=monthly or None,
     )
     prober = Prober(engine=degraded(_links(network, faults)), report=report)
@@ -223,16 +223,15 @@ def _harm(
     return replace(harm, step_s=step_s, slower_ratio=slower, usd=usd)
 
 
-def _stop_s(base: Prediction) -> float:
-    """Return what a stop costs in time: the restart, without the work since a checkpoint."""
-    return base.cluster.reliability.restart_s or RESTART_S.value
+def _stop_s(base: Prediction) -> Estimate:
+    return stop_s(base.cluster, base.gpus, base.step_s.value)
 
 
 def _provenance(base: Prediction, kinds: list[Fault]) -> Provenance:
     sources = sorted({one.source for one in kinds if one.source})
     said = (
         "each fault is in one place, the first of its kind; routing has converged on the rest",
-        "a stop costs its restart alone: on another host, without the work since a checkpoint",
+        "a stop costs the restart on another host and the work since the last checkpoint",
         *(f"failures a month are those of {source}" for source in sources),
     )
     return replace(base.provenance, assumptions=(*base.provenance.assumptions, *said))

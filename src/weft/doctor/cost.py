@@ -15,16 +15,22 @@ class Fault(StrEnum):
     LINK_NARROW = "every link at a share of its rate"
     PCIE_NARROW = "the NIC's PCIe link at a share of its rate"
     MISTUNED = "lossless fabric misconfigured"
+    PAUSED = "every link paused for a share of the time"
+    GPU_SLOW = "one GPU at half of its clock"
+    STOP = "the job stops, restarts elsewhere and repeats the work since its last checkpoint"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Price:
-    """What a fault costs a job: step time gained, and the money a day that waits for it."""
+    """What a fault costs a job: the longer step, or the stop, and the money of the GPUs that wait."""
 
     fault: Fault
-    step_ratio: Estimate
-    """By how much the step grows: 0.1 is ten per cent."""
-    usd_per_day: Estimate
+    step_ratio: Estimate | None = None
+    """By how much the step grows: 0.1 is ten per cent; none where the job stops."""
+    stop_s: Estimate | None = None
+    """Wall time that one stop costs; none where the job goes on."""
+    usd: Estimate
+    """A day of the longer step, or one stop."""
     cluster: str
     job: str
     gpus: int

@@ -99,6 +99,8 @@ def _priced(found: Finding, cluster: "Cluster | None", job: "Job | None") -> Fin
 
 
 def _severity(severity: Severity, cost: Price) -> Severity:
+    if cost.step_ratio is None:
+        return severity
     if cost.step_ratio.value >= _SEVERE_RATIO:
         return Severity.ERROR
     if cost.step_ratio.value >= _NOTICED_RATIO:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from weft.doctor.case import Case, Hit
-from weft.doctor.cost import Price
+from weft.doctor.cost import Fault, Price
 from weft.doctor.infer import Candidate, host, lines_of, near
 from weft.expectations.expectation import Deviation
 from weft.inventory.entity import INPUT, Entity
@@ -25,6 +25,8 @@ _WEIGHT: Final = {"error": 1.0, "warning": 0.6, "info": 0.2}
 _UNEXPLAINED_RATIO: Final = 0.4
 """How probable an error that nothing accounts for is a problem of the cluster."""
 _LONGEST_LINE: Final = 120
+_STOP: Final = Fault.STOP.name.lower()
+"""What ends a job does not slow it."""
 _BY_ITSELF_RATIO: Final = {
     "declared": 0.9,
     "modelled": 0.7,
@@ -96,8 +98,8 @@ def _with_effects(found: Sequence[Finding], case: Case) -> list[Finding]:
     """
     effects = [one for one in found if _is_effect(one, case)]
     reasons = [
-        one for one in found if one.model and one.probability_ratio >= NAMED_RATIO
-        and one not in effects
+        one for one in found if one.model not in {"", _STOP}
+        and one.probability_ratio >= NAMED_RATIO and one not in effects
     ]  # fmt: skip
     if not (effects and reasons):
         return list(found)

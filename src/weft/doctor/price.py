@@ -4,6 +4,7 @@ from functools import cache
 
 from weft.doctor.cost import Fault, Price
 from weft.errors import WeftError
+from weft.engines.analytic.step.goodput import stop_s
 from weft.predict.training import Prediction, predict
 from weft.results import Estimate, combine
 from weft.spec.cluster import Cluster
@@ -13,6 +14,10 @@ from weft.units import SECONDS
 
 _HOURS_PER_DAY = SECONDS["d"] / SECONDS["h"]
 _STATED_HOSTS = 16
+_SLOWED_CLOCK_RATIO = 0.5
+"""NVML, nvmlClocksEventReasonHwSlowdown: the hardware lowers the clocks "by a factor of 2 or more"."""
+_COMPUTED = ("matrix", "attention", "memory_bound", "recompute", "bubble", "optimizer")
+"""Parts of a step that follow the clock of the slowest GPU."""
 
 
 @cache
@@ -51,7 +56,7 @@ def with_fault(cluster: Cluster, fault: Fault, left_ratio: float = 1.0) -> Clust
     if fault is Fault.RAIL_LOST and host.nics > 1:
         left = left_ratio if left_ratio < 1 else (host.nics - 1) / host.nics
         return cluster.with_(host=host.with_(nic_bytes_per_s=rate * left))
-    if fault in {Fault.LINK_NARROW, Fault.PCIE_NARROW} and 0 < left_ratio < 1:
+    if fault in {Fault.LINK_NARROW, Fault.PCIE_NARROW, Fault.PAUSED} and 0 < left_ratio < 1:
         return cluster.with_(host=host.with_(nic_bytes_per_s=rate * left_ratio))
     if fault is Fault.MISTUNED and cluster.fabric.kind == "roce":
         return cluster.with_(fabric=cluster.fabric.with_(tuning="misconfigured"))
@@ -71,35 +76,58 @@ def price(
     work = job or default_job
     if fault is Fault.MISTUNED and cluster is None:
         sound = preset("hgx_h100_roce", hosts=_STATED_HOSTS)
-    faulty = with_fault(sound, fault, left_ratio)
-    if faulty is None:
-        return None
     try:
-        return _difference(fault, predict(sound, work), predict(faulty, work), stated=stated)
+        return _priced(fault, left_ratio, predict(sound, work), stated=stated)
     except WeftError:  # the job does not fit this cluster: no price is better than a wrong one
         return None
 
 
-def _difference(fault: Fault, sound: Prediction, faulty: Prediction, *, stated: bool) -> Price:
-    # Both predictions err alike, so their ratio is surer than either: the band of the waiting
-    # alone is carried, which is what the fault changes.
-    grown = faulty.step_s.value / sound.step_s.value - 1.0
-    spread = _relative_spread(faulty.step_s)
-    ratio = Estimate(grown, max(0.0, grown * (1 - spread)), grown * (1 + spread))
-    usd = combine(
-        lambda more, per_hour: per_hour * sound.gpus * _HOURS_PER_DAY * more / (1 + more),
-        ratio,
-        sound.cost.usd_per_gpu_hour,
-    )
+def _priced(
+    fault: Fault, left_ratio: float, sound: Prediction, *, stated: bool
+) -> Price | None:
+    stop = ratio = None
+    if fault is Fault.STOP:
+        stop = stop_s(sound.cluster, sound.gpus, sound.step_s.value)
+        hours = stop.map(lambda s: s / SECONDS["h"])
+    else:
+        ratio = _longer(fault, left_ratio, sound)
+        if ratio is None:
+            return None
+        hours = ratio.map(lambda more: _HOURS_PER_DAY * more / (1 + more))
+    per_hour = sound.cost.usd_per_gpu_hour
     return Price(
         fault=fault,
         step_ratio=ratio,
-        usd_per_day=usd,
+        stop_s=stop,
+        usd=combine(lambda hours, usd: hours * usd * sound.gpus, hours, per_hour),
         cluster=sound.cluster.name,
         job=sound.job.model.name,
         gpus=sound.gpus,
         stated=stated,
     )
+
+
+def _longer(fault: Fault, left_ratio: float, sound: Prediction) -> Estimate | None:
+    """Return by how much the step grows."""
+    if fault is Fault.GPU_SLOW:
+        grown = _of_slow_gpu(sound, left_ratio if left_ratio < 1 else _SLOWED_CLOCK_RATIO)
+        spread = _relative_spread(sound.step_s)
+    else:
+        faulty = with_fault(sound.cluster, fault, left_ratio)
+        if faulty is None:
+            return None
+        after = predict(faulty, sound.job).step_s
+        grown = after.value / sound.step_s.value - 1.0
+        # Both predictions err alike, so their ratio is surer than either: the band of the
+        # waiting alone is carried, which is what the fault changes.
+        spread = _relative_spread(after)
+    return Estimate(grown, max(0.0, grown * (1 - spread)), grown * (1 + spread))
+
+
+def _of_slow_gpu(sound: Prediction, left_ratio: float) -> float:
+    """Return the growth of a step in which all wait for one GPU; communication is as before."""
+    computed_s = sum(sound.step.breakdown_s.get(name, 0.0) for name in _COMPUTED)
+    return computed_s * (1 / left_ratio - 1) / sound.step_s.value
 
 
 def _relative_spread(estimate: Estimate) -> float:

@@ -76,12 +76,18 @@ class Deviation:
 
     @property
     def left_ratio(self) -> float:
-        """Return observed over expected, 1 where they are no quantities."""
+        """Return what is left of what was expected, 1 where they are no quantities.
+
+        Of a limit on a share that is lost, as of the time paused, the rest is left.
+        """
         wanted, seen = self.expected.value, self.observed
         if isinstance(wanted, bool) or isinstance(seen, bool):
             return 1.0
         if isinstance(wanted, int | float) and isinstance(seen, int | float) and wanted:
-            return float(seen / wanted)
+            if self.expectation.compare != "at_most":
+                return float(seen / wanted)
+            is_share = attribute(self.attribute).unit == "ratio"
+            return 1 - float(seen) if is_share else float(wanted / seen)
         return 1.0
 
     @property

@@ -9,7 +9,7 @@ from weft.doctor.findings import Finding, folded
 from weft.doctor.verdict import Verdict
 from weft.inventory.evidence import Evidence
 from weft.inventory.severity import Severity
-from weft.report.numbers import money, percent
+from weft.report.numbers import money, percent, seconds
 from weft.report.page import Block, Entries, Entry, Facts, Page, Sentences, View
 from weft.report.views._provenance import footer
 
@@ -129,9 +129,14 @@ def _spread(lines: tuple[Evidence, ...], most: int) -> Iterator[Evidence]:
 
 def _price(price: Price) -> str:
     whose = "your job" if price.stated else "a default job"
+    harm = (
+        f"step {percent(price.step_ratio)} longer, {money(price.usd)} a day"
+        if price.step_ratio
+        else f"{seconds(price.stop_s)} and {money(price.usd)} a stop"
+    )
     return (
-        f"cost: step {percent(price.step_ratio)} longer, {money(price.usd_per_day)} a day "
-        f"({whose}: {price.job} on {price.gpus} GPUs of {price.cluster}; {price.fault})"
+        f"cost: {harm} ({whose}: {price.job} on {price.gpus} GPUs of {price.cluster}; "
+        f"{price.fault})"
     )
 
 

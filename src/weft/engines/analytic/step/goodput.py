@@ -6,6 +6,7 @@ interval is sqrt(2 C M) [Young 1974], corrected for C against M [Daly 2006], and
     lost = C / interval + (R + interval / 2) / M
 """
 
+from collections.abc import Iterator
 from math import sqrt
 from typing import Final
 
@@ -30,44 +31,63 @@ CHECKPOINT_S: Final = sourced(10.0, "megascale", low=1.0, high=60.0, confidence=
 def goodput(cluster: Cluster, job: Job, step: StepTime) -> Estimate:
     """Return the share of wall time in which the job makes progress that it keeps."""
     gpus = job.gpus or cluster.gpus
-    given = cluster.reliability
-    stops = given.stops_per_gpu_day, STOPS_PER_GPU_DAY
-    restart = given.restart_s, RESTART_S
-    write = given.checkpoint_write_s, CHECKPOINT_S
-    ends = []
-    for end in ("value", "low", "high"):
-        rates = [
-            getattr(default, end) if own is None else own
-            for own, default in (stops, restart, write)
-        ]
-        ends.append(
-            progress_ratio(
-                rates[0] * gpus / DAY_S,
-                rates[1],
-                rates[2],
-                given.checkpoint_interval_s,
-                step.step_s.value,
-            )
-        )
-    value, best, worst = ends
+    every_s = cluster.reliability.checkpoint_interval_s
+    value, best, worst = (
+        progress_ratio(*rates, every_s, step.step_s.value) for rates in _rates(cluster, gpus)
+    )
     return Estimate(value, worst, best)
+
+
+def stop_s(cluster: Cluster, gpus: int, step_s: float) -> Estimate:
+    """Return the wall time that one stop of a job costs: the restart, and work done again.
+
+    Work since the last checkpoint is half an interval in the mean.
+    """
+    given = cluster.reliability.checkpoint_interval_s
+    value, low, high = (
+        restart_s + interval_s(stops_per_s, checkpoint_s, given, step_s) / 2
+        for stops_per_s, restart_s, checkpoint_s in _rates(cluster, gpus)
+    )
+    return Estimate(value, min(value, low), max(value, high))
+
+
+def _rates(cluster: Cluster, gpus: int) -> Iterator[tuple[float, float, float]]:
+    """Yield stops a second, the restart and the write of a checkpoint: value, low, high."""
+    given = cluster.reliability
+    named = (
+        (given.stops_per_gpu_day, STOPS_PER_GPU_DAY),
+        (given.restart_s, RESTART_S),
+        (given.checkpoint_write_s, CHECKPOINT_S),
+    )
+    for end in ("value", "low", "high"):
+        stops, restart_s, checkpoint_s = (
+            getattr(default, end) if own is None else own for own, default in named
+        )
+        yield stops * gpus / DAY_S, restart_s, checkpoint_s
 
 
 def progress_ratio(
     stops_per_s: float,
     restart_s: float,
     checkpoint_s: float,
-    interval_s: float | None,
+    given_s: float | None,
     step_s: float,
 ) -> float:
     """Return kept progress over wall time; half a step is lost at a stop in any case."""
     if stops_per_s == 0:
-        return 1.0 if interval_s is None else interval_s / (interval_s + checkpoint_s)
-    mean_s = 1 / stops_per_s
-    every_s = interval_s or best_interval_s(checkpoint_s, mean_s)
-    every_s = max(every_s, step_s)
-    lost = checkpoint_s / every_s + (restart_s + every_s / 2) / mean_s
+        return 1.0 if given_s is None else given_s / (given_s + checkpoint_s)
+    every_s = interval_s(stops_per_s, checkpoint_s, given_s, step_s)
+    lost = checkpoint_s / every_s + (restart_s + every_s / 2) * stops_per_s
     return 1 / (1 + lost)
+
+
+def interval_s(
+    stops_per_s: float, checkpoint_s: float, given_s: float | None, step_s: float
+) -> float:
+    """Return the time between checkpoints: as given, else the best; at least one step."""
+    if given_s is None and stops_per_s == 0:
+        return step_s
+    return max(given_s or best_interval_s(checkpoint_s, 1 / stops_per_s), step_s)
 
 
 def best_interval_s(checkpoint_s: float, mean_between_stops_s: float) -> float:
