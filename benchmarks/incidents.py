@@ -66,7 +66,7 @@ def _element(finding: Finding, fault: Injected) -> bool:
 
 
 def _rail(finding: Finding, fault: Injected) -> bool:
-    names = (f"mlx5_{fault.number}", f"rail{fault.number}", f"{0x18 + 2 * fault.number:02x}:00")
+    names = (fault.device, f"rail{fault.number}", f"{0x18 + 2 * fault.number:02x}:00")
     texts = [*finding.entities, *finding.deviations, finding.title]
     texts += [f"{line.file} {line.text}" for line in finding.evidence]
     return any(name in text for name in names for text in texts)

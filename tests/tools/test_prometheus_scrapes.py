@@ -24,7 +24,7 @@ from weft.emulate.metrics import Timeline
 from weft.generate.alert import all_alerts
 from weft.generate.plan import plan
 from weft.generate.target import render
-from weft.spec.load import preset
+from weft.spec.load import load_job, preset
 
 HOSTS = 256
 SCALE = 20
@@ -43,6 +43,7 @@ PAGES = {
     "lossless-drops": "WeftLosslessDrops",
     "gpu-off-the-bus": "WeftGpuOffTheBus",
     "gpu-ecc": "WeftXidMemory",
+    "gpu-ecc-uncontained": "WeftXidMemoryUncontained",
     "gpu-gsp": "WeftXidGsp",
     "gpu-nvlink": "WeftXidNvlink",
 }
@@ -55,6 +56,8 @@ TICKETS = {
     "gpu-power-brake": "WeftPowerBrake",
 }
 ALERTS = PAGES | TICKETS
+UNPRICED = {"crc-errors"}
+"""What a damaged packet costs depends on whether a timeout ends it, which nobody counts."""
 FOLLOWS = {"storm-source": "pause-storm", "lossless-drops": "packet-loss"}
 """What a fault brings with it on the same host; its alert is inhibited."""
 pytestmark = [
@@ -263,12 +266,14 @@ def test_the_alert_of_a_consequence_is_raised_and_inhibited(cause, consequence, 
 
 
 @pytest.mark.parametrize(("fault", "name"), ALERTS.items())
-def test_the_doctor_names_the_cause_of_the_alert(fault, name, tmp_path):
+def test_the_doctor_names_and_prices_the_cause_of_the_alert(fault, name, tmp_path):
     cluster = preset("hgx_h100_roce", hosts=HOSTS)
+    job = load_job({"model": "llama3_70b", "global_batch": 1024})
     state = emulate(plan(cluster), [fault], seed=1)
     write(state, tmp_path / "bundle", seed=1)
     causes = {one.name: one.cause for one in all_alerts()}
-    found = [one for one in diagnose([tmp_path / "bundle"], cluster).findings
+    found = [one for one in diagnose([tmp_path / "bundle"], cluster, job).findings
              if one.cause == causes[name]]  # fmt: skip
     assert found
     assert state.injected[0].host in repr(found[0])
+    assert (found[0].price is None) == (fault in UNPRICED)

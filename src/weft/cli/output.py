@@ -3,7 +3,7 @@
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -87,19 +87,24 @@ def draw(result: Any, target: str) -> None:  # noqa: ANN401 - as emit
 
 def write_file(path: Path, content: bytes) -> None:
     """Write a file in one piece: whoever reads it sees the old one or all of the new one."""
+    write_lines(path, (content,))
+
+
+def write_lines(path: Path, lines: Iterable[bytes]) -> None:
+    """As write_file, for what is too large to be held."""
     if not path.parent.is_dir():
         raise Unreadable(f"{path}: folder {path.parent} does not exist; create it first")
     try:
-        _replace(path, content)
+        _replace(path, lines)
     except OSError as error:  # a full disk names no file
         raise Unreadable(f"{path}: cannot be written: {error.strerror or error}") from error
 
 
-def _replace(path: Path, content: bytes) -> None:
+def _replace(path: Path, lines: Iterable[bytes]) -> None:
     descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".weft.")
     try:
         with os.fdopen(descriptor, "wb") as stream:
-            stream.write(content)
+            stream.writelines(lines)
         umask = os.umask(0)
         os.umask(umask)
         Path(temporary).chmod(0o666 & ~umask)  # mkstemp is stricter than a redirection

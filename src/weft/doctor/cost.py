@@ -22,7 +22,7 @@ class Fault(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Price:
-    """What a fault costs a job: the longer step, or the stop, and the money of the GPUs that wait."""
+    """What a fault costs a job: a longer step or a stop, and money of the GPUs that wait."""
 
     fault: Fault
     step_ratio: Estimate | None = None

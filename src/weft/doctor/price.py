@@ -3,8 +3,8 @@
 from functools import cache
 
 from weft.doctor.cost import Fault, Price
-from weft.errors import WeftError
 from weft.engines.analytic.step.goodput import stop_s
+from weft.errors import WeftError
 from weft.predict.training import Prediction, predict
 from weft.results import Estimate, combine
 from weft.spec.cluster import Cluster
@@ -15,7 +15,7 @@ from weft.units import SECONDS
 _HOURS_PER_DAY = SECONDS["d"] / SECONDS["h"]
 _STATED_HOSTS = 16
 _SLOWED_CLOCK_RATIO = 0.5
-"""NVML, nvmlClocksEventReasonHwSlowdown: the hardware lowers the clocks "by a factor of 2 or more"."""
+"""NVML, nvmlClocksEventReasonHwSlowdown: hardware lowers clocks "by a factor of 2 or more"."""
 _COMPUTED = ("matrix", "attention", "memory_bound", "recompute", "bubble", "optimizer")
 """Parts of a step that follow the clock of the slowest GPU."""
 

@@ -116,6 +116,6 @@ def named(one: Injected) -> str:
 def answer(state: State) -> str:
     """Return the answer of a rehearsal as JSON: faults, places, causes that name them."""
     return json.dumps(
-        [{"fault": one.fault.name, "host": one.host, "number": one.number,
+        [{"fault": one.fault.name, "host": one.host, "number": one.number, "device": one.device,
           "causes": list(one.fault.cause)} for one in state.injected], indent=1,
     ) + "\n"  # fmt: skip

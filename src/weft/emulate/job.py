@@ -29,9 +29,9 @@ def nccl_log(state: State) -> str:
 
 def _setup(state: State, host: Host, rank: int) -> Iterator[str]:
     head = f"{host.name}:101:101 [0] NCCL INFO"
-    used = range(int(host.values.get("host.adapters_used", len(host.rails))))
+    used = host.rails[: int(host.values.get("host.adapters_used", len(host.rails)))]
     layer = "IB" if state.kind == "infiniband" else "RoCE"
-    listed = " ".join(f"[{one}]mlx5_{one}:1/{layer}" for one in used)
+    listed = " ".join(f"[{one.number}]{one.device}:1/{layer}" for one in used)
     yield f"{head} NCCL version {host.values['host.nccl']}+cuda12.8"
     if host.values["host.network"] == "IB":
         yield f"{head} NET/IB : Using {listed} [RO]; OOB eth0:10.200.0.{host.number % 250}<0>"

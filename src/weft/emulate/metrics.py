@@ -1,10 +1,11 @@
 """What the exporters of an emulated host answer to scrapes, before, during and after faults."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from typing import Final
 
+from weft.emulate.ordinary import Event, at_part
 from weft.emulate.outputs import HARDWARE, INTERFACE_COUNTERS, PORT_COUNTERS, PRIORITY_COUNTERS
 from weft.emulate.state import Host, Part, State
 from weft.errors import SpecError
@@ -12,9 +13,9 @@ from weft.generate.alert import key_of
 from weft.metrics.source import Metric, metrics
 from weft.network.network import layout
 
-_THERMAL, _POWER_BRAKE = 0x40, 0x80
-"""Bits of the reasons for a lower clock: NVML, nvmlClocksEventReasonHwThermalSlowdown and
-nvmlClocksEventReasonHwPowerBrakeSlowdown."""
+_POWER_CAP, _THERMAL, _POWER_BRAKE = 0x4, 0x40, 0x80
+"""Bits of the reasons for a lower clock: NVML, nvmlClocksEventReasonSwPowerCap, which is normal
+under load, HwThermalSlowdown and HwPowerBrakeSlowdown."""
 _GPU: Final = ("gpu.temperature", "gpu.last_xid", "gpu.remap_failed", "gpu.remap_pending")
 _GPU_COUNTERS: Final = ("gpu.ecc_uncorrectable", "gpu.nvlink_errors", "gpu.pcie_replays")
 Labels = Mapping[str, str]
@@ -31,6 +32,8 @@ class Timeline:
     """When the faults begin."""
     until_s: float = inf
     """When they have been removed; counters keep what they counted."""
+    events: tuple[Event, ...] = ()
+    """What happens on a healthy cluster as well."""
 
     def __post_init__(self) -> None:
         """Raise SpecError for a time that ends before it begins, or for other hosts."""
@@ -54,13 +57,52 @@ class Timeline:
         for_s = max(0.0, min(now_s, self.until_s) - self.at_s)
         key = key_of(self.healthy.plan)
         lines = []
-        for path, labels, value in _gauges(self.healthy, after if active else before):
+        shown = self._with_events(after if active else before, now_s)
+        for path, labels, value in _gauges(self.healthy, shown):
             lines.append(_line(metrics(path)[0], key, labels, value))
         for path, labels, one, two in _counters(self.healthy, before, after):
             more = two.growth.get(path, 0.0) - one.growth.get(path, 0.0)
-            value = int(one.count(path, now_s) + more * for_s)
+            value = int(self._counted(before, one, path, now_s) + more * for_s)
             lines.append(_line(metrics(path)[0], key, labels, value))
         return "\n".join(lines) + "\n"
+
+    def _counted(self, host: Host, part: Part, path: str, now_s: float) -> float:
+        """Return a counter without faults: it grows, stands still and jumps with the events."""
+        kind, parts = ("gpu", host.gpus) if path.startswith("gpu.") else ("port", host.rails)
+        still_s = more = 0.0
+        for one in at_part(self.events, kind, host.number, part.number, len(parts)):
+            lasted_s = one.lasted_s(host.number, now_s)
+            still_s += lasted_s * (path in one.stops)
+            more += lasted_s * one.grows.get(path, 0.0)
+        return part.count(path, now_s - still_s) + more
+
+    def _with_events(self, host: Host, now_s: float) -> Host:
+        """Return a host with the states that an event sets while it lasts."""
+        found = [one for one in self.events if one.sets and one.lasts(host.number, now_s)]
+        if not found:
+            return host
+        gpus = [
+            replace(gpu, values=gpu.values | {
+                path: value
+                for one in at_part(tuple(found), "gpu", host.number, gpu.number, len(host.gpus))
+                for path, value in one.sets.items() if not gpu.values.get(path)
+            })
+            for gpu in host.gpus
+        ]  # fmt: skip
+        return replace(host, gpus=gpus)
+
+
+def history(timeline: Timeline, begin_s: int, for_s: float, every_s: float) -> Iterator[str]:
+    """Yield lines of OpenMetrics: every series of every host, with the time of each sample.
+
+    ``begin_s`` is the time of the first sample, in seconds since 1970; 0 on the timeline.
+    """
+    for step in range(int(for_s // every_s) + 1):
+        for number, host in enumerate(timeline.healthy.hosts):
+            place = f'{{instance="{host.name}",job="node",'
+            for line in timeline.metrics_text(number, step * every_s).splitlines():
+                yield f"{line.replace('{', place, 1)} {begin_s + step * every_s:.3f}\n"
+    yield "# EOF\n"
 
 
 def metrics_text(state: State, host: Host, at_s: float) -> str:
@@ -90,7 +132,7 @@ def _gauges(state: State, host: Host) -> Iterator[tuple[str, Labels, Value]]:
             yield path, labels, gpu.values[path]
         hot = _THERMAL if gpu.values["gpu.throttle_thermal"] == "yes" else 0
         brake = _POWER_BRAKE if gpu.values["gpu.throttle_power_brake"] == "yes" else 0
-        yield "gpu.clock_event_reasons", labels, hot + brake
+        yield "gpu.clock_event_reasons", labels, _POWER_CAP + hot + brake
 
 
 def _counters(
@@ -110,4 +152,4 @@ def _counters(
 
 
 def _port(rail: Part) -> dict[str, str]:
-    return {"device": f"mlx5_{rail.number}", "port": "1"}
+    return {"device": f"{rail.device}", "port": "1"}

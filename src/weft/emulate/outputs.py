@@ -63,7 +63,7 @@ def samples(state: State, host: Host, at_s: float) -> Files:
     """Yield the outputs of one host that hold counters, at a time after the first sample."""
     lines = []
     for rail in host.rails:
-        place = f"/sys/class/infiniband/mlx5_{rail.number}/ports/1"
+        place = f"/sys/class/infiniband/{rail.device}/ports/1"
         lines += [f"{place}/counters/{name}:{rail.count(path, at_s)}"
                   for path, name in PORT_COUNTERS.items()]  # fmt: skip
         if state.kind == "roce":
@@ -86,7 +86,7 @@ def _ibstat(state: State, host: Host, rail: Part) -> str:
     lid = host.number * len(host.rails) + rail.number + 1 if state.kind == "infiniband" else 0
     guid = _guid(host, rail)
     return (
-        f"CA 'mlx5_{rail.number}'\n\tCA type: MT4129\n\tNumber of ports: 1\n"
+        f"CA '{rail.device}'\n\tCA type: MT4129\n\tNumber of ports: 1\n"
         f"\tFirmware version: {rail.values['adapter.firmware']}\n\tHardware version: 0\n"
         f"\tNode GUID: {guid}\n\tSystem image GUID: {guid}\n\tPort 1:\n"
         f"\t\tState: {STATES[rail.values['port.state']][0]}\n"
@@ -101,7 +101,7 @@ def _devinfo(state: State, host: Host, rail: Part) -> str:
     mtu, lid = rail.values["port.mtu"], host.number * len(host.rails) + rail.number + 1
     codes = {256: 1, 512: 2, 1024: 3, 2048: 4, 4096: 5}
     return (
-        f"hca_id:\tmlx5_{rail.number}\n\ttransport:\t\t\tInfiniBand (0)\n"
+        f"hca_id:\t{rail.device}\n\ttransport:\t\t\tInfiniBand (0)\n"
         f"\tfw_ver:\t\t\t\t{rail.values['adapter.firmware']}\n\tvendor_part_id:\t\t\t4129\n"
         f"\tphys_port_cnt:\t\t\t1\n\t\tport:\t1\n"
         f"\t\t\tstate:\t\t\tPORT_{STATES[rail.values['port.state']][1]} (4)\n"
@@ -116,7 +116,7 @@ def _rdma_link(state: State, rail: Part) -> str:
     subnet = " subnet_prefix fe80:0000:0000:0000 lid 1 sm_lid 1 lmc 0"
     middle = subnet if state.kind == "infiniband" else ""
     netdev = f" netdev rail{rail.number}" if state.kind == "roce" else ""
-    return f"link mlx5_{rail.number}/1{middle} state {one} physical_state {two}{netdev}\n"
+    return f"link {rail.device}/1{middle} state {one} physical_state {two}{netdev}\n"
 
 
 def _gids(host: Host) -> str:
@@ -126,7 +126,7 @@ def _gids(host: Host) -> str:
         low = "".join(f"{one:02x}" for one in address)
         gid = f"0000:0000:0000:0000:0000:ffff:{low[:4]}:{low[4:]}"
         shown = ".".join(map(str, address))
-        lines.append(f"mlx5_{rail.number}\t1\t3\t{gid}\t{shown}\tv2\trail{rail.number}")
+        lines.append(f"{rail.device}\t1\t3\t{gid}\t{shown}\tv2\trail{rail.number}")
     return "\n".join(lines) + "\n"
 
 

@@ -41,11 +41,8 @@ class Injected:
     host: str
     number: int
     """Of the rail or of the GPU."""
-
-    @property
-    def element(self) -> str:
-        """Return what names the place in a finding."""
-        return f"mlx5_{self.number}" if self.fault.at == "port" else self.host
+    device: str
+    """RDMA device of the rail; empty for a GPU."""
 
 
 @dataclass(slots=True)
@@ -53,6 +50,8 @@ class Part:
     """A rail or a GPU of a host: attributes by their path, counters with their growth."""
 
     number: int
+    device: str = ""
+    """Name of the RDMA device of a rail, as the plan has it."""
     values: dict[str, Any] = field(default_factory=dict)
     counters: dict[str, int] = field(default_factory=dict)
     growth: dict[str, float] = field(default_factory=dict)
@@ -117,12 +116,13 @@ def _host(plan: Plan, number: int, chance: random.Random) -> Host:
               "host.gdr": "yes" if cluster.host.gpudirect else "no"}  # fmt: skip
     return Host(
         naming.host(number, cluster.hosts), number, values,
-        [_rail(plan, rail, chance) for rail in range(len(plan.names.device_list()))],
+        [_rail(plan, rail, device, chance)
+         for rail, device in enumerate(plan.names.device_list())],
         [_gpu(gpu, chance) for gpu in range(cluster.host.gpus)],
     )  # fmt: skip
 
 
-def _rail(plan: Plan, number: int, chance: random.Random) -> Part:
+def _rail(plan: Plan, number: int, device: str, chance: random.Random) -> Part:
     mtu = plan.link.path_mtu_bytes
     host_mtu = plan.link.host_mtu_bytes
     lossless = plan.labels.priority.whole() if plan.labels else -1
@@ -141,7 +141,7 @@ def _rail(plan: Plan, number: int, chance: random.Random) -> Part:
     growth = {"priority.rx_pause": chance.uniform(0, 30),
               "priority.rx_pause_duration": chance.uniform(0, 300),
               "port.tx_bytes": rate * chance.uniform(0.4, 0.5)}  # fmt: skip
-    return Part(number, values, noise, growth)
+    return Part(number, device, values, noise, growth)
 
 
 def _gpu(number: int, chance: random.Random) -> Part:
@@ -149,7 +149,7 @@ def _gpu(number: int, chance: random.Random) -> Part:
               "gpu.remap_failed": "no", "gpu.remap_pending": "no",
               "gpu.last_xid": 0,
               "gpu.temperature": chance.randrange(52, 74)}  # fmt: skip
-    return Part(number, values)
+    return Part(number, values=values)
 
 
 def slot_of(part: Part, base: int) -> str:
@@ -183,13 +183,14 @@ def inject(state: State, name: str, host: Host, number: int) -> Injected:
         (host.values if path.startswith("host.") else part.values)[path] = value
     part.growth |= dict(fault.grows)
     fields = {
-        "host": host.name, "device": f"mlx5_{number}", "number": str(number),
+        "host": host.name, "number": str(number),
+        "device": host.rails[number % len(host.rails)].device,
         "interface": f"rail{number}", "slot": slot_of(part, ADAPTER_BUS),
         "gpu_slot": slot_of(part, GPU_BUS).removesuffix(".0"),
     }  # fmt: skip
     host.kernel += [_filled(line, fields) for line in fault.kernel]
     host.log += [_filled(line, fields) for line in fault.log]
-    done = Injected(fault=fault, host=host.name, number=number)
+    done = Injected(fault=fault, host=host.name, number=number, device=part.device)
     state.injected.append(done)
     return done
 

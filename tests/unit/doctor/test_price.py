@@ -42,7 +42,9 @@ def test_a_gpu_at_half_its_clock_at_most_doubles_the_step_and_no_network_helps()
     cluster, job = default_case()
     found = price(Fault.GPU_SLOW, 1.0, cluster, job)
     assert 0.5 < found.step_ratio.value <= 1.0
-    slower = cluster.with_(host=cluster.host.with_(nic_bytes_per_s=cluster.host.nic_bytes_per_s / 8))
+    slower = cluster.with_(
+        host=cluster.host.with_(nic_bytes_per_s=cluster.host.nic_bytes_per_s / 8)
+    )
     assert price(Fault.GPU_SLOW, 1.0, slower, job).step_ratio.value < found.step_ratio.value
 
 

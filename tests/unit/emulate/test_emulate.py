@@ -42,7 +42,7 @@ def test_the_readers_read_what_the_state_says(kind, tmp_path):
             "host.driver"
         ]  # fmt: skip
         for rail in host.rails:
-            name = f"mlx5_{rail.number}"
+            name = rail.device
             port = Entity("port", (host.name, name, "1"))
             assert inventory.value(port, "state") == rail.values["port.state"]
             assert inventory.value(port, "rate") == 50e9 * rail.values["port.rate_ratio"]
@@ -116,7 +116,7 @@ def test_metrics_have_the_names_of_exporters():
     down = state.injected[0]
     host = next(one for one in state.hosts if one.name == down.host)
     text = metrics_text(state, host, 60)
-    label = f'{{device="mlx5_{down.number}",port="1"}}'
+    label = f'{{device="{down.device}",port="1"}}'
     assert f"node_infiniband_state_id{label} 1\n" in text
     assert text.count("node_infiniband_state_id{") == 8
 
@@ -195,6 +195,6 @@ def test_the_answer_of_a_rehearsal_is_in_its_file_alone(tmp_path, capsys):
     (told,) = json.loads(kept.read_text())
     assert told["fault"] == "port-down"
     assert app.run(["diagnose", str(out), "--preset", "dgx_h100", "--hosts", "64"]) == 4
-    assert f"mlx5_{told['number']}" in capsys.readouterr().out
+    assert told["device"] in capsys.readouterr().out
     assert json.loads(answer(emulate(plan(CLUSTERS["roce"]), ()))) == []
     assert Path(out / "nccl.log").is_file()

@@ -1,5 +1,6 @@
 """`weft emulate` (operate): outputs of a fabric that is not there, healthy or faulty."""
 
+from math import inf
 from pathlib import Path
 from typing import Annotated
 
@@ -24,6 +25,23 @@ AnswerOption = Annotated[
     Path | None,
     typer.Option("--answer", metavar="FILE", help="Name the faults in this file alone."),
 ]
+MetricsOption = Annotated[
+    Path | None,
+    typer.Option("--metrics", metavar="FILE",
+                 help="Write what exporters would have shown (OpenMetrics)."),
+]  # fmt: skip
+ForOption = Annotated[
+    str, typer.Option("--for", metavar="TIME", help="Time that --metrics covers.")
+]
+EveryOption = Annotated[
+    str, typer.Option("--every", metavar="TIME", help="Between two scrapes of --metrics.")
+]
+AtOption = Annotated[
+    str, typer.Option("--at", metavar="TIME", help="When the faults begin in --metrics.")
+]
+UntilOption = Annotated[
+    str | None, typer.Option("--until", metavar="TIME", help="When they are removed again.")
+]
 
 
 def emulate(
@@ -35,6 +53,11 @@ def emulate(
     collect: CollectOption = 4,
     seed: SeedOption = 0,
     answer: AnswerOption = None,
+    metrics: MetricsOption = None,
+    lasting: ForOption = "1h",
+    every: EveryOption = "30s",
+    at: AtOption = "0s",
+    until: UntilOption = None,
     output: options.OutputFormat = "text",
     full: options.Full = False,
 ) -> None:
@@ -50,17 +73,35 @@ def emulate(
       weft emulate --preset hgx_h100_roce --hosts 64 --fault pause-storm --out incident
       weft emulate cluster.yaml --fault port-down@host-0003/2 --collect 8 --out incident
       weft emulate cluster.yaml --fault link-flap --seed 7 --answer answer.json --out incident
+      weft emulate cluster.yaml --fault pause-storm --metrics day.prom --for 24h --at 20h
     """  # noqa: D301 - click's mark for text that is not to be wrapped
     from weft import api  # noqa: PLC0415 - after the words are understood
     from weft.cli.inputs import cluster_of  # noqa: PLC0415 - as above
-    from weft.cli.output import check_format, emit  # noqa: PLC0415 - as above
+    from weft.cli.output import (  # noqa: PLC0415 - as above
+        check_format,
+        check_places,
+        emit,
+        progress,
+        write_lines,
+    )
+    from weft.emulate.bundle import FIRST_S, write  # noqa: PLC0415 - as above
     from weft.emulate.bundle import answer as answer_of  # noqa: PLC0415 - as above
     from weft.emulate.bundle import emulate as emulated  # noqa: PLC0415 - as above
-    from weft.emulate.bundle import write  # noqa: PLC0415 - as above
+    from weft.emulate.metrics import Timeline, history  # noqa: PLC0415 - as above
+    from weft.emulate.ordinary import ordinary  # noqa: PLC0415 - as above
+    from weft.units import parse_time  # noqa: PLC0415 - as above
 
     check_format(output)
+    check_places(answer, metrics)
     plan = api.plan(cluster_of(given, documents))
     state = emulated(plan, fault, hosts=min(collect, plan.cluster.hosts), seed=seed)
+    if metrics is not None:
+        sound = emulated(plan, (), hosts=len(state.hosts), seed=seed)
+        timeline = Timeline(healthy=sound, faulty=state, events=ordinary(), at_s=parse_time(at),
+                            until_s=parse_time(until) if until else inf)  # fmt: skip
+        lines = history(timeline, FIRST_S, parse_time(lasting), parse_time(every))
+        with progress("writing metrics"):
+            write_lines(metrics, (line.encode() for line in lines))
     result = write(state, folder, seed=seed, hidden=answer is not None)
     if answer is not None:
         answer.write_text(answer_of(state), "utf-8")

@@ -130,9 +130,9 @@ def _spread(lines: tuple[Evidence, ...], most: int) -> Iterator[Evidence]:
 def _price(price: Price) -> str:
     whose = "your job" if price.stated else "a default job"
     harm = (
-        f"step {percent(price.step_ratio)} longer, {money(price.usd)} a day"
-        if price.step_ratio
-        else f"{seconds(price.stop_s)} and {money(price.usd)} a stop"
+        f"{seconds(price.stop_s)} and {money(price.usd)} a stop"
+        if price.stop_s
+        else f"step {percent(price.step_ratio or 0.0)} longer, {money(price.usd)} a day"
     )
     return (
         f"cost: {harm} ({whose}: {price.job} on {price.gpus} GPUs of {price.cluster}; "

@@ -150,12 +150,10 @@ def _alertmanager(chosen: Sequence[Alert]) -> dict[str, Any]:
 
 
 def _inhibit_rules(chosen: Sequence[Alert]) -> Iterator[dict[str, Any]]:
-    """Yield one rule a source and scope: on the same host, or for jobs on the same cluster."""
+    """Yield one rule a source and scope: the same GPU, host, or for jobs the same cluster."""
     found: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for source, target in inhibitions(chosen):
-        wide = _spans_hosts(source) or _spans_hosts(target)
-        place = ["cluster"] if wide else ["cluster", "instance"]
-        found.setdefault((source.name, tuple(place)), []).append(target.name)
+        found.setdefault((source.name, _shared_place(source, target)), []).append(target.name)
     for (name, equal), targets in found.items():
         yield {
             "source_matchers": [f'alertname="{name}"'],
@@ -164,8 +162,12 @@ def _inhibit_rules(chosen: Sequence[Alert]) -> Iterator[dict[str, Any]]:
         }
 
 
-def _spans_hosts(alert: Alert) -> bool:
-    return alert.observes.partition(".")[0] in {"collective", "ib", "queue", "switch_port"}
+def _shared_place(source: Alert, target: Alert) -> tuple[str, ...]:
+    """Return the labels that say that two alerts are about the same place."""
+    kinds = {one.observes.partition(".")[0] for one in (source, target)}
+    if kinds & {"collective", "ib", "queue", "switch_port"}:
+        return ("cluster",)
+    return ("cluster", "instance", "gpu") if kinds == {"gpu"} else ("cluster", "instance")
 
 
 def _prometheus(plan: Plan) -> dict[str, Any]:
