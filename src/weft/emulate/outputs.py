@@ -13,6 +13,7 @@ HARDWARE: Final = {
     "port.packet_seq_err": "packet_seq_err",
     "port.out_of_sequence": "out_of_sequence",
     "port.ack_timeout": "local_ack_timeout_err",
+    "port.cnp_handled": "rp_cnp_handled",
 }
 PORT_COUNTERS: Final = {
     "port.link_downed": "link_downed",

@@ -140,6 +140,7 @@ def _rail(plan: Plan, number: int, device: str, chance: random.Random) -> Part:
     rate = layout(plan.cluster).link_bytes_per_s
     growth = {"priority.rx_pause": chance.uniform(0, 30),
               "priority.rx_pause_duration": chance.uniform(0, 300),
+              "port.cnp_handled": chance.uniform(1, 20),
               "port.tx_bytes": rate * chance.uniform(0.4, 0.5)}  # fmt: skip
     return Part(number, device, values, noise, growth)
 

@@ -51,6 +51,8 @@ class Alert:
     least_nics: int = 1
     explains: tuple[str, ...] = ()
     """What follows from it beside what its cause explains."""
+    left: str = ""
+    """Share of what was expected that is left, as an expression; empty where none is."""
     fault: Mapping[str, str] = field(default_factory=dict)
     also: tuple[str, ...] = ()
     """Other alerts that the series of the fault raise."""

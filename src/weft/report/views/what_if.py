@@ -7,8 +7,8 @@ from weft.report.page import Page, Sentences, Table, View, rows_of
 from weft.report.views._provenance import footer
 
 NOTE = (
-    "A stop costs its restart; a slow step is counted for one day. Events a month only where "
-    "a rate is published."
+    "A stop costs its restart and the work since a checkpoint; a slow step is counted for one "
+    "day. Events a month only where a rate is published."
 )
 
 

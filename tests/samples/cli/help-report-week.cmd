@@ -1,0 +1,1 @@
+report week --help
