@@ -5,7 +5,6 @@ from typing import Annotated
 import typer
 
 from weft.cli import options
-from weft.cli.commands.bench.reach import HistoryUrl
 
 ServerOption = Annotated[
     str,
@@ -19,6 +18,11 @@ UntilOption = Annotated[
     str | None,
     typer.Option("--until", metavar="TIME", help="End, as 2026-03-01T06:00Z; else now."),
 ]
+HistoryOption = Annotated[
+    str | None,
+    typer.Option("--history", metavar="URL",
+                 help="Kept benchmarks to compare: sqlite:///FILE or postgresql://..."),
+]  # fmt: skip
 
 
 def week(
@@ -28,7 +32,7 @@ def week(
     server: ServerOption = "http://127.0.0.1:9090",
     lasting: LastingOption = "168h",
     until: UntilOption = None,
-    history: HistoryUrl = None,
+    history: HistoryOption = None,
     output: options.OutputFormat = "text",
     full: options.Full = False,
     out: options.OutFile = None,
