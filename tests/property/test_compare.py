@@ -289,6 +289,6 @@ def test_bands_of_both_engines_overlap_where_both_model_the_network(kind):
 @pytest.mark.parametrize("fault", [Fault.RAIL_LOST, Fault.LINK_NARROW, Fault.PCIE_NARROW])
 def test_the_price_of_a_fault_grows_with_its_size(fault):
     """Between a tenth and three quarters of the rate lost, dollars a day never fall."""
-    usd = [price(fault, left).usd_per_day.value for left in (0.9, 0.7, 0.5, 0.25)]
+    usd = [price(fault, left).usd.value for left in (0.9, 0.7, 0.5, 0.25)]
     assert usd == sorted(usd)
     assert usd[-1] > usd[0]
