@@ -37,7 +37,6 @@ KINDS = {
     "weft.generate.modes": "weft.generate.mode.Mode",
     "weft.generate.targets": "weft.generate.target.Target",
     "weft.lint.readers": "weft.lint.reader.Reader",
-    "weft.lint.rules": "weft.lint.rule.Rule",
     "weft.network.routings": "weft.network.routing.Routing",
     "weft.network.topologies": "weft.network.topology.Topology",
     "weft.readers.document_kinds": "weft.readers.documents.Document",

@@ -17,7 +17,7 @@ WITHOUT_A_CLUSTER = {
     "engines/analytic/collective/path.py": "variables of NCCL change the fabric that it uses",
     "engines/analytic/collective/spread.py": "as above",
     "engines/analytic/point_to_point.py": "one link, without a cluster",
-    "lint/rules/buffer_pool.py": "a switch as it was found",
+    "lint/predicates/buffers.py": "a switch as it was found",
     "predict/probing.py": "a pattern of settings, not a cluster",
 }
 

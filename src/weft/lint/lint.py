@@ -5,14 +5,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cache
-from importlib import import_module
 from pathlib import Path
 from typing import Final
 
-from weft import plugins
 from weft.errors import UnknownName, Unreadable, WeftError
 from weft.generate.target import MANIFEST
-from weft.lint import rules as folder
 from weft.lint.facts import Fact, Side
 from weft.lint.files import Unread, collect
 from weft.lint.reader import File, all_readers
@@ -101,9 +98,8 @@ def causes(findings: Iterable[Finding]) -> list[list[Finding]]:
 
 @cache
 def all_rules() -> tuple[tuple[str, Rule], ...]:
-    """Return every rule by name, sorted: those of the tables and those that are files."""
-    files = ((name, plugins.load(folder, name, Rule)) for name in plugins.names(folder))
-    return tuple(sorted([*table_rules(), *files], key=lambda one: one[0]))
+    """Return every rule by name, sorted."""
+    return tuple(sorted(table_rules(), key=lambda one: one[0]))
 
 
 class ReaderError(Exception):
@@ -162,9 +158,7 @@ def read(texts: Iterable[Text | Unread]) -> tuple[list[Fact], list[Read], list[U
 
 def description(name: str) -> tuple[str, str]:
     """Return the first line of a rule's documentation, and the rest."""
-    words = dict(all_rules())[name].about
-    words = words or import_module(f"{folder.__name__}.{name}").__doc__ or ""
-    summary, _, rest = words.partition("\n\n")
+    summary, _, rest = dict(all_rules())[name].about.partition("\n\n")
     return summary.strip(), rest.strip()
 
 

@@ -283,7 +283,7 @@ def _fleet(device: str, folder: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """One check; its documentation is ``about``, or else the docstring of its file."""
+    """One check of the tables."""
 
     layer: Layer
     severity: Severity
@@ -294,5 +294,5 @@ class Rule:
     """Who must have been read; with some of them missing the rule cannot be checked."""
     not_on: frozenset[str] = frozenset()
     """Kinds of fabric on which there is nothing to ask."""
-    about: str = ""
+    about: str
     """One line of summary and the four sections of its page."""

@@ -1,8 +1,9 @@
 """Rules that are rows of data: which settings, under which conditions, and what to do.
 
-A rule of ``tables/*.yaml`` has an ``about`` (the four sections of its page) and ``rows``. Each
-row names one kind of fact (``of``) and tests of its fields (``when``); the first row that holds
-for a fact reports it. A test is a value, a list of values, or ``OPERATORS`` by name.
+A rule of ``tables/*.yaml`` has an ``about`` (the four sections of its page), ``rows``, and
+where these do not suffice a ``predicate``: a ``module.function`` of ``weft.lint.predicates``.
+A row names one kind of fact (``of``) and tests of its fields (``when``); the first row that
+holds for a fact reports it. A test is a value, a list of values, or ``OPERATORS`` by name.
 ``fabric`` and ``cluster`` (dotted paths of the cluster document, or ``none``) are conditions on
 what else was read; ``with`` and ``without`` are about another fact, and ``same`` lists the
 fields that the two share, as ``value: port`` where the names differ.
@@ -11,12 +12,14 @@ fields that the two share, as ``value: port`` where the names differ.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from functools import cache
+from importlib import import_module
 from typing import Any, Final
 
 import re2
 
 from weft.inventory import table as inventory_tables
 from weft.lint import facts as vocabulary
+from weft.lint import predicates
 from weft.lint.document import whole
 from weft.lint.facts import Fact, Side
 from weft.lint.rule import Case, Found, Layer, Problem, Rule, Severity, problem
@@ -34,9 +37,11 @@ def table_rules() -> Iterator[tuple[str, Rule]]:
 
 
 def _rule(row: Mapping[str, Any]) -> Rule:
-    checked = [_checked(row["rule"], one) for one in row["rows"]]
+    checked = [_checked(row["rule"], one) for one in row.get("rows", ())]
+    predicate = _predicate(row)
 
     def check(case: Case) -> Found:
+        yield from predicate(case)
         reported: set[int] = set()
         for one in checked:
             for fact in _candidates(case, one):
@@ -55,6 +60,17 @@ def _rule(row: Mapping[str, Any]) -> Rule:
         not_on=frozenset(row.get("not_on", ())),
         about=row["about"].strip(),
     )
+
+
+def _predicate(row: Mapping[str, Any]) -> Callable[[Case], Found]:
+    """Return the function that a rule names for what its rows cannot say."""
+    if "predicate" not in row:
+        return lambda _: iter(())
+    module, _, name = row["predicate"].rpartition(".")
+    found: Callable[[Case], Found] = getattr(
+        import_module(f"{predicates.__name__}.{module}"), name
+    )
+    return found
 
 
 def _checked(rule: str, row: Mapping[str, Any]) -> Mapping[str, Any]:

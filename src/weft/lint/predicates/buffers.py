@@ -1,0 +1,556 @@
+"""Predicates on buffers and pause."""
+
+from collections.abc import Iterable
+from typing import Final
+
+import re2
+
+from weft import units
+from weft.generate.headroom import (
+    LIGHT_M_PER_S,
+    MAC_BYTES,
+    QUANTA,
+    QUANTUM_BYTES,
+    SMALL_RATIO,
+    TILE_BYTES_PER_GBIT,
+)
+from weft.lint.facts import (
+    BufferPool,
+    BufferProfile,
+    CableLength,
+    Congestion,
+    Fact,
+    GroupUse,
+    Hardware,
+    LinkPause,
+    Map,
+    Mark,
+    Marking,
+    Pause,
+    Port,
+    Side,
+    Trust,
+    Watchdog,
+)
+from weft.lint.quality import (
+    CNP_DSCP,
+    host_pauses,
+    lossless_profiles,
+    lossless_queues,
+    marked,
+    overlap,
+    paused,
+    table,
+    target,
+)
+from weft.lint.rule import Case, Device, Found, Severity, problem
+
+_HIGH: Final = 4
+_LOW: Final = -5
+
+
+def buffer_alpha(case: Case) -> Found:
+    for switch in case.switches:
+        profiles = {one.name: one for one in switch.of(BufferProfile)}
+        queues = lossless_queues(switch)
+        ingress = [profile for _, profile in lossless_profiles(switch)]
+        for profile in {one.name: one for one in ingress}.values():
+            alpha = profile.alpha_exponent
+            if alpha is not None and not _LOW <= alpha <= _HIGH:
+                said = "one port may take all" if alpha > 0 else "every burst is a pause"
+                yield problem(
+                    profile,
+                    f"alpha 2^{alpha:g} of {profile.name} on {switch.name}: {said}",
+                    "use 2^-3 to 2^1",
+                )
+        for use in switch.of(GroupUse):
+            held = profiles.get(use.profile)
+            if use.ingress or use.group not in queues or held is None:
+                continue
+            alpha = held.alpha_exponent
+            most = max(
+                (one.alpha_exponent for one in ingress if one.alpha_exponent is not None),
+                default=None,
+            )
+            if alpha is not None and most is not None and alpha <= most:
+                yield problem(
+                    [use, held, *ingress[:1]],
+                    f"egress of the lossless queue {use.group} on "
+                    f"{switch.name} has alpha 2^{alpha:g}, not above the ingress's "
+                    f"2^{most:g}: it drops before anybody is paused",
+                    "use 2^7",
+                    severity=Severity.ERROR,
+                )
+                break
+
+
+_MODEL: Final = re2.compile(r"(?i)(SN\d{4}C?)")
+
+
+def buffer_pool(case: Case) -> Found:
+    for switch in case.switches:
+        size = _buffer_bytes(switch)
+        pools = [one for one in switch.of(BufferPool) if one.direction == "ingress"]
+        taken = sum(
+            (profile.size_bytes or 0) * max(1, len(use.ports))
+            for use, profile in lossless_profiles(switch)
+        )
+        shared = sum(one.size_bytes or 0 for one in pools)
+        for pool in pools:
+            if pool.size_bytes is not None and pool.size_bytes <= 0:
+                yield problem(
+                    pool, f"{pool.name} of {switch.name} holds nothing", "give it a size"
+                )
+        if size and pools and shared + taken > size:
+            yield problem(
+                [*pools, *switch.of(BufferProfile)[:1]],
+                f"{switch.name}: pool {shared} B "
+                f"+ {taken} B of lossless groups are more than its {size:.0f} B",
+                f"shrink the pool to {max(0, size - taken):.0f} B",
+            )
+
+
+def _buffer_bytes(switch: Device) -> float | None:
+    from weft.catalogue import find, names  # noqa: PLC0415 - where there is a pool to judge
+
+    for one in switch.of(Hardware):
+        match = _MODEL.search(one.name)
+        name = match[1].lower() if match else one.name.lower()
+        if name in names("switches"):
+            buffer = find("switches", name).buffer_bytes
+            return buffer.value if buffer else None
+    return None
+
+
+_WAYS = {True: "ingress", False: "egress"}
+
+
+def buffer_profile(case: Case) -> Found:
+    for switch in case.switches:
+        pools = {one.name: one for one in switch.of(BufferPool)}
+        profiles = {one.name: one for one in switch.of(BufferProfile)}
+        yield from _unreserved(switch, pools)
+        for use in switch.of(GroupUse):
+            profile = profiles.get(use.profile)
+            pool = pools.get(profile.pool) if profile else None
+            if profile and pool and pool.direction in _WAYS.values():
+                yield from _turned(switch, use, profile, pool)
+        yield from _narrow(switch, pools, profiles)
+
+
+def _unreserved(switch: Device, pools: dict[str, BufferPool]) -> Found:
+    seen = {profile.name: profile for _, profile in lossless_profiles(switch)}
+    for one in seen.values():
+        pool = pools.get(one.pool)
+        if pool is None or pool.headroom_bytes or one.size_bytes is None or not one.xoff_bytes:
+            continue
+        if one.size_bytes < one.xoff_bytes:
+            yield problem(
+                one,
+                f"{one.name} of {switch.name} reserves {one.size_bytes} B and counts on "
+                f"{one.xoff_bytes} B of headroom, which no pool keeps",
+                f"make it {one.xoff_bytes + (one.xon_bytes or 0)} B",
+            )
+
+
+def _turned(switch: Device, use: GroupUse, profile: BufferProfile, pool: BufferPool) -> Found:
+    way = _WAYS[use.ingress]
+    if pool.direction != way:
+        what = "priority group" if use.ingress else "queue"
+        yield problem(
+            [profile, use],
+            f"{profile.name} of {switch.name} is of the {pool.direction} pool {pool.name}, and "
+            f"a {what} uses it",
+            f"give it a pool of {way}",
+        )
+
+
+def _narrow(
+    switch: Device, pools: dict[str, BufferPool], profiles: dict[str, BufferProfile]
+) -> Found:
+    entered = [pools.get(profile.pool) for _, profile in lossless_profiles(switch)]
+    admitted = max((one.size_bytes or 0 for one in entered if one), default=0)
+    queues = lossless_queues(switch)
+    names = {u.profile for u in switch.of(GroupUse) if not u.ingress and u.group in queues}
+    for name in sorted(names & profiles.keys()):
+        pool = pools.get(profiles[name].pool)
+        if pool and pool.direction == "egress" and (pool.size_bytes or admitted) < admitted:
+            yield problem(
+                [pool, profiles[name]],
+                f"{pool.name} of {switch.name} holds {pool.size_bytes} B of what ingress "
+                f"admits, {admitted} B: lossless packets are dropped on their way out",
+                "make it as large as the ingress pool",
+                severity=Severity.WARNING,
+            )
+
+
+def headroom_missing(case: Case) -> Found:
+    for switch in case.switches:
+        found = list(lossless_profiles(switch))
+        for use, profile in found:
+            if profile.xoff_bytes is None or profile.xoff_bytes <= 0:
+                yield problem(
+                    [use, profile],
+                    f"the lossless group {use.group} of {switch.name} uses "
+                    f"{profile.name}, which has no headroom",
+                    "give it xoff",
+                )
+        shared = {one.name for one in switch.of(BufferPool) if one.headroom_bytes}
+        for profile in {one.name: one for _, one in found}.values():
+            yield from _order(switch, profile, shared=profile.pool in shared)
+        yield from _ports(switch, [use for use, _ in found])
+
+
+def _order(switch: Device, profile: BufferProfile, *, shared: bool) -> Found:
+    """Compare sizes; where headroom is shared (xoff of the pool) a profile reserves little."""
+    size, xon, xoff = profile.size_bytes, profile.xon_bytes, profile.xoff_bytes
+    if not shared and size is not None and xoff and size < xoff and size < (xon or 0):
+        yield problem(
+            profile,
+            f"{profile.name} of {switch.name}: size {size} B holds neither xon nor xoff",
+            "size is xon + xoff",
+        )
+    if not shared and xon is not None and xoff and size is not None and xon > size:
+        yield problem(
+            profile,
+            f"{profile.name} of {switch.name}: xon {xon} B lies above size {size} B",
+            "lower xon",
+        )
+    if profile.pool and profile.alpha_exponent is None and profile.static_bytes is None:
+        yield problem(
+            profile,
+            f"{profile.name} of {switch.name} has no share of its pool",
+            "give it dynamic_th or static_th",
+        )
+    if profile.pool and xoff and xon is None:
+        yield problem(
+            profile,
+            f"{profile.name} of {switch.name} says when to pause and not when to go on",
+            "give it xon",
+        )
+    limit = profile.static_bytes
+    if xon is not None and limit is not None and xon >= limit:
+        yield problem(
+            profile,
+            f"{profile.name} of {switch.name}: it goes on at {xon} B, above the "
+            f"pause at {limit} B",
+            "lower xon",
+        )
+
+
+def _ports(switch: Device, uses: list[GroupUse]) -> Found:
+    if not switch.of(GroupUse) or not any(one.ingress for one in switch.of(GroupUse)):
+        return
+    held = {port for use in uses for port in use.ports}
+    everywhere = any(not use.ports for use in uses)
+    for pause in switch.of(Pause):
+        missing = sorted(set(pause.ports) - held)
+        if pause.priorities and not everywhere and (missing or (not pause.ports and not uses)):
+            where = f"{missing[0]} ({len(missing)} ports)" if missing else "every port"
+            yield problem(
+                pause,
+                f"{where} of {switch.name} is paused and has no buffer profile for "
+                f"the lossless group",
+                "give the group a profile",
+            )
+
+
+_SN5000: Final = re2.compile(r"SN5\d{3}")
+_MTU_BYTES: Final = 9216
+_VENDORS_RATIO: Final = 0.4
+"""Tables of vendors go down to this share of the whole sum. [sonic_headroom]"""
+_OCCUPANCY_RATIO: Final = 1 + 2 * SMALL_RATIO
+"""Cells that small packets do not fill, of the smallest cells there are. [sonic_headroom]"""
+
+
+def headroom_short(case: Case) -> Found:
+    for switch in case.switches:
+        speeds = {one.name: one for one in switch.of(Port)}
+        lengths = {p: c for c in switch.of(CableLength) for p in c.ports}
+        everywhere = next((c for c in switch.of(CableLength) if not c.ports), None)
+        worst: dict[tuple[str, float, float], tuple[GroupUse, BufferProfile, CableLength]] = {}
+        for use, profile in lossless_profiles(switch):
+            for name in use.ports or tuple(speeds):
+                port, cable = speeds.get(name), lengths.get(name, everywhere)
+                if port and port.speed_gbit and cable:
+                    key = (profile.name, port.speed_gbit, cable.length_m)
+                    worst.setdefault(key, (use, profile, cable))
+        shortest: dict[tuple[str, float], float] = {}
+        for name, gbit, length_m in worst:
+            held = shortest.get((name, gbit), length_m)
+            shortest[name, gbit] = min(held, length_m)
+        for (name, gbit, length_m), found in worst.items():
+            longer = length_m > shortest[name, gbit]
+            chip = MAC_BYTES + (TILE_BYTES_PER_GBIT * gbit if _tiled(switch) else 0)
+            yield from _judge(found, gbit, length_m, chip if longer else None)
+
+
+def _tiled(switch: Device) -> bool:
+    """Return whether the chip is of tiles: Spectrum-4 and -5, of the SN5000 series."""
+    return any(_SN5000.search(one.name) for one in switch.of(Hardware))
+
+
+def _judge(
+    seen: tuple[GroupUse, BufferProfile, CableLength],
+    gbit: float,
+    length_m: float,
+    chip_bytes: float | None,
+) -> Found:
+    """Judge one profile; by the whole sum where what the chip itself adds is given."""
+    _, profile, cable = seen
+    if profile.xoff_bytes is None:
+        return
+    flying = 2 * length_m / LIGHT_M_PER_S * units.rate_from_gbit(gbit)
+    least = flying + 2 * _MTU_BYTES
+    quanta = QUANTA[min((one for one in QUANTA if one >= gbit), default=800)]
+    whole_sum = least + quanta * QUANTUM_BYTES
+    longer = chip_bytes is not None
+    if chip_bytes is None:
+        need = max(least, _VENDORS_RATIO * whole_sum)
+    else:
+        need = _OCCUPANCY_RATIO * (whole_sum + chip_bytes)
+    if profile.xoff_bytes < need:
+        enough = max(need, whole_sum)
+        yield problem(
+            [cable, profile, seen[0]] if longer else [profile, seen[0], cable],
+            f"headroom {profile.xoff_bytes} B of {cable.device}: on "
+            f"{length_m:g} m at {gbit:g} Gb/s {flying:.0f} B are on the cable and two "
+            "frames follow, "
+            f"{least:.0f} B at the least and {whole_sum:.0f} B with the peer's answer",
+            f"raise xoff to {enough:.0f} B or more"
+            + (", or give the long cables a profile of their own" if longer else ""),
+        )
+
+
+def ecn_above_pause(case: Case) -> Found:
+    for switch in case.switches:
+        ports = len({one.name for one in switch.of(Port) if one.speed_gbit or one.peer})
+        pools = {one.name: one for one in switch.of(BufferPool)}
+        queues = lossless_queues(switch)
+        marks = [one.marking for one in marked(switch) if one.queue in queues]
+        for use, profile in lossless_profiles(switch):
+            limit = _pause_bytes(profile, pools.get(profile.pool), max(ports, 1))
+            if limit is None:
+                continue
+            for marking in {one.at: one for one in marks}.values():
+                alone_bytes = _alone_bytes(profile, pools.get(profile.pool))
+                yield from _compare(switch, marking, use, (profile, alone_bytes), limit)
+
+
+def _pause_bytes(
+    profile: BufferProfile, pool: BufferPool | None, ports: int
+) -> tuple[float, str] | None:
+    """Return the fill at which a port pauses when all are busy, and how it follows."""
+    if profile.static_bytes is not None:
+        return profile.static_bytes, f"{profile.static_bytes} B, as it says"
+    if profile.alpha_exponent is None or pool is None or not pool.size_bytes:
+        return None
+    alpha = 2.0 ** max(-16.0, min(16.0, profile.alpha_exponent))
+    limit = alpha * pool.size_bytes / (1 + alpha * ports)
+    return limit, f"{alpha:g} x {pool.size_bytes} B / (1 + {alpha:g} x {ports} ports)"
+
+
+def _alone_bytes(profile: BufferProfile, pool: BufferPool | None) -> float:
+    """Return the fill at which a port pauses when no other is busy: no port pauses later."""
+    found = _pause_bytes(profile, pool, 1)
+    return found[0] if found else 0.0
+
+
+def _compare(
+    switch: Device,
+    marking: Marking,
+    use: GroupUse,
+    paused: tuple[BufferProfile, float],
+    limit: tuple[float, str],
+) -> Found:
+    fill, shown = limit
+    profile, alone_bytes = paused
+    for name, value in (("Kmin", marking.kmin_bytes), ("Kmax", marking.kmax_bytes)):
+        if value is not None and value >= fill:
+            yield problem(
+                [marking, profile, use],
+                f"{name} {value:g} B of {switch.name} is above the pause at "
+                f"{fill:.0f} B ({shown})",
+                f"lower {name}",
+                # Where few ports are busy, marks may still come first.
+                severity=Severity.ERROR
+                if value >= alone_bytes and (name == "Kmin" or fill < value / 4)
+                else Severity.WARNING,
+            )
+            return
+
+
+_LATE: Final = 8
+"""256 packets of 4 KiB are a megabyte, more than what PFC waits for."""
+
+
+def ecn_averaging(case: Case) -> Found:
+    for switch in case.switches:
+        queues = lossless_queues(switch)
+        for one in marked(switch):
+            weight = one.marking.averaging_exponent
+            if one.queue in queues and weight is not None and weight >= _LATE:
+                yield problem(
+                    one.marking,
+                    f"queue {one.queue} of {switch.name} marks by the average of "
+                    f"{2**weight} packets",
+                    "set the weight to 0",
+                )
+
+
+def pfc_asymmetric(case: Case) -> Found:
+    switches = [switch for switch in case.switches if paused(switch)]
+    if not switches:
+        return
+    pausing = {_folder(one) for one in case.of(Pause) if one.side is Side.HOST}
+    hosts: list[Fact] = [*case.of(Mark), *case.of(Congestion)]
+    hosts += [one for one in case.of(Trust) if one.side is Side.HOST]
+    without = {_folder(one): one for one in reversed(hosts) if _folder(one) not in pausing}
+    for one in without.values():
+        yield problem(
+            [one, *switches[0].of(Pause)[:1]],
+            f"the hosts set up RDMA and no PFC, and {switches[0].name} pauses "
+            f"{min(paused(switches[0]))}",
+            "add mlnx_qos --pfc",
+        )
+
+
+def _folder(one: Fact) -> str:
+    """Return the folder of a file: scripts that run together lie together."""
+    return one.at.text.name.rpartition("/")[0]
+
+
+def pfc_off(case: Case) -> Found:
+    for switch in case.switches:
+        rows = switch.of(Pause)
+        classes = table(switch, Map.DSCP_TO_CLASS)
+        special = [row for row in classes.values() if row.target and row.source != CNP_DSCP]
+        ecn = any(one.ecn for one in switch.of(Marking))
+        if (
+            special
+            and not paused(switch)
+            and (rows or host_pauses(case))
+            and not _lossy(switch)
+        ):
+            seen = [*rows[:1], special[0]]
+            yield problem(
+                seen,
+                f"{switch.name} has a class for RoCE and pauses nothing",
+                "switch PFC on for it",
+                severity=Severity.WARNING if ecn else None,
+            )
+    if any(paused(switch) for switch in case.switches):
+        for one in case.of(Pause):
+            if one.side is Side.HOST and not one.priorities:
+                yield problem(
+                    one,
+                    "the switches pause the NICs, and these NICs have PFC off",
+                    "switch it on: mlnx_qos --pfc",
+                )
+
+
+def _lossy(switch: Device) -> bool:
+    """Return whether the switch is set up for lossy RoCE: NVIDIA's word for it."""
+    return any("lossy" in one.at.evidence().text for one in switch.of(Pause)[:4])
+
+
+def pfc_with_link_pause(case: Case) -> Found:
+    for one in case.of(LinkPause):
+        if one.side is Side.HOST:
+            both = bool(host_pauses(case)) or case.fabric == "roce"
+        else:
+            both = any(paused(switch) for switch in case.switches if switch.name == one.device)
+        if one.on and both:
+            yield problem(
+                one,
+                "the whole link can be paused, beside PFC by priority",
+                "switch the pause of the link off",
+            )
+
+
+def watchdog_off(case: Case) -> Found:
+    for switch in case.switches:
+        on = [one for one in switch.of(Pause) if one.priorities]
+        dogs = [one for one in switch.of(Watchdog) if one.detection_ms or one.queues != ()]
+        if on and not dogs:
+            yield problem(on, f"{switch.name} pauses without a watchdog", "switch it on")
+            continue
+        for dog in dogs:
+            if not dog.on and any(overlap(dog.ports, one.ports) for one in on):
+                yield problem(dog, f"the watchdog of {switch.name} is off", "switch it on")
+            elif dog.action and dog.action not in {"drop", "errdisable"}:
+                yield problem(
+                    dog, f"the watchdog's action {dog.action} lets a storm go on", "use drop"
+                )
+        yield from _unwatched(switch, on, dogs)
+
+
+def _unwatched(switch: Device, on: list[Pause], dogs: list[Watchdog]) -> Found:
+    timed = [dog for dog in dogs if dog.detection_ms is not None and dog.ports]
+    enabled = [dog for dog in dogs if dog.detection_ms is None and dog.ports and dog.on]
+    cabled = {one.name for one in switch.of(Port) if one.peer}
+    paused = {port for one in on for port in one.ports or cabled}
+    for kind in (timed, enabled):
+        named = {port for dog in kind for port in dog.ports}
+        missing = sorted(paused - named)
+        if missing and len(named & paused) * 2 > len(paused):
+            shown = next((one for one in on if missing[0] in one.ports), on[0])
+            yield problem(
+                [shown, kind[0]],
+                f"{len(missing)} ports of {switch.name} pause without a "
+                f"watchdog, {missing[0]} first",
+                "watch every port with PFC",
+            )
+
+
+def watchdog_queues(case: Case) -> Found:
+    for switch in case.switches:
+        rows = table(switch, Map.PAUSE_TO_QUEUE)
+        for pause in switch.of(Pause):
+            wanted = {target(rows, one) for one in pause.priorities}
+            for dog in switch.of(Watchdog):
+                if dog.queues is None or dog.poll_ms is not None:
+                    continue
+                if overlap(dog.ports, pause.ports) and set(dog.queues) != wanted:
+                    yield problem(
+                        [dog, pause],
+                        f"{switch.name} watches queue {_list(dog.queues)}, and PFC "
+                        f"pauses {_list(sorted(wanted))}",
+                        "watch what is paused",
+                    )
+
+
+def _list(numbers: Iterable[int]) -> str:
+    return ", ".join(map(str, numbers)) or "none"
+
+
+_SHORT_MS: Final = 10
+_LONG_MS: Final = 5000
+
+
+def watchdog_times(case: Case) -> Found:
+    for one in case.of(Watchdog):
+        detection, restoration = one.detection_ms, one.restoration_ms
+        if detection is None:
+            continue
+        if one.poll_ms is not None and detection < one.poll_ms:
+            yield problem(
+                one,
+                f"detection {detection:g} ms is shorter than polling {one.poll_ms:g} ms",
+                "raise detection",
+                severity=Severity.ERROR,
+            )
+        if not _SHORT_MS <= detection <= _LONG_MS:
+            yield problem(
+                one,
+                f"detection {detection:g} ms: {_LONG_MS} ms at the most, and not "
+                f"under {_SHORT_MS} ms",
+                "use 200 ms",
+            )
+        if restoration is not None and not detection / 2 <= restoration <= 5 * detection:
+            yield problem(
+                one,
+                f"restoration {restoration:g} ms beside detection {detection:g} ms: "
+                "a storm comes back at once, or traffic stays cut off",
+                "use the same time for both",
+            )

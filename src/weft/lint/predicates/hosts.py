@@ -1,0 +1,420 @@
+"""Predicates on hosts."""
+
+from collections import Counter
+from collections.abc import Sequence
+from difflib import get_close_matches
+from ipaddress import IPv4Address, IPv4Network
+from typing import Final
+
+import re2
+
+from weft.lint.document import whole
+from weft.lint.facts import Address, Fact, Option, PciDevice, RailTable, Route, RouteRule, Side
+from weft.lint.rule import Case, Found, Severity, problem
+
+_FREE: Final = frozenset({"unlimited", "infinity", "-1"})
+
+
+_ITEMS: Final = frozenset(
+    {
+        "as", "chroot", "core", "cpu", "data", "fsize", "locks", "maxlogins", "maxsyslogins",
+        "memlock", "msgqueue", "nice", "nofile", "nonewprivs", "nproc", "priority", "rss",
+        "rtprio", "sigpending", "stack",
+    }
+)  # fmt: skip
+
+
+def host_memlock(case: Case) -> Found:
+    for one in case.options("limits"):
+        item = one.name.partition(" ")[0]
+        if item not in _ITEMS:
+            yield problem(
+                one,
+                f"limits.conf knows no {item}",
+                "is memlock meant?",
+                severity=Severity.ERROR,
+            )
+        if one.name.startswith("memlock") and one.value not in _FREE:
+            yield problem(one, f"{one.device} may pin {one.value} KiB", "write unlimited")
+    yield from _halves(case)
+    for one in case.options("ulimit", "memlock"):
+        if one.value not in _FREE and one.value.isdecimal():
+            yield problem(
+                one, f"the script pins {one.value} KiB at the most", "ulimit -l unlimited"
+            )
+    for one in case.options("systemd", "Service.LimitMEMLOCK"):
+        if one.value not in _FREE:
+            yield problem(one, f"{one.device} may pin {one.value}", "LimitMEMLOCK=infinity")
+    daemons = [
+        one
+        for one in case.options("systemd", "Service.ExecStart")
+        if any(word in one.value for word in ("slurmd", "containerd", "dockerd"))
+    ]
+    for one in daemons:
+        limits = [
+            o for o in case.options("systemd", "Service.LimitMEMLOCK") if o.device == one.device
+        ]
+        if not limits:
+            yield problem(
+                one,
+                f"{one.device} starts jobs with the default limit of pinned memory",
+                "add LimitMEMLOCK=infinity",
+            )
+
+
+def _halves(case: Case) -> Found:
+    """Yield domains whose soft or hard limit alone is lifted: the other one still holds."""
+    kinds: dict[tuple[str, str], list[Option]] = {}
+    for one in case.options("limits"):
+        if one.name.startswith("memlock"):
+            kinds.setdefault((one.at.text.name, one.device), []).append(one)
+    for rows in kinds.values():
+        names = {one.name.rpartition(" ")[2] for one in rows}
+        if len(names) == 1 and names != {"-"}:
+            other = "hard" if names == {"soft"} else "soft"
+            yield problem(
+                rows,
+                f"memlock has a {min(names)} limit for {rows[0].device} and no {other} one, "
+                "which stays at its default",
+                f"add {rows[0].device} {other} memlock unlimited",
+            )
+
+
+_DEVICE: Final = re2.compile(r"(mlx5|mlx4|bnxt_re|irdma|rocep\w*|rdma)_?\d+")
+_MOST_RATIO: Final = 0.75
+_KERNELS: Final = frozenset({"0", "253", "254", "255", "main", "local", "default"})
+
+
+def host_rails(case: Case) -> Found:
+    files: dict[str, list[RailTable]] = {}
+    for one in case.of(RailTable):
+        files.setdefault(one.at.text.name, []).append(one)
+    for rows in files.values():
+        yield from _rows(rows)
+    devices = {one.port: one for one in case.of(RailTable)}
+    for loop in case.options("rdma-devices"):
+        yield from _loop(loop, devices)
+
+
+def _rows(rows: list[RailTable]) -> Found:
+    hosts: dict[str, dict[str, RailTable]] = {}
+    for one in rows:
+        own = hosts.setdefault(one.device, {})
+        other = next((o for o in own.values() if o.table == one.table), None)
+        if one.port in own:
+            yield problem(
+                [one, own[one.port]], f"{one.device} has {one.port} twice", "name it once"
+            )
+        elif one.table in _KERNELS:
+            yield problem(
+                one,
+                f"the table {one.table} is the kernel's own: {one.device} loses other routes",
+                "use 1 to 252",
+            )
+        elif other is not None:
+            yield problem(
+                [one, other],
+                f"{one.port} and {other.port} of {one.device} share the table {one.table}: the "
+                "second route replaces the first",
+                "give each rail a table of its own",
+            )
+        own.setdefault(one.port, one)
+    counts = Counter(port for own in hosts.values() for port in own)
+    usual = {port for port, count in counts.items() if count >= len(hosts) * _MOST_RATIO}
+    for host, own in hosts.items():
+        for port in sorted(usual - own.keys()):
+            yield problem(
+                next(iter(own.values())),
+                f"{host} has no row for {port}, as the other hosts have",
+                "add its address, gateway and table",
+            )
+
+
+def _loop(loop: Option, devices: dict[str, RailTable]) -> Found:
+    names = loop.value.split()
+    if sum(bool(_DEVICE.fullmatch(name)) for name in names) * 2 <= len(names):
+        return
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        yield problem(loop, f"{twice[0]} stands twice in the list", "name each device once")
+    missing = sorted(devices.keys() - set(names))
+    if missing and len(missing) < len(devices):
+        seen: list[Fact] = [loop, devices[missing[0]]]
+        yield problem(
+            seen,
+            f"{missing[0]} has an address and is not in the list: it is not set up",
+            "add the device",
+        )
+
+
+_STRICT: Final = re2.compile(r"net\.ipv4\.conf\..+\.rp_filter")
+
+
+def host_reverse_path(case: Case) -> Found:
+    rows = [one for one in case.of(Address) if one.side is Side.HOST and one.gateway]
+    rails = Counter(one.device for one in rows)
+    several = any(count > 1 for count in rails.values()) or (
+        case.cluster is not None and (case.cluster.cluster.host.nics > 1)
+    )
+    for one in case.options("sysctl"):
+        if _STRICT.fullmatch(one.name) and one.value == "1":
+            yield problem(
+                one,
+                f"{one.name} is strict",
+                "set 2",
+                severity=None if several else Severity.WARNING,
+            )
+        wanted = {"arp_ignore": "1", "arp_announce": "2"}.get(one.name.rpartition(".")[2])
+        scope = one.name.rpartition(".")[0] in {"net.ipv4.conf.all", "net.ipv4.conf.default"}
+        if several and wanted and scope and one.value == "0":
+            yield problem(
+                one,
+                f"{one.name} is 0: a NIC answers for the other rails' addresses",
+                f"set {wanted}",
+                severity=Severity.WARNING,
+            )
+
+
+_KERNEL: Final = frozenset({"", "main", "local", "default", "254", "255", "253"})
+_RULE: Final = "ip rule add from ADDRESS table TABLE"
+_ROUTE: Final = "ip route replace POOL via GATEWAY dev RAIL table TABLE"
+
+
+def host_routes(case: Case) -> Found:
+    files: dict[str, tuple[list[Route], list[RouteRule]]] = {}
+    for route in case.of(Route):
+        files.setdefault(route.at.text.name, ([], []))[0].append(route)
+    for rule in case.of(RouteRule):
+        files.setdefault(rule.at.text.name, ([], []))[1].append(rule)
+    rails = [one for one in case.of(Address) if one.side is Side.HOST and one.gateway]
+    for routes, rules in files.values():
+        yield from _tables(routes, rules, case.of(RailTable))
+        for one in routes:
+            yield from _prefix(one, rails)
+
+
+def _tables(
+    routes: Sequence[Route], rules: Sequence[RouteRule], rails: Sequence[RailTable]
+) -> Found:
+    """Compare tables that are filled with those that are asked; one half may be elsewhere."""
+    filled = {one.table: one for one in routes if one.table not in _KERNEL}
+    asked = {one.table: one for one in rules if one.table not in _KERNEL}
+    if not rails and not filled.keys() & asked.keys():  # the other half is set elsewhere
+        return
+    for table in sorted(asked.keys() - filled.keys()):
+        yield problem(
+            [asked[table], *rails[:1]],
+            f"no route stands in the table {table}, which a rule leads to",
+            _ROUTE,
+            severity=None if rails else Severity.WARNING,
+        )
+    for table in sorted(filled.keys() - asked.keys()):
+        yield problem(
+            [filled[table], *rails[:1]],
+            f"no rule leads to the table {table}: its routes are never used",
+            _RULE,
+            severity=None if rails else Severity.WARNING,
+        )
+    for one in asked.values() if rails else ():
+        if one.goal and not one.source and one.table in filled:
+            yield problem(
+                one,
+                f"the table {one.table} is chosen by where packets go, and all rails go to the "
+                "same addresses",
+                _RULE,
+            )
+
+
+def _prefix(one: Route, rails: Sequence[Address]) -> Found:
+    if "$" in one.prefix or "." not in one.prefix or "/" not in one.prefix:
+        return
+    try:
+        network = IPv4Network(one.prefix)
+    except ValueError:
+        yield problem(one, f"{one.prefix} is no prefix", "set no bits after its length")
+        return
+    if one.table in _KERNEL or not rails:
+        return
+    inside = [rail for rail in rails if _holds(network, rail.address)]
+    if len(inside) * 2 < len(rails):
+        yield problem(
+            [one, next(rail for rail in rails if rail not in inside)],
+            f"{one.prefix} holds {len(inside)} of the {len(rails)} addresses of the rails",
+            "route all of the fabric's addresses",
+        )
+    elif not one.gateway:
+        yield problem(
+            [one, inside[0]],
+            f"{one.prefix} has no gateway, and the rails have links of their own with one",
+            "add via GATEWAY",
+        )
+
+
+def _holds(network: IPv4Network, address: str) -> bool:
+    try:
+        return IPv4Address(address.partition("/")[0]) in network
+    except ValueError:
+        return False
+
+
+_LEAST: Final = 4 << 20
+
+
+def host_sysctl_buffers(case: Case) -> Found:
+    names = {"net.core.rmem_max", "net.core.wmem_max", "net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem"}
+    for one in case.options("sysctl", *names):
+        most = whole(one.value.split()[-1]) if one.value.split() else None
+        if most is not None and most < _LEAST:
+            yield problem(one, f"{one.name}: {most} bytes at the most", "allow 64 MiB")
+
+
+_KNOWN: Final[dict[str, list[str]]] = {
+    "net.ipv4.conf.*.": [
+        "accept_local",
+        "accept_redirects",
+        "accept_source_route",
+        "arp_accept",
+        "arp_announce",
+        "arp_evict_nocarrier",
+        "arp_filter",
+        "arp_ignore",
+        "arp_notify",
+        "bc_forwarding",
+        "bootp_relay",
+        "disable_policy",
+        "disable_xfrm",
+        "drop_gratuitous_arp",
+        "drop_unicast_in_l2_multicast",
+        "force_igmp_version",
+        "forwarding",
+        "ignore_routes_with_linkdown",
+        "log_martians",
+        "mc_forwarding",
+        "medium_id",
+        "promote_secondaries",
+        "proxy_arp",
+        "proxy_arp_pvlan",
+        "route_localnet",
+        "rp_filter",
+        "secure_redirects",
+        "send_redirects",
+        "shared_media",
+        "src_valid_mark",
+        "tag",
+        "igmpv2_unsolicited_report_interval",
+        "igmpv3_unsolicited_report_interval",
+    ],
+    "net.core.": [
+        "rmem_max",
+        "wmem_max",
+        "rmem_default",
+        "wmem_default",
+        "optmem_max",
+        "netdev_max_backlog",
+        "netdev_budget",
+        "netdev_budget_usecs",
+        "somaxconn",
+        "default_qdisc",
+        "busy_poll",
+        "busy_read",
+    ],
+    "net.ipv4.": [
+        "tcp_rmem",
+        "tcp_wmem",
+        "tcp_mem",
+        "udp_mem",
+        "udp_rmem_min",
+        "udp_wmem_min",
+        "tcp_congestion_control",
+        "tcp_ecn",
+        "tcp_sack",
+        "tcp_timestamps",
+        "tcp_window_scaling",
+        "tcp_mtu_probing",
+        "ip_forward",
+        "tcp_low_latency",
+        "tcp_adv_win_scale",
+        "tcp_moderate_rcvbuf",
+        "tcp_no_metrics_save",
+        "tcp_slow_start_after_idle",
+        "tcp_max_syn_backlog",
+        "ip_local_port_range",
+        "fib_multipath_hash_policy",
+        "fib_multipath_use_neigh",
+        "tcp_fin_timeout",
+        "tcp_tw_reuse",
+    ],
+}
+_OF_CONF: Final = 5
+
+
+_NET: Final = (
+    "appletalk", "bridge", "core", "ipv4", "ipv6", "iw_cm", "mptcp", "netfilter",
+    "nf_conntrack", "rds", "sctp", "smc", "sunrpc", "tipc", "unix", "vsock", "xfrm",
+)  # fmt: skip
+_LARGEST: Final = {"rp_filter": 2, "arp_ignore": 8, "arp_announce": 2, "arp_filter": 1}
+"""Of the values that these have. [ip-sysctl]"""
+
+
+def host_sysctl_name(case: Case) -> Found:
+    for one in case.options("sysctl"):
+        parts = one.name.lstrip("-").replace("/", ".").split(".")
+        yield from _value(one, parts)
+        if parts[:3] == ["net", "ipv4", "conf"]:
+            group, own = "net.ipv4.conf.*.", parts[-1] if len(parts) >= _OF_CONF else ""
+        else:
+            group, own = ".".join(parts[:-1]) + ".", parts[-1]
+        known = _KNOWN.get(group, [])
+        near = get_close_matches(own, known, n=1, cutoff=0.8) if own not in known else []
+        if own and near:
+            yield problem(
+                one,
+                f"the kernel has no {one.name}",
+                f"is {'.'.join([*parts[:-1], near[0]])} meant?",
+            )
+
+
+def _value(one: Option, parts: list[str]) -> Found:
+    most = _LARGEST.get(parts[-1])
+    if most is not None and one.value.isdecimal() and int(one.value) > most:
+        yield problem(one, f"{one.name} has no value {one.value}", f"use 0 to {most}")
+    if parts[0] == "net" and len(parts) > 1 and parts[1] not in _NET:
+        near = get_close_matches(parts[1], _NET, n=1, cutoff=0.7)
+        if near:
+            yield problem(one, f"the kernel has no net.{parts[1]}", f"is {near[0]} meant?")
+
+
+def host_topology(case: Case) -> Found:
+    by_file: dict[str, list[PciDevice]] = {}
+    for one in case.of(PciDevice):
+        by_file.setdefault(one.at.text.name, []).append(one)
+    for rows in by_file.values():
+        gpus = [one for one in rows if one.kind == "gpu"]
+        nets = [one for one in rows if one.kind == "net"]
+        near = {one.switch for one in nets if one.switch}
+        sockets = {one.numa for one in nets}
+        apart = [g for g in gpus if nets and near and g.switch and g.switch not in near]
+        with_near = [g for g in gpus if g.switch in near]
+        for one in gpus:
+            if nets and one.numa not in sockets:
+                yield problem(
+                    [one, nets[0]],
+                    f"GPU {one.name} is on socket {one.numa}, which has no NIC",
+                    "correct the file, or move a NIC",
+                )
+            elif one in apart and with_near:
+                yield problem(
+                    one,
+                    f"GPU {one.name} shares its PCIe switch with no NIC, as others do",
+                    "correct the file, or pair them by hand",
+                )
+        for kind in (gpus, nets):
+            widths = Counter(one.width for one in kind if one.width)
+            usual = widths.most_common(1)[0][0] if widths else None
+            for one in kind:
+                if one.width and usual and one.width < usual:
+                    yield problem(
+                        one,
+                        f"{one.kind} {one.name} has {one.width} lanes, its like {usual}",
+                        "find out why",
+                    )

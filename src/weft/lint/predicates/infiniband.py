@@ -1,0 +1,510 @@
+"""Predicates on the subnet manager."""
+
+from difflib import get_close_matches
+from typing import Final
+
+from weft.lint.document import whole
+from weft.lint.facts import Guids, Option, ServiceLevel, TreeSwitch
+from weft.lint.rule import Case, Found, Severity, problem
+
+_IB_ADAPTIVE_ROUTING_LEVELS: Final = 16
+
+
+def ib_adaptive_routing(case: Case) -> Found:
+    for one in _options(case, "ar_sl_mask"):
+        yield from _ib_adaptive_routing_levels(case, one)
+    for one in _options(case, "enable_ar_by_device_cap"):
+        if one.value.upper() == "FALSE" and _asked(case, one):
+            yield problem(
+                one, "adaptive routing is set up and not switched on",
+                "enable_ar_by_device_cap TRUE",
+            )  # fmt: skip
+    for one in _options(case, "routing_engine"):
+        masks = [o for o in _options(case, "ar_sl_mask") if o.device == one.device]
+        if masks and "ar_" not in one.value and not one.value.startswith("dor"):
+            yield problem(
+                [one, masks[0]],
+                f"the engine {one.value} has static routes alone, beside a mask of "
+                "adaptive routing",
+                "use ar_updn, ar_ftree or ar_dor",
+            )
+
+
+def _options(case: Case, *names: str) -> list[Option]:
+    return [*case.options("opensm", *names), *case.options("mlnxsm", *names)]
+
+
+def _ib_adaptive_routing_levels(case: Case, one: Option) -> Found:
+    mask = whole(one.value)
+    if mask is None:
+        return
+    for variable in case.variables("NCCL_IB_SL"):
+        level = whole(variable.value)
+        if (
+            level is not None
+            and 0 <= level < _IB_ADAPTIVE_ROUTING_LEVELS
+            and not mask >> level & 1
+        ):
+            yield problem(
+                [one, variable],
+                f"ar_sl_mask {one.value} leaves out level {level}, which NCCL uses",
+                f"set its bit: {mask | 1 << level:#06x}",
+            )
+
+
+def _asked(case: Case, one: Option) -> bool:
+    return any(
+        other.name == "ar_sl_mask" or (other.name == "routing_engine" and "ar_" in other.value)
+        for other in _options(case)
+        if other.device == one.device
+    )
+
+
+_IB_LANES_LEVELS: Final = 16
+_MANAGEMENT: Final = 15
+_HEAVIEST: Final = 255
+
+
+def ib_lanes(case: Case) -> Found:
+    for device in dict.fromkeys(one.device for one in case.options("opensm")):
+        rows = {one.name: one for one in case.options("opensm") if one.device == device}
+        most = rows.get("qos_max_vls")
+        lanes = whole(most.value) if most else None
+        if most is not None and (lanes is None or not 0 <= lanes <= _MANAGEMENT):
+            yield problem(
+                most, f"qos_max_vls {most.value}", "use 1 to 15, or 0 for the default"
+            )
+        lanes = lanes or None
+        used = set[int]()
+        if "qos_sl2vl" in rows:
+            yield from _ib_lanes_levels(rows["qos_sl2vl"], lanes, used)
+        weights: dict[int, int] = {}
+        for name in ("qos_vlarb_high", "qos_vlarb_low"):
+            if name in rows:
+                yield from _weights(rows[name], lanes, weights)
+        starved = sorted(lane for lane in used if weights and not weights.get(lane))
+        if starved:
+            yield problem(
+                [rows[name] for name in ("qos_vlarb_low", "qos_sl2vl") if name in rows],
+                f"lane {starved[0]} carries a service level and has no weight: it never sends",
+                "give it a weight",
+            )
+    for level in case.of(ServiceLevel):
+        if level.level >= _IB_LANES_LEVELS:
+            yield problem(level, f"service level {level.level}", "use 0 to 15")
+
+
+def _ib_lanes_levels(one: Option, lanes: int | None, used: set[int]) -> Found:
+    numbers = [whole(part) for part in one.value.split(",")]
+    if len(numbers) != _IB_LANES_LEVELS:
+        yield problem(one, f"qos_sl2vl has {len(numbers)} entries", "give 16")
+    for level, lane in enumerate(numbers[: _IB_LANES_LEVELS - 1]):
+        if lane is None or not 0 <= lane <= _MANAGEMENT:
+            yield problem(one, f"service level {level} is mapped to no lane", "use 0 to 14")
+        elif lanes is not None and lane >= lanes:
+            yield problem(
+                one,
+                f"service level {level} is mapped to lane {lane}; qos_max_vls is {lanes}",
+                "use a lane below it",
+            )
+        else:
+            used.add(lane)
+
+
+def _weights(one: Option, lanes: int | None, weights: dict[int, int]) -> Found:
+    for part in one.value.split(","):
+        lane, _, weight = part.partition(":")
+        number, heavy = whole(lane), whole(weight)
+        if number is None or heavy is None or not 0 <= heavy <= _HEAVIEST:
+            yield problem(one, f"{one.name}: {part!r}", "write lane:weight, weights 0 to 255")
+        elif lanes is not None and number >= lanes and heavy:
+            yield problem(
+                one,
+                f"{one.name}: lane {number} has a weight; qos_max_vls is {lanes}",
+                "use lanes below it",
+                severity=Severity.WARNING,
+            )
+        else:
+            weights[number] = weights.get(number, 0) + heavy
+
+
+_MOST: Final = 15
+
+
+def ib_managers(case: Case) -> Found:
+    rows = case.options("opensm", "sm_priority")
+    numbers = [(one, whole(one.value)) for one in rows]
+    for one, value in numbers:
+        if value is None or not 0 <= value <= _MOST:
+            yield problem(one, f"sm_priority {one.value}", f"use 0 to {_MOST}")
+    held = [(one, value) for one, value in numbers if value is not None]
+    files = {one.at.text.name for one in case.options("opensm")}
+    top = max((value for _, value in held), default=None)
+    masters = [one for one, value in held if value == top]
+    if len(masters) > 1:
+        yield problem(
+            masters,
+            f"{len(masters)} subnet managers have the highest priority {top}: "
+            "their GUIDs decide who is master",
+            "give the standby less",
+        )
+    if len(files) > 1 and len(held) < len(files):
+        without = [
+            one
+            for one in case.options("opensm")
+            if one.at.text.name not in {o.at.text.name for o in rows}
+        ]
+        if without:
+            yield problem(
+                without,
+                "this subnet manager has no sm_priority: it is 0 as any other's",
+                "give each its own",
+                severity=Severity.WARNING,
+            )
+    yield from _prefixes(case)
+
+
+def _prefixes(case: Case) -> Found:
+    rows = case.options("opensm", "subnet_prefix")
+    values = {one.value.lower() for one in rows}
+    if len(values) > 1:
+        yield problem(
+            rows, "the subnet managers of one subnet have different prefixes", "use one prefix"
+        )
+
+
+_OWN: Final = frozenset(
+    {
+        "sm_priority",
+        "guid",
+        "log_file",
+        "dump_files_dir",
+        "babbling_port_policy",
+        "event_db_dump_file",
+        "console",
+        "console_port",
+        "daemon",
+        "m_key",
+    }
+)
+
+
+def ib_managers_differ(case: Case) -> Found:
+    by_name: dict[str, dict[str, Option]] = {}
+    for one in case.options("opensm"):
+        by_name.setdefault(one.name, {})[one.device] = one
+    files = {one.device for one in case.options("opensm")}
+    for name, rows in by_name.items():
+        if name in _OWN or len(files) < 2:  # noqa: PLR2004 - two that differ
+            continue
+        values = {one.value for one in rows.values()}
+        if len(values) > 1:
+            yield problem(
+                rows.values(),
+                f"{name} differs between the subnet managers",
+                "give both the same",
+            )
+        elif len(rows) < len(files):
+            yield problem(
+                rows.values(),
+                f"{name} is set for one of the subnet managers alone",
+                "give both the same",
+                severity=Severity.WARNING,
+            )
+
+
+_KNOWN: Final = frozenset(
+    {
+        "guid",
+        "avoid_throttled_links",
+        "long_transaction_timeout",
+        "m_key_lookup",
+        "max_msg_fifo_timeout",
+        "max_op_vls",
+        "node_name_map_name",
+        "port_shifting",
+        "sa_db_dump",
+        "sa_db_file",
+        "single_thread",
+        "m_key",
+        "m_key_lease_period",
+        "m_key_protection_level",
+        "sm_key",
+        "sa_key",
+        "subnet_prefix",
+        "lmc",
+        "lmc_esp0",
+        "sm_sl",
+        "sm_priority",
+        "ignore_other_sm",
+        "sminfo_polling_timeout",
+        "polling_retry_number",
+        "honor_guid2lid_file",
+        "max_wire_smps",
+        "max_wire_smps2",
+        "max_smps_timeout",
+        "transaction_timeout",
+        "transaction_retries",
+        "sweep_interval",
+        "reassign_lids",
+        "force_heavy_sweep",
+        "sweep_on_trap",
+        "force_link_speed",
+        "force_link_speed_ext",
+        "force_link_width",
+        "fdr10",
+        "subnet_timeout",
+        "packet_life_time",
+        "vl_stall_count",
+        "leaf_vl_stall_count",
+        "head_of_queue_lifetime",
+        "leaf_head_of_queue_lifetime",
+        "local_phy_errors_threshold",
+        "overrun_errors_threshold",
+        "use_mfttop",
+        "partition_config_file",
+        "no_partition_enforcement",
+        "part_enforce",
+        "allow_both_pkeys",
+        "keep_pkey_indexes",
+        "sm_assigned_guid",
+        "port_profile_switch_nodes",
+        "port_prof_ignore_file",
+        "hop_weights_file",
+        "port_search_ordering_file",
+        "routing_engine",
+        "connect_roots",
+        "use_ucast_cache",
+        "lid_matrix_dump_file",
+        "lfts_file",
+        "root_guid_file",
+        "cn_guid_file",
+        "io_guid_file",
+        "max_reverse_hops",
+        "ids_guid_file",
+        "guid_routing_order_file",
+        "guid_routing_order_no_scatter",
+        "torus_config",
+        "do_mesh_analysis",
+        "lash_start_vl",
+        "scatter_ports",
+        "routing_threads",
+        "nue_max_num_vls",
+        "nue_include_switches",
+        "updn_lid_tracking_mode",
+        "disable_multicast",
+        "exit_on_fatal",
+        "daemon",
+        "sm_inactive",
+        "babbling_port_policy",
+        "drop_event_subscriptions",
+        "ipoib_mcgroup_creation_validation",
+        "mcgroup_join_validation",
+        "use_original_extended_sa_rates_only",
+        "use_optimized_slvl",
+        "fsync_high_avail_files",
+        "log_flags",
+        "force_log_flush",
+        "log_file",
+        "log_max_size",
+        "log_prefix",
+        "accum_log_file",
+        "per_module_logging_file",
+        "dump_files_dir",
+        "enable_quirks",
+        "no_clients_rereg",
+        "event_plugin_name",
+        "event_plugin_options",
+        "node_name_map_file",
+        "prefix_routes_file",
+        "consolidate_ipv6_snm_req",
+        "consolidate_ipv4_mask",
+        "qos",
+        "qos_policy_file",
+        "suppress_sl2vl_mad_status_errors",
+        "qos_max_vls",
+        "qos_high_limit",
+        "qos_vlarb_high",
+        "qos_vlarb_low",
+        "qos_sl2vl",
+        "congestion_control",
+        "cc_key",
+        "cc_max_outstanding_mads",
+        "console",
+        "console_port",
+        "quasi_ftree_indexing",
+        "const_multicast",
+        "default_mcg_mtu",
+        "default_mcg_rate",
+        "multipath",
+        "perfmgr",
+        "perfmgr_redir",
+        "perfmgr_sweep_time_s",
+        "perfmgr_max_outstanding_queries",
+        "perfmgr_ignore_cas",
+        "perfmgr_rm_nodes",
+        "perfmgr_log_errors",
+        "perfmgr_query_cpi",
+        "perfmgr_xmit_wait_log",
+        "perfmgr_xmit_wait_threshold",
+        "event_db_dump_file",
+        "pm_ignore_zero_counters",
+        "virt_enabled",
+        "virt_max_ports_in_process",
+        "max_alternative_paths",
+        "dfsssp_best_effort",
+        "qos_ca_max_vls",
+        "qos_sw0_max_vls",
+        "qos_swe_max_vls",
+        "qos_rtr_max_vls",
+    }
+)
+_FAMILIES: Final = (
+    "qos_ca_",
+    "qos_sw0_",
+    "qos_swe_",
+    "qos_rtr_",
+    "cc_sw_",
+    "cc_ca_",
+    "perfmgr_",
+    "virt_",
+    "torus_",
+    "ccti_",
+    "cc_",
+)
+_IB_OPTION_NVIDIA: Final = frozenset(
+    {
+        "ar_mode",
+        "shield_mode",
+        "pfrn_sl",
+        "pfrn_mask_clear_timeout",
+        "ar_sl_mask",
+        "enable_ar_by_device_cap",
+        "ar_transport_mask",
+        "ar_tree_asymmetric_flow",
+        "smp_threads",
+        "gmp_threads",
+        "adaptive_timeout_sl_mask",
+        "find_roots_color_algorithm",
+        "max_cas_on_spine",
+        "vs_key_enable",
+        "sharp_enabled",
+        "aging_time",
+    }
+)
+_SWITCHES: Final = frozenset(
+    {
+        "qos",
+        "use_ucast_cache",
+        "daemon",
+        "exit_on_fatal",
+        "force_log_flush",
+        "lmc_esp0",
+        "ignore_other_sm",
+        "reassign_lids",
+        "sm_inactive",
+        "connect_roots",
+        "no_clients_rereg",
+        "congestion_control",
+        "sweep_on_trap",
+        "disable_multicast",
+        "honor_guid2lid_file",
+    }
+)
+
+
+def ib_option(case: Case) -> Found:
+    overlay = any(one.name in _IB_OPTION_NVIDIA for one in case.options("opensm"))
+    for one in case.options("opensm"):
+        if one.name in _IB_OPTION_NVIDIA:
+            yield problem(
+                one,
+                f"{one.name} is NVIDIA's own; OpenSM does not know it",
+                "keep it where NVIDIA's subnet manager runs",
+                severity=Severity.INFO,
+            )
+        elif one.name not in _KNOWN and not one.name.startswith(_FAMILIES):
+            near = get_close_matches(one.name, _KNOWN, n=1, cutoff=0.75)
+            yield problem(
+                one,
+                f"OpenSM does not know {one.name}",
+                f"write {near[0]}" if near else "remove it",
+                severity=Severity.INFO if overlay else None,
+            )
+        elif one.name in _SWITCHES and one.value.upper() not in {"TRUE", "FALSE"}:
+            yield problem(
+                one, f"{one.name} {one.value}", "write TRUE or FALSE", severity=Severity.ERROR
+            )
+
+
+_ENGINES: Final = frozenset(
+    {
+        "minhop",
+        "updn",
+        "dnup",
+        "file",
+        "ftree",
+        "lash",
+        "dor",
+        "torus-2QoS",
+        "nue",
+        "dfsssp",
+        "sssp",
+        "no_fallback",
+    }
+)
+_IB_ROUTING_NVIDIA: Final = frozenset(
+    {
+        "ar_updn",
+        "ar_ftree",
+        "ar_dor",
+        "pqft",
+        "dfp",
+        "dfp2",
+        "kdor-hc",
+        "ar_torus",
+        "chain",
+        "auto",
+    }
+)
+
+
+def ib_routing(case: Case) -> Found:
+    for one in case.options("opensm", "routing_engine"):
+        names = [name.strip() for name in one.value.split(",")]
+        unknown = [name for name in names if name not in _ENGINES | _IB_ROUTING_NVIDIA]
+        own = [name for name in names if name in _IB_ROUTING_NVIDIA]
+        if unknown:
+            yield problem(
+                one,
+                f"no routing engine is called {unknown[0]!r}; OpenSM falls back to minhop",
+                "use ftree,updn for a tree",
+            )
+        elif own:
+            yield problem(
+                one,
+                f"{own[0]} is NVIDIA's own; OpenSM falls back to minhop",
+                "use ftree,updn in OpenSM",
+                severity=Severity.WARNING,
+            )
+        elif names == ["minhop"] and any(f.switches for f in case.of(TreeSwitch)):
+            yield problem(
+                one,
+                "minhop in a fabric of several tiers",
+                "use ftree,updn",
+                severity=Severity.WARNING,
+            )
+    yield from _twice(case.of(Guids))
+
+
+def _twice(rows: list[Guids]) -> Found:
+    first: dict[tuple[str, tuple[str, ...]], Guids] = {}
+    for one in rows:
+        before = first.setdefault((one.device, one.values), one)
+        if before is not one:
+            yield problem(
+                [one, before],
+                f"{one.values[0]} stands twice",
+                "remove one",
+                severity=Severity.WARNING,
+            )

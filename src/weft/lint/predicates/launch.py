@@ -1,0 +1,380 @@
+"""Predicates on how jobs are started."""
+
+from collections import Counter
+from typing import Final
+
+import re2
+
+from weft.lint.document import whole
+from weft.lint.facts import Container, Launch, Option, Slots, Variable, Workload
+from weft.lint.rule import Case, Found, Severity, problem
+from weft.lint.variables import exists
+
+_PLACED: Final = re2.compile(r"ppr:(\d+):node")
+_HOST: Final = re2.compile(r"(?:\$\{\w+:-)?([A-Za-z][\w.-]*)\}?(?::\d+)?")
+_MPI: Final = frozenset({"mpirun", "mpiexec", "orterun"})
+
+
+def launch_hosts(case: Case) -> Found:
+    folders: dict[str, list[Slots]] = {}
+    for one in case.of(Slots):
+        folders.setdefault(_folder(one.at.text.name), []).append(one)
+    for rows in folders.values():
+        yield from _rows(rows)
+    for launch in case.of(Launch):
+        hosts = folders.get(_folder(launch.at.text.name), [])
+        named = len({one.at.text.name for one in hosts}) == 1
+        if (
+            named
+            and launch.tool in _MPI
+            and _launch_hosts_value(launch, "--hostfile", "-hostfile")
+        ):
+            yield from _mpi(launch, hosts)
+        elif named and launch.tool == "torchrun":
+            yield from _torch(launch, hosts)
+
+
+def _folder(name: str) -> str:
+    return name.rpartition("/")[0]
+
+
+def _rows(rows: list[Slots]) -> Found:
+    first: dict[str, Slots] = {}
+    usual = Counter(one.count for one in rows).most_common(1)[0][0]
+    for one in rows:
+        other = first.setdefault(one.device, one)
+        if other is not one:
+            yield problem(
+                [one, other],
+                f"{one.device} stands twice in the list: it takes {one.count} ranks more",
+                "name each host once",
+            )
+        if one.count != usual:
+            yield problem(
+                one,
+                f"{one.device} takes {one.count} ranks, the others {usual}",
+                f"give it {usual} slots",
+            )
+
+
+def _mpi(launch: Launch, hosts: list[Slots]) -> Found:
+    ranks, total = (
+        whole(_launch_hosts_value(launch, "-np", "-n", "--np")),
+        sum(one.count for one in hosts),
+    )
+    if ranks is not None and (ranks > total or 0 < total - ranks < hosts[0].count):
+        yield problem(
+            [launch, hosts[0]],
+            f"mpirun starts {ranks} ranks, and the {len(hosts)} lines of its list have "
+            f"{total} slots",
+            f"start {total}, or correct the list",
+            severity=Severity.ERROR if ranks > total else None,
+        )
+    placed = next((m for word in launch.words if (m := _PLACED.search(word))), None)
+    if placed and ranks is not None and int(placed[1]) * len(hosts) < ranks:
+        yield problem(
+            [launch, hosts[0]],
+            f"{placed[1]} ranks a host on {len(hosts)} hosts are fewer than {ranks}",
+            f"place {-(-ranks // len(hosts))} a host",
+        )
+
+
+def _torch(launch: Launch, hosts: list[Slots]) -> Found:
+    names = {one.device for one in hosts}
+    nodes = whole(_launch_hosts_value(launch, "--nnodes"))
+    each = whole(_launch_hosts_value(launch, "--nproc-per-node", "--nproc_per_node"))
+    if nodes is not None and nodes != len(names) and nodes * 2 > len(names) > 1:
+        yield problem(
+            [launch, hosts[0]],
+            f"torchrun waits for {nodes} hosts, and the list beside it has {len(names)}",
+            f"write --nnodes={len(names)}, or correct the list",
+        )
+    if each is not None and each not in {1, hosts[0].count}:
+        yield problem(
+            [launch, hosts[0]],
+            f"torchrun starts {each} ranks a host, and the list beside it has {hosts[0].count}",
+            f"start {hosts[0].count}",
+        )
+    place = _launch_hosts_value(launch, "--rdzv-endpoint", "--rdzv_endpoint", "--master-addr")
+    host = _HOST.fullmatch(place)
+    if host and host[1] not in names and "." not in host[1] and host[1] != "localhost":
+        yield problem(
+            [launch, hosts[0]],
+            f"torchrun meets on {host[1]}, which is not in the list of hosts",
+            f"meet on {hosts[0].device}",
+        )
+
+
+def _launch_hosts_value(launch: Launch, *names: str) -> str:
+    for number, word in enumerate(launch.words):
+        head, equals, value = word.partition("=")
+        if head in names:
+            following = launch.words[number + 1] if number + 1 < len(launch.words) else ""
+            return value if equals else following
+    return ""
+
+
+_TOOLS = frozenset({"mpirun", "mpiexec", "orterun"})
+
+
+def launch_mpi(case: Case) -> Found:
+    for one in case.of(Launch):
+        if one.tool not in _TOOLS:
+            continue
+        for name, value in zip(one.words, one.words[1:], strict=False):
+            listed = {part.partition("%")[0] for part in value.split(",")}
+            if name == "btl_tcp_if_exclude" and not any(_is_loopback(part) for part in listed):
+                yield problem(
+                    one, f"btl_tcp_if_exclude {value[:60]} leaves loopback in", "add lo to it"
+                )
+            elif name in {"--bind-to", "-bind-to"} and value == "core" and _of_gpus(one):
+                yield problem(
+                    one,
+                    "each rank is bound to one core, beside NCCL's own threads",
+                    "--bind-to none, or numa",
+                    severity=Severity.WARNING,
+                )
+
+
+def _is_loopback(part: str) -> bool:
+    return part in {"lo", "loopback"} or part.startswith("127.")
+
+
+def _of_gpus(one: Launch) -> bool:
+    return any("NCCL_" in word or "_perf" in word or "torch" in word for word in one.words)
+
+
+_BACKENDS: Final = frozenset({"c10d", "etcd", "etcd-v2", "static", "zeus-adapter"})
+_LAST_PORT: Final = 65535
+_OWN_RANK: Final = ("Job/", "JobSet/", "Deployment/", "StatefulSet/")
+"""Objects that tell pods nothing of their rank that torchrun reads by itself."""
+_DEFAULT: Final = re2.compile(r"\$\{\w+:?-([^}]*)\}")
+"""A variable of a shell with what is taken where it is unset."""
+_LOCAL: Final = re2.compile(r"(localhost|127\.0\.0\.1|0\.0\.0\.0|::1)(:\d+)?")
+
+
+def launch_rendezvous(case: Case) -> Found:
+    for launch in case.of(Launch):
+        yield from _form(launch)
+        if (
+            launch.tool == "torchrun"
+            and _several(launch.words)
+            and "--standalone" in launch.words
+        ):
+            yield problem(
+                launch,
+                "--standalone runs every host for itself",
+                "remove it, and name a rendezvous",
+            )
+        place = _launch_rendezvous_value(
+            launch.words, "--rdzv-endpoint", "--rdzv_endpoint", "--master-addr", "--master_addr"
+        )
+        place = _DEFAULT.sub(r"\1", place)
+        if launch.tool == "torchrun" and _several(launch.words) and _LOCAL.fullmatch(place):
+            yield problem(
+                launch,
+                f"{place} is another place on every host",
+                "name the first host, the same on all",
+            )
+    replicas = {one.device: one.replicas for one in case.of(Workload)}
+    for one in case.variables("MASTER_ADDR"):
+        if _LOCAL.fullmatch(one.value) and (replicas.get(one.device) or 1) > 1:
+            yield problem(
+                one, "MASTER_ADDR is another place in every pod", "name the first pod"
+            )
+
+
+def _form(launch: Launch) -> Found:
+    if launch.tool != "torchrun":
+        return
+    backend = _launch_rendezvous_value(launch.words, "--rdzv-backend", "--rdzv_backend")
+    if backend and "$" not in backend and backend not in _BACKENDS:
+        yield problem(
+            launch,
+            f"torchrun knows no rendezvous {backend!r}",
+            f"use one of: {', '.join(sorted(_BACKENDS))}",
+        )
+    endpoint = _launch_rendezvous_value(
+        launch.words, "--rdzv-endpoint", "--rdzv_endpoint"
+    ).rpartition(":")[2]
+    port = _launch_rendezvous_value(launch.words, "--master-port", "--master_port") or endpoint
+    if port.isdecimal() and not 0 < int(port) <= _LAST_PORT:
+        yield problem(launch, f"{port} is no port", f"use 1024 to {_LAST_PORT}")
+    ranked = any(
+        word.startswith(("--node-rank", "--node_rank", "--rdzv")) for word in launch.words
+    )
+    placed = any(word.startswith(("--master-addr", "--master_addr")) for word in launch.words)
+    if placed and not ranked and _several(launch.words) and launch.device.startswith(_OWN_RANK):
+        yield problem(
+            launch,
+            "no --node-rank: every pod takes itself for the first",
+            'add --node-rank="$JOB_COMPLETION_INDEX", or the number of the pod',
+        )
+
+
+def _several(words: tuple[str, ...]) -> bool:
+    nodes = _launch_rendezvous_value(words, "--nnodes", "--nnodes")
+    return bool(nodes) and nodes not in {"1", "1:1"}
+
+
+def _launch_rendezvous_value(words: tuple[str, ...], *names: str) -> str:
+    for number, word in enumerate(words):
+        head, equals, value = word.partition("=")
+        if head in names:
+            return value if equals else words[number + 1] if number + 1 < len(words) else ""
+    return ""
+
+
+def launch_variables_left_behind(case: Case) -> Found:
+    for launch in case.of(Launch):
+        operated = launch.device.startswith("MPIJob")
+        if launch.tool not in {"mpirun", "orterun"} or (_single(launch) and not operated):
+            continue
+        passed = {
+            word.partition("=")[0]
+            for flag, word in zip(launch.words, launch.words[1:], strict=False)
+            if flag in {"-x", "--x", "-genv", "-env"}
+        }
+        text = " ".join(launch.words)
+        if "mca_base_env_list" in text or "-genvall" in text or "$" in "".join(passed):
+            continue
+        here = [
+            one
+            for one in case.of(Variable)
+            if one.at.text is launch.at.text
+            and one.device == launch.device
+            and one.name.startswith(("NCCL_", "UCX_", "TORCH_NCCL_"))
+            and (operated or one.at.line < launch.at.line)
+            and one.name not in passed
+            and not (one.name.startswith("NCCL_") and not exists(one.name))
+            and not one.everywhere
+        ]
+        if here:
+            names = ", ".join(sorted({one.name for one in here}))
+            yield problem(
+                [launch, *here],
+                f"mpirun does not pass on {names}",
+                "add -x for each, or use /etc/nccl.conf",
+            )
+
+
+def _single(launch: Launch) -> bool:
+    """Return whether all processes are on this host: no hosts are named."""
+    return not any(
+        word in launch.words
+        for word in (
+            "-H",
+            "--host",
+            "-host",
+            "--hostfile",
+            "-hostfile",
+            "--machinefile",
+            "-machinefile",
+        )
+    )
+
+
+def launch_world_size(case: Case) -> Found:
+    gpus: dict[str, tuple[int, Container]] = {}
+    for one in case.of(Container):
+        count = whole(dict(one.limits).get("nvidia.com/gpu", ""))
+        if count:
+            gpus.setdefault(one.device.partition(" ")[0], (count, one))
+    yield from _slots(case, gpus)
+    for launch in case.of(Launch):
+        own = gpus.get(launch.device.partition(" ")[0])
+        each = whole(
+            _launch_world_size_value(launch.words, "--nproc-per-node", "--nproc_per_node")
+        )
+        if own and each is not None and each != own[0] and launch.tool == "torchrun":
+            yield problem(
+                [launch, own[1]],
+                f"{each} ranks a pod, and it has {own[0]} GPUs",
+                f"start {own[0]}",
+            )
+    yield from _slurm(case)
+    yield from _pods(case)
+
+
+def _pods(case: Case) -> Found:
+    """Compare the pods that torchrun waits for with those that there are."""
+    pods = {one.device: one for one in case.of(Workload)}
+    groups: dict[tuple[str, str, int], list[tuple[Launch, Workload]]] = {}
+    for launch in case.of(Launch):
+        nodes = whole(_launch_world_size_value(launch.words, "--nnodes"))
+        pod = pods.get(launch.device)
+        if launch.tool == "torchrun" and nodes and pod:
+            meet = _launch_world_size_value(launch.words, "--rdzv-id", "--rdzv_id")
+            key = (launch.at.text.name, meet or launch.device.partition(" ")[0], nodes)
+            groups.setdefault(key, []).append((launch, pod))
+    for (_, _, nodes), found in groups.items():
+        counts = [pod.replicas for _, pod in found]
+        total = sum(count or 0 for count in counts)
+        if None not in counts and total != nodes:
+            yield problem(
+                [found[0][0], *(pod for _, pod in found)],
+                f"torchrun waits for {nodes} pods, and {total} run at once",
+                f"write --nnodes={total}, or run {nodes} pods",
+            )
+
+
+def _slots(case: Case, gpus: dict[str, tuple[int, Container]]) -> Found:
+    for one in case.of(Workload):
+        job = one.device.partition(" ")[0]
+        settings = dict(one.settings)
+        slots = whole(settings.get("slotsPerWorker", "") or settings.get("nprocPerNode", ""))
+        if slots is None or job not in gpus or "orker" not in one.role:
+            continue
+        count, container = gpus[job]
+        if slots != count:
+            yield problem(
+                [one, container],
+                f"{slots} ranks a worker, and it has {count} GPUs",
+                f"give {count} slots",
+            )
+        if one.replicas is None:
+            continue
+        for launch in case.of(Launch):
+            ranks = whole(_launch_world_size_value(launch.words, "-np", "-n", "--np"))
+            mine = launch.device.partition(" ")[0] == job and launch.tool == "mpirun"
+            each = (
+                whole(_launch_world_size_value(launch.words, "-N", "--npernode", "-npernode"))
+                if mine
+                else None
+            )
+            if each is not None and each != slots:
+                yield problem(
+                    [launch, one],
+                    f"mpirun places {each} ranks a worker, and it has {slots} slots",
+                    f"place {slots}",
+                )
+            if mine and ranks is not None and ranks != slots * one.replicas:
+                yield problem(
+                    [launch, one],
+                    f"mpirun starts {ranks} ranks for {one.replicas} workers of {slots}",
+                    f"start {slots * one.replicas}",
+                )
+
+
+def _slurm(case: Case) -> Found:
+    by_file: dict[str, dict[str, Option]] = {}
+    for one in case.options("sbatch"):
+        by_file.setdefault(one.at.text.name, {})[one.name] = one
+    for found in by_file.values():
+        tasks, gpus = found.get("ntasks-per-node"), found.get("gpus-per-node")
+        count = whole(gpus.value.rpartition(":")[2]) if gpus else None
+        ranks = whole(tasks.value) if tasks else None
+        if tasks and gpus and ranks is not None and count and ranks not in {1, count}:
+            yield problem(
+                [tasks, gpus],
+                f"{ranks} tasks a node, and {count} GPUs",
+                "start one task a GPU, or one for torchrun",
+            )
+
+
+def _launch_world_size_value(words: tuple[str, ...], *names: str) -> str:
+    for number, word in enumerate(words):
+        head, equals, value = word.partition("=")
+        if head in names:
+            return value if equals else words[number + 1] if number + 1 < len(words) else ""
+    return ""

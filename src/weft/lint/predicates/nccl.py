@@ -1,0 +1,560 @@
+"""Predicates on variables of NCCL."""
+
+from collections import Counter
+from difflib import get_close_matches
+from ipaddress import ip_interface, ip_network
+from typing import Final
+
+import re2
+
+from weft.lint.document import whole
+from weft.lint.facts import Address, Launch, Map, Mapped, Mark, Option, Side, Variable
+from weft.lint.quality import DSCPS, ECN_BITS
+from weft.lint.rule import Case, Found, Severity, problem
+from weft.lint.variables import RENAMED, Known, documented, exists, version
+
+
+def nccl_adapter_count(case: Case) -> Found:
+    for one in case.variables("NCCL_IB_HCA"):
+        if not one.value.startswith("=") or "$" in one.value:
+            continue
+        named = {entry.partition(":")[0] for entry in one.value[1:].split(",")}
+        yield from _against_cluster(case, one, named)
+        yield from _against_rails(case, one, named)
+
+
+def _against_cluster(case: Case, one: Variable, named: set[str]) -> Found:
+    if case.cluster is None:
+        return
+    nics = case.cluster.cluster.host.nics
+    if len(named) != nics:
+        yield problem(
+            [one, case.cluster],
+            f"NCCL_IB_HCA names {len(named)} adapters, and a host has {nics} compute NICs",
+            "name every compute NIC once",
+        )
+
+
+def _against_rails(case: Case, one: Variable, named: set[str]) -> Found:
+    rows = [row for row in case.of(Address) if row.side is Side.HOST and row.gateway]
+    devices = {row.port for row in rows}
+    missing = sorted(devices - named)
+    if rows and missing:
+        first = next(row for row in rows if row.port == missing[0])
+        yield problem(
+            [one, first],
+            f"NCCL_IB_HCA leaves out {', '.join(missing)}, which the rails use",
+            "name every compute NIC once",
+        )
+    unknown = sorted(named - devices)
+    if rows and unknown:
+        yield problem(
+            [one, rows[0]],
+            f"NCCL_IB_HCA names {', '.join(unknown)}, which no rail has",
+            "name the adapters of the rails",
+        )
+
+
+_NCCL_ADAPTER_LIST_MOST: Final = 32
+_INTERFACE: Final = re2.compile(r"(eth\d+|ens\w+|enp\w+|eno\d+|ib\d+|bond\d+)")
+
+
+def nccl_adapter_list(case: Case) -> Found:
+    for one in case.variables("NCCL_IB_HCA"):
+        if "$" in one.value:
+            continue
+        wrong = _nccl_adapter_list_wrong(one.value)
+        if wrong:
+            yield problem(
+                one,
+                f"NCCL_IB_HCA={one.value}: {wrong}",
+                "write the exact list, as =mlx5_0,mlx5_1",
+            )
+            continue
+        loose = _loose(one.value.strip())
+        if loose:
+            yield problem(
+                one,
+                f"NCCL_IB_HCA={one.value}: {loose}",
+                "begin the list with = to take exact names",
+                severity=Severity.WARNING,
+            )
+
+
+def _nccl_adapter_list_wrong(value: str) -> str:
+    plain = re2.sub(r"^\^?=?", "", value.strip())
+    entries = plain.split(",")
+    if not plain:
+        return "names no adapter"
+    if any(one != one.strip() or " " in one for one in entries):
+        return "NCCL takes the space for a part of the name"
+    if any(one[:1] in {"^", "="} for one in entries):
+        return "= and ^ stand once, before the first name"
+    if not all(entries):
+        return "an entry is empty, and an empty name matches every adapter"
+    if any(not part.isdecimal() for one in entries for part in one.split(":")[1:]):
+        return "after the colon stands a number: port, rail, plane"
+    return _wrong_names(entries)
+
+
+def _wrong_names(entries: list[str]) -> str:
+    repeated = [one for one, count in Counter(entries).items() if count > 1]
+    if repeated:
+        return f"{repeated[0]} stands twice"
+    interfaces = [one for one in entries if _INTERFACE.fullmatch(one)]
+    if interfaces:
+        return (
+            f"{interfaces[0]} is a network interface, not an adapter as ibv_devices lists them"
+        )
+    return (
+        f"{len(entries)} entries; NCCL takes {_NCCL_ADAPTER_LIST_MOST}"
+        if len(entries) > _NCCL_ADAPTER_LIST_MOST
+        else ""
+    )
+
+
+def _loose(value: str) -> str:
+    if value.startswith(("=", "^=")):
+        return ""
+    entries = value.removeprefix("^").split(",")
+    caught = [(a, b) for a in entries for b in entries if a != b and b.startswith(a)]
+    if caught:
+        return f"{caught[0][0]} is a prefix and takes {caught[0][1]} as well"
+    if any(re2.search(r"_1$", one) for one in entries):
+        return "without = a name is a prefix: mlx5_1 takes mlx5_10 as well"
+    return ""
+
+
+_TESTS: Final = ("_perf", "ib_write_bw", "ib_read_bw", "ib_send_bw", "nccl-tests")
+
+
+def nccl_debug_left_on(case: Case) -> Found:
+    tests = {
+        one.device
+        for one in case.of(Launch)
+        if any(word.endswith(_TESTS) or "nccl-tests" in word for word in one.words)
+    }
+    files = {
+        one.at.text.name
+        for one in case.of(Launch)
+        if not one.device and any(word.endswith(_TESTS) for word in one.words)
+    }
+    for one in case.of(Variable):
+        said = _said(one)
+        testing = one.at.text.name in files if not one.device else one.device in tests
+        if said and not testing:
+            light = one.name == "NCCL_DEBUG" and one.value.strip().upper() == "INFO"
+            yield problem(
+                one,
+                f"{one.name}={one.value}: {said}",
+                "remove it after first runs",
+                severity=Severity.INFO if light else None,
+            )
+
+
+def _said(one: Variable) -> str:
+    value = one.value.strip().upper()
+    if one.name == "NCCL_DEBUG" and value in {"INFO", "TRACE"}:
+        return "every rank writes a log of its set-up"
+    if one.name in {"NCCL_CHECK_POINTERS", "CUDA_LAUNCH_BLOCKING"} and value == "1":
+        return "every call waits or is checked"
+    if one.name == "NCCL_CHECK_MODE" and value.startswith("DEBUG"):
+        return "every call is checked"
+    if one.name == "TORCH_DISTRIBUTED_DEBUG" and value == "DETAIL":
+        return "every collective is compared between the ranks"
+    return ""
+
+
+_AUTOMATIC: Final = (2, 21)
+
+
+def nccl_gid_by_hand(case: Case) -> Found:
+    if case.fabric == "infiniband" or (case.nccl is not None and case.nccl < _AUTOMATIC):
+        return
+    for one in case.variables("NCCL_IB_GID_INDEX"):
+        index = whole(one.value)
+        if index is None or index < 0:
+            continue
+        yield problem(
+            one,
+            f"NCCL_IB_GID_INDEX={index} is a guess that NCCL 2.21 and newer need not make",
+            "unset it; say NCCL_IB_ADDR_FAMILY where IPv6 is meant",
+            severity=Severity.WARNING if case.fabric == "roce" or index == 0 else Severity.INFO,
+        )
+
+
+_VERSIONS = {"AF_INET": 4, "AF_INET6": 6}
+
+
+def nccl_gid_selection(case: Case) -> Found:
+    rails = [one for one in case.of(Address) if one.side is Side.HOST and one.gateway]
+    versions = {version for one in rails if (version := _version(one))}
+    for one in case.variables("NCCL_IB_ADDR_FAMILY"):
+        wanted = _VERSIONS.get(one.value)
+        if wanted and versions and wanted not in versions:
+            yield problem(
+                [one, rails[0]],
+                f"{one.name}={one.value}, and the rails have IPv{min(versions)} addresses",
+                f"unset {one.name}",
+            )
+    for one in case.variables("NCCL_IB_ADDR_RANGE"):
+        yield from _range(one, rails)
+
+
+def _version(one: Address) -> int:
+    try:
+        return ip_interface(one.address).version
+    except ValueError:
+        return 0
+
+
+def _range(one: Variable, rails: list[Address]) -> Found:
+    try:
+        network = ip_network(one.value, strict=False)
+    except ValueError:
+        yield problem(one, f"{one.name}: {one.value} is no prefix", "write 172.16.0.0/12 or so")
+        return
+    known = [rail for rail in rails if _version(rail)]
+    outside = [rail for rail in known if ip_interface(rail.address).ip not in network]
+    if outside:
+        yield problem(
+            [one, outside[0]],
+            f"{len(outside)} of {len(known)} addresses of the rails are not in "
+            f"{one.name}={one.value}",
+            "name a range that holds them all, or unset it",
+        )
+
+
+def nccl_newer_variable(case: Case) -> Found:
+    if case.nccl is None:
+        return
+    in_use = ".".join(map(str, case.nccl))
+    for one in case.of(Variable):
+        known = documented().get(one.name)
+        if known is not None and known.since > case.nccl:
+            came = ".".join(map(str, known.since))
+            yield problem(
+                one,
+                f"{one.name} came with NCCL {came}; in use is {in_use}",
+                "use a newer NCCL, or remove it",
+            )
+
+
+def nccl_not_exported(case: Case) -> Found:
+    files: dict[str, list[Variable]] = {}
+    for one in case.of(Variable):
+        if one.exported is not None and one.name.startswith("NCCL_"):
+            files.setdefault(one.at.text.name, []).append(one)
+    for name, rows in files.items():
+        exported = {one.name: one for one in rows if one.exported}
+        if not exported or _exports_all(rows):
+            continue
+        for one in rows:
+            later = _named_later(one)
+            if not one.exported and one.name not in exported and not later:
+                yield problem(
+                    [one, next(iter(exported.values()))],
+                    f"{name} sets {one.name} and does not export it, as it does the others",
+                    f"export {one.name}",
+                )
+
+
+def _exports_all(rows: list[Variable]) -> bool:
+    return any(line.strip() in _ALL for line in rows[0].at.text.lines)
+
+
+_ALL = frozenset({"set -a", "set -o allexport"})
+
+
+def _named_later(one: Variable) -> bool:
+    """Return whether a line hands the variable on by name: export NAME, -x NAME."""
+    others = (line for n, line in enumerate(one.at.text.lines, 1) if n != one.at.line)
+    return any(one.name in line for line in others)
+
+
+def nccl_removed_variable(case: Case) -> Found:
+    for one in case.of(Variable):
+        known = documented().get(one.name)
+        if known is None or not known.ended:
+            continue
+        since = version(known.ended)
+        if case.nccl is None or since <= case.nccl:
+            yield problem(one, f"{one.name}: {known.ended}", "remove it, or use its successor")
+
+
+def nccl_renamed_variable(case: Case) -> Found:
+    for one in case.of(Variable):
+        new = RENAMED.get(one.name)
+        if new is not None:
+            yield problem(one, f"{one.name} is called {new} now", f"write {new}={one.value}")
+
+
+_MANAGEMENT: Final = 15
+
+
+def nccl_service_level(case: Case) -> Found:
+    for one in case.variables("NCCL_IB_SL"):
+        level = whole(one.value)
+        if level is None or not 0 <= level <= _MANAGEMENT:
+            continue
+        if level:
+            off = [o for o in case.options("opensm", "qos") if o.value.upper() != "TRUE"]
+            unsaid = case.options("opensm") and not case.options("opensm", "qos")
+            if off or unsaid:
+                yield problem(
+                    [one, *off[:1]],
+                    f"NCCL_IB_SL={level}, and the subnet manager has qos off: all share lane 0",
+                    "set qos TRUE",
+                    severity=Severity.WARNING,
+                )
+        yield from _lane(case, one, level)
+
+
+def _lane(case: Case, one: Variable, level: int) -> Found:
+    for row in case.options("opensm", "qos_sl2vl"):
+        lanes = [whole(part) for part in row.value.split(",")]
+        lane = lanes[level] if level < len(lanes) else None
+        if lane is not None and lane >= _lanes(case, row):
+            yield problem(
+                [one, row],
+                f"NCCL_IB_SL={level} is mapped to lane {lane}, which drops data",
+                "map it to a lane below qos_max_vls",
+            )
+        elif level and lane == 0:
+            yield problem(
+                [one, row],
+                f"NCCL_IB_SL={level} is mapped to lane 0, where everything else is",
+                f"give level {level} a lane of its own",
+                severity=Severity.WARNING,
+            )
+
+
+def _lanes(case: Case, row: Option) -> int:
+    own = [o for o in case.options("opensm", "qos_max_vls") if o.device == row.device]
+    count = whole(own[0].value) if own else None
+    return count if count is not None else _MANAGEMENT
+
+
+_OWN: Final = frozenset(
+    {
+        "NCCL_DEBUG",
+        "NCCL_DEBUG_FILE",
+        "NCCL_TOPO_FILE",
+        "NCCL_GRAPH_FILE",
+        "NCCL_DEBUG_SUBSYS",
+        "NCCL_HOSTID",
+        "NCCL_COMM_ID",
+        "NCCL_SOCKET_IFNAME",
+    }
+)
+"""What may well differ from place to place."""
+
+
+def nccl_settings_differ(case: Case) -> Found:
+    by_name: dict[str, list[Variable]] = {}
+    for one in case.of(Variable):
+        if one.name.startswith("NCCL_") and one.name not in _OWN and "$" not in one.value:
+            by_name.setdefault(one.name, []).append(one)
+    for name, found in by_name.items():
+        wide = [one for one in found if one.everywhere or not one.device]
+        values = {one.value.strip() for one in wide}
+        files = {one.at.text.name for one in wide}
+        # One script may try several values, one after another.
+        if len(values) > 1 and len(files) > 1 and _together(wide):
+            first = next(one for one in wide if one.value.strip() != wide[0].value.strip())
+            yield problem(
+                [first, wide[0]],
+                f"{name} is {wide[0].value} in one place and {first.value} in another",
+                "set it in one place",
+            )
+        yield from _hidden(name, found)
+
+
+def _together(found: list[Variable]) -> bool:
+    """Return whether the places are one cluster's: a conf among them, or one folder."""
+    folders = {one.at.text.name.rpartition("/")[0] for one in found}
+    return len(folders) == 1 or any(one.everywhere for one in found)
+
+
+def _hidden(name: str, found: list[Variable]) -> Found:
+    """Yield ranks of one job that disagree."""
+    jobs: dict[str, Variable] = {}
+    for one in found:
+        job = one.device.partition(" ")[0]
+        first = jobs.setdefault(job, one) if job else one
+        if first.value.strip() != one.value.strip():
+            yield problem(
+                [one, first],
+                f"{name} differs between the ranks of {job}",
+                "give all ranks the same value",
+            )
+
+
+_NOWHERE: Final = re2.compile(r"(lo|docker\d*|virbr\d*|veth\w*|cni\d*|flannel.*|cbr\d*)")
+_DEVICE: Final = re2.compile(r"(mlx\d|bnxt_re|irdma|rdma)_?\d*(_\d+)?")
+
+
+def nccl_socket_interface(case: Case) -> Found:
+    names = ("NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", "NCCL_OOB_NET_IFNAME")
+    for one in case.variables(*names):
+        wrong = _nccl_socket_interface_wrong(one.value)
+        if wrong and "$" not in one.value:
+            yield problem(
+                one,
+                f"{one.name}={one.value}: {wrong}",
+                "name the interface that leads to the other hosts",
+            )
+
+
+def _nccl_socket_interface_wrong(value: str) -> str:
+    plain = value.strip().lstrip("^=")
+    entries = plain.split(",")
+    if not plain:
+        return "names no interface"
+    if any(one != one.strip() or " " in one for one in entries):
+        return "NCCL takes the space for a part of the name"
+    if any(one[:1] in {"^", "="} or not one for one in entries):
+        return "= and ^ stand once, before the first name, and no name is empty"
+    if any(_DEVICE.fullmatch(one) for one in entries):
+        return "is an RDMA device (NCCL_IB_HCA), not an interface"
+    if not value.startswith("^") and all(_NOWHERE.fullmatch(one) for one in entries):
+        return "leads to no other host"
+    return ""
+
+
+_NCCL_SOCKET_THREADS_MOST: Final = 64
+_RDMA: Final = frozenset({"infiniband", "roce"})
+
+
+def nccl_socket_threads(case: Case) -> Found:
+    threads = case.variables("NCCL_SOCKET_NTHREADS")
+    sockets = case.variables("NCCL_NSOCKS_PERTHREAD")
+    for one in threads:
+        for other in sockets:
+            product = (whole(one.value) or 0) * (whole(other.value) or 0)
+            if one.device == other.device and product > _NCCL_SOCKET_THREADS_MOST:
+                yield problem(
+                    [one, other],
+                    f"{product} sockets a connection; NCCL takes {_NCCL_SOCKET_THREADS_MOST}",
+                    f"keep the product at {_NCCL_SOCKET_THREADS_MOST} or less",
+                )
+    if case.fabric in _RDMA:
+        for one in [*threads, *sockets]:
+            yield problem(
+                one,
+                f"{one.name} is for TCP, and RDMA carries the data",
+                "remove it",
+                severity=Severity.INFO,
+            )
+
+
+_CONGESTED: Final = 3
+_USUAL: Final = frozenset({24, 26, 34, 46, 48})
+"""Classes that switches keep apart where nobody says which."""
+
+
+def nccl_traffic_class(case: Case) -> Found:
+    if case.fabric == "infiniband":
+        return
+    jobs = [
+        (one, one.name, whole(one.value))
+        for one in case.variables("NCCL_IB_TC", "NCCL_IB_FIFO_TC")
+    ]
+    hosts = [(mark, mark.tool, mark.traffic_class) for mark in case.of(Mark)]
+    for fact, name, value in [*jobs, *hosts]:
+        if value is None:
+            continue
+        if value > 255 or value < 0:  # noqa: PLR2004 - a byte
+            yield problem(
+                fact, f"{name} {value} does not fit into a byte", "write DSCP x 4 + 2"
+            )
+        elif value % ECN_BITS == _CONGESTED:
+            yield problem(
+                fact,
+                f"{name} {value} ends in 3, which says 'congestion experienced' on "
+                "every packet",
+                f"write {value - 1}",
+            )
+        elif 0 < value < DSCPS and _is_dscp(case, value):
+            yield problem(
+                fact,
+                f"{name} {value} is DSCP {value // ECN_BITS}; DSCP {value} seems to be meant",
+                f"write {value * ECN_BITS + 2}",
+            )
+        elif value == 1 or value % ECN_BITS == 1:
+            yield problem(
+                fact,
+                f"{name} {value} has the ECN bits 01, which newer congestion control (L4S) "
+                "takes for itself",
+                f"write {value + 1}",
+                severity=Severity.INFO,
+            )
+
+
+def _is_dscp(case: Case, value: int) -> bool:
+    """Return whether a number is a class of its own as a DSCP, and not as a traffic class."""
+    rows = [one for one in case.of(Mapped) if one.kind is Map.DSCP_TO_CLASS]
+    said = {one.source for one in rows if one.target != 0} if rows else _USUAL
+    return value in said and value // ECN_BITS not in said
+
+
+def is_read(one: Variable) -> bool:
+    """Return whether the script that sets a variable reads it itself."""
+    text = one.at.text.content
+    return f"${one.name}" in text or f"${{{one.name}" in text
+
+
+def nccl_unknown_variable(case: Case) -> Found:
+    for one in case.of(Variable):
+        named = one.name.startswith("NCCL_") and one.name not in RENAMED
+        if named and not exists(one.name) and not is_read(one):
+            near = get_close_matches(one.name, documented(), n=1, cutoff=0.8)
+            meant = f"write {near[0]}, if that is meant" if near else "remove it"
+            yield problem(one, f"nothing reads {one.name}", meant)
+
+
+_RANGE: Final = re2.compile(r"(\d+)\.\.(\d+)")
+_CHOICES: Final = re2.compile(r"[A-Za-z0-9_:]+(?:, [A-Za-z0-9_:]+)+")
+_LEVELS: Final = frozenset({"0", "1", "2", "3", "4", "5"})
+_NUMBERS: Final = frozenset({"int", "int32", "int64", "uint64", "bytes", "bool"})
+
+
+def nccl_value(case: Case) -> Found:
+    for one in case.of(Variable):
+        known = documented().get(one.name)
+        if known is None or not one.value or "$" in one.value:
+            continue
+        wrong = _nccl_value_wrong(known, one.value.strip())
+        if wrong:
+            yield problem(
+                one,
+                f"{one.name}={one.value}: {wrong}",
+                f"the user guide accepts: {known.accepted}",
+            )
+
+
+def _nccl_value_wrong(known: Known, value: str) -> str:
+    if known.kind in _NUMBERS:
+        return _wrong_number(known, value)
+    if known.kind != "enum" or ":" in known.accepted:
+        return ""
+    words = re2.sub(r"\(.*", "", known.accepted).strip()
+    if _CHOICES.fullmatch(words) and value.upper() not in words.upper().split(", "):
+        legacy = "legacy" in known.accepted and value in _LEVELS
+        return "" if legacy or value.upper() == "ABORT" else "is none of its words"
+    return ""
+
+
+def _wrong_number(known: Known, value: str) -> str:
+    digits = whole(value)
+    if digits is None:
+        return "is no number, and NCCL reads 0"
+    if known.kind == "bool":
+        return "" if digits in {0, 1} else "is neither 0 nor 1"
+    span = _RANGE.match(known.accepted)
+    if span and not int(span[1]) <= digits <= int(span[2]) and "-1" not in known.accepted:
+        return f"lies outside {span[1]} to {span[2]}"
+    if known.accepted.startswith((">0", ">=1")) and digits < 1:
+        return "is to be 1 or more"
+    choices = re2.fullmatch(r"\d(?:, \d)+", known.accepted)
+    return "is none of its values" if choices and value not in known.accepted else ""

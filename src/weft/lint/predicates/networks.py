@@ -1,0 +1,235 @@
+"""Predicates on networks and device plug-ins of Kubernetes."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import Final, TypeVar
+
+import re2
+
+from weft.lint.facts import AddressPool, Fact, Installed, Network, Offered, Workload
+from weft.lint.rule import Case, Found, Severity, problem
+
+F = TypeVar("F", Network, AddressPool)
+_NUMBER: Final = re2.compile(r"\d+")
+_SET: Final = 4
+_FEW_RATIO: Final = 0.25
+
+_OF_NETWORKS: Final[Mapping[str, Callable[[Network], object]]] = {
+    "the MTU": lambda one: one.mtu_bytes or "none",
+    "the namespace": lambda one: one.namespace or "none",
+    "a pool of addresses": lambda one: "some" if one.pool else "none",
+    "sysctl settings": lambda one: ", ".join(f"{n}={v}" for n, v in one.settings) or "none",
+}
+_OF_POOLS: Final[Mapping[str, Callable[[AddressPool], object]]] = {
+    "the namespace": lambda one: one.namespace or "none",
+    "routes": lambda one: ", ".join(one.routes) or "none",
+    "the prefix of a node": lambda one: one.node_prefix or "none",
+    "addresses of a node": lambda one: one.block or "none",
+    "the place of the gateway": lambda one: (
+        "none" if one.gateway_index is None else one.gateway_index
+    ),
+}
+
+
+def network_differs(case: Case) -> Found:
+    for networks in _kinds(case.of(Network)):
+        yield from _network_differs_odd(networks, _OF_NETWORKS, "network")
+    for pools in _kinds(case.of(AddressPool)):
+        yield from _network_differs_odd(pools, _OF_POOLS, "pool")
+
+
+def _kinds(facts: Sequence[F]) -> Iterator[list[F]]:
+    groups: dict[str, list[F]] = {}
+    for one in facts:
+        stem = _NUMBER.sub("#", one.name)
+        groups.setdefault(f"{one.kind} {stem}", []).append(one)
+    yield from (group for group in groups.values() if len(group) >= _SET)
+
+
+def _network_differs_odd(
+    facts: list[F], looks: Mapping[str, Callable[[F], object]], what: str
+) -> Found:
+    for name, look in looks.items():
+        values = Counter(look(one) for one in facts)
+        usual, count = values.most_common(1)[0]
+        if len(facts) - count > len(facts) * _FEW_RATIO:
+            continue
+        shown: Fact = next(one for one in facts if look(one) == usual)
+        for one in facts:
+            if look(one) != usual:
+                yield problem(
+                    [one, shown],
+                    f"{what} {one.name}: {name} is {look(one)}, and {usual} for {count} others",
+                    "write it as the others are",
+                )
+
+
+_NETWORK_MASTER_DIGITS: Final = re2.compile(r"\d+")
+
+
+def network_master(case: Case) -> Found:
+    together = [
+        {name.rpartition("/")[2].partition("@")[0] for name in one.networks}
+        for one in case.of(Workload)
+    ]
+    seen: dict[str, Network] = {}
+    for one in case.of(Network):
+        if not one.master:
+            continue
+        first = seen.setdefault(one.master, one)
+        alike = _NETWORK_MASTER_DIGITS.sub("#", first.name) == _NETWORK_MASTER_DIGITS.sub(
+            "#", one.name
+        )
+        used = any({first.name, one.name} <= names for names in together)
+        if first.name != one.name and (used or alike):
+            yield problem(
+                [one, first],
+                f"{first.name} and {one.name} both hang on {one.master}",
+                "give each rail its own interface",
+            )
+
+
+_SETTINGS: Final = (
+    ("rdma", "isRdma"), ("vendor", "vendor"), ("link_type", "link type"),
+    ("driver", "device type"), ("named", "naming of devices"), ("mtu_bytes", "MTU"),
+)  # fmt: skip
+_OFFER_UNLIKE_OTHERS_DIGITS: Final = re2.compile(r"\d+")
+_ENOUGH: Final = 3
+
+
+def offer_unlike_others(case: Case) -> Found:
+    rails: dict[str, list[Offered]] = {}
+    for one in case.of(Offered):
+        rails.setdefault(
+            _OFFER_UNLIKE_OTHERS_DIGITS.sub("#", f"{one.resource} of {one.by}"), []
+        ).append(one)
+        if one.rdma and one.driver == "vfio-pci":
+            yield problem(
+                one,
+                f"{one.device} gives functions with RDMA to vfio-pci, which has none",
+                "deviceType: netdevice",
+            )
+    for rows in rails.values():
+        for name, words in _SETTINGS:
+            yield from _offer_unlike_others_odd(rows, name, words)
+    networks: dict[str, list[Network]] = {}
+    for each in case.of(Network):
+        networks.setdefault(_OFFER_UNLIKE_OTHERS_DIGITS.sub("#", each.device), []).append(each)
+    for alike in networks.values():
+        yield from _offer_unlike_others_odd(alike, "plugins", "the chain of plug-ins")
+
+
+def _offer_unlike_others_odd(rows: Sequence[Offered | Network], name: str, words: str) -> Found:
+    counts = Counter(getattr(one, name) for one in rows)
+    usual, count = counts.most_common(1)[0]
+    for one in rows:
+        value = getattr(one, name)
+        if value != usual and count >= _ENOUGH * counts[value]:
+            shown = next(other for other in rows if getattr(other, name) == usual)
+            yield problem(
+                [one, shown],
+                f"{_name(one)}: {words} is {_said(value)}, {_said(usual)} of {count} others",
+                f"set it as {_name(shown)}",
+            )
+
+
+def _name(one: Offered | Network) -> str:
+    return one.resource if isinstance(one, Offered) else one.device
+
+
+def _said(value: object) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(value) or "empty"
+    return "not said" if value in {None, ""} else str(value)
+
+
+_OF_OPERATOR: Final = frozenset({"HostDeviceNetwork", "MacvlanNetwork", "IPoIBNetwork"})
+_POOLS: Final = frozenset({"CIDRPool", "IPPool"})
+_PLUGINS: Final = frozenset({"sriovDevicePlugin", "rdmaSharedDevicePlugin"})
+_PREFIX: Final = "network-operator-v"
+
+
+def operator_parts(case: Case) -> Found:
+    parts = {one.part: one for one in case.of(Installed)}
+    if not parts:
+        return
+    shown = next(iter(parts.values()))
+    networks = [one for one in case.of(Network) if one.kind in _OF_OPERATOR]
+    pools = [one for one in case.of(AddressPool) if one.kind in _POOLS]
+    wanted: tuple[tuple[list[Fact], frozenset[str], str], ...] = (
+        ([*networks], frozenset({"multus"}), "multus"),
+        ([*networks], frozenset({"cniPlugins"}), "cniPlugins"),
+        ([*pools], frozenset({"nvIpam"}), "nvIpam"),
+        ([one for one in networks if one.resource], _PLUGINS, "sriovDevicePlugin"),
+    )
+    for users, any_of, name in wanted:
+        if users and not any_of & parts.keys():
+            yield problem(
+                [shown, users[0]],
+                f"{shown.device} installs no {name}, which {users[0].device} needs",
+                f"add {name}, unless it is installed otherwise",
+            )
+    yield from _versions([*parts.values()])
+
+
+def _versions(parts: list[Installed]) -> Found:
+    """Compare the versions of the operator's own images: they carry its release."""
+    own = [one for one in parts if one.version.startswith(_PREFIX)]
+    counts = Counter(one.version for one in own)
+    if len(counts) > 1:
+        usual = counts.most_common(1)[0][0]
+        odd = next(one for one in own if one.version != usual)
+        shown = next(one for one in own if one.version == usual)
+        yield problem(
+            [odd, shown],
+            f"{odd.part} is of {odd.version}, the other parts of {usual}",
+            "take all parts of one release",
+        )
+
+
+_INFINIBAND: Final = frozenset({"ib", "infiniband"})
+
+
+def policy_sriov(case: Case) -> Found:
+    for one in case.of(Offered):
+        if one.resource.startswith("claim/"):
+            continue
+        sriov = one.by.startswith("SriovNetworkNodePolicy")
+        if one.count is not None and one.count < 1:
+            yield problem(one, f"{one.by} offers {one.count} of {one.resource}", "offer some")
+        if one.rdma is False:
+            yield problem(
+                one, f"{one.by} offers {one.resource} without RDMA", "set isRdma: true"
+            )
+        if not one.selected:
+            said = "nicSelector and nodeSelector" if sriov else "selectors"
+            yield problem(
+                one,
+                f"{one.by} does not say which devices it means",
+                f"add {said}",
+                severity=Severity.WARNING,
+            )
+        kind = one.link_type.lower()
+        if kind and case.fabric in {"infiniband", "roce"}:
+            infiniband = bool(_INFINIBAND & set(kind.split(",")))
+            if infiniband is not (case.fabric == "infiniband"):
+                yield problem(
+                    one,
+                    f"{one.by} takes NICs of link type {one.link_type}, and the "
+                    f"fabric is {case.fabric}",
+                    "correct linkType",
+                )
+    yield from _twice(case)
+
+
+def _twice(case: Case) -> Found:
+    offers = [one for one in case.of(Offered) if one.devices]
+    for one, other in combinations(offers, 2):
+        shared = set(one.devices) & set(other.devices)
+        if shared and one.resource != other.resource:
+            yield problem(
+                [other, one],
+                f"{min(shared)} is offered as {one.resource} and as {other.resource}",
+                "give each device to one of them",
+            )

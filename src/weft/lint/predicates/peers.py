@@ -1,0 +1,154 @@
+"""A predicate on switches that are configured alike."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import re2
+
+from weft.lint.facts import Fact, Neighbor, Port
+from weft.lint.rule import Case, Device, Found, problem
+from weft.lint.text import Place, Text
+
+_FEWEST: Final = 3
+_MOST_ALIKE: Final = 8
+"""A switch that lacks more is another kind of switch: told once."""
+_DIGITS: Final = re2.compile(r"[0-9]+")
+_NUMBERS: Final = str.maketrans("0123456789", "##########")
+_ADDRESS: Final = re2.compile(r"(?i)\b(?:[0-9a-f]{0,4}:){2,}[0-9a-f:.]*")
+_PORT: Final = "PORT"
+_COMMENTS: Final = ("!", "#", "//")
+_CLOSERS: Final = frozenset("{}[](),;")
+Path = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """The statements of one switch, each under those that it stands below."""
+
+    switch: Device
+    text: Text
+    lines: dict[Path, int]
+    """Statement -> line, from 1. Ports are one word; what stands below one has no numbers."""
+    shapes: frozenset[Path]
+    """Statements without any number."""
+
+
+def switch_unlike_peers(case: Case) -> Found:
+    for fleet in case.fleets():
+        roles: dict[tuple[str, str], list[tuple[Device, Text]]] = defaultdict(list)
+        for switch in fleet:
+            for text in switch.texts:
+                roles[_masked(switch.name), text.stem].append((switch, text))
+        for alike in roles.values():
+            if len(alike) >= _FEWEST and _is_one_odd([text.content for _, text in alike]):
+                yield from _compared([_written(switch, text) for switch, text in alike])
+
+
+def _is_one_odd(contents: Sequence[str]) -> bool:
+    """Return whether a line may be one that all but one have: most often there is none."""
+    if len({frozenset(Counter(_masked(one).split("\n")).items()) for one in contents}) > 1:
+        return True
+    lines = Counter(line for one in contents for line in set(one.split("\n")))
+    return any(0 < len(contents) - count <= _most_odd(contents) for count in lines.values())
+
+
+def _most_odd(alike: Sequence[object]) -> int:
+    return max(1, len(alike) // 10)
+
+
+def _written(switch: Device, text: Text) -> _Written:
+    lines = dict(_statements(_without_ports(switch, text)))
+    return _Written(switch, text, lines, frozenset(map(_shape, lines)))
+
+
+def _without_ports(switch: Device, text: Text) -> str:
+    """Return the text with every list of ports as one word."""
+    names = {one.name for one in switch.of(Port)} | {one.peer for one in switch.of(Neighbor)}
+    named = (one for one in names if one[:1].isalpha() and one[-1:].isdigit())
+    kinds = {_DIGITS.sub("[0-9]+", re2.escape(one)) for one in named}
+    if not kinds:
+        return text.content
+    port = rf"\b(?:{'|'.join(sorted(kinds, key=len, reverse=True))})\b"
+    return str(re2.sub(rf"{port}(?:[,-] ?{port})*", _PORT, text.content))
+
+
+def _statements(content: str) -> Iterator[tuple[Path, int]]:
+    """Yield each statement under those that it is indented below, with its line."""
+    above: list[tuple[int, str]] = []
+    for number, line in enumerate(content.split("\n"), 1):
+        words = line.strip().rstrip(" ,{[;")
+        if not words or words.startswith(_COMMENTS) or set(words) <= _CLOSERS:
+            continue
+        indent = len(line) - len(line.lstrip())
+        while above and above[-1][0] >= indent:
+            above.pop()
+        of_port = any(_PORT in one for _, one in above)
+        above.append((indent, _masked(words) if of_port else words))
+        yield tuple(one for _, one in above), number
+
+
+def _shape(path: Path) -> Path:
+    return tuple(map(_masked, path))
+
+
+def _masked(words: str) -> str:
+    """Return a statement with ``#`` for every number and address.
+
+    >>> _masked("router-id 100.64.0.17"), _masked("local fe80::a1/64")
+    ('router-id #.#.#.#', 'local #/#')
+    """
+    if words.count(":") > 1:
+        words = _ADDRESS.sub("#", words)
+    masked = words.translate(_NUMBERS)
+    while "##" in masked:
+        masked = masked.replace("##", "#")
+    return masked
+
+
+def _compared(alike: Sequence[_Written]) -> Found:
+    """Yield what one of the switches lacks of what the others have."""
+    most_odd = _most_odd(alike)
+    lines = Counter(path for one in alike for path in one.lines)
+    shapes = Counter(shape for one in alike for shape in one.shapes)
+    usual = {path for path, count in lines.items() if 0 < len(alike) - count <= most_odd}
+    forms = {shape for shape, count in shapes.items() if 0 < len(alike) - count <= most_odd}
+    for one in alike:
+        lacks = [path for path in usual if path not in one.lines]
+        known = {_shape(path) for path in lacks}
+        lacks += [
+            next(path for other in alike for path in other.lines if _shape(path) == shape)
+            for shape in forms - known
+            if shape not in one.shapes
+        ]
+        below = set(lacks)
+        topmost = [path for path in lacks if not _is_below(path, below)]
+        yield from _told(one, alike, topmost)
+
+
+def _is_below(path: Path, lacks: set[Path]) -> bool:
+    return any(path[:length] in lacks for length in range(1, len(path)))
+
+
+def _told(one: _Written, alike: Sequence[_Written], lacks: Sequence[Path]) -> Found:
+    others = len(alike) - 1
+    if len(lacks) > _MOST_ALIKE:
+        yield problem(
+            Fact(at=Place(one.text, line=1), device=one.switch.name),
+            f"{one.switch.name} lacks {len(lacks)} statements that its {others} peers have",
+            f"compare it with {next(o for o in alike if o is not one).switch.name}",
+        )
+        return
+    for path in sorted(lacks):
+        shown = next(other for other in alike if path in other.lines)
+        here = one.lines.get(path[:-1], 1)
+        theirs = shown.switch.name
+        yield problem(
+            [
+                Fact(at=Place(one.text, line=here), device=one.switch.name),
+                Fact(at=Place(shown.text, line=shown.lines[path]), device=theirs),
+            ],
+            f"{one.switch.name} has no '{path[-1]}'; {theirs} and the others have",
+            f"take over '{path[-1]}' from {theirs}",
+        )

@@ -1,0 +1,565 @@
+"""Predicates on pods and containers."""
+
+from collections import Counter
+from collections.abc import Iterator
+from difflib import get_close_matches
+from typing import Final
+
+import re2
+
+from weft.lint.document import whole
+from weft.lint.facts import (
+    AddressPool,
+    Container,
+    Fact,
+    Launch,
+    Named,
+    Network,
+    Offered,
+    Variable,
+    Workload,
+)
+from weft.lint.rule import Case, Found, Severity, problem
+
+
+def container_rdma(case: Case) -> Found:
+    for one in case.of(Container):
+        if one.engine != "docker" or not one.gpus:
+            continue
+        wants = [
+            v
+            for v in case.of(Variable)
+            if v.device == one.device
+            and v.name.startswith("NCCL_IB_")
+            and v.name != "NCCL_IB_DISABLE"
+        ]
+        has = any(device.startswith("/dev/infiniband") for device in one.devices)
+        if has or (wants and one.privileged):
+            free = one.memlock.split(":")[0] in {"-1", "unlimited"}
+            if not free and not one.privileged and "IPC_LOCK" not in one.capabilities:
+                yield problem(
+                    one,
+                    f"{one.name} has RDMA devices and a limit of pinned memory",
+                    "add --ulimit memlock=-1",
+                )
+            elif one.memlock and not free:
+                yield problem(one, f"{one.name} may pin {one.memlock}", "use memlock=-1")
+        elif wants and not one.privileged:
+            yield problem(
+                [one, *wants],
+                f"{one.name} sets {wants[0].name} and has no RDMA device",
+                "add --device /dev/infiniband",
+            )
+
+
+_EFA: Final = "vpc.amazonaws.com/efa"
+_KNOWN: Final = frozenset(
+    {_EFA, "vpc.amazonaws.com/pod-eni", "vpc.amazonaws.com/PrivateIPv4Address"}
+)
+_POD_EFA_SEVERAL: Final = 3
+
+
+def pod_efa(case: Case) -> Found:
+    by_gpus: dict[int, list[tuple[Container, int]]] = {}
+    for one in case.of(Container):
+        limits = dict(one.limits)
+        for name in limits:
+            if name.startswith("vpc.amazonaws.com/") and name not in _KNOWN:
+                yield problem(
+                    one,
+                    f"{one.device} asks for {name}, which no plug-in of AWS offers",
+                    f"ask for {_EFA}",
+                    severity=Severity.ERROR,
+                )
+        gpus = whole(limits.get("nvidia.com/gpu", ""))
+        if gpus:
+            by_gpus.setdefault(gpus, []).append((one, whole(limits.get(_EFA, "")) or 0))
+    for gpus, found in by_gpus.items():
+        counts = Counter(count for _, count in found)
+        usual, often = counts.most_common(1)[0]
+        if not usual or often < _POD_EFA_SEVERAL or often * 2 <= len(found):
+            continue
+        shown = next(one for one, count in found if count == usual)
+        for one, count in found:
+            if count < usual:
+                yield problem(
+                    [one, shown],
+                    f"{one.device} has {gpus} GPUs and {count or 'no'} EFA devices, others "
+                    f"{usual}",
+                    f"ask for {usual}",
+                )
+
+
+def pod_gpu_and_rails(case: Case) -> Found:
+    if case.cluster is None:
+        return
+    host = case.cluster.cluster.host
+    counted = {
+        one.resource.partition("/")[2]: one
+        for one in case.of(Offered)
+        if one.count is not None and one.by.startswith("SriovNetworkNodePolicy")
+    }
+    for one in case.of(Container):
+        limits = dict(one.limits)
+        if whole(limits.get("nvidia.com/gpu", "")) != host.gpus:
+            continue
+        devices = {
+            name: whole(count) or 0
+            for name, count in limits.items()
+            if name.partition("/")[2] in counted
+        }
+        if devices and sum(devices.values()) < host.nics:
+            yield problem(
+                [one, case.cluster],
+                f"{one.device} has {host.gpus} GPUs and "
+                f"{sum(devices.values())} of {host.nics} rails",
+                f"ask for {host.nics} devices",
+            )
+
+
+def pod_host_network(case: Case) -> Found:
+    for one in case.of(Workload):
+        if not one.host_network:
+            continue
+        # What runs on every node serves the node, and needs no names of the cluster.
+        own = one.kind == "DaemonSet" or one.dns_policy in {"ClusterFirstWithHostNet", "None"}
+        if not own:
+            yield problem(
+                one,
+                f"{one.device} uses the host's network and its DNS",
+                "set dnsPolicy: ClusterFirstWithHostNet",
+            )
+        if one.networks:
+            yield problem(
+                one,
+                f"{one.device} uses the host's network: its attachments do nothing",
+                "remove one of the two",
+                severity=Severity.ERROR,
+            )
+
+
+_POD_IPC_LOCK_GPUS: Final = ("nvidia.com/gpu", "nvidia.com/mig")
+_RDMA: Final = ("rdma/", "openshift.io/", "mellanox.com/")
+
+
+def pod_ipc_lock(case: Case) -> Found:
+    offers = {one.resource.partition("/")[2] for one in case.of(Offered)}
+    for one in case.of(Container):
+        if one.engine != "kubernetes":
+            continue
+        names = [
+            name
+            for name, _ in [*one.limits, *one.requests]
+            if name.startswith(_RDMA)
+            or (name.partition("/")[2] in offers and "gpu" not in name)
+            or (name.startswith("nvidia.com/") and not name.startswith(_POD_IPC_LOCK_GPUS))
+        ]
+        if names and not one.privileged and not {"IPC_LOCK", "ALL"} & set(one.capabilities):
+            yield problem(
+                one,
+                f"{one.device}, container {one.name}: {names[0]} without IPC_LOCK",
+                "add the capability IPC_LOCK",
+            )
+
+
+def pod_network_count(case: Case) -> Found:
+    networks = {one.name: one for one in case.of(Network)}
+    by_resource = {_base(one.resource): one for one in networks.values() if one.resource}
+    # Jobs of one name in several namespaces stand in files of their own.
+    containers: dict[tuple[str, str], list[Container]] = {}
+    for one in case.of(Container):
+        containers.setdefault((one.at.text.name, one.device), []).append(one)
+    for pod in case.of(Workload):
+        own = containers.get((pod.at.text.name, pod.device), [])
+        if not own or pod.host_network:
+            continue
+        attached = [networks[n] for n in map(_name, pod.networks) if n in networks]
+        wanted = Counter(_base(one.resource) for one in attached if one.resource)
+        asked = _asked(own)
+        known = {name: count for name, count in asked.items() if name in by_resource}
+        yield from _short(pod, own[0], wanted, known)
+        if len(attached) == len(pod.networks):
+            yield from _unattached(pod, own[0], wanted, known, by_resource)
+
+
+def _name(network: str) -> str:
+    return network.rpartition("/")[2]
+
+
+def _base(resource: str) -> str:
+    return resource.partition("/")[2]
+
+
+def _asked(containers: list[Container]) -> Counter[str]:
+    found: Counter[str] = Counter()
+    for one in containers:
+        for name, count in (dict(one.requests) | dict(one.limits)).items():
+            found[_base(name)] += whole(count) or 0
+    return found
+
+
+def _short(
+    pod: Workload,
+    shown: Container,
+    wanted: Counter[str],
+    known: dict[str, int],
+) -> Found:
+    if not known:
+        return  # a webhook may add the devices of the networks to the pod
+    for resource, count in wanted.items():
+        given = known.get(resource, 0)
+        if given != count:
+            yield problem(
+                [shown, pod],
+                f"{pod.device} asks for {given or 'no'} {resource} and is attached to "
+                f"{count} network{'s' if count > 1 else ''} of it",
+                "ask for one device for each network, and name each network once",
+                severity=Severity.ERROR if given < count else None,
+            )
+
+
+def _unattached(
+    pod: Workload,
+    shown: Container,
+    wanted: Counter[str],
+    known: dict[str, int],
+    by_resource: dict[str, Network],
+) -> Found:
+    for resource, count in known.items():
+        if count and resource not in wanted:
+            yield problem(
+                [shown, pod, by_resource[resource]],
+                f"{pod.device} asks for {count} {resource} and is attached to no network "
+                "of it: the device has no address",
+                f"add {by_resource[resource].name} to k8s.v1.cni.cncf.io/networks",
+            )
+
+
+def pod_network_namespace(case: Case) -> Found:
+    spaces: dict[str, set[str]] = {}
+    for one in case.of(Network):
+        spaces.setdefault(one.name, set()).add(one.namespace or "default")
+    for pod in case.of(Workload):
+        for name in pod.networks:
+            space, _, base = name.rpartition("/")
+            known = spaces.get(base, set())
+            if space and known and space not in known:
+                yield problem(
+                    pod,
+                    f"{pod.device}: network {base} is in {', '.join(sorted(known))}, "
+                    f"not in {space}",
+                    "correct the namespace",
+                )
+
+
+_POD_RDMA_RESOURCE_OTHER: Final = frozenset(
+    {
+        "nvidia.com/gpu",
+        "cpu",
+        "memory",
+        "ephemeral-storage",
+        "amd.com/gpu",
+        "habana.ai/gaudi",
+        "vpc.amazonaws.com/efa",
+        "hugepages-2Mi",
+        "hugepages-1Gi",
+        "google.com/tpu",
+        "nvidia.com/gpu.shared",
+    }
+)
+_PREFIXES: Final = (
+    "rdma/",
+    "nvidia.com/",
+    "openshift.io/",
+    "mellanox.com/",
+    "intel.com/",
+    "networking.gke.io",
+)
+
+
+_WITH_DEVICES: Final = frozenset({"HostDeviceNetwork", "SriovNetwork", "SriovIBNetwork"})
+
+
+def pod_rdma_resource(case: Case) -> Found:
+    offers = [one.resource for one in case.of(Offered)]
+    yield from _requested(case, offers)
+    yield from _networks(case, offers)
+    yield from _attached(case)
+    yield from _claimed(case, offers)
+
+
+def _requested(case: Case, offers: list[str]) -> Found:
+    plugins = [one for one in offers if not one.startswith("claim/")]
+    for one in case.of(Container):
+        for name, _ in dict([*one.requests, *one.limits]).items() if plugins else ():
+            if (
+                name in _POD_RDMA_RESOURCE_OTHER
+                or not name.startswith(_PREFIXES)
+                or "/mig-" in name
+            ):
+                continue
+            if not _offered(name, plugins):
+                near = _near(case, name)
+                fix = f"is {near.resource} meant?" if near else "define it, or correct the name"
+                yield problem(
+                    [one, *([near] if near else [])],
+                    f"{one.device} asks for {name}, which no device plug-in offers",
+                    fix,
+                )
+
+
+def _near(case: Case, name: str) -> Offered | None:
+    """Return the offer whose name is most like the one asked for."""
+    bases = {one.resource.partition("/")[2]: one for one in case.of(Offered)}
+    found = get_close_matches(name.partition("/")[2], bases, n=1)
+    return bases[found[0]] if found else None
+
+
+def _networks(case: Case, offers: list[str]) -> Found:
+    plugins = [one for one in offers if not one.startswith("claim/")]
+    for network in case.of(Network):
+        if network.kind in _WITH_DEVICES and not network.resource:
+            yield problem(
+                network,
+                f"network {network.name} takes no resource: pods get no device with it",
+                "name the policy's resourceName",
+            )
+        if network.resource and plugins and not _offered(network.resource, plugins):
+            yield problem(
+                network,
+                f"network {network.name} takes {network.resource}, which no policy offers",
+                "use the policy's resourceName",
+            )
+        pools = {pool.name for pool in case.of(AddressPool)}
+        if network.pool and pools and network.pool not in pools:
+            yield problem(
+                network,
+                f"network {network.name} takes addresses from "
+                f"{network.pool!r}, which is not there",
+                "define the pool",
+            )
+
+
+def _claimed(case: Case, offers: list[str]) -> Found:
+    claims = {one.partition("/")[2] for one in offers if one.startswith("claim/")}
+    for pod in case.of(Workload):
+        for claim in pod.claims:
+            if claims and claim not in claims:
+                yield problem(
+                    pod,
+                    f"{pod.device} wants the claim {claim}, which is not there",
+                    "define the template",
+                )
+
+
+def _offered(name: str, offers: list[str]) -> bool:
+    prefix, _, base = name.partition("/")
+    return any(
+        base == other.partition("/")[2]
+        and (prefix == other.partition("/")[0] or "*" in {prefix, other.partition("/")[0]})
+        for other in offers
+    )
+
+
+def _attached(case: Case) -> Found:
+    networks = {one.name for one in case.of(Network)}
+    for pod in case.of(Workload):
+        for name in pod.networks if networks else ():
+            if name.rpartition("/")[2] not in networks:
+                yield problem(
+                    pod,
+                    f"{pod.device} is to be attached to {name}, which is not there",
+                    f"use one of: {', '.join(sorted(networks)[:8])}",
+                )
+
+
+def pod_resource_request(case: Case) -> Found:
+    for one in case.of(Container):
+        limits, requests = dict(one.limits), dict(one.requests)
+        pages = [name for name in [*limits, *requests] if name.startswith("hugepages-")]
+        if pages and not {"cpu", "memory"} & {*limits, *requests}:
+            yield problem(
+                one,
+                f"{one.device} asks for {pages[0]} and for neither cpu nor memory",
+                "ask for memory too: the API server refuses the pod",
+            )
+        for name in dict.fromkeys([*limits, *requests]):
+            if "/" not in name:
+                continue
+            asked, limit = requests.get(name), limits.get(name)
+            if limit is None:
+                yield problem(
+                    one, f"{one.device} requests {name} without a limit", "set the limit"
+                )
+            elif asked is not None and asked != limit and "$" not in asked + limit:
+                yield problem(
+                    one,
+                    f"{one.device} requests {asked} {name}, its limit is {limit}",
+                    "make them equal",
+                )
+            elif "$" not in limit and (whole(limit) is None or (whole(limit) or 0) < 0):
+                yield problem(one, f"{one.device}: {limit} {name}", "devices are whole")
+
+
+_LEAST_BYTES: Final = 1 << 30
+_POD_SHARED_MEMORY_GPUS: Final = ("nvidia.com/gpu", "amd.com/gpu")
+
+
+def pod_shared_memory(case: Case) -> Found:
+    pods = {one.device: one for one in case.of(Workload)}
+    for one in case.of(Container):
+        if one.engine == "docker":
+            if one.gpus and not one.host_ipc and (one.shm_bytes or 0) < _LEAST_BYTES:
+                said = f"{one.shm_bytes} B" if one.shm_bytes else "Docker's 64 MiB"
+                yield problem(
+                    one,
+                    f"{one.name} has {said} of shared memory",
+                    "add --shm-size=16g or --ipc=host",
+                )
+            continue
+        pod = pods.get(one.device)
+        gpus = max(
+            (whole(c) or 0 for n, c in one.limits if n in _POD_SHARED_MEMORY_GPUS), default=0
+        )
+        if pod is None or gpus < 2 or pod.host_ipc:  # noqa: PLR2004 - ranks that share memory
+            continue
+        if pod.shm_bytes is None:
+            yield problem(
+                one,
+                f"{one.device} has {gpus} GPUs and no memory volume on /dev/shm",
+                "add an emptyDir of medium Memory",
+            )
+        elif 0 < pod.shm_bytes < _LEAST_BYTES:
+            yield problem(
+                one,
+                f"{one.device} has {pod.shm_bytes} B on /dev/shm for {gpus} GPUs",
+                "give it several GiB",
+            )
+
+
+_OF_MULTUS: Final = re2.compile(r"=?net(\d+)")
+_VARIABLES: Final = ("NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", "NCCL_OOB_NET_IFNAME")
+_OF_MPI: Final = frozenset({"oob_tcp_if_include", "btl_tcp_if_include"})
+_POD_SOCKET_RAIL_SEVERAL: Final = 2
+
+
+def pod_socket_rail(case: Case) -> Found:
+    pods = {one.device: one for one in case.of(Workload)}
+    attached = {one.device.partition(" ")[0] for one in pods.values() if one.networks}
+    rails = {one.name for one in case.of(Network) if one.resource}
+    for fact, device, setting, value in _named(case):
+        match, pod = _OF_MULTUS.fullmatch(value), pods.get(device)
+        if pod is None or match is None or pod.host_network:
+            continue
+        number, count = int(match[1]), len(pod.networks)
+        if device.partition(" ")[0] not in attached:
+            continue  # something else may attach networks to the pods
+        if number > count:
+            yield problem(
+                [fact, pod],
+                f"{setting} names net{number}, and {device} has "
+                f"{count or 'no'} network{'s' if count != 1 else ''} of Multus",
+                "name the pod's own interface, eth0",
+                severity=Severity.ERROR,
+            )
+        elif count >= _POD_SOCKET_RAIL_SEVERAL and _is_rail(pod.networks[number - 1], rails):
+            yield problem(
+                [fact, pod],
+                f"{setting} names net{number}, the network {pod.networks[number - 1]}: one of "
+                f"{count} rails, which leads only to the hosts that meet on it",
+                "name the pod's own interface, eth0",
+            )
+
+
+def _is_rail(name: str, rails: set[str]) -> bool:
+    return not rails or name.rpartition("/")[2] in rails
+
+
+def _named(case: Case) -> Iterator[tuple[Fact, str, str, str]]:
+    for one in case.variables(*_VARIABLES):
+        for value in one.value.split(","):
+            yield one, one.device, one.name, value
+    for launch in case.of(Launch):
+        for name, value in zip(launch.words, launch.words[1:], strict=False):
+            if name in _OF_MPI:
+                for part in value.split(","):
+                    yield launch, launch.device, name, part
+
+
+_MEANT: Final = (
+    "NCCL_IB_HCA",
+    "NCCL_IB_TC",
+    "NCCL_IB_SL",
+    "NCCL_IB_GID_INDEX",
+    "NCCL_NET_GDR_LEVEL",
+)
+_POD_WITHOUT_RDMA_OTHER: Final = frozenset({"vpc.amazonaws.com/efa"})
+
+
+def pod_without_rdma(case: Case) -> Found:
+    pods = {one.device: one for one in case.of(Workload)}
+    for one in case.of(Container):
+        pod = pods.get(one.device)
+        wanted = [v for v in case.variables(*_MEANT) if v.device == one.device]
+        gpus = any(name == "nvidia.com/gpu" for name, _ in one.limits)
+        if pod is None or not wanted or not gpus or pod.claims or one.privileged:
+            continue
+        names = [name for name, _ in [*one.limits, *one.requests]]
+        if any(name in _POD_WITHOUT_RDMA_OTHER or _rdma(name) for name in names):
+            continue
+        off = [v for v in case.variables("NCCL_IB_DISABLE") if v.device == one.device]
+        if not any(v.value == "1" for v in off):
+            yield problem(
+                [one, *wanted],
+                f"{one.device} sets {wanted[0].name} and has no RDMA device",
+                "ask for the RDMA resource",
+            )
+
+
+def _rdma(name: str) -> bool:
+    prefix, slash, base = name.partition("/")
+    return bool(slash) and not (prefix == "nvidia.com" and base.startswith(("gpu", "mig")))
+
+
+_PLACES: Final = ("--rdzv-endpoint", "--rdzv_endpoint", "--master-addr", "--master_addr")
+_NAME: Final = re2.compile(r"([a-z][a-z0-9-]*)(?:\.([a-z][a-z0-9-]*)(\..*)?)?(?::\d+)?")
+_ADDED: Final = re2.compile(r"-(master|worker|launcher)-\d+$")
+
+
+def launch_address(case: Case) -> Found:
+    files: dict[str, dict[str, Named]] = {}
+    for one in case.of(Named):
+        files.setdefault(one.at.text.name, {})[one.name] = one
+    pods = {one.device: one for one in case.of(Workload)}
+    for launch in case.of(Launch):
+        names = files.get(launch.at.text.name, {})
+        place = _NAME.fullmatch(_place(launch.words))
+        if not names or place is None or launch.device not in pods or place[1] == "localhost":
+            continue
+        known = [one for one in (place[1], place[2], _ADDED.sub("", place[1])) if one in names]
+        stray = place[2] in names and _stray(names[place[2]], place[1], launch.device)
+        if not known or stray:
+            yield problem(
+                [launch, next(iter(names.values()))],
+                f"{launch.device} meets at {place[0]}, and nothing here has that name",
+                f"use one of: {', '.join(sorted(names))}",
+            )
+
+
+def _stray(owner: Named, host: str, device: str) -> bool:
+    """Return whether a host cannot be a pod of its JobSet: they are named by set and job."""
+    role = device.partition(" ")[2]
+    return (
+        owner.kind == "JobSet"
+        and owner.device == device.partition(" ")[0]
+        and bool(role)
+        and not host.startswith(f"{owner.name}-{role}-")
+    )
+
+
+def _place(words: tuple[str, ...]) -> str:
+    for number, word in enumerate(words):
+        head, equals, value = word.partition("=")
+        if head in _PLACES:
+            return value if equals else words[number + 1] if number + 1 < len(words) else ""
+    return ""

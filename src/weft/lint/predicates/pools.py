@@ -1,0 +1,219 @@
+"""Predicates on pools of addresses."""
+
+from collections import Counter
+from collections.abc import Iterable
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
+from itertools import combinations, pairwise
+from operator import itemgetter
+from typing import Final
+
+from weft.lint.facts import Address, AddressPool, Network, Side
+from weft.lint.rule import Case, Found, problem
+
+_Subnet = IPv4Network | IPv6Network
+_SOME: Final = 2
+
+
+def pool_addresses(case: Case) -> Found:
+    yield from _fixed(case)
+    yield from _taken(case)
+    found = []
+    for one in case.of(AddressPool):
+        try:
+            network = ip_network(one.subnet, strict=False)
+        except ValueError:
+            yield problem(
+                one, f"pool {one.name}: {one.subnet!r} is no subnet", "write 10.0.0.0/16"
+            )
+            continue
+        if str(network) != one.subnet and "/" in one.subnet:
+            yield problem(
+                one,
+                f"pool {one.name}: {one.subnet} has bits after its length",
+                f"write {network}",
+            )
+        if one.node_prefix is not None:
+            yield from _lengths(one)
+        found.append((one, network))
+        yield from _inside(one, network.num_addresses, network.max_prefixlen)
+        try:
+            if one.gateway and ip_address(one.gateway) not in network:
+                yield problem(
+                    one,
+                    f"pool {one.name}: the gateway {one.gateway} is not in {one.subnet}",
+                    "use an address of the subnet",
+                )
+        except ValueError:
+            yield problem(one, f"pool {one.name}: {one.gateway!r} is no address", "correct it")
+    for (one, mine), (other, theirs) in combinations(found, 2):
+        shared = mine.version == theirs.version and _meet(mine, theirs)
+        # A file of l8k says again what the pools of the cluster are.
+        again = (one.kind == "l8k") != (other.kind == "l8k")
+        if shared and not again and not (one.fixed and other.fixed):
+            yield problem(
+                [other, one],
+                f"pools {one.name} and {other.name} share subnets",
+                "give each rail its own addresses",
+            )
+
+
+def _fixed(case: Case) -> Found:
+    pools = {one.name: one for one in case.of(AddressPool)}
+    given: list[tuple[_Subnet, Address]] = []
+    for one in case.of(Address):
+        if one.side is not Side.KUBERNETES:
+            continue
+        try:
+            network = ip_network(one.address, strict=False)
+            inside = not one.gateway or ip_address(one.gateway) in network
+        except ValueError:
+            yield problem(one, f"{one.address} or {one.gateway} is no address", "correct it")
+            continue
+        given.append((network, one))
+        if not inside:
+            yield problem(
+                one,
+                f"pool {one.port}: the gateway {one.gateway} of {one.device} is not in "
+                f"{one.address}",
+                "use the other address of the link",
+            )
+        pool = pools.get(one.port)
+        if pool and not _within(network, pool.subnet):
+            yield problem(
+                [one, pool],
+                f"pool {one.port}: {one.address} of {one.device} is not in {pool.subnet}",
+                "use a prefix of the pool",
+            )
+    yield from _twice(given)
+    yield from _nodes(one for _, one in given)
+
+
+def _within(network: _Subnet, subnet: str) -> bool:
+    try:
+        whole = ip_network(subnet, strict=False)
+    except ValueError:
+        return True
+    return whole.version == network.version and _covers(whole, network)
+
+
+def _covers(outer: _Subnet, inner: _Subnet) -> bool:
+    first, last = int(outer.network_address), int(outer.broadcast_address)
+    return first <= int(inner.network_address) <= int(inner.broadcast_address) <= last
+
+
+def _twice(given: list[tuple[_Subnet, Address]]) -> Found:
+    """Compare each prefix with the one before it: of those that meet, some are neighbours."""
+    ordered = sorted(
+        ((net.version, int(net.network_address), net, one) for net, one in given),
+        key=itemgetter(0, 1),
+    )
+    for (_, _, mine, one), (_, _, theirs, other) in pairwise(ordered):
+        if mine.version == theirs.version and _meet(mine, theirs):
+            yield problem(
+                [other, one],
+                f"{other.address} of {other.device} in pool {other.port} is also in "
+                f"{one.address} of {one.device} in pool {one.port}",
+                "give each node and rail its own prefix",
+            )
+
+
+def _nodes(given: Iterable[Address]) -> Found:
+    """Look for nodes that a pool names twice, and for those that only some pools name."""
+    by_pool: dict[str, dict[str, Address]] = {}
+    for one in given:
+        first = by_pool.setdefault(one.port, {}).setdefault(one.device, one)
+        if first is not one:
+            yield problem(
+                [one, first],
+                f"pool {one.port} gives {one.device} two prefixes",
+                "name each node once",
+            )
+    held = Counter(node for nodes in by_pool.values() for node in nodes)
+    for pool, nodes in by_pool.items():
+        for node, count in held.items():
+            if node not in nodes and count == len(by_pool) - 1 and count > 1:
+                yield problem(
+                    next(iter(nodes.values())),
+                    f"pool {pool} gives {node} no prefix, all {count} others do: its pods take "
+                    "a free one, which no switch routes to them",
+                    "add the node",
+                )
+            elif node in nodes and count == 1 and len(by_pool) > _SOME:
+                yield problem(
+                    nodes[node],
+                    f"only pool {pool} knows a node {node}",
+                    "correct the name of the node",
+                )
+
+
+def _taken(case: Case) -> Found:
+    """Look at what networks take from pools."""
+    pools = {one.name: one for one in case.of(AddressPool)}
+    first: dict[str, Network] = {}
+    for one in case.of(Network):
+        pool = pools.get(one.pool)
+        if pool is None:
+            continue
+        if one.pool_kind and pool.kind and one.pool_kind.lower() != pool.kind.lower():
+            yield problem(
+                [one, pool],
+                f"network {one.name} asks for a pool of type {one.pool_kind}, and {pool.name} "
+                f"is a {pool.kind}: there is none of that name",
+                f'write "poolType": "{pool.kind.lower()}"',
+            )
+        other = first.setdefault(pool.name, one)
+        if pool.fixed and other.name != one.name and other.resource != one.resource:
+            yield problem(
+                [one, other],
+                f"networks {other.name} and {one.name} both take the prefixes of {pool.name}: "
+                "two rails of a host in one subnet",
+                "give each rail its own pool",
+            )
+
+
+def _meet(mine: _Subnet, theirs: _Subnet) -> bool:
+    first, second = sorted((mine, theirs), key=lambda one: int(one.network_address))
+    return int(second.network_address) <= int(first.broadcast_address)
+
+
+def _lengths(pool: AddressPool) -> Found:
+    for prefix in pool.fixed:
+        length = prefix.partition("/")[2]
+        if length.isdecimal() and int(length) != pool.node_prefix:
+            yield problem(
+                pool,
+                f"pool {pool.name} gives a node {prefix}, and each /{pool.node_prefix}",
+                "give every node a prefix of that length",
+            )
+            return
+
+
+def _inside(one: AddressPool, size: int, bits: int) -> Found:
+    if one.block is not None and one.block < 1:
+        yield problem(one, f"pool {one.name}: blocks of {one.block} addresses", "use 8 or more")
+    elif one.node_prefix is not None and not (
+        bits - size.bit_length() + 1 <= one.node_prefix <= bits
+    ):
+        yield problem(
+            one,
+            f"pool {one.name}: nodes are given a /{one.node_prefix} of {one.subnet}",
+            f"use a length above that of the pool, at most /{bits}",
+        )
+    elif (
+        one.node_prefix is not None
+        and one.gateway_index is not None
+        and one.gateway_index >= 2 ** (bits - one.node_prefix)
+    ):
+        yield problem(
+            one,
+            f"pool {one.name}: gateway {one.gateway_index} of a /{one.node_prefix}, which has "
+            f"{2 ** (bits - one.node_prefix)} addresses",
+            "count from 0 within the prefix of a node",
+        )
+    elif one.block is not None and one.block > size:
+        yield problem(
+            one,
+            f"pool {one.name}: a block of {one.block} is more than the {size} "
+            "addresses of its subnet",
+            "use a larger subnet",
+        )

@@ -1,0 +1,722 @@
+"""Predicates on quality of service."""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final
+
+from weft.lint.facts import (
+    Congestion,
+    Fact,
+    GroupUse,
+    Map,
+    Mapped,
+    MapUse,
+    Mark,
+    Marking,
+    Pause,
+    Port,
+    QueueUse,
+    Scheduler,
+    Side,
+    Trust,
+    Variable,
+)
+from weft.lint.quality import (
+    CLASSES,
+    ECN_BITS,
+    MarkedQueue,
+    dscp_class,
+    host_map,
+    host_pauses,
+    lossless_queues,
+    marked,
+    number,
+    paused,
+    table,
+    target,
+    traffic_classes,
+)
+from weft.lint.rule import Case, Device, Found, Severity, problem
+
+
+def ecn_queue(case: Case) -> Found:
+    for switch in case.switches:
+        queues = lossless_queues(switch)
+        found = list(marked(switch))
+        if not queues or not switch.of(Marking):
+            on = [one for one in switch.of(Pause) if one.priorities]
+            if queues:
+                yield problem(
+                    on,
+                    f"{switch.name} has no ECN profile: PFC alone holds senders",
+                    "mark the lossless queue",
+                )
+            continue
+        for queue in sorted(queues):
+            yield from _queue(switch, queue, [one for one in found if one.queue == queue])
+        for one in found:
+            if one.queue not in queues and one.marking.ecn and not _also(found, queues):
+                yield problem(
+                    one.use,
+                    f"{switch.name} marks queue {one.queue}, and lossless is {min(queues)}",
+                    "mark the lossless queue",
+                )
+
+
+def _also(found: list[MarkedQueue], queues: set[int]) -> bool:
+    return any(one.queue in queues for one in found)
+
+
+def _queue(switch: Device, queue: int, own: list[MarkedQueue]) -> Found:
+    if not own:
+        shown: list[Fact] = [u for u in switch.of(QueueUse) if u.queue == queue]
+        yield problem(
+            shown or switch.of(Marking),
+            f"the lossless queue {queue} of {switch.name} has no ECN profile",
+            "give it one",
+        )
+        return
+    off = [one for one in own if not one.marking.ecn]
+    if off:
+        yield problem(
+            [off[0].marking, off[0].use],
+            f"the profile of the lossless queue {queue} of "
+            f"{switch.name} drops in place of marking",
+            "switch ECN on",
+        )
+    ports = {port for one in own for port in one.ports}
+    if not ports:
+        return
+    for pause in switch.of(Pause):
+        missing = sorted(set(pause.ports) - ports) if pause.priorities else []
+        if missing:
+            shown = [
+                u for u in switch.of(QueueUse) if u.queue == queue and missing[0] in u.ports
+            ]
+            yield problem(
+                [*shown[:1], own[0].use],
+                f"queue {queue} of {missing[0]} on {switch.name} "
+                f"({len(missing)} ports in all) has no ECN profile",
+                "give it one",
+            )
+
+
+def ecn_switches_differ(case: Case) -> Found:
+    for fleet in case.fleets():
+        rows: list[tuple[Device, Marking]] = []
+        for switch in fleet:
+            queues = lossless_queues(switch)
+            rows += [(switch, m.marking) for m in marked(switch) if m.queue in queues]
+        values = [(one.kmin_bytes, one.kmax_bytes, one.pmax_percent) for _, one in rows]
+        counts = Counter(values)
+        if len(counts) < 2 or _by_speed(fleet):  # noqa: PLR2004 - two that differ
+            continue
+        usual = counts.most_common(1)[0][0]
+        shown = next(one for _, one in rows if _of(one) == usual)
+        for place in {one.at: (switch, one) for switch, one in rows}.values():
+            switch, one = place
+            if _of(one) != usual:
+                yield problem(
+                    [one, shown],
+                    f"{switch.name} marks from {one.kmin_bytes} to "
+                    f"{one.kmax_bytes} B at {one.pmax_percent} %, others from {usual[0]} to "
+                    f"{usual[1]} B at {usual[2]} %",
+                    "use one set of thresholds",
+                )
+
+
+def _of(one: Marking) -> tuple[float | None, float | None, float | None]:
+    return one.kmin_bytes, one.kmax_bytes, one.pmax_percent
+
+
+def _by_speed(fleet: list[Device]) -> bool:
+    """Return whether ports have several speeds, so that thresholds may well differ."""
+    speeds = {one.speed_gbit for switch in fleet for one in switch.of(Port)} - {None}
+    return len(speeds) > 1
+
+
+_FRAME_BYTES: Final = 9216
+
+
+def ecn_thresholds(case: Case) -> Found:
+    for one in case.of(Marking):
+        low, high = one.kmin_bytes, one.kmax_bytes
+        name = f"ECN of {one.device} {one.name}".rstrip()
+        if low is not None and high is not None and low >= high:
+            yield problem(
+                one,
+                f"{name}: Kmin {low:g} B is not below Kmax {high:g} B",
+                "put Kmin below Kmax",
+            )
+        elif low is not None and 0 < low < _FRAME_BYTES:
+            yield problem(
+                one,
+                f"{name}: Kmin {low:g} B is less than one frame of 9216 B: it marks "
+                "whatever waits",
+                "raise Kmin",
+                severity=Severity.WARNING,
+            )
+        if one.ecn and (low is None) is not (high is None):
+            missing = "Kmin" if low is None else "Kmax"
+            yield problem(one, f"{name}: there is no {missing}", f"set {missing}")
+        chance = one.pmax_percent
+        if chance is not None and not 0 < chance <= 100:  # noqa: PLR2004 - per cent
+            yield problem(
+                one, f"{name}: a probability of {chance:g} % at Kmax", "use 5 to 100 %"
+            )
+        elif chance is not None and chance < 1:
+            yield problem(
+                one,
+                f"{name}: a probability of {chance:g} % marks hardly any packet",
+                "use 5 to 100 %",
+                severity=Severity.WARNING,
+            )
+
+
+def lossy_in_lossless(case: Case) -> Found:
+    for switch in case.switches:
+        classes = paused(switch)
+        groups = table(switch, Map.PAUSE_TO_GROUP)
+        lossless = {
+            Map.CLASS_TO_QUEUE: lossless_queues(switch),
+            Map.CLASS_TO_GROUP: {target(groups, one) for one in classes},
+        }
+        for kind, targets in lossless.items():
+            rows = table(switch, kind)
+            held = {target(rows, one) for one in classes}
+            for source, row in rows.items() if classes else ():
+                if source not in classes and row.target in targets & held:
+                    what = kind.value.rpartition(" to ")[2]
+                    yield problem(
+                        row,
+                        f"class {source} of {switch.name} is not paused and shares "
+                        f"{what} {row.target} with a class that is",
+                        f"give it another {what}",
+                    )
+
+
+def port_without_qos(case: Case) -> Found:
+    for switch in case.switches:
+        pauses = [one for one in switch.of(Pause) if one.ports]
+        lossless = {port: one for one in pauses if one.priorities for port in one.ports}
+        if len(pauses) == len(switch.of(Pause)) and lossless:
+            yield from _unpaused(switch, {port for one in pauses for port in one.ports})
+        yield from _unmapped(switch, lossless)
+        yield from _buffers(switch, set(lossless))
+
+
+def _unpaused(switch: Device, known: set[str]) -> Found:
+    cabled = [one for one in switch.of(Port) if one.peer]
+    if sum(one.name in known for one in cabled) * 2 <= len(cabled):
+        return
+    for one in cabled:
+        if one.name not in known:
+            yield problem(
+                one,
+                f"{switch.name} {one.name}, cabled to {one.peer}, has no quality of service: "
+                "it pauses nothing, the others do",
+                "set it as on the other ports",
+                severity=Severity.WARNING,
+            )
+
+
+def _unmapped(switch: Device, lossless: dict[str, Pause]) -> Found:
+    for kind in Map:
+        uses = [one for one in switch.of(MapUse) if one.kind is kind]
+        if not uses or any(not one.ports for one in uses):
+            continue
+        mapped = {port for one in uses for port in one.ports}
+        without = [port for port in lossless if port not in mapped]
+        if without and len(without) * 2 < len(lossless):
+            yield problem(
+                [lossless[without[0]], uses[0]],
+                f"{switch.name} {without[0]}"
+                + (f" and {len(without) - 1} more" if len(without) > 1 else "")
+                + f" has no map of {kind.value}; the other lossless ports have",
+                f"use {uses[0].table}",
+            )
+
+
+def _buffers(switch: Device, lossless: set[str]) -> Found:
+    queues = lossless_queues(switch)
+    uses = [one for one in switch.of(GroupUse) if not one.ingress and one.group in queues]
+    by_port = {port: one for one in uses for port in one.ports if port in lossless}
+    counts = Counter(one.profile for one in by_port.values())
+    if not counts or counts.most_common(1)[0][1] * 2 <= len(lossless):
+        return
+    usual = counts.most_common(1)[0][0]
+    shown = next(one for one in uses if one.profile == usual)
+    for port in sorted(lossless):
+        one = by_port.get(port)
+        if one is None or one.profile != usual:
+            has = one.profile if one else "no profile"
+            yield problem(
+                [one or shown, shown],
+                f"the lossless queue of {switch.name} {port} has {has}; {usual} on the others",
+                f"use {usual}",
+                severity=Severity.WARNING,
+            )
+
+
+_Rows = dict[int, Mapped]
+"""One map of labels, by what is mapped."""
+
+
+def qos_class_and_queue(case: Case) -> Found:
+    for switch in case.switches:
+        lossless = paused(switch)
+        queues = table(switch, Map.CLASS_TO_QUEUE)
+        stops = queues, table(switch, Map.PAUSE_TO_QUEUE)
+        holds = table(switch, Map.CLASS_TO_GROUP), table(switch, Map.PAUSE_TO_GROUP)
+        for priority in sorted(lossless):
+            yield from _apart(switch, priority, stops, "sends {} through queue", "queue")
+            if any(holds):
+                yield from _apart(switch, priority, holds, "holds {} in group", "group")
+        yield from _unreached(switch, lossless)
+        for priority in sorted(lossless) if queues else ():
+            yield from _shared(switch, priority, lossless, queues)
+
+
+def _apart(
+    switch: Device, priority: int, maps: tuple[_Rows, _Rows], what: str, place: str
+) -> Found:
+    """Yield a class that goes one way while PFC stops another."""
+    goes, stopped = (target(rows, priority) for rows in maps)
+    if goes != stopped:
+        yield problem(
+            [rows[priority] for rows in maps if priority in rows],
+            f"{switch.name} {what.format(f'class {priority}')} {goes}, and PFC stops {place} "
+            f"{stopped}",
+            f"map both to one {place}",
+        )
+
+
+def _unreached(switch: Device, lossless: set[int]) -> Found:
+    """Yield lossless classes that no packet comes to."""
+    classes = table(switch, Map.DSCP_TO_CLASS)
+    reached = {row.target for row in classes.values()}
+    for priority in sorted(lossless - reached) if classes else ():
+        yield problem(
+            next(one for one in switch.of(Pause) if priority in one.priorities),
+            f"no DSCP leads to the lossless class {priority} of {switch.name}",
+            "map the DSCP of RoCE to it",
+        )
+
+
+def _shared(switch: Device, priority: int, lossless: set[int], queues: _Rows) -> Found:
+    """Yield a lossless class whose queue a lossy class uses as well."""
+    queue = target(queues, priority)
+    others = (c for c in range(CLASSES) if c not in lossless and target(queues, c) == queue)
+    other = next(others, None)
+    if other is not None:
+        yield problem(
+            [queues[one] for one in (other, priority) if one in queues],
+            f"class {other} shares the lossless queue of {switch.name}",
+            "give it another queue",
+        )
+
+
+def qos_cnp_class(case: Case) -> Found:
+    marks = [one for one in case.of(Congestion) if one.name == "cnp_dscp"]
+    priorities = [one for one in case.of(Congestion) if one.name == "cnp_802p_prio"]
+    for switch in case.switches:
+        classes, lossless = table(switch, Map.DSCP_TO_CLASS), paused(switch)
+        for one in marks if classes and lossless else ():
+            row = classes.get(one.value)
+            given = row.target if row else 0
+            seen = [one, *([row] if row else [])]
+            if given in lossless:
+                yield problem(
+                    seen,
+                    f"CNPs (DSCP {one.value}) share the lossless class {given} of "
+                    f"{switch.name} and are paused with it",
+                    "give them a class of their own",
+                )
+            elif given == 0:
+                yield problem(
+                    seen,
+                    f"CNPs (DSCP {one.value}) are best effort on {switch.name}",
+                    f"map DSCP {one.value} to a strict class",
+                )
+            else:
+                yield from _turn(switch, one, given)
+    for one in marks:
+        row = host_map(case).get(one.value)
+        for priority in priorities:
+            if row and row.target != priority.value:
+                yield problem(
+                    [priority, row],
+                    f"the NIC sends CNPs in priority {priority.value} and "
+                    f"maps their DSCP to {row.target}",
+                    "use one priority",
+                )
+
+
+def _turn(switch: Device, one: Congestion, given: int) -> Found:
+    queue = target(table(switch, Map.CLASS_TO_QUEUE), given)
+    by_name = {turn.name: turn for turn in switch.of(Scheduler) if turn.name}
+    named = [
+        use for use in switch.of(QueueUse) if use.queue == queue and use.scheduler in by_name
+    ]
+    turns = [turn for turn in switch.of(Scheduler) if turn.queue == queue]
+    turns += [by_name[use.scheduler] for use in named]
+    for turn in turns:
+        if not turn.strict:
+            yield problem(
+                [*named[:1], turn, one],
+                f"queue {queue} of {switch.name}, where CNPs are, takes turns with the others",
+                "schedule it strictly",
+                severity=Severity.WARNING,
+            )
+            return
+
+
+def qos_congestion_priority(case: Case) -> Found:
+    lossless = {priority for one in host_pauses(case) for priority in one.priorities}
+    enables = [one for one in case.of(Congestion) if one.priority is not None]
+    on = {(one.name, one.priority) for one in enables if one.value}
+    for one in enables:
+        if one.value and lossless and one.priority not in lossless:
+            yield problem(
+                [one, *host_pauses(case)[:1]],
+                f"DCQCN is on for priority {one.priority}, and PFC protects {min(lossless)}",
+                f"enable it on priority {min(lossless)}",
+            )
+        elif not one.value and one.priority in lossless:
+            yield problem(
+                one,
+                f"{one.name.removesuffix('_enable')} is off on the lossless priority "
+                f"{one.priority}: PFC alone holds the senders",
+                "enable it",
+                severity=Severity.WARNING,
+            )
+    for name, other in (
+        ("roce_np_enable", "roce_rp_enable"),
+        ("roce_rp_enable", "roce_np_enable"),
+    ):
+        for one in enables:
+            alone = one.name == name and one.value and (other, one.priority) not in on
+            if alone and not any(
+                o.name == other and o.priority == one.priority for o in enables
+            ):
+                yield problem(
+                    one, f"{name} is on and {other} is not: one half of DCQCN", "enable both"
+                )
+
+
+_RANGES: Final = {
+    "cnp_dscp": (0, 63),
+    "cnp_802p_prio": (0, 7),
+    "min_time_between_cnps": (0, 4095),
+    "rpg_ai_rate": (1, 10_000),
+    "rpg_hai_rate": (1, 50_000),
+    "rpg_time_reset": (1, 131_071),
+    "rpg_byte_reset": (1, 32_767),
+    "rpg_threshold": (1, 31),
+    "rpg_gd": (0, 15),
+    "rpg_min_dec_fac": (0, 100),
+    "dce_tcp_g": (1, 1023),
+    "dce_tcp_rtt": (0, 131_071),
+    "initial_alpha_value": (1, 1023),
+    "rate_reduce_monitor_period": (1, 1000),
+}
+_CNPS_US: Final = 100
+
+
+def qos_congestion_values(case: Case) -> Found:
+    values: dict[str, Congestion] = {}
+    for one in case.of(Congestion):
+        span = _RANGES.get(one.name)
+        values[one.name] = one
+        if span and not span[0] <= one.value <= span[1]:
+            yield problem(
+                one,
+                f"{one.name} {one.value} lies outside {span[0]} to {span[1]}",
+                "use the firmware's default",
+                severity=Severity.ERROR,
+            )
+        elif one.name == "min_time_between_cnps" and one.value > _CNPS_US:
+            yield problem(
+                one,
+                f"a sender hears of congestion every {one.value} us at most: its "
+                "rate has long been too high",
+                "use 2 to 50 us",
+            )
+    slow, fast = values.get("rpg_ai_rate"), values.get("rpg_hai_rate")
+    if slow and fast and slow.value > fast.value:
+        yield problem(
+            [slow, fast],
+            f"the additive increase {slow.value} is above the hyper increase {fast.value}",
+            "exchange them",
+        )
+
+
+def qos_host_and_switch(case: Case) -> Found:
+    pauses, rows = host_pauses(case), host_map(case)
+    for switch in case.switches:
+        on = [one for one in switch.of(Pause) if one.priorities]
+        theirs = paused(switch)
+        for one in pauses:
+            if theirs and set(one.priorities) != theirs:
+                yield problem(
+                    [one, *on[:1]],
+                    f"the NICs pause {_qos_host_and_switch_list(set(one.priorities))}, and "
+                    f"{switch.name} pauses {_qos_host_and_switch_list(theirs)}",
+                    "pause the same",
+                )
+        classes = table(switch, Map.DSCP_TO_CLASS)
+        for dscp, row in rows.items() if classes else ():
+            given = classes[dscp].target if dscp in classes else 0
+            apart = given != row.target
+            if apart and ({given} & theirs or {row.target} & _lossless(pauses)):
+                seen = [row, *([classes[dscp]] if dscp in classes else [])]
+                yield problem(
+                    seen,
+                    f"DSCP {dscp} is priority {row.target} on the NIC and class "
+                    f"{given} on {switch.name}",
+                    "map it alike on both",
+                )
+
+
+def _lossless(pauses: list[Pause]) -> set[int]:
+    return {priority for one in pauses for priority in one.priorities}
+
+
+def _qos_host_and_switch_list(numbers: set[int]) -> str:
+    return ", ".join(str(one) for one in sorted(numbers)) or "nothing"
+
+
+def qos_job_and_host(case: Case) -> Found:
+    rows, pauses = host_map(case), host_pauses(case)
+    lossless = {priority for one in pauses for priority in one.priorities}
+    for one, value in traffic_classes(case):
+        for mark in case.of(Mark):
+            if mark.traffic_class // ECN_BITS != value // ECN_BITS:
+                yield problem(
+                    [one, mark],
+                    f"NCCL marks DSCP {value // ECN_BITS}, and {mark.tool} "
+                    f"DSCP {mark.traffic_class // ECN_BITS}",
+                    "use one traffic class",
+                )
+        yield from _priority(one, value // ECN_BITS, rows, pauses, lossless)
+    for one in case.variables("NCCL_IB_SL"):
+        level = number(one.value)
+        if lossless and level and level not in lossless:
+            yield problem(
+                [one, *pauses[:1]],
+                f"NCCL_IB_SL={level} is priority {level} on RoCE, and "
+                f"PFC protects {min(lossless)}",
+                f"set {min(lossless)}, or unset it",
+                severity=Severity.WARNING,
+            )
+
+
+def _priority(
+    one: Variable, dscp: int, rows: dict[int, Mapped], pauses: list[Pause], lossless: set[int]
+) -> Found:
+    """Yield a DSCP whose priority is not paused; by default the NIC takes DSCP / 8."""
+    priority = rows[dscp].target if dscp in rows else dscp // CLASSES
+    if lossless and priority not in lossless:
+        seen = [one, *([rows[dscp]] if dscp in rows else []), *pauses[:1]]
+        yield problem(
+            seen,
+            f"DSCP {dscp} is priority {priority} on the NIC, and PFC protects {min(lossless)}",
+            f"map it: mlnx_qos --dscp2prio set,{dscp},{min(lossless)}",
+        )
+
+
+def qos_job_and_switch(case: Case) -> Found:
+    labels: list[tuple[Fact, str, int]] = [
+        (one, "NCCL_IB_TC", value // ECN_BITS) for one, value in traffic_classes(case)
+    ]
+    yield from _unmarked(case)
+    labels += [(one, one.tool, one.traffic_class // ECN_BITS) for one in case.of(Mark)]
+    for switch in case.switches:
+        lossless = paused(switch)
+        if not lossless or not table(switch, Map.DSCP_TO_CLASS):
+            continue
+        for fact, name, dscp in labels:
+            row = dscp_class(switch, dscp)
+            given = row.target if row else 0
+            if given not in lossless:
+                seen = [fact, *([row] if row else []), *switch.of(Pause)[:1]]
+                yield problem(
+                    seen,
+                    f"{name} marks DSCP {dscp}, which {switch.name} puts into class {given}; "
+                    f"lossless is {_qos_job_and_switch_list(lossless)}",
+                    f"map DSCP {dscp} to class {min(lossless)}, or mark the DSCP that it has",
+                )
+
+
+def _unmarked(case: Case) -> Found:
+    """Yield a lossless fabric that sorts by DSCP and whose jobs and hosts mark none."""
+    jobs = [one for one in case.variables("NCCL_IB_HCA") if "$" not in one.value]
+    if list(traffic_classes(case)) or case.of(Mark) or not jobs:
+        return
+    for switch in case.switches:
+        rows = table(switch, Map.DSCP_TO_CLASS)
+        given = rows[0].target if 0 in rows else 0
+        if rows and paused(switch) and given not in paused(switch):
+            yield problem(
+                [jobs[0], *switch.of(Pause)[:1]],
+                f"no job and no host marks a DSCP: RoCE travels in class {given} of "
+                f"{switch.name}, and lossless is {_qos_job_and_switch_list(paused(switch))}",
+                "set NCCL_IB_TC, or the traffic class of the NICs",
+            )
+            return
+
+
+def _qos_job_and_switch_list(numbers: set[int]) -> str:
+    return " and ".join(str(one) for one in sorted(numbers))
+
+
+def qos_switches_differ(case: Case) -> Found:
+    for fleet in case.fleets():
+        yield from _pauses(fleet)
+        yield from _maps(fleet)
+
+
+def _pauses(fleet: list[Device]) -> Found:
+    rows = [one for switch in fleet for one in switch.of(Pause)]
+    counts = Counter[tuple[int, ...]]()
+    for one in rows:
+        counts[one.priorities] += max(1, len(one.ports))
+    if not counts or not any(counts):
+        return
+    usual = max((key for key in counts if key), key=lambda key: counts[key], default=())
+    shown = next(one for one in rows if one.priorities == usual)
+    for one in rows:
+        if usual and one.priorities != usual:
+            where = f"{one.device} {_ports(one.ports)}".strip()
+            has = ", ".join(map(str, one.priorities)) or "nothing"
+            yield problem(
+                [one, shown],
+                f"{where} pauses {has}, others {', '.join(map(str, usual))}",
+                "pause the same on every port",
+            )
+
+
+def _ports(ports: tuple[str, ...]) -> str:
+    return f"{ports[0]} and {len(ports) - 1} more" if len(ports) > 1 else "".join(ports)
+
+
+def _maps(fleet: list[Device]) -> Found:
+    for kind in (Map.DSCP_TO_CLASS, Map.CLASS_TO_QUEUE, Map.PAUSE_TO_QUEUE):
+        tables = [(switch, table(switch, kind)) for switch in fleet]
+        tables = [(switch, rows) for switch, rows in tables if rows]
+        sources = {source for _, rows in tables for source in rows}
+        for source in sorted(sources):
+            given = Counter(
+                rows[source].target if source in rows else None for _, rows in tables
+            )
+            if len(given) < 2:  # noqa: PLR2004 - two that differ
+                continue
+            usual = given.most_common(1)[0][0]
+            for switch, rows in tables:
+                row = rows.get(source)
+                if row is not None and row.target != usual:
+                    yield problem(
+                        row,
+                        f"{kind.value} {source} is {row.target} on {switch.name} and "
+                        f"{usual} on the others",
+                        "map it alike everywhere",
+                    )
+                elif row is None:
+                    first = next(iter(rows.values()))
+                    yield problem(
+                        first,
+                        f"{switch.name} has no {kind.value} for {source}; others give {usual}",
+                        "map it alike everywhere",
+                    )
+
+
+_SMALL: Final = 20
+_ALL: Final = 100
+
+
+def scheduler_shares(case: Case) -> Found:
+    for switch in case.switches:
+        queues = lossless_queues(switch)
+        turns = list(_turns(switch))
+        for fact, queue, turn in turns:
+            if queue in queues and turn.strict and _others_strict(turns) < len(turns):
+                yield problem(
+                    [fact, turn],
+                    f"the lossless queue {queue} of {switch.name} comes "
+                    "before all others, always",
+                    "take weighted turns",
+                )
+            elif queue in queues and turn.weight is not None and turn.weight < _SMALL:
+                yield problem(
+                    [fact, turn],
+                    f"RDMA (queue {queue} of {switch.name}) is sure of {turn.weight:g} % alone",
+                    "give it half",
+                )
+        shares: dict[int, float] = {}
+        for _, queue, turn in turns:
+            shares[queue] = max(shares.get(queue, 0), 0 if turn.strict else turn.weight or 0)
+        if (
+            turns
+            and all(not one.name for one in switch.of(Scheduler))
+            and sum(shares.values()) > _ALL
+        ):
+            yield problem(
+                turns[0][0],
+                f"shares of {switch.name} add up to {sum(shares.values()):g} %",
+                "let them add up to 100 %",
+            )
+
+
+def _turns(switch: Device) -> Iterator[tuple[Fact, int, Scheduler]]:
+    by_name = {one.name: one for one in switch.of(Scheduler) if one.name}
+    for use in switch.of(QueueUse):
+        if use.scheduler in by_name:
+            yield use, use.queue, by_name[use.scheduler]
+    for one in switch.of(Scheduler):
+        if one.queue is not None:
+            yield one, one.queue, one
+
+
+def _others_strict(turns: list[tuple[Fact, int, Scheduler]]) -> int:
+    return sum(turn.strict for _, _, turn in turns)
+
+
+def trust_mode(case: Case) -> Found:
+    if case.fabric == "infiniband":
+        return
+    by_dscp = bool(
+        list(traffic_classes(case))
+        or case.of(Mark)
+        or any(one.kind is Map.DSCP_TO_CLASS for one in case.of(Mapped))
+    )
+    lossless = {one.device for one in case.of(Pause) if one.priorities}
+    yield from _unsaid(case, by_dscp=by_dscp)
+    for one in case.of(Trust):
+        ours = one.side is Side.HOST or one.device in lossless
+        if one.mode != "dscp" and by_dscp and ours:
+            where = f"{one.device} {one.ports[0] if one.ports else ''}".strip() or "the NIC"
+            yield problem(
+                one,
+                f"{where} trusts {one.mode}, and the traffic is marked by DSCP",
+                "trust DSCP",
+            )
+
+
+def _unsaid(case: Case, *, by_dscp: bool) -> Found:
+    """NICs trust 802.1p unless they are told otherwise."""
+    said = {one.at.text.name for one in case.of(Trust) if one.side is Side.HOST}
+    mapped = {
+        one.at.text.name: one
+        for one in case.of(Mapped)
+        if one.side is Side.HOST and one.kind is Map.DSCP_TO_CLASS
+    }
+    for one in case.of(Pause):
+        name = one.at.text.name
+        silent = one.side is Side.HOST and name in mapped and name not in said
+        if by_dscp and silent and one.priorities:
+            yield problem(
+                [one, mapped[name]],
+                "nothing tells the NICs to trust DSCP: they trust 802.1p, and the map of DSCPs "
+                "is not used",
+                "add --trust dscp",
+            )

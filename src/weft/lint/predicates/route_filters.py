@@ -1,0 +1,174 @@
+"""Predicates on what BGP announces."""
+
+from collections.abc import Iterator
+from functools import cache
+from ipaddress import IPv4Network, IPv6Network, ip_network
+
+from weft.lint.facts import (
+    Address,
+    Aggregate,
+    Announced,
+    MapRow,
+    Neighbor,
+    Port,
+    PrefixRow,
+    Side,
+    Wanted,
+)
+from weft.lint.rule import Case, Device, Found, problem
+
+_Network = IPv4Network | IPv6Network
+_Links = dict[str, list[tuple[Address, _Network]]]
+
+
+def bgp_filter(case: Case) -> Found:
+    rails = (Side.HOST, Side.KUBERNETES)
+    gateways = {one.gateway for one in case.of(Address) if one.side in rails} - {""}
+    for fleet in case.fleets():
+        of = {
+            switch.name: sorted(_links(switch, gateways), key=lambda one: _span(one[1]))
+            for switch in fleet
+        }
+        for switch in fleet:
+            links = of[switch.name]
+            for row in switch.of(PrefixRow):
+                yield from _lengths(row)
+            for one in switch.of(Announced):
+                yield from _filtered(switch, one, links)
+            for aggregate in switch.of(Aggregate):
+                yield from _aggregated(switch, aggregate, of)
+
+
+@cache
+def _network(text: str) -> _Network | None:
+    try:
+        return ip_network(text, strict=False)
+    except ValueError:
+        return None
+
+
+def _lengths(row: PrefixRow) -> Found:
+    """Yield a row whose lengths no prefix can have: the line is refused, the list shorter."""
+    network = _network(row.prefix)
+    if network is None:
+        yield problem(row, f"{row.prefix} of the list {row.name} is no prefix", "correct it")
+        return
+    least = network.prefixlen if row.least is None else row.least
+    most = network.max_prefixlen if row.most is None else row.most
+    if not network.prefixlen <= least <= most <= network.max_prefixlen:
+        yield problem(
+            row,
+            f"the list {row.name} asks for lengths of {least} to {most} in {row.prefix}",
+            f"use {network.prefixlen} to {network.max_prefixlen}",
+        )
+
+
+def _links(switch: Device, gateways: set[str]) -> Iterator[tuple[Address, _Network]]:
+    """Yield the links to hosts; those between switches need not be announced."""
+    for one in switch.of(Address):
+        network = _network(one.address)
+        if isinstance(network, IPv4Network) and one.address.partition("/")[0] in gateways:
+            yield one, network
+
+
+def _filtered(switch: Device, one: Announced, links: list[tuple[Address, _Network]]) -> Found:
+    rows = [row for row in switch.of(MapRow) if row.name == one.route_map]
+    lists = {row.name for row in switch.of(PrefixRow)}
+    for row in rows:
+        if row.prefixes and row.prefixes not in lists:
+            yield problem(
+                row,
+                f"route map {row.name} of {switch.name} is about the list {row.prefixes!r}, "
+                "which is not there",
+                "define it, or correct the name",
+            )
+            return
+    said = any(wanted.name == one.route_map for wanted in switch.of(Wanted))
+    if one.route_map and not rows and not said:
+        yield problem(
+            one,
+            f"{switch.name} announces through the route map {one.route_map!r}, which is not "
+            "there: nothing is let out",
+            "define it, or correct the name",
+        )
+    if not rows or not links or any(row.prefixes is None for row in rows):
+        return
+    prefixes = switch.of(PrefixRow)
+    if not any(_let_out(network, rows, prefixes) for _, network in links):
+        address, network = links[0]
+        yield problem(
+            [*rows[:1], *(p for p in prefixes if p.name == rows[0].prefixes), one, address],
+            f"route map {one.route_map} of {switch.name} lets none of its {len(links)} links "
+            f"out, as {network}",
+            "permit the networks of the links, with their lengths (ge 31)",
+        )
+
+
+def _let_out(network: _Network, rows: list[MapRow], prefixes: list[PrefixRow]) -> bool:
+    for row in rows:
+        if not row.prefixes or _listed(network, row.prefixes, prefixes):
+            return row.permit
+    return False
+
+
+def _listed(network: _Network, name: str, prefixes: list[PrefixRow]) -> bool:
+    for one in prefixes:
+        outer = _network(one.prefix)
+        if one.name != name or outer is None or not _inside(network, outer):
+            continue
+        exact = one.least is None and one.most is None
+        least = outer.prefixlen if one.least is None else one.least
+        most = outer.max_prefixlen if one.most is None else one.most
+        if (
+            network.prefixlen == outer.prefixlen
+            if exact
+            else least <= network.prefixlen <= most
+        ):
+            return one.permit
+    return False
+
+
+def _inside(network: _Network, outer: _Network) -> bool:
+    first, last = int(outer.network_address), int(outer.broadcast_address)
+    return network.version == outer.version and first <= int(network.network_address) <= last
+
+
+def _span(network: _Network) -> tuple[int, int]:
+    return int(network.network_address), int(network.broadcast_address)
+
+
+def _apart(outer: _Network, links: list[tuple[Address, _Network]]) -> bool:
+    """Return whether a network ends before sorted links begin, or begins after them."""
+    first, last = _span(outer)
+    return last < _span(links[0][1])[0] or first > _span(links[-1][1])[1]
+
+
+def _aggregated(switch: Device, one: Aggregate, of: _Links) -> Found:
+    links = of[switch.name]
+    outer = _network(one.prefix)
+    if outer is None:
+        yield problem(one, f"{one.prefix} is no network", "write it as 10.0.0.0/24")
+        return
+    if links and not any(_inside(network, outer) for _, network in links):
+        yield problem(
+            [one, links[0][0]],
+            f"{switch.name} aggregates to {one.prefix}, and none of its links is in it",
+            "aggregate the networks of its own links",
+        )
+        return
+    near = {port.peer for port in switch.of(Port)} | {"", switch.name}
+    sessions = {session.peer for session in switch.of(Neighbor)}
+    if not links or not near - {"", switch.name}:
+        return
+    for name, others in of.items():
+        if name in near or name in sessions or not others or _apart(outer, others):
+            continue
+        theirs = next((one for one, network in others if _inside(network, outer)), None)
+        if theirs is not None:
+            yield problem(
+                [one, theirs],
+                f"{switch.name} aggregates to {one.prefix}, and {theirs.address} of {name} is "
+                "in it: it draws the traffic of another leaf",
+                "aggregate the networks of its own links",
+            )
+            return

@@ -1,0 +1,371 @@
+"""Predicates on addresses and routing."""
+
+from collections.abc import Set as AbstractSet
+from ipaddress import ip_address, ip_interface
+from typing import Final
+
+from weft.lint.document import whole
+from weft.lint.facts import Address, Hash, HashSeed, Neighbor, Option, Port, Side, Speaker
+from weft.lint.rule import Case, Device, Found, Severity, problem
+
+
+def address_duplicate(case: Case) -> Found:
+    for fleet in case.fleets():
+        rows = [one for switch in fleet for one in switch.of(Address)]
+        yield from _twice(rows)
+        speakers: dict[str, Speaker] = {}
+        for switch in fleet:
+            for one in switch.of(Speaker):
+                first = speakers.setdefault(one.router_id, one) if one.router_id else one
+                if first.device != one.device:
+                    yield problem(
+                        [one, first],
+                        f"router ID {one.router_id} is that of {first.device} "
+                        f"and of {one.device}",
+                        "give each its own",
+                    )
+    hosts = [one for one in case.of(Address) if one.side is Side.HOST]
+    yield from _twice(hosts)
+
+
+def _twice(rows: list[Address]) -> Found:
+    taken: dict[tuple[str, str], Address] = {}
+    for one in rows:
+        address = one.address.partition("/")[0]
+        try:
+            ip_interface(one.address)
+        except ValueError:
+            yield problem(one, f"{one.address} is no address", "write it as 10.0.0.1/31")
+            continue
+        if address.lower().startswith("fe80"):
+            continue
+        first = taken.setdefault((one.vrf, address), one)
+        if first is not one and (first.device, first.port) != (one.device, one.port):
+            if _anycast(first, one):
+                continue
+            yield problem(
+                [one, first],
+                f"{address} is given to {first.device} {first.port} and to "
+                f"{one.device} {one.port}",
+                "give each its own",
+            )
+
+
+def _anycast(first: Address, one: Address) -> bool:
+    """Return whether two switches share an address on purpose.
+
+    Pairs have one tunnel address (on a second loopback) and one gateway of a VLAN.
+    """
+    names = {first.port.lower(), one.port.lower()}
+    apart = first.device != one.device and not names & {"lo", "lo0", "loopback0"}
+    return apart and any(all(n.startswith(p) for n in names) for p in ("lo", "vlan"))
+
+
+def address_gateway(case: Case) -> Found:
+    fleets = [
+        {one.address.partition("/")[0]: one for switch in fleet for one in switch.of(Address)}
+        for fleet in case.fleets()
+    ]
+    cables = [one for switch in case.switches for one in switch.of(Port) if one.peer]
+    rails = [one for one in case.of(Address) if one.side is Side.HOST and one.gateway]
+    gateways = {one.gateway for one in rails}
+    ends = {(one.peer, one.peer_port) for one in cables}
+    for one in rails:
+        try:
+            inside = ip_address(one.gateway) in ip_interface(one.address).network
+        except ValueError:
+            yield problem(one, f"{one.gateway} is no address", "correct it")
+            continue
+        lacking = [own for own in fleets if own and one.gateway not in own]
+        if not inside:
+            yield problem(
+                one,
+                f"the gateway {one.gateway} of {one.device} {one.port} is not in {one.address}",
+                "use the other address of the link",
+            )
+        elif case.absent and (one.device, one.port) not in ends:
+            continue
+        elif any(own.keys() & gateways for own in lacking) or (
+            lacking and len(lacking) == len(fleets)
+        ):
+            yield problem(
+                one,
+                f"no switch has the gateway {one.gateway} of {one.device} {one.port}",
+                "give it to the switch port, or correct it",
+            )
+        else:
+            yield from _ends(one, [own[one.gateway] for own in fleets if one.gateway in own])
+    yield from _cabled(case, {one.gateway: one for one in rails}, cables)
+
+
+def _ends(one: Address, switches: list[Address]) -> Found:
+    for other in switches:
+        length = other.address.partition("/")[2]
+        if length and length != one.address.partition("/")[2]:
+            yield problem(
+                [other, one],
+                f"{other.device} {other.port} has {other.address}, and {one.device} "
+                f"{one.port} at its other end {one.address}",
+                "give both ends one length",
+            )
+
+
+def _cabled(case: Case, rails: dict[str, Address], ports: list[Port]) -> Found:
+    """Compare where the gateway of a host is with where the host is cabled."""
+    cables = {(one.device, one.name): one for one in ports}
+    hosts = {one.device for one in rails.values()}
+    named = {(one.device, one.port) for one in rails.values()}
+    described = {one.device for one in ports}
+    for switch in case.switches:
+        for own in switch.of(Address):
+            rail = rails.get(own.address.partition("/")[0])
+            port = cables.get((switch.name, own.port))
+            if rail is None or switch.name not in described:
+                continue
+            far = (port.peer, port.peer_port) if port else None
+            crossed = far in named and far != (rail.device, rail.port)
+            if port is None or crossed or (port.peer in hosts and port.peer != rail.device):
+                yield problem(
+                    [own, rail, *([port] if port else [])],
+                    f"{switch.name} {own.port} has the gateway of {rail.device} {rail.port}, "
+                    + (
+                        f"and is cabled to {port.peer} {port.peer_port}"
+                        if port
+                        else "and no cable is there"
+                    ),
+                    "give it to the port that the host is cabled to",
+                )
+
+
+_PRIVATE: Final = (range(64512, 65535), range(4_200_000_000, 4_294_967_295))
+
+
+def bgp_asn(case: Case) -> Found:
+    for fleet in case.fleets():
+        speakers = {switch.name: one for switch in fleet for one in switch.of(Speaker)}
+        for one in speakers.values():
+            if not any(one.asn in span for span in _PRIVATE):
+                yield problem(
+                    one,
+                    f"AS {one.asn} of {one.device} is not a private number",
+                    "use 64512 to 65534, or 4200000000 and on",
+                    severity=None
+                    if one.asn in {0, 23456, 65535}
+                    else Severity.WARNING
+                    if case.fabric or Side.JOB in case.sides
+                    else Severity.INFO,
+                )
+        for switch in fleet:
+            cables = {port.name: port.peer for port in switch.of(Port) if port.peer}
+            for session in switch.of(Neighbor):
+                own, other = (
+                    speakers.get(switch.name),
+                    speakers.get(cables.get(session.peer, "")),
+                )
+                if own and other:
+                    yield from _session(own, other, session)
+        yield from _leaves(fleet, case.absent)
+
+
+def _session(own: Speaker, other: Speaker, session: Neighbor) -> Found:
+    remote = whole(session.remote)
+    if remote is not None and remote != other.asn:
+        yield problem(
+            [session, other],
+            f"{own.device} expects AS {remote} at {session.peer}, and "
+            f"{other.device} is AS {other.asn}",
+            "correct the number",
+        )
+    elif session.remote == "internal" and own.asn != other.asn:
+        yield problem(
+            [session, own, other],
+            f"{own.device} is AS {own.asn} and expects its own at {session.peer}, and "
+            f"{other.device} is AS {other.asn}",
+            "make the session external",
+        )
+    elif session.remote == "external" and own.asn == other.asn:
+        yield problem(
+            [own, other],
+            f"{own.device} and {other.device} are both AS {own.asn}: an "
+            "external session stays down",
+            "give each its own",
+        )
+
+
+def _leaves(fleet: list[Device], absent: frozenset[str]) -> Found:
+    names = {switch.name for switch in fleet} | absent
+    leaves: dict[int, Speaker] = {}
+    for switch in fleet:
+        to_hosts = [p for p in switch.of(Port) if p.peer and p.peer not in names]
+        for one in switch.of(Speaker) if to_hosts else ():
+            first = leaves.setdefault(one.asn, one)
+            if first is not one:
+                yield problem(
+                    [one, first],
+                    f"leaves {first.device} and {one.device} are both AS "
+                    f"{one.asn}: each drops the other's routes as its own loop",
+                    "give each leaf its own number",
+                )
+
+
+def bgp_paths(case: Case) -> Found:
+    for fleet in case.fleets():
+        speakers = {switch.name: one for switch in fleet for one in switch.of(Speaker)}
+        for switch in fleet:
+            sessions = [one for one in switch.of(Neighbor) if one.unnumbered or one.remote]
+            cables = {port.name: port.peer for port in switch.of(Port) if port.peer}
+            paths = len(sessions)
+            for one in switch.of(Speaker):
+                few = one.paths is not None and one.paths < paths
+                if few and (one.paths == 1 or _leaf(switch, speakers.keys() | case.absent)):
+                    yield problem(
+                        one,
+                        f"{switch.name} uses {one.paths} of {paths} paths",
+                        f"set maximum-paths to {max(64, paths)}",
+                    )
+                peers = {
+                    speakers[cables[s.peer]].asn
+                    for s in sessions
+                    if cables.get(s.peer) in speakers
+                }
+                if one.relaxed is False and len(peers) > 1:
+                    yield problem(
+                        one,
+                        f"{switch.name} has neighbours of {len(peers)} AS numbers and "
+                        "takes their paths for unequal",
+                        "set bestpath as-path multipath-relax",
+                    )
+
+
+def _leaf(switch: Device, switches: AbstractSet[str]) -> bool:
+    """Return whether all sessions lead upwards: the ports to hosts have none."""
+    peers = {port.peer for port in switch.of(Port) if port.peer}
+    return bool(peers - switches)
+
+
+def bgp_session(case: Case) -> Found:
+    for fleet in case.fleets():
+        names = {switch.name for switch in fleet}
+        for switch in fleet:
+            for one in switch.of(Neighbor):
+                if ":" in one.peer:  # a session over IPv6 addresses may carry IPv6 alone
+                    continue
+                if one.active is False:
+                    yield problem(
+                        one,
+                        f"{switch.name} exchanges no IPv4 routes with {one.peer}",
+                        "activate the family",
+                    )
+                elif one.unnumbered and one.extended_nexthop is False:
+                    yield problem(
+                        one,
+                        f"{switch.name} cannot carry IPv4 over {one.peer}: the next "
+                        "hop is IPv6",
+                        "allow the extended next hop",
+                    )
+            yield from _unaddressed(switch)
+            yield from _nameless(switch)
+            for speaker in switch.of(Speaker):
+                if speaker.announces is False and switch.of(Address):
+                    yield problem(
+                        speaker, f"{switch.name} announces no route", "redistribute connected"
+                    )
+            yield from _silent(switch, names)
+
+
+def _unaddressed(switch: Device) -> Found:
+    """Yield sessions over an interface that has no IPv6 address to speak from."""
+    ports = {one.name: one for one in switch.of(Port)}
+    for one in switch.of(Neighbor):
+        port = ports.get(one.peer)
+        if one.unnumbered and port is not None and port.link_local is False:
+            yield problem(
+                [port, one],
+                f"{switch.name} {port.name} has no IPv6 address, or carries no IPv4 over "
+                "it: a session over the interface needs both",
+                "set its link-local address, as on the other uplinks",
+            )
+
+
+def _nameless(switch: Device) -> Found:
+    sessions = switch.of(Neighbor)
+    if any(one.remote or one.unnumbered for one in sessions):
+        for one in sessions:
+            if not one.remote:
+                yield problem(
+                    one,
+                    f"{switch.name} expects no AS at {one.peer}: the session does not start",
+                    "put it into the group of the others, or give remote-as",
+                )
+
+
+def _silent(switch: Device, names: set[str]) -> Found:
+    peers = {one.peer for one in switch.of(Neighbor)}
+    uplinks = [one for one in switch.of(Port) if one.peer in names]
+    spoken = [one for one in uplinks if one.name in peers]
+    for one in uplinks if spoken else ():
+        if one.name not in peers:
+            yield problem(
+                one,
+                f"{switch.name} has no session on {one.name} to {one.peer}",
+                "add the neighbour",
+            )
+
+
+_POLICIES: Final = ("net.ipv4.fib_multipath_hash_policy", "net.ipv6.fib_multipath_hash_policy")
+_FORWARDS: Final = {
+    "net.ipv4.ip_forward": _POLICIES[0], "net.ipv6.conf.all.forwarding": _POLICIES[1],
+}  # fmt: skip
+_LAYER_3: Final = "0"
+_OFF: Final = "0"
+
+
+def ecmp_hash(case: Case) -> Found:
+    for one in case.of(Hash):
+        if one.side is Side.SWITCH and not one.layer_4:
+            yield problem(
+                one,
+                f"{one.device} spreads flows by addresses alone",
+                "add the ports of layer 4",
+            )
+    yield from _seeds(case)
+    if any((one.paths or 2) > 1 for one in case.of(Speaker)):
+        yield from _kernel(case)
+
+
+def _seeds(case: Case) -> Found:
+    """Report the switches that share a seed with a switch that they are connected to."""
+    for fleet in case.fleets():
+        seeds = {one.device: one for switch in fleet for one in switch.of(HashSeed)}
+        for switch in fleet:
+            own = seeds.get(switch.name)
+            peers = sorted({port.peer for port in switch.of(Port)} & seeds.keys())
+            same = [seeds[one] for one in peers if own and seeds[one].seed == own.seed]
+            if own and same and own.device < same[0].device:
+                yield problem(
+                    [own, same[0]],
+                    f"{own.device} and {same[0].device} are connected and seed the hash alike "
+                    f"({own.seed})",
+                    "give each tier its own seed; in SONiC, its own type in DEVICE_METADATA",
+                )
+
+
+def _kernel(case: Case) -> Found:
+    """Judge the kernel of machines that forward: what they set is in a file of its own."""
+    files: dict[str, dict[str, Option]] = {}
+    for one in case.options("sysctl"):
+        files.setdefault(one.at.text.name, {})[one.name] = one
+    for rows in files.values():
+        if not rows.keys() & _FORWARDS.keys():
+            continue
+        for forward, policy in _FORWARDS.items():
+            sets, hashes = rows.get(forward), rows.get(policy)
+            if sets and sets.value == _OFF:
+                yield problem(sets, "a machine that speaks BGP forwards nothing", "set it to 1")
+            elif sets and (hashes is None or hashes.value == _LAYER_3):
+                yield problem(
+                    hashes or sets,
+                    "the kernel spreads flows by addresses alone"
+                    + ("" if hashes else ", its default"),
+                    f"{policy} = 1",
+                )

@@ -1,1 +1,0 @@
-"""One file a rule: what it checks, why it matters, what to do."""
