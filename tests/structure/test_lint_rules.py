@@ -1,10 +1,16 @@
 """What every rule of the linter owes its reader."""
 
+import ast
+import inspect
+import re
+from importlib import import_module
 from pathlib import Path
+from string import Formatter
 
 import pytest
 
 from weft import plugins
+from weft.inventory.table import tables
 from weft.lint import readers
 from weft.lint.lint import all_rules, description
 
@@ -12,6 +18,44 @@ ROOT = Path(__file__).parents[2]
 RULES = dict(all_rules())
 NAMES = list(RULES)
 SECTIONS = ("What it checks:", "Why it matters:", "What to do:", "References:")
+
+
+PREDICATES = {
+    row["rule"]: row
+    for rows in tables("weft.lint", "tables").values()
+    for row in rows
+    if "predicate" in row
+}
+
+
+def _reported(row):
+    """Yield the calls of ``problem`` that a predicate leads to."""
+    module, _, name = row["predicate"].rpartition(".")
+    tree = ast.parse(inspect.getsource(import_module(f"weft.lint.predicates.{module}")))
+    functions = {one.name: one for one in tree.body if isinstance(one, ast.FunctionDef)}
+    names, waiting = set(), [name]
+    while waiting:
+        one = waiting.pop()
+        if one in functions and one not in names:
+            names.add(one)
+            waiting += [n.id for n in ast.walk(functions[one]) if isinstance(n, ast.Name)]
+    for one in names:
+        for node in ast.walk(functions[one]):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "problem":
+                yield node
+
+
+@pytest.mark.parametrize("name", PREDICATES)
+def test_a_predicate_reports_the_messages_of_its_rule_with_all_that_they_name(name):
+    messages, used = PREDICATES[name]["messages"], set()
+    for call in _reported(PREDICATES[name]):
+        given = {one.arg for one in call.keywords} - {"severity"}
+        text = " ".join(messages[call.args[0].value][part] for part in ("message", "fix"))
+        fields = {field for _, field, _, _ in Formatter().parse(text) if field}
+        named = {re.split(r"[.\[]", one)[0] for one in fields}
+        assert {one for one in named if not one.isdigit()} == given, call.args[0].value
+        used.add(call.args[0].value)
+    assert used == set(messages), "a message that nothing reports"
 
 
 def _words(name):

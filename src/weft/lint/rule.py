@@ -1,6 +1,6 @@
 """What a rule is, what it is asked about and what it finds."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -41,6 +41,7 @@ __all__ = [
     "Device",
     "Found",
     "Layer",
+    "Match",
     "Problem",
     "Rule",
     "Severity",
@@ -84,15 +85,24 @@ class Problem:
         return tuple(dict.fromkeys(shown))
 
 
-Found = Iterator[Problem]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Match:
+    """What a predicate found: which message of its rule, and what the message names."""
+
+    message: str
+    seen: tuple[Fact, ...]
+    words: Mapping[str, object]
+    severity: Severity | None
+
+
+Found = Iterator[Match]
 
 
 def problem(
-    seen: Fact | Iterable[Fact], message: str, fix: str, *, severity: Severity | None = None
-) -> Problem:
-    """Return a problem that one or more facts show."""
-    facts = (seen,) if isinstance(seen, Fact) else tuple(seen)
-    return Problem(seen=facts, message=message, fix=fix, severity=severity)
+    message: str, *seen: Fact, severity: Severity | None = None, **words: object
+) -> Match:
+    """Return a match; messages name the facts ``{0}``, ``{1}`` and the words by their names."""
+    return Match(message=message, seen=seen, words=words, severity=severity)
 
 
 class _Sorted:
@@ -289,7 +299,7 @@ class Rule:
     severity: Severity
     reference: str
     """Where the rule is from: an address, or a standard."""
-    check: Callable[[Case], Found]
+    check: Callable[[Case], Iterator[Problem]]
     needs: tuple[Side, ...] = ()
     """Who must have been read; with some of them missing the rule cannot be checked."""
     not_on: frozenset[str] = frozenset()

@@ -1,9 +1,10 @@
 """Rules that are rows of data: which settings, under which conditions, and what to do.
 
 A rule of ``tables/*.yaml`` has an ``about`` (the four sections of its page), ``rows``, and
-where these do not suffice a ``predicate``: a ``module.function`` of ``weft.lint.predicates``.
-A row names one kind of fact (``of``) and tests of its fields (``when``); the first row that
-holds for a fact reports it. A test is a value, a list of values, or ``OPERATORS`` by name.
+where these do not suffice a ``predicate``: a ``module.function`` of ``weft.lint.predicates``,
+which yields ``problem`` with the name of one of the rule's ``messages``. A row names one kind
+of fact (``of``) and tests of its fields (``when``); the first row that holds for a fact
+reports it. A test is a value, a list of values, or ``OPERATORS`` by name.
 ``fabric`` and ``cluster`` (dotted paths of the cluster document, or ``none``) are conditions on
 what else was read; ``with`` and ``without`` are about another fact, and ``same`` lists the
 fields that the two share, as ``value: port`` where the names differ.
@@ -22,7 +23,7 @@ from weft.lint import facts as vocabulary
 from weft.lint import predicates
 from weft.lint.document import whole
 from weft.lint.facts import Fact, Side
-from weft.lint.rule import Case, Found, Layer, Problem, Rule, Severity, problem
+from weft.lint.rule import Case, Found, Layer, Match, Problem, Rule, Severity
 
 Operator = Callable[[Any, Any, Fact | None], bool]
 Prepared = tuple[tuple[Operator, Any], ...]
@@ -40,8 +41,8 @@ def _rule(row: Mapping[str, Any]) -> Rule:
     checked = [_checked(row["rule"], one) for one in row.get("rows", ())]
     predicate = _predicate(row)
 
-    def check(case: Case) -> Found:
-        yield from predicate(case)
+    def check(case: Case) -> Iterator[Problem]:
+        yield from (_worded(row["messages"], one) for one in predicate(case))
         reported: set[int] = set()
         for one in checked:
             for fact in _candidates(case, one):
@@ -71,6 +72,18 @@ def _predicate(row: Mapping[str, Any]) -> Callable[[Case], Found]:
         import_module(f"{predicates.__name__}.{module}"), name
     )
     return found
+
+
+def _worded(messages: Mapping[str, Mapping[str, str]], match: Match) -> Problem:
+    """Return what a predicate found in the words of its rule."""
+    texts = messages[match.message]
+    severity = Severity(texts["severity"]) if "severity" in texts else match.severity
+    return Problem(
+        seen=match.seen,
+        message=texts["message"].format(*match.seen, **match.words),
+        fix=texts["fix"].format(*match.seen, **match.words),
+        severity=severity,
+    )
 
 
 def _checked(rule: str, row: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -166,10 +179,10 @@ def _problem(
     if row.get("cluster") and case.cluster is not None:
         shown.append(case.cluster)
     severity = row.get("severity")
-    return problem(
-        shown,
-        row["message"].format(**words),
-        row["fix"].format(**words),
+    return Problem(
+        seen=tuple(shown),
+        message=row["message"].format(**words),
+        fix=row["fix"].format(**words),
         severity=Severity(severity) if severity else None,
     )
 

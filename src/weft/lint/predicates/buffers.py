@@ -58,11 +58,7 @@ def buffer_alpha(case: Case) -> Found:
             alpha = profile.alpha_exponent
             if alpha is not None and not _LOW <= alpha <= _HIGH:
                 said = "one port may take all" if alpha > 0 else "every burst is a pause"
-                yield problem(
-                    profile,
-                    f"alpha 2^{alpha:g} of {profile.name} on {switch.name}: {said}",
-                    "use 2^-3 to 2^1",
-                )
+                yield problem("share", profile, alpha=alpha, said=said)
         for use in switch.of(GroupUse):
             held = profiles.get(use.profile)
             if use.ingress or use.group not in queues or held is None:
@@ -73,14 +69,7 @@ def buffer_alpha(case: Case) -> Found:
                 default=None,
             )
             if alpha is not None and most is not None and alpha <= most:
-                yield problem(
-                    [use, held, *ingress[:1]],
-                    f"egress of the lossless queue {use.group} on "
-                    f"{switch.name} has alpha 2^{alpha:g}, not above the ingress's "
-                    f"2^{most:g}: it drops before anybody is paused",
-                    "use 2^7",
-                    severity=Severity.ERROR,
-                )
+                yield problem("egress_share", use, held, *ingress[:1], alpha=alpha, most=most)
                 break
 
 
@@ -98,15 +87,16 @@ def buffer_pool(case: Case) -> Found:
         shared = sum(one.size_bytes or 0 for one in pools)
         for pool in pools:
             if pool.size_bytes is not None and pool.size_bytes <= 0:
-                yield problem(
-                    pool, f"{pool.name} of {switch.name} holds nothing", "give it a size"
-                )
+                yield problem("empty", pool)
         if size and pools and shared + taken > size:
             yield problem(
-                [*pools, *switch.of(BufferProfile)[:1]],
-                f"{switch.name}: pool {shared} B "
-                f"+ {taken} B of lossless groups are more than its {size:.0f} B",
-                f"shrink the pool to {max(0, size - taken):.0f} B",
+                "size",
+                *pools,
+                *switch.of(BufferProfile)[:1],
+                shared=shared,
+                taken=taken,
+                size=size,
+                most=max(0, size - taken),
             )
 
 
@@ -134,7 +124,7 @@ def buffer_profile(case: Case) -> Found:
             profile = profiles.get(use.profile)
             pool = pools.get(profile.pool) if profile else None
             if profile and pool and pool.direction in _WAYS.values():
-                yield from _turned(switch, use, profile, pool)
+                yield from _turned(use, profile, pool)
         yield from _narrow(switch, pools, profiles)
 
 
@@ -145,24 +135,14 @@ def _unreserved(switch: Device, pools: dict[str, BufferPool]) -> Found:
         if pool is None or pool.headroom_bytes or one.size_bytes is None or not one.xoff_bytes:
             continue
         if one.size_bytes < one.xoff_bytes:
-            yield problem(
-                one,
-                f"{one.name} of {switch.name} reserves {one.size_bytes} B and counts on "
-                f"{one.xoff_bytes} B of headroom, which no pool keeps",
-                f"make it {one.xoff_bytes + (one.xon_bytes or 0)} B",
-            )
+            yield problem("unreserved", one, value=one.xoff_bytes + (one.xon_bytes or 0))
 
 
-def _turned(switch: Device, use: GroupUse, profile: BufferProfile, pool: BufferPool) -> Found:
+def _turned(use: GroupUse, profile: BufferProfile, pool: BufferPool) -> Found:
     way = _WAYS[use.ingress]
     if pool.direction != way:
         what = "priority group" if use.ingress else "queue"
-        yield problem(
-            [profile, use],
-            f"{profile.name} of {switch.name} is of the {pool.direction} pool {pool.name}, and "
-            f"a {what} uses it",
-            f"give it a pool of {way}",
-        )
+        yield problem("direction", profile, use, pool=pool, what=what, way=way)
 
 
 def _narrow(
@@ -175,13 +155,7 @@ def _narrow(
     for name in sorted(names & profiles.keys()):
         pool = pools.get(profiles[name].pool)
         if pool and pool.direction == "egress" and (pool.size_bytes or admitted) < admitted:
-            yield problem(
-                [pool, profiles[name]],
-                f"{pool.name} of {switch.name} holds {pool.size_bytes} B of what ingress "
-                f"admits, {admitted} B: lossless packets are dropped on their way out",
-                "make it as large as the ingress pool",
-                severity=Severity.WARNING,
-            )
+            yield problem("narrow", pool, profiles[name], admitted=admitted)
 
 
 def headroom_missing(case: Case) -> Found:
@@ -189,53 +163,27 @@ def headroom_missing(case: Case) -> Found:
         found = list(lossless_profiles(switch))
         for use, profile in found:
             if profile.xoff_bytes is None or profile.xoff_bytes <= 0:
-                yield problem(
-                    [use, profile],
-                    f"the lossless group {use.group} of {switch.name} uses "
-                    f"{profile.name}, which has no headroom",
-                    "give it xoff",
-                )
+                yield problem("no_headroom", use, profile)
         shared = {one.name for one in switch.of(BufferPool) if one.headroom_bytes}
         for profile in {one.name: one for _, one in found}.values():
-            yield from _order(switch, profile, shared=profile.pool in shared)
+            yield from _order(profile, shared=profile.pool in shared)
         yield from _ports(switch, [use for use, _ in found])
 
 
-def _order(switch: Device, profile: BufferProfile, *, shared: bool) -> Found:
+def _order(profile: BufferProfile, *, shared: bool) -> Found:
     """Compare sizes; where headroom is shared (xoff of the pool) a profile reserves little."""
     size, xon, xoff = profile.size_bytes, profile.xon_bytes, profile.xoff_bytes
     if not shared and size is not None and xoff and size < xoff and size < (xon or 0):
-        yield problem(
-            profile,
-            f"{profile.name} of {switch.name}: size {size} B holds neither xon nor xoff",
-            "size is xon + xoff",
-        )
+        yield problem("holds_neither", profile, size=size)
     if not shared and xon is not None and xoff and size is not None and xon > size:
-        yield problem(
-            profile,
-            f"{profile.name} of {switch.name}: xon {xon} B lies above size {size} B",
-            "lower xon",
-        )
+        yield problem("xon_above_size", profile, xon=xon, size=size)
     if profile.pool and profile.alpha_exponent is None and profile.static_bytes is None:
-        yield problem(
-            profile,
-            f"{profile.name} of {switch.name} has no share of its pool",
-            "give it dynamic_th or static_th",
-        )
+        yield problem("no_share", profile)
     if profile.pool and xoff and xon is None:
-        yield problem(
-            profile,
-            f"{profile.name} of {switch.name} says when to pause and not when to go on",
-            "give it xon",
-        )
+        yield problem("no_xon", profile)
     limit = profile.static_bytes
     if xon is not None and limit is not None and xon >= limit:
-        yield problem(
-            profile,
-            f"{profile.name} of {switch.name}: it goes on at {xon} B, above the "
-            f"pause at {limit} B",
-            "lower xon",
-        )
+        yield problem("xon_above_pause", profile, xon=xon, limit=limit)
 
 
 def _ports(switch: Device, uses: list[GroupUse]) -> Found:
@@ -247,12 +195,7 @@ def _ports(switch: Device, uses: list[GroupUse]) -> Found:
         missing = sorted(set(pause.ports) - held)
         if pause.priorities and not everywhere and (missing or (not pause.ports and not uses)):
             where = f"{missing[0]} ({len(missing)} ports)" if missing else "every port"
-            yield problem(
-                pause,
-                f"{where} of {switch.name} is paused and has no buffer profile for "
-                f"the lossless group",
-                "give the group a profile",
-            )
+            yield problem("no_profile", pause, where=where)
 
 
 _SN5000: Final = re2.compile(r"SN5\d{3}")
@@ -312,13 +255,17 @@ def _judge(
     if profile.xoff_bytes < need:
         enough = max(need, whole_sum)
         yield problem(
-            [cable, profile, seen[0]] if longer else [profile, seen[0], cable],
-            f"headroom {profile.xoff_bytes} B of {cable.device}: on "
-            f"{length_m:g} m at {gbit:g} Gb/s {flying:.0f} B are on the cable and two "
-            "frames follow, "
-            f"{least:.0f} B at the least and {whole_sum:.0f} B with the peer's answer",
-            f"raise xoff to {enough:.0f} B or more"
-            + (", or give the long cables a profile of their own" if longer else ""),
+            "short",
+            *([cable, profile, seen[0]] if longer else [profile, seen[0], cable]),
+            profile=profile,
+            cable=cable,
+            length_m=length_m,
+            gbit=gbit,
+            flying=flying,
+            least=least,
+            whole_sum=whole_sum,
+            enough=enough,
+            end=", or give the long cables a profile of their own" if longer else "",
         )
 
 
@@ -334,7 +281,7 @@ def ecn_above_pause(case: Case) -> Found:
                 continue
             for marking in {one.at: one for one in marks}.values():
                 alone_bytes = _alone_bytes(profile, pools.get(profile.pool))
-                yield from _compare(switch, marking, use, (profile, alone_bytes), limit)
+                yield from _compare(marking, use, (profile, alone_bytes), limit)
 
 
 def _pause_bytes(
@@ -357,7 +304,6 @@ def _alone_bytes(profile: BufferProfile, pool: BufferPool | None) -> float:
 
 
 def _compare(
-    switch: Device,
     marking: Marking,
     use: GroupUse,
     paused: tuple[BufferProfile, float],
@@ -368,11 +314,14 @@ def _compare(
     for name, value in (("Kmin", marking.kmin_bytes), ("Kmax", marking.kmax_bytes)):
         if value is not None and value >= fill:
             yield problem(
-                [marking, profile, use],
-                f"{name} {value:g} B of {switch.name} is above the pause at "
-                f"{fill:.0f} B ({shown})",
-                f"lower {name}",
-                # Where few ports are busy, marks may still come first.
+                "above_pause",
+                marking,
+                profile,
+                use,
+                name=name,
+                value=value,
+                fill=fill,
+                shown=shown,
                 severity=Severity.ERROR
                 if value >= alone_bytes and (name == "Kmin" or fill < value / 4)
                 else Severity.WARNING,
@@ -390,12 +339,7 @@ def ecn_averaging(case: Case) -> Found:
         for one in marked(switch):
             weight = one.marking.averaging_exponent
             if one.queue in queues and weight is not None and weight >= _LATE:
-                yield problem(
-                    one.marking,
-                    f"queue {one.queue} of {switch.name} marks by the average of "
-                    f"{2**weight} packets",
-                    "set the weight to 0",
-                )
+                yield problem("averaged", one.marking, one=one, value=2**weight)
 
 
 def pfc_asymmetric(case: Case) -> Found:
@@ -408,10 +352,11 @@ def pfc_asymmetric(case: Case) -> Found:
     without = {_folder(one): one for one in reversed(hosts) if _folder(one) not in pausing}
     for one in without.values():
         yield problem(
-            [one, *switches[0].of(Pause)[:1]],
-            f"the hosts set up RDMA and no PFC, and {switches[0].name} pauses "
-            f"{min(paused(switches[0]))}",
-            "add mlnx_qos --pfc",
+            "no_pause_on_hosts",
+            one,
+            *switches[0].of(Pause)[:1],
+            switches=switches,
+            least=min(paused(switches[0])),
         )
 
 
@@ -433,20 +378,11 @@ def pfc_off(case: Case) -> Found:
             and not _lossy(switch)
         ):
             seen = [*rows[:1], special[0]]
-            yield problem(
-                seen,
-                f"{switch.name} has a class for RoCE and pauses nothing",
-                "switch PFC on for it",
-                severity=Severity.WARNING if ecn else None,
-            )
+            yield problem("off", *seen, severity=Severity.WARNING if ecn else None)
     if any(paused(switch) for switch in case.switches):
         for one in case.of(Pause):
             if one.side is Side.HOST and not one.priorities:
-                yield problem(
-                    one,
-                    "the switches pause the NICs, and these NICs have PFC off",
-                    "switch it on: mlnx_qos --pfc",
-                )
+                yield problem("nics_off", one)
 
 
 def _lossy(switch: Device) -> bool:
@@ -461,11 +397,7 @@ def pfc_with_link_pause(case: Case) -> Found:
         else:
             both = any(paused(switch) for switch in case.switches if switch.name == one.device)
         if one.on and both:
-            yield problem(
-                one,
-                "the whole link can be paused, beside PFC by priority",
-                "switch the pause of the link off",
-            )
+            yield problem("both", one)
 
 
 def watchdog_off(case: Case) -> Found:
@@ -473,15 +405,13 @@ def watchdog_off(case: Case) -> Found:
         on = [one for one in switch.of(Pause) if one.priorities]
         dogs = [one for one in switch.of(Watchdog) if one.detection_ms or one.queues != ()]
         if on and not dogs:
-            yield problem(on, f"{switch.name} pauses without a watchdog", "switch it on")
+            yield problem("none", *on)
             continue
         for dog in dogs:
             if not dog.on and any(overlap(dog.ports, one.ports) for one in on):
-                yield problem(dog, f"the watchdog of {switch.name} is off", "switch it on")
+                yield problem("off", dog)
             elif dog.action and dog.action not in {"drop", "errdisable"}:
-                yield problem(
-                    dog, f"the watchdog's action {dog.action} lets a storm go on", "use drop"
-                )
+                yield problem("action", dog)
         yield from _unwatched(switch, on, dogs)
 
 
@@ -495,12 +425,7 @@ def _unwatched(switch: Device, on: list[Pause], dogs: list[Watchdog]) -> Found:
         missing = sorted(paused - named)
         if missing and len(named & paused) * 2 > len(paused):
             shown = next((one for one in on if missing[0] in one.ports), on[0])
-            yield problem(
-                [shown, kind[0]],
-                f"{len(missing)} ports of {switch.name} pause without a "
-                f"watchdog, {missing[0]} first",
-                "watch every port with PFC",
-            )
+            yield problem("unwatched", shown, kind[0], count=len(missing), missing=missing)
 
 
 def watchdog_queues(case: Case) -> Found:
@@ -513,10 +438,11 @@ def watchdog_queues(case: Case) -> Found:
                     continue
                 if overlap(dog.ports, pause.ports) and set(dog.queues) != wanted:
                     yield problem(
-                        [dog, pause],
-                        f"{switch.name} watches queue {_list(dog.queues)}, and PFC "
-                        f"pauses {_list(sorted(wanted))}",
-                        "watch what is paused",
+                        "queues",
+                        dog,
+                        pause,
+                        list=_list(dog.queues),
+                        list_2=_list(sorted(wanted)),
                     )
 
 
@@ -534,23 +460,8 @@ def watchdog_times(case: Case) -> Found:
         if detection is None:
             continue
         if one.poll_ms is not None and detection < one.poll_ms:
-            yield problem(
-                one,
-                f"detection {detection:g} ms is shorter than polling {one.poll_ms:g} ms",
-                "raise detection",
-                severity=Severity.ERROR,
-            )
+            yield problem("below_polling", one, detection=detection)
         if not _SHORT_MS <= detection <= _LONG_MS:
-            yield problem(
-                one,
-                f"detection {detection:g} ms: {_LONG_MS} ms at the most, and not "
-                f"under {_SHORT_MS} ms",
-                "use 200 ms",
-            )
+            yield problem("detection", one, detection=detection)
         if restoration is not None and not detection / 2 <= restoration <= 5 * detection:
-            yield problem(
-                one,
-                f"restoration {restoration:g} ms beside detection {detection:g} ms: "
-                "a storm comes back at once, or traffic stays cut off",
-                "use the same time for both",
-            )
+            yield problem("restoration", one, restoration=restoration, detection=detection)

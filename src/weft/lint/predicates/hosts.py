@@ -28,23 +28,16 @@ def host_memlock(case: Case) -> Found:
     for one in case.options("limits"):
         item = one.name.partition(" ")[0]
         if item not in _ITEMS:
-            yield problem(
-                one,
-                f"limits.conf knows no {item}",
-                "is memlock meant?",
-                severity=Severity.ERROR,
-            )
+            yield problem("item", one, item=item)
         if one.name.startswith("memlock") and one.value not in _FREE:
-            yield problem(one, f"{one.device} may pin {one.value} KiB", "write unlimited")
+            yield problem("limit", one)
     yield from _halves(case)
     for one in case.options("ulimit", "memlock"):
         if one.value not in _FREE and one.value.isdecimal():
-            yield problem(
-                one, f"the script pins {one.value} KiB at the most", "ulimit -l unlimited"
-            )
+            yield problem("script", one)
     for one in case.options("systemd", "Service.LimitMEMLOCK"):
         if one.value not in _FREE:
-            yield problem(one, f"{one.device} may pin {one.value}", "LimitMEMLOCK=infinity")
+            yield problem("unit", one)
     daemons = [
         one
         for one in case.options("systemd", "Service.ExecStart")
@@ -55,11 +48,7 @@ def host_memlock(case: Case) -> Found:
             o for o in case.options("systemd", "Service.LimitMEMLOCK") if o.device == one.device
         ]
         if not limits:
-            yield problem(
-                one,
-                f"{one.device} starts jobs with the default limit of pinned memory",
-                "add LimitMEMLOCK=infinity",
-            )
+            yield problem("default", one)
 
 
 def _halves(case: Case) -> Found:
@@ -72,12 +61,7 @@ def _halves(case: Case) -> Found:
         names = {one.name.rpartition(" ")[2] for one in rows}
         if len(names) == 1 and names != {"-"}:
             other = "hard" if names == {"soft"} else "soft"
-            yield problem(
-                rows,
-                f"memlock has a {min(names)} limit for {rows[0].device} and no {other} one, "
-                "which stays at its default",
-                f"add {rows[0].device} {other} memlock unlimited",
-            )
+            yield problem("one_half", *rows, least=min(names), other=other)
 
 
 _DEVICE: Final = re2.compile(r"(mlx5|mlx4|bnxt_re|irdma|rocep\w*|rdma)_?\d+")
@@ -102,32 +86,17 @@ def _rows(rows: list[RailTable]) -> Found:
         own = hosts.setdefault(one.device, {})
         other = next((o for o in own.values() if o.table == one.table), None)
         if one.port in own:
-            yield problem(
-                [one, own[one.port]], f"{one.device} has {one.port} twice", "name it once"
-            )
+            yield problem("twice", one, own[one.port])
         elif one.table in _KERNELS:
-            yield problem(
-                one,
-                f"the table {one.table} is the kernel's own: {one.device} loses other routes",
-                "use 1 to 252",
-            )
+            yield problem("kernels", one)
         elif other is not None:
-            yield problem(
-                [one, other],
-                f"{one.port} and {other.port} of {one.device} share the table {one.table}: the "
-                "second route replaces the first",
-                "give each rail a table of its own",
-            )
+            yield problem("shared", one, other)
         own.setdefault(one.port, one)
     counts = Counter(port for own in hosts.values() for port in own)
     usual = {port for port, count in counts.items() if count >= len(hosts) * _MOST_RATIO}
     for host, own in hosts.items():
         for port in sorted(usual - own.keys()):
-            yield problem(
-                next(iter(own.values())),
-                f"{host} has no row for {port}, as the other hosts have",
-                "add its address, gateway and table",
-            )
+            yield problem("missing", next(iter(own.values())), host=host, port=port)
 
 
 def _loop(loop: Option, devices: dict[str, RailTable]) -> Found:
@@ -136,15 +105,11 @@ def _loop(loop: Option, devices: dict[str, RailTable]) -> Found:
         return
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
-        yield problem(loop, f"{twice[0]} stands twice in the list", "name each device once")
+        yield problem("listed_twice", loop, twice=twice)
     missing = sorted(devices.keys() - set(names))
     if missing and len(missing) < len(devices):
         seen: list[Fact] = [loop, devices[missing[0]]]
-        yield problem(
-            seen,
-            f"{missing[0]} has an address and is not in the list: it is not set up",
-            "add the device",
-        )
+        yield problem("not_listed", *seen, missing=missing)
 
 
 _STRICT: Final = re2.compile(r"net\.ipv4\.conf\..+\.rp_filter")
@@ -158,21 +123,11 @@ def host_reverse_path(case: Case) -> Found:
     )
     for one in case.options("sysctl"):
         if _STRICT.fullmatch(one.name) and one.value == "1":
-            yield problem(
-                one,
-                f"{one.name} is strict",
-                "set 2",
-                severity=None if several else Severity.WARNING,
-            )
+            yield problem("strict", one, severity=None if several else Severity.WARNING)
         wanted = {"arp_ignore": "1", "arp_announce": "2"}.get(one.name.rpartition(".")[2])
         scope = one.name.rpartition(".")[0] in {"net.ipv4.conf.all", "net.ipv4.conf.default"}
         if several and wanted and scope and one.value == "0":
-            yield problem(
-                one,
-                f"{one.name} is 0: a NIC answers for the other rails' addresses",
-                f"set {wanted}",
-                severity=Severity.WARNING,
-            )
+            yield problem("answers", one, wanted=wanted)
 
 
 _KERNEL: Final = frozenset({"", "main", "local", "default", "254", "255", "253"})
@@ -203,26 +158,23 @@ def _tables(
         return
     for table in sorted(asked.keys() - filled.keys()):
         yield problem(
-            [asked[table], *rails[:1]],
-            f"no route stands in the table {table}, which a rule leads to",
-            _ROUTE,
+            "no_route",
+            asked[table],
+            *rails[:1],
+            table=table,
             severity=None if rails else Severity.WARNING,
         )
     for table in sorted(filled.keys() - asked.keys()):
         yield problem(
-            [filled[table], *rails[:1]],
-            f"no rule leads to the table {table}: its routes are never used",
-            _RULE,
+            "no_rule",
+            filled[table],
+            *rails[:1],
+            table=table,
             severity=None if rails else Severity.WARNING,
         )
     for one in asked.values() if rails else ():
         if one.goal and not one.source and one.table in filled:
-            yield problem(
-                one,
-                f"the table {one.table} is chosen by where packets go, and all rails go to the "
-                "same addresses",
-                _RULE,
-            )
+            yield problem("by_goal", one)
 
 
 def _prefix(one: Route, rails: Sequence[Address]) -> Found:
@@ -231,23 +183,21 @@ def _prefix(one: Route, rails: Sequence[Address]) -> Found:
     try:
         network = IPv4Network(one.prefix)
     except ValueError:
-        yield problem(one, f"{one.prefix} is no prefix", "set no bits after its length")
+        yield problem("bits", one)
         return
     if one.table in _KERNEL or not rails:
         return
     inside = [rail for rail in rails if _holds(network, rail.address)]
     if len(inside) * 2 < len(rails):
         yield problem(
-            [one, next(rail for rail in rails if rail not in inside)],
-            f"{one.prefix} holds {len(inside)} of the {len(rails)} addresses of the rails",
-            "route all of the fabric's addresses",
+            "outside",
+            one,
+            next(rail for rail in rails if rail not in inside),
+            count=len(inside),
+            count_2=len(rails),
         )
     elif not one.gateway:
-        yield problem(
-            [one, inside[0]],
-            f"{one.prefix} has no gateway, and the rails have links of their own with one",
-            "add via GATEWAY",
-        )
+        yield problem("no_gateway", one, inside[0])
 
 
 def _holds(network: IPv4Network, address: str) -> bool:
@@ -265,7 +215,7 @@ def host_sysctl_buffers(case: Case) -> Found:
     for one in case.options("sysctl", *names):
         most = whole(one.value.split()[-1]) if one.value.split() else None
         if most is not None and most < _LEAST:
-            yield problem(one, f"{one.name}: {most} bytes at the most", "allow 64 MiB")
+            yield problem("small", one, most=most)
 
 
 _KNOWN: Final[dict[str, list[str]]] = {
@@ -367,21 +317,17 @@ def host_sysctl_name(case: Case) -> Found:
         known = _KNOWN.get(group, [])
         near = get_close_matches(own, known, n=1, cutoff=0.8) if own not in known else []
         if own and near:
-            yield problem(
-                one,
-                f"the kernel has no {one.name}",
-                f"is {'.'.join([*parts[:-1], near[0]])} meant?",
-            )
+            yield problem("unknown", one, names=".".join([*parts[:-1], near[0]]))
 
 
 def _value(one: Option, parts: list[str]) -> Found:
     most = _LARGEST.get(parts[-1])
     if most is not None and one.value.isdecimal() and int(one.value) > most:
-        yield problem(one, f"{one.name} has no value {one.value}", f"use 0 to {most}")
+        yield problem("value", one, most=most)
     if parts[0] == "net" and len(parts) > 1 and parts[1] not in _NET:
         near = get_close_matches(parts[1], _NET, n=1, cutoff=0.7)
         if near:
-            yield problem(one, f"the kernel has no net.{parts[1]}", f"is {near[0]} meant?")
+            yield problem("family", one, parts=parts, near=near)
 
 
 def host_topology(case: Case) -> Found:
@@ -397,24 +343,12 @@ def host_topology(case: Case) -> Found:
         with_near = [g for g in gpus if g.switch in near]
         for one in gpus:
             if nets and one.numa not in sockets:
-                yield problem(
-                    [one, nets[0]],
-                    f"GPU {one.name} is on socket {one.numa}, which has no NIC",
-                    "correct the file, or move a NIC",
-                )
+                yield problem("no_nic", one, nets[0])
             elif one in apart and with_near:
-                yield problem(
-                    one,
-                    f"GPU {one.name} shares its PCIe switch with no NIC, as others do",
-                    "correct the file, or pair them by hand",
-                )
+                yield problem("apart", one)
         for kind in (gpus, nets):
             widths = Counter(one.width for one in kind if one.width)
             usual = widths.most_common(1)[0][0] if widths else None
             for one in kind:
                 if one.width and usual and one.width < usual:
-                    yield problem(
-                        one,
-                        f"{one.kind} {one.name} has {one.width} lanes, its like {usual}",
-                        "find out why",
-                    )
+                    yield problem("lanes", one, usual=usual)

@@ -15,19 +15,11 @@ def ib_adaptive_routing(case: Case) -> Found:
         yield from _ib_adaptive_routing_levels(case, one)
     for one in _options(case, "enable_ar_by_device_cap"):
         if one.value.upper() == "FALSE" and _asked(case, one):
-            yield problem(
-                one, "adaptive routing is set up and not switched on",
-                "enable_ar_by_device_cap TRUE",
-            )  # fmt: skip
+            yield problem("off", one)  # fmt: skip
     for one in _options(case, "routing_engine"):
         masks = [o for o in _options(case, "ar_sl_mask") if o.device == one.device]
         if masks and "ar_" not in one.value and not one.value.startswith("dor"):
-            yield problem(
-                [one, masks[0]],
-                f"the engine {one.value} has static routes alone, beside a mask of "
-                "adaptive routing",
-                "use ar_updn, ar_ftree or ar_dor",
-            )
+            yield problem("static", one, masks[0])
 
 
 def _options(case: Case, *names: str) -> list[Option]:
@@ -45,11 +37,7 @@ def _ib_adaptive_routing_levels(case: Case, one: Option) -> Found:
             and 0 <= level < _IB_ADAPTIVE_ROUTING_LEVELS
             and not mask >> level & 1
         ):
-            yield problem(
-                [one, variable],
-                f"ar_sl_mask {one.value} leaves out level {level}, which NCCL uses",
-                f"set its bit: {mask | 1 << level:#06x}",
-            )
+            yield problem("level", one, variable, level=level, value=mask | 1 << level)
 
 
 def _asked(case: Case, one: Option) -> bool:
@@ -71,9 +59,7 @@ def ib_lanes(case: Case) -> Found:
         most = rows.get("qos_max_vls")
         lanes = whole(most.value) if most else None
         if most is not None and (lanes is None or not 0 <= lanes <= _MANAGEMENT):
-            yield problem(
-                most, f"qos_max_vls {most.value}", "use 1 to 15, or 0 for the default"
-            )
+            yield problem("most", most)
         lanes = lanes or None
         used = set[int]()
         if "qos_sl2vl" in rows:
@@ -85,28 +71,24 @@ def ib_lanes(case: Case) -> Found:
         starved = sorted(lane for lane in used if weights and not weights.get(lane))
         if starved:
             yield problem(
-                [rows[name] for name in ("qos_vlarb_low", "qos_sl2vl") if name in rows],
-                f"lane {starved[0]} carries a service level and has no weight: it never sends",
-                "give it a weight",
+                "no_weight",
+                *([rows[name] for name in ("qos_vlarb_low", "qos_sl2vl") if name in rows]),
+                starved=starved,
             )
     for level in case.of(ServiceLevel):
         if level.level >= _IB_LANES_LEVELS:
-            yield problem(level, f"service level {level.level}", "use 0 to 15")
+            yield problem("level", level)
 
 
 def _ib_lanes_levels(one: Option, lanes: int | None, used: set[int]) -> Found:
     numbers = [whole(part) for part in one.value.split(",")]
     if len(numbers) != _IB_LANES_LEVELS:
-        yield problem(one, f"qos_sl2vl has {len(numbers)} entries", "give 16")
+        yield problem("entries", one, count=len(numbers))
     for level, lane in enumerate(numbers[: _IB_LANES_LEVELS - 1]):
         if lane is None or not 0 <= lane <= _MANAGEMENT:
-            yield problem(one, f"service level {level} is mapped to no lane", "use 0 to 14")
+            yield problem("no_lane", one, level=level)
         elif lanes is not None and lane >= lanes:
-            yield problem(
-                one,
-                f"service level {level} is mapped to lane {lane}; qos_max_vls is {lanes}",
-                "use a lane below it",
-            )
+            yield problem("lane_above", one, level=level, lane=lane, lanes=lanes)
         else:
             used.add(lane)
 
@@ -116,14 +98,9 @@ def _weights(one: Option, lanes: int | None, weights: dict[int, int]) -> Found:
         lane, _, weight = part.partition(":")
         number, heavy = whole(lane), whole(weight)
         if number is None or heavy is None or not 0 <= heavy <= _HEAVIEST:
-            yield problem(one, f"{one.name}: {part!r}", "write lane:weight, weights 0 to 255")
+            yield problem("weights", one, part=part)
         elif lanes is not None and number >= lanes and heavy:
-            yield problem(
-                one,
-                f"{one.name}: lane {number} has a weight; qos_max_vls is {lanes}",
-                "use lanes below it",
-                severity=Severity.WARNING,
-            )
+            yield problem("weight_above", one, number=number, lanes=lanes)
         else:
             weights[number] = weights.get(number, 0) + heavy
 
@@ -136,18 +113,13 @@ def ib_managers(case: Case) -> Found:
     numbers = [(one, whole(one.value)) for one in rows]
     for one, value in numbers:
         if value is None or not 0 <= value <= _MOST:
-            yield problem(one, f"sm_priority {one.value}", f"use 0 to {_MOST}")
+            yield problem("priority", one)
     held = [(one, value) for one, value in numbers if value is not None]
     files = {one.at.text.name for one in case.options("opensm")}
     top = max((value for _, value in held), default=None)
     masters = [one for one, value in held if value == top]
     if len(masters) > 1:
-        yield problem(
-            masters,
-            f"{len(masters)} subnet managers have the highest priority {top}: "
-            "their GUIDs decide who is master",
-            "give the standby less",
-        )
+        yield problem("same", *masters, count=len(masters), top=top)
     if len(files) > 1 and len(held) < len(files):
         without = [
             one
@@ -155,12 +127,7 @@ def ib_managers(case: Case) -> Found:
             if one.at.text.name not in {o.at.text.name for o in rows}
         ]
         if without:
-            yield problem(
-                without,
-                "this subnet manager has no sm_priority: it is 0 as any other's",
-                "give each its own",
-                severity=Severity.WARNING,
-            )
+            yield problem("none", *without)
     yield from _prefixes(case)
 
 
@@ -168,9 +135,7 @@ def _prefixes(case: Case) -> Found:
     rows = case.options("opensm", "subnet_prefix")
     values = {one.value.lower() for one in rows}
     if len(values) > 1:
-        yield problem(
-            rows, "the subnet managers of one subnet have different prefixes", "use one prefix"
-        )
+        yield problem("prefixes", *rows)
 
 
 _OWN: Final = frozenset(
@@ -199,18 +164,9 @@ def ib_managers_differ(case: Case) -> Found:
             continue
         values = {one.value for one in rows.values()}
         if len(values) > 1:
-            yield problem(
-                rows.values(),
-                f"{name} differs between the subnet managers",
-                "give both the same",
-            )
+            yield problem("differs", *(rows.values()), name=name)
         elif len(rows) < len(files):
-            yield problem(
-                rows.values(),
-                f"{name} is set for one of the subnet managers alone",
-                "give both the same",
-                severity=Severity.WARNING,
-            )
+            yield problem("one_alone", *(rows.values()), name=name)
 
 
 _KNOWN: Final = frozenset(
@@ -417,24 +373,17 @@ def ib_option(case: Case) -> Found:
     overlay = any(one.name in _IB_OPTION_NVIDIA for one in case.options("opensm"))
     for one in case.options("opensm"):
         if one.name in _IB_OPTION_NVIDIA:
-            yield problem(
-                one,
-                f"{one.name} is NVIDIA's own; OpenSM does not know it",
-                "keep it where NVIDIA's subnet manager runs",
-                severity=Severity.INFO,
-            )
+            yield problem("nvidia", one)
         elif one.name not in _KNOWN and not one.name.startswith(_FAMILIES):
             near = get_close_matches(one.name, _KNOWN, n=1, cutoff=0.75)
             yield problem(
+                "unknown",
                 one,
-                f"OpenSM does not know {one.name}",
-                f"write {near[0]}" if near else "remove it",
+                fix=f"write {near[0]}" if near else "remove it",
                 severity=Severity.INFO if overlay else None,
             )
         elif one.name in _SWITCHES and one.value.upper() not in {"TRUE", "FALSE"}:
-            yield problem(
-                one, f"{one.name} {one.value}", "write TRUE or FALSE", severity=Severity.ERROR
-            )
+            yield problem("switch", one)
 
 
 _ENGINES: Final = frozenset(
@@ -475,25 +424,11 @@ def ib_routing(case: Case) -> Found:
         unknown = [name for name in names if name not in _ENGINES | _IB_ROUTING_NVIDIA]
         own = [name for name in names if name in _IB_ROUTING_NVIDIA]
         if unknown:
-            yield problem(
-                one,
-                f"no routing engine is called {unknown[0]!r}; OpenSM falls back to minhop",
-                "use ftree,updn for a tree",
-            )
+            yield problem("unknown", one, unknown=unknown)
         elif own:
-            yield problem(
-                one,
-                f"{own[0]} is NVIDIA's own; OpenSM falls back to minhop",
-                "use ftree,updn in OpenSM",
-                severity=Severity.WARNING,
-            )
+            yield problem("nvidia", one, own=own)
         elif names == ["minhop"] and any(f.switches for f in case.of(TreeSwitch)):
-            yield problem(
-                one,
-                "minhop in a fabric of several tiers",
-                "use ftree,updn",
-                severity=Severity.WARNING,
-            )
+            yield problem("minhop", one)
     yield from _twice(case.of(Guids))
 
 
@@ -502,9 +437,4 @@ def _twice(rows: list[Guids]) -> Found:
     for one in rows:
         before = first.setdefault((one.device, one.values), one)
         if before is not one:
-            yield problem(
-                [one, before],
-                f"{one.values[0]} stands twice",
-                "remove one",
-                severity=Severity.WARNING,
-            )
+            yield problem("twice", one, before)

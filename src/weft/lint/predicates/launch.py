@@ -44,17 +44,9 @@ def _rows(rows: list[Slots]) -> Found:
     for one in rows:
         other = first.setdefault(one.device, one)
         if other is not one:
-            yield problem(
-                [one, other],
-                f"{one.device} stands twice in the list: it takes {one.count} ranks more",
-                "name each host once",
-            )
+            yield problem("twice", one, other)
         if one.count != usual:
-            yield problem(
-                one,
-                f"{one.device} takes {one.count} ranks, the others {usual}",
-                f"give it {usual} slots",
-            )
+            yield problem("ranks", one, usual=usual)
 
 
 def _mpi(launch: Launch, hosts: list[Slots]) -> Found:
@@ -64,18 +56,24 @@ def _mpi(launch: Launch, hosts: list[Slots]) -> Found:
     )
     if ranks is not None and (ranks > total or 0 < total - ranks < hosts[0].count):
         yield problem(
-            [launch, hosts[0]],
-            f"mpirun starts {ranks} ranks, and the {len(hosts)} lines of its list have "
-            f"{total} slots",
-            f"start {total}, or correct the list",
+            "slots",
+            launch,
+            hosts[0],
+            ranks=ranks,
+            count=len(hosts),
+            total=total,
             severity=Severity.ERROR if ranks > total else None,
         )
     placed = next((m for word in launch.words if (m := _PLACED.search(word))), None)
     if placed and ranks is not None and int(placed[1]) * len(hosts) < ranks:
         yield problem(
-            [launch, hosts[0]],
-            f"{placed[1]} ranks a host on {len(hosts)} hosts are fewer than {ranks}",
-            f"place {-(-ranks // len(hosts))} a host",
+            "placed",
+            launch,
+            hosts[0],
+            placed=placed,
+            count=len(hosts),
+            ranks=ranks,
+            value=-(-ranks // len(hosts)),
         )
 
 
@@ -84,25 +82,13 @@ def _torch(launch: Launch, hosts: list[Slots]) -> Found:
     nodes = whole(_launch_hosts_value(launch, "--nnodes"))
     each = whole(_launch_hosts_value(launch, "--nproc-per-node", "--nproc_per_node"))
     if nodes is not None and nodes != len(names) and nodes * 2 > len(names) > 1:
-        yield problem(
-            [launch, hosts[0]],
-            f"torchrun waits for {nodes} hosts, and the list beside it has {len(names)}",
-            f"write --nnodes={len(names)}, or correct the list",
-        )
+        yield problem("nodes", launch, hosts[0], nodes=nodes, count=len(names))
     if each is not None and each not in {1, hosts[0].count}:
-        yield problem(
-            [launch, hosts[0]],
-            f"torchrun starts {each} ranks a host, and the list beside it has {hosts[0].count}",
-            f"start {hosts[0].count}",
-        )
+        yield problem("each", launch, hosts[0], each=each)
     place = _launch_hosts_value(launch, "--rdzv-endpoint", "--rdzv_endpoint", "--master-addr")
     host = _HOST.fullmatch(place)
     if host and host[1] not in names and "." not in host[1] and host[1] != "localhost":
-        yield problem(
-            [launch, hosts[0]],
-            f"torchrun meets on {host[1]}, which is not in the list of hosts",
-            f"meet on {hosts[0].device}",
-        )
+        yield problem("place", launch, hosts[0], host=host)
 
 
 def _launch_hosts_value(launch: Launch, *names: str) -> str:
@@ -124,16 +110,9 @@ def launch_mpi(case: Case) -> Found:
         for name, value in zip(one.words, one.words[1:], strict=False):
             listed = {part.partition("%")[0] for part in value.split(",")}
             if name == "btl_tcp_if_exclude" and not any(_is_loopback(part) for part in listed):
-                yield problem(
-                    one, f"btl_tcp_if_exclude {value[:60]} leaves loopback in", "add lo to it"
-                )
+                yield problem("loopback", one, value=value[:60])
             elif name in {"--bind-to", "-bind-to"} and value == "core" and _of_gpus(one):
-                yield problem(
-                    one,
-                    "each rank is bound to one core, beside NCCL's own threads",
-                    "--bind-to none, or numa",
-                    severity=Severity.WARNING,
-                )
+                yield problem("core", one)
 
 
 def _is_loopback(part: str) -> bool:
@@ -161,27 +140,17 @@ def launch_rendezvous(case: Case) -> Found:
             and _several(launch.words)
             and "--standalone" in launch.words
         ):
-            yield problem(
-                launch,
-                "--standalone runs every host for itself",
-                "remove it, and name a rendezvous",
-            )
+            yield problem("standalone", launch)
         place = _launch_rendezvous_value(
             launch.words, "--rdzv-endpoint", "--rdzv_endpoint", "--master-addr", "--master_addr"
         )
         place = _DEFAULT.sub(r"\1", place)
         if launch.tool == "torchrun" and _several(launch.words) and _LOCAL.fullmatch(place):
-            yield problem(
-                launch,
-                f"{place} is another place on every host",
-                "name the first host, the same on all",
-            )
+            yield problem("local", launch, place=place)
     replicas = {one.device: one.replicas for one in case.of(Workload)}
     for one in case.variables("MASTER_ADDR"):
         if _LOCAL.fullmatch(one.value) and (replicas.get(one.device) or 1) > 1:
-            yield problem(
-                one, "MASTER_ADDR is another place in every pod", "name the first pod"
-            )
+            yield problem("pods", one)
 
 
 def _form(launch: Launch) -> Found:
@@ -189,27 +158,19 @@ def _form(launch: Launch) -> Found:
         return
     backend = _launch_rendezvous_value(launch.words, "--rdzv-backend", "--rdzv_backend")
     if backend and "$" not in backend and backend not in _BACKENDS:
-        yield problem(
-            launch,
-            f"torchrun knows no rendezvous {backend!r}",
-            f"use one of: {', '.join(sorted(_BACKENDS))}",
-        )
+        yield problem("backend", launch, backend=backend, names=", ".join(sorted(_BACKENDS)))
     endpoint = _launch_rendezvous_value(
         launch.words, "--rdzv-endpoint", "--rdzv_endpoint"
     ).rpartition(":")[2]
     port = _launch_rendezvous_value(launch.words, "--master-port", "--master_port") or endpoint
     if port.isdecimal() and not 0 < int(port) <= _LAST_PORT:
-        yield problem(launch, f"{port} is no port", f"use 1024 to {_LAST_PORT}")
+        yield problem("port", launch, port=port)
     ranked = any(
         word.startswith(("--node-rank", "--node_rank", "--rdzv")) for word in launch.words
     )
     placed = any(word.startswith(("--master-addr", "--master_addr")) for word in launch.words)
     if placed and not ranked and _several(launch.words) and launch.device.startswith(_OWN_RANK):
-        yield problem(
-            launch,
-            "no --node-rank: every pod takes itself for the first",
-            'add --node-rank="$JOB_COMPLETION_INDEX", or the number of the pod',
-        )
+        yield problem("rank", launch)
 
 
 def _several(words: tuple[str, ...]) -> bool:
@@ -251,11 +212,7 @@ def launch_variables_left_behind(case: Case) -> Found:
         ]
         if here:
             names = ", ".join(sorted({one.name for one in here}))
-            yield problem(
-                [launch, *here],
-                f"mpirun does not pass on {names}",
-                "add -x for each, or use /etc/nccl.conf",
-            )
+            yield problem("left_behind", launch, *here, names=names)
 
 
 def _single(launch: Launch) -> bool:
@@ -287,11 +244,7 @@ def launch_world_size(case: Case) -> Found:
             _launch_world_size_value(launch.words, "--nproc-per-node", "--nproc_per_node")
         )
         if own and each is not None and each != own[0] and launch.tool == "torchrun":
-            yield problem(
-                [launch, own[1]],
-                f"{each} ranks a pod, and it has {own[0]} GPUs",
-                f"start {own[0]}",
-            )
+            yield problem("gpus", launch, own[1], each=each, own=own)
     yield from _slurm(case)
     yield from _pods(case)
 
@@ -312,9 +265,7 @@ def _pods(case: Case) -> Found:
         total = sum(count or 0 for count in counts)
         if None not in counts and total != nodes:
             yield problem(
-                [found[0][0], *(pod for _, pod in found)],
-                f"torchrun waits for {nodes} pods, and {total} run at once",
-                f"write --nnodes={total}, or run {nodes} pods",
+                "pods", found[0][0], *(pod for _, pod in found), nodes=nodes, total=total
             )
 
 
@@ -327,11 +278,7 @@ def _slots(case: Case, gpus: dict[str, tuple[int, Container]]) -> Found:
             continue
         count, container = gpus[job]
         if slots != count:
-            yield problem(
-                [one, container],
-                f"{slots} ranks a worker, and it has {count} GPUs",
-                f"give {count} slots",
-            )
+            yield problem("slots", one, container, slots=slots, count=count)
         if one.replicas is None:
             continue
         for launch in case.of(Launch):
@@ -343,16 +290,10 @@ def _slots(case: Case, gpus: dict[str, tuple[int, Container]]) -> Found:
                 else None
             )
             if each is not None and each != slots:
-                yield problem(
-                    [launch, one],
-                    f"mpirun places {each} ranks a worker, and it has {slots} slots",
-                    f"place {slots}",
-                )
+                yield problem("placed", launch, one, each=each, slots=slots)
             if mine and ranks is not None and ranks != slots * one.replicas:
                 yield problem(
-                    [launch, one],
-                    f"mpirun starts {ranks} ranks for {one.replicas} workers of {slots}",
-                    f"start {slots * one.replicas}",
+                    "ranks", launch, one, ranks=ranks, slots=slots, value=slots * one.replicas
                 )
 
 
@@ -365,11 +306,7 @@ def _slurm(case: Case) -> Found:
         count = whole(gpus.value.rpartition(":")[2]) if gpus else None
         ranks = whole(tasks.value) if tasks else None
         if tasks and gpus and ranks is not None and count and ranks not in {1, count}:
-            yield problem(
-                [tasks, gpus],
-                f"{ranks} tasks a node, and {count} GPUs",
-                "start one task a GPU, or one for torchrun",
-            )
+            yield problem("tasks", tasks, gpus, ranks=ranks, count=count)
 
 
 def _launch_world_size_value(words: tuple[str, ...], *names: str) -> str:

@@ -36,11 +36,7 @@ def bond_on_rail(case: Case) -> Found:
             continue
         hosts = _bond_on_rail_hosts(case, one)
         if one.side is Side.HOST or hosts:
-            yield problem(
-                one,
-                f"{one.name} bundles {', '.join(one.members[:4])}",
-                "take the bond away, and give each rail its own address",
-            )
+            yield problem("bond", one, names=", ".join(one.members[:4]))
 
 
 def _bond_on_rail_hosts(case: Case, one: Bond) -> bool:
@@ -59,13 +55,13 @@ def _bond_on_rail_hosts(case: Case, one: Bond) -> bool:
 def link_down(case: Case) -> Found:
     for one in case.of(Port):
         if one.side is Side.HOST and one.up is False and one.mtu_bytes:
-            yield problem(one, f"{one.name} is set up and shut down", "end the line with up")
+            yield problem("host", one)
     for switch in case.switches:
         used = {one.port for one in switch.of(Address)} | {n.peer for n in switch.of(Neighbor)}
         for one in switch.of(Port):
             if one.up is False and (one.peer or one.name in used):
                 to = f" to {one.peer}" if one.peer else ""
-                yield problem(one, f"{switch.name} {one.name}{to} is shut down", "bring it up")
+                yield problem("switch", one, to=to)
 
 
 def link_ends_differ(case: Case) -> Found:
@@ -78,19 +74,15 @@ def link_ends_differ(case: Case) -> Found:
                 continue
             other = merged.get((one.peer, one.peer_port))
             if other is None:
-                yield problem(
-                    one,
-                    f"{device} {name} is cabled to {one.peer} {one.peer_port}, which "
-                    "is not there",
-                    "correct the description or the cable",
-                )
+                yield problem("absent", one, device=device, name=name)
             elif (other.peer, other.peer_port) != (device, name):
                 yield problem(
-                    [one, ports[one.peer, one.peer_port]],
-                    f"{device} {name} names "
-                    f"{one.peer} {one.peer_port}, which names {other.peer} "
-                    f"{other.peer_port}",
-                    "correct the description or the cable",
+                    "other",
+                    one,
+                    ports[one.peer, one.peer_port],
+                    device=device,
+                    name=name,
+                    other=other,
                 )
             elif (device, name) < (one.peer, one.peer_port):
                 yield from _compare(one, other)
@@ -116,10 +108,7 @@ def _compare(one: Port, other: Port) -> Found:
     ):
         if mine != theirs and mine is not None and theirs is not None and (mine or theirs):
             yield problem(
-                [one, other],
-                f"{what} is {mine or 'unset'} on {one.device} {one.name} and "
-                f"{theirs or 'unset'} on {other.device} {other.name}",
-                "set both ends alike",
+                "differs", one, other, what=what, mine=mine or "unset", theirs=theirs or "unset"
             )
 
 
@@ -133,20 +122,12 @@ def link_lanes(case: Case) -> Found:
             for lane in one.lanes:
                 first = taken.setdefault(lane, one)
                 if first is not one:
-                    yield problem(
-                        [one, first],
-                        f"{one.name} and {first.name} of {switch.name} share lane {lane}",
-                        "give each its own lanes",
-                    )
+                    yield problem("shared", one, first, lane=lane)
                     break
         for one in rows:
             usual = widths[one.speed_gbit].most_common(1)[0][0]
             if len(one.lanes) != usual:
-                yield problem(
-                    one,
-                    f"{one.name} of {switch.name} has {len(one.lanes)} lanes, its like {usual}",
-                    "give it as many",
-                )
+                yield problem("count", one, count=len(one.lanes), usual=usual)
 
 
 def link_peer_twice(case: Case) -> Found:
@@ -158,12 +139,7 @@ def link_peer_twice(case: Case) -> Found:
                     continue
                 other = first.setdefault((one.peer, one.peer_port), one)
                 if (other.device, other.name) != (one.device, one.name):
-                    yield problem(
-                        [one, other],
-                        f"{other.device} {other.name} and {one.device} {one.name} are both "
-                        f"cabled to {one.peer} {one.peer_port}",
-                        "correct one of the descriptions",
-                    )
+                    yield problem("twice", one, other)
 
 
 _FEW_RATIO: Final = 0.25
@@ -183,12 +159,7 @@ def link_speed(case: Case) -> Found:
                 for one in rows:
                     rare = counts[one.speed_gbit] <= _FEW_RATIO * len(rows)
                     if one.speed_gbit != usual and rare:
-                        yield problem(
-                            one,
-                            f"{switch.name} {one.name} runs at {one.speed_gbit:g} "
-                            f"Gb/s, its like at {usual:g}",
-                            "find out why",
-                        )
+                        yield problem("odd", one, usual=usual)
 
 
 def mtu_ends_differ(case: Case) -> Found:
@@ -210,11 +181,12 @@ def mtu_ends_differ(case: Case) -> Found:
             assert shown is not None
             more = f" and {len(ports) - 1} more" if len(ports) > 1 else ""
             yield problem(
-                [ports[0], shown],
-                f"{ports[0].name}{more} of {device} has MTU "
-                f"{ports[0].mtu_bytes}, others {usual}",
-                "use one MTU",
-                # A network that nobody is seen to use RDMA on may have links of several MTUs.
+                "odd",
+                ports[0],
+                shown,
+                more=more,
+                device=device,
+                usual=usual,
                 severity=None if case.fabric or Side.JOB in case.sides else Severity.WARNING,
             )
         yield from _mtu_ends_differ_hosts(case, rows)
@@ -233,20 +205,10 @@ def _mtu_ends_differ_hosts(case: Case, rows: list[Port]) -> Found:
         return
     for one in case.of(Port):
         if one.side is Side.HOST and one.mtu_bytes and one.mtu_bytes > least.mtu_bytes:
-            yield problem(
-                [one, least],
-                f"hosts send frames of {one.mtu_bytes}, and {least.name} of "
-                f"{least.device} takes {least.mtu_bytes}",
-                "raise the switch",
-            )
+            yield problem("hosts", one, least)
     for network in case.of(Network):
         if network.mtu_bytes and network.mtu_bytes > least.mtu_bytes:
-            yield problem(
-                [network, least],
-                f"pods send frames of {network.mtu_bytes}, and "
-                f"{least.name} of {least.device} takes {least.mtu_bytes}",
-                "lower the pod's, or raise the switch's",
-            )
+            yield problem("pods", network, least)
 
 
 _LEAST: Final = 4200
@@ -261,20 +223,18 @@ def mtu_small(case: Case) -> Found:
                 seen.setdefault((one.device, one.mtu_bytes), one)
         for port in seen.values():
             yield problem(
-                port, f"{port.device} {port.name}: MTU {port.mtu_bytes}".strip(), _fix(port)
+                "port",
+                port,
+                text=f"{port.device} {port.name}: MTU {port.mtu_bytes}".strip(),
+                fix=_fix(port),
             )
     offers: list[Network | Offered] = [*case.of(Network), *case.of(Offered)]
     for offer in offers:
         if offer.mtu_bytes and offer.mtu_bytes < _LEAST and _is_rdma(offer):
-            yield problem(offer, f"{offer.device}: MTU {offer.mtu_bytes}", "use 9000")
+            yield problem("offer", offer)
     for part in case.of(Partition):
         if part.ipoib and part.mtu_code is not None and part.mtu_code < _CODE_4096:
-            yield problem(
-                part,
-                f"partition {part.name} has MTU code {part.mtu_code}; 4096 bytes is "
-                f"{_CODE_4096}",
-                f"set mtu={_CODE_4096}",
-            )
+            yield problem("partition", part)
 
 
 def _is_rdma(one: Network | Offered) -> bool:
@@ -328,18 +288,10 @@ def _parts(switch: Device) -> Found:
         if split is None:
             alone.append(port)
         elif int(match[2]) - _FIRST[match[1][0]] >= split.ways:
-            yield problem(
-                [port, split],
-                f"{switch.name} has no {port.name}: its cage is split {split.ways} ways",
-                "split it further, or remove the port",
-            )
+            yield problem("ways", port, split)
     if alone:
         more = f" and {len(alone) - 1} more are parts" if len(alone) > 1 else " is a part"
-        yield problem(
-            [alone[0], *switch.of(Split)[:1]],
-            f"{switch.name} {alone[0].name}{more} of a cage that is not split",
-            "split the cage",
-        )
+        yield problem("not_split", alone[0], *switch.of(Split)[:1], more=more)
 
 
 _SETTINGS: Final = (
@@ -369,10 +321,7 @@ def _ports(switch: Device) -> Found:
             if lack and len(have) >= max(_ENOUGH, _ENOUGH * len(lack)):
                 more = f" and {len(lack) - 1} more" if len(lack) > 1 else ""
                 yield problem(
-                    [lack[0], have[0]],
-                    f"{switch.name} {lack[0].name}{more} has {words}; {len(have)} other ports "
-                    "have",
-                    "set it as on the others",
+                    "lacks", lack[0], have[0], more=more, words=words, count=len(have)
                 )
 
 
@@ -389,12 +338,7 @@ def _queues(switch: Device) -> Found:
         lack = next((one for one in rows if not one.scheduler), None)
         if lack and usual and count >= max(_ENOUGH, _ENOUGH * counts[""]):
             shown = next(one for one in rows if one.scheduler == usual)
-            yield problem(
-                [lack, shown],
-                f"queue {queue} of {switch.name} {lack.ports[0]} has no scheduler; "
-                f"{usual} on {count} other ports",
-                f"use {usual}",
-            )
+            yield problem("scheduler", lack, shown, queue=queue, usual=usual, count=count)
 
 
 _MODEL: Final = re2.compile(r"(?i)sn(\d{4})")
@@ -404,11 +348,7 @@ def switch_model(case: Case) -> Found:
     for one in case.of(Hardware):
         name, platform = (_MODEL.search(text) for text in (one.name, one.platform))
         if name and platform and name[1] != platform[1]:
-            yield problem(
-                one,
-                f"{one.device} has the profile of an SN{name[1]} and is an SN{platform[1]}",
-                "use the hwsku of its own model",
-            )
+            yield problem("differs", one, name=name, platform=platform)
 
 
 def cluster_differs(case: Case) -> Found:
@@ -429,11 +369,7 @@ def cluster_differs(case: Case) -> Found:
     else:
         alien = []
     for one in alien:
-        yield problem(
-            [one, case.cluster],
-            f"this is not for {kind}, which the cluster document says",
-            "remove it, or correct fabric.kind",
-        )
+        yield problem("kind", one, case.cluster, kind=kind)
     rate = units.gbit_from_rate(case.cluster.cluster.host.nic_bytes_per_s)
     names = {switch.name for switch in case.switches} | case.absent
     slow = [
@@ -447,10 +383,4 @@ def cluster_differs(case: Case) -> Found:
         and case.cluster.cluster.topology.planes == 1
     ]
     if slow:
-        yield problem(
-            [slow[0], case.cluster],
-            f"{len(slow)} ports to hosts run at "
-            f"{slow[0].speed_gbit:g} Gb/s, and the NICs at {rate:g}",
-            "correct the one that is wrong",
-            severity=Severity.WARNING,
-        )
+        yield problem("rate", slow[0], case.cluster, count=len(slow), rate=rate)

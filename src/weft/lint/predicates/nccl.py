@@ -28,11 +28,7 @@ def _against_cluster(case: Case, one: Variable, named: set[str]) -> Found:
         return
     nics = case.cluster.cluster.host.nics
     if len(named) != nics:
-        yield problem(
-            [one, case.cluster],
-            f"NCCL_IB_HCA names {len(named)} adapters, and a host has {nics} compute NICs",
-            "name every compute NIC once",
-        )
+        yield problem("cluster", one, case.cluster, count=len(named), nics=nics)
 
 
 def _against_rails(case: Case, one: Variable, named: set[str]) -> Found:
@@ -41,18 +37,10 @@ def _against_rails(case: Case, one: Variable, named: set[str]) -> Found:
     missing = sorted(devices - named)
     if rows and missing:
         first = next(row for row in rows if row.port == missing[0])
-        yield problem(
-            [one, first],
-            f"NCCL_IB_HCA leaves out {', '.join(missing)}, which the rails use",
-            "name every compute NIC once",
-        )
+        yield problem("missing", one, first, names=", ".join(missing))
     unknown = sorted(named - devices)
     if rows and unknown:
-        yield problem(
-            [one, rows[0]],
-            f"NCCL_IB_HCA names {', '.join(unknown)}, which no rail has",
-            "name the adapters of the rails",
-        )
+        yield problem("unknown", one, rows[0], names=", ".join(unknown))
 
 
 _NCCL_ADAPTER_LIST_MOST: Final = 32
@@ -65,20 +53,11 @@ def nccl_adapter_list(case: Case) -> Found:
             continue
         wrong = _nccl_adapter_list_wrong(one.value)
         if wrong:
-            yield problem(
-                one,
-                f"NCCL_IB_HCA={one.value}: {wrong}",
-                "write the exact list, as =mlx5_0,mlx5_1",
-            )
+            yield problem("wrong", one, wrong=wrong)
             continue
         loose = _loose(one.value.strip())
         if loose:
-            yield problem(
-                one,
-                f"NCCL_IB_HCA={one.value}: {loose}",
-                "begin the list with = to take exact names",
-                severity=Severity.WARNING,
-            )
+            yield problem("loose", one, loose=loose)
 
 
 def _nccl_adapter_list_wrong(value: str) -> str:
@@ -144,12 +123,7 @@ def nccl_debug_left_on(case: Case) -> Found:
         testing = one.at.text.name in files if not one.device else one.device in tests
         if said and not testing:
             light = one.name == "NCCL_DEBUG" and one.value.strip().upper() == "INFO"
-            yield problem(
-                one,
-                f"{one.name}={one.value}: {said}",
-                "remove it after first runs",
-                severity=Severity.INFO if light else None,
-            )
+            yield problem("debug", one, said=said, severity=Severity.INFO if light else None)
 
 
 def _said(one: Variable) -> str:
@@ -176,9 +150,9 @@ def nccl_gid_by_hand(case: Case) -> Found:
         if index is None or index < 0:
             continue
         yield problem(
+            "by_hand",
             one,
-            f"NCCL_IB_GID_INDEX={index} is a guess that NCCL 2.21 and newer need not make",
-            "unset it; say NCCL_IB_ADDR_FAMILY where IPv6 is meant",
+            index=index,
             severity=Severity.WARNING if case.fabric == "roce" or index == 0 else Severity.INFO,
         )
 
@@ -192,11 +166,7 @@ def nccl_gid_selection(case: Case) -> Found:
     for one in case.variables("NCCL_IB_ADDR_FAMILY"):
         wanted = _VERSIONS.get(one.value)
         if wanted and versions and wanted not in versions:
-            yield problem(
-                [one, rails[0]],
-                f"{one.name}={one.value}, and the rails have IPv{min(versions)} addresses",
-                f"unset {one.name}",
-            )
+            yield problem("family", one, rails[0], least=min(versions))
     for one in case.variables("NCCL_IB_ADDR_RANGE"):
         yield from _range(one, rails)
 
@@ -212,17 +182,12 @@ def _range(one: Variable, rails: list[Address]) -> Found:
     try:
         network = ip_network(one.value, strict=False)
     except ValueError:
-        yield problem(one, f"{one.name}: {one.value} is no prefix", "write 172.16.0.0/12 or so")
+        yield problem("prefix", one)
         return
     known = [rail for rail in rails if _version(rail)]
     outside = [rail for rail in known if ip_interface(rail.address).ip not in network]
     if outside:
-        yield problem(
-            [one, outside[0]],
-            f"{len(outside)} of {len(known)} addresses of the rails are not in "
-            f"{one.name}={one.value}",
-            "name a range that holds them all, or unset it",
-        )
+        yield problem("outside", one, outside[0], count=len(outside), count_2=len(known))
 
 
 def nccl_newer_variable(case: Case) -> Found:
@@ -233,11 +198,7 @@ def nccl_newer_variable(case: Case) -> Found:
         known = documented().get(one.name)
         if known is not None and known.since > case.nccl:
             came = ".".join(map(str, known.since))
-            yield problem(
-                one,
-                f"{one.name} came with NCCL {came}; in use is {in_use}",
-                "use a newer NCCL, or remove it",
-            )
+            yield problem("newer", one, came=came, in_use=in_use)
 
 
 def nccl_not_exported(case: Case) -> Found:
@@ -252,11 +213,7 @@ def nccl_not_exported(case: Case) -> Found:
         for one in rows:
             later = _named_later(one)
             if not one.exported and one.name not in exported and not later:
-                yield problem(
-                    [one, next(iter(exported.values()))],
-                    f"{name} sets {one.name} and does not export it, as it does the others",
-                    f"export {one.name}",
-                )
+                yield problem("not_exported", one, next(iter(exported.values())), name=name)
 
 
 def _exports_all(rows: list[Variable]) -> bool:
@@ -279,14 +236,14 @@ def nccl_removed_variable(case: Case) -> Found:
             continue
         since = version(known.ended)
         if case.nccl is None or since <= case.nccl:
-            yield problem(one, f"{one.name}: {known.ended}", "remove it, or use its successor")
+            yield problem("removed", one, known=known)
 
 
 def nccl_renamed_variable(case: Case) -> Found:
     for one in case.of(Variable):
         new = RENAMED.get(one.name)
         if new is not None:
-            yield problem(one, f"{one.name} is called {new} now", f"write {new}={one.value}")
+            yield problem("renamed", one, new=new)
 
 
 _MANAGEMENT: Final = 15
@@ -301,12 +258,7 @@ def nccl_service_level(case: Case) -> Found:
             off = [o for o in case.options("opensm", "qos") if o.value.upper() != "TRUE"]
             unsaid = case.options("opensm") and not case.options("opensm", "qos")
             if off or unsaid:
-                yield problem(
-                    [one, *off[:1]],
-                    f"NCCL_IB_SL={level}, and the subnet manager has qos off: all share lane 0",
-                    "set qos TRUE",
-                    severity=Severity.WARNING,
-                )
+                yield problem("off", one, *off[:1], level=level)
         yield from _lane(case, one, level)
 
 
@@ -315,18 +267,9 @@ def _lane(case: Case, one: Variable, level: int) -> Found:
         lanes = [whole(part) for part in row.value.split(",")]
         lane = lanes[level] if level < len(lanes) else None
         if lane is not None and lane >= _lanes(case, row):
-            yield problem(
-                [one, row],
-                f"NCCL_IB_SL={level} is mapped to lane {lane}, which drops data",
-                "map it to a lane below qos_max_vls",
-            )
+            yield problem("dropped", one, row, level=level, lane=lane)
         elif level and lane == 0:
-            yield problem(
-                [one, row],
-                f"NCCL_IB_SL={level} is mapped to lane 0, where everything else is",
-                f"give level {level} a lane of its own",
-                severity=Severity.WARNING,
-            )
+            yield problem("lane_0", one, row, level=level)
 
 
 def _lanes(case: Case, row: Option) -> int:
@@ -362,11 +305,7 @@ def nccl_settings_differ(case: Case) -> Found:
         # One script may try several values, one after another.
         if len(values) > 1 and len(files) > 1 and _together(wide):
             first = next(one for one in wide if one.value.strip() != wide[0].value.strip())
-            yield problem(
-                [first, wide[0]],
-                f"{name} is {wide[0].value} in one place and {first.value} in another",
-                "set it in one place",
-            )
+            yield problem("places", first, wide[0], name=name)
         yield from _hidden(name, found)
 
 
@@ -383,11 +322,7 @@ def _hidden(name: str, found: list[Variable]) -> Found:
         job = one.device.partition(" ")[0]
         first = jobs.setdefault(job, one) if job else one
         if first.value.strip() != one.value.strip():
-            yield problem(
-                [one, first],
-                f"{name} differs between the ranks of {job}",
-                "give all ranks the same value",
-            )
+            yield problem("ranks", one, first, name=name, job=job)
 
 
 _NOWHERE: Final = re2.compile(r"(lo|docker\d*|virbr\d*|veth\w*|cni\d*|flannel.*|cbr\d*)")
@@ -399,11 +334,7 @@ def nccl_socket_interface(case: Case) -> Found:
     for one in case.variables(*names):
         wrong = _nccl_socket_interface_wrong(one.value)
         if wrong and "$" not in one.value:
-            yield problem(
-                one,
-                f"{one.name}={one.value}: {wrong}",
-                "name the interface that leads to the other hosts",
-            )
+            yield problem("wrong", one, wrong=wrong)
 
 
 def _nccl_socket_interface_wrong(value: str) -> str:
@@ -433,19 +364,10 @@ def nccl_socket_threads(case: Case) -> Found:
         for other in sockets:
             product = (whole(one.value) or 0) * (whole(other.value) or 0)
             if one.device == other.device and product > _NCCL_SOCKET_THREADS_MOST:
-                yield problem(
-                    [one, other],
-                    f"{product} sockets a connection; NCCL takes {_NCCL_SOCKET_THREADS_MOST}",
-                    f"keep the product at {_NCCL_SOCKET_THREADS_MOST} or less",
-                )
+                yield problem("product", one, other, product=product)
     if case.fabric in _RDMA:
         for one in [*threads, *sockets]:
-            yield problem(
-                one,
-                f"{one.name} is for TCP, and RDMA carries the data",
-                "remove it",
-                severity=Severity.INFO,
-            )
+            yield problem("tcp", one)
 
 
 _CONGESTED: Final = 3
@@ -465,30 +387,20 @@ def nccl_traffic_class(case: Case) -> Found:
         if value is None:
             continue
         if value > 255 or value < 0:  # noqa: PLR2004 - a byte
-            yield problem(
-                fact, f"{name} {value} does not fit into a byte", "write DSCP x 4 + 2"
-            )
+            yield problem("byte", fact, name=name, value=value)
         elif value % ECN_BITS == _CONGESTED:
-            yield problem(
-                fact,
-                f"{name} {value} ends in 3, which says 'congestion experienced' on "
-                "every packet",
-                f"write {value - 1}",
-            )
+            yield problem("congested", fact, name=name, value=value, value_2=value - 1)
         elif 0 < value < DSCPS and _is_dscp(case, value):
             yield problem(
+                "dscp",
                 fact,
-                f"{name} {value} is DSCP {value // ECN_BITS}; DSCP {value} seems to be meant",
-                f"write {value * ECN_BITS + 2}",
+                name=name,
+                value=value,
+                value_2=value // ECN_BITS,
+                value_3=value * ECN_BITS + 2,
             )
         elif value == 1 or value % ECN_BITS == 1:
-            yield problem(
-                fact,
-                f"{name} {value} has the ECN bits 01, which newer congestion control (L4S) "
-                "takes for itself",
-                f"write {value + 1}",
-                severity=Severity.INFO,
-            )
+            yield problem("ect1", fact, name=name, value=value, value_2=value + 1)
 
 
 def _is_dscp(case: Case, value: int) -> bool:
@@ -510,7 +422,7 @@ def nccl_unknown_variable(case: Case) -> Found:
         if named and not exists(one.name) and not is_read(one):
             near = get_close_matches(one.name, documented(), n=1, cutoff=0.8)
             meant = f"write {near[0]}, if that is meant" if near else "remove it"
-            yield problem(one, f"nothing reads {one.name}", meant)
+            yield problem("unread", one, meant=meant)
 
 
 _RANGE: Final = re2.compile(r"(\d+)\.\.(\d+)")
@@ -526,11 +438,7 @@ def nccl_value(case: Case) -> Found:
             continue
         wrong = _nccl_value_wrong(known, one.value.strip())
         if wrong:
-            yield problem(
-                one,
-                f"{one.name}={one.value}: {wrong}",
-                f"the user guide accepts: {known.accepted}",
-            )
+            yield problem("wrong", one, wrong=wrong, known=known)
 
 
 def _nccl_value_wrong(known: Known, value: str) -> str:

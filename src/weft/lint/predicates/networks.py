@@ -8,7 +8,7 @@ from typing import Final, TypeVar
 import re2
 
 from weft.lint.facts import AddressPool, Fact, Installed, Network, Offered, Workload
-from weft.lint.rule import Case, Found, Severity, problem
+from weft.lint.rule import Case, Found, problem
 
 F = TypeVar("F", Network, AddressPool)
 _NUMBER: Final = re2.compile(r"\d+")
@@ -59,9 +59,14 @@ def _network_differs_odd(
         for one in facts:
             if look(one) != usual:
                 yield problem(
-                    [one, shown],
-                    f"{what} {one.name}: {name} is {look(one)}, and {usual} for {count} others",
-                    "write it as the others are",
+                    "odd",
+                    one,
+                    shown,
+                    what=what,
+                    name=name,
+                    value=look(one),
+                    usual=usual,
+                    count=count,
                 )
 
 
@@ -83,11 +88,7 @@ def network_master(case: Case) -> Found:
         )
         used = any({first.name, one.name} <= names for names in together)
         if first.name != one.name and (used or alike):
-            yield problem(
-                [one, first],
-                f"{first.name} and {one.name} both hang on {one.master}",
-                "give each rail its own interface",
-            )
+            yield problem("shared", one, first)
 
 
 _SETTINGS: Final = (
@@ -105,11 +106,7 @@ def offer_unlike_others(case: Case) -> Found:
             _OFFER_UNLIKE_OTHERS_DIGITS.sub("#", f"{one.resource} of {one.by}"), []
         ).append(one)
         if one.rdma and one.driver == "vfio-pci":
-            yield problem(
-                one,
-                f"{one.device} gives functions with RDMA to vfio-pci, which has none",
-                "deviceType: netdevice",
-            )
+            yield problem("vfio", one)
     for rows in rails.values():
         for name, words in _SETTINGS:
             yield from _offer_unlike_others_odd(rows, name, words)
@@ -128,9 +125,15 @@ def _offer_unlike_others_odd(rows: Sequence[Offered | Network], name: str, words
         if value != usual and count >= _ENOUGH * counts[value]:
             shown = next(other for other in rows if getattr(other, name) == usual)
             yield problem(
-                [one, shown],
-                f"{_name(one)}: {words} is {_said(value)}, {_said(usual)} of {count} others",
-                f"set it as {_name(shown)}",
+                "odd",
+                one,
+                shown,
+                value=_name(one),
+                words=words,
+                value_2=_said(value),
+                value_3=_said(usual),
+                count=count,
+                value_4=_name(shown),
             )
 
 
@@ -165,11 +168,7 @@ def operator_parts(case: Case) -> Found:
     )
     for users, any_of, name in wanted:
         if users and not any_of & parts.keys():
-            yield problem(
-                [shown, users[0]],
-                f"{shown.device} installs no {name}, which {users[0].device} needs",
-                f"add {name}, unless it is installed otherwise",
-            )
+            yield problem("absent", shown, users[0], name=name)
     yield from _versions([*parts.values()])
 
 
@@ -181,11 +180,7 @@ def _versions(parts: list[Installed]) -> Found:
         usual = counts.most_common(1)[0][0]
         odd = next(one for one in own if one.version != usual)
         shown = next(one for one in own if one.version == usual)
-        yield problem(
-            [odd, shown],
-            f"{odd.part} is of {odd.version}, the other parts of {usual}",
-            "take all parts of one release",
-        )
+        yield problem("versions", odd, shown, usual=usual)
 
 
 _INFINIBAND: Final = frozenset({"ib", "infiniband"})
@@ -197,29 +192,17 @@ def policy_sriov(case: Case) -> Found:
             continue
         sriov = one.by.startswith("SriovNetworkNodePolicy")
         if one.count is not None and one.count < 1:
-            yield problem(one, f"{one.by} offers {one.count} of {one.resource}", "offer some")
+            yield problem("none", one)
         if one.rdma is False:
-            yield problem(
-                one, f"{one.by} offers {one.resource} without RDMA", "set isRdma: true"
-            )
+            yield problem("no_rdma", one)
         if not one.selected:
             said = "nicSelector and nodeSelector" if sriov else "selectors"
-            yield problem(
-                one,
-                f"{one.by} does not say which devices it means",
-                f"add {said}",
-                severity=Severity.WARNING,
-            )
+            yield problem("unselected", one, said=said)
         kind = one.link_type.lower()
         if kind and case.fabric in {"infiniband", "roce"}:
             infiniband = bool(_INFINIBAND & set(kind.split(",")))
             if infiniband is not (case.fabric == "infiniband"):
-                yield problem(
-                    one,
-                    f"{one.by} takes NICs of link type {one.link_type}, and the "
-                    f"fabric is {case.fabric}",
-                    "correct linkType",
-                )
+                yield problem("link_type", one, case=case)
     yield from _twice(case)
 
 
@@ -228,8 +211,4 @@ def _twice(case: Case) -> Found:
     for one, other in combinations(offers, 2):
         shared = set(one.devices) & set(other.devices)
         if shared and one.resource != other.resource:
-            yield problem(
-                [other, one],
-                f"{min(shared)} is offered as {one.resource} and as {other.resource}",
-                "give each device to one of them",
-            )
+            yield problem("twice", other, one, least=min(shared))

@@ -22,33 +22,20 @@ def ib_partition(case: Case) -> Found:
     for one in rows:
         key = one.key & _MOST
         if not one.key or one.key > _MOST + _MEMBER:
-            yield problem(
-                one, f"partition {one.name} has the key {one.key:#x}", "use 0x1 to 0x7fff"
-            )
+            yield problem("key", one)
         elif keys.setdefault(key, one).name != one.name:
-            yield problem(
-                [one, keys[key]],
-                f"{one.name} and {keys[key].name} share the key {key:#06x}",
-                "give each its own",
-            )
+            yield problem("shared", one, keys[key], value=keys[key].name, key=key)
         if one.mtu_code is not None and not 1 <= one.mtu_code <= _MTUS:
-            yield problem(
-                one, f"mtu={one.mtu_code} is no code of an MTU", "use 4 (2048) or 5 (4096)"
-            )
+            yield problem("mtu", one)
         if one.service_level is not None and one.service_level > _LEVELS:
-            yield problem(one, f"service level {one.service_level}", "use 0 to 15")
+            yield problem("level", one)
         yield from _members(one, rows)
     if rows and _MOST not in keys:
-        yield problem(rows, "there is no default partition (0x7fff)", "define Default=0x7fff")
+        yield problem("none", *rows)
     yield from _tenants(rows)
     for option in case.options("opensm", "part_enforce"):
         if len(keys) > 1 and option.value.lower() == "off":
-            yield problem(
-                option,
-                "partitions are not enforced by switches",
-                "set both",
-                severity=Severity.WARNING,
-            )
+            yield problem("unenforced", option)
 
 
 def _merged(rows: Iterable[Partition]) -> Iterator[Partition]:
@@ -83,13 +70,7 @@ def _tenants(rows: list[Partition]) -> Found:
             full = _hosts(shared)
             everyone = _is_shared(shared)
             if everyone or (full & _hosts(one) and full & _hosts(other)):
-                yield problem(
-                    [shared, one, other],
-                    f"hosts of {one.name} and {other.name} are full members of {shared.name} "
-                    f"({shared.key & _MOST:#06x}): the two tenants reach each other",
-                    f"make hosts limited members of {shared.name}: ALL=limited, SELF=full",
-                    severity=Severity.WARNING,
-                )
+                yield problem("tenants", shared, one, other, value=shared.key & _MOST)
                 break
 
 
@@ -118,45 +99,29 @@ def _members(one: Partition, rows: list[Partition]) -> Found:
     full = {who for who, is_full in one.members if is_full}
     limited = {who for who, _ in one.members} - full
     if not one.members:
-        yield problem(one, f"partition {one.name} has no members", "name them")
+        yield problem("empty", one)
     elif not full:
-        yield problem(
-            one,
-            f"all members of {one.name} are limited: none can talk to another",
-            "make them full",
-        )
+        yield problem("limited", one)
     elif any(other.at_index_0 and _has_full(other) for other in rows):
         pass  # NCCL takes the key of the job's partition
     elif limited & _ALL and not full - {"SELF", "ALL_SWITCHES", "ALL_ROUTERS"}:
         default = one.key & _MOST == _MOST
         alone = not any(other is not one and _has_full(other) for other in rows)
         yield problem(
+            "limited_hosts",
             one,
-            f"hosts are limited members of {one.name}: they can talk to "
-            f"{' and '.join(sorted(full))} alone, not to one another"
-            + ("" if alone else ", and NCCL takes P_Key index 0"),
-            "make hosts full members, or name the job's partition with NCCL_IB_PKEY",
+            names=" and ".join(sorted(full)),
+            end="" if alone else ", and NCCL takes P_Key index 0",
             severity=Severity.ERROR if default and alone else Severity.WARNING,
         )
     default = one.key & _MOST == _MOST
     if default and ("SELF", False) in one.members:
-        yield problem(
-            one,
-            "the subnet manager is a limited member: limited hosts cannot ask it for paths",
-            "write SELF=full",
-        )
+        yield problem("limited_manager", one)
     if default and full and not (full | limited) & _ALL and not _named(one):
-        yield problem(
-            one, "no host is a member of the default partition: none reaches its "
-            "subnet manager", "add ALL=limited or ALL=full",
-        )  # fmt: skip
+        yield problem("no_host", one)  # fmt: skip
     if (
         default
         and not full & {"SELF", "ALL", "ALL_CAS"}
         and not any(w[:2] == "0x" for w in full)
     ):
-        yield problem(
-            one,
-            "the subnet manager is no full member of the default partition",
-            "add SELF=full",
-        )
+        yield problem("no_manager", one)

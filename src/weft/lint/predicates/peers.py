@@ -135,9 +135,12 @@ def _told(one: _Written, alike: Sequence[_Written], lacks: Sequence[Path]) -> Fo
     others = len(alike) - 1
     if len(lacks) > _MOST_ALIKE:
         yield problem(
+            "other_kind",
             Fact(at=Place(one.text, line=1), device=one.switch.name),
-            f"{one.switch.name} lacks {len(lacks)} statements that its {others} peers have",
-            f"compare it with {next(o for o in alike if o is not one).switch.name}",
+            one=one,
+            count=len(lacks),
+            others=others,
+            value=next(o for o in alike if o is not one).switch.name,
         )
         return
     for path in sorted(lacks):
@@ -145,10 +148,10 @@ def _told(one: _Written, alike: Sequence[_Written], lacks: Sequence[Path]) -> Fo
         here = one.lines.get(path[:-1], 1)
         theirs = shown.switch.name
         yield problem(
-            [
-                Fact(at=Place(one.text, line=here), device=one.switch.name),
-                Fact(at=Place(shown.text, line=shown.lines[path]), device=theirs),
-            ],
-            f"{one.switch.name} has no '{path[-1]}'; {theirs} and the others have",
-            f"take over '{path[-1]}' from {theirs}",
+            "lacks",
+            Fact(at=Place(one.text, line=here), device=one.switch.name),
+            Fact(at=Place(shown.text, line=shown.lines[path]), device=theirs),
+            one=one,
+            value=path[-1],
+            theirs=theirs,
         )

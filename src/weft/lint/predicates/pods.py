@@ -37,19 +37,11 @@ def container_rdma(case: Case) -> Found:
         if has or (wants and one.privileged):
             free = one.memlock.split(":")[0] in {"-1", "unlimited"}
             if not free and not one.privileged and "IPC_LOCK" not in one.capabilities:
-                yield problem(
-                    one,
-                    f"{one.name} has RDMA devices and a limit of pinned memory",
-                    "add --ulimit memlock=-1",
-                )
+                yield problem("limit", one)
             elif one.memlock and not free:
-                yield problem(one, f"{one.name} may pin {one.memlock}", "use memlock=-1")
+                yield problem("pinned", one)
         elif wants and not one.privileged:
-            yield problem(
-                [one, *wants],
-                f"{one.name} sets {wants[0].name} and has no RDMA device",
-                "add --device /dev/infiniband",
-            )
+            yield problem("no_device", one, *wants, wants=wants)
 
 
 _EFA: Final = "vpc.amazonaws.com/efa"
@@ -65,12 +57,7 @@ def pod_efa(case: Case) -> Found:
         limits = dict(one.limits)
         for name in limits:
             if name.startswith("vpc.amazonaws.com/") and name not in _KNOWN:
-                yield problem(
-                    one,
-                    f"{one.device} asks for {name}, which no plug-in of AWS offers",
-                    f"ask for {_EFA}",
-                    severity=Severity.ERROR,
-                )
+                yield problem("unknown", one, name=name)
         gpus = whole(limits.get("nvidia.com/gpu", ""))
         if gpus:
             by_gpus.setdefault(gpus, []).append((one, whole(limits.get(_EFA, "")) or 0))
@@ -82,12 +69,7 @@ def pod_efa(case: Case) -> Found:
         shown = next(one for one, count in found if count == usual)
         for one, count in found:
             if count < usual:
-                yield problem(
-                    [one, shown],
-                    f"{one.device} has {gpus} GPUs and {count or 'no'} EFA devices, others "
-                    f"{usual}",
-                    f"ask for {usual}",
-                )
+                yield problem("few", one, shown, gpus=gpus, count=count or "no", usual=usual)
 
 
 def pod_gpu_and_rails(case: Case) -> Found:
@@ -109,12 +91,7 @@ def pod_gpu_and_rails(case: Case) -> Found:
             if name.partition("/")[2] in counted
         }
         if devices and sum(devices.values()) < host.nics:
-            yield problem(
-                [one, case.cluster],
-                f"{one.device} has {host.gpus} GPUs and "
-                f"{sum(devices.values())} of {host.nics} rails",
-                f"ask for {host.nics} devices",
-            )
+            yield problem("few", one, case.cluster, host=host, total=sum(devices.values()))
 
 
 def pod_host_network(case: Case) -> Found:
@@ -124,18 +101,9 @@ def pod_host_network(case: Case) -> Found:
         # What runs on every node serves the node, and needs no names of the cluster.
         own = one.kind == "DaemonSet" or one.dns_policy in {"ClusterFirstWithHostNet", "None"}
         if not own:
-            yield problem(
-                one,
-                f"{one.device} uses the host's network and its DNS",
-                "set dnsPolicy: ClusterFirstWithHostNet",
-            )
+            yield problem("dns", one)
         if one.networks:
-            yield problem(
-                one,
-                f"{one.device} uses the host's network: its attachments do nothing",
-                "remove one of the two",
-                severity=Severity.ERROR,
-            )
+            yield problem("attachments", one)
 
 
 _POD_IPC_LOCK_GPUS: Final = ("nvidia.com/gpu", "nvidia.com/mig")
@@ -155,11 +123,7 @@ def pod_ipc_lock(case: Case) -> Found:
             or (name.startswith("nvidia.com/") and not name.startswith(_POD_IPC_LOCK_GPUS))
         ]
         if names and not one.privileged and not {"IPC_LOCK", "ALL"} & set(one.capabilities):
-            yield problem(
-                one,
-                f"{one.device}, container {one.name}: {names[0]} without IPC_LOCK",
-                "add the capability IPC_LOCK",
-            )
+            yield problem("no_lock", one, names=names)
 
 
 def pod_network_count(case: Case) -> Found:
@@ -199,10 +163,7 @@ def _asked(containers: list[Container]) -> Counter[str]:
 
 
 def _short(
-    pod: Workload,
-    shown: Container,
-    wanted: Counter[str],
-    known: dict[str, int],
+    pod: Workload, shown: Container, wanted: Counter[str], known: dict[str, int]
 ) -> Found:
     if not known:
         return  # a webhook may add the devices of the networks to the pod
@@ -210,10 +171,13 @@ def _short(
         given = known.get(resource, 0)
         if given != count:
             yield problem(
-                [shown, pod],
-                f"{pod.device} asks for {given or 'no'} {resource} and is attached to "
-                f"{count} network{'s' if count > 1 else ''} of it",
-                "ask for one device for each network, and name each network once",
+                "devices",
+                shown,
+                pod,
+                given=given or "no",
+                resource=resource,
+                count=count,
+                ending="s" if count > 1 else "",
                 severity=Severity.ERROR if given < count else None,
             )
 
@@ -228,10 +192,13 @@ def _unattached(
     for resource, count in known.items():
         if count and resource not in wanted:
             yield problem(
-                [shown, pod, by_resource[resource]],
-                f"{pod.device} asks for {count} {resource} and is attached to no network "
-                "of it: the device has no address",
-                f"add {by_resource[resource].name} to k8s.v1.cni.cncf.io/networks",
+                "unattached",
+                shown,
+                pod,
+                by_resource[resource],
+                count=count,
+                resource=resource,
+                value=by_resource[resource].name,
             )
 
 
@@ -245,10 +212,7 @@ def pod_network_namespace(case: Case) -> Found:
             known = spaces.get(base, set())
             if space and known and space not in known:
                 yield problem(
-                    pod,
-                    f"{pod.device}: network {base} is in {', '.join(sorted(known))}, "
-                    f"not in {space}",
-                    "correct the namespace",
+                    "namespace", pod, base=base, names=", ".join(sorted(known)), space=space
                 )
 
 
@@ -301,11 +265,7 @@ def _requested(case: Case, offers: list[str]) -> Found:
             if not _offered(name, plugins):
                 near = _near(case, name)
                 fix = f"is {near.resource} meant?" if near else "define it, or correct the name"
-                yield problem(
-                    [one, *([near] if near else [])],
-                    f"{one.device} asks for {name}, which no device plug-in offers",
-                    fix,
-                )
+                yield problem("resource", one, *([near] if near else []), name=name, fix=fix)
 
 
 def _near(case: Case, name: str) -> Offered | None:
@@ -319,25 +279,12 @@ def _networks(case: Case, offers: list[str]) -> Found:
     plugins = [one for one in offers if not one.startswith("claim/")]
     for network in case.of(Network):
         if network.kind in _WITH_DEVICES and not network.resource:
-            yield problem(
-                network,
-                f"network {network.name} takes no resource: pods get no device with it",
-                "name the policy's resourceName",
-            )
+            yield problem("no_resource", network)
         if network.resource and plugins and not _offered(network.resource, plugins):
-            yield problem(
-                network,
-                f"network {network.name} takes {network.resource}, which no policy offers",
-                "use the policy's resourceName",
-            )
+            yield problem("network", network)
         pools = {pool.name for pool in case.of(AddressPool)}
         if network.pool and pools and network.pool not in pools:
-            yield problem(
-                network,
-                f"network {network.name} takes addresses from "
-                f"{network.pool!r}, which is not there",
-                "define the pool",
-            )
+            yield problem("pool", network)
 
 
 def _claimed(case: Case, offers: list[str]) -> Found:
@@ -345,11 +292,7 @@ def _claimed(case: Case, offers: list[str]) -> Found:
     for pod in case.of(Workload):
         for claim in pod.claims:
             if claims and claim not in claims:
-                yield problem(
-                    pod,
-                    f"{pod.device} wants the claim {claim}, which is not there",
-                    "define the template",
-                )
+                yield problem("claim", pod, claim=claim)
 
 
 def _offered(name: str, offers: list[str]) -> bool:
@@ -366,11 +309,7 @@ def _attached(case: Case) -> Found:
     for pod in case.of(Workload):
         for name in pod.networks if networks else ():
             if name.rpartition("/")[2] not in networks:
-                yield problem(
-                    pod,
-                    f"{pod.device} is to be attached to {name}, which is not there",
-                    f"use one of: {', '.join(sorted(networks)[:8])}",
-                )
+                yield problem("attached", pod, name=name, names=", ".join(sorted(networks)[:8]))
 
 
 def pod_resource_request(case: Case) -> Found:
@@ -378,27 +317,17 @@ def pod_resource_request(case: Case) -> Found:
         limits, requests = dict(one.limits), dict(one.requests)
         pages = [name for name in [*limits, *requests] if name.startswith("hugepages-")]
         if pages and not {"cpu", "memory"} & {*limits, *requests}:
-            yield problem(
-                one,
-                f"{one.device} asks for {pages[0]} and for neither cpu nor memory",
-                "ask for memory too: the API server refuses the pod",
-            )
+            yield problem("pages", one, pages=pages)
         for name in dict.fromkeys([*limits, *requests]):
             if "/" not in name:
                 continue
             asked, limit = requests.get(name), limits.get(name)
             if limit is None:
-                yield problem(
-                    one, f"{one.device} requests {name} without a limit", "set the limit"
-                )
+                yield problem("no_limit", one, name=name)
             elif asked is not None and asked != limit and "$" not in asked + limit:
-                yield problem(
-                    one,
-                    f"{one.device} requests {asked} {name}, its limit is {limit}",
-                    "make them equal",
-                )
+                yield problem("differs", one, asked=asked, name=name, limit=limit)
             elif "$" not in limit and (whole(limit) is None or (whole(limit) or 0) < 0):
-                yield problem(one, f"{one.device}: {limit} {name}", "devices are whole")
+                yield problem("whole", one, limit=limit, name=name)
 
 
 _LEAST_BYTES: Final = 1 << 30
@@ -411,11 +340,7 @@ def pod_shared_memory(case: Case) -> Found:
         if one.engine == "docker":
             if one.gpus and not one.host_ipc and (one.shm_bytes or 0) < _LEAST_BYTES:
                 said = f"{one.shm_bytes} B" if one.shm_bytes else "Docker's 64 MiB"
-                yield problem(
-                    one,
-                    f"{one.name} has {said} of shared memory",
-                    "add --shm-size=16g or --ipc=host",
-                )
+                yield problem("docker", one, said=said)
             continue
         pod = pods.get(one.device)
         gpus = max(
@@ -424,17 +349,9 @@ def pod_shared_memory(case: Case) -> Found:
         if pod is None or gpus < 2 or pod.host_ipc:  # noqa: PLR2004 - ranks that share memory
             continue
         if pod.shm_bytes is None:
-            yield problem(
-                one,
-                f"{one.device} has {gpus} GPUs and no memory volume on /dev/shm",
-                "add an emptyDir of medium Memory",
-            )
+            yield problem("none", one, gpus=gpus)
         elif 0 < pod.shm_bytes < _LEAST_BYTES:
-            yield problem(
-                one,
-                f"{one.device} has {pod.shm_bytes} B on /dev/shm for {gpus} GPUs",
-                "give it several GiB",
-            )
+            yield problem("small", one, pod=pod, gpus=gpus)
 
 
 _OF_MULTUS: Final = re2.compile(r"=?net(\d+)")
@@ -456,18 +373,24 @@ def pod_socket_rail(case: Case) -> Found:
             continue  # something else may attach networks to the pods
         if number > count:
             yield problem(
-                [fact, pod],
-                f"{setting} names net{number}, and {device} has "
-                f"{count or 'no'} network{'s' if count != 1 else ''} of Multus",
-                "name the pod's own interface, eth0",
-                severity=Severity.ERROR,
+                "absent",
+                fact,
+                pod,
+                setting=setting,
+                number=number,
+                device=device,
+                count=count or "no",
+                ending="s" if count != 1 else "",
             )
         elif count >= _POD_SOCKET_RAIL_SEVERAL and _is_rail(pod.networks[number - 1], rails):
             yield problem(
-                [fact, pod],
-                f"{setting} names net{number}, the network {pod.networks[number - 1]}: one of "
-                f"{count} rails, which leads only to the hosts that meet on it",
-                "name the pod's own interface, eth0",
+                "rail",
+                fact,
+                pod,
+                setting=setting,
+                number=number,
+                value=pod.networks[number - 1],
+                count=count,
             )
 
 
@@ -509,11 +432,7 @@ def pod_without_rdma(case: Case) -> Found:
             continue
         off = [v for v in case.variables("NCCL_IB_DISABLE") if v.device == one.device]
         if not any(v.value == "1" for v in off):
-            yield problem(
-                [one, *wanted],
-                f"{one.device} sets {wanted[0].name} and has no RDMA device",
-                "ask for the RDMA resource",
-            )
+            yield problem("no_device", one, *wanted, wanted=wanted)
 
 
 def _rdma(name: str) -> bool:
@@ -540,9 +459,11 @@ def launch_address(case: Case) -> Found:
         stray = place[2] in names and _stray(names[place[2]], place[1], launch.device)
         if not known or stray:
             yield problem(
-                [launch, next(iter(names.values()))],
-                f"{launch.device} meets at {place[0]}, and nothing here has that name",
-                f"use one of: {', '.join(sorted(names))}",
+                "nowhere",
+                launch,
+                next(iter(names.values())),
+                place=place,
+                names=", ".join(sorted(names)),
             )
 
 

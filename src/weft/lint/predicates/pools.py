@@ -22,39 +22,25 @@ def pool_addresses(case: Case) -> Found:
         try:
             network = ip_network(one.subnet, strict=False)
         except ValueError:
-            yield problem(
-                one, f"pool {one.name}: {one.subnet!r} is no subnet", "write 10.0.0.0/16"
-            )
+            yield problem("subnet", one)
             continue
         if str(network) != one.subnet and "/" in one.subnet:
-            yield problem(
-                one,
-                f"pool {one.name}: {one.subnet} has bits after its length",
-                f"write {network}",
-            )
+            yield problem("bits", one, network=network)
         if one.node_prefix is not None:
             yield from _lengths(one)
         found.append((one, network))
         yield from _inside(one, network.num_addresses, network.max_prefixlen)
         try:
             if one.gateway and ip_address(one.gateway) not in network:
-                yield problem(
-                    one,
-                    f"pool {one.name}: the gateway {one.gateway} is not in {one.subnet}",
-                    "use an address of the subnet",
-                )
+                yield problem("gateway", one)
         except ValueError:
-            yield problem(one, f"pool {one.name}: {one.gateway!r} is no address", "correct it")
+            yield problem("address", one)
     for (one, mine), (other, theirs) in combinations(found, 2):
         shared = mine.version == theirs.version and _meet(mine, theirs)
         # A file of l8k says again what the pools of the cluster are.
         again = (one.kind == "l8k") != (other.kind == "l8k")
         if shared and not again and not (one.fixed and other.fixed):
-            yield problem(
-                [other, one],
-                f"pools {one.name} and {other.name} share subnets",
-                "give each rail its own addresses",
-            )
+            yield problem("shared", other, one)
 
 
 def _fixed(case: Case) -> Found:
@@ -67,23 +53,14 @@ def _fixed(case: Case) -> Found:
             network = ip_network(one.address, strict=False)
             inside = not one.gateway or ip_address(one.gateway) in network
         except ValueError:
-            yield problem(one, f"{one.address} or {one.gateway} is no address", "correct it")
+            yield problem("no_address", one)
             continue
         given.append((network, one))
         if not inside:
-            yield problem(
-                one,
-                f"pool {one.port}: the gateway {one.gateway} of {one.device} is not in "
-                f"{one.address}",
-                "use the other address of the link",
-            )
+            yield problem("link_gateway", one)
         pool = pools.get(one.port)
         if pool and not _within(network, pool.subnet):
-            yield problem(
-                [one, pool],
-                f"pool {one.port}: {one.address} of {one.device} is not in {pool.subnet}",
-                "use a prefix of the pool",
-            )
+            yield problem("outside", one, pool)
     yield from _twice(given)
     yield from _nodes(one for _, one in given)
 
@@ -109,12 +86,7 @@ def _twice(given: list[tuple[_Subnet, Address]]) -> Found:
     )
     for (_, _, mine, one), (_, _, theirs, other) in pairwise(ordered):
         if mine.version == theirs.version and _meet(mine, theirs):
-            yield problem(
-                [other, one],
-                f"{other.address} of {other.device} in pool {other.port} is also in "
-                f"{one.address} of {one.device} in pool {one.port}",
-                "give each node and rail its own prefix",
-            )
+            yield problem("same_prefix", other, one)
 
 
 def _nodes(given: Iterable[Address]) -> Found:
@@ -123,27 +95,16 @@ def _nodes(given: Iterable[Address]) -> Found:
     for one in given:
         first = by_pool.setdefault(one.port, {}).setdefault(one.device, one)
         if first is not one:
-            yield problem(
-                [one, first],
-                f"pool {one.port} gives {one.device} two prefixes",
-                "name each node once",
-            )
+            yield problem("twice", one, first)
     held = Counter(node for nodes in by_pool.values() for node in nodes)
     for pool, nodes in by_pool.items():
         for node, count in held.items():
             if node not in nodes and count == len(by_pool) - 1 and count > 1:
                 yield problem(
-                    next(iter(nodes.values())),
-                    f"pool {pool} gives {node} no prefix, all {count} others do: its pods take "
-                    "a free one, which no switch routes to them",
-                    "add the node",
+                    "lacks", next(iter(nodes.values())), pool=pool, node=node, count=count
                 )
             elif node in nodes and count == 1 and len(by_pool) > _SOME:
-                yield problem(
-                    nodes[node],
-                    f"only pool {pool} knows a node {node}",
-                    "correct the name of the node",
-                )
+                yield problem("alone", nodes[node], pool=pool, node=node)
 
 
 def _taken(case: Case) -> Found:
@@ -155,20 +116,10 @@ def _taken(case: Case) -> Found:
         if pool is None:
             continue
         if one.pool_kind and pool.kind and one.pool_kind.lower() != pool.kind.lower():
-            yield problem(
-                [one, pool],
-                f"network {one.name} asks for a pool of type {one.pool_kind}, and {pool.name} "
-                f"is a {pool.kind}: there is none of that name",
-                f'write "poolType": "{pool.kind.lower()}"',
-            )
+            yield problem("kind", one, pool, value=pool.kind.lower())
         other = first.setdefault(pool.name, one)
         if pool.fixed and other.name != one.name and other.resource != one.resource:
-            yield problem(
-                [one, other],
-                f"networks {other.name} and {one.name} both take the prefixes of {pool.name}: "
-                "two rails of a host in one subnet",
-                "give each rail its own pool",
-            )
+            yield problem("rails", one, other, pool=pool)
 
 
 def _meet(mine: _Subnet, theirs: _Subnet) -> bool:
@@ -180,40 +131,22 @@ def _lengths(pool: AddressPool) -> Found:
     for prefix in pool.fixed:
         length = prefix.partition("/")[2]
         if length.isdecimal() and int(length) != pool.node_prefix:
-            yield problem(
-                pool,
-                f"pool {pool.name} gives a node {prefix}, and each /{pool.node_prefix}",
-                "give every node a prefix of that length",
-            )
+            yield problem("length", pool, prefix=prefix)
             return
 
 
 def _inside(one: AddressPool, size: int, bits: int) -> Found:
     if one.block is not None and one.block < 1:
-        yield problem(one, f"pool {one.name}: blocks of {one.block} addresses", "use 8 or more")
+        yield problem("blocks", one)
     elif one.node_prefix is not None and not (
         bits - size.bit_length() + 1 <= one.node_prefix <= bits
     ):
-        yield problem(
-            one,
-            f"pool {one.name}: nodes are given a /{one.node_prefix} of {one.subnet}",
-            f"use a length above that of the pool, at most /{bits}",
-        )
+        yield problem("node_prefix", one, bits=bits)
     elif (
         one.node_prefix is not None
         and one.gateway_index is not None
         and one.gateway_index >= 2 ** (bits - one.node_prefix)
     ):
-        yield problem(
-            one,
-            f"pool {one.name}: gateway {one.gateway_index} of a /{one.node_prefix}, which has "
-            f"{2 ** (bits - one.node_prefix)} addresses",
-            "count from 0 within the prefix of a node",
-        )
+        yield problem("index", one, value=2 ** (bits - one.node_prefix))
     elif one.block is not None and one.block > size:
-        yield problem(
-            one,
-            f"pool {one.name}: a block of {one.block} is more than the {size} "
-            "addresses of its subnet",
-            "use a larger subnet",
-        )
+        yield problem("block", one, size=size)

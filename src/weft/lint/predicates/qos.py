@@ -36,7 +36,7 @@ from weft.lint.quality import (
     target,
     traffic_classes,
 )
-from weft.lint.rule import Case, Device, Found, Severity, problem
+from weft.lint.rule import Case, Device, Found, problem
 
 
 def ecn_queue(case: Case) -> Found:
@@ -46,21 +46,13 @@ def ecn_queue(case: Case) -> Found:
         if not queues or not switch.of(Marking):
             on = [one for one in switch.of(Pause) if one.priorities]
             if queues:
-                yield problem(
-                    on,
-                    f"{switch.name} has no ECN profile: PFC alone holds senders",
-                    "mark the lossless queue",
-                )
+                yield problem("none", *on)
             continue
         for queue in sorted(queues):
             yield from _queue(switch, queue, [one for one in found if one.queue == queue])
         for one in found:
             if one.queue not in queues and one.marking.ecn and not _also(found, queues):
-                yield problem(
-                    one.use,
-                    f"{switch.name} marks queue {one.queue}, and lossless is {min(queues)}",
-                    "mark the lossless queue",
-                )
+                yield problem("other_queue", one.use, one=one, least=min(queues))
 
 
 def _also(found: list[MarkedQueue], queues: set[int]) -> bool:
@@ -70,20 +62,11 @@ def _also(found: list[MarkedQueue], queues: set[int]) -> bool:
 def _queue(switch: Device, queue: int, own: list[MarkedQueue]) -> Found:
     if not own:
         shown: list[Fact] = [u for u in switch.of(QueueUse) if u.queue == queue]
-        yield problem(
-            shown or switch.of(Marking),
-            f"the lossless queue {queue} of {switch.name} has no ECN profile",
-            "give it one",
-        )
+        yield problem("no_profile", *(shown or switch.of(Marking)), queue=queue)
         return
     off = [one for one in own if not one.marking.ecn]
     if off:
-        yield problem(
-            [off[0].marking, off[0].use],
-            f"the profile of the lossless queue {queue} of "
-            f"{switch.name} drops in place of marking",
-            "switch ECN on",
-        )
+        yield problem("off", off[0].marking, off[0].use, queue=queue)
     ports = {port for one in own for port in one.ports}
     if not ports:
         return
@@ -94,10 +77,7 @@ def _queue(switch: Device, queue: int, own: list[MarkedQueue]) -> Found:
                 u for u in switch.of(QueueUse) if u.queue == queue and missing[0] in u.ports
             ]
             yield problem(
-                [*shown[:1], own[0].use],
-                f"queue {queue} of {missing[0]} on {switch.name} "
-                f"({len(missing)} ports in all) has no ECN profile",
-                "give it one",
+                "port", *shown[:1], own[0].use, queue=queue, missing=missing, count=len(missing)
             )
 
 
@@ -116,13 +96,7 @@ def ecn_switches_differ(case: Case) -> Found:
         for place in {one.at: (switch, one) for switch, one in rows}.values():
             switch, one = place
             if _of(one) != usual:
-                yield problem(
-                    [one, shown],
-                    f"{switch.name} marks from {one.kmin_bytes} to "
-                    f"{one.kmax_bytes} B at {one.pmax_percent} %, others from {usual[0]} to "
-                    f"{usual[1]} B at {usual[2]} %",
-                    "use one set of thresholds",
-                )
+                yield problem("differs", one, shown, usual=usual)
 
 
 def _of(one: Marking) -> tuple[float | None, float | None, float | None]:
@@ -143,34 +117,17 @@ def ecn_thresholds(case: Case) -> Found:
         low, high = one.kmin_bytes, one.kmax_bytes
         name = f"ECN of {one.device} {one.name}".rstrip()
         if low is not None and high is not None and low >= high:
-            yield problem(
-                one,
-                f"{name}: Kmin {low:g} B is not below Kmax {high:g} B",
-                "put Kmin below Kmax",
-            )
+            yield problem("order", one, name=name, low=low, high=high)
         elif low is not None and 0 < low < _FRAME_BYTES:
-            yield problem(
-                one,
-                f"{name}: Kmin {low:g} B is less than one frame of 9216 B: it marks "
-                "whatever waits",
-                "raise Kmin",
-                severity=Severity.WARNING,
-            )
+            yield problem("frame", one, name=name, low=low)
         if one.ecn and (low is None) is not (high is None):
             missing = "Kmin" if low is None else "Kmax"
-            yield problem(one, f"{name}: there is no {missing}", f"set {missing}")
+            yield problem("missing", one, name=name, missing=missing)
         chance = one.pmax_percent
         if chance is not None and not 0 < chance <= 100:  # noqa: PLR2004 - per cent
-            yield problem(
-                one, f"{name}: a probability of {chance:g} % at Kmax", "use 5 to 100 %"
-            )
+            yield problem("never", one, name=name, chance=chance)
         elif chance is not None and chance < 1:
-            yield problem(
-                one,
-                f"{name}: a probability of {chance:g} % marks hardly any packet",
-                "use 5 to 100 %",
-                severity=Severity.WARNING,
-            )
+            yield problem("rare", one, name=name, chance=chance)
 
 
 def lossy_in_lossless(case: Case) -> Found:
@@ -187,12 +144,7 @@ def lossy_in_lossless(case: Case) -> Found:
             for source, row in rows.items() if classes else ():
                 if source not in classes and row.target in targets & held:
                     what = kind.value.rpartition(" to ")[2]
-                    yield problem(
-                        row,
-                        f"class {source} of {switch.name} is not paused and shares "
-                        f"{what} {row.target} with a class that is",
-                        f"give it another {what}",
-                    )
+                    yield problem("shared", row, source=source, what=what)
 
 
 def port_without_qos(case: Case) -> Found:
@@ -211,13 +163,7 @@ def _unpaused(switch: Device, known: set[str]) -> Found:
         return
     for one in cabled:
         if one.name not in known:
-            yield problem(
-                one,
-                f"{switch.name} {one.name}, cabled to {one.peer}, has no quality of service: "
-                "it pauses nothing, the others do",
-                "set it as on the other ports",
-                severity=Severity.WARNING,
-            )
+            yield problem("port", one)
 
 
 def _unmapped(switch: Device, lossless: dict[str, Pause]) -> Found:
@@ -229,11 +175,12 @@ def _unmapped(switch: Device, lossless: dict[str, Pause]) -> Found:
         without = [port for port in lossless if port not in mapped]
         if without and len(without) * 2 < len(lossless):
             yield problem(
-                [lossless[without[0]], uses[0]],
-                f"{switch.name} {without[0]}"
-                + (f" and {len(without) - 1} more" if len(without) > 1 else "")
-                + f" has no map of {kind.value}; the other lossless ports have",
-                f"use {uses[0].table}",
+                "map",
+                lossless[without[0]],
+                uses[0],
+                without=without,
+                end=f" and {len(without) - 1} more" if len(without) > 1 else "",
+                kind=kind,
             )
 
 
@@ -250,12 +197,7 @@ def _buffers(switch: Device, lossless: set[str]) -> Found:
         one = by_port.get(port)
         if one is None or one.profile != usual:
             has = one.profile if one else "no profile"
-            yield problem(
-                [one or shown, shown],
-                f"the lossless queue of {switch.name} {port} has {has}; {usual} on the others",
-                f"use {usual}",
-                severity=Severity.WARNING,
-            )
+            yield problem("buffer", one or shown, shown, port=port, has=has, usual=usual)
 
 
 _Rows = dict[int, Mapped]
@@ -269,25 +211,25 @@ def qos_class_and_queue(case: Case) -> Found:
         stops = queues, table(switch, Map.PAUSE_TO_QUEUE)
         holds = table(switch, Map.CLASS_TO_GROUP), table(switch, Map.PAUSE_TO_GROUP)
         for priority in sorted(lossless):
-            yield from _apart(switch, priority, stops, "sends {} through queue", "queue")
+            yield from _apart(priority, stops, "sends {} through queue", "queue")
             if any(holds):
-                yield from _apart(switch, priority, holds, "holds {} in group", "group")
+                yield from _apart(priority, holds, "holds {} in group", "group")
         yield from _unreached(switch, lossless)
         for priority in sorted(lossless) if queues else ():
-            yield from _shared(switch, priority, lossless, queues)
+            yield from _shared(priority, lossless, queues)
 
 
-def _apart(
-    switch: Device, priority: int, maps: tuple[_Rows, _Rows], what: str, place: str
-) -> Found:
+def _apart(priority: int, maps: tuple[_Rows, _Rows], what: str, place: str) -> Found:
     """Yield a class that goes one way while PFC stops another."""
     goes, stopped = (target(rows, priority) for rows in maps)
     if goes != stopped:
         yield problem(
-            [rows[priority] for rows in maps if priority in rows],
-            f"{switch.name} {what.format(f'class {priority}')} {goes}, and PFC stops {place} "
-            f"{stopped}",
-            f"map both to one {place}",
+            "apart",
+            *[rows[priority] for rows in maps if priority in rows],
+            value=what.format(f"class {priority}"),
+            goes=goes,
+            place=place,
+            stopped=stopped,
         )
 
 
@@ -297,22 +239,20 @@ def _unreached(switch: Device, lossless: set[int]) -> Found:
     reached = {row.target for row in classes.values()}
     for priority in sorted(lossless - reached) if classes else ():
         yield problem(
+            "unreached",
             next(one for one in switch.of(Pause) if priority in one.priorities),
-            f"no DSCP leads to the lossless class {priority} of {switch.name}",
-            "map the DSCP of RoCE to it",
+            priority=priority,
         )
 
 
-def _shared(switch: Device, priority: int, lossless: set[int], queues: _Rows) -> Found:
+def _shared(priority: int, lossless: set[int], queues: _Rows) -> Found:
     """Yield a lossless class whose queue a lossy class uses as well."""
     queue = target(queues, priority)
     others = (c for c in range(CLASSES) if c not in lossless and target(queues, c) == queue)
     other = next(others, None)
     if other is not None:
         yield problem(
-            [queues[one] for one in (other, priority) if one in queues],
-            f"class {other} shares the lossless queue of {switch.name}",
-            "give it another queue",
+            "shared", *[queues[one] for one in (other, priority) if one in queues], other=other
         )
 
 
@@ -326,30 +266,16 @@ def qos_cnp_class(case: Case) -> Found:
             given = row.target if row else 0
             seen = [one, *([row] if row else [])]
             if given in lossless:
-                yield problem(
-                    seen,
-                    f"CNPs (DSCP {one.value}) share the lossless class {given} of "
-                    f"{switch.name} and are paused with it",
-                    "give them a class of their own",
-                )
+                yield problem("shared", *seen, one=one, given=given, switch=switch)
             elif given == 0:
-                yield problem(
-                    seen,
-                    f"CNPs (DSCP {one.value}) are best effort on {switch.name}",
-                    f"map DSCP {one.value} to a strict class",
-                )
+                yield problem("best_effort", *seen, one=one, switch=switch)
             else:
                 yield from _turn(switch, one, given)
     for one in marks:
         row = host_map(case).get(one.value)
         for priority in priorities:
             if row and row.target != priority.value:
-                yield problem(
-                    [priority, row],
-                    f"the NIC sends CNPs in priority {priority.value} and "
-                    f"maps their DSCP to {row.target}",
-                    "use one priority",
-                )
+                yield problem("differs", priority, row)
 
 
 def _turn(switch: Device, one: Congestion, given: int) -> Found:
@@ -362,12 +288,7 @@ def _turn(switch: Device, one: Congestion, given: int) -> Found:
     turns += [by_name[use.scheduler] for use in named]
     for turn in turns:
         if not turn.strict:
-            yield problem(
-                [*named[:1], turn, one],
-                f"queue {queue} of {switch.name}, where CNPs are, takes turns with the others",
-                "schedule it strictly",
-                severity=Severity.WARNING,
-            )
+            yield problem("turns", *named[:1], turn, one, queue=queue, switch=switch)
             return
 
 
@@ -377,19 +298,9 @@ def qos_congestion_priority(case: Case) -> Found:
     on = {(one.name, one.priority) for one in enables if one.value}
     for one in enables:
         if one.value and lossless and one.priority not in lossless:
-            yield problem(
-                [one, *host_pauses(case)[:1]],
-                f"DCQCN is on for priority {one.priority}, and PFC protects {min(lossless)}",
-                f"enable it on priority {min(lossless)}",
-            )
+            yield problem("other", one, *host_pauses(case)[:1], least=min(lossless))
         elif not one.value and one.priority in lossless:
-            yield problem(
-                one,
-                f"{one.name.removesuffix('_enable')} is off on the lossless priority "
-                f"{one.priority}: PFC alone holds the senders",
-                "enable it",
-                severity=Severity.WARNING,
-            )
+            yield problem("off", one, value=one.name.removesuffix("_enable"))
     for name, other in (
         ("roce_np_enable", "roce_rp_enable"),
         ("roce_rp_enable", "roce_np_enable"),
@@ -399,9 +310,7 @@ def qos_congestion_priority(case: Case) -> Found:
             if alone and not any(
                 o.name == other and o.priority == one.priority for o in enables
             ):
-                yield problem(
-                    one, f"{name} is on and {other} is not: one half of DCQCN", "enable both"
-                )
+                yield problem("half", one, name=name, other=other)
 
 
 _RANGES: Final = {
@@ -429,26 +338,12 @@ def qos_congestion_values(case: Case) -> Found:
         span = _RANGES.get(one.name)
         values[one.name] = one
         if span and not span[0] <= one.value <= span[1]:
-            yield problem(
-                one,
-                f"{one.name} {one.value} lies outside {span[0]} to {span[1]}",
-                "use the firmware's default",
-                severity=Severity.ERROR,
-            )
+            yield problem("range", one, span=span)
         elif one.name == "min_time_between_cnps" and one.value > _CNPS_US:
-            yield problem(
-                one,
-                f"a sender hears of congestion every {one.value} us at most: its "
-                "rate has long been too high",
-                "use 2 to 50 us",
-            )
+            yield problem("slow", one)
     slow, fast = values.get("rpg_ai_rate"), values.get("rpg_hai_rate")
     if slow and fast and slow.value > fast.value:
-        yield problem(
-            [slow, fast],
-            f"the additive increase {slow.value} is above the hyper increase {fast.value}",
-            "exchange them",
-        )
+        yield problem("exchanged", slow, fast)
 
 
 def qos_host_and_switch(case: Case) -> Found:
@@ -459,10 +354,12 @@ def qos_host_and_switch(case: Case) -> Found:
         for one in pauses:
             if theirs and set(one.priorities) != theirs:
                 yield problem(
-                    [one, *on[:1]],
-                    f"the NICs pause {_qos_host_and_switch_list(set(one.priorities))}, and "
-                    f"{switch.name} pauses {_qos_host_and_switch_list(theirs)}",
-                    "pause the same",
+                    "pauses",
+                    one,
+                    *on[:1],
+                    list=_qos_host_and_switch_list(set(one.priorities)),
+                    switch=switch,
+                    list_2=_qos_host_and_switch_list(theirs),
                 )
         classes = table(switch, Map.DSCP_TO_CLASS)
         for dscp, row in rows.items() if classes else ():
@@ -470,12 +367,7 @@ def qos_host_and_switch(case: Case) -> Found:
             apart = given != row.target
             if apart and ({given} & theirs or {row.target} & _lossless(pauses)):
                 seen = [row, *([classes[dscp]] if dscp in classes else [])]
-                yield problem(
-                    seen,
-                    f"DSCP {dscp} is priority {row.target} on the NIC and class "
-                    f"{given} on {switch.name}",
-                    "map it alike on both",
-                )
+                yield problem("map", *seen, dscp=dscp, row=row, given=given, switch=switch)
 
 
 def _lossless(pauses: list[Pause]) -> set[int]:
@@ -493,22 +385,17 @@ def qos_job_and_host(case: Case) -> Found:
         for mark in case.of(Mark):
             if mark.traffic_class // ECN_BITS != value // ECN_BITS:
                 yield problem(
-                    [one, mark],
-                    f"NCCL marks DSCP {value // ECN_BITS}, and {mark.tool} "
-                    f"DSCP {mark.traffic_class // ECN_BITS}",
-                    "use one traffic class",
+                    "class",
+                    one,
+                    mark,
+                    value=value // ECN_BITS,
+                    value_2=mark.traffic_class // ECN_BITS,
                 )
         yield from _priority(one, value // ECN_BITS, rows, pauses, lossless)
     for one in case.variables("NCCL_IB_SL"):
         level = number(one.value)
         if lossless and level and level not in lossless:
-            yield problem(
-                [one, *pauses[:1]],
-                f"NCCL_IB_SL={level} is priority {level} on RoCE, and "
-                f"PFC protects {min(lossless)}",
-                f"set {min(lossless)}, or unset it",
-                severity=Severity.WARNING,
-            )
+            yield problem("level", one, *pauses[:1], level=level, least=min(lossless))
 
 
 def _priority(
@@ -518,11 +405,7 @@ def _priority(
     priority = rows[dscp].target if dscp in rows else dscp // CLASSES
     if lossless and priority not in lossless:
         seen = [one, *([rows[dscp]] if dscp in rows else []), *pauses[:1]]
-        yield problem(
-            seen,
-            f"DSCP {dscp} is priority {priority} on the NIC, and PFC protects {min(lossless)}",
-            f"map it: mlnx_qos --dscp2prio set,{dscp},{min(lossless)}",
-        )
+        yield problem("priority", *seen, dscp=dscp, priority=priority, least=min(lossless))
 
 
 def qos_job_and_switch(case: Case) -> Found:
@@ -541,10 +424,14 @@ def qos_job_and_switch(case: Case) -> Found:
             if given not in lossless:
                 seen = [fact, *([row] if row else []), *switch.of(Pause)[:1]]
                 yield problem(
-                    seen,
-                    f"{name} marks DSCP {dscp}, which {switch.name} puts into class {given}; "
-                    f"lossless is {_qos_job_and_switch_list(lossless)}",
-                    f"map DSCP {dscp} to class {min(lossless)}, or mark the DSCP that it has",
+                    "class",
+                    *seen,
+                    name=name,
+                    dscp=dscp,
+                    switch=switch,
+                    given=given,
+                    list=_qos_job_and_switch_list(lossless),
+                    least=min(lossless),
                 )
 
 
@@ -558,10 +445,12 @@ def _unmarked(case: Case) -> Found:
         given = rows[0].target if 0 in rows else 0
         if rows and paused(switch) and given not in paused(switch):
             yield problem(
-                [jobs[0], *switch.of(Pause)[:1]],
-                f"no job and no host marks a DSCP: RoCE travels in class {given} of "
-                f"{switch.name}, and lossless is {_qos_job_and_switch_list(paused(switch))}",
-                "set NCCL_IB_TC, or the traffic class of the NICs",
+                "unmarked",
+                jobs[0],
+                *switch.of(Pause)[:1],
+                given=given,
+                switch=switch,
+                list=_qos_job_and_switch_list(paused(switch)),
             )
             return
 
@@ -590,9 +479,7 @@ def _pauses(fleet: list[Device]) -> Found:
             where = f"{one.device} {_ports(one.ports)}".strip()
             has = ", ".join(map(str, one.priorities)) or "nothing"
             yield problem(
-                [one, shown],
-                f"{where} pauses {has}, others {', '.join(map(str, usual))}",
-                "pause the same on every port",
+                "pauses", one, shown, where=where, has=has, names=", ".join(map(str, usual))
             )
 
 
@@ -612,22 +499,13 @@ def _maps(fleet: list[Device]) -> Found:
             if len(given) < 2:  # noqa: PLR2004 - two that differ
                 continue
             usual = given.most_common(1)[0][0]
-            for switch, rows in tables:
+            for _, rows in tables:
                 row = rows.get(source)
                 if row is not None and row.target != usual:
-                    yield problem(
-                        row,
-                        f"{kind.value} {source} is {row.target} on {switch.name} and "
-                        f"{usual} on the others",
-                        "map it alike everywhere",
-                    )
+                    yield problem("maps", row, kind=kind, source=source, usual=usual)
                 elif row is None:
                     first = next(iter(rows.values()))
-                    yield problem(
-                        first,
-                        f"{switch.name} has no {kind.value} for {source}; others give {usual}",
-                        "map it alike everywhere",
-                    )
+                    yield problem("lacks", first, kind=kind, source=source, usual=usual)
 
 
 _SMALL: Final = 20
@@ -640,18 +518,9 @@ def scheduler_shares(case: Case) -> Found:
         turns = list(_turns(switch))
         for fact, queue, turn in turns:
             if queue in queues and turn.strict and _others_strict(turns) < len(turns):
-                yield problem(
-                    [fact, turn],
-                    f"the lossless queue {queue} of {switch.name} comes "
-                    "before all others, always",
-                    "take weighted turns",
-                )
+                yield problem("strict", fact, turn, queue=queue)
             elif queue in queues and turn.weight is not None and turn.weight < _SMALL:
-                yield problem(
-                    [fact, turn],
-                    f"RDMA (queue {queue} of {switch.name}) is sure of {turn.weight:g} % alone",
-                    "give it half",
-                )
+                yield problem("small", fact, turn, queue=queue)
         shares: dict[int, float] = {}
         for _, queue, turn in turns:
             shares[queue] = max(shares.get(queue, 0), 0 if turn.strict else turn.weight or 0)
@@ -660,11 +529,7 @@ def scheduler_shares(case: Case) -> Found:
             and all(not one.name for one in switch.of(Scheduler))
             and sum(shares.values()) > _ALL
         ):
-            yield problem(
-                turns[0][0],
-                f"shares of {switch.name} add up to {sum(shares.values()):g} %",
-                "let them add up to 100 %",
-            )
+            yield problem("sum", turns[0][0], total=sum(shares.values()))
 
 
 def _turns(switch: Device) -> Iterator[tuple[Fact, int, Scheduler]]:
@@ -695,11 +560,7 @@ def trust_mode(case: Case) -> Found:
         ours = one.side is Side.HOST or one.device in lossless
         if one.mode != "dscp" and by_dscp and ours:
             where = f"{one.device} {one.ports[0] if one.ports else ''}".strip() or "the NIC"
-            yield problem(
-                one,
-                f"{where} trusts {one.mode}, and the traffic is marked by DSCP",
-                "trust DSCP",
-            )
+            yield problem("mode", one, where=where)
 
 
 def _unsaid(case: Case, *, by_dscp: bool) -> Found:
@@ -714,9 +575,4 @@ def _unsaid(case: Case, *, by_dscp: bool) -> Found:
         name = one.at.text.name
         silent = one.side is Side.HOST and name in mapped and name not in said
         if by_dscp and silent and one.priorities:
-            yield problem(
-                [one, mapped[name]],
-                "nothing tells the NICs to trust DSCP: they trust 802.1p, and the map of DSCPs "
-                "is not used",
-                "add --trust dscp",
-            )
+            yield problem("unsaid", one, mapped[name])

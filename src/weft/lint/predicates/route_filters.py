@@ -51,16 +51,12 @@ def _lengths(row: PrefixRow) -> Found:
     """Yield a row whose lengths no prefix can have: the line is refused, the list shorter."""
     network = _network(row.prefix)
     if network is None:
-        yield problem(row, f"{row.prefix} of the list {row.name} is no prefix", "correct it")
+        yield problem("prefix", row)
         return
     least = network.prefixlen if row.least is None else row.least
     most = network.max_prefixlen if row.most is None else row.most
     if not network.prefixlen <= least <= most <= network.max_prefixlen:
-        yield problem(
-            row,
-            f"the list {row.name} asks for lengths of {least} to {most} in {row.prefix}",
-            f"use {network.prefixlen} to {network.max_prefixlen}",
-        )
+        yield problem("lengths", row, least=least, most=most, network=network)
 
 
 def _links(switch: Device, gateways: set[str]) -> Iterator[tuple[Address, _Network]]:
@@ -76,31 +72,25 @@ def _filtered(switch: Device, one: Announced, links: list[tuple[Address, _Networ
     lists = {row.name for row in switch.of(PrefixRow)}
     for row in rows:
         if row.prefixes and row.prefixes not in lists:
-            yield problem(
-                row,
-                f"route map {row.name} of {switch.name} is about the list {row.prefixes!r}, "
-                "which is not there",
-                "define it, or correct the name",
-            )
+            yield problem("list_absent", row)
             return
     said = any(wanted.name == one.route_map for wanted in switch.of(Wanted))
     if one.route_map and not rows and not said:
-        yield problem(
-            one,
-            f"{switch.name} announces through the route map {one.route_map!r}, which is not "
-            "there: nothing is let out",
-            "define it, or correct the name",
-        )
+        yield problem("map_absent", one)
     if not rows or not links or any(row.prefixes is None for row in rows):
         return
     prefixes = switch.of(PrefixRow)
     if not any(_let_out(network, rows, prefixes) for _, network in links):
         address, network = links[0]
         yield problem(
-            [*rows[:1], *(p for p in prefixes if p.name == rows[0].prefixes), one, address],
-            f"route map {one.route_map} of {switch.name} lets none of its {len(links)} links "
-            f"out, as {network}",
-            "permit the networks of the links, with their lengths (ge 31)",
+            "none_out",
+            *rows[:1],
+            *(p for p in prefixes if p.name == rows[0].prefixes),
+            one,
+            address,
+            one=one,
+            count=len(links),
+            network=network,
         )
 
 
@@ -147,14 +137,10 @@ def _aggregated(switch: Device, one: Aggregate, of: _Links) -> Found:
     links = of[switch.name]
     outer = _network(one.prefix)
     if outer is None:
-        yield problem(one, f"{one.prefix} is no network", "write it as 10.0.0.0/24")
+        yield problem("network", one)
         return
     if links and not any(_inside(network, outer) for _, network in links):
-        yield problem(
-            [one, links[0][0]],
-            f"{switch.name} aggregates to {one.prefix}, and none of its links is in it",
-            "aggregate the networks of its own links",
-        )
+        yield problem("aggregate_outside", one, links[0][0])
         return
     near = {port.peer for port in switch.of(Port)} | {"", switch.name}
     sessions = {session.peer for session in switch.of(Neighbor)}
@@ -165,10 +151,5 @@ def _aggregated(switch: Device, one: Aggregate, of: _Links) -> Found:
             continue
         theirs = next((one for one, network in others if _inside(network, outer)), None)
         if theirs is not None:
-            yield problem(
-                [one, theirs],
-                f"{switch.name} aggregates to {one.prefix}, and {theirs.address} of {name} is "
-                "in it: it draws the traffic of another leaf",
-                "aggregate the networks of its own links",
-            )
+            yield problem("aggregate_other", one, theirs, name=name)
             return

@@ -18,12 +18,7 @@ def address_duplicate(case: Case) -> Found:
             for one in switch.of(Speaker):
                 first = speakers.setdefault(one.router_id, one) if one.router_id else one
                 if first.device != one.device:
-                    yield problem(
-                        [one, first],
-                        f"router ID {one.router_id} is that of {first.device} "
-                        f"and of {one.device}",
-                        "give each its own",
-                    )
+                    yield problem("router_id", one, first)
     hosts = [one for one in case.of(Address) if one.side is Side.HOST]
     yield from _twice(hosts)
 
@@ -35,7 +30,7 @@ def _twice(rows: list[Address]) -> Found:
         try:
             ip_interface(one.address)
         except ValueError:
-            yield problem(one, f"{one.address} is no address", "write it as 10.0.0.1/31")
+            yield problem("form", one)
             continue
         if address.lower().startswith("fe80"):
             continue
@@ -43,12 +38,7 @@ def _twice(rows: list[Address]) -> Found:
         if first is not one and (first.device, first.port) != (one.device, one.port):
             if _anycast(first, one):
                 continue
-            yield problem(
-                [one, first],
-                f"{address} is given to {first.device} {first.port} and to "
-                f"{one.device} {one.port}",
-                "give each its own",
-            )
+            yield problem("address", one, first, address=address)
 
 
 def _anycast(first: Address, one: Address) -> bool:
@@ -74,25 +64,17 @@ def address_gateway(case: Case) -> Found:
         try:
             inside = ip_address(one.gateway) in ip_interface(one.address).network
         except ValueError:
-            yield problem(one, f"{one.gateway} is no address", "correct it")
+            yield problem("form", one)
             continue
         lacking = [own for own in fleets if own and one.gateway not in own]
         if not inside:
-            yield problem(
-                one,
-                f"the gateway {one.gateway} of {one.device} {one.port} is not in {one.address}",
-                "use the other address of the link",
-            )
+            yield problem("outside", one)
         elif case.absent and (one.device, one.port) not in ends:
             continue
         elif any(own.keys() & gateways for own in lacking) or (
             lacking and len(lacking) == len(fleets)
         ):
-            yield problem(
-                one,
-                f"no switch has the gateway {one.gateway} of {one.device} {one.port}",
-                "give it to the switch port, or correct it",
-            )
+            yield problem("absent", one)
         else:
             yield from _ends(one, [own[one.gateway] for own in fleets if one.gateway in own])
     yield from _cabled(case, {one.gateway: one for one in rails}, cables)
@@ -102,12 +84,7 @@ def _ends(one: Address, switches: list[Address]) -> Found:
     for other in switches:
         length = other.address.partition("/")[2]
         if length and length != one.address.partition("/")[2]:
-            yield problem(
-                [other, one],
-                f"{other.device} {other.port} has {other.address}, and {one.device} "
-                f"{one.port} at its other end {one.address}",
-                "give both ends one length",
-            )
+            yield problem("length", other, one)
 
 
 def _cabled(case: Case, rails: dict[str, Address], ports: list[Port]) -> Found:
@@ -126,14 +103,13 @@ def _cabled(case: Case, rails: dict[str, Address], ports: list[Port]) -> Found:
             crossed = far in named and far != (rail.device, rail.port)
             if port is None or crossed or (port.peer in hosts and port.peer != rail.device):
                 yield problem(
-                    [own, rail, *([port] if port else [])],
-                    f"{switch.name} {own.port} has the gateway of {rail.device} {rail.port}, "
-                    + (
-                        f"and is cabled to {port.peer} {port.peer_port}"
-                        if port
-                        else "and no cable is there"
-                    ),
-                    "give it to the port that the host is cabled to",
+                    "cable",
+                    own,
+                    rail,
+                    *([port] if port else []),
+                    end=f"and is cabled to {port.peer} {port.peer_port}"
+                    if port
+                    else "and no cable is there",
                 )
 
 
@@ -146,9 +122,8 @@ def bgp_asn(case: Case) -> Found:
         for one in speakers.values():
             if not any(one.asn in span for span in _PRIVATE):
                 yield problem(
+                    "public",
                     one,
-                    f"AS {one.asn} of {one.device} is not a private number",
-                    "use 64512 to 65534, or 4200000000 and on",
                     severity=None
                     if one.asn in {0, 23456, 65535}
                     else Severity.WARNING
@@ -170,26 +145,11 @@ def bgp_asn(case: Case) -> Found:
 def _session(own: Speaker, other: Speaker, session: Neighbor) -> Found:
     remote = whole(session.remote)
     if remote is not None and remote != other.asn:
-        yield problem(
-            [session, other],
-            f"{own.device} expects AS {remote} at {session.peer}, and "
-            f"{other.device} is AS {other.asn}",
-            "correct the number",
-        )
+        yield problem("remote", session, other, own=own, remote=remote)
     elif session.remote == "internal" and own.asn != other.asn:
-        yield problem(
-            [session, own, other],
-            f"{own.device} is AS {own.asn} and expects its own at {session.peer}, and "
-            f"{other.device} is AS {other.asn}",
-            "make the session external",
-        )
+        yield problem("internal", session, own, other)
     elif session.remote == "external" and own.asn == other.asn:
-        yield problem(
-            [own, other],
-            f"{own.device} and {other.device} are both AS {own.asn}: an "
-            "external session stays down",
-            "give each its own",
-        )
+        yield problem("external", own, other)
 
 
 def _leaves(fleet: list[Device], absent: frozenset[str]) -> Found:
@@ -200,12 +160,7 @@ def _leaves(fleet: list[Device], absent: frozenset[str]) -> Found:
         for one in switch.of(Speaker) if to_hosts else ():
             first = leaves.setdefault(one.asn, one)
             if first is not one:
-                yield problem(
-                    [one, first],
-                    f"leaves {first.device} and {one.device} are both AS "
-                    f"{one.asn}: each drops the other's routes as its own loop",
-                    "give each leaf its own number",
-                )
+                yield problem("leaves", one, first)
 
 
 def bgp_paths(case: Case) -> Found:
@@ -218,23 +173,14 @@ def bgp_paths(case: Case) -> Found:
             for one in switch.of(Speaker):
                 few = one.paths is not None and one.paths < paths
                 if few and (one.paths == 1 or _leaf(switch, speakers.keys() | case.absent)):
-                    yield problem(
-                        one,
-                        f"{switch.name} uses {one.paths} of {paths} paths",
-                        f"set maximum-paths to {max(64, paths)}",
-                    )
+                    yield problem("few", one, paths=paths, most=max(64, paths))
                 peers = {
                     speakers[cables[s.peer]].asn
                     for s in sessions
                     if cables.get(s.peer) in speakers
                 }
                 if one.relaxed is False and len(peers) > 1:
-                    yield problem(
-                        one,
-                        f"{switch.name} has neighbours of {len(peers)} AS numbers and "
-                        "takes their paths for unequal",
-                        "set bestpath as-path multipath-relax",
-                    )
+                    yield problem("relaxed", one, count=len(peers))
 
 
 def _leaf(switch: Device, switches: AbstractSet[str]) -> bool:
@@ -251,25 +197,14 @@ def bgp_session(case: Case) -> Found:
                 if ":" in one.peer:  # a session over IPv6 addresses may carry IPv6 alone
                     continue
                 if one.active is False:
-                    yield problem(
-                        one,
-                        f"{switch.name} exchanges no IPv4 routes with {one.peer}",
-                        "activate the family",
-                    )
+                    yield problem("inactive", one)
                 elif one.unnumbered and one.extended_nexthop is False:
-                    yield problem(
-                        one,
-                        f"{switch.name} cannot carry IPv4 over {one.peer}: the next "
-                        "hop is IPv6",
-                        "allow the extended next hop",
-                    )
+                    yield problem("next_hop", one)
             yield from _unaddressed(switch)
             yield from _nameless(switch)
             for speaker in switch.of(Speaker):
                 if speaker.announces is False and switch.of(Address):
-                    yield problem(
-                        speaker, f"{switch.name} announces no route", "redistribute connected"
-                    )
+                    yield problem("silent", speaker)
             yield from _silent(switch, names)
 
 
@@ -279,12 +214,7 @@ def _unaddressed(switch: Device) -> Found:
     for one in switch.of(Neighbor):
         port = ports.get(one.peer)
         if one.unnumbered and port is not None and port.link_local is False:
-            yield problem(
-                [port, one],
-                f"{switch.name} {port.name} has no IPv6 address, or carries no IPv4 over "
-                "it: a session over the interface needs both",
-                "set its link-local address, as on the other uplinks",
-            )
+            yield problem("link_local", port, one)
 
 
 def _nameless(switch: Device) -> Found:
@@ -292,11 +222,7 @@ def _nameless(switch: Device) -> Found:
     if any(one.remote or one.unnumbered for one in sessions):
         for one in sessions:
             if not one.remote:
-                yield problem(
-                    one,
-                    f"{switch.name} expects no AS at {one.peer}: the session does not start",
-                    "put it into the group of the others, or give remote-as",
-                )
+                yield problem("no_as", one)
 
 
 def _silent(switch: Device, names: set[str]) -> Found:
@@ -305,11 +231,7 @@ def _silent(switch: Device, names: set[str]) -> Found:
     spoken = [one for one in uplinks if one.name in peers]
     for one in uplinks if spoken else ():
         if one.name not in peers:
-            yield problem(
-                one,
-                f"{switch.name} has no session on {one.name} to {one.peer}",
-                "add the neighbour",
-            )
+            yield problem("no_session", one)
 
 
 _POLICIES: Final = ("net.ipv4.fib_multipath_hash_policy", "net.ipv6.fib_multipath_hash_policy")
@@ -323,11 +245,7 @@ _OFF: Final = "0"
 def ecmp_hash(case: Case) -> Found:
     for one in case.of(Hash):
         if one.side is Side.SWITCH and not one.layer_4:
-            yield problem(
-                one,
-                f"{one.device} spreads flows by addresses alone",
-                "add the ports of layer 4",
-            )
+            yield problem("layer_3", one)
     yield from _seeds(case)
     if any((one.paths or 2) > 1 for one in case.of(Speaker)):
         yield from _kernel(case)
@@ -342,12 +260,7 @@ def _seeds(case: Case) -> Found:
             peers = sorted({port.peer for port in switch.of(Port)} & seeds.keys())
             same = [seeds[one] for one in peers if own and seeds[one].seed == own.seed]
             if own and same and own.device < same[0].device:
-                yield problem(
-                    [own, same[0]],
-                    f"{own.device} and {same[0].device} are connected and seed the hash alike "
-                    f"({own.seed})",
-                    "give each tier its own seed; in SONiC, its own type in DEVICE_METADATA",
-                )
+                yield problem("seeds", own, same[0])
 
 
 def _kernel(case: Case) -> Found:
@@ -361,11 +274,11 @@ def _kernel(case: Case) -> Found:
         for forward, policy in _FORWARDS.items():
             sets, hashes = rows.get(forward), rows.get(policy)
             if sets and sets.value == _OFF:
-                yield problem(sets, "a machine that speaks BGP forwards nothing", "set it to 1")
+                yield problem("forwarding", sets)
             elif sets and (hashes is None or hashes.value == _LAYER_3):
                 yield problem(
+                    "kernel",
                     hashes or sets,
-                    "the kernel spreads flows by addresses alone"
-                    + ("" if hashes else ", its default"),
-                    f"{policy} = 1",
+                    end="" if hashes else ", its default",
+                    policy=policy,
                 )

@@ -3,26 +3,20 @@
 from typing import Final
 
 from weft.lint.facts import Launch, Nodes, Option, RailTable, Slots, TreeSwitch
-from weft.lint.rule import Case, Found, Severity, problem
+from weft.lint.rule import Case, Found, problem
 
 
 def slurm_binding(case: Case) -> Found:
     for one in case.options("sbatch", "gpus-per-task", "gpu-bind"):
         if one.name == "gpus-per-task" or one.value not in {"none", "verbose,none"}:
-            yield problem(
-                one,
-                f"--{one.name}={one.value} hides the other GPUs of the host",
-                "use --gpus-per-node and --gpu-bind=none",
-            )
+            yield problem("option", one)
     for launch in case.of(Launch):
         if launch.tool != "srun":
             continue
         for word in launch.words:
             name, _, value = word.partition("=")
             if name == "--gpus-per-task" or (name == "--gpu-bind" and value != "none"):
-                yield problem(
-                    launch, f"{word} hides the other GPUs of the host", "use --gpu-bind=none"
-                )
+                yield problem("word", launch, word=word)
 
 
 _MAIN: Final = frozenset({"ClusterName", "SlurmctldHost"})
@@ -38,23 +32,13 @@ def slurm_plugins(case: Case) -> Found:
     if case.of(TreeSwitch) and (
         plugin is None or "default" in plugin.value or "flat" in plugin.value
     ):
-        yield problem(
-            plugin or rows[0],
-            "there is a topology.conf, and slurm.conf does not use it",
-            "set TopologyPlugin=topology/tree",
-        )
+        yield problem("topology", plugin or rows[0])
     gres = [one for one in rows if one.name == "Gres" and "gpu" in one.value]
     if gres and "gpu" not in names.get("GresTypes", gres[0]).value.split(","):
-        yield problem(
-            gres, "nodes have GPUs, and GresTypes does not name them", "set GresTypes=gpu"
-        )
+        yield problem("gres", *gres)
     limits = names.get("PropagateResourceLimitsExcept"), names.get("PropagateResourceLimits")
     if gres and not any(one and _passes(one) for one in limits):
-        yield problem(
-            limits[1] or limits[0] or gres[0],
-            "the login node's limit of pinned memory is passed on to jobs",
-            "set PropagateResourceLimitsExcept=MEMLOCK",
-        )
+        yield problem("limits", limits[1] or limits[0] or gres[0])
 
 
 def _passes(one: Option) -> bool:
@@ -70,34 +54,22 @@ def slurm_tree(case: Case) -> Found:
     by_name: dict[str, TreeSwitch] = {}
     for one in rows:
         if by_name.setdefault(one.name, one) is not one:
-            yield problem(
-                [one, by_name[one.name]],
-                f"switch {one.name} is defined twice",
-                "define it once",
-            )
+            yield problem("twice", one, by_name[one.name])
     above: dict[str, TreeSwitch] = {}
     for one in rows:
         for child in one.switches:
             if child not in by_name:
-                yield problem(
-                    one, f"{one.name} has the child {child}, which is not there", "define it"
-                )
+                yield problem("child", one, child=child)
             elif above.setdefault(child, one) is not one:
                 yield problem(
-                    [one, above[child]],
-                    f"{child} hangs on {above[child].name} and on {one.name}",
-                    "hang it on one",
+                    "parents", one, above[child], child=child, value=above[child].name
                 )
     roots = [one for one in by_name.values() if one.name not in above]
     if len(roots) > 1 and any(one.switches for one in rows):
         alone = [one for one in roots if not one.switches] or roots[1:]
-        yield problem(
-            [alone[0], *roots[:1]],
-            f"{len(roots)} switches have nothing above them: jobs cannot span them",
-            "join them by one switch",
-        )
+        yield problem("roots", alone[0], *roots[:1], count=len(roots))
     elif rows and not roots:
-        yield problem(rows, "the switches form a ring", "let one be the root")
+        yield problem("ring", *rows)
     yield from _nodes(case, rows)
 
 
@@ -107,9 +79,7 @@ def _nodes(case: Case, rows: list[TreeSwitch]) -> Found:
         twice = [node for node in one.nodes if under.setdefault(node, one) is not one]
         if twice:
             yield problem(
-                [one, under[twice[0]]],
-                f"{twice[0]} is under {under[twice[0]].name} and under {one.name}",
-                "put it under its own leaf",
+                "leaves", one, under[twice[0]], twice=twice, value=under[twice[0]].name
             )
     yield from _unplaced(case, under)
     known = {name for one in case.of(Nodes) for name in one.names}
@@ -118,17 +88,9 @@ def _nodes(case: Case, rows: list[TreeSwitch]) -> Found:
     missing, alien = sorted(known - under.keys()), sorted(under.keys() - known)
     if missing:
         shown = next(one for one in case.of(Nodes) if missing[0] in one.names)
-        yield problem(
-            shown,
-            f"{len(missing)} nodes are under no switch, {missing[0]} first",
-            "put each under its leaf",
-        )
+        yield problem("unplaced", shown, count=len(missing), missing=missing)
     if alien:
-        yield problem(
-            under[alien[0]],
-            f"slurm.conf does not know {len(alien)} nodes, {alien[0]} first",
-            "correct the names",
-        )
+        yield problem("alien", under[alien[0]], count=len(alien), alien=alien)
 
 
 def _unplaced(case: Case, under: dict[str, TreeSwitch]) -> Found:
@@ -138,10 +100,11 @@ def _unplaced(case: Case, under: dict[str, TreeSwitch]) -> Found:
         missing = sorted(hosts.keys() - under.keys())
         if missing and len(missing) * 2 < len(hosts):
             yield problem(
-                [hosts[missing[0]], *list(under.values())[:1]],
-                f"{len(missing)} of {len(hosts)} hosts are under no switch of Slurm, "
-                f"{missing[0]} first",
-                "put each under its leaf",
-                severity=Severity.WARNING,
+                "hosts",
+                hosts[missing[0]],
+                *list(under.values())[:1],
+                count=len(missing),
+                count_2=len(hosts),
+                missing=missing,
             )
             return

@@ -3,7 +3,7 @@
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final
 
-from weft.lint.rule import Case, Found, Severity, problem
+from weft.lint.rule import Case, Found, problem
 
 if TYPE_CHECKING:
     from weft.lint.facts import Option
@@ -36,12 +36,7 @@ def host_unit(case: Case) -> Found:
         starts = [one for one in rows if one.name == "Service.ExecStart"]
         astray = [one for one in rows if one.name.endswith(".ExecStart") and one not in starts]
         if astray:
-            yield problem(
-                astray,
-                f"{name}: ExecStart stands outside [Service], where systemd ignores it",
-                "put it below [Service]",
-                severity=Severity.ERROR,
-            )
+            yield problem("section", *astray, name=name)
         yield from _limits(rows)
         yield from _service(name, rows, starts)
         yield from _misnamed(case, name, starts)
@@ -50,75 +45,40 @@ def host_unit(case: Case) -> Found:
             continue
         names = {one.name: one for one in rows}
         if "Install.WantedBy" not in names and "Install.RequiredBy" not in names:
-            yield problem(
-                starts,
-                f"{name} is wanted by no target: it does not start at boot",
-                "add [Install] WantedBy=multi-user.target",
-            )
+            yield problem("install", *starts, name=name)
         if not {"Unit.After", "Unit.Requires", "Unit.BindsTo"} & names.keys():
-            yield problem(
-                starts,
-                f"{name} may run before the NICs are there",
-                "add After=network-pre.target",
-            )
+            yield problem("early", *starts, name=name)
         kind = names.get("Service.Type")
         if (
             kind is not None
             and kind.value == "oneshot"
             and "Service.RemainAfterExit" not in names
         ):
-            yield problem(
-                kind,
-                f"{name} counts as dead once it has run",
-                "add RemainAfterExit=yes",
-                severity=Severity.INFO,
-            )
+            yield problem("dead", kind, name=name)
 
 
 def _service(name: str, rows: "list[Option]", starts: "list[Option]") -> Found:
     """Yield what keeps a service from being loaded at all."""
     for one in rows:
         if one.name == "Service.Type" and one.value not in _TYPES:
-            yield problem(
-                one,
-                f"{name}: systemd knows no Type={one.value}",
-                "use oneshot or simple",
-                severity=Severity.ERROR,
-            )
+            yield problem("type", one, name=name)
         elif one.name == "Install.WantedBy" and one.value not in _TARGETS:
             near = get_close_matches(one.value, _TARGETS, n=1, cutoff=0.85)
             if near:
-                yield problem(
-                    one,
-                    f"{name} is wanted by {one.value}, which nothing starts",
-                    f"is {near[0]} meant?",
-                )
+                yield problem("target", one, name=name, near=near)
     for one in starts:
         program = one.value.lstrip("-@+!:|").split(None, 1)[:1]
         if program and "/" in program[0] and program[0][0] not in "/$%":
-            yield problem(
-                one,
-                f"{name}: {program[0]} is no path from the root",
-                "begin it with /",
-                severity=Severity.ERROR,
-            )
+            yield problem("path", one, name=name, program=program)
     for one in rows:
         own = one.name.removeprefix("Service.")
         if own.startswith("Exec") and own not in _EXECS:
-            yield problem(
-                one, f"{name}: systemd knows no {own}",
-                f"is {get_close_matches(own, _EXECS, n=1, cutoff=0)[0]} meant?",
-                severity=Severity.ERROR,
-            )  # fmt: skip
+            near = get_close_matches(own, _EXECS, n=1, cutoff=0)
+            yield problem("key", one, name=name, own=own, value=near[0])
     service = [one for one in rows if one.name == "Service"]
     unit = name.endswith(".service") and any(one.name == "Unit" for one in rows)
     if unit and service and not any(one.name.startswith("Service.Exec") for one in rows):
-        yield problem(
-            service,
-            f"{name} starts nothing: it has no ExecStart",
-            "add ExecStart",
-            severity=Severity.ERROR,
-        )
+        yield problem("nothing", *service, name=name)
 
 
 def _misnamed(case: Case, name: str, starts: "list[Option]") -> Found:
@@ -130,11 +90,7 @@ def _misnamed(case: Case, name: str, starts: "list[Option]") -> Found:
         program = words[0].rpartition("/")[2] if words else ""
         near = get_close_matches(program, files, n=1, cutoff=0.85) if program else []
         if near and program not in files:
-            yield problem(
-                one,
-                f"{name} starts {program}, and the files hold {near[0]}",
-                "correct one of the names",
-            )
+            yield problem("script", one, name=name, program=program, near=near)
 
 
 def _limits(rows: "list[Option]") -> Found:
@@ -143,20 +99,10 @@ def _limits(rows: "list[Option]") -> Found:
         if not own.startswith("Limit"):
             continue
         if not section:
-            yield problem(
-                one,
-                f"{own} stands in no section, where systemd ignores it",
-                "write [Service] above it",
-                severity=Severity.ERROR,
-            )
+            yield problem("no_section", one, own=own)
         near = get_close_matches(own, _LIMITS, n=1) if own not in _LIMITS else []
         if near:
-            yield problem(
-                one,
-                f"systemd knows no {own}",
-                f"is {near[0]} meant?",
-                severity=Severity.ERROR,
-            )
+            yield problem("limit", one, own=own, near=near)
 
 
 def _circle(rows: "list[Option]") -> Found:
@@ -166,8 +112,4 @@ def _circle(rows: "list[Option]") -> Found:
     for one in rows:
         for unit in one.value.split() if one.name == "Unit.After" else ():
             if unit in before:
-                yield problem(
-                    [one, before[unit]],
-                    f"the unit is to start before and after {unit}",
-                    "keep one of the two",
-                )
+                yield problem("circle", one, before[unit], unit=unit)
