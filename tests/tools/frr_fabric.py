@@ -1,6 +1,8 @@
 """A rendered fabric in network namespaces, with real FRR daemons and real packets.
 
-Every switch and every host is a network namespace, every cable a pair of virtual ports.
+Every switch and every host is a network namespace, every cable a pair of virtual ports. A VRF
+is a namespace too (zebra -n), for not every kernel has the device; FRR reads the same file. A
+tagged sub-interface is a virtual cable of its own: that tags keep traffic apart is 802.1Q's.
 """
 
 import json
@@ -12,6 +14,7 @@ import subprocess
 import tempfile
 import time
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -70,33 +73,46 @@ class Fabric:
         }
         self.prefix = f"weft-{os.getpid()}-{system[0]}{cluster.topology.kind[0]}-"
 
-    def space(self, name):
-        return self.prefix + name
+    def space(self, name, vrf=""):
+        return self.prefix + name + (f".{vrf}" if vrf else "")
 
-    def inside(self, name, *words, check=True):
-        return run("ip", "netns", "exec", self.space(name), *words, check=check)
+    def vrfs(self, name):
+        """Return the VRF of each interface that is in one."""
+        conf = self.confs.get(name, "")
+        return dict(re.findall(r"^interface (\S+) vrf (\S+)$", conf, re.MULTILINE))
 
-    def ip(self, name, lines):
-        done = run("ip", "-n", self.space(name), "-batch", "-", text="\n".join(lines))
+    def spaces(self, name):
+        """Return all namespaces of a switch or a host."""
+        return [self.space(name, vrf) for vrf in ("", *dict.fromkeys(self.vrfs(name).values()))]
+
+    def _space_of(self, name, interface):
+        return self.space(name, self.vrfs(name).get(interface, ""))
+
+    def inside(self, space, *words, check=True):
+        return run("ip", "netns", "exec", space, *words, check=check)
+
+    def ip(self, space, lines):
+        done = run("ip", "-n", space, "-batch", "-", text="\n".join(lines))
         assert done.stderr == "", done.stderr
 
     def build(self):
         hosts = sorted(
             {p.peer for s in wired(self.cluster) for p in s.ports} - {*self.switches}
         )
-        for name in [*self.switches, *hosts]:
-            self.clean_up.callback(run, "ip", "netns", "del", self.space(name), check=False)
-            made = run("ip", "netns", "add", self.space(name), check=False)
+        for space in chain.from_iterable(map(self.spaces, [*self.switches, *hosts])):
+            self.clean_up.callback(run, "ip", "netns", "del", space, check=False)
+            made = run("ip", "netns", "add", space, check=False)
             if made.returncode:
                 pytest.skip(f"no network namespaces here: {made.stderr.strip()}")
-            self.ip(name, ["link set lo up"])
+            self.ip(space, ["link set lo up"])
         for switch in wired(self.cluster):
             self._cable(switch)
         for name in self.switches:
-            self._sysctl(name, "frr/90-weft-forwarding.conf")
-            self.ip(name, self._mtus(name))
+            for space in self.spaces(name):
+                self._sysctl(space, "frr/90-weft-forwarding.conf")
+            self._mtus(name)
         for name in hosts:
-            self._sysctl(name, "linux_host/90-weft-rdma.conf")
+            self._sysctl(self.space(name), "linux_host/90-weft-rdma.conf")
             self._host(name)
 
     def _cable(self, switch):
@@ -106,22 +122,34 @@ class Fabric:
                 continue
             nic = port.host is not None
             far = self.rails(port.peer)[port.peer_port][1] if nic else self.port(port.peer_port)
-            lines.append(
-                f"link add {self.port(port.number)} netns {self.space(switch.name)} type veth "
-                f"peer name {far} netns {self.space(port.peer)}"
-            )
+            near = self.port(port.number)
+            ends = [(near, far)] if nic else [
+                (near + tag, far + tag) for tag in ("", *self._tags(switch.name, near))
+                if not tag or far + tag in self.vrfs(port.peer)
+            ]  # fmt: skip
+            lines += [
+                f"link add {one} netns {self._space_of(switch.name, one)} type veth "
+                f"peer name {other} netns {self._space_of(port.peer, other)}"
+                for one, other in ends
+            ]
         run("ip", "-batch", "-", text="\n".join(lines))
 
-    def _sysctl(self, name, path):
+    def _tags(self, name, port):
+        """Return the tags of a port's sub-interfaces, as ``.101``."""
+        return [one[len(port) :] for one in self.vrfs(name) if one.startswith(f"{port}.")]
+
+    def _sysctl(self, space, path):
         file = self.folder / path.replace("/", "-")
         file.write_text(self.texts[path])
-        assert self.inside(name, "sysctl", "-qp", str(file)).stderr == ""
+        assert self.inside(space, "sysctl", "-qp", str(file)).stderr == ""
 
     def _mtus(self, name):
         """MTU is the kernel's: of the switch, as the plan has it for every target."""
         mtu = plan(self.cluster).link.switch_mtu_bytes.whole()
-        switch = next(one for one in wired(self.cluster) if one.name == name)
-        return [f"link set {self.port(port.number)} mtu {mtu} up" for port in switch.ports]
+        for space in self.spaces(name):
+            there = json.loads(run("ip", "-n", space, "-j", "link").stdout)
+            names = [one["ifname"] for one in there if one["ifname"] != "lo"]
+            self.ip(space, [f"link set {one} mtu {mtu} up" for one in names])
 
     def _host(self, name):
         """Do what the rendered script of the host does; its devices are no RDMA ones here."""
@@ -141,7 +169,7 @@ class Fabric:
                 f"route add {prefix} via {gateway} dev {device}"
                 for prefix in (prefixes[1].split() if prefixes else ())
             ]
-        self.ip(name, lines)
+        self.ip(self.space(name), lines)
 
     def rails(self, host):
         rows = self.texts["linux_host/rails.tsv"].splitlines()[1:]
@@ -160,13 +188,24 @@ class Fabric:
             own.mkdir()
             (own / "frr.conf").write_text(self.confs[name])
             run("chown", "-R", "frr:frr", str(own))
+        apart = ["-n"] if daemon == "zebra" and self.vrfs(name) else []
         process = subprocess.Popen(
-            ["ip", "netns", "exec", self.space(name), DAEMONS / daemon,
-             "-f", own / "frr.conf", "-i", own / f"{daemon}.pid", "-z", own / "zserv.api",
+            ["ip", "netns", "exec", self.space(name), "sh", "-ec", self._own_vrfs(name), "sh",
+             DAEMONS / daemon, *apart, "-f", own / "frr.conf",
+             "-i", own / f"{daemon}.pid", "-z", own / "zserv.api",
              "--vty_socket", own, "-A", "127.0.0.1", "-P", "0", "-u", "frr", "-g", "frr"],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
         self.clean_up.callback(_end, process)
+
+    def _own_vrfs(self, name):
+        """Return a script that shows a daemon the VRFs of its switch alone, by their names."""
+        there = self.folder / name / "vrfs"
+        lines = [f"mkdir -p {there}"]
+        for vrf in dict.fromkeys(self.vrfs(name).values()):
+            space = self.space(name, vrf)
+            lines += [f"touch {there}/{vrf}", f"mount --bind /run/netns/{space} {there}/{vrf}"]
+        return "\n".join([*lines, f"mount --rbind {there} /run/netns", 'exec "$@"'])
 
     def _wait(self, done):
         until = time.monotonic() + PATIENCE_S
@@ -236,19 +275,24 @@ def running(cluster, clean_up, system="frr"):
     made = Fabric(cluster, folder, clean_up, system)
     made.build()
     made.start()
-    made.converge()
+    if not cluster.tenants:
+        made.converge()
     return made
 
 
-def lost(fabric, hosts):
+def lost(fabric, hosts, patience_s=120):
     """Return the pairs of hosts that do not reach one another at the planned MTU."""
+    return cut_off(fabric, [(a, b) for a in hosts for b in hosts if a != b], patience_s)
+
+
+def cut_off(fabric, pairs, patience_s):
+    """Return those of some pairs of hosts that do not reach one another in time."""
     mtu = plan(fabric.cluster).link.host_mtu_bytes.whole()
-    pairs = [(a, b) for a in hosts for b in hosts if a != b]
     waiting = []
     for number, (a, b) in enumerate(pairs):
         rail = number % fabric.cluster.host.nics
         near, far = (fabric.rails(h)[rail][2].partition("/")[0] for h in (a, b))
-        words = ping(mtu, near, far)
+        words = ping(mtu, near, far, patience_s)
         waiting.append(subprocess.Popen(
             ["ip", "netns", "exec", fabric.space(a), *words], stdout=subprocess.DEVNULL
         ))  # fmt: skip

@@ -17,48 +17,64 @@ def of_sonic(text):
     db = json.loads(text)
     host = db["DEVICE_METADATA"]["localhost"]
     lines = [*HEAD, f"hostname {host['hostname']}"]
-    for key in [*db["LOOPBACK_INTERFACE"], *db["INTERFACE"]]:
+    for vrf in db.get("VRF", {}):
+        lines += [f"vrf {vrf}", "exit-vrf"]
+    inside = db.get("VLAN_SUB_INTERFACE", {})
+    ports = db["INTERFACE"] | inside
+    for key in [*db["LOOPBACK_INTERFACE"], *ports]:
         name, _, address = key.partition("|")
         if address:
+            vrf = ports.get(name, {}).get("vrf_name", "")
             name = "lo" if name.startswith("Loopback") else name
-            lines += [f"interface {name}", f" ip address {address}", "exit"]
-    return "\n".join([*lines, *_sonic_bgp(db), *_sonic_policy(db), "end"]) + "\n"
+            lines += [f"interface {name}{vrf and f' vrf {vrf}'}", f" ip address {address}",
+                      "exit"]  # fmt: skip
+    for vrf in db["BGP_GLOBALS"]:
+        lines += _sonic_bgp(db, vrf)
+    for name in (one for one in inside if "|" not in one):
+        assert name.endswith(f".{inside[name]['vlan']}")
+    return "\n".join([*lines, *_sonic_policy(db), "end"]) + "\n"
 
 
-def _sonic_bgp(db):
-    own = db["BGP_GLOBALS"]["default"]
-    yield f"router bgp {own['local_asn']}"
+def _of(db, table, vrf):
+    """Return the rows of a table that belong to a VRF, by the rest of their key."""
+    rows = db.get(table, {}).items()
+    return {key.partition("|")[2]: row for key, row in rows if key.partition("|")[0] == vrf}
+
+
+def _sonic_bgp(db, vrf):
+    own = db["BGP_GLOBALS"][vrf]
+    yield f"router bgp {own['local_asn']}" + ("" if vrf == "default" else f" vrf {vrf}")
     yield f" bgp router-id {own['router_id']}"
     if own["load_balance_mp_relax"] == "true":
         yield " bgp bestpath as-path multipath-relax"
-    for key, group in db.get("BGP_PEER_GROUP", {}).items():
-        name = key.partition("|")[2]
+    for name, group in _of(db, "BGP_PEER_GROUP", vrf).items():
         yield f" neighbor {name} peer-group"
         yield f" neighbor {name} remote-as {group['peer_type']}"
         yield f" neighbor {name} timers {group['keepalive']} {group['holdtime']}"
-        if group["capability_ext_nexthop"] == "true":
+        if group.get("capability_ext_nexthop") == "true":
             yield f" neighbor {name} capability extended-nexthop"
-    for key, row in db["BGP_NEIGHBOR"].items():
-        port = key.partition("|")[2]
-        assert db["INTERFACE"][port] == {"ipv6_use_link_local_only": "enable"}
-        yield f" neighbor {port} interface peer-group {row['peer_group_name']}"
-    yield from (" address-family ipv4 unicast", *_sonic_family(db))
+    for peer, row in _of(db, "BGP_NEIGHBOR", vrf).items():
+        if peer in db["INTERFACE"]:
+            assert db["INTERFACE"][peer] == {"ipv6_use_link_local_only": "enable"}
+        port = " interface" if peer in db["INTERFACE"] else ""
+        yield f" neighbor {peer}{port} peer-group {row['peer_group_name']}"
+    yield from (" address-family ipv4 unicast", *_sonic_family(db, vrf))
     yield from (" exit-address-family", "exit")
 
 
-def _sonic_family(db):
-    for row in db["ROUTE_REDISTRIBUTE"].values():
+def _sonic_family(db, vrf):
+    for row in _of(db, "ROUTE_REDISTRIBUTE", vrf).values():
         yield f"  redistribute connected route-map {row['route_map'][0]}"
-    for key, row in db.get("BGP_GLOBALS_AF_AGGREGATE_ADDR", {}).items():
+    for key, row in _of(db, "BGP_GLOBALS_AF_AGGREGATE_ADDR", vrf).items():
         only = " summary-only" if row["summary_only"] == "true" else ""
         yield f"  aggregate-address {key.rpartition('|')[2]}{only}"
-    for key, row in db.get("BGP_PEER_GROUP_AF", {}).items():
-        name = key.split("|")[1]
+    for key, row in _of(db, "BGP_PEER_GROUP_AF", vrf).items():
+        name = key.partition("|")[0]
         yield f"  neighbor {name} activate"
         for way in ("in", "out"):
             for policy in row.get(f"route_map_{way}", ()):
                 yield f"  neighbor {name} route-map {policy} {way}"
-    for row in db["BGP_GLOBALS_AF"].values():
+    for row in _of(db, "BGP_GLOBALS_AF", vrf).values():
         yield f"  maximum-paths {row['max_ebgp_paths']}"
 
 
@@ -82,88 +98,88 @@ def _sonic_policy(db):
         yield "exit"
 
 
-_GROUP = r"vrf default router bgp peer-group (\S+)"
-_FAMILY = "vrf default router bgp address-family ipv4-unicast"
+_BGP = r"vrf (\S+) router bgp"
+_GROUP = rf"{_BGP} peer-group (\S+)"
+_FAMILY = rf"{_BGP} address-family ipv4-unicast"
 NVUE = (
-    (r"interface (\S+) ipv4 address (\S+)", ("interface {0}", " ip address {1}", "exit")),
-    (r"router bgp autonomous-system (\d+)", ("router bgp {0}", "exit")),
-    (r"router bgp router-id (\S+)", ("bgp: bgp router-id {0}",)),
-    (r"vrf default router bgp path-selection multipath aspath-ignore enabled",
+    (r"vrf (\S+) table auto", ("vrf {0}", "exit-vrf")),
+    (r"interface (\S+) ipv4 address (\S+)",
+     ("interface {0}{in_vrf}", " ip address {1}", "exit")),
+    (rf"{_BGP} router-id (\S+)", ("bgp: bgp router-id {1}",)),
+    (rf"{_BGP} path-selection multipath aspath-ignore enabled",
      ("bgp: bgp bestpath as-path multipath-relax",)),
     (rf"{_GROUP} remote-as (\S+)",
-     ("bgp: neighbor {0} peer-group", "bgp: neighbor {0} remote-as {1}")),
-    (r"vrf default router bgp neighbor (\S+) type unnumbered", ()),
-    (r"vrf default router bgp neighbor (\S+) peer-group (\S+)",
-     ("bgp: neighbor {0} interface peer-group {1}",)),
+     ("bgp: neighbor {1} peer-group", "bgp: neighbor {1} remote-as {2}")),
+    (rf"{_BGP} neighbor (\S+) type (un)?numbered", ()),
+    (rf"{_BGP} neighbor (swp\S+) peer-group (\S+)",
+     ("bgp: neighbor {1} interface peer-group {2}",)),
+    (rf"{_BGP} neighbor (\S+) peer-group (\S+)", ("bgp: neighbor {1} peer-group {2}",)),
+    (rf"{_GROUP} timers keepalive (\S+)", ("bgp: neighbor {1} timers {2} {hold}",)),
+    (rf"{_GROUP} timers hold (\S+)", ()),
     (rf"{_GROUP} address-family ipv4-unicast state enabled",
-     ("bgp: neighbor {0} capability extended-nexthop", "family: neighbor {0} activate")),
+     ("bgp: neighbor {1} capability extended-nexthop", "family: neighbor {1} activate")),
     (rf"{_GROUP} address-family ipv4-unicast policy (in|out)bound route-map (\S+)",
-     ("family: neighbor {0} route-map {2} {1}",)),
+     ("family: neighbor {1} route-map {3} {2}",)),
     (rf"{_FAMILY} redistribute connected route-map (\S+)",
-     ("family: redistribute connected route-map {0}",)),
+     ("family: redistribute connected route-map {1}",)),
     (rf"{_FAMILY} aggregate-route (\S+) summary-only enabled",
-     ("family: aggregate-address {0} summary-only",)),
-    (rf"{_FAMILY} multipaths ebgp (\d+)",
-     ("family: maximum-paths {0}",)),
+     ("family: aggregate-address {1} summary-only",)),
+    (rf"{_FAMILY} multipaths ebgp (\d+)", ("family: maximum-paths {1}",)),
     (r"router policy prefix-list (\S+) rule (\d+) match (\S+) (min|max)-prefix-len (\d+)",
      ("list: {0} {1} {2} {3} {4}",)),
     (r"router policy route-map (\S+) rule (\d+) match ip-prefix-list (\S+)",
      ("route-map {0} permit {1}", " match ip address prefix-list {2}", "exit")),
 )  # fmt: skip
-"""Commands of NVUE, and what FRR is told; ``bgp:`` and ``family:`` stand inside."""
+"""Commands of NVUE, and what FRR is told; ``bgp:`` and ``family:`` stand inside a VRF's."""
 SILENT = re.compile(
-    r".* (description|mtu|breakout|hash-seed|qos|hostname)\b.*"
-    r"|.*( state enabled| action permit| type ipv4)"
+    r".* (description|mtu|breakout|hash-seed|qos|hostname|autonomous-system|vrf)\b.*"
+    r"|router bgp router-id .*|.*( state enabled| action permit| type ipv4)"
 )
-"""What FRR has no part in, or what is there by itself; ``action permit`` is checked apart."""
+"""What FRR has no part in, or what is read apart; ``action permit`` is there by itself."""
 
 
 def of_nvue(text):
     """Return frr.conf of the commands of a switch."""
-    tops, bgp, family, timers, lists = [], [], [], {}, []
-    asn = re.search(r"autonomous-system (\d+)", text)[1]
-    for line in text.splitlines():
-        command = line.removeprefix("nv set ")
-        if line.startswith("#"):
-            continue
-        timer = re.fullmatch(r"vrf default .* (\S+) timers (keepalive|hold) (\d+)", command)
-        if timer:
-            timers.setdefault(timer[1], {})[timer[2]] = timer[3]
-            continue
-        for part in _of(command):
+    commands = [one.removeprefix("nv set ") for one in text.splitlines() if one[:1] != "#"]
+    own_id = re.search(r"router bgp router-id (\S+)", text)[1]
+    asn = re.search(r"router bgp autonomous-system (\d+)", text)[1]
+    tops, lists = [], []
+    bgp = {"default": [f"bgp router-id {own_id}"]}
+    family = {"default": []}
+    for command in commands:
+        vrf = re.match(r"vrf (\S+)", command)
+        name = vrf[1] if vrf else "default"
+        for part in _of_command(command, text):
             where, _, rest = part.partition(": ")
-            {"bgp": bgp, "family": family, "list": lists}.get(where, tops).append(
-                rest if where in {"bgp", "family", "list"} else part
-            )
-    bgp += [f"neighbor {name} timers {one['keepalive']} {one['hold']}"
-            for name, one in timers.items()]  # fmt: skip
-    groups = [one for one in bgp if one.endswith(" peer-group")]
-    ordered = [*groups, *(one for one in bgp if one not in groups)]
-    tops = [one for one in tops if not one.startswith("router bgp")]
-    return "\n".join([
-        *HEAD, *_stanzas(tops), f"router bgp {asn}", *(f" {one}" for one in ordered),
-        " address-family ipv4 unicast", *(f"  {one}" for one in family),
-        " exit-address-family", "exit", *map(_prefix_list, lists), "end",
-    ]) + "\n"  # fmt: skip
+            if where in {"bgp", "family"}:
+                {"bgp": bgp, "family": family}[where].setdefault(name, []).append(rest)
+            elif where == "list":
+                lists.append(rest)
+            else:
+                tops.append(part)
+    lines = [*HEAD, *tops]
+    for name, rows in bgp.items():
+        groups = [one for one in rows if re.fullmatch(r"neighbor \S+ peer-group", one)]
+        lines += [
+            f"router bgp {asn}" + ("" if name == "default" else f" vrf {name}"),
+            *(f" {one}" for one in [*groups, *(one for one in rows if one not in groups)]),
+            " address-family ipv4 unicast", *(f"  {one}" for one in family[name]),
+            " exit-address-family", "exit",
+        ]  # fmt: skip
+    return "\n".join([*lines, *map(_prefix_list, lists), "end"]) + "\n"
 
 
-def _of(command):
+def _of_command(command, text):
     for pattern, parts in NVUE:
         found = re.fullmatch(pattern, command)
         if found:
-            return [part.format(*found.groups()) for part in parts]
+            own = rf"^nv set interface {re.escape(found[1])} vrf (\S+)$"
+            vrf = re.search(own, text, re.MULTILINE)
+            hold = re.search(r"timers hold (\d+)", text)
+            more = {"in_vrf": f" vrf {vrf[1]}" if vrf else "", "hold": hold and hold[1]}
+            return [part.format(*found.groups(), **more) for part in parts]
     assert SILENT.fullmatch(command), f"not known: {command}"
     return []
-
-
-def _stanzas(lines):
-    """Drop the ends of a router that was only named."""
-    kept = []
-    for line in lines:
-        if line == "exit" and (not kept or kept[-1] == "exit"):
-            continue
-        kept.append(line)
-    return kept
 
 
 def _prefix_list(row):

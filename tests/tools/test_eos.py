@@ -5,6 +5,7 @@ import pytest
 from weft.generate.plan import plan
 from weft.generate.router import cages, routers
 from weft.generate.target import render
+from weft.spec.cluster import Tenant
 from weft.spec.load import preset
 from weft.spec.site import Aaa, Site
 
@@ -35,6 +36,11 @@ CLUSTERS = {
 }
 
 
+CLUSTERS["lossless, two tenants on one leaf"] = CLUSTERS[
+    "lossless, two tiers, split cages"
+].with_(tenants=(Tenant(name="blue", hosts=5), Tenant(name="red", hosts=12)))
+
+
 def _name(held, number):
     cage, place = divmod(number, held.split)
     return f"Ethernet{cage + 1}/{1 + place * (8 // held.split)}"
@@ -58,6 +64,8 @@ def _structured(made, router):
         ]}],
         "router_bgp": _bgp(made, router),
     }  # fmt: skip
+    if router.tenants:
+        said["vrfs"] = [{"name": name, "ip_routing": True} for name, _ in router.tenants]
     return said | (_lossless(made) if made.labels else {})
 
 
@@ -80,8 +88,40 @@ def _interfaces(made, router):
             one["description"] = f"{port.peer} {_name(held, port.peer_port)}"
         if made.labels:
             one["service_profile"] = "AI"
+        if port.number in links and links[port.number].tenant:
+            one["vrf"] = links[port.number].tenant
         found.append(one)
-    return found
+    return found + [_inside(made, one, vrf) for vrf in router.vrfs()[1:] for one in vrf.fabric]
+
+
+def _inside(made, link, vrf):
+    """Say a tenant's sub-interface."""
+    held = cages(made)
+    return {
+        "name": f"{_name(held, link.port.number)}.{vrf.tag}", "mtu": 9214, "vrf": vrf.name,
+        "description": f"{link.port.peer} {_name(held, link.port.peer_port)}",
+        "type": "l3dot1q", "encapsulation_dot1q_vlan": vrf.tag,
+        "ip_address": f"{link.address}/31",
+    }  # fmt: skip
+
+
+def _vrf_bgp(router, vrf):
+    said = {
+        "name": vrf.name, "router_id": str(router.loopback),
+        "redistribute_routes": [{"source_protocol": "connected", "route_map": "OWN"}],
+    }  # fmt: skip
+    if vrf.block:
+        said["aggregate_addresses"] = [{"prefix": str(vrf.block), "summary_only": True}]
+    if vrf.fabric:
+        said["neighbors"] = [
+            {"ip_address": str(one.peer_address), "peer_group": "FABRIC",
+             "remote_as": str(one.peer_asn)}
+            for one in vrf.fabric
+        ]  # fmt: skip
+        said["address_family_ipv4"] = {"neighbors": [
+            {"ip_address": str(one.peer_address), "activate": True} for one in vrf.fabric
+        ]}  # fmt: skip
+    return said
 
 
 def _bgp(made, router):
@@ -92,8 +132,11 @@ def _bgp(made, router):
         "bgp": {"default": {"ipv4_unicast": False}},
         "redistribute_routes": [{"source_protocol": "connected", "route_map": "OWN"}],
     }  # fmt: skip
-    if router.block:
-        said["aggregate_addresses"] = [{"prefix": str(router.block), "summary_only": True}]
+    default, *tenants = router.vrfs()
+    if default.block:
+        said["aggregate_addresses"] = [{"prefix": str(default.block), "summary_only": True}]
+    if tenants:
+        said["vrfs"] = [_vrf_bgp(router, vrf) for vrf in tenants]
     if router.fabric:
         said["peer_groups"] = [{"name": "FABRIC", "timers": "3 9"}]
         said["neighbor_interfaces"] = [

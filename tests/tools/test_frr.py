@@ -145,7 +145,8 @@ def test_what_binds_no_address_reaches_every_rail_over_the_fabric(fabric):
     """There is no other network here, and no default gateway."""
     for _, _, address, _, _ in fabric.rails("host-0007"):
         words = ping(1500, None, address.partition("/")[0])
-        assert fabric.inside("host-0000", *words, check=False).returncode == 0, address
+        done = fabric.inside(fabric.space("host-0000"), *words, check=False)
+        assert done.returncode == 0, address
 
 
 @pytest.mark.proves(
@@ -174,4 +175,4 @@ def test_a_larger_packet_than_planned_does_not_leave_the_host(fabric):
     mtu = plan(fabric.cluster).link.host_mtu_bytes.whole()
     near, far = (fabric.rails(h)[0][2].partition("/")[0] for h in ("host-0000", "host-0007"))
     words = ping(mtu + 1, near, far, patience_s=3)
-    assert fabric.inside("host-0000", *words, check=False).returncode
+    assert fabric.inside(fabric.space("host-0000"), *words, check=False).returncode

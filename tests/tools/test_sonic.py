@@ -12,6 +12,7 @@ import pytest
 
 from weft.generate.plan import plan
 from weft.generate.target import render
+from weft.spec.cluster import Tenant
 from weft.spec.load import preset
 from weft.spec.site import Aaa, Site
 
@@ -184,6 +185,21 @@ def test_the_tables_of_a_site_are_valid(models, case):
     cluster = preset("hgx_h100_roce", hosts=8).with_(site=SITES[case])
     for file in render(plan(cluster), ["sonic"]).files:
         assert models.problems(json.loads(file.text)) == [], file.path
+
+
+@pytest.mark.proves(
+    "sonic",
+    effect="the tables of tenants are valid: VRFs, sub-interfaces, BGP of each",
+    tool="yang",
+)
+def test_the_tables_of_tenants_are_valid(models):
+    tenants = (Tenant(name="red", hosts=9), Tenant(name="blue", hosts=30))
+    cluster = preset("hgx_h100_roce", hosts=40).with_(tenants=tenants, site=SITES["all of it"])
+    files = render(plan(cluster), ["sonic"]).files
+    switches = {file.path: json.loads(file.text) for file in files}
+    assert any(one["VLAN_SUB_INTERFACE"] for one in switches.values())
+    for name, config in switches.items():
+        assert models.problems(config) == [], name
 
 
 def test_the_switches_of_three_tiers_are_valid(models):

@@ -47,7 +47,10 @@ def _cut(fabric, switch, peer, links):
     """Take down the first links between two switches."""
     ports = [p for p in next(s for s in wired(fabric.cluster) if s.name == switch).ports
              if p.peer == peer]  # fmt: skip
-    fabric.ip(switch, [f"link set {fabric.port(one.number)} down" for one in ports[:links]])
+    fabric.ip(
+        fabric.space(switch),
+        [f"link set {fabric.port(one.number)} down" for one in ports[:links]],
+    )
 
 
 HOSTS = [f"host-{number:04d}" for number in range(8)]

@@ -152,7 +152,11 @@ def _plan(cluster: Cluster, guids: tuple[tuple[str, str], ...]) -> Plan:
             tuned_dcqcn(cluster, network, dcqcn()) if fabric.name == "roce" and ours else None
         ),
         "subnet": lanes,
-        "underlay": underlay(network) if fabric.name in OWN_ETHERNET and ours else None,
+        "underlay": (
+            underlay(network, [tenant.name for tenant in cluster.tenants])
+            if fabric.name in OWN_ETHERNET and ours
+            else None
+        ),
         "host": host_settings(cluster),
         "nccl": variables(cluster, network, label, lanes),
         "kubernetes": kubernetes(cluster, network),

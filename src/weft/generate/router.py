@@ -1,7 +1,7 @@
 """What every switch of an Ethernet fabric is told to route, the same for every vendor."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from ipaddress import IPv4Address, IPv4Network
 from typing import Final
 
@@ -9,6 +9,7 @@ from weft.generate.plan import Feature, Plan
 from weft.generate.underlay import Underlay
 from weft.generate.wiring import Port, Wired, wired
 from weft.network.network import layout
+from weft.spec.cluster import Cluster
 
 PREFIX: Final = 31
 """Length of the prefix of a link to a host."""
@@ -22,6 +23,8 @@ class HostLink:
     address: IPv4Address
     device: str
     """RDMA device of the host, and its plane where it has several."""
+    tenant: str
+    """Of the host; empty where it has none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +35,25 @@ class FabricLink:
     peer_asn: int
     across: bool = False
     """To another group, where groups are joined directly."""
+    tenants: frozenset[str] = frozenset()
+    """Those with hosts below both ends."""
+    address: IPv4Address | None = None
+    """Of its sub-interfaces, in the VRF of every tenant."""
+    peer_address: IPv4Address | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vrf:
+    """One table of routes of a switch: of hosts without a tenant, or of one tenant."""
+
+    name: str
+    """Of the tenant; empty for the default."""
+    tag: int
+    """Of its sub-interfaces to other switches; 0 where it has the ports themselves."""
+    block: IPv4Network | None
+    """What it announces as one; None where it has no host."""
+    hosts: tuple[HostLink, ...]
+    fabric: tuple[FabricLink, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +80,20 @@ class Router:
     """All addresses below a leaf, which it announces as one; none above the leaves."""
     hosts: tuple[HostLink, ...]
     fabric: tuple[FabricLink, ...]
+    tenants: tuple[tuple[str, int], ...]
+    """Names and tags of the tenants that have hosts below."""
+
+    def vrfs(self) -> tuple[Vrf, ...]:
+        """Return the default VRF, and that of each tenant with hosts below."""
+        return tuple(self._vrf(name, tag) for name, tag in (("", 0), *self.tenants))
+
+    def _vrf(self, name: str, tag: int) -> Vrf:
+        hosts = tuple(one for one in self.hosts if one.tenant == name)
+        return Vrf(
+            name=name, tag=tag, hosts=hosts,
+            block=self.block if hosts or not self.tenants else None,
+            fabric=tuple(one for one in self.fabric if not name or name in one.tenants),
+        )  # fmt: skip
 
     @property
     def name(self) -> str:
@@ -71,7 +107,11 @@ def routers(plan: Plan) -> Iterator[Router]:
     switches = tuple(wired(plan.cluster))
     asns = {one.name: underlay.asn(one.tier, one.number, one.group) for one in switches}
     tiers = {one.name: one.tier for one in switches}
+    tenant_of, tags = _tenants(plan.cluster), underlay.tenants
+    below = _below(switches, tiers, tenant_of)
+    counts = {one.name: one.count for one in switches}
     for switch in switches:
+        own = below[switch.name]
         yield Router(
             switch=switch, asn=asns[switch.name],
             loopback=underlay.loopback(switch.count),
@@ -80,19 +120,61 @@ def routers(plan: Plan) -> Iterator[Router]:
                 HostLink(
                     port=port, device=_device(plan, port),
                     address=underlay.link(switch.number, port.number)[0],
+                    tenant=tenant_of.get(port.host, ""),
                 )
                 for port in switch.ports
                 if port.host is not None
             ),
+            tenants=tuple((name, tag.whole()) for name, tag in tags.items() if name in own),
             fabric=tuple(
-                FabricLink(
-                    port=port, peer_asn=asns[port.peer],
-                    across=tiers[port.peer] == switch.tier,
+                _subinterfaces(
+                    FabricLink(
+                        port=port, peer_asn=asns[port.peer],
+                        across=tiers[port.peer] == switch.tier,
+                        tenants=own & below[port.peer],
+                    ),
+                    underlay, switch.count, counts[port.peer],
                 )
                 for port in switch.ports
                 if port.host is None
             ),
         )  # fmt: skip
+
+
+def _subinterfaces(link: FabricLink, underlay: Underlay, own: int, peer: int) -> FabricLink:
+    """Return a link with the addresses of its sub-interfaces; switches are counted."""
+    if not link.tenants:
+        return link
+    if own < peer:
+        address, far = underlay.between(own, link.port.number)
+    else:
+        far, address = underlay.between(peer, link.port.peer_port)
+    return replace(link, address=address, peer_address=far)
+
+
+def _tenants(cluster: Cluster) -> dict[int, str]:
+    """Return the tenants by host."""
+    return {
+        host: name
+        for name, hosts in (cluster.groups() if cluster.tenants else ())
+        for host in hosts
+    }
+
+
+def _below(
+    switches: Iterable[Wired], tiers: Mapping[str, int], tenant_of: Mapping[int, str]
+) -> dict[str, frozenset[str]]:
+    """Return the tenants with hosts below each switch; switches come tier by tier."""
+    found: dict[str, frozenset[str]] = {}
+    for switch in switches:
+        lower = (
+            found[port.peer]
+            for port in switch.ports
+            if port.host is None and tiers[port.peer] < switch.tier
+        )
+        here = (tenant_of.get(port.host) for port in switch.ports if port.host is not None)
+        found[switch.name] = frozenset(filter(None, here)).union(*lower)
+    return found
 
 
 def _device(plan: Plan, port: Port) -> str:

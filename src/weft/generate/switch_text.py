@@ -4,16 +4,18 @@ A target has one template; it holds the vendor's words, and this module the valu
 for every vendor, each of them from the plan.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
+from ipaddress import IPv4Network
 from typing import Any, Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from weft.generate.lossless import Marking, Pause
 from weft.generate.plan import Plan, lossless
-from weft.generate.router import PREFIX, Router, underlay_of
+from weft.generate.router import PREFIX, Router, Vrf, underlay_of
 from weft.generate.switch_system import SwitchSystem, switch_systems
 from weft.generate.tuned import unset
 from weft.network.network import layout
@@ -35,11 +37,33 @@ class PortText:
     far: str
     """Port of the peer, or the NIC of a host."""
     address: str
-    """With its prefix; empty towards another switch."""
+    """With its prefix; empty towards another switch but of a sub-interface."""
     peer_asn: int
     """0 towards a host."""
     across: bool
     """Leads to another group, where groups are joined directly."""
+    vrf: str
+    """Of a port to a host of a tenant, and of a sub-interface; empty: the default."""
+    tag: int = 0
+    """Of a sub-interface."""
+    parent: str = ""
+    """Of a sub-interface."""
+    peer_address: str = ""
+    """Of a sub-interface."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VrfText:
+    """One VRF, as a template writes it."""
+
+    name: str
+    """Empty for the default."""
+    tag: int
+    block: IPv4Network | None
+    fabric: list[PortText]
+    """Sub-interfaces where it has a tag."""
+    groups: list[str]
+    """Of peers: FABRIC, and ACROSS to other groups."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,12 +107,16 @@ def fill(
 ) -> str:  # fmt: skip
     """Return the text of a target's template for one switch; ``name`` is of a port."""
     ports = _ports(router, name)
+    vrfs = [_vrf(vrf, ports) for vrf in router.vrfs()]
     values: dict[str, Any] = {
         "cluster": plan.names.cluster.text(),
         "router": router,
         "ports": ports,
         "hosts": [one for one in ports if not one.peer_asn],
         "fabric": [one for one in ports if one.peer_asn],
+        "vrfs": vrfs,
+        "tenants": vrfs[1:],
+        "inside": _inside(vrfs[1:]),
         "underlay": underlay_of(plan),
         "mtu": "" if plan.link.switch_mtu_bytes is None else plan.link.switch_mtu_bytes.text(),
         "rate_gbit": int(plan.link.rate_gbit_per_s.number()),
@@ -114,9 +142,34 @@ def _ports(router: Router, name: Callable[[int], str]) -> list[PortText]:
             address="" if port.host is None else f"{hosts[port.number].address}/{PREFIX}",
             peer_asn=fabric[port.number].peer_asn if port.host is None else 0,
             across=port.host is None and fabric[port.number].across,
+            vrf="" if port.host is None else hosts[port.number].tenant,
         )
         for port in router.switch.ports
     ]  # fmt: skip
+
+
+def _vrf(vrf: Vrf, ports: Iterable[PortText]) -> VrfText:
+    by_number = {one.number: one for one in ports}
+    links = [
+        replace(
+            port, name=f"{port.name}.{vrf.tag}", vrf=vrf.name, tag=vrf.tag, parent=port.name,
+            address=f"{one.address}/{PREFIX}", peer_address=str(one.peer_address),
+        ) if vrf.tag else port
+        for one in vrf.fabric for port in (by_number[one.port.number],)
+    ]  # fmt: skip
+    groups = dict.fromkeys("ACROSS" if one.across else "FABRIC" for one in links)
+    return VrfText(
+        name=vrf.name, tag=vrf.tag, block=vrf.block, fabric=links, groups=list(groups)
+    )
+
+
+def _inside(vrfs: Iterable[VrfText]) -> dict[str, list[PortText]]:
+    """Return the sub-interfaces of each port."""
+    found: dict[str, list[PortText]] = defaultdict(list)
+    for vrf in vrfs:
+        for one in vrf.fabric:
+            found[one.parent].append(one)
+    return found
 
 
 def _other_dscps(plan: Plan) -> list[int]:

@@ -1,5 +1,6 @@
 """Addresses and AS numbers of an Ethernet fabric: BGP unnumbered between switches."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network
@@ -12,9 +13,14 @@ from weft.network.topology import Layout, Mesh
 
 POOLS: Final = ("172.16.0.0/12", "10.128.0.0/9")
 LOOPBACKS: Final = "100.64.0.0/10"
+TENANT_LINKS: Final = "100.96.0.0/11"
+"""The upper half of the loopbacks'."""
 CORE_ASN: Final = 4_200_000_000
 SPINE_ASN: Final = 4_200_001_000
 LEAF_ASN: Final = 4_200_100_000
+FIRST_TAG: Final = 101
+LAST_TAG: Final = 999
+"""Of tenants; with three digits the name of a sub-interface stays within Linux' 15 letters."""
 KEEPALIVE_S: Final = 3
 HOLD_S: Final = 9
 
@@ -41,6 +47,12 @@ class Underlay:
     """Equal paths that a switch uses at once."""
     keepalive_s: Planned
     hold_s: Planned
+    radix: int
+    """Ports of a switch."""
+    tenants: Mapping[str, Planned]
+    """Tag of the sub-interfaces between switches of each tenant's VRF."""
+    tenant_links: Planned | None
+    """Addresses of those sub-interfaces, the same in every VRF; None without tenants."""
     between_groups: Planned | None
     """What the groups of a dragonfly+ tell one another."""
 
@@ -53,6 +65,13 @@ class Underlay:
     def link(self, leaf: int, port: int) -> tuple[IPv4Address, IPv4Address]:
         """Return the addresses of a leaf's port and of the NIC on it, a /31 together."""
         first = self.leaf_block(leaf).network_address + 2 * port
+        return first, first + 1
+
+    def between(self, switch: int, port: int) -> tuple[IPv4Address, IPv4Address]:
+        """Return the addresses of a sub-interface, of the lower switch and of the upper."""
+        assert self.tenant_links is not None, "asked of tenants alone"
+        first = IPv4Network(self.tenant_links.text()).network_address
+        first += 2 * (switch * self.radix + port)
         return first, first + 1
 
     def loopback(self, switch: int) -> IPv4Address:
@@ -73,8 +92,8 @@ def _block(pool: str, length: int, leaf: int) -> IPv4Network:
     return IPv4Network((first, length))
 
 
-def underlay(layout: Layout) -> Underlay:
-    """Return the numbering of a layout's switches and host links."""
+def underlay(layout: Layout, tenants: Sequence[str] = ()) -> Underlay:
+    """Return the numbering of a layout's switches and host links, and the tags of tenants."""
     length = 32 - (2 * layout.radix - 1).bit_length()
     rails = layout.rails if layout.leaf % layout.rails == 0 else 1
     rail_length = length - (layout.leaf // rails - 1).bit_length()
@@ -114,7 +133,34 @@ def underlay(layout: Layout) -> Underlay:
             value=HOLD_S, unit="s", source="frr_datacenter",
             reason="a dead peer whose link stays up is dropped in 9 s, not in 3 min; a link "
             "that goes down ends its session at once"),
+        radix=layout.radix, tenants=_tags(tenants),
+        tenant_links=_tenant_links(layout) if tenants else None,
         between_groups=_between(layout),
+    )  # fmt: skip
+
+
+def _tags(tenants: Sequence[str]) -> dict[str, Planned]:
+    if len(tenants) > LAST_TAG - FIRST_TAG + 1:
+        raise Infeasible(f"{len(tenants)} tenants: tags of VRFs are {FIRST_TAG} to {LAST_TAG}")
+    return {
+        name: Planned(
+            value=FIRST_TAG + number, source="ieee_8021q",
+            reason="a VRF of its own on each switch below which it has hosts, and of links "
+            "between them a sub-interface with this tag and a session of BGP",
+        )
+        for number, name in enumerate(tenants)
+    }  # fmt: skip
+
+
+def _tenant_links(layout: Layout) -> Planned:
+    ports = (layout.leaf + layout.spine + layout.core) * layout.radix
+    if 2 * ports > IPv4Network(TENANT_LINKS).num_addresses:
+        raise Infeasible(f"{ports} ports of switches with two addresses each do not fit in "
+                         f"{TENANT_LINKS}")  # fmt: skip
+    return Planned(
+        value=TENANT_LINKS, source="rfc3021",
+        reason="a /31 a cable, seen nowhere else and the same in every VRF: sessions of "
+        "sub-interfaces have addresses, for SONiC's model takes no sub-interface as a peer",
     )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from typing import Final
 from weft import catalogue
 from weft.catalogue.devices import Server
 from weft.spec.base import Part
-from weft.spec.cluster import Cluster
+from weft.spec.cluster import Cluster, Tenant
 from weft.spec.compatibility import network_problems
 from weft.spec.inference import Inference
 from weft.spec.inference_checks import placement_problems, service_problems
@@ -22,6 +22,11 @@ COMPILED: Final = ("pytorch", "fsdp", "deepspeed")
 """Frameworks whose models torch.compile takes."""
 STATIC: Final = "static"
 """The load balancing that follows forwarding tables."""
+VRF_NAME: Final = 12
+"""Longest name of a tenant on Ethernet: a device of Linux has 15 letters, SONiC takes 3."""
+VRFS_TAKEN: Final = frozenset({"default", "mgmt"})
+OWN_SWITCHES: Final = frozenset({"roce", "scheduled_ethernet", "ultra_ethernet", "tcp"})
+"""Fabrics of Ethernet switches, which have VRFs."""
 
 
 def problems(part: Part) -> Iterator[Problem]:
@@ -145,10 +150,12 @@ def _tenant_problems(cluster: Cluster) -> Iterator[Problem]:
     if isinstance(server, Server) and server.cloud:
         message = f"the provider of {server.title} keeps its tenants apart; leave it out"
         yield Problem(path=("tenants",), message=message, has_value=False)
+    elif cluster.fabric.kind in OWN_SWITCHES:
+        yield from _vrf_problems(tenants)
     elif cluster.fabric.kind != "infiniband":
         message = (
-            "are kept apart by P_Keys, which only fabric.kind infiniband has; it is "
-            f"{cluster.fabric.kind}. Leave them out, and give each a VRF on the switches"
+            "are kept apart by P_Keys (InfiniBand) or VRFs (Ethernet); fabric.kind "
+            f"{cluster.fabric.kind} has neither. Leave them out"
         )
         yield Problem(path=("tenants",), message=message, has_value=False)
     last = cluster.groups()[-1][1].stop
@@ -164,6 +171,25 @@ def _tenant_problems(cluster: Cluster) -> Iterator[Problem]:
                 yield Problem(
                     path=path, message="is given twice; each has its own", value=value
                 )
+
+
+def _vrf_problems(tenants: Iterable[Tenant]) -> Iterator[Problem]:
+    """Yield names of tenants that a switch cannot give to a VRF."""
+    for place, tenant in enumerate(tenants):
+        path = ("tenants", str(place), "name")
+        if len(tenant.name) > VRF_NAME:
+            message = (
+                f"has {len(tenant.name)} characters; on Ethernet a tenant is a VRF, a device "
+                f"of Linux, and its name has at most {VRF_NAME}"
+            )
+            yield Problem(path=path, message=message, value=tenant.name)
+        if tenant.p_key is not None:
+            message = "is a key of InfiniBand; Ethernet has VRFs. Leave it out"
+            yield Problem(path=("tenants", str(place), "p_key"), message=message,
+                          value=tenant.p_key)  # fmt: skip
+        if tenant.name in VRFS_TAKEN:
+            message = "is a VRF that switches have already; take another name"
+            yield Problem(path=path, message=message, value=tenant.name)
 
 
 def plugin_names(folder: str, above: str = "network") -> list[str]:

@@ -193,7 +193,8 @@ class Tenant(Part):
     """Hosts that reach one another and no host of another tenant."""
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?$")]
-    """Small letters, digits and -: the name of its partition and of its namespace."""
+    """Small letters, digits and -: the name of its partition or VRF and of its namespace; on
+    Ethernet at most 12."""
     hosts: Count
     """The first tenant has the first hosts of the cluster, each further one the next."""
     p_key: Annotated[int, Field(ge=1, le=0x7FFE)] | None = None
@@ -233,7 +234,8 @@ class Cluster(Part):
     site_power_limit_w: Power | None = None
     """Power that the site can give; none: enough."""
     tenants: Tenants = ()
-    """Who shares an InfiniBand cluster and must not reach one another; none: one tenant."""
+    """Who shares the cluster and must not reach one another: a partition each on InfiniBand,
+    a VRF on Ethernet; none: one tenant."""
     site: Site | None = None
     """What switches need around the fabric; none: only the fabric is configured."""
     overlay: Overlay | None = None

@@ -20,7 +20,7 @@ from weft.generate.switch_system import switch_systems
 from weft.generate.target import render
 from weft.network import network as resolver
 from weft.network.fabric import find
-from weft.spec.cluster import Nccl
+from weft.spec.cluster import Nccl, Tenant
 from weft.spec.load import preset, presets
 
 PRESETS = presets()
@@ -55,7 +55,8 @@ def test_the_sources_of_a_plan_are_those_that_its_values_name(name):
 def test_every_source_is_used_by_some_plan():
     env = {"NCCL_ALGO": "Ring", "NCCL_IB_TC": "96", "NCCL_DEBUG": "WARN"}
     clusters = [preset(name) for name in PRESETS] + [_with_env("hgx_h100_roce", **env)]
-    clusters += [preset("hgx_h100_roce").with_(hosts=512)]
+    red = (Tenant(name="red", hosts=4),)
+    clusters += [preset("hgx_h100_roce").with_(hosts=512, tenants=red)]
     tuned = {"settings": {"settings": {"congestion": "dcqcn"}}}
     clusters += [preset("hgx_h100_roce", fabric=tuned)]
     for switch in ("cisco_n9364e_sg2", "arista_7060x6_32pe", "juniper_qfx5240_64od"):

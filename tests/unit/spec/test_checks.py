@@ -103,7 +103,9 @@ TENANTS = {
     "more hosts than there are": ("dgx_h100", [("red", 5, None)], "have 5 hosts together"),
     "one name twice": ("dgx_h100", [("red", 1, None), ("red", 1, None)], "is given twice"),
     "one key twice": ("dgx_h100", [("red", 1, 5), ("blue", 1, 5)], "is given twice"),
-    "Ethernet": ("hgx_h100_roce", [("red", 1, None)], "kept apart by P_Keys"),
+    "a key on Ethernet": ("hgx_h100_roce", [("red", 1, 5)], "is a key of InfiniBand"),
+    "a VRF of the switch": ("hgx_h100_roce", [("mgmt", 1, None)], "switches have already"),
+    "a VRF with a long name": ("hgx_h100_roce", [("a-long-tenant", 1, None)], "at most 12"),
     "a provider's network": ("azure_nd_h100_v5", [("red", 1, None)], "keeps its tenants apart"),
 }
 

@@ -8,7 +8,7 @@ from weft.generate.cabling import HOST, Cabling, Device, End, cabling
 from weft.generate.plan import Feature, Plan
 from weft.generate.router import PREFIX, Router, routers, underlay_of
 from weft.generate.target import Files, Proof, Target, header
-from weft.generate.targets.frr import FORWARDING, configuration, daemons
+from weft.generate.targets.frr import FORWARDING, configuration, daemons, vrf_commands
 
 FRR_IMAGE: Final = "quay.io/frrouting/frr:10.2.1"
 HOST_IMAGE: Final = "ghcr.io/srl-labs/network-multitool"
@@ -34,15 +34,16 @@ def _files(plan: Plan) -> Files:
 
 def _nodes(plan: Plan, whole: Cabling) -> dict[str, Any]:
     commands = _host_commands(plan, whole)
+    vrfs = {router.name: vrf_commands(router) for router in routers(plan)}
     return {
         device.name: {"kind": "linux", "image": HOST_IMAGE, "exec": commands[device.name]}
         if device.role == HOST
-        else _switch(device)
+        else _switch(device, vrfs[device.name])
         for device in whole.devices
     }
 
 
-def _switch(device: Device) -> dict[str, Any]:
+def _switch(device: Device, vrfs: list[str]) -> dict[str, Any]:
     return {
         "kind": "linux",
         "image": FRR_IMAGE,
@@ -51,6 +52,7 @@ def _switch(device: Device) -> dict[str, Any]:
             f"{device.name}/frr.conf:/etc/frr/frr.conf:ro",
         ],
         "sysctls": dict(FORWARDING),
+        **({"exec": vrfs} if vrfs else {}),
     }
 
 

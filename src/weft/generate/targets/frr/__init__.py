@@ -17,6 +17,10 @@ FORWARDING: Final = (
     ("net.ipv6.fib_multipath_hash_policy", 1),
 )
 """Forward, and hash flows by their ports as well: RoCE has its entropy in the UDP port."""
+FIRST_TABLE: Final = 1000
+"""Of the kernel's tables of routes, one a tenant: its tag on top."""
+_CLOSED: Final = "ip route add table %d unreachable default metric 4278198272"
+"""Without it, what a VRF has no route for takes the main table. [Linux, networking/vrf]"""
 DAEMONS: Final = ("bgpd=yes", "vtysh_enable=yes", 'zebra_options="-A 127.0.0.1"',
                   'bgpd_options="-A 127.0.0.1"')  # fmt: skip
 
@@ -48,23 +52,54 @@ def configuration(plan: Plan, router: Router) -> str:
 
     Each group of peers has a policy both ways: without one, eBGP exchanges nothing [RFC 8212].
     """
-    groups = dict.fromkeys("ACROSS" if one.across else "FABRIC" for one in router.fabric)
     return fill(
         "frr", "frr.conf.j2", plan, router, port_name,
-        groups=list(groups), own_routes=OWN_ROUTES, by=BY_WEFT,
+        own_routes=OWN_ROUTES, by=BY_WEFT,
         site=site_text(plan, router, "mgmt"),
     )  # fmt: skip
 
 
 def _interfaces(plan: Plan, router: Router) -> Iterator[str]:
-    """Yield the ports for ifupdown: the MTU is the kernel's, not FRR's."""
+    """Yield the ports for ifupdown: MTU, VRFs, sub-interfaces are the kernel's, not FRR's."""
     link = plan.link
     assert link.switch_mtu_bytes is not None, "an Ethernet plan has the MTU of its switches"
+    mtu = f"    mtu {link.switch_mtu_bytes.text()}"
     yield header(plan, f"/etc/network/interfaces.d/weft of {router.name}")
-    for port in router.switch.ports:
-        name = port_name(port.number)
+    tenant = {one.port.number: one.tenant for one in router.hosts}
+    for name, tag in router.tenants:
         yield from (f"auto {name}", f"iface {name} inet manual",
-                    f"    mtu {link.switch_mtu_bytes.text()}")  # fmt: skip
+                    f"    pre-up ip link add {name} type vrf table {FIRST_TABLE + tag}",
+                    f"    up ip link set {name} up", f"    up {_CLOSED % (FIRST_TABLE + tag)}",
+                    f"    post-down ip link del {name}")  # fmt: skip
+    for port in router.switch.ports:
+        yield from _stanza(port_name(port.number), mtu, tenant.get(port.number, ""))
+    for vrf in router.vrfs()[1:]:
+        for one in vrf.fabric:
+            name = port_name(one.port.number)
+            yield from _stanza(f"{name}.{vrf.tag}", mtu, vrf.name)
+            yield f"    vlan-raw-device {name}"
+
+
+def _stanza(name: str, mtu: str, vrf: str) -> Iterator[str]:
+    yield from (f"auto {name}", f"iface {name} inet manual", mtu)
+    if vrf:
+        yield f"    pre-up ip link set {name} master {vrf}"
+
+
+def vrf_commands(router: Router) -> list[str]:
+    """Return what makes the VRFs and sub-interfaces of tenants in Linux."""
+    lines = []
+    for vrf in router.vrfs()[1:]:
+        lines += [f"ip link add {vrf.name} type vrf table {FIRST_TABLE + vrf.tag}",
+                  f"ip link set {vrf.name} up", _CLOSED % (FIRST_TABLE + vrf.tag)]  # fmt: skip
+        lines += [f"ip link set {port_name(one.port.number)} master {vrf.name}"
+                  for one in vrf.hosts]  # fmt: skip
+        for one in vrf.fabric:
+            parent = port_name(one.port.number)
+            name = f"{parent}.{vrf.tag}"
+            lines += [f"ip link add link {parent} name {name} type vlan id {vrf.tag}",
+                      f"ip link set {name} master {vrf.name} up"]  # fmt: skip
+    return lines
 
 
 frr = Target(

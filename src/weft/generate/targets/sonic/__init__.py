@@ -10,7 +10,7 @@ from typing import Any, Final
 from weft.generate.lossless import Labels, Marking, Pause
 from weft.generate.plan import Feature, Plan
 from weft.generate.platform import EGRESS_BYTES, Platform, platforms
-from weft.generate.router import OWN_ROUTES, PREFIX, Router, routers, underlay_of
+from weft.generate.router import OWN_ROUTES, PREFIX, Router, Vrf, routers, underlay_of
 from weft.generate.site_text import SiteText, site_text
 from weft.generate.target import Files, Proof, Target
 from weft.generate.underlay import Underlay
@@ -126,8 +126,10 @@ def _site(site: SiteText, tables: Mapping[str, Table]) -> dict[str, Table]:
         one: {"priority": str(number), "vrf": "mgmt"}
         for number, one in enumerate(site.servers, 1)
     }
-    globals_ = {"default": {**tables["BGP_GLOBALS"]["default"],
-                            "graceful_shutdown": str(site.drained).lower()}}  # fmt: skip
+    globals_ = {
+        key: {**row, "graceful_shutdown": str(site.drained).lower()}
+        for key, row in tables["BGP_GLOBALS"].items()
+    }
     groups = {
         key: {**row, "bfd": str(site.bfd).lower()}
         for key, row in tables["BGP_PEER_GROUP"].items()
@@ -202,53 +204,69 @@ def _ports(case: _Case, router: Router) -> dict[str, Table]:
 def _routing(case: _Case, router: Router) -> dict[str, Table]:
     underlay = underlay_of(case.plan)
     interfaces: Table = {}
-    neighbours: Table = {}
     for link in router.hosts:
         name = case.port(link.port.number)
-        interfaces |= {name: {}, f"{name}|{link.address}/{PREFIX}": {}}
-    for one in router.fabric:
-        name = case.port(one.port.number)
-        interfaces[name] = {"ipv6_use_link_local_only": "enable"}
-        neighbours[f"default|{name}"] = {"peer_group_name": ACROSS if one.across else GROUP}
+        of = {"vrf_name": _vrf(link.tenant)} if link.tenant else {}
+        interfaces |= {name: of, f"{name}|{link.address}/{PREFIX}": {}}
+    local = {"ipv6_use_link_local_only": "enable"}
+    interfaces |= {case.port(one.port.number): local for one in router.fabric}
     loopback = router.loopback
-    return {
+    tables: dict[str, Table] = {
         "LOOPBACK_INTERFACE": {"Loopback0": {}, f"Loopback0|{loopback}/32": {}},
         "INTERFACE": interfaces,
-        "BGP_GLOBALS": {
-            "default": {
-                "router_id": str(loopback),
-                "local_asn": str(router.asn),
-                "load_balance_mp_relax": "true",
-            }
-        },
-        "BGP_GLOBALS_AF": {
-            "default|ipv4_unicast": {"max_ebgp_paths": underlay.most_paths.text()}
-        },
-        "BGP_GLOBALS_AF_AGGREGATE_ADDR": _aggregate(router),
-        "BGP_NEIGHBOR": neighbours,
-        "ROUTE_REDISTRIBUTE": {"default|connected|bgp|ipv4": {"route_map": [OWN]}},
-        **_groups(underlay, router),
+        "VRF": {_vrf(name): {} for name, _ in router.tenants},
         **_policies(underlay, router),
     }
+    for vrf in router.vrfs():
+        for name, rows in _sessions(case, router, vrf).items():
+            tables.setdefault(name, {}).update(rows)
+    return tables
 
 
-def _groups(underlay: Underlay, router: Router) -> dict[str, Table]:
-    """Return the groups of peers: in the own group, and across to others."""
+def _vrf(tenant: str) -> str:
+    return f"Vrf{tenant}" if tenant else "default"
+
+
+def _sessions(case: _Case, router: Router, vrf: Vrf) -> dict[str, Table]:
+    """Return BGP of one VRF: peers are ports, or the far ends of a tenant's sub-interfaces."""
+    underlay, name = underlay_of(case.plan), _vrf(vrf.name)
+    neighbours: Table = {}
+    inside: Table = {}
+    for one in vrf.fabric:
+        port = case.port(one.port.number)
+        peer = str(one.peer_address) if vrf.tag else port
+        neighbours[f"{name}|{peer}"] = {"peer_group_name": ACROSS if one.across else GROUP}
+        if vrf.tag:
+            inside[f"{port}.{vrf.tag}"] = {
+                "vrf_name": name, "vlan": str(vrf.tag), "admin_status": "up",
+            }  # fmt: skip
+            inside[f"{port}.{vrf.tag}|{one.address}/{PREFIX}"] = {}
+    family = f"{name}|ipv4_unicast"
+    groups = [GROUP, *([ACROSS] if any(one.across for one in vrf.fabric) else ())]
     peers = {
-        "peer_type": "external", "capability_ext_nexthop": "true",
+        "peer_type": "external",
+        **({} if vrf.tag else {"capability_ext_nexthop": "true"}),
         "keepalive": underlay.keepalive_s.text(), "holdtime": underlay.hold_s.text(),
     }  # fmt: skip
-    told = {GROUP: GROUP, **({ACROSS: ACROSS} if _joined(router) else {})}
-    families: Table = {
-        f"default|{group}|ipv4_unicast": {
-            "route_map_in": [GROUP], "route_map_out": [out], "admin_status": "up",
-        }
-        for group, out in told.items()
-    }  # fmt: skip
+    block = {f"{family}|{vrf.block}": {"summary_only": "true"}} if vrf.block else {}
     return {
-        "BGP_PEER_GROUP": {key.rpartition("|")[0]: peers for key in families},
-        "BGP_PEER_GROUP_AF": families,
-    }
+        "VLAN_SUB_INTERFACE": inside,
+        "BGP_GLOBALS": {name: {
+            "router_id": str(router.loopback), "local_asn": str(router.asn),
+            "load_balance_mp_relax": "true",
+        }},
+        "BGP_GLOBALS_AF": {family: {"max_ebgp_paths": underlay.most_paths.text()}},
+        "BGP_GLOBALS_AF_AGGREGATE_ADDR": block,
+        "BGP_NEIGHBOR": neighbours,
+        "ROUTE_REDISTRIBUTE": {f"{name}|connected|bgp|ipv4": {"route_map": [OWN]}},
+        "BGP_PEER_GROUP": {f"{name}|{group}": peers for group in groups},
+        "BGP_PEER_GROUP_AF": {
+            f"{name}|{group}|ipv4_unicast": {
+                "route_map_in": [GROUP], "route_map_out": [group], "admin_status": "up",
+            }
+            for group in groups
+        },
+    }  # fmt: skip
 
 
 def _joined(router: Router) -> bool:
@@ -282,12 +300,6 @@ def _policies(underlay: Underlay, router: Router) -> dict[str, Table]:
         }
     tables["ROUTE_MAP_SET"] = {key.partition("|")[0]: {} for key in maps}
     return tables | {"ROUTE_MAP": dict(maps)}
-
-
-def _aggregate(router: Router) -> Table:
-    if router.block is None:
-        return {}
-    return {f"default|ipv4_unicast|{router.block}": {"summary_only": "true"}}
 
 
 def _quality(plan: Plan) -> dict[str, Table]:
