@@ -286,13 +286,13 @@ def _sent(
         if len(job.traced_ranks) > 1:  # neighbours are traced, and share NICs as flows
             side = max(1, min(group.neighbours, cluster.host.nics))
             group = replace(group, neighbours=side)
-        fixed, wire = _parts(cluster, one.operation, one.size_bytes, group)
+        fixed, wire = parts_of(cluster, one.operation, one.size_bytes, group)
         found.append(_Sent(*known[key], wire_s=wire * factor, fixed_s=fixed * factor))
     return found
 
 
 @lru_cache(maxsize=4096)
-def _parts(
+def parts_of(
     cluster: Cluster, operation: Operation, size_bytes: float, group: Group
 ) -> tuple[float, float]:
     """Return what of a collective no link changes, and its time on the wire at line rate."""

@@ -34,7 +34,7 @@ def replay(
     ] = None,
     fidelity: Annotated[
         str,
-        typer.Option("--fidelity", metavar="ENGINE", help="analytic, or flow for shared links."),
+        typer.Option("--fidelity", metavar="ENGINE", help="analytic, or flow: shared links."),
     ] = "analytic",
     placement: Annotated[
         list[str],
