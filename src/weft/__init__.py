@@ -18,7 +18,7 @@ from typing import Any
 __all__ = [
     "Calibration", "Checklist", "Claims", "Comparison", "Configuration", "Diagnosis",
     "Drift", "Expectation",
-    "Judgement", "Linted", "Need", "Plan", "Prediction", "Runbooks", "Scaling",
+    "Judgement", "Linted", "Need", "Plan", "Prediction", "Replay", "Runbooks", "Scaling",
     "Scoreboard", "ServiceComparison", "ServicePrediction", "Simulation", "Studied", "Sweep",
     "Target", "Tuned", "WhatIf", "accuracy", "calibrate", "catalog", "check", "claims",
     "compare", "compare_service", "diagnose", "diff",
@@ -26,7 +26,7 @@ __all__ = [
     "load_case", "load_cluster", "load_inference", "load_job", "load_scenario", "load_study",
     "model",
     "need", "plan", "predict", "predict_service",
-    "preset", "render", "run_study", "runbook", "scaling",
+    "preset", "render", "replay", "run_study", "runbook", "scaling",
     "simulate", "sweep", "tune", "whatif",
 ]  # fmt: skip
 

@@ -19,6 +19,7 @@ from weft.lint.diff import Drift, diff
 from weft.lint.lint import Linted, lint
 from weft.predict.collective import Expectation, expect
 from weft.predict.inference import ServicePrediction, predict_service
+from weft.predict.replay import Replay, replay
 from weft.predict.scaling import Scaling, scaling
 from weft.predict.simulate import simulate, sweep
 from weft.predict.simulation import Simulation, Sweep
@@ -40,7 +41,7 @@ from weft.tune.tuned import Tuned
 __all__ = [
     "Calibration", "Checklist", "Claims", "Comparison", "Configuration", "Diagnosis",
     "Drift", "Expectation",
-    "Judgement", "Linted", "Need", "Plan", "Prediction", "Runbooks", "Scaling",
+    "Judgement", "Linted", "Need", "Plan", "Prediction", "Replay", "Runbooks", "Scaling",
     "Scoreboard", "ServiceComparison", "ServicePrediction", "Simulation", "Studied", "Sweep",
     "Target", "Tuned", "WhatIf", "accuracy", "calibrate", "catalog", "check", "claims",
     "compare", "compare_service", "diagnose", "diff",
@@ -48,6 +49,6 @@ __all__ = [
     "load_case", "load_cluster", "load_inference", "load_job", "load_scenario", "load_study",
     "model",
     "need", "plan", "predict", "predict_service",
-    "preset", "render", "run_study", "runbook", "scaling",
+    "preset", "render", "replay", "run_study", "runbook", "scaling",
     "simulate", "sweep", "tune", "whatif",
 ]  # fmt: skip

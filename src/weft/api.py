@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from weft.lint.lint import Linted, lint
     from weft.predict.collective import Expectation, expect
     from weft.predict.inference import ServicePrediction, predict_service
+    from weft.predict.replay import Replay, replay
     from weft.predict.scaling import Scaling, scaling
     from weft.predict.simulate import simulate, sweep
     from weft.predict.simulation import Simulation, Sweep
@@ -57,6 +58,7 @@ VERBS: Final = {
     "expect": "expect",
     "accuracy": "accuracy",
     "calibrate": "calibrate",
+    "replay": "replay",
     "simulate": "simulate",
     "sweep": "simulate",
     "run_study": "sweep",
@@ -115,6 +117,8 @@ _PLACES: Final = {
     "run_study": "weft.study.run",
     "model": "weft.spec.load",
     "predict": "weft.predict.training",
+    "Replay": "weft.predict.replay",
+    "replay": "weft.predict.replay",
     "ServiceComparison": "weft.advise.serving",
     "compare_service": "weft.advise.serving",
     "ServicePrediction": "weft.predict.inference",
@@ -134,7 +138,7 @@ _PLACES: Final = {
 __all__ = [
     "VERBS", "Calibration", "Checklist", "Claims", "Comparison", "Configuration", "Diagnosis",
     "Drift", "Expectation",
-    "Judgement", "Linted", "Need", "Plan", "Prediction", "Runbooks", "Scaling",
+    "Judgement", "Linted", "Need", "Plan", "Prediction", "Replay", "Runbooks", "Scaling",
     "Scoreboard", "ServiceComparison", "ServicePrediction", "Simulation", "Studied", "Sweep",
     "Target", "Tuned", "WhatIf", "accuracy", "calibrate", "catalog", "check", "claims",
     "compare", "compare_service", "diagnose", "diff",
@@ -142,7 +146,7 @@ __all__ = [
     "load_case", "load_cluster", "load_inference", "load_job", "load_scenario", "load_study",
     "model",
     "need", "plan", "predict", "predict_service",
-    "preset", "render", "result_of", "run_study", "runbook", "scaling",
+    "preset", "render", "replay", "result_of", "run_study", "runbook", "scaling",
     "simulate", "sweep", "tune", "whatif",
 ]  # fmt: skip
 

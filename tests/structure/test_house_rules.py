@@ -41,6 +41,7 @@ KINDS = {
     "weft.network.topologies": "weft.network.topology.Topology",
     "weft.readers.document_kinds": "weft.readers.documents.Document",
     "weft.readers.parsers": "weft.readers.parser.Parser",
+    "weft.readers.traces": "weft.readers.trace.Format",
     "weft.report.charts": "weft.report.chart.Chart",
     "weft.report.renderers": "weft.report.renderer.Renderer",
     "weft.report.views": "weft.report.page.View",

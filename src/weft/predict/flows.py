@@ -60,7 +60,7 @@ class Pattern:
 def _key(cluster: Cluster, operation: Operation, group: Group) -> tuple[Pattern, int]:
     hosts = min(group.domains, cluster.hosts)
     pattern = Pattern(
-        cluster=_network_of(cluster), kind=kind_of(operation),
+        cluster=network_of(cluster), kind=kind_of(operation),
         groups=_groups(cluster.hosts, hosts, group.stride), hosts=hosts,
         stride=_stride(cluster.hosts, hosts, group.stride),
         paths=paths_between(cluster, operation, group),
@@ -80,7 +80,7 @@ def _groups(cluster_hosts: int, hosts: int, stride: int) -> int:
 
 
 @lru_cache(maxsize=256)
-def _network_of(cluster: Cluster) -> Cluster:
+def network_of(cluster: Cluster) -> Cluster:
     """Keep what a network is built from, so that the same one is not simulated twice."""
     host = cluster.host.with_(server="", cpu="") if cluster.host.server else cluster.host
     return Cluster.model_construct(
@@ -90,7 +90,8 @@ def _network_of(cluster: Cluster) -> Cluster:
 
 
 @lru_cache(maxsize=8)
-def _graph(cluster: Cluster) -> Graph:
+def network_graph(cluster: Cluster) -> Graph:
+    """Return the graph of a network, built once."""
     return graph(cluster)
 
 
@@ -102,7 +103,8 @@ def _words(pattern: Pattern) -> str:
     return f"{pattern.groups if pattern.groups > 1 else 'one'} {name} of {pattern.hosts} hosts"
 
 
-def _balancing(cluster: Cluster) -> str:
+def balancing_of(cluster: Cluster) -> str:
+    """Return the load-balancing mode."""
     return resolve(cluster).balancing
 
 
@@ -113,7 +115,7 @@ def probed(_cluster: Cluster, pattern: Pattern, _hosts: int) -> Probed:
     cluster = pattern.cluster
     kept = f"{share.value:.0%} ({share.low:.0%} to {share.high:.0%})"
     said = (
-        f"flows of {_words(pattern)} ({cluster.fabric.kind}, {_balancing(cluster)}, "
+        f"flows of {_words(pattern)} ({cluster.fabric.kind}, {balancing_of(cluster)}, "
         f"{pattern.paths} paths a pair, {len(SEEDS)} seeds) keep {kept} of the NICs"
     )
     return Probed(pattern=_words(pattern), share=share, said=said)
@@ -126,12 +128,12 @@ def _shares(pattern: Pattern) -> tuple[float, ...]:
 
 def share_of(pattern: Pattern, seed: int) -> float:
     """Return the time of what a NIC sends at its line rate over that of the last flow."""
-    network = _graph(pattern.cluster)
+    network = network_graph(pattern.cluster)
     ratio = np.ones(network.links)
     for link, left in pattern.ratio:
         ratio[link] = left
     sends, team = _sends(pattern, network, seed, ratio)
-    found = routed(network, sends, _balancing(pattern.cluster), seed=seed, ratio=ratio)
+    found = routed(network, sends, balancing_of(pattern.cluster), seed=seed, ratio=ratio)
     parts = pattern.paths * network.layout.planes
     weight = np.full(len(sends.source), 1 / parts)
     uses = coupled(found.uses, team, weight)
@@ -189,12 +191,14 @@ def _sends(pattern: Pattern, network: Graph, seed: int, ratio: Floats) -> tuple[
     near_port, far_port = source.repeat(parts), target.repeat(parts)
     return Demands(
         source=near_port, target=far_port, size_bytes=np.ones(len(part)),
-        plane=_planes(network, near_port, far_port, part, ratio),
+        plane=planes_between(network, near_port, far_port, part, ratio),
         entropy=mixed(send.repeat(parts), part),
     ), team.repeat(parts)  # fmt: skip
 
 
-def _planes(network: Graph, source: Ints, target: Ints, part: Ints, ratio: Floats) -> Ints:
+def planes_between(
+    network: Graph, source: Ints, target: Ints, part: Ints, ratio: Floats
+) -> Ints:
     """Return the plane of each part: in turn over those in which both ports have a link.
 
     Raises Infeasible where two ports have no plane in common: a host cannot send without one.
@@ -229,7 +233,7 @@ def put(cluster: Cluster, closed: CollectiveTime, share: Estimate, said: str) ->
     path = path_of(Same(cluster), closed.group, current())
     kind, choice = path.fabric, cluster.fabric
     kept = [kind.tuned(choice.tuning)] if choice.tuning != "tuned" else []
-    spread = _balancing(cluster) in SPREAD and path.reach.far_ratio > 0
+    spread = balancing_of(cluster) in SPREAD and path.reach.far_ratio > 0
     kept += [kind.balanced(choice.load_balancing)] if spread else []
     for one in kept:
         share = Estimate(

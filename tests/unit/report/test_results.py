@@ -16,6 +16,7 @@ from weft.bench.run import BenchRun
 from weft.bench.sweep import Timing
 from weft.errors import Infeasible
 from weft.predict.grid import axis, grid
+from weft.readers.trace import read_job
 from weft.report import frames, schema
 from weft.report.charts.judged_sweep import judged_sweep
 from weft.report.page import Drawing
@@ -29,6 +30,7 @@ INCAST = {
 }
 DOWN = Path(__file__).parents[2] / "samples" / "rules" / "link_degraded" / "fires"
 RUN = Path(__file__).parents[2] / "samples" / "calibrate" / "two_hosts.txt"
+DDP = DOWN.parents[2] / "traces" / "ddp"
 JOB = DOWN.parents[2] / "lint" / "nccl_forced_algorithm" / "fires"
 
 SLOW = Path(__file__).parents[3] / "examples" / "runs" / "all_reduce_h100_slow.txt"
@@ -101,6 +103,7 @@ def _result(kind):
         "comparison": lambda: api.compare(*_case(), ["infiniband", "roce_tuned", "tcp"]),
         "claims": lambda: api.claims(*_case()),
         "what_if": lambda: api.whatif(*_case()),
+        "replay": lambda: api.replay({"ddp": read_job([DDP])}, _case()[0]),
         "need": lambda: api.need(*_case()),
         "calibration": lambda: api.calibrate(_case()[0], [RUN]),
         "simulation": lambda: api.simulate(api.load_scenario(INCAST)),
@@ -139,6 +142,7 @@ CHARTS = {
     "comparison": ["decision", "step_breakdown", "cost_bars", "break_even"],
     "claims": [],
     "what_if": [],
+    "replay": [],
     "need": ["mfu_bandwidth"],
     "simulation": ["timeline", "queue", "slowdown"],
     "sweep": [],

@@ -1,0 +1,99 @@
+"""`weft replay` (decide): run a traced job on another network, or in other places."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from weft.cli import options
+
+_DOCUMENTS = frozenset({".yaml", ".yml"})
+
+
+def replay(
+    traces: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="TRACE...",
+            help="Traces, and cluster documents (*.yaml): files of one job, or a folder or "
+            "archive for each of several jobs.",
+        ),
+    ],
+    *,
+    given: options.ClusterGiven,
+    traced_on: Annotated[
+        Path | None,
+        typer.Option(
+            "--traced-on", metavar="FILE", help="Cluster that the trace was recorded on."
+        ),
+    ] = None,
+    ranks: Annotated[
+        int | None,
+        typer.Option("--ranks", metavar="N", min=2, help="Ranks of a job that tells none."),
+    ] = None,
+    fidelity: Annotated[
+        str,
+        typer.Option("--fidelity", metavar="ENGINE", help="analytic, or flow: shared links."),
+    ] = "analytic",
+    placement: Annotated[
+        list[str],
+        typer.Option(
+            "--placement", metavar="NAME",
+            help="packed, scattered, by-topology or crossed-rails, with --fidelity flow; "
+            "repeatable: the first is what others are compared with.",
+        ),
+    ] = [],  # noqa: B006 - typer reads the default, nobody changes it
+    output: options.OutputFormat = "text",
+    full: options.Full = False,
+    out: options.OutFile = None,
+) -> int:  # fmt: skip
+    """Replay traced jobs on the network of a cluster: step time and exposed communication.
+
+    Reads PyTorch profiler traces (Kineto, Chrome trace JSON) and Chakra execution traces (.et
+    or JSON), also packed with gzip. Computing keeps its traced times; each collective takes
+    what the network of the cluster is predicted to give. One rank stands for all, or all ranks
+    are given. With --fidelity flow, jobs share links, and placements are compared.
+
+    \b
+    Examples:
+      weft replay rank0.json cluster.yaml
+      weft replay traces/ -f new.yaml --traced-on old.yaml
+      weft replay job.0.et groups.json --ranks 64 --preset dgx_h100 --hosts 8
+      weft replay a/ b/ cluster.yaml --fidelity flow --placement packed --placement scattered
+    """  # noqa: D301 - click's mark for text that is not to be wrapped
+    from weft import api  # noqa: PLC0415 - after the words are understood
+    from weft.cli.inputs import cluster_of  # noqa: PLC0415 - as above
+    from weft.cli.output import check_format, check_places, emit  # noqa: PLC0415 - as above
+    from weft.readers.trace import read_job  # noqa: PLC0415 - as above
+    from weft.spec.load import load_cluster  # noqa: PLC0415 - as above
+
+    check_format(output)
+    check_places(out, kind="replay")
+    documents = [path for path in traces if path.suffix in _DOCUMENTS]
+    cluster = cluster_of(given, documents)
+    jobs = _jobs([path for path in traces if path.suffix not in _DOCUMENTS])
+    result = api.replay(
+        {name: read_job(paths) for name, paths in jobs.items()},
+        cluster,
+        traced_on=None if traced_on is None else load_cluster(traced_on),
+        fidelity=fidelity,
+        placements=placement,
+        ranks=ranks,
+    )
+    emit(result, output, full=full, out=out)
+    return 0
+
+
+def _jobs(paths: Sequence[Path]) -> dict[str, list[Path]]:
+    """Return the traces by job: each folder or archive is one, all other files together one."""
+    if not paths:
+        raise typer.BadParameter("no trace is given; name one", param_hint="TRACE")
+    found: dict[str, list[Path]] = {}
+    for path in paths:
+        whole = path.is_dir() or path.name.endswith((".tar", ".zip", ".tgz", ".tar.gz"))
+        name = path.resolve().name if whole else "job"
+        while whole and name in found:
+            name += "'"
+        found.setdefault(name, []).append(path)
+    return found

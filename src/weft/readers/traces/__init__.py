@@ -1,0 +1,1 @@
+"""Formats of traces of jobs; one file each."""
