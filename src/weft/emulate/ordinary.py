@@ -46,7 +46,7 @@ class Event:
     def lasted_s(self, host: int, now_s: float) -> float:
         """Return for how long it has happened in all.
 
-        >>> often = Event(event="checkpoint", at="every port", every_s=60, for_s=5.0, first_s=60)
+        >>> often = Event(event="dump", at="every port", every_s=60, for_s=5.0, first_s=60)
         >>> often.lasted_s(0, 122)
         7.0
         """
