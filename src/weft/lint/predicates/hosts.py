@@ -3,11 +3,12 @@
 from collections import Counter
 from collections.abc import Sequence
 from difflib import get_close_matches
-from ipaddress import IPv4Address, IPv4Network
+from ipaddress import IPv4Network
 from typing import Final
 
 import re2
 
+from weft.lint.addresses import address_of
 from weft.lint.document import whole
 from weft.lint.facts import Address, Fact, Option, PciDevice, RailTable, Route, RouteRule, Side
 from weft.lint.rule import Case, Found, Severity, problem
@@ -187,7 +188,7 @@ def _prefix(one: Route, rails: Sequence[Address]) -> Found:
         return
     if one.table in _KERNEL or not rails:
         return
-    inside = [rail for rail in rails if _holds(network, rail.address)]
+    inside = [rail for rail in rails if address_of(rail.address.partition("/")[0]) in network]
     if len(inside) * 2 < len(rails):
         yield problem(
             "outside",
@@ -198,13 +199,6 @@ def _prefix(one: Route, rails: Sequence[Address]) -> Found:
         )
     elif not one.gateway:
         yield problem("no_gateway", one, inside[0])
-
-
-def _holds(network: IPv4Network, address: str) -> bool:
-    try:
-        return IPv4Address(address.partition("/")[0]) in network
-    except ValueError:
-        return False
 
 
 _LEAST: Final = 4 << 20

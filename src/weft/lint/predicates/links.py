@@ -281,6 +281,8 @@ def _parts(switch: Device) -> Found:
         return
     alone: list[Port] = []
     for port in switch.of(Port):
+        if port.name.startswith("Ethernet") and "/" not in port.name:
+            continue
         match = _PART.fullmatch(port.name)
         if match is None:
             continue

@@ -1,9 +1,9 @@
 """Predicates on what BGP announces."""
 
 from collections.abc import Iterator
-from functools import cache
-from ipaddress import IPv4Network, IPv6Network, ip_network
+from ipaddress import IPv4Network
 
+from weft.lint.addresses import Subnet, network_of
 from weft.lint.facts import (
     Address,
     Aggregate,
@@ -17,8 +17,7 @@ from weft.lint.facts import (
 )
 from weft.lint.rule import Case, Device, Found, problem
 
-_Network = IPv4Network | IPv6Network
-_Links = dict[str, list[tuple[Address, _Network]]]
+_Links = dict[str, list[tuple[Address, Subnet]]]
 
 
 def bgp_filter(case: Case) -> Found:
@@ -39,17 +38,9 @@ def bgp_filter(case: Case) -> Found:
                 yield from _aggregated(switch, aggregate, of)
 
 
-@cache
-def _network(text: str) -> _Network | None:
-    try:
-        return ip_network(text, strict=False)
-    except ValueError:
-        return None
-
-
 def _lengths(row: PrefixRow) -> Found:
     """Yield a row whose lengths no prefix can have: the line is refused, the list shorter."""
-    network = _network(row.prefix)
+    network = network_of(row.prefix)
     if network is None:
         yield problem("prefix", row)
         return
@@ -59,15 +50,15 @@ def _lengths(row: PrefixRow) -> Found:
         yield problem("lengths", row, least=least, most=most, network=network)
 
 
-def _links(switch: Device, gateways: set[str]) -> Iterator[tuple[Address, _Network]]:
+def _links(switch: Device, gateways: set[str]) -> Iterator[tuple[Address, Subnet]]:
     """Yield the links to hosts; those between switches need not be announced."""
     for one in switch.of(Address):
-        network = _network(one.address)
+        network = network_of(one.address)
         if isinstance(network, IPv4Network) and one.address.partition("/")[0] in gateways:
             yield one, network
 
 
-def _filtered(switch: Device, one: Announced, links: list[tuple[Address, _Network]]) -> Found:
+def _filtered(switch: Device, one: Announced, links: list[tuple[Address, Subnet]]) -> Found:
     rows = [row for row in switch.of(MapRow) if row.name == one.route_map]
     lists = {row.name for row in switch.of(PrefixRow)}
     for row in rows:
@@ -94,16 +85,16 @@ def _filtered(switch: Device, one: Announced, links: list[tuple[Address, _Networ
         )
 
 
-def _let_out(network: _Network, rows: list[MapRow], prefixes: list[PrefixRow]) -> bool:
+def _let_out(network: Subnet, rows: list[MapRow], prefixes: list[PrefixRow]) -> bool:
     for row in rows:
         if not row.prefixes or _listed(network, row.prefixes, prefixes):
             return row.permit
     return False
 
 
-def _listed(network: _Network, name: str, prefixes: list[PrefixRow]) -> bool:
+def _listed(network: Subnet, name: str, prefixes: list[PrefixRow]) -> bool:
     for one in prefixes:
-        outer = _network(one.prefix)
+        outer = network_of(one.prefix)
         if one.name != name or outer is None or not _inside(network, outer):
             continue
         exact = one.least is None and one.most is None
@@ -118,16 +109,16 @@ def _listed(network: _Network, name: str, prefixes: list[PrefixRow]) -> bool:
     return False
 
 
-def _inside(network: _Network, outer: _Network) -> bool:
+def _inside(network: Subnet, outer: Subnet) -> bool:
     first, last = int(outer.network_address), int(outer.broadcast_address)
     return network.version == outer.version and first <= int(network.network_address) <= last
 
 
-def _span(network: _Network) -> tuple[int, int]:
+def _span(network: Subnet) -> tuple[int, int]:
     return int(network.network_address), int(network.broadcast_address)
 
 
-def _apart(outer: _Network, links: list[tuple[Address, _Network]]) -> bool:
+def _apart(outer: Subnet, links: list[tuple[Address, Subnet]]) -> bool:
     """Return whether a network ends before sorted links begin, or begins after them."""
     first, last = _span(outer)
     return last < _span(links[0][1])[0] or first > _span(links[-1][1])[1]
@@ -135,7 +126,7 @@ def _apart(outer: _Network, links: list[tuple[Address, _Network]]) -> bool:
 
 def _aggregated(switch: Device, one: Aggregate, of: _Links) -> Found:
     links = of[switch.name]
-    outer = _network(one.prefix)
+    outer = network_of(one.prefix)
     if outer is None:
         yield problem("network", one)
         return

@@ -45,6 +45,7 @@ _COMMAND: Final = re2.compile(r"(?m)^\s*nv set \S")
 _RANGE: Final = re2.compile(r"([A-Za-z]\w*?)(\d+)-(\d+)")
 _TRUST: Final = {"l3": "dscp", "both": "dscp", "port": "none", "l2": "pcp"}
 _MILLI: Final = 1000
+_ONE_QUOTED: Final = 3
 _LOSSLESS_CLASS: Final = 3
 _LOSSLESS_DSCPS: Final = range(24, 32)
 _CNP_DSCPS: Final = range(48, 56)
@@ -91,9 +92,7 @@ def _commands(file: File) -> Tree:
     places: dict[tuple[str, ...], tuple[int, int]] = {}
     for number, line in file.lines():
         command = line.partition("#")[0]
-        quoted = "'" in command or '"' in command
-        words = _WORD.findall(command) if quoted else command.split()
-        words = [word.strip("'\"") for word in words]
+        words = _words(command)
         if words[:2] != ["nv", "set"] or len(words) < 4:  # noqa: PLR2004 - a key and a value
             continue
         at, path = root, tuple(words[2:-1])
@@ -107,6 +106,20 @@ def _commands(file: File) -> Tree:
             at = below
         places[path] = places[(*path, words[-1])] = (number, 1)
     return Tree(root, Text(file.name, file.text.content), _Places(places))
+
+
+def _words(command: str) -> list[str]:
+    """Return the words of a command; a quoted one may hold spaces.
+
+    >>> _words("nv set interface swp1 description 'spine-0 swp2'")[-1]
+    'spine-0 swp2'
+    """
+    parts = command.split("'")
+    if len(parts) == _ONE_QUOTED and '"' not in command and not parts[2].strip():
+        return [*parts[0].split(), parts[1]]  # one quoted word at the end: nearly all are so
+    quoted = len(parts) > 1 or '"' in command
+    words = _WORD.findall(command) if quoted else parts[0].split()
+    return [word.strip("'\"") for word in words]
 
 
 def _store(at: dict[str, Any], key: str, value: str) -> None:

@@ -3,8 +3,6 @@
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-import re2
-
 from weft.lint.document import Tree, whole
 from weft.lint.facts import (
     Address,
@@ -72,7 +70,6 @@ _USES: Final = {
 }
 _GIGABIT: Final = 1000
 _TWO_PARTS: Final = 2
-_PEER: Final = re2.compile(r"(\S+) (\S+)")
 
 
 def _claims(file: File) -> bool:
@@ -123,7 +120,8 @@ def _ports(tree: Tree, device: str) -> Iterator[Fact]:
         row = {key: str(value) for key, value in part.value.items()}
         speed = whole(row.get("speed", ""))
         status = row.get("admin_status")
-        peer = _PEER.fullmatch(row.get("description", ""))
+        peer = row.get("description", "").split(" ")
+        known = len(peer) == _TWO_PARTS
         yield Port(
             at=part.at,
             device=device,
@@ -136,8 +134,8 @@ def _ports(tree: Tree, device: str) -> Iterator[Fact]:
             # A port that nobody brings up stays down.
             up=status == "up" if status is not None else False if told else None,
             lanes=tuple(_numbers(row.get("lanes", ""))),
-            peer=peer[1] if peer else "",
-            peer_port=peer[2] if peer else "",
+            peer=peer[0] if known else "",
+            peer_port=peer[1] if known else "",
             link_local=None if sixes is None else name in sixes,
         )
         if "pfc_asym" in row:
