@@ -28,7 +28,6 @@ from weft.lint.facts import (
     PrefixRow,
     QueueUse,
     Scheduler,
-    Side,
     Speaker,
     Split,
     Timers,
@@ -36,7 +35,7 @@ from weft.lint.facts import (
     Watchdog,
 )
 from weft.lint.quantity import switch_bytes
-from weft.lint.reader import File, Reader
+from weft.lint.reader import File, Reader, of_device
 from weft.lint.sections import numbers, speed_gbit
 from weft.lint.text import Place, Text
 
@@ -77,13 +76,9 @@ def _sets(file: File) -> Iterator[Tree]:
 def _read(file: File) -> Iterator[Fact]:
     trees = [_commands(file)] if _COMMAND.search(file.text.content) else list(_sets(file))
     for tree in trees:
-        device = tree.under("system", "hostname").string() or _device(file)
+        device = tree.under("system", "hostname").string() or file.text.folder
         for read in _PARTS:
-            yield from read(tree, device)
-
-
-def _device(file: File) -> str:
-    return file.text.folder
+            yield from of_device(device, read(tree))
 
 
 def _commands(file: File) -> Tree:
@@ -169,8 +164,8 @@ def _keys(part: Tree) -> list[str]:
     return [part.string()] if part.string() else []
 
 
-def _interfaces(tree: Tree, device: str) -> Iterator[Fact]:
-    yield from _ports(tree, device)
+def _interfaces(tree: Tree) -> Iterator[Fact]:
+    yield from _ports(tree)
     for key, one in tree["interface"].items():
         names = tuple(_names(key))
         family = one["ip"] or one["ipv4"]
@@ -178,8 +173,6 @@ def _interfaces(tree: Tree, device: str) -> Iterator[Fact]:
             if "/" in address and names:
                 yield Address(
                     at=family.under("address", address).at,
-                    device=device,
-                    side=Side.SWITCH,
                     port=names[0],
                     address=address,
                     vrf=(family["vrf"] or one["vrf"]).string().replace("default", ""),
@@ -190,23 +183,23 @@ def _interfaces(tree: Tree, device: str) -> Iterator[Fact]:
         )
         if ways is not None:
             cages = tuple(f"{name}s" for name in names)
-            yield Split(at=split.at, device=device, cages=cages, ways=ways)
+            yield Split(at=split.at, cages=cages, ways=ways)
         members = one.under("bond", "member")
         if members:
             ports = tuple(n for m in _keys(members) for n in _names(m))
-            yield Bond(at=members.at, device=device, side=Side.SWITCH, name=key, members=ports)
+            yield Bond(at=members.at, name=key, members=ports)
         quality = one["qos"]
         if quality:
-            yield from _own_quality(quality, names, device)
+            yield from _own_quality(quality, names)
 
 
-def _ports(tree: Tree, device: str) -> Iterator[Port]:
+def _ports(tree: Tree) -> Iterator[Port]:
     """Yield each port once, with what all keys say that name it."""
     ports: dict[str, Port] = {}
     for key, one in tree["interface"].items():
         for name in _names(key):
             if name.startswith(("swp", "bond")):
-                port = _port(one, name, device)
+                port = _port(one, name)
                 before = ports.get(name)
                 ports[name] = port if before is None else _merged(before, port)
     yield from ports.values()
@@ -226,15 +219,13 @@ def _merged(before: Port, port: Port) -> Port:
     )
 
 
-def _port(one: Tree, name: str, device: str) -> Port:
+def _port(one: Tree, name: str) -> Port:
     link = one["link"]
     state = _keys(link["state"])
     peer = (one["description"] or link["description"]).string().strip("'\"").split()
     two = len(peer) == 2  # noqa: PLR2004 - a peer and its port
     return Port(
         at=(link["mtu"] or one).at,
-        device=device,
-        side=Side.SWITCH,
         name=name,
         mtu_bytes=link["mtu"].number(),
         speed_gbit=speed_gbit(link["speed"].string()),
@@ -246,27 +237,23 @@ def _port(one: Tree, name: str, device: str) -> Port:
     )
 
 
-def _own_quality(quality: Tree, ports: tuple[str, ...], device: str) -> Iterator[Fact]:
+def _own_quality(quality: Tree, ports: tuple[str, ...]) -> Iterator[Fact]:
     pause = quality["link-pause"]
     if pause:
         on = any(pause[way].true() for way in ("tx", "rx")) or pause["state"].true()
         on = on or pause.string() not in {"", "disable", "off"} or "tx" in _keys(pause)
-        yield LinkPause(at=pause.at, device=device, side=Side.SWITCH, ports=ports, on=on)
+        yield LinkPause(at=pause.at, ports=ports, on=on)
     dog = quality["pfc-watchdog"]
     if dog:
-        yield Watchdog(at=dog.at, device=device, ports=ports, on=_on(dog))
+        yield Watchdog(at=dog.at, ports=ports, on=_on(dog))
     remark = quality.under("mapping", "trust")
     if remark:
         yield Trust(
-            at=remark.at,
-            device=device,
-            side=Side.SWITCH,
-            ports=ports,
-            mode=_TRUST.get(remark.string(), remark.string()),
+            at=remark.at, ports=ports, mode=_TRUST.get(remark.string(), remark.string())
         )
     pfc = quality["pfc"]
     if pfc:
-        yield from _pause({"": pfc}, ports, device)
+        yield from _pause({"": pfc}, ports)
 
 
 def _on(part: Tree) -> bool:
@@ -275,11 +262,11 @@ def _on(part: Tree) -> bool:
     return (said or "enable") in {"enable", "enabled", "on", "up"}
 
 
-def _quality(tree: Tree, device: str) -> Iterator[Fact]:
+def _quality(tree: Tree) -> Iterator[Fact]:
     quality = tree["qos"]
-    yield from _roce(quality, device)
+    yield from _roce(quality)
     for name, one in quality["mapping"].items():
-        yield from _mapping(one, name, device)
+        yield from _mapping(one, name)
     for name, one in quality["egress-queue-mapping"].items():
         for priority, row in one["switch-priority"].items():
             target = row["traffic-class"].number()
@@ -287,28 +274,25 @@ def _quality(tree: Tree, device: str) -> Iterator[Fact]:
                 for source in numbers(priority):
                     yield Mapped(
                         at=row.at,
-                        device=device,
-                        side=Side.SWITCH,
                         table=name,
                         kind=Map.CLASS_TO_QUEUE,
                         source=source,
                         target=target,
                     )
-    yield from _pause(dict(quality["pfc"].items()), (), device)
+    yield from _pause(dict(quality["pfc"].items()), ())
     for one in quality["congestion-control"].parts():
-        yield from _congestion(one, device)
+        yield from _congestion(one)
     for one in quality["egress-scheduler"].parts():
-        yield from _scheduler(one, device)
-    yield from _watchdog(quality["pfc-watchdog"], device)
+        yield from _scheduler(one)
+    yield from _watchdog(quality["pfc-watchdog"])
 
 
-def _watchdog(dog: Tree, device: str) -> Iterator[Fact]:
+def _watchdog(dog: Tree) -> Iterator[Fact]:
     if dog:
         poll = _ms(dog["polling-interval"].string())
         robust = dog["robustness"].number()
         yield Watchdog(
             at=dog.at,
-            device=device,
             poll_ms=poll,
             queues=None,
             on=_on(dog),
@@ -316,7 +300,7 @@ def _watchdog(dog: Tree, device: str) -> Iterator[Fact]:
         )
         for one in dog.parts():
             if isinstance(one.value, dict) and one["state"]:
-                yield Watchdog(at=one.at, device=device, on=_on(one))
+                yield Watchdog(at=one.at, on=_on(one))
 
 
 def _ms(text: str) -> float | None:
@@ -327,7 +311,7 @@ def _ms(text: str) -> float | None:
     return None
 
 
-def _roce(quality: Tree, device: str) -> Iterator[Fact]:
+def _roce(quality: Tree) -> Iterator[Fact]:
     """Yield what ``qos roce`` sets all at once: NVIDIA's default for RoCE."""
     roce = quality["roce"]
     mode = roce["mode"].string() or roce.string() or next(iter(_keys(roce)), "")
@@ -336,7 +320,6 @@ def _roce(quality: Tree, device: str) -> Iterator[Fact]:
     if roce and quality["pfc"] and (off or mode == "lossy"):
         yield Flaw(
             at=roce.at,
-            device=device,
             rule="broken_line",
             message=f"RoCE is {'off' if off else 'lossy'}, and PFC is set beside it",
             fix="set qos roce mode lossless, or remove qos pfc",
@@ -345,37 +328,29 @@ def _roce(quality: Tree, device: str) -> Iterator[Fact]:
         return
     length = roce["cable-length"].number()
     if length is not None:
-        yield CableLength(at=roce["cable-length"].at, device=device, ports=(), length_m=length)
+        yield CableLength(at=roce["cable-length"].at, ports=(), length_m=length)
     for part, preset in _PRESETS.items():
         if not quality[part]:
-            yield from preset(roce.at, device, lossless=mode != "lossy")
+            yield from preset(roce.at, lossless=mode != "lossy")
 
 
-def _preset_labels(at: Place, device: str, *, lossless: bool) -> Iterator[Fact]:
+def _preset_labels(at: Place, *, lossless: bool) -> Iterator[Fact]:
     del lossless  # the labels are the same
-    yield Trust(at=at, device=device, side=Side.SWITCH, mode="dscp")
+    yield Trust(at=at, mode="dscp")
     pairs = [(dscp, _LOSSLESS_CLASS) for dscp in _LOSSLESS_DSCPS]
     for dscp, target in [*pairs, *((dscp, _CNP_CLASS) for dscp in _CNP_DSCPS)]:
-        yield Mapped(
-            at=at,
-            device=device,
-            side=Side.SWITCH,
-            kind=Map.DSCP_TO_CLASS,
-            source=dscp,
-            target=target,
-        )
+        yield Mapped(at=at, kind=Map.DSCP_TO_CLASS, source=dscp, target=target)
 
 
-def _preset_pause(at: Place, device: str, *, lossless: bool) -> Iterator[Fact]:
+def _preset_pause(at: Place, *, lossless: bool) -> Iterator[Fact]:
     priorities = (_LOSSLESS_CLASS,) if lossless else ()
-    yield Pause(at=at, device=device, side=Side.SWITCH, priorities=priorities)
+    yield Pause(at=at, priorities=priorities)
 
 
-def _preset_marks(at: Place, device: str, *, lossless: bool) -> Iterator[Fact]:
+def _preset_marks(at: Place, *, lossless: bool) -> Iterator[Fact]:
     del lossless  # the marks are the same
     yield Marking(
         at=at,
-        device=device,
         ecn=True,
         queues=(0, _LOSSLESS_CLASS),
         kmin_bytes=150_000,
@@ -384,19 +359,17 @@ def _preset_marks(at: Place, device: str, *, lossless: bool) -> Iterator[Fact]:
     )
 
 
-def _preset_turns(at: Place, device: str, *, lossless: bool) -> Iterator[Fact]:
+def _preset_turns(at: Place, *, lossless: bool) -> Iterator[Fact]:
     del lossless  # the turns are the same
-    yield Scheduler(at=at, device=device, side=Side.SWITCH, queue=_CNP_CLASS, strict=True)
+    yield Scheduler(at=at, queue=_CNP_CLASS, strict=True)
     for queue in (0, _LOSSLESS_CLASS):
-        yield Scheduler(
-            at=at, device=device, side=Side.SWITCH, queue=queue, strict=False, weight=50
-        )
+        yield Scheduler(at=at, queue=queue, strict=False, weight=50)
 
 
 class _Preset(Protocol):
     """What ``qos roce`` sets of one part of the quality of service."""
 
-    def __call__(self, at: Place, device: str, *, lossless: bool) -> Iterator[Fact]:
+    def __call__(self, at: Place, *, lossless: bool) -> Iterator[Fact]:
         """Yield it for a switch."""
 
 
@@ -409,31 +382,20 @@ _PRESETS: Final[dict[str, _Preset]] = {
 """By the part that, once it is set by hand, takes the place of the preset."""
 
 
-def _mapping(one: Tree, name: str, device: str) -> Iterator[Fact]:
+def _mapping(one: Tree, name: str) -> Iterator[Fact]:
     trust = one["trust"]
     if trust:
-        yield Trust(
-            at=trust.at,
-            device=device,
-            side=Side.SWITCH,
-            mode=_TRUST.get(trust.string(), trust.string()),
-        )
+        yield Trust(at=trust.at, mode=_TRUST.get(trust.string(), trust.string()))
     for key, row in one["dscp"].items():
         target = row["switch-priority"].number()
         for source in numbers(key):
             if target is not None:
                 yield Mapped(
-                    at=row.at,
-                    device=device,
-                    side=Side.SWITCH,
-                    table=name,
-                    kind=Map.DSCP_TO_CLASS,
-                    source=source,
-                    target=target,
+                    at=row.at, table=name, kind=Map.DSCP_TO_CLASS, source=source, target=target
                 )
 
 
-def _pause(profiles: dict[str, Tree], ports: tuple[str, ...], device: str) -> Iterator[Fact]:
+def _pause(profiles: dict[str, Tree], ports: tuple[str, ...]) -> Iterator[Fact]:
     for name, one in profiles.items():
         row = one["switch-priority"]
         if row:
@@ -442,19 +404,16 @@ def _pause(profiles: dict[str, Tree], ports: tuple[str, ...], device: str) -> It
             hears = one["rx"].string() not in {"disable", "off"}
             yield Pause(
                 at=row.at,
-                device=device,
-                side=Side.SWITCH,
                 ports=ports,
                 priorities=tuple(sorted(found)) if sends and hears else (),
             )
             xoff, xon = _bytes(one["xoff-threshold"]), _bytes(one["xon-threshold"])
             room = _bytes(one["port-buffer"])
             if xoff is not None or xon is not None or room is not None:
-                profile = f"pfc {name or device}"
+                profile = f"pfc {name}".rstrip()
                 headroom = room - (xoff or 0) if room is not None else None
                 yield BufferProfile(
                     at=row.at,
-                    device=device,
                     name=profile,
                     size_bytes=room,
                     xon_bytes=xon,
@@ -463,32 +422,24 @@ def _pause(profiles: dict[str, Tree], ports: tuple[str, ...], device: str) -> It
                 )
                 for group in found:
                     yield GroupUse(
-                        at=row.at,
-                        device=device,
-                        ports=ports,
-                        group=group,
-                        profile=profile,
-                        ingress=True,
+                        at=row.at, ports=ports, group=group, profile=profile, ingress=True
                     )
         length = one["cable-length"].number()
         if length is not None:
-            yield CableLength(
-                at=one["cable-length"].at, device=device, ports=ports, length_m=length
-            )
+            yield CableLength(at=one["cable-length"].at, ports=ports, length_m=length)
 
 
 def _bytes(part: Tree) -> int | None:
     return switch_bytes(part.string()) if part else None
 
 
-def _congestion(one: Tree, device: str) -> Iterator[Fact]:
+def _congestion(one: Tree) -> Iterator[Fact]:
     for key, row in one["traffic-class"].items():
         marks = row["ecn"]
         said = marks.string() or next(iter(_keys(marks)), "")
         queues = tuple(numbers(key))
         yield Marking(
             at=row.at,
-            device=device,
             queues=queues,
             ecn=said in {"", "enable", "enabled", "on"}
             and bool(marks or row["min-threshold-bytes"]),
@@ -497,23 +448,21 @@ def _congestion(one: Tree, device: str) -> Iterator[Fact]:
             pmax_percent=row["probability"].number(),
         )
         for queue in queues:
-            yield QueueUse(at=row.at, device=device, queue=queue)
+            yield QueueUse(at=row.at, queue=queue)
 
 
-def _scheduler(one: Tree, device: str) -> Iterator[Fact]:
+def _scheduler(one: Tree) -> Iterator[Fact]:
     for key, row in one["traffic-class"].items():
         for queue in numbers(key):
             yield Scheduler(
                 at=row.at,
-                device=device,
-                side=Side.SWITCH,
                 queue=queue,
                 strict=row["mode"].string() == "strict",
                 weight=row["bw-percent"].number(),
             )
 
 
-def _routing(tree: Tree, device: str) -> Iterator[Fact]:
+def _routing(tree: Tree) -> Iterator[Fact]:
     whole_bgp, bgp = tree.under("router", "bgp"), tree.under("vrf", "default", "router", "bgp")
     asn = whole((bgp["autonomous-system"] or whole_bgp["autonomous-system"]).string())
     if asn is None:
@@ -522,23 +471,21 @@ def _routing(tree: Tree, device: str) -> Iterator[Fact]:
         if one["state"] and not _on(one) and bgp["neighbor"]:
             yield Flaw(
                 at=one["state"].at,
-                device=device,
                 rule="broken_line",
-                message=f"BGP of {device} is off: its sessions do not start",
+                message="BGP is off: its sessions do not start",
                 fix="set its state to enabled",
             )
-    yield _speaker(whole_bgp, bgp, device, asn)
-    yield from _filters(tree, bgp, device)
-    yield from _neighbors(bgp, device)
+    yield _speaker(whole_bgp, bgp, asn)
+    yield from _filters(tree, bgp)
+    yield from _neighbors(bgp)
 
 
-def _speaker(whole_bgp: Tree, bgp: Tree, device: str, asn: int) -> Speaker:
+def _speaker(whole_bgp: Tree, bgp: Tree, asn: int) -> Speaker:
     """Return who speaks BGP; the default VRF's own values stand before those of all."""
     family = bgp.under(*_FAMILY)
     relaxed = bgp.under("path-selection", "multipath", "aspath-ignore")
     return Speaker(
         at=(bgp["autonomous-system"] or whole_bgp["autonomous-system"]).at,
-        device=device,
         asn=asn,
         router_id=(bgp["router-id"] or whole_bgp["router-id"]).string(),
         paths=family.under("multipaths", "ebgp").number(),
@@ -548,7 +495,7 @@ def _speaker(whole_bgp: Tree, bgp: Tree, device: str, asn: int) -> Speaker:
     )
 
 
-def _neighbors(bgp: Tree, device: str) -> Iterator[Neighbor]:
+def _neighbors(bgp: Tree) -> Iterator[Neighbor]:
     """Yield the sessions; what one does not say its peer group says."""
     family, groups = bgp.under(*_FAMILY), bgp["peer-group"]
     active = _on(family) if family["state"] else None
@@ -562,7 +509,6 @@ def _neighbors(bgp: Tree, device: str) -> Iterator[Neighbor]:
             unnumbered = one["type"].string() == "unnumbered" or peer.startswith("swp")
             yield Neighbor(
                 at=one.at,
-                device=device,
                 peer=peer,
                 unnumbered=unnumbered,
                 remote=remote.string(),
@@ -571,14 +517,13 @@ def _neighbors(bgp: Tree, device: str) -> Iterator[Neighbor]:
             )
 
 
-def _filters(tree: Tree, bgp: Tree, device: str) -> Iterator[Fact]:
+def _filters(tree: Tree, bgp: Tree) -> Iterator[Fact]:
     policy, family = tree.under("router", "policy"), bgp.under("address-family", "ipv4-unicast")
     for name, one in policy["prefix-list"].items():
         for rule in one["rule"].parts():
             for prefix, match in rule["match"].items():
                 yield PrefixRow(
                     at=match.at,
-                    device=device,
                     name=name,
                     permit="deny" not in _said(rule["action"]),
                     prefix=prefix,
@@ -592,7 +537,6 @@ def _filters(tree: Tree, bgp: Tree, device: str) -> Iterator[Fact]:
             other = set(match.value or ()) - {"type", "ip-prefix-list"}
             yield MapRow(
                 at=rule.at,
-                device=device,
                 name=name,
                 permit="deny" not in _said(rule["action"]),
                 prefixes=None if other else next(iter(lists), ""),
@@ -600,15 +544,13 @@ def _filters(tree: Tree, bgp: Tree, device: str) -> Iterator[Fact]:
     connected = family.under("redistribute", "connected")
     if connected and _on(connected):
         name = next(iter(_said(connected["route-map"])), "")
-        yield Announced(at=connected.at, device=device, route_map=name)
+        yield Announced(at=connected.at, route_map=name)
     for prefix, one in family["aggregate-route"].items():
-        yield Aggregate(at=one.at, device=device, prefix=prefix)
+        yield Aggregate(at=one.at, prefix=prefix)
     for group in bgp["peer-group"].parts():
         keepalive, hold = (group["timers"][name].number() for name in ("keepalive", "hold"))
         if keepalive is not None and hold is not None:
-            yield Timers(
-                at=group["timers"].at, device=device, keepalive_s=keepalive, hold_s=hold
-            )
+            yield Timers(at=group["timers"].at, keepalive_s=keepalive, hold_s=hold)
 
 
 def _said(part: Tree) -> list[str]:
@@ -616,9 +558,5 @@ def _said(part: Tree) -> list[str]:
     return [part.string()] if part.string() else _keys(part)
 
 
-_PARTS: Final[tuple[Callable[[Tree, str], Iterator[Fact]], ...]] = (
-    _interfaces,
-    _quality,
-    _routing,
-)
+_PARTS: Final[tuple[Callable[[Tree], Iterator[Fact]], ...]] = (_interfaces, _quality, _routing)
 nvue = Reader(title="Cumulus NVUE", claims=_claims, read=_read)
