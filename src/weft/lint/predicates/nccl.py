@@ -9,6 +9,7 @@ import re2
 from weft.lint.addresses import interface_of, network_of
 from weft.lint.document import whole
 from weft.lint.facts import Address, Launch, Map, Mapped, Mark, Option, Side, Variable
+from weft.lint.names import names
 from weft.lint.quality import DSCPS, ECN_BITS
 from weft.lint.rule import Case, Found, Severity, problem
 from weft.lint.variables import RENAMED, Known, documented, exists, version
@@ -270,18 +271,7 @@ def _lanes(case: Case, row: Option) -> int:
     return count if count is not None else _MANAGEMENT
 
 
-_OWN: Final = frozenset(
-    {
-        "NCCL_DEBUG",
-        "NCCL_DEBUG_FILE",
-        "NCCL_TOPO_FILE",
-        "NCCL_GRAPH_FILE",
-        "NCCL_DEBUG_SUBSYS",
-        "NCCL_HOSTID",
-        "NCCL_COMM_ID",
-        "NCCL_SOCKET_IFNAME",
-    }
-)
+_OWN: Final = frozenset(names("variables.of_places"))
 """What may well differ from place to place."""
 
 

@@ -19,6 +19,7 @@ from weft.lint.facts import (
     Variable,
     Workload,
 )
+from weft.lint.names import names
 from weft.lint.rule import Case, Found, Severity, problem
 
 
@@ -216,29 +217,8 @@ def pod_network_namespace(case: Case) -> Found:
                 )
 
 
-_POD_RDMA_RESOURCE_OTHER: Final = frozenset(
-    {
-        "nvidia.com/gpu",
-        "cpu",
-        "memory",
-        "ephemeral-storage",
-        "amd.com/gpu",
-        "habana.ai/gaudi",
-        "vpc.amazonaws.com/efa",
-        "hugepages-2Mi",
-        "hugepages-1Gi",
-        "google.com/tpu",
-        "nvidia.com/gpu.shared",
-    }
-)
-_PREFIXES: Final = (
-    "rdma/",
-    "nvidia.com/",
-    "openshift.io/",
-    "mellanox.com/",
-    "intel.com/",
-    "networking.gke.io",
-)
+_POD_RDMA_RESOURCE_OTHER: Final = frozenset(names("resources.without_rdma"))
+_PREFIXES: Final = tuple(names("resources.prefixes"))
 
 
 _WITH_DEVICES: Final = frozenset({"HostDeviceNetwork", "SriovNetwork", "SriovIBNetwork"})
@@ -409,13 +389,7 @@ def _named(case: Case) -> Iterator[tuple[Fact, str, str, str]]:
                     yield launch, launch.device, name, part
 
 
-_MEANT: Final = (
-    "NCCL_IB_HCA",
-    "NCCL_IB_TC",
-    "NCCL_IB_SL",
-    "NCCL_IB_GID_INDEX",
-    "NCCL_NET_GDR_LEVEL",
-)
+_MEANT: Final = tuple(names("variables.for_rdma"))
 _POD_WITHOUT_RDMA_OTHER: Final = frozenset({"vpc.amazonaws.com/efa"})
 
 

@@ -21,6 +21,7 @@ from weft.lint.facts import (
     Trust,
     Variable,
 )
+from weft.lint.names import names
 from weft.lint.quality import (
     CLASSES,
     ECN_BITS,
@@ -313,22 +314,7 @@ def qos_congestion_priority(case: Case) -> Found:
                 yield problem("half", one, name=name, other=other)
 
 
-_RANGES: Final = {
-    "cnp_dscp": (0, 63),
-    "cnp_802p_prio": (0, 7),
-    "min_time_between_cnps": (0, 4095),
-    "rpg_ai_rate": (1, 10_000),
-    "rpg_hai_rate": (1, 50_000),
-    "rpg_time_reset": (1, 131_071),
-    "rpg_byte_reset": (1, 32_767),
-    "rpg_threshold": (1, 31),
-    "rpg_gd": (0, 15),
-    "rpg_min_dec_fac": (0, 100),
-    "dce_tcp_g": (1, 1023),
-    "dce_tcp_rtt": (0, 131_071),
-    "initial_alpha_value": (1, 1023),
-    "rate_reduce_monitor_period": (1, 1000),
-}
+_RANGES: Final = dict(names("dcqcn.ranges"))
 _CNPS_US: Final = 100
 
 

@@ -36,22 +36,11 @@ from weft.lint.facts import (
     Wanted,
     Watchdog,
 )
+from weft.lint.names import names
 from weft.lint.reader import File, Reader, of_device
 from weft.lint.sections import numbers
 
-_TABLES: Final = frozenset(
-    {
-        "PORT",
-        "PORT_QOS_MAP",
-        "DSCP_TO_TC_MAP",
-        "WRED_PROFILE",
-        "BUFFER_PROFILE",
-        "PFC_WD",
-        "DEVICE_METADATA",
-        "BUFFER_PG",
-        "QUEUE",
-    }
-)
+_TABLES: Final = frozenset(names("sonic.tables"))
 _MAPS: Final = {
     "DSCP_TO_TC_MAP": Map.DSCP_TO_CLASS,
     "TC_TO_QUEUE_MAP": Map.CLASS_TO_QUEUE,
