@@ -215,6 +215,9 @@ class Port(Fact):
     autoneg: str = ""
     up: bool | None = None
     lanes: tuple[int, ...] = ()
+    alias: str = ""
+    cage: int | None = None
+    """The number of its cage, as the configuration says it."""
     peer: str = ""
     peer_port: str = ""
     link_local: bool | None = None

@@ -386,3 +386,18 @@ def cluster_differs(case: Case) -> Found:
     ]
     if slow:
         yield problem("rate", slow[0], case.cluster, count=len(slow), rate=rate)
+
+
+_ALIAS: Final = re2.compile(r"etp(\d+)[a-h]?")
+
+
+def port_cage(case: Case) -> Found:
+    for switch in case.switches:
+        named: dict[str, Port] = {}
+        for port in switch.of(Port):
+            match = _ALIAS.fullmatch(port.alias)
+            first = named.setdefault(port.alias, port) if match else port
+            if first is not port:
+                yield problem("alias", port, first)
+            elif match and port.cage is not None and port.cage != int(match[1]):
+                yield problem("index", port)

@@ -304,6 +304,17 @@ def _nic_configuration(tree: Tree) -> Found:
             yield Congestion(at=one.at, name="cnp_dscp", value=value)
 
 
+def _kubelet(tree: Tree) -> Found:
+    """Yield how the kubelet places CPUs beside devices; none is its default."""
+    policy = tree["topologyManagerPolicy"]
+    yield Option(
+        at=(policy or tree["kind"]).at,
+        program="kubelet",
+        name="topologyManagerPolicy",
+        value=policy.string() or "none",
+    )
+
+
 _KINDS: Final[dict[str, Callable[[Tree], Found]]] = {
     "NicClusterPolicy": _policy,
     "ConfigMap": _config_map,
@@ -315,6 +326,7 @@ _KINDS: Final[dict[str, Callable[[Tree], Found]]] = {
     "ResourceClaim": _claim,
     "ClusterPolicy": _gpu_operator,
     "NicConfigurationTemplate": _nic_configuration,
+    "KubeletConfiguration": _kubelet,
 }
 kubernetes_networks = Reader(
     title="RDMA and networks of Kubernetes", claims=_claims, read=_read

@@ -17,6 +17,7 @@ from weft.lint.facts import (
     Fact,
     Flaw,
     GroupUse,
+    HashSeed,
     LinkPause,
     Map,
     Mapped,
@@ -165,6 +166,9 @@ def _keys(part: Tree) -> list[str]:
 
 
 def _interfaces(tree: Tree) -> Iterator[Fact]:
+    seed = tree.under("system", "forwarding", "hash-seed")
+    if seed:
+        yield HashSeed(at=seed.at, seed=seed.string())
     yield from _ports(tree)
     for key, one in tree["interface"].items():
         names = tuple(_names(key))

@@ -20,6 +20,7 @@ from weft.lint.facts import (
     Mapped,
     Marking,
     Neighbor,
+    Option,
     Pause,
     Port,
     QueueUse,
@@ -194,6 +195,8 @@ def _pause_mode(one: Section, name: str, switch: _Switch) -> Iterator[Fact]:
     if row is None and not queues:
         return
     on = row is not None and row.word(2) in {"on", "auto"}
+    if row is not None and row.word(2) == "auto":
+        yield Option(at=row.at, program="nxos-pfc", name=name, value="auto")
     yield Pause(at=(row or one).at, ports=(name,), priorities=queues if on else ())
     trusted = any(True for _ in one.find(*_POLICY, "qos")) or (
         (system := switch.system()) is not None

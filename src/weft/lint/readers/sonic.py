@@ -120,6 +120,8 @@ def _ports(tree: Tree) -> Iterator[Fact]:
             # A port that nobody brings up stays down.
             up=status == "up" if status is not None else False if told else None,
             lanes=tuple(_numbers(row.get("lanes", ""))),
+            alias=row.get("alias", ""),
+            cage=whole(row.get("index", "")),
             peer=peer[0] if known else "",
             peer_port=peer[1] if known else "",
             link_local=None if sixes is None else name in sixes,
