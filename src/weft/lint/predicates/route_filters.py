@@ -3,26 +3,16 @@
 from collections.abc import Iterator
 from ipaddress import IPv4Network
 
+from weft.lint import facts
 from weft.lint.addresses import Subnet, network_of
-from weft.lint.facts import (
-    Address,
-    Aggregate,
-    Announced,
-    MapRow,
-    Neighbor,
-    Port,
-    PrefixRow,
-    Side,
-    Wanted,
-)
 from weft.lint.rule import Case, Device, Found, problem
 
-_Links = dict[str, list[tuple[Address, Subnet]]]
+_Links = dict[str, list[tuple[facts.Address, Subnet]]]
 
 
 def bgp_filter(case: Case) -> Found:
-    rails = (Side.HOST, Side.KUBERNETES)
-    gateways = {one.gateway for one in case.of(Address) if one.side in rails} - {""}
+    rails = (facts.Side.HOST, facts.Side.KUBERNETES)
+    gateways = {one.gateway for one in case.of(facts.Address) if one.side in rails} - {""}
     for fleet in case.fleets():
         of = {
             switch.name: sorted(_links(switch, gateways), key=lambda one: _span(one[1]))
@@ -30,15 +20,15 @@ def bgp_filter(case: Case) -> Found:
         }
         for switch in fleet:
             links = of[switch.name]
-            for row in switch.of(PrefixRow):
+            for row in switch.of(facts.PrefixRow):
                 yield from _lengths(row)
-            for one in switch.of(Announced):
+            for one in switch.of(facts.Announced):
                 yield from _filtered(switch, one, links)
-            for aggregate in switch.of(Aggregate):
+            for aggregate in switch.of(facts.Aggregate):
                 yield from _aggregated(switch, aggregate, of)
 
 
-def _lengths(row: PrefixRow) -> Found:
+def _lengths(row: facts.PrefixRow) -> Found:
     """Yield a row whose lengths no prefix can have: the line is refused, the list shorter."""
     network = network_of(row.prefix)
     if network is None:
@@ -50,27 +40,29 @@ def _lengths(row: PrefixRow) -> Found:
         yield problem("lengths", row, least=least, most=most, network=network)
 
 
-def _links(switch: Device, gateways: set[str]) -> Iterator[tuple[Address, Subnet]]:
+def _links(switch: Device, gateways: set[str]) -> Iterator[tuple[facts.Address, Subnet]]:
     """Yield the links to hosts; those between switches need not be announced."""
-    for one in switch.of(Address):
+    for one in switch.of(facts.Address):
         network = network_of(one.address)
         if isinstance(network, IPv4Network) and one.address.partition("/")[0] in gateways:
             yield one, network
 
 
-def _filtered(switch: Device, one: Announced, links: list[tuple[Address, Subnet]]) -> Found:
-    rows = [row for row in switch.of(MapRow) if row.name == one.route_map]
-    lists = {row.name for row in switch.of(PrefixRow)}
+def _filtered(
+    switch: Device, one: facts.Announced, links: list[tuple[facts.Address, Subnet]]
+) -> Found:
+    rows = [row for row in switch.of(facts.MapRow) if row.name == one.route_map]
+    lists = {row.name for row in switch.of(facts.PrefixRow)}
     for row in rows:
         if row.prefixes and row.prefixes not in lists:
             yield problem("list_absent", row)
             return
-    said = any(wanted.name == one.route_map for wanted in switch.of(Wanted))
+    said = any(wanted.name == one.route_map for wanted in switch.of(facts.Wanted))
     if one.route_map and not rows and not said:
         yield problem("map_absent", one)
     if not rows or not links or any(row.prefixes is None for row in rows):
         return
-    prefixes = switch.of(PrefixRow)
+    prefixes = switch.of(facts.PrefixRow)
     if not any(_let_out(network, rows, prefixes) for _, network in links):
         address, network = links[0]
         yield problem(
@@ -85,14 +77,16 @@ def _filtered(switch: Device, one: Announced, links: list[tuple[Address, Subnet]
         )
 
 
-def _let_out(network: Subnet, rows: list[MapRow], prefixes: list[PrefixRow]) -> bool:
+def _let_out(
+    network: Subnet, rows: list[facts.MapRow], prefixes: list[facts.PrefixRow]
+) -> bool:
     for row in rows:
         if not row.prefixes or _listed(network, row.prefixes, prefixes):
             return row.permit
     return False
 
 
-def _listed(network: Subnet, name: str, prefixes: list[PrefixRow]) -> bool:
+def _listed(network: Subnet, name: str, prefixes: list[facts.PrefixRow]) -> bool:
     for one in prefixes:
         outer = network_of(one.prefix)
         if one.name != name or outer is None or not _inside(network, outer):
@@ -118,13 +112,13 @@ def _span(network: Subnet) -> tuple[int, int]:
     return int(network.network_address), int(network.broadcast_address)
 
 
-def _apart(outer: Subnet, links: list[tuple[Address, Subnet]]) -> bool:
+def _apart(outer: Subnet, links: list[tuple[facts.Address, Subnet]]) -> bool:
     """Return whether a network ends before sorted links begin, or begins after them."""
     first, last = _span(outer)
     return last < _span(links[0][1])[0] or first > _span(links[-1][1])[1]
 
 
-def _aggregated(switch: Device, one: Aggregate, of: _Links) -> Found:
+def _aggregated(switch: Device, one: facts.Aggregate, of: _Links) -> Found:
     links = of[switch.name]
     outer = network_of(one.prefix)
     if outer is None:
@@ -133,8 +127,8 @@ def _aggregated(switch: Device, one: Aggregate, of: _Links) -> Found:
     if links and not any(_inside(network, outer) for _, network in links):
         yield problem("aggregate_outside", one, links[0][0])
         return
-    near = {port.peer for port in switch.of(Port)} | {"", switch.name}
-    sessions = {session.peer for session in switch.of(Neighbor)}
+    near = {port.peer for port in switch.of(facts.Port)} | {"", switch.name}
+    sessions = {session.peer for session in switch.of(facts.Neighbor)}
     if not links or not near - {"", switch.name}:
         return
     for name, others in of.items():

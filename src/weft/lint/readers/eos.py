@@ -6,25 +6,8 @@ from typing import Final
 
 import re2
 
+from weft.lint import facts
 from weft.lint.document import whole
-from weft.lint.facts import (
-    Address,
-    Bond,
-    Fact,
-    LinkPause,
-    Map,
-    Mapped,
-    Marking,
-    Neighbor,
-    Pause,
-    Port,
-    QueueUse,
-    Scheduler,
-    Speaker,
-    Trust,
-    Wanted,
-    Watchdog,
-)
 from weft.lint.filters import filter_facts
 from weft.lint.quantity import switch_bytes
 from weft.lint.reader import File, Reader
@@ -55,7 +38,7 @@ def _claims(file: File) -> bool:
     return _MARKS.search(file.text.content) is not None and "feature bgp" not in file.head
 
 
-def _read(top: list[Section]) -> Iterator[Fact]:
+def _read(top: list[Section]) -> Iterator[facts.Fact]:
     profiles = {one.last: one for one in top if one.starts("qos", "profile")}
     forwards = any(one.starts("ip", "routing", "ipv6", "interfaces") for one in top) and any(
         one.starts("ipv6", "unicast-routing") for one in top
@@ -73,7 +56,7 @@ def _read(top: list[Section]) -> Iterator[Fact]:
     yield from filter_facts(top)
 
 
-def _profiles(top: list[Section], profiles: dict[str, Section]) -> Iterator[Fact]:
+def _profiles(top: list[Section], profiles: dict[str, Section]) -> Iterator[facts.Fact]:
     """Yield what a profile sets, for all ports that use it."""
     used: dict[str, list[str]] = {}
     for one in top:
@@ -81,13 +64,13 @@ def _profiles(top: list[Section], profiles: dict[str, Section]) -> Iterator[Fact
         if use is not None:
             used.setdefault(use.last, []).append("".join(one.words[1:]))
             if use.last not in profiles:
-                yield Wanted(at=use.at, what="qos profile", name=use.last)
+                yield facts.Wanted(at=use.at, what="qos profile", name=use.last)
     for name, ports in used.items():
         if name in profiles:
             yield from _quality(profiles[name], tuple(ports))
 
 
-def _interface(one: Section, profiles: dict[str, Section]) -> Iterator[Fact]:
+def _interface(one: Section, profiles: dict[str, Section]) -> Iterator[facts.Fact]:
     name = "".join(one.words[1:])
     if not name.startswith(("Ethernet", "Et", "Port-Channel")):
         yield from _addresses(one, name)
@@ -96,9 +79,9 @@ def _interface(one: Section, profiles: dict[str, Section]) -> Iterator[Fact]:
     yield _port(one, name, routed=routed)
     group = one.first("channel-group")
     if group:
-        yield Bond(at=group.at, name=f"Port-Channel{group.word(1)}", members=(name,))
+        yield facts.Bond(at=group.at, name=f"Port-Channel{group.word(1)}", members=(name,))
     for pause in one.find("flowcontrol"):
-        yield LinkPause(at=pause.at, ports=(name,), on=pause.last == "on")
+        yield facts.LinkPause(at=pause.at, ports=(name,), on=pause.last == "on")
     yield from _own_quality(one, name, unmarked=bool(profiles) and routed)
     yield from _addresses(one, name)
     address = one.first("ip", "address")
@@ -106,13 +89,13 @@ def _interface(one: Section, profiles: dict[str, Section]) -> Iterator[Fact]:
         yield switched(address, name)
 
 
-def _port(one: Section, name: str, *, routed: bool) -> Port:
+def _port(one: Section, name: str, *, routed: bool) -> facts.Port:
     mtu, speed = one.first("mtu"), one.first("speed")
     fec = one.first("error-correction", "encoding")
     description = one.first("description")
     peer = description.words[1:] if description and len(description.words) == 3 else ()  # noqa: PLR2004 - a peer and its port
     value = whole(mtu.last) if mtu else _DEFAULT_MTU if routed else None
-    return Port(
+    return facts.Port(
         at=(mtu or one).at,
         name=name,
         mtu_bytes=value,
@@ -126,7 +109,7 @@ def _port(one: Section, name: str, *, routed: bool) -> Port:
     )
 
 
-def _own_quality(one: Section, name: str, *, unmarked: bool) -> Iterator[Fact]:
+def _own_quality(one: Section, name: str, *, unmarked: bool) -> Iterator[facts.Fact]:
     """Yield what a port sets itself; ``unmarked``: without a profile it trusts no label."""
     profile = one.first("service-profile")
     has_own = any(
@@ -137,23 +120,25 @@ def _own_quality(one: Section, name: str, *, unmarked: bool) -> Iterator[Fact]:
     if has_own:
         yield from _quality(one, (name,))
     elif profile is None and unmarked:
-        yield Trust(at=one.at, ports=(name,), mode="none")
-        yield Pause(at=one.at, ports=(name,), priorities=())
+        yield facts.Trust(at=one.at, ports=(name,), mode="none")
+        yield facts.Pause(at=one.at, ports=(name,), priorities=())
 
 
-def _addresses(one: Section, name: str) -> Iterator[Fact]:
+def _addresses(one: Section, name: str) -> Iterator[facts.Fact]:
     for address in one.find("ip", "address"):
         if address.word(2)[:1].isdigit():  # others are virtual, or from DHCP
-            yield Address(at=address.at, port=name, address=address.word(2), vrf=vrf_of(one))
+            yield facts.Address(
+                at=address.at, port=name, address=address.word(2), vrf=vrf_of(one)
+            )
 
 
-def _quality(one: Section, ports: tuple[str, ...]) -> Iterator[Fact]:
+def _quality(one: Section, ports: tuple[str, ...]) -> Iterator[facts.Fact]:
     trust = one.first("qos", "trust")
     untrusted = one.first("no", "qos", "trust")
     mode = trust.last if trust else "none"
     if trust or untrusted or one.starts("qos", "profile"):
         at = (trust or untrusted or one).at
-        yield Trust(at=at, ports=ports, mode="pcp" if mode == "cos" else mode)
+        yield facts.Trust(at=at, ports=ports, mode="pcp" if mode == "cos" else mode)
     on = any(
         part.words[1:] in {("on",), ("mode", "on")}
         for part in one.find("priority-flow-control")
@@ -163,7 +148,9 @@ def _quality(one: Section, ports: tuple[str, ...]) -> Iterator[Fact]:
     ]
     priorities = {n for row in rows for n in numbers(row.word(2))}
     shown = next(iter(rows), one.first("priority-flow-control") or one)
-    yield Pause(at=shown.at, ports=ports, priorities=tuple(sorted(priorities)) if on else ())
+    yield facts.Pause(
+        at=shown.at, ports=ports, priorities=tuple(sorted(priorities)) if on else ()
+    )
     dogs = list(one.find("priority-flow-control", "pause", "watchdog"))
     off = one.first("no", "priority-flow-control", "pause", "watchdog")
     if dogs or off:
@@ -172,7 +159,9 @@ def _quality(one: Section, ports: tuple[str, ...]) -> Iterator[Fact]:
         yield from _queue(queue, ports)
 
 
-def _watchdog(rows: list[Section], ports: tuple[str, ...], *, on: bool = True) -> Watchdog:
+def _watchdog(
+    rows: list[Section], ports: tuple[str, ...], *, on: bool = True
+) -> facts.Watchdog:
     def ms(*words: str) -> float | None:
         found = [row.after(word) for row in rows for word in words if row.after(word)]
         try:
@@ -181,7 +170,7 @@ def _watchdog(rows: list[Section], ports: tuple[str, ...], *, on: bool = True) -
             return None
 
     action = [row.after("action") for row in rows if row.after("action")]
-    return Watchdog(
+    return facts.Watchdog(
         at=rows[0].at,
         ports=ports,
         on=on,
@@ -192,13 +181,13 @@ def _watchdog(rows: list[Section], ports: tuple[str, ...], *, on: bool = True) -
     )
 
 
-def _queue(one: Section, ports: tuple[str, ...]) -> Iterator[Fact]:
+def _queue(one: Section, ports: tuple[str, ...]) -> Iterator[facts.Fact]:
     queue = whole(one.word(1)) if len(one.words) > 1 else None
     if queue is None:
         return
     for row in one.find("random-detect", "ecn"):
         chance = whole(row.after("max-mark-probability"))
-        yield Marking(
+        yield facts.Marking(
             at=row.at,
             ecn=True,
             ports=ports,
@@ -212,14 +201,14 @@ def _queue(one: Section, ports: tuple[str, ...]) -> Iterator[Fact]:
     weight = one.first("bandwidth")
     if strict or weight:
         shown = strict or weight or one
-        yield Scheduler(
+        yield facts.Scheduler(
             at=shown.at,
             queue=queue,
             ports=ports,
             strict=strict is not None,
             weight=whole(weight.last) if weight else None,
         )
-    yield QueueUse(at=one.at, ports=ports, queue=queue)
+    yield facts.QueueUse(at=one.at, ports=ports, queue=queue)
 
 
 def _threshold(row: Section, name: str) -> float | None:
@@ -231,20 +220,22 @@ def _threshold(row: Section, name: str) -> float | None:
     return switch_bytes(f"{value} {unit}") if unit != "segments" else None
 
 
-def _map(one: Section) -> Iterator[Fact]:
+def _map(one: Section) -> Iterator[facts.Fact]:
     if "to" not in one.words or len(one.words) < _ROUTED:
         return
     split = one.words.index("to")
-    kind = {"dscp": Map.DSCP_TO_CLASS, "traffic-class": Map.CLASS_TO_QUEUE}.get(one.word(2))
+    kind = {"dscp": facts.Map.DSCP_TO_CLASS, "traffic-class": facts.Map.CLASS_TO_QUEUE}.get(
+        one.word(2)
+    )
     target = whole(one.last)
     if kind is None or target is None or one.words[split + 1] == "cos":
         return
     for word in one.words[3:split]:
         for source in numbers(word):
-            yield Mapped(at=one.at, kind=kind, source=source, target=target)
+            yield facts.Mapped(at=one.at, kind=kind, source=source, target=target)
 
 
-def _bgp(one: Section, *, forwards: bool) -> Iterator[Fact]:
+def _bgp(one: Section, *, forwards: bool) -> Iterator[facts.Fact]:
     asn = _asn(one.last)
     if asn is None:
         return
@@ -253,7 +244,7 @@ def _bgp(one: Section, *, forwards: bool) -> Iterator[Fact]:
     paths = next((whole(part.word(1)) for part in inside if part.starts("maximum-paths")), None)
     router_id = one.first("router-id")
     announced = any(part.starts(w) for part in inside for w in ("redistribute", "network"))
-    yield Speaker(
+    yield facts.Speaker(
         at=one.at,
         asn=asn,
         router_id=router_id.last if router_id else "",
@@ -269,7 +260,7 @@ def _bgp(one: Section, *, forwards: bool) -> Iterator[Fact]:
 
 def _neighbor(
     part: Section, bgp: Section, inside: list[Section], *, implicit: bool
-) -> Iterator[Neighbor]:
+) -> Iterator[facts.Neighbor]:
     group = part.after("peer-group")
     names = [part.word(1), group]
     if part.word(1) == "interface":
@@ -281,7 +272,7 @@ def _neighbor(
             for name in names
         )
         active = any(row.words == ("neighbor", n, "activate") for row in inside for n in names)
-        yield Neighbor(
+        yield facts.Neighbor(
             at=part.at,
             peer=part.word(2),
             unnumbered=True,
@@ -290,7 +281,7 @@ def _neighbor(
             active=active or implicit,
         )
     elif part.words[2:3] == ("remote-as",) and part.word(1)[:1].isdigit():
-        yield Neighbor(at=part.at, peer=part.word(1), remote=part.last)
+        yield facts.Neighbor(at=part.at, peer=part.word(1), remote=part.last)
 
 
 def _of_group(bgp: Section, group: str, name: str) -> str:

@@ -5,24 +5,8 @@ from typing import Final
 
 import re2
 
+from weft.lint import facts
 from weft.lint.document import whole
-from weft.lint.facts import (
-    Address,
-    Aggregate,
-    Fact,
-    Map,
-    Mapped,
-    Marking,
-    Neighbor,
-    Pause,
-    Port,
-    QueueUse,
-    Scheduler,
-    Speaker,
-    Trust,
-    Wanted,
-    Watchdog,
-)
 from weft.lint.quality import CLASSES
 from weft.lint.reader import File, Reader, of_device
 from weft.lint.sections import Section, is_document, sections, speed_gbit
@@ -38,7 +22,7 @@ def _claims(file: File) -> bool:
     return not is_document(file) and _MARKS.search(file.text.content) is not None
 
 
-def _read(file: File) -> Iterator[Fact]:
+def _read(file: File) -> Iterator[facts.Fact]:
     top = Section(file.at(1), ("top",), list(_bare(sections(file, comment="/#}"))))
     name = _at(top, "system", "host-name")
     return of_device(name.last if name else file.text.folder, _facts(top))
@@ -65,20 +49,20 @@ def _below(one: Section, *path: str) -> list[Section]:
     return found.parts if found else []
 
 
-def _facts(top: Section) -> Iterator[Fact]:
+def _facts(top: Section) -> Iterator[facts.Fact]:
     yield from _ports(top)
     yield from _bgp(top)
     yield from _quality(top)
 
 
-def _ports(top: Section) -> Iterator[Fact]:
+def _ports(top: Section) -> Iterator[facts.Fact]:
     rows = {one.words[0]: one for one in _below(top, "interfaces")}
     for name, one in rows.items():
         cage = rows.get(name.partition(":")[0], one)
         speed, mtu = one.first("speed") or cage.first("speed"), one.first("mtu")
         peer = tuple(word.strip('"') for word in (one.first("description") or one).words[1:])
         if mtu or peer:
-            yield Port(
+            yield facts.Port(
                 at=(mtu or one).at,
                 name=name,
                 mtu_bytes=whole(mtu.last) if mtu else None,
@@ -92,10 +76,10 @@ def _ports(top: Section) -> Iterator[Fact]:
         for family in _below(one, "unit"):
             if family.starts("family", "inet"):
                 for row in family.find("address"):
-                    yield Address(at=row.at, port=name, address=row.last)
+                    yield facts.Address(at=row.at, port=name, address=row.last)
 
 
-def _bgp(top: Section) -> Iterator[Fact]:
+def _bgp(top: Section) -> Iterator[facts.Fact]:
     asn = _at(top, "routing-options", "autonomous-system")
     number = whole(asn.last) if asn else None
     if asn is None or number is None:
@@ -103,7 +87,7 @@ def _bgp(top: Section) -> Iterator[Fact]:
     router_id = _at(top, "routing-options", "router-id")
     paths = _at(top, "chassis", "maximum-ecmp")
     groups = [one for one in _below(top, "protocols", "bgp") if one.starts("group")]
-    yield Speaker(
+    yield facts.Speaker(
         at=asn.at,
         asn=number,
         router_id=router_id.last if router_id else "",
@@ -115,21 +99,21 @@ def _bgp(top: Section) -> Iterator[Fact]:
     for group in groups:
         for row in (*group.find("import"), *group.find("export")):
             if row.last not in policies:
-                yield Wanted(at=row.at, what="policy-statement", name=row.last)
+                yield facts.Wanted(at=row.at, what="policy-statement", name=row.last)
         remote = (group.first("type") or group).last
         active = any(one.starts("family", "inet") for one in group.parts)
         for peers in group.find("dynamic-neighbor"):
             for row in _below(peers, "peer-auto-discovery"):
                 if row.starts("interface"):
                     peer = row.last.removesuffix(".0")
-                    yield Neighbor(
+                    yield facts.Neighbor(
                         at=row.at, peer=peer, unnumbered=True, remote=remote, active=active
                     )
     for row in _below(top, "routing-options", "aggregate"):
-        yield Aggregate(at=row.at, prefix=row.last)
+        yield facts.Aggregate(at=row.at, prefix=row.last)
 
 
-def _quality(top: Section) -> Iterator[Fact]:
+def _quality(top: Section) -> Iterator[facts.Fact]:
     service = _at(top, "class-of-service")
     if service is None:
         return
@@ -144,19 +128,21 @@ def _quality(top: Section) -> Iterator[Fact]:
     codes = dict(_codes(service))
     for code, (row, name) in codes.items():
         given = lossless.get(name, 0 if name not in classes else code // CLASSES)
-        yield Mapped(at=row.at, kind=Map.DSCP_TO_CLASS, source=code, target=given)
+        yield facts.Mapped(at=row.at, kind=facts.Map.DSCP_TO_CLASS, source=code, target=given)
     yield from _use(service, codes, lossless)
     yield from _turns(service, queues)
 
 
 def _queues(
     classes: dict[str, Section], lossless: dict[str, int], queues: dict[str, int | None]
-) -> Iterator[Fact]:
+) -> Iterator[facts.Fact]:
     """Yield the queue of each class; a lossless one is known by its priority."""
     taken = {lossless[name]: (queues[name] or 0, classes[name]) for name in lossless}
     for priority in range(CLASSES) if taken else ():
         queue, row = taken.get(priority, (0, next(iter(classes.values()))))
-        yield Mapped(at=row.at, kind=Map.CLASS_TO_QUEUE, source=priority, target=queue)
+        yield facts.Mapped(
+            at=row.at, kind=facts.Map.CLASS_TO_QUEUE, source=priority, target=queue
+        )
 
 
 def _codes(service: Section) -> Iterator[tuple[int, tuple[Section, str]]]:
@@ -172,7 +158,7 @@ def _codes(service: Section) -> Iterator[tuple[int, tuple[Section, str]]]:
 
 def _use(
     service: Section, codes: dict[int, tuple[Section, str]], lossless: dict[str, int]
-) -> Iterator[Fact]:
+) -> Iterator[facts.Fact]:
     profiles: dict[str, tuple[int, ...]] = {}
     for one in _below(service, "congestion-notification-profile"):
         given = [int(row.last, 2) for row in _below(one, "input", "dscp")]
@@ -183,18 +169,18 @@ def _use(
         use = port.first("congestion-notification-profile")
         paused = profiles.get(use.last, ()) if use else ()
         name = port.words[0]
-        yield Pause(at=(use or port).at, ports=(name,), priorities=paused)
+        yield facts.Pause(at=(use or port).at, ports=(name,), priorities=paused)
         trusted = any(part.first("classifiers") for part in port.find("unit"))
-        yield Trust(at=port.at, ports=(name,), mode="dscp" if trusted else "none")
+        yield facts.Trust(at=port.at, ports=(name,), mode="dscp" if trusted else "none")
 
 
-def _stops(profile: Section) -> Iterator[Fact]:
+def _stops(profile: Section) -> Iterator[facts.Fact]:
     for row in _below(profile, "output", "ieee-802.1"):
         queue = row.first("flow-control-queue")
         if queue and whole(queue.last) is not None:
-            yield Mapped(
+            yield facts.Mapped(
                 at=row.at,
-                kind=Map.PAUSE_TO_QUEUE,
+                kind=facts.Map.PAUSE_TO_QUEUE,
                 source=int(row.last, 2),
                 target=whole(queue.last) or 0,
             )
@@ -205,7 +191,7 @@ def _stops(profile: Section) -> Iterator[Fact]:
             for name in ("poll-interval", "detection", "recovery")
         )
         action = dog.first("watchdog-action")
-        yield Watchdog(
+        yield facts.Watchdog(
             at=dog.at,
             action=action.last if action else "",
             poll_ms=poll,
@@ -214,7 +200,7 @@ def _stops(profile: Section) -> Iterator[Fact]:
         )
 
 
-def _turns(service: Section, queues: dict[str, int | None]) -> Iterator[Fact]:
+def _turns(service: Section, queues: dict[str, int | None]) -> Iterator[facts.Fact]:
     schedulers = {one.last: one for one in _below(service, "schedulers")}
     for table in _below(service, "scheduler-maps"):
         for use in table.find("forwarding-class"):
@@ -223,13 +209,13 @@ def _turns(service: Section, queues: dict[str, int | None]) -> Iterator[Fact]:
                 continue
             rate, mark = turn.first("transmit-rate"), turn.first("drop-profile-map")
             strict = (turn.first("priority") or turn).last.startswith("strict")
-            yield QueueUse(at=use.at, queue=queue)
+            yield facts.QueueUse(at=use.at, queue=queue)
             weight = whole(rate.last) if rate else None
             if use.word(1) in queues:
-                yield Scheduler(at=turn.at, queue=queue, strict=strict, weight=weight)
+                yield facts.Scheduler(at=turn.at, queue=queue, strict=strict, weight=weight)
             if mark:
                 ecn = turn.first("explicit-congestion-notification") is not None
-                yield Marking(at=mark.at, ecn=ecn, queues=(queue,))
+                yield facts.Marking(at=mark.at, ecn=ecn, queues=(queue,))
 
 
 junos = Reader(title="Juniper Junos", claims=_claims, read=_read)
