@@ -353,6 +353,11 @@ This page is made from the rules themselves (`python docs/generate.py lint`).
 `weft lint` evaluates all of them; [how to use it](../how-to/lint-a-configuration.md).
 A severity may be lower where the evidence is weaker; a rule that needs several sides says
 nothing, and is listed as not checked, while one of them is missing.
+
+Of 128 faults of distinct classes, planted one at a time into what weft renders for every
+target, at least 95 % are found (`tests/unit/lint/test_mutations.py`, table `mutations.yaml`).
+What is rendered whole, a part of its switches, and healthy configurations of others raise
+nothing.
 """
 
 

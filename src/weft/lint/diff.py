@@ -1,7 +1,7 @@
 """What is planned against what is running, setting by setting."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final
@@ -10,34 +10,22 @@ from weft.errors import Unreadable
 from weft.generate.plan import Plan
 from weft.generate.plan import plan as plan_of
 from weft.generate.target import render, suitable
+from weft.inventory import table
+from weft.lint import facts as facts_module
 from weft.lint.facts import (
     Address,
-    AddressPool,
-    BufferPool,
-    BufferProfile,
-    CableLength,
-    Congestion,
     Fact,
-    GroupUse,
-    LinkPause,
     Mapped,
     Mark,
     Marking,
     Neighbor,
-    Network,
-    Offered,
     Option,
-    Partition,
     Pause,
     Port,
-    QueueUse,
-    Scheduler,
     Side,
     Speaker,
-    TreeSwitch,
     Trust,
     Variable,
-    Watchdog,
 )
 from weft.lint.files import collect
 from weft.lint.lint import Read, description, facts_of, read
@@ -109,80 +97,24 @@ class _Kind:
     """Whether any device may show it: hosts and jobs are all alike."""
 
 
+def _kind(row: Mapping[str, Any]) -> _Kind:
+    given: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in row.items()
+        if name != "of"
+    }
+    return _Kind(**given)
+
+
+_TABLE: Final[Any] = table.rows("weft.lint", "diff.yaml")
 _KINDS: Final[Mapping[type, _Kind]] = {
-    Variable: _Kind(name="variable", identity=("name",), values=("value",),
-                    rule="nccl_settings_differ", roaming=True),
-    Mapped: _Kind(name="map", identity=("side", "kind", "source"), values=("target",),
-                  rule="qos_switches_differ", critical=True),
-    Pause: _Kind(name="PFC priorities", identity=("side",), values=("priorities",),
-                 rule="qos_host_and_switch", critical=True),
-    LinkPause: _Kind(name="pause of the link", identity=("side",), values=("on",),
-                     rule="pfc_with_link_pause"),
-    Watchdog: _Kind(name="watchdog", identity=(),
-                    values=("on", "queues", "action", "detection_ms", "restoration_ms"),
-                    rule="watchdog_off", critical=True),
-    Marking: _Kind(name="ECN", identity=("name", "queues"),
-                   values=("ecn", "kmin_bytes", "kmax_bytes", "pmax_percent"),
-                   rule="ecn_switches_differ", critical=True),
-    QueueUse: _Kind(name="queue", identity=("queue",), values=("marking", "scheduler"),
-                    rule="ecn_queue", critical=True),
-    Scheduler: _Kind(name="scheduler", identity=("side", "name", "queue"),
-                     values=("strict", "weight"), rule="scheduler_shares"),
-    BufferPool: _Kind(name="buffer pool", identity=("name",), values=("size_bytes",),
-                      rule="buffer_pool"),
-    BufferProfile: _Kind(name="buffer profile", identity=("name",),
-                         values=("size_bytes", "xoff_bytes", "xon_bytes", "alpha_exponent"),
-                         rule="headroom_short", critical=True),
-    GroupUse: _Kind(name="buffer of a group", identity=("group", "ingress"),
-                    values=("profile",), rule="headroom_missing", critical=True),
-    Port: _Kind(name="port", identity=("side", "name"),
-                values=("mtu_bytes", "speed_gbit", "fec", "up", "peer", "peer_port"),
-                rule="mtu_ends_differ", critical=True),
-    CableLength: _Kind(name="cable length", identity=(), values=("length_m",),
-                       rule="headroom_short"),
-    Trust: _Kind(name="trust", identity=("side",), values=("mode",),
-                 rule="trust_mode", critical=True),
-    Speaker: _Kind(name="BGP", identity=(), values=("asn", "router_id", "paths"),
-                   rule="bgp_asn"),
-    Neighbor: _Kind(name="BGP session", identity=("peer",), values=("remote",),
-                    rule="bgp_session"),
-    Address: _Kind(name="address", identity=("side", "port"), values=("address", "gateway"),
-                   rule="address_duplicate"),
-    Mark: _Kind(name="traffic class", identity=("tool",), values=("traffic_class",),
-                rule="qos_job_and_host", critical=True, roaming=True),
-    Congestion: _Kind(name="DCQCN", identity=("name", "priority"), values=("value",),
-                      rule="qos_congestion_priority", roaming=True),
-    Option: _Kind(name="option", identity=("program", "name"), values=("value",),
-                  rule="ib_managers_differ", roaming=True),
-    Partition: _Kind(name="partition", identity=("name",),
-                     values=("key", "members", "full_by_default", "mtu_code"),
-                     rule="ib_partition", roaming=True),
-    Offered: _Kind(name="resource", identity=("resource",),
-                   values=("count", "rdma", "mtu_bytes", "link_type"),
-                   rule="policy_sriov", roaming=True),
-    Network: _Kind(name="network", identity=("name",), values=("resource", "mtu_bytes", "pool"),
-                   rule="pod_rdma_resource", roaming=True),
-    AddressPool: _Kind(name="address pool", identity=("name",),
-                       values=("subnet", "gateway", "block"), rule="pool_addresses",
-                       roaming=True),
-    TreeSwitch: _Kind(name="switch of Slurm", identity=("name",), values=("nodes", "switches"),
-                      rule="slurm_tree", roaming=True),
-}  # fmt: skip
-_CRITICAL: Final = frozenset({
-    "target", "priorities", "mode", "ecn", "kmin_bytes", "kmax_bytes", "xoff_bytes",
-    "xon_bytes", "traffic_class", "mtu_bytes", "on", "queues", "marking", "profile",
-})  # fmt: skip
+    getattr(facts_module, row["of"]): _kind(row) for row in _TABLE["kinds"]
+}
+_CRITICAL: Final = frozenset(_TABLE["critical"])
 """Values that losslessness depends on, where their kind is critical."""
 _SIDES: Final = frozenset(side.value for side in Side)
 _PROGRAMS: Final = frozenset({"opensm", "sysctl", "limits"})
-_NAMES: Final = {
-    "value": "", "target": "", "priorities": "", "mode": "", "traffic_class": "", "on": "",
-    "mtu_bytes": "MTU", "speed_gbit": "speed, Gb/s", "kmin_bytes": "Kmin, B",
-    "kmax_bytes": "Kmax, B", "pmax_percent": "Pmax, %", "xoff_bytes": "headroom, B",
-    "xon_bytes": "XON, B", "size_bytes": "size, B", "alpha_exponent": "alpha, power of 2",
-    "detection_ms": "detection, ms", "restoration_ms": "restoration, ms", "asn": "AS number",
-    "router_id": "router ID", "length_m": "m", "peer_port": "far port", "peer": "far end",
-}  # fmt: skip
+_NAMES: Final[Mapping[str, str]] = _TABLE["names"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -350,18 +282,7 @@ def _merged(rows: Sequence[Row]) -> list[Row]:
         key = (row.device, row.setting, row.planned, row.running, row.verdict, row.rule)
         groups.setdefault(key, []).append(row)
     merged = [
-        Row(
-            device=group[0].device,
-            setting=group[0].setting,
-            where=tuple(port for row in group for port in row.where),
-            planned=group[0].planned,
-            running=group[0].running,
-            verdict=group[0].verdict,
-            critical=group[0].critical,
-            rule=group[0].rule,
-            why=group[0].why,
-            evidence=group[0].evidence,
-        )
+        replace(group[0], where=tuple(port for row in group for port in row.where))
         for group in groups.values()
     ]
     order = list(Verdict)

@@ -83,7 +83,7 @@ class Map(StrEnum):
 class Mapped(Fact):
     """One row of a map of labels."""
 
-    side: Side
+    side: Side = Side.SWITCH
     kind: Map
     table: str = ""
     source: int
@@ -104,7 +104,7 @@ class MapUse(Fact):
 class Pause(Fact):
     """Priorities with PFC; none of them where it is off."""
 
-    side: Side
+    side: Side = Side.SWITCH
     ports: Ports = ()
     priorities: tuple[int, ...]
 
@@ -113,7 +113,7 @@ class Pause(Fact):
 class LinkPause(Fact):
     """Pause of the whole link (802.3x)."""
 
-    side: Side
+    side: Side = Side.SWITCH
     ports: Ports = ()
     on: bool
 
@@ -160,7 +160,7 @@ class QueueUse(Fact):
 class Scheduler(Fact):
     """How a queue gets its turn."""
 
-    side: Side
+    side: Side = Side.SWITCH
     name: str = ""
     queue: int | None = None
     strict: bool
@@ -207,7 +207,7 @@ class GroupUse(Fact):
 class Port(Fact):
     """An interface and its link."""
 
-    side: Side
+    side: Side = Side.SWITCH
     name: str
     mtu_bytes: int | None = None
     speed_gbit: float | None = None
@@ -215,6 +215,9 @@ class Port(Fact):
     autoneg: str = ""
     up: bool | None = None
     lanes: tuple[int, ...] = ()
+    alias: str = ""
+    cage: int | None = None
+    """The number of its cage, as the configuration says it."""
     peer: str = ""
     peer_port: str = ""
     link_local: bool | None = None
@@ -233,7 +236,7 @@ class Split(Fact):
 class Hash(Fact):
     """What a switch spreads flows over equal paths by."""
 
-    side: Side
+    side: Side = Side.SWITCH
     layer_4: bool
     """Whether the ports of UDP and TCP count, which is all that flows of RoCE differ in."""
 
@@ -265,7 +268,7 @@ class CableLength(Fact):
 class Trust(Fact):
     """Which label of a packet a port believes: dscp, pcp or none."""
 
-    side: Side
+    side: Side = Side.SWITCH
     ports: Ports = ()
     mode: str
 
@@ -344,7 +347,7 @@ class Aggregate(Fact):
 class Address(Fact):
     """An address of an interface."""
 
-    side: Side
+    side: Side = Side.SWITCH
     port: str
     address: str
     gateway: str = ""
@@ -398,7 +401,7 @@ class Named(Fact):
 class Bond(Fact):
     """Ports bundled to one (LAG)."""
 
-    side: Side
+    side: Side = Side.SWITCH
     name: str
     members: Ports
 

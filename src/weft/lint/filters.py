@@ -9,25 +9,24 @@ from weft.lint.sections import Section
 _VERDICTS = frozenset({"permit", "deny"})
 
 
-def filter_facts(top: Iterable[Section], device: str) -> Iterator[Fact]:
+def filter_facts(top: Iterable[Section]) -> Iterator[Fact]:
     """Yield lists of prefixes, route maps, and what BGP announces."""
     for one in top:
         if one.starts("ip", "prefix-list"):
             for row in [one, *one.parts]:
-                yield from _prefix(row, one.word(2), device)
+                yield from _prefix(row, one.word(2))
         elif one.starts("route-map"):
-            yield _map(one, device)
+            yield _map(one)
         elif one.starts("router", "bgp"):
-            yield from _bgp(one, device)
+            yield from _bgp(one)
 
 
-def _prefix(row: Section, name: str, device: str) -> Iterator[PrefixRow]:
+def _prefix(row: Section, name: str) -> Iterator[PrefixRow]:
     verdict = next((word for word in row.words if word in _VERDICTS), "")
     prefix = row.after(verdict) if verdict else ""
     if prefix:
         yield PrefixRow(
             at=row.at,
-            device=device,
             name=name,
             permit=verdict == "permit",
             prefix="0.0.0.0/0" if prefix == "any" else prefix,
@@ -36,26 +35,24 @@ def _prefix(row: Section, name: str, device: str) -> Iterator[PrefixRow]:
         )
 
 
-def _map(one: Section, device: str) -> MapRow:
+def _map(one: Section) -> MapRow:
     matches = list(one.find("match"))
     lists = [row.last for row in matches if row.starts("match", "ip", "address", "prefix-list")]
     known = lists[0] if len(matches) == 1 and lists else "" if not matches else None
-    return MapRow(
-        at=one.at, device=device, name=one.word(1), permit=one.word(2) != "deny", prefixes=known
-    )
+    return MapRow(at=one.at, name=one.word(1), permit=one.word(2) != "deny", prefixes=known)
 
 
-def _bgp(one: Section, device: str) -> Iterator[Fact]:
+def _bgp(one: Section) -> Iterator[Fact]:
     rows = [*one.parts, *(row for part in one.parts for row in part.parts)]
     for row in rows:
         if row.starts("redistribute", "connected") or row.starts("redistribute", "direct"):
-            yield Announced(at=row.at, device=device, route_map=row.after("route-map"))
+            yield Announced(at=row.at, route_map=row.after("route-map"))
         elif row.starts("aggregate-address") and len(row.words) > 1:
-            yield Aggregate(at=row.at, device=device, prefix=row.word(1))
+            yield Aggregate(at=row.at, prefix=row.word(1))
         elif "timers" in row.words[:3]:
             numbers = [whole(word) for word in row.words[-2:]]
             if len(numbers) == len(row.words[-2:]) and None not in numbers:
                 keepalive, hold = numbers
                 assert keepalive is not None
                 assert hold is not None
-                yield Timers(at=row.at, device=device, keepalive_s=keepalive, hold_s=hold)
+                yield Timers(at=row.at, keepalive_s=keepalive, hold_s=hold)

@@ -4,44 +4,12 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from weft.lint.facts import Fact, Launch, Variable
+from weft.lint.names import names
 from weft.lint.shell import Command
 
-PREFIXES: Final = (
-    "NCCL_",
-    "TORCH_",
-    "UCX_",
-    "FI_",
-    "RCCL_",
-    "OMPI_MCA_",
-    "MASTER_",
-    "CUDA_",
-    "RDMAV_",
-    "GLOO_",
-    "OFI_NCCL_",
-    "MELLANOX_",
-    "SHARP_",
-)
+PREFIXES: Final = tuple(names("variables.of_jobs"))
 NAMES: Final = frozenset({"WORLD_SIZE", "RANK", "PET_NNODES", "LD_PRELOAD", "OMP_NUM_THREADS"})
-LAUNCHERS: Final = frozenset(
-    {
-        "mpirun",
-        "mpiexec",
-        "torchrun",
-        "srun",
-        "deepspeed",
-        "accelerate",
-        "orterun",
-        "all_reduce_perf",
-        "all_gather_perf",
-        "alltoall_perf",
-        "sendrecv_perf",
-        "reduce_scatter_perf",
-        "ib_write_bw",
-        "ib_read_bw",
-        "ib_send_bw",
-        "ulimit",
-    }
-)
+LAUNCHERS: Final = frozenset(names("programs.launchers"))
 
 
 def is_of_job(name: str) -> bool:

@@ -5,25 +5,8 @@ from typing import Final
 
 import re2
 
+from weft.lint import facts
 from weft.lint.document import whole
-from weft.lint.facts import (
-    Bond,
-    Congestion,
-    Fact,
-    Flaw,
-    LinkPause,
-    Map,
-    Mapped,
-    Mark,
-    Option,
-    Pause,
-    Port,
-    Route,
-    RouteRule,
-    Scheduler,
-    Side,
-    Trust,
-)
 from weft.lint.shell import Command
 
 _ECN_ENABLE: Final = re2.compile(r"/ecn/(roce_np|roce_rp)/enable/(\d)$")
@@ -39,7 +22,7 @@ _CONNECTX: Final = {
 }
 
 
-def nic_facts(commands: Iterable[Command]) -> Iterator[Fact]:
+def nic_facts(commands: Iterable[Command]) -> Iterator[facts.Fact]:
     """Yield what commands set on NICs; a port in a variable stands for all ports."""
     for command in commands:
         read = _READERS.get(command.name)
@@ -51,31 +34,33 @@ def _ports(name: str | None) -> tuple[str, ...]:
     return (name,) if name and not name.startswith("$") else ()
 
 
-def _mlnx_qos(command: Command) -> Iterator[Fact]:
+def _mlnx_qos(command: Command) -> Iterator[facts.Fact]:
     ports = _ports(command.option("-i", "--interface"))
     trust = command.option("--trust")
     if trust:
-        yield Trust(at=command.at, side=Side.HOST, ports=ports, mode=trust)
+        yield facts.Trust(at=command.at, side=facts.Side.HOST, ports=ports, mode=trust)
     pause = command.option("--pfc", "-f")
     if pause and not _PAUSES.fullmatch(pause):
-        yield Flaw(
+        yield facts.Flaw(
             at=command.at,
             rule="broken_line",
             message=f"--pfc {pause} is not eight numbers of 0 or 1",
             fix="write one for each priority, as 0,0,0,1,0,0,0,0",
         )
     elif pause:
-        yield Pause(at=command.at, side=Side.HOST, ports=ports, priorities=_flags(pause))
+        yield facts.Pause(
+            at=command.at, side=facts.Side.HOST, ports=ports, priorities=_flags(pause)
+        )
     for given in command.options("--dscp2prio"):
         parts = [whole(one) for one in given.replace("set,", "").split(",")]
         if len(parts) == 2 and None not in parts and "del" not in given:  # noqa: PLR2004
             dscp, priority = parts
             assert dscp is not None
             assert priority is not None
-            yield Mapped(
+            yield facts.Mapped(
                 at=command.at,
-                side=Side.HOST,
-                kind=Map.DSCP_TO_CLASS,
+                side=facts.Side.HOST,
+                kind=facts.Map.DSCP_TO_CLASS,
                 ports=ports,
                 source=dscp,
                 target=priority,
@@ -83,16 +68,16 @@ def _mlnx_qos(command: Command) -> Iterator[Fact]:
     yield from _turns(command, ports)
 
 
-def _turns(command: Command, ports: tuple[str, ...]) -> Iterator[Fact]:
+def _turns(command: Command, ports: tuple[str, ...]) -> Iterator[facts.Fact]:
     """Yield how the NIC's classes take turns: ets with shares, or strict."""
     kinds = (command.option("--tsa", "-s") or "").split(",")
     shares = (command.option("--tcbw", "-t") or "").split(",")
     for number, kind in enumerate(kinds):
         if kind:
             weight = whole(shares[number]) if number < len(shares) else None
-            yield Scheduler(
+            yield facts.Scheduler(
                 at=command.at,
-                side=Side.HOST,
+                side=facts.Side.HOST,
                 queue=number,
                 ports=ports,
                 strict=kind == "strict",
@@ -104,68 +89,70 @@ def _flags(text: str) -> tuple[int, ...]:
     return tuple(n for n, flag in enumerate(text.split(",")) if flag.strip() == "1")
 
 
-def _mark(command: Command) -> Iterator[Fact]:
+def _mark(command: Command) -> Iterator[facts.Fact]:
     value = whole(command.option("-t") or "")
     if value is not None:
-        yield Mark(at=command.at, traffic_class=value, tool="cma_roce_tos")
+        yield facts.Mark(at=command.at, traffic_class=value, tool="cma_roce_tos")
 
 
-def _roce_mode(command: Command) -> Iterator[Fact]:
+def _roce_mode(command: Command) -> Iterator[facts.Fact]:
     mode = command.option("-m")
     if mode:
-        yield Option(at=command.at, program="cma_roce_mode", name="mode", value=mode)
+        yield facts.Option(at=command.at, program="cma_roce_mode", name="mode", value=mode)
 
 
-def _echo(command: Command) -> Iterator[Fact]:
+def _echo(command: Command) -> Iterator[facts.Fact]:
     value = whole(command.words[-1]) if len(command.words) > 1 else None
     if value is None or not command.target:
         return
     enabled = _ECN_ENABLE.search(command.target)
     single = _ECN_VALUE.search(command.target)
     if enabled:
-        yield Congestion(
+        yield facts.Congestion(
             at=command.at, name=f"{enabled[1]}_enable", value=value, priority=int(enabled[2])
         )
     elif single:
-        yield Congestion(at=command.at, name=single[1], value=value)
+        yield facts.Congestion(at=command.at, name=single[1], value=value)
     elif _TRAFFIC_CLASS.search(command.target) or _TOS.search(command.target):
-        yield Mark(at=command.at, traffic_class=value, tool="sysfs")
+        yield facts.Mark(at=command.at, traffic_class=value, tool="sysfs")
     elif command.target.startswith("/proc/sys/"):
         name = command.target.removeprefix("/proc/sys/").replace("/", ".")
-        yield Option(at=command.at, program="sysctl", name=name, value=str(value))
+        yield facts.Option(at=command.at, program="sysctl", name=name, value=str(value))
 
 
-def _ethtool(command: Command) -> Iterator[Fact]:
+def _ethtool(command: Command) -> Iterator[facts.Fact]:
     if len(command.words) < 3:  # noqa: PLR2004 - a program, what to do, an interface
         return
     ports = _ports(command.words[2])
     if command.words[1] in {"-A", "--pause"}:
         on = [command.option(one) for one in ("rx", "tx")]
         if any(on):
-            yield LinkPause(at=command.at, side=Side.HOST, ports=ports, on="on" in on)
+            yield facts.LinkPause(
+                at=command.at, side=facts.Side.HOST, ports=ports, on="on" in on
+            )
     elif command.words[1] in {"-s", "--change"}:
         speed = whole(command.option("speed") or "")
-        yield Port(
+        yield facts.Port(
             at=command.at,
-            side=Side.HOST,
+            side=facts.Side.HOST,
             name=command.words[2],
             speed_gbit=speed / _GIGABIT if speed else None,
             autoneg=command.option("autoneg") or "",
         )
     elif command.words[1] == "--set-fec":
-        yield Port(
+        yield facts.Port(
             at=command.at,
-            side=Side.HOST,
+            side=facts.Side.HOST,
             name=command.words[2],
             fec=command.option("encoding") or "",
         )
 
 
-def _ip(command: Command) -> Iterator[Fact]:
+def _ip(command: Command) -> Iterator[facts.Fact]:
     if command.has("route", "ro", "r") and command.has("add", "replace", "append"):
         yield _route(command)
     elif command.has("rule", "ru") and command.has("add"):
-        yield RouteRule(
+        yield facts.RouteRule(
             at=command.at,
             table=command.option("table", "lookup") or "",
             source=command.option("from") or "",
@@ -178,16 +165,16 @@ def _ip(command: Command) -> Iterator[Fact]:
     mtu = whole(command.option("mtu") or "")
     up = False if command.has("down") else True if command.has("up") else None
     if mtu is not None:
-        yield Port(at=command.at, side=Side.HOST, name=name, mtu_bytes=mtu, up=up)
+        yield facts.Port(at=command.at, side=facts.Side.HOST, name=name, mtu_bytes=mtu, up=up)
     master = command.option("master")
     if master and master.startswith("bond"):
-        yield Bond(at=command.at, side=Side.HOST, name=master, members=(name,))
+        yield facts.Bond(at=command.at, side=facts.Side.HOST, name=master, members=(name,))
 
 
-def _route(command: Command) -> Route:
+def _route(command: Command) -> facts.Route:
     verb = next(word for word in command.words if word in {"add", "replace", "append"})
     place = command.words.index(verb) + 1
-    return Route(
+    return facts.Route(
         at=command.at,
         prefix=command.words[place] if place < len(command.words) else "",
         gateway=command.option("via") or "",
@@ -196,43 +183,45 @@ def _route(command: Command) -> Route:
     )
 
 
-def _ifconfig(command: Command) -> Iterator[Fact]:
+def _ifconfig(command: Command) -> Iterator[facts.Fact]:
     mtu = whole(command.option("mtu") or "")
     if mtu is not None and len(command.words) > 1:
-        yield Port(at=command.at, side=Side.HOST, name=command.words[1], mtu_bytes=mtu)
+        yield facts.Port(
+            at=command.at, side=facts.Side.HOST, name=command.words[1], mtu_bytes=mtu
+        )
 
 
-def _sysctl(command: Command) -> Iterator[Fact]:
+def _sysctl(command: Command) -> Iterator[facts.Fact]:
     for word in command.words[1:]:
         name, equals, value = word.partition("=")
         if equals and not name.startswith("-"):
-            yield Option(
+            yield facts.Option(
                 at=command.at, program="sysctl", name=name.replace("/", "."), value=value
             )
 
 
-def _ulimit(command: Command) -> Iterator[Fact]:
+def _ulimit(command: Command) -> Iterator[facts.Fact]:
     value = command.option("-l")
     redirected = command.target and value in {"1", "2"}  # ulimit -l 2>/dev/null asks
     if value and not redirected:
-        yield Option(at=command.at, program="ulimit", name="memlock", value=value)
+        yield facts.Option(at=command.at, program="ulimit", name="memlock", value=value)
 
 
-def _mlxconfig(command: Command) -> Iterator[Fact]:
+def _mlxconfig(command: Command) -> Iterator[facts.Fact]:
     for word in command.words[1:]:
         name, equals, value = word.partition("=")
         number = whole(value)
         if equals and number is not None:
             known = _CONNECTX.get(name)
             if known:
-                yield Congestion(at=command.at, name=known, value=number)
-            yield Option(at=command.at, program="mlxconfig", name=name, value=value)
+                yield facts.Congestion(at=command.at, name=known, value=number)
+            yield facts.Option(at=command.at, program="mlxconfig", name=name, value=value)
 
 
-def _modprobe(command: Command) -> Iterator[Fact]:
+def _modprobe(command: Command) -> Iterator[facts.Fact]:
     for word in command.words[1:]:
         if not word.startswith("-"):
-            yield Option(
+            yield facts.Option(
                 at=command.at,
                 program="modules",
                 name=word.replace("-", "_"),
@@ -240,23 +229,25 @@ def _modprobe(command: Command) -> Iterator[Fact]:
             )
 
 
-def _setpci(command: Command) -> Iterator[Fact]:
+def _setpci(command: Command) -> Iterator[facts.Fact]:
     for word in command.words[1:]:
         if "ECAP_ACS" in word.upper() and "=" in word:
-            yield Option(
+            yield facts.Option(
                 at=command.at, program="acs", name="control", value=word.partition("=")[2]
             )
 
 
-def _for(command: Command) -> Iterator[Fact]:
+def _for(command: Command) -> Iterator[facts.Fact]:
     """Read ``for device in mlx5_0 mlx5_1``: what is set up, one after another."""
     words = [word.rstrip(";") for word in command.words[3:]]
     names = [word for word in words if word and word != "do"]
     if command.words[2:3] == ("in",) and len(names) > 1 and "$" not in "".join(names):
-        yield Option(at=command.at, program="rdma-devices", name="loop", value=" ".join(names))
+        yield facts.Option(
+            at=command.at, program="rdma-devices", name="loop", value=" ".join(names)
+        )
 
 
-_READERS: Final[dict[str, Callable[[Command], Iterator[Fact]]]] = {
+_READERS: Final[dict[str, Callable[[Command], Iterator[facts.Fact]]]] = {
     "for": _for,
     "mlnx_qos": _mlnx_qos,
     "cma_roce_tos": _mark,

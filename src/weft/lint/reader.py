@@ -124,6 +124,13 @@ def _templated(text: Text) -> list[Tree]:
         return [Tree({}, text, lambda _: (1, 1))]
 
 
+def of_device(device: str, facts: Iterable[Fact]) -> Iterator[Fact]:
+    """Yield facts just read, as those of a device."""
+    for fact in facts:
+        object.__setattr__(fact, "device", device)  # nobody else holds them yet
+        yield fact
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reader:
     """One format."""

@@ -1,10 +1,10 @@
 """Configurations of switches and routers as sections by their indentation."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from weft.lint.facts import Flaw
-from weft.lint.reader import File
+from weft.lint.facts import Fact, Flaw
+from weft.lint.reader import File, of_device
 from weft.lint.text import Place
 
 DEEPEST = 12
@@ -69,19 +69,25 @@ def sections(file: File, comment: str = "!#") -> list[Section]:
     return top
 
 
+def by_hostname(file: File, read: Callable[[list[Section]], Iterator[Fact]]) -> Iterator[Fact]:
+    """Yield what is read from the sections of a file, as facts of the device that it names."""
+    top = sections(file)
+    name = next((one.last for one in top if one.starts("hostname")), file.text.folder)
+    return of_device(name, read(top))
+
+
 def vrf_of(one: Section) -> str:
     """Return the table of routes that an interface is in; empty: the default one."""
     row = one.first("vrf") or one.first("ip", "vrf")
     return "" if row is None or row.last == "default" else row.last
 
 
-def switched(address: Section, device: str, name: str) -> Flaw:
+def switched(address: Section, name: str) -> Flaw:
     """Return what is wrong with an address on a port that is not routed."""
     return Flaw(
         at=address.at,
-        device=device,
         rule="broken_line",
-        message=f"{name} of {device} has an address and is a switched port: it does nothing",
+        message=f"{name} has an address and is a switched port: it does nothing",
         fix="add no switchport",
     )
 

@@ -7,32 +7,13 @@ from typing import Final
 
 import re2
 
+from weft.lint.names import names
 from weft.lint.text import Place
 
 LONGEST: Final = 20_000
 _ASSIGNMENT: Final = re2.compile(r"(?s)([A-Za-z_][A-Za-z0-9_]*)=(.*)")
 _OPERATORS: Final = frozenset(";&|()")
-_PREFIXES: Final = frozenset(
-    {
-        "do",
-        "then",
-        "else",
-        "if",
-        "while",
-        "until",
-        "!",
-        "{",
-        "(",
-        "sudo",
-        "exec",
-        "time",
-        "nohup",
-        "RUN",
-        "eval",
-        "command",
-        "-",
-    }
-)
+_PREFIXES: Final = frozenset(names("programs.prefixes"))
 """Words that may stand before a command."""
 
 

@@ -9,42 +9,13 @@ from typing import Final
 
 import re2
 
-PLUGINS: Final = (
-    "NCCL_FASTRAK_",
-    "NCCL_GPUDIRECTTCPX_",
-    "NCCL_TESTS_",
-    "NCCL_OFI_",
-    "NCCL_SHARP_",
-    "NCCL_GIB_",
-    "NCCL_SRA_",
-    "NCCL_UCX_",
-    "NCCL_PLUGIN_",
-    "NCCL_SHIMNET_",
-)
+from weft.lint.names import names
+
+PLUGINS: Final = tuple(names("variables.of_plugins"))
 """Names that plug-ins and frameworks read, not the library."""
-OUTSIDE: Final = frozenset(
-    {
-        "NCCL_VERSION",
-        "NCCL_HOME",
-        "NCCL_ROOT",
-        "NCCL_LIB_DIR",
-        "NCCL_INCLUDE_DIR",
-        "NCCL_LAUNCH_TIMEOUT",
-    }
-)
+OUTSIDE: Final = frozenset(names("variables.outside"))
 """Names that images and builds set."""
-RENAMED: Final[Mapping[str, str]] = {
-    "NCCL_ASYNC_ERROR_HANDLING": "TORCH_NCCL_ASYNC_ERROR_HANDLING",
-    "NCCL_BLOCKING_WAIT": "TORCH_NCCL_BLOCKING_WAIT",
-    "NCCL_DESYNC_DEBUG": "TORCH_NCCL_DESYNC_DEBUG",
-    "NCCL_ENABLE_TIMING": "TORCH_NCCL_ENABLE_TIMING",
-    "NCCL_TRACE_BUFFER_SIZE": "TORCH_NCCL_TRACE_BUFFER_SIZE",
-    "NCCL_IB_GDR_LEVEL": "NCCL_NET_GDR_LEVEL",
-    "NCCL_GDR_READ": "NCCL_NET_GDR_READ",
-    "NCCL_MAX_NRINGS": "NCCL_MAX_CTAS",
-    "NCCL_MIN_NRINGS": "NCCL_MIN_CTAS",
-    "NCCL_IB_AR": "NCCL_IB_ADAPTIVE_ROUTING",
-}
+RENAMED: Final[Mapping[str, str]] = dict(names("variables.renamed"))
 """Old names and what they are called now: PyTorch 2.2 took its own, NCCL renamed others."""
 
 

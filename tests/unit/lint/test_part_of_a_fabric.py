@@ -15,6 +15,7 @@ from weft.spec.load import preset
 
 SWITCHES = {
     "sonic": "", "cumulus": "", "eos": "arista_7060x6_64pe", "nxos": "cisco_n9364e_sg2",
+    "junos": "juniper_qfx5240_64od",
 }  # fmt: skip
 
 

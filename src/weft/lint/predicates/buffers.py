@@ -14,24 +14,7 @@ from weft.generate.headroom import (
     SMALL_RATIO,
     TILE_BYTES_PER_GBIT,
 )
-from weft.lint.facts import (
-    BufferPool,
-    BufferProfile,
-    CableLength,
-    Congestion,
-    Fact,
-    GroupUse,
-    Hardware,
-    LinkPause,
-    Map,
-    Mark,
-    Marking,
-    Pause,
-    Port,
-    Side,
-    Trust,
-    Watchdog,
-)
+from weft.lint import facts
 from weft.lint.quality import (
     CNP_DSCP,
     host_pauses,
@@ -51,7 +34,7 @@ _LOW: Final = -5
 
 def buffer_alpha(case: Case) -> Found:
     for switch in case.switches:
-        profiles = {one.name: one for one in switch.of(BufferProfile)}
+        profiles = {one.name: one for one in switch.of(facts.BufferProfile)}
         queues = lossless_queues(switch)
         ingress = [profile for _, profile in lossless_profiles(switch)]
         for profile in {one.name: one for one in ingress}.values():
@@ -59,7 +42,7 @@ def buffer_alpha(case: Case) -> Found:
             if alpha is not None and not _LOW <= alpha <= _HIGH:
                 said = "one port may take all" if alpha > 0 else "every burst is a pause"
                 yield problem("share", profile, alpha=alpha, said=said)
-        for use in switch.of(GroupUse):
+        for use in switch.of(facts.GroupUse):
             held = profiles.get(use.profile)
             if use.ingress or use.group not in queues or held is None:
                 continue
@@ -79,7 +62,7 @@ _MODEL: Final = re2.compile(r"(?i)(SN\d{4}C?)")
 def buffer_pool(case: Case) -> Found:
     for switch in case.switches:
         size = _buffer_bytes(switch)
-        pools = [one for one in switch.of(BufferPool) if one.direction == "ingress"]
+        pools = [one for one in switch.of(facts.BufferPool) if one.direction == "ingress"]
         taken = sum(
             (profile.size_bytes or 0) * max(1, len(use.ports))
             for use, profile in lossless_profiles(switch)
@@ -92,7 +75,7 @@ def buffer_pool(case: Case) -> Found:
             yield problem(
                 "size",
                 *pools,
-                *switch.of(BufferProfile)[:1],
+                *switch.of(facts.BufferProfile)[:1],
                 shared=shared,
                 taken=taken,
                 size=size,
@@ -103,7 +86,7 @@ def buffer_pool(case: Case) -> Found:
 def _buffer_bytes(switch: Device) -> float | None:
     from weft.catalogue import find, names  # noqa: PLC0415 - where there is a pool to judge
 
-    for one in switch.of(Hardware):
+    for one in switch.of(facts.Hardware):
         match = _MODEL.search(one.name)
         name = match[1].lower() if match else one.name.lower()
         if name in names("switches"):
@@ -117,10 +100,10 @@ _WAYS = {True: "ingress", False: "egress"}
 
 def buffer_profile(case: Case) -> Found:
     for switch in case.switches:
-        pools = {one.name: one for one in switch.of(BufferPool)}
-        profiles = {one.name: one for one in switch.of(BufferProfile)}
+        pools = {one.name: one for one in switch.of(facts.BufferPool)}
+        profiles = {one.name: one for one in switch.of(facts.BufferProfile)}
         yield from _unreserved(switch, pools)
-        for use in switch.of(GroupUse):
+        for use in switch.of(facts.GroupUse):
             profile = profiles.get(use.profile)
             pool = pools.get(profile.pool) if profile else None
             if profile and pool and pool.direction in _WAYS.values():
@@ -128,7 +111,7 @@ def buffer_profile(case: Case) -> Found:
         yield from _narrow(switch, pools, profiles)
 
 
-def _unreserved(switch: Device, pools: dict[str, BufferPool]) -> Found:
+def _unreserved(switch: Device, pools: dict[str, facts.BufferPool]) -> Found:
     seen = {profile.name: profile for _, profile in lossless_profiles(switch)}
     for one in seen.values():
         pool = pools.get(one.pool)
@@ -138,7 +121,7 @@ def _unreserved(switch: Device, pools: dict[str, BufferPool]) -> Found:
             yield problem("unreserved", one, value=one.xoff_bytes + (one.xon_bytes or 0))
 
 
-def _turned(use: GroupUse, profile: BufferProfile, pool: BufferPool) -> Found:
+def _turned(use: facts.GroupUse, profile: facts.BufferProfile, pool: facts.BufferPool) -> Found:
     way = _WAYS[use.ingress]
     if pool.direction != way:
         what = "priority group" if use.ingress else "queue"
@@ -146,12 +129,14 @@ def _turned(use: GroupUse, profile: BufferProfile, pool: BufferPool) -> Found:
 
 
 def _narrow(
-    switch: Device, pools: dict[str, BufferPool], profiles: dict[str, BufferProfile]
+    switch: Device, pools: dict[str, facts.BufferPool], profiles: dict[str, facts.BufferProfile]
 ) -> Found:
     entered = [pools.get(profile.pool) for _, profile in lossless_profiles(switch)]
     admitted = max((one.size_bytes or 0 for one in entered if one), default=0)
     queues = lossless_queues(switch)
-    names = {u.profile for u in switch.of(GroupUse) if not u.ingress and u.group in queues}
+    names = {
+        u.profile for u in switch.of(facts.GroupUse) if not u.ingress and u.group in queues
+    }
     for name in sorted(names & profiles.keys()):
         pool = pools.get(profiles[name].pool)
         if pool and pool.direction == "egress" and (pool.size_bytes or admitted) < admitted:
@@ -164,13 +149,13 @@ def headroom_missing(case: Case) -> Found:
         for use, profile in found:
             if profile.xoff_bytes is None or profile.xoff_bytes <= 0:
                 yield problem("no_headroom", use, profile)
-        shared = {one.name for one in switch.of(BufferPool) if one.headroom_bytes}
+        shared = {one.name for one in switch.of(facts.BufferPool) if one.headroom_bytes}
         for profile in {one.name: one for _, one in found}.values():
             yield from _order(profile, shared=profile.pool in shared)
         yield from _ports(switch, [use for use, _ in found])
 
 
-def _order(profile: BufferProfile, *, shared: bool) -> Found:
+def _order(profile: facts.BufferProfile, *, shared: bool) -> Found:
     """Compare sizes; where headroom is shared (xoff of the pool) a profile reserves little."""
     size, xon, xoff = profile.size_bytes, profile.xon_bytes, profile.xoff_bytes
     if not shared and size is not None and xoff and size < xoff and size < (xon or 0):
@@ -186,12 +171,14 @@ def _order(profile: BufferProfile, *, shared: bool) -> Found:
         yield problem("xon_above_pause", profile, xon=xon, limit=limit)
 
 
-def _ports(switch: Device, uses: list[GroupUse]) -> Found:
-    if not switch.of(GroupUse) or not any(one.ingress for one in switch.of(GroupUse)):
+def _ports(switch: Device, uses: list[facts.GroupUse]) -> Found:
+    if not switch.of(facts.GroupUse) or not any(
+        one.ingress for one in switch.of(facts.GroupUse)
+    ):
         return
     held = {port for use in uses for port in use.ports}
     everywhere = any(not use.ports for use in uses)
-    for pause in switch.of(Pause):
+    for pause in switch.of(facts.Pause):
         missing = sorted(set(pause.ports) - held)
         if pause.priorities and not everywhere and (missing or (not pause.ports and not uses)):
             where = f"{missing[0]} ({len(missing)} ports)" if missing else "every port"
@@ -208,10 +195,13 @@ _OCCUPANCY_RATIO: Final = 1 + 2 * SMALL_RATIO
 
 def headroom_short(case: Case) -> Found:
     for switch in case.switches:
-        speeds = {one.name: one for one in switch.of(Port)}
-        lengths = {p: c for c in switch.of(CableLength) for p in c.ports}
-        everywhere = next((c for c in switch.of(CableLength) if not c.ports), None)
-        worst: dict[tuple[str, float, float], tuple[GroupUse, BufferProfile, CableLength]] = {}
+        speeds = {one.name: one for one in switch.of(facts.Port)}
+        lengths = {p: c for c in switch.of(facts.CableLength) for p in c.ports}
+        everywhere = next((c for c in switch.of(facts.CableLength) if not c.ports), None)
+        worst: dict[
+            tuple[str, float, float],
+            tuple[facts.GroupUse, facts.BufferProfile, facts.CableLength],
+        ] = {}
         for use, profile in lossless_profiles(switch):
             for name in use.ports or tuple(speeds):
                 port, cable = speeds.get(name), lengths.get(name, everywhere)
@@ -230,11 +220,11 @@ def headroom_short(case: Case) -> Found:
 
 def _tiled(switch: Device) -> bool:
     """Return whether the chip is of tiles: Spectrum-4 and -5, of the SN5000 series."""
-    return any(_SN5000.search(one.name) for one in switch.of(Hardware))
+    return any(_SN5000.search(one.name) for one in switch.of(facts.Hardware))
 
 
 def _judge(
-    seen: tuple[GroupUse, BufferProfile, CableLength],
+    seen: tuple[facts.GroupUse, facts.BufferProfile, facts.CableLength],
     gbit: float,
     length_m: float,
     chip_bytes: float | None,
@@ -271,8 +261,8 @@ def _judge(
 
 def ecn_above_pause(case: Case) -> Found:
     for switch in case.switches:
-        ports = len({one.name for one in switch.of(Port) if one.speed_gbit or one.peer})
-        pools = {one.name: one for one in switch.of(BufferPool)}
+        ports = len({one.name for one in switch.of(facts.Port) if one.speed_gbit or one.peer})
+        pools = {one.name: one for one in switch.of(facts.BufferPool)}
         queues = lossless_queues(switch)
         marks = [one.marking for one in marked(switch) if one.queue in queues]
         for use, profile in lossless_profiles(switch):
@@ -285,7 +275,7 @@ def ecn_above_pause(case: Case) -> Found:
 
 
 def _pause_bytes(
-    profile: BufferProfile, pool: BufferPool | None, ports: int
+    profile: facts.BufferProfile, pool: facts.BufferPool | None, ports: int
 ) -> tuple[float, str] | None:
     """Return the fill at which a port pauses when all are busy, and how it follows."""
     if profile.static_bytes is not None:
@@ -297,16 +287,16 @@ def _pause_bytes(
     return limit, f"{alpha:g} x {pool.size_bytes} B / (1 + {alpha:g} x {ports} ports)"
 
 
-def _alone_bytes(profile: BufferProfile, pool: BufferPool | None) -> float:
+def _alone_bytes(profile: facts.BufferProfile, pool: facts.BufferPool | None) -> float:
     """Return the fill at which a port pauses when no other is busy: no port pauses later."""
     found = _pause_bytes(profile, pool, 1)
     return found[0] if found else 0.0
 
 
 def _compare(
-    marking: Marking,
-    use: GroupUse,
-    paused: tuple[BufferProfile, float],
+    marking: facts.Marking,
+    use: facts.GroupUse,
+    paused: tuple[facts.BufferProfile, float],
     limit: tuple[float, str],
 ) -> Found:
     fill, shown = limit
@@ -346,31 +336,31 @@ def pfc_asymmetric(case: Case) -> Found:
     switches = [switch for switch in case.switches if paused(switch)]
     if not switches:
         return
-    pausing = {_folder(one) for one in case.of(Pause) if one.side is Side.HOST}
-    hosts: list[Fact] = [*case.of(Mark), *case.of(Congestion)]
-    hosts += [one for one in case.of(Trust) if one.side is Side.HOST]
+    pausing = {_folder(one) for one in case.of(facts.Pause) if one.side is facts.Side.HOST}
+    hosts: list[facts.Fact] = [*case.of(facts.Mark), *case.of(facts.Congestion)]
+    hosts += [one for one in case.of(facts.Trust) if one.side is facts.Side.HOST]
     without = {_folder(one): one for one in reversed(hosts) if _folder(one) not in pausing}
     for one in without.values():
         yield problem(
             "no_pause_on_hosts",
             one,
-            *switches[0].of(Pause)[:1],
+            *switches[0].of(facts.Pause)[:1],
             switches=switches,
             least=min(paused(switches[0])),
         )
 
 
-def _folder(one: Fact) -> str:
+def _folder(one: facts.Fact) -> str:
     """Return the folder of a file: scripts that run together lie together."""
     return one.at.text.name.rpartition("/")[0]
 
 
 def pfc_off(case: Case) -> Found:
     for switch in case.switches:
-        rows = switch.of(Pause)
-        classes = table(switch, Map.DSCP_TO_CLASS)
+        rows = switch.of(facts.Pause)
+        classes = table(switch, facts.Map.DSCP_TO_CLASS)
         special = [row for row in classes.values() if row.target and row.source != CNP_DSCP]
-        ecn = any(one.ecn for one in switch.of(Marking))
+        ecn = any(one.ecn for one in switch.of(facts.Marking))
         if (
             special
             and not paused(switch)
@@ -380,19 +370,19 @@ def pfc_off(case: Case) -> Found:
             seen = [*rows[:1], special[0]]
             yield problem("off", *seen, severity=Severity.WARNING if ecn else None)
     if any(paused(switch) for switch in case.switches):
-        for one in case.of(Pause):
-            if one.side is Side.HOST and not one.priorities:
+        for one in case.of(facts.Pause):
+            if one.side is facts.Side.HOST and not one.priorities:
                 yield problem("nics_off", one)
 
 
 def _lossy(switch: Device) -> bool:
     """Return whether the switch is set up for lossy RoCE: NVIDIA's word for it."""
-    return any("lossy" in one.at.evidence().text for one in switch.of(Pause)[:4])
+    return any("lossy" in one.at.evidence().text for one in switch.of(facts.Pause)[:4])
 
 
 def pfc_with_link_pause(case: Case) -> Found:
-    for one in case.of(LinkPause):
-        if one.side is Side.HOST:
+    for one in case.of(facts.LinkPause):
+        if one.side is facts.Side.HOST:
             both = bool(host_pauses(case)) or case.fabric == "roce"
         else:
             both = any(paused(switch) for switch in case.switches if switch.name == one.device)
@@ -402,8 +392,10 @@ def pfc_with_link_pause(case: Case) -> Found:
 
 def watchdog_off(case: Case) -> Found:
     for switch in case.switches:
-        on = [one for one in switch.of(Pause) if one.priorities]
-        dogs = [one for one in switch.of(Watchdog) if one.detection_ms or one.queues != ()]
+        on = [one for one in switch.of(facts.Pause) if one.priorities]
+        dogs = [
+            one for one in switch.of(facts.Watchdog) if one.detection_ms or one.queues != ()
+        ]
         if on and not dogs:
             yield problem("none", *on)
             continue
@@ -415,10 +407,10 @@ def watchdog_off(case: Case) -> Found:
         yield from _unwatched(switch, on, dogs)
 
 
-def _unwatched(switch: Device, on: list[Pause], dogs: list[Watchdog]) -> Found:
+def _unwatched(switch: Device, on: list[facts.Pause], dogs: list[facts.Watchdog]) -> Found:
     timed = [dog for dog in dogs if dog.detection_ms is not None and dog.ports]
     enabled = [dog for dog in dogs if dog.detection_ms is None and dog.ports and dog.on]
-    cabled = {one.name for one in switch.of(Port) if one.peer}
+    cabled = {one.name for one in switch.of(facts.Port) if one.peer}
     paused = {port for one in on for port in one.ports or cabled}
     for kind in (timed, enabled):
         named = {port for dog in kind for port in dog.ports}
@@ -430,10 +422,10 @@ def _unwatched(switch: Device, on: list[Pause], dogs: list[Watchdog]) -> Found:
 
 def watchdog_queues(case: Case) -> Found:
     for switch in case.switches:
-        rows = table(switch, Map.PAUSE_TO_QUEUE)
-        for pause in switch.of(Pause):
+        rows = table(switch, facts.Map.PAUSE_TO_QUEUE)
+        for pause in switch.of(facts.Pause):
             wanted = {target(rows, one) for one in pause.priorities}
-            for dog in switch.of(Watchdog):
+            for dog in switch.of(facts.Watchdog):
                 if dog.queues is None or dog.poll_ms is not None:
                     continue
                 if overlap(dog.ports, pause.ports) and set(dog.queues) != wanted:
@@ -455,7 +447,7 @@ _LONG_MS: Final = 5000
 
 
 def watchdog_times(case: Case) -> Found:
-    for one in case.of(Watchdog):
+    for one in case.of(facts.Watchdog):
         detection, restoration = one.detection_ms, one.restoration_ms
         if detection is None:
             continue

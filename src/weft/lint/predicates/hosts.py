@@ -3,25 +3,21 @@
 from collections import Counter
 from collections.abc import Sequence
 from difflib import get_close_matches
-from ipaddress import IPv4Address, IPv4Network
+from ipaddress import IPv4Network
 from typing import Final
 
 import re2
 
+from weft.lint.addresses import address_of
 from weft.lint.document import whole
 from weft.lint.facts import Address, Fact, Option, PciDevice, RailTable, Route, RouteRule, Side
+from weft.lint.names import names
 from weft.lint.rule import Case, Found, Severity, problem
 
 _FREE: Final = frozenset({"unlimited", "infinity", "-1"})
 
 
-_ITEMS: Final = frozenset(
-    {
-        "as", "chroot", "core", "cpu", "data", "fsize", "locks", "maxlogins", "maxsyslogins",
-        "memlock", "msgqueue", "nice", "nofile", "nonewprivs", "nproc", "priority", "rss",
-        "rtprio", "sigpending", "stack",
-    }
-)  # fmt: skip
+_ITEMS: Final = frozenset(names("limits.items"))
 
 
 def host_memlock(case: Case) -> Found:
@@ -187,7 +183,7 @@ def _prefix(one: Route, rails: Sequence[Address]) -> Found:
         return
     if one.table in _KERNEL or not rails:
         return
-    inside = [rail for rail in rails if _holds(network, rail.address)]
+    inside = [rail for rail in rails if address_of(rail.address.partition("/")[0]) in network]
     if len(inside) * 2 < len(rails):
         yield problem(
             "outside",
@@ -198,13 +194,6 @@ def _prefix(one: Route, rails: Sequence[Address]) -> Found:
         )
     elif not one.gateway:
         yield problem("no_gateway", one, inside[0])
-
-
-def _holds(network: IPv4Network, address: str) -> bool:
-    try:
-        return IPv4Address(address.partition("/")[0]) in network
-    except ValueError:
-        return False
 
 
 _LEAST: Final = 4 << 20
@@ -218,90 +207,11 @@ def host_sysctl_buffers(case: Case) -> Found:
             yield problem("small", one, most=most)
 
 
-_KNOWN: Final[dict[str, list[str]]] = {
-    "net.ipv4.conf.*.": [
-        "accept_local",
-        "accept_redirects",
-        "accept_source_route",
-        "arp_accept",
-        "arp_announce",
-        "arp_evict_nocarrier",
-        "arp_filter",
-        "arp_ignore",
-        "arp_notify",
-        "bc_forwarding",
-        "bootp_relay",
-        "disable_policy",
-        "disable_xfrm",
-        "drop_gratuitous_arp",
-        "drop_unicast_in_l2_multicast",
-        "force_igmp_version",
-        "forwarding",
-        "ignore_routes_with_linkdown",
-        "log_martians",
-        "mc_forwarding",
-        "medium_id",
-        "promote_secondaries",
-        "proxy_arp",
-        "proxy_arp_pvlan",
-        "route_localnet",
-        "rp_filter",
-        "secure_redirects",
-        "send_redirects",
-        "shared_media",
-        "src_valid_mark",
-        "tag",
-        "igmpv2_unsolicited_report_interval",
-        "igmpv3_unsolicited_report_interval",
-    ],
-    "net.core.": [
-        "rmem_max",
-        "wmem_max",
-        "rmem_default",
-        "wmem_default",
-        "optmem_max",
-        "netdev_max_backlog",
-        "netdev_budget",
-        "netdev_budget_usecs",
-        "somaxconn",
-        "default_qdisc",
-        "busy_poll",
-        "busy_read",
-    ],
-    "net.ipv4.": [
-        "tcp_rmem",
-        "tcp_wmem",
-        "tcp_mem",
-        "udp_mem",
-        "udp_rmem_min",
-        "udp_wmem_min",
-        "tcp_congestion_control",
-        "tcp_ecn",
-        "tcp_sack",
-        "tcp_timestamps",
-        "tcp_window_scaling",
-        "tcp_mtu_probing",
-        "ip_forward",
-        "tcp_low_latency",
-        "tcp_adv_win_scale",
-        "tcp_moderate_rcvbuf",
-        "tcp_no_metrics_save",
-        "tcp_slow_start_after_idle",
-        "tcp_max_syn_backlog",
-        "ip_local_port_range",
-        "fib_multipath_hash_policy",
-        "fib_multipath_use_neigh",
-        "tcp_fin_timeout",
-        "tcp_tw_reuse",
-    ],
-}
+_KNOWN: Final[dict[str, list[str]]] = dict(names("sysctl.names"))
 _OF_CONF: Final = 5
 
 
-_NET: Final = (
-    "appletalk", "bridge", "core", "ipv4", "ipv6", "iw_cm", "mptcp", "netfilter",
-    "nf_conntrack", "rds", "sctp", "smc", "sunrpc", "tipc", "unix", "vsock", "xfrm",
-)  # fmt: skip
+_NET: Final = tuple(names("sysctl.families"))
 _LARGEST: Final = {"rp_filter": 2, "arp_ignore": 8, "arp_announce": 2, "arp_filter": 1}
 """Of the values that these have. [ip-sysctl]"""
 

@@ -6,59 +6,48 @@ from typing import Final
 import re2
 
 from weft import units
-from weft.lint.facts import (
-    Address,
-    Bond,
-    Fact,
-    Hardware,
-    Mark,
-    Neighbor,
-    Network,
-    Offered,
-    Partition,
-    Pause,
-    Port,
-    QueueUse,
-    Side,
-    Speaker,
-    Split,
-)
+from weft.lint import facts
 from weft.lint.rule import Case, Device, Found, Severity, problem
 
 _FRONT: Final = re2.compile(r"(?i)mgmt|management|storage|front|frontend|oob")
 
 
 def bond_on_rail(case: Case) -> Found:
-    for one in case.of(Bond):
+    for one in case.of(facts.Bond):
         if len(one.members) == 0 or _FRONT.search(one.name):
             continue
-        if one.side is Side.HOST and len(case.of(Pause)) + len(case.of(Mark)) == 0:
+        if (
+            one.side is facts.Side.HOST
+            and len(case.of(facts.Pause)) + len(case.of(facts.Mark)) == 0
+        ):
             continue
         hosts = _bond_on_rail_hosts(case, one)
-        if one.side is Side.HOST or hosts:
+        if one.side is facts.Side.HOST or hosts:
             yield problem("bond", one, names=", ".join(one.members[:4]))
 
 
-def _bond_on_rail_hosts(case: Case, one: Bond) -> bool:
+def _bond_on_rail_hosts(case: Case, one: facts.Bond) -> bool:
     """Return whether members of a LAG lead to hosts."""
     switches = {switch.name for switch in case.switches} | case.absent
     peers = {
         p.peer
         for s in case.switches
         if s.name == one.device
-        for p in s.of(Port)
+        for p in s.of(facts.Port)
         if p.name in one.members
     }
     return bool(peers - switches - {""}) or not peers
 
 
 def link_down(case: Case) -> Found:
-    for one in case.of(Port):
-        if one.side is Side.HOST and one.up is False and one.mtu_bytes:
+    for one in case.of(facts.Port):
+        if one.side is facts.Side.HOST and one.up is False and one.mtu_bytes:
             yield problem("host", one)
     for switch in case.switches:
-        used = {one.port for one in switch.of(Address)} | {n.peer for n in switch.of(Neighbor)}
-        for one in switch.of(Port):
+        used = {one.port for one in switch.of(facts.Address)} | {
+            n.peer for n in switch.of(facts.Neighbor)
+        }
+        for one in switch.of(facts.Port):
             if one.up is False and (one.peer or one.name in used):
                 to = f" to {one.peer}" if one.peer else ""
                 yield problem("switch", one, to=to)
@@ -66,7 +55,7 @@ def link_down(case: Case) -> Found:
 
 def link_ends_differ(case: Case) -> Found:
     for fleet in case.fleets():
-        ports = {(s.name, one.name): one for s in fleet for one in s.of(Port)}
+        ports = {(s.name, one.name): one for s in fleet for one in s.of(facts.Port)}
         merged = _merged(fleet)
         names = {switch.name for switch in fleet}
         for (device, name), one in merged.items():
@@ -88,18 +77,18 @@ def link_ends_differ(case: Case) -> Found:
                 yield from _compare(one, other)
 
 
-def _merged(fleet: list[Device]) -> dict[tuple[str, str], Port]:
+def _merged(fleet: list[Device]) -> dict[tuple[str, str], facts.Port]:
     """Return the ports by device and name, where several files say something of one."""
-    found: dict[tuple[str, str], Port] = {}
+    found: dict[tuple[str, str], facts.Port] = {}
     for switch in fleet:
-        for one in switch.of(Port):
+        for one in switch.of(facts.Port):
             before = found.get((switch.name, one.name))
             if before is None or one.peer:
                 found[switch.name, one.name] = one
     return found
 
 
-def _compare(one: Port, other: Port) -> Found:
+def _compare(one: facts.Port, other: facts.Port) -> Found:
     for what, mine, theirs in (
         ("speed", one.speed_gbit, other.speed_gbit),
         ("FEC", one.fec, other.fec),
@@ -114,9 +103,9 @@ def _compare(one: Port, other: Port) -> Found:
 
 def link_lanes(case: Case) -> Found:
     for switch in case.switches:
-        taken: dict[int, Port] = {}
+        taken: dict[int, facts.Port] = {}
         widths: dict[float | None, Counter[int]] = {}
-        rows = [one for one in switch.of(Port) if one.lanes]
+        rows = [one for one in switch.of(facts.Port) if one.lanes]
         for one in rows:
             widths.setdefault(one.speed_gbit, Counter())[len(one.lanes)] += 1
             for lane in one.lanes:
@@ -132,9 +121,9 @@ def link_lanes(case: Case) -> Found:
 
 def link_peer_twice(case: Case) -> Found:
     for fleet in case.fleets():
-        first: dict[tuple[str, str], Port] = {}
+        first: dict[tuple[str, str], facts.Port] = {}
         for switch in fleet:
-            for one in switch.of(Port):
+            for one in switch.of(facts.Port):
                 if not one.peer_port or not any(letter.isdigit() for letter in one.peer_port):
                     continue
                 other = first.setdefault((one.peer, one.peer_port), one)
@@ -150,7 +139,7 @@ def link_speed(case: Case) -> Found:
         names = {switch.name for switch in fleet} | case.absent
         for switch in fleet:
             for up in (True, False):
-                ports = [one for one in switch.of(Port) if one.speed_gbit and one.peer]
+                ports = [one for one in switch.of(facts.Port) if one.speed_gbit and one.peer]
                 rows = [one for one in ports if (one.peer in names) is up]
                 counts = Counter(one.speed_gbit for one in rows)
                 if len(counts) < 2:  # noqa: PLR2004 - two that differ
@@ -167,13 +156,13 @@ def mtu_ends_differ(case: Case) -> Found:
         rows = [
             p
             for switch in fleet
-            for p in switch.of(Port)
+            for p in switch.of(facts.Port)
             if p.mtu_bytes and _mtu_ends_differ_data(p)
         ]
         counts = Counter(one.mtu_bytes for one in rows)
         usual = counts.most_common(1)[0][0] if counts else None
         shown = next((one for one in rows if one.mtu_bytes == usual), None)
-        odd: dict[str, list[Port]] = {}
+        odd: dict[str, list[facts.Port]] = {}
         for one in rows:
             if one.mtu_bytes != usual:
                 odd.setdefault(one.device, []).append(one)
@@ -187,26 +176,28 @@ def mtu_ends_differ(case: Case) -> Found:
                 more=more,
                 device=device,
                 usual=usual,
-                severity=None if case.fabric or Side.JOB in case.sides else Severity.WARNING,
+                severity=None
+                if case.fabric or facts.Side.JOB in case.sides
+                else Severity.WARNING,
             )
         yield from _mtu_ends_differ_hosts(case, rows)
 
 
-def _mtu_ends_differ_data(port: Port) -> bool:
+def _mtu_ends_differ_data(port: facts.Port) -> bool:
     """Return whether a port carries the fabric's data."""
     return not port.name.lower().startswith(
         ("lo", "mgmt", "eth0", "management", "vlan", "null")
     )
 
 
-def _mtu_ends_differ_hosts(case: Case, rows: list[Port]) -> Found:
+def _mtu_ends_differ_hosts(case: Case, rows: list[facts.Port]) -> Found:
     least = min(rows, key=lambda one: one.mtu_bytes or 0, default=None)
     if least is None or least.mtu_bytes is None:
         return
-    for one in case.of(Port):
-        if one.side is Side.HOST and one.mtu_bytes and one.mtu_bytes > least.mtu_bytes:
+    for one in case.of(facts.Port):
+        if one.side is facts.Side.HOST and one.mtu_bytes and one.mtu_bytes > least.mtu_bytes:
             yield problem("hosts", one, least)
-    for network in case.of(Network):
+    for network in case.of(facts.Network):
         if network.mtu_bytes and network.mtu_bytes > least.mtu_bytes:
             yield problem("pods", network, least)
 
@@ -217,8 +208,8 @@ _CODE_4096: Final = 5
 
 def mtu_small(case: Case) -> Found:
     if case.fabric != "infiniband":
-        seen: dict[tuple[str, int], Port] = {}
-        for one in case.of(Port):
+        seen: dict[tuple[str, int], facts.Port] = {}
+        for one in case.of(facts.Port):
             if one.mtu_bytes and one.mtu_bytes < _LEAST and _mtu_small_data(one):
                 seen.setdefault((one.device, one.mtu_bytes), one)
         for port in seen.values():
@@ -228,18 +219,21 @@ def mtu_small(case: Case) -> Found:
                 text=f"{port.device} {port.name}: MTU {port.mtu_bytes}".strip(),
                 fix=_fix(port),
             )
-    offers: list[Network | Offered] = [*case.of(Network), *case.of(Offered)]
+    offers: list[facts.Network | facts.Offered] = [
+        *case.of(facts.Network),
+        *case.of(facts.Offered),
+    ]
     for offer in offers:
         if offer.mtu_bytes and offer.mtu_bytes < _LEAST and _is_rdma(offer):
             yield problem("offer", offer)
-    for part in case.of(Partition):
+    for part in case.of(facts.Partition):
         if part.ipoib and part.mtu_code is not None and part.mtu_code < _CODE_4096:
             yield problem("partition", part)
 
 
-def _is_rdma(one: Network | Offered) -> bool:
+def _is_rdma(one: facts.Network | facts.Offered) -> bool:
     return (
-        isinstance(one, Offered)
+        isinstance(one, facts.Offered)
         or bool(one.resource)
         or one.kind
         in {
@@ -255,14 +249,14 @@ def _is_rdma(one: Network | Offered) -> bool:
     )
 
 
-def _mtu_small_data(port: Port) -> bool:
+def _mtu_small_data(port: facts.Port) -> bool:
     return not port.name.lower().startswith(
         ("lo", "mgmt", "eth0", "management", "vlan", "null")
     )
 
 
-def _fix(port: Port) -> str:
-    return "use 9216" if port.side is Side.SWITCH else "use 9000"
+def _fix(port: facts.Port) -> str:
+    return "use 9216" if port.side is facts.Side.SWITCH else "use 9000"
 
 
 _PART: Final = re2.compile(r"(Ethernet\d+/\d+/|swp\d+s)(\d+)")
@@ -276,11 +270,13 @@ def port_split(case: Case) -> Found:
 
 
 def _parts(switch: Device) -> Found:
-    splits = {cage: one for one in switch.of(Split) for cage in one.cages}
-    if not splits and not switch.of(Speaker):  # a part of a configuration
+    splits = {cage: one for one in switch.of(facts.Split) for cage in one.cages}
+    if not splits and not switch.of(facts.Speaker):  # a part of a configuration
         return
-    alone: list[Port] = []
-    for port in switch.of(Port):
+    alone: list[facts.Port] = []
+    for port in switch.of(facts.Port):
+        if port.name.startswith("Ethernet") and "/" not in port.name:
+            continue
         match = _PART.fullmatch(port.name)
         if match is None:
             continue
@@ -291,7 +287,7 @@ def _parts(switch: Device) -> Found:
             yield problem("ways", port, split)
     if alone:
         more = f" and {len(alone) - 1} more are parts" if len(alone) > 1 else " is a part"
-        yield problem("not_split", alone[0], *switch.of(Split)[:1], more=more)
+        yield problem("not_split", alone[0], *switch.of(facts.Split)[:1], more=more)
 
 
 _SETTINGS: Final = (
@@ -309,9 +305,11 @@ def port_unlike_others(case: Case) -> Found:
 
 
 def _ports(switch: Device) -> Found:
-    used = {one.port for one in switch.of(Address)} | {n.peer for n in switch.of(Neighbor)}
-    files: dict[str, list[Port]] = {}
-    for one in switch.of(Port):
+    used = {one.port for one in switch.of(facts.Address)} | {
+        n.peer for n in switch.of(facts.Neighbor)
+    }
+    files: dict[str, list[facts.Port]] = {}
+    for one in switch.of(facts.Port):
         if one.peer or one.name in used:
             files.setdefault(one.at.text.name, []).append(one)
     for rows in files.values():
@@ -326,8 +324,8 @@ def _ports(switch: Device) -> Found:
 
 
 def _queues(switch: Device) -> Found:
-    kinds: dict[int, list[QueueUse]] = {}
-    for one in switch.of(QueueUse):
+    kinds: dict[int, list[facts.QueueUse]] = {}
+    for one in switch.of(facts.QueueUse):
         if one.ports:
             kinds.setdefault(one.queue, []).append(one)
     for queue, rows in kinds.items():
@@ -345,7 +343,7 @@ _MODEL: Final = re2.compile(r"(?i)sn(\d{4})")
 
 
 def switch_model(case: Case) -> Found:
-    for one in case.of(Hardware):
+    for one in case.of(facts.Hardware):
         name, platform = (_MODEL.search(text) for text in (one.name, one.platform))
         if name and platform and name[1] != platform[1]:
             yield problem("differs", one, name=name, platform=platform)
@@ -356,16 +354,16 @@ def cluster_differs(case: Case) -> Found:
         return
     kind = case.fabric
     if case.on_ethernet:
-        alien: list[Fact] = [*case.options("opensm")[:1], *case.of(Partition)[:1]]
-        alien += [n for n in case.of(Network) if n.kind in {"SriovIBNetwork", "IPoIBNetwork"}][
-            :1
-        ]
+        alien: list[facts.Fact] = [*case.options("opensm")[:1], *case.of(facts.Partition)[:1]]
+        alien += [
+            n for n in case.of(facts.Network) if n.kind in {"SriovIBNetwork", "IPoIBNetwork"}
+        ][:1]
     elif kind == "infiniband":
-        alien = [*[one for one in case.of(Pause) if one.priorities][:1]]
-        alien += [n for n in case.of(Network) if n.kind in {"SriovNetwork", "MacvlanNetwork"}][
-            :1
-        ]
-        alien += case.of(Mark)[:1]
+        alien = [*[one for one in case.of(facts.Pause) if one.priorities][:1]]
+        alien += [
+            n for n in case.of(facts.Network) if n.kind in {"SriovNetwork", "MacvlanNetwork"}
+        ][:1]
+        alien += case.of(facts.Mark)[:1]
     else:
         alien = []
     for one in alien:
@@ -375,7 +373,7 @@ def cluster_differs(case: Case) -> Found:
     slow = [
         one
         for switch in case.switches
-        for one in switch.of(Port)
+        for one in switch.of(facts.Port)
         if one.peer
         and one.peer not in names
         and one.speed_gbit
@@ -384,3 +382,18 @@ def cluster_differs(case: Case) -> Found:
     ]
     if slow:
         yield problem("rate", slow[0], case.cluster, count=len(slow), rate=rate)
+
+
+_ALIAS: Final = re2.compile(r"etp(\d+)[a-h]?")
+
+
+def port_cage(case: Case) -> Found:
+    for switch in case.switches:
+        named: dict[str, facts.Port] = {}
+        for port in switch.of(facts.Port):
+            match = _ALIAS.fullmatch(port.alias)
+            first = named.setdefault(port.alias, port) if match else port
+            if first is not port:
+                yield problem("alias", port, first)
+            elif match and port.cage is not None and port.cage != int(match[1]):
+                yield problem("index", port)

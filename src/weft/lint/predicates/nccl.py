@@ -2,13 +2,14 @@
 
 from collections import Counter
 from difflib import get_close_matches
-from ipaddress import ip_interface, ip_network
 from typing import Final
 
 import re2
 
+from weft.lint.addresses import interface_of, network_of
 from weft.lint.document import whole
 from weft.lint.facts import Address, Launch, Map, Mapped, Mark, Option, Side, Variable
+from weft.lint.names import names
 from weft.lint.quality import DSCPS, ECN_BITS
 from weft.lint.rule import Case, Found, Severity, problem
 from weft.lint.variables import RENAMED, Known, documented, exists, version
@@ -162,7 +163,7 @@ _VERSIONS = {"AF_INET": 4, "AF_INET6": 6}
 
 def nccl_gid_selection(case: Case) -> Found:
     rails = [one for one in case.of(Address) if one.side is Side.HOST and one.gateway]
-    versions = {version for one in rails if (version := _version(one))}
+    versions = {known.version for one in rails if (known := interface_of(one.address))}
     for one in case.variables("NCCL_IB_ADDR_FAMILY"):
         wanted = _VERSIONS.get(one.value)
         if wanted and versions and wanted not in versions:
@@ -171,21 +172,13 @@ def nccl_gid_selection(case: Case) -> Found:
         yield from _range(one, rails)
 
 
-def _version(one: Address) -> int:
-    try:
-        return ip_interface(one.address).version
-    except ValueError:
-        return 0
-
-
 def _range(one: Variable, rails: list[Address]) -> Found:
-    try:
-        network = ip_network(one.value, strict=False)
-    except ValueError:
+    network = network_of(one.value)
+    if network is None:
         yield problem("prefix", one)
         return
-    known = [rail for rail in rails if _version(rail)]
-    outside = [rail for rail in known if ip_interface(rail.address).ip not in network]
+    known = [(rail, own.ip) for rail in rails if (own := interface_of(rail.address))]
+    outside = [rail for rail, address in known if address not in network]
     if outside:
         yield problem("outside", one, outside[0], count=len(outside), count_2=len(known))
 
@@ -278,18 +271,7 @@ def _lanes(case: Case, row: Option) -> int:
     return count if count is not None else _MANAGEMENT
 
 
-_OWN: Final = frozenset(
-    {
-        "NCCL_DEBUG",
-        "NCCL_DEBUG_FILE",
-        "NCCL_TOPO_FILE",
-        "NCCL_GRAPH_FILE",
-        "NCCL_DEBUG_SUBSYS",
-        "NCCL_HOSTID",
-        "NCCL_COMM_ID",
-        "NCCL_SOCKET_IFNAME",
-    }
-)
+_OWN: Final = frozenset(names("variables.of_places"))
 """What may well differ from place to place."""
 
 

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import Final, TypeVar
 
@@ -115,6 +116,11 @@ def offer_unlike_others(case: Case) -> Found:
         networks.setdefault(_OFFER_UNLIKE_OTHERS_DIGITS.sub("#", each.device), []).append(each)
     for alike in networks.values():
         yield from _offer_unlike_others_odd(alike, "plugins", "the chain of plug-ins")
+        shapes = [
+            replace(one, master=_OFFER_UNLIKE_OTHERS_DIGITS.sub("#", one.master))
+            for one in alike
+        ]
+        yield from _offer_unlike_others_odd(shapes, "master", "the interface")
 
 
 def _offer_unlike_others_odd(rows: Sequence[Offered | Network], name: str, words: str) -> Found:

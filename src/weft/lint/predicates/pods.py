@@ -7,28 +7,19 @@ from typing import Final
 
 import re2
 
+from weft.lint import facts
 from weft.lint.document import whole
-from weft.lint.facts import (
-    AddressPool,
-    Container,
-    Fact,
-    Launch,
-    Named,
-    Network,
-    Offered,
-    Variable,
-    Workload,
-)
+from weft.lint.names import names
 from weft.lint.rule import Case, Found, Severity, problem
 
 
 def container_rdma(case: Case) -> Found:
-    for one in case.of(Container):
+    for one in case.of(facts.Container):
         if one.engine != "docker" or not one.gpus:
             continue
         wants = [
             v
-            for v in case.of(Variable)
+            for v in case.of(facts.Variable)
             if v.device == one.device
             and v.name.startswith("NCCL_IB_")
             and v.name != "NCCL_IB_DISABLE"
@@ -52,8 +43,8 @@ _POD_EFA_SEVERAL: Final = 3
 
 
 def pod_efa(case: Case) -> Found:
-    by_gpus: dict[int, list[tuple[Container, int]]] = {}
-    for one in case.of(Container):
+    by_gpus: dict[int, list[tuple[facts.Container, int]]] = {}
+    for one in case.of(facts.Container):
         limits = dict(one.limits)
         for name in limits:
             if name.startswith("vpc.amazonaws.com/") and name not in _KNOWN:
@@ -78,10 +69,10 @@ def pod_gpu_and_rails(case: Case) -> Found:
     host = case.cluster.cluster.host
     counted = {
         one.resource.partition("/")[2]: one
-        for one in case.of(Offered)
+        for one in case.of(facts.Offered)
         if one.count is not None and one.by.startswith("SriovNetworkNodePolicy")
     }
-    for one in case.of(Container):
+    for one in case.of(facts.Container):
         limits = dict(one.limits)
         if whole(limits.get("nvidia.com/gpu", "")) != host.gpus:
             continue
@@ -95,7 +86,7 @@ def pod_gpu_and_rails(case: Case) -> Found:
 
 
 def pod_host_network(case: Case) -> Found:
-    for one in case.of(Workload):
+    for one in case.of(facts.Workload):
         if not one.host_network:
             continue
         # What runs on every node serves the node, and needs no names of the cluster.
@@ -111,8 +102,8 @@ _RDMA: Final = ("rdma/", "openshift.io/", "mellanox.com/")
 
 
 def pod_ipc_lock(case: Case) -> Found:
-    offers = {one.resource.partition("/")[2] for one in case.of(Offered)}
-    for one in case.of(Container):
+    offers = {one.resource.partition("/")[2] for one in case.of(facts.Offered)}
+    for one in case.of(facts.Container):
         if one.engine != "kubernetes":
             continue
         names = [
@@ -127,13 +118,13 @@ def pod_ipc_lock(case: Case) -> Found:
 
 
 def pod_network_count(case: Case) -> Found:
-    networks = {one.name: one for one in case.of(Network)}
+    networks = {one.name: one for one in case.of(facts.Network)}
     by_resource = {_base(one.resource): one for one in networks.values() if one.resource}
     # Jobs of one name in several namespaces stand in files of their own.
-    containers: dict[tuple[str, str], list[Container]] = {}
-    for one in case.of(Container):
+    containers: dict[tuple[str, str], list[facts.Container]] = {}
+    for one in case.of(facts.Container):
         containers.setdefault((one.at.text.name, one.device), []).append(one)
-    for pod in case.of(Workload):
+    for pod in case.of(facts.Workload):
         own = containers.get((pod.at.text.name, pod.device), [])
         if not own or pod.host_network:
             continue
@@ -154,7 +145,7 @@ def _base(resource: str) -> str:
     return resource.partition("/")[2]
 
 
-def _asked(containers: list[Container]) -> Counter[str]:
+def _asked(containers: list[facts.Container]) -> Counter[str]:
     found: Counter[str] = Counter()
     for one in containers:
         for name, count in (dict(one.requests) | dict(one.limits)).items():
@@ -163,7 +154,7 @@ def _asked(containers: list[Container]) -> Counter[str]:
 
 
 def _short(
-    pod: Workload, shown: Container, wanted: Counter[str], known: dict[str, int]
+    pod: facts.Workload, shown: facts.Container, wanted: Counter[str], known: dict[str, int]
 ) -> Found:
     if not known:
         return  # a webhook may add the devices of the networks to the pod
@@ -183,11 +174,11 @@ def _short(
 
 
 def _unattached(
-    pod: Workload,
-    shown: Container,
+    pod: facts.Workload,
+    shown: facts.Container,
     wanted: Counter[str],
     known: dict[str, int],
-    by_resource: dict[str, Network],
+    by_resource: dict[str, facts.Network],
 ) -> Found:
     for resource, count in known.items():
         if count and resource not in wanted:
@@ -204,9 +195,9 @@ def _unattached(
 
 def pod_network_namespace(case: Case) -> Found:
     spaces: dict[str, set[str]] = {}
-    for one in case.of(Network):
+    for one in case.of(facts.Network):
         spaces.setdefault(one.name, set()).add(one.namespace or "default")
-    for pod in case.of(Workload):
+    for pod in case.of(facts.Workload):
         for name in pod.networks:
             space, _, base = name.rpartition("/")
             known = spaces.get(base, set())
@@ -216,36 +207,15 @@ def pod_network_namespace(case: Case) -> Found:
                 )
 
 
-_POD_RDMA_RESOURCE_OTHER: Final = frozenset(
-    {
-        "nvidia.com/gpu",
-        "cpu",
-        "memory",
-        "ephemeral-storage",
-        "amd.com/gpu",
-        "habana.ai/gaudi",
-        "vpc.amazonaws.com/efa",
-        "hugepages-2Mi",
-        "hugepages-1Gi",
-        "google.com/tpu",
-        "nvidia.com/gpu.shared",
-    }
-)
-_PREFIXES: Final = (
-    "rdma/",
-    "nvidia.com/",
-    "openshift.io/",
-    "mellanox.com/",
-    "intel.com/",
-    "networking.gke.io",
-)
+_POD_RDMA_RESOURCE_OTHER: Final = frozenset(names("resources.without_rdma"))
+_PREFIXES: Final = tuple(names("resources.prefixes"))
 
 
 _WITH_DEVICES: Final = frozenset({"HostDeviceNetwork", "SriovNetwork", "SriovIBNetwork"})
 
 
 def pod_rdma_resource(case: Case) -> Found:
-    offers = [one.resource for one in case.of(Offered)]
+    offers = [one.resource for one in case.of(facts.Offered)]
     yield from _requested(case, offers)
     yield from _networks(case, offers)
     yield from _attached(case)
@@ -254,7 +224,7 @@ def pod_rdma_resource(case: Case) -> Found:
 
 def _requested(case: Case, offers: list[str]) -> Found:
     plugins = [one for one in offers if not one.startswith("claim/")]
-    for one in case.of(Container):
+    for one in case.of(facts.Container):
         for name, _ in dict([*one.requests, *one.limits]).items() if plugins else ():
             if (
                 name in _POD_RDMA_RESOURCE_OTHER
@@ -268,28 +238,28 @@ def _requested(case: Case, offers: list[str]) -> Found:
                 yield problem("resource", one, *([near] if near else []), name=name, fix=fix)
 
 
-def _near(case: Case, name: str) -> Offered | None:
+def _near(case: Case, name: str) -> facts.Offered | None:
     """Return the offer whose name is most like the one asked for."""
-    bases = {one.resource.partition("/")[2]: one for one in case.of(Offered)}
+    bases = {one.resource.partition("/")[2]: one for one in case.of(facts.Offered)}
     found = get_close_matches(name.partition("/")[2], bases, n=1)
     return bases[found[0]] if found else None
 
 
 def _networks(case: Case, offers: list[str]) -> Found:
     plugins = [one for one in offers if not one.startswith("claim/")]
-    for network in case.of(Network):
+    for network in case.of(facts.Network):
         if network.kind in _WITH_DEVICES and not network.resource:
             yield problem("no_resource", network)
         if network.resource and plugins and not _offered(network.resource, plugins):
             yield problem("network", network)
-        pools = {pool.name for pool in case.of(AddressPool)}
+        pools = {pool.name for pool in case.of(facts.AddressPool)}
         if network.pool and pools and network.pool not in pools:
             yield problem("pool", network)
 
 
 def _claimed(case: Case, offers: list[str]) -> Found:
     claims = {one.partition("/")[2] for one in offers if one.startswith("claim/")}
-    for pod in case.of(Workload):
+    for pod in case.of(facts.Workload):
         for claim in pod.claims:
             if claims and claim not in claims:
                 yield problem("claim", pod, claim=claim)
@@ -305,15 +275,15 @@ def _offered(name: str, offers: list[str]) -> bool:
 
 
 def _attached(case: Case) -> Found:
-    networks = {one.name for one in case.of(Network)}
-    for pod in case.of(Workload):
+    networks = {one.name for one in case.of(facts.Network)}
+    for pod in case.of(facts.Workload):
         for name in pod.networks if networks else ():
             if name.rpartition("/")[2] not in networks:
                 yield problem("attached", pod, name=name, names=", ".join(sorted(networks)[:8]))
 
 
 def pod_resource_request(case: Case) -> Found:
-    for one in case.of(Container):
+    for one in case.of(facts.Container):
         limits, requests = dict(one.limits), dict(one.requests)
         pages = [name for name in [*limits, *requests] if name.startswith("hugepages-")]
         if pages and not {"cpu", "memory"} & {*limits, *requests}:
@@ -335,8 +305,8 @@ _POD_SHARED_MEMORY_GPUS: Final = ("nvidia.com/gpu", "amd.com/gpu")
 
 
 def pod_shared_memory(case: Case) -> Found:
-    pods = {one.device: one for one in case.of(Workload)}
-    for one in case.of(Container):
+    pods = {one.device: one for one in case.of(facts.Workload)}
+    for one in case.of(facts.Container):
         if one.engine == "docker":
             if one.gpus and not one.host_ipc and (one.shm_bytes or 0) < _LEAST_BYTES:
                 said = f"{one.shm_bytes} B" if one.shm_bytes else "Docker's 64 MiB"
@@ -361,9 +331,9 @@ _POD_SOCKET_RAIL_SEVERAL: Final = 2
 
 
 def pod_socket_rail(case: Case) -> Found:
-    pods = {one.device: one for one in case.of(Workload)}
+    pods = {one.device: one for one in case.of(facts.Workload)}
     attached = {one.device.partition(" ")[0] for one in pods.values() if one.networks}
-    rails = {one.name for one in case.of(Network) if one.resource}
+    rails = {one.name for one in case.of(facts.Network) if one.resource}
     for fact, device, setting, value in _named(case):
         match, pod = _OF_MULTUS.fullmatch(value), pods.get(device)
         if pod is None or match is None or pod.host_network:
@@ -398,30 +368,24 @@ def _is_rail(name: str, rails: set[str]) -> bool:
     return not rails or name.rpartition("/")[2] in rails
 
 
-def _named(case: Case) -> Iterator[tuple[Fact, str, str, str]]:
+def _named(case: Case) -> Iterator[tuple[facts.Fact, str, str, str]]:
     for one in case.variables(*_VARIABLES):
         for value in one.value.split(","):
             yield one, one.device, one.name, value
-    for launch in case.of(Launch):
+    for launch in case.of(facts.Launch):
         for name, value in zip(launch.words, launch.words[1:], strict=False):
             if name in _OF_MPI:
                 for part in value.split(","):
                     yield launch, launch.device, name, part
 
 
-_MEANT: Final = (
-    "NCCL_IB_HCA",
-    "NCCL_IB_TC",
-    "NCCL_IB_SL",
-    "NCCL_IB_GID_INDEX",
-    "NCCL_NET_GDR_LEVEL",
-)
+_MEANT: Final = tuple(names("variables.for_rdma"))
 _POD_WITHOUT_RDMA_OTHER: Final = frozenset({"vpc.amazonaws.com/efa"})
 
 
 def pod_without_rdma(case: Case) -> Found:
-    pods = {one.device: one for one in case.of(Workload)}
-    for one in case.of(Container):
+    pods = {one.device: one for one in case.of(facts.Workload)}
+    for one in case.of(facts.Container):
         pod = pods.get(one.device)
         wanted = [v for v in case.variables(*_MEANT) if v.device == one.device]
         gpus = any(name == "nvidia.com/gpu" for name, _ in one.limits)
@@ -446,11 +410,11 @@ _ADDED: Final = re2.compile(r"-(master|worker|launcher)-\d+$")
 
 
 def launch_address(case: Case) -> Found:
-    files: dict[str, dict[str, Named]] = {}
-    for one in case.of(Named):
+    files: dict[str, dict[str, facts.Named]] = {}
+    for one in case.of(facts.Named):
         files.setdefault(one.at.text.name, {})[one.name] = one
-    pods = {one.device: one for one in case.of(Workload)}
-    for launch in case.of(Launch):
+    pods = {one.device: one for one in case.of(facts.Workload)}
+    for launch in case.of(facts.Launch):
         names = files.get(launch.at.text.name, {})
         place = _NAME.fullmatch(_place(launch.words))
         if not names or place is None or launch.device not in pods or place[1] == "localhost":
@@ -467,7 +431,7 @@ def launch_address(case: Case) -> Found:
             )
 
 
-def _stray(owner: Named, host: str, device: str) -> bool:
+def _stray(owner: facts.Named, host: str, device: str) -> bool:
     """Return whether a host cannot be a pod of its JobSet: they are named by set and job."""
     role = device.partition(" ")[2]
     return (

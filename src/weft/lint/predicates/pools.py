@@ -2,15 +2,14 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from itertools import combinations, pairwise
 from operator import itemgetter
 from typing import Final
 
+from weft.lint.addresses import Subnet, address_of, network_of
 from weft.lint.facts import Address, AddressPool, Network, Side
 from weft.lint.rule import Case, Found, problem
 
-_Subnet = IPv4Network | IPv6Network
 _SOME: Final = 2
 
 
@@ -19,9 +18,8 @@ def pool_addresses(case: Case) -> Found:
     yield from _taken(case)
     found = []
     for one in case.of(AddressPool):
-        try:
-            network = ip_network(one.subnet, strict=False)
-        except ValueError:
+        network = network_of(one.subnet)
+        if network is None:
             yield problem("subnet", one)
             continue
         if str(network) != one.subnet and "/" in one.subnet:
@@ -30,10 +28,10 @@ def pool_addresses(case: Case) -> Found:
             yield from _lengths(one)
         found.append((one, network))
         yield from _inside(one, network.num_addresses, network.max_prefixlen)
-        try:
-            if one.gateway and ip_address(one.gateway) not in network:
-                yield problem("gateway", one)
-        except ValueError:
+        gateway = address_of(one.gateway)
+        if gateway is not None and gateway not in network:
+            yield problem("gateway", one)
+        elif one.gateway and gateway is None:
             yield problem("address", one)
     for (one, mine), (other, theirs) in combinations(found, 2):
         shared = mine.version == theirs.version and _meet(mine, theirs)
@@ -45,40 +43,34 @@ def pool_addresses(case: Case) -> Found:
 
 def _fixed(case: Case) -> Found:
     pools = {one.name: one for one in case.of(AddressPool)}
-    given: list[tuple[_Subnet, Address]] = []
+    given: list[tuple[Subnet, Address]] = []
     for one in case.of(Address):
         if one.side is not Side.KUBERNETES:
             continue
-        try:
-            network = ip_network(one.address, strict=False)
-            inside = not one.gateway or ip_address(one.gateway) in network
-        except ValueError:
+        network, gateway = network_of(one.address), address_of(one.gateway)
+        if network is None or (one.gateway and gateway is None):
             yield problem("no_address", one)
             continue
         given.append((network, one))
-        if not inside:
+        if gateway is not None and gateway not in network:
             yield problem("link_gateway", one)
         pool = pools.get(one.port)
-        if pool and not _within(network, pool.subnet):
+        outer = network_of(pool.subnet) if pool else None
+        if pool and outer and not _covers(outer, network):
             yield problem("outside", one, pool)
     yield from _twice(given)
     yield from _nodes(one for _, one in given)
 
 
-def _within(network: _Subnet, subnet: str) -> bool:
-    try:
-        whole = ip_network(subnet, strict=False)
-    except ValueError:
-        return True
-    return whole.version == network.version and _covers(whole, network)
-
-
-def _covers(outer: _Subnet, inner: _Subnet) -> bool:
+def _covers(outer: Subnet, inner: Subnet) -> bool:
     first, last = int(outer.network_address), int(outer.broadcast_address)
-    return first <= int(inner.network_address) <= int(inner.broadcast_address) <= last
+    return (
+        outer.version == inner.version
+        and first <= int(inner.network_address) <= int(inner.broadcast_address) <= last
+    )
 
 
-def _twice(given: list[tuple[_Subnet, Address]]) -> Found:
+def _twice(given: list[tuple[Subnet, Address]]) -> Found:
     """Compare each prefix with the one before it: of those that meet, some are neighbours."""
     ordered = sorted(
         ((net.version, int(net.network_address), net, one) for net, one in given),
@@ -122,7 +114,7 @@ def _taken(case: Case) -> Found:
             yield problem("rails", one, other, pool=pool)
 
 
-def _meet(mine: _Subnet, theirs: _Subnet) -> bool:
+def _meet(mine: Subnet, theirs: Subnet) -> bool:
     first, second = sorted((mine, theirs), key=lambda one: int(one.network_address))
     return int(second.network_address) <= int(first.broadcast_address)
 

@@ -4,23 +4,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
-from weft.lint.facts import (
-    Congestion,
-    Fact,
-    GroupUse,
-    Map,
-    Mapped,
-    MapUse,
-    Mark,
-    Marking,
-    Pause,
-    Port,
-    QueueUse,
-    Scheduler,
-    Side,
-    Trust,
-    Variable,
-)
+from weft.lint import facts
+from weft.lint.names import names
 from weft.lint.quality import (
     CLASSES,
     ECN_BITS,
@@ -43,8 +28,8 @@ def ecn_queue(case: Case) -> Found:
     for switch in case.switches:
         queues = lossless_queues(switch)
         found = list(marked(switch))
-        if not queues or not switch.of(Marking):
-            on = [one for one in switch.of(Pause) if one.priorities]
+        if not queues or not switch.of(facts.Marking):
+            on = [one for one in switch.of(facts.Pause) if one.priorities]
             if queues:
                 yield problem("none", *on)
             continue
@@ -61,8 +46,8 @@ def _also(found: list[MarkedQueue], queues: set[int]) -> bool:
 
 def _queue(switch: Device, queue: int, own: list[MarkedQueue]) -> Found:
     if not own:
-        shown: list[Fact] = [u for u in switch.of(QueueUse) if u.queue == queue]
-        yield problem("no_profile", *(shown or switch.of(Marking)), queue=queue)
+        shown: list[facts.Fact] = [u for u in switch.of(facts.QueueUse) if u.queue == queue]
+        yield problem("no_profile", *(shown or switch.of(facts.Marking)), queue=queue)
         return
     off = [one for one in own if not one.marking.ecn]
     if off:
@@ -70,11 +55,13 @@ def _queue(switch: Device, queue: int, own: list[MarkedQueue]) -> Found:
     ports = {port for one in own for port in one.ports}
     if not ports:
         return
-    for pause in switch.of(Pause):
+    for pause in switch.of(facts.Pause):
         missing = sorted(set(pause.ports) - ports) if pause.priorities else []
         if missing:
             shown = [
-                u for u in switch.of(QueueUse) if u.queue == queue and missing[0] in u.ports
+                u
+                for u in switch.of(facts.QueueUse)
+                if u.queue == queue and missing[0] in u.ports
             ]
             yield problem(
                 "port", *shown[:1], own[0].use, queue=queue, missing=missing, count=len(missing)
@@ -83,7 +70,7 @@ def _queue(switch: Device, queue: int, own: list[MarkedQueue]) -> Found:
 
 def ecn_switches_differ(case: Case) -> Found:
     for fleet in case.fleets():
-        rows: list[tuple[Device, Marking]] = []
+        rows: list[tuple[Device, facts.Marking]] = []
         for switch in fleet:
             queues = lossless_queues(switch)
             rows += [(switch, m.marking) for m in marked(switch) if m.queue in queues]
@@ -99,13 +86,13 @@ def ecn_switches_differ(case: Case) -> Found:
                 yield problem("differs", one, shown, usual=usual)
 
 
-def _of(one: Marking) -> tuple[float | None, float | None, float | None]:
+def _of(one: facts.Marking) -> tuple[float | None, float | None, float | None]:
     return one.kmin_bytes, one.kmax_bytes, one.pmax_percent
 
 
 def _by_speed(fleet: list[Device]) -> bool:
     """Return whether ports have several speeds, so that thresholds may well differ."""
-    speeds = {one.speed_gbit for switch in fleet for one in switch.of(Port)} - {None}
+    speeds = {one.speed_gbit for switch in fleet for one in switch.of(facts.Port)} - {None}
     return len(speeds) > 1
 
 
@@ -113,7 +100,7 @@ _FRAME_BYTES: Final = 9216
 
 
 def ecn_thresholds(case: Case) -> Found:
-    for one in case.of(Marking):
+    for one in case.of(facts.Marking):
         low, high = one.kmin_bytes, one.kmax_bytes
         name = f"ECN of {one.device} {one.name}".rstrip()
         if low is not None and high is not None and low >= high:
@@ -133,10 +120,10 @@ def ecn_thresholds(case: Case) -> Found:
 def lossy_in_lossless(case: Case) -> Found:
     for switch in case.switches:
         classes = paused(switch)
-        groups = table(switch, Map.PAUSE_TO_GROUP)
+        groups = table(switch, facts.Map.PAUSE_TO_GROUP)
         lossless = {
-            Map.CLASS_TO_QUEUE: lossless_queues(switch),
-            Map.CLASS_TO_GROUP: {target(groups, one) for one in classes},
+            facts.Map.CLASS_TO_QUEUE: lossless_queues(switch),
+            facts.Map.CLASS_TO_GROUP: {target(groups, one) for one in classes},
         }
         for kind, targets in lossless.items():
             rows = table(switch, kind)
@@ -149,16 +136,16 @@ def lossy_in_lossless(case: Case) -> Found:
 
 def port_without_qos(case: Case) -> Found:
     for switch in case.switches:
-        pauses = [one for one in switch.of(Pause) if one.ports]
+        pauses = [one for one in switch.of(facts.Pause) if one.ports]
         lossless = {port: one for one in pauses if one.priorities for port in one.ports}
-        if len(pauses) == len(switch.of(Pause)) and lossless:
+        if len(pauses) == len(switch.of(facts.Pause)) and lossless:
             yield from _unpaused(switch, {port for one in pauses for port in one.ports})
         yield from _unmapped(switch, lossless)
         yield from _buffers(switch, set(lossless))
 
 
 def _unpaused(switch: Device, known: set[str]) -> Found:
-    cabled = [one for one in switch.of(Port) if one.peer]
+    cabled = [one for one in switch.of(facts.Port) if one.peer]
     if sum(one.name in known for one in cabled) * 2 <= len(cabled):
         return
     for one in cabled:
@@ -166,9 +153,9 @@ def _unpaused(switch: Device, known: set[str]) -> Found:
             yield problem("port", one)
 
 
-def _unmapped(switch: Device, lossless: dict[str, Pause]) -> Found:
-    for kind in Map:
-        uses = [one for one in switch.of(MapUse) if one.kind is kind]
+def _unmapped(switch: Device, lossless: dict[str, facts.Pause]) -> Found:
+    for kind in facts.Map:
+        uses = [one for one in switch.of(facts.MapUse) if one.kind is kind]
         if not uses or any(not one.ports for one in uses):
             continue
         mapped = {port for one in uses for port in one.ports}
@@ -186,7 +173,7 @@ def _unmapped(switch: Device, lossless: dict[str, Pause]) -> Found:
 
 def _buffers(switch: Device, lossless: set[str]) -> Found:
     queues = lossless_queues(switch)
-    uses = [one for one in switch.of(GroupUse) if not one.ingress and one.group in queues]
+    uses = [one for one in switch.of(facts.GroupUse) if not one.ingress and one.group in queues]
     by_port = {port: one for one in uses for port in one.ports if port in lossless}
     counts = Counter(one.profile for one in by_port.values())
     if not counts or counts.most_common(1)[0][1] * 2 <= len(lossless):
@@ -200,16 +187,16 @@ def _buffers(switch: Device, lossless: set[str]) -> Found:
             yield problem("buffer", one or shown, shown, port=port, has=has, usual=usual)
 
 
-_Rows = dict[int, Mapped]
+_Rows = dict[int, facts.Mapped]
 """One map of labels, by what is mapped."""
 
 
 def qos_class_and_queue(case: Case) -> Found:
     for switch in case.switches:
         lossless = paused(switch)
-        queues = table(switch, Map.CLASS_TO_QUEUE)
-        stops = queues, table(switch, Map.PAUSE_TO_QUEUE)
-        holds = table(switch, Map.CLASS_TO_GROUP), table(switch, Map.PAUSE_TO_GROUP)
+        queues = table(switch, facts.Map.CLASS_TO_QUEUE)
+        stops = queues, table(switch, facts.Map.PAUSE_TO_QUEUE)
+        holds = table(switch, facts.Map.CLASS_TO_GROUP), table(switch, facts.Map.PAUSE_TO_GROUP)
         for priority in sorted(lossless):
             yield from _apart(priority, stops, "sends {} through queue", "queue")
             if any(holds):
@@ -235,12 +222,12 @@ def _apart(priority: int, maps: tuple[_Rows, _Rows], what: str, place: str) -> F
 
 def _unreached(switch: Device, lossless: set[int]) -> Found:
     """Yield lossless classes that no packet comes to."""
-    classes = table(switch, Map.DSCP_TO_CLASS)
+    classes = table(switch, facts.Map.DSCP_TO_CLASS)
     reached = {row.target for row in classes.values()}
     for priority in sorted(lossless - reached) if classes else ():
         yield problem(
             "unreached",
-            next(one for one in switch.of(Pause) if priority in one.priorities),
+            next(one for one in switch.of(facts.Pause) if priority in one.priorities),
             priority=priority,
         )
 
@@ -257,10 +244,10 @@ def _shared(priority: int, lossless: set[int], queues: _Rows) -> Found:
 
 
 def qos_cnp_class(case: Case) -> Found:
-    marks = [one for one in case.of(Congestion) if one.name == "cnp_dscp"]
-    priorities = [one for one in case.of(Congestion) if one.name == "cnp_802p_prio"]
+    marks = [one for one in case.of(facts.Congestion) if one.name == "cnp_dscp"]
+    priorities = [one for one in case.of(facts.Congestion) if one.name == "cnp_802p_prio"]
     for switch in case.switches:
-        classes, lossless = table(switch, Map.DSCP_TO_CLASS), paused(switch)
+        classes, lossless = table(switch, facts.Map.DSCP_TO_CLASS), paused(switch)
         for one in marks if classes and lossless else ():
             row = classes.get(one.value)
             given = row.target if row else 0
@@ -278,13 +265,15 @@ def qos_cnp_class(case: Case) -> Found:
                 yield problem("differs", priority, row)
 
 
-def _turn(switch: Device, one: Congestion, given: int) -> Found:
-    queue = target(table(switch, Map.CLASS_TO_QUEUE), given)
-    by_name = {turn.name: turn for turn in switch.of(Scheduler) if turn.name}
+def _turn(switch: Device, one: facts.Congestion, given: int) -> Found:
+    queue = target(table(switch, facts.Map.CLASS_TO_QUEUE), given)
+    by_name = {turn.name: turn for turn in switch.of(facts.Scheduler) if turn.name}
     named = [
-        use for use in switch.of(QueueUse) if use.queue == queue and use.scheduler in by_name
+        use
+        for use in switch.of(facts.QueueUse)
+        if use.queue == queue and use.scheduler in by_name
     ]
-    turns = [turn for turn in switch.of(Scheduler) if turn.queue == queue]
+    turns = [turn for turn in switch.of(facts.Scheduler) if turn.queue == queue]
     turns += [by_name[use.scheduler] for use in named]
     for turn in turns:
         if not turn.strict:
@@ -294,7 +283,7 @@ def _turn(switch: Device, one: Congestion, given: int) -> Found:
 
 def qos_congestion_priority(case: Case) -> Found:
     lossless = {priority for one in host_pauses(case) for priority in one.priorities}
-    enables = [one for one in case.of(Congestion) if one.priority is not None]
+    enables = [one for one in case.of(facts.Congestion) if one.priority is not None]
     on = {(one.name, one.priority) for one in enables if one.value}
     for one in enables:
         if one.value and lossless and one.priority not in lossless:
@@ -313,28 +302,13 @@ def qos_congestion_priority(case: Case) -> Found:
                 yield problem("half", one, name=name, other=other)
 
 
-_RANGES: Final = {
-    "cnp_dscp": (0, 63),
-    "cnp_802p_prio": (0, 7),
-    "min_time_between_cnps": (0, 4095),
-    "rpg_ai_rate": (1, 10_000),
-    "rpg_hai_rate": (1, 50_000),
-    "rpg_time_reset": (1, 131_071),
-    "rpg_byte_reset": (1, 32_767),
-    "rpg_threshold": (1, 31),
-    "rpg_gd": (0, 15),
-    "rpg_min_dec_fac": (0, 100),
-    "dce_tcp_g": (1, 1023),
-    "dce_tcp_rtt": (0, 131_071),
-    "initial_alpha_value": (1, 1023),
-    "rate_reduce_monitor_period": (1, 1000),
-}
+_RANGES: Final = dict(names("dcqcn.ranges"))
 _CNPS_US: Final = 100
 
 
 def qos_congestion_values(case: Case) -> Found:
-    values: dict[str, Congestion] = {}
-    for one in case.of(Congestion):
+    values: dict[str, facts.Congestion] = {}
+    for one in case.of(facts.Congestion):
         span = _RANGES.get(one.name)
         values[one.name] = one
         if span and not span[0] <= one.value <= span[1]:
@@ -349,7 +323,7 @@ def qos_congestion_values(case: Case) -> Found:
 def qos_host_and_switch(case: Case) -> Found:
     pauses, rows = host_pauses(case), host_map(case)
     for switch in case.switches:
-        on = [one for one in switch.of(Pause) if one.priorities]
+        on = [one for one in switch.of(facts.Pause) if one.priorities]
         theirs = paused(switch)
         for one in pauses:
             if theirs and set(one.priorities) != theirs:
@@ -361,7 +335,7 @@ def qos_host_and_switch(case: Case) -> Found:
                     switch=switch,
                     list_2=_qos_host_and_switch_list(theirs),
                 )
-        classes = table(switch, Map.DSCP_TO_CLASS)
+        classes = table(switch, facts.Map.DSCP_TO_CLASS)
         for dscp, row in rows.items() if classes else ():
             given = classes[dscp].target if dscp in classes else 0
             apart = given != row.target
@@ -370,7 +344,7 @@ def qos_host_and_switch(case: Case) -> Found:
                 yield problem("map", *seen, dscp=dscp, row=row, given=given, switch=switch)
 
 
-def _lossless(pauses: list[Pause]) -> set[int]:
+def _lossless(pauses: list[facts.Pause]) -> set[int]:
     return {priority for one in pauses for priority in one.priorities}
 
 
@@ -382,7 +356,7 @@ def qos_job_and_host(case: Case) -> Found:
     rows, pauses = host_map(case), host_pauses(case)
     lossless = {priority for one in pauses for priority in one.priorities}
     for one, value in traffic_classes(case):
-        for mark in case.of(Mark):
+        for mark in case.of(facts.Mark):
             if mark.traffic_class // ECN_BITS != value // ECN_BITS:
                 yield problem(
                     "class",
@@ -399,7 +373,11 @@ def qos_job_and_host(case: Case) -> Found:
 
 
 def _priority(
-    one: Variable, dscp: int, rows: dict[int, Mapped], pauses: list[Pause], lossless: set[int]
+    one: facts.Variable,
+    dscp: int,
+    rows: dict[int, facts.Mapped],
+    pauses: list[facts.Pause],
+    lossless: set[int],
 ) -> Found:
     """Yield a DSCP whose priority is not paused; by default the NIC takes DSCP / 8."""
     priority = rows[dscp].target if dscp in rows else dscp // CLASSES
@@ -409,20 +387,20 @@ def _priority(
 
 
 def qos_job_and_switch(case: Case) -> Found:
-    labels: list[tuple[Fact, str, int]] = [
+    labels: list[tuple[facts.Fact, str, int]] = [
         (one, "NCCL_IB_TC", value // ECN_BITS) for one, value in traffic_classes(case)
     ]
     yield from _unmarked(case)
-    labels += [(one, one.tool, one.traffic_class // ECN_BITS) for one in case.of(Mark)]
+    labels += [(one, one.tool, one.traffic_class // ECN_BITS) for one in case.of(facts.Mark)]
     for switch in case.switches:
         lossless = paused(switch)
-        if not lossless or not table(switch, Map.DSCP_TO_CLASS):
+        if not lossless or not table(switch, facts.Map.DSCP_TO_CLASS):
             continue
         for fact, name, dscp in labels:
             row = dscp_class(switch, dscp)
             given = row.target if row else 0
             if given not in lossless:
-                seen = [fact, *([row] if row else []), *switch.of(Pause)[:1]]
+                seen = [fact, *([row] if row else []), *switch.of(facts.Pause)[:1]]
                 yield problem(
                     "class",
                     *seen,
@@ -438,16 +416,16 @@ def qos_job_and_switch(case: Case) -> Found:
 def _unmarked(case: Case) -> Found:
     """Yield a lossless fabric that sorts by DSCP and whose jobs and hosts mark none."""
     jobs = [one for one in case.variables("NCCL_IB_HCA") if "$" not in one.value]
-    if list(traffic_classes(case)) or case.of(Mark) or not jobs:
+    if list(traffic_classes(case)) or case.of(facts.Mark) or not jobs:
         return
     for switch in case.switches:
-        rows = table(switch, Map.DSCP_TO_CLASS)
+        rows = table(switch, facts.Map.DSCP_TO_CLASS)
         given = rows[0].target if 0 in rows else 0
         if rows and paused(switch) and given not in paused(switch):
             yield problem(
                 "unmarked",
                 jobs[0],
-                *switch.of(Pause)[:1],
+                *switch.of(facts.Pause)[:1],
                 given=given,
                 switch=switch,
                 list=_qos_job_and_switch_list(paused(switch)),
@@ -466,7 +444,7 @@ def qos_switches_differ(case: Case) -> Found:
 
 
 def _pauses(fleet: list[Device]) -> Found:
-    rows = [one for switch in fleet for one in switch.of(Pause)]
+    rows = [one for switch in fleet for one in switch.of(facts.Pause)]
     counts = Counter[tuple[int, ...]]()
     for one in rows:
         counts[one.priorities] += max(1, len(one.ports))
@@ -488,7 +466,7 @@ def _ports(ports: tuple[str, ...]) -> str:
 
 
 def _maps(fleet: list[Device]) -> Found:
-    for kind in (Map.DSCP_TO_CLASS, Map.CLASS_TO_QUEUE, Map.PAUSE_TO_QUEUE):
+    for kind in (facts.Map.DSCP_TO_CLASS, facts.Map.CLASS_TO_QUEUE, facts.Map.PAUSE_TO_QUEUE):
         tables = [(switch, table(switch, kind)) for switch in fleet]
         tables = [(switch, rows) for switch, rows in tables if rows]
         sources = {source for _, rows in tables for source in rows}
@@ -526,23 +504,23 @@ def scheduler_shares(case: Case) -> Found:
             shares[queue] = max(shares.get(queue, 0), 0 if turn.strict else turn.weight or 0)
         if (
             turns
-            and all(not one.name for one in switch.of(Scheduler))
+            and all(not one.name for one in switch.of(facts.Scheduler))
             and sum(shares.values()) > _ALL
         ):
             yield problem("sum", turns[0][0], total=sum(shares.values()))
 
 
-def _turns(switch: Device) -> Iterator[tuple[Fact, int, Scheduler]]:
-    by_name = {one.name: one for one in switch.of(Scheduler) if one.name}
-    for use in switch.of(QueueUse):
+def _turns(switch: Device) -> Iterator[tuple[facts.Fact, int, facts.Scheduler]]:
+    by_name = {one.name: one for one in switch.of(facts.Scheduler) if one.name}
+    for use in switch.of(facts.QueueUse):
         if use.scheduler in by_name:
             yield use, use.queue, by_name[use.scheduler]
-    for one in switch.of(Scheduler):
+    for one in switch.of(facts.Scheduler):
         if one.queue is not None:
             yield one, one.queue, one
 
 
-def _others_strict(turns: list[tuple[Fact, int, Scheduler]]) -> int:
+def _others_strict(turns: list[tuple[facts.Fact, int, facts.Scheduler]]) -> int:
     return sum(turn.strict for _, _, turn in turns)
 
 
@@ -551,13 +529,13 @@ def trust_mode(case: Case) -> Found:
         return
     by_dscp = bool(
         list(traffic_classes(case))
-        or case.of(Mark)
-        or any(one.kind is Map.DSCP_TO_CLASS for one in case.of(Mapped))
+        or case.of(facts.Mark)
+        or any(one.kind is facts.Map.DSCP_TO_CLASS for one in case.of(facts.Mapped))
     )
-    lossless = {one.device for one in case.of(Pause) if one.priorities}
+    lossless = {one.device for one in case.of(facts.Pause) if one.priorities}
     yield from _unsaid(case, by_dscp=by_dscp)
-    for one in case.of(Trust):
-        ours = one.side is Side.HOST or one.device in lossless
+    for one in case.of(facts.Trust):
+        ours = one.side is facts.Side.HOST or one.device in lossless
         if one.mode != "dscp" and by_dscp and ours:
             where = f"{one.device} {one.ports[0] if one.ports else ''}".strip() or "the NIC"
             yield problem("mode", one, where=where)
@@ -565,14 +543,14 @@ def trust_mode(case: Case) -> Found:
 
 def _unsaid(case: Case, *, by_dscp: bool) -> Found:
     """NICs trust 802.1p unless they are told otherwise."""
-    said = {one.at.text.name for one in case.of(Trust) if one.side is Side.HOST}
+    said = {one.at.text.name for one in case.of(facts.Trust) if one.side is facts.Side.HOST}
     mapped = {
         one.at.text.name: one
-        for one in case.of(Mapped)
-        if one.side is Side.HOST and one.kind is Map.DSCP_TO_CLASS
+        for one in case.of(facts.Mapped)
+        if one.side is facts.Side.HOST and one.kind is facts.Map.DSCP_TO_CLASS
     }
-    for one in case.of(Pause):
+    for one in case.of(facts.Pause):
         name = one.at.text.name
-        silent = one.side is Side.HOST and name in mapped and name not in said
+        silent = one.side is facts.Side.HOST and name in mapped and name not in said
         if by_dscp and silent and one.priorities:
             yield problem("unsaid", one, mapped[name])

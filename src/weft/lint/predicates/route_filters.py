@@ -1,29 +1,18 @@
 """Predicates on what BGP announces."""
 
 from collections.abc import Iterator
-from functools import cache
-from ipaddress import IPv4Network, IPv6Network, ip_network
+from ipaddress import IPv4Network
 
-from weft.lint.facts import (
-    Address,
-    Aggregate,
-    Announced,
-    MapRow,
-    Neighbor,
-    Port,
-    PrefixRow,
-    Side,
-    Wanted,
-)
+from weft.lint import facts
+from weft.lint.addresses import Subnet, network_of
 from weft.lint.rule import Case, Device, Found, problem
 
-_Network = IPv4Network | IPv6Network
-_Links = dict[str, list[tuple[Address, _Network]]]
+_Links = dict[str, list[tuple[facts.Address, Subnet]]]
 
 
 def bgp_filter(case: Case) -> Found:
-    rails = (Side.HOST, Side.KUBERNETES)
-    gateways = {one.gateway for one in case.of(Address) if one.side in rails} - {""}
+    rails = (facts.Side.HOST, facts.Side.KUBERNETES)
+    gateways = {one.gateway for one in case.of(facts.Address) if one.side in rails} - {""}
     for fleet in case.fleets():
         of = {
             switch.name: sorted(_links(switch, gateways), key=lambda one: _span(one[1]))
@@ -31,25 +20,17 @@ def bgp_filter(case: Case) -> Found:
         }
         for switch in fleet:
             links = of[switch.name]
-            for row in switch.of(PrefixRow):
+            for row in switch.of(facts.PrefixRow):
                 yield from _lengths(row)
-            for one in switch.of(Announced):
+            for one in switch.of(facts.Announced):
                 yield from _filtered(switch, one, links)
-            for aggregate in switch.of(Aggregate):
+            for aggregate in switch.of(facts.Aggregate):
                 yield from _aggregated(switch, aggregate, of)
 
 
-@cache
-def _network(text: str) -> _Network | None:
-    try:
-        return ip_network(text, strict=False)
-    except ValueError:
-        return None
-
-
-def _lengths(row: PrefixRow) -> Found:
+def _lengths(row: facts.PrefixRow) -> Found:
     """Yield a row whose lengths no prefix can have: the line is refused, the list shorter."""
-    network = _network(row.prefix)
+    network = network_of(row.prefix)
     if network is None:
         yield problem("prefix", row)
         return
@@ -59,27 +40,29 @@ def _lengths(row: PrefixRow) -> Found:
         yield problem("lengths", row, least=least, most=most, network=network)
 
 
-def _links(switch: Device, gateways: set[str]) -> Iterator[tuple[Address, _Network]]:
+def _links(switch: Device, gateways: set[str]) -> Iterator[tuple[facts.Address, Subnet]]:
     """Yield the links to hosts; those between switches need not be announced."""
-    for one in switch.of(Address):
-        network = _network(one.address)
+    for one in switch.of(facts.Address):
+        network = network_of(one.address)
         if isinstance(network, IPv4Network) and one.address.partition("/")[0] in gateways:
             yield one, network
 
 
-def _filtered(switch: Device, one: Announced, links: list[tuple[Address, _Network]]) -> Found:
-    rows = [row for row in switch.of(MapRow) if row.name == one.route_map]
-    lists = {row.name for row in switch.of(PrefixRow)}
+def _filtered(
+    switch: Device, one: facts.Announced, links: list[tuple[facts.Address, Subnet]]
+) -> Found:
+    rows = [row for row in switch.of(facts.MapRow) if row.name == one.route_map]
+    lists = {row.name for row in switch.of(facts.PrefixRow)}
     for row in rows:
         if row.prefixes and row.prefixes not in lists:
             yield problem("list_absent", row)
             return
-    said = any(wanted.name == one.route_map for wanted in switch.of(Wanted))
+    said = any(wanted.name == one.route_map for wanted in switch.of(facts.Wanted))
     if one.route_map and not rows and not said:
         yield problem("map_absent", one)
     if not rows or not links or any(row.prefixes is None for row in rows):
         return
-    prefixes = switch.of(PrefixRow)
+    prefixes = switch.of(facts.PrefixRow)
     if not any(_let_out(network, rows, prefixes) for _, network in links):
         address, network = links[0]
         yield problem(
@@ -94,16 +77,18 @@ def _filtered(switch: Device, one: Announced, links: list[tuple[Address, _Networ
         )
 
 
-def _let_out(network: _Network, rows: list[MapRow], prefixes: list[PrefixRow]) -> bool:
+def _let_out(
+    network: Subnet, rows: list[facts.MapRow], prefixes: list[facts.PrefixRow]
+) -> bool:
     for row in rows:
         if not row.prefixes or _listed(network, row.prefixes, prefixes):
             return row.permit
     return False
 
 
-def _listed(network: _Network, name: str, prefixes: list[PrefixRow]) -> bool:
+def _listed(network: Subnet, name: str, prefixes: list[facts.PrefixRow]) -> bool:
     for one in prefixes:
-        outer = _network(one.prefix)
+        outer = network_of(one.prefix)
         if one.name != name or outer is None or not _inside(network, outer):
             continue
         exact = one.least is None and one.most is None
@@ -118,32 +103,32 @@ def _listed(network: _Network, name: str, prefixes: list[PrefixRow]) -> bool:
     return False
 
 
-def _inside(network: _Network, outer: _Network) -> bool:
+def _inside(network: Subnet, outer: Subnet) -> bool:
     first, last = int(outer.network_address), int(outer.broadcast_address)
     return network.version == outer.version and first <= int(network.network_address) <= last
 
 
-def _span(network: _Network) -> tuple[int, int]:
+def _span(network: Subnet) -> tuple[int, int]:
     return int(network.network_address), int(network.broadcast_address)
 
 
-def _apart(outer: _Network, links: list[tuple[Address, _Network]]) -> bool:
+def _apart(outer: Subnet, links: list[tuple[facts.Address, Subnet]]) -> bool:
     """Return whether a network ends before sorted links begin, or begins after them."""
     first, last = _span(outer)
     return last < _span(links[0][1])[0] or first > _span(links[-1][1])[1]
 
 
-def _aggregated(switch: Device, one: Aggregate, of: _Links) -> Found:
+def _aggregated(switch: Device, one: facts.Aggregate, of: _Links) -> Found:
     links = of[switch.name]
-    outer = _network(one.prefix)
+    outer = network_of(one.prefix)
     if outer is None:
         yield problem("network", one)
         return
     if links and not any(_inside(network, outer) for _, network in links):
         yield problem("aggregate_outside", one, links[0][0])
         return
-    near = {port.peer for port in switch.of(Port)} | {"", switch.name}
-    sessions = {session.peer for session in switch.of(Neighbor)}
+    near = {port.peer for port in switch.of(facts.Port)} | {"", switch.name}
+    sessions = {session.peer for session in switch.of(facts.Neighbor)}
     if not links or not near - {"", switch.name}:
         return
     for name, others in of.items():

@@ -1,9 +1,9 @@
 """Predicates on addresses and routing."""
 
 from collections.abc import Set as AbstractSet
-from ipaddress import ip_address, ip_interface
 from typing import Final
 
+from weft.lint.addresses import address_of, interface_of
 from weft.lint.document import whole
 from weft.lint.facts import Address, Hash, HashSeed, Neighbor, Option, Port, Side, Speaker
 from weft.lint.rule import Case, Device, Found, Severity, problem
@@ -27,9 +27,7 @@ def _twice(rows: list[Address]) -> Found:
     taken: dict[tuple[str, str], Address] = {}
     for one in rows:
         address = one.address.partition("/")[0]
-        try:
-            ip_interface(one.address)
-        except ValueError:
+        if interface_of(one.address) is None:
             yield problem("form", one)
             continue
         if address.lower().startswith("fe80"):
@@ -61,13 +59,12 @@ def address_gateway(case: Case) -> Found:
     gateways = {one.gateway for one in rails}
     ends = {(one.peer, one.peer_port) for one in cables}
     for one in rails:
-        try:
-            inside = ip_address(one.gateway) in ip_interface(one.address).network
-        except ValueError:
+        gateway, own_address = address_of(one.gateway), interface_of(one.address)
+        if gateway is None or own_address is None:
             yield problem("form", one)
             continue
         lacking = [own for own in fleets if own and one.gateway not in own]
-        if not inside:
+        if gateway not in own_address.network:
             yield problem("outside", one)
         elif case.absent and (one.device, one.port) not in ends:
             continue

@@ -3,28 +3,17 @@
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final
 
+from weft.lint.names import names
 from weft.lint.rule import Case, Found, problem
 
 if TYPE_CHECKING:
     from weft.lint.facts import Option
 
-_LIMITS: Final = (
-    "LimitCPU", "LimitFSIZE", "LimitDATA", "LimitSTACK", "LimitCORE", "LimitRSS", "LimitNOFILE",
-    "LimitAS", "LimitNPROC", "LimitMEMLOCK", "LimitLOCKS", "LimitSIGPENDING", "LimitMSGQUEUE",
-    "LimitNICE", "LimitRTPRIO", "LimitRTTIME",
-)  # fmt: skip
-_TYPES: Final = frozenset(
-    {"simple", "exec", "forking", "oneshot", "dbus", "notify", "notify-reload", "idle"}
-)
-_EXECS: Final = (
-    "ExecStart", "ExecStartPre", "ExecStartPost", "ExecCondition", "ExecReload",
-    "ExecReloadPost", "ExecStop", "ExecStopPost", "ExecSearchPath", "ExecPaths",
-)  # fmt: skip
-_TARGETS: Final = (
-    "basic.target", "default.target", "graphical.target", "local-fs.target",
-    "multi-user.target", "network-online.target", "network-pre.target", "network.target",
-    "remote-fs.target", "sysinit.target",
-)  # fmt: skip
+
+_LIMITS: Final = tuple(names("systemd.limits"))
+_TYPES: Final = frozenset(names("systemd.types"))
+_EXECS: Final = tuple(names("systemd.execs"))
+_TARGETS: Final = tuple(names("systemd.targets"))
 _TOOLS: Final = ("mlnx_qos", "cma_roce", "weft-rdma", "mlxconfig", "roce", "rdma")
 
 

@@ -6,34 +6,16 @@ from typing import Final
 
 import re2
 
+from weft.lint import facts
 from weft.lint.document import whole
-from weft.lint.facts import (
-    Address,
-    Bond,
-    Fact,
-    LinkPause,
-    Map,
-    Mapped,
-    Marking,
-    Neighbor,
-    Pause,
-    Port,
-    QueueUse,
-    Scheduler,
-    Side,
-    Speaker,
-    Trust,
-    Wanted,
-    Watchdog,
-)
 from weft.lint.filters import filter_facts
 from weft.lint.quantity import switch_bytes
 from weft.lint.reader import File, Reader
 from weft.lint.sections import (
     Section,
+    by_hostname,
     is_document,
     numbers,
-    sections,
     speed_gbit,
     switched,
     vrf_of,
@@ -56,27 +38,25 @@ def _claims(file: File) -> bool:
     return _MARKS.search(file.text.content) is not None and "feature bgp" not in file.head
 
 
-def _read(file: File) -> Iterator[Fact]:
-    top = sections(file)
-    device = next((one.last for one in top if one.starts("hostname")), file.text.folder)
+def _read(top: list[Section]) -> Iterator[facts.Fact]:
     profiles = {one.last: one for one in top if one.starts("qos", "profile")}
     forwards = any(one.starts("ip", "routing", "ipv6", "interfaces") for one in top) and any(
         one.starts("ipv6", "unicast-routing") for one in top
     )
     for one in top:
         if one.starts("interface"):
-            yield from _interface(one, device, profiles)
+            yield from _interface(one, profiles)
         elif one.starts("qos", "map"):
-            yield from _map(one, device)
+            yield from _map(one)
         elif one.starts("router", "bgp"):
-            yield from _bgp(one, device, forwards=forwards)
+            yield from _bgp(one, forwards=forwards)
         elif one.starts("priority-flow-control", "pause", "watchdog", "default"):
-            yield _watchdog([one], (), device)
-    yield from _profiles(top, profiles, device)
-    yield from filter_facts(top, device)
+            yield _watchdog([one], ())
+    yield from _profiles(top, profiles)
+    yield from filter_facts(top)
 
 
-def _profiles(top: list[Section], profiles: dict[str, Section], device: str) -> Iterator[Fact]:
+def _profiles(top: list[Section], profiles: dict[str, Section]) -> Iterator[facts.Fact]:
     """Yield what a profile sets, for all ports that use it."""
     used: dict[str, list[str]] = {}
     for one in top:
@@ -84,49 +64,39 @@ def _profiles(top: list[Section], profiles: dict[str, Section], device: str) -> 
         if use is not None:
             used.setdefault(use.last, []).append("".join(one.words[1:]))
             if use.last not in profiles:
-                yield Wanted(at=use.at, device=device, what="qos profile", name=use.last)
+                yield facts.Wanted(at=use.at, what="qos profile", name=use.last)
     for name, ports in used.items():
         if name in profiles:
-            yield from _quality(profiles[name], tuple(ports), device)
+            yield from _quality(profiles[name], tuple(ports))
 
 
-def _interface(one: Section, device: str, profiles: dict[str, Section]) -> Iterator[Fact]:
+def _interface(one: Section, profiles: dict[str, Section]) -> Iterator[facts.Fact]:
     name = "".join(one.words[1:])
     if not name.startswith(("Ethernet", "Et", "Port-Channel")):
-        yield from _addresses(one, name, device)
+        yield from _addresses(one, name)
         return
     routed = one.first("no", "switchport") is not None
-    yield _port(one, name, device, routed=routed)
+    yield _port(one, name, routed=routed)
     group = one.first("channel-group")
     if group:
-        yield Bond(
-            at=group.at,
-            device=device,
-            side=Side.SWITCH,
-            name=f"Port-Channel{group.word(1)}",
-            members=(name,),
-        )
+        yield facts.Bond(at=group.at, name=f"Port-Channel{group.word(1)}", members=(name,))
     for pause in one.find("flowcontrol"):
-        yield LinkPause(
-            at=pause.at, device=device, side=Side.SWITCH, ports=(name,), on=pause.last == "on"
-        )
-    yield from _own_quality(one, name, device, unmarked=bool(profiles) and routed)
-    yield from _addresses(one, name, device)
+        yield facts.LinkPause(at=pause.at, ports=(name,), on=pause.last == "on")
+    yield from _own_quality(one, name, unmarked=bool(profiles) and routed)
+    yield from _addresses(one, name)
     address = one.first("ip", "address")
     if address and not routed:
-        yield switched(address, device, name)
+        yield switched(address, name)
 
 
-def _port(one: Section, name: str, device: str, *, routed: bool) -> Port:
+def _port(one: Section, name: str, *, routed: bool) -> facts.Port:
     mtu, speed = one.first("mtu"), one.first("speed")
     fec = one.first("error-correction", "encoding")
     description = one.first("description")
     peer = description.words[1:] if description and len(description.words) == 3 else ()  # noqa: PLR2004 - a peer and its port
     value = whole(mtu.last) if mtu else _DEFAULT_MTU if routed else None
-    return Port(
+    return facts.Port(
         at=(mtu or one).at,
-        device=device,
-        side=Side.SWITCH,
         name=name,
         mtu_bytes=value,
         speed_gbit=speed_gbit(speed.last) if speed else None,
@@ -139,7 +109,7 @@ def _port(one: Section, name: str, device: str, *, routed: bool) -> Port:
     )
 
 
-def _own_quality(one: Section, name: str, device: str, *, unmarked: bool) -> Iterator[Fact]:
+def _own_quality(one: Section, name: str, *, unmarked: bool) -> Iterator[facts.Fact]:
     """Yield what a port sets itself; ``unmarked``: without a profile it trusts no label."""
     profile = one.first("service-profile")
     has_own = any(
@@ -148,38 +118,27 @@ def _own_quality(one: Section, name: str, device: str, *, unmarked: bool) -> Ite
         for word in ("priority-flow-control", "tx-queue", "uc-tx-queue", "qos")
     )
     if has_own:
-        yield from _quality(one, (name,), device)
+        yield from _quality(one, (name,))
     elif profile is None and unmarked:
-        yield Trust(at=one.at, device=device, side=Side.SWITCH, ports=(name,), mode="none")
-        yield Pause(at=one.at, device=device, side=Side.SWITCH, ports=(name,), priorities=())
+        yield facts.Trust(at=one.at, ports=(name,), mode="none")
+        yield facts.Pause(at=one.at, ports=(name,), priorities=())
 
 
-def _addresses(one: Section, name: str, device: str) -> Iterator[Fact]:
+def _addresses(one: Section, name: str) -> Iterator[facts.Fact]:
     for address in one.find("ip", "address"):
         if address.word(2)[:1].isdigit():  # others are virtual, or from DHCP
-            yield Address(
-                at=address.at,
-                device=device,
-                side=Side.SWITCH,
-                port=name,
-                address=address.word(2),
-                vrf=vrf_of(one),
+            yield facts.Address(
+                at=address.at, port=name, address=address.word(2), vrf=vrf_of(one)
             )
 
 
-def _quality(one: Section, ports: tuple[str, ...], device: str) -> Iterator[Fact]:
+def _quality(one: Section, ports: tuple[str, ...]) -> Iterator[facts.Fact]:
     trust = one.first("qos", "trust")
     untrusted = one.first("no", "qos", "trust")
     mode = trust.last if trust else "none"
     if trust or untrusted or one.starts("qos", "profile"):
         at = (trust or untrusted or one).at
-        yield Trust(
-            at=at,
-            device=device,
-            side=Side.SWITCH,
-            ports=ports,
-            mode="pcp" if mode == "cos" else mode,
-        )
+        yield facts.Trust(at=at, ports=ports, mode="pcp" if mode == "cos" else mode)
     on = any(
         part.words[1:] in {("on",), ("mode", "on")}
         for part in one.find("priority-flow-control")
@@ -189,24 +148,20 @@ def _quality(one: Section, ports: tuple[str, ...], device: str) -> Iterator[Fact
     ]
     priorities = {n for row in rows for n in numbers(row.word(2))}
     shown = next(iter(rows), one.first("priority-flow-control") or one)
-    yield Pause(
-        at=shown.at,
-        device=device,
-        side=Side.SWITCH,
-        ports=ports,
-        priorities=tuple(sorted(priorities)) if on else (),
+    yield facts.Pause(
+        at=shown.at, ports=ports, priorities=tuple(sorted(priorities)) if on else ()
     )
     dogs = list(one.find("priority-flow-control", "pause", "watchdog"))
     off = one.first("no", "priority-flow-control", "pause", "watchdog")
     if dogs or off:
-        yield _watchdog(dogs or [off] if off else dogs, ports, device, on=off is None)
+        yield _watchdog(dogs or [off] if off else dogs, ports, on=off is None)
     for queue in [*one.find("tx-queue"), *one.find("uc-tx-queue")]:
-        yield from _queue(queue, ports, device)
+        yield from _queue(queue, ports)
 
 
 def _watchdog(
-    rows: list[Section], ports: tuple[str, ...], device: str, *, on: bool = True
-) -> Watchdog:
+    rows: list[Section], ports: tuple[str, ...], *, on: bool = True
+) -> facts.Watchdog:
     def ms(*words: str) -> float | None:
         found = [row.after(word) for row in rows for word in words if row.after(word)]
         try:
@@ -215,9 +170,8 @@ def _watchdog(
             return None
 
     action = [row.after("action") for row in rows if row.after("action")]
-    return Watchdog(
+    return facts.Watchdog(
         at=rows[0].at,
-        device=device,
         ports=ports,
         on=on,
         action=action[-1] if action else "",
@@ -227,15 +181,14 @@ def _watchdog(
     )
 
 
-def _queue(one: Section, ports: tuple[str, ...], device: str) -> Iterator[Fact]:
+def _queue(one: Section, ports: tuple[str, ...]) -> Iterator[facts.Fact]:
     queue = whole(one.word(1)) if len(one.words) > 1 else None
     if queue is None:
         return
     for row in one.find("random-detect", "ecn"):
         chance = whole(row.after("max-mark-probability"))
-        yield Marking(
+        yield facts.Marking(
             at=row.at,
-            device=device,
             ecn=True,
             ports=ports,
             queues=(queue,),
@@ -248,16 +201,14 @@ def _queue(one: Section, ports: tuple[str, ...], device: str) -> Iterator[Fact]:
     weight = one.first("bandwidth")
     if strict or weight:
         shown = strict or weight or one
-        yield Scheduler(
+        yield facts.Scheduler(
             at=shown.at,
-            device=device,
-            side=Side.SWITCH,
             queue=queue,
             ports=ports,
             strict=strict is not None,
             weight=whole(weight.last) if weight else None,
         )
-    yield QueueUse(at=one.at, device=device, ports=ports, queue=queue)
+    yield facts.QueueUse(at=one.at, ports=ports, queue=queue)
 
 
 def _threshold(row: Section, name: str) -> float | None:
@@ -269,27 +220,22 @@ def _threshold(row: Section, name: str) -> float | None:
     return switch_bytes(f"{value} {unit}") if unit != "segments" else None
 
 
-def _map(one: Section, device: str) -> Iterator[Fact]:
+def _map(one: Section) -> Iterator[facts.Fact]:
     if "to" not in one.words or len(one.words) < _ROUTED:
         return
     split = one.words.index("to")
-    kind = {"dscp": Map.DSCP_TO_CLASS, "traffic-class": Map.CLASS_TO_QUEUE}.get(one.word(2))
+    kind = {"dscp": facts.Map.DSCP_TO_CLASS, "traffic-class": facts.Map.CLASS_TO_QUEUE}.get(
+        one.word(2)
+    )
     target = whole(one.last)
     if kind is None or target is None or one.words[split + 1] == "cos":
         return
     for word in one.words[3:split]:
         for source in numbers(word):
-            yield Mapped(
-                at=one.at,
-                device=device,
-                side=Side.SWITCH,
-                kind=kind,
-                source=source,
-                target=target,
-            )
+            yield facts.Mapped(at=one.at, kind=kind, source=source, target=target)
 
 
-def _bgp(one: Section, device: str, *, forwards: bool) -> Iterator[Fact]:
+def _bgp(one: Section, *, forwards: bool) -> Iterator[facts.Fact]:
     asn = _asn(one.last)
     if asn is None:
         return
@@ -298,9 +244,8 @@ def _bgp(one: Section, device: str, *, forwards: bool) -> Iterator[Fact]:
     paths = next((whole(part.word(1)) for part in inside if part.starts("maximum-paths")), None)
     router_id = one.first("router-id")
     announced = any(part.starts(w) for part in inside for w in ("redistribute", "network"))
-    yield Speaker(
+    yield facts.Speaker(
         at=one.at,
-        device=device,
         asn=asn,
         router_id=router_id.last if router_id else "",
         paths=paths if paths is not None else 1,
@@ -308,14 +253,14 @@ def _bgp(one: Section, device: str, *, forwards: bool) -> Iterator[Fact]:
     )
     unless = one.first("no", "bgp", "default", "ipv4-unicast") is not None
     for part in one.find("neighbor"):
-        for session in _neighbor(part, one, inside, device, implicit=not unless):
+        for session in _neighbor(part, one, inside, implicit=not unless):
             lame = session.unnumbered and not forwards
             yield replace(session, extended_nexthop=False) if lame else session
 
 
 def _neighbor(
-    part: Section, bgp: Section, inside: list[Section], device: str, *, implicit: bool
-) -> Iterator[Neighbor]:
+    part: Section, bgp: Section, inside: list[Section], *, implicit: bool
+) -> Iterator[facts.Neighbor]:
     group = part.after("peer-group")
     names = [part.word(1), group]
     if part.word(1) == "interface":
@@ -327,9 +272,8 @@ def _neighbor(
             for name in names
         )
         active = any(row.words == ("neighbor", n, "activate") for row in inside for n in names)
-        yield Neighbor(
+        yield facts.Neighbor(
             at=part.at,
-            device=device,
             peer=part.word(2),
             unnumbered=True,
             remote=remote,
@@ -337,7 +281,7 @@ def _neighbor(
             active=active or implicit,
         )
     elif part.words[2:3] == ("remote-as",) and part.word(1)[:1].isdigit():
-        yield Neighbor(at=part.at, device=device, peer=part.word(1), remote=part.last)
+        yield facts.Neighbor(at=part.at, peer=part.word(1), remote=part.last)
 
 
 def _of_group(bgp: Section, group: str, name: str) -> str:
@@ -353,4 +297,4 @@ def _asn(text: str) -> int | None:
     return whole(text)
 
 
-eos = Reader(title="Arista EOS", claims=_claims, read=_read)
+eos = Reader(title="Arista EOS", claims=_claims, read=lambda file: by_hostname(file, _read))

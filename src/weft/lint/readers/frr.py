@@ -6,10 +6,10 @@ from typing import Final
 import re2
 
 from weft.lint.document import whole
-from weft.lint.facts import Address, Fact, Neighbor, Port, Side, Speaker, Wanted
+from weft.lint.facts import Address, Fact, Neighbor, Port, Speaker, Wanted
 from weft.lint.filters import filter_facts
 from weft.lint.reader import File, Reader
-from weft.lint.sections import Section, is_document, sections
+from weft.lint.sections import Section, by_hostname, is_document
 
 _MARKS: Final = re2.compile(r"(?m)^(frr (?:version|defaults)|service integrated-vtysh-config)")
 
@@ -20,37 +20,31 @@ def _claims(file: File) -> bool:
     return file.text.stem in {"frr.conf", "bgpd.conf"} or _MARKS.search(file.head) is not None
 
 
-def _read(file: File) -> Iterator[Fact]:
-    top = sections(file)
-    device = next((one.last for one in top if one.starts("hostname")), file.text.folder)
+def _read(top: list[Section]) -> Iterator[Fact]:
     maps = {one.word(1) for one in top if one.starts("route-map")}
-    yield from filter_facts(top, device)
+    yield from filter_facts(top)
     for one in top:
         if one.starts("interface") and len(one.words) > 1:
-            yield from _interface(one, device)
+            yield from _interface(one)
         elif one.starts("router", "bgp"):
-            yield from _bgp(one, device, maps)
+            yield from _bgp(one, maps)
 
 
-def _interface(one: Section, device: str) -> Iterator[Fact]:
+def _interface(one: Section) -> Iterator[Fact]:
     description = one.first("description")
     if description and len(description.words) == 3:  # noqa: PLR2004 - a peer and its port
         yield Port(
             at=one.at,
-            device=device,
-            side=Side.SWITCH,
             name=one.last,
             peer=description.words[1],
             peer_port=description.words[2],
             up=one.first("shutdown") is None,
         )
     for row in one.find("ip", "address"):
-        yield Address(
-            at=row.at, device=device, side=Side.SWITCH, port=one.last, address=row.word(2)
-        )
+        yield Address(at=row.at, port=one.last, address=row.word(2))
 
 
-def _bgp(one: Section, device: str, maps: set[str]) -> Iterator[Fact]:
+def _bgp(one: Section, maps: set[str]) -> Iterator[Fact]:
     asn = whole(one.word(2)) if len(one.words) > 2 else None  # noqa: PLR2004 - router bgp ASN
     if asn is None:
         return
@@ -60,7 +54,6 @@ def _bgp(one: Section, device: str, maps: set[str]) -> Iterator[Fact]:
     paths = next((whole(row.last) for row in parts if row.starts("maximum-paths")), None)
     yield Speaker(
         at=one.at,
-        device=device,
         asn=asn,
         router_id=router_id.last if router_id else "",
         paths=paths,
@@ -70,11 +63,11 @@ def _bgp(one: Section, device: str, maps: set[str]) -> Iterator[Fact]:
     for row in [*one.parts, *parts]:
         name = row.after("route-map")
         if name and name not in maps:
-            yield Wanted(at=row.at, device=device, what="route-map", name=name)
-    yield from _neighbors(one, parts, device)
+            yield Wanted(at=row.at, what="route-map", name=name)
+    yield from _neighbors(one, parts)
 
 
-def _neighbors(one: Section, parts: list[Section], device: str) -> Iterator[Fact]:
+def _neighbors(one: Section, parts: list[Section]) -> Iterator[Fact]:
     rows: dict[str, list[Section]] = {}
     for row in one.find("neighbor"):
         rows.setdefault(row.word(1), []).append(row)
@@ -95,7 +88,6 @@ def _neighbors(one: Section, parts: list[Section], device: str) -> Iterator[Fact
         unnumbered = any("interface" in row.words for row in own)
         yield Neighbor(
             at=own[0].at,
-            device=device,
             peer=peer,
             unnumbered=unnumbered,
             remote=remote,
@@ -109,4 +101,4 @@ def _extended(rows: list[Section]) -> bool:
     return not any(row.words[:1] == ("no",) for row in rows)
 
 
-frr = Reader(title="FRR", claims=_claims, read=_read)
+frr = Reader(title="FRR", claims=_claims, read=lambda file: by_hostname(file, _read))

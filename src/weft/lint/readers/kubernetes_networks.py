@@ -5,26 +5,13 @@ from typing import Any, Final
 
 import re2
 
+from weft.lint import facts
 from weft.lint.document import Tree, whole
-from weft.lint.facts import (
-    Address,
-    AddressPool,
-    Congestion,
-    Fact,
-    Flaw,
-    Installed,
-    Network,
-    Offered,
-    Option,
-    Pause,
-    Side,
-    Trust,
-)
 from weft.lint.manifests import embedded, name_of, objects
 from weft.lint.reader import File, Reader
 from weft.readers.untrusted import json_value
 
-Found = Iterator[Fact]
+Found = Iterator[facts.Fact]
 _NETWORKS: Final = frozenset(
     {
         "SriovNetwork",
@@ -68,7 +55,7 @@ def _policy(tree: Tree) -> Found:
     for name, one in (*tree["spec"].items(), *second.items()):
         if one["image"]:
             version = one["version"]
-            yield Installed(
+            yield facts.Installed(
                 at=(version or one).at,
                 device=name_of(tree),
                 part=name,
@@ -77,7 +64,7 @@ def _policy(tree: Tree) -> Found:
 
 
 def _plugin(config: Tree, by: str, prefix: str) -> Found:
-    flaws: list[Flaw] = []
+    flaws: list[facts.Flaw] = []
     value = embedded(config, flaws)
     yield from flaws
     if not isinstance(value, dict):
@@ -88,7 +75,7 @@ def _plugin(config: Tree, by: str, prefix: str) -> Found:
                 yield _entry(entry, config, by, prefix)
 
 
-def _entry(entry: dict[str, Any], config: Tree, by: str, prefix: str) -> Offered:
+def _entry(entry: dict[str, Any], config: Tree, by: str, prefix: str) -> facts.Offered:
     selectors = entry.get("selectors") or {}
     first = selectors[0] if isinstance(selectors, list) and selectors else selectors
     if not isinstance(first, dict):
@@ -98,7 +85,7 @@ def _entry(entry: dict[str, Any], config: Tree, by: str, prefix: str) -> Offered
         *(first.get("pfNames") or []),
         *(entry.get("devices") or []),
     ]
-    return Offered(
+    return facts.Offered(
         at=config.at,
         device=by,
         by=by,
@@ -127,7 +114,7 @@ def _sriov(tree: Tree) -> Found:
     rdma, selector = spec["isRdma"], spec["nicSelector"]
     names = [one.string() for one in selector["pfNames"].each()]
     names += [one.string() for one in selector["rootDevices"].each()]
-    yield Offered(
+    yield facts.Offered(
         at=spec.at,
         device=name_of(tree),
         by=name_of(tree),
@@ -146,14 +133,14 @@ def _sriov(tree: Tree) -> Found:
 
 def _network(tree: Tree) -> Found:
     spec = tree["spec"]
-    flaws: list[Flaw] = []
+    flaws: list[facts.Flaw] = []
     ipam = embedded(spec["ipam"], flaws) if isinstance(spec["ipam"].value, str) else None
     chain = _chain(spec["metaPlugins"], flaws)
     yield from flaws
     meta = _meta_mtu(spec["metaPlugins"].string())
     space = spec["networkNamespace"] or tree.under("metadata", "namespace")
     resource = spec["resourceName"].string()
-    yield Network(
+    yield facts.Network(
         at=tree.at,
         device=name_of(tree),
         name=tree.under("metadata", "name").string(),
@@ -169,7 +156,7 @@ def _network(tree: Tree) -> Found:
     )
 
 
-def _chain(part: Tree, flaws: list[Flaw]) -> list[dict[str, Any]]:
+def _chain(part: Tree, flaws: list[facts.Flaw]) -> list[dict[str, Any]]:
     """Return the plug-ins of a network: objects of JSON with commas between."""
     text = part.string().strip()
     if not text:
@@ -179,7 +166,7 @@ def _chain(part: Tree, flaws: list[Flaw]) -> list[dict[str, Any]]:
     except ValueError as failure:
         message = f"metaPlugins is no list of JSON objects: {failure}"
         fix = "write objects with a comma between"
-        flaws.append(Flaw(at=part.at, rule="embedded_json", message=message, fix=fix))
+        flaws.append(facts.Flaw(at=part.at, rule="embedded_json", message=message, fix=fix))
         return []
     flat = found[0] if len(found) == 1 and isinstance(found[0], list) else found
     return [one for one in flat if isinstance(one, dict)]
@@ -213,14 +200,14 @@ def _pool_kind(ipam: object) -> str:
 
 
 def _attachment(tree: Tree) -> Found:
-    flaws: list[Flaw] = []
+    flaws: list[facts.Flaw] = []
     config = embedded(tree.under("spec", "config"), flaws)
     yield from flaws
     parts = config.get("plugins") if isinstance(config, dict) else None
     plugins = [one for one in (parts or [config]) if isinstance(one, dict)]
     mtu = next((whole(str(one["mtu"])) for one in plugins if "mtu" in one), None)
     pools = [_pool(one.get("ipam")) for one in plugins]
-    yield Network(
+    yield facts.Network(
         at=tree.at,
         device=name_of(tree),
         name=tree.under("metadata", "name").string(),
@@ -236,7 +223,7 @@ def _attachment(tree: Tree) -> Found:
 def _addresses(tree: Tree) -> Found:
     spec = tree["spec"]
     subnet = spec["subnet"] or spec["cidr"] or spec["range"]
-    yield AddressPool(
+    yield facts.AddressPool(
         at=subnet.at,
         device=name_of(tree),
         name=tree.under("metadata", "name").string(),
@@ -256,10 +243,10 @@ def _addresses(tree: Tree) -> Found:
 def _fixed(tree: Tree) -> Found:
     """Yield the prefixes that a pool gives nodes by name, with their gateways."""
     for one in tree.under("spec", "staticAllocations").each():
-        yield Address(
+        yield facts.Address(
             at=one.at,
             device=one["nodeName"].string(),
-            side=Side.KUBERNETES,
+            side=facts.Side.KUBERNETES,
             port=tree.under("metadata", "name").string(),
             address=one["prefix"].string(),
             gateway=one["gateway"].string(),
@@ -268,13 +255,15 @@ def _fixed(tree: Tree) -> Found:
 
 def _claim(tree: Tree) -> Found:
     name = tree.under("metadata", "name").string()
-    yield Offered(at=tree.at, device=name_of(tree), by=name_of(tree), resource=f"claim/{name}")
+    yield facts.Offered(
+        at=tree.at, device=name_of(tree), by=name_of(tree), resource=f"claim/{name}"
+    )
 
 
 def _gpu_operator(tree: Tree) -> Found:
     rdma = tree.under("spec", "driver", "rdma", "enabled")
     if rdma:
-        yield Option(
+        yield facts.Option(
             at=rdma.at,
             device=name_of(tree),
             program="gpu-operator",
@@ -288,20 +277,33 @@ def _nic_configuration(tree: Tree) -> Found:
     template = tree.under("spec", "template")
     quality = template.under("roceOptimized", "qos")
     if quality["trust"]:
-        yield Trust(
+        yield facts.Trust(
             at=quality["trust"].at,
             device=name_of(tree),
-            side=Side.HOST,
+            side=facts.Side.HOST,
             mode=quality["trust"].string(),
         )
     flags = quality["pfc"].string()
     if flags:
         on = tuple(n for n, flag in enumerate(flags.split(",")) if flag.strip() == "1")
-        yield Pause(at=quality["pfc"].at, device=name_of(tree), side=Side.HOST, priorities=on)
+        yield facts.Pause(
+            at=quality["pfc"].at, device=name_of(tree), side=facts.Side.HOST, priorities=on
+        )
     for one in template["rawNvConfig"].each():
         value = one["value"].number()
         if one["name"].string() == "CNP_DSCP_P1" and value is not None:
-            yield Congestion(at=one.at, name="cnp_dscp", value=value)
+            yield facts.Congestion(at=one.at, name="cnp_dscp", value=value)
+
+
+def _kubelet(tree: Tree) -> Found:
+    """Yield how the kubelet places CPUs beside devices; none is its default."""
+    policy = tree["topologyManagerPolicy"]
+    yield facts.Option(
+        at=(policy or tree["kind"]).at,
+        program="kubelet",
+        name="topologyManagerPolicy",
+        value=policy.string() or "none",
+    )
 
 
 _KINDS: Final[dict[str, Callable[[Tree], Found]]] = {
@@ -315,6 +317,7 @@ _KINDS: Final[dict[str, Callable[[Tree], Found]]] = {
     "ResourceClaim": _claim,
     "ClusterPolicy": _gpu_operator,
     "NicConfigurationTemplate": _nic_configuration,
+    "KubeletConfiguration": _kubelet,
 }
 kubernetes_networks = Reader(
     title="RDMA and networks of Kubernetes", claims=_claims, read=_read

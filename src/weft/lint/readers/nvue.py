@@ -6,37 +6,10 @@ from typing import Any, Final, Protocol
 
 import re2
 
+from weft.lint import facts
 from weft.lint.document import Tree, whole
-from weft.lint.facts import (
-    Address,
-    Aggregate,
-    Announced,
-    Bond,
-    BufferProfile,
-    CableLength,
-    Fact,
-    Flaw,
-    GroupUse,
-    LinkPause,
-    Map,
-    Mapped,
-    MapRow,
-    Marking,
-    Neighbor,
-    Pause,
-    Port,
-    PrefixRow,
-    QueueUse,
-    Scheduler,
-    Side,
-    Speaker,
-    Split,
-    Timers,
-    Trust,
-    Watchdog,
-)
 from weft.lint.quantity import switch_bytes
-from weft.lint.reader import File, Reader
+from weft.lint.reader import File, Reader, of_device
 from weft.lint.sections import numbers, speed_gbit
 from weft.lint.text import Place, Text
 
@@ -45,6 +18,7 @@ _COMMAND: Final = re2.compile(r"(?m)^\s*nv set \S")
 _RANGE: Final = re2.compile(r"([A-Za-z]\w*?)(\d+)-(\d+)")
 _TRUST: Final = {"l3": "dscp", "both": "dscp", "port": "none", "l2": "pcp"}
 _MILLI: Final = 1000
+_ONE_QUOTED: Final = 3
 _LOSSLESS_CLASS: Final = 3
 _LOSSLESS_DSCPS: Final = range(24, 32)
 _CNP_DSCPS: Final = range(48, 56)
@@ -73,16 +47,12 @@ def _sets(file: File) -> Iterator[Tree]:
                     yield tree
 
 
-def _read(file: File) -> Iterator[Fact]:
+def _read(file: File) -> Iterator[facts.Fact]:
     trees = [_commands(file)] if _COMMAND.search(file.text.content) else list(_sets(file))
     for tree in trees:
-        device = tree.under("system", "hostname").string() or _device(file)
+        device = tree.under("system", "hostname").string() or file.text.folder
         for read in _PARTS:
-            yield from read(tree, device)
-
-
-def _device(file: File) -> str:
-    return file.text.folder
+            yield from of_device(device, read(tree))
 
 
 def _commands(file: File) -> Tree:
@@ -91,9 +61,7 @@ def _commands(file: File) -> Tree:
     places: dict[tuple[str, ...], tuple[int, int]] = {}
     for number, line in file.lines():
         command = line.partition("#")[0]
-        quoted = "'" in command or '"' in command
-        words = _WORD.findall(command) if quoted else command.split()
-        words = [word.strip("'\"") for word in words]
+        words = _words(command)
         if words[:2] != ["nv", "set"] or len(words) < 4:  # noqa: PLR2004 - a key and a value
             continue
         at, path = root, tuple(words[2:-1])
@@ -107,6 +75,20 @@ def _commands(file: File) -> Tree:
             at = below
         places[path] = places[(*path, words[-1])] = (number, 1)
     return Tree(root, Text(file.name, file.text.content), _Places(places))
+
+
+def _words(command: str) -> list[str]:
+    """Return the words of a command; a quoted one may hold spaces.
+
+    >>> _words("nv set interface swp1 description 'spine-0 swp2'")[-1]
+    'spine-0 swp2'
+    """
+    parts = command.split("'")
+    if len(parts) == _ONE_QUOTED and '"' not in command and not parts[2].strip():
+        return [*parts[0].split(), parts[1]]  # one quoted word at the end: nearly all are so
+    quoted = len(parts) > 1 or '"' in command
+    words = _WORD.findall(command) if quoted else parts[0].split()
+    return [word.strip("'\"") for word in words]
 
 
 def _store(at: dict[str, Any], key: str, value: str) -> None:
@@ -156,17 +138,18 @@ def _keys(part: Tree) -> list[str]:
     return [part.string()] if part.string() else []
 
 
-def _interfaces(tree: Tree, device: str) -> Iterator[Fact]:
-    yield from _ports(tree, device)
+def _interfaces(tree: Tree) -> Iterator[facts.Fact]:
+    seed = tree.under("system", "forwarding", "hash-seed")
+    if seed:
+        yield facts.HashSeed(at=seed.at, seed=seed.string())
+    yield from _ports(tree)
     for key, one in tree["interface"].items():
         names = tuple(_names(key))
         family = one["ip"] or one["ipv4"]
         for address in _keys(family["address"]):
             if "/" in address and names:
-                yield Address(
+                yield facts.Address(
                     at=family.under("address", address).at,
-                    device=device,
-                    side=Side.SWITCH,
                     port=names[0],
                     address=address,
                     vrf=(family["vrf"] or one["vrf"]).string().replace("default", ""),
@@ -177,29 +160,29 @@ def _interfaces(tree: Tree, device: str) -> Iterator[Fact]:
         )
         if ways is not None:
             cages = tuple(f"{name}s" for name in names)
-            yield Split(at=split.at, device=device, cages=cages, ways=ways)
+            yield facts.Split(at=split.at, cages=cages, ways=ways)
         members = one.under("bond", "member")
         if members:
             ports = tuple(n for m in _keys(members) for n in _names(m))
-            yield Bond(at=members.at, device=device, side=Side.SWITCH, name=key, members=ports)
+            yield facts.Bond(at=members.at, name=key, members=ports)
         quality = one["qos"]
         if quality:
-            yield from _own_quality(quality, names, device)
+            yield from _own_quality(quality, names)
 
 
-def _ports(tree: Tree, device: str) -> Iterator[Port]:
+def _ports(tree: Tree) -> Iterator[facts.Port]:
     """Yield each port once, with what all keys say that name it."""
-    ports: dict[str, Port] = {}
+    ports: dict[str, facts.Port] = {}
     for key, one in tree["interface"].items():
         for name in _names(key):
             if name.startswith(("swp", "bond")):
-                port = _port(one, name, device)
+                port = _port(one, name)
                 before = ports.get(name)
                 ports[name] = port if before is None else _merged(before, port)
     yield from ports.values()
 
 
-def _merged(before: Port, port: Port) -> Port:
+def _merged(before: facts.Port, port: facts.Port) -> facts.Port:
     return replace(
         before,
         at=port.at if port.mtu_bytes else before.at,
@@ -213,15 +196,13 @@ def _merged(before: Port, port: Port) -> Port:
     )
 
 
-def _port(one: Tree, name: str, device: str) -> Port:
+def _port(one: Tree, name: str) -> facts.Port:
     link = one["link"]
     state = _keys(link["state"])
     peer = (one["description"] or link["description"]).string().strip("'\"").split()
     two = len(peer) == 2  # noqa: PLR2004 - a peer and its port
-    return Port(
+    return facts.Port(
         at=(link["mtu"] or one).at,
-        device=device,
-        side=Side.SWITCH,
         name=name,
         mtu_bytes=link["mtu"].number(),
         speed_gbit=speed_gbit(link["speed"].string()),
@@ -233,27 +214,23 @@ def _port(one: Tree, name: str, device: str) -> Port:
     )
 
 
-def _own_quality(quality: Tree, ports: tuple[str, ...], device: str) -> Iterator[Fact]:
+def _own_quality(quality: Tree, ports: tuple[str, ...]) -> Iterator[facts.Fact]:
     pause = quality["link-pause"]
     if pause:
         on = any(pause[way].true() for way in ("tx", "rx")) or pause["state"].true()
         on = on or pause.string() not in {"", "disable", "off"} or "tx" in _keys(pause)
-        yield LinkPause(at=pause.at, device=device, side=Side.SWITCH, ports=ports, on=on)
+        yield facts.LinkPause(at=pause.at, ports=ports, on=on)
     dog = quality["pfc-watchdog"]
     if dog:
-        yield Watchdog(at=dog.at, device=device, ports=ports, on=_on(dog))
+        yield facts.Watchdog(at=dog.at, ports=ports, on=_on(dog))
     remark = quality.under("mapping", "trust")
     if remark:
-        yield Trust(
-            at=remark.at,
-            device=device,
-            side=Side.SWITCH,
-            ports=ports,
-            mode=_TRUST.get(remark.string(), remark.string()),
+        yield facts.Trust(
+            at=remark.at, ports=ports, mode=_TRUST.get(remark.string(), remark.string())
         )
     pfc = quality["pfc"]
     if pfc:
-        yield from _pause({"": pfc}, ports, device)
+        yield from _pause({"": pfc}, ports)
 
 
 def _on(part: Tree) -> bool:
@@ -262,40 +239,37 @@ def _on(part: Tree) -> bool:
     return (said or "enable") in {"enable", "enabled", "on", "up"}
 
 
-def _quality(tree: Tree, device: str) -> Iterator[Fact]:
+def _quality(tree: Tree) -> Iterator[facts.Fact]:
     quality = tree["qos"]
-    yield from _roce(quality, device)
+    yield from _roce(quality)
     for name, one in quality["mapping"].items():
-        yield from _mapping(one, name, device)
+        yield from _mapping(one, name)
     for name, one in quality["egress-queue-mapping"].items():
         for priority, row in one["switch-priority"].items():
             target = row["traffic-class"].number()
             if target is not None:
                 for source in numbers(priority):
-                    yield Mapped(
+                    yield facts.Mapped(
                         at=row.at,
-                        device=device,
-                        side=Side.SWITCH,
                         table=name,
-                        kind=Map.CLASS_TO_QUEUE,
+                        kind=facts.Map.CLASS_TO_QUEUE,
                         source=source,
                         target=target,
                     )
-    yield from _pause(dict(quality["pfc"].items()), (), device)
+    yield from _pause(dict(quality["pfc"].items()), ())
     for one in quality["congestion-control"].parts():
-        yield from _congestion(one, device)
+        yield from _congestion(one)
     for one in quality["egress-scheduler"].parts():
-        yield from _scheduler(one, device)
-    yield from _watchdog(quality["pfc-watchdog"], device)
+        yield from _scheduler(one)
+    yield from _watchdog(quality["pfc-watchdog"])
 
 
-def _watchdog(dog: Tree, device: str) -> Iterator[Fact]:
+def _watchdog(dog: Tree) -> Iterator[facts.Fact]:
     if dog:
         poll = _ms(dog["polling-interval"].string())
         robust = dog["robustness"].number()
-        yield Watchdog(
+        yield facts.Watchdog(
             at=dog.at,
-            device=device,
             poll_ms=poll,
             queues=None,
             on=_on(dog),
@@ -303,7 +277,7 @@ def _watchdog(dog: Tree, device: str) -> Iterator[Fact]:
         )
         for one in dog.parts():
             if isinstance(one.value, dict) and one["state"]:
-                yield Watchdog(at=one.at, device=device, on=_on(one))
+                yield facts.Watchdog(at=one.at, on=_on(one))
 
 
 def _ms(text: str) -> float | None:
@@ -314,16 +288,15 @@ def _ms(text: str) -> float | None:
     return None
 
 
-def _roce(quality: Tree, device: str) -> Iterator[Fact]:
+def _roce(quality: Tree) -> Iterator[facts.Fact]:
     """Yield what ``qos roce`` sets all at once: NVIDIA's default for RoCE."""
     roce = quality["roce"]
     mode = roce["mode"].string() or roce.string() or next(iter(_keys(roce)), "")
     enable = roce["state"] or roce["enable"]
     off = (enable and not enable.true()) or mode in {"disable", "disabled"}
     if roce and quality["pfc"] and (off or mode == "lossy"):
-        yield Flaw(
+        yield facts.Flaw(
             at=roce.at,
-            device=device,
             rule="broken_line",
             message=f"RoCE is {'off' if off else 'lossy'}, and PFC is set beside it",
             fix="set qos roce mode lossless, or remove qos pfc",
@@ -332,37 +305,29 @@ def _roce(quality: Tree, device: str) -> Iterator[Fact]:
         return
     length = roce["cable-length"].number()
     if length is not None:
-        yield CableLength(at=roce["cable-length"].at, device=device, ports=(), length_m=length)
+        yield facts.CableLength(at=roce["cable-length"].at, ports=(), length_m=length)
     for part, preset in _PRESETS.items():
         if not quality[part]:
-            yield from preset(roce.at, device, lossless=mode != "lossy")
+            yield from preset(roce.at, lossless=mode != "lossy")
 
 
-def _preset_labels(at: Place, device: str, *, lossless: bool) -> Iterator[Fact]:
+def _preset_labels(at: Place, *, lossless: bool) -> Iterator[facts.Fact]:
     del lossless  # the labels are the same
-    yield Trust(at=at, device=device, side=Side.SWITCH, mode="dscp")
+    yield facts.Trust(at=at, mode="dscp")
     pairs = [(dscp, _LOSSLESS_CLASS) for dscp in _LOSSLESS_DSCPS]
     for dscp, target in [*pairs, *((dscp, _CNP_CLASS) for dscp in _CNP_DSCPS)]:
-        yield Mapped(
-            at=at,
-            device=device,
-            side=Side.SWITCH,
-            kind=Map.DSCP_TO_CLASS,
-            source=dscp,
-            target=target,
-        )
+        yield facts.Mapped(at=at, kind=facts.Map.DSCP_TO_CLASS, source=dscp, target=target)
 
 
-def _preset_pause(at: Place, device: str, *, lossless: bool) -> Iterator[Fact]:
+def _preset_pause(at: Place, *, lossless: bool) -> Iterator[facts.Fact]:
     priorities = (_LOSSLESS_CLASS,) if lossless else ()
-    yield Pause(at=at, device=device, side=Side.SWITCH, priorities=priorities)
+    yield facts.Pause(at=at, priorities=priorities)
 
 
-def _preset_marks(at: Place, device: str, *, lossless: bool) -> Iterator[Fact]:
+def _preset_marks(at: Place, *, lossless: bool) -> Iterator[facts.Fact]:
     del lossless  # the marks are the same
-    yield Marking(
+    yield facts.Marking(
         at=at,
-        device=device,
         ecn=True,
         queues=(0, _LOSSLESS_CLASS),
         kmin_bytes=150_000,
@@ -371,19 +336,17 @@ def _preset_marks(at: Place, device: str, *, lossless: bool) -> Iterator[Fact]:
     )
 
 
-def _preset_turns(at: Place, device: str, *, lossless: bool) -> Iterator[Fact]:
+def _preset_turns(at: Place, *, lossless: bool) -> Iterator[facts.Fact]:
     del lossless  # the turns are the same
-    yield Scheduler(at=at, device=device, side=Side.SWITCH, queue=_CNP_CLASS, strict=True)
+    yield facts.Scheduler(at=at, queue=_CNP_CLASS, strict=True)
     for queue in (0, _LOSSLESS_CLASS):
-        yield Scheduler(
-            at=at, device=device, side=Side.SWITCH, queue=queue, strict=False, weight=50
-        )
+        yield facts.Scheduler(at=at, queue=queue, strict=False, weight=50)
 
 
 class _Preset(Protocol):
     """What ``qos roce`` sets of one part of the quality of service."""
 
-    def __call__(self, at: Place, device: str, *, lossless: bool) -> Iterator[Fact]:
+    def __call__(self, at: Place, *, lossless: bool) -> Iterator[facts.Fact]:
         """Yield it for a switch."""
 
 
@@ -396,52 +359,42 @@ _PRESETS: Final[dict[str, _Preset]] = {
 """By the part that, once it is set by hand, takes the place of the preset."""
 
 
-def _mapping(one: Tree, name: str, device: str) -> Iterator[Fact]:
+def _mapping(one: Tree, name: str) -> Iterator[facts.Fact]:
     trust = one["trust"]
     if trust:
-        yield Trust(
-            at=trust.at,
-            device=device,
-            side=Side.SWITCH,
-            mode=_TRUST.get(trust.string(), trust.string()),
-        )
+        yield facts.Trust(at=trust.at, mode=_TRUST.get(trust.string(), trust.string()))
     for key, row in one["dscp"].items():
         target = row["switch-priority"].number()
         for source in numbers(key):
             if target is not None:
-                yield Mapped(
+                yield facts.Mapped(
                     at=row.at,
-                    device=device,
-                    side=Side.SWITCH,
                     table=name,
-                    kind=Map.DSCP_TO_CLASS,
+                    kind=facts.Map.DSCP_TO_CLASS,
                     source=source,
                     target=target,
                 )
 
 
-def _pause(profiles: dict[str, Tree], ports: tuple[str, ...], device: str) -> Iterator[Fact]:
+def _pause(profiles: dict[str, Tree], ports: tuple[str, ...]) -> Iterator[facts.Fact]:
     for name, one in profiles.items():
         row = one["switch-priority"]
         if row:
             found = [n for key in _keys(row) for n in numbers(key)]
             sends = one["tx"].string() not in {"disable", "off"}
             hears = one["rx"].string() not in {"disable", "off"}
-            yield Pause(
+            yield facts.Pause(
                 at=row.at,
-                device=device,
-                side=Side.SWITCH,
                 ports=ports,
                 priorities=tuple(sorted(found)) if sends and hears else (),
             )
             xoff, xon = _bytes(one["xoff-threshold"]), _bytes(one["xon-threshold"])
             room = _bytes(one["port-buffer"])
             if xoff is not None or xon is not None or room is not None:
-                profile = f"pfc {name or device}"
+                profile = f"pfc {name}".rstrip()
                 headroom = room - (xoff or 0) if room is not None else None
-                yield BufferProfile(
+                yield facts.BufferProfile(
                     at=row.at,
-                    device=device,
                     name=profile,
                     size_bytes=room,
                     xon_bytes=xon,
@@ -449,33 +402,25 @@ def _pause(profiles: dict[str, Tree], ports: tuple[str, ...], device: str) -> It
                     static_bytes=xoff,
                 )
                 for group in found:
-                    yield GroupUse(
-                        at=row.at,
-                        device=device,
-                        ports=ports,
-                        group=group,
-                        profile=profile,
-                        ingress=True,
+                    yield facts.GroupUse(
+                        at=row.at, ports=ports, group=group, profile=profile, ingress=True
                     )
         length = one["cable-length"].number()
         if length is not None:
-            yield CableLength(
-                at=one["cable-length"].at, device=device, ports=ports, length_m=length
-            )
+            yield facts.CableLength(at=one["cable-length"].at, ports=ports, length_m=length)
 
 
 def _bytes(part: Tree) -> int | None:
     return switch_bytes(part.string()) if part else None
 
 
-def _congestion(one: Tree, device: str) -> Iterator[Fact]:
+def _congestion(one: Tree) -> Iterator[facts.Fact]:
     for key, row in one["traffic-class"].items():
         marks = row["ecn"]
         said = marks.string() or next(iter(_keys(marks)), "")
         queues = tuple(numbers(key))
-        yield Marking(
+        yield facts.Marking(
             at=row.at,
-            device=device,
             queues=queues,
             ecn=said in {"", "enable", "enabled", "on"}
             and bool(marks or row["min-threshold-bytes"]),
@@ -484,48 +429,44 @@ def _congestion(one: Tree, device: str) -> Iterator[Fact]:
             pmax_percent=row["probability"].number(),
         )
         for queue in queues:
-            yield QueueUse(at=row.at, device=device, queue=queue)
+            yield facts.QueueUse(at=row.at, queue=queue)
 
 
-def _scheduler(one: Tree, device: str) -> Iterator[Fact]:
+def _scheduler(one: Tree) -> Iterator[facts.Fact]:
     for key, row in one["traffic-class"].items():
         for queue in numbers(key):
-            yield Scheduler(
+            yield facts.Scheduler(
                 at=row.at,
-                device=device,
-                side=Side.SWITCH,
                 queue=queue,
                 strict=row["mode"].string() == "strict",
                 weight=row["bw-percent"].number(),
             )
 
 
-def _routing(tree: Tree, device: str) -> Iterator[Fact]:
+def _routing(tree: Tree) -> Iterator[facts.Fact]:
     whole_bgp, bgp = tree.under("router", "bgp"), tree.under("vrf", "default", "router", "bgp")
     asn = whole((bgp["autonomous-system"] or whole_bgp["autonomous-system"]).string())
     if asn is None:
         return
     for one in (whole_bgp, bgp):
         if one["state"] and not _on(one) and bgp["neighbor"]:
-            yield Flaw(
+            yield facts.Flaw(
                 at=one["state"].at,
-                device=device,
                 rule="broken_line",
-                message=f"BGP of {device} is off: its sessions do not start",
+                message="BGP is off: its sessions do not start",
                 fix="set its state to enabled",
             )
-    yield _speaker(whole_bgp, bgp, device, asn)
-    yield from _filters(tree, bgp, device)
-    yield from _neighbors(bgp, device)
+    yield _speaker(whole_bgp, bgp, asn)
+    yield from _filters(tree, bgp)
+    yield from _neighbors(bgp)
 
 
-def _speaker(whole_bgp: Tree, bgp: Tree, device: str, asn: int) -> Speaker:
+def _speaker(whole_bgp: Tree, bgp: Tree, asn: int) -> facts.Speaker:
     """Return who speaks BGP; the default VRF's own values stand before those of all."""
     family = bgp.under(*_FAMILY)
     relaxed = bgp.under("path-selection", "multipath", "aspath-ignore")
-    return Speaker(
+    return facts.Speaker(
         at=(bgp["autonomous-system"] or whole_bgp["autonomous-system"]).at,
-        device=device,
         asn=asn,
         router_id=(bgp["router-id"] or whole_bgp["router-id"]).string(),
         paths=family.under("multipaths", "ebgp").number(),
@@ -535,7 +476,7 @@ def _speaker(whole_bgp: Tree, bgp: Tree, device: str, asn: int) -> Speaker:
     )
 
 
-def _neighbors(bgp: Tree, device: str) -> Iterator[Neighbor]:
+def _neighbors(bgp: Tree) -> Iterator[facts.Neighbor]:
     """Yield the sessions; what one does not say its peer group says."""
     family, groups = bgp.under(*_FAMILY), bgp["peer-group"]
     active = _on(family) if family["state"] else None
@@ -547,9 +488,8 @@ def _neighbors(bgp: Tree, device: str) -> Iterator[Neighbor]:
         )
         for peer in _names(key):
             unnumbered = one["type"].string() == "unnumbered" or peer.startswith("swp")
-            yield Neighbor(
+            yield facts.Neighbor(
                 at=one.at,
-                device=device,
                 peer=peer,
                 unnumbered=unnumbered,
                 remote=remote.string(),
@@ -558,14 +498,13 @@ def _neighbors(bgp: Tree, device: str) -> Iterator[Neighbor]:
             )
 
 
-def _filters(tree: Tree, bgp: Tree, device: str) -> Iterator[Fact]:
+def _filters(tree: Tree, bgp: Tree) -> Iterator[facts.Fact]:
     policy, family = tree.under("router", "policy"), bgp.under("address-family", "ipv4-unicast")
     for name, one in policy["prefix-list"].items():
         for rule in one["rule"].parts():
             for prefix, match in rule["match"].items():
-                yield PrefixRow(
+                yield facts.PrefixRow(
                     at=match.at,
-                    device=device,
                     name=name,
                     permit="deny" not in _said(rule["action"]),
                     prefix=prefix,
@@ -577,9 +516,8 @@ def _filters(tree: Tree, bgp: Tree, device: str) -> Iterator[Fact]:
             match = rule["match"]
             lists = _said(match["ip-prefix-list"])
             other = set(match.value or ()) - {"type", "ip-prefix-list"}
-            yield MapRow(
+            yield facts.MapRow(
                 at=rule.at,
-                device=device,
                 name=name,
                 permit="deny" not in _said(rule["action"]),
                 prefixes=None if other else next(iter(lists), ""),
@@ -587,15 +525,13 @@ def _filters(tree: Tree, bgp: Tree, device: str) -> Iterator[Fact]:
     connected = family.under("redistribute", "connected")
     if connected and _on(connected):
         name = next(iter(_said(connected["route-map"])), "")
-        yield Announced(at=connected.at, device=device, route_map=name)
+        yield facts.Announced(at=connected.at, route_map=name)
     for prefix, one in family["aggregate-route"].items():
-        yield Aggregate(at=one.at, device=device, prefix=prefix)
+        yield facts.Aggregate(at=one.at, prefix=prefix)
     for group in bgp["peer-group"].parts():
         keepalive, hold = (group["timers"][name].number() for name in ("keepalive", "hold"))
         if keepalive is not None and hold is not None:
-            yield Timers(
-                at=group["timers"].at, device=device, keepalive_s=keepalive, hold_s=hold
-            )
+            yield facts.Timers(at=group["timers"].at, keepalive_s=keepalive, hold_s=hold)
 
 
 def _said(part: Tree) -> list[str]:
@@ -603,7 +539,7 @@ def _said(part: Tree) -> list[str]:
     return [part.string()] if part.string() else _keys(part)
 
 
-_PARTS: Final[tuple[Callable[[Tree, str], Iterator[Fact]], ...]] = (
+_PARTS: Final[tuple[Callable[[Tree], Iterator[facts.Fact]], ...]] = (
     _interfaces,
     _quality,
     _routing,

@@ -6,39 +6,16 @@ from typing import Final
 
 import re2
 
+from weft.lint import facts
 from weft.lint.document import whole
-from weft.lint.facts import (
-    Address,
-    Bond,
-    BufferProfile,
-    Fact,
-    GroupUse,
-    Hash,
-    HashSeed,
-    LinkPause,
-    Map,
-    Mapped,
-    Marking,
-    Neighbor,
-    Pause,
-    Port,
-    QueueUse,
-    Scheduler,
-    Side,
-    Speaker,
-    Split,
-    Trust,
-    Wanted,
-    Watchdog,
-)
 from weft.lint.filters import filter_facts
 from weft.lint.quantity import switch_bytes
 from weft.lint.reader import File, Reader
 from weft.lint.sections import (
     Section,
+    by_hostname,
     is_document,
     numbers,
-    sections,
     speed_gbit,
     switched,
     vrf_of,
@@ -63,7 +40,6 @@ def _claims(file: File) -> bool:
 class _Switch:
     """The parts of one configuration that the others refer to."""
 
-    device: str
     top: list[Section]
     policies: dict[str, Section] = field(default_factory=dict)
     classes: dict[str, Section] = field(default_factory=dict)
@@ -74,49 +50,47 @@ class _Switch:
         return next((one for one in self.top if one.starts("system", "qos")), None)
 
 
-def _read(file: File) -> Iterator[Fact]:
-    top = sections(file)
-    device = next((one.last for one in top if one.starts("hostname")), file.text.folder)
-    switch = _Switch(device, top)
+def _read(top: list[Section]) -> Iterator[facts.Fact]:
+    switch = _Switch(top)
     switch.policies |= {one.last: one for one in top if one.starts("policy-map")}
     switch.classes |= {one.last: one for one in top if one.starts("class-map")}
     yield from _used(switch)
     for one in top:
         if one.starts("interface", "breakout"):
-            yield from _split(one, device)
+            yield from _split(one)
         elif one.starts("interface") and len(one.words) > 1:
             yield from _interface(one, switch)
         elif one.starts("router", "bgp"):
-            yield from _bgp(one, switch.device)
+            yield from _bgp(one)
     for name, policy in switch.policies.items():
         if name in switch.uses:
             yield from _policy(policy, tuple(switch.uses[name]), switch)
     yield from _watchdogs(switch)
     yield from _hash(switch)
     yield from _undefined(switch)
-    yield from filter_facts(top, device)
+    yield from filter_facts(top)
 
 
-def _hash(switch: _Switch) -> Iterator[Hash | HashSeed]:
+def _hash(switch: _Switch) -> Iterator[facts.Hash | facts.HashSeed]:
     for one in switch.top:
         if one.starts("ip", "load-sharing", "address"):
             layer_4 = any("port" in word for word in one.words)
-            yield Hash(at=one.at, device=switch.device, side=Side.SWITCH, layer_4=layer_4)
+            yield facts.Hash(at=one.at, layer_4=layer_4)
             if "universal-id" in one.words[:-1]:
                 seed = one.words[one.words.index("universal-id") + 1]
-                yield HashSeed(at=one.at, device=switch.device, seed=seed)
+                yield facts.HashSeed(at=one.at, seed=seed)
 
 
-def _split(one: Section, device: str) -> Iterator[Split]:
+def _split(one: Section) -> Iterator[facts.Split]:
     """Read ``interface breakout module 1 port 1-64 map 400g-2x``."""
     module, ways = one.after("module"), whole(one.last.rpartition("-")[2].removesuffix("x"))
     ports = numbers(one.after("port"))
     if ports and ways is not None:
         cages = tuple(f"Ethernet{module}/{port}/" for port in ports)
-        yield Split(at=one.at, device=device, cages=cages, ways=ways)
+        yield facts.Split(at=one.at, cages=cages, ways=ways)
 
 
-def _undefined(switch: _Switch) -> Iterator[Fact]:
+def _undefined(switch: _Switch) -> Iterator[facts.Fact]:
     """Yield what BGP needs and is not there: its feature, its route maps."""
     maps = {one.word(1) for one in switch.top if one.starts("route-map")}
     feature = any(one.starts("feature", "bgp") for one in switch.top)
@@ -124,14 +98,14 @@ def _undefined(switch: _Switch) -> Iterator[Fact]:
         if not one.starts("router", "bgp"):
             continue
         if not feature:
-            yield Wanted(at=one.at, device=switch.device, what="feature", name="bgp")
+            yield facts.Wanted(at=one.at, what="feature", name="bgp")
         for row in [*one.parts, *(part for family in one.parts for part in family.parts)]:
             name = row.after("route-map")
             if name and name not in maps:
-                yield Wanted(at=row.at, device=switch.device, what="route-map", name=name)
+                yield facts.Wanted(at=row.at, what="route-map", name=name)
 
 
-def _used(switch: _Switch) -> Iterator[Fact]:
+def _used(switch: _Switch) -> Iterator[facts.Fact]:
     """Note which policies are used where; yield those that are used and not there."""
     for one in switch.top:
         if one.starts("policy-map"):  # a line that lost its own heading
@@ -140,7 +114,7 @@ def _used(switch: _Switch) -> Iterator[Fact]:
             name = "".join(one.words[1:]) if one.starts("interface") else ""
             known = use.last in switch.policies or use.last.startswith("default-")
             if not known:
-                yield Wanted(at=use.at, device=switch.device, what="policy-map", name=use.last)
+                yield facts.Wanted(at=use.at, what="policy-map", name=use.last)
             ports = switch.uses.setdefault(use.last, [])
             if name and name not in ports:
                 ports.append(name)
@@ -150,40 +124,25 @@ def _is_port(name: str) -> bool:
     return name.lower().startswith(("ethernet", "eth", "port-channel"))
 
 
-def _interface(one: Section, switch: _Switch) -> Iterator[Fact]:
-    name, device = "".join(one.words[1:]), switch.device
+def _interface(one: Section, switch: _Switch) -> Iterator[facts.Fact]:
+    name = "".join(one.words[1:])
     if _is_port(name):
-        yield _port(one, name, device)
+        yield _port(one, name)
         yield from _pause_mode(one, name, switch)
     for row in one.find("flowcontrol"):
-        yield LinkPause(
-            at=row.at, device=device, side=Side.SWITCH, ports=(name,), on=row.last == "on"
-        )
+        yield facts.LinkPause(at=row.at, ports=(name,), on=row.last == "on")
     group = one.first("channel-group")
     if group:
-        yield Bond(
-            at=group.at,
-            device=device,
-            side=Side.SWITCH,
-            name=f"port-channel{group.word(1)}",
-            members=(name,),
-        )
+        yield facts.Bond(at=group.at, name=f"port-channel{group.word(1)}", members=(name,))
     address = one.first("ip", "address")
     if address and _is_port(name) and one.first("no", "switchport") is None:
-        yield switched(address, device, name)
+        yield switched(address, name)
     for row in one.find("ip", "address"):
         if row.word(2)[:1].isdigit():
-            yield Address(
-                at=row.at,
-                device=device,
-                side=Side.SWITCH,
-                port=name,
-                address=row.word(2),
-                vrf=vrf_of(one),
-            )
+            yield facts.Address(at=row.at, port=name, address=row.word(2), vrf=vrf_of(one))
 
 
-def _port(one: Section, name: str, device: str) -> Port:
+def _port(one: Section, name: str) -> facts.Port:
     mtu, speed, fec = one.first("mtu"), one.first("speed"), one.first("fec")
     description = one.first("description")
     peer = description.words[1:] if description and len(description.words) == 3 else ()  # noqa: PLR2004 - a peer and its port
@@ -193,10 +152,8 @@ def _port(one: Section, name: str, device: str) -> Port:
     down = one.first("shutdown") is not None
     said = down or one.first("no", "shutdown") is not None
     six = one.first("ip", "forward") is not None and any(True for _ in one.find("ipv6"))
-    return Port(
+    return facts.Port(
         at=(mtu or one).at,
-        device=device,
-        side=Side.SWITCH,
         name=name,
         mtu_bytes=value,
         speed_gbit=speed_gbit(speed.last) if speed else None,
@@ -209,31 +166,21 @@ def _port(one: Section, name: str, device: str) -> Port:
     )
 
 
-def _pause_mode(one: Section, name: str, switch: _Switch) -> Iterator[Fact]:
+def _pause_mode(one: Section, name: str, switch: _Switch) -> Iterator[facts.Fact]:
     row = one.first("priority-flow-control", "mode")
     queues = _no_drop(switch)
     if row is None and not queues:
         return
     on = row is not None and row.word(2) in {"on", "auto"}
-    yield Pause(
-        at=(row or one).at,
-        device=switch.device,
-        side=Side.SWITCH,
-        ports=(name,),
-        priorities=queues if on else (),
-    )
+    if row is not None and row.word(2) == "auto":
+        yield facts.Option(at=row.at, program="nxos-pfc", name=name, value="auto")
+    yield facts.Pause(at=(row or one).at, ports=(name,), priorities=queues if on else ())
     trusted = any(True for _ in one.find(*_POLICY, "qos")) or (
         (system := switch.system()) is not None
         and any(True for _ in system.find(*_POLICY, "qos"))
     )
     if queues:
-        yield Trust(
-            at=one.at,
-            device=switch.device,
-            side=Side.SWITCH,
-            ports=(name,),
-            mode="dscp" if trusted else "none",
-        )
+        yield facts.Trust(at=one.at, ports=(name,), mode="dscp" if trusted else "none")
 
 
 def _no_drop(switch: _Switch) -> tuple[int, ...]:
@@ -247,35 +194,30 @@ def _no_drop(switch: _Switch) -> tuple[int, ...]:
     return tuple(sorted(found))
 
 
-def _policy(policy: Section, ports: tuple[str, ...], switch: _Switch) -> Iterator[Fact]:
+def _policy(policy: Section, ports: tuple[str, ...], switch: _Switch) -> Iterator[facts.Fact]:
     kind = policy.words[policy.words.index("type") + 1] if "type" in policy.words else "qos"
     for group in policy.find("class"):
         if kind == "qos":
             yield from _classify(group, switch)
         elif kind == "queuing":
-            yield from _queuing(group, ports, switch.device)
+            yield from _queuing(group, ports)
         elif kind == "network-qos":
-            yield from _network(group, switch.device)
+            yield from _network(group)
 
 
-def _classify(group: Section, switch: _Switch) -> Iterator[Fact]:
+def _classify(group: Section, switch: _Switch) -> Iterator[facts.Fact]:
     row = group.first("set", "qos-group")
     matched = switch.classes.get(group.last)
     if row is None:
         return
     if matched is None and group.last != "class-default":
-        yield Wanted(at=group.at, device=switch.device, what="class-map", name=group.last)
+        yield facts.Wanted(at=group.at, what="class-map", name=group.last)
     target = whole(row.last)
     for match in matched.find("match", "dscp") if matched else ():
         for source in numbers("".join(match.words[2:])):
             if target is not None:
-                yield Mapped(
-                    at=match.at,
-                    device=switch.device,
-                    side=Side.SWITCH,
-                    kind=Map.DSCP_TO_CLASS,
-                    source=source,
-                    target=target,
+                yield facts.Mapped(
+                    at=match.at, kind=facts.Map.DSCP_TO_CLASS, source=source, target=target
                 )
 
 
@@ -287,14 +229,13 @@ def _number(name: str) -> int | None:
     return int(tail) if tail.isdecimal() else None
 
 
-def _queuing(group: Section, ports: tuple[str, ...], device: str) -> Iterator[Fact]:
+def _queuing(group: Section, ports: tuple[str, ...]) -> Iterator[facts.Fact]:
     queue = _number(group.last)
     if queue is None:
         return
     for row in group.find("random-detect"):
-        yield Marking(
+        yield facts.Marking(
             at=row.at,
-            device=device,
             ecn="ecn" in row.words,
             ports=ports,
             queues=(queue,),
@@ -305,31 +246,26 @@ def _queuing(group: Section, ports: tuple[str, ...], device: str) -> Iterator[Fa
         )
     strict, weight = group.first("priority"), group.first("bandwidth")
     if strict or weight:
-        yield Scheduler(
+        yield facts.Scheduler(
             at=(strict or weight or group).at,
-            device=device,
-            side=Side.SWITCH,
             queue=queue,
             ports=ports,
             strict=strict is not None,
             weight=whole(weight.last) if weight else None,
         )
-    yield QueueUse(at=group.at, device=device, ports=ports, queue=queue)
+    yield facts.QueueUse(at=group.at, ports=ports, queue=queue)
     for row in group.find("pause", "buffer-size"):
         name = f"{group.last} of {ports[0] if ports else 'the system'}"
         size, stop = _size(row, "buffer-size"), _size(row, "pause-threshold")
         room = size - stop if size is not None and stop is not None else size
-        yield BufferProfile(
+        yield facts.BufferProfile(
             at=row.at,
-            device=device,
             name=name,
             size_bytes=size,
             xoff_bytes=room,
             xon_bytes=_size(row, "resume-threshold"),
         )
-        yield GroupUse(
-            at=row.at, device=device, ports=ports, group=queue, profile=name, ingress=True
-        )
+        yield facts.GroupUse(at=row.at, ports=ports, group=queue, profile=name, ingress=True)
 
 
 def _size(row: Section, name: str) -> int | None:
@@ -342,29 +278,22 @@ def _size(row: Section, name: str) -> int | None:
     return found if found is not None else switch_bytes(value)
 
 
-def _network(group: Section, device: str) -> Iterator[Fact]:
+def _network(group: Section) -> Iterator[facts.Fact]:
     queue, row, mtu = _number(group.last), group.first("pause", "pfc-cos"), group.first("mtu")
     if queue is not None and row is not None:
         for priority in numbers(row.last):
-            yield Mapped(
-                at=row.at,
-                device=device,
-                side=Side.SWITCH,
-                kind=Map.PAUSE_TO_QUEUE,
-                source=priority,
-                target=queue,
+            yield facts.Mapped(
+                at=row.at, kind=facts.Map.PAUSE_TO_QUEUE, source=priority, target=queue
             )
     if mtu is not None or row is not None:
-        yield Port(
+        yield facts.Port(
             at=(mtu or group).at,
-            device=device,
-            side=Side.SWITCH,
             name=f"class {group.last}",
             mtu_bytes=whole(mtu.last) if mtu else _DEFAULT_MTU,
         )
 
 
-def _watchdogs(switch: _Switch) -> Iterator[Fact]:
+def _watchdogs(switch: _Switch) -> Iterator[facts.Fact]:
     rows = [
         one
         for one in switch.top
@@ -388,9 +317,8 @@ def _watchdogs(switch: _Switch) -> Iterator[Fact]:
     ]
     if switched or rows:
         shown = (switched or rows)[-1]
-        yield Watchdog(
+        yield facts.Watchdog(
             at=shown.at,
-            device=switch.device,
             on=not switched or shown.last == "on",
             detection_ms=detection,
             poll_ms=interval,
@@ -399,15 +327,12 @@ def _watchdogs(switch: _Switch) -> Iterator[Fact]:
     for one in switch.top:
         row = one.first("priority-flow-control", "watch-dog-interval")
         if one.starts("interface") and row:
-            yield Watchdog(
-                at=row.at,
-                device=switch.device,
-                ports=("".join(one.words[1:]),),
-                on=row.last == "on",
+            yield facts.Watchdog(
+                at=row.at, ports=("".join(one.words[1:]),), on=row.last == "on"
             )
 
 
-def _bgp(one: Section, device: str) -> Iterator[Fact]:
+def _bgp(one: Section) -> Iterator[facts.Fact]:
     asn = whole(one.last)
     if asn is None:
         high, _, low = one.last.partition(".")
@@ -418,9 +343,8 @@ def _bgp(one: Section, device: str) -> Iterator[Fact]:
     parts = family.parts if family else []
     paths = next((whole(row.last) for row in parts if row.starts("maximum-paths")), 1)
     router_id = one.first("router-id")
-    yield Speaker(
+    yield facts.Speaker(
         at=one.at,
-        device=device,
         asn=asn,
         router_id=router_id.last if router_id else "",
         paths=paths,
@@ -438,14 +362,9 @@ def _bgp(one: Section, device: str) -> Iterator[Fact]:
         if not remote and row.first("inherit", "peer-session"):
             remote = "inherited"
         active = any(part.starts("address-family", "ipv4") for part in inside)
-        yield Neighbor(
-            at=row.at,
-            device=device,
-            peer=peer,
-            unnumbered=_is_port(peer),
-            remote=remote,
-            active=active,
+        yield facts.Neighbor(
+            at=row.at, peer=peer, unnumbered=_is_port(peer), remote=remote, active=active
         )
 
 
-nxos = Reader(title="Cisco NX-OS", claims=_claims, read=_read)
+nxos = Reader(title="Cisco NX-OS", claims=_claims, read=lambda file: by_hostname(file, _read))

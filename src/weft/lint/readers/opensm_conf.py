@@ -4,19 +4,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from weft.lint.facts import Fact, Option
+from weft.lint.names import names
 from weft.lint.reader import File, Reader
 
-_KNOWN: Final = (
-    "sm_priority",
-    "routing_engine",
-    "partition_config_file",
-    "qos_max_vls",
-    "subnet_prefix",
-    "sminfo_polling_timeout",
-    "root_guid_file",
-    "qos_policy_file",
-    "max_wire_smps",
-)
+_KNOWN: Final = tuple(names("opensm.marks"))
 _ENOUGH: Final = 2
 
 

@@ -3,76 +3,30 @@
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-import re2
-
+from weft.lint import facts
 from weft.lint.document import Tree, whole
-from weft.lint.facts import (
-    Address,
-    Aggregate,
-    Announced,
-    Bond,
-    BufferPool,
-    BufferProfile,
-    CableLength,
-    Fact,
-    Flaw,
-    GroupUse,
-    Hardware,
-    Hash,
-    HashSeed,
-    Map,
-    Mapped,
-    MapRow,
-    MapUse,
-    Marking,
-    Neighbor,
-    Option,
-    Pause,
-    Port,
-    PrefixRow,
-    QueueUse,
-    Scheduler,
-    Side,
-    Speaker,
-    Timers,
-    Trust,
-    Wanted,
-    Watchdog,
-)
-from weft.lint.reader import File, Reader
+from weft.lint.names import names
+from weft.lint.reader import File, Reader, of_device
 from weft.lint.sections import numbers
 
-_TABLES: Final = frozenset(
-    {
-        "PORT",
-        "PORT_QOS_MAP",
-        "DSCP_TO_TC_MAP",
-        "WRED_PROFILE",
-        "BUFFER_PROFILE",
-        "PFC_WD",
-        "DEVICE_METADATA",
-        "BUFFER_PG",
-        "QUEUE",
-    }
-)
+_TABLES: Final = frozenset(names("sonic.tables"))
 _MAPS: Final = {
-    "DSCP_TO_TC_MAP": Map.DSCP_TO_CLASS,
-    "TC_TO_QUEUE_MAP": Map.CLASS_TO_QUEUE,
-    "TC_TO_PRIORITY_GROUP_MAP": Map.CLASS_TO_GROUP,
-    "MAP_PFC_PRIORITY_TO_QUEUE": Map.PAUSE_TO_QUEUE,
-    "PFC_PRIORITY_TO_QUEUE_MAP": Map.PAUSE_TO_QUEUE,
-    "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP": Map.PAUSE_TO_GROUP,
+    "DSCP_TO_TC_MAP": facts.Map.DSCP_TO_CLASS,
+    "TC_TO_QUEUE_MAP": facts.Map.CLASS_TO_QUEUE,
+    "TC_TO_PRIORITY_GROUP_MAP": facts.Map.CLASS_TO_GROUP,
+    "MAP_PFC_PRIORITY_TO_QUEUE": facts.Map.PAUSE_TO_QUEUE,
+    "PFC_PRIORITY_TO_QUEUE_MAP": facts.Map.PAUSE_TO_QUEUE,
+    "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP": facts.Map.PAUSE_TO_GROUP,
 }
 _USES: Final = {
-    "dscp_to_tc_map": ("DSCP_TO_TC_MAP", Map.DSCP_TO_CLASS),
-    "tc_to_queue_map": ("TC_TO_QUEUE_MAP", Map.CLASS_TO_QUEUE),
-    "tc_to_pg_map": ("TC_TO_PRIORITY_GROUP_MAP", Map.CLASS_TO_GROUP),
-    "pfc_to_queue_map": ("MAP_PFC_PRIORITY_TO_QUEUE", Map.PAUSE_TO_QUEUE),
-    "pfc_to_pg_map": ("PFC_PRIORITY_TO_PRIORITY_GROUP_MAP", Map.PAUSE_TO_GROUP),
+    "dscp_to_tc_map": ("DSCP_TO_TC_MAP", facts.Map.DSCP_TO_CLASS),
+    "tc_to_queue_map": ("TC_TO_QUEUE_MAP", facts.Map.CLASS_TO_QUEUE),
+    "tc_to_pg_map": ("TC_TO_PRIORITY_GROUP_MAP", facts.Map.CLASS_TO_GROUP),
+    "pfc_to_queue_map": ("MAP_PFC_PRIORITY_TO_QUEUE", facts.Map.PAUSE_TO_QUEUE),
+    "pfc_to_pg_map": ("PFC_PRIORITY_TO_PRIORITY_GROUP_MAP", facts.Map.PAUSE_TO_GROUP),
 }
 _GIGABIT: Final = 1000
 _TWO_PARTS: Final = 2
-_PEER: Final = re2.compile(r"(\S+) (\S+)")
 
 
 def _claims(file: File) -> bool:
@@ -87,11 +41,11 @@ def _roots(file: File) -> Iterator[Tree]:
             yield tree
 
 
-def _read(file: File) -> Iterator[Fact]:
+def _read(file: File) -> Iterator[facts.Fact]:
     for tree in _roots(file):
         device = tree.under("DEVICE_METADATA", "localhost", "hostname").string()
         for read in _PARTS:
-            yield from read(tree, device or file.text.folder)
+            yield from of_device(device or file.text.folder, read(tree))
 
 
 def _alike(table: Tree) -> Iterator[tuple[list[str], str, Tree]]:
@@ -114,7 +68,7 @@ def _numbers(text: str) -> list[int]:
     return [number for part in text.split(",") for number in numbers(part.strip())]
 
 
-def _ports(tree: Tree, device: str) -> Iterator[Fact]:
+def _ports(tree: Tree) -> Iterator[facts.Fact]:
     sixes = _link_local(tree)
     told = any(one["admin_status"].string() == "up" for one in tree["PORT"].parts())
     for name, part in tree["PORT"].items():
@@ -123,11 +77,10 @@ def _ports(tree: Tree, device: str) -> Iterator[Fact]:
         row = {key: str(value) for key, value in part.value.items()}
         speed = whole(row.get("speed", ""))
         status = row.get("admin_status")
-        peer = _PEER.fullmatch(row.get("description", ""))
-        yield Port(
+        peer = row.get("description", "").split(" ")
+        known = len(peer) == _TWO_PARTS
+        yield facts.Port(
             at=part.at,
-            device=device,
-            side=Side.SWITCH,
             name=name,
             mtu_bytes=whole(row.get("mtu", "")),
             speed_gbit=speed / _GIGABIT if speed else None,
@@ -136,49 +89,43 @@ def _ports(tree: Tree, device: str) -> Iterator[Fact]:
             # A port that nobody brings up stays down.
             up=status == "up" if status is not None else False if told else None,
             lanes=tuple(_numbers(row.get("lanes", ""))),
-            peer=peer[1] if peer else "",
-            peer_port=peer[2] if peer else "",
+            alias=row.get("alias", ""),
+            cage=whole(row.get("index", "")),
+            peer=peer[0] if known else "",
+            peer_port=peer[1] if known else "",
             link_local=None if sixes is None else name in sixes,
         )
         if "pfc_asym" in row:
             at = part["pfc_asym"].at
             key, value = f"{name}.pfc_asym", row["pfc_asym"]
-            yield Option(at=at, device=device, program="sonic-port", name=key, value=value)
-    yield from _hardware(tree, device)
-    yield from _bundles(tree, device)
+            yield facts.Option(at=at, program="sonic-port", name=key, value=value)
+    yield from _hardware(tree)
+    yield from _bundles(tree)
 
 
-def _hardware(tree: Tree, device: str) -> Iterator[Fact]:
+def _hardware(tree: Tree) -> Iterator[facts.Fact]:
     """Read what the switch is, and by what it spreads flows."""
     sku = tree.under("DEVICE_METADATA", "localhost", "hwsku")
     if sku:
         platform = tree.under("DEVICE_METADATA", "localhost", "platform").string()
-        yield Hardware(at=sku.at, device=device, name=sku.string(), platform=platform)
+        yield facts.Hardware(at=sku.at, name=sku.string(), platform=platform)
     role = tree.under("DEVICE_METADATA", "localhost", "type")
     if role:
-        yield HashSeed(at=role.at, device=device, seed=role.string())
+        yield facts.HashSeed(at=role.at, seed=role.string())
     fields = tree.under("SWITCH_HASH", "GLOBAL", "ecmp_hash")
     if fields:
         names = {one.string() for one in fields.each()} or {fields.string()}
         inner = {name.removeprefix("INNER_") for name in names}
-        yield Hash(
-            at=fields.at, device=device, side=Side.SWITCH, layer_4="L4_SRC_PORT" in inner
-        )
+        yield facts.Hash(at=fields.at, layer_4="L4_SRC_PORT" in inner)
 
 
-def _bundles(tree: Tree, device: str) -> Iterator[Fact]:
+def _bundles(tree: Tree) -> Iterator[facts.Fact]:
     members: dict[str, list[str]] = {}
     for key in tree["PORTCHANNEL_MEMBER"].value or ():
         bundle, _, port = key.partition("|")
         members.setdefault(bundle, []).append(port)
     for bundle, ports in members.items():
-        yield Bond(
-            at=tree["PORTCHANNEL_MEMBER"].at,
-            device=device,
-            side=Side.SWITCH,
-            name=bundle,
-            members=tuple(ports),
-        )
+        yield facts.Bond(at=tree["PORTCHANNEL_MEMBER"].at, name=bundle, members=tuple(ports))
 
 
 def _link_local(tree: Tree) -> set[str] | None:
@@ -195,57 +142,41 @@ def _link_local(tree: Tree) -> set[str] | None:
     return found | {port for port, _, address in keyed if ":" in address}
 
 
-def _maps(tree: Tree, device: str) -> Iterator[Fact]:
+def _maps(tree: Tree) -> Iterator[facts.Fact]:
     for table, kind in _MAPS.items():
         for name, rows in tree[table].items():
             for key, value in rows.items():
                 source, target = whole(key), value.number()
                 if source is not None and target is not None:
-                    yield Mapped(
-                        at=value.at,
-                        device=device,
-                        side=Side.SWITCH,
-                        kind=kind,
-                        table=name,
-                        source=source,
-                        target=target,
+                    yield facts.Mapped(
+                        at=value.at, kind=kind, table=name, source=source, target=target
                     )
     for ports, _, row in _alike(tree["PORT_QOS_MAP"]):
-        yield from _port_maps(tree, device, tuple(ports), row)
+        yield from _port_maps(tree, tuple(ports), row)
 
 
-def _port_maps(tree: Tree, device: str, ports: tuple[str, ...], row: Tree) -> Iterator[Fact]:
+def _port_maps(tree: Tree, ports: tuple[str, ...], row: Tree) -> Iterator[facts.Fact]:
     if ports == ("global",):
         ports = ()
     for key, (table, kind) in _USES.items():
         name = _plain(row[key].string())
         if name:
-            yield MapUse(at=row[key].at, device=device, kind=kind, table=name, ports=ports)
+            yield facts.MapUse(at=row[key].at, kind=kind, table=name, ports=ports)
             if name not in (tree[table].value or {}):
-                yield Wanted(at=row[key].at, device=device, what=table, name=name)
+                yield facts.Wanted(at=row[key].at, what=table, name=name)
     if "dscp_to_tc_map" in row.value:
-        yield Trust(
-            at=row["dscp_to_tc_map"].at,
-            device=device,
-            side=Side.SWITCH,
-            ports=ports,
-            mode="dscp",
-        )
+        yield facts.Trust(at=row["dscp_to_tc_map"].at, ports=ports, mode="dscp")
     elif ports:
-        yield Trust(at=row.at, device=device, side=Side.SWITCH, ports=ports, mode="none")
+        yield facts.Trust(at=row.at, ports=ports, mode="none")
     if "pfc_enable" in row.value or ports:
         enabled = row["pfc_enable"] if "pfc_enable" in row.value else row
-        yield Pause(
-            at=enabled.at,
-            device=device,
-            side=Side.SWITCH,
-            ports=ports,
-            priorities=tuple(_numbers(row["pfc_enable"].string())),
+        yield facts.Pause(
+            at=enabled.at, ports=ports, priorities=tuple(_numbers(row["pfc_enable"].string()))
         )
     if "pfcwd_sw_enable" in row.value:
         at = row["pfcwd_sw_enable"]
         queues = tuple(_numbers(at.string()))
-        yield Watchdog(at=at.at, device=device, ports=ports, queues=queues)
+        yield facts.Watchdog(at=at.at, ports=ports, queues=queues)
 
 
 def _plain(name: str) -> str:
@@ -253,15 +184,14 @@ def _plain(name: str) -> str:
     return name.strip("[]").rpartition("|")[2]
 
 
-def _marking(tree: Tree, device: str) -> Iterator[Fact]:
+def _marking(tree: Tree) -> Iterator[facts.Fact]:
     for name, row in tree["WRED_PROFILE"].items():
         ecn = row["ecn"].string()
         for colour in ("green", "yellow", "red"):
             low = row[f"{colour}_min_threshold"]
             if low or colour == "green":
-                yield Marking(
+                yield facts.Marking(
                     at=low.at if low else row.at,
-                    device=device,
                     name=name,
                     ecn=(ecn == "ecn_all" or colour in ecn)
                     and row[f"wred_{colour}_enable"].string() != "false",
@@ -270,10 +200,8 @@ def _marking(tree: Tree, device: str) -> Iterator[Fact]:
                     pmax_percent=row[f"{colour}_drop_probability"].number(),
                 )
     for name, row in tree["SCHEDULER"].items():
-        yield Scheduler(
+        yield facts.Scheduler(
             at=row.at,
-            device=device,
-            side=Side.SWITCH,
             name=name,
             strict=row["type"].string() == "STRICT",
             weight=row["weight"].number(),
@@ -281,9 +209,8 @@ def _marking(tree: Tree, device: str) -> Iterator[Fact]:
     for ports, places, row in _alike(tree["QUEUE"]):
         marking, scheduler = row["wred_profile"], row["scheduler"]
         for queue in _numbers(places):
-            yield QueueUse(
+            yield facts.QueueUse(
                 at=row.at,
-                device=device,
                 ports=tuple(ports),
                 queue=queue,
                 marking=_plain(marking.string()),
@@ -291,14 +218,13 @@ def _marking(tree: Tree, device: str) -> Iterator[Fact]:
             )
         for part, table in ((marking, "WRED_PROFILE"), (scheduler, "SCHEDULER")):
             if part and _plain(part.string()) not in (tree[table].value or {}):
-                yield Wanted(at=part.at, device=device, what=table, name=_plain(part.string()))
+                yield facts.Wanted(at=part.at, what=table, name=_plain(part.string()))
 
 
-def _buffers(tree: Tree, device: str) -> Iterator[Fact]:
+def _buffers(tree: Tree) -> Iterator[facts.Fact]:
     for name, row in tree["BUFFER_POOL"].items():
-        yield BufferPool(
+        yield facts.BufferPool(
             at=row.at,
-            device=device,
             name=name,
             direction=row["type"].string(),
             size_bytes=row["size"].number(),
@@ -306,9 +232,8 @@ def _buffers(tree: Tree, device: str) -> Iterator[Fact]:
         )
     for name, row in tree["BUFFER_PROFILE"].items():
         pool = _plain(row["pool"].string())
-        yield BufferProfile(
+        yield facts.BufferProfile(
             at=row.at,
-            device=device,
             name=name,
             pool=pool,
             size_bytes=row["size"].number(),
@@ -318,25 +243,20 @@ def _buffers(tree: Tree, device: str) -> Iterator[Fact]:
             static_bytes=row["static_th"].number(),
         )
         if pool not in (tree["BUFFER_POOL"].value or {}):
-            yield Wanted(at=row.at, device=device, what="BUFFER_POOL", name=pool)
+            yield facts.Wanted(at=row.at, what="BUFFER_POOL", name=pool)
     for table, ingress in (("BUFFER_PG", True), ("BUFFER_QUEUE", False)):
         for ports, places, row in _alike(tree[table]):
             profile = _plain(row["profile"].string())
             for group in _numbers(places):
-                yield GroupUse(
-                    at=row.at,
-                    device=device,
-                    ports=tuple(ports),
-                    group=group,
-                    profile=profile,
-                    ingress=ingress,
+                yield facts.GroupUse(
+                    at=row.at, ports=tuple(ports), group=group, profile=profile, ingress=ingress
                 )
             if profile not in (tree["BUFFER_PROFILE"].value or {}) and profile != "NULL":
-                yield Wanted(at=row.at, device=device, what="BUFFER_PROFILE", name=profile)
-    yield from _cables(tree, device)
+                yield facts.Wanted(at=row.at, what="BUFFER_PROFILE", name=profile)
+    yield from _cables(tree)
 
 
-def _cables(tree: Tree, device: str) -> Iterator[Fact]:
+def _cables(tree: Tree) -> Iterator[facts.Fact]:
     for rows in tree["CABLE_LENGTH"].parts():
         by_length: dict[str, list[str]] = {}
         for port, value in rows.items():
@@ -344,20 +264,19 @@ def _cables(tree: Tree, device: str) -> Iterator[Fact]:
         for length, ports in by_length.items():
             meters = whole(length.removesuffix("m"))
             if meters is not None:
-                yield CableLength(
-                    at=rows[ports[0]].at, device=device, ports=tuple(ports), length_m=meters
+                yield facts.CableLength(
+                    at=rows[ports[0]].at, ports=tuple(ports), length_m=meters
                 )
 
 
-def _watchdog(tree: Tree, device: str) -> Iterator[Fact]:
+def _watchdog(tree: Tree) -> Iterator[facts.Fact]:
     poll = tree.under("PFC_WD", "GLOBAL", "POLL_INTERVAL")
     if poll:
-        yield Watchdog(at=poll.at, device=device, poll_ms=poll.number(), queues=())
+        yield facts.Watchdog(at=poll.at, poll_ms=poll.number(), queues=())
     for ports, _, row in _alike(tree["PFC_WD"]):
         if ports != ["GLOBAL"]:
-            yield Watchdog(
+            yield facts.Watchdog(
                 at=row.at,
-                device=device,
                 ports=tuple(ports),
                 action=row["action"].string(),
                 detection_ms=row["detection_time"].number(),
@@ -366,37 +285,34 @@ def _watchdog(tree: Tree, device: str) -> Iterator[Fact]:
             )
 
 
-def _routing(tree: Tree, device: str) -> Iterator[Fact]:
-    yield from _addresses(tree, device)
-    yield from _speaker(tree, device)
-    yield from _neighbors(tree, device)
-    yield from _filters(tree, device)
+def _routing(tree: Tree) -> Iterator[facts.Fact]:
+    yield from _addresses(tree)
+    yield from _speaker(tree)
+    yield from _neighbors(tree)
+    yield from _filters(tree)
 
 
-def _addresses(tree: Tree, device: str) -> Iterator[Fact]:
+def _addresses(tree: Tree) -> Iterator[facts.Fact]:
     for table in ("INTERFACE", "LOOPBACK_INTERFACE"):
         rows = tree[table]
         for key in rows.value or ():
             port, bar, address = key.partition("|")
             if bar:
-                yield Address(
+                yield facts.Address(
                     at=rows[key].at,
-                    device=device,
-                    side=Side.SWITCH,
                     port=port,
                     address=address,
                     vrf=rows[port]["vrf_name"].string() if port in rows.value else "",
                 )
 
 
-def _speaker(tree: Tree, device: str) -> Iterator[Fact]:
+def _speaker(tree: Tree) -> Iterator[facts.Fact]:
     """Read the AS number, of BGP_GLOBALS where it stands there, else of the device."""
     row = tree.under("BGP_GLOBALS", "default")
     framework = tree.under("DEVICE_METADATA", "localhost", "frr_mgmt_framework_config")
     if row and framework and framework.string() == "false":
-        yield Flaw(
+        yield facts.Flaw(
             at=framework.at,
-            device=device,
             rule="broken_line",
             message="nobody reads BGP_GLOBALS: frr_mgmt_framework_config is false",
             fix="set it to true",
@@ -409,9 +325,8 @@ def _speaker(tree: Tree, device: str) -> Iterator[Fact]:
         paths = tree.under("BGP_GLOBALS_AF", "default|ipv4_unicast", "max_ebgp_paths")
         relaxed = row["load_balance_mp_relax"]
         managed = bool(tree["BGP_GLOBALS"])
-        yield Speaker(
+        yield facts.Speaker(
             at=row.at,
-            device=device,
             asn=asn,
             router_id=row["router_id"].string(),
             paths=paths.number(),
@@ -419,23 +334,19 @@ def _speaker(tree: Tree, device: str) -> Iterator[Fact]:
             announces=bool(tree["ROUTE_REDISTRIBUTE"]) if managed else None,
         )
         if of_device and of_device.number() != asn:
-            yield Wanted(
-                at=of_device.at,
-                device=device,
-                what="the AS number of BGP_GLOBALS",
-                name=of_device.string(),
+            yield facts.Wanted(
+                at=of_device.at, what="the AS number of BGP_GLOBALS", name=of_device.string()
             )
 
 
-def _filters(tree: Tree, device: str) -> Iterator[Fact]:
+def _filters(tree: Tree) -> Iterator[facts.Fact]:
     """Yield what the management framework filters and announces."""
     for key, row in tree["PREFIX"].items():
         name, _, rest = key.partition("|")
         prefix, _, span = rest.partition("|")[2].partition("|")
         least, _, most = span.partition("..")
-        yield PrefixRow(
+        yield facts.PrefixRow(
             at=row.at,
-            device=device,
             name=name,
             permit=row["action"].string() != "deny",
             prefix=prefix,
@@ -443,9 +354,8 @@ def _filters(tree: Tree, device: str) -> Iterator[Fact]:
             most=whole(most),
         )
     for key, row in tree["ROUTE_MAP"].items():
-        yield MapRow(
+        yield facts.MapRow(
             at=row.at,
-            device=device,
             name=key.partition("|")[0],
             permit=row["route_operation"].string() != "deny",
             prefixes=row["match_prefix_set"].string(),
@@ -453,16 +363,16 @@ def _filters(tree: Tree, device: str) -> Iterator[Fact]:
     for key, row in tree["ROUTE_REDISTRIBUTE"].items():
         if "|connected|bgp|ipv4" in key:
             name = next((one.string() for one in row["route_map"].each()), "")
-            yield Announced(at=row.at, device=device, route_map=name)
+            yield facts.Announced(at=row.at, route_map=name)
     for key, row in tree["BGP_GLOBALS_AF_AGGREGATE_ADDR"].items():
-        yield Aggregate(at=row.at, device=device, prefix=key.rpartition("|")[2])
+        yield facts.Aggregate(at=row.at, prefix=key.rpartition("|")[2])
     for row in tree["BGP_PEER_GROUP"].parts():
         keepalive, hold = row["keepalive"].number(), row["holdtime"].number()
         if keepalive is not None and hold is not None:
-            yield Timers(at=row.at, device=device, keepalive_s=keepalive, hold_s=hold)
+            yield facts.Timers(at=row.at, keepalive_s=keepalive, hold_s=hold)
 
 
-def _neighbors(tree: Tree, device: str) -> Iterator[Fact]:
+def _neighbors(tree: Tree) -> Iterator[facts.Fact]:
     shared: dict[str, tuple[str, bool, bool]] = {}
     for key, row in tree["BGP_NEIGHBOR"].items():
         if not isinstance(row.value, dict):
@@ -473,12 +383,11 @@ def _neighbors(tree: Tree, device: str) -> Iterator[Fact]:
             shared[name] = _group(tree, name)
         remote, extended, active = shared[name]
         if name and not tree.under("BGP_PEER_GROUP", f"default|{name}"):
-            yield Wanted(at=row.at, device=device, what="BGP_PEER_GROUP", name=name)
+            yield facts.Wanted(at=row.at, what="BGP_PEER_GROUP", name=name)
         own = tree.under("BGP_NEIGHBOR_AF", f"default|{peer}|ipv4_unicast", "admin_status")
         hop, managed = row.value.get("capability_ext_nexthop"), "|" in key
-        yield Neighbor(
+        yield facts.Neighbor(
             at=row.at,
-            device=device,
             peer=peer,
             unnumbered=peer.startswith(("Ethernet", "PortChannel")),
             remote=str(row.value.get("asn") or row.value.get("peer_type") or remote),
@@ -495,7 +404,7 @@ def _group(tree: Tree, name: str) -> tuple[str, bool, bool]:
     return remote, group["capability_ext_nexthop"].true(), family.string() == "up"
 
 
-_PARTS: Final[tuple[Callable[[Tree, str], Iterator[Fact]], ...]] = (
+_PARTS: Final[tuple[Callable[[Tree], Iterator[facts.Fact]], ...]] = (
     _ports,
     _maps,
     _marking,

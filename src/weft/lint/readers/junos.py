@@ -1,0 +1,221 @@
+"""Juniper Junos: a configuration in braces."""
+
+from collections.abc import Iterator
+from typing import Final
+
+import re2
+
+from weft.lint import facts
+from weft.lint.document import whole
+from weft.lint.quality import CLASSES
+from weft.lint.reader import File, Reader, of_device
+from weft.lint.sections import Section, is_document, sections, speed_gbit
+
+_MARKS: Final = re2.compile(r"(?m)^(class-of-service|protocols|interfaces|routing-options) \{")
+_CLOSERS: Final = "{};"
+_DEFAULT_PATHS: Final = 16
+_BITS: Final = 2
+"""Code points are written in binary."""
+
+
+def _claims(file: File) -> bool:
+    return not is_document(file) and _MARKS.search(file.text.content) is not None
+
+
+def _read(file: File) -> Iterator[facts.Fact]:
+    top = Section(file.at(1), ("top",), list(_bare(sections(file, comment="/#}"))))
+    name = _at(top, "system", "host-name")
+    return of_device(name.last if name else file.text.folder, _facts(top))
+
+
+def _bare(parts: list[Section]) -> Iterator[Section]:
+    """Yield lines without the marks of their blocks."""
+    for one in parts:
+        words = tuple(word for raw in one.words if (word := raw.strip(_CLOSERS)))
+        if words:
+            yield Section(one.at, words, list(_bare(one.parts)))
+
+
+def _at(one: Section, *path: str) -> Section | None:
+    """Return what stands under a path of first words."""
+    found: Section | None = one
+    for word in path:
+        found = found.first(word) if found else None
+    return found
+
+
+def _below(one: Section, *path: str) -> list[Section]:
+    found = _at(one, *path)
+    return found.parts if found else []
+
+
+def _facts(top: Section) -> Iterator[facts.Fact]:
+    yield from _ports(top)
+    yield from _bgp(top)
+    yield from _quality(top)
+
+
+def _ports(top: Section) -> Iterator[facts.Fact]:
+    rows = {one.words[0]: one for one in _below(top, "interfaces")}
+    for name, one in rows.items():
+        cage = rows.get(name.partition(":")[0], one)
+        speed, mtu = one.first("speed") or cage.first("speed"), one.first("mtu")
+        peer = tuple(word.strip('"') for word in (one.first("description") or one).words[1:])
+        if mtu or peer:
+            yield facts.Port(
+                at=(mtu or one).at,
+                name=name,
+                mtu_bytes=whole(mtu.last) if mtu else None,
+                speed_gbit=speed_gbit(speed.last) if speed else None,
+                up=one.first("disable") is None,
+                link_local=_at(one, "unit", "family", "inet6") is not None
+                or any(part.starts("family", "inet6") for part in _below(one, "unit")),
+                peer=peer[0] if len(peer) > 1 else "",
+                peer_port=peer[1] if len(peer) > 1 else "",
+            )
+        for family in _below(one, "unit"):
+            if family.starts("family", "inet"):
+                for row in family.find("address"):
+                    yield facts.Address(at=row.at, port=name, address=row.last)
+
+
+def _bgp(top: Section) -> Iterator[facts.Fact]:
+    asn = _at(top, "routing-options", "autonomous-system")
+    number = whole(asn.last) if asn else None
+    if asn is None or number is None:
+        return
+    router_id = _at(top, "routing-options", "router-id")
+    paths = _at(top, "chassis", "maximum-ecmp")
+    groups = [one for one in _below(top, "protocols", "bgp") if one.starts("group")]
+    yield facts.Speaker(
+        at=asn.at,
+        asn=number,
+        router_id=router_id.last if router_id else "",
+        paths=whole(paths.last) if paths else _DEFAULT_PATHS,
+        relaxed=all(_at(one, "multipath", "multiple-as") is not None for one in groups),
+        announces=any(one.first("export") for one in groups),
+    )
+    policies = {one.last for one in _below(top, "policy-options") if len(one.words) > 1}
+    for group in groups:
+        for row in (*group.find("import"), *group.find("export")):
+            if row.last not in policies:
+                yield facts.Wanted(at=row.at, what="policy-statement", name=row.last)
+        remote = (group.first("type") or group).last
+        active = any(one.starts("family", "inet") for one in group.parts)
+        for peers in group.find("dynamic-neighbor"):
+            for row in _below(peers, "peer-auto-discovery"):
+                if row.starts("interface"):
+                    peer = row.last.removesuffix(".0")
+                    yield facts.Neighbor(
+                        at=row.at, peer=peer, unnumbered=True, remote=remote, active=active
+                    )
+    for row in _below(top, "routing-options", "aggregate"):
+        yield facts.Aggregate(at=row.at, prefix=row.last)
+
+
+def _quality(top: Section) -> Iterator[facts.Fact]:
+    service = _at(top, "class-of-service")
+    if service is None:
+        return
+    classes = {one.word(1): one for one in _below(service, "forwarding-classes")}
+    lossless = {
+        name: number
+        for name, one in classes.items()
+        if (number := whole(one.after("pfc-priority"))) is not None
+    }
+    queues = {name: whole(one.after("queue-num")) for name, one in classes.items()}
+    yield from _queues(classes, lossless, queues)
+    codes = dict(_codes(service))
+    for code, (row, name) in codes.items():
+        given = lossless.get(name, 0 if name not in classes else code // CLASSES)
+        yield facts.Mapped(at=row.at, kind=facts.Map.DSCP_TO_CLASS, source=code, target=given)
+    yield from _use(service, codes, lossless)
+    yield from _turns(service, queues)
+
+
+def _queues(
+    classes: dict[str, Section], lossless: dict[str, int], queues: dict[str, int | None]
+) -> Iterator[facts.Fact]:
+    """Yield the queue of each class; a lossless one is known by its priority."""
+    taken = {lossless[name]: (queues[name] or 0, classes[name]) for name in lossless}
+    for priority in range(CLASSES) if taken else ():
+        queue, row = taken.get(priority, (0, next(iter(classes.values()))))
+        yield facts.Mapped(
+            at=row.at, kind=facts.Map.CLASS_TO_QUEUE, source=priority, target=queue
+        )
+
+
+def _codes(service: Section) -> Iterator[tuple[int, tuple[Section, str]]]:
+    """Yield the code points of DSCP with the line and class of each."""
+    for classifier in _below(service, "classifiers"):
+        for group in classifier.parts if classifier.starts("dscp") else ():
+            for row in group.parts:
+                for word in row.words:
+                    code = word.strip("[]")
+                    if len(code) > _BITS and not code.strip("01"):
+                        yield int(code, 2), (row, group.last)
+
+
+def _use(
+    service: Section, codes: dict[int, tuple[Section, str]], lossless: dict[str, int]
+) -> Iterator[facts.Fact]:
+    profiles: dict[str, tuple[int, ...]] = {}
+    for one in _below(service, "congestion-notification-profile"):
+        given = [int(row.last, 2) for row in _below(one, "input", "dscp")]
+        names = [codes[code][1] for code in given if code in codes]
+        profiles[one.last] = tuple(sorted({lossless[n] for n in names if n in lossless}))
+        yield from _stops(one)
+    for port in _below(service, "interfaces"):
+        use = port.first("congestion-notification-profile")
+        paused = profiles.get(use.last, ()) if use else ()
+        name = port.words[0]
+        yield facts.Pause(at=(use or port).at, ports=(name,), priorities=paused)
+        trusted = any(part.first("classifiers") for part in port.find("unit"))
+        yield facts.Trust(at=port.at, ports=(name,), mode="dscp" if trusted else "none")
+
+
+def _stops(profile: Section) -> Iterator[facts.Fact]:
+    for row in _below(profile, "output", "ieee-802.1"):
+        queue = row.first("flow-control-queue")
+        if queue and whole(queue.last) is not None:
+            yield facts.Mapped(
+                at=row.at,
+                kind=facts.Map.PAUSE_TO_QUEUE,
+                source=int(row.last, 2),
+                target=whole(queue.last) or 0,
+            )
+    dog = profile.first("pfc-watchdog")
+    if dog:
+        poll, count, back = (
+            whole(line.last) if (line := dog.first(name)) else None
+            for name in ("poll-interval", "detection", "recovery")
+        )
+        action = dog.first("watchdog-action")
+        yield facts.Watchdog(
+            at=dog.at,
+            action=action.last if action else "",
+            poll_ms=poll,
+            detection_ms=poll * count if poll and count else None,
+            restoration_ms=back,
+        )
+
+
+def _turns(service: Section, queues: dict[str, int | None]) -> Iterator[facts.Fact]:
+    schedulers = {one.last: one for one in _below(service, "schedulers")}
+    for table in _below(service, "scheduler-maps"):
+        for use in table.find("forwarding-class"):
+            queue, turn = queues.get(use.word(1), 0), schedulers.get(use.last)
+            if turn is None or queue is None:
+                continue
+            rate, mark = turn.first("transmit-rate"), turn.first("drop-profile-map")
+            strict = (turn.first("priority") or turn).last.startswith("strict")
+            yield facts.QueueUse(at=use.at, queue=queue)
+            weight = whole(rate.last) if rate else None
+            if use.word(1) in queues:
+                yield facts.Scheduler(at=turn.at, queue=queue, strict=strict, weight=weight)
+            if mark:
+                ecn = turn.first("explicit-congestion-notification") is not None
+                yield facts.Marking(at=mark.at, ecn=ecn, queues=(queue,))
+
+
+junos = Reader(title="Juniper Junos", claims=_claims, read=_read)
