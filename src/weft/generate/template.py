@@ -1,5 +1,6 @@
 """Texts of files: one Jinja2 template a file, which holds the words; code holds the values."""
 
+import json
 from functools import cache
 from typing import Any
 
@@ -17,4 +18,5 @@ def _template(path: str) -> Any:  # noqa: ANN401 - jinja2's own
         loader=PackageLoader("weft.generate", "targets"), undefined=StrictUndefined,
         trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
     )  # fmt: skip
+    environment.filters["json"] = json.dumps
     return environment.get_template(path)
