@@ -152,6 +152,8 @@ def _some(switches: dict) -> dict:
     ("hgx_h100_roce", 96, {"kind": "rail_only"}),
     ("mi325x_roce", 64, {}),
     ("hgx_h100_roce", 40, {"switch": "sn4700"}),
+    ("hgx_h100_roce", 40, {"switch": "sn5400", "kind": "fat_tree"}),
+    ("hgx_h100_roce", 40, {"switch": "sn5640", "kind": "fat_tree"}),
     ("h100_tcp_100g", 64, {}),
     ("hgx_h100_roce", 256, {"kind": "multi_plane", "planes": 2}),
     ("hgx_h100_roce", 64, {"kind": "dragonfly_plus", "hosts_per_pod": 16}),

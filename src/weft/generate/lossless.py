@@ -13,7 +13,7 @@ from weft.errors import Infeasible, SpecError
 from weft.generate.cloud import Cloud, cloud_of
 from weft.generate.headroom import KIB, Headroom, cable_class_m, headroom
 from weft.generate.planned import Planned
-from weft.generate.platform import Kept, kept_back, platforms
+from weft.generate.platform import Kept, group_reserve, kept_back, lanes_of, platforms
 from weft.generate.switch_system import SwitchSystem, system_of
 from weft.network.fabric import Fabric
 from weft.network.topology import Layout, Mesh
@@ -34,7 +34,6 @@ HOST_MTU_BYTES: Final = 9000
 LEAST_KMIN_BYTES: Final = 150_000
 KMAX_OVER_KMIN_AT_LEAST: Final = 4
 BDP_RATIO: Final = 0.25
-XON_BYTES: Final = 19 * KIB
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -234,6 +233,7 @@ def system(layout: Layout) -> SwitchSystem:
 def pause(layout: Layout, on: SwitchSystem) -> Pause:
     """Return all of PFC for the switches of a layout that run a system."""
     needed, links = room(layout), _links(layout)
+    xon, _ = group_reserve(lanes_of(layout.switch, layout.radix))
     pool = pool_of(layout, needed.headroom_bytes, links)
     return Pause(
         links=links,
@@ -246,8 +246,8 @@ def pause(layout: Layout, on: SwitchSystem) -> Pause:
             value=needed.headroom_bytes, unit="B", reason=needed.shown,
             source="sonic_headroom"),
         xon_bytes=Planned(
-            value=XON_BYTES, unit="B", source="sonic_headroom",
-            reason="19 KiB of the pipeline are left when the peer may send again"),
+            value=xon, unit="B", source="sonic_headroom",
+            reason=f"{xon // KIB} KiB of the pipeline are left when the peer may send again"),
         xon_offset_bytes=Planned(
             value=0, unit="B", source="sonic_qos",
             reason="SONiC's own: the peer goes on as soon as there is room again"),
@@ -264,8 +264,9 @@ def _lossless_groups(
     layout: Layout, headroom_bytes: int, links: Mapping[str, LinkRoom]
 ) -> tuple[Kept, ...]:
     """Return XON and headroom of all ports, of the tier that keeps the most."""
+    beside = sum(group_reserve(lanes_of(layout.switch, layout.radix)))
     if not links:
-        each = headroom_bytes + XON_BYTES
+        each = headroom_bytes + beside
         return (Kept(what="lossless groups", count=layout.radix, each_bytes=each),)
     ends = 2 if isinstance(layout.wiring, Mesh) else 1  # both ends are on spines
     up = ceil(layout.leaf_spine_cables * layout.planes / max(1, layout.leaf))
@@ -278,7 +279,7 @@ def _lossless_groups(
     kept = [
         tuple(
             Kept(what=f"lossless groups, {kind} links", count=count,
-                 each_bytes=links[kind].headroom_bytes.whole() + XON_BYTES)
+                 each_bytes=links[kind].headroom_bytes.whole() + beside)
             for kind, count in tier.items() if count
         )
         for tier in tiers
@@ -297,10 +298,9 @@ def buffer_of(
     switch = layout.site.switch
     held = platforms().get(layout.switch)
     kept: tuple[Kept, ...]
-    if held is not None and held.mmu_bytes is not None:
+    if held is not None:
         whole, source = held.mmu_bytes, "sonic_pool"
-        lanes = held.cages * held.lanes // layout.radix
-        kept = (*groups, *kept_back(layout.radix, lanes))
+        kept = (*groups, *kept_back(layout.radix, lanes_of(layout.switch, layout.radix)))
     elif switch.buffer_bytes is not None:
         whole, source = int(switch.buffer_bytes.value), "catalogue"
         kept = groups
@@ -309,7 +309,7 @@ def buffer_of(
     left = whole - sum(one.bytes for one in kept)
     if left <= 0:
         raise Infeasible(
-            f"{layout.radix} ports x up to {headroom_bytes + XON_BYTES} B of headroom and XON, "
+            f"{layout.radix} ports x {groups[-1].each_bytes} B of headroom and XON, "
             f"and what the chip keeps, are more than the {whole} B of {switch.name}; shorten "
             f"topology.{'longest_cable_m' if links else 'cable_m'}"
         )

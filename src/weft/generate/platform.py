@@ -45,7 +45,7 @@ class Platform:
     """From the first lane of a cage to that of the next."""
     breakouts: Mapping[int, Breakout]
     """By Gb/s of a port."""
-    mmu_bytes: int | None = None
+    mmu_bytes: int
 
     def split(self, gbit_per_s: int) -> int:
         """Return the ports of one cage at a rate."""
@@ -73,11 +73,26 @@ def platforms() -> dict[str, Platform]:
     return {
         name: Platform(
             platform=row["platform"], cages=row["cages"], lanes=row["lanes"],
-            stride=row.get("stride", row["lanes"]), mmu_bytes=row.get("mmu_bytes"),
+            stride=row.get("stride", row["lanes"]), mmu_bytes=row["mmu_bytes"],
             breakouts={int(rate): Breakout(**one) for rate, one in row["breakouts"].items()},
         )
         for name, row in tomllib.loads(text).items()
     }  # fmt: skip
+
+
+def lanes_of(switch: str, ports: int) -> int:
+    """Return the lanes of one of so many ports of a switch; 0 where nobody knows."""
+    held = platforms().get(switch)
+    return held.cages * held.lanes // ports if held else 0
+
+
+def group_reserve(lanes: int) -> tuple[int, int]:
+    """Return XON of a lossless group, and what is reserved beside XON and headroom.
+
+    19 KiB of the pipeline; a port of 8 lanes has twice that, and a frame
+    (buffer_headroom_mellanox.lua; the tables of SN4700 and SN5600 agree). [sonic_headroom]
+    """
+    return (2 * PIPELINE_BYTES, EGRESS_BYTES) if lanes == WIDE else (PIPELINE_BYTES, 0)
 
 
 def kept_back(ports: int, lanes: int) -> tuple[Kept, ...]:

@@ -1,6 +1,6 @@
 """The pod that jobs share: GPUs, rails, locked memory, /dev/shm, variables, neighbours."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 from weft.generate.attachment import kubernetes
@@ -14,15 +14,10 @@ if TYPE_CHECKING:
 NETWORKS: Final = "k8s.v1.cni.cncf.io/networks"
 JOB_LABEL: Final = "app.kubernetes.io/name"
 CLUSTER_LABEL: Final = "app.kubernetes.io/part-of"
-RENDEZVOUS_PORT: Final = 29400
-"""Where torchrun meets by default."""
-MASTER_PORT: Final = 29500
-"""Where torch.distributed meets by default."""
 SHARED_MEMORY: Final = "/dev/shm"  # noqa: S108 - where processes of a host share memory
 SHELL: Final = ("/bin/bash", "-c")
 LEAF_WEIGHT: Final = 100
 SPINE_WEIGHT: Final = 50
-Environment = Mapping[str, str]
 
 
 def labels(plan: "Plan", job: str) -> dict[str, Value]:
@@ -50,16 +45,16 @@ def worker(
     plan: "Plan",
     name: str,
     image: str,
-    script: Sequence[str],
-    environment: Environment | None = None,
+    script: str,
+    *,
+    with_nccl: bool = True,
 ) -> dict[str, Value]:
     """Return the container that holds the GPUs and NICs of a pod; an empty script is none."""
-    resources = _resources(plan)
     container: dict[str, Value] = {
         "name": name,
         "image": image,
-        "env": variables(plan, environment or {}),
-        "resources": resources,
+        **({"env": variables(plan)} if with_nccl else {}),
+        "resources": _resources(plan),
         "securityContext": {"capabilities": {"add": ["IPC_LOCK"]}},
         "volumeMounts": [
             {"name": "shm", "mountPath": SHARED_MEMORY},
@@ -68,7 +63,7 @@ def worker(
     }
     if script:
         container["command"] = list(SHELL)
-        container["args"] = ["\n".join(script) + "\n"]
+        container["args"] = [script]
     return container
 
 
@@ -77,10 +72,10 @@ def _mounts(plan: "Plan") -> Mapping[str, tuple[str, str]]:
     return cloud.mounts if cloud is not None else {}
 
 
-def variables(plan: "Plan", environment: Environment) -> list[Value]:
+def variables(plan: "Plan") -> list[Value]:
     """Return the variables of NCCL and others as a container takes them."""
     nccl = kubernetes(plan).environment(plan.nccl)
-    merged = {**{name: one.text() for name, one in nccl.items()}, **environment}
+    merged = {name: one.text() for name, one in nccl.items()}
     cloud = cloud_of(plan.cluster)
     if cloud is not None and cloud.mounts:
         merged["LD_LIBRARY_PATH"] = ":".join(cloud.libraries)
@@ -95,19 +90,6 @@ def reasons(plan: "Plan") -> Iterator[str]:
     for name, one in part.settings.items():
         if name not in part.environment(plan.nccl):
             yield f"{name} is left out: {one.reason}"
-
-
-def launcher(
-    name: str, image: str, script: Sequence[str], environment: Sequence[Value]
-) -> dict[str, Value]:
-    """Return a container that starts the others and has no GPU."""
-    return {
-        "name": name,
-        "image": image,
-        "env": list(environment),
-        "command": list(SHELL),
-        "args": ["\n".join(script) + "\n"],
-    }
 
 
 def _resources(plan: "Plan") -> dict[str, Value]:

@@ -7,16 +7,14 @@ for every vendor, each of them from the plan.
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from functools import cache
 from ipaddress import IPv4Network
 from typing import Any, Final
-
-from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from weft.generate.lossless import Marking, Pause
 from weft.generate.plan import Plan, lossless
 from weft.generate.router import PREFIX, Router, Vrf, underlay_of
 from weft.generate.switch_system import SwitchSystem, switch_systems
+from weft.generate.template import text_of
 from weft.generate.tuned import unset
 from weft.network.network import layout
 
@@ -128,7 +126,7 @@ def fill(
         "seed": router.switch.count + 1,
         "lossless": None,
     }
-    return str(_template(f"{target}/{template}").render(values | more))
+    return text_of(f"{target}/{template}", **(values | more))
 
 
 def _ports(router: Router, name: Callable[[int], str]) -> list[PortText]:
@@ -183,15 +181,6 @@ def _other_dscps(plan: Plan) -> list[int]:
 def _balancing(plan: Plan) -> str:
     """Return how the cluster's document spreads flows; ecmp where it leaves it open."""
     return plan.cluster.fabric.load_balancing or "ecmp"
-
-
-@cache
-def _template(path: str) -> Any:  # noqa: ANN401 - jinja2's own
-    environment = Environment(  # noqa: S701 - no HTML is written
-        loader=PackageLoader("weft.generate", "targets"), undefined=StrictUndefined,
-        trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
-    )  # fmt: skip
-    return environment.get_template(path)
 
 
 def vendor_refusal(plan: Plan, target: str, known: Iterable[str]) -> str | None:

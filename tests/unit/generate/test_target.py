@@ -12,8 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from weft import plugins
+from weft.catalogue import find
 from weft.errors import SpecError, UnknownName, Unreadable
 from weft.generate import targets
+from weft.generate.headroom import headroom
 from weft.generate.plan import plan
 from weft.generate.target import (
     MANIFEST,
@@ -79,6 +81,49 @@ def test_every_port_keeps_its_headroom_and_the_pool_is_what_is_left():
     assert "xoff" not in pools["ingress_lossless_pool"]
     assert kept + pool <= 158_229_504 < kept + pool + 1024
     assert pools["egress_lossless_pool"]["size"] == "158229504"
+
+
+@pytest.mark.parametrize(("switch", "gbit", "table"), [
+    ("sn3700", 200, 74_752), ("sn4600", 200, 74_752), ("sn4600c", 100, 63_488),
+    ("sn5400", 200, 177_152), ("sn5600", 400, 303_104),
+])  # fmt: skip
+def test_a_lossless_group_is_as_large_as_in_the_table_of_the_switch(switch, gbit, table):
+    """pg_profile_lookup.ini, 40 m, of each hwsku; weft's arithmetic may ask for more."""
+    config, made = _lossless(switch, gbit)
+    size = int(config["BUFFER_PROFILE"]["pg_lossless_profile"]["size"])
+    asked = headroom(find("switches", switch), gbit / 8 * 1e9, 40, 9216).arithmetic_bytes
+    assert size == max(table, asked + 19 * 1024)
+    assert size == made.buffer.kept[0].each_bytes
+
+
+@pytest.mark.parametrize(("switch", "gbit", "table"), [
+    ("sn4700", 400, 124_928), ("sn5400", 400, None), ("sn5600", 800, 410_624),
+])  # fmt: skip
+def test_a_port_of_eight_lanes_reserves_the_pipeline_twice_and_a_frame(switch, gbit, table):
+    """size = xoff + 2 x 19 KiB + a frame; the tables differ by the KiB that they round."""
+    config, made = _lossless(switch, gbit)
+    profile = config["BUFFER_PROFILE"]["pg_lossless_profile"]
+    assert profile["xon"] == str(2 * 19 * 1024)
+    assert int(profile["size"]) == int(profile["xoff"]) + 2 * 19 * 1024 + 9216
+    if table and made.pause.headroom_bytes.number() == find("switches", switch).headroom_bytes[
+        f"{gbit}Gb/s"
+    ]["40m"]:  # fmt: skip
+        assert 0 <= int(profile["size"]) - table <= 1024
+    ports = made.buffer.kept[0].count
+    assert ports * int(profile["size"]) == made.buffer.kept[0].bytes
+
+
+def _lossless(switch: str, gbit: int):
+    """Return the first switch of a small lossless fabric, and its plan."""
+    cluster = preset("hgx_h100_roce", hosts=4)
+    cluster = cluster.with_(
+        host=cluster.host.with_(
+            nic="connectx8" if gbit > 400 else "connectx7", nic_bytes_per_s=gbit / 8 * 1e9
+        ),
+        topology=cluster.topology.with_(switch=switch, kind="fat_tree"),
+    )
+    text = next(f.text for f in render(plan(cluster), ["sonic"]).files)
+    return json.loads(text), plan(cluster)
 
 
 def test_ports_of_sonic_are_those_of_their_cage():
@@ -302,8 +347,13 @@ def test_sonic_refuses_a_switch_whose_lanes_or_buffer_are_unknown():
     lossless = preset("hgx_h100_roce", hosts=16)
     slow = lossless.with_(host=lossless.host.with_(nic_bytes_per_s=12.5e9))
     slow = slow.with_(topology=slow.topology.with_(switch="sn4600c"))
-    assert "size of the MMU" in reason_against("sonic", plan(slow))
-    assert "platform.json" in reason_against("sonic", plan(_on("sn5400")))
+    assert reason_against("sonic", plan(slow)) is None
+    slow = slow.with_(topology=slow.topology.with_(switch="sn5640"))
+    slow = slow.with_(host=slow.host.with_(nic_bytes_per_s=25e9))
+    assert "hwsku of sn5640 with ports of 400 Gb/s, not of 200" in reason_against(
+        "sonic", plan(slow)
+    )
+    assert "platform.json" in reason_against("sonic", plan(_on("sn5610")))
     assert "lanes of" in reason_against("sonic", plan(_on("arista_7060x6_64pe")))
 
 

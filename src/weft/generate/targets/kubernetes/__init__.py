@@ -27,7 +27,7 @@ IPAM: Final = "nv-ipam.nvidia.com/v1alpha1"
 CONFIGURATION: Final = "configuration.net.nvidia.com/v1alpha1"
 ADMISSION: Final = (
     "The API server needs the admission plug-in PodNodeSelector: it keeps the pods of a "
-    "namespace on the hosts of its tenant, whose NICs have its P_Key alone."
+    "namespace on the hosts of its tenant, whose NICs "
 )
 MAX_READ_REQUEST_BYTES: Final = 4096
 """As NVIDIA's operator tunes NICs."""
@@ -51,7 +51,8 @@ def _files(plan: Plan) -> Files:
             # The pods hold the addresses: the unit of the host is to give it none.
             yield "rails.tsv", RAILS_HEAD + "\n"
     if plan.cluster.tenants:
-        head = [*_head(plan, "namespaces of the tenants"), ADMISSION]
+        own = "are in its VRF alone." if plan.underlay else "have its P_Key alone."
+        head = [*_head(plan, "namespaces of the tenants"), ADMISSION + own]
         yield "05-tenants.yaml", text(_tenants(plan), head)
     networks = _networks(plan, mode)
     if networks:

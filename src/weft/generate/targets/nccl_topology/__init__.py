@@ -5,13 +5,13 @@ addresses of devices are known on the machine alone: the script reads them there
 together what the cluster's description says is together.
 """
 
-from collections.abc import Iterator
 from typing import Final
 
 from weft import catalogue
 from weft.catalogue.devices import Gpu
 from weft.generate.plan import Feature, Plan
 from weft.generate.target import Files, Proof, Target, header
+from weft.generate.template import text_of
 
 SCRIPT: Final = "/usr/local/sbin/weft-nccl-topology"
 XML: Final = "/etc/weft/nccl-topology.xml"
@@ -22,98 +22,15 @@ SOCKETS: Final = 2
 
 
 def _files(plan: Plan) -> Files:
-    yield "weft-nccl-topology", "\n".join(_script(plan)) + "\n"
-
-
-def _script(plan: Plan) -> Iterator[str]:
     host = plan.cluster.host
-    yield "#!/bin/sh"
-    yield header(plan, SCRIPT)
-    yield f"# Writes {XML}: set NCCL_TOPO_FILE to it. Where the image brings"
-    yield "# a file of its own for the machine, take that one."
-    yield f"# {host.gpus} GPUs and {host.nics} NICs: each GPU with the NICs of its rail, half"
-    yield "# of them on each socket, in the order of their addresses. That order is usual and"
-    yield "# assumed: compare ib_write_bw between neighbours and strangers before you trust it."
-    yield "set -eu"
-    yield "sys=${SYSFS:-/sys}; out=${1:-" + XML + "}"
-    yield from _devices(plan)
-    yield from _WRITER_HEAD
-    yield from _groups(plan)
-    yield from _WRITER_TAIL
-
-
-def _devices(plan: Plan) -> Iterator[str]:
-    yield "# Addresses as 0000:1b:00.0, one a line, in order."
-    yield (
-        "gpus=$(nvidia-smi --query-gpu=pci.bus_id --format=csv,noheader | "
-        "tr '[:upper:]' '[:lower:]' | sed 's/^0000\\(....:\\)/\\1/' | sort)"
-    )
-    yield "nics=$("
-    yield '    for device in "$sys/class/infiniband/"*; do'
-    layer = "InfiniBand" if plan.cluster.fabric.kind == "infiniband" else "Ethernet"
-    yield f'        grep -q {layer} "$device/ports/1/link_layer" || continue'
-    yield '        basename "$(readlink -f "$device/device")"'
-    yield "    done | sort"
-    yield ")"
-    yield 'count() { printf "%s\\n" "$1" | grep -c .; }'
-    host = plan.cluster.host
-    for kind, wanted in (("gpus", host.gpus), ("nics", host.nics)):
-        yield f'[ "$(count "${kind}")" = {wanted} ] || {{'
-        yield f'    echo "found $(count "${kind}") {kind}, planned {wanted}" >&2; exit 1; }}'
-    yield 'nth() { printf "%s\\n" "$1" | sed -n "$2p"; }'
-
-
-_LINK: Final = 'link_speed=\\"$%d GT/s PCIe\\" link_width=\\"16\\"'
-_CPU: Final = (
-    'arch=\\"x86_64\\" vendor=\\"$(cpu vendor_id)\\" familyid=\\"$(cpu "cpu family")\\" '
-    'modelid=\\"$(cpu model)\\" affinity=\\"$map\\"'
-)
-_WRITER_HEAD: Final = (
-    'cpu() { sed -n "s/^$1[[:space:]]*: //p" "${CPUINFO:-/proc/cpuinfo}" | head -n 1; }',
-    "socket() {",
-    '    map=$(cat "$sys/devices/system/node/node$1/cpumap")',
-    f'    echo "  <cpu numaid=\\"$1\\" {_CPU}>"',
-    "}",
-    f'device() {{ echo "      <pci busid=\\"$1\\" class=\\"$2\\" {_LINK % 3}/>"; }}',
-    "# A switch that nobody sees: its address is none that a machine has.",
-    "bridge() {",
-    f'    echo "    <pci busid=\\"ffff:ff:$1.0\\" class=\\"0x060400\\" {_LINK % 2}>"',
-    "}",
-    "write() {",
-    "    echo '<system version=\"1\">'",
-)
-_WRITER_TAIL: Final = (
-    "    echo '</system>'",
-    "}",
-    'mkdir -p "$(dirname "$out")"',
-    "# Whole or not at all.",
-    'write >"$out.new"',
-    'mv "$out.new" "$out"',
-)
-
-
-def _groups(plan: Plan) -> Iterator[str]:
-    """Yield one bridge for every set of GPUs and NICs that lie together."""
-    host, speed = plan.cluster.host, _speed(plan)
     together = min(host.gpus, host.nics)
-    for group in range(together):
-        if group % -(-together // SOCKETS) == 0:
-            if group:
-                yield "    echo '  </cpu>'"
-            yield f"    socket {group * SOCKETS // together}"
-        yield f"    bridge {group + 1:02x} {speed}"
-        for kind, count, code in (("gpus", host.gpus, "0x030200"),
-                                  ("nics", host.nics, _code(plan))):  # fmt: skip
-            each = count // together
-            for number in range(group * each, (group + 1) * each):
-                yield f'    device "$(nth "${kind}" {number + 1})" {code} {speed}'
-        yield "    echo '    </pci>'"
-    yield "    echo '  </cpu>'"
-
-
-def _code(plan: Plan) -> str:
-    """Return the PCI class of a NIC: InfiniBand or Ethernet."""
-    return "0x020700" if plan.cluster.fabric.kind == "infiniband" else "0x020000"
+    infiniband = plan.cluster.fabric.kind == "infiniband"
+    yield "weft-nccl-topology", text_of(
+        "nccl_topology/weft-nccl-topology.j2", head=header(plan, SCRIPT), xml=XML, host=host,
+        layer="InfiniBand" if infiniband else "Ethernet", together=together,
+        nic_class="0x020700" if infiniband else "0x020000", speed=_speed(plan),
+        sockets=SOCKETS, each_socket=-(-together // SOCKETS),
+    )  # fmt: skip
 
 
 def _speed(plan: Plan) -> str:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from weft.generate.lossless import Labels, Marking, Pause
 from weft.generate.plan import Feature, Plan
-from weft.generate.platform import EGRESS_BYTES, Platform, platforms
+from weft.generate.platform import EGRESS_BYTES, Platform, group_reserve, platforms
 from weft.generate.router import OWN_ROUTES, PREFIX, Router, Vrf, routers, underlay_of
 from weft.generate.site_text import SiteText, site_text
 from weft.generate.target import Files, Proof, Target
@@ -61,7 +61,7 @@ def _files(plan: Plan) -> Files:
     case = _Case(
         plan=plan, hardware=platforms()[layout(plan.cluster).switch], rate=_rate(plan)
     )  # fmt: skip
-    shared = _quality(plan)
+    shared = _quality(case)
     for router in routers(plan):
         switch = router.switch
         tables = _device(case, router) | _ports(case, router) | _routing(case, router)
@@ -302,13 +302,12 @@ def _policies(underlay: Underlay, router: Router) -> dict[str, Table]:
     return tables | {"ROUTE_MAP": dict(maps)}
 
 
-def _quality(plan: Plan) -> dict[str, Table]:
+def _quality(case: _Case) -> dict[str, Table]:
     """Return the tables that are the same on every switch; none without PFC."""
+    plan = case.plan
     if plan.labels is None or plan.pause is None or plan.marking is None:
         return {}
-    mmu = platforms()[layout(plan.cluster).switch].mmu_bytes
-    assert mmu is not None, "refused where the MMU is unknown"
-    buffers = _buffers(plan.pause, str(mmu))
+    buffers = _buffers(plan.pause, str(case.hardware.mmu_bytes), sum(group_reserve(case.lanes)))
     return _maps(plan.labels) | _schedule(plan.labels, plan.marking) | buffers
 
 
@@ -352,13 +351,13 @@ def _schedule(labels: Labels, marking: Marking) -> dict[str, Table]:
     }
 
 
-def _buffers(pause: Pause, mmu: str) -> dict[str, Table]:
+def _buffers(pause: Pause, mmu: str, beside: int) -> dict[str, Table]:
     assert pause.pool_bytes is not None, "refused where the buffer is unknown"
     pool, xon = pause.pool_bytes.text(), pause.xon_bytes.text()
     rooms = {kind: one.headroom_bytes for kind, one in pause.links.items()}
     groups = {
         _group(kind): _profile(
-            "ingress_lossless_pool", size=str(pause.xon_bytes.whole() + room.whole()),
+            "ingress_lossless_pool", size=str(beside + room.whole()),
             alpha=_exponent(pause), xon=xon, xoff=room.text(),
             xon_offset=pause.xon_offset_bytes.text())
         for kind, room in (rooms or {"": pause.headroom_bytes}).items()
@@ -484,8 +483,6 @@ def _refuses(plan: Plan) -> str | None:
     if rate not in known.breakouts:
         able = ", ".join(f"{one}" for one in known.breakouts)
         return f"sonic knows the hwsku of {switch} with ports of {able} Gb/s, not of {rate}"
-    if plan.pause is not None and known.mmu_bytes is None:
-        return f"sonic needs the size of the MMU of {switch} from its buffers_defaults_t0.j2"
     return None
 
 

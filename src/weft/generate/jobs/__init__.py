@@ -1,1 +1,0 @@
-"""Jobs as Kubernetes runs them; one file is one kind."""

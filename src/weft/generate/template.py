@@ -1,0 +1,22 @@
+"""Texts of files: one Jinja2 template a file, which holds the words; code holds the values."""
+
+import json
+from functools import cache
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+
+def text_of(path: str, **values: Any) -> str:  # noqa: ANN401 - whatever the template asks for
+    """Return the text of a template below ``targets``."""
+    return str(_template(path).render(values))
+
+
+@cache
+def _template(path: str) -> Any:  # noqa: ANN401 - jinja2's own
+    environment = Environment(  # noqa: S701 - no HTML is written
+        loader=PackageLoader("weft.generate", "targets"), undefined=StrictUndefined,
+        trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
+    )  # fmt: skip
+    environment.filters["json"] = json.dumps
+    return environment.get_template(path)
