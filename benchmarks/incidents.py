@@ -3,7 +3,8 @@
 python benchmarks/incidents.py [--cases COUNT] [--seed NUMBER] [--json]
 
 Every case is a fabric of 64 to 1,024 hosts, InfiniBand or RoCE, of which four hosts are
-collected, with ordinary noise; one case in five is healthy. The main cause is that of the first
+collected, with ordinary noise and ordinary events (checkpoints, errors that were corrected, a
+link that came up); one case in five is healthy. The main cause is that of the first
 finding of severity warning or worse.
 """
 
@@ -19,6 +20,7 @@ from typing import Any
 from weft.doctor.diagnose import diagnose
 from weft.doctor.findings import Finding
 from weft.emulate.bundle import emulate, write
+from weft.emulate.ordinary import ordinary
 from weft.emulate.state import Injected, State, suitable
 from weft.generate.plan import plan
 from weft.spec.load import preset
@@ -39,7 +41,9 @@ def _case(number: int, seed: int) -> tuple[State, list[Finding]]:
     # Kinds take turns, so that every one of them is tried equally often.
     wanted = [] if healthy else [faults[number % len(faults)]]
     with tempfile.TemporaryDirectory() as folder:
-        state = emulate(plan(cluster), wanted, seed=chance.randrange(1 << 30))
+        state = emulate(
+            plan(cluster), wanted, seed=chance.randrange(1 << 30), events=ordinary()
+        )  # fmt: skip
         write(state, Path(folder) / "bundle", seed=number)
         found = diagnose([Path(folder) / "bundle"], cluster).findings
     named = [

@@ -11,7 +11,7 @@ openssh-client openssh-server
 shellcheck libyang2-dev libpcre2-dev gcc python3-dev frr iproute2 iputils-ping procps
 ansible-core ansible-lint openmpi-bin iperf3 postgresql
 gawk original-awk busybox mksh
-prometheus prometheus-alertmanager libsimgrid-dev python3-simgrid"
+prometheus prometheus-alertmanager prometheus-node-exporter libsimgrid-dev python3-simgrid"
 
 lacking() {
     for package in $PACKAGES; do

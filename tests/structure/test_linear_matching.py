@@ -16,6 +16,7 @@ ALLOWED = {
     "catalogue": "files of the project",
     "cli/documents.py": "the head of a document of the user, one plain pattern",
     "collect": "names that the user types and rows of the project",
+    "emulate": "formats of the project",
     "engines": "a table of the user's own tuner",
     "generate": "names and values of the user's documents, each bounded in length",
     "inventory/inventory.py": "digits of one name",

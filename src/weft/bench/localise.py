@@ -1,9 +1,10 @@
 """Which part is slow: the next tests that tell most, and what the results say.
 
-A part is a host (its NIC, slot and cable) or the uplinks of a leaf. A test runs between some
-hosts, a pair as a rule, and is slow if it touches a faulty part. At most two parts are faulty;
-the prior of a part is the same for all of its kind. With r the rate of a test over that of a
-sound one::
+A part is a host (its NIC, slot and cable), the uplinks of a leaf, or the path between two
+hosts. A test runs between some hosts, a pair as a rule, and is slow if it touches a faulty
+part: a path where both of its hosts take part, so tests of groups send from each host to each.
+At most two parts are faulty, or one path; the prior of a part is the same for all of its kind.
+With r the rate of a test over that of a sound one::
 
     healthy: log r ~ N(0, noise)        faulty: log r ~ U(log LEAST_LEFT, log MOST_LEFT)
 
@@ -17,9 +18,10 @@ the chance that it is slow and e that it misleads, the gain is H(p(1-e) + (1-p)e
 
 import itertools
 import math
+import random
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from weft.errors import SpecError
@@ -36,14 +38,21 @@ MOST_LEFT: Final = 0.9
 """What a faulty part leaves of the rate: between a fiftieth and nine tenths."""
 SURE: Final = 0.95
 """Probability at which a part is named and tests end."""
-_NONE, _ONE, _TWO = 0.2, 0.75, 0.05
-"""Prior of no faulty part, one, and two: somebody looks because a collective was slow."""
+_NONE, _ONE, _TWO, _PATH = 0.2, 0.7, 0.05, 0.05
+"""Prior of no faulty part, one, two, and one path: somebody looks as a collective was slow."""
 _LEAF_WEIGHT: Final = 0.5
 """Uplinks of a leaf against a host: it has spare uplinks, a host's NIC has none."""
 _MISLED: Final = 0.02
 """Chance that one outcome misleads, for the gain."""
 _MOST_FOR_TWO: Final = 96
 """Parts up to which pairs of faulty parts are looked at."""
+_FEWEST_FOR_PATHS, _MOST_FOR_PATHS = 3, 256
+"""Hosts from which on, and up to which, paths are looked at: 32,640 of them at most."""
+_SHOWN_PATH: Final = 0.02
+"""Probability from which on a path is listed."""
+_RANDOM_GROUPS: Final = 64
+_RANDOM_SHARES: Final = (0.3, 0.5, 0.7, 0.85)
+"""Shares of the suspects in groups drawn at random: a path is in half of those of 0.7."""
 _LEAST_GAIN: Final = 1e-3
 _TAIL: Final = 3.0
 _STEPS_PER_NOISE: Final = 2.0
@@ -106,7 +115,7 @@ class Localisation:
     """Of a sound test: as given, or the best that was seen."""
     expected_given: bool
     suspects: tuple[Suspect, ...]
-    """Every part, the most probable first."""
+    """Every part, the most probable first; of paths the probable ones alone."""
     none_probability: float
     named: tuple[str, ...]
     """Parts that are faulty with SURE or more."""
@@ -123,16 +132,68 @@ class _Belief:
 
     parts: tuple[str, ...]
     faulty: "NDArray[np.bool_]"
+    paths: "NDArray[np.int64]"
+    """Places of the two hosts of each path; these hypotheses follow those of parts."""
     weights: "NDArray[np.float64]"
 
     def slow(self, layout: Layout, hosts: Sequence[str]) -> "NDArray[np.bool_]":
         """Tell under which hypotheses a test is slow."""
         import numpy as np  # noqa: PLC0415 - it takes time to load
 
-        touched = layout.touches(hosts)
-        places = [place for place, part in enumerate(self.parts) if part in touched]
-        found: NDArray[np.bool_] = np.any(self.faulty[:, places], axis=1)
+        touches = self._touches(layout, [hosts])[0]
+        of_parts = np.any(self.faulty[:, touches], axis=1)
+        return np.concatenate((of_parts, touches[self.paths].all(axis=1)))
+
+    def chances(self, layout: Layout, tests: Sequence[Sequence[str]]) -> "NDArray[np.float64]":
+        """Return how probable it is that each of many tests is slow."""
+        import numpy as np  # noqa: PLC0415 - as above
+
+        touches = self._touches(layout, tests).astype(float)
+        between = np.zeros((len(self.parts), len(self.parts)))
+        between[self.paths[:, 0], self.paths[:, 1]] = self.of_paths
+        by_part = self.weights[: len(self.faulty)] @ (self.faulty @ touches.T > 0)
+        by_path = ((touches @ between) * touches).sum(axis=1)
+        found: NDArray[np.float64] = np.clip(by_part + by_path, 0.0, 1.0)
         return found
+
+    def _touches(self, layout: Layout, tests: Sequence[Sequence[str]]) -> "NDArray[np.bool_]":
+        """Return which parts each test goes through: a row a test."""
+        import numpy as np  # noqa: PLC0415 - as above
+
+        place = {part: number for number, part in enumerate(self.parts)}
+        found = np.zeros((len(tests), len(self.parts)), dtype=bool)
+        for row, hosts in enumerate(tests):
+            found[row, [place[part] for part in layout.touches(hosts)]] = True
+        return found
+
+    @property
+    def of_parts(self) -> "NDArray[np.float64]":
+        """Return how probable it is that each part is faulty."""
+        return self.weights[: len(self.faulty)] @ self.faulty
+
+    @property
+    def of_paths(self) -> "NDArray[np.float64]":
+        """Return how probable it is that each path is faulty."""
+        return self.weights[len(self.faulty) :]
+
+    @property
+    def doubts(self) -> "NDArray[np.float64]":
+        """Return how probable it is that each part, or a path that ends there, is faulty."""
+        import numpy as np  # noqa: PLC0415 - as above
+
+        ends = np.bincount(
+            self.paths.ravel(), np.repeat(self.of_paths, 2), minlength=len(self.parts)
+        )
+        return self.of_parts + ends
+
+    def suspects(self) -> Iterator[Suspect]:
+        """Yield every part and the probable paths."""
+        for part, probability in zip(self.parts, self.of_parts, strict=True):
+            yield Suspect(part=part, probability=float(probability))
+        for place in (self.of_paths > _SHOWN_PATH).nonzero()[0]:
+            one, two = (self.parts[end] for end in self.paths[place])
+            name = f"path between {one} and {two}"
+            yield Suspect(part=name, probability=float(self.of_paths[place]))
 
 
 def localise(
@@ -153,11 +214,7 @@ def localise(
     best = expected_bytes_per_s or max((one.bytes_per_s for one in outcomes), default=None)
     sound = _sound_logs(expected_bytes_per_s, outcomes, noise_ratio)
     belief = _after(_prior(layout), layout, outcomes, sound, noise_ratio)
-    marginal = belief.weights @ belief.faulty
-    suspects = tuple(
-        Suspect(part=part, probability=float(marginal[place]))
-        for place, part in sorted(enumerate(belief.parts), key=lambda one: -marginal[one[0]])
-    )
+    suspects = tuple(sorted(belief.suspects(), key=lambda one: -one.probability))
     none = float(belief.weights[0])
     named = tuple(one.part for one in suspects if one.probability >= SURE)
     settled = bool(named) or none >= SURE
@@ -197,8 +254,12 @@ def _prior(layout: Layout) -> _Belief:
         joint = np.array([own[a] * own[b] for a, b in pairs])
         rows.append(both)
         weights.append(_TWO * joint / joint.sum())
+    hosts = len(layout.hosts)
+    known = _FEWEST_FOR_PATHS <= hosts <= _MOST_FOR_PATHS
+    paths = np.array([*itertools.combinations(range(hosts), 2)] if known else [], dtype=int)
+    weights.append(np.full(len(paths), _PATH / max(1, len(paths))))
     whole = np.concatenate(weights)
-    return _Belief(parts, np.concatenate(rows), whole / whole.sum())
+    return _Belief(parts, np.concatenate(rows), paths.reshape(-1, 2), whole / whole.sum())
 
 
 def _sound_logs(
@@ -235,12 +296,15 @@ def _after(
     if_sound = np.array([[_log_sound(one, noise_ratio) for one in row] for row in ratios])
     logs = slow @ (if_slow - if_sound) + if_sound.sum(axis=0)
     if len(sound) > 1:
-        through_one = slow.all(axis=1) & (belief.faulty.sum(axis=1) == 1)
+        is_one = np.concatenate(
+            (belief.faulty.sum(axis=1) == 1, np.ones(len(belief.paths), dtype=bool))
+        )
+        through_one = slow.all(axis=1) & is_one
         alike = np.logaddexp(logs, if_sound.sum(axis=0)) - math.log(2)
         logs = np.where(through_one[:, None], alike, logs)
     logs += np.log(belief.weights)[:, None]
     weights = np.exp(logs - logs.max()).sum(axis=1)
-    return _Belief(belief.parts, belief.faulty, weights / weights.sum())
+    return replace(belief, weights=weights / weights.sum())
 
 
 def _log_sound(ratio: float, noise: float) -> float:
@@ -282,8 +346,9 @@ def _gains(
 ) -> list[NextTest]:
     done = Counter(frozenset(one.hosts) for one in outcomes)
     found = []
-    for hosts in _possible(layout, belief, largest_group):
-        slow = float(belief.weights @ belief.slow(layout, hosts))
+    tests = [*_possible(layout, belief, largest_group)]
+    chances = belief.chances(layout, tests).tolist() if tests else []
+    for hosts, slow in zip(tests, chances, strict=True):
         # The same test again tells less: part of what misled it is still there.
         worth = 0.5 ** done[frozenset(hosts)]
         found.append(
@@ -311,16 +376,30 @@ _MOST_HOSTS_IN_PAIRS: Final = 64
 
 def _possible(layout: Layout, belief: _Belief, largest_group: int) -> Iterable[tuple[str, ...]]:
     """Yield the tests to choose from: pairs, and where allowed halves of the suspects."""
-    marginal = belief.weights @ belief.faulty
-    by_doubt = sorted(layout.hosts, key=lambda host: -float(marginal[belief.parts.index(host)]))
+    doubts = dict(zip(belief.parts, belief.doubts.tolist(), strict=True))
+    by_doubt = sorted(layout.hosts, key=lambda host: -doubts[host])
     shown = by_doubt
     if len(by_doubt) > _MOST_HOSTS_IN_PAIRS:  # the least suspected are alike: a few will do
         shown = [*by_doubt[: _MOST_HOSTS_IN_PAIRS - 8], *by_doubt[-8:]]
         yield from zip(by_doubt[::2], by_doubt[1::2], strict=False)
     yield from itertools.combinations(shown, 2)
-    for size in range(3, min(largest_group, len(by_doubt)) + 1):
+    largest = min(largest_group, len(by_doubt))
+    for size in range(3, largest + 1, 1 + largest // _MOST_HOSTS_IN_PAIRS):
         yield tuple(by_doubt[:size])
         yield tuple(by_doubt[: 2 * size : 2])
+    if largest_group > 2:  # noqa: PLR2004 - more than pairs
+        suspected = [one for one in by_doubt if doubts[one] > _LEAST_GAIN / len(by_doubt)]
+        yield from _drawn(suspected, largest_group)
+
+
+def _drawn(suspected: Sequence[str], largest: int) -> Iterator[tuple[str, ...]]:
+    """Yield groups of suspects at random: they part the paths, which no order does."""
+    chance = random.Random(len(suspected))  # noqa: S311 - choice of tests, no secret
+    for share in _RANDOM_SHARES:
+        size = min(largest, round(share * len(suspected)))
+        for _ in range(_RANDOM_GROUPS // len(_RANDOM_SHARES)):
+            if size >= 2:  # noqa: PLR2004 - a pair
+                yield tuple(sorted(chance.sample(suspected, size)))
 
 
 Measure = Callable[[tuple[str, ...]], float]

@@ -39,6 +39,13 @@ class Outcome(StrEnum):
     UNMEASURED = "NOT MEASURED"
 
 
+def worst(outcomes: Iterable[Outcome]) -> Outcome:
+    """Return FAIL where there is one, then NOT MEASURED, as for none; PASS where all pass."""
+    found = set(outcomes)
+    order = (Outcome.FAIL, Outcome.UNMEASURED, Outcome.PASS)
+    return next((one for one in order if one in found), Outcome.UNMEASURED)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checked:
     """One item, what came of it, and why."""
@@ -69,9 +76,7 @@ class Checklist:
     @property
     def outcome(self) -> Outcome:
         """Return the worst: FAIL, then NOT MEASURED; PASS where all items pass."""
-        found = {one.outcome for one in self.items}
-        order = (Outcome.FAIL, Outcome.UNMEASURED, Outcome.PASS)
-        return next((one for one in order if one in found), Outcome.UNMEASURED)
+        return worst(one.outcome for one in self.items)
 
     @property
     def exit_code(self) -> int:

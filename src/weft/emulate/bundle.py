@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Final
 
 from weft.emulate.job import nccl_log, nccl_tests
-from weft.emulate.outputs import outputs, samples
-from weft.emulate.state import Host, Injected, State, faults, healthy, inject
+from weft.emulate.ordinary import Event
+from weft.emulate.outputs import check_extras, outputs
+from weft.emulate.state import Host, Injected, State, faults, healthy, inject, suitable
 from weft.errors import SpecError, Unreadable
 from weft.generate.plan import Plan
 from weft.results import Provenance
@@ -18,6 +19,8 @@ BETWEEN_S: Final = 60
 """Time between the two samples of counters."""
 FIRST_S: Final = 1_795_000_000
 """When the first sample was taken, in seconds since 1970."""
+ANY: Final = "any"
+"""Stands for a fault that the seed chooses."""
 PEERS: Final = 3
 """Healthy hosts whose outputs are beside those of a faulty one."""
 
@@ -36,21 +39,30 @@ class Emulated:
 
 
 def emulate(
-    plan: Plan, wanted: Sequence[str], *, hosts: int = PEERS + 1, seed: int = 0
+    plan: Plan,
+    wanted: Sequence[str],
+    *,
+    hosts: int = PEERS + 1,
+    seed: int = 0,
+    events: Sequence[Event] = (),
 ) -> State:
     """Return the state of some hosts with faults, each KIND or KIND@HOST/NUMBER.
 
-    A place that is not given is chosen by the seed. The same words and seed give the same
-    state. Raises SpecError, UnknownName.
+    A place that is not given is chosen by the seed, and so is the kind ``any``. The same
+    words and seed give the same state. ``events`` happen on a healthy cluster too.
+
+    Raises SpecError, UnknownName.
     """
     count = plan.cluster.hosts
     if not 1 <= hosts <= count:
         raise SpecError(f"--collect {hosts}: the cluster has {count} hosts")
     chance = random.Random(seed)  # noqa: S311 - choice of places, no secret
     numbers = sorted(chance.sample(range(count), hosts))
-    state = healthy(plan, numbers, seed)
+    state = healthy(plan, numbers, seed, events)
     for word in wanted:
         name, _, place = word.partition("@")
+        if name == ANY:
+            name = chance.choice(sorted(one.name for one in suitable(state.kind)))
         host, number = _place(state, name, place, chance)
         inject(state, name, host, number)
     return state
@@ -70,21 +82,37 @@ def _place(state: State, name: str, place: str, chance: random.Random) -> tuple[
     return found[0], int(number or 0)
 
 
-def files(state: State, *, seed: int = 0) -> Iterator[tuple[str, str]]:
-    """Yield the files of a bundle: paths below its folder, and texts."""
-    for host in state.hosts:
-        for name, text in outputs(state, host):
-            yield f"hosts/{host.name}/{name}", text
-        for number, at_s in enumerate((0, BETWEEN_S)):
-            folder = f"sample_{number + 1}_at_{FIRST_S + at_s}"
-            for name, text in samples(state, host, at_s):
-                yield f"hosts/{host.name}/{folder}/{name}", text
+def files(
+    state: State, *, seed: int = 0, asked: Sequence[str] = ()
+) -> Iterator[tuple[str, str]]:
+    """Yield the files of a bundle: paths below its folder, and texts.
+
+    ``asked`` are outputs that are left out else: those of switches, trees of the kernel's
+    files. Raises SpecError for those that are not known.
+    """
+    check_extras(state, asked)
+    texts: dict[str, str] = {}
+    last_s = BETWEEN_S
+    for name, text in outputs(state, last_s, "", asked, sampled=False):
+        texts[name] = texts.get(name, "") + text
+    for number, at_s in enumerate((0, last_s)):
+        folder = f"sample_{number + 1}_at_{FIRST_S + at_s}"
+        for name, text in outputs(state, at_s, folder, asked, sampled=True):
+            texts[name] = texts.get(name, "") + text
+    yield from texts.items()
     yield "nccl.log", nccl_log(state)
     if len(state.hosts) > 1:
         yield "all_reduce.txt", nccl_tests(state, seed)
 
 
-def write(state: State, folder: Path, *, seed: int = 0, hidden: bool = False) -> Emulated:
+def write(
+    state: State,
+    folder: Path,
+    *,
+    seed: int = 0,
+    hidden: bool = False,
+    asked: Sequence[str] = (),
+) -> Emulated:
     """Write a bundle into a folder that does not exist or is empty.
 
     With ``hidden`` the faults are not named in what is returned. Raises Unreadable.
@@ -93,7 +121,7 @@ def write(state: State, folder: Path, *, seed: int = 0, hidden: bool = False) ->
         if folder.exists() and any(folder.iterdir()):
             raise Unreadable(f"{folder}: is not empty; name a new folder")
         count = 0
-        for path, text in files(state, seed=seed):
+        for path, text in files(state, seed=seed, asked=asked):
             place = folder / path
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_text(text, "utf-8")

@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import Final
 
-from weft.emulate.ordinary import Event, at_part
-from weft.emulate.outputs import HARDWARE, INTERFACE_COUNTERS, PORT_COUNTERS, PRIORITY_COUNTERS
+from weft.emulate.ordinary import Event, at_part, counted
 from weft.emulate.state import Host, Part, State
 from weft.errors import SpecError
 from weft.generate.alert import key_of
@@ -16,6 +15,15 @@ from weft.network.network import layout
 _POWER_CAP, _THERMAL, _POWER_BRAKE = 0x4, 0x40, 0x80
 """Bits of the reasons for a lower clock: NVML, nvmlClocksEventReasonSwPowerCap, which is normal
 under load, HwThermalSlowdown and HwPowerBrakeSlowdown."""
+_PORTS: Final = ("port.link_downed", "port.symbol_errors", "port.rcv_errors", "port.tx_bytes")
+_ROCE_PORTS: Final = (
+    "port.packet_seq_err", "port.out_of_sequence", "port.ack_timeout", "port.cnp_handled",
+)  # fmt: skip
+_ROCE_INTERFACES: Final = (
+    "interface.rx_discards", "interface.crc_errors", "interface.pause_storm",
+    "interface.link_down_events", "priority.rx_pause", "priority.rx_pause_duration",
+    "priority.rx_discards",
+)  # fmt: skip
 _GPU: Final = ("gpu.temperature", "gpu.last_xid", "gpu.remap_failed", "gpu.remap_pending")
 _GPU_COUNTERS: Final = ("gpu.ecc_uncorrectable", "gpu.nvlink_errors", "gpu.pcie_replays")
 Labels = Mapping[str, str]
@@ -62,19 +70,11 @@ class Timeline:
             lines.append(_line(metrics(path)[0], key, labels, value))
         for path, labels, one, two in _counters(self.healthy, before, after):
             more = two.growth.get(path, 0.0) - one.growth.get(path, 0.0)
-            value = int(self._counted(before, one, path, now_s) + more * for_s)
+            value = counted(self.events, before, one, path, since_s=0.0, at_s=now_s) + int(
+                more * for_s
+            )
             lines.append(_line(metrics(path)[0], key, labels, value))
         return "\n".join(lines) + "\n"
-
-    def _counted(self, host: Host, part: Part, path: str, now_s: float) -> float:
-        """Return a counter without faults: it grows, stands still and jumps with the events."""
-        kind, parts = ("gpu", host.gpus) if path.startswith("gpu.") else ("port", host.rails)
-        still_s = more = 0.0
-        for one in at_part(self.events, kind, host.number, part.number, len(parts)):
-            lasted_s = one.lasted_s(host.number, now_s)
-            still_s += lasted_s * (path in one.stops)
-            more += lasted_s * one.grows.get(path, 0.0)
-        return part.count(path, now_s - still_s) + more
 
     def _with_events(self, host: Host, now_s: float) -> Host:
         """Return a host with the states that an event sets while it lasts."""
@@ -139,8 +139,8 @@ def _counters(
     state: State, before: Host, after: Host
 ) -> Iterator[tuple[str, Labels, Part, Part]]:
     roce = state.kind == "roce"
-    ports = [*PORT_COUNTERS, "port.tx_bytes", *(HARDWARE if roce else ())]
-    interfaces = [*INTERFACE_COUNTERS, *PRIORITY_COUNTERS] if roce else []
+    ports = [*_PORTS, *(_ROCE_PORTS if roce else ())]
+    interfaces = _ROCE_INTERFACES if roce else ()
     for one, two in zip(before.rails, after.rails, strict=True):
         for path in ports:
             yield path, _port(one), one, two

@@ -3,9 +3,12 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from weft.inventory.table import rows
+
+if TYPE_CHECKING:
+    from weft.emulate.state import Host, Part
 
 _APART_S: Final = 97
 """Between the events of one host and the next, where they are not events of the job."""
@@ -27,6 +30,10 @@ class Event:
     grows: Mapping[str, float] = field(default_factory=dict)
     """Counters that grow by so much a second."""
     sets: Mapping[str, Any] = field(default_factory=dict)
+    kernel: tuple[str, ...] = ()
+    """Lines of dmesg, of each host where it has happened; fields as those of faults."""
+    log: tuple[str, ...] = ()
+    """Lines of the log of the job."""
 
     def is_at(self, kind: str, host: int, number: int, parts: int) -> bool:
         """Return whether it happens to a port or GPU, by the numbers of host and part."""
@@ -46,7 +53,7 @@ class Event:
     def lasted_s(self, host: int, now_s: float) -> float:
         """Return for how long it has happened in all.
 
-        >>> often = Event(event="dump", at="every port", every_s=60, for_s=5.0, first_s=60)
+        >>> often = Event(event="queue", at="every port", every_s=60, for_s=5.0, first_s=60)
         >>> often.lasted_s(0, 122)
         7.0
         """
@@ -62,7 +69,31 @@ def ordinary() -> tuple[Event, ...]:
 
 def _event(row: Mapping[str, Any]) -> Event:
     told = {"first_s": row["every_s"], **row}
-    return Event(**{**told, "stops": tuple(row.get("stops", ()))})
+    lists = {name: tuple(row.get(name, ())) for name in ("stops", "kernel", "log")}
+    return Event(**{**told, **lists})
+
+
+def counted(
+    events: tuple[Event, ...],
+    host: "Host",
+    part: "Part",
+    path: str,
+    *,
+    since_s: float,
+    at_s: float,
+) -> int:
+    """Return a counter some time after ``since_s``: it grows, stands still and jumps.
+
+    Faults of the part began at ``since_s``; the events go on as they did before.
+    """
+    kind, parts = ("gpu", host.gpus) if path.startswith("gpu.") else ("port", host.rails)
+    still_s = more = 0.0
+    for one in at_part(events, kind, host.number, part.number, len(parts)):
+        if path in one.stops or path in one.grows:
+            now_s, then_s = (one.lasted_s(host.number, at) for at in (since_s + at_s, since_s))
+            still_s += (now_s - then_s) * (path in one.stops)
+            more += now_s * one.grows.get(path, 0.0)
+    return int(part.count(path, at_s - still_s) + more)
 
 
 def at_part(

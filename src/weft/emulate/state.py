@@ -6,12 +6,14 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Final
 
+from weft.emulate.ordinary import Event
 from weft.errors import SpecError, UnknownName
 from weft.generate.plan import Plan
 from weft.inventory.table import rows
 from weft.network import naming
 from weft.network.network import layout
 from weft.plugins import unknown
+from weft.units import SECONDS
 
 FIRMWARE: Final = "28.43.2026"
 DRIVER: Final = "570.124.06"
@@ -82,6 +84,32 @@ class State:
     kind: str
     hosts: list[Host]
     injected: list[Injected] = field(default_factory=list)
+    events: tuple[Event, ...] = ()
+    """What happens on a healthy cluster as well."""
+    since_s: float = 0.0
+    """When the first sample is taken, on the clock of the events."""
+    _spares: dict[int, Part] = field(default_factory=dict)
+
+    @property
+    def rails(self) -> int:
+        """Return the ports of a host."""
+        return len(self.plan.names.device_list())
+
+    def host(self, number: int) -> Host | None:
+        """Return a host by its number in the cluster; None where it is not collected."""
+        return next((one for one in self.hosts if one.number == number), None)
+
+    def part(self, number: int, nic: int) -> Part:
+        """Return a port of a host, collected or not."""
+        host = self.host(number)
+        return host.rails[nic] if host else self.spare(nic)
+
+    def spare(self, nic: int) -> Part:
+        """Return a healthy port without counters."""
+        if nic not in self._spares:
+            device = self.plan.names.device_list()[nic]
+            self._spares[nic] = Part(nic, device, _rail_values(self.plan))
+        return self._spares[nic]
 
 
 @cache
@@ -98,16 +126,32 @@ def _fault(row: Mapping[str, Any]) -> Fault:
     return Fault(name=told.pop("fault"), **told)
 
 
-def healthy(plan: Plan, numbers: Sequence[int], seed: int) -> State:
+def healthy(
+    plan: Plan, numbers: Sequence[int], seed: int, events: Sequence[Event] = ()
+) -> State:
     """Return the state of some hosts of a healthy fabric, with ordinary noise of counters.
 
-    Raises SpecError for fabrics whose outputs are not known.
+    ``events`` have happened and go on, from a time of day that the seed chooses. Raises
+    SpecError for fabrics whose outputs are not known.
     """
     kind = plan.cluster.fabric.kind
     if kind not in WORDS:
         raise SpecError(f"fabric.kind {kind}: InfiniBand and RoCE can be emulated")
     chance = random.Random(seed)  # noqa: S311 - noise, no secret
-    return State(plan, kind, [_host(plan, number, chance) for number in numbers])
+    hosts = [_host(plan, number, chance) for number in numbers]
+    since_s = chance.uniform(0, SECONDS["d"])
+    for one in hosts:
+        _happened(one, events, since_s)
+    return State(plan, kind, hosts, events=tuple(events), since_s=since_s)
+
+
+def _happened(host: Host, events: Sequence[Event], now_s: float) -> None:
+    """Write what events left in the logs of a host."""
+    for event in events:
+        if event.lasted_s(host.number, now_s):
+            fields = _fields(host, host.number % len(host.rails))
+            host.kernel += [_filled(line, fields) for line in event.kernel]
+            host.log += [_filled(line, fields) for line in event.log]
 
 
 def _host(plan: Plan, number: int, chance: random.Random) -> Host:
@@ -122,11 +166,11 @@ def _host(plan: Plan, number: int, chance: random.Random) -> Host:
     )  # fmt: skip
 
 
-def _rail(plan: Plan, number: int, device: str, chance: random.Random) -> Part:
+def _rail_values(plan: Plan) -> dict[str, Any]:
     mtu = plan.link.path_mtu_bytes
     host_mtu = plan.link.host_mtu_bytes
     lossless = plan.labels.priority.whole() if plan.labels else -1
-    values = {
+    return {
         "port.state": "active", "port.physical": "link_up",
         "port.mtu": mtu.whole() if mtu else 0,
         "port.rate_ratio": 1.0, "interface.mtu": host_mtu.whole() if host_mtu else 2044,
@@ -134,6 +178,9 @@ def _rail(plan: Plan, number: int, device: str, chance: random.Random) -> Part:
         "interface.pfc": " ".join(str(int(one == lossless)) for one in range(8)),
         "adapter.firmware": FIRMWARE,
     }  # fmt: skip
+
+
+def _rail(plan: Plan, number: int, device: str, chance: random.Random) -> Part:
     noise = {"port.link_downed": chance.randrange(3), "port.rcv_errors": chance.randrange(3),
              "priority.rx_pause": chance.randrange(4000),
              "interface.rx_discards": chance.randrange(50)}  # fmt: skip
@@ -142,7 +189,7 @@ def _rail(plan: Plan, number: int, device: str, chance: random.Random) -> Part:
               "priority.rx_pause_duration": chance.uniform(0, 300),
               "port.cnp_handled": chance.uniform(1, 20),
               "port.tx_bytes": rate * chance.uniform(0.4, 0.5)}  # fmt: skip
-    return Part(number, device, values, noise, growth)
+    return Part(number, device, _rail_values(plan), noise, growth)
 
 
 def _gpu(number: int, chance: random.Random) -> Part:
@@ -183,17 +230,22 @@ def inject(state: State, name: str, host: Host, number: int) -> Injected:
     for path, value in fault.sets.items():
         (host.values if path.startswith("host.") else part.values)[path] = value
     part.growth |= dict(fault.grows)
-    fields = {
-        "host": host.name, "number": str(number),
-        "device": host.rails[number % len(host.rails)].device,
-        "interface": f"rail{number}", "slot": slot_of(part, ADAPTER_BUS),
-        "gpu_slot": slot_of(part, GPU_BUS).removesuffix(".0"),
-    }  # fmt: skip
+    fields = _fields(host, number)
     host.kernel += [_filled(line, fields) for line in fault.kernel]
     host.log += [_filled(line, fields) for line in fault.log]
     done = Injected(fault=fault, host=host.name, number=number, device=part.device)
     state.injected.append(done)
     return done
+
+
+def _fields(host: Host, number: int) -> Mapping[str, str]:
+    part = Part(number)
+    return {
+        "host": host.name, "number": str(number),
+        "device": host.rails[number % len(host.rails)].device,
+        "interface": f"rail{number}", "slot": slot_of(part, ADAPTER_BUS),
+        "gpu_slot": slot_of(part, GPU_BUS).removesuffix(".0"),
+    }  # fmt: skip
 
 
 def _filled(line: str, fields: Mapping[str, str]) -> str:

@@ -29,7 +29,8 @@ def expected(
     (most, count), *_ = values.most_common(1)
     total = sum(values.values())
     if told and told.get("groups"):
-        return _of_groups(row, values, value)
+        is_alone = "shared" in told and _is_alone(row, told["shared"], entity, known)
+        return None if is_alone else _of_groups(row, values, value)
     share = told.get("share", 0.5) if told else 0.5
     if total >= _FEWEST and count > share * total:
         basis = f"{count} of {total} peers have {_text(row, most)}"
@@ -85,6 +86,23 @@ def _usual(row: Expectation, values: "Counter[Value]", mine: Value) -> Expected 
         return None
     basis = f"{count} of {sum(values.values())} peers have {_text(row, most)}"
     return Expected(value=most, source="peers", basis=basis)
+
+
+def _is_alone(row: Expectation, by: str, entity: Entity, known: Known) -> bool:
+    """Return whether none of the values of a host (what ``by`` names) is a value of another.
+
+    Such a host stands elsewhere, as in another rack: none of its cables is out of place.
+    """
+    key = (row.attribute, f"values by {by}")
+    if key not in known.kept:
+        values: dict[str, set[Value]] = {}
+        for one, value in _values(row, known):
+            values.setdefault(str(one.field(by)), set()).add(value)
+        owners = Counter(value for each in values.values() for value in each)
+        known.kept[key] = {name: len(each) > 1 and all(owners[one] == 1 for one in each)
+                           for name, each in values.items()}  # fmt: skip
+    alone: dict[str, bool] = known.kept[key]
+    return alone.get(str(entity.field(by)), False)
 
 
 def _better(row: Expectation, values: "Counter[Value]", mine: Value) -> Value | None:

@@ -4,7 +4,7 @@ Where a line of dashes follows the header it tells how wide columns are; else ce
 white space separates, and a row has as many as the header.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final
@@ -60,14 +60,28 @@ class Columns:
         return ColumnBlock(self, scribe)
 
     @cached_property
-    def keys(self) -> list[tuple[Any, str]]:
-        """Return the patterns of columns that are fields of keys."""
-        return [(re2.compile(one), name) for one, name in self.key.items()]
+    def _seen(self) -> "dict[tuple[str, ...], _Roles]":
+        return {}
 
-    @cached_property
-    def paths(self) -> list[tuple[Any, str]]:
-        """Return the patterns of columns that are values."""
-        return [(re2.compile(one), path) for one, path in self.cells.items()]
+    def roles(self, titles: tuple[str, ...]) -> "_Roles":
+        """Return what columns with these titles hold; of several for one field the first."""
+        if titles not in self._seen:
+            last_first = [*enumerate(titles)][::-1]
+            keys = {name: at for one, name in self.key.items()
+                    for at, title in last_first if re2.search(one, title)}  # fmt: skip
+            found = ((at, path, re2.search(one, title)) for at, title in enumerate(titles)
+                     for one, path in self.cells.items())  # fmt: skip
+            values = tuple((at, path, hit.groupdict()) for at, path, hit in found if hit)
+            self._seen[titles] = _Roles(keys, values)
+        return self._seen[titles]
+
+
+@dataclass(frozen=True, slots=True)
+class _Roles:
+    """Columns by their number: fields of keys, and values with the fields that titles hold."""
+
+    keys: Mapping[str, int]
+    values: tuple[tuple[int, str, Mapping[str, str]], ...]
 
 
 def columns(told: Mapping[str, Any]) -> Columns:
@@ -164,22 +178,12 @@ class ColumnBlock:
         return cells if len(cells) == len(self.titles) else []
 
     def _row(self, cells: Sequence[str], line: Line) -> bool:
-        row = list(zip(self.titles, cells, strict=False))
-        key = dict(self._key(row))
+        roles = self.columns.roles(tuple(self.titles[: len(cells)]))
+        key = {name: cells[at] for name, at in roles.keys.items()}
         states = False
-        for title, cell in row:
-            for pattern, path in self.columns.paths:
-                found = pattern.search(title)
-                if found:
-                    states |= self._set(path, cell, line, {**key, **found.groupdict()})
+        for at, path, fields in roles.values:
+            states |= self._set(path, cells[at], line, {**key, **fields})
         return states
-
-    def _key(self, row: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-        for pattern, name in self.columns.keys:
-            for title, cell in row:
-                if pattern.search(title):
-                    yield name, cell
-                    break
 
     def _set(self, told: str, cell: str, line: Line, key: Mapping[str, str]) -> bool:
         path, _, unit = told.partition(" ")

@@ -146,3 +146,29 @@ def test_what_cannot_be_is_refused():
         localise(Layout(hosts=("a", "a")))
     with pytest.raises(SpecError, match="not among hosts"):
         localise(FOUR, outcomes(ax=FAST))
+
+
+def _alone(faulty, draw):
+    """Return what a test of a group shows where one path between two hosts is slow."""
+    return lambda group: (
+        FAST * (0.3 if faulty <= set(group) else 1) * math.exp(draw.gauss(0, 0.03))
+    )
+
+
+def test_a_slow_path_between_two_healthy_hosts_is_named():
+    found = localise(FOUR, outcomes(ab=FAST / 3, ac=FAST, bc=FAST, ad=FAST),
+                     expected_bytes_per_s=FAST)  # fmt: skip
+    assert found.suspects[0].part == "path between a and b"
+
+
+@pytest.mark.parametrize("hosts", [32, pytest.param(232, marks=pytest.mark.slow)])
+def test_one_slow_path_of_all_is_found_by_groups(hosts):
+    """C(232, 2) = 26,796 paths are 14.7 bits; staged group testing takes 22 to 57 tests."""
+    draw = random.Random(7)  # noqa: S311 - noise
+    layout = Layout(hosts=tuple(f"h{place}" for place in range(hosts)))
+    ends = draw.sample(layout.hosts, 2)
+    found, _ = search(layout, _alone(set(ends), draw), expected_bytes_per_s=FAST,
+                      largest_group=hosts)  # fmt: skip
+    one, two = sorted(ends, key=layout.hosts.index)
+    assert found.named == (f"path between {one} and {two}",)
+    assert math.log2(hosts * (hosts - 1) / 2) <= len(found.outcomes) <= 22

@@ -1,11 +1,16 @@
 """`weft check` (verify): the checklist before production; what is not measured fails."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from weft.cli import options
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from weft.spec.cluster import Cluster
 
 PathsArgument = Annotated[
     list[Path],
@@ -22,6 +27,22 @@ LiveOption = Annotated[
 ItemOption = Annotated[
     list[str], typer.Option("--item", metavar="NAME", help="Check this item alone; repeatable.")
 ]
+DossierOption = Annotated[
+    Path | None,
+    typer.Option("--dossier", metavar="FILE.html",
+                 help="Write the acceptance dossier; its verdict is the exit code."),
+]  # fmt: skip
+LocalisedOption = Annotated[
+    Path | None,
+    typer.Option("--localised", metavar="FILE.json",
+                 help="For --dossier: weft bench localise -o json over all hosts."),
+]  # fmt: skip
+SignOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--sign", metavar="KEY", help="Sign --dossier with this SSH key: FILE.html.sig."
+    ),
+]
 OutputFormat = Annotated[
     str,
     typer.Option(
@@ -37,6 +58,9 @@ def check(
     gate: GateOption = False,
     live: LiveOption = False,
     item: ItemOption = [],  # noqa: B006 - as above
+    dossier: DossierOption = None,
+    localised: LocalisedOption = None,
+    sign: SignOption = None,
     output: OutputFormat = "text",
     full: options.Full = False,
     out: options.OutFile = None,
@@ -54,15 +78,21 @@ def check(
       weft check bundles/ nccl.log all_reduce.txt cluster.yaml --full
       weft check --gate --live cluster.yaml
       weft check bundles/ cluster.yaml -o junit --out check.xml
+      weft check bundles/ runs/ cluster.yaml --dossier accepted.html --sign ~/.ssh/id_ed25519
     """  # noqa: D301 - click's mark for text that is not to be wrapped
     import tempfile  # noqa: PLC0415 - after the words are understood
 
     from weft import api  # noqa: PLC0415 - as above
     from weft.cli.documents import documents_among  # noqa: PLC0415 - as above
     from weft.cli.inputs import cluster_of  # noqa: PLC0415 - as above
-    from weft.cli.output import check_format, emit, progress  # noqa: PLC0415 - as above
+    from weft.cli.output import check_format, check_places, emit, progress  # noqa: PLC0415 - as above
 
-    check_format(output, "checklist")
+    check_format(output, "checklist" if dossier is None else "dossier")
+    check_places(dossier)
+    if dossier is None and (sign or localised):
+        raise typer.BadParameter("--sign and --localised belong to --dossier FILE.html")
+    if dossier is not None and (gate or item):
+        raise typer.BadParameter("--dossier has every item; remove --gate and --item")
     documents, evidence = documents_among(paths)
     cluster = cluster_of(given, documents)
     with tempfile.TemporaryDirectory() as folder:
@@ -71,8 +101,30 @@ def check(
         if not evidence:
             raise typer.BadParameter("no PATH is given; name a bundle, or --live collects")
         with progress("reading", quiet=quiet):
+            if dossier is not None:
+                return _accepted(evidence, cluster, dossier, localised, sign, output, full=full)
             result = api.check(evidence, cluster, gate=gate, only=item)
     emit(result, output, full=full, out=out)
+    return result.exit_code
+
+
+def _accepted(  # noqa: PLR0917 - what the command was given
+    evidence: "Sequence[Path]", cluster: "Cluster", file: Path, localised: Path | None,
+    key: Path | None, output: str, *, full: bool,
+) -> int:  # fmt: skip
+    """Write the dossier, sign it, and show its verdict."""
+    from datetime import UTC, datetime  # noqa: PLC0415 - as above
+
+    from weft.check.dossier import dossier  # noqa: PLC0415 - as above
+    from weft.cli.output import emit  # noqa: PLC0415 - as above
+    from weft.cli.signature import signed  # noqa: PLC0415 - as above
+
+    written = datetime.now(UTC).isoformat(timespec="seconds")
+    result = dossier(evidence, cluster, written=written, localised=localised)
+    emit(result, "html", out=file)
+    if key is not None:
+        signed(file, key)
+    emit(result, output, full=full)
     return result.exit_code
 
 

@@ -13,8 +13,9 @@ FolderOption = Annotated[
 ]
 FaultOption = Annotated[
     list[str],
-    typer.Option("--fault", metavar="KIND[@HOST/N]", help="Inject a fault; repeatable."),
-]
+    typer.Option("--fault", metavar="KIND[@HOST/N]",
+                 help="Inject a fault; any: the seed chooses it; repeatable."),
+]  # fmt: skip
 CollectOption = Annotated[
     int, typer.Option("--collect", min=1, metavar="COUNT", help="Hosts whose outputs to write.")
 ]
@@ -24,6 +25,21 @@ SeedOption = Annotated[
 AnswerOption = Annotated[
     Path | None,
     typer.Option("--answer", metavar="FILE", help="Name the faults in this file alone."),
+]
+WithOption = Annotated[
+    list[str],
+    typer.Option("--with", metavar="NAME",
+                 help="Write too: sysfs, lldp-json, subnet, sonic, nvue, eos; repeatable."),
+]  # fmt: skip
+ScoreOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--score", metavar="FILE", help="Score --named against this answer, then end."
+    ),
+]
+NamedOption = Annotated[
+    list[str],
+    typer.Option("--named", metavar="KIND@HOST/N", help="A fault that you found; repeatable."),
 ]
 MetricsOption = Annotated[
     Path | None,
@@ -52,7 +68,10 @@ def emulate(
     fault: FaultOption = [],  # noqa: B006 - as above
     collect: CollectOption = 4,
     seed: SeedOption = 0,
+    extra: WithOption = [],  # noqa: B006 - as above
     answer: AnswerOption = None,
+    score: ScoreOption = None,
+    named: NamedOption = [],  # noqa: B006 - as above
     metrics: MetricsOption = None,
     lasting: ForOption = "1h",
     every: EveryOption = "30s",
@@ -60,19 +79,22 @@ def emulate(
     until: UntilOption = None,
     output: options.OutputFormat = "text",
     full: options.Full = False,
-) -> None:
+) -> int:
     """Emulate hosts of a cluster: what weft collect and the first run would bring.
 
     Values follow from the plan and the model, formats are those that the tools print. Use it to
-    rehearse an incident: one person injects with --answer, the other finds the fault with
-    weft diagnose, and the answer scores it. The same words and seed give the same bytes.
+    rehearse an incident: one person injects with --answer, the other finds the fault in the
+    bundle, and --score says how much of it is right (exit 0: all, 4: not all). The same words
+    and seed give the same bytes.
 
     \b
     Examples:
       weft emulate --preset dgx_h100 --hosts 64 --out healthy
       weft emulate --preset hgx_h100_roce --hosts 64 --fault pause-storm --out incident
       weft emulate cluster.yaml --fault port-down@host-0003/2 --collect 8 --out incident
-      weft emulate cluster.yaml --fault link-flap --seed 7 --answer answer.json --out incident
+      weft emulate cluster.yaml --fault any --seed 7 --answer answer.json --out incident
+      weft emulate --score answer.json --named link-flap@host-0003/2
+      weft emulate --preset dgx_h100 --hosts 64 --with subnet --with sysfs --out healthy
       weft emulate cluster.yaml --fault pause-storm --metrics day.prom --for 24h --at 20h
     """  # noqa: D301 - click's mark for text that is not to be wrapped
     from weft import api  # noqa: PLC0415 - after the words are understood
@@ -92,9 +114,17 @@ def emulate(
     from weft.units import parse_time  # noqa: PLC0415 - as above
 
     check_format(output)
+    if score is not None:
+        from weft.emulate.rehearse import score as scored  # noqa: PLC0415 - as above
+
+        marks = scored(score, named)
+        emit(marks, output, full=full)
+        return marks.exit_code
     check_places(answer, metrics)
     plan = api.plan(cluster_of(given, documents))
-    state = emulated(plan, fault, hosts=min(collect, plan.cluster.hosts), seed=seed)
+    state = emulated(
+        plan, fault, hosts=min(collect, plan.cluster.hosts), seed=seed, events=ordinary()
+    )  # fmt: skip
     if metrics is not None:
         sound = emulated(plan, (), hosts=len(state.hosts), seed=seed)
         timeline = Timeline(healthy=sound, faulty=state, events=ordinary(), at_s=parse_time(at),
@@ -102,7 +132,8 @@ def emulate(
         lines = history(timeline, FIRST_S, parse_time(lasting), parse_time(every))
         with progress("writing metrics"):
             write_lines(metrics, (line.encode() for line in lines))
-    result = write(state, folder, seed=seed, hidden=answer is not None)
+    result = write(state, folder, seed=seed, hidden=answer is not None, asked=extra)
     if answer is not None:
         answer.write_text(answer_of(state), "utf-8")
     emit(result, output, full=full)
+    return 0

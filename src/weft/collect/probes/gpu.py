@@ -12,5 +12,5 @@ gpu = Probe(
         Command("nvidia-smi nvlink --status"),
         Command("rocm-smi --showtopo"),
     ),
-    counters=(Command("nvidia-smi nvlink -e"),),
+    counters=(Command("nvidia-smi nvlink -e"), Command("nvidia-smi -q -d ECC")),
 )

@@ -18,11 +18,17 @@ def _page(result: Emulated) -> Page:
                     ("faults", faults),
                 )
             ),
-            Sentences(lines=(f"weft diagnose {result.folder} finds them.",)),
+            Sentences(lines=(_next(result),)),
         ),
         blocks=(),
         footer=footer(result.provenance)[:1],
     )  # fmt: skip
+
+
+def _next(result: Emulated) -> str:
+    if result.injected is None:
+        return "weft emulate --score ANSWER --named KIND@HOST/NUMBER scores what you find."
+    return f"weft diagnose {result.folder} finds them."
 
 
 emulated = View(shows="weft.emulate.bundle.Emulated", verb="emulate", page=_page)

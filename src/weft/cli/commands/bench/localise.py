@@ -158,7 +158,7 @@ def _commands(
     # Links of a laboratory carry TCP and no RDMA.
     tool = ("iperf3",) if launcher == "netns" else ("perftest", "write_bw")
     pair = (*tool, "--launcher", launcher)
-    group = ("nccl-tests", "--launcher", "mpirun")
+    group = ("nccl-tests", "alltoall", "--launcher", "mpirun")
     commands = []
     for one in found.next:
         named = (f"{n}={addresses[n]}" if n in addresses else n for n in one.hosts)
