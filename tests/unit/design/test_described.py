@@ -254,3 +254,13 @@ def test_init_writes_a_cluster_that_loads(tmp_path, capsys):
     assert app.run(words) == 2
     assert "already there" in capsys.readouterr().err
     assert app.run(["init", "--from", str(tmp_path / "none.xml")]) == 3
+
+
+def test_the_example_is_built_as_it_is_described(request):
+    folder = request.config.rootpath / "examples" / "descriptions"
+    made = described_cluster(folder / "infragraph.yaml")
+    plan = layout(made.cluster)
+    assert (made.cluster.hosts, plan.leaf, plan.spine) == (16, 16, 8)
+    assert not [
+        note for note in made.notes if "none of the catalogue" in note or "tier" in note
+    ]
