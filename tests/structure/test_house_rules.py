@@ -38,6 +38,7 @@ KINDS = {
     "weft.lint.readers": "weft.lint.reader.Reader",
     "weft.network.routings": "weft.network.routing.Routing",
     "weft.network.topologies": "weft.network.topology.Topology",
+    "weft.readers.descriptions": "weft.readers.description.Description",
     "weft.readers.document_kinds": "weft.readers.documents.Document",
     "weft.readers.parsers": "weft.readers.parser.Parser",
     "weft.readers.traces": "weft.readers.trace.Format",

@@ -14,6 +14,7 @@ WITHOUT_A_CLUSTER = {
     "advise/candidate.py": "a candidate has no cluster yet",
     "advise/latencies.py": "an article's latency names its fabric alone",
     "advise/wiring.py": "a search that has no switch yet",
+    "design/described.py": "a description that is no cluster yet",
     "engines/analytic/collective/path.py": "variables of NCCL change the fabric that it uses",
     "engines/analytic/collective/spread.py": "as above",
     "engines/analytic/point_to_point.py": "one link, without a cluster",

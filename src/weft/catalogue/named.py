@@ -1,4 +1,4 @@
-"""The name a driver prints for a GPU, and the device of the catalogue that it means."""
+"""The name a driver prints for a GPU or a NIC, and its name in the catalogue."""
 
 import re
 from typing import Final
@@ -14,6 +14,20 @@ _GPUS: Final = (
 )  # fmt: skip
 """As the driver prints the GPU -> name in the catalogue; the first that fits."""
 
+_NICS: Final = (
+    (r"BlueField-?4", "bluefield4"), (r"BlueField-?3|15b3:a2dc", "bluefield3"),
+    (r"ConnectX-9|CX-?9\b", "connectx9"), (r"ConnectX-8|CX-?8\b|15b3:1023", "connectx8"),
+    (r"ConnectX-7|CX-?7\b|15b3:1021", "connectx7"),
+    (r"ConnectX-6 Dx|15b3:101d", "connectx6_dx"),
+    (r"ConnectX-6|CX-?6\b|15b3:101b", "connectx6"),
+    (r"ConnectX-5|CX-?5\b|15b3:101[789a]", "connectx5"),
+    (r"BCM57608|Thor-?2|14e4:1760", "thor2"), (r"Thor Ultra", "thor_ultra"),
+    (r"Pollara", "pollara"), (r"Vulcano", "vulcano"), (r"E830", "intel_e830"),
+    (r"1d0f:efa0", "efa_v1"), (r"1d0f:efa1", "efa_v2"), (r"1d0f:efa2", "efa_v3"),
+    (r"1d0f:efa3", "efa_v4"), (r"Slingshot|Cassini", "slingshot11"),
+)  # fmt: skip
+"""As lspci prints the NIC, or its PCI vendor and device [pci.ids] -> name in the catalogue."""
+
 
 def gpu_of(name: str) -> str | None:
     """Return the catalogue's name of a GPU as drivers print it.
@@ -21,6 +35,17 @@ def gpu_of(name: str) -> str | None:
     >>> gpu_of("NVIDIA A100-SXM4-80GB"), gpu_of("a toaster")
     ('a100_sxm_80', None)
     """
-    return next(
-        (slug for pattern, slug in _GPUS if re.search(pattern, name, re.IGNORECASE)), None
-    )
+    return _first(_GPUS, name)
+
+
+def nic_of(name: str) -> str | None:
+    """Return the catalogue's name of a NIC as lspci prints it.
+
+    >>> nic_of("MT2910 Family [ConnectX-7]"), nic_of("15b3:1017"), nic_of("a modem")
+    ('connectx7', 'connectx5', None)
+    """
+    return _first(_NICS, name)
+
+
+def _first(rows: tuple[tuple[str, str], ...], name: str) -> str | None:
+    return next((slug for text, slug in rows if re.search(text, name, re.IGNORECASE)), None)

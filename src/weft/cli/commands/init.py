@@ -1,6 +1,7 @@
 """`weft init` (design): write a cluster and a job to start from."""
 
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -27,6 +28,14 @@ def init(  # noqa: PLR0917 - typer passes them by name
         int | None,
         typer.Option("--gpus", metavar="N", min=1, help="GPUs, rounded up to whole hosts."),
     ] = None,
+    source: Annotated[
+        Path | None,
+        typer.Option(
+            "--from",
+            metavar="FILE",
+            help="Take the cluster from lstopo --of xml of one host, or from InfraGraph.",
+        ),
+    ] = None,
     ask: Annotated[  # noqa: FBT002 - a flag of the command line
         bool,
         typer.Option("--ask", help="Ask what matters for the choice; reads standard input."),
@@ -47,11 +56,15 @@ def init(  # noqa: PLR0917 - typer passes them by name
     Examples:
       weft init --preset aws_p5 --gpus 512 --model llama3_405b
       weft init --ask
+      weft init --from lstopo.xml --gpus 512
+      weft init --from infragraph.yaml --preset hgx_h100_roce
     """  # noqa: D301 - click's mark for text that is not to be wrapped
     from weft.spec import interview  # noqa: PLC0415 - after the words are understood
 
     if list_names:
         return _list()
+    if source is not None:
+        return _from(source, preset, gpus, directory, force=force)
     given = {"preset": preset, "model": model, "gpus": None if gpus is None else str(gpus)}
     answers = {key: value for key, value in given.items() if value is not None}
     _refuse(directory, force=force)
@@ -63,6 +76,24 @@ def init(  # noqa: PLR0917 - typer passes them by name
         elif question.key in {"preset", "model"}:
             answers[question.key] = question.default
     _write(directory, interview.outcome(answers), answers["preset"])
+    return 0
+
+
+def _from(
+    source: Path, preset: str | None, gpus: int | None, directory: Path, *, force: bool
+) -> int:
+    """Write the cluster that another tool described; it says nothing of a job."""
+    from weft.design.described import (  # noqa: PLC0415 - after the words are understood
+        described_cluster,
+    )
+    from weft.spec.show import explained  # noqa: PLC0415 - as above
+
+    _refuse(directory, force=force, names=NAMES[:1])
+    made = described_cluster(source, preset, gpus)
+    first = f"A cluster for weft, from {source.name} and the preset {made.base}."
+    head = "\n".join([first, *made.notes, *made.near])
+    text = explained(made.cluster, head, base=made.base)
+    _save(directory, {NAMES[0]: text}, made.notes)
     return 0
 
 
@@ -85,8 +116,8 @@ def _ask(question: "Question", default: str) -> str:
             typer.echo(str(error), err=True)
 
 
-def _refuse(directory: Path, *, force: bool) -> None:
-    there = [str(directory / name) for name in NAMES if (directory / name).exists()]
+def _refuse(directory: Path, *, force: bool, names: Sequence[str] = NAMES) -> None:
+    there = [str(directory / name) for name in names if (directory / name).exists()]
     if there and not force:
         raise SpecError(
             f"{' and '.join(there)}: already there; use --force to overwrite, or --dir DIR"
@@ -94,8 +125,7 @@ def _refuse(directory: Path, *, force: bool) -> None:
 
 
 def _write(directory: Path, made: "Outcome", preset: str) -> None:
-    from weft.cli.output import write_file  # noqa: PLC0415 - after the words are understood
-    from weft.spec.show import explained  # noqa: PLC0415 - as above
+    from weft.spec.show import explained  # noqa: PLC0415 - after the words are understood
 
     head = f"A cluster for weft, from the preset {preset}. Quantities have units.\n"
     texts = (
@@ -104,15 +134,21 @@ def _write(directory: Path, made: "Outcome", preset: str) -> None:
             made.job, "The work of the cluster, for weft.", replace={"model": made.model}
         ),
     )
+    _save(directory, dict(zip(NAMES, texts, strict=True)), made.notes)
+
+
+def _save(directory: Path, texts: Mapping[str, str], notes: Sequence[str]) -> None:
+    from weft.cli.output import write_file  # noqa: PLC0415 - after the words are understood
+
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        for name, text in zip(NAMES, texts, strict=True):
+        for name, text in texts.items():
             write_file(directory / name, text.encode("utf-8"))
     except OSError as error:
         raise Unreadable(f"{directory}: cannot be written: {error.strerror}") from error
-    for name in NAMES:
+    for name in texts:
         typer.echo(str(directory / name))
-    for note in made.notes:
+    for note in notes:
         typer.echo(note, err=True)
 
 

@@ -9,8 +9,12 @@ from weft.report.page import Block, Page, Sentences, Table, View, rows_of
 from weft.report.views._provenance import footer
 
 EXPOSED = (
-    "Exposed: while the rank computed nothing. The step is from the first begin to the last "
-    "end, over the steps of the trace."
+    "Exposed: while the rank computed nothing, waiting for slower ranks included. The step is "
+    "from the first begin to the last end, over the steps of the trace."
+)
+UNKNOWN = (
+    "No collective of the trace has a size that could be predicted, so all keep their traced "
+    "times: record with PyTorch 2.3 or newer, which writes the metadata of NCCL."
 )
 GAIN = (
     "Gain: how much shorter the step is than under the first placement. What neighbours cost "
@@ -145,6 +149,8 @@ def _collective(one: CollectiveReplay) -> tuple[str, ...]:
 
 
 def _next(result: Replay) -> Iterator[str]:
+    if not any(row.modelled for job in result.jobs for row in job.collectives):
+        yield UNKNOWN
     if result.placements:
         yield GAIN
     yield EXPOSED

@@ -1,0 +1,1 @@
+"""Formats of descriptions; one file each."""
