@@ -24,14 +24,12 @@ from weft.network.graph import HOST_LEAF, Floats, Graph, Ints
 from weft.network.network import graph, resolve
 from weft.network.routing import Demands, mixed
 from weft.predict.packets import with_ratio
-from weft.predict.probing import FLOW, PLACED, SEEDS, Engine, Probed, kind_of, paths_between
-from weft.results import Effect, Estimate
+from weft.predict.probing import PLACED, SEEDS, Engine, Probed, kind_of, paths_between
+from weft.predict.simulate import FLOW, FLOW_EFFECTS
+from weft.results import Estimate
 from weft.spec.cluster import Cluster
 from weft.traffic.collective import Group, Operation
 
-FLOW_EFFECTS: Final = frozenset(
-    {Effect.SERIALISATION, Effect.LATENCY, Effect.OVERSUBSCRIPTION, Effect.COLLISIONS}
-)
 MOST_FLOWS: Final = 1 << 16
 """Of an exchange: as many shifts side by side as there are flows for, at least one."""
 MOST_SHIFTS: Final = 8

@@ -2,10 +2,11 @@
 
 import pytest
 
-from weft.advise import whatif as module
-from weft.advise.whatif import known_faults, predict_failed, whatif
+from weft.advise.whatif import predict_failed, whatif
 from weft.cli import app
 from weft.errors import SpecError
+from weft.network import faults
+from weft.network.faults import known_faults
 from weft.network.network import graph
 from weft.spec.load import load_cluster, load_job
 
@@ -83,7 +84,7 @@ def test_as_many_a_month_as_there_are_parts_times_the_published_rate(harms):
 
 
 def test_every_fault_has_a_part_that_networks_have():
-    parts = module.LAYERS.keys() | module.TIERS.keys()
+    parts = faults.LAYERS.keys() | faults.TIERS.keys()
     for fault in known_faults():
         assert fault.part in parts
         assert 0 <= fault.left_ratio < 1
