@@ -51,6 +51,8 @@ class Pattern:
     """Of the hosts of a group, in hosts: as many groups lie side by side."""
     paths: int
     """Connections between two NICs, each hashed on its own."""
+    in_order: bool = False
+    """Whether hosts of a group follow one another; else they are drawn from their block."""
     ratio: tuple[tuple[int, float], ...] = ()
     """Links that have another share of their rate left than all of it: (link, share)."""
 
@@ -162,7 +164,7 @@ def _shifts(pattern: Pattern) -> int:
 def _sends(pattern: Pattern, network: Graph, seed: int, ratio: Floats) -> tuple[Demands, Ints]:
     """Return every part of every send, and the team that moves at one rate.
 
-    Groups of a stride share a block of hosts, which are dealt out to them at random. Each NIC
+    Groups of a stride share a block of hosts, dealt out to them at random or in turn. Each NIC
     sends to the NIC of the same number of the host so many places further in its group; peers
     of an exchange are drawn from all of them.
     """
@@ -170,7 +172,11 @@ def _sends(pattern: Pattern, network: Graph, seed: int, ratio: Floats) -> tuple[
     nics, planes = network.layout.site.nics_per_host, network.layout.planes
     block = pattern.stride * pattern.hosts
     blocks = np.arange(pattern.groups * pattern.hosts).reshape(-1, block)
-    teams = rng.permuted(blocks, axis=1).reshape(pattern.groups, pattern.hosts)
+    if pattern.in_order:
+        teams = blocks.reshape(-1, pattern.hosts, pattern.stride).swapaxes(1, 2)
+    else:
+        teams = rng.permuted(blocks, axis=1)
+    teams = teams.reshape(pattern.groups, pattern.hosts)
     far = 1 + rng.permutation(pattern.hosts - 1)[: _shifts(pattern)]
     far = far if pattern.kind == "exchange" else np.array([1])
     near = np.broadcast_to(teams, (len(far), *teams.shape))
