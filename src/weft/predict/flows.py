@@ -172,11 +172,10 @@ def _sends(pattern: Pattern, network: Graph, seed: int, ratio: Floats) -> tuple[
     nics, planes = network.layout.site.nics_per_host, network.layout.planes
     block = pattern.stride * pattern.hosts
     blocks = np.arange(pattern.groups * pattern.hosts).reshape(-1, block)
+    dealt = rng.permuted(blocks, axis=1)
     if pattern.in_order:
-        teams = blocks.reshape(-1, pattern.hosts, pattern.stride).swapaxes(1, 2)
-    else:
-        teams = rng.permuted(blocks, axis=1)
-    teams = teams.reshape(pattern.groups, pattern.hosts)
+        dealt = blocks.reshape(-1, pattern.hosts, pattern.stride).transpose(0, 2, 1)
+    teams = dealt.reshape(pattern.groups, pattern.hosts)
     far = 1 + rng.permutation(pattern.hosts - 1)[: _shifts(pattern)]
     far = far if pattern.kind == "exchange" else np.array([1])
     near = np.broadcast_to(teams, (len(far), *teams.shape))
