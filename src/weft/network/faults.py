@@ -34,11 +34,7 @@ def faults_of(network: Graph, names: Sequence[str]) -> tuple[Fault, ...]:
 
     Raises SpecError for an unknown name or a part that the network does not have that often.
     """
-    rows = {row.name: row for row in known_faults()}
-    for name in names:
-        if name not in rows:
-            raise SpecError(f"unknown fault {name!r}; known are: {', '.join(rows)}")
-    faults = tuple(rows[name] for name in names)
+    faults = named(names)
     for part in {row.part for row in faults}:
         wanted = [row for row in faults if row.part == part]
         places = len(places_of(network, wanted[0]))
@@ -49,6 +45,15 @@ def faults_of(network: Graph, names: Sequence[str]) -> tuple[Fault, ...]:
                 "them; give fewer, or another fault"
             )
     return faults
+
+
+def named(names: Sequence[str]) -> tuple[Fault, ...]:
+    """Return the rows of some names; raise SpecError for an unknown one."""
+    rows = {row.name: row for row in known_faults()}
+    for name in names:
+        if name not in rows:
+            raise SpecError(f"unknown fault {name!r}; known are: {', '.join(rows)}")
+    return tuple(rows[name] for name in names)
 
 
 @cache

@@ -7,6 +7,7 @@ hash collisions and oversubscription; what tuning costs, and what spreading lose
 reordering, flows do not see: those factors stay.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from statistics import median
@@ -20,6 +21,7 @@ from weft.engines.engine import CollectiveTime
 from weft.engines.flow.routes import SPREAD, coupled, routed
 from weft.engines.flow.solver import Flows, Uses, complete, max_min_rates
 from weft.errors import Infeasible
+from weft.network.faults import links_of, named, places_of
 from weft.network.graph import HOST_LEAF, Floats, Graph, Ints
 from weft.network.network import graph, resolve
 from weft.network.routing import Demands, mixed
@@ -115,6 +117,7 @@ def probed(_cluster: Cluster, pattern: Pattern, _hosts: int) -> Probed:
     said = (
         f"flows of {_words(pattern)} ({cluster.fabric.kind}, {_balancing(cluster)}, "
         f"{pattern.paths} paths a pair, {len(SEEDS)} seeds) keep {kept} of the NICs"
+        + (f" with {len(pattern.ratio)} links down or slow" if pattern.ratio else "")
     )
     return Probed(pattern=_words(pattern), share=share, said=said)
 
@@ -223,6 +226,23 @@ def degraded(ratio: tuple[tuple[int, float], ...]) -> Engine:
     def key(cluster: Cluster, operation: Operation, group: Group) -> tuple[Pattern, int]:
         pattern, hosts = _key(cluster, operation, group)
         return replace(pattern, ratio=ratio), hosts
+
+    return replace(FLOW_ENGINE, key=key)
+
+
+def while_failed(names: Sequence[str]) -> Engine:
+    """Return the engine over any network while faults of ``faults.toml`` last in it.
+
+    A fault of a part that a network does not have, as a core of two tiers, changes nothing
+    there. Raises SpecError for an unknown name.
+    """
+    asked = named(names)
+
+    def key(cluster: Cluster, operation: Operation, group: Group) -> tuple[Pattern, int]:
+        pattern, hosts = _key(cluster, operation, group)
+        network = _graph(pattern.cluster)
+        there = tuple(one for one in asked if len(places_of(network, one)))
+        return replace(pattern, ratio=links_of(network, there)), hosts
 
     return replace(FLOW_ENGINE, key=key)
 
