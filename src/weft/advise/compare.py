@@ -130,6 +130,7 @@ def compare(
     pins: Iterable[str] = (),
     same: Iterable[str] = (),
     fidelity: str = "analytic",
+    failed: Sequence[str] = (),
     report: Report | None = None,
 ) -> Comparison:
     """Compare networks for the same hosts, each at its best for the job.
@@ -137,9 +138,10 @@ def compare(
     ``pins`` are dotted keys that keep the value of the cluster (``topology.kind``); ``same``
     names groups that all rows share as the cluster has them (parallelism, topology, switch,
     nics). Several jobs count by their weights; several clusters are compared as they are.
-    ``fidelity`` and ``report`` are those of ``predict``.
+    ``fidelity`` and ``report`` are those of ``predict``; ``failed`` names faults that last in
+    every network that has the part, with the fidelity ``flow``.
     """
-    prober = prober_for(fidelity, report)
+    prober = prober_for(fidelity, report, failed)
     oracle = Oracle() if prober is None else Oracle.with_packets(prober)
     given = (cluster,) if isinstance(cluster, Cluster) else tuple(cluster)
     span = given[0].prices.years if years is None else years
@@ -157,7 +159,12 @@ def compare(
         pins=kept, oracle=oracle,
     )  # fmt: skip
     found = compared(case if len(given) == 1 else _as_they_are(case, given))
-    return replace(found, complete=prober is None or not prober.interrupted)
+    made = found.provenance
+    if failed:
+        said = f"while {', '.join(failed)} lasts in every network that has the part"
+        made = replace(made, assumptions=(said, *made.assumptions))
+    complete = prober is None or not prober.interrupted
+    return replace(found, complete=complete, provenance=made)
 
 
 def _as_they_are(case: Case, clusters: Sequence[Cluster]) -> Case:

@@ -54,7 +54,7 @@ def _storm(part: tuple[Cluster, str], tuning: str) -> Storm:
     return Storm(
         tuning=tuning,
         pauses=tuple(one.seeds[0].counts["pauses"] for one in found),
-        layers=tuple(one.name for one in found[0].layers if one.paused_ratio > 0),
+        layers=tuple(one.name for one in found[0].layers if one.paused_ratio),
         tails=tuple(one.p99 for one in slow),
         said="15 GPUs send 32 MiB each to one; from 2 ms on 64 KiB transfers at 10 % load go "
         f"from all others to the second half of the hosts, not to that one; {said}; "

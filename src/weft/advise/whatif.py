@@ -5,20 +5,16 @@ is left. A fault that leaves a NIC of the job without a link stops the job: coll
 every rank.
 """
 
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache
-from importlib.resources import files
 from itertools import combinations_with_replacement
-from typing import Any, Final
-
-import numpy as np
+from typing import Final
 
 from weft.advise.year import LEAD_WEEKS, Year, year
 from weft.engines.analytic.step.goodput import DAY_S, stop_s
 from weft.errors import Infeasible, SpecError
-from weft.network.graph import HOST_LEAF, LEAF_SPINE, SPINE_CORE, Graph, Ints
+from weft.network.faults import Fault, faults_of, known_faults, links_of, places_of
+from weft.network.graph import Graph
 from weft.network.network import graph
 from weft.predict.flows import degraded
 from weft.predict.probing import Prober
@@ -29,22 +25,7 @@ from weft.spec.cluster import Cluster
 from weft.spec.workload import Job
 from weft.units import SECONDS
 
-LAYERS: Final = {"host_leaf": HOST_LEAF, "leaf_spine": LEAF_SPINE, "spine_core": SPINE_CORE}
-TIERS: Final = {"leaf": 0, "spine": 1, "core": 2}
 MOST_AT_ONCE: Final = 2
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fault:
-    """One row of ``faults.toml``."""
-
-    name: str
-    title: str
-    part: str
-    left_ratio: float
-    monthly_ratio: float | None
-    """Share of such parts that fail in a month; none: not published."""
-    source: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +79,7 @@ def whatif(
         raise SpecError(f"{faults} faults at once; 1 or {MOST_AT_ONCE} are tried")
     network = graph(cluster)
     base = predict_with(cluster, job, Prober(engine=degraded(()), report=report))
-    kinds = [one for one in known_faults() if len(_places(network, one))]
+    kinds = [one for one in known_faults() if len(places_of(network, one))]
     tried = [(one,) for one in kinds]
     single = [_harm(base, network, one, report) for one in tried]
     if faults == MOST_AT_ONCE:
@@ -122,21 +103,8 @@ def predict_failed(
     the network does not have that often, Infeasible where a NIC of the job has no link left.
     """
     network = graph(cluster)
-    rows = {row.name: row for row in known_faults()}
-    for name in names:
-        if name not in rows:
-            raise SpecError(f"unknown fault {name!r}; known are: {', '.join(rows)}")
-    faults = tuple(rows[name] for name in names)
-    for part in {row.part for row in faults}:
-        wanted = [row for row in faults if row.part == part]
-        places = len(_places(network, wanted[0]))
-        if len(wanted) > places:
-            given = ", ".join(row.name for row in wanted)
-            raise SpecError(
-                f"{len(wanted)} faults of {part} ({given}), but the network has {places} of "
-                "them; give fewer, or another fault"
-            )
-    prober = Prober(engine=degraded(_links(network, faults)), report=report)
+    faults = faults_of(network, names)
+    prober = Prober(engine=degraded(links_of(network, faults)), report=report)
     found = predict_with(cluster, job, prober)
     said = "each fault is in the next place of its kind; routing has converged on the rest"
     origin = found.provenance
@@ -147,57 +115,11 @@ def predict_failed(
     )
 
 
-@cache
-def known_faults() -> tuple[Fault, ...]:
-    """Return the rows of ``faults.toml`` in their order."""
-    text = (files("weft.advise") / "faults.toml").read_text(encoding="utf-8")
-    rows: dict[str, Any] = tomllib.loads(text)
-    sources = rows.pop("sources")
-    found = []
-    for name, row in rows.items():
-        rate = row.get("monthly", {})
-        found.append(
-            Fault(
-                name=name,
-                title=row["title"],
-                part=row["part"],
-                left_ratio=row["left"],
-                monthly_ratio=rate.get("value"),
-                source=sources[rate["source"]]["title"] if rate else "",
-            )
-        )
-    return tuple(found)
-
-
-def _places(network: Graph, fault: Fault) -> Ints:
-    """Return all parts that can have a fault: switches, or cables by their link up."""
-    if fault.part in TIERS:
-        tier = TIERS[fault.part]
-        return np.arange(network.first[tier], network.first[tier + 1])
-    up = network.source < network.target
-    return np.flatnonzero((network.layer == LAYERS[fault.part]) & up)
-
-
-def _links(network: Graph, faults: tuple[Fault, ...]) -> tuple[tuple[int, float], ...]:
-    """Return the links that faults touch, each fault in the next place of its kind."""
-    found: dict[int, float] = {}
-    for number, fault in enumerate(faults):
-        places = _places(network, fault)
-        place = places[sum(one.part == fault.part for one in faults[:number]) % len(places)]
-        if fault.part in TIERS:
-            touched = np.flatnonzero((network.source == place) | (network.target == place))
-        else:
-            touched = np.array([place, network.reverse[place]])
-        for link in touched.tolist():
-            found[link] = min(found.get(link, 1.0), fault.left_ratio)
-    return tuple(sorted(found.items()))
-
-
 def _harm(
     base: Prediction, network: Graph, faults: tuple[Fault, ...], report: Report | None
 ) -> Harm:
     """Predict the job with some faults."""
-    parts = min(len(_places(network, one)) for one in faults)
+    parts = min(len(places_of(network, one)) for one in faults)
     alone = faults[0] if len(faults) == 1 else None
     monthly = alone and alone.monthly_ratio and alone.monthly_ratio * parts
     per_hour = base.cost.usd_per_gpu_hour.map(lambda usd: usd * base.gpus)
@@ -211,7 +133,7 @@ def _harm(
         usd=combine(lambda rate, s: rate * s / SECONDS["h"], per_hour, _stop_s(base)),
         monthly=monthly or None,
     )
-    prober = Prober(engine=degraded(_links(network, faults)), report=report)
+    prober = Prober(engine=degraded(links_of(network, faults)), report=report)
     try:
         step_s = predict_with(base.cluster, base.job, prober).step_s
     except Infeasible as error:

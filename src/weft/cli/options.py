@@ -1,5 +1,6 @@
 """The options that verbs share, each written once."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
@@ -128,3 +129,12 @@ class CaseGiven(ClusterGiven):
 
     model: ModelName = None
     overlay: OverlayFile = None
+
+
+def check_failed(failed: Sequence[str], fidelity: str) -> None:
+    """Refuse faults where links are not simulated."""
+    if failed and fidelity != "flow":
+        raise typer.BadParameter(
+            f"{fidelity!r} has no links that can fail; add --fidelity flow",
+            param_hint="--failed",
+        )

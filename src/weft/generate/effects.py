@@ -178,4 +178,4 @@ def _effect(without: str, planned: Simulation, other: Simulation, scenario: str)
 
 
 def _paused_s(result: Simulation) -> float:
-    return sum(one.paused_s for one in result.links)
+    return sum(one.paused_s or 0.0 for one in result.links)

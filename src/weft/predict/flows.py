@@ -7,6 +7,7 @@ hash collisions and oversubscription; what tuning costs, and what spreading lose
 reordering, flows do not see: those factors stay.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from statistics import median
@@ -20,18 +21,17 @@ from weft.engines.engine import CollectiveTime
 from weft.engines.flow.routes import SPREAD, coupled, routed
 from weft.engines.flow.solver import Flows, Uses, complete, max_min_rates
 from weft.errors import Infeasible
+from weft.network.faults import links_of, named, places_of
 from weft.network.graph import HOST_LEAF, Floats, Graph, Ints
 from weft.network.network import graph, resolve
 from weft.network.routing import Demands, mixed
 from weft.predict.packets import with_ratio
-from weft.predict.probing import FLOW, PLACED, SEEDS, Engine, Probed, kind_of, paths_between
-from weft.results import Effect, Estimate
+from weft.predict.probing import PLACED, SEEDS, Engine, Probed, kind_of, paths_between
+from weft.predict.simulate import FLOW, FLOW_EFFECTS
+from weft.results import Estimate
 from weft.spec.cluster import Cluster
 from weft.traffic.collective import Group, Operation
 
-FLOW_EFFECTS: Final = frozenset(
-    {Effect.SERIALISATION, Effect.LATENCY, Effect.OVERSUBSCRIPTION, Effect.COLLISIONS}
-)
 MOST_FLOWS: Final = 1 << 16
 """Of an exchange: as many shifts side by side as there are flows for, at least one."""
 MOST_SHIFTS: Final = 8
@@ -53,6 +53,8 @@ class Pattern:
     """Of the hosts of a group, in hosts: as many groups lie side by side."""
     paths: int
     """Connections between two NICs, each hashed on its own."""
+    in_order: bool = False
+    """Whether hosts of a group follow one another; else they are drawn from their block."""
     ratio: tuple[tuple[int, float], ...] = ()
     """Links that have another share of their rate left than all of it: (link, share)."""
 
@@ -117,6 +119,7 @@ def probed(_cluster: Cluster, pattern: Pattern, _hosts: int) -> Probed:
     said = (
         f"flows of {_words(pattern)} ({cluster.fabric.kind}, {balancing_of(cluster)}, "
         f"{pattern.paths} paths a pair, {len(SEEDS)} seeds) keep {kept} of the NICs"
+        + (f" with {len(pattern.ratio)} links down or slow" if pattern.ratio else "")
     )
     return Probed(pattern=_words(pattern), share=share, said=said)
 
@@ -166,7 +169,7 @@ def _shifts(pattern: Pattern) -> int:
 def _sends(pattern: Pattern, network: Graph, seed: int, ratio: Floats) -> tuple[Demands, Ints]:
     """Return every part of every send, and the team that moves at one rate.
 
-    Groups of a stride share a block of hosts, which are dealt out to them at random. Each NIC
+    Groups of a stride share a block of hosts, dealt out to them at random or in turn. Each NIC
     sends to the NIC of the same number of the host so many places further in its group; peers
     of an exchange are drawn from all of them.
     """
@@ -174,7 +177,10 @@ def _sends(pattern: Pattern, network: Graph, seed: int, ratio: Floats) -> tuple[
     nics, planes = network.layout.site.nics_per_host, network.layout.planes
     block = pattern.stride * pattern.hosts
     blocks = np.arange(pattern.groups * pattern.hosts).reshape(-1, block)
-    teams = rng.permuted(blocks, axis=1).reshape(pattern.groups, pattern.hosts)
+    dealt = rng.permuted(blocks, axis=1)
+    if pattern.in_order:
+        dealt = blocks.reshape(-1, pattern.hosts, pattern.stride).transpose(0, 2, 1)
+    teams = dealt.reshape(pattern.groups, pattern.hosts)
     far = 1 + rng.permutation(pattern.hosts - 1)[: _shifts(pattern)]
     far = far if pattern.kind == "exchange" else np.array([1])
     near = np.broadcast_to(teams, (len(far), *teams.shape))
@@ -224,6 +230,23 @@ def degraded(ratio: tuple[tuple[int, float], ...]) -> Engine:
     def key(cluster: Cluster, operation: Operation, group: Group) -> tuple[Pattern, int]:
         pattern, hosts = _key(cluster, operation, group)
         return replace(pattern, ratio=ratio), hosts
+
+    return replace(FLOW_ENGINE, key=key)
+
+
+def while_failed(names: Sequence[str]) -> Engine:
+    """Return the engine over any network while faults of ``faults.toml`` last in it.
+
+    A fault of a part that a network does not have, as a core of two tiers, changes nothing
+    there. Raises SpecError for an unknown name.
+    """
+    asked = named(names)
+
+    def key(cluster: Cluster, operation: Operation, group: Group) -> tuple[Pattern, int]:
+        pattern, hosts = _key(cluster, operation, group)
+        network = _graph(pattern.cluster)
+        there = tuple(one for one in asked if len(places_of(network, one)))
+        return replace(pattern, ratio=links_of(network, there)), hosts
 
     return replace(FLOW_ENGINE, key=key)
 

@@ -34,7 +34,7 @@ from weft.network.network import layout
 from weft.network.topology import trays_of
 from weft.predict.packets import extrapolated, share_kept, with_share
 from weft.predict.part import model_of
-from weft.predict.simulate import PACKET_EFFECTS
+from weft.predict.simulate import FLOW, PACKET_EFFECTS
 from weft.predict.watching import Probing, Report
 from weft.results import Effect, Estimate
 from weft.spec.cluster import Cluster, FabricChoice, TopologyChoice
@@ -45,7 +45,6 @@ from weft.traffic import collectives
 from weft.traffic.collective import Algorithm, Group, Operation
 from weft.units import gbit_from_rate, rate_from_gbit, show_rate
 
-FLOW: Final = "flow"
 SEEDS: Final = (1, 2, 3)
 RINGS: Final = frozenset({Operation.ALL_REDUCE, Operation.ALL_GATHER, Operation.REDUCE_SCATTER})
 CARRIED: Final = (

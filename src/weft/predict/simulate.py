@@ -1,4 +1,7 @@
-"""Run a scenario packet by packet: every seed in a thread of its own, watched and stoppable."""
+"""Run a scenario, packet by packet or as flows.
+
+With packets every seed has a thread of its own, watched and stoppable.
+"""
 
 import os
 import threading
@@ -9,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from enum import Enum
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -24,8 +27,10 @@ from weft.engines.packet.simulation import PS_PER_S, Options, Outcome
 from weft.engines.packet.simulation import simulate as packets
 from weft.engines.packet.static_routes import routes_of, scenario_fabric
 from weft.engines.packet.tables import State
+from weft.errors import SpecError
 from weft.predict import simulated
 from weft.predict.doubts import scenario_doubts
+from weft.predict.flowed import flowed, unseen
 from weft.predict.provenance import provenance
 from weft.predict.simulation import Simulation, Sweep
 from weft.results import Effect, Provenance
@@ -37,6 +42,14 @@ PACKET_EFFECTS = frozenset(
         Effect.QUEUEING, Effect.PAUSES, Effect.CONGESTION_CONTROL, Effect.LOSS,
     }
 )  # fmt: skip
+FLOW: Final = "flow"
+FLOW_EFFECTS: Final = frozenset(
+    {Effect.SERIALISATION, Effect.LATENCY, Effect.OVERSUBSCRIPTION, Effect.COLLISIONS}
+)
+FLOW_SETTINGS: Final = frozenset(
+    {"balancing", "mtu_bytes", "header_bytes", "cut_through_bytes"}
+)
+"""Options that a simulation of flows heeds."""
 DELAYS_INSIDE = (
     "sends inside a scale-up domain are delays of their size over its rate, and share no link "
     "with one another"
@@ -126,21 +139,32 @@ class _Board:
         )
 
 
-def simulate(scenario: Scenario, *, report: Report | None = None) -> Simulation:
+def simulate(
+    scenario: Scenario, *, fidelity: str = "packet", report: Report | None = None
+) -> Simulation:
     """Simulate a scenario, once a seed; Ctrl-C gives what happened until then.
 
+    With the fidelity ``flow`` every flow has its fair rate at any time: no queues, no loss.
     ``report`` is called a few times a second with the progress.
     """
-    return sweep((scenario,), report=report).simulations[0]
+    return sweep((scenario,), fidelity=fidelity, report=report).simulations[0]
 
 
 def sweep(
-    scenarios: Sequence[Scenario], *, workers: int | None = None, report: Report | None = None
+    scenarios: Sequence[Scenario],
+    *,
+    fidelity: str = "packet",
+    workers: int | None = None,
+    report: Report | None = None,
 ) -> Sweep:
     """Simulate every seed of several scenarios on all cores; the same on any number of them.
 
     Ctrl-C gives what happened until then; scenarios that had not begun are left out.
     """
+    if fidelity == FLOW:
+        return _as_flows(scenarios)
+    if fidelity != "packet":
+        raise SpecError(f"no fidelity of a scenario is called {fidelity!r}; flow or packet")
     seeds = sum(len(one.seeds) for one in scenarios)
     fabrics = [scenario_fabric(one) for one in scenarios]
     board, interrupted = _Board(), False
@@ -166,10 +190,38 @@ def sweep(
                 task.result()
     begun = sorted({place for place, _ in board.runs})
     simulations = tuple(
-        _result(fabrics[p], scenarios[p], board.of(p, scenarios[p]), interrupted=interrupted)
+        _packets(fabrics[p], scenarios[p], board.of(p, scenarios[p]), interrupted=interrupted)
         for p in begun
     )
     return _sweep(scenarios, fabrics, simulations)
+
+
+def _as_flows(scenarios: Sequence[Scenario]) -> Sweep:
+    """Simulate scenarios as flows, each in a moment: what is interrupted gives nothing."""
+    fabrics, simulations = [], []
+    for scenario in scenarios:
+        said = unseen(scenario)
+        fabric = scenario_fabric(scenario)
+        seen = [_flows_of(fabric, scenario, seed) for seed in scenario.seeds]
+        made = replace(_provenance(scenario, seen[0]), engine=FLOW, models=FLOW_EFFECTS)
+        made = replace(made, assumptions=(*said, *made.assumptions))
+        fabrics.append(fabric)
+        simulations.append(_result(seen, made))
+    found = _sweep(scenarios, fabrics, tuple(simulations))
+    made = replace(found.provenance, engine=FLOW, models=FLOW_EFFECTS)
+    return replace(found, provenance=made)
+
+
+def _flows_of(fabric: Fabric, scenario: Scenario, seed: int) -> simulated.Seen:
+    schedule = compile_traffic(fabric, scenario, seed)
+    options = replace(options_of(scenario, seed), classes=())
+    outcome = flowed(schedule, fabric, options, until_s=scenario.until_s)
+    return simulated.Seen(
+        scenario=scenario, fabric=fabric, seed=seed, schedule=schedule, options=options,
+        paths=paths_of(schedule.wiring, routes_of(schedule, fabric), schedule.flows),
+        outcome=outcome, samples=stepping.samples_for(8, 1), now_ps=outcome.now_ps,
+        complete=bool((outcome.end_ps >= 0).all()), queues=False,
+    )  # fmt: skip
 
 
 def _sweep(
@@ -231,7 +283,7 @@ def _begin(fabric: Fabric, scenario: Scenario, seed: int, look: Callable[[], Non
     )
 
 
-def _result(
+def _packets(
     fabric: Fabric, scenario: Scenario, runs: list[_Run], *, interrupted: bool
 ) -> Simulation:
     seen = [
@@ -242,12 +294,18 @@ def _result(
         )
         for run in runs
     ]  # fmt: skip
+    return _result(seen, _provenance(scenario, seen[0]), interrupted=interrupted)
+
+
+def _result(
+    seen: Sequence[simulated.Seen], made: Provenance, *, interrupted: bool = False
+) -> Simulation:
     first = seen[0]
     return Simulation(
-        scenario=scenario,
+        scenario=first.scenario,
         complete=not interrupted and all(one.complete for one in seen),
         interrupted=interrupted,
-        settings=_settings(first.options),
+        settings=_settings(first),
         traffic=simulated.traffic(seen),
         jobs=simulated.jobs(seen, _alone(seen) if not interrupted else ()),
         seeds=tuple(simulated.seed(one) for one in seen),
@@ -259,7 +317,7 @@ def _result(
         queues=simulated.queues(first),
         bars=simulated.bars(first),
         begun=len(simulated.begun(first)),
-        provenance=_provenance(scenario, first),
+        provenance=made,
     )
 
 
@@ -280,6 +338,10 @@ def _without_others(number: int, one: simulated.Seen) -> simulated.Seen:
     """
     flows = one.schedule.flows
     held = np.flatnonzero(one.schedule.traffic != number)
+    if not one.queues:
+        limit = one.scenario.until_s
+        found = flowed(one.schedule, one.fabric, one.options, until_s=limit, held=held)
+        return replace(one, outcome=found)
     pairs = np.stack([held, held], axis=1)
     if flows.predecessor is not None:
         pairs = np.concatenate([flows.predecessor, pairs])
@@ -305,9 +367,12 @@ def _pauses(one: simulated.Seen) -> dict[str, Any]:
     }
 
 
-def _settings(options: Options) -> dict[str, Any]:
+def _settings(seen: simulated.Seen) -> dict[str, Any]:
     found: dict[str, Any] = {}
+    options = seen.options
     for one in fields(options):
+        if not seen.queues and one.name not in FLOW_SETTINGS:
+            continue
         value = getattr(options, one.name)
         if one.name == "knobs":
             found |= {f"knob {name}": number for name, number in value.items()}
@@ -319,7 +384,11 @@ def _settings(options: Options) -> dict[str, Any]:
 
 
 def _provenance(scenario: Scenario, first: simulated.Seen) -> Provenance:
-    assumptions = [*scenario_doubts(scenario), DELAYS_INSIDE, FREE_BUFFERS, *said_of(scenario)]
+    assumptions = [*scenario_doubts(scenario), DELAYS_INSIDE, *said_of(scenario)]
+    if first.queues:
+        assumptions.append(FREE_BUFFERS)
+    if scenario.faults:
+        assumptions.append("faults last throughout; routing has converged on what is left")
     mode = scenario.cluster.fabric.load_balancing
     if first.schedule.beside:
         assumptions.append(REDUCERS)

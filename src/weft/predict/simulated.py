@@ -71,6 +71,8 @@ class Seen:
     samples: Samples
     now_ps: int
     complete: bool
+    queues: bool = True
+    """Whether the engine has queues and pauses to look at."""
 
     @property
     def last_ps(self) -> int:
@@ -313,19 +315,22 @@ def _layer(one: Seen, name: str) -> LayerOutcome:
         links=len(at),
         utilisation_ratio=float((links.sent_bytes / room).mean()),
         imbalance_ratio=float(links.sent_bytes.max()) / mean if mean else 1.0,
-        largest_queue_bytes=int(lanes.largest_queue_bytes.max()),
-        paused_ratio=float(one.paused_ps[here].mean()) / one.last_ps,
-        marks=int(lanes.marks.sum()),
+        largest_queue_bytes=int(lanes.largest_queue_bytes.max()) if one.queues else None,
+        paused_ratio=float(one.paused_ps[here].mean()) / one.last_ps if one.queues else None,
+        marks=int(lanes.marks.sum()) if one.queues else None,
     )
 
 
 def worst_links(one: Seen) -> tuple[LinkOutcome, ...]:
-    """Read the links that were paused longest or had the longest queues."""
+    """Read the links that were paused longest, had the longest queues, then the busiest."""
     lanes: Any = one.outcome.links[one.lanes]
     sent = np.tile(
         one.outcome.links.sent_bytes[: one.schedule.fabric_links], one.outcome.classes
     )
-    order = np.lexsort((-sent, -lanes.largest_queue_bytes, -one.paused_ps))
+    rate = np.tile(
+        one.schedule.wiring.bytes_per_s[: one.schedule.fabric_links], one.outcome.classes
+    )
+    order = np.lexsort((-sent / rate, -lanes.largest_queue_bytes, -one.paused_ps))
     found = [at for at in order.tolist() if sent[at]][:WORST_LINKS]
     return tuple(_link(one, at) for at in found)
 
@@ -366,10 +371,10 @@ def _link(one: Seen, at: int) -> LinkOutcome:
         rate_bytes_per_s=rate,
         sent_bytes=int(link.sent_bytes),
         utilisation_ratio=float(link.sent_bytes / (rate * one.last_ps / PS_PER_S)),
-        largest_queue_bytes=int(lane.largest_queue_bytes),
-        paused_s=float(one.paused_ps[at]) / PS_PER_S,
-        pauses=int(lane.pauses),
-        marks=int(lane.marks),
+        largest_queue_bytes=int(lane.largest_queue_bytes) if one.queues else None,
+        paused_s=float(one.paused_ps[at]) / PS_PER_S if one.queues else None,
+        pauses=int(lane.pauses) if one.queues else None,
+        marks=int(lane.marks) if one.queues else None,
     )
 
 

@@ -1,4 +1,4 @@
-"""What a packet simulation gives: times with their tails, links, curves over time."""
+"""What a simulation gives: times with their tails, links, curves over time."""
 
 from dataclasses import dataclass
 
@@ -70,11 +70,12 @@ class LinkOutcome:
     sent_bytes: int
     utilisation_ratio: float
     """Of its rate, from the begin to the end of all traffic."""
-    largest_queue_bytes: int
-    paused_s: float
-    pauses: int
+    largest_queue_bytes: int | None
+    """As all that follows none where flows were simulated, which do not queue."""
+    paused_s: float | None
+    pauses: int | None
     """Pauses, or waits for credit, at its sender."""
-    marks: int
+    marks: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,10 +88,11 @@ class LayerOutcome:
     """Mean over the links."""
     imbalance_ratio: float
     """Bytes of the busiest link over the mean: 1 is even."""
-    largest_queue_bytes: int
-    paused_ratio: float
+    largest_queue_bytes: int | None
+    """As all that follows none where flows were simulated, which do not queue."""
+    paused_ratio: float | None
     """Share of the time that a link of the layer stood paused, on average."""
-    marks: int
+    marks: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,7 +182,7 @@ class SeedOutcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Simulation:
-    """What happened in a scenario, packet by packet."""
+    """What happened in a scenario, packet by packet or flow by flow."""
 
     scenario: Scenario
     complete: bool

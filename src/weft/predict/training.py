@@ -1,6 +1,6 @@
 """One cluster, one job: how long a step takes, what it costs, and why."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ from weft.engines.analytic import step as engine
 from weft.engines.analytic.collective.constants import current
 from weft.engines.analytic.collective.path import Same, path_of
 from weft.engines.engine import StepTime
+from weft.errors import SpecError
 from weft.predict.provenance import provenance
 from weft.predict.watching import Report
 from weft.results import Estimate, Provenance, combine
@@ -91,8 +92,20 @@ def predict(
     return predict_with(cluster, job, prober_for(fidelity, report))
 
 
-def prober_for(fidelity: str, report: Report | None = None) -> "Prober | None":
-    """Return what simulates collectives at this fidelity; none where nothing does."""
+def prober_for(
+    fidelity: str, report: Report | None = None, failed: Sequence[str] = ()
+) -> "Prober | None":
+    """Return what simulates collectives at this fidelity; none where nothing does.
+
+    ``failed`` are faults that last, by name; only links of flows can fail.
+    """
+    if failed:
+        from weft.predict.flows import while_failed  # noqa: PLC0415 - it compiles kernels
+        from weft.predict.probing import Prober  # noqa: PLC0415 - as above
+
+        if fidelity != "flow":
+            raise SpecError(f"{fidelity!r} has no links that can fail; add --fidelity flow")
+        return Prober(report=report, engine=while_failed(failed))
     if fidelity == "analytic":
         return None
     from weft.predict.probing import Prober, engine_of  # noqa: PLC0415 - it compiles kernels

@@ -500,7 +500,7 @@ def _job_problems(item: TrafficItem, cluster: Cluster) -> Iterator[Problem]:
     if per_host > cluster.host.gpus:
         message = f"is more than a host has ({cluster.host.gpus})"
         yield Problem(path=("job", "ranks_per_host"), message=message, value=per_host)
-    room = cluster.hosts - one.first_host
+    room = -(-max(0, cluster.hosts - one.first_host) // one.every)
     hosts = room if one.hosts is None else one.hosts
     if not 1 <= hosts <= room or hosts * per_host < 2:  # noqa: PLR2004 - one rank moves nothing
         message = f"must be 1 to {room} from host {one.first_host} on, with two GPUs or more"

@@ -1,4 +1,4 @@
-"""A scenario for the packet engine: a cluster, what is sent over it, and how it is set up.
+"""A scenario to simulate: a cluster, what is sent over it, and how it is set up.
 
 Fields hold inside numbers (bytes, bytes/s, seconds); files hold text with units.
 """
@@ -15,6 +15,8 @@ from weft.spec.settings import NetworkSettings
 OperationName = Literal[
     "all_reduce", "all_gather", "reduce_scatter", "alltoall", "broadcast", "reduce", "sendrecv"
 ]
+
+Placement = Literal["in_order", "shuffled", "scattered"]
 
 
 class Traffic(Part):
@@ -59,8 +61,9 @@ class CollectiveTraffic(Traffic, CollectiveStep):
     """Of them, on one host; none: every GPU of a host."""
     first_host: Whole = 0
     """Where the ranks begin; several jobs sit side by side with it."""
-    placement: Literal["in_order", "shuffled"] = "in_order"
-    """Hosts in order of their number, or at random, as a busy scheduler places them."""
+    placement: Placement = "in_order"
+    """Hosts in order of their number, at random as a busy scheduler places them, or neighbours
+    of the order on different leaves (scattered)."""
 
 
 class JobStep(CollectiveStep):
@@ -79,6 +82,10 @@ class JobTraffic(Traffic):
     """Hosts of the job; none: all from first_host on."""
     first_host: Whole = 0
     """The first of them."""
+    every: Count = 1
+    """It takes every so many-th host, so that several jobs can share leaves."""
+    placement: Placement = "in_order"
+    """The order of its ranks over those hosts: in_order, shuffled or scattered."""
     ranks_per_host: Count | None = None
     """GPUs of the job on every host; none: all."""
 
@@ -189,7 +196,7 @@ class StuckReceiver(Part):
 
 
 class Scenario(Part):
-    """Everything that a packet simulation needs."""
+    """Everything that a simulation needs."""
 
     name: str = "scenario"
     cluster: Cluster
@@ -198,6 +205,8 @@ class Scenario(Part):
     """What is sent: a list of collective, job, incast, permutation, flows and background."""
     stuck: Annotated[tuple[StuckReceiver, ...], Field(strict=False)] = ()
     """Receivers that stop taking packets for a time."""
+    faults: Annotated[tuple[str, ...], Field(strict=False)] = ()
+    """Faults that last throughout, as leaf_link_down; one named twice is in two places."""
     network: NetworkSettings = NetworkSettings()
     """Settings laid over those named by preset; none: the tuning of the cluster's fabric."""
     seeds: Annotated[tuple[Whole, ...], Field(min_length=1, strict=False)] = (1,)

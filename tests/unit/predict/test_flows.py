@@ -64,19 +64,27 @@ def test_more_paths_a_pair_collide_less():
     assert shares[0] < shares[1] < shares[2] <= 1
 
 
-def test_queue_pairs_close_the_gap_to_the_roofline_as_published():
-    """Worst case over the roofline: 52 % with 4 queue pairs, 20 % with 32 [Gangidi 2024].
+def over_roofline(paths, **more):
+    """Return the time over that of the roofline of a ring of 64 hosts of 8 NICs, two a leaf."""
+    host = {"gpus": 8, "nics": 8, "server": ""}
+    racks = leaves().with_(host=load_cluster({"preset": "hgx_h100_roce", "host": host}).host)
+    found = [share_of(pattern(racks, paths=paths, **more), seed) for seed in range(1, 12)]
+    return 1 / np.median(found) - 1
 
-    Ours, all hosts shuffled, is worse with few (a worst case of placement too) and as published
-    with many; it closes in the same way.
+
+def test_hosts_in_order_lose_less_to_collisions_and_nearly_what_is_published():
+    """With 4 queue pairs 40 % over the roofline on average, 52 % at worst [Gangidi 2024].
+
+    Racks are theirs: two hosts of 8 NICs on 16 uplinks. Hosts in order cross them with half of
+    their sends, at random with nearly all, and then wait for the fullest of many more links.
     """
-    few, many = (
-        1 / np.median([share_of(pattern(leaves(), paths=paths), seed) for seed in range(1, 6)])
-        for paths in (4, 32)
-    )
-    assert 1.4 < few < 2.5
-    assert many - 1 == pytest.approx(0.20, abs=0.10)
-    assert (many - 1) / (few - 1) < 20 / 52
+    assert 0.52 <= over_roofline(4, in_order=True) <= 0.80
+    assert over_roofline(4) > 2 * over_roofline(4, in_order=True)
+
+
+def test_published_many_queue_pairs_lie_between_the_two_placements():
+    """20 % over the roofline with 32 queue pairs, placement not stated [Gangidi 2024]."""
+    assert over_roofline(32, in_order=True) <= 0.20 <= over_roofline(32)
 
 
 def test_a_ring_hashed_on_one_path_keeps_what_is_published_of_ecmp():

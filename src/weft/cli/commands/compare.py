@@ -37,6 +37,7 @@ def compare(
     same: SameOption = None,
     sweep: options.Sweep = [],  # noqa: B006 - as above
     fidelity: options.Fidelity = "analytic",
+    failed: options.Failed = [],  # noqa: B006 - as above
     output: options.OutputFormat = "text",
     full: options.Full = False,
     out: options.OutFile = None,
@@ -58,6 +59,7 @@ def compare(
       weft compare cluster.yaml inference.yaml
       weft compare both.yaml --same parallelism,topology,nics
       weft compare both.yaml --fidelity packet
+      weft compare both.yaml --fidelity flow --failed leaf_link_down
       weft compare both.yaml --sweep hosts=2,8,32 --sweep model=llama3_8b,llama3_70b
       weft compare both.yaml -o html --out report.html
       weft compare both.yaml --chart cost_bars=cost.svg --chart break_even=changes.png
@@ -80,6 +82,7 @@ def compare(
         print("\n".join(api.fabrics()))
         return 0
     check_format(output)
+    options.check_failed(failed, fidelity)
     names = None if fabrics is None else _listed(fabrics)
     if is_service(given, documents):
         _refuse(same=same, fidelity=fidelity, sweep=sweep)
@@ -97,7 +100,7 @@ def compare(
                 "compare", sweep, given, documents,
                 run=lambda one: api.compare(
                     one.cluster, one.job, names, years=years, pins=one.pins, same=_listed(same),
-                    fidelity=fidelity, report=report,
+                    fidelity=fidelity, failed=failed, report=report,
                 ),
                 measures=compared,
             )  # fmt: skip
@@ -107,7 +110,7 @@ def compare(
     with watched("comparing networks", fidelity, quiet=quiet) as report:
         result = api.compare(
             case.clusters, case.jobs, names, years=years, pins=case.pins, same=_listed(same),
-            fidelity=fidelity, report=report,
+            fidelity=fidelity, failed=failed, report=report,
         )  # fmt: skip
     emit(with_defaults(result, case.defaults), output, full=full, out=out, charts=chart)
     missing = result.left_out and fabrics is not None

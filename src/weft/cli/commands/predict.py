@@ -108,11 +108,7 @@ def _kind(sweep: Sequence[str]) -> str:
 
 def _check_failed(failed: Sequence[str], *, sweep: Sequence[str], fidelity: str) -> None:
     """Refuse faults where links are not simulated, or together with a sweep."""
-    if failed and fidelity != "flow":
-        raise typer.BadParameter(
-            f"{fidelity!r} has no links that can fail; add --fidelity flow",
-            param_hint="--failed",
-        )
+    options.check_failed(failed, fidelity)
     if failed and sweep:
         raise typer.BadParameter(
             "faults are not swept; run once without --sweep for each", param_hint="--failed"

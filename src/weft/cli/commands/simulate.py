@@ -1,4 +1,4 @@
-"""`weft simulate` (decide): run a scenario packet by packet: tails, queues, pauses."""
+"""`weft simulate` (decide): run a scenario packet by packet, or as flows."""
 
 from pathlib import Path
 from typing import Annotated
@@ -25,13 +25,21 @@ def simulate(
         int | None,
         typer.Option("--seeds", metavar="COUNT", min=1, help="Run seeds 1 to COUNT instead."),
     ] = None,
+    fidelity: Annotated[
+        str,
+        typer.Option(
+            "--fidelity",
+            metavar="ENGINE",
+            help="packet; or flow: fair rates, no queues, in less time.",
+        ),
+    ] = "packet",
     output: options.OutputFormat = "text",
     full: options.Full = False,
     out: options.OutFile = None,
     chart: options.ChartFile = [],  # noqa: B006 - as above
     quiet: options.Quiet = False,
 ) -> int:
-    """Simulate a scenario packet by packet: completions, tails, queues, pauses, marks.
+    """Simulate a scenario packet by packet, or as flows: completions, tails, queues, pauses.
 
     Every seed runs in a thread of its own, on all cores; the result does not depend on it.
     A scenario names a cluster, what is sent over it (collectives, jobs, incast, permutations,
@@ -43,6 +51,7 @@ def simulate(
       weft simulate examples/scenarios/incast-32-to-1.yaml
       weft simulate tuned.yaml default.yaml --seeds 8
       weft simulate scenario.yaml --set network.balancing=spray --seeds 5 -o json
+      weft simulate two-jobs.yaml --fidelity flow --set faults=[leaf_link_down] --seeds 16
       weft simulate scenario.yaml --chart timeline=flows.svg --chart queue=queues.png
     """  # noqa: D301 - click's mark for text that is not to be wrapped
     from weft import api  # noqa: PLC0415 - after the words are understood
@@ -55,7 +64,7 @@ def simulate(
     more = [] if seeds is None else [f"seeds={list(range(1, seeds + 1))}"]
     asked = [load_scenario(scenario, [*sets, *more]) for scenario in scenarios]
     with Watcher(quiet=quiet) as watcher:
-        found = api.sweep(asked, report=watcher.show)
+        found = api.sweep(asked, fidelity=fidelity, report=watcher.show)
     result = found if len(asked) > 1 else found.simulations[0]
     emit(result, output, full=full, out=out, charts=chart)
     return 0 if result.complete else PARTIAL

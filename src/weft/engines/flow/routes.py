@@ -141,7 +141,7 @@ def coupled(uses: Uses, team: Ints, weight: Floats) -> Uses:
     lengths = np.diff(uses.start)
     keys = np.repeat(team, lengths) * links + uses.links
     found, place = np.unique(keys, return_inverse=True)
-    each = np.repeat(weight, lengths)
+    each = np.repeat(weight, lengths) * (1.0 if uses.weight is None else uses.weight)
     summed = np.bincount(place, weights=each, minlength=len(found)).astype(float)
     owner, link = np.divmod(found, links)
     teams = int(team.max(initial=-1)) + 1

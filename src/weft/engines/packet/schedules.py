@@ -6,8 +6,9 @@ byte on a *delay line*, a link of that propagation time beside the network, so t
 no event of its own for it.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +19,7 @@ from weft.engines.packet.inside import Inside, lane_of, with_inside
 from weft.engines.packet.simulation import FOREVER_PS, PS_PER_S, Flows, Relay
 from weft.engines.packet.wiring import Wiring
 from weft.errors import Infeasible
+from weft.network.faults import faults_of, links_of
 from weft.network.forwarding import Forwarding
 from weft.network.graph import Graph
 from weft.network.network import graph
@@ -32,7 +34,7 @@ Ids = tuple[int, ...]
 Ints = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Fabric:
     """The network of a cluster, and which endpoint each GPU sends from."""
 
@@ -60,6 +62,13 @@ class Fabric:
         """Endpoints of one NIC."""
         return self.graph.layout.planes
 
+    @cached_property
+    def cut(self) -> frozenset[int]:
+        """Endpoints whose own link is down."""
+        down = list(self.wiring.down)
+        near = np.minimum(self.wiring.source[down], self.wiring.target[down])
+        return frozenset(near[near < self.wiring.hosts].tolist())
+
     def nic_of(self, gpu: int) -> int:
         """Return the NIC (of its host) that is nearest to a GPU of the cluster."""
         host = self.cluster.host
@@ -73,13 +82,26 @@ class Fabric:
 
 
 def fabric_of(
-    cluster: Cluster, bit_error_ratio: float | None = None, inside: Inside | None = None
+    cluster: Cluster,
+    bit_error_ratio: float | None = None,
+    inside: Inside | None = None,
+    faults: Sequence[str] = (),
 ) -> Fabric:
-    """Wire the network of a cluster; all its links damage as many bits."""
+    """Wire the network of a cluster; all its links damage as many bits.
+
+    ``faults`` are names of ``faults.toml``: links slower than built, or without any route.
+    """
     network = graph(cluster)
     wiring = wiring_of(network)
     if bit_error_ratio:
         wiring = replace(wiring, bit_error_ratio=np.full(network.links, bit_error_ratio))
+    left = dict(links_of(network, faults_of(network, faults)))
+    if left:
+        rate = wiring.bytes_per_s.copy()
+        slow = [link for link, ratio in left.items() if ratio > 0]
+        rate[slow] *= [left[link] for link in slow]
+        down = tuple(link for link, ratio in left.items() if ratio == 0)
+        wiring = replace(wiring, bytes_per_s=rate, down=down)
     return Fabric(cluster=cluster, graph=network, wiring=wiring, inside=inside)
 
 
@@ -127,8 +149,14 @@ class Work:
         near, far = self.fabric.ports(source, nic), self.fabric.ports(target, nic)
         waits = tuple(after)
         each = self.queue_pairs
-        size = max(1, round(size_bytes / len(near) / each))
-        lanes = [(*pair, q) for pair in zip(near, far, strict=True) for q in range(each)]
+        joined = [p for p in zip(near, far, strict=True) if self.fabric.cut.isdisjoint(p)]
+        if not joined:
+            raise Infeasible(
+                f"GPU {source} cannot send to GPU {target}: of the NIC of one of them every "
+                "link is down; give the hosts more planes, or leave that fault out"
+            )
+        size = max(1, round(size_bytes / len(joined) / each))
+        lanes = [(*pair, q) for pair in joined for q in range(each)]
         return tuple(self.add(s, t, size, waits, at_s, queue_pair=q) for s, t, q in lanes)
 
     def wait(self, lane: int, time_s: float, after: Iterable[int] = ()) -> Ids:

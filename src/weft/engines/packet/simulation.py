@@ -448,14 +448,26 @@ def _connections(flows: Flows, hosts: int) -> Floats:
     return np.maximum(1.0, np.bincount(each, minlength=hosts))
 
 
+def hashes_of(wiring: Wiring, flows: Flows, seed: int) -> npt.NDArray[np.int64]:
+    """Return what ECMP sees of every flow in a run of a seed; no link is damaged in it."""
+    rng = np.random.default_rng(seed)
+    rng.integers(1, SEED_MASK, len(wiring.source))  # links draw theirs first
+    return _hashes(flows, rng)
+
+
+def _hashes(flows: Flows, rng: np.random.Generator) -> npt.NDArray[np.int64]:
+    """Draw what ECMP sees of every flow; those of one connection hash alike."""
+    hashes = rng.integers(1, SEED_MASK, len(flows.source))
+    return hashes if flows.connection is None else hashes[flows.connection]
+
+
 def _flows(flows: Flows, settings: Table, rng: np.random.Generator) -> Table:
     rows = table(len(flows.source), FLOW)
     rows.total_bytes[:] = flows.size_bytes
     rows.to_send_bytes[:] = flows.size_bytes
     rows.source[:] = flows.source
     rows.target[:] = flows.target
-    hashes = rng.integers(1, SEED_MASK, len(rows))
-    rows.hash[:] = hashes if flows.connection is None else hashes[flows.connection]
+    rows.hash[:] = _hashes(flows, rng)
     rows.next[:] = -1
     rows.end[:] = -1
     rows.last_cnp[:] = -NEVER

@@ -25,7 +25,9 @@ NONE = -1
 def scenario_fabric(scenario: Scenario) -> Fabric:
     """Wire the network of a scenario, and read its forwarding tables where it names some."""
     network = scenario.network
-    fabric = fabric_of(scenario.cluster, network.bit_error_ratio, inside_of(scenario))
+    fabric = fabric_of(
+        scenario.cluster, network.bit_error_ratio, inside_of(scenario), scenario.faults
+    )
     kind = resolve(scenario.cluster).fabric
     if balancing_of(network, scenario.cluster, kind) != STATIC:
         return fabric

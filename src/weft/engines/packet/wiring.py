@@ -29,6 +29,8 @@ class Wiring:
     """The first so many endpoints are NICs, others reduce or let time pass; none: all."""
     endless: npt.NDArray[np.bool_] | None = None
     """Links whose queue holds whatever comes (a NIC's own); none: no such links."""
+    down: tuple[int, ...] = ()
+    """Links that no route takes."""
 
     @property
     def nodes(self) -> int:
@@ -109,9 +111,10 @@ def _edge_links(wiring: Wiring) -> tuple[Ints, Ints]:
 def _links_between_switches(wiring: Wiring) -> dict[int, list[tuple[int, int]]]:
     """Return, for every switch, the (link, switch at its sender) that lead into it."""
     into: dict[int, list[tuple[int, int]]] = {}
+    down = frozenset(wiring.down)
     pairs = zip(wiring.source.tolist(), wiring.target.tolist(), strict=True)
     for link, (source, target) in enumerate(pairs):
-        if source >= wiring.hosts and target >= wiring.hosts:
+        if source >= wiring.hosts and target >= wiring.hosts and link not in down:
             into.setdefault(target - wiring.hosts, []).append((link, source - wiring.hosts))
     return into
 

@@ -62,8 +62,10 @@ def _facts(result: Simulation) -> Iterator[tuple[str, str]]:
         "network",
         (f"{cluster.topology.kind}, {host.nics} x {show_rate(host.nic_bytes_per_s)} a host"),
     )
-    how = result.settings
-    yield "set up", f"{how['flow_control']}, {how['congestion']}, {how['balancing']}"
+    named = (result.settings.get(key) for key in ("flow_control", "congestion", "balancing"))
+    yield "set up", ", ".join(str(one) for one in named if one is not None)
+    if result.scenario.faults:
+        yield "faults", ", ".join(result.scenario.faults)
     yield "seeds", ", ".join(str(one.seed) for one in result.seeds)
     if not result.complete:
         yield "complete", _why(result)
@@ -156,11 +158,11 @@ def _size(size_bytes: float) -> str:
 
 
 def _layers(result: Simulation) -> Table:
+    head = ("layer", "links", "mean use", "busiest / mean")
+    more = ("longest queue", "paused", "marks") if _queues(result) else ()
     return Table(
         title="Links by layer",
-        columns=(
-            "layer", "links", "mean use", "busiest / mean", "longest queue", "paused", "marks",
-        ),
+        columns=(*head, *more),
         rows=rows_of(*(_layer_cells(result, one) for one in result.layers)),
         notes=(_paused_note(result),),
     )  # fmt: skip
@@ -168,6 +170,8 @@ def _layers(result: Simulation) -> Table:
 
 def _paused_note(result: Simulation) -> str:
     seed = f"Seed {result.seeds[0].seed}."
+    if not _queues(result):
+        return f"{seed} Flows have no queues, pauses or marks."
     if _pauses_links(result):
         return f"{seed} Paused: share of the time, mean over the links."
     return f"{seed} Nothing pauses links here; waits for credit are counted, not timed."
@@ -175,7 +179,10 @@ def _paused_note(result: Simulation) -> str:
 
 def _pauses_links(result: Simulation) -> bool:
     """Say whether the flow control of any class pauses links."""
-    return "pfc" in {result.settings["flow_control"], *(c.flow_control for c in result.classes)}
+    return "pfc" in {
+        result.settings.get("flow_control"),
+        *(c.flow_control for c in result.classes),
+    }
 
 
 def _layer_cells(result: Simulation, one: LayerOutcome) -> tuple[str, ...]:
@@ -184,18 +191,39 @@ def _layer_cells(result: Simulation, one: LayerOutcome) -> tuple[str, ...]:
         str(one.links),
         percent(one.utilisation_ratio),
         figures(one.imbalance_ratio),
-        _size(one.largest_queue_bytes),
-        percent(one.paused_ratio) if _pauses_links(result) else "-",
-        str(one.marks),
+        *_queue_cells(
+            one.largest_queue_bytes,
+            percent(one.paused_ratio or 0.0) if _pauses_links(result) else "-",
+            one.marks,
+        ),
     )
 
 
+def _queue_cells(queue_bytes: int | None, paused: str, *counts: int | None) -> tuple[str, ...]:
+    """Show what happened in a queue; nothing where there are none."""
+    if queue_bytes is None:
+        return ()
+    return (_size(queue_bytes), paused, *(str(count) for count in counts))
+
+
+def _queues(result: Simulation) -> bool:
+    """Whether the engine had queues to look at."""
+    return all(one.largest_queue_bytes is not None for one in result.layers)
+
+
 def _links(result: Simulation) -> Block:
+    if not _queues(result):
+        return Table(
+            title="Busiest links",
+            columns=("link", "use"),
+            rows=rows_of(*(_link_cells(result, one) for one in result.links[:SHOWN_LINKS])),
+            notes=("Use: of their rate, from begin to end of all traffic.",),
+        )
     frame = float(result.settings["mtu_bytes"] or 0) + float(
         result.settings["header_bytes"] or 0
     )
     suffered = [
-        one for one in result.links if one.largest_queue_bytes > 2 * frame or one.pauses
+        one for one in result.links if (one.largest_queue_bytes or 0) > 2 * frame or one.pauses
     ]
     if not suffered:
         return Sentences(
@@ -244,10 +272,12 @@ def _link_cells(result: Simulation, one: LinkOutcome) -> tuple[str, ...]:
     return (
         one.name,
         percent(one.utilisation_ratio),
-        _size(one.largest_queue_bytes),
-        seconds(one.paused_s) if _pauses_links(result) else "-",
-        str(one.pauses),
-        str(one.marks),
+        *_queue_cells(
+            one.largest_queue_bytes,
+            seconds(one.paused_s or 0.0) if _pauses_links(result) else "-",
+            one.pauses,
+            one.marks,
+        ),
     )
 
 

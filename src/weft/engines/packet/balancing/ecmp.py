@@ -1,5 +1,7 @@
 """ECMP: a hash of the flow picks the link, so all packets of a flow take one path."""
 
+from typing import Any
+
 import numpy as np
 
 from weft.engines.packet.balance import Balancing, choose
@@ -22,6 +24,13 @@ def _pick(state, group, flow, link):
     here = (np.int64(group + 1) * GROUP_STEP) & LOW_31_BITS
     mixed = (((state.flows[flow].hash & LOW_31_BITS) ^ here) * SPREAD) & LOW_31_BITS
     return state.group_links[first + choose(mixed >> 1, count)]
+
+
+def place_of(hashes: Any, group: Any, count: Any) -> Any:  # noqa: ANN401 - arrays
+    """Return which of its links a group gives each hash, as ``_pick`` does for one."""
+    here = (group + 1) * GROUP_STEP & LOW_31_BITS
+    mixed = ((hashes & LOW_31_BITS) ^ here) * SPREAD & LOW_31_BITS
+    return (mixed >> 1) * count >> 30
 
 
 ecmp = Balancing(title="ECMP: a static hash of the flow", in_order=True, pick=_pick)

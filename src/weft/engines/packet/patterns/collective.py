@@ -7,7 +7,7 @@ import numpy as np
 from weft import plugins
 from weft.engines.packet.pattern import Pattern
 from weft.engines.packet.rounds import add_collective
-from weft.engines.packet.schedules import Work
+from weft.engines.packet.schedules import Ints, Work
 from weft.spec.scenario import CollectiveStep, CollectiveTraffic
 from weft.traffic import collectives
 from weft.traffic.collective import Algorithm, Operation
@@ -56,10 +56,22 @@ def _gpus(
     room = (cluster.hosts - one.first_host) * per_host
     ranks = one.ranks or room
     hosts = np.arange(one.first_host, one.first_host + -(-ranks // per_host))
-    if one.placement == "shuffled":
+    return placed(work, hosts, one.placement, per_host, rng)[:ranks]
+
+
+def placed(
+    work: Work, hosts: Ints, placement: str, per_host: int, rng: np.random.Generator
+) -> list[int]:
+    """Return the GPUs of hosts in rank order, the hosts placed as a scenario says."""
+    if placement == "shuffled":
         rng.shuffle(hosts)
-    gpus = [h * cluster.host.gpus + i for h in hosts.tolist() for i in range(per_host)]
-    return gpus[:ranks]
+    elif placement == "scattered":
+        network = work.fabric.graph
+        leaf = network.leaf_of[hosts * network.layout.site.nics_per_host, 0]
+        turn = [int((leaf[:at] == one).sum()) for at, one in enumerate(leaf)]
+        hosts = hosts[np.lexsort((leaf, turn))]
+    gpus = work.fabric.cluster.host.gpus
+    return [host * gpus + gpu for host in hosts.tolist() for gpu in range(per_host)]
 
 
 collective = Pattern(title="collective operation", add=_add)

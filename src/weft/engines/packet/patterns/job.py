@@ -3,19 +3,18 @@
 import numpy as np
 
 from weft.engines.packet.pattern import Pattern
-from weft.engines.packet.patterns.collective import add_one
+from weft.engines.packet.patterns.collective import add_one, placed
 from weft.engines.packet.schedules import Work
 from weft.spec.scenario import JobTraffic
 
 
-def _add(work: Work, one: JobTraffic, rng: np.random.Generator) -> None:  # nothing is random
+def _add(work: Work, one: JobTraffic, rng: np.random.Generator) -> None:
     """Add one iteration. Every collective is a run of its own; computing belongs to none."""
     number, iteration = work.owner
     host = work.fabric.cluster.host
     per_host = one.ranks_per_host or host.gpus
-    hosts = one.hosts or work.fabric.cluster.hosts - one.first_host
-    span = range(one.first_host, one.first_host + hosts)
-    gpus = [h * host.gpus + gpu for h in span for gpu in range(per_host)]
+    hosts = np.arange(one.first_host, work.fabric.cluster.hosts, one.every)[: one.hosts]
+    gpus = placed(work, hosts, one.placement, per_host, rng)
     for place, step in enumerate(one.steps):
         if step.compute_s > 0:
             work.owner = number, -1

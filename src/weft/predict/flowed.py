@@ -1,0 +1,220 @@
+"""One seed of a scenario as flows: the sends of the packet engine, each at its fair rate.
+
+The schedule is that of the packet engine (sends, what each waits for, delays inside hosts), on
+the same links and, with ECMP, on the same paths. A send carries its headers. Sends that
+switches reduce move at the rate of the slowest: their tree is one flow on all its links.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from weft.engines.flow import routes as spreading
+from weft.engines.flow import solver
+from weft.engines.flow.tables import State
+from weft.engines.flow.timeline import run
+from weft.engines.packet.paths import ideal_ps, paths_of, split, traced
+from weft.engines.packet.schedules import Fabric, Schedule
+from weft.engines.packet.simulation import PS_PER_S, Options, Outcome, Relay, hashes_of
+from weft.engines.packet.static_routes import routes_of
+from weft.engines.packet.tables import LINK, PAUSE, Stop
+from weft.engines.packet.wiring import Routes
+from weft.errors import SpecError
+from weft.kernel import table
+from weft.network.topology import Mesh
+from weft.spec.scenario import Scenario
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+UNSEEN: Final = (
+    "every flow has its max-min fair rate at once: queues, pauses, congestion control, loss, "
+    "reordering and limits of NICs are not seen; --fidelity packet has them"
+)
+
+
+def unseen(scenario: Scenario) -> tuple[str, ...]:
+    """Say what a scenario sets that flows do not see; raise SpecError where nothing is left."""
+    if scenario.stuck:
+        raise SpecError(
+            "stuck: receivers that stop pause their leaf, and flows know no pauses; use "
+            "--fidelity packet"
+        )
+    classes = ("traffic classes share links as if there was one",)
+    return (UNSEEN, *(classes if scenario.network.classes else ()))
+
+
+def flowed(
+    schedule: Schedule,
+    fabric: Fabric,
+    options: Options,
+    *,
+    until_s: float,
+    held: Ints | None = None,
+) -> Outcome:
+    """Return what happens to the flows of a schedule; ``held`` are those that never begin."""
+    wiring, flows = schedule.wiring, schedule.flows
+    routes = routes_of(schedule, fabric)
+    taken = traced(wiring, routes, flows, hashes_of(wiring, flows, options.seed))
+    alone_s = ideal_ps(paths_of(wiring, routes, flows, taken), flows, options) / PS_PER_S
+    packets = -(-flows.size_bytes // options.payload_bytes)
+    size = np.where(schedule.real, flows.size_bytes + packets * options.header_bytes, 0.0)
+    slowest = np.where(taken >= 0, wiring.bytes_per_s[taken], np.inf).min(axis=1)
+    latency_s = np.maximum(0.0, alone_s - size / slowest)
+    used = _used(schedule, fabric, routes, taken, options.balancing)
+    team = _teams(len(size), flows.relays)
+    work = _work(schedule, used.uses, team, size, latency_s, held=held)
+    state = solver.make_state(used.bytes_per_s, work)
+    run(state, until_s, solver.FOREVER_EVENTS)
+    ends = solver.ends_of(state, until_s)
+    got = np.where(ends.begin_s < 0, 0.0, 1 - _left(state, work))[team]
+    rows = table(len(wiring.source), LINK)
+    rows.sent_bytes[:] = np.rint(used.carried(size * got))
+    return Outcome(
+        stopped=Stop.DONE if (ends.end_s >= 0).all() else Stop.UNTIL,
+        begin_ps=_picoseconds(ends.begin_s)[team], end_ps=_picoseconds(ends.end_s)[team],
+        received_bytes=np.rint(flows.size_bytes * got).astype(np.int64),
+        counts={"rate_changes": ends.events, "links_solved": ends.evaluations},
+        links=rows, pauses=table(0, PAUSE), now_ps=round(min(ends.now_s, until_s) * PS_PER_S),
+        deadlock=(),
+    )  # fmt: skip
+
+
+def _picoseconds(time_s: Floats) -> Ints:
+    """Return times as packets count them; -1 where there is none."""
+    return np.where(time_s < 0, -1, np.rint(time_s * PS_PER_S)).astype(np.int64)
+
+
+def _left(state: State, work: solver.Flows) -> Floats:
+    """Return the share of every flow that is not yet sent."""
+    left: Floats = state.flows.left_bytes[: len(work.size_bytes)]
+    return left / np.maximum(1.0, work.size_bytes)
+
+
+def _work(
+    schedule: Schedule, uses: solver.Uses, team: Ints, size: Floats, latency_s: Floats,
+    *, held: Ints | None,
+) -> solver.Flows:  # fmt: skip
+    """Return the flows of a schedule for the solver, a tree of relays as one."""
+    flows = schedule.flows
+    teams = int(team.max(initial=-1)) + 1
+    begin = np.zeros(len(size)) if flows.begin_ps is None else flows.begin_ps / PS_PER_S
+    pairs = np.zeros((0, 2), np.int64) if flows.predecessor is None else flows.predecessor
+    return solver.Flows(
+        uses=spreading.coupled(uses, team, np.ones(len(size))),
+        size_bytes=_most(team, teams, size),
+        begin_s=_most(team, teams, begin),
+        delay_s=_most(team, teams, _through(latency_s, flows.relays)),
+        predecessor=_between(team, pairs, held),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Used:
+    """What flows use: links, or sets of links that balancing loads evenly."""
+
+    uses: solver.Uses
+    pool: Ints
+    """By link: its set; a set of its own where a hash or a split chooses."""
+    alive_bytes_per_s: Floats
+    """By link; 0 where it is down."""
+    bytes_per_s: Floats
+    """By set: what its links have together."""
+
+    def carried(self, sent: Floats) -> Floats:
+        """Return the bytes of every link: its share of those of its set, by its rate."""
+        each = np.repeat(sent, np.diff(self.uses.start))
+        each = each if self.uses.weight is None else each * self.uses.weight
+        loads = np.bincount(self.uses.links, each, len(self.bytes_per_s))
+        return np.asarray((loads / self.bytes_per_s)[self.pool] * self.alive_bytes_per_s)
+
+
+def _used(
+    schedule: Schedule, fabric: Fabric, routes: Routes, taken: Ints, balancing: str
+) -> _Used:
+    """Return the links of every flow; delay lines are none that anybody shares.
+
+    Where packets are spread, a leaf's uplinks are one set while all links are alike. Where
+    some are slower or down, or groups are joined directly, every switch splits evenly: it
+    does not know what lies behind.
+    """
+    wiring = schedule.wiring
+    alive = wiring.bytes_per_s.copy()
+    alive[list(wiring.down)] = 0.0
+    pool, weight = np.arange(len(alive)), None
+    if balancing not in spreading.SPREAD:
+        on = (taken >= 0) & schedule.real[:, None]
+        flow, links = np.nonzero(on)[0], taken[on]
+    elif _is_even(fabric):
+        first = spreading.pools(fabric.graph)
+        pool = np.concatenate([first, first.max() + 1 + np.arange(len(alive) - len(first))])
+        on = (taken >= 0) & schedule.real[:, None]
+        flow, links = np.nonzero(on)[0], pool[taken[on]]
+    else:
+        flow, links, weight = split(wiring, routes, schedule.flows)
+        order = np.lexsort((links, flow))
+        order = order[schedule.real[flow[order]]]
+        flow, links, weight = flow[order], links[order], weight[order]
+    start = np.searchsorted(flow, np.arange(len(schedule.real) + 1))
+    rates = np.bincount(pool, weights=alive)
+    return _Used(
+        uses=solver.Uses(start=start, links=links, weight=weight), pool=pool,
+        # A set of rate 0 is on no path; the solver wants rates above 0 everywhere.
+        alive_bytes_per_s=alive, bytes_per_s=np.maximum(rates, 1.0),
+    )  # fmt: skip
+
+
+def _is_even(fabric: Fabric) -> bool:
+    """Whether all links of the network are alike, in tiers."""
+    rates = fabric.wiring.bytes_per_s
+    alike = not fabric.wiring.down and bool((rates == rates[0]).all())
+    return alike and not isinstance(fabric.graph.layout.wiring, Mesh)
+
+
+def _teams(count: int, relays: Sequence[Relay]) -> Ints:
+    """Number flows, all those of one tree of relays alike."""
+    root = np.arange(count)
+    for relay in relays:
+        own = [_root(root, flow) for flow in (*relay.feeders, *relay.fed)]
+        root[own] = min(own)
+    for flow in range(count) if relays else ():
+        root[flow] = _root(root, flow)
+    return np.unique(root, return_inverse=True)[1].ravel()
+
+
+def _root(root: Ints, flow: int) -> int:
+    while root[flow] != flow:
+        root[flow] = root[root[flow]]
+        flow = int(root[flow])
+    return flow
+
+
+def _through(latency_s: Floats, relays: Sequence[Relay]) -> Floats:
+    """Return latencies where what is fed begins when the last of its feeders has come."""
+    found = latency_s.copy()
+    tree = [relay for relay in relays if not relay.lead_bytes]
+    for _ in tree:
+        before = found.copy()
+        for relay in tree:
+            fed = list(relay.fed)
+            found[fed] = latency_s[fed] + found[list(relay.feeders)].max()
+        if (found == before).all():
+            break
+    return found
+
+
+def _most(team: Ints, teams: int, values: Floats) -> Floats:
+    found = np.zeros(teams)
+    np.maximum.at(found, team, values)
+    return found
+
+
+def _between(team: Ints, pairs: Ints, held: Ints | None) -> Ints:
+    """Return what teams wait for; those that are held wait for themselves."""
+    rows = team[pairs]
+    rows = rows[rows[:, 0] != rows[:, 1]]
+    if held is not None:
+        rows = np.concatenate([rows, np.stack([team[held], team[held]], axis=1)])
+    return np.unique(rows, axis=0) if len(rows) else rows
