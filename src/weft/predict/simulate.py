@@ -28,6 +28,7 @@ from weft.predict import simulated
 from weft.predict.doubts import scenario_doubts
 from weft.predict.provenance import provenance
 from weft.predict.simulation import Simulation, Sweep
+from weft.predict.skipped import let_skip, skipped
 from weft.results import Effect, Provenance
 from weft.spec.scenario import Scenario
 
@@ -218,12 +219,14 @@ def _begin(fabric: Fabric, scenario: Scenario, seed: int, look: Callable[[], Non
     options = options_of(scenario, seed)
     routes = routes_of(schedule, fabric)
     paths = paths_of(schedule.wiring, routes, schedule.flows)
+    running = stepping.begin(schedule.wiring, routes, schedule.flows, options)
+    let_skip(running, scenario, schedule, paths)
     return _Run(
         seed=seed,
         schedule=schedule,
         options=options,
         paths=paths,
-        running=stepping.begin(schedule.wiring, routes, schedule.flows, options),
+        running=running,
         samples=stepping.samples_for(
             scenario.samples, schedule.fabric_links * max(1, len(options.classes))
         ),
@@ -259,6 +262,7 @@ def _result(
         queues=simulated.queues(first),
         bars=simulated.bars(first),
         begun=len(simulated.begun(first)),
+        skipped=None if interrupted else skipped(seen, [run.running for run in runs]),
         provenance=_provenance(scenario, first),
     )
 
