@@ -64,11 +64,11 @@ class Repeats:
     times: dict[int, tuple[Ints, Ints]] = field(default_factory=dict)
     """Real begins and ends of flows of skipped runs, by the first of them."""
 
-    def go_on(self, state: State) -> bool:
-        """End the run under way and begin the next that is simulated; false: none is left."""
+    def go_on(self, state: State) -> int | None:
+        """Begin the next run that is simulated; return its time in the kernel; none: none is."""
         run, flows = self.runs[self.place], state.flows
         if (flows.end[run.first : run.last] < 0).any():
-            return False
+            return None
         self._measure(state, run)
         gap = int(state.settings.gap_between_operations[0])
         ended = int(flows.end[run.first : run.last].max())
@@ -79,9 +79,9 @@ class Repeats:
             known = self.measured.get(run.likeness)
             if known is None or not known.agree or known.credit <= 0:
                 self._begin(state, run, begin)
-                return True
+                return begin
             self._repeat(state, run, known, begin)
-        return False
+        return None
 
     def _is_in_time(self, begin: int) -> bool:
         return begin + self.skipping.skipped_ps <= self.skipping.limit_ps

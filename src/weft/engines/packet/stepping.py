@@ -120,19 +120,16 @@ class Running:
         while self.now_ps < goal_ps:
             until = min(goal_ps - skipping.skipped_ps, skipping.next_look)
             self._simulate(until)
-            if self.ended and not self._next_run():
-                return max(goal_ps, self.now_ps)
-            if until == skipping.next_look:
+            if self.ended:
+                begun = None if self.repeats is None else self.repeats.go_on(self.state)
+                if begun is None:
+                    latest_ps = int(self.state.counts[0].latest)
+                    return max(goal_ps, latest_ps + skipping.skipped_ps)
+                self.stopped, until = Stop.UNTIL, begun
+            elif until == skipping.next_look:
                 skipping.look(self.state, until)
             self.now_ps = until + skipping.skipped_ps
         return self.now_ps
-
-    def _next_run(self) -> bool:
-        """Begin the next run that is simulated, where runs are held back; false: none is."""
-        if self.repeats is None or not self.repeats.go_on(self.state):
-            return False
-        self.stopped = Stop.UNTIL
-        return True
 
     def _simulate(self, until_ps: int) -> int:
         self.stopped = Stop.POOL_LOW
