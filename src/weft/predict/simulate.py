@@ -33,6 +33,7 @@ from weft.predict.doubts import scenario_doubts
 from weft.predict.flowed import flowed, unseen
 from weft.predict.provenance import provenance
 from weft.predict.simulation import Simulation, Sweep
+from weft.predict.skipped import let_skip, skipped
 from weft.results import Effect, Provenance
 from weft.spec.scenario import Scenario
 
@@ -270,12 +271,14 @@ def _begin(fabric: Fabric, scenario: Scenario, seed: int, look: Callable[[], Non
     options = options_of(scenario, seed)
     routes = routes_of(schedule, fabric)
     paths = paths_of(schedule.wiring, routes, schedule.flows)
+    running = stepping.begin(schedule.wiring, routes, schedule.flows, options)
+    let_skip(running, scenario, schedule, paths)
     return _Run(
         seed=seed,
         schedule=schedule,
         options=options,
         paths=paths,
-        running=stepping.begin(schedule.wiring, routes, schedule.flows, options),
+        running=running,
         samples=stepping.samples_for(
             scenario.samples, schedule.fabric_links * max(1, len(options.classes))
         ),
@@ -294,7 +297,10 @@ def _packets(
         )
         for run in runs
     ]  # fmt: skip
-    return _result(seen, _provenance(scenario, seen[0]), interrupted=interrupted)
+    found = _result(seen, _provenance(scenario, seen[0]), interrupted=interrupted)
+    if interrupted:
+        return found
+    return replace(found, skipped=skipped(seen, [run.running for run in runs]))
 
 
 def _result(

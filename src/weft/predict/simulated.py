@@ -227,7 +227,8 @@ def run_times(one: Seen, number: int) -> list[float]:
     mine = one.schedule.traffic == number
     begin, end, run = one.outcome.begin_ps, one.outcome.end_ps, one.schedule.run
     content = one.scenario.traffic[number].content
-    runs = content.repeat * (len(content.steps) if isinstance(content, JobTraffic) else 1)
+    calls = sum(s.calls for s in content.steps) if isinstance(content, JobTraffic) else 1
+    runs = content.repeat * calls
     found = []
     for place in range(runs):
         flows = mine & (run == place)

@@ -181,6 +181,26 @@ class SeedOutcome:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Skipped:
+    """What was not simulated because it repeats, over all seeds."""
+
+    bytes_ratio: float
+    """Of the payload over the fabric."""
+    states: int
+    """Skips of steady states."""
+    periodic: int
+    """Of them, where queues and rates were the same window after window."""
+    runs: int
+    """Repeats or calls that took the times of an earlier one."""
+    refused: str | None
+    """Why nothing was skipped, where that can be said beforehand."""
+    error_ratio: float | None
+    """End of all traffic against the full run, the worst seed; none where that was not run."""
+    flow_error_ratio: float | None
+    """Of a flow's time, the 99th of 100, the worst seed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Simulation:
     """What happened in a scenario, packet by packet or flow by flow."""
 
@@ -215,6 +235,8 @@ class Simulation:
     """A sample of flows, evenly drawn where there are many."""
     begun: int
     """Flows of the first seed that had begun: what the sample is of."""
+    skipped: Skipped | None
+    """None where every packet was simulated."""
     provenance: Provenance
 
 

@@ -71,6 +71,8 @@ class JobStep(CollectiveStep):
 
     compute_s: Time = 0.0
     """From the end of what was before to the begin of this one."""
+    calls: Count = 1
+    """How many times in a row, as for the buckets of a gradient; `compute_s` is before each."""
 
 
 class JobTraffic(Traffic):
@@ -213,6 +215,10 @@ class Scenario(Part):
     """One run each; hashes, marks and random traffic follow from the seed."""
     alone: bool = False
     """Simulate each traffic alone too: how much slower is it beside the others?"""
+    skip_ratio: Annotated[Ratio, Field(le=0.1)] | None = None
+    """Skip steady states whose rates agree within this share, as 0.01; none: simulate all."""
+    skip_check: bool = False
+    """Simulate all as well, and state the error of what was skipped."""
     until_s: Annotated[Time, Field(le=2.0)] = 1.0
     """Stop at this simulated time if traffic is still under way; at most 2 s."""
     samples: Annotated[int, Field(ge=8, le=4096)] = 256

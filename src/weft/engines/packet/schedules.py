@@ -284,8 +284,9 @@ def _connections(work: Work, source: Ints, target: Ints) -> Ints:
 
 def _once(pairs: Ints, flows: int) -> Ints:
     """Return pairs sorted and without repetition."""
-    keys = np.unique(pairs[:, 0] * flows + pairs[:, 1])
-    return np.stack(np.divmod(keys, flows), axis=1)
+    keys = np.sort(pairs[:, 0] * flows + pairs[:, 1])  # np.unique hashes, which takes longer
+    first = np.diff(keys, prepend=-1) > 0
+    return np.stack(np.divmod(keys[first], flows), axis=1)
 
 
 def _numbered(fabric: Fabric, joined: Wiring, ends: Ints, connections: Ints) -> Ints:

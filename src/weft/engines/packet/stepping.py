@@ -2,12 +2,13 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from weft.engines.packet.loop import begin_flows, run
+from weft.engines.packet.repeats import Repeats
 from weft.engines.packet.simulation import (
     Flows,
     Options,
@@ -17,6 +18,7 @@ from weft.engines.packet.simulation import (
     make_state,
     with_larger_pool,
 )
+from weft.engines.packet.skipping import Skipping
 from weft.engines.packet.tables import State, Stop
 from weft.engines.packet.wiring import Routes, Wiring
 
@@ -82,32 +84,60 @@ class Running:
     look_ps: int = FIRST_STEP_PS
     """How far one call of the kernel goes; follows from how long calls take."""
     stopped: Stop = Stop.UNTIL
+    skipping: Skipping | None = None
+    """None: every packet is simulated."""
+    repeats: Repeats | None = None
+    """None: every run is simulated."""
 
     def advance(self, until_ps: int, watch: Watch) -> Stop:
         """Run to a time in calls short enough to be interrupted between them."""
         self.stopped = Stop.UNTIL
-        while self.now_ps < until_ps and self.stopped is not Stop.DONE:
+        while self.now_ps < until_ps and not self.ended:
             goal = min(until_ps, self.now_ps + self.look_ps)
             began = time.perf_counter()
-            stopped = self._run(goal)
+            now_ps = self._run(goal)
             self._adapt(time.perf_counter() - began)
             # How far a call goes depends on the machine; when all is done must not.
-            self.now_ps = until_ps if stopped is Stop.DONE else goal
+            self.now_ps = max(until_ps, now_ps) if self.ended else now_ps
             watch(self.state)
         return self.stopped
+
+    @property
+    def ended(self) -> bool:
+        """Say whether nothing is left to do."""
+        return self.stopped is Stop.DONE
 
     @property
     def complete(self) -> bool:
         """Say whether all flows ended: where nothing is left to do some may be stuck."""
         return int(self.state.counts[0].flows_done) == len(self.state.flows)
 
-    def _run(self, goal_ps: int) -> Stop:
+    def _run(self, goal_ps: int) -> int:
+        """Run to a time; return the time reached, which is later where some was skipped."""
+        skipping = self.skipping
+        if skipping is None:
+            return self._simulate(goal_ps)
+        while self.now_ps < goal_ps:
+            until = min(goal_ps - skipping.skipped_ps, skipping.next_look)
+            self._simulate(until)
+            if self.ended:
+                begun = None if self.repeats is None else self.repeats.go_on(self.state)
+                if begun is None:
+                    latest_ps = int(self.state.counts[0].latest)
+                    return max(goal_ps, latest_ps + skipping.skipped_ps)
+                self.stopped, until = Stop.UNTIL, begun
+            elif until == skipping.next_look:
+                skipping.look(self.state, until)
+            self.now_ps = until + skipping.skipped_ps
+        return self.now_ps
+
+    def _simulate(self, until_ps: int) -> int:
         self.stopped = Stop.POOL_LOW
         while self.stopped is Stop.POOL_LOW:
-            self.stopped = Stop(run(self.state, goal_ps))
+            self.stopped = Stop(run(self.state, until_ps))
             if self.stopped is Stop.POOL_LOW:
                 self.state = with_larger_pool(self.state)
-        return self.stopped
+        return until_ps
 
     def _adapt(self, took_s: float) -> None:
         if took_s < SHORTEST_LOOK_S:
@@ -117,7 +147,28 @@ class Running:
 
     def outcome(self) -> Outcome:
         """Return what has happened so far."""
-        return _outcome(self.state, self.stopped)
+        found = _outcome(self.state, self.stopped)
+        return (
+            found if self.skipping is None else with_skips(found, self.skipping, self.repeats)
+        )
+
+
+def with_skips(outcome: Outcome, skipping: Skipping, repeats: Repeats | None) -> Outcome:
+    """Put what was skipped back: the time, and the bytes of every flow."""
+    begin_ps, end_ps = map(skipping.real_ps, (outcome.begin_ps, outcome.end_ps))
+    if repeats is not None:
+        repeats.real(begin_ps, end_ps)
+    pauses = outcome.pauses.copy()
+    for name in ("begin", "end"):
+        pauses[name] = skipping.real_ps(pauses[name])
+    return replace(
+        outcome,
+        begin_ps=begin_ps,
+        end_ps=end_ps,
+        received_bytes=outcome.received_bytes + skipping.taken_bytes,
+        now_ps=outcome.now_ps + skipping.skipped_ps,
+        pauses=pauses,
+    )
 
 
 def begin(wiring: Wiring, routes: Routes, flows: Flows, options: Options) -> Running:
@@ -131,6 +182,6 @@ def sampled(
     running: Running, samples: Samples, until_ps: int, links: int, watch: Watch
 ) -> None:
     """Run to the end or to a time, looking at the links at even steps."""
-    while running.stopped is not Stop.DONE and running.now_ps < until_ps:
+    while not running.ended and running.now_ps < until_ps:
         running.advance(min(until_ps, running.now_ps + samples.step_ps), watch)
         samples.take(running.state, running.now_ps, links)

@@ -10,6 +10,7 @@ from weft.predict.simulation import (
     LinkOutcome,
     Quantiles,
     Simulation,
+    Skipped,
     TrafficOutcome,
 )
 from weft.report.numbers import collective_rate, count, figures, percent, seconds, show_rate
@@ -69,6 +70,23 @@ def _facts(result: Simulation) -> Iterator[tuple[str, str]]:
     yield "seeds", ", ".join(str(one.seed) for one in result.seeds)
     if not result.complete:
         yield "complete", _why(result)
+    if result.skipped is not None:
+        yield "skipped", _skipped(result.skipped)
+
+
+def _skipped(one: Skipped) -> str:
+    """Say what was not simulated, and the error."""
+    if one.refused is not None:
+        return f"nothing: {one.refused}"
+    if one.states == one.runs == 0:
+        return "nothing: no state was steady for long, and no run was like two before it"
+    error = "error not measured (skip_check: true)"
+    if one.error_ratio is not None and one.flow_error_ratio is not None:
+        error = (
+            f"error {one.error_ratio:+.2%} at the end, below {one.flow_error_ratio:.2%} for "
+            "99 of 100 flows"
+        )
+    return f"{percent(one.bytes_ratio)} of the bytes, {one.runs} whole runs; {error}"
 
 
 def _why(result: Simulation) -> str:

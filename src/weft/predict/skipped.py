@@ -1,0 +1,86 @@
+"""What a packet simulation skipped, and its error against the full run where that is asked."""
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import numpy.typing as npt
+
+from weft.engines.packet.paths import Paths
+from weft.engines.packet.repeats import repeats_of
+from weft.engines.packet.schedules import Schedule
+from weft.engines.packet.simulation import PS_PER_S, Outcome
+from weft.engines.packet.simulation import simulate as packets
+from weft.engines.packet.skipping import skipping_of, why_not
+from weft.engines.packet.static_routes import routes_of
+from weft.engines.packet.stepping import Running
+from weft.predict.simulated import Seen
+from weft.predict.simulation import Skipped
+from weft.spec.scenario import Scenario
+
+
+def let_skip(running: Running, scenario: Scenario, schedule: Schedule, paths: Paths) -> None:
+    """Let a simulation that has not begun skip what repeats, if its scenario asks for that."""
+    if scenario.skip_ratio is None or why_not(running.state) is not None:
+        return
+    running.skipping = skipping_of(
+        running.state,
+        schedule,
+        scenario.skip_ratio,
+        longest_ps=float(paths.latency_ps[schedule.real].max(initial=0)),
+        limit_ps=round(scenario.until_s * PS_PER_S),
+    )
+    running.repeats = repeats_of(running.state, schedule, running.skipping)
+
+
+def skipped(seen: Sequence[Seen], running: Sequence[Running]) -> Skipped | None:
+    """Return what all seeds skipped; none where nobody asked for it."""
+    scenario = seen[0].scenario
+    if scenario.skip_ratio is None:
+        return None
+    skips = [one.skipping for one in running if one.skipping is not None]
+    repeats = [one.repeats for one in running if one.repeats is not None]
+    sizes = [one.schedule.flows.size_bytes[one.schedule.real].sum() for one in seen]
+    taken = [
+        skip.taken_bytes[one.schedule.real].sum()
+        for skip, one in zip(skips, seen, strict=False)
+    ]
+    full = _full(seen) if scenario.skip_check else []
+    pairs = list(zip(seen, full, strict=False))
+    return Skipped(
+        bytes_ratio=float(sum(taken) / max(1, sum(sizes))),
+        states=sum(len(one.at_ps) for one in skips),
+        periodic=sum(one.periodic for one in skips),
+        runs=sum(len(one.times) for one in repeats),
+        refused=why_not(running[0].state),
+        error_ratio=max((_error(one, whole) for one, whole in pairs), key=abs, default=None),
+        flow_error_ratio=max((_flow_error(one, whole) for one, whole in pairs), default=None),
+    )
+
+
+def _full(seen: Sequence[Seen]) -> list[Outcome]:
+    """Simulate every packet of all seeds."""
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return list(pool.map(_whole, seen))
+
+
+def _whole(one: Seen) -> Outcome:
+    return packets(
+        one.schedule.wiring,
+        one.schedule.flows,
+        one.options,
+        until_ps=round(one.scenario.until_s * PS_PER_S),
+        routes=routes_of(one.schedule, one.fabric),
+    )
+
+
+def _error(one: Seen, full: Outcome) -> float:
+    return one.outcome.completion_ps / max(1, full.completion_ps) - 1
+
+
+def _flow_error(one: Seen, full: Outcome) -> float:
+    """Return the 99th of 100 errors of a flow's time."""
+    both: npt.NDArray[np.bool_] = one.own & (one.outcome.end_ps >= 0) & (full.end_ps >= 0)
+    took = (full.end_ps - full.begin_ps)[both]
+    return float(np.quantile(np.abs(one.took_ps[both] / np.maximum(1, took) - 1), 0.99))
