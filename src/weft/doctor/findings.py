@@ -249,7 +249,9 @@ def _of_deviations(name: str, found: Sequence[Deviation]) -> Finding:
         if len(found) == 1
         else (f"{row.about} ({len(found)} of them; the largest: {worst.text})"),
         severity=Severity(worst.severity),
-        probability_ratio=_BY_ITSELF_RATIO[worst.expected.source],
+        probability_ratio=_UNEXPLAINED_RATIO
+        if row.unsure
+        else _BY_ITSELF_RATIO[worst.expected.source],
         entities=tuple(str(one) for one in entities),
         evidence=tuple(line for one in found for line in one.evidence),
         fix=_filled(row.fix, entities, ()),

@@ -4,6 +4,7 @@ from collections import Counter
 from functools import partial
 from typing import Final
 
+from weft.expectations.unusual import unusual_fields
 from weft.inventory.entity import Entity
 from weft.inventory.evidence import Evidence  # noqa: TC001 - a type at run time
 from weft.inventory.inventory import Inventory, Reading
@@ -31,6 +32,7 @@ def derive(inventory: Inventory) -> None:
         _addressed,
         _kernel_parameters,
         _active_nvlinks,
+        unusual_fields,
     )
     for step in steps:
         inventory.contained(step.__name__.strip("_"), partial(step, inventory))

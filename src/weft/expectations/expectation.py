@@ -29,6 +29,8 @@ class Expectation:
     unless: Mapping[str, Any] = field(default_factory=dict)
     """As ``when``: an entity that has one of these values is not compared."""
     severity: str = "warning"
+    unsure: bool = False
+    """Whether a deviation can be shown, and not judged."""
     about: str = ""
     fix: str = ""
     confirm: str = ""

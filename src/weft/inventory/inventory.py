@@ -70,6 +70,8 @@ class Inventory:
     files: list[FileRead] = field(default_factory=list)
     samples: dict[str, float] = field(default_factory=dict)
     """When each output that was read several times was read first, by its name."""
+    fields: int = 0
+    """Values of outputs that no reader knows."""
 
     def record(
         self,

@@ -7,8 +7,10 @@ is named, and then "no problem found" is no verdict.
 
 import codecs
 import io
+import json
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -21,10 +23,12 @@ from weft.readers.archives import UNREADABLE, Joined, TooLarge
 from weft.readers.documents import kinds_of
 from weft.readers.engine import Block, Engine, Form, ParserBlock, engine
 from weft.readers.fold import Seen
+from weft.readers.layouts import series
 from weft.readers.line import Line
 from weft.readers.parser import Parser
 from weft.readers.places import Place, places, title_of
 from weft.readers.scribe import Scribe
+from weft.readers.unknown import Unknown
 from weft.readers.untrusted import Bytes, Malformed, json_value
 
 BLOCK_BYTES: Final = 1 << 20
@@ -213,12 +217,13 @@ class Reading:
     seen: Seen = field(default_factory=Seen)
     is_document: bool = False
     """Whether the file is a document that some kind knows: its lines are no log."""
+    unknown: Unknown = field(default_factory=Unknown)
 
     def title(self, title: str) -> None:
         """Read the name of the file as the command that wrote it."""
         if title:
             self.line(0, f"$ {title}".encode())
-            self.lines = 0
+            self.lines = self.matched = 0
 
     def line(self, number: int, raw: bytes) -> None:
         """Read one line."""
@@ -228,6 +233,7 @@ class Reading:
         raw = _plain(raw)
         rows, opened = self.engine.matches(raw)
         if not rows and opened is None and self.block is None:
+            self.unknown.keep(number, raw)
             return
         line = Line(number, raw.decode("utf-8", "replace"), raw)
         if len(rows) > 1:
@@ -245,8 +251,11 @@ class Reading:
         if rows and rows[0].tool == OTHERWISE and not read:
             if not self.is_document and len(self.unread) < _MOST_NOTES:
                 self.unread.append(self.scribe.evidence(line))
-        else:
-            self.matched += bool(read or any(hits))
+            self.unknown.keep(number, raw)
+        elif read or any(hits):
+            self.matched += 1
+        elif number:
+            self.unknown.keep(number, raw)
 
     def document(self, data: bytes, title: str, lines_before: int = 0) -> bool:
         """Read a document, where a kind of them knows it; return whether one does."""
@@ -256,7 +265,15 @@ class Reading:
                 self.formats[kind.name] = None
                 self.matched += data.count(b"\n") + 1
                 known = True
+        if not known and b"\n" not in data.strip():
+            self._spread(data, lines_before + 1)
         return known
+
+    def _spread(self, data: bytes, number: int) -> None:
+        """Keep a document of one line, that no kind knows, as the lines of its members."""
+        with suppress(Malformed):
+            for line in json.dumps(json_value(data), indent=1).splitlines():
+                self.unknown.keep(number, line.encode())
 
     def held(self, found: Held, title: str) -> None:
         """Read lines that may be a document: as one, and as the lines that they are."""
@@ -270,6 +287,9 @@ class Reading:
     def finish(self) -> None:
         """End the last block."""
         self._end()
+        output = series(self.scribe.file).rpartition("/")[2]
+        alone = not self.matched
+        self._contained(0, "unknown", self.unknown.read, output, self.scribe, alone=alone)
 
     def cut_short(self, why: str) -> None:
         """Note that the rest of the file was not read; what was read of it counts."""
@@ -316,10 +336,11 @@ class Reading:
         reader: str,
         act: Callable[..., T],
         *given: Any,  # noqa: ANN401 - what the reader takes
+        **named: Any,  # noqa: ANN401
     ) -> T | None:
         """Do something with untrusted input; a failure is a note: file, line and reader."""
         try:
-            return act(*given)
+            return act(*given, **named)
         except Exception as error:  # noqa: BLE001 - whatever a reader trips over
             if len(self.notes) < _MOST_NOTES:
                 self.notes.append(

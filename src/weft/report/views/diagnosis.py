@@ -42,6 +42,14 @@ def _headline(result: Diagnosis) -> str:
         if result.verdict is Verdict.UNKNOWN and lost:
             of_all = f"{lost} of {len(result.files)} files"
             return f"Cannot tell: no problem found, but {of_all} could not be read whole"
+        unread = sum(len(file.unread) for file in result.files)
+        if (
+            result.verdict is Verdict.UNKNOWN
+            and unread
+            and any(f.matched for f in result.files)
+        ):
+            lines = f"{unread} line{'' if unread == 1 else 's'}"
+            return f"Cannot tell: {lines} that weft cannot interpret may be errors"
         if result.verdict is Verdict.UNKNOWN:
             return f"Cannot tell: nothing in {files} that weft can judge"
         return f"No problem found in {files}"

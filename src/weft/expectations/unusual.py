@@ -1,0 +1,71 @@
+"""Values of outputs that no reader knows which are unlike those of their peers."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from weft.inventory.entity import Entity
+from weft.inventory.inventory import Inventory, Reading
+from weft.inventory.values import Value
+
+_FEWEST_PEERS: Final = 3
+_USUAL_RATIO: Final = 0.65
+"""Of values of an unknown output: so many of them are alike, or none is usual."""
+_NEAR_RATIO: Final = 0.1
+_FAR_RATIO: Final = 0.25
+"""Measured numbers are alike within the first, and unlike beyond the second."""
+
+
+def unusual_fields(inventory: Inventory) -> None:
+    """Note of values of unknown outputs what their peers show, where they are unlike them.
+
+    Peers are the values of one name in one output: of the other hosts, or of other rows. What
+    most hosts show of an item is no fault of one of them, however unlike it is to other rows.
+    """
+    columns: dict[tuple[str, str, str], list[tuple[Entity, Reading]]] = {}
+    for entity, found in inventory.of("field"):
+        for name in sorted(found.keys() & {"word", "number"}):
+            column = (entity.field("output"), entity.field("name"), name)
+            columns.setdefault(column, []).append((entity, found[name][-1]))
+    for cells in columns.values():
+        usual = _usual([reading.value for _, reading in cells])
+        if usual is not None:
+            for entity, reading in _unlike(cells, usual):
+                inventory.record(entity, "usual", _plain(usual), reading.evidence)
+
+
+def _unlike(
+    cells: Sequence[tuple[Entity, Reading]], usual: Value
+) -> Iterator[tuple[Entity, Reading]]:
+    """Yield the cells that are unlike what is usual of their column, and of their item."""
+    items: dict[str, list[Value]] = {}
+    for entity, reading in cells:
+        items.setdefault(entity.field("item"), []).append(reading.value)
+    for entity, reading in cells:
+        if _is_unlike(reading.value, usual):
+            own = _usual(items[entity.field("item")])
+            if own is None or _is_unlike(reading.value, own):
+                yield entity, reading
+
+
+def _usual(values: Sequence[Value]) -> Value | None:
+    """Return what most of some values are, or are near to, or None."""
+    if len(values) < _FEWEST_PEERS:
+        return None
+    (most, count), *_ = Counter(values).most_common(1)
+    numbers = sorted(one for one in values if isinstance(one, float))
+    if count < _USUAL_RATIO * len(values) and numbers:
+        most = numbers[len(numbers) // 2]
+        count = sum(abs(one - most) <= _NEAR_RATIO * abs(most) for one in numbers)
+    return most if count >= _USUAL_RATIO * len(values) else None
+
+
+def _is_unlike(value: Value, usual: Value) -> bool:
+    """Return whether a value is another word, or a number that is far from the usual one."""
+    if isinstance(value, float) and isinstance(usual, float):
+        return abs(value - usual) > _FAR_RATIO * abs(usual)
+    return value != usual
+
+
+def _plain(value: Value) -> str:
+    return f"{value:.12g}" if isinstance(value, float) else str(value)
