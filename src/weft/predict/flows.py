@@ -244,7 +244,7 @@ def while_failed(names: Sequence[str]) -> Engine:
 
     def key(cluster: Cluster, operation: Operation, group: Group) -> tuple[Pattern, int]:
         pattern, hosts = _key(cluster, operation, group)
-        network = _graph(pattern.cluster)
+        network = network_graph(pattern.cluster)
         there = tuple(one for one in asked if len(places_of(network, one)))
         return replace(pattern, ratio=links_of(network, there)), hosts
 

@@ -420,9 +420,9 @@ def _provenance(
     )
     if fidelity == "analytic":
         return made
-    from weft.predict.flows import FLOW_EFFECTS  # noqa: PLC0415 - it compiles kernels
-    from weft.predict.placement import SAID  # noqa: PLC0415 - as above
-    from weft.predict.probing import FLOW, SEEDS  # noqa: PLC0415 - as above
+    from weft.predict.placement import SAID  # noqa: PLC0415 - it compiles kernels
+    from weft.predict.probing import SEEDS  # noqa: PLC0415 - as above
+    from weft.predict.simulate import FLOW, FLOW_EFFECTS  # noqa: PLC0415 - as above
 
     return replace(
         made, engine=FLOW, models=made.models | FLOW_EFFECTS, seed=SEEDS[0],

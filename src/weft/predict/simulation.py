@@ -235,7 +235,7 @@ class Simulation:
     """A sample of flows, evenly drawn where there are many."""
     begun: int
     """Flows of the first seed that had begun: what the sample is of."""
-    skipped: Skipped | None
+    skipped: Skipped | None = None
     """None where every packet was simulated."""
     provenance: Provenance
 

@@ -57,7 +57,7 @@ def runs(one):
     """Return what happens packet by packet and with skips, and the simulation with them."""
     both = [begun(one.with_(skip_ratio=ratio)) for ratio in (None, 0.01)]
     for running in both:
-        running.advance(10**12, lambda state: None)
+        running.advance(10**12, lambda _: None)
         assert running.complete
     return both[0].outcome(), both[1].outcome(), both[1]
 

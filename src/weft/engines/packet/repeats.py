@@ -65,7 +65,7 @@ class Repeats:
     """Real begins and ends of flows of skipped runs, by the first of them."""
 
     def go_on(self, state: State) -> int | None:
-        """Begin the next run that is simulated; return its time in the kernel; none: none is."""
+        """Begin the next run that is simulated; return its time in the kernel, or none."""
         run, flows = self.runs[self.place], state.flows
         if (flows.end[run.first : run.last] < 0).any():
             return None
