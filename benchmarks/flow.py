@@ -4,6 +4,7 @@ python benchmarks/flow.py                          a table
 python benchmarks/flow.py --json                   one JSON row a case
 python benchmarks/flow.py --hosts 1024 --flows 1   one case
 python benchmarks/flow.py --limit 60               seconds that SimGrid may take for a case
+python benchmarks/flow.py --limit 0 --picture docs/images/flow-cost.svg      ours alone, drawn
 
 Every host of a three-level fat tree sends to as many others as there are permutations, sizes of
 4 to 12 MB that all differ, each flow on the path of its hash (ECMP). Timed are the first
@@ -25,7 +26,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import altair as alt
 import numpy as np
+import vl_convert
 
 from weft import plugins
 from weft.catalogue.devices import Switch
@@ -99,7 +102,7 @@ def measure(hosts: int, flows: int, folder: Path, limit_s: float) -> dict[str, A
         "solve_s": once - began, "run_s": ended - once, "run_cpu_s": cpu_s,
         "peak_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
     }  # fmt: skip
-    if hosts <= MOST_SIMGRID_HOSTS:
+    if hosts <= MOST_SIMGRID_HOSTS and limit_s > 0:
         problem = folder / f"{hosts}-{flows}"
         write(problem, graph, wanted, found.uses)
         for name, command in programs(folder).items():
@@ -185,6 +188,24 @@ def rows(arguments: argparse.Namespace) -> Iterator[dict[str, Any]]:
                 yield json.loads(ran.stdout.splitlines()[-1])
 
 
+def picture(found: list[dict[str, Any]]) -> str:
+    """Draw the cost of an event by the size of the network, both axes logarithmic."""
+    values = [
+        {
+            "hosts": row["hosts"], "flows a host": str(row["flows_a_host"]),
+            "cost": row["run_cpu_s"] * 1e6 / row["events"],
+        }
+        for row in found
+    ]  # fmt: skip
+    chart = alt.Chart(alt.Data(values=values), width=560, height=300)
+    line = chart.mark_line(point=True).encode(
+        x=alt.X("hosts:Q", scale=alt.Scale(type="log"), axis=alt.Axis(values=list(RADIX))),
+        y=alt.Y("cost:Q", scale=alt.Scale(type="log"), title="processor time of an event, us"),
+        color=alt.Color("flows a host:N"),
+    )
+    return vl_convert.vegalite_to_svg(line.to_dict())
+
+
 COLUMNS = ("hosts", "flows", "events", "solve_s", "run_s", "peak_mib", "cpp_run_s", "cpp_ratio",
            "python_run_s", "python_ratio", "cpp_apart")  # fmt: skip
 
@@ -196,6 +217,7 @@ def main() -> None:
     parser.add_argument("--hosts", type=int, action="append", choices=list(RADIX))
     parser.add_argument("--flows", type=int, action="append")
     parser.add_argument("--limit", type=float, default=LIMIT_S)
+    parser.add_argument("--picture", type=Path, metavar="FILE.svg")
     parser.add_argument("--case", nargs=2, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.case:
@@ -205,13 +227,17 @@ def main() -> None:
         return
     if not arguments.json:
         print(" ".join(f"{name:>12}" for name in COLUMNS))
+    found = []
     for row in rows(arguments):
+        found.append(row)
         if arguments.json:
             print(json.dumps(row), flush=True)
             continue
         cells = [row.get(name, "-") for name in COLUMNS]
         shown = (f"{c:12.4g}" if isinstance(c, float) else f"{c:>12}" for c in cells)
         print(" ".join(shown), flush=True)
+    if arguments.picture:
+        arguments.picture.write_text(picture(found), "utf-8")
 
 
 if __name__ == "__main__":

@@ -56,7 +56,7 @@ def sorted_rates(found):
 
 
 def is_no_better(worse, better):
-    """Compare from the slowest flow on: max-min fairness makes the slowest fastest."""
+    """Compare from the slowest flow on: max-min fairness makes it as fast as can be."""
     apart = np.flatnonzero(np.abs(worse - better) > SAME * better)
     return not len(apart) or worse[apart[0]] < better[apart[0]]
 
