@@ -28,25 +28,28 @@ def _read(file: File) -> Iterator[Fact]:
     for one in top:
         if one.starts("interface") and len(one.words) > 1:
             yield from _interface(one, device)
-        elif one.starts("router", "bgp"):
+        elif one.starts("router", "bgp") and "vrf" not in one.words:
             yield from _bgp(one, device, maps)
 
 
 def _interface(one: Section, device: str) -> Iterator[Fact]:
+    name = one.word(1)
+    if "." in name:
+        return  # a sub-interface of a tenant: its port says what holds of both
     description = one.first("description")
     if description and len(description.words) == 3:  # noqa: PLR2004 - a peer and its port
         yield Port(
             at=one.at,
             device=device,
             side=Side.SWITCH,
-            name=one.last,
+            name=name,
             peer=description.words[1],
             peer_port=description.words[2],
             up=one.first("shutdown") is None,
         )
     for row in one.find("ip", "address"):
         yield Address(
-            at=row.at, device=device, side=Side.SWITCH, port=one.last, address=row.word(2)
+            at=row.at, device=device, side=Side.SWITCH, port=name, address=row.word(2)
         )
 
 

@@ -152,6 +152,8 @@ def _is_port(name: str) -> bool:
 
 def _interface(one: Section, switch: _Switch) -> Iterator[Fact]:
     name, device = "".join(one.words[1:]), switch.device
+    if "." in name:
+        return  # a sub-interface of a tenant: its port says what holds of both
     if _is_port(name):
         yield _port(one, name, device)
         yield from _pause_mode(one, name, switch)
