@@ -33,7 +33,6 @@ KINDS = {
     "weft.engines.packet.patterns": "weft.engines.packet.pattern.Pattern",
     "weft.engines.packet.recovery": "weft.engines.packet.recover.Recovery",
     "weft.generate.gates": "weft.generate.gate.Gate",
-    "weft.generate.modes": "weft.generate.mode.Mode",
     "weft.generate.targets": "weft.generate.target.Target",
     "weft.lint.readers": "weft.lint.reader.Reader",
     "weft.network.routings": "weft.network.routing.Routing",

@@ -3,20 +3,16 @@
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from weft.generate.manifest import Manifest, Value
+from weft.generate.template import manifests_of
 
 if TYPE_CHECKING:
     from weft.generate.kubernetes import Kubernetes
     from weft.generate.plan import Plan
 
-VENDOR: Final = "15b3"
-"""PCI vendor of NVIDIA's NICs."""
-SR_IOV: Final = "sriovnetwork.openshift.io/v1"
-MELLANOX: Final = "mellanox.com/v1alpha1"
-SR_IOV_PRIORITY: Final = 90
-"""As k8s-launch-kit gives its policies."""
 HCA_MOST: Final = 63
 """Pods that share one device at most, as k8s-launch-kit sets it."""
 _WIDTH: Final = 80
@@ -78,13 +74,9 @@ def further(plan: "Plan", *, with_mtu: bool) -> list[dict[str, object]]:
     return [{"type": "sbr"}, tuning]
 
 
-def further_text(plan: "Plan", *, with_mtu: bool) -> dict[str, str]:
+def further_text(plan: "Plan", *, with_mtu: bool) -> str:
     """Return them as NVIDIA's operators take them: objects with commas, without brackets."""
-    found = further(plan, with_mtu=with_mtu)
-    if not found:
-        return {}
-    objects = [_lines(one) for one in found]
-    return {"metaPlugins": ",\n".join(objects) + "\n"}
+    return ",\n".join(_lines(one) for one in further(plan, with_mtu=with_mtu)) + "\n"
 
 
 def component(plan: "Plan", image: str) -> dict[str, Value]:
@@ -106,67 +98,6 @@ def node_selector(plan: "Plan") -> dict[str, Value]:
     return {label.text(): "true"}
 
 
-def device_selector(plan: "Plan", rail: int) -> dict[str, list[str]]:
-    """Return what picks the NIC of a rail, as device plug-ins take it."""
-    part = kubernetes(plan)
-    if part.pci_addresses is not None:
-        return {"pciAddresses": [part.pci()[rail]]}
-    return {"pfNames": [part.interface_list()[rail]]}
-
-
-def function_policies(plan: "Plan", link: str) -> Iterator[Manifest]:
-    """Yield the policies that make virtual functions, a rail each."""
-    part = kubernetes(plan)
-    assert part.virtual_functions is not None, "the mode has virtual functions"
-    namespace = part.operator_namespace.text()
-    for rail in rails(plan):
-        mtu = plan.link.host_mtu_bytes
-        nic: dict[str, Value] = {"vendor": VENDOR}
-        if part.pci_addresses is not None:
-            nic["rootDevices"] = [part.pci()[rail]]
-        else:
-            nic["pfNames"] = [part.interface_list()[rail]]
-        yield {
-            "apiVersion": SR_IOV,
-            "kind": "SriovNetworkNodePolicy",
-            "metadata": meta(f"sriov-rail-{rail}", namespace),
-            "spec": {
-                "deviceType": "netdevice",
-                "isRdma": True,
-                "linkType": link,
-                **({} if mtu is None else {"mtu": mtu.whole()}),
-                "nicSelector": nic,
-                "nodeSelector": node_selector(plan),
-                "numVfs": part.virtual_functions.whole(),
-                "priority": SR_IOV_PRIORITY,
-                "resourceName": part.resource_names()[rail],
-            },
-        }
-
-
-def function_networks(
-    plan: "Plan", kind: str, link: str, own: Mapping[str, Value]
-) -> Iterator[Manifest]:
-    """Yield policies that make virtual functions, and a network of each rail's functions.
-
-    ``own`` is what networks of the kind have beside a resource and addresses.
-    """
-    part = kubernetes(plan)
-    yield from function_policies(plan, link)
-    for rail in rails(plan):
-        yield {
-            "apiVersion": SR_IOV,
-            "kind": kind,
-            "metadata": meta(part.network_list()[rail], part.operator_namespace.text()),
-            "spec": {
-                "networkNamespace": part.namespace.text(),
-                "resourceName": part.resource_names()[rail],
-                **own,
-                "ipam": as_json(ipam(plan, rail)),
-            },
-        }
-
-
 def shared_devices(plan: "Plan") -> dict[str, object]:
     """Return the configuration of the plug-in that shares RDMA devices."""
     part = kubernetes(plan)
@@ -184,7 +115,12 @@ def shared_devices(plan: "Plan") -> dict[str, object]:
     }
 
 
-def shared_policy(plan: "Plan") -> Mapping[str, Value]:
-    """Return the part of the operator's policy that shares RDMA devices."""
-    plugin = component(plan, "k8s-rdma-shared-dev-plugin")
-    return {"rdmaSharedDevicePlugin": {**plugin, "config": as_json(shared_devices(plan))}}
+def of_mode(plan: "Plan", template: str) -> Iterator[Manifest]:
+    """Yield what a template of a mode makes of a plan; nothing where it has none."""
+    yield from manifests_of(
+        f"kubernetes/modes/{template}.yaml.j2", plan=plan, part=kubernetes(plan),
+        as_json=as_json, ipam=partial(ipam, plan), further=partial(further, plan),
+        further_text=partial(further_text, plan), component=partial(component, plan),
+        node_selector=partial(node_selector, plan),
+        shared_devices=partial(shared_devices, plan),
+    )  # fmt: skip

@@ -7,13 +7,11 @@ from functools import cache, partial
 from importlib import resources
 from typing import TYPE_CHECKING
 
-import yaml
-
 from weft.generate import pod
 from weft.generate.attachment import kubernetes, meta
 from weft.generate.manifest import Manifest, Value
 from weft.generate.target import Proof
-from weft.generate.template import text_of
+from weft.generate.template import manifests_of
 
 if TYPE_CHECKING:
     from weft.generate.plan import Plan
@@ -39,7 +37,7 @@ class Job:
     def manifests(self, plan: "Plan") -> Iterator[Manifest]:
         """Yield the manifests for a plan."""
         part = kubernetes(plan)
-        text = text_of(
+        yield from manifests_of(
             f"kubernetes_jobs/{self.name}.yaml.j2", part=part, pods=part.pods.whole(),
             gpus=part.gpus_per_pod.whole(), names=list(part.environment(plan.nccl)),
             devices=_devices(plan), meta=partial(_meta, plan),
@@ -47,7 +45,6 @@ class Job:
             pod=partial(pod.template, plan), variables=partial(pod.variables, plan),
             **{"class": _class(plan)},
         )  # fmt: skip
-        yield from yaml.safe_load_all(text)
 
 
 @cache

@@ -260,7 +260,7 @@ def _operator(wishes: Wishes, cluster: Cluster, mode: Mode) -> dict[str, object]
 
 def _parts(mode: Mode) -> dict[str, object]:
     """Return what is said of NVIDIA's network operator, and where pools of addresses live."""
-    if mode.policy is None:
+    if not mode.operator:
         alone = Planned(value="kube-system", source="l8k", reason="where nv-ipam alone lives")
         nothing = ("operator_version", "operator_repository", "node_label")
         return {"operator_namespace": alone, **dict.fromkeys(nothing)}

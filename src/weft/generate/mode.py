@@ -1,15 +1,13 @@
-"""What a mode of attachment is: how the NICs of a host get into a pod."""
+"""What a mode of attachment is, how NICs get into a pod: the rows of ``modes.toml``."""
 
-from collections.abc import Callable, Iterator, Mapping
+import tomllib
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from functools import cache
+from importlib import resources
+from typing import Final
 
-from weft import plugins
-from weft.generate import modes
-from weft.generate.manifest import Manifest, Value
-
-if TYPE_CHECKING:
-    from weft.generate.plan import Plan
+from weft.errors import UnknownName
 
 NODE_GPUS: Final = 16
 """Most GPUs of one machine; what has more is a rack of several."""
@@ -58,10 +56,8 @@ class Mode:
     on_host_network: bool = False
     functions: bool = False
     """Pods get virtual functions."""
-    policy: Callable[["Plan"], Mapping[str, Value]] | None = None
-    """What it adds to the policy of NVIDIA's network operator; none: it has no part in it."""
-    networks: Callable[["Plan"], Iterator[Manifest]] = lambda _: iter(())
-    """What makes resources and networks."""
+    operator: bool = False
+    """It has a part in NVIDIA's network operator."""
 
     def against(self, case: Case) -> str | None:
         """Return why a cluster cannot use this mode; none where it can."""
@@ -87,10 +83,20 @@ class Mode:
 
 def find(name: str) -> Mode:
     """Return a mode by its name."""
-    return plugins.load(modes, name, Mode)
+    if name not in _modes():
+        raise UnknownName(f"no Mode is called {name!r}; there are: {', '.join(_modes())}")
+    return _modes()[name]
 
 
 def by_rank() -> tuple[tuple[str, Mode], ...]:
     """Return all modes, the preferred ones first."""
-    found = ((name, find(name)) for name in plugins.names(modes))
-    return tuple(sorted(found, key=lambda pair: (pair[1].rank, pair[0])))
+    return tuple(sorted(_modes().items(), key=lambda pair: (pair[1].rank, pair[0])))
+
+
+@cache
+def _modes() -> dict[str, Mode]:
+    rows = tomllib.loads(resources.files(__package__).joinpath("modes.toml").read_text("utf-8"))
+    return {
+        name: Mode(**{**row, "fabrics": frozenset(row["fabrics"])})
+        for name, row in rows.items()
+    }

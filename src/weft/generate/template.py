@@ -1,15 +1,26 @@
 """Texts of files: one Jinja2 template a file, which holds the words; code holds the values."""
 
 import json
+from collections.abc import Iterator
 from functools import cache
+from importlib import resources
 from typing import Any
 
+import yaml
 from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from weft.generate import targets
 
 
 def text_of(path: str, **values: Any) -> str:  # noqa: ANN401 - whatever the template asks for
     """Return the text of a template below ``targets``."""
     return str(_template(path).render(values))
+
+
+def manifests_of(path: str, **values: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401
+    """Yield the documents of a template of YAML; nothing where there is no such template."""
+    if resources.files(targets).joinpath(path).is_file():
+        yield from yaml.safe_load_all(text_of(path, **values))
 
 
 @cache

@@ -1,5 +1,6 @@
 """What no single field can say: names that must exist, sizes that must divide."""
 
+import tomllib
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path as File
@@ -100,7 +101,7 @@ def _names() -> dict[Path, Collection[str]]:
         ("storage_fabric", "kind"): catalogue.names("fabrics"),
         ("topology", "kind"): plugin_names("topologies"),
         ("topology", "switch"): catalogue.names("switches"),
-        ("kubernetes", "mode"): plugin_names("modes", above="generate"),
+        ("kubernetes", "mode"): _rows("generate/modes.toml"),
     }
 
 
@@ -200,6 +201,11 @@ def plugin_names(folder: str, above: str = "network") -> list[str]:
     """
     path = File(__file__).parent.parent / above / folder
     return sorted(m.name for m in iter_modules([str(path)]) if not m.name.startswith("_"))
+
+
+def _rows(table: str) -> list[str]:
+    """List the rows of a table of another part of weft, read as a file like a folder is."""
+    return sorted(tomllib.loads((File(__file__).parent.parent / table).read_text("utf-8")))
 
 
 def job_problems(job: Job) -> Iterator[Problem]:

@@ -9,6 +9,8 @@ from weft.generate.plan import plan
 from weft.generate.router import routers
 from weft.generate.target import render, suitable
 from weft.generate.underlay import underlay
+from weft.lint.lint import lint_texts
+from weft.lint.text import Text
 from weft.network.network import layout
 from weft.spec.cluster import Tenant
 from weft.spec.load import preset
@@ -54,6 +56,14 @@ def test_every_switch_has_the_vrfs_and_the_ends_of_its_tenants(target):
             for one in vrf.fabric:
                 assert f"{one.address}/31" in whole
                 assert re.search(rf"\b{re.escape(str(one.peer_address))}\b", whole)
+
+
+@pytest.mark.parametrize("target", CASES)
+def test_lint_finds_nothing_in_the_switches_of_tenants(target):
+    files = render(plan(CASES[target][0]), [target]).files
+    texts = [Text(name=file.path, content=file.text) for file in files]
+    found = {one.rule for one in lint_texts(texts).findings}
+    assert found <= {"switch_unlike_peers"}  # leaves of different tenants are not alike
 
 
 def _ends(made):

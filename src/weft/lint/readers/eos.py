@@ -72,6 +72,8 @@ def _profiles(top: list[Section], profiles: dict[str, Section]) -> Iterator[fact
 
 def _interface(one: Section, profiles: dict[str, Section]) -> Iterator[facts.Fact]:
     name = "".join(one.words[1:])
+    if "." in name:
+        return  # a sub-interface of a tenant: its port says what holds of both
     if not name.startswith(("Ethernet", "Et", "Port-Channel")):
         yield from _addresses(one, name)
         return

@@ -26,22 +26,25 @@ def _read(top: list[Section]) -> Iterator[Fact]:
     for one in top:
         if one.starts("interface") and len(one.words) > 1:
             yield from _interface(one)
-        elif one.starts("router", "bgp"):
+        elif one.starts("router", "bgp") and "vrf" not in one.words:
             yield from _bgp(one, maps)
 
 
 def _interface(one: Section) -> Iterator[Fact]:
+    name = one.word(1)
+    if "." in name:
+        return  # a sub-interface of a tenant: its port says what holds of both
     description = one.first("description")
     if description and len(description.words) == 3:  # noqa: PLR2004 - a peer and its port
         yield Port(
             at=one.at,
-            name=one.last,
+            name=name,
             peer=description.words[1],
             peer_port=description.words[2],
             up=one.first("shutdown") is None,
         )
     for row in one.find("ip", "address"):
-        yield Address(at=row.at, port=one.last, address=row.word(2))
+        yield Address(at=row.at, port=name, address=row.word(2))
 
 
 def _bgp(one: Section, maps: set[str]) -> Iterator[Fact]:

@@ -126,6 +126,8 @@ def _is_port(name: str) -> bool:
 
 def _interface(one: Section, switch: _Switch) -> Iterator[facts.Fact]:
     name = "".join(one.words[1:])
+    if "." in name:
+        return  # a sub-interface of a tenant: its port says what holds of both
     if _is_port(name):
         yield _port(one, name)
         yield from _pause_mode(one, name, switch)

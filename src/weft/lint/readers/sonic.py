@@ -377,7 +377,9 @@ def _neighbors(tree: Tree) -> Iterator[facts.Fact]:
     for key, row in tree["BGP_NEIGHBOR"].items():
         if not isinstance(row.value, dict):
             continue
-        peer = key.rpartition("|")[2]
+        vrf, _, peer = key.rpartition("|")
+        if vrf not in {"", "default"}:
+            continue  # a tenant's: its VRF has paths of its own
         name = str(row.value.get("peer_group_name", ""))
         if name not in shared:
             shared[name] = _group(tree, name)

@@ -3,7 +3,7 @@
 from ipaddress import IPv4Network
 from typing import Final
 
-from weft.generate.attachment import HCA_MOST, SR_IOV_PRIORITY, kubernetes, node_selector
+from weft.generate.attachment import HCA_MOST, kubernetes, node_selector
 from weft.generate.kubernetes import against
 from weft.generate.manifest import Value, text
 from weft.generate.plan import Feature, Plan
@@ -15,6 +15,8 @@ DEPLOYMENTS: Final = {
     "ipoib_shared": "rdma_shared",
 }
 """What its profiles call the modes, where pods have flat subnets."""
+SR_IOV_PRIORITY: Final = 90
+"""As k8s-launch-kit gives its policies."""
 IPOIB_MTU_BYTES: Final = 4000
 """As l8k sets it for functions on InfiniBand."""
 
