@@ -4,7 +4,8 @@ A rule of ``tables/*.yaml`` has an ``about`` (the four sections of its page), ``
 where these do not suffice a ``predicate``: a ``module.function`` of ``weft.lint.predicates``,
 which yields ``problem`` with the name of one of the rule's ``messages``. A row names one kind
 of fact (``of``) and tests of its fields (``when``); the first row that holds for a fact
-reports it. A test is a value, a list of values, or ``OPERATORS`` by name.
+reports it, or each that does where the rule says ``every``. A test is a value, a list of
+values, or ``OPERATORS`` by name.
 ``fabric`` and ``cluster`` (dotted paths of the cluster document, or ``none``) are conditions on
 what else was read; ``with`` and ``without`` are about another fact, and ``same`` lists the
 fields that the two share, as ``value: port`` where the names differ.
@@ -46,8 +47,10 @@ def _rule(row: Mapping[str, Any]) -> Rule:
         reported: set[int] = set()
         for one in checked:
             for fact in _candidates(case, one):
-                partners = () if id(fact) in reported else _partners(case, one, fact)
-                if partners is None or id(fact) in reported:
+                if id(fact) in reported and not row.get("every"):
+                    continue
+                partners = _partners(case, one, fact)
+                if partners is None:
                     continue
                 reported.add(id(fact))
                 yield _problem(case, one, fact, partners)

@@ -440,20 +440,3 @@ def watchdog_queues(case: Case) -> Found:
 
 def _list(numbers: Iterable[int]) -> str:
     return ", ".join(map(str, numbers)) or "none"
-
-
-_SHORT_MS: Final = 10
-_LONG_MS: Final = 5000
-
-
-def watchdog_times(case: Case) -> Found:
-    for one in case.of(facts.Watchdog):
-        detection, restoration = one.detection_ms, one.restoration_ms
-        if detection is None:
-            continue
-        if one.poll_ms is not None and detection < one.poll_ms:
-            yield problem("below_polling", one, detection=detection)
-        if not _SHORT_MS <= detection <= _LONG_MS:
-            yield problem("detection", one, detection=detection)
-        if restoration is not None and not detection / 2 <= restoration <= 5 * detection:
-            yield problem("restoration", one, restoration=restoration, detection=detection)

@@ -14,9 +14,6 @@ from weft.lint.facts import Address, Fact, Option, PciDevice, RailTable, Route, 
 from weft.lint.names import names
 from weft.lint.rule import Case, Found, Severity, problem
 
-_FREE: Final = frozenset({"unlimited", "infinity", "-1"})
-
-
 _ITEMS: Final = frozenset(names("limits.items"))
 
 
@@ -25,26 +22,7 @@ def host_memlock(case: Case) -> Found:
         item = one.name.partition(" ")[0]
         if item not in _ITEMS:
             yield problem("item", one, item=item)
-        if one.name.startswith("memlock") and one.value not in _FREE:
-            yield problem("limit", one)
     yield from _halves(case)
-    for one in case.options("ulimit", "memlock"):
-        if one.value not in _FREE and one.value.isdecimal():
-            yield problem("script", one)
-    for one in case.options("systemd", "Service.LimitMEMLOCK"):
-        if one.value not in _FREE:
-            yield problem("unit", one)
-    daemons = [
-        one
-        for one in case.options("systemd", "Service.ExecStart")
-        if any(word in one.value for word in ("slurmd", "containerd", "dockerd"))
-    ]
-    for one in daemons:
-        limits = [
-            o for o in case.options("systemd", "Service.LimitMEMLOCK") if o.device == one.device
-        ]
-        if not limits:
-            yield problem("default", one)
 
 
 def _halves(case: Case) -> Found:

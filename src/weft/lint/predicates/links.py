@@ -40,9 +40,6 @@ def _bond_on_rail_hosts(case: Case, one: facts.Bond) -> bool:
 
 
 def link_down(case: Case) -> Found:
-    for one in case.of(facts.Port):
-        if one.side is facts.Side.HOST and one.up is False and one.mtu_bytes:
-            yield problem("host", one)
     for switch in case.switches:
         used = {one.port for one in switch.of(facts.Address)} | {
             n.peer for n in switch.of(facts.Neighbor)

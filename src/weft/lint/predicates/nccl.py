@@ -336,7 +336,6 @@ def _nccl_socket_interface_wrong(value: str) -> str:
 
 
 _NCCL_SOCKET_THREADS_MOST: Final = 64
-_RDMA: Final = frozenset({"infiniband", "roce"})
 
 
 def nccl_socket_threads(case: Case) -> Found:
@@ -347,9 +346,6 @@ def nccl_socket_threads(case: Case) -> Found:
             product = (whole(one.value) or 0) * (whole(other.value) or 0)
             if one.device == other.device and product > _NCCL_SOCKET_THREADS_MOST:
                 yield problem("product", one, other, product=product)
-    if case.fabric in _RDMA:
-        for one in [*threads, *sockets]:
-            yield problem("tcp", one)
 
 
 _CONGESTED: Final = 3

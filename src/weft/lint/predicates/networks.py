@@ -189,30 +189,7 @@ def _versions(parts: list[Installed]) -> Found:
         yield problem("versions", odd, shown, usual=usual)
 
 
-_INFINIBAND: Final = frozenset({"ib", "infiniband"})
-
-
 def policy_sriov(case: Case) -> Found:
-    for one in case.of(Offered):
-        if one.resource.startswith("claim/"):
-            continue
-        sriov = one.by.startswith("SriovNetworkNodePolicy")
-        if one.count is not None and one.count < 1:
-            yield problem("none", one)
-        if one.rdma is False:
-            yield problem("no_rdma", one)
-        if not one.selected:
-            said = "nicSelector and nodeSelector" if sriov else "selectors"
-            yield problem("unselected", one, said=said)
-        kind = one.link_type.lower()
-        if kind and case.fabric in {"infiniband", "roce"}:
-            infiniband = bool(_INFINIBAND & set(kind.split(",")))
-            if infiniband is not (case.fabric == "infiniband"):
-                yield problem("link_type", one, case=case)
-    yield from _twice(case)
-
-
-def _twice(case: Case) -> Found:
     offers = [one for one in case.of(Offered) if one.devices]
     for one, other in combinations(offers, 2):
         shared = set(one.devices) & set(other.devices)

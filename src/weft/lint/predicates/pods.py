@@ -85,18 +85,6 @@ def pod_gpu_and_rails(case: Case) -> Found:
             yield problem("few", one, case.cluster, host=host, total=sum(devices.values()))
 
 
-def pod_host_network(case: Case) -> Found:
-    for one in case.of(facts.Workload):
-        if not one.host_network:
-            continue
-        # What runs on every node serves the node, and needs no names of the cluster.
-        own = one.kind == "DaemonSet" or one.dns_policy in {"ClusterFirstWithHostNet", "None"}
-        if not own:
-            yield problem("dns", one)
-        if one.networks:
-            yield problem("attachments", one)
-
-
 _POD_IPC_LOCK_GPUS: Final = ("nvidia.com/gpu", "nvidia.com/mig")
 _RDMA: Final = ("rdma/", "openshift.io/", "mellanox.com/")
 

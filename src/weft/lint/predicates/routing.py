@@ -5,7 +5,7 @@ from typing import Final
 
 from weft.lint.addresses import address_of, interface_of
 from weft.lint.document import whole
-from weft.lint.facts import Address, Hash, HashSeed, Neighbor, Option, Port, Side, Speaker
+from weft.lint.facts import Address, HashSeed, Neighbor, Option, Port, Side, Speaker
 from weft.lint.rule import Case, Device, Found, Severity, problem
 
 
@@ -190,13 +190,6 @@ def bgp_session(case: Case) -> Found:
     for fleet in case.fleets():
         names = {switch.name for switch in fleet}
         for switch in fleet:
-            for one in switch.of(Neighbor):
-                if ":" in one.peer:  # a session over IPv6 addresses may carry IPv6 alone
-                    continue
-                if one.active is False:
-                    yield problem("inactive", one)
-                elif one.unnumbered and one.extended_nexthop is False:
-                    yield problem("next_hop", one)
             yield from _unaddressed(switch)
             yield from _nameless(switch)
             for speaker in switch.of(Speaker):
@@ -240,9 +233,6 @@ _OFF: Final = "0"
 
 
 def ecmp_hash(case: Case) -> Found:
-    for one in case.of(Hash):
-        if one.side is Side.SWITCH and not one.layer_4:
-            yield problem("layer_3", one)
     yield from _seeds(case)
     if any((one.paths or 2) > 1 for one in case.of(Speaker)):
         yield from _kernel(case)

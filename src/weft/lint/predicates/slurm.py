@@ -7,9 +7,6 @@ from weft.lint.rule import Case, Found, problem
 
 
 def slurm_binding(case: Case) -> Found:
-    for one in case.options("sbatch", "gpus-per-task", "gpu-bind"):
-        if one.name == "gpus-per-task" or one.value not in {"none", "verbose,none"}:
-            yield problem("option", one)
     for launch in case.of(Launch):
         if launch.tool != "srun":
             continue
