@@ -64,6 +64,12 @@ if [ -x "$VENV/bin/python" ] && ! "$VENV/bin/python" -c 'import libyang' 2>/dev/
         cffi 'libyang==2.8.0' >/dev/null 2>&1 ||
         echo "could not build libyang; tests of SONiC's models are skipped" >&2
 fi
+# Grafana's own types of a dashboard, and the compiler that checks them.
+if command -v npm >/dev/null 2>&1 && [ ! -x "$VENV/grafana/node_modules/.bin/tsc" ]; then
+    timeout 200 npm install --silent --no-audit --no-fund --prefix "$VENV/grafana" \
+        '@grafana/schema@11.6.0' 'typescript@5.8.3' >/dev/null 2>&1 ||
+        echo "could not install @grafana/schema; the test of dashboards is skipped" >&2
+fi
 # PyTorch for CPUs, for collectives between network namespaces: 0.8 GB unpacked, half a minute.
 # Not what plain "torch" is, which brings 5 GB of CUDA.
 if [ -x "$VENV/bin/python" ] && ! "$VENV/bin/python" -c 'import torch' 2>/dev/null; then

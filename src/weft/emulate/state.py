@@ -157,6 +157,7 @@ def _happened(host: Host, events: Sequence[Event], now_s: float) -> None:
 def _host(plan: Plan, number: int, chance: random.Random) -> Host:
     cluster = plan.cluster
     values = {"host.driver": DRIVER, "host.nccl": NCCL, "host.network": "IB",
+              "host.memlock": "unlimited",
               "host.gdr": "yes" if cluster.host.gpudirect else "no"}  # fmt: skip
     return Host(
         naming.host(number, cluster.hosts), number, values,
