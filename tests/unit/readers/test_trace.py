@@ -195,7 +195,8 @@ def test_documents_one_after_the_other_are_one_trace(tmp_path):
         {"id": "7", "name": "a }{ b", "type": "COMP_NODE", "durationMicros": "12",
          "attr": [{"name": "is_cpu_op", "boolVal": False}]},
         {"id": "8", "name": "c", "type": "COMM_COLL_NODE", "dataDeps": ["7"],
-         "attr": [{"name": "comm_type", "int64Val": "2"}, {"name": "comm_size", "int64Val": "64"},
+         "attr": [{"name": "comm_type", "int64Val": "2"},
+                  {"name": "comm_size", "int64Val": "64"},
                   {"name": "pg_name", "stringVal": "dp"}]},
     ]  # fmt: skip
     for between in ("", "\n"):
