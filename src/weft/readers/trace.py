@@ -17,8 +17,8 @@ from weft.readers import traces
 from weft.readers.archives import UNREADABLE, Member, members
 from weft.readers.untrusted import Malformed, json_value
 
-MOST_BYTES: Final = 512 << 20
-"""Of one rank, unpacked: some ten steps of a large model."""
+MOST_BYTES: Final = 256 << 20
+"""Of one rank, unpacked; parsed JSON takes some five times that of memory."""
 MOST_SPANS: Final = 2_000_000
 """Of all ranks of a job."""
 _RANK: Final = re2.compile(r"(?i)rank[ _.-]*(\d{1,9})|\.(\d{1,9})\.(?:et|json)\b")

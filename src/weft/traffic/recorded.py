@@ -84,16 +84,19 @@ def recorded(
     where ranks are missing, given twice, or do not fit together.
     """
     world, numbered = _numbered(traces, ranks)
-    clocks = _clocks(numbered, world)
+    orders = {rank: _ordered(one) for rank, one in numbered.items()}
+    calls = {rank: list(_calls(rank, one, world, orders[rank]))
+             for rank, one in numbered.items()}  # fmt: skip
+    clocks = _clocks(numbered, calls)
     zero_s = min(
         min(span.begin_s for span in one.spans) - clocks[rank] for rank, one in numbered.items()
     )
     nodes: list[Node] = []
     for rank, one in sorted(numbered.items()):
         clock = clocks[rank] + zero_s
-        nodes += _nodes_of(rank, one, len(nodes), clock, early=early)
+        nodes += _nodes_of((rank, one), orders[rank], len(nodes), clock, early=early)
     timed = all(one.timed for one in traces)
-    instances = tuple(_instances(nodes, numbered, world, timed=timed))
+    instances = tuple(_instances(nodes, numbered, calls, timed=timed))
     waits = all(one.waits_recorded for one in traces)
     end = max(_end(node.span) for node in nodes)
     return Recorded(
@@ -165,10 +168,12 @@ def _group(call: Call, one: Traced, rank: int, world: int) -> tuple[int, ...]:
 Key = tuple[tuple[int, ...], str, int]
 
 
-def _calls(rank: int, one: Traced, world: int) -> Iterator[tuple[Key, int]]:
+def _calls(
+    rank: int, one: Traced, world: int, order: Sequence[int]
+) -> Iterator[tuple[Key, int]]:
     """Yield the calls of a rank: ranks, name of the group and which call of it; its place."""
     count: dict[tuple[tuple[int, ...], str], int] = defaultdict(int)
-    for place in _ordered(one):
+    for place in order:
         call = one.spans[place].call
         if call is None:
             continue
@@ -178,13 +183,15 @@ def _calls(rank: int, one: Traced, world: int) -> Iterator[tuple[Key, int]]:
         count[key] += 1
 
 
-def _clocks(numbered: Mapping[int, Traced], world: int) -> dict[int, float]:
+def _clocks(
+    numbered: Mapping[int, Traced], calls: Mapping[int, list[tuple[Key, int]]]
+) -> dict[int, float]:
     """Return by rank what its clock is ahead: collectives end at the same time on all ranks."""
     if len(numbered) == 1 or not all(one.timed for one in numbered.values()):
         return dict.fromkeys(numbered, 0.0)
     ends: dict[Key, dict[int, float]] = defaultdict(dict)
     for rank, one in numbered.items():
-        for key, place in _calls(rank, one, world):
+        for key, place in calls[rank]:
             ends[key][rank] = _end(one.spans[place])
     pairs: dict[int, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
     for by_rank in ends.values():
@@ -231,9 +238,11 @@ def _ordered(one: Traced) -> list[int]:
     return order
 
 
-def _nodes_of(rank: int, one: Traced, first: int, clock_s: float, *, early: bool) -> list[Node]:
+def _nodes_of(
+    traced: tuple[int, Traced], order: list[int], first: int, clock_s: float, *, early: bool
+) -> list[Node]:
     """Return the nodes of one rank, numbered from ``first``; at ``clock_s`` the job began."""
-    order = _ordered(one)
+    rank, one = traced
     number = {place: first + at for at, place in enumerate(order)}
     after: dict[int, set[int]] = {
         place: set(span.after) for place, span in enumerate(one.spans)
@@ -290,21 +299,18 @@ def _inferred(one: Traced, order: list[int], *, early: bool) -> Iterator[tuple[i
 
 
 def _instances(
-    nodes: Sequence[Node], numbered: Mapping[int, Traced], world: int, *, timed: bool
+    nodes: Sequence[Node],
+    numbered: Mapping[int, Traced],
+    calls: Mapping[int, list[tuple[Key, int]]],
+    *,
+    timed: bool,
 ) -> Iterator[Instance]:
     """Yield what ranks ran together: the same call of the same group."""
+    keys = {rank: iter(rows) for rank, rows in calls.items()}
     together: dict[Key, list[int]] = defaultdict(list)
-    count: dict[tuple[int, tuple[int, ...], str], int] = defaultdict(int)
     for at, node in enumerate(nodes):
-        call = node.span.call
-        if call is None:
-            continue
-        one = numbered[node.rank]
-        kind = "transfer" if call.operation in _TRANSFERS else call.group
-        ranks = _group(call, one, node.rank, world)
-        turn = count[node.rank, ranks, kind]
-        count[node.rank, ranks, kind] += 1
-        together[ranks, kind, turn].append(at)
+        if node.span.call is not None:  # nodes of a rank are in the order of its calls
+            together[next(keys[node.rank])[0]].append(at)
     for key, members in together.items():
         _check(nodes, numbered, key, members)
         yield _instance(nodes, key[0], members, timed=timed)
