@@ -65,7 +65,7 @@ class Repeats:
     """Real begins and ends of flows of skipped runs, by the first of them."""
 
     def go_on(self, state: State) -> int | None:
-        """Begin the next run that is simulated; return its time in the kernel; none: none is."""
+        """Begin the next run that is simulated; return its time in the kernel, or none."""
         run, flows = self.runs[self.place], state.flows
         if (flows.end[run.first : run.last] < 0).any():
             return None
@@ -87,7 +87,7 @@ class Repeats:
         return begin + self.skipping.skipped_ps <= self.skipping.limit_ps
 
     def _begin(self, state: State, run: _Run, begin: int) -> None:
-        state.flows.begin[run.entries] = begin
+        state.flows.begin[run.entries] = begin + state.flows.lag[run.entries]
         state.flows.waits_for[run.entries] = 0
         begin_flows(state, run.entries)
         self.skipping.restart(run.entries, state, begin)
