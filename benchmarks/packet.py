@@ -4,6 +4,7 @@ python benchmarks/packet.py            a table
 python benchmarks/packet.py --json     one JSON row a case
 python benchmarks/packet.py --start    what the first and the second process wait for
 python benchmarks/packet.py --threads  two simulations in two threads against one
+python benchmarks/packet.py --phases   a barrier over all hosts against flows without one
 
 Beside each case that it knows runs a twin written by hand in C++ (benchmarks/cpp), on the
 same tables; its times of every flow's end must be the same. Wall time is what a user waits
@@ -20,13 +21,17 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from twin import Twin, temporary_twin
 
+from weft.engines.packet import stepping
 from weft.engines.packet.loop import begin_flows, run
+from weft.engines.packet.pattern import compile_traffic
+from weft.engines.packet.settings import options_of
 from weft.engines.packet.simulation import (
     Flows,
     Options,
@@ -34,8 +39,10 @@ from weft.engines.packet.simulation import (
     make_state,
     with_larger_pool,
 )
+from weft.engines.packet.static_routes import routes_of, scenario_fabric
 from weft.engines.packet.tables import FlowControl, State, Stop
 from weft.engines.packet.wiring import Routes, Wiring, leaf_spine, shortest_routes
+from weft.spec.load import load_scenario
 
 MIB = 1 << 20
 SHAPES = {
@@ -48,6 +55,7 @@ SHAPES = {
 }
 """Hosts -> leaves, hosts a leaf, spines."""
 FOREVER = 1 << 41
+PHASED = Path(__file__).parents[1] / "examples/scenarios/permutation-ecmp-vs-spray.yaml"
 AT_LEAST_S, MOST_RUNS = 1.0, 25
 """Short cases run more often: other work on the machine must leave one run in peace."""
 
@@ -233,7 +241,48 @@ def threads(repeat: int) -> Iterator[dict[str, Any]]:
     }
 
 
+def phases(repeat: int) -> Iterator[dict[str, Any]]:
+    """Time permutations of 1,024 and 4,096 hosts: one, and two with a barrier between them."""
+    for hosts in (1024, 4096):
+        speeds: dict[int, list[float]] = {1: [], 2: []}
+        for _, runs in product(range(repeat), speeds):
+            running = _phased(hosts, runs)
+            begin = time.process_time()
+            running.advance(FOREVER, lambda _state: None)
+            took_s = time.process_time() - begin
+            speeds[runs].append(int(running.state.counts[0].data_hops) / took_s)
+        yield {
+            "name": f"permutations of {hosts} hosts, 1 MiB, fat tree, spraying",
+            "packet_hops_per_cpu_s": max(speeds[1]),
+            "with_barrier_per_cpu_s": max(speeds[2]),
+            "barrier_ratio": max(speeds[2]) / max(speeds[1]),
+        }
+
+
+def _phased(hosts: int, runs: int) -> stepping.Running:
+    sent = "operation: sendrecv, size_bytes: 1MiB, placement: shuffled, gap_s: 20us"
+    scenario = load_scenario(
+        PHASED,
+        (
+            f"cluster.hosts={hosts}",
+            "cluster.topology={kind: fat_tree, switch_ports: 64}",
+            "network.balancing=spray",
+            f"traffic=[{{collective: {{{sent}, repeat: {runs}}}}}]",
+        ),
+    )
+    fabric = scenario_fabric(scenario)
+    schedule = compile_traffic(fabric, scenario, 1)
+    routes = routes_of(schedule, fabric)
+    return stepping.begin(schedule.wiring, routes, schedule.flows, options_of(scenario, 1))
+
+
 def _shown(row: dict[str, Any]) -> str:
+    if "barrier_ratio" in row:
+        free, phased = row["packet_hops_per_cpu_s"] / 1e6, row["with_barrier_per_cpu_s"] / 1e6
+        return (
+            f"{row['name']:58s} {free:5.1f} M/s, with a barrier {phased:5.1f} M/s: "
+            f"{row['barrier_ratio']:.0%}"
+        )
     text = f"{row['name']:46s} {row['wall_s']:9.4f} s"
     if "packet_hops" not in row and "cpu_s" in row:
         text += f" {row['cpu_s']:9.4f} s of CPU time"
@@ -254,6 +303,7 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--start", action="store_true", help="time cold and warm start")
     parser.add_argument("--threads", action="store_true", help="time two simulations at once")
+    parser.add_argument("--phases", action="store_true", help="time a barrier over all hosts")
     parser.add_argument("--repeat", type=int, default=5, help="best of so many runs at least")
     parser.add_argument("--only", default="", help="cases whose name contains this")
     arguments = parser.parse_args()
@@ -266,6 +316,8 @@ def main() -> None:
         rows = starts()
     elif arguments.threads:
         rows = threads(arguments.repeat)
+    elif arguments.phases:
+        rows = phases(arguments.repeat)
     else:
         rows = (measure(name, twin, arguments.repeat) for name in names)
     measure_small(128, permutation(128, MIB), PFC)

@@ -65,7 +65,7 @@ def simulated(scenario: Scenario) -> tuple[stepping.Running, float]:
     running = stepping.begin(schedule.wiring, routes, schedule.flows, options)
     let_skip(running, scenario, schedule, paths_of(schedule.wiring, routes, schedule.flows))
     begin = time.process_time()
-    running.advance(round(scenario.until_s * PS_PER_S), lambda _: None)
+    running.advance(round(scenario.until_s * PS_PER_S), lambda _state: None)
     return running, time.process_time() - begin
 
 

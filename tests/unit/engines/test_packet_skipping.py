@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from weft.engines.packet import stepping
+from weft.engines.packet import simulation, stepping
+from weft.engines.packet.parts import one_part
 from weft.engines.packet.paths import paths_of
 from weft.engines.packet.pattern import compile_traffic
 from weft.engines.packet.settings import options_of
@@ -57,7 +58,7 @@ def runs(one):
     """Return what happens packet by packet and with skips, and the simulation with them."""
     both = [begun(one.with_(skip_ratio=ratio)) for ratio in (None, 0.01)]
     for running in both:
-        running.advance(10**12, lambda _: None)
+        running.advance(10**12, lambda _state: None)
         assert running.complete
     return both[0].outcome(), both[1].outcome(), both[1]
 
@@ -109,6 +110,24 @@ def test_the_result_states_the_skips_and_their_error():
     assert abs(found.skipped.error_ratio) < 1e-6
     assert found.skipped.flow_error_ratio < 1e-6
     assert simulate(scenario(RING)).skipped is None
+
+
+def test_a_barrier_over_parts_is_one_over_the_whole_network(monkeypatch):
+    phases = (
+        "traffic=[{collective: {operation: sendrecv, size_bytes: 256KiB, repeat: 3, "
+        "gap_s: 9us, placement: shuffled}}]"
+    )
+    cluster = "cluster.topology={kind: leaf_spine, switch_ports: 8}"
+    one = scenario(phases, cluster, "network.balancing=spray", hosts=16)
+    cut = begun(one)
+    monkeypatch.setattr(simulation, "_parts", lambda wiring, *_: one_part(wiring.nodes))
+    whole = begun(one)
+    assert len(cut.state.parts) >= 5 > len(whole.state.parts) == 1
+    for running in (cut, whole):
+        running.advance(10**12, lambda _state: None)
+        assert running.complete
+    assert (cut.outcome().end_ps == whole.outcome().end_ps).all()
+    assert (cut.outcome().begin_ps == whole.outcome().begin_ps).all()
 
 
 def test_a_stuck_receiver_is_simulated_whole():

@@ -108,12 +108,18 @@ def _end(state, flow_id, host, now):
     gap = state.settings[0].gap_between_operations
     for place in range(state.successor_start[flow_id], state.successor_start[flow_id + 1]):
         follower = state.successors[place]
-        state.flows[follower].waits_for -= 1
-        if state.flows[follower].waits_for == 0:
-            if gap == 0 and state.flows[follower].source == host:
+        flow = state.flows[follower]
+        flow.waits_for -= 1
+        ended = now
+        if flow.lag > 0:  # parts take turns: who comes last here need not be the latest
+            ended = max(now, flow.begin)
+            flow.begin = ended
+        if flow.waits_for == 0:
+            wait = gap + flow.lag
+            if wait == 0 and flow.source == host:
                 begin(state, follower, now)
             else:
-                begin_later(state, follower, now + gap)
+                begin_later(state, follower, ended + wait)
 
 
 @inner

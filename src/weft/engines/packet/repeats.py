@@ -87,7 +87,7 @@ class Repeats:
         return begin + self.skipping.skipped_ps <= self.skipping.limit_ps
 
     def _begin(self, state: State, run: _Run, begin: int) -> None:
-        state.flows.begin[run.entries] = begin
+        state.flows.begin[run.entries] = begin + state.flows.lag[run.entries]
         state.flows.waits_for[run.entries] = 0
         begin_flows(state, run.entries)
         self.skipping.restart(run.entries, state, begin)

@@ -132,8 +132,16 @@ class Work:
     """When flows that wait for nothing now begin."""
     barrier: Ids = ()
     """What flows that wait for nothing else now wait for."""
+    apart: set[int] = field(default_factory=set)
+    """Delays that are long enough to be felt elsewhere no sooner than a cable brings news."""
+    cable_ps: int = field(init=False)
+    """Time of the longest cable between switches."""
     look: Callable[[], None] | None = None
     """Called now and then, so that whoever waits can stop it by raising."""
+
+    def __post_init__(self) -> None:
+        """Look up what every delay needs."""
+        self.cable_ps = round(self.fabric.wiring.longest_between_s * PS_PER_S)
 
     def send(
         self,
@@ -162,8 +170,14 @@ class Work:
     def wait(self, lane: int, time_s: float, after: Iterable[int] = ()) -> Ids:
         """Let a time pass; waits of one lane at the same moment are a nanosecond apart."""
         delay = min(FOREVER_PS, max(SHORTEST_DELAY_PS, round(time_s * PS_PER_S)))
-        line = self.lines.setdefault((lane, delay), len(self.lines))
-        return (self.add(-1 - 2 * line, -2 - 2 * line, 1, tuple(after), 0.0),)
+        news = 2 * self.cable_ps if lane < 0 else 0
+        apart = bool(news) and delay >= news + SHORTEST_DELAY_PS
+        rest = delay - news if apart else delay
+        line = self.lines.setdefault((lane, rest), len(self.lines))
+        flow = self.add(-1 - 2 * line, -2 - 2 * line, 1, tuple(after), 0.0)
+        if apart:
+            self.apart.add(flow)
+        return (flow,)
 
     def add(
         self,
@@ -241,14 +255,16 @@ def schedule_of(work: Work) -> Schedule:
     connections = _connections(work, *ends)
     source, target = (_numbered(fabric, joined, one, connections) for one in ends)
     pairs = np.array(work.pairs, np.int64).reshape(-1, 2)
+    begin_ps = np.array(work.begin_ps, np.int64)
     return Schedule(
         wiring=_with_lines(work, joined),
         flows=Flows(
             source=source,
             target=target,
             size_bytes=np.array(work.size_bytes, np.int64),
-            begin_ps=np.array(work.begin_ps, np.int64),
+            begin_ps=begin_ps,
             predecessor=_once(pairs, len(work.source)),
+            lag_ps=_lags(work, pairs, begin_ps),
             connection=connections,
             relays=tuple(work.relays),
         ),
@@ -259,6 +275,18 @@ def schedule_of(work: Work) -> Schedule:
         beside=work.beside.places,
         relayed=_relayed(work),
     )
+
+
+def _lags(work: Work, pairs: Ints, begin_ps: Ints) -> Ints | None:
+    """Let a long delay begin, and what waits for it, as late as a cable brings the news."""
+    if not work.apart:
+        return None
+    is_apart, waits, late = np.zeros((3, len(work.source)), np.bool_)
+    is_apart[list(work.apart)] = True
+    waits[pairs[:, 1]] = True
+    late[pairs[is_apart[pairs[:, 0]], 1]] = True
+    begin_ps[is_apart & ~waits] += work.cable_ps
+    return np.where(late | is_apart & waits, work.cable_ps, 0).astype(np.int64)
 
 
 def _relayed(work: Work) -> npt.NDArray[np.bool_]:

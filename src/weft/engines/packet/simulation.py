@@ -202,6 +202,9 @@ class Flows:
     """A flow feeds one relay at most, and one relay at most feeds it."""
     traffic_class: npt.NDArray[np.int64] | None = None
     """By number, in the order of the classes; none: all are of the first."""
+    lag_ps: npt.NDArray[np.int64] | None = None
+    """From the end of the last that a flow waits for to its begin: where that is as long as
+    the cables between switches, both ends can be in different parts of the network."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -330,9 +333,18 @@ def _parts(wiring: Wiring, links: Table, flows: Flows, settings: Table) -> Parts
     pairs = [(one, fed) for relay in flows.relays for one in relay.feeders for fed in relay.fed]
     at_once = np.array(pairs, np.int64).reshape(-1, 2)
     if flows.predecessor is not None:
-        at_once = np.concatenate([at_once, flows.predecessor])
+        at_once = np.concatenate([at_once, _felt_at_once(wiring, flows)])
     places = np.stack([flows.target[at_once[:, 0]], flows.source[at_once[:, 1]]], 1)
     return parts_of(links, wiring.hosts, nodes, places)
+
+
+def _felt_at_once(wiring: Wiring, flows: Flows) -> npt.NDArray[np.int64]:
+    """Return the pairs of flows whose second begins sooner than a cable brings the news."""
+    pairs = np.empty((0, 2), np.int64) if flows.predecessor is None else flows.predecessor
+    if flows.lag_ps is None:
+        return pairs
+    cable_ps = round(wiring.longest_between_s * PS_PER_S)
+    return pairs[flows.lag_ps[pairs[:, 1]] < max(1, cable_ps)]
 
 
 def _lanes(wiring: Wiring, options: Options, rng: np.random.Generator) -> Table:
@@ -482,6 +494,8 @@ def _flows(flows: Flows, settings: Table, rng: np.random.Generator) -> Table:
         fed = np.array(relay.fed)
         rows.to_send_bytes[fed] = np.minimum(relay.lead_bytes, rows.total_bytes[fed])
         rows.withheld_bytes[fed] = rows.total_bytes[fed] - rows.to_send_bytes[fed]
+    if flows.lag_ps is not None:
+        rows.lag[:] = flows.lag_ps
     if flows.predecessor is not None:
         np.add.at(rows.waits_for, flows.predecessor[:, 1], 1)
     return rows

@@ -199,7 +199,7 @@ FLOW = np.dtype(
         ("waits_for", "i4"),  # operations that must end first
         ("telemetry", "f8"),
         ("withheld_bytes", "i8"),  # what a relay has yet to bring it
-        ("spare", "i8", (1,)),
+        ("lag", "i8"),  # from the end of the last that it waits for to its begin
     ],
     align=True,
 )

@@ -37,6 +37,12 @@ class Wiring:
         """Endpoints and switches."""
         return self.hosts + self.switches
 
+    @property
+    def longest_between_s(self) -> float:
+        """Time of the longest cable between switches; 0 where there is none."""
+        between = (self.source >= self.hosts) & (self.target >= self.hosts)
+        return float(self.propagation_s[between].max(initial=0.0))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Routes:
