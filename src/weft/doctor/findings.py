@@ -194,10 +194,10 @@ def _finding(same: Sequence[Candidate], follow: dict[int, list[str]], case: Case
 
 def _named(entities: Sequence[Entity], hits: Sequence[Hit]) -> tuple[Entity, ...]:
     """Return the places of a finding; of one of the whole input, what its clues are about."""
-    if any(one.kind != INPUT for one in entities):
-        return tuple(entities)
-    about = dict.fromkeys(hit.entity for hit in hits if hit.entity.kind != INPUT)
-    return tuple(one for one in about if any(one.key))
+    about = dict.fromkeys(hit.entity for hit in hits if any(hit.entity.key))
+    if any(any(one.key) for one in entities) or not about:
+        return tuple(one for one in entities if one.kind != INPUT)
+    return tuple(about)
 
 
 def _left(hits: Sequence[Hit], case: Case) -> float:

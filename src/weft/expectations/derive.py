@@ -25,6 +25,7 @@ def derive(inventory: Inventory) -> None:
         _shares_of_time,
         _ranks_of_benchmarks,
         _weakest_lanes,
+        _routable_gids,
         _devices_of_hosts,
         _tcp_loss,
         _families,
@@ -74,6 +75,19 @@ def _weakest_lanes(inventory: Inventory) -> None:
             powers = [one for lane in lanes if (one := number(lane)) is not None]
             if powers:
                 inventory.record(entity, "rx_power", min(powers), reading.evidence)
+
+
+def _routable_gids(inventory: Inventory) -> None:
+    """Count the entries of RoCE v2 of each port whose GID holds an IP address."""
+    counts: dict[tuple[str, ...], tuple[float, Evidence]] = {}
+    for entity, found in inventory.of("gid"):
+        if "type" in found and "address" in found and found["type"][-1].value == "roce v2":
+            address = found["address"][-1]
+            count, _ = counts.get(entity.key[:3], (0.0, address.evidence))
+            routable = not str(address.value).lower().startswith(_UNREACHABLE)
+            counts[entity.key[:3]] = (count + routable, address.evidence)
+    for key, (count, line) in counts.items():
+        inventory.record(Entity("port", key), "routable_gids", count, line)
 
 
 def _devices_of_hosts(inventory: Inventory) -> None:

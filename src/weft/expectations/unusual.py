@@ -19,8 +19,8 @@ _FAR_RATIO: Final = 0.25
 def unusual_fields(inventory: Inventory) -> None:
     """Note of values of unknown outputs what their peers show, where they are unlike them.
 
-    Peers are the values of one name in one output: of the other hosts, or of other rows. What
-    most hosts show of an item is no fault of one of them, however unlike it is to other rows.
+    Peers are the values of one name in one output: of the same item on other hosts, or where
+    there are few of those, of other items.
     """
     columns: dict[tuple[str, str, str], list[tuple[Entity, Reading]]] = {}
     for entity, found in inventory.of("field"):
@@ -28,24 +28,24 @@ def unusual_fields(inventory: Inventory) -> None:
             column = (entity.field("output"), entity.field("name"), name)
             columns.setdefault(column, []).append((entity, found[name][-1]))
     for cells in columns.values():
-        usual = _usual([reading.value for _, reading in cells])
-        if usual is not None:
-            for entity, reading in _unlike(cells, usual):
-                inventory.record(entity, "usual", _plain(usual), reading.evidence)
+        for entity, reading, usual in _unlike(cells):
+            inventory.record(entity, "usual", _plain(usual), reading.evidence)
 
 
 def _unlike(
-    cells: Sequence[tuple[Entity, Reading]], usual: Value
-) -> Iterator[tuple[Entity, Reading]]:
-    """Yield the cells that are unlike what is usual of their column, and of their item."""
+    cells: Sequence[tuple[Entity, Reading]],
+) -> Iterator[tuple[Entity, Reading, Value]]:
+    """Yield the cells that are unlike their peers, with what is usual of those."""
     items: dict[str, list[Value]] = {}
     for entity, reading in cells:
         items.setdefault(entity.field("item"), []).append(reading.value)
+    column = _usual([reading.value for _, reading in cells])
+    own = {item: _usual(values) for item, values in items.items()}
     for entity, reading in cells:
-        if _is_unlike(reading.value, usual):
-            own = _usual(items[entity.field("item")])
-            if own is None or _is_unlike(reading.value, own):
-                yield entity, reading
+        item = entity.field("item")
+        usual = own[item] if len(items[item]) >= _FEWEST_PEERS else column
+        if usual is not None and _is_unlike(reading.value, usual):
+            yield entity, reading, usual
 
 
 def _usual(values: Sequence[Value]) -> Value | None:

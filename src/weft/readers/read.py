@@ -28,7 +28,7 @@ from weft.readers.line import Line
 from weft.readers.parser import Parser
 from weft.readers.places import Place, places, title_of
 from weft.readers.scribe import Scribe
-from weft.readers.unknown import Unknown
+from weft.readers.unknown import Unknown, is_harmless
 from weft.readers.untrusted import Bytes, Malformed, json_value
 
 BLOCK_BYTES: Final = 1 << 20
@@ -249,7 +249,8 @@ class Reading:
             number, self._format, self.block.read, raw, line
         )
         if rows and rows[0].tool == OTHERWISE and not read:
-            if not self.is_document and len(self.unread) < _MOST_NOTES:
+            strange = not self.is_document and not is_harmless(line.text)
+            if strange and len(self.unread) < _MOST_NOTES:
                 self.unread.append(self.scribe.evidence(line))
             self.unknown.keep(number, raw)
         elif read or any(hits):

@@ -51,6 +51,8 @@ class Scribe:
     ) -> None:
         """Record an event; where its entity is not known it happened to what contains it."""
         entity = self.entity(wanted, line, groups) or self.entity("host", line, groups)
+        if entity and entity.key and not any(entity.key) and self._prefix.get("rank"):
+            entity = self.entity("rank", line, groups) or entity
         fields = {**self._prefix, **groups}
         self.inventory.happened(
             Event(code, entity or EVERYTHING, severity, fields, [self.evidence(line)],

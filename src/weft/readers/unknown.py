@@ -6,7 +6,7 @@ is decided where all files are read. Of an output that a reader knows only words
 bad, and switches that are on or off, are kept.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -128,7 +128,7 @@ class _Seen:
         """Read lines that stand together: tables where they are, else names and values."""
         rest = list(lines)
         while rest:
-            table = table_of(rest) if len(rest) > _FEWEST_ROWS else None
+            table = table_of(rest) if len(rest) >= _FEWEST_ROWS else None
             if table is None:
                 self._pair(rest.pop(0))
                 continue
@@ -195,6 +195,19 @@ class _Seen:
         return "field.word" if self.alone or value.lower() in _SWITCHES else ""
 
 
+def is_harmless(text: str) -> bool:
+    """Return whether a line names something bad and gives it no or one harmless word.
+
+    >>> is_harmless("Correctable Error : 0"), is_harmless("Fatal: cannot open the device")
+    (True, False)
+    """
+    found = _PAIR.search(text)
+    if found is None or _STAMP.search(text):
+        return False
+    said = str(found["value"]).strip()
+    return " " not in said and not is_bad(said) and not number(said)
+
+
 def is_bad(said: str) -> bool:
     """Return whether a word says that a thing is bad.
 
@@ -206,23 +219,38 @@ def is_bad(said: str) -> bool:
 
 def table_of(lines: Sequence[Line]) -> Table | None:
     """Return the table that begins with the first of some lines, if one does."""
-    for split in (_bars, _gaps, _aligned, _commas):
-        titles = split(lines[0].text)
-        if not _is_header(titles):
-            continue
-        table = Table(titles)
-        for line in lines[1:]:
-            if _RULE.search(line.text):
-                continue
-            cells = split(line.text)
-            if len(cells) != len(titles) or not all(cells[:1]):
-                break
-            table.rows.append((line, cells))
-        if len(table.rows) >= _FEWEST_ROWS and (
-            split is not _aligned or _is_aligned(lines[0], table)
-        ):
+    barred = "|" in lines[0].text
+    for split in (_bars,) if barred else (_gaps, _aligned, _commas):
+        table = _table(lines, split)
+        if table and (split is not _aligned or _is_aligned(lines[0], table)):
             return table
     return None
+
+
+def _table(lines: Sequence[Line], split: Callable[[str], tuple[str, ...]]) -> Table | None:
+    """Return the table that lines make when they are split so, if they make one.
+
+    Where the first column has no title, its cells name parts of the parts above them.
+    """
+    titles, part = split(lines[0].text), ""
+    nested = split is _gaps and lines[0].text[:1] == " "
+    table = Table(("item", *titles) if nested else titles)
+    for line in lines[1:] if _is_header(table.titles) else ():
+        cells = split(line.text)
+        if _RULE.search(line.text):
+            continue
+        if nested and cells:
+            below = line.text[:1] == " "
+            part = part if below else cells[0]
+            if len(cells) == 1:
+                continue
+            more = [""] * (len(table.titles) - len(cells))
+            cells = (f"{part} {cells[0]}".strip() if below else part, *cells[1:], *more)
+        if len(cells) != len(table.titles) or not cells[0]:
+            break
+        table.rows.append((line, cells))
+    ruled = nested and len(lines) > 1 and _RULE.search(lines[1].text)
+    return table if len(table.rows) >= (1 if ruled else _FEWEST_ROWS) else None
 
 
 def _is_header(titles: Sequence[str]) -> bool:

@@ -1,6 +1,7 @@
 """States in the formats of tools: the doctor names each, and is quiet on healthy ones.
 
-The files of `tests/samples/states` were written before the doctor was tried on them.
+The files of `tests/samples/states` were written before the doctor was tried on them. A state
+marked `unsure` is named without certainty, one marked `missed` is not named yet.
 """
 
 import re
@@ -20,7 +21,9 @@ FOLDER = Path(__file__).parents[2] / "samples" / "states"
 def states() -> Iterator[Any]:
     for path in sorted(FOLDER.glob("*.yaml")):
         for one in yaml.safe_load(path.read_text()):
-            yield pytest.param(one, id=one["state"])
+            missed = pytest.mark.xfail(reason="written down as missed", strict=True)
+            marks = [missed] if one.get("missed") else []
+            yield pytest.param(one, id=one["state"], marks=marks)
 
 
 @pytest.mark.parametrize("state", list(states()))

@@ -46,6 +46,8 @@ def requested_resource_not_offered(clue: Clue, case: Case) -> Iterator[Hit]:
             yield Hit(clue, entity, (found["requested"][-1].evidence,))
 
 
+_MOST_GPUS: Final = 16
+"""Of one host."""
 _MANY: Final = 16
 
 
@@ -56,7 +58,8 @@ def many_ranks_on_sockets(clue: Clue, case: Case) -> Iterator[Hit]:
     processes = list(case.inventory.of("process"))
     ranks = max((_count(found, "ranks") for _, found in processes), default=0.0)
     nodes = max((_count(found, "nodes") for _, found in processes), default=0.0)
-    if max(ranks, len(processes)) < _MANY or nodes <= 1:
+    several = nodes > 1 or (not nodes and ranks > _MOST_GPUS)
+    if max(ranks, len(processes)) < _MANY or not several:
         return
     for entity, found in processes:
         if last(found, "network") == "Socket":

@@ -9,6 +9,8 @@ from weft.inventory.entity import Entity
 from weft.inventory.inventory import Event, Inventory, Reading
 from weft.inventory.values import whole
 
+_MOST_GPUS: Final = 16
+"""Of one host."""
 _OLD_NCCL: Final = (2, 22, 4)
 """From this version on NCCL looks for nvidia_peermem by its present name."""
 
@@ -16,7 +18,10 @@ _OLD_NCCL: Final = (2, 22, 4)
 def _between_hosts(inventory: Inventory) -> list[Entity]:
     """Return the processes of jobs over several hosts that use sockets."""
     processes = list(inventory.of("process"))
-    several = any((last(found, "nodes") or 0) > 1 for _, found in processes)  # type: ignore[operator]
+    several = any(
+        (last(found, "nodes") or 0) > 1 or (last(found, "ranks") or 0) > _MOST_GPUS  # type: ignore[operator]
+        for _, found in processes
+    )
     on_sockets = [
         one
         for one, found in processes
