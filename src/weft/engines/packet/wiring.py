@@ -29,6 +29,8 @@ class Wiring:
     """The first so many endpoints are NICs, others reduce or let time pass; none: all."""
     endless: npt.NDArray[np.bool_] | None = None
     """Links whose queue holds whatever comes (a NIC's own); none: no such links."""
+    queue_ratio: Floats | None = None
+    """Share of the queue limit that each link has, as one has that runs below its rate."""
 
     @property
     def nodes(self) -> int:
