@@ -46,7 +46,7 @@ def _open(flow):
 @inner
 def _begin(flow, knobs, line_ps_per_byte, now):
     flow.pace_ps_per_byte = 0.0
-    flow.cc[CREDIT] = knobs[START]
+    flow.cc[CREDIT] = min(flow.total_bytes, knobs[START])
     _open(flow)
 
 
@@ -83,7 +83,8 @@ def _answer(state, flow_id, host):
         return
     flow.cc[ANSWERED] = 1.0
     knobs = settings_of(state, flow.traffic_class).knobs
-    flow.cc[CREDIT] = max(flow.cc[CREDIT], _first_bytes(state, knobs))
+    first = min(flow.total_bytes, _first_bytes(state, knobs))
+    flow.cc[CREDIT] = max(flow.cc[CREDIT], first)
     _open(flow)
     unused = np.int64(min(flow.to_send_bytes, flow.window_bytes - flow.in_flight_bytes))
     if unused <= 0:
