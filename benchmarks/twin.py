@@ -18,6 +18,7 @@ from weft.engines.packet.tables import FlowControl, State
 HERE = Path(__file__).parent / "cpp"
 C_TYPES = {
     "|i1": "int8_t",
+    "|u1": "uint8_t",
     "<i8": "int64_t",
     "<i4": "int32_t",
     "<i2": "int16_t",
@@ -34,6 +35,7 @@ RECORDS = {
     "loads": ("Load", tables.LOAD),
     "shares": ("Share", tables.SHARE),
     "flowlets": ("Flowlet", tables.FLOWLET),
+    "choices": ("Choice", tables.CHOICE),
     "relays": ("Relay", tables.RELAY),
     "settings": ("Settings", tables.SETTINGS),
     "counts": ("Counts", tables.COUNTS),

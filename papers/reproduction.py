@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from weft.engines.packet.balancing.ecmp import GROUP_STEP, LOW_31_BITS, SPREAD
+from weft.engines.packet.balance import GROUP_STEP, LOW_31_BITS, SPREAD
 from weft.engines.packet.inside import inside_of
 from weft.engines.packet.pattern import compile_traffic
 from weft.engines.packet.schedules import fabric_of

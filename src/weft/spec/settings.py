@@ -117,7 +117,7 @@ class ClassSettings(Part):
     knobs: dict[str, str | float | int] = Field(default_factory=dict)
     """Knobs of the congestion control by name; times and sizes as text with a unit."""
     balancing: str | None = None
-    """A file of engines/packet/balancing: ecmp, adaptive, spray ..."""
+    """A file of engines/packet/balancing: ecmp, adaptive, spray, reps, mixed ..."""
     recovery: str | None = None
     """A file of engines/packet/recovery: trim, go_back_n, selective_repeat."""
     timeout_s: Time | None = None
@@ -151,7 +151,7 @@ class NetworkSettings(Part):
     knobs: dict[str, str | float | int] = Field(default_factory=dict)
     """Knobs of the congestion control by name; times and sizes as text with a unit."""
     balancing: str | None = None
-    """A file of engines/packet/balancing: ecmp, adaptive, spray ..."""
+    """A file of engines/packet/balancing: ecmp, adaptive, spray, reps, mixed ..."""
     routes: Annotated[tuple[str, ...], Field(strict=False), _one_or_more, _texts] = ()
     """Files with the forwarding tables that balancing static follows, as OpenSM dumps them."""
     flowlet_gap_s: Time | None = None
@@ -162,6 +162,10 @@ class NetworkSettings(Part):
     """Retransmission timer, where packets have numbers."""
     trimming: bool | None = None
     """A full queue cuts packets to their headers instead of dropping them."""
+    entropy_values: Annotated[int, Field(ge=1, le=256)] | None = None
+    """Where hosts balance: paths that they choose among, a power of two; none: 64."""
+    acknowledge_together_bytes: Size | None = None
+    """Trimming: unmarked packets are acknowledged once so much has come; none: each."""
     reordering_packets: Whole | None = None
     """Selective repeat: a packet is missing once one so much later has come."""
     link_retry: bool | None = None

@@ -8,11 +8,13 @@ Hooks change the row and return nothing:
 * ``on_cnp(flow, knobs, line_ps_per_byte, now)``: the receiver saw marks
 * ``on_loss(flow, knobs, line_ps_per_byte, payload_bytes, now)``: a packet must be sent again
 
-Where the receiver decides, it has two more:
+Where the receiver decides, it has four more:
 
-* ``on_arrival(state, flow_id, payload_bytes, now)``: data came to the receiver (0 bytes: only
-  its header); it may send ``GRANT`` packets here
+* ``on_arrival(state, flow_id, payload_bytes, cut_bytes, marked, now)``: data came to the
+  receiver, or the header of so much that was cut; it may send ``GRANT`` packets here
 * ``on_grant(flow, knobs, granted_bytes)``: such a packet came to the sender
+* ``on_answer(state, flow_id, host)``: any answer came to the sender, after the hook for it
+* ``on_clock(state, host, now)``: the receiver may send such packets; returns when next
 
 ``flow.window_bytes`` bounds what is in flight, ``flow.pace_ps_per_byte`` spaces packets,
 ``flow.cc`` holds ten private numbers, named by constants at the top of each file.
@@ -23,6 +25,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from weft.engines.packet.events import NEVER
 from weft.engines.packet.tables import Feedback
 from weft.kernel import inner
 
@@ -30,13 +33,24 @@ Kernel = Callable[..., Any]
 
 
 @inner
-def ignore_arrival(state, flow_id, payload_bytes, now):
+def ignore_arrival(state, flow_id, payload_bytes, cut_bytes, marked, now):
     """Let the sender decide alone."""
 
 
 @inner
 def ignore_grant(flow, knobs, granted_bytes):
     """Leave the flow as it is."""
+
+
+@inner
+def ignore_answer(state, flow_id, host):
+    """Go on with what the hook for that answer has set."""
+
+
+@inner
+def ignore_clock(state, host, now):
+    """Wait for what arrives."""
+    return NEVER
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +74,8 @@ class Control:
     on_loss: Kernel
     on_arrival: Kernel = ignore_arrival
     on_grant: Kernel = ignore_grant
+    on_answer: Kernel = ignore_answer
+    on_clock: Kernel = ignore_clock
 
 
 @inner

@@ -19,9 +19,17 @@ on_ack = ladder(
 )
 on_cnp = ladder("on_cnp", "flow, knobs, line, now", _controls, "on_cnp")
 on_loss = ladder("on_loss", "flow, knobs, line, payload, now", _controls, "on_loss")
-on_arrival = ladder("on_arrival", "state, flow_id, payload, now", _controls, "on_arrival")
+on_arrival = ladder(
+    "on_arrival", "state, flow_id, payload, cut, marked, now", _controls, "on_arrival"
+)
+on_answer = ladder("on_answer", "state, flow_id, host", _controls, "on_answer")
 on_grant = ladder("on_grant", "flow, knobs, granted", _controls, "on_grant")
-pick_link = ladder("pick_link", "state, group, flow, link", _balancings, "pick")
+on_clock = ladder("on_clock", "state, host, now", _controls, "on_clock")
+pick_link = ladder("pick_link", "state, group, packet, link", _balancings, "pick")
+choose_entropy = ladder("choose_entropy", "choice, entropies, row", _balancings, "choose")
+learn_entropy = ladder(
+    "learn_entropy", "choice, entropies, entropy, news", _balancings, "learn"
+)
 pick_sequence = ladder("pick_sequence", "state, flow", _recoveries, "pick_sequence")
 on_data = ladder("on_data", "state, flow, packet", _recoveries, "on_data")
 on_trimmed = ladder("on_trimmed", "state, flow, packet", _recoveries, "on_trimmed")

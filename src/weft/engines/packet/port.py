@@ -3,10 +3,10 @@
 import numpy as np
 
 from weft.engines.packet import congestion as _congestion  # noqa: F401 - part of the sources
-from weft.engines.packet.balance import next_random_out
+from weft.engines.packet.balance import CUT, next_random_out
 from weft.engines.packet.events import NEVER, schedule
 from weft.engines.packet.flow_control import credit_of, free_share, has_credit, hold, let_go
-from weft.engines.packet.hooks import pick_link
+from weft.engines.packet.hooks import on_clock, pick_link
 from weft.engines.packet.lanes import (
     NOBODY,
     class_of,
@@ -27,6 +27,7 @@ START = int(Event.START)
 NONE, CREDITS = int(FlowControl.NONE), int(FlowControl.CREDITS)
 DATA, TRIMMED = int(Kind.DATA), int(Kind.TRIMMED)
 SIXTEEN_MILLION = 1 << 24
+NOT_TO_HOSTS = 2
 WAIT, NOTHING = -1, -2
 """No packet now: a paced flow may have one later, or only another event can help."""
 
@@ -42,10 +43,25 @@ def kick(state, link_id, now):
     if link.start_at <= when:
         return
     if when <= now:
+        due = _grant_by_clock(state, link, now)
         when = transmit(state, link_id, now)
+        when = min(when, max(link.busy, due))
     if when < link.start_at:
         link.start_at = when
         schedule(state, link_id, START, when)
+
+
+@inner
+def _grant_by_clock(state, link, now):
+    """Let a host that grants credit do so before it sends; return when it wants to again."""
+    settings = state.settings[0]
+    if settings.clocked == 0 or link.source >= settings.hosts:
+        return NEVER
+    flow_id = state.hosts[link.source].granting
+    if flow_id < 0:
+        return NEVER
+    own = settings_of(state, state.flows[flow_id].traffic_class)
+    return on_clock(own.congestion, state, link.source, now)
 
 
 @inner
@@ -194,6 +210,8 @@ def _mark(state, link, packet):
     queue = link.queue_bytes
     if settings.marking == 0 or packet.marked != 0 or queue <= settings.kmin_bytes:
         return
+    if settings.marking == NOT_TO_HOSTS and link.target < settings.hosts:
+        return
     if queue < settings.kmax_bytes:
         rise = (queue - settings.kmin_bytes) / (settings.kmax_bytes - settings.kmin_bytes)
         if (
@@ -233,7 +251,7 @@ def _route(state, link_id, packet):
     first = state.group_start[group]
     if state.group_start[group + 1] - first == 1:
         return state.group_links[first]
-    return pick_link(settings.balancing, state, group, packet.flow, state.links[link_id])
+    return pick_link(settings.balancing, state, group, packet, state.links[link_id])
 
 
 @inner
@@ -254,6 +272,8 @@ def receive_at_switch(state, link_id, packet_id, now):
         state.counts[0].trims += 1
         packet.kind = TRIMMED
         packet.wire_bytes = settings.control_bytes
+        if out.target >= settings.hosts:
+            packet.marked = CUT
     if packet.kind != DATA:
         queue_control(state, state.links[out_id], packet_id)
         return out_id

@@ -2,8 +2,10 @@
 
 from weft.engines.packet.events import NEVER, schedule
 from weft.engines.packet.hooks import (
+    learn_entropy,
     on_ack,
     on_acknowledged,
+    on_answer,
     on_arrival,
     on_begin,
     on_cnp,
@@ -135,6 +137,28 @@ def _answer(state, packet_id, answer, host):
 
 
 @inner
+def _is_answered(settings, flow, packet, payload_bytes):
+    """Say whether a packet is acknowledged now, and write what its answer is for into it.
+
+    Held back are unmarked packets of a flow whose sender does not wait for them, until there
+    are ``acknowledge_bytes`` of them. Where the packet that asked came trimmed, those that it
+    overtook are answered each, until another asks.
+    """
+    if settings.acknowledge_bytes == 0:
+        return True
+    flow.owed_bytes += payload_bytes
+    if packet.missing != 0:
+        flow.hurried = 0
+    first, last = flow.received_bytes == payload_bytes, flow.received_bytes >= flow.total_bytes
+    asked = packet.marked != 0 or packet.missing != 0 or flow.hurried != 0
+    if not (first or last or asked or flow.owed_bytes >= settings.acknowledge_bytes):
+        return False
+    packet.payload_bytes = flow.owed_bytes
+    flow.owed_bytes = 0
+    return True
+
+
+@inner
 def _take_data(state, packet_id, host, now):
     packet = state.packets[packet_id]
     settings = settings_of(state, packet.traffic_class)
@@ -146,11 +170,12 @@ def _take_data(state, packet_id, host, now):
     keep = answer & KEEP
     if keep:
         flow.received_bytes += payload
-        if settings.feedback == BY_ACK:
+        if settings.feedback == BY_ACK and _is_answered(settings, flow, packet, payload):
             answer |= REPLY_ACK
     _answer(state, packet_id, answer, host)
     if settings.grants:
-        on_arrival(settings.congestion, state, flow_id, payload if keep else 0, now)
+        came = payload if keep else 0
+        on_arrival(settings.congestion, state, flow_id, came, 0, marked, now)
     if marked and settings.feedback == BY_CNP:
         _notify(state, flow_id, host, now)
     if keep and settings.relays:
@@ -166,12 +191,21 @@ def _take_ack(state, packet, host, now):
     flow = state.flows[flow_id]
     flow.progress_at = now
     flow.telemetry = packet.telemetry
+    if settings.chooses:
+        _learn(state, settings, packet)
     on_acknowledged(settings.recovery, state, flow_id, packet)
     on_ack(
         settings.congestion, flow, settings.knobs, settings.line_ps_per_byte,
         packet.payload_bytes, packet.marked, now - packet.sent_at, now,
     )  # fmt: skip
     _go_on(state, flow_id, host)
+
+
+@inner
+def _learn(state, settings, packet):
+    """Let a host that balances know how a packet fared: a mark is what there is to know."""
+    choice = state.choices[packet.flow]
+    learn_entropy(settings.balancing, choice, settings.entropies, packet.entropy, packet.marked)
 
 
 @inner
@@ -200,6 +234,8 @@ def _send_again(state, packet, host, now):
     flow = state.flows[flow_id]
     flow.progress_at = now
     waiting = flow.to_send_bytes
+    if settings.chooses:
+        _learn(state, settings, packet)
     lost = on_nack(settings.recovery, state, flow_id, packet)
     _lose(state, flow, lost, flow.to_send_bytes - waiting, now)
     _go_on(state, flow_id, host)
@@ -258,12 +294,13 @@ def receive_at_host(state, link_id, packet_id, now):
     if kind == DATA:
         _take_data(state, packet_id, host, now)
     elif kind == TRIMMED:
-        answer = on_trimmed(
-            settings_of(state, packet.traffic_class).recovery, state, packet.flow, packet
-        )
         settings = settings_of(state, packet.traffic_class)
+        cut = packet.payload_bytes
+        if settings.acknowledge_bytes > 0 and packet.missing != 0:
+            state.flows[packet.flow].hurried = 1
+        answer = on_trimmed(settings.recovery, state, packet.flow, packet)
         if settings.grants:
-            on_arrival(settings.congestion, state, packet.flow, 0, now)
+            on_arrival(settings.congestion, state, packet.flow, 0, cut, 0, now)
         _answer(state, packet_id, answer, host)
     else:
         _take_control(state, packet, kind, host, now)
@@ -284,3 +321,5 @@ def _take_control(state, packet, kind, host, now):
         on_grant(settings.congestion, state.flows[packet.flow], settings.knobs, granted)
     else:
         _send_again(state, packet, host, now)
+    if settings.grants:
+        on_answer(settings.congestion, state, packet.flow, host)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from weft.engines.packet.events import NEVER, schedule_no_later
-from weft.engines.packet.hooks import on_send, pick_sequence
+from weft.engines.packet.hooks import choose_entropy, on_send, pick_sequence
 from weft.engines.packet.lanes import ring_of, settings_of
 from weft.engines.packet.nic import charge, ready_for
 from weft.engines.packet.tables import Event, Kind
@@ -24,7 +24,7 @@ def has_more(state, host):
 def _may_send(flow):
     return (
         flow.to_send_bytes > 0
-        and flow.in_flight_bytes < flow.window_bytes
+        and (flow.in_flight_bytes < flow.window_bytes or flow.asked == 0)
         and (flow.next_sequence < flow.send_limit or flow.resends > 0)
     )
 
@@ -99,10 +99,29 @@ def pull_packet(state, host, traffic_class, now):
     flow.in_flight_bytes += payload
     on_send(settings.congestion, flow, settings.knobs, settings.line_ps_per_byte, payload, now)
     flow.next_send = now + np.int64(packet.wire_bytes * flow.pace_ps_per_byte)
+    if settings.acknowledge_bytes > 0:
+        _ask(flow, packet)
+    if settings.chooses:
+        uplink = state.links[state.hosts[host].uplink]
+        packet.entropy = choose_entropy(
+            settings.balancing, state.choices[flow_id], settings.entropies, uplink
+        )
     state.hosts[ring_of(state, host, traffic_class)].turn = flow.next
     if flow.to_send_bytes <= 0 and settings.keeps_sender == 0:
         leave_ring(state, host, flow_id)
     return packet_id
+
+
+@inner
+def _ask(flow, packet):
+    """Ask for an answer to a packet after which the flow must wait.
+
+    Otherwise it could wait for one that the receiver holds back. A window that closes later
+    lets one more packet ask.
+    """
+    flow.asked = 1
+    flow.asked = not _may_send(flow)
+    packet.missing = flow.asked
 
 
 @inner

@@ -84,6 +84,8 @@ def _options(scenario: Scenario, network: NetworkSettings, seed: int) -> Options
         "cnp_gap_ps": _picoseconds(network.cnp_gap_s),
         "timeout_ps": _picoseconds(network.timeout_s),
         "link_retry": network.link_retry,
+        "entropies": network.entropy_values,
+        "acknowledge_bytes": network.acknowledge_together_bytes,
         "credit_unit_bytes": network.credit_unit_bytes,
         "credit_overhead_bytes": network.credit_overhead_bytes,
         "credit_spacing_bytes": network.credit_spacing_bytes,

@@ -19,7 +19,9 @@ from weft.engines.packet.loop import begin_flows, run
 from weft.engines.packet.parts import Parts, one_part, parts_of, place_events
 from weft.engines.packet.recover import Recovery
 from weft.engines.packet.tables import (
+    CHOICE,
     COUNTS,
+    ENTROPIES,
     FLOW,
     FLOWLET,
     FLOWLETS,
@@ -105,6 +107,8 @@ class Options:
     """Knobs of the congestion control that differ from its defaults."""
     flowlet_gap_ps: int = 20_000_000
     """Flowlets: a longer pause between packets of a flow lets it change its path."""
+    entropies: int = 64
+    """Where hosts balance: values that they choose among, a power of two."""
     mtu_bytes: int = 4096
     header_bytes: int = 0
     control_bytes: int = 64
@@ -147,6 +151,8 @@ class Options:
     """Retransmission timer."""
     acknowledge_every_packets: int = 16
     """Where not every packet is acknowledged but packets have numbers."""
+    acknowledge_bytes: int = 0
+    """Trimming: unmarked packets are acknowledged together once there is so much; 0: each."""
     reordering_packets: int = 0
     """Selective repeat: a packet is missing once one so much later has come."""
     window_packets: int = 1024
@@ -284,6 +290,7 @@ def make_state(wiring: Wiring, routes: Routes, flows: Flows, options: Options) -
         loads=table(len(links) if settings.telemetry.any() else 1, LOAD),
         shares=table(len(links) if len(settings) > 1 else 1, SHARE),
         flowlets=_flowlets(wiring, options),
+        choices=table(len(flows.source) if settings.chooses.any() else 1, CHOICE),
         settings=settings,
         counts=_counts(parts, options),
         tree=tree,
@@ -392,6 +399,8 @@ def _links(
     links.watchdog_at[:] = NEVER
     lossy = options.flow_control is FlowControl.NONE
     links.limit_bytes[:] = options.queue_limit_bytes if lossy else NEVER
+    if wiring.queue_ratio is not None and lossy:
+        links.limit_bytes[:] = np.rint(options.queue_limit_bytes * wiring.queue_ratio)
     if wiring.endless is not None:
         links.limit_bytes[wiring.endless] = NEVER
     links.bounded[:] = links.limit_bytes < NEVER
@@ -441,6 +450,7 @@ def _hosts(wiring: Wiring, routes: Routes, flows: Flows, options: Options) -> Ta
     hosts.uplink[:] = np.tile(routes.uplink, classes)
     hosts.downlink[:] = np.tile(routes.last_link, classes)
     hosts.timer_at[:] = NEVER
+    hosts.rate_ratio[:] = 1.0
     nics = slice(wiring.hosts if wiring.nics is None else wiring.nics)
     hosts.patient[nics.stop :] = 1
     if options.messages_per_s is not None:
@@ -481,6 +491,7 @@ def _flows(flows: Flows, settings: Table, rng: np.random.Generator) -> Table:
     rows.target[:] = flows.target
     rows.hash[:] = _hashes(flows, rng)
     rows.next[:] = -1
+    rows.asked[:] = 1
     rows.end[:] = -1
     rows.last_cnp[:] = -NEVER
     if flows.traffic_class is not None:
@@ -566,6 +577,7 @@ def _settings(wiring: Wiring, routes: Routes, options: Options) -> Table:
         row.priority = one.priority
         row.turn_bytes = round(frame_bytes * one.weight / least)
     settings.classes[:] = len(classes)
+    settings.clocked[:] = settings.grants.any()
     return settings
 
 
@@ -608,10 +620,20 @@ def _check_options(classes: tuple[TrafficClass, ...], options: Options) -> None:
                 )
 
 
+def _check_entropies(chosen: Balancing, options: Options) -> None:
+    count = options.entropies
+    if chosen.by_host and (count & (count - 1) or not 1 <= count <= ENTROPIES):
+        raise SpecError(
+            f"{count} entropy values: {options.balancing} takes a power of two, at most "
+            f"{ENTROPIES}"
+        )
+
+
 def _set_class(row: Any, wiring: Wiring, routes: Routes, options: Options) -> None:  # noqa: ANN401 - a row
     _check_credits(options)
     control = plugins.load(congestion, options.congestion, Control)
-    plugins.load(balancing, options.balancing, Balancing)
+    chosen = plugins.load(balancing, options.balancing, Balancing)
+    _check_entropies(chosen, options)
     row.hosts, row.leaves, row.links = wiring.hosts, routes.leaves, len(wiring.source)
     row.mtu_bytes = options.payload_bytes
     row.header_bytes = options.header_bytes
@@ -629,7 +651,9 @@ def _set_class(row: Any, wiring: Wiring, routes: Routes, options: Options) -> No
     _set_buffers(row, options)
     row.xoff_bytes, row.xon_bytes = options.xoff_bytes, options.xon_bytes
     row.kmin_bytes, row.kmax_bytes = options.kmin_bytes, options.kmax_bytes
-    row.pmax, row.marking = options.pmax_ratio, int(control.marking)
+    row.pmax = options.pmax_ratio
+    row.marking = 1 if control.marking else 2 * chosen.by_host
+    row.entropies, row.chooses = options.entropies, chosen.by_host
     row.flowlet_gap = options.flowlet_gap_ps
     row.telemetry = control.telemetry
     row.grants = control.on_arrival is not ignore_arrival
@@ -662,6 +686,7 @@ def _set_recovery(row: Any, options: Options) -> None:  # noqa: ANN401 - a row
     row.selective = chosen.numbered and chosen.selective
     row.window_packets = options.window_packets
     row.keeps_sender = chosen.numbered or each
+    row.acknowledge_bytes = 0 if chosen.numbered or not each else options.acknowledge_bytes
     row.acknowledge_every = 1 if each else options.acknowledge_every_packets
     row.reordering_packets = options.reordering_packets
     row.timeout = options.timeout_ps

@@ -156,11 +156,12 @@ PACKET = np.dtype(
         ("ingress", "i4"),
         ("sequence", "i4"),  # in an ACK or NACK: all before it have arrived
         ("first_missing", "i4"),
-        ("missing", "i4"),
+        ("missing", "i4"),  # in DATA and TRIMMED: whether it asks to be answered
         ("target", "i4"),  # the host that it travels to
         ("kind", "i1"),
         ("marked", "i1"),
-        ("traffic_class", "i2"),
+        ("traffic_class", "i1"),
+        ("entropy", "u1"),  # that switches hash, where its host balances
         ("telemetry", "f8"),
     ],
     align=True,
@@ -187,8 +188,10 @@ FLOW = np.dtype(
         ("last_cnp", "i8"),
         ("total_bytes", "i8"),
         ("previous", "i4"),
-        ("active", "i2"),
-        ("traffic_class", "i2"),
+        ("active", "i1"),
+        ("asked", "i1"),  # sender: its last packet asked to be answered
+        ("hurried", "i1"),  # receiver: such a packet came trimmed
+        ("traffic_class", "i1"),
         ("acknowledged", "i4"),  # sender: all before it have arrived
         ("resend_from", "i4"),
         ("expected", "i4"),  # receiver: the first number that has not arrived
@@ -200,6 +203,7 @@ FLOW = np.dtype(
         ("telemetry", "f8"),
         ("withheld_bytes", "i8"),  # what a relay has yet to bring it
         ("lag", "i8"),  # from the end of the last that it waits for to its begin
+        ("owed_bytes", "i8"),  # receiver: what came and is not acknowledged
     ],
     align=True,
 )
@@ -220,7 +224,12 @@ HOST = np.dtype(
         ("message_at", "i8"),  # when the next may begin
         ("switch", "i8"),  # mean time that another connection than the last one costs
         ("connection", "i8"),  # hash of the last flow that sent
-        ("spare", "i8", (5,)),
+        ("grant_at", "i8"),  # before it the host grants no credit
+        ("rate_ratio", "f8"),  # of the credit that it grants
+        ("rate_until", "i8"),  # when that follows the marks again
+        ("marked_ratio", "f8"),
+        ("seen", "i4"),  # packets since then, and those of them that were marked
+        ("seen_marked", "i4"),
     ],
     align=True,
 )
@@ -241,6 +250,19 @@ SWITCH = np.dtype(
     [("used_bytes", "i8"), ("largest_used_bytes", "i8"), ("drops", "i8")], align=True
 )
 FLOWLET = np.dtype([("seen", "i8"), ("group", "i4"), ("link", "i4")], align=True)
+ENTROPIES = 256
+"""Values of entropy that a host can tell apart."""
+CHOICE = np.dtype(
+    [
+        ("penalty", "u1", (ENTROPIES,)),  # turns for which an entropy is left out
+        ("kept", "u1", (ENTROPIES,)),  # a ring of entropies that proved good
+        ("first_kept", "i4"),
+        ("count_kept", "i4"),
+        ("turn", "i4"),
+        ("mask", "i4"),  # laid over the turn, so that each round has another order
+    ],
+    align=True,
+)
 LOAD = np.dtype(
     [
         ("begin", "i8"),  # of the span in which the rate is measured now
@@ -301,8 +323,10 @@ SETTINGS = np.dtype(
         ("numbered", "i8"),
         ("selective", "i8"),
         ("grants", "i8"),  # whether receivers decide what may be sent
+        ("clocked", "i8"),  # whether those of any class do
         ("keeps_sender", "i8"),  # until all is acknowledged
         ("acknowledge_every", "i8"),
+        ("acknowledge_bytes", "i8"),  # unmarked packets are acknowledged together; 0: each
         ("reordering_packets", "i8"),
         ("window_packets", "i8"),
         ("timeout", "i8"),
@@ -312,6 +336,8 @@ SETTINGS = np.dtype(
         ("alpha", "f8"),
         ("buffer_bytes", "i8"),
         ("flowlet_gap", "i8"),
+        ("entropies", "i8"),  # among which a host chooses
+        ("chooses", "i8"),  # whether hosts balance
         ("telemetry", "i8"),
         ("load_span", "i8"),
         ("watchdog", "i8"),
@@ -322,7 +348,7 @@ SETTINGS = np.dtype(
         ("kmin_bytes", "i8"),
         ("kmax_bytes", "i8"),
         ("pmax", "f8"),
-        ("marking", "i8"),
+        ("marking", "i8"),  # 1: every port of a switch; 2: not those to hosts
         ("cnp_gap", "i8"),
         ("gap_between_operations", "i8"),
         ("limited", "i8"),  # whether NICs have limits other than the wire
@@ -386,6 +412,8 @@ class State(NamedTuple):
     """By lane, where there are several classes."""
     flowlets: Table
     """(switch, hash of a flow) -> its link, where flowlets are balanced."""
+    choices: Table
+    """By flow, where hosts balance: what a sender knows of its paths."""
     settings: Table
     """A row a class; what is not of a class is the same in all of them."""
     counts: Table

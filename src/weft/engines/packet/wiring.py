@@ -31,6 +31,8 @@ class Wiring:
     """Links whose queue holds whatever comes (a NIC's own); none: no such links."""
     down: tuple[int, ...] = ()
     """Links that no route takes."""
+    queue_ratio: Floats | None = None
+    """Share of the queue limit that each link has, as one has that runs below its rate."""
 
     @property
     def nodes(self) -> int:

@@ -8,7 +8,7 @@ PAUSED_PENALTY_BYTES = 1 << 40
 
 
 @inner
-def _pick(state, group, flow, link):
+def _pick(state, group, packet, link):
     first = state.group_start[group]
     count = state.group_start[group + 1] - first
     turn = choose(next_random(link), count)  # ties are broken at random, not by link number
@@ -19,7 +19,7 @@ def _pick(state, group, flow, link):
         if place >= count:
             place -= count
         candidate = state.group_links[first + place]
-        row = state.links[lane_of(state, candidate, state.flows[flow].traffic_class)]
+        row = state.links[lane_of(state, candidate, packet.traffic_class)]
         waiting = row.queue_bytes
         if row.paused:
             waiting += PAUSED_PENALTY_BYTES

@@ -11,14 +11,14 @@ from weft.kernel import inner
 
 
 @inner
-def _pick(state, group, flow, link):
+def _pick(state, group, packet, link):
     first = state.group_start[group]
     count = state.group_start[group + 1] - first
     switch = link.target - state.settings[0].hosts
-    place = top_bits(scramble(scramble(state.flows[flow].hash))) % FLOWLETS
+    place = top_bits(scramble(scramble(state.flows[packet.flow].hash))) % FLOWLETS
     entry = state.flowlets[switch * FLOWLETS + place]
     now = state.counts[0].now
-    gap = settings_of(state, state.flows[flow].traffic_class).flowlet_gap
+    gap = settings_of(state, packet.traffic_class).flowlet_gap
     paused = now - entry.seen > gap
     if paused or entry.link < 0 or entry.group != group:
         entry.group = group

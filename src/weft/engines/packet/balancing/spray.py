@@ -5,7 +5,7 @@ from weft.kernel import inner
 
 
 @inner
-def _pick(state, group, flow, link):
+def _pick(state, group, packet, link):
     first = state.group_start[group]
     count = state.group_start[group + 1] - first
     return state.group_links[first + choose(next_random(link), count)]

@@ -23,7 +23,9 @@ what was on the way when the window was adapted, TRIMMED whether a packet was si
 BASE_RTT, TARGET, MAX, PROPORTIONAL, FAIR, EVEN, SHARE, QUIET, GAMMA, WEIGHT, GATE, LATE = (
     range(12)
 )
-SEGMENT = 12
+SEGMENT, START, PERIOD = 12, 13, 14
+"""A flow starts with START bytes, or the largest window; it grows evenly every PERIOD, or every
+round trip."""
 FAST, WAS_TRIMMED = -1.0, 1
 REFERENCE_RTT_PS = 12e6
 REFERENCE_BYTES = 150_000.0
@@ -37,7 +39,7 @@ UNMARKED_DELAY_IN_RTT = 0.25
 @inner
 def _begin(flow, knobs, line_ps_per_byte, now):
     flow.pace_ps_per_byte = 0.0
-    flow.window_bytes = knobs[MAX] * knobs[BASE_RTT] / line_ps_per_byte
+    flow.window_bytes = knobs[START] or knobs[MAX] * knobs[BASE_RTT] / line_ps_per_byte
     flow.cc[LAST_CUT] = now
     flow.cc[MEAN_DELAY] = 0.0
     flow.cc[BASE] = knobs[BASE_RTT]
@@ -122,7 +124,7 @@ def _ack(flow, knobs, line_ps_per_byte, payload_bytes, marked, round_trip, now):
         _grow(flow, knobs, line_ps_per_byte, payload_bytes, delay)
     elif delay >= knobs[TARGET]:
         _shrink(flow, knobs, now)
-    if now - flow.cc[GROWN_AT] >= knobs[BASE_RTT]:
+    if now - flow.cc[GROWN_AT] >= (knobs[PERIOD] or knobs[BASE_RTT]):
         scale = knobs[BASE_RTT] / line_ps_per_byte / REFERENCE_BYTES
         flow.window_bytes += knobs[EVEN] * knobs[SEGMENT] * scale
         flow.cc[GROWN_AT] = now
@@ -159,6 +161,8 @@ nscc = Control(
         "adapt_below_ratio": 0.125,
         "adapt_above_targets": 4.0,
         "segment_bytes": 4096,
+        "start_window_bytes": 0.0,
+        "growth_period_ps": 0.0,
     },
     source="UEC Specification 1.0; constants of ultraethernet/uet-htsim, sim/uec.cpp",
     on_begin=_begin,
