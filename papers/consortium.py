@@ -513,7 +513,8 @@ HEAD = """# The consortium's simulator and this one, side by side
 This page is written by `python papers/consortium.py` from `runs.csv` (outputs that the Ultra
 Ethernet consortium keeps beside its simulator, ultraethernet/uet-htsim) and `simulated.csv`
 (the same commands here). Compared is when the last flow ended; wanted is a median error of 5 %
-and 15 % for nine of ten runs, by group. Permutations and senders are drawn anew here.
+and 15 % for nine of ten runs, by group. Permutations and senders are drawn anew here. Times are
+those on a wall clock, on a machine that others used.
 
 {ran} of the {runs} kept runs were run here, the small ones first; error {median:.1%} in the
 median, {most:.1%} for nine of ten; {hold} of {groups} groups are within both.

@@ -6,7 +6,7 @@ from consortium import PAGE, RUNS, Run, compared, page, read_rows, revision_of, 
 
 QUICK = (
     "one.cm", "bidir.cm", "test_cr_1f1m100p.cm", "perm_16n", "_2c_0us_1Ms.cm",
-    "_8c_16us_1Ms.cm", "_64c_16us_2Ms.cm",
+    "_8c_16us_1Ms.cm", "_64c_16us_2Ms.cm", "_128c_16us_1Ms.cm",
 )  # fmt: skip
 
 

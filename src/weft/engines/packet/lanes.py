@@ -18,7 +18,9 @@ NOBODY = -1
 def lane_of(state, link_id, traffic_class):
     """Return the lane of a class at a link."""
     return np.int64(
-        link_id + traffic_class * state.settings[0].links if choice(state) else link_id
+        link_id + np.int64(traffic_class) * state.settings[0].links
+        if choice(state)
+        else link_id
     )
 
 
@@ -43,7 +45,9 @@ def settings_of(state, traffic_class):
 @inner
 def ring_of(state, host, traffic_class):
     """Return the row of a host that holds the ring of its senders of a class."""
-    return np.int64(host + traffic_class * state.settings[0].hosts if choice(state) else host)
+    return np.int64(
+        host + np.int64(traffic_class) * state.settings[0].hosts if choice(state) else host
+    )
 
 
 @inner

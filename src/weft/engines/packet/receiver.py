@@ -141,16 +141,16 @@ def _is_answered(settings, flow, packet, payload_bytes):
     """Say whether a packet is acknowledged now, and write what its answer is for into it.
 
     Held back are unmarked packets of a flow whose sender does not wait for them, until there
-    are ``acknowledge_bytes`` of them. Where the packet that asked came trimmed, those that it
-    overtook are answered each, until another asks.
+    are ``acknowledge_bytes`` of them. Those that a packet that asks, or its header, has
+    overtaken are answered each.
     """
     if settings.acknowledge_bytes == 0:
         return True
     flow.owed_bytes += payload_bytes
     if packet.missing != 0:
-        flow.hurried = 0
+        flow.last_cnp = max(flow.last_cnp, packet.sent_at)
     first, last = flow.received_bytes == payload_bytes, flow.received_bytes >= flow.total_bytes
-    asked = packet.marked != 0 or packet.missing != 0 or flow.hurried != 0
+    asked = packet.marked != 0 or packet.sent_at <= flow.last_cnp
     if not (first or last or asked or flow.owed_bytes >= settings.acknowledge_bytes):
         return False
     packet.payload_bytes = flow.owed_bytes
@@ -236,6 +236,8 @@ def _send_again(state, packet, host, now):
     waiting = flow.to_send_bytes
     if settings.chooses:
         _learn(state, settings, packet)
+    if settings.acknowledge_bytes > 0 and packet.missing != 0:
+        flow.asked = 0  # what it asked about is not answered: the next packet asks again
     lost = on_nack(settings.recovery, state, flow_id, packet)
     _lose(state, flow, lost, flow.to_send_bytes - waiting, now)
     _go_on(state, flow_id, host)
@@ -297,7 +299,8 @@ def receive_at_host(state, link_id, packet_id, now):
         settings = settings_of(state, packet.traffic_class)
         cut = packet.payload_bytes
         if settings.acknowledge_bytes > 0 and packet.missing != 0:
-            state.flows[packet.flow].hurried = 1
+            flow = state.flows[packet.flow]
+            flow.last_cnp = max(flow.last_cnp, packet.sent_at)
         answer = on_trimmed(settings.recovery, state, packet.flow, packet)
         if settings.grants:
             on_arrival(settings.congestion, state, packet.flow, 0, cut, 0, now)

@@ -185,13 +185,12 @@ FLOW = np.dtype(
         ("source", "i4"),
         ("target", "i4"),
         ("received_bytes", "i8"),
-        ("last_cnp", "i8"),
+        ("last_cnp", "i8"),  # or when the last packet that asks was sent, where there are none
         ("total_bytes", "i8"),
         ("previous", "i4"),
         ("active", "i1"),
         ("asked", "i1"),  # sender: its last packet asked to be answered
-        ("hurried", "i1"),  # receiver: such a packet came trimmed
-        ("traffic_class", "i1"),
+        ("traffic_class", "i2"),
         ("acknowledged", "i4"),  # sender: all before it have arrived
         ("resend_from", "i4"),
         ("expected", "i4"),  # receiver: the first number that has not arrived
