@@ -686,7 +686,8 @@ def _set_recovery(row: Any, options: Options) -> None:  # noqa: ANN401 - a row
     row.selective = chosen.numbered and chosen.selective
     row.window_packets = options.window_packets
     row.keeps_sender = chosen.numbered or each
-    row.acknowledge_bytes = 0 if chosen.numbered or not each else options.acknowledge_bytes
+    together = min(options.acknowledge_bytes, PLENTY_BYTES)  # counted in 32 bits
+    row.acknowledge_bytes = 0 if chosen.numbered or not each else together
     row.acknowledge_every = 1 if each else options.acknowledge_every_packets
     row.reordering_packets = options.reordering_packets
     row.timeout = options.timeout_ps

@@ -199,10 +199,10 @@ FLOW = np.dtype(
         ("begin", "i8"),
         ("end", "i8"),
         ("waits_for", "i4"),  # operations that must end first
+        ("owed_bytes", "i4"),  # receiver: what came and is not acknowledged
         ("telemetry", "f8"),
         ("withheld_bytes", "i8"),  # what a relay has yet to bring it
         ("lag", "i8"),  # from the end of the last that it waits for to its begin
-        ("owed_bytes", "i8"),  # receiver: what came and is not acknowledged
     ],
     align=True,
 )
