@@ -55,11 +55,14 @@ class Finding:
     title: str
     severity: Severity
     probability_ratio: float
+    """That this is the cause."""
     entities: tuple[str, ...]
     evidence: tuple[Evidence, ...]
     fix: str = ""
     confirm: str = ""
     rivals: tuple[Rival, ...] = ()
+    rivals_ratio: float = 0.0
+    """That a rival as severe is the cause instead: something is wrong in both cases."""
     consequences: tuple[str, ...] = ()
     deviations: tuple[str, ...] = ()
     model: str = ""
@@ -184,6 +187,7 @@ def _finding(same: Sequence[Candidate], follow: dict[int, list[str]], case: Case
         fix=_filled(first.cause.fix, entities, hits),
         confirm=_filled(first.cause.confirm, entities, hits),
         rivals=tuple(_rivals(first)),
+        rivals_ratio=_rivals_ratio(first),
         consequences=tuple(dict.fromkeys(n for one in same for n in follow.get(id(one), ()))),
         deviations=tuple(texts),
         model=first.cause.model,
@@ -222,6 +226,17 @@ def _rivals(one: Candidate) -> Iterator[Rival]:
                 probability_ratio=rival.probability,
                 confirm=_filled(rival.cause.confirm, (rival.entity,), rival.hits),
             )
+
+
+def _rivals_ratio(one: Candidate) -> float:
+    """Return how probable it is that a rival as severe is right: at most one of them is."""
+    least = _WEIGHT[one.cause.severity]
+    of_each: dict[str, float] = {}
+    for rival in one.rivals:
+        if not rival.cause.benign and _WEIGHT[rival.cause.severity] >= least:
+            name = rival.cause.name
+            of_each[name] = max(rival.probability, of_each.get(name, 0.0))
+    return min(sum(of_each.values()), 1.0 - one.probability)
 
 
 def _deviations(case: Case, explained: set[tuple[str, str]]) -> Iterator[Finding]:

@@ -14,6 +14,8 @@ UNREAD: Final = "log.unread"
 """Lines that look like trouble and that no row knows: nothing can be said of them."""
 _LITTLE: Final = 0.1
 """A file of which less than this share of lines was recognised was not covered."""
+_LEAST_RATIO: Final = {"error": NAMED_RATIO, "warning": MEDIUM_RATIO}
+"""From this probability on, of a cause and its rivals together, there is a problem."""
 DOUBT_RATIO: Final = 0.25
 """From this probability on a finding stands against \"no problem found\"."""
 
@@ -37,10 +39,9 @@ _CODES: Final = {
 
 def verdict(found: Sequence[Finding], case: Case) -> Verdict:
     """Return what the findings mean as a whole."""
-    if any(one.severity == "error" and one.probability_ratio >= NAMED_RATIO for one in found):
-        return Verdict.PROBLEM
     if any(
-        one.severity == "warning" and one.probability_ratio >= MEDIUM_RATIO for one in found
+        one.probability_ratio + one.rivals_ratio >= _LEAST_RATIO.get(one.severity, 2.0)
+        for one in found
     ):
         return Verdict.PROBLEM
     unsure = [
