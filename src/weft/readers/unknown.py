@@ -38,10 +38,16 @@ _SOFT_WORDS: Final = (
     r"down|inactive|offline|off|disabled|no|false|stopped|polling|idle|link ?down|"
     r"unknown|notpresent|not present|lower ?layer ?down|suspended|blocked|init(?:ializing)?"
 )
-BAD: Final = re2.compile(rf"(?i)^\W*(?:[1-9]\d* (?:of \d+ )?|\w+[ _-])?(?:{_BAD_WORDS})\b")
+BAD: Final = re2.compile(
+    rf"(?i)^\W*(?:[1-9]\d* (?:of \d+ )?|[A-Za-z]\w*[ _-])?(?:{_BAD_WORDS})\b"
+)
 """Words that say that a thing is bad, whatever it is."""
 _SOFT: Final = re2.compile(rf"(?i)^(?:{_SOFT_WORDS})\b")
 """Words that say so only where the peers are otherwise."""
+_EMPTY: Final = re2.compile(
+    r"(?i)^\W*(?:$|(?:n/?a|none|null|skip(?:ped)?|not (?:run|applicable))\b)"
+)
+"""What stands where there is no value."""
 _SWITCHES: Final = frozenset(("on", "off", "yes", "no", "true", "false", "enabled", "disabled"))
 _WORTH: Final = re2.compile(
     rf"(?i)\b(?:{_BAD_WORDS}|{_SOFT_WORDS}|{'|'.join(sorted(_SWITCHES))})\b".encode()
@@ -173,7 +179,7 @@ class _Seen:
         """Record one value of an output."""
         value = bare(said)
         is_number = number(value) is not None
-        if not said or len(said) > _LONGEST_CELL:
+        if _EMPTY.search(said) or len(said) > _LONGEST_CELL:
             return
         known = self.scribe.inventory.fields < MOST_FIELDS
         path = self._path(name, value, bad=bad, is_number=is_number)
@@ -211,8 +217,10 @@ def is_harmless(text: str) -> bool:
 def is_bad(said: str) -> bool:
     """Return whether a word says that a thing is bad.
 
-    >>> is_bad("FAILED"), is_bad("degraded (2 of 4)"), is_bad("ok"), is_bad("error-free")
-    (True, True, False, False)
+    >>> is_bad("FAILED"), is_bad("degraded (2 of 4)"), is_bad("3 errors")
+    (True, True, True)
+    >>> is_bad("ok"), is_bad("error-free"), is_bad("0 errors")
+    (False, False, False)
     """
     return bool(BAD.search(said)) and not said.lower().startswith(("error-", "error free"))
 
