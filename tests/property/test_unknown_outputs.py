@@ -147,3 +147,25 @@ def test_an_error_line_of_an_unknown_tool_beside_a_known_output(
     (tmp_path / "uname.txt").write_text("Linux n1 6.8.0-40-generic #40 SMP x86_64 GNU/Linux\n")
     (tmp_path / "frobd.log").write_text(f"frobd starts\n{line}\n")
     assert diagnose([tmp_path]).verdict is Verdict.UNKNOWN
+
+
+@pytest.mark.parametrize("size", [3, 4, 8])
+@settings(max_examples=20, deadline=None)
+@given(odd=st.data(), usual=st.floats(20, 900))
+def test_the_odd_cell_of_a_matrix_is_named_and_an_even_one_is_quiet(size, odd, usual):
+    """All pairs by number, as p2pBandwidthLatencyTest and nvbandwidth print them."""
+    pairs = [(a, b) for a in range(size) for b in range(size) if a != b]
+    one = odd.draw(st.sampled_from(pairs))
+
+    def text(value):
+        rows = [" ".join(f"{number:6d}" for number in range(size))]
+        for a in range(size):
+            cells = (
+                2500.0 if a == b else value if (a, b) == one else usual for b in range(size)
+            )
+            rows.append(f"{a} " + " ".join(f"{cell:8.2f}" for cell in cells))
+        return "Bandwidth matrix (GB/s)\n" + "\n".join(rows) + "\n"
+
+    found = diagnosed({"p2p.txt": text(usual / 4)}).findings
+    assert any(f"{one[0]} to {one[1]}/" in one_of.title for one_of in found)
+    assert not diagnosed({"p2p.txt": text(usual)}).findings

@@ -72,6 +72,7 @@ _NAMES: Final = re2.compile(
 )
 """Names of values that tell which thing the values beside them are of."""
 _PROMPT: Final = re2.compile(r"^(?:[\w@.:~/-]*[$#>] )(?P<command>[A-Za-z][\w ./=@:-]{1,80})$")
+_CELL: Final = "cell of a matrix"
 _RULE: Final = re2.compile(r"^[\s|+=_-]+$")
 _GAPS: Final = re2.compile(r"\s{2,}|\t")
 _WORDS: Final = re2.compile(r"\S+")
@@ -134,11 +135,12 @@ class _Seen:
         """Read lines that stand together: tables where they are, else names and values."""
         rest = list(lines)
         while rest:
-            table = table_of(rest) if len(rest) >= _FEWEST_ROWS else None
+            matrix = matrix_of(rest)
+            table = matrix or (table_of(rest) if len(rest) >= _FEWEST_ROWS else None)
             if table is None:
                 self._pair(rest.pop(0))
                 continue
-            self._table(table)
+            (self._matrix if matrix else self._table)(table)
             last = table.rows[-1][0].number
             rest = [one for one in rest if one.number > last]
 
@@ -150,6 +152,14 @@ class _Seen:
             for (line, cells), said in zip(table.rows, column, strict=True):
                 bad = is_bad(said) or (rare and bool(_SOFT.search(said)))
                 self._field(cells[0], title, said, line, bad=bad)
+
+    def _matrix(self, table: Table) -> None:
+        """Record the cells of a matrix; what a part has to itself has no peers."""
+        for line, cells in table.rows:
+            for title, said in zip(table.titles[1:], cells[1:], strict=True):
+                if title != cells[0] or len(table.rows) == 1:
+                    item = f"{cells[0]} to {title}"
+                    self._field(item, self._heading() or _CELL, said, line, bad=False)
 
     def _pair(self, line: Line) -> None:
         found = _PAIR.search(line.text)
@@ -233,6 +243,20 @@ def table_of(lines: Sequence[Line]) -> Table | None:
         if table and (split is not _aligned or _is_aligned(lines[0], table)):
             return table
     return None
+
+
+def matrix_of(lines: Sequence[Line]) -> Table | None:
+    """Return the matrix that begins with the first of some lines: parts by number both ways."""
+    titles = tuple(lines[0].text.replace("D\\D", "").split())
+    if len(titles) < _FEWEST_ROWS or titles != tuple(map(str, range(len(titles)))):
+        return None
+    matrix = Table(("item", *titles))
+    for line in lines[1:]:
+        cells = tuple(line.text.split())
+        if len(cells) != len(titles) + 1 or cells[0] != str(len(matrix.rows)):
+            break
+        matrix.rows.append((line, cells))
+    return matrix if matrix.rows else None
 
 
 def _table(lines: Sequence[Line], split: Callable[[str], tuple[str, ...]]) -> Table | None:
