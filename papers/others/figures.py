@@ -36,7 +36,7 @@ ROUNDS, SIZE_BYTES = 12, 1 << 20
 EXCHANGED_BYTES = 512 << 10
 SCHEDULED = {
     "flow_control": FlowControl.PFC, "congestion": "rccc", "balancing": "spray",
-    "knobs": {"base_rtt_ps": 10e6, "start_window_bytes": 500_000},
+    "knobs": {"base_rtt_ps": 10e6, "start_window_bytes": 500_000, "first_window_lapses": 0},
     "xoff_bytes": 2_000_000, "xon_bytes": 1_900_000,
 }  # fmt: skip
 """As `scheduled_ethernet` has them."""

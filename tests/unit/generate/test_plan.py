@@ -122,7 +122,7 @@ def test_the_arithmetic_holds_against_the_model_that_sonic_computes_with():
 
 
 def test_a_switch_without_a_table_gets_the_arithmetic():
-    needed = headroom(all_of("switches")["sn5400"], 50e9, 40, 9216)
+    needed = headroom(all_of("switches")["arista_7060x6_64pe"], 50e9, 40, 9216)
     assert needed.published_bytes is None
     assert needed.headroom_bytes == needed.arithmetic_bytes
     assert "no table" in needed.shown

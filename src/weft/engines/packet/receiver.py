@@ -236,11 +236,21 @@ def _send_again(state, packet, host, now):
     waiting = flow.to_send_bytes
     if settings.chooses:
         _learn(state, settings, packet)
-    if settings.acknowledge_bytes > 0 and packet.missing != 0:
-        flow.asked = 0  # what it asked about is not answered: the next packet asks again
+    if settings.acknowledge_bytes > 0 and packet.missing != 0 and packet.first_missing > 0:
+        _take_owed(settings, flow, packet, now)
     lost = on_nack(settings.recovery, state, flow_id, packet)
     _lose(state, flow, lost, flow.to_send_bytes - waiting, now)
     _go_on(state, flow_id, host)
+
+
+@inner
+def _take_owed(settings, flow, packet, now):
+    """Take what the receiver had held back when the header of a packet that asks came."""
+    flow.in_flight_bytes -= packet.first_missing
+    on_ack(
+        settings.congestion, flow, settings.knobs, settings.line_ps_per_byte,
+        packet.first_missing, 0, now - packet.sent_at, now,
+    )  # fmt: skip
 
 
 @inner
@@ -301,6 +311,8 @@ def receive_at_host(state, link_id, packet_id, now):
         if settings.acknowledge_bytes > 0 and packet.missing != 0:
             flow = state.flows[packet.flow]
             flow.last_cnp = max(flow.last_cnp, packet.sent_at)
+            packet.first_missing = flow.owed_bytes
+            flow.owed_bytes = 0
         answer = on_trimmed(settings.recovery, state, packet.flow, packet)
         if settings.grants:
             on_arrival(settings.congestion, state, packet.flow, 0, cut, 0, now)

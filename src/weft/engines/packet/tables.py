@@ -155,7 +155,7 @@ PACKET = np.dtype(
         ("payload_bytes", "i4"),
         ("ingress", "i4"),
         ("sequence", "i4"),  # in an ACK or NACK: all before it have arrived
-        ("first_missing", "i4"),
+        ("first_missing", "i4"),  # in a NACK of a packet that asks: bytes that came beside
         ("missing", "i4"),  # in DATA and TRIMMED: whether it asks to be answered
         ("target", "i4"),  # the host that it travels to
         ("kind", "i1"),

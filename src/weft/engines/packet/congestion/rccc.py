@@ -1,11 +1,11 @@
 """RCCC: the receiver grants credit, one packet at a time, to its senders in turn.
 
 A sender begins with a window that nobody granted, of which what it has not sent lapses with the
-first answer; its first packet tells the receiver how much there is to come. The receiver keeps
-one round trip of its line rate on the way to it, all senders together: every packet that
-arrives lets it grant another, or a few, so grants go out at line rate and the queue in front of
-it stays near empty however many send. The credit of a trimmed packet is spent: its header lets
-the receiver grant it again, in turn.
+first answer (unless ``first_window_lapses`` is 0); its first packet tells the receiver how much
+there is to come. The receiver keeps one round trip of its line rate on the way to it, all
+senders together: every packet that arrives lets it grant another, or a few, so grants go out at
+line rate and the queue in front of it stays near empty however many send. The credit of a
+trimmed packet is spent: its header lets the receiver grant it again, in turn.
 
 With ``grant_rate_ratio`` a clock spaces grants instead, at that share of the line, and where
 the network between holds less than the line, by what it marks: a mean over ``rate_interval_ps``
@@ -30,7 +30,7 @@ CREDIT, LOST, ANSWERED, KNOWN, GRANTED, CUT, WANTS, NEXT, PREVIOUS = range(9)
 """The sender's: what it may send in all, what of that was lost, whether any answer came. The
 receiver's: whether it has heard of the flow, what it has granted, what of that came trimmed,
 whether the flow is in the ring of those that want more, and its neighbours there."""
-BASE_RTT, START, MOST, RATE, INTERVAL, TARGET, DECREASE, STEP = range(8)
+BASE_RTT, START, MOST, RATE, INTERVAL, TARGET, DECREASE, STEP, LAPSES = range(9)
 LEAST_RATE, OLD_SHARE = 0.01, 0.5
 GRANT, TRIMMED = int(Kind.GRANT), int(Kind.TRIMMED)
 
@@ -83,6 +83,8 @@ def _answer(state, flow_id, host):
         return
     flow.cc[ANSWERED] = 1.0
     knobs = settings_of(state, flow.traffic_class).knobs
+    if knobs[LAPSES] == 0.0:
+        return
     first = min(flow.total_bytes, _first_bytes(state, knobs))
     flow.cc[CREDIT] = max(flow.cc[CREDIT], first)
     _open(flow)
@@ -265,6 +267,7 @@ rccc = Control(
         "marked_target_ratio": 0.3,
         "rate_cut_ratio": 0.75,
         "rate_step_ratio": 0.05,
+        "first_window_lapses": 1.0,
     },
     source="Ultra Ethernet Specification 1.0; Olteanu et al., EQDS, NSDI 2022",
     on_begin=_begin,
