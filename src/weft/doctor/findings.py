@@ -62,7 +62,7 @@ class Finding:
     confirm: str = ""
     rivals: tuple[Rival, ...] = ()
     rivals_ratio: float = 0.0
-    """That a rival as severe is the cause instead: something is wrong in both cases."""
+    """That a rival as severe is the cause instead of a state that is wrong in both cases."""
     consequences: tuple[str, ...] = ()
     deviations: tuple[str, ...] = ()
     model: str = ""
@@ -229,7 +229,13 @@ def _rivals(one: Candidate) -> Iterator[Rival]:
 
 
 def _rivals_ratio(one: Candidate) -> float:
-    """Return how probable it is that a rival as severe is right: at most one of them is."""
+    """Return how probable it is that a rival as severe is right: at most one of them is.
+
+    Of a state that was read something is wrong either way. Messages alone tell that a job
+    failed, not that the cluster did.
+    """
+    if all(hit.clue.event for hit in one.supports):
+        return 0.0
     least = _WEIGHT[one.cause.severity]
     of_each: dict[str, float] = {}
     for rival in one.rivals:
