@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from typing import Any
+from typing import Any, Final
 
 import re2
 
@@ -17,6 +17,9 @@ from weft.inventory.entity import Entity
 from weft.inventory.evidence import Evidence
 from weft.inventory.inventory import Event, Inventory, Reading
 from weft.inventory.values import Value
+
+_MOST_GPUS: Final = 16
+"""Of one host."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,3 +108,11 @@ def last(found: Mapping[str, Sequence[Reading]], name: str) -> Value | None:
     """Return the last value of an attribute among those of an entity, if there is one."""
     known = found.get(name)
     return known[-1].value if known else None
+
+
+def spans_hosts(found: Mapping[str, Sequence[Reading]]) -> bool:
+    """Return whether the job of a process runs on several hosts, by its nodes or its ranks."""
+    nodes, ranks = last(found, "nodes"), last(found, "ranks")
+    if isinstance(nodes, float):
+        return nodes > 1
+    return isinstance(ranks, float) and ranks > _MOST_GPUS

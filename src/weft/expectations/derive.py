@@ -17,6 +17,8 @@ _TUNING: Final = (
     "nohz_full", "transparent_hugepage", "cgroup_no_v1", "systemd.unified_cgroup_hierarchy",
 )  # fmt: skip
 """Parameters of the kernel that change how fast or whether RDMA and GPUs work."""
+_SEGMENT_BYTES: Final = 1448
+"""Of TCP with timestamps in frames of 1,500 bytes. [RFC 9293, RFC 7323]"""
 
 
 def derive(inventory: Inventory) -> None:
@@ -107,13 +109,19 @@ def _devices_of_hosts(inventory: Inventory) -> None:
 
 
 def _tcp_loss(inventory: Inventory) -> None:
-    """Divide the TCP segments sent again by those sent, between two readings."""
+    """Divide the TCP segments sent again by those sent, between two readings or in a test."""
     for entity, found in list(inventory.of("host")):
-        sent = inventory.increase(entity, "tcp_sent")
+        all_sent = inventory.increase(entity, "tcp_sent")
         again = inventory.increase(entity, "tcp_retransmitted")
-        if sent and again is not None:
+        if all_sent and again is not None:
             line = found["tcp_retransmitted"][-1].evidence
-            inventory.record(entity, "tcp_loss", again / sent, line)
+            inventory.record(entity, "tcp_loss", again / all_sent, line)
+    for entity, found in list(inventory.of("measurement")):
+        if "sent" in found and "retransmitted" in found:
+            segments, sent = found["retransmitted"][-1], found["sent"][-1].value
+            if isinstance(sent, float) and isinstance(segments.value, float) and sent > 0:
+                share = segments.value * _SEGMENT_BYTES / sent  # of jumbo frames it is larger
+                inventory.record(entity, "tcp_loss", share, segments.evidence)
 
 
 def _families(inventory: Inventory) -> None:

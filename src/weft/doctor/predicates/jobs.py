@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from weft.doctor.case import Case, Hit, last
+from weft.doctor.case import Case, Hit, last, spans_hosts
 from weft.doctor.cause import Clue
 from weft.inventory.inventory import EVERYTHING, Reading
 
@@ -46,8 +46,6 @@ def requested_resource_not_offered(clue: Clue, case: Case) -> Iterator[Hit]:
             yield Hit(clue, entity, (found["requested"][-1].evidence,))
 
 
-_MOST_GPUS: Final = 16
-"""Of one host."""
 _MANY: Final = 16
 
 
@@ -57,8 +55,7 @@ def many_ranks_on_sockets(clue: Clue, case: Case) -> Iterator[Hit]:
         return
     processes = list(case.inventory.of("process"))
     ranks = max((_count(found, "ranks") for _, found in processes), default=0.0)
-    nodes = max((_count(found, "nodes") for _, found in processes), default=0.0)
-    several = nodes > 1 or (not nodes and ranks > _MOST_GPUS)
+    several = any(spans_hosts(found) for _, found in processes)
     if max(ranks, len(processes)) < _MANY or not several:
         return
     for entity, found in processes:

@@ -3,14 +3,12 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from weft.doctor.case import Case, Hit, last
+from weft.doctor.case import Case, Hit, last, spans_hosts
 from weft.doctor.cause import Clue
 from weft.inventory.entity import Entity
 from weft.inventory.inventory import Event, Inventory, Reading
 from weft.inventory.values import whole
 
-_MOST_GPUS: Final = 16
-"""Of one host."""
 _OLD_NCCL: Final = (2, 22, 4)
 """From this version on NCCL looks for nvidia_peermem by its present name."""
 
@@ -18,10 +16,7 @@ _OLD_NCCL: Final = (2, 22, 4)
 def _between_hosts(inventory: Inventory) -> list[Entity]:
     """Return the processes of jobs over several hosts that use sockets."""
     processes = list(inventory.of("process"))
-    several = any(
-        (last(found, "nodes") or 0) > 1 or (last(found, "ranks") or 0) > _MOST_GPUS  # type: ignore[operator]
-        for _, found in processes
-    )
+    several = any(spans_hosts(found) for _, found in processes)
     on_sockets = [
         one
         for one, found in processes
