@@ -42,3 +42,12 @@ def address_of(text: str) -> IPv4Address | IPv6Address | None:
         return ip_address(text)
     except ValueError:
         return None
+
+
+def covers(outer: Subnet, inner: Subnet) -> bool:
+    """Return whether a prefix holds the whole of another."""
+    first, last = int(outer.network_address), int(outer.broadcast_address)
+    return (
+        outer.version == inner.version
+        and first <= int(inner.network_address) <= int(inner.broadcast_address) <= last
+    )

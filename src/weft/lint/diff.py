@@ -113,7 +113,7 @@ _KINDS: Final[Mapping[type, _Kind]] = {
 _CRITICAL: Final = frozenset(_TABLE["critical"])
 """Values that losslessness depends on, where their kind is critical."""
 _SIDES: Final = frozenset(side.value for side in Side)
-_PROGRAMS: Final = frozenset({"opensm", "sysctl", "limits"})
+_PROGRAMS: Final = frozenset(_TABLE["programs"])
 _NAMES: Final[Mapping[str, str]] = _TABLE["names"]
 
 

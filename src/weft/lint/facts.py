@@ -460,7 +460,6 @@ class Partition(Fact):
 class ServiceLevel(Fact):
     """A rule of a QoS policy that gives a service level."""
 
-    who: str
     level: int
 
 

@@ -8,7 +8,7 @@ from weft.lint.names import names
 from weft.lint.shell import Command
 
 PREFIXES: Final = tuple(names("variables.of_jobs"))
-NAMES: Final = frozenset({"WORLD_SIZE", "RANK", "PET_NNODES", "LD_PRELOAD", "OMP_NUM_THREADS"})
+NAMES: Final = frozenset(names("variables.of_jobs_exactly"))
 LAUNCHERS: Final = frozenset(names("programs.launchers"))
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from weft.lint import facts
+from weft.lint.document import whole
 from weft.lint.rule import Case, Device
 
 CNP_DSCP: Final = 48
@@ -52,16 +53,10 @@ def host_map(case: Case) -> dict[int, facts.Mapped]:
     return {one.source: one for one in rows}
 
 
-def number(text: str) -> int | None:
-    """Return a whole number as NCCL reads it, decimal; None where it is none."""
-    plain = text.strip()
-    return int(plain) if plain.lstrip("-").isdecimal() and len(plain) < 20 else None  # noqa: PLR2004 - digits of 64 bits
-
-
 def traffic_classes(case: Case) -> Iterator[tuple[facts.Variable, int]]:
     """Yield the traffic classes of jobs that can be read."""
     for one in case.variables("NCCL_IB_TC"):
-        value = number(one.value)
+        value = whole(one.value)
         if value is not None:
             yield one, value
 

@@ -240,7 +240,7 @@ class Case(_Sorted):
         groups: dict[tuple[str, str], list[Fact]] = {}
         for fact in self.facts:
             if fact.device and getattr(fact, "side", Side.SWITCH) is Side.SWITCH:
-                folder = fact.at.text.name.rpartition("/")[0]
+                folder = fact.at.text.parent
                 groups.setdefault((fact.device, folder), []).append(fact)
         found = [
             Device(name, _fleet(name, folder), facts)

@@ -1,7 +1,7 @@
 """Commands in shell text: words, assignments, where output goes. Nothing is ever run."""
 
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -53,6 +53,20 @@ class Command:
     def has(self, *names: str) -> bool:
         """Return whether one of the words stands there."""
         return any(word in names for word in self.words)
+
+
+def value_of(words: Sequence[str], *names: str) -> str:
+    """Return the value of an option, the last one given; empty where it is absent.
+
+    >>> value_of(("torchrun", "--nnodes", "2", "--nnodes=4"), "--nnodes")
+    '4'
+    """
+    found = ""
+    for word, following in zip(words, [*words[1:], ""], strict=True):
+        head, equals, value = word.partition("=")
+        if head in names:
+            found = value if equals else following
+    return found
 
 
 def commands(lines: Iterator[tuple[int, str]], at: Callable[[int], Place]) -> Iterator[Command]:

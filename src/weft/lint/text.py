@@ -48,9 +48,14 @@ class Text:
         return self.name.rpartition("/")[2]
 
     @property
+    def parent(self) -> str:
+        """The path of the folder that the file is in."""
+        return self.name.rpartition("/")[0]
+
+    @property
     def folder(self) -> str:
         """The name of the folder that the file is in."""
-        return self.name.rpartition("/")[0].rpartition("/")[2]
+        return self.parent.rpartition("/")[2]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

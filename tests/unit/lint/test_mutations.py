@@ -5,7 +5,6 @@ no rule. What is rendered whole, and a part of its switches, raise nothing (test
 """
 
 import re
-from collections import Counter
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -38,5 +37,5 @@ def _changed(row):
 @pytest.mark.slow
 def test_at_least_95_percent_of_the_planted_faults_are_found():
     """Share found = faults with a finding worse than a remark / faults planted."""
-    found = Counter(bool(findings(_changed(row))) for row in ROWS)
-    assert found[True] / len(ROWS) >= LEAST_RATIO, found
+    missed = [row["class"] for row in ROWS if not findings(_changed(row))]
+    assert len(missed) <= (1 - LEAST_RATIO) * len(ROWS), missed

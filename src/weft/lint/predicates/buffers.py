@@ -336,10 +336,14 @@ def pfc_asymmetric(case: Case) -> Found:
     switches = [switch for switch in case.switches if paused(switch)]
     if not switches:
         return
-    pausing = {_folder(one) for one in case.of(facts.Pause) if one.side is facts.Side.HOST}
+    pausing = {
+        one.at.text.parent for one in case.of(facts.Pause) if one.side is facts.Side.HOST
+    }
     hosts: list[facts.Fact] = [*case.of(facts.Mark), *case.of(facts.Congestion)]
     hosts += [one for one in case.of(facts.Trust) if one.side is facts.Side.HOST]
-    without = {_folder(one): one for one in reversed(hosts) if _folder(one) not in pausing}
+    without = {
+        one.at.text.parent: one for one in reversed(hosts) if one.at.text.parent not in pausing
+    }
     for one in without.values():
         yield problem(
             "no_pause_on_hosts",
@@ -348,11 +352,6 @@ def pfc_asymmetric(case: Case) -> Found:
             switches=switches,
             least=min(paused(switches[0])),
         )
-
-
-def _folder(one: facts.Fact) -> str:
-    """Return the folder of a file: scripts that run together lie together."""
-    return one.at.text.name.rpartition("/")[0]
 
 
 def pfc_off(case: Case) -> Found:

@@ -104,9 +104,7 @@ def host_reverse_path(case: Case) -> Found:
             yield problem("answers", one, wanted=wanted)
 
 
-_KERNEL: Final = frozenset({"", "main", "local", "default", "254", "255", "253"})
-_RULE: Final = "ip rule add from ADDRESS table TABLE"
-_ROUTE: Final = "ip route replace POOL via GATEWAY dev RAIL table TABLE"
+_KERNEL: Final = _KERNELS | {""}
 
 
 def host_routes(case: Case) -> Found:

@@ -8,7 +8,7 @@ from weft.lint.facts import Guids, Option, ServiceLevel, TreeSwitch
 from weft.lint.names import names
 from weft.lint.rule import Case, Found, Severity, problem
 
-_IB_ADAPTIVE_ROUTING_LEVELS: Final = 16
+_LEVELS: Final = 16
 
 
 def ib_adaptive_routing(case: Case) -> Found:
@@ -33,11 +33,7 @@ def _ib_adaptive_routing_levels(case: Case, one: Option) -> Found:
         return
     for variable in case.variables("NCCL_IB_SL"):
         level = whole(variable.value)
-        if (
-            level is not None
-            and 0 <= level < _IB_ADAPTIVE_ROUTING_LEVELS
-            and not mask >> level & 1
-        ):
+        if level is not None and 0 <= level < _LEVELS and not mask >> level & 1:
             yield problem("level", one, variable, level=level, value=mask | 1 << level)
 
 
@@ -49,7 +45,6 @@ def _asked(case: Case, one: Option) -> bool:
     )
 
 
-_IB_LANES_LEVELS: Final = 16
 _MANAGEMENT: Final = 15
 _HEAVIEST: Final = 255
 
@@ -77,15 +72,15 @@ def ib_lanes(case: Case) -> Found:
                 starved=starved,
             )
     for level in case.of(ServiceLevel):
-        if level.level >= _IB_LANES_LEVELS:
+        if level.level >= _LEVELS:
             yield problem("level", level)
 
 
 def _ib_lanes_levels(one: Option, lanes: int | None, used: set[int]) -> Found:
     numbers = [whole(part) for part in one.value.split(",")]
-    if len(numbers) != _IB_LANES_LEVELS:
+    if len(numbers) != _LEVELS:
         yield problem("entries", one, count=len(numbers))
-    for level, lane in enumerate(numbers[: _IB_LANES_LEVELS - 1]):
+    for level, lane in enumerate(numbers[: _LEVELS - 1]):
         if lane is None or not 0 <= lane <= _MANAGEMENT:
             yield problem("no_lane", one, level=level)
         elif lanes is not None and lane >= lanes:

@@ -8,6 +8,7 @@ import re2
 from weft.lint.document import whole
 from weft.lint.facts import Container, Launch, Option, Slots, Variable, Workload
 from weft.lint.rule import Case, Found, Severity, problem
+from weft.lint.shell import value_of
 from weft.lint.variables import exists
 
 _PLACED: Final = re2.compile(r"ppr:(\d+):node")
@@ -18,24 +19,16 @@ _MPI: Final = frozenset({"mpirun", "mpiexec", "orterun"})
 def launch_hosts(case: Case) -> Found:
     folders: dict[str, list[Slots]] = {}
     for one in case.of(Slots):
-        folders.setdefault(_folder(one.at.text.name), []).append(one)
+        folders.setdefault(one.at.text.parent, []).append(one)
     for rows in folders.values():
         yield from _rows(rows)
     for launch in case.of(Launch):
-        hosts = folders.get(_folder(launch.at.text.name), [])
+        hosts = folders.get(launch.at.text.parent, [])
         named = len({one.at.text.name for one in hosts}) == 1
-        if (
-            named
-            and launch.tool in _MPI
-            and _launch_hosts_value(launch, "--hostfile", "-hostfile")
-        ):
+        if named and launch.tool in _MPI and value_of(launch.words, "--hostfile", "-hostfile"):
             yield from _mpi(launch, hosts)
         elif named and launch.tool == "torchrun":
             yield from _torch(launch, hosts)
-
-
-def _folder(name: str) -> str:
-    return name.rpartition("/")[0]
 
 
 def _rows(rows: list[Slots]) -> Found:
@@ -51,7 +44,7 @@ def _rows(rows: list[Slots]) -> Found:
 
 def _mpi(launch: Launch, hosts: list[Slots]) -> Found:
     ranks, total = (
-        whole(_launch_hosts_value(launch, "-np", "-n", "--np")),
+        whole(value_of(launch.words, "-np", "-n", "--np")),
         sum(one.count for one in hosts),
     )
     if ranks is not None and (ranks > total or 0 < total - ranks < hosts[0].count):
@@ -79,33 +72,21 @@ def _mpi(launch: Launch, hosts: list[Slots]) -> Found:
 
 def _torch(launch: Launch, hosts: list[Slots]) -> Found:
     names = {one.device for one in hosts}
-    nodes = whole(_launch_hosts_value(launch, "--nnodes"))
-    each = whole(_launch_hosts_value(launch, "--nproc-per-node", "--nproc_per_node"))
+    nodes = whole(value_of(launch.words, "--nnodes"))
+    each = whole(value_of(launch.words, "--nproc-per-node", "--nproc_per_node"))
     if nodes is not None and nodes != len(names) and nodes * 2 > len(names) > 1:
         yield problem("nodes", launch, hosts[0], nodes=nodes, count=len(names))
     if each is not None and each not in {1, hosts[0].count}:
         yield problem("each", launch, hosts[0], each=each)
-    place = _launch_hosts_value(launch, "--rdzv-endpoint", "--rdzv_endpoint", "--master-addr")
+    place = value_of(launch.words, "--rdzv-endpoint", "--rdzv_endpoint", "--master-addr")
     host = _HOST.fullmatch(place)
     if host and host[1] not in names and "." not in host[1] and host[1] != "localhost":
         yield problem("place", launch, hosts[0], host=host)
 
 
-def _launch_hosts_value(launch: Launch, *names: str) -> str:
-    for number, word in enumerate(launch.words):
-        head, equals, value = word.partition("=")
-        if head in names:
-            following = launch.words[number + 1] if number + 1 < len(launch.words) else ""
-            return value if equals else following
-    return ""
-
-
-_TOOLS = frozenset({"mpirun", "mpiexec", "orterun"})
-
-
 def launch_mpi(case: Case) -> Found:
     for one in case.of(Launch):
-        if one.tool not in _TOOLS:
+        if one.tool not in _MPI:
             continue
         for name, value in zip(one.words, one.words[1:], strict=False):
             listed = {part.partition("%")[0] for part in value.split(",")}
@@ -141,7 +122,7 @@ def launch_rendezvous(case: Case) -> Found:
             and "--standalone" in launch.words
         ):
             yield problem("standalone", launch)
-        place = _launch_rendezvous_value(
+        place = value_of(
             launch.words, "--rdzv-endpoint", "--rdzv_endpoint", "--master-addr", "--master_addr"
         )
         place = _DEFAULT.sub(r"\1", place)
@@ -156,13 +137,11 @@ def launch_rendezvous(case: Case) -> Found:
 def _form(launch: Launch) -> Found:
     if launch.tool != "torchrun":
         return
-    backend = _launch_rendezvous_value(launch.words, "--rdzv-backend", "--rdzv_backend")
+    backend = value_of(launch.words, "--rdzv-backend", "--rdzv_backend")
     if backend and "$" not in backend and backend not in _BACKENDS:
         yield problem("backend", launch, backend=backend, names=", ".join(sorted(_BACKENDS)))
-    endpoint = _launch_rendezvous_value(
-        launch.words, "--rdzv-endpoint", "--rdzv_endpoint"
-    ).rpartition(":")[2]
-    port = _launch_rendezvous_value(launch.words, "--master-port", "--master_port") or endpoint
+    endpoint = value_of(launch.words, "--rdzv-endpoint", "--rdzv_endpoint").rpartition(":")[2]
+    port = value_of(launch.words, "--master-port", "--master_port") or endpoint
     if port.isdecimal() and not 0 < int(port) <= _LAST_PORT:
         yield problem("port", launch, port=port)
     ranked = any(
@@ -174,16 +153,8 @@ def _form(launch: Launch) -> Found:
 
 
 def _several(words: tuple[str, ...]) -> bool:
-    nodes = _launch_rendezvous_value(words, "--nnodes", "--nnodes")
+    nodes = value_of(words, "--nnodes")
     return bool(nodes) and nodes not in {"1", "1:1"}
-
-
-def _launch_rendezvous_value(words: tuple[str, ...], *names: str) -> str:
-    for number, word in enumerate(words):
-        head, equals, value = word.partition("=")
-        if head in names:
-            return value if equals else words[number + 1] if number + 1 < len(words) else ""
-    return ""
 
 
 def launch_variables_left_behind(case: Case) -> Found:
@@ -240,9 +211,7 @@ def launch_world_size(case: Case) -> Found:
     yield from _slots(case, gpus)
     for launch in case.of(Launch):
         own = gpus.get(launch.device.partition(" ")[0])
-        each = whole(
-            _launch_world_size_value(launch.words, "--nproc-per-node", "--nproc_per_node")
-        )
+        each = whole(value_of(launch.words, "--nproc-per-node", "--nproc_per_node"))
         if own and each is not None and each != own[0] and launch.tool == "torchrun":
             yield problem("gpus", launch, own[1], each=each, own=own)
     yield from _slurm(case)
@@ -254,10 +223,10 @@ def _pods(case: Case) -> Found:
     pods = {one.device: one for one in case.of(Workload)}
     groups: dict[tuple[str, str, int], list[tuple[Launch, Workload]]] = {}
     for launch in case.of(Launch):
-        nodes = whole(_launch_world_size_value(launch.words, "--nnodes"))
+        nodes = whole(value_of(launch.words, "--nnodes"))
         pod = pods.get(launch.device)
         if launch.tool == "torchrun" and nodes and pod:
-            meet = _launch_world_size_value(launch.words, "--rdzv-id", "--rdzv_id")
+            meet = value_of(launch.words, "--rdzv-id", "--rdzv_id")
             key = (launch.at.text.name, meet or launch.device.partition(" ")[0], nodes)
             groups.setdefault(key, []).append((launch, pod))
     for (_, _, nodes), found in groups.items():
@@ -282,12 +251,10 @@ def _slots(case: Case, gpus: dict[str, tuple[int, Container]]) -> Found:
         if one.replicas is None:
             continue
         for launch in case.of(Launch):
-            ranks = whole(_launch_world_size_value(launch.words, "-np", "-n", "--np"))
+            ranks = whole(value_of(launch.words, "-np", "-n", "--np"))
             mine = launch.device.partition(" ")[0] == job and launch.tool == "mpirun"
             each = (
-                whole(_launch_world_size_value(launch.words, "-N", "--npernode", "-npernode"))
-                if mine
-                else None
+                whole(value_of(launch.words, "-N", "--npernode", "-npernode")) if mine else None
             )
             if each is not None and each != slots:
                 yield problem("placed", launch, one, each=each, slots=slots)
@@ -307,11 +274,3 @@ def _slurm(case: Case) -> Found:
         ranks = whole(tasks.value) if tasks else None
         if tasks and gpus and ranks is not None and count and ranks not in {1, count}:
             yield problem("tasks", tasks, gpus, ranks=ranks, count=count)
-
-
-def _launch_world_size_value(words: tuple[str, ...], *names: str) -> str:
-    for number, word in enumerate(words):
-        head, equals, value = word.partition("=")
-        if head in names:
-            return value if equals else words[number + 1] if number + 1 < len(words) else ""
-    return ""

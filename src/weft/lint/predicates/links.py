@@ -41,13 +41,17 @@ def _bond_on_rail_hosts(case: Case, one: facts.Bond) -> bool:
 
 def link_down(case: Case) -> Found:
     for switch in case.switches:
-        used = {one.port for one in switch.of(facts.Address)} | {
-            n.peer for n in switch.of(facts.Neighbor)
-        }
+        used = _used(switch)
         for one in switch.of(facts.Port):
             if one.up is False and (one.peer or one.name in used):
                 to = f" to {one.peer}" if one.peer else ""
                 yield problem("switch", one, to=to)
+
+
+def _used(switch: Device) -> set[str]:
+    """Return the names of ports that have an address or a session."""
+    sessions = {one.peer for one in switch.of(facts.Neighbor)}
+    return sessions | {one.port for one in switch.of(facts.Address)}
 
 
 def link_ends_differ(case: Case) -> Found:
@@ -154,7 +158,7 @@ def mtu_ends_differ(case: Case) -> Found:
             p
             for switch in fleet
             for p in switch.of(facts.Port)
-            if p.mtu_bytes and _mtu_ends_differ_data(p)
+            if p.mtu_bytes and _carries_data(p)
         ]
         counts = Counter(one.mtu_bytes for one in rows)
         usual = counts.most_common(1)[0][0] if counts else None
@@ -180,7 +184,7 @@ def mtu_ends_differ(case: Case) -> Found:
         yield from _mtu_ends_differ_hosts(case, rows)
 
 
-def _mtu_ends_differ_data(port: facts.Port) -> bool:
+def _carries_data(port: facts.Port) -> bool:
     """Return whether a port carries the fabric's data."""
     return not port.name.lower().startswith(
         ("lo", "mgmt", "eth0", "management", "vlan", "null")
@@ -207,7 +211,7 @@ def mtu_small(case: Case) -> Found:
     if case.fabric != "infiniband":
         seen: dict[tuple[str, int], facts.Port] = {}
         for one in case.of(facts.Port):
-            if one.mtu_bytes and one.mtu_bytes < _LEAST and _mtu_small_data(one):
+            if one.mtu_bytes and one.mtu_bytes < _LEAST and _carries_data(one):
                 seen.setdefault((one.device, one.mtu_bytes), one)
         for port in seen.values():
             yield problem(
@@ -243,12 +247,6 @@ def _is_rdma(one: facts.Network | facts.Offered) -> bool:
             "HostDeviceNetwork",
             "OVSNetwork",
         }
-    )
-
-
-def _mtu_small_data(port: facts.Port) -> bool:
-    return not port.name.lower().startswith(
-        ("lo", "mgmt", "eth0", "management", "vlan", "null")
     )
 
 
@@ -302,9 +300,7 @@ def port_unlike_others(case: Case) -> Found:
 
 
 def _ports(switch: Device) -> Found:
-    used = {one.port for one in switch.of(facts.Address)} | {
-        n.peer for n in switch.of(facts.Neighbor)
-    }
+    used = _used(switch)
     files: dict[str, list[facts.Port]] = {}
     for one in switch.of(facts.Port):
         if one.peer or one.name in used:

@@ -8,7 +8,17 @@ import re2
 
 from weft.lint.addresses import interface_of, network_of
 from weft.lint.document import whole
-from weft.lint.facts import Address, Launch, Map, Mapped, Mark, Option, Side, Variable
+from weft.lint.facts import (
+    Address,
+    Launch,
+    Map,
+    Mapped,
+    Mark,
+    Network,
+    Option,
+    Side,
+    Variable,
+)
 from weft.lint.names import names
 from weft.lint.quality import DSCPS, ECN_BITS
 from weft.lint.rule import Case, Found, Severity, problem
@@ -293,7 +303,7 @@ def nccl_settings_differ(case: Case) -> Found:
 
 def _together(found: list[Variable]) -> bool:
     """Return whether the places are one cluster's: a conf among them, or one folder."""
-    folders = {one.at.text.name.rpartition("/")[0] for one in found}
+    folders = {one.at.text.parent for one in found}
     return len(folders) == 1 or any(one.everywhere for one in found)
 
 
@@ -311,9 +321,32 @@ _NOWHERE: Final = re2.compile(r"(lo|docker\d*|virbr\d*|veth\w*|cni\d*|flannel.*|
 _DEVICE: Final = re2.compile(r"(mlx\d|bnxt_re|irdma|rdma)_?\d*(_\d+)?")
 
 
+_SOCKETS: Final = tuple(names("variables.of_sockets"))
+
+
+def nccl_socket_rail(case: Case) -> Found:
+    networks = {one.master: one for one in case.of(Network) if one.master}
+    for one in case.variables(*_SOCKETS):
+        named = [_rails_of(entry, one.value, networks) for entry in one.value.split(",")]
+        if named and all(named):
+            yield problem("rail", one, named[0][0])
+
+
+def _rails_of(entry: str, value: str, networks: dict[str, Network]) -> list[Network]:
+    """Return the networks whose interface an entry takes: NCCL reads prefixes unless ``=``."""
+    name = entry.strip().removeprefix("=")
+    if not name or value.startswith("^"):
+        return []
+    exact = value.strip().startswith("=")
+    return [
+        network
+        for master, network in networks.items()
+        if master == name or (not exact and master.startswith(name))
+    ]
+
+
 def nccl_socket_interface(case: Case) -> Found:
-    names = ("NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", "NCCL_OOB_NET_IFNAME")
-    for one in case.variables(*names):
+    for one in case.variables(*_SOCKETS):
         wrong = _nccl_socket_interface_wrong(one.value)
         if wrong and "$" not in one.value:
             yield problem("wrong", one, wrong=wrong)
@@ -434,7 +467,7 @@ def _nccl_value_wrong(known: Known, value: str) -> str:
 def _wrong_number(known: Known, value: str) -> str:
     digits = whole(value)
     if digits is None:
-        return "is no number, and NCCL reads 0"
+        return "is not a number, and NCCL reads 0"
     if known.kind == "bool":
         return "" if digits in {0, 1} else "is neither 0 nor 1"
     span = _RANGE.match(known.accepted)

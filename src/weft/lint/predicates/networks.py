@@ -12,7 +12,7 @@ from weft.lint.facts import AddressPool, Fact, Installed, Network, Offered, Work
 from weft.lint.rule import Case, Found, problem
 
 F = TypeVar("F", Network, AddressPool)
-_NUMBER: Final = re2.compile(r"\d+")
+_DIGITS: Final = re2.compile(r"\d+")
 _SET: Final = 4
 _FEW_RATIO: Final = 0.25
 
@@ -43,7 +43,7 @@ def network_differs(case: Case) -> Found:
 def _kinds(facts: Sequence[F]) -> Iterator[list[F]]:
     groups: dict[str, list[F]] = {}
     for one in facts:
-        stem = _NUMBER.sub("#", one.name)
+        stem = _DIGITS.sub("#", one.name)
         groups.setdefault(f"{one.kind} {stem}", []).append(one)
     yield from (group for group in groups.values() if len(group) >= _SET)
 
@@ -71,9 +71,6 @@ def _network_differs_odd(
                 )
 
 
-_NETWORK_MASTER_DIGITS: Final = re2.compile(r"\d+")
-
-
 def network_master(case: Case) -> Found:
     together = [
         {name.rpartition("/")[2].partition("@")[0] for name in one.networks}
@@ -84,9 +81,7 @@ def network_master(case: Case) -> Found:
         if not one.master:
             continue
         first = seen.setdefault(one.master, one)
-        alike = _NETWORK_MASTER_DIGITS.sub("#", first.name) == _NETWORK_MASTER_DIGITS.sub(
-            "#", one.name
-        )
+        alike = _DIGITS.sub("#", first.name) == _DIGITS.sub("#", one.name)
         used = any({first.name, one.name} <= names for names in together)
         if first.name != one.name and (used or alike):
             yield problem("shared", one, first)
@@ -96,16 +91,13 @@ _SETTINGS: Final = (
     ("rdma", "isRdma"), ("vendor", "vendor"), ("link_type", "link type"),
     ("driver", "device type"), ("named", "naming of devices"), ("mtu_bytes", "MTU"),
 )  # fmt: skip
-_OFFER_UNLIKE_OTHERS_DIGITS: Final = re2.compile(r"\d+")
 _ENOUGH: Final = 3
 
 
 def offer_unlike_others(case: Case) -> Found:
     rails: dict[str, list[Offered]] = {}
     for one in case.of(Offered):
-        rails.setdefault(
-            _OFFER_UNLIKE_OTHERS_DIGITS.sub("#", f"{one.resource} of {one.by}"), []
-        ).append(one)
+        rails.setdefault(_DIGITS.sub("#", f"{one.resource} of {one.by}"), []).append(one)
         if one.rdma and one.driver == "vfio-pci":
             yield problem("vfio", one)
     for rows in rails.values():
@@ -113,13 +105,10 @@ def offer_unlike_others(case: Case) -> Found:
             yield from _offer_unlike_others_odd(rows, name, words)
     networks: dict[str, list[Network]] = {}
     for each in case.of(Network):
-        networks.setdefault(_OFFER_UNLIKE_OTHERS_DIGITS.sub("#", each.device), []).append(each)
+        networks.setdefault(_DIGITS.sub("#", each.device), []).append(each)
     for alike in networks.values():
         yield from _offer_unlike_others_odd(alike, "plugins", "the chain of plug-ins")
-        shapes = [
-            replace(one, master=_OFFER_UNLIKE_OTHERS_DIGITS.sub("#", one.master))
-            for one in alike
-        ]
+        shapes = [replace(one, master=_DIGITS.sub("#", one.master)) for one in alike]
         yield from _offer_unlike_others_odd(shapes, "master", "the interface")
 
 

@@ -11,6 +11,7 @@ from weft.lint import facts
 from weft.lint.document import whole
 from weft.lint.names import names
 from weft.lint.rule import Case, Found, Severity, problem
+from weft.lint.shell import value_of
 
 
 def container_rdma(case: Case) -> Found:
@@ -313,7 +314,7 @@ def pod_shared_memory(case: Case) -> Found:
 
 
 _OF_MULTUS: Final = re2.compile(r"=?net(\d+)")
-_VARIABLES: Final = ("NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", "NCCL_OOB_NET_IFNAME")
+_VARIABLES: Final = tuple(names("variables.of_sockets"))
 _OF_MPI: Final = frozenset({"oob_tcp_if_include", "btl_tcp_if_include"})
 _POD_SOCKET_RAIL_SEVERAL: Final = 2
 
@@ -404,7 +405,7 @@ def launch_address(case: Case) -> Found:
     pods = {one.device: one for one in case.of(facts.Workload)}
     for launch in case.of(facts.Launch):
         names = files.get(launch.at.text.name, {})
-        place = _NAME.fullmatch(_place(launch.words))
+        place = _NAME.fullmatch(value_of(launch.words, *_PLACES))
         if not names or place is None or launch.device not in pods or place[1] == "localhost":
             continue
         known = [one for one in (place[1], place[2], _ADDED.sub("", place[1])) if one in names]
@@ -428,11 +429,3 @@ def _stray(owner: facts.Named, host: str, device: str) -> bool:
         and bool(role)
         and not host.startswith(f"{owner.name}-{role}-")
     )
-
-
-def _place(words: tuple[str, ...]) -> str:
-    for number, word in enumerate(words):
-        head, equals, value = word.partition("=")
-        if head in _PLACES:
-            return value if equals else words[number + 1] if number + 1 < len(words) else ""
-    return ""

@@ -6,7 +6,7 @@ from itertools import combinations, pairwise
 from operator import itemgetter
 from typing import Final
 
-from weft.lint.addresses import Subnet, address_of, network_of
+from weft.lint.addresses import Subnet, address_of, covers, network_of
 from weft.lint.facts import Address, AddressPool, Network, Side
 from weft.lint.rule import Case, Found, problem
 
@@ -56,18 +56,10 @@ def _fixed(case: Case) -> Found:
             yield problem("link_gateway", one)
         pool = pools.get(one.port)
         outer = network_of(pool.subnet) if pool else None
-        if pool and outer and not _covers(outer, network):
+        if pool and outer and not covers(outer, network):
             yield problem("outside", one, pool)
     yield from _twice(given)
     yield from _nodes(one for _, one in given)
-
-
-def _covers(outer: Subnet, inner: Subnet) -> bool:
-    first, last = int(outer.network_address), int(outer.broadcast_address)
-    return (
-        outer.version == inner.version
-        and first <= int(inner.network_address) <= int(inner.broadcast_address) <= last
-    )
 
 
 def _twice(given: list[tuple[Subnet, Address]]) -> Found:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from weft.lint import facts
+from weft.lint.document import whole
 from weft.lint.names import names
 from weft.lint.quality import (
     CLASSES,
@@ -15,7 +16,6 @@ from weft.lint.quality import (
     host_pauses,
     lossless_queues,
     marked,
-    number,
     paused,
     table,
     target,
@@ -267,22 +267,14 @@ def qos_cnp_class(case: Case) -> Found:
 
 def _turn(switch: Device, one: facts.Congestion, given: int) -> Found:
     queue = target(table(switch, facts.Map.CLASS_TO_QUEUE), given)
-    by_name = {turn.name: turn for turn in switch.of(facts.Scheduler) if turn.name}
-    named = [
-        use
-        for use in switch.of(facts.QueueUse)
-        if use.queue == queue and use.scheduler in by_name
-    ]
-    turns = [turn for turn in switch.of(facts.Scheduler) if turn.queue == queue]
-    turns += [by_name[use.scheduler] for use in named]
-    for turn in turns:
-        if not turn.strict:
-            yield problem("turns", *named[:1], turn, one, queue=queue, switch=switch)
+    for fact, number, turn in _turns(switch):
+        if number == queue and not turn.strict:
+            yield problem("turns", fact, turn, one, queue=queue, switch=switch)
             return
 
 
 def qos_congestion_priority(case: Case) -> Found:
-    lossless = {priority for one in host_pauses(case) for priority in one.priorities}
+    lossless = _lossless(host_pauses(case))
     enables = [one for one in case.of(facts.Congestion) if one.priority is not None]
     on = {(one.name, one.priority) for one in enables if one.value}
     for one in enables:
@@ -354,7 +346,7 @@ def _qos_host_and_switch_list(numbers: set[int]) -> str:
 
 def qos_job_and_host(case: Case) -> Found:
     rows, pauses = host_map(case), host_pauses(case)
-    lossless = {priority for one in pauses for priority in one.priorities}
+    lossless = _lossless(pauses)
     for one, value in traffic_classes(case):
         for mark in case.of(facts.Mark):
             if mark.traffic_class // ECN_BITS != value // ECN_BITS:
@@ -367,7 +359,7 @@ def qos_job_and_host(case: Case) -> Found:
                 )
         yield from _priority(one, value // ECN_BITS, rows, pauses, lossless)
     for one in case.variables("NCCL_IB_SL"):
-        level = number(one.value)
+        level = whole(one.value)
         if lossless and level and level not in lossless:
             yield problem("level", one, *pauses[:1], level=level, least=min(lossless))
 

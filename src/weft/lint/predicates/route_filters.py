@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from ipaddress import IPv4Network
 
 from weft.lint import facts
-from weft.lint.addresses import Subnet, network_of
+from weft.lint.addresses import Subnet, covers, network_of
 from weft.lint.rule import Case, Device, Found, problem
 
 _Links = dict[str, list[tuple[facts.Address, Subnet]]]
@@ -89,7 +89,7 @@ def _let_out(
 def _listed(network: Subnet, name: str, prefixes: list[facts.PrefixRow]) -> bool:
     for one in prefixes:
         outer = network_of(one.prefix)
-        if one.name != name or outer is None or not _inside(network, outer):
+        if one.name != name or outer is None or not covers(outer, network):
             continue
         exact = one.least is None and one.most is None
         least = outer.prefixlen if one.least is None else one.least
@@ -101,11 +101,6 @@ def _listed(network: Subnet, name: str, prefixes: list[facts.PrefixRow]) -> bool
         ):
             return one.permit
     return False
-
-
-def _inside(network: Subnet, outer: Subnet) -> bool:
-    first, last = int(outer.network_address), int(outer.broadcast_address)
-    return network.version == outer.version and first <= int(network.network_address) <= last
 
 
 def _span(network: Subnet) -> tuple[int, int]:
@@ -124,7 +119,7 @@ def _aggregated(switch: Device, one: facts.Aggregate, of: _Links) -> Found:
     if outer is None:
         yield problem("network", one)
         return
-    if links and not any(_inside(network, outer) for _, network in links):
+    if links and not any(covers(outer, network) for _, network in links):
         yield problem("aggregate_outside", one, links[0][0])
         return
     near = {port.peer for port in switch.of(facts.Port)} | {"", switch.name}
@@ -134,7 +129,7 @@ def _aggregated(switch: Device, one: facts.Aggregate, of: _Links) -> Found:
     for name, others in of.items():
         if name in near or name in sessions or not others or _apart(outer, others):
             continue
-        theirs = next((one for one, network in others if _inside(network, outer)), None)
+        theirs = next((one for one, network in others if covers(outer, network)), None)
         if theirs is not None:
             yield problem("aggregate_other", one, theirs, name=name)
             return

@@ -14,7 +14,7 @@ _LIMITS: Final = tuple(names("systemd.limits"))
 _TYPES: Final = frozenset(names("systemd.types"))
 _EXECS: Final = tuple(names("systemd.execs"))
 _TARGETS: Final = tuple(names("systemd.targets"))
-_TOOLS: Final = ("mlnx_qos", "cma_roce", "weft-rdma", "mlxconfig", "roce", "rdma")
+_TOOLS: Final = ("mlnx_qos", "mlxconfig", "roce", "rdma")
 
 
 def host_unit(case: Case) -> Found:

@@ -102,6 +102,11 @@ def _bgp(top: Section) -> Iterator[facts.Fact]:
                 yield facts.Wanted(at=row.at, what="policy-statement", name=row.last)
         remote = (group.first("type") or group).last
         active = any(one.starts("family", "inet") for one in group.parts)
+        for row in group.find("neighbor"):
+            own = row.first("peer-as") or group.first("peer-as")
+            yield facts.Neighbor(
+                at=row.at, peer=row.last, remote=own.last if own else remote, active=True
+            )
         for peers in group.find("dynamic-neighbor"):
             for row in _below(peers, "peer-auto-discovery"):
                 if row.starts("interface"):
@@ -151,9 +156,14 @@ def _codes(service: Section) -> Iterator[tuple[int, tuple[Section, str]]]:
         for group in classifier.parts if classifier.starts("dscp") else ():
             for row in group.parts:
                 for word in row.words:
-                    code = word.strip("[]")
-                    if len(code) > _BITS and not code.strip("01"):
-                        yield int(code, 2), (row, group.last)
+                    code = _binary(word.strip("[]"))
+                    if code is not None:
+                        yield code, (row, group.last)
+
+
+def _binary(word: str) -> int | None:
+    """Return a code point written in bits; None for a name, as ``ef``."""
+    return int(word, 2) if len(word) > _BITS and not word.strip("01") else None
 
 
 def _use(
@@ -161,7 +171,7 @@ def _use(
 ) -> Iterator[facts.Fact]:
     profiles: dict[str, tuple[int, ...]] = {}
     for one in _below(service, "congestion-notification-profile"):
-        given = [int(row.last, 2) for row in _below(one, "input", "dscp")]
+        given = [_binary(row.last) for row in _below(one, "input", "dscp")]
         names = [codes[code][1] for code in given if code in codes]
         profiles[one.last] = tuple(sorted({lossless[n] for n in names if n in lossless}))
         yield from _stops(one)
@@ -177,11 +187,12 @@ def _use(
 def _stops(profile: Section) -> Iterator[facts.Fact]:
     for row in _below(profile, "output", "ieee-802.1"):
         queue = row.first("flow-control-queue")
-        if queue and whole(queue.last) is not None:
+        priority = _binary(row.last)
+        if queue and whole(queue.last) is not None and priority is not None:
             yield facts.Mapped(
                 at=row.at,
                 kind=facts.Map.PAUSE_TO_QUEUE,
-                source=int(row.last, 2),
+                source=priority,
                 target=whole(queue.last) or 0,
             )
     dog = profile.first("pfc-watchdog")

@@ -7,7 +7,7 @@ import re2
 from weft.lint.facts import Fact, Flaw, ServiceLevel
 from weft.lint.reader import File, Reader
 
-_ROW = re2.compile(r"\s*([\w-][\w ,.x-]*?)\s*:\s*(\d+)\s*")
+_ROW = re2.compile(r"\s*[\w-][\w ,.x-]*?\s*:\s*(\d+)\s*")
 _LEVEL = re2.compile(r"\s*sl\s*:\s*(\d+)\s*")
 
 
@@ -28,9 +28,9 @@ def _read(file: File) -> Iterator[Fact]:
         row = _ROW.fullmatch(text) if inside == "qos-ulps" else None
         level = _LEVEL.fullmatch(text) if inside == "qos-levels" else None
         if row:
-            yield ServiceLevel(at=file.at(number), who=row[1], level=int(row[2]))
+            yield ServiceLevel(at=file.at(number), level=int(row[1]))
         elif level:
-            yield ServiceLevel(at=file.at(number), who="a level", level=int(level[1]))
+            yield ServiceLevel(at=file.at(number), level=int(level[1]))
     if inside:
         yield Flaw(
             at=file.at(began),
