@@ -3,23 +3,24 @@
 A section without evidence is NOT MEASURED, and then so is the whole.
 """
 
-import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from typing import Any, Final
+from typing import Final
 
 from weft.bench.localise import NOISE_RATIO, SURE
 from weft.check.checked import Checklist, Outcome, check, worst
-from weft.errors import SpecError, Unreadable
+from weft.errors import SpecError
 from weft.expectations.known import Known
 from weft.expectations.modelled import estimate, taken_part
+from weft.inventory.entity import Entity
 from weft.inventory.inventory import Inventory
 from weft.inventory.values import whole
 from weft.readers.read import read
 from weft.results import Estimate, Provenance
 from weft.spec.cluster import Cluster
+from weft.spec.document import read_json
 
 LEAST_BYTES: Final = 64 << 20
 """From here on sizes are judged, as in the item all-reduce of the checklist."""
@@ -35,7 +36,7 @@ class Speed:
     size_bytes: int
     runs: int
     hosts: int | None
-    """Fewest hosts of a run, where its output says it."""
+    """Hosts of the runs, where their output has it."""
     measured_bytes_per_s: Estimate
     """Bus bandwidth: the median, the slowest and the fastest run."""
     expected_bytes_per_s: Estimate
@@ -104,28 +105,39 @@ def _counted(checklist: Checklist) -> str:
 
 
 def _speeds(inventory: Inventory, cluster: Cluster) -> Iterator[Speed]:
-    """Yield every large size that was measured, over the files that hold it."""
+    """Yield every large size measured on so many hosts, over the files that hold it."""
     known = Known(inventory, cluster)
-    found: dict[tuple[str, int], list[tuple[float, Estimate]]] = {}
-    hosts: dict[tuple[str, int], set[int]] = {}
-    for entity, _ in inventory.of("collective"):
-        size, busbw = whole(entity.field("size")), inventory.value(entity, "busbw")
-        if not size or size < LEAST_BYTES or not isinstance(busbw, float) or not busbw:
-            continue
+    found: dict[tuple[str, int, int], list[tuple[float, Estimate]]] = {}
+    for entity, size, busbw in _measured(inventory):
         modelled = estimate(entity, known)
         if modelled is not None:
             operation, expected = modelled
-            found.setdefault((operation, size), []).append((busbw, expected))
-            hosts.setdefault((operation, size), set()).add(taken_part(entity, known)[1] or 0)
-    for (operation, size), runs in sorted(found.items()):
+            hosts = taken_part(entity, known)[1] or 0
+            found.setdefault((operation, size, hosts), []).append((busbw, expected))
+    for (operation, size, hosts), runs in sorted(found.items()):
         rates, expected = [rate for rate, _ in runs], runs[0][1]
         measured = Estimate(median(rates), min(rates), max(rates))
         yield Speed(
             operation=operation, size_bytes=size, runs=len(runs),
-            hosts=min(hosts[operation, size]) or None,
+            hosts=hosts or None,
             measured_bytes_per_s=measured, expected_bytes_per_s=expected,
             outcome=Outcome.PASS if measured.low >= expected.low else Outcome.FAIL,
         )  # fmt: skip
+
+
+def _measured(inventory: Inventory) -> Iterator[tuple[Entity, int, float]]:
+    """Yield collective, size and bus bandwidth of large sizes; a copy of a run counts once."""
+    runs: dict[str, list[tuple[Entity, int, float]]] = {}
+    for entity, _ in inventory.of("collective"):
+        size, busbw = whole(entity.field("size")), inventory.value(entity, "busbw")
+        if size and size >= LEAST_BYTES and isinstance(busbw, float) and busbw:
+            runs.setdefault(str(entity.field("job")), []).append((entity, size, busbw))
+    curves = {
+        tuple((one.field("operation"), *rest) for one, *rest in rows): rows
+        for rows in runs.values()
+    }
+    for rows in curves.values():
+        yield from rows
 
 
 def _against_model(speeds: tuple[Speed, ...], cluster: Cluster) -> Section:
@@ -147,12 +159,14 @@ def _against_model(speeds: tuple[Speed, ...], cluster: Cluster) -> Section:
 
 
 def _repeats(speeds: tuple[Speed, ...]) -> Section:
-    """Judge the spread of equal runs: healthy ones lie within the noise of pair tests."""
-    runs = min((one.runs for one in speeds), default=0)
+    """Judge the spread of the runs over the most hosts: healthy runs repeat as pair tests."""
+    most = max((one.hosts or 0 for one in speeds), default=0)
+    largest = [one for one in speeds if (one.hosts or 0) == most]
+    runs = min((one.runs for one in largest), default=0)
     if runs < LEAST_RUNS:
-        reason = f"{runs} runs; {LEAST_RUNS} or more show how well a run repeats"
+        reason = f"runs read: {runs}; {LEAST_RUNS} are needed"
         return Section(section="repeats", outcome=Outcome.UNMEASURED, reason=reason)
-    spread = max(one.spread_ratio for one in speeds)
+    spread = max(one.spread_ratio for one in largest)
     good = spread <= 2 * NOISE_RATIO
     reason = f"{runs} runs lie within {spread:.1%}; at most {2 * NOISE_RATIO:.0%} is expected"
     return Section(
@@ -164,18 +178,21 @@ def _localised(path: Path | None, cluster: Cluster) -> Section:
     if path is None:
         reason = "no tests between hosts were given (weft bench localise -o json)"
         return Section(section="localisation", outcome=Outcome.UNMEASURED, reason=reason)
-    told = _json(path)
+    told = read_json(path)
     try:
-        hosts, tests = len(told["layout"]["hosts"]), len(told["outcomes"])
-        named, none = ", ".join(told["named"]), float(told["none_probability"])
-    except (KeyError, TypeError, ValueError) as failure:
+        lists = told["layout"]["hosts"], told["outcomes"], told["named"]
+        none = float(told["none_probability"])
+    except (KeyError, TypeError, ValueError):
+        lists, none = (None, None, None), 0.0
+    if not all(isinstance(one, list) for one in lists):
         raise SpecError(
-            f"{path}: is no result of weft bench localise; write one with -o json"
-        ) from failure
+            f"{path}: is not a result of weft bench localise; write one with -o json"
+        )
+    hosts, tests, named = len(lists[0]), len(lists[1]), ", ".join(map(str, lists[2]))
     seen = f"{tests} tests between {hosts} of {cluster.hosts} hosts"
     if named:
         outcome, reason = Outcome.FAIL, f"{named} is slow ({seen})"
-    elif none >= SURE and hosts >= cluster.hosts:
+    elif none >= SURE and tests and hosts >= cluster.hosts:
         outcome, reason = Outcome.PASS, f"nothing is slow ({none:.0%} sure, {seen})"
     else:
         outcome, reason = (
@@ -183,13 +200,3 @@ def _localised(path: Path | None, cluster: Cluster) -> Section:
             f"not settled: nothing slow at {none:.0%} ({seen})",
         )
     return Section(section="localisation", outcome=outcome, reason=reason)
-
-
-def _json(path: Path) -> Mapping[str, Any]:
-    try:
-        found = json.loads(path.read_text("utf-8"))
-    except OSError as failure:
-        raise Unreadable(f"{path}: {failure.strerror}") from failure
-    except ValueError as failure:
-        raise SpecError(f"{path}: is not JSON") from failure
-    return found if isinstance(found, dict) else {}

@@ -17,7 +17,7 @@ def signed(file: Path, key: Path) -> Path:
     """
     signature = file.with_name(f"{file.name}.sig")
     signature.unlink(missing_ok=True)
-    words = ["ssh-keygen", "-Y", "sign", "-q", "-n", NAMESPACE, "-f", str(key), str(file)]
+    words = ["ssh-keygen", "-Y", "sign", "-q", "-n", NAMESPACE, "-f", str(key), "--", str(file)]
     try:
         done = subprocess.run(  # noqa: S603 - words of this function, no shell
             words, stderr=subprocess.PIPE, text=True, check=False

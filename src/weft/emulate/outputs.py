@@ -70,6 +70,9 @@ def check_extras(state: State, asked: Sequence[str]) -> None:
     for one in asked:
         if one not in known:
             raise SpecError(f"--with: {unknown('output', one, known)} (fabric {state.kind})")
+    systems = [one for one in PORT_NAMES if one in asked]
+    if len(systems) > 1:
+        raise SpecError(f"--with: {' and '.join(systems)}: switches run one system; name one")
 
 
 def outputs(

@@ -1,13 +1,13 @@
 """The score of a game day: what somebody named against what was injected."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from weft.emulate.state import faults
-from weft.errors import SpecError, Unreadable
+from weft.errors import SpecError
+from weft.spec.document import read_json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,17 +91,17 @@ class _Named:
 
 def _read(path: Path) -> list[dict[str, Any]]:
     """Return the rows of an answer."""
-    try:
-        rows = json.loads(path.read_text("utf-8"))
-    except OSError as failure:
-        raise Unreadable(f"{path}: {failure.strerror}") from failure
-    except ValueError as failure:
-        raise SpecError(
-            f"{path}: is not JSON; name a file of weft emulate --answer"
-        ) from failure
-    wanted = {"fault", "host", "number", "device", "causes"}
-    if not isinstance(rows, list) or not all(
-        isinstance(row, dict) and wanted <= row.keys() for row in rows
-    ):
-        raise SpecError(f"{path}: is no answer; name a file of weft emulate --answer")
+    rows = read_json(path)
+    if not isinstance(rows, list) or not all(map(_is_row, rows)):
+        raise SpecError(f"{path}: is not an answer; name a file of weft emulate --answer")
     return rows
+
+
+def _is_row(row: object) -> bool:
+    return (
+        isinstance(row, dict)
+        and isinstance(row.get("number"), int)
+        and all(isinstance(row.get(key), str) for key in ("fault", "host", "device"))
+        and isinstance(row.get("causes"), list)
+        and all(isinstance(one, str) for one in row["causes"])
+    )

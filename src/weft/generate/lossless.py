@@ -5,7 +5,6 @@ Every label is chosen once, here; the switch, the NIC and NCCL print the same nu
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import ceil
 from types import MappingProxyType
 from typing import Final
 
@@ -16,7 +15,7 @@ from weft.generate.planned import Planned
 from weft.generate.platform import Kept, group_reserve, kept_back, lanes_of, platforms
 from weft.generate.switch_system import SwitchSystem, system_of
 from weft.network.fabric import Fabric
-from weft.network.topology import Layout, Mesh
+from weft.network.topology import Layout, Mesh, uplinks
 from weft.spec.cluster import Cluster
 
 ECT0: Final = 2
@@ -268,13 +267,11 @@ def _lossless_groups(
     if not links:
         each = headroom_bytes + beside
         return (Kept(what="lossless groups", count=layout.radix, each_bytes=each),)
-    ends = 2 if isinstance(layout.wiring, Mesh) else 1  # both ends are on spines
-    up = ceil(layout.leaf_spine_cables * layout.planes / max(1, layout.leaf))
-    out = ceil(ends * layout.spine_core_cables * layout.planes / max(1, layout.spine))
+    up, out = uplinks(layout)
     tiers = [{"host": layout.radix - up, "spine": up}]
     if layout.spine:
         tiers.append({"spine": layout.radix - out, "core": out})
-    if layout.spine_core_cables and ends == 1:
+    if layout.spine_core_cables and not isinstance(layout.wiring, Mesh):
         tiers.append({"core": layout.radix})
     kept = [
         tuple(

@@ -8,6 +8,7 @@ from importlib import resources
 from typing import Final
 
 from weft.errors import UnknownName
+from weft.plugins import unknown
 
 NODE_GPUS: Final = 16
 """Most GPUs of one machine; what has more is a rack of several."""
@@ -84,7 +85,7 @@ class Mode:
 def find(name: str) -> Mode:
     """Return a mode by its name."""
     if name not in _modes():
-        raise UnknownName(f"no Mode is called {name!r}; there are: {', '.join(_modes())}")
+        raise UnknownName(unknown("mode of attachment", name, tuple(_modes())))
     return _modes()[name]
 
 

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from weft.generate.lossless import Marking, Pause
 from weft.generate.plan import Plan, lossless
+from weft.generate.rendered import BY_WEFT
 from weft.generate.router import PREFIX, Router, Vrf, underlay_of
 from weft.generate.switch_system import SwitchSystem, switch_systems
 from weft.generate.template import text_of
@@ -107,6 +108,7 @@ def fill(
     ports = _ports(router, name)
     vrfs = [_vrf(vrf, ports) for vrf in router.vrfs()]
     values: dict[str, Any] = {
+        "by": BY_WEFT,
         "cluster": plan.names.cluster.text(),
         "router": router,
         "ports": ports,
@@ -183,10 +185,14 @@ def _balancing(plan: Plan) -> str:
     return plan.cluster.fabric.load_balancing or "ecmp"
 
 
-def vendor_refusal(plan: Plan, target: str, known: Iterable[str]) -> str | None:
-    """Return why a target cannot name the ports of a plan's switches; None where it can."""
+def vendor_refusal(
+    plan: Plan, target: str, known: Iterable[str], *, most_paths: int | None = None
+) -> str | None:
+    """Return why a target cannot configure the switches of a plan; None where it can."""
     switch = layout(plan.cluster).switch
     names = tuple(known)
-    if switch in names:
-        return None
-    return f"{target} knows the ports of {', '.join(names)}, not those of {switch}"
+    if switch not in names:
+        return f"{target} knows the ports of {', '.join(names)}, not those of {switch}"
+    if most_paths is not None and underlay_of(plan).most_paths.whole() > most_paths:
+        return f"{target} takes at most {most_paths} paths"
+    return None

@@ -4,12 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network
-from math import ceil
 from typing import Final
 
 from weft.errors import Infeasible
 from weft.generate.planned import Planned
-from weft.network.topology import Layout, Mesh
+from weft.network.topology import Layout, Mesh, uplinks
 
 POOLS: Final = ("172.16.0.0/12", "10.128.0.0/9")
 LOOPBACKS: Final = "100.64.0.0/10"
@@ -176,10 +175,7 @@ def _between(layout: Layout) -> Planned | None:
 
 def _most_paths(layout: Layout) -> int:
     """Return the most links upwards of one switch, or across where groups are joined."""
-    leaf_up = ceil(layout.leaf_spine_cables * layout.planes / max(1, layout.leaf))
-    ends = 2 if isinstance(layout.wiring, Mesh) else 1  # both ends are on spines
-    spine_up = ceil(ends * layout.spine_core_cables * layout.planes / max(1, layout.spine))
-    return max(1, leaf_up, spine_up)
+    return max(1, *uplinks(layout))
 
 
 def _pool(leaves: int, length: int) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from math import ceil
 from typing import Literal
 
 from weft import units
@@ -246,3 +247,12 @@ def layout_of(
         bisection_links=bisection_links,
         joins_rails=joins_rails, wiring=wiring,
     )  # fmt: skip
+
+
+def uplinks(layout: Layout) -> tuple[int, int]:
+    """Return the most links upwards of a leaf and of a spine, or across between groups."""
+    ends = 2 if isinstance(layout.wiring, Mesh) else 1  # both ends are on spines
+    return (
+        ceil(layout.leaf_spine_cables * layout.planes / max(1, layout.leaf)),
+        ceil(ends * layout.spine_core_cables * layout.planes / max(1, layout.spine)),
+    )

@@ -14,11 +14,13 @@ from pathlib import Path as File
 from typing import Any, Final
 
 from weft.errors import SpecError, Unreadable
-from weft.readers.untrusted import read_bytes
+from weft.readers.untrusted import Malformed, json_value, read_bytes
 from weft.spec.problems import Path, Problem, place_of
 
 LARGEST_BYTES: Final = 1 << 17
 """Of a YAML file: the largest that is read within a few seconds, whatever it holds."""
+LARGEST_JSON_BYTES: Final = 1 << 24
+"""Of a result that weft wrote: localise keeps every test between hosts."""
 MOST_VALUES: Final = 20_000
 DEEPEST: Final = 50
 _CONTROL: Final = frozenset(map(chr, range(32))) - {"\t", "\n", "\r"} | {"\x7f"}
@@ -124,6 +126,15 @@ def read_text(path: str | File, largest_bytes: int = LARGEST_BYTES) -> str:
     except ValueError as error:  # a zero byte in the path
         raise Unreadable(f"{str(path)!r}: cannot be read: {error}") from error
     return _decode(raw, str(path), largest_bytes)
+
+
+def read_json(path: File, largest_bytes: int = LARGEST_JSON_BYTES) -> Any:  # noqa: ANN401 - JSON
+    """Return the value of a JSON file; raise Unreadable, or SpecError with the place."""
+    try:
+        return json_value(read_text(path, largest_bytes))
+    except Malformed as error:
+        place = f"{path}:{error.line}:{error.column}"
+        raise SpecError(f"{place}: is not JSON: {error}") from error
 
 
 @cache

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from weft.errors import SpecError
-from weft.readers.untrusted import Malformed, json_value
-from weft.spec.document import is_file, read_text
+from weft.spec.document import is_file, read_json
 from weft.spec.problems import nearest
 
 Config = Mapping[str, Any]
@@ -62,11 +61,7 @@ def precision_of(path: Path) -> str | None:
 
 
 def _parse(path: Path) -> Config:
-    try:
-        config = json_value(read_text(path, LARGEST_BYTES))
-    except Malformed as error:
-        place = f"{path}:{error.line}:{error.column}"
-        raise SpecError(f"{place}: is not JSON: {error}") from error
+    config = read_json(path, LARGEST_BYTES)
     if not isinstance(config, Mapping):
         raise SpecError(f"{path}: is no config.json: it holds no mapping")
     return config

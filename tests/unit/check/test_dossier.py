@@ -88,15 +88,46 @@ def test_a_slow_run_fails_against_the_model_and_does_not_repeat(bundle, tmp_path
     assert (found["speed"], found["repeats"]) == ("FAIL", "FAIL")
 
 
+def test_copies_of_a_run_are_one_run(bundle, tmp_path):
+    copy = _copy(bundle, tmp_path)
+    for number in (2, 3):
+        shutil.copy(copy / "all_reduce.txt", copy / f"all_reduce_{number}.txt")
+    found = dossier([copy], CLUSTER, written="", localised=_localised(tmp_path))
+    assert {one.runs for one in found.speeds} == {1}
+    assert _outcomes(found)["repeats"] == "NOT MEASURED"
+
+
+def test_runs_over_fewer_hosts_are_judged_by_what_so_many_hosts_should_do(bundle, tmp_path):
+    """Each number of hosts has its own band, and only the largest runs are to repeat."""
+    copy = _copy(bundle, tmp_path)
+    larger = preset("dgx_h100", hosts=8)
+    healthy = emulate(plan(larger), (), hosts=8, seed=1)
+    for seed in (4, 5, 6):
+        text = dict(files(healthy, seed=seed))["all_reduce.txt"]
+        (copy / f"all_reduce_{seed}.txt").write_text(text)
+    found = dossier([copy], larger, written="", localised=_localised(tmp_path))
+    assert {one.hosts for one in found.speeds} == {2, 8}
+    assert {_outcomes(found)[name] for name in ("speed", "repeats")} == {"PASS"}
+
+
 def test_a_run_over_a_part_of_the_hosts_accepts_no_cluster(bundle, tmp_path):
     larger = preset("dgx_h100", hosts=3)
     found = _outcomes(dossier([bundle], larger, written="", localised=_localised(tmp_path)))
     assert found["speed"] == "NOT MEASURED"
 
 
-def test_what_is_no_localisation_is_refused(bundle, tmp_path):
-    (tmp_path / "pairs.json").write_text("{}")
-    with pytest.raises(SpecError, match="is no result of weft bench localise"):
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{}",
+        "[]",
+        json.dumps(SOUND | {"layout": {"hosts": "ab"}}),
+        json.dumps(SOUND | {"named": ""}),
+    ],
+)
+def test_what_is_no_localisation_is_refused(text, bundle, tmp_path):
+    (tmp_path / "pairs.json").write_text(text)
+    with pytest.raises(SpecError, match="is not a result of weft bench localise"):
         dossier([bundle], CLUSTER, written="", localised=tmp_path / "pairs.json")
 
 

@@ -142,10 +142,13 @@ def test_the_subnet_has_every_cable_that_is_up(tmp_path):
     assert lit > 100
 
 
-@pytest.mark.parametrize("kind", CLUSTERS)
-def test_all_of_it_together_raises_no_alarm_on_a_healthy_fabric(kind, tmp_path):
+@pytest.mark.parametrize(
+    ("kind", "system"), [("infiniband", "subnet"), *(("roce", one) for one in PORT_NAMES)]
+)
+def test_all_of_it_together_raises_no_alarm_on_a_healthy_fabric(kind, system, tmp_path):
     state = emulate(plan(CLUSTERS[kind]), (), hosts=2, seed=4, events=ordinary())
-    write(state, tmp_path / "bundle", asked=extras(kind)[:2])
+    asked = [one for one in extras(kind) if one not in PORT_NAMES or one == system]
+    write(state, tmp_path / "bundle", asked=asked)
     assert diagnose([tmp_path / "bundle"], CLUSTERS[kind]).verdict is Verdict.NONE
 
 
@@ -155,6 +158,9 @@ def test_what_is_not_known_is_refused():
         dict(files(state, asked=["subnets"]))
     with pytest.raises(SpecError, match="sonic"):
         dict(files(state, asked=["sonic"]))
+    roce = emulate(plan(CLUSTERS["roce"]), ())
+    with pytest.raises(SpecError, match="switches run one system"):
+        dict(files(roce, asked=["sonic", "eos"]))
     with pytest.raises(KeyError):
         Fields({}).fill("{nothing}")
 

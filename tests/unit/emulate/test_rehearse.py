@@ -49,7 +49,8 @@ def test_a_rehearsal_from_injection_to_score(tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("text", "said"), [("{", "is not JSON"), ("[1]", "is no answer"), ("{}", "is no answer")]
+    ("text", "said"),
+    [("{", "is not JSON"), ("[1]", "is not an answer"), ("{}", "is not an answer")],
 )
 def test_a_file_that_is_no_answer_is_refused(text, said, tmp_path):
     (tmp_path / "answer.json").write_text(text)

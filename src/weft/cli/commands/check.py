@@ -10,6 +10,8 @@ from weft.cli import options
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from weft.check.checked import Checklist
+    from weft.check.dossier import Dossier
     from weft.spec.cluster import Cluster
 
 PathsArgument = Annotated[
@@ -88,7 +90,7 @@ def check(
     from weft.cli.output import check_format, check_places, emit, progress  # noqa: PLC0415 - as above
 
     check_format(output, "checklist" if dossier is None else "dossier")
-    check_places(dossier)
+    check_places(dossier, out)
     if dossier is None and (sign or localised):
         raise typer.BadParameter("--sign and --localised belong to --dossier FILE.html")
     if dossier is not None and (gate or item):
@@ -101,31 +103,35 @@ def check(
         if not evidence:
             raise typer.BadParameter("no PATH is given; name a bundle, or --live collects")
         with progress("reading", quiet=quiet):
-            if dossier is not None:
-                return _accepted(evidence, cluster, dossier, localised, sign, output, full=full)
-            result = api.check(evidence, cluster, gate=gate, only=item)
+            if dossier is None:
+                result: Checklist | Dossier = api.check(evidence, cluster, gate=gate, only=item)
+            else:
+                result = _accepted(evidence, cluster, localised)
+    if dossier is not None:
+        _write_signed(result, dossier, sign)
     emit(result, output, full=full, out=out)
     return result.exit_code
 
 
-def _accepted(  # noqa: PLR0917 - what the command was given
-    evidence: "Sequence[Path]", cluster: "Cluster", file: Path, localised: Path | None,
-    key: Path | None, output: str, *, full: bool,
-) -> int:  # fmt: skip
-    """Write the dossier, sign it, and show its verdict."""
+def _accepted(
+    evidence: "Sequence[Path]", cluster: "Cluster", localised: Path | None
+) -> "Dossier":
     from datetime import UTC, datetime  # noqa: PLC0415 - as above
 
     from weft.check.dossier import dossier  # noqa: PLC0415 - as above
+
+    written = datetime.now(UTC).isoformat(timespec="seconds")
+    return dossier(evidence, cluster, written=written, localised=localised)
+
+
+def _write_signed(result: "Checklist | Dossier", file: Path, key: Path | None) -> None:
+    """Write a dossier, and the signature beside it where there is a key."""
     from weft.cli.output import emit  # noqa: PLC0415 - as above
     from weft.cli.signature import signed  # noqa: PLC0415 - as above
 
-    written = datetime.now(UTC).isoformat(timespec="seconds")
-    result = dossier(evidence, cluster, written=written, localised=localised)
     emit(result, "html", out=file)
     if key is not None:
         signed(file, key)
-    emit(result, output, full=full)
-    return result.exit_code
 
 
 def _collected(folder: Path) -> Path:

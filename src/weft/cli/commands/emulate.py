@@ -114,6 +114,11 @@ def emulate(
     from weft.units import parse_time  # noqa: PLC0415 - as above
 
     check_format(output)
+    if named and score is None:
+        raise typer.BadParameter("--named needs --score FILE", param_hint="--named")
+    for option, time in (("--for", lasting), ("--every", every)):
+        if parse_time(time) <= 0:
+            raise typer.BadParameter(f"{time}: must be more than 0 s", param_hint=option)
     if score is not None:
         from weft.emulate.rehearse import score as scored  # noqa: PLC0415 - as above
 

@@ -28,6 +28,8 @@ def _page(result: Emulated) -> Page:
 def _next(result: Emulated) -> str:
     if result.injected is None:
         return "weft emulate --score ANSWER --named KIND@HOST/NUMBER scores what you find."
+    if not result.injected:
+        return f"weft diagnose {result.folder} should report no problem."
     return f"weft diagnose {result.folder} finds them."
 
 

@@ -8,8 +8,7 @@ from typing import Final
 
 from weft.errors import SpecError
 from weft.generate.plan import Feature, Plan
-from weft.generate.rendered import BY_WEFT
-from weft.generate.router import cages, routers, underlay_of
+from weft.generate.router import cages, routers
 from weft.generate.site_text import site_text
 from weft.generate.switch_text import fill, lossless_of, vendor_refusal
 from weft.generate.target import Files, Proof, Target
@@ -38,7 +37,7 @@ def _files(plan: Plan) -> Files:
         numbers = [port.number for port in router.switch.ports]
         used = sorted({held.place(number)[0] + 1 for number in numbers})
         text = fill(
-            "cumulus", "nvue.commands.j2", plan, router, name, lossless=lossless, by=BY_WEFT,
+            "cumulus", "nvue.commands.j2", plan, router, name, lossless=lossless,
             site=site_text(plan, router, "mgmt"), since_5_13=_numbers(release) >= SYSLOG_MOVED,
             apply=APPLY, cages=held, release=release, since_5_15=_numbers(release) >= RENAMED,
             all_ports=",".join(map(name, numbers)),
@@ -69,10 +68,7 @@ def _numbers(release: str) -> tuple[int, int]:
 
 
 def _refuses(plan: Plan) -> str | None:
-    refusal = vendor_refusal(plan, "cumulus", SWITCHES)
-    if refusal is None and underlay_of(plan).most_paths.whole() > MOST_PATHS:
-        return f"cumulus takes at most {MOST_PATHS} paths"
-    return refusal
+    return vendor_refusal(plan, "cumulus", SWITCHES, most_paths=MOST_PATHS)
 
 
 cumulus = Target(

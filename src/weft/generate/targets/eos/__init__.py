@@ -9,7 +9,6 @@ from typing import Final
 
 from weft import units
 from weft.generate.plan import Feature, Plan
-from weft.generate.rendered import BY_WEFT
 from weft.generate.router import cages, routers
 from weft.generate.site_text import site_text
 from weft.generate.switch_text import fill, lossless_of, vendor_refusal
@@ -37,7 +36,7 @@ def _files(plan: Plan) -> Files:
 
     for router in routers(plan):
         text = fill(
-            "eos", "eos.conf.j2", plan, router, name, lossless=lossless, by=BY_WEFT,
+            "eos", "eos.conf.j2", plan, router, name, lossless=lossless,
             site=site_text(plan, router, "MGMT"),
             apply=APPLY, lane_gbit=LANE_GBIT[layout(plan.cluster).switch],
         )  # fmt: skip

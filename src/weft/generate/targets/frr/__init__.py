@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from typing import Final
 
 from weft.generate.plan import Feature, Plan
-from weft.generate.rendered import BY_WEFT
 from weft.generate.router import OWN_ROUTES, Router, routers
 from weft.generate.site_text import site_text
 from weft.generate.switch_text import fill
@@ -54,7 +53,7 @@ def configuration(plan: Plan, router: Router) -> str:
     """
     return fill(
         "frr", "frr.conf.j2", plan, router, port_name,
-        own_routes=OWN_ROUTES, by=BY_WEFT,
+        own_routes=OWN_ROUTES,
         site=site_text(plan, router, "mgmt"),
     )  # fmt: skip
 

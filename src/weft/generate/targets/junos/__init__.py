@@ -7,7 +7,6 @@ untagged traffic, classes and drop profile of Juniper's DCQCN configlets [junipe
 from typing import Final
 
 from weft.generate.plan import Feature, Plan
-from weft.generate.rendered import BY_WEFT
 from weft.generate.router import cages, routers, underlay_of
 from weft.generate.site_text import site_text
 from weft.generate.switch_text import fill, lossless_of, vendor_refusal
@@ -38,7 +37,7 @@ def _files(plan: Plan) -> Files:
         numbers = [port.number for port in router.switch.ports]
         asns = sorted({one.peer_asn for one in router.fabric})
         text = fill(
-            "junos", "junos.conf.j2", plan, router, name, lossless=lossless, by=BY_WEFT,
+            "junos", "junos.conf.j2", plan, router, name, lossless=lossless,
             site=site_text(plan, router, "mgmt_junos"), apply=APPLY, cages=held,
             used_cages=sorted({held.place(number)[0] for number in numbers}),
             most_ecmp=next(one for one in ECMP if one >= paths), peer_asns=_listed(asns),
@@ -60,10 +59,7 @@ def _listed(asns: list[int]) -> str:
 
 
 def _refuses(plan: Plan) -> str | None:
-    refusal = vendor_refusal(plan, "junos", SWITCHES)
-    if refusal is None and underlay_of(plan).most_paths.whole() > ECMP[-1]:
-        return f"junos takes at most {ECMP[-1]} paths"
-    return refusal
+    return vendor_refusal(plan, "junos", SWITCHES, most_paths=ECMP[-1])
 
 
 junos = Target(

@@ -10,8 +10,7 @@ from weft.errors import Infeasible
 from weft.generate.headroom import KIB
 from weft.generate.lossless import KMAX_OVER_KMIN_AT_LEAST, SWITCH_MTU_BYTES
 from weft.generate.plan import Feature, Plan
-from weft.generate.rendered import BY_WEFT
-from weft.generate.router import cages, routers, underlay_of
+from weft.generate.router import cages, routers
 from weft.generate.site_text import site_text
 from weft.generate.switch_text import Lossless, fill, lossless_of, vendor_refusal
 from weft.generate.target import Files, Proof, Target
@@ -91,7 +90,7 @@ def _files(plan: Plan) -> Files:
 
     for router in routers(plan):
         text = fill(
-            "nxos", "nxos.conf.j2", plan, router, name, lossless=lossless, by=BY_WEFT,
+            "nxos", "nxos.conf.j2", plan, router, name, lossless=lossless,
             site=site_text(plan, router, "management"),
             apply=APPLY, cages=held, strict=STRICT, buffer=buffer,
             claim=_claim(lossless, buffer) if lossless else "",
@@ -100,9 +99,7 @@ def _files(plan: Plan) -> Files:
 
 
 def _refuses(plan: Plan) -> str | None:
-    refusal = vendor_refusal(plan, "nxos", SWITCHES)
-    if refusal is None and underlay_of(plan).most_paths.whole() > MOST_PATHS:
-        return f"nxos takes at most {MOST_PATHS} paths"
+    refusal = vendor_refusal(plan, "nxos", SWITCHES, most_paths=MOST_PATHS)
     if refusal is None:
         try:
             _sized(plan)
