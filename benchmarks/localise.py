@@ -4,8 +4,8 @@
 
 One host, the uplinks of one leaf (8 hosts) or the path between two hosts are slow by a factor
 drawn as localise assumes, noise of 5 % on every test. Pairs one after the other, pairs at once
-(rounds), and groups. Then groups among 232 hosts: published staged group testing takes 22 to 57
-tests there.
+(rounds), and groups. Then groups among 232 hosts: NVIDIA's NVCRE states 22 to 57 tests
+of staged group testing there.
 """
 
 import argparse

@@ -60,8 +60,8 @@ def _usual(found: Described, gpu: str | None, path: Path) -> str:
     """Return the shipped cluster that is nearest: its GPU, bought, its fabric, its NICs."""
     if gpu is None:
         raise SpecError(
-            f"{path}: GPU {found.gpu!r} is none of the catalogue; name the nearest cluster "
-            "with --preset (weft init --list), whose GPU then stands for it"
+            f"{path}: unknown GPU {found.gpu!r}; name the nearest cluster with --preset "
+            "(weft init --list); its GPU is used instead"
         )
 
     def nearness(name: str) -> tuple[bool, ...]:
@@ -114,9 +114,9 @@ def _name(text: str) -> str:
 def _notes(found: Described, made: Cluster, gpu: str | None, nic: str | None) -> Iterator[str]:
     """Say what was taken from elsewhere, and where weft's network differs."""
     if gpu is None:
-        yield f"GPU {found.gpu!r} is none of the catalogue: {made.host.gpu} stands for it"
+        yield f"unknown GPU {found.gpu!r}: {made.host.gpu} is used instead"
     if nic is None:
-        yield f"NIC {found.nic!r} is none of the catalogue: check host.nic"
+        yield f"unknown NIC {found.nic!r}: check host.nic"
     if found.nic_bytes_per_s is None:
         yield (
             f"nic_bytes_per_s is the most that {made.host.nic or 'the NIC'} can: the file has "

@@ -8,6 +8,7 @@ from typing import Final
 from weft.errors import Unreadable
 from weft.lint.text import Text
 from weft.readers.archives import (
+    ARCHIVES,
     DEEPEST_FOLDER,
     UNREADABLE,
     Bounded,
@@ -20,7 +21,6 @@ from weft.readers.untrusted import printable, read_bytes
 LARGEST_BYTES: Final = 64 << 20
 MOST_FILES: Final = 100_000
 MOST_UNPACKED_BYTES: Final = 1 << 30
-ARCHIVES: Final = (".tar", ".tar.gz", ".tgz", ".tar.xz", ".tar.bz2")
 _SKIPPED: Final = frozenset({".git", ".hg", ".venv", "node_modules", "__pycache__"})
 _SNIFFED: Final = 8192
 

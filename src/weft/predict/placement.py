@@ -19,6 +19,7 @@ from weft.engines.flow.solver import Ends, Flows, Uses, complete
 from weft.errors import Infeasible, SpecError
 from weft.network.graph import Floats, Graph, Ints
 from weft.network.routing import Demands, mixed
+from weft.plugins import unknown
 from weft.predict.flows import balancing_of, network_graph, network_of, planes_between, put
 from weft.predict.probing import SEEDS, kind_of, paths_between
 from weft.predict.replay import Placed, Run, group_of
@@ -83,7 +84,7 @@ def place(
     """
     for name in placements:
         if name not in PLACEMENTS:
-            raise SpecError(f"unknown placement {name!r}; known are: {', '.join(PLACEMENTS)}")
+            raise SpecError(unknown("placement", name, list(PLACEMENTS)))
     need = [-(-run.job.ranks // cluster.host.gpus) for run, _ in jobs]
     if sum(need) > cluster.hosts:
         raise Infeasible(

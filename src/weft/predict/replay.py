@@ -35,7 +35,7 @@ ALONE: Final = (
     "others run what it runs"
 )
 WAITS: Final = (
-    "the trace does not tell which computing waited for a collective: the band reaches from "
+    "the trace does not record which computing waited for a collective: the band reaches from "
     "waits that its times show to the next computing waiting for each"
 )
 
@@ -270,7 +270,7 @@ def _job(
     times = scaled(late, cluster, traced_on)
     ends = run.replayed(_column(times, "value"))
     runs = [run] if late is early else [run, Run(early)]
-    both = [scaled(one.job, cluster, traced_on) for one in runs]
+    both = [times, *(scaled(other.job, cluster, traced_on) for other in runs[1:])]
     every = [
         _last(one.replayed(_column(own, end)))
         for one, own in zip(runs, both, strict=True) for end in ("low", "value", "high")
@@ -346,19 +346,19 @@ def _collectives(
     took: tuple[Sequence[tuple[Estimate, float]], Ends],
     waits: tuple[Mapping[int, float], Mapping[int, float] | None],
 ) -> tuple[CollectiveReplay, ...]:
-    """Return the collectives of the first traced rank: those that are alike, together.
+    """Return the collectives of the first traced rank by operation, size, ranks and hosts.
 
     ``took`` is what each was predicted to take and what happened, ``waits`` what is exposed of
     each here and in the trace.
     """
     job, rank = run.job, run.job.traced_ranks[0]
     (times, ends), (exposed, waited) = took, waits
-    alike: dict[tuple[str, int, int, float], list[int]] = defaultdict(list)
+    calls_of: dict[tuple[str, int, int, float], list[int]] = defaultdict(list)
     for at, one in enumerate(job.instances):
         if any(job.nodes[member].rank == rank for member in one.members):
             hosts = len({member // cluster.gpus_per_domain for member in one.ranks})
             name = one.name if one.operation is None else one.operation.value
-            alike[name, len(one.ranks), hosts, one.size_bytes].append(at)
+            calls_of[name, len(one.ranks), hosts, one.size_bytes].append(at)
     took_s = ends.end_s[run.instance_flows] - ends.begin_s[run.instance_flows]
     rows = [
         CollectiveReplay(
@@ -372,7 +372,7 @@ def _collectives(
             exposed_s=math.fsum(exposed.get(at, 0.0) for at in places) / job.steps,
             modelled=job.instances[places[0]].operation is not None,
         )
-        for (name, ranks, hosts, size), places in alike.items()
+        for (name, ranks, hosts, size), places in calls_of.items()
     ]  # fmt: skip
     return tuple(sorted(rows, key=lambda row: (-row.exposed_s, -row.predicted_s.value)))
 

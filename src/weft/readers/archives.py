@@ -24,6 +24,8 @@ from typing import IO, Any
 
 from weft.readers.untrusted import Bytes, opened, printable
 
+ARCHIVES = (".tar", ".tar.gz", ".tgz", ".tar.xz", ".tar.bz2")
+"""Endings of archives, zip files aside."""
 BLOCK_BYTES = 1 << 18
 MOST_MEMBERS = 100_000
 MOST_MEMBER_BYTES = 2 << 30

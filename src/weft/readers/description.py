@@ -61,19 +61,16 @@ def read_description(path: Path) -> Described:
         )
     try:
         value, lines = _value(data.decode("utf-8", "replace"))
-        for name in plugins.names(descriptions):
-            kind = plugins.load(descriptions, name, Description)
-            if kind.claims(value):
-                return kind.reads(value, lines)
-        raise Malformed(f"describes nothing that weft knows; {_known()}")  # noqa: TRY301
+        kinds = (
+            plugins.load(descriptions, n, Description) for n in plugins.names(descriptions)
+        )
+        kind = next((one for one in kinds if one.claims(value)), None)
+        if kind is not None:
+            return kind.reads(value, lines)
     except Malformed as failure:
         raise SpecError(f"{path}:{failure.line}: {failure.message}") from failure
-
-
-def _known() -> str:
-    names = plugins.names(descriptions)
-    titles = (plugins.load(descriptions, name, Description).title for name in names)
-    return f"read are: {', '.join(titles)}"
+    known = plugins.titles(descriptions, Description)
+    raise SpecError(f"{path}: unknown description format; read are: {known}")
 
 
 def _value(text: str) -> tuple[Any, Lines]:

@@ -116,14 +116,9 @@ def read_job(paths: Sequence[Path]) -> list[Traced]:
                     "all; record fewer steps, or give the trace of one rank"
                 )
     if not found:
-        raise SpecError(f"{', '.join(map(str, paths))}: holds no trace; {known_formats()}")
+        named, known = ", ".join(map(str, paths)), plugins.titles(traces, Format)
+        raise SpecError(f"{named}: holds no trace; read are: {known}")
     return [replace(one, groups={**groups, **one.groups}) for one in found]
-
-
-def known_formats() -> str:
-    """Say what is read."""
-    titles = (plugins.load(traces, name, Format).title for name in plugins.names(traces))
-    return f"read are: {', '.join(titles)}"
 
 
 def _documents(path: Path) -> Iterator[Document]:
@@ -137,7 +132,8 @@ def _documents(path: Path) -> Iterator[Document]:
             try:
                 value = json_value(_as_list(data))
             except Malformed as failure:
-                raise _error(name, failure) from failure
+                place = f"{name}:{failure.line}:{failure.column}"
+                raise SpecError(f"{place}: {failure.message}") from failure
         yield Document(name=name, data=data, value=value)
 
 
@@ -155,8 +151,8 @@ def _data(member: Member, name: str) -> bytes:
         ) from failure
     if left <= 0:
         raise SpecError(
-            f"{name}: holds more than {MOST_BYTES >> 20} MiB; record fewer steps, without "
-            "stacks and shapes of memory"
+            f"{name}: holds more than {MOST_BYTES >> 20} MiB; record fewer steps, with "
+            "with_stack=False and profile_memory=False"
         )
     return b"".join(parts)
 
@@ -174,7 +170,7 @@ def _traced(document: Document) -> Traced:
     try:
         found = _format_of(document).reads(document)
     except Malformed as failure:
-        raise _error(document.name, failure) from failure
+        raise SpecError(f"{document.name}: {failure.message}") from failure
     if not any(span.call for span in found.spans):
         raise SpecError(
             f"{document.name}: holds no collective; a trace of one GPU has no network to replay"
@@ -187,11 +183,7 @@ def _format_of(document: Document) -> Format:
         one = plugins.load(traces, name, Format)
         if one.claims(document):
             return one
-    raise Malformed(f"is no trace that weft knows; {known_formats()}")
-
-
-def _error(name: str, failure: Malformed) -> SpecError:
-    return SpecError(f"{name}:{failure.line}:{failure.column}: {failure.message}")
+    raise Malformed(f"unknown trace format; read are: {plugins.titles(traces, Format)}")
 
 
 def rank_in(name: str) -> int | None:

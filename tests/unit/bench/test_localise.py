@@ -163,7 +163,7 @@ def test_a_slow_path_between_two_healthy_hosts_is_named():
 
 @pytest.mark.parametrize("hosts", [32, pytest.param(232, marks=pytest.mark.slow)])
 def test_one_slow_path_of_all_is_found_by_groups(hosts):
-    """C(232, 2) = 26,796 paths are 14.7 bits; staged group testing takes 22 to 57 tests."""
+    """C(232, 2) = 26,796 paths are 14.7 bits; NVCRE states 22 to 57 tests."""
     draw = random.Random(7)  # noqa: S311 - noise
     layout = Layout(hosts=tuple(f"h{place}" for place in range(hosts)))
     ends = draw.sample(layout.hosts, 2)

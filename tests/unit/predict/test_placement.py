@@ -146,7 +146,7 @@ def test_crossed_rails_pay_where_rails_have_leaves_of_their_own(tmp_path):
 
 def test_unknown_placements_and_too_few_hosts_are_refused(tmp_path, capsys):
     jobs = {name: job(tmp_path / name) for name in "ab"}
-    with pytest.raises(SpecError, match="known are: packed, scattered, by-topology"):
+    with pytest.raises(SpecError, match="did you mean"):
         steps(leaves(1), jobs, ["pakced"], 8)
     with pytest.raises(Infeasible, match=r"need 40 hosts .* has 32"):
         steps(leaves(1), jobs, ["packed"], 20)

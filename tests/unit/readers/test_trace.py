@@ -52,7 +52,6 @@ def test_a_collective_waits_for_what_was_launched_before_it(tmp_path):
     found = read(tmp_path, kineto(events))
     after = [span.after for span in found.spans]
     assert found.waits_recorded
-    assert found.spans[1].call is None or found.spans[2].call is None
     call = next(at for at, span in enumerate(found.spans) if span.call)
     assert after[call] == (0,)  # the first kernel, not the one launched later
     assert after[3] == (call,)  # the kernel behind the recorded wait
@@ -122,9 +121,9 @@ WRONG = {
     "cut_short": ("a.0.et", ONE[:-3], "cut short"),
     "gzip_cut_short": ("rank0.json.gz", gzip.compress(kineto([nccl(0, 1, 9, [0, 1])]))[:-30],
                        "ended before the end-of-stream marker"),
-    "no_trace": ("rank0.json", b'{"a": 1}', "no trace that weft knows"),
-    "text": ("notes.txt", b"hello", "no trace that weft knows"),
-    "empty": ("a.0.et", b"", "no trace that weft knows"),
+    "no_trace": ("rank0.json", b'{"a": 1}', "unknown trace format"),
+    "text": ("notes.txt", b"hello", "unknown trace format"),
+    "empty": ("a.0.et", b"", "unknown trace format"),
     "json_cut_short": ("rank0.json", b'{"traceEvents": [{"ph": "X"}', "rank0.json:1:"),
     "deep": ("rank0.json", b"[" * 5000, "nested too deeply"),
     "no_collective": ("rank0.json", kineto([kernel(0, 5)]), "holds no collective"),

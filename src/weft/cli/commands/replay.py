@@ -8,8 +8,6 @@ import typer
 
 from weft.cli import options
 
-_DOCUMENTS = frozenset({".yaml", ".yml"})
-
 
 def replay(
     traces: Annotated[
@@ -63,6 +61,7 @@ def replay(
       weft replay a/ b/ cluster.yaml --fidelity flow --placement packed --placement scattered
     """  # noqa: D301 - click's mark for text that is not to be wrapped
     from weft import api  # noqa: PLC0415 - after the words are understood
+    from weft.cli.documents import documents_among  # noqa: PLC0415 - as above
     from weft.cli.inputs import cluster_of  # noqa: PLC0415 - as above
     from weft.cli.output import check_format, check_places, emit  # noqa: PLC0415 - as above
     from weft.readers.trace import read_job  # noqa: PLC0415 - as above
@@ -70,9 +69,9 @@ def replay(
 
     check_format(output)
     check_places(out, kind="replay")
-    documents = [path for path in traces if path.suffix in _DOCUMENTS]
+    documents, files = documents_among(traces)
     cluster = cluster_of(given, documents)
-    jobs = _jobs([path for path in traces if path.suffix not in _DOCUMENTS])
+    jobs = _jobs(files)
     result = api.replay(
         {name: read_job(paths) for name, paths in jobs.items()},
         cluster,
@@ -89,9 +88,11 @@ def _jobs(paths: Sequence[Path]) -> dict[str, list[Path]]:
     """Return the traces by job: each folder or archive is one, all other files together one."""
     if not paths:
         raise typer.BadParameter("no trace is given; name one", param_hint="TRACE")
+    from weft.readers.archives import ARCHIVES  # noqa: PLC0415 - as above
+
     found: dict[str, list[Path]] = {}
     for path in paths:
-        whole = path.is_dir() or path.name.endswith((".tar", ".zip", ".tgz", ".tar.gz"))
+        whole = path.is_dir() or path.name.endswith((*ARCHIVES, ".zip"))
         name = path.resolve().name if whole else "job"
         while whole and name in found:
             name += "'"

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import re2
 
+from weft.plugins import unknown
 from weft.readers.description import Described, Description
 from weft.readers.untrusted import Lines, Malformed
 from weft.units import rate_from_gbit
@@ -76,7 +77,7 @@ class _Reader:
 
     def device(self, name: str, where: object) -> Any:  # noqa: ANN401 - any document
         if name not in self.devices:
-            raise self.fail(where, f"no device is called {name!r}")
+            raise self.fail(where, unknown("device", name, list(self.devices)))
         return self.devices[name]
 
     def components(
@@ -129,7 +130,7 @@ class _Reader:
         """Return the rate of the link of an edge in bytes/s; 0 where it has none."""
         name = str(edge.get("link"))
         if name not in self.links:
-            raise self.fail(edge, f"no link is called {name!r}")
+            raise self.fail(edge, unknown("link", name, list(self.links)))
         link = self.links[name]
         own = link.get("physical") if isinstance(link.get("physical"), dict) else link
         bandwidth = own.get("bandwidth")
@@ -202,7 +203,7 @@ def _reads(value: Any, lines: Lines) -> Described:  # noqa: ANN401 - any documen
         few = min(used, key=lambda vertex: len(ports[vertex]))
         raise reader.fail(
             value, f"hosts have {min(nics)} to {max(nics)} NICs with an edge "
-            f"({few[0]}[{few[1]}] has {min(nics)}); hosts of a cluster are alike",
+            f"({few[0]}[{few[1]}] has {min(nics)}); a cluster has one number",
         )  # fmt: skip
     return _described(value, reader, graph, ports, sorted(used))
 

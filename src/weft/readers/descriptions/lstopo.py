@@ -42,7 +42,7 @@ def _claims(value: Any) -> bool:  # noqa: ANN401 - any document
 
 def _reads(value: Any, lines: Lines) -> Described:  # noqa: ANN401 - any document
     machine = value["topology"]
-    devices = list(_devices(machine, (), lines))
+    devices = list(_devices(machine, lines))
     info = dict(_infos(machine))
     gpus = [one for one in devices if one.kind in _GPU_CLASSES and one.vendor in _GPU_VENDORS]
     if not gpus:
@@ -84,12 +84,10 @@ def _infos(element: Any) -> Iterator[tuple[str, str]]:  # noqa: ANN401 - any doc
             yield from _infos(below)
 
 
-def _devices(
-    element: Any, above: tuple[tuple[str, int], ...], lines: Lines  # noqa: ANN401 - as above
-) -> Iterator[_Device]:  # fmt: skip
-    """Yield the PCI devices below an element, once each, whatever their functions."""
+def _devices(machine: Any, lines: Lines) -> Iterator[_Device]:  # noqa: ANN401 - as above
+    """Yield the PCI devices of a machine, once each, whatever their functions."""
     seen: set[str] = set()
-    waiting = [(element, above)]
+    waiting: list[tuple[Any, tuple[tuple[str, int], ...]]] = [(machine, ())]
     while waiting:
         one, path = waiting.pop()
         children = [row for row in _listed(one.get("object")) if isinstance(row, dict)]

@@ -9,6 +9,7 @@ import math
 import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 from weft.readers.trace import Call, Document, Format, Span, Traced
@@ -51,7 +52,7 @@ class _Node:
 def _claims(document: Document) -> bool:
     value = document.value
     if value is None:
-        return document.data[:1] != b"" and ".et" in document.name
+        return bool(document.data) and ".et" in Path(document.name).suffixes
     return _rows(value) is not None
 
 

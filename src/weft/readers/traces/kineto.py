@@ -27,15 +27,15 @@ _STEP: Final = "ProfilerStep#"
 _GLOO: Final = "gloo:"
 _ELEMENT_BYTES: Final = {
     "float": 4, "double": 8, "half": 2, "bfloat16": 2, "long": 8, "int": 4, "short": 2,
-    "char": 1, "byte": 1, "bool": 1, "complexfloat": 8, "complexdouble": 16, "long int": 8,
-    "c10::half": 2, "c10::bfloat16": 2, "unsigned char": 1, "signed char": 1,
+    "char": 1, "byte": 1, "bool": 1, "complexhalf": 4, "complexfloat": 8, "complexdouble": 16,
+    "uint16": 2, "uint32": 4, "uint64": 8, "long int": 8, "unsigned int": 4,
+    "unsigned long": 8, "unsigned char": 1, "signed char": 1,
 }  # fmt: skip
 """By c10::ScalarType, and by the C++ name that shapes are recorded with."""
 HOST_ALONE: Final = (
     "no GPU in the trace: the host's operators are the computing, and collectives of gloo, "
     "which records no process group, span all ranks"
 )
-_ONE_BYTE: Final = ("float8", "int8", "uint8")
 
 
 def _claims(document: Document) -> bool:
@@ -184,8 +184,8 @@ def _number(value: object) -> float:
 
 
 def _element_bytes(kind: object) -> int:
-    name = str(kind).lower()
-    return 1 if name.startswith(_ONE_BYTE) else _ELEMENT_BYTES.get(name, 0)
+    name = str(kind).lower().removeprefix("c10::")
+    return 1 if name.startswith("float8") else _ELEMENT_BYTES.get(name, 0)
 
 
 def _ranks(text: object, size: object) -> tuple[int, ...]:
