@@ -116,8 +116,8 @@ def read_job(paths: Sequence[Path]) -> list[Traced]:
                     "all; record fewer steps, or give the trace of one rank"
                 )
     if not found:
-        named, known = ", ".join(map(str, paths)), plugins.titles(traces, Format)
-        raise SpecError(f"{named}: holds no trace; read are: {known}")
+        given, known = ", ".join(map(str, paths)), plugins.titles(traces, Format)
+        raise SpecError(f"{given}: holds no trace; read are: {known}")
     return [replace(one, groups={**groups, **one.groups}) for one in found]
 
 
