@@ -157,3 +157,36 @@ def test_a_slower_port_may_have_a_smaller_queue():
 def test_entropies_are_a_power_of_two(count):
     with pytest.raises(SpecError, match=f"{count} entropy values: reps takes a power of two"):
         run("reps", entropies=count)
+
+
+CONTROLS = {
+    "nscc": {}, "rccc": {}, "rccc by a clock": {"grant_rate_ratio": 0.99},
+}  # fmt: skip
+
+
+def large_incast(control, acknowledge_bytes):
+    """Send from 496 hosts, which begin with two round trips each, into 100 packets of queue."""
+    wiring = leaf_spine(
+        leaves=32, hosts_per_leaf=16, spines=16, bytes_per_s=50e9, propagation_s=1e-6
+    )
+    work = Flows(
+        source=np.arange(16, 512), target=np.zeros(496, np.int64),
+        size_bytes=np.full(496, 100_000),
+    )  # fmt: skip
+    return simulate(wiring, work, Options(
+        balancing="mixed", congestion=control.partition(" ")[0], recovery="trim",
+        flow_control=FlowControl.NONE, queue_limit_bytes=100 * 4096, kmin_bytes=80_000,
+        kmax_bytes=300_000, pmax_ratio=1.0, acknowledge_bytes=acknowledge_bytes,
+        knobs={"start_window_bytes": 200_000, **CONTROLS[control]},
+    ))  # fmt: skip
+
+
+@pytest.mark.parametrize("control", CONTROLS)
+def test_a_large_incast_ends_and_held_back_acknowledgements_do_not_flood_it(control):
+    """T = N S / C where nothing stalls; packets resent do not depend on when answers come."""
+    each, held = (large_incast(control, few) for few in (0, 16_384))
+    least_ps = 496 * 100_000 * 20
+    for one in (each, held):
+        assert (one.received_bytes == 100_000).all()
+        assert least_ps <= one.completion_ps <= 1.1 * least_ps
+    assert held.counts["trims"] <= 1.1 * each.counts["trims"]

@@ -222,7 +222,7 @@ def _arrival(state, flow_id, payload_bytes, cut_bytes, marked, now):
     knobs = settings.knobs
     if flow.cc[KNOWN] == 0.0:
         _meet(state, host, flow_id, knobs)
-    host.coming_bytes = max(0, host.coming_bytes - payload_bytes - cut_bytes)
+    host.coming_bytes -= payload_bytes + cut_bytes  # below 0: packets are whole, grants are not
     flow.cc[CUT] += cut_bytes
     if cut_bytes > 0 and flow.cc[WANTS] == 0.0:
         _join(state, host, flow_id)
