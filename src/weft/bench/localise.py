@@ -4,7 +4,7 @@ A part is a host (its NIC, slot and cable), the uplinks of a leaf, or the path b
 hosts. A test runs between some hosts, a pair as a rule, and is slow if it touches a faulty
 part: a path where both of its hosts take part, so tests of groups send from each host to each.
 At most two parts are faulty, or one path; the prior of a part is the same for all of its kind.
-With r the rate of a test over that of a sound one::
+With r the rate of a test over that of a healthy one::
 
     healthy: log r ~ N(0, noise)        faulty: log r ~ U(log LEAST_LEFT, log MOST_LEFT)
 

@@ -178,10 +178,10 @@ def _localised(path: Path | None, cluster: Cluster) -> Section:
     if path is None:
         reason = "no tests between hosts were given (weft bench localise -o json)"
         return Section(section="localisation", outcome=Outcome.UNMEASURED, reason=reason)
-    told = read_json(path)
+    result = read_json(path)
     try:
-        lists = told["layout"]["hosts"], told["outcomes"], told["named"]
-        none = float(told["none_probability"])
+        lists = result["layout"]["hosts"], result["outcomes"], result["named"]
+        none = float(result["none_probability"])
     except (KeyError, TypeError, ValueError):
         lists, none = (None, None, None), 0.0
     if not all(isinstance(one, list) for one in lists):

@@ -10,10 +10,10 @@ from weft.inventory.values import Value
 
 _FEWEST_PEERS: Final = 3
 _USUAL_RATIO: Final = 0.65
-"""Of values of an unknown output: so many of them are alike, or none is usual."""
+"""Of values of an unknown output: so many of them are equal, or none is usual."""
 _NEAR_RATIO: Final = 0.1
 _FAR_RATIO: Final = 0.25
-"""Measured numbers are alike within the first, and unlike beyond the second."""
+"""Measured numbers are equal within the first, and different beyond the second."""
 
 
 def unusual_fields(inventory: Inventory) -> None:

@@ -43,7 +43,12 @@ def unseen(scenario: Scenario) -> tuple[str, ...]:
             "--fidelity packet"
         )
     classes = ("traffic classes share links as if there was one",)
-    return (UNSEEN, *(classes if scenario.network.classes else ()))
+    skips = ("skip_ratio has no effect: flows take a moment as they are",)
+    return (
+        UNSEEN,
+        *(classes if scenario.network.classes else ()),
+        *(skips if scenario.skip_ratio is not None else ()),
+    )
 
 
 def flowed(
@@ -136,7 +141,7 @@ def _used(
 ) -> _Used:
     """Return the links of every flow; delay lines are none that anybody shares.
 
-    Where packets are spread, a leaf's uplinks are one set while all links are alike. Where
+    Where packets are spread, a leaf's uplinks are one set while all links have one rate. Where
     some are slower or down, or groups are joined directly, every switch splits evenly: it
     does not know what lies behind.
     """
@@ -167,14 +172,14 @@ def _used(
 
 
 def _is_even(fabric: Fabric) -> bool:
-    """Whether all links of the network are alike, in tiers."""
+    """Whether all links of the network have one rate, in tiers."""
     rates = fabric.wiring.bytes_per_s
-    alike = not fabric.wiring.down and bool((rates == rates[0]).all())
-    return alike and not isinstance(fabric.graph.layout.wiring, Mesh)
+    same_rate = not fabric.wiring.down and bool((rates == rates[0]).all())
+    return same_rate and not isinstance(fabric.graph.layout.wiring, Mesh)
 
 
 def _teams(count: int, relays: Sequence[Relay]) -> Ints:
-    """Number flows, all those of one tree of relays alike."""
+    """Number flows; those of one tree of relays have one number."""
     root = np.arange(count)
     for relay in relays:
         own = [_root(root, flow) for flow in (*relay.feeders, *relay.fed)]

@@ -34,7 +34,7 @@ def traced(wiring: Wiring, routes: Routes, flows: Flows, hashes: Ints | None = N
     """Return the links of every flow, a column a hop; -1 behind its end.
 
     Each takes the link that ECMP gives its hash, as packets do; without hashes the first of
-    the equal-cost links, which are all alike where none is slower.
+    the equal-cost links, which are equal where none is slower.
     """
     link = routes.uplink[flows.source].astype(np.int64)
     leaf = routes.leaf_of[flows.target]

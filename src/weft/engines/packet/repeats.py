@@ -30,7 +30,7 @@ class _Run:
     last: int
     entries: Ints
     likeness: int
-    """The same for runs that are alike."""
+    """The same for equal runs."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -140,10 +140,10 @@ def _totals(state: State) -> tuple[Ints, Ints]:
 
 
 def repeats_of(state: State, schedule: Schedule, skipping: Skipping) -> Repeats | None:
-    """Hold all runs but the first back; none if runs overlap or too few are alike."""
+    """Hold all runs but the first back; none if runs overlap or too few are equal."""
     runs = _runs(schedule)
-    alike = np.unique([run.likeness for run in runs], return_counts=True)[1]
-    if alike.max(initial=0) < LEAST_REPEATS:
+    counts = np.unique([run.likeness for run in runs], return_counts=True)[1]
+    if counts.max(initial=0) < LEAST_REPEATS:
         return None
     for run in runs[1:]:
         state.flows.waits_for[run.entries] += 1
@@ -190,7 +190,7 @@ def _awaits(pairs: Ints, before: Ints, entries: Ints) -> bool:
 
 
 def _form(schedule: Schedule, first: int, last: int, pairs: Ints) -> bytes:
-    """Return what runs that are alike have in common."""
+    """Return what equal runs have in common."""
     flows: Any = schedule.flows
     columns = (flows.source, flows.target, flows.size_bytes, flows.connection)
     classes = () if flows.traffic_class is None else (flows.traffic_class,)

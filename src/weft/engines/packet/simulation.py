@@ -478,7 +478,7 @@ def hashes_of(wiring: Wiring, flows: Flows, seed: int) -> npt.NDArray[np.int64]:
 
 
 def _hashes(flows: Flows, rng: np.random.Generator) -> npt.NDArray[np.int64]:
-    """Draw what ECMP sees of every flow; those of one connection hash alike."""
+    """Draw what ECMP sees of every flow; those of one connection have one hash."""
     hashes = rng.integers(1, SEED_MASK, len(flows.source))
     return hashes if flows.connection is None else hashes[flows.connection]
 

@@ -81,9 +81,9 @@ def network_master(case: Case) -> Found:
         if not one.master:
             continue
         first = seen.setdefault(one.master, one)
-        alike = _DIGITS.sub("#", first.name) == _DIGITS.sub("#", one.name)
+        same_stem = _DIGITS.sub("#", first.name) == _DIGITS.sub("#", one.name)
         used = any({first.name, one.name} <= names for names in together)
-        if first.name != one.name and (used or alike):
+        if first.name != one.name and (used or same_stem):
             yield problem("shared", one, first)
 
 
@@ -106,9 +106,9 @@ def offer_unlike_others(case: Case) -> Found:
     networks: dict[str, list[Network]] = {}
     for each in case.of(Network):
         networks.setdefault(_DIGITS.sub("#", each.device), []).append(each)
-    for alike in networks.values():
-        yield from _offer_unlike_others_odd(alike, "plugins", "the chain of plug-ins")
-        shapes = [replace(one, master=_DIGITS.sub("#", one.master)) for one in alike]
+    for peers in networks.values():
+        yield from _offer_unlike_others_odd(peers, "plugins", "the chain of plug-ins")
+        shapes = [replace(one, master=_DIGITS.sub("#", one.master)) for one in peers]
         yield from _offer_unlike_others_odd(shapes, "master", "the interface")
 
 

@@ -1,4 +1,4 @@
-"""A predicate on switches that are configured alike."""
+"""A predicate on switches of one role."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
@@ -41,9 +41,9 @@ def switch_unlike_peers(case: Case) -> Found:
         for switch in fleet:
             for text in switch.texts:
                 roles[_masked(switch.name), text.stem].append((switch, text))
-        for alike in roles.values():
-            if len(alike) >= _FEWEST and _is_one_odd([text.content for _, text in alike]):
-                yield from _compared([_written(switch, text) for switch, text in alike])
+        for peers in roles.values():
+            if len(peers) >= _FEWEST and _is_one_odd([text.content for _, text in peers]):
+                yield from _compared([_written(switch, text) for switch, text in peers])
 
 
 def _is_one_odd(contents: Sequence[str]) -> bool:
@@ -54,8 +54,8 @@ def _is_one_odd(contents: Sequence[str]) -> bool:
     return any(0 < len(contents) - count <= _most_odd(contents) for count in lines.values())
 
 
-def _most_odd(alike: Sequence[object]) -> int:
-    return max(1, len(alike) // 10)
+def _most_odd(peers: Sequence[object]) -> int:
+    return max(1, len(peers) // 10)
 
 
 def _written(switch: Device, text: Text) -> _Written:
@@ -107,32 +107,32 @@ def _masked(words: str) -> str:
     return masked
 
 
-def _compared(alike: Sequence[_Written]) -> Found:
+def _compared(peers: Sequence[_Written]) -> Found:
     """Yield what one of the switches lacks of what the others have."""
-    most_odd = _most_odd(alike)
-    lines = Counter(path for one in alike for path in one.lines)
-    shapes = Counter(shape for one in alike for shape in one.shapes)
-    usual = {path for path, count in lines.items() if 0 < len(alike) - count <= most_odd}
-    forms = {shape for shape, count in shapes.items() if 0 < len(alike) - count <= most_odd}
-    for one in alike:
+    most_odd = _most_odd(peers)
+    lines = Counter(path for one in peers for path in one.lines)
+    shapes = Counter(shape for one in peers for shape in one.shapes)
+    usual = {path for path, count in lines.items() if 0 < len(peers) - count <= most_odd}
+    forms = {shape for shape, count in shapes.items() if 0 < len(peers) - count <= most_odd}
+    for one in peers:
         lacks = [path for path in usual if path not in one.lines]
         known = {_shape(path) for path in lacks}
         lacks += [
-            next(path for other in alike for path in other.lines if _shape(path) == shape)
+            next(path for other in peers for path in other.lines if _shape(path) == shape)
             for shape in forms - known
             if shape not in one.shapes
         ]
         below = set(lacks)
         topmost = [path for path in lacks if not _is_below(path, below)]
-        yield from _told(one, alike, topmost)
+        yield from _told(one, peers, topmost)
 
 
 def _is_below(path: Path, lacks: set[Path]) -> bool:
     return any(path[:length] in lacks for length in range(1, len(path)))
 
 
-def _told(one: _Written, alike: Sequence[_Written], lacks: Sequence[Path]) -> Found:
-    others = len(alike) - 1
+def _told(one: _Written, peers: Sequence[_Written], lacks: Sequence[Path]) -> Found:
+    others = len(peers) - 1
     if len(lacks) > _MOST_ALIKE:
         yield problem(
             "other_kind",
@@ -140,11 +140,11 @@ def _told(one: _Written, alike: Sequence[_Written], lacks: Sequence[Path]) -> Fo
             one=one,
             count=len(lacks),
             others=others,
-            value=next(o for o in alike if o is not one).switch.name,
+            value=next(o for o in peers if o is not one).switch.name,
         )
         return
     for path in sorted(lacks):
-        shown = next(other for other in alike if path in other.lines)
+        shown = next(other for other in peers if path in other.lines)
         here = one.lines.get(path[:-1], 1)
         theirs = shown.switch.name
         yield problem(
