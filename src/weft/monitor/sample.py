@@ -19,7 +19,7 @@ import re2
 
 from weft import plugins
 from weft.collect import probes
-from weft.collect.probe import Command, Each, Probe
+from weft.collect.probe import Command, Each, Probe, Scope
 from weft.inventory.inventory import Inventory
 from weft.readers.read import read
 
@@ -39,10 +39,12 @@ _STATES: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Host:
-    """The host to look at: its file system below ``root``, and whether commands may be run."""
+    """The host to look at: its file system below ``root``, and which commands may be run."""
 
     root: Path = Path("/")
     commands: bool = True
+    fabric: bool = False
+    """Whether it also asks what one host asks for all, as the state of NCCL's communicators."""
 
 
 def sampled(host: Host) -> Inventory:
@@ -55,14 +57,16 @@ def sampled(host: Host) -> Inventory:
         return read(place)
 
 
-def _counters() -> Iterator[Command]:
+def _counters(*, fabric: bool) -> Iterator[Command]:
     for name in plugins.names(probes):
-        yield from plugins.load(probes, name, Probe).counters
+        probe = plugins.load(probes, name, Probe)
+        if fabric or probe.scope is Scope.HOST:
+            yield from probe.counters
 
 
 def _patterns() -> Iterator[str]:
     yield from _STATES
-    for command in _counters():
+    for command in _counters(fabric=False):
         yield from (one for one in command.files if one.startswith("/sys/"))
 
 
@@ -98,7 +102,7 @@ def _value(path: Path) -> bytes:
 
 def _outputs(host: Host) -> Iterator[bytes]:
     """Yield the outputs of the tools that show counters, each below its command line."""
-    for command in _counters():
+    for command in _counters(fabric=host.fabric):
         if command.files or shutil.which(command.words.split()[0]) is None:
             continue
         for name in _things(host, command.each):

@@ -385,3 +385,37 @@ def test_what_a_host_could_not_show_is_named_with_its_command(tmp_path: Path) ->
     assert "links of adapters of n2 (ibstat is not installed)" in found
     assert "cabling (lldpctl)" in found
     assert not [one for one in found if "GPU health" in one]
+
+
+def ras(launched: list[int], dead: tuple[int, ...] = ()) -> str:
+    """Return ncclras -f json of one communicator: what each rank launched, and who is dead."""
+    ranks = [
+        {"rank": rank, "host": f"10.1.0.{rank // 8}", "pid": 900 + rank,
+         "collective_counts": {"AllReduce": count, "AllGather": 3}}
+        for rank, count in enumerate(launched) if rank not in dead
+    ]  # fmt: skip
+    missing = [{"rank": rank, "status": {"considered_dead": True}} for rank in dead]
+    communicator = {"hash": "0x9ab4", "size": len(launched), "ranks": ranks,
+                    "missing_ranks": missing}  # fmt: skip
+    return json.dumps({"nccl_version": "2.28.3", "communicators": [communicator]})
+
+
+@pytest.mark.parametrize("size", [8, 64, 512])
+def test_a_rank_that_ras_holds_for_dead_is_named(tmp_path: Path, size: int) -> None:
+    result = diagnosed(tmp_path, {"ncclras.json": ras([700] * size, dead=(size - 3,))})
+    assert f"rank {size - 3} " in found(result, "peer-process-died")
+
+
+@pytest.mark.parametrize("size", [8, 64, 512])
+def test_a_rank_behind_is_named_where_no_rank_moves(tmp_path: Path, size: int) -> None:
+    counts = [700] * (size - 1) + [699]
+    files = {"before/ncclras.json": ras(counts), "after/ncclras.json": ras(counts)}
+    assert f"rank {size - 1} " in found(diagnosed(tmp_path, files), "rank-behind")
+
+
+def test_ranks_that_move_are_not_behind(tmp_path: Path) -> None:
+    files = {
+        "before/ncclras.json": ras([700, 712, 705, 700]),
+        "after/ncclras.json": ras([800, 812, 805, 800]),
+    }
+    assert diagnosed(tmp_path, files).verdict is not Verdict.PROBLEM
