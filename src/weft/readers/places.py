@@ -13,7 +13,7 @@ import re2
 
 from weft.errors import Unreadable
 from weft.readers.archives import Bounded, Budget, Joined, members
-from weft.readers.layouts import owner, owners, placed
+from weft.readers.layouts import owner, owners, placed, series
 from weft.readers.untrusted import Bytes
 
 _PARTS: Final = frozenset(
@@ -21,7 +21,7 @@ _PARTS: Final = frozenset(
      "outputs", "commands", "before", "after", "first", "second", "data", "dump", "run", "usr",
      "fabric", "job", "jobs", "bundle", "report", "sos_commands", "sos_reports", "k8s",
      "kubernetes", "diagnostics", "support", "subnet", "network", "gpu", "nccl", "tests",
-     "net", "bonding", "class", "devices", "bus", "infiniband")
+     "cluster", "net", "bonding", "class", "devices", "bus", "infiniband")
 )  # fmt: skip
 """Folders that do not name a host."""
 _SAMPLE: Final = re2.compile(r"^(?:sample|reading|t)_?\d+(?:_at_\d+)?$")
@@ -70,8 +70,8 @@ def places(*paths: Path) -> Iterator[Place]:
 def title_of(name: str) -> str:
     """Return the name of a file as a command line: tools of support name files so."""
     base = Path(name).name
-    stem = base.rsplit(".", 1)[0] if "." in base else base
-    return str(_SEPARATORS.sub(" ", stem))
+    stem = series(base.rsplit(".", 1)[0] if "." in base else base).replace("@", "")
+    return str(_SEPARATORS.sub(" ", stem)).strip()
 
 
 def _folder(name: str, given: Path) -> str:
