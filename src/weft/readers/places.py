@@ -24,6 +24,8 @@ _PARTS: Final = frozenset(
      "cluster", "net", "bonding", "class", "devices", "bus", "infiniband")
 )  # fmt: skip
 """Folders that do not name a host."""
+_OF_JOBS: Final = frozenset(("jobs", "job"))
+"""Folders whose folders are jobs, not hosts."""
 _SAMPLE: Final = re2.compile(r"^(?:sample|reading|t)_?\d+(?:_at_\d+)?$")
 _SEPARATORS: Final = re2.compile(r"[_+]+")
 
@@ -82,7 +84,9 @@ def _folder(name: str, given: Path) -> str:
     folders = name.split("/")[:-1]
     if not given.is_dir() and (len(folders) > 1 or folders[:1] == [given.name.split(".")[0]]):
         folders = folders[1:]
-    return next((one for one in folders if _is_host(one)), "")
+    jobs = [n + 1 for n, folder in enumerate(folders) if folder.lower() in _OF_JOBS]
+    found = (folder for n, folder in enumerate(folders) if n not in jobs and _is_host(folder))
+    return next(found, "")
 
 
 def _is_host(name: str) -> bool:

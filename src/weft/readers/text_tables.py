@@ -37,14 +37,21 @@ class Table:
         Where the first column says when a row was measured, the next one tells what it is of.
         """
         columns = list(zip(*(cells for _, cells in self.rows), strict=True))
+        first = self._named(0, columns[0])
         is_time = bool(_TIMES.search(self.titles[0]))
         if len(set(columns[0])) == len(self.rows):
-            return [""] * len(self.rows) if is_time or self.is_single else list(columns[0])
-        for column in columns[1:]:
-            pairs = list(zip(columns[0], column, strict=True))
+            return [""] * len(self.rows) if is_time or self.is_single else first
+        for place, column in enumerate(columns[1:], 1):
+            named = self._named(place, column)
+            pairs = list(zip(first, named, strict=True))
             if len(set(pairs)) == len(pairs):
-                return list(column) if is_time else [" ".join(pair) for pair in pairs]
-        return list(columns[0])
+                return named if is_time else [" ".join(pair) for pair in pairs]
+        return first
+
+    def _named(self, place: int, column: Sequence[str]) -> list[str]:
+        """Return the cells of a column as names: a number stands behind its title."""
+        title = self.titles[place]
+        return [f"{title} {cell}" if cell.isdecimal() else cell for cell in column]
 
     @property
     def is_single(self) -> bool:
@@ -151,7 +158,7 @@ def _is_header(titles: Sequence[str]) -> bool:
         len(titles) >= _FEWEST_CELLS
         and len(set(titles)) == len(titles)
         and all(one and len(one) < _LONGEST_TITLE for one in titles)
-        and not any(number(one) is not None or one.endswith((":", "=")) for one in titles)
+        and not any(number(one) is not None or one.endswith(":") or "=" in one for one in titles)
     )
 
 

@@ -13,6 +13,7 @@ from typing import Final
 
 import re2
 
+from weft.inventory.entity import kinds
 from weft.inventory.values import number
 from weft.readers.layouts import series
 from weft.readers.line import Line
@@ -170,6 +171,8 @@ class _Seen:
     def _table(self, table: Table) -> None:
         items = table.items()
         first = 0 if table.is_single else 1
+        if not table.is_single:
+            self._attributes(table)
         for place, title in enumerate(table.titles[first:], first):
             column = [cells[place] for _, cells in table.rows]
             soft = sum(bool(_SOFT.search(one)) for one in column)
@@ -184,6 +187,17 @@ class _Seen:
                     self.scribe.said("field.shown", cells[right], line, key)
                     self.scribe.said("field.beside", cells[left], line, key)
 
+    def _attributes(self, table: Table) -> None:
+        """Record columns that have the names of attributes, below the name of their kind."""
+        titles = [title.lower() for title in table.titles]
+        known = kinds().get(titles[0])
+        for place, title in enumerate(titles):
+            told = known.attributes.get(title) if known else None
+            if known and told and (told.type != "number" or not told.unit):
+                for line, cells in table.rows:
+                    key = {known.key[-1]: cells[0]}
+                    self.scribe.said(f"{known.name}.{title}", cells[place], line, key)
+
     def _matrix(self, table: Table) -> None:
         """Record the cells of a matrix; what a part has to itself has no peers."""
         for line, cells in table.rows:
@@ -196,12 +210,7 @@ class _Seen:
         """Record a line ``name: value`` or of several ``name=value``, or enter a heading."""
         settings = _SETTINGS.findall(line.text)
         if len(settings) >= _FEWEST_SETTINGS and not _STAMP.search(line.text):
-            for name, said in settings:
-                is_measured = _HARM.search(str(name)) and number(str(said)) is not None
-                if not is_measured:  # it may be an option or a count: nothing tells
-                    self._field(
-                        self._item(), self._name(str(name)), str(said), line, bad=False
-                    )
+            self._settings(settings, line)
             return
         found = _PAIR.search(line.text)
         indent = len(line.text) - len(line.text.lstrip())
@@ -220,6 +229,15 @@ class _Seen:
         down = bool(_STATES.search(name)) and bool(_SOFT.search(said))
         bad = is_bad(said) or (down and self.alone)
         self._field(self._item(), self._name(name), said, line, bad=bad)
+
+    def _settings(self, settings: Sequence[tuple[str, str]], line: Line) -> None:
+        """Record values ``name=value``, of the word before them or of the heading above."""
+        lead = line.text[: line.text.index(f"{settings[0][0]}=")].split()
+        item = lead[0].rstrip(":") if lead else self._item()
+        for name, said in settings:
+            is_counted = _HARM.search(name) and number(said) is not None
+            if not is_counted:  # it may be an option or a count: nothing tells
+                self._field(item, self._name(name), said, line, bad=is_bad(said))
 
     def _enter(self, indent: float, name: str) -> None:
         """Leave headings that stand no further left than a line; enter one if it is one."""
