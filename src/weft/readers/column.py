@@ -21,6 +21,8 @@ from weft.readers.unknown import spare
 _DASHES: Final = re2.compile(r"^[\s+|]*-{2,}[-\s+|]*$")
 _WORDS: Final = re2.compile(r"\S+")
 _FREE: Final = re2.compile(r"(?i)^(?:reason|message|comment|description)$|\(REASON\)$")
+_SUM: Final = re2.compile(r"(?i)^(?:totals?|sum):?$")
+"""What names the row of sums below a table."""
 _GAPS: Final = re2.compile(r"\s{2,}")
 _NUMBERS: Final = {"number", "counter"}
 
@@ -184,6 +186,8 @@ class ColumnBlock:
         return cells if len(cells) == len(self.titles) else []
 
     def _row(self, cells: Sequence[str], line: Line) -> bool:
+        if _SUM.search(cells[0]):
+            return False
         roles = self.columns.roles(tuple(self.titles[: len(cells)]))
         key = {name: cells[at] for name, at in roles.keys.items()}
         states = False
