@@ -31,8 +31,8 @@ _RARE: Final = 1 / 3
 _BAD_WORDS: Final = (
     r"failed|failing|failure|fail|error(?:ed|s)?|err|faulty?|faulted|degraded|"
     r"unhealthy|not healthy|bad|critical|crit|crash(?:ed)?|dead|corrupt(?:ed)?|broken|lost|"
-    r"mismatch(?:ed)?|unreachable|not (?:ready|responding|reachable|running|ok|synced|in sync)|"
-    r"not ?ok|nok|notready|stalled|hung|stuck|timed?[- ]?out|expired|fatal|panic|emergency|"
+    r"mismatch(?:ed)?|unreachable|not[ _-](?:ready|responding|reachable|running|ok|synced|in sync)|"
+    r"not ?ok|nok|notready|stalled|hung|stuck|timed?[-_ ]?out|expired|fatal|panic|emergency|"
     r"unsynchroni[sz]ed|out of sync|disconnected|overheated?|quarantined|fenced|rejected|"
     r"refused|denied|invalid|missing|err-?disabled|aborted|inconsistent|flapping|poor"
 )
