@@ -158,7 +158,9 @@ def _is_header(titles: Sequence[str]) -> bool:
         len(titles) >= _FEWEST_CELLS
         and len(set(titles)) == len(titles)
         and all(one and len(one) < _LONGEST_TITLE for one in titles)
-        and not any(number(one) is not None or one.endswith(":") or "=" in one for one in titles)
+        and not any(
+            number(one) is not None or one.endswith(":") or "=" in one for one in titles
+        )
     )
 
 
@@ -184,9 +186,7 @@ def _placed(header: str) -> Split:
         if any(text[start - 1 : start].strip() for start in starts[1:]):
             return ()
         ends = [*starts[1:], len(text)]
-        return tuple(
-            text[start:end].strip() for start, end in zip(starts, ends, strict=True)
-        )
+        return tuple(text[start:end].strip() for start, end in zip(starts, ends, strict=True))
 
     return split
 

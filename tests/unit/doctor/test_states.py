@@ -419,3 +419,63 @@ def test_ranks_that_move_are_not_behind(tmp_path: Path) -> None:
         "after/ncclras.json": ras([800, 812, 805, 800]),
     }
     assert diagnosed(tmp_path, files).verdict is not Verdict.PROBLEM
+
+
+def rates(sent: list[float]) -> dict[str, str]:
+    """Return a route over ports of a leaf of EOS, and at which Mb/s each sends."""
+    head = "Port   Name  Intvl   In Mbps      %  In Kpps  Out Mbps      % Out Kpps\n"
+    lines = [
+        f"Et{n}/1  sp{n}   0:30   90000.0  22.5%    10800  {rate:8.1f}  {rate / 4000:4.1f}%    4000\n"
+        for n, rate in enumerate(sent, 49)
+    ]
+    hops = [f"           via 10.1.{n}.0, Ethernet{n}/1\n" for n in range(49, 49 + len(sent))]
+    return {
+        "switches/leaf1/show_ip_route.txt": "VRF: default\n B E  10.9.0.0/16\n" + "".join(hops),
+        "switches/leaf1/show_interfaces_counters_rates.txt": head + "".join(lines),
+    }
+
+
+@pytest.mark.parametrize("paths", [4, 8, 32])
+def test_one_of_the_equal_paths_carries_nearly_all(tmp_path: Path, paths: int) -> None:
+    result = diagnosed(tmp_path, rates([389000.0, *[30000.0] * (paths - 1)]))
+    assert "Et49/1" in found(result, "equal paths")
+
+
+@pytest.mark.parametrize("paths", [2, 4, 8])
+def test_equal_paths_that_differ_as_hashes_do_are_silent(tmp_path: Path, paths: int) -> None:
+    result = diagnosed(tmp_path, rates([200000.0 + 30000.0 * (n % 3) for n in range(paths)]))
+    assert result.verdict is not Verdict.PROBLEM
+
+
+@pytest.mark.parametrize("switches", [4, 9])
+def test_a_switch_whose_routes_have_fewer_next_hops(tmp_path: Path, switches: int) -> None:
+    files = {}
+    for switch in range(switches):
+        hops = [f"  * 10.2.{n}.1, via swp{n}, weight 1\n" for n in range(8 - (switch == 2))]
+        text = "Routing entry for 10.7.0.0/16\n" + "".join(hops)
+        files[f"switches/tor{switch}/show_ip_route.txt"] = text
+    assert "tor2" in found(diagnosed(tmp_path, files), "next hops")
+
+
+@pytest.mark.parametrize(
+    "order", [("host", "nic", "switch", "port"), ("switch", "port", "host", "nic")]
+)
+@pytest.mark.parametrize("rails", [2, 8])
+def test_two_cables_that_are_not_as_planned(
+    tmp_path: Path, order: tuple[str, ...], rails: int
+) -> None:
+    plan, files = [",".join(order)], {}
+    for rail in range(rails):
+        lines = ["LocalPort  Speed  Mode     RemoteHost  RemotePort",
+                 "---------  -----  -------  ----------  ----------"]  # fmt: skip
+        for host in range(6):
+            row = {"host": f"h{host}", "nic": f"n{rail}", "switch": f"leaf{rail}",
+                   "port": f"swp{host}"}  # fmt: skip
+            plan.append(",".join(row[name] for name in order))
+            swapped = host == 4 and rail < 2
+            seen = f"n{1 - rail}" if swapped else f"n{rail}"
+            lines.append(f"swp{host}       400G   Default  h{host}          {seen}")
+        files[f"switches/leaf{rail}/net_show_lldp.txt"] = "\n".join(lines) + "\n"
+    files["cabling.csv"] = "\n".join(plan) + "\n"
+    title = found(diagnosed(tmp_path, files), "cabling plan")
+    assert "swp4" in title
