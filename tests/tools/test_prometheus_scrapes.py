@@ -215,7 +215,7 @@ def _until_all_fire(fabric, port, hold_s):
 
 @pytest.fixture(scope="module")
 def watched(tmp_path_factory):
-    """Return the fabric, when alerts fired, which early, what Alertmanager has, rules, panels."""
+    """Return the fabric, when alerts fired, which early, Alertmanager's, rules, panels."""
     folder = tmp_path_factory.mktemp("prometheus")
     made = plan(preset("hgx_h100_roce", hosts=HOSTS))
     files = render(made, ["prometheus", "grafana"]).files

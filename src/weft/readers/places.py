@@ -21,8 +21,9 @@ _PARTS: Final = frozenset(
      "outputs", "commands", "before", "after", "first", "second", "data", "dump", "run", "usr",
      "fabric", "job", "jobs", "bundle", "report", "sos_commands", "sos_reports", "k8s",
      "kubernetes", "diagnostics", "support", "subnet", "network", "gpu", "nccl", "tests",
-     "cluster", "net", "bonding", "kubectl", "pods", "bench", "benchmarks",
-     "slurm", "scheduler", "storage", "monitoring", "config", "configs", "topology", "class", "devices", "bus", "infiniband")
+     "cluster", "net", "bonding", "class", "devices", "bus", "infiniband", "kubectl", "pods",
+     "bench", "benchmarks", "slurm", "scheduler", "storage", "monitoring", "config", "configs",
+     "topology")
 )  # fmt: skip
 """Folders that do not name a host."""
 _OF_JOBS: Final = frozenset(("jobs", "job"))

@@ -1,4 +1,4 @@
-"""Tables in outputs that no reader knows: a header, then rows as wide, however they are split."""
+"""Tables in outputs that no reader knows: a header, then rows as wide."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field

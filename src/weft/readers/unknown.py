@@ -31,8 +31,8 @@ _RARE: Final = 1 / 3
 _BAD_WORDS: Final = (
     r"failed|failing|failure|fail|error(?:ed|s)?|err|faulty?|faulted|degraded|"
     r"unhealthy|not healthy|bad|critical|crit|crash(?:ed)?|dead|corrupt(?:ed)?|broken|lost|"
-    r"mismatch(?:ed)?|unreachable|not[ _-](?:ready|responding|reachable|running|ok|synced|in sync)|"
-    r"not ?ok|nok|notready|stalled|hung|stuck|timed?[-_ ]?out|expired|fatal|panic|emergency|"
+    r"mismatch(?:ed)?|unreachable|"
+    r"not[ _-](?:ready|responding|reachable|running|ok|synced|in sync)|not ?ok|nok|notready|stalled|hung|stuck|timed?[-_ ]?out|expired|fatal|panic|emergency|"
     r"unsynchroni[sz]ed|out of sync|disconnected|overheated?|quarantined|fenced|rejected|"
     r"refused|denied|invalid|missing|err-?disabled|aborted|inconsistent|flapping|poor"
 )
@@ -58,8 +58,8 @@ _WORTH: Final = re2.compile(
 _HARM: Final = re2.compile(
     r"(?i)(?:^|[_ .-])(?:\w*errors?|err|errs|failures?|faults?|drops?|dropped|discard(?:s|ed)?|"
     r"timeouts?|mismatch(?:es)?|uncorrectable|retransmi\w+|lost|losses|corrupt\w*|crc|flaps?|"
-    r"overruns?|retrans|violations?|failed|dead|unhealthy|degraded)(?:[_ .-](?:count|total|cnt|counter|"
-    r"events?|\w?bytes|packets|pkts))?$"
+    r"overruns?|retrans|violations?|failed|dead|unhealthy|degraded)"
+    r"(?:[_ .-](?:count|total|cnt|counter|events?|\w?bytes|packets|pkts))?$"
 )
 """Names of counters of what should not happen."""
 _PAIR: Final = re2.compile(

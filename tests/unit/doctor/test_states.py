@@ -425,7 +425,8 @@ def rates(sent: list[float]) -> dict[str, str]:
     """Return a route over ports of a leaf of EOS, and at which Mb/s each sends."""
     head = "Port   Name  Intvl   In Mbps      %  In Kpps  Out Mbps      % Out Kpps\n"
     lines = [
-        f"Et{n}/1  sp{n}   0:30   90000.0  22.5%    10800  {rate:8.1f}  {rate / 4000:4.1f}%    4000\n"
+        f"Et{n}/1  sp{n}   0:30   90000.0  22.5%    10800  "
+        f"{rate:8.1f}  {rate / 4000:4.1f}%    4000\n"
         for n, rate in enumerate(sent, 49)
     ]
     hops = [f"           via 10.1.{n}.0, Ethernet{n}/1\n" for n in range(49, 49 + len(sent))]
@@ -477,5 +478,5 @@ def test_two_cables_that_are_not_as_planned(
             lines.append(f"swp{host}       400G   Default  h{host}          {seen}")
         files[f"switches/leaf{rail}/net_show_lldp.txt"] = "\n".join(lines) + "\n"
     files["cabling.csv"] = "\n".join(plan) + "\n"
-    title = found(diagnosed(tmp_path, files), "cabling plan")
+    title = found(diagnosed(tmp_path, files), "cable")
     assert "swp4" in title

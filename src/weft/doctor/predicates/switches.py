@@ -27,7 +27,7 @@ def switch_mtu_below_hosts(clue: Clue, case: Case) -> Iterator[Hit]:
 
 
 _UNEVEN: Final = 2.0
-"""Times the mean that a port sends: as much as hashing many flows over equal paths never does."""
+"""Times the mean that a port sends: hashing many flows over equal paths never does so."""
 _FEWEST_PATHS: Final = 3
 
 
