@@ -96,14 +96,11 @@ def matrix_of(lines: Sequence[Line]) -> Table | None:
     """
     titles = tuple(lines[0].text.replace("D\\D", "").split())
     names = [words[0] if (words := line.text.split()) else "" for line in lines[1:]]
-    matrix = Table(("item", *titles))
-    if len(titles) < _FEWEST_ROWS or tuple(names[: len(titles)]) != titles:
+    if not _are_parts(titles, names):
         titles = titles[1:]
-        matrix = Table(("item", *titles))
-    numbered = titles == tuple(map(str, range(len(titles))))
-    whole = tuple(names[: len(titles)]) == titles
-    if len(titles) < _FEWEST_ROWS or not (numbered or whole):
+    if len(titles) < _FEWEST_ROWS or not _are_parts(titles, names):
         return None
+    matrix = Table(("item", *titles))
     for line in lines[1:]:
         cells = tuple(line.text.split())
         if len(cells) != len(titles) + 1 or cells[0] != titles[len(matrix.rows)]:
@@ -112,6 +109,12 @@ def matrix_of(lines: Sequence[Line]) -> Table | None:
         if len(matrix.rows) == len(titles):
             break
     return matrix if matrix.rows else None
+
+
+def _are_parts(titles: Sequence[str], names: Sequence[str]) -> bool:
+    """Return whether titles name the parts of a matrix: by number, or as its rows are named."""
+    numbered = all(title == str(number) for number, title in enumerate(titles))
+    return numbered or list(names[: len(titles)]) == list(titles)
 
 
 def _table(lines: Sequence[Line], split: Split) -> Table | None:

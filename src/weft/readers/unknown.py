@@ -32,7 +32,8 @@ _BAD_WORDS: Final = (
     r"failed|failing|failure|fail|error(?:ed|s)?|err|faulty?|faulted|degraded|"
     r"unhealthy|not healthy|bad|critical|crit|crash(?:ed)?|dead|corrupt(?:ed)?|broken|lost|"
     r"mismatch(?:ed)?|unreachable|"
-    r"not[ _-](?:ready|responding|reachable|running|ok|synced|in sync)|not ?ok|nok|notready|stalled|hung|stuck|timed?[-_ ]?out|expired|fatal|panic|emergency|"
+    r"not[ _-](?:ready|responding|reachable|running|ok|synced|in sync)|not ?ok|"
+    r"nok|notready|stalled|hung|stuck|timed?[-_ ]?out|expired|fatal|panic|emergency|"
     r"unsynchroni[sz]ed|out of sync|disconnected|overheated?|quarantined|fenced|rejected|"
     r"refused|denied|invalid|missing|err-?disabled|aborted|inconsistent|flapping|poor"
 )
@@ -89,7 +90,9 @@ _NAMES: Final = re2.compile(
 """Names of values that tell which thing the values beside them are of."""
 _PROMPT: Final = re2.compile(r"^(?:[\w@.:~/-]*[$#>] )(?P<command>[A-Za-z][\w ./=@:-]{1,80})$")
 _CELL: Final = "cell of a matrix"
-_STAMP: Final = re2.compile(r"^\W*(?:[A-Z][a-z]{2} +\d+ )?\d[\d:.T-]{5,}")
+_STAMP: Final = re2.compile(
+    r"^\W*(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) )?(?:[A-Z][a-z]{2} +\d+ )?\d[\d:.T-]{5,}"
+)
 
 
 @dataclass(slots=True)
