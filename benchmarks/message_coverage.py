@@ -49,8 +49,10 @@ _FIELD: Final = re.compile(
     r"%[-+ #0]*[\d*]*(?:\.[\d*]+)?(?:hh|h|ll|l|z|j|t)?([diuxXpscfgeEGmvqrwt%])"
 )
 _BRACES: Final = re.compile(r"\{[^{}]*\}")
-_VALUES: Final = {"s": "mlx5_0", "c": "a", "p": "0x7f00", "x": "1f", "X": "1F", "%": "%"}
-_VALUES_OF_WORDS: Final = {"m": "Input/output error"}
+_VALUES: Final = {
+    "s": "mlx5_0", "c": "a", "p": "0x7f00", "x": "1f", "X": "1F", "%": "%", "m": "Input/output error",
+}  # fmt: skip
+_VALUES_OF_WORDS: Final = {"%": "%"}
 _MOST_CHARACTERS_OF_CALL: Final = 1500
 
 
@@ -100,6 +102,8 @@ def _format(text: str, style: str) -> str:
             parts.append("7")
         parts.append(_BRACES.sub("7", joined))
         end = stop
+    if parts and re.search(r"\w", call[end:]):
+        parts.append("7")
     return "".join(parts)
 
 
@@ -127,8 +131,10 @@ def _literals(call: str) -> Iterator[tuple[str, tuple[int, int]]]:
 
 def line_of(program: Program, template: str) -> bytes:
     """Return a line of a log with a value in each field."""
-    text = _FIELD.sub(lambda found: {**_VALUES, **_VALUES_OF_WORDS}.get(found[1], "7"), template)
-    if program.style == "words":
+    words = program.style == "words"
+    values = _VALUES_OF_WORDS if words else _VALUES
+    text = _FIELD.sub(lambda found: values.get(found[1], "7"), template)
+    if words:
         text = _BRACES.sub("7", text)
     text = text.replace("\\n", "").replace('\\"', '"').replace("\n", " ")
     return f"{program.prefix}{text}".encode()
