@@ -143,7 +143,12 @@ def line_of(program: Program, template: str) -> bytes:
 def is_read(line: bytes) -> bool:
     """Return whether a row of a message table, other than the last resort, matches."""
     rows, _ = engine().matches(line)
-    return any(row.tool != OTHERWISE and row.code for row in rows)
+    return any(row.tool != OTHERWISE and (row.code or row.sets) for row in rows)
+
+
+def is_shown(line: bytes) -> bool:
+    """Return whether any row matches: the doctor shows the line, if only as unexplained."""
+    return bool(engine().matches(line)[0])
 
 
 def main() -> None:
@@ -154,8 +159,10 @@ def main() -> None:
     for tag in tags or ["HEAD"]:
         known = formats(program, repository, tag)
         unread = sorted(text for text in known if not is_read(line_of(program, text)))
-        share = 1 - len(unread) / max(1, len(known))
-        print(f"{tool} {tag}: {len(known)} warnings, {share:.0%} have a row")
+        count = max(1, len(known))
+        shown = sum(is_shown(line_of(program, text)) for text in known) / count
+        share = 1 - len(unread) / count
+        print(f"{tool} {tag}: {len(known)} warnings, {share:.0%} have a row, {shown:.0%} shown")
         if missing:
             print(*unread, sep="\n")
 
