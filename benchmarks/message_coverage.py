@@ -48,6 +48,8 @@ _LITERAL: Final = re.compile(
 _FIELD: Final = re.compile(
     r"%[-+ #0]*[\d*]*(?:\.[\d*]+)?(?:hh|h|ll|l|z|j|t)?([diuxXpscfgeEGmvqrwt%])"
 )
+_CODE: Final = re.compile(r"\b((?:rc|ret|err|error|errno)\W{1,3})%l?[di]\b")
+"""A code of an error, which is filled with that of a timeout."""
 _BRACES: Final = re.compile(r"\{[^{}]*\}")
 _VALUES: Final = {
     "s": "mlx5_0", "c": "a", "p": "0x7f00", "x": "1f", "X": "1F", "%": "%", "m": "Input/output error",
@@ -131,6 +133,7 @@ def _literals(call: str) -> Iterator[tuple[str, tuple[int, int]]]:
 
 def line_of(program: Program, template: str) -> bytes:
     """Return a line of a log with a value in each field."""
+    template = _CODE.sub(r"\g<1>-110", template)
     words = program.style == "words"
     values = _VALUES_OF_WORDS if words else _VALUES
     text = _FIELD.sub(lambda found: values.get(found[1], "7"), template)
