@@ -52,33 +52,34 @@ _CODE: Final = re.compile(r"\b((?:rc|ret|err|error|errno)\W{1,3})%l?[di]\b")
 """A code of an error, which is filled with that of a timeout."""
 _BRACES: Final = re.compile(r"\{[^{}]*\}")
 _VALUES: Final = {
-    "s": "mlx5_0", "c": "a", "p": "0x7f00", "x": "1f", "X": "1F", "%": "%", "m": "Input/output error",
+    "s": "mlx5_0", "c": "a", "p": "0x7f00", "x": "1f", "X": "1F", "%": "%",
+    "m": "Input/output error",
 }  # fmt: skip
 _VALUES_OF_WORDS: Final = {"%": "%"}
 _MOST_CHARACTERS_OF_CALL: Final = 1500
 
 
 def texts(program: Program, repository: str, tag: str) -> Iterator[str]:
-    """Yield the text of each source file that matters."""
+    """Yield the text of each source file that matters; `*` stands for folders as well."""
+    root = Path(repository)
     git = ["git", "-C", repository]
-    if not (Path(repository) / ".git").exists() and not (Path(repository) / "HEAD").exists():
-        for pattern in program.paths:
-            for path in sorted(Path(repository).glob(pattern)):
-                if not re.search(program.unless, str(path)):
-                    yield path.read_text(encoding="utf-8", errors="replace")
-        return
-    listed = subprocess.run(
-        [*git, "ls-tree", "-r", "--name-only", tag], capture_output=True, text=True, check=True
-    ).stdout.splitlines()
+    cloned = (root / ".git").exists() or (root / "HEAD").exists()
+    if cloned:
+        names = _output([*git, "ls-tree", "-r", "--name-only", tag]).splitlines()
+    else:
+        names = [str(path.relative_to(root)) for path in sorted(root.rglob("*.*"))]
     wanted = [re.compile(re.escape(path).replace(r"\*", ".*")) for path in program.paths]
-    for name in listed:
-        if any(path.fullmatch(name) for path in wanted):
-            if re.search(program.unless, name):
-                continue
-            shown = subprocess.run(
-                [*git, "show", f"{tag}:{name}"], capture_output=True, check=True
-            )
-            yield shown.stdout.decode("utf-8", "replace")
+    for name in names:
+        if any(path.fullmatch(name) for path in wanted) and not re.search(program.unless, name):
+            if cloned:
+                yield _output([*git, "show", f"{tag}:{name}"])
+            else:
+                yield (root / name).read_text(encoding="utf-8", errors="replace")
+
+
+def _output(command: list[str]) -> str:
+    shown = subprocess.run(command, capture_output=True, check=True)
+    return shown.stdout.decode("utf-8", "replace")
 
 
 def formats(program: Program, repository: str, tag: str) -> set[str]:
