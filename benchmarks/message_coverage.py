@@ -1,8 +1,8 @@
 """What share of the warnings that a program can print has a row in the message tables.
 
 Run `python benchmarks/message_coverage.py TOOL REPOSITORY [TAG ...]` on a clone of the
-program's source: each format string of its warnings is filled with values and read as a line
-of a log.
+program's source, or `TOOL FOLDER` on an unpacked one: each format string of its warnings is
+filled with values and read as a line of a log.
 With `--missing` the format strings without a row are listed. No text of the source is kept.
 """
 
@@ -11,7 +11,10 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
 
 from weft.readers.engine import engine
 from weft.readers.read import OTHERWISE
@@ -19,92 +22,151 @@ from weft.readers.read import OTHERWISE
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """How a program prints its warnings: the macro, the files, and what precedes the text."""
+    """How a program prints its warnings: the call, the files, and what precedes the text."""
 
     call: str
     paths: tuple[str, ...]
     prefix: str
+    style: str = "printf"
     unless: str = r"(?!)"
-    """Warnings about the arguments of a caller, or only of a debugging build."""
+    """Files of the paths that do not matter."""
+
+
+def _program(told: dict[str, Any]) -> Program:
+    return Program(**{**told, "paths": tuple(told["paths"])})
 
 
 PROGRAMS: Final = {
-    "nccl": Program(
-        r"\b(?:WARN|ERROR)\(",
-        ("src/*.cc", "src/*.h", "src/*.cu"),
-        "n1:10:11 [0] transport/file.cc:12 NCCL WARN ",
-    ),
-    "rccl": Program(
-        r"\bWARN\(",
-        ("src/*.cc", "src/*.h", "src/*.cpp"),
-        "n1:10:11 [0] transport/file.cc:12 NCCL WARN ",
-    ),
-    "aws-ofi-nccl": Program(
-        r"\bNCCL_OFI_WARN\(",
-        ("src/*.c", "src/*.cpp", "include/*.h"),
-        "n1:10:11 [0] file.cpp:12 NCCL WARN NET/OFI ",
-    ),
-    "opensm": Program(
-        r"\bOSM_LOG(?:_V2)?\([^,;\"]+, ?OSM_LOG_(?:ERROR|SYS),?",
-        ("opensm/*.c",),
-        "Mar 04 05:06:07 123456 [AB12] 0x01 -> osm_function: ",
-    ),
-    "ucx": Program(
-        r"\bucs_(?:error|fatal)\(",
-        ("src/uct/ib/*.c", "src/uct/tcp/*.c", "src/uct/cuda/*.c", "src/ucp/wireup/*.c"),
-        "[1700000000.1] [n1:10:0]  file.c:12   UCX  ERROR ",
-    ),
+    name: _program(told)
+    for name, told in yaml.safe_load(
+        Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8")
+    ).items()
 }
-_LITERAL: Final = re.compile(r'\s*"((?:[^"\\]|\\.)*)"|\s*(PRI\w+)|\s*([A-Z_]{3,})(?=\s*")')
-_FIELD: Final = re.compile(
-    r"%[-+ #0]*[\d*]*(?:\.[\d*]+)?(?:hh|h|ll|l|z|j|t)?([diuxXpscfgeEG%])"
+_LITERAL: Final = re.compile(
+    r'\s*\\?\s*(?:[rfbuL]{0,2}"((?:[^"\\]|\\.)*)"|(PRI\w+)|([A-Z_]{3,})(?=\s*"))'
 )
-_VALUES: Final = {"s": "mlx5_0", "c": "a", "p": "0x7f00", "x": "1f", "X": "1F", "%": "%"}
+_FIELD: Final = re.compile(
+    r"%[-+ #0]*[\d*]*(?:\.[\d*]+)?(?:hh|h|ll|l|z|j|t)?([diuxXpscfgeEGmvqrwt%])"
+)
+_CODE: Final = re.compile(r"\b((?:rc|ret|err|error|errno)\W{1,3})%l?[di]\b")
+"""A code of an error, which is filled with that of a timeout."""
+_BRACES: Final = re.compile(r"\{[^{}]*\}")
+_VALUES: Final = {
+    "s": "mlx5_0", "c": "a", "p": "0x7f00", "x": "1f", "X": "1F", "%": "%",
+    "m": "Input/output error",
+}  # fmt: skip
+_VALUES_OF_WORDS: Final = {"%": "%"}
+_MOST_CHARACTERS_OF_CALL: Final = 1500
+
+
+def texts(program: Program, repository: str, tag: str) -> Iterator[str]:
+    """Yield the text of each source file that matters; `*` stands for folders as well."""
+    root = Path(repository)
+    git = ["git", "-C", repository]
+    cloned = (root / ".git").exists() or (root / "HEAD").exists()
+    if cloned:
+        names = _output([*git, "ls-tree", "-r", "--name-only", tag]).splitlines()
+    else:
+        names = [str(path.relative_to(root)) for path in sorted(root.rglob("*.*"))]
+    wanted = [re.compile(re.escape(path).replace(r"\*", ".*")) for path in program.paths]
+    for name in names:
+        if any(path.fullmatch(name) for path in wanted) and not re.search(program.unless, name):
+            if cloned:
+                yield _output([*git, "show", f"{tag}:{name}"])
+            else:
+                yield (root / name).read_text(encoding="utf-8", errors="replace")
+
+
+def _output(command: list[str]) -> str:
+    shown = subprocess.run(command, capture_output=True, check=True)
+    return shown.stdout.decode("utf-8", "replace")
 
 
 def formats(program: Program, repository: str, tag: str) -> set[str]:
     """Return the format strings of the warnings of one release."""
-    pattern = program.call.replace(r"\b", "").replace("(?:", "(")
-    command = ["git", "-C", repository, "grep", "-h", "-A4", "-E", pattern, tag, "--"]
-    out = subprocess.run(
-        [*command, *program.paths], capture_output=True, text=True, check=False
-    ).stdout
-    return set(_of_source(out, re.compile(program.call)))
+    call = re.compile(program.call)
+    return {
+        found
+        for text in texts(program, repository, tag)
+        for match in call.finditer(text)
+        if (found := _format(text[match.end() :][:_MOST_CHARACTERS_OF_CALL], program.style))
+    }
 
 
-def _of_source(text: str, call: re.Pattern[str]) -> Iterator[str]:
-    for found in call.finditer(text):
-        at, parts = found.end(), []
-        while match := _LITERAL.match(text, at):
+def _format(text: str, style: str) -> str:
+    """Return the format of a call from what follows its name."""
+    call = text[: _end(text)]
+    if style != "stream":
+        return next((joined for joined, _ in _literals(call)), "")
+    parts: list[str] = []
+    end = 0
+    for joined, (start, stop) in _literals(call):
+        if parts and re.search(r"\w", call[end:start]):
+            parts.append("7")
+        parts.append(_BRACES.sub("7", joined))
+        end = stop
+    if parts and re.search(r"\w", call[end:]):
+        parts.append("7")
+    return "".join(parts)
+
+
+def _end(text: str) -> int:
+    """Return where the statement ends: its semicolon, outside of quotes."""
+    plain = re.sub(r'"(?:[^"\\]|\\.)*"', lambda found: "_" * len(found[0]), text)
+    stop = re.search(r";|\)\s*\n\s*\w+[ (.]|\n\s*\n", plain)
+    return stop.start() if stop else len(text)
+
+
+def _literals(call: str) -> Iterator[tuple[str, tuple[int, int]]]:
+    """Yield the texts of a call, neighbours joined, and where each stands."""
+    at = 0
+    while (first := re.compile(r'[fr]?"').search(call, at)) is not None:
+        start = at = first.start()
+        parts: list[str] = []
+        while match := _LITERAL.match(call, at):
             literal, number, _ = match.groups()
             parts.append(literal if literal is not None else "u" if number else "")
             at = match.end()
-        if parts:
-            yield "".join(parts)
+        if at == start:
+            return
+        yield "".join(parts), (start, at)
 
 
 def line_of(program: Program, template: str) -> bytes:
     """Return a line of a log with a value in each field."""
-    text = _FIELD.sub(lambda found: _VALUES.get(found[1], "7"), template)
-    return f"{program.prefix}{text}".replace("\\n", "").replace('\\"', '"').encode()
+    template = _CODE.sub(r"\g<1>-110", template)
+    words = program.style == "words"
+    values = _VALUES_OF_WORDS if words else _VALUES
+    text = _FIELD.sub(lambda found: values.get(found[1], "7"), template)
+    if words:
+        text = _BRACES.sub("7", text)
+    text = text.replace("\\n", "").replace('\\"', '"').replace("\n", " ")
+    return f"{program.prefix}{text}".encode()
 
 
 def is_read(line: bytes) -> bool:
     """Return whether a row of a message table, other than the last resort, matches."""
     rows, _ = engine().matches(line)
-    return any(row.tool != OTHERWISE and row.code for row in rows)
+    return any(row.tool != OTHERWISE and (row.code or row.sets) for row in rows)
+
+
+def is_shown(line: bytes) -> bool:
+    """Return whether any row matches: the doctor shows the line, if only as unexplained."""
+    return bool(engine().matches(line)[0])
 
 
 def main() -> None:
     """Print the share of each release."""
     missing = "--missing" in sys.argv
-    tool, repository, *tags = [one for one in sys.argv[1:] if one != "--missing"]
+    tool, repository, *tags = [word for word in sys.argv[1:] if word != "--missing"]
     program = PROGRAMS[tool]
     for tag in tags or ["HEAD"]:
         known = formats(program, repository, tag)
-        unread = sorted(one for one in known if not is_read(line_of(program, one)))
-        share = 1 - len(unread) / max(1, len(known))
-        print(f"{tool} {tag}: {len(known)} warnings, {share:.0%} have a row")
+        unread = sorted(text for text in known if not is_read(line_of(program, text)))
+        count = max(1, len(known))
+        shown = sum(is_shown(line_of(program, text)) for text in known) / count
+        share = 1 - len(unread) / count
+        print(f"{tool} {tag}: {len(known)} warnings, {share:.0%} have a row, {shown:.0%} shown")
         if missing:
             print(*unread, sep="\n")
 

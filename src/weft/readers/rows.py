@@ -41,7 +41,7 @@ def bare(said: str) -> str:
 class Row:
     """One pattern, the attributes that it states and the event that it is.
 
-    A group whose name ends in 2 is another spelling of the one without.
+    A group whose name ends in a digit from 2 on is another spelling of the one without.
     ``sets`` maps ``kind.attribute`` to a template of the named groups and of what the block has
     entered; ``enters`` lists groups that name what the following lines of the block are about.
     """
@@ -84,7 +84,7 @@ class Row:
         groups: dict[str, str] = {}
         for one, said in found.groupdict().items():
             if said:
-                groups.setdefault(_text(one).removesuffix("2"), _text(said).strip())
+                groups.setdefault(_text(one).rstrip("23456789"), _text(said).strip())
         for one in self.leaves:
             scribe.context.pop(one, None)
         for one in self.enters:
@@ -128,10 +128,17 @@ def row(told: Mapping[str, Any], tool: str) -> Row:
         tool=tool,
         sets=sets,
         units={path: unit for path, _, unit in given if unit},
-        match=str(listed.pop("match")),
+        match=_joined(listed.pop("match")),
         values={str(k).lower(): str(v) for k, v in listed.pop("values", {}).items()},
         **listed,
     )
+
+
+def _joined(patterns: str | list[str]) -> str:
+    """Return one pattern for the wordings of a row."""
+    if isinstance(patterns, str):
+        return patterns
+    return "|".join(f"(?:{pattern})" for pattern in patterns)
 
 
 _LISTS = ("enters", "leaves", "needs", "lacks", "examples")
