@@ -68,10 +68,11 @@ def verbs_disabled_between_hosts(clue: Clue, case: Case) -> Iterator[Hit]:
 def filter_without_device(clue: Clue, case: Case) -> Iterator[Hit]:
     """Yield NCCL_IB_HCA where NCCL then finds no device, or names one that is not there."""
     known = {entity.field("adapter") for entity, _ in case.inventory.of("port")}
+    between = "nccl.no_device" in case.events and _between_hosts(case.inventory)
     for entity, reading in _setting(case, "NCCL_IB_HCA"):
         wanted = {one.strip("=^").split(":")[0] for one in str(reading.value).split(",")}
         absent = known and not any(name.startswith(one) for one in wanted for name in known)
-        if absent or ("nccl.no_device" in case.events and _between_hosts(case.inventory)):
+        if absent or (between and _found_no_device(case, entity, reading)):
             yield Hit(clue, entity, (reading.evidence,))
 
 
@@ -80,7 +81,24 @@ def filter_on_sockets(clue: Clue, case: Case) -> Iterator[Hit]:
     processes = [found for _, found in case.inventory.of("process")]
     if "nccl.no_device" in case.events and not any(last(one, "nodes") for one in processes):
         for entity, reading in _setting(case, "NCCL_IB_HCA"):
-            yield Hit(clue, entity, (reading.evidence,))
+            if _found_no_device(case, entity, reading):
+                yield Hit(clue, entity, (reading.evidence,))
+
+
+def _found_no_device(case: Case, setting: Entity, reading: Reading) -> bool:
+    """Return whether NCCL found no device on the host of a setting, or that is not known.
+
+    Where the same setting works on another host it is not to blame.
+    """
+    used = {entity.field("host") for entity, found in case.inventory.of("process")
+            if last(found, "network") == "IB"}  # fmt: skip
+    works = any(
+        other.value == reading.value and entity.field("host") in used - {""}
+        for entity, other in _setting(case, "NCCL_IB_HCA")
+    )
+    without = {event.entity.fields.get("host", "") for event in case.events["nccl.no_device"]}
+    host = setting.field("host")
+    return not works and (not host or "" in without or host in without)
 
 
 def fewer_adapters_than_active_ports(clue: Clue, case: Case) -> Iterator[Hit]:
