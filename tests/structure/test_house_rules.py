@@ -17,14 +17,7 @@ SOURCE = Path(weft.__file__).parent
 MODULES = sorted(SOURCE.rglob("*.py"))
 KINDS = {
     "weft.accuracy.kinds": "weft.accuracy.kind.Kind",
-    "weft.advise.considerations": "weft.advise.consideration.Consideration",
-    "weft.advise.inputs": "weft.advise.input.Input",
-    "weft.bench.checks": "weft.bench.check.Check",
-    "weft.bench.faults": "weft.bench.fault.Fault",
-    "weft.bench.launchers": "weft.bench.launcher.Launcher",
     "weft.bench.tools": "weft.bench.tool.Tool",
-    "weft.collect.probes": "weft.collect.probe.Probe",
-    "weft.collect.ways": "weft.collect.way.Way",
     "weft.engines.analytic.collective.algorithms": (
         "weft.engines.analytic.collective.algorithm.CollectiveAlgorithm"
     ),
@@ -46,8 +39,6 @@ KINDS = {
     "weft.report.views": "weft.report.page.View",
     "weft.study.backends": "weft.study.backend.Backend",
     "weft.traffic.collectives": "weft.traffic.collective.Algorithm",
-    "weft.tune.knobs": "weft.tune.knob.Knob",
-    "weft.tune.objectives": "weft.tune.objective.Objective",
 }
 PLUGINS = [
     (folder, name, kind)

@@ -9,7 +9,6 @@ the time of a network that is no slower, is not timed at all.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from math import inf
 
 from weft.advise.attachment import Attachment, attachments
@@ -308,30 +307,6 @@ class _Search:
             usd_per_gpu_hour=first.usd_per_gpu_hour, score=first.score,
             alternatives=tuple(others[:ALTERNATIVES]), timed=len(self.found),
         )  # fmt: skip
-
-
-class _Figures:
-    """A cluster that compares by all that the time of a collective depends on."""
-
-    def __init__(self, cluster: Cluster, wiring: Wiring) -> None:
-        host = cluster.host.with_(nic="", server="")
-        self.cluster = cluster
-        self.key = (
-            cluster.hosts, host, cluster.fabric, cluster.nccl, cluster.overlay,
-            cluster.topology.cable_m, wiring.figures,
-        )  # fmt: skip
-
-    def __hash__(self) -> int:
-        return hash(self.key)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Figures) and other.key == self.key
-
-
-@lru_cache(maxsize=4096)
-def _representative(figures: _Figures) -> Cluster:
-    """Return the first cluster with such figures: collectives are remembered by cluster."""
-    return figures.cluster
 
 
 def _key(attachment: Attachment) -> tuple[object, ...]:

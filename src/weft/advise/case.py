@@ -18,8 +18,6 @@ from weft.spec.workload import Job, Parallelism
 from weft.units import SECONDS
 
 TRILLION = 1e12
-RIVALS = ("infiniband", "roce_tuned", "tcp")
-"""The three technologies that the articles compare."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

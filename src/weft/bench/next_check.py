@@ -13,7 +13,8 @@ from typing import Final
 
 from weft.bench.check import MISLED, SOUND, Check, all_checks
 from weft.bench.expected import Setting, expected, times_s
-from weft.bench.fault import Variant, all_faults
+from weft.bench.fault import all_faults
+from weft.bench.fault_forms import Variant
 from weft.bench.likelihood import FAULT_ERROR_RATIO
 from weft.bench.sweep import Timing
 from weft.errors import WeftError

@@ -15,7 +15,8 @@ from typing import Final, TypeVar
 
 from weft.bench.check import MISLED
 from weft.bench.expected import Expected, Setting, expected, times_s
-from weft.bench.fault import Fault, Variant, all_faults
+from weft.bench.fault import Fault, all_faults
+from weft.bench.fault_forms import Variant
 from weft.bench.likelihood import (
     Fit,
     Unknown,

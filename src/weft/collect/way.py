@@ -4,7 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from weft import plugins
 from weft.collect.held import READS
+from weft.collect.reach import in_pod, over_ssh
+from weft.errors import UnknownName
 
 SHELL: Final = (*READS, "-", "held")
 """Reads the script from standard input and writes the archive to standard output.
@@ -21,3 +24,21 @@ class Way:
     takes: str
     """What is named on the command line."""
     words: Callable[[str], tuple[str, ...]]
+
+
+WAYS: Final = {
+    "kubectl": Way(  # what the job's own container sees
+        title="in a pod, through kubectl exec",
+        takes="[namespace/]pod[:container]",
+        words=lambda pod: in_pod(pod, SHELL, "--stdin"),
+    ),
+    "local": Way(title="this host", takes="nothing", words=lambda _: SHELL),
+    "ssh": Way(title="over ssh", takes="[user@]host", words=lambda host: over_ssh(host, SHELL)),
+}
+
+
+def find(name: str) -> Way:
+    """Return a way by name."""
+    if name not in WAYS:
+        raise UnknownName(plugins.unknown("way", name, [*WAYS]))
+    return WAYS[name]

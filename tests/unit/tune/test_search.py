@@ -7,9 +7,6 @@ from weft.spec.load import load_tuning
 from weft.spec.show import tuning_yaml
 from weft.tune import evaluate
 from weft.tune.objective import Over
-from weft.tune.objectives.fairness_ratio import fairness_ratio
-from weft.tune.objectives.time_ratio import time_ratio
-from weft.tune.objectives.worst_time_ratio import worst_time_ratio
 from weft.tune.sample import Sample
 from weft.tune.search import _best, _dominates, tune
 from weft.tune.study import Study
@@ -131,7 +128,10 @@ def test_runs_become_one_figure_by_mean_or_by_the_worst():
 
 
 def test_the_first_objective_decides_and_the_next_where_it_is_alike():
-    judged = {"time_ratio": time_ratio, "fairness_ratio": fairness_ratio}
+    judged = {
+        "time_ratio": time_ratio,
+        "fairness_ratio": fairness_ratio,
+    }
 
     def trial(number, time, fairness):
         scores = {"time_ratio": time, "fairness_ratio": fairness}
