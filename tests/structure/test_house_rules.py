@@ -37,7 +37,6 @@ KINDS = {
     "weft.report.charts": "weft.report.chart.Chart",
     "weft.report.renderers": "weft.report.renderer.Renderer",
     "weft.report.views": "weft.report.page.View",
-    "weft.study.backends": "weft.study.backend.Backend",
     "weft.traffic.collectives": "weft.traffic.collective.Algorithm",
 }
 PLUGINS = [

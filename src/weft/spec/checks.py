@@ -58,14 +58,14 @@ def name_problems(data: object) -> Iterator[Problem]:
                 path=path, message=f"is not known; {nearest(name, known)}", value=name
             )
     for problem in settings_name_problems(get_at(data, ("fabric", "settings", "settings"))):
-        yield _moved(_moved(_moved(problem, "settings"), "settings"), "fabric")
+        yield problem.under("fabric", "settings", "settings")
 
 
 def _tuning_problems(cluster: Cluster) -> Iterator[Problem]:
     if cluster.fabric.settings is not None:
         settings = cluster.fabric.settings.settings
         for problem in (*_threshold_problems(settings), *_table_problems(settings)):
-            yield _moved(_moved(_moved(problem, "settings"), "settings"), "fabric")
+            yield problem.under("fabric", "settings", "settings")
 
 
 def _table_problems(network: NetworkSettings) -> Iterator[Problem]:
@@ -347,9 +347,9 @@ def _size_problems(cluster: Cluster, job: Job) -> Iterator[Problem]:
 def scenario_name_problems(data: object) -> Iterator[Problem]:
     """Yield names of a scenario that weft does not know."""
     for problem in name_problems(get_at(data, ("cluster",))):
-        yield _moved(problem, "cluster")
+        yield problem.under("cluster")
     for problem in settings_name_problems(get_at(data, ("network",))):
-        yield _moved(problem, "network")
+        yield problem.under("network")
 
 
 def settings_name_problems(data: object) -> Iterator[Problem]:
@@ -363,23 +363,16 @@ def settings_name_problems(data: object) -> Iterator[Problem]:
     classes = get_at(data, ("classes",))
     for place, one in enumerate(classes if isinstance(classes, list | tuple) else ()):
         for problem in settings_name_problems(one):
-            yield _moved(_moved(problem, str(place)), "classes")
-
-
-def _moved(problem: Problem, key: str) -> Problem:
-    return Problem(
-        path=(key, *problem.path), message=problem.message, value=problem.value,
-        has_value=problem.has_value, place=problem.place,
-    )  # fmt: skip
+            yield problem.under("classes", str(place))
 
 
 def scenario_problems(scenario: Scenario) -> Iterator[Problem]:
     """Yield what cannot be run: settings that contradict, traffic that has no room."""
     for check in (_domain_problems, _network_problems):
         for problem in check(scenario.cluster):
-            yield _moved(problem, "cluster")
+            yield problem.under("cluster")
     for problem in (*_threshold_problems(scenario.network), *_route_problems(scenario.network)):
-        yield _moved(problem, "network")
+        yield problem.under("network")
     yield from _class_problems(scenario)
     yield from _stuck_problems(scenario)
     for place, seed in enumerate(scenario.seeds):
@@ -388,7 +381,7 @@ def scenario_problems(scenario: Scenario) -> Iterator[Problem]:
             yield Problem(path=("seeds", str(place)), message=message, value=seed)
     for place, item in enumerate(scenario.traffic):
         for problem in _item_problems(item, scenario.cluster):
-            yield _moved(_moved(problem, str(place)), "traffic")
+            yield problem.under("traffic", str(place))
 
 
 def _class_problems(scenario: Scenario) -> Iterator[Problem]:
