@@ -115,7 +115,7 @@ class Case:
 
     def _search(self, name: str) -> Found:
         if name == NONE:
-            return without_network(self.cluster, self.jobs)
+            return best(find(GIVEN), without_nics(self.cluster), self.jobs)
         if name in self.given:
             return best(find(GIVEN), self.given[name], self.jobs)
         return self.seek(find(name), self.cluster, self.jobs, self.pins)
@@ -278,12 +278,10 @@ def names() -> list[str]:
     return sorted(name for name in candidates() if name != NONE)
 
 
-def without_network(cluster: Cluster, jobs: tuple[Weighted, ...]) -> Found:
-    """Return hosts without NICs: all that jobs inside one domain need."""
-    alone = cluster.with_(
-        host=cluster.host.with_(nics=0), fabric=FabricChoice(kind="tcp"), storage_fabric=None
-    )
-    return best(find("as_given"), alone, jobs)
+def without_nics(cluster: Cluster) -> Cluster:
+    """Return hosts that only the network of their storage and management joins."""
+    host = cluster.host.with_(nics=0)
+    return cluster.with_(host=host, fabric=FabricChoice(kind="tcp"), storage_fabric=None)
 
 
 def fitted(cluster: Cluster) -> Cluster:

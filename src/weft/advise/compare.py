@@ -11,8 +11,7 @@ from weft.advise.break_even import BreakEven, break_even
 from weft.advise.candidate import GIVEN, NONE, candidates, find
 from weft.advise.case import Case, Row
 from weft.advise.chosen import Chosen, chosen, nics_text
-from weft.advise.consideration import Opinion, Weighed
-from weft.advise.considerations import CONSIDERATIONS
+from weft.advise.consideration import CONSIDERATIONS, Opinion, Weighed
 from weft.advise.inputs import INPUTS
 from weft.advise.oracle import Oracle
 from weft.advise.pins import Pins

@@ -138,7 +138,7 @@ def _overlay(
 def _error(cluster: Cluster, readings: Sequence[CollectiveReading]) -> float | None:
     errors = []
     for reading in readings:
-        group = fit.group_of(cluster, reading)
+        group = fit.group_of(cluster, reading.ranks, reading.hosts)
         found = collective_time(cluster, reading.operation, reading.size_bytes, group)
         errors.append(abs(found.time_s.value / reading.time_s - 1))
     return median(errors) if errors else None

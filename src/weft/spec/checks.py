@@ -3,6 +3,7 @@
 import tomllib
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
+from math import prod
 from pathlib import Path as File
 from pkgutil import iter_modules
 from typing import Final
@@ -12,8 +13,7 @@ from weft.catalogue.devices import Server
 from weft.spec.base import Part
 from weft.spec.cluster import Cluster, Tenant
 from weft.spec.compatibility import network_problems
-from weft.spec.inference import Inference
-from weft.spec.inference_checks import placement_problems, service_problems
+from weft.spec.inference import Inference, ServingParallelism
 from weft.spec.problems import Path, Problem, get_at, nearest
 from weft.spec.scenario import Scenario, TrafficItem
 from weft.spec.settings import NetworkSettings
@@ -44,7 +44,7 @@ def problems(part: Part) -> Iterator[Problem]:
         yield from job_problems(part)
     if isinstance(part, Inference):
         yield from _model_problems(part.model)
-        yield from service_problems(part)
+        yield from _service_problems(part)
     if isinstance(part, Scenario):
         yield from scenario_problems(part)
 
@@ -251,6 +251,29 @@ def _spread_problems(job: Job, spread: Parallelism) -> Iterator[Problem]:
         yield from _batch_problems(job, spread.dp)
 
 
+def _service_problems(service: Inference) -> Iterator[Problem]:
+    """Yield sizes of the parallelism that do not suit the model."""
+    spread, model = service.parallelism, service.model
+    if not isinstance(spread, ServingParallelism):
+        return
+    if model.heads % spread.tp:
+        yield _of("tp", spread.tp, f"must divide model.heads ({model.heads})")
+    if spread.pp > model.layers:
+        yield _of("pp", spread.pp, f"must not exceed model.layers ({model.layers})")
+    experts = model.experts.experts if model.experts else 0
+    if spread.ep > 1 and not experts:
+        yield _of("ep", spread.ep, "must be 1: the model has no experts")
+    elif spread.ep > 1 and experts < spread.ep:
+        message = f"must not exceed the experts of one layer ({experts})"
+        yield _of("ep", spread.ep, message)
+    elif spread.ep % spread.tp and spread.ep > 1:
+        message = (
+            f"must be 1 or a multiple of tp ({spread.tp}): tensor-parallel ranks share tokens"
+        )
+        yield _of("ep", spread.ep, message)
+    yield from _request_problems(service, spread.dp or 0)
+
+
 def _shard_problems(spread: Parallelism) -> Iterator[Problem]:
     if spread.shard_ranks is None:
         return
@@ -294,8 +317,6 @@ def _of(key: str, value: int, message: str) -> Problem:
 
 def pair_problems(cluster: Cluster, work: Job | Inference) -> list[Problem]:
     """Return what is wrong with a job or a service on this cluster; paths are those of it."""
-    if isinstance(work, Inference):
-        return [*_precision_problems(cluster, work), *placement_problems(cluster, work)]
     return [*_precision_problems(cluster, work), *_size_problems(cluster, work)]
 
 
@@ -316,32 +337,43 @@ def _precision_problems(cluster: Cluster, job: Job | Inference) -> Iterator[Prob
         yield Problem(path=("precision",), message=message, value=job.precision)
 
 
-def _size_problems(cluster: Cluster, job: Job) -> Iterator[Problem]:
-    gpus = job.gpus or cluster.gpus
+def _size_problems(cluster: Cluster, work: Job | Inference) -> Iterator[Problem]:
+    """Yield sizes that do not suit the GPUs of a cluster."""
+    gpus, spread = work.gpus or cluster.gpus, work.parallelism
     if gpus > cluster.gpus:
         message = f"is more than the cluster has ({cluster.gpus})"
         yield Problem(path=("gpus",), message=message, value=gpus)
         return
-    spread = job.parallelism
-    if not isinstance(spread, Parallelism):
+    if isinstance(spread, str):
         return
-    replica = spread.tp * spread.pp * spread.cp
-    sizes = f"tp x pp x cp = {spread.tp} x {spread.pp} x {spread.cp} = {replica}"
-    path = ("parallelism",)
-    if gpus % replica:
-        message = f"{sizes} must divide the GPUs of the job ({gpus})"
-        yield Problem(path=path, message=message, has_value=False)
-        return
+    factors = {"tp": spread.tp, "pp": spread.pp}
+    factors |= {"cp": spread.cp} if isinstance(spread, Parallelism) else {}
+    replica = prod(factors.values())
+    sizes = f"{' x '.join(factors)} = {' x '.join(map(str, factors.values()))} = {replica}"
+    kind = "job" if isinstance(work, Job) else "service"
     dp = gpus // replica
-    if spread.dp is not None and spread.dp != dp:
-        message = f"must be {dp}: {sizes}, and the job has {gpus} GPUs; or leave it out"
+    if gpus % replica:
+        message = f"{sizes} must divide the GPUs of the {kind} ({gpus})"
+        yield Problem(path=("parallelism",), message=message, has_value=False)
+    elif spread.dp is not None and spread.dp != dp:
+        message = f"must be {dp}: {sizes}, and the {kind} has {gpus} GPUs; or leave it out"
         yield _of("dp", spread.dp, message)
-        return
-    if spread.dp is None:
-        yield from _batch_problems(job, dp)
-    if (dp * spread.cp * spread.tp) % spread.ep:
-        message = f"must divide tp x cp x dp = {spread.tp} x {spread.cp} x {dp}"
-        yield _of("ep", spread.ep, message)
+    elif isinstance(work, Job) and isinstance(spread, Parallelism):
+        if spread.dp is None:
+            yield from _batch_problems(work, dp)
+        if (dp * spread.cp * spread.tp) % spread.ep:
+            message = f"must divide tp x cp x dp = {spread.tp} x {spread.cp} x {dp}"
+            yield _of("ep", spread.ep, message)
+    elif isinstance(work, Inference):
+        if (spread.tp * dp) % spread.ep:
+            yield _of("ep", spread.ep, f"must divide tp x dp = {spread.tp} x {dp}")
+        yield from _request_problems(work, dp)
+
+
+def _request_problems(service: Inference, dp: int) -> Iterator[Problem]:
+    if service.sequences < dp:
+        message = f"must be {dp} or more: a request for each of the dp replicas"
+        yield Problem(path=("sequences",), message=message, value=service.sequences)
 
 
 def scenario_name_problems(data: object) -> Iterator[Problem]:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from weft.advise.considerations import CONSIDERATIONS
+from weft.advise.consideration import CONSIDERATIONS
 
 
 def weigh(case, name):
