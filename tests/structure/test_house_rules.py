@@ -17,7 +17,6 @@ SOURCE = Path(weft.__file__).parent
 MODULES = sorted(SOURCE.rglob("*.py"))
 KINDS = {
     "weft.accuracy.kinds": "weft.accuracy.kind.Kind",
-    "weft.bench.tools": "weft.bench.tool.Tool",
     "weft.engines.analytic.collective.algorithms": (
         "weft.engines.analytic.collective.algorithm.CollectiveAlgorithm"
     ),

@@ -8,7 +8,7 @@ the time of a network that is no slower, is not timed at all.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
 
 from weft.advise.attachment import Attachment, attachments
@@ -302,11 +302,8 @@ class _Search:
             if _shape(one) not in seen:
                 seen.add(_shape(one))
                 others.append(one)
-        return Found(
-            cluster=first.cluster, jobs=first.jobs, steps_s=first.steps_s,
-            usd_per_gpu_hour=first.usd_per_gpu_hour, score=first.score,
-            alternatives=tuple(others[:ALTERNATIVES]), timed=len(self.found),
-        )  # fmt: skip
+        alternatives = tuple(others[:ALTERNATIVES])
+        return replace(first, alternatives=alternatives, timed=len(self.found))
 
 
 def _key(attachment: Attachment) -> tuple[object, ...]:

@@ -6,7 +6,7 @@ from functools import partial
 from math import exp, log
 
 from weft.advise.case import Case
-from weft.advise.input import Input
+from weft.advise.question import Input
 from weft.errors import WeftError
 
 RETRIES = 4
@@ -111,9 +111,7 @@ def break_even(
     beyond = {row.name: (margins or {}).get(row.name, 0.0) for row in case.rivals}
     costs = partial(_costs, case, asked, {verdict: 0.0} | beyond)
     current = asked.current(case)
-    low, high = (
-        asked.snap(case, _possible(case, costs, end, asked)) for end in asked.span(case)
-    )
+    low, high = (_possible(case, costs, end, asked) for end in asked.span(case))
     each = tuple(
         Against(
             rival=rival,
@@ -198,8 +196,7 @@ def _taken(case: Case, asked: Input, pair: Mapping[str, float], end: float) -> C
         return _first_choice(case, asked, pair, end)
     if not costs(end):
         return None
-    found = crossing(costs, current, end, logarithmic=asked.logarithmic, steps=asked.steps)
-    return found and Crossing(at=asked.snap(case, found.at), winner=found.winner)
+    return crossing(costs, current, end, logarithmic=asked.logarithmic, steps=asked.steps)
 
 
 def _first_choice(

@@ -14,7 +14,8 @@ from weft.errors import Infeasible, WeftError
 from weft.network.network import layout
 from weft.predict.training import Prediction
 from weft.spec.cluster import Cluster, FabricChoice
-from weft.spec.workload import Job, Parallelism
+from weft.spec.workload import Job
+from weft.traffic.demand import spread_of
 from weft.units import SECONDS
 
 TRILLION = 1e12
@@ -229,8 +230,8 @@ class Case:
     @property
     def replica_gpus(self) -> int:
         """GPUs of one model replica: the least that this parallelism can run on."""
-        assert isinstance(self.job.parallelism, Parallelism)
-        return self.job.parallelism.tp * self.job.parallelism.cp * self.job.parallelism.pp
+        spread = spread_of(self.job)
+        return spread.tp * spread.cp * spread.pp
 
     @property
     def gpus(self) -> int:
@@ -239,8 +240,7 @@ class Case:
 
     def whole_gpus(self, gpus: float) -> int:
         """Return the nearest count that is whole replicas, whole hosts and whole experts."""
-        assert isinstance(self.job.parallelism, Parallelism)
-        unit = lcm(self.replica_gpus, self.cluster.host.gpus, self.job.parallelism.ep)
+        unit = lcm(self.replica_gpus, self.cluster.host.gpus, spread_of(self.job).ep)
         return max(1, round(gpus / unit)) * unit
 
     def at_gpus(self, name: str, gpus: int) -> Row:
@@ -298,8 +298,7 @@ def resized(job: Job, gpus: int, own: int) -> Job:
 
     The batch of the whole job grows in step (weak scaling), in whole micro-batches.
     """
-    assert isinstance(job.parallelism, Parallelism)
-    spread = job.parallelism.with_(dp=None)
+    spread = spread_of(job).with_(dp=None)
     replicas = max(1, gpus // (spread.tp * spread.pp * spread.cp))
     slots = replicas * job.micro_batch
     batch = job.global_batch * gpus / own

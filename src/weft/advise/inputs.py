@@ -7,10 +7,9 @@ from weft import catalogue
 from weft.advise.attachment import counts
 from weft.advise.candidate import TOPOLOGIES
 from weft.advise.case import TRILLION, Case, Row
-from weft.advise.input import Input
 from weft.advise.knobs import fabric_factor, with_bandwidth
 from weft.advise.latencies import waited_steps
-from weft.advise.question import pinned, resized, search_input, with_batch, with_job
+from weft.advise.question import Input, pinned, resized, search_input, with_batch, with_job
 from weft.advise.wiring import OVERSUBSCRIPTIONS
 from weft.catalogue.devices import Assumption
 from weft.spec import load

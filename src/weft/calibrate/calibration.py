@@ -7,6 +7,7 @@ from pathlib import Path
 from statistics import median
 from typing import Final
 
+from weft import catalogue
 from weft.calibrate import fit, gpu
 from weft.calibrate.gpu import GpuMeasurement
 from weft.calibrate.reader import CollectiveReading, MessageReading, Reading, readings
@@ -127,7 +128,7 @@ def _overlay(
     }
     if measured is None:
         return Overlay(name=name, fabric=cluster.fabric.kind, collectives=classes)
-    own = gpu.ratios(measured, gpu.find(cluster.host.gpu))
+    own = gpu.ratios(measured, catalogue.find("gpus", cluster.host.gpu))
     return Overlay(
         name=name, fabric=cluster.fabric.kind, collectives=classes,
         matrix_ratio=own.matrix_ratio,

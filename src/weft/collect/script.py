@@ -7,7 +7,7 @@ from importlib.resources import files
 from itertools import groupby
 from typing import Final
 
-from weft.collect.held import held
+from weft.collect.children import held
 from weft.collect.probe import INTERFACES, MOST_BYTES, Command, Probe, all_probes
 from weft.collect.secrets import program
 from weft.errors import SpecError

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from weft import plugins
-from weft.collect.held import READS
+from weft.collect.children import READS
 from weft.collect.reach import in_pod, over_ssh
 from weft.errors import UnknownName
 

@@ -145,17 +145,11 @@ def _tensor(job: Job, domain: int) -> Iterator[Demand]:
     sparse = model.sparse_layers / model.layers if spread.ep > 1 else 0.0
     blocks = stage_layers(model, spread) * (2 - sparse) * micro_batches(job)
     forward = _forward_passes(job)
-    if not spread.sequence_parallel:
-        yield Demand(
-            dimension="tp",
-            operation=Operation.ALL_REDUCE,
-            group=group,
-            size_bytes=size,
-            calls=blocks * (forward + 1),
-        )
-        return
-    # Backward gathers the inputs once more for the weight gradients [Korthikanti 2022].
-    for operation, backward in ((Operation.ALL_GATHER, 2), (Operation.REDUCE_SCATTER, 1)):
+    backwards = [(Operation.ALL_REDUCE, 1)]
+    if spread.sequence_parallel:
+        # Backward gathers the inputs once more for the weight gradients [Korthikanti 2022].
+        backwards = [(Operation.ALL_GATHER, 2), (Operation.REDUCE_SCATTER, 1)]
+    for operation, backward in backwards:
         yield Demand(
             dimension="tp",
             operation=operation,
@@ -303,20 +297,15 @@ def _sharded(job: Job, parameters: float, group: Group) -> Iterator[Demand]:
     # With a pipeline, parameters stay gathered from the first micro-batch to the last.
     rounds = micro_batches(job) if spread.pp == 1 else 1
     gathers = 2 if spread.pp == 1 else 1
-    yield Demand(
-        dimension="dp",
-        operation=Operation.ALL_GATHER,
-        group=group,
-        size_bytes=parameters * ACTIVATION_BYTES / units,
-        calls=units * rounds * gathers,
-    )
-    yield Demand(
-        dimension="dp",
-        operation=Operation.REDUCE_SCATTER,
-        group=group,
-        size_bytes=parameters * job.model.trainable_ratio * gradient_bytes(job) / units,
-        calls=units * rounds,
-    )
+    trained = parameters * job.model.trainable_ratio
+    for operation, size, calls in (
+        (Operation.ALL_GATHER, parameters * ACTIVATION_BYTES, units * rounds * gathers),
+        (Operation.REDUCE_SCATTER, trained * gradient_bytes(job), units * rounds),
+    ):
+        yield Demand(
+            dimension="dp", operation=operation, group=group, size_bytes=size / units,
+            calls=calls,
+        )  # fmt: skip
 
 
 def _hybrid(

@@ -179,11 +179,12 @@ def all_knobs() -> Mapping[str, Knob]:
 def _knob(name: str, row: dict[str, Any]) -> Knob:
     place, scale = Place(row.pop("place")), Scale(row.pop("scale", Scale.LOG))
     applies = _APPLIES[row.pop("applies", runs_dcqcn.__name__)]
-    if engine := row.pop("of_dcqcn", ""):
-        read, enter = partial(_read, engine), partial(_enter, engine)
-    else:
-        read, enter = _READ[name], _ENTER[name]
-    return Knob(**row, place=place, scale=scale, applies=applies, read=read, enter=enter)
+    engine = row.pop("of_dcqcn", "")
+    return Knob(
+        **row, place=place, scale=scale, applies=applies,
+        read=partial(_read, engine) if engine else _READ[name],
+        enter=partial(_enter, engine) if engine else _ENTER[name],
+    )  # fmt: skip
 
 
 def _read(name: str, options: Options) -> float:

@@ -21,7 +21,8 @@ from weft.results import Estimate
 from weft.spec.cluster import Cluster
 from weft.spec.inference import Inference
 from weft.spec.load import load_tuning
-from weft.spec.workload import Job, Parallelism
+from weft.spec.workload import Job
+from weft.traffic.demand import spread_of
 
 COMPUTE = ("matrix", "attention", "memory_bound", "recompute", "launch")
 SEQUENCES_PER_GPU = 8
@@ -166,8 +167,7 @@ def _served(trial: Trial, name: str) -> ServicePrediction:
 
 
 def _least_batch(gpus: int, job: Job) -> float:
-    spread = job.parallelism
-    assert isinstance(spread, Parallelism)
+    spread = spread_of(job)
     return gpus / (spread.tp * spread.cp * spread.pp) * job.micro_batch
 
 
