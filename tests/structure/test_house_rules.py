@@ -62,6 +62,24 @@ def test_a_plugin_exports_its_own_name_and_says_what_it_is(folder, name, kind):
     assert importlib.import_module(f"{folder}.{name}").__doc__
 
 
+TABLES = (
+    "weft.advise.consideration.CONSIDERATIONS", "weft.advise.inputs.INPUTS",
+    "weft.bench.check.all_checks", "weft.bench.fault.all_faults",
+    "weft.bench.launcher.LAUNCHERS", "weft.bench.tool.TOOLS", "weft.collect.way.WAYS",
+    "weft.study.backend.BACKENDS", "weft.tune.knob.all_knobs", "weft.tune.objective.OBJECTIVES",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_every_row_of_a_table_has_a_title_and_rows_are_in_order(table):
+    module, _, name = table.rpartition(".")
+    rows = getattr(importlib.import_module(module), name)
+    rows = dict(rows() if callable(rows) else rows)
+    assert rows
+    assert list(rows) == sorted(rows)
+    assert all(row.title for row in rows.values())
+
+
 def test_every_folder_of_plugins_is_under_test():
     """A folder beside a module named in the singular holds plug-ins, so it stands in KINDS."""
     for module in SOURCE.rglob("*.py"):
