@@ -295,13 +295,13 @@ class _Search:
 
     def result(self) -> Found:
         """Return the best found, with the next best that differ in topology or NICs."""
-        ordered = sorted(self.found, key=lambda one: one.score)
+        ordered = sorted(self.found, key=lambda found: found.score)
         first = ordered[0]
         seen, others = {_shape(first)}, []
-        for one in ordered[1:]:
-            if _shape(one) not in seen:
-                seen.add(_shape(one))
-                others.append(one)
+        for found in ordered[1:]:
+            if _shape(found) not in seen:
+                seen.add(_shape(found))
+                others.append(found)
         alternatives = tuple(others[:ALTERNATIVES])
         return replace(first, alternatives=alternatives, timed=len(self.found))
 

@@ -221,11 +221,11 @@ def compared(case: Case) -> Comparison:
     advice = recommend(case, spreads, weighed)
     case = replace(case, advised=advice.fabric or advice.cheapest)
     break_evens = {} if alone else _break_evens(case, spreads)
-    total = sum(one.weight for one in case.jobs)
+    total = sum(job.weight for job in case.jobs)
     return Comparison(
         cluster=case.cluster,
-        jobs=tuple(one.job for one in case.jobs),
-        weights=tuple(one.weight / total for one in case.jobs),
+        jobs=tuple(job.job for job in case.jobs),
+        weights=tuple(job.weight / total for job in case.jobs),
         years=case.years,
         pinned=case.pins.shown(case.cluster),
         lines=tuple(_line(case, row, advice, (cheapest, spreads)) for row in case.rows),
@@ -234,7 +234,7 @@ def compared(case: Case) -> Comparison:
         considerations=weighed,
         break_evens=tuple(break_evens.values()),
         notes=tuple(_notes(case)),
-        timed=sum(one.timed for one in case.searched.values()),
+        timed=sum(found.timed for found in case.searched.values()),
         provenance=case.verdict.prediction.provenance,
     )
 

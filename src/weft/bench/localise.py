@@ -278,10 +278,10 @@ def _after(
     """Weigh the hypotheses by the outcomes, over every rate that a sound test may have."""
     if not outcomes:
         return belief
-    slow = np.stack([belief.slow(layout, one.hosts) for one in outcomes], axis=1)
-    ratios = [[math.log(_rate(one)) - log for log in sound] for one in outcomes]
-    if_slow = np.array([[_log_slow(one, noise_ratio) for one in row] for row in ratios])
-    if_sound = np.array([[_log_sound(one, noise_ratio) for one in row] for row in ratios])
+    slow = np.stack([belief.slow(layout, outcome.hosts) for outcome in outcomes], axis=1)
+    ratios = [[math.log(_rate(outcome)) - log for log in sound] for outcome in outcomes]
+    if_slow = np.array([[_log_slow(ratio, noise_ratio) for ratio in row] for row in ratios])
+    if_sound = np.array([[_log_sound(ratio, noise_ratio) for ratio in row] for row in ratios])
     logs = slow @ (if_slow - if_sound) + if_sound.sum(axis=0)
     if len(sound) > 1:
         is_one = np.concatenate(

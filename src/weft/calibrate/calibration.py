@@ -120,8 +120,8 @@ def _overlay(
     cluster: Cluster, name: str, readings: Iterable[Reading], measured: GpuMeasurement | None
 ) -> Overlay:
     known = list(readings)
-    messages = [one for one in known if isinstance(one, MessageReading)]
-    collectives = [one for one in known if isinstance(one, CollectiveReading)]
+    messages = [reading for reading in known if isinstance(reading, MessageReading)]
+    collectives = [reading for reading in known if isinstance(reading, CollectiveReading)]
     classes = {
         **fit.message_ratios(cluster, messages),
         **fit.collective_ratios(cluster, collectives),

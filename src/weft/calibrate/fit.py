@@ -75,7 +75,7 @@ def collective_ratios(
         for name, found in sorted(points.items())
         if name not in wholes
     }
-    return {name: one.with_(ranks=sorted(ranks[name])) for name, one in ratios.items()}
+    return {name: own.with_(ranks=sorted(ranks[name])) for name, own in ratios.items()}
 
 
 def group_of(cluster: Cluster, ranks: int, hosts: int) -> Group:

@@ -52,13 +52,17 @@ def problems(part: Part) -> Iterator[Problem]:
 def name_problems(data: object) -> Iterator[Problem]:
     """Yield names of a cluster that weft does not know; the rest need not be well formed."""
     for path, known in _names().items():
-        name = get_at(data, path)
-        if isinstance(name, str) and name and known and name not in known:
-            yield Problem(
-                path=path, message=f"is not known; {nearest(name, known)}", value=name
-            )
+        if known:
+            yield from _unknown(path, get_at(data, path) or None, known)
     for problem in settings_name_problems(get_at(data, ("fabric", "settings", "settings"))):
         yield problem.under("fabric", "settings", "settings")
+
+
+def _unknown(path: Path, name: object, known: Iterable[str]) -> Iterator[Problem]:
+    """Yield a name that is none of those known; what is no text is another matter."""
+    if isinstance(name, str) and name not in known:
+        message = f"is not known; {nearest(name, known)}"
+        yield Problem(path=path, message=message, value=name)
 
 
 def _tuning_problems(cluster: Cluster) -> Iterator[Problem]:
@@ -387,14 +391,10 @@ def scenario_name_problems(data: object) -> Iterator[Problem]:
 def settings_name_problems(data: object) -> Iterator[Problem]:
     """Yield names of network settings that weft does not know."""
     for key in ("congestion", "balancing", "recovery"):
-        name = get_at(data, (key,))
-        known = plugin_names(key, "engines/packet")
-        if isinstance(name, str) and name not in known:
-            message = f"is not known; {nearest(name, known)}"
-            yield Problem(path=(key,), message=message, value=name)
+        yield from _unknown((key,), get_at(data, (key,)), plugin_names(key, "engines/packet"))
     classes = get_at(data, ("classes",))
-    for place, one in enumerate(classes if isinstance(classes, list | tuple) else ()):
-        for problem in settings_name_problems(one):
+    for place, own in enumerate(classes if isinstance(classes, list | tuple) else ()):
+        for problem in settings_name_problems(own):
             yield problem.under("classes", str(place))
 
 
@@ -436,15 +436,12 @@ def _class_problems(scenario: Scenario) -> Iterator[Problem]:
 
 
 def _stuck_problems(scenario: Scenario) -> Iterator[Problem]:
-    for place, one in enumerate(scenario.stuck):
+    for place, stuck in enumerate(scenario.stuck):
         path = ("stuck", str(place))
-        if one.gpu >= scenario.cluster.gpus:
-            last = scenario.cluster.gpus - 1
-            message = f"is no GPU of the cluster; they are numbered 0 to {last}"
-            yield Problem(path=(*path, "gpu"), message=message, value=one.gpu)
-        if one.end_s <= one.begin_s:
-            message = f"must be after begin_s ({one.begin_s:g}s)"
-            yield Problem(path=(*path, "end_s"), message=message, value=one.end_s)
+        yield from _gpu_problems((*path, "gpu"), stuck.gpu, scenario.cluster)
+        if stuck.end_s <= stuck.begin_s:
+            message = f"must be after begin_s ({stuck.begin_s:g}s)"
+            yield Problem(path=(*path, "end_s"), message=message, value=stuck.end_s)
 
 
 def _threshold_problems(network: NetworkSettings) -> Iterator[Problem]:
@@ -482,9 +479,7 @@ def _host_problems(item: TrafficItem, cluster: Cluster) -> Iterator[Problem]:
         if not 2 <= hosts <= cluster.hosts:  # noqa: PLR2004 - nobody sends to itself
             message = f"must be 2 to {cluster.hosts}, the hosts of the cluster"
             yield Problem(path=("permutation", "hosts"), message=message, value=hosts)
-        if gpus is not None and gpus > cluster.host.gpus:
-            message = f"is more than a host has ({cluster.host.gpus})"
-            yield Problem(path=("permutation", "gpus_per_host"), message=message, value=gpus)
+        yield from _per_host_problems(("permutation", "gpus_per_host"), gpus or 0, cluster)
     if item.background is not None:
         storage = item.background.storage_hosts
         if cluster.hosts < 2:  # noqa: PLR2004 - as above
@@ -502,59 +497,60 @@ def _incast_problems(item: TrafficItem, cluster: Cluster) -> Iterator[Problem]:
     if item.incast.senders > room:
         message = f"is more than the GPUs of the other hosts ({room}); use more hosts"
         yield Problem(path=("incast", "senders"), message=message, value=item.incast.senders)
-    if item.incast.receiver >= cluster.gpus:
-        message = f"is no GPU of the cluster; they are numbered 0 to {cluster.gpus - 1}"
-        yield Problem(path=("incast", "receiver"), message=message, value=item.incast.receiver)
+    yield from _gpu_problems(("incast", "receiver"), item.incast.receiver, cluster)
 
 
 def _rank_problems(item: TrafficItem, cluster: Cluster) -> Iterator[Problem]:
-    one = item.collective
-    if one is None:
+    collective = item.collective
+    if collective is None:
         return
-    per_host = one.ranks_per_host or cluster.host.gpus
-    if per_host > cluster.host.gpus:
-        message = f"is more than a host has ({cluster.host.gpus})"
-        yield Problem(path=("collective", "ranks_per_host"), message=message, value=per_host)
-    room = (cluster.hosts - one.first_host) * per_host
-    ranks = room if one.ranks is None else one.ranks
+    per_host, first = collective.ranks_per_host or cluster.host.gpus, collective.first_host
+    yield from _per_host_problems(("collective", "ranks_per_host"), per_host, cluster)
+    room = (cluster.hosts - first) * per_host
+    ranks = room if collective.ranks is None else collective.ranks
     if not 2 <= ranks <= room:  # noqa: PLR2004 - a collective of one rank moves nothing
-        message = f"must be 2 to {room}: {per_host} a host, from host {one.first_host} on"
+        message = f"must be 2 to {room}: {per_host} a host, from host {first} on"
         yield Problem(path=("collective", "ranks"), message=message, value=ranks)
-    yield from _algorithm_problems(one.algorithm, ("collective",))
+    yield from _algorithm_problems(collective.algorithm, ("collective",))
 
 
 def _job_problems(item: TrafficItem, cluster: Cluster) -> Iterator[Problem]:
-    one = item.job
-    if one is None:
+    job = item.job
+    if job is None:
         return
-    per_host = one.ranks_per_host or cluster.host.gpus
-    if per_host > cluster.host.gpus:
-        message = f"is more than a host has ({cluster.host.gpus})"
-        yield Problem(path=("job", "ranks_per_host"), message=message, value=per_host)
-    room = -(-max(0, cluster.hosts - one.first_host) // one.every)
-    hosts = room if one.hosts is None else one.hosts
+    per_host = job.ranks_per_host or cluster.host.gpus
+    yield from _per_host_problems(("job", "ranks_per_host"), per_host, cluster)
+    room = -(-max(0, cluster.hosts - job.first_host) // job.every)
+    hosts = room if job.hosts is None else job.hosts
     if not 1 <= hosts <= room or hosts * per_host < 2:  # noqa: PLR2004 - one rank moves nothing
-        message = f"must be 1 to {room} from host {one.first_host} on, with two GPUs or more"
+        message = f"must be 1 to {room} from host {job.first_host} on, with two GPUs or more"
         yield Problem(path=("job", "hosts"), message=message, value=hosts)
-    for place, step in enumerate(one.steps):
+    for place, step in enumerate(job.steps):
         yield from _algorithm_problems(step.algorithm, ("job", "steps", str(place)))
 
 
 def _algorithm_problems(name: str | None, path: tuple[str, ...]) -> Iterator[Problem]:
     known = plugin_names("collectives", "traffic")
-    if name is not None and name not in known:
-        message = f"is not known; {nearest(name, known)}"
-        yield Problem(path=(*path, "algorithm"), message=message, value=name)
+    yield from _unknown((*path, "algorithm"), name, known)
+
+
+def _gpu_problems(path: Path, gpu: int, cluster: Cluster) -> Iterator[Problem]:
+    if gpu >= cluster.gpus:
+        message = f"is no GPU of the cluster; they are numbered 0 to {cluster.gpus - 1}"
+        yield Problem(path=path, message=message, value=gpu)
+
+
+def _per_host_problems(path: Path, gpus: int, cluster: Cluster) -> Iterator[Problem]:
+    if gpus > cluster.host.gpus:
+        message = f"is more than a host has ({cluster.host.gpus})"
+        yield Problem(path=path, message=message, value=gpus)
 
 
 def _flow_problems(item: TrafficItem, cluster: Cluster) -> Iterator[Problem]:
     for place, flow in enumerate(item.flows.flows if item.flows else ()):
         path = ("flows", "flows", str(place))
         for end in ("source", "target"):
-            gpu = getattr(flow, end)
-            if gpu >= cluster.gpus:
-                message = f"is no GPU of the cluster; they are numbered 0 to {cluster.gpus - 1}"
-                yield Problem(path=(*path, end), message=message, value=gpu)
+            yield from _gpu_problems((*path, end), getattr(flow, end), cluster)
         if flow.source // cluster.host.gpus == flow.target // cluster.host.gpus:
             message = "must be on another host than source: inside a host there is no fabric"
             yield Problem(path=(*path, "target"), message=message, value=flow.target)

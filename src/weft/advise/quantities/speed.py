@@ -150,7 +150,8 @@ def inference_lost(trial: Trial, name: str, over: Sequence[str]) -> Estimate:
     that waits for the network on either side.
     """
     mine = _served(trial, name)
-    best = max((_served(trial, one) for one in over), key=lambda one: one.tokens_per_s.value)
+    others = [_served(trial, other) for other in over]
+    best = max(others, key=lambda service: service.tokens_per_s.value)
     lost = 1 - mine.tokens_per_s.value / best.tokens_per_s.value
     waits = mine.network_ratio.high - mine.network_ratio.low
     waits += best.network_ratio.high - best.network_ratio.low
