@@ -234,15 +234,13 @@ def _prior(layout: Layout) -> _Belief:
     own = np.array([1.0 if part in layout.hosts else _LEAF_WEIGHT for part in parts])
     own /= own.sum()
     count = len(parts)
-    rows = [np.zeros((1, count), dtype=bool), np.eye(count, dtype=bool)]
+    identity = np.eye(count, dtype=bool)
+    rows = [np.zeros((1, count), dtype=bool), identity]
     weights = [np.array([_NONE]), _ONE * own]
     if count <= _MOST_FOR_TWO:
-        pairs = list(itertools.combinations(range(count), 2))
-        both = np.zeros((len(pairs), count), dtype=bool)
-        for row, (a, b) in enumerate(pairs):
-            both[row, [a, b]] = True
-        joint = np.array([own[a] * own[b] for a, b in pairs])
-        rows.append(both)
+        first, second = np.triu_indices(count, 1)
+        joint = own[first] * own[second]
+        rows.append(identity[first] | identity[second])
         weights.append(_TWO * joint / joint.sum())
     hosts = len(layout.hosts)
     known = _FEWEST_FOR_PATHS <= hosts <= _MOST_FOR_PATHS

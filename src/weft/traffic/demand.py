@@ -195,22 +195,22 @@ def _pipeline(job: Job, domain: int) -> Iterator[Demand]:
     yield Demand(
         dimension="pp",
         operation=Operation.SEND_RECV,
-        group=_next_stage(stage_gpus, spread.pp, domain),
+        group=next_stage(stage_gpus, spread.pp, domain),
         # Each tensor-parallel rank sends its own slice (scatter/gather of SC'21).
         size_bytes=tokens_of(job) * job.model.hidden * ACTIVATION_BYTES / spread.tp,
         calls=2 * micro_batches(job) * spread.virtual_stages,
     )
 
 
-def _next_stage(stage_gpus: int, stages: int, domain: int) -> Group:
+def next_stage(stage_gpus: int, stages: int, domain: int) -> Group:
     """Return two ranks of neighbouring stages, where the slowest pair of the pipeline lies.
 
     Ranks of one stage are packed side by side, so the next stage begins stage_gpus further:
     in another domain, unless the whole pipeline fits into one.
 
-    >>> _next_stage(64, 4, 8)
+    >>> next_stage(64, 4, 8)
     Group(ranks=2, ranks_per_domain=1, neighbours=8, stride=8)
-    >>> _next_stage(2, 4, 8)
+    >>> next_stage(2, 4, 8)
     Group(ranks=2, ranks_per_domain=2, neighbours=2, stride=1)
     """
     if stage_gpus * stages <= domain:
