@@ -1,7 +1,10 @@
 """What if something turned out otherwise: the inputs whose move could change the verdict."""
 
-from collections.abc import Mapping
-from typing import Final
+import tomllib
+from collections.abc import Callable, Mapping
+from functools import partial
+from importlib.resources import files
+from typing import Any, Final
 
 from weft import catalogue
 from weft.advise.attachment import counts
@@ -16,10 +19,8 @@ from weft.spec import load
 from weft.units import SECONDS, gbit_from_rate, rate_from_gbit
 
 JOULES_PER_KWH: Final = 1000 * SECONDS["h"]
-LONGEST_S: Final = 50e-6
 MODELS: Final = ("llama3_8b", "mixtral_8x22b")
 """A small dense model and one of experts: what a cluster may come to train."""
-NOT_SIMULATED: Final = "assumption, not simulated"
 PER_GPUS: Final = 1000
 RATES_GBIT: Final = (100.0, 200.0, 400.0, 800.0)
 RATIOS: Final = (0.25, 1.0, 4.0)
@@ -186,166 +187,92 @@ def _with_untuned(case: Case, name: str, untuned_ratio: float) -> float:
     return row.usd_per_s / progress * TRILLION
 
 
-INPUTS: Final[Mapping[str, Input]] = {
-    "communication_share": search_input(
-        title="sequences of a step",
-        unit="sequences",
-        current=_batch,
-        changed=lambda case, batch: with_batch(case, round(batch)),
-        choices=_batches,
-        source="a quarter to four times the batch: fewer make communication a larger share",
-    ),
-    "electricity_price": Input(
-        title="electricity price",
-        unit="USD/kWh",
-        current=_electricity_price,
-        span=_electricity_span,
-        usd_per_1t_tokens=_with_electricity,
-        source="range of the catalogue's assumption on electricity",
-        steps=20,
-        applies=_is_bought,
-    ),
-    "gpu_hour_price": Input(
-        title="cost of a GPU-hour without the network",
-        unit="USD",
-        current=_gpu_hour,
-        span=lambda case: (0.25 * _gpu_hour(case), 4 * _gpu_hour(case)),
-        usd_per_1t_tokens=_with_gpu_hour,
-        source="a quarter to four times: the spread of published GPU-hour prices "
-        "[opex: rental]",
-        steps=20,
-    ),
-    "gpus": search_input(
-        title="GPUs, with the batch of each kept",
-        unit="GPUs",
-        current=lambda case: float(case.gpus),
-        changed=lambda case, gpus: resized(case, gpus / case.gpus),
-        choices=_sizes,
-        source="a quarter to four times the cluster, and the size that is planned",
-    ),
-    "latency": Input(
-        title="latency added to each message",
-        unit="s",
-        current=lambda _: 0.0,
-        span=lambda _: (0.0, LONGEST_S),
-        usd_per_1t_tokens=_with_latency,
-        source="none to the longest figure of the articles for TCP, 50 us",
-        logarithmic=False,
-        steps=20,
-    ),
-    "load_balancing": Input(
-        title="share of its links that load balancing fills",
-        unit="ratio",
-        current=_balanced,
-        span=_balanced_span,
-        usd_per_1t_tokens=_with_balanced,
-        source="range of the fabric's own sourced factor",
-        logarithmic=False,
-        applies=lambda case: _balanced_span(case)[0] < _balanced_span(case)[1],
-        evidence=NOT_SIMULATED,
-    ),
-    "model": search_input(
-        title="model",
-        unit="",
-        current=lambda _: -1.0,
-        changed=_with_model,
-        choices=lambda _: tuple(float(place) for place in range(len(MODELS))),
-        label=_model_name,
-        source="a small dense model and one of experts",
-    ),
-    "network_price": Input(
-        title="price of the network recommended, over the catalogue's",
-        unit="x",
-        current=lambda _: 1.0,
-        span=lambda _: (0.5, 2.3),
-        usd_per_1t_tokens=_with_network_price,
-        source="white-box against branded ports (one half) to the widest published ratio of "
-        "InfiniBand to Ethernet (2.3) [tco_comparisons: street_price_ratio, introl_2p3x]",
-        steps=20,
-        applies=_is_bought,
-    ),
-    "nic_count": search_input(
-        title="NICs of a host in all networks",
-        unit="NICs",
-        current=lambda case: float(case.verdict.prediction.cluster.host.nics),
-        changed=_with_nics,
-        choices=lambda case: tuple(sorted(float(nics) for nics in counts(case.cluster))),
-        source="as many as a host has room for, a half, a quarter, an eighth",
-        applies=_is_bought,
-    ),
-    "nic_rate": search_input(
-        title="rate of a NIC in all networks",
-        unit="Gb/s",
-        current=lambda case: gbit_from_rate(
+_FUNCTIONS: Final[Mapping[str, Mapping[str, Callable[..., Any]]]] = {
+    "communication_share": {
+        "current": _batch,
+        "changed": lambda case, batch: with_batch(case, round(batch)),
+        "choices": _batches,
+    },
+    "electricity_price": {
+        "current": _electricity_price,
+        "span": _electricity_span,
+        "usd_per_1t_tokens": _with_electricity,
+    },
+    "gpu_hour_price": {
+        "current": _gpu_hour,
+        "span": lambda case: (0.25 * _gpu_hour(case), 4 * _gpu_hour(case)),
+        "usd_per_1t_tokens": _with_gpu_hour,
+    },
+    "gpus": {
+        "current": lambda case: float(case.gpus),
+        "changed": lambda case, gpus: resized(case, gpus / case.gpus),
+        "choices": _sizes,
+    },
+    "latency": {"usd_per_1t_tokens": _with_latency},
+    "load_balancing": {
+        "current": _balanced,
+        "span": _balanced_span,
+        "usd_per_1t_tokens": _with_balanced,
+        "applies": lambda case: _balanced_span(case)[0] < _balanced_span(case)[1],
+    },
+    "model": {
+        "changed": _with_model,
+        "choices": lambda _: tuple(map(float, range(len(MODELS)))),
+        "label": _model_name,
+    },
+    "network_price": {"usd_per_1t_tokens": _with_network_price},
+    "nic_count": {
+        "current": lambda case: float(case.verdict.prediction.cluster.host.nics),
+        "changed": _with_nics,
+        "choices": lambda case: tuple(sorted(map(float, counts(case.cluster)))),
+    },
+    "nic_rate": {
+        "current": lambda case: gbit_from_rate(
             case.verdict.prediction.cluster.host.nic_bytes_per_s
         ),
-        changed=_with_nic_rate,
-        choices=lambda _: RATES_GBIT,
-        source="rates that are sold, as far as the PCIe of the host feeds them",
-        applies=_is_bought,
-    ),
-    "oversubscription": search_input(
-        title="oversubscription of all networks",
-        unit=": 1",
-        current=lambda case: case.verdict.prediction.cluster.topology.oversubscription,
-        changed=_with_oversubscription,
-        choices=lambda _: OVERSUBSCRIPTIONS,
-        source="non-blocking to 4:1",
-        applies=_is_bought,
-    ),
-    "owned_hardware": Input(
-        title="share of the other network's hardware that is already there",
-        unit="ratio",
-        current=lambda _: 0.0,
-        span=lambda _: (0.0, 1.0),
-        usd_per_1t_tokens=_with_owned,
-        source="nothing to all of it",
-        logarithmic=False,
-        steps=20,
-        applies=_is_bought,
-    ),
-    "rival_price": Input(
-        title="price of the other network, over the catalogue's",
-        unit="x",
-        current=lambda _: 1.0,
-        span=lambda _: (0.4, 2.0),
-        usd_per_1t_tokens=_with_rival_price,
-        source="white-box against branded ports (one half), less a fifth of discount, to twice",
-        steps=20,
-        applies=_is_bought,
-    ),
-    "staff_cost": Input(
-        title="engineers needed beyond those counted",
-        unit="engineers",
-        current=lambda _: 0.0,
-        span=lambda case: (0.0, 1.3 * max(PER_GPUS, case.gpus) / PER_GPUS),
-        usd_per_1t_tokens=_with_staff,
-        source="width of the catalogue's range, 0.2 to 1.5 fabric engineers for 1,000 GPUs, an "
-        "estimate",
-        logarithmic=False,
-        steps=20,
-        evidence=NOT_SIMULATED,
-    ),
-    "topology": search_input(
-        title="topology of all networks",
-        unit="",
-        current=_topology,
-        changed=_with_topology,
-        choices=lambda _: tuple(float(place) for place in range(len(TOPOLOGIES))),
-        label=_topology_name,
-        source="kinds of topology that the search tries",
-        applies=_is_bought,
-    ),
-    "tuning_skill": Input(
-        title="share of the time that RoCE runs untuned",
-        unit="ratio",
-        current=lambda _: 0.0,
-        span=lambda _: (0.0, 1.0),
-        usd_per_1t_tokens=_with_untuned,
-        source="from always to never tuned; what untuned costs is the sourced factor of ECMP",
-        logarithmic=False,
-        steps=20,
-        applies=lambda case: case.verdict.name == TUNED,
-        evidence=NOT_SIMULATED,
-    ),
+        "changed": _with_nic_rate,
+        "choices": lambda _: RATES_GBIT,
+    },
+    "oversubscription": {
+        "current": lambda case: case.verdict.prediction.cluster.topology.oversubscription,
+        "changed": _with_oversubscription,
+        "choices": lambda _: OVERSUBSCRIPTIONS,
+    },
+    "owned_hardware": {"usd_per_1t_tokens": _with_owned},
+    "rival_price": {"usd_per_1t_tokens": _with_rival_price},
+    "staff_cost": {
+        "span": lambda case: (0.0, 1.3 * max(PER_GPUS, case.gpus) / PER_GPUS),
+        "usd_per_1t_tokens": _with_staff,
+    },
+    "topology": {
+        "current": _topology,
+        "changed": _with_topology,
+        "choices": lambda _: tuple(map(float, range(len(TOPOLOGIES)))),
+        "label": _topology_name,
+    },
+    "tuning_skill": {
+        "usd_per_1t_tokens": _with_untuned,
+        "applies": lambda case: case.verdict.name == TUNED,
+    },
 }
+
+
+def _input(row: dict[str, Any], functions: Mapping[str, Callable[..., Any]]) -> Input:
+    """Join a row with its functions; what it states is the same for all clusters."""
+    own = dict(functions)
+    if "current" in row:
+        own["current"] = partial(_constant, row.pop("current"))
+    if "low" in row:
+        own["span"] = partial(_constant, (row.pop("low"), row.pop("high")))
+    if row.pop("bought", False):
+        own["applies"] = _is_bought
+    make: Callable[..., Input] = search_input if "changed" in own else Input
+    return make(**row, **own)
+
+
+def _constant(value: object, _: Case) -> object:
+    return value
+
+
+_ROWS: Final = tomllib.loads((files("weft.advise") / "inputs.toml").read_text("utf-8"))
+INPUTS: Final = {name: _input(row, _FUNCTIONS[name]) for name, row in _ROWS.items()}
