@@ -6,7 +6,7 @@ from typing import Final
 
 from weft import plugins
 from weft.bench.command import Command
-from weft.collect.reach import host_name, in_pod, over_ssh
+from weft.collect.way import host_name, in_pod, over_ssh
 from weft.errors import UnknownName
 
 
