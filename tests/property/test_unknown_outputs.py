@@ -69,7 +69,32 @@ def by_host(tool: str, rows: Rows) -> dict[str, str]:
     }
 
 
-WRITERS = (aligned, barred, with_commas, sections, documents, by_host)
+def by_shell(tool: str, rows: Rows) -> dict[str, str]:
+    """One output of many hosts, as pdsh and clush write it."""
+    first, *rest = rows[0]
+    lines = [f"{row[first]}: {name} = {row[name]}\n" for row in rows for name in rest]
+    return {f"{tool}.txt": "".join(lines)}
+
+
+def in_settings(tool: str, rows: Rows) -> dict[str, str]:
+    first, *rest = rows[0]
+    lines = [
+        " ".join([row[first], *(f"{name}={row[name].replace(' ', '_')}" for name in rest)])
+        for row in rows
+    ]
+    return {f"{tool}.txt": "\n".join(lines) + "\n"}
+
+
+def in_steps(tool: str, rows: Rows) -> dict[str, str]:
+    """Several readings of every row in one table."""
+    lines = [",".join(["step", *rows[0]])]
+    lines += [",".join([f"{step}", *row.values()]) for step in range(3) for row in rows]
+    return {f"{tool}.csv": "\n".join(lines) + "\n"}
+
+
+WRITERS = (
+    aligned, barred, with_commas, sections, documents, by_host, by_shell, in_settings, in_steps,
+)  # fmt: skip
 LETTERS = st.text("bcdfghjklmnpqrstvwxz", min_size=4, max_size=9)
 
 
@@ -149,23 +174,61 @@ def test_an_error_line_of_an_unknown_tool_beside_a_known_output(
     assert diagnose([tmp_path]).verdict is Verdict.UNKNOWN
 
 
+@pytest.mark.parametrize("label", ["{}", "node-{}"])
 @pytest.mark.parametrize("size", [3, 4, 8])
 @settings(max_examples=20, deadline=None)
 @given(odd=st.data(), usual=st.floats(20, 900))
-def test_the_odd_cell_of_a_matrix_is_named_and_an_even_one_is_quiet(size, odd, usual):
-    """All pairs by number, as p2pBandwidthLatencyTest and nvbandwidth print them."""
-    pairs = [(a, b) for a in range(size) for b in range(size) if a != b]
-    one = odd.draw(st.sampled_from(pairs))
+def test_the_odd_cell_of_a_matrix_is_named_and_an_even_one_is_quiet(size, label, odd, usual):
+    """All pairs by number or name, as nvbandwidth and scripts around ib_write_bw print them."""
+    names = [label.format(number) for number in range(size)]
+    pairs = [(a, b) for a in names for b in names if a != b]
+    pair = odd.draw(st.sampled_from(pairs))
 
     def text(value):
-        rows = [" ".join(f"{number:6d}" for number in range(size))]
-        for a in range(size):
-            cells = (
-                2500.0 if a == b else value if (a, b) == one else usual for b in range(size)
-            )
+        rows = [" ".join(f"{name:>8}" for name in names)]
+        for a in names:
+            cells = (2500.0 if a == b else value if (a, b) == pair else usual for b in names)
             rows.append(f"{a} " + " ".join(f"{cell:8.2f}" for cell in cells))
         return "Bandwidth matrix (GB/s)\n" + "\n".join(rows) + "\n"
 
     found = diagnosed({"p2p.txt": text(usual / 4)}).findings
-    assert any(f"{one[0]} to {one[1]}/" in one_of.title for one_of in found)
+    assert any(f"{pair[0]} to {pair[1]}/" in finding.title for finding in found)
     assert not diagnosed({"p2p.txt": text(usual)}).findings
+
+
+@pytest.mark.parametrize("change", ["lost", "more"])
+@settings(max_examples=12, deadline=None)
+@given(word=LETTERS, kept=LETTERS, hosts=st.integers(4, 9), lines=st.integers(1, 4))
+def test_lines_that_one_host_has_not_or_has_more_of(change, word, kept, hosts, lines):
+    """As next hops of a route, members of a group, lines of a configuration."""
+
+    def files(other):
+        return {
+            f"hosts/unit{host}/q{word}.txt": "".join(
+                [f"q{kept} begins\n", *(f"  q{word} 10.{host}.{n}.2 via p{n}\n" for n in
+                                       range(other if host == 1 else lines))]
+            )
+            for host in range(hosts)
+        }  # fmt: skip
+
+    found = diagnosed(files(lines - 1 if change == "lost" else lines + 1)).findings
+    assert "unit1" in " ".join((found[0].title, *found[0].entities))
+    assert not diagnosed(files(lines)).findings
+
+
+@settings(max_examples=12, deadline=None)
+@given(size=st.integers(5, 12), odd=st.data(), name=LETTERS)
+def test_two_columns_that_are_equal_but_in_one_row(size, odd, name):
+    """As the NUMA node of a GPU and of the processors that a rank is bound to."""
+    row = odd.draw(st.integers(0, size - 1))
+
+    def text(other):
+        lines = [f"unit  q{name}a  q{name}b"]
+        for n in range(size):
+            left, right = n * 2 // size, other if n == row and other is not None else None
+            lines.append(f"u{n}  w{left}  w{left if right is None else right}")
+        return "\n".join(lines) + "\n"
+
+    found = diagnosed({f"q{name}.txt": text(7)}).findings
+    assert f"u{row}/" in " ".join((found[0].title, *found[0].entities))
+    assert not diagnosed({f"q{name}.txt": text(None)}).findings

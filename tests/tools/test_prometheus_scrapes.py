@@ -14,6 +14,7 @@ import time
 import urllib.request
 from contextlib import ExitStack, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import urlencode
 
 import pytest
 import yaml
@@ -70,11 +71,18 @@ pytestmark = [
 ]
 
 
+JOBS = re.compile(r"(nccl_|weft_job_|vllm:|training_).*")
+"""Series of a job: the first host answers with them."""
+GROWING = re.compile(r"([0-9.]+)(?:[+]([0-9]+))?x[0-9]+")
+"""Values as promtool writes them: the first one, and by how much the next one is larger."""
+
+
 class Fabric:
     """Answers ``/NUMBER/metrics`` for every host, by a clock that runs SCALE times faster."""
 
-    def __init__(self, made):
-        """Put each fault on a host of its own, 16 hosts apart."""
+    def __init__(self, made, jobs):
+        """Put each fault on a host of its own, 16 hosts apart; ``jobs`` are series by name."""
+        self.jobs = jobs
         names = [one.name for one in emulate(made, (), hosts=HOSTS).hosts]
         self.names = names
         self.place = {fault: names[16 * n + 3] for n, fault in enumerate(ALERTS)}
@@ -92,7 +100,18 @@ class Fabric:
         return SCALE * (time.monotonic() - self.began)
 
     def scrape(self, path):
-        return self.timeline.metrics_text(int(path.split("/")[1]), self.now_s())
+        number = int(path.split("/")[1])
+        text = self.timeline.metrics_text(number, self.now_s())
+        return text if number else text + self._of_jobs()
+
+    def _of_jobs(self):
+        """Return the series of a healthy job."""
+        minutes = self.now_s() / 60
+        lines = []
+        for name, values in self.jobs.items():
+            first, more = GROWING.fullmatch(values).groups()
+            lines.append(f"{name} {float(first) + minutes * float(more or 0)}\n")
+        return "".join(lines)
 
 
 @contextmanager
@@ -196,12 +215,11 @@ def _until_all_fire(fabric, port, hold_s):
 
 @pytest.fixture(scope="module")
 def watched(tmp_path_factory):
-    """Return the fabric, when alerts fired, what fired early, alerts of Alertmanager, rules."""
+    """Return the fabric, when alerts fired, which early, Alertmanager's, rules, panels."""
     folder = tmp_path_factory.mktemp("prometheus")
     made = plan(preset("hgx_h100_roce", hosts=HOSTS))
-    texts = {
-        one.path.rpartition("/")[2]: one.text for one in render(made, ["prometheus"]).files
-    }
+    files = render(made, ["prometheus", "grafana"]).files
+    texts = {one.path.rpartition("/")[2]: one.text for one in files}
     original = yaml.safe_load(texts["weft.rules.yml"])
     hold_s = {rule["alert"]: _seconds(rule["for"]) for group in original["groups"]
               for rule in group["rules"] if "alert" in rule}  # fmt: skip
@@ -209,7 +227,7 @@ def watched(tmp_path_factory):
     (folder / "alertmanager.yml").write_text(texts["alertmanager.yml"])
     port, second = _free_port(), _free_port()
     with ExitStack() as stack:
-        fabric = Fabric(made)
+        fabric = Fabric(made, _jobs(texts["weft-1m.test.yml"]))
         served = stack.enter_context(_served(fabric))
         config = _config(fabric, served, second)
         (folder / "prometheus.yml").write_text(yaml.safe_dump(config))
@@ -224,9 +242,33 @@ def watched(tmp_path_factory):
         seen, early = _until_all_fire(fabric, port, {a: hold_s[a] for a in ALERTS.values()})
         managed = _asked(f"{second}/api/v2/alerts")
         up = _asked(f"{port}/api/v1/query?query=count(up==1)")
+        panels = {title: _asked(f"{port}/api/v1/query?{urlencode({'query': expr})}")
+                  for title, expr in _panels(files)}  # fmt: skip
     assert up is not None, (folder / "prometheus.log").read_text()[-2000:]
     assert up["data"]["result"][0]["value"][1] == str(HOSTS)
-    return fabric, seen, early, managed, hold_s
+    return fabric, seen, early, managed, hold_s, panels
+
+
+def _jobs(text):
+    """Return the series of jobs of a healthy fabric, as the tests of the rules have them."""
+    healthy = yaml.safe_load(text)["tests"][0]["input_series"]
+    return {one["series"]: one["values"] for one in healthy if JOBS.match(one["series"])}
+
+
+def _panels(files):
+    """Yield the title and the query of every panel."""
+    for file in files:
+        if file.path.startswith("grafana/"):
+            for panel in json.loads(file.text)["panels"]:
+                yield panel["title"], panel["targets"][0]["expr"]
+
+
+def test_every_panel_of_the_dashboards_has_data(watched):
+    panels = watched[5]
+    assert len(panels) >= 20
+    empty = [title for title, answer in panels.items()
+             if not answer or not answer["data"]["result"]]  # fmt: skip
+    assert not empty
 
 
 def test_a_healthy_fabric_raises_nothing(watched):
@@ -235,7 +277,7 @@ def test_a_healthy_fabric_raises_nothing(watched):
 
 @pytest.mark.parametrize("fault", ALERTS)
 def test_each_fault_raises_its_alert_in_the_stated_time(fault, watched):
-    fabric, seen, _, _, hold_s = watched
+    fabric, seen, _, _, hold_s, _ = watched
     name = ALERTS[fault]
     fired_s = seen.get((name, fabric.place[fault]))
     assert fired_s is not None, sorted(seen)
@@ -243,7 +285,7 @@ def test_each_fault_raises_its_alert_in_the_stated_time(fault, watched):
 
 
 def test_no_other_page_is_raised(watched):
-    fabric, seen, _, managed, _ = watched
+    fabric, seen, _, managed, _, _ = watched
     wanted = {(name, fabric.place[fault]) for fault, name in PAGES.items()}
     paged = {
         (one["labels"]["alertname"], one["labels"]["instance"])
@@ -255,7 +297,7 @@ def test_no_other_page_is_raised(watched):
 
 @pytest.mark.parametrize(("cause", "consequence"), FOLLOWS.items())
 def test_the_alert_of_a_consequence_is_raised_and_inhibited(cause, consequence, watched):
-    fabric, seen, _, managed, _ = watched
+    fabric, seen, _, managed, _, _ = watched
     place = fabric.place[cause]
     assert (ALERTS[consequence], place) in seen
     state = {(one["labels"]["alertname"], one["labels"]["instance"]): one["status"]

@@ -1,6 +1,6 @@
 """Findings: causes where they hold, what follows from them, and what nothing explains."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -126,16 +126,39 @@ def _is_effect(one: Finding, case: Case) -> bool:
 
 
 def _folded(shown: Sequence[Candidate]) -> tuple[list[Candidate], dict[int, list[str]]]:
-    """Fold causes that follow from a more probable one; return the rest and what follows."""
-    kept: list[Candidate] = []
+    """Fold causes that follow from another likely one; return the rest and what follows.
+
+    Of two that explain each other the less probable one follows.
+    """
+    ordered = sorted(shown, key=lambda one: -one.probability)
+    above: dict[int, Candidate] = {}
+    for place, one in enumerate(ordered):
+        likelier = ordered[:place]
+        others = [other for other in ordered[place + 1 :] if not _explains(one, other)]
+        found = next((other for other in (*likelier, *others) if _explains(other, one)), None)
+        if found is not None and not _follows(found, one, above):
+            above[id(one)] = found
     follow: dict[int, list[str]] = {}
-    for one in sorted(shown, key=lambda one: -one.probability):
-        above = next((other for other in kept if _explains(other, one)), None)
-        if above is None:
-            kept.append(one)
-        else:
-            follow.setdefault(id(above), []).append(one.cause.name)
-    return kept, follow
+    for one in ordered:
+        if id(one) in above:
+            follow.setdefault(id(_first(one, above)), []).append(one.cause.name)
+    return [one for one in ordered if id(one) not in above], follow
+
+
+def _first(one: Candidate, above: Mapping[int, Candidate]) -> Candidate:
+    """Return the cause at the begin of a chain of consequences."""
+    while id(one) in above:
+        one = above[id(one)]
+    return one
+
+
+def _follows(one: Candidate, other: Candidate, above: Mapping[int, Candidate]) -> bool:
+    """Return whether one cause follows from another."""
+    while id(one) in above:
+        one = above[id(one)]
+        if one is other:
+            return True
+    return False
 
 
 def _explains(cause: Candidate, other: Candidate) -> bool:

@@ -16,53 +16,80 @@ _FAR_RATIO: Final = 0.25
 """Measured numbers are equal within the first, and different beyond the second."""
 
 
+_COMPARED: Final = frozenset(("word", "number", "setting", "lines"))
+_MEASURED: Final = frozenset(("number",))
+"""Attributes whose values are near to one another where all is well, not equal."""
+Cells = Sequence[tuple[Entity, Reading]]
+
+
 def unusual_fields(inventory: Inventory) -> None:
     """Note of values of unknown outputs what their peers show, where they are unlike them.
 
     Peers are the values of one name in one output: of the same item on other hosts, or where
     there are few of those, of other items.
     """
+    _count_what_is_absent(inventory)
     columns: dict[tuple[str, str, str], list[tuple[Entity, Reading]]] = {}
     for entity, found in inventory.of("field"):
-        for name in sorted(found.keys() & {"word", "number"}):
+        for name in sorted(found.keys() & _COMPARED):
             column = (entity.field("output"), entity.field("name"), name)
             columns.setdefault(column, []).append((entity, found[name][-1]))
-    for cells in columns.values():
-        for entity, reading, usual in _unlike(cells):
+    for (_, _, name), cells in columns.items():
+        for entity, reading, usual in _unlike(cells, name):
             inventory.record(entity, "usual", _plain(usual), reading.evidence)
 
 
-def _unlike(
-    cells: Sequence[tuple[Entity, Reading]],
-) -> Iterator[tuple[Entity, Reading, Value]]:
+def _count_what_is_absent(inventory: Inventory) -> None:
+    """Record that an output has no line of a kind that the same output of most others has."""
+    hosts: dict[str, dict[str, Reading]] = {}
+    kinds: dict[tuple[str, str], set[str]] = {}
+    for entity, found in inventory.of("field"):
+        if "lines" in found:
+            output, host = entity.field("output"), entity.field("host")
+            hosts.setdefault(output, {})[host] = found["lines"][-1]
+            kinds.setdefault((output, entity.field("name")), set()).add(host)
+    for (output, name), having in kinds.items():
+        without = hosts[output].keys() - having
+        if len(having) >= max(_FEWEST_PEERS, _USUAL_RATIO * len(hosts[output])):
+            for host in without:
+                absent = Entity("field", (host, output, "", name))
+                inventory.record(absent, "lines", 0.0, hosts[output][host].evidence)
+
+
+def _unlike(cells: Cells, name: str) -> Iterator[tuple[Entity, Reading, Value]]:
     """Yield the cells that are unlike their peers, with what is usual of those."""
     items: dict[str, list[Value]] = {}
     for entity, reading in cells:
         items.setdefault(entity.field("item"), []).append(reading.value)
-    column = _usual([reading.value for _, reading in cells])
-    own = {item: _usual(values) for item, values in items.items()}
+    column = _usual([reading.value for _, reading in cells], name)
+    if column is not None and len(items) == len(cells) <= _FEWEST_PEERS:
+        column = None  # two of three rows of one table: no rule
+    own = {item: _usual(values, name) for item, values in items.items()}
     for entity, reading in cells:
         item = entity.field("item")
         usual = own[item] if len(items[item]) >= _FEWEST_PEERS else column
-        if usual is not None and _is_unlike(reading.value, usual):
+        if usual is not None and _is_unlike(reading.value, usual, name):
             yield entity, reading, usual
 
 
-def _usual(values: Sequence[Value]) -> Value | None:
+def _usual(values: Sequence[Value], name: str) -> Value | None:
     """Return what most of some values are, or are near to, or None."""
     if len(values) < _FEWEST_PEERS:
         return None
     (most, count), *_ = Counter(values).most_common(1)
     numbers = sorted(one for one in values if isinstance(one, float))
-    if count < _USUAL_RATIO * len(values) and numbers:
+    if count < _USUAL_RATIO * len(values) and numbers and name in _MEASURED:
         most = numbers[len(numbers) // 2]
         count = sum(abs(one - most) <= _NEAR_RATIO * abs(most) for one in numbers)
-    return most if count >= _USUAL_RATIO * len(values) else None
+    if count < _USUAL_RATIO * len(values):
+        return None
+    # Where most are zero one is used and the others are not.
+    return None if most == 0 and name in {"number", "setting"} else most
 
 
-def _is_unlike(value: Value, usual: Value) -> bool:
+def _is_unlike(value: Value, usual: Value, name: str) -> bool:
     """Return whether a value is another word, or a number that is far from the usual one."""
-    if isinstance(value, float) and isinstance(usual, float):
+    if isinstance(value, float) and isinstance(usual, float) and name != "lines":
         return abs(value - usual) > _FAR_RATIO * abs(usual)
     return value != usual
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, Final
 
+from weft.design.cost import total_cost
 from weft.doctor.cause import Cause, causes
 from weft.expectations.expectation import expectations
 from weft.generate.plan import Plan
@@ -141,11 +142,15 @@ def _keys(table: Mapping[str, str], known: Mapping[str, str]) -> dict[str, str]:
 def quantities(plan: Plan) -> dict[str, str]:
     """Return the quantities of a plan that alerts speak of, as text, by name."""
     devices = plan.names.device_list()
+    cluster = plan.cluster
+    usd_per_hour = total_cost(cluster).usd_per_gpu_hour.value * cluster.gpus
     found = {
         "host": plan.names.first_host.text(),
         "device": devices[0],
         "devices": "|".join(devices),
         "nics": str(len(devices)),
+        "hosts": str(plan.cluster.hosts),
+        "usd_per_hour": f"{usd_per_hour:.2f}",
         "link_bytes_per_s": f"{layout(plan.cluster).link_bytes_per_s:.0f}",
         "link_gbit": plan.link.rate_gbit_per_s.text(),
     }

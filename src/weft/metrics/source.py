@@ -23,6 +23,7 @@ CANONICAL: Final[Mapping[str, str]] = {
     "gpu": "gpu",
     "switch": "switch",
     "queue": "queue",
+    "job": "communicator",
 }
 """The label of the rules of weft for each field of the key of an entity."""
 

@@ -37,10 +37,12 @@ _STATES: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Host:
-    """The host to look at: its file system below ``root``, and whether commands may be run."""
+    """The host to look at: its file system below ``root``, and which commands may be run."""
 
     root: Path = Path("/")
     commands: bool = True
+    fabric: bool = False
+    """Whether it also asks what one host asks for all, as the state of NCCL's communicators."""
 
 
 def sampled(host: Host) -> Inventory:
@@ -53,14 +55,15 @@ def sampled(host: Host) -> Inventory:
         return read(place)
 
 
-def _counters() -> Iterator[Command]:
+def _counters(*, fabric: bool) -> Iterator[Command]:
     for probe in all_probes():
-        yield from probe.counters
+        if fabric or not probe.fabric:
+            yield from probe.counters
 
 
 def _patterns() -> Iterator[str]:
     yield from _STATES
-    for command in _counters():
+    for command in _counters(fabric=False):
         yield from (one for one in command.files if one.startswith("/sys/"))
 
 
@@ -96,7 +99,7 @@ def _value(path: Path) -> bytes:
 
 def _outputs(host: Host) -> Iterator[bytes]:
     """Yield the outputs of the tools that show counters, each below its command line."""
-    for command in _counters():
+    for command in _counters(fabric=host.fabric):
         if command.files or shutil.which(command.words.split()[0]) is None:
             continue
         for name in _interfaces(host) if command.is_repeated else ("",):

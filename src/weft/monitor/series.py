@@ -15,9 +15,9 @@ from weft.metrics.source import CANONICAL, all_metrics
 
 KINDS: Final = (
     "port", "interface", "priority", "adapter", "slot", "gpu", "nvlink", "queue", "service",
-    "process", "module",
+    "process", "module", "job",
 )  # fmt: skip
-"""Kinds of entities of one host that are exported."""
+"""Kinds of entities that are exported; of a job what NCCL's RAS says of its communicators."""
 UNITS: Final[Mapping[str, str]] = {
     "bytes/s": "bytes_per_second", "bytes": "bytes", "s": "seconds", "C": "celsius",
     "ratio": "ratio", "dBm": "dbm", "GT/s": "gigatransfers_per_second", "W": "watts",

@@ -4,7 +4,7 @@ Where a line of dashes follows the header it tells how wide columns are; else ce
 white space separates, and a row has as many as the header.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final
@@ -16,10 +16,13 @@ from weft.inventory.values import typed
 from weft.readers.line import Line
 from weft.readers.rows import FACTORS, bare
 from weft.readers.scribe import Scribe
+from weft.readers.unknown import spare
 
 _DASHES: Final = re2.compile(r"^[\s+|]*-{2,}[-\s+|]*$")
 _WORDS: Final = re2.compile(r"\S+")
 _FREE: Final = re2.compile(r"(?i)^(?:reason|message|comment|description)$|\(REASON\)$")
+_SUM: Final = re2.compile(r"(?i)^(?:totals?|sum):?$")
+"""What names the row of sums below a table."""
 _GAPS: Final = re2.compile(r"\s{2,}")
 _NUMBERS: Final = {"number", "counter"}
 
@@ -82,6 +85,11 @@ class _Roles:
 
     keys: Mapping[str, int]
     values: tuple[tuple[int, str, Mapping[str, str]], ...]
+
+    def spare(self, count: int) -> Iterator[int]:
+        """Yield the columns that hold neither, of so many."""
+        used = {*self.keys.values(), *(at for at, _, _ in self.values)}
+        return (at for at in range(count) if at not in used)
 
 
 def columns(told: Mapping[str, Any]) -> Columns:
@@ -178,11 +186,16 @@ class ColumnBlock:
         return cells if len(cells) == len(self.titles) else []
 
     def _row(self, cells: Sequence[str], line: Line) -> bool:
+        if _SUM.search(cells[0]):
+            return False
         roles = self.columns.roles(tuple(self.titles[: len(cells)]))
         key = {name: cells[at] for name, at in roles.keys.items()}
         states = False
         for at, path, fields in roles.values:
             states |= self._set(path, cells[at], line, {**key, **fields})
+        for at in roles.spare(len(cells)) if states else ():
+            item = " ".join(key.values())
+            spare(self.scribe, item, self.titles[at], cells[at], line)
         return states
 
     def _set(self, told: str, cell: str, line: Line, key: Mapping[str, str]) -> bool:

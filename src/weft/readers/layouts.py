@@ -42,16 +42,22 @@ _COUNTED = re.compile(
 )
 _MOMENT = re.compile(
     r"(?<![A-Za-z0-9])(?:"
-    r"(?P<word>before|after|pre|post|start|end|t[0-9]|"
+    r"(?P<word>before|after|pre|post|start|end|first|second|earlier|later|t[0-9]|"
+    r"[1-9](?:st|nd|rd|th)|[0-9]{1,4}(?:s|sec|min)|"
     r"(?:sample|reading|day|week|hour|minute)_?[0-9]{1,3})"
     r"|(?P<date>20\d\d[-_.]?(?:0\d|1[0-2])[-_.]?[0-3]\d)(?:[-_.T ]?(?P<hour>[0-2]\d)"
     r"[-_.:]?(?P<minute>[0-5]\d)(?:[-_.:]?(?P<second>[0-5]\d))?Z?)?"
     r"|(?P<epoch>1[6-9]\d{8})"
+    r"|(?P<clock>[0-2]\d[-_:]?[0-5]\d(?:[-_:]?[0-5]\d)?)(?=(?:\.[a-z]{2,4})?$)"
     r")(?![A-Za-z0-9])",
     re.IGNORECASE,
 )
 """What tells one reading of counters from the next in the name of a file."""
-_WORDS = {"before": 0, "pre": 0, "start": 0, "after": 1, "post": 1, "end": 1}
+_WORDS = {
+    "before": 0, "pre": 0, "start": 0, "first": 0, "earlier": 0,
+    "after": 1, "post": 1, "end": 1, "second": 1, "later": 1,
+}  # fmt: skip
+_MOMENTS = re.compile(r"@(?:[_.-]@)+")
 _KERNEL_FILE = re.compile(
     r"(?:^|/)(?P<path>sys/(?:class/(?:infiniband|net)|devices|bus/pci)/[\w/.:@-]{3,200})$"
 )
@@ -101,14 +107,14 @@ def placed(name: str) -> Place:
         order, at_s = _order(moment)
         return Place(
             host=next(filter(None, host.groups()), "") if host else "",
-            command=_command(name),
+            command=_command(series(name)),
             sample=order,
             sampled_s=at_s,
             before=f"/{kernel['path']}:".encode() if kernel else b"",
         )
     return Place(
         host=next(filter(None, host.groups()), "") if host else "",
-        command=_command(name),
+        command=_command(series(name)),
         sample=int(number["number"]) if number else None,
         sampled_s=float(sample["at"]) if sample else None,
         before=f"/{kernel['path']}:".encode() if kernel else b"",
@@ -174,10 +180,13 @@ def series(name: str) -> str:
     True
     >>> series("leaf1_20260105_101000.txt"), series("nccl.log")
     ('leaf1_@.txt', 'nccl.log')
+    >>> series("ethtool_-S_eth6_2nd_10s_later.txt"), series("perfquery_14-20-01.txt")
+    ('ethtool_-S_eth6_@.txt', 'perfquery_@.txt')
     """
     plain = _COUNTED.sub(lambda found: found[0].rstrip("0123456789") + "@", name)
     folder, _, base = _SAMPLE.sub("/@/", plain).rpartition("/")
-    return f"{folder}/{_MOMENT.sub('@', base)}".lstrip("/")
+    moment = _MOMENTS.sub("@", _MOMENT.sub("@", base))
+    return f"{folder}/{moment}".lstrip("/")
 
 
 def readings(name: str) -> str:
@@ -203,6 +212,8 @@ def _order(moment: "re.Match[str]") -> tuple[int, float | None]:
         return (int(digits[0]) if digits else _WORDS[word]), None
     if moment["epoch"]:
         return int(moment["epoch"]), float(moment["epoch"])
+    if moment["clock"]:
+        return int(re.sub(r"\D", "", moment["clock"])), None
     digits_of_day = re.sub(r"\D", "", moment["date"])
     year, month, day = int(digits_of_day[:4]), int(digits_of_day[4:6]), int(digits_of_day[6:])
     clock = (int(moment["hour"] or 0), int(moment["minute"] or 0), int(moment["second"] or 0))
@@ -212,4 +223,6 @@ def _order(moment: "re.Match[str]") -> tuple[int, float | None]:
 
 def _command(name: str) -> str:
     found = _COMMAND.search(name)
-    return found["name"].replace("_", " ") if found and "_-" in found["name"] else ""
+    if found is None or "_-" not in found["name"]:
+        return ""
+    return found["name"].replace("_", " ").split("@")[0].strip()

@@ -13,7 +13,7 @@ import re2
 
 from weft.errors import Unreadable
 from weft.readers.archives import Bounded, Budget, Joined, members
-from weft.readers.layouts import owner, owners, placed
+from weft.readers.layouts import owner, owners, placed, series
 from weft.readers.untrusted import Bytes
 
 _PARTS: Final = frozenset(
@@ -21,9 +21,13 @@ _PARTS: Final = frozenset(
      "outputs", "commands", "before", "after", "first", "second", "data", "dump", "run", "usr",
      "fabric", "job", "jobs", "bundle", "report", "sos_commands", "sos_reports", "k8s",
      "kubernetes", "diagnostics", "support", "subnet", "network", "gpu", "nccl", "tests",
-     "net", "bonding", "class", "devices", "bus", "infiniband")
+     "cluster", "net", "bonding", "class", "devices", "bus", "infiniband", "kubectl", "pods",
+     "bench", "benchmarks", "slurm", "scheduler", "storage", "monitoring", "config", "configs",
+     "topology")
 )  # fmt: skip
 """Folders that do not name a host."""
+_OF_JOBS: Final = frozenset(("jobs", "job"))
+"""Folders whose folders are jobs, not hosts."""
 _SAMPLE: Final = re2.compile(r"^(?:sample|reading|t)_?\d+(?:_at_\d+)?$")
 _SEPARATORS: Final = re2.compile(r"[_+]+")
 
@@ -70,8 +74,8 @@ def places(*paths: Path) -> Iterator[Place]:
 def title_of(name: str) -> str:
     """Return the name of a file as a command line: tools of support name files so."""
     base = Path(name).name
-    stem = base.rsplit(".", 1)[0] if "." in base else base
-    return str(_SEPARATORS.sub(" ", stem))
+    stem = series(base.rsplit(".", 1)[0] if "." in base else base).replace("@", "")
+    return str(_SEPARATORS.sub(" ", stem)).strip()
 
 
 def _folder(name: str, given: Path) -> str:
@@ -82,7 +86,9 @@ def _folder(name: str, given: Path) -> str:
     folders = name.split("/")[:-1]
     if not given.is_dir() and (len(folders) > 1 or folders[:1] == [given.name.split(".")[0]]):
         folders = folders[1:]
-    return next((one for one in folders if _is_host(one)), "")
+    jobs = [n + 1 for n, folder in enumerate(folders) if folder.lower() in _OF_JOBS]
+    found = (folder for n, folder in enumerate(folders) if n not in jobs and _is_host(folder))
+    return next(found, "")
 
 
 def _is_host(name: str) -> bool:

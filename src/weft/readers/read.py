@@ -41,6 +41,8 @@ MOST_S: Final = 900.0
 """Of the whole input: 4 GiB of logs take about four minutes."""
 _MOST_NOTES: Final = 8
 _LONGEST_WHY: Final = 200
+_KNOWN_RATIO: Final = 0.1
+"""Of the lines of a file: where a reader knows fewer, its output is unknown."""
 T = TypeVar("T")
 OTHERWISE: Final = "otherwise"
 """The table of lines that count only where no other row knows them."""
@@ -289,7 +291,7 @@ class Reading:
         """End the last block."""
         self._end()
         output = series(self.scribe.file).rpartition("/")[2]
-        alone = not self.matched
+        alone = self.matched <= max(1, _KNOWN_RATIO * self.lines)
         self._contained(0, "unknown", self.unknown.read, output, self.scribe, alone=alone)
 
     def cut_short(self, why: str) -> None:

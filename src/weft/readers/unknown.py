@@ -6,31 +6,34 @@ is decided where all files are read. Of an output that a reader knows only words
 bad, and switches that are on or off, are kept.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 import re2
 
+from weft.inventory.entity import kinds
 from weft.inventory.values import number
+from weft.readers.layouts import series
 from weft.readers.line import Line
 from weft.readers.rows import bare
 from weft.readers.scribe import Scribe
+from weft.readers.text_tables import Table, matrix_of, table_of
 
 MOST_LINES: Final = 2_000
 """Lines of one file that are kept for this."""
 MOST_FIELDS: Final = 60_000
 """Fields of the whole input; beyond, only bad states are kept."""
-_FEWEST_ROWS: Final = 3
-_FEWEST_CELLS: Final = 2
 _LONGEST: Final = 400
 _LONGEST_CELL: Final = 60
 _RARE: Final = 1 / 3
 _BAD_WORDS: Final = (
     r"failed|failing|failure|fail|error(?:ed|s)?|err|faulty?|faulted|degraded|"
     r"unhealthy|not healthy|bad|critical|crit|crash(?:ed)?|dead|corrupt(?:ed)?|broken|lost|"
-    r"mismatch(?:ed)?|unreachable|not (?:ready|responding|reachable|running|ok|synced|in sync)|"
-    r"not ?ok|nok|notready|stalled|hung|stuck|timed?[- ]?out|expired|fatal|panic|emergency|"
+    r"mismatch(?:ed)?|unreachable|"
+    r"not[ _-](?:ready|responding|reachable|running|ok|synced|in sync)|not ?ok|"
+    r"nok|notready|stalled|hung|stuck|timed?[-_ ]?out|expired|fatal|panic|emergency|"
     r"unsynchroni[sz]ed|out of sync|disconnected|overheated?|quarantined|fenced|rejected|"
     r"refused|denied|invalid|missing|err-?disabled|aborted|inconsistent|flapping|poor"
 )
@@ -56,8 +59,8 @@ _WORTH: Final = re2.compile(
 _HARM: Final = re2.compile(
     r"(?i)(?:^|[_ .-])(?:\w*errors?|err|errs|failures?|faults?|drops?|dropped|discard(?:s|ed)?|"
     r"timeouts?|mismatch(?:es)?|uncorrectable|retransmi\w+|lost|losses|corrupt\w*|crc|flaps?|"
-    r"overruns?|violations?|failed|dead|unhealthy|degraded)(?:[_ .-](?:count|total|cnt|counter|"
-    r"events?|\w?bytes|packets|pkts))?$"
+    r"overruns?|retrans|violations?|failed|dead|unhealthy|degraded)"
+    r"(?:[_ .-](?:count|total|cnt|counter|events?|\w?bytes|packets|pkts))?$"
 )
 """Names of counters of what should not happen."""
 _PAIR: Final = re2.compile(
@@ -67,24 +70,29 @@ _PAIR: Final = re2.compile(
 _HEADING: Final = re2.compile(
     r"^[\s>*|+#=\"\[-]*(?P<name>[A-Za-z][\w ()/.,:#&+'-]{0,79}?)[\s:=\"\]{\[]*$"
 )
+_FIRST: Final = re2.compile(r"^\s*(?P<name>[A-Za-z][\w./-]*):? ")
+"""The first word of a line, which names what the indented lines below it are of."""
+_SETTINGS: Final = re2.compile(r"([A-Za-z][\w.-]*)=([^\s,;=()]+)")
+_FEWEST_SETTINGS: Final = 2
+_FEWEST_HOSTS: Final = 3
+_LONGEST_SHAPE: Final = 200
+_STATES: Final = re2.compile(r"(?i)(?:^|[ _-])(?:state|status|health|condition)$")
+"""Names of values that are states."""
+_NUMBERS: Final = re2.compile(r"[0-9a-fA-F]*[0-9][0-9a-fA-F.:/]*")
+_MEASURED: Final = re2.compile(
+    r"^(?P<number>[+-]?\d[\d.]*(?:[eE][+-]?\d+)?) ?(?P<unit>[A-Za-z%°][A-Za-z/%°]*)?$"
+)
+"""A number with its unit."""
+_LABEL: Final = re2.compile(r"^(?P<label>[A-Za-z][\w.-]*): ")
 _NAMES: Final = re2.compile(
     r"(?i)^(?:name|id|host(?:name)?|node|device|dev|port|interface|gpu|index|slot|label|unit)$"
 )
 """Names of values that tell which thing the values beside them are of."""
 _PROMPT: Final = re2.compile(r"^(?:[\w@.:~/-]*[$#>] )(?P<command>[A-Za-z][\w ./=@:-]{1,80})$")
 _CELL: Final = "cell of a matrix"
-_RULE: Final = re2.compile(r"^[\s|+=_-]+$")
-_GAPS: Final = re2.compile(r"\s{2,}|\t")
-_WORDS: Final = re2.compile(r"\S+")
-_STAMP: Final = re2.compile(r"^\W*(?:[A-Z][a-z]{2} +\d+ )?\d[\d:.T-]{5,}")
-
-
-@dataclass(slots=True)
-class Table:
-    """Lines that are as wide as a header above them."""
-
-    titles: tuple[str, ...]
-    rows: list[tuple[Line, tuple[str, ...]]] = field(default_factory=list)
+_STAMP: Final = re2.compile(
+    r"^\W*(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) )?(?:[A-Z][a-z]{2} +\d+ )?\d[\d:.T-]{5,}"
+)
 
 
 @dataclass(slots=True)
@@ -107,6 +115,7 @@ class Unknown:
         if not alone and not _WORTH.search(whole):
             return 0
         seen = _Seen(scribe, output, alone=alone)
+        seen.labels = _labels(self.lines) if alone else frozenset()
         waiting: list[Line] = []
         for line in self.lines:
             prompt = _PROMPT.search(line.text)
@@ -130,28 +139,67 @@ class _Seen:
     alone: bool
     count: int = 0
     headings: list[tuple[float, str]] = field(default_factory=list)
+    labels: frozenset[str] = frozenset()
+    """Hosts that a parallel shell wrote before their lines."""
+    host: str = ""
+    """The one whose lines are being read, where there are labels."""
 
     def read(self, lines: Sequence[Line]) -> None:
-        """Read lines that stand together: tables where they are, else names and values."""
+        """Read lines that stand together, those of each host by themselves."""
+        if not self.labels:
+            self._read(lines)
+            return
+        for label in sorted(self.labels):
+            self.host = label
+            own = [_after(line, label) for line in lines if line.text.startswith(f"{label}:")]
+            self._read(own)
+            for place, line in enumerate(own, 1):
+                self._field("", f"line {place}", line.text[:_LONGEST_CELL], line, bad=False)
+
+    def _read(self, lines: Sequence[Line]) -> None:
+        """Read tables where they are, else names and values."""
+        if self.alone:
+            self._shapes(lines)
         rest = list(lines)
         while rest:
             matrix = matrix_of(rest)
-            table = matrix or (table_of(rest) if len(rest) >= _FEWEST_ROWS else None)
+            table = matrix or table_of(rest)
             if table is None:
-                self._pair(rest.pop(0))
+                self._pair(rest.pop(0), rest[:1])
                 continue
             (self._matrix if matrix else self._table)(table)
             last = table.rows[-1][0].number
             rest = [one for one in rest if one.number > last]
 
     def _table(self, table: Table) -> None:
-        for place, title in enumerate(table.titles[1:], 1):
+        items = table.items()
+        first = 0 if table.is_single else 1
+        if not table.is_single:
+            self._attributes(table)
+        for place, title in enumerate(table.titles[first:], first):
             column = [cells[place] for _, cells in table.rows]
             soft = sum(bool(_SOFT.search(one)) for one in column)
             rare = 0 < soft <= _RARE * len(column)
-            for (line, cells), said in zip(table.rows, column, strict=True):
+            for (line, _), item, said in zip(table.rows, items, column, strict=True):
                 bad = is_bad(said) or (rare and bool(_SOFT.search(said)))
-                self._field(cells[0], title, said, line, bad=bad)
+                self._field(item, title, said, line, bad=bad)
+        for left, right in table.agreeing():
+            for (line, cells), item in zip(table.rows, items, strict=True):
+                if cells[left] and cells[right] and cells[left] != cells[right]:
+                    key = self._key(item, table.titles[right])
+                    self.scribe.said("field.shown", cells[right], line, key)
+                    self.scribe.said("field.beside", cells[left], line, key)
+
+    def _attributes(self, table: Table) -> None:
+        """Record columns that have the names of attributes, below the name of their kind."""
+        titles = [title.lower() for title in table.titles]
+        known = kinds().get(titles[0])
+        for place, title in enumerate(titles):
+            told = known.attributes.get(title) if known else None
+            if known and told and (told.type != "number" or not told.unit):
+                for line, cells in table.rows:
+                    key = {known.key[-1]: cells[0]}
+                    self.scribe.said(f"{known.name}.{title}", cells[place], line, key)
 
     def _matrix(self, table: Table) -> None:
         """Record the cells of a matrix; what a part has to itself has no peers."""
@@ -161,12 +209,19 @@ class _Seen:
                     item = f"{cells[0]} to {title}"
                     self._field(item, self._heading() or _CELL, said, line, bad=False)
 
-    def _pair(self, line: Line) -> None:
+    def _pair(self, line: Line, after: Sequence[Line]) -> None:
+        """Record a line ``name: value`` or of several ``name=value``, or enter a heading."""
+        settings = _SETTINGS.findall(line.text)
+        if len(settings) >= _FEWEST_SETTINGS and not _STAMP.search(line.text):
+            self._settings(settings, line)
+            return
         found = _PAIR.search(line.text)
+        indent = len(line.text) - len(line.text.lstrip())
         if found is None or _STAMP.search(line.text):
-            heading = _HEADING.search(line.text)
+            inside = any(len(one.text) - len(one.text.lstrip()) > indent for one in after)
+            heading = _HEADING.search(line.text) or (inside and _FIRST.search(line.text))
             if heading:
-                self._enter(len(line.text) - len(line.text.lstrip()), str(heading["name"]))
+                self._enter(indent, str(heading["name"]))
             return
         indent = len(str(found["indent"]))
         name, said = str(found["name"]).strip(), str(found["value"]).strip().strip('"')
@@ -174,7 +229,18 @@ class _Seen:
             self._enter(indent - 0.5, said)
             return
         self._enter(indent, "")
-        self._field(self._heading(), name, said, line, bad=is_bad(said))
+        down = bool(_STATES.search(name)) and bool(_SOFT.search(said))
+        bad = is_bad(said) or (down and self.alone)
+        self._field(self._item(), self._name(name), said, line, bad=bad)
+
+    def _settings(self, settings: Sequence[tuple[str, str]], line: Line) -> None:
+        """Record values ``name=value``, of the word before them or of the heading above."""
+        lead = line.text[: line.text.index(f"{settings[0][0]}=")].split()
+        item = lead[0].rstrip(":") if lead else self._item()
+        for name, said in settings:
+            is_counted = _HARM.search(name) and number(said) is not None
+            if not is_counted:  # it may be an option or a count: nothing tells
+                self._field(item, self._name(name), said, line, bad=is_bad(said))
 
     def _enter(self, indent: float, name: str) -> None:
         """Leave headings that stand no further left than a line; enter one if it is one."""
@@ -185,9 +251,36 @@ class _Seen:
     def _heading(self) -> str:
         return " ".join(name for _, name in self.headings)[:_LONGEST_CELL]
 
+    def _item(self) -> str:
+        """Return what a value is of: the outermost heading above it."""
+        return self.headings[0][1][:_LONGEST_CELL] if self.headings else ""
+
+    def _name(self, name: str) -> str:
+        """Return the name of a value, with the headings that stand between it and its item."""
+        return " ".join((*(inner for _, inner in self.headings[1:]), name))[-_LONGEST_CELL:]
+
+    def _shapes(self, lines: Sequence[Line]) -> None:
+        """Record how many lines are alike but for their numbers: as many as on the peers."""
+        shapes = Counter(_NUMBERS.sub("#", line.text.strip()) for line in lines)
+        last = {_NUMBERS.sub("#", line.text.strip()): line for line in lines}
+        for shape, count in shapes.items():
+            if len(shape) < _LONGEST_SHAPE and not _STAMP.search(last[shape].text):
+                key = self._key(last[shape].text.strip(), f"lines as {shape}")
+                self.scribe.said("field.lines", str(count), last[shape], key)
+
+    def _key(self, item: str, name: str) -> Mapping[str, str]:
+        host = {"host": self.host} if self.host else {}
+        return {**host, "output": self.output, "item": item, "name": name}
+
     def _field(self, item: str, name: str, said: str, line: Line, *, bad: bool) -> None:
-        """Record one value of an output."""
-        value = bare(said)
+        """Record one value of an output; of a name with a number in it, the rest is shared."""
+        shared = _NUMBERS.sub("#", name)
+        if shared != name and len(shared) > 1:
+            item, name = f"{item} {name}".strip(), shared
+        measured = _MEASURED.search(said)
+        if measured and measured["unit"]:
+            name = f"{name} ({measured['unit']})"
+        value = measured["number"] if measured else bare(said)
         is_number = number(value) is not None
         if _EMPTY.search(said) or len(said) > _LONGEST_CELL:
             return
@@ -197,10 +290,7 @@ class _Seen:
             return
         self.scribe.inventory.fields += 1
         self.count += 1
-        self.scribe.said(
-            path, value if is_number else said, line,
-            {"output": self.output, "item": item or "", "name": name},
-        )  # fmt: skip
+        self.scribe.said(path, value if is_number else said, line, self._key(item, name))
 
     def _path(self, name: str, value: str, *, bad: bool, is_number: bool) -> str:
         if bad:
@@ -209,6 +299,24 @@ class _Seen:
             harm = self.alone and _HARM.search(name)
             return "field.harm" if harm else "field.number" if self.alone else ""
         return "field.word" if self.alone or value.lower() in _SWITCHES else ""
+
+
+def spare(scribe: Scribe, item: str, name: str, said: str, line: Line) -> None:
+    """Record a value of an output that a reader knows, but not this part of it.
+
+    Its peers tell whether it is a setting; what measures something differs from row to row.
+    """
+    inventory = scribe.inventory
+    if _EMPTY.search(said) or len(said) > _LONGEST_CELL or inventory.fields > MOST_FIELDS:
+        return
+    value = bare(said)
+    path = "field.setting" if number(value) is not None else "field.word"
+    if path == "field.word" and value.lower() not in _SWITCHES:
+        return  # a name, as a rule
+    inventory.fields += 1
+    output = series(scribe.file).rpartition("/")[2]
+    key = {"output": output, "item": item, "name": name}
+    scribe.said(path, said if path == "field.word" else value, line, key)
 
 
 def is_harmless(text: str) -> bool:
@@ -235,92 +343,15 @@ def is_bad(said: str) -> bool:
     return bool(BAD.search(said)) and not said.lower().startswith(("error-", "error free"))
 
 
-def table_of(lines: Sequence[Line]) -> Table | None:
-    """Return the table that begins with the first of some lines, if one does."""
-    barred = "|" in lines[0].text
-    for split in (_bars,) if barred else (_gaps, _aligned, _commas):
-        table = _table(lines, split)
-        if table and (split is not _aligned or _is_aligned(lines[0], table)):
-            return table
-    return None
+def _labels(lines: Sequence[Line]) -> frozenset[str]:
+    """Return the hosts that a parallel shell wrote before every line, as many of each."""
+    found = [_LABEL.search(line.text) for line in lines if not _PROMPT.search(line.text)]
+    counts = Counter(str(one["label"]) for one in found if one)
+    whole = counts and all(found) and len(set(counts.values())) == 1
+    return frozenset(counts) if whole and len(counts) >= _FEWEST_HOSTS else frozenset()
 
 
-def matrix_of(lines: Sequence[Line]) -> Table | None:
-    """Return the matrix that begins with the first of some lines: parts by number both ways."""
-    titles = tuple(lines[0].text.replace("D\\D", "").split())
-    if len(titles) < _FEWEST_ROWS or titles != tuple(map(str, range(len(titles)))):
-        return None
-    matrix = Table(("item", *titles))
-    for line in lines[1:]:
-        cells = tuple(line.text.split())
-        if len(cells) != len(titles) + 1 or cells[0] != str(len(matrix.rows)):
-            break
-        matrix.rows.append((line, cells))
-    return matrix if matrix.rows else None
-
-
-def _table(lines: Sequence[Line], split: Callable[[str], tuple[str, ...]]) -> Table | None:
-    """Return the table that lines make when they are split so, if they make one.
-
-    Where the first column has no title, its cells name parts of the parts above them.
-    """
-    titles, part = split(lines[0].text), ""
-    nested = split is _gaps and lines[0].text[:1] == " "
-    table = Table(("item", *titles) if nested else titles)
-    for line in lines[1:] if _is_header(table.titles) else ():
-        cells = split(line.text)
-        if _RULE.search(line.text):
-            continue
-        if nested and cells:
-            below = line.text[:1] == " "
-            part = part if below else cells[0]
-            if len(cells) == 1:
-                continue
-            more = [""] * (len(table.titles) - len(cells))
-            cells = (f"{part} {cells[0]}".strip() if below else part, *cells[1:], *more)
-        if len(cells) != len(table.titles) or not cells[0]:
-            break
-        table.rows.append((line, cells))
-    ruled = nested and len(lines) > 1 and _RULE.search(lines[1].text)
-    return table if len(table.rows) >= (1 if ruled else _FEWEST_ROWS) else None
-
-
-def _is_header(titles: Sequence[str]) -> bool:
-    """Return whether cells can be titles: several, all different, none a number."""
-    return (
-        len(titles) >= _FEWEST_CELLS
-        and len(set(titles)) == len(titles)
-        and all(one and len(one) < _LONGEST_CELL for one in titles)
-        and not any(number(one) is not None or one.endswith((":", "=")) for one in titles)
-    )
-
-
-def _bars(text: str) -> tuple[str, ...]:
-    return (
-        tuple(one.strip() for one in text.strip().strip("|").split("|")) if "|" in text else ()
-    )
-
-
-def _gaps(text: str) -> tuple[str, ...]:
-    return tuple(str(one) for one in _GAPS.split(text.strip()))
-
-
-def _aligned(text: str) -> tuple[str, ...]:
-    return tuple(text.split())
-
-
-def _commas(text: str) -> tuple[str, ...]:
-    return tuple(one.strip() for one in text.split(",")) if "," in text else ()
-
-
-def _is_aligned(header: Line, table: Table) -> bool:
-    """Return whether every cell begins or ends where its title does: words of a log do not."""
-    return all(
-        all(abs(one[0] - other[0]) <= 1 or abs(one[1] - other[1]) <= 1
-            for one, other in zip(_spans(header.text), _spans(line.text), strict=False))
-        for line, _ in table.rows
-    )  # fmt: skip
-
-
-def _spans(text: str) -> Iterator[Any]:
-    return (found.span() for found in _WORDS.finditer(text))
+def _after(line: Line, label: str) -> Line:
+    """Return a line without the host before it."""
+    text = line.text[len(label) + 2 :]
+    return Line(line.number, text, text.encode())

@@ -385,3 +385,98 @@ def test_what_a_host_could_not_show_is_named_with_its_command(tmp_path: Path) ->
     assert "links of adapters of n2 (ibstat is not installed)" in found
     assert "cabling (lldpctl)" in found
     assert not [one for one in found if "GPU health" in one]
+
+
+def ras(launched: list[int], dead: tuple[int, ...] = ()) -> str:
+    """Return ncclras -f json of one communicator: what each rank launched, and who is dead."""
+    ranks = [
+        {"rank": rank, "host": f"10.1.0.{rank // 8}", "pid": 900 + rank,
+         "collective_counts": {"AllReduce": count, "AllGather": 3}}
+        for rank, count in enumerate(launched) if rank not in dead
+    ]  # fmt: skip
+    missing = [{"rank": rank, "status": {"considered_dead": True}} for rank in dead]
+    communicator = {"hash": "0x9ab4", "size": len(launched), "ranks": ranks,
+                    "missing_ranks": missing}  # fmt: skip
+    return json.dumps({"nccl_version": "2.28.3", "communicators": [communicator]})
+
+
+@pytest.mark.parametrize("size", [8, 64, 512])
+def test_a_rank_that_ras_holds_for_dead_is_named(tmp_path: Path, size: int) -> None:
+    result = diagnosed(tmp_path, {"ncclras.json": ras([700] * size, dead=(size - 3,))})
+    assert f"rank {size - 3} " in found(result, "peer-process-died")
+
+
+@pytest.mark.parametrize("size", [8, 64, 512])
+def test_a_rank_behind_is_named_where_no_rank_moves(tmp_path: Path, size: int) -> None:
+    counts = [700] * (size - 1) + [699]
+    files = {"before/ncclras.json": ras(counts), "after/ncclras.json": ras(counts)}
+    assert f"rank {size - 1} " in found(diagnosed(tmp_path, files), "rank-behind")
+
+
+def test_ranks_that_move_are_not_behind(tmp_path: Path) -> None:
+    files = {
+        "before/ncclras.json": ras([700, 712, 705, 700]),
+        "after/ncclras.json": ras([800, 812, 805, 800]),
+    }
+    assert diagnosed(tmp_path, files).verdict is not Verdict.PROBLEM
+
+
+def rates(sent: list[float]) -> dict[str, str]:
+    """Return a route over ports of a leaf of EOS, and at which Mb/s each sends."""
+    head = "Port   Name  Intvl   In Mbps      %  In Kpps  Out Mbps      % Out Kpps\n"
+    lines = [
+        f"Et{n}/1  sp{n}   0:30   90000.0  22.5%    10800  "
+        f"{rate:8.1f}  {rate / 4000:4.1f}%    4000\n"
+        for n, rate in enumerate(sent, 49)
+    ]
+    hops = [f"           via 10.1.{n}.0, Ethernet{n}/1\n" for n in range(49, 49 + len(sent))]
+    return {
+        "switches/leaf1/show_ip_route.txt": "VRF: default\n B E  10.9.0.0/16\n" + "".join(hops),
+        "switches/leaf1/show_interfaces_counters_rates.txt": head + "".join(lines),
+    }
+
+
+@pytest.mark.parametrize("paths", [4, 8, 32])
+def test_one_of_the_equal_paths_carries_nearly_all(tmp_path: Path, paths: int) -> None:
+    result = diagnosed(tmp_path, rates([389000.0, *[30000.0] * (paths - 1)]))
+    assert "Et49/1" in found(result, "equal paths")
+
+
+@pytest.mark.parametrize("paths", [2, 4, 8])
+def test_equal_paths_that_differ_as_hashes_do_are_silent(tmp_path: Path, paths: int) -> None:
+    result = diagnosed(tmp_path, rates([200000.0 + 30000.0 * (n % 3) for n in range(paths)]))
+    assert result.verdict is not Verdict.PROBLEM
+
+
+@pytest.mark.parametrize("switches", [4, 9])
+def test_a_switch_whose_routes_have_fewer_next_hops(tmp_path: Path, switches: int) -> None:
+    files = {}
+    for switch in range(switches):
+        hops = [f"  * 10.2.{n}.1, via swp{n}, weight 1\n" for n in range(8 - (switch == 2))]
+        text = "Routing entry for 10.7.0.0/16\n" + "".join(hops)
+        files[f"switches/tor{switch}/show_ip_route.txt"] = text
+    assert "tor2" in found(diagnosed(tmp_path, files), "next hops")
+
+
+@pytest.mark.parametrize(
+    "order", [("host", "nic", "switch", "port"), ("switch", "port", "host", "nic")]
+)
+@pytest.mark.parametrize("rails", [2, 8])
+def test_two_cables_that_are_not_as_planned(
+    tmp_path: Path, order: tuple[str, ...], rails: int
+) -> None:
+    plan, files = [",".join(order)], {}
+    for rail in range(rails):
+        lines = ["LocalPort  Speed  Mode     RemoteHost  RemotePort",
+                 "---------  -----  -------  ----------  ----------"]  # fmt: skip
+        for host in range(6):
+            row = {"host": f"h{host}", "nic": f"n{rail}", "switch": f"leaf{rail}",
+                   "port": f"swp{host}"}  # fmt: skip
+            plan.append(",".join(row[name] for name in order))
+            swapped = host == 4 and rail < 2
+            seen = f"n{1 - rail}" if swapped else f"n{rail}"
+            lines.append(f"swp{host}       400G   Default  h{host}          {seen}")
+        files[f"switches/leaf{rail}/net_show_lldp.txt"] = "\n".join(lines) + "\n"
+    files["cabling.csv"] = "\n".join(plan) + "\n"
+    title = found(diagnosed(tmp_path, files), "cable")
+    assert "swp4" in title

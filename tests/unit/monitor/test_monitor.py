@@ -2,6 +2,7 @@
 
 import base64
 import inspect
+import json
 import os
 import shutil
 import ssl
@@ -128,6 +129,39 @@ def test_an_adapter_that_vanishes_is_a_metric(root):
     assert shown["weft_present", own] == 0
     assert shown["weft_monitor_up", ()] == 1
     assert ("weft_port_rnr_nak_total", (("device", "mlx5_7"), ("port", "1"))) not in shown
+
+
+def _ras(launched, dead=()):
+    """Return what ncclras -f json prints of one communicator of len(launched) ranks."""
+    ranks = [
+        {"rank": rank, "host": "10.1.0.2", "pid": 900 + rank,
+         "collective_counts": {"AllReduce": count, "AllGather": 3}}
+        for rank, count in enumerate(launched) if rank not in dead
+    ]  # fmt: skip
+    missing = [{"rank": rank, "status": {"considered_dead": True}} for rank in dead]
+    communicator = {"hash": "0x9ab4", "size": len(launched), "ranks": ranks,
+                    "missing_ranks": missing}  # fmt: skip
+    return {"nccl_version": "2.28.3", "communicators": [communicator]}
+
+
+def test_one_host_asks_ras_for_the_ranks_of_all(tmp_path, monkeypatch):
+    text = json.dumps(_ras([40, 41, 41, 41], dead=[3]), indent=2)
+    (tmp_path / "ncclras").write_text(f"#!/bin/sh\ncat <<'END'\n{text}\nEND\n")
+    (tmp_path / "ncclras").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    assert not any("job" in name for name, _ in _shown_of(Host()))
+    shown = _shown_of(Host(fabric=True))
+    own = (("communicator", "0x9ab4"),)
+    assert shown["weft_job_ranks", own] == 4
+    assert shown["weft_job_ranks_missing", own] == 1
+    assert shown["weft_job_ranks_behind", own] == 1
+    assert shown["weft_job_launched_total", own] == 44
+
+
+def _shown_of(host):
+    monitor = serve.Monitor(host)
+    monitor.look()
+    return _shown(monitor)
 
 
 def test_hostile_files_neither_hang_nor_end_it(root):

@@ -18,6 +18,12 @@ RootOption = Annotated[
     Path,
     typer.Option("--root", metavar="DIR", help="Where the host's file system is mounted."),
 ]
+FabricOption = Annotated[
+    bool,
+    typer.Option(
+        "--fabric", help="Also what one host asks for all: NCCL RAS, the InfiniBand subnet."
+    ),
+]
 TextfileOption = Annotated[
     Path | None,
     typer.Option(
@@ -43,6 +49,7 @@ def monitor(
     port: PortOption = 9117,
     period: PeriodOption = 15.0,
     root: RootOption = Path("/"),
+    fabric: FabricOption = False,
     textfile: TextfileOption = None,
     web_config: WebOption = None,
 ) -> None:
@@ -50,11 +57,13 @@ def monitor(
 
     Only what node_exporter and dcgm-exporter do not have by default. With a cluster the values
     that the model and the plan expect stand beside it, and what weft diagnose finds. A scrape
-    answers with the newest look, so it never waits for a tool.
+    answers with the newest look, so it never waits for a tool. One host of a job may ask NCCL's
+    RAS for the ranks of its communicators (--fabric, NCCL 2.28 and later).
 
     \b
     Examples:
       weft monitor cluster.yaml
+      weft monitor cluster.yaml --fabric
       weft monitor cluster.yaml --textfile /var/lib/node_exporter/weft.prom
       weft monitor cluster.yaml --address 0.0.0.0 --web-config web.yml
     """  # noqa: D301 - click's mark for text that is not to be wrapped
@@ -74,7 +83,7 @@ def monitor(
         raise SpecError(
             f"--root {root}: is no folder; give where the host is mounted, as /host"
         )
-    made = serve.Monitor(Host(root=root), cluster)
+    made = serve.Monitor(Host(root=root, fabric=fabric), cluster)
     if textfile is not None:
         made.look()
         serve.write(made, textfile)

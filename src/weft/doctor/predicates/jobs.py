@@ -63,6 +63,15 @@ def many_ranks_on_sockets(clue: Clue, case: Case) -> Iterator[Hit]:
             yield Hit(clue, entity, (found["network"][-1].evidence,))
 
 
+def efa_beside_sockets(clue: Clue, case: Case) -> Iterator[Hit]:
+    """Yield processes that use sockets between hosts where libfabric has EFA."""
+    if not any(case.inventory.coded("ofi.efa")):
+        return
+    for entity, found in case.inventory.of("process"):
+        if last(found, "network") == "Socket":
+            yield Hit(clue, entity, (found["network"][-1].evidence,))
+
+
 def _count(found: Mapping[str, list[Reading]], name: str) -> float:
     value = last(found, name)
     return value if isinstance(value, float) else 0.0

@@ -7,7 +7,7 @@ from weft.doctor.case import Case, Hit, last
 from weft.doctor.cause import Clue
 from weft.inventory.entity import Entity
 from weft.inventory.inventory import Reading
-from weft.inventory.values import whole
+from weft.inventory.values import number, whole
 
 
 def _waiting(case: Case) -> dict[Entity, dict[str, list[Reading]]]:
@@ -55,3 +55,18 @@ def ranks_absent(clue: Clue, case: Case) -> Iterator[Hit]:
         line = next(iter(waiting.values()))["sequence"][-1].evidence
         for rank in absent:
             yield Hit(clue, Entity("rank", ("", str(rank))), (line,))
+
+
+def ranks_stand_behind(clue: Clue, case: Case) -> Iterator[Hit]:
+    """Yield ranks that launched fewer collectives than others, where none launches any."""
+    jobs: dict[str, dict[Entity, list[Reading]]] = {}
+    for entity, found in case.inventory.of("rank"):
+        if "launched" in found:
+            jobs.setdefault(entity.key[0], {})[entity] = found["launched"]
+    for ranks in jobs.values():
+        counts = {entity: number(readings[-1].value) for entity, readings in ranks.items()}
+        furthest = max(count for count in counts.values() if count is not None)
+        stalled = all(len(found) == 1 and found[0].count > 1 for found in ranks.values())
+        for entity, count in counts.items() if stalled else ():
+            if count is not None and count < furthest:
+                yield Hit(clue, entity, (ranks[entity][-1].evidence,))

@@ -4,12 +4,11 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from weft.generate.alert import filled, names_in, quantities, recorded
-from weft.generate.expected_busbw import EXPECTED
+from weft.generate.alert import filled, recorded
+from weft.generate.dashboard import Board, boards, known
 from weft.generate.plan import Feature, Plan
 from weft.generate.runbook import slug
 from weft.generate.target import Files, Proof, Target
-from weft.inventory.table import rows
 
 SCHEMA_VERSION: Final = 39
 """Of dashboards as Grafana 10 and newer read them."""
@@ -20,26 +19,12 @@ SOURCE: Final = {"type": "prometheus", "uid": "${datasource}"}
 
 
 def _files(plan: Plan) -> Files:
-    known = quantities(plan)
-    if "short" in known:
-        known["expected"] = EXPECTED
-    for row in rows("weft.generate", "dashboards/dashboards.yaml"):
-        panels = [one for one in row["panels"] if _fits(one, plan, known)]
-        if panels and _fits(row, plan, known):
-            title = row["dashboard"]
-            yield f"{slug(title)}.json", _text(plan, title, panels, known)
+    for board in boards(plan):
+        yield f"{slug(board.title)}.json", _text(plan, board)
 
 
-def _fits(row: Mapping[str, Any], plan: Plan, known: Mapping[str, str]) -> bool:
-    """Return whether a dashboard or panel is for this fabric and speaks of what it has."""
-    kinds = row.get("fabrics", ())
-    fabric = not kinds or plan.cluster.fabric.kind in kinds
-    return fabric and names_in(row.get("expr", "")) <= known.keys()
-
-
-def _text(
-    plan: Plan, title: str, panels: Sequence[Mapping[str, Any]], known: Mapping[str, str]
-) -> str:
+def _text(plan: Plan, board: Board) -> str:
+    title = board.title
     cluster = plan.names.cluster.text()
     document = {
         "uid": slug(f"weft {cluster} {title}")[:40],
@@ -50,13 +35,13 @@ def _text(
         "time": {"from": "now-6h", "to": "now"},
         "templating": {"list": [
             {"name": "datasource", "type": "datasource", "query": "prometheus"}]},
-        "panels": list(_panels(panels, known)),
+        "panels": list(_panels(board.panels, known(plan))),
     }  # fmt: skip
     return json.dumps(document, indent=1) + "\n"
 
 
 def _panels(
-    panels: Sequence[Mapping[str, Any]], known: Mapping[str, str]
+    panels: Sequence[Mapping[str, Any]], quantities: Mapping[str, str]
 ) -> Iterator[dict[str, Any]]:
     """Yield panels two a row, each with its query."""
     for number, row in enumerate(panels):
@@ -70,18 +55,25 @@ def _panels(
                         "w": WIDTH, "h": HEIGHT},
             "fieldConfig": {"defaults": {"unit": row["unit"]}, "overrides": []},
             "targets": [{"refId": "A", "datasource": SOURCE,
-                         "expr": recorded(filled(row["expr"], known)),
+                         "expr": recorded(filled(row["expr"], quantities)),
                          "legendFormat": row["legend"]}],
         }  # fmt: skip
 
 
 grafana = Target(
-    title="Grafana: fabric, rails, host, job, RoCE",
+    title="Grafana: fabric, rails, host, job, RoCE, cost",
     supports=frozenset(Feature) - {Feature.RACK},
     configures=False,
     files=_files,
     proofs={
         f"{name}.json": Proof.GOLDEN
-        for name in ("fabric-overview", "rail-heat-map", "host", "job", "roce-health")
+        for name in (
+            "fabric-overview",
+            "rail-heat-map",
+            "host",
+            "job",
+            "roce-health",
+            "cost-of-step-and-token",
+        )
     },
 )

@@ -18,6 +18,7 @@ from weft.generate.alert import (
     recorded,
     series_of,
 )
+from weft.generate.dashboard import boards
 from weft.generate.expected_busbw import (
     EXPECTED,
     SIZED,
@@ -82,7 +83,8 @@ def _text(plan: Plan, what: str, document: Mapping[str, Any]) -> str:
 
 def _recorded(plan: Plan, chosen: Sequence[Alert]) -> Iterator[Rule]:
     extra = [f"[[{BUSBW}:avg]]"] if any(one.observes == BUSBW for one in chosen) else []
-    for one in series_of([*(alert.expr for alert in chosen), *extra]):
+    shown = [panel["expr"] for board in boards(plan) for panel in board.panels]
+    for one in series_of([*(alert.expr for alert in chosen), *extra, *shown]):
         yield {"record": one.record, "expr": one.expr(key_of(plan))}
 
 
@@ -165,7 +167,7 @@ def _inhibit_rules(chosen: Sequence[Alert]) -> Iterator[dict[str, Any]]:
 def _shared_place(source: Alert, target: Alert) -> tuple[str, ...]:
     """Return the labels that say that two alerts are about the same place."""
     kinds = {one.observes.partition(".")[0] for one in (source, target)}
-    if kinds & {"collective", "ib", "queue", "switch_port"}:
+    if kinds & {"collective", "ib", "queue", "switch_port", "ras", "rank"}:
         return ("cluster",)
     return ("cluster", "instance", "gpu") if kinds == {"gpu"} else ("cluster", "instance")
 

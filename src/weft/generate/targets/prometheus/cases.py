@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from weft.generate.alert import Alert, key_of, series_of
+from weft.generate.dashboard import boards
 from weft.generate.expected_busbw import Point
 from weft.generate.plan import Plan
 from weft.inventory.table import rows
@@ -41,7 +42,11 @@ class Fabric:
         """Return the attributes that the rules read."""
         busbw = "collective.busbw"
         jobs = [busbw] if any(one.observes == busbw for one in self.chosen) else []
-        used = [one.attribute for one in series_of(alert.expr for alert in self.chosen)]
+        shown = [panel["expr"] for board in boards(self.plan) for panel in board.panels]
+        used = [
+            series.attribute
+            for series in series_of([*(alert.expr for alert in self.chosen), *shown])
+        ]
         return tuple(dict.fromkeys([*used, *jobs]))
 
 
@@ -146,6 +151,8 @@ def _places(fabric: Fabric, attribute: str) -> Iterator[dict[str, str]]:
     elif kind in {"switch_port", "queue"}:
         queue = {"queue": key_of(fabric.plan)["priority"]} if kind == "queue" else {}
         yield {own["switch"]: "leaf-0000", own["port"]: "Ethernet0", **queue}
+    elif kind == "job":
+        yield {label: f"{label}-0" for label in own.values()}
     else:
         yield from ({"instance": host, **one} for one in _parts(fabric.plan, kind))
 
