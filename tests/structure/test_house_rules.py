@@ -17,14 +17,6 @@ SOURCE = Path(weft.__file__).parent
 MODULES = sorted(SOURCE.rglob("*.py"))
 KINDS = {
     "weft.accuracy.kinds": "weft.accuracy.kind.Kind",
-    "weft.advise.considerations": "weft.advise.consideration.Consideration",
-    "weft.advise.inputs": "weft.advise.input.Input",
-    "weft.bench.checks": "weft.bench.check.Check",
-    "weft.bench.faults": "weft.bench.fault.Fault",
-    "weft.bench.launchers": "weft.bench.launcher.Launcher",
-    "weft.bench.tools": "weft.bench.tool.Tool",
-    "weft.collect.probes": "weft.collect.probe.Probe",
-    "weft.collect.ways": "weft.collect.way.Way",
     "weft.engines.analytic.collective.algorithms": (
         "weft.engines.analytic.collective.algorithm.CollectiveAlgorithm"
     ),
@@ -44,10 +36,7 @@ KINDS = {
     "weft.report.charts": "weft.report.chart.Chart",
     "weft.report.renderers": "weft.report.renderer.Renderer",
     "weft.report.views": "weft.report.page.View",
-    "weft.study.backends": "weft.study.backend.Backend",
     "weft.traffic.collectives": "weft.traffic.collective.Algorithm",
-    "weft.tune.knobs": "weft.tune.knob.Knob",
-    "weft.tune.objectives": "weft.tune.objective.Objective",
 }
 PLUGINS = [
     (folder, name, kind)
@@ -71,6 +60,24 @@ def test_a_plugin_exports_its_own_name_and_says_what_it_is(folder, name, kind):
         importlib.import_module(folder), name, getattr(importlib.import_module(module), cls)
     )
     assert importlib.import_module(f"{folder}.{name}").__doc__
+
+
+TABLES = (
+    "weft.advise.consideration.CONSIDERATIONS", "weft.advise.inputs.INPUTS",
+    "weft.bench.check.all_checks", "weft.bench.fault.all_faults",
+    "weft.bench.launcher.LAUNCHERS", "weft.bench.tool.TOOLS", "weft.collect.way.WAYS",
+    "weft.study.backend.BACKENDS", "weft.tune.knob.all_knobs", "weft.tune.objective.OBJECTIVES",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_every_row_of_a_table_has_a_title_and_rows_are_in_order(table):
+    module, _, name = table.rpartition(".")
+    rows = getattr(importlib.import_module(module), name)
+    rows = dict(rows() if callable(rows) else rows)
+    assert rows
+    assert list(rows) == sorted(rows)
+    assert all(row.title for row in rows.values())
 
 
 def test_every_folder_of_plugins_is_under_test():

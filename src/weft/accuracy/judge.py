@@ -25,7 +25,8 @@ from weft.accuracy.rows import collective as rows
 from weft.bench import noise, shape
 from weft.bench.baseline import NARROWEST, baseline
 from weft.bench.expected import Setting, expected, times_s
-from weft.bench.fault import Fault, Variant, all_faults
+from weft.bench.fault import Fault, all_faults
+from weft.bench.fault_forms import Variant
 from weft.bench.sweep import MessageTest, Sweep, Timing
 from weft.bench.verdict import FALSE_FAIL_RATIO, Outcome, judge_ranges, overall
 from weft.engines.analytic.collective import constants

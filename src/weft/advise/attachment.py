@@ -7,7 +7,7 @@ from typing import Final
 
 from weft import catalogue, units
 from weft.advise.pins import Pins
-from weft.catalogue.devices import Gpu, Nic
+from weft.catalogue.devices import Nic
 from weft.design.bom import server_of
 from weft.errors import Infeasible
 from weft.network import fabric
@@ -116,7 +116,6 @@ def _speaking(cluster: Cluster) -> Iterator[tuple[Nic, float]]:
 def _slot_bytes_per_s(cluster: Cluster) -> float:
     """Return the fastest NIC that the slots of a host feed; where PCIe is unknown, its own."""
     gpu = catalogue.find("gpus", cluster.host.gpu)
-    assert isinstance(gpu, Gpu)
     return SLOT_BYTES_PER_S.get(gpu.pcie_gen, cluster.host.nic_bytes_per_s)
 
 

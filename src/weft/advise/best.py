@@ -8,8 +8,7 @@ the time of a network that is no slower, is not timed at all.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache
+from dataclasses import dataclass, field, replace
 from math import inf
 
 from weft.advise.attachment import Attachment, attachments
@@ -296,42 +295,15 @@ class _Search:
 
     def result(self) -> Found:
         """Return the best found, with the next best that differ in topology or NICs."""
-        ordered = sorted(self.found, key=lambda one: one.score)
+        ordered = sorted(self.found, key=lambda found: found.score)
         first = ordered[0]
         seen, others = {_shape(first)}, []
-        for one in ordered[1:]:
-            if _shape(one) not in seen:
-                seen.add(_shape(one))
-                others.append(one)
-        return Found(
-            cluster=first.cluster, jobs=first.jobs, steps_s=first.steps_s,
-            usd_per_gpu_hour=first.usd_per_gpu_hour, score=first.score,
-            alternatives=tuple(others[:ALTERNATIVES]), timed=len(self.found),
-        )  # fmt: skip
-
-
-class _Figures:
-    """A cluster that compares by all that the time of a collective depends on."""
-
-    def __init__(self, cluster: Cluster, wiring: Wiring) -> None:
-        host = cluster.host.with_(nic="", server="")
-        self.cluster = cluster
-        self.key = (
-            cluster.hosts, host, cluster.fabric, cluster.nccl, cluster.overlay,
-            cluster.topology.cable_m, wiring.figures,
-        )  # fmt: skip
-
-    def __hash__(self) -> int:
-        return hash(self.key)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Figures) and other.key == self.key
-
-
-@lru_cache(maxsize=4096)
-def _representative(figures: _Figures) -> Cluster:
-    """Return the first cluster with such figures: collectives are remembered by cluster."""
-    return figures.cluster
+        for found in ordered[1:]:
+            if _shape(found) not in seen:
+                seen.add(_shape(found))
+                others.append(found)
+        alternatives = tuple(others[:ALTERNATIVES])
+        return replace(first, alternatives=alternatives, timed=len(self.found))
 
 
 def _key(attachment: Attachment) -> tuple[object, ...]:

@@ -4,9 +4,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from math import exp, log
+from operator import attrgetter
 
 from weft.advise.case import Case
-from weft.advise.input import Input
+from weft.advise.question import Input
 from weft.errors import WeftError
 
 RETRIES = 4
@@ -111,9 +112,7 @@ def break_even(
     beyond = {row.name: (margins or {}).get(row.name, 0.0) for row in case.rivals}
     costs = partial(_costs, case, asked, {verdict: 0.0} | beyond)
     current = asked.current(case)
-    low, high = (
-        asked.snap(case, _possible(case, costs, end, asked)) for end in asked.span(case)
-    )
+    low, high = (_possible(case, costs, end, asked) for end in asked.span(case))
     each = tuple(
         Against(
             rival=rival,
@@ -122,9 +121,8 @@ def break_even(
         )
         for rival, margin in beyond.items()
     )
-    each = tuple(_named(case, asked, one) for one in each)
-    below = max((one.below for one in each if one.below), key=lambda c: c.at, default=None)
-    above = min((one.above for one in each if one.above), key=lambda c: c.at, default=None)
+    below = max((pair.below for pair in each if pair.below), key=attrgetter("at"), default=None)
+    above = min((pair.above for pair in each if pair.above), key=attrgetter("at"), default=None)
     return BreakEven(
         input=name,
         title=asked.title,
@@ -144,19 +142,10 @@ def break_even(
     )
 
 
-def _named(case: Case, asked: Input, one: Against) -> Against:
-    """Add the text of each value."""
-    below, above = (
-        side and replace(side, shown=asked.shown(case, side.at))
-        for side in (one.below, one.above)
-    )
-    return replace(one, below=below, above=above)
-
-
 def _range(case: Case, asked: Input, ends: tuple[float, float]) -> str:
     choices = asked.choices(case)
     if choices and asked.label:
-        return ", ".join(asked.shown(case, one) for one in choices)
+        return ", ".join(asked.shown(case, value) for value in choices)
     low, high = (asked.shown(case, end) for end in ends)
     unit = f" {asked.unit}"
     return f"{low.removesuffix(unit) if high.endswith(unit) else low} to {high}"
@@ -195,11 +184,12 @@ def _taken(case: Case, asked: Input, pair: Mapping[str, float], end: float) -> C
     if end == current:
         return None
     if asked.choices(case):
-        return _first_choice(case, asked, pair, end)
-    if not costs(end):
+        found = _first_choice(case, asked, pair, end)
+    elif costs(end):
+        found = crossing(costs, current, end, logarithmic=asked.logarithmic, steps=asked.steps)
+    else:
         return None
-    found = crossing(costs, current, end, logarithmic=asked.logarithmic, steps=asked.steps)
-    return found and Crossing(at=asked.snap(case, found.at), winner=found.winner)
+    return found and replace(found, shown=asked.shown(case, found.at))
 
 
 def _first_choice(
@@ -213,18 +203,12 @@ def _first_choice(
     choices = (value for value in asked.choices(case) if low <= value <= high)
     for value in sorted(choices, key=lambda value: abs(value - start)):
         found = costs(value)
+        if found and cheapest(found) != winner and asked.confirmed is not None:
+            whole = replace(asked, usd_per_1t_tokens=asked.confirmed)
+            found = _costs(case, whole, pair, value)
         if found and cheapest(found) != winner:
-            found = found if asked.confirmed is None else _confirmed(case, asked, pair, value)
-            if found and cheapest(found) != winner:
-                return Crossing(at=value, winner=cheapest(found))
+            return Crossing(at=value, winner=cheapest(found))
     return None
-
-
-def _confirmed(
-    case: Case, asked: Input, pair: Mapping[str, float], value: float
-) -> Mapping[str, float]:
-    assert asked.confirmed is not None, "asked of inputs that are searched"
-    return _costs(case, replace(asked, usd_per_1t_tokens=asked.confirmed), pair, value)
 
 
 def _swing(costs: Costs, verdict: str, current: float, ends: tuple[float, float]) -> float:
@@ -240,9 +224,9 @@ def _sentence(
     names = {row.name: row.candidate.short for row in (case.verdict, *case.rivals)}
     words = ("at", "at") if asked.choices(case) else ("below", "above")
     found = [
-        f"{word} {asked.shown(case, side.at)}: {names[side.winner]}"
-        for one in each
-        for word, side in zip(words, (one.below, one.above), strict=True)
+        f"{word} {side.shown}: {names[side.winner]}"
+        for rival in each
+        for word, side in zip(words, (rival.below, rival.above), strict=True)
         if side is not None
     ]
     if found:

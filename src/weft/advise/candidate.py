@@ -63,12 +63,6 @@ class Candidate:
             return (one,)
         return tuple(one.with_(load_balancing=mode) for mode in self.balancing)
 
-    def apply(self, cluster: Cluster) -> Cluster:
-        """Return a cluster with this fabric and its first settings; all else stays."""
-        topology = cluster.topology.with_(switch=None)
-        own = cluster.with_(fabric=self.choices(cluster)[0], topology=topology)
-        return self.with_storage(own)
-
     def with_storage(self, cluster: Cluster) -> Cluster:
         """Return a cluster with the storage network of this candidate, if it has one."""
         if not self.storage_fabric:

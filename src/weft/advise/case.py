@@ -14,12 +14,11 @@ from weft.errors import Infeasible, WeftError
 from weft.network.network import layout
 from weft.predict.training import Prediction
 from weft.spec.cluster import Cluster, FabricChoice
-from weft.spec.workload import Job, Parallelism
+from weft.spec.workload import Job
+from weft.traffic.demand import spread_of
 from weft.units import SECONDS
 
 TRILLION = 1e12
-RIVALS = ("infiniband", "roce_tuned", "tcp")
-"""The three technologies that the articles compare."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +116,7 @@ class Case:
 
     def _search(self, name: str) -> Found:
         if name == NONE:
-            return without_network(self.cluster, self.jobs)
+            return best(find(GIVEN), without_nics(self.cluster), self.jobs)
         if name in self.given:
             return best(find(GIVEN), self.given[name], self.jobs)
         return self.seek(find(name), self.cluster, self.jobs, self.pins)
@@ -231,8 +230,8 @@ class Case:
     @property
     def replica_gpus(self) -> int:
         """GPUs of one model replica: the least that this parallelism can run on."""
-        assert isinstance(self.job.parallelism, Parallelism)
-        return self.job.parallelism.tp * self.job.parallelism.cp * self.job.parallelism.pp
+        spread = spread_of(self.job)
+        return spread.tp * spread.cp * spread.pp
 
     @property
     def gpus(self) -> int:
@@ -241,8 +240,7 @@ class Case:
 
     def whole_gpus(self, gpus: float) -> int:
         """Return the nearest count that is whole replicas, whole hosts and whole experts."""
-        assert isinstance(self.job.parallelism, Parallelism)
-        unit = lcm(self.replica_gpus, self.cluster.host.gpus, self.job.parallelism.ep)
+        unit = lcm(self.replica_gpus, self.cluster.host.gpus, spread_of(self.job).ep)
         return max(1, round(gpus / unit)) * unit
 
     def at_gpus(self, name: str, gpus: int) -> Row:
@@ -280,12 +278,10 @@ def names() -> list[str]:
     return sorted(name for name in candidates() if name != NONE)
 
 
-def without_network(cluster: Cluster, jobs: tuple[Weighted, ...]) -> Found:
-    """Return hosts without NICs: all that jobs inside one domain need."""
-    alone = cluster.with_(
-        host=cluster.host.with_(nics=0), fabric=FabricChoice(kind="tcp"), storage_fabric=None
-    )
-    return best(find("as_given"), alone, jobs)
+def without_nics(cluster: Cluster) -> Cluster:
+    """Return hosts that only the network of their storage and management joins."""
+    host = cluster.host.with_(nics=0)
+    return cluster.with_(host=host, fabric=FabricChoice(kind="tcp"), storage_fabric=None)
 
 
 def fitted(cluster: Cluster) -> Cluster:
@@ -302,8 +298,7 @@ def resized(job: Job, gpus: int, own: int) -> Job:
 
     The batch of the whole job grows in step (weak scaling), in whole micro-batches.
     """
-    assert isinstance(job.parallelism, Parallelism)
-    spread = job.parallelism.with_(dp=None)
+    spread = spread_of(job).with_(dp=None)
     replicas = max(1, gpus // (spread.tp * spread.pp * spread.cp))
     slots = replicas * job.micro_batch
     batch = job.global_batch * gpus / own

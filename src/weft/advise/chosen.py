@@ -8,7 +8,8 @@ from weft.advise.best import Found
 from weft.advise.pins import Pins
 from weft.network.network import layout
 from weft.spec.cluster import Cluster
-from weft.spec.workload import Job, Parallelism
+from weft.spec.workload import Job
+from weft.traffic.demand import spread_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,8 +61,7 @@ def nics_text(cluster: Cluster) -> str:
 
 def parallelism_text(job: Job) -> str:
     """Return how a job is spread, as engineers write it: TP 8, PP 4, DP 16."""
-    spread = job.parallelism
-    assert isinstance(spread, Parallelism), "resolve the job first"
+    spread = spread_of(job)
     ranks = (("TP", spread.tp), ("PP", spread.pp), ("CP", spread.cp), ("EP", spread.ep))
     parts = [f"{name} {n}" for name, n in ranks if n > 1]
     parts.append(f"DP {spread.dp}")

@@ -5,16 +5,14 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from math import inf
 
-from weft import plugins
-from weft.advise import considerations, inputs
 from weft.advise.attachment import is_cloud
 from weft.advise.best import Found, Weighted
 from weft.advise.break_even import BreakEven, break_even
 from weft.advise.candidate import GIVEN, NONE, candidates, find
 from weft.advise.case import Case, Row
 from weft.advise.chosen import Chosen, chosen, nics_text
-from weft.advise.consideration import Consideration, Opinion, Weighed
-from weft.advise.input import Input
+from weft.advise.consideration import CONSIDERATIONS, Opinion, Weighed
+from weft.advise.inputs import INPUTS
 from weft.advise.oracle import Oracle
 from weft.advise.pins import Pins
 from weft.advise.recommendation import Recommendation, is_dominated, recommend
@@ -217,17 +215,17 @@ def compared(case: Case) -> Comparison:
     """Return the table of a case, the recommendation and what would change it."""
     cheapest = case.best  # raises with the reasons of each when none can run
     spreads = _spreads(case)
-    asked = () if case.given else plugins.names(considerations)
+    asked = () if case.given else CONSIDERATIONS
     alone = len(case.rows) == 1  # nothing to choose between
     weighed = () if alone else tuple(_weigh(case, name) for name in asked)
     advice = recommend(case, spreads, weighed)
     case = replace(case, advised=advice.fabric or advice.cheapest)
     break_evens = {} if alone else _break_evens(case, spreads)
-    total = sum(one.weight for one in case.jobs)
+    total = sum(job.weight for job in case.jobs)
     return Comparison(
         cluster=case.cluster,
-        jobs=tuple(one.job for one in case.jobs),
-        weights=tuple(one.weight / total for one in case.jobs),
+        jobs=tuple(job.job for job in case.jobs),
+        weights=tuple(job.weight / total for job in case.jobs),
         years=case.years,
         pinned=case.pins.shown(case.cluster),
         lines=tuple(_line(case, row, advice, (cheapest, spreads)) for row in case.rows),
@@ -236,7 +234,7 @@ def compared(case: Case) -> Comparison:
         considerations=weighed,
         break_evens=tuple(break_evens.values()),
         notes=tuple(_notes(case)),
-        timed=sum(one.timed for one in case.searched.values()),
+        timed=sum(found.timed for found in case.searched.values()),
         provenance=case.verdict.prediction.provenance,
     )
 
@@ -246,7 +244,7 @@ def _spreads(case: Case) -> dict[str, Spread]:
 
 
 def _weigh(case: Case, name: str) -> Weighed:
-    asked = plugins.load(considerations, name, Consideration)
+    asked = CONSIDERATIONS[name]
     try:
         opinion = asked.weigh(case)
     except WeftError as error:
@@ -268,11 +266,13 @@ def _break_evens(case: Case, spreads: Mapping[str, Spread]) -> dict[str, BreakEv
     own = spreads[mine.name]
     apart = {r.name: difference(mine, r, own, spreads[r.name]) for r in case.rivals}
     margins = {n: ratio.value / max(ratio.low, SMALLEST) - 1 for n, ratio in apart.items()}
-    asked = {name: plugins.load(inputs, name, Input) for name in plugins.names(inputs)}
-    if case.given:  # nothing of clusters that are given is searched
-        asked = {name: one for name, one in asked.items() if one.confirmed is None}
-    found = {name: break_even(case, name, one, margins) for name, one in asked.items()}
-    return {name: one for name, one in found.items() if one is not None}
+    found = {
+        name: break_even(case, name, asked, margins)
+        for name, asked in INPUTS.items()
+        # Nothing of clusters that are given is searched.
+        if not case.given or asked.confirmed is None
+    }
+    return {name: change for name, change in found.items() if change is not None}
 
 
 def _line(

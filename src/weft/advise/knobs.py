@@ -30,22 +30,6 @@ def with_bandwidth(cluster: Cluster, ratio: float) -> Cluster:
     )
 
 
-def at_nic_rate(cluster: Cluster, rate_bytes_per_s: float) -> Cluster:
-    """Give each host NICs of another rate, as many as it has, and links to match."""
-    host = cluster.host
-    pcie = host.pcie_bytes_per_s
-    wider = max(1.0, rate_bytes_per_s / host.nic_bytes_per_s)
-    return cluster.with_(
-        host=host.with_(
-            nic="",
-            nic_bytes_per_s=rate_bytes_per_s,
-            pcie_bytes_per_s=None if pcie is None else pcie * wider,
-        ),
-        fabric=cluster.fabric.with_(link_bytes_per_s=None),
-        topology=cluster.topology.with_(switch=None),
-    )
-
-
 def fabric_factor(cluster: Cluster) -> Sourced:
     """Return the share of its links that the fabric fills on this cluster, with its range.
 

@@ -221,7 +221,7 @@ def _bandwidth(search: _Search, step_s: float) -> Requirement:
     def reaches(ratio: float) -> bool:
         return search.reaches(lambda c: with_bandwidth(c, ratio), step_s)
 
-    ratio = smallest(reaches, LEAST, UNLIMITED)
+    ratio = farthest(reaches, UNLIMITED, LEAST)
     return _requirement(
         "bandwidth",
         "scale-out bandwidth of one GPU",
@@ -252,7 +252,7 @@ def _oversubscription(search: _Search, step_s: float) -> Requirement:
             lambda c: c.with_(topology=c.topology.with_(oversubscription=ratio)), step_s
         )
 
-    found = largest(reaches, 1.0, MOST_OVERSUBSCRIPTION)
+    found = farthest(reaches, 1.0, MOST_OVERSUBSCRIPTION)
     return _requirement(
         "oversubscription",
         "oversubscription of the leaves",
@@ -313,40 +313,26 @@ def _requirement(
     )
 
 
-def smallest(
-    reaches: Callable[[float], bool], low: float, high: float, *, halvings: int = HALVINGS
+def farthest(
+    reaches: Callable[[float], bool], easy: float, hard: float, *, halvings: int = HALVINGS
 ) -> float | None:
-    """Return the smallest value that reaches, by bisection of the logarithm; none: none does.
+    """Return the value nearest to the hard end that reaches, by bisection of the logarithm.
 
-    >>> round(smallest(lambda x: x >= 3, 1, 64, halvings=30), 6)
+    Nothing is returned where not even the easy end reaches.
+
+    >>> round(farthest(lambda x: x >= 3, 64, 1, halvings=30), 6)
+    3.0
+    >>> round(farthest(lambda x: x <= 3, 1, 64, halvings=30), 6)
     3.0
     """
-    if not reaches(high):
+    if not reaches(easy):
         return None
-    if reaches(low):
-        return low
+    if reaches(hard):
+        return hard
     for _ in range(halvings):
-        middle = (low * high) ** 0.5
-        low, high = (low, middle) if reaches(middle) else (middle, high)
-    return high
-
-
-def largest(
-    reaches: Callable[[float], bool], low: float, high: float, *, halvings: int = HALVINGS
-) -> float | None:
-    """Return the largest value that still reaches; none: not even the smallest does.
-
-    >>> round(largest(lambda x: x <= 3, 1, 64, halvings=30), 6)
-    3.0
-    """
-    if not reaches(low):
-        return None
-    if reaches(high):
-        return high
-    for _ in range(halvings):
-        middle = (low * high) ** 0.5
-        low, high = (middle, high) if reaches(middle) else (low, middle)
-    return low
+        middle = (easy * hard) ** 0.5
+        easy, hard = (middle, hard) if reaches(middle) else (easy, middle)
+    return easy
 
 
 def _with_nics(nics: int, cluster: Cluster) -> Cluster:

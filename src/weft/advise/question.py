@@ -6,14 +6,14 @@ network. Where it cannot be built so, it is searched anew.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from weft.advise.best import Weighted
 from weft.advise.case import Case, Row
-from weft.advise.input import Input
 from weft.advise.oracle import Oracle
 from weft.advise.pins import Pins
+from weft.advise.wording import figure
 from weft.errors import Infeasible
 from weft.spec.cluster import Cluster
 from weft.spec.workload import Job, Parallelism
@@ -22,6 +22,36 @@ SHAPE = frozenset({
     "host.nics", "host.nic_bytes_per_s", "topology.kind", "topology.oversubscription",
 })  # fmt: skip
 Changed = Callable[[Case, float], Case]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Input:
+    """One number that moves; what each candidate's tokens cost when it stands elsewhere."""
+
+    title: str
+    unit: str
+    current: Callable[[Case], float]
+    span: Callable[[Case], tuple[float, float]]
+    """The range that is searched: what has been seen or published."""
+    usd_per_1t_tokens: Callable[[Case, str, float], float]
+    """Cost for a candidate by name; raises a WeftError where it cannot be built so."""
+    source: str
+    """Where the range comes from."""
+    choices: Callable[[Case], tuple[float, ...]] = lambda _: ()
+    """The only values that exist, where it cannot take any in between; ascending."""
+    label: Callable[[Case, float], str] | None = None
+    """The name of a value that is a place in a list."""
+    confirmed: Callable[[Case, str, float], float] | None = None
+    """The same cost by a longer search, which what changes the recommendation must pass."""
+    logarithmic: bool = True
+    steps: int = 6
+    """Halvings of the range; inputs that need no new prediction can afford many."""
+    applies: Callable[[Case], bool] = lambda _: True
+    evidence: str = "computed by the analytic engine"
+
+    def shown(self, case: Case, value: float) -> str:
+        """Return a value as text with its unit."""
+        return self.label(case, value) if self.label else figure(value, self.unit)
 
 
 def search_input(

@@ -12,7 +12,8 @@ from math import hypot, inf
 
 from weft.advise.best import networks
 from weft.advise.candidate import GIVEN, NONE, Candidate, find
-from weft.advise.compare import DEFAULT
+from weft.advise.case import without_nics
+from weft.advise.compare import DEFAULT, LeftOut
 from weft.advise.knobs import fabric_factor, with_bandwidth
 from weft.advise.limits import objections
 from weft.advise.pins import Pins
@@ -23,7 +24,7 @@ from weft.engines.analytic import inference as engine
 from weft.errors import Infeasible, SpecError, WeftError
 from weft.predict.inference import ServicePrediction, predict_service, spread_text
 from weft.results import Estimate, Provenance
-from weft.spec.cluster import Cluster, FabricChoice
+from weft.spec.cluster import Cluster
 from weft.spec.inference import Inference
 
 
@@ -51,14 +52,6 @@ class ServiceLine:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ServiceLeftOut:
-    """A network that cannot carry the service, and why."""
-
-    name: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceComparison:
     """Networks for one inference service, and which to take."""
 
@@ -69,7 +62,7 @@ class ServiceComparison:
     fabric: str | None
     """The network that is recommended; none: no row meets the owner's limits."""
     lines: tuple[ServiceLine, ...]
-    left_out: tuple[ServiceLeftOut, ...]
+    left_out: tuple[LeftOut, ...]
     provenance: Provenance
 
 
@@ -131,14 +124,14 @@ def _names(cluster: Cluster, fabrics: Sequence[str] | None) -> tuple[str, ...]:
 
 def _predictions(
     cluster: Cluster, service: Inference, names: Sequence[str], pins: Pins
-) -> tuple[dict[str, ServicePrediction], tuple[ServiceLeftOut, ...]]:
+) -> tuple[dict[str, ServicePrediction], tuple[LeftOut, ...]]:
     found: dict[str, ServicePrediction] = {}
     left_out = []
     for name in names:
         try:
             found[name] = _best(find(name), cluster, service, pins)
         except WeftError as error:
-            left_out.append(ServiceLeftOut(name=name, reason=str(error)))
+            left_out.append(LeftOut(name=name, reason=str(error)))
     return found, tuple(left_out)
 
 
@@ -151,7 +144,7 @@ def _best(
     with the speed of the fastest cannot be better, and all after it neither.
     """
     if candidate.name == NONE:
-        return predict_service(_without_network(cluster), service)
+        return predict_service(without_nics(cluster), service)
     if candidate.name == GIVEN:
         return predict_service(cluster, service)
     built = sorted(networks(candidate, cluster, pins), key=lambda pair: pair[1])
@@ -180,12 +173,6 @@ def _timer(cluster: Cluster, service: Inference) -> Callable[[Cluster], float]:
     if service.first_token_s is None and service.token_s is None:
         return engine.Ways.of(cluster, service).tokens_per_s
     return lambda one: engine.tokens_per_s(one, engine.resolve(one, service))
-
-
-def _without_network(cluster: Cluster) -> Cluster:
-    """Return hosts that only the network of their storage and management joins."""
-    host = cluster.host.with_(nics=0)
-    return cluster.with_(host=host, fabric=FabricChoice(kind="tcp"), storage_fabric=None)
 
 
 def _cost_ratio(one: ServicePrediction, other: ServicePrediction) -> Estimate:

@@ -141,7 +141,6 @@ def switches(cluster: Cluster, attachment: Attachment, pins: Pins) -> tuple[Swit
     if is_cloud(cluster):
         usual = usual_switch(cluster.fabric.kind, attachment.bytes_per_s)
         rented = catalogue.find("switches", usual)
-        assert isinstance(rented, Switch)
         return () if _lacks_routing(rented, cluster.fabric) else (rented,)
     allowed = cluster.constraints.vendors
     best: dict[int, Switch] = {}

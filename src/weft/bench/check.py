@@ -1,14 +1,17 @@
 """What a check is: one more thing to look at, and what each fault would show there."""
 
+import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import cache
-from typing import Final
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from importlib.resources import files
+from typing import Any, Final
 
-from weft import plugins
-from weft.bench import checks
+from weft.bench import check_readings
+from weft.bench.check_readings import Seen
 from weft.bench.expected import Setting
 from weft.inventory.inventory import Inventory
+from weft.traffic.collective import Group, Operation
 
 MISLED: Final = 0.05
 """Chance that a check shows what is not so, or hides what is. Judgement: the doctor's findings
@@ -18,19 +21,8 @@ SOUND = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
-    """One thing that the files of a run say, or deny."""
-
-    there: bool
-    text: str
-    """In words, as ``the log has NET/Socket``."""
-    form: str = ""
-    """The form of the fault that it names, as ``4 of 8 NICs work``."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """One more thing to look at. What a fault shows there stands in the fault (``shows``)."""
+    """One more thing to look at: a row of ``checks.toml``."""
 
     title: str
     command: str
@@ -43,4 +35,28 @@ class Check:
 @cache
 def all_checks() -> tuple[tuple[str, Check], ...]:
     """Return every check by name."""
-    return tuple((name, plugins.load(checks, name, Check)) for name in plugins.names(checks))
+    text = (files("weft.bench") / "checks.toml").read_text("utf-8")
+    return tuple((name, _check(name, row)) for name, row in tomllib.loads(text).items())
+
+
+def _check(name: str, row: dict[str, Any]) -> Check:
+    read = getattr(check_readings, name) if "reads" in row else None
+    beside: Callable[[Setting], Setting | None] | None = None
+    if "one_host" in row:
+        beside = _inside_host
+    elif "operation" in row:
+        beside = partial(_of_operation, Operation(row["operation"]))
+    return Check(title=row["title"], command=row["command"], read=read, beside=beside)
+
+
+def _of_operation(operation: Operation, setting: Setting) -> Setting | None:
+    if setting.sweep.operation is operation:
+        return None
+    return replace(setting, sweep=replace(setting.sweep, operation=operation))
+
+
+def _inside_host(setting: Setting) -> Setting | None:
+    ranks = setting.group.ranks_per_domain
+    if 1 in (setting.group.domains, ranks):
+        return None
+    return replace(setting, group=Group(ranks=ranks, ranks_per_domain=ranks))

@@ -8,10 +8,10 @@ from typing import Final
 from weft.bench import noise
 from weft.bench.baseline import FEWEST_DEGREES, Baseline, at, table_of
 from weft.bench.sweep import MessageTest, Sweep, Timing
+from weft.calibrate import fit
 from weft.engines.analytic.collective import collective_time, constants
 from weft.engines.analytic.collective.constants import Fitted
 from weft.engines.analytic.point_to_point import Link, bandwidth, latency, streams
-from weft.errors import SpecError
 from weft.results import Estimate
 from weft.sources import Kind, Source, sourced
 from weft.spec.cluster import Cluster
@@ -62,17 +62,7 @@ def group_of(cluster: Cluster, sweep: Sweep) -> Group:
         return Group(ranks=2, ranks_per_domain=1)
     ranks = sweep.ranks or cluster.gpus
     hosts = sweep.host_count or -(-ranks // cluster.gpus_per_domain)
-    per_host = -(-ranks // hosts)
-    if hosts > cluster.hosts:
-        # A rack of 72 GPUs is one host here and eighteen operating systems in a log.
-        per_host = min(cluster.gpus_per_domain, ranks)
-    if per_host > cluster.gpus_per_domain or -(-ranks // per_host) > cluster.hosts:
-        raise SpecError(
-            f"{ranks} ranks on {hosts} hosts were measured, and the cluster has "
-            f"{cluster.hosts} hosts of {cluster.gpus_per_domain} GPUs; describe the cluster "
-            "that was measured"
-        )
-    return Group(ranks=ranks, ranks_per_domain=per_host)
+    return fit.group_of(cluster, ranks, hosts)
 
 
 def times_s(setting: Setting, cluster: Cluster, factors: Mapping[str, float]) -> list[float]:

@@ -1,48 +1,30 @@
 """What a fault is to the judge: a change of the cluster or the library that makes a curve."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
-from typing import Final
+from functools import cache, partial
+from importlib.resources import files
+from typing import Any, Final
 
-from weft import plugins
-from weft.bench import faults
+from weft.bench import fault_forms
 from weft.bench.expected import Setting
-from weft.sources import Kind, Source, Sourced
-from weft.spec.cluster import Cluster
+from weft.bench.fault_forms import Variant, crosses
 
 _AMOUNTS: Final = 9
 """Of a fault that comes in every amount; the error of its cost covers what lies between."""
-SOURCES: Final = {
-    "threads": Source(
-        key="threads",
-        kind=Kind.ESTIMATE,
-        title=(
-            "Judgement from what public threads on slow nccl-tests name as their cause; only "
-            "the order of the weights is meant"
-        ),
-        url="https://github.com/NVIDIA/nccl/issues",
-    ),
+_NEEDS: Final[Mapping[str, Callable[[Setting], bool]]] = {
+    "network": crosses,
+    "collective": lambda setting: setting.sweep.what == "collective",
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Variant:
-    """One form of a fault: how much of it, and the cluster that has it."""
-
-    label: str
-    """In words, as ``4 of 8 NICs``."""
-    cluster: Cluster
-    factors: Mapping[str, float] = field(default_factory=dict)
-    """Fitted constants of the model that it multiplies, by name."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """One fault that the judge knows the shape of."""
+    """One fault that the judge knows the shape of: a row of ``faults.toml``."""
 
     title: str
-    weight: Sourced
+    weight: float
     """How often it is the cause beside the other faults, before the curve is looked at."""
     check: str
     """What to look at, to be sure."""
@@ -55,7 +37,7 @@ class Fault:
     likeness: str = ""
     """What else looks like it in a sweep, and how to tell them apart."""
     shows: Mapping[str, str] = field(default_factory=dict)
-    """What each check of checks/ finds under it; nothing odd where it is not named."""
+    """What each check finds under it; nothing odd where it is not named."""
     causes: frozenset[str] = frozenset()
     """Causes of the doctor's that are this fault."""
 
@@ -64,20 +46,33 @@ class Fault:
         yield from self.variants(setting)
         if self.amount is not None:
             found = (self.amount(setting, place / (_AMOUNTS - 1)) for place in range(_AMOUNTS))
-            yield from (one for one in found if one is not None)
+            yield from filter(None, found)
 
 
 @cache
 def all_faults() -> tuple[tuple[str, Fault], ...]:
     """Return every fault by name."""
-    return tuple((name, plugins.load(faults, name, Fault)) for name in plugins.names(faults))
+    text = (files("weft.bench") / "faults.toml").read_text("utf-8")
+    return tuple((name, _fault(name, row)) for name, row in tomllib.loads(text).items())
 
 
-def crosses(setting: Setting) -> bool:
-    """Tell whether a sweep leaves the scale-up domain, so that NICs matter."""
-    return setting.group.domains > 1
+def _fault(name: str, row: dict[str, Any]) -> Fault:
+    if "variable" in row:
+        own = {key: row.pop(key) for key in ("variable", "values", "form")}
+        form = partial(fault_forms.with_variable, **own)
+    else:
+        form = getattr(fault_forms, name)
+    graded, needs = row.pop("graded", False), row.pop("needs", ())
+    guarded = _where_possible(form, needs, None if graded else ())
+    causes = frozenset(row.pop("causes", ()))
+    return Fault(**row, **{"amount" if graded else "variants": guarded}, causes=causes)
 
 
-def with_env(cluster: Cluster, **values: str) -> Cluster:
-    """Return a cluster with variables of the library set."""
-    return cluster.with_(nccl=cluster.nccl.with_(env={**cluster.nccl.env, **values}))
+def _where_possible(form: Callable[..., Any], needs: Sequence[str], none: object) -> Any:  # noqa: ANN401 - as the form
+    """Return a form that is asked for only on settings that its fault can be in."""
+
+    def guarded(setting: Setting, *amount: float) -> object:
+        possible = all(_NEEDS[need](setting) for need in needs)
+        return form(setting, *amount) if possible else none
+
+    return guarded

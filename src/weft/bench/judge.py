@@ -20,7 +20,8 @@ from weft.bench.expected import (
     group_of,
     times_s,
 )
-from weft.bench.fault import Variant, all_faults
+from weft.bench.fault import all_faults
+from weft.bench.fault_forms import Variant
 from weft.bench.good import good_runs
 from weft.bench.infer import Inferred, as_logged, infer, variables
 from weft.bench.next_check import Doubt, NextCheck, next_checks

@@ -21,16 +21,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
 
 from weft.bench import noise, student
 from weft.bench.expected import Expected, Setting
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 FAULT_ERROR_RATIO: Final = 0.2
 """How far the cost of a fault may be from what the model says, as a share of its logarithm.
@@ -123,7 +122,7 @@ def with_gaps(fit: Fit, gaps: Sequence[float]) -> Fit:
 
 
 @cache
-def normal_points(count: int) -> "tuple[Floats, Floats]":
+def normal_points(count: int) -> tuple[Floats, Floats]:
     """Return points evenly apart and their weights, which add up to 1, in a normal law.
 
     >>> points, weights = normal_points(57)
@@ -132,8 +131,6 @@ def normal_points(count: int) -> "tuple[Floats, Floats]":
     >>> [float(one[0]) for one in normal_points(1)]
     [0.0, 1.0]
     """
-    import numpy as np  # noqa: PLC0415 - it takes time to load
-
     points = np.linspace(-_REACH, _REACH, count) if count > 1 else np.zeros(1)
     weights = np.exp(-(points**2) / 2)
     return points, weights / weights.sum()
@@ -156,68 +153,58 @@ def _logs(
     count: int,
     unknown: Unknown = Unknown.NOTHING,
 ) -> list[float]:
-    import numpy as np  # noqa: PLC0415 - it takes time to load
-
     own, curves = noise.errors(), np.asarray(shifts)
     nodes, weights = normal_points(count)
     costs = curves[:, None, :] * (1 + FAULT_ERROR_RATIO * nodes)[None, :, None]
     heights = _heights(fit, costs, unknown=unknown is not Unknown.NOTHING)
     wild = unknown is Unknown.SHAPE
     drifts = [_steps(fit, costs, curves, drift, unknown=wild) for drift in own.drifts]
-    logs = np.stack([heights + one for one in drifts], axis=2)
+    logs = np.stack([heights + steps for steps in drifts], axis=2)
     shares = np.outer(weights, own.weights)
     most = logs.max(axis=(1, 2), keepdims=True)
     found = most[:, 0, 0] + np.log((np.exp(logs - most) * shares).sum(axis=(1, 2)))
-    return [float(one) for one in found]
+    return [float(log) for log in found]
 
 
-def _heights(fit: Fit, costs: "Floats", *, unknown: bool) -> "Floats":
+def _heights(fit: Fit, costs: Floats, *, unknown: bool) -> Floats:
     """Return the likelihood of the largest sizes of all tables, by curve and cost."""
-    import numpy as np  # noqa: PLC0415 - as above
-
     share, found = noise.errors().tables_ratio, np.zeros(costs.shape[:2])
     first: Floats | None = None
-    for one in fit:
-        height = one.gaps[0] - costs[:, :, one.places[0]]
-        scale, ratio = (one.above[0] + one.below[0]) / 2, 1.0
+    for table in fit:
+        height = table.gaps[0] - costs[:, :, table.places[0]]
+        scale, ratio = (table.above[0] + table.below[0]) / 2, 1.0
         if first is None:
             first = height / scale
         else:
             height = height - share * first * scale
             ratio = math.sqrt(1 - share**2)
-        found += _height(one, height, ratio, unknown=unknown)
+        found += _height(table, height, ratio, unknown=unknown)
     return found
 
 
-def _steps(
-    fit: Fit, costs: "Floats", curves: "Floats", drift: float, *, unknown: bool
-) -> "Floats":
+def _steps(fit: Fit, costs: Floats, curves: Floats, drift: float, *, unknown: bool) -> Floats:
     """Return the likelihood of all steps from size to size, by curve and cost."""
-    import numpy as np  # noqa: PLC0415 - as above
-
     found = np.zeros(costs.shape[:2])
-    for one in fit:
-        scales = (np.asarray(one.above) + np.asarray(one.below))[1:] / 2
-        apart = np.abs(np.diff(one.doublings))
-        spread = np.square(drift * scales * apart) + np.square(one.noises[1:]) + _TINY
-        own = curves[:, list(one.places)]
+    for table in fit:
+        scales = (np.asarray(table.above) + np.asarray(table.below))[1:] / 2
+        apart = np.abs(np.diff(table.doublings))
+        spread = np.square(drift * scales * apart) + np.square(table.noises[1:]) + _TINY
+        own = curves[:, list(table.places)]
         spread = spread + np.square(SHAPE_ERROR_RATIO * np.diff(own, axis=1))
         if unknown:
             spread = spread + np.square(_UNKNOWN / _UNKNOWN_DOUBLINGS * apart)
-        step = np.diff(np.asarray(one.gaps) - costs[:, :, list(one.places)], axis=2)
+        step = np.diff(np.asarray(table.gaps) - costs[:, :, list(table.places)], axis=2)
         wide = np.log(math.pi * np.sqrt(spread)).sum(axis=1)
         found -= wide[:, None] + np.log1p(step**2 / spread[:, None, :]).sum(axis=2)
     return found * noise.errors().steps_ratio
 
 
-def _height(one: Table, height: "Floats", ratio: float, *, unknown: bool) -> "Floats":
+def _height(table: Table, height: Floats, ratio: float, *, unknown: bool) -> Floats:
     """Return the likelihood of the height of a table, by the side of the band it is on."""
-    import numpy as np  # noqa: PLC0415 - as above
-
-    more = one.noises[0] ** 2 + (_UNKNOWN**2 if unknown else 0.0)
-    above = math.sqrt((one.above[0] * ratio) ** 2 + more)
-    below = math.sqrt((one.below[0] * ratio) ** 2 + more)
-    nu = one.degrees
+    more = table.noises[0] ** 2 + (_UNKNOWN**2 if unknown else 0.0)
+    above = math.sqrt((table.above[0] * ratio) ** 2 + more)
+    below = math.sqrt((table.below[0] * ratio) ** 2 + more)
+    nu = table.degrees
     constant = (
         math.lgamma((nu + 1) / 2) - math.lgamma(nu / 2) - math.log(nu * math.pi) / 2
         + math.log(2 / (above + below))

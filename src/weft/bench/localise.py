@@ -22,14 +22,14 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
 
 from weft.errors import SpecError
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
+Floats = NDArray[np.float64]
 NOISE_RATIO: Final = 0.05
 """Spread of healthy pair tests. Published perftest runs of one machine lie within 2 %, TCP
 within 5 %: the wider is taken."""
@@ -131,35 +131,29 @@ class _Belief:
     """Hypotheses as rows of truth about the parts, and the probability of each."""
 
     parts: tuple[str, ...]
-    faulty: "NDArray[np.bool_]"
-    paths: "NDArray[np.int64]"
+    faulty: NDArray[np.bool_]
+    paths: NDArray[np.int64]
     """Places of the two hosts of each path; these hypotheses follow those of parts."""
-    weights: "NDArray[np.float64]"
+    weights: Floats
 
-    def slow(self, layout: Layout, hosts: Sequence[str]) -> "NDArray[np.bool_]":
+    def slow(self, layout: Layout, hosts: Sequence[str]) -> NDArray[np.bool_]:
         """Tell under which hypotheses a test is slow."""
-        import numpy as np  # noqa: PLC0415 - it takes time to load
-
         touches = self._touches(layout, [hosts])[0]
         of_parts = np.any(self.faulty[:, touches], axis=1)
         return np.concatenate((of_parts, touches[self.paths].all(axis=1)))
 
-    def chances(self, layout: Layout, tests: Sequence[Sequence[str]]) -> "NDArray[np.float64]":
+    def chances(self, layout: Layout, tests: Sequence[Sequence[str]]) -> Floats:
         """Return how probable it is that each of many tests is slow."""
-        import numpy as np  # noqa: PLC0415 - as above
-
         touches = self._touches(layout, tests).astype(float)
         between = np.zeros((len(self.parts), len(self.parts)))
         between[self.paths[:, 0], self.paths[:, 1]] = self.of_paths
         by_part = self.weights[: len(self.faulty)] @ (self.faulty @ touches.T > 0)
         by_path = ((touches @ between) * touches).sum(axis=1)
-        found: NDArray[np.float64] = np.clip(by_part + by_path, 0.0, 1.0)
+        found: Floats = np.clip(by_part + by_path, 0.0, 1.0)
         return found
 
-    def _touches(self, layout: Layout, tests: Sequence[Sequence[str]]) -> "NDArray[np.bool_]":
+    def _touches(self, layout: Layout, tests: Sequence[Sequence[str]]) -> NDArray[np.bool_]:
         """Return which parts each test goes through: a row a test."""
-        import numpy as np  # noqa: PLC0415 - as above
-
         place = {part: number for number, part in enumerate(self.parts)}
         found = np.zeros((len(tests), len(self.parts)), dtype=bool)
         for row, hosts in enumerate(tests):
@@ -167,20 +161,18 @@ class _Belief:
         return found
 
     @property
-    def of_parts(self) -> "NDArray[np.float64]":
+    def of_parts(self) -> Floats:
         """Return how probable it is that each part is faulty."""
         return self.weights[: len(self.faulty)] @ self.faulty
 
     @property
-    def of_paths(self) -> "NDArray[np.float64]":
+    def of_paths(self) -> Floats:
         """Return how probable it is that each path is faulty."""
         return self.weights[len(self.faulty) :]
 
     @property
-    def doubts(self) -> "NDArray[np.float64]":
+    def doubts(self) -> Floats:
         """Return how probable it is that each part, or a path that ends there, is faulty."""
-        import numpy as np  # noqa: PLC0415 - as above
-
         ends = np.bincount(
             self.paths.ravel(), np.repeat(self.of_paths, 2), minlength=len(self.parts)
         )
@@ -238,21 +230,17 @@ def _check(layout: Layout, outcomes: Iterable[Outcome]) -> None:
 
 
 def _prior(layout: Layout) -> _Belief:
-    import numpy as np  # noqa: PLC0415 - it takes time to load
-
     parts = layout.parts
     own = np.array([1.0 if part in layout.hosts else _LEAF_WEIGHT for part in parts])
     own /= own.sum()
     count = len(parts)
-    rows = [np.zeros((1, count), dtype=bool), np.eye(count, dtype=bool)]
+    identity = np.eye(count, dtype=bool)
+    rows = [np.zeros((1, count), dtype=bool), identity]
     weights = [np.array([_NONE]), _ONE * own]
     if count <= _MOST_FOR_TWO:
-        pairs = list(itertools.combinations(range(count), 2))
-        both = np.zeros((len(pairs), count), dtype=bool)
-        for row, (a, b) in enumerate(pairs):
-            both[row, [a, b]] = True
-        joint = np.array([own[a] * own[b] for a, b in pairs])
-        rows.append(both)
+        first, second = np.triu_indices(count, 1)
+        joint = own[first] * own[second]
+        rows.append(identity[first] | identity[second])
         weights.append(_TWO * joint / joint.sum())
     hosts = len(layout.hosts)
     known = _FEWEST_FOR_PATHS <= hosts <= _MOST_FOR_PATHS
@@ -286,14 +274,12 @@ def _after(
     noise_ratio: float,
 ) -> _Belief:
     """Weigh the hypotheses by the outcomes, over every rate that a sound test may have."""
-    import numpy as np  # noqa: PLC0415 - as above
-
     if not outcomes:
         return belief
-    slow = np.stack([belief.slow(layout, one.hosts) for one in outcomes], axis=1)
-    ratios = [[math.log(_rate(one)) - log for log in sound] for one in outcomes]
-    if_slow = np.array([[_log_slow(one, noise_ratio) for one in row] for row in ratios])
-    if_sound = np.array([[_log_sound(one, noise_ratio) for one in row] for row in ratios])
+    slow = np.stack([belief.slow(layout, outcome.hosts) for outcome in outcomes], axis=1)
+    ratios = [[math.log(_rate(outcome)) - log for log in sound] for outcome in outcomes]
+    if_slow = np.array([[_log_slow(ratio, noise_ratio) for ratio in row] for row in ratios])
+    if_sound = np.array([[_log_sound(ratio, noise_ratio) for ratio in row] for row in ratios])
     logs = slow @ (if_slow - if_sound) + if_sound.sum(axis=0)
     if len(sound) > 1:
         is_one = np.concatenate(

@@ -11,9 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+import numpy as np
+
 from weft.bench.check import MISLED, SOUND, Check, all_checks
 from weft.bench.expected import Setting, expected, times_s
-from weft.bench.fault import Variant, all_faults
+from weft.bench.fault import all_faults
+from weft.bench.fault_forms import Variant
 from weft.bench.likelihood import FAULT_ERROR_RATIO
 from weft.bench.sweep import Timing
 from weft.errors import WeftError
@@ -144,14 +147,12 @@ def _gain_of_sweep(shares: Sequence[float], means: Sequence[float], band: float)
     low = min(m - 4 * s for m, s in zip(means, spreads, strict=True))
     high = max(m + 4 * s for m, s in zip(means, spreads, strict=True))
     width = (high - low) / _STEPS
-    both = 0.0
-    for step in range(_STEPS):
-        at = low + (step + 0.5) * width
-        density = sum(
-            p / (s * math.sqrt(2 * math.pi)) * math.exp(-(((at - m) / s) ** 2) / 2)
-            for p, m, s in zip(shares, means, spreads, strict=True)
-        )
-        both -= density * math.log2(max(density, 1e-300)) * width
+    steps = low + (np.arange(_STEPS) + 0.5) * width
+    density = sum(
+        p / (s * math.sqrt(2 * math.pi)) * np.exp(-(((steps - m) / s) ** 2) / 2)
+        for p, m, s in zip(shares, means, spreads, strict=True)
+    )
+    both = -float(np.sum(density * np.log2(np.maximum(density, 1e-300)))) * width
     own = sum(
         p * math.log2(s * math.sqrt(2 * math.pi * math.e))
         for p, s in zip(shares, spreads, strict=True)

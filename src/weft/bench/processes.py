@@ -15,8 +15,7 @@ from typing import IO, Final
 
 from weft.bench.command import Command
 from weft.bench.launcher import Launcher
-from weft.collect.children import GRACE_S, end
-from weft.collect.held import READS, held, hold
+from weft.collect.children import GRACE_S, READS, end, held, hold
 from weft.errors import SpecError, ToolFailed
 
 SERVER_STARTS_S: Final = 1.0

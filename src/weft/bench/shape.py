@@ -15,7 +15,8 @@ from typing import Final, TypeVar
 
 from weft.bench.check import MISLED
 from weft.bench.expected import Expected, Setting, expected, times_s
-from weft.bench.fault import Fault, Variant, all_faults
+from weft.bench.fault import Fault, all_faults
+from weft.bench.fault_forms import Variant
 from weft.bench.likelihood import (
     Fit,
     Unknown,
@@ -29,7 +30,7 @@ from weft.errors import WeftError
 HEALTHY_WEIGHT: Final = 0.5
 """Before the run is looked at: a run is judged where somebody is in doubt."""
 NONE_WEIGHT: Final = 0.05
-"""What no file of faults/ describes. Judgement: threads close unsolved about as often."""
+"""What no row of faults.toml describes. Judgement: threads close unsolved about as often."""
 ALIKE: Final = 10.0
 """Odds from which evidence is strong [Jeffreys 1961, appendix B]: below, a group is left."""
 LEAST_FORM: Final = 0.1

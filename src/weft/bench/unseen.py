@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from weft.bench.expected import Expected, Setting, times_s
-from weft.bench.fault import Variant, all_faults
+from weft.bench.fault import all_faults
+from weft.bench.fault_forms import Variant
 from weft.bench.verdict import is_too_fast, judge_ranges
 from weft.errors import WeftError
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from statistics import median
 from typing import Final
 
+from weft import catalogue
 from weft.calibrate import fit, gpu
 from weft.calibrate.gpu import GpuMeasurement
 from weft.calibrate.reader import CollectiveReading, MessageReading, Reading, readings
@@ -119,15 +120,15 @@ def _overlay(
     cluster: Cluster, name: str, readings: Iterable[Reading], measured: GpuMeasurement | None
 ) -> Overlay:
     known = list(readings)
-    messages = [one for one in known if isinstance(one, MessageReading)]
-    collectives = [one for one in known if isinstance(one, CollectiveReading)]
+    messages = [reading for reading in known if isinstance(reading, MessageReading)]
+    collectives = [reading for reading in known if isinstance(reading, CollectiveReading)]
     classes = {
         **fit.message_ratios(cluster, messages),
         **fit.collective_ratios(cluster, collectives),
     }
     if measured is None:
         return Overlay(name=name, fabric=cluster.fabric.kind, collectives=classes)
-    own = gpu.ratios(measured, gpu.find(cluster.host.gpu))
+    own = gpu.ratios(measured, catalogue.find("gpus", cluster.host.gpu))
     return Overlay(
         name=name, fabric=cluster.fabric.kind, collectives=classes,
         matrix_ratio=own.matrix_ratio,
@@ -138,7 +139,7 @@ def _overlay(
 def _error(cluster: Cluster, readings: Sequence[CollectiveReading]) -> float | None:
     errors = []
     for reading in readings:
-        group = fit.group_of(cluster, reading)
+        group = fit.group_of(cluster, reading.ranks, reading.hosts)
         found = collective_time(cluster, reading.operation, reading.size_bytes, group)
         errors.append(abs(found.time_s.value / reading.time_s - 1))
     return median(errors) if errors else None

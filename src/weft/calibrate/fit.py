@@ -52,7 +52,7 @@ def collective_ratios(
     points: dict[str, list[_Point]] = defaultdict(list)
     ranks: dict[str, set[int]] = defaultdict(set)
     for reading in readings:
-        group = group_of(cluster, reading)
+        group = group_of(cluster, reading.ranks, reading.hosts)
         found = collective_time(cluster, reading.operation, reading.size_bytes, group)
         huge = collective_time(cluster, reading.operation, _HUGE_BYTES, group)
         volume_s = huge.time_s.value / _HUGE_BYTES * reading.size_bytes
@@ -75,22 +75,22 @@ def collective_ratios(
         for name, found in sorted(points.items())
         if name not in wholes
     }
-    return {name: one.with_(ranks=sorted(ranks[name])) for name, one in ratios.items()}
+    return {name: own.with_(ranks=sorted(ranks[name])) for name, own in ratios.items()}
 
 
-def group_of(cluster: Cluster, reading: CollectiveReading) -> Group:
-    """Return where the ranks of a reading sat on the cluster."""
-    per_host = -(-reading.ranks // reading.hosts)
-    if reading.hosts > cluster.hosts:
+def group_of(cluster: Cluster, ranks: int, hosts: int) -> Group:
+    """Return where measured ranks sat on the cluster."""
+    per_host = -(-ranks // hosts)
+    if hosts > cluster.hosts:
         # A rack of 72 GPUs is one host here and eighteen operating systems in a log.
-        per_host = min(cluster.gpus_per_domain, reading.ranks)
-    if per_host > cluster.gpus_per_domain or -(-reading.ranks // per_host) > cluster.hosts:
+        per_host = min(cluster.gpus_per_domain, ranks)
+    if per_host > cluster.gpus_per_domain or -(-ranks // per_host) > cluster.hosts:
         raise SpecError(
-            f"{reading.ranks} ranks on {reading.hosts} hosts were measured, and the cluster"
-            f" has {cluster.hosts} hosts of {cluster.gpus_per_domain} GPUs; describe the"
-            " cluster that was measured"
+            f"{ranks} ranks on {hosts} hosts were measured, and the cluster has "
+            f"{cluster.hosts} hosts of {cluster.gpus_per_domain} GPUs; describe the cluster "
+            "that was measured"
         )
-    return Group(ranks=reading.ranks, ranks_per_domain=per_host)
+    return Group(ranks=ranks, ranks_per_domain=per_host)
 
 
 def _ratios(points: Sequence[_Point], default: CollectiveRatios) -> CollectiveRatios:

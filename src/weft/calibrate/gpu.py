@@ -9,7 +9,6 @@ from importlib import import_module
 from statistics import median
 from typing import Any, Final
 
-from weft import catalogue
 from weft.catalogue.devices import Gpu
 from weft.errors import Unreadable
 
@@ -184,10 +183,3 @@ def _best_known(gpu: Gpu, precision: str) -> float:
         return known.value
     share = half.value / gpu.peak_flop_per_s("bf16") if half else _PLAIN_RATIO
     return gpu.peak_flop_per_s(precision) * share
-
-
-def find(name: str) -> Gpu:
-    """Return a GPU of the catalogue."""
-    found = catalogue.find("gpus", name)
-    assert isinstance(found, Gpu)
-    return found

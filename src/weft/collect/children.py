@@ -1,14 +1,21 @@
-"""Ending the processes that were started, with all that they started themselves."""
+"""Ending the processes that were started, with all that they started, here or elsewhere.
+
+Killing ``ssh``, ``kubectl exec`` or ``srun`` ends nothing at the other end, but it closes the
+standard input there. A shell that watches it lives while lines come, and ends itself with all
+that it started when who asked is gone.
+"""
 
 import os
 import signal
 import time
 from contextlib import suppress
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     import subprocess
+    import threading
     from collections.abc import Iterator, Sequence
 
 GRACE_S: Final = 3.0
@@ -17,6 +24,11 @@ KILLED_S: Final = 60.0
 """What one that was killed is waited for at most; it goes as soon as it is scheduled."""
 _POLL_S: Final = 0.05
 _ZOMBIE: Final = "Z"
+BEAT_S: Final = 10.0
+"""Between two lines that tell the other end that somebody still waits."""
+READS: Final = ("sh", "-s", "--")
+"""A shell that takes its program, and then those lines, from standard input."""
+_MARK: Final = "# <held>\n"
 
 
 def end(processes: "Sequence[subprocess.Popen[bytes]]", grace_s: float = GRACE_S) -> None:
@@ -63,3 +75,19 @@ def _signal(process: "subprocess.Popen[bytes]", sign: signal.Signals) -> None:
         for one in _session(process):
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(one, sign)
+
+
+def held(frame: str) -> str:
+    """Return a script whose mark became what watches its input."""
+    return frame.replace(_MARK, (files("weft.collect") / "held.sh").read_text("utf-8"))
+
+
+def hold(process: "subprocess.Popen[bytes]", text: str, ended: "threading.Event") -> None:
+    """Give the script, then a line now and then until the end: without, it ends itself."""
+    assert process.stdin is not None
+    with suppress(OSError), process.stdin as given:  # it may end before it has read all
+        given.write(text.encode())
+        given.flush()
+        while not ended.wait(BEAT_S):
+            given.write(b"\n")
+            given.flush()

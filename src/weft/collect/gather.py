@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final
 
-from weft.collect.children import GRACE_S, end
-from weft.collect.held import hold
+from weft.collect.children import GRACE_S, end, hold
 from weft.collect.script import LONGEST_S, Wish, script
 from weft.collect.way import Way
 from weft.errors import SpecError, Unreadable

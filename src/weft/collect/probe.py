@@ -1,40 +1,24 @@
 """What a probe is: some commands that only read, and why they are worth running."""
 
 import re
+import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
-from typing import Final
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final
 
 MOST_BYTES: Final = 8 << 20
 """Kept of the output of one command."""
 LONGEST_NAME: Final = 60
+INTERFACES: Final = "/sys/class/net/*/device"
+"""A file of every network interface with hardware behind it, whose name is one level up."""
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9.+=@-]+")
-
-
-class Scope(StrEnum):
-    """On how many hosts a probe is worth running."""
-
-    HOST = "every host"
-    FABRIC = "one host for the whole fabric (weft collect --fabric)"
-
-
-class Each(StrEnum):
-    """What a command is repeated for: a pattern of the kernel's files.
-
-    The pattern names a file that every such thing has; ``{}`` becomes the name two levels up
-    (``/sys/class/net/NAME/device``).
-    """
-
-    ONCE = ""
-    INTERFACE = "/sys/class/net/*/device"
-    """A network interface with hardware behind it."""
-    ADAPTER = "/sys/class/infiniband/*/node_guid"
-    """An RDMA device."""
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One command, its words as they are run; ``{}`` stands for the thing it is repeated for.
+    """One command, its words as they are run; ``{}`` stands for a network interface.
 
     ``files`` are patterns that the shell expands behind the words. ``end`` keeps the end of a
     long output in place of its beginning. Nothing here is ever given to a shell unquoted but
@@ -42,11 +26,15 @@ class Command:
     """
 
     words: str
-    each: Each = Each.ONCE
     files: tuple[str, ...] = ()
     end: bool = False
     name: str = ""
     """Of the file its output goes to; empty: made of the words."""
+
+    @property
+    def is_repeated(self) -> bool:
+        """Return whether it is run for each network interface."""
+        return "{}" in self.words
 
     @property
     def file(self) -> str:
@@ -68,6 +56,22 @@ class Probe:
 
     title: str
     why: str
-    scope: Scope = Scope.HOST
+    fabric: bool = False
+    """Whether it is worth running on one host for the whole fabric, and not on every host."""
     commands: tuple[Command, ...] = ()
     counters: tuple[Command, ...] = ()
+
+
+@cache
+def all_probes() -> tuple[Probe, ...]:
+    """Return every probe of ``probes.toml``."""
+    text = (files("weft.collect") / "probes.toml").read_text("utf-8")
+    return tuple(
+        Probe(**{**row, **{key: _commands(row, key) for key in ("commands", "counters")}})
+        for row in tomllib.loads(text).values()
+    )
+
+
+def _commands(row: Mapping[str, Any], key: str) -> tuple[Command, ...]:
+    given = ({"words": c} if isinstance(c, str) else c for c in row.get(key, ()))
+    return tuple(Command(**{**c, "files": tuple(c.get("files", ()))}) for c in given)

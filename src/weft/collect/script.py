@@ -7,10 +7,8 @@ from importlib.resources import files
 from itertools import groupby
 from typing import Final
 
-from weft import plugins
-from weft.collect import probes
-from weft.collect.held import held
-from weft.collect.probe import MOST_BYTES, Command, Each, Probe, Scope
+from weft.collect.children import held
+from weft.collect.probe import INTERFACES, MOST_BYTES, Command, Probe, all_probes
 from weft.collect.secrets import program
 from weft.errors import SpecError
 from weft.expectations.coverage import lost_with
@@ -48,14 +46,13 @@ def script(wish: Wish) -> str:
         raise SpecError(
             f"interval {wish.interval_s} s: two samples are 1 to {LONGEST_INTERVAL_S} s apart"
         )
-    chosen = [plugins.load(probes, name, Probe) for name in plugins.names(probes)]
-    used = [one for one in chosen if wish.fabric or one.scope is Scope.HOST]
+    used = [probe for probe in all_probes() if wish.fabric or not probe.fabric]
     frame = held((files("weft.collect") / "bundle.sh").read_text("utf-8"))
     blocks = {
-        "host": _block(used, Scope.HOST, counters=False),
-        "fabric": _block(used, Scope.FABRIC, counters=False),
-        "host counters": _block(used, Scope.HOST, counters=True),
-        "fabric counters": _block(used, Scope.FABRIC, counters=True),
+        "host": _block(used, fabric=False, counters=False),
+        "fabric": _block(used, fabric=True, counters=False),
+        "host counters": _block(used, fabric=False, counters=True),
+        "fabric counters": _block(used, fabric=True, counters=True),
         "secrets": _without_secrets(wish),
         "redact": _redaction(wish.salt) if wish.redact else "",
         "lost": _lost(used),
@@ -78,20 +75,22 @@ def script(wish: Wish) -> str:
     return frame
 
 
-def _block(used: list[Probe], scope: Scope, *, counters: bool) -> str:
+def _block(used: list[Probe], *, fabric: bool, counters: bool) -> str:
     """Write the commands of the probes of a scope, indented as the body of a function."""
     lines: list[str] = []
-    for one in used:
-        commands = one.counters if counters else one.commands
-        if one.scope is scope and commands:
-            lines += [f"# {one.title}: {one.why}", *_lines(commands)]
+    for probe in used:
+        commands = probe.counters if counters else probe.commands
+        if probe.fabric is fabric and commands:
+            lines += [f"# {probe.title}: {probe.why}", *_lines(commands)]
     return "\n".join(f"    {line}" for line in lines)
 
 
 def _lost(used: list[Probe]) -> str:
     """Write for each command what cannot be judged without it."""
     words = (
-        one.words.split()[0] for probe in used for one in (*probe.commands, *probe.counters)
+        command.words.split()[0]
+        for probe in used
+        for command in (*probe.commands, *probe.counters)
     )
     return "\n".join(
         f"    {shlex.quote(word)}) echo ' (not judged without it: {', '.join(lost)})' ;;"
@@ -101,15 +100,15 @@ def _lost(used: list[Probe]) -> str:
 
 
 def _lines(commands: tuple[Command, ...]) -> Iterator[str]:
-    for each, group in groupby(commands, key=lambda one: one.each):
-        if each is Each.ONCE:
-            yield from (_keep(one) for one in group)
+    for is_repeated, group in groupby(commands, key=lambda command: command.is_repeated):
+        if not is_repeated:
+            yield from map(_keep, group)
             continue
-        yield f"for path in {each.value}; do"
+        yield f"for path in {INTERFACES}; do"
         yield '    [ -e "$path" ] || continue'
         yield "    name=${path%/*}"
         yield "    name=${name##*/}"
-        yield from (f"    {_keep(one)}" for one in group)
+        yield from (f"    {_keep(command)}" for command in group)
         yield "done"
 
 
@@ -119,7 +118,7 @@ def _keep(command: Command) -> str:
     words = " ".join(
         '"$name"' if word == "{}" else shlex.quote(word) for word in shlex.split(command.words)
     )
-    file = shlex.quote(command.file) if command.each is Each.ONCE else f'"{command.file}_$name"'
+    file = f'"{command.file}_$name"' if command.is_repeated else shlex.quote(command.file)
     return " ".join((verb, file, words, *command.files))
 
 

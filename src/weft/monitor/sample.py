@@ -17,9 +17,7 @@ from typing import Final
 
 import re2
 
-from weft import plugins
-from weft.collect import probes
-from weft.collect.probe import Command, Each, Probe, Scope
+from weft.collect.probe import INTERFACES, Command, all_probes
 from weft.inventory.inventory import Inventory
 from weft.readers.read import read
 
@@ -58,9 +56,8 @@ def sampled(host: Host) -> Inventory:
 
 
 def _counters(*, fabric: bool) -> Iterator[Command]:
-    for name in plugins.names(probes):
-        probe = plugins.load(probes, name, Probe)
-        if fabric or probe.scope is Scope.HOST:
+    for probe in all_probes():
+        if fabric or not probe.fabric:
             yield from probe.counters
 
 
@@ -105,15 +102,13 @@ def _outputs(host: Host) -> Iterator[bytes]:
     for command in _counters(fabric=host.fabric):
         if command.files or shutil.which(command.words.split()[0]) is None:
             continue
-        for name in _things(host, command.each):
+        for name in _interfaces(host) if command.is_repeated else ("",):
             words = [name if word == "{}" else word for word in command.words.split()]
             yield f"$ {' '.join(words)}\n".encode() + _run(words) + b"\n"
 
 
-def _things(host: Host, each: Each) -> Sequence[str]:
-    if each is Each.ONCE:
-        return ("",)
-    found = sorted(host.root.glob(each.value.lstrip("/")))
+def _interfaces(host: Host) -> Sequence[str]:
+    found = sorted(host.root.glob(INTERFACES.lstrip("/")))
     return [path.parent.name for path in found if not path.parent.name.startswith("-")]
 
 

@@ -3,6 +3,7 @@
 import tomllib
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
+from math import prod
 from pathlib import Path as File
 from pkgutil import iter_modules
 from typing import Final
@@ -12,8 +13,7 @@ from weft.catalogue.devices import Server
 from weft.spec.base import Part
 from weft.spec.cluster import Cluster, Tenant
 from weft.spec.compatibility import network_problems
-from weft.spec.inference import Inference
-from weft.spec.inference_checks import placement_problems, service_problems
+from weft.spec.inference import Inference, ServingParallelism
 from weft.spec.problems import Path, Problem, get_at, nearest
 from weft.spec.scenario import Scenario, TrafficItem
 from weft.spec.settings import NetworkSettings
@@ -44,7 +44,7 @@ def problems(part: Part) -> Iterator[Problem]:
         yield from job_problems(part)
     if isinstance(part, Inference):
         yield from _model_problems(part.model)
-        yield from service_problems(part)
+        yield from _service_problems(part)
     if isinstance(part, Scenario):
         yield from scenario_problems(part)
 
@@ -52,20 +52,24 @@ def problems(part: Part) -> Iterator[Problem]:
 def name_problems(data: object) -> Iterator[Problem]:
     """Yield names of a cluster that weft does not know; the rest need not be well formed."""
     for path, known in _names().items():
-        name = get_at(data, path)
-        if isinstance(name, str) and name and known and name not in known:
-            yield Problem(
-                path=path, message=f"is not known; {nearest(name, known)}", value=name
-            )
+        if known:
+            yield from _unknown(path, get_at(data, path) or None, known)
     for problem in settings_name_problems(get_at(data, ("fabric", "settings", "settings"))):
-        yield _moved(_moved(_moved(problem, "settings"), "settings"), "fabric")
+        yield problem.under("fabric", "settings", "settings")
+
+
+def _unknown(path: Path, name: object, known: Iterable[str]) -> Iterator[Problem]:
+    """Yield a name that is none of those known; what is no text is another matter."""
+    if isinstance(name, str) and name not in known:
+        message = f"is not known; {nearest(name, known)}"
+        yield Problem(path=path, message=message, value=name)
 
 
 def _tuning_problems(cluster: Cluster) -> Iterator[Problem]:
     if cluster.fabric.settings is not None:
         settings = cluster.fabric.settings.settings
         for problem in (*_threshold_problems(settings), *_table_problems(settings)):
-            yield _moved(_moved(_moved(problem, "settings"), "settings"), "fabric")
+            yield problem.under("fabric", "settings", "settings")
 
 
 def _table_problems(network: NetworkSettings) -> Iterator[Problem]:
@@ -251,6 +255,29 @@ def _spread_problems(job: Job, spread: Parallelism) -> Iterator[Problem]:
         yield from _batch_problems(job, spread.dp)
 
 
+def _service_problems(service: Inference) -> Iterator[Problem]:
+    """Yield sizes of the parallelism that do not suit the model."""
+    spread, model = service.parallelism, service.model
+    if not isinstance(spread, ServingParallelism):
+        return
+    if model.heads % spread.tp:
+        yield _of("tp", spread.tp, f"must divide model.heads ({model.heads})")
+    if spread.pp > model.layers:
+        yield _of("pp", spread.pp, f"must not exceed model.layers ({model.layers})")
+    experts = model.experts.experts if model.experts else 0
+    if spread.ep > 1 and not experts:
+        yield _of("ep", spread.ep, "must be 1: the model has no experts")
+    elif spread.ep > 1 and experts < spread.ep:
+        message = f"must not exceed the experts of one layer ({experts})"
+        yield _of("ep", spread.ep, message)
+    elif spread.ep % spread.tp and spread.ep > 1:
+        message = (
+            f"must be 1 or a multiple of tp ({spread.tp}): tensor-parallel ranks share tokens"
+        )
+        yield _of("ep", spread.ep, message)
+    yield from _request_problems(service, spread.dp or 0)
+
+
 def _shard_problems(spread: Parallelism) -> Iterator[Problem]:
     if spread.shard_ranks is None:
         return
@@ -294,8 +321,6 @@ def _of(key: str, value: int, message: str) -> Problem:
 
 def pair_problems(cluster: Cluster, work: Job | Inference) -> list[Problem]:
     """Return what is wrong with a job or a service on this cluster; paths are those of it."""
-    if isinstance(work, Inference):
-        return [*_precision_problems(cluster, work), *placement_problems(cluster, work)]
     return [*_precision_problems(cluster, work), *_size_problems(cluster, work)]
 
 
@@ -316,70 +341,70 @@ def _precision_problems(cluster: Cluster, job: Job | Inference) -> Iterator[Prob
         yield Problem(path=("precision",), message=message, value=job.precision)
 
 
-def _size_problems(cluster: Cluster, job: Job) -> Iterator[Problem]:
-    gpus = job.gpus or cluster.gpus
+def _size_problems(cluster: Cluster, work: Job | Inference) -> Iterator[Problem]:
+    """Yield sizes that do not suit the GPUs of a cluster."""
+    gpus, spread = work.gpus or cluster.gpus, work.parallelism
     if gpus > cluster.gpus:
         message = f"is more than the cluster has ({cluster.gpus})"
         yield Problem(path=("gpus",), message=message, value=gpus)
         return
-    spread = job.parallelism
-    if not isinstance(spread, Parallelism):
+    if isinstance(spread, str):
         return
-    replica = spread.tp * spread.pp * spread.cp
-    sizes = f"tp x pp x cp = {spread.tp} x {spread.pp} x {spread.cp} = {replica}"
-    path = ("parallelism",)
-    if gpus % replica:
-        message = f"{sizes} must divide the GPUs of the job ({gpus})"
-        yield Problem(path=path, message=message, has_value=False)
-        return
+    factors = {"tp": spread.tp, "pp": spread.pp}
+    factors |= {"cp": spread.cp} if isinstance(spread, Parallelism) else {}
+    replica = prod(factors.values())
+    sizes = f"{' x '.join(factors)} = {' x '.join(map(str, factors.values()))} = {replica}"
+    kind = "job" if isinstance(work, Job) else "service"
     dp = gpus // replica
-    if spread.dp is not None and spread.dp != dp:
-        message = f"must be {dp}: {sizes}, and the job has {gpus} GPUs; or leave it out"
+    if gpus % replica:
+        message = f"{sizes} must divide the GPUs of the {kind} ({gpus})"
+        yield Problem(path=("parallelism",), message=message, has_value=False)
+    elif spread.dp is not None and spread.dp != dp:
+        message = f"must be {dp}: {sizes}, and the {kind} has {gpus} GPUs; or leave it out"
         yield _of("dp", spread.dp, message)
-        return
-    if spread.dp is None:
-        yield from _batch_problems(job, dp)
-    if (dp * spread.cp * spread.tp) % spread.ep:
-        message = f"must divide tp x cp x dp = {spread.tp} x {spread.cp} x {dp}"
-        yield _of("ep", spread.ep, message)
+    elif isinstance(work, Job) and isinstance(spread, Parallelism):
+        if spread.dp is None:
+            yield from _batch_problems(work, dp)
+        if (dp * spread.cp * spread.tp) % spread.ep:
+            message = f"must divide tp x cp x dp = {spread.tp} x {spread.cp} x {dp}"
+            yield _of("ep", spread.ep, message)
+    elif isinstance(work, Inference):
+        if (spread.tp * dp) % spread.ep:
+            yield _of("ep", spread.ep, f"must divide tp x dp = {spread.tp} x {dp}")
+        yield from _request_problems(work, dp)
+
+
+def _request_problems(service: Inference, dp: int) -> Iterator[Problem]:
+    if service.sequences < dp:
+        message = f"must be {dp} or more: a request for each of the dp replicas"
+        yield Problem(path=("sequences",), message=message, value=service.sequences)
 
 
 def scenario_name_problems(data: object) -> Iterator[Problem]:
     """Yield names of a scenario that weft does not know."""
     for problem in name_problems(get_at(data, ("cluster",))):
-        yield _moved(problem, "cluster")
+        yield problem.under("cluster")
     for problem in settings_name_problems(get_at(data, ("network",))):
-        yield _moved(problem, "network")
+        yield problem.under("network")
 
 
 def settings_name_problems(data: object) -> Iterator[Problem]:
     """Yield names of network settings that weft does not know."""
     for key in ("congestion", "balancing", "recovery"):
-        name = get_at(data, (key,))
-        known = plugin_names(key, "engines/packet")
-        if isinstance(name, str) and name not in known:
-            message = f"is not known; {nearest(name, known)}"
-            yield Problem(path=(key,), message=message, value=name)
+        yield from _unknown((key,), get_at(data, (key,)), plugin_names(key, "engines/packet"))
     classes = get_at(data, ("classes",))
-    for place, one in enumerate(classes if isinstance(classes, list | tuple) else ()):
-        for problem in settings_name_problems(one):
-            yield _moved(_moved(problem, str(place)), "classes")
-
-
-def _moved(problem: Problem, key: str) -> Problem:
-    return Problem(
-        path=(key, *problem.path), message=problem.message, value=problem.value,
-        has_value=problem.has_value, place=problem.place,
-    )  # fmt: skip
+    for place, own in enumerate(classes if isinstance(classes, list | tuple) else ()):
+        for problem in settings_name_problems(own):
+            yield problem.under("classes", str(place))
 
 
 def scenario_problems(scenario: Scenario) -> Iterator[Problem]:
     """Yield what cannot be run: settings that contradict, traffic that has no room."""
     for check in (_domain_problems, _network_problems):
         for problem in check(scenario.cluster):
-            yield _moved(problem, "cluster")
+            yield problem.under("cluster")
     for problem in (*_threshold_problems(scenario.network), *_route_problems(scenario.network)):
-        yield _moved(problem, "network")
+        yield problem.under("network")
     yield from _class_problems(scenario)
     yield from _stuck_problems(scenario)
     for place, seed in enumerate(scenario.seeds):
@@ -388,7 +413,7 @@ def scenario_problems(scenario: Scenario) -> Iterator[Problem]:
             yield Problem(path=("seeds", str(place)), message=message, value=seed)
     for place, item in enumerate(scenario.traffic):
         for problem in _item_problems(item, scenario.cluster):
-            yield _moved(_moved(problem, str(place)), "traffic")
+            yield problem.under("traffic", str(place))
 
 
 def _class_problems(scenario: Scenario) -> Iterator[Problem]:
@@ -411,15 +436,12 @@ def _class_problems(scenario: Scenario) -> Iterator[Problem]:
 
 
 def _stuck_problems(scenario: Scenario) -> Iterator[Problem]:
-    for place, one in enumerate(scenario.stuck):
+    for place, stuck in enumerate(scenario.stuck):
         path = ("stuck", str(place))
-        if one.gpu >= scenario.cluster.gpus:
-            last = scenario.cluster.gpus - 1
-            message = f"is no GPU of the cluster; they are numbered 0 to {last}"
-            yield Problem(path=(*path, "gpu"), message=message, value=one.gpu)
-        if one.end_s <= one.begin_s:
-            message = f"must be after begin_s ({one.begin_s:g}s)"
-            yield Problem(path=(*path, "end_s"), message=message, value=one.end_s)
+        yield from _gpu_problems((*path, "gpu"), stuck.gpu, scenario.cluster)
+        if stuck.end_s <= stuck.begin_s:
+            message = f"must be after begin_s ({stuck.begin_s:g}s)"
+            yield Problem(path=(*path, "end_s"), message=message, value=stuck.end_s)
 
 
 def _threshold_problems(network: NetworkSettings) -> Iterator[Problem]:
@@ -457,9 +479,7 @@ def _host_problems(item: TrafficItem, cluster: Cluster) -> Iterator[Problem]:
         if not 2 <= hosts <= cluster.hosts:  # noqa: PLR2004 - nobody sends to itself
             message = f"must be 2 to {cluster.hosts}, the hosts of the cluster"
             yield Problem(path=("permutation", "hosts"), message=message, value=hosts)
-        if gpus is not None and gpus > cluster.host.gpus:
-            message = f"is more than a host has ({cluster.host.gpus})"
-            yield Problem(path=("permutation", "gpus_per_host"), message=message, value=gpus)
+        yield from _per_host_problems(("permutation", "gpus_per_host"), gpus or 0, cluster)
     if item.background is not None:
         storage = item.background.storage_hosts
         if cluster.hosts < 2:  # noqa: PLR2004 - as above
@@ -477,59 +497,60 @@ def _incast_problems(item: TrafficItem, cluster: Cluster) -> Iterator[Problem]:
     if item.incast.senders > room:
         message = f"is more than the GPUs of the other hosts ({room}); use more hosts"
         yield Problem(path=("incast", "senders"), message=message, value=item.incast.senders)
-    if item.incast.receiver >= cluster.gpus:
-        message = f"is no GPU of the cluster; they are numbered 0 to {cluster.gpus - 1}"
-        yield Problem(path=("incast", "receiver"), message=message, value=item.incast.receiver)
+    yield from _gpu_problems(("incast", "receiver"), item.incast.receiver, cluster)
 
 
 def _rank_problems(item: TrafficItem, cluster: Cluster) -> Iterator[Problem]:
-    one = item.collective
-    if one is None:
+    collective = item.collective
+    if collective is None:
         return
-    per_host = one.ranks_per_host or cluster.host.gpus
-    if per_host > cluster.host.gpus:
-        message = f"is more than a host has ({cluster.host.gpus})"
-        yield Problem(path=("collective", "ranks_per_host"), message=message, value=per_host)
-    room = (cluster.hosts - one.first_host) * per_host
-    ranks = room if one.ranks is None else one.ranks
+    per_host, first = collective.ranks_per_host or cluster.host.gpus, collective.first_host
+    yield from _per_host_problems(("collective", "ranks_per_host"), per_host, cluster)
+    room = (cluster.hosts - first) * per_host
+    ranks = room if collective.ranks is None else collective.ranks
     if not 2 <= ranks <= room:  # noqa: PLR2004 - a collective of one rank moves nothing
-        message = f"must be 2 to {room}: {per_host} a host, from host {one.first_host} on"
+        message = f"must be 2 to {room}: {per_host} a host, from host {first} on"
         yield Problem(path=("collective", "ranks"), message=message, value=ranks)
-    yield from _algorithm_problems(one.algorithm, ("collective",))
+    yield from _algorithm_problems(collective.algorithm, ("collective",))
 
 
 def _job_problems(item: TrafficItem, cluster: Cluster) -> Iterator[Problem]:
-    one = item.job
-    if one is None:
+    job = item.job
+    if job is None:
         return
-    per_host = one.ranks_per_host or cluster.host.gpus
-    if per_host > cluster.host.gpus:
-        message = f"is more than a host has ({cluster.host.gpus})"
-        yield Problem(path=("job", "ranks_per_host"), message=message, value=per_host)
-    room = -(-max(0, cluster.hosts - one.first_host) // one.every)
-    hosts = room if one.hosts is None else one.hosts
+    per_host = job.ranks_per_host or cluster.host.gpus
+    yield from _per_host_problems(("job", "ranks_per_host"), per_host, cluster)
+    room = -(-max(0, cluster.hosts - job.first_host) // job.every)
+    hosts = room if job.hosts is None else job.hosts
     if not 1 <= hosts <= room or hosts * per_host < 2:  # noqa: PLR2004 - one rank moves nothing
-        message = f"must be 1 to {room} from host {one.first_host} on, with two GPUs or more"
+        message = f"must be 1 to {room} from host {job.first_host} on, with two GPUs or more"
         yield Problem(path=("job", "hosts"), message=message, value=hosts)
-    for place, step in enumerate(one.steps):
+    for place, step in enumerate(job.steps):
         yield from _algorithm_problems(step.algorithm, ("job", "steps", str(place)))
 
 
 def _algorithm_problems(name: str | None, path: tuple[str, ...]) -> Iterator[Problem]:
     known = plugin_names("collectives", "traffic")
-    if name is not None and name not in known:
-        message = f"is not known; {nearest(name, known)}"
-        yield Problem(path=(*path, "algorithm"), message=message, value=name)
+    yield from _unknown((*path, "algorithm"), name, known)
+
+
+def _gpu_problems(path: Path, gpu: int, cluster: Cluster) -> Iterator[Problem]:
+    if gpu >= cluster.gpus:
+        message = f"is no GPU of the cluster; they are numbered 0 to {cluster.gpus - 1}"
+        yield Problem(path=path, message=message, value=gpu)
+
+
+def _per_host_problems(path: Path, gpus: int, cluster: Cluster) -> Iterator[Problem]:
+    if gpus > cluster.host.gpus:
+        message = f"is more than a host has ({cluster.host.gpus})"
+        yield Problem(path=path, message=message, value=gpus)
 
 
 def _flow_problems(item: TrafficItem, cluster: Cluster) -> Iterator[Problem]:
     for place, flow in enumerate(item.flows.flows if item.flows else ()):
         path = ("flows", "flows", str(place))
         for end in ("source", "target"):
-            gpu = getattr(flow, end)
-            if gpu >= cluster.gpus:
-                message = f"is no GPU of the cluster; they are numbered 0 to {cluster.gpus - 1}"
-                yield Problem(path=(*path, end), message=message, value=gpu)
+            yield from _gpu_problems((*path, end), getattr(flow, end), cluster)
         if flow.source // cluster.host.gpus == flow.target // cluster.host.gpus:
             message = "must be on another host than source: inside a host there is no fabric"
             yield Problem(path=(*path, "target"), message=message, value=flow.target)

@@ -8,7 +8,7 @@ import io
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path as File
 from typing import Any, Final
@@ -45,13 +45,11 @@ class Tree:
             data = data.get(key) if isinstance(data, Mapping) else None
         marks = _inside(self.marks, keys)
         marks.setdefault((), place_of(keys, self.marks))
-        return Tree(
-            data=data,
-            marks=marks,
-            keys=_inside(self.keys, keys),
-            problems=self.problems,
-            folder=self.folder,
-        )
+        return replace(self, data=data, marks=marks, keys=_inside(self.keys, keys))
+
+    def alone(self, key: str) -> "Tree":
+        """Return the tree under a key, without the problems that are known."""
+        return replace(self.below(key), problems=[])
 
     def under(self, other: "Tree") -> "Tree":
         """Return this tree with another laid over it, mapping by mapping."""

@@ -98,12 +98,19 @@ def _qwen2(config: Config) -> Fields:
     return _windowed({"use_sliding_window": False, **config})
 
 
+def _routed(config: Config, count: str, width: str) -> Fields:
+    """Read the experts that tokens are routed to; the last two are names of keys."""
+    return {
+        "experts": config[count],
+        "experts_per_token": config["num_experts_per_tok"],
+        "ffn_hidden": config[width],
+    }
+
+
 def _qwen_moe(config: Config) -> Fields:
     shared = config.get("shared_expert_intermediate_size") or 0
     experts = {
-        "experts": config["num_experts"],
-        "experts_per_token": config["num_experts_per_tok"],
-        "ffn_hidden": config["moe_intermediate_size"],
+        **_routed(config, "num_experts", "moe_intermediate_size"),
         "shared_experts": 1 if shared else 0,
         "shared_ffn_hidden": shared,
         "every": config.get("decoder_sparse_step", 1),
@@ -112,11 +119,7 @@ def _qwen_moe(config: Config) -> Fields:
 
 
 def _mixtral(config: Config) -> Fields:
-    experts = {
-        "experts": config["num_local_experts"],
-        "experts_per_token": config["num_experts_per_tok"],
-        "ffn_hidden": config["intermediate_size"],
-    }
+    experts = _routed(config, "num_local_experts", "intermediate_size")
     return {**_windowed(config), "experts": experts}
 
 
@@ -126,9 +129,7 @@ def _gpt_oss(config: Config) -> Fields:
 
 def _llama4(config: Config) -> Fields:
     experts = {
-        "experts": config["num_local_experts"],
-        "experts_per_token": config["num_experts_per_tok"],
-        "ffn_hidden": config["intermediate_size"],
+        **_routed(config, "num_local_experts", "intermediate_size"),
         "shared_experts": 1,
         "every": config.get("interleave_moe_layer_step", 1),
     }
@@ -150,9 +151,7 @@ def _deepseek(config: Config) -> Fields:
         "v_head_dim": config["v_head_dim"],
     }
     experts = {
-        "experts": config["n_routed_experts"],
-        "experts_per_token": config["num_experts_per_tok"],
-        "ffn_hidden": config["moe_intermediate_size"],
+        **_routed(config, "n_routed_experts", "moe_intermediate_size"),
         "shared_experts": config.get("n_shared_experts") or 0,
         "dense_layers": config.get("first_k_dense_replace", 0),
         "every": config.get("moe_layer_freq", 1),
@@ -184,36 +183,35 @@ def _gpt_neox(config: Config) -> Fields:
     return {**_llama(config), "gated_ffn": False}
 
 
-def _gpt2(config: Config) -> Fields:
-    hidden, heads = config["n_embd"], config["n_head"]
+def _plain(config: Config, layers: int, hidden: int, heads: int) -> Fields:
+    """Return the fields of a decoder without gates, whose embeddings are tied."""
     return {
-        "layers": config["n_layer"],
+        "layers": layers,
         "hidden": hidden,
         "heads": heads,
         "kv_heads": heads,
         "head_dim": hidden // heads,
-        "ffn_hidden": config.get("n_inner") or 4 * hidden,
         "vocab": config["vocab_size"],
-        "positions": config.get("n_positions", 1024),
         "gated_ffn": False,
         "tied_embeddings": True,
     }
 
 
-def _mpt(config: Config) -> Fields:
-    hidden, heads = config["d_model"], config["n_heads"]
-    alibi = (config.get("attn_config") or {}).get("alibi", False)
+def _gpt2(config: Config) -> Fields:
     return {
-        "layers": config["n_layers"],
-        "hidden": hidden,
-        "heads": heads,
-        "kv_heads": (config.get("attn_config") or {}).get("kv_n_heads", heads),
-        "head_dim": hidden // heads,
-        "ffn_hidden": config.get("expansion_ratio", 4) * hidden,
-        "vocab": config["vocab_size"],
-        "positions": 0 if alibi else config["max_seq_len"],
-        "gated_ffn": False,
-        "tied_embeddings": True,
+        **_plain(config, config["n_layer"], config["n_embd"], config["n_head"]),
+        "ffn_hidden": config.get("n_inner") or 4 * config["n_embd"],
+        "positions": config.get("n_positions", 1024),
+    }
+
+
+def _mpt(config: Config) -> Fields:
+    attention = config.get("attn_config") or {}
+    return {
+        **_plain(config, config["n_layers"], config["d_model"], config["n_heads"]),
+        "kv_heads": attention.get("kv_n_heads", config["n_heads"]),
+        "ffn_hidden": config.get("expansion_ratio", 4) * config["d_model"],
+        "positions": 0 if attention.get("alibi", False) else config["max_seq_len"],
     }
 
 
@@ -223,16 +221,11 @@ def _falcon(config: Config) -> Fields:
     shared = (
         1 if config.get("multi_query") and not config.get("new_decoder_architecture") else 0
     )
+    layers = config.get("num_hidden_layers") or config["n_layer"]
     return {
-        "layers": config.get("num_hidden_layers") or config["n_layer"],
-        "hidden": hidden,
-        "heads": heads,
+        **_plain(config, layers, hidden, heads),
         "kv_heads": shared or config.get("num_kv_heads") or config.get("n_head_kv") or heads,
-        "head_dim": hidden // heads,
         "ffn_hidden": config.get("ffn_hidden_size") or 4 * hidden,
-        "vocab": config["vocab_size"],
-        "gated_ffn": False,
-        "tied_embeddings": True,
     }
 
 

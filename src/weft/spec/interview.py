@@ -5,9 +5,11 @@ Every answer becomes a key of the cluster or of the job. Nothing is read or writ
 front end asks and passes the answers as text.
 """
 
+import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
+from importlib.resources import files
+from typing import Any, Final
 
 from weft import catalogue, units
 from weft.errors import SpecError
@@ -101,77 +103,23 @@ def _devices(text: str) -> dict[str, int]:
     return {name: int(count) for name, _, count in pairs}
 
 
-QUESTIONS: Final = (
-    Question(
-        key="preset", words="Which system (GPU type and servers)?", default="dgx_h100",
-        check=_one_of(*presets()),
-    ),
-    Question(key="gpus", words="How many GPUs now?", default="128", check=_whole),
-    Question(
-        key="gpus_later", words="How many GPUs in 12 to 24 months?", default="128", check=_whole
-    ),
-    Question(
-        key="model", words="Which model?", default="llama3_70b",
-        check=_one_of(*models()),
-    ),
-    Question(
-        key="work", words="What is run: training, fine_tuning or inference?",
-        default="training", check=_one_of("training", "fine_tuning", INFERENCE),
-    ),
-    Question(
-        key="prompt", words="Tokens of a prompt?", default="2048", check=_whole, work=INFERENCE
-    ),
-    Question(
-        key="output", words="Tokens of an answer?", default="512", check=_whole, work=INFERENCE
-    ),
-    Question(
-        key="sequences", words="Requests served at the same time, over all GPUs?",
-        default="512", check=_whole, work=INFERENCE,
-    ),
-    Question(
-        key="first_token", words="Longest time to the first token (2s, or unknown)?",
-        default=UNKNOWN, check=_time, work=INFERENCE,
-    ),
-    Question(
-        key="each", words="Longest time per output token (50ms, or unknown)?",
-        default=UNKNOWN, check=_time, work=INFERENCE,
-    ),
-    Question(
-        key="vendors", words="Must several vendors be able to supply it (yes or no)?",
-        default="no", check=_one_of("yes", "no"),
-    ),
-    Question(
-        key="roce_skill", words="Who can tune RoCE (PFC, ECN, DCQCN): none, some or expert?",
-        default="some", check=_one_of("none", "some", "expert"),
-    ),
-    Question(
-        key="switch", words="Quoted price of a switch (38000USD, or unknown)?",
-        default=UNKNOWN, check=_money,
-    ),
-    Question(
-        key="optic", words="Quoted price of an optic (900USD, or unknown)?",
-        default=UNKNOWN, check=_money,
-    ),
-    Question(
-        key="support", words="Support a year, as a share of the price (10%, or unknown)?",
-        default=UNKNOWN, check=_ratio,
-    ),
-    Question(
-        key="owned", default=NOTHING, check=_devices,
-        words="Switches and NICs already owned (qm9700=4, or none)?",
-    ),
-    Question(
-        key="limit", words="Limit for the network, with room to expand (5MUSD, or unknown)?",
-        default=UNKNOWN, check=_money,
-    ),
-    Question(
-        key="budget", words="Limit for the whole cluster over its use (20MUSD, or unknown)?",
-        default=UNKNOWN, check=_money,
-    ),
-)  # fmt: skip
+_ANSWERS: Final[Mapping[str, Check]] = {
+    "whole number": _whole, "money": _money, "time": _time, "share": _ratio,
+    "devices": _devices, "preset": _one_of(*presets()), "model": _one_of(*models()),
+}  # fmt: skip
 
 
-_QUESTION: Final = {question.key: question for question in QUESTIONS}
+def _question(key: str, row: Mapping[str, Any]) -> Question:
+    answer = row["answer"]
+    check = _one_of(*answer) if isinstance(answer, list) else _ANSWERS[answer]
+    return Question(
+        key=key, words=row["words"], default=row["default"], check=check,
+        work=row.get("work", ""),
+    )  # fmt: skip
+
+
+_ROWS: Final = tomllib.loads((files("weft.spec") / "questions.toml").read_text("utf-8"))
+QUESTIONS: Final = tuple(_question(key, row) for key, row in _ROWS.items())
 
 
 def outcome(answers: Mapping[str, str]) -> Outcome:
@@ -209,7 +157,7 @@ def _service(cluster: Cluster, answers: Mapping[str, str]) -> Inference:
         "prompt": "prompt_tokens", "output": "output_tokens", "sequences": "sequences"
     }  # fmt: skip
     fields |= {
-        field: int(answers.get(key, _QUESTION[key].default)) for key, field in counts.items()
+        field: int(answers.get(key, _ROWS[key]["default"])) for key, field in counts.items()
     }
     for key, field in (("first_token", "first_token_s"), ("each", "token_s")):
         limit_s = _time(answers.get(key, UNKNOWN))
@@ -236,11 +184,7 @@ def _cluster(answers: Mapping[str, str]) -> Cluster:
 
 
 def _constraints(answers: Mapping[str, str], host_gpus: int) -> dict[str, object]:
-    limits: dict[str, object] = {}
-    for key, field in (("limit", "network_budget_usd"), ("budget", "budget_usd")):
-        amount = _money(answers.get(key, UNKNOWN))
-        if amount is not None:
-            limits[field] = f"{amount!r}USD"
+    limits = _amounts(answers, {"limit": "network_budget_usd", "budget": "budget_usd"})
     if answers.get("vendors") == "yes":
         limits["min_vendors"] = 2
     if "roce_skill" in answers:
@@ -257,12 +201,14 @@ def _constraints(answers: Mapping[str, str], host_gpus: int) -> dict[str, object
     return limits
 
 
+def _amounts(answers: Mapping[str, str], fields: Mapping[str, str]) -> dict[str, object]:
+    """Return the amounts of money that are known, by the field that each goes to."""
+    amounts = {field: _money(answers.get(key, UNKNOWN)) for key, field in fields.items()}
+    return {field: f"{usd!r}USD" for field, usd in amounts.items() if usd is not None}
+
+
 def _prices(answers: Mapping[str, str]) -> dict[str, object]:
-    prices: dict[str, object] = {}
-    for key, field in (("switch", "switch_usd"), ("optic", "optic_usd")):
-        amount = _money(answers.get(key, UNKNOWN))
-        if amount is not None:
-            prices[field] = f"{amount!r}USD"
+    prices = _amounts(answers, {"switch": "switch_usd", "optic": "optic_usd"})
     support = _ratio(answers.get("support", UNKNOWN))
     if support is not None:
         prices["support_ratio_per_year"] = support

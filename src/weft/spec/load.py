@@ -11,6 +11,7 @@ A file holds one or more YAML documents of Kubernetes' manner::
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path as File
@@ -425,14 +426,8 @@ def _unwrapped(tree: Tree, kind: str) -> Tree:
     data = tree.data
     if not (isinstance(data, Mapping) and {"kind", "apiVersion", "spec"} & data.keys()):
         return tree
-    found = list(_envelope_problems(data, kind))
-    lines = tree.problems + [
-        Problem(path=p.path, message=p.message, value=p.value, has_value=p.has_value,
-                place=tree.place(p))
-        for p in found
-    ]  # fmt: skip
-    spec = tree.below("spec")
-    spec.problems = lines
+    found = [replace(p, place=tree.place(p)) for p in _envelope_problems(data, kind)]
+    spec = replace(tree.below("spec"), problems=tree.problems + found)
     name = data.get("metadata", {}).get("name") if _is_map(data.get("metadata")) else None
     if isinstance(spec.data, Mapping) and name is not None and "name" not in spec.data:
         spec.data = {"name": name, **spec.data}
@@ -481,8 +476,7 @@ def _set(tree: Tree, text: str, kind: str) -> Tree:
         base = {**base, "model": {"preset": base["model"]}}  # a name, of which one key differs
     data = _laid_at(base, tuple(keys), read.data, name)
     over = Tree(data=data, marks=marks, keys=dict(marks), folder=tree.folder)
-    return Tree(data=base, marks=tree.marks, keys=tree.keys,
-                problems=tree.problems, folder=tree.folder).under(over)  # fmt: skip
+    return replace(tree, data=base).under(over)
 
 
 def _laid_at(
@@ -528,17 +522,14 @@ def _shipped(folder: str, name: str) -> Tree:
 
 
 def _without(tree: Tree, *keys: str) -> Tree:
-    data = {key: value for key, value in tree.data.items() if key not in keys}
-    return Tree(data=data, marks=tree.marks, keys=tree.keys, problems=tree.problems,
-                folder=tree.folder)  # fmt: skip
+    return replace(tree, data={k: v for k, v in tree.data.items() if k not in keys})
 
 
 def _refused(tree: Tree, key: str, value: object, message: str) -> Tree:
     """Note a name that is not known, and go on with any, to find what else is wrong."""
     problem = Problem(path=(key,), message=message, value=value)
     known = {"preset": presets, "model": models}[key]()[0]
-    return Tree(data={**tree.data, key: known}, marks=tree.marks, keys=tree.keys,
-                problems=[*tree.problems, problem], folder=tree.folder)  # fmt: skip
+    return replace(tree, data={**tree.data, key: known}, problems=[*tree.problems, problem])
 
 
 def _with_preset(tree: Tree) -> Tree:
@@ -555,8 +546,7 @@ def _with_preset(tree: Tree) -> Tree:
 def _with_settings(tree: Tree) -> Tree:
     """Resolve the cluster of a scenario, and lay its named tuning under its settings."""
     tree = _with_part(tree, "cluster", _cluster_tree(tree))
-    network = tree.below("network") if "network" in tree.data else Tree(data={})
-    network.problems = []
+    network = tree.alone("network") if "network" in tree.data else Tree(data={})
     if not isinstance(network.data, Mapping):
         return tree
     network = _with_routes(network)
@@ -593,9 +583,7 @@ def _with_routes(network: Tree) -> Tree:
             *network.problems, Problem(path=("routes",), message=message, has_value=False)
         ]  # fmt: skip
     found = [str(((network.folder or File()) / name).resolve()) for name in names]
-    return Tree(data={**network.data, "routes": found}, marks=network.marks,
-                keys=network.keys, problems=network.problems,
-                folder=network.folder)  # fmt: skip
+    return replace(network, data={**network.data, "routes": found})
 
 
 def _settings_given(tree: Tree) -> Tree | None:
@@ -660,10 +648,7 @@ def _record(tree: Tree) -> TuningRecord | None:
     built = build(TuningRecord, written)
     if isinstance(built, TuningRecord):
         return built
-    raise_all(tree.lines([
-        Problem(path=("metadata", "record", *p.path), message=p.message, value=p.value,
-                has_value=p.has_value) for p in built
-    ]))  # fmt: skip
+    raise_all(tree.lines([problem.under("metadata", "record") for problem in built]))
     return None
 
 
@@ -679,11 +664,8 @@ def _with_tuning(tree: Tree) -> Tree:
     if record is not None:
         part["record"] = record.model_dump(mode="json")
     marks = {("settings", *p): mark for p, mark in settings.marks.items()}
-    tuned = Tree(data=part, marks=marks, keys={}, folder=tree.folder,
-                 problems=[])  # fmt: skip
-    below_fabric = tree.below("fabric")
-    below_fabric.problems = []
-    return _with_part(tree, "fabric", _with_part(below_fabric, "settings", tuned))
+    tuned = Tree(data=part, marks=marks, folder=tree.folder)
+    return _with_part(tree, "fabric", _with_part(tree.alone("fabric"), "settings", tuned))
 
 
 def _with_base(tree: Tree) -> Tree:
@@ -694,8 +676,7 @@ def _cluster_tree(tree: Tree) -> Tree:
     """Return the cluster of a scenario: a preset's name, a file, or what is written out."""
     written = tree.data.get("cluster")
     if not isinstance(written, str):
-        cluster = tree.below("cluster")
-        cluster.problems = []
+        cluster = tree.alone("cluster")
         return _with_base(cluster) if isinstance(written, Mapping) else cluster
     if written.endswith((".yaml", ".yml")):
         file = (tree.folder or File()) / written
@@ -719,14 +700,10 @@ def _with_part(tree: Tree, key: str, part: Tree) -> Tree:
         return tree
     marks = {(key, *p): mark for p, mark in part.marks.items() if p}
     keys = {(key, *p): mark for p, mark in part.keys.items() if p}
-    problems = [
-        Problem(path=(key, *p.path), message=p.message, value=p.value, has_value=p.has_value,
-                place=p.place or part.place(p))
-        for p in part.problems
-    ]  # fmt: skip
-    return Tree(
-        data={**tree.data, key: part.data}, marks={**tree.marks, **marks},
-        keys={**tree.keys, **keys}, problems=tree.problems + problems, folder=tree.folder,
+    problems = [replace(p.under(key), place=p.place or part.place(p)) for p in part.problems]
+    return replace(
+        tree, data={**tree.data, key: part.data}, marks={**tree.marks, **marks},
+        keys={**tree.keys, **keys}, problems=tree.problems + problems,
     )  # fmt: skip
 
 
@@ -736,8 +713,7 @@ def _with_model(tree: Tree) -> Tree:
     over = Tree(data={})
     name = written
     if isinstance(written, Mapping):
-        over = tree.below("model")
-        over.problems = []
+        over = tree.alone("model")
         name = written.get("preset", written.get("config"))
         if name is None:
             return tree
@@ -755,13 +731,10 @@ def _with_model(tree: Tree) -> Tree:
     joined = base.under(over)
     moved = {("model", *p): mark for p, mark in joined.marks.items() if p}
     keys = {("model", *p): mark for p, mark in joined.keys.items() if p}
-    return Tree(
-        data={**tree.data, "model": joined.data},
-        marks={**moved, **tree.marks},
+    return replace(
+        tree, data={**tree.data, "model": joined.data}, marks={**moved, **tree.marks},
         keys={**keys, **tree.keys},
-        problems=tree.problems,
-        folder=tree.folder,
-    )
+    )  # fmt: skip
 
 
 def _model_tree(name_or_path: str | File, folder: File) -> Tree:

@@ -1,7 +1,7 @@
 """What is wrong with a spec, said so that its writer can put it right."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any, Final
 
@@ -21,6 +21,10 @@ class Problem:
     has_value: bool = True
     place: str = ""
     """Where it was written, when the path does not say."""
+
+    def under(self, *keys: str) -> "Problem":
+        """Return the problem as one of a larger spec, below some keys."""
+        return replace(self, path=(*keys, *self.path))
 
     def show(self, place: str) -> str:
         """Return one line: place, key, value, what is allowed and what to do."""

@@ -65,10 +65,6 @@ Power = Annotated[
     float, _positive, _text(units.parse_power, "700W or 10.2kW"), _schema("700W"),
     _suffix("W"),
 ]  # fmt: skip
-Length = Annotated[
-    float, _positive, _text(units.parse_length, "30m"), _schema("30m"),
-    _suffix("m"),
-]  # fmt: skip
 Count = Annotated[int, Field(ge=1)]
 Whole = Annotated[int, Field(ge=0)]
 Ratio = Annotated[float, Field(ge=0, le=1)]

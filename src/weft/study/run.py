@@ -14,8 +14,8 @@ from weft.predict.provenance import provenance
 from weft.results import Provenance
 from weft.spec.document import Tree
 from weft.spec.study import Study
-from weft.study import backends, table
-from weft.study.backend import Backend
+from weft.study import table
+from weft.study.backend import BACKENDS, Backend
 from weft.study.journal import appending, fingerprint, journal_of, read_rows
 from weft.study.points import Point, count, points
 from weft.study.task import REASON, Cell, Row, Task
@@ -128,7 +128,9 @@ def run_study(
 
 
 def _backend(name: str, address: str | None) -> Backend:
-    found = plugins.load(backends, name, Backend)
+    if name not in BACKENDS:
+        raise UnknownName(plugins.unknown("backend", name, [*BACKENDS]))
+    found = BACKENDS[name]
     if address and not found.takes_address:
         raise SpecError(f"--address {address}: {name} runs on this machine alone; remove it")
     if find_spec(found.needs) is None:

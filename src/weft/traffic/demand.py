@@ -145,17 +145,11 @@ def _tensor(job: Job, domain: int) -> Iterator[Demand]:
     sparse = model.sparse_layers / model.layers if spread.ep > 1 else 0.0
     blocks = stage_layers(model, spread) * (2 - sparse) * micro_batches(job)
     forward = _forward_passes(job)
-    if not spread.sequence_parallel:
-        yield Demand(
-            dimension="tp",
-            operation=Operation.ALL_REDUCE,
-            group=group,
-            size_bytes=size,
-            calls=blocks * (forward + 1),
-        )
-        return
-    # Backward gathers the inputs once more for the weight gradients [Korthikanti 2022].
-    for operation, backward in ((Operation.ALL_GATHER, 2), (Operation.REDUCE_SCATTER, 1)):
+    backwards = [(Operation.ALL_REDUCE, 1)]
+    if spread.sequence_parallel:
+        # Backward gathers the inputs once more for the weight gradients [Korthikanti 2022].
+        backwards = [(Operation.ALL_GATHER, 2), (Operation.REDUCE_SCATTER, 1)]
+    for operation, backward in backwards:
         yield Demand(
             dimension="tp",
             operation=operation,
@@ -201,22 +195,22 @@ def _pipeline(job: Job, domain: int) -> Iterator[Demand]:
     yield Demand(
         dimension="pp",
         operation=Operation.SEND_RECV,
-        group=_next_stage(stage_gpus, spread.pp, domain),
+        group=next_stage(stage_gpus, spread.pp, domain),
         # Each tensor-parallel rank sends its own slice (scatter/gather of SC'21).
         size_bytes=tokens_of(job) * job.model.hidden * ACTIVATION_BYTES / spread.tp,
         calls=2 * micro_batches(job) * spread.virtual_stages,
     )
 
 
-def _next_stage(stage_gpus: int, stages: int, domain: int) -> Group:
+def next_stage(stage_gpus: int, stages: int, domain: int) -> Group:
     """Return two ranks of neighbouring stages, where the slowest pair of the pipeline lies.
 
     Ranks of one stage are packed side by side, so the next stage begins stage_gpus further:
     in another domain, unless the whole pipeline fits into one.
 
-    >>> _next_stage(64, 4, 8)
+    >>> next_stage(64, 4, 8)
     Group(ranks=2, ranks_per_domain=1, neighbours=8, stride=8)
-    >>> _next_stage(2, 4, 8)
+    >>> next_stage(2, 4, 8)
     Group(ranks=2, ranks_per_domain=2, neighbours=2, stride=1)
     """
     if stage_gpus * stages <= domain:
@@ -303,20 +297,15 @@ def _sharded(job: Job, parameters: float, group: Group) -> Iterator[Demand]:
     # With a pipeline, parameters stay gathered from the first micro-batch to the last.
     rounds = micro_batches(job) if spread.pp == 1 else 1
     gathers = 2 if spread.pp == 1 else 1
-    yield Demand(
-        dimension="dp",
-        operation=Operation.ALL_GATHER,
-        group=group,
-        size_bytes=parameters * ACTIVATION_BYTES / units,
-        calls=units * rounds * gathers,
-    )
-    yield Demand(
-        dimension="dp",
-        operation=Operation.REDUCE_SCATTER,
-        group=group,
-        size_bytes=parameters * job.model.trainable_ratio * gradient_bytes(job) / units,
-        calls=units * rounds,
-    )
+    trained = parameters * job.model.trainable_ratio
+    for operation, size, calls in (
+        (Operation.ALL_GATHER, parameters * ACTIVATION_BYTES, units * rounds * gathers),
+        (Operation.REDUCE_SCATTER, trained * gradient_bytes(job), units * rounds),
+    ):
+        yield Demand(
+            dimension="dp", operation=operation, group=group, size_bytes=size / units,
+            calls=calls,
+        )  # fmt: skip
 
 
 def _hybrid(

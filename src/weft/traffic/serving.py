@@ -11,7 +11,7 @@ from typing import Final
 
 from weft.spec.inference import Inference, ServingParallelism
 from weft.traffic.collective import Group, Operation
-from weft.traffic.demand import ACTIVATION_BYTES, Demand, group_of
+from weft.traffic.demand import ACTIVATION_BYTES, Demand, group_of, next_stage
 
 BYTES: Final = {
     "fp32": 4.0, "tf32": 4.0, "fp16": 2.0, "bf16": 2.0, "fp8": 1.0, "mxfp8": 1.03125,
@@ -63,14 +63,14 @@ def sparse_share(service: Inference) -> float:
     return service.model.sparse_layers / service.model.layers
 
 
-def demands(service: Inference, one: Pass, gpus_per_domain: int) -> Iterator[Demand]:
+def demands(service: Inference, forward: Pass, gpus_per_domain: int) -> Iterator[Demand]:
     """Yield the tensor- and pipeline-parallel collectives of one pass through one stage.
 
     Attention and feed-forward part of each layer end in an all-reduce of tokens x hidden
     [Shoeybi 2019, section 3]; a stage sends tokens x hidden / tp to the next one.
     """
     spread, model = spread_of(service), service.model
-    size_bytes = one.tokens * model.hidden * ACTIVATION_BYTES
+    size_bytes = forward.tokens * model.hidden * ACTIVATION_BYTES
     if spread.tp > 1:
         yield Demand(
             dimension="tp",
@@ -81,16 +81,10 @@ def demands(service: Inference, one: Pass, gpus_per_domain: int) -> Iterator[Dem
         )
     if spread.pp > 1:
         stage = spread.tp * (spread.dp or 1)
-        inside = stage * spread.pp <= gpus_per_domain
         yield Demand(
             dimension="pp",
             operation=Operation.SEND_RECV,
-            group=Group(
-                ranks=2,
-                ranks_per_domain=2 if inside else 1,
-                neighbours=max(1, min(stage, gpus_per_domain)),
-                stride=1 if inside else max(1, stage // gpus_per_domain),
-            ),
+            group=next_stage(stage, spread.pp, gpus_per_domain),
             size_bytes=size_bytes / spread.tp,
             calls=1,
         )

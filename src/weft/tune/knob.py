@@ -1,10 +1,13 @@
 """What a knob is: one setting of a switch or a NIC that a search may turn."""
 
-from collections.abc import Callable
+import tomllib
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import partial
+from functools import cache, partial
+from importlib.resources import files
 from math import log10
+from typing import Any, Final
 
 from weft import plugins
 from weft.engines.packet import congestion
@@ -35,7 +38,7 @@ class Scale(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Knob:
-    """One setting; the file is named after it, with its unit at the end of the name."""
+    """One setting: a row of ``knobs.toml``, with its unit at the end of the name."""
 
     title: str
     place: Place
@@ -83,7 +86,7 @@ def pauses(options: Options) -> bool:
 
 def any_pauses(options: Options) -> bool:
     """Say whether switches pause in some class."""
-    parts = (one.options or options for one in options.classes)
+    parts = (traffic.options or options for traffic in options.classes)
     return any(map(pauses, parts)) if options.classes else pauses(options)
 
 
@@ -92,33 +95,95 @@ def shares_buffer(options: Options) -> bool:
     return options.shared_buffer_bytes is not None
 
 
+def has_headroom(options: Options) -> bool:
+    """Say whether pauses can come too late: without a limit there is always room."""
+    return pauses(options) and options.headroom_bytes is not None
+
+
+def drops(options: Options) -> bool:
+    """Say whether nothing holds senders back."""
+    return options.flow_control is FlowControl.NONE
+
+
+_APPLIES: Final = {
+    predicate.__name__: predicate
+    for predicate in (runs_dcqcn, marks, pauses, shares_buffer, has_headroom, drops)
+}
+
+
 def whole_bytes(value: float) -> str:
     """Write a size as settings files do: a number of bytes with its unit."""
     return f"{round(value)}B"
 
 
-def ecn(settings: NetworkSettings, **changes: float) -> NetworkSettings:
-    """Change the marking thresholds."""
-    return settings.with_(ecn=settings.ecn.with_(**changes))
+def _with(settings: NetworkSettings, part: str, **changes: float) -> NetworkSettings:
+    return settings.with_(**{part: getattr(settings, part).with_(**changes)})
 
 
-def pfc(settings: NetworkSettings, **changes: float) -> NetworkSettings:
-    """Change the pause thresholds."""
-    return settings.with_(pfc=settings.pfc.with_(**changes))
+def _kmin(settings: NetworkSettings, value: float) -> NetworkSettings:
+    """Set Kmin; Kmax stays, but a Kmin above it takes it along."""
+    kmin = round(value)
+    kmax = max(kmin, settings.ecn.kmax_bytes or 0)
+    return _with(settings, "ecn", kmin_bytes=kmin, kmax_bytes=kmax)
 
 
-def buffer(settings: NetworkSettings, **changes: float) -> NetworkSettings:
-    """Change the memory of the switches."""
-    return settings.with_(buffer=settings.buffer.with_(**changes))
+def _kmax(settings: NetworkSettings, ratio: float) -> NetworkSettings:
+    return _with(settings, "ecn", kmax_bytes=round(ratio * (settings.ecn.kmin_bytes or 0)))
 
 
-def of_dcqcn(
-    name: str, *, title: str, low: float, high: float, why: str, scale: Scale = Scale.LOG
-) -> Knob:
-    """Return a knob of DCQCN by the name that the engine has for it."""
+def _xoff(settings: NetworkSettings, value: float) -> NetworkSettings:
+    """Set XOFF; XON stays below it by the same ratio."""
+    before, xon = settings.pfc.xoff_bytes or 1, settings.pfc.xon_bytes or 0
+    xon = max(1, round(xon * value / before))
+    return _with(settings, "pfc", xoff_bytes=round(value), xon_bytes=xon)
+
+
+def _xon(settings: NetworkSettings, ratio: float) -> NetworkSettings:
+    xon = max(1, round(ratio * (settings.pfc.xoff_bytes or 0)))
+    return _with(settings, "pfc", xon_bytes=xon)
+
+
+_READ: Final[Mapping[str, Callable[[Options], float]]] = {
+    "buffer_alpha_ratio": lambda options: options.alpha_ratio,
+    "cnp_gap_s": lambda options: options.cnp_gap_ps / PS_PER_S,
+    "headroom_bytes": lambda options: float(options.headroom_bytes or 0),
+    "kmax_over_kmin_ratio": lambda options: options.kmax_bytes / options.kmin_bytes,
+    "kmin_bytes": lambda options: float(options.kmin_bytes),
+    "pmax_ratio": lambda options: options.pmax_ratio,
+    "queue_limit_bytes": lambda options: float(options.queue_limit_bytes),
+    "xoff_bytes": lambda options: float(options.xoff_bytes),
+    "xon_over_xoff_ratio": lambda options: options.xon_bytes / options.xoff_bytes,
+}
+_ENTER: Final[Mapping[str, Callable[[NetworkSettings, float], NetworkSettings]]] = {
+    "buffer_alpha_ratio": lambda settings, ratio: _with(settings, "buffer", alpha_ratio=ratio),
+    "cnp_gap_s": lambda settings, gap_s: settings.with_(cnp_gap_s=gap_s),
+    "headroom_bytes": lambda settings, size: _with(
+        settings, "buffer", headroom_bytes=round(size)
+    ),
+    "kmax_over_kmin_ratio": _kmax,
+    "kmin_bytes": _kmin,
+    "pmax_ratio": lambda settings, ratio: _with(settings, "ecn", pmax_ratio=ratio),
+    "queue_limit_bytes": lambda settings, size: settings.with_(queue_limit_bytes=round(size)),
+    "xoff_bytes": _xoff,
+    "xon_over_xoff_ratio": _xon,
+}
+
+
+@cache
+def all_knobs() -> Mapping[str, Knob]:
+    """Return every knob by name."""
+    text = (files("weft.tune") / "knobs.toml").read_text("utf-8")
+    return {name: _knob(name, row) for name, row in tomllib.loads(text).items()}
+
+
+def _knob(name: str, row: dict[str, Any]) -> Knob:
+    place, scale = Place(row.pop("place")), Scale(row.pop("scale", Scale.LOG))
+    applies = _APPLIES[row.pop("applies", runs_dcqcn.__name__)]
+    engine = row.pop("of_dcqcn", "")
     return Knob(
-        title=title, place=Place.NIC, low=low, high=high, scale=scale, why=why,
-        applies=runs_dcqcn, read=partial(_read, name), enter=partial(_enter, name),
+        **row, place=place, scale=scale, applies=applies,
+        read=partial(_read, engine) if engine else _READ[name],
+        enter=partial(_enter, engine) if engine else _ENTER[name],
     )  # fmt: skip
 
 

@@ -4,9 +4,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from statistics import mean
+from typing import Final
 
 from weft.engines.packet.simulation import Options
 from weft.results import Estimate
+from weft.tune.knob import any_pauses
 from weft.tune.sample import Sample
 
 
@@ -23,7 +25,7 @@ Runs = Mapping[tuple[int, int], Sample]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Objective:
-    """One figure of a run; the file is named after it, with its unit at the end."""
+    """One figure of a run."""
 
     title: str
     meaning: str
@@ -49,3 +51,36 @@ class Objective:
     def better(self, one: float, other: float) -> bool:
         """Say whether a figure is better than another."""
         return one > other if self.more_is_better else one < other
+
+
+OBJECTIVES: Final = {
+    "fairness_ratio": Objective(
+        title="fairness",
+        meaning="Jain's index of the rates of flows, 1 is fair",
+        of=lambda run, _start: run.fairness_ratio,
+        more_is_better=True,
+    ),
+    "paused_ratio": Objective(
+        title="paused",
+        meaning="share of the time that a link stands paused, mean over the links",
+        of=lambda run, _start: run.paused_ratio,
+        applies=any_pauses,
+    ),
+    "tail_ratio": Objective(
+        title="tail",
+        meaning="time of the 99th of 100 flows over its time alone",
+        of=lambda run, _start: run.tail_ratio,
+    ),
+    "time_ratio": Objective(
+        title="time",
+        meaning="time of the traffic over that with the first settings",
+        of=lambda run, start: run.time_over(start),
+    ),
+    "worst_time_ratio": Objective(
+        title="worst time",
+        meaning="time over that with the first settings, in the worst scenario and seed",
+        of=lambda run, start: run.time_over(start),
+        over=Over.WORST,
+    ),
+}
+"""What settings are judged by; the unit ends the name."""

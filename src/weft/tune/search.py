@@ -8,7 +8,6 @@ from pathlib import Path
 from statistics import mean
 from typing import Final
 
-from weft import plugins
 from weft.engines.packet.settings import options_of
 from weft.errors import SpecError, UnknownName
 from weft.predict.provenance import provenance, weft_version
@@ -18,9 +17,8 @@ from weft.spec.load import load_tuning, tunings
 from weft.spec.problems import nearest
 from weft.spec.scenario import Scenario
 from weft.spec.settings import NetworkSettings, Tuning, TuningRecord
-from weft.tune import objectives
 from weft.tune.evaluate import Interrupted, Progress, Runner
-from weft.tune.objective import Objective, Over, Runs
+from weft.tune.objective import OBJECTIVES, Objective, Over, Runs
 from weft.tune.sample import Ground, Sample
 from weft.tune.space import Space, Values, explicit, rate_of, space_of
 from weft.tune.study import Study
@@ -182,10 +180,9 @@ def _judged(scenarios: Sequence[Scenario], asked: Sequence[str]) -> dict[str, Ob
 
 
 def _objective(name: str) -> Objective:
-    known = plugins.names(objectives)
-    if name not in known:
-        raise UnknownName(f"no objective is called {name!r}; {nearest(name, known)}")
-    return plugins.load(objectives, name, Objective)
+    if name not in OBJECTIVES:
+        raise UnknownName(f"no objective is called {name!r}; {nearest(name, OBJECTIVES)}")
+    return OBJECTIVES[name]
 
 
 def _digest(search: _Search, seed: int) -> str:

@@ -3,15 +3,13 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from weft import plugins
 from weft.engines.packet.settings import class_numbers, link_rate_of, options_of
 from weft.engines.packet.simulation import PS_PER_S, Options
 from weft.errors import SpecError, UnknownName
 from weft.spec.problems import nearest
 from weft.spec.scenario import Scenario
 from weft.spec.settings import Ecn, NetworkSettings, Pfc
-from weft.tune import knobs
-from weft.tune.knob import Knob
+from weft.tune.knob import Knob, all_knobs
 from weft.units import show_rate
 
 Values = Mapping[str, float]
@@ -37,20 +35,20 @@ class Space:
 
 def space_of(scenarios: Sequence[Scenario], asked: Sequence[str] = ()) -> Space:
     """Return the knobs that the settings of the scenarios have, or those asked of them."""
-    known = plugins.names(knobs)
+    known = all_knobs()
     for name in asked:
         if name not in known:
             raise UnknownName(f"no knob is called {name!r}; {nearest(name, known)}")
     options = [options_of(scenario, scenario.seeds[0]) for scenario in scenarios]
-    found = {name: plugins.load(knobs, name, Knob) for name in asked or known}
-    fitting = {n: k for n, k in found.items() if all(k.applies(one) for one in options)}
+    there = [name for name, knob in known.items() if all(map(knob.applies, options))]
+    fitting = {name: known[name] for name in asked or known if name in there}
     idle = [name for name in asked if name not in fitting]
     if idle or not fitting:
         first = options[0]
         raise SpecError(
             f"the settings of these scenarios have no knob {', '.join(idle) or 'to search'} "
             f"({first.flow_control.name.lower()}, {first.congestion}); they have: "
-            f"{', '.join(_of(known, options)) or 'none'}"
+            f"{', '.join(there) or 'none'}"
         )
     acting = {name: _acts_in(knob, scenarios) for name, knob in fitting.items()}
     dead = [name for name, classes in acting.items() if not classes]
@@ -83,14 +81,14 @@ def _by_class(scenario: Scenario) -> dict[str, Options]:
     if not options.classes:
         return {"": options}
     used = (options.classes[number] for number in class_numbers(scenario))
-    return {one.name: one.options or options for one in used}
+    return {traffic.name: traffic.options or options for traffic in used}
 
 
 def _notes(
     acting: Mapping[str, frozenset[str]], scenarios: Sequence[Scenario]
 ) -> Iterator[str]:
     """Say which knobs classes decide for themselves."""
-    every = frozenset().union(*(_by_class(one) for one in scenarios))
+    every = frozenset().union(*map(_by_class, scenarios))
     for classes in sorted(set(acting.values()), key=sorted):
         names = ", ".join(name for name, own in acting.items() if own == classes)
         if not classes:
@@ -98,11 +96,6 @@ def _notes(
         elif classes != every:
             where = ", ".join(sorted(classes))
             yield f"{names}: searched for traffic class {where}; others set their own"
-
-
-def _of(known: Sequence[str], options: Sequence[object]) -> list[str]:
-    loaded = {name: plugins.load(knobs, name, Knob) for name in known}
-    return [n for n, k in loaded.items() if all(k.applies(one) for one in options)]  # type: ignore[arg-type]
 
 
 def explicit(scenario: Scenario) -> NetworkSettings:

@@ -171,7 +171,11 @@ def job():
 def as_it_is(candidate, cluster, jobs, pins) -> Found:
     """The fabric of a candidate on a cluster of which all but the NIC stays."""
     del pins
-    own = candidate.apply(cluster)
+    own = candidate.with_storage(
+        cluster.with_(
+            fabric=candidate.choices(cluster)[0], topology=cluster.topology.with_(switch=None)
+        )
+    )
     return Found(
         cluster=own.with_(host=own.host.with_(nic="")), jobs=tuple(one.job for one in jobs),
         steps_s=(1.0,), usd_per_gpu_hour=1.0, score=1.0,

@@ -5,21 +5,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from weft.advise.break_even import crossing
-from weft.advise.need import largest, smallest
+from weft.advise.need import farthest
 
 THRESHOLDS = st.floats(min_value=1.01, max_value=999.0)
 
 
 @given(THRESHOLDS)
 def test_the_smallest_that_reaches_reaches_and_a_little_less_does_not(threshold):
-    found = smallest(lambda x: x >= threshold, 1.0, 1000.0, halvings=20)
+    found = farthest(lambda x: x >= threshold, 1000.0, 1.0, halvings=20)
     assert found >= threshold
     assert found == pytest.approx(threshold, rel=1e-4)
 
 
 @given(THRESHOLDS)
 def test_the_largest_that_reaches_reaches_and_a_little_more_does_not(threshold):
-    found = largest(lambda x: x <= threshold, 1.0, 1000.0, halvings=20)
+    found = farthest(lambda x: x <= threshold, 1.0, 1000.0, halvings=20)
     assert found <= threshold
     assert found == pytest.approx(threshold, rel=1e-4)
 

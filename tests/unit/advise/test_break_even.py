@@ -4,19 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from weft import plugins, units
-from weft.advise import inputs
+from weft import units
 from weft.advise.break_even import break_even, crossing
 from weft.advise.case import resized
-from weft.advise.input import Input
-
-
-def asked(name):
-    return plugins.load(inputs, name, Input)
+from weft.advise.inputs import INPUTS
 
 
 def changed(case, name):
-    return break_even(case, name, asked(name))
+    return break_even(case, name, INPUTS[name])
 
 
 def step_s(kind):
@@ -56,7 +51,7 @@ def test_the_price_of_the_network_breaks_even_where_the_costs_of_a_token_meet(ca
 def test_dearer_gpus_favour_the_faster_fabric(case):
     """(10 + x) step(roce) = (10.3 + x) step(infiniband), x = 41 added: beyond the range."""
     assert changed(case, "gpu_hour_price").above is None
-    one, (a, b) = asked("gpu_hour_price"), (step_s("roce"), step_s("infiniband"))
+    one, (a, b) = INPUTS["gpu_hour_price"], (step_s("roce"), step_s("infiniband"))
     now = one.current(case)
 
     def costs(usd):
@@ -117,19 +112,19 @@ def test_an_input_without_meaning_is_left_out(case):
     assert changed(case, "network_price") is None
 
 
-@pytest.mark.parametrize("name", plugins.names(inputs))
+@pytest.mark.parametrize("name", INPUTS)
 def test_every_input_at_its_current_value_gives_the_cost_of_today(case, name):
-    one = asked(name)
+    one = INPUTS[name]
     for row in (case.best, *case.rivals):
         cost = one.usd_per_1t_tokens(case, row.name, one.current(case))
         assert cost == pytest.approx(row.usd_per_1t_tokens), row.name
 
 
-@pytest.mark.parametrize("name", plugins.names(inputs))
+@pytest.mark.parametrize("name", INPUTS)
 def test_every_input_moves_the_cost_of_a_token_somewhere(case, name, held):
     """On 2,048 GPUs, where traffic leaves the leaves."""
     case = held(case.cluster.with_(hosts=256), resized(case.jobs[0].job, 2048, 256))
-    one = asked(name)
+    one = INPUTS[name]
     low, high = one.span(case)
     names = [row.name for row in (case.best, *case.rivals)]
     costs = [[one.usd_per_1t_tokens(case, n, x) for n in names] for x in (low, high)]
@@ -140,7 +135,7 @@ def test_every_input_moves_the_cost_of_a_token_somewhere(case, name, held):
 def test_with_a_margin_the_rival_must_be_clearly_cheaper(case):
     """(9 + m) x step(roce) = 1.02 x 10.1 x step(ultra ethernet)."""
     margins = {"ultra_ethernet": 0.02, "infiniband": 1.0}
-    found = break_even(case, "network_price", asked("network_price"), margins)
+    found = break_even(case, "network_price", INPUTS["network_price"], margins)
     expected = 1.02 * 10.1 * step_s("ultra_ethernet") / step_s("roce") - 9
     assert found.above.at == pytest.approx(expected, rel=1e-4)
 
@@ -149,7 +144,7 @@ def test_the_verdict_that_is_asked_about_is_the_one_advised(case):
     """InfiniBand is advised though roce is cheaper: a margin keeps it until it grows dearer."""
     advised = replace(case, advised="infiniband")
     margins = {row.name: 0.05 for row in advised.rivals}
-    found = break_even(advised, "network_price", asked("network_price"), margins)
+    found = break_even(advised, "network_price", INPUTS["network_price"], margins)
     expected = 1.05 * 10.0 * step_s("roce") / 9.0 - 9
     assert found.above.at * 1.3 == pytest.approx(expected, rel=1e-4)
     assert found.above.winner == "roce_tuned"

@@ -4,13 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from weft import plugins
-from weft.advise import considerations
-from weft.advise.consideration import Consideration
+from weft.advise.consideration import CONSIDERATIONS
 
 
 def weigh(case, name):
-    return plugins.load(considerations, name, Consideration).weigh(case)
+    return CONSIDERATIONS[name].weigh(case)
 
 
 def favoured(case, name):

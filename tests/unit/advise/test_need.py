@@ -2,7 +2,7 @@
 
 import pytest
 
-from weft.advise.need import KNEE_GAIN, Target, largest, need, smallest
+from weft.advise.need import KNEE_GAIN, Target, farthest, need
 from weft.errors import SpecError
 
 
@@ -60,7 +60,7 @@ def test_a_share_above_one_is_taken_for_per_cent_and_refused(cluster, job, ask, 
 
 
 def test_searches_end_at_the_ends_of_their_range():
-    assert smallest(lambda _: True, 1, 8) == 1
-    assert smallest(lambda _: False, 1, 8) is None
-    assert largest(lambda _: True, 1, 8) == 8
-    assert largest(lambda _: False, 1, 8) is None
+    assert farthest(lambda _: True, 8, 1) == 1
+    assert farthest(lambda _: False, 8, 1) is None
+    assert farthest(lambda _: True, 1, 8) == 8
+    assert farthest(lambda _: False, 1, 8) is None

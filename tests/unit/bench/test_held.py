@@ -11,7 +11,7 @@ import pytest
 
 from elsewhere import pretend, pretend_kubectl, pretend_shell, runs, sleeper, until
 from weft.bench.processes import Started, run_together
-from weft.collect.held import READS, held
+from weft.collect.children import READS, held
 
 SHELLS = ("sh", "bash", "busybox", "mksh")
 

@@ -15,7 +15,7 @@ from weft.bench.processes import Started, run_together
 from weft.bench.run import _asked_for, _options, _read, commands, run, shown
 from weft.bench.tool import Ask
 from weft.calibrate.calibration import read_file
-from weft.collect.reach import host_name
+from weft.collect.way import host_name
 from weft.errors import SpecError, ToolFailed, UnknownName
 
 HOSTS = ("node-1", "node-2")

@@ -3,6 +3,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from weft import catalogue
 from weft.calibrate import calibrate, gpu
 from weft.errors import Unreadable
 from weft.spec.load import preset
@@ -82,7 +83,7 @@ def test_a_precision_that_the_gpu_lacks_is_left_out():
 
 
 def test_ratios_compare_with_the_best_published_of_the_kind():
-    kind = gpu.find("h100_sxm")
+    kind = catalogue.find("gpus", "h100_sxm")
     best = kind.measured_flop_per_s["bf16"].value
     measured = gpu.GpuMeasurement(
         device="H100",

@@ -16,12 +16,10 @@ from pathlib import Path
 import pytest
 
 from elsewhere import pretend, pretend_kubectl, pretend_shell, runs, sleeper, until
-from weft import plugins
 from weft.collect import gather as gathering
-from weft.collect import ways
 from weft.collect.gather import gather
 from weft.collect.script import Wish, script
-from weft.collect.way import Way
+from weft.collect.way import find as _way
 from weft.doctor.diagnose import diagnose
 from weft.errors import SpecError
 from weft.readers.places import places
@@ -37,10 +35,6 @@ CHANGES = re.compile(
 
 def _words(text: str) -> list[str]:
     return [line.strip() for line in text.splitlines() if line.strip().startswith("keep")]
-
-
-def _way(name: str) -> Way:
-    return plugins.load(ways, name, Way)
 
 
 @pytest.mark.parametrize("wish", [QUICK, Wish(fabric=True, redact=True, salt="s3")])

@@ -8,9 +8,7 @@ from pathlib import Path
 import pytest
 
 from elsewhere import pretend
-from weft import plugins
-from weft.collect import probes
-from weft.collect.probe import Probe
+from weft.collect.probe import all_probes
 from weft.collect.script import Wish, script
 from weft.collect.secrets import program, secrets
 
@@ -86,8 +84,7 @@ def _tools(folder: Path) -> list[str]:
     planted.write_text("".join(f"{one.line}\n" for one in secrets()))
     tools = folder / "tools"
     tools.mkdir()
-    every = [plugins.load(probes, name, Probe) for name in plugins.names(probes)]
-    names = {c.words.split()[0] for one in every for c in (*one.commands, *one.counters)}
+    names = {c.words.split()[0] for one in all_probes() for c in (*one.commands, *one.counters)}
     real = Path("/bin/cat")
     for name in names:
         own = 'if [ "$*" = -n ]; then echo gpu-1; exit; fi\n' if name == "uname" else ""

@@ -11,9 +11,7 @@ from weft.errors import SpecError
 from weft.predict.training import predict
 from weft.spec.load import load_case, load_study
 from weft.study import table
-from weft.study.backends.dask import dask
-from weft.study.backends.joblib import joblib
-from weft.study.backends.ray import ray
+from weft.study.backend import BACKENDS
 from weft.study.journal import fingerprint, journal_of
 from weft.study.points import points
 from weft.study.run import run_study
@@ -203,9 +201,9 @@ def _lethal(marker):
 
 
 @pytest.mark.parametrize("backend", [
-    joblib,
-    pytest.param(dask, marks=[pytest.mark.slow, pytest.mark.tool]),
-    pytest.param(ray, marks=[pytest.mark.slow, pytest.mark.tool]),
+    BACKENDS["joblib"],
+    pytest.param(BACKENDS["dask"], marks=[pytest.mark.slow, pytest.mark.tool]),
+    pytest.param(BACKENDS["ray"], marks=[pytest.mark.slow, pytest.mark.tool]),
 ], ids=["joblib", "dask", "ray"])  # fmt: skip
 def test_a_lost_worker_loses_no_point_and_none_is_counted_twice(backend, study, tmp_path):
     pytest.importorskip(backend.needs)

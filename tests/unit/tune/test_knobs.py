@@ -2,22 +2,19 @@
 
 import pytest
 
-from weft import plugins
 from weft.engines.packet.settings import options_of
 from weft.errors import SpecError, UnknownName
-from weft.tune import knobs
-from weft.tune.knob import Knob
+from weft.tune.knob import all_knobs
 from weft.tune.space import explicit, rate_of, space_of
 
-NAMES = plugins.names(knobs)
 BUFFER = {"buffer": {"shared_bytes": "16MB", "headroom_bytes": "100kB"}}
 LOSSY = {"preset": "roce_without_pfc"}
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", all_knobs())
 def test_a_knob_changes_what_the_kernel_is_given(name, scenario):
     """Both ends of the range are read back as they were entered."""
-    knob = plugins.load(knobs, name, Knob)
+    knob = all_knobs()[name]
     asked = scenario(**(LOSSY if name == "queue_limit_bytes" else BUFFER))
     assert knob.applies(options_of(asked, 1)), "the scenario of this test has every knob"
     seen = []

@@ -6,14 +6,15 @@ from weft.errors import SpecError, UnknownName
 from weft.spec.load import load_tuning
 from weft.spec.show import tuning_yaml
 from weft.tune import evaluate
-from weft.tune.objective import Over
-from weft.tune.objectives.fairness_ratio import fairness_ratio
-from weft.tune.objectives.time_ratio import time_ratio
-from weft.tune.objectives.worst_time_ratio import worst_time_ratio
+from weft.tune.objective import OBJECTIVES, Over
 from weft.tune.sample import Sample
 from weft.tune.search import _best, _dominates, tune
 from weft.tune.study import Study
 from weft.tune.tuned import Trial
+
+FAIRNESS, TIME, WORST_TIME = (
+    OBJECTIVES[name] for name in ("fairness_ratio", "time_ratio", "worst_time_ratio")
+)
 
 KNOBS = ("kmin_bytes", "minimum_rate_ratio")
 FEW = {"knobs": KNOBS, "trials": 10, "seeds": 1}
@@ -124,14 +125,14 @@ def test_runs_become_one_figure_by_mean_or_by_the_worst():
     """Times 2 and 4 over 1: mean 3, worst 4; fairness is worst where it is least."""
     runs = {(0, 1): _sample(2.0, 0.5), (0, 2): _sample(4.0, 0.9)}
     starts = {(0, 1): _sample(1.0), (0, 2): _sample(1.0)}
-    assert time_ratio.score(runs, starts, Over.MEAN).value == pytest.approx(3.0)
-    assert time_ratio.score(runs, starts, Over.WORST).value == pytest.approx(4.0)
-    assert worst_time_ratio.score(runs, starts, Over.MEAN).value == pytest.approx(4.0)
-    assert fairness_ratio.score(runs, starts, Over.WORST).value == 0.5
+    assert TIME.score(runs, starts, Over.MEAN).value == pytest.approx(3.0)
+    assert TIME.score(runs, starts, Over.WORST).value == pytest.approx(4.0)
+    assert WORST_TIME.score(runs, starts, Over.MEAN).value == pytest.approx(4.0)
+    assert FAIRNESS.score(runs, starts, Over.WORST).value == 0.5
 
 
 def test_the_first_objective_decides_and_the_next_where_it_is_alike():
-    judged = {"time_ratio": time_ratio, "fairness_ratio": fairness_ratio}
+    judged = {"time_ratio": TIME, "fairness_ratio": FAIRNESS}
 
     def trial(number, time, fairness):
         scores = {"time_ratio": time, "fairness_ratio": fairness}

@@ -1,4 +1,4 @@
-"""How fast a job trains on one network against another, each at its best."""
+"""How fast a job trains, or a model is served, on one network against another at its best."""
 
 from collections.abc import Sequence
 from math import hypot
@@ -16,12 +16,17 @@ from weft.advise.quantity import (
 from weft.advise.spread import Spread
 from weft.errors import Infeasible
 from weft.network.shares import Effect, effects_under
+from weft.predict.inference import ServicePrediction, predict_service
 from weft.results import Estimate
 from weft.spec.cluster import Cluster
+from weft.spec.inference import Inference
 from weft.spec.load import load_tuning
-from weft.spec.workload import Job, Parallelism
+from weft.spec.workload import Job
+from weft.traffic.demand import spread_of
 
 COMPUTE = ("matrix", "attention", "memory_bound", "recompute", "launch")
+SEQUENCES_PER_GPU = 8
+"""Requests at once, where only a training job is specified."""
 
 
 @quantity("training speed on {name} over the best of {over}, batch x {batch}", "ratio")
@@ -137,9 +142,33 @@ def reduction_over_compute(trial: Trial, batch: str) -> Estimate:
     return relative.map(lambda error: reduce_s / compute_s * factor * error)
 
 
+@quantity("tokens per second of inference lost on {name} against the best of {over}", "ratio")
+def inference_lost(trial: Trial, name: str, over: Sequence[str]) -> Estimate:
+    """Return the loss of throughput, each network with its own best parallelism.
+
+    The band of both is that of the same kernels; what is left is the share of a decode step
+    that waits for the network on either side.
+    """
+    mine = _served(trial, name)
+    others = [_served(trial, other) for other in over]
+    best = max(others, key=lambda service: service.tokens_per_s.value)
+    lost = 1 - mine.tokens_per_s.value / best.tokens_per_s.value
+    waits = mine.network_ratio.high - mine.network_ratio.low
+    waits += best.network_ratio.high - best.network_ratio.low
+    return Estimate(lost, lost - waits / 2, lost + waits / 2)
+
+
+def _served(trial: Trial, name: str) -> ServicePrediction:
+    prediction = trial.row(name).prediction
+    service = Inference(
+        name="claim", model=prediction.job.model, precision=prediction.job.precision,
+        sequences=SEQUENCES_PER_GPU * prediction.gpus, gpus=prediction.gpus,
+    )  # fmt: skip
+    return predict_service(prediction.cluster, service)
+
+
 def _least_batch(gpus: int, job: Job) -> float:
-    spread = job.parallelism
-    assert isinstance(spread, Parallelism)
+    spread = spread_of(job)
     return gpus / (spread.tp * spread.cp * spread.pp) * job.micro_batch
 
 

@@ -138,18 +138,16 @@ def _collected(folder: Path) -> Path:
     """Collect on this host into a folder."""
     import secrets  # noqa: PLC0415 - as above
 
-    from weft import plugins  # noqa: PLC0415 - as above
-    from weft.collect import ways  # noqa: PLC0415 - as above
+    from weft.collect import way as ways  # noqa: PLC0415 - as above
     from weft.collect.gather import gather  # noqa: PLC0415 - as above
     from weft.collect.script import Wish  # noqa: PLC0415 - as above
-    from weft.collect.way import Way  # noqa: PLC0415 - as above
     from weft.errors import Unreadable  # noqa: PLC0415 - as above
 
     wish = Wish(
         interval_s=1, fabric=False, redact=False, keep_secrets=False,
         salt=secrets.token_hex(16),
     )  # fmt: skip
-    way = plugins.load(ways, "local", Way)
+    way = ways.find("local")
     result = gather(wish, way, ["localhost"], folder, lambda _: None)
     if not result.complete:
         raise Unreadable(f"this host gave no bundle: {result.hosts[0].failure}")

@@ -78,14 +78,12 @@ def collect(
     )  # fmt: skip
     if via is None:
         return _print(script(wish), hosts)
-    from weft import plugins  # noqa: PLC0415 - as above
     from weft.cli.output import check_format, emit  # noqa: PLC0415 - as above
-    from weft.collect import ways  # noqa: PLC0415 - as above
+    from weft.collect import way as ways  # noqa: PLC0415 - as above
     from weft.collect.gather import Taken, gather  # noqa: PLC0415 - as above
-    from weft.collect.way import Way  # noqa: PLC0415 - as above
 
     check_format(output)
-    way = plugins.load(ways, via, Way)
+    way = ways.find(via)
     targets = _targets(via, way.takes, hosts)
 
     def tell(taken: Taken) -> None:

@@ -87,16 +87,16 @@ def tune(
       weft tune cluster.yaml --trials 200 --study tune.db --chart front.svg
       weft tune ring.yaml incast.yaml --over worst --knob kmin_bytes --knob xoff_bytes
     """  # noqa: D301 - click's mark for text that is not to be wrapped
-    from weft import api, plugins  # noqa: PLC0415 - after the words are understood
+    from weft import api  # noqa: PLC0415 - after the words are understood
     from weft.cli.inputs import scenarios_or_cluster  # noqa: PLC0415 - as above
     from weft.cli.output import check_format, check_places, emit, write_file  # noqa: PLC0415 - as above
     from weft.cli.watch import Watcher, search_line  # noqa: PLC0415 - as above
     from weft.spec.show import tuning_yaml  # noqa: PLC0415 - as above
-    from weft.tune import knobs as all_knobs  # noqa: PLC0415 - as above
-    from weft.tune import objectives as all_objectives  # noqa: PLC0415 - as above
+    from weft.tune.knob import all_knobs  # noqa: PLC0415 - as above
+    from weft.tune.objective import OBJECTIVES  # noqa: PLC0415 - as above
 
     if "list" in {*knobs, *judged_by}:
-        print("\n".join(plugins.names(all_knobs if "list" in knobs else all_objectives)))
+        print("\n".join(all_knobs() if "list" in knobs else OBJECTIVES))
         return 0
     check_format(output)
     check_places(save, out, charts=chart, kind="tuned")

@@ -1,1 +1,0 @@
-"""One file for each thing an architect weighs beside the cost of a token."""

@@ -1,0 +1,278 @@
+"""What if something turned out otherwise: the inputs whose move could change the verdict."""
+
+import tomllib
+from collections.abc import Callable, Mapping
+from functools import partial
+from importlib.resources import files
+from typing import Any, Final
+
+from weft import catalogue
+from weft.advise.attachment import counts
+from weft.advise.candidate import TOPOLOGIES
+from weft.advise.case import TRILLION, Case, Row
+from weft.advise.knobs import fabric_factor, with_bandwidth
+from weft.advise.latencies import waited_steps
+from weft.advise.question import Input, pinned, resized, search_input, with_batch, with_job
+from weft.advise.wiring import OVERSUBSCRIPTIONS
+from weft.catalogue.devices import Assumption
+from weft.spec import load
+from weft.units import SECONDS, gbit_from_rate, rate_from_gbit
+
+JOULES_PER_KWH: Final = 1000 * SECONDS["h"]
+MODELS: Final = ("llama3_8b", "mixtral_8x22b")
+"""A small dense model and one of experts: what a cluster may come to train."""
+PER_GPUS: Final = 1000
+RATES_GBIT: Final = (100.0, 200.0, 400.0, 800.0)
+RATIOS: Final = (0.25, 1.0, 4.0)
+TUNED, UNTUNED = "roce_tuned", "roce_default"
+
+
+def _is_bought(case: Case) -> bool:
+    return not case.verdict.prediction.cost.rented
+
+
+def _usd_per_1t(row: Row, usd_per_s: float) -> float:
+    return usd_per_s / row.progress_tokens_per_s * TRILLION
+
+
+def _batch(case: Case) -> float:
+    return float(case.jobs[0].job.global_batch)
+
+
+def _batches(case: Case) -> tuple[float, ...]:
+    return tuple(n for ratio in RATIOS if (n := _batch(case) * ratio).is_integer())
+
+
+def _electricity() -> Assumption:
+    return catalogue.find("assumptions", "electricity")
+
+
+def _electricity_price(case: Case) -> float:
+    own = case.cluster.prices.electricity_usd_per_kwh
+    return _electricity().value.value if own is None else own
+
+
+def _electricity_span(case: Case) -> tuple[float, float]:
+    published, now = _electricity().value, _electricity_price(case)
+    return min(published.low, now), max(published.high, now)
+
+
+def _with_electricity(case: Case, name: str, usd_per_kwh: float) -> float:
+    row = case.row(name)
+    power_w = row.prediction.cost.power_w.value * row.prediction.gpus
+    power_w /= row.prediction.cluster.gpus
+    change = (usd_per_kwh - _electricity_price(case)) / JOULES_PER_KWH * power_w
+    return _usd_per_1t(row, row.usd_per_s + change)
+
+
+def _gpu_hour(case: Case) -> float:
+    return case.verdict.usd_per_s * SECONDS["h"] / case.verdict.prediction.gpus
+
+
+def _with_gpu_hour(case: Case, name: str, usd_per_gpu_hour: float) -> float:
+    gpus = case.verdict.prediction.gpus
+    change = (usd_per_gpu_hour - _gpu_hour(case)) * gpus / SECONDS["h"]
+    return _usd_per_1t(case.row(name), case.row(name).usd_per_s + change)
+
+
+def _sizes(case: Case) -> tuple[float, ...]:
+    """Return sizes of whole hosts, and what the owner plans."""
+    later = case.cluster.constraints.later_hosts
+    planned = () if later is None else (later / case.cluster.hosts,)
+    return tuple(sorted({case.gpus * r for r in (*RATIOS, *planned) if _is_whole(case, r)}))
+
+
+def _is_whole(case: Case, ratio: float) -> bool:
+    return (case.cluster.hosts * ratio).is_integer() and (case.gpus * ratio).is_integer()
+
+
+def _with_latency(case: Case, name: str, extra_s: float) -> float:
+    row = case.row(name)
+    if name != case.verdict.name:
+        return row.usd_per_1t_tokens
+    longer_s = extra_s * waited_steps(row.prediction)
+    return row.usd_per_1t_tokens * (1 + longer_s / row.prediction.step_s.value)
+
+
+def _balanced(case: Case) -> float:
+    return fabric_factor(case.verdict.prediction.cluster).value
+
+
+def _balanced_span(case: Case) -> tuple[float, float]:
+    factor = fabric_factor(case.verdict.prediction.cluster)
+    return factor.low, factor.high
+
+
+def _with_balanced(case: Case, name: str, factor: float) -> float:
+    row, ratio = case.row(name), factor / _balanced(case)
+    if name != case.verdict.name or ratio == 1:
+        return row.usd_per_1t_tokens
+    changed = case.pace(name, change=lambda c: with_bandwidth(c, ratio))
+    return row.usd_per_s / changed.progress_tokens_per_s * TRILLION
+
+
+def _with_model(case: Case, place: float) -> Case:
+    model = load.model(MODELS[int(place)])
+    return with_job(case, lambda job: job.with_(model=model, parallelism="auto"))
+
+
+def _model_name(case: Case, place: float) -> str:
+    return case.jobs[0].job.model.name if place < 0 else MODELS[int(place)]
+
+
+def _with_network_price(case: Case, name: str, multiple: float) -> float:
+    row = case.row(name)
+    own = multiple if name == case.verdict.name else 1.0
+    return _usd_per_1t(row, row.usd_per_s + (own - 1) * row.network_usd_per_s)
+
+
+def _with_rival_price(case: Case, name: str, multiple: float) -> float:
+    row = case.row(name)
+    theirs = 1.0 if name == case.verdict.name else multiple
+    return _usd_per_1t(row, row.usd_per_s + (theirs - 1) * row.network_usd_per_s)
+
+
+def _with_nics(case: Case, nics: float) -> Case:
+    host = case.cluster.host.with_(nics=int(nics))
+    return pinned(case, case.cluster.with_(host=host), "host.nics")
+
+
+def _with_nic_rate(case: Case, gbit_per_s: float) -> Case:
+    host = case.cluster.host.with_(nic_bytes_per_s=rate_from_gbit(gbit_per_s))
+    return pinned(case, case.cluster.with_(host=host), "host.nic_bytes_per_s")
+
+
+def _with_oversubscription(case: Case, ratio: float) -> Case:
+    topology = case.cluster.topology.with_(oversubscription=ratio)
+    return pinned(case, case.cluster.with_(topology=topology), "topology.oversubscription")
+
+
+def _with_owned(case: Case, name: str, owned_ratio: float) -> float:
+    row = case.row(name)
+    if name == case.verdict.name:
+        return row.usd_per_1t_tokens
+    cost, share = row.prediction.cost, row.prediction.gpus / row.prediction.cluster.gpus
+    bought_usd = cost.network_hardware_usd.value * share
+    saved = owned_ratio * bought_usd / (case.years * SECONDS["year"])
+    return _usd_per_1t(row, row.usd_per_s - saved)
+
+
+def _with_staff(case: Case, name: str, engineers: float) -> float:
+    row, salary = case.row(name), case.cluster.prices.engineer_usd_per_year
+    salary = salary or catalogue.find("assumptions", "engineer").value.value
+    extra = engineers * salary / SECONDS["year"] if name == case.verdict.name else 0.0
+    return _usd_per_1t(row, row.usd_per_s + extra)
+
+
+def _topology(case: Case) -> float:
+    kind = case.verdict.prediction.cluster.topology.kind
+    return float(TOPOLOGIES.index(kind)) if kind in TOPOLOGIES else -1.0
+
+
+def _with_topology(case: Case, place: float) -> Case:
+    topology = case.cluster.topology.with_(kind=TOPOLOGIES[int(place)])
+    return pinned(case, case.cluster.with_(topology=topology), "topology.kind")
+
+
+def _topology_name(case: Case, place: float) -> str:
+    return TOPOLOGIES[int(place)] if place >= 0 else case.cluster.topology.kind
+
+
+def _with_untuned(case: Case, name: str, untuned_ratio: float) -> float:
+    row = case.row(name)
+    progress = row.progress_tokens_per_s
+    if name == TUNED:
+        lost = progress - case.row(UNTUNED).progress_tokens_per_s
+        progress -= untuned_ratio * lost
+    return row.usd_per_s / progress * TRILLION
+
+
+_FUNCTIONS: Final[Mapping[str, Mapping[str, Callable[..., Any]]]] = {
+    "communication_share": {
+        "current": _batch,
+        "changed": lambda case, batch: with_batch(case, round(batch)),
+        "choices": _batches,
+    },
+    "electricity_price": {
+        "current": _electricity_price,
+        "span": _electricity_span,
+        "usd_per_1t_tokens": _with_electricity,
+    },
+    "gpu_hour_price": {
+        "current": _gpu_hour,
+        "span": lambda case: (0.25 * _gpu_hour(case), 4 * _gpu_hour(case)),
+        "usd_per_1t_tokens": _with_gpu_hour,
+    },
+    "gpus": {
+        "current": lambda case: float(case.gpus),
+        "changed": lambda case, gpus: resized(case, gpus / case.gpus),
+        "choices": _sizes,
+    },
+    "latency": {"usd_per_1t_tokens": _with_latency},
+    "load_balancing": {
+        "current": _balanced,
+        "span": _balanced_span,
+        "usd_per_1t_tokens": _with_balanced,
+        "applies": lambda case: _balanced_span(case)[0] < _balanced_span(case)[1],
+    },
+    "model": {
+        "changed": _with_model,
+        "choices": lambda _: tuple(map(float, range(len(MODELS)))),
+        "label": _model_name,
+    },
+    "network_price": {"usd_per_1t_tokens": _with_network_price},
+    "nic_count": {
+        "current": lambda case: float(case.verdict.prediction.cluster.host.nics),
+        "changed": _with_nics,
+        "choices": lambda case: tuple(sorted(map(float, counts(case.cluster)))),
+    },
+    "nic_rate": {
+        "current": lambda case: gbit_from_rate(
+            case.verdict.prediction.cluster.host.nic_bytes_per_s
+        ),
+        "changed": _with_nic_rate,
+        "choices": lambda _: RATES_GBIT,
+    },
+    "oversubscription": {
+        "current": lambda case: case.verdict.prediction.cluster.topology.oversubscription,
+        "changed": _with_oversubscription,
+        "choices": lambda _: OVERSUBSCRIPTIONS,
+    },
+    "owned_hardware": {"usd_per_1t_tokens": _with_owned},
+    "rival_price": {"usd_per_1t_tokens": _with_rival_price},
+    "staff_cost": {
+        "span": lambda case: (0.0, 1.3 * max(PER_GPUS, case.gpus) / PER_GPUS),
+        "usd_per_1t_tokens": _with_staff,
+    },
+    "topology": {
+        "current": _topology,
+        "changed": _with_topology,
+        "choices": lambda _: tuple(map(float, range(len(TOPOLOGIES)))),
+        "label": _topology_name,
+    },
+    "tuning_skill": {
+        "usd_per_1t_tokens": _with_untuned,
+        "applies": lambda case: case.verdict.name == TUNED,
+    },
+}
+
+
+def _input(row: dict[str, Any], functions: Mapping[str, Callable[..., Any]]) -> Input:
+    """Join a row with its functions; what it states is the same for all clusters."""
+    own = dict(functions)
+    if "current" in row:
+        own["current"] = partial(_constant, row.pop("current"))
+    if "low" in row:
+        own["span"] = partial(_constant, (row.pop("low"), row.pop("high")))
+    if row.pop("bought", False):
+        own["applies"] = _is_bought
+    make: Callable[..., Input] = search_input if "changed" in own else Input
+    return make(**row, **own)
+
+
+def _constant(value: object, _: Case) -> object:
+    return value
+
+
+_ROWS: Final = tomllib.loads((files("weft.advise") / "inputs.toml").read_text("utf-8"))
+INPUTS: Final = {name: _input(row, _FUNCTIONS[name]) for name, row in _ROWS.items()}

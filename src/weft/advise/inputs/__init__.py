@@ -1,1 +1,0 @@
-"""One file for each input whose move could change the verdict."""

@@ -1,1 +1,0 @@
-"""What to look at next where several faults fit a sweep, one file each."""

@@ -1,1 +1,0 @@
-"""The faults whose curves the judge compares a run with, one file each."""

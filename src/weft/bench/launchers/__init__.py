@@ -1,1 +1,0 @@
-"""How a command reaches the hosts of a benchmark, one file each."""

@@ -1,1 +1,0 @@
-"""The benchmarks that weft starts, one file each."""

@@ -1,1 +1,0 @@
-"""How the script reaches a host, one file for each way."""

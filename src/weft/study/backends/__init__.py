@@ -1,1 +1,0 @@
-"""Where the points of a study run; one file each."""

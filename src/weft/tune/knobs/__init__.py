@@ -1,1 +1,0 @@
-"""Settings that a search may turn, one file each."""

@@ -1,1 +1,0 @@
-"""What settings are judged by, one file each."""
