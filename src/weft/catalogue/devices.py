@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from weft.errors import SpecError
 from weft.sources import Source, Sourced
@@ -82,8 +83,11 @@ class FabricFacts(Device):
     """Any size between the smallest and the largest of ``mtus_bytes`` will do (IP)."""
     header_bytes: Sourced
     """On the wire beside each MTU of payload: headers, checksums, preamble, gap."""
-    load_balancing: Mapping[str, Sourced]
-    """Published share of bandwidth kept beyond the leaf, by mode; the first is the default."""
+    load_balancing: Mapping[str, Sourced | Literal["simulated"]]
+    """Published share of bandwidth kept beyond the leaf, by mode; the first is the default.
+
+    ``simulated`` where nothing is published: engines alone give it (``network/shares.py``).
+    """
     tuning: Mapping[str, Sourced]
     """Published share of bandwidth kept when tuned, at default settings, misconfigured."""
     end_to_end_s: Sourced
