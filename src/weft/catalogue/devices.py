@@ -105,6 +105,10 @@ class FabricFacts(Device):
     packet_cost_bytes: Sourced | None = None
     """Kernel TCP only: what a packet costs a core, as bytes that it could have copied."""
     in_network_reduction: bool = False
+    fail_over_s: Sourced | None = None
+    """From the failure of a link between switches until packets take other links."""
+    resend_s: Sourced | None = None
+    """What a sender then waits for answers at most before it sends again; none: no more."""
 
     @property
     def carried_by(self) -> str:
