@@ -42,7 +42,7 @@ class Harm:
     slower_ratio: float | None
     """Step over that without a fault; none where it stops the job."""
     usd: Estimate
-    """Of the job's GPUs that wait: a day of it and its fail-over, or a stop with its restart."""
+    """Of the job's GPUs that wait: a day and its fail-over, or a stop with its restart."""
     monthly: float | None
     """Events a month over all parts; none where no rate is published."""
     reason: str = ""
