@@ -11,6 +11,7 @@ from typing import Final
 
 from weft.network import fabric
 from weft.network.fabric import Fabric
+from weft.network.network import resolve
 from weft.results import Estimate
 from weft.spec.cluster import Cluster
 
@@ -50,7 +51,7 @@ class FailOver:
 
 def fail_over(cluster: Cluster) -> FailOver | None:
     """Return the fail-over of a cluster's fabric, by its variables; none if not published."""
-    return _fail_over(fabric.find(cluster.fabric.kind), cluster.nccl.env)
+    return _fail_over(resolve(cluster).fabric, cluster.nccl.env)
 
 
 def every_fail_over() -> Iterator[FailOver]:
