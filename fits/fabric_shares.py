@@ -29,7 +29,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -38,15 +38,16 @@ from weft import plugins
 from weft.engines.packet.paths import ideal_ps, paths_of
 from weft.engines.packet.pattern import compile_traffic
 from weft.engines.packet.rounds import add_collective
-from weft.engines.packet.schedules import Work, fabric_of, schedule_of
+from weft.engines.packet.schedules import Fabric, Schedule, Work, fabric_of, schedule_of
 from weft.engines.packet.settings import options_of
-from weft.engines.packet.simulation import PS_PER_S, simulate
+from weft.engines.packet.simulation import PS_PER_S, Options, Outcome, simulate
 from weft.engines.packet.wiring import shortest_routes
 from weft.network.fabric import find
 from weft.network.shares import Effect, effects_under
 from weft.network.shares import Share as FoundShare
 from weft.network.shares import find as simulated_share
 from weft.predict.probing import PACKETS, Pattern, share_of
+from weft.sources import Sourced
 from weft.spec.load import load_scenario
 from weft.spec.scenario import Scenario
 from weft.spec.settings import Tuning
@@ -321,29 +322,44 @@ def ideal_of(case: Case, alone: npt.NDArray[np.float64], serial_ps: float) -> fl
 
 def kept_beside(pattern: str, scenario: Scenario, seed: int) -> float:
     """Return the share of the line that four rings of 16 hosts keep beside something else."""
+    options = options_of(scenario, seed)
+    schedule = rings_beside(pattern, fabric_of(scenario.cluster), options, seed)
+    outcome = simulate(schedule.wiring, schedule.flows, options, until_ps=int(PS_PER_S))
+    return kept_by_rings(schedule, options, outcome)
+
+
+def rings_beside(pattern: str, fabric: Fabric, options: Options, seed: int) -> Schedule:
+    """Return four rings of 16 hosts at random places, and what runs beside them."""
     rng = np.random.default_rng(seed)
     order = rng.permutation(HOSTS).tolist()
     groups = [order[i * GROUP : (i + 1) * GROUP] for i in range(RINGS + SPARE)]
-    work = Work(fabric=fabric_of(scenario.cluster), queue_pairs=CHANNELS)
-    options = options_of(scenario, seed)
-    size = GROUP * PACKETS["ring"] * CHANNELS * options.mtu_bytes
+    work = Work(fabric=fabric, queue_pairs=CHANNELS)
     for group in groups[:RINGS]:
-        _add(work, "ring", Operation.ALL_REDUCE, group, size)
+        _add(work, "ring", Operation.ALL_REDUCE, group, ring_bytes(options))
     work.queue_pairs = 1
     work.owner = 1, 0
     _add_beside(pattern, work, groups, rng)
     schedule = schedule_of(work)
+    if pattern != "beside_slow_nic":
+        return schedule
     wiring = schedule.wiring
-    if pattern == "beside_slow_nic":
-        slow = np.where(wiring.target == groups[0][0], SLOW, 1.0)
-        wiring = replace(wiring, bytes_per_s=wiring.bytes_per_s * slow)
-    outcome = simulate(wiring, schedule.flows, options, until_ps=int(PS_PER_S))
+    slow = np.where(wiring.target == groups[0][0], SLOW, 1.0)
+    return replace(schedule, wiring=replace(wiring, bytes_per_s=wiring.bytes_per_s * slow))
+
+
+def ring_bytes(options: Options) -> int:
+    """Return what a ring reduces beside something else."""
+    return GROUP * PACKETS["ring"] * CHANNELS * options.mtu_bytes
+
+
+def kept_by_rings(schedule: Schedule, options: Options, outcome: Outcome) -> float:
+    """Return the share of the line that the rings of a schedule kept; 0 if they did not end."""
     end = outcome.end_ps[schedule.traffic == 0]
     if (end < 0).any():
         return 0.0
     wire = options.header_bytes / options.mtu_bytes + 1
-    sent = 2 * (GROUP - 1) / GROUP * size * wire
-    return float(sent / wiring.bytes_per_s.max() * PS_PER_S / end.max())
+    sent = 2 * (GROUP - 1) / GROUP * ring_bytes(options) * wire
+    return float(sent / schedule.wiring.bytes_per_s.max() * PS_PER_S / end.max())
 
 
 def _add(work: Work, name: str, operation: Operation, group: list[int], size: int) -> None:
@@ -554,9 +570,7 @@ def factors_text(shares: Shares) -> str:
     for one in derived():
         found, fabric = pooled(one, shares), find(one.fabric)
         modes = fabric.load_balancing if one.factor == "load_balancing" else fabric.tuning
-        keys = ", ".join(f'"{key}"' for key in modes[one.mode].sources)
-        simulated = _toml_range(median(found), min(found), max(found))
-        published = _toml_range(*(getattr(modes[one.mode], end) for end in ENDS))
+        simulated = toml_range(median(found), min(found), max(found))
         text += [
             "",
             "[[factor]]",
@@ -566,11 +580,20 @@ def factors_text(shares: Shares) -> str:
             f"simulated = {{ {simulated} }}",
             f'cells = "{cells_of(one)}"',
             f"seeds = {seeds}",
-            f"published = {{ {published}, sources = [{keys}] }}",
+            *_published(modes[one.mode]),
             f'used = "{one.used}"',
             f'why = "{one.why}"',
         ]
     return "\n".join(text) + "\n"
+
+
+def _published(share: Sourced | Literal["simulated"]) -> Iterator[str]:
+    """Yield the line of the published share, where there is one."""
+    if share == "simulated":
+        return
+    keys = ", ".join(f'"{key}"' for key in share.sources)
+    range_ = toml_range(*(getattr(share, end) for end in ENDS))
+    yield f"published = {{ {range_}, sources = [{keys}] }}"
 
 
 def effects_text(shares: Shares) -> str:
@@ -613,13 +636,14 @@ def _effect(cells: str, title: str, ratios: list[float], seeds: int) -> list[str
         f'settings = "{preset}"',
         f'name = "{name}"',
         f'title = "{title}"',
-        f"simulated = {{ {_toml_range(median(ratios), min(ratios), max(ratios))} }}",
+        f"simulated = {{ {toml_range(median(ratios), min(ratios), max(ratios))} }}",
         f'cells = "{cells}/1 QP"',
         f"seeds = {seeds}",
     ]
 
 
-def _toml_range(value: float, low: float, high: float) -> str:
+def toml_range(value: float, low: float, high: float) -> str:
+    """Return a figure and its range as TOML."""
     return f"value = {value:.3f}, low = {low:.3f}, high = {high:.3f}"
 
 
@@ -667,10 +691,13 @@ def _factors() -> Iterator[str]:
                 found = simulated_share(name, word, mode)
                 simulated = "- | - | published |" if found is None else _both(found)
                 cells = "" if found is None else f"{found.cells}; "
+                published = "- | -"
+                if one != "simulated":
+                    published = f"{one.value:.2f} | {one.low:.2f} to {one.high:.2f}"
+                    cells += ", ".join(one.sources)
                 yield (
-                    f"| {fabric.title} | {word.replace('_', ' ')} {mode} | {one.value:.2f} "
-                    f"| {one.low:.2f} to {one.high:.2f} | {simulated} "
-                    f"{cells}{', '.join(one.sources)} |"
+                    f"| {fabric.title} | {word.replace('_', ' ')} {mode} | {published} "
+                    f"| {simulated} {cells.removesuffix('; ')} |"
                 )
 
 

@@ -58,6 +58,9 @@ def test_the_published_values_beside_the_simulated_are_those_of_the_fabric_files
         fabric = find(one.fabric)
         kept = getattr(fabric, one.factor)[one.mode]
         held = shares.find(one.fabric, one.factor, one.mode).published
+        if kept == "simulated":
+            assert held is None
+            continue
         assert (held.value, held.low, held.high) == (kept.value, kept.low, kept.high)
 
 

@@ -59,13 +59,14 @@ class Weighed:
 
 
 def _measurements(row: Row) -> int:
-    """Count the measurements behind what load balancing keeps; none without a collective."""
+    """Count measurements of what balancing and tuning keep; none without a collective."""
     if row.candidate.resembles:
         return 0
     choice = row.prediction.cluster.fabric
     found = resolve(row.prediction.cluster).fabric
-    behind = (found.source(key) for key in found.balanced(choice.load_balancing).sources)
-    return sum(source.kind is Kind.MEASURED for source in behind)
+    kept = found.balanced(choice.load_balancing), found.tuned(choice.tuning)
+    behind = {key for share in kept for key in share.sources}
+    return sum(found.source(key).kind is Kind.MEASURED for key in behind)
 
 
 def _evidence(case: Case) -> Opinion:

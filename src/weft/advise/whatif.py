@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations_with_replacement
 from typing import Final
 
+from weft.advise.failover import FailOver, every_fail_over, fail_over
 from weft.advise.year import LEAD_WEEKS, Year, year
 from weft.engines.analytic.step.goodput import DAY_S, stop_s
 from weft.errors import Infeasible, SpecError
@@ -41,7 +42,7 @@ class Harm:
     slower_ratio: float | None
     """Step over that without a fault; none where it stops the job."""
     usd: Estimate
-    """Of the job's GPUs that wait: one day of it, or one stop with its restart."""
+    """Of the job's GPUs that wait: a day and its fail-over, or a stop with its restart."""
     monthly: float | None
     """Events a month over all parts; none where no rate is published."""
     reason: str = ""
@@ -58,6 +59,10 @@ class WhatIf:
     """Without a fault, as flows."""
     harms: tuple[Harm, ...]
     """The most expensive first."""
+    fail_over: FailOver | None
+    """Until traffic flows again after a part of the network fails; none: not published."""
+    fail_overs: tuple[FailOver, ...]
+    """The same of every fabric of which it is published."""
     year: Year
     """Of the faults whose rate is published."""
     provenance: Provenance
@@ -89,6 +94,7 @@ def whatif(
     harms = tuple(sorted(single, key=lambda harm: -harm.usd.value))
     return WhatIf(
         cluster=cluster, job=base.job, prediction=base, harms=harms,
+        fail_over=fail_over(cluster), fail_overs=tuple(every_fail_over()),
         year=year(harms, _stop_s(base).value, lead_weeks=lead_weeks),
         provenance=_provenance(base, kinds),
     )  # fmt: skip
@@ -140,9 +146,17 @@ def _harm(
         return replace(harm, reason=str(error))
     # Other hashes may by luck collide less; that is no gain of the fault.
     slower = max(1.0, step_s.value / base.step_s.value)
-    day = DAY_S / SECONDS["h"] * (1 - 1 / slower)
-    usd = per_hour.map(lambda rate: rate * day)
+    lost_s = _stall_s(base.cluster, faults).map(lambda s: s + DAY_S * (1 - 1 / slower))
+    usd = combine(lambda rate, s: rate * s / SECONDS["h"], per_hour, lost_s)
     return replace(harm, step_s=step_s, slower_ratio=slower, usd=usd)
+
+
+def _stall_s(cluster: Cluster, faults: tuple[Fault, ...]) -> Estimate:
+    """Return how long all wait until other links carry what those that are down carried."""
+    found = fail_over(cluster)
+    if found is None or all(one.left_ratio > 0 for one in faults):
+        return Estimate(0.0, 0.0, 0.0)
+    return found.until_s
 
 
 def _stop_s(base: Prediction) -> Estimate:
@@ -155,5 +169,11 @@ def _provenance(base: Prediction, kinds: list[Fault]) -> Provenance:
         "each fault is in one place, the first of its kind; routing has converged on the rest",
         "a stop costs the restart on another host and the work since the last checkpoint",
         *(f"failures a month are those of {source}" for source in sources),
+        *(f"fail-over: {title}" for title in _fail_over_sources(base.cluster)),
     )
     return replace(base.provenance, assumptions=(*base.provenance.assumptions, *said))
+
+
+def _fail_over_sources(cluster: Cluster) -> tuple[str, ...]:
+    found = fail_over(cluster)
+    return () if found is None else found.sources

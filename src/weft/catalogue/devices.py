@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from weft.errors import SpecError
 from weft.sources import Source, Sourced
@@ -82,8 +83,11 @@ class FabricFacts(Device):
     """Any size between the smallest and the largest of ``mtus_bytes`` will do (IP)."""
     header_bytes: Sourced
     """On the wire beside each MTU of payload: headers, checksums, preamble, gap."""
-    load_balancing: Mapping[str, Sourced]
-    """Published share of bandwidth kept beyond the leaf, by mode; the first is the default."""
+    load_balancing: Mapping[str, Sourced | Literal["simulated"]]
+    """Published share of bandwidth kept beyond the leaf, by mode; the first is the default.
+
+    ``simulated`` where nothing is published: engines alone give it (``network/shares.py``).
+    """
     tuning: Mapping[str, Sourced]
     """Published share of bandwidth kept when tuned, at default settings, misconfigured."""
     end_to_end_s: Sourced
@@ -101,6 +105,10 @@ class FabricFacts(Device):
     packet_cost_bytes: Sourced | None = None
     """Kernel TCP only: what a packet costs a core, as bytes that it could have copied."""
     in_network_reduction: bool = False
+    fail_over_s: Sourced | None = None
+    """From the failure of a link between switches until packets take other links."""
+    resend_s: Sourced | None = None
+    """What a sender then waits for answers at most before it sends again; none: no more."""
 
     @property
     def carried_by(self) -> str:

@@ -46,9 +46,17 @@ class Fabric(FabricFacts):
             raise UnknownName(
                 f"{self.title} has no load balancing called {name!r}; there are: {known}"
             )
-        published = self.load_balancing[name]
+        published = self.published(name)
         found = shares.find(self.name, "load_balancing", name)
-        return published if found is None else found.of(published)
+        if found is None:
+            assert published is not None, f"{self.name}: nothing gives a share for {name}"
+            return published
+        return found.of(published)
+
+    def published(self, mode: str | None = None) -> Sourced | None:
+        """Return the published share of a mode; none where engines alone give it."""
+        found = self.load_balancing[mode or self.default_load_balancing]
+        return None if found == "simulated" else found
 
     def tuned(self, state: str) -> Sourced:
         """Return the share that closed forms take a state of tuning to keep."""
@@ -56,8 +64,8 @@ class Fabric(FabricFacts):
         return self.tuning[state] if found is None else found.of(self.tuning[state])
 
     def source(self, key: str) -> Source:
-        """Return what stands behind a key of a share: one of the fabric's, or packets."""
-        return shares.PACKETS if key == shares.PACKETS.key else self.sources[key]
+        """Return what stands behind a key of a share: one of the fabric's, or an engine."""
+        return shares.ENGINES.get(key) or self.sources[key]
 
     def assumption(self, mode: str | None = None) -> str:
         """Say which factor stands in for what only a simulation can give."""

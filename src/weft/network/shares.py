@@ -1,7 +1,8 @@
-"""What packets leave of a fabric's bandwidth, beside what is published, and which is used.
+"""What engines leave of a fabric's bandwidth, beside what is published, and which is used.
 
-``shares.toml`` is written by ``fits/fabric_shares.py``, which simulates; docs/explanation/
-decisions/0006 says by which rule one of the two is used.
+``shares.toml`` is written by ``fits/fabric_shares.py``, which simulates packets, and
+``flow_shares.toml`` by ``fits/flow_shares.py``, for fabrics that packets are not simulated of;
+docs/explanation/decisions/0006 says by which rule a simulated share is used.
 """
 
 import tomllib
@@ -13,13 +14,21 @@ from typing import Any, Final, Literal
 
 from weft.sources import Kind, Source, Sourced, sourced
 
-FILE: Final = Path(__file__).with_name("shares.toml")
+FILES: Final = tuple(
+    Path(__file__).with_name(name) for name in ("shares.toml", "flow_shares.toml")
+)
 PACKETS: Final = Source(
     key="weft_packets",
     kind=Kind.CODE,
     title="weft's packet engine: cells of fits/fabric_shares.toml, docs/explanation/"
     "fabric-shares.md",
 )
+FLOWS: Final = Source(
+    key="weft_flows",
+    kind=Kind.CODE,
+    title="weft's flow engine: cells of fits/flow_shares.toml, docs/explanation/flow-shares.md",
+)
+ENGINES: Final = {one.key: one for one in (PACKETS, FLOWS)}
 Factor = Literal["load_balancing", "tuning"]
 
 
@@ -30,33 +39,36 @@ class Share:
     simulated: Sourced
     """Median of all seeds of its cells, and their range."""
     cells: str
-    """The cells of fits/fabric_shares.toml that gave it: traffic, settings, balancing."""
+    """The cells that gave it: traffic, settings, balancing, connections."""
     seeds: int
     """Of every cell."""
-    published: Sourced
+    published: Sourced | None
+    """None where nothing is published of the fabric itself."""
     used: Literal["simulated", "published"]
     why: str
     """Why this one is used."""
 
-    def of(self, published: Sourced) -> Sourced:
+    def of(self, published: Sourced | None) -> Sourced:
         """Return what closed forms take; the simulated value has a band that holds both."""
+        found = self.simulated
+        if published is None:
+            return found
         if self.used == "published":
             return published
-        found = self.simulated
         return Sourced(
             found.value,
             min(found.low, published.low),
             max(found.high, published.high),
-            (PACKETS.key, *published.sources),
+            (*found.sources, *published.sources),
             published.confidence,
         )
 
     @property
     def said(self) -> str:
         """Name both, and the scenario."""
-        return (
-            f"simulated {_range(self.simulated)} by {self.cells}, {self.seeds} seeds; "
-            f"published {_range(self.published)}"
+        published = self.published
+        return f"simulated {_range(self.simulated)} by {self.cells}, {self.seeds} seeds; " + (
+            "nothing is published" if published is None else f"published {_range(published)}"
         )
 
 
@@ -112,7 +124,7 @@ def effects_under(settings: str) -> tuple[Effect, ...]:
 
 @cache
 def _effects() -> tuple[Effect, ...]:
-    rows = tomllib.loads(FILE.read_text("utf-8"))["effect"]
+    rows = tomllib.loads(FILES[0].read_text("utf-8"))["effect"]
     return tuple(
         Effect(
             settings=row["settings"],
@@ -133,17 +145,21 @@ def _effects() -> tuple[Effect, ...]:
 
 @cache
 def _table() -> Mapping[tuple[str, str, str], Share]:
-    rows = tomllib.loads(FILE.read_text("utf-8"))["factor"]
-    return {(row["fabric"], row["factor"], row["mode"]): _share(row) for row in rows}
+    return {
+        (row["fabric"], row["factor"], row["mode"]): _share(row, engine)
+        for path, engine in zip(FILES, ENGINES, strict=True)
+        for row in tomllib.loads(path.read_text("utf-8"))["factor"]
+    }
 
 
-def _share(row: Mapping[str, Any]) -> Share:
-    found, published = row["simulated"], row["published"]
+def _share(row: Mapping[str, Any], engine: str) -> Share:
+    found, published = row["simulated"], row.get("published")
     return Share(
-        simulated=sourced(found["value"], PACKETS.key, low=found["low"], high=found["high"]),
+        simulated=sourced(found["value"], engine, low=found["low"], high=found["high"]),
         cells=row["cells"],
         seeds=row["seeds"],
-        published=sourced(
+        published=published
+        and sourced(
             published["value"],
             *published["sources"],
             low=published["low"],

@@ -160,3 +160,27 @@ def test_networks_are_compared_while_a_fault_lasts():
         compare(cluster, job, ["roce_tuned"], fidelity="flow", failed=["nic_link_down"])
     with pytest.raises(SpecError, match="--fidelity flow"):
         compare(cluster, job, failed=["nic_link_down"])
+
+
+def test_a_link_that_fails_costs_its_fail_over_even_where_the_step_stays():
+    """All ranks wait until other links carry the traffic; at half rate nobody waits."""
+    found = whatif(leaves(), load_job(JOB))
+    base = found.prediction
+    usd_per_s = base.cost.usd_per_gpu_hour.value * base.gpus / 3600
+    down = by_name(found)["leaf_link_down"]
+    slow_s = 86400 * (1 - 1 / down.slower_ratio)
+    assert down.usd.value == pytest.approx(
+        usd_per_s * (slow_s + found.fail_over.until_s.value), rel=1e-6
+    )
+    half = by_name(found)["leaf_link_half"]
+    assert half.usd.value == pytest.approx(
+        usd_per_s * 86400 * (1 - 1 / half.slower_ratio), abs=1e-6
+    )
+
+
+def test_the_command_says_when_traffic_flows_again(capsys):
+    words = ["whatif", "--preset", "hgx_h100_roce", "--gpus", "128", "--model", "llama3_8b"]
+    assert app.run([*words, "--full"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "Fail-over: traffic flows again" in shown
+    assert "Ultra Ethernet" in shown

@@ -83,3 +83,43 @@ def test_flows_that_fit_in_the_first_window_need_no_grant():
     outcome = incast(8, START)
     assert outcome.counts["grants"] == 0
     assert outcome.completion_ps == 8 * START * PS_PER_BYTE + LATENCY
+
+
+NARROW = leaf_spine(
+    leaves=2, hosts_per_leaf=8, spines=1, bytes_per_s=50e9, propagation_s=500e-9
+)
+"""Eight hosts a leaf, and one link between each leaf and the other: 8:1."""
+BY_MARKS = {"base_rtt_ps": 1e12, "grant_rate_ratio": 0.99, "rate_interval_ps": 18e6}
+
+
+def across(size_bytes, begin_ps=0, later=(), **knobs):
+    """Send from every host of a leaf to one of the other, then what begins later."""
+    work = Flows(
+        source=np.append(np.arange(8), [one[0] for one in later]).astype(np.int64),
+        target=np.append(np.arange(8, 16), [one[1] for one in later]).astype(np.int64),
+        size_bytes=np.full(8 + len(later), size_bytes),
+        begin_ps=np.append(np.full(8, begin_ps), [one[2] for one in later]).astype(np.int64),
+    )
+    return simulate(NARROW, work, Options(
+        congestion="rccc", balancing="mixed", flow_control=FlowControl.NONE, recovery="trim",
+        queue_limit_bytes=50 * MTU, kmin_bytes=12 * MTU, kmax_bytes=37 * MTU, pmax_ratio=1.0,
+        knobs={**BY_MARKS, "start_window_bytes": 40 * MTU, **knobs},
+    ))  # fmt: skip
+
+
+@pytest.mark.parametrize("size_bytes", [MIB, 4 * MIB])
+def test_no_receiver_falls_below_the_least_rate(size_bytes):
+    """T <= S / (0.99 C least) and what begins unasked; least = 1/8 of 8:1 is a fair share."""
+    shared_ps = 8 * size_bytes * PS_PER_BYTE
+    latest_ps = shared_ps / 0.99 + 5 * ROUND_TRIP
+    assert shared_ps <= across(size_bytes, least_rate_ratio=1 / 8).completion_ps <= latest_ps
+    assert across(size_bytes, least_rate_ratio=0.01).completion_ps > latest_ps
+
+
+def test_a_receiver_at_rest_finds_its_rate_again():
+    """Growing by 0.05 every 18 us it is back after 0.4 ms, though nothing came meanwhile."""
+    late_ps = 10_000_000_000
+    outcome = across(4 * MIB, later=[(0, 8, late_ps)], least_rate_ratio=0.75 / 8)
+    assert outcome.end_ps[:8].max() < late_ps
+    took_ps = outcome.end_ps[8] - late_ps
+    assert took_ps <= 4 * MIB * PS_PER_BYTE / 0.99 + LATENCY + 4 * ROUND_TRIP

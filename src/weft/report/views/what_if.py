@@ -1,5 +1,6 @@
 """`weft whatif`: faults ranked by what they cost the job."""
 
+from weft.advise.failover import FailOver
 from weft.advise.whatif import Harm, WhatIf
 from weft.advise.year import STOCK_RATIO, Spare, Year
 from weft.report.numbers import band, figures, money, percent, seconds, signed_percent
@@ -23,7 +24,7 @@ def _page(result: WhatIf) -> Page:
                 rows=rows_of(*(_row(harm) for harm in result.harms)),
                 left=(0,),
             ),
-            Sentences(lines=(_of_year(result.year), NOTE)),
+            Sentences(lines=(_of_fail_over(result), _of_year(result.year), NOTE)),
         ),
         blocks=(
             Table(
@@ -33,6 +34,12 @@ def _page(result: WhatIf) -> Page:
                 left=(0,),
             ),
             Sentences(lines=(_of_spares(result.year),)),
+            Table(
+                title="Fail-over by fabric",
+                columns=("fabric", "traffic flows again in", "other links in", "then timers"),
+                rows=rows_of(*(_fail_over(one) for one in result.fail_overs)),
+                left=(0,),
+            ),
             Sentences(
                 title="Why the job stops",
                 lines=tuple(f"{harm.title}: {harm.reason}" for harm in stops),
@@ -52,6 +59,28 @@ def _verdict(result: WhatIf, stops: list[Harm]) -> str:
     if worst.slower_ratio == 1:
         return f"{said}; the others do not slow it"
     return f"{said}; the others slow it by up to {percent(worst.slower_ratio - 1)}"
+
+
+def _of_fail_over(result: WhatIf) -> str:
+    found = result.fail_over
+    if found is None:
+        return "Fail-over: no time is published for this fabric."
+    steps = found.until_s.value / result.prediction.step_s.value
+    ends = (
+        f" If other links take more than {seconds(found.patience_s)}, the job ends."
+        if found.patience_s is not None and found.may_end_the_job
+        else ""
+    )
+    return (
+        f"Fail-over: traffic flows again {seconds(found.until_s)} after a part of the network "
+        f"fails ({figures(steps)} steps lost): other links in "
+        f"{seconds(found.reroutes_s)}, then senders' timers.{ends}"
+    )
+
+
+def _fail_over(one: FailOver) -> tuple[str, ...]:
+    times = (one.until_s, one.reroutes_s, one.resends_s)
+    return one.title, *("-" if time.high == 0 else seconds(time) for time in times)
 
 
 def _of_year(year: Year) -> str:

@@ -210,9 +210,10 @@ def uplink_share(far_ratio: float, oversubscription: float) -> float:
 
 
 def _published(cluster: Cluster, kind: Fabric, reach: Reach) -> float:
-    """Return what load balancing leaves by the published factor."""
-    mode = cluster.fabric.load_balancing or kind.default_load_balancing
-    return 1 - (1 - kind.load_balancing[mode].value) * reach.far_ratio
+    """Return what load balancing leaves by the published factor, where there is one."""
+    mode = cluster.fabric.load_balancing
+    share = kind.published(mode) or kind.balanced(mode)
+    return 1 - (1 - share.value) * reach.far_ratio
 
 
 def _merged_nics(cluster: Cluster, kind: Fabric, version: tuple[int, ...]) -> tuple[int, int]:

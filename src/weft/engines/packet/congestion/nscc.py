@@ -1,11 +1,11 @@
 """NSCC: Ultra Ethernet's sender window, driven by marks and delay together. [UEC 1.0]
 
-Four cases a packet: below target and unmarked grows in proportion to the room left, and fast
-once a whole window saw no delay; above target and unmarked grows by a constant; below target
-and marked waits; above target and marked shrinks once a round trip by the mean delay. Every
-round trip adds a little, so that shares become equal. Where packets were trimmed or delay is
-four times the target, and little of the window arrived in a round trip, the window becomes
-what arrived (quick adaptation).
+Four cases a packet: below target and unmarked grows in proportion to the room left (with
+``fair_below_ratio`` also by that share of the constant), and fast once a whole window saw no
+delay; above target and unmarked grows by a constant; below target and marked waits; above
+target and marked shrinks once a round trip by the mean delay. Every round trip adds a little,
+so that shares become equal. Where packets were trimmed or delay is four times the target, and
+little of it arrived in a round trip, the window becomes what arrived (quick adaptation).
 
 Equations and constants are those of the consortium's reference simulator (htsim, ``uec.cpp``,
 whose authors wrote the specification's section on NSCC): they are for 100 Gb/s and 12 us, and
@@ -23,7 +23,7 @@ what was on the way when the window was adapted, TRIMMED whether a packet was si
 BASE_RTT, TARGET, MAX, PROPORTIONAL, FAIR, EVEN, SHARE, QUIET, GAMMA, WEIGHT, GATE, LATE = (
     range(12)
 )
-SEGMENT, START, PERIOD = 12, 13, 14
+SEGMENT, START, PERIOD, FAIR_BELOW = 12, 13, 14, 15
 """A flow starts with START bytes, or the largest window; it grows evenly every PERIOD, or every
 round trip."""
 FAST, WAS_TRIMMED = -1.0, 1
@@ -82,8 +82,9 @@ def _grow(flow, knobs, line_ps_per_byte, payload_bytes, delay):
     scale = knobs[BASE_RTT] / line_ps_per_byte / REFERENCE_BYTES
     share = payload_bytes / flow.window_bytes
     target = knobs[TARGET]
+    fair = knobs[FAIR] * knobs[SEGMENT] * scale * share
     if delay >= target:
-        flow.window_bytes += knobs[FAIR] * knobs[SEGMENT] * scale * share
+        flow.window_bytes += fair
         return
     if delay >= knobs[QUIET]:
         flow.cc[UNDELAYED] = 0.0
@@ -95,7 +96,7 @@ def _grow(flow, knobs, line_ps_per_byte, payload_bytes, delay):
         flow.window_bytes += knobs[SHARE] * scale * payload_bytes
     else:
         step = knobs[PROPORTIONAL] * knobs[SEGMENT] * scale * target / REFERENCE_RTT_PS
-        flow.window_bytes += step * share * (target - delay) / target
+        flow.window_bytes += step * share * (target - delay) / target + knobs[FAIR_BELOW] * fair
 
 
 @inner
@@ -163,6 +164,7 @@ nscc = Control(
         "segment_bytes": 4096,
         "start_window_bytes": 0.0,
         "growth_period_ps": 0.0,
+        "fair_below_ratio": 0.0,
     },
     source="UEC Specification 1.0; constants of ultraethernet/uet-htsim, sim/uec.cpp",
     on_begin=_begin,

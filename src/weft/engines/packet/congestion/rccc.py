@@ -10,7 +10,9 @@ trimmed packet is spent: its header lets the receiver grant it again, in turn.
 With ``grant_rate_ratio`` a clock spaces grants instead, at that share of the line, and where
 the network between holds less than the line, by what it marks: a mean over ``rate_interval_ps``
 of the share of packets that came marked, g, above ``marked_target_ratio`` cuts the rate by
-``rate_cut_ratio`` (g - target); below it the rate grows by ``rate_step_ratio``.
+``rate_cut_ratio`` (g - target); below it the rate grows by ``rate_step_ratio``. It does so
+whether packets come or not, and stays above ``least_rate_ratio``: hosts of an oversubscribed
+network that all fall to that share leave room in the network for its queues to drain.
 
 [Ultra Ethernet Specification 1.0; the scheme is that of EQDS, Olteanu et al., NSDI 2022; the
 rate that follows marks is that of ultraethernet/uet-htsim, sim/oversubscribed_cc.cpp]
@@ -30,8 +32,8 @@ CREDIT, LOST, ANSWERED, KNOWN, GRANTED, CUT, WANTS, NEXT, PREVIOUS = range(9)
 """The sender's: what it may send in all, what of that was lost, whether any answer came. The
 receiver's: whether it has heard of the flow, what it has granted, what of that came trimmed,
 whether the flow is in the ring of those that want more, and its neighbours there."""
-BASE_RTT, START, MOST, RATE, INTERVAL, TARGET, DECREASE, STEP, LAPSES = range(9)
-LEAST_RATE, OLD_SHARE = 0.01, 0.5
+BASE_RTT, START, MOST, RATE, INTERVAL, TARGET, DECREASE, STEP, LAPSES, LEAST = range(10)
+OLD_SHARE = 0.5
 GRANT, TRIMMED = int(Kind.GRANT), int(Kind.TRIMMED)
 
 
@@ -160,21 +162,28 @@ def _wanted(flow):
 def _adapt(state, host, knobs, now):
     """Follow the share of packets that came marked with the rate of grants, now and then.
 
-    How long until the next time is drawn, so that hosts do not act in step.
+    How long until the next time is drawn, so that hosts do not act in step. Where no packet
+    came in an interval, the share counts as 0.
     """
-    if now < host.rate_until:
-        return
+    if host.rate_until == 0:
+        host.rate_until = _next_interval(state, host, knobs)
+    while host.rate_until <= now:
+        host.rate_until += _next_interval(state, host, knobs)
+        share = host.seen_marked / max(1, host.seen)
+        host.marked_ratio = OLD_SHARE * host.marked_ratio + (1 - OLD_SHARE) * share
+        over = host.marked_ratio - knobs[TARGET]
+        host.rate_ratio *= 1 - knobs[DECREASE] * max(0.0, over)
+        if over <= 0:
+            host.rate_ratio += knobs[STEP]
+        host.rate_ratio = min(1.0, max(knobs[LEAST], host.rate_ratio))
+        host.seen = 0
+        host.seen_marked = 0
+
+
+@inner
+def _next_interval(state, host, knobs):
     spread = 0.75 + 0.5 * next_random_out(state.links[host.uplink]) / THIRTY_BITS
-    host.rate_until = now + np.int64(knobs[INTERVAL] * spread)
-    share = host.seen_marked / max(1, host.seen)
-    host.marked_ratio = OLD_SHARE * host.marked_ratio + (1 - OLD_SHARE) * share
-    over = host.marked_ratio - knobs[TARGET]
-    host.rate_ratio *= 1 - knobs[DECREASE] * max(0.0, over)
-    if over <= 0:
-        host.rate_ratio += knobs[STEP]
-    host.rate_ratio = min(1.0, max(LEAST_RATE, host.rate_ratio))
-    host.seen = 0
-    host.seen_marked = 0
+    return np.int64(knobs[INTERVAL] * spread)
 
 
 @inner
@@ -227,9 +236,9 @@ def _arrival(state, flow_id, payload_bytes, cut_bytes, marked, now):
     if cut_bytes > 0 and flow.cc[WANTS] == 0.0:
         _join(state, host, flow_id)
     if knobs[INTERVAL] > 0:
+        _adapt(state, host, knobs, now)
         host.seen += payload_bytes > 0
         host.seen_marked += marked
-        _adapt(state, host, knobs, now)
     left = int(knobs[MOST]) if knobs[RATE] == 0.0 else 0
     while left > 0 and _may_grant(host, settings):
         _grant(state, host)
@@ -243,6 +252,8 @@ def _clock(state, host_id, now):
     if host.granting < 0:
         return NEVER
     settings = settings_of(state, state.flows[host.granting].traffic_class)
+    if settings.knobs[INTERVAL] > 0:
+        _adapt(state, host, settings.knobs, now)
     rate = settings.knobs[RATE] * host.rate_ratio
     if rate == 0.0:
         return NEVER
@@ -268,6 +279,7 @@ rccc = Control(
         "rate_cut_ratio": 0.75,
         "rate_step_ratio": 0.05,
         "first_window_lapses": 1.0,
+        "least_rate_ratio": 0.01,
     },
     source="Ultra Ethernet Specification 1.0; Olteanu et al., EQDS, NSDI 2022",
     on_begin=_begin,
