@@ -23,6 +23,13 @@ def manifests_of(path: str, **values: Any) -> Iterator[dict[str, Any]]:  # noqa:
         yield from yaml.safe_load_all(text_of(path, **values))
 
 
+def texts_in(path: str, **values: Any) -> dict[str, Any]:  # noqa: ANN401
+    """Return the mapping that a template of YAML holds, every scalar of it as text."""
+    loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+    found: dict[str, Any] = yaml.load(text_of(path, **values), Loader=loader)  # noqa: S506
+    return found
+
+
 @cache
 def _template(path: str) -> Any:  # noqa: ANN401 - jinja2's own
     environment = Environment(  # noqa: S701 - no HTML is written
