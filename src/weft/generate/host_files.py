@@ -1,6 +1,10 @@
 """Files of a Linux host: NIC quality of service, MTU, addresses, limits, GPU and PCIe."""
 
-from collections.abc import Iterator
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
 from typing import Final
 
 from weft.generate.lossless import Dcqcn, Labels
@@ -12,9 +16,6 @@ from weft.network.network import resolve
 
 PRIORITIES: Final = 8
 FIRST_TABLE: Final = 101
-SCRIPT: Final = "/usr/local/sbin/weft-rdma"
-GPUDIRECT: Final = "/usr/local/sbin/weft-gpudirect"
-RAILS: Final = "/etc/weft/rails.tsv"
 ONE_RAIL_A_TABLE: Final = (
     ("net.ipv4.conf.all.arp_ignore", 1),
     ("net.ipv4.conf.all.arp_announce", 2),
@@ -27,39 +28,52 @@ _FIRMWARE_CABLE_M: Final = 7
 """Length of cable that the NIC keeps headroom for unless told otherwise (mlnx_qos)."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a file goes, what it is and what follows when it changes."""
+
+    what: str
+    path: str
+    mode: str = "0644"
+    notify: str = ""
+
+
+@cache
+def places() -> Mapping[str, Place]:
+    """Return the places by name of the file, in the order in which they are installed."""
+    text = resources.files(__package__).joinpath("host_files.toml").read_text("utf-8")
+    return {name: Place(**row) for name, row in tomllib.loads(text).items()}
+
+
 def host_files(plan: Plan) -> Files:
     """Yield the files of every host; all hosts have the same ones."""
 
-    def file(template: str, path: str, **values: object) -> str:
-        return text_of(
-            f"linux_host/{template}.j2", plan=plan, head=header(plan, path), **values
-        )
+    def file(template: str, name: str, **values: object) -> tuple[str, str]:
+        head = header(plan, places()[name].path)
+        return name, text_of(f"linux_host/{template}.j2", plan=plan, head=head, **values)
 
-    limits = "weft-rdma-limits.conf"
-    yield limits, file("limits", f"/etc/security/limits.d/{limits}")
+    yield file("limits", "weft-rdma-limits.conf")
     # What lets the NIC reach the GPU, where there is something to do.
     off = plan.host.acs.text() == "off"
     module = "nvidia-peermem" in plan.host.gpu_memory.text()
     if off or module:
-        yield "weft-gpudirect", file("gpudirect", GPUDIRECT, acs_off=off, module=module)
-        unit = "weft-gpudirect.service"
-        yield unit, file("unit", f"/etc/systemd/system/{unit}", script=GPUDIRECT, unit=(
+        script = "weft-gpudirect"
+        yield file("gpudirect", script, acs_off=off, module=module)
+        yield file("unit", f"{script}.service", script=places()[script].path, unit=(
             "Description=PCIe and GPU as RDMA needs them",
             "After=systemd-modules-load.service",
         ))  # fmt: skip
     if Feature.IP not in plan.features:
         return
-    yield "weft-rdma", file("rdma", SCRIPT, **_nics(plan))
-    unit = "weft-rdma.service"
-    yield unit, file("unit", f"/etc/systemd/system/{unit}", script=SCRIPT, unit=(
+    script = "weft-rdma"
+    yield file("rdma", script, **_nics(plan))
+    yield file("unit", f"{script}.service", script=places()[script].path, unit=(
         "Description=Quality of service, MTU and addresses of the RDMA NICs",
         "After=network-pre.target", "Before=network-online.target",
-        f"ConditionPathExists={RAILS}",
+        f"ConditionPathExists={places()['rails.tsv'].path}",
     ))  # fmt: skip
     yield "rails.tsv", "\n".join([RAILS_HEAD, *_rails(plan)]) + "\n"
-    sysctl = [f"{key} = {value}" for key, value in ONE_RAIL_A_TABLE]
-    lines = [header(plan, "/etc/sysctl.d/90-weft-rdma.conf"), *sysctl]
-    yield "90-weft-rdma.conf", "\n".join(lines) + "\n"
+    yield file("sysctl", "90-weft-rdma.conf", settings=ONE_RAIL_A_TABLE)
 
 
 def _nics(plan: Plan) -> dict[str, object]:
@@ -68,7 +82,7 @@ def _nics(plan: Plan) -> dict[str, object]:
     lossless = range(0) if labels is None else [labels.priority.whole()]
     return {
         "labels": labels, "nvidia": nic is None or nic.vendor == "NVIDIA",
-        "devices": plan.names.device_list(), "rails": RAILS,
+        "devices": plan.names.device_list(), "rails": places()["rails.tsv"].path,
         "rail_prefixes": list(rail_prefixes(plan)),
         "pfc": ",".join(str(int(number in lossless)) for number in range(PRIORITIES)),
         "cable_m": plan.pause.room("host").cable_m.number() if plan.pause else 0,
