@@ -119,11 +119,11 @@ def _nodes(plan: Plan) -> Iterator[tuple[str, int, int, str]]:
     """Yield each node: name, unit (hosts on the same leaves), pod, label of its tenant."""
     network, cluster = layout(plan.cluster), plan.cluster
     units_per_pod = max(1, network.hosts_per_pod // network.hosts_per_unit)
-    for tenant, hosts in cluster.groups():
-        label = f" {TENANT_LABEL}={tenant}" if tenant else ""
-        for host in hosts:
-            unit = host // network.hosts_per_unit
-            yield naming.host(host, cluster.hosts), unit, unit // units_per_pod, label
+    tenants = {host: tenant for tenant, hosts in cluster.groups() for host in hosts if tenant}
+    for host in range(cluster.hosts):
+        unit = host // network.hosts_per_unit
+        label = f" {TENANT_LABEL}={tenants[host]}" if host in tenants else ""
+        yield naming.host(host, cluster.hosts), unit, unit // units_per_pod, label
 
 
 def _refuses(plan: Plan) -> str | None:
