@@ -1,15 +1,14 @@
 """Files of a Linux host: NIC quality of service, MTU, addresses, limits, GPU and PCIe."""
 
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from typing import Final
 
 from weft.generate.lossless import Dcqcn, Labels
 from weft.generate.plan import Feature, Plan
 from weft.generate.rails import RAILS_HEAD, rail_links, rail_prefixes
+from weft.generate.tables import table
 from weft.generate.target import Files, header
 from weft.generate.template import text_of
 from weft.network.network import resolve
@@ -41,8 +40,7 @@ class Place:
 @cache
 def places() -> Mapping[str, Place]:
     """Return the places by name of the file, in the order in which they are installed."""
-    text = resources.files(__package__).joinpath("host_files.toml").read_text("utf-8")
-    return {name: Place(**row) for name, row in tomllib.loads(text).items()}
+    return {name: Place(**row) for name, row in table("host_files").items()}
 
 
 def host_files(plan: Plan) -> Files:

@@ -233,7 +233,10 @@ def _operator(wishes: Wishes, cluster: Cluster) -> dict[str, object]:
     number = DEVICE_IDS.get(cluster.host.nic)
     named = number is not None and rented_from(cluster) not in VIRTUAL
     return {
-        "namespace": numbered("kubernetes.namespace", names.namespace(wishes.namespace)),
+        "namespace": numbered(
+            "kubernetes.namespace",
+            names.checked("namespace", wishes.namespace, "kubernetes.namespace"),
+        ),
         "nic_type": numbered("kubernetes.nic_type", number) if named else None,
     }
 
@@ -263,18 +266,14 @@ def _rails(wishes: Wishes, cluster: Cluster, layout: Layout, mode: Mode) -> dict
 
 def _interfaces(wishes: Wishes, count: int, *, named: bool) -> Planned:
     if wishes.interfaces:
-        _as_many("kubernetes.interfaces", wishes.interfaces, count)
-        listed = ",".join(names.interface(one) for one in wishes.interfaces)
-        return numbered("kubernetes.interfaces", listed)
+        return _given("interface", "interfaces", wishes.interfaces, count)
     row = "interfaces_by_operator" if named else "interfaces_assumed"
     return numbered(f"kubernetes.{row}", ",".join(f"eth_r{rail}" for rail in range(count)))
 
 
 def _pci(wishes: Wishes, cluster: Cluster, count: int) -> Planned | None:
     if wishes.pci_addresses:
-        _as_many("kubernetes.pci_addresses", wishes.pci_addresses, count)
-        listed = ",".join(names.pci_address(one) for one in wishes.pci_addresses)
-        return numbered("kubernetes.pci_addresses", listed)
+        return _given("pci_address", "pci_addresses", wishes.pci_addresses, count)
     server = server_of(cluster)
     if server is None or len(server.pci_addresses) != count:
         return None
@@ -282,11 +281,14 @@ def _pci(wishes: Wishes, cluster: Cluster, count: int) -> Planned | None:
     return numbered("kubernetes.pci_addresses_of_server", listed, server=server.title)
 
 
-def _as_many(what: str, given: tuple[str, ...], count: int) -> None:
+def _given(kind: str, name: str, given: tuple[str, ...], count: int) -> Planned:
+    """Return what the document names, one a NIC."""
+    what = f"kubernetes.{name}"
     if len(given) != count:
         raise SpecError(f"{what} has {len(given)}; give one for each of the {count} NICs")
     if len(set(given)) != count:
         raise SpecError(f"{what} names one twice; each NIC has its own")
+    return numbered(what, ",".join(names.checked(kind, one, what) for one in given))
 
 
 def _subnet(wishes: Wishes, cluster: Cluster, count: int) -> Planned:
@@ -304,11 +306,11 @@ def _pods(wishes: Wishes, cluster: Cluster) -> dict[str, object]:
         raise SpecError(f"kubernetes.pods_per_host {shared}: must divide host.gpus ({gpus})")
     vendor = catalogue.find("gpus", cluster.host.gpu).vendor
     values: dict[str, Scalar] = {
-        key: names.image(getattr(wishes, key), f"kubernetes.{key}")
+        key: names.checked("image", getattr(wishes, key), f"kubernetes.{key}")
         for key in ("image", "tools_image", "ray_image")
     }
     values |= {
-        "script": names.script(wishes.script),
+        "script": names.checked("script", wishes.script, "kubernetes.script"),
         "pods_per_host": shared,
         "pods": cluster.hosts * shared,
         "gpus_per_pod": gpus // shared,

@@ -63,7 +63,7 @@ def variables(
         settings |= cloud.variables(cluster.host.server)
     refused = []
     for name, value in cluster.nccl.env.items():
-        names.setting(value, names.variable(name))
+        names.checked("setting", value, names.checked("variable", name, "nccl.env"))
         reason = _folklore(case, name, value)
         if reason is not None:
             refused.append(reason)
@@ -91,7 +91,9 @@ def devices(cluster: Cluster, layout: Layout) -> Planned:
     if asked.startswith("=") and asked != "=":
         listed = asked.removeprefix("=").split(",")
         if len(listed) == cluster.host.nics:
-            own = [names.label(one.partition(":")[0], "NCCL_IB_HCA") for one in listed]
+            own = [
+                names.checked("label", one.partition(":")[0], "NCCL_IB_HCA") for one in listed
+            ]
             return numbered("devices.of_environment", ",".join(own))
     server = server_of(cluster)
     known = server.rdma_devices if server and server.nic == cluster.host.nic else ()

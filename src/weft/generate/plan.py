@@ -223,7 +223,7 @@ def _features(cluster: Cluster, network: Layout, *, ours: bool) -> frozenset[Fea
 def _names(cluster: Cluster, network: Layout) -> Names:
     hosts = cluster.hosts
     values: dict[str, str | int] = {
-        "cluster": names.label(cluster.name, "cluster name"),
+        "cluster": names.checked("label", cluster.name, "cluster name"),
         "label": names.dns_label(cluster.name),
         "first_host": naming.host(0, hosts),
         "last_host": naming.host(hosts - 1, hosts),

@@ -1,11 +1,9 @@
 """One number of a configuration, with the reason that it is this and not another."""
 
-import tomllib
-from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
-from importlib import resources
 from typing import Any
+
+from weft.generate.tables import table
 
 Scalar = int | float | str | bool
 
@@ -58,7 +56,7 @@ def numbered(
     'nccl.env says NCCL_IB_TC=96, and its DSCP is 96 // 4'
     """
     part, _, name = path.partition(".")
-    row = _rows()[part][name]
+    row = table("numbers")[part][name]
     return Planned(
         value=row["value"] if value is None else value,
         unit=row.get("unit", ""),
@@ -72,12 +70,6 @@ def constants(*parts: str) -> dict[str, Any]:
     return {
         name: numbered(f"{part}.{name}")
         for part in parts
-        for name, row in _rows()[part].items()
+        for name, row in table("numbers")[part].items()
         if "value" in row
     }
-
-
-@cache
-def _rows() -> Mapping[str, Mapping[str, Mapping[str, Any]]]:
-    text = resources.files(__package__).joinpath("numbers.toml").read_text("utf-8")
-    return tomllib.loads(text)
