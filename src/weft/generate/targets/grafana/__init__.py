@@ -1,7 +1,7 @@
 """Grafana: dashboards over the series that the rules of the target prometheus record."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from weft.generate.alert import filled, names_in, quantities, recorded
@@ -9,14 +9,12 @@ from weft.generate.expected_busbw import EXPECTED
 from weft.generate.plan import Feature, Plan
 from weft.generate.runbook import slug
 from weft.generate.target import Files, Proof, Target
+from weft.generate.template import manifests_of
 from weft.inventory.table import rows
 
-SCHEMA_VERSION: Final = 39
-"""Of dashboards as Grafana 10 and newer read them."""
 COLUMNS: Final = 24
 WIDTH: Final = 12
 HEIGHT: Final = 8
-SOURCE: Final = {"type": "prometheus", "uid": "${datasource}"}
 
 
 def _files(plan: Plan) -> Files:
@@ -41,38 +39,12 @@ def _text(
     plan: Plan, title: str, panels: Sequence[Mapping[str, Any]], known: Mapping[str, str]
 ) -> str:
     cluster = plan.names.cluster.text()
-    document = {
-        "uid": slug(f"weft {cluster} {title}")[:40],
-        "title": f"{title}, {cluster}",
-        "tags": ["weft", cluster],
-        "schemaVersion": SCHEMA_VERSION,
-        "refresh": "30s",
-        "time": {"from": "now-6h", "to": "now"},
-        "templating": {"list": [
-            {"name": "datasource", "type": "datasource", "query": "prometheus"}]},
-        "panels": list(_panels(panels, known)),
-    }  # fmt: skip
+    [document] = manifests_of(
+        "grafana/dashboard.yaml.j2", cluster=cluster, title=title, panels=panels, width=WIDTH,
+        height=HEIGHT, columns=COLUMNS, uid=slug(f"weft {cluster} {title}")[:40],
+        query=lambda expr: recorded(filled(expr, known)),
+    )  # fmt: skip
     return json.dumps(document, indent=1) + "\n"
-
-
-def _panels(
-    panels: Sequence[Mapping[str, Any]], known: Mapping[str, str]
-) -> Iterator[dict[str, Any]]:
-    """Yield panels two a row, each with its query."""
-    for number, row in enumerate(panels):
-        across = number * WIDTH
-        yield {
-            "id": number + 1,
-            "title": row["title"],
-            "type": row["kind"],
-            "datasource": SOURCE,
-            "gridPos": {"x": across % COLUMNS, "y": across // COLUMNS * HEIGHT,
-                        "w": WIDTH, "h": HEIGHT},
-            "fieldConfig": {"defaults": {"unit": row["unit"]}, "overrides": []},
-            "targets": [{"refId": "A", "datasource": SOURCE,
-                         "expr": recorded(filled(row["expr"], known)),
-                         "legendFormat": row["legend"]}],
-        }  # fmt: skip
 
 
 grafana = Target(
