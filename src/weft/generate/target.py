@@ -9,13 +9,14 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path, PurePosixPath
-from typing import Final
+from typing import Any, Final
 
 from weft import plugins
 from weft.errors import SpecError, Unreadable
 from weft.generate import targets
 from weft.generate.plan import Feature, Plan
 from weft.generate.rendered import BY_WEFT
+from weft.generate.tables import table
 from weft.results import Provenance
 
 MANIFEST: Final = "weft-manifest.json"
@@ -51,6 +52,16 @@ class Target:
     configures: bool = True
     """Whether the fabric, a host or a job reads it; else ``all`` leaves it out."""
     files: Callable[[Plan], Files]
+
+
+def declared(name: str, **own: Any) -> Target:  # noqa: ANN401 - fields of a target
+    """Return a target as its row of ``targets.toml`` has it, with what its module adds."""
+    row = {"proofs": {}, "applied": "", **table("targets")[name]}
+    for key in ("supports", "needs"):
+        row[key] = frozenset(Feature[one] for one in row.get(key, ()))
+    row["proofs"] = {file: Proof[proof] for file, proof in row["proofs"].items()}
+    row["applied"] = row["applied"].format(apply=row.pop("apply", ""))
+    return Target(**{**row, **own})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

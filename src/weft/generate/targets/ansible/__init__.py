@@ -4,8 +4,8 @@ from typing import Final
 
 from weft.generate.host_files import host_files, places
 from weft.generate.names import hosts_range
-from weft.generate.plan import Feature, Plan
-from weft.generate.target import Files, Proof, Target, header
+from weft.generate.plan import Plan
+from weft.generate.target import Files, declared, header
 from weft.generate.template import text_of
 
 ROLE: Final = "roles/weft_host"
@@ -30,13 +30,4 @@ def _files(plan: Plan) -> Files:
         yield f"{ROLE}/files/{name}", own[name]
 
 
-ansible = Target(
-    title="Ansible: a role that installs what linux_host writes",
-    supports=frozenset({Feature.IP, Feature.PFC, Feature.SUBNET, Feature.MESH}),
-    files=_files,
-    proofs={
-        "inventory.yml, playbook.yml": Proof.SOFTWARE,
-        "roles/weft_host/tasks/main.yml, roles/weft_host/handlers/main.yml": Proof.SOFTWARE,
-        ", ".join(places()): Proof.GOLDEN,
-    },
-)
+ansible = declared("ansible", files=_files)

@@ -6,9 +6,9 @@ from typing import Final
 import yaml
 
 from weft.generate.cabling import HOST, Cabling, End, cabling
-from weft.generate.plan import Feature, Plan
+from weft.generate.plan import Plan
 from weft.generate.router import PREFIX, Router, routers, underlay_of
-from weft.generate.target import Files, Proof, Target, header
+from weft.generate.target import Files, declared, header
 from weft.generate.targets.frr import FORWARDING, configuration, daemons, vrf_commands
 from weft.generate.template import manifests_of
 
@@ -61,15 +61,4 @@ def interface_name(end: End) -> str:
     return f"eth{end.number + 1}" if end.nic else f"swp{end.number + 1}"
 
 
-containerlab = Target(
-    title="containerlab: the fabric in containers, switches on FRR",
-    supports=frozenset({Feature.IP, Feature.PFC, Feature.PLANES, Feature.MESH, Feature.RACK}),
-    needs=frozenset({Feature.IP}),
-    configures=False,
-    files=_files,
-    proofs={
-        "fabric.clab.yml": Proof.GOLDEN,
-        "daemons": Proof.GOLDEN,
-        "SWITCH/frr.conf": Proof.SOFTWARE,
-    },
-)
+containerlab = declared("containerlab", files=_files)

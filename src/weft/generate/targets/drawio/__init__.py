@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from weft.generate.cabling import HOST, Cabling, Device, cabling
-from weft.generate.plan import Feature, Plan
-from weft.generate.target import Files, Proof, Target
+from weft.generate.plan import Plan
+from weft.generate.target import Files, declared
 from weft.generate.template import text_of
 from weft.network.naming import TIER_NAMES
 
@@ -84,10 +84,4 @@ def _bundles(whole: Cabling, boxes: dict[str, Box]) -> Counter[tuple[str, str]]:
     )
 
 
-drawio = Target(
-    title="draw.io: the fabric as a drawing",
-    supports=frozenset(set(Feature) - {Feature.PROVIDER}),
-    configures=False,
-    files=_files,
-    proofs={"fabric.drawio": Proof.GOLDEN},
-)
+drawio = declared("drawio", files=_files)

@@ -2,11 +2,11 @@
 
 from typing import Final
 
-from weft.generate.plan import Feature, Plan
+from weft.generate.plan import Plan
 from weft.generate.router import OWN_ROUTES, Router, routers
 from weft.generate.site_text import site_text
 from weft.generate.switch_text import fill
-from weft.generate.target import Files, Proof, Target, header
+from weft.generate.target import Files, declared, header
 from weft.generate.template import text_of
 
 FORWARDING: Final = (
@@ -80,17 +80,4 @@ def vrf_commands(router: Router) -> list[str]:
     return lines
 
 
-frr = Target(
-    title="FRR: BGP unnumbered on Linux switches",
-    supports=frozenset({Feature.IP, Feature.PLANES, Feature.MESH, Feature.RACK}),
-    needs=frozenset({Feature.IP}),
-    files=_files,
-    applied="whole: frr.conf replaces FRR's (`systemctl reload frr`); the rest of the Linux "
-    "switch stays",
-    proofs={
-        "SWITCH/frr.conf": Proof.SOFTWARE,
-        "SWITCH/interfaces": Proof.GOLDEN,
-        "daemons": Proof.GOLDEN,
-        "90-weft-forwarding.conf": Proof.SCHEMA,
-    },
-)
+frr = declared("frr", files=_files)

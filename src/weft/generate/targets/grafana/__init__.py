@@ -6,9 +6,9 @@ from typing import Any, Final
 
 from weft.generate.alert import filled, names_in, quantities, recorded
 from weft.generate.expected_busbw import EXPECTED
-from weft.generate.plan import Feature, Plan
+from weft.generate.plan import Plan
 from weft.generate.runbook import slug
-from weft.generate.target import Files, Proof, Target
+from weft.generate.target import Files, declared
 from weft.generate.template import manifests_of
 from weft.inventory.table import rows
 
@@ -47,13 +47,4 @@ def _text(
     return json.dumps(document, indent=1) + "\n"
 
 
-grafana = Target(
-    title="Grafana: fabric, rails, host, job, RoCE",
-    supports=frozenset(Feature) - {Feature.RACK},
-    configures=False,
-    files=_files,
-    proofs={
-        f"{name}.json": Proof.GOLDEN
-        for name in ("fabric-overview", "rail-heat-map", "host", "job", "roce-health")
-    },
-)
+grafana = declared("grafana", files=_files)

@@ -9,9 +9,9 @@ from weft.generate.attachment import by_tenant, component, node_selector, of_mod
 from weft.generate.attachment import kubernetes as part_of
 from weft.generate.kubernetes import TENANT_LABEL, against
 from weft.generate.manifest import Manifest, text
-from weft.generate.plan import Feature, Plan
+from weft.generate.plan import Plan
 from weft.generate.rails import RAILS_HEAD, rail_links, spanned
-from weft.generate.target import Files, Proof, Target, header
+from weft.generate.target import Files, declared, header
 from weft.generate.template import manifests_of, text_of
 from weft.network import naming
 from weft.network.network import layout
@@ -130,21 +130,4 @@ def _refuses(plan: Plan) -> str | None:
     return against(plan.cluster) if plan.kubernetes is None else None
 
 
-kubernetes = Target(
-    title="Kubernetes: networks of pods, addresses, labels",
-    supports=frozenset(
-        {Feature.IP, Feature.PFC, Feature.SUBNET, Feature.PROVIDER, Feature.RACK}
-    ),
-    refuses=_refuses,
-    files=_files,
-    proofs={
-        "05-tenants.yaml": Proof.SCHEMA,
-        "10-nic-cluster-policy.yaml": Proof.SCHEMA,
-        "20-nic-configuration.yaml": Proof.SCHEMA,
-        "30-address-pools.yaml": Proof.SCHEMA,
-        "40-networks.yaml": Proof.SCHEMA,
-        "00-values.yaml": Proof.GOLDEN,
-        "label-nodes, rails.tsv": Proof.GOLDEN,
-        "weft-memlock.conf": Proof.GOLDEN,
-    },
-)
+kubernetes = declared("kubernetes", files=_files, refuses=_refuses)

@@ -6,8 +6,8 @@ from typing import Final
 from weft.generate.attachment import HCA_MOST, kubernetes, node_selector
 from weft.generate.kubernetes import against
 from weft.generate.manifest import Manifest, text
-from weft.generate.plan import Feature, Plan
-from weft.generate.target import Files, Proof, Target, header
+from weft.generate.plan import Plan
+from weft.generate.target import Files, declared, header
 from weft.generate.template import manifests_of
 
 DEPLOYMENTS: Final = {
@@ -65,11 +65,4 @@ def _refuses(plan: Plan) -> str | None:
     return None if mode in DEPLOYMENTS else f"l8k has no profile for mode {mode}"
 
 
-l8k = Target(
-    title="Kubernetes Launch Kit: cluster-config.yaml",
-    supports=frozenset({Feature.SUBNET}),
-    needs=frozenset({Feature.SUBNET}),
-    refuses=_refuses,
-    files=_files,
-    proofs={"cluster-config.yaml": Proof.GOLDEN},
-)
+l8k = declared("l8k", files=_files, refuses=_refuses)

@@ -2,9 +2,9 @@
 
 from typing import Final
 
-from weft.generate.plan import Feature, Plan
+from weft.generate.plan import Plan
 from weft.generate.rendered import FABRIC, UNSEEN
-from weft.generate.target import Files, Proof, Target, header
+from weft.generate.target import Files, declared, header
 from weft.generate.template import text_of
 
 OWN_PLUGINS: Final = {
@@ -35,10 +35,4 @@ def _files(plan: Plan) -> Files:
         )  # fmt: skip
 
 
-nccl = Target(
-    title="NCCL: nccl.env and /etc/nccl.conf",
-    supports=frozenset(Feature) - {Feature.RACK},
-    refuses=_refuses,
-    files=_files,
-    proofs={"nccl.env": Proof.SCHEMA, "nccl.conf": Proof.SCHEMA},
-)
+nccl = declared("nccl", files=_files, refuses=_refuses)

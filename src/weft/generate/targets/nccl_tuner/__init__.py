@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from weft.generate.plan import Feature, Plan
-from weft.generate.target import Files, Proof, Target, header
+from weft.generate.plan import Plan
+from weft.generate.target import Files, declared, header
 from weft.generate.template import text_of
 from weft.predict.preferred import choices
 from weft.traffic.collective import Operation
@@ -34,10 +34,4 @@ def _refuses(plan: Plan) -> str | None:
     return OWN_TUNERS.get(cluster.fabric.kind)
 
 
-nccl_tuner = Target(
-    title="NCCL: a table for the example tuner, from the model",
-    supports=frozenset(Feature) - {Feature.RACK},
-    refuses=_refuses,
-    files=_files,
-    proofs={"tuner.csv": Proof.GOLDEN},
-)
+nccl_tuner = declared("nccl_tuner", files=_files, refuses=_refuses)

@@ -8,7 +8,7 @@ from typing import Final
 from weft.generate.cabling import HOST, Cabling, Device, End, cabling
 from weft.generate.plan import Feature, Plan
 from weft.generate.tables import table
-from weft.generate.target import Files, Proof, Target
+from weft.generate.target import Files, declared
 from weft.network.naming import TIER_NAMES
 
 INTERFACE: Final = "dcim.interface"
@@ -89,10 +89,4 @@ def _csv(header: str, rows: Rows) -> str:
     return stream.getvalue()
 
 
-netbox = Target(
-    title="NetBox: devices, interfaces and cables for its bulk import",
-    supports=frozenset(set(Feature) - {Feature.PROVIDER}),
-    configures=False,
-    files=_files,
-    proofs=dict.fromkeys(PROVEN, Proof.GOLDEN),
-)
+netbox = declared("netbox", files=_files)

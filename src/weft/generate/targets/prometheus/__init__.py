@@ -28,9 +28,9 @@ from weft.generate.expected_busbw import (
     size_label,
     size_pattern,
 )
-from weft.generate.plan import Feature, Plan
+from weft.generate.plan import Plan
 from weft.generate.runbook import runbook_of
-from weft.generate.target import Files, Proof, Target, header
+from weft.generate.target import Files, declared, header
 from weft.generate.targets.prometheus.cases import Fabric, cases
 from weft.generate.template import manifests_of
 from weft.metrics.source import exporters
@@ -171,15 +171,4 @@ def _hosts(plan: Plan) -> list[dict[str, Any]]:
     return [{"targets": [naming.host(number, count) for number in range(count)]}]
 
 
-prometheus = Target(
-    title="Prometheus and Alertmanager: recording rules, alerts, inhibition, tests of them",
-    supports=frozenset(Feature) - {Feature.RACK},
-    configures=False,
-    files=_files,
-    proofs={
-        "weft.rules.yml, weft-1m.test.yml, weft-5m.test.yml": Proof.SOFTWARE,
-        "alertmanager.yml": Proof.SOFTWARE,
-        "prometheus.yml": Proof.SOFTWARE,
-        "hosts.json": Proof.SOFTWARE,
-    },
-)
+prometheus = declared("prometheus", files=_files)

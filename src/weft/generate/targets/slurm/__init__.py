@@ -11,7 +11,7 @@ from weft import catalogue
 from weft.generate import names
 from weft.generate.host import server_of
 from weft.generate.plan import Feature, Plan
-from weft.generate.target import Files, Proof, Target, header
+from weft.generate.target import Files, declared, header
 from weft.generate.template import text_of
 from weft.network import naming
 from weft.network.network import layout
@@ -106,14 +106,4 @@ def _refuses(plan: Plan) -> str | None:
     return None
 
 
-slurm = Target(
-    title="Slurm: topology (tree, or block of NVL72 racks), GPUs, partitions of tenants",
-    supports=frozenset(Feature),
-    refuses=_refuses,
-    files=_files,
-    proofs={
-        "topology.conf": Proof.SOFTWARE,
-        "gres.conf": Proof.GOLDEN,
-        "tenants.conf": Proof.SOFTWARE,
-    },
-)
+slurm = declared("slurm", files=_files, refuses=_refuses)

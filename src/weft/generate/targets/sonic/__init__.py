@@ -8,11 +8,11 @@ from string import ascii_lowercase
 from typing import Any, Final
 
 from weft.generate.lossless import LinkRoom, Pause
-from weft.generate.plan import Feature, Plan
+from weft.generate.plan import Plan
 from weft.generate.platform import EGRESS_BYTES, Platform, group_reserve, platforms
 from weft.generate.router import OWN_ROUTES, PREFIX, Router, Vrf, routers, underlay_of
 from weft.generate.site_text import site_text
-from weft.generate.target import Files, Proof, Target
+from weft.generate.target import Files, declared
 from weft.generate.template import texts_in
 from weft.generate.wiring import Wired
 from weft.network.network import layout
@@ -232,13 +232,4 @@ def _refuses(plan: Plan) -> str | None:
     return None
 
 
-sonic = Target(
-    title="SONiC: config_db.json of every switch",
-    supports=frozenset({Feature.IP, Feature.PFC, Feature.PLANES, Feature.MESH, Feature.RACK}),
-    needs=frozenset({Feature.IP}),
-    refuses=_refuses,
-    files=_files,
-    applied="merge patch: `config load config_db.json`, then `config save`. It is no whole "
-    "configuration: `config reload` and `config replace` of it remove what the site has.",
-    proofs={"SWITCH/config_db.json": Proof.SCHEMA},
-)
+sonic = declared("sonic", files=_files, refuses=_refuses)
