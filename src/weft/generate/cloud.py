@@ -26,6 +26,10 @@ class Cloud:
     """Variables by name; those of the plan that differ are replaced."""
     more: Mapping[str, Settings] = field(default_factory=dict)
     """Further variables by the name of the server."""
+    tuner: str = ""
+    """Why no other tuner can be loaded, where the kind of fabric does not say it."""
+    gid_index: int | None = None
+    """Of RoCE v2 on its hosts, for a NCCL that does not find it."""
     traffic_class: int | None = None
     """That the provider's switches know; none where nothing reads it."""
     beside: str = ""

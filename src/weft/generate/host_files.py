@@ -22,7 +22,8 @@ ONE_RAIL_A_TABLE: Final = (
 )
 """A NIC answers for its own address alone, and answers may come back on another rail.
 
-As public scripts for hosts with an address a rail set them."""
+As public scripts for hosts with an address a rail set them; they have rp_filter 0, which an
+interface with 1 of its own overrides: the kernel takes the larger of the two."""
 _FIRMWARE_CABLE_M: Final = 7
 """Length of cable that the NIC keeps headroom for unless told otherwise (mlnx_qos)."""
 

@@ -48,6 +48,11 @@ class _Case:
     def kind(self) -> str:
         return self.cluster.fabric.kind
 
+    @property
+    def knows_gid(self) -> bool:
+        """Whether the provider says the GID of RoCE v2."""
+        return self.cloud is not None and self.cloud.gid_index is not None
+
 
 def variables(
     cluster: Cluster, layout: Layout, labels: Labels | None, subnet: Subnet | None
@@ -151,6 +156,15 @@ def _sockets(case: _Case) -> Iterator[_Asked]:
             yield "NCCL_NSOCKS_PERTHREAD", fabric.sockets // fabric.socket_threads, {}
 
 
+def _known_gid(case: _Case) -> Iterator[_Asked]:
+    assert case.cloud is not None
+    yield (
+        "NCCL_IB_GID_INDEX",
+        case.cloud.gid_index,
+        {"cloud": case.cloud.title, "source": case.cloud.source},
+    )
+
+
 _RULES: Final[
     tuple[tuple[Callable[[_Case], bool], Callable[[_Case], Iterator[_Asked]]], ...]
 ] = (
@@ -171,15 +185,23 @@ _RULES: Final[
         lambda _: iter([("NCCL_CROSS_NIC", None, {})]),
     ),
     (lambda case: case.kind == "tcp", _sockets),
+    (lambda case: case.knows_gid and not _finds_gid(case), _known_gid),
 )
 """When something holds, and what to set then."""
 
 
+def _finds_gid(case: _Case) -> bool:
+    """Return whether this NCCL finds the GID of RoCE v2 by itself."""
+    return names.version(case.cluster.nccl.version) >= GID_AUTOMATIC
+
+
 def _gid(case: _Case) -> Planned | None:
+    """Return the policy for the GID; none where a variable sets it."""
     if case.labels is None:
         return None
-    automatic = names.version(case.cluster.nccl.version) >= GID_AUTOMATIC
-    return numbered("nccl_gid.automatic" if automatic else "nccl_gid.by_hand")
+    if _finds_gid(case):
+        return numbered("nccl_gid.automatic")
+    return None if case.knows_gid else numbered("nccl_gid.by_hand")
 
 
 def _folklore(case: _Case, name: str, value: str) -> Refused | None:
@@ -187,11 +209,6 @@ def _folklore(case: _Case, name: str, value: str) -> Refused | None:
         if name in wanted and applies(case, value):
             return Refused(name=name, value=value, reason=reason, source="nccl_env")
     return None
-
-
-def _finds_gid(case: _Case, _: str) -> bool:
-    version = names.version(case.cluster.nccl.version)
-    return case.labels is not None and version >= GID_AUTOMATIC
 
 
 _FOLKLORE: Final[tuple[tuple[set[str], Callable[[_Case, str], bool], str], ...]] = (
@@ -207,7 +224,7 @@ _FOLKLORE: Final[tuple[tuple[set[str], Callable[[_Case, str], bool], str], ...]]
     ),
     (
         {"NCCL_IB_GID_INDEX"},
-        _finds_gid,
+        lambda case, _: case.labels is not None and _finds_gid(case),
         "found by NCCL itself since 2.21; an index moves when an address does",
     ),
     (

@@ -249,6 +249,64 @@ def test_no_cloud_with_a_plug_in_falls_back_to_sockets():
         assert (asked.text() if asked else None) == wanted, cluster.name
 
 
+PUBLISHED = {
+    "aws_p5": {"FI_EFA_USE_HUGE_PAGE": "0"},
+    "azure_nd_h100_v5": {
+        "NCCL_TOPO_FILE": "/opt/microsoft/ndv5-topo.xml", "NCCL_IB_PCI_RELAXED_ORDERING": "1",
+        "NCCL_SOCKET_IFNAME": "eth0"},
+    "gcp_a3_ultra": {
+        "NCCL_NET": "gIB", "NCCL_CROSS_NIC": "0", "NCCL_NET_GDR_LEVEL": "PIX",
+        "NCCL_P2P_NET_CHUNKSIZE": "131072", "NCCL_NVLS_CHUNKSIZE": "524288",
+        "NCCL_IB_ADAPTIVE_ROUTING": "1", "NCCL_IB_QPS_PER_CONNECTION": "4",
+        "NCCL_IB_TC": "52", "NCCL_IB_FIFO_TC": "84"},
+    "gcp_a3_mega": {
+        "NCCL_FASTRAK_CTRL_DEV": "eth0",
+        "NCCL_FASTRAK_IFNAME": "eth1,eth2,eth3,eth4,eth5,eth6,eth7,eth8",
+        "NCCL_FASTRAK_NUM_FLOWS": "2", "NCCL_FASTRAK_USE_SNAP": "1",
+        "NCCL_FASTRAK_USE_LLCM": "1", "NCCL_SOCKET_IFNAME": "eth0", "NCCL_CROSS_NIC": "0",
+        "NCCL_ALGO": "Ring,Tree", "NCCL_PROTO": "Simple", "NCCL_MIN_CTAS": "4",
+        "NCCL_P2P_NET_CHUNKSIZE": "524288", "NCCL_P2P_PCI_CHUNKSIZE": "524288",
+        "NCCL_P2P_NVL_CHUNKSIZE": "1048576", "NCCL_BUFFSIZE": "8388608",
+        "NCCL_NET_GDR_LEVEL": "PIX", "NCCL_TUNER_PLUGIN": "libnccl-tuner.so",
+        "NCCL_NVLS_ENABLE": "0"},
+    "oci_h100": {
+        "NCCL_IB_TC": "41", "NCCL_IB_TIMEOUT": "22", "NCCL_IB_SPLIT_DATA_ON_QPS": "0",
+        "NCCL_SOCKET_IFNAME": "eth0", "NCCL_CUMEM_ENABLE": "0",
+        "NCCL_IGNORE_CPU_AFFINITY": "1"},
+}  # fmt: skip
+"""As each provider publishes them, in full; of Oracle without NCCL_IB_SL=0, which is NCCL's
+default, and NCCL_IB_HCA, which is by shape."""
+BY_NAME = {"Libfabric", "FasTrak"}
+"""Set besides: NCCL_NET, so that NCCL stops where the plug-in is missing."""
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_a_cloud_sets_all_that_its_provider_publishes_and_nothing_else(name):
+    made = {key: one.text() for key, one in plan(preset(name)).nccl.settings.items()}
+    if made.get("NCCL_NET") in BY_NAME:
+        del made["NCCL_NET"]
+    assert made == PUBLISHED[name]
+
+
+@pytest.mark.parametrize(("name", "words"), [
+    ("aws_p5", ["RDMAV_FORK_SAFE", "FI_EFA_USE_DEVICE_RDMA", "NCCL_MIN_NCHANNELS"]),
+    ("azure_nd_h100_v5", ["UCX_IB_PKEY", "UCX_IB_SL=1"]),
+])  # fmt: skip
+def test_what_no_variable_of_nccl_says_stands_beside_them(name, words):
+    beside = plan(preset(name)).nccl.beside.reason
+    assert all(word in beside for word in words)
+
+
+@pytest.mark.parametrize(("name", "gid"), [("oci_h100", "3"), ("gcp_a3_ultra", None)])
+def test_a_nccl_that_finds_no_gid_has_that_of_the_provider_where_it_says_one(name, gid):
+    cluster = preset(name)
+    assert "NCCL_IB_GID_INDEX" not in plan(cluster).nccl.settings
+    old = plan(cluster.with_(nccl=cluster.nccl.with_(version="2.18.3"))).nccl
+    asked = old.settings.get("NCCL_IB_GID_INDEX")
+    assert (asked.text() if asked else None) == gid
+    assert (old.gid_index is None) == (gid is not None)
+
+
 def test_control_messages_have_a_class_of_their_own_only_where_the_provider_says_so():
     """NCCL_IB_FIFO_TC=185 is of other NICs than those that Oracle's H100 shapes have."""
     for name in ("oci_h100", "oci_a100"):

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from weft.generate.cloud import cloud_of
 from weft.generate.plan import Plan
 from weft.generate.target import Files, declared, header
 from weft.generate.template import text_of
@@ -31,7 +32,9 @@ def _refuses(plan: Plan) -> str | None:
     cluster = plan.cluster
     if cluster.host.nics == 0 or cluster.gpus == 1:
         return "a tuner chooses for two ranks or more that a network joins"
-    return OWN_TUNERS.get(cluster.fabric.kind)
+    cloud = cloud_of(cluster)
+    own = cloud.tuner if cloud is not None else ""
+    return own or OWN_TUNERS.get(cluster.fabric.kind)
 
 
 nccl_tuner = declared("nccl_tuner", files=_files, refuses=_refuses)
