@@ -90,28 +90,31 @@ def _nics(plan: Plan) -> dict[str, object]:
     }  # fmt: skip
 
 
+_DCQCN: Final = (
+    ("roce_np/cnp_dscp", "np_cnp_dscp", "cnp_dscp"),
+    ("roce_np/cnp_802p_prio", "np_cnp_prio", "cnp_priority"),
+    ("roce_np/min_time_between_cnps", "np_min_time_between_cnps", "min_time_between_cnps_us"),
+    ("roce_rp/rpg_ai_rate", "rp_ai_rate", "ai_rate_mbit_per_s"),
+    ("roce_rp/rpg_hai_rate", "rp_hai_rate", "hai_rate_mbit_per_s"),
+    ("roce_rp/rpg_time_reset", "rp_time_reset", "time_reset_us"),
+    ("roce_rp/rpg_byte_reset", "rp_byte_reset", "byte_reset"),
+    ("roce_rp/dce_tcp_g", "rp_dce_tcp_g", "alpha_gain"),
+    ("roce_rp/rate_reduce_monitor_period", "rp_rate_reduce_monitor_period",
+     "rate_reduce_monitor_period_us"),
+    ("roce_rp/rpg_min_rate", "rp_min_rate", "minimum_rate_mbit_per_s"),
+    ("roce_rp/rpg_threshold", "rp_threshold", "fast_recovery_stages"),
+    ("roce_rp/dce_tcp_rtt", "rp_dce_tcp_rtt", "alpha_timer_us"),
+)  # fmt: skip
+"""Settings of DCQCN: the file of MLNX_OFED, that of the kernel's driver, number of the plan."""
+
+
 def _dcqcn(labels: Labels, control: Dcqcn) -> list[tuple[str, str, str]]:
-    """Return DCQCN's settings: the file of MLNX_OFED, that of the kernel's driver, value."""
-    return [
-        (ofed, kernel, value.text())
-        for ofed, kernel, value in (
-            ("roce_np/cnp_dscp", "np_cnp_dscp", labels.cnp_dscp),
-            ("roce_np/cnp_802p_prio", "np_cnp_prio", labels.cnp_priority),
-            ("roce_np/min_time_between_cnps", "np_min_time_between_cnps",
-             control.min_time_between_cnps_us),
-            ("roce_rp/rpg_ai_rate", "rp_ai_rate", control.ai_rate_mbit_per_s),
-            ("roce_rp/rpg_hai_rate", "rp_hai_rate", control.hai_rate_mbit_per_s),
-            ("roce_rp/rpg_time_reset", "rp_time_reset", control.time_reset_us),
-            ("roce_rp/rpg_byte_reset", "rp_byte_reset", control.byte_reset),
-            ("roce_rp/dce_tcp_g", "rp_dce_tcp_g", control.alpha_gain),
-            ("roce_rp/rate_reduce_monitor_period", "rp_rate_reduce_monitor_period",
-             control.rate_reduce_monitor_period_us),
-            ("roce_rp/rpg_min_rate", "rp_min_rate", control.minimum_rate_mbit_per_s),
-            ("roce_rp/rpg_threshold", "rp_threshold", control.fast_recovery_stages),
-            ("roce_rp/dce_tcp_rtt", "rp_dce_tcp_rtt", control.alpha_timer_us),
-        )
-        if value is not None
-    ]  # fmt: skip
+    """Return the settings of DCQCN that are planned: both files, and the value."""
+    asked = (
+        (ofed, kernel, getattr(labels if name.startswith("cnp_") else control, name))
+        for ofed, kernel, name in _DCQCN
+    )
+    return [(ofed, kernel, one.text()) for ofed, kernel, one in asked if one is not None]
 
 
 def _rails(plan: Plan) -> Iterator[str]:

@@ -106,6 +106,27 @@ def test_headroom_is_never_less_than_the_table_of_the_switch(name):
             assert str(int(published)) in needed.shown
 
 
+@pytest.mark.parametrize("name", ["sn3700", "sn4700", "sn5600", "sn5610", "sn6600"])
+@pytest.mark.parametrize("gbit", [100, 200, 400, 800])
+@pytest.mark.parametrize("cable_m", [5, 40, 300])
+def test_headroom_is_never_less_than_in_the_model_of_the_switches_software(name, gbit, cable_m):
+    """xoff = 1024 + (mtu + cable + MAC + peer + tile) x occupancy, + 2 KiB, + 18 KiB on chip 6.
+
+    buffer_headroom_mellanox.lua of SONiC with its usual pattern of traffic, no headroom shared.
+    """
+    switch = all_of("switches")[name]
+    generation = int(chip(switch)[-1])
+    cell = {2: 144, 3: 144, 4: 192, 5: 192, 6: 256}[generation]
+    cable = 2 * cable_m * gbit / 8 * 1e9 / 198e6
+    peer = {100: 394, 200: 453, 400: 905, 800: 905}[gbit] * 64
+    tile = gbit * 15 if generation in {4, 5} else 0
+    small = 64 / 544
+    occupancy = 1 - small + small * -(-cell // 64)
+    xoff = 1024 + (9216 + cable + 0.8 * 1024 + peer + tile) * occupancy + 2 * 1024
+    xoff += 18 * 1024 if generation == 6 else 0
+    assert headroom(switch, gbit / 8 * 1e9, cable_m, 9216).arithmetic_bytes >= xoff
+
+
 def test_a_longer_cable_never_needs_less_headroom():
     switch = all_of("switches")["sn5600"]
     needed = [headroom(switch, 50e9, m, 9216).headroom_bytes for m in range(1, 300)]

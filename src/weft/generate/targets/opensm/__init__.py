@@ -23,8 +23,8 @@ def _files(plan: Plan) -> Files:
     def file(name: str, **values: object) -> str:
         return text_of(f"opensm/{name}.j2", subnet=subnet, head=header(plan, name), **values)
 
-    priorities = (("master", subnet.master_priority), ("standby", subnet.standby_priority))
-    for role, priority in priorities:
+    priorities = {"master": subnet.master_priority, "standby": subnet.standby_priority}
+    for role, priority in priorities.items():
         yield (
             f"opensm.{role}.conf",
             file(
