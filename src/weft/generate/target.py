@@ -147,12 +147,13 @@ def render(plan: Plan, names: Iterable[str]) -> Configuration:
     """
     asked = list(dict.fromkeys(names))
     everything = asked == [ALL]
-    chosen = _configuring(suitable(plan)) if everything else asked
+    chosen = suitable(plan) if everything else asked
     loaded = {name: plugins.load(targets, name, Target) for name in chosen}
-    against = [reason for name in chosen if (reason := reason_against(name, plan))]
+    loaded = {name: t for name, t in loaded.items() if t.configures or not everything}
+    against = [reason for name in loaded if (reason := reason_against(name, plan))]
     if against:
-        able = ", ".join(suitable(plan)) or "none"
-        raise SpecError(f"{'; '.join(against)}. Targets for this cluster: {able}")
+        known = ", ".join(suitable(plan)) or "none"
+        raise SpecError(f"{'; '.join(against)}. Targets for this cluster: {known}")
     files = tuple(
         File(path=f"{name}/{path}", sha256=_sha256(text), text=text)
         for name, target in loaded.items()
@@ -183,10 +184,6 @@ def _applied(names: Iterable[str]) -> dict[str, str]:
     known = (name for name in names if name in target_names())
     hows = {name: plugins.load(targets, name, Target).applied for name in known}
     return {name: how for name, how in hows.items() if how}
-
-
-def _configuring(names: Iterable[str]) -> list[str]:
-    return [name for name in names if plugins.load(targets, name, Target).configures]
 
 
 def _left_out(plan: Plan) -> tuple[LeftOut, ...]:
