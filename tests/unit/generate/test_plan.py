@@ -3,6 +3,7 @@
 import dataclasses
 import re
 import subprocess
+from importlib.resources import files
 
 import pytest
 from hypothesis import given
@@ -17,7 +18,8 @@ from weft.generate.host import rented_from
 from weft.generate.lossless import marking
 from weft.generate.plan import Feature, lossless, plan
 from weft.generate.switch_system import switch_systems
-from weft.generate.target import render
+from weft.generate.tables import table
+from weft.generate.target import render, target_names
 from weft.network import network as resolver
 from weft.network.fabric import find
 from weft.spec.cluster import Nccl, Tenant
@@ -43,6 +45,24 @@ def test_every_preset_has_a_plan_whose_values_have_reasons_and_sources(name):
     for path, one in numbers.items():
         assert one.reason, path
         assert one.source in SOURCES, path
+
+
+def test_every_row_of_numbers_has_a_reason_a_known_source_and_somebody_who_asks_for_it():
+    """By its path or its name; rows with a value are asked for with their part (constants)."""
+    package = files("weft.generate")
+    code = "".join(
+        one.read_text("utf-8") for one in package.iterdir() if one.name.endswith(".py")
+    )
+    for part, rows in table("numbers").items():
+        assert re.search(rf'["]{part}[".]', code), part
+        for name, row in rows.items():
+            assert row["reason"], (part, name)
+            assert row.get("source", "weft") in SOURCES, (part, name)
+            assert "value" in row or re.search(rf"\b{name}\b", code), (part, name)
+
+
+def test_every_target_has_a_row_and_every_row_a_target():
+    assert sorted(table("targets")) == target_names()
 
 
 @pytest.mark.parametrize("name", PRESETS)
