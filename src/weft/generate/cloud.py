@@ -27,9 +27,9 @@ class Cloud:
     more: Mapping[str, Settings] = field(default_factory=dict)
     """Further variables by the name of the server."""
     tuner: str = ""
-    """Why no other tuner can be loaded, where the kind of fabric does not say it."""
+    """Why no other tuner can be loaded; empty where the kind of fabric decides."""
     gid_index: int | None = None
-    """Of RoCE v2 on its hosts, for a NCCL that does not find it."""
+    """Of RoCE v2 on its hosts; set for versions of NCCL that do not find it."""
     traffic_class: int | None = None
     """That the provider's switches know; none where nothing reads it."""
     beside: str = ""

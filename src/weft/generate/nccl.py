@@ -50,7 +50,7 @@ class _Case:
 
     @property
     def knows_gid(self) -> bool:
-        """Whether the provider says the GID of RoCE v2."""
+        """Whether the provider publishes the GID index of RoCE v2."""
         return self.cloud is not None and self.cloud.gid_index is not None
 
 

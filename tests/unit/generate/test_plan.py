@@ -47,8 +47,8 @@ def test_every_preset_has_a_plan_whose_values_have_reasons_and_sources(name):
         assert one.source in SOURCES, path
 
 
-def test_every_row_of_numbers_has_a_reason_a_known_source_and_somebody_who_asks_for_it():
-    """By its path or its name; rows with a value are asked for with their part (constants)."""
+def test_every_row_of_numbers_has_a_reason_a_known_source_and_a_use():
+    """Code names the part of each row, and each row that has no value of its own."""
     package = files("weft.generate")
     code = "".join(
         one.read_text("utf-8") for one in package.iterdir() if one.name.endswith(".py")
@@ -333,13 +333,13 @@ def test_a_cloud_sets_all_that_its_provider_publishes_and_nothing_else(name):
     ("aws_p5", ["RDMAV_FORK_SAFE", "FI_EFA_USE_DEVICE_RDMA", "NCCL_MIN_NCHANNELS"]),
     ("azure_nd_h100_v5", ["UCX_IB_PKEY", "UCX_IB_SL=1"]),
 ])  # fmt: skip
-def test_what_no_variable_of_nccl_says_stands_beside_them(name, words):
+def test_advice_on_other_variables_is_a_comment(name, words):
     beside = plan(preset(name)).nccl.beside.reason
     assert all(word in beside for word in words)
 
 
 @pytest.mark.parametrize(("name", "gid"), [("oci_h100", "3"), ("gcp_a3_ultra", None)])
-def test_a_nccl_that_finds_no_gid_has_that_of_the_provider_where_it_says_one(name, gid):
+def test_old_nccl_gets_the_gid_index_that_the_provider_publishes(name, gid):
     cluster = preset(name)
     assert "NCCL_IB_GID_INDEX" not in plan(cluster).nccl.settings
     old = plan(cluster.with_(nccl=cluster.nccl.with_(version="2.18.3"))).nccl
