@@ -1,13 +1,12 @@
 """Clouds: networks that a provider runs, and what NCCL needs there; rows of ``clouds.toml``."""
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from importlib import resources
 
 from weft.generate.host import rented_from
 from weft.generate.planned import Planned, Scalar
+from weft.generate.tables import table
 from weft.spec.cluster import Cluster
 
 Settings = Mapping[str, tuple[Scalar, str]]
@@ -27,6 +26,10 @@ class Cloud:
     """Variables by name; those of the plan that differ are replaced."""
     more: Mapping[str, Settings] = field(default_factory=dict)
     """Further variables by the name of the server."""
+    tuner: str = ""
+    """Why no other tuner can be loaded; empty where the kind of fabric decides."""
+    gid_index: int | None = None
+    """Of RoCE v2 on its hosts; set for versions of NCCL that do not find it."""
     traffic_class: int | None = None
     """That the provider's switches know; none where nothing reads it."""
     beside: str = ""
@@ -48,16 +51,13 @@ class Cloud:
 @cache
 def clouds() -> tuple[Cloud, ...]:
     """Return all clouds, as ``clouds.toml`` lists them."""
-    rows = tomllib.loads(
-        resources.files(__package__).joinpath("clouds.toml").read_text("utf-8")
-    )
     return tuple(
         Cloud(**{
             **row,
             "fabrics": frozenset(row["fabrics"]),
             "libraries": tuple(row.get("libraries", ())),
         })
-        for row in rows.values()
+        for row in table("clouds").values()
     )  # fmt: skip
 
 

@@ -84,18 +84,11 @@ def effects(plan: Plan) -> tuple[Effect, ...]:
 
 
 def _taken_away(plan: Plan) -> Iterator[tuple[str, dict[str, Any]]]:
-    yield (
-        "switches that mark",
-        {"ecn": {"kmin_bytes": _OUT_OF_REACH, "kmax_bytes": _OUT_OF_REACH}},
-    )
-    yield (
-        f"PFC (a queue of {_SHALLOW} drops, NICs go back N)",
-        {
-            "flow_control": "none",
-            "recovery": "go_back_n",
-            "queue_limit_bytes": _SHALLOW,
-        },
-    )
+    never = {"kmin_bytes": _OUT_OF_REACH, "kmax_bytes": _OUT_OF_REACH}
+    yield "switches that mark", {"ecn": never}
+    yield f"PFC (a queue of {_SHALLOW} drops, NICs go back N)", {
+        "flow_control": "none", "recovery": "go_back_n", "queue_limit_bytes": _SHALLOW,
+    }  # fmt: skip
     if _queue_pairs(plan) > 1:
         yield f"{_queue_pairs(plan)} queue pairs a connection (one)", {"queue_pairs": 1}
 

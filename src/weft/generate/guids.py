@@ -45,7 +45,7 @@ def parse_name_map(text: str, where: str) -> Mapping[str, str]:
         guid, name = match.groups()
         host, _, device = name.partition(" ")
         for word in (host, device) if device else (name,):
-            names.label(word, f"{where}:{number}: name")
+            names.checked("label", word, f"{where}:{number}: name")
         if name in found or guid.lower() in found.values():
             raise SpecError(f"{where}:{number}: {name} or its GUID is named twice")
         found[name] = guid.lower()

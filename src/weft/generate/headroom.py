@@ -28,6 +28,8 @@ CELL_BYTES: Final[Mapping[str, int]] = {
 }  # fmt: skip
 """Buffer is given in cells, by chip. [sonic_headroom]"""
 LARGEST_CELL_BYTES: Final = 256
+ACCOUNTING_BYTES: Final[Mapping[str, int]] = {"Spectrum-6": 18 << 10}
+"""What the chip's accounting of its packet buffer takes besides. [sonic_headroom]"""
 TILED: Final = frozenset({"Spectrum-4", "Spectrum-5"})
 CABLES_M: Final = (5, 40, 300, 1000, 2000)
 """Lengths that tables of headroom are published for. [sonic_qos]"""
@@ -49,6 +51,8 @@ class Headroom:
     """Inside MAC, PHY and chip."""
     occupancy: float
     """Cells that small packets do not fill."""
+    accounting_bytes: int
+    """What the chip's accounting takes besides."""
     published_bytes: int | None
     """Of this switch, at this rate and the next longer cable of the table."""
 
@@ -58,7 +62,7 @@ class Headroom:
         parts = (
             self.cable_bytes + self.frames_bytes + self.response_bytes + self.interface_bytes
         )
-        return ceil(parts * self.occupancy / KIB) * KIB
+        return ceil(parts * self.occupancy / KIB) * KIB + self.accounting_bytes
 
     @property
     def headroom_bytes(self) -> int:
@@ -68,11 +72,14 @@ class Headroom:
     @property
     def shown(self) -> str:
         """The arithmetic, as a reader would check it."""
+        own = self.accounting_bytes
+        besides = f" + {own} B of the chip's accounting" if own else ""
         parts = (
             f"({self.cable_bytes} B on {self.cable_m:g} m there and back + "
             f"{self.frames_bytes} B of frames begun + {self.response_bytes} B until the peer "
             f"obeys + {self.interface_bytes} B in the interface) x {self.occupancy:.3f} of "
-            f"cells half filled = {self.arithmetic_bytes} B"
+            f"cells half filled{besides} = "
+            f"{self.arithmetic_bytes} B"
         )
         if self.published_bytes is None:
             return f"{parts}; the catalogue has no table of this switch to compare with"
@@ -95,6 +102,7 @@ def headroom(
         response_bytes=ceil(_quanta(gbit) * QUANTUM_BYTES),
         interface_bytes=MAC_BYTES + tile,
         occupancy=1 + SMALL_RATIO * (ceil(cell / QUANTUM_BYTES) - 1),
+        accounting_bytes=ACCOUNTING_BYTES.get(name, 0),
         published_bytes=_published(switch, link_bytes_per_s, cable_m),
     )
 

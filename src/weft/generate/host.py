@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from weft import catalogue
-from weft.catalogue.devices import Gpu, Server
-from weft.generate.planned import Planned
+from weft.catalogue.devices import Server
+from weft.generate.planned import Planned, constants, numbered
 from weft.spec.cluster import Cluster
 
 VIRTUAL: Final = frozenset({"AWS", "Microsoft", "Google"})
@@ -25,12 +25,12 @@ class HostSettings:
 
 def host_settings(cluster: Cluster) -> HostSettings:
     """Return the settings of the hosts of a cluster."""
+    acs = "kept" if rented_from(cluster) in VIRTUAL else "off"
     return HostSettings(
-        memlock=Planned(
-            value="unlimited", source="nccl_trouble",
-            reason="RDMA pins the memory that it reads and writes"),
-        acs=_acs(cluster), gpu_memory=_gpu_memory(cluster),
-    )  # fmt: skip
+        acs=numbered(f"host_acs.{acs}", acs),
+        gpu_memory=numbered(f"host_gpu_memory.{_way_to_gpu(cluster)}"),
+        **constants("host"),
+    )
 
 
 def server_of(cluster: Cluster) -> Server | None:
@@ -45,32 +45,8 @@ def rented_from(cluster: Cluster) -> str | None:
     return server.vendor if server is not None and server.cloud else None
 
 
-def _acs(cluster: Cluster) -> Planned:
-    if rented_from(cluster) in VIRTUAL:
-        return Planned(
-            value="kept", source="nccl_trouble",
-            reason="a virtual machine: the hypervisor needs ACS, and ATS at the NIC makes "
-            "up for it",
-        )  # fmt: skip
-    return Planned(
-        value="off", source="nccl_trouble",
-        reason="ACS sends what GPU and NIC have for each other up to the root complex and "
-        "back; whole machines do without, with the IOMMU off or passing through",
-    )  # fmt: skip
-
-
-def _gpu_memory(cluster: Cluster) -> Planned:
+def _way_to_gpu(cluster: Cluster) -> str:
     if not cluster.host.gpudirect:
-        return Planned(value="copied", source="cluster", reason="host.gpudirect is false")
-    gpu = catalogue.find("gpus", cluster.host.gpu)
-    assert isinstance(gpu, Gpu)
-    if gpu.vendor != "NVIDIA":
-        return Planned(
-            value="dma-buf", source="nccl_trouble",
-            reason="the kernel hands buffers of the GPU's driver to the NIC's",
-        )  # fmt: skip
-    return Planned(
-        value="dma-buf, else nvidia-peermem", source="nccl_trouble",
-        reason="NVIDIA's open driver shares buffers by dma-buf; the closed one needs the "
-        "module nvidia-peermem",
-    )  # fmt: skip
+        return "copied"
+    vendor = catalogue.find("gpus", cluster.host.gpu).vendor
+    return "nvidia" if vendor == "NVIDIA" else "kernel"

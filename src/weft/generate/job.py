@@ -1,15 +1,14 @@
 """What a kind of job is: the rows of ``jobs.toml``, each with a template of its manifests."""
 
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
-from importlib import resources
 from typing import TYPE_CHECKING
 
 from weft.generate import pod
 from weft.generate.attachment import kubernetes, meta
 from weft.generate.manifest import Manifest, Value
+from weft.generate.tables import table
 from weft.generate.target import Proof
 from weft.generate.template import manifests_of
 
@@ -50,10 +49,9 @@ class Job:
 @cache
 def all_jobs() -> dict[str, Job]:
     """Return every kind of job by its name."""
-    rows = tomllib.loads(resources.files(__package__).joinpath("jobs.toml").read_text("utf-8"))
     return {
         name: Job(name=name, **{**row, "proof": Proof[row.get("proof", "SCHEMA")]})
-        for name, row in rows.items()
+        for name, row in table("jobs").items()
     }
 
 

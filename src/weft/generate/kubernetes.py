@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from ipaddress import IPv4Network
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from weft import catalogue
 from weft.errors import Infeasible, SpecError
@@ -11,7 +11,7 @@ from weft.generate import names
 from weft.generate.host import VIRTUAL, rented_from, server_of
 from weft.generate.mode import Case, Mode, by_rank, find
 from weft.generate.nccl import host_interfaces
-from weft.generate.planned import Planned
+from weft.generate.planned import Planned, Scalar, constants, numbered
 from weft.generate.underlay import POOLS
 from weft.network.network import resolve
 from weft.network.topology import Layout
@@ -21,12 +21,7 @@ from weft.spec.kubernetes import Kubernetes as Wishes
 if TYPE_CHECKING:
     from weft.generate.nccl import Variables
 
-OPERATOR: Final = "nvidia-network-operator"
-OPERATOR_VERSION: Final = "v26.7.0"
-NODE_LABEL: Final = "feature.node.kubernetes.io/pci-15b3.present"
 TENANT_LABEL: Final = "tenant"
-LEAF_LABEL: Final = "network.topology.nvidia.com/leaf"
-SPINE_LABEL: Final = "network.topology.nvidia.com/spine"
 DEVICE_IDS: Final = {
     "connectx5": "1017",
     "connectx6": "101b",
@@ -54,9 +49,9 @@ class Kubernetes:
     """The other modes: whether they fit, and why."""
     namespace: Planned
     operator_namespace: Planned
-    operator_version: Planned | None
-    operator_repository: Planned | None
-    node_label: Planned | None
+    operator_version: Planned | None = None
+    operator_repository: Planned | None = None
+    node_label: Planned | None = None
     """These three where NVIDIA's network operator has a part."""
     leaf_label: Planned
     spine_label: Planned
@@ -64,20 +59,20 @@ class Kubernetes:
     """Of a host, a rail each."""
     interfaces: Planned
     """With commas, in the order of the rails, as PCI addresses are."""
-    pci_addresses: Planned | None
-    nic_type: Planned | None
+    pci_addresses: Planned | None = None
+    nic_type: Planned | None = None
     """PCI device number of the NICs, where they are NVIDIA's and no virtual machine's."""
-    resources: Planned | None
+    resources: Planned | None = None
     """What a pod asks for, with their prefix."""
-    networks: Planned | None
-    address_pools: Planned | None
-    rail_subnet: Planned | None
+    networks: Planned | None = None
+    address_pools: Planned | None = None
+    rail_subnet: Planned | None = None
     """Of pods on the first rail of InfiniBand; each further rail has the next one."""
-    block_addresses: Planned | None
+    block_addresses: Planned | None = None
     """Addresses of one host on such a rail."""
-    virtual_functions: Planned | None
-    device_class: Planned | None
-    claim: Planned | None
+    virtual_functions: Planned | None = None
+    device_class: Planned | None = None
+    claim: Planned | None = None
     """These two where pods claim devices."""
     pods_per_host: Planned
     pods: Planned
@@ -95,12 +90,11 @@ class Kubernetes:
 
     def of_tenant(self, name: str, hosts: int) -> "Kubernetes":
         """Return what the manifests of a tenant print: a namespace and networks of its own."""
-        own = Planned(value=name, source="cluster", reason="tenants: a namespace of its own")
-        pods_per_host = self.pods_per_host.whole()
+        own = numbered("kubernetes.tenant", name)
         networks = self.networks
         if networks is not None:
             networks = replace(networks, value=f"{name}-{networks.text()}")
-        pods = replace(self.pods, value=hosts * pods_per_host, reason="the tenant's hosts")
+        pods = numbered("kubernetes.pods_of_tenant", hosts * self.pods_per_host.whole())
         return replace(self, tenant=own, namespace=own, networks=networks, pods=pods)
 
     def attached(self) -> Mode:
@@ -176,18 +170,28 @@ def kubernetes(cluster: Cluster, layout: Layout) -> Kubernetes | None:
     """Return what manifests print; none where no mode fits and none was asked for."""
     wishes = cluster.kubernetes or Wishes()
     case = _case(cluster)
-    name, reason, source = _chosen(wishes, case)
+    name, row = _chosen(wishes, case)
     if name is None:
         return None
     mode = find(name)
+    numbers: dict[str, Any] = {
+        "mode": numbered(f"modes.{row}", name, why=mode.why),
+        "modes": _others(name, case),
+    }
+    apart = {
+        "kubernetes": True,
+        "claims": mode.claim,
+        "operator" if mode.operator else "no_operator": True,
+    }
     parts = {
-        **_own(reason, name, source, case),
-        **_operator(wishes, cluster, mode),
+        **numbers,
+        **constants(*(part for part, applies in apart.items() if applies)),
+        **_operator(wishes, cluster),
         **_rails(wishes, cluster, layout, mode),
         **_pods(wishes, cluster),
         "settings": _settings(wishes, mode),
     }
-    return Kubernetes(**parts)  # type: ignore[arg-type] # each is what its function returns
+    return Kubernetes(**parts)
 
 
 def _case(cluster: Cluster) -> Case:
@@ -202,155 +206,89 @@ def _case(cluster: Cluster) -> Case:
     )
 
 
-def _chosen(wishes: Wishes, case: Case) -> tuple[str | None, str, str]:
-    """Return the mode, why, and whose wish it is."""
-    fitting = [(name, mode) for name, mode in by_rank() if mode.against(case) is None]
-    if wishes.mode is not None:
-        against = find(wishes.mode).against(case)
-        if against is not None:
-            able = ", ".join(name for name, _ in fitting) or "none"
-            raise SpecError(
-                f"kubernetes.mode {wishes.mode}: {against}. Modes for this cluster: {able}"
-            )
-        why = f"kubernetes.mode asks for it: {find(wishes.mode).why}"
-        return wishes.mode, why, "cluster"
-    if not fitting:
-        return None, "", ""
-    name, mode = fitting[0]
-    return name, mode.why, "l8k"
-
-
-def _own(reason: str, name: str, source: str, case: Case) -> dict[str, object]:
-    others = {}
-    for other, mode in by_rank():
-        if other == name:
-            continue
-        no = mode.against(case)
-        others[other] = Planned(
-            value="fits" if no is None else "does not fit",
-            reason=mode.why if no is None else no,
-            source="l8k",
+def _chosen(wishes: Wishes, case: Case) -> tuple[str | None, str]:
+    """Return the mode, and the row of numbers that says whose wish it is."""
+    fitting = [name for name, mode in by_rank() if mode.against(case) is None]
+    if wishes.mode is None:
+        return (fitting[0] if fitting else None), "chosen"
+    against = find(wishes.mode).against(case)
+    if against is not None:
+        able = ", ".join(fitting) or "none"
+        raise SpecError(
+            f"kubernetes.mode {wishes.mode}: {against}. Modes for this cluster: {able}"
         )
-    return {"mode": Planned(value=name, reason=reason, source=source), "modes": others}
+    return wishes.mode, "asked"
 
 
-def _operator(wishes: Wishes, cluster: Cluster, mode: Mode) -> dict[str, object]:
+def _others(name: str, case: Case) -> dict[str, Planned]:
+    """Return the other modes: whether they fit, and why."""
+    judged = ((other, mode, mode.against(case)) for other, mode in by_rank() if other != name)
+    return {
+        other: numbered("modes.no_fit", why=no) if no else numbered("modes.fits", why=mode.why)
+        for other, mode, no in judged
+    }
+
+
+def _operator(wishes: Wishes, cluster: Cluster) -> dict[str, object]:
     number = DEVICE_IDS.get(cluster.host.nic)
+    named = number is not None and rented_from(cluster) not in VIRTUAL
     return {
-        "namespace": Planned(
-            value=names.namespace(wishes.namespace), source="cluster",
-            reason="kubernetes.namespace: jobs, and the networks that they ask for"),
-        **_parts(mode),
-        "leaf_label": Planned(
-            value=LEAF_LABEL, source="topograph",
-            reason="hosts on the same leaves; label-nodes sets it"),
-        "spine_label": Planned(
-            value=SPINE_LABEL, source="topograph",
-            reason="hosts that meet below the top tier; label-nodes sets it"),
-        "nic_type": None if number is None or rented_from(cluster) in VIRTUAL else Planned(
-            value=number, source="pci_ids", reason="PCI device number of host.nic"),
-        "device_class": Planned(
-            value="rdma-nics", source="dranet", reason="RDMA devices that DRANET hands out",
-        ) if mode.claim else None,
-        "claim": Planned(
-            value="rails", source="dranet", reason="one claim a pod, with a request a rail",
-        ) if mode.claim else None,
-    }  # fmt: skip
-
-
-def _parts(mode: Mode) -> dict[str, object]:
-    """Return what is said of NVIDIA's network operator, and where pools of addresses live."""
-    if not mode.operator:
-        alone = Planned(value="kube-system", source="l8k", reason="where nv-ipam alone lives")
-        nothing = ("operator_version", "operator_repository", "node_label")
-        return {"operator_namespace": alone, **dict.fromkeys(nothing)}
-    return {
-        "operator_namespace": Planned(
-            value=OPERATOR, source="l8k", reason="where NVIDIA's network operator lives"),
-        "operator_version": Planned(
-            value=OPERATOR_VERSION, source="l8k",
-            reason="the release that the fields of the manifests were checked against"),
-        "operator_repository": Planned(
-            value="nvcr.io/nvidia/mellanox", source="l8k",
-            reason="images of the operator's components"),
-        "node_label": Planned(
-            value=NODE_LABEL, source="l8k",
-            reason="node feature discovery, which comes with the operator, sets it on hosts "
-            "with NVIDIA's NICs"),
-    }  # fmt: skip
+        "namespace": numbered(
+            "kubernetes.namespace",
+            names.checked("namespace", wishes.namespace, "kubernetes.namespace"),
+        ),
+        "nic_type": numbered("kubernetes.nic_type", number) if named else None,
+    }
 
 
 def _rails(wishes: Wishes, cluster: Cluster, layout: Layout, mode: Mode) -> dict[str, object]:
     count = layout.site.nics_per_host
     addresses = _pci(wishes, cluster, count)
-    pooled = bool(mode.network)
-    flat = pooled and cluster.fabric.kind == "infiniband"
+    flat = bool(mode.network) and cluster.fabric.kind == "infiniband"
+    resources = "kubernetes.whole_resource" if mode.whole_resource else "kubernetes.resources"
+    pods, blocks = wishes.pods_per_host, SPARE_ADDRESSES * wishes.pods_per_host
+
+    def where(applies: object, name: str, value: Scalar) -> Planned | None:
+        return numbered(f"kubernetes.{name}", value) if applies else None
+
     return {
-        "nics": Planned(
-            value=count, source="cluster", reason="host.nics: each has a rail of its own"),
+        "nics": numbered("kubernetes.nics", count),
         "interfaces": _interfaces(wishes, count, named=addresses is not None),
         "pci_addresses": addresses,
-        "resources": _resources(mode),
-        "networks": _listed(mode.network, "one a rail, as k8s-launch-kit names them"),
-        "address_pools": _listed(
-            "rail-N" if pooled else "", "one a rail: its NICs share no addresses"),
+        "resources": numbered(resources, mode.resource) if mode.resource else None,
+        "networks": where(mode.network, "networks", mode.network),
+        "address_pools": where(mode.network, "address_pools", "rail-N"),
         "rail_subnet": _subnet(wishes, cluster, count) if flat else None,
-        "block_addresses": Planned(
-            value=SPARE_ADDRESSES * wishes.pods_per_host, source="estimate",
-            reason="an address for each pod of a host, and one for the pod that follows it",
-        ) if flat else None,
-        "virtual_functions": Planned(
-            value=wishes.pods_per_host, source="cluster",
-            reason="kubernetes.pods_per_host: each pod has one of every NIC",
-        ) if mode.functions else None,
-    }  # fmt: skip
-
-
-def _resources(mode: Mode) -> Planned | None:
-    if mode.whole_resource:
-        return Planned(value=mode.resource, source="aws_efa", reason="as the plug-in names it")
-    return _listed(mode.resource, "one a rail: a pod gets the NIC that each rail needs")
-
-
-def _listed(name: str, reason: str) -> Planned | None:
-    return Planned(value=name, source="l8k", reason=reason) if name else None
+        "block_addresses": where(flat, "block_addresses", blocks),
+        "virtual_functions": where(mode.functions, "virtual_functions", pods),
+    }
 
 
 def _interfaces(wishes: Wishes, count: int, *, named: bool) -> Planned:
     if wishes.interfaces:
-        _as_many("kubernetes.interfaces", wishes.interfaces, count)
-        listed = ",".join(names.interface(one) for one in wishes.interfaces)
-        return Planned(value=listed, source="cluster", reason="kubernetes.interfaces")
-    given = "the operator gives these names, by the PCI addresses"
-    assumed = (
-        "assumed: compare with ls /sys/class/infiniband/*/device/net on a host, and give "
-        "kubernetes.interfaces, or kubernetes.pci_addresses to have them named so"
-    )
-    return Planned(
-        value=",".join(f"eth_r{rail}" for rail in range(count)), source="l8k",
-        reason=given if named else assumed,
-    )  # fmt: skip
+        return _given("interface", "interfaces", wishes.interfaces, count)
+    row = "interfaces_by_operator" if named else "interfaces_assumed"
+    return numbered(f"kubernetes.{row}", ",".join(f"eth_r{rail}" for rail in range(count)))
 
 
 def _pci(wishes: Wishes, cluster: Cluster, count: int) -> Planned | None:
     if wishes.pci_addresses:
-        _as_many("kubernetes.pci_addresses", wishes.pci_addresses, count)
-        listed = ",".join(names.pci_address(one) for one in wishes.pci_addresses)
-        return Planned(value=listed, source="cluster", reason="kubernetes.pci_addresses")
+        return _given("pci_address", "pci_addresses", wishes.pci_addresses, count)
     server = server_of(cluster)
     if server is None or len(server.pci_addresses) != count:
         return None
-    return Planned(
-        value=",".join(server.pci_addresses), source="catalogue",
-        reason=f"of the compute NICs of a {server.title}",
-    )  # fmt: skip
+    listed = ",".join(server.pci_addresses)
+    return numbered("kubernetes.pci_addresses_of_server", listed, server=server.title)
 
 
-def _as_many(what: str, given: tuple[str, ...], count: int) -> None:
+def _given(kind: str, name: str, given: tuple[str, ...], count: int) -> Planned:
+    """Return what the document names, one a NIC."""
+    what = f"kubernetes.{name}"
     if len(given) != count:
         raise SpecError(f"{what} has {len(given)}; give one for each of the {count} NICs")
     if len(set(given)) != count:
         raise SpecError(f"{what} names one twice; each NIC has its own")
+    return numbered(what, ",".join(names.checked(kind, one, what) for one in given))
 
 
 def _subnet(wishes: Wishes, cluster: Cluster, count: int) -> Planned:
@@ -359,12 +297,7 @@ def _subnet(wishes: Wishes, cluster: Cluster, count: int) -> Planned:
     pool = IPv4Network(POOLS[0])
     if length < pool.prefixlen or count > 2 ** (length - pool.prefixlen):
         raise Infeasible(f"{count} rails of a /{length} each do not fit in {pool}")
-    return Planned(
-        value=f"{pool.network_address}/{length}", source="estimate",
-        reason=f"of the first rail, each further one has the next: room for {wanted} "
-        "addresses, for tools that speak IP, as NCCL on InfiniBand needs none; change it "
-        "where the site has it in use",
-    )  # fmt: skip
+    return numbered("kubernetes.rail_subnet", f"{pool.network_address}/{length}", wanted=wanted)
 
 
 def _pods(wishes: Wishes, cluster: Cluster) -> dict[str, object]:
@@ -372,49 +305,26 @@ def _pods(wishes: Wishes, cluster: Cluster) -> dict[str, object]:
     if gpus % shared:
         raise SpecError(f"kubernetes.pods_per_host {shared}: must divide host.gpus ({gpus})")
     vendor = catalogue.find("gpus", cluster.host.gpu).vendor
-    images = {
-        key: Planned(
-            value=names.image(getattr(wishes, key), f"kubernetes.{key}"), source="cluster",
-            reason=f"kubernetes.{key}",
-        )
+    values: dict[str, Scalar] = {
+        key: names.checked("image", getattr(wishes, key), f"kubernetes.{key}")
         for key in ("image", "tools_image", "ray_image")
-    }  # fmt: skip
+    }
+    values |= {
+        "script": names.checked("script", wishes.script, "kubernetes.script"),
+        "pods_per_host": shared,
+        "pods": cluster.hosts * shared,
+        "gpus_per_pod": gpus // shared,
+        "gpu_resource": "amd.com/gpu" if vendor == "AMD" else "nvidia.com/gpu",
+        "shared_memory_gib": SHARED_MEMORY_GIB_PER_GPU * (gpus // shared),
+    }
     return {
-        **images,
-        "script": Planned(
-            value=names.script(wishes.script), source="cluster", reason="kubernetes.script"),
-        "pods_per_host": Planned(
-            value=shared, source="cluster", reason="kubernetes.pods_per_host"),
-        "pods": Planned(
-            value=cluster.hosts * shared, source="cluster",
-            reason="hosts x kubernetes.pods_per_host"),
-        "gpus_per_pod": Planned(
-            value=gpus // shared, source="cluster",
-            reason="host.gpus / kubernetes.pods_per_host"),
-        "gpu_resource": Planned(
-            value="amd.com/gpu" if vendor == "AMD" else "nvidia.com/gpu", source="catalogue",
-            reason=f"the device plug-in of {vendor}"),
-        "shared_memory_gib": Planned(
-            value=SHARED_MEMORY_GIB_PER_GPU * (gpus // shared), unit="GiB", source="estimate",
-            reason="shared memory: NVIDIA asks for 1 GiB at least, and data loaders hand their "
-            "batches over in it; 64 MiB, the default, stops NCCL"),
-    }  # fmt: skip
+        name: numbered(f"kubernetes.{name}", value, vendor=vendor)
+        for name, value in values.items()
+    }
 
 
 def _settings(wishes: Wishes, mode: Mode) -> dict[str, Planned]:
-    settings = {}
+    settings = constants("nccl_of_pods")
     if mode.on_host_network:
-        settings["NCCL_SOCKET_IFNAME"] = host_interfaces(wishes.interfaces)
-    else:
-        settings["NCCL_SOCKET_IFNAME"] = Planned(
-            value="eth0", source="nccl_env",
-            reason="the pod's own interface carries the bootstrap; net1, net2, ... are the "
-            "rails, and a bootstrap over one of them hangs where rails do not meet",
-        )  # fmt: skip
-    if not mode.keeps_device_names:
-        settings["NCCL_IB_HCA"] = Planned(
-            value=UNSET, source="nccl_env",
-            reason="a virtual function's device gets its name when it is made; a pod can open "
-            "only those that it was given, so all that it sees are right",
-        )  # fmt: skip
-    return settings
+        settings = {"NCCL_SOCKET_IFNAME": host_interfaces(wishes.interfaces)}
+    return settings if mode.keeps_device_names else settings | constants("nccl_of_functions")

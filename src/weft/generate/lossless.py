@@ -11,7 +11,7 @@ from typing import Final
 from weft.errors import Infeasible, SpecError
 from weft.generate.cloud import Cloud, cloud_of
 from weft.generate.headroom import KIB, Headroom, cable_class_m, headroom
-from weft.generate.planned import Planned
+from weft.generate.planned import Planned, constants, numbered
 from weft.generate.platform import Kept, group_reserve, kept_back, lanes_of, platforms
 from weft.generate.switch_system import SwitchSystem, system_of
 from weft.network.fabric import Fabric
@@ -22,13 +22,9 @@ ECT0: Final = 2
 """ECN bits that say: this packet can be marked. [RFC 3168]"""
 DSCP_SHIFT: Final = 4
 """The traffic class is DSCP x 4 + ECN bits: two bits lie below the DSCP."""
-DSCP: Final = 26
-CNP_DSCP: Final = 48
-PRIORITY: Final = 3
-CNP_PRIORITY: Final = 6
 SWITCH_MTU_BYTES: Final = 9216
-LARGEST_MTU_BYTES: Final = {"Arista": 9214}
-"""By vendor, where it is not the 9216 of the others. [arista_qos]"""
+LARGEST_MTU: Final = {"Arista": (9214, "arista_qos")}
+"""By vendor, with the source, where it is not the 9216 of the others."""
 HOST_MTU_BYTES: Final = 9000
 LEAST_KMIN_BYTES: Final = 150_000
 KMAX_OVER_KMIN_AT_LEAST: Final = 4
@@ -135,58 +131,38 @@ def labels(cluster: Cluster) -> Labels:
     asked = cluster.nccl.env.get("NCCL_IB_TC")
     cloud = cloud_of(cluster)
     if asked is None and cloud is not None and cloud.traffic_class is not None:
-        return _provided(cloud, cloud.traffic_class)
-    dscp = DSCP if asked is None else _dscp_of(asked)
-    why = (
-        "NVIDIA's default for RoCE; 24 is as common: any, if it is the same everywhere"
+        return Labels(**_provided(cloud, cloud.traffic_class), **constants("labels_for_all"))
+    dscp = (
+        numbered("labels.dscp")
         if asked is None
-        else f"nccl.env says NCCL_IB_TC={asked}, and its DSCP is {asked} // 4"
+        else numbered("labels.dscp_of_environment", _dscp_of(asked), traffic_class=asked)
     )
-    return _labels(
-        Planned(
-            value=dscp, reason=why,
-            source="cumulus_roce" if asked is None else "cluster"),
-        Planned(
-            value=dscp * DSCP_SHIFT + ECT0,
-            reason=f"DSCP {dscp} x 4 + 2: ECN-capable, so switches mark instead of drop",
-            source="mlnx_qos"),
-    )  # fmt: skip
-
-
-def _labels(dscp: Planned, traffic_class: Planned) -> Labels:
+    traffic_class = dscp.whole() * DSCP_SHIFT + ECT0
     return Labels(
-        dscp=dscp, traffic_class=traffic_class,
-        priority=Planned(
-            value=PRIORITY, source="cumulus_roce",
-            reason="the one lossless priority; also its queue and its priority group"),
-        cnp_dscp=Planned(value=CNP_DSCP, source="connectx_firmware",
-                         reason="default of the NIC's firmware; some operators set it to 4"),
-        cnp_priority=Planned(
-            value=CNP_PRIORITY, source="cumulus_roce",
-            reason="strict and without PFC: news of congestion must not wait behind it"),
-        rdma_weight=Planned(value=50, unit="%", source="cumulus_roce",
-                            reason="DWRR 50 to 50 with all other traffic"),
-    )  # fmt: skip
-
-
-def _provided(cloud: Cloud, traffic_class: int) -> Labels:
-    """Return the labels of a provider's network: its DSCP, the rest as usual."""
-    dscp = traffic_class // DSCP_SHIFT
-    own = f"{cloud.title}: the provider's switches have this class"
-    return _labels(
-        Planned(value=dscp, reason=own, source=cloud.source),
-        Planned(value=traffic_class, reason=own, source=cloud.source),
+        dscp=dscp,
+        traffic_class=numbered("labels.traffic_class", traffic_class, dscp=dscp.whole()),
+        **constants("labels_for_all"),
     )
+
+
+def _provided(cloud: Cloud, traffic_class: int) -> dict[str, Planned]:
+    """Return the labels of a provider's network; the rest is as usual."""
+    values = {"dscp": traffic_class // DSCP_SHIFT, "traffic_class": traffic_class}
+    return {
+        name: numbered("labels.of_provider", value, source=cloud.source, cloud=cloud.title)
+        for name, value in values.items()
+    }
 
 
 def _dscp_of(traffic_class: str) -> int:
     if not (traffic_class.isdecimal() and int(traffic_class) < 256):  # noqa: PLR2004 - a byte
         raise SpecError(f"nccl.env: NCCL_IB_TC={traffic_class[:20]!r}: give 0 to 255")
     dscp = int(traffic_class) // DSCP_SHIFT
-    if dscp in {0, CNP_DSCP}:
+    if dscp in {0, numbered("labels_for_all.cnp_dscp").whole()}:
+        usual = numbered("labels.dscp").whole() * DSCP_SHIFT + ECT0
         raise SpecError(
             f"nccl.env: NCCL_IB_TC={traffic_class} is DSCP {dscp}, which other traffic "
-            f"carries; give a class of its own, as {DSCP * DSCP_SHIFT + ECT0}"
+            f"carries; give a class of its own, as {usual}"
         )
     return dscp
 
@@ -209,19 +185,14 @@ def room(layout: Layout, cable_m: float | None = None) -> Headroom:
     return headroom(switch, layout.link_bytes_per_s, length, SWITCH_MTU_BYTES)
 
 
-def _links(layout: Layout) -> dict[str, LinkRoom]:
-    found = {}
-    for kind, length in lengths_m(layout).items():
-        needed = room(layout, length)
-        found[kind] = LinkRoom(
-            cable_m=Planned(
-                value=cable_class_m(length), unit="m", source="sonic_qos",
-                reason=f"topology.longest_cable_m: {length:g} m; the next usual length"),
-            headroom_bytes=Planned(
-                value=needed.headroom_bytes, unit="B", reason=needed.shown,
-                source="sonic_headroom"),
-        )  # fmt: skip
-    return found
+def _link_room(layout: Layout, length_m: float) -> LinkRoom:
+    needed = room(layout, length_m)
+    return LinkRoom(
+        cable_m=numbered("pause.link_cable_m", cable_class_m(length_m), length=length_m),
+        headroom_bytes=numbered(
+            "pause.headroom_bytes", needed.headroom_bytes, shown=needed.shown
+        ),
+    )
 
 
 def system(layout: Layout) -> SwitchSystem:
@@ -231,32 +202,25 @@ def system(layout: Layout) -> SwitchSystem:
 
 def pause(layout: Layout, on: SwitchSystem) -> Pause:
     """Return all of PFC for the switches of a layout that run a system."""
-    needed, links = room(layout), _links(layout)
+    needed = room(layout)
+    links = {kind: _link_room(layout, far) for kind, far in lengths_m(layout).items()}
     xon, _ = group_reserve(lanes_of(layout.switch, layout.radix))
     pool = pool_of(layout, needed.headroom_bytes, links)
+    cable = "pause.longest_cable_m" if links else "pause.cable_m"
+    alpha = "pause.buffer_alpha" if on.has_claim else "pause.buffer_alpha_left"
     return Pause(
         links=links,
-        cable_m=Planned(
-            value=int(needed.cable_m), unit="m", source="sonic_qos",
-            reason="the longest of topology.longest_cable_m" if links else
-            f"topology.cable_m is {layout.site.choice.cable_m:g} m, a mean; the next "
-            "usual length covers longer ones. Raise cable_m if any cable is longer still"),
-        headroom_bytes=Planned(
-            value=needed.headroom_bytes, unit="B", reason=needed.shown,
-            source="sonic_headroom"),
-        xon_bytes=Planned(
-            value=xon, unit="B", source="sonic_headroom",
-            reason=f"{xon // KIB} KiB of the pipeline are left when the peer may send again"),
-        xon_offset_bytes=Planned(
-            value=0, unit="B", source="sonic_qos",
-            reason="SONiC's own: the peer goes on as soon as there is room again"),
-        buffer_alpha=Planned(
-            value=1.0, source="sonic_qos",
-            reason="a priority group may take as much as is free (dynamic_th 0 is 2^0)"
-            if on.has_claim else f"of weft's simulations; not written: {on.leaves}"),
-        pool_bytes=pool, xoff_bytes=xoff_of(layout, pool, 1.0),
+        cable_m=numbered(cable, int(needed.cable_m), mean=layout.site.choice.cable_m),
+        headroom_bytes=numbered(
+            "pause.headroom_bytes", needed.headroom_bytes, shown=needed.shown
+        ),
+        xon_bytes=numbered("pause.xon_bytes", xon, kib=xon // KIB),
+        xon_offset_bytes=numbered("pause.xon_offset_bytes"),
+        buffer_alpha=numbered(alpha, leaves=on.leaves),
+        pool_bytes=pool,
+        xoff_bytes=xoff_of(layout, pool, 1.0),
         **_watchdog(on, layout.radix),
-    )  # fmt: skip
+    )
 
 
 def _lossless_groups(
@@ -324,9 +288,9 @@ def pool_of(
     if buffer is None:
         return None
     parts = "".join(f" - {one.what} {one.count} x {one.each_bytes} B" for one in buffer.kept)
-    return Planned(
-        value=buffer.shared_bytes, unit="B", source=buffer.source,
-        reason=f"buffer {buffer.whole_bytes} B{parts}",
+    return numbered(
+        "pause.pool_bytes", buffer.shared_bytes, source=buffer.source,
+        whole=buffer.whole_bytes, parts=parts,
     )  # fmt: skip
 
 
@@ -335,11 +299,7 @@ def xoff_of(layout: Layout, pool: Planned | None, alpha: float) -> Planned | Non
     if pool is None:
         return None
     xoff = threshold_bytes(pool.number(), alpha, layout.radix)
-    return Planned(
-        value=xoff // KIB * KIB, unit="B", source="dcqcn",
-        reason=f"alpha x pool / (1 + alpha x {layout.radix} ports), alpha {alpha:g}: the least "
-        "fill at which a port pauses its peer, when all are congested at once",
-    )  # fmt: skip
+    return numbered("pause.xoff_bytes", xoff // KIB * KIB, ports=layout.radix, alpha=alpha)
 
 
 def threshold_bytes(pool_bytes: float, alpha: float, ports: int) -> int:
@@ -363,21 +323,20 @@ def _watchdog(on: SwitchSystem, ports: int) -> dict[str, Planned]:
         if step > 1 else ""
     )  # fmt: skip
 
-    def planned(value: int | str, reason: str, unit: str = "") -> Planned:
-        return Planned(value=value, unit=unit, reason=reason, source=dog.source)
-
+    values: dict[str, int | str] = {
+        "watchdog_poll_ms": min(poll_ms, dog.most_poll_ms or poll_ms),
+        "watchdog_detection_ms": poll_ms * dog.polls,
+        "watchdog_restoration_ms": poll_ms * dog.restore_polls,
+        "watchdog_action": "drop",
+        "watchdog_polls": dog.polls,
+        "watchdog_restore_polls": dog.restore_polls,
+    }
     return {
-        "watchdog_poll_ms": planned(
-            min(poll_ms, dog.most_poll_ms or poll_ms), f"{on.title}: {why}", "ms"),
-        "watchdog_detection_ms": planned(
-            poll_ms * dog.polls, f"{dog.polls} polls; {why}", "ms"),
-        "watchdog_restoration_ms": planned(
-            poll_ms * dog.restore_polls, f"{dog.restore_polls} polls; {why}", "ms"),
-        "watchdog_action": planned(
-            "drop", "a queue paused for so long is a storm: dropping frees the others"),
-        "watchdog_polls": planned(dog.polls, f"polls in a row that find it stuck; {dog.why}"),
-        "watchdog_restore_polls": planned(
-            dog.restore_polls, f"polls until the queue is given back; {dog.why}"),
+        name: numbered(
+            f"watchdog.{name}", value, source=dog.source, system=on.title, why=why,
+            default=dog.why, polls=dog.polls, restore_polls=dog.restore_polls,
+        )
+        for name, value in values.items()
     }  # fmt: skip
 
 
@@ -394,8 +353,7 @@ def marking(fabric: Fabric, layout: Layout, xoff: Planned | None, on: SwitchSyst
     kmin = int(max(LEAST_KMIN_BYTES, BDP_RATIO * bdp))
     kmax = on.marking.kmax_ratio * kmin
     most = kmax if xoff is None else xoff.whole() - SWITCH_MTU_BYTES
-    shown = f"the larger of 150 kB and a quarter of {bdp:.0f} B (rate x round trip)"
-    cap = ""
+    cap = kmin_cap = ""
     if most < kmax:
         cap = f", but under the {most} B that a frame less than XOFF leaves"
         kmax = most
@@ -407,8 +365,8 @@ def marking(fabric: Fabric, layout: Layout, xoff: Planned | None, on: SwitchSyst
         )
     if kmin > kmax // KMAX_OVER_KMIN_AT_LEAST:
         kmin = kmax // KMAX_OVER_KMIN_AT_LEAST
-        shown += ", but at most a quarter of Kmax"
-    why = on.marking.why
+        kmin_cap = ", but at most a quarter of Kmax"
+    source = on.marking.source
     claim = (
         "marking is certain before anybody is paused"
         if on.has_claim and xoff is not None
@@ -417,35 +375,17 @@ def marking(fabric: Fabric, layout: Layout, xoff: Planned | None, on: SwitchSyst
         else "not claimed to be below the pause: the size of the buffer is unknown"
     )
     return Marking(
-        kmin_bytes=Planned(value=kmin // KIB * KIB, unit="B", reason=shown,
-                           source="cumulus_roce"),
-        kmax_bytes=Planned(
-            value=kmax // KIB * KIB, unit="B", source=on.marking.source,
-            reason=f"{on.marking.kmax_ratio} x Kmin{cap}: {claim}"),
-        pmax_ratio=Planned(
-            value=on.marking.pmax_ratio, source=on.marking.source, reason=why),
+        kmin_bytes=numbered("marking.kmin_bytes", kmin // KIB * KIB, bdp=bdp, cap=kmin_cap),
+        kmax_bytes=numbered(
+            "marking.kmax_bytes", kmax // KIB * KIB, source=source,
+            ratio=on.marking.kmax_ratio, cap=cap, claim=claim,
+        ),
+        pmax_ratio=numbered(
+            "marking.pmax_ratio", on.marking.pmax_ratio, source=source, why=on.marking.why
+        ),
     )  # fmt: skip
 
 
 def dcqcn() -> Dcqcn:
     """Return DCQCN as the NIC's firmware has it: nobody published better for all."""
-
-    def default(value: int, unit: str, reason: str) -> Planned:
-        return Planned(
-            value=value, unit=unit, reason=f"{reason}; firmware default, kept",
-            source="connectx_firmware",
-        )  # fmt: skip
-
-    return Dcqcn(
-        enabled=Planned(
-            value=True, source="dcqcn",
-            reason="senders slow down on marks, before PFC has to stop whole links; Meta "
-            "went without at 400 Gb/s, with admission by the receiver"),
-        min_time_between_cnps_us=default(2, "us", "least time between two CNPs of a flow"),
-        ai_rate_mbit_per_s=default(5, "Mb/s", "additive increase"),
-        hai_rate_mbit_per_s=default(50, "Mb/s", "hyper increase"),
-        time_reset_us=default(300, "us", "timer of the increase"),
-        byte_reset=default(32767, "x 64 B", "byte counter of the increase"),
-        alpha_gain=default(1019, "/1024", "how much of alpha outlives an interval"),
-        rate_reduce_monitor_period_us=default(4, "us", "at most one cut in this time"),
-    )  # fmt: skip
+    return Dcqcn(**constants("dcqcn"))

@@ -1,13 +1,12 @@
 """What a mode of attachment is, how NICs get into a pod: the rows of ``modes.toml``."""
 
-import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from typing import Final
 
 from weft.errors import UnknownName
+from weft.generate.tables import table
 from weft.plugins import unknown
 
 NODE_GPUS: Final = 16
@@ -96,8 +95,7 @@ def by_rank() -> tuple[tuple[str, Mode], ...]:
 
 @cache
 def _modes() -> dict[str, Mode]:
-    rows = tomllib.loads(resources.files(__package__).joinpath("modes.toml").read_text("utf-8"))
     return {
         name: Mode(**{**row, "fabrics": frozenset(row["fabrics"])})
-        for name, row in rows.items()
+        for name, row in table("modes").items()
     }

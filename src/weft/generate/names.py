@@ -5,42 +5,50 @@ input can add a line, a comment or a command to a configuration.
 """
 
 import re
+from collections.abc import Mapping
 from typing import Final
 
 from weft.errors import SpecError
 from weft.network.naming import digits, host
 
-_LABEL: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?")
-_VARIABLE: Final = re.compile(r"(?:NCCL|FI|RCCL)_[A-Z0-9_]{1,80}")
-_SETTING: Final = re.compile(r"[A-Za-z0-9_.,:=^+/@%-]{1,400}")
-_DNS_LABEL: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
-_IMAGE: Final = re.compile(r"[a-z0-9][A-Za-z0-9._:/@-]{0,254}")
-_INTERFACE: Final = re.compile(r"[A-Za-z][A-Za-z0-9._-]{0,14}")
-_PCI_ADDRESS: Final = re.compile(r"[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
-_SCRIPT: Final = re.compile(r"[A-Za-z0-9_./][A-Za-z0-9_./=:,+@ -]{0,399}")
-_VERSION: Final = re.compile(r"\d{1,3}(?:\.\d{1,3}){1,3}")
+_LABEL: Final = r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?"
+_ALLOWED: Final[Mapping[str, tuple[str, str]]] = {
+    "label": (_LABEL, "give letters, digits and . _ - (at most 63)"),
+    "variable": (r"(?:NCCL|FI|RCCL)_[A-Z0-9_]{1,80}", "a name as NCCL_IB_HCA, in capitals"),
+    "setting": (
+        r"[A-Za-z0-9_.,:=^+/@%-]{1,400}", "letters, digits and . , : = ^ + / @ % - only"),
+    "namespace": (
+        r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?",
+        "give lower-case letters, digits and - (at most 63)"),
+    "image": (
+        r"[a-z0-9][A-Za-z0-9._:/@-]{0,254}",
+        "give registry/name:tag or registry/name@sha256:..."),
+    "interface": (
+        r"[A-Za-z][A-Za-z0-9._-]{0,14}", "a name of at most 15 letters, digits and . _ -"),
+    "pci_address": (
+        r"[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]",
+        "write it as lspci -D does, 0000:1a:00.0"),
+    "script": (
+        r"[A-Za-z0-9_./][A-Za-z0-9_./=:,+@ -]{0,399}",
+        "letters, digits, spaces and . _ / = : , + @ - only"),
+    "version": (r"\d{1,3}(?:\.\d{1,3}){1,3}", "numbers with dots, as 2.27.3"),
+}  # fmt: skip
+"""What each kind of text may hold, and how a refusal says so."""
 
 
-def label(text: str, what: str) -> str:
-    r"""Return a name that is safe in every file that weft writes, or refuse it.
+def checked(kind: str, text: str, what: str) -> str:
+    r"""Return a text of a kind that is safe in every file that weft writes, or refuse it.
 
-    >>> label("hgx-h100", "cluster name")
+    >>> checked("label", "hgx-h100", "cluster name")
     'hgx-h100'
-    >>> label("a\nb", "cluster name")
+    >>> checked("label", "a\nb", "cluster name")
     Traceback (most recent call last):
     weft.errors.SpecError: cluster name 'a\nb': give letters, digits and . _ - (at most 63)
     """
-    return _allowed(_LABEL, text, what, "give letters, digits and . _ - (at most 63)")
-
-
-def variable(text: str) -> str:
-    """Return the name of an environment variable, or refuse it."""
-    return _allowed(_VARIABLE, text, "nccl.env", "a name as NCCL_IB_HCA, in capitals")
-
-
-def setting(text: str, what: str) -> str:
-    """Return the value of an environment variable, or refuse it."""
-    return _allowed(_SETTING, text, what, "letters, digits and . , : = ^ + / @ % - only")
+    pattern, allowed = _ALLOWED[kind]
+    if re.fullmatch(pattern, text) is None:
+        raise SpecError(f"{what} {text[:60]!r}: {allowed}")
+    return text
 
 
 def version(text: str) -> tuple[int, ...]:
@@ -49,8 +57,7 @@ def version(text: str) -> tuple[int, ...]:
     >>> version("2.27.3")
     (2, 27, 3)
     """
-    allowed = _allowed(_VERSION, text, "nccl.version", "numbers with dots, as 2.27.3")
-    return tuple(int(part) for part in allowed.split("."))
+    return tuple(int(part) for part in checked("version", text, "nccl.version").split("."))
 
 
 def dns_label(text: str) -> str:
@@ -59,40 +66,7 @@ def dns_label(text: str) -> str:
     >>> dns_label("HGX_h100.east")
     'hgx-h100-east'
     """
-    return re.sub(r"[^a-z0-9]+", "-", label(text, "cluster name").lower()).strip("-")
-
-
-def namespace(text: str) -> str:
-    """Return the name of a namespace, or refuse what RFC 1123 does."""
-    wanted = "give lower-case letters, digits and - (at most 63)"
-    return _allowed(_DNS_LABEL, text, "kubernetes.namespace", wanted)
-
-
-def image(text: str, what: str) -> str:
-    """Return the reference of an image, or refuse it."""
-    return _allowed(_IMAGE, text, what, "give registry/name:tag or registry/name@sha256:...")
-
-
-def interface(text: str) -> str:
-    """Return the name of a network interface, or refuse it."""
-    wanted = "a name of at most 15 letters, digits and . _ -"
-    return _allowed(_INTERFACE, text, "kubernetes.interfaces", wanted)
-
-
-def pci_address(text: str) -> str:
-    """Return a PCI address, or refuse it.
-
-    >>> pci_address("0000:1a:00.0")
-    '0000:1a:00.0'
-    """
-    wanted = "write it as lspci -D does, 0000:1a:00.0"
-    return _allowed(_PCI_ADDRESS, text, "kubernetes.pci_addresses", wanted)
-
-
-def script(text: str) -> str:
-    """Return a command line that no shell reads as more than words, or refuse it."""
-    wanted = "letters, digits, spaces and . _ / = : , + @ - only"
-    return _allowed(_SCRIPT, text, "kubernetes.script", wanted)
+    return re.sub(r"[^a-z0-9]+", "-", checked("label", text, "cluster name").lower()).strip("-")
 
 
 def hosts_list(first: int, stop: int, hosts: int) -> str:
@@ -117,9 +91,3 @@ def hosts_range(hosts: int) -> str:
         return host(0, hosts)
     width = digits(hosts)
     return f"host-[{0:0{width}d}:{hosts - 1:0{width}d}]"
-
-
-def _allowed(pattern: re.Pattern[str], text: str, what: str, allowed: str) -> str:
-    if pattern.fullmatch(text) is None:
-        raise SpecError(f"{what} {text[:60]!r}: {allowed}")
-    return text

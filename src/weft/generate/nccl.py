@@ -8,7 +8,7 @@ from weft.generate import names
 from weft.generate.cloud import Cloud, cloud_of
 from weft.generate.host import server_of
 from weft.generate.lossless import Labels
-from weft.generate.planned import Planned, Refused
+from weft.generate.planned import Planned, Refused, Scalar, numbered
 from weft.generate.subnet import Subnet
 from weft.network.network import resolve
 from weft.network.topology import Layout
@@ -16,9 +16,9 @@ from weft.spec.cluster import Cluster
 
 GID_AUTOMATIC: Final = (2, 21)
 """From here on NCCL finds the GID of RoCE v2 by itself. [nccl_env]"""
-OVERLAYS: Final = ("lo", "docker", "cni", "cali", "cilium", "lxc", "flannel", "veth", "kube")
-"""How interfaces begin that container networks make on a host."""
 Setting = tuple[str, Planned]
+_Asked = tuple[str, Scalar | None, dict[str, str]]
+"""A variable, its value where no row has it, and the fields of its reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +48,11 @@ class _Case:
     def kind(self) -> str:
         return self.cluster.fabric.kind
 
+    @property
+    def knows_gid(self) -> bool:
+        """Whether the provider publishes the GID index of RoCE v2."""
+        return self.cloud is not None and self.cloud.gid_index is not None
+
 
 def variables(
     cluster: Cluster, layout: Layout, labels: Labels | None, subnet: Subnet | None
@@ -56,16 +61,19 @@ def variables(
     cloud = cloud_of(cluster)
     case = _Case(cluster=cluster, layout=layout, labels=labels, subnet=subnet, cloud=cloud)
     settings = dict(_planned(case))
+    if case.kind == "tcp" and cloud is None:
+        wishes = cluster.kubernetes
+        settings["NCCL_SOCKET_IFNAME"] = host_interfaces(wishes.interfaces if wishes else ())
     if cloud is not None:
         settings |= cloud.variables(cluster.host.server)
     refused = []
     for name, value in cluster.nccl.env.items():
-        names.setting(value, names.variable(name))
+        names.checked("setting", value, names.checked("variable", name, "nccl.env"))
         reason = _folklore(case, name, value)
         if reason is not None:
             refused.append(reason)
         elif name != "NCCL_IB_TC":  # the labels were made from it
-            settings[name] = Planned(value=value, reason="nccl.env says so", source="cluster")
+            settings[name] = numbered("nccl.by_user", value)
     return Variables(
         settings=dict(sorted(settings.items())), refused=tuple(refused),
         gid_index=_gid(case), beside=_beside(cloud),
@@ -88,23 +96,16 @@ def devices(cluster: Cluster, layout: Layout) -> Planned:
     if asked.startswith("=") and asked != "=":
         listed = asked.removeprefix("=").split(",")
         if len(listed) == cluster.host.nics:
-            own = [names.label(one.partition(":")[0], "NCCL_IB_HCA") for one in listed]
-            return Planned(
-                value=",".join(own), source="cluster", reason="nccl.env NCCL_IB_HCA names them"
-            )
+            own = [
+                names.checked("label", one.partition(":")[0], "NCCL_IB_HCA") for one in listed
+            ]
+            return numbered("devices.of_environment", ",".join(own))
     server = server_of(cluster)
     known = server.rdma_devices if server and server.nic == cluster.host.nic else ()
     if server is not None and len(known) == nics:
-        return Planned(
-            value=",".join(known), source="catalogue",
-            reason=f"the compute NICs of a {server.title}, in the order of its GPUs",
-        )  # fmt: skip
-    return Planned(
-        value=",".join(f"{_driver(cluster)}{number}" for number in range(nics)),
-        source="estimate",
-        reason="assumed: as the driver counts where every NIC is a compute NIC; compare with "
-        "ibdev2netdev, and give your own in nccl.env NCCL_IB_HCA as =a,b,...",
-    )  # fmt: skip
+        return numbered("devices.of_server", ",".join(known), server=server.title)
+    counted = (f"{_driver(cluster)}{number}" for number in range(nics))
+    return numbered("devices.assumed", ",".join(counted))
 
 
 def _driver(cluster: Cluster) -> str:
@@ -113,167 +114,128 @@ def _driver(cluster: Cluster) -> str:
 
 
 def _planned(case: _Case) -> Iterator[Setting]:
-    if case.cloud is None and (case.labels is not None or case.kind == "infiniband"):
-        yield "NCCL_IB_HCA", _hcas(case)
     for applies, settings in _RULES:
         if applies(case):
-            yield from settings(case)
+            for name, value, fields in settings(case):
+                yield name, numbered(f"nccl.{name}", value, **fields)
 
 
-def _hcas(case: _Case) -> Planned:
-    return Planned(
-        value=f"={devices(case.cluster, case.layout).text()}", source="nccl_env",
-        reason="exact names (=), in the order of the rails, so that storage NICs stay out; "
-        "compare them with the output of ibdev2netdev",
-    )  # fmt: skip
+def _devices(case: _Case) -> Iterator[_Asked]:
+    yield "NCCL_IB_HCA", f"={devices(case.cluster, case.layout).text()}", {}
 
 
-def _roce(case: _Case) -> Iterator[Setting]:
+def _roce(case: _Case) -> Iterator[_Asked]:
     assert case.labels is not None
-    label = case.labels.traffic_class
-    yield "NCCL_IB_TC", Planned(
-        value=label.value, source="nccl_env",
-        reason=f"the fabric's class: {label.reason}; the default 0 is best effort",
-    )  # fmt: skip
-    if case.cluster.fabric.load_balancing == "adaptive":
-        yield "NCCL_IB_ADAPTIVE_ROUTING", Planned(
-            value=1, source="nccl_env",
-            reason="fabric.load_balancing is adaptive, and NCCL's default on RoCE is off",
-        )  # fmt: skip
-    elif case.layout.tiers > 1 and case.cluster.fabric.load_balancing in {None, "ecmp"}:
-        yield "NCCL_IB_QPS_PER_CONNECTION", Planned(
-            value=4, source="meta_roce",
-            reason="ECMP hashes flows: four queue pairs a connection spread over four paths; "
-            "NVIDIA counts it among debugging variables, so measure 1 beside it",
-        )  # fmt: skip
+    label, balancing = case.labels.traffic_class, case.cluster.fabric.load_balancing
+    yield "NCCL_IB_TC", label.value, {"why": label.reason}
+    if balancing == "adaptive":
+        yield "NCCL_IB_ADAPTIVE_ROUTING", None, {}
+    elif case.layout.tiers > 1 and balancing in {None, "ecmp"}:
+        yield "NCCL_IB_QPS_PER_CONNECTION", None, {}
 
 
-def _infiniband(case: _Case) -> Iterator[Setting]:
+def _infiniband(case: _Case) -> Iterator[_Asked]:
     assert case.subnet is not None
-    yield "NCCL_IB_SL", Planned(
-        value=case.subnet.sl.value, source="nccl_env",
-        reason="the service level that the subnet manager gives collectives",
-    )  # fmt: skip
-
-
-def _in_network(_: _Case) -> Iterator[Setting]:
-    yield "NCCL_COLLNET_ENABLE", Planned(
-        value=1, source="nccl_env",
-        reason="fabric.in_network_reduction: NCCL reaches SHARP through CollNet",
-    )  # fmt: skip
-
-
-def _rails_apart(_: _Case) -> Iterator[Setting]:
-    yield "NCCL_CROSS_NIC", Planned(
-        value=0, source="nccl_env",
-        reason="the fabric does not join different rails, so a ring must stay on its own",
-    )  # fmt: skip
+    yield "NCCL_IB_SL", case.subnet.sl.value, {}
 
 
 def host_interfaces(interfaces: Sequence[str]) -> Planned:
     """Return which interfaces of a host sockets take: those named, or what is no overlay."""
     if interfaces:
-        return Planned(
-            value="=" + ",".join(interfaces), source="nccl_env",
-            reason="kubernetes.interfaces by their exact names (=)",
-        )  # fmt: skip
-    return Planned(
-        value="^" + ",".join(OVERLAYS), source="nccl_env",
-        reason="not what container networks make on a host (^); give "
-        "kubernetes.interfaces to name the right ones",
-    )  # fmt: skip
+        return numbered("nccl_interfaces.named", "=" + ",".join(interfaces))
+    return numbered("nccl_interfaces.excluded")
 
 
-def _sockets(case: _Case) -> Iterator[Setting]:
+def _sockets(case: _Case) -> Iterator[_Asked]:
     if case.cloud is None:
-        yield "NCCL_IB_DISABLE", Planned(
-            value=1, source="nccl_env",
-            reason="the fabric is planned for TCP: without it NCCL takes any RDMA device that "
-            "a host has, over switches without PFC",
-        )  # fmt: skip
-        wishes = case.cluster.kubernetes
-        yield "NCCL_SOCKET_IFNAME", host_interfaces(wishes.interfaces if wishes else ())
+        yield "NCCL_IB_DISABLE", None, {}
     fabric = case.cluster.fabric
     if fabric.socket_threads is not None:
-        yield (
-            "NCCL_SOCKET_NTHREADS",
-            Planned(
-                value=fabric.socket_threads, reason="fabric.socket_threads", source="cluster"
-            ),
-        )
+        yield "NCCL_SOCKET_NTHREADS", fabric.socket_threads, {}
         if fabric.sockets is not None and fabric.sockets % fabric.socket_threads == 0:
-            yield "NCCL_NSOCKS_PERTHREAD", Planned(
-                value=fabric.sockets // fabric.socket_threads, source="cluster",
-                reason="fabric.sockets / fabric.socket_threads",
-            )  # fmt: skip
+            yield "NCCL_NSOCKS_PERTHREAD", fabric.sockets // fabric.socket_threads, {}
+
+
+def _known_gid(case: _Case) -> Iterator[_Asked]:
+    assert case.cloud is not None
+    yield (
+        "NCCL_IB_GID_INDEX",
+        case.cloud.gid_index,
+        {"cloud": case.cloud.title, "source": case.cloud.source},
+    )
 
 
 _RULES: Final[
-    tuple[tuple[Callable[[_Case], bool], Callable[[_Case], Iterator[Setting]]], ...]
+    tuple[tuple[Callable[[_Case], bool], Callable[[_Case], Iterator[_Asked]]], ...]
 ] = (
+    (
+        lambda case: (
+            case.cloud is None and (case.labels is not None or case.kind == "infiniband")
+        ),
+        _devices,
+    ),
     (lambda case: case.labels is not None and case.cloud is None, _roce),
     (lambda case: case.subnet is not None, _infiniband),
-    (lambda case: case.cluster.fabric.in_network_reduction, _in_network),
-    (lambda case: not case.layout.joins_rails, _rails_apart),
+    (
+        lambda case: case.cluster.fabric.in_network_reduction,
+        lambda _: iter([("NCCL_COLLNET_ENABLE", None, {})]),
+    ),
+    (
+        lambda case: not case.layout.joins_rails,
+        lambda _: iter([("NCCL_CROSS_NIC", None, {})]),
+    ),
     (lambda case: case.kind == "tcp", _sockets),
+    (lambda case: case.knows_gid and not _finds_gid(case), _known_gid),
 )
 """When something holds, and what to set then."""
 
 
+def _finds_gid(case: _Case) -> bool:
+    """Return whether this NCCL finds the GID of RoCE v2 by itself."""
+    return names.version(case.cluster.nccl.version) >= GID_AUTOMATIC
+
+
 def _gid(case: _Case) -> Planned | None:
+    """Return the policy for the GID; none where a variable sets it."""
     if case.labels is None:
         return None
-    if names.version(case.cluster.nccl.version) >= GID_AUTOMATIC:
-        return Planned(
-            value="unset", source="nccl_env",
-            reason="NCCL 2.21 and newer find the GID of RoCE v2 with an IPv4 address; an "
-            "index moves when an address does",
-        )  # fmt: skip
-    return Planned(
-        value="by show_gids", source="nccl_env",
-        reason="before 2.21 NCCL takes index 0, which is RoCE v1: read the index of RoCE v2 "
-        "on every host and set NCCL_IB_GID_INDEX, or use a newer NCCL",
-    )  # fmt: skip
+    if _finds_gid(case):
+        return numbered("nccl_gid.automatic")
+    return None if case.knows_gid else numbered("nccl_gid.by_hand")
 
 
 def _folklore(case: _Case, name: str, value: str) -> Refused | None:
-    for rule in _FOLKLORE:
-        reason = rule(case, name, value)
-        if reason is not None:
+    for wanted, applies, reason in _FOLKLORE:
+        if name in wanted and applies(case, value):
             return Refused(name=name, value=value, reason=reason, source="nccl_env")
     return None
 
 
-def _forced(_: _Case, name: str, __: str) -> str | None:
-    if name not in {"NCCL_ALGO", "NCCL_PROTO"}:
-        return None
-    return "forces one choice for every size and operation; NCCL's tuning chooses by both"
-
-
-def _gid_on_infiniband(case: _Case, name: str, _: str) -> str | None:
-    if name != "NCCL_IB_GID_INDEX" or case.kind != "infiniband":
-        return None
-    return "InfiniBand routes by LID: a GID index is for RoCE and can only do harm"
-
-
-def _gid_by_hand(case: _Case, name: str, _: str) -> str | None:
-    if name != "NCCL_IB_GID_INDEX" or case.labels is None:
-        return None
-    if names.version(case.cluster.nccl.version) < GID_AUTOMATIC:
-        return None
-    return "found by NCCL itself since 2.21; an index moves when an address does"
-
-
-def _tc_on_infiniband(case: _Case, name: str, _: str) -> str | None:
-    if name != "NCCL_IB_TC" or case.labels is not None:
-        return None
-    return "a traffic class is a label of IP; this fabric has none to read it"
-
-
-def _no_rdma(case: _Case, name: str, value: str) -> str | None:
-    if name != "NCCL_IB_DISABLE" or value != "1" or case.kind == "tcp":
-        return None
-    return "turns RDMA off and falls back to TCP: a way to debug, not to run"
-
-
-_FOLKLORE: Final = (_forced, _gid_on_infiniband, _gid_by_hand, _tc_on_infiniband, _no_rdma)
+_FOLKLORE: Final[tuple[tuple[set[str], Callable[[_Case, str], bool], str], ...]] = (
+    (
+        {"NCCL_ALGO", "NCCL_PROTO"},
+        lambda *_: True,
+        "forces one choice for every size and operation; NCCL's tuning chooses by both",
+    ),
+    (
+        {"NCCL_IB_GID_INDEX"},
+        lambda case, _: case.kind == "infiniband",
+        "InfiniBand routes by LID: a GID index is for RoCE and can only do harm",
+    ),
+    (
+        {"NCCL_IB_GID_INDEX"},
+        lambda case, _: case.labels is not None and _finds_gid(case),
+        "found by NCCL itself since 2.21; an index moves when an address does",
+    ),
+    (
+        {"NCCL_IB_TC"},
+        lambda case, _: case.labels is None,
+        "a traffic class is a label of IP; this fabric has none to read it",
+    ),
+    (
+        {"NCCL_IB_DISABLE"},
+        lambda case, value: value == "1" and case.kind != "tcp",
+        "turns RDMA off and falls back to TCP: a way to debug, not to run",
+    ),
+)
+"""Variables that should not be set, where that holds, and why."""

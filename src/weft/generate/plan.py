@@ -12,7 +12,7 @@ from weft.generate.host import HostSettings, host_settings, rented_from
 from weft.generate.kubernetes import Kubernetes, kubernetes
 from weft.generate.lossless import (
     HOST_MTU_BYTES,
-    LARGEST_MTU_BYTES,
+    LARGEST_MTU,
     SWITCH_MTU_BYTES,
     Buffer,
     Dcqcn,
@@ -28,7 +28,7 @@ from weft.generate.lossless import (
 )
 from weft.generate.mode import NODE_GPUS
 from weft.generate.nccl import Variables, devices, variables
-from weft.generate.planned import Planned, Refused
+from weft.generate.planned import Planned, Refused, numbered
 from weft.generate.subnet import Subnet, subnet
 from weft.generate.switch_system import SwitchSystem
 from weft.generate.tuned import left_out, tuned_dcqcn, tuned_marking, tuned_pause
@@ -221,46 +221,33 @@ def _features(cluster: Cluster, network: Layout, *, ours: bool) -> frozenset[Fea
 
 
 def _names(cluster: Cluster, network: Layout) -> Names:
-    def named(value: int | str, reason: str) -> Planned:
-        return Planned(value=value, reason=reason)
-
     hosts = cluster.hosts
-    return Names(
-        cluster=Planned(value=names.label(cluster.name, "cluster name"), source="cluster",
-                        reason="the name in the document"),
-        label=named(names.dns_label(cluster.name), "the name in small letters, digits and -"),
-        first_host=named(naming.host(0, hosts), "role and number, all of one length"),
-        last_host=named(naming.host(hosts - 1, hosts), "the last of them"),
-        first_leaf=named(naming.switch(0, 0), "tier and number"),
-        rails=named(network.rails, "NICs of a host that end on different leaves"),
-        devices=devices(cluster, network),
-        hosts_per_unit=named(network.hosts_per_unit, "hosts on the same leaves"),
-    )  # fmt: skip
+    values: dict[str, str | int] = {
+        "cluster": names.checked("label", cluster.name, "cluster name"),
+        "label": names.dns_label(cluster.name),
+        "first_host": naming.host(0, hosts),
+        "last_host": naming.host(hosts - 1, hosts),
+        "first_leaf": naming.switch(0, 0),
+        "rails": network.rails,
+        "hosts_per_unit": network.hosts_per_unit,
+    }
+    named = {name: numbered(f"names.{name}", value) for name, value in values.items()}
+    return Names(devices=devices(cluster, network), **named)
 
 
 def _link(fabric: str, network: Layout, path_mtu: int, *, ours: bool) -> Link:
     ethernet = fabric in OWN_ETHERNET and ours
     rdma = fabric in {*OWN_ETHERNET, "infiniband"} and fabric != "tcp"
     vendor = network.site.switch.vendor
-    switch = Planned(
-        value=LARGEST_MTU_BYTES.get(vendor, SWITCH_MTU_BYTES), unit="B",
-        source="arista_qos" if vendor in LARGEST_MTU_BYTES else "sonic_yang",
-        reason=f"the most that switches of {vendor or 'the kind'} take; room for every "
-        "host's frame",
-    )  # fmt: skip
-    host = Planned(
-        value=HOST_MTU_BYTES, unit="B", source="mlnx_qos",
-        reason="holds the path MTU and its headers, and less than the switch's",
-    )  # fmt: skip
-    path = Planned(
-        value=path_mtu, unit="B", source="ibta",
-        reason="largest payload of one RDMA packet; both ends must agree",
-    )  # fmt: skip
+    largest, source = LARGEST_MTU.get(vendor, (SWITCH_MTU_BYTES, ""))
+    switch = numbered(
+        "link.switch_mtu_bytes", largest, source=source, vendor=vendor or "the kind"
+    )
     return Link(
-        rate_gbit_per_s=Planned(
-            value=gbit_from_rate(network.link_bytes_per_s), unit="Gb/s", source="cluster",
-            reason="rate of a NIC's port"),
+        rate_gbit_per_s=numbered(
+            "link.rate_gbit_per_s", gbit_from_rate(network.link_bytes_per_s)
+        ),
         switch_mtu_bytes=switch if ethernet else None,
-        host_mtu_bytes=host if ethernet else None,
-        path_mtu_bytes=path if rdma else None,
-    )  # fmt: skip
+        host_mtu_bytes=numbered("link.host_mtu_bytes", HOST_MTU_BYTES) if ethernet else None,
+        path_mtu_bytes=numbered("link.path_mtu_bytes", path_mtu) if rdma else None,
+    )

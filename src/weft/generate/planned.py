@@ -1,6 +1,9 @@
 """One number of a configuration, with the reason that it is this and not another."""
 
 from dataclasses import dataclass
+from typing import Any
+
+from weft.generate.tables import table
 
 Scalar = int | float | str | bool
 
@@ -42,3 +45,31 @@ class Refused:
     value: str
     reason: str
     source: str
+
+
+def numbered(
+    path: str, value: Scalar | None = None, *, source: str = "", **fields: object
+) -> Planned:
+    """Return a number of ``numbers.toml``: its value unless given, its reason filled in.
+
+    >>> numbered("labels.dscp_of_environment", 24, traffic_class=96).reason
+    'nccl.env says NCCL_IB_TC=96, and its DSCP is 96 // 4'
+    """
+    part, _, name = path.partition(".")
+    row = table("numbers")[part][name]
+    return Planned(
+        value=row["value"] if value is None else value,
+        unit=row.get("unit", ""),
+        reason=row["reason"].format(**fields),
+        source=source or row.get("source", "weft"),
+    )
+
+
+def constants(*parts: str) -> dict[str, Any]:
+    """Return the numbers of some parts that are the same for every cluster; later parts win."""
+    return {
+        name: numbered(f"{part}.{name}")
+        for part in parts
+        for name, row in table("numbers")[part].items()
+        if "value" in row
+    }

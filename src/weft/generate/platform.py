@@ -1,13 +1,12 @@
 """What SONiC's platform files say of a switch: cages, breakouts, what its MMU keeps back."""
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from typing import Final
 
 from weft.generate.headroom import KIB
+from weft.generate.tables import table
 
 PIPELINE_BYTES: Final = 19 * KIB
 """What a priority group takes for the pipeline, on ports of fewer than 8 lanes.
@@ -69,14 +68,13 @@ class Kept:
 @cache
 def platforms() -> dict[str, Platform]:
     """Return the platforms by the switch's name in the catalogue."""
-    text = resources.files(__package__).joinpath("platforms.toml").read_text("utf-8")
     return {
         name: Platform(
             platform=row["platform"], cages=row["cages"], lanes=row["lanes"],
             stride=row.get("stride", row["lanes"]), mmu_bytes=row["mmu_bytes"],
             breakouts={int(rate): Breakout(**one) for rate, one in row["breakouts"].items()},
         )
-        for name, row in tomllib.loads(text).items()
+        for name, row in table("platforms").items()
     }  # fmt: skip
 
 

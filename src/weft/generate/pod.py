@@ -7,11 +7,11 @@ from weft.generate.attachment import kubernetes
 from weft.generate.cloud import cloud_of
 from weft.generate.kubernetes import TENANT_LABEL
 from weft.generate.manifest import Value
+from weft.generate.template import manifests_of
 
 if TYPE_CHECKING:
     from weft.generate.plan import Plan
 
-NETWORKS: Final = "k8s.v1.cni.cncf.io/networks"
 JOB_LABEL: Final = "app.kubernetes.io/name"
 CLUSTER_LABEL: Final = "app.kubernetes.io/part-of"
 SHARED_MEMORY: Final = "/dev/shm"  # noqa: S108 - where processes of a host share memory
@@ -33,12 +33,14 @@ def template(
     own_labels: Mapping[str, Value] | None = None,
 ) -> dict[str, Value]:
     """Return the template of a pod that takes part on the rails."""
-    part = kubernetes(plan)
-    networks = part.network_list()
-    metadata: dict[str, Value] = {"labels": {**labels(plan, job), **(own_labels or {})}}
-    if networks:
-        metadata["annotations"] = {NETWORKS: ",".join(networks)}
-    return {"metadata": metadata, "spec": {**_pod(plan, job, container), **(further or {})}}
+    part, mode = kubernetes(plan), kubernetes(plan).attached()
+    [found] = manifests_of(
+        "kubernetes_jobs/pod.yaml.j2", part=part, mode=mode, mounts=_mounts(plan), job=job,
+        labels={**labels(plan, job), **(own_labels or {})}, container=dict(container),
+        further=further or {}, job_label=JOB_LABEL, tenant_label=TENANT_LABEL,
+        places={LEAF_WEIGHT: part.leaf_label, SPINE_WEIGHT: part.spine_label},
+    )  # fmt: skip
+    return found
 
 
 def worker(
@@ -102,52 +104,3 @@ def _resources(plan: "Plan") -> dict[str, Value]:
     if part.claim is not None:
         resources["claims"] = [{"name": part.claim.text()}]
     return resources
-
-
-def _pod(plan: "Plan", job: str, container: Mapping[str, Value]) -> dict[str, Value]:
-    part, mode = kubernetes(plan), kubernetes(plan).attached()
-    shared = {"medium": "Memory", "sizeLimit": f"{part.shared_memory_gib.text()}Gi"}
-    spec: dict[str, Value] = {
-        "affinity": {"podAffinity": _neighbours(plan, job)},
-        "tolerations": [
-            {"key": part.gpu_resource.text(), "operator": "Exists", "effect": "NoSchedule"}
-        ],
-        "containers": [dict(container)],
-        "volumes": [
-            {"name": "shm", "emptyDir": shared},
-            *(
-                # A host without the plug-in holds the pod back: a missing folder is no mount.
-                {"name": name, "hostPath": {"path": here, "type": "Directory"}}
-                for name, (here, _) in _mounts(plan).items()
-            ),
-        ],
-    }
-    if part.tenant is not None:
-        spec["nodeSelector"] = {TENANT_LABEL: part.tenant.text()}
-    if mode.on_host_network:
-        spec["hostNetwork"] = True
-        spec["dnsPolicy"] = "ClusterFirstWithHostNet"
-    if part.claim is not None:
-        claim = part.claim.text()
-        spec["resourceClaims"] = [{"name": claim, "resourceClaimTemplateName": claim}]
-    return spec
-
-
-def _neighbours(plan: "Plan", job: str) -> dict[str, Value]:
-    """Prefer hosts on the same leaves, then hosts that meet below the top tier."""
-    part = kubernetes(plan)
-    return {
-        "preferredDuringSchedulingIgnoredDuringExecution": [
-            {
-                "weight": weight,
-                "podAffinityTerm": {
-                    "topologyKey": key.text(),
-                    "labelSelector": {"matchLabels": {JOB_LABEL: job}},
-                },
-            }
-            for weight, key in (
-                (LEAF_WEIGHT, part.leaf_label),
-                (SPINE_WEIGHT, part.spine_label),
-            )
-        ]
-    }

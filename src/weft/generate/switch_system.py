@@ -1,11 +1,11 @@
 """Operating systems of switches: the rows of ``switch_systems.toml``."""
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from typing import Final
+
+from weft.generate.tables import table
 
 TERMS: Final = frozenset({"pool", "alpha"})
 """What decides where a port pauses; a claim about it needs all of them."""
@@ -64,14 +64,13 @@ class SwitchSystem:
 @cache
 def switch_systems() -> Mapping[str, SwitchSystem]:
     """Return the systems by name."""
-    text = resources.files(__package__).joinpath("switch_systems.toml").read_text("utf-8")
     return {
         name: SwitchSystem(
             name=name, title=row["title"], vendor=row["vendor"], leaves=row["leaves"],
             watchdog=WatchdogDefaults(**row["watchdog"]),
             marking=MarkingDefaults(**row["marking"]), sets=frozenset(row["sets"]),
         )
-        for name, row in tomllib.loads(text).items()
+        for name, row in table("switch_systems").items()
     }  # fmt: skip
 
 

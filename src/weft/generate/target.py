@@ -9,13 +9,14 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path, PurePosixPath
-from typing import Final
+from typing import Any, Final
 
 from weft import plugins
 from weft.errors import SpecError, Unreadable
 from weft.generate import targets
 from weft.generate.plan import Feature, Plan
 from weft.generate.rendered import BY_WEFT
+from weft.generate.tables import table
 from weft.results import Provenance
 
 MANIFEST: Final = "weft-manifest.json"
@@ -51,6 +52,16 @@ class Target:
     configures: bool = True
     """Whether the fabric, a host or a job reads it; else ``all`` leaves it out."""
     files: Callable[[Plan], Files]
+
+
+def declared(name: str, **own: Any) -> Target:  # noqa: ANN401 - fields of a target
+    """Return a target as its row of ``targets.toml`` has it, with what its module adds."""
+    row = {"proofs": {}, "applied": "", **table("targets")[name]}
+    for key in ("supports", "needs"):
+        row[key] = frozenset(Feature[one] for one in row.get(key, ()))
+    row["proofs"] = {file: Proof[proof] for file, proof in row["proofs"].items()}
+    row["applied"] = row["applied"].format(apply=row.pop("apply", ""))
+    return Target(**{**row, **own})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,12 +147,13 @@ def render(plan: Plan, names: Iterable[str]) -> Configuration:
     """
     asked = list(dict.fromkeys(names))
     everything = asked == [ALL]
-    chosen = _configuring(suitable(plan)) if everything else asked
+    chosen = suitable(plan) if everything else asked
     loaded = {name: plugins.load(targets, name, Target) for name in chosen}
-    against = [reason for name in chosen if (reason := reason_against(name, plan))]
+    loaded = {name: t for name, t in loaded.items() if t.configures or not everything}
+    against = [reason for name in loaded if (reason := reason_against(name, plan))]
     if against:
-        able = ", ".join(suitable(plan)) or "none"
-        raise SpecError(f"{'; '.join(against)}. Targets for this cluster: {able}")
+        known = ", ".join(suitable(plan)) or "none"
+        raise SpecError(f"{'; '.join(against)}. Targets for this cluster: {known}")
     files = tuple(
         File(path=f"{name}/{path}", sha256=_sha256(text), text=text)
         for name, target in loaded.items()
@@ -172,10 +184,6 @@ def _applied(names: Iterable[str]) -> dict[str, str]:
     known = (name for name in names if name in target_names())
     hows = {name: plugins.load(targets, name, Target).applied for name in known}
     return {name: how for name, how in hows.items() if how}
-
-
-def _configuring(names: Iterable[str]) -> list[str]:
-    return [name for name in names if plugins.load(targets, name, Target).configures]
 
 
 def _left_out(plan: Plan) -> tuple[LeftOut, ...]:

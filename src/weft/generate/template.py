@@ -20,7 +20,15 @@ def text_of(path: str, **values: Any) -> str:  # noqa: ANN401 - whatever the tem
 def manifests_of(path: str, **values: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401
     """Yield the documents of a template of YAML; nothing where there is no such template."""
     if resources.files(targets).joinpath(path).is_file():
-        yield from yaml.safe_load_all(text_of(path, **values))
+        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+        yield from yaml.load_all(text_of(path, **values), Loader=loader)
+
+
+def texts_in(path: str, **values: Any) -> dict[str, Any]:  # noqa: ANN401
+    """Return the mapping that a template of YAML holds, every scalar of it as text."""
+    loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+    found: dict[str, Any] = yaml.load(text_of(path, **values), Loader=loader)  # noqa: S506
+    return found
 
 
 @cache

@@ -188,30 +188,32 @@ Left = Iterator[tuple[str, object, str]]
 
 
 def _lossless_left(cluster: Cluster, tuning: Tuning, pause: Pause | None) -> Left:
-    settings, kind = tuning.settings, cluster.fabric.kind
-    ecn, pfc, buffer = settings.ecn, settings.pfc, settings.buffer
+    settings, buffer = tuning.settings, tuning.settings.buffer
     if pause is None:
-        why = f"the plan of {kind} sets no marks, pauses or shares of buffers"
-        for name, part in (("ecn", ecn), ("pfc", pfc), ("buffer", buffer)):
+        why = f"the plan of {cluster.fabric.kind} sets no marks, pauses or shares of buffers"
+        parts = {"ecn": settings.ecn, "pfc": settings.pfc, "buffer": buffer}
+        for name, part in parts.items():
             values = {key: value for key, value in part if value is not None}
             if values:
                 yield name, _listed(values), why
-    elif pfc.xoff_bytes is not None and buffer.shared_bytes is None:
+    elif settings.pfc.xoff_bytes is not None and buffer.shared_bytes is None:
         yield from _xoff_left(_options(cluster, tuning).xoff_bytes, pause)
-    elif buffer.shared_bytes is not None:
-        yield (
-            "buffer.shared_bytes", buffer.shared_bytes,
-            "what ports share follows from the switch's own buffer and headroom",
-        )  # fmt: skip
-    if settings.queue_limit_bytes is not None:
-        why = "queues of the plan are bounded by shares of the buffer"
-        yield "queue_limit_bytes", settings.queue_limit_bytes, why
-    if settings.credit_bytes is not None:
-        why = "switches size credits by their own buffers"
-        yield "credit_bytes", settings.credit_bytes, why
-    if settings.classes:
-        names = ", ".join(one.name for one in settings.classes)
-        yield "classes", names, "the plan has one lossless class, with the settings of all"
+    own = {
+        "buffer.shared_bytes": buffer.shared_bytes if pause else None,
+        "queue_limit_bytes": settings.queue_limit_bytes,
+        "credit_bytes": settings.credit_bytes,
+        "classes": ", ".join(one.name for one in settings.classes) or None,
+    }
+    yield from ((name, value, _OWN[name]) for name, value in own.items() if value is not None)
+
+
+_OWN: Final = {
+    "buffer.shared_bytes": "what ports share follows from the switch's own buffer and headroom",
+    "queue_limit_bytes": "queues of the plan are bounded by shares of the buffer",
+    "credit_bytes": "switches size credits by their own buffers",
+    "classes": "the plan has one lossless class, with the settings of all",
+}
+"""Why a setting of the simulator is in no plan."""
 
 
 def _xoff_left(fixed_bytes: int, pause: Pause) -> Left:

@@ -7,21 +7,15 @@ from ipaddress import IPv4Address, IPv4Network
 from typing import Final
 
 from weft.errors import Infeasible
-from weft.generate.planned import Planned
+from weft.generate.planned import Planned, constants, numbered
 from weft.network.topology import Layout, Mesh, uplinks
 
 POOLS: Final = ("172.16.0.0/12", "10.128.0.0/9")
-LOOPBACKS: Final = "100.64.0.0/10"
 TENANT_LINKS: Final = "100.96.0.0/11"
 """The upper half of the loopbacks'."""
-CORE_ASN: Final = 4_200_000_000
-SPINE_ASN: Final = 4_200_001_000
-LEAF_ASN: Final = 4_200_100_000
 FIRST_TAG: Final = 101
 LAST_TAG: Final = 999
 """Of tenants; with three digits the name of a sub-interface stays within Linux' 15 letters."""
-KEEPALIVE_S: Final = 3
-HOLD_S: Final = 9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +46,7 @@ class Underlay:
     """Tag of the sub-interfaces between switches of each tenant's VRF."""
     tenant_links: Planned | None
     """Addresses of those sub-interfaces, the same in every VRF; None without tenants."""
-    between_groups: Planned | None
+    between_groups: Planned | None = None
     """What the groups of a dragonfly+ tell one another."""
 
     def leaf_block(self, leaf: int) -> IPv4Network:
@@ -97,44 +91,17 @@ def underlay(layout: Layout, tenants: Sequence[str] = ()) -> Underlay:
     rails = layout.rails if layout.leaf % layout.rails == 0 else 1
     rail_length = length - (layout.leaf // rails - 1).bit_length()
     blocks = rails * 2 ** (length - rail_length)
+    mesh = ["underlay_of_mesh"] if isinstance(layout.wiring, Mesh) else []
     return Underlay(
-        sessions=Planned(
-            value="unnumbered eBGP", source="rfc5549",
-            reason="one session a link over its link-local IPv6 address: no addresses to "
-            "plan, and a miscabled link cannot carry a wrong one"),
-        pool=Planned(
-            value=_pool(blocks, length), source="rfc3021",
-            reason=f"{layout.leaf} leaves x a /{length} of /31 links; change it where the "
-            "site has it in use"),
-        rails=Planned(value=rails, reason="rails with leaves of their own"),
-        rail_prefix=Planned(
-            value=rail_length, source="rfc3021",
-            reason="the leaves of one rail: a route and a pool of addresses for each rail, "
-            "and none for two"),
-        leaf_prefix=Planned(
-            value=length, source="rfc3021",
-            reason=f"two addresses for each of {layout.radix} ports, one route a leaf"),
-        loopbacks=Planned(value=LOOPBACKS, source="estimate",
-                          reason="shared address space, seen nowhere outside the fabric"),
-        leaf_asn=Planned(value=LEAF_ASN, source="rfc6996",
-                         reason="private 4-byte number, one a leaf"),
-        spine_asn=Planned(
-            value=SPINE_ASN, source="rfc7938",
-            reason="one for all spines of a group: a path through two of them is refused, "
-            "so no route leads down and up again"),
-        core_asn=Planned(value=CORE_ASN, source="rfc7938", reason="one for all cores"),
-        most_paths=Planned(
-            value=_most_paths(layout), source="rfc7938",
-            reason="the links that a leaf or a spine has upwards: ECMP over all of them"),
-        keepalive_s=Planned(value=KEEPALIVE_S, unit="s", source="frr_datacenter",
-                            reason="three of them make the hold time"),
-        hold_s=Planned(
-            value=HOLD_S, unit="s", source="frr_datacenter",
-            reason="a dead peer whose link stays up is dropped in 9 s, not in 3 min; a link "
-            "that goes down ends its session at once"),
+        pool=numbered("underlay.pool", _pool(blocks, length),
+                      leaves=layout.leaf, length=length),
+        rails=numbered("underlay.rails", rails),
+        rail_prefix=numbered("underlay.rail_prefix", rail_length),
+        leaf_prefix=numbered("underlay.leaf_prefix", length, ports=layout.radix),
+        most_paths=numbered("underlay.most_paths", _most_paths(layout)),
         radix=layout.radix, tenants=_tags(tenants),
         tenant_links=_tenant_links(layout) if tenants else None,
-        between_groups=_between(layout),
+        **constants("underlay", *mesh),
     )  # fmt: skip
 
 
@@ -142,13 +109,9 @@ def _tags(tenants: Sequence[str]) -> dict[str, Planned]:
     if len(tenants) > LAST_TAG - FIRST_TAG + 1:
         raise Infeasible(f"{len(tenants)} tenants: tags of VRFs are {FIRST_TAG} to {LAST_TAG}")
     return {
-        name: Planned(
-            value=FIRST_TAG + number, source="ieee_8021q",
-            reason="a VRF of its own on each switch below which it has hosts, and of links "
-            "between them a sub-interface with this tag and a session of BGP",
-        )
-        for number, name in enumerate(tenants)
-    }  # fmt: skip
+        name: numbered("underlay_of_tenants.tag", tag)
+        for tag, name in enumerate(tenants, FIRST_TAG)
+    }
 
 
 def _tenant_links(layout: Layout) -> Planned:
@@ -156,21 +119,7 @@ def _tenant_links(layout: Layout) -> Planned:
     if 2 * ports > IPv4Network(TENANT_LINKS).num_addresses:
         raise Infeasible(f"{ports} ports of switches with two addresses each do not fit in "
                          f"{TENANT_LINKS}")  # fmt: skip
-    return Planned(
-        value=TENANT_LINKS, source="rfc3021",
-        reason="a /31 a cable, seen nowhere else and the same in every VRF: sessions of "
-        "sub-interfaces have addresses, for SONiC's model takes no sub-interface as a peer",
-    )  # fmt: skip
-
-
-def _between(layout: Layout) -> Planned | None:
-    if not isinstance(layout.wiring, Mesh):
-        return None
-    return Planned(
-        value="own routes only", source="rfc7938",
-        reason="a path through a third group could close a circle of pauses, and takes the "
-        "links of two others; groups whose direct links are all gone are apart",
-    )  # fmt: skip
+    return numbered("underlay_of_tenants.links", TENANT_LINKS)
 
 
 def _most_paths(layout: Layout) -> int:

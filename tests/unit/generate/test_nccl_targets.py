@@ -151,7 +151,8 @@ def test_where_nccl_chooses_well_the_table_is_empty_and_says_so():
 
 
 def test_a_plugin_with_its_own_tuner_is_not_given_a_second():
-    assert "only one can be loaded" in reason_against("nccl_tuner", plan(preset("aws_p5")))
+    for name in ("aws_p5", "gcp_a3_mega", "gcp_a3_ultra", "gcp_a4"):
+        assert "only one can be loaded" in reason_against("nccl_tuner", plan(preset(name)))
 
 
 # ------------------------------------------------------------------ launch

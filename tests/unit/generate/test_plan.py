@@ -3,6 +3,7 @@
 import dataclasses
 import re
 import subprocess
+from importlib.resources import files
 
 import pytest
 from hypothesis import given
@@ -17,7 +18,8 @@ from weft.generate.host import rented_from
 from weft.generate.lossless import marking
 from weft.generate.plan import Feature, lossless, plan
 from weft.generate.switch_system import switch_systems
-from weft.generate.target import render
+from weft.generate.tables import table
+from weft.generate.target import render, target_names
 from weft.network import network as resolver
 from weft.network.fabric import find
 from weft.spec.cluster import Nccl, Tenant
@@ -43,6 +45,24 @@ def test_every_preset_has_a_plan_whose_values_have_reasons_and_sources(name):
     for path, one in numbers.items():
         assert one.reason, path
         assert one.source in SOURCES, path
+
+
+def test_every_row_of_numbers_has_a_reason_a_known_source_and_a_use():
+    """Code names the part of each row, and each row that has no value of its own."""
+    package = files("weft.generate")
+    code = "".join(
+        one.read_text("utf-8") for one in package.iterdir() if one.name.endswith(".py")
+    )
+    for part, rows in table("numbers").items():
+        assert re.search(rf'["]{part}[".]', code), part
+        for name, row in rows.items():
+            assert row["reason"], (part, name)
+            assert row.get("source", "weft") in SOURCES, (part, name)
+            assert "value" in row or re.search(rf"\b{name}\b", code), (part, name)
+
+
+def test_every_target_has_a_row_and_every_row_a_target():
+    assert sorted(table("targets")) == target_names()
 
 
 @pytest.mark.parametrize("name", PRESETS)
@@ -104,6 +124,27 @@ def test_headroom_is_never_less_than_the_table_of_the_switch(name):
             assert needed.published_bytes == published
             assert needed.headroom_bytes >= published
             assert str(int(published)) in needed.shown
+
+
+@pytest.mark.parametrize("name", ["sn3700", "sn4700", "sn5600", "sn5610", "sn6600"])
+@pytest.mark.parametrize("gbit", [100, 200, 400, 800])
+@pytest.mark.parametrize("cable_m", [5, 40, 300])
+def test_headroom_is_never_less_than_in_the_model_of_the_switches_software(name, gbit, cable_m):
+    """xoff = 1024 + (mtu + cable + MAC + peer + tile) x occupancy, + 2 KiB, + 18 KiB on chip 6.
+
+    buffer_headroom_mellanox.lua of SONiC with its usual pattern of traffic, no headroom shared.
+    """
+    switch = all_of("switches")[name]
+    generation = int(chip(switch)[-1])
+    cell = {2: 144, 3: 144, 4: 192, 5: 192, 6: 256}[generation]
+    cable = 2 * cable_m * gbit / 8 * 1e9 / 198e6
+    peer = {100: 394, 200: 453, 400: 905, 800: 905}[gbit] * 64
+    tile = gbit * 15 if generation in {4, 5} else 0
+    small = 64 / 544
+    occupancy = 1 - small + small * -(-cell // 64)
+    xoff = 1024 + (9216 + cable + 0.8 * 1024 + peer + tile) * occupancy + 2 * 1024
+    xoff += 18 * 1024 if generation == 6 else 0
+    assert headroom(switch, gbit / 8 * 1e9, cable_m, 9216).arithmetic_bytes >= xoff
 
 
 def test_a_longer_cable_never_needs_less_headroom():
@@ -247,6 +288,64 @@ def test_no_cloud_with_a_plug_in_falls_back_to_sockets():
             wanted = "gIB"
         asked = plan(cluster).nccl.settings.get("NCCL_NET")
         assert (asked.text() if asked else None) == wanted, cluster.name
+
+
+PUBLISHED = {
+    "aws_p5": {"FI_EFA_USE_HUGE_PAGE": "0"},
+    "azure_nd_h100_v5": {
+        "NCCL_TOPO_FILE": "/opt/microsoft/ndv5-topo.xml", "NCCL_IB_PCI_RELAXED_ORDERING": "1",
+        "NCCL_SOCKET_IFNAME": "eth0"},
+    "gcp_a3_ultra": {
+        "NCCL_NET": "gIB", "NCCL_CROSS_NIC": "0", "NCCL_NET_GDR_LEVEL": "PIX",
+        "NCCL_P2P_NET_CHUNKSIZE": "131072", "NCCL_NVLS_CHUNKSIZE": "524288",
+        "NCCL_IB_ADAPTIVE_ROUTING": "1", "NCCL_IB_QPS_PER_CONNECTION": "4",
+        "NCCL_IB_TC": "52", "NCCL_IB_FIFO_TC": "84"},
+    "gcp_a3_mega": {
+        "NCCL_FASTRAK_CTRL_DEV": "eth0",
+        "NCCL_FASTRAK_IFNAME": "eth1,eth2,eth3,eth4,eth5,eth6,eth7,eth8",
+        "NCCL_FASTRAK_NUM_FLOWS": "2", "NCCL_FASTRAK_USE_SNAP": "1",
+        "NCCL_FASTRAK_USE_LLCM": "1", "NCCL_SOCKET_IFNAME": "eth0", "NCCL_CROSS_NIC": "0",
+        "NCCL_ALGO": "Ring,Tree", "NCCL_PROTO": "Simple", "NCCL_MIN_CTAS": "4",
+        "NCCL_P2P_NET_CHUNKSIZE": "524288", "NCCL_P2P_PCI_CHUNKSIZE": "524288",
+        "NCCL_P2P_NVL_CHUNKSIZE": "1048576", "NCCL_BUFFSIZE": "8388608",
+        "NCCL_NET_GDR_LEVEL": "PIX", "NCCL_TUNER_PLUGIN": "libnccl-tuner.so",
+        "NCCL_NVLS_ENABLE": "0"},
+    "oci_h100": {
+        "NCCL_IB_TC": "41", "NCCL_IB_TIMEOUT": "22", "NCCL_IB_SPLIT_DATA_ON_QPS": "0",
+        "NCCL_SOCKET_IFNAME": "eth0", "NCCL_CUMEM_ENABLE": "0",
+        "NCCL_IGNORE_CPU_AFFINITY": "1"},
+}  # fmt: skip
+"""As each provider publishes them, in full; of Oracle without NCCL_IB_SL=0, which is NCCL's
+default, and NCCL_IB_HCA, which is by shape."""
+BY_NAME = {"Libfabric", "FasTrak"}
+"""Set besides: NCCL_NET, so that NCCL stops where the plug-in is missing."""
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_a_cloud_sets_all_that_its_provider_publishes_and_nothing_else(name):
+    made = {key: one.text() for key, one in plan(preset(name)).nccl.settings.items()}
+    if made.get("NCCL_NET") in BY_NAME:
+        del made["NCCL_NET"]
+    assert made == PUBLISHED[name]
+
+
+@pytest.mark.parametrize(("name", "words"), [
+    ("aws_p5", ["RDMAV_FORK_SAFE", "FI_EFA_USE_DEVICE_RDMA", "NCCL_MIN_NCHANNELS"]),
+    ("azure_nd_h100_v5", ["UCX_IB_PKEY", "UCX_IB_SL=1"]),
+])  # fmt: skip
+def test_advice_on_other_variables_is_a_comment(name, words):
+    beside = plan(preset(name)).nccl.beside.reason
+    assert all(word in beside for word in words)
+
+
+@pytest.mark.parametrize(("name", "gid"), [("oci_h100", "3"), ("gcp_a3_ultra", None)])
+def test_old_nccl_gets_the_gid_index_that_the_provider_publishes(name, gid):
+    cluster = preset(name)
+    assert "NCCL_IB_GID_INDEX" not in plan(cluster).nccl.settings
+    old = plan(cluster.with_(nccl=cluster.nccl.with_(version="2.18.3"))).nccl
+    asked = old.settings.get("NCCL_IB_GID_INDEX")
+    assert (asked.text() if asked else None) == gid
+    assert (old.gid_index is None) == (gid is not None)
 
 
 def test_control_messages_have_a_class_of_their_own_only_where_the_provider_says_so():

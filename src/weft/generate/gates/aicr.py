@@ -2,37 +2,34 @@
 
 from typing import Final
 
-import yaml
-
 from weft.generate.gate import Asked, Gate
 
 _TOLERANCE: Final = 0.9
 """Share of the stated floor from which the check passes."""
 
 
+_OVERLAY: Final = """\
+# {derivation}
+# AICR passes from {tolerance} of the value: {least:.1f} GB/s.
+spec:
+  base: base
+  validation:
+    performance:
+      checks:
+      - nccl-all-reduce-bw
+      constraints:
+      - name: nccl-all-reduce-bw
+        value: '>= {stated:.0f}'
+"""
+
+
 def _write(asked: Asked) -> str:
     found = asked.threshold()
-    document = {
-        "spec": {
-            "base": "base",
-            "validation": {
-                "performance": {
-                    "checks": ["nccl-all-reduce-bw"],
-                    "constraints": [
-                        {
-                            "name": "nccl-all-reduce-bw",
-                            "value": f">= {found.least_gb_per_s / _TOLERANCE:.0f}",
-                        }
-                    ],
-                }
-            },
-        }
-    }
-    return (
-        f"# {found.derivation(asked.day)}\n"
-        f"# AICR passes from {_TOLERANCE} of the value: {found.least_gb_per_s:.1f} GB/s.\n"
-        + str(yaml.safe_dump(document, sort_keys=False))
-    )
+    least = found.least_gb_per_s
+    return _OVERLAY.format(
+        derivation=found.derivation(asked.day), tolerance=_TOLERANCE, least=least,
+        stated=least / _TOLERANCE,
+    )  # fmt: skip
 
 
 aicr = Gate(

@@ -1,14 +1,16 @@
 """containerlab: the fabric in containers, routed as the FRR target routes it."""
 
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Final
 
 import yaml
 
-from weft.generate.cabling import HOST, Cabling, Device, End, cabling
-from weft.generate.plan import Feature, Plan
+from weft.generate.cabling import HOST, Cabling, End, cabling
+from weft.generate.plan import Plan
 from weft.generate.router import PREFIX, Router, routers, underlay_of
-from weft.generate.target import Files, Proof, Target, header
+from weft.generate.target import Files, declared, header
 from weft.generate.targets.frr import FORWARDING, configuration, daemons, vrf_commands
+from weft.generate.template import manifests_of
 
 FRR_IMAGE: Final = "quay.io/frrouting/frr:10.2.1"
 HOST_IMAGE: Final = "ghcr.io/srl-labs/network-multitool"
@@ -16,49 +18,24 @@ HOST_IMAGE: Final = "ghcr.io/srl-labs/network-multitool"
 
 
 def _files(plan: Plan) -> Files:
-    whole = cabling(plan)
-    lab = {
-        "name": plan.names.label.text(),
-        "prefix": "",
-        "topology": {
-            "nodes": _nodes(plan, whole),
-            "links": [{"endpoints": [_end(c.below), _end(c.above)]} for c in whole.cables],
-        },
-    }
+    whole, made = cabling(plan), list(routers(plan))
+    [lab] = manifests_of(
+        "containerlab/fabric.clab.yml.j2", name=plan.names.label.text(), whole=whole,
+        commands=_host_commands(plan, whole, {router.name: router for router in made}),
+        vrfs={router.name: vrf_commands(router) for router in made}, end=_end,
+        forwarding=FORWARDING, host_image=HOST_IMAGE, switch_image=FRR_IMAGE,
+    )  # fmt: skip
     first = header(plan, "fabric.clab.yml")
     yield "fabric.clab.yml", f"{first}\n{yaml.safe_dump(lab, sort_keys=False)}"
     yield "daemons", daemons(plan)
-    for router in routers(plan):
+    for router in made:
         yield f"{router.name}/frr.conf", configuration(plan, router)
 
 
-def _nodes(plan: Plan, whole: Cabling) -> dict[str, Any]:
-    commands = _host_commands(plan, whole)
-    vrfs = {router.name: vrf_commands(router) for router in routers(plan)}
-    return {
-        device.name: {"kind": "linux", "image": HOST_IMAGE, "exec": commands[device.name]}
-        if device.role == HOST
-        else _switch(device, vrfs[device.name])
-        for device in whole.devices
-    }
-
-
-def _switch(device: Device, vrfs: list[str]) -> dict[str, Any]:
-    return {
-        "kind": "linux",
-        "image": FRR_IMAGE,
-        "binds": [
-            "daemons:/etc/frr/daemons:ro",
-            f"{device.name}/frr.conf:/etc/frr/frr.conf:ro",
-        ],
-        "sysctls": dict(FORWARDING),
-        **({"exec": vrfs} if vrfs else {}),
-    }
-
-
-def _host_commands(plan: Plan, whole: Cabling) -> dict[str, list[str]]:
+def _host_commands(
+    plan: Plan, whole: Cabling, by_name: Mapping[str, Router]
+) -> dict[str, list[str]]:
     """Return each host's addresses, and its route to the fabric over each of its ports."""
-    by_name: dict[str, Router] = {router.name: router for router in routers(plan)}
     pool = underlay_of(plan).pool.text()
     found: dict[str, list[str]] = {d.name: [] for d in whole.devices if d.role == HOST}
     hops: dict[str, list[str]] = {name: [] for name in found}
@@ -84,15 +61,4 @@ def interface_name(end: End) -> str:
     return f"eth{end.number + 1}" if end.nic else f"swp{end.number + 1}"
 
 
-containerlab = Target(
-    title="containerlab: the fabric in containers, switches on FRR",
-    supports=frozenset({Feature.IP, Feature.PFC, Feature.PLANES, Feature.MESH, Feature.RACK}),
-    needs=frozenset({Feature.IP}),
-    configures=False,
-    files=_files,
-    proofs={
-        "fabric.clab.yml": Proof.GOLDEN,
-        "daemons": Proof.GOLDEN,
-        "SWITCH/frr.conf": Proof.SOFTWARE,
-    },
-)
+containerlab = declared("containerlab", files=_files)

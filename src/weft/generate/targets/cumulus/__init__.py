@@ -7,11 +7,11 @@
 from typing import Final
 
 from weft.errors import SpecError
-from weft.generate.plan import Feature, Plan
+from weft.generate.plan import Plan
 from weft.generate.router import cages, routers
 from weft.generate.site_text import site_text
 from weft.generate.switch_text import fill, lossless_of, vendor_refusal
-from weft.generate.target import Files, Proof, Target
+from weft.generate.target import Files, declared
 
 MOST_PATHS: Final = 128
 RELEASE: Final = "5.15"
@@ -22,7 +22,6 @@ SYSLOG_MOVED: Final = (5, 13)
 """From ``service syslog`` to ``system syslog``."""
 SWITCHES: Final = ("sn3700", "sn4600", "sn4600c", "sn4700", "sn5400", "sn5600")
 """Spectrum switches whose cages are counted along the front."""
-APPLY: Final = "`sh nvue.commands`, `nv config diff`, `nv config apply --confirm`"
 
 
 def _files(plan: Plan) -> Files:
@@ -39,7 +38,7 @@ def _files(plan: Plan) -> Files:
         text = fill(
             "cumulus", "nvue.commands.j2", plan, router, name, lossless=lossless,
             site=site_text(plan, router, "mgmt"), since_5_13=_numbers(release) >= SYSLOG_MOVED,
-            apply=APPLY, cages=held, release=release, since_5_15=_numbers(release) >= RENAMED,
+            cages=held, release=release, since_5_15=_numbers(release) >= RENAMED,
             all_ports=",".join(map(name, numbers)),
             broken_out=",".join(f"swp{cage}" for cage in used),
         )  # fmt: skip
@@ -71,12 +70,4 @@ def _refuses(plan: Plan) -> str | None:
     return vendor_refusal(plan, "cumulus", SWITCHES, most_paths=MOST_PATHS)
 
 
-cumulus = Target(
-    title="Cumulus Linux: NVUE commands of every switch",
-    supports=frozenset({Feature.IP, Feature.PFC, Feature.PLANES, Feature.RACK}),
-    needs=frozenset({Feature.IP}),
-    refuses=_refuses,
-    files=_files,
-    applied=f"merge: {APPLY}; what the site has stays",
-    proofs={"SWITCH/nvue.commands": Proof.GOLDEN},
-)
+cumulus = declared("cumulus", files=_files, refuses=_refuses)

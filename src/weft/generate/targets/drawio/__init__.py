@@ -4,11 +4,11 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
-from xml.etree import ElementTree as ET
 
 from weft.generate.cabling import HOST, Cabling, Device, cabling
-from weft.generate.plan import Feature, Plan
-from weft.generate.target import Files, Proof, Target
+from weft.generate.plan import Plan
+from weft.generate.target import Files, declared
+from weft.generate.template import text_of
 from weft.network.naming import TIER_NAMES
 
 ROWS: Final = (*reversed(TIER_NAMES), HOST)
@@ -32,22 +32,14 @@ class Box:
 def _files(plan: Plan) -> Files:
     whole = cabling(plan)
     boxes = _boxes(whole)
-    rate = f"{plan.link.rate_gbit_per_s.number():g}G"
-    file = ET.Element("mxfile", host="weft")
-    model = ET.SubElement(
-        ET.SubElement(file, "diagram", name=plan.names.cluster.text()), "mxGraphModel"
-    )
-    root = ET.SubElement(model, "root")
-    ET.SubElement(root, "mxCell", id="0")
-    ET.SubElement(root, "mxCell", {"id": "1", "parent": "0"})
     drawn = list(dict.fromkeys(boxes.values()))
     widest = max(Counter(box.role for box in drawn).values()) * (WIDTH + GAP)
-    for box, x, y in _places(drawn, widest):
-        _box(root, box, whole, x, y)
-    for (below, above), count in _bundles(whole, boxes).items():
-        _line(root, below, above, f"{count} x {rate}")
-    ET.indent(file, space=" ")
-    yield "fabric.drawio", ET.tostring(file, encoding="unicode") + "\n"
+    yield "fabric.drawio", text_of(
+        "drawio/fabric.drawio.j2", name=plan.names.cluster.text(), colours=COLOURS,
+        places=_places(drawn, widest), bundles=_bundles(whole, boxes).items(), width=WIDTH,
+        height=HEIGHT, rate=f"{plan.link.rate_gbit_per_s.number():g}G",
+        models={role: (whole.host if role == HOST else whole.switch).name for role in ROWS},
+    )  # fmt: skip
 
 
 def _boxes(whole: Cabling) -> dict[str, Box]:
@@ -92,31 +84,4 @@ def _bundles(whole: Cabling, boxes: dict[str, Box]) -> Counter[tuple[str, str]]:
     )
 
 
-def _box(root: ET.Element, box: Box, whole: Cabling, x: int, y: int) -> None:
-    model = (whole.host if box.role == HOST else whole.switch).name
-    value = f"{box.name}\n{box.count} x {model}" if box.count > 1 else f"{box.name}\n{model}"
-    style = f"rounded=1;whiteSpace=wrap;fontSize=10;fillColor={COLOURS[box.role]};"
-    cell = {"id": box.name, "value": value, "style": style, "vertex": "1", "parent": "1"}
-    sides = {"x": str(x), "y": str(y), "width": str(WIDTH), "height": str(HEIGHT)}
-    _cell(root, cell, sides)
-
-
-def _line(root: ET.Element, below: str, above: str, label: str) -> None:
-    style = "endArrow=none;fontSize=8;exitX=0.5;exitY=0;entryX=0.5;entryY=1;"
-    cell = {"id": f"{below}--{above}", "value": label, "style": style, "edge": "1",
-            "parent": "1", "source": below, "target": above}  # fmt: skip
-    _cell(root, cell, {"relative": "1"})
-
-
-def _cell(root: ET.Element, cell: dict[str, str], sides: dict[str, str]) -> None:
-    drawn = ET.SubElement(root, "mxCell", cell)
-    ET.SubElement(drawn, "mxGeometry", {**sides, "as": "geometry"})
-
-
-drawio = Target(
-    title="draw.io: the fabric as a drawing",
-    supports=frozenset(set(Feature) - {Feature.PROVIDER}),
-    configures=False,
-    files=_files,
-    proofs={"fabric.drawio": Proof.GOLDEN},
-)
+drawio = declared("drawio", files=_files)

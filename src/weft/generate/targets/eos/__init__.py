@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from typing import Final
 
 from weft import units
-from weft.generate.plan import Feature, Plan
+from weft.generate.plan import Plan
 from weft.generate.router import cages, routers
 from weft.generate.site_text import site_text
 from weft.generate.switch_text import fill, lossless_of, vendor_refusal
-from weft.generate.target import Files, Proof, Target
+from weft.generate.target import Files, declared
 from weft.network.network import layout
 
 LANES: Final = 8
@@ -22,9 +22,6 @@ LANE_GBIT: Final[Mapping[str, int]] = {
     "arista_7060x6_32pe": 100, "arista_7060x6_64pe": 100,
 }  # fmt: skip
 """Rate of a lane by switch of fixed form: Tomahawk 4 has 50G, Tomahawk 5 100G."""
-APPLY: Final = (
-    "`configure session weft`, `copy terminal: session-config`, `commit timer 00:05:00`"
-)
 
 
 def _files(plan: Plan) -> Files:
@@ -38,7 +35,7 @@ def _files(plan: Plan) -> Files:
         text = fill(
             "eos", "eos.conf.j2", plan, router, name, lossless=lossless,
             site=site_text(plan, router, "MGMT"),
-            apply=APPLY, lane_gbit=LANE_GBIT[layout(plan.cluster).switch],
+            lane_gbit=LANE_GBIT[layout(plan.cluster).switch],
         )  # fmt: skip
         yield f"{router.name}/eos.conf", text
 
@@ -52,12 +49,4 @@ def _refuses(plan: Plan) -> str | None:
     return refusal
 
 
-eos = Target(
-    title="Arista EOS: configuration of every switch",
-    supports=frozenset({Feature.IP, Feature.PFC, Feature.PLANES, Feature.RACK}),
-    needs=frozenset({Feature.IP}),
-    refuses=_refuses,
-    files=_files,
-    applied=f"merge, in a session: {APPLY}; what the site has stays",
-    proofs={"SWITCH/eos.conf": Proof.SCHEMA},
-)
+eos = declared("eos", files=_files, refuses=_refuses)

@@ -1,13 +1,13 @@
 """FRR: BGP unnumbered of every switch, for Linux switches whose ports are called swpN."""
 
-from collections.abc import Iterator
 from typing import Final
 
-from weft.generate.plan import Feature, Plan
+from weft.generate.plan import Plan
 from weft.generate.router import OWN_ROUTES, Router, routers
 from weft.generate.site_text import site_text
 from weft.generate.switch_text import fill
-from weft.generate.target import Files, Proof, Target, header
+from weft.generate.target import Files, declared, header
+from weft.generate.template import text_of
 
 FORWARDING: Final = (
     ("net.ipv4.ip_forward", 1),
@@ -26,12 +26,18 @@ DAEMONS: Final = ("bgpd=yes", "vtysh_enable=yes", 'zebra_options="-A 127.0.0.1"'
 
 def _files(plan: Plan) -> Files:
     yield "daemons", daemons(plan)
-    sysctl = [f"{key} = {value}" for key, value in FORWARDING]
-    where = "/etc/sysctl.d/90-weft-forwarding.conf"
-    yield "90-weft-forwarding.conf", "\n".join([header(plan, where), *sysctl]) + "\n"
+    head = header(plan, "/etc/sysctl.d/90-weft-forwarding.conf")
+    yield (
+        "90-weft-forwarding.conf",
+        text_of("linux_host/sysctl.j2", head=head, settings=FORWARDING),
+    )
     for router in routers(plan):
         yield f"{router.name}/frr.conf", configuration(plan, router)
-        yield f"{router.name}/interfaces", "\n".join(_interfaces(plan, router)) + "\n"
+        what = f"/etc/network/interfaces.d/weft of {router.name}"
+        yield f"{router.name}/interfaces", fill(
+            "frr", "interfaces.j2", plan, router, port_name, head=header(plan, what),
+            first_table=FIRST_TABLE, closed=_CLOSED,
+        )  # fmt: skip
 
 
 def port_name(number: int) -> str:
@@ -58,33 +64,6 @@ def configuration(plan: Plan, router: Router) -> str:
     )  # fmt: skip
 
 
-def _interfaces(plan: Plan, router: Router) -> Iterator[str]:
-    """Yield the ports for ifupdown: MTU, VRFs, sub-interfaces are the kernel's, not FRR's."""
-    link = plan.link
-    assert link.switch_mtu_bytes is not None, "an Ethernet plan has the MTU of its switches"
-    mtu = f"    mtu {link.switch_mtu_bytes.text()}"
-    yield header(plan, f"/etc/network/interfaces.d/weft of {router.name}")
-    tenant = {one.port.number: one.tenant for one in router.hosts}
-    for name, tag in router.tenants:
-        yield from (f"auto {name}", f"iface {name} inet manual",
-                    f"    pre-up ip link add {name} type vrf table {FIRST_TABLE + tag}",
-                    f"    up ip link set {name} up", f"    up {_CLOSED % (FIRST_TABLE + tag)}",
-                    f"    post-down ip link del {name}")  # fmt: skip
-    for port in router.switch.ports:
-        yield from _stanza(port_name(port.number), mtu, tenant.get(port.number, ""))
-    for vrf in router.vrfs()[1:]:
-        for one in vrf.fabric:
-            name = port_name(one.port.number)
-            yield from _stanza(f"{name}.{vrf.tag}", mtu, vrf.name)
-            yield f"    vlan-raw-device {name}"
-
-
-def _stanza(name: str, mtu: str, vrf: str) -> Iterator[str]:
-    yield from (f"auto {name}", f"iface {name} inet manual", mtu)
-    if vrf:
-        yield f"    pre-up ip link set {name} master {vrf}"
-
-
 def vrf_commands(router: Router) -> list[str]:
     """Return what makes the VRFs and sub-interfaces of tenants in Linux."""
     lines = []
@@ -101,17 +80,4 @@ def vrf_commands(router: Router) -> list[str]:
     return lines
 
 
-frr = Target(
-    title="FRR: BGP unnumbered on Linux switches",
-    supports=frozenset({Feature.IP, Feature.PLANES, Feature.MESH, Feature.RACK}),
-    needs=frozenset({Feature.IP}),
-    files=_files,
-    applied="whole: frr.conf replaces FRR's (`systemctl reload frr`); the rest of the Linux "
-    "switch stays",
-    proofs={
-        "SWITCH/frr.conf": Proof.SOFTWARE,
-        "SWITCH/interfaces": Proof.GOLDEN,
-        "daemons": Proof.GOLDEN,
-        "90-weft-forwarding.conf": Proof.SCHEMA,
-    },
-)
+frr = declared("frr", files=_files)

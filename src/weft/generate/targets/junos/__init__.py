@@ -6,11 +6,11 @@ untagged traffic, classes and drop profile of Juniper's DCQCN configlets [junipe
 
 from typing import Final
 
-from weft.generate.plan import Feature, Plan
+from weft.generate.plan import Plan
 from weft.generate.router import cages, routers, underlay_of
 from weft.generate.site_text import site_text
 from weft.generate.switch_text import fill, lossless_of, vendor_refusal
-from weft.generate.target import Files, Proof, Target
+from weft.generate.target import Files, declared
 
 SWITCHES: Final = ("juniper_qfx5240_64od",)
 ECMP: Final = (16, 32, 64, 128)
@@ -22,7 +22,6 @@ FILL_PERCENT: Final = (55, 90)
 [juniper_dcqcn]"""
 CONTROL_PERCENT: Final = 5
 """For network-control: classes without a scheduler get no bandwidth, and BGP would flap."""
-APPLY: Final = "`load merge FILE`, `show | compare`, `commit confirmed 5`"
 
 
 def _files(plan: Plan) -> Files:
@@ -38,7 +37,7 @@ def _files(plan: Plan) -> Files:
         asns = sorted({one.peer_asn for one in router.fabric})
         text = fill(
             "junos", "junos.conf.j2", plan, router, name, lossless=lossless,
-            site=site_text(plan, router, "mgmt_junos"), apply=APPLY, cages=held,
+            site=site_text(plan, router, "mgmt_junos"), cages=held,
             used_cages=sorted({held.place(number)[0] for number in numbers}),
             most_ecmp=next(one for one in ECMP if one >= paths), peer_asns=_listed(asns),
             no_loss_queue=NO_LOSS_QUEUE, cnp_queue=CNP_QUEUE, fill_percent=FILL_PERCENT,
@@ -62,12 +61,4 @@ def _refuses(plan: Plan) -> str | None:
     return vendor_refusal(plan, "junos", SWITCHES, most_paths=ECMP[-1])
 
 
-junos = Target(
-    title="Juniper Junos Evolved: configuration of every switch",
-    supports=frozenset({Feature.IP, Feature.PFC, Feature.PLANES, Feature.RACK}),
-    needs=frozenset({Feature.IP}),
-    refuses=_refuses,
-    files=_files,
-    applied=f"merge: {APPLY}; what the site has stays",
-    proofs={"SWITCH/junos.conf": Proof.GOLDEN},
-)
+junos = declared("junos", files=_files, refuses=_refuses)

@@ -9,10 +9,10 @@ from weft.generate.attachment import by_tenant, component, node_selector, of_mod
 from weft.generate.attachment import kubernetes as part_of
 from weft.generate.kubernetes import TENANT_LABEL, against
 from weft.generate.manifest import Manifest, text
-from weft.generate.plan import Feature, Plan
+from weft.generate.plan import Plan
 from weft.generate.rails import RAILS_HEAD, rail_links, spanned
-from weft.generate.target import Files, Proof, Target, header
-from weft.generate.template import manifests_of
+from weft.generate.target import Files, declared, header
+from weft.generate.template import manifests_of, text_of
 from weft.network import naming
 from weft.network.network import layout
 
@@ -36,8 +36,15 @@ def _files(plan: Plan) -> Files:
     def file(name: str, what: str, *head: str, **values: object) -> str:
         return text(made(name, **values), [*_head(plan, what), *head])
 
-    yield "label-nodes", "\n".join(_labels(plan)) + "\n"
-    yield "weft-memlock.conf", _limits(plan)
+    what = "labels of nodes: which hosts hang on the same leaves"
+    yield (
+        "label-nodes",
+        text_of(
+            "kubernetes/label-nodes.j2", part=part, head=header(plan, what), nodes=_nodes(plan)
+        ),
+    )
+    what = "/etc/systemd/system/containerd.service.d/weft-memlock.conf"
+    yield "weft-memlock.conf", text_of("kubernetes/memlock.conf.j2", head=header(plan, what))
     if mode.operator:
         name = "00-values.yaml"
         yield name, file(name, "Helm values")
@@ -108,61 +115,19 @@ def _rails(plan: Plan) -> Iterator[tuple[int, str, list[dict[str, str]]]]:
         ]  # fmt: skip
 
 
-def _labels(plan: Plan) -> Iterator[str]:
-    """Yield a script that tells Kubernetes which hosts are neighbours."""
-    network, part = layout(plan.cluster), part_of(plan)
+def _nodes(plan: Plan) -> Iterator[tuple[str, int, int, str]]:
+    """Yield each node: name, unit (hosts on the same leaves), pod, label of its tenant."""
+    network, cluster = layout(plan.cluster), plan.cluster
     units_per_pod = max(1, network.hosts_per_pod // network.hosts_per_unit)
-    leaf, spine = part.leaf_label.text(), part.spine_label.text()
-    yield "#!/bin/sh"
-    yield header(plan, "labels of nodes: which hosts hang on the same leaves")
-    yield "# Run it as often as you like: it sets, it never adds."
-    yield "set -eu"
-    tenants = {
-        host: f" {TENANT_LABEL}={tenant}"
-        for tenant, hosts in plan.cluster.groups()
-        for host in hosts
-        if tenant
-    }
-    for host in range(plan.cluster.hosts):
+    tenants = {host: tenant for tenant, hosts in cluster.groups() for host in hosts if tenant}
+    for host in range(cluster.hosts):
         unit = host // network.hosts_per_unit
-        name = naming.host(host, plan.cluster.hosts)
-        yield (
-            f"kubectl label node {name} --overwrite "
-            f"{leaf}=unit{unit:04d} {spine}=pod{unit // units_per_pod:04d}"
-            f"{tenants.get(host, '')}"
-        )
-
-
-def _limits(plan: Plan) -> str:
-    return "\n".join(
-        [
-            header(plan, "/etc/systemd/system/containerd.service.d/weft-memlock.conf"),
-            "# RDMA pins the memory that it reads and writes; containers inherit this limit.",
-            "[Service]",
-            "LimitMEMLOCK=infinity",
-        ]
-    ) + "\n"  # fmt: skip
+        label = f" {TENANT_LABEL}={tenants[host]}" if host in tenants else ""
+        yield naming.host(host, cluster.hosts), unit, unit // units_per_pod, label
 
 
 def _refuses(plan: Plan) -> str | None:
     return against(plan.cluster) if plan.kubernetes is None else None
 
 
-kubernetes = Target(
-    title="Kubernetes: networks of pods, addresses, labels",
-    supports=frozenset(
-        {Feature.IP, Feature.PFC, Feature.SUBNET, Feature.PROVIDER, Feature.RACK}
-    ),
-    refuses=_refuses,
-    files=_files,
-    proofs={
-        "05-tenants.yaml": Proof.SCHEMA,
-        "10-nic-cluster-policy.yaml": Proof.SCHEMA,
-        "20-nic-configuration.yaml": Proof.SCHEMA,
-        "30-address-pools.yaml": Proof.SCHEMA,
-        "40-networks.yaml": Proof.SCHEMA,
-        "00-values.yaml": Proof.GOLDEN,
-        "label-nodes, rails.tsv": Proof.GOLDEN,
-        "weft-memlock.conf": Proof.GOLDEN,
-    },
-)
+kubernetes = declared("kubernetes", files=_files, refuses=_refuses)

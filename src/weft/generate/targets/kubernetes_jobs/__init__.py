@@ -4,9 +4,9 @@ from weft.generate.attachment import by_tenant, kubernetes
 from weft.generate.job import Job, all_jobs
 from weft.generate.kubernetes import against
 from weft.generate.manifest import text
-from weft.generate.plan import Feature, Plan
+from weft.generate.plan import Plan
 from weft.generate.pod import reasons
-from weft.generate.target import Files, Target, header
+from weft.generate.target import Files, declared, header
 from weft.spec.kubernetes import Kubernetes as Wishes
 
 
@@ -45,12 +45,9 @@ def _refuses(plan: Plan) -> str | None:
     return None
 
 
-kubernetes_jobs = Target(
-    title="Kubernetes: jobs on the rails",
-    supports=frozenset(
-        {Feature.IP, Feature.PFC, Feature.SUBNET, Feature.PROVIDER, Feature.RACK}
-    ),
-    refuses=_refuses,
+kubernetes_jobs = declared(
+    "kubernetes_jobs",
     files=_files,
+    refuses=_refuses,
     proofs={job.file: job.proof for job in all_jobs().values()},
 )

@@ -3,9 +3,9 @@
 from typing import Final
 
 from weft.generate.cloud import cloud_of
-from weft.generate.plan import Feature, Plan
+from weft.generate.plan import Plan
 from weft.generate.rails import used_addresses
-from weft.generate.target import Files, Proof, Target, header
+from weft.generate.target import Files, declared, header
 from weft.generate.template import text_of
 from weft.network import naming
 
@@ -33,10 +33,4 @@ def _refuses(plan: Plan) -> str | None:
     return None
 
 
-launch = Target(
-    title="Launch lines: torchrun and mpirun",
-    supports=frozenset(Feature) - {Feature.RACK},
-    refuses=_refuses,
-    files=_files,
-    proofs={"torchrun.sh": Proof.GOLDEN, "mpirun.sh, hostfile": Proof.SOFTWARE},
-)
+launch = declared("launch", files=_files, refuses=_refuses)

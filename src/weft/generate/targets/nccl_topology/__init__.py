@@ -9,8 +9,8 @@ from typing import Final
 
 from weft import catalogue
 from weft.catalogue.devices import Gpu
-from weft.generate.plan import Feature, Plan
-from weft.generate.target import Files, Proof, Target, header
+from weft.generate.plan import Plan
+from weft.generate.target import Files, declared, header
 from weft.generate.template import text_of
 
 SCRIPT: Final = "/usr/local/sbin/weft-nccl-topology"
@@ -53,10 +53,4 @@ def _refuses(plan: Plan) -> str | None:
     return None
 
 
-nccl_topology = Target(
-    title="NCCL: topology of a virtual machine",
-    supports=frozenset(Feature) - {Feature.RACK},
-    refuses=_refuses,
-    files=_files,
-    proofs={"weft-nccl-topology": Proof.GOLDEN},
-)
+nccl_topology = declared("nccl_topology", files=_files, refuses=_refuses)

@@ -2,15 +2,13 @@
 
 import csv
 import io
-import tomllib
 from collections.abc import Iterable, Iterator
-from functools import cache
-from importlib import resources
 from typing import Final
 
 from weft.generate.cabling import HOST, Cabling, Device, End, cabling
 from weft.generate.plan import Feature, Plan
-from weft.generate.target import Files, Proof, Target
+from weft.generate.tables import table
+from weft.generate.target import Files, declared
 from weft.network.naming import TIER_NAMES
 
 INTERFACE: Final = "dcim.interface"
@@ -28,34 +26,26 @@ def _files(plan: Plan) -> Files:
     roles = [role for role in (HOST, *TIER_NAMES) if any(d.role == role for d in whole.devices)]
     models = {whole.model(device): None for device in whole.devices}
     makers = {model.vendor: None for model in models}
-    yield "1-sites.csv", _csv("name,slug,status", [(plan.cluster.name, site, "active")])
-    yield "2-manufacturers.csv", _csv("name,slug", [(name, _slug(name)) for name in makers])
-    yield (
-        "3-device-roles.csv",
-        _csv("name,slug,color", [(role, role, COLOURS[role]) for role in roles]),
-    )
-    yield (
-        "4-device-types.csv",
-        _csv(
+    tables: dict[str, tuple[str, Rows]] = {
+        "1-sites": ("name,slug,status", [(plan.cluster.name, site, "active")]),
+        "2-manufacturers": ("name,slug", [(name, _slug(name)) for name in makers]),
+        "3-device-roles": ("name,slug,color", [(role, role, COLOURS[role]) for role in roles]),
+        "4-device-types": (
             "manufacturer,model,slug,u_height",
             [(m.vendor, m.name, _slug(m.name), m.rack_units) for m in models],
         ),
-    )
-    yield (
-        "5-devices.csv",
-        _csv(
+        "5-devices": (
             "name,role,manufacturer,device_type,site,status",
             [_device(whole, device, plan.cluster.name) for device in whole.devices],
         ),
-    )
-    yield "6-interfaces.csv", _csv("device,name,type,mtu", _interfaces(plan, whole))
-    yield (
-        "7-cables.csv",
-        _csv(
+        "6-interfaces": ("device,name,type,mtu", _interfaces(plan, whole)),
+        "7-cables": (
             "side_a_device,side_a_type,side_a_name,side_b_device,side_b_type,side_b_name,status",
             [(*_end(c.below), *_end(c.above), "connected") for c in whole.cables],
         ),
-    )
+    }
+    for name, (columns, rows) in tables.items():
+        yield f"{name}.csv", _csv(columns, rows)
 
 
 def _device(whole: Cabling, device: Device, site: str) -> tuple[object, ...]:
@@ -83,13 +73,8 @@ def interface_name(end: End) -> str:
 
 def _interface_type(plan: Plan) -> str:
     family = "infiniband" if Feature.SUBNET in plan.features else "ethernet"
-    return _types()[family].get(f"{plan.link.rate_gbit_per_s.number():.0f}", "other")
-
-
-@cache
-def _types() -> dict[str, dict[str, str]]:
-    table = resources.files(__package__).joinpath("interface_types.toml")
-    return tomllib.loads(table.read_text("utf-8"))
+    rate = f"{plan.link.rate_gbit_per_s.number():.0f}"
+    return str(table("interface_types")[family].get(rate, "other"))
 
 
 def _slug(text: str) -> str:
@@ -104,10 +89,4 @@ def _csv(header: str, rows: Rows) -> str:
     return stream.getvalue()
 
 
-netbox = Target(
-    title="NetBox: devices, interfaces and cables for its bulk import",
-    supports=frozenset(set(Feature) - {Feature.PROVIDER}),
-    configures=False,
-    files=_files,
-    proofs=dict.fromkeys(PROVEN, Proof.GOLDEN),
-)
+netbox = declared("netbox", files=_files)

@@ -9,11 +9,11 @@ from typing import Final
 from weft.errors import Infeasible
 from weft.generate.headroom import KIB
 from weft.generate.lossless import KMAX_OVER_KMIN_AT_LEAST, SWITCH_MTU_BYTES
-from weft.generate.plan import Feature, Plan
+from weft.generate.plan import Plan
 from weft.generate.router import cages, routers
 from weft.generate.site_text import site_text
 from weft.generate.switch_text import Lossless, fill, lossless_of, vendor_refusal
-from weft.generate.target import Files, Proof, Target
+from weft.generate.target import Files, declared
 from weft.network.network import layout
 
 STRICT: Final = 7
@@ -25,7 +25,6 @@ MOST_CABLE_M: Final = 100
 """NX-OS sizes headroom for cables to here; longer ones need thresholds of pause by hand.
 [Cisco Nexus 9000 NX-OS QoS guide]"""
 SWITCHES: Final = ("cisco_n9364d_gx2a", "cisco_n9364e_sg2")
-APPLY: Final = "`configure session weft`, paste, `verify`, `commit`"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +91,7 @@ def _files(plan: Plan) -> Files:
         text = fill(
             "nxos", "nxos.conf.j2", plan, router, name, lossless=lossless,
             site=site_text(plan, router, "management"),
-            apply=APPLY, cages=held, strict=STRICT, buffer=buffer,
+            cages=held, strict=STRICT, buffer=buffer,
             claim=_claim(lossless, buffer) if lossless else "",
         )  # fmt: skip
         yield f"{router.name}/nxos.conf", text
@@ -108,12 +107,4 @@ def _refuses(plan: Plan) -> str | None:
     return refusal
 
 
-nxos = Target(
-    title="Cisco NX-OS: configuration of every switch",
-    supports=frozenset({Feature.IP, Feature.PFC, Feature.PLANES, Feature.RACK}),
-    needs=frozenset({Feature.IP}),
-    refuses=_refuses,
-    files=_files,
-    applied=f"merge, in a session: {APPLY}; what the site has stays",
-    proofs={"SWITCH/nxos.conf": Proof.GOLDEN},
-)
+nxos = declared("nxos", files=_files, refuses=_refuses)

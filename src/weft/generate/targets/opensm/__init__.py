@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from weft.generate import names
-from weft.generate.plan import Feature, Plan
-from weft.generate.target import Files, Proof, Target, header
+from weft.generate.plan import Plan
+from weft.generate.target import Files, declared, header
 from weft.generate.template import text_of
 from weft.network import naming
 from weft.network.network import layout
@@ -23,8 +23,8 @@ def _files(plan: Plan) -> Files:
     def file(name: str, **values: object) -> str:
         return text_of(f"opensm/{name}.j2", subnet=subnet, head=header(plan, name), **values)
 
-    priorities = (("master", subnet.master_priority), ("standby", subnet.standby_priority))
-    for role, priority in priorities:
+    priorities = {"master": subnet.master_priority, "standby": subnet.standby_priority}
+    for role, priority in priorities.items():
         yield (
             f"opensm.{role}.conf",
             file(
@@ -89,16 +89,4 @@ def _refuses(plan: Plan) -> str | None:
     return None
 
 
-opensm = Target(
-    title="OpenSM: master and standby",
-    supports=frozenset({Feature.SUBNET, Feature.RACK}),
-    needs=frozenset({Feature.SUBNET}),
-    refuses=_refuses,
-    files=_files,
-    proofs={
-        "opensm.master.conf, opensm.standby.conf": Proof.SOFTWARE,
-        "partitions.conf": Proof.SOFTWARE,
-        "qos-policy.conf": Proof.SOFTWARE,
-        "root_guid.conf": Proof.SOFTWARE,
-    },
-)
+opensm = declared("opensm", files=_files, refuses=_refuses)

@@ -29,10 +29,11 @@ from weft.generate.expected_busbw import (
     size_label,
     size_pattern,
 )
-from weft.generate.plan import Feature, Plan
+from weft.generate.plan import Plan
 from weft.generate.runbook import runbook_of
-from weft.generate.target import Files, Proof, Target, header
+from weft.generate.target import Files, declared, header
 from weft.generate.targets.prometheus.cases import Fabric, cases
+from weft.generate.template import manifests_of
 from weft.metrics.source import exporters
 from weft.network import naming
 
@@ -60,8 +61,16 @@ def _files(plan: Plan) -> Files:
     yield "weft.rules.yml", _text(plan, "recording rules and alerts", filled)
     for name, document in cases(Fabric(plan=plan, chosen=chosen, expected=expected)).items():
         yield name, _text(plan, "tests of the rules (promtool test rules)", _shared(document))
-    yield "alertmanager.yml", _text(plan, "Alertmanager", _alertmanager(chosen))
-    yield "prometheus.yml", _text(plan, "Prometheus", _prometheus(plan))
+    for what in ("Alertmanager", "Prometheus"):
+        name = f"{what.lower()}.yml"
+        [document] = manifests_of(
+            f"prometheus/{name}.j2", interval=INTERVAL, cluster=plan.names.cluster.text(),
+            # Every exporter that runs on hosts.
+            ports={one.job: one.port for one in exporters().values() if "host" in one.labels},
+            severities=[one for one in SEVERITIES if any(a.severity == one for a in chosen)],
+            inhibit_rules=list(_inhibit_rules(chosen)),
+        )  # fmt: skip
+        yield name, _text(plan, what, document)
     yield "hosts.json", json.dumps(_hosts(plan), indent=1) + "\n"
 
 
@@ -138,19 +147,6 @@ def _labelled(text: str) -> str:
     return text
 
 
-def _alertmanager(chosen: Sequence[Alert]) -> dict[str, Any]:
-    present = [one for one in SEVERITIES if any(a.severity == one for a in chosen)]
-    return {
-        "route": {
-            "receiver": present[-1],
-            "group_by": ["cluster", "cause"],
-            "routes": [{"receiver": one, "matchers": [f'severity="{one}"']} for one in present],
-        },
-        "receivers": [{"name": one} for one in present],
-        "inhibit_rules": list(_inhibit_rules(chosen)),
-    }
-
-
 def _inhibit_rules(chosen: Sequence[Alert]) -> Iterator[dict[str, Any]]:
     """Yield one rule a source and scope: the same GPU, host, or for jobs the same cluster."""
     found: dict[tuple[str, tuple[str, ...]], list[str]] = {}
@@ -172,46 +168,9 @@ def _shared_place(source: Alert, target: Alert) -> tuple[str, ...]:
     return ("cluster", "instance", "gpu") if kinds == {"gpu"} else ("cluster", "instance")
 
 
-def _prometheus(plan: Plan) -> dict[str, Any]:
-    return {
-        "global": {
-            "scrape_interval": INTERVAL, "evaluation_interval": INTERVAL,
-            "external_labels": {"cluster": plan.names.cluster.text()},
-        },
-        "rule_files": ["weft.rules.yml"],
-        "scrape_configs": list(_scrapes()),
-    }  # fmt: skip
-
-
-def _scrapes() -> Iterator[dict[str, Any]]:
-    """Yield a scrape of every exporter that runs on hosts; ``instance`` is the host."""
-    ports = {one.job: one.port for one in exporters().values() if "host" in one.labels}
-    for job, port in ports.items():
-        yield {
-            "job_name": job,
-            "file_sd_configs": [{"files": ["hosts.json"]}],
-            "relabel_configs": [
-                {"source_labels": ["__address__"], "target_label": "instance"},
-                {"source_labels": ["__address__"], "target_label": "__address__",
-                 "regex": "(.*)", "replacement": f"$1:{port}"},
-            ],
-        }  # fmt: skip
-
-
 def _hosts(plan: Plan) -> list[dict[str, Any]]:
     count = plan.cluster.hosts
     return [{"targets": [naming.host(number, count) for number in range(count)]}]
 
 
-prometheus = Target(
-    title="Prometheus and Alertmanager: recording rules, alerts, inhibition, tests of them",
-    supports=frozenset(Feature) - {Feature.RACK},
-    configures=False,
-    files=_files,
-    proofs={
-        "weft.rules.yml, weft-1m.test.yml, weft-5m.test.yml": Proof.SOFTWARE,
-        "alertmanager.yml": Proof.SOFTWARE,
-        "prometheus.yml": Proof.SOFTWARE,
-        "hosts.json": Proof.SOFTWARE,
-    },
-)
+prometheus = declared("prometheus", files=_files)

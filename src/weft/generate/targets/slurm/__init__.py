@@ -4,14 +4,15 @@ Jobs are placed on neighbouring hosts by topology/tree; racks of one NVLink doma
 topology/block, whose trays are the nodes.
 """
 
-from collections.abc import Iterator
+from collections.abc import Mapping
 from typing import Final
 
 from weft import catalogue
 from weft.generate import names
 from weft.generate.host import server_of
 from weft.generate.plan import Feature, Plan
-from weft.generate.target import Files, Proof, Target, header
+from weft.generate.target import Files, declared, header
+from weft.generate.template import text_of
 from weft.network import naming
 from weft.network.network import layout
 
@@ -20,12 +21,19 @@ DETECTION: Final = {"NVIDIA": "nvml", "AMD": "rsmi"}
 
 
 def _files(plan: Plan) -> Files:
-    lines = _blocks(plan) if Feature.RACK in plan.features else _tree(plan)
-    yield "topology.conf", "\n".join([header(plan, "topology.conf"), *lines]) + "\n"
-    yield "gres.conf", "\n".join([header(plan, "gres.conf"), *_gpus(plan)]) + "\n"
+    shape = _blocks(plan) if Feature.RACK in plan.features else _tree(plan)
+    yield _file(plan, "topology.conf", shape)
+    yield _file(plan, "gres.conf", _gpus(plan))
     if plan.cluster.tenants:
-        head = header(plan, "partitions of the tenants")
-        yield "tenants.conf", "\n".join([head, *_tenants(plan)]) + "\n"
+        groups = plan.cluster.groups()
+        listed = [(name, _nodes(plan, hosts.start, hosts.stop)) for name, hosts in groups]
+        yield _file(plan, "tenants.conf", {"tenants": listed}, "partitions of the tenants")
+
+
+def _file(
+    plan: Plan, name: str, values: Mapping[str, object], what: str = ""
+) -> tuple[str, str]:
+    return name, text_of(f"slurm/{name}.j2", head=header(plan, what or name), **values)
 
 
 def _machines(plan: Plan) -> int:
@@ -40,53 +48,34 @@ def _nodes(plan: Plan, first: int, stop: int) -> str:
     return f"{hosts}-tray-[00-{trays - 1:02d}]" if trays > 1 else hosts
 
 
-def _gpus(plan: Plan) -> Iterator[str]:
+def _gpus(plan: Plan) -> dict[str, object]:
     host = plan.cluster.host
-    gpus, vendor = host.gpus // _machines(plan), catalogue.find("gpus", host.gpu).vendor
-    yield "# slurm.conf needs GresTypes=gpu, and of each node the rest of what slurmd -C says"
-    nodes = _nodes(plan, 0, plan.cluster.hosts)
-    yield f"# NodeName={nodes} Gres=gpu:{gpus}"
-    if vendor in DETECTION:
-        yield "# cores and NVLinks of each GPU, so that a task gets CPUs beside its GPU"
-        yield f"AutoDetect={DETECTION[vendor]}"
-    if vendor == "NVIDIA":
-        devices = f"[0-{gpus - 1}]" if gpus > 1 else "0"
-        yield f"NodeName={nodes} Name=gpu File=/dev/nvidia{devices}"
+    vendor = catalogue.find("gpus", host.gpu).vendor
+    return {
+        "nodes": _nodes(plan, 0, plan.cluster.hosts), "gpus": host.gpus // _machines(plan),
+        "vendor": vendor, "detection": DETECTION.get(vendor, ""),
+    }  # fmt: skip
 
 
-def _tenants(plan: Plan) -> Iterator[str]:
-    yield "# slurm.conf: Include tenants.conf, and no other partition with these nodes"
-    for tenant, hosts in plan.cluster.groups():
-        nodes = _nodes(plan, hosts.start, hosts.stop)
-        yield f"PartitionName={tenant} Nodes={nodes} AllowAccounts={tenant} State=UP"
-
-
-def _blocks(plan: Plan) -> Iterator[str]:
-    """Yield a block a rack: a job that fits into one stays in its NVLink domain."""
+def _blocks(plan: Plan) -> dict[str, object]:
+    """Return a block a rack: a job that fits into one stays in its NVLink domain."""
     network, hosts, trays = layout(plan.cluster), plan.cluster.hosts, _machines(plan)
-    yield "# slurm.conf: TopologyPlugin=topology/block; a block is one NVLink domain"
-    for number in range(hosts):
-        yield f"BlockName={naming.host(number, hosts)} Nodes={_nodes(plan, number, number + 1)}"
     unit = min(network.hosts_per_unit, hosts)
-    yield "# a rack, and the largest power of two of racks on the same leaves"
+    racks = [(naming.host(one, hosts), _nodes(plan, one, one + 1)) for one in range(hosts)]
     sizes = dict.fromkeys((trays, trays << (unit.bit_length() - 1)))
-    yield f"BlockSizes={','.join(map(str, sizes))}"
+    return {"racks": racks, "sizes": list(sizes)}
 
 
-def _tree(plan: Plan) -> Iterator[str]:
-    """Yield units of hosts on the same leaves, pods of units, and what joins the pods."""
+def _tree(plan: Plan) -> dict[str, object]:
+    """Return units of hosts on the same leaves, pods of units, and what joins the pods."""
     network, hosts = layout(plan.cluster), plan.cluster.hosts
     units = _ranges(0, hosts, network.hosts_per_unit)
-    yield "# a unit is the hosts that hang on the same leaves, one leaf a rail"
-    for number, (first, stop) in enumerate(units):
-        yield f"SwitchName={_one('unit', number)} Nodes={names.hosts_list(first, stop, hosts)}"
-    if len(units) == 1:
-        return
-    pods = _pods(units, network.hosts_per_pod)
-    for number, (first, stop) in enumerate(pods):
-        yield f"SwitchName={_one('pod', number)} Switches={_listed('unit', first, stop)}"
+    pods = _pods(units, network.hosts_per_pod) if len(units) > 1 else []
+    switches = [(_one("pod", n), _listed("unit", *below)) for n, below in enumerate(pods)]
     if len(pods) > 1:
-        yield f"SwitchName=fabric Switches={_listed('pod', 0, len(pods))}"
+        switches.append(("fabric", _listed("pod", 0, len(pods))))
+    lowest = [(_one("unit", n), names.hosts_list(*one, hosts)) for n, one in enumerate(units)]
+    return {"racks": (), "units": lowest, "switches": switches}
 
 
 def _ranges(first: int, stop: int, size: int) -> list[tuple[int, int]]:
@@ -117,14 +106,4 @@ def _refuses(plan: Plan) -> str | None:
     return None
 
 
-slurm = Target(
-    title="Slurm: topology (tree, or block of NVL72 racks), GPUs, partitions of tenants",
-    supports=frozenset(Feature),
-    refuses=_refuses,
-    files=_files,
-    proofs={
-        "topology.conf": Proof.SOFTWARE,
-        "gres.conf": Proof.GOLDEN,
-        "tenants.conf": Proof.SOFTWARE,
-    },
-)
+slurm = declared("slurm", files=_files, refuses=_refuses)

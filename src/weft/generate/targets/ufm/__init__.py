@@ -1,8 +1,8 @@
 """NVIDIA UFM: what to set in it, and what its own subnet manager knows beyond OpenSM."""
 
-from weft.generate.plan import Feature, Plan
+from weft.generate.plan import Plan
 from weft.generate.rendered import PLACEHOLDER
-from weft.generate.target import Files, Proof, Target, header
+from weft.generate.target import Files, declared, header
 from weft.generate.template import text_of
 
 
@@ -21,10 +21,4 @@ def _files(plan: Plan) -> Files:
         )
 
 
-ufm = Target(
-    title="UFM: what to set, adaptive routing, SHARP",
-    supports=frozenset({Feature.SUBNET, Feature.RACK}),
-    needs=frozenset({Feature.SUBNET}),
-    files=_files,
-    proofs={"mlnxsm-overlay.conf": Proof.GOLDEN, "ufm.md": Proof.GOLDEN},
-)
+ufm = declared("ufm", files=_files)
