@@ -13,14 +13,14 @@ SPREAD_NOTE = (
 
 def spread_rows(result: Simulation) -> Iterator[tuple[str, ...]]:
     """Yield a row for each traffic that ended at least once."""
-    for one in result.traffic:
-        if one.completions_s:
-            yield (one.name, *spread_cells(one))
+    for traffic in result.traffic:
+        if traffic.completions_s:
+            yield (traffic.name, *spread_cells(traffic))
 
 
-def spread_cells(one: TrafficOutcome) -> tuple[str, ...]:
+def spread_cells(traffic: TrafficOutcome) -> tuple[str, ...]:
     """Show middle, tail and ends of the completions of a traffic."""
-    found = sorted(one.completions_s)
+    found = sorted(traffic.completions_s)
     least, most = found[0], found[-1]
     shown = (_quantile(found, 0.5), _quantile(found, 0.99), least, most)
     return (str(len(found)), *(seconds(time) for time in shown), figures(most / least))
