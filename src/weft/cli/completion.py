@@ -10,15 +10,15 @@ if TYPE_CHECKING:
 
 def complete_preset(incomplete: str) -> list[str]:
     """Return the presets that begin so."""
-    from weft.spec.load import presets  # noqa: PLC0415 - only a shell asks
+    from weft.spec.load import presets
 
     return _beginning(presets(), incomplete)
 
 
 def complete_model(incomplete: str) -> list[str]:
     """Return the models that begin so, with names of the Hugging Face Hub after a slash."""
-    from weft.spec.hub import names  # noqa: PLC0415 - as above
-    from weft.spec.load import models  # noqa: PLC0415 - as above
+    from weft.spec.hub import names
+    from weft.spec.load import models
 
     known = names() if "/" in incomplete else (*models(), *names())
     return _beginning(known, incomplete)
@@ -26,7 +26,7 @@ def complete_model(incomplete: str) -> list[str]:
 
 def complete_fabric(incomplete: str) -> list[str]:
     """Return the networks that begin so; several are parted by commas."""
-    from weft.api import fabrics  # noqa: PLC0415 - as above
+    from weft.api import fabrics
 
     before, comma, last = incomplete.rpartition(",")
     return [f"{before}{comma}{name}" for name in _beginning(fabrics(), last)]
@@ -42,7 +42,7 @@ def complete_set(incomplete: str) -> list[str]:
 
 def complete_operation(incomplete: str) -> list[str]:
     """Return the collectives that begin so."""
-    from weft.traffic.collective import Operation  # noqa: PLC0415 - as above
+    from weft.traffic.collective import Operation
 
     return _beginning((one.value for one in Operation), incomplete)
 
@@ -65,19 +65,19 @@ def values(key: str) -> list[str]:
 
 
 def _plugins(folder: str) -> list[str]:
-    from weft import plugins  # noqa: PLC0415 - as above
+    from weft import plugins
 
     return plugins.names(import_module(folder))
 
 
 def _devices(kind: "Folder") -> list[str]:
-    from weft.catalogue.load import names  # noqa: PLC0415 - as above
+    from weft.catalogue.load import names
 
     return names(kind)
 
 
 def _models() -> Iterable[str]:
-    from weft.spec.load import models  # noqa: PLC0415 - as above
+    from weft.spec.load import models
 
     return models()
 
@@ -95,8 +95,8 @@ _NAMED: Final[Mapping[str, Callable[[], Iterable[str]]]] = {
 
 def _shapes() -> dict[str, dict[str, Any]]:
     """Return the JSON Schema of every key of a cluster and of a job, by its path."""
-    from weft.spec.cluster import Cluster  # noqa: PLC0415 - as above
-    from weft.spec.workload import Job  # noqa: PLC0415 - as above
+    from weft.spec.cluster import Cluster
+    from weft.spec.workload import Job
 
     found: dict[str, dict[str, Any]] = {}
     for part in (Cluster, Job):

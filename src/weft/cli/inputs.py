@@ -250,8 +250,8 @@ def scenarios_or_cluster(
     files: Sequence[Path], sets: Sequence[str]
 ) -> tuple[tuple[Scenario, ...], tuple[str, ...]]:
     """Load scenarios, or make up usual ones for a cluster and say what they leave out."""
-    from weft.predict.part import model_of  # noqa: PLC0415 - one command needs it
-    from weft.tune.usual import MOST_NICS, scenarios_for  # noqa: PLC0415 - as above
+    from weft.predict.part import model_of
+    from weft.tune.usual import MOST_NICS, scenarios_for
 
     kinds = [kind_of(file) for file in files]
     if kinds == ["Cluster"]:
@@ -275,8 +275,8 @@ class Run:
 
 def measured_run(file: Path, operation: str) -> Run:
     """Read a run of one operation; its ranks are those of the file."""
-    from weft.calibrate.calibration import read_file  # noqa: PLC0415 - few commands need it
-    from weft.calibrate.reader import CollectiveReading  # noqa: PLC0415 - as above
+    from weft.calibrate.calibration import read_file
+    from weft.calibrate.reader import CollectiveReading
 
     readings = [one for one in read_file(file)[1] if isinstance(one, CollectiveReading)]
     fitting = [one for one in readings if one.operation.value == operation]

@@ -33,8 +33,8 @@ def swept_case(
     measures: "Callable[[Result], Measures]",
 ) -> "Grid":
     """Run a verb on a cluster and a job at every point of a sweep."""
-    from weft.cli.inputs import case_of  # noqa: PLC0415 - after the words are understood
-    from weft.predict.grid import axis, grid  # noqa: PLC0415 - as above
+    from weft.cli.inputs import case_of
+    from weft.predict.grid import axis, grid
 
     stated: list[tuple[str, ...]] = []
 
@@ -61,9 +61,9 @@ def swept_cluster(
     run: "Callable[[Cluster], Expectation]",
 ) -> "Grid":
     """Expect a collective at every point of a sweep."""
-    from weft.cli.inputs import cluster_of  # noqa: PLC0415 - after the words are understood
-    from weft.predict.grid import axis, grid  # noqa: PLC0415 - as above
-    from weft.study.measures import expected  # noqa: PLC0415 - as above
+    from weft.cli.inputs import cluster_of
+    from weft.predict.grid import axis, grid
+    from weft.study.measures import expected
 
     def at(point: Mapping[str, str]) -> "tuple[str, Measures, Provenance]":
         own, sets = _at(given, point)

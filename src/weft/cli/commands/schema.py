@@ -3,14 +3,11 @@
 import json
 from typing import Annotated, Any
 
-import typer
+from weft.cli.options import argument
 
 NameArgument = Annotated[
     str | None,
-    typer.Argument(
-        metavar="NAME",
-        help="A verb, a kind of result, or error; without it everything there is.",
-    ),
+    argument("NAME", "A verb, a kind of result, or error; without it everything there is."),
 ]
 
 
@@ -25,17 +22,17 @@ def schema(name: NameArgument = None) -> None:
       weft schema
       weft schema expect
       weft schema error
-    """  # noqa: D301 - click's mark for text that is not to be wrapped
-    from weft.report.schema import schema as schema_of  # noqa: PLC0415 - when it is asked for
+    """
+    from weft.report.schema import schema as schema_of
 
     found = _everything() if name is None else schema_of(name)
     print(json.dumps(found, indent=2))
 
 
 def _everything() -> dict[str, Any]:
-    from weft.cli.app import command_names, load_command, summary  # noqa: PLC0415 - no circle
-    from weft.cli.failures import SCHEMA_VERSION  # noqa: PLC0415 - as above
-    from weft.report.schema import kinds  # noqa: PLC0415 - as above
+    from weft.cli.app import command_names, load_command, summary
+    from weft.cli.failures import SCHEMA_VERSION
+    from weft.report.schema import kinds
 
     return {
         "schemaVersion": SCHEMA_VERSION,
