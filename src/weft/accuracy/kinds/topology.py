@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from weft import catalogue, plugins
 from weft.accuracy.kind import Kind, LeftOut, Row, Score
+from weft.accuracy.rows.words import meant, table
 from weft.catalogue.devices import Switch
 from weft.catalogue.fitting import usual_switch
 from weft.errors import WeftError
@@ -23,8 +24,6 @@ UFM_PORTS = 4
 """Ports that two fabric managers take where one host slot is given to them [DGX SuperPOD
 H100 reference architecture, table 4: 31 hosts of 8 NICs and 252 cables]."""
 
-_USUAL_GBIT = {"A100": 200, "H100": 400, "H200": 400, "B200": 400, "B300": 800, "GB300": 800}
-"""NIC rate that a GPU's reference server has, where a row prints none (DGX data sheets)."""
 _RACK_SCALE = re.compile(r"GB[23]00|NVL72", re.IGNORECASE)
 _RACK_GPUS = 72
 _SERVER_GPUS = 8
@@ -183,8 +182,9 @@ def _link_gbit(row: Row) -> float:
     if of_switch:
         return float(of_switch[2])
     gpu = row.get("gpu", "").upper()
-    names = sorted(_USUAL_GBIT, key=len, reverse=True)
-    return float(next((_USUAL_GBIT[n] for n in names if n in gpu), _LINK_GBIT))
+    usual = table("usual_gbit")
+    names = sorted(usual, key=len, reverse=True)
+    return float(next((usual[name] for name in names if name in gpu), _LINK_GBIT))
 
 
 def _choice(row: Row, gbit: float) -> TopologyChoice:
@@ -199,16 +199,7 @@ def _choice(row: Row, gbit: float) -> TopologyChoice:
 
 
 def _kind(words: str) -> str:
-    by_word = (
-        (r"rail[- ]only", "rail_only"),
-        (r"dragonfly", "dragonfly_plus"),
-        (r"multi-?plane|dual-?plane", "multi_plane"),
-        (r"rail", "rail_optimized"),
-        (r"leaf-spine|two-tier|2-tier|two-stage", "leaf_spine"),
-        (r"fat[- ]tree|three-tier|3-tier|three-level", "fat_tree"),
-    )
-    found = (kind for pattern, kind in by_word if re.search(pattern, words))
-    return next(found, "rail_optimized")
+    return meant("topologies", words) or "rail_optimized"
 
 
 def _oversubscription(row: Row) -> tuple[float, bool]:

@@ -6,18 +6,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from weft.accuracy.kind import IN_THE_FIT, LeftOut, Row, Score
+from weft.accuracy.rows.words import meant
 from weft.engines.analytic.point_to_point import Link, Verb, bandwidth, latency
 from weft.errors import SpecError, WeftError
 from weft.units import gbit_from_rate, rate_from_gbit
 
-_RATES: Final = {
-    "fdr": 56.0,
-    "qdr": 40.0,
-    "edr": 100.0,
-    "hdr": 200.0,
-    "ndr": 400.0,
-    "xdr": 800.0,
-}
 _GBIT: Final = re.compile(r"(\d+)\s*(?:x\s*(\d+)\s*)?g(?:b|\b|e)", re.IGNORECASE)
 _DIRECT: Final = re.compile(r"direct|back-to-back|\bDAC\b|loop", re.IGNORECASE)
 _HELD_BACK: Final = re.compile(
@@ -88,9 +81,9 @@ def _gbit(row: Row) -> float:
     said = _GBIT.search(text)
     if said:
         return float(said[1]) * float(said[2] or 1) or 1.0
-    for word, gbit in _RATES.items():
-        if word in text:
-            return gbit
+    gbit: float | None = meant("rates_of_infiniband", text)
+    if gbit:
+        return gbit
     raise SpecError(f"rate of the NIC not stated ({text or 'empty'})")
 
 

@@ -16,14 +16,6 @@ from weft.engines.analytic.step.flops import hardware_flops, model_flops
 from weft.spec.cluster import Cluster
 from weft.spec.workload import Job, Parallelism
 
-SEQUENCES: Final = (
-    # Sequence length that a model is pre-trained at where a table does not say.
-    (r"fine-?tun|sft|\blora\b", 4096),
-    (r"_lora|llama31", 8192),
-    (r"llama[ _-]?3|grok|deepseek ?v3", 8192),
-    (r"nemotron|llama", 4096),
-    (r"gpt[ _-]?3|nemo megatron|paxml|pax", 2048),
-)
 WHOLE_SQUARE: Final = r"nemo 2|nvidia recipe v2[45]|maxtext|composer|megatron-l|2021|megascale"
 """Sources whose TFLOP/s count causal attention as the whole square."""
 REDUCED_GRADIENTS: Final = r"nemo|nvidia recipe|megatron bridge|nvidia release"
@@ -211,10 +203,8 @@ def _sequence(row: Row) -> tuple[int | None, bool]:
         return 8192, True
     if re.match(r"GPT\b(?!-?3|.?3\b)", name):
         return None, False
-    for pattern, length in SEQUENCES:
-        if re.search(pattern, name, re.IGNORECASE):
-            return length, True
-    return None, False
+    length = words.meant("sequences", name)
+    return length, length is not None
 
 
 def _from_flops(row: Row, shape: Shape, batch: int, gpus: int) -> int | None:
@@ -466,7 +456,7 @@ def _sharding(row: Row) -> tuple[str, bool]:
     framework = _framework(row)
     if re.search(r"fsdp=[01]\b", text):
         return ("none", True) if framework == "jax" else ("zero1", False)
-    found = words.first_match(SHARDINGS, text)
+    found = words.meant("shardings", text)
     if found:
         return found, found != "zero1"
     if framework in UNSTATED_SHARDING:
@@ -474,12 +464,6 @@ def _sharding(row: Row) -> tuple[str, bool]:
     return ("none" if _is_unfused(row) else "zero1"), False
 
 
-SHARDINGS: Final = (
-    (r"hybrid_shard|hsdp", "hsdp"),
-    (r"full_shard|fsdp|zero[-_ ]?3", "zero3"),
-    (r"shard_grad_op|zero[-_ ]?2", "zero2"),
-    (r"distributedoptimizer|zero[-_ ]?1|\bds=y", "zero1"),
-)
 UNSTATED_SHARDING: Final = {"fsdp": "zero3", "other": "none"}
 """What a framework that only knows one way does; it states the layout by that."""
 
