@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Final
 
+import numpy as np
+
 from weft.accuracy.aims import Outcome
 from weft.accuracy.by_system import BySystem
 from weft.accuracy.kind import ONE_HOST, LeftOut, Score, factor, is_apart
@@ -131,24 +133,11 @@ def group(
     return Group(
         kind=kind, labels=named, rows=len(scores), left_out=left_out, apart=apart,
         median_abs_error_ratio=median(sizes),
-        p90_abs_error_ratio=quantile(sizes, _NINTH_DECILE),
+        p90_abs_error_ratio=float(np.quantile(sizes, _NINTH_DECILE)),
         bias_ratio=median(errors), median_factor=median(map(factor, scores)),
         inside_band_ratio=sum(score.inside for score in scores) / len(scores),
         sites=len(by_site), median_abs_error_by_site_ratio=median(by_site),
     )  # fmt: skip
-
-
-def quantile(values: Iterable[float], share: float) -> float:
-    """Return a quantile, between two neighbours where it falls between them.
-
-    >>> quantile([4, 1, 3, 2, 5], 0.9)
-    4.6
-    """
-    ordered = sorted(values)
-    place = share * (len(ordered) - 1)
-    below = int(place)
-    above = min(below + 1, len(ordered) - 1)
-    return ordered[below] + (place - below) * (ordered[above] - ordered[below])
 
 
 def site_errors(scores: Iterable[Score]) -> list[SiteError]:

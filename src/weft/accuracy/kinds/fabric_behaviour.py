@@ -56,11 +56,10 @@ def _side(row: Row, name: str, side: str, rule: str) -> Score | LeftOut:
         return LeftOut(kind=_NAME, row=row_name, reason=str(problem))
     study = row.get("study") or ""
     own = _is_source(keys, study)
-    return Score(
-        kind=_NAME, row=row_name, site=study, healthy=not own,
+    return Score.of(
+        found, kind=_NAME, row=row_name, site=study, healthy=not own, measured=measured,
         labels={"figure": rule, "fabric": kind, "health": IN_THE_FIT if own else ""},
         quantity="time_s" if rule == "latency" else "ratio",
-        measured=measured, predicted=found.value, low=found.low, high=found.high,
     )  # fmt: skip
 
 

@@ -17,6 +17,7 @@ from weft.errors import WeftError
 from weft.network import topologies
 from weft.network.clos import mesh_max, three_tier_max, two_tier_max
 from weft.network.topology import Layout, Place, Topology, site_of
+from weft.results import Estimate
 from weft.spec.cluster import TopologyChoice
 from weft.units import rate_from_gbit
 
@@ -84,15 +85,14 @@ def _judge(row: Row, name: str, printed: int, predicted: int) -> Score | LeftOut
         return _left_out(row, "hosts follow from GPUs, so GPUs are no test", name)
     if name == "gpus" and printed != predicted and _contradicts_itself(row, printed, predicted):
         return _left_out(row, "printed GPUs contradict printed hosts and cables", name)
-    return _one(row, name, printed, predicted)
+    return _scored(row, name, printed, predicted)
 
 
-def _one(row: Row, name: str, printed: int, predicted: int) -> Score:
-    return Score(
-        kind="topology", row=f"{row['row_id']}:{name}", site=row.get("design", ""),
-        labels={"design": row.get("design", ""), "count": name}, quantity="count",
-        measured=float(printed), predicted=float(predicted),
-        low=float(predicted), high=float(predicted),
+def _scored(row: Row, name: str, printed: int, predicted: int) -> Score:
+    return Score.of(
+        Estimate(*(float(predicted),) * 3), kind="topology", quantity="count",
+        row=f"{row['row_id']}:{name}", site=row.get("design", ""), measured=float(printed),
+        labels={"design": row.get("design", ""), "count": name},
     )  # fmt: skip
 
 
@@ -136,7 +136,7 @@ def _score_capacity(row: Row, printed: Mapping[str, int]) -> Iterator[Score | Le
     rate = _link_gbit(row)
     radix = _radix_text(row) or _ports(_switch(row, rate), rate, _planes(row, rate))
     by_tiers = two_tier_max(radix) if tiers == 2 else three_tier_max(radix)  # noqa: PLR2004
-    yield _one(row, "gpus", printed["gpus"], mesh_max(radix) if mesh else by_tiers)
+    yield _scored(row, "gpus", printed["gpus"], mesh_max(radix) if mesh else by_tiers)
 
 
 def _design(row: Row, hosts: int) -> _Design:

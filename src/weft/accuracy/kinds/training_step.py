@@ -10,6 +10,7 @@ from weft.accuracy.rows.training import Case, case_of, family_key
 from weft.engines.analytic.step import resolve, step_time
 from weft.engines.analytic.step.constants import constants, constants_without, seen_rows
 from weft.errors import WeftError
+from weft.results import Estimate
 
 
 def score_table(
@@ -29,9 +30,7 @@ def score_table(
             yield _score_case(case, identity, kind, is_sampled=is_sampled)
 
 
-def _score_case(
-    case: Case, row: str, kind: str, *, is_sampled: bool = False
-) -> Score | LeftOut:
+def _score_case(case: Case, row: str, kind: str, *, is_sampled: bool) -> Score | LeftOut:
     """Predict one case; what weft refuses is left out with its reason.
 
     A row that the fit has used is predicted with constants fitted without its family, and so
@@ -46,18 +45,11 @@ def _score_case(
     except WeftError as error:
         return LeftOut(kind=kind, row=row, reason=f"{error.code}: {error}")
     wider = doubt_of(case.labels.get("assumed", ""))
-    return Score(
-        kind=kind,
-        row=row,
-        site=family_key(case.labels["family"]),
-        labels=case.labels,
-        quantity="step_s",
-        measured=case.measured_s,
-        predicted=step.value,
-        low=step.low / wider,
-        high=step.high * wider,
-        healthy=case.doubt is None,
-    )
+    band = Estimate(step.value, step.low / wider, step.high * wider)
+    return Score.of(
+        band, kind=kind, row=row, site=family_key(case.labels["family"]), labels=case.labels,
+        quantity="step_s", measured=case.measured_s, healthy=case.doubt is None,
+    )  # fmt: skip
 
 
 WIDER: Final = {"layout": 1.06, "precision": 1.06, "shape": 1.03, "sequence": 1.03}

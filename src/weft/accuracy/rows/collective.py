@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from weft import catalogue, units
-from weft.accuracy.kind import LeftOut, Row, Score, is_holding_out
+from weft.accuracy.kind import LeftOut, Row, Score, is_holding_out, row_by_row
 from weft.accuracy.rows.family import family_of
 from weft.accuracy.rows.words import meant, table
 from weft.engines.analytic.collective import collective_time, constants
-from weft.errors import WeftError
+from weft.errors import SpecError, WeftError
+from weft.results import Estimate
 from weft.spec.cluster import Cluster, FabricChoice, Host, Nccl, ScaleUp
 from weft.traffic.collective import Group, Operation
 
@@ -44,7 +45,7 @@ _IPOIB_MTU_BYTES: Final = 2044
 """IP over InfiniBand in datagram mode, as it comes."""
 
 
-class _MissingFact(Exception):  # noqa: N818 - it never leaves this file
+class _MissingFact(SpecError):  # noqa: N818 - it never leaves this file
     """A row does not state what the model needs."""
 
 
@@ -227,7 +228,7 @@ def try_case(row: Row) -> Case | None:
     """Return the case of a row, or nothing when a fact is missing."""
     try:
         return case_of(row)
-    except (_MissingFact, WeftError):
+    except WeftError:
         return None
 
 
@@ -235,7 +236,7 @@ def try_summary(row: Row) -> tuple[Case, Point] | None:
     """Return case and point of a single published value, or nothing when a fact is missing."""
     try:
         return _summary(row)
-    except (_MissingFact, WeftError):
+    except WeftError:
         return None
 
 
@@ -287,17 +288,16 @@ def score(kind: str, row_name: str, case: Case, point: Point) -> Score:
         **case.labels, "size": size_label(size_bytes), "algorithm": found.algorithm,
         "domain": found.domain.partition(":")[0],
     }  # fmt: skip
+    time = found.time_s
     if size_bytes < LARGE_BYTES:
-        quantity, measured = "time_s", point.time_s
-        predicted, low, high = found.time_s.value, found.time_s.low, found.time_s.high
+        band, quantity, measured = time, "time_s", point.time_s
     else:
-        quantity, measured = "busbw_bytes_per_s", point.busbw_bytes_per_s
-        predicted = found.busbw_bytes_per_s
-        low = predicted * found.time_s.value / found.time_s.high
-        high = predicted * found.time_s.value / found.time_s.low
-    return Score(
-        kind=kind, row=row_name, site=case.site, labels=labels, quantity=quantity,
-        measured=measured, predicted=predicted, low=low, high=high, healthy=case.healthy,
+        rate, quantity = found.busbw_bytes_per_s, "busbw_bytes_per_s"
+        band = Estimate(rate, rate * time.value / time.high, rate * time.value / time.low)
+        measured = point.busbw_bytes_per_s
+    return Score.of(
+        band, kind=kind, row=row_name, site=case.site, labels=labels, quantity=quantity,
+        measured=measured, healthy=case.healthy,
     )  # fmt: skip
 
 
@@ -350,7 +350,7 @@ def score_points(
             for point in wanted:
                 row_name = f"{name}@{point.size_bytes:.0f}"
                 yield score(kind, row_name, case, _with_busbw(case, point))
-        except (_MissingFact, WeftError) as problem:
+        except WeftError as problem:
             yield from (
                 LeftOut(kind=kind, row=f"{name}@{p.size_bytes:.0f}", reason=str(problem))
                 for p in wanted
@@ -371,12 +371,10 @@ def _orphans(kind: str, tables: Mapping[str, list[Row]], *, large: bool) -> Iter
 
 def score_summary(kind: str, tables: Mapping[str, list[Row]]) -> Iterator[Score | LeftOut]:
     """Score single published values that state their size."""
-    for row in tables.get("nccl_summary", []):
-        name = row.get("row_id", "")
-        try:
-            yield score(kind, name, *_summary(row))
-        except (_MissingFact, WeftError) as problem:
-            yield LeftOut(kind=kind, row=name, reason=str(problem))
+    rows = tables.get("nccl_summary", [])
+    return row_by_row(
+        kind, rows, lambda row: score(kind, row.get("row_id", ""), *_summary(row))
+    )
 
 
 def _summary(row: Row) -> tuple[Case, Point]:

@@ -102,7 +102,7 @@ def score_points(
     for point in tables.get("perftest_points", []):
         name = point.get("run_id", "")
         row = runs.get(name)
-        if (row or point).get("mode", mode) != mode or not _is_of(point, mode):
+        if (row or point).get("mode", mode) != mode or not _measured(point, mode):
             continue
         identity = f"{name}@{point.get('size_B', '')}"
         if row is None:
@@ -112,10 +112,6 @@ def score_points(
             yield _score(kind, identity, mode, run_of(row), point)
         except (WeftError, ValueError) as problem:
             yield LeftOut(kind=kind, row=identity, reason=str(problem))
-
-
-def _is_of(point: Row, mode: str) -> bool:
-    return bool(_measured(point, mode))
 
 
 def _measured(point: Row, mode: str) -> str:
@@ -136,10 +132,9 @@ def _score(kind: str, identity: str, mode: str, run: Run, point: Row) -> Score:
             run.link, size_bytes, run.verb, queue_pairs=run.queue_pairs, depth=run.depth
         ).map(lambda rate: rate * run.ways)
         quantity, measured = "bytes_per_s", rate_from_gbit(figure)
-    return Score(
-        kind=kind, row=identity, site=run.site,
-        labels={**run.labels, "size": _size(size_bytes)}, quantity=quantity, measured=measured,
-        predicted=found.value, low=found.low, high=found.high, healthy=run.healthy,
+    return Score.of(
+        found, kind=kind, row=identity, site=run.site, quantity=quantity, measured=measured,
+        labels={**run.labels, "size": _size(size_bytes)}, healthy=run.healthy,
     )  # fmt: skip
 
 

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from weft.predict.simulation import Simulation, TrafficOutcome
 from weft.report.numbers import figures, seconds
 
@@ -22,17 +24,5 @@ def spread_cells(traffic: TrafficOutcome) -> tuple[str, ...]:
     """Show middle, tail and ends of the completions of a traffic."""
     found = sorted(traffic.completions_s)
     least, most = found[0], found[-1]
-    shown = (_quantile(found, 0.5), _quantile(found, 0.99), least, most)
+    shown = (*map(float, np.quantile(found, (0.5, 0.99))), least, most)
     return (str(len(found)), *(seconds(time) for time in shown), figures(most / least))
-
-
-def _quantile(found: list[float], share: float) -> float:
-    """Return a quantile between the two values next to it.
-
-    >>> _quantile([1.0, 2.0, 4.0], 0.5), _quantile([1.0, 2.0], 0.75)
-    (2.0, 1.75)
-    """
-    place = share * (len(found) - 1)
-    below = int(place)
-    above = min(below + 1, len(found) - 1)
-    return found[below] + (found[above] - found[below]) * (place - below)
