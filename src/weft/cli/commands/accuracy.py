@@ -9,39 +9,34 @@ from weft.cli.exits import FAILED, PARTIAL
 from weft.cli.options import option
 from weft.cli.watch import progress
 
-DataOption = Annotated[
-    Path | None,
-    option(
-        "--data DIR",
-        "Folder of measurements (CSV files as those shipped); default: the shipped ones.",
-    ),
-]
-KindOption = Annotated[list[str], option("--kind NAME", "Only this kind; repeatable.")]
-CheckOption = Annotated[
-    bool, option("--check", "Exit code 4 where an aim is missed, 5 without rows.")
-]
-DoctorOption = Annotated[
-    Path | None,
-    option(
-        "--doctor DIR", "Score the doctor instead, over a folder of cases whose cause is known."
-    ),
-]
-JudgeOption = Annotated[
-    bool,
-    option(
-        "--judge",
-        "Score weft bench judge instead: false alarms, and faults added to real sweeps.",
-    ),
-]
-
 
 def accuracy(
     *,
-    data: DataOption = None,
-    kind: KindOption = [],
-    check: CheckOption = False,
-    doctor: DoctorOption = None,
-    judge: JudgeOption = False,
+    data: Annotated[
+        Path | None,
+        option(
+            "--data DIR",
+            "Folder of measurements (CSV files as those shipped); default: the shipped ones.",
+        ),
+    ] = None,
+    kind: Annotated[list[str], option("--kind NAME", "Only this kind; repeatable.")] = [],
+    check: Annotated[
+        bool, option("--check", "Exit code 4 where an aim is missed, 5 without rows.")
+    ] = False,
+    doctor: Annotated[
+        Path | None,
+        option(
+            "--doctor DIR",
+            "Score the doctor instead, over a folder of cases whose cause is known.",
+        ),
+    ] = None,
+    judge: Annotated[
+        bool,
+        option(
+            "--judge",
+            "Score weft bench judge instead: false alarms, and faults added to real sweeps.",
+        ),
+    ] = False,
     shown: options.Drawn,
     quiet: options.Quiet = False,
 ) -> int:

@@ -9,26 +9,23 @@ from weft.cli.documents import documents_among
 from weft.cli.options import argument, option
 from weft.cli.watch import progress
 
-Runs = Annotated[
-    list[Path],
-    argument("RUN", "Output of nccl-tests (text or JSON) or perftest, from this cluster."),
-]
-SaveOption = Annotated[Path, option("--save FILE", "Where the overlay is written (TOML).")]
-NameOption = Annotated[
-    str | None, option("--name NAME", "Name in results; default: the name of the file.")
-]
-GpuOption = Annotated[
-    bool, option("--gpu", "Measure the GPU of this host as well (needs PyTorch).")
-]
-
 
 def calibrate(
-    runs: Runs = [],
+    runs: Annotated[
+        list[Path],
+        argument("RUN", "Output of nccl-tests (text or JSON) or perftest, from this cluster."),
+    ] = [],
     *,
     given: options.ClusterGiven,
-    gpu: GpuOption = False,
-    save: SaveOption = Path("overlay.toml"),
-    name: NameOption = None,
+    gpu: Annotated[
+        bool, option("--gpu", "Measure the GPU of this host as well (needs PyTorch).")
+    ] = False,
+    save: Annotated[Path, option("--save FILE", "Where the overlay is written (TOML).")] = Path(
+        "overlay.toml"
+    ),
+    name: Annotated[
+        str | None, option("--name NAME", "Name in results; default: the name of the file.")
+    ] = None,
     shown: options.Written,
     quiet: options.Quiet = False,
 ) -> None:

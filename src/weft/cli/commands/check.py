@@ -19,33 +19,6 @@ if TYPE_CHECKING:
     from weft.check.dossier import Dossier
     from weft.spec.cluster import Cluster
 
-PathsArgument = Annotated[
-    list[Path],
-    argument("PATH", "Bundles, logs and outputs; and documents.", show_default=False),
-]
-GateOption = Annotated[
-    bool, option("--gate", "The items of one node alone, for a gate before jobs.")
-]
-LiveOption = Annotated[
-    bool, option("--live", "Collect on this host first (weft collect --via local).")
-]
-ItemOption = Annotated[list[str], option("--item NAME", "Check this item alone; repeatable.")]
-DossierOption = Annotated[
-    Path | None,
-    option(
-        "--dossier FILE.html", "Write the acceptance dossier; its verdict is the exit code."
-    ),
-]
-LocalisedOption = Annotated[
-    Path | None,
-    option(
-        "--localised FILE.json", "For --dossier: weft bench localise -o json over all hosts."
-    ),
-]
-SignOption = Annotated[
-    Path | None, option("--sign KEY", "Sign --dossier with this SSH key: FILE.html.sig.")
-]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Shown(options.Written):
@@ -55,15 +28,37 @@ class _Shown(options.Written):
 
 
 def check(
-    paths: PathsArgument = [],
+    paths: Annotated[
+        list[Path],
+        argument("PATH", "Bundles, logs and outputs; and documents.", show_default=False),
+    ] = [],
     *,
     given: options.ClusterGiven,
-    gate: GateOption = False,
-    live: LiveOption = False,
-    item: ItemOption = [],
-    dossier: DossierOption = None,
-    localised: LocalisedOption = None,
-    sign: SignOption = None,
+    gate: Annotated[
+        bool, option("--gate", "The items of one node alone, for a gate before jobs.")
+    ] = False,
+    live: Annotated[
+        bool, option("--live", "Collect on this host first (weft collect --via local).")
+    ] = False,
+    item: Annotated[
+        list[str], option("--item NAME", "Check this item alone; repeatable.")
+    ] = [],
+    dossier: Annotated[
+        Path | None,
+        option(
+            "--dossier FILE.html", "Write the acceptance dossier; its verdict is the exit code."
+        ),
+    ] = None,
+    localised: Annotated[
+        Path | None,
+        option(
+            "--localised FILE.json",
+            "For --dossier: weft bench localise -o json over all hosts.",
+        ),
+    ] = None,
+    sign: Annotated[
+        Path | None, option("--sign KEY", "Sign --dossier with this SSH key: FILE.html.sig.")
+    ] = None,
     shown: _Shown,
     quiet: options.Quiet = False,
 ) -> int:

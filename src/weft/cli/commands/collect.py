@@ -9,39 +9,34 @@ from weft.cli import options
 from weft.cli.options import argument, option
 from weft.errors import SpecError
 
-HostsArgument = Annotated[
-    list[str] | None, argument("HOST", "Hosts (ssh) or pods (kubectl); none: this host.")
-]
-WayOption = Annotated[
-    str | None,
-    option("--via WAY", "local, ssh or kubectl: run it there; default: print the script."),
-]
-FolderOption = Annotated[Path, option("--out DIR", "Folder that the bundles go to.")]
-IntervalOption = Annotated[
-    int, option("--interval SECONDS", "Between two samples of counters.")
-]
-FabricOption = Annotated[
-    bool,
-    option("--fabric", "Also cluster-wide state (subnet, Kubernetes); use it on one host."),
-]
-RedactOption = Annotated[
-    bool, option("--redact", "Hide addresses, names and serial numbers on the host.")
-]
-KeepOption = Annotated[
-    bool, option("--keep-secrets", "Leave passwords, tokens and keys in the outputs.")
-]
 INCOMPLETE = 3
 
 
 def collect(
-    hosts: HostsArgument = None,
+    hosts: Annotated[
+        list[str] | None, argument("HOST", "Hosts (ssh) or pods (kubectl); none: this host.")
+    ] = None,
     *,
-    via: WayOption = None,
-    folder: FolderOption = Path("bundles"),
-    interval_s: IntervalOption = 10,
-    fabric: FabricOption = False,
-    redact: RedactOption = False,
-    keep_secrets: KeepOption = False,
+    via: Annotated[
+        str | None,
+        option("--via WAY", "local, ssh or kubectl: run it there; default: print the script."),
+    ] = None,
+    folder: Annotated[Path, option("--out DIR", "Folder that the bundles go to.")] = Path(
+        "bundles"
+    ),
+    interval_s: Annotated[
+        int, option("--interval SECONDS", "Between two samples of counters.")
+    ] = 10,
+    fabric: Annotated[
+        bool,
+        option("--fabric", "Also cluster-wide state (subnet, Kubernetes); use it on one host."),
+    ] = False,
+    redact: Annotated[
+        bool, option("--redact", "Hide addresses, names and serial numbers on the host.")
+    ] = False,
+    keep_secrets: Annotated[
+        bool, option("--keep-secrets", "Leave passwords, tokens and keys in the outputs.")
+    ] = False,
     shown: options.Shown,
     quiet: options.Quiet = False,
 ) -> int:

@@ -9,32 +9,28 @@ from weft.cli.exits import PARTIAL
 from weft.cli.options import option
 from weft.cli.watch import watched
 
-FabricsOption = Annotated[
-    str | None,
-    option(
-        "--fabrics NAME,NAME,...",
-        "Networks to compare; without it six. `--fabrics list` names all.",
-    ),
-]
-YearsOption = Annotated[
-    float | None, option("--years NUMBER", "Years of the total cost of ownership.")
-]
-SameOption = Annotated[
-    str | None,
-    option(
-        "--same GROUP,GROUP,...",
-        "What all rows share, as the cluster has it: parallelism, topology, switch, nics.",
-    ),
-]
-
 
 def compare(
     documents: options.Documents = [],
     *,
     given: options.CaseGiven,
-    fabrics: FabricsOption = None,
-    years: YearsOption = None,
-    same: SameOption = None,
+    fabrics: Annotated[
+        str | None,
+        option(
+            "--fabrics NAME,NAME,...",
+            "Networks to compare; without it six. `--fabrics list` names all.",
+        ),
+    ] = None,
+    years: Annotated[
+        float | None, option("--years NUMBER", "Years of the total cost of ownership.")
+    ] = None,
+    same: Annotated[
+        str | None,
+        option(
+            "--same GROUP,GROUP,...",
+            "What all rows share, as the cluster has it: parallelism, topology, switch, nics.",
+        ),
+    ] = None,
     sweep: options.Sweep = [],
     fidelity: options.Fidelity = "analytic",
     failed: options.Failed = [],

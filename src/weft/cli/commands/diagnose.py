@@ -9,19 +9,16 @@ from weft.cli.documents import documents_among, is_given
 from weft.cli.options import argument, option
 from weft.cli.watch import progress
 
-PathsArgument = Annotated[
-    list[Path], argument("PATH", "Logs, outputs, folders or bundles; all together.")
-]
-StrictOption = Annotated[
-    bool, option("--strict", "Exit with code 4 for a possible problem too.")
-]
-
 
 def diagnose(
-    paths: PathsArgument,
+    paths: Annotated[
+        list[Path], argument("PATH", "Logs, outputs, folders or bundles; all together.")
+    ],
     *,
     given: options.CaseGiven,
-    strict: StrictOption = False,
+    strict: Annotated[
+        bool, option("--strict", "Exit with code 4 for a possible problem too.")
+    ] = False,
     shown: options.Written,
     quiet: options.Quiet = False,
 ) -> int:

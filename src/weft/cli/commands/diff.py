@@ -10,11 +10,9 @@ from weft.cli.exits import FAILED, PARTIAL
 from weft.cli.options import argument
 from weft.cli.watch import progress
 
-PathsArgument = Annotated[list[Path], argument("PATH", "Files and folders of what is running.")]
-
 
 def diff(
-    paths: PathsArgument,
+    paths: Annotated[list[Path], argument("PATH", "Files and folders of what is running.")],
     *,
     given: options.ClusterGiven,
     shown: options.Written,

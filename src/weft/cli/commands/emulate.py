@@ -11,55 +11,47 @@ from weft.cli import options
 from weft.cli.options import option
 from weft.cli.watch import progress
 
-FolderOption = Annotated[Path, option("--out DIR", "Folder of the bundle; new or empty.")]
-FaultOption = Annotated[
-    list[str],
-    option("--fault KIND[@HOST/N]", "Inject a fault; any: the seed chooses it; repeatable."),
-]
-CollectOption = Annotated[
-    int, option("--collect COUNT", "Hosts whose outputs to write.", min=1)
-]
-SeedOption = Annotated[int, option("--seed NUMBER", "Chooses places and noise.")]
-AnswerOption = Annotated[
-    Path | None, option("--answer FILE", "Name the faults in this file alone.")
-]
-WithOption = Annotated[
-    list[str],
-    option("--with NAME", "Write too: sysfs, lldp-json, subnet, sonic, nvue, eos; repeatable."),
-]
-ScoreOption = Annotated[
-    Path | None, option("--score FILE", "Score --named against this answer, then end.")
-]
-NamedOption = Annotated[
-    list[str], option("--named KIND@HOST/N", "A fault that you found; repeatable.")
-]
-MetricsOption = Annotated[
-    Path | None,
-    option("--metrics FILE", "Write what exporters would have shown (OpenMetrics)."),
-]
-ForOption = Annotated[str, option("--for TIME", "Time that --metrics covers.")]
-EveryOption = Annotated[str, option("--every TIME", "Between two scrapes of --metrics.")]
-AtOption = Annotated[str, option("--at TIME", "When the faults begin in --metrics.")]
-UntilOption = Annotated[str | None, option("--until TIME", "When they are removed again.")]
-
 
 def emulate(
     documents: options.Documents = [],
     *,
     given: options.ClusterGiven,
-    folder: FolderOption = Path("emulated"),
-    fault: FaultOption = [],
-    collect: CollectOption = 4,
-    seed: SeedOption = 0,
-    extra: WithOption = [],
-    answer: AnswerOption = None,
-    score: ScoreOption = None,
-    named: NamedOption = [],
-    metrics: MetricsOption = None,
-    lasting: ForOption = "1h",
-    every: EveryOption = "30s",
-    at: AtOption = "0s",
-    until: UntilOption = None,
+    folder: Annotated[Path, option("--out DIR", "Folder of the bundle; new or empty.")] = Path(
+        "emulated"
+    ),
+    fault: Annotated[
+        list[str],
+        option(
+            "--fault KIND[@HOST/N]", "Inject a fault; any: the seed chooses it; repeatable."
+        ),
+    ] = [],
+    collect: Annotated[
+        int, option("--collect COUNT", "Hosts whose outputs to write.", min=1)
+    ] = 4,
+    seed: Annotated[int, option("--seed NUMBER", "Chooses places and noise.")] = 0,
+    extra: Annotated[
+        list[str],
+        option(
+            "--with NAME", "Write too: sysfs, lldp-json, subnet, sonic, nvue, eos; repeatable."
+        ),
+    ] = [],
+    answer: Annotated[
+        Path | None, option("--answer FILE", "Name the faults in this file alone.")
+    ] = None,
+    score: Annotated[
+        Path | None, option("--score FILE", "Score --named against this answer, then end.")
+    ] = None,
+    named: Annotated[
+        list[str], option("--named KIND@HOST/N", "A fault that you found; repeatable.")
+    ] = [],
+    metrics: Annotated[
+        Path | None,
+        option("--metrics FILE", "Write what exporters would have shown (OpenMetrics)."),
+    ] = None,
+    lasting: Annotated[str, option("--for TIME", "Time that --metrics covers.")] = "1h",
+    every: Annotated[str, option("--every TIME", "Between two scrapes of --metrics.")] = "30s",
+    at: Annotated[str, option("--at TIME", "When the faults begin in --metrics.")] = "0s",
+    until: Annotated[str | None, option("--until TIME", "When they are removed again.")] = None,
     shown: options.Shown,
 ) -> int:
     """Emulate hosts of a cluster: what weft collect and the first run would bring.

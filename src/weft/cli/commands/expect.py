@@ -20,29 +20,21 @@ if TYPE_CHECKING:
     from weft.predict.collective import Expectation
     from weft.spec.cluster import Cluster
 
-WordsArgument = Annotated[
-    list[str],
-    argument(
-        "OPERATION|FILE",
-        "all_reduce (the default), all_gather, reduce_scatter, alltoall, broadcast, reduce "
-        "or sendrecv; and documents, as with --file.",
-        autocompletion=complete_operation,
-        show_default=False,
-    ),
-]
-MeasuredOption = Annotated[
-    Path | None, option("--measured RUN", "Output of nccl-tests; its ranks are expected.")
-]
-GateOption = Annotated[
-    str | None,
-    option("--emit GATE", "Thresholds for a gate that you run: aicr, gcm, nhc or superbench."),
-]
 RunOption = Annotated[list[str], option("-n -w -c -t -m -d -a -z", hidden=True)]
 """Options of nccl-tests about how it measures; a prediction has nothing to do with them."""
 
 
 def expect(
-    words: WordsArgument = [],
+    words: Annotated[
+        list[str],
+        argument(
+            "OPERATION|FILE",
+            "all_reduce (the default), all_gather, reduce_scatter, alltoall, broadcast, reduce "
+            "or sendrecv; and documents, as with --file.",
+            autocompletion=complete_operation,
+            show_default=False,
+        ),
+    ] = [],
     *,
     given: options.ClusterGiven,
     smallest: Annotated[
@@ -70,8 +62,15 @@ def expect(
     ] = None,
     unheeded: RunOption = [],
     sweep: options.Sweep = [],
-    measured: MeasuredOption = None,
-    gate: GateOption = None,
+    measured: Annotated[
+        Path | None, option("--measured RUN", "Output of nccl-tests; its ranks are expected.")
+    ] = None,
+    gate: Annotated[
+        str | None,
+        option(
+            "--emit GATE", "Thresholds for a gate that you run: aicr, gcm, nhc or superbench."
+        ),
+    ] = None,
     fidelity: options.Fidelity = "analytic",
     overlay: options.OverlayFile = None,
     shown: options.Drawn,

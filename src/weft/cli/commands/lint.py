@@ -11,12 +11,6 @@ from weft.cli.failures import INPUT
 from weft.cli.options import argument, option
 from weft.cli.watch import progress
 
-PathsArgument = Annotated[
-    list[Path], argument("PATH", "Files and folders; all of one cluster together.")
-]
-VersionOption = Annotated[str | None, option("--nccl VERSION", "NCCL in use, as 2.27.3.")]
-IgnoreOption = Annotated[list[str], option("--ignore RULE", "Skip a rule; repeatable.")]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Shown(options.Written):
@@ -26,10 +20,12 @@ class _Shown(options.Written):
 
 
 def lint(
-    paths: PathsArgument,
+    paths: Annotated[
+        list[Path], argument("PATH", "Files and folders; all of one cluster together.")
+    ],
     *,
-    nccl: VersionOption = None,
-    ignore: IgnoreOption = [],
+    nccl: Annotated[str | None, option("--nccl VERSION", "NCCL in use, as 2.27.3.")] = None,
+    ignore: Annotated[list[str], option("--ignore RULE", "Skip a rule; repeatable.")] = [],
     shown: _Shown,
     quiet: options.Quiet = False,
 ) -> int:

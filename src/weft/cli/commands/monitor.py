@@ -9,24 +9,6 @@ from weft.cli import options
 from weft.cli.documents import is_given
 from weft.cli.options import option
 
-AddressOption = Annotated[str, option("--address ADDRESS", "Where to listen; loopback alone.")]
-PortOption = Annotated[int, option("--port N", min=1, max=65535)]
-PeriodOption = Annotated[float, option("--period SECONDS", "Between looks.", min=1.0)]
-RootOption = Annotated[Path, option("--root DIR", "Where the host's file system is mounted.")]
-TextfileOption = Annotated[
-    Path | None,
-    option(
-        "--textfile FILE.prom",
-        "Look once and write a file for the textfile collector of node_exporter.",
-    ),
-]
-WebOption = Annotated[
-    Path | None,
-    option(
-        "--web-config FILE",
-        "TLS and passwords (bcrypt), as the exporters of Prometheus take them.",
-    ),
-]
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
@@ -34,12 +16,28 @@ def monitor(
     documents: options.Documents = [],
     *,
     given: options.ClusterGiven,
-    address: AddressOption = "127.0.0.1",
-    port: PortOption = 9117,
-    period: PeriodOption = 15.0,
-    root: RootOption = Path("/"),
-    textfile: TextfileOption = None,
-    web_config: WebOption = None,
+    address: Annotated[
+        str, option("--address ADDRESS", "Where to listen; loopback alone.")
+    ] = "127.0.0.1",
+    port: Annotated[int, option("--port N", min=1, max=65535)] = 9117,
+    period: Annotated[float, option("--period SECONDS", "Between looks.", min=1.0)] = 15.0,
+    root: Annotated[
+        Path, option("--root DIR", "Where the host's file system is mounted.")
+    ] = Path("/"),
+    textfile: Annotated[
+        Path | None,
+        option(
+            "--textfile FILE.prom",
+            "Look once and write a file for the textfile collector of node_exporter.",
+        ),
+    ] = None,
+    web_config: Annotated[
+        Path | None,
+        option(
+            "--web-config FILE",
+            "TLS and passwords (bcrypt), as the exporters of Prometheus take them.",
+        ),
+    ] = None,
 ) -> None:
     """Export what a host shows of its network: RDMA counters, pauses, states, modules.
 

@@ -14,14 +14,6 @@ from weft.cli.watch import progress
 if TYPE_CHECKING:
     from weft.advise.need import Target
 
-TargetOption = Annotated[
-    str | None,
-    option(
-        "--target METRIC=VALUE",
-        "mfu_of_max=0.95 (share of what unlimited bandwidth gives; the default), mfu=0.4, "
-        "tokens_per_s=2e6 or step_s=4.",
-    ),
-]
 METRICS: Final = ("mfu_of_max", "mfu", "tokens_per_s", "step_s")
 
 
@@ -29,7 +21,14 @@ def need(
     documents: options.Documents = [],
     *,
     given: options.CaseGiven,
-    target: TargetOption = None,
+    target: Annotated[
+        str | None,
+        option(
+            "--target METRIC=VALUE",
+            "mfu_of_max=0.95 (share of what unlimited bandwidth gives; the default), mfu=0.4, "
+            "tokens_per_s=2e6 or step_s=4.",
+        ),
+    ] = None,
     sweep: options.Sweep = [],
     fidelity: options.Fidelity = "analytic",
     shown: options.Drawn,

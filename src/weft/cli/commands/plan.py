@@ -7,7 +7,6 @@ from weft.cli import options
 from weft.cli.options import option
 from weft.cli.watch import progress
 
-ExplainOption = Annotated[bool, option("--explain", "Reason and source of every value.")]
 FOR_PEOPLE = ("text", "md", "html")
 
 
@@ -15,7 +14,7 @@ def plan(
     documents: options.Documents = [],
     *,
     given: options.ClusterGiven,
-    explain: ExplainOption = False,
+    explain: Annotated[bool, option("--explain", "Reason and source of every value.")] = False,
     tuning: options.TuningFile = None,
     shown: options.Written,
 ) -> None:

@@ -9,30 +9,25 @@ from weft.cli.documents import words_and_documents
 from weft.cli.options import argument, option
 from weft.cli.watch import progress
 
-TargetsArgument = Annotated[
-    list[str], argument("TARGET", "nccl, sonic, opensm, ...; all: every supported one.")
-]
-FolderOption = Annotated[
-    Path | None, option("--out DIR", "Folder that the files go to; made if needed.")
-]
-NamesOption = Annotated[
-    Path | None,
-    option(
-        "--node-names FILE", "GUIDs of InfiniBand switches by name, as in ib-node-name-map."
-    ),
-]
-ForceOption = Annotated[
-    bool, option("--force", "Replace files that weft did not write, or you changed.")
-]
-
 
 def render(
-    targets: TargetsArgument,
+    targets: Annotated[
+        list[str], argument("TARGET", "nccl, sonic, opensm, ...; all: every supported one.")
+    ],
     *,
     given: options.ClusterGiven,
-    folder: FolderOption = None,
-    force: ForceOption = False,
-    node_names: NamesOption = None,
+    folder: Annotated[
+        Path | None, option("--out DIR", "Folder that the files go to; made if needed.")
+    ] = None,
+    force: Annotated[
+        bool, option("--force", "Replace files that weft did not write, or you changed.")
+    ] = False,
+    node_names: Annotated[
+        Path | None,
+        option(
+            "--node-names FILE", "GUIDs of InfiniBand switches by name, as in ib-node-name-map."
+        ),
+    ] = None,
     tuning: options.TuningFile = None,
     shown: options.Shown,
     quiet: options.Quiet = False,

@@ -9,18 +9,16 @@ from weft.cli import options
 from weft.cli.documents import words_and_documents
 from weft.cli.options import argument
 
-WordsArgument = Annotated[
-    list[str],
-    argument(
-        "NAME|FILE",
-        "A runbook or a cause, as pfc-storm; and documents, as with --file.",
-        show_default=False,
-    ),
-]
-
 
 def runbook(
-    words: WordsArgument = [],
+    words: Annotated[
+        list[str],
+        argument(
+            "NAME|FILE",
+            "A runbook or a cause, as pfc-storm; and documents, as with --file.",
+            show_default=False,
+        ),
+    ] = [],
     *,
     given: options.ClusterGiven,
     shown: options.Written,

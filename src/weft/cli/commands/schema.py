@@ -5,13 +5,13 @@ from typing import Annotated, Any
 
 from weft.cli.options import argument
 
-NameArgument = Annotated[
-    str | None,
-    argument("NAME", "A verb, a kind of result, or error; without it everything there is."),
-]
 
-
-def schema(name: NameArgument = None) -> None:
+def schema(
+    name: Annotated[
+        str | None,
+        argument("NAME", "A verb, a kind of result, or error; without it everything there is."),
+    ] = None,
+) -> None:
     """Print the JSON Schema of what a verb writes with -o json.
 
     Without a name: all commands with their arguments and options, and the names of the

@@ -10,37 +10,34 @@ from weft.cli.exits import PARTIAL
 from weft.cli.options import argument, option
 from weft.cli.watch import Watcher, search_line
 
-FilesArgument = Annotated[
-    list[Path],
-    argument(
-        "FILE...",
-        "Scenario documents, or one cluster: then typical traffic is generated for it.",
-    ),
-]
-KnobOption = Annotated[
-    list[str],
-    option("--knob NAME", "Search this knob only; repeatable. `--knob list` names all."),
-]
-ObjectiveOption = Annotated[
-    list[str],
-    option(
-        "--objective NAME",
-        "Rank by this objective, the first before the second; repeatable. `--objective list` "
-        "names all.",
-    ),
-]
-
 
 def tune(
-    files: FilesArgument,
+    files: Annotated[
+        list[Path],
+        argument(
+            "FILE...",
+            "Scenario documents, or one cluster: then typical traffic is generated for it.",
+        ),
+    ],
     *,
     sets: options.Sets = [],
     trials: Annotated[int, option("--trials COUNT", "Settings to try in total.", min=1)] = 64,
     seeds: Annotated[
         int, option("--seeds COUNT", "Runs of each scenario per trial.", min=1)
     ] = 2,
-    knobs: KnobOption = [],
-    judged_by: ObjectiveOption = [],
+    knobs: Annotated[
+        list[str],
+        option("--knob NAME", "Search this knob only; repeatable. `--knob list` names all."),
+    ] = [],
+    judged_by: Annotated[
+        list[str],
+        option(
+            "--objective NAME",
+            "Rank by this objective, the first before the second; repeatable. `--objective "
+            "list` "
+            "names all.",
+        ),
+    ] = [],
     over: Annotated[
         str, option("--over HOW", "mean or worst of scenarios and seeds.")
     ] = "mean",

@@ -10,18 +10,16 @@ from weft.cli.exits import FAILED, PARTIAL
 from weft.cli.options import argument, option
 from weft.cli.watch import progress
 
-Runs = Annotated[
-    list[Path],
-    argument(
-        "RUN...",
-        "Output of nccl-tests or rccl-tests (text or JSON), perftest, iperf3, OSU or weft "
-        "bench run; with the NCCL log of the run or ibstat of a host, if they are there.",
-    ),
-]
-
 
 def judge(
-    runs: Runs,
+    runs: Annotated[
+        list[Path],
+        argument(
+            "RUN...",
+            "Output of nccl-tests or rccl-tests (text or JSON), perftest, iperf3, OSU or weft "
+            "bench run; with the NCCL log of the run or ibstat of a host, if they are there.",
+        ),
+    ],
     *,
     given: options.ClusterGiven,
     overlay: options.OverlayFile = None,

@@ -7,27 +7,24 @@ from weft.cli import options
 from weft.cli.options import option
 from weft.cli.watch import progress
 
-ServerOption = Annotated[
-    str, option("--prometheus URL", "Server with the rules of weft render prometheus.")
-]
-LastingOption = Annotated[str, option("--for TIME", "How far back: 168h is a week.")]
-UntilOption = Annotated[
-    str | None, option("--until TIME", "End, as 2026-03-01T06:00Z; else now.")
-]
-HistoryOption = Annotated[
-    str | None,
-    option("--history URL", "Kept benchmarks to compare: sqlite:///FILE or postgresql://..."),
-]
-
 
 def week(
     documents: options.Documents = [],
     *,
     given: options.CaseGiven,
-    server: ServerOption = "http://127.0.0.1:9090",
-    lasting: LastingOption = "168h",
-    until: UntilOption = None,
-    history: HistoryOption = None,
+    server: Annotated[
+        str, option("--prometheus URL", "Server with the rules of weft render prometheus.")
+    ] = "http://127.0.0.1:9090",
+    lasting: Annotated[str, option("--for TIME", "How far back: 168h is a week.")] = "168h",
+    until: Annotated[
+        str | None, option("--until TIME", "End, as 2026-03-01T06:00Z; else now.")
+    ] = None,
+    history: Annotated[
+        str | None,
+        option(
+            "--history URL", "Kept benchmarks to compare: sqlite:///FILE or postgresql://..."
+        ),
+    ] = None,
     shown: options.Written,
     quiet: options.Quiet = False,
 ) -> None:
