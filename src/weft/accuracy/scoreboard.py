@@ -178,8 +178,8 @@ def _by(kind: str, scores: Sequence[Score], label: str) -> list[Group]:
 def reasons(left_out: Iterable[LeftOut]) -> list[Reason]:
     """Gather the rows left out by reason, the most frequent first."""
     rows: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for one in left_out:
-        rows[one.kind, one.reason].append(one.row)
+    for row in left_out:
+        rows[row.kind, row.reason].append(row.row)
     found = [
         Reason(kind=kind, reason=reason, rows=len(named), examples=tuple(named[:_EXAMPLES]))
         for (kind, reason), named in rows.items()
@@ -205,5 +205,5 @@ def whole(kind: str, scores: Sequence[Score], left_out: Iterable[LeftOut]) -> Gr
     """Return the group that stands for a kind."""
     own = [score for score in scores if score.kind == kind]
     headline = [score for score in own if not is_apart(score)]
-    missing = Counter(one.kind for one in left_out)[kind]
+    missing = Counter(row.kind for row in left_out)[kind]
     return group(kind, headline, left_out=missing, apart=len(own) - len(headline))

@@ -44,7 +44,7 @@ def complete_operation(incomplete: str) -> list[str]:
     """Return the collectives that begin so."""
     from weft.traffic.collective import Operation
 
-    return _beginning((one.value for one in Operation), incomplete)
+    return _beginning((operation.value for operation in Operation), incomplete)
 
 
 def keys() -> list[str]:
@@ -118,8 +118,8 @@ def _followed(shape: Mapping[str, Any], parts: Mapping[str, Any]) -> dict[str, A
     """Follow a reference, and of several shapes take the one that holds keys or names."""
     if "$ref" in shape:
         return _followed(parts[shape["$ref"].rpartition("/")[2]], parts)
-    arms = [_followed(one, parts) for key in ("anyOf", "oneOf") for one in shape.get(key, ())]
-    telling = (one for one in arms if "properties" in one or "enum" in one)
+    arms = [_followed(arm, parts) for key in ("anyOf", "oneOf") for arm in shape.get(key, ())]
+    telling = (arm for arm in arms if "properties" in arm or "enum" in arm)
     return dict(next(telling, arms[0] if arms else shape))
 
 

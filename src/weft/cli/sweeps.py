@@ -89,10 +89,7 @@ def _at(given: Given, point: Mapping[str, str]) -> tuple[Given, list[str]]:
 
 def _shared(stated: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
     """Return the defaults that all points share; those that differ by their key alone."""
-    every = dict.fromkeys(one for defaults in stated for one in defaults)
-    shared = {one for one in every if all(one in defaults for defaults in stated)}
-    return tuple(
-        dict.fromkeys(
-            one if one in shared else f"{one.partition('=')[0]} by point" for one in every
-        )
-    )
+    every = dict.fromkeys(text for defaults in stated for text in defaults)
+    shared = {text for text in every if all(text in defaults for defaults in stated)}
+    named = (text if text in shared else f"{text.partition('=')[0]} by point" for text in every)
+    return tuple(dict.fromkeys(named))

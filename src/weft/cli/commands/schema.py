@@ -54,23 +54,23 @@ def _everything() -> dict[str, Any]:
 
 def _describe(command: Any) -> dict[str, Any]:  # noqa: ANN401 - a click command
     below = getattr(command, "commands", {})
-    described: dict[str, Any] = {"parameters": [_parameter(one) for one in command.params]}
+    described: dict[str, Any] = {"parameters": list(map(_parameter, command.params))}
     if below:
         described["commands"] = {
-            name: {"summary": one.get_short_help_str(200), **_describe(one)}
-            for name, one in below.items()
+            name: {"summary": verb.get_short_help_str(200), **_describe(verb)}
+            for name, verb in below.items()
         }
     return described
 
 
-def _parameter(one: Any) -> dict[str, Any]:  # noqa: ANN401 - a click parameter
-    default = one.default if isinstance(one.default, str | int | float | bool) else None
+def _parameter(parameter: Any) -> dict[str, Any]:  # noqa: ANN401 - a click parameter
+    default = parameter.default
     return {
-        "name": one.name,
-        "flags": list(one.opts) if one.param_type_name == "option" else [],
-        "metavar": one.metavar,
-        "required": bool(one.required),
-        "repeatable": bool(getattr(one, "multiple", False)) or one.nargs == -1,
-        "default": default,
-        "help": getattr(one, "help", None),
+        "name": parameter.name,
+        "flags": list(parameter.opts) if parameter.param_type_name == "option" else [],
+        "metavar": parameter.metavar,
+        "required": bool(parameter.required),
+        "repeatable": bool(getattr(parameter, "multiple", False)) or parameter.nargs == -1,
+        "default": default if isinstance(default, str | int | float | bool) else None,
+        "help": getattr(parameter, "help", None),
     }

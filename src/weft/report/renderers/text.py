@@ -285,7 +285,7 @@ def _shrunk(
 ) -> int:
     """Take what is too much off the columns of numbers that can spare most; return the rest."""
     spare = {place: widths[place] - _narrow(table, place, banded=banded) for place in numbers}
-    for place in sorted(numbers, key=lambda one: -spare[one]):
+    for place in sorted(numbers, key=lambda column: -spare[column]):
         if excess > 0 and spare[place] > 0:
             widths[place] -= spare[place]
             excess -= spare[place]
