@@ -1,7 +1,6 @@
 """What the shell offers for a value: names of presets, models, keys, read without an engine."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
@@ -64,16 +63,20 @@ def values(key: str) -> list[str]:
     return ["true", "false"] if shape.get("type") == "boolean" else shape.get("enum", [])
 
 
-def _plugins(folder: str) -> list[str]:
+def _devices(kind: "Folder") -> Callable[[], Iterable[str]]:
+    def named() -> Iterable[str]:
+        from weft.catalogue import names
+
+        return names(kind)
+
+    return named
+
+
+def _topologies() -> Iterable[str]:
     from weft import plugins
+    from weft.network import topologies
 
-    return plugins.names(import_module(folder))
-
-
-def _devices(kind: "Folder") -> list[str]:
-    from weft.catalogue.load import names
-
-    return names(kind)
+    return plugins.names(topologies)
 
 
 def _models() -> Iterable[str]:
@@ -83,12 +86,12 @@ def _models() -> Iterable[str]:
 
 
 _NAMED: Final[Mapping[str, Callable[[], Iterable[str]]]] = {
-    "fabric.kind": lambda: _devices("fabrics"),
-    "topology.kind": lambda: _plugins("weft.network.topologies"),
-    "topology.switch": lambda: _devices("switches"),
-    "host.gpu": lambda: _devices("gpus"),
-    "host.nic": lambda: _devices("nics"),
-    "host.server": lambda: _devices("servers"),
+    "fabric.kind": _devices("fabrics"),
+    "topology.kind": _topologies,
+    "topology.switch": _devices("switches"),
+    "host.gpu": _devices("gpus"),
+    "host.nic": _devices("nics"),
+    "host.server": _devices("servers"),
     "model": _models,
 }
 

@@ -19,7 +19,7 @@ _METRICS = {
 
 
 def _answer(result: Need) -> Iterator[Block]:
-    yield Facts(pairs=brief(result.cluster, result.job, result.cluster.gpus))
+    yield Facts(pairs=brief(result.cluster, result.job))
     yield from defaults(result.provenance)
     yield _cheapest(result)
     columns: Columns = {

@@ -22,7 +22,7 @@ def _title(result: Prediction) -> str:
 
 
 def _answer(result: Prediction) -> Iterator[Block]:
-    question = brief(result.cluster, result.job, result.gpus)
+    question = brief(result.cluster, result.job)
     yield Facts(pairs=(*question, *_figures(result)))
     yield from defaults(result.provenance)
     yield _breakdown(result)

@@ -20,7 +20,7 @@ def _title(result: Scaling) -> str:
 
 
 def _answer(result: Scaling) -> Iterator[Block]:
-    yield Facts(pairs=brief(result.cluster, result.job, result.cluster.gpus))
+    yield Facts(pairs=brief(result.cluster, result.job))
     columns: Columns = {
         "GPUs": "gpus", "step": "prediction.step_s",
         "MFU %": lambda point: band(point.prediction.mfu_ratio, scale=0.01),
