@@ -38,11 +38,9 @@ def emit(
 
 def check_format(output: str, kind: str = "") -> None:
     """Refuse an unknown format before any work is done; a kind of result may have its own."""
-    known = report.formats(kind)
-    if output not in known:
-        raise UnknownName(
-            f"no output format is called {output!r}; there are: {', '.join(known)}"
-        )
+    if not report.has_format(output, kind):
+        known = ", ".join(report.formats(kind))
+        raise UnknownName(f"no output format is called {output!r}; there are: {known}")
 
 
 def check_places(
