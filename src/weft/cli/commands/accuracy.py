@@ -72,6 +72,8 @@ def accuracy(
     shown.emit(result)
     if not check:
         return 0
+    from weft.accuracy.aims import missed
+
     if not result.aims:
         return PARTIAL
-    return FAILED if any(outcome.missed_by for outcome in result.aims) else 0
+    return FAILED if missed(result.aims) else 0

@@ -2,23 +2,10 @@
 
 import altair as alt
 
-from weft.report.chart import (
-    BLUE,
-    GREEN,
-    HEIGHT,
-    MUTED,
-    ORANGE,
-    PURPLE,
-    RED,
-    SKY,
-    SLATE,
-    YELLOW,
-    Chart,
-)  # fmt: skip
+from weft.report.chart import HEIGHT, MUTED, PALETTE, Chart
 from weft.report.charts._parts import data
 from weft.report.page import Drawing
 
-PALETTE = [BLUE, ORANGE, GREEN, RED, PURPLE, SKY, SLATE, YELLOW, MUTED]
 SHAPES = [
     "circle", "square", "diamond", "triangle-up", "cross", "triangle-down", "triangle-left",
     "triangle-right", "circle",
@@ -44,7 +31,7 @@ def _build(drawing: Drawing) -> alt.LayerChart:
         marked = line.mark_line(color=MUTED, strokeDash=dash, strokeWidth=1.2, clip=True)
         layers.append(marked.encode(**where))
     points = data(drawing.rows).mark_point(filled=True, size=40, opacity=0.75)
-    colour = alt.Scale(domain=groups, range=PALETTE)
+    colour = alt.Scale(domain=groups, range=list(PALETTE))
     shape = alt.Scale(domain=groups, range=SHAPES)
     layers.append(
         points.encode(

@@ -2,26 +2,16 @@
 
 import altair as alt
 
-from weft.report.chart import (
-    BLUE,
-    GREEN,
-    MUTED,
-    ORANGE,
-    PURPLE,
-    RED,
-    ROW_HEIGHT,
-    SKY,
-    SLATE,
-    YELLOW,
-    Chart,
-)  # fmt: skip
+from weft.report import chart
+from weft.report.chart import MUTED, ROW_HEIGHT, Chart
 from weft.report.charts._parts import colours, data, labels_of, layered, names
 from weft.report.page import Drawing
 
 COLOURS = {
-    "servers": SLATE, "NICs": BLUE, "switches": SKY, "optics and cables": GREEN,
-    "spares": YELLOW, "energy": ORANGE, "colocation": "#a3adb8", "staff": RED,
-    "support": PURPLE, "rental": SLATE,
+    "servers": chart.SLATE, "NICs": chart.BLUE, "switches": chart.SKY,
+    "optics and cables": chart.GREEN, "spares": chart.YELLOW, "energy": chart.ORANGE,
+    "colocation": "#a3adb8", "staff": chart.RED, "support": chart.PURPLE,
+    "rental": chart.SLATE,
 }  # fmt: skip
 UNITS = (("billion USD", 1e9), ("million USD", 1e6), ("thousand USD", 1e3))
 

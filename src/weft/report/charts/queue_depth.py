@@ -2,11 +2,10 @@
 
 import altair as alt
 
-from weft.report.chart import BLUE, GREEN, INK, ORANGE, PURPLE, RED, SKY, WIDTH, Chart
+from weft.report.chart import INK, PALETTE, WIDTH, Chart
 from weft.report.charts._parts import data, labels_of
 from weft.report.page import Drawing
 
-COLOURS = (BLUE, ORANGE, GREEN, RED, PURPLE, SKY)
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 2, 2, 2], [4, 4], [1, 3])
 QUEUE_HEIGHT, RATE_HEIGHT = 220, 110
 
@@ -14,7 +13,7 @@ QUEUE_HEIGHT, RATE_HEIGHT = 220, 110
 def _build(drawing: Drawing) -> alt.VConcatChart:
     marks, links = drawing.marks, labels_of(drawing.rows, "link")
     legend = alt.Legend(columns=2, symbolType="stroke", symbolStrokeWidth=2)
-    colour = alt.Scale(domain=links, range=list(COLOURS[: len(links)]))
+    colour = alt.Scale(domain=links, range=list(PALETTE[: min(len(links), len(DASHES))]))
     dash = alt.Scale(domain=links, range=list(DASHES[: len(links)]))
     even = alt.Scale(nice=False)
     queue = data(drawing.rows).mark_line(strokeWidth=1.8, interpolate="step-before")

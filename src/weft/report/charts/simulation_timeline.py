@@ -2,11 +2,12 @@
 
 import altair as alt
 
-from weft.report.chart import BLUE, GREEN, ORANGE, PURPLE, RED, SKY, SLATE, WIDTH, Chart
+from weft.report.chart import PALETTE, WIDTH, Chart
 from weft.report.charts._parts import colours, data, labels_of
 from weft.report.page import Drawing
 
-COLOURS = (BLUE, ORANGE, GREEN, RED, PURPLE, SKY, SLATE)
+GROUPS = 7
+"""Traffics that the colours tell apart."""
 NAMED = 24
 """Up to so many flows have room for their names."""
 SHORTEST, TALLEST, ROW = 120, 420, 14
@@ -24,7 +25,7 @@ def _build(drawing: Drawing) -> alt.Chart:
         axis=alt.Axis(labels=few, ticks=False, domain=few, labelFontSize=10),
     )
     title = f"time, {drawing.marks['unit']}"
-    by_traffic = {name: COLOURS[place % 7] for place, name in enumerate(traffic)}
+    by_traffic = {name: PALETTE[place % GROUPS] for place, name in enumerate(traffic)}
     bars = data(rows).mark_bar(cornerRadius=1)
     bars = bars.encode(
         y=y,
